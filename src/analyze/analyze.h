@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* analyze: folds the columns of a store into answers.
+ *
+ * Every question goes through the same three steps, each cheap enough to repeat:
+ *
+ *   StackWeights weights = { 0 };
+ *   sysprof_stack_weights_fold (&weights, store, symbols, &filter);        // one pass over samples
+ *   CallTree *tree = sysprof_call_tree_new (store, symbols, &weights, &shape);  // one pass over stacks
+ *   FunctionTable *functions = sysprof_functions_new (store, symbols, &weights, &shape);
+ *
+ * Results are *frozen*, exact and never cut; each is owned by whoever asked and freed with its `_free`. */
+
+#pragma once
+
+#include "symbolize/symbolize.h"
+
+/* What takes part. A zeroed filter takes everything. AND between members, OR within one. */
+typedef struct
+{
+  int64_t time_begin; /* ns, absolute; with time_end = 0: no limit */
+  int64_t time_end;   /* ns, first instant that is out */
+  const ProcessId *processes; /* [n_processes] */
+  uint32_t n_processes;
+  const int32_t *tids; /* [n_tids] */
+  uint32_t n_tids;
+  const int32_t *cpus; /* [n_cpus] */
+  uint32_t n_cpus;
+  bool has_processes; /* so that "none matched" differs from "not asked" */
+  bool has_tids;
+  bool has_cpus;
+  const char *const *symbol_terms; /* NULL-terminated or NULL: stacks that contain one as a substring, case ignored; */
+  const char *const *binary_terms; /* a term that begins with ! excludes */
+} SampleFilter;
+
+/* How the answer is shaped. Zeroed: top down, kernel in, processes as roots. */
+typedef struct
+{
+  bool bottom_up;
+  bool threads;         /* a level per thread below each process */
+  bool no_kernel;       /* kernel frames are removed, the sample stays */
+  bool merge_processes; /* processes of the same comm become one */
+  bool fold_recursion;  /* a function called directly by itself is one node */
+  bool no_processes;    /* functions hang on the root directly (for one flame graph over all) */
+  const char *focus;    /* NULL, or: the tree below this function, merged over all places that call it */
+} TreeShape;
+
+/* Weight per distinct stack. *Owned* while it is folded, then *frozen*. */
+typedef struct
+{
+  uint64_t *self; /* [store->stacks.n] */
+  uint64_t total; /* sum of all */
+  struct          /* the same split by thread, only if asked for */
+  {
+    StackId *stack;
+    int32_t *tid;
+    uint64_t *self;
+    uint32_t n;
+  } by_thread;
+} StackWeights;
+
+void sysprof_stack_weights_fold (StackWeights *self,
+                                 const Store *store,
+                                 const SymbolTable *symbols, /* may be NULL without symbol and binary terms */
+                                 const SampleFilter *filter, /* may be NULL */
+                                 bool by_thread);
+void sysprof_stack_weights_clear (StackWeights *self);
+
+typedef uint32_t CallNodeId;
+
+/* Nodes lie parents first; node 0 is the root ("All Processes"). Siblings are linked by falling total, then by name. */
+typedef struct
+{
+  CallNodeId *parent;       /* [n]; of the root: 0 */
+  CallNodeId *first_child;  /* [n]; 0 = none */
+  CallNodeId *next_sibling; /* [n]; 0 = none */
+  SymbolId *symbol;         /* [n]; 0 for root, processes and threads */
+  uint64_t *self;           /* [n] */
+  uint64_t *total;          /* [n] */
+  uint8_t *kind;            /* [n] SymbolKind: root, process, thread, or the symbol's */
+  uint32_t *id;             /* [n] ProcessId of a process node, tid of a thread node, else 0 */
+  uint32_t n;
+} CallTree;
+
+CallTree *sysprof_call_tree_new (const Store *store,
+                                 const SymbolTable *symbols,
+                                 const StackWeights *weights,
+                                 const TreeShape *shape);
+void sysprof_call_tree_free (CallTree *self);
+/* The text a person reads: a function's name, "comm" of a process, "Thread N", "All Processes". *(full)* */
+char *sysprof_call_tree_dup_label (const CallTree *self, const Store *store, const SymbolTable *symbols, CallNodeId node);
+
+typedef struct
+{
+  SymbolId symbol;
+  uint64_t self;
+  uint64_t total; /* once per stack, however often it recurs in it */
+} FunctionRow;
+
+/* Every function once, by falling self, then total, then name. */
+typedef struct
+{
+  FunctionRow *row; /* [n] */
+  uint32_t n;
+  uint64_t total; /* weight of all stacks */
+} FunctionTable;
+
+FunctionTable *sysprof_functions_new (const Store *store,
+                                      const SymbolTable *symbols,
+                                      const StackWeights *weights,
+                                      const TreeShape *shape); /* no_kernel counts; may be NULL */
+/* Who calls the functions that match `name` / whom they call. self: weight with the row directly beside it
+ * where the focused function (callers) or the row (callees) is innermost; total: once per stack. */
+FunctionTable *sysprof_callers_new (const Store *store, const SymbolTable *symbols, const StackWeights *weights, const char *name);
+FunctionTable *sysprof_callees_new (const Store *store, const SymbolTable *symbols, const StackWeights *weights, const char *name);
+void sysprof_function_table_free (FunctionTable *self);
+
+/* Rectangles of a flame graph, parents before children. x and width are exact at any zoom: weight units of the root. */
+typedef struct
+{
+  CallNodeId *node; /* [n] */
+  uint64_t *x;      /* [n] */
+  uint64_t *width;  /* [n] */
+  uint16_t *depth;  /* [n] */
+  uint32_t n;
+  uint32_t max_depth;
+} FlameLayout;
+
+/* Children in alphabetical order (so that equal profiles look equal), or heaviest first. Rectangles narrower than
+ * `min_width` weight units are left out. */
+FlameLayout *sysprof_flame_layout_new (const CallTree *tree, const Store *store, const SymbolTable *symbols, bool left_heavy, uint64_t min_width);
+void sysprof_flame_layout_free (FlameLayout *self);
+
+/* How a stack ends. Whole: its outermost function is where a process or a thread begins. */
+typedef enum
+{
+  STACK_WHOLE,        /* user entry reached, or a kernel thread's */
+  STACK_KERNEL_ONLY,  /* a process in the kernel, no user part was recorded (exec, exit, or not asked for) */
+  STACK_CUT,          /* ends in a function that is no entry */
+  STACK_EMPTY,
+} StackEnd;
+
+typedef struct
+{
+  SymbolId outermost; /* where such stacks end */
+  StringId binary;    /* in SymbolTable.strings */
+  uint8_t end;        /* StackEnd */
+  uint64_t samples;
+} QualityRow;
+
+typedef struct
+{
+  uint64_t whole;
+  uint64_t kernel_only;
+  uint64_t cut;
+  uint64_t empty;
+  uint64_t total;
+  uint64_t unnamed; /* samples whose innermost function has no name */
+  QualityRow *row;  /* [n] of the cut ones, by binary, most samples first */
+  uint32_t n;
+  uint64_t by_reason[N_UNNAMED]; /* samples by the UnnamedReason of their innermost function */
+} Quality;
+
+Quality *sysprof_quality_new (const Store *store, const SymbolTable *symbols, const StackWeights *weights);
+StackEnd sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack);
+void sysprof_quality_free (Quality *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CallTree, sysprof_call_tree_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FunctionTable, sysprof_function_table_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FlameLayout, sysprof_flame_layout_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Quality, sysprof_quality_free)

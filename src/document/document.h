@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* document: the public GObject face of the analysis side, thin over the engine, and the selection that all programs
+ * spell the same way.
+ *
+ * A SysprofDocument holds a frozen store and its symbols; what our own programs need of them is here. */
+
+#pragma once
+
+#include "analyze/analyze.h"
+
+#include <sysprof.h>
+
+/* Borrowed; live as long as the document. */
+Store *sysprof_document_get_store (SysprofDocument *self);
+SymbolTable *sysprof_document_get_symbols (SysprofDocument *self);
+
+/* What programs ask of the loader beyond the public API. Set before loading. */
+void sysprof_document_loader_set_symbolize_options (SysprofDocumentLoader *self, const SymbolizeOptions *options);
+
+/* --- selection: the options of commands.md section 2, for every view and export --- */
+
+typedef struct Selection
+{
+  char **times;     /* "A..B" */
+  char **processes; /* NAME|PID */
+  char **threads;   /* NAME|TID */
+  char **cpus;      /* LIST */
+  char **symbols;   /* TEXT, !TEXT */
+  char **binaries;  /* TEXT, !TEXT */
+  gboolean no_kernel;
+  gboolean bottom_up;
+  gboolean left_heavy;
+  gboolean fold_recursion;
+  gboolean by_threads;
+  gboolean merge_processes;
+  char *focus;
+} Selection;
+
+/* The GOptionEntries that fill `selection`; NULL-terminated, borrowed, valid while `selection` lives. *(container)* */
+GOptionEntry *sysprof_selection_option_entries (Selection *selection);
+void sysprof_selection_clear (Selection *self);
+
+/* The selection against one document: what analyze takes. Errors name the option and what it should look like. */
+typedef struct
+{
+  SampleFilter filter;
+  TreeShape shape;
+  /* … private: what the pointers in `filter` point to */
+  GArray *processes;
+  GArray *tids;
+  GArray *cpus;
+} ResolvedSelection;
+
+gboolean sysprof_selection_resolve (const Selection *self, const Store *store, ResolvedSelection *resolved, GError **error);
+void sysprof_resolved_selection_clear (ResolvedSelection *self);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* elf: answers questions about ELF files from bytes nobody vouches for. Plain C, no GLib.
+ *
+ * Files are read with positioned reads into memory of our own, never mapped: a file that
+ * another process truncates meanwhile is a short read, not a signal. All counts, offsets and
+ * sizes are checked before use; work is bounded by the size of the file and by the limits below.
+ *
+ *   ElfImage *image;
+ *   if (sysprof_elf_image_open (fd, &image) == ELF_OK) { … sysprof_elf_image_free (image); }
+ *
+ * An image is *owned* by one thread; symbols, once loaded, are *frozen*. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum
+{
+  ELF_OK,
+  ELF_TRUNCATED,   /* a range lies outside the file */
+  ELF_NOT_ELF,     /* no ELF magic */
+  ELF_UNSUPPORTED, /* class, version, byte order or compression that we do not read */
+  ELF_ABSENT,      /* well-formed, but what was asked for is not in it */
+  ELF_CORRUPT,     /* contradicts itself */
+  ELF_TOO_LARGE,   /* over one of our limits */
+  ELF_NO_MEMORY,
+  ELF_IO_ERROR,    /* errno tells */
+} ElfStatus;
+
+/* A few words for a person, never NULL. */
+const char *sysprof_elf_status_to_string (ElfStatus status);
+
+#define ELF_MAX_BUILD_ID 64
+
+typedef struct ElfImage ElfImage;
+
+/* `fd` is borrowed and must stay open as long as the image lives. 32 and 64 bits, both byte orders. */
+ElfStatus sysprof_elf_image_open (int fd, ElfImage **image);
+/* The same over memory (borrowed): a file found inside another, a test. */
+ElfStatus sysprof_elf_image_open_memory (const void *bytes, size_t size, ElfImage **image);
+void sysprof_elf_image_free (ElfImage *image);
+
+/* The note .note.gnu.build-id: `*size` bytes of at most ELF_MAX_BUILD_ID. ELF_ABSENT without one. */
+ElfStatus sysprof_elf_image_build_id (ElfImage *image, uint8_t build_id[ELF_MAX_BUILD_ID], size_t *size);
+
+/* .gnu_debuglink: file name (no slash) and CRC-32 of the file it names. */
+ElfStatus sysprof_elf_image_debug_link (ElfImage *image, char name[256], uint32_t *crc);
+
+/* CRC-32 of a whole file, as .gnu_debuglink has it. */
+ElfStatus sysprof_elf_file_crc (int fd, uint32_t *crc);
+
+/* The link-time address of the byte at `file_offset`, by the loadable segments. */
+ElfStatus sysprof_elf_image_address_of_offset (ElfImage *image, uint64_t file_offset, uint64_t *address);
+
+/* --- symbols --- */
+
+typedef struct
+{
+  uint64_t start;   /* link-time address */
+  uint64_t end;     /* first address behind */
+  const char *name; /* as in the file, not demangled; owned by the ElfSymbols */
+} ElfSymbol;
+
+typedef struct ElfSymbols ElfSymbols;
+
+/* What a file offers, merged: .symtab, .dynsym and the .symtab inside .gnu_debugdata (xz), functions only,
+ * sorted, one name per address (global before weak before local, then the shorter, then the first).
+ * ELF_ABSENT if there is none at all. */
+ElfStatus sysprof_elf_symbols_load (ElfImage *image, ElfSymbols **symbols);
+void sysprof_elf_symbols_free (ElfSymbols *symbols);
+size_t sysprof_elf_symbols_count (const ElfSymbols *symbols);
+/* TRUE when .symtab or .gnu_debugdata was there, so that a separate debug file has nothing to add. */
+bool sysprof_elf_symbols_is_full (const ElfSymbols *symbols);
+/* The function that holds `address`; FALSE when it lies between functions. Symbols without a size
+ * reach to the next symbol, or to the end of their section. */
+bool sysprof_elf_symbols_find (const ElfSymbols *symbols, uint64_t address, ElfSymbol *symbol);
+
+/* C++, Rust (v0 and legacy, hash cut off) and D; NULL when `name` is not mangled. Free with free().
+ * Names over 64 KiB are not tried. */
+char *sysprof_elf_demangle (const char *name);

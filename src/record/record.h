@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* record: runs instruments, drains them into one writer, and ends well whatever happens.
+ *
+ * The public API (sysprof.h) is the way in; this header adds what our own programs need beyond it.
+ *
+ *   profiler.c, recording.c   public objects; the pump thread is started by record_async
+ *   pump.c                    the thread that owns all sources and the writer; flush thread
+ *   instrument.h              what an instrument is to the pump
+ *   sampled-counters.c        counters from texts in /proc and /sys: a parser and a row each
+ *   privilege.c               the one door to what needs rights
+ *   perf/                     kernel events: attributes, rings, decoding
+ *   instruments/              one file per instrument */
+
+#pragma once
+
+#include <sysprof.h>
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  guint frequency;        /* samples per second and CPU; 0 = 1000 */
+  const gint *pids;       /* [n_pids] only these and what they start; none = the whole system */
+  guint n_pids;
+  const gint *tids;       /* [n_tids] */
+  guint n_tids;
+  gboolean no_follow_forks;
+  const gint *cpus;       /* [n_cpus] none = all */
+  guint n_cpus;
+  const char *cgroup;     /* path below the cgroup v2 mount, or absolute; NULL = all */
+  const char *user;       /* login name or number; NULL = all */
+  const char *event;      /* NAME[:PERIOD]; NULL = cycles, else cpu-clock */
+  gboolean kernel_only;
+  gboolean user_only;
+  guint call_depth;       /* frames; 0 = the kernel's limit */
+  gboolean no_stacks;     /* --unwind none: the address alone */
+  gint64 delay_nsec;      /* start sampling so much later */
+} SamplerOptions;
+
+/* Strings and arrays are copied. */
+SysprofInstrument *sysprof_sampler_new_with_options (const SamplerOptions *options);
+
+typedef struct
+{
+  guint64 n_samples;
+  guint64 n_frames;
+  guint64 n_lost;    /* of any kind */
+  guint64 n_throttled;
+  guint64 size;      /* bytes of the capture so far */
+  gint64 cpu_nsec;   /* CPU time used by this process since the recording began */
+  gint64 duration;   /* ns */
+} RecordingStatus;
+
+/* From any thread. */
+void sysprof_recording_get_status (SysprofRecording *self, RecordingStatus *status);
+
+/* A second Ctrl-C: leaves out what is still to be added (symbols) and finishes the file. From any thread. */
+void sysprof_recording_skip_augment (SysprofRecording *self);
+
+/* The recording ends by itself when the capture is that large (0 = never) or that old. Set before it starts. */
+void sysprof_profiler_set_max_size (SysprofProfiler *self, guint64 bytes);
+void sysprof_profiler_set_max_duration (SysprofProfiler *self, gint64 nsec);
+/* Keep the spawned program's environment in the capture: it holds secrets. Default FALSE. */
+void sysprof_profiler_set_record_environment (SysprofProfiler *self, gboolean record_environment);
+
+G_END_DECLS

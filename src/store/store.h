@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* store: a capture as immutable columns: what is in it, when, from whom.
+ *
+ * sysprof_store_open() maps the file (or unpacks a compressed one), validates every frame,
+ * sorts frames by time and fills the columns. From then on the store is *frozen*: any thread may read any
+ * field, nothing is ever written again. Pointers into it, StringIds and all other ids live as long as
+ * the store. Id 0 is the "none" row everywhere, so that a zeroed structure is valid.
+ *
+ *   g_autoptr(Store) store = sysprof_store_open ("run.syscap", NULL, &error);
+ *   for (uint32_t i = 0; i < store->samples.n; i++)
+ *     … store->samples.time[i], store->samples.stack[i] …
+ *
+ * Stacks. All stacks are folded into one tree. Its nodes of depth 0 are processes: node p, 1 ≤ p < n_processes, is
+ * the root of everything process p ran. Every other node is one address called from its
+ * parent: outermost first, kernel addresses below the user addresses that entered the kernel. A stack is the id of its
+ * innermost node, so equal stacks of a process are one id, a parent's id is always smaller than its
+ * children's, and the process of a stack is found at its root. Context markers are no nodes: the kind of an
+ * address says in which context it ran. A sample without any address is its process's root.
+ */
+
+#pragma once
+
+#include "util/util.h"
+
+#include <gio/gio.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef uint32_t StackId;
+typedef uint32_t AddressId;
+typedef uint32_t MappingId;
+typedef uint32_t ProcessId; /* index into Processes, not a pid */
+typedef uint32_t FrameNo;   /* index into FrameTable: order of time */
+
+typedef enum
+{
+  ADDRESS_NONE,
+  ADDRESS_USER,
+  ADDRESS_KERNEL,
+  ADDRESS_JIT, /* synthetic, named by a jitmap */
+  ADDRESS_HYPERVISOR,
+  ADDRESS_GUEST,
+  ADDRESS_GUEST_KERNEL,
+  ADDRESS_GUEST_USER,
+} AddressKind;
+
+typedef struct
+{
+  uint64_t *offset; /* [n] of the frame in the file, bytes */
+  int64_t *time;    /* [n] ns, ascending */
+  uint8_t *type;    /* [n] */
+  int16_t *cpu;     /* [n] */
+  int32_t *pid;     /* [n] */
+  uint32_t n;
+} FrameTable;
+
+typedef struct
+{
+  FrameNo *frame; /* [n] ascending */
+  uint32_t n;
+} FrameList;
+
+/* Things with a stack. `weight` is NULL where each weighs 1. */
+typedef struct
+{
+  int64_t *time;     /* [n] ns, ascending */
+  int32_t *pid;      /* [n] as in the frame */
+  int32_t *tid;      /* [n] -1 unknown */
+  int16_t *cpu;      /* [n] -1 unknown */
+  StackId *stack;    /* [n] */
+  ProcessId *process; /* [n] */
+  int64_t *weight;   /* [n] or NULL */
+  uint32_t n;
+} StackEvents;
+
+typedef struct
+{
+  StackId *parent;    /* [n]; 0 at depth 0 */
+  AddressId *address; /* [n]; 0 at depth 0 */
+  uint16_t *depth;    /* [n]; 0 = a process */
+  uint32_t n;
+} StackTree;
+
+/* Distinct code addresses: one row per (process, address), and one per kernel or JIT address. Where a
+ * process maps another file over a range, addresses there get new rows from then on. */
+typedef struct
+{
+  uint64_t *address;     /* [n] */
+  uint8_t *kind;         /* [n] AddressKind */
+  ProcessId *process;    /* [n]; 0 for kernel and JIT addresses */
+  MappingId *mapping;    /* [n]; 0 = in no known mapping */
+  uint64_t *file_offset; /* [n] offset in the mapping's file; 0 without mapping */
+  uint8_t *is_return;    /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
+  uint32_t n;
+} AddressTable;
+
+typedef struct
+{
+  ProcessId process;
+  int64_t time; /* ns, when it was first seen */
+  uint64_t start;
+  uint64_t end;
+  uint64_t file_offset; /* of `start` */
+  uint64_t inode;       /* 0 = unknown, or do not compare */
+  StringId path;        /* as the process sees it */
+  StringId build_id;    /* lower-case hex, 0 = unknown */
+} Mapping;
+
+typedef struct
+{
+  int32_t pid;
+  StringId command_line; /* the longest kind of name known: arguments where some frame brought them */
+  StringId comm;         /* short: the last comm seen, else base name of argv[0]; never 0 ("Process N") */
+  int32_t parent_pid;    /* -1 unknown */
+  int64_t start;         /* ns; the capture's begin where it ran before */
+  int64_t end;           /* ns; the capture's end where it went on */
+  bool has_exit;
+  bool is_kernel;        /* no mapping, and only kernel addresses in its stacks; or pid 0 */
+  uint32_t first_thread; /* index into Processes.thread_ids */
+  uint32_t n_threads;
+} Process;
+
+typedef struct
+{
+  Process *row; /* [n]; row 0 is nobody */
+  uint32_t n;
+  int32_t *thread_ids; /* [n_thread_ids] of all processes, each process's in ascending order */
+  uint32_t n_thread_ids;
+} Processes;
+
+typedef struct
+{
+  int64_t time;
+  int64_t duration; /* ns; 0 = an instant */
+  int32_t pid;
+  int16_t cpu;
+  StringId group;
+  StringId name;
+  StringId message;
+} Mark;
+
+typedef struct
+{
+  uint32_t id;  /* in the file */
+  int32_t pid;  /* of the definition: ids are only unique together with it */
+  StringId category;
+  StringId name;
+  StringId description;
+  bool is_double;
+  uint32_t first_value; /* index into Counters.time and .value: the values of a counter are neighbours */
+  uint32_t n_values;
+} Counter;
+
+typedef union
+{
+  int64_t i64;
+  double dbl;
+} CounterValue;
+
+typedef struct
+{
+  Counter *row; /* [n] in the order of their definition */
+  uint32_t n;
+  int64_t *time;       /* [n_values] ns */
+  CounterValue *value; /* [n_values] */
+  uint32_t n_values;
+} Counters;
+
+typedef struct
+{
+  int64_t time;
+  int32_t pid;
+  StringId id;
+  StringId value;
+} Metadata;
+
+typedef struct
+{
+  StringId name; /* as stored: may end in .gz */
+  int32_t pid;
+  uint64_t size; /* bytes as stored */
+  bool is_whole; /* its last chunk is there */
+  uint32_t first_chunk; /* index into EmbeddedFiles.chunk */
+  uint32_t n_chunks;
+} EmbeddedFile;
+
+typedef struct
+{
+  EmbeddedFile *row; /* [n] in the order of their first chunk; of equal names only the first is listed */
+  uint32_t n;
+  FrameNo *chunk; /* [n_chunks] */
+  uint32_t n_chunks;
+} EmbeddedFiles;
+
+typedef struct
+{
+  uint64_t address;
+  StringId name;
+} JitName;
+
+#define STORE_N_FRAME_TYPES 19 /* 0 holds the unknown ones, 18 the frame indexes */
+
+typedef struct Store
+{
+  const uint8_t *bytes; /* [size] the whole (unpacked) file */
+  size_t size;
+  bool is_swapped; /* integers in `bytes` are of the other byte order; the columns never are */
+
+  const char *path; /* as given, or NULL */
+  char capture_time[65];
+  int64_t begin;    /* ns; see capture-format.md 11.4 */
+  int64_t end;      /* ns */
+  uint64_t n_frames_by_type[STORE_N_FRAME_TYPES];
+  uint64_t n_lost;          /* what the capture says was dropped, from any source */
+  uint64_t damaged_at;      /* offset from which on nothing could be read, 0 = whole file read */
+  const char *damage;       /* what is wrong there, for a person; NULL if nothing */
+
+  FrameTable frames;
+  FrameList frames_of_type[STORE_N_FRAME_TYPES];
+  StackEvents samples;
+  StackEvents allocations; /* weight = bytes; frees are left out of this table */
+  StackTree stacks;
+  AddressTable addresses;
+  Mapping *mappings; /* [n_mappings] row 0 is none */
+  uint32_t n_mappings;
+  Processes processes;
+  Mark *marks; /* [n_marks] by time */
+  uint32_t n_marks;
+  Counters counters;
+  Metadata *metadata; /* [n_metadata] */
+  uint32_t n_metadata;
+  EmbeddedFiles files;
+  JitName *jit_names; /* [n_jit_names] by address */
+  uint32_t n_jit_names;
+  Intern strings;
+} Store;
+
+/* Opens a capture: a path, or "-" for standard input; .gz .bz2 .xz .zst are recognized by their first bytes.
+ * A capture that is cut or damaged opens with what can be read, and `damage` says what is wrong; only a file
+ * that is no capture at all (shorter than its header, wrong magic), or that cannot be read, is an error. */
+Store *sysprof_store_open (const char *path, GCancellable *cancellable, GError **error);
+/* `fd` is borrowed and its position left alone where it can seek; `name` is for messages and may be NULL. */
+Store *sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error);
+Store *sysprof_store_ref (Store *self);
+void sysprof_store_unref (Store *self);
+
+static inline const char *
+sysprof_store_string (const Store *self, StringId id)
+{
+  return sysprof_intern_get (&self->strings, id);
+}
+
+/* 0 when there is none. */
+ProcessId sysprof_store_find_process (const Store *self, int32_t pid);
+ProcessId sysprof_store_process_of_stack (const Store *self, StackId stack);
+
+/* The embedded file of that name, or of that name with ".gz", unpacked; NULL without error when absent. */
+GBytes *sysprof_store_read_file (const Store *self, const char *name, GError **error);
+/* The bytes as stored. */
+GBytes *sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Store, sysprof_store_unref)

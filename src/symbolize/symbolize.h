@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* symbolize: names each distinct code address once, by asking a chain of symbolizers in batches.
+ *
+ *   SymbolizeOptions options = { 0 };                            // default chain, see below
+ *   g_autoptr(SymbolTable) symbols = sysprof_symbolize (store, &options, NULL, &error);
+ *   SymbolId s = symbols->of_address[address];
+ *   … symbols->row[s].name …
+ *
+ * Default chain: bundled table, kernel symbols, JIT names, ELF files. The first answer wins. Where nobody
+ * answers, the address gets a symbol of its own, "[libfoo.so+0x1234]" (link-time address where the file
+ * could be read, else file offset), with the reason why.
+ *
+ * The table is *frozen* once it is returned. */
+
+#pragma once
+
+#include "store/store.h"
+
+typedef uint32_t SymbolId;
+
+typedef enum
+{
+  SYMBOL_NONE,
+  SYMBOL_USER,
+  SYMBOL_KERNEL,
+  SYMBOL_INLINE,
+  SYMBOL_JIT,
+  SYMBOL_PROCESS,
+  SYMBOL_THREAD,
+  SYMBOL_ROOT,
+  SYMBOL_MARKER, /* context switches, and the entry under which a cut stack stands */
+} SymbolKind;
+
+/* "user", "kernel", … as in the JSON of reports. */
+const char *sysprof_symbol_kind_to_string (SymbolKind kind);
+
+/* Why an address has no name. */
+typedef enum
+{
+  UNNAMED_NOT,             /* it has one */
+  UNNAMED_NO_MAPPING,      /* the process mapped nothing there */
+  UNNAMED_ANONYMOUS,       /* memory without a file: generated code */
+  UNNAMED_FILE_MISSING,    /* no such file on this machine */
+  UNNAMED_FILE_DENIED,     /* may not be read */
+  UNNAMED_OTHER_INODE,     /* the file was replaced since */
+  UNNAMED_OTHER_BUILD_ID,
+  UNNAMED_NOT_ELF,         /* or an ELF file that contradicts itself */
+  UNNAMED_NO_SYMBOLS,      /* stripped */
+  UNNAMED_BETWEEN_SYMBOLS, /* a static function of a stripped file, or padding */
+  UNNAMED_NO_KERNEL_SYMBOLS,
+  N_UNNAMED,
+} UnnamedReason;
+
+/* One short clause, e.g. "stripped: it has no symbol table". And what a person can do; "" if nothing. */
+const char *sysprof_unnamed_reason_to_string (UnnamedReason reason);
+const char *sysprof_unnamed_reason_remedy (UnnamedReason reason);
+
+typedef struct
+{
+  StringId name;     /* bare and demangled, in SymbolTable.strings; never 0 but in row 0 */
+  StringId raw_name; /* as in the file, 0 = the same */
+  StringId binary;   /* base name of the file: "libc.so.6", "[kernel]", "[module]"; 0 = none */
+  StringId path;     /* of the file as the process sees it; 0 = none */
+  uint8_t kind;      /* SymbolKind */
+  uint8_t reason;    /* UnnamedReason */
+  bool is_entry;     /* where processes and threads begin (_start, start_thread, ret_from_fork, …) */
+} Symbol;
+
+typedef struct SymbolTable
+{
+  Symbol *row; /* [n] row 0 is none; (name, binary, kind) is unique */
+  uint32_t n;
+  SymbolId *of_address;     /* [store->addresses.n] */
+  uint64_t *function_start; /* [store->addresses.n] where the function begins, in terms of AddressTable.address; 0 unknown */
+  uint64_t *function_end;   /* [store->addresses.n] first address behind; 0 unknown */
+  Intern strings;
+} SymbolTable;
+
+typedef struct
+{
+  bool no_symbols;                   /* name nothing at all */
+  const char *const *debug_dirs;     /* further directories like /usr/lib/debug; NULL-terminated or NULL */
+  const char *sysroot;               /* look for files below this directory; NULL = "/" */
+  bool use_sandbox;                  /* parse ELF in a child that has given up its rights (started as root) */
+  bool ignore_bundled;               /* do not read `__symbols__` */
+} SymbolizeOptions;
+
+SymbolTable *sysprof_symbolize (Store *store,
+                                const SymbolizeOptions *options, /* NULL = defaults */
+                                GCancellable *cancellable,
+                                GError **error);
+SymbolTable *sysprof_symbol_table_ref (SymbolTable *self);
+void sysprof_symbol_table_unref (SymbolTable *self);
+
+static inline const char *
+sysprof_symbol_name (const SymbolTable *self, SymbolId symbol)
+{
+  return sysprof_intern_get (&self->strings, self->row[symbol].name);
+}
+
+static inline const char *
+sysprof_symbol_binary (const SymbolTable *self, SymbolId symbol)
+{
+  return sysprof_intern_get (&self->strings, self->row[symbol].binary);
+}
+
+/* The table of capture-format.md 10 over all named addresses of the store, in this machine's byte order. */
+GBytes *sysprof_symbol_table_pack (const SymbolTable *self, const Store *store);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SymbolTable, sysprof_symbol_table_unref)

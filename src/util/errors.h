@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The error domain of the engine and everything above it. */
+
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define SYSPROF_ERROR (sysprof_error_quark ())
+
+/* What a caller might act on; everything else is told by the message alone. */
+typedef enum
+{
+  SYSPROF_ERROR_FAILED,
+  SYSPROF_ERROR_DENIED,
+  SYSPROF_ERROR_UNSUPPORTED,
+  SYSPROF_ERROR_CORRUPT,
+  SYSPROF_ERROR_TRUNCATED,
+  SYSPROF_ERROR_NO_SPACE,
+  SYSPROF_ERROR_PEER_GONE,
+} SysprofErrorCode;
+
+GQuark sysprof_error_quark (void);
+
+/* Sets `error` from errno: the message is FORMAT, then ": " and the text of errno.
+ * The code is the one that fits errno (EACCES, EPERM: DENIED; ENOSPC, EDQUOT: NO_SPACE;
+ * EPIPE, ECONNRESET: PEER_GONE; else FAILED). Keeps errno. */
+void sysprof_set_error_errno (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+G_END_DECLS

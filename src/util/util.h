@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* util: the few helpers that at least three modules need and GLib lacks.
+ *
+ *   errors.h    the error domain SYSPROF_ERROR; messages from errno
+ *   autofd.h    descriptors that close with their scope
+ *   arena.h     memory that is freed all at once
+ *   intern.h    string to id and back
+ *   text.h      bounded cursor over a text from an untrusted source
+ *   parallel.h  fork and join over ranges
+ *
+ * Nothing here keeps global state or starts threads that outlive a call. */
+
+#pragma once
+
+#include "util/arena.h"
+#include "util/autofd.h"
+#include "util/errors.h"
+#include "util/intern.h"
+#include "util/parallel.h"
+#include "util/text.h"
