@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* SysprofMemoryUsage: what the machine's memory is used for. */
+
+#pragma once
+
+#include "sysprof-instrument.h"
+
+G_BEGIN_DECLS
+
+#define SYSPROF_TYPE_MEMORY_USAGE (sysprof_memory_usage_get_type ())
+
+SYSPROF_DECLARE_INSTRUMENT (SysprofMemoryUsage,
+                            sysprof_memory_usage,
+                            MEMORY_USAGE,
+                            SYSPROF_AVAILABLE_IN_ALL)
+
+/* Counters of the category "Memory", in bytes, twice a second. *(full)* */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofInstrument *sysprof_memory_usage_new (void);
+
+G_END_DECLS

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* SysprofRecording: a recording that runs, or has run. */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "sysprof-capture.h"
+#include "sysprof-version-macros.h"
+
+G_BEGIN_DECLS
+
+#define SYSPROF_TYPE_RECORDING (sysprof_recording_get_type ())
+
+SYSPROF_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (SysprofRecording, sysprof_recording, SYSPROF, RECORDING, GObject)
+
+/* A GListModel of SysprofDiagnostic that grows while recording. *(full)* */
+SYSPROF_AVAILABLE_IN_ALL
+GListModel *sysprof_recording_list_diagnostics (SysprofRecording *self);
+
+/* Microseconds since the recording began; 0 before that, and constant from its end on. Property
+ * "duration", notified once a second. */
+SYSPROF_AVAILABLE_IN_ALL
+gint64 sysprof_recording_get_duration (SysprofRecording *self);
+
+/* Frames written so far, of all types. Property "event-count". */
+SYSPROF_AVAILABLE_IN_ALL
+guint64 sysprof_recording_get_event_count (SysprofRecording *self);
+
+/* The program that was started. *(none, nullable)* */
+SYSPROF_AVAILABLE_IN_ALL
+GSubprocess *sysprof_recording_get_subprocess (SysprofRecording *self);
+
+/* Completes when everything is written, symbols included. */
+SYSPROF_AVAILABLE_IN_ALL
+void sysprof_recording_wait_async (SysprofRecording *self,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data);
+
+/* FALSE and `error` if the recording could not start, if its program failed, or if not all could
+ * be written. */
+SYSPROF_AVAILABLE_IN_ALL
+gboolean
+sysprof_recording_wait_finish (SysprofRecording *self, GAsyncResult *result, GError **error);
+
+/* Asks for the end; completes when the request was taken. sysprof_recording_wait_async() tells
+ * when the capture is whole. */
+SYSPROF_AVAILABLE_IN_ALL
+void sysprof_recording_stop_async (SysprofRecording *self,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data);
+SYSPROF_AVAILABLE_IN_ALL
+gboolean
+sysprof_recording_stop_finish (SysprofRecording *self, GAsyncResult *result, GError **error);
+
+/* Writes out what is buffered and opens the capture for reading. *(full)*; NULL if it cannot be
+ * read (a pipe). */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureReader *sysprof_recording_create_reader (SysprofRecording *self);
+
+/* A new descriptor of the capture, which the caller closes; -1 on failure. */
+SYSPROF_AVAILABLE_IN_ALL
+int sysprof_recording_dup_fd (SysprofRecording *self) G_GNUC_WARN_UNUSED_RESULT;
+
+G_END_DECLS

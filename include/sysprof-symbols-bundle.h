@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* SysprofSymbolsBundle: names for every address that was sampled, added to the capture. */
+
+#pragma once
+
+#include "sysprof-instrument.h"
+
+G_BEGIN_DECLS
+
+#define SYSPROF_TYPE_SYMBOLS_BUNDLE (sysprof_symbols_bundle_get_type ())
+
+SYSPROF_DECLARE_INSTRUMENT (SysprofSymbolsBundle,
+                            sysprof_symbols_bundle,
+                            SYMBOLS_BUNDLE,
+                            SYSPROF_AVAILABLE_IN_ALL)
+
+/* After the recording every address in it is named and the table embedded, so that the capture reads the same on
+ * any machine. *(full)* */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofInstrument *sysprof_symbols_bundle_new (void);
+
+/* Whether debuginfod servers may be asked for names. Property "enable-debuginfod". Since 48. */
+SYSPROF_AVAILABLE_IN_48
+gboolean sysprof_symbols_bundle_get_enable_debuginfod (SysprofSymbolsBundle *self);
+SYSPROF_AVAILABLE_IN_48
+void sysprof_symbols_bundle_set_enable_debuginfod (SysprofSymbolsBundle *self,
+                                                   gboolean enable_debuginfod);
+
+G_END_DECLS
