@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The front door. Every target installs what it needs, then calls meson or one script; logic lives there.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+all: build
+
+build:
+	scripts/install-deps build
+	scripts/build build
+
+profile:
+	scripts/install-deps build
+	scripts/build build-profile --buildtype=debugoptimized -Dtests=false
+	scripts/profile build-profile
+
+check:
+	scripts/install-deps build check
+	scripts/check build-check
+
+bench:
+	scripts/install-deps build bench
+	scripts/build build-profile --buildtype=debugoptimized -Dtests=false
+	bench/run build-profile
+
+examples:
+	scripts/install-deps build
+	scripts/examples
+
+install:
+	scripts/install-deps build
+	scripts/install '$(PREFIX)' '$(DESTDIR)'
+
+fuzz:
+	scripts/install-deps build check
+	scripts/fuzz build-fuzz
+
+format:
+	scripts/install-deps format
+	scripts/format
+
+clean:
+	rm -rf build build-*/ profile.syscap profile.svg profile.html
+
+.PHONY: all build profile check bench examples install fuzz format clean

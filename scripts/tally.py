@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Adds up the tests of meson's testlog.json files: tally.py FILE...
+
+Prints every skip with its reason and every failure by name; the last line is
+"N passed, N failed" and, if there were any, ", N skipped". A program that speaks
+TAP counts once per case, any other program once. Exit status: 1 if one failed,
+or if a file is missing or holds no test: a run that did not happen did not pass.
+"""
+
+import json
+import re
+import sys
+
+CASE = re.compile(r"^(not )?ok\b\s*(\d+)?\s*-?\s*(.*?)(?:\s*#\s*(SKIP|TODO)\S*\s*(.*))?$", re.IGNORECASE)
+PLAN = re.compile(r"^1\.\.(\d+)(?:\s*#\s*SKIP\S*\s*(.*))?$", re.IGNORECASE)
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+def last_line(text):
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it gave no reason"
+
+
+def cases(test):
+    """(outcome, name, reason) per case of one test program."""
+    name, result = test["name"], test["result"]
+    output = test.get("stdout") or ""
+    found, planned = [], None
+    for line in output.splitlines():
+        plan = PLAN.match(line)
+        case = CASE.match(line)
+        if plan:
+            planned = int(plan[1])
+            if planned == 0:
+                found.append((SKIPPED, name, plan[2] or "it gave no reason"))
+        elif case:
+            label = f"{name}: {case[3]}"
+            if (case[4] or "").upper() == "SKIP":
+                found.append((SKIPPED, label, case[5] or "it gave no reason"))
+            elif case[1] and not case[4]:
+                found.append((FAILED, label, ""))
+            else:
+                found.append((PASSED, label, ""))
+    if planned is None:
+        outcome = {"OK": PASSED, "EXPECTEDFAIL": PASSED, "SKIP": SKIPPED}.get(result, FAILED)
+        return [(outcome, name, last_line(output) if outcome == SKIPPED else result)]
+    if result not in ("OK", "SKIP", "EXPECTEDFAIL") and not any(c[0] == FAILED for c in found):
+        # Its cases passed but the program did not: a crash, a leak, a time-out, a case never run.
+        found.append((FAILED, name, result))
+    return found
+
+
+def main(paths):
+    counts = {PASSED: 0, FAILED: 0, SKIPPED: 0}
+    broken = False
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8") as log:
+                tests = [json.loads(line) for line in log if line.strip()]
+        except OSError as error:
+            print(f"no results: {error}")
+            broken = True
+            continue
+        if not tests:
+            print(f"no test in {path}")
+            broken = True
+        for test in tests:
+            for outcome, name, reason in cases(test):
+                counts[outcome] += 1
+                if outcome == SKIPPED:
+                    print(f"skipped: {name}: {reason}")
+                elif outcome == FAILED:
+                    print(f"FAILED: {name} ({reason or path})")
+    if broken:
+        counts[FAILED] += 1
+    line = f"{counts[PASSED]} passed, {counts[FAILED]} failed"
+    if counts[SKIPPED]:
+        line += f", {counts[SKIPPED]} skipped"
+    print(line, flush=True)
+    return 1 if counts[FAILED] or not counts[PASSED] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
