@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Placeholder: the types by name, until the capture library is there. */
+/* Reads and writes captures (.syscap), and reports from inside a program that is being recorded.
+ *
+ *   SysprofCaptureWriter *writer = sysprof_capture_writer_new ("run.syscap", 0);
+ *   sysprof_capture_writer_add_mark (writer, SYSPROF_CAPTURE_CURRENT_TIME, -1, getpid (), 0,
+ *                                    "group", "name", "message");
+ *   sysprof_capture_writer_unref (writer);
+ */
 
 #pragma once
 
-typedef struct _SysprofCaptureReader SysprofCaptureReader;
-typedef struct _SysprofCaptureWriter SysprofCaptureWriter;
+#include "sysprof-address.h"
+#include "sysprof-capture-condition.h"
+#include "sysprof-capture-cursor.h"
+#include "sysprof-capture-reader.h"
+#include "sysprof-capture-types.h"
+#include "sysprof-capture-writer.h"
+#include "sysprof-clock.h"
+#include "sysprof-collector.h"
+#include "sysprof-macros.h"
+#include "sysprof-platform.h"
+#include "sysprof-version-macros.h"
+#include "sysprof-version.h"

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* Which frames of a capture are wanted. Reference counted; not to be changed after creation. */
+
+#pragma once
+
+#include "sysprof-capture-types.h"
+
+SYSPROF_BEGIN_DECLS
+
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureCondition *sysprof_capture_condition_copy (const SysprofCaptureCondition *self);
+SYSPROF_AVAILABLE_IN_ALL
+void sysprof_capture_condition_unref (SysprofCaptureCondition *self);
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureCondition *sysprof_capture_condition_ref (SysprofCaptureCondition *self);
+
+/* Both parts are taken over. */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureCondition *sysprof_capture_condition_new_and (SysprofCaptureCondition *left,
+                                                            SysprofCaptureCondition *right);
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureCondition *sysprof_capture_condition_new_or (SysprofCaptureCondition *left,
+                                                           SysprofCaptureCondition *right);
+
+/* The arrays are copied. NULL with errno set when memory is short. */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureCondition *
+sysprof_capture_condition_new_where_type_in (unsigned int n_types,
+                                             const SysprofCaptureFrameType *types);
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureCondition *sysprof_capture_condition_new_where_time_between (int64_t begin_time,
+                                                                           int64_t end_time);
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureCondition *sysprof_capture_condition_new_where_pid_in (unsigned int n_pids,
+                                                                     const int32_t *pids);
+/* Matches definitions and values of these counters. */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureCondition *
+sysprof_capture_condition_new_where_counter_in (unsigned int n_counters,
+                                                const unsigned int *counters);
+/* Matches the chunks of one embedded file. */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofCaptureCondition *sysprof_capture_condition_new_where_file (const char *path);
+
+/* `frame` is one that a reader gave out. */
+SYSPROF_AVAILABLE_IN_ALL
+bool sysprof_capture_condition_match (const SysprofCaptureCondition *self,
+                                      const SysprofCaptureFrame *frame);
+
+SYSPROF_END_DECLS

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* capture: reads, writes and carries capture frames, in plain C, for any program.
+ *
+ * The public headers (sysprof-capture.h) are the way in; this one adds what our own recorder, store and
+ * commands need beyond them. None of it is exported.
+ *
+ *   frame-layout.c       one table of frame types: sizes, integers to swap, variable parts
+ *   reader.c             frame by frame, checked and in native byte order
+ *   reader-files.c       embedded files: list, find, put together
+ *   writer.c             buffer, header, end time, frame index, sink
+ *   writer-frames.c      one short add_… per frame type
+ *   writer-jitmap.c      names → addresses          writer-counters.c   ids, definitions, values
+ *   splice.c             appending and joining captures
+ *   cursor.c, condition.c   filtered iteration
+ *   ring.c, control.c    single-producer ring in shared memory; the socket that hands it out
+ *   collector.c          what an instrumented program calls
+ *   clock.c, platform.c  time source, page size, memfd
+ *
+ * Readers and writers are *owned*: one thread at a time. Failures are false, NULL or 0 with errno set; no
+ * allocation failure aborts, for this code is a guest in other people's programs.
+ */
+
+#pragma once
+
+#include <sysprof-capture.h>
+
+/* ---- frame layouts ---- */
+
+#define SYSPROF_CAPTURE_FRAME_MAX 65528 /* largest `len` */
+
+/* Whether `frame`, of which `available` bytes can be read, is a whole frame whose lengths and counts are
+ * right. `swapped`: its integers are of the other byte order. A frame of unknown type is valid when its header is.
+ * Texts need not end in NUL: take them with a bound. */
+bool sysprof_capture_frame_validate (const uint8_t *frame, size_t available, bool swapped);
+
+/* Turns a frame of the other byte order, that was validated, into one of this machine, bit-fields included. */
+void sysprof_capture_frame_swap (uint8_t *frame);
+
+/* `len` of the frame, 0 if its header is damaged. */
+size_t sysprof_capture_frame_length (const uint8_t *frame, size_t available, bool swapped);
+
+/* Whether a valid frame is a frame index: bookkeeping, not data. */
+bool sysprof_capture_frame_is_index (const uint8_t *frame, bool swapped);
+
+/* "sample", "map" …: the words that our commands use; "unknown" for types that the format does not have. */
+const char *sysprof_capture_frame_type_name (uint8_t type);
+
+static inline bool
+sysprof_capture_frame_type_is_known (uint8_t type)
+{
+  return type > 0 && type < SYSPROF_CAPTURE_FRAME_LAST;
+}
+
+/* State (mappings, names, definitions) stays true after its time; an event happened once. */
+bool sysprof_capture_frame_type_is_state (uint8_t type);
+
+/* ---- the recorder's side of a writer ---- */
+
+/* Where full buffers go. The sink takes `buffer`, whose first `size` bytes are whole frames, and gives an
+ * empty one of the same capacity (sysprof_capture_writer_get_capacity()), page-aligned or at least 8-aligned and from malloc() or
+ * aligned_alloc(); it may give the same one back. NULL with errno set = failed: the writer keeps buffer and bytes, and tries again
+ * later. */
+typedef uint8_t *(*SysprofCaptureSink) (uint8_t *buffer, size_t size, void *data);
+
+/* NULL = write to the descriptor, as from the start. Flush before changing it. While a sink is set, the
+ * offset of the frame index is patched into the header only when the sink is taken away again, since nobody knows before when
+ * its bytes are in the file. */
+void sysprof_capture_writer_set_sink (SysprofCaptureWriter *self,
+                                      SysprofCaptureSink sink,
+                                      void *data);
+
+/* Bytes that a buffer holds: more than the buffer size, so that the largest frame fits. */
+size_t sysprof_capture_writer_get_capacity (SysprofCaptureWriter *self);
+
+/* Writes `size` bytes of whole frames to `fd`, waiting where the descriptor does not block. On failure false with errno
+ * set; `*written` (always set) then ends at a frame's end where the descriptor can be truncated,
+ * and is what was written where not. */
+bool sysprof_capture_write_frames (int fd, const uint8_t *frames, size_t size, size_t *written);
+
+/* Writes begin and end (ns) to the header, now; does nothing where the descriptor cannot seek. A flush
+ * later replaces the end by its own time unless `end` was given here as not 0. */
+bool
+sysprof_capture_writer_set_time_range (SysprofCaptureWriter *self, int64_t begin, int64_t end);
+
+/* Bytes of the capture so far, those in the buffer included. */
+uint64_t sysprof_capture_writer_get_size (SysprofCaptureWriter *self);
+/* Frames added so far, of any type. */
+uint64_t sysprof_capture_writer_get_n_frames (SysprofCaptureWriter *self);
+/* Borrowed. */
+int sysprof_capture_writer_get_fd (SysprofCaptureWriter *self);
+
+/* Room for one frame of at most `len` bytes, 8-aligned, in the buffer itself; NULL with errno set if it cannot be
+ * had. The caller writes a frame there, its `len` excepted, every byte of it, and commits; reserving again
+ * instead gives the room back. */
+void *sysprof_capture_writer_reserve (SysprofCaptureWriter *self, size_t len);
+/* `len`: bytes of the frame before padding, ≤ those reserved. Sets the frame's length, clears its padding and counts it. */
+void sysprof_capture_writer_commit (SysprofCaptureWriter *self, size_t len);
+
+/* ---- reading ---- */
+
+/* Like peek, but also gives unknown types and the frame index; damaged frames never. NULL at the end. The bytes are native
+ * unless the type is unknown. Valid until the next call. */
+const SysprofCaptureFrame *sysprof_capture_reader_next_any (SysprofCaptureReader *self);
+
+typedef struct
+{
+  uint64_t n_unknown;  /* frames of a type that the format does not have */
+  uint64_t n_damaged;  /* frames whose lengths contradict each other: left out */
+  uint64_t end_offset; /* where reading ended */
+  bool is_cut;         /* that is not the end of the file */
+} SysprofCaptureReadStatus;
+
+/* What was left out until now. */
+void sysprof_capture_reader_get_status (SysprofCaptureReader *self,
+                                        SysprofCaptureReadStatus *status);
+
+/* ---- joining ---- */
+
+/* Unpacks gzip: on success a new buffer from malloc() in `*out`. */
+typedef bool (*SysprofCaptureUnpackFunc) (const uint8_t *in,
+                                          size_t in_size,
+                                          uint8_t **out,
+                                          size_t *out_size);
+
+/* Appends all of `readers` to `self` with renumbering, as cat does one by one, but with one symbol table out of
+ * theirs, and with traces and D-Bus messages last, where readers of version 3.46 lose nothing else by them. The time
+ * range becomes smallest begin to largest end. `unpack` may be NULL: packed symbol tables are then copied as they are. */
+bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
+                                  SysprofCaptureReader *const *readers,
+                                  size_t n_readers,
+                                  SysprofCaptureUnpackFunc unpack);
