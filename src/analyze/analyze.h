@@ -30,7 +30,7 @@ typedef struct
   bool has_tids;
   bool has_cpus;
   const char *const *symbol_terms; /* NULL-terminated or NULL: stacks that contain one as a substring, case ignored; */
-  const char *const *binary_terms; /* a term that begins with ! excludes */
+  const char *const *binary_terms; /* a term that begins with ! excludes. A binary term with a / is sought in the path */
 } SampleFilter;
 
 /* How the answer is shaped. Zeroed: top down, kernel in, processes as roots. */
@@ -42,7 +42,8 @@ typedef struct
   bool merge_processes; /* processes of the same comm become one */
   bool fold_recursion;  /* a function called directly by itself is one node */
   bool no_processes;    /* functions hang on the root directly (for one flame graph over all) */
-  const char *focus;    /* NULL, or: the tree below this function, merged over all places that call it */
+  const char *focus;    /* NULL, or: the tree below this function, merged over all places that call it; bottom up: the
+                         * tree of its callers. Without processes and threads. See sysprof_focus_match() */
 } TreeShape;
 
 /* Weight per distinct stack. *Owned* while it is folded, then *frozen*. */
@@ -66,9 +67,16 @@ void sysprof_stack_weights_fold (StackWeights *self,
                                  bool by_thread);
 void sysprof_stack_weights_clear (StackWeights *self);
 
+/* What a focus means: the functions whose bare name (or name in the file) is exactly `name`; if there is none, all
+ * that contain it, case ignored. matches[symbol], *(full)*; `n_matches` may be NULL. */
+bool *sysprof_focus_match (const SymbolTable *symbols, const char *name, uint32_t *n_matches);
+
 typedef uint32_t CallNodeId;
 
-/* Nodes lie parents first; node 0 is the root ("All Processes"). Siblings are linked by falling total, then by name. */
+/* Nodes lie parents first; node 0 is the root ("All Processes"). Siblings are linked by falling total, then by name.
+ * total = self + the totals of the children, everywhere. self is the weight of the paths that end at the node: top
+ * down, where its function is innermost; bottom up, where it is outermost (there the totals of the first functions
+ * are their self weights). */
 typedef struct
 {
   CallNodeId *parent;       /* [n]; of the root: 0 */
@@ -109,10 +117,16 @@ FunctionTable *sysprof_functions_new (const Store *store,
                                       const SymbolTable *symbols,
                                       const StackWeights *weights,
                                       const TreeShape *shape); /* no_kernel counts; may be NULL */
-/* Who calls the functions that match `name` / whom they call. self: weight with the row directly beside it
- * where the focused function (callers) or the row (callees) is innermost; total: once per stack. */
-FunctionTable *sysprof_callers_new (const Store *store, const SymbolTable *symbols, const StackWeights *weights, const char *name);
-FunctionTable *sysprof_callees_new (const Store *store, const SymbolTable *symbols, const StackWeights *weights, const char *name);
+/* Who calls the functions that match `shape->focus` / whom they call. self: weight with the row directly beside it
+ * where the focused function (callers) or the row (callees) is innermost; total: once per stack. `no_kernel` counts. */
+FunctionTable *sysprof_callers_new (const Store *store,
+                                    const SymbolTable *symbols,
+                                    const StackWeights *weights,
+                                    const TreeShape *shape);
+FunctionTable *sysprof_callees_new (const Store *store,
+                                    const SymbolTable *symbols,
+                                    const StackWeights *weights,
+                                    const TreeShape *shape);
 void sysprof_function_table_free (FunctionTable *self);
 
 /* Rectangles of a flame graph, parents before children. x and width are exact at any zoom: weight units of the root. */
@@ -142,8 +156,8 @@ typedef enum
 
 typedef struct
 {
-  SymbolId outermost; /* where such stacks end */
-  StringId binary;    /* in SymbolTable.strings */
+  SymbolId outermost; /* where most of such stacks end */
+  StringId binary;    /* in SymbolTable.strings; one row for each */
   uint8_t end;        /* StackEnd */
   uint64_t samples;
 } QualityRow;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Finds the child of a node by what it stands for. *Owned* by the builder of one tree. */
+
+#pragma once
+
+#include <stdint.h>
+
+typedef struct
+{
+  uint64_t *keys;   /* [n_slots] parent << 32 | what */
+  uint32_t *nodes;  /* [n_slots] 0 = free: the root is nobody's child */
+  uint32_t n_slots; /* a power of two */
+  uint32_t n_used;
+} NodeSet;
+
+void sysprof_node_set_init (NodeSet *self);
+void sysprof_node_set_clear (NodeSet *self);
+
+/* The child, or `fresh`, which then is the child. */
+uint32_t
+sysprof_node_set_find_or_add (NodeSet *self, uint32_t parent, uint32_t what, uint32_t fresh);

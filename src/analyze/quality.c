@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* How many stacks are whole, and where the others end. */
+
+#include "analyze/stack-walk.h"
+
+#include <stdlib.h>
+
+/* How a stack ends whose outermost function is that of `outermost`, a stack of depth 1 (or 0: no function). */
+static StackEnd
+end_at (const Store *store, const SymbolTable *symbols, StackId outermost)
+{
+  if (store->stacks.depth[outermost] == 0)
+    return STACK_EMPTY;
+
+  if (symbols->row[sysprof_stack_symbol (store, symbols, outermost)].is_entry)
+    return STACK_WHOLE;
+
+  /* A kernel thread has no user part, so where its stack ends is where it was cut. */
+  if (sysprof_stack_is_kernel (store, outermost) &&
+      !store->processes.row[store->stacks.parent[outermost]].is_kernel)
+    return STACK_KERNEL_ONLY;
+
+  return STACK_CUT;
+}
+
+StackEnd
+sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack)
+{
+  while (store->stacks.depth[stack] > 1)
+    stack = store->stacks.parent[stack];
+
+  return end_at (store, symbols, stack);
+}
+
+/* [stacks.n] the stack of depth 1 that each one continues; of a process itself, the process. */
+static StackId *
+find_outermost (const StackTree *stacks)
+{
+  StackId *outermost = g_new0 (StackId, MAX (stacks->n, 1));
+
+  for (StackId i = 0; i < stacks->n; i++)
+    outermost[i] = stacks->depth[i] <= 1 ? i : outermost[stacks->parent[i]];
+  return outermost;
+}
+
+static int
+compare_rows (const void *a, const void *b, void *data)
+{
+  const SymbolTable *symbols = data;
+  const QualityRow *left = a;
+  const QualityRow *right = b;
+
+  if (left->samples != right->samples)
+    return left->samples < right->samples ? 1 : -1;
+  return g_strcmp0 (sysprof_intern_get (&symbols->strings, left->binary),
+                    sysprof_intern_get (&symbols->strings, right->binary));
+}
+
+/* One row per binary in which stacks were cut; cut[symbol] is how many at each function. */
+static void
+make_rows (Quality *self, const SymbolTable *symbols, const uint64_t *cut)
+{
+  g_autofree uint32_t *row_of_binary =
+      g_new0 (uint32_t, MAX (symbols->strings.n_strings, 1)); /* + 1 */
+
+  self->row = g_new0 (QualityRow, MAX (symbols->n, 1));
+  for (SymbolId i = 0; i < symbols->n; i++)
+    {
+      uint32_t *number = &row_of_binary[symbols->row[i].binary];
+      QualityRow *row;
+
+      if (cut[i] == 0)
+        continue;
+
+      if (*number == 0)
+        {
+          *number = ++self->n;
+          self->row[*number - 1] = (QualityRow){ i, symbols->row[i].binary, STACK_CUT, 0 };
+        }
+      row = &self->row[*number - 1];
+      row->samples += cut[i];
+      if (cut[i] > cut[row->outermost])
+        row->outermost = i;
+    }
+  qsort_r (self->row, self->n, sizeof *self->row, compare_rows, (void *) symbols);
+}
+
+Quality *
+sysprof_quality_new (const Store *store,
+                     const SymbolTable *symbols,
+                     const StackWeights *weights)
+{
+  const StackTree *stacks = &store->stacks;
+  g_autofree StackId *outermost = find_outermost (stacks);
+  g_autofree uint64_t *cut = g_new0 (uint64_t, MAX (symbols->n, 1));
+  Quality *self = g_new0 (Quality, 1);
+  uint64_t *const sums[] = {
+    [STACK_WHOLE] = &self->whole,
+    [STACK_KERNEL_ONLY] = &self->kernel_only,
+    [STACK_CUT] = &self->cut,
+    [STACK_EMPTY] = &self->empty,
+  };
+
+  for (StackId i = 0; i < stacks->n; i++)
+    {
+      uint64_t weight = weights->self[i];
+      StackEnd end;
+      uint8_t reason;
+
+      if (weight == 0)
+        continue;
+
+      end = end_at (store, symbols, outermost[i]);
+      *sums[end] += weight;
+      self->total += weight;
+      if (end == STACK_EMPTY)
+        continue;
+
+      if (end == STACK_CUT)
+        cut[sysprof_stack_symbol (store, symbols, outermost[i])] += weight;
+
+      reason = symbols->row[sysprof_stack_symbol (store, symbols, i)].reason;
+      self->by_reason[reason] += weight;
+      if (reason != UNNAMED_NOT)
+        self->unnamed += weight;
+    }
+
+  make_rows (self, symbols, cut);
+  return self;
+}
+
+void
+sysprof_quality_free (Quality *self)
+{
+  if (self == NULL)
+    return;
+
+  g_free (self->row);
+  g_free (self);
+}

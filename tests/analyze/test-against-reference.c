@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Random captures, every combination of shape, many filters: the linear algorithms give what counting
+ * sample by sample gives. The seed is in the message of a failure; SEEDS=n in the environment runs more. */
+
+#include "reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_SEEDS 12
+
+static uint32_t
+n_seeds (void)
+{
+  const char *asked = g_getenv ("SEEDS");
+
+  return asked != NULL ? (uint32_t) strtoul (asked, NULL, 10) : N_SEEDS;
+}
+
+typedef struct
+{
+  SampleFilter filter;
+  ProcessId processes[2];
+  int32_t tids[2];
+  int32_t cpus[2];
+  const char *symbol_terms[3];
+  const char *binary_terms[3];
+} RandomFilter;
+
+static void
+random_filter (RandomFilter *self, GRand *random, const Fixture *fixture)
+{
+  static const char *const symbols[] = { "read", "READ", "!alloc", "main", "!x", "nowhere" };
+  static const char *const binaries[] = { "libc",     "!glib",    "app",
+                                          "/lib/app", "[kernel]", "!/usr/lib/app" };
+
+  memset (self, 0, sizeof *self);
+  for (uint32_t i = 0; i < 2; i++)
+    {
+      self->processes[i] =
+          (ProcessId) g_rand_int_range (random, 0, (int32_t) fixture->store.processes.n + 2);
+      self->tids[i] = g_rand_int_range (random, -1, 60);
+      self->cpus[i] = g_rand_int_range (random, -1, 5);
+      self->symbol_terms[i] = symbols[g_rand_int_range (random, 0, G_N_ELEMENTS (symbols))];
+      self->binary_terms[i] = binaries[g_rand_int_range (random, 0, G_N_ELEMENTS (binaries))];
+    }
+  self->filter = (SampleFilter){
+    .processes = self->processes,
+    .n_processes = (uint32_t) g_rand_int_range (random, 0, 3),
+    .tids = self->tids,
+    .n_tids = (uint32_t) g_rand_int_range (random, 0, 3),
+    .cpus = self->cpus,
+    .n_cpus = (uint32_t) g_rand_int_range (random, 0, 3),
+    .has_processes = g_rand_int_range (random, 0, 4) == 0,
+    .has_tids = g_rand_int_range (random, 0, 4) == 0,
+    .has_cpus = g_rand_int_range (random, 0, 4) == 0,
+    .symbol_terms = g_rand_int_range (random, 0, 3) == 0 ? self->symbol_terms : NULL,
+    .binary_terms = g_rand_int_range (random, 0, 3) == 0 ? self->binary_terms : NULL,
+  };
+  if (g_rand_int_range (random, 0, 2) == 0)
+    {
+      self->filter.time_begin = g_rand_int_range (random, 900, 1300);
+      self->filter.time_end = g_rand_int_range (random, 0, 3) == 0
+                                  ? 0
+                                  : self->filter.time_begin + g_rand_int_range (random, 0, 400);
+    }
+}
+
+static char *
+node_label (const Fixture *fixture,
+            const CallTree *tree,
+            CallNodeId node,
+            const TreeShape *shape)
+{
+  const Process *process = &fixture->store.processes.row[tree->id[node]];
+
+  switch (tree->kind[node])
+    {
+    case SYMBOL_PROCESS:
+      if (shape->merge_processes)
+        return g_strdup (sysprof_store_string (&fixture->store, process->comm));
+      return g_strdup_printf ("%s:%d", sysprof_store_string (&fixture->store, process->comm),
+                              process->pid);
+    case SYMBOL_THREAD:
+      return g_strdup_printf ("Thread %d", (int32_t) tree->id[node]);
+    default:
+      g_assert_cmpuint (tree->kind[node], ==, fixture->symbols.row[tree->symbol[node]].kind);
+      return reference_label (fixture, tree->symbol[node]);
+    }
+}
+
+static void
+assert_sums (GHashTable *expected, const char *key, uint64_t self, uint64_t total)
+{
+  const Sums *sums = g_hash_table_lookup (expected, key);
+
+  if (sums == NULL)
+    g_error ("'%s' should not be there", key);
+  if (sums->self != self || sums->total != total)
+    g_error ("'%s': self %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+             " instead of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT,
+             key, self, total, sums->self, sums->total);
+}
+
+/* Sums, and the promises of the door about order. */
+static void
+assert_tree (const Fixture *fixture,
+             const CallTree *tree,
+             GHashTable *expected,
+             const TreeShape *shape)
+{
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+  uint32_t n_linked = 1;
+
+  g_ptr_array_add (paths, g_strdup (""));
+  for (CallNodeId i = 1; i < tree->n; i++)
+    {
+      g_autofree char *label = node_label (fixture, tree, i, shape);
+
+      g_assert_cmpuint (tree->parent[i], <, i);
+      g_ptr_array_add (paths, g_strconcat (paths->pdata[tree->parent[i]], "/", label, NULL));
+    }
+
+  /* A selection that takes nothing still has a root. */
+  g_assert_cmpuint (tree->n, ==, MAX (g_hash_table_size (expected), 1));
+  for (CallNodeId i = 0; i < tree->n && g_hash_table_size (expected) > 0; i++)
+    assert_sums (expected, paths->pdata[i], tree->self[i], tree->total[i]);
+
+  for (CallNodeId i = 0; i < tree->n; i++)
+    {
+      uint64_t total = tree->self[i];
+      uint64_t last = UINT64_MAX;
+
+      for (CallNodeId child = tree->first_child[i]; child != 0;
+           child = tree->next_sibling[child])
+        {
+          g_assert_cmpuint (tree->parent[child], ==, i);
+          g_assert_cmpuint (tree->total[child], <=, last);
+          last = tree->total[child];
+          total += tree->total[child];
+          n_linked++;
+        }
+      g_assert_cmpuint (total, ==, tree->total[i]);
+    }
+  g_assert_cmpuint (n_linked, ==, tree->n);
+}
+
+static void
+assert_layout (const Fixture *fixture, const CallTree *tree, bool left_heavy)
+{
+  g_autoptr (FlameLayout) layout =
+      sysprof_flame_layout_new (tree, &fixture->store, &fixture->symbols, left_heavy, 0);
+  g_autofree uint32_t *at = g_new0 (uint32_t, tree->n);
+
+  g_assert_cmpuint (layout->n, ==, tree->n);
+  for (uint32_t i = 0; i < layout->n; i++)
+    at[layout->node[i]] = i;
+  for (uint32_t i = 0; i < layout->n; i++)
+    {
+      CallNodeId node = layout->node[i];
+      uint32_t parent = at[tree->parent[node]];
+
+      g_assert_cmpuint (layout->width[i], ==, tree->total[node]);
+      if (node == 0)
+        continue;
+
+      g_assert_cmpuint (parent, <, i);
+      g_assert_cmpuint (layout->depth[i], ==, layout->depth[parent] + 1);
+      g_assert_cmpuint (layout->x[i], >=, layout->x[parent]);
+      g_assert_cmpuint (layout->x[i] + layout->width[i], <=,
+                        layout->x[parent] + layout->width[parent]);
+      /* Of neighbours at one depth, the next begins where the last one ends, or behind. */
+      if (layout->depth[i] == layout->depth[i - 1])
+        g_assert_cmpuint (layout->x[i], >=, layout->x[i - 1] + layout->width[i - 1]);
+    }
+}
+
+static void
+assert_table (const Fixture *fixture, const FunctionTable *table, GHashTable *expected)
+{
+  g_assert_cmpuint (table->n, ==, g_hash_table_size (expected));
+  for (uint32_t i = 0; i < table->n; i++)
+    {
+      g_autofree char *label = reference_label (fixture, table->row[i].symbol);
+
+      assert_sums (expected, label, table->row[i].self, table->row[i].total);
+      if (i > 0)
+        g_assert_true (table->row[i - 1].self > table->row[i].self ||
+                       (table->row[i - 1].self == table->row[i].self &&
+                        table->row[i - 1].total >= table->row[i].total));
+    }
+}
+
+static void
+check_shape (const Fixture *fixture,
+             const SampleFilter *filter,
+             const StackWeights *weights,
+             const TreeShape *shape)
+{
+  g_autoptr (CallTree) tree =
+      sysprof_call_tree_new (&fixture->store, &fixture->symbols, weights, shape);
+  g_autoptr (GHashTable) expected = reference_tree (fixture, filter, shape);
+
+  assert_tree (fixture, tree, expected, shape);
+  assert_layout (fixture, tree, false);
+  assert_layout (fixture, tree, true);
+}
+
+static void
+check_tables (const Fixture *fixture,
+              const SampleFilter *filter,
+              const StackWeights *weights,
+              const TreeShape *shape)
+{
+  static const struct
+  {
+    FunctionTable *(*make) (const Store *,
+                            const SymbolTable *,
+                            const StackWeights *,
+                            const TreeShape *);
+    GHashTable *(*expect) (const Fixture *, const SampleFilter *, const TreeShape *);
+  } tables[] = {
+    { sysprof_functions_new, reference_functions },
+    { sysprof_callers_new, reference_callers },
+    { sysprof_callees_new, reference_callees },
+  };
+
+  for (size_t i = shape->focus == NULL ? 0 : 1;
+       i < (shape->focus == NULL ? 1 : G_N_ELEMENTS (tables)); i++)
+    {
+      g_autoptr (FunctionTable) table =
+          tables[i].make (&fixture->store, &fixture->symbols, weights, shape);
+      g_autoptr (GHashTable) expected = tables[i].expect (fixture, filter, shape);
+
+      assert_table (fixture, table, expected);
+      g_assert_cmpuint (table->total, ==, weights->total);
+    }
+}
+
+static void
+check_filter (const Fixture *fixture, const SampleFilter *filter)
+{
+  static const char *const focuses[] = { NULL, "read", "EAD", "nowhere" };
+  StackWeights weights = { 0 };
+
+  sysprof_stack_weights_fold (&weights, &fixture->store, &fixture->symbols, filter, true);
+  g_assert_cmpuint (weights.total, ==, reference_total (fixture, filter));
+
+  for (uint32_t bits = 0; bits < 64; bits++)
+    for (uint32_t focus = 0; focus < G_N_ELEMENTS (focuses); focus++)
+      {
+        TreeShape shape = {
+          .bottom_up = bits & 1,
+          .threads = bits & 2,
+          .no_kernel = bits & 4,
+          .merge_processes = bits & 8,
+          .fold_recursion = bits & 16,
+          .no_processes = bits & 32,
+          .focus = focuses[focus],
+        };
+
+        check_shape (fixture, filter, &weights, &shape);
+        if ((bits & ~4u) == 0)
+          check_tables (fixture, filter, &weights, &shape);
+      }
+  sysprof_stack_weights_clear (&weights);
+}
+
+static void
+test_gives_what_counting_gives (void)
+{
+  for (uint32_t seed = 1; seed <= n_seeds (); seed++)
+    {
+      g_autoptr (GRand) random = g_rand_new_with_seed (seed + 1000);
+      SampleFilter everything = { 0 };
+      RandomFilter filter;
+      Fixture fixture;
+
+      g_test_message ("seed %u", seed);
+      fixture_init_random (&fixture, seed);
+      random_filter (&filter, random, &fixture);
+      check_filter (&fixture, seed % 3 == 0 ? &everything : &filter.filter);
+      fixture_clear (&fixture);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/analyze/gives-what-counting-gives", test_gives_what_counting_gives);
+  return g_test_run ();
+}
