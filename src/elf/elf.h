@@ -27,7 +27,7 @@ typedef enum
   ELF_CORRUPT,     /* contradicts itself */
   ELF_TOO_LARGE,   /* over one of our limits */
   ELF_NO_MEMORY,
-  ELF_IO_ERROR,    /* errno tells */
+  ELF_IO_ERROR, /* errno tells */
 } ElfStatus;
 
 /* A few words for a person, never NULL. */
@@ -44,7 +44,8 @@ ElfStatus sysprof_elf_image_open_memory (const void *bytes, size_t size, ElfImag
 void sysprof_elf_image_free (ElfImage *image);
 
 /* The note .note.gnu.build-id: `*size` bytes of at most ELF_MAX_BUILD_ID. ELF_ABSENT without one. */
-ElfStatus sysprof_elf_image_build_id (ElfImage *image, uint8_t build_id[ELF_MAX_BUILD_ID], size_t *size);
+ElfStatus
+sysprof_elf_image_build_id (ElfImage *image, uint8_t build_id[ELF_MAX_BUILD_ID], size_t *size);
 
 /* .gnu_debuglink: file name (no slash) and CRC-32 of the file it names. */
 ElfStatus sysprof_elf_image_debug_link (ElfImage *image, char name[256], uint32_t *crc);
@@ -53,7 +54,8 @@ ElfStatus sysprof_elf_image_debug_link (ElfImage *image, char name[256], uint32_
 ElfStatus sysprof_elf_file_crc (int fd, uint32_t *crc);
 
 /* The link-time address of the byte at `file_offset`, by the loadable segments. */
-ElfStatus sysprof_elf_image_address_of_offset (ElfImage *image, uint64_t file_offset, uint64_t *address);
+ElfStatus
+sysprof_elf_image_address_of_offset (ElfImage *image, uint64_t file_offset, uint64_t *address);
 
 /* --- symbols --- */
 
@@ -77,6 +79,20 @@ bool sysprof_elf_symbols_is_full (const ElfSymbols *symbols);
 /* The function that holds `address`; FALSE when it lies between functions. Symbols without a size
  * reach to the next symbol, or to the end of their section. */
 bool sysprof_elf_symbols_find (const ElfSymbols *symbols, uint64_t address, ElfSymbol *symbol);
+
+/* --- functions without a symbol --- */
+
+/* Where the function that holds `address` begins and ends, by the call-frame table. ELF_ABSENT where no
+ * entry covers it: padding, hand-written code. */
+ElfStatus sysprof_elf_image_function_bounds (ElfImage *image,
+                                             uint64_t address,
+                                             uint64_t *start,
+                                             uint64_t *end);
+
+/* TRUE where `address`, which no symbol covers, lies in code where a process or thread begins: the file's
+ * entry point, or one of the C library's own static functions that call main or a thread's first function
+ * (entry.c says how they are recognized). `symbols` may be NULL. */
+bool sysprof_elf_image_is_entry (ElfImage *image, const ElfSymbols *symbols, uint64_t address);
 
 /* C++, Rust (v0 and legacy, hash cut off) and D; NULL when `name` is not mangled. Free with free().
  * Names over 64 KiB are not tried. */

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* An ELF file with its header tables decoded. Section 0 is kept, so that indexes are those of the file. */
+
+#pragma once
+
+#include "elf/bytes.h"
+
+#include <elf.h>
+
+#define ELF_MAX_SECTION  (UINT64_C (1) << 30) /* bytes of one section, stored or unpacked */
+#define ELF_MAX_RATIO    1000                 /* of a compressed section */
+#define ELF_MAX_SECTIONS (UINT64_C (1) << 20)
+#define ELF_MAX_SEGMENTS 65535
+#define ELF_MAX_NOTES    (UINT64_C (1) << 20) /* bytes */
+
+typedef struct
+{
+  uint32_t type;
+  uint32_t flags;
+  uint64_t offset;
+  uint64_t address;
+  uint64_t file_size;
+  uint64_t memory_size;
+  uint64_t align;
+} ElfSegment;
+
+typedef struct
+{
+  uint32_t name; /* into section_names */
+  uint32_t type;
+  uint64_t flags;
+  uint64_t address;
+  uint64_t offset;
+  uint64_t size;
+  uint32_t link;
+  uint64_t entry_size;
+} ElfSection;
+
+struct ElfImage
+{
+  ElfSource source;
+  bool is_64;
+  bool is_swapped;
+  uint16_t type;
+  uint16_t machine;
+  uint64_t entry;
+  ElfSegment *segments; /* [n_segments] */
+  uint32_t n_segments;
+  ElfSection *sections; /* [n_sections]; none where the table lies outside the file */
+  uint32_t n_sections;
+  char *section_names; /* [section_names_size], NUL behind; may be NULL */
+  uint64_t section_names_size;
+  uint8_t *frame_header; /* .eh_frame_hdr, read when first asked for */
+  uint64_t frame_header_size;
+  uint64_t frame_header_address;
+  bool is_frame_header_read;
+};
+
+static inline Bytes
+sysprof_elf_image_cursor (const ElfImage *self, const uint8_t *bytes, uint64_t size)
+{
+  return (Bytes){ bytes, bytes + size, self->is_64, self->is_swapped };
+}
+
+/* The first section of that name, or NULL. */
+const ElfSection *sysprof_elf_image_find_section (const ElfImage *self, const char *name);
+
+/* The content of a section, unpacked where it is compressed, with a NUL behind; free with free(). */
+ElfStatus sysprof_elf_image_read_section (ElfImage *self,
+                                          const ElfSection *section,
+                                          uint8_t **bytes,
+                                          uint64_t *size);
+
+/* Where the byte at a link-time address is in the file, and how many follow it there. */
+ElfStatus sysprof_elf_image_offset_of_address (const ElfImage *self,
+                                               uint64_t address,
+                                               uint64_t *offset,
+                                               uint64_t *left);
