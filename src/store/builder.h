@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the steps of loading share. *Owned* by the loading thread until the store is frozen.
+ *
+ * The steps in order, each a file: file-bytes.c brings the bytes into memory, scan.c finds and
+ * sorts the frames, processes.c finds who there is, address-space.c keeps what each process has
+ * mapped while stacks.c goes through the samples in order of time; marks.c, counters.c,
+ * embedded-files.c and jit-names.c fill their own tables. */
+
+#pragma once
+
+#include "store/frame.h"
+#include "store/store.h"
+
+typedef struct
+{
+  Store *store;
+  GCancellable *cancellable;
+
+  /* processes.c */
+  GHashTable *process_of_pid; /* pid → ProcessId */
+  GHashTable *process_of_tid; /* thread ids that are no pids → ProcessId */
+  ProcessId *fork_parent;     /* [frames_of_type[FRAME_FORK].n] 0 = only a thread */
+  ProcessId *fork_child;      /* [frames_of_type[FRAME_FORK].n] 0 = only a thread */
+  bool *comm_is_derived;      /* [processes.n] from the command line: no frame brought it */
+  bool *has_process_frame;    /* [processes.n] */
+  GString *damage;            /* sentences for Store.damage */
+} Builder;
+
+static inline Frame
+sysprof_store_frame (const Store *store, FrameNo number)
+{
+  Frame frame = { .bytes = store->bytes + store->frames.offset[number],
+                  .is_swapped = store->is_swapped };
+
+  frame.size = sysprof_frame_u16 (&frame, 0);
+  return frame;
+}
+
+static inline StringId
+sysprof_store_intern (Store *store, Text text)
+{
+  return sysprof_intern_bytes (&store->strings, text.at, sysprof_text_size (text));
+}
+
+/* Finds all frames in Store.bytes, drops those that contradict themselves to FRAME_UNKNOWN, sorts, and
+ * fills frames, frames_of_type, n_frames_by_type, begin and end. */
+bool sysprof_builder_scan (Builder *self, GError **error);
+
+void sysprof_builder_find_processes (Builder *self);
+ProcessId sysprof_builder_process (const Builder *self, int32_t pid);
+
+/* mappings, addresses, stacks, samples, allocations, and what is known of processes only then. */
+bool sysprof_builder_fold_stacks (Builder *self, GError **error);
+
+void sysprof_builder_read_marks (Builder *self);
+void sysprof_builder_read_metadata (Builder *self);
+void sysprof_builder_read_counters (Builder *self);
+void sysprof_builder_count_lost (Builder *self);
+void sysprof_builder_read_embedded_files (Builder *self);
+void sysprof_builder_read_jit_names (Builder *self);

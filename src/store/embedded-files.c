@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Files inside the capture: chunks of one name, up to the first that says it is the last.
+ * Chunks of different files may be interleaved. */
+
+#include "store/builder.h"
+#include "store/file-bytes.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define PATH_SIZE   256
+#define DATA_AT     284
+#define UNPACK_MOST ((size_t) 1 << 30) /* bytes of one embedded file: none in use is near */
+
+static uint32_t
+data_size (const Frame *frame)
+{
+  return sysprof_frame_u16 (frame, 26);
+}
+
+static bool
+is_last (const Frame *frame)
+{
+  bool is_big_endian = frame->is_swapped == (G_BYTE_ORDER == G_LITTLE_ENDIAN);
+
+  return (frame->bytes[24] & (is_big_endian ? 0x80 : 0x01)) != 0;
+}
+
+void
+sysprof_builder_read_embedded_files (Builder *self)
+{
+  Store *store = self->store;
+  const FrameList *frames = &store->frames_of_type[FRAME_FILE_CHUNK];
+  EmbeddedFiles *files = &store->files;
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (EmbeddedFile));
+  g_autoptr (GHashTable) row_of_name = g_hash_table_new (NULL, NULL); /* StringId → row + 1 */
+  g_autofree uint32_t *row_of_chunk = g_new (uint32_t, frames->n); /* row + 1; 0 = left out */
+  g_autofree uint32_t *next = NULL;
+
+  for (uint32_t i = 0; i < frames->n; i++)
+    {
+      FrameNo number = frames->frame[i];
+      Frame frame = sysprof_store_frame (store, number);
+      StringId name = sysprof_store_intern (store, sysprof_frame_field (&frame, 28, PATH_SIZE));
+      uint32_t known =
+          GPOINTER_TO_UINT (g_hash_table_lookup (row_of_name, GUINT_TO_POINTER (name)));
+      EmbeddedFile *row;
+
+      if (known == 0)
+        {
+          EmbeddedFile file = { .name = name, .pid = store->frames.pid[number] };
+
+          g_array_append_val (rows, file);
+          known = rows->len;
+          g_hash_table_insert (row_of_name, GUINT_TO_POINTER (name), GUINT_TO_POINTER (known));
+        }
+
+      row = &g_array_index (rows, EmbeddedFile, known - 1);
+      row_of_chunk[i] = row->is_whole ? 0 : known;
+      if (row->is_whole)
+        continue; /* the same name again, from another capture */
+
+      row->size += data_size (&frame);
+      row->is_whole = is_last (&frame);
+      row->n_chunks++;
+      files->n_chunks++;
+    }
+
+  files->n = rows->len;
+  files->row = (EmbeddedFile *) g_array_free (g_steal_pointer (&rows), FALSE);
+  files->chunk = g_new (FrameNo, files->n_chunks);
+  next = g_new (uint32_t, files->n);
+  for (uint32_t i = 0, at = 0; i < files->n; at += files->row[i++].n_chunks)
+    files->row[i].first_chunk = next[i] = at;
+  for (uint32_t i = 0; i < frames->n; i++)
+    if (row_of_chunk[i] != 0)
+      files->chunk[next[row_of_chunk[i] - 1]++] = frames->frame[i];
+}
+
+GBytes *
+sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error)
+{
+  const EmbeddedFile *row;
+  uint8_t *bytes, *at;
+
+  if (file >= self->files.n)
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "Cannot read embedded file %u of '%s': it has %u.", file,
+                   self->path != NULL ? self->path : "the capture", self->files.n);
+      return NULL;
+    }
+
+  row = &self->files.row[file];
+  at = bytes = g_malloc (MAX (row->size, 1));
+  for (uint32_t i = 0; i < row->n_chunks; i++)
+    {
+      Frame frame = sysprof_store_frame (self, self->files.chunk[row->first_chunk + i]);
+
+      memcpy (at, frame.bytes + DATA_AT, data_size (&frame));
+      at += data_size (&frame);
+    }
+
+  return g_bytes_new_take (bytes, row->size);
+}
+
+static uint32_t
+find_file (const Store *self, const char *name)
+{
+  StringId id = sysprof_intern_lookup (&self->strings, name);
+
+  for (uint32_t i = 0; id != 0 && i < self->files.n; i++)
+    if (self->files.row[i].name == id)
+      return i;
+
+  return G_MAXUINT32;
+}
+
+static GBytes *
+unpack (GBytes *packed, const char *name, GError **error)
+{
+  FileBytes bytes = { 0 };
+  size_t size;
+  const uint8_t *data = g_bytes_get_data (packed, &size);
+  GBytes *result;
+
+  if (!sysprof_file_bytes_reserve (&bytes, size, name, UNPACK_MOST, error))
+    return NULL;
+
+  if (size > 0)
+    memcpy (bytes.bytes, data, size);
+  bytes.size = size;
+  if (!sysprof_file_bytes_unpack (&bytes, name, UNPACK_MOST, error))
+    {
+      sysprof_file_bytes_clear (&bytes);
+      return NULL;
+    }
+
+  result = g_bytes_new (bytes.bytes, bytes.size);
+  sysprof_file_bytes_clear (&bytes);
+  return result;
+}
+
+GBytes *
+sysprof_store_read_file (const Store *self, const char *name, GError **error)
+{
+  g_autofree char *packed_name = g_strconcat (name, ".gz", NULL);
+  g_autoptr (GBytes) packed = NULL;
+  uint32_t file = find_file (self, name);
+
+  if (file < self->files.n)
+    return sysprof_store_read_file_raw (self, file, error);
+
+  file = find_file (self, packed_name);
+  if (file == G_MAXUINT32)
+    return NULL;
+
+  packed = sysprof_store_read_file_raw (self, file, error);
+  return packed == NULL ? NULL : unpack (packed, packed_name, error);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* One frame of the file, and how to read it: offsets are those of docs/format.md.
+ *
+ * Nothing is cast onto the bytes: they may be unaligned and of the other byte order. Numbers are
+ * read by offset; the caller stays inside what sysprof_frame_is_sound() has checked. Texts may
+ * lack their NUL and end with their field or with the frame. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "util/text.h"
+
+enum
+{
+  FRAME_UNKNOWN = 0, /* of a type that we do not know, or one that contradicts itself */
+  FRAME_TIMESTAMP,
+  FRAME_SAMPLE,
+  FRAME_MAP,
+  FRAME_PROCESS,
+  FRAME_FORK,
+  FRAME_EXIT,
+  FRAME_JITMAP,
+  FRAME_CTRDEF,
+  FRAME_CTRSET,
+  FRAME_MARK,
+  FRAME_METADATA,
+  FRAME_LOG,
+  FRAME_FILE_CHUNK,
+  FRAME_ALLOCATION,
+  FRAME_OVERLAY,
+  FRAME_TRACE,
+  FRAME_DBUS,
+  FRAME_INDEX, /* in the file a timestamp */
+};
+
+#define FRAME_HEADER_SIZE 24
+#define FILE_HEADER_SIZE  256
+
+typedef struct
+{
+  const uint8_t *bytes; /* [size] */
+  uint32_t size;        /* the frame's own length, padding included */
+  bool is_swapped;
+} Frame;
+
+static inline uint16_t
+sysprof_frame_u16 (const Frame *self, size_t at)
+{
+  uint16_t value;
+
+  memcpy (&value, self->bytes + at, sizeof value);
+  return self->is_swapped ? __builtin_bswap16 (value) : value;
+}
+
+static inline uint32_t
+sysprof_frame_u32 (const Frame *self, size_t at)
+{
+  uint32_t value;
+
+  memcpy (&value, self->bytes + at, sizeof value);
+  return self->is_swapped ? __builtin_bswap32 (value) : value;
+}
+
+static inline uint64_t
+sysprof_frame_u64 (const Frame *self, size_t at)
+{
+  uint64_t value;
+
+  memcpy (&value, self->bytes + at, sizeof value);
+  return self->is_swapped ? __builtin_bswap64 (value) : value;
+}
+
+static inline int32_t
+sysprof_frame_i32 (const Frame *self, size_t at)
+{
+  return (int32_t) sysprof_frame_u32 (self, at);
+}
+
+static inline int64_t
+sysprof_frame_i64 (const Frame *self, size_t at)
+{
+  return (int64_t) sysprof_frame_u64 (self, at);
+}
+
+/* The text at `at`, up to its NUL, the end of its field of `size` bytes, or the frame's end. */
+static inline Text
+sysprof_frame_field (const Frame *self, size_t at, size_t size)
+{
+  const char *begin = (const char *) self->bytes + at;
+  size_t most = at >= self->size ? 0 : self->size - at;
+
+  most = size < most ? size : most;
+  return (Text){ begin, begin + strnlen (begin, most) };
+}
+
+static inline Text
+sysprof_frame_text (const Frame *self, size_t at)
+{
+  return sysprof_frame_field (self, at, SIZE_MAX);
+}
+
+/* What type the frame really is: FRAME_INDEX for a timestamp that is one, FRAME_UNKNOWN for what we do not know. */
+uint8_t sysprof_frame_type (const Frame *self);
+
+/* Whether the fixed part of `type` and everything that its counts promise lie inside the frame. */
+bool sysprof_frame_is_sound (const Frame *self, uint8_t type);

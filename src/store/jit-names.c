@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Names of synthetic addresses. They may come long after the samples that use them. */
+
+#include "store/builder.h"
+
+typedef struct
+{
+  JitName name;
+  size_t order;
+} OrderedName;
+
+static int
+compare_names (const void *a, const void *b)
+{
+  const OrderedName *left = a, *right = b;
+
+  if (left->name.address != right->name.address)
+    return left->name.address < right->name.address ? -1 : 1;
+  return (left->order > right->order) - (left->order < right->order);
+}
+
+static void
+read_frame (Store *store, const Frame *frame, GArray *names)
+{
+  uint32_t n = sysprof_frame_u32 (frame, 24);
+  size_t at = 28;
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      Text text = sysprof_frame_text (frame, at + 8);
+      OrderedName name = {
+        { sysprof_frame_u64 (frame, at), sysprof_store_intern (store, text) }, names->len
+      };
+
+      g_array_append_val (names, name);
+      at += 8 + sysprof_text_size (text) + 1;
+    }
+}
+
+void
+sysprof_builder_read_jit_names (Builder *self)
+{
+  Store *store = self->store;
+  const FrameList *frames = &store->frames_of_type[FRAME_JITMAP];
+  g_autoptr (GArray) names = g_array_new (FALSE, FALSE, sizeof (OrderedName));
+
+  for (uint32_t i = 0; i < frames->n; i++)
+    {
+      Frame frame = sysprof_store_frame (store, frames->frame[i]);
+
+      read_frame (store, &frame, names);
+    }
+
+  g_array_sort (names, compare_names);
+  store->jit_names = g_new (JitName, names->len);
+  for (unsigned i = 0; i < names->len; i++)
+    {
+      const JitName *name = &g_array_index (names, OrderedName, i).name;
+
+      /* Of several names for one address the first holds. */
+      if (store->n_jit_names == 0 ||
+          store->jit_names[store->n_jit_names - 1].address != name->address)
+        store->jit_names[store->n_jit_names++] = *name;
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "store/mappings.h"
+
+#define BUILD_ID_MOST 128 /* hex digits */
+
+static bool
+is_hex (Text text)
+{
+  for (const char *at = text.at; at < text.end; at++)
+    if (!g_ascii_isxdigit (*at))
+      return false;
+
+  return true;
+}
+
+/* Behind the path's NUL: '@', lower-case hex, NUL. Padding may hold rubbish, so nothing else counts. */
+static StringId
+read_build_id (Store *store, const Frame *frame, Text path)
+{
+  size_t at = (size_t) (path.end - (const char *) frame->bytes) + 1;
+  g_autofree char *lower = NULL;
+  Text hex;
+  size_t size;
+
+  if (at >= frame->size || frame->bytes[at] != '@')
+    return 0;
+
+  hex = sysprof_frame_text (frame, at + 1);
+  size = sysprof_text_size (hex);
+  if (size < 2 || size > BUILD_ID_MOST || size % 2 != 0 || !is_hex (hex) ||
+      hex.end == (const char *) frame->bytes + frame->size)
+    return 0;
+
+  lower = g_ascii_strdown (hex.at, (gssize) size);
+  return sysprof_intern_bytes (&store->strings, lower, size);
+}
+
+static void
+read_row (const Builder *builder, FrameNo number, Mapping *mapping)
+{
+  Store *store = builder->store;
+  Frame frame = sysprof_store_frame (store, number);
+  Text path = sysprof_frame_text (&frame, 56);
+
+  *mapping = (Mapping){
+    .process = sysprof_builder_process (builder, store->frames.pid[number]),
+    .time = store->frames.time[number],
+    .start = sysprof_frame_u64 (&frame, 24),
+    .end = sysprof_frame_u64 (&frame, 32),
+    .file_offset = sysprof_frame_u64 (&frame, 40),
+    .inode = sysprof_frame_u64 (&frame, 48),
+    .path = sysprof_store_intern (store, path),
+    .build_id = read_build_id (store, &frame, path),
+  };
+}
+
+void
+sysprof_mappings_init (Mappings *self, const Builder *builder)
+{
+  Store *store = builder->store;
+  const FrameList *frames = &store->frames_of_type[FRAME_MAP];
+  uint32_t n_processes = store->processes.n;
+
+  store->n_mappings = frames->n + 1;
+  store->mappings = g_new0 (Mapping, store->n_mappings);
+
+  *self = (Mappings){ .store = store };
+  sysprof_regions_init (&self->regions);
+  self->now = g_new0 (AddressSpace, n_processes);
+  self->later = g_new0 (AddressSpace, n_processes);
+  self->has_exited = g_new0 (bool, n_processes);
+  self->last = g_new0 (MappingId, n_processes);
+  self->before = g_new0 (MappingId, store->n_mappings);
+  self->same_as = g_new0 (MappingId, store->n_mappings);
+
+  for (MappingId id = 1; id < store->n_mappings; id++)
+    {
+      ProcessId process;
+
+      read_row (builder, frames->frame[id - 1], &store->mappings[id]);
+      process = store->mappings[id].process;
+      self->before[id] = self->last[process];
+      self->last[process] = id;
+      self->same_as[id] = id;
+    }
+}
+
+void
+sysprof_mappings_clear (Mappings *self)
+{
+  sysprof_regions_clear (&self->regions);
+  g_free (self->now);
+  g_free (self->later);
+  g_free (self->has_exited);
+  g_free (self->last);
+  g_free (self->before);
+  g_free (self->same_as);
+  *self = (Mappings){ 0 };
+}
+
+/* Where one of the two says nothing, they do not differ. */
+static bool
+is_same (uint64_t left, uint64_t right)
+{
+  return left == right || left == 0 || right == 0;
+}
+
+/* The list of running processes comes from /proc, later mappings from the kernel's events, and the two
+ * overlap: the first knows the inode, the second perhaps the build id. */
+static bool
+absorb_repetition (Mappings *self, MappingId id, const Mapping *mapping)
+{
+  const Region *region =
+      sysprof_address_space_find (&self->now[mapping->process], &self->regions, mapping->start);
+  Mapping *known;
+
+  if (region == NULL || region->start != mapping->start || region->end != mapping->end)
+    return false;
+
+  known = &self->store->mappings[region->mapping];
+  if (known->process != mapping->process || known->start != mapping->start ||
+      known->end != mapping->end || known->path != mapping->path ||
+      known->file_offset != mapping->file_offset || !is_same (known->inode, mapping->inode) ||
+      !is_same (known->build_id, mapping->build_id))
+    return false;
+
+  if (known->inode == 0)
+    known->inode = mapping->inode;
+  if (known->build_id == 0)
+    known->build_id = mapping->build_id;
+  self->same_as[id] = region->mapping;
+  return true;
+}
+
+void
+sysprof_mappings_advance (Mappings *self)
+{
+  MappingId id = ++self->n_seen;
+  const Mapping *mapping = &self->store->mappings[id];
+
+  if (mapping->process != 0 && mapping->start < mapping->end &&
+      !absorb_repetition (self, id, mapping))
+    sysprof_address_space_map (&self->now[mapping->process], &self->regions, mapping->start,
+                               mapping->end, id);
+}
+
+void
+sysprof_mappings_fork (Mappings *self, ProcessId parent, ProcessId child)
+{
+  /* Who has mappings and did not exit is no new process: its fork frame came late. */
+  if (self->now[child].root != 0 && !self->has_exited[child])
+    return;
+
+  self->has_exited[child] = false;
+  sysprof_address_space_fork (&self->now[parent], &self->regions, &self->now[child]);
+}
+
+void
+sysprof_mappings_exit (Mappings *self, ProcessId process)
+{
+  self->has_exited[process] = true;
+}
+
+/* From the last mapping back to now, so that the earliest of those that overlap stays on top. */
+static void
+look_ahead (Mappings *self, ProcessId process)
+{
+  self->later[process].owner = ++self->regions.n_owners;
+  for (MappingId id = self->last[process]; id > self->n_seen; id = self->before[id])
+    {
+      const Mapping *mapping = &self->store->mappings[id];
+
+      if (mapping->start < mapping->end)
+        sysprof_address_space_map (&self->later[process], &self->regions, mapping->start,
+                                   mapping->end, id);
+    }
+}
+
+MappingId
+sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address)
+{
+  const Region *region =
+      sysprof_address_space_find (&self->now[process], &self->regions, address);
+
+  if (region == NULL)
+    {
+      /* Sampling begins before the running processes are read, and some samples come in between. */
+      if (self->later[process].owner == 0 && self->last[process] > self->n_seen)
+        look_ahead (self, process);
+      region = sysprof_address_space_find (&self->later[process], &self->regions, address);
+    }
+
+  return region == NULL ? 0 : region->mapping;
+}
+
+void
+sysprof_mappings_compact (Mappings *self, MappingId *mapping, uint32_t n)
+{
+  Store *store = self->store;
+  g_autofree MappingId *new_id = g_new0 (MappingId, store->n_mappings);
+  MappingId n_kept = 1;
+
+  for (MappingId id = 1; id < store->n_mappings; id++)
+    {
+      if (self->same_as[id] != id)
+        {
+          new_id[id] = new_id[self->same_as[id]];
+          continue;
+        }
+
+      new_id[id] = n_kept;
+      store->mappings[n_kept++] = store->mappings[id];
+    }
+
+  store->n_mappings = n_kept;
+  store->mappings = g_renew (Mapping, store->mappings, n_kept);
+  for (uint32_t i = 0; i < n; i++)
+    mapping[i] = new_id[mapping[i]];
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The rows of Store.mappings, and who maps what at the moment that the walk through the frames has reached.
+ * *Owned* by the loading thread. */
+
+#pragma once
+
+#include "store/address-space.h"
+#include "store/builder.h"
+
+typedef struct
+{
+  Store *store;
+  Regions regions;
+  AddressSpace *now;   /* [processes.n] */
+  AddressSpace *later; /* [processes.n] made for the processes that need it */
+  bool *has_exited;    /* [processes.n] */
+  MappingId *before;   /* [n_mappings] the process's mapping before this one in time */
+  MappingId *last;     /* [processes.n] */
+  MappingId *same_as;  /* [n_mappings] for one that repeats another: which; else itself */
+  MappingId n_seen;    /* mappings up to this one are from before now */
+} Mappings;
+
+/* Makes a row of each map frame, in order of time. */
+void sysprof_mappings_init (Mappings *self, const Builder *builder);
+void sysprof_mappings_clear (Mappings *self);
+
+/* The next map frame has come. */
+void sysprof_mappings_advance (Mappings *self);
+void sysprof_mappings_fork (Mappings *self, ProcessId parent, ProcessId child);
+void sysprof_mappings_exit (Mappings *self, ProcessId process);
+
+/* What `process` has at `address` now; if nothing, what it maps there first from now on; 0 if never. */
+MappingId sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address);
+
+/* Changes when an answer for `process` may. */
+static inline uint32_t
+sysprof_mappings_version (const Mappings *self, ProcessId process)
+{
+  return self->now[process].version;
+}
+
+/* Drops the rows that repeat others and renumbers `mapping` [n]. */
+void sysprof_mappings_compact (Mappings *self, MappingId *mapping, uint32_t n);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Marks and metadata: frames whose texts become strings. */
+
+#include "store/builder.h"
+
+void
+sysprof_builder_read_marks (Builder *self)
+{
+  Store *store = self->store;
+  const FrameList *frames = &store->frames_of_type[FRAME_MARK];
+
+  store->marks = g_new (Mark, frames->n);
+  for (uint32_t i = 0; i < frames->n; i++)
+    {
+      FrameNo number = frames->frame[i];
+      Frame frame = sysprof_store_frame (store, number);
+
+      store->marks[i] = (Mark){
+        .time = store->frames.time[number],
+        .duration = sysprof_frame_i64 (&frame, 24),
+        .pid = store->frames.pid[number],
+        .cpu = store->frames.cpu[number],
+        .group = sysprof_store_intern (store, sysprof_frame_field (&frame, 32, 24)),
+        .name = sysprof_store_intern (store, sysprof_frame_field (&frame, 56, 40)),
+        .message = sysprof_store_intern (store, sysprof_frame_text (&frame, 96)),
+      };
+    }
+
+  store->n_marks = frames->n;
+}
+
+void
+sysprof_builder_read_metadata (Builder *self)
+{
+  Store *store = self->store;
+  const FrameList *frames = &store->frames_of_type[FRAME_METADATA];
+
+  store->metadata = g_new (Metadata, frames->n);
+  for (uint32_t i = 0; i < frames->n; i++)
+    {
+      FrameNo number = frames->frame[i];
+      Frame frame = sysprof_store_frame (store, number);
+
+      store->metadata[i] = (Metadata){
+        .time = store->frames.time[number],
+        .pid = store->frames.pid[number],
+        .id = sysprof_store_intern (store, sysprof_frame_field (&frame, 24, 40)),
+        .value = sysprof_store_intern (store, sysprof_frame_text (&frame, 64)),
+      };
+    }
+
+  store->n_metadata = frames->n;
+}

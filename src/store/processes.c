@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Who there is: every pid that something happened to, its names, its threads, its span of life.
+ *
+ * Fork frames carry thread ids, for new threads as for new processes. An id that some other frame
+ * names as its pid is a process; any other is a thread of whoever forked it. */
+
+#include "store/builder.h"
+
+#define COMM_MOST 15 /* bytes: what the kernel keeps of a thread's name */
+
+/* Types that are about a process of the machine. A jitmap's pid is who wrote it, a counter's often so. */
+static const bool names_process[STORE_N_FRAME_TYPES] = {
+  [FRAME_SAMPLE] = true,     [FRAME_MAP] = true,     [FRAME_PROCESS] = true,
+  [FRAME_EXIT] = true,       [FRAME_MARK] = true,    [FRAME_LOG] = true,
+  [FRAME_ALLOCATION] = true, [FRAME_OVERLAY] = true, [FRAME_TRACE] = true,
+};
+
+typedef struct
+{
+  ProcessId process;
+  int32_t tid;
+} Thread;
+
+ProcessId
+sysprof_builder_process (const Builder *self, int32_t pid)
+{
+  return GPOINTER_TO_UINT (g_hash_table_lookup (self->process_of_pid, GINT_TO_POINTER (pid)));
+}
+
+static ProcessId
+add_process (Builder *self, GArray *rows, int32_t pid)
+{
+  Process process = { .pid = pid, .parent_pid = -1 };
+  ProcessId id = sysprof_builder_process (self, pid);
+
+  if (id != 0)
+    return id;
+
+  id = rows->len;
+  g_array_append_val (rows, process);
+  g_hash_table_insert (self->process_of_pid, GINT_TO_POINTER (pid), GUINT_TO_POINTER (id));
+  return id;
+}
+
+static void
+add_thread (GArray *threads, ProcessId process, int32_t tid)
+{
+  Thread thread = { process, tid };
+
+  if (process != 0 && tid >= 0)
+    g_array_append_val (threads, thread);
+}
+
+static size_t
+tid_offset (uint8_t type)
+{
+  return type == FRAME_ALLOCATION ? 40 : 28;
+}
+
+/* Rows in the order in which the pids first appear, and the threads that frames name. */
+static void
+collect_pids (Builder *self, GArray *rows, GArray *threads)
+{
+  const Store *store = self->store;
+  Thread last = { 0, -1 };
+  int32_t last_pid = -1;
+  ProcessId process = 0;
+
+  for (uint32_t i = 0; i < store->frames.n; i++)
+    {
+      uint8_t type = store->frames.type[i];
+
+      bool has_thread = type == FRAME_SAMPLE || type == FRAME_TRACE || type == FRAME_ALLOCATION;
+
+      /* -1 stands for "none", but a stack must hang somewhere. */
+      if (!names_process[type] || (store->frames.pid[i] < 0 && !has_thread))
+        continue;
+
+      if (process == 0 || store->frames.pid[i] != last_pid)
+        process = add_process (self, rows, last_pid = store->frames.pid[i]);
+
+      if (has_thread)
+        {
+          Frame frame = sysprof_store_frame (store, i);
+          int32_t tid = sysprof_frame_i32 (&frame, tid_offset (type));
+
+          if (tid == last_pid || (process == last.process && tid == last.tid))
+            continue;
+          last = (Thread){ process, tid };
+          add_thread (threads, process, tid);
+          if (tid >= 0)
+            g_hash_table_insert (self->process_of_tid, GINT_TO_POINTER (tid),
+                                 GUINT_TO_POINTER (process));
+        }
+    }
+}
+
+static ProcessId
+process_of_thread (const Builder *self, int32_t tid)
+{
+  ProcessId process = sysprof_builder_process (self, tid);
+
+  if (process != 0)
+    return process;
+  return GPOINTER_TO_UINT (g_hash_table_lookup (self->process_of_tid, GINT_TO_POINTER (tid)));
+}
+
+static void
+follow_forks (Builder *self, GArray *rows, GArray *threads)
+{
+  const Store *store = self->store;
+  const FrameList *forks = &store->frames_of_type[FRAME_FORK];
+
+  self->fork_parent = g_new0 (ProcessId, forks->n);
+  self->fork_child = g_new0 (ProcessId, forks->n);
+  for (uint32_t i = 0; i < forks->n; i++)
+    {
+      Frame frame = sysprof_store_frame (store, forks->frame[i]);
+      int32_t parent_tid = store->frames.pid[forks->frame[i]];
+      int32_t child_tid = sysprof_frame_i32 (&frame, 24);
+      ProcessId parent = process_of_thread (self, parent_tid);
+      ProcessId child = sysprof_builder_process (self, child_tid);
+
+      if (parent == 0 && parent_tid >= 0)
+        parent = add_process (self, rows, parent_tid);
+      if (parent == 0)
+        continue;
+
+      if (child == 0 || child == parent)
+        {
+          add_thread (threads, parent, child_tid);
+          if (child_tid >= 0 && child == 0)
+            g_hash_table_insert (self->process_of_tid, GINT_TO_POINTER (child_tid),
+                                 GUINT_TO_POINTER (parent));
+          continue;
+        }
+
+      self->fork_parent[i] = parent;
+      self->fork_child[i] = child;
+      g_array_index (rows, Process, child).parent_pid =
+          g_array_index (rows, Process, parent).pid;
+    }
+}
+
+static int
+compare_threads (const void *a, const void *b)
+{
+  const Thread *left = a, *right = b;
+
+  if (left->process != right->process)
+    return left->process < right->process ? -1 : 1;
+  return (left->tid > right->tid) - (left->tid < right->tid);
+}
+
+static void
+fill_threads (Processes *processes, GArray *threads)
+{
+  for (ProcessId i = 1; i < processes->n; i++)
+    add_thread (threads, i, processes->row[i].pid);
+  g_array_sort (threads, compare_threads);
+
+  processes->thread_ids = g_new (int32_t, threads->len);
+  for (unsigned i = 0; i < threads->len; i++)
+    {
+      const Thread *thread = &g_array_index (threads, Thread, i);
+      Process *process = &processes->row[thread->process];
+
+      if (i > 0 && compare_threads (thread, thread - 1) == 0)
+        continue;
+      if (process->n_threads++ == 0)
+        process->first_thread = processes->n_thread_ids;
+      processes->thread_ids[processes->n_thread_ids++] = thread->tid;
+    }
+}
+
+/* What the spans need to know while the frames go by. */
+typedef struct
+{
+  bool is_described; /* by a process or a map frame */
+  bool has_name;
+  bool was_forked;
+} Birth;
+
+/* argv[0] without its directories. */
+static Text
+base_name (Text command_line)
+{
+  Text name = command_line;
+  const char *blank = memchr (name.at, ' ', sysprof_text_size (name));
+
+  if (blank != NULL && blank > name.at)
+    name.end = blank;
+  for (const char *at = name.at; at < name.end; at++)
+    if (*at == '/' && at + 1 < name.end)
+      name.at = at + 1;
+
+  return name;
+}
+
+static void
+take_name (Builder *self, ProcessId id, const Birth *birth, Text text)
+{
+  Store *store = self->store;
+  Process *process = &store->processes.row[id];
+  /* While recording the kernel tells the 15 bytes of comm, at the start /proc the whole command line. */
+  bool is_comm =
+      sysprof_text_size (text) <= COMM_MOST && (birth->has_name || birth->was_forked);
+
+  if (sysprof_text_size (text) == 0)
+    return;
+
+  if (is_comm)
+    {
+      bool had_only_comm = process->command_line == process->comm;
+
+      self->comm_is_derived[id] = false;
+      process->comm = sysprof_store_intern (store, text);
+      if (process->command_line == 0 || had_only_comm)
+        process->command_line = process->comm;
+      return;
+    }
+
+  process->command_line = sysprof_store_intern (store, text);
+  process->comm = sysprof_store_intern (store, base_name (text));
+  self->comm_is_derived[id] = true;
+}
+
+/* Until it executes something else, a forked process is what its parent was. */
+static void
+inherit_name (Builder *self, Process *rows, ProcessId parent, ProcessId child)
+{
+  if (rows[child].comm != 0)
+    return;
+
+  rows[child].comm = rows[parent].comm;
+  rows[child].command_line = rows[parent].command_line;
+  self->comm_is_derived[child] = self->comm_is_derived[parent];
+}
+
+static void
+read_names_and_spans (Builder *self)
+{
+  Store *store = self->store;
+  Processes *processes = &store->processes;
+  g_autofree Birth *births = g_new0 (Birth, processes->n);
+  uint32_t n_forks = 0;
+
+  for (ProcessId i = 1; i < processes->n; i++)
+    {
+      processes->row[i].start = store->begin;
+      processes->row[i].end = store->end;
+    }
+
+  for (uint32_t i = 0; i < store->frames.n; i++)
+    {
+      uint8_t type = store->frames.type[i];
+      int64_t time = store->frames.time[i];
+      ProcessId id;
+      Process *process;
+      Birth *birth;
+
+      if (type == FRAME_FORK)
+        {
+          id = self->fork_child[n_forks++];
+          if (id == 0)
+            continue;
+          births[id].was_forked = true;
+          if (!births[id].is_described || processes->row[id].has_exit)
+            processes->row[id].start = CLAMP (time, store->begin, store->end);
+          processes->row[id].has_exit = false;
+          processes->row[id].end = store->end;
+          inherit_name (self, processes->row, self->fork_parent[n_forks - 1], id);
+          continue;
+        }
+
+      if (type != FRAME_PROCESS && type != FRAME_MAP && type != FRAME_EXIT)
+        continue;
+      id = sysprof_builder_process (self, store->frames.pid[i]);
+      if (id == 0)
+        continue;
+
+      process = &processes->row[id];
+      birth = &births[id];
+      if (type == FRAME_EXIT)
+        {
+          process->has_exit = true;
+          process->end = CLAMP (time, process->start, store->end);
+          continue;
+        }
+
+      if (!birth->is_described && !birth->was_forked)
+        process->start = CLAMP (time, store->begin, store->end);
+      if (type == FRAME_PROCESS)
+        {
+          Frame frame = sysprof_store_frame (store, i);
+
+          take_name (self, id, birth, sysprof_frame_text (&frame, 24));
+          birth->has_name = self->has_process_frame[id] = true;
+        }
+      birth->is_described = true;
+    }
+
+  for (ProcessId i = 1; i < processes->n; i++)
+    {
+      Process *process = &processes->row[i];
+
+      if (process->comm == 0)
+        {
+          g_autofree char *name = process->pid == 0
+                                      ? g_strdup ("swapper")
+                                      : g_strdup_printf ("Process %d", process->pid);
+
+          process->comm = sysprof_intern_string (&store->strings, name);
+        }
+      if (process->command_line == 0)
+        process->command_line = process->comm;
+    }
+}
+
+void
+sysprof_builder_find_processes (Builder *self)
+{
+  g_autoptr (GArray) rows = g_array_new (FALSE, TRUE, sizeof (Process));
+  g_autoptr (GArray) threads = g_array_new (FALSE, FALSE, sizeof (Thread));
+  Processes *processes = &self->store->processes;
+
+  g_array_set_size (rows, 1);
+  collect_pids (self, rows, threads);
+  follow_forks (self, rows, threads);
+
+  processes->n = rows->len;
+  self->comm_is_derived = g_new0 (bool, rows->len);
+  self->has_process_frame = g_new0 (bool, rows->len);
+  processes->row = (Process *) g_array_free (g_steal_pointer (&rows), FALSE);
+  fill_threads (processes, threads);
+  read_names_and_spans (self);
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Opening: the steps of builder.h in order. */
+
+#include "store/store.h"
+
+#include "store/builder.h"
+#include "store/file-bytes.h"
+
+#include <fcntl.h>
+
+typedef struct
+{
+  Store store; /* first: what the world sees */
+  FileBytes bytes;
+  char *path;
+  char *damage;
+  gatomicrefcount n_refs;
+} OpenStore;
+
+static const uint8_t magic[] = { 0x5e, 0x97, 0xca, 0xfd };
+
+static void
+free_store (OpenStore *self)
+{
+  Store *store = &self->store;
+  StackEvents *const events[] = { &store->samples, &store->allocations };
+
+  g_free (store->frames.offset);
+  g_free (store->frames.time);
+  g_free (store->frames.type);
+  g_free (store->frames.cpu);
+  g_free (store->frames.pid);
+  for (unsigned i = 0; i < STORE_N_FRAME_TYPES; i++)
+    g_free (store->frames_of_type[i].frame);
+  for (unsigned i = 0; i < G_N_ELEMENTS (events); i++)
+    {
+      g_free (events[i]->time);
+      g_free (events[i]->pid);
+      g_free (events[i]->tid);
+      g_free (events[i]->cpu);
+      g_free (events[i]->stack);
+      g_free (events[i]->process);
+      g_free (events[i]->weight);
+    }
+  g_free (store->stacks.parent);
+  g_free (store->stacks.address);
+  g_free (store->stacks.depth);
+  g_free (store->addresses.address);
+  g_free (store->addresses.kind);
+  g_free (store->addresses.process);
+  g_free (store->addresses.mapping);
+  g_free (store->addresses.file_offset);
+  g_free (store->addresses.is_return);
+  g_free (store->mappings);
+  g_free (store->processes.row);
+  g_free (store->processes.thread_ids);
+  g_free (store->marks);
+  g_free (store->counters.row);
+  g_free (store->counters.time);
+  g_free (store->counters.value);
+  g_free (store->metadata);
+  g_free (store->files.row);
+  g_free (store->files.chunk);
+  g_free (store->jit_names);
+  sysprof_intern_clear (&store->strings);
+  sysprof_file_bytes_clear (&self->bytes);
+  g_free (self->path);
+  g_free (self->damage);
+  g_free (self);
+}
+
+Store *
+sysprof_store_ref (Store *self)
+{
+  g_atomic_ref_count_inc (&((OpenStore *) self)->n_refs);
+  return self;
+}
+
+void
+sysprof_store_unref (Store *self)
+{
+  if (self != NULL && g_atomic_ref_count_dec (&((OpenStore *) self)->n_refs))
+    free_store ((OpenStore *) self);
+}
+
+static bool
+check_header (const FileBytes *bytes, const char *name, GError **error)
+{
+  if (bytes->size < FILE_HEADER_SIZE)
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_TRUNCATED,
+                   "Cannot open '%s': it has %zu bytes, and a capture begins with %d. "
+                   "It was cut; copy it again from where it was recorded.",
+                   name, bytes->size, FILE_HEADER_SIZE);
+      return false;
+    }
+
+  if (memcmp (bytes->bytes, magic, sizeof magic) != 0)
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_CORRUPT,
+                   "Cannot open '%s': it does not begin like a capture (5e 97 ca fd). "
+                   "Give a file that sysprof-cli or Sysprof recorded.",
+                   name);
+      return false;
+    }
+
+  return true;
+}
+
+static bool
+fill_columns (Builder *builder, GError **error)
+{
+  if (!sysprof_builder_scan (builder, error))
+    return false;
+
+  sysprof_builder_find_processes (builder);
+  if (!sysprof_builder_fold_stacks (builder, error))
+    return false;
+
+  sysprof_builder_read_marks (builder);
+  sysprof_builder_read_metadata (builder);
+  sysprof_builder_read_counters (builder);
+  sysprof_builder_count_lost (builder);
+  sysprof_builder_read_embedded_files (builder);
+  sysprof_builder_read_jit_names (builder);
+  return true;
+}
+
+static Store *
+new_store (FileBytes *bytes, const char *name, GCancellable *cancellable, GError **error)
+{
+  OpenStore *self = g_new0 (OpenStore, 1);
+  Store *store = &self->store;
+  Builder builder = { .store = store, .cancellable = cancellable };
+  bool done;
+
+  g_atomic_ref_count_init (&self->n_refs);
+  sysprof_intern_init (&store->strings);
+  self->bytes = *bytes;
+  self->path = g_strdup (name);
+  store->path = self->path;
+  store->bytes = bytes->bytes;
+  store->size = bytes->size;
+
+  builder.damage =
+      g_string_new (bytes->is_cut ? "The compressed data end early or are damaged." : NULL);
+  builder.process_of_pid = g_hash_table_new (NULL, NULL);
+  builder.process_of_tid = g_hash_table_new (NULL, NULL);
+  done = fill_columns (&builder, error);
+
+  self->damage = g_string_free (builder.damage, FALSE);
+  store->damage = *self->damage != '\0' ? self->damage : NULL;
+  g_hash_table_unref (builder.process_of_pid);
+  g_hash_table_unref (builder.process_of_tid);
+  g_free (builder.fork_parent);
+  g_free (builder.fork_child);
+  g_free (builder.comm_is_derived);
+  g_free (builder.has_process_frame);
+  if (done)
+    return store;
+
+  free_store (self);
+  return NULL;
+}
+
+static size_t
+memory_limit (void)
+{
+  long n_pages = sysconf (_SC_PHYS_PAGES);
+  long page_size = sysconf (_SC_PAGESIZE);
+
+  if (n_pages <= 0 || page_size <= 0)
+    return FILE_BYTES_MOST;
+  return MIN (FILE_BYTES_MOST, (size_t) n_pages * (size_t) page_size / 4 * 3);
+}
+
+Store *
+sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error)
+{
+  const char *shown = name != NULL ? name : "the capture";
+  FileBytes bytes = { 0 };
+
+  if (!sysprof_file_bytes_read (&bytes, fd, shown, memory_limit (), cancellable, error))
+    return NULL;
+
+  if (!check_header (&bytes, shown, error))
+    {
+      sysprof_file_bytes_clear (&bytes);
+      return NULL;
+    }
+
+  return new_store (&bytes, name, cancellable, error);
+}
+
+Store *
+sysprof_store_open (const char *path, GCancellable *cancellable, GError **error)
+{
+  autofd fd = -1;
+
+  if (strcmp (path, "-") == 0)
+    return sysprof_store_open_fd (STDIN_FILENO, "standard input", cancellable, error);
+
+  fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot open '%s'", path);
+      return NULL;
+    }
+
+  return sysprof_store_open_fd (fd, path, cancellable, error);
+}
+
+ProcessId
+sysprof_store_find_process (const Store *self, int32_t pid)
+{
+  for (ProcessId id = 1; id < self->processes.n; id++)
+    if (self->processes.row[id].pid == pid)
+      return id;
+
+  return 0;
+}
+
+ProcessId
+sysprof_store_process_of_stack (const Store *self, StackId stack)
+{
+  while (self->stacks.depth[stack] != 0)
+    stack = self->stacks.parent[stack];
+
+  return stack;
+}
