@@ -6,11 +6,28 @@
  *
  *   prepare   open what is needed, register descriptors and ticks with the pump. FALSE with `error` set: the
  *             instrument is left out; the recorder turns the error into a diagnostic and goes on.
- *   record    everything is on; kernel events flow. /proc is read here, not before.
+ *   record    the recording has begun; kernel events flow. /proc is read here, not before.
  *   stop      no more data: drain what is left, close.
- *   augment   may add files (symbols last).
+ *   augment   may add files (symbols last). What was recorded is on the disk: sysprof_pump_dup_fd() opens it.
+ *             Long work asks sysprof_pump_is_augment_skipped() now and then.
  *
- * Any of them may be NULL. What an instrument has to tell goes through sysprof_pump_report(). */
+ * Any of them may be NULL. What an instrument has to tell goes through sysprof_pump_report().
+ *
+ * A kind of instrument:
+ *
+ *   struct _SysprofThing
+ *   {
+ *     SysprofInstrument parent_instance;
+ *   };
+ *
+ *   SYSPROF_DEFINE_INSTRUMENT (SysprofThing, sysprof_thing)
+ *
+ *   static void
+ *   sysprof_thing_class_init (SysprofThingClass *klass)
+ *   {
+ *     klass->parent_class.name = "Thing";
+ *     klass->parent_class.prepare = sysprof_thing_prepare;
+ *   } */
 
 #pragma once
 
@@ -28,6 +45,15 @@ struct _SysprofInstrumentClass
   GObjectClass parent_class;
 
   const char *name; /* domain of its diagnostics */
+
+  /* Prepared before all others: its events are to be on as early as possible. */
+  bool opens_events;
+  /* Its augment phase embeds /proc/kallsyms.gz (reduced to what was sampled), so that the recorder need
+   * not embed the whole. */
+  bool bundles_kernel_symbols;
+  /* Its augment phase reads the recording. A recording to a pipe then keeps an unlinked copy. */
+  bool reads_recording;
+
   gboolean (*prepare) (SysprofInstrument *self, Pump *pump, GError **error);
   void (*record) (SysprofInstrument *self, Pump *pump);
   void (*stop) (SysprofInstrument *self, Pump *pump);
@@ -36,3 +62,16 @@ struct _SysprofInstrumentClass
    * after prepare and before it starts. */
   void (*prepare_spawnable) (SysprofInstrument *self, Pump *pump, SysprofSpawnable *spawnable);
 };
+
+#define SYSPROF_INSTRUMENT_CLASS(klass) ((SysprofInstrumentClass *) (klass))
+#define SYSPROF_INSTRUMENT_GET_CLASS(self) \
+  (G_TYPE_INSTANCE_GET_CLASS ((self), SYSPROF_TYPE_INSTRUMENT, SysprofInstrumentClass))
+
+/* The class structure, which nobody else needs, and the type. */
+#define SYSPROF_DEFINE_INSTRUMENT(TypeName, type_name) \
+  typedef struct                                       \
+  {                                                    \
+    SysprofInstrumentClass parent_class;               \
+  } TypeName##Class;                                   \
+                                                       \
+  G_DEFINE_FINAL_TYPE (TypeName, type_name, SYSPROF_TYPE_INSTRUMENT)

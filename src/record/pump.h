@@ -1,23 +1,49 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The pump: one thread, one epoll set, one writer. It owns every source of a recording and the writer while the
- * recording runs; nothing in it blocks. *Owned* by the pump thread, but for sysprof_pump_invoke(). */
+ * recording runs; nothing in it blocks. *Owned* by the pump thread, but for the functions marked "from any
+ * thread".
+ *
+ *   prepare ─▶ record ─▶ (loop) ─▶ stop ─▶ augment ─▶ finish
+ *
+ * The order within *record*: the time is taken as the begin of the recording, the instruments start, the program
+ * is spawned. All ways to end (request, duration, size, end of the program, fatal diagnostic, a full disk) lead to
+ * the same *stop*. */
 
 #pragma once
 
-#include <glib.h>
+#include <gio/gio.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sysprof-capture.h>
+#include <sysprof.h>
 
 typedef struct Pump Pump;
+typedef struct Privilege Privilege;
 
 typedef void (*PumpReadyFunc) (Pump *pump, int fd, void *data);
-typedef void (*PumpTickFunc) (Pump *pump, int64_t now, void *data); /* `now`: ns, CLOCK_MONOTONIC */
+typedef void (*PumpTickFunc) (Pump *pump,
+                              int64_t now,
+                              void *data); /* `now`: ns, CLOCK_MONOTONIC */
 typedef void (*PumpFunc) (Pump *pump, void *data);
+typedef bool (*PumpWorkFunc) (Pump *pump, int64_t deadline, void *data);
+
+/* --- for instruments --- */
 
 /* The writer that all sources share. */
 SysprofCaptureWriter *sysprof_pump_get_writer (Pump *self);
+
+/* The door to what needs rights. */
+Privilege *sysprof_pump_get_privilege (Pump *self);
+
+/* The program to be started, or NULL. */
+SysprofSpawnable *sysprof_pump_get_spawnable (Pump *self);
+
+/* Whether the capture may keep the spawned program's environment, which holds secrets. */
+bool sysprof_pump_get_record_environment (Pump *self);
+
+/* ns, CLOCK_MONOTONIC; 0 before the record phase. Nothing in the capture is older. */
+int64_t sysprof_pump_get_begin_time (Pump *self);
 
 /* Calls `ready` when `fd` (borrowed) is readable or hung up. */
 void sysprof_pump_watch_fd (Pump *self, int fd, PumpReadyFunc ready, void *data);
@@ -27,14 +53,90 @@ void sysprof_pump_unwatch_fd (Pump *self, int fd);
  * intervals fall on the same wake-up. */
 void sysprof_pump_add_tick (Pump *self, int64_t interval, PumpTickFunc tick, void *data);
 
-/* From any thread: runs `func` on the pump thread soon. */
+/* Calls `work` whenever nothing else is due, until it returns FALSE. It returns before `deadline` (ns), a few
+ * milliseconds ahead, so that long work does not keep the rings waiting. */
+void sysprof_pump_add_work (Pump *self, PumpWorkFunc work, void *data);
+
+/* From any thread: runs `func` on the pump thread soon; never, once the recording has ended. */
 void sysprof_pump_invoke (Pump *self, PumpFunc func, void *data);
 
 /* From any thread: a diagnostic for the person who records. `fatal` ends the recording. */
-void sysprof_pump_report (Pump *self, const char *domain, bool fatal, const char *format, ...) G_GNUC_PRINTF (4, 5);
+void sysprof_pump_report (Pump *self, const char *domain, bool fatal, const char *format, ...)
+    G_GNUC_PRINTF (4, 5);
 
-/* Asks the recording to end, as SIGINT would. */
+/* From any thread: asks the recording to end, as SIGINT would. */
 void sysprof_pump_request_stop (Pump *self);
 
 /* What was dropped, of whatever kind: counted, shown at the end, written to the capture. */
 void sysprof_pump_add_lost (Pump *self, uint64_t n);
+
+/* Samples that were not taken because the kernel held sampling back. Told like the lost ones, but apart. */
+void sysprof_pump_add_throttled (Pump *self, uint64_t n);
+
+/* The disk is behind: what can be left out (samples, not names and mappings) should be, and counted as lost. */
+bool sysprof_pump_is_congested (Pump *self);
+
+/* For *augment*: everything written so far is on the disk; then a descriptor of the recording for reading
+ * (the caller closes it), or -1 with `error`. */
+int sysprof_pump_dup_fd (Pump *self, GError **error);
+
+/* From any thread: whether the person wants the file without what is still to be added. */
+bool sysprof_pump_is_augment_skipped (Pump *self);
+
+/* Adds a text as an embedded file, gzip'd under NAME.gz where that makes it smaller and `compress` is set.
+ * FALSE when it could not be written; that is counted as lost. */
+bool sysprof_pump_add_file (Pump *self,
+                            int64_t time,
+                            int32_t pid,
+                            const char *name,
+                            const void *bytes,
+                            size_t size,
+                            bool compress);
+
+/* --- for the recording --- */
+
+typedef struct
+{
+  GPtrArray *instruments; /* of SysprofInstrument, in their order */
+  SysprofSpawnable *spawnable;
+  uint64_t max_size;    /* bytes, 0 = no limit */
+  int64_t max_duration; /* ns, 0 = no limit */
+  bool record_environment;
+  bool acquire_privileges;
+} PumpOptions;
+
+/* Called on any thread. */
+typedef struct
+{
+  void (*diagnostic) (void *data, const char *domain, const char *message, bool fatal);
+  void (*spawned) (void *data, GSubprocess *subprocess);
+  void (*second) (void *data);
+  /* The last call. `error` is borrowed, NULL for success. */
+  void (*ended) (void *data, const GError *error);
+} PumpEvents;
+
+typedef struct
+{
+  uint64_t n_samples;
+  uint64_t n_frames;
+  uint64_t n_lost;
+  uint64_t n_throttled;
+  uint64_t size;    /* bytes */
+  int64_t cpu_nsec; /* CPU time of this process since the recording began */
+  int64_t duration; /* ns */
+} PumpStatus;
+
+/* Takes references on what is in `options`. `writer` is referenced and must not be used by others until the end. */
+Pump *sysprof_pump_new (SysprofCaptureWriter *writer,
+                        const PumpOptions *options,
+                        const PumpEvents *events,
+                        void *data);
+/* Starts the thread. */
+bool sysprof_pump_start (Pump *self, GError **error);
+/* Waits for the thread, if it was started. */
+void sysprof_pump_free (Pump *self);
+
+void sysprof_pump_get_status (Pump *self, PumpStatus *status); /* from any thread */
+void sysprof_pump_skip_augment (Pump *self);                   /* from any thread */
+/* From any thread but the pump's: writes out what is buffered and opens the recording. -1 if that cannot be. */
+int sysprof_pump_open_recording (Pump *self);

@@ -5,7 +5,8 @@
  * The public API (sysprof.h) is the way in; this header adds what our own programs need beyond it.
  *
  *   profiler.c, recording.c   public objects; the pump thread is started by record_async
- *   pump.c                    the thread that owns all sources and the writer; flush thread
+ *   pump.c, pump-sources.c    the thread that owns all sources and the writer
+ *   output.c                  the flush thread and its bounded number of buffers
  *   instrument.h              what an instrument is to the pump
  *   sampled-counters.c        counters from texts in /proc and /sys: a parser and a row each
  *   privilege.c               the one door to what needs rights
@@ -14,28 +15,30 @@
 
 #pragma once
 
+#include "record/instrument.h"
+
 #include <sysprof.h>
 
 G_BEGIN_DECLS
 
 typedef struct
 {
-  guint frequency;        /* samples per second and CPU; 0 = 1000 */
-  const gint *pids;       /* [n_pids] only these and what they start; none = the whole system */
+  guint frequency;  /* samples per second and CPU; 0 = 1000 */
+  const gint *pids; /* [n_pids] only these and what they start; none = the whole system */
   guint n_pids;
-  const gint *tids;       /* [n_tids] */
+  const gint *tids; /* [n_tids] */
   guint n_tids;
   gboolean no_follow_forks;
-  const gint *cpus;       /* [n_cpus] none = all */
+  const gint *cpus; /* [n_cpus] none = all */
   guint n_cpus;
-  const char *cgroup;     /* path below the cgroup v2 mount, or absolute; NULL = all */
-  const char *user;       /* login name or number; NULL = all */
-  const char *event;      /* NAME[:PERIOD]; NULL = cycles, else cpu-clock */
+  const char *cgroup; /* path below the cgroup v2 mount, or absolute; NULL = all */
+  const char *user;   /* login name or number; NULL = all */
+  const char *event;  /* NAME[:PERIOD]; NULL = cycles, else cpu-clock */
   gboolean kernel_only;
   gboolean user_only;
-  guint call_depth;       /* frames; 0 = the kernel's limit */
-  gboolean no_stacks;     /* --unwind none: the address alone */
-  gint64 delay_nsec;      /* start sampling so much later */
+  guint call_depth;   /* frames; 0 = the kernel's limit */
+  gboolean no_stacks; /* --unwind none: the address alone */
+  gint64 delay_nsec;  /* start sampling so much later */
 } SamplerOptions;
 
 /* Strings and arrays are copied. */
@@ -45,11 +48,11 @@ typedef struct
 {
   guint64 n_samples;
   guint64 n_frames;
-  guint64 n_lost;    /* of any kind */
+  guint64 n_lost; /* of any kind */
   guint64 n_throttled;
-  guint64 size;      /* bytes of the capture so far */
-  gint64 cpu_nsec;   /* CPU time used by this process since the recording began */
-  gint64 duration;   /* ns */
+  guint64 size;    /* bytes of the capture so far */
+  gint64 cpu_nsec; /* CPU time used by this process since the recording began */
+  gint64 duration; /* ns */
 } RecordingStatus;
 
 /* From any thread. */
@@ -62,6 +65,7 @@ void sysprof_recording_skip_augment (SysprofRecording *self);
 void sysprof_profiler_set_max_size (SysprofProfiler *self, guint64 bytes);
 void sysprof_profiler_set_max_duration (SysprofProfiler *self, gint64 nsec);
 /* Keep the spawned program's environment in the capture: it holds secrets. Default FALSE. */
-void sysprof_profiler_set_record_environment (SysprofProfiler *self, gboolean record_environment);
+void sysprof_profiler_set_record_environment (SysprofProfiler *self,
+                                              gboolean record_environment);
 
 G_END_DECLS

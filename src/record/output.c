@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/output.h"
+
+#include "capture/capture.h"
+#include "util/util.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What may wait for the disk: half a minute of a busy desktop at 1 kHz, a few seconds of a big machine. */
+#define MAX_BYTES_UNDERWAY (64 * 1024 * 1024)
+#define MIN_BUFFERS        8
+#define OFFSET_OF_END_TIME 80 /* in the capture's header */
+
+typedef struct OutputBuffer OutputBuffer;
+
+/* In front of nothing: buffers are bare memory, as the writer wants them; this describes one that waits. */
+struct OutputBuffer
+{
+  OutputBuffer *next;
+  uint8_t *bytes; /* whole frames */
+  size_t size;
+};
+
+/* *Guarded*: the members in the second group by `lock`, for the pump thread puts buffers in and the flush
+ * thread takes them out. The first group is *frozen*. */
+struct Output
+{
+  SysprofCaptureWriter *writer; /* the pump thread's */
+  int fd;                       /* the writer's */
+  int copy_fd;                  /* -1 = none */
+  bool can_seek;
+  bool is_patient; /* pump thread */
+  size_t capacity;
+  unsigned max_buffers;
+  OutputFailedFunc failed;
+  void *failed_data;
+  GThread *thread;
+
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  OutputBuffer *first; /* full, to be written in this order */
+  OutputBuffer *last;
+  uint8_t **spare; /* [n_spare] empty; the one used last is taken first, for it is warm */
+  unsigned n_spare;
+  unsigned n_buffers; /* all, the writer's among them */
+  unsigned n_queued;
+  bool is_writing;
+  bool is_ending;
+  int error; /* errno of the first write that failed; nothing is written after it */
+  int copy_error;
+};
+
+/* --- flush thread --- */
+
+static int
+write_all (int fd, const OutputBuffer *buffer)
+{
+  size_t written;
+
+  return sysprof_capture_write_frames (fd, buffer->bytes, buffer->size, &written) ? 0 : errno;
+}
+
+/* A recorder that dies leaves the time of the last flush. */
+static void
+patch_end_time (Output *self)
+{
+  struct timespec now;
+  int64_t end;
+
+  if (!self->can_seek)
+    return;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  end = now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+  (void) !pwrite (self->fd, &end, sizeof end, OFFSET_OF_END_TIME); /* the frames matter more */
+}
+
+static OutputBuffer *
+take_queued (Output *self)
+{
+  OutputBuffer *buffer = self->first;
+
+  self->first = buffer->next;
+  if (self->first == NULL)
+    self->last = NULL;
+  self->n_queued--;
+  return buffer;
+}
+
+static void *
+flush_thread (void *data)
+{
+  Output *self = data;
+  sigset_t all;
+
+  /* SIGPIPE among them: the error is told by the write. */
+  sigfillset (&all);
+  pthread_sigmask (SIG_BLOCK, &all, NULL);
+
+  pthread_mutex_lock (&self->lock);
+  for (;;)
+    {
+      OutputBuffer *buffer;
+      bool write_file, write_copy;
+      int error = 0, copy_error = 0;
+
+      while (self->first == NULL && !self->is_ending)
+        pthread_cond_wait (&self->changed, &self->lock);
+      if (self->first == NULL)
+        break;
+
+      buffer = take_queued (self);
+      write_file = self->error == 0;
+      write_copy = self->copy_fd >= 0 && self->copy_error == 0;
+      self->is_writing = true;
+      pthread_mutex_unlock (&self->lock);
+
+      if (write_file)
+        {
+          error = write_all (self->fd, buffer);
+          patch_end_time (self);
+        }
+      if (write_copy)
+        copy_error = write_all (self->copy_fd, buffer);
+
+      pthread_mutex_lock (&self->lock);
+      self->is_writing = false;
+      self->spare[self->n_spare++] = buffer->bytes;
+      free (buffer);
+      if (error != 0)
+        self->error = error;
+      if (copy_error != 0)
+        self->copy_error = copy_error;
+      pthread_cond_broadcast (&self->changed);
+
+      if (error != 0)
+        {
+          pthread_mutex_unlock (&self->lock);
+          self->failed (self->failed_data);
+          pthread_mutex_lock (&self->lock);
+        }
+    }
+  pthread_mutex_unlock (&self->lock);
+  return NULL;
+}
+
+/* --- pump thread --- */
+
+/* Under the lock. NULL when all buffers are underway. */
+static uint8_t *
+find_empty_buffer (Output *self)
+{
+  uint8_t *bytes;
+
+  while (self->is_patient && self->n_spare == 0 && self->n_buffers >= self->max_buffers)
+    pthread_cond_wait (&self->changed, &self->lock);
+
+  if (self->n_spare > 0)
+    return self->spare[--self->n_spare];
+
+  if (self->n_buffers >= self->max_buffers)
+    return NULL;
+
+  bytes = aligned_alloc (64, (self->capacity + 63) / 64 * 64);
+  if (bytes != NULL)
+    self->n_buffers++;
+  return bytes;
+}
+
+static uint8_t *
+exchange_buffer (uint8_t *bytes, size_t size, void *data)
+{
+  Output *self = data;
+  OutputBuffer *buffer = malloc (sizeof *buffer);
+  uint8_t *empty;
+
+  if (buffer == NULL)
+    return NULL;
+
+  pthread_mutex_lock (&self->lock);
+  empty = find_empty_buffer (self);
+  if (empty != NULL)
+    {
+      *buffer = (OutputBuffer){ NULL, bytes, size };
+      if (self->last != NULL)
+        self->last->next = buffer;
+      else
+        self->first = buffer;
+      self->last = buffer;
+      self->n_queued++;
+      pthread_cond_broadcast (&self->changed);
+    }
+  pthread_mutex_unlock (&self->lock);
+
+  if (empty == NULL)
+    {
+      free (buffer);
+      errno = EAGAIN;
+    }
+  return empty;
+}
+
+static int
+open_copy (void)
+{
+  SysprofCaptureWriter *header;
+  autofd fd = open (g_get_tmp_dir (), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  int dup_fd;
+
+  if (fd < 0)
+    {
+      g_autofree char *path = g_build_filename (g_get_tmp_dir (), "sysprof-XXXXXX", NULL);
+
+      fd = g_mkstemp_full (path, O_RDWR | O_CLOEXEC, 0600);
+      if (fd < 0)
+        return -1;
+      (void) unlink (path); /* the name is of no use to anybody */
+    }
+
+  dup_fd = fcntl (fd, F_DUPFD_CLOEXEC, 3);
+  header = dup_fd >= 0 ? sysprof_capture_writer_new_from_fd (dup_fd, 0) : NULL;
+  if (header == NULL)
+    {
+      if (dup_fd >= 0)
+        (void) close (dup_fd);
+      return -1;
+    }
+  sysprof_capture_writer_unref (header);
+  return sysprof_steal_fd (&fd);
+}
+
+Output *
+sysprof_output_new (SysprofCaptureWriter *writer,
+                    bool keep_copy,
+                    OutputFailedFunc failed,
+                    void *data,
+                    GError **error)
+{
+  Output *self = g_new0 (Output, 1);
+  struct stat info;
+
+  self->fd = sysprof_capture_writer_get_fd (writer);
+  self->copy_fd = -1;
+  self->failed = failed;
+  self->failed_data = data;
+  self->capacity = sysprof_capture_writer_get_capacity (writer);
+  self->max_buffers = MAX (MIN_BUFFERS, MAX_BYTES_UNDERWAY / self->capacity);
+  self->spare = g_new0 (uint8_t *, self->max_buffers + 1);
+  self->n_buffers = 1;
+  self->can_seek = fstat (self->fd, &info) == 0 && S_ISREG (info.st_mode);
+  if (keep_copy && !self->can_seek)
+    self->copy_fd =
+        open_copy (); /* without it the symbols are missing, and their instrument says so */
+
+  pthread_mutex_init (&self->lock, NULL);
+  pthread_cond_init (&self->changed, NULL);
+
+  if (!sysprof_capture_writer_flush (writer))
+    {
+      sysprof_set_error_errno (error, "Cannot write the recording");
+      sysprof_output_free (self);
+      return NULL;
+    }
+
+  self->thread = g_thread_try_new ("sysprof-flush", flush_thread, self, error);
+  if (self->thread == NULL)
+    {
+      sysprof_output_free (self);
+      return NULL;
+    }
+
+  self->writer = sysprof_capture_writer_ref (writer);
+  sysprof_capture_writer_set_sink (writer, exchange_buffer, self);
+  return self;
+}
+
+bool
+sysprof_output_is_congested (Output *self)
+{
+  bool is_congested;
+
+  pthread_mutex_lock (&self->lock);
+  is_congested = self->n_queued > self->max_buffers / 4 * 3;
+  pthread_mutex_unlock (&self->lock);
+  return is_congested;
+}
+
+void
+sysprof_output_flush (Output *self)
+{
+  (void) sysprof_capture_writer_flush (self->writer); /* refused: with the next one */
+}
+
+void
+sysprof_output_set_patient (Output *self)
+{
+  self->is_patient = true;
+}
+
+static bool
+is_idle (Output *self)
+{
+  return self->first == NULL && !self->is_writing;
+}
+
+static void
+set_write_error (Output *self, int number, GError **error)
+{
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", self->fd);
+  g_autofree char *path = g_file_read_link (link, NULL);
+
+  errno = number;
+  if (number == ENOSPC || number == EDQUOT)
+    sysprof_set_error_errno (
+        error,
+        "Cannot write to '%s', so the recording ended; what was written until then is "
+        "kept. Make room, or record to another disk",
+        path != NULL ? path : "the output");
+  else
+    sysprof_set_error_errno (
+        error,
+        "Cannot write to '%s', so the recording ended; what was written until then is kept",
+        path != NULL ? path : "the output");
+}
+
+bool
+sysprof_output_sync (Output *self, GError **error)
+{
+  int number;
+
+  while (!sysprof_capture_writer_flush (self->writer))
+    {
+      /* All buffers are underway, or none could be had: one comes back, or the disk is given up. */
+      pthread_mutex_lock (&self->lock);
+      if (is_idle (self))
+        {
+          pthread_mutex_unlock (&self->lock);
+          sysprof_set_error_errno (error, "Cannot write the recording");
+          return false;
+        }
+      pthread_cond_wait (&self->changed, &self->lock);
+      pthread_mutex_unlock (&self->lock);
+    }
+
+  pthread_mutex_lock (&self->lock);
+  while (!is_idle (self))
+    pthread_cond_wait (&self->changed, &self->lock);
+  number = self->error;
+  pthread_mutex_unlock (&self->lock);
+
+  if (number != 0)
+    set_write_error (self, number, error);
+  return number == 0;
+}
+
+/* Opened anew where that is possible: the position is then the reader's own, and a descriptor that may only write can
+ * be read. */
+int
+sysprof_output_dup_fd (Output *self)
+{
+  g_autofree char *path = NULL;
+  int from = self->copy_fd >= 0 ? self->copy_fd : self->fd;
+  int fd;
+
+  if (self->copy_fd < 0 && !self->can_seek)
+    {
+      errno = ESPIPE;
+      return -1;
+    }
+
+  path = g_strdup_printf ("/proc/self/fd/%d", from);
+  fd = open (path, O_RDWR | O_CLOEXEC);
+  if (fd < 0)
+    fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    fd = fcntl (from, F_DUPFD_CLOEXEC, 3);
+  return fd;
+}
+
+bool
+sysprof_output_finish (Output *self, int64_t begin, int64_t end, GError **error)
+{
+  bool is_whole = sysprof_output_sync (self, error);
+
+  sysprof_capture_writer_set_sink (self->writer, NULL, NULL);
+  (void) sysprof_capture_writer_set_time_range (self->writer, begin, end); /* a pipe has none */
+  return is_whole;
+}
+
+void
+sysprof_output_free (Output *self)
+{
+  if (self == NULL)
+    return;
+
+  if (self->thread != NULL)
+    {
+      pthread_mutex_lock (&self->lock);
+      self->is_ending = true;
+      pthread_cond_broadcast (&self->changed);
+      pthread_mutex_unlock (&self->lock);
+      g_thread_join (self->thread);
+    }
+
+  if (self->writer != NULL)
+    sysprof_capture_writer_unref (self->writer);
+  while (self->n_spare > 0)
+    free (self->spare[--self->n_spare]);
+  g_free (self->spare);
+  sysprof_autofd_close (&self->copy_fd);
+  pthread_cond_destroy (&self->changed);
+  pthread_mutex_destroy (&self->lock);
+  g_free (self);
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/privilege.h"
+
+#include "util/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#define LARGEST_TEXT 4096 /* of a one-line file in /proc */
+
+struct Privilege
+{
+  bool may_ask;
+  int tracefs_fd; /* its root; -1 = not opened yet */
+};
+
+Privilege *
+sysprof_privilege_new (bool may_ask)
+{
+  Privilege *self = g_new0 (Privilege, 1);
+
+  self->may_ask = may_ask;
+  self->tracefs_fd = -1;
+  return self;
+}
+
+void
+sysprof_privilege_free (Privilege *self)
+{
+  if (self == NULL)
+    return;
+
+  sysprof_autofd_close (&self->tracefs_fd);
+  g_free (self);
+}
+
+int
+sysprof_privilege_open_event (Privilege *self,
+                              struct perf_event_attr *attr,
+                              pid_t pid,
+                              int cpu,
+                              unsigned long flags)
+{
+  return (int) syscall (SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+}
+
+int
+sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *name)
+{
+  char path[64];
+
+  g_snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
+  return open (path, O_RDONLY | O_CLOEXEC);
+}
+
+uint64_t
+sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name)
+{
+  char path[64];
+  char target[64];
+  ssize_t size;
+  Text text, kind;
+  uint64_t inode;
+
+  g_snprintf (path, sizeof path, "/proc/%d/ns/%s", pid, name);
+  size = readlink (path, target, sizeof target);
+  if (size <= 0)
+    return 0;
+
+  /* "mnt:[4026531841]" */
+  text = (Text){ target, target + size };
+  return sysprof_text_until (&text, '[', &kind) && sysprof_text_u64 (&text, &inode) ? inode : 0;
+}
+
+/* The kernel shows zeros to those who may not see addresses. */
+static bool
+shows_addresses (int fd)
+{
+  char head[LARGEST_TEXT];
+  ssize_t size = pread (fd, head, sizeof head, 0);
+  Text text = { head, head + MAX (size, 0) }, line;
+  uint64_t address;
+
+  while (sysprof_text_next_line (&text, &line))
+    if (sysprof_text_hex (&line, &address) && address != 0)
+      return true;
+  return false;
+}
+
+int
+sysprof_privilege_open_kallsyms (Privilege *self)
+{
+  autofd fd = open ("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+
+  if (fd < 0)
+    return -1;
+
+  if (!shows_addresses (fd))
+    {
+      errno = ENODATA;
+      return -1;
+    }
+  return sysprof_steal_fd (&fd);
+}
+
+/* A mount that only this descriptor knows: nothing of the machine's file system changes. */
+static int
+mount_tracefs (void)
+{
+  autofd context = fsopen ("tracefs", FSOPEN_CLOEXEC);
+
+  if (context < 0 || fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
+    return -1;
+  return fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
+}
+
+static int
+open_tracefs_root (void)
+{
+  static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (places); i++)
+    {
+      autofd fd = open (places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+      if (fd >= 0 && faccessat (fd, "events", F_OK, 0) == 0)
+        return sysprof_steal_fd (&fd);
+      if (fd >= 0 && errno == EACCES)
+        return -1;
+    }
+  return mount_tracefs ();
+}
+
+int
+sysprof_privilege_open_tracefs (Privilege *self, const char *path)
+{
+  if (self->tracefs_fd < 0)
+    self->tracefs_fd = open_tracefs_root ();
+  if (self->tracefs_fd < 0)
+    return -1;
+
+  return openat (self->tracefs_fd, path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Where the hierarchy that perf events follow is mounted: a version 1 hierarchy with perf_event, else version 2. */
+static char *
+find_cgroup_mount (void)
+{
+  g_autofree char *text = NULL;
+  g_autofree char *unified = NULL;
+  Text rest, line;
+
+  if (!g_file_get_contents ("/proc/self/mounts", &text, NULL, NULL))
+    return NULL;
+
+  rest = sysprof_text_from_string (text);
+  while (sysprof_text_next_line (&rest, &line))
+    {
+      Text source, place, type, options;
+
+      if (!sysprof_text_next_word (&line, &source) || !sysprof_text_next_word (&line, &place) ||
+          !sysprof_text_next_word (&line, &type) || !sysprof_text_next_word (&line, &options))
+        continue;
+
+      if (sysprof_text_equal (type, "cgroup") &&
+          memmem (options.at, sysprof_text_size (options), "perf_event",
+                  strlen ("perf_event")) != NULL)
+        return g_strndup (place.at, sysprof_text_size (place));
+
+      if (sysprof_text_equal (type, "cgroup2") && unified == NULL)
+        unified = g_strndup (place.at, sysprof_text_size (place));
+    }
+
+  return g_steal_pointer (&unified);
+}
+
+int
+sysprof_privilege_open_cgroup (Privilege *self, const char *path)
+{
+  g_autofree char *mount = find_cgroup_mount ();
+  g_autofree char *below = NULL;
+  int fd;
+
+  if (mount == NULL)
+    {
+      errno = ENOENT;
+      return -1;
+    }
+
+  if (g_str_has_prefix (path, mount))
+    return open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  below = g_build_filename (mount, path, NULL);
+  fd = open (below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return fd;
+}
+
+char *
+sysprof_privilege_describe_missing_perf (Privilege *self)
+{
+  g_autofree char *paranoid = NULL;
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
+
+  if (!g_file_get_contents ("/proc/sys/kernel/perf_event_paranoid", &paranoid, NULL, NULL))
+    return g_strdup (
+        "This kernel has no perf events: it was built without CONFIG_PERF_EVENTS, or /proc/sys "
+        "is not there. Record on the host rather than in the container.");
+
+  return g_strdup_printf (
+      "kernel.perf_event_paranoid is %s here and this process has no CAP_PERFMON. To sample the "
+      "whole system, run it as root; or allow it for this program with 'sudo setcap "
+      "cap_perfmon,cap_sys_ptrace,cap_syslog+ep %s'; or for everybody, until the next boot, "
+      "with 'sudo sysctl kernel.perf_event_paranoid=-1'.",
+      g_strstrip (paranoid), program != NULL ? program : "PROGRAM");
+}

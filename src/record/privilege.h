@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The one door to what needs rights: kernel events, other people's processes, kernel symbols, tracefs.
+ *
+ * Who asks never knows how it was answered: today this process does it with the rights that it has; a
+ * helper service can stand behind the same functions. Descriptors are the caller's and close-on-exec; failures
+ * are -1 with errno set. *Owned* by the pump thread. */
+
+#pragma once
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct Privilege Privilege;
+
+/* `may_ask`: a helper may be asked where our own rights do not reach. */
+Privilege *sysprof_privilege_new (bool may_ask);
+void sysprof_privilege_free (Privilege *self);
+
+/* perf_event_open(2). */
+int sysprof_privilege_open_event (Privilege *self,
+                                  struct perf_event_attr *attr,
+                                  pid_t pid,
+                                  int cpu,
+                                  unsigned long flags);
+
+/* A file of a process: NAME below /proc/PID. */
+int sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *name);
+
+/* The inode behind a link like "ns/mnt" of /proc/PID, or 0. */
+uint64_t sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name);
+
+/* /proc/kallsyms with addresses; ENODATA where the kernel hides them. */
+int sysprof_privilege_open_kallsyms (Privilege *self);
+
+/* PATH below the mount of tracefs, which is made for us alone where there is none. */
+int sysprof_privilege_open_tracefs (Privilege *self, const char *path);
+
+/* The directory of a cgroup (absolute, or below the mount of the hierarchy that perf events follow). */
+int sysprof_privilege_open_cgroup (Privilege *self, const char *path);
+
+/* What is missing for sampling the whole system and how it can be granted, in whole sentences. *(full)* */
+char *sysprof_privilege_describe_missing_perf (Privilege *self);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Texts that are kept in the capture as embedded files. */
+
+#include "capture/capture.h"
+#include "record/pump-private.h"
+
+#include <string.h>
+#include <zlib.h>
+
+/* Readers of version 3.46 take frames of at most 16384 bytes. */
+#define CHUNK_SIZE 16100
+#define GZIP_LEVEL 6
+#define GZIP_BITS  (15 + 16) /* the largest window, with gzip's header */
+
+/* NULL when it does not become smaller. */
+static GByteArray *
+compress_bytes (const void *bytes, size_t size)
+{
+  z_stream stream = { 0 };
+  g_autoptr (GByteArray) packed = NULL;
+  bool is_whole;
+
+  if (size < 64 || size > G_MAXUINT / 2 ||
+      deflateInit2 (&stream, GZIP_LEVEL, Z_DEFLATED, GZIP_BITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    return NULL;
+
+  packed = g_byte_array_sized_new ((guint) size);
+  g_byte_array_set_size (packed, (guint) size);
+  stream.next_in = (Bytef *) bytes;
+  stream.avail_in = (uInt) size;
+  stream.next_out = packed->data;
+  stream.avail_out = (uInt) size;
+  is_whole = deflate (&stream, Z_FINISH) == Z_STREAM_END;
+  g_byte_array_set_size (packed, (guint) stream.total_out);
+  (void) deflateEnd (
+      &stream); /* complains about a stream that was left early: that is the case of no gain */
+
+  return is_whole ? g_steal_pointer (&packed) : NULL;
+}
+
+static bool
+add_chunks (Pump *self,
+            int64_t time,
+            int32_t pid,
+            const char *name,
+            const uint8_t *bytes,
+            size_t size)
+{
+  size_t at = 0;
+
+  do
+    {
+      size_t n = MIN (size - at, CHUNK_SIZE);
+
+      if (!sysprof_capture_writer_add_file (self->writer, time, -1, pid, name, at + n == size,
+                                            bytes + at, n))
+        return false;
+      at += n;
+    }
+  while (at < size);
+
+  return true;
+}
+
+bool
+sysprof_pump_add_file (Pump *self,
+                       int64_t time,
+                       int32_t pid,
+                       const char *name,
+                       const void *bytes,
+                       size_t size,
+                       bool compress)
+{
+  g_autoptr (GByteArray) packed = compress ? compress_bytes (bytes, size) : NULL;
+  g_autofree char *packed_name = packed != NULL ? g_strconcat (name, ".gz", NULL) : NULL;
+  bool is_added = packed != NULL
+                      ? add_chunks (self, time, pid, packed_name, packed->data, packed->len)
+                      : add_chunks (self, time, pid, name, bytes, size);
+
+  if (!is_added)
+    sysprof_pump_add_lost (self, 1);
+  return is_added;
+}

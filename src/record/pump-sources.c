@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The sources of the pump: descriptors in an epoll set, ticks, work in slices, calls from other threads. */
+
+#include "record/pump-private.h"
+
+#include "util/util.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#define MAX_EVENTS       32
+#define WORK_SLICE       (4 * NSEC_PER_MSEC)
+#define NO_DEADLINE_MSEC 60000 /* nothing is due: looked at anyway, once a minute */
+
+struct PumpWatch
+{
+  int fd; /* -1 = removed */
+  PumpReadyFunc ready;
+  void *data;
+};
+
+typedef struct
+{
+  int64_t interval; /* ns */
+  int64_t next;     /* ns; a multiple of the interval behind the begin */
+  PumpTickFunc tick;
+  void *data;
+} PumpTick;
+
+typedef struct
+{
+  PumpWorkFunc work; /* NULL = done */
+  void *data;
+} PumpWork;
+
+typedef struct
+{
+  PumpFunc func;
+  void *data;
+} PumpCall;
+
+/* --- descriptors --- */
+
+static void
+woken (Pump *self, int fd, void *data)
+{
+  uint64_t n;
+
+  (void) !read (fd, &n, sizeof n); /* only resets it; what there is to do is in `invoked` */
+  sysprof_pump_run_invoked (self);
+}
+
+void
+sysprof_pump_watch_fd (Pump *self, int fd, PumpReadyFunc ready, void *data)
+{
+  PumpWatch *watch = g_new0 (PumpWatch, 1);
+  struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
+
+  *watch = (PumpWatch){ fd, ready, data };
+  if (epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0)
+    {
+      g_debug ("epoll refuses descriptor %d: %s", fd, g_strerror (errno));
+      g_free (watch);
+      return;
+    }
+
+  g_ptr_array_add (self->watches, watch);
+}
+
+void
+sysprof_pump_unwatch_fd (Pump *self, int fd)
+{
+  for (guint i = 0; i < self->watches->len; i++)
+    {
+      PumpWatch *watch = g_ptr_array_index (self->watches, i);
+
+      if (watch->fd != fd)
+        continue;
+
+      (void) epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+      watch->fd = -1; /* freed later: an event that has been fetched may still point to it */
+      return;
+    }
+}
+
+static void
+forget_removed_watches (Pump *self)
+{
+  for (guint i = self->watches->len; i > 0; i--)
+    {
+      PumpWatch *watch = g_ptr_array_index (self->watches, i - 1);
+
+      if (watch->fd < 0)
+        g_ptr_array_remove_index_fast (self->watches, i - 1);
+    }
+}
+
+/* --- ticks --- */
+
+void
+sysprof_pump_add_tick (Pump *self, int64_t interval, PumpTickFunc tick, void *data)
+{
+  PumpTick added = { interval, self->begin, tick, data };
+
+  g_return_if_fail (interval > 0);
+
+  g_array_append_val (self->ticks, added);
+}
+
+void
+sysprof_pump_start_ticks (Pump *self)
+{
+  for (guint i = 0; i < self->ticks->len; i++)
+    g_array_index (self->ticks, PumpTick, i).next = self->begin;
+  self->ticks_run = true;
+}
+
+static void
+run_ticks (Pump *self)
+{
+  int64_t now = sysprof_pump_now ();
+
+  if (!self->ticks_run)
+    return;
+
+  for (guint i = 0; i < self->ticks->len; i++)
+    {
+      PumpTick *tick = &g_array_index (self->ticks, PumpTick, i);
+      PumpTick copy = *tick; /* a tick may add ticks */
+
+      if (tick->next > now)
+        continue;
+
+      /* Ticks that were missed are not made up for; all keep their places on the common grid. */
+      tick->next += ((now - tick->next) / tick->interval + 1) * tick->interval;
+      copy.tick (self, now, copy.data);
+    }
+}
+
+/* --- work in slices --- */
+
+void
+sysprof_pump_add_work (Pump *self, PumpWorkFunc work, void *data)
+{
+  PumpWork added = { work, data };
+
+  g_array_append_val (self->works, added);
+}
+
+static void
+run_work (Pump *self)
+{
+  int64_t deadline = sysprof_pump_now () + WORK_SLICE;
+
+  for (guint i = 0; i < self->works->len;)
+    {
+      PumpWork work = g_array_index (self->works, PumpWork, i);
+
+      if (work.work (self, deadline, work.data))
+        i++;
+      else
+        g_array_remove_index (self->works, i);
+    }
+}
+
+/* --- calls from other threads --- */
+
+void
+sysprof_pump_wake (Pump *self)
+{
+  uint64_t one = 1;
+
+  (void) !write (self->wake_fd, &one, sizeof one); /* full means that it is awake already */
+}
+
+bool
+sysprof_pump_try_invoke (Pump *self, PumpFunc func, void *data)
+{
+  PumpCall call = { func, data };
+  bool is_taken;
+
+  pthread_mutex_lock (&self->lock);
+  is_taken = self->invoked != NULL;
+  if (is_taken)
+    g_array_append_val (self->invoked, call);
+  pthread_mutex_unlock (&self->lock);
+
+  if (is_taken)
+    sysprof_pump_wake (self);
+  return is_taken;
+}
+
+void
+sysprof_pump_invoke (Pump *self, PumpFunc func, void *data)
+{
+  (void) sysprof_pump_try_invoke (self, func,
+                                  data); /* nothing is wanted of a recording that has ended */
+}
+
+static void
+run_calls (Pump *self, GArray *calls)
+{
+  for (guint i = 0; i < calls->len; i++)
+    {
+      PumpCall call = g_array_index (calls, PumpCall, i);
+
+      call.func (self, call.data);
+    }
+  g_array_unref (calls);
+}
+
+void
+sysprof_pump_run_invoked (Pump *self)
+{
+  GArray *calls = g_array_new (false, false, sizeof (PumpCall));
+
+  pthread_mutex_lock (&self->lock);
+  if (self->invoked != NULL)
+    {
+      GArray *taken = self->invoked;
+
+      self->invoked = calls;
+      calls = taken;
+    }
+  pthread_mutex_unlock (&self->lock);
+
+  run_calls (self, calls);
+}
+
+void
+sysprof_pump_close_invoked (Pump *self)
+{
+  GArray *calls;
+
+  pthread_mutex_lock (&self->lock);
+  calls = g_steal_pointer (&self->invoked);
+  pthread_mutex_unlock (&self->lock);
+
+  if (calls != NULL)
+    run_calls (self, calls);
+}
+
+/* --- the loop's round --- */
+
+static int
+msec_until_due (Pump *self, int64_t deadline)
+{
+  int64_t due = deadline;
+  int64_t left;
+
+  if (self->works->len > 0)
+    return 0;
+
+  for (guint i = 0; i < self->ticks->len && self->ticks_run; i++)
+    due = MIN (due, g_array_index (self->ticks, PumpTick, i).next);
+
+  left = due - sysprof_pump_now ();
+  if (left <= 0)
+    return 0;
+  if (left > NO_DEADLINE_MSEC * NSEC_PER_MSEC)
+    return NO_DEADLINE_MSEC;
+  return (int) ((left + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+}
+
+void
+sysprof_pump_dispatch (Pump *self, int64_t deadline)
+{
+  struct epoll_event events[MAX_EVENTS];
+  int n = epoll_wait (self->epoll_fd, events, MAX_EVENTS, msec_until_due (self, deadline));
+
+  for (int i = 0; i < n; i++)
+    {
+      PumpWatch *watch = events[i].data.ptr;
+
+      if (watch->fd >= 0)
+        watch->ready (self, watch->fd, watch->data);
+    }
+
+  forget_removed_watches (self);
+  run_ticks (self);
+  run_work (self);
+}
+
+/* --- birth and death --- */
+
+bool
+sysprof_pump_open_sources (Pump *self, GError **error)
+{
+  self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
+  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (self->epoll_fd < 0 || self->wake_fd < 0)
+    {
+      sysprof_set_error_errno (error,
+                               "Cannot start a recording: no descriptor for its event loop");
+      return false;
+    }
+
+  self->watches = g_ptr_array_new_with_free_func (g_free);
+  self->ticks = g_array_new (false, false, sizeof (PumpTick));
+  self->works = g_array_new (false, false, sizeof (PumpWork));
+  self->invoked = g_array_new (false, false, sizeof (PumpCall));
+  sysprof_pump_watch_fd (self, self->wake_fd, woken, NULL);
+  return true;
+}
+
+void
+sysprof_pump_close_sources (Pump *self)
+{
+  sysprof_autofd_close (&self->epoll_fd);
+  sysprof_autofd_close (&self->wake_fd);
+  self->epoll_fd = -1;
+  self->wake_fd = -1;
+  g_clear_pointer (&self->watches, g_ptr_array_unref);
+  g_clear_pointer (&self->ticks, g_array_unref);
+  g_clear_pointer (&self->works, g_array_unref);
+  g_clear_pointer (&self->invoked, g_array_unref);
+}

@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The thread of a recording: its phases, and the loop of the record phase.
+ *
+ * Everything here is the pump thread's own, but for the members that say otherwise. The sources (descriptors, ticks,
+ * work, calls from other threads) are in pump-sources.c.
+ */
+
+#include "record/pump-private.h"
+
+#include "capture/capture.h"
+#include "record/instrument.h"
+#include "record/privilege.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define FLUSH_INTERVAL (1 * NSEC_PER_SEC)
+
+static int64_t
+cpu_time_of_process (void)
+{
+  struct timespec used;
+
+  if (clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
+    return 0;
+  return used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
+}
+
+/* --- status --- */
+
+static void
+publish_status (Pump *self)
+{
+  SysprofCaptureStat stat;
+
+  sysprof_capture_writer_stat (self->writer, &stat);
+  atomic_store_explicit (&self->status.n_samples,
+                         stat.frame_count[SYSPROF_CAPTURE_FRAME_SAMPLE], memory_order_relaxed);
+  atomic_store_explicit (&self->status.n_frames,
+                         sysprof_capture_writer_get_n_frames (self->writer),
+                         memory_order_relaxed);
+  atomic_store_explicit (&self->status.size, sysprof_capture_writer_get_size (self->writer),
+                         memory_order_relaxed);
+}
+
+void
+sysprof_pump_get_status (Pump *self, PumpStatus *status)
+{
+  /* Pairs with the release in record(): cpu_begin is set before. */
+  int64_t begin = atomic_load_explicit (&self->status.begin, memory_order_acquire);
+  int64_t end = atomic_load_explicit (&self->status.end, memory_order_relaxed);
+  int64_t cpu_end = atomic_load_explicit (&self->status.cpu_end, memory_order_relaxed);
+
+  *status = (PumpStatus){
+    .n_samples = atomic_load_explicit (&self->status.n_samples, memory_order_relaxed),
+    .n_frames = atomic_load_explicit (&self->status.n_frames, memory_order_relaxed),
+    .n_lost = atomic_load_explicit (&self->status.n_lost, memory_order_relaxed),
+    .n_throttled = atomic_load_explicit (&self->status.n_throttled, memory_order_relaxed),
+    .size = atomic_load_explicit (&self->status.size, memory_order_relaxed),
+  };
+
+  if (begin == 0)
+    return;
+
+  status->duration = (end != 0 ? end : sysprof_pump_now ()) - begin;
+  status->cpu_nsec = (cpu_end != 0 ? cpu_end : cpu_time_of_process ()) - self->cpu_begin;
+}
+
+void
+sysprof_pump_add_lost (Pump *self, uint64_t n)
+{
+  atomic_fetch_add_explicit (&self->status.n_lost, n, memory_order_relaxed);
+}
+
+void
+sysprof_pump_add_throttled (Pump *self, uint64_t n)
+{
+  atomic_fetch_add_explicit (&self->status.n_throttled, n, memory_order_relaxed);
+}
+
+/* --- diagnostics --- */
+
+typedef struct
+{
+  char *domain;
+  char *message;
+  bool fatal;
+} Report;
+
+static void
+free_report (Report *report)
+{
+  g_free (report->domain);
+  g_free (report->message);
+  g_free (report);
+}
+
+static void
+write_report (Pump *self, void *data)
+{
+  Report *report = data;
+
+  /* A diagnostic that does not fit into the capture has still reached the person. */
+  (void) sysprof_capture_writer_add_log (self->writer, sysprof_pump_now (), -1, -1,
+                                         report->fatal ? G_LOG_LEVEL_CRITICAL
+                                                       : G_LOG_LEVEL_WARNING,
+                                         report->domain, report->message);
+  free_report (report);
+}
+
+void
+sysprof_pump_report (Pump *self, const char *domain, bool fatal, const char *format, ...)
+{
+  g_autofree char *message = NULL;
+  Report *report = g_new0 (Report, 1);
+  va_list args;
+
+  va_start (args, format);
+  message = g_strdup_vprintf (format, args);
+  va_end (args);
+
+  self->events.diagnostic (self->events_data, domain, message, fatal);
+
+  if (fatal)
+    sysprof_pump_fail (self,
+                       g_error_new_literal (SYSPROF_ERROR, SYSPROF_ERROR_FAILED, message));
+
+  report->domain = g_strdup (domain);
+  report->message = g_steal_pointer (&message);
+  report->fatal = fatal;
+  if (!sysprof_pump_try_invoke (self, write_report, report))
+    free_report (report);
+}
+
+void
+sysprof_pump_fail (Pump *self, GError *error)
+{
+  pthread_mutex_lock (&self->lock);
+  if (self->error == NULL)
+    self->error = g_steal_pointer (&error);
+  pthread_mutex_unlock (&self->lock);
+  g_clear_error (&error);
+
+  sysprof_pump_request_stop (self);
+}
+
+/* --- the counters and logs about the recording itself --- */
+
+static void
+define_own_counters (Pump *self)
+{
+  SysprofCaptureCounter counters[] = {
+    { .category = "Sampler", .name = "Lost Samples", .description = "Records that were lost" },
+    { .category = "Sampler",
+      .name = "Throttled Samples",
+      .description = "Samples that the kernel held back" },
+    { .category = "Recorder",
+      .name = "CPU Time",
+      .description = "CPU time of the recorder, ns" },
+  };
+
+  self->first_counter =
+      sysprof_capture_writer_request_counter (self->writer, G_N_ELEMENTS (counters));
+  if (self->first_counter == 0)
+    return;
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (counters); i++)
+    {
+      counters[i].id = (self->first_counter + i) & 0xffffff;
+      counters[i].type = SYSPROF_CAPTURE_COUNTER_INT64;
+    }
+
+  if (!sysprof_capture_writer_define_counters (self->writer, self->begin, -1, -1, counters,
+                                               G_N_ELEMENTS (counters)))
+    self->first_counter = 0;
+}
+
+static void
+write_own_counters (Pump *self, int64_t now)
+{
+  uint64_t n_lost = atomic_load_explicit (&self->status.n_lost, memory_order_relaxed);
+  uint64_t n_throttled = atomic_load_explicit (&self->status.n_throttled, memory_order_relaxed);
+  unsigned ids[3];
+  SysprofCaptureCounterValue values[3];
+  unsigned n = 0;
+
+  if (n_lost != self->told_lost)
+    {
+      char message[64];
+
+      g_snprintf (message, sizeof message, "Lost %" G_GUINT64_FORMAT " samples",
+                  n_lost - self->told_lost);
+      if (!sysprof_capture_writer_add_log (self->writer, now, -1, -1, G_LOG_LEVEL_CRITICAL,
+                                           "Sampler", message))
+        return; /* no room: told with the next */
+    }
+
+  if (self->first_counter == 0)
+    return;
+
+  if (n_lost != self->told_lost || !self->told_once)
+    {
+      ids[n] = self->first_counter;
+      values[n++].v64 = (int64_t) n_lost;
+    }
+  if (n_throttled != self->told_throttled || !self->told_once)
+    {
+      ids[n] = self->first_counter + 1;
+      values[n++].v64 = (int64_t) n_throttled;
+    }
+  ids[n] = self->first_counter + 2;
+  values[n++].v64 = cpu_time_of_process () - self->cpu_begin;
+
+  if (!sysprof_capture_writer_set_counters (self->writer, now, -1, -1, ids, values, n))
+    return;
+
+  self->told_lost = n_lost;
+  self->told_throttled = n_throttled;
+  self->told_once = true;
+}
+
+static void
+add_count_metadata (Pump *self, const char *key, uint64_t n)
+{
+  char value[24];
+
+  g_snprintf (value, sizeof value, "%" G_GUINT64_FORMAT, n);
+  (void) sysprof_capture_writer_add_metadata (self->writer, self->end, -1, -1, key, value, -1);
+}
+
+/* What was lost until now, told at the end: what is lost while this is written shows in the next. */
+static void
+write_final_accounts (Pump *self)
+{
+  write_own_counters (self, self->end);
+  add_count_metadata (self, "org.gnome.sysprof.lost",
+                      atomic_load_explicit (&self->status.n_lost, memory_order_relaxed));
+  add_count_metadata (self, "org.gnome.sysprof.throttled",
+                      atomic_load_explicit (&self->status.n_throttled, memory_order_relaxed));
+}
+
+/* --- the spawned program --- */
+
+static void
+program_ended (Pump *self, int fd, void *data)
+{
+  sysprof_pump_unwatch_fd (self, fd);
+  sysprof_pump_request_stop (self);
+}
+
+static bool
+spawn_program (Pump *self)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSubprocess) subprocess = NULL;
+  const char *identifier;
+
+  for (guint i = 0; i < self->instruments->len; i++)
+    {
+      SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
+      SysprofInstrumentClass *klass = SYSPROF_INSTRUMENT_GET_CLASS (instrument);
+
+      if (klass->prepare_spawnable != NULL)
+        klass->prepare_spawnable (instrument, self, self->options.spawnable);
+    }
+
+  subprocess = sysprof_spawnable_spawn (self->options.spawnable, &error);
+  if (subprocess == NULL)
+    {
+      self->events.diagnostic (self->events_data, "Program", error->message, true);
+      sysprof_pump_fail (self, g_steal_pointer (&error));
+      return false;
+    }
+
+  identifier = g_subprocess_get_identifier (subprocess);
+  if (identifier != NULL)
+    self->program_fd = (int) syscall (SYS_pidfd_open, atoi (identifier), 0);
+
+  self->events.spawned (self->events_data, subprocess);
+
+  if (self->program_fd >= 0)
+    sysprof_pump_watch_fd (self, self->program_fd, program_ended, NULL);
+  else
+    sysprof_pump_request_stop (self); /* it has ended and is waited for */
+
+  return true;
+}
+
+/* --- the phases --- */
+
+static void
+drop_instrument (Pump *self, guint i, const GError *error)
+{
+  SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
+
+  sysprof_pump_report (self, SYSPROF_INSTRUMENT_GET_CLASS (instrument)->name, false, "%s",
+                       error != NULL ? error->message : "It did not start and gave no reason.");
+  g_ptr_array_index (self->is_left_out, i) = GINT_TO_POINTER (true);
+}
+
+static bool
+is_left_out (Pump *self, guint i)
+{
+  return g_ptr_array_index (self->is_left_out, i) != NULL;
+}
+
+static void
+prepare_instruments (Pump *self, bool opens_events)
+{
+  for (guint i = 0; i < self->instruments->len; i++)
+    {
+      SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
+      SysprofInstrumentClass *klass = SYSPROF_INSTRUMENT_GET_CLASS (instrument);
+      g_autoptr (GError) error = NULL;
+
+      if (klass->opens_events != opens_events || klass->prepare == NULL)
+        continue;
+
+      if (!klass->prepare (instrument, self, &error))
+        drop_instrument (self, i, error);
+    }
+}
+
+static void
+record_instruments (Pump *self, bool opens_events)
+{
+  for (guint i = 0; i < self->instruments->len; i++)
+    {
+      SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
+      SysprofInstrumentClass *klass = SYSPROF_INSTRUMENT_GET_CLASS (instrument);
+
+      if (klass->opens_events == opens_events && klass->record != NULL &&
+          !is_left_out (self, i))
+        klass->record (instrument, self);
+    }
+}
+
+static void
+flush_tick (Pump *self, int64_t now, void *data)
+{
+  write_own_counters (self, now);
+  sysprof_output_flush (self->output);
+  publish_status (self);
+  self->events.second (self->events_data);
+}
+
+static bool
+has_reached_limit (Pump *self, int64_t now)
+{
+  if (self->options.max_duration > 0 && now - self->begin >= self->options.max_duration)
+    return true;
+
+  return self->options.max_size > 0 &&
+         sysprof_capture_writer_get_size (self->writer) >= self->options.max_size;
+}
+
+static void
+run_loop (Pump *self)
+{
+  int64_t deadline =
+      self->options.max_duration > 0 ? self->begin + self->options.max_duration : INT64_MAX;
+
+  while (!atomic_load_explicit (&self->stop_requested, memory_order_acquire))
+    {
+      sysprof_pump_dispatch (self, deadline);
+
+      if (has_reached_limit (self, sysprof_pump_now ()))
+        break;
+    }
+}
+
+static void
+stop_instruments (Pump *self)
+{
+  for (guint i = 0; i < self->instruments->len; i++)
+    {
+      SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
+      SysprofInstrumentClass *klass = SYSPROF_INSTRUMENT_GET_CLASS (instrument);
+
+      if (klass->stop != NULL && !is_left_out (self, i))
+        klass->stop (instrument, self);
+    }
+}
+
+static void
+augment_instruments (Pump *self)
+{
+  for (guint i = 0; i < self->instruments->len; i++)
+    {
+      SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
+      SysprofInstrumentClass *klass = SYSPROF_INSTRUMENT_GET_CLASS (instrument);
+      g_autoptr (GError) error = NULL;
+
+      if (klass->augment == NULL || is_left_out (self, i) ||
+          sysprof_pump_is_augment_skipped (self))
+        continue;
+
+      if (!klass->augment (instrument, self, &error))
+        sysprof_pump_report (self, klass->name, false, "%s",
+                             error != NULL ? error->message
+                                           : "It could not add its part and gave no reason.");
+    }
+}
+
+static void
+output_failed (void *data)
+{
+  sysprof_pump_request_stop (data);
+}
+
+static void
+record (Pump *self)
+{
+  prepare_instruments (self, true);
+  prepare_instruments (self, false);
+
+  self->cpu_begin = cpu_time_of_process ();
+  self->begin = sysprof_pump_now ();
+  atomic_store_explicit (&self->status.begin, self->begin, memory_order_release);
+
+  record_instruments (self, true);
+  define_own_counters (self);
+  record_instruments (self, false);
+  sysprof_pump_start_ticks (self);
+  sysprof_pump_add_tick (self, FLUSH_INTERVAL, flush_tick, NULL);
+
+  if (self->options.spawnable == NULL ||
+      atomic_load_explicit (&self->stop_requested, memory_order_acquire) ||
+      spawn_program (self))
+    run_loop (self);
+
+  self->end = sysprof_pump_now ();
+  atomic_store_explicit (&self->status.end, self->end, memory_order_relaxed);
+  stop_instruments (self);
+  sysprof_pump_run_invoked (self);
+}
+
+static void
+finish (Pump *self)
+{
+  g_autoptr (GError) error = NULL;
+
+  sysprof_output_set_patient (self->output);
+
+  /* A disk that is full will not be emptier: what is there stays. */
+  if (sysprof_output_sync (self->output, NULL))
+    {
+      augment_instruments (self);
+      sysprof_pump_run_invoked (self);
+      write_final_accounts (self);
+    }
+
+  if (!sysprof_output_finish (self->output, self->begin, self->end, &error))
+    sysprof_pump_fail (self, g_steal_pointer (&error));
+
+  publish_status (self);
+  atomic_store_explicit (&self->status.cpu_end, cpu_time_of_process (), memory_order_relaxed);
+}
+
+static void *
+pump_thread (void *data)
+{
+  Pump *self = data;
+  sigset_t all;
+
+  /* Signals are the program's, not ours: they find its main thread. */
+  sigfillset (&all);
+  pthread_sigmask (SIG_BLOCK, &all, NULL);
+
+  record (self);
+  finish (self);
+  sysprof_pump_close_invoked (self);
+  self->events.ended (self->events_data, self->error);
+  return NULL;
+}
+
+/* --- from outside --- */
+
+Pump *
+sysprof_pump_new (SysprofCaptureWriter *writer,
+                  const PumpOptions *options,
+                  const PumpEvents *events,
+                  void *data)
+{
+  Pump *self = g_new0 (Pump, 1);
+
+  pthread_mutex_init (&self->lock, NULL);
+  self->writer = sysprof_capture_writer_ref (writer);
+  self->options = *options;
+  self->instruments = g_ptr_array_ref (options->instruments);
+  self->is_left_out = g_ptr_array_new ();
+  g_ptr_array_set_size (self->is_left_out, (int) options->instruments->len);
+  self->options.spawnable =
+      options->spawnable != NULL ? g_object_ref (options->spawnable) : NULL;
+  self->events = *events;
+  self->events_data = data;
+  self->program_fd = -1;
+  self->epoll_fd = -1;
+  self->wake_fd = -1;
+  self->privilege = sysprof_privilege_new (options->acquire_privileges);
+  return self;
+}
+
+bool
+sysprof_pump_start (Pump *self, GError **error)
+{
+  bool keep_copy = false;
+
+  for (guint i = 0; i < self->instruments->len; i++)
+    keep_copy |= SYSPROF_INSTRUMENT_GET_CLASS (g_ptr_array_index (self->instruments, i))
+                     ->reads_recording;
+
+  if (sysprof_pump_open_sources (self, error))
+    self->output = sysprof_output_new (self->writer, keep_copy, output_failed, self, error);
+  if (self->output != NULL)
+    self->thread = g_thread_try_new ("sysprof-pump", pump_thread, self, error);
+  if (self->thread == NULL)
+    sysprof_pump_close_invoked (self);
+  return self->thread != NULL;
+}
+
+void
+sysprof_pump_free (Pump *self)
+{
+  if (self == NULL)
+    return;
+
+  if (self->thread != NULL)
+    g_thread_join (self->thread);
+
+  sysprof_pump_close_sources (self);
+  sysprof_autofd_close (&self->program_fd);
+  sysprof_output_free (self->output);
+  sysprof_privilege_free (self->privilege);
+  sysprof_capture_writer_unref (self->writer);
+  g_clear_object (&self->options.spawnable);
+  g_ptr_array_unref (self->instruments);
+  g_ptr_array_unref (self->is_left_out);
+  g_clear_error (&self->error);
+  pthread_mutex_destroy (&self->lock);
+  g_free (self);
+}
+
+void
+sysprof_pump_skip_augment (Pump *self)
+{
+  atomic_store_explicit (&self->augment_skipped, true, memory_order_relaxed);
+}
+
+bool
+sysprof_pump_is_augment_skipped (Pump *self)
+{
+  return atomic_load_explicit (&self->augment_skipped, memory_order_relaxed);
+}
+
+void
+sysprof_pump_request_stop (Pump *self)
+{
+  atomic_store_explicit (&self->stop_requested, true, memory_order_release);
+  sysprof_pump_wake (self);
+}
+
+int64_t
+sysprof_pump_now (void)
+{
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
+}
+
+SysprofCaptureWriter *
+sysprof_pump_get_writer (Pump *self)
+{
+  return self->writer;
+}
+
+Privilege *
+sysprof_pump_get_privilege (Pump *self)
+{
+  return self->privilege;
+}
+
+SysprofSpawnable *
+sysprof_pump_get_spawnable (Pump *self)
+{
+  return self->options.spawnable;
+}
+
+bool
+sysprof_pump_get_record_environment (Pump *self)
+{
+  return self->options.record_environment;
+}
+
+int64_t
+sysprof_pump_get_begin_time (Pump *self)
+{
+  return self->begin;
+}
+
+bool
+sysprof_pump_is_congested (Pump *self)
+{
+  return sysprof_output_is_congested (self->output);
+}
+
+int
+sysprof_pump_dup_fd (Pump *self, GError **error)
+{
+  int fd;
+
+  if (!sysprof_output_sync (self->output, error))
+    return -1;
+
+  fd = sysprof_output_dup_fd (self->output);
+  if (fd < 0)
+    sysprof_set_error_errno (error, "Cannot read the recording back");
+  return fd;
+}
+
+typedef struct
+{
+  pthread_mutex_t lock; /* guards the rest */
+  pthread_cond_t done;
+  bool is_done;
+  int fd;
+} OpenRequest;
+
+static void
+answer_open_request (Pump *self, void *data)
+{
+  OpenRequest *request = data;
+  int fd = sysprof_pump_dup_fd (self, NULL);
+
+  pthread_mutex_lock (&request->lock);
+  request->fd = fd;
+  request->is_done = true;
+  pthread_cond_signal (&request->done);
+  pthread_mutex_unlock (&request->lock);
+}
+
+int
+sysprof_pump_open_recording (Pump *self)
+{
+  OpenRequest request = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, -1 };
+
+  if (!sysprof_pump_try_invoke (self, answer_open_request, &request))
+    return self->output != NULL ? sysprof_output_dup_fd (self->output) : -1;
+
+  pthread_mutex_lock (&request.lock);
+  while (!request.is_done)
+    pthread_cond_wait (&request.done, &request.lock);
+  pthread_mutex_unlock (&request.lock);
+  pthread_cond_destroy (&request.done);
+  pthread_mutex_destroy (&request.lock);
+  return request.fd;
+}
