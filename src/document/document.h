@@ -37,7 +37,7 @@ typedef struct Selection
   char *focus;
 } Selection;
 
-/* The GOptionEntries that fill `selection`; NULL-terminated, borrowed, valid while `selection` lives. *(container)* */
+/* The GOptionEntries that fill `selection`, which must stay where it is; NULL-terminated, to g_free(). */
 GOptionEntry *sysprof_selection_option_entries (Selection *selection);
 void sysprof_selection_clear (Selection *self);
 

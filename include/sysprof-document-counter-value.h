@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* SysprofDocumentCounterValue: what a counter was at one moment. */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "sysprof-document-counter.h"
+#include "sysprof-version-macros.h"
+
+G_BEGIN_DECLS
+
+#define SYSPROF_TYPE_DOCUMENT_COUNTER_VALUE (sysprof_document_counter_value_get_type ())
+
+SYSPROF_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (SysprofDocumentCounterValue,
+                      sysprof_document_counter_value,
+                      SYSPROF,
+                      DOCUMENT_COUNTER_VALUE,
+                      GObject)
+
+/* *(none)* Property "counter". */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofDocumentCounter *
+sysprof_document_counter_value_get_counter (SysprofDocumentCounterValue *self);
+
+/* ns, CLOCK_MONOTONIC. Property "time". */
+SYSPROF_AVAILABLE_IN_ALL
+gint64 sysprof_document_counter_value_get_time (SysprofDocumentCounterValue *self);
+
+/* ns since the recording began. Property "time-offset". */
+SYSPROF_AVAILABLE_IN_ALL
+gint64 sysprof_document_counter_value_get_time_offset (SysprofDocumentCounterValue *self);
+
+/* As sysprof_document_counter_get_value(). */
+SYSPROF_AVAILABLE_IN_ALL
+void sysprof_document_counter_value_get_value (SysprofDocumentCounterValue *self, GValue *value);
+SYSPROF_AVAILABLE_IN_ALL
+gint64 sysprof_document_counter_value_get_value_int64 (SysprofDocumentCounterValue *self);
+SYSPROF_AVAILABLE_IN_ALL
+double sysprof_document_counter_value_get_value_double (SysprofDocumentCounterValue *self);
+
+/* The value as a text. *(full)* Property "value-string". */
+SYSPROF_AVAILABLE_IN_ALL
+char *sysprof_document_counter_value_format (SysprofDocumentCounterValue *self);
+
+G_END_DECLS

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* SysprofDocumentCounter: a number over time. A list model of SysprofDocumentCounterValue. */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "sysprof-version-macros.h"
+
+G_BEGIN_DECLS
+
+#define SYSPROF_TYPE_DOCUMENT_COUNTER (sysprof_document_counter_get_type ())
+
+SYSPROF_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (SysprofDocumentCounter, sysprof_document_counter, SYSPROF, DOCUMENT_COUNTER, GObject)
+
+/* "category/name". *(full)* Property "key". */
+SYSPROF_AVAILABLE_IN_ALL
+char *sysprof_document_counter_dup_key (SysprofDocumentCounter *self);
+
+/* *(none)* Properties "category", "name", "description". */
+SYSPROF_AVAILABLE_IN_ALL
+const char *sysprof_document_counter_get_category (SysprofDocumentCounter *self);
+SYSPROF_AVAILABLE_IN_ALL
+const char *sysprof_document_counter_get_name (SysprofDocumentCounter *self);
+SYSPROF_AVAILABLE_IN_ALL
+const char *sysprof_document_counter_get_description (SysprofDocumentCounter *self);
+
+/* As in the file. Property "id". */
+SYSPROF_AVAILABLE_IN_ALL
+guint sysprof_document_counter_get_id (SysprofDocumentCounter *self);
+
+/* G_TYPE_INT64 or G_TYPE_DOUBLE. Property "value-type". */
+SYSPROF_AVAILABLE_IN_ALL
+GType sysprof_document_counter_get_value_type (SysprofDocumentCounter *self);
+
+SYSPROF_AVAILABLE_IN_ALL
+guint sysprof_document_counter_get_n_values (SysprofDocumentCounter *self);
+
+/* The nth value, converted to the type of `value`, which is initialized by the caller or zeroed (then it becomes of the
+ * counter's type). `time` may be NULL. Behind the end: 0 at time 0. */
+SYSPROF_AVAILABLE_IN_ALL
+void sysprof_document_counter_get_value (SysprofDocumentCounter *self,
+                                         guint nth,
+                                         gint64 *time,
+                                         GValue *value);
+SYSPROF_AVAILABLE_IN_ALL
+gint64 sysprof_document_counter_get_value_int64 (SysprofDocumentCounter *self,
+                                                 guint nth,
+                                                 gint64 *time);
+SYSPROF_AVAILABLE_IN_ALL
+double sysprof_document_counter_get_value_double (SysprofDocumentCounter *self,
+                                                  guint nth,
+                                                  gint64 *time);
+
+/* Of all values; 0 without any. Properties "min-value", "max-value". */
+SYSPROF_AVAILABLE_IN_ALL
+double sysprof_document_counter_get_min_value (SysprofDocumentCounter *self);
+SYSPROF_AVAILABLE_IN_ALL
+double sysprof_document_counter_get_max_value (SysprofDocumentCounter *self);
+
+G_END_DECLS

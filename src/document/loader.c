@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Opens a capture on a worker thread: columns, then names, then the object over both.
+ *
+ * The loader is *owned* by the thread that made it, except for its progress. */
+
+#include "document/objects.h"
+
+#include <fcntl.h>
+
+struct _SysprofDocumentLoader
+{
+  GObject parent_instance;
+  char *filename; /* NULL: `fd` is read */
+  int fd;
+  SysprofSymbolizer *symbolizer; /* nullable */
+  SymbolizeOptions options;      /* what it points to is ours */
+
+  /* *Guarded* by `lock`: the worker writes it, anybody asks. */
+  GMutex lock;
+  double fraction;
+  const char *message; /* static */
+};
+
+G_DEFINE_FINAL_TYPE (SysprofDocumentLoader, sysprof_document_loader, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_0,
+  PROP_FRACTION,
+  PROP_MESSAGE,
+  PROP_SYMBOLIZER,
+  N_PROPS,
+};
+
+static GParamSpec *properties[N_PROPS];
+
+/* Of the two steps, naming takes longer where ELF files are read, and next to nothing otherwise. */
+#define FRACTION_OF_READING 0.5
+
+static gboolean
+notify_progress (gpointer data)
+{
+  SysprofDocumentLoader *self = data;
+
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FRACTION]);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MESSAGE]);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+set_progress (SysprofDocumentLoader *self, GTask *task, double fraction, const char *message)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  g_mutex_lock (&self->lock);
+  self->fraction = fraction;
+  self->message = message;
+  g_mutex_unlock (&self->lock);
+
+  /* Not below the priority of the task: what is notified comes before its end. */
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, notify_progress, g_object_ref (self), g_object_unref);
+  g_source_attach (source, g_task_get_context (task));
+}
+
+static void
+clear_options (SymbolizeOptions *options)
+{
+  g_strfreev ((char **) options->debug_dirs);
+  g_free ((char *) options->sysroot);
+  *options = (SymbolizeOptions){ 0 };
+}
+
+static SysprofDocument *
+load (SysprofDocumentLoader *self, GTask *task, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (Store) store = NULL;
+  g_autoptr (SymbolTable) symbols = NULL;
+  SymbolizeOptions options = self->options;
+
+  set_progress (self, task, 0, "Reading the capture");
+  if (self->filename != NULL)
+    store = sysprof_store_open (self->filename, cancellable, error);
+  else
+    store = sysprof_store_open_fd (self->fd, NULL, cancellable, error);
+  if (store == NULL)
+    return NULL;
+
+  set_progress (self, task, FRACTION_OF_READING, "Naming functions");
+  if (self->symbolizer != NULL)
+    sysprof_symbolizer_configure (self->symbolizer, &options);
+  symbols = sysprof_symbolize (store, &options, cancellable, error);
+  if (symbols == NULL)
+    return NULL;
+
+  set_progress (self, task, 1, "Done");
+  return sysprof_document_new (g_steal_pointer (&store), g_steal_pointer (&symbols),
+                               self->filename);
+}
+
+static void
+load_on_worker (GTask *task, gpointer source, gpointer task_data, GCancellable *cancellable)
+{
+  GError *error = NULL;
+  SysprofDocument *document = load (source, task, cancellable, &error);
+
+  if (document != NULL)
+    g_task_return_pointer (task, document, g_object_unref);
+  else
+    g_task_return_error (task, error);
+}
+
+void
+sysprof_document_loader_load_async (SysprofDocumentLoader *self,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+
+  g_return_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, sysprof_document_loader_load_async);
+  g_task_run_in_thread (task, load_on_worker);
+}
+
+SysprofDocument *
+sysprof_document_loader_load_finish (SysprofDocumentLoader *self,
+                                     GAsyncResult *result,
+                                     GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+static void
+keep_result (GObject *object, GAsyncResult *result, gpointer data)
+{
+  *(GAsyncResult **) data = g_object_ref (result);
+}
+
+SysprofDocument *
+sysprof_document_loader_load (SysprofDocumentLoader *self,
+                              GCancellable *cancellable,
+                              GError **error)
+{
+  g_autoptr (GMainContext) context = g_main_context_ref_thread_default ();
+  g_autoptr (GMainContext) own = NULL;
+  g_autoptr (GAsyncResult) result = NULL;
+
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self), NULL);
+
+  /* A thread may call us whose default context another thread runs; there the callback would never be ours. */
+  if (!g_main_context_acquire (context))
+    {
+      own = g_main_context_new ();
+      g_main_context_push_thread_default (own);
+    }
+
+  sysprof_document_loader_load_async (self, cancellable, keep_result, &result);
+  while (result == NULL)
+    g_main_context_iteration (own != NULL ? own : context, TRUE);
+
+  if (own != NULL)
+    g_main_context_pop_thread_default (own);
+  else
+    g_main_context_release (context);
+  return sysprof_document_loader_load_finish (self, result, error);
+}
+
+void
+sysprof_document_loader_set_symbolize_options (SysprofDocumentLoader *self,
+                                               const SymbolizeOptions *options)
+{
+  clear_options (&self->options);
+  self->options = *options;
+  self->options.debug_dirs = (const char *const *) g_strdupv ((char **) options->debug_dirs);
+  self->options.sysroot = g_strdup (options->sysroot);
+}
+
+SysprofSymbolizer *
+sysprof_document_loader_get_symbolizer (SysprofDocumentLoader *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self), NULL);
+
+  return self->symbolizer;
+}
+
+void
+sysprof_document_loader_set_symbolizer (SysprofDocumentLoader *self,
+                                        SysprofSymbolizer *symbolizer)
+{
+  g_return_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self));
+  g_return_if_fail (symbolizer == NULL || SYSPROF_IS_SYMBOLIZER (symbolizer));
+
+  if (g_set_object (&self->symbolizer, symbolizer))
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SYMBOLIZER]);
+}
+
+double
+sysprof_document_loader_get_fraction (SysprofDocumentLoader *self)
+{
+  double fraction;
+
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self), 0);
+
+  g_mutex_lock (&self->lock);
+  fraction = self->fraction;
+  g_mutex_unlock (&self->lock);
+  return fraction;
+}
+
+char *
+sysprof_document_loader_dup_message (SysprofDocumentLoader *self)
+{
+  const char *message;
+
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self), NULL);
+
+  g_mutex_lock (&self->lock);
+  message = self->message;
+  g_mutex_unlock (&self->lock);
+  return g_strdup (message);
+}
+
+const char *
+sysprof_document_loader_get_message (SysprofDocumentLoader *self)
+{
+  return NULL;
+}
+
+SysprofDocumentLoader *
+sysprof_document_loader_new (const char *filename)
+{
+  SysprofDocumentLoader *self;
+
+  g_return_val_if_fail (filename != NULL, NULL);
+
+  self = g_object_new (SYSPROF_TYPE_DOCUMENT_LOADER, NULL);
+  self->filename = g_strdup (filename);
+  return self;
+}
+
+SysprofDocumentLoader *
+sysprof_document_loader_new_for_fd (int fd, GError **error)
+{
+  autofd copy = fcntl (fd, F_DUPFD_CLOEXEC, 0);
+  SysprofDocumentLoader *self;
+
+  if (copy < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot read a capture from descriptor %d", fd);
+      return NULL;
+    }
+
+  self = g_object_new (SYSPROF_TYPE_DOCUMENT_LOADER, NULL);
+  self->fd = sysprof_steal_fd (&copy);
+  return self;
+}
+
+static void
+sysprof_document_loader_finalize (GObject *object)
+{
+  SysprofDocumentLoader *self = SYSPROF_DOCUMENT_LOADER (object);
+
+  g_free (self->filename);
+  sysprof_autofd_close (&self->fd);
+  g_clear_object (&self->symbolizer);
+  clear_options (&self->options);
+  g_mutex_clear (&self->lock);
+
+  G_OBJECT_CLASS (sysprof_document_loader_parent_class)->finalize (object);
+}
+
+static void
+sysprof_document_loader_get_property (GObject *object,
+                                      guint id,
+                                      GValue *value,
+                                      GParamSpec *pspec)
+{
+  SysprofDocumentLoader *self = SYSPROF_DOCUMENT_LOADER (object);
+
+  switch (id)
+    {
+    case PROP_FRACTION:
+      g_value_set_double (value, sysprof_document_loader_get_fraction (self));
+      break;
+    case PROP_MESSAGE:
+      g_value_take_string (value, sysprof_document_loader_dup_message (self));
+      break;
+    case PROP_SYMBOLIZER:
+      g_value_set_object (value, self->symbolizer);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+sysprof_document_loader_set_property (GObject *object,
+                                      guint id,
+                                      const GValue *value,
+                                      GParamSpec *pspec)
+{
+  switch (id)
+    {
+    case PROP_SYMBOLIZER:
+      sysprof_document_loader_set_symbolizer (SYSPROF_DOCUMENT_LOADER (object),
+                                              g_value_get_object (value));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+sysprof_document_loader_class_init (SysprofDocumentLoaderClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->finalize = sysprof_document_loader_finalize;
+  object_class->get_property = sysprof_document_loader_get_property;
+  object_class->set_property = sysprof_document_loader_set_property;
+
+  properties[PROP_FRACTION] = g_param_spec_double ("fraction", NULL, NULL, 0, 1, 0,
+                                                   G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  properties[PROP_MESSAGE] = g_param_spec_string ("message", NULL, NULL, NULL,
+                                                  G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  properties[PROP_SYMBOLIZER] = g_param_spec_object (
+      "symbolizer", NULL, NULL, SYSPROF_TYPE_SYMBOLIZER,
+      G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+sysprof_document_loader_init (SysprofDocumentLoader *self)
+{
+  self->fd = -1;
+  g_mutex_init (&self->lock);
+}
