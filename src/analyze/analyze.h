@@ -15,11 +15,19 @@
 
 #include "symbolize/symbolize.h"
 
+typedef struct
+{
+  int64_t begin; /* ns, absolute */
+  int64_t end;   /* ns, first instant that is out */
+} TimeRange;
+
 /* What takes part. A zeroed filter takes everything. AND between members, OR within one. */
 typedef struct
 {
   int64_t time_begin; /* ns, absolute; with time_end = 0: no limit */
-  int64_t time_end;   /* ns, first instant that is out */
+  int64_t time_end;   /* ns, first instant that is out; 0: no limit */
+  const TimeRange *times; /* [n_times] ascending, disjoint, all within the limits above; NULL: the limits alone count */
+  uint32_t n_times;
   const ProcessId *processes; /* [n_processes] */
   uint32_t n_processes;
   const int32_t *tids; /* [n_tids] */
@@ -66,6 +74,12 @@ void sysprof_stack_weights_fold (StackWeights *self,
                                  const SampleFilter *filter, /* may be NULL */
                                  bool by_thread);
 void sysprof_stack_weights_clear (StackWeights *self);
+
+/* The samples that the filter takes, by time: indices into store->samples. *(full)* */
+uint32_t *sysprof_samples_find (const Store *store,
+                                const SymbolTable *symbols,
+                                const SampleFilter *filter,
+                                uint32_t *n_samples);
 
 /* What a focus means: the functions whose bare name (or name in the file) is exactly `name`; if there is none, all
  * that contain it, case ignored. matches[symbol], *(full)*; `n_matches` may be NULL. */

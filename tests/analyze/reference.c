@@ -85,11 +85,22 @@ is_among (int32_t number, const int32_t *numbers, uint32_t n)
 }
 
 static bool
+times_take (const SampleFilter *filter, int64_t time)
+{
+  for (uint32_t i = 0; i < filter->n_times; i++)
+    if (time >= filter->times[i].begin && time < filter->times[i].end)
+      return true;
+  return filter->times == NULL;
+}
+
+static bool
 takes (const Fixture *fixture, const PlainSample *sample, const SampleFilter *filter)
 {
   if (filter->time_end != 0 && sample->time >= filter->time_end)
     return false;
   if ((filter->time_begin != 0 || filter->time_end != 0) && sample->time < filter->time_begin)
+    return false;
+  if (!times_take (filter, sample->time))
     return false;
   if (filter->has_processes &&
       !is_among ((int32_t) sample->process, (const int32_t *) filter->processes,

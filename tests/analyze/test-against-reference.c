@@ -26,6 +26,7 @@ typedef struct
   int32_t cpus[2];
   const char *symbol_terms[3];
   const char *binary_terms[3];
+  TimeRange times[2];
 } RandomFilter;
 
 static void
@@ -63,7 +64,17 @@ random_filter (RandomFilter *self, GRand *random, const Fixture *fixture)
       self->filter.time_begin = g_rand_int_range (random, 900, 1300);
       self->filter.time_end = g_rand_int_range (random, 0, 3) == 0
                                   ? 0
-                                  : self->filter.time_begin + g_rand_int_range (random, 0, 400);
+                                  : self->filter.time_begin + g_rand_int_range (random, 1, 400);
+      if (self->filter.time_end != 0 && g_rand_int_range (random, 0, 2) == 0)
+        {
+          int64_t gap = (self->filter.time_begin + self->filter.time_end) / 2;
+
+          self->times[0] = (TimeRange){ self->filter.time_begin, gap };
+          self->times[1] =
+              (TimeRange){ MIN (gap + 20, self->filter.time_end), self->filter.time_end };
+          self->filter.times = self->times;
+          self->filter.n_times = 2;
+        }
     }
 }
 
@@ -238,6 +249,27 @@ check_tables (const Fixture *fixture,
     }
 }
 
+/* What is found one by one is what is folded. */
+static void
+assert_samples (const Fixture *fixture, const SampleFilter *filter, const StackWeights *weights)
+{
+  const StackEvents *samples = &fixture->store.samples;
+  uint32_t n;
+  g_autofree uint32_t *found =
+      sysprof_samples_find (&fixture->store, &fixture->symbols, filter, &n);
+  g_autofree uint64_t *self = g_new0 (uint64_t, fixture->store.stacks.n);
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      if (i > 0)
+        g_assert_cmpuint (found[i - 1], <, found[i]);
+      self[samples->stack[found[i]]] +=
+          samples->weight != NULL ? (uint64_t) samples->weight[found[i]] : 1;
+    }
+  g_assert_cmpmem (self, fixture->store.stacks.n * sizeof *self, weights->self,
+                   fixture->store.stacks.n * sizeof *self);
+}
+
 static void
 check_filter (const Fixture *fixture, const SampleFilter *filter)
 {
@@ -246,6 +278,7 @@ check_filter (const Fixture *fixture, const SampleFilter *filter)
 
   sysprof_stack_weights_fold (&weights, &fixture->store, &fixture->symbols, filter, true);
   g_assert_cmpuint (weights.total, ==, reference_total (fixture, filter));
+  assert_samples (fixture, filter, &weights);
 
   for (uint32_t bits = 0; bits < 64; bits++)
     for (uint32_t focus = 0; focus < G_N_ELEMENTS (focuses); focus++)

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "analyze/sample-sieve.h"
+
+#include "analyze/stack-terms.h"
+
+#include <stdlib.h>
+
+#define N_CPUS 65536 /* all values of StackEvents.cpu */
+
+static int
+compare_tids (const void *a, const void *b)
+{
+  int32_t left = *(const int32_t *) a;
+  int32_t right = *(const int32_t *) b;
+
+  return (left > right) - (left < right);
+}
+
+static void
+take_times (SampleSieve *self, const SampleFilter *filter)
+{
+  self->limits = (TimeRange){ INT64_MIN, INT64_MAX };
+  if (filter->time_begin != 0 || filter->time_end != 0)
+    self->limits.begin = filter->time_begin;
+  if (filter->time_end != 0)
+    self->limits.end = filter->time_end;
+
+  self->times = filter->times;
+  self->n_times = filter->n_times;
+  if (filter->times == NULL)
+    {
+      self->times = &self->limits;
+      self->n_times = 1;
+    }
+}
+
+void
+sysprof_sample_sieve_init (SampleSieve *self,
+                           const Store *store,
+                           const SymbolTable *symbols,
+                           const SampleFilter *filter)
+{
+  static const SampleFilter everything = { 0 };
+
+  if (filter == NULL)
+    filter = &everything;
+
+  *self = (SampleSieve){ .samples = &store->samples };
+  take_times (self, filter);
+
+  if (filter->has_processes)
+    {
+      self->process_is_in = g_new0 (uint8_t, MAX (store->processes.n, 1));
+      for (uint32_t i = 0; i < filter->n_processes; i++)
+        if (filter->processes[i] < store->processes.n)
+          self->process_is_in[filter->processes[i]] = 1;
+    }
+
+  if (filter->has_cpus)
+    {
+      self->cpu_is_in = g_new0 (uint8_t, N_CPUS);
+      for (uint32_t i = 0; i < filter->n_cpus; i++)
+        if (filter->cpus[i] >= INT16_MIN && filter->cpus[i] <= INT16_MAX)
+          self->cpu_is_in[(uint16_t) filter->cpus[i]] = 1;
+    }
+
+  if (filter->has_tids)
+    {
+      self->has_tids = true;
+      self->n_tids = filter->n_tids;
+      self->tids = g_memdup2 (filter->tids, filter->n_tids * sizeof *filter->tids);
+      if (self->tids != NULL)
+        qsort (self->tids, self->n_tids, sizeof *self->tids, compare_tids);
+    }
+
+  self->stack_is_in = sysprof_stack_terms_match (store, symbols, filter);
+  self->is_plain = self->process_is_in == NULL && self->cpu_is_in == NULL && !self->has_tids &&
+                   self->stack_is_in == NULL;
+}
+
+void
+sysprof_sample_sieve_clear (SampleSieve *self)
+{
+  g_free (self->process_is_in);
+  g_free (self->cpu_is_in);
+  g_free (self->stack_is_in);
+  g_free (self->tids);
+  *self = (SampleSieve){ 0 };
+}
+
+/* The first sample at or after `time`. */
+static uint32_t
+find_time (const StackEvents *samples, int64_t time)
+{
+  uint32_t low = 0;
+  uint32_t high = samples->n;
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (samples->time[middle] < time)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+
+  return low;
+}
+
+bool
+sysprof_sample_sieve_next_run (SampleSieve *self, uint32_t *begin, uint32_t *end)
+{
+  if (self->n_times == 0)
+    return false;
+
+  *begin = find_time (self->samples, self->times->begin);
+  /* Nothing is behind the last instant that there is. */
+  *end = self->times->end == INT64_MAX ? self->samples->n
+                                       : find_time (self->samples, self->times->end);
+  self->times++;
+  self->n_times--;
+  return true;
+}
+
+bool
+sysprof_sample_sieve_takes_slowly (const SampleSieve *self, uint32_t sample)
+{
+  const StackEvents *samples = self->samples;
+
+  if (self->process_is_in != NULL && !self->process_is_in[samples->process[sample]])
+    return false;
+
+  if (self->cpu_is_in != NULL && !self->cpu_is_in[(uint16_t) samples->cpu[sample]])
+    return false;
+
+  if (self->stack_is_in != NULL && !self->stack_is_in[samples->stack[sample]])
+    return false;
+
+  return !self->has_tids ||
+         (self->n_tids > 0 && bsearch (&samples->tid[sample], self->tids, self->n_tids,
+                                       sizeof *self->tids, compare_tids) != NULL);
+}
+
+uint32_t *
+sysprof_samples_find (const Store *store,
+                      const SymbolTable *symbols,
+                      const SampleFilter *filter,
+                      uint32_t *n_samples)
+{
+  GArray *found = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  SampleSieve sieve;
+  uint32_t begin;
+  uint32_t end;
+
+  sysprof_sample_sieve_init (&sieve, store, symbols, filter);
+  while (sysprof_sample_sieve_next_run (&sieve, &begin, &end))
+    for (uint32_t i = begin; i < end; i++)
+      if (sysprof_sample_sieve_takes (&sieve, i))
+        g_array_append_val (found, i);
+  sysprof_sample_sieve_clear (&sieve);
+
+  *n_samples = found->len;
+  return (uint32_t *) g_array_free (found, FALSE);
+}
