@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Everything src/elf does with a file, over bytes. What it answers must hold together: a function that is found
+ * contains the address that was asked for. */
+
+#include "elf/elf.h"
+#include "fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void
+ask_around (ElfImage *image, const ElfSymbols *symbols, uint64_t address)
+{
+  uint64_t start, end;
+  ElfSymbol symbol;
+
+  if (symbols != NULL && sysprof_elf_symbols_find (symbols, address, &symbol))
+    {
+      if (address < symbol.start || address >= symbol.end)
+        abort ();
+      free (sysprof_elf_demangle (symbol.name));
+    }
+  if (sysprof_elf_image_function_bounds (image, address, &start, &end) == ELF_OK &&
+      (address < start || address >= end))
+    abort ();
+
+  sysprof_elf_image_is_entry (image, symbols, address);
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
+{
+  uint8_t build_id[ELF_MAX_BUILD_ID];
+  ElfSymbols *symbols = NULL;
+  size_t build_id_size;
+  uint64_t address = 0;
+  char link[256];
+  uint32_t crc;
+  ElfImage *image;
+
+  if (sysprof_elf_image_open_memory (bytes, size, &image) != ELF_OK)
+    return 0;
+
+  if (sysprof_elf_image_build_id (image, build_id, &build_id_size) == ELF_OK &&
+      (build_id_size == 0 || build_id_size > ELF_MAX_BUILD_ID))
+    abort ();
+  if (sysprof_elf_image_debug_link (image, link, &crc) == ELF_OK && strchr (link, '/') != NULL)
+    abort ();
+
+  (void) sysprof_elf_symbols_load (image,
+                                   &symbols); /* any answer is right, so long as it is one */
+  for (uint64_t offset = 0; offset < size; offset += 97)
+    if (sysprof_elf_image_address_of_offset (image, offset, &address) == ELF_OK)
+      ask_around (image, symbols, address);
+  for (unsigned bit = 0; bit < 64; bit += 3)
+    ask_around (image, symbols, UINT64_MAX >> bit);
+
+  sysprof_elf_symbols_free (symbols);
+  sysprof_elf_image_free (image);
+  return 0;
+}
