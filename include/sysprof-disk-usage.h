@@ -15,8 +15,8 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofDiskUsage,
                             DISK_USAGE,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* Counters "Disk"/"Total Reads (DEVICE)" and "Total Writes (DEVICE)" twice a second: operations since the value
- * before, for each device and "Combined". *(full)* */
+/* Counters "Disk"/"Total Reads (DEVICE)" and "Total Writes (DEVICE)" twice a second: operations since
+ * the value before, for each block device and "Combined". *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_disk_usage_new (void);
 

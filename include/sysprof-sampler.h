@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 
 SYSPROF_DECLARE_INSTRUMENT (SysprofSampler, sysprof_sampler, SAMPLER, SYSPROF_AVAILABLE_IN_ALL)
 
-/* An instrument that samples every CPU at 1 kHz: call chains by frame pointer, kernel and user, with the mappings,
- * forks, exits and names that are needed to read them. *(full)* */
+/* An instrument that samples every CPU at 1 kHz: call chains by frame pointer, kernel and user, with the
+ * mappings, forks, exits and names that are needed to read them. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_sampler_new (void);
 

@@ -15,8 +15,8 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofUserSampler,
                             USER_SAMPLER,
                             SYSPROF_AVAILABLE_IN_48)
 
-/* As sysprof_sampler_new(), with user stacks unwound from `stack_size` bytes (a multiple of 8) copied with each
- * sample. *(full)* Since 48. */
+/* As sysprof_sampler_new(), with user stacks unwound from `stack_size` bytes (a multiple of 8) copied
+ * with each sample. *(full)* Since 48. */
 SYSPROF_AVAILABLE_IN_48
 SysprofInstrument *sysprof_user_sampler_new (guint stack_size);
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the machine's memory is used for.
+ *
+ * Source: Linux, Documentation/filesystems/proc.rst, "meminfo". */
+
+#include "record/sampled-counters.h"
+
+#include <assert.h>
+
+#define KIB 1024.0 /* the kernel says kB and means 1024 bytes */
+
+enum
+{
+  ROW_USED,
+  ROW_TOTAL,
+  ROW_AVAILABLE,
+};
+
+/* clang-format off */
+static const CounterRow memory_rows[] = {
+  [ROW_USED] = { "Memory", "Used", N_ ("Memory used by system"), COUNTER_VALUE, KIB },
+  [ROW_TOTAL] = { "Memory", "Total", N_ ("Memory of the system"), COUNTER_VALUE, KIB },
+  [ROW_AVAILABLE] = { "Memory", "Available", N_ ("Memory for new programs without swapping"), COUNTER_VALUE, KIB },
+  { "Memory", "Free", N_ ("Memory without any use"), COUNTER_VALUE, KIB },
+  { "Memory", "Buffers", N_ ("Memory of raw disk blocks"), COUNTER_VALUE, KIB },
+  { "Memory", "Cached", N_ ("Memory of file contents"), COUNTER_VALUE, KIB },
+  { "Memory", "Swap Cached", N_ ("Memory that is in swap as well"), COUNTER_VALUE, KIB },
+  { "Memory", "Mapped", N_ ("Memory of mapped files"), COUNTER_VALUE, KIB },
+  { "Memory", "Shmem", N_ ("Shared memory and tmpfs"), COUNTER_VALUE, KIB },
+  { "Memory", "Swap Total", N_ ("Swap space"), COUNTER_VALUE, KIB },
+  { "Memory", "Swap Free", N_ ("Swap space without use"), COUNTER_VALUE, KIB },
+};
+
+/* The kernel's names of the rows; used is what is not available. */
+static const char *const memory_keys[] = {
+  [ROW_USED] = NULL,
+  "MemTotal:", "MemAvailable:", "MemFree:", "Buffers:", "Cached:", "SwapCached:", "Mapped:", "Shmem:",
+  "SwapTotal:", "SwapFree:",
+};
+/* clang-format on */
+static_assert (G_N_ELEMENTS (memory_keys) == G_N_ELEMENTS (memory_rows), "a key for each row");
+
+static bool
+parse_meminfo (unsigned path, Text text, CounterValues *values)
+{
+  Text line;
+
+  while (sysprof_text_next_line (&text, &line))
+    {
+      Text key, number;
+      uint64_t kib;
+
+      if (!sysprof_text_next_word (&line, &key))
+        return false;
+
+      for (unsigned i = ROW_TOTAL; i < G_N_ELEMENTS (memory_keys); i++)
+        if (sysprof_text_equal (key, memory_keys[i]))
+          {
+            if (!sysprof_text_next_word (&line, &number) || !sysprof_text_u64 (&number, &kib) ||
+                sysprof_text_size (number) > 0)
+              return false;
+            sysprof_counter_values_set (values, i, (double) kib);
+          }
+    }
+
+  if (!values->is_set[ROW_TOTAL] || !values->is_set[ROW_AVAILABLE] ||
+      values->values[ROW_AVAILABLE] > values->values[ROW_TOTAL])
+    return false;
+
+  sysprof_counter_values_set (values, ROW_USED,
+                              values->values[ROW_TOTAL] - values->values[ROW_AVAILABLE]);
+  return true;
+}
+
+const SampledCounters sysprof_memory_usage_counters = {
+  .name = "Memory Usage",
+  .title = N_ ("memory usage"),
+  .paths = { "/proc/meminfo" },
+  .interval = 500 * MSEC,
+  .rows = memory_rows,
+  .n_rows = G_N_ELEMENTS (memory_rows),
+  .parse = parse_meminfo,
+};
+
+SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofMemoryUsage,
+                                 sysprof_memory_usage,
+                                 sysprof_memory_usage_counters)

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The keys are those that other programs look for. */
+
+#include "record/metadata.h"
+
+#include "util/util.h"
+
+#include <fcntl.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#define APPLICATION_ID "org.gnome.Sysprof"
+
+/* Old programs cannot join frames above 16384 bytes; 64 of them stand before the value, and a NUL behind it. */
+#define MAX_VALUE_SIZE (16384 - 64 - 1)
+
+static void
+add (SysprofCaptureWriter *writer, const char *key, const char *value)
+{
+  size_t size = strlen (value);
+  g_autoptr (GString) cut = NULL;
+
+  if (size > MAX_VALUE_SIZE)
+    {
+      g_autofree char *remark = g_strdup_printf (" [cut: %zu bytes in all]", size);
+      const char *end = value + MAX_VALUE_SIZE - strlen (remark);
+
+      /* not inside a character of UTF-8 */
+      while (end > value && ((unsigned char) *end & 0xc0) == 0x80)
+        end--;
+
+      cut = g_string_new_len (value, end - value);
+      g_string_append (cut, remark);
+      value = cut->str;
+    }
+
+  /* A full disk is reported when the writer is flushed. */
+  (void) sysprof_capture_writer_add_metadata (writer, SYSPROF_CAPTURE_CURRENT_TIME, -1, -1, key,
+                                              value, -1);
+}
+
+static void
+add_number (SysprofCaptureWriter *writer, const char *key, uint64_t number)
+{
+  char value[24];
+
+  g_snprintf (value, sizeof value, "%" G_GUINT64_FORMAT, number);
+  add (writer, key, value);
+}
+
+static void
+add_host (SysprofCaptureWriter *writer)
+{
+  struct utsname name;
+  struct sysinfo info;
+
+  add_number (writer, "n-cpu", g_get_num_processors ());
+  add_number (writer, "page-size", (uint64_t) sysconf (_SC_PAGESIZE));
+  add_number (writer, "buffer-size", sysprof_capture_writer_get_buffer_size (writer));
+
+  if (uname (&name) == 0)
+    {
+      add (writer, "uname.sysname", name.sysname);
+      add (writer, "uname.release", name.release);
+      add (writer, "uname.version", name.version);
+      add (writer, "uname.machine", name.machine);
+    }
+
+  add (writer, "hostname", g_get_host_name ());
+
+  if (sysinfo (&info) == 0)
+    {
+      const struct
+      {
+        const char *key;
+        uint64_t number;
+      } facts[] = {
+        { "sysinfo.uptime", (uint64_t) info.uptime }, { "sysinfo.totalram", info.totalram },
+        { "sysinfo.freeram", info.freeram },          { "sysinfo.sharedram", info.sharedram },
+        { "sysinfo.bufferram", info.bufferram },      { "sysinfo.totalswap", info.totalswap },
+        { "sysinfo.freeswap", info.freeswap },        { "sysinfo.procs", info.procs },
+        { "sysinfo.totalhigh", info.totalhigh },      { "sysinfo.freehigh", info.freehigh },
+        { "sysinfo.mem_unit", info.mem_unit },
+      };
+
+      for (size_t i = 0; i < G_N_ELEMENTS (facts); i++)
+        add_number (writer, facts[i].key, facts[i].number);
+    }
+}
+
+static void
+add_session (SysprofCaptureWriter *writer)
+{
+  static const char *const variables[] = {
+    "USER",     "DISPLAY", "WAYLAND_DISPLAY", "DESKTOP_SESSION",
+    "HOSTTYPE", "OSTYPE",  "DEBUGINFOD_URLS",
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (variables); i++)
+    {
+      const char *value = g_getenv (variables[i]);
+
+      if (value != NULL)
+        add (writer, variables[i], value);
+    }
+}
+
+/* Each item quoted for a shell and followed by a space, as other recorders write it. */
+static char *
+quote_all (const char *const *items)
+{
+  GString *text = g_string_new (NULL);
+
+  for (size_t i = 0; items != NULL && items[i] != NULL; i++)
+    {
+      g_autofree char *quoted = g_shell_quote (items[i]);
+
+      g_string_append (text, quoted);
+      g_string_append_c (text, ' ');
+    }
+  return g_string_free (text, FALSE);
+}
+
+static void
+add_program (SysprofCaptureWriter *writer, SysprofSpawnable *spawnable, bool record_environment)
+{
+  g_autofree char *argv = quote_all (sysprof_spawnable_get_argv (spawnable));
+  g_autofree char *here = g_get_current_dir ();
+  const char *cwd = sysprof_spawnable_get_cwd (spawnable);
+
+  add (writer, "spawnable.cwd", cwd != NULL ? cwd : here);
+  if (record_environment)
+    {
+      g_autofree char *environment = quote_all (sysprof_spawnable_get_environ (spawnable));
+
+      add (writer, "spawnable.environ", environment);
+    }
+  add (writer, "spawnable.argv", argv);
+}
+
+static void
+add_os_release (SysprofCaptureWriter *writer)
+{
+  autofd fd = open ("/etc/os-release", O_RDONLY | O_CLOEXEC);
+
+  /* Not every system has one. */
+  if (fd >= 0)
+    (void) sysprof_capture_writer_add_file_fd (writer, SYSPROF_CAPTURE_CURRENT_TIME, -1, -1,
+                                               "/etc/os-release", fd);
+}
+
+void
+sysprof_record_metadata_write (SysprofCaptureWriter *writer,
+                               SysprofSpawnable *spawnable,
+                               bool record_environment)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_local ();
+  g_autofree char *capture_time = g_date_time_format_iso8601 (now);
+
+  add (writer, "org.gnome.sysprof.app-id", APPLICATION_ID);
+  add (writer, "org.gnome.sysprof.version", SYSPROF_VERSION_S);
+  add (writer, "capture-time", capture_time);
+  add_host (writer);
+  add_session (writer);
+  if (spawnable != NULL)
+    add_program (writer, spawnable, record_environment);
+  add_os_release (writer);
+}
