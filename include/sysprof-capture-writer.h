@@ -24,7 +24,7 @@ SysprofCaptureWriter *sysprof_capture_writer_new_from_env (size_t buffer_size);
  * set on failure. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureWriter *sysprof_capture_writer_new (const char *filename, size_t buffer_size);
-/* Takes the descriptor over (on failure it stays the caller's); truncates it where that is possible. */
+/* Takes the descriptor over, also on failure; truncates it where that is possible. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureWriter *sysprof_capture_writer_new_from_fd (int fd, size_t buffer_size);
 SYSPROF_AVAILABLE_IN_ALL

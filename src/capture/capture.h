@@ -37,6 +37,9 @@ bool sysprof_capture_frame_validate (const uint8_t *frame, size_t available, boo
 /* Turns a frame of the other byte order, that was validated, into one of this machine, bit-fields included. */
 void sysprof_capture_frame_swap (uint8_t *frame);
 
+/* Ends every text of a valid frame of this byte order with a NUL inside its field. */
+void sysprof_capture_frame_end_texts (uint8_t *frame);
+
 /* `len` of the frame, 0 if its header is damaged. */
 size_t sysprof_capture_frame_length (const uint8_t *frame, size_t available, bool swapped);
 

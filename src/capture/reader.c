@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* Reads a capture from front to back.
+ *
+ * A piece of the file lies in the buffer; the frame at its front is checked, turned to native byte order and its texts are
+ * ended before anyone sees it. Reads are positioned: a writer that uses the same descriptor is not disturbed, and a
+ * capture that grows can be read on.
+ */
+
+#include "capture/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE (4 * 65536) /* bytes; several of the largest frame */
+#define HEADER_SIZE sizeof (SysprofCaptureFrame)
+
+static bool
+read_header (SysprofCaptureReader *self)
+{
+  SysprofCaptureFileHeader *header = &self->header;
+  const uint8_t *bytes = (const uint8_t *) header;
+  ssize_t n;
+
+  do
+    n = pread (self->fd, header, sizeof *header, 0);
+  while (n < 0 && errno == EINTR);
+  if (n < 0)
+    return false;
+
+  if ((size_t) n < sizeof *header || header->magic != SYSPROF_CAPTURE_MAGIC)
+    {
+      errno = EBADMSG;
+      return false;
+    }
+
+  /* Bit 0 of byte 5, whatever machine wrote it. */
+  self->is_swapped = (bytes[5] & 1) != SYSPROF_HOST_IS_LITTLE_ENDIAN;
+  header->capture_time[sizeof header->capture_time - 1] = '\0';
+  if (self->is_swapped)
+    {
+      header->time = (int64_t) __builtin_bswap64 ((uint64_t) header->time);
+      header->end_time = (int64_t) __builtin_bswap64 ((uint64_t) header->end_time);
+    }
+
+  return true;
+}
+
+static bool
+rewind_to (SysprofCaptureReader *self, uint64_t offset)
+{
+  self->at = 0;
+  self->used = 0;
+  self->buffer_end = offset;
+  self->is_ready = false;
+  self->is_at_end = false;
+
+  return true;
+}
+
+SysprofCaptureReader *
+sysprof_capture_reader_new_from_fd (int fd)
+{
+  SysprofCaptureReader *self;
+  int saved;
+
+  self = calloc (1, sizeof *self);
+  if (self == NULL)
+    {
+      (void) close (fd); /* taken over also on failure */
+      errno = ENOMEM;
+      return NULL;
+    }
+
+  self->ref_count = 1;
+  self->fd = fd;
+  self->last_time = INT64_MIN;
+  self->buffer = malloc (BUFFER_SIZE);
+  if (self->buffer == NULL || !read_header (self))
+    {
+      saved = errno;
+      sysprof_capture_reader_unref (self);
+      errno = saved;
+      return NULL;
+    }
+  rewind_to (self, sizeof self->header);
+
+  return self;
+}
+
+SysprofCaptureReader *
+sysprof_capture_reader_new (const char *filename)
+{
+  SysprofCaptureReader *self;
+  int fd;
+
+  fd = open (filename, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return NULL;
+
+  self = sysprof_capture_reader_new_from_fd (fd);
+  if (self != NULL)
+    {
+      self->filename = strdup (filename);
+      if (self->filename == NULL)
+        {
+          sysprof_capture_reader_unref (self);
+          errno = ENOMEM;
+          return NULL;
+        }
+    }
+
+  return self;
+}
+
+SysprofCaptureReader *
+sysprof_capture_reader_copy (SysprofCaptureReader *self)
+{
+  SysprofCaptureReader *copy;
+  int fd;
+
+  fd = fcntl (self->fd, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0)
+    return NULL;
+
+  copy = sysprof_capture_reader_new_from_fd (fd);
+  if (copy == NULL)
+    return NULL;
+
+  if (self->filename != NULL)
+    {
+      copy->filename = strdup (self->filename);
+      if (copy->filename == NULL)
+        {
+          sysprof_capture_reader_unref (copy);
+          errno = ENOMEM;
+          return NULL;
+        }
+    }
+  rewind_to (copy, self->buffer_end - (self->used - self->at));
+  copy->last_time = self->last_time;
+  copy->n_unknown = self->n_unknown;
+  copy->n_damaged = self->n_damaged;
+  copy->has_stat = self->has_stat;
+  copy->stat = self->stat;
+
+  return copy;
+}
+
+SysprofCaptureReader *
+sysprof_capture_reader_ref (SysprofCaptureReader *self)
+{
+  (void) __atomic_add_fetch (&self->ref_count, 1, __ATOMIC_RELAXED);
+
+  return self;
+}
+
+void
+sysprof_capture_reader_unref (SysprofCaptureReader *self)
+{
+  if (self == NULL || __atomic_sub_fetch (&self->ref_count, 1, __ATOMIC_ACQ_REL) != 0)
+    return;
+
+  (void) close (self->fd); /* only read from */
+  sysprof_capture_reader_free_file_names (self);
+  free (self->filename);
+  free (self->buffer);
+  free (self);
+}
+
+/* Makes `size` bytes available from the next frame on; false if the file has not so many. */
+static bool
+fill (SysprofCaptureReader *self, size_t size)
+{
+  while (self->used - self->at < size)
+    {
+      ssize_t n;
+
+      if (self->at != 0)
+        {
+          memmove (self->buffer, self->buffer + self->at, self->used - self->at);
+          self->used -= self->at;
+          self->at = 0;
+        }
+
+      n = pread (self->fd, self->buffer + self->used, BUFFER_SIZE - self->used,
+                 (off_t) self->buffer_end);
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        return false;
+      self->used += (size_t) n;
+      self->buffer_end += (uint64_t) n;
+    }
+
+  return true;
+}
+
+static void
+note_time (SysprofCaptureReader *self, const SysprofCaptureFrame *frame)
+{
+  int64_t time = frame->time;
+
+  if (frame->type == SYSPROF_CAPTURE_FRAME_MARK)
+    {
+      const SysprofCaptureMark *mark = (const SysprofCaptureMark *) frame;
+
+      if (mark->duration > 0 && __builtin_add_overflow (time, mark->duration, &time))
+        time = frame->time;
+    }
+
+  if (time > self->last_time)
+    self->last_time = time;
+}
+
+const SysprofCaptureFrame *
+sysprof_capture_reader_next_any (SysprofCaptureReader *self)
+{
+  while (!self->is_ready)
+    {
+      uint8_t *frame;
+      size_t length;
+
+      self->is_at_end = true;
+      if (!fill (self, HEADER_SIZE))
+        return NULL;
+      length = sysprof_capture_frame_length (self->buffer + self->at, self->used - self->at,
+                                             self->is_swapped);
+      if (length == 0 || !fill (self, length))
+        return NULL;
+      self->is_at_end = false;
+
+      frame = self->buffer + self->at;
+      if (!sysprof_capture_frame_validate (frame, length, self->is_swapped))
+        {
+          self->n_damaged++;
+          self->at += length;
+          continue;
+        }
+      if (self->is_swapped)
+        sysprof_capture_frame_swap (frame);
+      sysprof_capture_frame_end_texts (frame);
+      note_time (self, (const SysprofCaptureFrame *) frame);
+      self->is_ready = true;
+    }
+
+  return (const SysprofCaptureFrame *) (self->buffer + self->at);
+}
+
+void
+sysprof_capture_reader_step (SysprofCaptureReader *self)
+{
+  self->at += ((const SysprofCaptureFrame *) (self->buffer + self->at))->len;
+  self->is_ready = false;
+}
+
+SysprofCaptureFrame *
+sysprof_capture_reader_peek_known (SysprofCaptureReader *self)
+{
+  const SysprofCaptureFrame *frame;
+
+  while ((frame = sysprof_capture_reader_next_any (self)) != NULL)
+    {
+      bool is_known = sysprof_capture_frame_type_is_known (frame->type);
+
+      if (is_known && !sysprof_capture_frame_is_index ((const uint8_t *) frame, false))
+        return (SysprofCaptureFrame *) (self->buffer + self->at);
+      if (!is_known)
+        self->n_unknown++;
+      sysprof_capture_reader_step (self);
+    }
+
+  return NULL;
+}
+
+void
+sysprof_capture_reader_get_status (SysprofCaptureReader *self, SysprofCaptureReadStatus *status)
+{
+  status->n_unknown = self->n_unknown;
+  status->n_damaged = self->n_damaged;
+  status->end_offset = self->buffer_end - (self->used - self->at);
+  status->is_cut = self->is_at_end && self->used != self->at;
+}
+
+bool
+sysprof_capture_reader_skip (SysprofCaptureReader *self)
+{
+  if (sysprof_capture_reader_peek_known (self) == NULL)
+    return false;
+  sysprof_capture_reader_step (self);
+
+  return true;
+}
+
+bool
+sysprof_capture_reader_peek_frame (SysprofCaptureReader *self, SysprofCaptureFrame *frame)
+{
+  const SysprofCaptureFrame *next = sysprof_capture_reader_peek_known (self);
+
+  if (next == NULL)
+    return false;
+  memcpy (frame, next, sizeof *frame);
+
+  return true;
+}
+
+bool
+sysprof_capture_reader_peek_type (SysprofCaptureReader *self, SysprofCaptureFrameType *type)
+{
+  const SysprofCaptureFrame *next = sysprof_capture_reader_peek_known (self);
+
+  if (next == NULL)
+    return false;
+  *type = (SysprofCaptureFrameType) next->type;
+
+  return true;
+}
+
+static const void *
+read_frame (SysprofCaptureReader *self, SysprofCaptureFrameType type)
+{
+  const SysprofCaptureFrame *frame = sysprof_capture_reader_peek_known (self);
+
+  if (frame == NULL || frame->type != (unsigned int) type)
+    return NULL;
+  sysprof_capture_reader_step (self);
+
+  return frame;
+}
+
+const SysprofCaptureTimestamp *
+sysprof_capture_reader_read_timestamp (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_TIMESTAMP);
+}
+
+const SysprofCaptureSample *
+sysprof_capture_reader_read_sample (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_SAMPLE);
+}
+
+const SysprofCaptureTrace *
+sysprof_capture_reader_read_trace (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_TRACE);
+}
+
+const SysprofCaptureMap *
+sysprof_capture_reader_read_map (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_MAP);
+}
+
+const SysprofCaptureProcess *
+sysprof_capture_reader_read_process (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_PROCESS);
+}
+
+const SysprofCaptureFork *
+sysprof_capture_reader_read_fork (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_FORK);
+}
+
+const SysprofCaptureExit *
+sysprof_capture_reader_read_exit (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_EXIT);
+}
+
+const SysprofCaptureJitmap *
+sysprof_capture_reader_read_jitmap (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_JITMAP);
+}
+
+const SysprofCaptureCounterDefine *
+sysprof_capture_reader_read_counter_define (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_CTRDEF);
+}
+
+const SysprofCaptureCounterSet *
+sysprof_capture_reader_read_counter_set (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_CTRSET);
+}
+
+const SysprofCaptureMark *
+sysprof_capture_reader_read_mark (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_MARK);
+}
+
+const SysprofCaptureMetadata *
+sysprof_capture_reader_read_metadata (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_METADATA);
+}
+
+const SysprofCaptureLog *
+sysprof_capture_reader_read_log (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_LOG);
+}
+
+const SysprofCaptureFileChunk *
+sysprof_capture_reader_read_file (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_FILE_CHUNK);
+}
+
+const SysprofCaptureAllocation *
+sysprof_capture_reader_read_allocation (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_ALLOCATION);
+}
+
+const SysprofCaptureOverlay *
+sysprof_capture_reader_read_overlay (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_OVERLAY);
+}
+
+const SysprofCaptureDBusMessage *
+sysprof_capture_reader_read_dbus_message (SysprofCaptureReader *self)
+{
+  return read_frame (self, SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE);
+}
+
+bool
+sysprof_capture_reader_reset (SysprofCaptureReader *self)
+{
+  self->n_unknown = 0;
+  self->n_damaged = 0;
+
+  return rewind_to (self, sizeof self->header);
+}
+
+int
+sysprof_capture_reader_get_byte_order (SysprofCaptureReader *self)
+{
+  return self->is_swapped == SYSPROF_HOST_IS_LITTLE_ENDIAN ? __BIG_ENDIAN : __LITTLE_ENDIAN;
+}
+
+const char *
+sysprof_capture_reader_get_filename (SysprofCaptureReader *self)
+{
+  return self->filename;
+}
+
+const char *
+sysprof_capture_reader_get_time (SysprofCaptureReader *self)
+{
+  return self->header.capture_time;
+}
+
+int64_t
+sysprof_capture_reader_get_start_time (SysprofCaptureReader *self)
+{
+  return self->header.time;
+}
+
+/* Reads the whole file once: the largest time, and how many frames there are of each type. */
+static bool
+scan (SysprofCaptureReader *self)
+{
+  SysprofCaptureReader *copy = sysprof_capture_reader_copy (self);
+  const SysprofCaptureFrame *frame;
+
+  if (copy == NULL)
+    return false;
+
+  memset (&self->stat, 0, sizeof self->stat);
+  sysprof_capture_reader_reset (copy);
+  while ((frame = sysprof_capture_reader_peek_known (copy)) != NULL)
+    {
+      if (frame->type < sizeof self->stat.frame_count / sizeof self->stat.frame_count[0])
+        self->stat.frame_count[frame->type]++;
+      sysprof_capture_reader_step (copy);
+    }
+  self->has_stat = true;
+  self->last_time = copy->last_time;
+  sysprof_capture_reader_unref (copy);
+
+  return true;
+}
+
+int64_t
+sysprof_capture_reader_get_end_time (SysprofCaptureReader *self)
+{
+  if (self->header.end_time < self->header.time)
+    (void) scan (self); /* at worst the end is what was read until now */
+
+  return self->last_time > self->header.end_time ? self->last_time : self->header.end_time;
+}
+
+bool
+sysprof_capture_reader_get_stat (SysprofCaptureReader *self, SysprofCaptureStat *st_buf)
+{
+  if (!self->has_stat && !scan (self))
+    return false;
+  *st_buf = self->stat;
+
+  return true;
+}
+
+void
+sysprof_capture_reader_set_stat (SysprofCaptureReader *self, const SysprofCaptureStat *st_buf)
+{
+  self->has_stat = st_buf != NULL;
+  if (st_buf != NULL)
+    self->stat = *st_buf;
+}
+
+void
+sysprof_capture_jitmap_iter_init (SysprofCaptureJitmapIter *iter,
+                                  const SysprofCaptureJitmap *jitmap)
+{
+  const uint8_t *frame = (const uint8_t *) jitmap;
+
+  iter->p1 = jitmap->data;
+  iter->p2 = frame + jitmap->frame.len;
+  iter->u1 = jitmap->n_jitmaps;
+  iter->p3 = NULL;
+  iter->p4 = NULL;
+}
+
+bool
+sysprof_capture_jitmap_iter_next (SysprofCaptureJitmapIter *iter,
+                                  SysprofCaptureAddress *addr,
+                                  const char **name)
+{
+  const uint8_t *entry = iter->p1;
+  const uint8_t *end = iter->p2;
+  const uint8_t *nul;
+
+  if (iter->u1 == 0 || end - entry <= (ptrdiff_t) sizeof *addr)
+    return false;
+
+  nul = memchr (entry + sizeof *addr, 0, (size_t) (end - entry) - sizeof *addr);
+  if (nul == NULL)
+    return false;
+
+  *addr = sysprof_load_u64 (entry, false);
+  *name = (const char *) entry + sizeof *addr;
+  iter->p1 = nul + 1;
+  iter->u1--;
+
+  return true;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* What the files of the reader share. */
+
+#pragma once
+
+#include "capture/byte-order.h"
+#include "capture/capture.h"
+
+typedef struct FileNames FileNames;
+
+struct _SysprofCaptureReader
+{
+  int ref_count; /* atomic */
+  int fd;
+  char *filename;                  /* NULL if made from a descriptor */
+  SysprofCaptureFileHeader header; /* in native byte order */
+  bool is_swapped;                 /* the file is of the other byte order */
+
+  uint8_t *buffer;     /* a piece of the file */
+  size_t at;           /* of the next frame in the buffer */
+  size_t used;         /* bytes in the buffer */
+  uint64_t buffer_end; /* where in the file the buffer ends */
+  bool is_ready;       /* the next frame is whole, checked and native */
+  bool is_at_end;      /* the last look found no whole frame */
+
+  int64_t last_time; /* largest seen, ns; the ends of marks included */
+  uint64_t n_unknown;
+  uint64_t n_damaged;
+
+  bool has_stat;
+  SysprofCaptureStat stat;
+  FileNames *file_names; /* NULL until asked for */
+};
+
+/* The next frame of a known type, which is then the reader's next. NULL at the end. */
+SysprofCaptureFrame *sysprof_capture_reader_peek_known (SysprofCaptureReader *self);
+
+/* Over the frame that was looked at. */
+void sysprof_capture_reader_step (SysprofCaptureReader *self);
+
+void sysprof_capture_reader_free_file_names (SysprofCaptureReader *self);
+
+/* Copies the file behind `fd` to `filename`, replacing what is there. */
+bool sysprof_capture_copy_file (int fd, const char *filename);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* Counters: ids, definitions, values. */
+
+#include "capture/writer.h"
+
+#include <errno.h>
+
+#define COUNTERS_PER_FRAME                                                    \
+  ((SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureCounterDefine)) / \
+   sizeof (SysprofCaptureCounter))
+#define GROUPS_PER_FRAME                                                   \
+  ((SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureCounterSet)) / \
+   sizeof (SysprofCaptureCounterValues))
+#define VALUES_PER_GROUP 8U
+
+unsigned int
+sysprof_capture_writer_request_counter (SysprofCaptureWriter *self, unsigned int n_counters)
+{
+  unsigned int first = self->next_counter_id;
+
+  if (n_counters > SYSPROF_CAPTURE_COUNTER_ID_MAX + 1 - first)
+    {
+      errno = ERANGE;
+      return 0;
+    }
+  self->next_counter_id += n_counters;
+
+  return first;
+}
+
+static void
+copy_counter (SysprofCaptureCounter *to, const SysprofCaptureCounter *from)
+{
+  /* What stands behind the texts of a caller's structure is not for others to read. */
+  sysprof_capture_put_text ((uint8_t *) to->category, sizeof to->category, from->category);
+  sysprof_capture_put_text ((uint8_t *) to->name, sizeof to->name, from->name);
+  sysprof_capture_put_text ((uint8_t *) to->description, sizeof to->description,
+                            from->description);
+  to->id = from->id;
+  to->type = from->type;
+  to->value = from->value;
+}
+
+static bool
+define_some (SysprofCaptureWriter *self,
+             int64_t time,
+             int cpu,
+             int32_t pid,
+             const SysprofCaptureCounter *counters,
+             size_t n_counters)
+{
+  SysprofCaptureCounterDefine *define;
+  size_t len = sizeof *define + n_counters * sizeof *counters;
+
+  define = (SysprofCaptureCounterDefine *) sysprof_capture_writer_begin_frame (
+      self, SYSPROF_CAPTURE_FRAME_CTRDEF, time, cpu, pid, len, len);
+  if (define == NULL)
+    return false;
+  define->n_counters = (uint16_t) n_counters;
+  for (size_t i = 0; i < n_counters; i++)
+    copy_counter (&define->counters[i], &counters[i]);
+  sysprof_capture_writer_commit (self, len);
+
+  return true;
+}
+
+bool
+sysprof_capture_writer_define_counters (SysprofCaptureWriter *self,
+                                        int64_t time,
+                                        int cpu,
+                                        int32_t pid,
+                                        const SysprofCaptureCounter *counters,
+                                        unsigned int n_counters)
+{
+  for (unsigned int i = 0; i < n_counters; i++)
+    if (counters[i].id == 0 || counters[i].id >= self->next_counter_id)
+      {
+        errno = EINVAL;
+        return false;
+      }
+
+  for (size_t at = 0; at < n_counters; at += COUNTERS_PER_FRAME)
+    {
+      size_t n = n_counters - at < COUNTERS_PER_FRAME ? n_counters - at : COUNTERS_PER_FRAME;
+
+      if (!define_some (self, time, cpu, pid, counters + at, n))
+        return false;
+    }
+
+  return true;
+}
+
+static bool
+set_some (SysprofCaptureWriter *self,
+          int64_t time,
+          int cpu,
+          int32_t pid,
+          const unsigned int *ids,
+          const SysprofCaptureCounterValue *values,
+          size_t n_counters)
+{
+  SysprofCaptureCounterSet *set;
+  size_t n_groups = (n_counters + VALUES_PER_GROUP - 1) / VALUES_PER_GROUP;
+  size_t len = sizeof *set + n_groups * sizeof (SysprofCaptureCounterValues);
+
+  set = (SysprofCaptureCounterSet *) sysprof_capture_writer_begin_frame (
+      self, SYSPROF_CAPTURE_FRAME_CTRSET, time, cpu, pid, len, len);
+  if (set == NULL)
+    return false;
+  set->n_values = (uint16_t) n_groups;
+  for (size_t i = 0; i < n_counters; i++)
+    {
+      SysprofCaptureCounterValues *group = &set->values[i / VALUES_PER_GROUP];
+
+      group->ids[i % VALUES_PER_GROUP] = ids[i];
+      group->values[i % VALUES_PER_GROUP] = values[i];
+    }
+  sysprof_capture_writer_commit (self, len);
+
+  return true;
+}
+
+bool
+sysprof_capture_writer_set_counters (SysprofCaptureWriter *self,
+                                     int64_t time,
+                                     int cpu,
+                                     int32_t pid,
+                                     const unsigned int *counters_ids,
+                                     const SysprofCaptureCounterValue *values,
+                                     unsigned int n_counters)
+{
+  const size_t per_frame = GROUPS_PER_FRAME * VALUES_PER_GROUP;
+
+  for (size_t at = 0; at < n_counters; at += per_frame)
+    {
+      size_t n = n_counters - at < per_frame ? n_counters - at : per_frame;
+
+      if (!set_some (self, time, cpu, pid, counters_ids + at, values + at, n))
+        return false;
+    }
+
+  return true;
+}
