@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Compresses what is written into a pipe. */
+
+#include "cli/compress.h"
+
+#include "util/util.h"
+
+#include <bzlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <lzma.h>
+#include <poll.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#define BLOCK_SIZE     (256 * 1024)
+#define FLUSH_INTERVAL G_USEC_PER_SEC
+#define PIPE_SIZE      (1024 * 1024) /* what an unprivileged user may have */
+
+typedef enum
+{
+  STEP_MORE,  /* more will come */
+  STEP_FLUSH, /* what came so far shall be readable */
+  STEP_END,
+} Step;
+
+struct Compressor
+{
+  const Codec *codec;
+  GThread *thread;
+  int input;
+  int output;
+  int error; /* errno; read after the thread has ended */
+  union
+  {
+    z_stream zlib;
+    lzma_stream lzma;
+    bz_stream bzip2;
+    ZSTD_CStream *zstd;
+  } state;
+  uint8_t in[BLOCK_SIZE];
+  uint8_t out[BLOCK_SIZE];
+};
+
+struct Codec
+{
+  const char *suffix;
+  bool (*begin) (Compressor *self);
+  /* Compresses `size` bytes of `in` and writes what comes of it. FALSE with errno. */
+  bool (*run) (Compressor *self, size_t size, Step step);
+  void (*end) (Compressor *self);
+};
+
+static bool
+write_out (Compressor *self, size_t size)
+{
+  size_t done = 0;
+
+  while (done < size)
+    {
+      ssize_t n = write (self->output, self->out + done, size - done);
+
+      if (n < 0 && errno != EINTR)
+        return false;
+      if (n > 0)
+        done += (size_t) n;
+    }
+  return true;
+}
+
+static bool
+begin_gzip (Compressor *self)
+{
+  /* 15 bits of window, + 16: with the header of gzip. */
+  return deflateInit2 (&self->state.zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
+                       Z_DEFAULT_STRATEGY) == Z_OK;
+}
+
+static bool
+run_gzip (Compressor *self, size_t size, Step step)
+{
+  static const int flush[] = { Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH };
+  z_stream *z = &self->state.zlib;
+
+  z->next_in = self->in;
+  z->avail_in = (uInt) size;
+  do
+    {
+      z->next_out = self->out;
+      z->avail_out = BLOCK_SIZE;
+      (void) deflate (
+          z, flush[step]); /* cannot fail with a valid stream; Z_BUF_ERROR: nothing to do */
+      if (!write_out (self, BLOCK_SIZE - z->avail_out))
+        return false;
+    }
+  while (z->avail_out == 0);
+  return true;
+}
+
+static void
+end_gzip (Compressor *self)
+{
+  (void) deflateEnd (&self->state.zlib); /* Z_DATA_ERROR: ended early, which is known */
+}
+
+static bool
+begin_xz (Compressor *self)
+{
+  self->state.lzma = (lzma_stream) LZMA_STREAM_INIT;
+  /* The fastest: a recorder has no time for more. */
+  return lzma_easy_encoder (&self->state.lzma, 0, LZMA_CHECK_CRC64) == LZMA_OK;
+}
+
+static bool
+run_xz (Compressor *self, size_t size, Step step)
+{
+  static const lzma_action action[] = { LZMA_RUN, LZMA_SYNC_FLUSH, LZMA_FINISH };
+  lzma_stream *stream = &self->state.lzma;
+  lzma_ret result;
+
+  stream->next_in = self->in;
+  stream->avail_in = size;
+  do
+    {
+      stream->next_out = self->out;
+      stream->avail_out = BLOCK_SIZE;
+      result = lzma_code (stream, action[step]);
+      if (!write_out (self, BLOCK_SIZE - stream->avail_out))
+        return false;
+      if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR)
+        {
+          errno = result == LZMA_MEM_ERROR ? ENOMEM : EIO;
+          return false;
+        }
+    }
+  while (stream->avail_in > 0 || stream->avail_out == 0 ||
+         (step != STEP_MORE && result == LZMA_OK));
+  return true;
+}
+
+static void
+end_xz (Compressor *self)
+{
+  lzma_end (&self->state.lzma);
+}
+
+static bool
+begin_bzip2 (Compressor *self)
+{
+  return BZ2_bzCompressInit (&self->state.bzip2, 1, 0, 0) == BZ_OK;
+}
+
+static bool
+run_bzip2 (Compressor *self, size_t size, Step step)
+{
+  static const int action[] = { BZ_RUN, BZ_FLUSH, BZ_FINISH };
+  bz_stream *stream = &self->state.bzip2;
+  int result;
+
+  stream->next_in = (char *) self->in;
+  stream->avail_in = (unsigned) size;
+  do
+    {
+      if (step == STEP_MORE && stream->avail_in == 0)
+        break; /* running without input is an error here */
+      stream->next_out = (char *) self->out;
+      stream->avail_out = BLOCK_SIZE;
+      result = BZ2_bzCompress (stream, action[step]);
+      if (!write_out (self, BLOCK_SIZE - stream->avail_out))
+        return false;
+      if (result < 0)
+        {
+          errno = EIO;
+          return false;
+        }
+    }
+  while (stream->avail_in > 0 || result == BZ_FLUSH_OK || result == BZ_FINISH_OK);
+  return true;
+}
+
+static void
+end_bzip2 (Compressor *self)
+{
+  (void) BZ2_bzCompressEnd (&self->state.bzip2); /* frees whatever the state is */
+}
+
+static bool
+begin_zstd (Compressor *self)
+{
+  self->state.zstd = ZSTD_createCStream ();
+  return self->state.zstd != NULL;
+}
+
+static bool
+run_zstd (Compressor *self, size_t size, Step step)
+{
+  static const ZSTD_EndDirective directive[] = { ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end };
+  ZSTD_inBuffer in = { self->in, size, 0 };
+  size_t left;
+
+  do
+    {
+      ZSTD_outBuffer out = { self->out, BLOCK_SIZE, 0 };
+
+      left = ZSTD_compressStream2 (self->state.zstd, &out, &in, directive[step]);
+      if (ZSTD_isError (left))
+        {
+          errno = EIO;
+          return false;
+        }
+      if (!write_out (self, out.pos))
+        return false;
+    }
+  while (in.pos < in.size || (step != STEP_MORE && left > 0));
+  return true;
+}
+
+static void
+end_zstd (Compressor *self)
+{
+  (void) ZSTD_freeCStream (self->state.zstd); /* always 0 */
+}
+
+static const Codec codecs[] = {
+  { ".syscap.gz", begin_gzip, run_gzip, end_gzip },
+  { ".syscap.zst", begin_zstd, run_zstd, end_zstd },
+  { ".syscap.xz", begin_xz, run_xz, end_xz },
+  { ".syscap.bz2", begin_bzip2, run_bzip2, end_bzip2 },
+};
+
+const Codec *
+sysprof_cli_codec_for_name (const char *name)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (codecs); i++)
+    if (g_str_has_suffix (name, codecs[i].suffix))
+      return &codecs[i];
+  return NULL;
+}
+
+/* Takes what comes until the end, and lets nobody wait for what came longer than a second. */
+static bool
+compress_all (Compressor *self)
+{
+  int64_t flush_at = g_get_monotonic_time () + FLUSH_INTERVAL;
+  bool is_flushed = true;
+
+  for (;;)
+    {
+      struct pollfd readable = { self->input, POLLIN, 0 };
+      int64_t wait_usec = MAX (flush_at - g_get_monotonic_time (), 0);
+      ssize_t size;
+
+      if (poll (&readable, 1, is_flushed ? -1 : (int) (wait_usec / 1000) + 1) < 0 &&
+          errno != EINTR)
+        return false;
+      if (readable.revents != 0)
+        {
+          size = read (self->input, self->in, BLOCK_SIZE);
+          if (size < 0 && errno != EINTR)
+            return false;
+          if (size == 0)
+            return self->codec->run (self, 0, STEP_END);
+          if (size > 0 && !self->codec->run (self, (size_t) size, STEP_MORE))
+            return false;
+          is_flushed = false;
+        }
+      if (!is_flushed && g_get_monotonic_time () >= flush_at)
+        {
+          if (!self->codec->run (self, 0, STEP_FLUSH))
+            return false;
+          is_flushed = true;
+          flush_at = g_get_monotonic_time () + FLUSH_INTERVAL;
+        }
+    }
+}
+
+static gpointer
+compress_thread (gpointer data)
+{
+  Compressor *self = data;
+
+  if (!compress_all (self))
+    self->error = errno;
+  if (close (self->output) < 0 && self->error == 0)
+    self->error = errno;
+  /* Tells the recorder, which gets EPIPE; nothing is read any more. */
+  (void) close (self->input); /* only read from */
+  return NULL;
+}
+
+Compressor *
+sysprof_cli_compressor_new (const Codec *codec, int fd, int *write_fd, GError **error)
+{
+  g_autofree Compressor *self = g_new0 (Compressor, 1);
+  int ends[2];
+
+  self->codec = codec;
+  self->output = fd;
+  if (!codec->begin (self))
+    {
+      (void) close (fd); /* nothing was written */
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "Cannot compress for '%s': not enough memory. Leave the suffix out.",
+                   codec->suffix);
+      return NULL;
+    }
+  if (pipe2 (ends, O_CLOEXEC) < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot compress");
+      codec->end (self);
+      (void) close (fd); /* nothing was written */
+      return NULL;
+    }
+  (void) fcntl (ends[1], F_SETPIPE_SZ,
+                PIPE_SIZE); /* a smaller pipe does the same, with more waiting */
+  self->input = ends[0];
+  *write_fd = ends[1];
+  self->thread = g_thread_new ("compress", compress_thread, self);
+  return g_steal_pointer (&self);
+}
+
+int
+sysprof_cli_compressor_finish (Compressor *self)
+{
+  int error;
+
+  g_thread_join (self->thread);
+  error = self->error;
+  self->codec->end (self);
+  g_free (self);
+  return error;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* From options to instruments. */
+
+#include "cli/instruments.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Asked for by a switch; the library says itself what it cannot do yet. */
+typedef struct
+{
+  size_t flag; /* offset of a gboolean in CliOptions */
+  SysprofInstrument *(*new) (void);
+} SwitchedInstrument;
+
+static const SwitchedInstrument switched[] = {
+  { offsetof (CliOptions, rapl), sysprof_energy_usage_new },
+  { offsetof (CliOptions, memprof), sysprof_malloc_tracing_new },
+  { offsetof (CliOptions, scheduler), sysprof_scheduler_details_new },
+};
+
+/* Asked for by a switch, and nothing in the library stands for them yet. */
+typedef struct
+{
+  size_t flag;
+  const char *domain;
+} MissingInstrument;
+
+static const MissingInstrument missing[] = {
+  { offsetof (CliOptions, speedtrack), "speedtrack" },
+  { offsetof (CliOptions, off_cpu), "off-cpu" },
+  { offsetof (CliOptions, pressure), "pressure" },
+  { offsetof (CliOptions, gpu), "gpu" },
+  { offsetof (CliOptions, thermal), "thermal" },
+  { offsetof (CliOptions, kernel_log), "kernel-log" },
+};
+
+static gboolean
+is_on (const CliOptions *options, size_t flag)
+{
+  gboolean value;
+
+  memcpy (&value, (const char *) options + flag, sizeof value);
+  return value;
+}
+
+static void
+add_asked_for (SysprofProfiler *profiler, const CliOptions *options, Terminal *terminal)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (switched); i++)
+    if (is_on (options, switched[i].flag))
+      sysprof_profiler_add_instrument (profiler, switched[i].new());
+  for (size_t i = 0; i < G_N_ELEMENTS (missing); i++)
+    if (is_on (options, missing[i].flag))
+      sysprof_cli_terminal_print (
+          terminal,
+          "%s: not recorded: this version cannot do it yet. The recording goes on without.",
+          missing[i].domain);
+  if (options->session_bus)
+    sysprof_profiler_add_instrument (profiler, sysprof_dbus_monitor_new (G_BUS_TYPE_SESSION));
+  if (options->system_bus)
+    sysprof_profiler_add_instrument (profiler, sysprof_dbus_monitor_new (G_BUS_TYPE_SYSTEM));
+  for (size_t i = 0; options->monitor_buses != NULL && options->monitor_buses[i] != NULL; i++)
+    sysprof_profiler_add_instrument (
+        profiler, sysprof_dbus_monitor_new_for_bus_address (options->monitor_buses[i]));
+  if (options->power_profile != NULL)
+    sysprof_profiler_add_instrument (profiler,
+                                     sysprof_power_profile_new (options->power_profile));
+  if (options->gnome_shell)
+    sysprof_profiler_add_instrument (
+        profiler, sysprof_proxied_instrument_new (G_BUS_TYPE_SESSION, "org.gnome.Shell",
+                                                  "/org/gnome/Sysprof3/Profiler"));
+}
+
+void
+sysprof_cli_add_instruments (SysprofProfiler *profiler,
+                             const CliOptions *options,
+                             Terminal *terminal)
+{
+  if (!options->no_perf)
+    sysprof_profiler_add_instrument (profiler,
+                                     sysprof_sampler_new_with_options (&options->sampler));
+  if (options->stack_size > 0)
+    sysprof_cli_terminal_print (
+        terminal,
+        "sampler: --stack-size is not built yet: the stacks of programs are found by frame "
+        "pointers.");
+  if (!options->no_cpu)
+    sysprof_profiler_add_instrument (profiler, sysprof_cpu_usage_new ());
+  if (!options->no_disk)
+    sysprof_profiler_add_instrument (profiler, sysprof_disk_usage_new ());
+  if (!options->no_network)
+    sysprof_profiler_add_instrument (profiler, sysprof_network_usage_new ());
+  add_asked_for (profiler, options, terminal);
+  if (!options->no_decode)
+    sysprof_profiler_add_instrument (profiler, sysprof_symbols_bundle_new ());
+}
+
+/* The command writes a capture of its own there; what is in it at the end is joined to ours. */
+static void
+add_trace_fd (SysprofProfiler *profiler,
+              SysprofSpawnable *spawnable,
+              const char *variable,
+              Terminal *terminal)
+{
+  int fd = sysprof_spawnable_add_trace_fd (spawnable, variable);
+
+  if (fd < 0)
+    sysprof_cli_terminal_print (
+        terminal, "%s: not given to the command: cannot make a temporary file: %s", variable,
+        g_strerror (errno));
+  else
+    sysprof_profiler_add_instrument (profiler, sysprof_tracefd_consumer_new (fd));
+}
+
+SysprofSpawnable *
+sysprof_cli_new_spawnable (SysprofProfiler *profiler,
+                           const CliOptions *options,
+                           Terminal *terminal)
+{
+  g_autoptr (SysprofSpawnable) spawnable = NULL;
+
+  if (options->command == NULL)
+    return NULL;
+  spawnable = sysprof_spawnable_new ();
+  sysprof_spawnable_append_args (spawnable, (const char *const *) options->command);
+  sysprof_spawnable_set_flags (spawnable, G_SUBPROCESS_FLAGS_STDIN_INHERIT);
+  for (size_t i = 0; options->environment != NULL && options->environment[i] != NULL; i++)
+    {
+      g_auto (GStrv) parts = g_strsplit (options->environment[i], "=", 2);
+
+      sysprof_spawnable_setenv (spawnable, parts[0], parts[1] != NULL ? parts[1] : "");
+    }
+  if (options->use_trace_fd)
+    add_trace_fd (profiler, spawnable, "SYSPROF_TRACE_FD", terminal);
+  if (options->gjs)
+    {
+      sysprof_spawnable_setenv (spawnable, "GJS_ENABLE_PROFILER", "1");
+      add_trace_fd (profiler, spawnable, "GJS_TRACE_FD", terminal);
+    }
+  return g_steal_pointer (&spawnable);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* From options to instruments. */
+
+#pragma once
+
+#include "cli/options.h"
+#include "cli/terminal.h"
+
+/* Adds what `options` ask for. What is asked for and not built yet is named on the terminal, and left out. */
+void sysprof_cli_add_instruments (SysprofProfiler *profiler,
+                                  const CliOptions *options,
+                                  Terminal *terminal);
+
+/* The command with its environment and descriptors; NULL without one. *(full)* Adds to `profiler` what its
+ * descriptors need. */
+SysprofSpawnable *sysprof_cli_new_spawnable (SysprofProfiler *profiler,
+                                             const CliOptions *options,
+                                             Terminal *terminal);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* sysprof-cli: records from a terminal. */
+
+#include "cli/merge.h"
+#include "cli/options.h"
+#include "cli/session.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliOptions, sysprof_cli_options_clear)
+
+int
+main (int argc, char **argv)
+{
+  g_auto (CliOptions) options = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  setlocale (LC_ALL, "");
+  if (!sysprof_cli_options_parse (&options, argc, argv, &error))
+    {
+      fprintf (stderr, "sysprof-cli: %s\n", error->message);
+      return EXIT_FAILURE;
+    }
+  if (options.version)
+    {
+      printf ("Sysprof %s\n", SYSPROF_VERSION_S);
+      return EXIT_SUCCESS;
+    }
+  if (!options.merge)
+    return sysprof_cli_record (&options);
+  if (!sysprof_cli_merge ((const char *const *) options.files, &error))
+    {
+      fprintf (stderr, "sysprof-cli: %s\n", error->message);
+      return EXIT_FAILURE;
+    }
+  return EXIT_SUCCESS;
+}

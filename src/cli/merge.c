@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* --merge: joins captures, to standard output. */
+
+#include "cli/merge.h"
+
+#include "capture/capture.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* Symbol tables are a few megabytes; a stream that wants more than this is made to exhaust us. */
+#define MAX_UNPACKED (1024u * 1024 * 1024)
+
+static bool
+unpack_gzip (const uint8_t *in, size_t in_size, uint8_t **out, size_t *out_size)
+{
+  z_stream stream = { .next_in = (uint8_t *) in, .avail_in = (uInt) in_size };
+  size_t capacity = in_size * 4 + 4096;
+  uint8_t *bytes = malloc (capacity);
+  int result = Z_OK;
+
+  if (bytes == NULL || in_size > UINT32_MAX || inflateInit2 (&stream, 15 + 16) != Z_OK)
+    {
+      free (bytes);
+      return false;
+    }
+  while (result == Z_OK && stream.total_out < MAX_UNPACKED)
+    {
+      if (stream.total_out == capacity)
+        {
+          uint8_t *larger = realloc (bytes, capacity * 2);
+
+          if (larger == NULL)
+            break;
+          bytes = larger;
+          capacity *= 2;
+        }
+      stream.next_out = bytes + stream.total_out;
+      stream.avail_out = (uInt) MIN (capacity - stream.total_out, UINT32_MAX);
+      result = inflate (&stream, Z_NO_FLUSH);
+    }
+  (void) inflateEnd (&stream); /* frees whatever the state is */
+  if (result != Z_STREAM_END)
+    {
+      free (bytes);
+      errno = EINVAL;
+      return false;
+    }
+  *out = bytes;
+  *out_size = stream.total_out;
+  return true;
+}
+
+static SysprofCaptureReader *
+open_capture (const char *path, GError **error)
+{
+  autofd fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  SysprofCaptureReader *reader;
+  struct stat info;
+
+  if (fd < 0 || fstat (fd, &info) < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot open '%s'", path);
+      return NULL;
+    }
+  if (!S_ISREG (info.st_mode))
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot join '%s': it is not a regular file. Save the capture to a file first.",
+          path);
+      return NULL;
+    }
+  reader = sysprof_capture_reader_new_from_fd (sysprof_steal_fd (&fd));
+  if (reader == NULL)
+    g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_CORRUPT,
+                 "Cannot join '%s': it is not a capture (%" G_GUINT64_FORMAT
+                 " bytes; unpack it first if it is "
+                 "compressed).",
+                 path, (guint64) info.st_size);
+  return reader;
+}
+
+static gboolean
+join (GPtrArray *readers, GError **error)
+{
+  int fd = fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  SysprofCaptureWriter *writer = fd < 0 ? NULL : sysprof_capture_writer_new_from_fd (fd, 0);
+  gboolean joined;
+
+  if (writer == NULL)
+    {
+      sysprof_set_error_errno (error, "Cannot write to standard output");
+      return FALSE;
+    }
+  joined = sysprof_capture_writer_join (writer, (SysprofCaptureReader *const *) readers->pdata,
+                                        readers->len, unpack_gzip) &&
+           sysprof_capture_writer_flush (writer);
+  if (!joined)
+    sysprof_set_error_errno (error, "Cannot write the joined captures to standard output");
+  sysprof_capture_writer_unref (writer);
+  return joined;
+}
+
+gboolean
+sysprof_cli_merge (const char *const *captures, GError **error)
+{
+  g_autoptr (GPtrArray) readers =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) sysprof_capture_reader_unref);
+
+  if (isatty (STDOUT_FILENO))
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot write to standard output: it is a terminal, and a capture is not text. "
+          "Add >FILE.");
+      return FALSE;
+    }
+  for (size_t i = 0; captures[i] != NULL; i++)
+    {
+      SysprofCaptureReader *reader = open_capture (captures[i], error);
+
+      if (reader == NULL)
+        return FALSE;
+      g_ptr_array_add (readers, reader);
+    }
+  return join (readers, error);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The kinds of numbers that people type. */
+
+#include "cli/numbers.h"
+
+#include "util/util.h"
+
+#define NSEC_PER_SEC INT64_C (1000000000)
+#define MAX_SECONDS  (UINT64_C (100) * 365 * 24 * 3600)
+
+bool
+sysprof_cli_read_number (const char *text, uint64_t least, uint64_t most, uint64_t *value)
+{
+  Text rest = sysprof_text_from_string (text);
+  uint64_t number;
+
+  if (!sysprof_text_u64 (&rest, &number) || sysprof_text_size (rest) != 0)
+    return false;
+  if (number < least || number > most)
+    return false;
+  *value = number;
+  return true;
+}
+
+bool
+sysprof_cli_read_seconds (const char *text, int64_t *nsec)
+{
+  Text rest = sysprof_text_from_string (text);
+  uint64_t seconds = 0;
+  int64_t fraction = 0;
+  bool has_digit = sysprof_text_u64 (&rest, &seconds);
+
+  if (seconds > MAX_SECONDS)
+    return false;
+  if (sysprof_text_skip (&rest, "."))
+    {
+      /* Digits behind the ninth are below a nanosecond. */
+      for (int64_t unit = NSEC_PER_SEC / 10; rest.at < rest.end && g_ascii_isdigit (*rest.at);
+           rest.at++, unit /= 10)
+        {
+          fraction += unit * (*rest.at - '0');
+          has_digit = true;
+        }
+    }
+  if (!has_digit || sysprof_text_size (rest) != 0)
+    return false;
+  *nsec = (int64_t) seconds * NSEC_PER_SEC + fraction;
+  return true;
+}
+
+bool
+sysprof_cli_read_size (const char *text, uint64_t *bytes)
+{
+  static const char units[] = "KMGT";
+  Text rest = sysprof_text_from_string (text);
+  uint64_t size;
+
+  if (!sysprof_text_u64 (&rest, &size) || size == 0)
+    return false;
+  if (rest.at < rest.end)
+    {
+      const char *unit = strchr (units, g_ascii_toupper (*rest.at));
+
+      if (unit != NULL && *unit != '\0')
+        {
+          rest.at++;
+          (void) sysprof_text_skip (&rest, "i"); /* KiB and KB are the same here */
+          for (const char *u = units; u <= unit; u++)
+            if (__builtin_mul_overflow (size, UINT64_C (1024), &size))
+              return false;
+        }
+      (void) sysprof_text_skip (&rest, "B"); /* may be left out */
+    }
+  if (sysprof_text_size (rest) != 0)
+    return false;
+  *bytes = size;
+  return true;
+}
+
+bool
+sysprof_cli_read_cpu_list (const char *text, unsigned n_cpus, GArray *cpus)
+{
+  Text rest = sysprof_text_from_string (text);
+
+  do
+    {
+      uint64_t first, last;
+
+      if (!sysprof_text_u64 (&rest, &first))
+        return false;
+      last = first;
+      if (sysprof_text_skip (&rest, "-") && !sysprof_text_u64 (&rest, &last))
+        return false;
+      if (last < first || last >= n_cpus)
+        return false;
+      for (uint64_t cpu = first; cpu <= last; cpu++)
+        {
+          gint number = (gint) cpu;
+
+          g_array_append_val (cpus, number);
+        }
+    }
+  while (sysprof_text_skip (&rest, ","));
+  return sysprof_text_size (rest) == 0;
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Reading the command line.
+ *
+ * The words after a bare "--" are the command and never looked at. Numbers are taken as texts and
+ * read here, because a person is told more by "--frequency 0: give …" than by a parser's words. */
+
+#include "cli/options.h"
+
+#include "cli/numbers.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_FREQUENCY 50000 /* samples per second; more than any kernel takes by default */
+#define MAX_CALL_DEPTH \
+  1024 /* addresses; more than kernel.perf_event_max_stack is ever set to */
+#define MAX_BUFFER_PAGES 65536 /* 256 MiB of 4 KiB pages */
+#define DEFAULT_CAPTURE  "capture.syscap"
+
+/* What is read further than GOption does. */
+typedef struct
+{
+  char *command_line;
+  char *frequency;
+  char *duration;
+  char *delay;
+  char *max_size;
+  char *call_depth;
+  char *buffer_size;
+  char *stack_size;
+  char *unwind;
+  char *host;
+  char **pids;
+  char **tids;
+  char **cpus;
+  char **events;
+  gboolean follow_forks;
+  gboolean no_follow_forks;
+  gboolean no_throttle;
+  gboolean top;
+  gboolean debuginfod;
+  gboolean
+      accepted; /* switches that leave out what is not recorded anyway, or have no effect */
+} RawOptions;
+
+static void
+raw_options_clear (RawOptions *raw)
+{
+  g_free (raw->command_line);
+  g_free (raw->frequency);
+  g_free (raw->duration);
+  g_free (raw->delay);
+  g_free (raw->max_size);
+  g_free (raw->call_depth);
+  g_free (raw->buffer_size);
+  g_free (raw->stack_size);
+  g_free (raw->unwind);
+  g_free (raw->host);
+  g_strfreev (raw->pids);
+  g_strfreev (raw->tids);
+  g_strfreev (raw->cpus);
+  g_strfreev (raw->events);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RawOptions, raw_options_clear)
+
+static gboolean
+parse_words (CliOptions *o, RawOptions *raw, int *argc, char ***argv, GError **error)
+{
+  /* clang-format off */
+  const GOptionEntry capture[] = {
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the capture there, - for standard output (default " DEFAULT_CAPTURE ")", "FILE" },
+    { "force", 'f', 0, G_OPTION_ARG_NONE, &o->force, "Overwrite an existing capture", NULL },
+    { "duration", 'd', 0, G_OPTION_ARG_STRING, &raw->duration, "Stop after so long", "SECONDS" },
+    { "max-size", 0, 0, G_OPTION_ARG_STRING, &raw->max_size, "Stop when the capture is that large (K, M, G)", "BYTES" },
+    { "buffer-size", 0, 0, G_OPTION_ARG_STRING, &raw->buffer_size, "Pages of the write buffer", "PAGES" },
+    { "no-decode", 0, 0, G_OPTION_ARG_NONE, &o->no_decode, "Leave out the symbols at the end", NULL },
+    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->debuginfod, "Ask debuginfod servers for symbols", NULL },
+    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Never ask debuginfod servers", NULL },
+    { "merge", 0, 0, G_OPTION_ARG_NONE, &o->merge, "Join captures, to standard output", NULL },
+    { "host", 0, 0, G_OPTION_ARG_STRING, &raw->host, "Record there over ssh", "[USER@]HOST" },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print the version", NULL },
+    { NULL }
+  };
+  const GOptionEntry command[] = {
+    { "command", 'c', 0, G_OPTION_ARG_STRING, &raw->command_line, "Program to run, in one word; the same as words after --", "COMMAND" },
+    { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &o->environment, "Add to the command's environment", "VAR=VALUE" },
+    { "record-environment", 0, 0, G_OPTION_ARG_NONE, &o->record_environment, "Keep the command's environment in the capture (it holds secrets)", NULL },
+    { "use-trace-fd", 0, 0, G_OPTION_ARG_NONE, &o->use_trace_fd, "Give the command a capture of its own in SYSPROF_TRACE_FD", NULL },
+    { "gjs", 0, 0, G_OPTION_ARG_NONE, &o->gjs, "Stacks of JavaScript in GJS", NULL },
+    { "gtk", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Without effect: GTK's marks are always recorded", NULL },
+    { "memprof", 0, 0, G_OPTION_ARG_NONE, &o->memprof, "Allocations of the command", NULL },
+    { "speedtrack", 0, 0, G_OPTION_ARG_NONE, &o->speedtrack, "Blocking calls on the command's main loop", NULL },
+    { "exit-status", 0, 0, G_OPTION_ARG_NONE, &o->exit_status, "Pass on the command's status", NULL },
+    { NULL }
+  };
+  const GOptionEntry sampling[] = {
+    { "frequency", 'F', 0, G_OPTION_ARG_STRING, &raw->frequency, "Samples per second and CPU (default 1000)", "HZ" },
+    { "event", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->events, "What to sample on (default cycles, else cpu-clock)", "NAME[:PERIOD]" },
+    { "pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &raw->pids, "Only this process and what it starts", "PID" },
+    { "tid", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->tids, "Only this thread and what it starts", "TID" },
+    { "cpu", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->cpus, "Only on these processors, as 0,2-3", "LIST" },
+    { "cgroup", 0, 0, G_OPTION_ARG_FILENAME, &o->cgroup, "Only this control group", "PATH" },
+    { "user", 0, 0, G_OPTION_ARG_STRING, &o->user, "Only processes of this user", "NAME" },
+    { "follow-forks", 0, 0, G_OPTION_ARG_NONE, &raw->follow_forks, "With --pid and --tid, also what they start (default)", NULL },
+    { "no-follow-forks", 0, 0, G_OPTION_ARG_NONE, &raw->no_follow_forks, "With --pid and --tid, not what they start", NULL },
+    { "delay", 0, 0, G_OPTION_ARG_STRING, &raw->delay, "Start sampling so much later", "SECONDS" },
+    { "kernel-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.kernel_only, "Only the kernel's part of stacks", NULL },
+    { "user-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.user_only, "Only the programs' part of stacks", NULL },
+    { "call-depth", 0, 0, G_OPTION_ARG_STRING, &raw->call_depth, "Deepest stack recorded", "N" },
+    { "unwind", 0, 0, G_OPTION_ARG_STRING, &raw->unwind, "How stacks of programs are found: auto, frame-pointer, none", "HOW" },
+    { "stack-size", 0, 0, G_OPTION_ARG_STRING, &raw->stack_size, "Copy so much stack with each sample", "BYTES" },
+    { "no-perf", 0, 0, G_OPTION_ARG_NONE, &o->no_perf, "No samples", NULL },
+    { "no-sysprofd", 0, 0, G_OPTION_ARG_NONE, &o->no_sysprofd, "Only what this user may do, without the helper", NULL },
+    { NULL }
+  };
+  const GOptionEntry instruments[] = {
+    { "no-battery", 0, 0, G_OPTION_ARG_NONE, &o->no_battery, "Leave out battery counters", NULL },
+    { "no-cpu", 0, 0, G_OPTION_ARG_NONE, &o->no_cpu, "Leave out CPU counters", NULL },
+    { "no-disk", 0, 0, G_OPTION_ARG_NONE, &o->no_disk, "Leave out disk counters", NULL },
+    { "no-memory", 0, 0, G_OPTION_ARG_NONE, &o->no_memory, "Leave out memory counters", NULL },
+    { "no-network", 0, 0, G_OPTION_ARG_NONE, &o->no_network, "Leave out network counters", NULL },
+    { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Where threads wait", NULL },
+    { "no-off-cpu", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &raw->accepted, NULL, NULL },
+    { "pressure", 0, 0, G_OPTION_ARG_NONE, &o->pressure, "Pressure counters", NULL },
+    { "no-pressure", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave them out", NULL },
+    { "gpu", 0, 0, G_OPTION_ARG_NONE, &o->gpu, "GPU counters", NULL },
+    { "no-gpu", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave them out", NULL },
+    { "thermal", 0, 0, G_OPTION_ARG_NONE, &o->thermal, "Temperatures", NULL },
+    { "no-thermal", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave them out", NULL },
+    { "kernel-log", 0, 0, G_OPTION_ARG_NONE, &o->kernel_log, "Messages of the kernel", NULL },
+    { "no-kernel-log", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave them out", NULL },
+    { "gnome-shell", 0, 0, G_OPTION_ARG_NONE, &o->gnome_shell, "What GNOME Shell records", NULL },
+    { "rapl", 0, 0, G_OPTION_ARG_NONE, &o->rapl, "Energy counters", NULL },
+    { "scheduler", 0, 0, G_OPTION_ARG_NONE, &o->scheduler, "Which process ran on which CPU when", NULL },
+    { "session-bus", 0, 0, G_OPTION_ARG_NONE, &o->session_bus, "Messages of the session bus", NULL },
+    { "system-bus", 0, 0, G_OPTION_ARG_NONE, &o->system_bus, "Messages of the system bus", NULL },
+    { "monitor-bus", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->monitor_buses, "Messages of the bus at that address", "ADDRESS" },
+    { "power-profile", 0, 0, G_OPTION_ARG_STRING, &o->power_profile, "Hold power-saver, balanced or performance", "PROFILE" },
+    { "no-throttle", 0, 0, G_OPTION_ARG_NONE, &raw->no_throttle, "Deprecated: the same as --power-profile=performance", NULL },
+    { NULL }
+  };
+  const GOptionEntry display[] = {
+    { "quiet", 0, 0, G_OPTION_ARG_NONE, &o->quiet, "No status line, only what goes wrong", NULL },
+    { "json-status", 0, 0, G_OPTION_ARG_NONE, &o->json_status, "One JSON object a second on standard error", NULL },
+    { "report", 0, 0, G_OPTION_ARG_NONE, &o->report, "When done, print the summary", NULL },
+    { "flame", 0, 0, G_OPTION_ARG_FILENAME, &o->flame, "When done, write the flame graph", "FILE.svg|FILE.html" },
+    { "top", 0, 0, G_OPTION_ARG_NONE, &raw->top, "Live: the hottest functions", NULL },
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->files, NULL, NULL },
+    { NULL }
+  };
+  /* clang-format on */
+  g_autoptr (GOptionContext) context = g_option_context_new ("[CAPTURE] [-- COMMAND ARGS]");
+
+  g_option_context_set_summary (context, "Record where the time goes, on the whole machine.");
+  g_option_context_set_description (
+      context,
+      "Without a command it records until interrupted. sysprof-cli(1) tells more; sysprof-report\n"
+      "shows what was recorded.");
+  g_option_context_add_main_entries (context, capture, NULL);
+  g_option_context_add_main_entries (context, command, NULL);
+  g_option_context_add_main_entries (context, sampling, NULL);
+  g_option_context_add_main_entries (context, instruments, NULL);
+  g_option_context_add_main_entries (context, display, NULL);
+  return g_option_context_parse (context, argc, argv, error);
+}
+
+G_GNUC_PRINTF (2, 3)
+static gboolean
+refuse (GError **error, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  g_propagate_error (error,
+                     g_error_new_valist (SYSPROF_ERROR, SYSPROF_ERROR_FAILED, format, args));
+  va_end (args);
+  return FALSE;
+}
+
+static gboolean
+read_whole_numbers (CliOptions *o, const RawOptions *raw, GError **error)
+{
+  uint64_t value;
+
+  if (raw->frequency != NULL)
+    {
+      if (!sysprof_cli_read_number (raw->frequency, 1, MAX_FREQUENCY, &value))
+        return refuse (error,
+                       "--frequency %s: give a number of samples per second from 1 to %d.",
+                       raw->frequency, MAX_FREQUENCY);
+      o->sampler.frequency = (guint) value;
+    }
+  if (raw->call_depth != NULL)
+    {
+      if (!sysprof_cli_read_number (raw->call_depth, 1, MAX_CALL_DEPTH, &value))
+        return refuse (error, "--call-depth %s: give a number of addresses from 1 to %d.",
+                       raw->call_depth, MAX_CALL_DEPTH);
+      o->sampler.call_depth = (guint) value;
+    }
+  if (raw->buffer_size != NULL)
+    {
+      if (!sysprof_cli_read_number (raw->buffer_size, 1, MAX_BUFFER_PAGES, &value))
+        return refuse (error, "--buffer-size %s: give a number of pages from 1 to %d.",
+                       raw->buffer_size, MAX_BUFFER_PAGES);
+      o->buffer_pages = (int) value;
+    }
+  if (raw->stack_size != NULL)
+    {
+      uint64_t page_size = (uint64_t) sysconf (_SC_PAGESIZE);
+
+      if (!sysprof_cli_read_number (raw->stack_size, 0, INT32_MAX, &value) ||
+          value % page_size != 0)
+        return refuse (error, "--stack-size %s: give a multiple of %" PRIu64 " bytes, or 0.",
+                       raw->stack_size, page_size);
+      o->stack_size = (int) value;
+    }
+  if (raw->max_size != NULL && (!sysprof_cli_read_size (raw->max_size, &o->max_size)))
+    return refuse (error, "--max-size %s: give a number of bytes above 0, as 500M or 2G.",
+                   raw->max_size);
+  return TRUE;
+}
+
+static gboolean
+read_times (CliOptions *o, const RawOptions *raw, GError **error)
+{
+  if (raw->duration != NULL &&
+      (!sysprof_cli_read_seconds (raw->duration, &o->duration_nsec) || o->duration_nsec == 0))
+    return refuse (error, "--duration %s: give a number of seconds above 0, as 10 or 0.5.",
+                   raw->duration);
+  if (raw->delay != NULL && !sysprof_cli_read_seconds (raw->delay, &o->sampler.delay_nsec))
+    return refuse (error, "--delay %s: give a number of seconds, as 10 or 0.5.", raw->delay);
+  return TRUE;
+}
+
+static gboolean
+read_ids (const char *option, char **words, GArray *ids, GError **error)
+{
+  for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+    {
+      uint64_t value;
+      gint id;
+
+      if (!sysprof_cli_read_number (words[i], 1, INT32_MAX, &value))
+        return refuse (error, "%s %s: give a number, as ps shows it.", option, words[i]);
+      id = (gint) value;
+      /* EPERM says that it is there. */
+      if (kill (id, 0) < 0 && errno == ESRCH)
+        return refuse (error, "%s %s: there is no such process or thread now.", option,
+                       words[i]);
+      g_array_append_val (ids, id);
+    }
+  return TRUE;
+}
+
+static gboolean
+read_targets (CliOptions *o, const RawOptions *raw, GError **error)
+{
+  if (!read_ids ("--pid", raw->pids, o->pids, error) ||
+      !read_ids ("--tid", raw->tids, o->tids, error))
+    return FALSE;
+  for (size_t i = 0; raw->cpus != NULL && raw->cpus[i] != NULL; i++)
+    {
+      long n_cpus = sysconf (_SC_NPROCESSORS_CONF);
+
+      if (!sysprof_cli_read_cpu_list (raw->cpus[i], (unsigned) n_cpus, o->cpus))
+        return refuse (error, "--cpu %s: give processors from 0 to %ld, as 0,2-3.",
+                       raw->cpus[i], n_cpus - 1);
+    }
+  if (o->user != NULL)
+    {
+      uint64_t uid;
+
+      if (!sysprof_cli_read_number (o->user, 0, UINT32_MAX - 1, &uid) &&
+          getpwnam (o->user) == NULL)
+        return refuse (error, "--user %s: there is no such user; give a login name.", o->user);
+    }
+  if (raw->events != NULL && g_strv_length (raw->events) > 1)
+    return refuse (error,
+                   "--event %s: sampling on more than one event is not built yet; give one.",
+                   raw->events[1]);
+  if (raw->events != NULL)
+    o->event = g_strdup (raw->events[0]);
+  if (o->sampler.kernel_only && o->sampler.user_only)
+    return refuse (error, "--kernel-only and --user-only leave nothing to record; give one.");
+  if (raw->follow_forks && raw->no_follow_forks)
+    return refuse (error,
+                   "--follow-forks and --no-follow-forks contradict each other; give one.");
+  o->sampler.no_follow_forks = raw->no_follow_forks;
+  return TRUE;
+}
+
+static gboolean
+read_unwind (CliOptions *o, const char *unwind, GError **error)
+{
+  if (unwind == NULL || g_str_equal (unwind, "auto") || g_str_equal (unwind, "frame-pointer"))
+    return TRUE;
+  if (g_str_equal (unwind, "none"))
+    {
+      o->sampler.no_stacks = TRUE;
+      return TRUE;
+    }
+  if (g_str_equal (unwind, "tables") || g_str_equal (unwind, "copy"))
+    return refuse (error, "--unwind %s: not built yet; give frame-pointer or none.", unwind);
+  return refuse (error, "--unwind %s: give auto, frame-pointer or none.", unwind);
+}
+
+static gboolean
+refuse_what_is_not_built (const RawOptions *raw, GError **error)
+{
+  if (raw->host != NULL)
+    return refuse (error,
+                   "--host %s: not built yet. Instead: ssh %s sysprof-cli -o - >capture.syscap",
+                   raw->host, raw->host);
+  if (raw->top)
+    return refuse (error, "--top: not built yet; record, then use --report or sysprof-report.");
+  if (raw->debuginfod)
+    return refuse (error,
+                   "--debuginfod: not built yet; symbols come from files on this machine.");
+  return TRUE;
+}
+
+static gboolean
+read_command (CliOptions *o, const RawOptions *raw, char **words, GError **error)
+{
+  if (words != NULL && words[0] != NULL)
+    o->command = g_strdupv (words);
+  else if (words != NULL)
+    return refuse (error, "Nothing stands behind --: give a command to run, or leave -- out.");
+  else if (raw->command_line != NULL)
+    {
+      g_autoptr (GError) cause = NULL;
+
+      if (!g_shell_parse_argv (raw->command_line, NULL, &o->command, &cause))
+        return refuse (error, "--command '%s': %s", raw->command_line, cause->message);
+    }
+  if (o->command != NULL)
+    return TRUE;
+
+  if (o->memprof || o->speedtrack)
+    return refuse (error, "%s needs a command to run: add -- COMMAND.",
+                   o->memprof ? "--memprof" : "--speedtrack");
+  if (o->exit_status)
+    return refuse (error, "--exit-status needs a command to run: add -- COMMAND.");
+  return TRUE;
+}
+
+static gboolean
+read_files (CliOptions *o, GError **error)
+{
+  guint n_files = o->files != NULL ? g_strv_length (o->files) : 0;
+
+  if (o->merge)
+    {
+      if (n_files < 2)
+        return refuse (error, "--merge needs at least two captures to join.");
+      return TRUE;
+    }
+  if (n_files > 1 || (n_files == 1 && o->output != NULL))
+    return refuse (
+        error, "'%s': there is already a file to write to; to run a command, put -- before it.",
+        o->files[n_files - 1]);
+  if (o->output == NULL)
+    o->output = g_strdup (n_files == 1 ? o->files[0] : DEFAULT_CAPTURE);
+  if (o->flame != NULL && !g_str_has_suffix (o->flame, ".svg") &&
+      !g_str_has_suffix (o->flame, ".html"))
+    return refuse (error, "--flame %s: give a file name that ends in .svg or .html.", o->flame);
+  for (size_t i = 0; o->environment != NULL && o->environment[i] != NULL; i++)
+    if (o->environment[i][0] == '=' || o->environment[i][0] == '\0')
+      return refuse (error, "--env %s: give VAR=VALUE.", o->environment[i]);
+  return TRUE;
+}
+
+static gboolean
+read_power_profile (CliOptions *o, gboolean no_throttle, GError **error)
+{
+  static const char *const profiles[] = { "power-saver", "balanced", "performance", NULL };
+
+  if (no_throttle && o->power_profile == NULL)
+    o->power_profile = g_strdup ("performance");
+  if (o->power_profile != NULL && !g_strv_contains (profiles, o->power_profile))
+    return refuse (error, "--power-profile %s: give power-saver, balanced or performance.",
+                   o->power_profile);
+  return TRUE;
+}
+
+gboolean
+sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
+{
+  g_auto (RawOptions) raw = { 0 };
+  g_autofree char **words = g_new0 (char *, (size_t) argc + 1);
+  char **command = NULL;
+  int n_words = 0;
+
+  *o = (CliOptions){ .pids = g_array_new (FALSE, FALSE, sizeof (gint)),
+                     .tids = g_array_new (FALSE, FALSE, sizeof (gint)),
+                     .cpus = g_array_new (FALSE, FALSE, sizeof (gint)) };
+  /* Cut off here, since GOption would take out the "--" and mix what stands around it. */
+  for (; n_words < argc && command == NULL; n_words++)
+    {
+      if (n_words > 0 && g_str_equal (argv[n_words], "--"))
+        {
+          command = argv + n_words + 1;
+          break;
+        }
+      words[n_words] = argv[n_words];
+    }
+
+  if (!parse_words (o, &raw, &n_words, &words, error))
+    return FALSE;
+  if (o->version)
+    return TRUE;
+  if (!refuse_what_is_not_built (&raw, error) || !read_whole_numbers (o, &raw, error) ||
+      !read_times (o, &raw, error) || !read_targets (o, &raw, error) ||
+      !read_unwind (o, raw.unwind, error) || !read_command (o, &raw, command, error) ||
+      !read_files (o, error) || !read_power_profile (o, raw.no_throttle, error))
+    return FALSE;
+
+  o->sampler.pids = (const gint *) (const void *) o->pids->data;
+  o->sampler.n_pids = o->pids->len;
+  o->sampler.tids = (const gint *) (const void *) o->tids->data;
+  o->sampler.n_tids = o->tids->len;
+  o->sampler.cpus = (const gint *) (const void *) o->cpus->data;
+  o->sampler.n_cpus = o->cpus->len;
+  o->sampler.cgroup = o->cgroup;
+  o->sampler.user = o->user;
+  o->sampler.event = o->event;
+  return TRUE;
+}
+
+void
+sysprof_cli_options_clear (CliOptions *o)
+{
+  g_strfreev (o->files);
+  g_free (o->output);
+  g_strfreev (o->command);
+  g_strfreev (o->environment);
+  g_clear_pointer (&o->pids, g_array_unref);
+  g_clear_pointer (&o->tids, g_array_unref);
+  g_clear_pointer (&o->cpus, g_array_unref);
+  g_free (o->cgroup);
+  g_free (o->user);
+  g_free (o->event);
+  g_strfreev (o->monitor_buses);
+  g_free (o->power_profile);
+  g_free (o->flame);
+  *o = (CliOptions){ 0 };
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The command line of sysprof-cli, read and checked: what it asks for, ready to be done.
+ *
+ * Everything that can be found wrong before anything is opened is found here, so that a mistyped
+ * number never costs a capture. */
+
+#pragma once
+
+#include "record/record.h"
+
+#include <stdint.h>
+
+typedef struct
+{
+  /* other things to do than record */
+  gboolean version;
+  gboolean merge;
+  char **files; /* NULL-terminated: positional arguments; of --merge the captures */
+
+  /* the capture */
+  char *output; /* "-" = standard output; default capture.syscap */
+  gboolean force;
+  int buffer_pages;  /* 0 = the default of 8 MiB */
+  uint64_t max_size; /* bytes, 0 = no limit */
+  int64_t duration_nsec;
+  gboolean no_decode;
+  gboolean record_environment;
+
+  /* the command */
+  char **command;     /* NULL-terminated, or NULL: none */
+  char **environment; /* NULL-terminated VAR=VALUE, or NULL */
+  gboolean use_trace_fd;
+  gboolean gjs;
+  gboolean exit_status;
+
+  /* what is recorded */
+  SamplerOptions sampler; /* its arrays are `numbers` */
+  GArray *pids;
+  GArray *tids;
+  GArray *cpus;
+  char *cgroup;
+  char *user;
+  char *event;
+  gboolean no_battery;
+  gboolean no_cpu;
+  gboolean no_disk;
+  gboolean no_memory;
+  gboolean no_network;
+  gboolean no_perf;
+  gboolean no_sysprofd;
+
+  /* instruments that are asked for, most of them not built yet */
+  int stack_size; /* bytes, 0 = frame pointers */
+  gboolean gnome_shell;
+  gboolean rapl;
+  gboolean memprof;
+  gboolean speedtrack;
+  gboolean scheduler;
+  gboolean session_bus;
+  gboolean system_bus;
+  char **monitor_buses; /* NULL-terminated, or NULL */
+  char *power_profile;
+  gboolean off_cpu;
+  gboolean pressure;
+  gboolean gpu;
+  gboolean thermal;
+  gboolean kernel_log;
+
+  /* what the person sees */
+  gboolean quiet;
+  gboolean json_status;
+  gboolean report;
+  char *flame; /* file name, or NULL */
+} CliOptions;
+
+/* Fills `options` from the arguments of main(). FALSE with `error`, one line that names the option, if
+ * they ask for nothing that can be done. `--help` prints and leaves the program. */
+gboolean sysprof_cli_options_parse (CliOptions *options, int argc, char **argv, GError **error);
+void sysprof_cli_options_clear (CliOptions *options);

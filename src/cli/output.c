@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A file to be written that nobody shall miss afterwards. */
+
+#include "cli/output.h"
+
+#include "cli/compress.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Captures name everything that ran: for the owner, and the group for reading. */
+#define CAPTURE_MODE 0640
+
+static bool
+refuse_terminal (int fd, const char *name, GError **error)
+{
+  if (!isatty (fd))
+    return true;
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+      "Cannot write to %s: it is a terminal, and this is not text. Name a file, or send it to a "
+      "program with |.",
+      name);
+  return false;
+}
+
+static bool
+open_standard_output (Output *self, GError **error)
+{
+  if (!refuse_terminal (STDOUT_FILENO, "standard output", error))
+    return false;
+  self->fd = fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (self->fd < 0 || dup2 (STDERR_FILENO, STDOUT_FILENO) < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot write to standard output");
+      return false;
+    }
+  return true;
+}
+
+static bool
+open_temporary (Output *self, GError **error)
+{
+  g_autofree char *directory = g_path_get_dirname (self->path);
+  g_autofree char *name = g_path_get_basename (self->path);
+
+  self->temporary = g_strdup_printf ("%s/.%s.XXXXXX", directory, name);
+  self->fd = g_mkstemp_full (self->temporary, O_RDWR | O_CLOEXEC, CAPTURE_MODE);
+  if (self->fd < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+      g_clear_pointer (&self->temporary, g_free);
+      return false;
+    }
+  self->is_created = true;
+  return true;
+}
+
+static bool
+open_existing (Output *self, bool force, GError **error)
+{
+  struct stat info;
+
+  if (stat (self->path, &info) == 0 && S_ISREG (info.st_mode))
+    {
+      if (!force)
+        {
+          g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                       "'%s' exists. Use --force to overwrite it, or name another file.",
+                       self->path);
+          return false;
+        }
+      /* Also where only the directory would let us: a file that may not be written is meant to stay. */
+      if (access (self->path, W_OK) < 0)
+        {
+          sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+          return false;
+        }
+      return open_temporary (self, error);
+    }
+
+  self->fd = open (self->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (self->fd < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+      return false;
+    }
+  return refuse_terminal (self->fd, self->path, error);
+}
+
+static bool
+open_file (Output *self, bool force, OutputWhen when, GError **error)
+{
+  struct stat info;
+  char *real = realpath (self->path, NULL);
+
+  /* Through a symbolic link the file it points to is replaced, not the link. */
+  if (real != NULL)
+    {
+      g_free (self->path);
+      self->path = g_strdup (real);
+      free (real);
+    }
+  if (stat (self->path, &info) == 0)
+    return open_existing (self, force, error);
+  if (when == OUTPUT_WHEN_DONE)
+    return open_temporary (self, error);
+
+  self->fd = open (self->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, CAPTURE_MODE);
+  if (self->fd < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+      return false;
+    }
+  self->is_created = true;
+  return true;
+}
+
+bool
+sysprof_cli_output_open (Output *self,
+                         const char *path,
+                         bool force,
+                         OutputWhen when,
+                         GError **error)
+{
+  const Codec *codec;
+
+  *self = (Output) OUTPUT_INIT;
+  if (g_str_equal (path, "-"))
+    return open_standard_output (self, error);
+
+  self->path = g_strdup (path);
+  if (!open_file (self, force, when, error))
+    return false;
+  codec = sysprof_cli_codec_for_name (path);
+  if (codec == NULL)
+    return true;
+  self->compressor =
+      sysprof_cli_compressor_new (codec, sysprof_steal_fd (&self->fd), &self->fd, error);
+  return self->compressor != NULL;
+}
+
+bool
+sysprof_cli_output_commit (Output *self, GError **error)
+{
+  self->is_created = false;
+  if (self->temporary == NULL)
+    return true;
+  if (rename (self->temporary, self->path) < 0)
+    {
+      sysprof_set_error_errno (error,
+                               "Cannot put the new file in the place of '%s'; it is '%s'",
+                               self->path, self->temporary);
+      return false;
+    }
+  g_clear_pointer (&self->temporary, g_free);
+  return true;
+}
+
+bool
+sysprof_cli_output_close (Output *self, GError **error)
+{
+  int saved;
+
+  if (self->fd >= 0 && close (sysprof_steal_fd (&self->fd)) < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+      return false;
+    }
+  if (self->compressor == NULL)
+    return true;
+  saved = sysprof_cli_compressor_finish (g_steal_pointer (&self->compressor));
+  if (saved == 0)
+    return true;
+  errno = saved;
+  sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+  return false;
+}
+
+void
+sysprof_cli_output_clear (Output *self)
+{
+  if (self->fd >= 0)
+    (void) close (self->fd); /* an output that is cleared open is not wanted any more */
+  if (self->compressor != NULL)
+    (void) sysprof_cli_compressor_finish (self->compressor); /* the same */
+  if (self->is_created)
+    (void) unlink (self->temporary != NULL ? self->temporary
+                                           : self->path); /* gone already: as wanted */
+  g_free (self->path);
+  g_free (self->temporary);
+  *self = (Output) OUTPUT_INIT;
+}

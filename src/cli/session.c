@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* One recording, from opening its file to showing what is in it.
+ *
+ * The recording itself runs on the library's own threads; here the main loop waits for what a person
+ * does (signals), shows how it goes, and puts the finished file in its place. All on the main thread. */
+
+#include "cli/session.h"
+
+#include "cli/instruments.h"
+#include "cli/output.h"
+#include "cli/results.h"
+#include "cli/service-manager.h"
+#include "cli/terminal.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <glib-unix.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STATUS_INTERVAL_MSEC 1000
+/* How often it is looked whether the recording runs, so that its file may take the place of an old one. */
+#define COMMIT_INTERVAL_MSEC 20
+#define DEFAULT_BUFFER_SIZE  (8 * 1024 * 1024)
+#define SIGNAL_STATUS        128 /* of a shell, plus the number of the signal */
+
+typedef struct
+{
+  const CliOptions *options;
+  Terminal terminal;
+  Output output;
+  Output flame;
+  GMainLoop *loop;
+  SysprofRecording *recording;
+  guint n_shown; /* diagnostics */
+  guint n_signals;
+  bool is_committed;
+  bool is_fatal; /* a diagnostic ended the recording */
+  GError *error; /* of the recording */
+} Session;
+
+static void
+session_clear (Session *self)
+{
+  sysprof_cli_output_clear (&self->output);
+  sysprof_cli_output_clear (&self->flame);
+  g_clear_pointer (&self->loop, g_main_loop_unref);
+  g_clear_object (&self->recording);
+  g_clear_error (&self->error);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Session, session_clear)
+
+static int
+fail (Session *self, const GError *error)
+{
+  sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: %s", error->message);
+  return EXIT_FAILURE;
+}
+
+/* A command that cannot be found must not cost a file; that it can be started shows only later. */
+static bool
+find_command (const CliOptions *options, GError **error)
+{
+  const char *name = options->command != NULL ? options->command[0] : NULL;
+  g_autofree char *path = NULL;
+  struct stat info;
+
+  if (name == NULL)
+    return true;
+  if (strchr (name, '/') != NULL)
+    {
+      if (access (name, X_OK) == 0 && stat (name, &info) == 0)
+        {
+          if (!S_ISDIR (info.st_mode))
+            return true;
+          errno = EISDIR;
+        }
+      sysprof_set_error_errno (error, "Cannot start '%s'", name);
+      return false;
+    }
+  path = g_find_program_in_path (name);
+  if (path != NULL)
+    return true;
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+               "Cannot start '%s': there is no such program in PATH.", name);
+  return false;
+}
+
+static void
+show_diagnostics (Session *self)
+{
+  g_autoptr (GListModel) diagnostics = sysprof_recording_list_diagnostics (self->recording);
+  guint n = g_list_model_get_n_items (diagnostics);
+
+  for (; self->n_shown < n; self->n_shown++)
+    {
+      g_autoptr (SysprofDiagnostic) diagnostic =
+          g_list_model_get_item (diagnostics, self->n_shown);
+
+      sysprof_cli_terminal_print (&self->terminal, "%s: %s",
+                                  sysprof_diagnostic_get_domain (diagnostic),
+                                  sysprof_diagnostic_get_message (diagnostic));
+      self->is_fatal |= sysprof_diagnostic_get_fatal (diagnostic);
+    }
+}
+
+static void
+on_diagnostics_changed (GListModel *model,
+                        guint position,
+                        guint removed,
+                        guint added,
+                        gpointer data)
+{
+  show_diagnostics (data);
+}
+
+/* Whether there is something to keep: the recording has begun, and so has its command. */
+static bool
+has_begun (Session *self)
+{
+  RecordingStatus status;
+
+  sysprof_recording_get_status (self->recording, &status);
+  if (status.duration <= 0)
+    return false;
+  return self->options->command == NULL ||
+         sysprof_recording_get_subprocess (self->recording) != NULL;
+}
+
+static gboolean
+commit_once_begun (gpointer data)
+{
+  Session *self = data;
+  g_autoptr (GError) error = NULL;
+
+  if (!has_begun (self))
+    return G_SOURCE_CONTINUE;
+  if (!sysprof_cli_output_commit (&self->output, &error))
+    sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: %s", error->message);
+  self->is_committed = true;
+  if (self->options->sampler.n_pids == 0 && self->options->sampler.n_tids == 0)
+    sysprof_cli_service_manager_notify ("READY=1");
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+show_status (gpointer data)
+{
+  Session *self = data;
+  RecordingStatus status;
+
+  sysprof_recording_get_status (self->recording, &status);
+  sysprof_cli_terminal_status (&self->terminal, &status, false);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_stop_signal (gpointer data)
+{
+  Session *self = data;
+
+  switch (++self->n_signals)
+    {
+    case 1:
+      if (self->recording != NULL)
+        sysprof_recording_stop_async (self->recording, NULL, NULL, NULL);
+      sysprof_cli_terminal_note (&self->terminal,
+                                 self->options->no_decode
+                                     ? "Stopping."
+                                     : "Stopping; adding symbols. ^C again leaves them out.");
+      return G_SOURCE_CONTINUE;
+    case 2:
+      if (self->recording != NULL)
+        sysprof_recording_skip_augment (self->recording);
+      sysprof_cli_terminal_note (
+          &self->terminal, "Finishing the file without symbols. ^C again leaves at once.");
+      return G_SOURCE_CONTINUE;
+    default:
+      /* What was flushed stays; nothing is waited for. */
+      _exit (EXIT_FAILURE);
+    }
+}
+
+static void
+on_ended (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Session *self = data;
+
+  (void) sysprof_recording_wait_finish (SYSPROF_RECORDING (source), result, &self->error);
+  g_main_loop_quit (self->loop);
+}
+
+static void
+on_begun (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Session *self = data;
+  g_autoptr (GListModel) diagnostics = NULL;
+
+  self->recording =
+      sysprof_profiler_record_finish (SYSPROF_PROFILER (source), result, &self->error);
+  if (self->recording == NULL)
+    {
+      g_main_loop_quit (self->loop);
+      return;
+    }
+  if (self->n_signals > 0)
+    sysprof_recording_stop_async (self->recording, NULL, NULL, NULL);
+  diagnostics = sysprof_recording_list_diagnostics (self->recording);
+  g_signal_connect (diagnostics, "items-changed", G_CALLBACK (on_diagnostics_changed), self);
+  show_diagnostics (self);
+  g_timeout_add (COMMIT_INTERVAL_MSEC, commit_once_begun, self);
+  if (self->terminal.form != STATUS_NONE)
+    g_timeout_add (STATUS_INTERVAL_MSEC, show_status, self);
+  sysprof_recording_wait_async (self->recording, NULL, on_ended, self);
+}
+
+/* Only so that writing to a closed pipe is an error and no death. A handler, since the command would
+ * inherit SIG_IGN. */
+static void
+on_broken_pipe (int signal_number)
+{
+}
+
+static bool
+open_outputs (Session *self, GError **error)
+{
+  const CliOptions *options = self->options;
+
+  if (!find_command (options, error))
+    return false;
+  if (!sysprof_cli_output_open (&self->output, options->output, options->force, OUTPUT_AT_ONCE,
+                                error))
+    return false;
+  return options->flame == NULL ||
+         sysprof_cli_output_open (&self->flame, options->flame, options->force,
+                                  OUTPUT_WHEN_DONE, error);
+}
+
+static SysprofProfiler *
+new_profiler (Session *self)
+{
+  const CliOptions *options = self->options;
+  SysprofProfiler *profiler = sysprof_profiler_new ();
+  g_autoptr (SysprofSpawnable) spawnable = NULL;
+
+  sysprof_profiler_set_acquire_privileges (profiler, !options->no_sysprofd);
+  sysprof_profiler_set_max_size (profiler, options->max_size);
+  sysprof_profiler_set_max_duration (profiler, options->duration_nsec);
+  sysprof_profiler_set_record_environment (profiler, options->record_environment);
+  sysprof_cli_add_instruments (profiler, options, &self->terminal);
+  spawnable = sysprof_cli_new_spawnable (profiler, options, &self->terminal);
+  sysprof_profiler_set_spawnable (profiler, spawnable);
+  return profiler;
+}
+
+/* Runs the recording to its end. FALSE: it could not begin; `self->error` says why. */
+static bool
+run (Session *self)
+{
+  g_autoptr (SysprofProfiler) profiler = new_profiler (self);
+  SysprofCaptureWriter *writer;
+  GSource *interrupt, *terminate;
+  gsize buffer_size = DEFAULT_BUFFER_SIZE;
+
+  if (self->options->buffer_pages > 0)
+    buffer_size = (gsize) self->options->buffer_pages * (gsize) sysconf (_SC_PAGESIZE);
+  writer =
+      sysprof_capture_writer_new_from_fd (sysprof_steal_fd (&self->output.fd), buffer_size);
+  if (writer == NULL)
+    {
+      sysprof_set_error_errno (&self->error, "Cannot write to '%s'", self->options->output);
+      return false;
+    }
+
+  interrupt = g_unix_signal_source_new (SIGINT);
+  terminate = g_unix_signal_source_new (SIGTERM);
+  g_source_set_callback (interrupt, on_stop_signal, self, NULL);
+  g_source_set_callback (terminate, on_stop_signal, self, NULL);
+  g_source_attach (interrupt, NULL);
+  g_source_attach (terminate, NULL);
+
+  sysprof_profiler_record_async (profiler, writer, NULL, on_begun, self);
+  sysprof_capture_writer_unref (writer);
+  if (self->options->command == NULL)
+    sysprof_cli_terminal_note (&self->terminal, "Recording, press ^C to exit");
+  g_main_loop_run (self->loop);
+
+  /* From here on ^C ends the program as any other. */
+  g_source_destroy (interrupt);
+  g_source_destroy (terminate);
+  g_source_unref (interrupt);
+  g_source_unref (terminate);
+  return self->recording != NULL;
+}
+
+/* FALSE and reported, if anything of the capture is missing. A command that failed is none of that. */
+static bool
+finish (Session *self)
+{
+  g_autoptr (GError) error = NULL;
+  bool command_ran = self->options->command == NULL ||
+                     sysprof_recording_get_subprocess (self->recording) != NULL;
+  bool is_whole = self->error == NULL && !self->is_fatal && command_ran;
+
+  show_diagnostics (self);
+  if (!self->is_committed && has_begun (self))
+    (void) commit_once_begun (self); /* has told what failed */
+
+  /* A compressor knows better than the recorder, who only sees a closed pipe. */
+  if (!sysprof_cli_output_close (&self->output, &error))
+    {
+      is_whole = false;
+      fail (self, error);
+    }
+  else if (self->error != NULL)
+    fail (self, self->error);
+  return is_whole;
+}
+
+static int
+exit_status_of_command (Session *self)
+{
+  GSubprocess *subprocess = sysprof_recording_get_subprocess (self->recording);
+
+  if (!self->options->exit_status || subprocess == NULL)
+    return EXIT_SUCCESS;
+  if (g_subprocess_get_if_exited (subprocess))
+    return g_subprocess_get_exit_status (subprocess);
+  if (g_subprocess_get_if_signaled (subprocess))
+    return SIGNAL_STATUS + g_subprocess_get_term_sig (subprocess);
+  return EXIT_SUCCESS;
+}
+
+static bool
+show_results (Session *self, GError **error)
+{
+  autofd fd = -1;
+
+  if (!self->options->report && self->options->flame == NULL)
+    return true;
+  fd = sysprof_recording_dup_fd (self->recording);
+  if (fd < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot read the recording back for --report or --flame");
+      return false;
+    }
+  return sysprof_cli_show_results (self->options, fd, &self->flame, error);
+}
+
+int
+sysprof_cli_record (const CliOptions *options)
+{
+  g_auto (Session) self = { .options = options, .output = OUTPUT_INIT, .flame = OUTPUT_INIT };
+  struct sigaction broken_pipe = { .sa_handler = on_broken_pipe, .sa_flags = SA_RESTART };
+  g_autoptr (GError) error = NULL;
+  RecordingStatus status;
+  bool is_whole;
+
+  self.terminal.is_quiet = options->quiet;
+  if (options->json_status)
+    self.terminal.form = STATUS_JSON;
+  else if (!options->quiet && isatty (STDERR_FILENO))
+    self.terminal.form = STATUS_LINE;
+  self.loop = g_main_loop_new (NULL, FALSE);
+  (void) sigaction (SIGPIPE, &broken_pipe, NULL); /* fails for wrong numbers only */
+
+  if (!open_outputs (&self, &error))
+    return fail (&self, error);
+  if (!run (&self))
+    return fail (&self, self.error);
+
+  is_whole = finish (&self);
+  sysprof_recording_get_status (self.recording, &status);
+  sysprof_cli_terminal_status (&self.terminal, &status, true);
+  if (self.is_committed)
+    sysprof_cli_terminal_summary (&self.terminal, &status, self.output.path);
+  if (self.is_committed && !show_results (&self, &error))
+    return fail (&self, error);
+  return is_whole ? exit_status_of_command (&self) : EXIT_FAILURE;
+}
