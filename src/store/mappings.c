@@ -70,6 +70,7 @@ sysprof_mappings_init (Mappings *self, const Builder *builder)
   self->now = g_new0 (AddressSpace, n_processes);
   self->later = g_new0 (AddressSpace, n_processes);
   self->has_exited = g_new0 (bool, n_processes);
+  self->is_complete = g_new0 (bool, n_processes);
   self->last = g_new0 (MappingId, n_processes);
   self->before = g_new0 (MappingId, store->n_mappings);
   self->same_as = g_new0 (MappingId, store->n_mappings);
@@ -93,6 +94,7 @@ sysprof_mappings_clear (Mappings *self)
   g_free (self->now);
   g_free (self->later);
   g_free (self->has_exited);
+  g_free (self->is_complete);
   g_free (self->last);
   g_free (self->before);
   g_free (self->same_as);
@@ -153,6 +155,7 @@ sysprof_mappings_fork (Mappings *self, ProcessId parent, ProcessId child)
     return;
 
   self->has_exited[child] = false;
+  self->is_complete[child] |= self->now[parent].root != 0 || self->now[child].root != 0;
   sysprof_address_space_fork (&self->now[parent], &self->regions, &self->now[child]);
 }
 
@@ -183,7 +186,7 @@ sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address)
   const Region *region =
       sysprof_address_space_find (&self->now[process], &self->regions, address);
 
-  if (region == NULL)
+  if (region == NULL && !self->is_complete[process])
     {
       /* Sampling begins before the running processes are read, and some samples come in between. */
       if (self->later[process].owner == 0 && self->last[process] > self->n_seen)

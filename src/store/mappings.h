@@ -15,10 +15,12 @@ typedef struct
   AddressSpace *now;   /* [processes.n] */
   AddressSpace *later; /* [processes.n] made for the processes that need it */
   bool *has_exited;    /* [processes.n] */
-  MappingId *before;   /* [n_mappings] the process's mapping before this one in time */
-  MappingId *last;     /* [processes.n] */
-  MappingId *same_as;  /* [n_mappings] for one that repeats another: which; else itself */
-  MappingId n_seen;    /* mappings up to this one are from before now */
+  bool *
+      is_complete; /* [processes.n] forked while recording: the kernel told of all it mapped, in time */
+  MappingId *before;  /* [n_mappings] the process's mapping before this one in time */
+  MappingId *last;    /* [processes.n] */
+  MappingId *same_as; /* [n_mappings] for one that repeats another: which; else itself */
+  MappingId n_seen;   /* mappings up to this one are from before now */
 } Mappings;
 
 /* Makes a row of each map frame, in order of time. */
