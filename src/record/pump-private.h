@@ -26,6 +26,7 @@ struct Pump
   void *events_data;
   Privilege *privilege;
   Output *output;
+  sigset_t inherited_signals; /* blocked where the recording was started */
   int epoll_fd;
   int wake_fd; /* eventfd: another thread has something */
 

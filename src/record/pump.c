@@ -10,6 +10,7 @@
 
 #include "capture/capture.h"
 #include "record/instrument.h"
+#include "record/metadata.h"
 #include "record/privilege.h"
 #include "util/util.h"
 
@@ -249,6 +250,21 @@ write_final_accounts (Pump *self)
 
 /* --- the spawned program --- */
 
+void
+sysprof_pump_begin_spawn (Pump *self)
+{
+  pthread_sigmask (SIG_SETMASK, &self->inherited_signals, NULL);
+}
+
+void
+sysprof_pump_end_spawn (Pump *self)
+{
+  sigset_t all;
+
+  sigfillset (&all);
+  pthread_sigmask (SIG_BLOCK, &all, NULL);
+}
+
 static void
 program_ended (Pump *self, int fd, void *data)
 {
@@ -272,7 +288,9 @@ spawn_program (Pump *self)
         klass->prepare_spawnable (instrument, self, self->options.spawnable);
     }
 
+  sysprof_pump_begin_spawn (self);
   subprocess = sysprof_spawnable_spawn (self->options.spawnable, &error);
+  sysprof_pump_end_spawn (self);
   if (subprocess == NULL)
     {
       self->events.diagnostic (self->events_data, "Program", error->message, true);
@@ -429,6 +447,8 @@ record (Pump *self)
   record_instruments (self, true);
   define_own_counters (self);
   record_instruments (self, false);
+  sysprof_record_metadata_write (self->writer, self->options.spawnable,
+                                 self->options.record_environment);
   sysprof_pump_start_ticks (self);
   sysprof_pump_add_tick (self, FLUSH_INTERVAL, flush_tick, NULL);
 
@@ -473,7 +493,7 @@ pump_thread (void *data)
 
   /* Signals are the program's, not ours: they find its main thread. */
   sigfillset (&all);
-  pthread_sigmask (SIG_BLOCK, &all, NULL);
+  pthread_sigmask (SIG_BLOCK, &all, &self->inherited_signals);
 
   record (self);
   finish (self);

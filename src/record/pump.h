@@ -39,6 +39,11 @@ Privilege *sysprof_pump_get_privilege (Pump *self);
 /* The program to be started, or NULL. */
 SysprofSpawnable *sysprof_pump_get_spawnable (Pump *self);
 
+/* Around starting a process: it begins with the signals blocked that whoever started the recording blocks, not
+ * with those of the pump thread, which are all: it could not be interrupted then. */
+void sysprof_pump_begin_spawn (Pump *self);
+void sysprof_pump_end_spawn (Pump *self);
+
 /* Whether the capture may keep the spawned program's environment, which holds secrets. */
 bool sysprof_pump_get_record_environment (Pump *self);
 
