@@ -143,15 +143,6 @@ add_top_down (Builder *self, StackId stack, int32_t tid, uint64_t weight)
     self->tree->self[self->node_of_stack[stack]] += weight;
 }
 
-static ProcessId
-process_of (const StackTree *stacks, StackId stack)
-{
-  while (stacks->depth[stack] > 0)
-    stack = stacks->parent[stack];
-
-  return stack;
-}
-
 static void
 add_bottom_up (Builder *self, StackId stack, int32_t tid, uint64_t weight)
 {
@@ -169,7 +160,7 @@ add_bottom_up (Builder *self, StackId stack, int32_t tid, uint64_t weight)
         return;
     }
 
-  node = node_of_process (self, process_of (stacks, stack), tid);
+  node = node_of_process (self, sysprof_store_process_of_stack (self->store, stack), tid);
   for (; stacks->depth[at] > 0; at = stacks->parent[at])
     node = node_of_function (self, node, at);
   self->tree->self[node] += weight;

@@ -47,10 +47,12 @@ typedef struct
   SampleFilter filter;
   TreeShape shape;
   /* … private: what the pointers in `filter` point to */
+  GArray *times;
   GArray *processes;
   GArray *tids;
   GArray *cpus;
 } ResolvedSelection;
 
+/* `self` is borrowed by the result. All errors are of usage. A name that nobody bears is none: it selects nothing. */
 gboolean sysprof_selection_resolve (const Selection *self, const Store *store, ResolvedSelection *resolved, GError **error);
 void sysprof_resolved_selection_clear (ResolvedSelection *self);

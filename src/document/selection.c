@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What part of a capture an answer is about, and its shape: the options that all programs spell the same way. */
+
+#include "document/selection-parts.h"
+
+GOptionEntry *
+sysprof_selection_option_entries (Selection *selection)
+{
+  /* clang-format off */
+  const GOptionEntry entries[] = {
+    { "time", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->times,
+      "Only what happened in that time, like 2s..2.5s or 500ms..", "A..B" },
+    { "process", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->processes,
+      "Only these processes; names may hold * and ?", "NAME|PID" },
+    { "thread", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->threads, "Only these threads", "NAME|TID" },
+    { "cpu", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->cpus, "Only what ran there, like 0,2-3", "LIST" },
+    { "symbol", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->symbols,
+      "Only stacks with such a function; !TEXT: only those without", "TEXT" },
+    { "binary", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->binaries,
+      "Only stacks with such a program or library; !TEXT: only those without", "TEXT" },
+    { "no-kernel", 0, 0, G_OPTION_ARG_NONE, &selection->no_kernel, "Leave the kernel's functions out", NULL },
+    { "focus", 0, 0, G_OPTION_ARG_STRING, &selection->focus, "Begin at this function", "SYMBOL" },
+    { "bottom-up", 0, 0, G_OPTION_ARG_NONE, &selection->bottom_up,
+      "From the innermost functions to their callers", NULL },
+    { "left-heavy", 0, 0, G_OPTION_ARG_NONE, &selection->left_heavy,
+      "Flame graph: heaviest first instead of by name", NULL },
+    { "fold-recursion", 0, 0, G_OPTION_ARG_NONE, &selection->fold_recursion,
+      "Show a function that calls itself once", NULL },
+    { "threads", 0, 0, G_OPTION_ARG_NONE, &selection->by_threads, "Tell the threads of a process apart", NULL },
+    { "merge-processes", 0, 0, G_OPTION_ARG_NONE, &selection->merge_processes,
+      "Show processes of the same name as one", NULL },
+    { NULL },
+  };
+  /* clang-format on */
+
+  return g_memdup2 (entries, sizeof entries);
+}
+
+void
+sysprof_selection_clear (Selection *self)
+{
+  g_strfreev (self->times);
+  g_strfreev (self->processes);
+  g_strfreev (self->threads);
+  g_strfreev (self->cpus);
+  g_strfreev (self->symbols);
+  g_strfreev (self->binaries);
+  g_free (self->focus);
+  *self = (Selection){ 0 };
+}
+
+static gboolean
+check_terms (const char *option, const char *what, char **terms, GError **error)
+{
+  for (guint i = 0; terms != NULL && terms[i] != NULL; i++)
+    if (terms[i][terms[i][0] == '!'] == 0)
+      {
+        g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                     "%s '%s': give a part of the name of a %s, or ! and a part to leave out",
+                     option, terms[i], what);
+        return FALSE;
+      }
+
+  return TRUE;
+}
+
+static gboolean
+check_focus (const char *focus, GError **error)
+{
+  if (focus == NULL || focus[0] != 0)
+    return TRUE;
+
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+               "--focus '': give the name of a function, or a part of it");
+  return FALSE;
+}
+
+static gboolean
+resolve (const Selection *self, const Store *store, ResolvedSelection *resolved, GError **error)
+{
+  resolved->times = g_array_new (FALSE, FALSE, sizeof (TimeRange));
+  resolved->processes = g_array_new (FALSE, FALSE, sizeof (ProcessId));
+  resolved->tids = g_array_new (FALSE, FALSE, sizeof (int32_t));
+  resolved->cpus = g_array_new (FALSE, FALSE, sizeof (int32_t));
+
+  return (self->times == NULL ||
+          sysprof_selection_parse_times (self->times, store, resolved->times, error)) &&
+         (self->processes == NULL || sysprof_selection_find_processes (
+                                         self->processes, store, resolved->processes, error)) &&
+         (self->threads == NULL ||
+          sysprof_selection_find_threads (self->threads, store, resolved->tids, error)) &&
+         (self->cpus == NULL ||
+          sysprof_selection_parse_cpus (self->cpus, resolved->cpus, error)) &&
+         check_terms ("--symbol", "function", self->symbols, error) &&
+         check_terms ("--binary", "program or library", self->binaries, error) &&
+         check_focus (self->focus, error);
+}
+
+static void
+fill_filter (SampleFilter *filter, const Selection *self, const ResolvedSelection *resolved)
+{
+  *filter = (SampleFilter){
+    .processes = (const ProcessId *) resolved->processes->data,
+    .n_processes = resolved->processes->len,
+    .has_processes = self->processes != NULL,
+    .tids = (const int32_t *) resolved->tids->data,
+    .n_tids = resolved->tids->len,
+    .has_tids = self->threads != NULL,
+    .cpus = (const int32_t *) resolved->cpus->data,
+    .n_cpus = resolved->cpus->len,
+    .has_cpus = self->cpus != NULL,
+    .symbol_terms = (const char *const *) self->symbols,
+    .binary_terms = (const char *const *) self->binaries,
+  };
+
+  if (resolved->times->len > 0)
+    {
+      const TimeRange *times = (const TimeRange *) resolved->times->data;
+
+      filter->times = times;
+      filter->n_times = resolved->times->len;
+      filter->time_begin = times[0].begin;
+      filter->time_end = times[filter->n_times - 1].end;
+    }
+}
+
+gboolean
+sysprof_selection_resolve (const Selection *self,
+                           const Store *store,
+                           ResolvedSelection *resolved,
+                           GError **error)
+{
+  *resolved = (ResolvedSelection){ 0 };
+
+  if (!resolve (self, store, resolved, error))
+    {
+      sysprof_resolved_selection_clear (resolved);
+      return FALSE;
+    }
+
+  fill_filter (&resolved->filter, self, resolved);
+  resolved->shape = (TreeShape){
+    .bottom_up = self->bottom_up,
+    .threads = self->by_threads,
+    .no_kernel = self->no_kernel,
+    .merge_processes = self->merge_processes,
+    .fold_recursion = self->fold_recursion,
+    .focus = self->focus,
+  };
+  return TRUE;
+}
+
+void
+sysprof_resolved_selection_clear (ResolvedSelection *self)
+{
+  g_clear_pointer (&self->times, g_array_unref);
+  g_clear_pointer (&self->processes, g_array_unref);
+  g_clear_pointer (&self->tids, g_array_unref);
+  g_clear_pointer (&self->cpus, g_array_unref);
+  *self = (ResolvedSelection){ 0 };
+}
