@@ -20,11 +20,11 @@ typedef struct
   /* processes.c */
   GHashTable *process_of_pid; /* pid → ProcessId */
   GHashTable *process_of_tid; /* thread ids that are no pids → ProcessId */
-  ProcessId *fork_parent;     /* [frames_of_type[FRAME_FORK].n] 0 = only a thread */
-  ProcessId *fork_child;      /* [frames_of_type[FRAME_FORK].n] 0 = only a thread */
-  bool *comm_is_derived;      /* [processes.n] from the command line: no frame brought it */
-  bool *has_process_frame;    /* [processes.n] */
-  GString *damage;            /* sentences for Store.damage */
+  ProcessId *fork_parent; /* [frames_of_type[SYSPROF_CAPTURE_FRAME_FORK].n] 0 = only a thread */
+  ProcessId *fork_child;  /* [frames_of_type[SYSPROF_CAPTURE_FRAME_FORK].n] 0 = only a thread */
+  bool *comm_is_derived;  /* [processes.n] from the command line: no frame brought it */
+  bool *has_process_frame; /* [processes.n] */
+  GString *damage;         /* sentences for Store.damage */
 } Builder;
 
 static inline Frame

@@ -162,8 +162,8 @@ void
 sysprof_builder_read_counters (Builder *self)
 {
   Store *store = self->store;
-  const FrameList *definitions = &store->frames_of_type[FRAME_CTRDEF];
-  const FrameList *sets = &store->frames_of_type[FRAME_CTRSET];
+  const FrameList *definitions = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_CTRDEF];
+  const FrameList *sets = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_CTRSET];
   g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (Value));
   g_autoptr (GArray) changes = g_array_new (FALSE, FALSE, sizeof (Change));
   g_autoptr (GHashTable) by_pid_and_id = g_hash_table_new (NULL, NULL);
@@ -221,7 +221,7 @@ sysprof_builder_count_lost (Builder *self)
 {
   Store *store = self->store;
   const Counters *counters = &store->counters;
-  const FrameList *logs = &store->frames_of_type[FRAME_LOG];
+  const FrameList *logs = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_LOG];
   uint64_t by_counter = 0, by_log = 0;
 
   for (uint32_t i = 0; i < counters->n; i++)

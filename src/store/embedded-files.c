@@ -31,7 +31,7 @@ void
 sysprof_builder_read_embedded_files (Builder *self)
 {
   Store *store = self->store;
-  const FrameList *frames = &store->frames_of_type[FRAME_FILE_CHUNK];
+  const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_FILE_CHUNK];
   EmbeddedFiles *files = &store->files;
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (EmbeddedFile));
   g_autoptr (GHashTable) row_of_name = g_hash_table_new (NULL, NULL); /* StringId → row + 1 */

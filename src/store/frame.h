@@ -3,38 +3,23 @@
 /* One frame of the file, and how to read it: offsets are those of docs/format.md.
  *
  * Nothing is cast onto the bytes: they may be unaligned and of the other byte order. Numbers are
- * read by offset; the caller stays inside what sysprof_frame_is_sound() has checked. Texts may
+ * read by offset; the caller stays inside what sysprof_capture_frame_validate() has checked. Texts may
  * lack their NUL and end with their field or with the frame. */
 
 #pragma once
+
+#include "capture/capture.h"
+#include "util/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "util/text.h"
-
+/* Types are those of the format, and two of ours: */
 enum
 {
   FRAME_UNKNOWN = 0, /* of a type that we do not know, or one that contradicts itself */
-  FRAME_TIMESTAMP,
-  FRAME_SAMPLE,
-  FRAME_MAP,
-  FRAME_PROCESS,
-  FRAME_FORK,
-  FRAME_EXIT,
-  FRAME_JITMAP,
-  FRAME_CTRDEF,
-  FRAME_CTRSET,
-  FRAME_MARK,
-  FRAME_METADATA,
-  FRAME_LOG,
-  FRAME_FILE_CHUNK,
-  FRAME_ALLOCATION,
-  FRAME_OVERLAY,
-  FRAME_TRACE,
-  FRAME_DBUS,
-  FRAME_INDEX, /* in the file a timestamp */
+  FRAME_INDEX = SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE + 1, /* in the file a timestamp */
 };
 
 #define FRAME_HEADER_SIZE 24
@@ -104,7 +89,14 @@ sysprof_frame_text (const Frame *self, size_t at)
 }
 
 /* What type the frame really is: FRAME_INDEX for a timestamp that is one, FRAME_UNKNOWN for what we do not know. */
-uint8_t sysprof_frame_type (const Frame *self);
+static inline uint8_t
+sysprof_frame_type (const Frame *self)
+{
+  uint8_t type = self->bytes[16];
 
-/* Whether the fixed part of `type` and everything that its counts promise lie inside the frame. */
-bool sysprof_frame_is_sound (const Frame *self, uint8_t type);
+  if (type == SYSPROF_CAPTURE_FRAME_TIMESTAMP &&
+      sysprof_capture_frame_is_index (self->bytes, self->is_swapped))
+    return FRAME_INDEX;
+
+  return sysprof_capture_frame_type_is_known (type) ? type : FRAME_UNKNOWN;
+}

@@ -42,7 +42,7 @@ void
 sysprof_builder_read_jit_names (Builder *self)
 {
   Store *store = self->store;
-  const FrameList *frames = &store->frames_of_type[FRAME_JITMAP];
+  const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_JITMAP];
   g_autoptr (GArray) names = g_array_new (FALSE, FALSE, sizeof (OrderedName));
 
   for (uint32_t i = 0; i < frames->n; i++)

@@ -59,7 +59,7 @@ void
 sysprof_mappings_init (Mappings *self, const Builder *builder)
 {
   Store *store = builder->store;
-  const FrameList *frames = &store->frames_of_type[FRAME_MAP];
+  const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_MAP];
   uint32_t n_processes = store->processes.n;
 
   store->n_mappings = frames->n + 1;

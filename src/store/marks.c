@@ -8,7 +8,7 @@ void
 sysprof_builder_read_marks (Builder *self)
 {
   Store *store = self->store;
-  const FrameList *frames = &store->frames_of_type[FRAME_MARK];
+  const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_MARK];
 
   store->marks = g_new (Mark, frames->n);
   for (uint32_t i = 0; i < frames->n; i++)
@@ -34,7 +34,7 @@ void
 sysprof_builder_read_metadata (Builder *self)
 {
   Store *store = self->store;
-  const FrameList *frames = &store->frames_of_type[FRAME_METADATA];
+  const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_METADATA];
 
   store->metadata = g_new (Metadata, frames->n);
   for (uint32_t i = 0; i < frames->n; i++)

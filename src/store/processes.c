@@ -11,9 +11,11 @@
 
 /* Types that are about a process of the machine. A jitmap's pid is who wrote it, a counter's often so. */
 static const bool names_process[STORE_N_FRAME_TYPES] = {
-  [FRAME_SAMPLE] = true,     [FRAME_MAP] = true,     [FRAME_PROCESS] = true,
-  [FRAME_EXIT] = true,       [FRAME_MARK] = true,    [FRAME_LOG] = true,
-  [FRAME_ALLOCATION] = true, [FRAME_OVERLAY] = true, [FRAME_TRACE] = true,
+  [SYSPROF_CAPTURE_FRAME_SAMPLE] = true,     [SYSPROF_CAPTURE_FRAME_MAP] = true,
+  [SYSPROF_CAPTURE_FRAME_PROCESS] = true,    [SYSPROF_CAPTURE_FRAME_EXIT] = true,
+  [SYSPROF_CAPTURE_FRAME_MARK] = true,       [SYSPROF_CAPTURE_FRAME_LOG] = true,
+  [SYSPROF_CAPTURE_FRAME_ALLOCATION] = true, [SYSPROF_CAPTURE_FRAME_OVERLAY] = true,
+  [SYSPROF_CAPTURE_FRAME_TRACE] = true,
 };
 
 typedef struct
@@ -55,7 +57,7 @@ add_thread (GArray *threads, ProcessId process, int32_t tid)
 static size_t
 tid_offset (uint8_t type)
 {
-  return type == FRAME_ALLOCATION ? 40 : 28;
+  return type == SYSPROF_CAPTURE_FRAME_ALLOCATION ? 40 : 28;
 }
 
 /* Rows in the order in which the pids first appear, and the threads that frames name. */
@@ -71,7 +73,9 @@ collect_pids (Builder *self, GArray *rows, GArray *threads)
     {
       uint8_t type = store->frames.type[i];
 
-      bool has_thread = type == FRAME_SAMPLE || type == FRAME_TRACE || type == FRAME_ALLOCATION;
+      bool has_thread = type == SYSPROF_CAPTURE_FRAME_SAMPLE ||
+                        type == SYSPROF_CAPTURE_FRAME_TRACE ||
+                        type == SYSPROF_CAPTURE_FRAME_ALLOCATION;
 
       /* -1 stands for "none", but a stack must hang somewhere. */
       if (!names_process[type] || (store->frames.pid[i] < 0 && !has_thread))
@@ -110,7 +114,7 @@ static void
 follow_forks (Builder *self, GArray *rows, GArray *threads)
 {
   const Store *store = self->store;
-  const FrameList *forks = &store->frames_of_type[FRAME_FORK];
+  const FrameList *forks = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_FORK];
 
   self->fork_parent = g_new0 (ProcessId, forks->n);
   self->fork_child = g_new0 (ProcessId, forks->n);
@@ -260,7 +264,7 @@ read_names_and_spans (Builder *self)
       Process *process;
       Birth *birth;
 
-      if (type == FRAME_FORK)
+      if (type == SYSPROF_CAPTURE_FRAME_FORK)
         {
           id = self->fork_child[n_forks++];
           if (id == 0)
@@ -274,7 +278,8 @@ read_names_and_spans (Builder *self)
           continue;
         }
 
-      if (type != FRAME_PROCESS && type != FRAME_MAP && type != FRAME_EXIT)
+      if (type != SYSPROF_CAPTURE_FRAME_PROCESS && type != SYSPROF_CAPTURE_FRAME_MAP &&
+          type != SYSPROF_CAPTURE_FRAME_EXIT)
         continue;
       id = sysprof_builder_process (self, store->frames.pid[i]);
       if (id == 0)
@@ -282,7 +287,7 @@ read_names_and_spans (Builder *self)
 
       process = &processes->row[id];
       birth = &births[id];
-      if (type == FRAME_EXIT)
+      if (type == SYSPROF_CAPTURE_FRAME_EXIT)
         {
           process->has_exit = true;
           process->end = CLAMP (time, process->start, store->end);
@@ -291,7 +296,7 @@ read_names_and_spans (Builder *self)
 
       if (!birth->is_described && !birth->was_forked)
         process->start = CLAMP (time, store->begin, store->end);
-      if (type == FRAME_PROCESS)
+      if (type == SYSPROF_CAPTURE_FRAME_PROCESS)
         {
           Frame frame = sysprof_store_frame (store, i);
 
@@ -305,6 +310,7 @@ read_names_and_spans (Builder *self)
     {
       Process *process = &processes->row[i];
 
+      process->end = MAX (process->end, process->start);
       if (process->comm == 0)
         {
           g_autofree char *name = process->pid == 0

@@ -85,7 +85,7 @@ walk_frames (Builder *self, FoundList *list, GError **error)
       found.pid = sysprof_frame_i32 (&frame, 4);
       found.cpu = (int16_t) sysprof_frame_u16 (&frame, 2);
       found.type = sysprof_frame_type (&frame);
-      if (!sysprof_frame_is_sound (&frame, found.type))
+      if (!sysprof_capture_frame_validate (frame.bytes, left, store->is_swapped))
         {
           n_unsound++;
           found.type = FRAME_UNKNOWN;
@@ -191,7 +191,7 @@ order_marks (const Store *store, Found *items, size_t n, GArray *marks)
 
   g_array_set_size (marks, 0);
   for (size_t i = 0; i < n; i++)
-    if (items[i].type == FRAME_MARK)
+    if (items[i].type == SYSPROF_CAPTURE_FRAME_MARK)
       {
         Frame frame = { .bytes = store->bytes + items[i].offset,
                         .is_swapped = store->is_swapped };
@@ -205,7 +205,7 @@ order_marks (const Store *store, Found *items, size_t n, GArray *marks)
 
   g_array_sort (marks, compare_longer_first);
   for (size_t i = 0; i < n; i++)
-    if (items[i].type == FRAME_MARK)
+    if (items[i].type == SYSPROF_CAPTURE_FRAME_MARK)
       items[i] = g_array_index (marks, FoundMark, next++).found;
 }
 
@@ -262,9 +262,12 @@ fill_columns (Store *store, const FoundList *list)
 
 /* Types whose time is that of something that happened, not that of a description. */
 static const bool is_data[STORE_N_FRAME_TYPES] = {
-  [FRAME_SAMPLE] = true,     [FRAME_MAP] = true,    [FRAME_PROCESS] = true, [FRAME_FORK] = true,
-  [FRAME_EXIT] = true,       [FRAME_CTRSET] = true, [FRAME_MARK] = true,    [FRAME_LOG] = true,
-  [FRAME_ALLOCATION] = true, [FRAME_TRACE] = true,  [FRAME_DBUS] = true,
+  [SYSPROF_CAPTURE_FRAME_SAMPLE] = true,       [SYSPROF_CAPTURE_FRAME_MAP] = true,
+  [SYSPROF_CAPTURE_FRAME_PROCESS] = true,      [SYSPROF_CAPTURE_FRAME_FORK] = true,
+  [SYSPROF_CAPTURE_FRAME_EXIT] = true,         [SYSPROF_CAPTURE_FRAME_CTRSET] = true,
+  [SYSPROF_CAPTURE_FRAME_MARK] = true,         [SYSPROF_CAPTURE_FRAME_LOG] = true,
+  [SYSPROF_CAPTURE_FRAME_ALLOCATION] = true,   [SYSPROF_CAPTURE_FRAME_TRACE] = true,
+  [SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE] = true,
 };
 
 /* The header's times hold where they fit the frames. Joined captures carry those of their last
@@ -285,7 +288,7 @@ find_time_range (Store *store, int64_t header_begin, int64_t header_end)
       n_early += end < header_begin;
       if (n_data++ == 0)
         first = last = end;
-      if (store->frames.type[i] == FRAME_MARK)
+      if (store->frames.type[i] == SYSPROF_CAPTURE_FRAME_MARK)
         {
           Frame frame = sysprof_store_frame (store, i);
           int64_t duration = sysprof_frame_i64 (&frame, 24);

@@ -348,24 +348,24 @@ walk_frames (Fold *self, GError **error)
 
       switch (store->frames.type[i])
         {
-        case FRAME_SAMPLE:
+        case SYSPROF_CAPTURE_FRAME_SAMPLE:
           frame = sysprof_store_frame (store, i);
           add_sample (self, i, &frame);
           break;
-        case FRAME_ALLOCATION:
+        case SYSPROF_CAPTURE_FRAME_ALLOCATION:
           frame = sysprof_store_frame (store, i);
           add_allocation (self, i, &frame);
           break;
-        case FRAME_MAP:
+        case SYSPROF_CAPTURE_FRAME_MAP:
           sysprof_mappings_advance (&self->mappings);
           break;
-        case FRAME_FORK:
+        case SYSPROF_CAPTURE_FRAME_FORK:
           if (builder->fork_child[n_forks] != 0)
             sysprof_mappings_fork (&self->mappings, builder->fork_parent[n_forks],
                                    builder->fork_child[n_forks]);
           n_forks++;
           break;
-        case FRAME_EXIT:
+        case SYSPROF_CAPTURE_FRAME_EXIT:
           sysprof_mappings_exit (&self->mappings,
                                  sysprof_builder_process (builder, store->frames.pid[i]));
           break;
@@ -420,8 +420,9 @@ init (Fold *self, Builder *builder)
 
   sysprof_mappings_init (&self->mappings, builder);
   sysprof_addresses_init (&self->addresses, store, &self->mappings);
-  new_events (&store->samples, store->n_frames_by_type[FRAME_SAMPLE], false);
-  new_events (&store->allocations, store->n_frames_by_type[FRAME_ALLOCATION], true);
+  new_events (&store->samples, store->n_frames_by_type[SYSPROF_CAPTURE_FRAME_SAMPLE], false);
+  new_events (&store->allocations, store->n_frames_by_type[SYSPROF_CAPTURE_FRAME_ALLOCATION],
+              true);
 }
 
 static void

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Captures of every kind that loading must get right. With a folder as argument, writes them there.
 
-    make-captures.py FOLDER            the named ones
-    make-captures.py FOLDER random N   N of random frames (seeds 0 … N - 1)
+    make_captures.py FOLDER            the named ones
+    make_captures.py FOLDER random N   N of random frames (seeds 0 … N - 1)
+    make_captures.py --one NAME FILE   that one
 """
 
 import gzip
@@ -330,7 +331,36 @@ def random_capture(seed):
     return c
 
 
+@capture
+def all_kinds():
+    """Some of everything, in no order of time."""
+    c = Capture(time=1000, end_time=5000)
+    for make in every_type, fork_inherits_mappings, mapping_replaced, embedded_files, counter_ids_of_two_processes, \
+            all_contexts, names, threads_are_forks_too, jitmap_after_use:
+        c.raw(make().data[256:])
+    for seed in range(7):
+        made = random_capture(seed)
+        if not made.big:
+            c.raw(made.data[256:whole_frames(made.data)])
+    return c
+
+
+def whole_frames(data):
+    """Where the last whole frame of a little-endian capture ends."""
+    at = 256
+    while at + 24 <= len(data):
+        length = int.from_bytes(data[at:at + 2], "little")
+        if length < 24 or length % 8 or at + length > len(data):
+            break
+        at += length
+    return at
+
+
 def main():
+    if sys.argv[1] == "--one":
+        with open(sys.argv[3], "wb") as out:
+            out.write(MADE[sys.argv[2]]().data)
+        return
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
     made = {name: make for name, make in MADE.items()}

@@ -213,6 +213,7 @@ class Reference:
                 self.name(process, frame.text(24))
                 process.named = True
         for process in self.processes.values():
+            process.stop = max(process.start, process.stop)
             process.comm = process.comm or (b"swapper" if process.pid == 0 else b"Process %d" % process.pid)
             process.command = process.command or process.comm
 
