@@ -15,7 +15,6 @@
  * Built with -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls; it prints what each leaf used, in
  * milliseconds of CPU time, so that a check compares with what happened and not with what was planned. */
 
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

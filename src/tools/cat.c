@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* sysprof-cat: prints a capture as a tree of blocks.
+ *
+ *   document {
+ *     title: "run.syscap";
+ *     timespan: BEGIN END;
+ *     metadata { … } callgraph { … } marks { … } counters { … }
+ *   }
+ *
+ * All texts come from strangers: they are made valid UTF-8 and escaped as in XML. */
+
+#include "document/document.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct
+{
+  gboolean no_callgraph;
+  gboolean no_counters;
+  gboolean no_marks;
+  gboolean no_metadata;
+  char **captures; /* NULL-terminated */
+} CatOptions;
+
+static void
+indent (unsigned level)
+{
+  printf ("%*s", (int) level * 2, "");
+}
+
+static void
+open_block (unsigned level, const char *name)
+{
+  indent (level);
+  printf ("%s {\n", name);
+}
+
+static void
+close_block (unsigned level)
+{
+  indent (level);
+  puts ("}");
+}
+
+/* *(full)* */
+static char *
+escape (const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  return g_markup_escape_text (valid, -1);
+}
+
+static void
+print_text (unsigned level, const char *name, const char *text)
+{
+  g_autofree char *escaped = escape (text);
+
+  indent (level);
+  printf ("%s: \"%s\";\n", name, escaped);
+}
+
+static void
+print_nsec (unsigned level, const char *name, int64_t nsec)
+{
+  indent (level);
+  printf ("%s: %" PRId64 ";\n", name, nsec);
+}
+
+static void
+print_metadata (const Store *store)
+{
+  open_block (1, "metadata");
+  for (uint32_t i = 0; i < store->n_metadata; i++)
+    {
+      g_autofree char *id = escape (sysprof_store_string (store, store->metadata[i].id));
+      g_autofree char *value = escape (sysprof_store_string (store, store->metadata[i].value));
+
+      indent (2);
+      printf ("\"%s\": \"%s\";\n", id, value);
+    }
+  close_block (1);
+}
+
+/* Without recursion: the depth of a tree is a stranger's choice. */
+static void
+print_callgraph (const Store *store, const SymbolTable *symbols)
+{
+  TreeShape shape = { 0 };
+  StackWeights weights = { 0 };
+  g_autoptr (CallTree) tree = NULL;
+  CallNodeId node = 0;
+  unsigned level = 2;
+
+  sysprof_stack_weights_fold (&weights, store, symbols, NULL, false);
+  tree = sysprof_call_tree_new (store, symbols, &weights, &shape);
+  sysprof_stack_weights_clear (&weights);
+  open_block (1, "callgraph");
+  for (;;)
+    {
+      g_autofree char *label = sysprof_call_tree_dup_label (tree, store, symbols, node);
+      g_autofree char *escaped = escape (label);
+
+      open_block (level, "node");
+      indent (level + 1);
+      printf ("symbol: \"%s\", self: %" PRIu64 ", total: %" PRIu64 "%s\n", escaped,
+              tree->self[node], tree->total[node], tree->first_child[node] != 0 ? "," : "");
+      if (tree->first_child[node] != 0)
+        {
+          node = tree->first_child[node];
+          level++;
+          continue;
+        }
+      close_block (level);
+      while (node != 0 && tree->next_sibling[node] == 0)
+        {
+          node = tree->parent[node];
+          close_block (--level);
+        }
+      if (node == 0)
+        break;
+      node = tree->next_sibling[node];
+    }
+  close_block (1);
+}
+
+static void
+print_mark (const Store *store, const Mark *mark)
+{
+  open_block (3, "mark");
+  print_text (4, "name", sysprof_store_string (store, mark->name));
+  print_text (4, "message", sysprof_store_string (store, mark->message));
+  print_nsec (4, "duration", mark->duration);
+  print_nsec (4, "end-time", mark->time + mark->duration);
+  close_block (3);
+}
+
+/* By group, in the order in which the groups first appear. */
+static void
+print_marks (const Store *store)
+{
+  g_autoptr (GHashTable) by_group = /* group → GArray of indices */
+      g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_array_unref);
+  g_autoptr (GPtrArray) groups = g_ptr_array_new (); /* borrowed from by_group */
+
+  open_block (1, "marks");
+  for (uint32_t i = 0; i < store->n_marks; i++)
+    {
+      gpointer key = GUINT_TO_POINTER (store->marks[i].group);
+      GArray *group = g_hash_table_lookup (by_group, key);
+
+      if (group == NULL)
+        {
+          group = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+          g_hash_table_insert (by_group, key, group);
+          g_ptr_array_add (groups, group);
+        }
+      g_array_append_val (group, i);
+    }
+  for (guint g = 0; g < groups->len; g++)
+    {
+      const GArray *group = g_ptr_array_index (groups, g);
+      const Mark *first = &store->marks[g_array_index (group, uint32_t, 0)];
+
+      open_block (2, "group");
+      print_text (3, "name", sysprof_store_string (store, first->group));
+      for (guint i = 0; i < group->len; i++)
+        print_mark (store, &store->marks[g_array_index (group, uint32_t, i)]);
+      close_block (2);
+    }
+  close_block (1);
+}
+
+static void
+print_counter_value (const Store *store, const Counter *counter, uint32_t value)
+{
+  const Counters *counters = &store->counters;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (counter->is_double)
+    g_ascii_formatd (text, sizeof text, "%.10g", counters->value[value].dbl);
+  else
+    g_snprintf (text, sizeof text, "%" PRId64, counters->value[value].i64);
+  indent (4);
+  printf ("value { time: %" PRId64 "; offset: %" PRId64 "; value: %s; }\n",
+          counters->time[value], counters->time[value] - store->begin, text);
+}
+
+static void
+print_counters (const Store *store)
+{
+  open_block (1, "counters");
+  for (uint32_t i = 0; i < store->counters.n; i++)
+    {
+      const Counter *counter = &store->counters.row[i];
+
+      open_block (2, "counter");
+      print_text (3, "category", sysprof_store_string (store, counter->category));
+      print_text (3, "name", sysprof_store_string (store, counter->name));
+      print_text (3, "description", sysprof_store_string (store, counter->description));
+      open_block (3, "values");
+      for (uint32_t v = 0; v < counter->n_values; v++)
+        print_counter_value (store, counter, counter->first_value + v);
+      close_block (3);
+      close_block (2);
+    }
+  close_block (1);
+}
+
+static void
+print_document (SysprofDocument *document, const CatOptions *options)
+{
+  const Store *store = sysprof_document_get_store (document);
+  g_autofree char *title = sysprof_document_dup_title (document);
+  g_autofree char *subtitle = sysprof_document_dup_subtitle (document);
+
+  open_block (0, "document");
+  print_text (1, "title", title);
+  if (subtitle != NULL)
+    print_text (1, "subtitle", subtitle);
+  indent (1);
+  printf ("timespan: %" PRId64 " %" PRId64 ";\n", store->begin, store->end);
+  if (!options->no_metadata)
+    print_metadata (store);
+  if (!options->no_callgraph)
+    print_callgraph (store, sysprof_document_get_symbols (document));
+  if (!options->no_marks)
+    print_marks (store);
+  if (!options->no_counters)
+    print_counters (store);
+  close_block (0);
+}
+
+static SysprofDocument *
+load (const char *path, GError **error)
+{
+  g_autoptr (SysprofDocumentLoader) loader = NULL;
+
+  if (g_str_equal (path, "-"))
+    loader = sysprof_document_loader_new_for_fd (STDIN_FILENO, error);
+  else
+    loader = sysprof_document_loader_new (path);
+  return loader != NULL ? sysprof_document_loader_load (loader, NULL, error) : NULL;
+}
+
+static gboolean
+parse_options (CatOptions *options, int *argc, char ***argv, GError **error)
+{
+  /* clang-format off */
+  const GOptionEntry entries[] = {
+    { "no-callgraph", 0, 0, G_OPTION_ARG_NONE, &options->no_callgraph, "Leave out the call graph", NULL },
+    { "no-counters", 0, 0, G_OPTION_ARG_NONE, &options->no_counters, "Leave out counter values", NULL },
+    { "no-marks", 0, 0, G_OPTION_ARG_NONE, &options->no_marks, "Leave out marks", NULL },
+    { "no-metadata", 0, 0, G_OPTION_ARG_NONE, &options->no_metadata, "Leave out metadata", NULL },
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->captures, NULL, "CAPTURE" },
+    { NULL }
+  };
+  /* clang-format on */
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+
+  g_option_context_set_summary (context, "Print a capture as text.");
+  g_option_context_add_main_entries (context, entries, NULL);
+  return g_option_context_parse (context, argc, argv, error);
+}
+
+int
+main (int argc, char **argv)
+{
+  CatOptions options = { 0 };
+  g_autoptr (SysprofDocument) document = NULL;
+  g_autoptr (GError) error = NULL;
+
+  setlocale (LC_ALL, "");
+  if (parse_options (&options, &argc, &argv, &error))
+    {
+      if (options.captures == NULL || options.captures[1] != NULL)
+        {
+          fputs ("usage: sysprof-cat CAPTURE\n", stderr);
+          g_strfreev (options.captures);
+          return EXIT_FAILURE;
+        }
+      document = load (options.captures[0], &error);
+      g_strfreev (options.captures);
+    }
+  if (document == NULL)
+    {
+      fprintf (stderr, "sysprof-cat: %s\n", error->message);
+      return EXIT_FAILURE;
+    }
+  print_document (document, &options);
+  if (fflush (stdout) != 0 || ferror (stdout))
+    {
+      fprintf (stderr, "sysprof-cat: Cannot write to standard output: %s\n",
+               g_strerror (errno));
+      return EXIT_FAILURE;
+    }
+  return EXIT_SUCCESS;
+}
