@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* views: turns a document and a selection into rows or trees, and renders them in our own looks.
+/* views: turns a store and a selection into rows or trees, and renders them in our own looks.
  *
  *   const View *view = sysprof_view_find ("functions");
- *   ViewRequest request = { .document = document, .selection = &resolved, .limit = 20 };
- *   Rows rows = { 0 };
- *   if (view->fill (&request, &rows, &error))
- *     sysprof_render (RENDER_TEXT, view, &request, &rows, stream, &error);
+ *   ViewRequest request = { .store = store, .symbols = symbols, .filter = &filter, .limit = 20 };
+ *   sysprof_view_render (view, RENDER_TEXT, &request, stream, &error);
  *
- * A view fills rows from frozen data on any thread; renderers only read them. A new view is one file and one name
- * in this folder's meson.build. */
+ * or in two steps, for who wants the rows themselves:
+ *
+ *   Rows rows = { 0 };
+ *   if (sysprof_view_fill (view, &request, &rows, &error))
+ *     sysprof_render (RENDER_TEXT, view, &request, &rows, stream, &error);
+ *   sysprof_rows_clear (&rows);
+ *
+ * A view fills rows from frozen data on any thread; renderers only read them. Sorting, --limit, --min and --depth are
+ * the same for all views and are applied here. A new view is one file and one name in this folder's meson.build. */
 
 #pragma once
 
-#include "document/document.h"
+#include "analyze/analyze.h"
 
 #include <gio/gio.h>
 
 typedef enum
 {
   COLUMN_TEXT,
+  COLUMN_TEXTS, /* array of text */
   COLUMN_COUNT,
-  COLUMN_PERCENT,  /* derived: of Rows.total */
   COLUMN_DURATION, /* ns */
   COLUMN_TIME,     /* ns from the start of the recording */
   COLUMN_BYTES,
-  COLUMN_NUMBER,   /* double */
-  COLUMN_ADDRESS,
-  COLUMN_STACK,    /* array of text, innermost first */
+  COLUMN_NUMBER, /* integer that is no quantity: a pid */
+  COLUMN_STACK,  /* functions, innermost first */
   COLUMN_BOOL,
 } ColumnKind;
 
@@ -36,16 +40,33 @@ typedef struct
   const char *name;  /* key in JSON, word for --sort */
   const char *title; /* above the column in text */
   ColumnKind kind;
-  bool json_only;
+  bool
+      share; /* show the percentage of Rows.total beside it (where people read; JSON has the total) */
+  bool json_only; /* people see it otherwise, or have no room for it */
 } Column;
+
+typedef struct
+{
+  const char *symbol;
+  const char *binary;
+  uint8_t kind; /* SymbolKind */
+} StackEntry;
+
+typedef struct
+{
+  uint32_t n;
+  const StackEntry *entries; /* [n] innermost first */
+} StackText;
 
 typedef union
 {
-  const char *text; /* owned by Rows.arena, or living as long as the document */
-  const char **texts; /* NULL-terminated */
+  const char
+      *text; /* owned by Rows.arena, or living as long as the store; any bytes; never NULL */
+  const char *const *texts; /* NULL-terminated */
   uint64_t count;
-  int64_t ns;
-  double number;
+  int64_t number; /* ns, bytes, numbers */
+  const StackText *stack;
+  bool flag;
 } Cell;
 
 #define VIEW_MAX_COLUMNS 16
@@ -57,8 +78,10 @@ typedef struct
   Cell *cells; /* [n_rows * n_columns] */
   uint32_t n_rows;
   uint32_t capacity;
-  uint32_t *parent; /* [n_rows] 1 + index of the parent row, 0 = top; NULL for a flat table. Parents come first. */
-  uint64_t total;   /* 100 % */
+  uint32_t *
+      parent; /* [n_rows] 1 + index of the parent row, 0 = top; NULL for a flat table. Parents come first. */
+  uint32_t n_hidden;       /* rows that --limit, --min or --depth left out */
+  uint64_t total;          /* 100 % */
   const char *weight_name; /* "samples" */
   const char *weight_unit; /* "count" */
   Arena arena;
@@ -70,30 +93,36 @@ typedef enum
   RENDER_JSON,
   RENDER_HTML,
   RENDER_SVG,
-  RENDER_FOLDED,
+  RENDER_FOLDED, /* of the selection, whatever the view */
 } RenderFormat;
+
+struct Selection;
 
 typedef struct
 {
-  SysprofDocument *document;
-  const ResolvedSelection *selection;
-  const Selection *selection_as_given; /* for the JSON member "selection" */
-  uint32_t limit; /* rows; 0 = all */
-  uint32_t depth; /* of trees; 0 = all */
+  Store *store;
+  const SymbolTable *symbols;
+  const SampleFilter *filter; /* NULL = everything */
+  const TreeShape *shape;     /* NULL = default */
+  const struct Selection
+      *selection;   /* as given, for the JSON member "selection"; may be NULL */
+  const char *path; /* of the capture, for people; NULL = the store's */
+  uint32_t limit;   /* rows; 0 = all */
+  uint32_t depth;   /* of trees, the top row is at 0; 0 = all */
   double min_percent;
   const char *sort; /* column name or NULL */
-  gboolean details;
-  /* flame graphs */
-  const char *title;
-  const char *subtitle;
-  uint32_t width;      /* px, 0 = default */
-  uint32_t row_height; /* px, 0 = default */
-  const char *colors;  /* scheme, NULL = default */
-  gboolean icicle;
+  bool details;
+  bool left_heavy;
+  /* flame graphs and tables as pictures */
+  const char *title;    /* NULL = default */
+  const char *subtitle; /* NULL = default, "" = none */
+  uint32_t width;       /* px, 0 = default */
+  uint32_t row_height;  /* px, 0 = default */
+  const char *colors;   /* one of sysprof_view_color_schemes(), NULL = "kind" */
+  bool icicle;
   /* text */
-  gboolean use_color;
+  bool use_color;
   uint32_t terminal_width; /* columns, 0 = not a terminal */
-  uint32_t terminal_height;
 } ViewRequest;
 
 typedef struct View
@@ -101,12 +130,36 @@ typedef struct View
   const char *name;
   const char *title;
   const char *summary; /* one line for --help */
-  gboolean (*fill) (const ViewRequest *request, Rows *rows, GError **error);
-  /* NULL, or a drawing of its own in that format instead of the table. */
-  gboolean (*render) (RenderFormat format, const ViewRequest *request, const Rows *rows, GOutputStream *stream, GError **error);
+  const char *const *
+      sections; /* NULL, or the views of which this one is made, each with its first few rows */
+  bool (*fill) (const ViewRequest *request, Rows *rows, GError **error);
+  /* NULL, or a drawing of its own instead of the table, in the formats that `draws` has. */
+  bool (*draw) (RenderFormat format,
+                const ViewRequest *request,
+                const Rows *rows,
+                GOutputStream *stream,
+                GError **error);
+  unsigned draws; /* bits, 1 << RENDER_… */
 } View;
 
 const View *sysprof_view_find (const char *name);
 const View *const *sysprof_view_list (void); /* NULL-terminated, in the order of --help */
+/* NULL-terminated, the default first. */
+const char *const *sysprof_view_color_schemes (void);
+
+/* Fills, sorts and cuts. Fails for a --sort column that the view does not have, or a focus that it needs. */
+bool
+sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GError **error);
 void sysprof_rows_clear (Rows *rows);
-gboolean sysprof_render (RenderFormat format, const View *view, const ViewRequest *request, const Rows *rows, GOutputStream *stream, GError **error);
+bool sysprof_render (RenderFormat format,
+                     const View *view,
+                     const ViewRequest *request,
+                     const Rows *rows,
+                     GOutputStream *stream,
+                     GError **error);
+/* Both steps. Writes nothing when filling fails. */
+bool sysprof_view_render (const View *view,
+                          RenderFormat format,
+                          const ViewRequest *request,
+                          GOutputStream *stream,
+                          GError **error);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What is true of the whole capture, before any selection. */
+
+#include "views/render.h"
+
+#include <string.h>
+
+StackFacts
+sysprof_stack_facts (const ViewRequest *request)
+{
+  const Store *store = request->store;
+  StackWeights weights = { 0 };
+  StackFacts facts = { 0 };
+  g_autoptr (Quality) quality = NULL;
+
+  sysprof_stack_weights_fold (&weights, store, request->symbols, NULL, false);
+  quality = sysprof_quality_new (store, request->symbols, &weights);
+  facts = (StackFacts){
+    .samples = quality->total,
+    .whole = quality->whole,
+    .kernel_only = quality->kernel_only,
+    .cut = quality->cut,
+    .empty = quality->empty,
+  };
+  sysprof_stack_weights_clear (&weights);
+  return facts;
+}
+
+const char *
+sysprof_capture_path (const ViewRequest *request)
+{
+  if (request->path)
+    return request->path;
+  return request->store->path ? request->store->path : "-";
+}
+
+char *
+sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows)
+{
+  const Store *store = request->store;
+  g_autofree char *path = sysprof_dup_one_line (sysprof_capture_path (request));
+  g_autofree char *duration = sysprof_dup_duration (MAX (store->end - store->begin, 0));
+  char samples[SYSPROF_GROUPED_SIZE];
+
+  return g_strdup_printf ("%s of %s: %s %s in %s", view->title, path,
+                          sysprof_format_grouped (rows->total, samples), rows->weight_name,
+                          duration);
+}
+
+static const char *
+find_metadata (const Store *store, const char *id)
+{
+  for (uint32_t i = 0; i < store->n_metadata; i++)
+    if (strcmp (sysprof_store_string (store, store->metadata[i].id), id) == 0)
+      return sysprof_store_string (store, store->metadata[i].value);
+  return NULL;
+}
+
+/* The value of the first line `KEY SEPARATOR VALUE` of an embedded file; NULL without it. *(full)* */
+static char *
+dup_file_value (const Store *store, const char *file, const char *key, char separator)
+{
+  g_autoptr (GBytes) bytes = sysprof_store_read_file (store, file, NULL);
+  Text text, line, left;
+
+  if (!bytes)
+    return NULL;
+  text.at = g_bytes_get_data (bytes, NULL);
+  text.end = text.at + g_bytes_get_size (bytes);
+  while (text.at && sysprof_text_next_line (&text, &line))
+    if (sysprof_text_starts_with (line, key) && sysprof_text_until (&line, separator, &left))
+      {
+        g_autofree char *value = g_strndup (line.at, sysprof_text_size (line));
+
+        g_strstrip (value);
+        if (value[0] == '"' && strlen (value) > 1)
+          return g_strndup (value + 1, strlen (value) - 2);
+        return g_steal_pointer (&value);
+      }
+  return NULL;
+}
+
+static void
+add_line (GPtrArray *lines, const char *name, GString *text)
+{
+  g_autofree char *line = sysprof_dup_one_line (text->str);
+
+  if (line[0])
+    g_ptr_array_add (lines, g_strdup_printf ("%-9s %s", name, line));
+  g_string_free (text, TRUE);
+}
+
+static void
+append_part (GString *text, const char *part)
+{
+  if (part && part[0])
+    g_string_append_printf (text, "%s%s", text->len ? ", " : "", part);
+}
+
+static GString *
+describe_machine (const Store *store)
+{
+  GString *text = g_string_new (NULL);
+  const char *n_cpus = find_metadata (store, "n-cpu");
+  const char *release = find_metadata (store, "uname.release");
+  g_autofree char *model = dup_file_value (store, "/proc/cpuinfo", "model name", ':');
+  g_autofree char *os = dup_file_value (store, "/etc/os-release", "PRETTY_NAME", '=');
+  g_autofree char *cpus =
+      n_cpus ? g_strdup_printf ("%s x %s", n_cpus, model ? model : "CPU") : g_strdup (model);
+  g_autofree char *kernel = release ? g_strdup_printf ("Linux %s", release) : NULL;
+
+  append_part (text, find_metadata (store, "hostname"));
+  append_part (text, cpus);
+  append_part (text, os);
+  append_part (text, kernel);
+  return text;
+}
+
+static GString *
+describe_stacks (const StackFacts *facts)
+{
+  GString *text = g_string_new (NULL);
+  const struct
+  {
+    uint64_t count;
+    const char *words;
+  } parts[] = {
+    { facts->whole, "whole" },
+    { facts->cut, "cut" },
+    { facts->kernel_only, "in the kernel only" },
+    { facts->empty, "empty" },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (i == 0 || parts[i].count > 0)
+      g_string_append_printf (text, "%s%.1f %% %s", i ? ", " : "",
+                              sysprof_percent (parts[i].count, facts->samples), parts[i].words);
+  return text;
+}
+
+char **
+sysprof_dup_machine_facts (const ViewRequest *request)
+{
+  const Store *store = request->store;
+  GPtrArray *lines = g_ptr_array_new ();
+  StackFacts facts = sysprof_stack_facts (request);
+  g_autofree char *duration = sysprof_dup_duration (MAX (store->end - store->begin, 0));
+  char samples[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
+  GString *text = g_string_new (NULL);
+
+  add_line (lines, "Machine", describe_machine (store));
+  g_string_printf (text, "%s, begun %s", duration, store->capture_time);
+  add_line (lines, "Recorded", text);
+  text = g_string_new (NULL);
+  g_string_printf (text, "%s, %s lost", sysprof_format_grouped (facts.samples, samples),
+                   sysprof_format_grouped (store->n_lost, lost));
+  add_line (lines, "Samples", text);
+  if (facts.samples > 0)
+    add_line (lines, "Stacks", describe_stacks (&facts));
+  if (store->damage)
+    add_line (lines, "Damage", g_string_new (store->damage));
+  g_ptr_array_add (lines, NULL);
+  return (char **) g_ptr_array_free (lines, FALSE);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Drawing rows of functions as a flame graph. Borrows request and rows. */
+
+#pragma once
+
+#include "views/out.h"
+#include "views/rows.h"
+
+typedef struct
+{
+  const ViewRequest *request;
+  const Rows *rows;
+  RowTree tree;                           /* node i is row i - 1 */
+  uint64_t *x;                            /* [tree.n] where it begins, in weight */
+  uint64_t total;                         /* of all top rows: the full width */
+  int symbol, binary, kind, self, weight; /* columns */
+  char *title;
+  char *subtitle;
+} Flame;
+
+void sysprof_flame_init (Flame *self, const ViewRequest *request, const Rows *rows);
+void sysprof_flame_clear (Flame *self);
+
+static inline const char *
+sysprof_flame_text (const Flame *self, uint32_t node, int column)
+{
+  return column >= 0 ? sysprof_rows_cells (self->rows, node - 1)[column].text : "";
+}
+
+static inline uint64_t
+sysprof_flame_weight (const Flame *self, uint32_t node)
+{
+  return sysprof_rows_cells (self->rows, node - 1)[self->weight].count;
+}
+
+bool sysprof_flame_draw_svg (const Flame *self, GOutputStream *stream, GError **error);
+bool sysprof_flame_draw_html (const Flame *self, GOutputStream *stream, GError **error);
+bool sysprof_flame_draw_text (const Flame *self, GOutputStream *stream, GError **error);
+
+/* The colour of a function in a scheme of sysprof_view_color_schemes(); the same for the same name, always. */
+typedef struct
+{
+  uint8_t red, green, blue;
+} Color;
+Color sysprof_flame_color (const char *scheme, const char *kind, const char *name);

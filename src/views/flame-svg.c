@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The flame graph as one interactive SVG, made to be embedded: classes carry a hash of the content, so that
+ * rules of one picture do not reach another on the same page; there are no ids; the script needs no CDATA. */
+
+#include "views/flame-draw.h"
+#include "web/web.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_WIDTH      1200
+#define DEFAULT_ROW_HEIGHT 16
+#define SIDE               10 /* px beside the frames */
+#define TITLE_HEIGHT       36
+#define SUBTITLE_HEIGHT    20
+#define FOOT               34
+/* Beyond this many frames a browser becomes slow: the lightest ones that no screen can show are left out. */
+#define FRAMES_TO_KEEP 30000
+#define LEAST_WIDTH    0.1 /* px */
+
+typedef struct
+{
+  const Flame *flame;
+  Out *out;
+  char class[24];
+  double width;      /* of the picture, px */
+  double full;       /* of the root, px */
+  double row_height; /* px */
+  double font;       /* px */
+  double char_width; /* px */
+  double top;        /* of the uppermost row */
+  uint64_t least;    /* frames lighter than this are left out */
+  uint32_t n_levels;
+} Picture;
+
+static void
+hash_into_class (Picture *self)
+{
+  const Flame *flame = self->flame;
+  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
+
+  g_checksum_update (checksum, (const guchar *) flame->title, -1);
+  g_checksum_update (checksum, (const guchar *) flame->subtitle, -1);
+  for (uint32_t i = 1; i < flame->tree.n; i++)
+    {
+      const char *name = sysprof_flame_text (flame, i, flame->symbol);
+
+      g_checksum_update (checksum, (const guchar *) name, (gssize) strlen (name) + 1);
+      g_checksum_update (checksum, (const guchar *) &flame->x[i], sizeof flame->x[i]);
+    }
+  g_snprintf (self->class, sizeof self->class, "fg-%.12s", g_checksum_get_string (checksum));
+}
+
+/* Numbers with a point, whatever the locale, and without trailing zeros. */
+static const char *
+px (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE])
+{
+  size_t end;
+
+  g_ascii_formatd (buffer, G_ASCII_DTOSTR_BUF_SIZE, "%.3f", value);
+  for (end = strlen (buffer); end > 0 && buffer[end - 1] == '0'; end--)
+    ;
+  if (end > 0 && buffer[end - 1] == '.')
+    end--;
+  buffer[end] = '\0';
+  return buffer;
+}
+
+static int
+compare_falling (const void *left, const void *right)
+{
+  uint64_t a = *(const uint64_t *) left, b = *(const uint64_t *) right;
+
+  return (a < b) - (a > b);
+}
+
+/* The weight of the last frame to keep, but never of one that could be seen; 0 keeps all. */
+static uint64_t
+least_weight_to_keep (const Picture *self)
+{
+  const Flame *flame = self->flame;
+  uint32_t n = flame->tree.n - 1;
+  g_autofree uint64_t *weights = NULL;
+  double visible = LEAST_WIDTH / self->full * (double) flame->total;
+
+  if (n <= FRAMES_TO_KEEP)
+    return 0;
+  weights = g_new (uint64_t, n);
+  for (uint32_t i = 0; i < n; i++)
+    weights[i] = sysprof_flame_weight (flame, i + 1);
+  qsort (weights, n, sizeof *weights, compare_falling);
+  return (uint64_t) MIN ((double) weights[FRAMES_TO_KEEP] + 1, visible);
+}
+
+static void
+measure (Picture *self)
+{
+  const ViewRequest *request = self->flame->request;
+
+  hash_into_class (self);
+  self->width = request->width ? request->width : DEFAULT_WIDTH;
+  self->full = self->width - 2 * SIDE;
+  self->row_height = request->row_height ? request->row_height : DEFAULT_ROW_HEIGHT;
+  self->font = CLAMP (self->row_height - 4, 6, 24);
+  self->char_width = 0.605 * self->font; /* of the usual fixed fonts */
+  self->top = TITLE_HEIGHT + (self->flame->subtitle[0] ? SUBTITLE_HEIGHT : 0);
+  self->least = MAX ((uint64_t) ceil (request->min_percent / 100 * (double) self->flame->total),
+                     least_weight_to_keep (self));
+}
+
+static double
+pixels_of (const Picture *self, uint64_t weight)
+{
+  return self->flame->total > 0 ? (double) weight / (double) self->flame->total * self->full
+                                : 0;
+}
+
+static bool
+is_drawn (const Picture *self, uint32_t node)
+{
+  uint64_t weight = sysprof_flame_weight (self->flame, node);
+
+  return weight > 0 && weight >= self->least;
+}
+
+static void
+count_levels (Picture *self)
+{
+  for (uint32_t i = 1; i < self->flame->tree.n; i++)
+    if (is_drawn (self, i))
+      self->n_levels = MAX (self->n_levels, self->flame->tree.depth[i]);
+}
+
+static void
+write_style (const Picture *self)
+{
+  Out *out = self->out;
+  const char *class = self->class;
+  char font[G_ASCII_DTOSTR_BUF_SIZE];
+
+  sysprof_out_text (out, "<style>\n");
+  sysprof_out_printf (
+      out,
+      ".%s text { font: %spx ui-monospace, \"DejaVu Sans Mono\", Menlo, Consolas, monospace; fill: #111; }\n",
+      class, px (self->font, font));
+  sysprof_out_printf (
+      out, ".%s .heading { font: 600 17px system-ui, sans-serif; text-anchor: middle; }\n",
+      class);
+  sysprof_out_printf (
+      out,
+      ".%s .subtitle { font: 13px system-ui, sans-serif; text-anchor: middle; fill: #555; }\n",
+      class);
+  sysprof_out_printf (
+      out, ".%s .button { font: 13px system-ui, sans-serif; cursor: pointer; fill: #444; }\n",
+      class);
+  sysprof_out_printf (
+      out, ".%s .button:hover, .%s .button:focus { fill: #000; text-decoration: underline; }\n",
+      class, class);
+  sysprof_out_printf (
+      out, ".%s .ic { opacity: 0.4; } .%s .ic.on { opacity: 1; font-weight: 600; }\n", class,
+      class);
+  sysprof_out_printf (
+      out, ".%s .matched { text-anchor: end; fill: #a0009a; font-weight: 600; }\n", class);
+  sysprof_out_printf (out, ".%s .hide { display: none; }\n", class);
+  sysprof_out_printf (out, ".%s .parent { opacity: 0.5; }\n", class);
+  sysprof_out_printf (
+      out, ".%s .frame { cursor: pointer; } .%s .frame text { pointer-events: none; }\n", class,
+      class);
+  sysprof_out_printf (out, ".%s .frame:hover rect { stroke: #000; stroke-width: 0.8; }\n",
+                      class);
+  sysprof_out_text (out, "</style>\n");
+}
+
+static void
+write_head (const Picture *self, double height)
+{
+  Out *out = self->out;
+  char width[G_ASCII_DTOSTR_BUF_SIZE], tall[G_ASCII_DTOSTR_BUF_SIZE],
+      full[G_ASCII_DTOSTR_BUF_SIZE];
+  char row[G_ASCII_DTOSTR_BUF_SIZE], letter[G_ASCII_DTOSTR_BUF_SIZE],
+      middle[G_ASCII_DTOSTR_BUF_SIZE];
+
+  px (self->width, width);
+  px (height, tall);
+  px (self->width / 2, middle);
+  sysprof_out_printf (
+      out,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"%s\" width=\"%s\" "
+      "height=\"%s\" viewBox=\"0 0 %s %s\" data-x=\"%d\" data-frames-width=\"%s\" "
+      "data-row-height=\"%s\" data-char-width=\"%s\" data-unit=\"%s\">\n<title>",
+      self->class, width, tall, width, tall, SIDE, px (self->full, full),
+      px (self->row_height, row), px (self->char_width, letter),
+      self->flame->rows->weight_name);
+  sysprof_out_xml (out, self->flame->title);
+  sysprof_out_text (out, "</title>\n");
+  write_style (self);
+  sysprof_out_printf (out, "<rect width=\"%s\" height=\"%s\" fill=\"#fdf9f3\"/>\n", width,
+                      tall);
+  sysprof_out_printf (out, "<text class=\"heading\" x=\"%s\" y=\"24\">", middle);
+  sysprof_out_xml (out, self->flame->title);
+  sysprof_out_text (out, "</text>\n");
+  if (self->flame->subtitle[0])
+    {
+      sysprof_out_printf (out, "<text class=\"subtitle\" x=\"%s\" y=\"44\">", middle);
+      sysprof_out_xml (out, self->flame->subtitle);
+      sysprof_out_text (out, "</text>\n");
+    }
+}
+
+/* Hidden until the script runs: a picture without scripts has no dead buttons. */
+static void
+write_buttons (const Picture *self, double height)
+{
+  Out *out = self->out;
+  char right[G_ASCII_DTOSTR_BUF_SIZE], switch_x[G_ASCII_DTOSTR_BUF_SIZE],
+      below[G_ASCII_DTOSTR_BUF_SIZE];
+  char edge[G_ASCII_DTOSTR_BUF_SIZE];
+
+  px (self->width - SIDE - 125, right);
+  px (self->width - SIDE - 16, switch_x);
+  px (self->width - SIDE, edge);
+  px (height - 12, below);
+  sysprof_out_printf (
+      out,
+      "<g class=\"buttons\" display=\"none\">\n"
+      "<text class=\"button unzoom hide\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"24\">Reset Zoom</text>\n"
+      "<text class=\"button search\" role=\"button\" tabindex=\"0\" x=\"%s\" y=\"24\">Search</text>\n"
+      "<text class=\"button ic\" role=\"button\" aria-pressed=\"false\" tabindex=\"0\" x=\"%s\" y=\"24\">"
+      "<title>Ignore case</title>ic</text>\n</g>\n",
+      SIDE, right, switch_x);
+  sysprof_out_printf (out,
+                      "<text class=\"details\" x=\"%d\" y=\"%s\"></text>\n"
+                      "<text class=\"matched\" x=\"%s\" y=\"%s\"></text>\n",
+                      SIDE, below, edge, below);
+}
+
+/* What fits into the frame before the script runs. */
+static void
+write_label (const Picture *self, const char *name, double width)
+{
+  size_t room = width > 6 ? (size_t) ((width - 6) / self->char_width) : 0;
+  g_autofree char *head = NULL, *line = NULL, *cut = NULL;
+
+  if (room < 3)
+    return;
+  head = g_strndup (
+      name, MIN (strlen (name), 6 * room)); /* so that a very long name is not read whole */
+  line = sysprof_dup_one_line (head);
+  cut = sysprof_dup_ellipsized (line, room);
+  sysprof_out_xml (self->out, cut);
+}
+
+static void
+write_frame (const Picture *self, uint32_t node)
+{
+  const Flame *flame = self->flame;
+  Out *out = self->out;
+  const char *name = sysprof_flame_text (flame, node, flame->symbol);
+  Color color = sysprof_flame_color (flame->request->colors,
+                                     sysprof_flame_text (flame, node, flame->kind), name);
+  uint64_t weight = sysprof_flame_weight (flame, node);
+  double x = SIDE + pixels_of (self, flame->x[node]);
+  double width = pixels_of (self, weight);
+  uint32_t level = flame->tree.depth[node] - 1;
+  double y = self->top +
+             (flame->request->icicle ? level : self->n_levels - 1 - level) * self->row_height;
+  char grouped[SYSPROF_GROUPED_SIZE], percent[G_ASCII_DTOSTR_BUF_SIZE];
+  char at[4][G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_ascii_formatd (percent, sizeof percent, "%.2f", sysprof_percent (weight, flame->total));
+  sysprof_out_printf (out, "<g class=\"frame\" data-w=\"%" G_GUINT64_FORMAT "\"><title>",
+                      weight);
+  sysprof_out_xml (out, name[0] ? name : "[unknown]");
+  sysprof_out_printf (
+      out,
+      " (%s %s, %s%%)</title><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" "
+      "fill=\"rgb(%u,%u,%u)\" rx=\"1.5\"/>",
+      sysprof_format_grouped (weight, grouped), flame->rows->weight_name, percent,
+      px (x, at[0]), px (y, at[1]), px (width, at[2]), px (self->row_height - 1, at[3]),
+      color.red, color.green, color.blue);
+  sysprof_out_printf (out, "<text x=\"%s\" y=\"%s\">", px (x + 3, at[0]),
+                      px (y + self->row_height - 5, at[1]));
+  write_label (self, name, width);
+  sysprof_out_text (out, "</text></g>\n");
+}
+
+bool
+sysprof_flame_draw_svg (const Flame *flame, GOutputStream *stream, GError **error)
+{
+  const RowTree *tree = &flame->tree;
+  Picture self = { .flame = flame };
+  double height;
+  Out out;
+
+  sysprof_out_init (&out, stream);
+  self.out = &out;
+  measure (&self);
+  count_levels (&self);
+  height = self.top + MAX (self.n_levels, 1) * self.row_height + FOOT;
+  write_head (&self, height);
+  write_buttons (&self, height);
+  sysprof_out_text (&out, "<g class=\"frames\">\n");
+  for (uint32_t at = sysprof_row_tree_next (tree, 0); at; at = sysprof_row_tree_next (tree, at))
+    if (is_drawn (&self, at))
+      write_frame (&self, at);
+  sysprof_out_text (&out, "</g>\n");
+  if (self.n_levels == 0)
+    sysprof_out_printf (&out, "<text x=\"%d\" y=\"%d\">No %s in this selection.</text>\n", SIDE,
+                        (int) self.top + 12, flame->rows->weight_name);
+  sysprof_out_printf (&out, "<script>%s(\"%s\");</script>\n</svg>\n", sysprof_web_svg_script,
+                      self.class);
+  return sysprof_out_finish (&out, error);
+}

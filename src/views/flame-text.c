@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The flame graph in a terminal: one line per level. A frame stands between bars, as wide as its share; what is
+ * narrower than two columns is merged into dots. */
+
+#include "views/flame-draw.h"
+
+#include <string.h>
+
+#define PLAIN_WIDTH 100 /* columns, without a terminal */
+#define MAX_LEVELS  200
+
+typedef struct
+{
+  uint32_t *nodes; /* of one level, by x */
+  uint32_t n;
+} Level;
+
+static uint32_t
+column_of (const Flame *flame, uint64_t x, uint32_t width)
+{
+  return (uint32_t) ((double) x / (double) flame->total * width + 0.5);
+}
+
+static void
+write_frame (const Flame *flame, Out *out, uint32_t node, uint32_t width)
+{
+  g_autofree char *line =
+      sysprof_dup_one_line (sysprof_flame_text (flame, node, flame->symbol));
+  g_autofree char *label = sysprof_dup_ellipsized (line, width - 1);
+  size_t columns = sysprof_text_columns (label);
+  const char *kind = sysprof_flame_text (flame, node, flame->kind);
+
+  if (flame->request->use_color)
+    {
+      Color color = sysprof_flame_color (flame->request->colors, kind, line);
+
+      sysprof_out_printf (out, "\033[48;2;%u;%u;%um\033[38;2;0;0;0m", color.red, color.green,
+                          color.blue);
+    }
+  sysprof_out_text (out, "\342\224\202"); /* a vertical bar */
+  sysprof_out_text (out, label);
+  sysprof_out_fill (out, ' ', width - 1 > columns ? width - 1 - columns : 0);
+  if (flame->request->use_color)
+    sysprof_out_text (out, "\033[0m");
+}
+
+static void
+write_level (const Flame *flame, Out *out, const Level *level, uint32_t width)
+{
+  uint32_t at = 0;
+
+  for (uint32_t i = 0; i < level->n; i++)
+    {
+      uint32_t node = level->nodes[i];
+      uint64_t weight = sysprof_flame_weight (flame, node);
+      uint32_t begin = column_of (flame, flame->x[node], width);
+      uint32_t end = column_of (flame, flame->x[node] + weight, width);
+
+      if (end <= at)
+        continue;
+      begin = MAX (begin, at);
+      sysprof_out_fill (out, ' ', begin - at);
+      if (end - begin < 2)
+        sysprof_out_text (out, "\302\267"); /* a middle dot */
+      else
+        write_frame (flame, out, node, end - begin);
+      at = end;
+    }
+  sysprof_out_text (out, "\n");
+}
+
+static bool
+is_worth_a_line (const Flame *flame, const Level *level, uint32_t width)
+{
+  for (uint32_t i = 0; i < level->n; i++)
+    if (column_of (flame, sysprof_flame_weight (flame, level->nodes[i]), width) >= 2)
+      return true;
+  return false;
+}
+
+/* The nodes of every level, by x: in the order of a walk. */
+static Level *
+collect_levels (const Flame *flame, uint32_t *storage)
+{
+  const RowTree *tree = &flame->tree;
+  Level *levels = g_new0 (Level, tree->max_depth + 1);
+
+  for (uint32_t i = 1; i < tree->n; i++)
+    levels[tree->depth[i] - 1].n++;
+  for (uint32_t depth = 0; depth < tree->max_depth; depth++)
+    {
+      levels[depth].nodes = storage;
+      storage += levels[depth].n;
+      levels[depth].n = 0;
+    }
+  for (uint32_t at = sysprof_row_tree_next (tree, 0); at; at = sysprof_row_tree_next (tree, at))
+    {
+      Level *level = &levels[tree->depth[at] - 1];
+
+      level->nodes[level->n++] = at;
+    }
+  return levels;
+}
+
+bool
+sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **error)
+{
+  uint32_t width =
+      flame->request->terminal_width ? flame->request->terminal_width : PLAIN_WIDTH;
+  g_autofree uint32_t *storage = g_new0 (uint32_t, flame->tree.n);
+  g_autofree Level *levels = collect_levels (flame, storage);
+  g_autofree char *title = sysprof_dup_one_line (flame->title);
+  g_autofree char *subtitle = sysprof_dup_one_line (flame->subtitle);
+  uint32_t n_levels = 0, n_left = 0;
+  Out out;
+
+  while (flame->total > 0 && n_levels < flame->tree.max_depth && n_levels < MAX_LEVELS &&
+         is_worth_a_line (flame, &levels[n_levels], width))
+    n_levels++;
+  for (uint32_t depth = n_levels; depth < flame->tree.max_depth; depth++)
+    n_left += levels[depth].n;
+
+  sysprof_out_init (&out, stream);
+  sysprof_out_printf (&out, "%s%s%s\n\n", title, subtitle[0] ? ": " : "", subtitle);
+  for (uint32_t i = 0; i < n_levels; i++)
+    write_level (flame, &out, &levels[flame->request->icicle ? i : n_levels - 1 - i], width);
+  if (n_left > 0)
+    sysprof_out_printf (&out, "\n%u narrower functions are not drawn; -o FILE.html shows all\n",
+                        n_left);
+  return sysprof_out_finish (&out, error);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "views/fold.h"
+
+#include <assert.h>
+#include <string.h>
+
+const Column sysprof_function_columns[] = {
+  [FUNCTION_SYMBOL] = { "symbol", "FUNCTION", COLUMN_TEXT },
+  [FUNCTION_BINARY] = { "binary", "BINARY", COLUMN_TEXT },
+  [FUNCTION_KIND] = { "kind", "KIND", COLUMN_TEXT, .json_only = true },
+  [FUNCTION_SELF] = { "self", "SELF", COLUMN_COUNT, .share = true },
+  [FUNCTION_TOTAL] = { "total", "TOTAL", COLUMN_COUNT, .share = true },
+};
+static_assert (G_N_ELEMENTS (sysprof_function_columns) == N_FUNCTION_COLUMNS,
+               "one row per column");
+
+void
+sysprof_request_fold (const ViewRequest *request, bool by_thread, StackWeights *weights)
+{
+  *weights = (StackWeights){ 0 };
+  sysprof_stack_weights_fold (weights, request->store, request->symbols, request->filter,
+                              by_thread);
+}
+
+TreeShape
+sysprof_request_shape (const ViewRequest *request)
+{
+  return request->shape ? *request->shape : (TreeShape){ 0 };
+}
+
+bool
+sysprof_request_is_whole (const ViewRequest *request)
+{
+  const SampleFilter *filter = request->filter;
+
+  return !filter || (filter->time_begin == 0 && filter->time_end == 0 && filter->n_times == 0 &&
+                     !filter->has_processes && filter->n_processes == 0 && !filter->has_tids &&
+                     filter->n_tids == 0 && !filter->has_cpus && filter->n_cpus == 0 &&
+                     (!filter->symbol_terms || !filter->symbol_terms[0]) &&
+                     (!filter->binary_terms || !filter->binary_terms[0]));
+}
+
+bool
+sysprof_request_needs_focus (const ViewRequest *request, const char *view, GError **error)
+{
+  TreeShape shape = sysprof_request_shape (request);
+  uint32_t n_matches = 0;
+
+  if (!shape.focus)
+    {
+      g_set_error (
+          error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+          "%s: name the function with --focus SYMBOL; the view 'functions' lists them.", view);
+      return false;
+    }
+  g_free (sysprof_focus_match (request->symbols, shape.focus, &n_matches));
+  if (n_matches > 0)
+    return true;
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+      "--focus %s: no function of this capture has that in its name; the view 'functions' lists them.",
+      shape.focus);
+  return false;
+}
+
+ProcessId *
+sysprof_processes_of_stacks (const Store *store)
+{
+  const StackTree *stacks = &store->stacks;
+  ProcessId *process = g_new0 (ProcessId, MAX (stacks->n, 1));
+
+  for (StackId i = 0; i < stacks->n; i++)
+    process[i] = stacks->depth[i] == 0 ? i : process[stacks->parent[i]];
+  return process;
+}
+
+int64_t
+sysprof_request_offset (const ViewRequest *request, int64_t time)
+{
+  return time > request->store->begin ? time - request->store->begin : 0;
+}
+
+static void
+set_function (Cell *cells, const SymbolTable *symbols, SymbolId symbol)
+{
+  cells[FUNCTION_SYMBOL].text = sysprof_symbol_name (symbols, symbol);
+  cells[FUNCTION_BINARY].text = sysprof_symbol_binary (symbols, symbol);
+  cells[FUNCTION_KIND].text =
+      sysprof_symbol_kind_to_string ((SymbolKind) symbols->row[symbol].kind);
+}
+
+void
+sysprof_rows_add_functions (Rows *rows, const ViewRequest *request, const FunctionTable *table)
+{
+  for (uint32_t i = 0; i < table->n; i++)
+    {
+      Cell *cells;
+
+      if (request->symbols->row[table->row[i].symbol].kind == SYMBOL_MARKER)
+        continue;
+      cells = sysprof_rows_add (rows);
+      set_function (cells, request->symbols, table->row[i].symbol);
+      cells[FUNCTION_SELF].count = table->row[i].self;
+      cells[FUNCTION_TOTAL].count = table->row[i].total;
+    }
+}
+
+void
+sysprof_rows_set_node (Rows *rows,
+                       Cell *cells,
+                       const ViewRequest *request,
+                       const CallTree *tree,
+                       CallNodeId node)
+{
+  if (tree->symbol[node])
+    set_function (cells, request->symbols, tree->symbol[node]);
+  else
+    {
+      g_autofree char *label =
+          sysprof_call_tree_dup_label (tree, request->store, request->symbols, node);
+
+      cells[FUNCTION_SYMBOL].text = sysprof_rows_dup (rows, label);
+    }
+  cells[FUNCTION_KIND].text = sysprof_symbol_kind_to_string ((SymbolKind) tree->kind[node]);
+  cells[FUNCTION_SELF].count = tree->self[node];
+  cells[FUNCTION_TOTAL].count = tree->total[node];
+}

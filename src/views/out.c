@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "views/out.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define BUFFER_SIZE (64 * 1024)
+
+#define REPLACEMENT "\357\277\275" /* U+FFFD in UTF-8 */
+
+static void
+flush (Out *self)
+{
+  if (!self->error && self->buffer->len > 0)
+    (void) g_output_stream_write_all (self->stream, self->buffer->str, self->buffer->len, NULL,
+                                      NULL, &self->error);
+  g_string_truncate (self->buffer, 0);
+}
+
+static void
+flush_if_full (Out *self)
+{
+  if (self->buffer->len >= BUFFER_SIZE)
+    flush (self);
+}
+
+void
+sysprof_out_init (Out *self, GOutputStream *stream)
+{
+  *self = (Out){ .stream = stream, .buffer = g_string_sized_new (BUFFER_SIZE + 4096) };
+}
+
+bool
+sysprof_out_finish (Out *self, GError **error)
+{
+  flush (self);
+  if (!self->error)
+    (void) g_output_stream_flush (self->stream, NULL, &self->error);
+  g_string_free (self->buffer, TRUE);
+  self->buffer = NULL;
+  if (!self->error)
+    return true;
+  g_propagate_error (error, g_steal_pointer (&self->error));
+  return false;
+}
+
+void
+sysprof_out_bytes (Out *self, const char *bytes, size_t size)
+{
+  g_string_append_len (self->buffer, bytes, (gssize) size);
+  flush_if_full (self);
+}
+
+void
+sysprof_out_text (Out *self, const char *text)
+{
+  sysprof_out_bytes (self, text, strlen (text));
+}
+
+void
+sysprof_out_printf (Out *self, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_string_append_vprintf (self->buffer, format, arguments);
+  va_end (arguments);
+  flush_if_full (self);
+}
+
+void
+sysprof_out_fill (Out *self, char character, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    g_string_append_c (self->buffer, character);
+  flush_if_full (self);
+}
+
+/* Takes one character from `at`; `*character` is 0xfffd for bytes that are none. Returns how many bytes it took. */
+static size_t
+next_character (const char *at, gunichar *character)
+{
+  gunichar found;
+
+  if ((unsigned char) *at < 0x80)
+    {
+      *character = (unsigned char) *at;
+      return 1;
+    }
+  found = g_utf8_get_char_validated (at, -1);
+  if (found == (gunichar) -1 || found == (gunichar) -2)
+    {
+      *character = 0xfffd;
+      return 1;
+    }
+  *character = found;
+  return (size_t) (g_utf8_next_char (at) - at);
+}
+
+void
+sysprof_out_json (Out *self, const char *text)
+{
+  GString *buffer = self->buffer;
+
+  g_string_append_c (buffer, '"');
+  while (*text)
+    {
+      gunichar character;
+      size_t size = next_character (text, &character);
+
+      switch (character)
+        {
+        case '"':
+        case '\\':
+          g_string_append_c (buffer, '\\');
+          g_string_append_c (buffer, (char) character);
+          break;
+        case '\n':
+          g_string_append (buffer, "\\n");
+          break;
+        case '\t':
+          g_string_append (buffer, "\\t");
+          break;
+        case '<':
+        case '>':
+        case '&':
+        case 0x7f:
+        case 0x2028: /* line ends in JavaScript */
+        case 0x2029:
+          g_string_append_printf (buffer, "\\u%04x", character);
+          break;
+        case 0xfffd:
+          g_string_append (buffer, REPLACEMENT);
+          break;
+        default:
+          if (character < 0x20)
+            g_string_append_printf (buffer, "\\u%04x", character);
+          else
+            g_string_append_len (buffer, text, (gssize) size);
+        }
+      text += size;
+    }
+  g_string_append_c (buffer, '"');
+  flush_if_full (self);
+}
+
+static bool
+is_xml_character (gunichar character)
+{
+  if (character < 0x20)
+    return character == '\t' || character == '\n';
+  return character != 0xfffe && character != 0xffff && !(character >= 0x7f && character < 0xa0);
+}
+
+void
+sysprof_out_xml (Out *self, const char *text)
+{
+  GString *buffer = self->buffer;
+
+  while (*text)
+    {
+      gunichar character;
+      size_t size = next_character (text, &character);
+
+      if (character == '<')
+        g_string_append (buffer, "&lt;");
+      else if (character == '>')
+        g_string_append (buffer, "&gt;");
+      else if (character == '&')
+        g_string_append (buffer, "&amp;");
+      else if (character == '"')
+        g_string_append (buffer, "&quot;");
+      else if (character == '\'')
+        g_string_append (buffer, "&#39;");
+      else if (character == 0xfffd || !is_xml_character (character))
+        g_string_append (buffer, REPLACEMENT);
+      else
+        g_string_append_len (buffer, text, (gssize) size);
+      text += size;
+    }
+  flush_if_full (self);
+}
+
+char *
+sysprof_dup_one_line (const char *text)
+{
+  GString *line = g_string_new (NULL);
+
+  while (*text)
+    {
+      gunichar character;
+      size_t size = next_character (text, &character);
+
+      if (character == 0xfffd)
+        g_string_append (line, REPLACEMENT);
+      else if (character < 0x20 || (character >= 0x7f && character < 0xa0) ||
+               character == 0x2028 || character == 0x2029)
+        g_string_append_c (line, ' ');
+      else
+        g_string_append_len (line, text, (gssize) size);
+      text += size;
+    }
+  return g_string_free (line, FALSE);
+}
+
+static size_t
+columns_of (gunichar character)
+{
+  if (g_unichar_iszerowidth (character))
+    return 0;
+  return g_unichar_iswide (character) ? 2 : 1;
+}
+
+size_t
+sysprof_text_columns (const char *text)
+{
+  size_t columns = 0;
+
+  while (*text)
+    {
+      gunichar character;
+
+      text += next_character (text, &character);
+      columns += columns_of (character);
+    }
+  return columns;
+}
+
+char *
+sysprof_dup_ellipsized (const char *text, size_t columns)
+{
+  GString *cut;
+  size_t used = 0;
+
+  if (sysprof_text_columns (text) <= columns)
+    return g_strdup (text);
+  if (columns < 3)
+    return g_strnfill (columns, '.');
+
+  cut = g_string_new (NULL);
+  while (*text)
+    {
+      gunichar character;
+      size_t size = next_character (text, &character);
+
+      used += columns_of (character);
+      if (used > columns - 2)
+        break;
+      g_string_append_len (cut, text, (gssize) size);
+      text += size;
+    }
+  g_string_append (cut, "..");
+  return g_string_free (cut, FALSE);
+}
+
+const char *
+sysprof_format_grouped (uint64_t value, char buffer[SYSPROF_GROUPED_SIZE])
+{
+  char *at = buffer + SYSPROF_GROUPED_SIZE - 1;
+  unsigned digits = 0;
+
+  *at = '\0';
+  do
+    {
+      if (digits > 0 && digits % 3 == 0)
+        *--at = ',';
+      *--at = (char) ('0' + value % 10);
+      value /= 10;
+      digits++;
+    }
+  while (value > 0);
+  return at;
+}
+
+double
+sysprof_percent (uint64_t part, uint64_t whole)
+{
+  return whole > 0 ? 100.0 * (double) part / (double) whole : 0.0;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Buffered output with the escapes of each look. The first error sticks; later writes do nothing. *Owned.*
+ *
+ * Names in captures are any bytes. Every function that escapes also replaces what is not UTF-8 by U+FFFD. */
+
+#pragma once
+
+#include <gio/gio.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct
+{
+  GOutputStream *stream;
+  GString *buffer;
+  GError *error;
+} Out;
+
+void sysprof_out_init (Out *self, GOutputStream *stream);
+/* Flushes; false with the first error that happened. */
+bool sysprof_out_finish (Out *self, GError **error);
+
+void sysprof_out_text (Out *self, const char *text);
+void sysprof_out_bytes (Out *self, const char *bytes, size_t size);
+void sysprof_out_printf (Out *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void sysprof_out_fill (Out *self, char character, size_t n);
+
+/* A JSON string with its quotes; no '<', '>' or '&' stands in it, so that it may stand inside a script element. */
+void sysprof_out_json (Out *self, const char *text);
+/* For text and quoted attributes of XML and HTML. Characters that XML does not know become U+FFFD. */
+void sysprof_out_xml (Out *self, const char *text);
+
+/* `text` as one line of valid UTF-8: control characters become blanks. *(full)* */
+char *sysprof_dup_one_line (const char *text);
+/* How many columns of a terminal it takes. */
+size_t sysprof_text_columns (const char *text);
+/* At most `columns` wide, ending in ".." when cut. *(full)* */
+char *sysprof_dup_ellipsized (const char *text, size_t columns);
+
+#define SYSPROF_GROUPED_SIZE 32
+/* 1234567 as 1,234,567 in any locale. */
+const char *sysprof_format_grouped (uint64_t value, char buffer[SYSPROF_GROUPED_SIZE]);
+double sysprof_percent (uint64_t part, uint64_t whole);

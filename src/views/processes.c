@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Processes: shares, life spans, command lines; with --details their threads, maps and mounts. */
+
+#include "views/fold.h"
+
+#include <stdlib.h>
+
+enum
+{
+  PID,
+  COMMAND,
+  SELF,
+  TOTAL,
+  START,
+  END,
+  N_PLAIN_COLUMNS,
+  THREADS = N_PLAIN_COLUMNS,
+  MAPS,
+  MOUNTS,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [PID] = { "pid", "PID", COLUMN_NUMBER },
+  [COMMAND] = { "command", "COMMAND", COLUMN_TEXT },
+  [SELF] = { "self", "SELF", COLUMN_COUNT,
+             .json_only = true }, /* a process holds no other: self is total */
+  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
+  [START] = { "start", "START", COLUMN_TIME },
+  [END] = { "end", "END", COLUMN_TIME },
+  [THREADS] = { "threads", "THREADS", COLUMN_TEXTS },
+  [MAPS] = { "maps", "MAPS", COLUMN_TEXTS },
+  [MOUNTS] = { "mounts", "MOUNTS", COLUMN_TEXTS },
+};
+
+typedef struct
+{
+  const uint64_t *weight; /* [n_processes] */
+} Order;
+
+static int
+compare_processes (const void *left, const void *right, void *data)
+{
+  const Order *order = data;
+  ProcessId a = *(const ProcessId *) left;
+  ProcessId b = *(const ProcessId *) right;
+
+  if (order->weight[a] != order->weight[b])
+    return order->weight[a] < order->weight[b] ? 1 : -1;
+  return (a > b) - (a < b);
+}
+
+/* The texts of `array` with a NULL behind, in the arena of the rows. */
+static const char *const *
+take_texts (Rows *rows, GPtrArray *array)
+{
+  const char **texts = sysprof_arena_alloc (&rows->arena, (array->len + 1) * sizeof *texts);
+
+  for (uint32_t i = 0; i < array->len; i++)
+    texts[i] = sysprof_rows_dup (rows, g_ptr_array_index (array, i));
+  texts[array->len] = NULL;
+  g_ptr_array_unref (array);
+  return texts;
+}
+
+static GPtrArray *
+list_threads (const Store *store, ProcessId process)
+{
+  const Process *row = &store->processes.row[process];
+  GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
+
+  for (uint32_t i = 0; i < row->n_threads; i++)
+    g_ptr_array_add (
+        texts, g_strdup_printf ("%d", store->processes.thread_ids[row->first_thread + i]));
+  return texts;
+}
+
+static GPtrArray *
+list_maps (const Store *store, ProcessId process)
+{
+  GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
+
+  for (MappingId i = 1; i < store->n_mappings; i++)
+    {
+      const Mapping *mapping = &store->mappings[i];
+
+      if (mapping->process != process)
+        continue;
+      g_ptr_array_add (texts,
+                       g_strdup_printf ("%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER
+                                        "x %" G_GINT64_MODIFIER "x %s",
+                                        mapping->start, mapping->end, mapping->file_offset,
+                                        sysprof_store_string (store, mapping->path)));
+    }
+  return texts;
+}
+
+static GPtrArray *
+list_mounts (const Store *store, ProcessId process)
+{
+  GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *name =
+      g_strdup_printf ("/proc/%d/mountinfo", store->processes.row[process].pid);
+  g_autoptr (GBytes) bytes =
+      sysprof_store_read_file (store, name, NULL); /* absent: no mounts known */
+  Text text, line;
+
+  if (!bytes || g_bytes_get_size (bytes) == 0)
+    return texts;
+  text.at = g_bytes_get_data (bytes, NULL);
+  text.end = text.at + g_bytes_get_size (bytes);
+  while (sysprof_text_next_line (&text, &line))
+    g_ptr_array_add (texts, g_strndup (line.at, sysprof_text_size (line)));
+  return texts;
+}
+
+static void
+add_process (Rows *rows, const ViewRequest *request, ProcessId process, uint64_t weight)
+{
+  const Store *store = request->store;
+  const Process *row = &store->processes.row[process];
+  const char *command = sysprof_store_string (store, row->command_line);
+  Cell *cells = sysprof_rows_add (rows);
+
+  cells[PID].number = row->pid;
+  cells[COMMAND].text = command[0] ? command : sysprof_store_string (store, row->comm);
+  cells[SELF].count = cells[TOTAL].count = weight;
+  cells[START].number = sysprof_request_offset (request, row->start);
+  cells[END].number = sysprof_request_offset (request, row->end);
+  if (!request->details)
+    return;
+  cells[THREADS].texts = take_texts (rows, list_threads (store, process));
+  cells[MAPS].texts = take_texts (rows, list_maps (store, process));
+  cells[MOUNTS].texts = take_texts (rows, list_mounts (store, process));
+}
+
+static bool
+fill_processes (const ViewRequest *request, Rows *rows, GError **error)
+{
+  const Store *store = request->store;
+  g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
+  g_autofree uint64_t *weight = g_new0 (uint64_t, MAX (store->processes.n, 1));
+  g_autofree ProcessId *order = g_new0 (ProcessId, MAX (store->processes.n, 1));
+  bool is_whole = sysprof_request_is_whole (request);
+  StackWeights weights;
+  uint32_t n = 0;
+
+  sysprof_request_fold (request, false, &weights);
+  for (StackId i = 0; i < store->stacks.n; i++)
+    weight[process_of[i]] += weights.self[i];
+  for (ProcessId i = 0; i < store->processes.n; i++)
+    if (weight[i] > 0 || (i > 0 && is_whole))
+      order[n++] = i;
+  qsort_r (order, n, sizeof *order, compare_processes, &(Order){ weight });
+
+  sysprof_rows_init (rows, columns, request->details ? N_COLUMNS : N_PLAIN_COLUMNS,
+                     weights.total);
+  for (uint32_t i = 0; i < n; i++)
+    add_process (rows, request, order[i], weight[order[i]]);
+  sysprof_stack_weights_clear (&weights);
+  return true;
+}
+
+const View sysprof_processes_view = {
+  .name = "processes",
+  .title = "Processes",
+  .summary = "shares, life spans, command lines; --details: threads, maps, mounts",
+  .fill = fill_processes,
+};

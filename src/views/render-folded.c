@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Folded stacks: `comm;function;function COUNT`, root first, one line per distinct stack, in the order of their bytes.
+ *
+ * What readers trip over is rewritten: ';' separates, control characters end lines, and the text between the last
+ * blank and the line's end is taken for a number, so that a name that ends in a blank and digits would lose them. */
+
+#include "views/render.h"
+
+#include <string.h>
+
+static void
+append_name (GString *line, const char *name, bool is_comm)
+{
+  g_autofree char *valid = g_utf8_make_valid (name, -1);
+  size_t begin = line->len;
+
+  for (const char *at = valid; *at; at++)
+    {
+      char c = *at;
+
+      if (c == ';')
+        c = ':';
+      else if ((unsigned char) c < 0x20 || c == 0x7f)
+        c = ' ';
+      if (is_comm && c == ' ')
+        c = '_';
+      g_string_append_c (line, c);
+    }
+  if (line->len == begin)
+    g_string_append (line, "[unknown]");
+}
+
+/* A leaf that ends in a blank and digits is read as a count before this one. */
+static void
+protect_leaf (GString *line)
+{
+  size_t at = line->len;
+
+  while (at > 0 && (g_ascii_isdigit (line->str[at - 1]) || line->str[at - 1] == '.'))
+    at--;
+  if (at > 0 && line->str[at - 1] == ' ')
+    line->str[at - 1] = '_';
+}
+
+typedef struct
+{
+  char *stack;
+  uint64_t weight;
+} FoldedLine;
+
+static int
+compare_lines (gconstpointer left, gconstpointer right)
+{
+  return strcmp (((const FoldedLine *) left)->stack, ((const FoldedLine *) right)->stack);
+}
+
+static void
+clear_line (gpointer data)
+{
+  g_free (((FoldedLine *) data)->stack);
+}
+
+/* Walks the tree with the path to the current node in `path`; `begin` holds where each node's name begins. */
+static GArray *
+collect_lines (const CallTree *tree, const ViewRequest *request)
+{
+  GArray *lines = g_array_new (FALSE, FALSE, sizeof (FoldedLine));
+  g_autoptr (GString) path = g_string_new (NULL);
+  g_autofree size_t *begin = g_new0 (size_t, MAX (tree->n, 1));
+  CallNodeId node = tree->n > 0 ? tree->first_child[0] : 0;
+
+  g_array_set_clear_func (lines, clear_line);
+  while (node)
+    {
+      SymbolKind kind = (SymbolKind) tree->kind[node];
+
+      begin[node] = path->len;
+      if (kind != SYMBOL_MARKER)
+        {
+          g_autofree char *label =
+              sysprof_call_tree_dup_label (tree, request->store, request->symbols, node);
+
+          if (path->len > 0)
+            g_string_append_c (path, ';');
+          append_name (path, label, kind == SYMBOL_PROCESS);
+        }
+      if (tree->self[node] > 0)
+        {
+          g_autoptr (GString) stack = g_string_new_len (path->str, (gssize) path->len);
+          FoldedLine line = { .weight = tree->self[node] };
+
+          protect_leaf (stack);
+          line.stack = g_strdup (stack->str);
+          g_array_append_val (lines, line);
+        }
+      if (tree->first_child[node])
+        {
+          node = tree->first_child[node];
+          continue;
+        }
+      while (node)
+        {
+          g_string_truncate (path, begin[node]);
+          if (tree->next_sibling[node])
+            break;
+          node = tree->parent[node];
+        }
+      if (node)
+        node = tree->next_sibling[node];
+    }
+  g_array_sort (lines, compare_lines);
+  return lines;
+}
+
+bool
+sysprof_render_folded (const View *view,
+                       const ViewRequest *request,
+                       const Rows *rows,
+                       GOutputStream *stream,
+                       GError **error)
+{
+  StackWeights weights = { 0 };
+  TreeShape shape = request->shape ? *request->shape : (TreeShape){ 0 };
+  g_autoptr (CallTree) tree = NULL;
+  g_autoptr (GArray) lines = NULL;
+  Out out;
+
+  shape.bottom_up = false; /* the format knows one direction */
+  shape.merge_processes = true;
+  shape.no_processes = false;
+  sysprof_stack_weights_fold (&weights, request->store, request->symbols, request->filter,
+                              shape.threads);
+  tree = sysprof_call_tree_new (request->store, request->symbols, &weights, &shape);
+  lines = collect_lines (tree, request);
+  sysprof_stack_weights_clear (&weights);
+
+  sysprof_out_init (&out, stream);
+  for (uint32_t i = 0; i < lines->len;)
+    {
+      const FoldedLine *line = &g_array_index (lines, FoldedLine, i);
+      uint64_t weight = 0;
+
+      for (; i < lines->len && compare_lines (line, &g_array_index (lines, FoldedLine, i)) == 0;
+           i++)
+        weight += g_array_index (lines, FoldedLine, i).weight;
+      sysprof_out_printf (&out, "%s %" G_GUINT64_FORMAT "\n", line->stack, weight);
+    }
+  return sysprof_out_finish (&out, error);
+}

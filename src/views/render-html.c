@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A view as a table in one HTML page: sortable where it is flat, indented where it is a tree. */
+
+#include "views/render.h"
+#include "views/rows.h"
+#include "web/web.h"
+
+#include <string.h>
+
+static void
+write_head (Out *out, const Rows *rows)
+{
+  sysprof_out_text (out, rows->parent ? "<table class=\"tree\">\n<thead><tr>"
+                                      : "<table>\n<thead><tr>");
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    {
+      const Column *column = &rows->columns[i];
+
+      if (column->json_only)
+        continue;
+      sysprof_out_text (out, sysprof_column_is_figure (column) ? "<th class=\"n\">" : "<th>");
+      if (!rows->parent)
+        sysprof_out_text (out, "<button>");
+      sysprof_out_xml (out, column->title);
+      if (!rows->parent)
+        sysprof_out_text (out, "</button>");
+      sysprof_out_text (out, "</th>");
+    }
+  sysprof_out_text (out, "</tr></thead>\n<tbody>\n");
+}
+
+static void
+write_stack (Out *out, const StackText *stack)
+{
+  sysprof_out_text (out, "<td><ol>");
+  for (uint32_t i = 0; i < stack->n; i++)
+    {
+      sysprof_out_text (out, stack->entries[i].kind == SYMBOL_KERNEL ? "<li class=\"kernel\">"
+                                                                     : "<li>");
+      sysprof_out_xml (out, stack->entries[i].symbol);
+      sysprof_out_text (out, "</li>");
+    }
+  sysprof_out_text (out, "</ol></td>");
+}
+
+static void
+write_figure (Out *out, const Rows *rows, const Column *column, Cell cell)
+{
+  g_autofree char *text = sysprof_dup_cell (column, cell);
+
+  sysprof_out_printf (out, "<td class=\"n%s\"", column->share ? " share" : "");
+  if (column->kind == COLUMN_COUNT)
+    sysprof_out_printf (out, " data-value=\"%" G_GUINT64_FORMAT "\"", cell.count);
+  else if (column->kind == COLUMN_BOOL)
+    sysprof_out_printf (out, " data-value=\"%d\"", cell.flag);
+  else
+    sysprof_out_printf (out, " data-value=\"%" G_GINT64_FORMAT "\"", cell.number);
+  if (column->share)
+    {
+      char share[G_ASCII_DTOSTR_BUF_SIZE];
+
+      g_ascii_formatd (share, sizeof share, "%.2f", sysprof_percent (cell.count, rows->total));
+      sysprof_out_printf (out, " style=\"--share:%s%%\">%s&#160;%% ", share, share);
+    }
+  else
+    sysprof_out_text (out, ">");
+  sysprof_out_xml (out, text);
+  sysprof_out_text (out, "</td>");
+}
+
+static void
+write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
+{
+  const Cell *cells = sysprof_rows_cells (rows, row);
+  int kind = sysprof_rows_column (rows, "kind");
+  bool is_kernel = kind >= 0 && strcmp (cells[kind].text, "kernel") == 0;
+  bool is_first_text = true;
+
+  sysprof_out_text (out, "<tr>");
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    {
+      const Column *column = &rows->columns[i];
+
+      if (column->json_only)
+        continue;
+      if (column->kind == COLUMN_STACK)
+        write_stack (out, cells[i].stack);
+      else if (sysprof_column_is_figure (column))
+        write_figure (out, rows, column, cells[i]);
+      else
+        {
+          g_autofree char *text = sysprof_dup_cell (column, cells[i]);
+
+          if (is_first_text)
+            sysprof_out_printf (out, "<td class=\"name%s\" style=\"--depth:%u\">",
+                                is_kernel ? " kernel" : "", depth);
+          else
+            sysprof_out_text (out, "<td>");
+          sysprof_out_xml (out, text);
+          sysprof_out_text (out, "</td>");
+          is_first_text = false;
+        }
+    }
+  sysprof_out_text (out, "</tr>\n");
+}
+
+static void
+write_table (Out *out, const Rows *rows)
+{
+  sysprof_out_text (out, "<div class=\"scroll\">\n");
+  write_head (out, rows);
+  if (rows->parent)
+    {
+      RowTree tree;
+
+      sysprof_row_tree_init (&tree, rows);
+      for (uint32_t at = sysprof_row_tree_next (&tree, 0); at;
+           at = sysprof_row_tree_next (&tree, at))
+        write_row (out, rows, at - 1, tree.depth[at] - 1);
+      sysprof_row_tree_clear (&tree);
+    }
+  else
+    for (uint32_t row = 0; row < rows->n_rows; row++)
+      write_row (out, rows, row, 0);
+  sysprof_out_text (out, "</tbody>\n</table>\n</div>\n");
+  if (rows->n_hidden > 0)
+    sysprof_out_printf (out, "<p>&#8230; and %u more</p>\n", rows->n_hidden);
+}
+
+static void
+write_section (const View *view, const ViewRequest *request, const Rows *rows, void *data)
+{
+  Out *out = data;
+
+  sysprof_out_text (out, "<h2>");
+  sysprof_out_xml (out, view->title);
+  sysprof_out_text (out, "</h2>\n");
+  write_table (out, rows);
+}
+
+static bool
+write_sections (Out *out, const View *view, const ViewRequest *request, GError **error)
+{
+  g_auto (GStrv) facts = sysprof_dup_machine_facts (request);
+  ViewRequest part = *request;
+
+  if (part.limit == 0)
+    part.limit = 20;
+  for (char **line = facts; *line; line++)
+    {
+      sysprof_out_text (out, "<p>");
+      sysprof_out_xml (out, *line);
+      sysprof_out_text (out, "</p>\n");
+    }
+  return sysprof_for_each_section (view, &part, write_section, out, error);
+}
+
+bool
+sysprof_render_html (const View *view,
+                     const ViewRequest *request,
+                     const Rows *rows,
+                     GOutputStream *stream,
+                     GError **error)
+{
+  g_autofree char *heading = sysprof_dup_heading (view, request, rows);
+  const char *title = request->title ? request->title : heading;
+  bool is_filled = true;
+  Out out;
+
+  sysprof_out_init (&out, stream);
+  sysprof_out_text (&out, sysprof_web_table_before_title);
+  sysprof_out_xml (&out, title);
+  sysprof_out_text (&out, sysprof_web_table_before_data);
+  sysprof_out_text (&out, "<h1>");
+  sysprof_out_xml (&out, title);
+  sysprof_out_text (&out, "</h1>\n");
+  if (request->subtitle)
+    {
+      sysprof_out_text (&out, "<p>");
+      sysprof_out_xml (&out, request->subtitle);
+      sysprof_out_text (&out, "</p>\n");
+    }
+  if (view->sections)
+    is_filled = write_sections (&out, view, request, error);
+  else
+    write_table (&out, rows);
+  sysprof_out_text (&out, sysprof_web_table_after_data);
+  return sysprof_out_finish (&out, is_filled ? error : NULL) && is_filled;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* One JSON object, for programs. Its members are a contract: a new one may come, none changes its meaning. */
+
+#include "document/document.h"
+#include "views/render.h"
+#include "views/rows.h"
+
+#include <string.h>
+
+/* By frame type; the file format numbers them. */
+static const char *const frame_names[STORE_N_FRAME_TYPES] = {
+  "unknown",    "timestamp", "sample", "map",  "process",     "fork", "exit",
+  "jitmap",     "ctrdef",    "ctrset", "mark", "metadata",    "log",  "file",
+  "allocation", "overlay",   "trace",  "dbus", "frame-index",
+};
+
+static void
+write_key (Out *out, const char *key)
+{
+  sysprof_out_json (out, key);
+  sysprof_out_text (out, ": ");
+}
+
+static void
+write_capture (Out *out, const ViewRequest *request)
+{
+  const Store *store = request->store;
+  StackFacts facts = sysprof_stack_facts (request);
+
+  sysprof_out_text (out, "{\"path\": ");
+  sysprof_out_json (out, sysprof_capture_path (request));
+  sysprof_out_text (out, ", \"start-time\": ");
+  sysprof_out_json (out, store->capture_time);
+  sysprof_out_printf (out,
+                      ", \"duration\": %" G_GINT64_FORMAT ", \"samples\": %" G_GUINT64_FORMAT
+                      ", \"lost\": %" G_GUINT64_FORMAT ",\n    \"frames\": {",
+                      MAX (store->end - store->begin, 0), store->n_frames_by_type[2],
+                      store->n_lost);
+  for (size_t i = 1; i <= STORE_N_FRAME_TYPES; i++)
+    sysprof_out_printf (
+        out, "\"%s\": %" G_GUINT64_FORMAT "%s", frame_names[i % STORE_N_FRAME_TYPES],
+        store->n_frames_by_type[i % STORE_N_FRAME_TYPES], i < STORE_N_FRAME_TYPES ? ", " : "");
+  sysprof_out_printf (out,
+                      "},\n    \"stacks\": {\"complete\": %" G_GUINT64_FORMAT
+                      ", \"total\": %" G_GUINT64_FORMAT "}",
+                      facts.whole, facts.samples);
+  if (store->damage)
+    {
+      sysprof_out_text (out, ", \"damage\": ");
+      sysprof_out_json (out, store->damage);
+    }
+  sysprof_out_text (out, "}");
+}
+
+static void
+write_texts (Out *out, const char *const *texts)
+{
+  sysprof_out_text (out, "[");
+  for (size_t i = 0; texts[i]; i++)
+    {
+      if (i > 0)
+        sysprof_out_text (out, ", ");
+      sysprof_out_json (out, texts[i]);
+    }
+  sysprof_out_text (out, "]");
+}
+
+static void
+write_selection (Out *out, const Selection *selection)
+{
+  const struct
+  {
+    const char *key;
+    char **texts;
+  } lists[] = {
+    { "time", selection->times },     { "process", selection->processes },
+    { "thread", selection->threads }, { "cpu", selection->cpus },
+    { "symbol", selection->symbols }, { "binary", selection->binaries },
+  };
+  const struct
+  {
+    const char *key;
+    bool is_set;
+  } switches[] = {
+    { "no-kernel", selection->no_kernel },   { "bottom-up", selection->bottom_up },
+    { "left-heavy", selection->left_heavy }, { "fold-recursion", selection->fold_recursion },
+    { "threads", selection->by_threads },    { "merge-processes", selection->merge_processes },
+  };
+  const char *separator = "";
+
+  for (size_t i = 0; i < G_N_ELEMENTS (lists); i++)
+    if (lists[i].texts && lists[i].texts[0])
+      {
+        sysprof_out_text (out, separator);
+        write_key (out, lists[i].key);
+        write_texts (out, (const char *const *) lists[i].texts);
+        separator = ", ";
+      }
+  for (size_t i = 0; i < G_N_ELEMENTS (switches); i++)
+    if (switches[i].is_set)
+      {
+        sysprof_out_text (out, separator);
+        write_key (out, switches[i].key);
+        sysprof_out_text (out, "true");
+        separator = ", ";
+      }
+  if (selection->focus)
+    {
+      sysprof_out_text (out, separator);
+      write_key (out, "focus");
+      sysprof_out_json (out, selection->focus);
+    }
+}
+
+static void
+write_stack (Out *out, const StackText *stack)
+{
+  sysprof_out_text (out, "[");
+  for (uint32_t i = 0; i < stack->n; i++)
+    {
+      sysprof_out_text (out, i ? ", {\"symbol\": " : "{\"symbol\": ");
+      sysprof_out_json (out, stack->entries[i].symbol);
+      sysprof_out_text (out, ", \"binary\": ");
+      sysprof_out_json (out, stack->entries[i].binary);
+      sysprof_out_printf (out, ", \"kind\": \"%s\"}",
+                          sysprof_symbol_kind_to_string ((SymbolKind) stack->entries[i].kind));
+    }
+  sysprof_out_text (out, "]");
+}
+
+static void
+write_cell (Out *out, const Column *column, Cell cell)
+{
+  switch (column->kind)
+    {
+    case COLUMN_TEXT:
+      sysprof_out_json (out, cell.text);
+      break;
+    case COLUMN_TEXTS:
+      write_texts (out, cell.texts);
+      break;
+    case COLUMN_STACK:
+      write_stack (out, cell.stack);
+      break;
+    case COLUMN_COUNT:
+      sysprof_out_printf (out, "%" G_GUINT64_FORMAT, cell.count);
+      break;
+    case COLUMN_DURATION:
+    case COLUMN_TIME:
+    case COLUMN_BYTES:
+    case COLUMN_NUMBER:
+      sysprof_out_printf (out, "%" G_GINT64_FORMAT, cell.number);
+      break;
+    case COLUMN_BOOL:
+      sysprof_out_text (out, cell.flag ? "true" : "false");
+      break;
+    }
+}
+
+static void
+write_cells (Out *out, const Rows *rows, uint32_t row)
+{
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    {
+      if (i > 0)
+        sysprof_out_text (out, ", ");
+      write_key (out, rows->columns[i].name);
+      write_cell (out, &rows->columns[i], sysprof_rows_cells (rows, row)[i]);
+    }
+}
+
+static void
+write_flat (Out *out, const Rows *rows)
+{
+  for (uint32_t row = 0; row < rows->n_rows; row++)
+    {
+      sysprof_out_text (out, row ? ",\n    {" : "\n    {");
+      write_cells (out, rows, row);
+      sysprof_out_text (out, "}");
+    }
+}
+
+/* Without recursion: stacks may be deeper than ours. */
+static void
+write_nested (Out *out, const Rows *rows)
+{
+  RowTree tree;
+  uint32_t at;
+
+  sysprof_row_tree_init (&tree, rows);
+  at = tree.first_child[0];
+  while (at)
+    {
+      sysprof_out_text (out, "\n{");
+      write_cells (out, rows, at - 1);
+      sysprof_out_text (out, ", \"children\": [");
+      if (tree.first_child[at])
+        {
+          at = tree.first_child[at];
+          continue;
+        }
+      while (at)
+        {
+          sysprof_out_text (out, "]}");
+          if (tree.next_sibling[at])
+            {
+              sysprof_out_text (out, ",");
+              at = tree.next_sibling[at];
+              break;
+            }
+          at = tree.parent[at];
+        }
+    }
+  sysprof_row_tree_clear (&tree);
+}
+
+static void
+write_rows (Out *out, const char *key, const Rows *rows)
+{
+  sysprof_out_text (out, ",\n  ");
+  write_key (out, key);
+  sysprof_out_text (out, "[");
+  if (rows->parent)
+    write_nested (out, rows);
+  else
+    write_flat (out, rows);
+  sysprof_out_text (out, "]");
+}
+
+static void
+write_section (const View *view, const ViewRequest *request, const Rows *rows, void *data)
+{
+  write_rows (data, view->name, rows);
+}
+
+bool
+sysprof_render_json (const View *view,
+                     const ViewRequest *request,
+                     const Rows *rows,
+                     GOutputStream *stream,
+                     GError **error)
+{
+  bool is_filled = true;
+  Out out;
+
+  sysprof_out_init (&out, stream);
+  sysprof_out_printf (&out,
+                      "{\"format\": \"sysprof-report\", \"version\": 1, \"view\": \"%s\",\n"
+                      "  \"capture\": ",
+                      view->name);
+  write_capture (&out, request);
+  sysprof_out_text (&out, ",\n  \"selection\": {");
+  if (request->selection)
+    write_selection (&out, request->selection);
+  sysprof_out_printf (
+      &out,
+      "},\n  \"weight\": {\"name\": \"%s\", \"unit\": \"%s\", \"total\": %" G_GUINT64_FORMAT
+      "}",
+      rows->weight_name, rows->weight_unit, rows->total);
+  if (view->sections)
+    is_filled = sysprof_for_each_section (view, request, write_section, &out, error);
+  else
+    write_rows (&out, "rows", rows);
+  sysprof_out_text (&out, "}\n");
+  return sysprof_out_finish (&out, is_filled ? error : NULL) && is_filled;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A view as a picture: the lines that render-text.c writes, in a fixed font, so that they can stand in a document. */
+
+#include "views/render.h"
+
+#include <string.h>
+
+#define LINE_HEIGHT  18
+#define LETTER_WIDTH 7.83 /* of a fixed font of 13 px */
+#define MARGIN       12
+
+bool
+sysprof_render_svg (const View *view,
+                    const ViewRequest *request,
+                    const Rows *rows,
+                    GOutputStream *stream,
+                    GError **error)
+{
+  g_autoptr (GOutputStream) memory = g_memory_output_stream_new_resizable ();
+  ViewRequest plain = *request;
+  g_auto (GStrv) lines = NULL;
+  g_autofree char *text = NULL;
+  size_t columns = 0, n;
+  Out out;
+
+  plain.use_color = false;
+  if (!sysprof_render_text (view, &plain, rows, memory, error) ||
+      !g_output_stream_write_all (memory, "", 1, NULL, NULL, error) ||
+      !g_output_stream_close (memory, NULL, error))
+    return false;
+  text = g_memory_output_stream_steal_data (G_MEMORY_OUTPUT_STREAM (memory));
+  lines = g_strsplit (g_strchomp (text), "\n", -1);
+  n = g_strv_length (lines);
+  for (size_t i = 0; i < n; i++)
+    columns = MAX (columns, sysprof_text_columns (lines[i]));
+
+  sysprof_out_init (&out, stream);
+  sysprof_out_printf (
+      &out,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
+      "font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13\">\n<title>",
+      (size_t) (LETTER_WIDTH * (double) columns) + 2 * MARGIN, LINE_HEIGHT * n + 2 * MARGIN);
+  sysprof_out_xml (&out, request->title ? request->title : view->title);
+  sysprof_out_text (&out,
+                    "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fbfaf8\"/>\n");
+  for (size_t i = 0; i < n; i++)
+    {
+      sysprof_out_printf (&out,
+                          "<text x=\"%d\" y=\"%zu\" fill=\"#1d1c1a\" xml:space=\"preserve\">",
+                          MARGIN, MARGIN + LINE_HEIGHT * i + LINE_HEIGHT - 5);
+      sysprof_out_xml (&out, lines[i]);
+      sysprof_out_text (&out, "</text>\n");
+    }
+  sysprof_out_text (&out, "</svg>\n");
+  return sysprof_out_finish (&out, error);
+}

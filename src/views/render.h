@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The looks, and what they share. */
+
+#pragma once
+
+#include "views/out.h"
+#include "views/views.h"
+
+typedef bool Renderer (const View *view,
+                       const ViewRequest *request,
+                       const Rows *rows,
+                       GOutputStream *stream,
+                       GError **error);
+
+Renderer sysprof_render_text;
+Renderer sysprof_render_json;
+Renderer sysprof_render_html;
+Renderer sysprof_render_svg;
+Renderer sysprof_render_folded;
+
+/* --- facts about the capture (capture-facts.c) --- */
+
+/* Stacks of all samples, before any selection. */
+typedef struct
+{
+  uint64_t samples;
+  uint64_t whole;
+  uint64_t kernel_only;
+  uint64_t cut;
+  uint64_t empty;
+} StackFacts;
+
+StackFacts sysprof_stack_facts (const ViewRequest *request);
+/* Path of the capture for people. */
+const char *sysprof_capture_path (const ViewRequest *request);
+/* "12.4 s", "830 ms". *(full)* */
+char *sysprof_dup_duration (int64_t nsec);
+/* "functions of run.syscap: 1,234 samples in 12.4 s". One line. *(full)* */
+char *sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows);
+/* Lines for people about machine, time and quality; NULL-terminated. *(full)* */
+char **sysprof_dup_machine_facts (const ViewRequest *request);
+
+/* --- cells (cells.c) --- */
+
+/* The cell as people read it, without its share; one line of valid UTF-8. *(full)* */
+char *sysprof_dup_cell (const Column *column, Cell cell);
+bool sysprof_column_is_figure (const Column *column);
+
+/* --- sections: a view that is made of others (sections.c) --- */
+
+typedef void
+SectionFunc (const View *view, const ViewRequest *request, const Rows *rows, void *data);
+/* Calls `func` for each section of `view` with its rows. A section that cannot be filled is an error. */
+bool sysprof_for_each_section (const View *view,
+                               const ViewRequest *request,
+                               SectionFunc *func,
+                               void *data,
+                               GError **error);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Single samples with their stacks, in the order of time. */
+
+#include "views/fold.h"
+
+enum
+{
+  TIME,
+  PID,
+  TID,
+  CPU,
+  STACK,
+  COMPLETE,
+  REASON,
+  UNWIND,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [TIME] = { "time", "TIME", COLUMN_TIME },
+  [PID] = { "pid", "PID", COLUMN_NUMBER },
+  [TID] = { "tid", "TID", COLUMN_NUMBER },
+  [CPU] = { "cpu", "CPU", COLUMN_NUMBER },
+  [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK },
+  [COMPLETE] = { "complete", "WHOLE", COLUMN_BOOL },
+  [REASON] = { "reason", "ENDS", COLUMN_TEXT, .json_only = true },
+  [UNWIND] = { "unwind", "UNWOUND BY", COLUMN_TEXT, .json_only = true },
+};
+
+typedef struct
+{
+  const ViewRequest *request;
+  Rows *rows;
+  const StackText **texts; /* [stacks.n] made on demand */
+} Samples;
+
+static const StackText *
+text_of_stack (Samples *self, StackId stack)
+{
+  const Store *store = self->request->store;
+  const SymbolTable *symbols = self->request->symbols;
+  Arena *arena = &self->rows->arena;
+  StackText *text;
+  StackEntry *entries;
+  uint32_t n = 0;
+
+  if (self->texts[stack])
+    return self->texts[stack];
+  text = sysprof_arena_alloc (arena, sizeof *text);
+  entries = sysprof_arena_alloc (arena, sizeof *entries * (store->stacks.depth[stack] + 1u));
+  for (StackId at = stack; store->stacks.depth[at] > 0; at = store->stacks.parent[at])
+    {
+      SymbolId symbol = symbols->of_address[store->stacks.address[at]];
+      uint8_t kind = symbols->row[symbol].kind;
+
+      if (kind == SYMBOL_MARKER ||
+          (kind == SYMBOL_KERNEL && self->request->shape && self->request->shape->no_kernel))
+        continue;
+      entries[n++] = (StackEntry){ sysprof_symbol_name (symbols, symbol),
+                                   sysprof_symbol_binary (symbols, symbol), kind };
+    }
+  if (sysprof_stack_end (store, symbols, stack) == STACK_CUT)
+    entries[n++] = (StackEntry){ "[stack cut]", "", SYMBOL_MARKER };
+  *text = (StackText){ n, entries };
+  self->texts[stack] = text;
+  return text;
+}
+
+static void
+add_sample (Samples *self, uint32_t sample)
+{
+  /* By StackEnd. Stacks come from frame pointers only, whose chain does not say why it ended. */
+  static const char *const reasons[] = {
+    [STACK_WHOLE] = "end",
+    [STACK_KERNEL_ONLY] = "fault",
+    [STACK_CUT] = "bad-fp",
+    [STACK_EMPTY] = "fault",
+  };
+  const Store *store = self->request->store;
+  const StackEvents *samples = &store->samples;
+  StackId stack = samples->stack[sample];
+  StackEnd end = sysprof_stack_end (store, self->request->symbols, stack);
+  Cell *cells = sysprof_rows_add (self->rows);
+
+  cells[TIME].number = sysprof_request_offset (self->request, samples->time[sample]);
+  cells[PID].number = samples->pid[sample];
+  cells[TID].number = samples->tid[sample];
+  cells[CPU].number = samples->cpu[sample];
+  cells[STACK].stack = text_of_stack (self, stack);
+  cells[COMPLETE].flag = end == STACK_WHOLE;
+  cells[REASON].text =
+      end == STACK_WHOLE && store->processes.row[samples->process[sample]].is_kernel
+          ? "kernel-thread"
+          : reasons[end];
+  cells[UNWIND].text = end == STACK_EMPTY ? "none" : "frame-pointer";
+}
+
+static bool
+fill_samples (const ViewRequest *request, Rows *rows, GError **error)
+{
+  /* A limit ends the work early, unless the order is not that of time. */
+  uint32_t limit = request->limit && !request->sort ? request->limit : UINT32_MAX;
+  Samples self = { .request = request, .rows = rows };
+  g_autofree uint32_t *found = NULL;
+  uint32_t n = 0;
+
+  found = sysprof_samples_find (request->store, request->symbols, request->filter, &n);
+  sysprof_rows_init (rows, columns, N_COLUMNS, n);
+  self.texts = g_new0 (const StackText *, MAX (request->store->stacks.n, 1));
+  for (uint32_t i = 0; i < MIN (n, limit); i++)
+    add_sample (&self, found[i]);
+  rows->n_hidden = n - rows->n_rows;
+  g_free (self.texts);
+  return true;
+}
+
+const View sysprof_samples_view = {
+  .name = "samples",
+  .title = "Samples",
+  .summary = "single samples with stacks",
+  .fill = fill_samples,
+};

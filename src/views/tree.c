@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The call tree, heaviest first. */
+
+#include "views/fold.h"
+
+/* In the order of a walk: the siblings are linked by falling weight. */
+static void
+add_nodes (Rows *rows, const ViewRequest *request, const CallTree *tree)
+{
+  g_autofree uint32_t *row_of_node = g_new0 (uint32_t, MAX (tree->n, 1));
+  CallNodeId node = 0;
+
+  for (;;)
+    {
+      uint32_t parent = node ? row_of_node[tree->parent[node]] : 0;
+      Cell *cells = sysprof_rows_add_child (rows, parent);
+
+      row_of_node[node] = rows->n_rows;
+      sysprof_rows_set_node (rows, cells, request, tree, node);
+      if (tree->first_child[node])
+        node = tree->first_child[node];
+      else
+        {
+          while (node && !tree->next_sibling[node])
+            node = tree->parent[node];
+          if (!node)
+            return;
+          node = tree->next_sibling[node];
+        }
+    }
+}
+
+static bool
+fill_tree (const ViewRequest *request, Rows *rows, GError **error)
+{
+  TreeShape shape = sysprof_request_shape (request);
+  g_autoptr (CallTree) tree = NULL;
+  StackWeights weights;
+
+  if (shape.focus && !sysprof_request_needs_focus (request, "tree", error))
+    return false;
+
+  sysprof_request_fold (request, shape.threads, &weights);
+  tree = sysprof_call_tree_new (request->store, request->symbols, &weights, &shape);
+  sysprof_rows_init (rows, sysprof_function_columns, N_FUNCTION_COLUMNS, weights.total);
+  add_nodes (rows, request, tree);
+  sysprof_stack_weights_clear (&weights);
+  return true;
+}
+
+const View sysprof_tree_view = {
+  .name = "tree",
+  .title = "Call tree",
+  .summary = "call tree from the roots, or from --focus; --bottom-up reverses it",
+  .fill = fill_tree,
+};

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the drawings of flame graphs hold, read by parsers that are not ours."""
+import html.parser
+import json
+import re
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree as ET
+
+sys.dont_write_bytecode = True
+import stacks  # noqa: E402
+
+DRAW = sys.argv.pop(1)
+SVG = '{http://www.w3.org/2000/svg}'
+
+
+def draw(profile, look, *args):
+    return subprocess.run([DRAW, look, *args], input=profile.rows(), stdout=subprocess.PIPE, check=True).stdout
+
+
+def frames_of(svg):
+    """[(name, weight, percent, x, width, y)] from the titles, as a person reads them."""
+    found = []
+    for group in ET.fromstring(svg).iter(SVG + 'g'):
+        if group.get('class') != 'frame':
+            continue
+        rect = group.find(SVG + 'rect')
+        title = re.fullmatch(r'(.*) \(([\d,]+) samples, (\d+\.\d\d)%\)', group.find(SVG + 'title').text, re.S)
+        found.append((title[1], int(title[2].replace(',', '')), float(title[3]),
+                      *(float(rect.get(key)) for key in ('x', 'width', 'y'))))
+    return found
+
+
+class DataOfPage(html.parser.HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.inside, self.text, self.urls, self.n_scripts = False, '', [], 0
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.n_scripts += tag == 'script'
+        self.inside = attributes.get('id') == 'profile'
+        self.urls += [attributes[key] for key in ('src', 'href') if key in attributes]
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.text += data
+
+
+class Drawings(unittest.TestCase):
+    def test_svg_weights(self):
+        frames = {}
+        for name, weight, percent, *_ in frames_of(draw(stacks.small(), 'svg')):
+            frames.setdefault(name, []).append((weight, percent))
+        self.assertEqual(frames['All Processes'], [(1000, 100.0)])
+        self.assertEqual(frames['alpha'], [(400, 40.0)])
+        self.assertEqual(sorted(frames['beta']), [(200, 20.0), (300, 30.0)])
+        self.assertEqual(frames['vfs_read'], [(200, 20.0)])
+        self.assertEqual(sorted(frames['main']), [(200, 20.0), (800, 80.0)])
+
+    def test_svg_geometry(self):
+        frames = frames_of(draw(stacks.small(), 'svg'))
+        root = frames[0]
+        for name, weight, _, x, width, y in frames:
+            self.assertAlmostEqual(width, root[4] * weight / 1000, places=2)
+            self.assertGreaterEqual(x, root[3] - 0.01)
+            self.assertLessEqual(x + width, root[3] + root[4] + 0.01)
+            self.assertLessEqual(y, root[5], 'the root is at the bottom')
+        for a in frames:
+            for b in frames:
+                if a is not b and a[5] == b[5]:
+                    self.assertTrue(a[3] + a[4] <= b[3] + 0.01 or b[3] + b[4] <= a[3] + 0.01, 'no overlap')
+
+    def test_svg_thousands(self):
+        svg = draw(stacks.Profile().add(['app', 'f'], 1234567), 'svg').decode()
+        self.assertIn('<title>f (1,234,567 samples, 100.00%)</title>', svg)
+
+    def test_svg_survives_without_cdata(self):
+        svg = draw(stacks.hostile(), 'svg').decode()
+        self.assertNotIn('CDATA', svg)
+        script = svg[svg.index('<script>') + 8:svg.index('</script>')]
+        self.assertNotRegex(script, '[<&]')
+        self.assertNotRegex(svg, r'\bid="')
+
+    def test_svg_of_hostile_names_is_xml(self):
+        names = [frame[0] for frame in frames_of(draw(stacks.hostile(), 'svg', 'T <&> "x"', 'S ]]> \x1b'))]
+        self.assertIn('<>&"\'\\;#', names)
+        self.assertIn('newline\nin it', names)
+        self.assertIn('</script><script>alert(1)</script>', names)
+        self.assertIn('not utf-8 \ufffd\ufffd', names)
+        self.assertIn('bell \ufffd esc \ufffd[31m', names)
+        self.assertIn('L' * 100000, names)
+        self.assertIn('日本語の関数', names)
+        self.assertIn('level999', names)
+
+    def test_svg_is_the_same_each_time(self):
+        self.assertEqual(draw(stacks.large(2000), 'svg'), draw(stacks.large(2000), 'svg'))
+
+    def test_svg_classes_differ_by_content(self):
+        first = re.search(rb'class="(fg-\w+)"', draw(stacks.small(), 'svg'))[1]
+        second = re.search(rb'class="(fg-\w+)"', draw(stacks.small(), 'svg', 'Another title'))[1]
+        self.assertNotEqual(first, second)
+
+    def test_svg_schemes(self):
+        seen = set()
+        for scheme in ('kind', 'hot', 'mem', 'io', 'java', 'red', 'orange', 'yellow', 'green', 'aqua', 'blue', 'purple', 'grey'):
+            svg = draw(stacks.small(), 'svg', 'T', '', scheme).decode()
+            seen.add(re.search(r'alpha [^<]*</title><rect[^>]* fill="([^"]+)"', svg)[1])
+        self.assertEqual(len(seen), 13)
+
+    def test_html_data(self):
+        page = DataOfPage(draw(stacks.small(), 'html').decode())
+        data = json.loads(page.text)
+        names = data['functions'][0::3]
+        totals = {}
+        for function, depth, total in zip(*[iter(data['nodes'])] * 3):
+            totals.setdefault(names[function], []).append((depth, total))
+        self.assertEqual(totals['All Processes'], [(0, 1000)])
+        self.assertEqual(totals['beta'], [(3, 300), (5, 200)])
+        self.assertEqual(totals['vfs_read'], [(5, 200)])
+        self.assertEqual([url for url in page.urls if not url.startswith('data:')], [])
+
+    def test_html_of_hostile_names(self):
+        page = DataOfPage(draw(stacks.hostile(), 'html', '</title><script>alert(1)</script>').decode())
+        self.assertEqual(page.n_scripts, 2, 'the data and the program, no third one')
+        data = json.loads(page.text)
+        self.assertNotRegex(page.text, '[<>&\u2028\u2029]')
+        names = data['functions'][0::3]
+        self.assertEqual(data['title'], '</title><script>alert(1)</script>')
+        for name in ('<>&"\'\\;#', 'newline\nin it', 'not utf-8 \ufffd\ufffd', 'sep \u2028 \u2029 \x85', 'L' * 100000,
+                     'level999', 'bell \a esc \x1b[31m'):
+            self.assertIn(name, names)
+
+    def test_text_is_safe_for_terminals(self):
+        text = draw(stacks.hostile(), 'text').decode()
+        self.assertNotRegex(text, '[\x00-\x09\x0b-\x1f\x7f-\x9f]')
+
+    def test_nothing_to_draw(self):
+        empty = stacks.Profile()
+        for look in ('svg', 'html', 'text'):
+            self.assertTrue(draw(empty, look))
+        self.assertIn(b'No samples', draw(empty, 'svg'))
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Uses the flame-graph page in a browser as a person would.
+
+usage: test-page.py DRAW_FLAME [--pictures FOLDER]
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import browser  # noqa: E402
+import stacks  # noqa: E402
+
+DRAW = sys.argv.pop(1)
+
+
+def draw(profile, *args):
+    return subprocess.run([DRAW, 'html', *args], input=profile.rows(), stdout=subprocess.PIPE, check=True).stdout
+
+
+class FlamePage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.browser = browser.Browser().__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+        cls.folder.cleanup()
+
+    def open(self, profile, name='page', **options):
+        path = pathlib.Path(self.folder.name) / f'{name}.html'
+        path.write_bytes(draw(profile, 'T'))
+        page = self.browser.open(path, **options)
+        page.frame()
+        self.addCleanup(lambda: self.assertEqual(page.faults(), []))
+        return page
+
+    def crumbs(self, page):
+        return page.js('[...document.querySelectorAll("#crumbs button")].map((b) => b.textContent)')
+
+    def status(self, page):
+        return page.js('document.getElementById("status").textContent')
+
+    def matched(self, page):
+        return page.js('document.getElementById("matched").textContent').replace('\u00a0', ' ')
+
+    def place(self, page, level, share):
+        """A point `level` rows above the root, at `share` of the width."""
+        box = page.js('(() => { const b = document.getElementById("canvas").getBoundingClientRect();'
+                      'return [b.x, b.y, b.width, b.height]; })()')
+        row = page.js('parseFloat(getComputedStyle(document.documentElement).fontSize)')
+        row = round(round(row * 0.9) * (1.9 if page.js('matchMedia("(pointer: coarse)").matches') else 1.55))
+        return box[0] + box[2] * share, box[1] + box[3] - 4 - row * (level + 0.5)
+
+    def search(self, page, term):
+        page.key('/')
+        page.js('document.activeElement.value = ""')
+        page.type(term)
+        page.frame()
+
+    def test_click_zooms_and_ways_back(self):
+        page = self.open(stacks.small())
+        # By name: Beta 0-10 %, alpha 10-50 %, beta 50-80 % of the whole; sh behind app.
+        page.click(*self.place(page, 3, 0.3))
+        self.assertEqual([text.split('\u203a')[-1] for text in self.crumbs(page)], ['All Processes', 'app', 'main', 'alpha'])
+        self.assertIn('alpha', self.status(page))
+        page.click(*self.place(page, 1, 0.5))
+        self.assertEqual(len(self.crumbs(page)), 2, 'an ancestor is still there to click')
+        page.key('Backspace')
+        self.assertEqual(self.crumbs(page)[-1], 'alpha')
+        page.click_on('document.querySelectorAll("#crumbs button")[2]')
+        self.assertEqual(self.crumbs(page)[-1], 'main')
+        page.click_on('document.getElementById("reset")')
+        self.assertEqual(self.crumbs(page), [])
+        page.click(*self.place(page, 3, 0.3))
+        page.key('Escape')
+        self.assertEqual(self.crumbs(page), [])
+        page.click(*self.place(page, 3, 0.3))
+        page.key('Home')
+        self.assertEqual(self.crumbs(page), [])
+
+    def test_search(self):
+        profile = stacks.small()
+        page = self.open(profile)
+        self.search(page, 'beta')
+        share = profile.share_matching(lambda name: 'beta' in name.lower())
+        self.assertEqual(self.matched(page), 'Matched: %.2f %%' % share)
+        self.assertEqual(share, 40)
+        page.click_on('document.getElementById("ignore-case")')
+        self.assertEqual(self.matched(page), 'Matched: 30.00 %')
+        page.key('f', ctrl=True)
+        self.assertEqual(page.js('document.activeElement.id'), 'search')
+        page.key('Escape')
+        self.assertEqual(self.matched(page), '')
+
+    def test_tooltip(self):
+        page = self.open(stacks.small())
+        page.move(*self.place(page, 3, 0.6))
+        text = page.js('document.getElementById("tip").innerText').replace('\u00a0', ' ')
+        self.assertEqual(text.splitlines(), ['beta', 'app · user', 'total: 300 samples, 30.00 %',
+                                             'self: 100 samples, 10.00 %', 'of its caller: 37.50 %'])
+        page.move(*self.place(page, 12, 0.6))
+        self.assertTrue(page.js('document.getElementById("tip").hidden'))
+
+    def test_keyboard(self):
+        page = self.open(stacks.small())
+        page.js('document.getElementById("chart").focus()')
+        walk = [('ArrowUp', 'All Processes'), ('ArrowUp', 'app'), ('ArrowUp', 'main'), ('ArrowUp', 'alpha'),
+                ('ArrowRight', 'beta'), ('ArrowLeft', 'alpha'), ('ArrowLeft', 'Beta'), ('ArrowDown', 'main'),
+                ('ArrowDown', 'app'), ('ArrowRight', 'sh')]
+        for key, name in walk:
+            page.key(key)
+            self.assertTrue(self.status(page).startswith(name), f'{key}: {self.status(page)} is not {name}')
+        page.key('Enter')
+        self.assertEqual(self.crumbs(page)[-1], 'sh')
+        page.key('ArrowUp')
+        page.key('ArrowUp')
+        page.key('ArrowUp')
+        self.assertTrue(self.status(page).startswith('do_syscall_64'))
+        page.key('Backspace')
+        self.assertEqual(self.crumbs(page), [])
+
+    def test_icicle_and_order(self):
+        page = self.open(stacks.small())
+        page.click_on('document.getElementById("heavy")')
+        page.move(*self.place(page, 3, 0.2))
+        self.assertTrue(self.status(page).startswith('alpha'))
+        page.click_on('document.getElementById("icicle")')
+        self.assertEqual(page.js('document.getElementById("icicle").getAttribute("aria-pressed")'), 'true')
+        box = page.js('(() => { const b = document.getElementById("canvas").getBoundingClientRect(); return [b.x, b.y]; })()')
+        page.move(box[0] + 50, box[1] + 10)
+        self.assertTrue(self.status(page).startswith('All Processes'))
+
+    def test_themes(self):
+        for dark, theme in ((False, 'light'), (True, 'dark')):
+            page = self.open(stacks.small(), dark=dark)
+            self.assertEqual(page.js('document.documentElement.dataset.theme'), theme)
+        page.click_on('document.getElementById("theme")')
+        self.assertEqual(page.js('document.documentElement.dataset.theme'), 'light')
+
+    def test_accessible_names(self):
+        page = self.open(stacks.small())
+        self.assertIn('1,000 samples', page.js('document.getElementById("chart").getAttribute("aria-label")'))
+        tree = page.call('Accessibility.getFullAXTree')['nodes']
+        unnamed = [node['role']['value'] for node in tree if not node.get('ignored') and
+                   node['role']['value'] in ('button', 'searchbox', 'application') and not node.get('name', {}).get('value')]
+        self.assertEqual(unnamed, [])
+
+    def test_hostile_names(self):
+        page = self.open(stacks.hostile())
+        self.assertEqual(page.js('document.querySelectorAll("script").length'), 2)
+        for term, share in (('<>&"\'\\;#', 300 / 1050), ('</script>', 200 / 1050), ('level999', 50 / 1050), ('LLLL', 100 / 1050)):
+            self.search(page, term)
+            self.assertEqual(self.matched(page), 'Matched: %.2f %%' % (100 * share), term)
+
+    def test_deep_stacks_scroll(self):
+        page = self.open(stacks.hostile())
+        self.search(page, 'level999')
+        page.key('Enter')
+        page.frame()
+        self.assertIn('level999', self.status(page))
+        page.js('document.getElementById("chart").focus()')
+        page.key('Enter')
+        page.frame()
+        self.assertLessEqual(len(self.crumbs(page)), 61)
+        # The zoomed frame is on the screen, full width.
+        found = page.js('''(() => {
+          const box = document.getElementById("canvas").getBoundingClientRect();
+          for (let y = box.top + 2; y < box.bottom; y += 8) {
+            document.getElementById("canvas").dispatchEvent(
+              new PointerEvent("pointermove", { clientX: box.left + 5, clientY: y, bubbles: true }));
+            if (document.getElementById("status").textContent.startsWith("level999")) return true;
+          }
+          return false; })()''')
+        self.assertTrue(found)
+
+    def test_many_frames(self):
+        profile = stacks.large()
+        page = self.open(profile, width=1600, height=900)
+        nodes = page.js('JSON.parse(document.getElementById("profile").textContent).nodes.length / 3')
+        self.assertGreater(nodes, 100000)
+        # Nothing vanishes silently: what is too narrow says how much it is.
+        fog = page.js('''(() => {
+          const canvas = document.getElementById("canvas"), box = canvas.getBoundingClientRect();
+          for (let y = box.bottom - 40; y > box.top; y -= 6)
+            for (let x = box.left; x < box.right; x += 3) {
+              canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: x, clientY: y, bubbles: true }));
+              const text = document.getElementById("status").textContent;
+              if (/^[0-9,]+ functions?, [0-9.]+.%$/.test(text)) return text;
+            }
+          return null; })()''')
+        self.assertIsNotNone(fog)
+        self.search(page, 'parse_3')
+        share = profile.share_matching(lambda name: 'parse_3' in name)
+        self.assertEqual(self.matched(page), 'Matched: %.2f %%' % share)
+
+    def test_phone(self):
+        page = self.open(stacks.small(), width=360, height=740, scale=3, phone=True)
+        self.assertEqual(page.js('document.documentElement.scrollWidth'), 360, 'nothing sticks out at the side')
+        self.assertGreater(page.js('document.getElementById("chart").clientHeight'), 300)
+        x, y = self.place(page, 3, 0.3)
+        page.call('Input.dispatchTouchEvent', type='touchStart', touchPoints=[{'x': x, 'y': y}])
+        page.call('Input.dispatchTouchEvent', type='touchEnd', touchPoints=[])
+        page.frame()
+        self.assertEqual(self.crumbs(page)[-1], 'alpha')
+
+    def test_sharp_and_readable_on_large_screens(self):
+        page = self.open(stacks.small(), width=3840, height=2160)
+        self.assertGreaterEqual(page.js('parseFloat(getComputedStyle(document.body).fontSize)'), 20)
+        page = self.open(stacks.small(), width=1920, height=1080, scale=2)
+        self.assertEqual(page.js('document.getElementById("canvas").width'), 3840)
+
+
+def take_pictures(folder):
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    sizes = {'light': {}, 'dark': {'dark': True}, 'phone': dict(width=390, height=844, scale=2, phone=True),
+             '4k': dict(width=3840, height=2160)}
+    profiles = {'large': stacks.large(), 'small': stacks.small(), 'hostile': stacks.hostile()}
+    with browser.Browser() as chromium:
+        for name, profile in profiles.items():
+            path = folder / f'{name}.html'
+            path.write_bytes(draw(profile, 'Flame Graph', f'{name}.syscap: {profile.total():,} samples in 12.40 s'))
+            for look, options in sizes.items():
+                page = chromium.open(path, **options)
+                page.frame()
+                page.screenshot(folder / f'{name}-{look}.png')
+
+
+if __name__ == '__main__':
+    if not browser.find():
+        sys.exit(77)
+    if '--pictures' in sys.argv:
+        take_pictures(sys.argv[2])
+        sys.exit(0)
+    unittest.main()

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clicks through the interactive SVG in a browser: alone, and twice on one page without CDATA."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import browser  # noqa: E402
+import stacks  # noqa: E402
+
+DRAW = sys.argv.pop(1)
+
+
+def draw(profile, *args):
+    return subprocess.run([DRAW, 'svg', *args], input=profile.rows(), stdout=subprocess.PIPE, check=True).stdout
+
+
+class Picture:
+    """One graph on a page; `root` is an expression that gives its svg element."""
+
+    def __init__(self, page, root='document.documentElement'):
+        self.page, self.root = page, root
+
+    def frame(self, name, nth=0):
+        return (f'[...{self.root}.querySelectorAll("g.frame")].filter('
+                f'(g) => g.querySelector("title").textContent.startsWith("{name} ("))[{nth}]')
+
+    def zoom(self, name, nth=0):
+        self.page.click_on(self.frame(name, nth) + '.querySelector("rect")')
+
+    def press(self, words):
+        self.page.click_on(f'[...{self.root}.querySelectorAll("text")].find('
+                           f'(t) => t.lastChild && t.lastChild.nodeValue === "{words}")')
+
+    def width(self, name, nth=0):
+        """As it is drawn; 0 when it is not."""
+        return self.page.js(self.frame(name, nth) + '.querySelector("rect").getBoundingClientRect().width')
+
+    def matched(self):
+        return self.page.js(self.root + '.querySelector(".matched").textContent')
+
+    def is_shown(self, words):
+        return self.page.js(f'[...{self.root}.querySelectorAll("text")].some((t) => t.textContent.endsWith("{words}")'
+                            ' && getComputedStyle(t).display !== "none")')
+
+    def answer_prompt(self, term):
+        self.page.js(f'window.prompt = () => {term!r}')
+
+
+class InteractiveSvg(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.browser = browser.Browser().__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.__exit__()
+        cls.folder.cleanup()
+
+    def open(self, content, name):
+        path = pathlib.Path(self.folder.name) / name
+        path.write_bytes(content)
+        page = self.browser.open(path)
+        self.addCleanup(lambda: self.assertEqual(page.faults(), []))
+        return page
+
+    def test_click_zooms_and_reset_zoom_returns(self):
+        picture = Picture(self.open(draw(stacks.small()), 'zoom.svg'))
+        full = picture.width('All Processes')
+        self.assertAlmostEqual(picture.width('alpha'), full * 0.4, delta=1)
+        self.assertFalse(picture.is_shown('Reset Zoom'))
+        picture.zoom('beta')
+        self.assertAlmostEqual(picture.width('beta'), full, delta=0.5)
+        self.assertAlmostEqual(picture.width('helper'), full * 2 / 3, delta=1)
+        self.assertAlmostEqual(picture.width('app'), full, delta=0.5, msg='a caller keeps its place')
+        self.assertEqual(picture.width('alpha'), 0, 'a neighbour is gone')
+        self.assertEqual(picture.width('sh'), 0)
+        picture.zoom('app')
+        self.assertAlmostEqual(picture.width('alpha'), full / 2, delta=1)
+        picture.press('Reset Zoom')
+        self.assertAlmostEqual(picture.width('alpha'), full * 0.4, delta=1)
+        self.assertAlmostEqual(picture.width('sh'), full * 0.2, delta=1)
+        self.assertFalse(picture.is_shown('Reset Zoom'))
+
+    def test_search_counts_nested_matches_once(self):
+        profile = stacks.small()
+        picture = Picture(self.open(draw(profile), 'search.svg'))
+        picture.answer_prompt('beta')
+        picture.press('Search')
+        self.assertEqual(picture.matched(), 'Matched: %.2f%%' % profile.share_matching(lambda name: 'beta' in name))
+        self.assertEqual(picture.matched(), 'Matched: 30.00%')
+        picture.press('ic')
+        self.assertEqual(picture.matched(), 'Matched: 40.00%')
+        picture.press('ic')
+        self.assertEqual(picture.matched(), 'Matched: 30.00%')
+        picture.zoom('beta')
+        self.assertEqual(picture.matched(), 'Matched: 30.00%')
+        picture.press('Reset Search')
+        self.assertEqual(picture.matched(), '')
+
+    def test_search_takes_expressions_and_any_text(self):
+        picture = Picture(self.open(draw(stacks.small()), 'expression.svg'))
+        for term, share in (('^al|vfs', '60.00'), ('(', '0.00'), ('main$', '100.00'), ('.', '100.00')):
+            picture.page.js('document.querySelector(".search").textContent === "Reset Search" '
+                            '&& document.querySelector(".search").dispatchEvent(new MouseEvent("click", {bubbles: true}))')
+            picture.answer_prompt(term)
+            picture.press('Search')
+            self.assertEqual(picture.matched(), f'Matched: {share}%', term)
+
+    def test_keyboard(self):
+        picture = Picture(self.open(draw(stacks.small()), 'keys.svg'))
+        full = picture.width('All Processes')
+        picture.answer_prompt('vfs')
+        picture.page.key('f', ctrl=True)
+        self.assertEqual(picture.matched(), 'Matched: 20.00%')
+        picture.zoom('sh')
+        picture.page.key('Escape')
+        self.assertAlmostEqual(picture.width('sh'), full * 0.2, delta=1)
+
+    def test_hover_tells(self):
+        picture = Picture(self.open(draw(stacks.small()), 'hover.svg'))
+        picture.page.move(*picture.page.middle(picture.frame('alpha')))
+        self.assertEqual(picture.page.js('document.querySelector(".details").textContent'),
+                         'Function: alpha (400 samples, 40.00%)')
+
+    def test_two_pictures_on_one_page(self):
+        """In the same page, and the same picture twice: what one does, the other does not."""
+        other = stacks.Profile().add(['app', 'main', 'gamma'], 75).add(['app', 'main', 'beta'], 25)
+        page = ('<!DOCTYPE html><meta charset="utf-8"><body>' + draw(stacks.small(), 'One').decode() + '<hr>' +
+                draw(other, 'Two').decode() + '<hr>' + draw(stacks.small(), 'One').decode())
+        page = page.replace('<![CDATA[', '').replace(']]>', '').encode()
+        page = self.open(page, 'two.html')
+        one, two, again = (Picture(page, f'document.querySelectorAll("svg")[{i}]') for i in range(3))
+        full = one.width('All Processes')
+        one.zoom('alpha')
+        self.assertAlmostEqual(one.width('alpha'), full, delta=0.5)
+        self.assertAlmostEqual(two.width('gamma'), full * 0.75, delta=1)
+        self.assertAlmostEqual(again.width('alpha'), full * 0.4, delta=1)
+        page.js('document.querySelectorAll("svg")[1].scrollIntoView()')
+        two.answer_prompt('BETA')
+        two.press('Search')
+        self.assertEqual([p.matched() for p in (one, two, again)], ['', 'Matched: 0.00%', ''])
+        two.press('ic')
+        self.assertEqual([p.matched() for p in (one, two, again)], ['', 'Matched: 25.00%', ''])
+        two.zoom('beta')
+        self.assertTrue(two.is_shown('Reset Zoom'))
+        self.assertFalse(again.is_shown('Reset Zoom'))
+        page.js('scrollTo(0, 0)')
+        one.press('Reset Zoom')
+        self.assertAlmostEqual(one.width('alpha'), full * 0.4, delta=1)
+        self.assertAlmostEqual(two.width('beta'), full, delta=0.5)
+
+    def test_hostile_names(self):
+        profile = stacks.hostile()
+        page = self.open(draw(profile, '<>&"', ']]>'), 'hostile.svg')
+        self.assertEqual(page.js('document.querySelectorAll("g.frame").length'), len(profile.rows().splitlines()))
+        self.assertEqual(page.js('document.querySelectorAll("script").length'), 1)
+
+    def test_many_frames(self):
+        profile = stacks.large(500)
+        picture = Picture(self.open(draw(profile), 'many.svg'))
+        picture.answer_prompt('read')
+        picture.press('Search')
+        shown = float(picture.matched().removeprefix('Matched: ').removesuffix('%'))
+        self.assertAlmostEqual(shown, profile.share_matching(lambda name: 'read' in name), delta=0.01)
+
+
+if __name__ == '__main__':
+    if not browser.find():
+        sys.exit(77)
+    unittest.main()
