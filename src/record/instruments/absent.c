@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The absent instruments that have nothing but a name. Whoever builds one takes its line away. */
+
+#include "record/instruments/absent.h"
+
+#include "util/util.h"
+
+#include <sysprof.h>
+
+gboolean
+sysprof_absent_instrument_prepare (SysprofInstrument *self, Pump *pump, GError **error)
+{
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+               "%s: not recorded, this version does not have it yet.",
+               SYSPROF_INSTRUMENT_GET_CLASS (self)->name);
+  return FALSE;
+}
+
+#define DEFINE_ABSENT_INSTRUMENT(TypeName, type_name, class_name)    \
+  struct _##TypeName                                                 \
+  {                                                                  \
+    SysprofInstrument parent_instance;                               \
+  };                                                                 \
+  SYSPROF_DEFINE_INSTRUMENT (TypeName, type_name)                    \
+  static void type_name##_class_init (TypeName##Class *klass)        \
+  {                                                                  \
+    klass->parent_class.name = class_name;                           \
+    klass->parent_class.prepare = sysprof_absent_instrument_prepare; \
+  }                                                                  \
+  static void type_name##_init (TypeName *self)                      \
+  {                                                                  \
+  }                                                                  \
+  SysprofInstrument *type_name##_new (void)                          \
+  {                                                                  \
+    return g_object_new (type_name##_get_type (), NULL);             \
+  }
+
+/* clang-format off */
+DEFINE_ABSENT_INSTRUMENT (SysprofBatteryCharge, sysprof_battery_charge, "Battery Charge")
+DEFINE_ABSENT_INSTRUMENT (SysprofEnergyUsage, sysprof_energy_usage, "Energy Usage")
+DEFINE_ABSENT_INSTRUMENT (SysprofMallocTracing, sysprof_malloc_tracing, "Malloc Tracing")
+DEFINE_ABSENT_INSTRUMENT (SysprofSchedulerDetails, sysprof_scheduler_details, "Scheduler Details")
+DEFINE_ABSENT_INSTRUMENT (SysprofSystemLogs, sysprof_system_logs, "System Logs")
+DEFINE_ABSENT_INSTRUMENT (SysprofTracer, sysprof_tracer, "Tracer")
+/* clang-format on */

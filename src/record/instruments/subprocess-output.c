@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Runs a command and embeds what it prints.
+ *
+ * In the phases *prepare* and *augment* the recording waits for the command; in *record* it runs beside, and is
+ * ended with the recording. A command that does not come to an end, or does not stop to print, is ended: what it
+ * printed until then is kept, and a diagnostic says so. */
+
+#include "record/instrument.h"
+#include "util/util.h"
+
+#include <fcntl.h>
+#include <glib-unix.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <sysprof.h>
+
+#define MAX_OUTPUT_SIZE (64 * 1024 * 1024)
+#define MAX_WAIT_USEC   (10 * G_USEC_PER_SEC)
+#define POLL_MSEC       50
+
+struct _SysprofSubprocessOutput
+{
+  SysprofInstrument parent_instance;
+
+  SysprofRecordingPhase phase;
+  char *stdout_path;
+  char *command_cwd;
+  char **command_argv;
+  char **command_environ;
+
+  /* while it runs */
+  GPid pid; /* 0 = none */
+  int out_fd;
+  GByteArray *output;
+};
+
+SYSPROF_DEFINE_INSTRUMENT (SysprofSubprocessOutput, sysprof_subprocess_output)
+
+enum
+{
+  PROP_0,
+  PROP_COMMAND_ARGV,
+  PROP_COMMAND_CWD,
+  PROP_COMMAND_ENVIRON,
+  PROP_PHASE,
+  PROP_STDOUT_PATH,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
+/* --- the command --- */
+
+static bool
+start_command (SysprofSubprocessOutput *self, Pump *pump, GError **error)
+{
+  const char *const *argv = (const char *const *) self->command_argv;
+  GSpawnFlags flags = G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_SEARCH_PATH | G_SPAWN_CLOEXEC_PIPES;
+  bool started;
+
+  sysprof_pump_begin_spawn (pump);
+  started =
+      g_spawn_async_with_pipes (self->command_cwd, (char **) argv, self->command_environ, flags,
+                                NULL, NULL, &self->pid, NULL, &self->out_fd, NULL, error);
+  sysprof_pump_end_spawn (pump);
+  if (!started)
+    {
+      self->out_fd = -1;
+      g_prefix_error (error, "Cannot run '%s' for '%s': ", argv[0], self->stdout_path);
+      return false;
+    }
+
+  g_unix_set_fd_nonblocking (self->out_fd, TRUE, NULL);
+  self->output = g_byte_array_new ();
+  return true;
+}
+
+/* Takes what is there. FALSE when there will not be more. */
+static bool
+read_output (SysprofSubprocessOutput *self)
+{
+  uint8_t bytes[16384];
+
+  for (;;)
+    {
+      ssize_t n = read (self->out_fd, bytes, sizeof bytes);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        return errno == EAGAIN;
+      if (n == 0 || self->output->len + (size_t) n > MAX_OUTPUT_SIZE)
+        return false;
+      g_byte_array_append (self->output, bytes, (guint) n);
+    }
+}
+
+static void
+wait_for_output (SysprofSubprocessOutput *self, Pump *pump)
+{
+  gint64 deadline = g_get_monotonic_time () + MAX_WAIT_USEC;
+
+  while (read_output (self) && g_get_monotonic_time () < deadline &&
+         !sysprof_pump_is_augment_skipped (pump))
+    {
+      struct pollfd ready = { .fd = self->out_fd, .events = POLLIN };
+
+      (void) poll (&ready, 1, POLL_MSEC); /* an error shows when reading */
+    }
+}
+
+/* Whether the command came to its end by itself. It gets a moment to, and is then killed. */
+static bool
+reap_command (SysprofSubprocessOutput *self, int *status)
+{
+  gint64 deadline = g_get_monotonic_time () + G_USEC_PER_SEC;
+  bool by_itself = true;
+
+  sysprof_autofd_close (&self->out_fd); /* who still prints meets a broken pipe */
+  self->out_fd = -1;
+
+  while (waitpid (self->pid, status, WNOHANG) == 0)
+    {
+      if (g_get_monotonic_time () < deadline)
+        g_usleep (1000);
+      else
+        {
+          by_itself = false;
+          (void) kill (self->pid, SIGKILL); /* it may have ended just now */
+          (void) waitpid (self->pid, status, 0);
+          break;
+        }
+    }
+
+  g_spawn_close_pid (self->pid);
+  self->pid = 0;
+  return by_itself;
+}
+
+static void
+keep_output (SysprofSubprocessOutput *self, Pump *pump)
+{
+  g_autoptr (GByteArray) output = g_steal_pointer (&self->output);
+  g_autoptr (GError) error = NULL;
+  const char *name = SYSPROF_INSTRUMENT_GET_CLASS (self)->name;
+  bool has_ended = !read_output (self);
+  int status = 0;
+
+  if (!has_ended)
+    (void) kill (self->pid, SIGTERM); /* the reaping tells whether it listens */
+  if (!reap_command (self, &status) || !has_ended)
+    {
+      if (self->phase != SYSPROF_RECORDING_PHASE_RECORD)
+        sysprof_pump_report (pump, name, false,
+                             "'%s' did not come to an end and was ended: '%s' holds what it "
+                             "printed until then.",
+                             self->command_argv[0], self->stdout_path);
+    }
+  else if (!g_spawn_check_wait_status (status, &error))
+    sysprof_pump_report (pump, name, false, "'%s' failed: %s. What it printed is kept as '%s'.",
+                         self->command_argv[0], error->message, self->stdout_path);
+
+  (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, self->stdout_path,
+                                output->data, output->len, true); /* counted there */
+}
+
+static void
+output_ready (Pump *pump, int fd, void *data)
+{
+  SysprofSubprocessOutput *self = data;
+
+  if (read_output (self))
+    return;
+
+  sysprof_pump_unwatch_fd (pump, fd);
+  keep_output (self, pump);
+}
+
+/* --- the phases --- */
+
+static gboolean
+sysprof_subprocess_output_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
+
+  if (self->command_argv == NULL || self->command_argv[0] == NULL || self->stdout_path == NULL)
+    {
+      g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                           "Cannot keep the output of a command: no command, or no name for "
+                           "the file, was set.");
+      return FALSE;
+    }
+
+  if (self->phase != SYSPROF_RECORDING_PHASE_PREPARE)
+    return TRUE;
+
+  if (!start_command (self, pump, error))
+    return FALSE;
+  wait_for_output (self, pump);
+  return TRUE;
+}
+
+static void
+sysprof_subprocess_output_record (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
+  g_autoptr (GError) error = NULL;
+
+  if (self->phase == SYSPROF_RECORDING_PHASE_PREPARE)
+    keep_output (self, pump);
+  else if (self->phase == SYSPROF_RECORDING_PHASE_RECORD)
+    {
+      if (start_command (self, pump, &error))
+        sysprof_pump_watch_fd (pump, self->out_fd, output_ready, self);
+      else
+        sysprof_pump_report (pump, SYSPROF_INSTRUMENT_GET_CLASS (self)->name, false, "%s",
+                             error->message);
+    }
+}
+
+static void
+sysprof_subprocess_output_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
+
+  if (self->pid == 0)
+    return;
+
+  sysprof_pump_unwatch_fd (pump, self->out_fd);
+  keep_output (self, pump);
+}
+
+static gboolean
+sysprof_subprocess_output_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
+
+  if (self->phase != SYSPROF_RECORDING_PHASE_AUGMENT)
+    return TRUE;
+
+  if (!start_command (self, pump, error))
+    return FALSE;
+  wait_for_output (self, pump);
+  keep_output (self, pump);
+  return TRUE;
+}
+
+/* --- the object --- */
+
+static void
+sysprof_subprocess_output_finalize (GObject *object)
+{
+  SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (object);
+  int status;
+
+  if (self->pid != 0)
+    {
+      (void) kill (self->pid, SIGKILL); /* it may have ended just now */
+      (void) reap_command (self, &status);
+    }
+  g_clear_pointer (&self->output, g_byte_array_unref);
+  g_free (self->stdout_path);
+  g_free (self->command_cwd);
+  g_strfreev (self->command_argv);
+  g_strfreev (self->command_environ);
+  G_OBJECT_CLASS (sysprof_subprocess_output_parent_class)->finalize (object);
+}
+
+static void
+sysprof_subprocess_output_get_property (GObject *object,
+                                        guint id,
+                                        GValue *value,
+                                        GParamSpec *pspec)
+{
+  SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (object);
+
+  switch (id)
+    {
+    case PROP_COMMAND_ARGV:
+      g_value_set_boxed (value, self->command_argv);
+      break;
+    case PROP_COMMAND_CWD:
+      g_value_set_string (value, self->command_cwd);
+      break;
+    case PROP_COMMAND_ENVIRON:
+      g_value_set_boxed (value, self->command_environ);
+      break;
+    case PROP_PHASE:
+      g_value_set_enum (value, self->phase);
+      break;
+    case PROP_STDOUT_PATH:
+      g_value_set_string (value, self->stdout_path);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+sysprof_subprocess_output_set_property (GObject *object,
+                                        guint id,
+                                        const GValue *value,
+                                        GParamSpec *pspec)
+{
+  SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (object);
+
+  switch (id)
+    {
+    case PROP_COMMAND_ARGV:
+      sysprof_subprocess_output_set_command_argv (self, g_value_get_boxed (value));
+      break;
+    case PROP_COMMAND_CWD:
+      sysprof_subprocess_output_set_command_cwd (self, g_value_get_string (value));
+      break;
+    case PROP_COMMAND_ENVIRON:
+      sysprof_subprocess_output_set_command_environ (self, g_value_get_boxed (value));
+      break;
+    case PROP_PHASE:
+      sysprof_subprocess_output_set_phase (self, g_value_get_enum (value));
+      break;
+    case PROP_STDOUT_PATH:
+      sysprof_subprocess_output_set_stdout_path (self, g_value_get_string (value));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+sysprof_subprocess_output_class_init (SysprofSubprocessOutputClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  SysprofInstrumentClass *instrument_class = SYSPROF_INSTRUMENT_CLASS (klass);
+  const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+
+  object_class->finalize = sysprof_subprocess_output_finalize;
+  object_class->get_property = sysprof_subprocess_output_get_property;
+  object_class->set_property = sysprof_subprocess_output_set_property;
+
+  instrument_class->name = "Subprocess Output";
+  instrument_class->prepare = sysprof_subprocess_output_prepare;
+  instrument_class->record = sysprof_subprocess_output_record;
+  instrument_class->stop = sysprof_subprocess_output_stop;
+  instrument_class->augment = sysprof_subprocess_output_augment;
+
+  properties[PROP_COMMAND_ARGV] =
+      g_param_spec_boxed ("command-argv", NULL, NULL, G_TYPE_STRV, flags);
+  properties[PROP_COMMAND_CWD] = g_param_spec_string ("command-cwd", NULL, NULL, NULL, flags);
+  properties[PROP_COMMAND_ENVIRON] =
+      g_param_spec_boxed ("command-environ", NULL, NULL, G_TYPE_STRV, flags);
+  properties[PROP_PHASE] = g_param_spec_enum ("phase", NULL, NULL, SYSPROF_TYPE_RECORDING_PHASE,
+                                              SYSPROF_RECORDING_PHASE_AUGMENT, flags);
+  properties[PROP_STDOUT_PATH] = g_param_spec_string ("stdout-path", NULL, NULL, NULL, flags);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+sysprof_subprocess_output_init (SysprofSubprocessOutput *self)
+{
+  self->phase = SYSPROF_RECORDING_PHASE_AUGMENT;
+  self->out_fd = -1;
+}
+
+SysprofInstrument *
+sysprof_subprocess_output_new (void)
+{
+  return g_object_new (SYSPROF_TYPE_SUBPROCESS_OUTPUT, NULL);
+}
+
+/* `new` may be the very string that it replaces. */
+static void
+replace_string (SysprofSubprocessOutput *self, char **old, const char *new, guint prop_id)
+{
+  g_autofree char *before = *old;
+
+  if (g_strcmp0 (before, new) == 0)
+    {
+      before = NULL;
+      return;
+    }
+  *old = g_strdup (new);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[prop_id]);
+}
+
+static void
+replace_strings (SysprofSubprocessOutput *self,
+                 char ***old,
+                 const char *const *new,
+                 guint prop_id)
+{
+  g_auto (GStrv) before = *old;
+
+  *old = g_strdupv ((char **) new);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[prop_id]);
+}
+
+SysprofRecordingPhase
+sysprof_subprocess_output_get_phase (SysprofSubprocessOutput *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self), SYSPROF_RECORDING_PHASE_AUGMENT);
+
+  return self->phase;
+}
+
+void
+sysprof_subprocess_output_set_phase (SysprofSubprocessOutput *self, SysprofRecordingPhase phase)
+{
+  g_return_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self));
+
+  if (self->phase == phase)
+    return;
+  self->phase = phase;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PHASE]);
+}
+
+const char *
+sysprof_subprocess_output_get_stdout_path (SysprofSubprocessOutput *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self), NULL);
+
+  return self->stdout_path;
+}
+
+void
+sysprof_subprocess_output_set_stdout_path (SysprofSubprocessOutput *self,
+                                           const char *stdout_path)
+{
+  g_return_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self));
+
+  replace_string (self, &self->stdout_path, stdout_path, PROP_STDOUT_PATH);
+}
+
+const char *
+sysprof_subprocess_output_get_command_cwd (SysprofSubprocessOutput *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self), NULL);
+
+  return self->command_cwd;
+}
+
+void
+sysprof_subprocess_output_set_command_cwd (SysprofSubprocessOutput *self,
+                                           const char *command_cwd)
+{
+  g_return_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self));
+
+  replace_string (self, &self->command_cwd, command_cwd, PROP_COMMAND_CWD);
+}
+
+const char *const *
+sysprof_subprocess_output_get_command_argv (SysprofSubprocessOutput *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self), NULL);
+
+  return (const char *const *) self->command_argv;
+}
+
+void
+sysprof_subprocess_output_set_command_argv (SysprofSubprocessOutput *self,
+                                            const char *const *command_argv)
+{
+  g_return_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self));
+
+  replace_strings (self, &self->command_argv, command_argv, PROP_COMMAND_ARGV);
+}
+
+const char *const *
+sysprof_subprocess_output_get_command_environ (SysprofSubprocessOutput *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self), NULL);
+
+  return (const char *const *) self->command_environ;
+}
+
+void
+sysprof_subprocess_output_set_command_environ (SysprofSubprocessOutput *self,
+                                               const char *const *command_environ)
+{
+  g_return_if_fail (SYSPROF_IS_SUBPROCESS_OUTPUT (self));
+
+  replace_strings (self, &self->command_environ, command_environ, PROP_COMMAND_ENVIRON);
+}
