@@ -4,7 +4,7 @@
 
 #include "cli/results.h"
 
-#include "util/util.h"
+#include "document/document.h"
 #include "views/views.h"
 
 #include <gio/gunixoutputstream.h>
@@ -17,20 +17,14 @@
 static gboolean
 render_view (const char *name,
              RenderFormat format,
-             ViewRequest *request,
+             const ViewRequest *request,
              int fd,
              GError **error)
 {
-  const View *view = sysprof_view_find (name);
   g_autoptr (GOutputStream) stream = g_unix_output_stream_new (fd, FALSE);
-  Rows rows = { 0 };
-  gboolean done;
 
-  done = view->fill (request, &rows, error) &&
-         sysprof_render (format, view, request, &rows, stream, error) &&
+  return sysprof_view_render (sysprof_view_find (name), format, request, stream, error) &&
          g_output_stream_flush (stream, NULL, error);
-  sysprof_rows_clear (&rows);
-  return done;
 }
 
 static gboolean
@@ -43,7 +37,6 @@ print_report (const CliOptions *options, ViewRequest *request, GError **error)
   if (isatty (fd) && ioctl (fd, TIOCGWINSZ, &size) == 0)
     {
       request->terminal_width = size.ws_col;
-      request->terminal_height = size.ws_row;
       request->use_color = getenv ("NO_COLOR") == NULL;
     }
   request->limit = SUMMARY_ROWS;
@@ -58,7 +51,6 @@ write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GEr
   request->limit = 0;
   request->use_color = FALSE;
   request->terminal_width = 0;
-  request->terminal_height = 0;
   return render_view ("flame", format, request, flame->fd, error) &&
          sysprof_cli_output_close (flame, error) && sysprof_cli_output_commit (flame, error);
 }
@@ -68,9 +60,6 @@ sysprof_cli_show_results (const CliOptions *options, int fd, Output *flame, GErr
 {
   g_autoptr (SysprofDocumentLoader) loader = NULL;
   g_autoptr (SysprofDocument) document = NULL;
-  ResolvedSelection resolved = { 0 };
-  Selection selection = { 0 };
-  gboolean done;
 
   loader = sysprof_document_loader_new_for_fd (fd, error);
   if (loader == NULL)
@@ -78,16 +67,11 @@ sysprof_cli_show_results (const CliOptions *options, int fd, Output *flame, GErr
   document = sysprof_document_loader_load (loader, NULL, error);
   if (document == NULL)
     return FALSE;
-  if (!sysprof_selection_resolve (&selection, sysprof_document_get_store (document), &resolved,
-                                  error))
-    return FALSE;
 
-  ViewRequest request = { .document = document,
-                          .selection = &resolved,
-                          .selection_as_given = &selection };
+  ViewRequest request = { .store = sysprof_document_get_store (document),
+                          .symbols = sysprof_document_get_symbols (document),
+                          .path = options->output };
 
-  done = (!options->report || print_report (options, &request, error)) &&
+  return (!options->report || print_report (options, &request, error)) &&
          (options->flame == NULL || write_flame (options, &request, flame, error));
-  sysprof_resolved_selection_clear (&resolved);
-  return done;
 }

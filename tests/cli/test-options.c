@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "cli/options.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Reads a command line, its words separated by blanks. */
+static gboolean
+parse (CliOptions *options, const char *line, GError **error)
+{
+  g_auto (GStrv) words = g_strsplit (line, " ", 0);
+
+  return sysprof_cli_options_parse (options, (int) g_strv_length (words), words, error);
+}
+
+static void
+test_words_behind_dashes_are_never_options (void)
+{
+  CliOptions options = { 0 };
+  GError *error = NULL;
+
+  parse (&options, "sysprof-cli -F 99 out.syscap -- ls -F --merge -- --version", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (options.sampler.frequency, ==, 99);
+  g_assert_cmpstr (options.output, ==, "out.syscap");
+  g_assert_false (options.merge);
+  g_assert_false (options.version);
+  g_assert_cmpuint (g_strv_length (options.command), ==, 5);
+  g_assert_cmpstr (options.command[1], ==, "-F");
+  g_assert_cmpstr (options.command[3], ==, "--");
+  g_assert_cmpstr (options.command[4], ==, "--version");
+  sysprof_cli_options_clear (&options);
+}
+
+static void
+test_words_behind_dashes_win_over_command (void)
+{
+  CliOptions options = { 0 };
+  GError *error = NULL;
+  const char *both[] = { "sysprof-cli", "-c", "sh -c 'exit 3'", "--", "true", NULL };
+  const char *alone[] = { "sysprof-cli", "-c", "sh -c 'exit 3'", NULL };
+
+  sysprof_cli_options_parse (&options, 5, (char **) both, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_strv_length (options.command), ==, 1);
+  g_assert_cmpstr (options.command[0], ==, "true");
+  sysprof_cli_options_clear (&options);
+
+  sysprof_cli_options_parse (&options, 3, (char **) alone, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_strv_length (options.command), ==, 3);
+  g_assert_cmpstr (options.command[2], ==, "exit 3");
+  sysprof_cli_options_clear (&options);
+}
+
+static void
+test_options_stand_before_and_after_the_file (void)
+{
+  CliOptions options = { 0 };
+  GError *error = NULL;
+
+  parse (&options, "sysprof-cli -d 0.5 run.syscap --force -p 1 --cpu 0", &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (options.duration_nsec, ==, 500000000);
+  g_assert_true (options.force);
+  g_assert_cmpstr (options.output, ==, "run.syscap");
+  g_assert_cmpuint (options.sampler.n_pids, ==, 1);
+  g_assert_cmpint (options.sampler.pids[0], ==, 1);
+  g_assert_cmpuint (options.sampler.n_cpus, ==, 1);
+  sysprof_cli_options_clear (&options);
+}
+
+static void
+test_defaults (void)
+{
+  CliOptions options = { 0 };
+  GError *error = NULL;
+
+  parse (&options, "sysprof-cli", &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (options.output, ==, "capture.syscap");
+  g_assert_null (options.command);
+  g_assert_false (options.no_decode);
+  g_assert_cmpuint (options.sampler.frequency, ==, 0);
+  sysprof_cli_options_clear (&options);
+}
+
+/* Every option of earlier generations, and those that only leave something out. */
+static void
+test_takes_what_people_type (void)
+{
+  static const char *const lines[] = {
+    "sysprof-cli --no-battery --no-cpu --no-disk --no-memory --no-network --no-perf --no-decode",
+    "sysprof-cli --no-debuginfod --no-sysprofd --gtk --gjs --use-trace-fd --rapl --gnome-shell",
+    "sysprof-cli --scheduler --session-bus --system-bus --monitor-bus unix:path=/x --monitor-bus unix:path=/y",
+    "sysprof-cli --memprof --speedtrack -- true",
+    "sysprof-cli --no-throttle",
+    "sysprof-cli --power-profile=balanced --buffer-size 512 --stack-size 8192",
+    "sysprof-cli --off-cpu --pressure --gpu --thermal --kernel-log",
+    "sysprof-cli --no-off-cpu --no-pressure --no-gpu --no-thermal --no-kernel-log",
+    "sysprof-cli --unwind auto --event cpu-clock --user-only --call-depth 32 --delay 1 --max-size 1M",
+    "sysprof-cli --unwind none --event sched:sched_switch:7 --kernel-only --follow-forks --user root",
+    "sysprof-cli --quiet --json-status --report --flame x.svg --record-environment -e A=B -e C -f",
+    "sysprof-cli --merge a b c",
+    "sysprof-cli --exit-status -o - -- true",
+    "sysprof-cli --version --merge",
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (lines); i++)
+    {
+      CliOptions options = { 0 };
+      GError *error = NULL;
+
+      g_test_message ("%s", lines[i]);
+      parse (&options, lines[i], &error);
+      g_assert_no_error (error);
+      sysprof_cli_options_clear (&options);
+    }
+}
+
+static void
+test_refuses_in_one_line_that_names_the_option (void)
+{
+  static const struct
+  {
+    const char *line;
+    const char *named;
+  } refused[] = {
+    { "sysprof-cli --frequency 0", "--frequency 0" },
+    { "sysprof-cli -F 50001", "--frequency 50001" },
+    { "sysprof-cli -F fast", "--frequency fast" },
+    { "sysprof-cli -d 0", "--duration 0" },
+    { "sysprof-cli --duration -1", "--duration -1" },
+    { "sysprof-cli --delay soon", "--delay soon" },
+    { "sysprof-cli --max-size 0", "--max-size 0" },
+    { "sysprof-cli --call-depth 0", "--call-depth 0" },
+    { "sysprof-cli --buffer-size 0", "--buffer-size 0" },
+    { "sysprof-cli --stack-size 100", "--stack-size 100" },
+    { "sysprof-cli -p 0", "--pid 0" },
+    { "sysprof-cli -p -1", "--pid -1" },
+    { "sysprof-cli -p 1 -p x", "--pid x" },
+    { "sysprof-cli --tid 2147483647", "--tid 2147483647" },
+    { "sysprof-cli --cpu 99999", "--cpu 99999" },
+    { "sysprof-cli --user no-such-user-here", "--user no-such-user-here" },
+    { "sysprof-cli --event cycles --event instructions", "--event instructions" },
+    { "sysprof-cli --kernel-only --user-only", "--kernel-only" },
+    { "sysprof-cli --follow-forks --no-follow-forks", "--no-follow-forks" },
+    { "sysprof-cli --unwind tables", "--unwind tables" },
+    { "sysprof-cli --unwind copy", "--unwind copy" },
+    { "sysprof-cli --unwind magic", "--unwind magic" },
+    { "sysprof-cli --host me@there", "--host me@there" },
+    { "sysprof-cli --top", "--top" },
+    { "sysprof-cli --debuginfod", "--debuginfod" },
+    { "sysprof-cli --memprof", "--memprof" },
+    { "sysprof-cli --speedtrack", "--speedtrack" },
+    { "sysprof-cli --exit-status", "--exit-status" },
+    { "sysprof-cli --merge one", "--merge" },
+    { "sysprof-cli --flame x.png", "--flame x.png" },
+    { "sysprof-cli --power-profile turbo", "--power-profile turbo" },
+    { "sysprof-cli -e =x", "--env =x" },
+    { "sysprof-cli one two", "two" },
+    { "sysprof-cli -o one two", "two" },
+    { "sysprof-cli --", "--" },
+    { "sysprof-cli -c", "-c" },
+    { "sysprof-cli --no-such-option", "--no-such-option" },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (refused); i++)
+    {
+      CliOptions options = { 0 };
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (parse (&options, refused[i].line, &error));
+      g_assert_nonnull (error);
+      g_test_message ("%s", error->message);
+      g_assert_nonnull (strstr (error->message, refused[i].named));
+      g_assert_null (strchr (error->message, '\n'));
+      sysprof_cli_options_clear (&options);
+    }
+}
+
+static void
+test_refuses_a_process_that_has_ended (void)
+{
+  g_autofree char *line = NULL;
+  g_autoptr (GError) error = NULL;
+  CliOptions options = { 0 };
+  pid_t child = fork ();
+
+  if (child == 0)
+    _exit (0);
+  g_assert_cmpint (waitpid (child, NULL, 0), ==, child);
+  line = g_strdup_printf ("sysprof-cli --pid %d", (int) child);
+  g_assert_false (parse (&options, line, &error));
+  g_assert_nonnull (strstr (error->message, "no such process"));
+  sysprof_cli_options_clear (&options);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/cli/options/words-behind-dashes-are-never-options",
+                   test_words_behind_dashes_are_never_options);
+  g_test_add_func ("/cli/options/words-behind-dashes-win-over-command",
+                   test_words_behind_dashes_win_over_command);
+  g_test_add_func ("/cli/options/stand-before-and-after-the-file",
+                   test_options_stand_before_and_after_the_file);
+  g_test_add_func ("/cli/options/defaults", test_defaults);
+  g_test_add_func ("/cli/options/takes-what-people-type", test_takes_what_people_type);
+  g_test_add_func ("/cli/options/refuses-in-one-line-that-names-the-option",
+                   test_refuses_in_one_line_that_names_the_option);
+  g_test_add_func ("/cli/options/refuses-a-process-that-has-ended",
+                   test_refuses_a_process_that_has_ended);
+  return g_test_run ();
+}
