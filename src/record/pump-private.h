@@ -36,6 +36,7 @@ struct Pump
       *watches;  /* of PumpWatch; those that were removed stay until the loop has gone round */
   GArray *ticks; /* of PumpTick */
   GArray *works; /* of PumpWork */
+  ProcessLog process_log;
   int64_t begin; /* ns; 0 = not yet */
   int64_t end;
   int64_t cpu_begin;

@@ -459,6 +459,7 @@ record (Pump *self)
 
   self->end = sysprof_pump_now ();
   atomic_store_explicit (&self->status.end, self->end, memory_order_relaxed);
+  sysprof_output_set_patient (self->output);
   stop_instruments (self);
   sysprof_pump_run_invoked (self);
 }
@@ -467,8 +468,6 @@ static void
 finish (Pump *self)
 {
   g_autoptr (GError) error = NULL;
-
-  sysprof_output_set_patient (self->output);
 
   /* A disk that is full will not be emptier: what is there stays. */
   if (sysprof_output_sync (self->output, NULL))
@@ -560,6 +559,7 @@ sysprof_pump_free (Pump *self)
   sysprof_autofd_close (&self->program_fd);
   sysprof_output_free (self->output);
   sysprof_privilege_free (self->privilege);
+  sysprof_process_log_clear (&self->process_log);
   sysprof_capture_writer_unref (self->writer);
   g_clear_object (&self->options.spawnable);
   g_ptr_array_unref (self->instruments);
@@ -607,6 +607,23 @@ Privilege *
 sysprof_pump_get_privilege (Pump *self)
 {
   return self->privilege;
+}
+
+ProcessLog *
+sysprof_pump_get_process_log (Pump *self)
+{
+  return &self->process_log;
+}
+
+bool
+sysprof_pump_bundles_kernel_symbols (Pump *self)
+{
+  for (guint i = 0; i < self->instruments->len; i++)
+    if (SYSPROF_INSTRUMENT_GET_CLASS (g_ptr_array_index (self->instruments, i))
+            ->bundles_kernel_symbols &&
+        !is_left_out (self, i))
+      return true;
+  return false;
 }
 
 SysprofSpawnable *

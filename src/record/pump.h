@@ -18,6 +18,8 @@
 #include <sysprof-capture.h>
 #include <sysprof.h>
 
+#include "record/process-log.h"
+
 typedef struct Pump Pump;
 typedef struct Privilege Privilege;
 
@@ -35,6 +37,12 @@ SysprofCaptureWriter *sysprof_pump_get_writer (Pump *self);
 
 /* The door to what needs rights. */
 Privilege *sysprof_pump_get_privilege (Pump *self);
+
+/* Which processes the recording is about, and which have just been started. */
+ProcessLog *sysprof_pump_get_process_log (Pump *self);
+
+/* Some instrument's augment phase embeds what is needed of the kernel's symbols. */
+bool sysprof_pump_bundles_kernel_symbols (Pump *self);
 
 /* The program to be started, or NULL. */
 SysprofSpawnable *sysprof_pump_get_spawnable (Pump *self);

@@ -1,23 +1,432 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Which processes there are, what they have mapped, where their files are.
+ *
+ * When the recording has begun, and kernel events already tell what happens, /proc is read once, in slices, so that
+ * the rings do not wait: a mapping that is seen twice is harmless, one that is missed leaves stacks without names.
+ * What is read there has the begin of the recording as its time.
+ *
+ * From then on kernel events say which processes start, and only what they do not say is read, for those that live
+ * long enough to be seen, within a small budget: the whole command line, the cgroup, the namespaces, and the mount table
+ * where the mount namespace is a new one.
+ *
+ * Where nobody else has opened events, the watcher does: also a recording of counters or allocations needs mappings.
+ */
+
 #include "record/instruments/process-watcher.h"
+
+#include "record/perf/feed.h"
+#include "record/perf/tasks.h"
+#include "record/privilege.h"
+#include "record/proc-text.h"
+#include "record/pump-private.h"
+#include "util/util.h"
+
+#include <errno.h>
+
+/* Of each interval, at most so much is spent on reading about processes that were started: 1 % of a CPU. */
+#define STARTED_INTERVAL (100 * NSEC_PER_MSEC)
+#define STARTED_BUDGET   (1 * NSEC_PER_MSEC)
+
+#define MAX_COMMAND_LINE 16000             /* bytes: a frame is not longer than 16384 */
+#define MAX_TEXT_SIZE    (8 * 1024 * 1024) /* of one file in /proc */
+#define FIRST_TEXT_SIZE  (64 * 1024)
+#define CONTAINER_MARK   "/libpod-" /* in a cgroup: inodes are those of an overlay */
 
 struct _SysprofProcessWatcher
 {
   SysprofInstrument parent_instance;
+
+  /* Owned by the pump thread. */
+  EventFeed feed;  /* only where no sampler has one */
+  GArray *to_read; /* of int32_t: processes that are still to be read; NULL = done */
+  guint n_read;    /* of those */
+  GHashTable *mount_namespaces; /* inodes whose mount table is in the capture */
+  char *text;                   /* [text_size] the file that was read last */
+  size_t text_size;
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofProcessWatcher, sysprof_process_watcher)
 
+/* --- reading --- */
+
+/* The whole file into `text`, with a NUL behind. -1 when it cannot be read. */
+static ssize_t
+read_text (SysprofProcessWatcher *self, Pump *pump, int32_t pid, const char *name)
+{
+  autofd fd =
+      sysprof_privilege_open_process_file (sysprof_pump_get_privilege (pump), pid, name);
+  size_t size = 0;
+
+  if (fd < 0)
+    return -1;
+
+  for (;;)
+    {
+      ssize_t n;
+
+      if (size + 1 >= self->text_size)
+        {
+          if (self->text_size >= MAX_TEXT_SIZE)
+            return (ssize_t) size;
+          self->text_size = MAX (FIRST_TEXT_SIZE, 2 * self->text_size);
+          self->text = g_realloc (self->text, self->text_size);
+        }
+
+      n = read (fd, self->text + size, self->text_size - size - 1);
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        return -1;
+      size += (size_t) n;
+      self->text[size] = '\0';
+      if (n == 0)
+        return (ssize_t) size;
+    }
+}
+
+/* --- what is known of a process --- */
+
+/* FALSE when it has ended. */
+static bool
+add_command_line (SysprofProcessWatcher *self,
+                  Pump *pump,
+                  int32_t pid,
+                  int64_t time,
+                  bool or_name)
+{
+  ssize_t size = read_text (self, pump, pid, "cmdline");
+  size_t length;
+
+  if (size < 0)
+    return false;
+
+  length = sysprof_proc_join_arguments (self->text, (size_t) size);
+  if (length == 0)
+    {
+      if (!or_name)
+        return true;
+
+      size = read_text (self, pump, pid, "comm");
+      if (size < 0)
+        return false;
+      length = sysprof_proc_join_arguments (self->text, (size_t) size);
+      while (length > 0 && self->text[length - 1] == ' ')
+        self->text[--length] = '\0';
+    }
+  if (length > MAX_COMMAND_LINE)
+    self->text[MAX_COMMAND_LINE] = '\0';
+
+  if (!sysprof_capture_writer_add_process (sysprof_pump_get_writer (pump), time, -1, pid,
+                                           self->text))
+    sysprof_pump_add_lost (pump, 1);
+  return true;
+}
+
+/* Returns how many mappings there are: none for a thread of the kernel. */
+static unsigned
+add_mappings (SysprofProcessWatcher *self,
+              Pump *pump,
+              int32_t pid,
+              int64_t time,
+              bool in_container)
+{
+  ssize_t size = read_text (self, pump, pid, "maps");
+  Text maps = { self->text, self->text + MAX (size, 0) };
+  ProcMapping mapping;
+  unsigned n = 0;
+
+  while (size > 0 && sysprof_proc_next_mapping (&maps, &mapping))
+    {
+      bool has_file = !sysprof_text_starts_with (mapping.path, "[");
+
+      n++;
+      if (sysprof_text_size (mapping.path) == 0)
+        continue;
+
+      /* The newline behind the path, or a part of " (deleted)", is not needed any more. */
+      *(char *) mapping.path.end = '\0';
+      if (!sysprof_capture_writer_add_map (
+              sysprof_pump_get_writer (pump), time, -1, pid, mapping.start, mapping.end,
+              has_file ? mapping.offset : 0, has_file && !in_container ? mapping.inode : 0,
+              mapping.path.at))
+        sysprof_pump_add_lost (pump, 1);
+    }
+  return n;
+}
+
+static void
+add_text (SysprofProcessWatcher *self,
+          Pump *pump,
+          int32_t pid,
+          int64_t time,
+          const char *name,
+          size_t size)
+{
+  char path[64];
+
+  g_snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
+  (void) sysprof_pump_add_file (pump, time, pid, path, self->text, size,
+                                false); /* counted there */
+}
+
+/* One line per namespace: its name and its inode. */
+static void
+add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
+{
+  static const char *const names[] = { "cgroup", "ipc",  "mnt",  "net",
+                                       "pid",    "time", "user", "uts" };
+  Privilege *privilege = sysprof_pump_get_privilege (pump);
+  char lines[G_N_ELEMENTS (names) * 32];
+  int size = 0;
+
+  for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      uint64_t inode = sysprof_privilege_read_namespace (privilege, pid, names[i]);
+
+      if (inode != 0)
+        size += g_snprintf (lines + size, sizeof lines - (size_t) size,
+                            "%s %" G_GUINT64_FORMAT "\n", names[i], inode);
+    }
+
+  if (size > 0)
+    {
+      char path[64];
+
+      g_snprintf (path, sizeof path, "/proc/%d/ns", pid);
+      (void) sysprof_pump_add_file (pump, time, pid, path, lines, (size_t) size, false);
+    }
+}
+
+/* Returns whether the process is in a container of Podman. */
+static bool
+add_cgroup (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
+{
+  ssize_t size = read_text (self, pump, pid, "cgroup");
+
+  if (size <= 0)
+    return false;
+
+  add_text (self, pump, pid, time, "cgroup", (size_t) size);
+  return strstr (self->text, CONTAINER_MARK) != NULL;
+}
+
+static void
+add_mount_table (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
+{
+  uint64_t inode =
+      sysprof_privilege_read_namespace (sysprof_pump_get_privilege (pump), pid, "mnt");
+  ssize_t size = read_text (self, pump, pid, "mountinfo");
+
+  if (size <= 0)
+    return;
+
+  add_text (self, pump, pid, time, "mountinfo", (size_t) size);
+  if (inode != 0)
+    g_hash_table_add (self->mount_namespaces, g_memdup2 (&inode, sizeof inode));
+}
+
+static void
+add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
+{
+  int64_t time = sysprof_pump_get_begin_time (pump);
+  bool in_container;
+
+  if (!add_command_line (self, pump, pid, time, true))
+    return;
+
+  in_container =
+      read_text (self, pump, pid, "cgroup") > 0 && strstr (self->text, CONTAINER_MARK) != NULL;
+  if (add_mappings (self, pump, pid, time, in_container) == 0)
+    return; /* the kernel's own, or somebody's of whom we may not know more */
+
+  (void) add_cgroup (self, pump, pid, time);
+  add_namespaces (self, pump, pid, time);
+  add_mount_table (self, pump, pid, time);
+}
+
+/* Mappings, name and parent have been told by kernel events. */
+static void
+add_started_process (SysprofProcessWatcher *self, Pump *pump, const StartedProcess *process)
+{
+  uint64_t inode;
+
+  if (!add_command_line (self, pump, process->pid, process->time, false))
+    return;
+
+  (void) add_cgroup (self, pump, process->pid, process->time);
+  add_namespaces (self, pump, process->pid, process->time);
+  inode =
+      sysprof_privilege_read_namespace (sysprof_pump_get_privilege (pump), process->pid, "mnt");
+  if (inode != 0 && !g_hash_table_contains (self->mount_namespaces, &inode))
+    add_mount_table (self, pump, process->pid, process->time);
+}
+
+/* --- the phases --- */
+
+static GArray *
+list_processes_to_read (Pump *pump)
+{
+  ProcessLog *log = sysprof_pump_get_process_log (pump);
+  GArray *pids;
+
+  if (log->only == NULL)
+    return sysprof_tasks_list_processes ();
+
+  pids = g_array_new (false, false, sizeof (int32_t));
+  g_array_append_vals (pids, log->only, log->n_only);
+  return pids;
+}
+
+static bool
+read_running_processes (Pump *pump, int64_t deadline, void *data)
+{
+  SysprofProcessWatcher *self = data;
+
+  while (self->to_read != NULL && sysprof_pump_now () < deadline)
+    {
+      if (self->n_read < self->to_read->len)
+        add_running_process (self, pump,
+                             g_array_index (self->to_read, int32_t, self->n_read++));
+      else
+        g_clear_pointer (&self->to_read, g_array_unref);
+    }
+  return self->to_read != NULL;
+}
+
+static void
+read_started_processes (Pump *pump, int64_t now, void *data)
+{
+  SysprofProcessWatcher *self = data;
+  ProcessLog *log = sysprof_pump_get_process_log (pump);
+  StartedProcess process;
+
+  while (sysprof_pump_now () < now + STARTED_BUDGET && sysprof_process_log_take (log, &process))
+    add_started_process (self, pump, &process);
+}
+
+/* Mappings and names without samples. Refused: then /proc is all there is, and the sampler has told why. */
+static void
+open_events (SysprofProcessWatcher *self, Pump *pump)
+{
+  g_autoptr (GError) error = NULL;
+  PerfSession *session =
+      sysprof_perf_session_open (&(PerfSessionOptions){ .target = PERF_TARGET_SYSTEM },
+                                 sysprof_pump_get_privilege (pump), &error);
+
+  if (session == NULL)
+    {
+      g_debug ("No events of processes: %s", error->message);
+      return;
+    }
+
+  sysprof_pump_get_process_log (pump)->is_tracked = true;
+  sysprof_event_feed_start (&self->feed, pump, session);
+}
+
+static gboolean
+sysprof_process_watcher_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
+  ProcessLog *log = sysprof_pump_get_process_log (pump);
+
+  if (!log->is_tracked && log->only == NULL)
+    open_events (self, pump);
+
+  sysprof_pump_add_tick (pump, STARTED_INTERVAL, read_started_processes, self);
+  return TRUE;
+}
+
+static void
+add_host_file (SysprofProcessWatcher *self, Pump *pump, const char *path)
+{
+  g_autofree char *bytes = NULL;
+  gsize size;
+
+  if (g_file_get_contents (path, &bytes, &size, NULL))
+    (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, path, bytes,
+                                  size, true);
+}
+
+static void
+sysprof_process_watcher_record (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
+
+  if (self->feed.session != NULL)
+    sysprof_perf_session_enable (self->feed.session);
+
+  add_host_file (self, pump, "/proc/mounts");
+  self->to_read = list_processes_to_read (pump);
+  sysprof_pump_add_work (pump, read_running_processes, self);
+}
+
+static void
+sysprof_process_watcher_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
+
+  sysprof_event_feed_stop (&self->feed);
+  (void) read_running_processes (pump, INT64_MAX,
+                                 self); /* a short recording has them all, too */
+  read_started_processes (pump, sysprof_pump_now () + STARTED_INTERVAL, self);
+}
+
+/* Compressed only now: it takes longer than anything else here. */
+static gboolean
+sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  autofd fd = -1;
+  g_autoptr (GByteArray) symbols = NULL;
+  uint8_t part[FIRST_TEXT_SIZE];
+  ssize_t n;
+
+  if (sysprof_pump_bundles_kernel_symbols (pump))
+    return TRUE;
+
+  fd = sysprof_privilege_open_kallsyms (sysprof_pump_get_privilege (pump));
+  if (fd < 0)
+    {
+      g_debug ("No symbols of the kernel: %s", g_strerror (errno));
+      return TRUE;
+    }
+
+  symbols = g_byte_array_new ();
+  while ((n = read (fd, part, sizeof part)) > 0)
+    g_byte_array_append (symbols, part, (guint) n);
+
+  (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "/proc/kallsyms",
+                                symbols->data, symbols->len, true);
+  return TRUE;
+}
+
+static void
+sysprof_process_watcher_finalize (GObject *object)
+{
+  SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (object);
+
+  g_clear_pointer (&self->to_read, g_array_unref);
+  g_hash_table_unref (self->mount_namespaces);
+  g_free (self->text);
+  G_OBJECT_CLASS (sysprof_process_watcher_parent_class)->finalize (object);
+}
+
 static void
 sysprof_process_watcher_class_init (SysprofProcessWatcherClass *klass)
 {
+  G_OBJECT_CLASS (klass)->finalize = sysprof_process_watcher_finalize;
+
   klass->parent_class.name = "Processes";
+  klass->parent_class.prepare = sysprof_process_watcher_prepare;
+  klass->parent_class.record = sysprof_process_watcher_record;
+  klass->parent_class.stop = sysprof_process_watcher_stop;
+  klass->parent_class.augment = sysprof_process_watcher_augment;
 }
 
 static void
 sysprof_process_watcher_init (SysprofProcessWatcher *self)
 {
+  self->mount_namespaces = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
 }
 
 SysprofInstrument *

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Stacks of the whole system, or of chosen processes, through kernel events.
+ *
+ * What was asked for and cannot be (a process that is not there, an event that the machine does not have) ends the
+ * recording. What the rights do not allow is made smaller step by step, and said:
+ *
+ *   everything ─▶ our own processes ─▶ their user code ─▶ no samples
+ */
+
+#include "record/record.h"
+
+#include "record/perf/feed.h"
+#include "record/perf/request.h"
+#include "record/privilege.h"
+#include "record/pump-private.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#define GONE_INTERVAL       (100 * NSEC_PER_MSEC)
+#define MAX_FREQUENCY_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
+#define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
+#define SPARE_DESCRIPTORS   256 /* for all that is no event */
+
+/* A process or thread that was named. */
+typedef struct
+{
+  pid_t id;
+  int fd; /* pidfd; -1 where there is none (a thread): looked for in /proc instead */
+} WatchedTask;
+
+struct _SysprofSampler
+{
+  SysprofInstrument parent_instance;
+
+  /* Frozen once made; pointers are ours. */
+  SamplerOptions options;
+
+  /* Owned by the pump thread. */
+  SamplingRequest request;
+  EventFeed feed;
+  UserFilter *filter;
+  GArray *watched; /* of WatchedTask: when all are gone, the recording ends */
+};
+
+SYSPROF_DEFINE_INSTRUMENT (SysprofSampler, sysprof_sampler)
+
+/* --- limits of this machine --- */
+
+static guint64
+read_number (const char *path)
+{
+  g_autofree char *text = NULL;
+
+  return g_file_get_contents (path, &text, NULL, NULL) ? g_ascii_strtoull (text, NULL, 10) : 0;
+}
+
+static void
+respect_limits (SysprofSampler *self, Pump *pump)
+{
+  PerfSessionOptions *session = &self->request.session;
+  guint64 max_frequency = read_number (MAX_FREQUENCY_PATH);
+  guint64 max_depth = read_number (MAX_CALL_DEPTH_PATH);
+
+  if (max_frequency > 0 && session->frequency > max_frequency && session->event.period == 0)
+    {
+      sysprof_pump_report (
+          pump, "Sampler", false,
+          "%" G_GUINT64_FORMAT " samples per second are more than the %" G_GUINT64_FORMAT
+          " that the kernel allows; %" G_GUINT64_FORMAT
+          " are taken. Root can allow more with 'sudo sysctl "
+          "kernel.perf_event_max_sample_rate=%" G_GUINT64_FORMAT "'.",
+          session->frequency, max_frequency, max_frequency, session->frequency);
+      session->frequency = max_frequency;
+    }
+
+  if (max_depth > 0 && session->call_depth > max_depth)
+    {
+      sysprof_pump_report (
+          pump, "Sampler", false,
+          "Stacks of %u frames are deeper than the %" G_GUINT64_FORMAT
+          " that the kernel takes; they are cut there. Root can allow more with 'sudo "
+          "sysctl kernel.perf_event_max_stack=%u'.",
+          session->call_depth, max_depth, session->call_depth);
+      session->call_depth = 0;
+    }
+}
+
+/* One event per task and CPU can be many descriptors. */
+static void
+raise_descriptor_limit (const PerfSessionOptions *session)
+{
+  rlim_t needed =
+      (rlim_t) session->n_tasks * g_get_num_processors () * (session->delayed ? 2 : 1) +
+      SPARE_DESCRIPTORS;
+  struct rlimit limit;
+
+  if (getrlimit (RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+    return;
+
+  limit.rlim_cur = MIN (needed, limit.rlim_max);
+  (void) setrlimit (RLIMIT_NOFILE, &limit); /* where it does not reach, opening says so */
+}
+
+/* --- opening, with what rights there are --- */
+
+/* The event that was named, or cycles and else the software clock. */
+static PerfSession *
+try_open (SysprofSampler *self, Pump *pump, GError **error)
+{
+  PerfSessionOptions *options = &self->request.session;
+  Privilege *privilege = sysprof_pump_get_privilege (pump);
+  g_autoptr (GError) local = NULL;
+  PerfSession *session;
+
+  raise_descriptor_limit (options);
+  session = sysprof_perf_session_open (options, privilege, &local);
+  if (session == NULL && !self->request.has_event &&
+      options->event.type == PERF_TYPE_HARDWARE &&
+      g_error_matches (local, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED))
+    {
+      sysprof_perf_event_init_cpu_clock (&options->event);
+      g_clear_error (&local);
+      session = sysprof_perf_session_open (options, privilege, &local);
+    }
+
+  if (local != NULL)
+    g_propagate_error (error, g_steal_pointer (&local));
+  return session;
+}
+
+static bool
+is_denied (const GError *error)
+{
+  return g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_DENIED);
+}
+
+/* The same without the kernel, which needs more rights. */
+static PerfSession *
+try_open_user_code (SysprofSampler *self, Pump *pump, bool *only_user_code, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  PerfSession *session = try_open (self, pump, &local);
+
+  *only_user_code = false;
+  if (session == NULL && is_denied (local) && !self->request.session.exclude_user)
+    {
+      g_clear_error (&local);
+      *only_user_code = true;
+      self->request.session.exclude_kernel = true;
+      session = try_open (self, pump, &local);
+    }
+
+  if (local != NULL)
+    g_propagate_error (error, g_steal_pointer (&local));
+  return session;
+}
+
+static PerfSession *
+open_session (SysprofSampler *self, Pump *pump, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  g_autofree char *missing = NULL;
+  bool only_user_code = false, only_own = false;
+  PerfSession *session;
+
+  if (self->request.session.target == PERF_TARGET_TASKS)
+    session = try_open_user_code (self, pump, &only_user_code, &local);
+  else
+    session = try_open (self, pump, &local);
+
+  if (session == NULL && is_denied (local) &&
+      self->request.session.target == PERF_TARGET_SYSTEM)
+    {
+      g_clear_error (&local);
+      only_own = true;
+      sysprof_sampling_request_narrow_to_own (&self->request, geteuid ());
+      session = try_open_user_code (self, pump, &only_user_code, &local);
+    }
+
+  if (session == NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return NULL;
+    }
+
+  if (!only_own && !only_user_code)
+    return session;
+
+  missing = sysprof_privilege_describe_missing_perf (sysprof_pump_get_privilege (pump));
+  sysprof_pump_report (pump, "Sampler", false, "Only %s %s is sampled: %s",
+                       only_own ? "your own processes'" : "the chosen processes'",
+                       only_user_code ? "user code" : "time", missing);
+  return session;
+}
+
+/* Whether a recording without samples is still what the person wanted. */
+static void
+report_failure (SysprofSampler *self, Pump *pump, const GError *error)
+{
+  g_autofree char *missing = NULL;
+
+  if (!is_denied (error))
+    {
+      bool has_event = g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED);
+
+      sysprof_pump_report (
+          pump, "Sampler", true, "%s%s", error->message,
+          has_event ? " This machine cannot sample on it; leave it out, or give cpu-clock."
+                    : "");
+      return;
+    }
+
+  missing = sysprof_privilege_describe_missing_perf (sysprof_pump_get_privilege (pump));
+  sysprof_pump_report (pump, "Sampler", false, "No samples are taken: %s", missing);
+}
+
+/* --- the end of what was chosen --- */
+
+static void
+check_all_gone (SysprofSampler *self, Pump *pump)
+{
+  for (guint i = self->watched->len; i > 0; i--)
+    {
+      WatchedTask *task = &g_array_index (self->watched, WatchedTask, i - 1);
+      g_autofree char *path = task->fd < 0 ? g_strdup_printf ("/proc/%d", task->id) : NULL;
+
+      if (path != NULL && access (path, F_OK) != 0)
+        g_array_remove_index_fast (self->watched, i - 1);
+    }
+
+  /* A command that was started with the recording says itself when it is over. */
+  if (self->watched->len == 0 && sysprof_pump_get_spawnable (pump) == NULL)
+    sysprof_pump_request_stop (pump);
+}
+
+static void
+task_ended (Pump *pump, int fd, void *data)
+{
+  SysprofSampler *self = data;
+
+  sysprof_pump_unwatch_fd (pump, fd);
+  for (guint i = 0; i < self->watched->len; i++)
+    if (g_array_index (self->watched, WatchedTask, i).fd == fd)
+      {
+        g_array_remove_index_fast (self->watched, i);
+        break;
+      }
+  (void) close (fd);
+  check_all_gone (self, pump);
+}
+
+static void
+gone_tick (Pump *pump, int64_t now, void *data)
+{
+  check_all_gone (data, pump);
+}
+
+static void
+watch_tasks (SysprofSampler *self, Pump *pump)
+{
+  if (self->request.watched == NULL)
+    return;
+
+  self->watched = g_array_new (false, false, sizeof (WatchedTask));
+  for (guint i = 0; i < self->request.watched->len; i++)
+    {
+      pid_t id = g_array_index (self->request.watched, pid_t, i);
+      WatchedTask task = { id, (int) syscall (SYS_pidfd_open, id, 0) };
+
+      g_array_append_val (self->watched, task);
+      if (task.fd >= 0)
+        sysprof_pump_watch_fd (pump, task.fd, task_ended, self);
+    }
+  sysprof_pump_add_tick (pump, GONE_INTERVAL, gone_tick, self);
+}
+
+/* --- the instrument --- */
+
+static void
+start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
+{
+  PerfDecoder *decoder = sysprof_perf_session_get_decoder (session);
+  ProcessLog *log = sysprof_pump_get_process_log (pump);
+
+  log->is_tracked = true;
+  sysprof_event_feed_start (&self->feed, pump, session);
+  if (self->request.has_user)
+    self->filter =
+        sysprof_user_filter_new (self->request.uid, sysprof_pump_get_privilege (pump));
+  decoder->filter = self->filter;
+}
+
+static gboolean
+sysprof_sampler_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofSampler *self = SYSPROF_SAMPLER (instrument);
+  g_autoptr (GError) local = NULL;
+  PerfSession *session;
+
+  /* A second sampler would count everything twice. */
+  if (sysprof_pump_get_process_log (pump)->is_tracked)
+    return TRUE;
+
+  if (!sysprof_sampling_request_resolve (&self->request, &self->options,
+                                         sysprof_pump_get_privilege (pump), &local))
+    {
+      sysprof_pump_report (pump, "Sampler", true, "%s", local->message);
+      return TRUE;
+    }
+
+  respect_limits (self, pump);
+  if (self->request.processes != NULL)
+    sysprof_process_log_set_only (sysprof_pump_get_process_log (pump),
+                                  (const int32_t *) (void *) self->request.processes->data,
+                                  self->request.processes->len);
+
+  session = open_session (self, pump, &local);
+  if (session != NULL)
+    start_session (self, pump, session);
+  else if (!g_error_matches (local, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE))
+    report_failure (self, pump, local);
+
+  watch_tasks (self, pump);
+  return TRUE;
+}
+
+static void
+delay_tick (Pump *pump, int64_t now, void *data)
+{
+  SysprofSampler *self = data;
+
+  if (self->feed.session != NULL &&
+      now >= sysprof_pump_get_begin_time (pump) + self->options.delay_nsec)
+    sysprof_perf_session_enable_samples (self->feed.session);
+}
+
+static void
+sysprof_sampler_record (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofSampler *self = SYSPROF_SAMPLER (instrument);
+
+  if (self->feed.session == NULL)
+    return;
+
+  sysprof_perf_session_enable (self->feed.session);
+  if (self->options.delay_nsec > 0)
+    sysprof_pump_add_tick (pump, self->options.delay_nsec, delay_tick, self);
+}
+
+static void
+sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofSampler *self = SYSPROF_SAMPLER (instrument);
+
+  sysprof_event_feed_stop (&self->feed);
+  g_clear_pointer (&self->filter, sysprof_user_filter_free);
+}
+
+static void
+sysprof_sampler_finalize (GObject *object)
+{
+  SysprofSampler *self = SYSPROF_SAMPLER (object);
+
+  for (guint i = 0; self->watched != NULL && i < self->watched->len; i++)
+    sysprof_autofd_close (&g_array_index (self->watched, WatchedTask, i).fd);
+  g_clear_pointer (&self->watched, g_array_unref);
+  sysprof_sampling_request_clear (&self->request);
+  g_free ((void *) self->options.pids);
+  g_free ((void *) self->options.tids);
+  g_free ((void *) self->options.cpus);
+  g_free ((void *) self->options.cgroup);
+  g_free ((void *) self->options.user);
+  g_free ((void *) self->options.event);
+  G_OBJECT_CLASS (sysprof_sampler_parent_class)->finalize (object);
+}
+
+static void
+sysprof_sampler_class_init (SysprofSamplerClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = sysprof_sampler_finalize;
+
+  klass->parent_class.name = "Sampler";
+  klass->parent_class.opens_events = true;
+  klass->parent_class.prepare = sysprof_sampler_prepare;
+  klass->parent_class.record = sysprof_sampler_record;
+  klass->parent_class.stop = sysprof_sampler_stop;
+}
+
+static void
+sysprof_sampler_init (SysprofSampler *self)
+{
+  self->request.cgroup_fd = -1;
+}
+
+SysprofInstrument *
+sysprof_sampler_new_with_options (const SamplerOptions *options)
+{
+  SysprofSampler *self = g_object_new (SYSPROF_TYPE_SAMPLER, NULL);
+
+  self->options = *options;
+  self->options.pids = g_memdup2 (options->pids, options->n_pids * sizeof *options->pids);
+  self->options.tids = g_memdup2 (options->tids, options->n_tids * sizeof *options->tids);
+  self->options.cpus = g_memdup2 (options->cpus, options->n_cpus * sizeof *options->cpus);
+  self->options.cgroup = g_strdup (options->cgroup);
+  self->options.user = g_strdup (options->user);
+  self->options.event = g_strdup (options->event);
+  return SYSPROF_INSTRUMENT (self);
+}
+
+SysprofInstrument *
+sysprof_sampler_new (void)
+{
+  return sysprof_sampler_new_with_options (&(SamplerOptions){ 0 });
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/perf/attributes.h"
+
+#include "record/perf/session.h"
+
+#include <time.h>
+
+#define NSEC_PER_SEC 1000000000u
+#define WAKE_UP_SIZE (128 * 1024) /* bytes in the ring that wake us; else the clock does */
+
+/* In the order in which they are given up. */
+enum
+{
+  FEATURE_BUILD_ID = 1 << 0,       /* 5.12 */
+  FEATURE_LOST = 1 << 1,           /* 6.0 */
+  FEATURE_INHERIT_THREAD = 1 << 2, /* 5.13 */
+  FEATURE_CALL_DEPTH = 1 << 3,     /* 4.8; refused as well above kernel.perf_event_max_stack */
+  N_FEATURES = 4,
+};
+
+void
+sysprof_perf_attributes_init (PerfAttributes *self, const PerfSessionOptions *options)
+{
+  *self = (PerfAttributes){ options, (1 << N_FEATURES) - 1 };
+}
+
+bool
+sysprof_perf_attributes_reduce (PerfAttributes *self)
+{
+  if (self->features == 0)
+    return false;
+
+  self->features &= self->features - 1;
+  return true;
+}
+
+static bool
+uses_frequency (const PerfSessionOptions *options)
+{
+  return options->event.period == 0 && !options->event.is_clock;
+}
+
+/* A clock's period is its frequency's inverse; the kernel would do the same. */
+static uint64_t
+period_of (const PerfSessionOptions *options)
+{
+  if (options->event.period != 0)
+    return options->event.period;
+  return MAX (1, NSEC_PER_SEC / MAX (options->frequency, 1));
+}
+
+int64_t
+sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self)
+{
+  if (!self->options->samples)
+    return 0;
+  if (self->options->event.is_clock)
+    return (int64_t) period_of (self->options);
+  return uses_frequency (self->options)
+             ? NSEC_PER_SEC / (int64_t) MAX (self->options->frequency, 1)
+             : 0;
+}
+
+static void
+fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
+{
+  attr->mmap = 1;
+  attr->mmap2 = 1;
+  attr->comm = 1;
+  attr->comm_exec = 1;
+  attr->task = 1;
+  attr->build_id = (self->features & FEATURE_BUILD_ID) != 0;
+}
+
+static void
+fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
+{
+  const PerfSessionOptions *options = self->options;
+
+  attr->type = options->event.type;
+  attr->config = options->event.config;
+  if (uses_frequency (options))
+    {
+      attr->freq = 1;
+      attr->sample_freq = options->frequency;
+    }
+  else
+    attr->sample_period = period_of (options);
+
+  /* Counters do not run while a CPU is idle; the software clock must be told. */
+  attr->exclude_idle = options->event.is_clock;
+  attr->exclude_guest = 1;
+  attr->exclude_kernel = options->exclude_kernel;
+  attr->exclude_hv = options->exclude_kernel;
+  attr->exclude_user = options->exclude_user;
+  attr->exclude_callchain_kernel = options->exclude_kernel_stacks;
+  attr->exclude_callchain_user = options->exclude_user;
+  if ((self->features & FEATURE_CALL_DEPTH) != 0 && options->call_depth < UINT16_MAX)
+    attr->sample_max_stack = (uint16_t) options->call_depth;
+  if ((self->features & FEATURE_LOST) != 0)
+    attr->read_format = PERF_FORMAT_LOST;
+}
+
+static void
+fill_inheritance (const PerfAttributes *self, struct perf_event_attr *attr)
+{
+  const PerfSessionOptions *options = self->options;
+
+  if (options->target != PERF_TARGET_TASKS)
+    return;
+
+  if (options->follows_forks)
+    attr->inherit = 1;
+  else if (options->follows_threads && (self->features & FEATURE_INHERIT_THREAD) != 0)
+    attr->inherit = attr->inherit_thread = 1;
+}
+
+void
+sysprof_perf_attributes_fill (const PerfAttributes *self,
+                              PerfRole role,
+                              struct perf_event_attr *attr)
+{
+  *attr = (struct perf_event_attr){
+    .size = sizeof *attr,
+    .type = PERF_TYPE_SOFTWARE,
+    .config = PERF_COUNT_SW_DUMMY,
+    .sample_type = PERF_DECODE_SAMPLE_TYPE,
+    .sample_id_all = 1,
+    .disabled = 1,
+    .use_clockid = 1,
+    .clockid = CLOCK_MONOTONIC,
+    .watermark = 1,
+    .wakeup_watermark = WAKE_UP_SIZE,
+    /* Those without the right to look into the kernel may not even have a dummy that does. */
+    .exclude_kernel = 1,
+    .exclude_hv = 1,
+  };
+
+  if (self->options->no_stacks)
+    attr->sample_type &= ~(uint64_t) PERF_SAMPLE_CALLCHAIN;
+
+  if (role == PERF_ROLE_SAMPLE || role == PERF_ROLE_SAMPLE_AND_TELL)
+    fill_sampling (self, attr);
+  if (role == PERF_ROLE_TELL || role == PERF_ROLE_SAMPLE_AND_TELL ||
+      role == PERF_ROLE_LEAD_AND_TELL)
+    fill_telling (self, attr);
+  if (role != PERF_ROLE_RING && role != PERF_ROLE_LEAD_AND_TELL)
+    fill_inheritance (self, attr);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What is asked of the kernel, per role that an event plays. */
+
+#pragma once
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct PerfAttributes PerfAttributes;
+
+typedef enum
+{
+  PERF_ROLE_RING,            /* owns the ring, nothing else */
+  PERF_ROLE_LEAD_AND_TELL,   /* owns the ring; tells of mappings, names, forks and exits */
+  PERF_ROLE_TELL,            /* of a task; inherited */
+  PERF_ROLE_SAMPLE,          /* samples */
+  PERF_ROLE_SAMPLE_AND_TELL, /* of a task; inherited */
+} PerfRole;
+
+struct PerfAttributes
+{
+  const struct PerfSessionOptions *options; /* borrowed */
+  unsigned features;                        /* those that the kernel has not refused */
+};
+
+void sysprof_perf_attributes_init (PerfAttributes *self,
+                                   const struct PerfSessionOptions *options);
+
+void sysprof_perf_attributes_fill (const PerfAttributes *self,
+                                   PerfRole role,
+                                   struct perf_event_attr *attr);
+
+/* Gives up one more feature that old kernels do not have. FALSE when there is none left. */
+bool sysprof_perf_attributes_reduce (PerfAttributes *self);
+
+/* Time between samples of one CPU; 0 when it is not a matter of time. */
+int64_t sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self);

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Layouts: perf_event_open(2), "MMAP layout". Each function takes what it needs from a cursor that knows the record's
+ * end; a record that is too short for what it claims to be is counted and left out.
+ */
+
+#include "record/perf/decode.h"
+
+#include "capture/capture.h"
+
+#include <endian.h>
+#include <string.h>
+
+#define MAX_BUILD_ID 20
+#define DELETED      " (deleted)"
+#define MAX_ADDRESSES \
+  ((SYSPROF_CAPTURE_FRAME_MAX - sizeof (SysprofCaptureSample)) / sizeof (uint64_t))
+
+typedef struct
+{
+  const uint8_t *at; /* 8-aligned, as the kernel writes it */
+  const uint8_t *end;
+} Cursor;
+
+/* What sample_id_all puts behind every record that is no sample. */
+typedef struct
+{
+  int32_t pid;
+  int32_t tid;
+  int64_t time;
+} RecordId;
+
+static inline bool
+take_u64 (Cursor *cursor, uint64_t *value)
+{
+  if (cursor->end - cursor->at < (ptrdiff_t) sizeof *value)
+    return false;
+
+  memcpy (value, cursor->at, sizeof *value);
+  cursor->at += sizeof *value;
+  return true;
+}
+
+static inline bool
+take_two_i32 (Cursor *cursor, int32_t *first, int32_t *second)
+{
+  int32_t both[2];
+
+  if (cursor->end - cursor->at < (ptrdiff_t) sizeof both)
+    return false;
+
+  memcpy (both, cursor->at, sizeof both);
+  cursor->at += sizeof both;
+  *first = both[0];
+  *second = both[1];
+  return true;
+}
+
+/* Takes it off the end. */
+static bool
+cut_record_id (Cursor *cursor, RecordId *id)
+{
+  if (cursor->end - cursor->at < (ptrdiff_t) sizeof *id)
+    return false;
+
+  cursor->end -= sizeof *id;
+  memcpy (id, cursor->end, sizeof *id);
+  return true;
+}
+
+static inline void
+init_frame (SysprofCaptureFrame *frame, int cpu, int32_t pid, int64_t time, uint32_t type)
+{
+  memset (frame, 0, sizeof *frame);
+  frame->cpu = (int16_t) cpu;
+  frame->pid = pid;
+  frame->time = time;
+  frame->type = type & 0xff;
+}
+
+/* --- samples --- */
+
+static bool
+write_sample (PerfDecoder *self,
+              int32_t pid,
+              int32_t tid,
+              int64_t time,
+              const void *addresses,
+              size_t n_addresses)
+{
+  size_t size = sizeof (SysprofCaptureSample) + n_addresses * sizeof (uint64_t);
+  SysprofCaptureSample *sample = sysprof_capture_writer_reserve (self->writer, size);
+
+  if (sample == NULL)
+    return false;
+
+  init_frame (&sample->frame, self->cpu, pid, time, SYSPROF_CAPTURE_FRAME_SAMPLE);
+  sample->n_addrs = n_addresses & 0xffff;
+  sample->padding1 = 0;
+  sample->tid = tid;
+  memcpy (sample->addrs, addresses, n_addresses * sizeof (uint64_t));
+  sysprof_capture_writer_commit (self->writer, size);
+  return true;
+}
+
+/* What the kernel would say, had it a chain. */
+static uint64_t
+context_of (uint16_t misc)
+{
+  switch (misc & PERF_RECORD_MISC_CPUMODE_MASK)
+    {
+    case PERF_RECORD_MISC_KERNEL:
+      return (uint64_t) PERF_CONTEXT_KERNEL;
+    case PERF_RECORD_MISC_HYPERVISOR:
+      return (uint64_t) PERF_CONTEXT_HV;
+    case PERF_RECORD_MISC_GUEST_KERNEL:
+      return (uint64_t) PERF_CONTEXT_GUEST_KERNEL;
+    case PERF_RECORD_MISC_GUEST_USER:
+      return (uint64_t) PERF_CONTEXT_GUEST_USER;
+    default:
+      return (uint64_t) PERF_CONTEXT_USER;
+    }
+}
+
+static bool
+decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
+{
+  uint64_t ip, time, n_addresses = 0;
+  uint64_t made_chain[2];
+  const void *addresses = made_chain;
+  int32_t pid, tid;
+
+  if (!take_u64 (&cursor, &ip) || !take_two_i32 (&cursor, &pid, &tid) ||
+      !take_u64 (&cursor, &time) || (self->has_chains && !take_u64 (&cursor, &n_addresses)) ||
+      n_addresses > (uint64_t) (cursor.end - cursor.at) / sizeof (uint64_t))
+    return false;
+
+  /* The idle task; and a stack that is too deep for a frame cannot be. */
+  if (pid == 0 || (self->filter != NULL && !sysprof_user_filter_accepts (self->filter, pid)))
+    return true;
+  if (n_addresses > MAX_ADDRESSES || self->drops_samples)
+    return false;
+
+  if (n_addresses > 0)
+    addresses = cursor.at;
+  else if (self->drops_chainless)
+    return true;
+  else
+    {
+      made_chain[0] = context_of (misc);
+      made_chain[1] = ip;
+      n_addresses = 2;
+    }
+
+  return write_sample (self, pid, tid, (int64_t) time, addresses, n_addresses);
+}
+
+/* --- mappings --- */
+
+static char *
+put_hex (char *to, const uint8_t *bytes, size_t size)
+{
+  static const char digits[] = "0123456789abcdef";
+
+  for (size_t i = 0; i < size; i++)
+    {
+      *to++ = digits[bytes[i] >> 4];
+      *to++ = digits[bytes[i] & 15];
+    }
+  return to;
+}
+
+typedef struct
+{
+  int32_t pid;
+  int64_t time;
+  uint64_t start;
+  uint64_t size;
+  uint64_t offset;
+  uint64_t inode;
+  const uint8_t *build_id; /* [build_id_size] */
+  size_t build_id_size;
+  const char *path; /* [path_size] without NUL */
+  size_t path_size;
+} Mapping;
+
+static bool
+write_map (PerfDecoder *self, const Mapping *mapping)
+{
+  size_t size = sizeof (SysprofCaptureMap) + mapping->path_size + 1;
+  size_t whole = mapping->build_id_size > 0 ? size + 1 + 2 * mapping->build_id_size + 1 : size;
+  SysprofCaptureMap *map = sysprof_capture_writer_reserve (self->writer, whole);
+  char *at;
+
+  if (map == NULL)
+    return false;
+
+  init_frame (&map->frame, self->cpu, mapping->pid, mapping->time, SYSPROF_CAPTURE_FRAME_MAP);
+  map->start = mapping->start;
+  map->end = mapping->start + mapping->size;
+  map->offset = mapping->offset;
+  map->inode = mapping->inode;
+  memcpy (map->filename, mapping->path, mapping->path_size);
+  at = map->filename + mapping->path_size;
+  *at++ = '\0';
+  if (mapping->build_id_size > 0)
+    {
+      *at++ = '@';
+      at = put_hex (at, mapping->build_id, mapping->build_id_size);
+      *at++ = '\0';
+    }
+  sysprof_capture_writer_commit (self->writer, whole);
+  return true;
+}
+
+/* A file that was replaced while it runs is still known by its name. */
+static void
+take_path (Cursor cursor, Mapping *mapping)
+{
+  mapping->path = (const char *) cursor.at;
+  mapping->path_size = strnlen (mapping->path, (size_t) (cursor.end - cursor.at));
+
+  if (mapping->path_size > strlen (DELETED) && mapping->path[0] == '/' &&
+      memcmp (mapping->path + mapping->path_size - strlen (DELETED), DELETED,
+              strlen (DELETED)) == 0)
+    mapping->path_size -= strlen (DELETED);
+}
+
+static bool
+decode_mmap2 (PerfDecoder *self, Cursor cursor, uint16_t misc)
+{
+  RecordId id;
+  Mapping mapping = { 0 };
+  uint64_t file[3];
+  int32_t tid, protection, flags;
+
+  if (!cut_record_id (&cursor, &id) || !take_two_i32 (&cursor, &mapping.pid, &tid) ||
+      !take_u64 (&cursor, &mapping.start) || !take_u64 (&cursor, &mapping.size) ||
+      !take_u64 (&cursor, &mapping.offset) || !take_u64 (&cursor, &file[0]) ||
+      !take_u64 (&cursor, &file[1]) || !take_u64 (&cursor, &file[2]) ||
+      !take_two_i32 (&cursor, &protection, &flags))
+    return false;
+
+  if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0)
+    {
+      /* size, three bytes of nothing, 20 bytes of id */
+      const uint8_t *bytes = (const uint8_t *) file;
+
+      if (bytes[0] > MAX_BUILD_ID)
+        return false;
+      mapping.build_id = bytes + 4;
+      mapping.build_id_size = bytes[0];
+    }
+  else
+    mapping.inode = file[1]; /* major and minor, inode, generation */
+
+  mapping.time = id.time;
+  take_path (cursor, &mapping);
+  if (mapping.path_size > 0 && mapping.path[0] == '[')
+    mapping.inode = mapping.offset = 0; /* [vdso] */
+  return write_map (self, &mapping);
+}
+
+static bool
+decode_mmap (PerfDecoder *self, Cursor cursor)
+{
+  RecordId id;
+  Mapping mapping = { 0 };
+  int32_t tid;
+
+  if (!cut_record_id (&cursor, &id) || !take_two_i32 (&cursor, &mapping.pid, &tid) ||
+      !take_u64 (&cursor, &mapping.start) || !take_u64 (&cursor, &mapping.size) ||
+      !take_u64 (&cursor, &mapping.offset))
+    return false;
+
+  mapping.time = id.time;
+  take_path (cursor, &mapping);
+  return write_map (self, &mapping);
+}
+
+/* --- the lives of processes --- */
+
+static bool
+decode_comm (PerfDecoder *self, Cursor cursor, uint16_t misc)
+{
+  RecordId id;
+  SysprofCaptureProcess *process;
+  int32_t pid, tid;
+  size_t size;
+
+  if (!cut_record_id (&cursor, &id) || !take_two_i32 (&cursor, &pid, &tid))
+    return false;
+
+  if (pid != tid)
+    return true;
+
+  if ((misc & PERF_RECORD_MISC_COMM_EXEC) != 0)
+    {
+      sysprof_process_log_started (self->log, pid, id.time);
+      if (self->filter != NULL)
+        sysprof_user_filter_started (self->filter, pid);
+    }
+
+  size = strnlen ((const char *) cursor.at, (size_t) (cursor.end - cursor.at));
+  process = sysprof_capture_writer_reserve (self->writer, sizeof *process + size + 1);
+  if (process == NULL)
+    return false;
+
+  init_frame (&process->frame, self->cpu, pid, id.time, SYSPROF_CAPTURE_FRAME_PROCESS);
+  memcpy (process->cmdline, cursor.at, size);
+  process->cmdline[size] = '\0';
+  sysprof_capture_writer_commit (self->writer, sizeof *process + size + 1);
+  return true;
+}
+
+typedef struct
+{
+  int32_t pid, parent_pid;
+  int32_t tid, parent_tid;
+  int64_t time;
+} Task;
+
+static bool
+take_task (Cursor *cursor, Task *task)
+{
+  uint64_t time;
+
+  if (!take_two_i32 (cursor, &task->pid, &task->parent_pid) ||
+      !take_two_i32 (cursor, &task->tid, &task->parent_tid) || !take_u64 (cursor, &time))
+    return false;
+
+  task->time = (int64_t) time;
+  return true;
+}
+
+/* The parent is named by its process, whichever of its threads forked: a child has what its parent's process has. */
+static bool
+decode_fork (PerfDecoder *self, Cursor cursor)
+{
+  Task task;
+
+  if (!take_task (&cursor, &task))
+    return false;
+
+  if (self->filter != NULL && task.pid == task.tid)
+    sysprof_user_filter_forked (self->filter, task.parent_pid, task.pid);
+  return sysprof_capture_writer_add_fork (self->writer, task.time, self->cpu, task.parent_pid,
+                                          task.tid);
+}
+
+static bool
+decode_exit (PerfDecoder *self, Cursor cursor)
+{
+  Task task;
+
+  if (!take_task (&cursor, &task))
+    return false;
+
+  if (task.pid != task.tid)
+    return true;
+
+  sysprof_process_log_ended (self->log, task.pid);
+  if (self->filter != NULL)
+    sysprof_user_filter_ended (self->filter, task.pid);
+  return sysprof_capture_writer_add_exit (self->writer, task.time, self->cpu, task.pid);
+}
+
+/* --- what did not come --- */
+
+static bool
+decode_lost (PerfDecoder *self, Cursor cursor)
+{
+  uint64_t event_id, n;
+
+  if (!take_u64 (&cursor, &event_id) || !take_u64 (&cursor, &n))
+    return false;
+
+  self->n_kernel_lost += n;
+  return true;
+}
+
+static bool
+decode_lost_samples (PerfDecoder *self, Cursor cursor)
+{
+  uint64_t n;
+
+  if (!take_u64 (&cursor, &n))
+    return false;
+
+  self->n_kernel_lost += n;
+  return true;
+}
+
+static bool
+decode_throttle (PerfDecoder *self, Cursor cursor, bool begins)
+{
+  uint64_t time;
+
+  if (!take_u64 (&cursor, &time))
+    return false;
+
+  if (begins)
+    {
+      self->n_throttled++; /* the one that was too much; the others when it is over */
+      self->throttled_since = (int64_t) time;
+    }
+  else if (self->throttled_since != 0)
+    {
+      if (self->nsec_per_sample > 0 && (int64_t) time > self->throttled_since)
+        self->n_throttled +=
+            (uint64_t) (((int64_t) time - self->throttled_since) / self->nsec_per_sample);
+      self->throttled_since = 0;
+    }
+  return true;
+}
+
+static bool
+decode (PerfDecoder *self, const struct perf_event_header *record)
+{
+  Cursor cursor = { (const uint8_t *) (record + 1), (const uint8_t *) record + record->size };
+
+  switch (record->type)
+    {
+    case PERF_RECORD_SAMPLE:
+      return decode_sample (self, cursor, record->misc);
+    case PERF_RECORD_MMAP2:
+      return decode_mmap2 (self, cursor, record->misc);
+    case PERF_RECORD_MMAP:
+      return decode_mmap (self, cursor);
+    case PERF_RECORD_COMM:
+      return decode_comm (self, cursor, record->misc);
+    case PERF_RECORD_FORK:
+      return decode_fork (self, cursor);
+    case PERF_RECORD_EXIT:
+      return decode_exit (self, cursor);
+    case PERF_RECORD_LOST:
+      return decode_lost (self, cursor);
+    case PERF_RECORD_LOST_SAMPLES:
+      return decode_lost_samples (self, cursor);
+    case PERF_RECORD_THROTTLE:
+      return decode_throttle (self, cursor, true);
+    case PERF_RECORD_UNTHROTTLE:
+      return decode_throttle (self, cursor, false);
+    default:
+      return true; /* newer kernels have more to tell than was asked for */
+    }
+}
+
+void
+sysprof_perf_decode (const struct perf_event_header *record, void *data)
+{
+  PerfDecoder *self = data;
+
+  if (record->size < sizeof *record || !decode (self, record))
+    self->n_dropped++;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Kernel records to capture frames: no allocation, and one copy, from the ring to the writer's buffer.
+ *
+ * All events are opened with PERF_DECODE_SAMPLE_TYPE (less the chain where stacks are not wanted) and
+ * sample_id_all, so that every record has the same layout whichever event it comes from. *Owned* by the pump
+ * thread. */
+
+#pragma once
+
+#include "record/perf/user-filter.h"
+#include "record/process-log.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sysprof-capture.h>
+
+#define PERF_DECODE_SAMPLE_TYPE \
+  (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN)
+
+typedef struct
+{
+  /* Set before the first record. */
+  SysprofCaptureWriter *writer;
+  ProcessLog *log;
+  bool has_chains; /* samples carry call chains */
+  bool
+      drops_chainless; /* a sample without a chain is none: only a part of the stacks is wanted */
+  int64_t
+      nsec_per_sample; /* while sampling is held back, one is missed each so many; 0 = unknown */
+  UserFilter *filter;  /* whose samples are wanted; NULL = all */
+
+  /* Of the ring that is being drained. */
+  int cpu;
+  bool drops_samples; /* the disk is behind */
+
+  /* Sums since the recording began. */
+  uint64_t n_kernel_lost; /* told by the kernel */
+  uint64_t n_dropped;     /* found no room in the writer, or made no sense */
+  uint64_t n_throttled;
+  int64_t throttled_since; /* of `cpu`: kept by the caller per ring; 0 = not throttled */
+} PerfDecoder;
+
+/* A PerfRecordFunc: `data` is a PerfDecoder. */
+void sysprof_perf_decode (const struct perf_event_header *record, void *data);

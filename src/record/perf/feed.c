@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/perf/feed.h"
+
+#include "record/perf/cpus.h"
+#include "record/pump-private.h"
+
+/* Rings wake us when they fill; this is for those that do not, so that what happened is soon known: names of processes
+ * are to be read while they live. */
+#define DRAIN_INTERVAL (100 * NSEC_PER_MSEC)
+#define CPUS_INTERVAL  (1 * NSEC_PER_SEC)
+
+static void
+account (EventFeed *self, uint64_t untold)
+{
+  const PerfDecoder *decoder = sysprof_perf_session_get_decoder (self->session);
+  uint64_t n_lost = decoder->n_kernel_lost + decoder->n_dropped + untold;
+
+  if (n_lost > self->told_lost)
+    sysprof_pump_add_lost (self->pump, n_lost - self->told_lost);
+  if (decoder->n_throttled > self->told_throttled)
+    sysprof_pump_add_throttled (self->pump, decoder->n_throttled - self->told_throttled);
+
+  self->told_lost = n_lost;
+  self->told_throttled = decoder->n_throttled;
+}
+
+static void
+ring_ready (Pump *pump, int fd, void *data)
+{
+  EventFeed *self = data;
+
+  sysprof_perf_session_get_decoder (self->session)->drops_samples =
+      sysprof_pump_is_congested (pump);
+  sysprof_perf_session_drain_fd (self->session, fd);
+}
+
+static void
+drain_tick (Pump *pump, int64_t now, void *data)
+{
+  EventFeed *self = data;
+
+  if (self->session == NULL)
+    return;
+
+  sysprof_perf_session_get_decoder (self->session)->drops_samples =
+      sysprof_pump_is_congested (pump);
+  sysprof_perf_session_drain (self->session);
+  account (self, 0);
+}
+
+static void
+cpus_tick (Pump *pump, int64_t now, void *data)
+{
+  EventFeed *self = data;
+  g_autofree char *online = NULL;
+
+  if (self->session != NULL && g_file_get_contents (CPUS_ONLINE_PATH, &online, NULL, NULL))
+    sysprof_perf_session_update_cpus (self->session, online);
+}
+
+static void
+leader_changed (int fd, bool is_added, void *data)
+{
+  EventFeed *self = data;
+
+  if (is_added)
+    sysprof_pump_watch_fd (self->pump, fd, ring_ready, self);
+  else
+    sysprof_pump_unwatch_fd (self->pump, fd);
+}
+
+void
+sysprof_event_feed_start (EventFeed *self, Pump *pump, PerfSession *session)
+{
+  PerfDecoder *decoder = sysprof_perf_session_get_decoder (session);
+
+  *self = (EventFeed){ .pump = pump, .session = session };
+  decoder->writer = sysprof_pump_get_writer (pump);
+  decoder->log = sysprof_pump_get_process_log (pump);
+  sysprof_perf_session_set_leader_func (session, leader_changed, self);
+  sysprof_pump_add_tick (pump, DRAIN_INTERVAL, drain_tick, self);
+  sysprof_pump_add_tick (pump, CPUS_INTERVAL, cpus_tick, self);
+}
+
+static void
+forget_leader (int fd, bool is_added, void *data)
+{
+  sysprof_pump_unwatch_fd (data, fd);
+}
+
+void
+sysprof_event_feed_stop (EventFeed *self)
+{
+  if (self->session == NULL)
+    return;
+
+  sysprof_perf_session_disable (self->session);
+  sysprof_perf_session_drain (self->session);
+  account (self, sysprof_perf_session_count_untold_losses (self->session));
+  sysprof_perf_session_set_leader_func (self->session, forget_leader, self->pump);
+  g_clear_pointer (&self->session, sysprof_perf_session_close);
+}

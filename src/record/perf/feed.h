@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the sampler and the process watcher have in common: a session whose rings the pump drains. *Owned* by the
+ * pump thread. */
+
+#pragma once
+
+#include "record/perf/session.h"
+#include "record/pump.h"
+
+typedef struct
+{
+  Pump *pump;
+  PerfSession *session; /* NULL = none */
+  uint64_t told_lost;
+  uint64_t told_throttled;
+} EventFeed;
+
+/* Takes `session`: from now on its rings are drained and its losses counted. Call in *prepare*. */
+void sysprof_event_feed_start (EventFeed *self, Pump *pump, PerfSession *session);
+
+/* Everything off, the rest drained, all closed. */
+void sysprof_event_feed_stop (EventFeed *self);

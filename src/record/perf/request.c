@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/perf/request.h"
+
+#include "record/perf/cpus.h"
+#include "record/perf/tasks.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define DEFAULT_FREQUENCY 1000 /* Hz */
+
+static bool
+add_process (SamplingRequest *self, pid_t pid, GError **error)
+{
+  if (pid <= 0 || !sysprof_tasks_append_threads (self->tasks, pid))
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE,
+          "Cannot record process %d: there is no such process. 'ps -e' lists those there are.",
+          pid);
+      return false;
+    }
+
+  g_array_append_val (self->watched, pid);
+  g_array_append_val (self->processes, pid);
+  return true;
+}
+
+/* The process of a thread, from "Tgid:" in its status; 0 when it is not there. */
+static int32_t
+find_process_of (pid_t tid)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%d/status", tid);
+  g_autofree char *status = NULL;
+  uint64_t pid;
+
+  if (!g_file_get_contents (path, &status, NULL, NULL) ||
+      !sysprof_text_u64_after (sysprof_text_from_string (status), "Tgid:\t", &pid))
+    return 0;
+  return (int32_t) pid;
+}
+
+static bool
+add_thread (SamplingRequest *self, pid_t tid, GError **error)
+{
+  int32_t pid = tid > 0 ? find_process_of (tid) : 0;
+
+  if (pid == 0)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE,
+          "Cannot record thread %d: there is no such thread. 'ps -eL' lists those there are.",
+          tid);
+      return false;
+    }
+
+  g_array_append_val (self->tasks, tid);
+  g_array_append_val (self->watched, tid);
+  g_array_append_val (self->processes, pid);
+  return true;
+}
+
+static bool
+resolve_tasks (SamplingRequest *self, const SamplerOptions *options, GError **error)
+{
+  if (options->n_pids == 0 && options->n_tids == 0)
+    return true;
+
+  self->tasks = g_array_new (false, false, sizeof (pid_t));
+  self->watched = g_array_new (false, false, sizeof (pid_t));
+  self->processes = g_array_new (false, false, sizeof (int32_t));
+
+  for (guint i = 0; i < options->n_pids; i++)
+    if (!add_process (self, options->pids[i], error))
+      return false;
+  for (guint i = 0; i < options->n_tids; i++)
+    if (!add_thread (self, options->tids[i], error))
+      return false;
+
+  self->session.target = PERF_TARGET_TASKS;
+  self->session.follows_forks = !options->no_follow_forks;
+  self->session.follows_threads = options->n_pids > 0;
+  return true;
+}
+
+static bool
+resolve_cgroup (SamplingRequest *self,
+                const SamplerOptions *options,
+                Privilege *privilege,
+                GError **error)
+{
+  if (options->cgroup == NULL)
+    return true;
+
+  if (self->tasks != NULL)
+    {
+      g_set_error_literal (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+          "Cannot record a cgroup and single processes at once: the kernel counts for one or the "
+          "other. Leave one of them out.");
+      return false;
+    }
+
+  self->cgroup_fd = sysprof_privilege_open_cgroup (privilege, options->cgroup);
+  if (self->cgroup_fd < 0)
+    {
+      sysprof_set_error_errno (
+          error,
+          "Cannot record the cgroup '%s': give its path below the cgroup mount, as "
+          "'systemd-cgls' and /proc/PID/cgroup show it",
+          options->cgroup);
+      return false;
+    }
+
+  self->session.target = PERF_TARGET_CGROUP;
+  self->session.cgroup_fd = self->cgroup_fd;
+  return true;
+}
+
+static bool
+resolve_user (SamplingRequest *self, const SamplerOptions *options, GError **error)
+{
+  Text digits;
+  uint64_t number;
+  struct passwd *entry;
+
+  if (options->user == NULL)
+    return true;
+
+  self->has_user = true;
+  digits = sysprof_text_from_string (options->user);
+  if (sysprof_text_u64 (&digits, &number) && sysprof_text_size (digits) == 0 &&
+      number < G_MAXUINT32)
+    {
+      self->uid = (uid_t) number;
+      return true;
+    }
+
+  entry = getpwnam (options->user);
+  if (entry == NULL)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot record user '%s': there is no such user. Give a login name or a number.",
+          options->user);
+      return false;
+    }
+
+  self->uid = entry->pw_uid;
+  return true;
+}
+
+static bool
+check_cpus (const SamplerOptions *options, GError **error)
+{
+  g_autoptr (GArray) online = sysprof_cpus_online ();
+
+  for (guint i = 0; i < options->n_cpus; i++)
+    {
+      bool is_online = false;
+
+      for (guint j = 0; j < online->len; j++)
+        is_online |= g_array_index (online, int, j) == options->cpus[i];
+      if (is_online)
+        continue;
+
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "Cannot record CPU %d: it is not online here. " CPUS_ONLINE_PATH
+                   " lists those that are.",
+                   options->cpus[i]);
+      return false;
+    }
+  return true;
+}
+
+bool
+sysprof_sampling_request_resolve (SamplingRequest *self,
+                                  const SamplerOptions *options,
+                                  Privilege *privilege,
+                                  GError **error)
+{
+  *self = (SamplingRequest){
+    .cgroup_fd = -1,
+    .has_event = options->event != NULL,
+    .session = {
+      .target = PERF_TARGET_SYSTEM,
+      .cgroup_fd = -1,
+      .cpus = options->cpus,
+      .n_cpus = options->n_cpus,
+      .samples = true,
+      .frequency = options->frequency != 0 ? options->frequency : DEFAULT_FREQUENCY,
+      .exclude_user = options->kernel_only,
+      .exclude_kernel = options->user_only && options->no_stacks,
+      .exclude_kernel_stacks = options->user_only,
+      .call_depth = options->call_depth,
+      .no_stacks = options->no_stacks,
+      .delayed = options->delay_nsec > 0,
+    },
+  };
+
+  if (!resolve_tasks (self, options, error) ||
+      !resolve_cgroup (self, options, privilege, error) ||
+      !resolve_user (self, options, error) || !check_cpus (options, error))
+    return false;
+
+  if (self->tasks != NULL)
+    {
+      self->session.tasks = (const pid_t *) (void *) self->tasks->data;
+      self->session.n_tasks = self->tasks->len;
+    }
+
+  if (options->event != NULL)
+    return sysprof_perf_event_parse (&self->session.event, options->event, privilege, error);
+
+  sysprof_perf_event_init_cycles (&self->session.event);
+  return true;
+}
+
+void
+sysprof_sampling_request_clear (SamplingRequest *self)
+{
+  g_clear_pointer (&self->tasks, g_array_unref);
+  g_clear_pointer (&self->watched, g_array_unref);
+  g_clear_pointer (&self->processes, g_array_unref);
+  sysprof_autofd_close (&self->cgroup_fd);
+  self->cgroup_fd = -1;
+}
+
+void
+sysprof_sampling_request_narrow_to_own (SamplingRequest *self, uid_t uid)
+{
+  self->tasks = g_array_new (false, false, sizeof (pid_t));
+  sysprof_tasks_append_of_user (self->tasks, uid);
+
+  self->session.target = PERF_TARGET_TASKS;
+  self->session.follows_forks = true;
+  self->session.tasks = (const pid_t *) (void *) self->tasks->data;
+  self->session.n_tasks = self->tasks->len;
+}

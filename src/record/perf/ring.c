@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/perf/ring.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* How much is read before the kernel gets its room back. */
+#define GIVE_BACK_SIZE (64 * 1024)
+
+bool
+sysprof_perf_ring_map (PerfRing *self, int fd, size_t size)
+{
+  size_t page_size = (size_t) sysconf (_SC_PAGESIZE);
+
+  for (; size >= page_size; size /= 2)
+    {
+      void *mapped = mmap (NULL, page_size + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+      if (mapped != MAP_FAILED)
+        {
+          *self = (PerfRing){ mapped, (uint8_t *) mapped + page_size, size };
+          return true;
+        }
+
+      /* More than kernel.perf_event_mlock_kb, or than there is in one piece. */
+      if (errno != EPERM && errno != ENOMEM)
+        return false;
+    }
+  return false;
+}
+
+void
+sysprof_perf_ring_unmap (PerfRing *self)
+{
+  if (self->page != NULL)
+    (void) munmap (self->page, (size_t) (self->data - (uint8_t *) self->page) + self->size);
+  *self = (PerfRing){ 0 };
+}
+
+/* The record at `at`, in one piece. */
+static const struct perf_event_header *
+get_whole (const PerfRing *self, uint64_t at, size_t size, uint8_t *scratch)
+{
+  size_t offset = at & (self->size - 1);
+  size_t until_end = self->size - offset;
+
+  if (size <= until_end)
+    return (const void *) (self->data + offset);
+
+  memcpy (scratch, self->data + offset, until_end);
+  memcpy (scratch + until_end, self->data, size - until_end);
+  return (const void *) scratch;
+}
+
+bool
+sysprof_perf_ring_drain (PerfRing *self, uint8_t *scratch, PerfRecordFunc func, void *data)
+{
+  /* Pairs with the kernel's barrier between the records and data_head. */
+  uint64_t head = __atomic_load_n (&self->page->data_head, __ATOMIC_ACQUIRE);
+  uint64_t tail = self->page->data_tail; /* only we write it */
+  uint64_t given_back = tail;
+  bool makes_sense = (tail & 7) == 0 && head - tail <= self->size;
+
+  while (makes_sense && tail != head)
+    {
+      uint64_t left = head - tail;
+      /* Records are 8-aligned, so that a header is never split. */
+      const struct perf_event_header *header =
+          (const void *) (self->data + (tail & (self->size - 1)));
+      size_t size = left >= sizeof *header ? header->size : 0;
+
+      if (size < sizeof *header || (size & 7) != 0 || size > left)
+        {
+          makes_sense = false;
+          break;
+        }
+
+      func (get_whole (self, tail, size, scratch), data);
+      tail += size;
+
+      if (tail - given_back >= GIVE_BACK_SIZE)
+        {
+          /* Pairs with the kernel's reading data_tail before it writes: our reads are done. */
+          __atomic_store_n (&self->page->data_tail, tail, __ATOMIC_RELEASE);
+          given_back = tail;
+        }
+    }
+
+  __atomic_store_n (&self->page->data_tail, head, __ATOMIC_RELEASE);
+  return makes_sense;
+}

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/perf/session.h"
+
+#include "record/perf/attributes.h"
+#include "record/perf/cpus.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Room for a second of 10 kHz with deep stacks; of many CPUs each has less. */
+#define RING_SIZE       (2 * 1024 * 1024)
+#define ALL_RINGS_SIZE  (128 * 1024 * 1024)
+#define LEAST_RING_SIZE (256 * 1024)
+
+typedef struct
+{
+  int fd;
+  bool samples;
+} SessionEvent;
+
+/* One CPU. */
+typedef struct
+{
+  int cpu;
+  int leader_fd;
+  PerfRing ring;
+  int64_t throttled_since;
+  GArray *events; /* of SessionEvent, the leader not among them */
+} SessionCpu;
+
+struct PerfSession
+{
+  PerfSessionOptions options;
+  pid_t *tasks; /* what options.tasks points to */
+  int *sampled_cpus;
+  Privilege *privilege;
+  PerfAttributes attributes;
+  GPtrArray *cpus; /* of SessionCpu */
+  size_t ring_size;
+  bool is_enabled;
+  bool are_samples_enabled;
+  uint64_t counted_losses; /* of events that were closed */
+  PerfDecoder decoder;
+  PerfLeaderFunc leader_func;
+  void *leader_data;
+  uint8_t *scratch; /* [PERF_RECORD_MAX] */
+};
+
+static void
+free_cpu (gpointer data)
+{
+  SessionCpu *cpu = data;
+
+  for (guint i = 0; i < cpu->events->len; i++)
+    (void) close (g_array_index (cpu->events, SessionEvent, i).fd);
+  g_array_unref (cpu->events);
+  sysprof_perf_ring_unmap (&cpu->ring);
+  sysprof_autofd_close (&cpu->leader_fd);
+  g_free (cpu);
+}
+
+/* --- opening --- */
+
+/* Older kernels refuse what they do not know: it is left out, one by one. */
+static int
+open_event (PerfSession *self, PerfRole role, pid_t pid, int cpu, unsigned long flags)
+{
+  for (;;)
+    {
+      struct perf_event_attr attr;
+      int fd;
+
+      sysprof_perf_attributes_fill (&self->attributes, role, &attr);
+      fd = sysprof_privilege_open_event (self->privilege, &attr, pid, cpu, flags);
+      if (fd >= 0 || errno != EINVAL || !sysprof_perf_attributes_reduce (&self->attributes))
+        return fd;
+    }
+}
+
+static bool
+is_sampled_cpu (PerfSession *self, int cpu)
+{
+  if (!self->options.samples)
+    return false;
+
+  for (unsigned i = 0; i < self->options.n_cpus; i++)
+    if (self->sampled_cpus[i] == cpu)
+      return true;
+  return self->options.n_cpus == 0;
+}
+
+/* Lets `fd` write into the leader's ring, and keeps it. */
+static bool
+add_event (SessionCpu *cpu, int fd, bool samples)
+{
+  SessionEvent event = { fd, samples };
+
+  if (ioctl (fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->leader_fd) != 0)
+    {
+      int saved = errno;
+
+      (void) close (fd);
+      errno = saved;
+      return false;
+    }
+
+  g_array_append_val (cpu->events, event);
+  return true;
+}
+
+static bool
+open_system_event (PerfSession *self, SessionCpu *cpu)
+{
+  bool is_cgroup = self->options.target == PERF_TARGET_CGROUP;
+  int fd;
+
+  if (!is_sampled_cpu (self, cpu->cpu))
+    return true;
+
+  fd = open_event (self, PERF_ROLE_SAMPLE, is_cgroup ? self->options.cgroup_fd : -1, cpu->cpu,
+                   is_cgroup ? PERF_FLAG_PID_CGROUP : 0);
+  return fd >= 0 && add_event (cpu, fd, true);
+}
+
+/* FALSE with errno when it could not be opened for any task; that of a task that is gone (ESRCH) matters
+ * least. */
+static bool
+open_task_events (PerfSession *self, SessionCpu *cpu)
+{
+  bool samples = is_sampled_cpu (self, cpu->cpu);
+  int reason = ESRCH;
+  bool any = false;
+
+  for (unsigned i = 0; i < self->options.n_tasks; i++)
+    {
+      /* Apart where sampling begins later than telling, or where there is nothing to sample. */
+      bool apart = self->options.delayed || !samples;
+      PerfRole role = apart ? PERF_ROLE_TELL : PERF_ROLE_SAMPLE_AND_TELL;
+      int fd = open_event (self, role, self->tasks[i], cpu->cpu, 0);
+
+      if (fd >= 0 && add_event (cpu, fd, !apart))
+        any = true;
+      else if (errno != ESRCH)
+        reason = errno;
+
+      if (fd >= 0 && apart && samples)
+        {
+          fd = open_event (self, PERF_ROLE_SAMPLE, self->tasks[i], cpu->cpu, 0);
+          if (fd < 0 || !add_event (cpu, fd, true))
+            reason = errno;
+        }
+    }
+
+  errno = reason;
+  return any;
+}
+
+static bool
+open_cpu (PerfSession *self, int number, SessionCpu **opened)
+{
+  SessionCpu *cpu = g_new0 (SessionCpu, 1);
+  bool by_task = self->options.target == PERF_TARGET_TASKS;
+  bool is_open;
+  int saved;
+
+  cpu->cpu = number;
+  cpu->events = g_array_new (false, false, sizeof (SessionEvent));
+  cpu->leader_fd = open_event (self, by_task ? PERF_ROLE_RING : PERF_ROLE_LEAD_AND_TELL,
+                               by_task ? 0 : -1, number, 0);
+  is_open = cpu->leader_fd >= 0 &&
+            sysprof_perf_ring_map (&cpu->ring, cpu->leader_fd, self->ring_size) &&
+            (by_task ? open_task_events (self, cpu) : open_system_event (self, cpu));
+  if (is_open)
+    {
+      g_ptr_array_add (self->cpus, cpu);
+      *opened = cpu;
+      return true;
+    }
+
+  saved = errno;
+  free_cpu (cpu);
+  errno = saved;
+  return false;
+}
+
+static void
+set_open_error (PerfSession *self, GError **error)
+{
+  const char *name = self->options.samples ? self->options.event.name : "dummy";
+  int code = SYSPROF_ERROR_FAILED;
+
+  switch (errno)
+    {
+    case EACCES:
+    case EPERM:
+      code = SYSPROF_ERROR_DENIED;
+      break;
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+    case ENOSYS:
+      code = SYSPROF_ERROR_UNSUPPORTED;
+      break;
+    case ESRCH:
+      code = SYSPROF_ERROR_PEER_GONE;
+      break;
+    default:
+      break;
+    }
+
+  g_set_error (error, SYSPROF_ERROR, code, "Cannot open the event '%s': %s.", name,
+               g_strerror (errno));
+}
+
+static bool
+open_all_cpus (PerfSession *self, GError **error)
+{
+  g_autoptr (GArray) online = sysprof_cpus_online ();
+
+  self->ring_size = CLAMP (ALL_RINGS_SIZE / online->len, LEAST_RING_SIZE, RING_SIZE);
+  self->ring_size = (size_t) 1 << g_bit_nth_msf (self->ring_size, -1);
+
+  for (guint i = 0; i < online->len; i++)
+    {
+      SessionCpu *cpu;
+
+      /* ENODEV: it went between the list and now. */
+      if (!open_cpu (self, g_array_index (online, int, i), &cpu) && errno != ENODEV)
+        {
+          set_open_error (self, error);
+          return false;
+        }
+    }
+
+  if (self->cpus->len > 0)
+    return true;
+
+  errno = ENODEV;
+  set_open_error (self, error);
+  return false;
+}
+
+PerfSession *
+sysprof_perf_session_open (const PerfSessionOptions *options,
+                           Privilege *privilege,
+                           GError **error)
+{
+  PerfSession *self = g_new0 (PerfSession, 1);
+
+  self->options = *options;
+  self->tasks = g_memdup2 (options->tasks, options->n_tasks * sizeof *options->tasks);
+  self->sampled_cpus = g_memdup2 (options->cpus, options->n_cpus * sizeof *options->cpus);
+  self->privilege = privilege;
+  self->cpus = g_ptr_array_new_with_free_func (free_cpu);
+  self->scratch = g_malloc (PERF_RECORD_MAX);
+  sysprof_perf_attributes_init (&self->attributes, &self->options);
+
+  self->decoder.has_chains = !options->no_stacks;
+  self->decoder.drops_chainless = options->exclude_kernel_stacks && !options->no_stacks;
+  self->decoder.nsec_per_sample =
+      sysprof_perf_attributes_get_nsec_per_sample (&self->attributes);
+
+  if (!open_all_cpus (self, error))
+    {
+      sysprof_perf_session_close (self);
+      return NULL;
+    }
+  return self;
+}
+
+void
+sysprof_perf_session_close (PerfSession *self)
+{
+  if (self == NULL)
+    return;
+
+  g_ptr_array_unref (self->cpus);
+  g_free (self->tasks);
+  g_free (self->sampled_cpus);
+  g_free (self->scratch);
+  g_free (self);
+}
+
+PerfDecoder *
+sysprof_perf_session_get_decoder (PerfSession *self)
+{
+  return &self->decoder;
+}
+
+/* --- on and off --- */
+
+static void
+switch_cpu (SessionCpu *cpu, bool samples, unsigned long request)
+{
+  for (guint i = 0; i < cpu->events->len; i++)
+    {
+      SessionEvent *event = &g_array_index (cpu->events, SessionEvent, i);
+
+      if (event->samples == samples)
+        (void) ioctl (event->fd, request, 0); /* fails only for what is no event */
+    }
+
+  if (!samples)
+    (void) ioctl (cpu->leader_fd, request, 0);
+}
+
+void
+sysprof_perf_session_enable_samples (PerfSession *self)
+{
+  self->are_samples_enabled = true;
+  for (guint i = 0; i < self->cpus->len; i++)
+    switch_cpu (g_ptr_array_index (self->cpus, i), true, PERF_EVENT_IOC_ENABLE);
+}
+
+void
+sysprof_perf_session_enable (PerfSession *self)
+{
+  self->is_enabled = true;
+  for (guint i = 0; i < self->cpus->len; i++)
+    switch_cpu (g_ptr_array_index (self->cpus, i), false, PERF_EVENT_IOC_ENABLE);
+  if (!self->options.delayed)
+    sysprof_perf_session_enable_samples (self);
+}
+
+void
+sysprof_perf_session_disable (PerfSession *self)
+{
+  self->is_enabled = false;
+  self->are_samples_enabled = false;
+  for (guint i = 0; i < self->cpus->len; i++)
+    {
+      switch_cpu (g_ptr_array_index (self->cpus, i), true, PERF_EVENT_IOC_DISABLE);
+      switch_cpu (g_ptr_array_index (self->cpus, i), false, PERF_EVENT_IOC_DISABLE);
+    }
+}
+
+/* --- reading --- */
+
+static void
+drain_cpu (PerfSession *self, SessionCpu *cpu)
+{
+  self->decoder.cpu = cpu->cpu;
+  self->decoder.throttled_since = cpu->throttled_since;
+  if (!sysprof_perf_ring_drain (&cpu->ring, self->scratch, sysprof_perf_decode, &self->decoder))
+    self->decoder.n_dropped++;
+  cpu->throttled_since = self->decoder.throttled_since;
+}
+
+void
+sysprof_perf_session_drain (PerfSession *self)
+{
+  for (guint i = 0; i < self->cpus->len; i++)
+    drain_cpu (self, g_ptr_array_index (self->cpus, i));
+}
+
+void
+sysprof_perf_session_drain_fd (PerfSession *self, int fd)
+{
+  for (guint i = 0; i < self->cpus->len; i++)
+    {
+      SessionCpu *cpu = g_ptr_array_index (self->cpus, i);
+
+      if (cpu->leader_fd == fd)
+        drain_cpu (self, cpu);
+    }
+}
+
+/* --- CPUs that come and go --- */
+
+void
+sysprof_perf_session_set_leader_func (PerfSession *self, PerfLeaderFunc func, void *data)
+{
+  self->leader_func = func;
+  self->leader_data = data;
+  for (guint i = 0; i < self->cpus->len; i++)
+    func (((SessionCpu *) g_ptr_array_index (self->cpus, i))->leader_fd, true, data);
+}
+
+static uint64_t
+count_losses (SessionCpu *cpu)
+{
+  uint64_t sum = 0;
+
+  for (guint i = 0; i < cpu->events->len; i++)
+    {
+      uint64_t value_and_lost[2] = { 0, 0 };
+
+      /* Kernels before 6.0 give the value alone. */
+      if (read (g_array_index (cpu->events, SessionEvent, i).fd, value_and_lost,
+                sizeof value_and_lost) == sizeof value_and_lost)
+        sum += value_and_lost[1];
+    }
+  return sum;
+}
+
+static void
+remove_cpu (PerfSession *self, guint i)
+{
+  SessionCpu *cpu = g_ptr_array_index (self->cpus, i);
+
+  drain_cpu (self, cpu);
+  self->counted_losses += count_losses (cpu);
+  if (self->leader_func != NULL)
+    self->leader_func (cpu->leader_fd, false, self->leader_data);
+  g_ptr_array_remove_index (self->cpus, i);
+}
+
+static bool
+has_number (GArray *numbers, int number)
+{
+  for (guint i = 0; i < numbers->len; i++)
+    if (g_array_index (numbers, int, i) == number)
+      return true;
+  return false;
+}
+
+static bool
+has_cpu (PerfSession *self, int number)
+{
+  for (guint i = 0; i < self->cpus->len; i++)
+    if (((SessionCpu *) g_ptr_array_index (self->cpus, i))->cpu == number)
+      return true;
+  return false;
+}
+
+static void
+add_cpu (PerfSession *self, int number)
+{
+  SessionCpu *cpu;
+
+  /* It may have gone again; then it is asked for the next time. */
+  if (!open_cpu (self, number, &cpu))
+    {
+      g_debug ("No events on CPU %d: %s", number, g_strerror (errno));
+      return;
+    }
+
+  if (self->is_enabled)
+    switch_cpu (cpu, false, PERF_EVENT_IOC_ENABLE);
+  if (self->are_samples_enabled)
+    switch_cpu (cpu, true, PERF_EVENT_IOC_ENABLE);
+  if (self->leader_func != NULL)
+    self->leader_func (cpu->leader_fd, true, self->leader_data);
+}
+
+void
+sysprof_perf_session_update_cpus (PerfSession *self, const char *online)
+{
+  g_autoptr (GArray) now = sysprof_cpus_parse (online);
+
+  if (now->len == 0)
+    return;
+
+  for (guint i = self->cpus->len; i > 0; i--)
+    if (!has_number (now, ((SessionCpu *) g_ptr_array_index (self->cpus, i - 1))->cpu))
+      remove_cpu (self, i - 1);
+
+  for (guint i = 0; i < now->len; i++)
+    if (!has_cpu (self, g_array_index (now, int, i)))
+      add_cpu (self, g_array_index (now, int, i));
+}
+
+uint64_t
+sysprof_perf_session_count_untold_losses (PerfSession *self)
+{
+  uint64_t counted = self->counted_losses;
+
+  for (guint i = 0; i < self->cpus->len; i++)
+    counted += count_losses (g_ptr_array_index (self->cpus, i));
+
+  /* The records tell of every lost record, the events of samples only. */
+  return counted > self->decoder.n_kernel_lost ? counted - self->decoder.n_kernel_lost : 0;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The kernel events of a recording: one ring per CPU, and what writes to it.
+ *
+ * Every CPU has a *leader*, a dummy event that owns the ring and is waited for. All others of that CPU write into the
+ * leader's ring. Who is sampled decides what they are:
+ *
+ *   whole system   the leader also tells of mappings, names, forks and exits; one sampling event per CPU
+ *   a cgroup       the same, but the sampling events are of the cgroup
+ *   tasks          the leader is of our own thread and tells nothing; per task and CPU one event that samples and
+ *                  tells, and is inherited by what the task starts
+ *
+ * *Owned* by the pump thread. */
+
+#pragma once
+
+#include "record/perf/decode.h"
+#include "record/perf/event.h"
+#include "record/perf/ring.h"
+#include "record/privilege.h"
+
+#include <glib.h>
+
+typedef enum
+{
+  PERF_TARGET_SYSTEM,
+  PERF_TARGET_CGROUP,
+  PERF_TARGET_TASKS,
+} PerfTarget;
+
+typedef struct PerfSessionOptions
+{
+  PerfTarget target;
+  int cgroup_fd;      /* borrowed */
+  const pid_t *tasks; /* [n_tasks] thread ids */
+  unsigned n_tasks;
+  bool
+      follows_forks; /* tasks: what they start belongs to them; else only their own new threads */
+  bool follows_threads;
+  const int *cpus; /* [n_cpus] where samples are taken; none = everywhere */
+  unsigned n_cpus;
+  bool samples; /* FALSE: only mappings, names, forks and exits */
+  PerfEvent event;
+  uint64_t frequency;  /* samples per second, where the event has no period */
+  bool exclude_kernel; /* neither samples nor stacks of the kernel */
+  bool exclude_user;
+  bool exclude_kernel_stacks; /* samples, but not that part of their stacks */
+  unsigned call_depth;        /* 0 = the kernel's limit */
+  bool no_stacks;
+  bool delayed; /* sampling waits for sysprof_perf_session_enable_samples() */
+} PerfSessionOptions;
+
+typedef struct PerfSession PerfSession;
+
+/* Opens events on all CPUs that are online; they record nothing yet. What `options` points to is copied. NULL with
+ * `error`: its code is DENIED for missing rights, UNSUPPORTED when the machine does not have the event, PEER_GONE
+ * when no task lives any more. */
+PerfSession *sysprof_perf_session_open (const PerfSessionOptions *options,
+                                        Privilege *privilege,
+                                        GError **error);
+void sysprof_perf_session_close (PerfSession *self);
+
+/* Set what `decoder` needs before the first drain. */
+PerfDecoder *sysprof_perf_session_get_decoder (PerfSession *self);
+
+/* Everything on, samples included unless they are delayed. */
+void sysprof_perf_session_enable (PerfSession *self);
+void sysprof_perf_session_enable_samples (PerfSession *self);
+/* Everything off; what is in the rings stays. */
+void sysprof_perf_session_disable (PerfSession *self);
+
+/* Decodes what is in all rings. */
+void sysprof_perf_session_drain (PerfSession *self);
+/* … in the ring whose leader is `fd`. */
+void sysprof_perf_session_drain_fd (PerfSession *self, int fd);
+
+/* Called for every leader that comes or goes: those that are there when it is set, too. */
+typedef void (*PerfLeaderFunc) (int fd, bool is_added, void *data);
+void sysprof_perf_session_set_leader_func (PerfSession *self, PerfLeaderFunc func, void *data);
+
+/* Opens events on CPUs that came, closes those of CPUs that went. `online` is the kernel's list, "0-3,8". */
+void sysprof_perf_session_update_cpus (PerfSession *self, const char *online);
+
+/* What the kernel lost and has not told in its records: known by the events only at the end. */
+uint64_t sysprof_perf_session_count_untold_losses (PerfSession *self);

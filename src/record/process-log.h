@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Which processes the recording is about, and which of them have started a program and are still to be looked at.
+ *
+ * The instrument that reads kernel events fills it, the process watcher empties it. A process that ends before
+ * anybody has looked is dropped here: a machine that starts a thousand processes a second costs no reading
+ * in /proc. *Owned* by the pump thread. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PROCESS_LOG_SIZE 1024 /* the oldest is dropped when more wait */
+
+typedef struct
+{
+  int32_t pid; /* 0 = was dropped */
+  int64_t time;
+} StartedProcess;
+
+typedef struct
+{
+  bool is_tracked; /* kernel events tell of processes that start */
+  int32_t *only;   /* [n_only] the processes the recording is about; NULL = all */
+  unsigned n_only;
+  StartedProcess started[PROCESS_LOG_SIZE]; /* a ring */
+  unsigned first;
+  unsigned n_started;
+} ProcessLog;
+
+void sysprof_process_log_clear (ProcessLog *self);
+
+/* Copied. */
+void sysprof_process_log_set_only (ProcessLog *self, const int32_t *pids, unsigned n_pids);
+
+/* `pid` has started a program at `time` (exec). */
+void sysprof_process_log_started (ProcessLog *self, int32_t pid, int64_t time);
+/* `pid` has ended. */
+void sysprof_process_log_ended (ProcessLog *self, int32_t pid);
+
+/* The next that is to be looked at. FALSE when there is none. */
+bool sysprof_process_log_take (ProcessLog *self, StartedProcess *process);
