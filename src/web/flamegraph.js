@@ -122,7 +122,7 @@
                  process: [262, 24], thread: [290, 20], root: [0, 0], marker: [0, 0] };
   const SCHEMES = { hot: [18, 34], red: [0, 12], orange: [28, 10], yellow: [50, 8], green: [120, 24], mem: [112, 24],
                     aqua: [176, 14], blue: [210, 16], io: [206, 26], purple: [280, 24], grey: null };
-  const PLAIN = { root: true, marker: true };
+  const PLAIN = { root: true, marker: true, process: true, thread: true }; // no scheme changes these
   let isDark = false;
   const colorOfFunction = new Map();
 
@@ -135,8 +135,8 @@
   function hsl(kind, share) {
     const scheme = kind in PLAIN || profile.colors === "kind" || !(profile.colors in SCHEMES) ? HUES[kind] : SCHEMES[profile.colors];
     const [hue, span] = scheme || [0, 0];
-    const grey = !scheme || kind in PLAIN;
-    const saturation = grey ? 3 : isDark ? 48 : 74;
+    const grey = !scheme || kind === "root" || kind === "marker";
+    const saturation = grey ? 3 : kind in PLAIN ? 22 : isDark ? 48 : 74;
     const lightness = isDark ? 27 + 10 * ((share * 7) % 1) : (hue > 200 ? 70 : 62) + 12 * ((share * 7) % 1);
     return `hsl(${Math.round(hue + span * share)} ${saturation}% ${Math.round(lightness)}%)`;
   }
@@ -193,7 +193,7 @@
     if (room < 3) return "";
     let text = oneLine(name.length > room ? name.slice(0, room + 1) : name);
     if (/[^\u0020-\u04ff]/.test(text)) {
-      while (text.length > 2 && context.measureText(text).width > pixels - 8) text = text.slice(0, -2) + "\u2026";
+      while (text.length > 2 && context.measureText(text).width > pixels - 8) text = text.slice(0, -2).replace(/[\ud800-\udbff]$/, "") + "\u2026";
       return text;
     }
     return text.length > room ? text.slice(0, room - 1) + "\u2026" : text;

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* sysprof-report: any view of a capture, in a terminal, a pipe or a file. */
+
+#include "report/options.h"
+#include "report/output.h"
+#include "util/util.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum
+{
+  EXIT_DONE,
+  EXIT_FAILED,
+  EXIT_USAGE,
+};
+
+/* Lines of a screen that are no rows: heading, blank, titles, "... and N more", the shell's prompt. */
+#define SCREEN_LINES_BESIDE_ROWS 6
+
+static int
+complain (const GError *error, int status)
+{
+  g_printerr ("sysprof-report: %s\n", error->message);
+  return status;
+}
+
+static bool
+is_same_file (const char *a, const char *b)
+{
+  struct stat left, right;
+
+  return stat (a, &left) == 0 && stat (b, &right) == 0 && left.st_dev == right.st_dev &&
+         left.st_ino == right.st_ino;
+}
+
+static SysprofDocument *
+load_document (const ReportOptions *options, GError **error)
+{
+  SymbolizeOptions symbolize = {
+    .debug_dirs = (const char *const *) options->debug_dirs,
+    .sysroot = options->sysroot,
+  };
+  g_autoptr (SysprofDocumentLoader) loader = sysprof_document_loader_new (options->capture);
+
+  sysprof_document_loader_set_symbolize_options (loader, &symbolize);
+  return sysprof_document_loader_load (loader, NULL, error);
+}
+
+static ViewRequest
+make_request (const ReportOptions *options,
+              SysprofDocument *document,
+              const ResolvedSelection *resolved)
+{
+  return (ViewRequest){
+    .store = sysprof_document_get_store (document),
+    .symbols = sysprof_document_get_symbols (document),
+    .filter = &resolved->filter,
+    .shape = &resolved->shape,
+    .selection = &options->selection,
+    .path = options->capture,
+    .limit = (uint32_t) options->limit,
+    .depth = (uint32_t) options->depth,
+    .min_percent = options->min_percent,
+    .sort = options->sort,
+    .details = options->details,
+    .left_heavy = options->selection.left_heavy,
+    .title = options->title,
+    .subtitle = options->subtitle,
+    .width = (uint32_t) options->width,
+    .row_height = (uint32_t) options->row_height,
+    .colors = options->colors,
+    .icicle = options->icicle,
+  };
+}
+
+/* Colour, width and paging, if the report goes to a person. */
+static void
+suit_terminal (const ReportOptions *options, ViewRequest *request, Output *output)
+{
+  const char *no_color = g_getenv ("NO_COLOR");
+  const char *terminal = g_getenv ("TERM");
+  struct winsize size = { 0 };
+
+  if (options->format != RENDER_TEXT || options->output || !isatty (STDOUT_FILENO))
+    return;
+  if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
+    size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
+  request->use_color = !(no_color && no_color[0]) && g_strcmp0 (terminal, "dumb") != 0;
+  request->terminal_width = size.ws_col;
+  if (!options->limit_is_given && !options->view->sections && !options->view->draw)
+    request->limit = (uint32_t) MAX (size.ws_row - SCREEN_LINES_BESIDE_ROWS, 5);
+  sysprof_output_use_pager (output, size.ws_row);
+}
+
+static bool
+write_embedded_file (const ReportOptions *options,
+                     const Store *store,
+                     GOutputStream *stream,
+                     GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  g_autoptr (GBytes) bytes = sysprof_store_read_file (store, options->extract, &reason);
+
+  if (!bytes && reason)
+    {
+      g_propagate_error (error, g_steal_pointer (&reason));
+      return false;
+    }
+  if (!bytes)
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "'%s' holds no file '%s'; the view 'files' lists what it holds.",
+                   options->capture, options->extract);
+      return false;
+    }
+  return g_output_stream_write_all (stream, g_bytes_get_data (bytes, NULL),
+                                    g_bytes_get_size (bytes), NULL, NULL, error);
+}
+
+static bool
+write_report (const ReportOptions *options, ViewRequest *request, GError **error)
+{
+  Output output;
+  bool is_done;
+
+  is_done = sysprof_output_open (&output, options->output, error);
+  if (is_done && options->extract)
+    is_done = write_embedded_file (options, request->store, output.stream, error);
+  else if (is_done)
+    {
+      suit_terminal (options, request, &output);
+      is_done =
+          sysprof_view_render (options->view, options->format, request, output.stream, error);
+    }
+  is_done = is_done && sysprof_output_finish (&output, error);
+  sysprof_output_clear (&output);
+  return is_done;
+}
+
+/* A name in the folder for temporary files, for a result that is only to be looked at. */
+static bool
+choose_output_to_open (ReportOptions *options, GError **error)
+{
+  static const char *const suffixes[] = {
+    [RENDER_TEXT] = ".txt", [RENDER_JSON] = ".json",     [RENDER_HTML] = ".html",
+    [RENDER_SVG] = ".svg",  [RENDER_FOLDED] = ".folded",
+  };
+  g_autofree char *pattern =
+      g_strdup_printf ("sysprof-%s-XXXXXX%s", options->view->name, suffixes[options->format]);
+  int fd = g_file_open_tmp (pattern, &options->output, error);
+
+  if (fd < 0)
+    return false;
+  (void) close (fd); /* it is empty */
+  return true;
+}
+
+static bool
+show_in_browser (const char *path, GError **error)
+{
+  const char *arguments[] = { "xdg-open", path, NULL };
+
+  if (g_spawn_async (NULL, (char **) arguments, NULL,
+                     G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL |
+                         G_SPAWN_STDERR_TO_DEV_NULL,
+                     NULL, NULL, NULL, error))
+    return true;
+  g_prefix_error (error, "'%s' is written, but xdg-open cannot show it: ", path);
+  return false;
+}
+
+static int
+report (ReportOptions *options)
+{
+  g_autoptr (SysprofDocument) document = NULL;
+  g_autoptr (GError) error = NULL;
+  ResolvedSelection resolved = { 0 };
+  ViewRequest request;
+  bool is_done;
+
+  if (options->output && is_same_file (options->output, options->capture))
+    {
+      g_printerr ("sysprof-report: '%s' is the capture itself; write somewhere else.\n",
+                  options->output);
+      return EXIT_USAGE;
+    }
+  document = load_document (options, &error);
+  if (!document)
+    return complain (error, EXIT_FAILED);
+  if (!sysprof_selection_resolve (&options->selection, sysprof_document_get_store (document),
+                                  &resolved, &error))
+    return complain (error, EXIT_USAGE);
+
+  request = make_request (options, document, &resolved);
+  is_done =
+      (!options->open_result || options->output || choose_output_to_open (options, &error)) &&
+      write_report (options, &request, &error) &&
+      (!options->open_result || show_in_browser (options->output, &error));
+  sysprof_resolved_selection_clear (&resolved);
+  if (is_done || sysprof_output_reader_is_gone (error))
+    return EXIT_DONE;
+  return complain (error, error->domain == G_OPTION_ERROR ? EXIT_USAGE : EXIT_FAILED);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  ReportOptions options = { 0 };
+  int status;
+
+  setlocale (LC_ALL, "");
+  setlocale (LC_NUMERIC, "C");      /* figures are the same everywhere */
+  (void) signal (SIGPIPE, SIG_IGN); /* a reader that has seen enough is no failure */
+
+  if (sysprof_report_options_parse (&options, argc, argv, &error))
+    status = report (&options);
+  else
+    status = complain (error, EXIT_USAGE);
+  sysprof_report_options_clear (&options);
+  return status;
+}

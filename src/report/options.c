@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "report/options.h"
+
+#include <string.h>
+
+/* Words that the documentation fixes and that this version cannot serve: they are told apart from mistyped ones. */
+static const char *const later_views[] = {
+  "cpus", "cgroups",     "source", "disassembly", "marks", "counters", "logs",
+  "dbus", "allocations", "leaks",  "temporaries", "waits", "heat",     NULL,
+};
+static const char *const later_formats[] = {
+  "csv",      "markdown", "firefox",   "pprof",  "speedscope",
+  "perfetto", "chrome",   "callgrind", "syscap", NULL,
+};
+
+static const struct
+{
+  const char *name;
+  RenderFormat format;
+} formats[] = {
+  { "text", RENDER_TEXT }, { "json", RENDER_JSON },     { "html", RENDER_HTML },
+  { "svg", RENDER_SVG },   { "folded", RENDER_FOLDED },
+};
+
+/* The longer suffix first where one ends in the other. */
+static const struct
+{
+  const char *suffix;
+  const char *format;
+} suffixes[] = {
+  { ".firefox.json.gz", "firefox" },
+  { ".speedscope.json", "speedscope" },
+  { ".trace.json", "chrome" },
+  { ".perfetto-trace", "perfetto" },
+  { ".pb.gz", "pprof" },
+  { ".callgrind", "callgrind" },
+  { ".syscap", "syscap" },
+  { ".txt", "text" },
+  { ".json", "json" },
+  { ".html", "html" },
+  { ".svg", "svg" },
+  { ".folded", "folded" },
+  { ".csv", "csv" },
+  { ".md", "markdown" },
+};
+
+/* What GOption fills and the checks turn into ReportOptions. */
+typedef struct
+{
+  ReportOptions *options;
+  char *format;
+  gboolean open_result;
+  gboolean accepted; /* switches that leave out what this version does not do anyway */
+  char *weight;
+  const char *later; /* an option that this version does not serve */
+} Given;
+
+static gboolean
+note_later_option (const char *name, const char *value, gpointer data, GError **error)
+{
+  ((Given *) data)->later = g_intern_string (name);
+  return TRUE;
+}
+
+static gboolean
+set_limit (const char *name, const char *value, gpointer data, GError **error)
+{
+  ReportOptions *options = ((Given *) data)->options;
+  guint64 limit;
+
+  if (!g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT, &limit, NULL))
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "--limit %s: give a number of rows; 0 shows all.", value);
+      return FALSE;
+    }
+  options->limit = (int) limit;
+  options->limit_is_given = true;
+  return TRUE;
+}
+
+static gboolean
+set_min (const char *name, const char *value, gpointer data, GError **error)
+{
+  ReportOptions *options = ((Given *) data)->options;
+  char *end;
+
+  options->min_percent = g_ascii_strtod (value, &end);
+  if (end != value && (*end == '\0' || strcmp (end, "%") == 0) && options->min_percent >= 0 &&
+      options->min_percent <= 100)
+    return TRUE;
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+               "--min %s: give a percentage from 0 to 100.", value);
+  return FALSE;
+}
+
+static GOptionGroup *
+make_group (Given *given)
+{
+  ReportOptions *options = given->options;
+  /* clang-format off */
+  const GOptionEntry entries[] = {
+    { "format", 0, 0, G_OPTION_ARG_STRING, &given->format, "How to show it: text, json, html, svg; or folded stacks", "FORMAT" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Write to FILE; its suffix tells the format", "FILE" },
+    { "open", 0, 0, G_OPTION_ARG_NONE, &given->open_result, "Show the result in the browser", NULL },
+    { "limit", 0, 0, G_OPTION_ARG_CALLBACK, set_limit, "Only the first N rows; 0 = all; on a terminal what fits", "N" },
+    { "min", 0, 0, G_OPTION_ARG_CALLBACK, set_min, "Leave out what is below that share of all", "PERCENT" },
+    { "depth", 0, 0, G_OPTION_ARG_INT, &options->depth, "Only N levels of a tree below its top", "N" },
+    { "sort", 0, 0, G_OPTION_ARG_STRING, &options->sort, "Order by that column", "COLUMN" },
+    { "details", 0, 0, G_OPTION_ARG_NONE, &options->details, "Processes: with threads, maps and mounts", NULL },
+    { "extract", 0, 0, G_OPTION_ARG_STRING, &options->extract, "Files: write that one", "NAME" },
+    { "title", 0, 0, G_OPTION_ARG_STRING, &options->title, "Flame graph: its title", "TEXT" },
+    { "subtitle", 0, 0, G_OPTION_ARG_STRING, &options->subtitle, "Flame graph: the line below the title", "TEXT" },
+    { "width", 0, 0, G_OPTION_ARG_INT, &options->width, "Flame graph as svg: width in pixels", "N" },
+    { "height", 0, 0, G_OPTION_ARG_INT, &options->row_height, "Flame graph as svg: height of a row in pixels", "N" },
+    { "colors", 0, 0, G_OPTION_ARG_STRING, &options->colors, "Flame graph: kind, hot, mem, io, java, red, orange, yellow, green, aqua, blue, purple, grey", "SCHEME" },
+    { "icicle", 0, 0, G_OPTION_ARG_NONE, &options->icicle, "Flame graph: root at the top", NULL },
+    { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->debug_dirs, "A further directory like /usr/lib/debug", "DIR" },
+    { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Look for programs and libraries below DIR", "DIR" },
+    { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples", "WEIGHT" },
+    { "no-inlines", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
+    { "no-debuginfod", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
+    { "debuginfod", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
+    { "by-name", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
+    { "by-member", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
+    { "live", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
+    { "idle", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
+    { "hide-system", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
+    { "annotate", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
+    { "collapse", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "BINARY" },
+    { "mark", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "GROUP/NAME" },
+    { "cgroup", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "GLOB" },
+    { NULL },
+  };
+  /* clang-format on */
+  GOptionGroup *group = g_option_group_new ("report", NULL, NULL, given, NULL);
+
+  g_option_group_add_entries (group, entries);
+  return group;
+}
+
+static char *
+dup_description (void)
+{
+  GString *text = g_string_new ("Views:\n");
+
+  for (const View *const *view = sysprof_view_list (); *view; view++)
+    g_string_append_printf (text, "  %-11s %s\n", (*view)->name, (*view)->summary);
+  g_string_append (
+      text,
+      "\nWithout VIEW: summary. A capture that is named like a view is written ./NAME; - is "
+      "standard input.\n\nExamples:\n"
+      "  sysprof-report run.syscap\n"
+      "  sysprof-report callers --focus malloc run.syscap\n"
+      "  sysprof-report flame --process gedit -o gedit.html --open run.syscap\n");
+  return g_string_free (text, FALSE);
+}
+
+static void set_usage (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static void
+set_usage (GError **error, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_propagate_error (
+      error, g_error_new_valist (G_OPTION_ERROR, G_OPTION_ERROR_FAILED, format, arguments));
+  va_end (arguments);
+}
+
+static bool
+set_format (ReportOptions *options, const char *name, GError **error)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (strcmp (name, formats[i].name) == 0)
+      {
+        options->format = formats[i].format;
+        return true;
+      }
+  if (g_strv_contains (later_formats, name))
+    set_usage (
+        error,
+        "This version cannot write the format '%s' yet; it has text, json, html, svg and folded.",
+        name);
+  else
+    set_usage (error, "There is no format '%s'; there are text, json, html, svg and folded.",
+               name);
+  return false;
+}
+
+static bool
+guess_format (ReportOptions *options, GError **error)
+{
+  options->format = options->open_result ? RENDER_HTML : RENDER_TEXT;
+  if (!options->output || options->extract)
+    return true;
+  for (size_t i = 0; i < G_N_ELEMENTS (suffixes); i++)
+    if (g_str_has_suffix (options->output, suffixes[i].suffix))
+      return set_format (options, suffixes[i].format, error);
+  if (strncmp (options->output, "/dev/", 5) == 0)
+    return true;
+  set_usage (
+      error,
+      "Cannot tell the format from the name '%s': it ends in none of .txt .json .html .svg .folded; add --format.",
+      options->output);
+  return false;
+}
+
+static bool
+set_view (ReportOptions *options, const char *name, GError **error)
+{
+  options->view = sysprof_view_find (name);
+  if (options->view)
+    return true;
+  if (g_strv_contains (later_views, name))
+    set_usage (
+        error,
+        "This version does not have the view '%s' yet; sysprof-report --help lists those it has.",
+        name);
+  else
+    set_usage (error, "There is no view '%s'; sysprof-report --help lists them.", name);
+  return false;
+}
+
+/* [VIEW] CAPTURE */
+static bool
+take_positionals (ReportOptions *options, int n, char **words, GError **error)
+{
+  if (n > 2)
+    {
+      set_usage (error, "One view and one capture, please: '%s' is too much.", words[2]);
+      return false;
+    }
+  if (n == 2)
+    {
+      if (!set_view (options, words[0], error))
+        return false;
+      options->capture = g_strdup (words[1]);
+      return true;
+    }
+  if (n == 0 || sysprof_view_find (words[0]) || g_strv_contains (later_views, words[0]))
+    {
+      if (n == 1 && !set_view (options, words[0], error))
+        return false;
+      set_usage (
+          error,
+          n == 0
+              ? "Which capture? sysprof-report [VIEW] [OPTION...] CAPTURE; --help tells more."
+              : "Which capture? sysprof-report %s [OPTION...] CAPTURE; a capture of that name is written ./%s.",
+          n ? words[0] : "", n ? words[0] : "");
+      return false;
+    }
+  options->capture = g_strdup (words[0]);
+  options->view = sysprof_view_find (options->extract ? "files" : "summary");
+  return true;
+}
+
+static bool
+check_numbers (const ReportOptions *options, GError **error)
+{
+  const struct
+  {
+    const char *option;
+    int value;
+    int max;
+  } numbers[] = {
+    { "--depth", options->depth, G_MAXINT },
+    { "--width", options->width, 100000 },    /* px; what renderers can still draw */
+    { "--height", options->row_height, 200 }, /* px */
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (numbers); i++)
+    if (numbers[i].value < 0 || numbers[i].value > numbers[i].max)
+      {
+        set_usage (error, "%s %d: give a number from 1 to %d.", numbers[i].option,
+                   numbers[i].value, numbers[i].max);
+        return false;
+      }
+  if ((options->width > 0 && options->width < 100) ||
+      (options->row_height > 0 && options->row_height < 8))
+    {
+      set_usage (error, "--width is at least 100 pixels, --height (of a row) at least 8.");
+      return false;
+    }
+  if (options->colors && !g_strv_contains (sysprof_view_color_schemes (), options->colors))
+    {
+      g_autofree char *names = g_strjoinv (", ", (char **) sysprof_view_color_schemes ());
+
+      set_usage (error, "--colors %s: there are %s.", options->colors, names);
+      return false;
+    }
+  if (options->extract && strcmp (options->view->name, "files") != 0)
+    {
+      set_usage (error,
+                 "--extract takes a file out of a capture; it goes with the view 'files'.");
+      return false;
+    }
+  return true;
+}
+
+static bool
+check (Given *given, int n, char **words, GError **error)
+{
+  ReportOptions *options = given->options;
+
+  if (given->later)
+    {
+      set_usage (error, "This version does not have %s yet.", given->later);
+      return false;
+    }
+  if (given->weight && strcmp (given->weight, "samples") != 0)
+    {
+      set_usage (error, "--weight %s: this version sums samples only.", given->weight);
+      return false;
+    }
+  if (options->output && strcmp (options->output, "-") == 0)
+    g_clear_pointer (&options->output, g_free);
+  options->open_result = given->open_result;
+  return take_positionals (options, n, words, error) &&
+         (given->format ? set_format (options, given->format, error)
+                        : guess_format (options, error)) &&
+         check_numbers (options, error);
+}
+
+bool
+sysprof_report_options_parse (ReportOptions *options, int argc, char **argv, GError **error)
+{
+  g_autoptr (GOptionContext) context =
+      g_option_context_new ("[VIEW] CAPTURE - look at a capture");
+  g_autofree GOptionEntry *selection_entries =
+      sysprof_selection_option_entries (&options->selection);
+  g_autofree char *description = dup_description ();
+  Given given = { .options = options };
+  GOptionGroup *selection_group;
+  bool is_good;
+
+  selection_group = g_option_group_new (
+      "selection", "What to look at:", "Which part of the capture, and in which shape", NULL,
+      NULL);
+  g_option_group_add_entries (selection_group, selection_entries);
+  g_option_context_set_main_group (context, make_group (&given));
+  g_option_context_add_group (context, selection_group);
+  g_option_context_set_description (context, description);
+
+  is_good = g_option_context_parse (context, &argc, &argv, error);
+  if (is_good && argc > 1 && strcmp (argv[1], "--") == 0)
+    {
+      argv++;
+      argc--;
+    }
+  is_good = is_good && check (&given, argc - 1, argv + 1, error);
+  g_free (given.format);
+  g_free (given.weight);
+  return is_good;
+}
+
+void
+sysprof_report_options_clear (ReportOptions *options)
+{
+  sysprof_selection_clear (&options->selection);
+  g_free (options->capture);
+  g_free (options->output);
+  g_free (options->extract);
+  g_free (options->sort);
+  g_free (options->title);
+  g_free (options->subtitle);
+  g_free (options->colors);
+  g_strfreev (options->debug_dirs);
+  g_free (options->sysroot);
+  *options = (ReportOptions){ 0 };
+}

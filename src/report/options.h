@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The command line of sysprof-report, read and checked before anything is opened. */
+
+#pragma once
+
+#include "document/document.h"
+#include "views/views.h"
+
+typedef struct
+{
+  const View *view;
+  char *capture; /* "-" = standard input */
+  RenderFormat format;
+  char *output; /* NULL = standard output */
+  bool open_result;
+  char *extract; /* name of an embedded file, or NULL */
+  bool limit_is_given;
+  int limit;
+  int depth;
+  double min_percent;
+  char *sort;
+  gboolean details;
+  Selection selection;
+  char *title;
+  char *subtitle;
+  int width;
+  int row_height;
+  char *colors;
+  gboolean icicle;
+  char **debug_dirs;
+  char *sysroot;
+} ReportOptions;
+
+/* False with one line of error when the arguments ask for nothing that can be done. --help prints and leaves. */
+bool
+sysprof_report_options_parse (ReportOptions *options, int argc, char **argv, GError **error);
+void sysprof_report_options_clear (ReportOptions *options);
