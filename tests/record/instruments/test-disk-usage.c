@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "tests/record/counter-bench.h"
+
+extern const SampledCounters sysprof_disk_usage_counters;
+
+/* A disk with a partition, and a device-mapper volume on it (20 numbers a line since Linux 5.5). */
+static void
+write_stats (CounterBench *bench,
+             unsigned disk_reads,
+             unsigned disk_writes,
+             unsigned volume_writes)
+{
+  g_autofree char *text = g_strdup_printf (
+      " 259       0 nvme0n1 %u 12665 5605890 50720 %u 13613 3085504 21296 0 14892 73538 12268 30 "
+      "417184 957 15542 563\n"
+      " 259       1 nvme0n1p1 %u 0 100 1 %u 0 100 1 0 1 1 0 0 0 0 0 0\n"
+      " 253       0 dm-0 7 0 100 1 %u 0 100 1 0 1 1 0 0 0 0 0 0\n",
+      disk_reads, disk_writes, disk_reads, disk_writes, volume_writes);
+
+  bench_write (bench, "/proc/diskstats", text);
+}
+
+static void
+test_operations (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  bench_write (&bench, "/sys/class/block/nvme0n1p1/partition", "1\n");
+  bench_write (&bench, "/sys/class/block/dm-0/slaves/nvme0n1p1/dev", "259:1\n");
+  bench_write (&bench, "/sys/class/block/nvme0n1/dev", "259:0\n");
+  write_stats (&bench, 70071, 71080, 3);
+  bench_open (&bench, &sysprof_disk_usage_counters);
+  bench_read (&bench, 1);
+  write_stats (&bench, 70081, 71085, 8);
+  bench_read (&bench, 1.5);
+
+  bench_assert_series (&bench, "Disk", "Total Reads (nvme0n1)", "1.5=10");
+  bench_assert_series (&bench, "Disk", "Total Writes (nvme0n1)", "1.5=5");
+  bench_assert_series (&bench, "Disk", "Total Writes (nvme0n1p1)", "1.5=5");
+  bench_assert_series (&bench, "Disk", "Total Writes (dm-0)", "1.5=5");
+  /* Each operation once, though it passed through three devices. */
+  bench_assert_series (&bench, "Disk", "Total Reads (Combined)", "1.5=10");
+  bench_assert_series (&bench, "Disk", "Total Writes (Combined)", "1.5=5");
+  bench_clear (&bench);
+}
+
+/* Linux 2.6 writes eleven numbers behind the name, and four for a partition. */
+static void
+test_short_lines (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  bench_write (&bench, "/proc/diskstats", "   8       0 sda 1 2 3 4 5 6 7 8 9 10 11\n");
+  bench_open (&bench, &sysprof_disk_usage_counters);
+  bench_read (&bench, 1);
+  bench_write (&bench, "/proc/diskstats", "   8       0 sda 3 2 3 4 9 6 7 8 9 10 11\n");
+  bench_read (&bench, 2);
+  bench_assert_series (&bench, "Disk", "Total Reads (sda)", "2=2");
+  bench_assert_series (&bench, "Disk", "Total Writes (sda)", "2=4");
+  bench_clear (&bench);
+}
+
+static void
+test_refuses (void)
+{
+  static const char *const broken[] = {
+    "8\n",
+    "8 0\n",
+    "8 0 sda\n",
+    "8 0 sda 1 2 3 4\n",
+    "8 0 sda 1 2 3 4 -5\n",
+    "8 0 sda one 2 3 4 5\n",
+    "x 0 sda 1 2 3 4 5\n",
+    "\n8 0 sda 1 2 3 4 5\n",
+    "8 0 sda 99999999999999999999 2 3 4 5\n",
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (broken); i++)
+    {
+      CounterValues values = { 0 };
+
+      g_test_message ("'%s'", broken[i]);
+      g_assert_false (
+          sysprof_disk_usage_counters.parse (0, sysprof_text_from_string (broken[i]), &values));
+      sysprof_counter_values_clear (&values);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/record/disk-usage/operations", test_operations);
+  g_test_add_func ("/record/disk-usage/short-lines", test_short_lines);
+  g_test_add_func ("/record/disk-usage/refuses", test_refuses);
+  return g_test_run ();
+}
