@@ -316,19 +316,35 @@ set_write_error (Output *self, int number, GError **error)
 {
   g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", self->fd);
   g_autofree char *path = g_file_read_link (link, NULL);
+  g_autofree char *saved = NULL;
+  struct stat info;
 
-  errno = number;
-  if (number == ENOSPC || number == EDQUOT)
-    sysprof_set_error_errno (
-        error,
-        "Cannot write to '%s', so the recording ended; what was written until then is "
-        "kept. Make room, or record to another disk",
-        path != NULL ? path : "the output");
-  else
-    sysprof_set_error_errno (
-        error,
-        "Cannot write to '%s', so the recording ended; what was written until then is kept",
-        path != NULL ? path : "the output");
+  if (self->can_seek && fstat (self->fd, &info) == 0)
+    saved = g_format_size ((guint64) info.st_size);
+
+  switch (number)
+    {
+    case ENOSPC:
+    case EDQUOT:
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_NO_SPACE,
+          "Cannot write to '%s': the disk is full. The recording ended there; the %s until then are saved. "
+          "Make room, or record to another disk.",
+          path != NULL ? path : "the output", saved != NULL ? saved : "frames");
+      break;
+    case EPIPE:
+    case ECONNRESET:
+      g_set_error_literal (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE,
+          "Cannot write to the pipe: who read from it has closed it. The recording ended there.");
+      break;
+    default:
+      errno = number;
+      sysprof_set_error_errno (
+          error,
+          "Cannot write to '%s', so the recording ended; what was written until then is kept",
+          path != NULL ? path : "the output");
+    }
 }
 
 bool

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -201,6 +202,24 @@ sysprof_privilege_open_cgroup (Privilege *self, const char *path)
   return fd;
 }
 
+/* From the effective set: CAP_PERFMON, or CAP_SYS_ADMIN, which held the right before there was one of its own. */
+static bool
+has_perfmon (void)
+{
+  g_autofree char *status = NULL;
+  Text text, line;
+  uint64_t effective;
+
+  if (!g_file_get_contents ("/proc/self/status", &status, NULL, NULL))
+    return false;
+
+  text = sysprof_text_from_string (status);
+  while (sysprof_text_next_line (&text, &line))
+    if (sysprof_text_skip (&line, "CapEff:\t") && sysprof_text_hex (&line, &effective))
+      return (effective & (UINT64_C (1) << CAP_PERFMON | UINT64_C (1) << CAP_SYS_ADMIN)) != 0;
+  return false;
+}
+
 char *
 sysprof_privilege_describe_missing_perf (Privilege *self)
 {
@@ -209,13 +228,21 @@ sysprof_privilege_describe_missing_perf (Privilege *self)
 
   if (!g_file_get_contents ("/proc/sys/kernel/perf_event_paranoid", &paranoid, NULL, NULL))
     return g_strdup (
-        "This kernel has no perf events: it was built without CONFIG_PERF_EVENTS, or /proc/sys "
-        "is not there. Record on the host rather than in the container.");
+        "this kernel has no perf events (kernel.perf_event_paranoid is not there): it was built "
+        "without CONFIG_PERF_EVENTS, or /proc/sys is hidden, and CAP_PERFMON would not help. "
+        "Record on the host rather than in a container.");
+
+  g_strstrip (paranoid);
+  if (has_perfmon ())
+    return g_strdup_printf (
+        "kernel.perf_event_paranoid is %s here and this process has CAP_PERFMON, yet perf_event_open is refused: "
+        "most likely by the seccomp filter of a container. Start the container with '--cap-add PERFMON "
+        "--security-opt seccomp=unconfined', or record on the host.",
+        paranoid);
 
   return g_strdup_printf (
-      "kernel.perf_event_paranoid is %s here and this process has no CAP_PERFMON. To sample the "
-      "whole system, run it as root; or allow it for this program with 'sudo setcap "
-      "cap_perfmon,cap_sys_ptrace,cap_syslog+ep %s'; or for everybody, until the next boot, "
-      "with 'sudo sysctl kernel.perf_event_paranoid=-1'.",
-      g_strstrip (paranoid), program != NULL ? program : "PROGRAM");
+      "kernel.perf_event_paranoid is %s here and this process has no CAP_PERFMON. To sample the whole system, run "
+      "it as root; or allow it for this program with 'sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog+ep %s'; "
+      "or for everybody, until the next boot, with 'sudo sysctl kernel.perf_event_paranoid=-1'.",
+      paranoid, program != NULL ? program : "PROGRAM");
 }

@@ -434,15 +434,44 @@ output_failed (void *data)
   sysprof_pump_request_stop (data);
 }
 
+static bool
+has_failed (Pump *self)
+{
+  bool failed;
+
+  pthread_mutex_lock (&self->lock);
+  failed = self->error != NULL;
+  pthread_mutex_unlock (&self->lock);
+  return failed;
+}
+
 static void
+stop (Pump *self)
+{
+  self->end = sysprof_pump_now ();
+  atomic_store_explicit (&self->status.end, self->end, memory_order_relaxed);
+  sysprof_output_set_patient (self->output);
+  stop_instruments (self);
+  sysprof_pump_run_invoked (self);
+}
+
+/* FALSE when it failed before there was anything to record. */
+static bool
 record (Pump *self)
 {
+  bool is_started;
+
   prepare_instruments (self, true);
   prepare_instruments (self, false);
 
   self->cpu_begin = cpu_time_of_process ();
   self->begin = sysprof_pump_now ();
   atomic_store_explicit (&self->status.begin, self->begin, memory_order_release);
+  if (has_failed (self))
+    {
+      stop (self);
+      return false;
+    }
 
   record_instruments (self, true);
   define_own_counters (self);
@@ -452,27 +481,23 @@ record (Pump *self)
   sysprof_pump_start_ticks (self);
   sysprof_pump_add_tick (self, FLUSH_INTERVAL, flush_tick, NULL);
 
-  if (self->options.spawnable == NULL ||
-      atomic_load_explicit (&self->stop_requested, memory_order_acquire) ||
-      spawn_program (self))
+  is_started = self->options.spawnable == NULL || spawn_program (self);
+  if (is_started)
     run_loop (self);
-
-  self->end = sysprof_pump_now ();
-  atomic_store_explicit (&self->status.end, self->end, memory_order_relaxed);
-  sysprof_output_set_patient (self->output);
-  stop_instruments (self);
-  sysprof_pump_run_invoked (self);
+  stop (self);
+  return is_started;
 }
 
 static void
-finish (Pump *self)
+finish (Pump *self, bool augments)
 {
   g_autoptr (GError) error = NULL;
 
   /* A disk that is full will not be emptier: what is there stays. */
   if (sysprof_output_sync (self->output, NULL))
     {
-      augment_instruments (self);
+      if (augments)
+        augment_instruments (self);
       sysprof_pump_run_invoked (self);
       write_final_accounts (self);
     }
@@ -494,8 +519,7 @@ pump_thread (void *data)
   sigfillset (&all);
   pthread_sigmask (SIG_BLOCK, &all, &self->inherited_signals);
 
-  record (self);
-  finish (self);
+  finish (self, record (self));
   sysprof_pump_close_invoked (self);
   self->events.ended (self->events_data, self->error);
   return NULL;

@@ -203,14 +203,19 @@ report_failure (SysprofSampler *self, Pump *pump, const GError *error)
 {
   g_autofree char *missing = NULL;
 
+  if (g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED))
+    {
+      sysprof_pump_report (
+          pump, "Sampler", true,
+          "Cannot sample on '%s': this machine does not count it (a virtual machine often has no "
+          "hardware counters). Leave the event out, or give cpu-clock.",
+          self->request.session.event.name);
+      return;
+    }
+
   if (!is_denied (error))
     {
-      bool has_event = g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED);
-
-      sysprof_pump_report (
-          pump, "Sampler", true, "%s%s", error->message,
-          has_event ? " This machine cannot sample on it; leave it out, or give cpu-clock."
-                    : "");
+      sysprof_pump_report (pump, "Sampler", true, "%s", error->message);
       return;
     }
 
