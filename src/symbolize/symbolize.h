@@ -38,12 +38,12 @@ const char *sysprof_symbol_kind_to_string (SymbolKind kind);
 /* Why an address has no name. */
 typedef enum
 {
-  UNNAMED_NOT,             /* it has one */
-  UNNAMED_NO_MAPPING,      /* the process mapped nothing there */
-  UNNAMED_ANONYMOUS,       /* memory without a file: generated code */
-  UNNAMED_FILE_MISSING,    /* no such file on this machine */
-  UNNAMED_FILE_DENIED,     /* may not be read */
-  UNNAMED_OTHER_INODE,     /* the file was replaced since */
+  UNNAMED_NOT,          /* it has one */
+  UNNAMED_NO_MAPPING,   /* the process mapped nothing there */
+  UNNAMED_ANONYMOUS,    /* memory without a file: generated code */
+  UNNAMED_FILE_MISSING, /* no such file on this machine */
+  UNNAMED_FILE_DENIED,  /* may not be read */
+  UNNAMED_OTHER_INODE,  /* the file was replaced since */
   UNNAMED_OTHER_BUILD_ID,
   UNNAMED_NOT_ELF,         /* or an ELF file that contradicts itself */
   UNNAMED_NO_SYMBOLS,      /* stripped */
@@ -64,26 +64,29 @@ typedef struct
   StringId path;     /* of the file as the process sees it; 0 = none */
   uint8_t kind;      /* SymbolKind */
   uint8_t reason;    /* UnnamedReason */
-  bool is_entry;     /* where processes and threads begin (_start, start_thread, ret_from_fork, …) */
+  bool
+      is_entry; /* where processes and threads begin (_start, start_thread, ret_from_fork, …) */
 } Symbol;
 
 typedef struct SymbolTable
 {
   Symbol *row; /* [n] row 0 is none; (name, binary, kind) is unique */
   uint32_t n;
-  SymbolId *of_address;     /* [store->addresses.n] */
-  uint64_t *function_start; /* [store->addresses.n] where the function begins, in terms of AddressTable.address; 0 unknown */
-  uint64_t *function_end;   /* [store->addresses.n] first address behind; 0 unknown */
+  SymbolId *of_address; /* [store->addresses.n] */
+  uint64_t *
+      function_start; /* [store->addresses.n] where the function begins, in terms of AddressTable.address; 0 unknown */
+  uint64_t *function_end; /* [store->addresses.n] first address behind; 0 unknown */
   Intern strings;
 } SymbolTable;
 
 typedef struct
 {
-  bool no_symbols;                   /* name nothing at all */
-  const char *const *debug_dirs;     /* further directories like /usr/lib/debug; NULL-terminated or NULL */
-  const char *sysroot;               /* look for files below this directory; NULL = "/" */
-  bool use_sandbox;                  /* parse ELF in a child that has given up its rights (started as root) */
-  bool ignore_bundled;               /* do not read `__symbols__` */
+  bool no_symbols; /* name nothing at all */
+  const char *const
+      *debug_dirs;     /* further directories like /usr/lib/debug; NULL-terminated or NULL */
+  const char *sysroot; /* look for files below this directory; NULL = "/" */
+  bool use_sandbox;    /* parse ELF in a child that has given up its rights (started as root) */
+  bool ignore_bundled; /* do not read `__symbols__` */
 } SymbolizeOptions;
 
 SymbolTable *sysprof_symbolize (Store *store,
@@ -105,7 +108,17 @@ sysprof_symbol_binary (const SymbolTable *self, SymbolId symbol)
   return sysprof_intern_get (&self->strings, self->row[symbol].binary);
 }
 
-/* The table of capture-format.md 10 over all named addresses of the store, in this machine's byte order. */
+/* The table of capture-format.md 10 over all named addresses of the store, in this machine's byte order: for the
+ * embedded file `__symbols__`. */
 GBytes *sysprof_symbol_table_pack (const SymbolTable *self, const Store *store);
+
+/* What that table has no room for: the user addresses without a name, why, their link-time address, and whether
+ * code begins there. One line each, `PID ADDRESS LINK-TIME-ADDRESS REASON [entry]`, for the embedded file
+ * `__unnamed__`; NULL if there are none. */
+GBytes *sysprof_symbol_table_pack_unnamed (const SymbolTable *self, const Store *store);
+
+/* The lines of /proc/kallsyms that the samples touch, each with the one that bounds it: for the embedded file
+ * `/proc/kallsyms`. Borrowed; NULL where the list was not asked. */
+GBytes *sysprof_symbol_table_get_kallsyms (const SymbolTable *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SymbolTable, sysprof_symbol_table_unref)

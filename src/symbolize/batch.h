@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The open user addresses of a capture by file: each distinct (file, offset) is asked for once, all of a file
+ * together. */
+
+#pragma once
+
+#include "symbolize/symbolizer.h"
+
+typedef struct
+{
+  uint64_t offset; /* to look up, in the file */
+  AddressId address;
+} BatchItem;
+
+/* One file, as the processes that mapped it see it. Equal paths with another inode or build id are other files. */
+typedef struct
+{
+  const char *path;
+  const char *build_id;   /* lower-case hex, "" = unknown */
+  uint64_t inode;         /* 0 = unknown, or do not compare */
+  const BatchItem *items; /* [n_items] by offset */
+  uint32_t n_items;
+  const uint64_t *offsets; /* [n_offsets] the distinct ones, ascending */
+  uint32_t n_offsets;
+} FileBatch;
+
+typedef struct
+{
+  FileBatch *row; /* [n] by path */
+  uint32_t n;
+  BatchItem *items;
+  uint64_t *offsets;
+} FileBatches;
+
+/* Of the addresses that nobody named yet and whose mapping `is_wanted`. */
+FileBatches *sysprof_file_batches_new (const Symbolization *self,
+                                       bool (*is_wanted) (const char *path));
+void sysprof_file_batches_free (FileBatches *batches);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FileBatches, sysprof_file_batches_free)

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The table that the capture brings: `__symbols__`, by us or by a peer.
+ *
+ * Peers of the 3.46 generation store, for each run of sampled addresses with one name, the first and the *last* of
+ * them, as they stood in the stacks; later ones and we store the function's range, its end exclusive. A table with an
+ * entry whose begin is its end is of the first sort. There, kernel functions are listed for every process that
+ * was seen in them; the kernel is the same for all, so they are put together. */
+
+#include "symbolize/symbolizer.h"
+
+#include "symbolize/packed-table.h"
+#include "symbolize/symbol-table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_OVERLAPS 16 /* entries that begin before one that holds the address */
+
+typedef struct
+{
+  GBytes *bytes;
+  PackedEntry *user; /* [n_user] sorted */
+  uint32_t n_user;
+  PackedEntry *kernel; /* [n_kernel] by begin, pid 0 */
+  uint32_t n_kernel;
+  bool is_inclusive; /* by 3.46 */
+} PackedTable;
+
+static int
+compare_entries (const void *a, const void *b)
+{
+  return packed_entry_compare (a, b);
+}
+
+static PackedEntry
+read_entry (const uint8_t *at, bool is_swapped)
+{
+  PackedEntry entry;
+
+  memcpy (&entry, at, sizeof entry);
+  if (is_swapped)
+    entry = (PackedEntry){
+      .begin = GUINT64_SWAP_LE_BE (entry.begin),
+      .end = GUINT64_SWAP_LE_BE (entry.end),
+      .pid = GUINT32_SWAP_LE_BE (entry.pid),
+      .name = GUINT32_SWAP_LE_BE (entry.name),
+      .tag = GUINT32_SWAP_LE_BE (entry.tag),
+    };
+  return entry;
+}
+
+static bool
+is_terminator (const PackedEntry *entry)
+{
+  return entry->begin == 0 && entry->end == 0 && entry->pid == 0 && entry->name == 0;
+}
+
+/* The text at an offset, or NULL where it is not wholly inside. */
+static const char *
+text_at (const PackedTable *self, uint32_t offset)
+{
+  size_t size;
+  const char *bytes = g_bytes_get_data (self->bytes, &size);
+
+  if (offset == 0 || offset >= size || memchr (bytes + offset, 0, size - offset) == NULL)
+    return NULL;
+  return bytes + offset;
+}
+
+static bool
+load_table (PackedTable *self, GBytes *bytes, bool is_swapped)
+{
+  size_t size;
+  const uint8_t *data = g_bytes_get_data (bytes, &size);
+  size_t n = 0;
+
+  for (;; n++)
+    {
+      PackedEntry entry;
+
+      if ((n + 1) * PACKED_ENTRY_SIZE > size)
+        return false; /* without its last entry nobody knows where the strings begin */
+      entry = read_entry (data + n * PACKED_ENTRY_SIZE, is_swapped);
+      if (is_terminator (&entry))
+        break;
+    }
+
+  self->bytes = g_bytes_ref (bytes);
+  self->user = g_new (PackedEntry, n + 1);
+  self->kernel = g_new (PackedEntry, n + 1);
+  for (size_t i = 0; i < n; i++)
+    {
+      PackedEntry entry = read_entry (data + i * PACKED_ENTRY_SIZE, is_swapped);
+
+      if (entry.end < entry.begin)
+        continue;
+      self->is_inclusive |= entry.begin == entry.end;
+      if (packed_entry_is_kernel (&entry))
+        {
+          entry.pid = 0;
+          self->kernel[self->n_kernel++] = entry;
+        }
+      else
+        {
+          self->user[self->n_user++] = entry;
+        }
+    }
+
+  /* Writers sort, but nobody vouches for it. */
+  qsort (self->user, self->n_user, sizeof (PackedEntry), compare_entries);
+  qsort (self->kernel, self->n_kernel, sizeof (PackedEntry), compare_entries);
+  return true;
+}
+
+/* Runs of one function seen in several processes become one: [10, 14] and [12, 20]. */
+static void
+join_kernel_entries (PackedTable *self)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < self->n_kernel; i++)
+    {
+      const PackedEntry *entry = &self->kernel[i];
+      PackedEntry *last = n > 0 ? &self->kernel[n - 1] : NULL;
+      const char *name = text_at (self, entry->name);
+
+      if (last != NULL && entry->begin <= last->end && name != NULL &&
+          (entry->name == last->name || g_strcmp0 (text_at (self, last->name), name) == 0))
+        last->end = MAX (last->end, entry->end);
+      else
+        self->kernel[n++] = *entry;
+    }
+
+  self->n_kernel = n;
+}
+
+static const PackedEntry *
+find_entry (const PackedTable *self,
+            const PackedEntry *entries,
+            uint32_t n,
+            uint32_t pid,
+            uint64_t address)
+{
+  uint32_t low = 0;
+
+  for (uint32_t high = n; low < high;)
+    {
+      uint32_t middle = low + (high - low) / 2;
+      const PackedEntry *entry = &entries[middle];
+
+      if (entry->pid < pid || (entry->pid == pid && entry->begin <= address))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+
+  for (unsigned step = 0; low > 0 && step < MOST_OVERLAPS; step++)
+    {
+      const PackedEntry *entry = &entries[--low];
+
+      if (entry->pid != pid)
+        break;
+      if (address < entry->end || address == entry->begin ||
+          (self->is_inclusive && address == entry->end))
+        return entry;
+    }
+
+  return NULL;
+}
+
+static const char *
+base_name_of_mapping (const Symbolization *self, AddressId address, const char **path)
+{
+  const Store *store = self->store;
+  MappingId mapping = store->addresses.mapping[address];
+  const char *slash;
+
+  *path = NULL;
+  if (mapping == 0)
+    return NULL;
+
+  *path = sysprof_store_string (store, store->mappings[mapping].path);
+  slash = strrchr (*path, '/');
+  return slash != NULL && slash[1] != 0 ? slash + 1 : *path;
+}
+
+static void
+name_address (Symbolization *self, const PackedTable *table, AddressId address)
+{
+  const AddressTable *addresses = &self->store->addresses;
+  bool is_kernel = addresses->kind[address] == ADDRESS_KERNEL;
+  uint32_t pid = (uint32_t) self->store->processes.row[addresses->process[address]].pid;
+  /* 3.46 stores addresses as they stand in the stacks. */
+  uint64_t at = table->is_inclusive ? addresses->address[address]
+                                    : sysprof_symbolization_lookup_address (self, address);
+  const PackedEntry *entry = is_kernel
+                                 ? find_entry (table, table->kernel, table->n_kernel, 0, at)
+                                 : find_entry (table, table->user, table->n_user, pid, at);
+  SymbolAnswer answer = { .kind = is_kernel ? SYMBOL_KERNEL : SYMBOL_USER };
+
+  if (entry == NULL)
+    return;
+  answer.name = text_at (table, entry->name);
+  if (answer.name == NULL || g_str_has_prefix (answer.name, "- -"))
+    return;
+
+  answer.binary = text_at (table, entry->tag);
+  if (is_kernel && (answer.binary == NULL || answer.binary[0] != '['))
+    answer.binary = "[kernel]"; /* "Kernel" by 3.46 */
+  if (!is_kernel)
+    {
+      const char *base = base_name_of_mapping (self, address, &answer.path);
+
+      answer.binary = base != NULL ? base : answer.binary;
+    }
+  if (!table->is_inclusive)
+    {
+      answer.start = entry->begin;
+      answer.end = entry->end;
+    }
+  sysprof_symbolization_name (self, address, &answer);
+}
+
+static void
+use_table (Symbolization *self, GBytes *bytes)
+{
+  const AddressTable *addresses = &self->store->addresses;
+  PackedTable table = { 0 };
+
+  if (!load_table (&table, bytes, self->store->is_swapped))
+    return;
+  join_kernel_entries (&table);
+  self->has_kernel_names = table.n_kernel > 0;
+
+  for (AddressId address = 1; address < addresses->n; address++)
+    if (addresses->kind[address] == ADDRESS_USER || addresses->kind[address] == ADDRESS_KERNEL)
+      name_address (self, &table, address);
+
+  g_bytes_unref (table.bytes);
+  g_free (table.user);
+  g_free (table.kernel);
+}
+
+/* --- __unnamed__ --- */
+
+typedef struct
+{
+  uint32_t pid;
+  uint64_t address;
+  uint64_t link_address;
+  UnnamedReason reason;
+  bool is_entry;
+} UnnamedLine;
+
+static int
+compare_lines (const void *a, const void *b)
+{
+  const UnnamedLine *left = a;
+  const UnnamedLine *right = b;
+
+  if (left->pid != right->pid)
+    return left->pid < right->pid ? -1 : 1;
+  return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static bool
+parse_line (Text line, UnnamedLine *unnamed)
+{
+  uint64_t pid;
+  Text word;
+
+  if (!sysprof_text_u64 (&line, &pid) || pid > G_MAXUINT32 || !sysprof_text_skip (&line, " ") ||
+      !sysprof_text_hex (&line, &unnamed->address) || !sysprof_text_skip (&line, " ") ||
+      !sysprof_text_hex (&line, &unnamed->link_address) ||
+      !sysprof_text_next_word (&line, &word))
+    return false;
+
+  unnamed->pid = (uint32_t) pid;
+  unnamed->reason = sysprof_unnamed_reason_from_word (word);
+  unnamed->is_entry =
+      sysprof_text_next_word (&line, &word) && sysprof_text_equal (word, "entry");
+  return unnamed->reason != UNNAMED_NOT && unnamed->reason < N_UNNAMED;
+}
+
+static void
+use_unnamed (Symbolization *self, GBytes *bytes)
+{
+  const AddressTable *addresses = &self->store->addresses;
+  g_autoptr (GArray) lines = g_array_new (FALSE, FALSE, sizeof (UnnamedLine));
+  size_t size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  Text text = { data, data + size };
+  Text line;
+
+  while (sysprof_text_next_line (&text, &line))
+    {
+      UnnamedLine unnamed;
+
+      if (parse_line (line, &unnamed))
+        g_array_append_val (lines, unnamed);
+    }
+  g_array_sort (lines, compare_lines);
+
+  for (AddressId address = 1; address < addresses->n && lines->len > 0; address++)
+    {
+      UnnamedLine key = { .address = addresses->address[address] };
+      const UnnamedLine *found;
+
+      if (addresses->kind[address] != ADDRESS_USER ||
+          !sysprof_symbolization_is_open (self, address))
+        continue;
+      key.pid = (uint32_t) self->store->processes.row[addresses->process[address]].pid;
+      found = bsearch (&key, lines->data, lines->len, sizeof key, compare_lines);
+      if (found == NULL)
+        continue;
+
+      sysprof_symbolization_explain (self, address, found->reason, found->link_address,
+                                     found->is_entry);
+      self->is_told[address] = true;
+    }
+}
+
+static bool
+resolve (Symbolization *self, GError **error)
+{
+  g_autoptr (GBytes) table = NULL;
+  g_autoptr (GBytes) unnamed = NULL;
+
+  if (self->options->ignore_bundled)
+    return true;
+
+  /* A table that cannot be unpacked is as good as none. */
+  table = sysprof_store_read_file (self->store, "__symbols__", NULL);
+  if (table != NULL)
+    use_table (self, table);
+  unnamed = sysprof_store_read_file (self->store, "__unnamed__", NULL);
+  if (unnamed != NULL)
+    use_unnamed (self, unnamed);
+  return true;
+}
+
+const Symbolizer sysprof_bundled_symbolizer = { "bundled", resolve };

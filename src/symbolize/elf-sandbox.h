@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A child that parses ELF files without rights: it has the descriptors it is handed, and can reach nothing else.
+ * *Owned* by one thread. */
+
+#pragma once
+
+#include "symbolize/elf-worker.h"
+
+#include <sys/types.h>
+
+typedef struct
+{
+  pid_t pid; /* 0 = not running */
+  int socket;
+} ElfSandbox;
+
+#define ELF_SANDBOX_INIT \
+  {                      \
+    .socket = -1         \
+  }
+
+/* The calls of ElfWorker, made in the child, which is started when there is none. Descriptors are borrowed.
+ * ELF_CORRUPT: the child died or answered nonsense; the next open() starts a new one. */
+ElfStatus sysprof_elf_sandbox_open (ElfSandbox *self, int fd, ElfFacts *facts);
+ElfStatus sysprof_elf_sandbox_add_debug (ElfSandbox *self, int fd);
+ElfStatus sysprof_elf_sandbox_resolve (ElfSandbox *self,
+                                       const uint64_t *offsets,
+                                       size_t n,
+                                       ElfAnswers *answers);
+void sysprof_elf_sandbox_clear (ElfSandbox *self);
+
+/* Gives up everything but reading and writing descriptors that it has and more memory, for good. Returns FALSE where
+ * the kernel refused; then nothing of a stranger's may be parsed. */
+bool sysprof_elf_sandbox_confine (void);

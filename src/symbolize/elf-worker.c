@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "symbolize/elf-worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_TEXT (UINT32_C (256) << 20) /* bytes of names of one file */
+
+void
+sysprof_elf_answers_clear (ElfAnswers *self)
+{
+  free (self->row);
+  free (self->text);
+  *self = (ElfAnswers){ 0 };
+}
+
+static void
+close_fd (int *fd)
+{
+  if (*fd >= 0)
+    (void) close (*fd); /* only read from */
+  *fd = -1;
+}
+
+static void
+clear_debug (ElfWorker *self)
+{
+  sysprof_elf_symbols_free (self->debug_symbols);
+  sysprof_elf_image_free (self->debug_image);
+  self->debug_symbols = NULL;
+  self->debug_image = NULL;
+  close_fd (&self->debug_fd);
+}
+
+void
+sysprof_elf_worker_clear (ElfWorker *self)
+{
+  clear_debug (self);
+  sysprof_elf_symbols_free (self->symbols);
+  sysprof_elf_image_free (self->image);
+  close_fd (&self->fd);
+  *self = (ElfWorker) ELF_WORKER_INIT;
+}
+
+ElfStatus
+sysprof_elf_worker_open (ElfWorker *self, int fd, ElfFacts *facts)
+{
+  ElfFacts *own = &self->facts;
+  ElfStatus status;
+  size_t size = 0;
+
+  sysprof_elf_worker_clear (self);
+  self->fd = fd;
+  status = sysprof_elf_image_open (fd, &self->image);
+  if (status != ELF_OK)
+    {
+      sysprof_elf_worker_clear (self);
+      return status;
+    }
+
+  if (sysprof_elf_image_build_id (self->image, own->build_id, &size) == ELF_OK)
+    own->build_id_size = (uint32_t) size;
+  if (sysprof_elf_image_debug_link (self->image, own->link, &own->link_crc) != ELF_OK)
+    own->link[0] = 0;
+  own->symbols_status = sysprof_elf_symbols_load (self->image, &self->symbols);
+  own->is_full = self->symbols != NULL && sysprof_elf_symbols_is_full (self->symbols);
+
+  *facts = *own;
+  return ELF_OK;
+}
+
+/* By build id where both have one; else by the sum that the debug link names. */
+static bool
+belongs_to_file (const ElfWorker *self, ElfImage *debug_image, int fd)
+{
+  const ElfFacts *facts = &self->facts;
+  uint8_t build_id[ELF_MAX_BUILD_ID];
+  size_t size;
+  uint32_t crc;
+
+  if (facts->build_id_size > 0 &&
+      sysprof_elf_image_build_id (debug_image, build_id, &size) == ELF_OK)
+    return size == facts->build_id_size && memcmp (build_id, facts->build_id, size) == 0;
+
+  return facts->link[0] != 0 && sysprof_elf_file_crc (fd, &crc) == ELF_OK &&
+         crc == facts->link_crc;
+}
+
+ElfStatus
+sysprof_elf_worker_add_debug (ElfWorker *self, int fd)
+{
+  ElfStatus status;
+
+  clear_debug (self);
+  self->debug_fd = fd;
+  if (self->image == NULL)
+    status = ELF_ABSENT;
+  else
+    status = sysprof_elf_image_open (fd, &self->debug_image);
+
+  if (status == ELF_OK && !belongs_to_file (self, self->debug_image, fd))
+    status = ELF_ABSENT;
+  if (status == ELF_OK)
+    status = sysprof_elf_symbols_load (self->debug_image, &self->debug_symbols);
+  if (status == ELF_OK && !sysprof_elf_symbols_is_full (self->debug_symbols))
+    status = ELF_ABSENT;
+  if (status != ELF_OK)
+    clear_debug (self);
+  return status;
+}
+
+/* --- resolving --- */
+
+typedef struct
+{
+  ElfAnswers *answers;
+  size_t capacity; /* of answers->text */
+} Builder;
+
+static bool
+append_text (Builder *self, const char *text, uint32_t *offset)
+{
+  ElfAnswers *answers = self->answers;
+  size_t size = strlen (text) + 1;
+
+  if (size > MOST_TEXT - answers->text_size)
+    return false;
+  if (size > self->capacity - answers->text_size)
+    {
+      size_t capacity = (answers->text_size + size) * 2;
+      char *larger = realloc (answers->text, capacity);
+
+      if (larger == NULL)
+        return false;
+      answers->text = larger;
+      self->capacity = capacity;
+    }
+
+  memcpy (answers->text + answers->text_size, text, size);
+  *offset = (uint32_t) answers->text_size;
+  answers->text_size += size;
+  return true;
+}
+
+static bool
+find_symbol (const ElfWorker *self, uint64_t address, ElfSymbol *symbol)
+{
+  if (self->debug_symbols != NULL &&
+      sysprof_elf_symbols_find (self->debug_symbols, address, symbol))
+    return true;
+  return self->symbols != NULL && sysprof_elf_symbols_find (self->symbols, address, symbol);
+}
+
+static bool
+name_answer (Builder *builder,
+             const ElfSymbol *symbol,
+             const ElfAnswer *last,
+             ElfAnswer *answer)
+{
+  char *demangled;
+  bool is_kept = true;
+
+  answer->start = symbol->start;
+  answer->end = symbol->end;
+  /* Offsets ascend: most answers are in the function of the one before. */
+  if (last != NULL && last->name != 0 && last->start == symbol->start &&
+      last->end == symbol->end)
+    {
+      answer->name = last->name;
+      answer->demangled = last->demangled;
+      return true;
+    }
+
+  demangled = sysprof_elf_demangle (symbol->name);
+  if (!append_text (builder, symbol->name, &answer->name) ||
+      (demangled != NULL && !append_text (builder, demangled, &answer->demangled)))
+    is_kept = false;
+  free (demangled);
+  return is_kept;
+}
+
+ElfStatus
+sysprof_elf_worker_resolve (ElfWorker *self,
+                            const uint64_t *offsets,
+                            size_t n,
+                            ElfAnswers *answers)
+{
+  Builder builder = { .answers = answers };
+  uint32_t empty;
+
+  *answers = (ElfAnswers){ .row = calloc (n + 1, sizeof (ElfAnswer)), .n = n };
+  if (answers->row == NULL || !append_text (&builder, "", &empty) || self->image == NULL)
+    goto failed;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      ElfAnswer *answer = &answers->row[i];
+      ElfSymbol symbol;
+
+      if (sysprof_elf_image_address_of_offset (self->image, offsets[i],
+                                               &answer->link_address) != ELF_OK)
+        continue;
+      if (!find_symbol (self, answer->link_address, &symbol))
+        answer->is_entry =
+            sysprof_elf_image_is_entry (self->image, self->symbols, answer->link_address);
+      else if (!name_answer (&builder, &symbol, i > 0 ? answer - 1 : NULL, answer))
+        goto failed;
+    }
+
+  return ELF_OK;
+
+failed:
+  sysprof_elf_answers_clear (answers);
+  return ELF_NO_MEMORY;
+}

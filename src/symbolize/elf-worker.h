@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What is done with one ELF file and its debug file, from descriptors alone: runs in our process, or in a child
+ * without rights (elf-sandbox.c). Plain C, as it runs behind fork(). */
+
+#pragma once
+
+#include "elf/elf.h"
+
+typedef struct
+{
+  uint32_t symbols_status; /* ElfStatus of its symbol tables */
+  uint32_t build_id_size;  /* 0 = none */
+  uint32_t link_crc;
+  uint8_t build_id[ELF_MAX_BUILD_ID];
+  char link[256]; /* .gnu_debuglink; empty = none */
+  uint8_t is_full;
+  uint8_t padding[3];
+} ElfFacts;
+
+typedef struct
+{
+  uint64_t link_address; /* of the offset; 0 = in no segment */
+  uint64_t start;        /* of the function, link-time; 0 and 0 = not named */
+  uint64_t end;
+  uint32_t name;      /* offsets into ElfAnswers.text; 0 = none */
+  uint32_t demangled; /* 0 = as `name` */
+  uint8_t is_entry;
+  uint8_t padding[7];
+} ElfAnswer;
+
+typedef struct
+{
+  ElfAnswer *row; /* [n] one per offset that was asked for */
+  size_t n;
+  char *text; /* [text_size], the first and the last byte are NUL */
+  size_t text_size;
+} ElfAnswers;
+
+void sysprof_elf_answers_clear (ElfAnswers *self);
+
+typedef struct
+{
+  int fd;
+  int debug_fd;
+  ElfImage *image;
+  ElfImage *debug_image;
+  ElfSymbols *symbols;
+  ElfSymbols *debug_symbols;
+  ElfFacts facts;
+} ElfWorker;
+
+#define ELF_WORKER_INIT      \
+  {                          \
+    .fd = -1, .debug_fd = -1 \
+  }
+
+/* Closes what was open before. Takes the descriptor. */
+ElfStatus sysprof_elf_worker_open (ElfWorker *self, int fd, ElfFacts *facts);
+
+/* Takes the descriptor. ELF_ABSENT: it does not belong to the file, or has no symbols; it is not used. */
+ElfStatus sysprof_elf_worker_add_debug (ElfWorker *self, int fd);
+
+/* `offsets` in the file, ascending. */
+ElfStatus sysprof_elf_worker_resolve (ElfWorker *self,
+                                      const uint64_t *offsets,
+                                      size_t n,
+                                      ElfAnswers *answers);
+
+void sysprof_elf_worker_clear (ElfWorker *self);

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Names from the ELF files behind mappings.
+ *
+ * A file counts only if it is the one that was recorded: by build id where both sides have one, else by inode. A
+ * separate debug file is used where the file's own symbols are not all, and only if it belongs to the file.
+ * Files are opened here; who started as root has them parsed by a child without rights (elf-sandbox.c). */
+
+#include "symbolize/batch.h"
+#include "symbolize/elf-sandbox.h"
+#include "symbolize/file-locator.h"
+#include "symbolize/vdso.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* *Owned* by the thread that symbolizes. */
+typedef struct
+{
+  bool use_sandbox;
+  ElfSandbox sandbox;
+  ElfWorker worker;
+  /* What is open now: files that were mapped under several names, or read with and without build id, are parsed once. */
+  struct stat open_file;
+  bool is_open;
+  ElfFacts facts;
+} ElfParser;
+
+static ElfStatus
+parser_open (ElfParser *self, int fd, ElfFacts *facts)
+{
+  struct stat info;
+  ElfStatus status;
+  int own;
+
+  if (fstat (fd, &info) != 0)
+    return ELF_IO_ERROR;
+  if (self->is_open && info.st_dev == self->open_file.st_dev &&
+      info.st_ino == self->open_file.st_ino && info.st_size == self->open_file.st_size &&
+      info.st_mtime == self->open_file.st_mtime &&
+      (!self->use_sandbox || self->sandbox.pid != 0))
+    {
+      *facts = self->facts;
+      return ELF_OK;
+    }
+
+  self->is_open = false;
+  if (self->use_sandbox)
+    {
+      status = sysprof_elf_sandbox_open (&self->sandbox, fd, facts);
+    }
+  else
+    {
+      own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
+      if (own < 0)
+        return ELF_IO_ERROR;
+      status = sysprof_elf_worker_open (&self->worker, own, facts);
+    }
+
+  self->is_open = status == ELF_OK;
+  self->open_file = info;
+  if (status == ELF_OK)
+    self->facts = *facts;
+  return status;
+}
+
+static ElfStatus
+parser_add_debug (ElfParser *self, int fd)
+{
+  int own;
+
+  if (self->use_sandbox)
+    return sysprof_elf_sandbox_add_debug (&self->sandbox, fd);
+
+  own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
+  return own < 0 ? ELF_IO_ERROR : sysprof_elf_worker_add_debug (&self->worker, own);
+}
+
+static ElfStatus
+parser_resolve (ElfParser *self, const FileBatch *batch, ElfAnswers *answers)
+{
+  if (self->use_sandbox)
+    return sysprof_elf_sandbox_resolve (&self->sandbox, batch->offsets, batch->n_offsets,
+                                        answers);
+  return sysprof_elf_worker_resolve (&self->worker, batch->offsets, batch->n_offsets, answers);
+}
+
+static bool
+is_file (const char *path)
+{
+  return path[0] == '/' && !g_str_has_prefix (path, "//anon") &&
+         !g_str_has_prefix (path, "/memfd:") && !g_str_has_prefix (path, "/dev/") &&
+         !g_str_has_prefix (path, "/SYSV");
+}
+
+static bool
+is_wanted (const char *path)
+{
+  return is_file (path) || strcmp (path, "[vdso]") == 0;
+}
+
+/* --- is it the file that was recorded? --- */
+
+static bool
+has_build_id (const ElfFacts *facts, const char *hex)
+{
+  char text[2 * ELF_MAX_BUILD_ID + 1] = "";
+
+  for (uint32_t i = 0; i < facts->build_id_size; i++)
+    g_snprintf (text + 2 * i, 3, "%02x", facts->build_id[i]);
+  return strcmp (text, hex) == 0;
+}
+
+static UnnamedReason
+check_identity (const FileBatch *batch, int fd, const ElfFacts *facts)
+{
+  struct stat info;
+
+  if (batch->build_id[0] != 0 && facts->build_id_size > 0)
+    return has_build_id (facts, batch->build_id) ? UNNAMED_NOT : UNNAMED_OTHER_BUILD_ID;
+  if (batch->inode != 0 && (fstat (fd, &info) != 0 || info.st_ino != batch->inode))
+    return UNNAMED_OTHER_INODE;
+  return UNNAMED_NOT;
+}
+
+static UnnamedReason
+reason_of_errno (int number)
+{
+  return number == EACCES || number == EPERM ? UNNAMED_FILE_DENIED : UNNAMED_FILE_MISSING;
+}
+
+/* The recorded file, open in the parser; -1 with the reason why there is none. */
+static int
+open_recorded_file (ElfParser *parser,
+                    const FileBatch *batch,
+                    int root,
+                    ElfFacts *facts,
+                    UnnamedReason *reason)
+{
+  autofd fd = sysprof_open_regular_file (root, batch->path);
+
+  if (fd < 0)
+    {
+      *reason = reason_of_errno (errno);
+      return -1;
+    }
+
+  switch (parser_open (parser, fd, facts))
+    {
+    case ELF_OK:
+      *reason = check_identity (batch, fd, facts);
+      break;
+    case ELF_IO_ERROR:
+      *reason = UNNAMED_FILE_DENIED;
+      break;
+    default:
+      *reason = UNNAMED_NOT_ELF;
+      break;
+    }
+  return *reason == UNNAMED_NOT ? sysprof_steal_fd (&fd) : -1;
+}
+
+static bool
+find_debug_file (const Symbolization *self,
+                 ElfParser *parser,
+                 const FileBatch *batch,
+                 int root,
+                 int fd,
+                 const ElfFacts *facts)
+{
+  g_autoptr (GArray) candidates =
+      sysprof_list_debug_candidates (self, root, batch->path, fd, facts);
+
+  for (guint i = 0; i < candidates->len; i++)
+    {
+      const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
+      autofd debug_fd = sysprof_open_regular_file (candidate->root, candidate->path);
+
+      if (debug_fd >= 0 && parser_add_debug (parser, debug_fd) == ELF_OK)
+        return true;
+    }
+  return false;
+}
+
+/* --- answers --- */
+
+static const char *
+base_name (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+
+  return slash != NULL && slash[1] != 0 ? slash + 1 : path;
+}
+
+static void
+use_answer (Symbolization *self,
+            const FileBatch *batch,
+            const BatchItem *item,
+            const ElfAnswer *answer,
+            const char *text)
+{
+  uint64_t at = sysprof_symbolization_lookup_address (self, item->address);
+  const char *raw_name = text + answer->name;
+  g_autofree char *unversioned = NULL;
+  const char *version;
+  SymbolAnswer named = {
+    .binary = base_name (batch->path),
+    .path = batch->path,
+    .kind = SYMBOL_USER,
+    .is_entry = answer->is_entry,
+    /* From the file's terms to the process's. */
+    .start = at - (answer->link_address - answer->start),
+    .end = at + (answer->end - answer->link_address),
+  };
+
+  /* memcpy@@GLIBC_2.14 */
+  version = raw_name[0] != 0 ? strchr (raw_name + 1, '@') : NULL;
+  if (version != NULL)
+    raw_name = unversioned = g_strndup (raw_name, (size_t) (version - raw_name));
+
+  named.name = answer->demangled != 0 ? text + answer->demangled : raw_name;
+  named.raw_name = raw_name;
+  sysprof_symbolization_name (self, item->address, &named);
+}
+
+static void
+use_answers (Symbolization *self,
+             const FileBatch *batch,
+             const ElfAnswers *answers,
+             bool has_symbols)
+{
+  const AddressTable *addresses = &self->store->addresses;
+  uint32_t at = 0;
+
+  for (uint32_t i = 0; i < batch->n_items; i++)
+    {
+      const BatchItem *item = &batch->items[i];
+      const ElfAnswer *answer;
+
+      while (batch->offsets[at] != item->offset)
+        at++;
+      answer = &answers->row[at];
+
+      if (answer->name != 0)
+        use_answer (self, batch, item, answer, answers->text);
+      else
+        sysprof_symbolization_explain (
+            self, item->address, has_symbols ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS,
+            answer->link_address == 0
+                ? 0
+                : answer->link_address + (addresses->is_return[item->address] != 0),
+            answer->is_entry);
+    }
+}
+
+static void
+explain_all (Symbolization *self, const FileBatch *batch, UnnamedReason reason)
+{
+  for (uint32_t i = 0; i < batch->n_items; i++)
+    sysprof_symbolization_explain (self, batch->items[i].address, reason, 0, false);
+}
+
+static void
+resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
+{
+  UnnamedReason reason = UNNAMED_FILE_MISSING;
+  ElfAnswers answers = { 0 };
+  FileRoots roots;
+
+  sysprof_file_roots_init (&roots, self, batch);
+  for (unsigned i = 0; i < roots.n && answers.row == NULL; i++)
+    {
+      UnnamedReason here = UNNAMED_NOT;
+      ElfFacts facts = { 0 };
+      autofd fd = open_recorded_file (parser, batch, roots.fd[i], &facts, &here);
+      bool has_debug;
+
+      /* What a file that is there says beats that another is missing. */
+      if (here != UNNAMED_NOT &&
+          (reason == UNNAMED_FILE_MISSING || here != UNNAMED_FILE_MISSING))
+        reason = here;
+      if (fd < 0)
+        continue;
+
+      has_debug =
+          !facts.is_full && find_debug_file (self, parser, batch, roots.fd[i], fd, &facts);
+      if (parser_resolve (parser, batch, &answers) == ELF_OK)
+        use_answers (self, batch, &answers, has_debug || facts.symbols_status == ELF_OK);
+      else
+        reason = UNNAMED_NOT_ELF;
+    }
+
+  if (answers.row == NULL)
+    explain_all (self, batch, reason);
+  sysprof_elf_answers_clear (&answers);
+  sysprof_file_roots_clear (&roots);
+}
+
+/* The kernel's own library in every process: the one of our process is the same, while this kernel runs. */
+static void
+resolve_vdso (Symbolization *self, const FileBatch *batch)
+{
+  ElfAnswers answers = { 0 };
+
+  if (self->is_this_boot &&
+      sysprof_vdso_resolve (batch->offsets, batch->n_offsets, &answers) == ELF_OK)
+    use_answers (self, batch, &answers, true);
+  else
+    explain_all (self, batch, UNNAMED_FILE_MISSING);
+  sysprof_elf_answers_clear (&answers);
+}
+
+static bool
+resolve (Symbolization *self, GError **error)
+{
+  g_autoptr (FileBatches) batches = sysprof_file_batches_new (self, is_wanted);
+  ElfParser parser = {
+    .use_sandbox = self->options->use_sandbox,
+    .sandbox = ELF_SANDBOX_INIT,
+    .worker = ELF_WORKER_INIT,
+  };
+
+  for (uint32_t i = 0; i < batches->n && !g_cancellable_is_cancelled (self->cancellable); i++)
+    {
+      if (is_file (batches->row[i].path))
+        resolve_file (self, &parser, &batches->row[i]);
+      else
+        resolve_vdso (self, &batches->row[i]);
+    }
+
+  sysprof_elf_sandbox_clear (&parser.sandbox);
+  sysprof_elf_worker_clear (&parser.worker);
+  return !g_cancellable_set_error_if_cancelled (self->cancellable, error);
+}
+
+const Symbolizer sysprof_elf_symbolizer = { "elf", resolve };

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "symbolize/file-locator.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#define SYSTEM_DEBUG_DIR "/usr/lib/debug"
+
+/* --- roots --- */
+
+static bool
+is_same_namespace (int32_t pid)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%d/ns/mnt", pid);
+  struct stat own, other;
+
+  return stat ("/proc/self/ns/mnt", &own) == 0 && stat (path, &other) == 0 &&
+         own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+static bool
+is_same_directory (int fd, const char *path)
+{
+  struct stat own, other;
+
+  return stat (path, &own) == 0 && fstat (fd, &other) == 0 && own.st_dev == other.st_dev &&
+         own.st_ino == other.st_ino;
+}
+
+static void
+add_root_of_process (FileRoots *self, int32_t pid)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%d/root", pid);
+  autofd fd = open (path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+  if (fd < 0 || (is_same_namespace (pid) && is_same_directory (fd, "/")))
+    return;
+
+  for (unsigned i = 0; i < self->n; i++)
+    {
+      struct stat known, fresh;
+
+      if (fstat (self->fd[i], &known) == 0 && fstat (fd, &fresh) == 0 &&
+          known.st_dev == fresh.st_dev && known.st_ino == fresh.st_ino)
+        return;
+    }
+  self->fd[self->n++] = sysprof_steal_fd (&fd);
+}
+
+void
+sysprof_file_roots_init (FileRoots *self,
+                         const Symbolization *symbolization,
+                         const FileBatch *batch)
+{
+  const Store *store = symbolization->store;
+  ProcessId last = 0;
+
+  *self = (FileRoots){ 0 };
+  if (symbolization->options->sysroot != NULL)
+    {
+      int fd = open (symbolization->options->sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+      if (fd >= 0)
+        self->fd[self->n++] = fd;
+      return;
+    }
+
+  for (uint32_t i = 0;
+       i < batch->n_items && symbolization->is_this_boot && self->n < MOST_ROOTS - 1; i++)
+    {
+      ProcessId process = store->addresses.process[batch->items[i].address];
+
+      if (process == last || store->processes.row[process].has_exit)
+        continue;
+      last = process;
+      add_root_of_process (self, store->processes.row[process].pid);
+    }
+  self->fd[self->n++] = -1;
+}
+
+void
+sysprof_file_roots_clear (FileRoots *self)
+{
+  for (unsigned i = 0; i < self->n; i++)
+    sysprof_autofd_close (&self->fd[i]);
+  self->n = 0;
+}
+
+/* --- opening --- */
+
+static int
+open_path (int root, const char *path)
+{
+  struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+                          .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+
+  if (root < 0)
+    return open (path, O_PATH | O_CLOEXEC);
+  return (int) syscall (SYS_openat2, root, path, &how, sizeof how);
+}
+
+int
+sysprof_open_regular_file (int root, const char *path)
+{
+  autofd place = open_path (root, path);
+  char link[64];
+  struct stat info;
+
+  if (place < 0 || fstat (place, &info) != 0)
+    return -1;
+  if (!S_ISREG (info.st_mode))
+    {
+      errno = ENOENT;
+      return -1;
+    }
+
+  g_snprintf (link, sizeof link, "/proc/self/fd/%d", place);
+  return open (link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+/* --- debug files --- */
+
+static void
+add_candidate (GArray *candidates, int root, char *path)
+{
+  DebugCandidate candidate = { root, path };
+
+  for (guint i = 0; i < candidates->len; i++)
+    {
+      const DebugCandidate *known = &g_array_index (candidates, DebugCandidate, i);
+
+      if (known->root == root && strcmp (known->path, path) == 0)
+        {
+          g_free (path);
+          return;
+        }
+    }
+  g_array_append_val (candidates, candidate);
+}
+
+static void
+clear_candidate (void *candidate)
+{
+  g_free (((DebugCandidate *) candidate)->path);
+}
+
+static void
+add_by_build_id (GArray *candidates, int root, const char *debug_dir, const ElfFacts *facts)
+{
+  GString *path;
+
+  if (facts->build_id_size < 2)
+    return;
+
+  path = g_string_new (debug_dir);
+  g_string_append_printf (path, "/.build-id/%02x/", facts->build_id[0]);
+  for (uint32_t i = 1; i < facts->build_id_size; i++)
+    g_string_append_printf (path, "%02x", facts->build_id[i]);
+  g_string_append (path, ".debug");
+  add_candidate (candidates, root, g_string_free (path, FALSE));
+}
+
+static void
+add_by_link (GArray *candidates,
+             const SymbolizeOptions *options,
+             int root,
+             const char *directory,
+             const ElfFacts *facts)
+{
+  if (facts->link[0] == 0)
+    return;
+
+  add_candidate (candidates, root, g_build_filename (directory, facts->link, NULL));
+  add_candidate (candidates, root, g_build_filename (directory, ".debug", facts->link, NULL));
+  add_candidate (candidates, root,
+                 g_build_filename (SYSTEM_DEBUG_DIR, directory, facts->link, NULL));
+  for (size_t i = 0; options->debug_dirs != NULL && options->debug_dirs[i] != NULL; i++)
+    add_candidate (candidates, -1,
+                   g_build_filename (options->debug_dirs[i], directory, facts->link, NULL));
+}
+
+GArray *
+sysprof_list_debug_candidates (const Symbolization *symbolization,
+                               int root,
+                               const char *path,
+                               int fd,
+                               const ElfFacts *facts)
+{
+  const SymbolizeOptions *options = symbolization->options;
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (DebugCandidate));
+  g_autofree char *directory = g_path_get_dirname (path);
+
+  g_array_set_clear_func (candidates, clear_candidate);
+  add_by_build_id (candidates, root, SYSTEM_DEBUG_DIR, facts);
+  for (size_t i = 0; options->debug_dirs != NULL && options->debug_dirs[i] != NULL; i++)
+    add_by_build_id (candidates, -1, options->debug_dirs[i], facts);
+  /* A container without debug files may run what is installed here, too. */
+  if (root >= 0 && options->sysroot == NULL)
+    add_by_build_id (candidates, -1, SYSTEM_DEBUG_DIR, facts);
+
+  add_by_link (candidates, options, root, directory, facts);
+  if (root < 0)
+    {
+      /* Through links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. */
+      g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
+      g_autofree char *real = g_file_read_link (link, NULL);
+
+      if (real != NULL && real[0] == '/')
+        {
+          g_autofree char *real_directory = g_path_get_dirname (real);
+
+          add_by_link (candidates, options, root, real_directory, facts);
+        }
+    }
+
+  return candidates;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Names that programs gave to synthetic addresses: one address each, one namespace per file. */
+
+#include "symbolize/symbolizer.h"
+
+static const JitName *
+find_name (const Store *store, uint64_t address)
+{
+  uint32_t low = 0;
+  uint32_t high = store->n_jit_names;
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (store->jit_names[middle].address < address)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+
+  return low < store->n_jit_names && store->jit_names[low].address == address
+             ? &store->jit_names[low]
+             : NULL;
+}
+
+static bool
+resolve (Symbolization *self, GError **error)
+{
+  const AddressTable *addresses = &self->store->addresses;
+
+  for (AddressId address = 1; address < addresses->n; address++)
+    {
+      const JitName *found;
+
+      if (addresses->kind[address] != ADDRESS_JIT ||
+          !sysprof_symbolization_is_open (self, address))
+        continue;
+
+      found = find_name (self->store, addresses->address[address]);
+      if (found != NULL)
+        sysprof_symbolization_name (self, address,
+                                    &(SymbolAnswer){
+                                        .name = sysprof_store_string (self->store, found->name),
+                                        .kind = SYMBOL_JIT,
+                                        .start = found->address,
+                                        .end = found->address + 1,
+                                    });
+    }
+
+  return true;
+}
+
+const Symbolizer sysprof_jitmap_symbolizer = { "jitmap", resolve };

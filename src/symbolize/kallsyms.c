@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Kernel symbols: `ADDRESS TYPE NAME [MODULE]` per line, from the capture, else from the running kernel where it is
+ * the one that was recorded.
+ *
+ * A symbol reaches to the next address, the last one for a short distance; of several names of an address the
+ * first counts. All addresses are 0 where the kernel hid them. Lines are taken apart only where a sample fell. */
+
+#include "symbolize/symbolizer.h"
+
+#include "elf/elf.h"
+#include "symbolize/symbol-table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LAST_SYMBOL_SIZE 4096      /* bytes: where no next symbol bounds it */
+#define LARGEST_FUNCTION (1 << 20) /* bytes: what lies further behind a symbol is not it */
+#define MOST_LINES       (16u << 20)
+
+typedef struct
+{
+  uint64_t address;
+  uint32_t line; /* offset of its line in the text */
+  bool is_code;
+} KernelSymbol;
+
+typedef struct
+{
+  const char *text; /* [size] */
+  size_t size;
+  KernelSymbol *row; /* [n] by address */
+  uint32_t n;
+} KernelSymbols;
+
+static bool
+parse_line (Text *line, uint64_t *address, char *type)
+{
+  if (!sysprof_text_hex (line, address) || sysprof_text_size (*line) < 3 ||
+      line->at[0] != ' ' || line->at[2] != ' ')
+    return false;
+
+  *type = line->at[1];
+  line->at += 3;
+  return true;
+}
+
+static int
+compare_symbols (const void *a, const void *b)
+{
+  const KernelSymbol *left = a;
+  const KernelSymbol *right = b;
+
+  if (left->address != right->address)
+    return left->address < right->address ? -1 : 1;
+  /* The order of the file, so that the first name of an address comes first. */
+  return left->line < right->line ? -1 : left->line > right->line;
+}
+
+static void
+load_symbols (KernelSymbols *self, const char *text, size_t size)
+{
+  GArray *rows = g_array_sized_new (FALSE, FALSE, sizeof (KernelSymbol),
+                                    (guint) MIN (size / 40 + 16, MOST_LINES));
+  Text whole = { text, text + MIN (size, G_MAXUINT32) };
+  bool is_sorted = true;
+  uint64_t last = 0;
+  Text line;
+
+  while (rows->len < MOST_LINES && sysprof_text_next_line (&whole, &line))
+    {
+      KernelSymbol symbol = { .line = (uint32_t) (line.at - text) };
+      char type;
+
+      if (!parse_line (&line, &symbol.address, &type) || symbol.address == 0)
+        continue;
+
+      symbol.is_code = type == 't' || type == 'T' || type == 'w' || type == 'W';
+      is_sorted &= symbol.address >= last;
+      last = symbol.address;
+      g_array_append_val (rows, symbol);
+    }
+
+  self->text = text;
+  self->size = size;
+  self->n = rows->len;
+  self->row = (KernelSymbol *) (void *) g_array_free (rows, FALSE);
+  if (!is_sorted)
+    qsort (self->row, self->n, sizeof *self->row, compare_symbols);
+}
+
+/* The row in whose range the address lies, and the range's end; FALSE in data and in no man's land. */
+static bool
+find_symbol (const KernelSymbols *self, uint64_t address, uint32_t *found, uint64_t *end)
+{
+  uint32_t low = 0;
+  uint32_t first, next;
+
+  for (uint32_t high = self->n; low < high;)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (self->row[middle].address <= address)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (low == 0)
+    return false;
+
+  next = low;
+  first = low - 1;
+  while (first > 0 && self->row[first - 1].address == self->row[first].address)
+    first--;
+  while (first < next && !self->row[first].is_code)
+    first++;
+  if (first == next)
+    return false;
+
+  *found = first;
+  *end = next < self->n ? self->row[next].address : self->row[first].address + LAST_SYMBOL_SIZE;
+  return address < *end && address - self->row[first].address < LARGEST_FUNCTION;
+}
+
+static Text
+line_of_row (const KernelSymbols *self, uint32_t row)
+{
+  Text rest = { self->text + self->row[row].line, self->text + self->size };
+  Text line = rest;
+
+  (void) sysprof_text_next_line (&rest, &line); /* it was read before */
+  return line;
+}
+
+static void
+name_address (Symbolization *self,
+              const KernelSymbols *symbols,
+              AddressId address,
+              uint32_t row,
+              uint64_t end)
+{
+  Text line = line_of_row (symbols, row);
+  Text name, module;
+  g_autofree char *raw_name = NULL;
+  g_autofree char *binary = NULL;
+  char *demangled;
+  uint64_t start;
+  char type;
+
+  if (!parse_line (&line, &start, &type))
+    return;
+
+  /* Between name and module is a tab; names themselves have neither. */
+  if (!sysprof_text_next_word (&line, &name))
+    return;
+  raw_name = g_strndup (name.at, sysprof_text_size (name));
+  if (sysprof_text_next_word (&line, &module) && module.at[0] == '[')
+    binary = g_strndup (module.at, sysprof_text_size (module));
+
+  demangled = sysprof_elf_demangle (raw_name);
+  sysprof_symbolization_name (self, address,
+                              &(SymbolAnswer){
+                                  .name = demangled != NULL ? demangled : raw_name,
+                                  .raw_name = raw_name,
+                                  .binary = binary != NULL ? binary : "[kernel]",
+                                  .kind = SYMBOL_KERNEL,
+                                  .start = start,
+                                  .end = end,
+                              });
+  free (demangled);
+}
+
+/* What a capture needs of the list: lines that were used, and those that bound them. */
+static GBytes *
+excerpt (const KernelSymbols *symbols, const uint8_t *is_used)
+{
+  GString *text = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < symbols->n; i++)
+    if (is_used[i])
+      {
+        Text line = line_of_row (symbols, i);
+
+        g_string_append_len (text, line.at, (gssize) sysprof_text_size (line));
+        g_string_append_c (text, '\n');
+      }
+
+  return g_string_free_to_bytes (text);
+}
+
+static void
+mark_used (const KernelSymbols *symbols, uint8_t *is_used, uint32_t row)
+{
+  uint32_t next = row;
+
+  is_used[row] = true;
+  while (next < symbols->n && symbols->row[next].address == symbols->row[row].address)
+    next++;
+  if (next < symbols->n)
+    is_used[next] = true;
+}
+
+static void
+name_addresses (Symbolization *self, const KernelSymbols *symbols)
+{
+  const AddressTable *addresses = &self->store->addresses;
+  g_autofree uint8_t *is_used = g_new0 (uint8_t, symbols->n + 1);
+
+  for (AddressId address = 1; address < addresses->n; address++)
+    {
+      uint32_t row;
+      uint64_t end;
+
+      if (addresses->kind[address] != ADDRESS_KERNEL ||
+          !sysprof_symbolization_is_open (self, address))
+        continue;
+      if (!find_symbol (symbols, sysprof_symbolization_lookup_address (self, address), &row,
+                        &end))
+        continue;
+
+      name_address (self, symbols, address, row, end);
+      mark_used (symbols, is_used, row);
+    }
+
+  sysprof_symbol_table_take_kallsyms (self->table, excerpt (symbols, is_used));
+}
+
+static bool
+has_open_address (const Symbolization *self)
+{
+  const AddressTable *addresses = &self->store->addresses;
+
+  for (AddressId address = 1; address < addresses->n; address++)
+    if (addresses->kind[address] == ADDRESS_KERNEL &&
+        sysprof_symbolization_is_open (self, address))
+      return true;
+
+  return false;
+}
+
+static bool
+resolve (Symbolization *self, GError **error)
+{
+  g_autoptr (GBytes) embedded = NULL;
+  g_autofree char *own = NULL;
+  KernelSymbols symbols = { 0 };
+  const char *text = NULL;
+  size_t size = 0;
+
+  if (!has_open_address (self))
+    return true;
+
+  /* A list that cannot be unpacked is as good as none: the rest of the capture is worth showing. */
+  embedded = sysprof_store_read_file (self->store, "/proc/kallsyms", NULL);
+  if (embedded != NULL)
+    text = g_bytes_get_data (embedded, &size);
+  else if (self->has_kernel_names || !self->is_this_boot ||
+           !g_file_get_contents ("/proc/kallsyms", &own, &size, NULL))
+    return true;
+  else
+    text = own;
+
+  if (text != NULL && size > 0)
+    {
+      load_symbols (&symbols, text, size);
+      name_addresses (self, &symbols);
+      g_free (symbols.row);
+    }
+  return true;
+}
+
+const Symbolizer sysprof_kallsyms_symbolizer = { "kallsyms", resolve };

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* `__symbols__`: one entry per function and process, so that the capture shows the same names on a machine that has
+ * none of the files.
+ *
+ * Kernel functions are listed under pid 0, and for peers of the 3.46 generation, which look under the sample's
+ * pid only, once more under every process that was seen in them, as long as that stays small. */
+
+#include "symbolize/symbol-table.h"
+
+#include "symbolize/packed-table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_KERNEL_COPIES 65536 /* entries: 2 MiB */
+
+typedef struct
+{
+  const SymbolTable *table;
+  const Store *store;
+  GArray *entries; /* PackedEntry; `name` and `tag` are StringIds until they are written */
+  uint32_t n_kernel_copies;
+} Packer;
+
+static int
+compare_entries (const void *a, const void *b)
+{
+  return packed_entry_compare (a, b);
+}
+
+static uint64_t
+lookup_address (const AddressTable *addresses, AddressId address)
+{
+  return addresses->address[address] - (addresses->is_return[address] != 0);
+}
+
+/* Is it named by the kernel, or by a file? JIT names have frames of their own. */
+static bool
+is_packed (const Packer *self, AddressId address)
+{
+  const Symbol *symbol = &self->table->row[self->table->of_address[address]];
+
+  return symbol->reason == UNNAMED_NOT &&
+         (symbol->kind == SYMBOL_USER || symbol->kind == SYMBOL_KERNEL);
+}
+
+static void
+add_entry (Packer *self, AddressId address, uint32_t pid, bool is_point)
+{
+  const SymbolTable *table = self->table;
+  const Symbol *symbol = &table->row[table->of_address[address]];
+  uint64_t at = lookup_address (&self->store->addresses, address);
+  PackedEntry entry = {
+    .begin = table->function_start[address],
+    .end = table->function_end[address],
+    .pid = pid,
+    .name = symbol->name,
+    .tag = symbol->binary,
+  };
+
+  if (is_point || at < entry.begin || at >= entry.end)
+    {
+      entry.begin = at;
+      entry.end = at + 1;
+    }
+  g_array_append_val (self->entries, entry);
+}
+
+static uint32_t
+pid_of_address (const Packer *self, AddressId address)
+{
+  const AddressTable *addresses = &self->store->addresses;
+
+  if (addresses->kind[address] != ADDRESS_USER)
+    return 0;
+  return (uint32_t) self->store->processes.row[addresses->process[address]].pid;
+}
+
+/* Each pair of a process and a kernel symbol that its stacks hold, once. */
+static void
+add_kernel_copies (Packer *self)
+{
+  const StackTree *stacks = &self->store->stacks;
+  const AddressTable *addresses = &self->store->addresses;
+  g_autofree ProcessId *process = g_new0 (ProcessId, MAX (stacks->n, 1));
+  g_autoptr (GHashTable) seen =
+      g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  uint32_t first = self->entries->len;
+
+  for (StackId stack = 1; stack < stacks->n; stack++)
+    {
+      AddressId address = stacks->address[stack];
+      uint32_t pid;
+      gint64 key;
+
+      process[stack] =
+          stacks->depth[stack] == 0 ? (ProcessId) stack : process[stacks->parent[stack]];
+      if (stacks->depth[stack] == 0 || addresses->kind[address] != ADDRESS_KERNEL ||
+          !is_packed (self, address) || process[stack] >= self->store->processes.n)
+        continue;
+
+      pid = (uint32_t) self->store->processes.row[process[stack]].pid;
+      key = (gint64) ((uint64_t) pid << 32 | self->table->of_address[address]);
+      if (pid == 0 || g_hash_table_contains (seen, &key))
+        continue;
+      if (g_hash_table_size (seen) == MOST_KERNEL_COPIES)
+        {
+          g_array_set_size (self->entries, first);
+          return;
+        }
+      g_hash_table_add (seen, g_memdup2 (&key, sizeof key));
+      add_entry (self, address, pid, false);
+    }
+}
+
+/* Sorted, each range once, none reaching into the next: peers search by halving. */
+static void
+tidy_entries (Packer *self)
+{
+  PackedEntry *entries = (PackedEntry *) (void *) self->entries->data;
+  uint32_t n = 0;
+
+  qsort (entries, self->entries->len, sizeof *entries, compare_entries);
+  for (uint32_t i = 0; i < self->entries->len; i++)
+    {
+      PackedEntry *last = n > 0 ? &entries[n - 1] : NULL;
+
+      /* The same function, or one that began there at another time: the shorter comes first and stays. */
+      if (last != NULL && last->pid == entries[i].pid && last->begin == entries[i].begin)
+        continue;
+      if (last != NULL && last->pid == entries[i].pid && last->end > entries[i].begin)
+        last->end = entries[i].begin;
+      entries[n++] = entries[i];
+    }
+
+  g_array_set_size (self->entries, n);
+}
+
+static bool
+is_covered (const Packer *self, AddressId address)
+{
+  const PackedEntry *entries = (const PackedEntry *) (const void *) self->entries->data;
+  uint64_t at = lookup_address (&self->store->addresses, address);
+  uint32_t pid = pid_of_address (self, address);
+  uint32_t low = 0;
+
+  for (uint32_t high = self->entries->len; low < high;)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (entries[middle].pid < pid ||
+          (entries[middle].pid == pid && entries[middle].begin <= at))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+
+  return low > 0 && entries[low - 1].pid == pid && at < entries[low - 1].end;
+}
+
+/* Where functions lie in each other, the outer one was cut: its addresses behind the inner one get points. */
+static void
+add_what_was_cut (Packer *self)
+{
+  uint32_t n = self->entries->len;
+  g_autoptr (GArray) cut = g_array_new (FALSE, FALSE, sizeof (AddressId));
+
+  for (AddressId address = 1; address < self->store->addresses.n; address++)
+    if (is_packed (self, address) && !is_covered (self, address))
+      g_array_append_val (cut, address);
+
+  for (uint32_t i = 0; i < cut->len; i++)
+    {
+      AddressId address = g_array_index (cut, AddressId, i);
+
+      add_entry (self, address, pid_of_address (self, address), true);
+    }
+  if (self->entries->len > n)
+    tidy_entries (self);
+}
+
+/* Where a string stands in the file; it is appended when it is asked for the first time. */
+static uint32_t
+offset_of_string (const Packer *self,
+                  GByteArray *file,
+                  uint32_t *offsets,
+                  StringId id,
+                  uint32_t empty)
+{
+  const char *text = sysprof_intern_get (&self->table->strings, id);
+
+  if (id == 0)
+    return empty;
+  if (offsets[id] == 0)
+    {
+      offsets[id] = file->len;
+      g_byte_array_append (file, (const guint8 *) text, (guint) strlen (text) + 1);
+    }
+  return offsets[id];
+}
+
+static GBytes *
+write_table (const Packer *self)
+{
+  static const PackedEntry terminator = { 0 };
+  PackedEntry *entries = (PackedEntry *) (void *) self->entries->data;
+  uint32_t n = self->entries->len;
+  GByteArray *file = g_byte_array_new ();
+  g_autofree uint32_t *offsets = g_new0 (uint32_t, self->table->strings.n_strings);
+  uint32_t empty = (n + 1) * PACKED_ENTRY_SIZE;
+
+  g_byte_array_set_size (file, n * PACKED_ENTRY_SIZE);
+  g_byte_array_append (file, (const guint8 *) &terminator, sizeof terminator);
+  g_byte_array_append (file, (const guint8 *) "", 1);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      entries[i].name = offset_of_string (self, file, offsets, entries[i].name, empty);
+      entries[i].tag = offset_of_string (self, file, offsets, entries[i].tag, empty);
+    }
+  if (n > 0)
+    memcpy (file->data, entries, n * PACKED_ENTRY_SIZE);
+
+  return g_byte_array_free_to_bytes (file);
+}
+
+GBytes *
+sysprof_symbol_table_pack (const SymbolTable *table, const Store *store)
+{
+  Packer self = {
+    .table = table,
+    .store = store,
+    .entries = g_array_new (FALSE, FALSE, sizeof (PackedEntry)),
+  };
+  GBytes *bytes;
+
+  for (AddressId address = 1; address < store->addresses.n; address++)
+    if (is_packed (&self, address))
+      add_entry (&self, address, pid_of_address (&self, address), false);
+  add_kernel_copies (&self);
+  tidy_entries (&self);
+  add_what_was_cut (&self);
+
+  bytes = write_table (&self);
+  g_array_unref (self.entries);
+  return bytes;
+}
+
+GBytes *
+sysprof_symbol_table_pack_unnamed (const SymbolTable *table, const Store *store)
+{
+  const AddressTable *addresses = &store->addresses;
+  GString *text = g_string_new (NULL);
+
+  for (AddressId address = 1; address < addresses->n; address++)
+    {
+      const Symbol *symbol = &table->row[table->of_address[address]];
+
+      if (symbol->reason == UNNAMED_NOT || addresses->kind[address] != ADDRESS_USER ||
+          addresses->mapping[address] == 0)
+        continue;
+
+      g_string_append_printf (text, "%u %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %s%s\n",
+                              (uint32_t) store->processes.row[addresses->process[address]].pid,
+                              addresses->address[address],
+                              sysprof_symbol_table_get_link_address (table, address),
+                              sysprof_unnamed_reason_word ((UnnamedReason) symbol->reason),
+                              symbol->is_entry ? " entry" : "");
+    }
+
+  if (text->len == 0)
+    {
+      g_string_free (text, TRUE);
+      return NULL;
+    }
+  return g_string_free_to_bytes (text);
+}

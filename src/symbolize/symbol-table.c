@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "symbolize/symbol-table.h"
+
+#include <string.h>
+
+#define FIRST_ROWS  256
+#define FIRST_SLOTS 512
+
+typedef struct
+{
+  SymbolTable table; /* first: it is what others see */
+  gint n_references;
+  uint32_t capacity;
+  SymbolId *slots; /* [n_slots] open addressing, 0 = free; used until the table is frozen */
+  uint32_t n_slots;
+  GBytes *kallsyms;
+  uint64_t *link_address; /* [n_addresses] or NULL */
+} TableWithIndex;
+
+static const char *const kind_names[] = {
+  [SYMBOL_NONE] = "none",     [SYMBOL_USER] = "user", [SYMBOL_KERNEL] = "kernel",
+  [SYMBOL_INLINE] = "inline", [SYMBOL_JIT] = "jit",   [SYMBOL_PROCESS] = "process",
+  [SYMBOL_THREAD] = "thread", [SYMBOL_ROOT] = "root", [SYMBOL_MARKER] = "marker",
+};
+
+static const struct
+{
+  const char *word;
+  const char *clause;
+  const char *remedy;
+} reasons[] = {
+  [UNNAMED_NOT] = { "named", "", "" },
+  [UNNAMED_NO_MAPPING] = { "no-mapping", "the process mapped nothing there", "" },
+  [UNNAMED_ANONYMOUS] = { "anonymous", "generated code: no file stands behind it",
+                          "let the runtime write names for its code" },
+  [UNNAMED_FILE_MISSING] = { "file-missing", "the file is not on this machine",
+                             "open the capture where it was recorded, or record it with symbols" },
+  [UNNAMED_FILE_DENIED] = { "file-denied", "the file may not be read",
+                            "open the capture as a user who may read it" },
+  [UNNAMED_OTHER_INODE] = { "other-inode", "the file was replaced since", "record again" },
+  [UNNAMED_OTHER_BUILD_ID] = { "other-build-id", "the file here has another build id",
+                               "install the version that was recorded, or record again" },
+  [UNNAMED_NOT_ELF] = { "not-elf", "not an ELF file, or a damaged one", "" },
+  [UNNAMED_NO_SYMBOLS] = { "no-symbols", "stripped: it has no symbol table",
+                           "install its debug symbols" },
+  [UNNAMED_BETWEEN_SYMBOLS] = { "between-symbols",
+                                "not in any of the file's named functions: it has only a part of its symbols",
+                                "install its debug symbols" },
+  [UNNAMED_NO_KERNEL_SYMBOLS] = { "no-kernel-symbols", "the kernel hid its symbols",
+                                  "record as root, or set kernel.kptr_restrict to 0" },
+};
+
+G_STATIC_ASSERT (G_N_ELEMENTS (kind_names) == SYMBOL_MARKER + 1);
+G_STATIC_ASSERT (G_N_ELEMENTS (reasons) == N_UNNAMED);
+
+const char *
+sysprof_symbol_kind_to_string (SymbolKind kind)
+{
+  return (size_t) kind < G_N_ELEMENTS (kind_names) ? kind_names[kind] : "none";
+}
+
+const char *
+sysprof_unnamed_reason_to_string (UnnamedReason reason)
+{
+  return (size_t) reason < N_UNNAMED ? reasons[reason].clause : "";
+}
+
+const char *
+sysprof_unnamed_reason_remedy (UnnamedReason reason)
+{
+  return (size_t) reason < N_UNNAMED ? reasons[reason].remedy : "";
+}
+
+const char *
+sysprof_unnamed_reason_word (UnnamedReason reason)
+{
+  return reasons[reason].word;
+}
+
+UnnamedReason
+sysprof_unnamed_reason_from_word (Text word)
+{
+  UnnamedReason reason = UNNAMED_NOT;
+
+  while (reason < N_UNNAMED && !sysprof_text_equal (word, reasons[reason].word))
+    reason++;
+  return reason;
+}
+
+SymbolTable *
+sysprof_symbol_table_new (uint32_t n_addresses)
+{
+  TableWithIndex *self = g_new0 (TableWithIndex, 1);
+
+  self->n_references = 1;
+  self->capacity = FIRST_ROWS;
+  self->n_slots = FIRST_SLOTS;
+  self->slots = g_new0 (SymbolId, self->n_slots);
+  self->table.row = g_new0 (Symbol, self->capacity);
+  self->table.n = 1;
+  self->table.of_address = g_new0 (SymbolId, MAX (n_addresses, 1));
+  self->table.function_start = g_new0 (uint64_t, MAX (n_addresses, 1));
+  self->table.function_end = g_new0 (uint64_t, MAX (n_addresses, 1));
+  sysprof_intern_init (&self->table.strings);
+  return &self->table;
+}
+
+static uint32_t
+hash_symbol (const Symbol *symbol)
+{
+  uint64_t hash = symbol->name * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+
+  hash = (hash ^ symbol->binary) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
+  hash = (hash ^ symbol->kind) * G_GUINT64_CONSTANT (0x94d049bb133111eb);
+  return (uint32_t) (hash >> 32);
+}
+
+static void
+grow_slots (TableWithIndex *self)
+{
+  uint32_t mask;
+
+  g_free (self->slots);
+  self->n_slots *= 2;
+  self->slots = g_new0 (SymbolId, self->n_slots);
+  mask = self->n_slots - 1;
+  for (SymbolId id = 1; id < self->table.n; id++)
+    {
+      uint32_t at = hash_symbol (&self->table.row[id]) & mask;
+
+      while (self->slots[at] != 0)
+        at = (at + 1) & mask;
+      self->slots[at] = id;
+    }
+}
+
+SymbolId
+sysprof_symbol_table_add (SymbolTable *table, const Symbol *symbol)
+{
+  TableWithIndex *self = (TableWithIndex *) table;
+  uint32_t mask = self->n_slots - 1;
+  uint32_t at = hash_symbol (symbol) & mask;
+  SymbolId id;
+
+  for (; (id = self->slots[at]) != 0; at = (at + 1) & mask)
+    {
+      const Symbol *row = &table->row[id];
+
+      if (row->name == symbol->name && row->binary == symbol->binary &&
+          row->kind == symbol->kind)
+        return id;
+    }
+
+  if (table->n == self->capacity)
+    {
+      self->capacity *= 2;
+      table->row = g_renew (Symbol, table->row, self->capacity);
+    }
+  id = table->n++;
+  table->row[id] = *symbol;
+  self->slots[at] = id;
+  if (table->n * 2 > self->n_slots)
+    grow_slots (self);
+
+  return id;
+}
+
+static bool
+is_printable (const char *text)
+{
+  for (const char *at = text; *at != 0; at++)
+    if ((unsigned char) *at < 0x20 || *at == 0x7f)
+      return false;
+
+  return g_utf8_validate (text, -1, NULL);
+}
+
+StringId
+sysprof_symbol_table_intern (SymbolTable *self, const char *text)
+{
+  g_autofree char *clean = NULL;
+
+  if (text == NULL || is_printable (text))
+    return text == NULL ? 0 : sysprof_intern_string (&self->strings, text);
+
+  clean = g_utf8_make_valid (text, -1);
+  for (char *at = clean; *at != 0; at++)
+    if ((unsigned char) *at < 0x20 || *at == 0x7f)
+      *at = '?';
+  return sysprof_intern_string (&self->strings, clean);
+}
+
+void
+sysprof_symbol_table_take_kallsyms (SymbolTable *table, GBytes *lines)
+{
+  TableWithIndex *self = (TableWithIndex *) table;
+
+  g_clear_pointer (&self->kallsyms, g_bytes_unref);
+  self->kallsyms = lines;
+}
+
+GBytes *
+sysprof_symbol_table_get_kallsyms (const SymbolTable *table)
+{
+  return ((const TableWithIndex *) table)->kallsyms;
+}
+
+void
+sysprof_symbol_table_take_link_addresses (SymbolTable *table, uint64_t *link_address)
+{
+  ((TableWithIndex *) table)->link_address = link_address;
+}
+
+uint64_t
+sysprof_symbol_table_get_link_address (const SymbolTable *table, AddressId address)
+{
+  const TableWithIndex *self = (const TableWithIndex *) table;
+
+  return self->link_address != NULL ? self->link_address[address] : 0;
+}
+
+SymbolTable *
+sysprof_symbol_table_ref (SymbolTable *table)
+{
+  g_atomic_int_inc (&((TableWithIndex *) table)->n_references);
+  return table;
+}
+
+void
+sysprof_symbol_table_unref (SymbolTable *table)
+{
+  TableWithIndex *self = (TableWithIndex *) table;
+
+  if (!g_atomic_int_dec_and_test (&self->n_references))
+    return;
+
+  g_free (table->row);
+  g_free (table->of_address);
+  g_free (table->function_start);
+  g_free (table->function_end);
+  sysprof_intern_clear (&table->strings);
+  g_clear_pointer (&self->kallsyms, g_bytes_unref);
+  g_free (self->link_address);
+  g_free (self->slots);
+  g_free (self);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The chain: each symbolizer names what those before it left open; what stays open gets a name of its own. */
+
+#include "symbolize/symbolizer.h"
+
+#include "symbolize/symbol-table.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+static const Symbolizer *const chain[] = {
+  &sysprof_bundled_symbolizer,
+  &sysprof_kallsyms_symbolizer,
+  &sysprof_jitmap_symbolizer,
+  &sysprof_elf_symbolizer,
+};
+
+static const char *
+base_name (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+
+  return slash != NULL && slash[1] != 0 ? slash + 1 : path;
+}
+
+/* --- is what runs here what was recorded? --- */
+
+static bool
+is_same_metadata (const Store *store, const char *key, const char *here, bool is_required)
+{
+  StringId id = sysprof_intern_lookup (&store->strings, key);
+
+  for (uint32_t i = 0; id != 0 && i < store->n_metadata; i++)
+    if (store->metadata[i].id == id)
+      return strcmp (sysprof_store_string (store, store->metadata[i].value), here) == 0;
+
+  return !is_required;
+}
+
+/* Seconds since 1970 at which this machine started. Sleep counts, so that it stays the same until it is started anew. */
+static int64_t
+boot_time (void)
+{
+  struct timespec since_boot;
+
+  if (clock_gettime (CLOCK_BOOTTIME, &since_boot) != 0)
+    return G_MAXINT64;
+  return g_get_real_time () / G_USEC_PER_SEC - since_boot.tv_sec;
+}
+
+/* Same kernel, same host, and made after this boot: then addresses of the kernel and processes are those of now. */
+static bool
+is_this_boot (const Store *store)
+{
+  static const int64_t clock_slack = 5; /* seconds by which the wall clock may have been set */
+  g_autoptr (GDateTime) made = g_date_time_new_from_iso8601 (store->capture_time, NULL);
+  struct utsname here;
+
+  if (made == NULL || uname (&here) != 0)
+    return false;
+
+  return is_same_metadata (store, "uname.release", here.release, true) &&
+         is_same_metadata (store, "uname.version", here.version, false) &&
+         is_same_metadata (store, "uname.machine", here.machine, false) &&
+         is_same_metadata (store, "hostname", here.nodename, false) &&
+         g_date_time_to_unix (made) + clock_slack >= boot_time ();
+}
+
+/* --- answers --- */
+
+void
+sysprof_symbolization_name (Symbolization *self, AddressId address, const SymbolAnswer *answer)
+{
+  SymbolTable *table = self->table;
+  Symbol symbol = { .kind = (uint8_t) answer->kind, .is_entry = answer->is_entry };
+
+  symbol.name = sysprof_symbol_table_intern (table, answer->name);
+  if (symbol.name == 0)
+    return;
+  if (answer->raw_name != NULL && strcmp (answer->raw_name, answer->name) != 0)
+    symbol.raw_name = sysprof_symbol_table_intern (table, answer->raw_name);
+  symbol.binary = sysprof_symbol_table_intern (table, answer->binary);
+  symbol.path = sysprof_symbol_table_intern (table, answer->path);
+  symbol.is_entry |= sysprof_symbol_name_is_entry (
+      answer->raw_name != NULL ? answer->raw_name : answer->name, answer->kind);
+
+  table->of_address[address] = sysprof_symbol_table_add (table, &symbol);
+  table->function_start[address] = answer->start;
+  table->function_end[address] = answer->end;
+  self->reason[address] = UNNAMED_NOT;
+}
+
+void
+sysprof_symbolization_explain (Symbolization *self,
+                               AddressId address,
+                               UnnamedReason reason,
+                               uint64_t link_address,
+                               bool is_entry)
+{
+  if (self->is_told[address])
+    return;
+
+  self->reason[address] = (uint8_t) reason;
+  self->link_address[address] = link_address;
+  self->is_entry[address] = is_entry;
+}
+
+/* --- addresses that nobody named --- */
+
+static bool
+is_special_mapping (const char *path)
+{
+  return path[0] == '[' || strcmp (path, "//anon") == 0 || path[0] == 0 ||
+         g_str_has_prefix (path, "anon_inode:");
+}
+
+/* Text inside the brackets before the plus. */
+static const char *
+place_name (const Store *store, AddressId address, char buffer[64])
+{
+  const AddressTable *addresses = &store->addresses;
+  const Mapping *mapping = &store->mappings[addresses->mapping[address]];
+  const char *path;
+
+  switch ((AddressKind) addresses->kind[address])
+    {
+    case ADDRESS_KERNEL:
+      return "kernel";
+    case ADDRESS_HYPERVISOR:
+      return "hypervisor";
+    case ADDRESS_GUEST:
+    case ADDRESS_GUEST_USER:
+      return "guest";
+    case ADDRESS_GUEST_KERNEL:
+      return "guest-kernel";
+    case ADDRESS_JIT:
+      return "jit";
+    default:
+      break;
+    }
+
+  if (addresses->mapping[address] == 0)
+    return NULL;
+  path = sysprof_store_string (store, mapping->path);
+  if (path[0] == 0 || strcmp (path, "//anon") == 0)
+    return "anon";
+  if (path[0] != '[')
+    return base_name (path);
+
+  g_strlcpy (buffer, path + 1, 64);
+  buffer[strcspn (buffer, "]")] = 0;
+  return buffer;
+}
+
+static UnnamedReason
+default_reason (const Store *store, AddressId address)
+{
+  const AddressTable *addresses = &store->addresses;
+  const char *path =
+      sysprof_store_string (store, store->mappings[addresses->mapping[address]].path);
+
+  switch ((AddressKind) addresses->kind[address])
+    {
+    case ADDRESS_KERNEL:
+    case ADDRESS_HYPERVISOR:
+    case ADDRESS_GUEST_KERNEL:
+      return UNNAMED_NO_KERNEL_SYMBOLS;
+    case ADDRESS_JIT:
+      return UNNAMED_ANONYMOUS;
+    default:
+      if (addresses->mapping[address] == 0)
+        return UNNAMED_NO_MAPPING;
+      return is_special_mapping (path) ? UNNAMED_ANONYMOUS : UNNAMED_NO_SYMBOLS;
+    }
+}
+
+static SymbolKind
+default_kind (AddressKind kind)
+{
+  switch (kind)
+    {
+    case ADDRESS_KERNEL:
+    case ADDRESS_HYPERVISOR:
+    case ADDRESS_GUEST_KERNEL:
+      return SYMBOL_KERNEL;
+    case ADDRESS_JIT:
+      return SYMBOL_JIT;
+    default:
+      return SYMBOL_USER;
+    }
+}
+
+static void
+give_own_name (Symbolization *self, AddressId address)
+{
+  const AddressTable *addresses = &self->store->addresses;
+  const Mapping *mapping = &self->store->mappings[addresses->mapping[address]];
+  char buffer[64];
+  const char *place = place_name (self->store, address, buffer);
+  const char *path = sysprof_store_string (self->store, mapping->path);
+  uint64_t offset = self->link_address[address];
+  g_autofree char *name = NULL;
+  Symbol symbol;
+
+  if (self->reason[address] == UNNAMED_NOT)
+    self->reason[address] = (uint8_t) default_reason (self->store, address);
+  /* What is no file has no addresses of its own. */
+  if (offset == 0)
+    offset = mapping->path != 0 && !is_special_mapping (path) ? addresses->file_offset[address]
+                                                              : addresses->address[address];
+  if (place != NULL)
+    name = g_strdup_printf ("[%s+0x%" G_GINT64_MODIFIER "x]", place, offset);
+  else
+    name = g_strdup_printf ("[0x%" G_GINT64_MODIFIER "x]", addresses->address[address]);
+
+  symbol = (Symbol){
+    .name = sysprof_symbol_table_intern (self->table, name),
+    .kind = (uint8_t) default_kind ((AddressKind) addresses->kind[address]),
+    .reason = self->reason[address],
+    .is_entry = self->is_entry[address],
+  };
+  if (symbol.kind == SYMBOL_KERNEL)
+    symbol.binary = sysprof_symbol_table_intern (self->table, "[kernel]");
+  else if (mapping->path != 0)
+    {
+      symbol.binary =
+          sysprof_symbol_table_intern (self->table, path[0] == '[' ? path : base_name (path));
+      symbol.path = sysprof_symbol_table_intern (self->table, path);
+    }
+  self->table->of_address[address] = sysprof_symbol_table_add (self->table, &symbol);
+}
+
+static void
+clear_symbolization (Symbolization *self)
+{
+  g_free (self->reason);
+  g_free (self->is_entry);
+  g_free (self->is_told);
+}
+
+SymbolTable *
+sysprof_symbolize (Store *store,
+                   const SymbolizeOptions *options,
+                   GCancellable *cancellable,
+                   GError **error)
+{
+  static const SymbolizeOptions no_options = { 0 };
+  uint32_t n = store->addresses.n;
+  g_autoptr (SymbolTable) table = sysprof_symbol_table_new (n);
+  Symbolization self = {
+    .store = store,
+    .options = options != NULL ? options : &no_options,
+    .cancellable = cancellable,
+    .table = table,
+    .is_this_boot = is_this_boot (store),
+    .reason = g_new0 (uint8_t, n + 1),
+    .link_address = g_new0 (uint64_t, n + 1),
+    .is_entry = g_new0 (uint8_t, n + 1),
+    .is_told = g_new0 (uint8_t, n + 1),
+  };
+  bool is_done = true;
+
+  for (size_t i = 0; i < G_N_ELEMENTS (chain) && is_done && !self.options->no_symbols; i++)
+    is_done = chain[i]->resolve (&self, error) &&
+              !g_cancellable_set_error_if_cancelled (cancellable, error);
+
+  if (is_done)
+    for (AddressId address = 1; address < n; address++)
+      if (sysprof_symbolization_is_open (&self, address))
+        give_own_name (&self, address);
+
+  sysprof_symbol_table_take_link_addresses (table, self.link_address);
+  clear_symbolization (&self);
+  return is_done ? g_steal_pointer (&table) : NULL;
+}

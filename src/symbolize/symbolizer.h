@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What a symbolizer is: one file that names those addresses of its kind that nobody before it in the chain named.
+ * The chain is the table in symbolizer.c. Everything here is *owned* by the thread that calls sysprof_symbolize(). */
+
+#pragma once
+
+#include "symbolize/symbolize.h"
+
+typedef struct
+{
+  Store *store;
+  const SymbolizeOptions *options;
+  GCancellable *cancellable;
+  SymbolTable *table;
+  bool
+      is_this_boot; /* recorded on this machine since it was started: its processes and kernel may be asked */
+  bool has_kernel_names; /* the capture brings its own: the running kernel is never asked */
+
+  /* About addresses without a name. [store->addresses.n] each. */
+  uint8_t *reason;        /* UnnamedReason; UNNAMED_NOT = nobody said why yet */
+  uint64_t *link_address; /* as the file's disassembly shows it; 0 = unknown */
+  uint8_t *is_entry;
+  uint8_t *
+      is_told; /* the capture itself says so: what is missing here and now does not change it */
+} Symbolization;
+
+typedef struct
+{
+  const char *name;
+  /* FALSE only with `error` set: cancelled, or a file that the capture itself brought cannot be read. */
+  bool (*resolve) (Symbolization *self, GError **error);
+} Symbolizer;
+
+extern const Symbolizer sysprof_bundled_symbolizer;
+extern const Symbolizer sysprof_kallsyms_symbolizer;
+extern const Symbolizer sysprof_jitmap_symbolizer;
+extern const Symbolizer sysprof_elf_symbolizer;
+
+/* A name for one address. Texts are borrowed and may hold any bytes; they are made printable. */
+typedef struct
+{
+  const char *name;     /* demangled */
+  const char *raw_name; /* as in the file, or NULL */
+  const char *binary;   /* base name, or NULL */
+  const char *path;     /* or NULL */
+  SymbolKind kind;
+  uint64_t start; /* of the function, in terms of AddressTable.address; 0 unknown */
+  uint64_t end;
+  bool is_entry;
+} SymbolAnswer;
+
+void
+sysprof_symbolization_name (Symbolization *self, AddressId address, const SymbolAnswer *answer);
+
+/* Why there is no name, unless the capture told. `link_address` may be 0. */
+void sysprof_symbolization_explain (Symbolization *self,
+                                    AddressId address,
+                                    UnnamedReason reason,
+                                    uint64_t link_address,
+                                    bool is_entry);
+
+static inline bool
+sysprof_symbolization_is_open (const Symbolization *self, AddressId address)
+{
+  return self->table->of_address[address] == 0;
+}
+
+/* The address to look up: a return address points behind the call, which may be another function. */
+static inline uint64_t
+sysprof_symbolization_lookup_address (const Symbolization *self, AddressId address)
+{
+  const AddressTable *addresses = &self->store->addresses;
+
+  return addresses->address[address] - (addresses->is_return[address] != 0);
+}
+
+/* Is this the name of a function in which processes or threads begin? */
+bool sysprof_symbol_name_is_entry (const char *name, SymbolKind kind);

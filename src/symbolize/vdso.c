@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "symbolize/vdso.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where /proc says that it is. No stranger writes there. */
+static bool
+find_vdso (uintptr_t *start, size_t *size)
+{
+  FILE *maps = fopen ("/proc/self/maps", "re");
+  char line[4096];
+  bool is_found = false;
+
+  if (maps == NULL)
+    return false;
+
+  while (!is_found && fgets (line, sizeof line, maps) != NULL)
+    {
+      uintptr_t end;
+
+      if (strstr (line, "[vdso]") != NULL &&
+          sscanf (line, "%" SCNxPTR "-%" SCNxPTR, start, &end) == 2)
+        {
+          *size = end - *start;
+          is_found = true;
+        }
+    }
+
+  fclose (maps);
+  return is_found;
+}
+
+ElfStatus
+sysprof_vdso_resolve (const uint64_t *offsets, size_t n, ElfAnswers *answers)
+{
+  ElfWorker worker = ELF_WORKER_INIT;
+  uintptr_t start;
+  size_t size;
+  ElfStatus status;
+
+  if (!find_vdso (&start, &size))
+    return ELF_ABSENT;
+
+  status = sysprof_elf_image_open_memory ((const void *) start, size, &worker.image);
+  if (status == ELF_OK)
+    status = sysprof_elf_symbols_load (worker.image, &worker.symbols);
+  if (status == ELF_OK)
+    status = sysprof_elf_worker_resolve (&worker, offsets, n, answers);
+
+  sysprof_elf_worker_clear (&worker);
+  return status;
+}
