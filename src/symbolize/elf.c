@@ -12,6 +12,7 @@
 #include "symbolize/vdso.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -24,6 +25,7 @@ typedef struct
   /* What is open now: files that were mapped under several names, or read with and without build id, are parsed once. */
   struct stat open_file;
   bool is_open;
+  bool has_debug; /* a debug file belongs to it and is open, too */
   ElfFacts facts;
 } ElfParser;
 
@@ -45,7 +47,7 @@ parser_open (ElfParser *self, int fd, ElfFacts *facts)
       return ELF_OK;
     }
 
-  self->is_open = false;
+  self->is_open = self->has_debug = false;
   if (self->use_sandbox)
     {
       status = sysprof_elf_sandbox_open (&self->sandbox, fd, facts);
@@ -65,16 +67,20 @@ parser_open (ElfParser *self, int fd, ElfFacts *facts)
   return status;
 }
 
-static ElfStatus
+static bool
 parser_add_debug (ElfParser *self, int fd)
 {
-  int own;
-
   if (self->use_sandbox)
-    return sysprof_elf_sandbox_add_debug (&self->sandbox, fd);
+    {
+      self->has_debug = sysprof_elf_sandbox_add_debug (&self->sandbox, fd) == ELF_OK;
+    }
+  else
+    {
+      int own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
 
-  own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
-  return own < 0 ? ELF_IO_ERROR : sysprof_elf_worker_add_debug (&self->worker, own);
+      self->has_debug = own >= 0 && sysprof_elf_worker_add_debug (&self->worker, own) == ELF_OK;
+    }
+  return self->has_debug;
 }
 
 static ElfStatus
@@ -177,7 +183,7 @@ find_debug_file (const Symbolization *self,
       const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
       autofd debug_fd = sysprof_open_regular_file (candidate->root, candidate->path);
 
-      if (debug_fd >= 0 && parser_add_debug (parser, debug_fd) == ELF_OK)
+      if (debug_fd >= 0 && parser_add_debug (parser, debug_fd))
         return true;
     }
   return false;
@@ -284,7 +290,8 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
         continue;
 
       has_debug =
-          !facts.is_full && find_debug_file (self, parser, batch, roots.fd[i], fd, &facts);
+          parser->has_debug ||
+          (!facts.is_full && find_debug_file (self, parser, batch, roots.fd[i], fd, &facts));
       if (parser_resolve (parser, batch, &answers) == ELF_OK)
         use_answers (self, batch, &answers, has_debug || facts.symbols_status == ELF_OK);
       else

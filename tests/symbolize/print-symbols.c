@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What src/symbolize says about every address of a capture, one line each, tabs between:
+ *
+ *   PID KIND ADDRESS NAME BINARY START END REASON entry|- RAW-NAME
+ *
+ *   print-symbols [--sandbox] [--ignore-bundled] [--sysroot DIR] [--debug-dir DIR] [--pack FILE]
+ *                 [--unnamed FILE] [--kallsyms FILE] CAPTURE
+ */
+
+#include "symbolize/symbolize.h"
+
+static char *pack_to, *unnamed_to, *kallsyms_to, *sysroot;
+static char **debug_dirs;
+static gboolean use_sandbox, ignore_bundled;
+
+static const GOptionEntry entries[] = {
+  { "sandbox", 0, 0, G_OPTION_ARG_NONE, &use_sandbox, NULL, NULL },
+  { "ignore-bundled", 0, 0, G_OPTION_ARG_NONE, &ignore_bundled, NULL, NULL },
+  { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &sysroot, NULL, NULL },
+  { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &debug_dirs, NULL, NULL },
+  { "pack", 0, 0, G_OPTION_ARG_FILENAME, &pack_to, NULL, NULL },
+  { "unnamed", 0, 0, G_OPTION_ARG_FILENAME, &unnamed_to, NULL, NULL },
+  { "kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &kallsyms_to, NULL, NULL },
+  { NULL },
+};
+
+static void
+print_address (const Store *store, const SymbolTable *table, AddressId address)
+{
+  const AddressTable *addresses = &store->addresses;
+  SymbolId id = table->of_address[address];
+  const Symbol *symbol = &table->row[id];
+
+  g_print (
+      "%d\t%s\t%" G_GINT64_MODIFIER "x\t%s\t%s\t%" G_GINT64_MODIFIER "x\t%" G_GINT64_MODIFIER
+      "x\t%s\t%s\t%s\n",
+      store->processes.row[addresses->process[address]].pid,
+      sysprof_symbol_kind_to_string ((SymbolKind) symbol->kind), addresses->address[address],
+      sysprof_symbol_name (table, id), sysprof_symbol_binary (table, id),
+      table->function_start[address], table->function_end[address],
+      sysprof_unnamed_reason_to_string ((UnnamedReason) symbol->reason),
+      symbol->is_entry ? "entry" : "-", sysprof_intern_get (&table->strings, symbol->raw_name));
+}
+
+static void
+save (const char *path, GBytes *bytes)
+{
+  g_autoptr (GError) error = NULL;
+  size_t size = 0;
+  const char *data = bytes != NULL ? g_bytes_get_data (bytes, &size) : "";
+
+  if (path != NULL && !g_file_set_contents (path, data, (gssize) size, &error))
+    g_error ("%s", error->message);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new ("CAPTURE");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SymbolTable) table = NULL;
+  g_autoptr (Store) store = NULL;
+  g_autoptr (GBytes) packed = NULL;
+  g_autoptr (GBytes) unnamed = NULL;
+  SymbolizeOptions options = { 0 };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+  if (!g_option_context_parse (context, &argc, &argv, &error) || argc != 2)
+    return 2;
+
+  options.use_sandbox = use_sandbox;
+  options.ignore_bundled = ignore_bundled;
+  options.sysroot = sysroot;
+  options.debug_dirs = (const char *const *) debug_dirs;
+  store = sysprof_store_open (argv[1], NULL, &error);
+  if (store != NULL)
+    table = sysprof_symbolize (store, &options, NULL, &error);
+  if (table == NULL)
+    {
+      g_printerr ("%s\n", error->message);
+      return 1;
+    }
+
+  for (AddressId address = 1; address < store->addresses.n; address++)
+    print_address (store, table, address);
+  packed = sysprof_symbol_table_pack (table, store);
+  unnamed = sysprof_symbol_table_pack_unnamed (table, store);
+  save (pack_to, packed);
+  save (unnamed_to, unnamed);
+  save (kallsyms_to, sysprof_symbol_table_get_kallsyms (table));
+  return 0;
+}
