@@ -11,7 +11,8 @@
  *   writer.c             buffer, header, end time, frame index, sink
  *   writer-frames.c      one short add_… per frame type
  *   writer-jitmap.c      names → addresses          writer-counters.c   ids, definitions, values
- *   splice.c             appending and joining captures
+ *   splice.c             appending and joining captures; translate.c renumbers, symbol-tables.c merges
+ *   save.c               copies of whole files
  *   cursor.c, condition.c   filtered iteration
  *   ring.c, control.c    single-producer ring in shared memory; the socket that hands it out
  *   collector.c          what an instrumented program calls

@@ -48,16 +48,20 @@ read_header (SysprofCaptureReader *self)
   return true;
 }
 
-static bool
-rewind_to (SysprofCaptureReader *self, uint64_t offset)
+uint64_t
+sysprof_capture_reader_tell (const SysprofCaptureReader *self)
+{
+  return self->buffer_end - (self->used - self->at);
+}
+
+void
+sysprof_capture_reader_seek (SysprofCaptureReader *self, uint64_t offset)
 {
   self->at = 0;
   self->used = 0;
   self->buffer_end = offset;
   self->is_ready = false;
   self->is_at_end = false;
-
-  return true;
 }
 
 SysprofCaptureReader *
@@ -85,7 +89,7 @@ sysprof_capture_reader_new_from_fd (int fd)
       errno = saved;
       return NULL;
     }
-  rewind_to (self, sizeof self->header);
+  sysprof_capture_reader_seek (self, sizeof self->header);
 
   return self;
 }
@@ -139,7 +143,7 @@ sysprof_capture_reader_copy (SysprofCaptureReader *self)
           return NULL;
         }
     }
-  rewind_to (copy, self->buffer_end - (self->used - self->at));
+  sysprof_capture_reader_seek (copy, sysprof_capture_reader_tell (self));
   copy->last_time = self->last_time;
   copy->n_unknown = self->n_unknown;
   copy->n_damaged = self->n_damaged;
@@ -280,7 +284,7 @@ sysprof_capture_reader_get_status (SysprofCaptureReader *self, SysprofCaptureRea
 {
   status->n_unknown = self->n_unknown;
   status->n_damaged = self->n_damaged;
-  status->end_offset = self->buffer_end - (self->used - self->at);
+  status->end_offset = sysprof_capture_reader_tell (self);
   status->is_cut = self->is_at_end && self->used != self->at;
 }
 
@@ -438,7 +442,9 @@ sysprof_capture_reader_reset (SysprofCaptureReader *self)
   self->n_unknown = 0;
   self->n_damaged = 0;
 
-  return rewind_to (self, sizeof self->header);
+  sysprof_capture_reader_seek (self, sizeof self->header);
+
+  return true;
 }
 
 int

@@ -39,6 +39,10 @@ SysprofCaptureFrame *sysprof_capture_reader_peek_known (SysprofCaptureReader *se
 /* Over the frame that was looked at. */
 void sysprof_capture_reader_step (SysprofCaptureReader *self);
 
+/* Offset in the file of the next frame, and the way back to one. */
+uint64_t sysprof_capture_reader_tell (const SysprofCaptureReader *self);
+void sysprof_capture_reader_seek (SysprofCaptureReader *self, uint64_t offset);
+
 void sysprof_capture_reader_free_file_names (SysprofCaptureReader *self);
 
 /* Copies the file behind `fd` to `filename`, replacing what is there. */

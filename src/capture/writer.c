@@ -262,6 +262,26 @@ sysprof_capture_writer_add_early (SysprofCaptureWriter *self, const uint8_t *fra
   return self->used <= self->buffer_size || sysprof_capture_writer_flush_buffer (self);
 }
 
+int64_t
+sysprof_capture_writer_get_end (const SysprofCaptureWriter *self)
+{
+  if (self->end != 0)
+    return self->end;
+  if (self->n_frames_joined != 0 && self->n_frames_joined == self->n_frames)
+    return self->joined_end;
+
+  return SYSPROF_CAPTURE_CURRENT_TIME;
+}
+
+void
+sysprof_capture_writer_set_joined_range (SysprofCaptureWriter *self, int64_t begin, int64_t end)
+{
+  self->begin = begin;
+  self->joined_end = end;
+  self->n_frames_joined = self->n_frames;
+  patch_header (self, offsetof (SysprofCaptureFileHeader, time), &begin, sizeof begin);
+}
+
 bool
 sysprof_capture_writer_flush (SysprofCaptureWriter *self)
 {

@@ -39,8 +39,10 @@ struct _SysprofCaptureWriter
   bool index_is_buffered;     /* it is at the head of the buffer */
   bool index_is_unpatched;    /* the header does not know it yet */
 
-  int64_t begin; /* ns, as in the header */
-  int64_t end;   /* ns, 0 = when last flushed */
+  int64_t begin;            /* ns, as in the header */
+  int64_t end;              /* ns, 0 = when last flushed */
+  int64_t joined_end;       /* ns; holds as long as nothing is added to what was joined */
+  uint64_t n_frames_joined; /* 0 = nothing was joined */
 
   JitTable *jit_table; /* NULL until a name is added */
   unsigned int next_counter_id;
@@ -57,6 +59,13 @@ uint8_t *sysprof_capture_writer_begin_frame (SysprofCaptureWriter *self,
 
 /* Writes the buffer, but neither names nor end time. */
 bool sysprof_capture_writer_flush_buffer (SysprofCaptureWriter *self);
+
+/* The end that the header would get now, ns. */
+int64_t sysprof_capture_writer_get_end (const SysprofCaptureWriter *self);
+/* All frames until now come from other captures, or were added to them: this is their range. */
+void sysprof_capture_writer_set_joined_range (SysprofCaptureWriter *self,
+                                              int64_t begin,
+                                              int64_t end);
 
 /* Puts a whole frame before the buffered ones, where that can be done, else behind them. */
 bool

@@ -166,10 +166,9 @@ sysprof_selection_parse_times (char **times, const Store *store, GArray *ranges,
         }
       if (range.end < range.begin)
         {
-          g_set_error (
-              error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-              "--time %s: give the earlier offset first; this ends before it begins",
-              times[i]);
+          g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                       "--time %s: give the earlier offset first; this ends before it begins",
+                       times[i]);
           return FALSE;
         }
       g_array_append_val (ranges, range);

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* Puts captures together: as they are (splice), or so that counters and names stay what they are (cat, join). */
+
+#include "capture/splice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool
+sysprof_capture_reader_splice (SysprofCaptureReader *self, SysprofCaptureWriter *dest)
+{
+  const SysprofCaptureFrame *frame;
+
+  while ((frame = sysprof_capture_reader_next_any (self)) != NULL)
+    {
+      bool is_known = sysprof_capture_frame_type_is_known (frame->type);
+
+      /* A frame index holds offsets of the file it is in; the destination makes its own. */
+      if (!sysprof_capture_frame_is_index ((const uint8_t *) frame, false) &&
+          (is_known || !self->is_swapped))
+        {
+          void *place = sysprof_capture_writer_reserve (dest, frame->len);
+
+          if (place == NULL)
+            return false;
+          memcpy (place, frame, frame->len);
+          sysprof_capture_writer_commit (dest, frame->len);
+        }
+      if (!is_known)
+        self->n_unknown++;
+      sysprof_capture_reader_step (self);
+    }
+
+  return true;
+}
+
+bool
+sysprof_capture_writer_splice (SysprofCaptureWriter *self, SysprofCaptureWriter *dest)
+{
+  SysprofCaptureReader *reader;
+  bool is_done;
+  int saved;
+
+  if (self == dest)
+    {
+      errno = EINVAL;
+      return false;
+    }
+
+  reader = sysprof_capture_writer_create_reader (self);
+  if (reader == NULL)
+    return false;
+
+  is_done = sysprof_capture_reader_splice (reader, dest);
+  saved = errno;
+  sysprof_capture_reader_unref (reader);
+  errno = saved;
+
+  return is_done;
+}
+
+typedef struct
+{
+  int64_t begin;
+  int64_t end;
+} TimeRange;
+
+/* Smallest begin, largest end. A destination that had no frames has no range of its own. */
+static void
+widen (TimeRange *range, const SysprofCaptureReader *read)
+{
+  int64_t end = read->header.end_time;
+
+  if (read->last_time > end)
+    end = read->last_time;
+  if (read->header.time < range->begin)
+    range->begin = read->header.time;
+  if (end > range->end)
+    range->end = end;
+}
+
+static bool
+finish (SysprofCaptureWriter *self, TimeRange range)
+{
+  if (!sysprof_capture_writer_flush_jitmap (self))
+    return false;
+  sysprof_capture_writer_set_joined_range (self, range.begin, range.end);
+
+  return sysprof_capture_writer_flush (self);
+}
+
+static TimeRange
+initial_range (const SysprofCaptureWriter *self)
+{
+  TimeRange range = { INT64_MAX, INT64_MIN };
+
+  if (self->n_frames != 0)
+    {
+      range.begin = self->begin;
+      range.end = sysprof_capture_writer_get_end (self);
+    }
+
+  return range;
+}
+
+bool
+sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *reader)
+{
+  TimeRange range = initial_range (self);
+  Translation translation;
+  bool is_done;
+
+  if (!sysprof_translation_init (&translation, self, reader))
+    return false;
+
+  is_done = sysprof_translation_add_names (&translation) &&
+            sysprof_translation_copy (&translation, COPY_EARLY | COPY_LATE);
+  if (is_done)
+    widen (&range, translation.reader);
+  sysprof_translation_clear (&translation);
+
+  return is_done && finish (self, range);
+}
+
+static bool
+join_all (SysprofCaptureWriter *self,
+          Translation *translations,
+          SysprofCaptureReader *const *readers,
+          size_t n_readers,
+          SysprofCaptureUnpackFunc unpack,
+          TimeRange *range)
+{
+  for (size_t i = 0; i < n_readers; i++)
+    {
+      if (!sysprof_translation_init (&translations[i], self, readers[i]) ||
+          !sysprof_translation_add_names (&translations[i]) ||
+          !sysprof_translation_copy (&translations[i], COPY_EARLY | LEAVE_SYMBOLS))
+        return false;
+      widen (range, translations[i].reader);
+    }
+
+  if (!sysprof_capture_writer_add_merged_symbols (self, range->end, readers, n_readers, unpack))
+    return false;
+
+  for (size_t i = 0; i < n_readers; i++)
+    if (!sysprof_translation_copy (&translations[i], COPY_LATE))
+      return false;
+
+  return finish (self, *range);
+}
+
+bool
+sysprof_capture_writer_join (SysprofCaptureWriter *self,
+                             SysprofCaptureReader *const *readers,
+                             size_t n_readers,
+                             SysprofCaptureUnpackFunc unpack)
+{
+  Translation *translations = calloc (n_readers, sizeof *translations);
+  TimeRange range = initial_range (self);
+  bool is_done;
+
+  if (translations == NULL)
+    return false;
+
+  is_done = join_all (self, translations, readers, n_readers, unpack, &range);
+  for (size_t i = 0; i < n_readers; i++)
+    if (translations[i].writer != NULL)
+      sysprof_translation_clear (&translations[i]);
+  free (translations);
+
+  return is_done;
+}

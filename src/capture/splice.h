@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* What the files that join captures share. */
+
+#pragma once
+
+#include "capture/number-map.h"
+#include "capture/reader.h"
+#include "capture/writer.h"
+
+typedef enum
+{
+  COPY_EARLY = 1 << 0, /* what every reader knows */
+  COPY_LATE =
+      1 << 1, /* what readers of version 3.46 stop at: traces, D-Bus messages, unknown types */
+  LEAVE_SYMBOLS = 1 << 2, /* symbol tables are left out */
+} CopyFlags;
+
+/* One capture on its way into another. *Owned* by the call that joins. */
+typedef struct
+{
+  SysprofCaptureWriter *writer;
+  SysprofCaptureReader *reader; /* a copy of our own */
+  NumberMap addresses;          /* synthetic addresses of the source → ours */
+  NumberMap counters;           /* pid and id → ours */
+  NumberMap counters_by_id;     /* id alone, for values that another process sets */
+  unsigned int *ids;            /* scratch for the values of a frame */
+  SysprofCaptureCounterValue *values;
+} Translation;
+
+bool sysprof_translation_init (Translation *self,
+                               SysprofCaptureWriter *writer,
+                               SysprofCaptureReader *reader);
+void sysprof_translation_clear (Translation *self);
+
+/* Gives the names of synthetic addresses new addresses in the writer: before the frames that use them. */
+bool sysprof_translation_add_names (Translation *self);
+
+/* Copies all frames that `flags` name. */
+bool sysprof_translation_copy (Translation *self, CopyFlags flags);
+
+/* True if `path` names an embedded symbol table, packed or not. */
+bool sysprof_is_symbol_table (const char *path, bool *is_packed);
+
+/* Makes one symbol table out of those of all readers and adds it. False with errno set on failure. */
+bool sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
+                                                int64_t time,
+                                                SysprofCaptureReader *const *readers,
+                                                size_t n_readers,
+                                                SysprofCaptureUnpackFunc unpack);

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* Joins embedded symbol tables: readers use the first table of a capture only, so that joined captures need one.
+ *
+ *     entry, entry, …   begin u64, end u64, pid u32, offset of the name u32, of the tag u32, 0 u32
+ *     zero entry        terminator
+ *     texts             NUL-terminated; offsets count from the start of the file
+ *
+ * Entries are sorted by pid and begin. Where those of two captures overlap, the earlier capture's stay, as they would have alone.
+ */
+
+#include "capture/splice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PLAIN_NAME  "__symbols__"
+#define PACKED_NAME "__symbols__.gz"
+#define ENTRY_SIZE  32
+#define CHUNK_SIZE  (SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureFileChunk))
+
+typedef struct
+{
+  uint64_t begin;
+  uint64_t end; /* first address behind */
+  uint32_t pid;
+  uint32_t rank; /* number of the capture: lower ones win */
+  const char *name;
+  const char *tag;
+} Entry;
+
+typedef struct
+{
+  Entry *entries; /* [n] */
+  size_t n;
+  size_t capacity;
+  uint8_t **tables; /* [n_tables] what the entries' texts point into */
+  size_t n_tables;
+} Entries;
+
+typedef struct
+{
+  uint8_t *bytes; /* [size] */
+  size_t size;
+  size_t capacity;
+} Bytes;
+
+bool
+sysprof_is_symbol_table (const char *path, bool *is_packed)
+{
+  bool packed = strcmp (path, PACKED_NAME) == 0;
+
+  if (is_packed != NULL)
+    *is_packed = packed;
+
+  return packed || strcmp (path, PLAIN_NAME) == 0;
+}
+
+static bool
+append (Bytes *self, const void *bytes, size_t size)
+{
+  if (size > self->capacity - self->size)
+    {
+      size_t capacity = self->capacity * 2 > self->size + size ? self->capacity * 2
+                                                               : self->size + size + 4096;
+      uint8_t *larger = realloc (self->bytes, capacity);
+
+      if (larger == NULL)
+        return false;
+      self->bytes = larger;
+      self->capacity = capacity;
+    }
+  if (size != 0)
+    memcpy (self->bytes + self->size, bytes, size);
+  self->size += size;
+
+  return true;
+}
+
+/* The whole embedded file `path`, empty if there is none. */
+static bool
+read_file (SysprofCaptureReader *reader, const char *path, Bytes *file)
+{
+  SysprofCaptureReader *copy = sysprof_capture_reader_copy (reader);
+  const SysprofCaptureFileChunk *chunk;
+  bool is_last = false;
+  bool is_kept = true;
+
+  if (copy == NULL)
+    return false;
+
+  chunk = sysprof_capture_reader_find_file (copy, path);
+  while (is_kept && !is_last && chunk != NULL)
+    {
+      const SysprofCaptureFrame *next;
+
+      if (strcmp (chunk->path, path) == 0)
+        {
+          is_kept = append (file, chunk->data, chunk->len);
+          is_last = chunk->is_last;
+        }
+      for (chunk = NULL; chunk == NULL;)
+        {
+          next = sysprof_capture_reader_peek_known (copy);
+          if (next == NULL)
+            break;
+          sysprof_capture_reader_step (copy);
+          if (next->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK)
+            chunk = (const SysprofCaptureFileChunk *) next;
+        }
+    }
+  sysprof_capture_reader_unref (copy);
+
+  return is_kept;
+}
+
+/* The text at `offset`, NULL if it does not end inside the table. */
+static const char *
+text_at (const Bytes *table, uint32_t offset)
+{
+  if (offset >= table->size || memchr (table->bytes + offset, 0, table->size - offset) == NULL)
+    return NULL;
+
+  return (const char *) table->bytes + offset;
+}
+
+static bool
+add_entry (Entries *self, const Entry *entry)
+{
+  if (self->n == self->capacity)
+    {
+      size_t capacity = self->capacity == 0 ? 1024 : self->capacity * 2;
+      Entry *larger = realloc (self->entries, capacity * sizeof *larger);
+
+      if (larger == NULL)
+        return false;
+      self->entries = larger;
+      self->capacity = capacity;
+    }
+  self->entries[self->n++] = *entry;
+
+  return true;
+}
+
+/* Number of entries before the terminator; -1 if there is none, which makes the table void. */
+static ptrdiff_t
+count_entries (const Bytes *table, bool *is_inclusive, bool swapped)
+{
+  size_t n_entries = table->size / ENTRY_SIZE;
+
+  *is_inclusive = false;
+  for (size_t i = 0; i < n_entries; i++)
+    {
+      const uint8_t *entry = table->bytes + i * ENTRY_SIZE;
+      uint64_t begin = sysprof_load_u64 (entry, swapped);
+      uint64_t end = sysprof_load_u64 (entry + 8, swapped);
+
+      if ((begin | end | sysprof_load_u32 (entry + 16, false) |
+           sysprof_load_u32 (entry + 20, false)) == 0)
+        return (ptrdiff_t) i;
+      if (begin == end)
+        *is_inclusive = true;
+    }
+
+  return -1;
+}
+
+static bool
+add_entries (Entries *self, const Bytes *table, uint32_t rank, bool swapped)
+{
+  bool is_inclusive;
+  ptrdiff_t n_entries = count_entries (table, &is_inclusive, swapped);
+
+  for (ptrdiff_t i = 0; i < n_entries; i++)
+    {
+      const uint8_t *bytes = table->bytes + i * ENTRY_SIZE;
+      Entry entry = {
+        .begin = sysprof_load_u64 (bytes, swapped),
+        .end = sysprof_load_u64 (bytes + 8, swapped),
+        .pid = sysprof_load_u32 (bytes + 16, swapped),
+        .rank = rank,
+        .name = text_at (table, sysprof_load_u32 (bytes + 20, swapped)),
+        .tag = text_at (table, sysprof_load_u32 (bytes + 24, swapped)),
+      };
+
+      if (sysprof_load_u32 (bytes + 24, false) == 0 || entry.tag == NULL)
+        entry.tag = "";
+      if (is_inclusive && entry.end != UINT64_MAX)
+        entry.end++;
+      if (entry.name != NULL && entry.begin < entry.end && !add_entry (self, &entry))
+        return false;
+    }
+
+  return true;
+}
+
+/* Takes the bytes over. */
+static bool
+keep_table (Entries *self, Bytes *table, uint32_t rank, bool swapped)
+{
+  uint8_t **tables = realloc (self->tables, (self->n_tables + 1) * sizeof *tables);
+
+  if (tables == NULL)
+    {
+      free (table->bytes);
+      return false;
+    }
+  self->tables = tables;
+  self->tables[self->n_tables++] = table->bytes;
+
+  return add_entries (self, table, rank, swapped);
+}
+
+static bool
+gather (Entries *self,
+        SysprofCaptureReader *reader,
+        uint32_t rank,
+        SysprofCaptureUnpackFunc unpack)
+{
+  Bytes plain = { 0 };
+  Bytes packed = { 0 };
+  bool is_gathered = false;
+
+  if (read_file (reader, PLAIN_NAME, &plain) &&
+      (plain.size != 0 || unpack == NULL || read_file (reader, PACKED_NAME, &packed)))
+    {
+      is_gathered = true;
+      /* What cannot be unpacked is damaged: then this capture has no table. */
+      if (packed.size != 0 && !unpack (packed.bytes, packed.size, &plain.bytes, &plain.size))
+        memset (&plain, 0, sizeof plain);
+    }
+  free (packed.bytes);
+
+  if (!is_gathered || plain.size == 0)
+    {
+      free (plain.bytes);
+      return is_gathered;
+    }
+
+  return keep_table (self, &plain, rank, reader->is_swapped);
+}
+
+static int
+compare_entries (const void *a, const void *b)
+{
+  const Entry *left = a;
+  const Entry *right = b;
+
+  if (left->pid != right->pid)
+    return left->pid < right->pid ? -1 : 1;
+  if (left->begin != right->begin)
+    return left->begin < right->begin ? -1 : 1;
+  return left->rank < right->rank ? -1 : left->rank > right->rank;
+}
+
+/* Shortens and drops entries until none overlaps its neighbour. */
+static void
+resolve_overlaps (Entries *self)
+{
+  size_t n_kept = 0;
+
+  if (self->n == 0)
+    return;
+
+  qsort (self->entries, self->n, sizeof *self->entries, compare_entries);
+  for (size_t i = 0; i < self->n; i++)
+    {
+      Entry entry = self->entries[i];
+      Entry *last = n_kept != 0 ? &self->entries[n_kept - 1] : NULL;
+
+      if (last != NULL && last->pid == entry.pid && entry.begin < last->end)
+        {
+          if (last->rank <= entry.rank)
+            entry.begin = last->end;
+          else
+            last->end = entry.begin;
+        }
+      if (last != NULL && last->begin >= last->end)
+        n_kept--;
+      if (entry.begin < entry.end)
+        self->entries[n_kept++] = entry;
+    }
+  self->n = n_kept;
+}
+
+static uint64_t
+hash_text (const char *text)
+{
+  uint64_t hash = UINT64_C (14695981039346656037); /* FNV-1a */
+
+  for (; *text != '\0'; text++)
+    hash = (hash ^ (uint8_t) *text) * UINT64_C (1099511628211);
+
+  return hash;
+}
+
+/* Where `text` stands in the table; equal texts are stored once, but for those whose hashes collide. */
+static bool
+put_text (Bytes *table, NumberMap *places, const char *text, uint32_t *offset)
+{
+  uint64_t hash = hash_text (text);
+  uint64_t place = sysprof_number_map_get (places, hash);
+
+  if (place == 0 || strcmp ((const char *) table->bytes + place, text) != 0)
+    {
+      place = table->size;
+      if (!append (table, text, strlen (text) + 1) ||
+          !sysprof_number_map_set (places, hash, place))
+        return false;
+    }
+  if (place > UINT32_MAX)
+    {
+      errno = EOVERFLOW;
+      return false;
+    }
+  *offset = (uint32_t) place;
+
+  return true;
+}
+
+static bool
+pack (const Entries *self, Bytes *table)
+{
+  NumberMap places = { 0 };
+  size_t head_size = (self->n + 1) * ENTRY_SIZE;
+  uint8_t *head = calloc (self->n + 1, ENTRY_SIZE);
+  bool is_packed = head != NULL && append (table, head, head_size) && append (table, "", 1);
+
+  for (size_t i = 0; is_packed && i < self->n; i++)
+    {
+      const Entry *entry = &self->entries[i];
+      uint8_t *bytes = head + i * ENTRY_SIZE;
+      uint32_t name, tag;
+
+      is_packed = put_text (table, &places, entry->name, &name) &&
+                  put_text (table, &places, entry->tag, &tag);
+      if (!is_packed)
+        break;
+      sysprof_store_u64 (bytes, entry->begin);
+      sysprof_store_u64 (bytes + 8, entry->end);
+      sysprof_store_u32 (bytes + 16, entry->pid);
+      sysprof_store_u32 (bytes + 20, name);
+      sysprof_store_u32 (bytes + 24, tag);
+    }
+  if (is_packed)
+    memcpy (table->bytes, head, head_size);
+  sysprof_number_map_clear (&places);
+  free (head);
+
+  return is_packed;
+}
+
+static bool
+add_table (SysprofCaptureWriter *self, int64_t time, const Bytes *table)
+{
+  for (size_t at = 0; at < table->size; at += CHUNK_SIZE)
+    {
+      size_t rest = table->size - at;
+      size_t n = rest < CHUNK_SIZE ? rest : CHUNK_SIZE;
+
+      if (!sysprof_capture_writer_add_file (self, time, -1, -1, PLAIN_NAME, n == rest,
+                                            table->bytes + at, n))
+        return false;
+    }
+
+  return true;
+}
+
+/* The packed tables as they are: nobody here can look into them. */
+static bool
+copy_packed (SysprofCaptureWriter *self, SysprofCaptureReader *reader)
+{
+  SysprofCaptureReader *copy = sysprof_capture_reader_copy (reader);
+  const SysprofCaptureFrame *frame;
+  bool is_copied = true;
+
+  if (copy == NULL)
+    return false;
+
+  (void) sysprof_capture_reader_reset (copy); /* cannot fail */
+  while (is_copied && (frame = sysprof_capture_reader_peek_known (copy)) != NULL)
+    {
+      const SysprofCaptureFileChunk *chunk = (const SysprofCaptureFileChunk *) frame;
+
+      if (frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
+          strcmp (chunk->path, PACKED_NAME) == 0)
+        is_copied = sysprof_capture_writer_add_file (self, frame->time, frame->cpu, frame->pid,
+                                                     chunk->path, chunk->is_last, chunk->data,
+                                                     chunk->len);
+      sysprof_capture_reader_step (copy);
+    }
+  sysprof_capture_reader_unref (copy);
+
+  return is_copied;
+}
+
+bool
+sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
+                                           int64_t time,
+                                           SysprofCaptureReader *const *readers,
+                                           size_t n_readers,
+                                           SysprofCaptureUnpackFunc unpack)
+{
+  Entries entries = { 0 };
+  Bytes table = { 0 };
+  bool is_added = true;
+
+  for (size_t i = 0; is_added && i < n_readers; i++)
+    {
+      is_added = gather (&entries, readers[i], (uint32_t) i, unpack);
+      if (is_added && unpack == NULL)
+        is_added = copy_packed (self, readers[i]);
+    }
+
+  resolve_overlaps (&entries);
+  if (is_added && entries.n != 0)
+    is_added = pack (&entries, &table) && add_table (self, time, &table);
+
+  for (size_t i = 0; i < entries.n_tables; i++)
+    free (entries.tables[i]);
+  free (entries.tables);
+  free (entries.entries);
+  free (table.bytes);
+
+  return is_added;
+}

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* Copies the frames of one capture into another, so that they mean there what they meant before: ids of counters and
+ * synthetic addresses are those of the destination, everything else stays. Each frame is written anew by the function for its type,
+ * which leaves the rubbish behind that other writers put into padding.
+ */
+
+#include "capture/splice.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define VALUES_PER_GROUP 8U
+#define VALUES_MAX       (SYSPROF_CAPTURE_FRAME_MAX / sizeof (SysprofCaptureCounterValue))
+#define BUILD_ID_MAX     128 /* hex digits */
+
+/* A counter whose values came before its definition has an id already, and gets no second one. */
+#define IS_DEFINED (UINT64_C (1) << 32)
+
+bool
+sysprof_translation_init (Translation *self,
+                          SysprofCaptureWriter *writer,
+                          SysprofCaptureReader *reader)
+{
+  memset (self, 0, sizeof *self);
+  self->writer = writer;
+  self->reader = sysprof_capture_reader_copy (reader);
+  self->ids = calloc (VALUES_MAX, sizeof *self->ids);
+  self->values = calloc (VALUES_MAX, sizeof *self->values);
+  if (self->reader != NULL && self->ids != NULL && self->values != NULL)
+    return true;
+
+  sysprof_translation_clear (self);
+
+  return false;
+}
+
+void
+sysprof_translation_clear (Translation *self)
+{
+  int saved = errno;
+
+  sysprof_capture_reader_unref (self->reader);
+  sysprof_number_map_clear (&self->addresses);
+  sysprof_number_map_clear (&self->counters);
+  sysprof_number_map_clear (&self->counters_by_id);
+  free (self->ids);
+  free (self->values);
+  memset (self, 0, sizeof *self);
+  errno = saved;
+}
+
+static bool
+add_names_of (Translation *self, const SysprofCaptureJitmap *jitmap)
+{
+  SysprofCaptureJitmapIter iter;
+  SysprofCaptureAddress address;
+  const char *name;
+
+  sysprof_capture_jitmap_iter_init (&iter, jitmap);
+  while (sysprof_capture_jitmap_iter_next (&iter, &address, &name))
+    {
+      uint64_t ours = sysprof_capture_writer_add_jitmap (self->writer, name);
+
+      if (ours == 0 || !sysprof_number_map_set (&self->addresses, address, ours))
+        return false;
+    }
+
+  return true;
+}
+
+bool
+sysprof_translation_add_names (Translation *self)
+{
+  const SysprofCaptureFrame *frame;
+
+  (void) sysprof_capture_reader_reset (self->reader); /* cannot fail */
+  while ((frame = sysprof_capture_reader_peek_known (self->reader)) != NULL)
+    {
+      if (frame->type == SYSPROF_CAPTURE_FRAME_JITMAP &&
+          !add_names_of (self, (const SysprofCaptureJitmap *) frame))
+        return false;
+      sysprof_capture_reader_step (self->reader);
+    }
+
+  return true;
+}
+
+static bool
+is_jit_address (SysprofCaptureAddress address)
+{
+  return (address & UINT64_C (0xFFFFFFFF00000000)) == SYSPROF_CAPTURE_JITMAP_MARK;
+}
+
+static bool
+translate_address (Translation *self, SysprofCaptureAddress *address)
+{
+  uint64_t ours = sysprof_number_map_get (&self->addresses, *address);
+  char name[sizeof "0x" + 16];
+
+  if (ours == 0)
+    {
+      if (!is_jit_address (*address))
+        return true;
+
+      /* Without a name in its own capture, it must not get one of another's. */
+      (void) snprintf (name, sizeof name, SYSPROF_CAPTURE_ADDRESS_FORMAT, *address);
+      ours = sysprof_capture_writer_add_jitmap (self->writer, name);
+      if (ours == 0 || !sysprof_number_map_set (&self->addresses, *address, ours))
+        return false;
+    }
+  *address = ours;
+
+  return true;
+}
+
+/* Kernel addresses have the bits of synthetic ones as well. */
+static bool
+translate_addresses (Translation *self, uint8_t *addrs, size_t n_addrs)
+{
+  SysprofAddressContext context = SYSPROF_ADDRESS_CONTEXT_NONE;
+
+  for (size_t i = 0; i < n_addrs; i++)
+    {
+      SysprofCaptureAddress address = sysprof_load_u64 (addrs + i * sizeof address, false);
+
+      if (sysprof_address_is_context_switch (address, &context) ||
+          (context != SYSPROF_ADDRESS_CONTEXT_NONE && context != SYSPROF_ADDRESS_CONTEXT_USER))
+        continue;
+      if (!translate_address (self, &address))
+        return false;
+      sysprof_store_u64 (addrs + i * sizeof address, address);
+    }
+
+  return true;
+}
+
+static uint64_t
+counter_key (int32_t pid, uint32_t id)
+{
+  return (uint64_t) (uint32_t) pid << 32 | id;
+}
+
+static unsigned int
+new_counter (Translation *self, int32_t pid, uint32_t id, uint64_t flags)
+{
+  unsigned int ours = sysprof_capture_writer_request_counter (self->writer, 1);
+
+  if (ours == 0 ||
+      !sysprof_number_map_set (&self->counters, counter_key (pid, id), ours | flags) ||
+      !sysprof_number_map_set (&self->counters_by_id, id, ours))
+    return 0;
+
+  return ours;
+}
+
+static bool
+copy_definitions (Translation *self, SysprofCaptureCounterDefine *define)
+{
+  const SysprofCaptureFrame *frame = &define->frame;
+
+  for (unsigned int i = 0; i < define->n_counters; i++)
+    {
+      uint32_t id = define->counters[i].id;
+      uint64_t known = sysprof_number_map_get (&self->counters, counter_key (frame->pid, id));
+      unsigned int ours = (unsigned int) known;
+
+      if (known == 0 || (known & IS_DEFINED) != 0)
+        ours = new_counter (self, frame->pid, id, IS_DEFINED);
+      else if (!sysprof_number_map_set (&self->counters, counter_key (frame->pid, id),
+                                        known | IS_DEFINED))
+        return false;
+      if (ours == 0)
+        return false;
+      define->counters[i].id = ours & SYSPROF_CAPTURE_COUNTER_ID_MAX;
+    }
+
+  return sysprof_capture_writer_define_counters (
+      self->writer, frame->time, frame->cpu, frame->pid,
+      (const SysprofCaptureCounter *) define->counters, define->n_counters);
+}
+
+static unsigned int
+translate_counter (Translation *self, int32_t pid, uint32_t id)
+{
+  uint64_t ours = sysprof_number_map_get (&self->counters, counter_key (pid, id));
+
+  if (ours == 0)
+    ours = sysprof_number_map_get (&self->counters_by_id, id);
+  if (ours == 0)
+    ours = new_counter (self, pid, id, 0);
+
+  return (unsigned int) ours;
+}
+
+static bool
+copy_values (Translation *self, const SysprofCaptureCounterSet *set)
+{
+  const SysprofCaptureFrame *frame = &set->frame;
+  unsigned int n = 0;
+
+  for (unsigned int i = 0; i < set->n_values * VALUES_PER_GROUP; i++)
+    {
+      const SysprofCaptureCounterValues *group = &set->values[i / VALUES_PER_GROUP];
+      uint32_t id = group->ids[i % VALUES_PER_GROUP];
+
+      if (id == 0)
+        continue;
+      self->ids[n] = translate_counter (self, frame->pid, id);
+      if (self->ids[n] == 0)
+        return false;
+      self->values[n++] = group->values[i % VALUES_PER_GROUP];
+    }
+
+  return sysprof_capture_writer_set_counters (self->writer, frame->time, frame->cpu, frame->pid,
+                                              self->ids, self->values, n);
+}
+
+/* The build id behind the path, or NULL: padding may hold rubbish that begins with '@'. */
+static const char *
+find_build_id (const SysprofCaptureMap *map)
+{
+  const char *end = (const char *) map + map->frame.len;
+  const char *at = map->filename + strlen (map->filename) + 1;
+  size_t n_digits;
+
+  if (at >= end || *at != '@')
+    return NULL;
+  at++;
+  n_digits = strnlen (at, (size_t) (end - at));
+  if (n_digits == (size_t) (end - at) || n_digits == 0 || n_digits > BUILD_ID_MAX ||
+      n_digits % 2 != 0 || strspn (at, "0123456789abcdef") != n_digits)
+    return NULL;
+
+  return at;
+}
+
+static bool
+copy_raw (Translation *self, const SysprofCaptureFrame *frame)
+{
+  void *place;
+
+  /* What integers it holds is not known, so the other byte order cannot be turned. */
+  if (self->reader->is_swapped)
+    return true;
+
+  place = sysprof_capture_writer_reserve (self->writer, frame->len);
+  if (place == NULL)
+    return false;
+  memcpy (place, frame, frame->len);
+  sysprof_capture_writer_commit (self->writer, frame->len);
+
+  return true;
+}
+
+static bool
+copy_stack_frame (Translation *self, SysprofCaptureFrame *frame)
+{
+  SysprofCaptureWriter *writer = self->writer;
+  SysprofCaptureAllocation *allocation = (SysprofCaptureAllocation *) frame;
+  SysprofCaptureSample *sample = (SysprofCaptureSample *) frame;
+  SysprofCaptureTrace *trace = (SysprofCaptureTrace *) frame;
+  uint8_t *addrs = (uint8_t *) sample + sizeof *sample;
+  unsigned int n_addrs = sample->n_addrs;
+
+  if (frame->type == SYSPROF_CAPTURE_FRAME_ALLOCATION)
+    {
+      addrs = (uint8_t *) allocation + sizeof *allocation;
+      n_addrs = allocation->n_addrs;
+    }
+  if (!translate_addresses (self, addrs, n_addrs))
+    return false;
+
+  /* The buffer of the reader is aligned as frames are, to 8 bytes. */
+  const SysprofCaptureAddress *aligned = (const SysprofCaptureAddress *) (const void *) addrs;
+
+  if (frame->type == SYSPROF_CAPTURE_FRAME_ALLOCATION)
+    return sysprof_capture_writer_add_allocation_copy (
+        writer, frame->time, frame->cpu, frame->pid, allocation->tid, allocation->alloc_addr,
+        allocation->alloc_size, aligned, n_addrs);
+  if (frame->type == SYSPROF_CAPTURE_FRAME_TRACE)
+    return sysprof_capture_writer_add_trace (writer, frame->time, frame->cpu, frame->pid,
+                                             trace->tid, aligned, n_addrs, trace->entering);
+  return sysprof_capture_writer_add_sample (writer, frame->time, frame->cpu, frame->pid,
+                                            sample->tid, aligned, n_addrs);
+}
+
+static bool
+copy_process_frame (Translation *self, SysprofCaptureFrame *frame)
+{
+  SysprofCaptureWriter *writer = self->writer;
+
+  switch (frame->type)
+    {
+    case SYSPROF_CAPTURE_FRAME_MAP:
+      {
+        const SysprofCaptureMap *map = (const SysprofCaptureMap *) frame;
+
+        return sysprof_capture_writer_add_map_with_build_id (
+            writer, frame->time, frame->cpu, frame->pid, map->start, map->end, map->offset,
+            map->inode, map->filename, find_build_id (map));
+      }
+
+    case SYSPROF_CAPTURE_FRAME_PROCESS:
+      return sysprof_capture_writer_add_process (writer, frame->time, frame->cpu, frame->pid,
+                                                 ((SysprofCaptureProcess *) frame)->cmdline);
+
+    case SYSPROF_CAPTURE_FRAME_FORK:
+      return sysprof_capture_writer_add_fork (writer, frame->time, frame->cpu, frame->pid,
+                                              ((SysprofCaptureFork *) frame)->child_pid);
+
+    case SYSPROF_CAPTURE_FRAME_EXIT:
+      return sysprof_capture_writer_add_exit (writer, frame->time, frame->cpu, frame->pid);
+
+    default:
+      {
+        const SysprofCaptureOverlay *overlay = (const SysprofCaptureOverlay *) frame;
+
+        return sysprof_capture_writer_add_overlay (writer, frame->time, frame->cpu, frame->pid,
+                                                   overlay->layer, overlay->data,
+                                                   overlay->data + overlay->src_len + 1);
+      }
+    }
+}
+
+static bool
+copy_text_frame (Translation *self, SysprofCaptureFrame *frame)
+{
+  SysprofCaptureWriter *writer = self->writer;
+
+  switch (frame->type)
+    {
+    case SYSPROF_CAPTURE_FRAME_MARK:
+      {
+        const SysprofCaptureMark *mark = (const SysprofCaptureMark *) frame;
+
+        return sysprof_capture_writer_add_mark (writer, frame->time, frame->cpu, frame->pid,
+                                                (uint64_t) mark->duration, mark->group,
+                                                mark->name, mark->message);
+      }
+
+    case SYSPROF_CAPTURE_FRAME_METADATA:
+      {
+        const SysprofCaptureMetadata *metadata = (const SysprofCaptureMetadata *) frame;
+
+        return sysprof_capture_writer_add_metadata (writer, frame->time, frame->cpu, frame->pid,
+                                                    metadata->id, metadata->metadata, -1);
+      }
+
+    case SYSPROF_CAPTURE_FRAME_LOG:
+      {
+        const SysprofCaptureLog *log = (const SysprofCaptureLog *) frame;
+
+        return sysprof_capture_writer_add_log (writer, frame->time, frame->cpu, frame->pid,
+                                               log->severity, log->domain, log->message);
+      }
+
+    default:
+      {
+        const SysprofCaptureFileChunk *chunk = (const SysprofCaptureFileChunk *) frame;
+
+        return sysprof_capture_writer_add_file (writer, frame->time, frame->cpu, frame->pid,
+                                                chunk->path, chunk->is_last, chunk->data,
+                                                chunk->len);
+      }
+    }
+}
+
+static bool
+copy_dbus_message (Translation *self, const SysprofCaptureDBusMessage *message)
+{
+  const SysprofCaptureFrame *frame = &message->frame;
+
+  return sysprof_capture_writer_add_dbus_message (self->writer, frame->time, frame->cpu,
+                                                  frame->pid, message->bus_type, message->flags,
+                                                  message->message, message->message_len);
+}
+
+static bool
+copy_frame (Translation *self, SysprofCaptureFrame *frame)
+{
+  switch (frame->type)
+    {
+    case SYSPROF_CAPTURE_FRAME_TIMESTAMP:
+      return sysprof_capture_writer_add_timestamp (self->writer, frame->time, frame->cpu,
+                                                   frame->pid);
+
+    case SYSPROF_CAPTURE_FRAME_JITMAP:
+      return true; /* its names are added already */
+
+    case SYSPROF_CAPTURE_FRAME_SAMPLE:
+    case SYSPROF_CAPTURE_FRAME_TRACE:
+    case SYSPROF_CAPTURE_FRAME_ALLOCATION:
+      return copy_stack_frame (self, frame);
+
+    case SYSPROF_CAPTURE_FRAME_CTRDEF:
+      return copy_definitions (self, (SysprofCaptureCounterDefine *) frame);
+
+    case SYSPROF_CAPTURE_FRAME_CTRSET:
+      return copy_values (self, (const SysprofCaptureCounterSet *) frame);
+
+    case SYSPROF_CAPTURE_FRAME_MAP:
+    case SYSPROF_CAPTURE_FRAME_PROCESS:
+    case SYSPROF_CAPTURE_FRAME_FORK:
+    case SYSPROF_CAPTURE_FRAME_EXIT:
+    case SYSPROF_CAPTURE_FRAME_OVERLAY:
+      return copy_process_frame (self, frame);
+
+    case SYSPROF_CAPTURE_FRAME_MARK:
+    case SYSPROF_CAPTURE_FRAME_METADATA:
+    case SYSPROF_CAPTURE_FRAME_LOG:
+    case SYSPROF_CAPTURE_FRAME_FILE_CHUNK:
+      return copy_text_frame (self, frame);
+
+    case SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE:
+      return copy_dbus_message (self, (const SysprofCaptureDBusMessage *) frame);
+
+    default:
+      return copy_raw (self, frame);
+    }
+}
+
+static bool
+is_wanted (const SysprofCaptureFrame *frame, CopyFlags flags)
+{
+  bool is_late = !sysprof_capture_frame_type_is_known (frame->type) ||
+                 frame->type == SYSPROF_CAPTURE_FRAME_TRACE ||
+                 frame->type == SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE;
+
+  if (sysprof_capture_frame_is_index ((const uint8_t *) frame, false))
+    return false;
+  if ((flags & LEAVE_SYMBOLS) != 0 && frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
+      sysprof_is_symbol_table (((const SysprofCaptureFileChunk *) frame)->path, NULL))
+    return false;
+
+  return (flags & (is_late ? COPY_LATE : COPY_EARLY)) != 0;
+}
+
+bool
+sysprof_translation_copy (Translation *self, CopyFlags flags)
+{
+  const SysprofCaptureFrame *frame;
+
+  (void) sysprof_capture_reader_reset (self->reader); /* cannot fail */
+  while ((frame = sysprof_capture_reader_next_any (self->reader)) != NULL)
+    {
+      /* The reader is ours, and so are the bytes of its frames. */
+      SysprofCaptureFrame *own =
+          (SysprofCaptureFrame *) (self->reader->buffer + self->reader->at);
+
+      if (is_wanted (frame, flags) && !copy_frame (self, own))
+        return false;
+      sysprof_capture_reader_step (self->reader);
+    }
+
+  return true;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "document/frames/frame.h"
+
+G_DEFINE_INTERFACE (SysprofDocumentTraceable,
+                    sysprof_document_traceable,
+                    SYSPROF_TYPE_DOCUMENT_FRAME)
+
+static void
+sysprof_document_traceable_default_init (SysprofDocumentTraceableInterface *interface)
+{
+  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+
+  g_object_interface_install_property (
+      interface, g_param_spec_uint ("stack-depth", NULL, NULL, 0, G_MAXUINT, 0, flags));
+  g_object_interface_install_property (
+      interface, g_param_spec_int ("thread-id", NULL, NULL, G_MININT, G_MAXINT, -1, flags));
+}
+
+static const SysprofCaptureAddress *
+get_addresses (SysprofDocumentTraceable *self, guint *n_addresses)
+{
+  SysprofDocumentTraceableInterface *interface = G_TYPE_INSTANCE_GET_INTERFACE (
+      self, SYSPROF_TYPE_DOCUMENT_TRACEABLE, SysprofDocumentTraceableInterface);
+
+  return interface->get_addresses (self, n_addresses);
+}
+
+guint
+sysprof_document_traceable_get_stack_depth (SysprofDocumentTraceable *self)
+{
+  guint n;
+
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_TRACEABLE (self), 0);
+
+  (void) get_addresses (self, &n); /* only how many */
+  return n;
+}
+
+guint64
+sysprof_document_traceable_get_stack_address (SysprofDocumentTraceable *self, guint position)
+{
+  const SysprofCaptureAddress *addresses;
+  guint n;
+
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_TRACEABLE (self), 0);
+
+  addresses = get_addresses (self, &n);
+  return position < n ? addresses[position] : 0;
+}
+
+guint
+sysprof_document_traceable_get_stack_addresses (SysprofDocumentTraceable *self,
+                                                guint64 *addresses,
+                                                guint n_addresses)
+{
+  const SysprofCaptureAddress *all;
+  guint n;
+
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_TRACEABLE (self), 0);
+
+  all = get_addresses (self, &n);
+  n = MIN (n, n_addresses);
+  for (guint i = 0; i < n; i++)
+    addresses[i] = all[i];
+  return n;
+}
+
+int
+sysprof_document_traceable_get_thread_id (SysprofDocumentTraceable *self)
+{
+  SysprofDocumentTraceableInterface *interface;
+
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_TRACEABLE (self), -1);
+
+  interface = G_TYPE_INSTANCE_GET_INTERFACE (self, SYSPROF_TYPE_DOCUMENT_TRACEABLE,
+                                             SysprofDocumentTraceableInterface);
+  return interface->get_thread_id (self);
+}
