@@ -209,6 +209,13 @@ report (ReportOptions *options)
   return complain (error, error->domain == G_OPTION_ERROR ? EXIT_USAGE : EXIT_FAILED);
 }
 
+static int
+print_version (void)
+{
+  g_print ("Sysprof %s\n", SYSPROF_VERSION_S);
+  return EXIT_DONE;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -221,7 +228,7 @@ main (int argc, char **argv)
   (void) signal (SIGPIPE, SIG_IGN); /* a reader that has seen enough is no failure */
 
   if (sysprof_report_options_parse (&options, argc, argv, &error))
-    status = report (&options);
+    status = options.version ? print_version () : report (&options);
   else
     status = complain (error, EXIT_USAGE);
   sysprof_report_options_clear (&options);

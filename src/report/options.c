@@ -119,6 +119,7 @@ make_group (Given *given)
     { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->debug_dirs, "A further directory like /usr/lib/debug", "DIR" },
     { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Look for programs and libraries below DIR", "DIR" },
     { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples", "WEIGHT" },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "no-inlines", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "no-debuginfod", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "debuginfod", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
@@ -305,6 +306,8 @@ check (Given *given, int n, char **words, GError **error)
 {
   ReportOptions *options = given->options;
 
+  if (options->version)
+    return true;
   if (given->later)
     {
       set_usage (error, "This version does not have %s yet.", given->later);
@@ -333,15 +336,12 @@ sysprof_report_options_parse (ReportOptions *options, int argc, char **argv, GEr
       sysprof_selection_option_entries (&options->selection);
   g_autofree char *description = dup_description ();
   Given given = { .options = options };
-  GOptionGroup *selection_group;
+  GOptionGroup *main_group;
   bool is_good;
 
-  selection_group = g_option_group_new (
-      "selection", "What to look at:", "Which part of the capture, and in which shape", NULL,
-      NULL);
-  g_option_group_add_entries (selection_group, selection_entries);
-  g_option_context_set_main_group (context, make_group (&given));
-  g_option_context_add_group (context, selection_group);
+  main_group = make_group (&given);
+  g_option_group_add_entries (main_group, selection_entries);
+  g_option_context_set_main_group (context, main_group);
   g_option_context_set_description (context, description);
 
   is_good = g_option_context_parse (context, &argc, &argv, error);

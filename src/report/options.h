@@ -9,6 +9,7 @@
 
 typedef struct
 {
+  gboolean version; /* print it; nothing else is set */
   const View *view;
   char *capture; /* "-" = standard input */
   RenderFormat format;

@@ -121,6 +121,7 @@ static GString *
 describe_stacks (const StackFacts *facts)
 {
   GString *text = g_string_new (NULL);
+  char share[SYSPROF_GROUPED_SIZE];
   const struct
   {
     uint64_t count;
@@ -134,8 +135,10 @@ describe_stacks (const StackFacts *facts)
 
   for (size_t i = 0; i < G_N_ELEMENTS (parts); i++)
     if (i == 0 || parts[i].count > 0)
-      g_string_append_printf (text, "%s%.1f %% %s", i ? ", " : "",
-                              sysprof_percent (parts[i].count, facts->samples), parts[i].words);
+      g_string_append_printf (
+          text, "%s%s %% %s", i ? ", " : "",
+          sysprof_format_fixed (sysprof_percent (parts[i].count, facts->samples), share),
+          parts[i].words);
   return text;
 }
 

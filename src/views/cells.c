@@ -12,17 +12,21 @@ sysprof_column_is_figure (const Column *column)
 char *
 sysprof_dup_duration (int64_t nsec)
 {
-  double value = (double) nsec;
+  static const struct
+  {
+    int64_t nsec;
+    const char *unit;
+  } units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+  char number[SYSPROF_GROUPED_SIZE];
 
-  if (nsec >= 600 * INT64_C (1000000000))
-    return g_strdup_printf ("%" G_GINT64_FORMAT " min %02d s", nsec / 60000000000,
-                            (int) (nsec / 1000000000 % 60));
-  if (nsec >= 1000000000)
-    return g_strdup_printf ("%.2f s", value / 1e9);
-  if (nsec >= 1000000)
-    return g_strdup_printf ("%.2f ms", value / 1e6);
-  if (nsec >= 1000)
-    return g_strdup_printf ("%.2f us", value / 1e3);
+  if (nsec >= 600 * units[0].nsec)
+    return g_strdup_printf ("%" G_GINT64_FORMAT " min %02d s", nsec / (60 * units[0].nsec),
+                            (int) (nsec / units[0].nsec % 60));
+  for (size_t i = 0; i < G_N_ELEMENTS (units); i++)
+    if (nsec >= units[i].nsec)
+      return g_strdup_printf (
+          "%s %s", sysprof_format_fixed ((double) nsec / (double) units[i].nsec, number),
+          units[i].unit);
   return g_strdup_printf ("%" G_GINT64_FORMAT " ns", nsec);
 }
 
@@ -64,7 +68,8 @@ sysprof_dup_cell (const Column *column, Cell cell)
     case COLUMN_DURATION:
       return sysprof_dup_duration (cell.number);
     case COLUMN_TIME:
-      return g_strdup_printf ("%.6f s", (double) cell.number / 1e9);
+      return g_strdup_printf ("%" G_GINT64_FORMAT ".%06d s", cell.number / 1000000000,
+                              (int) (cell.number % 1000000000 / 1000));
     case COLUMN_NUMBER:
       return g_strdup_printf ("%" G_GINT64_FORMAT, cell.number);
     case COLUMN_BOOL:

@@ -17,7 +17,7 @@ static const Column columns[] = {
   [TIME] = { "time", "TIME", COLUMN_TIME, .json_only = true },
   [PID] = { "pid", "PID", COLUMN_NUMBER, .json_only = true },
   [ID] = { "id", "ID", COLUMN_TEXT },
-  [VALUE] = { "value", "VALUE", COLUMN_TEXT },
+  [VALUE] = { "value", "VALUE", COLUMN_TEXT, .is_long = true },
 };
 
 static bool

@@ -273,6 +273,12 @@ sysprof_format_grouped (uint64_t value, char buffer[SYSPROF_GROUPED_SIZE])
   return at;
 }
 
+const char *
+sysprof_format_fixed (double value, char buffer[SYSPROF_GROUPED_SIZE])
+{
+  return g_ascii_formatd (buffer, SYSPROF_GROUPED_SIZE, "%.2f", value);
+}
+
 double
 sysprof_percent (uint64_t part, uint64_t whole)
 {

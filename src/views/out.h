@@ -41,4 +41,6 @@ char *sysprof_dup_ellipsized (const char *text, size_t columns);
 #define SYSPROF_GROUPED_SIZE 32
 /* 1234567 as 1,234,567 in any locale. */
 const char *sysprof_format_grouped (uint64_t value, char buffer[SYSPROF_GROUPED_SIZE]);
+/* 12.3456 as 12.35 in any locale. */
+const char *sysprof_format_fixed (double value, char buffer[SYSPROF_GROUPED_SIZE]);
 double sysprof_percent (uint64_t part, uint64_t whole);

@@ -23,7 +23,7 @@ enum
 
 static const Column columns[] = {
   [PID] = { "pid", "PID", COLUMN_NUMBER },
-  [COMMAND] = { "command", "COMMAND", COLUMN_TEXT },
+  [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true },
   [SELF] = { "self", "SELF", COLUMN_COUNT,
              .json_only = true }, /* a process holds no other: self is total */
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },

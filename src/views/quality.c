@@ -39,8 +39,7 @@ static const struct
   const char *remedy;
 } ends[] = {
   [STACK_WHOLE] = { "whole", "" },
-  [STACK_KERNEL_ONLY] = { "kernel part only: the process was starting, ending, or not sampled in user code",
-                          "" },
+  [STACK_KERNEL_ONLY] = { "kernel part only (exec, exit, or user code not asked for)", "" },
   [STACK_CUT] = { "cut", "build it with -fno-omit-frame-pointer" },
   [STACK_EMPTY] = { "empty: the kernel gave no address", "" },
 };

@@ -14,11 +14,8 @@
 #define COLOR_KERNEL "\033[34m"
 #define COLOR_OTHER  "\033[35m"
 
-#define SHARE_COLUMNS 8 /* "100.00 %" */
-
-/* Rows whose cells are measured to find the width of a column; figures are measured in all. */
-#define ROWS_TO_MEASURE 200
-#define TEXT_COLUMN_MAX 48 /* of a text that is not the last one */
+#define SHARE_COLUMNS   8  /* "100.00 %" */
+#define TEXT_COLUMN_MAX 60 /* to which a text that is not the last one makes its column */
 
 typedef struct
 {
@@ -26,17 +23,22 @@ typedef struct
   const ViewRequest *request;
   const Rows *rows;
   const RowTree *tree;              /* NULL for a flat table */
-  uint32_t order[VIEW_MAX_COLUMNS]; /* figures first */
+  uint32_t order[VIEW_MAX_COLUMNS]; /* [n] figures, then texts, then what is long */
   uint32_t n;
-  size_t width[VIEW_MAX_COLUMNS];
-  int kind; /* column of the kind of function, or -1 */
+  size_t width[VIEW_MAX_COLUMNS]; /* [n] without the share; of the last text: 0 */
+  int kind;                       /* column of the kind of function, or -1 */
 } Table;
 
-static void
-put_color (const Table *table, const char *color)
+static const char *
+color (const Table *table, const char *code)
 {
-  if (table->request->use_color)
-    sysprof_out_text (table->out, color);
+  return table->request->use_color ? code : "";
+}
+
+static uint32_t
+rank_of_column (const Column *column)
+{
+  return column->is_long ? 2 : sysprof_column_is_figure (column) ? 0 : 1;
 }
 
 static void
@@ -44,59 +46,69 @@ order_columns (Table *table)
 {
   const Rows *rows = table->rows;
 
-  for (int figures = 1; figures >= 0; figures--)
+  for (uint32_t rank = 0; rank < 3; rank++)
     for (uint32_t i = 0; i < rows->n_columns; i++)
-      if (!rows->columns[i].json_only &&
-          sysprof_column_is_figure (&rows->columns[i]) == figures)
+      if (!rows->columns[i].json_only && rank_of_column (&rows->columns[i]) == rank)
         table->order[table->n++] = i;
+}
+
+static const Column *
+column_at (const Table *table, uint32_t place)
+{
+  return &table->rows->columns[table->order[place]];
+}
+
+static size_t
+measure_column (const Table *table, uint32_t place)
+{
+  const Column *column = column_at (table, place);
+  size_t width = strlen (column->title);
+
+  for (uint32_t row = 0; row < table->rows->n_rows; row++)
+    {
+      Cell cell = sysprof_rows_cells (table->rows, row)[table->order[place]];
+      g_autofree char *text = sysprof_dup_cell (column, cell);
+
+      width = MAX (width, sysprof_text_columns (text));
+    }
+  return sysprof_column_is_figure (column) ? width : MIN (width, TEXT_COLUMN_MAX);
 }
 
 static void
 measure_columns (Table *table)
 {
-  const Rows *rows = table->rows;
+  for (uint32_t i = 0; i < table->n; i++)
+    if (sysprof_column_is_figure (column_at (table, i)) || i + 1 < table->n)
+      table->width[i] = measure_column (table, i);
+}
 
-  for (uint32_t i = 0;
-       i + 1 < table->n ||
-       (i < table->n && sysprof_column_is_figure (&rows->columns[table->order[i]]));
-       i++)
-    {
-      const Column *column = &rows->columns[table->order[i]];
-      bool is_figure = sysprof_column_is_figure (column);
-      uint32_t n = is_figure ? rows->n_rows : MIN (rows->n_rows, ROWS_TO_MEASURE);
-      size_t width = strlen (column->title);
+/* Adds `text` to the line: figures at the right of their column, texts at its left. */
+static void
+append_cell (const Table *table, GString *line, uint32_t place, const char *text)
+{
+  const Column *column = column_at (table, place);
+  size_t width = table->width[place] + (column->share ? SHARE_COLUMNS + 1 : 0);
+  size_t columns = sysprof_text_columns (text);
+  g_autofree char *blanks = g_strnfill (width > columns ? width - columns : 0, ' ');
 
-      for (uint32_t row = 0; row < n; row++)
-        {
-          g_autofree char *text =
-              sysprof_dup_cell (column, sysprof_rows_cells (rows, row)[table->order[i]]);
-
-          width = MAX (width, sysprof_text_columns (text));
-        }
-      table->width[i] = is_figure ? width : MIN (width, TEXT_COLUMN_MAX);
-    }
+  if (place > 0)
+    g_string_append (line, "  ");
+  if (sysprof_column_is_figure (column))
+    g_string_append (line, blanks);
+  g_string_append (line, text);
+  if (!sysprof_column_is_figure (column))
+    g_string_append (line, blanks);
 }
 
 static void
 write_titles (const Table *table)
 {
-  put_color (table, COLOR_TITLE);
-  for (uint32_t i = 0; i < table->n; i++)
-    {
-      const Column *column = &table->rows->columns[table->order[i]];
-      size_t size = strlen (column->title);
-      size_t width = table->width[i] + (column->share ? SHARE_COLUMNS + 1 : 0);
+  g_autoptr (GString) line = g_string_new (NULL);
 
-      if (i > 0)
-        sysprof_out_text (table->out, "  ");
-      if (sysprof_column_is_figure (column))
-        sysprof_out_fill (table->out, ' ', width - size);
-      sysprof_out_text (table->out, column->title);
-      if (!sysprof_column_is_figure (column) && i + 1 < table->n)
-        sysprof_out_fill (table->out, ' ', width > size ? width - size : 0);
-    }
-  put_color (table, COLOR_RESET);
-  sysprof_out_text (table->out, "\n");
+  for (uint32_t i = 0; i < table->n; i++)
+    append_cell (table, line, i, column_at (table, i)->title);
+  sysprof_out_printf (table->out, "%s%s%s\n", color (table, COLOR_TITLE),
+                      g_strchomp (line->str), color (table, COLOR_RESET));
 }
 
 static const char *
@@ -105,90 +117,85 @@ color_of_row (const Table *table, const Cell *cells)
   const char *kind = table->kind >= 0 ? cells[table->kind].text : "user";
 
   if (strcmp (kind, "user") == 0)
-    return NULL;
-  return strcmp (kind, "kernel") == 0 ? COLOR_KERNEL : COLOR_OTHER;
+    return "";
+  return color (table, strcmp (kind, "kernel") == 0 ? COLOR_KERNEL : COLOR_OTHER);
+}
+
+/* The share stands before the figure, both right-aligned. */
+static char *
+dup_figure (const Table *table, uint32_t place, Cell cell)
+{
+  const Column *column = column_at (table, place);
+  char *text = sysprof_dup_cell (column, cell);
+  g_autofree char *figure = text;
+  char share[SYSPROF_GROUPED_SIZE];
+
+  if (!column->share)
+    return g_steal_pointer (&figure);
+  return g_strdup_printf (
+      "%6s %% %*s",
+      sysprof_format_fixed (sysprof_percent (cell.count, table->rows->total), share),
+      (int) table->width[place], text);
 }
 
 /* Depth as blanks; where a terminal is too narrow for that, as a number. */
 static char *
-dup_indent (const Table *table, uint32_t row, size_t room)
+dup_indented (const Table *table, uint32_t row, const char *text, size_t room)
 {
-  size_t blanks = table->tree ? 2 * (table->tree->depth[row + 1] - 1) : 0;
+  size_t level = table->tree ? table->tree->depth[row + 1] - 1 : 0;
+  g_autofree char *blanks = NULL;
 
-  if (table->request->terminal_width > 0 && blanks > room / 2)
-    return g_strdup_printf ("%*s[%u] ", (int) MIN (room / 2, 200), "",
-                            table->tree->depth[row + 1]);
-  return g_strnfill (blanks, ' ');
+  if (table->request->terminal_width > 0 && 2 * level > room / 2)
+    {
+      blanks = g_strnfill (room / 4, ' ');
+      return g_strdup_printf ("%s[%zu] %s", blanks, level, text);
+    }
+  blanks = g_strnfill (2 * level, ' ');
+  return g_strconcat (blanks, text, NULL);
+}
+
+static char *
+dup_long_text (const Table *table, uint32_t row, uint32_t place, size_t used)
+{
+  Cell cell = sysprof_rows_cells (table->rows, row)[table->order[place]];
+  size_t terminal = table->request->terminal_width;
+  size_t room = terminal > used + 2 ? terminal - used - 2 : 1;
+  g_autofree char *text = sysprof_dup_cell (column_at (table, place), cell);
+  g_autofree char *indented = dup_indented (table, row, text, room);
+
+  if (terminal == 0)
+    return g_steal_pointer (&indented);
+  return sysprof_dup_ellipsized (indented, room);
 }
 
 static void
 write_row (const Table *table, uint32_t row)
 {
   const Cell *cells = sysprof_rows_cells (table->rows, row);
-  const char *color = color_of_row (table, cells);
-  size_t used = 0;
-  bool is_first_text = true;
+  const char *tint = color_of_row (table, cells);
+  g_autoptr (GString) line = g_string_new (NULL);
 
   for (uint32_t i = 0; i < table->n; i++)
     {
-      const Column *column = &table->rows->columns[table->order[i]];
-      g_autofree char *text = sysprof_dup_cell (column, cells[table->order[i]]);
-      bool is_last = i + 1 == table->n;
-      size_t terminal = table->request->terminal_width;
-      size_t columns;
+      const Column *column = column_at (table, i);
+      Cell cell = cells[table->order[i]];
+      g_autofree char *text = NULL;
 
-      if (i > 0)
-        sysprof_out_text (table->out, "  ");
-      used += i > 0 ? 2 : 0;
-      if (column->share)
-        sysprof_out_printf (table->out, "%6.2f %% ",
-                            sysprof_percent (cells[table->order[i]].count, table->rows->total));
-      used += column->share ? SHARE_COLUMNS + 1 : 0;
       if (sysprof_column_is_figure (column))
+        text = dup_figure (table, i, cell);
+      else if (column->is_long)
+        text = dup_long_text (table, row, i, sysprof_text_columns (line->str));
+      else
+        text = sysprof_dup_cell (column, cell);
+      if (column->is_long && tint[0])
         {
-          columns = strlen (text);
-          sysprof_out_fill (table->out, ' ', table->width[i] - columns);
-          sysprof_out_text (table->out, text);
-          used += table->width[i];
+          /* Behind the last column only: escapes have no width, but are counted. */
+          g_string_append_printf (line, "%s%s%s%s", i ? "  " : "", tint, text, COLOR_RESET);
           continue;
         }
-
-      if (is_first_text && table->tree)
-        {
-          g_autofree char *indent =
-              dup_indent (table, row, terminal > used ? terminal - used : 0);
-
-          g_free (g_steal_pointer (&text));
-          g_autofree char *name = sysprof_dup_one_line (cells[table->order[i]].text);
-          text = g_strconcat (indent, name, NULL);
-        }
-      if (terminal > 0 || !is_last)
-        {
-          size_t room = is_last ? (terminal > used ? terminal - used : 1) : table->width[i];
-
-          if (terminal > 0)
-            {
-              char *cut = sysprof_dup_ellipsized (text, room);
-
-              g_free (text);
-              text = cut;
-            }
-        }
-      columns = sysprof_text_columns (text);
-      if (color && is_first_text)
-        put_color (table, color);
-      sysprof_out_text (table->out, text);
-      if (color && is_first_text)
-        put_color (table, COLOR_RESET);
-      if (!is_last)
-        {
-          sysprof_out_fill (table->out, ' ',
-                            columns < table->width[i] ? table->width[i] - columns : 0);
-          used += MAX (columns, table->width[i]);
-        }
-      is_first_text = false;
+      append_cell (table, line, i, text);
     }
-  sysprof_out_text (table->out, "\n");
+  sysprof_out_printf (table->out, "%s\n", g_strchomp (line->str));
 }
 
 static void
@@ -214,11 +221,8 @@ write_table (Out *out, const ViewRequest *request, const Rows *rows)
     for (uint32_t row = 0; row < rows->n_rows; row++)
       write_row (&table, row);
   if (rows->n_hidden > 0)
-    {
-      put_color (&table, COLOR_DIM);
-      sysprof_out_printf (out, "... and %u more (--limit 0 shows all)\n", rows->n_hidden);
-      put_color (&table, COLOR_RESET);
-    }
+    sysprof_out_printf (out, "%s... and %u more (--limit 0 shows all)%s\n",
+                        color (&table, COLOR_DIM), rows->n_hidden, color (&table, COLOR_RESET));
   sysprof_row_tree_clear (&tree);
 }
 

@@ -22,7 +22,7 @@ static const Column columns[] = {
   [PID] = { "pid", "PID", COLUMN_NUMBER },
   [TID] = { "tid", "TID", COLUMN_NUMBER },
   [CPU] = { "cpu", "CPU", COLUMN_NUMBER },
-  [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK },
+  [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK, .is_long = true },
   [COMPLETE] = { "complete", "WHOLE", COLUMN_BOOL },
   [REASON] = { "reason", "ENDS", COLUMN_TEXT, .json_only = true },
   [UNWIND] = { "unwind", "UNWOUND BY", COLUMN_TEXT, .json_only = true },

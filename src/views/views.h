@@ -43,6 +43,7 @@ typedef struct
   bool
       share; /* show the percentage of Rows.total beside it (where people read; JSON has the total) */
   bool json_only; /* people see it otherwise, or have no room for it */
+  bool is_long;   /* in text it stands last, and is cut where a terminal ends */
 } Column;
 
 typedef struct
