@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* bundle: names everything that was sampled when a recording ends, and adds the names to it, so that the capture shows
+ * the same on a machine that has none of the files.
+ *
+ * The only library that knows both halves: it is an instrument of the recording, and reads the capture as the
+ * analysis does. Public face: sysprof_symbols_bundle_new(). Runs on the pump thread, in the augment phase.
+ *
+ * What it adds:
+ *
+ *   __symbols__         the packed table (plain: peers of the 3.46 generation do not unpack)
+ *   __unnamed__.gz      addresses without a name: where they are in their file, and why
+ *   /proc/kallsyms.gz   the kernel's symbols that samples touch, each with the next */
+
+#pragma once
+
+#include <sysprof.h>

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "bundle/bundle.h"
+
+#include "capture/capture.h"
+#include "record/record.h"
+#include "symbolize/symbolize.h"
+
+struct _SysprofSymbolsBundle
+{
+  SysprofInstrument parent_instance;
+  gboolean enable_debuginfod;
+};
+
+enum
+{
+  PROP_0,
+  PROP_ENABLE_DEBUGINFOD,
+  N_PROPERTIES,
+};
+
+static GParamSpec *properties[N_PROPERTIES];
+
+SYSPROF_DEFINE_INSTRUMENT (SysprofSymbolsBundle, sysprof_symbols_bundle)
+
+static bool
+add_file (Pump *pump, const char *name, GBytes *bytes, bool compress)
+{
+  size_t size;
+  const void *data = g_bytes_get_data (bytes, &size);
+
+  return sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, name, data, size,
+                                compress);
+}
+
+/* A full disk is told by whoever flushes; what did not fit is counted. */
+static void
+add_tables (Pump *pump, const SymbolTable *table, const Store *store)
+{
+  g_autoptr (GBytes) symbols = sysprof_symbol_table_pack (table, store);
+  g_autoptr (GBytes) unnamed = sysprof_symbol_table_pack_unnamed (table, store);
+  GBytes *kallsyms = sysprof_symbol_table_get_kallsyms (table);
+
+  if (kallsyms != NULL && g_bytes_get_size (kallsyms) > 0)
+    (void) add_file (pump, "/proc/kallsyms", kallsyms, true);
+  if (unnamed != NULL)
+    (void) add_file (pump, "__unnamed__", unnamed, true);
+  (void) add_file (pump, "__symbols__", symbols, false);
+}
+
+static gboolean
+sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SymbolizeOptions options = { .use_sandbox = geteuid () == 0 };
+  g_autoptr (SymbolTable) table = NULL;
+  g_autoptr (Store) store = NULL;
+  autofd fd = sysprof_pump_dup_fd (pump, error);
+
+  if (fd >= 0)
+    store = sysprof_store_open_fd (fd, "the recording", NULL, error);
+  if (store == NULL)
+    {
+      g_prefix_error (error, "The capture has no symbols: ");
+      return FALSE;
+    }
+
+  if (!sysprof_pump_is_augment_skipped (pump))
+    table = sysprof_symbolize (store, &options, NULL, error);
+  if (table != NULL && !sysprof_pump_is_augment_skipped (pump))
+    add_tables (pump, table, store);
+
+  return sysprof_pump_is_augment_skipped (pump) || table != NULL;
+}
+
+static void
+sysprof_symbols_bundle_get_property (GObject *object,
+                                     guint prop_id,
+                                     GValue *value,
+                                     GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_ENABLE_DEBUGINFOD:
+      g_value_set_boolean (value, sysprof_symbols_bundle_get_enable_debuginfod (
+                                      SYSPROF_SYMBOLS_BUNDLE (object)));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+sysprof_symbols_bundle_set_property (GObject *object,
+                                     guint prop_id,
+                                     const GValue *value,
+                                     GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_ENABLE_DEBUGINFOD:
+      sysprof_symbols_bundle_set_enable_debuginfod (SYSPROF_SYMBOLS_BUNDLE (object),
+                                                    g_value_get_boolean (value));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+sysprof_symbols_bundle_class_init (SysprofSymbolsBundleClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->get_property = sysprof_symbols_bundle_get_property;
+  object_class->set_property = sysprof_symbols_bundle_set_property;
+  klass->parent_class.name = "Symbols";
+  klass->parent_class.bundles_kernel_symbols = true;
+  klass->parent_class.reads_recording = true;
+  klass->parent_class.augment = sysprof_symbols_bundle_augment;
+
+  properties[PROP_ENABLE_DEBUGINFOD] = g_param_spec_boolean (
+      "enable-debuginfod", NULL, NULL, FALSE,
+      G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (object_class, N_PROPERTIES, properties);
+}
+
+static void
+sysprof_symbols_bundle_init (SysprofSymbolsBundle *self)
+{
+}
+
+SysprofInstrument *
+sysprof_symbols_bundle_new (void)
+{
+  return g_object_new (SYSPROF_TYPE_SYMBOLS_BUNDLE, NULL);
+}
+
+gboolean
+sysprof_symbols_bundle_get_enable_debuginfod (SysprofSymbolsBundle *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_SYMBOLS_BUNDLE (self), FALSE);
+
+  return self->enable_debuginfod;
+}
+
+void
+sysprof_symbols_bundle_set_enable_debuginfod (SysprofSymbolsBundle *self,
+                                              gboolean enable_debuginfod)
+{
+  g_return_if_fail (SYSPROF_IS_SYMBOLS_BUNDLE (self));
+
+  enable_debuginfod = !!enable_debuginfod;
+  if (self->enable_debuginfod == enable_debuginfod)
+    return;
+  self->enable_debuginfod = enable_debuginfod;
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ENABLE_DEBUGINFOD]);
+}
