@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Records made by hand, as perf_event_open(2) lays them out, become the frames that the capture library reads back;
+ * records that lie become nothing, and are counted. */
+
+#include "record/perf/decode.h"
+
+#include <fcntl.h>
+#include <glib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define TIME 1000000007
+
+typedef struct
+{
+  PerfDecoder decoder;
+  ProcessLog log;
+  int fd;
+  uint8_t record[70000] __attribute__ ((aligned (8)));
+  size_t size;
+} Fixture;
+
+static void
+set_up (Fixture *self, gconstpointer data)
+{
+  self->fd = memfd_create ("decode", MFD_CLOEXEC);
+  g_assert_cmpint (self->fd, >=, 0);
+  self->decoder = (PerfDecoder){
+    .writer = sysprof_capture_writer_new_from_fd (fcntl (self->fd, F_DUPFD_CLOEXEC, 3), 0),
+    .log = &self->log,
+    .has_chains = true,
+    .cpu = 5,
+    .nsec_per_sample = 1000000,
+  };
+  g_assert_nonnull (self->decoder.writer);
+}
+
+static void
+tear_down (Fixture *self, gconstpointer data)
+{
+  sysprof_capture_writer_unref (self->decoder.writer);
+  sysprof_process_log_clear (&self->log);
+  (void) close (self->fd);
+}
+
+static void
+begin (Fixture *self, uint32_t type, uint16_t misc)
+{
+  struct perf_event_header header = { type, misc, 0 };
+
+  memcpy (self->record, &header, sizeof header);
+  self->size = sizeof header;
+}
+
+static void
+put (Fixture *self, const void *bytes, size_t size)
+{
+  memcpy (self->record + self->size, bytes, size);
+  self->size += size;
+}
+
+static void
+put_u64 (Fixture *self, uint64_t value)
+{
+  put (self, &value, sizeof value);
+}
+
+static void
+put_two (Fixture *self, int32_t first, int32_t second)
+{
+  put (self, &first, sizeof first);
+  put (self, &second, sizeof second);
+}
+
+/* NUL-terminated and padded to 8, as the kernel does. */
+static void
+put_text (Fixture *self, const char *text)
+{
+  put (self, text, strlen (text) + 1);
+  while (self->size % 8 != 0)
+    put (self, "", 1);
+}
+
+static void
+put_id (Fixture *self, int32_t pid, int32_t tid)
+{
+  put_two (self, pid, tid);
+  put_u64 (self, TIME);
+}
+
+static void
+end (Fixture *self)
+{
+  ((struct perf_event_header *) (void *) self->record)->size = (uint16_t) self->size;
+  sysprof_perf_decode ((const void *) self->record, &self->decoder);
+}
+
+static SysprofCaptureReader *
+read_back (Fixture *self)
+{
+  g_assert_true (sysprof_capture_writer_flush (self->decoder.writer));
+  return sysprof_capture_reader_new_from_fd (fcntl (self->fd, F_DUPFD_CLOEXEC, 3));
+}
+
+static void
+put_sample (Fixture *self, int32_t pid, int32_t tid, const uint64_t *chain, uint64_t n)
+{
+  begin (self, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+  put_u64 (self, 0x401000);
+  put_two (self, pid, tid);
+  put_u64 (self, TIME);
+  put_u64 (self, n);
+  put (self, chain, n * sizeof *chain);
+  end (self);
+}
+
+static void
+test_sample (Fixture *self, gconstpointer data)
+{
+  static const uint64_t chain[] = {
+    (uint64_t) PERF_CONTEXT_KERNEL,
+    0xffffffff81000010,
+    (uint64_t) PERF_CONTEXT_USER,
+    0x401000,
+    0x402000,
+  };
+  SysprofCaptureReader *reader;
+  const SysprofCaptureSample *sample;
+
+  put_sample (self, 345, 346, chain, G_N_ELEMENTS (chain));
+  reader = read_back (self);
+  sample = sysprof_capture_reader_read_sample (reader);
+
+  g_assert_nonnull (sample);
+  g_assert_cmpint (sample->frame.time, ==, TIME);
+  g_assert_cmpint (sample->frame.cpu, ==, 5);
+  g_assert_cmpint (sample->frame.pid, ==, 345);
+  g_assert_cmpint (sample->tid, ==, 346);
+  g_assert_cmpint (sample->n_addrs, ==, 5);
+  g_assert_cmpmem (sample->addrs, sizeof chain, chain, sizeof chain);
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  sysprof_capture_reader_unref (reader);
+}
+
+/* The mode says what the address is. */
+static void
+test_sample_without_chain (Fixture *self, gconstpointer data)
+{
+  static const uint64_t expected[] = { (uint64_t) PERF_CONTEXT_USER, 0x401000 };
+  SysprofCaptureReader *reader;
+  const SysprofCaptureSample *sample;
+
+  put_sample (self, 345, 345, NULL, 0);
+  reader = read_back (self);
+  sample = sysprof_capture_reader_read_sample (reader);
+  g_assert_nonnull (sample);
+  g_assert_cmpmem (sample->addrs, sample->n_addrs * sizeof (uint64_t), expected,
+                   sizeof expected);
+  sysprof_capture_reader_unref (reader);
+}
+
+static void
+test_idle_is_left_out (Fixture *self, gconstpointer data)
+{
+  static const uint64_t chain[] = { (uint64_t) PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
+  SysprofCaptureReader *reader;
+  SysprofCaptureFrameType type;
+
+  put_sample (self, 0, 0, chain, G_N_ELEMENTS (chain));
+  reader = read_back (self);
+  g_assert_false (sysprof_capture_reader_peek_type (reader, &type));
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  sysprof_capture_reader_unref (reader);
+}
+
+static void
+put_mapping (Fixture *self, uint16_t misc, const uint64_t file[3], const char *path)
+{
+  begin (self, PERF_RECORD_MMAP2, misc);
+  put_two (self, 345, 347);
+  put_u64 (self, 0x400000);
+  put_u64 (self, 0x100000);
+  put_u64 (self, 0x1000);
+  put (self, file, 3 * sizeof *file);
+  put_two (self, 5, 2);
+  put_text (self, path);
+  put_id (self, 345, 347);
+  end (self);
+}
+
+static void
+test_mapping_with_inode (Fixture *self, gconstpointer data)
+{
+  static const uint64_t file[] = { (uint64_t) 0xfe << 32, 987654, 7 };
+  SysprofCaptureReader *reader;
+  const SysprofCaptureMap *map;
+
+  put_mapping (self, 0, file, "/usr/bin/foo (deleted)");
+  reader = read_back (self);
+  map = sysprof_capture_reader_read_map (reader);
+  g_assert_nonnull (map);
+  g_assert_cmpint (map->frame.pid, ==, 345);
+  g_assert_cmpint (map->frame.time, ==, TIME);
+  g_assert_cmpuint (map->start, ==, 0x400000);
+  g_assert_cmpuint (map->end, ==, 0x500000);
+  g_assert_cmpuint (map->offset, ==, 0x1000);
+  g_assert_cmpuint (map->inode, ==, 987654);
+  g_assert_cmpstr (map->filename, ==, "/usr/bin/foo");
+  sysprof_capture_reader_unref (reader);
+}
+
+/* The bytes of capture-format.md § 16, but for the CPU's and the time's. */
+static void
+test_mapping_with_build_id (Fixture *self, gconstpointer data)
+{
+  static const uint8_t id[24] = { 20,   0,    0,    0,    0x01, 0x23, 0x45, 0x67,
+                                  0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67,
+                                  0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67 };
+  static const char tail[] = "/usr/bin/foo\0@0123456789abcdef0123456789abcdef01234567";
+  uint64_t file[3];
+  SysprofCaptureReader *reader;
+  const SysprofCaptureMap *map;
+
+  memcpy (file, id, sizeof id);
+  put_mapping (self, PERF_RECORD_MISC_MMAP_BUILD_ID, file, "/usr/bin/foo");
+  reader = read_back (self);
+  map = sysprof_capture_reader_read_map (reader);
+  g_assert_nonnull (map);
+  g_assert_cmpuint (map->frame.len, ==, 0x70);
+  g_assert_cmpuint (map->inode, ==, 0);
+  g_assert_cmpmem (map->filename, sizeof tail, tail, sizeof tail);
+  sysprof_capture_reader_unref (reader);
+}
+
+static void
+test_build_id_that_is_too_long_is_refused (Fixture *self, gconstpointer data)
+{
+  uint64_t file[3] = { 21, 0, 0 };
+
+  put_mapping (self, PERF_RECORD_MISC_MMAP_BUILD_ID, file, "/usr/bin/foo");
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+}
+
+static void
+put_comm (Fixture *self, uint16_t misc, int32_t pid, int32_t tid, const char *name)
+{
+  begin (self, PERF_RECORD_COMM, misc);
+  put_two (self, pid, tid);
+  put_text (self, name);
+  put_id (self, pid, tid);
+  end (self);
+}
+
+static void
+put_task (Fixture *self,
+          uint32_t type,
+          int32_t pid,
+          int32_t parent,
+          int32_t tid,
+          int32_t parent_tid)
+{
+  begin (self, type, 0);
+  put_two (self, pid, parent);
+  put_two (self, tid, parent_tid);
+  put_u64 (self, TIME);
+  put_id (self, pid, tid);
+  end (self);
+}
+
+static void
+test_life_of_a_process (Fixture *self, gconstpointer data)
+{
+  SysprofCaptureReader *reader;
+  const SysprofCaptureFork *fork_frame;
+  const SysprofCaptureProcess *process;
+  const SysprofCaptureExit *exit_frame;
+  SysprofCaptureFrameType type;
+  StartedProcess started;
+
+  put_task (self, PERF_RECORD_FORK, 400, 345, 400, 346);
+  put_comm (self, PERF_RECORD_MISC_COMM_EXEC, 400, 400, "make");
+  g_assert_true (sysprof_process_log_take (&self->log, &started));
+  g_assert_cmpint (started.pid, ==, 400);
+  g_assert_cmpint (started.time, ==, TIME);
+
+  put_comm (self, 0, 400, 401, "a thread");
+  put_comm (self, PERF_RECORD_MISC_COMM_EXEC, 400, 400, "cc1");
+  put_task (self, PERF_RECORD_EXIT, 400, 345, 401, 345);
+  put_task (self, PERF_RECORD_EXIT, 400, 345, 400, 345);
+  g_assert_false (sysprof_process_log_take (&self->log, &started));
+
+  reader = read_back (self);
+  fork_frame = sysprof_capture_reader_read_fork (reader);
+  g_assert_nonnull (fork_frame);
+  g_assert_cmpint (fork_frame->frame.pid, ==, 345);
+  g_assert_cmpint (fork_frame->child_pid, ==, 400);
+  process = sysprof_capture_reader_read_process (reader);
+  g_assert_cmpstr (process->cmdline, ==, "make");
+  process = sysprof_capture_reader_read_process (reader);
+  g_assert_cmpstr (process->cmdline, ==, "cc1");
+  exit_frame = sysprof_capture_reader_read_exit (reader);
+  g_assert_nonnull (exit_frame);
+  g_assert_cmpint (exit_frame->frame.pid, ==, 400);
+  g_assert_false (sysprof_capture_reader_peek_type (reader, &type));
+  sysprof_capture_reader_unref (reader);
+}
+
+static void
+test_losses_are_counted (Fixture *self, gconstpointer data)
+{
+  begin (self, PERF_RECORD_LOST, 0);
+  put_u64 (self, 17);
+  put_u64 (self, 40);
+  put_id (self, 1, 1);
+  end (self);
+  begin (self, PERF_RECORD_LOST_SAMPLES, 0);
+  put_u64 (self, 2);
+  put_id (self, 1, 1);
+  end (self);
+
+  g_assert_cmpuint (self->decoder.n_kernel_lost, ==, 42);
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+}
+
+static void
+put_throttle (Fixture *self, uint32_t type, uint64_t time)
+{
+  begin (self, type, 0);
+  put_u64 (self, time);
+  put_u64 (self, 1);
+  put_u64 (self, 1);
+  put_id (self, 1, 1);
+  end (self);
+}
+
+/* Held back for 4.5 ms at one sample per ms: four, and the one at which it began. */
+static void
+test_throttled_samples_are_counted (Fixture *self, gconstpointer data)
+{
+  put_throttle (self, PERF_RECORD_THROTTLE, 1000000);
+  put_throttle (self, PERF_RECORD_UNTHROTTLE, 5500000);
+  g_assert_cmpuint (self->decoder.n_throttled, ==, 5);
+}
+
+static void
+test_samples_are_dropped_when_told_to (Fixture *self, gconstpointer data)
+{
+  static const uint64_t chain[] = { (uint64_t) PERF_CONTEXT_USER, 0x401000 };
+  SysprofCaptureReader *reader;
+  SysprofCaptureFrameType type;
+
+  self->decoder.drops_samples = true;
+  put_sample (self, 345, 345, chain, G_N_ELEMENTS (chain));
+  put_comm (self, 0, 345, 345, "kept");
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+
+  reader = read_back (self);
+  g_assert_true (sysprof_capture_reader_peek_type (reader, &type));
+  g_assert_cmpint (type, ==, SYSPROF_CAPTURE_FRAME_PROCESS);
+  sysprof_capture_reader_unref (reader);
+}
+
+/* Counts that promise more than there is, up to those that overflow when multiplied. */
+static void
+test_counts_that_lie_are_refused (Fixture *self, gconstpointer data)
+{
+  static const uint64_t counts[] = {
+    2, 8188, 65535, (uint64_t) 1 << 61, ((uint64_t) 1 << 61) + 1, UINT64_MAX
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (counts); i++)
+    {
+      begin (self, PERF_RECORD_SAMPLE, 0);
+      put_u64 (self, 0x401000);
+      put_two (self, 345, 345);
+      put_u64 (self, TIME);
+      put_u64 (self, counts[i]);
+      put_u64 (self, 0x401000);
+      end (self);
+      g_assert_cmpuint (self->decoder.n_dropped, ==, i + 1);
+    }
+}
+
+/* The deepest stack that a record can hold. */
+static void
+test_deep_stacks (Fixture *self, gconstpointer data)
+{
+  g_autofree uint64_t *chain = g_new0 (uint64_t, 8187);
+  SysprofCaptureReader *reader;
+  const SysprofCaptureSample *sample;
+
+  put_sample (self, 345, 345, chain, 8186);
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  reader = read_back (self);
+  sample = sysprof_capture_reader_read_sample (reader);
+  g_assert_nonnull (sample);
+  g_assert_cmpint (sample->n_addrs, ==, 8186);
+  sysprof_capture_reader_unref (reader);
+}
+
+/* Each prefix of each kind of record, in memory of just that size, so that the address sanitizer sees the byte
+ * too far; then the same with random bytes. What is written must be readable to the end. */
+static void
+test_records_that_are_cut_or_random (Fixture *self, gconstpointer data)
+{
+  guint32 seed = g_random_int ();
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  SysprofCaptureReader *reader;
+  SysprofCaptureFrame frame;
+  SysprofCaptureStat stat;
+  size_t n_frames = 0, n_read = 0;
+
+  g_test_message ("seed %u", seed);
+  for (uint32_t type = 0; type < 24; type++)
+    for (unsigned round = 0; round < 60; round++)
+      for (size_t size = sizeof (struct perf_event_header); size <= 160; size += 8)
+        {
+          g_autofree uint8_t *bytes = g_malloc (size);
+          struct perf_event_header header = { type, (uint16_t) g_rand_int (random),
+                                              (uint16_t) size };
+
+          for (size_t i = 0; i < size; i++)
+            bytes[i] = round % 2 == 0 ? (uint8_t) g_rand_int (random)
+                                      : (uint8_t) g_rand_int_range (random, 0, 4);
+          memcpy (bytes, &header, sizeof header);
+          sysprof_perf_decode ((const void *) bytes, &self->decoder);
+        }
+
+  sysprof_capture_writer_stat (self->decoder.writer, &stat);
+  for (size_t i = 0; i < G_N_ELEMENTS (stat.frame_count); i++)
+    n_frames += stat.frame_count[i];
+
+  reader = read_back (self);
+  while (sysprof_capture_reader_peek_frame (reader, &frame))
+    {
+      g_assert_true (sysprof_capture_reader_skip (reader));
+      n_read++;
+    }
+  g_assert_cmpuint (n_read, ==, n_frames);
+  g_assert_cmpuint (n_read, >, 0);
+  sysprof_capture_reader_unref (reader);
+}
+
+#define ADD(name, func) \
+  g_test_add ("/record/decode/" name, Fixture, NULL, set_up, func, tear_down)
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  ADD ("sample", test_sample);
+  ADD ("sample-without-chain", test_sample_without_chain);
+  ADD ("idle-is-left-out", test_idle_is_left_out);
+  ADD ("mapping-with-inode", test_mapping_with_inode);
+  ADD ("mapping-with-build-id", test_mapping_with_build_id);
+  ADD ("build-id-that-is-too-long-is-refused", test_build_id_that_is_too_long_is_refused);
+  ADD ("life-of-a-process", test_life_of_a_process);
+  ADD ("losses-are-counted", test_losses_are_counted);
+  ADD ("throttled-samples-are-counted", test_throttled_samples_are_counted);
+  ADD ("samples-are-dropped-when-told-to", test_samples_are_dropped_when_told_to);
+  ADD ("counts-that-lie-are-refused", test_counts_that_lie_are_refused);
+  ADD ("deep-stacks", test_deep_stacks);
+  ADD ("records-that-are-cut-or-random", test_records_that_are_cut_or_random);
+  return g_test_run ();
+}
