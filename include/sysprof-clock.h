@@ -30,7 +30,11 @@ static inline SysprofTimeStamp
 sysprof_clock_get_current_time (void)
 {
   struct timespec now;
+#ifdef __GNUC__
+  SysprofClock clock = __atomic_load_n (&sysprof_clock, __ATOMIC_RELAXED);
+#else
   SysprofClock clock = sysprof_clock;
+#endif
 
   if (clock == -1)
     clock = CLOCK_MONOTONIC;
