@@ -16,7 +16,6 @@ grow_rows (Addresses *self)
   table->mapping = g_renew (MappingId, table->mapping, self->capacity);
   table->file_offset = g_renew (uint64_t, table->file_offset, self->capacity);
   table->is_return = g_renew (uint8_t, table->is_return, self->capacity);
-  self->checked_at = g_renew (uint32_t, self->checked_at, self->capacity);
 }
 
 static AddressId
@@ -34,7 +33,6 @@ add_row (Addresses *self, ProcessId process, AddressKind kind, uint64_t address)
   table->mapping[id] = 0;
   table->file_offset[id] = 0;
   table->is_return[id] = true;
-  self->checked_at[id] = 0;
   table->n++;
   return id;
 }
@@ -43,9 +41,9 @@ void
 sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings)
 {
   *self = (Addresses){
-    .store = store, .mappings = mappings, .n_slots = FIRST_SLOTS, .seed = sysprof_random_seed ()
+    .store = store, .mappings = mappings, .n_slots = FIRST_SLOTS, .key = sysprof_random_key ()
   };
-  self->slots = g_new0 (uint32_t, self->n_slots);
+  self->slots = g_new0 (AddressSlot, self->n_slots);
   add_row (self, 0, ADDRESS_NONE, 0);
   store->addresses.is_return[0] = false;
 }
@@ -53,41 +51,37 @@ sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings)
 void
 sysprof_addresses_clear (Addresses *self)
 {
-  g_free (self->checked_at);
   g_free (self->slots);
   *self = (Addresses){ 0 };
 }
 
 static uint32_t
-first_slot (const Addresses *self, ProcessId process, AddressKind kind, uint64_t address)
+first_slot (const Addresses *self, ProcessId process, uint8_t kind, uint64_t address)
 {
   uint64_t who = (uint64_t) process << 8 | kind;
 
-  return (uint32_t) sysprof_mix (address ^ self->seed, who ^ self->seed >> 7) &
+  return (uint32_t) sysprof_mix (address ^ self->key, who ^ self->key >> 7) &
          (self->n_slots - 1);
 }
 
-/* Rows that were replaced stay reachable only through the stacks that use them. */
 static void
 grow_slots (Addresses *self)
 {
-  const AddressTable *table = &self->store->addresses;
-  uint32_t *old = self->slots;
+  AddressSlot *old = self->slots;
   uint32_t n_old = self->n_slots;
 
   self->n_slots *= 2;
-  self->slots = g_new0 (uint32_t, self->n_slots);
+  self->slots = g_new0 (AddressSlot, self->n_slots);
   for (uint32_t i = 0; i < n_old; i++)
     {
-      AddressId id = old[i];
-      uint32_t at;
+      const AddressSlot *slot = &old[i];
+      uint32_t at = first_slot (self, slot->process, slot->kind, slot->address);
 
-      if (id == 0)
+      if (slot->id == 0)
         continue;
-      at = first_slot (self, table->process[id], table->kind[id], table->address[id]);
-      while (self->slots[at] != 0)
+      while (self->slots[at].id != 0)
         at = (at + 1) & (self->n_slots - 1);
-      self->slots[at] = id;
+      self->slots[at] = *slot;
     }
 
   g_free (old);
@@ -114,43 +108,45 @@ is_same_place (const Store *store, AddressId id, MappingId other)
              offset_in_file (right, store->addresses.address[id]);
 }
 
-/* The row to use from now on for the address of row `id`. */
-static AddressId
-check_mapping (Addresses *self, AddressId id, uint32_t version)
+static void
+set_mapping (Addresses *self, AddressId id, MappingId mapping)
 {
   AddressTable *table = &self->store->addresses;
-  ProcessId process = table->process[id];
-  uint64_t address = table->address[id];
-  MappingId mapping = sysprof_mappings_find (self->mappings, process, address);
 
-  if (!is_same_place (self->store, id, mapping))
+  table->mapping[id] = mapping;
+  if (mapping != 0)
+    table->file_offset[id] =
+        offset_in_file (&self->store->mappings[mapping], table->address[id]);
+}
+
+/* Mappings have changed. If the address means another place in a file now, it gets a row of its own from here on. */
+static void
+check_mapping (Addresses *self, AddressSlot *slot, uint32_t version)
+{
+  MappingId mapping = sysprof_mappings_find (self->mappings, slot->process, slot->address);
+
+  if (!is_same_place (self->store, slot->id, mapping))
     {
-      id = add_row (self, process, table->kind[id], address);
-      table->mapping[id] = mapping;
-      if (mapping != 0)
-        table->file_offset[id] = offset_in_file (&self->store->mappings[mapping], address);
+      slot->id = add_row (self, slot->process, slot->kind, slot->address);
+      set_mapping (self, slot->id, mapping);
     }
 
-  self->checked_at[id] = version;
-  return id;
+  slot->checked_at = version;
 }
 
 static AddressId
-add_address (Addresses *self, ProcessId process, AddressKind kind, uint64_t address)
+add_address (Addresses *self, AddressSlot *slot, const AddressSlot *key, uint32_t version)
 {
-  AddressTable *table = &self->store->addresses;
-  AddressId id = add_row (self, process, kind, address);
+  AddressId id = add_row (self, key->process, key->kind, key->address);
 
-  if (kind == ADDRESS_USER)
-    {
-      MappingId mapping = sysprof_mappings_find (self->mappings, process, address);
+  if (key->kind == ADDRESS_USER)
+    set_mapping (self, id, sysprof_mappings_find (self->mappings, key->process, key->address));
 
-      table->mapping[id] = mapping;
-      if (mapping != 0)
-        table->file_offset[id] = offset_in_file (&self->store->mappings[mapping], address);
-      self->checked_at[id] = sysprof_mappings_version (self->mappings, process);
-    }
-
+  *slot = *key;
+  slot->id = id;
+  slot->checked_at = version;
+  if (++self->n_used > self->n_slots / 2)
+    grow_slots (self);
   return id;
 }
 
@@ -161,34 +157,33 @@ sysprof_addresses_intern (Addresses *self,
                           uint64_t address,
                           bool is_return)
 {
-  AddressTable *table = &self->store->addresses;
-  uint32_t at;
+  AddressSlot key = { .address = address, .process = process, .kind = (uint8_t) kind };
+  uint32_t version = 0;
+  AddressSlot *slot;
   AddressId id;
+  uint32_t at;
 
   if (kind == ADDRESS_KERNEL || kind == ADDRESS_JIT || kind == ADDRESS_HYPERVISOR ||
       kind == ADDRESS_GUEST_KERNEL)
-    process = 0;
+    key.process = 0;
+  else if (kind == ADDRESS_USER)
+    version = sysprof_mappings_version (self->mappings, process);
 
-  at = first_slot (self, process, kind, address);
-  while ((id = self->slots[at]) != 0 &&
-         (table->address[id] != address || table->process[id] != process ||
-          table->kind[id] != kind))
+  at = first_slot (self, key.process, key.kind, address);
+  while ((slot = &self->slots[at])->id != 0 &&
+         (slot->address != address || slot->process != key.process || slot->kind != key.kind))
     at = (at + 1) & (self->n_slots - 1);
 
-  if (id == 0)
+  if (slot->id == 0)
+    id = add_address (self, slot, &key, version);
+  else
     {
-      id = self->slots[at] = add_address (self, process, kind, address);
-      if (table->n > self->n_slots / 2)
-        grow_slots (self);
-    }
-  else if (kind == ADDRESS_USER)
-    {
-      uint32_t version = sysprof_mappings_version (self->mappings, process);
-
-      if (self->checked_at[id] != version)
-        id = self->slots[at] = check_mapping (self, id, version);
+      if (slot->checked_at != version)
+        check_mapping (self, slot, version);
+      id = slot->id;
     }
 
-  table->is_return[id] &= is_return;
+  if (!is_return)
+    self->store->addresses.is_return[id] = false;
   return id;
 }

@@ -6,16 +6,25 @@
 
 #include "store/mappings.h"
 
+/* Whole in itself, so that a look-up touches one line of the cache. */
+typedef struct
+{
+  uint64_t address;
+  ProcessId process;
+  uint32_t checked_at; /* version of the process's mappings when the row was last found right */
+  AddressId id;        /* 0 = free */
+  uint8_t kind;
+} AddressSlot;
+
 typedef struct
 {
   Store *store;
   Mappings *mappings;
-  uint32_t *
-      checked_at; /* [capacity] version of the process's mappings when the row was last found right */
-  uint32_t capacity;
-  uint32_t *slots;  /* [n_slots] AddressId, 0 = free */
-  uint32_t n_slots; /* a power of two */
-  uint64_t seed;
+  uint32_t capacity;  /* of the rows */
+  AddressSlot *slots; /* [n_slots] */
+  uint32_t n_slots;   /* a power of two */
+  uint32_t n_used;
+  uint64_t key;
 } Addresses;
 
 void sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings);
@@ -27,18 +36,3 @@ AddressId sysprof_addresses_intern (Addresses *self,
                                     AddressKind kind,
                                     uint64_t address,
                                     bool is_return);
-
-/* Scatters well; keyed so that a file cannot be made to collide. */
-static inline uint64_t
-sysprof_mix (uint64_t a, uint64_t b)
-{
-  __uint128_t product = (__uint128_t) (a ^ 0x9e3779b97f4a7c15) * (b ^ 0xd1b54a32d192ed03);
-
-  return (uint64_t) product ^ (uint64_t) (product >> 64);
-}
-
-static inline uint64_t
-sysprof_random_seed (void)
-{
-  return (uint64_t) g_random_int () << 32 | g_random_int ();
-}

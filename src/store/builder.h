@@ -4,7 +4,7 @@
  *
  * The steps in order, each a file: file-bytes.c brings the bytes into memory, scan.c finds and
  * sorts the frames, processes.c finds who there is, address-space.c keeps what each process has
- * mapped while stacks.c goes through the samples in order of time; marks.c, counters.c,
+ * mapped while stacks.c, with the digests of samples.c, goes through the samples in order of time; marks.c, counters.c,
  * embedded-files.c and jit-names.c fill their own tables. */
 
 #pragma once
@@ -12,10 +12,22 @@
 #include "store/frame.h"
 #include "store/store.h"
 
+/* Equal for equal stacks and for no others; {0, 0} for the empty one. */
+typedef struct
+{
+  uint64_t low;
+  uint64_t high;
+} StackDigest;
+
 typedef struct
 {
   Store *store;
   GCancellable *cancellable;
+
+  /* samples.c */
+  uint64_t key;                    /* random, of the digests */
+  StackDigest *sample_digests;     /* [samples.n] */
+  StackDigest *allocation_digests; /* [allocations.n] */
 
   /* processes.c */
   GHashTable *process_of_pid; /* pid → ProcessId */
@@ -33,7 +45,8 @@ sysprof_store_frame (const Store *store, FrameNo number)
   Frame frame = { .bytes = store->bytes + store->frames.offset[number],
                   .is_swapped = store->is_swapped };
 
-  frame.size = sysprof_frame_u16 (&frame, 0);
+  frame.size = (uint32_t) MIN (sysprof_frame_u16 (&frame, 0),
+                               store->size - store->frames.offset[number]);
   return frame;
 }
 
@@ -46,6 +59,25 @@ sysprof_store_intern (Store *store, Text text)
 /* Finds all frames in Store.bytes, drops those that contradict themselves to FRAME_UNKNOWN, sorts, and
  * fills frames, frames_of_type, n_frames_by_type, begin and end. */
 bool sysprof_builder_scan (Builder *self, GError **error);
+
+/* Everything of samples and allocations but the stacks and the processes. */
+void sysprof_builder_read_samples (Builder *self);
+StackDigest sysprof_stack_digest (uint64_t key, const uint8_t *addresses, uint32_t n);
+
+/* Scatters well; keyed by what no file knows. */
+static inline uint64_t
+sysprof_mix (uint64_t a, uint64_t b)
+{
+  __uint128_t product = (__uint128_t) (a ^ 0x9e3779b97f4a7c15) * (b ^ 0xd1b54a32d192ed03);
+
+  return (uint64_t) product ^ (uint64_t) (product >> 64);
+}
+
+static inline uint64_t
+sysprof_random_key (void)
+{
+  return (uint64_t) g_random_int () << 32 | g_random_int ();
+}
 
 void sysprof_builder_find_processes (Builder *self);
 ProcessId sysprof_builder_process (const Builder *self, int32_t pid);

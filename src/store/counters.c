@@ -64,7 +64,7 @@ define (Definitions *self, FrameNo number)
 {
   Store *store = self->store;
   Frame frame = sysprof_store_frame (store, number);
-  uint32_t n = sysprof_frame_u16 (&frame, 24);
+  uint32_t n = sysprof_frame_count (&frame, 24, 32, DEFINITION_SIZE);
 
   for (uint32_t i = 0; i < n; i++)
     {
@@ -119,7 +119,7 @@ set (const Definitions *self, FrameNo number, GArray *values)
 {
   const Store *store = self->store;
   Frame frame = sysprof_store_frame (store, number);
-  uint32_t n_groups = sysprof_frame_u16 (&frame, 24);
+  uint32_t n_groups = sysprof_frame_count (&frame, 24, 32, GROUP_SIZE);
 
   for (uint32_t i = 0; i < n_groups * GROUP_SLOTS; i++)
     {

@@ -16,7 +16,7 @@
 static uint32_t
 data_size (const Frame *frame)
 {
-  return sysprof_frame_u16 (frame, 26);
+  return sysprof_frame_count (frame, 26, DATA_AT, 1);
 }
 
 static bool
@@ -82,7 +82,8 @@ GBytes *
 sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error)
 {
   const EmbeddedFile *row;
-  uint8_t *bytes, *at;
+  uint8_t *bytes;
+  size_t done = 0;
 
   if (file >= self->files.n)
     {
@@ -93,16 +94,18 @@ sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error)
     }
 
   row = &self->files.row[file];
-  at = bytes = g_malloc (MAX (row->size, 1));
+  bytes = g_malloc (MAX (row->size, 1));
   for (uint32_t i = 0; i < row->n_chunks; i++)
     {
       Frame frame = sysprof_store_frame (self, self->files.chunk[row->first_chunk + i]);
 
-      memcpy (at, frame.bytes + DATA_AT, data_size (&frame));
-      at += data_size (&frame);
+      size_t size = MIN (data_size (&frame), row->size - done);
+
+      memcpy (bytes + done, frame.bytes + DATA_AT, size);
+      done += size;
     }
 
-  return g_bytes_new_take (bytes, row->size);
+  return g_bytes_new_take (bytes, done);
 }
 
 static uint32_t

@@ -25,6 +25,7 @@ enum
 #define FRAME_HEADER_SIZE 24
 #define FILE_HEADER_SIZE  256
 
+/* The fixed part of its type is always there, whatever `size` says. */
 typedef struct
 {
   const uint8_t *bytes; /* [size] */
@@ -69,6 +70,17 @@ static inline int64_t
 sysprof_frame_i64 (const Frame *self, size_t at)
 {
   return (int64_t) sysprof_frame_u64 (self, at);
+}
+
+/* How many items of `item_size` bytes lie at `at`: what the u16 at `count_at` says, but never more than fit, for a
+ * mapped file may have changed since it was checked. */
+static inline uint32_t
+sysprof_frame_count (const Frame *self, size_t count_at, size_t at, size_t item_size)
+{
+  uint32_t count = sysprof_frame_u16 (self, count_at);
+  size_t room = self->size < at ? 0 : (self->size - at) / item_size;
+
+  return count < room ? count : (uint32_t) room;
 }
 
 /* The text at `at`, up to its NUL, the end of its field of `size` bytes, or the frame's end. */

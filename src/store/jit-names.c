@@ -26,7 +26,7 @@ read_frame (Store *store, const Frame *frame, GArray *names)
   uint32_t n = sysprof_frame_u32 (frame, 24);
   size_t at = 28;
 
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n && at + 8 < frame->size; i++)
     {
       Text text = sysprof_frame_text (frame, at + 8);
       OrderedName name = {

@@ -54,10 +54,28 @@ add_thread (GArray *threads, ProcessId process, int32_t tid)
     g_array_append_val (threads, thread);
 }
 
-static size_t
-tid_offset (uint8_t type)
+/* Where the next stack of each kind is in its table. */
+typedef struct
 {
-  return type == SYSPROF_CAPTURE_FRAME_ALLOCATION ? 40 : 28;
+  uint32_t sample;
+  uint32_t allocation;
+} Next;
+
+static int32_t
+read_tid (const Store *store, FrameNo number, Next *next)
+{
+  Frame frame;
+
+  switch (store->frames.type[number])
+    {
+    case SYSPROF_CAPTURE_FRAME_SAMPLE:
+      return store->samples.tid[next->sample++];
+    case SYSPROF_CAPTURE_FRAME_ALLOCATION:
+      return store->allocations.tid[next->allocation++];
+    default:
+      frame = sysprof_store_frame (store, number);
+      return sysprof_frame_i32 (&frame, 28);
+    }
 }
 
 /* Rows in the order in which the pids first appear, and the threads that frames name. */
@@ -65,6 +83,7 @@ static void
 collect_pids (Builder *self, GArray *rows, GArray *threads)
 {
   const Store *store = self->store;
+  Next next = { 0, 0 };
   Thread last = { 0, -1 };
   int32_t last_pid = -1;
   ProcessId process = 0;
@@ -86,8 +105,7 @@ collect_pids (Builder *self, GArray *rows, GArray *threads)
 
       if (has_thread)
         {
-          Frame frame = sysprof_store_frame (store, i);
-          int32_t tid = sysprof_frame_i32 (&frame, tid_offset (type));
+          int32_t tid = read_tid (store, i, &next);
 
           if (tid == last_pid || (process == last.process && tid == last.tid))
             continue;

@@ -2,8 +2,8 @@
 
 /* Folds the stacks of samples and allocations into the one tree, in order of time.
  *
- * Most stacks were there before: a whole stack is looked up by its bytes first, and only a new one is
- * taken apart. */
+ * Most stacks were there before: a whole stack is looked up by its digest first, and only a new one
+ * is taken apart. */
 
 #include "store/addresses.h"
 #include "store/builder.h"
@@ -11,21 +11,38 @@
 #define FIRST_SLOTS    4096
 #define CANCEL_EVERY   0x4000 /* frames */
 #define MOST_ADDRESSES 8192   /* of a frame: less fit into 65535 bytes */
+#define PREFETCH_NODES 8
 #define FIRST_MARKER   ((uint64_t) -4095)
 #define JIT_MASK       0xffffffff00000000u
 #define JIT_MARK       0xe000000000000000u
 
-/* A stack as it lies in the file. */
+/* A stack that was folded before. */
 typedef struct
 {
-  uint64_t hash;
-  const uint8_t *addresses;
+  StackDigest digest;
   ProcessId process;
   uint32_t version; /* of the process's mappings when it was folded */
-  StackId stack;
-  uint16_t n;
-  bool has_leaf; /* the first address is where the CPU was, not where a call returns to */
+  StackId stack;    /* 0 = free */
 } Known;
+
+/* Where the addresses lie in a kind of frame. */
+typedef struct
+{
+  size_t count_at;
+  size_t addresses_at;
+  bool has_leaf; /* the first address is where the CPU was, not where a call returns to */
+} StackLayout;
+
+static const StackLayout sample_layout = { 24, 32, true };
+static const StackLayout allocation_layout = { 44, 48, false };
+
+/* A node, whole in itself, so that a look-up touches one line of the cache. */
+typedef struct
+{
+  StackId parent;
+  AddressId address;
+  StackId id; /* 0 = free */
+} NodeSlot;
 
 typedef struct
 {
@@ -34,17 +51,20 @@ typedef struct
   Mappings mappings;
   Addresses addresses;
 
-  Known *known; /* [n_known_slots] by hash; addresses NULL = free */
+  Known *known; /* [n_known_slots] by digest */
   uint32_t n_known;
   uint32_t n_known_slots; /* a power of two */
-  uint64_t seed;
+  uint64_t key;
 
-  uint32_t *nodes;       /* [n_node_slots] StackId by parent and address, 0 = free */
+  NodeSlot *nodes;       /* [n_node_slots] by parent and address */
   uint32_t n_node_slots; /* a power of two */
   uint32_t node_capacity;
 
-  bool *has_user;   /* [processes.n] */
-  bool *has_kernel; /* [processes.n] */
+  bool *has_user;         /* [processes.n] */
+  bool *has_kernel;       /* [processes.n] */
+  uint32_t n_allocations; /* rows kept */
+  int32_t last_pid;       /* with last_process, what was looked up last */
+  ProcessId last_process;
   AddressId *chain; /* [MOST_ADDRESSES] innermost first */
 } Fold;
 
@@ -71,26 +91,30 @@ kind_after_marker (uint64_t marker)
 static uint32_t
 node_slot (const Fold *self, StackId parent, AddressId address)
 {
-  return (uint32_t) sysprof_mix (((uint64_t) parent << 32 | address) ^ self->seed, self->seed) &
+  return (uint32_t) sysprof_mix (((uint64_t) parent << 32 | address) ^ self->key, self->key) &
          (self->n_node_slots - 1);
 }
 
 static void
 grow_node_slots (Fold *self)
 {
-  const StackTree *tree = &self->store->stacks;
+  NodeSlot *old = self->nodes;
+  uint32_t n_old = self->n_node_slots;
 
-  g_free (self->nodes);
   self->n_node_slots *= 2;
-  self->nodes = g_new0 (uint32_t, self->n_node_slots);
-  for (StackId id = self->store->processes.n; id < tree->n; id++)
+  self->nodes = g_new0 (NodeSlot, self->n_node_slots);
+  for (uint32_t i = 0; i < n_old; i++)
     {
-      uint32_t at = node_slot (self, tree->parent[id], tree->address[id]);
+      uint32_t at = node_slot (self, old[i].parent, old[i].address);
 
-      while (self->nodes[at] != 0)
+      if (old[i].id == 0)
+        continue;
+      while (self->nodes[at].id != 0)
         at = (at + 1) & (self->n_node_slots - 1);
-      self->nodes[at] = id;
+      self->nodes[at] = old[i];
     }
+
+  g_free (old);
 }
 
 static StackId
@@ -117,34 +141,59 @@ intern_node (Fold *self, StackId parent, AddressId address)
 {
   StackTree *tree = &self->store->stacks;
   uint32_t at = node_slot (self, parent, address);
+  NodeSlot *slot;
   StackId id;
 
-  while ((id = self->nodes[at]) != 0 &&
-         (tree->parent[id] != parent || tree->address[id] != address))
+  while ((slot = &self->nodes[at])->id != 0 &&
+         (slot->parent != parent || slot->address != address))
     at = (at + 1) & (self->n_node_slots - 1);
 
-  if (id == 0)
-    {
-      id = self->nodes[at] =
-          add_node (self, parent, address, (uint16_t) (tree->depth[parent] + 1));
-      if (tree->n > self->n_node_slots / 2)
-        grow_node_slots (self);
-    }
+  if (slot->id != 0)
+    return slot->id;
 
+  id = add_node (self, parent, address, (uint16_t) (tree->depth[parent] + 1));
+  *slot = (NodeSlot){ parent, address, id };
+  if (tree->n > self->n_node_slots / 2)
+    grow_node_slots (self);
   return id;
 }
 
+/* The node reached from `node` by the `n` addresses of `chain`, last one first. */
 static StackId
-fold_stack (Fold *self, const Frame *frame, size_t at, const Known *stack)
+intern_path (Fold *self, StackId node, const AddressId *chain, uint32_t n)
 {
+  uint32_t n_before = self->store->stacks.n;
+
+  while (n > 0 && self->store->stacks.n == n_before)
+    node = intern_node (self, node, chain[--n]);
+
+  /* Whatever lies below a new node is new as well and gets the ids in turn, so the slots are known
+   * long before they are needed: without this, each costs a miss of the cache. */
+  for (uint32_t i = 0; i < n; i++)
+    {
+      uint32_t ahead = i + PREFETCH_NODES;
+
+      if (ahead < n)
+        __builtin_prefetch (
+            &self->nodes[node_slot (self, node + PREFETCH_NODES, chain[n - 1 - ahead])], 1);
+      node = intern_node (self, node, chain[n - 1 - i]);
+    }
+
+  return node;
+}
+
+static StackId
+fold_stack (Fold *self, const Frame *frame, const StackLayout *layout, ProcessId process)
+{
+  uint32_t n_addresses = sysprof_frame_count (frame, layout->count_at, layout->addresses_at, 8);
   AddressKind context = ADDRESS_USER;
-  StackId node = stack->process;
-  bool is_return = !stack->has_leaf;
+  StackId node = process;
+  bool is_return = !layout->has_leaf;
   uint32_t n = 0;
 
-  for (uint32_t i = 0; i < stack->n; i++)
+  for (uint32_t i = 0; i < n_addresses; i++)
     {
-      uint64_t address = sysprof_frame_u64 (frame, at + (size_t) i * 8);
+      uint64_t address = sysprof_frame_u64 (frame, layout->addresses_at + (size_t) i * 8);
       AddressKind kind = context;
 
       if (address >= FIRST_MARKER)
@@ -157,61 +206,22 @@ fold_stack (Fold *self, const Frame *frame, size_t at, const Known *stack)
       if (context == ADDRESS_USER && (address & JIT_MASK) == JIT_MARK)
         kind = ADDRESS_JIT;
       if (kind == ADDRESS_KERNEL)
-        self->has_kernel[stack->process] = true;
+        self->has_kernel[process] = true;
       else
-        self->has_user[stack->process] = true;
+        self->has_user[process] = true;
 
       self->chain[n++] =
-          sysprof_addresses_intern (&self->addresses, stack->process, kind, address, is_return);
+          sysprof_addresses_intern (&self->addresses, process, kind, address, is_return);
       is_return = true;
     }
 
-  while (n > 0)
-    node = intern_node (self, node, self->chain[--n]);
-
-  return node;
+  return intern_path (self, node, self->chain, n);
 }
 
-static uint64_t
-hash_stack (const Fold *self, const Known *stack)
+static uint32_t
+known_slot (const Fold *self, const StackDigest *digest, ProcessId process)
 {
-  const uint8_t *at = stack->addresses;
-  uint64_t even = self->seed ^ stack->process;
-  uint64_t odd = (uint64_t) stack->n << 1 | stack->has_leaf;
-  uint32_t n = stack->n;
-  uint64_t pair[2] = { 0, 0 };
-
-  /* Two chains, so that the multiplications overlap. */
-  for (; n >= 2; n -= 2, at += 16)
-    {
-      memcpy (pair, at, 16);
-      even = sysprof_mix (even, pair[0]);
-      odd = sysprof_mix (odd, pair[1]);
-    }
-  if (n == 1)
-    {
-      memcpy (pair, at, 8);
-      even = sysprof_mix (even, pair[0]);
-    }
-
-  return sysprof_mix (even ^ self->seed, odd);
-}
-
-static Known *
-find_known (Fold *self, const Known *stack)
-{
-  uint32_t at = (uint32_t) stack->hash & (self->n_known_slots - 1);
-
-  for (;; at = (at + 1) & (self->n_known_slots - 1))
-    {
-      Known *known = &self->known[at];
-
-      if (known->addresses == NULL ||
-          (known->hash == stack->hash && known->process == stack->process &&
-           known->n == stack->n && known->has_leaf == stack->has_leaf &&
-           memcmp (known->addresses, stack->addresses, (size_t) stack->n * 8) == 0))
-        return known;
-    }
+  return (uint32_t) sysprof_mix (digest->low ^ self->key, process) & (self->n_known_slots - 1);
 }
 
 static void
@@ -223,111 +233,100 @@ grow_known (Fold *self)
   self->n_known_slots *= 2;
   self->known = g_new0 (Known, self->n_known_slots);
   for (uint32_t i = 0; i < n_old; i++)
-    if (old[i].addresses != NULL)
-      {
-        uint32_t at = (uint32_t) old[i].hash & (self->n_known_slots - 1);
+    {
+      uint32_t at = known_slot (self, &old[i].digest, old[i].process);
 
-        while (self->known[at].addresses != NULL)
-          at = (at + 1) & (self->n_known_slots - 1);
-        self->known[at] = old[i];
-      }
+      if (old[i].stack == 0)
+        continue;
+      while (self->known[at].stack != 0)
+        at = (at + 1) & (self->n_known_slots - 1);
+      self->known[at] = old[i];
+    }
 
   g_free (old);
 }
 
-/* The stack of `n` addresses at offset `at` of the frame. */
 static StackId
 intern_stack (Fold *self,
-              const Frame *frame,
-              size_t at,
-              uint16_t n,
-              ProcessId process,
-              bool has_leaf)
+              FrameNo number,
+              const StackLayout *layout,
+              const StackDigest *digest,
+              ProcessId process)
 {
-  Known stack = { .addresses = frame->bytes + at,
-                  .process = process,
-                  .version = sysprof_mappings_version (&self->mappings, process),
-                  .n = n,
-                  .has_leaf = has_leaf };
+  uint32_t version = sysprof_mappings_version (&self->mappings, process);
+  uint32_t at = known_slot (self, digest, process);
   Known *known;
+  Frame frame;
 
-  if (n == 0)
+  if (digest->low == 0)
     return process;
 
-  stack.hash = hash_stack (self, &stack);
-  known = find_known (self, &stack);
-  if (known->addresses != NULL)
+  while ((known = &self->known[at])->stack != 0 &&
+         (known->digest.low != digest->low || known->digest.high != digest->high ||
+          known->process != process))
+    at = (at + 1) & (self->n_known_slots - 1);
+  if (known->stack != 0 && known->version == version)
+    return known->stack;
+
+  frame = sysprof_store_frame (self->store, number);
+  if (known->stack == 0)
+    self->n_known++;
+  *known = (Known){ *digest, process, version, fold_stack (self, &frame, layout, process) };
+  if (self->n_known <= self->n_known_slots / 2)
+    return known->stack;
+
+  grow_known (self);
+  return intern_stack (self, number, layout, digest, process);
+}
+
+static ProcessId
+process_of (Fold *self, int32_t pid)
+{
+  if (self->last_process == 0 || pid != self->last_pid)
     {
-      if (known->version != stack.version)
-        {
-          known->stack = fold_stack (self, frame, at, &stack);
-          known->version = stack.version;
-        }
-      return known->stack;
+      self->last_pid = pid;
+      self->last_process = sysprof_builder_process (self->builder, pid);
     }
 
-  stack.stack = fold_stack (self, frame, at, &stack);
-  *known = stack;
-  if (++self->n_known > self->n_known_slots / 2)
-    grow_known (self);
-  return stack.stack;
+  return self->last_process;
 }
 
 static void
-new_events (StackEvents *events, uint64_t n, bool has_weight)
+fold_sample (Fold *self, FrameNo number, uint32_t sample)
 {
-  events->time = g_new (int64_t, n);
-  events->pid = g_new (int32_t, n);
-  events->tid = g_new (int32_t, n);
-  events->cpu = g_new (int16_t, n);
-  events->stack = g_new (StackId, n);
-  events->process = g_new (ProcessId, n);
-  if (has_weight)
-    events->weight = g_new (int64_t, n);
+  StackEvents *samples = &self->store->samples;
+  const StackDigest *digests = self->builder->sample_digests;
+  ProcessId process = process_of (self, samples->pid[sample]);
+
+  samples->process[sample] = process;
+  samples->stack[sample] =
+      intern_stack (self, number, &sample_layout, &digests[sample], process);
 }
 
+/* Rows of frees are dropped: the table closes up behind them. */
 static void
-add_event (Fold *self,
-           StackEvents *events,
-           FrameNo number,
-           int32_t tid,
-           ProcessId process,
-           StackId stack)
+fold_allocation (Fold *self, FrameNo number, uint32_t allocation)
 {
-  uint32_t at = events->n++;
-
-  events->time[at] = self->store->frames.time[number];
-  events->pid[at] = self->store->frames.pid[number];
-  events->tid[at] = tid;
-  events->cpu[at] = self->store->frames.cpu[number];
-  events->process[at] = process;
-  events->stack[at] = stack;
-}
-
-static void
-add_sample (Fold *self, FrameNo number, const Frame *frame)
-{
-  ProcessId process = sysprof_builder_process (self->builder, self->store->frames.pid[number]);
-  StackId stack = intern_stack (self, frame, 32, sysprof_frame_u16 (frame, 24), process, true);
-
-  add_event (self, &self->store->samples, number, sysprof_frame_i32 (frame, 28), process,
-             stack);
-}
-
-static void
-add_allocation (Fold *self, FrameNo number, const Frame *frame)
-{
-  int64_t size = sysprof_frame_i64 (frame, 32);
-  StackEvents *allocations = &self->store->allocations;
-  ProcessId process;
+  StackEvents *events = &self->store->allocations;
+  /* Where the same stack was sampled, its first address is another one: no return address. */
+  StackDigest digest = self->builder->allocation_digests[allocation];
+  Frame frame = sysprof_store_frame (self->store, number);
+  int64_t size = sysprof_frame_i64 (&frame, 32);
+  uint32_t at = self->n_allocations;
 
   if (size <= 0)
-    return; /* freed */
+    return;
 
-  process = sysprof_builder_process (self->builder, self->store->frames.pid[number]);
-  allocations->weight[allocations->n] = size;
-  add_event (self, allocations, number, sysprof_frame_i32 (frame, 40), process,
-             intern_stack (self, frame, 48, sysprof_frame_u16 (frame, 44), process, false));
+  digest.high = ~digest.high;
+  events->time[at] = events->time[allocation];
+  events->pid[at] = events->pid[allocation];
+  events->tid[at] = events->tid[allocation];
+  events->cpu[at] = events->cpu[allocation];
+  events->weight[at] = size;
+  events->process[at] = process_of (self, events->pid[at]);
+  events->stack[at] =
+      intern_stack (self, number, &allocation_layout, &digest, events->process[at]);
+  self->n_allocations++;
 }
 
 /* FALSE if cancelled. */
@@ -336,12 +335,10 @@ walk_frames (Fold *self, GError **error)
 {
   Store *store = self->store;
   const Builder *builder = self->builder;
-  uint32_t n_forks = 0;
+  uint32_t n_forks = 0, n_samples = 0, n_allocations = 0;
 
   for (FrameNo i = 0; i < store->frames.n; i++)
     {
-      Frame frame = { 0 };
-
       if (i % CANCEL_EVERY == 0 &&
           g_cancellable_set_error_if_cancelled (builder->cancellable, error))
         return false;
@@ -349,12 +346,10 @@ walk_frames (Fold *self, GError **error)
       switch (store->frames.type[i])
         {
         case SYSPROF_CAPTURE_FRAME_SAMPLE:
-          frame = sysprof_store_frame (store, i);
-          add_sample (self, i, &frame);
+          fold_sample (self, i, n_samples++);
           break;
         case SYSPROF_CAPTURE_FRAME_ALLOCATION:
-          frame = sysprof_store_frame (store, i);
-          add_allocation (self, i, &frame);
+          fold_allocation (self, i, n_allocations++);
           break;
         case SYSPROF_CAPTURE_FRAME_MAP:
           sysprof_mappings_advance (&self->mappings);
@@ -374,6 +369,7 @@ walk_frames (Fold *self, GError **error)
         }
     }
 
+  store->allocations.n = self->n_allocations;
   return true;
 }
 
@@ -406,9 +402,9 @@ init (Fold *self, Builder *builder)
                   .n_known_slots = FIRST_SLOTS,
                   .n_node_slots = FIRST_SLOTS,
                   .node_capacity = MAX (n_processes, FIRST_SLOTS),
-                  .seed = sysprof_random_seed () };
+                  .key = sysprof_random_key () };
   self->known = g_new0 (Known, self->n_known_slots);
-  self->nodes = g_new0 (uint32_t, self->n_node_slots);
+  self->nodes = g_new0 (NodeSlot, self->n_node_slots);
   self->has_user = g_new0 (bool, n_processes);
   self->has_kernel = g_new0 (bool, n_processes);
   self->chain = g_new (AddressId, MOST_ADDRESSES);
@@ -420,9 +416,6 @@ init (Fold *self, Builder *builder)
 
   sysprof_mappings_init (&self->mappings, builder);
   sysprof_addresses_init (&self->addresses, store, &self->mappings);
-  new_events (&store->samples, store->n_frames_by_type[SYSPROF_CAPTURE_FRAME_SAMPLE], false);
-  new_events (&store->allocations, store->n_frames_by_type[SYSPROF_CAPTURE_FRAME_ALLOCATION],
-              true);
 }
 
 static void

@@ -114,6 +114,7 @@ fill_columns (Builder *builder, GError **error)
   if (!sysprof_builder_scan (builder, error))
     return false;
 
+  sysprof_builder_read_samples (builder);
   sysprof_builder_find_processes (builder);
   if (!sysprof_builder_fold_stacks (builder, error))
     return false;
@@ -132,7 +133,9 @@ new_store (FileBytes *bytes, const char *name, GCancellable *cancellable, GError
 {
   OpenStore *self = g_new0 (OpenStore, 1);
   Store *store = &self->store;
-  Builder builder = { .store = store, .cancellable = cancellable };
+  Builder builder = { .store = store,
+                      .cancellable = cancellable,
+                      .key = sysprof_random_key () };
   bool done;
 
   g_atomic_ref_count_init (&self->n_refs);
@@ -153,10 +156,21 @@ new_store (FileBytes *bytes, const char *name, GCancellable *cancellable, GError
   store->damage = *self->damage != '\0' ? self->damage : NULL;
   g_hash_table_unref (builder.process_of_pid);
   g_hash_table_unref (builder.process_of_tid);
+  g_free (builder.sample_digests);
+  g_free (builder.allocation_digests);
   g_free (builder.fork_parent);
   g_free (builder.fork_child);
   g_free (builder.comm_is_derived);
   g_free (builder.has_process_frame);
+
+  if (done && sysprof_file_bytes_were_cut (bytes))
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_TRUNCATED,
+          "Cannot open '%s': it was cut while it was read. Wait until whoever writes it is done.",
+          name != NULL ? name : "the capture");
+      done = false;
+    }
   if (done)
     return store;
 
