@@ -1,0 +1,469 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""sysprof-report over captures made by hand: what it says is compared with what the test counted."""
+import json
+import os
+import pathlib
+import pty
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ET
+
+sys.dont_write_bytecode = True
+import profile as made  # noqa: E402
+
+REPORT = os.path.abspath(sys.argv.pop(1))
+FRAME_NAMES = set('timestamp sample map process fork exit jitmap ctrdef ctrset mark metadata log file allocation overlay '
+                  'trace dbus frame-index unknown'.split())
+
+
+def run(*args, check=True, **options):
+    done = subprocess.run([REPORT, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={**os.environ, 'LC_ALL': 'C.UTF-8', 'NO_COLOR': ''}, **options)
+    if check and done.returncode != 0:
+        raise AssertionError(f'{args}: status {done.returncode}: {done.stderr.decode()}')
+    return done
+
+
+def as_json(*args):
+    return json.loads(run(*args, '--format', 'json').stdout)
+
+
+class Base(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.capture = cls.folder / 'usual.syscap'
+        cls.profile = made.usual().write(cls.capture)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+
+class Json(Base):
+    def functions(self, *args):
+        rows = as_json('functions', *args, self.capture)['rows']
+        return {made.Frame(r['symbol'], r['binary'], r['kind']): (r['self'], r['total']) for r in rows}
+
+    def select(self, predicate):
+        return self.profile.functions([s for s in self.profile.samples if predicate(s)])
+
+    def test_head(self):
+        report = as_json('functions', self.capture)
+        samples = self.profile.samples
+        self.assertEqual((report['format'], report['version'], report['view']), ('sysprof-report', 1, 'functions'))
+        self.assertEqual(report['weight'], {'name': 'samples', 'unit': 'count', 'total': len(samples)})
+        self.assertEqual(report['selection'], {})
+        capture = report['capture']
+        self.assertEqual(capture['path'], str(self.capture))
+        self.assertEqual(capture['start-time'], '2026-01-01T00:00:00Z')
+        self.assertEqual(capture['duration'], samples[-1].time - made.BEGIN)
+        self.assertEqual((capture['samples'], capture['lost']), (len(samples), 0))
+        self.assertEqual(set(capture['frames']), FRAME_NAMES)
+        self.assertEqual({k: n for k, n in capture['frames'].items() if n},
+                         {'sample': len(samples), 'map': 3, 'process': 4, 'metadata': 2, 'file': 3})
+        self.assertEqual(capture['stacks'], {'complete': self.profile.whole(), 'total': len(samples)})
+
+    def test_functions(self):
+        self.assertEqual(self.functions(), self.profile.functions())
+
+    def test_functions_are_sorted(self):
+        rows = as_json('functions', self.capture)['rows']
+        self.assertEqual(rows, sorted(rows, key=lambda r: (-r['self'], -r['total'])))
+        rows = as_json('functions', '--sort', 'total', self.capture)['rows']
+        self.assertEqual([r['total'] for r in rows], sorted((r['total'] for r in rows), reverse=True))
+        rows = as_json('functions', '--sort', 'symbol', self.capture)['rows']
+        self.assertEqual([r['symbol'] for r in rows], sorted(r['symbol'] for r in rows))
+
+    def test_selection(self):
+        begin = made.BEGIN
+        for args, keep in (
+                (('--process', '11'), lambda s: s.pid == 11),
+                (('--process', 'prog'), lambda s: s.pid in (10, 11)),
+                (('--process', '11', '--process', '3'), lambda s: s.pid in (11, 3)),
+                (('--thread', '12'), lambda s: s.tid == 12),
+                (('--cpu', '1'), lambda s: s.cpu == 1),
+                (('--time', '100ms..0.2s'), lambda s: 100_000_000 <= s.time - begin < 200_000_000),
+                (('--symbol', 'ALPHA'), lambda s: any(f.symbol == 'alpha' for f in s.stack)),
+                (('--symbol', '!alpha', '--process', '10'), lambda s: s.pid == 10 and all(f.symbol != 'alpha' for f in s.stack)),
+                (('--process', 'nobody'), lambda s: False)):
+            self.assertEqual(self.functions(*args), self.select(keep), args)
+
+    def test_selection_is_told_as_given(self):
+        report = as_json('functions', '--process', 'pr*', '--time', '..1s', '--no-kernel', self.capture)
+        self.assertEqual(report['selection'], {'process': ['pr*'], 'time': ['..1s'], 'no-kernel': True})
+
+    def test_no_kernel_keeps_the_samples(self):
+        report = as_json('functions', '--no-kernel', self.capture)
+        self.assertEqual(report['weight']['total'], len(self.profile.samples))
+        rows = {r['symbol']: r for r in report['rows']}
+        self.assertEqual((rows['beta']['self'], rows['beta']['total']), (330, 330))
+        self.assertFalse(any(r['kind'] == 'kernel' for r in report['rows']))
+
+    def walk(self, rows, path=()):
+        for row in rows:
+            if row['kind'] == 'root':
+                here = ()
+            elif row['kind'] == 'process':
+                here = ('process', row['symbol'])
+            else:
+                here = path + (made.Frame(row['symbol'], row['binary'], row['kind']),)
+            yield here, (row['self'], row['total'])
+            yield from self.walk(row['children'], here)
+
+    def expected_tree(self):
+        """With processes by name, and those of the same name as one."""
+        expected = {}
+        for path, (own, total) in self.profile.tree().items():
+            path = ('process', self.profile.comm(path[0])) + path[1:] if path else path
+            before = expected.get(path, (0, 0))
+            expected[path] = (before[0] + own, before[1] + total)
+        return expected
+
+    def test_tree_and_flame(self):
+        for view in ('tree', 'flame'):
+            rows = as_json(view, '--merge-processes', self.capture)['rows']
+            self.assertEqual([row['kind'] for row in rows], ['root'])
+            self.assertEqual(dict(self.walk(rows)), self.expected_tree(), view)
+        self.assertEqual(len([r for r in as_json('tree', self.capture)['rows'][0]['children']]), 3)
+
+    def test_tree_sums_up(self):
+        def check(row):
+            self.assertEqual(row['total'], row['self'] + sum(child['total'] for child in row['children']))
+            totals = [child['total'] for child in row['children']]
+            self.assertEqual(totals, sorted(totals, reverse=True))
+            for child in row['children']:
+                check(child)
+        for args in ((), ('--bottom-up',), ('--focus', 'beta'), ('--threads',), ('--fold-recursion',)):
+            check(as_json('tree', *args, self.capture)['rows'][0])
+
+    def test_tree_is_cut_by_weight_depth_and_number(self):
+        whole = dict(self.walk(as_json('tree', '--merge-processes', self.capture)['rows']))
+        least = 0.1 * len(self.profile.samples)
+        cut = dict(self.walk(as_json('tree', '--merge-processes', '--min', '10', self.capture)['rows']))
+        self.assertEqual(cut, {path: w for path, w in whole.items() if w[1] >= least})
+        rows = as_json('tree', '--depth', '1', self.capture)['rows']
+        self.assertEqual([child['children'] for child in rows[0]['children']], [[], [], []])
+        for limit in (1, 4, 7):
+            cut = dict(self.walk(as_json('tree', '--merge-processes', '--limit', limit, self.capture)['rows']))
+            self.assertEqual(len(cut), limit)
+            left_out = [w[1] for path, w in whole.items() if path not in cut]
+            self.assertGreaterEqual(min(w[1] for w in cut.values()), max(left_out))
+
+    def neighbours(self, view, name):
+        rows = as_json(view, '--focus', name, self.capture)['rows']
+        return {r['symbol']: (r['self'], r['total']) for r in rows}
+
+    def test_callers_and_callees(self):
+        self.assertEqual(self.neighbours('callers', 'alpha'), {'main': (400, 400), 'helper': (50, 50), 'beta': (0, 30)})
+        self.assertEqual(self.neighbours('callees', 'main'), {'alpha': (400, 400), 'beta': (100, 330)})
+        self.assertEqual(self.neighbours('callers', 'beta'), {'main': (100, 330), 'alpha': (30, 30)})
+
+    def test_processes(self):
+        rows = as_json('processes', self.capture)['rows']
+        weights = {pid: sum(s.pid == pid for s in self.profile.samples) for pid in self.profile.processes}
+        self.assertEqual({r['pid']: (r['command'], r['self'], r['total']) for r in rows},
+                         {pid: (command, weights[pid], weights[pid]) for pid, command in self.profile.processes.items()})
+        self.assertEqual([r['total'] for r in rows], sorted(weights.values(), reverse=True))
+        duration = self.profile.samples[-1].time - made.BEGIN
+        for row in rows:
+            self.assertEqual((row['start'], row['end']), (0, duration))
+        only = as_json('processes', '--process', '11', self.capture)['rows']
+        self.assertEqual([r['pid'] for r in only], [11])
+
+    def test_process_details(self):
+        rows = {r['pid']: r for r in as_json('processes', '--details', self.capture)['rows']}
+        self.assertEqual(rows[10]['threads'], ['10', '12'])
+        self.assertEqual(rows[10]['maps'], ['400000-10400000 0 /usr/bin/prog'])
+        self.assertEqual(rows[10]['mounts'], [])
+
+    def test_threads(self):
+        rows = as_json('threads', self.capture)['rows']
+        weights = {}
+        for sample in self.profile.samples:
+            weights[sample.pid, sample.tid] = weights.get((sample.pid, sample.tid), 0) + 1
+        self.assertEqual({(r['pid'], r['tid']): r['total'] for r in rows if r['total']}, weights)
+
+    def test_samples(self):
+        rows = as_json('samples', self.capture)['rows']
+        self.assertEqual(len(rows), len(self.profile.samples))
+        for row, sample in zip(rows, self.profile.samples):
+            self.assertEqual((row['time'], row['pid'], row['tid'], row['cpu']),
+                             (sample.time - made.BEGIN, sample.pid, sample.tid, sample.cpu))
+            stack = [made.Frame(**entry) for entry in row['stack']]
+            is_whole = sample.stack[-1].symbol in made.ENTRIES
+            self.assertEqual(row['complete'], is_whole)
+            if stack[-1].kind == 'marker':
+                self.assertFalse(is_whole)
+                stack.pop()
+            self.assertEqual(tuple(stack), sample.stack)
+            self.assertEqual(row['unwind'], 'frame-pointer')
+            self.assertEqual(row['reason'] in ('end', 'root', 'kernel-thread', 'in-exec'), is_whole)
+        self.assertEqual(len(as_json('samples', '--limit', '7', self.capture)['rows']), 7)
+        self.assertEqual({r['tid'] for r in as_json('samples', '--thread', '12', self.capture)['rows']}, {12})
+
+    def test_quality(self):
+        report = as_json('quality', self.capture)
+        rows = report['rows']
+        self.assertEqual(set(rows[0]), {'binary', 'reason', 'samples', 'remedy'})
+        cut = [r for r in rows if r['reason'].startswith('cut')]
+        self.assertEqual([(r['binary'], r['samples']) for r in cut], [('prog', 50)])
+        self.assertIn('frame-pointer', cut[0]['remedy'])
+        self.assertEqual(sum(r['samples'] for r in rows if r['reason'] == 'whole'), self.profile.whole())
+        self.assertEqual(sum(r['samples'] for r in rows), len(self.profile.samples))
+
+    def test_summary(self):
+        report = as_json(self.capture)
+        self.assertEqual(report['view'], 'summary')
+        self.assertNotIn('rows', report)
+        for section in ('processes', 'functions', 'quality'):
+            self.assertEqual(report[section], as_json(section, self.capture)['rows'])
+
+    def test_metadata_and_files(self):
+        rows = as_json('metadata', self.capture)['rows']
+        self.assertEqual([(r['id'], r['value']) for r in rows], [('hostname', 'box'), ('n-cpu', '2')])
+        rows = {r['name']: r for r in as_json('files', self.capture)['rows']}
+        self.assertEqual(set(rows), {'/etc/os-release', '/proc/kallsyms.gz', '__symbols__'})
+        self.assertEqual(rows['/etc/os-release']['size'], 22)
+
+    def test_limit_zero_is_all(self):
+        self.assertEqual(len(as_json('functions', '--limit', '0', self.capture)['rows']), len(self.profile.functions()))
+        self.assertEqual(len(as_json('functions', '--limit', '2', self.capture)['rows']), 2)
+
+    def test_capture_without_samples(self):
+        empty = self.folder / 'empty.syscap'
+        made.Profile().write(empty)
+        for view in ('summary', 'functions', 'tree', 'flame', 'processes', 'threads', 'samples', 'quality', 'metadata', 'files'):
+            for form in ('json', 'text', 'html', 'svg'):
+                run(view, '--format', form, empty)
+            self.assertEqual(as_json(view, empty)['weight']['total'], 0)
+        self.assertEqual(run('--format', 'folded', empty).stdout, b'')
+
+    def test_standard_input(self):
+        with open(self.capture, 'rb') as stream:
+            report = json.loads(run('functions', '--format', 'json', '-', stdin=stream).stdout)
+        self.assertEqual(report['weight']['total'], len(self.profile.samples))
+
+
+class Looks(Base):
+    def test_folded(self):
+        lines = run('--format', 'folded', self.capture).stdout.decode().splitlines()
+        found = {stack: int(weight) for stack, weight in (line.rsplit(' ', 1) for line in lines)}
+        self.assertEqual(found, dict(self.profile.folded()))
+        self.assertEqual(len(lines), len(found), 'equal stacks are one line')
+        self.assertEqual(lines, sorted(lines))
+
+    def test_folded_by_thread(self):
+        text = run('--format', 'folded', '--threads', '--process', '10', self.capture).stdout.decode()
+        self.assertIn('prog;Thread 12;_start;main;beta 100\n', text)
+
+    def test_folded_rewrites_what_readers_trip_over(self):
+        path = self.folder / 'names.syscap'
+        (made.Profile().process(1, 'a')
+         .add(3, 1, 1, '_start', 'semi;colon', 'new line', 'ends in 12')
+         .add(2, 1, 1, '_start', '#hash', 'bad \udcff')).write(path)
+        lines = run('--format', 'folded', path).stdout.decode().splitlines()
+        self.assertEqual(lines, ['a;_start;#hash;bad \ufffd 2', 'a;_start;semi:colon;new line;ends in_12 3'])
+
+    def test_text(self):
+        text = run('functions', self.capture).stdout.decode()
+        self.assertIn(f'{len(self.profile.samples)} samples', text)
+        rows = {row.split()[-1]: row for row in text.splitlines() if '%' in row}
+        for frame, (own, total) in self.profile.functions().items():
+            n = len(self.profile.samples)
+            self.assertEqual(rows[frame.symbol].split(),
+                             [f'{100 * own / n:.2f}', '%', str(own), f'{100 * total / n:.2f}', '%', str(total),
+                              frame.binary, frame.symbol])
+
+    def test_text_of_the_summary_is_one_screen(self):
+        text = run(self.capture).stdout.decode()
+        self.assertLess(len(text.splitlines()), 48)
+        for words in ('box', '2 x', 'Some OS', '810', 'lost', 'whole', 'Processes', 'Functions', 'alpha', 'sysprof-report tree'):
+            self.assertIn(words.removeprefix('sysprof-report '), text)
+
+    def test_text_does_not_depend_on_the_terminal(self):
+        env = {**os.environ, 'COLUMNS': '20', 'TERM': 'xterm', 'LC_ALL': 'C'}
+        plain = subprocess.run([REPORT, 'tree', self.capture], stdout=subprocess.PIPE, env=env).stdout
+        self.assertEqual(plain, run('tree', self.capture).stdout)
+        self.assertNotIn(b'\x1b', plain)
+
+    def on_terminal(self, *args, env=(), columns=60, rows=20):
+        leader, follower = pty.openpty()
+        import fcntl
+        import struct
+        import termios
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+        environment = {**os.environ, 'TERM': 'xterm-256color', 'LC_ALL': 'C.UTF-8', 'PAGER': 'cat', **dict(env)}
+        environment.pop('NO_COLOR', None)
+        environment.update(dict(env))
+        child = subprocess.Popen([REPORT, *map(str, args)], stdout=follower, env=environment)
+        os.close(follower)
+        text = b''
+        while True:
+            try:
+                got = os.read(leader, 65536)
+            except OSError:
+                break
+            if not got:
+                break
+            text += got
+        os.close(leader)
+        self.assertEqual(child.wait(), 0)
+        return text.decode()
+
+    def test_terminal(self):
+        text = self.on_terminal('tree', self.capture)
+        self.assertIn('\x1b[', text)
+        bare = re.sub('\x1b\\[[0-9;]*m', '', text).splitlines()
+        self.assertLessEqual(max(map(len, bare[1:])), 60)
+        self.assertLessEqual(len(bare), 20)
+        self.assertNotIn('\x1b', self.on_terminal('tree', self.capture, env={'NO_COLOR': '1'}))
+        self.assertNotIn('\x1b', self.on_terminal('tree', self.capture, env={'TERM': 'dumb'}))
+        self.assertIn('more (--limit 0', self.on_terminal('functions', self.capture, rows=10))
+
+    def test_pager(self):
+        text = self.on_terminal('functions', '--limit', '0', self.capture, rows=8, env={'PAGER': 'sed s/^/paged:/'})
+        self.assertTrue(all(line.startswith('paged:') for line in text.splitlines()))
+        text = self.on_terminal('functions', self.capture, rows=50, env={'PAGER': 'sed s/^/paged:/'})
+        self.assertNotIn('paged:', text)
+
+    def test_names_do_not_reach_terminals_raw(self):
+        path = self.folder / 'escape.syscap'
+        made.Profile().process(1, 'a\x1b]0;x\x07').add(3, 1, 1, '_start', 'evil\x1b[31m\x9b1m').write(path)
+        for view in ('functions', 'tree', 'flame', 'processes', 'samples', 'summary'):
+            self.assertNotRegex(run(view, path).stdout.decode(), '[\x00-\x09\x0b-\x1f\x7f-\x9f]')
+
+    def test_pictures_are_well_formed(self):
+        for view in ('flame', 'functions', 'tree', 'summary', 'samples'):
+            root = ET.fromstring(run(view, '--format', 'svg', self.capture).stdout)
+            self.assertEqual(root.tag, '{http://www.w3.org/2000/svg}svg')
+        svg = run('flame', '--format', 'svg', '--title', 'A & B', '--width', '900', '--height', '20', self.capture).stdout
+        self.assertIn(b'width="900"', svg)
+        self.assertIn(b'A &amp; B', svg)
+        self.assertIn(b'<title>alpha (50 samples, 6.17%)</title>', svg)
+
+    def test_pages(self):
+        for view in ('flame', 'functions', 'tree', 'summary', 'samples', 'quality'):
+            page = run(view, '--format', 'html', self.capture).stdout.decode()
+            self.assertTrue(page.startswith('<!DOCTYPE html>'))
+            self.assertNotRegex(page, r'(src|href)="(?!data:)')
+            self.assertIn('alpha', page) if view != 'quality' else self.assertIn('frame-pointer', page)
+
+    def test_depth_1000_and_long_names(self):
+        path = self.folder / 'deep.syscap'
+        (made.Profile().process(1, 'deep').add(2, 1, 1, '_start', *[f'level{i}' for i in range(1000)])
+         .add(1, 1, 1, '_start', 'L' * 10000)).write(path)
+        folded = run('--format', 'folded', path).stdout.decode()
+        self.assertIn(';level998;level999 2\n', folded)
+        self.assertIn('L' * 10000, folded)
+        report = run('tree', '--format', 'json', path).stdout.decode()
+        self.assertEqual(report.count('"children"'), 1004)
+        for form in ('text', 'html', 'svg'):
+            self.assertIn('level999', run('tree', '--format', form, path).stdout.decode())
+            self.assertTrue(run('flame', '--format', form, path).stdout)
+
+
+class Usage(Base):
+    def refuse(self, status, words, *args):
+        done = run(*args, check=False)
+        message = done.stderr.decode()
+        self.assertEqual(done.returncode, status, f'{args}: {message}')
+        self.assertEqual(message.count('\n'), 1, 'one line')
+        self.assertTrue(message.startswith('sysprof-report: '))
+        self.assertIn(words, message)
+        self.assertEqual(done.stdout, b'')
+
+    def test_wrong_usage(self):
+        capture = self.capture
+        for words, *args in (
+                ('Which capture?',), ('./functions', 'functions'), ("no view 'nosuch'", 'nosuch', capture),
+                ("does not have the view 'marks' yet", 'marks', capture), ('too much', 'tree', capture, 'x'),
+                ('--wat', '--wat', capture), ('--limit x', '--limit', 'x', capture), ('--min', '--min', '200', capture),
+                ("no format 'bmp'", '--format', 'bmp', capture), ("format 'csv' yet", '--format', 'csv', capture),
+                ("'x.bmp'", '-o', 'x.bmp', capture), ('--focus SYMBOL', 'callers', capture),
+                ('it has symbol, binary', 'functions', '--sort', 'size', capture), ('--time', '--time', 'x', capture),
+                ('--colors pink', '--colors', 'pink', capture), ('--collapse yet', '--collapse', 'x', capture),
+                ('samples only', '--weight', 'bytes', capture), ('capture itself', '-o', capture, '--format', 'text', capture)):
+            self.refuse(2, words, *args)
+
+    def test_failures(self):
+        self.refuse(1, 'no-such-file', self.folder / 'no-such-file')
+        self.refuse(1, '/etc/passwd', '/etc/passwd')
+        self.refuse(1, 'no function', 'callers', '--focus', 'nobody', self.capture)
+        self.refuse(1, "no file 'nope'", '--extract', 'nope', self.capture)
+        self.refuse(1, 'folder', '-o', self.folder / 'none' / 'x.json', self.capture)
+
+    def test_full_disk(self):
+        with open('/dev/full', 'wb') as full:
+            done = subprocess.run([REPORT, 'functions', '--format', 'json', self.capture], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b'No space left', done.stderr)
+
+    def test_capture_named_like_a_view(self):
+        path = self.folder / 'functions'
+        path.write_bytes(self.capture.read_bytes())
+        done = subprocess.run([REPORT, './functions'], cwd=self.folder, stdout=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0)
+        done = subprocess.run([REPORT, 'tree', 'functions'], cwd=self.folder, stdout=subprocess.PIPE)
+        self.assertIn(b'alpha', done.stdout)
+
+    def test_output_takes_the_format_from_the_suffix(self):
+        for suffix, begin in (('.json', b'{"format"'), ('.txt', b'Functions of'), ('.html', b'<!DOCTYPE'),
+                              ('.svg', b'<svg'), ('.folded', b'kworker/0:1;')):
+            path = self.folder / ('out' + suffix)
+            self.assertEqual(run('functions', '-o', path, self.capture).stdout, b'')
+            self.assertTrue(path.read_bytes().startswith(begin), suffix)
+
+    def test_output_replaces_atomically(self):
+        path = self.folder / 'old.json'
+        path.write_text('old')
+        path.chmod(0o640)
+        link = self.folder / 'link.json'
+        link.symlink_to(path)
+        held = path.open()
+        self.addCleanup(held.close)
+        run('functions', '-o', link, self.capture)
+        self.assertEqual(held.read(), 'old', 'who has it open keeps the old one')
+        self.assertTrue(link.is_symlink())
+        json.loads(path.read_text())
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o640)
+        path.write_text('old')
+        self.assertEqual(run('callers', '--focus', 'nobody', '-o', path, self.capture, check=False).returncode, 1)
+        self.assertEqual(path.read_text(), 'old')
+        self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith('.')], [], 'nothing is left behind')
+
+    def test_output_to_a_device_and_a_pipe(self):
+        run('functions', '--format', 'json', '-o', '/dev/null', self.capture)
+        self.assertTrue(stat.S_ISCHR(os.stat('/dev/null').st_mode))
+        fifo = self.folder / 'fifo.json'
+        os.mkfifo(fifo)
+        child = subprocess.Popen([REPORT, 'functions', '-o', fifo, self.capture])
+        json.loads(fifo.read_bytes())
+        self.assertEqual(child.wait(), 0)
+        self.assertTrue(stat.S_ISFIFO(os.stat(fifo).st_mode))
+
+    def test_a_reader_may_go_away(self):
+        done = subprocess.run(['bash', '-o', 'pipefail', '-c', f'"{REPORT}" samples --format json "{self.capture}" | head -c 10'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr), (0, b''))
+
+    def test_extract(self):
+        self.assertEqual(run('--extract', '/etc/os-release', self.capture).stdout, b'PRETTY_NAME="Some OS"\n')
+        self.assertIn(b' T vfs_read\n', run('files', '--extract', '/proc/kallsyms', self.capture).stdout)
+
+    def test_help_names_every_view(self):
+        text = run('--help').stdout.decode()
+        for view in ('summary', 'functions', 'tree', 'callers', 'callees', 'flame', 'processes', 'threads', 'samples', 'quality',
+                     'metadata', 'files'):
+            self.assertRegex(text, rf'(?m)^  {view} ')
+        self.assertRegex(run('--version').stdout.decode(), r'^Sysprof \d+\.\d+\.\d+\n$')
+
+
+if __name__ == '__main__':
+    unittest.main()
