@@ -138,7 +138,8 @@ fill_stacks (Fixture *self)
 
       for (uint32_t j = 0; j < sample->n; j++)
         {
-          int64_t key = ((int64_t) at << 32) | sample->addresses[j];
+          /* The hash of a number is its low half. */
+          int64_t key = ((int64_t) sample->addresses[j] << 32) | at;
           StackId next = GPOINTER_TO_UINT (g_hash_table_lookup (known, &key));
 
           if (next == 0)
