@@ -20,7 +20,6 @@ typedef struct
   const SymbolTable *table;
   const Store *store;
   GArray *entries; /* PackedEntry; `name` and `tag` are StringIds until they are written */
-  uint32_t n_kernel_copies;
 } Packer;
 
 static int
@@ -77,41 +76,84 @@ pid_of_address (const Packer *self, AddressId address)
   return (uint32_t) self->store->processes.row[addresses->process[address]].pid;
 }
 
+/* A set of numbers; 0 is never in it. */
+typedef struct
+{
+  uint64_t *slots; /* [n_slots] open addressing, a power of two */
+  uint32_t n_slots;
+  uint32_t n;
+} NumberSet;
+
+static uint64_t *
+find_slot (const NumberSet *self, uint64_t number)
+{
+  uint32_t mask = self->n_slots - 1;
+  uint32_t at = (uint32_t) ((number * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15)) >> 32) & mask;
+
+  while (self->slots[at] != 0 && self->slots[at] != number)
+    at = (at + 1) & mask;
+  return &self->slots[at];
+}
+
+/* FALSE where it was there already. */
+static bool
+add_number (NumberSet *self, uint64_t number)
+{
+  uint64_t *slot;
+
+  if (self->n * 2 >= self->n_slots)
+    {
+      NumberSet larger = { .n_slots = MAX (self->n_slots * 2, 1024), .n = self->n };
+
+      larger.slots = g_new0 (uint64_t, larger.n_slots);
+      for (uint32_t i = 0; i < self->n_slots; i++)
+        if (self->slots[i] != 0)
+          *find_slot (&larger, self->slots[i]) = self->slots[i];
+      g_free (self->slots);
+      *self = larger;
+    }
+
+  slot = find_slot (self, number);
+  if (*slot == number)
+    return false;
+  *slot = number;
+  self->n++;
+  return true;
+}
+
 /* Each pair of a process and a kernel symbol that its stacks hold, once. */
 static void
 add_kernel_copies (Packer *self)
 {
   const StackTree *stacks = &self->store->stacks;
   const AddressTable *addresses = &self->store->addresses;
-  g_autofree ProcessId *process = g_new0 (ProcessId, MAX (stacks->n, 1));
-  g_autoptr (GHashTable) seen =
-      g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  g_autofree uint32_t *pid =
+      g_new0 (uint32_t, MAX (stacks->n, 1)); /* of each stack's process */
   uint32_t first = self->entries->len;
+  NumberSet seen = { 0 };
 
-  for (StackId stack = 1; stack < stacks->n; stack++)
+  for (StackId stack = 1; stack < stacks->n && seen.n <= MOST_KERNEL_COPIES; stack++)
     {
       AddressId address = stacks->address[stack];
-      uint32_t pid;
-      gint64 key;
 
-      process[stack] =
-          stacks->depth[stack] == 0 ? (ProcessId) stack : process[stacks->parent[stack]];
-      if (stacks->depth[stack] == 0 || addresses->kind[address] != ADDRESS_KERNEL ||
-          !is_packed (self, address) || process[stack] >= self->store->processes.n)
-        continue;
-
-      pid = (uint32_t) self->store->processes.row[process[stack]].pid;
-      key = (gint64) ((uint64_t) pid << 32 | self->table->of_address[address]);
-      if (pid == 0 || g_hash_table_contains (seen, &key))
-        continue;
-      if (g_hash_table_size (seen) == MOST_KERNEL_COPIES)
+      if (stacks->depth[stack] == 0)
         {
-          g_array_set_size (self->entries, first);
-          return;
+          pid[stack] = stack < self->store->processes.n
+                           ? (uint32_t) self->store->processes.row[stack].pid
+                           : 0;
+          continue;
         }
-      g_hash_table_add (seen, g_memdup2 (&key, sizeof key));
-      add_entry (self, address, pid, false);
+
+      pid[stack] = pid[stacks->parent[stack]];
+      if (pid[stack] != 0 && addresses->kind[address] == ADDRESS_KERNEL &&
+          is_packed (self, address) &&
+          add_number (&seen, (uint64_t) pid[stack] << 32 | self->table->of_address[address]))
+        add_entry (self, address, pid[stack], false);
     }
+
+  if (seen.n > MOST_KERNEL_COPIES)
+    g_array_set_size (self->entries, first);
+  g_free (seen.slots);
 }
 
 /* Sorted, each range once, none reaching into the next: peers search by halving. */

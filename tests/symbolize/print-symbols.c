@@ -10,6 +10,8 @@
 
 #include "symbolize/symbolize.h"
 
+#include <stdio.h>
+
 static char *pack_to, *unnamed_to, *kallsyms_to, *sysroot;
 static char **debug_dirs;
 static gboolean use_sandbox, ignore_bundled;
@@ -32,7 +34,7 @@ print_address (const Store *store, const SymbolTable *table, AddressId address)
   SymbolId id = table->of_address[address];
   const Symbol *symbol = &table->row[id];
 
-  g_print (
+  printf (
       "%d\t%s\t%" G_GINT64_MODIFIER "x\t%s\t%s\t%" G_GINT64_MODIFIER "x\t%" G_GINT64_MODIFIER
       "x\t%s\t%s\t%s\n",
       store->processes.row[addresses->process[address]].pid,

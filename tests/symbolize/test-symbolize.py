@@ -1,0 +1,493 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""src/symbolize over captures made by hand: names against nm and /proc/kallsyms, files by their identity, tables by
+their description.
+
+usage: test-symbolize.py PRINT-SYMBOLS C-PROGRAM
+"""
+
+import bisect
+import datetime
+import gzip
+import os
+import pathlib
+import platform
+import random
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from capture import KERNEL, USER, Capture, read_symbol_table, symbol_table
+
+PRINT_SYMBOLS, PROGRAM = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+sys.argv[1:] = []
+PID, BASE = 4000001, 0x7F0000000000  # above the largest pid: no such process lives
+IS_ROOT = os.geteuid() == 0
+
+
+def run(*command, check=True):
+    done = subprocess.run(command, text=True, capture_output=True)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{command}: {done.stderr}")
+    return done.stdout
+
+
+class Row:
+    def __init__(self, line):
+        fields = line.split("\t")
+        self.pid, self.kind, self.address = int(fields[0]), fields[1], int(fields[2], 16)
+        self.name, self.binary = fields[3], fields[4]
+        self.start, self.end = int(fields[5], 16), int(fields[6], 16)
+        self.reason, self.is_entry, self.raw_name = fields[7], fields[8] == "entry", fields[9]
+
+
+def symbolize(path, *options, command=()):
+    rows = [Row(line) for line in run(*command, PRINT_SYMBOLS, *options, path).splitlines()]
+    return {row.address: row for row in rows}
+
+
+def functions(path, *options):
+    """{address: (size, {names})} of the functions that nm lists with a size."""
+    found = {}
+    for line in run("nm", "-S", "--defined-only", *options, path, check=False).splitlines():
+        match = re.match(r"([0-9a-f]+) ([0-9a-f]+) [tTwWiI] (\S+)$", line)
+        if match:
+            size, names = found.setdefault(int(match[1], 16), (0, set()))
+            found[int(match[1], 16)] = (max(size, int(match[2], 16)), names | {match[3].split("@")[0]})
+    return found
+
+
+def segments(path):
+    """(offset, address, size) of what is executable."""
+    loads = re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", run("readelf", "-lW", path))
+    return [tuple(int(number, 16) for number in load) for load in loads]
+
+
+def build_id(path):
+    return re.search(r"Build ID: ([0-9a-f]+)", run("readelf", "-n", path))[1]
+
+
+def library(name):
+    for line in run("ldconfig", "-p").splitlines():
+        if line.strip().startswith(name + " ") and "x86-64" in line:
+            return os.path.realpath(line.split("=> ")[1])
+
+
+class Symbolize(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def place(self, *names):
+        path = os.path.join(self.dir, *names)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return path
+
+    def capture_of(self, path, link_addresses, mapped_as=None, inode=None, hex_id=None, is_return=False, **more):
+        """One process that has `path` mapped at BASE, and was seen at these addresses of it."""
+        offset, address, size = segments(path)[0]
+        capture = Capture(**more)
+        capture.process(PID, "program")
+        inode = os.stat(path).st_ino if inode is None else inode
+        capture.map(PID, BASE, BASE + ((size + 4095) & ~4095), offset, inode, mapped_as or path, hex_id)
+        for at in link_addresses:
+            here = BASE + at - address
+            capture.sample(PID, [USER, BASE + 0x10, here] if is_return else [USER, here])
+        return capture, BASE - address
+
+    def check_names(self, path, found, rows, bias, is_complete=True):
+        for address, (size, names) in found.items():
+            row = rows[address + bias]
+            self.assertIn(row.name, names)
+            self.assertEqual((row.kind, row.reason), ("user", ""))
+            self.assertLessEqual(row.start, row.address)
+            self.assertLess(row.address, row.end)
+            if is_complete:
+                self.assertEqual(row.start, address + bias)
+
+    # --- ELF files ---
+
+    def test_every_function(self):
+        """First and last byte of every function of libc, ld.so and a program, by nm of the file or its debug file."""
+        for path in (library("libc.so.6"), library("ld-linux-x86-64.so.2"), PROGRAM):
+            hex_id = build_id(path)
+            debug = f"/usr/lib/debug/.build-id/{hex_id[:2]}/{hex_id[2:]}.debug"
+            found = functions(debug) if os.path.exists(debug) else functions(path, "-D") or functions(path)
+            first = {a: f for a, f in found.items() if f[0]}
+            starts = sorted(first)
+            last = {}
+            for a in starts:
+                end = a + first[a][0] - 1
+                if bisect.bisect_right(starts, end) - 1 == starts.index(a):
+                    last[end] = first[a]
+            self.assertGreater(len(first), 5)
+            with self.subTest(path):
+                capture, bias = self.capture_of(path, list(first) + list(last))
+                rows = symbolize(capture.save(self.place("c")))
+                self.check_names(path, first, rows, bias)
+                self.check_names(path, last, rows, bias, is_complete=False)
+                if IS_ROOT:
+                    sandboxed = symbolize(self.place("c"), "--sandbox")
+                    self.assertEqual({a: vars(r) for a, r in sandboxed.items()}, {a: vars(r) for a, r in rows.items()})
+
+    def test_return_addresses(self):
+        """Behind a call that is a function's last instruction lies the next function: the caller is named."""
+        found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
+        ends = {a + f[0]: f for a, f in found.items() if f[0] > 1}
+        capture, bias = self.capture_of(PROGRAM, list(ends), is_return=True)
+        rows = symbolize(capture.save(self.place("c")))
+        for end, (size, names) in ends.items():
+            row = rows[end + bias]
+            self.assertIn(row.name, names)
+            self.assertEqual((row.start, row.end), (end - size + bias, end + bias))
+
+    def test_identity(self):
+        main = next(a for a, f in functions(PROGRAM).items() if "main" in f[1])
+        inode, hex_id = os.stat(PROGRAM).st_ino, build_id(PROGRAM)
+        wrong = "00" * (len(hex_id) // 2)
+        for expected, given in (
+            ("main", dict(inode=inode)),
+            ("main", dict(inode=0)),
+            ("main", dict(inode=inode + 1, hex_id=hex_id)),
+            ("the file was replaced since", dict(inode=inode + 1)),
+            ("the file here has another build id", dict(inode=inode, hex_id=wrong)),
+            ("the file here has another build id", dict(inode=0, hex_id=wrong)),
+            ("the file is not on this machine", dict(mapped_as="/nowhere/program")),
+        ):
+            capture, bias = self.capture_of(PROGRAM, [main], **given)
+            row = symbolize(capture.save(self.place("c")))[main + bias]
+            self.assertEqual(row.reason or row.name, expected, given)
+            if row.reason:
+                offset, address, size = segments(PROGRAM)[0]
+                base = os.path.basename(given.get("mapped_as", PROGRAM))
+                self.assertEqual(row.name, f"[{base}+0x{main - address + offset:x}]")
+
+    def test_files_that_are_none(self):
+        main = next(iter(functions(PROGRAM)))
+        text = self.place("text")
+        pathlib.Path(text).write_text("no ELF file\n" * 1000)
+        os.mkfifo(self.place("fifo"))
+        cut = self.place("cut")
+        pathlib.Path(cut).write_bytes(pathlib.Path(PROGRAM).read_bytes()[:40])
+        for path, reason in (
+            (text, "not an ELF file, or a damaged one"),
+            (cut, "not an ELF file, or a damaged one"),
+            (self.place("fifo"), "the file is not on this machine"),
+            (self.dir, "the file is not on this machine"),
+            ("/dev/zero", "generated code: no file stands behind it"),
+        ):
+            for options in ((), ("--sandbox",)) if IS_ROOT else ((),):
+                capture, bias = self.capture_of(PROGRAM, [main], mapped_as=path, inode=0)
+                row = symbolize(capture.save(self.place("c")), *options)[main + bias]
+                self.assertTrue(row.name.startswith("["), row.name)
+                if path != "/dev/zero":
+                    self.assertEqual(row.reason, reason, path)
+
+    @unittest.skipUnless(IS_ROOT, "needs another user")
+    def test_file_that_may_not_be_read(self):
+        main = next(iter(functions(PROGRAM)))
+        secret = self.place("secret")
+        shutil.copy(PROGRAM, secret)
+        os.chmod(secret, 0o600)
+        os.chmod(self.dir, 0o755)
+        capture, bias = self.capture_of(PROGRAM, [main], mapped_as=secret, inode=0)
+        capture.save(self.place("c"))
+        row = symbolize(self.place("c"), command=("setpriv", "--reuid=65534", "--clear-groups"))[main + bias]
+        self.assertEqual(row.reason, "the file may not be read")
+
+    def stripped_program(self, *names):
+        stripped, debug = self.place("bin", "program"), self.place(*names)
+        shutil.copy(PROGRAM, stripped)
+        run("objcopy", "--only-keep-debug", PROGRAM, debug)
+        run("strip", stripped)
+        return stripped, debug
+
+    def test_debug_files(self):
+        hex_id = build_id(PROGRAM)
+        found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
+        here = os.path.join(self.dir, "bin").lstrip("/")
+        for names, options, has_link in (
+            (("bin", "x.debug"), (), True),
+            (("bin", ".debug", "x.debug"), (), True),
+            (("d", here, "x.debug"), ("--debug-dir", self.place("d")), True),
+            (("d", ".build-id", hex_id[:2], hex_id[2:] + ".debug"), ("--debug-dir", self.place("d")), False),
+        ):
+            with self.subTest(names):
+                stripped, debug = self.stripped_program(*names)
+                if has_link:
+                    run("objcopy", f"--add-gnu-debuglink={debug}", stripped)
+                capture, bias = self.capture_of(stripped, found)
+                self.check_names(stripped, found, symbolize(capture.save(self.place("c")), *options), bias)
+                if IS_ROOT:
+                    self.check_names(stripped, found, symbolize(self.place("c"), "--sandbox", *options), bias)
+
+                # One of another build: never used, and neither where only the sum tells.
+                other = self.place("other")
+                run("objcopy", "--update-section", f".note.gnu.build-id={self.note(hex_id)}", debug, other)
+                os.rename(other, debug)
+                rows = symbolize(self.place("c"), *options)
+                self.assertEqual({r.name[0] for r in rows.values()}, {"["})
+                shutil.rmtree(self.place("bin"))
+
+    def note(self, hex_id):
+        path = self.place("note")
+        wrong = bytes.fromhex(hex_id)[::-1]
+        pathlib.Path(path).write_bytes(
+            len(b"GNU\0").to_bytes(4, "little") + len(wrong).to_bytes(4, "little") + b"\3\0\0\0GNU\0" + wrong)
+        return path
+
+    def test_debug_link_by_sum(self):
+        stripped, debug = self.stripped_program("bin", "x.debug")
+        for path in (stripped, debug):
+            run("objcopy", "--remove-section", ".note.gnu.build-id", path)
+        run("objcopy", f"--add-gnu-debuglink={debug}", stripped)
+        found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
+        capture, bias = self.capture_of(stripped, found)
+        self.check_names(stripped, found, symbolize(capture.save(self.place("c"))), bias)
+        with open(debug, "ab") as file:
+            file.write(b"\0")
+        self.assertEqual({r.name[0] for r in symbolize(self.place("c")).values()}, {"["})
+
+    def test_unnamed_says_link_time_address(self):
+        """In a program that is not position independent, file offsets and addresses differ."""
+        program = self.place("fixed")
+        source = self.place("fixed.c")
+        pathlib.Path(source).write_text("static int f (void) { return 1; } int main (void) { return f (); }\n")
+        run("cc", "-O0", "-no-pie", "-o", program, source)
+        place = next(a for a, f in functions(program).items() if "f" in f[1])
+        run("strip", program)
+        capture, bias = self.capture_of(program, [place])
+        row = symbolize(capture.save(self.place("c")))[place + bias]
+        self.assertEqual(row.name, f"[fixed+0x{place:x}]")
+        self.assertNotEqual(row.reason, "")
+        self.assertFalse(row.is_entry)
+
+    def test_entries_of_the_stripped_c_library(self):
+        """A sysroot with a C library and no debug files: the functions where whole stacks end are nameless entries."""
+        libc = library("libc.so.6")
+        hex_id = build_id(libc)
+        debug = f"/usr/lib/debug/.build-id/{hex_id[:2]}/{hex_id[2:]}.debug"
+        if not os.path.exists(debug):
+            self.skipTest("libc6-dbg is not installed")
+        os.makedirs(os.path.dirname(self.dir + "/root" + libc))
+        shutil.copy(libc, self.dir + "/root" + libc)
+        names = {name: a + f[0] // 2 for a, f in functions(debug).items() if f[0] > 1 for name in f[1]}
+        entries = [names["__libc_start_call_main"], names["start_thread"]]
+        others = [names["_int_malloc"], names["__run_exit_handlers"], names["create_thread"]]
+        capture, bias = self.capture_of(libc, entries + others, inode=0)
+        rows = symbolize(capture.save(self.place("c")), "--sysroot", self.dir + "/root")
+        for address in entries + others:
+            row = rows[address + bias]
+            self.assertEqual(row.name, f"[libc.so.6+0x{address:x}]")
+            self.assertEqual(row.is_entry, address in entries)
+
+    def test_places_without_a_file(self):
+        capture = Capture()
+        capture.process(PID, "program")
+        capture.map(PID, BASE, BASE + 0x1000, 0, 0, "[heap]")
+        capture.map(PID, BASE + 0x1000, BASE + 0x2000, 0, 0, "//anon")
+        capture.sample(PID, [USER, BASE + 0x10])
+        capture.sample(PID, [USER, BASE + 0x1010])
+        capture.sample(PID, [USER, BASE + 0x3010])
+        rows = symbolize(capture.save(self.place("c")))
+        self.assertEqual([(r.name, r.reason[:9]) for a, r in sorted(rows.items())], [
+            (f"[heap+0x{BASE + 0x10:x}]", "generated"),
+            (f"[anon+0x{BASE + 0x1010:x}]", "generated"),
+            (f"[0x{BASE + 0x3010:x}]", "the proce"),
+        ])
+
+    def test_vdso(self):
+        if platform.machine() != "x86_64":
+            self.skipTest("x86-64 only")
+        capture = self.capture_of_this_machine()
+        capture.process(PID, "program")
+        capture.map(PID, BASE, BASE + 0x2000, 0, 0, "[vdso]")
+        for offset in range(0x400, 0x1800, 16):
+            capture.sample(PID, [USER, BASE + offset])
+        names = {r.name for r in symbolize(capture.save(self.place("c"))).values()}
+        self.assertTrue(any("vdso_clock_gettime" in name or "clock_gettime" == name for name in names), names)
+
+    # --- the kernel ---
+
+    KALLSYMS = """\
+0000000000000000 A fixed_percpu_data
+ffffffff81000000 T _text
+ffffffff81000000 T startup_64
+ffffffff81000040 t first_function
+ffffffff81000080 W second_function
+ffffffff81000100 D some_table
+ffffffff81000200 T ret_from_fork_asm
+ffffffffc0100000 t module_function\t[some_module]
+ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
+"""
+
+    def kernel_names(self, capture, *addresses, options=()):
+        capture.sample(PID, [KERNEL, *addresses[:1]])
+        for address in addresses[1:]:
+            capture.sample(PID, [KERNEL, address])
+        rows = symbolize(capture.save(self.place("c")), *options)
+        return [rows[a] for a in addresses]
+
+    def test_embedded_kallsyms(self):
+        for name, data in (("/proc/kallsyms", self.KALLSYMS.encode()),
+                           ("/proc/kallsyms.gz", gzip.compress(self.KALLSYMS.encode()))):
+            capture = Capture()
+            capture.file(name, data)
+            rows = self.kernel_names(
+                capture, 0xFFFFFFFF81000000, 0xFFFFFFFF8100007F, 0xFFFFFFFF810000FF, 0xFFFFFFFF81000110,
+                0xFFFFFFFF81000210, 0xFFFFFFFFC0000050, 0xFFFFFFFFC0100010, 0xFFFFFFFFC0200000, 0xFFFFFFFF80000000)
+            self.assertEqual([(r.name, r.binary) for r in rows], [
+                ("_text", "[kernel]"), ("first_function", "[kernel]"), ("second_function", "[kernel]"),
+                ("[kernel+0xffffffff81000110]", "[kernel]"), ("ret_from_fork_asm", "[kernel]"),
+                ("foo::example_function", "[rust_module]"), ("module_function", "[some_module]"),
+                ("[kernel+0xffffffffc0200000]", "[kernel]"), ("[kernel+0xffffffff80000000]", "[kernel]")])
+            self.assertEqual([r.is_entry for r in rows], [i == 4 for i in range(9)])
+            self.assertEqual((rows[1].start, rows[1].end), (0xFFFFFFFF81000040, 0xFFFFFFFF81000080))
+            self.assertEqual(rows[5].raw_name, "_RNvCskwGfYPst2Cb_3foo16example_function")
+
+    def test_hidden_kernel(self):
+        capture = Capture()
+        capture.file("/proc/kallsyms", re.sub(r"(?m)^\w+", "0" * 16, self.KALLSYMS).encode())
+        row = self.kernel_names(capture, 0xFFFFFFFF81000040)[0]
+        self.assertEqual((row.name, row.reason), ("[kernel+0xffffffff81000040]", "the kernel hid its symbols"))
+
+    def real_kallsyms(self):
+        lines = pathlib.Path("/proc/kallsyms").read_text().splitlines()
+        rows = [(int(l.split()[0], 16), l.split()[1], l.split()[2], (l.split() + ["[kernel]"])[3]) for l in lines]
+        rows = sorted((r for r in rows if r[0]), key=lambda r: r[0])
+        if not rows:
+            self.skipTest("the kernel hides its symbols")
+        return rows
+
+    def capture_of_this_machine(self, **changes):
+        capture = Capture(made=changes.pop("made", None))
+        here = {"uname.release": platform.release(), "uname.version": platform.version(),
+                "hostname": socket.gethostname(), **changes}
+        for key, value in here.items():
+            if value:
+                capture.metadata(key.replace("_", "."), value)
+        return capture
+
+    def test_running_kernel(self):
+        """Random functions of the kernel that runs here, by a parser in Python."""
+        rows = self.real_kallsyms()
+        starts = [r[0] for r in rows]
+        capture = self.capture_of_this_machine()
+        picked = {}
+        for row in random.Random(1).sample([r for r in rows if r[1] in "tTwW"], 500):
+            first = bisect.bisect_left(starts, row[0])
+            names = [r for r in rows[first : first + 64] if r[0] == row[0] and r[1] in "tTwW"]
+            picked[row[0]] = (names[0][2], names[0][3])
+        found = self.kernel_names(capture, *picked, options=("--kallsyms", self.place("excerpt")))
+        self.assertEqual([(r.raw_name or r.name, r.binary) for r in found], list(picked.values()))
+
+        # The lines that were used are enough to name the same again.
+        again = Capture()
+        again.file("/proc/kallsyms", pathlib.Path(self.place("excerpt")).read_bytes())
+        self.assertEqual([vars(r) for r in self.kernel_names(again, *picked)], [vars(r) for r in found])
+        self.assertLess(len(pathlib.Path(self.place("excerpt")).read_text().splitlines()), 3 * len(picked) + 2)
+
+    def test_running_kernel_is_not_asked(self):
+        place = next(r[0] for r in self.real_kallsyms() if r[2] == "schedule")
+        nameless = f"[kernel+0x{place:x}]"
+        self.assertEqual(self.kernel_names(self.capture_of_this_machine(), place)[0].name, "schedule")
+        old = datetime.datetime(2001, 1, 1, tzinfo=datetime.timezone.utc)
+        for capture in (
+            Capture(),
+            self.capture_of_this_machine(uname_release="5.0-other", **{"uname.release": ""}),
+            self.capture_of_this_machine(hostname="elsewhere"),
+            self.capture_of_this_machine(made=old),
+        ):
+            self.assertEqual(self.kernel_names(capture, place)[0].name, nameless)
+
+        capture = self.capture_of_this_machine()
+        capture.file("__symbols__", symbol_table([(place + 4096, place + 8192, 0, "other", "")]))
+        self.assertEqual(self.kernel_names(capture, place)[0].name, nameless)
+
+    # --- what the capture brings ---
+
+    def test_jit_names(self):
+        jit = 0xE000000000000000
+        capture = Capture()
+        capture.sample(PID, [jit | 1, jit | 2, jit | 3])
+        capture.jitmap({jit | 1: "one", jit | 2: "two words"})
+        rows = symbolize(capture.save(self.place("c")))
+        self.assertEqual([(r.name, r.kind) for a, r in sorted(rows.items())],
+                         [("one", "jit"), ("two words", "jit"), (f"[jit+0x{jit | 3:x}]", "jit")])
+
+    def names_by_table(self, entries, addresses, order="<", table=None, kernel=()):
+        capture = Capture(order=order)
+        capture.process(PID, "program")
+        capture.file("__symbols__", table if table is not None else symbol_table(entries, order))
+        for address in addresses:
+            capture.sample(PID, [USER, address])
+        for address in kernel:
+            capture.sample(PID, [KERNEL, address])
+        rows = symbolize(capture.save(self.place("c")))
+        return [rows[a].name for a in [*addresses, *kernel]]
+
+    def test_table_with_ends_behind(self):
+        entries = [(0x1000, 0x1010, PID, "one", "a.so"), (0x1010, 0x1020, PID, "two", ""),
+                   (0x1000, 0x1010, PID + 1, "not here", "")]
+        expected = ["one", "one", "two", "[0x1020]", "[0xfff]"]
+        for order in "<>":
+            self.assertEqual(self.names_by_table(entries, [0x1000, 0x100F, 0x1010, 0x1020, 0xFFF], order), expected)
+        self.assertEqual(self.names_by_table(entries[::-1], [0x1000, 0x100F, 0x1010, 0x1020, 0xFFF]), expected)
+
+    def test_table_with_last_addresses(self):
+        """By 3.46: ranges of sampled addresses; kernel functions under each process."""
+        kernel = 0xFFFFFFFF81000000
+        entries = [(0x1000, 0x1010, PID, "one", "a"), (0x1020, 0x1020, PID, "two", "a"),
+                   (kernel + 8, kernel + 16, 7, "in_kernel", "Kernel"), (kernel, kernel + 12, 9, "in_kernel", "Kernel")]
+        self.assertEqual(
+            self.names_by_table(entries, [0x1000, 0x1010, 0x1020, 0x1011], kernel=[kernel, kernel + 16, kernel + 17]),
+            ["one", "one", "two", "[0x1011]", "in_kernel", "in_kernel", f"[kernel+0x{kernel + 17:x}]"])
+
+    def test_damaged_tables(self):
+        whole = symbol_table([(0x1000, 0x1010, PID, "one", "a"), (0x2000, 0x2010, PID, "two", "a")])
+        outside = symbol_table([(0x1000, 0x1010, PID, "one", "a")])
+        outside = outside[:20] + b"\xff\xff\xff\x7f" + outside[24:]
+        for table in [whole[:n] for n in range(0, len(whole), 7)] + [outside, b"", bytes(32), bytes(31), b"\xff" * 320]:
+            for name in self.names_by_table(None, [0x1000, 0x2000], table=table):
+                self.assertIn(name, ("one", "two", "[0x1000]", "[0x2000]"))
+
+    def test_names_are_made_printable(self):
+        entries = [(0x1000, 0x1010, PID, "a\x1b[31m\nb", ""), (0x2000, 0x2010, PID, "caf\u00e9", "")]
+        self.assertEqual(self.names_by_table(entries, [0x1000, 0x2000]), ["a?[31m?b", "caf\u00e9"])
+
+    def test_packed_table(self):
+        """What is packed here reads the same where none of the files is, and is sorted as readers need it."""
+        libc = library("libc.so.6")
+        found = {a: f for a, f in functions(libc, "-D").items() if f[0]}
+        gaps = [a + f[0] for a, f in found.items()]
+        capture, bias = self.capture_of(libc, [*found, *gaps], is_return=False)
+        capture.file("/proc/kallsyms", self.KALLSYMS.encode())
+        for pid in (PID, PID + 1):
+            capture.sample(pid, [KERNEL, 0xFFFFFFFF81000050, 0xFFFFFFFF81000080, USER, bias + next(iter(found))])
+        before = symbolize(capture.save(self.place("c")), "--pack", self.place("p"), "--unnamed", self.place("u"))
+        table = pathlib.Path(self.place("p")).read_bytes()
+
+        entries = read_symbol_table(table)
+        self.assertEqual(entries, sorted(entries, key=lambda e: (e[2], e[0])))
+        for one, two in zip(entries, entries[1:]):
+            self.assertTrue(one[2] != two[2] or one[1] <= two[0], (one, two))
+        self.assertEqual({e[2] for e in entries if e[3] == "first_function"}, {0, PID, PID + 1})
+
+        bundled = Capture()
+        bundled.body = capture.body
+        bundled.file("__symbols__", table)
+        bundled.file("__unnamed__", pathlib.Path(self.place("u")).read_bytes())
+        bundled.save(self.place("b"))
+        os.mkdir(self.place("empty"))
+        after = symbolize(self.place("b"), "--sysroot", self.place("empty"))
+        facts = lambda r: (r.name, r.binary, r.kind, r.start, r.end, r.reason, r.is_entry)
+        self.assertEqual({a: facts(r) for a, r in after.items()}, {a: facts(r) for a, r in before.items()})
+
+
+if __name__ == "__main__":
+    unittest.main()
