@@ -201,6 +201,7 @@ typedef struct
 {
   bool is_described; /* by a process or a map frame */
   bool has_name;
+  bool has_kernel_name; /* a comm from the kernel's own records, which carry the CPU */
   bool was_forked;
 } Birth;
 
@@ -221,24 +222,27 @@ base_name (Text command_line)
 }
 
 static void
-take_name (Builder *self, ProcessId id, const Birth *birth, Text text)
+take_name (Builder *self, ProcessId id, const Birth *birth, Text text, int16_t cpu)
 {
   Store *store = self->store;
   Process *process = &store->processes.row[id];
-  /* While recording the kernel tells the 15 bytes of comm, at the start /proc the whole command line. */
-  bool is_comm =
-      sysprof_text_size (text) <= COMM_MOST && (birth->has_name || birth->was_forked);
+  /* While recording the kernel tells the 15 bytes of comm, at the start /proc the whole command line. A recorder that
+   * looks up the arguments of what was executed writes them behind the kernel's comm, without a CPU. */
+  bool is_comm = sysprof_text_size (text) <= COMM_MOST &&
+                 (birth->has_name || birth->was_forked) &&
+                 (cpu >= 0 || !birth->has_kernel_name);
 
   if (sysprof_text_size (text) == 0)
     return;
 
   if (is_comm)
     {
-      bool had_only_comm = process->command_line == process->comm;
+      /* What it has from its parent it lost with the first exec; its own it keeps when it only renames itself. */
+      bool is_stale = process->command_line == process->comm || !birth->has_name;
 
       self->comm_is_derived[id] = false;
       process->comm = sysprof_store_intern (store, text);
-      if (process->command_line == 0 || had_only_comm)
+      if (process->command_line == 0 || is_stale)
         process->command_line = process->comm;
       return;
     }
@@ -318,8 +322,9 @@ read_names_and_spans (Builder *self)
         {
           Frame frame = sysprof_store_frame (store, i);
 
-          take_name (self, id, birth, sysprof_frame_text (&frame, 24));
+          take_name (self, id, birth, sysprof_frame_text (&frame, 24), store->frames.cpu[i]);
           birth->has_name = self->has_process_frame[id] = true;
+          birth->has_kernel_name |= store->frames.cpu[i] >= 0;
         }
       birth->is_described = true;
     }

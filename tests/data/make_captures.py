@@ -194,6 +194,9 @@ def names():
     c.process("-bash", pid=2, time=1).process("renamed", pid=2, time=1200).process("/a/b/", pid=3, time=1)
     c.process("/a b/c d", pid=4, time=1).process(" x", pid=5, time=1).process("long enough to be a command line", pid=6, time=1)
     c.map(1, 2, "/m", pid=8, time=1).process("foo --bar", pid=8, time=1500)
+    # Forked by 1, executed: the kernel's comm, then what the recorder read; and the same without the latter.
+    c.fork(20, pid=1, time=1200).process("ks", pid=20, cpu=1, time=1210).process("./ks 2", pid=20, time=1210)
+    c.fork(21, pid=1, time=1200).process("ks", pid=21, cpu=0, time=1210)
     return c.process("/bin/first one", pid=7, time=1).process("/bin/second one two", pid=7, time=1400).process("", pid=7, time=1500)
 
 

@@ -76,7 +76,7 @@ class Process:
     def __init__(self, pid):
         self.pid, self.parent, self.threads = pid, -1, {pid} if pid >= 0 else set()
         self.comm = self.command = None
-        self.is_derived = self.described = self.named = self.forked = self.exited = False
+        self.is_derived = self.described = self.named = self.by_kernel = self.forked = self.exited = False
         self.regions, self.gone = [], False  # (start, end, mapping)
         self.complete = self.user = self.kernel = False
         self.maps = []
@@ -210,19 +210,20 @@ class Reference:
                 process.start = self.clamp(frame.time, self.begin)
             process.described = True
             if frame.type == 4:
-                self.name(process, frame.text(24))
+                self.name(process, frame.text(24), frame.cpu)
                 process.named = True
+                process.by_kernel = process.by_kernel or frame.cpu >= 0
         for process in self.processes.values():
             process.stop = max(process.start, process.stop)
             process.comm = process.comm or (b"swapper" if process.pid == 0 else b"Process %d" % process.pid)
             process.command = process.command or process.comm
 
     @staticmethod
-    def name(process, text):
+    def name(process, text, cpu):
         if not text:
             return
-        if len(text) <= 15 and (process.named or process.forked):
-            if process.command is None or process.command == process.comm:
+        if len(text) <= 15 and (process.named or process.forked) and (cpu >= 0 or not process.by_kernel):
+            if process.command is None or process.command == process.comm or not process.named:
                 process.command = text
             process.comm, process.is_derived = text, False
             return
