@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all benchmarks share: contestants run in turns, figures as median and spread, ratios pair by pair.
+
+A benchmark never passes or fails; it prints. Figures of one run are comparable with each other only."""
+import os
+import pathlib
+import platform
+import shutil
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get('SYSPROF_BUILD', ROOT / 'build'))
+CLI = BUILD / 'src/cli/sysprof-cli'
+REPORT = BUILD / 'src/report/sysprof-report'
+
+
+class Usage:
+    """What one finished process took: seconds of wall time and CPU, peak resident KiB, exit status."""
+
+    def __init__(self, wall, usage, status):
+        self.wall = wall
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.user = usage.ru_utime
+        self.system = usage.ru_stime
+        self.peak_kib = usage.ru_maxrss
+        self.status = os.waitstatus_to_exitcode(status)
+
+
+def start(command, **options):
+    options.setdefault('stdout', subprocess.DEVNULL)
+    options.setdefault('stderr', subprocess.DEVNULL)
+    options.setdefault('stdin', subprocess.DEVNULL)
+    return subprocess.Popen([str(word) for word in command], **options), time.monotonic()
+
+
+def finish(process, began):
+    """Waits for a process made by start(); children that it waited for itself count as its own."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return Usage(time.monotonic() - began, usage, status)
+
+
+def run(command, **options):
+    return finish(*start(command, **options))
+
+
+def interrupt_after(seconds, command, **options):
+    process, began = start(command, **options)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    return finish(process, began)
+
+
+def compile_program(name, directory, flags=()):
+    program = pathlib.Path(directory) / name
+    subprocess.run(['cc', '-O2', '-g', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls', '-pthread',
+                    *flags, '-o', program, ROOT / 'bench' / f'{name}.c'], check=True)
+    return program
+
+
+def in_turns(contestants, rounds):
+    """contestants: {name: function → number or None}. Returns {name: [numbers]}, run A B C A B C …"""
+    figures = {name: [] for name in contestants}
+    for _ in range(rounds):
+        for name, measure in contestants.items():
+            value = measure()
+            if value is not None:
+                figures[name].append(value)
+    return figures
+
+
+def machine():
+    model = next((line.split(':')[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), '?')
+    return f'{os.cpu_count()} CPUs ({model}), Linux {platform.release()}'
+
+
+def heading(title):
+    print(f'\n== {title}')
+    print(f'   machine: {machine()}')
+    print(f'   command: {" ".join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])}')
+
+
+def show(figures, unit, against=None, scale=1.0, digits=2):
+    """One row per contestant: median [min … max]; against: the ratios of the first contestant to each other, turn by turn."""
+    first = next(iter(figures))
+    for name, values in figures.items():
+        if not values:
+            print(f'   {name:28} not measured')
+            continue
+        scaled = [value * scale for value in values]
+        row = (f'   {name:28} {statistics.median(scaled):10.{digits}f} {unit:10}'
+               f' [{min(scaled):.{digits}f} … {max(scaled):.{digits}f}]')
+        if name != first and figures[first] and all(value > 0 for value in values):
+            ratios = [ours / theirs for ours, theirs in zip(figures[first], values)]
+            row += (f'   {first} / {name} = {statistics.median(ratios):.2f}'
+                    f' [{min(ratios):.2f} … {max(ratios):.2f}]')
+        print(row)
+
+
+def frames(path):
+    """(type, time, bytes) of every frame of a little-endian capture."""
+    data = pathlib.Path(path).read_bytes()
+    at = 256
+    while at + 24 <= len(data):
+        length, _cpu, _pid, when, kind = struct.unpack_from('<HhiqB', data, at)
+        if length < 24 or at + length > len(data):
+            break
+        yield kind, when, data[at:at + length]
+        at += length
+
+
+def have(program):
+    found = shutil.which(program)
+    if not found:
+        print(f'   {program}: not installed, left out')
+    return found
+
+
+def scratch():
+    return tempfile.TemporaryDirectory(prefix='sysprof-bench-', dir=os.environ.get('TMPDIR', '/var/tmp'))
