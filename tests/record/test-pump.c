@@ -141,6 +141,8 @@ noting_instrument_class_init (NotingInstrumentClass *klass)
   G_OBJECT_CLASS (klass)->finalize = noting_finalize;
   klass->parent_class.name = "Notes";
   klass->parent_class.reads_recording = true;
+  klass->parent_class.bundles_kernel_symbols =
+      true; /* so that nobody packs them, for seconds in all */
   klass->parent_class.prepare = noting_prepare;
   klass->parent_class.record = noting_record;
   klass->parent_class.stop = noting_stop;

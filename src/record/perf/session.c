@@ -66,19 +66,27 @@ free_cpu (gpointer data)
 
 /* --- opening --- */
 
-/* Older kernels refuse what they do not know: it is left out, one by one. */
+/* Older kernels refuse what they do not know: it is left out, one by one, and from then on for all events. */
 static int
 open_event (PerfSession *self, PerfRole role, pid_t pid, int cpu, unsigned long flags)
 {
+  PerfAttributes attributes = self->attributes;
+
   for (;;)
     {
       struct perf_event_attr attr;
       int fd;
 
-      sysprof_perf_attributes_fill (&self->attributes, role, &attr);
+      sysprof_perf_attributes_fill (&attributes, role, &attr);
       fd = sysprof_privilege_open_event (self->privilege, &attr, pid, cpu, flags);
-      if (fd >= 0 || errno != EINVAL || !sysprof_perf_attributes_reduce (&self->attributes))
-        return fd;
+      if (fd >= 0)
+        {
+          self->attributes = attributes;
+          return fd;
+        }
+
+      if (errno != EINVAL || !sysprof_perf_attributes_reduce (&attributes))
+        return -1;
     }
 }
 
