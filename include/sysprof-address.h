@@ -22,8 +22,8 @@ typedef enum
   SYSPROF_ADDRESS_CONTEXT_GUEST_USER,
 } SysprofAddressContext;
 
-/* True if `address` is a marker and not code. `context` (may be NULL) then is the context of what follows
- * it, NONE for a marker of a newer kernel whose meaning is not known. */
+/* True if `address` is a marker and not code. Only then `context` (may be NULL) is set: to the context of what
+ * follows it, NONE for a marker of a newer kernel whose meaning is not known. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_address_is_context_switch (SysprofAddress address, SysprofAddressContext *context);
 

@@ -32,11 +32,7 @@ sysprof_address_is_context_switch (SysprofAddress address, SysprofAddressContext
   SysprofAddressContext found = SYSPROF_ADDRESS_CONTEXT_NONE;
 
   if (address < MAX_MARKER)
-    {
-      if (context != NULL)
-        *context = found;
-      return false;
-    }
+    return false;
 
   for (size_t i = 1; i < N_CONTEXTS; i++)
     if (contexts[i].marker == address)

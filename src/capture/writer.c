@@ -285,12 +285,13 @@ sysprof_capture_writer_set_joined_range (SysprofCaptureWriter *self, int64_t beg
 bool
 sysprof_capture_writer_flush (SysprofCaptureWriter *self)
 {
-  int64_t end = self->end != 0 ? self->end : SYSPROF_CAPTURE_CURRENT_TIME;
+  int64_t end;
 
   if (!sysprof_capture_writer_flush_jitmap (self) ||
       !sysprof_capture_writer_flush_buffer (self))
     return false;
 
+  end = sysprof_capture_writer_get_end (self);
   patch_index (self);
   patch_header (self, offsetof (SysprofCaptureFileHeader, end_time), &end, sizeof end);
 

@@ -175,11 +175,11 @@ def decode(data, keep_damaged=False):
             break
         try:
             frame = decode_frame(data[at:at + length], order)
-            frame['offset'], frame['len'] = at, length
+            frame['at'], frame['len'] = at, length
             capture.frames.append(frame)
         except ValueError:
             if keep_damaged:
-                capture.frames.append({'type': 'damaged', 'offset': at, 'len': length})
+                capture.frames.append({'type': 'damaged', 'at': at, 'len': length})
         at += length
     capture.rest = len(data) - at
     return capture

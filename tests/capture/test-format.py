@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reader, writer and joins against an independent decoder and encoder.
+
+usage: test-format.py DUMP_CAPTURE WRITE_CAPTURE JOIN_CAPTURES
+"""
+import gzip
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import frames
+import syscap
+
+DUMP, WRITE, JOIN = sys.argv[1:4]
+del sys.argv[1:4]
+TYPE_AT = 16
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name, data):
+        path = os.path.join(self.folder, name)
+        with open(path, 'wb') as f:
+            f.write(data)
+        return path
+
+    def capture(self, name, content, **header):
+        return self.file(name, syscap.encode(content, **header))
+
+    def dump(self, path):
+        return frames.dump(DUMP, path)
+
+    def assert_frames(self, path, expected):
+        self.assertEqual(self.dump(path)[1], [frames.as_dumped(f) for f in expected])
+
+
+class Reader(Case):
+    def test_every_type_in_both_byte_orders(self):
+        content = frames.of_every_type()
+        for big in (False, True):
+            path = self.capture('in', content, big_endian=big, time=7, end_time=2000000000)
+            header, _ = self.dump(path)
+            self.assertEqual(header, {'order': 4321 if big else 1234, 'begin': 7, 'end': 2000000000,
+                                      'capture_time': frames.hexed('2020-01-02T03:04:05Z')})
+            self.assert_frames(path, content)
+
+    def test_end_is_found_where_the_header_has_none(self):
+        content = frames.of_every_type()
+        last_mark = 1000000011 + (1 << 40)
+        for big in (False, True):
+            path = self.capture('in', content, big_endian=big, time=7, end_time=0)
+            self.assertEqual(self.dump(path)[0]['end'], last_mark)
+
+    def test_rubbish_in_padding_is_ignored(self):
+        content = [f for f in frames.of_every_type() if f['type'] in ('sample', 'mark', 'process', 'log', 'exit')]
+        raw = bytearray(syscap.encode(content))
+        for frame in syscap.decode(bytes(raw)).frames:
+            raw[frame['at'] + 17:frame['at'] + 24] = b'rubbish'
+            if frame['type'] == 'sample':
+                raw[frame['at'] + 26:frame['at'] + 28] = b'xx'
+        self.assert_frames(self.file('in', bytes(raw)), content)
+
+    def test_rubbish_that_looks_like_a_build_id_is_none(self):
+        content = [{'type': 'map', 'cpu': 0, 'pid': 1, 'time': 1, 'start': 1, 'end': 2, 'offset': 3, 'inode': 4,
+                    'path': '1234', 'build_id': ''}]
+        raw = bytearray(syscap.encode(content))
+        at = len(raw) - 3
+        raw[at:at + 2] = b'@\xfe'
+        self.assertEqual(syscap.decode(bytes(raw)).frames[0]['build_id'], '')
+        out = os.path.join(self.folder, 'out')
+        subprocess.run([JOIN, 'cat', out, self.file('in', bytes(raw))], check=True)
+        with open(out, 'rb') as f:
+            joined = f.read()
+        self.assertEqual(len(joined), len(raw))
+        self.assertNotIn(b'@', joined[256 + 56:])
+
+    def test_unknown_types_and_frame_index_are_skipped(self):
+        known = frames.of_every_type()
+        content = []
+        for i, frame in enumerate(known):
+            content += [frame, {'type': 'unknown', 'number': (0, 18, 99, 255)[i % 4], 'cpu': 0, 'pid': 0, 'time': 1 << 50,
+                                'payload': bytes(8 * i)},
+                        {'type': 'frame-index', 'cpu': -1, 'pid': -1, 'time': 3, 'previous': 256}]
+        for big in (False, True):
+            self.assert_frames(self.capture('in', content, big_endian=big), known)
+
+    def test_frames_that_contradict_themselves_are_left_out(self):
+        content = frames.of_every_type()
+        # (type, offset of a count, struct format, value that is too large)
+        faults = [('sample', 24, 'H', 6), ('trace', 24, 'H', 6), ('allocation', 44, 'H', 3), ('ctrdef', 24, 'H', 3),
+                  ('ctrset', 24, 'H', 3), ('jitmap', 24, 'I', 4), ('file', 26, 'H', 270), ('dbus', 26, 'H', 17),
+                  ('overlay', 28, 'H', 20), ('overlay', 30, 'H', 0xffff)]
+        for big in (False, True):
+            order = '>' if big else '<'
+            for name, at, fmt, value in faults:
+                raw = bytearray(syscap.encode(content, big_endian=big))
+                bad = next(f for f in syscap.decode(bytes(raw)).frames if f['type'] == name)
+                struct.pack_into(order + fmt, raw, bad['at'] + at, value)
+                index = [f['type'] for f in content].index(name)
+                self.assert_frames(self.file('in', bytes(raw)), content[:index] + content[index + 1:])
+
+    def test_frames_that_are_too_short_for_their_type_are_left_out(self):
+        least = {'sample': 32, 'map': 64, 'process': 32, 'fork': 32, 'jitmap': 32, 'ctrdef': 32, 'ctrset': 32,
+                 'mark': 104, 'metadata': 72, 'log': 72, 'file': 288, 'allocation': 48, 'overlay': 40, 'trace': 32,
+                 'dbus': 32}
+        end = {'type': 'exit', 'cpu': 1, 'pid': 2, 'time': 3}
+        for name, size in least.items():
+            for length, n_expected in ((size - 8, 1), (size, 2)):
+                short = {'type': 'unknown', 'number': syscap.NUMBERS[name], 'cpu': 0, 'pid': 0, 'time': 0,
+                         'payload': bytes(length - 24)}
+                dumped = self.dump(self.capture('in', [short, end]))[1]
+                self.assertEqual(len(dumped), n_expected, (name, length))
+                self.assertEqual(dumped[-1], frames.as_dumped(end))
+
+    def test_texts_without_nul_end_with_their_field(self):
+        content = [f for f in frames.of_every_type() if f['type'] in ('mark', 'metadata', 'log', 'process', 'overlay')]
+        raw = bytearray(syscap.encode(content))
+        for frame in syscap.decode(bytes(raw)).frames:
+            fixed = {'mark': 32, 'metadata': 24, 'log': 32, 'process': 24, 'overlay': 32}[frame['type']]
+            raw[frame['at'] + fixed:frame['at'] + frame['len']] = b'x' * (frame['len'] - fixed)
+        dumped = self.dump(self.file('in', bytes(raw)))[1]
+        self.assertEqual(len(dumped), len(content))
+        self.assertEqual(len(bytes.fromhex(next(f for f in dumped if f['type'] == 10)['group'])), 23)
+
+    def test_cut_anywhere(self):
+        whole = syscap.encode(frames.of_every_type())
+        expected = self.dump(self.file('in', whole))[1]
+        ends = [f['at'] + f['len'] for f in syscap.decode(whole).frames]
+        for size in sorted(random.Random(1).sample(range(256, len(whole)), 100)):
+            dumped = self.dump(self.file('in', whole[:size]))[1]
+            self.assertEqual(dumped, expected[:sum(end <= size for end in ends)], size)
+
+    def test_what_is_no_capture(self):
+        for data in (b'', b'x', bytes(300), syscap.MAGIC + bytes(251), syscap.encode([])[:255]):
+            result = subprocess.run([DUMP, self.file('in', data)], capture_output=True, text=True)
+            self.assertEqual((result.returncode, result.stdout), (1, ''))
+            self.assertIn('Bad message', result.stderr)
+
+
+class Writer(Case):
+    def test_bytes_are_those_of_the_encoder(self):
+        path = os.path.join(self.folder, 'out')
+        subprocess.run([WRITE, path], check=True)
+        with open(path, 'rb') as f:
+            raw = f.read()
+        capture = syscap.decode(raw)
+        self.assertEqual(capture.rest, 0)
+        self.assertEqual(len(capture.frames), 4 + 3 + 2 * 29 + 2 + 5 * 11 + 2)
+        self.assertEqual(raw, syscap.encode(capture.frames, time=capture.time, end_time=capture.end_time,
+                                            capture_time=capture.capture_time))
+        self.assert_frames(path, capture.frames)
+
+
+class Join(Case):
+    def join(self, how, *inputs):
+        out = os.path.join(self.folder, 'out')
+        subprocess.run([JOIN, how, out, *inputs], check=True)
+        with open(out, 'rb') as f:
+            return syscap.decode(f.read())
+
+    @staticmethod
+    def plain(content):
+        return [{k: v for k, v in f.items() if k not in ('at', 'len')} for f in content]
+
+    def counters(self, name, value, pid=-1):
+        return [{'type': 'ctrdef', 'cpu': -1, 'pid': pid, 'time': 1, 'counters': [
+                    {'category': 'c', 'name': f'{name} {i}', 'description': '', 'id': i, 'kind': 0, 'value': 0}
+                    for i in (1, 2)]},
+                {'type': 'ctrset', 'cpu': -1, 'pid': pid, 'time': 2, 'values': [(1, value), (2, value + 1)]}]
+
+    def named_values(self, capture):
+        names = {c['id']: c['name'] for f in capture.frames if f['type'] == 'ctrdef' for c in f['counters']}
+        n_defined = sum(len(f['counters']) for f in capture.frames if f['type'] == 'ctrdef')
+        self.assertEqual(len(names), n_defined)
+        return [(names.get(i), v) for f in capture.frames if f['type'] == 'ctrset' for i, v in f['values']]
+
+    def test_counters_stay_apart(self):
+        a = self.capture('a', self.counters('A', 10) + self.counters('ring', 30, pid=77))
+        b = self.capture('b', self.counters('B', 20), big_endian=True)
+        for how in ('join', 'cat'):
+            self.assertEqual(self.named_values(self.join(how, a, b)),
+                             [('A 1', 10), ('A 2', 11), ('ring 1', 30), ('ring 2', 31), ('B 1', 20), ('B 2', 21)])
+
+    def test_counter_that_another_process_sets(self):
+        define, values = self.counters('A', 10)
+        a = self.capture('a', [define, dict(values, pid=99)])
+        self.assertEqual(self.named_values(self.join('cat', a)), [('A 1', 10), ('A 2', 11)])
+
+    def test_counter_that_is_set_before_its_definition(self):
+        define, values = self.counters('A', 10)
+        a = self.capture('a', [values, define])
+        self.assertEqual(self.named_values(self.join('cat', a)), [('A 1', 10), ('A 2', 11)])
+
+    def test_empty_slots_of_values_are_closed(self):
+        define, values = self.counters('A', 10)
+        raw = bytearray(syscap.encode([define, values]))
+        at = len(raw) - 96
+        raw[at:at + 8] = struct.pack('<II', 0, 2)
+        raw[at + 32:at + 48] = struct.pack('<QQ', 5, 6)
+        joined = self.join('cat', self.file('a', bytes(raw)))
+        self.assertEqual(self.named_values(joined), [('A 2', 6)])
+
+    def test_names_of_addresses(self):
+        def content(names):
+            addresses = [a for a, _ in names]
+            return [
+                {'type': 'sample', 'cpu': 0, 'pid': 1, 'time': 1, 'tid': 1,
+                 'addrs': [0xffffffffffffff80, 0xe000000000000001, 0xfffffffffffffe00, *addresses, 0x1234]},
+                {'type': 'allocation', 'cpu': 0, 'pid': 1, 'time': 1, 'address': 5, 'size': 6, 'tid': 1, 'addrs': addresses},
+                {'type': 'trace', 'cpu': 0, 'pid': 1, 'time': 1, 'tid': 1, 'entering': True, 'addrs': addresses},
+                {'type': 'jitmap', 'cpu': -1, 'pid': 1, 'time': 1, 'names': names}]
+        jit = 0xe000000000000000
+        a = self.capture('a', content([(jit + 1, 'one'), (jit + 2, 'two')]))
+        b = self.capture('b', content([(jit + 1, 'three'), (jit + 2, 'one')]), big_endian=True)
+        lost = self.capture('c', [{'type': 'sample', 'cpu': 0, 'pid': 1, 'time': 1, 'tid': 1, 'addrs': [jit + 1]}])
+        for how in ('join', 'cat'):
+            joined = self.join(how, a, b, lost)
+            names = dict(pair for f in joined.frames if f['type'] == 'jitmap' for pair in f['names'])
+            stacks = {}
+            for f in joined.frames:
+                if 'addrs' in f:
+                    stacks.setdefault(f['type'], []).append([names.get(x, x) for x in f['addrs']])
+            self.assertEqual([s[3:5] for s in stacks['sample'][:2]], [['one', 'two'], ['three', 'one']])
+            self.assertEqual(stacks['allocation'], [['one', 'two'], ['three', 'one']])
+            self.assertEqual(stacks['trace'], [['one', 'two'], ['three', 'one']])
+            self.assertEqual(stacks['sample'][2], ['0xe000000000000001'])
+            raw = [f['addrs'] for f in joined.frames if f['type'] == 'sample']
+            self.assertEqual(raw[0][1], jit + 1)  # in kernel context: code
+            self.assertEqual(raw[1][1], jit + 1)
+
+    def test_everything_else_stays(self):
+        content = [f for f in frames.of_every_type() if f['type'] not in ('jitmap', 'ctrdef', 'ctrset', 'sample', 'trace')]
+        joined = self.join('cat', self.capture('a', content), self.capture('b', content, big_endian=True))
+        self.assertEqual(self.plain(joined.frames), content + content)
+        joined = self.join('join', self.capture('a', content), self.capture('b', content, big_endian=True))
+        late = [f for f in content if f['type'] == 'dbus']
+        early = [f for f in content if f['type'] != 'dbus']
+        self.assertEqual(self.plain(joined.frames), early + early + late + late)
+
+    def test_metadata_does_not_grow(self):
+        metadata = {'type': 'metadata', 'cpu': -1, 'pid': -1, 'time': 1, 'id': 'i', 'value': 'v\0\0\0\0\0\0\0\0\0'}
+        joined = self.join('cat', self.capture('a', [metadata]))
+        self.assertEqual(joined.frames[0]['len'], 72)
+
+    def test_unknown_types_are_kept_where_they_can_be(self):
+        unknown = {'type': 'unknown', 'number': 99, 'cpu': 1, 'pid': 2, 'time': 3, 'payload': b'12345678'}
+        end = {'type': 'exit', 'cpu': 0, 'pid': 1, 'time': 1}
+        a = self.capture('a', [unknown, end])
+        self.assertEqual(self.plain(self.join('cat', a).frames), [unknown, end])
+        self.assertEqual(self.plain(self.join('join', a, a).frames), [end, end, unknown, unknown])
+        self.assertEqual(self.plain(self.join('splice', a).frames), [unknown, end])
+        b = self.capture('b', [unknown, end], big_endian=True)
+        self.assertEqual(self.plain(self.join('cat', b).frames), [end])
+
+    def test_frame_index_is_dropped(self):
+        index = {'type': 'frame-index', 'cpu': -1, 'pid': -1, 'time': 3, 'previous': 0}
+        end = {'type': 'exit', 'cpu': 0, 'pid': 1, 'time': 1}
+        for how in ('join', 'cat', 'splice'):
+            self.assertEqual(self.plain(self.join(how, self.capture('a', [index, end])).frames), [end])
+
+    def test_time_range(self):
+        end = {'type': 'exit', 'cpu': 0, 'pid': 1, 'time': 150}
+        a = self.capture('a', [end], time=100, end_time=200)
+        b = self.capture('b', [dict(end, time=400)], time=50, end_time=0)
+        c = self.capture('c', [end], time=120, end_time=130)
+        for how in ('join', 'cat'):
+            joined = self.join(how, a, b, c)
+            self.assertEqual((joined.time, joined.end_time), (50, 400))
+
+    def test_splice_keeps_all_frames_as_they_are(self):
+        content = frames.of_every_type()
+        for big in (False, True):
+            self.assertEqual(self.plain(self.join('splice', self.capture('a', content, big_endian=big)).frames), content)
+
+    def chunks(self, path, data):
+        pieces = [data[i:i + 1000] for i in range(0, len(data), 1000)]
+        return [{'type': 'file', 'cpu': -1, 'pid': -1, 'time': 1, 'path': path, 'is_last': i == len(pieces) - 1, 'data': p}
+                for i, p in enumerate(pieces)]
+
+    def test_symbol_tables_become_one(self):
+        a = [(1, 0x1000, 0x2000, 'alpha', 'libc'), (1, 0x3000, 0x4000, 'beta', ''), (7, 0x10, 0x20, 'seven', '')]
+        b = [(1, 0x1800, 0x2800, 'late', ''), (1, 0x2f00, 0x4100, 'around', ''), (2, 0x1000, 0x2000, 'gamma', 'libc'),
+             (1, 0x1100, 0x1200, 'inside', '')]
+        old = [(3, 0x5000, 0x5000, 'point', 'Kernel'), (3, 0x6000, 0x6fff, 'range', '')]
+        many = [(9, 16 * i, 16 * i + 16, f'function number {i}', 'tag') for i in range(3000)]
+        inputs = [
+            self.capture('a', self.chunks('__symbols__', syscap.build_symbol_table(a))),
+            self.capture('b', self.chunks('__symbols__', syscap.build_symbol_table(b, '>')), big_endian=True),
+            self.capture('c', self.chunks('__symbols__', syscap.build_symbol_table(old, inclusive=True))),
+            self.capture('d', self.chunks('__symbols__.gz', gzip.compress(syscap.build_symbol_table(many)))),
+            self.capture('e', []),
+        ]
+        joined = self.join('join', *inputs)
+        self.assertTrue(all(f['len'] <= 16384 for f in joined.frames))
+        table = syscap.read_symbol_table(syscap.read_embedded(joined, '__symbols__'))
+        self.assertIsNone(syscap.read_embedded(joined, '__symbols__.gz'))
+        self.assertEqual(table, [
+            (1, 0x1000, 0x2000, 'alpha', 'libc'), (1, 0x2000, 0x2800, 'late', ''), (1, 0x2f00, 0x3000, 'around', ''),
+            (1, 0x3000, 0x4000, 'beta', ''), (2, 0x1000, 0x2000, 'gamma', 'libc'), (3, 0x5000, 0x5001, 'point', 'Kernel'),
+            (3, 0x6000, 0x7000, 'range', ''), (7, 0x10, 0x20, 'seven', ''), *many])
+
+    def test_damaged_symbol_tables_do_no_harm(self):
+        good = [(1, 0x1000, 0x2000, 'alpha', '')]
+        table = syscap.build_symbol_table(good)
+        rng = random.Random(2)
+        inputs = [self.capture('good', self.chunks('__symbols__', table))]
+        for i in range(12):
+            bad = bytearray(syscap.build_symbol_table([(1, 0x10 * k, 0x10 * k + 8, f'n{k}', '') for k in range(20)]))
+            for _ in range(30):
+                bad[rng.randrange(len(bad))] = rng.randrange(256)
+            inputs.append(self.capture(f'bad{i}', self.chunks('__symbols__', bytes(bad)[:rng.randrange(len(bad))])
+                                       if i % 2 else self.chunks('__symbols__.gz', bytes(bad))))
+        joined = syscap.read_symbol_table(syscap.read_embedded(self.join('join', *inputs), '__symbols__'))
+        self.assertIn((1, 0x1000, 0x2000, 'alpha', ''), joined)
+        for (pid, _, end, _, _), (next_pid, begin, _, _, _) in zip(joined, joined[1:]):
+            self.assertTrue(pid < next_pid or end <= begin)
+
+
+if __name__ == '__main__':
+    unittest.main()
