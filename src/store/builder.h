@@ -90,4 +90,5 @@ void sysprof_builder_read_metadata (Builder *self);
 void sysprof_builder_read_counters (Builder *self);
 void sysprof_builder_count_lost (Builder *self);
 void sysprof_builder_read_embedded_files (Builder *self);
+void sysprof_builder_read_weights (Builder *self);
 void sysprof_builder_read_jit_names (Builder *self);

@@ -124,6 +124,7 @@ fill_columns (Builder *builder, GError **error)
   sysprof_builder_read_counters (builder);
   sysprof_builder_count_lost (builder);
   sysprof_builder_read_embedded_files (builder);
+  sysprof_builder_read_weights (builder);
   sysprof_builder_read_jit_names (builder);
   return true;
 }
