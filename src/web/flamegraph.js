@@ -96,7 +96,7 @@
     heavy: !!profile.heavy,
     ignoreCase: true,
     isMatch: null, // per function
-    matchPrefix: null, // per level: matches before each node
+    matchPrefix: null, // per level: weight that matches before each node
     matches: [],
   };
   let rowHeight = 20, fontSize = 13, charWidth = 8, width = 0, height = 0;
@@ -247,10 +247,16 @@
         if (nodeTotal[level[i]] * scale >= 1 || (nodeX[level[i]] - from) * scale - end > 1) break;
       }
       const wide = Math.max(end - x, 0.7), prefix = state.matchPrefix && state.matchPrefix[depth];
-      const matched = prefix && prefix[i] > prefix[first];
-      context.globalAlpha = state.isMatch && !matched ? 0.32 : 1;
-      context.fillStyle = matched ? style.hit : style.fog;
+      const share = prefix ? ((prefix[i] - prefix[first]) * scale) / wide : 0;
+      context.globalAlpha = state.isMatch ? 0.32 : 1;
+      context.fillStyle = style.fog;
       context.fillRect(x, y, wide, rowHeight - 1);
+      if (share > 0) {
+        // As strong as the share that matches, but never so weak that nobody sees it.
+        context.globalAlpha = Math.min(1, Math.max(0.25, share));
+        context.fillStyle = style.hit;
+        context.fillRect(x, y, wide, rowHeight - 1);
+      }
       fog.push({ depth, first, end: i, x, width: wide });
     }
   }
@@ -451,8 +457,8 @@
   function indexMatches() {
     if (!state.isMatch) return;
     state.matchPrefix = levels.map((level) => {
-      const prefix = new Uint32Array(level.length + 1);
-      level.forEach((node, i) => (prefix[i + 1] = prefix[i] + state.isMatch[nodeFunction[node]]));
+      const prefix = new Float64Array(level.length + 1);
+      level.forEach((node, i) => (prefix[i + 1] = prefix[i] + (state.isMatch[nodeFunction[node]] ? nodeTotal[node] : 0)));
       return prefix;
     });
   }

@@ -251,6 +251,24 @@ class Json(Base):
         self.assertEqual(report['weight']['total'], len(self.profile.samples))
 
 
+    def test_schema(self):
+        """All views keep the installed schema, by a validator that is not ours."""
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest('needs the Python package jsonschema')
+        schema = json.loads((pathlib.Path(__file__).parents[2] / 'data' / 'sysprof-report.schema.json').read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        validator = jsonschema.Draft202012Validator(schema)
+        for args in (('summary',), ('functions', '--process', 'prog'), ('tree', '--no-kernel'), ('flame', '--threads'), ('samples',),
+                     ('callers', '--focus', 'alpha'), ('callees', '--focus', 'main'), ('processes', '--details'), ('threads',),
+                     ('quality',), ('metadata',), ('files',)):
+            validator.validate(as_json(*args, self.capture))
+        broken = as_json('functions', self.capture)
+        broken['rows'][0]['self'] = '400'
+        self.assertFalse(validator.is_valid(broken))
+
+
 class Looks(Base):
     def test_folded(self):
         lines = run('--format', 'folded', self.capture).stdout.decode().splitlines()
