@@ -122,6 +122,9 @@ filter_system_calls (void)
     ALLOW (SYS_rt_sigreturn),
     ALLOW (SYS_exit),
     ALLOW (SYS_exit_group),
+#if HAS_SHADOW_MEMORY
+    ALLOW (SYS_sigaltstack), /* asked before every function that does not return */
+#endif
     /* fstat() of newer C libraries */
     UNLESS (SYS_newfstatat, 4),
     LOAD (args[3]),

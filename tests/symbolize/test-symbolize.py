@@ -103,7 +103,7 @@ class Symbolize(unittest.TestCase):
     def check_names(self, path, found, rows, bias, is_complete=True):
         for address, (size, names) in found.items():
             row = rows[address + bias]
-            self.assertIn(row.name, names)
+            self.assertIn(row.raw_name or row.name, names)
             self.assertEqual((row.kind, row.reason), ("user", ""))
             self.assertLessEqual(row.start, row.address)
             self.assertLess(row.address, row.end)
