@@ -163,7 +163,8 @@ tidy_entries (Packer *self)
   PackedEntry *entries = (PackedEntry *) (void *) self->entries->data;
   uint32_t n = 0;
 
-  qsort (entries, self->entries->len, sizeof *entries, compare_entries);
+  if (self->entries->len > 1)
+    qsort (entries, self->entries->len, sizeof *entries, compare_entries);
   for (uint32_t i = 0; i < self->entries->len; i++)
     {
       PackedEntry *last = n > 0 ? &entries[n - 1] : NULL;
