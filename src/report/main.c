@@ -2,6 +2,7 @@
 
 /* sysprof-report: any view of a capture, in a terminal, a pipe or a file. */
 
+#include "import/import.h"
 #include "report/options.h"
 #include "report/output.h"
 #include "util/util.h"
@@ -40,6 +41,33 @@ is_same_file (const char *a, const char *b)
          left.st_ino == right.st_ino;
 }
 
+static bool
+is_regular (const char *path)
+{
+  struct stat status;
+
+  return stat (path, &status) == 0 && S_ISREG (status.st_mode);
+}
+
+/* A file of another profiler is converted first. A capture is opened by its name, which messages then tell. */
+static SysprofDocumentLoader *
+make_loader (const char *path, GError **error)
+{
+  ImportReport import;
+  autofd fd = sysprof_import_open (path, &import, NULL, error);
+
+  if (fd < 0)
+    return NULL;
+  if (import.n_bad > 0)
+    g_printerr ("sysprof-report: '%s': %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                " lines are left out, the first is line %" G_GUINT64_FORMAT
+                ": they are no %s.\n",
+                path, import.n_bad, import.n_lines, import.first_bad, import.format);
+  if (!import.format && is_regular (path))
+    return sysprof_document_loader_new (path);
+  return sysprof_document_loader_new_for_fd (fd, error);
+}
+
 static SysprofDocument *
 load_document (const ReportOptions *options, GError **error)
 {
@@ -47,8 +75,10 @@ load_document (const ReportOptions *options, GError **error)
     .debug_dirs = (const char *const *) options->debug_dirs,
     .sysroot = options->sysroot,
   };
-  g_autoptr (SysprofDocumentLoader) loader = sysprof_document_loader_new (options->capture);
+  g_autoptr (SysprofDocumentLoader) loader = make_loader (options->capture, error);
 
+  if (!loader)
+    return NULL;
   sysprof_document_loader_set_symbolize_options (loader, &symbolize);
   return sysprof_document_loader_load (loader, NULL, error);
 }

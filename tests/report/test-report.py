@@ -289,6 +289,27 @@ class Looks(Base):
         lines = run('--format', 'folded', path).stdout.decode().splitlines()
         self.assertEqual(lines, ['a;_start;#hash;bad \ufffd 2', 'a;_start;semi:colon;new line;ends in_12 3'])
 
+    def test_folded_is_read_back(self):
+        first = run('--format', 'folded', self.capture).stdout
+        path = self.folder / 'stacks.out'
+        path.write_bytes(first)
+        self.assertEqual(run('--format', 'folded', path).stdout, first)
+        rows = {r['symbol']: (r['self'], r['total']) for r in as_json('functions', path)['rows']}
+        self.assertEqual(rows, {f.symbol: w for f, w in self.profile.functions().items()})
+        with open(path, 'rb') as stream:
+            self.assertEqual(run('--format', 'folded', '-', stdin=stream).stdout, first)
+        path.write_bytes(b'not a stack\n' + first)
+        done = run('functions', '--format', 'json', path)
+        self.assertIn(b'line 1', done.stderr)
+        self.assertEqual(json.loads(done.stdout)['weight']['total'], len(self.profile.samples))
+
+    def test_folded_with_any_bytes_is_read_back(self):
+        path = self.folder / 'odd.syscap'
+        (made.Profile().process(1, 'a b').add(3, 1, 1, '_start', 'f <>&"\'\\;#', 'x 12').add(2, 1, 1, '_start', 'bad \udcff')).write(path)
+        first = run('--format', 'folded', path).stdout
+        (self.folder / 'odd.folded').write_bytes(first)
+        self.assertEqual(run('--format', 'folded', self.folder / 'odd.folded').stdout, first)
+
     def test_text(self):
         text = run('functions', self.capture).stdout.decode()
         self.assertIn(f'{len(self.profile.samples)} samples', text)
