@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A recording brings its names: they are the same where none of the files is, and a peer finds them, too.
+
+usage: test-bundle.py SYSPROF-CLI PRINT-SYMBOLS PROGRAM [PEER-NAMES]
+"""
+
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+CLI, PRINT_SYMBOLS, PROGRAM = sys.argv[1:4]
+PEER_NAMES = sys.argv[4] if len(sys.argv) > 4 else None
+
+
+def run(*command, text=None):
+    done = subprocess.run(command, input=text, text=True, capture_output=True)
+    if done.returncode != 0:
+        sys.exit(f"{command}: {done.stderr}")
+    return done.stdout
+
+
+def frames(data):
+    at = 256
+    while at < len(data):
+        size, _, pid, _, kind = struct.unpack_from("<HhiqB", data, at)
+        yield kind, pid, data[at : at + size]
+        at += size
+
+
+def names(path, *options):
+    """{(pid, address): (kind, name, binary, entry)}"""
+    rows = [line.split("\t") for line in run(PRINT_SYMBOLS, *options, path).splitlines()]
+    return {(r[0], r[2]): (r[1], r[3], r[4], r[8]) for r in rows}
+
+
+def check(condition, what):
+    if not condition:
+        sys.exit(f"failed: {what}")
+
+
+def check_file(data):
+    files = {}
+    for kind, _, frame in frames(data):
+        check(len(frame) <= 16384, "no frame is longer than 16384 bytes")
+        if kind == 13:
+            name = frame[28:284].split(b"\0")[0].decode()
+            files.setdefault(name, []).append(frame[24] & 1)
+    check("__symbols__" in files, "the table is there, plain")
+    for name in ("__symbols__", "__unnamed__.gz", "/proc/kallsyms.gz"):
+        lasts = files.get(name, [1])
+        check(lasts == [0] * (len(lasts) - 1) + [1], f"the chunks of {name} end once")
+
+
+def check_names(path, empty):
+    here, away = names(path, "--ignore-bundled"), names(path, "--sysroot", empty)
+    bundled = names(path)
+    check(bundled == away, "names do not depend on files")
+    # The files that were recorded are still here, but for processes that have ended meanwhile and their vDSO.
+    differing = {key: (here[key], bundled[key]) for key in here if here[key] != bundled[key]}
+    check(len(differing) * 50 <= len(here), f"names are those of the files: {list(differing.items())[:5]}")
+
+    found = {name for _, name, _, _ in bundled.values()}
+    check(any(name == "main" for name in found), "the program's main is named")
+    kernel = [name for kind, name, _, _ in bundled.values() if kind == "kernel"]
+    if os.geteuid() == 0:
+        check(kernel and not any(name.startswith("[") for name in kernel), "kernel functions are named")
+    check(any(entry == "entry" for _, _, _, entry in bundled.values()), "where stacks begin is known")
+    return bundled
+
+
+def check_peer(path, data, bundled):
+    """Every (pid, address) of a stack: the peer's name is ours; it knows nothing of what we left without a name."""
+    asked = {}
+    for kind, pid, frame in frames(data):
+        if kind != 2:
+            continue
+        context = "user"
+        for address in struct.unpack_from(f"<{struct.unpack_from('<H', frame, 24)[0]}Q", frame, 32):
+            if address >= 1 << 64 - 1 and address > (1 << 64) - 4096:
+                context = "kernel" if address == (1 << 64) - 128 else "user"
+                continue
+            key = (str(pid) if context == "user" else "0", f"{address:x}")
+            asked[(pid, context, address)] = bundled.get(key) or bundled.get(("-1", key[1]))
+
+    questions = list(asked)
+    answers = run(PEER_NAMES, path, text="".join(f"{p} {c} {a:x}\n" for p, c, a in questions)).splitlines()
+    check(len(answers) == len(questions) > 100, "the peer answers")
+    agreed = compared = 0
+    for question, answer in zip(questions, answers):
+        ours = asked[question]
+        if ours is None or ours[1].startswith("["):
+            continue
+        compared += 1
+        agreed += answer == ours[1]
+    # It does not look in front of return addresses: a call at a function's end is the next function to it.
+    check(compared > 100 and agreed * 100 >= compared * 97, f"the peer agrees: {agreed} of {compared}")
+    print(f"the peer agrees on {agreed} of {compared} addresses")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as place:
+        path, empty = os.path.join(place, "a.syscap"), os.path.join(place, "empty")
+        os.mkdir(empty)
+        run(CLI, "-f", path, "--", PROGRAM)
+        data = pathlib.Path(path).read_bytes()
+        check_file(data)
+        bundled = check_names(path, empty)
+        if PEER_NAMES:
+            check_peer(path, data, bundled)
+
+
+main()
