@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What other programs bring into a recording: the output of a command, a capture of their own. */
+
+#include "../recorder.h"
+
+#include <string.h>
+#include <zlib.h>
+
+typedef struct
+{
+  SysprofProfiler *profiler;
+  SysprofSpawnable *spawnable;
+  Recorded recorded;
+  int fd;
+} Fixture;
+
+static void
+set_up (Fixture *self, gconstpointer data)
+{
+  self->profiler = sysprof_profiler_new ();
+  self->spawnable = sysprof_spawnable_new ();
+  self->fd = new_memory_file ();
+  sysprof_profiler_set_spawnable (self->profiler, self->spawnable);
+}
+
+static void
+tear_down (Fixture *self, gconstpointer data)
+{
+  recorded_clear (&self->recorded);
+  g_object_unref (self->profiler);
+  g_object_unref (self->spawnable);
+  (void) close (self->fd);
+}
+
+static void
+run (Fixture *self, const char *program)
+{
+  sysprof_spawnable_append_args (self->spawnable,
+                                 (const char *const[]){ "/bin/sh", "-c", program, NULL });
+  record_and_wait (&self->recorded, self->profiler, new_writer_for (self->fd));
+  g_assert_no_error (self->recorded.error);
+}
+
+static void
+add_command (Fixture *self, SysprofRecordingPhase phase, const char *path, const char *script)
+{
+  SysprofInstrument *instrument = sysprof_subprocess_output_new ();
+
+  g_object_set (instrument, "phase", phase, "stdout-path", path, "command-argv",
+                (const char *const[]){ "/bin/sh", "-c", script, NULL }, NULL);
+  sysprof_profiler_add_instrument (self->profiler, instrument);
+}
+
+/* An embedded file, unpacked where it was packed; NULL when there is none of that name. */
+static char *
+file_of (Fixture *self, const char *path)
+{
+  SysprofCaptureReader *reader = new_reader_for (self->fd);
+  g_autofree char *packed_path = g_strconcat (path, ".gz", NULL);
+  int fd = new_memory_file ();
+  char *text = NULL;
+
+  if (sysprof_capture_reader_read_file_fd (reader, path, fd) ||
+      sysprof_capture_reader_read_file_fd (reader, packed_path, fd))
+    {
+      gzFile file;
+      int size;
+
+      g_assert_cmpint (lseek (fd, 0, SEEK_SET), ==, 0);
+      file = gzdopen (fd, "rb"); /* reads what is not packed as well */
+      text = g_malloc0 (1 << 20);
+      size = gzread (file, text, (1 << 20) - 1);
+      g_assert_cmpint (size, >=, 0);
+      gzclose (file);
+    }
+  else
+    (void) close (fd);
+  sysprof_capture_reader_unref (reader);
+  return text;
+}
+
+static void
+test_output_in_every_phase (Fixture *self, gconstpointer data)
+{
+  g_autofree char *before = NULL, *beside = NULL, *after = NULL;
+  char directory[] = "/tmp/sysprof-phases-XXXXXX";
+  g_autofree char *program = NULL, *prepare = NULL, *record = NULL, *augment = NULL;
+
+  /* `began` is made by the recorded program: only the last command can see it, and the first cannot. The
+   * program does not end before the one beside it has begun. */
+  g_assert_nonnull (g_mkdtemp (directory));
+  prepare = g_strdup_printf ("test -e %s/began && echo late || echo before", directory);
+  record = g_strdup_printf ("mkfifo %s/fifo; echo beside; echo >%s/fifo", directory, directory);
+  augment = g_strdup_printf ("test -e %s/began && echo after", directory);
+  program = g_strdup_printf (
+      "touch %s/began; while ! test -p %s/fifo; do :; done; read line <%s/fifo", directory,
+      directory, directory);
+  add_command (self, SYSPROF_RECORDING_PHASE_PREPARE, "prepare", prepare);
+  add_command (self, SYSPROF_RECORDING_PHASE_RECORD, "record", record);
+  add_command (self, SYSPROF_RECORDING_PHASE_AUGMENT, "augment", augment);
+  run (self, program);
+
+  before = file_of (self, "prepare");
+  beside = file_of (self, "record");
+  after = file_of (self, "augment");
+  g_assert_cmpstr (before, ==, "before\n");
+  g_assert_cmpstr (beside, ==, "beside\n");
+  g_assert_cmpstr (after, ==, "after\n");
+
+  {
+    g_autofree char *clean = g_strdup_printf ("rm -r %s", directory);
+
+    g_assert_true (g_spawn_command_line_sync (clean, NULL, NULL, NULL, NULL));
+  }
+}
+
+static void
+test_long_output (Fixture *self, gconstpointer data)
+{
+  g_autofree char *output = NULL;
+  SysprofCaptureReader *reader;
+  SysprofCaptureFrame frame;
+
+  add_command (self, SYSPROF_RECORDING_PHASE_AUGMENT, "numbers", "seq 1 50000");
+  run (self, ":");
+  output = file_of (self, "numbers");
+  g_assert_cmpuint (strlen (output), ==,
+                    288894); /* 9 * 2 + 90 * 3 + 900 * 4 + 9000 * 5 + 40001 * 6 */
+  g_assert_true (g_str_has_suffix (output, "\n49999\n50000\n"));
+
+  reader = new_reader_for (self->fd);
+  while (sysprof_capture_reader_peek_frame (reader, &frame))
+    {
+      g_assert_cmpint (frame.len, <=, 16384);
+      g_assert_true (sysprof_capture_reader_skip (reader));
+    }
+  sysprof_capture_reader_unref (reader);
+}
+
+static void
+test_command_without_end (Fixture *self, gconstpointer data)
+{
+  g_autofree char *output = NULL, *command = NULL, *program = NULL, *clean = NULL;
+  char directory[] = "/tmp/sysprof-endless-XXXXXX";
+
+  /* Ended with the recording, and what it printed is kept. */
+  g_assert_nonnull (g_mkdtemp (directory));
+  command = g_strdup_printf ("mkfifo %s/fifo; echo begun; echo >%s/fifo; exec sleep 1000",
+                             directory, directory);
+  program = g_strdup_printf ("while ! test -p %s/fifo; do :; done; read line <%s/fifo",
+                             directory, directory);
+  clean = g_strdup_printf ("rm -r %s", directory);
+  add_command (self, SYSPROF_RECORDING_PHASE_RECORD, "beside", command);
+  run (self, program);
+  g_assert_true (g_spawn_command_line_sync (clean, NULL, NULL, NULL, NULL));
+  output = file_of (self, "beside");
+  g_assert_cmpstr (output, ==, "begun\n");
+}
+
+static void
+test_surroundings_of_the_command (Fixture *self, gconstpointer data)
+{
+  SysprofInstrument *instrument = sysprof_subprocess_output_new ();
+  SysprofSubprocessOutput *output = SYSPROF_SUBPROCESS_OUTPUT (instrument);
+  g_autofree char *text = NULL;
+
+  g_assert_cmpint (sysprof_subprocess_output_get_phase (output), ==,
+                   SYSPROF_RECORDING_PHASE_AUGMENT);
+  sysprof_subprocess_output_set_stdout_path (output, "where");
+  sysprof_subprocess_output_set_command_cwd (output, "/usr");
+  sysprof_subprocess_output_set_command_environ (output, (const char *const[]){ "A=1", NULL });
+  sysprof_subprocess_output_set_command_argv (
+      output, (const char *const[]){ "/bin/sh", "-c", "pwd -P; echo $A-$HOME-", NULL });
+  g_assert_cmpstr (sysprof_subprocess_output_get_stdout_path (output), ==, "where");
+  g_assert_cmpstr (sysprof_subprocess_output_get_command_cwd (output), ==, "/usr");
+  g_assert_cmpstr (sysprof_subprocess_output_get_command_environ (output)[0], ==, "A=1");
+  g_assert_cmpstr (sysprof_subprocess_output_get_command_argv (output)[1], ==, "-c");
+
+  sysprof_profiler_add_instrument (self->profiler, instrument);
+  run (self, ":");
+  text = file_of (self, "where");
+  g_assert_cmpstr (text, ==, "/usr\n1--\n");
+}
+
+static void
+test_commands_that_fail (Fixture *self, gconstpointer data)
+{
+  g_autofree char *output = NULL;
+  SysprofInstrument *missing = sysprof_subprocess_output_new ();
+
+  g_object_set (missing, "stdout-path", "missing", "command-argv",
+                (const char *const[]){ "/nonexistent/command", NULL }, NULL);
+  sysprof_profiler_add_instrument (self->profiler, missing);
+  sysprof_profiler_add_instrument (self->profiler, sysprof_subprocess_output_new ());
+  add_command (self, SYSPROF_RECORDING_PHASE_PREPARE, "failed", "echo some; exit 3");
+  run (self, ":");
+
+  g_assert_true (recorded_has_told (&self->recorded, "/nonexistent/command"));
+  g_assert_true (recorded_has_told (&self->recorded, "no command"));
+  g_assert_true (recorded_has_told (&self->recorded, "failed"));
+  output = file_of (self, "failed");
+  g_assert_cmpstr (output, ==, "some\n");
+}
+
+/* The program writes a capture into the descriptor that it was given: its marks become ours. */
+static void
+test_capture_of_another_process (Fixture *self, gconstpointer data)
+{
+  int fd = sysprof_spawnable_add_trace_fd (self->spawnable, NULL);
+  int unused = sysprof_spawnable_add_trace_fd (self->spawnable, "GJS_TRACE_FD");
+  SysprofCaptureWriter *writer = new_writer_for (fd);
+  SysprofCaptureReader *reader;
+
+  g_assert_true (
+      sysprof_capture_writer_add_mark (writer, 1000, 0, 4711, 5, "Group", "Name", "text"));
+  sysprof_capture_writer_unref (writer);
+  sysprof_profiler_add_instrument (self->profiler, sysprof_tracefd_consumer_new (fd));
+  sysprof_profiler_add_instrument (self->profiler, sysprof_tracefd_consumer_new (unused));
+  run (self, ":");
+
+  reader = new_reader_for (self->fd);
+  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_MARK, 4711), ==, 1);
+  sysprof_capture_reader_unref (reader);
+  g_assert_false (recorded_has_told (&self->recorded, "traced"));
+}
+
+static void
+test_file_that_is_no_capture (Fixture *self, gconstpointer data)
+{
+  int fd = new_memory_file ();
+
+  g_assert_cmpint (write (fd, "nonsense", 8), ==, 8);
+  sysprof_profiler_add_instrument (self->profiler, sysprof_tracefd_consumer_new (fd));
+  run (self, ":");
+  g_assert_true (recorded_has_told (&self->recorded, "no capture"));
+}
+
+int
+main (int argc, char **argv)
+{
+  static const struct
+  {
+    const char *name;
+    void (*test) (Fixture *, gconstpointer);
+  } tests[] = {
+    { "/record/embedded/output-in-every-phase", test_output_in_every_phase },
+    { "/record/embedded/long-output", test_long_output },
+    { "/record/embedded/command-without-end", test_command_without_end },
+    { "/record/embedded/surroundings-of-the-command", test_surroundings_of_the_command },
+    { "/record/embedded/commands-that-fail", test_commands_that_fail },
+    { "/record/embedded/capture-of-another-process", test_capture_of_another_process },
+    { "/record/embedded/file-that-is-no-capture", test_file_that_is_no_capture },
+  };
+
+  g_test_init (&argc, &argv, NULL);
+  for (size_t i = 0; i < G_N_ELEMENTS (tests); i++)
+    g_test_add (tests[i].name, Fixture, NULL, set_up, tests[i].test, tear_down);
+  return g_test_run ();
+}
