@@ -164,9 +164,16 @@ test_long_value_is_cut (void)
 }
 
 static void
+free_string (void *string)
+{
+  g_string_free (string, TRUE);
+}
+
+static void
 test_os_release (void)
 {
-  g_autoptr (GHashTable) files = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) files =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_string);
   g_autoptr (GHashTable) values = metadata_of (NULL, false, files);
   g_autofree char *expected = NULL;
   const GString *content = g_hash_table_lookup (files, "/etc/os-release");
