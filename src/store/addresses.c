@@ -2,6 +2,8 @@
 
 #include "store/addresses.h"
 
+#include "store/slots.h"
+
 #define FIRST_SLOTS 4096
 
 static void
@@ -43,7 +45,7 @@ sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings)
   *self = (Addresses){
     .store = store, .mappings = mappings, .n_slots = FIRST_SLOTS, .key = sysprof_random_key ()
   };
-  self->slots = g_new0 (AddressSlot, self->n_slots);
+  self->slots = sysprof_slots_new (self->n_slots, sizeof (AddressSlot));
   add_row (self, 0, ADDRESS_NONE, 0);
   store->addresses.is_return[0] = false;
 }
@@ -51,7 +53,7 @@ sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings)
 void
 sysprof_addresses_clear (Addresses *self)
 {
-  g_free (self->slots);
+  sysprof_slots_free (self->slots, self->n_slots, sizeof (AddressSlot));
   *self = (Addresses){ 0 };
 }
 
@@ -71,7 +73,7 @@ grow_slots (Addresses *self)
   uint32_t n_old = self->n_slots;
 
   self->n_slots *= 2;
-  self->slots = g_new0 (AddressSlot, self->n_slots);
+  self->slots = sysprof_slots_new (self->n_slots, sizeof (AddressSlot));
   for (uint32_t i = 0; i < n_old; i++)
     {
       const AddressSlot *slot = &old[i];
@@ -84,7 +86,7 @@ grow_slots (Addresses *self)
       self->slots[at] = *slot;
     }
 
-  g_free (old);
+  sysprof_slots_free (old, n_old, sizeof (AddressSlot));
 }
 
 static uint64_t

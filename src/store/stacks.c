@@ -7,6 +7,7 @@
 
 #include "store/addresses.h"
 #include "store/builder.h"
+#include "store/slots.h"
 
 #define FIRST_SLOTS    4096
 #define CANCEL_EVERY   0x4000 /* frames */
@@ -102,7 +103,7 @@ grow_node_slots (Fold *self)
   uint32_t n_old = self->n_node_slots;
 
   self->n_node_slots *= 2;
-  self->nodes = g_new0 (NodeSlot, self->n_node_slots);
+  self->nodes = sysprof_slots_new (self->n_node_slots, sizeof (NodeSlot));
   for (uint32_t i = 0; i < n_old; i++)
     {
       uint32_t at = node_slot (self, old[i].parent, old[i].address);
@@ -114,7 +115,7 @@ grow_node_slots (Fold *self)
       self->nodes[at] = old[i];
     }
 
-  g_free (old);
+  sysprof_slots_free (old, n_old, sizeof (NodeSlot));
 }
 
 static StackId
@@ -231,7 +232,7 @@ grow_known (Fold *self)
   uint32_t n_old = self->n_known_slots;
 
   self->n_known_slots *= 2;
-  self->known = g_new0 (Known, self->n_known_slots);
+  self->known = sysprof_slots_new (self->n_known_slots, sizeof (Known));
   for (uint32_t i = 0; i < n_old; i++)
     {
       uint32_t at = known_slot (self, &old[i].digest, old[i].process);
@@ -243,7 +244,7 @@ grow_known (Fold *self)
       self->known[at] = old[i];
     }
 
-  g_free (old);
+  sysprof_slots_free (old, n_old, sizeof (Known));
 }
 
 static StackId
@@ -403,8 +404,8 @@ init (Fold *self, Builder *builder)
                   .n_node_slots = FIRST_SLOTS,
                   .node_capacity = MAX (n_processes, FIRST_SLOTS),
                   .key = sysprof_random_key () };
-  self->known = g_new0 (Known, self->n_known_slots);
-  self->nodes = g_new0 (NodeSlot, self->n_node_slots);
+  self->known = sysprof_slots_new (self->n_known_slots, sizeof (Known));
+  self->nodes = sysprof_slots_new (self->n_node_slots, sizeof (NodeSlot));
   self->has_user = g_new0 (bool, n_processes);
   self->has_kernel = g_new0 (bool, n_processes);
   self->chain = g_new (AddressId, MOST_ADDRESSES);
@@ -423,8 +424,8 @@ clear (Fold *self)
 {
   sysprof_mappings_clear (&self->mappings);
   sysprof_addresses_clear (&self->addresses);
-  g_free (self->known);
-  g_free (self->nodes);
+  sysprof_slots_free (self->known, self->n_known_slots, sizeof (Known));
+  sysprof_slots_free (self->nodes, self->n_node_slots, sizeof (NodeSlot));
   g_free (self->has_user);
   g_free (self->has_kernel);
   g_free (self->chain);
