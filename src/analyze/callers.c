@@ -8,76 +8,66 @@
 #include "analyze/function-table.h"
 #include "analyze/stack-walk.h"
 
+/* What holds at each level of the walk. */
 typedef struct
 {
-  const Store *store;
-  const SymbolTable *symbols;
-  const SymbolId *innermost; /* [stacks.n] filled for what was entered */
-  bool *is_focus;            /* [symbols->n] */
-  bool no_kernel;
-  bool want_callers;
-} CallFinder;
-
-/* The row to which the call counts that the walk's stack adds to its parent's, 0 = none. */
-static SymbolId
-row_of_call (const CallFinder *self, StackId at)
-{
-  SymbolId outer = self->innermost[self->store->stacks.parent[at]];
-  SymbolId inner = sysprof_stack_symbol (self->store, self->symbols, at);
-
-  if (outer == 0 || (self->no_kernel && sysprof_stack_is_kernel (self->store, at)))
-    return 0;
-  if (self->want_callers)
-    return self->is_focus[inner] ? outer : 0;
-  return self->is_focus[outer] ? inner : 0;
-}
+  SymbolId function; /* the innermost that shows, 0 = none */
+  SymbolId row;      /* to which its call counts, 0 = none */
+} Level;
 
 static FunctionTable *
-find_calls (CallFinder *self, const StackWeights *weights, const TreeShape *shape)
+find_calls (const Store *store,
+            const SymbolTable *symbols,
+            const StackWeights *weights,
+            const TreeShape *shape,
+            bool want_callers)
 {
-  g_autofree SymbolId *last_row = g_new0 (SymbolId, MAX (self->store->stacks.n, 1));
+  g_autofree bool *is_focus = sysprof_focus_match (symbols, shape->focus, NULL);
+  g_autofree Level *levels = NULL; /* [n_levels] */
   FunctionSums sums;
   StackWalk walk;
 
-  self->is_focus = sysprof_focus_match (self->symbols, shape->focus, NULL);
-  self->no_kernel = shape->no_kernel;
-
-  sysprof_function_sums_init (&sums, self->store, self->symbols);
-  self->innermost = sums.innermost;
-  sysprof_stack_walk_init (&walk, self->store, weights);
+  sysprof_function_sums_init (&sums, symbols);
+  sysprof_stack_walk_init (&walk, store, symbols, weights);
+  levels = g_new0 (Level, walk.n_levels);
   while (sysprof_stack_walk_next (&walk))
     {
-      StackId at = walk.at;
-      StackId parent = walk.stacks->parent[at];
-      SymbolId row = walk.stacks->depth[at] > 0 ? row_of_call (self, at) : 0;
+      const StackVisit *at = walk.at;
+      Level *level = &levels[walk.level];
 
-      if (!walk.is_entering)
+      if (walk.level == 0)
+        continue;
+
+      if (shape->no_kernel && at->is_kernel)
         {
-          if (row != 0)
-            sysprof_function_sums_leave (&sums, row);
+          /* As if its caller were innermost. */
+          level[0] = level[-1];
+          if (walk.is_entering)
+            sums.of_symbol[level->row].self += at->self;
           continue;
         }
 
-      if (walk.stacks->depth[at] > 0 && self->no_kernel &&
-          sysprof_stack_is_kernel (self->store, at))
+      if (!walk.is_entering)
         {
-          sums.innermost[at] = sums.innermost[parent];
-          last_row[at] = last_row[parent];
-        }
-      else if (walk.stacks->depth[at] > 0)
-        {
-          sums.innermost[at] = sysprof_stack_symbol (self->store, self->symbols, at);
-          last_row[at] = row;
+          if (level->row != 0)
+            sysprof_function_sums_leave (&sums, level->row);
+          continue;
         }
 
-      sums.self[last_row[at]] += weights->self[at];
-      if (row != 0)
-        sysprof_function_sums_enter (&sums, row, walk.subtree[at]);
+      level->function = at->symbol;
+      level->row = 0;
+      if (want_callers && is_focus[at->symbol])
+        level->row = level[-1].function;
+      else if (!want_callers && is_focus[level[-1].function])
+        level->row = at->symbol;
+
+      sums.of_symbol[level->row].self += at->self;
+      if (level->row != 0)
+        sysprof_function_sums_enter (&sums, level->row, at->subtree);
     }
   sysprof_stack_walk_clear (&walk);
-  g_free (self->is_focus);
 
-  return sysprof_function_sums_finish (&sums, self->symbols, weights);
+  return sysprof_function_sums_finish (&sums, symbols, weights);
 }
 
 FunctionTable *
@@ -86,9 +76,7 @@ sysprof_callers_new (const Store *store,
                      const StackWeights *weights,
                      const TreeShape *shape)
 {
-  CallFinder finder = { .store = store, .symbols = symbols, .want_callers = true };
-
-  return find_calls (&finder, weights, shape);
+  return find_calls (store, symbols, weights, shape, true);
 }
 
 FunctionTable *
@@ -97,7 +85,5 @@ sysprof_callees_new (const Store *store,
                      const StackWeights *weights,
                      const TreeShape *shape)
 {
-  CallFinder finder = { .store = store, .symbols = symbols };
-
-  return find_calls (&finder, weights, shape);
+  return find_calls (store, symbols, weights, shape, false);
 }

@@ -7,12 +7,9 @@
 #include <stdlib.h>
 
 void
-sysprof_function_sums_init (FunctionSums *self, const Store *store, const SymbolTable *symbols)
+sysprof_function_sums_init (FunctionSums *self, const SymbolTable *symbols)
 {
-  self->self = g_new0 (uint64_t, MAX (symbols->n, 1));
-  self->total = g_new0 (uint64_t, MAX (symbols->n, 1));
-  self->n_open = g_new0 (uint32_t, MAX (symbols->n, 1));
-  self->innermost = g_new0 (SymbolId, MAX (store->stacks.n, 1));
+  self->of_symbol = g_new0 (FunctionSum, MAX (symbols->n, 1));
 }
 
 static int
@@ -34,23 +31,20 @@ sysprof_function_sums_finish (FunctionSums *self,
                               const StackWeights *weights)
 {
   FunctionTable *table = g_new0 (FunctionTable, 1);
-  uint32_t n = 0;
-
-  for (SymbolId i = 1; i < symbols->n; i++)
-    n += self->total[i] > 0 && symbols->row[i].kind != SYMBOL_MARKER;
 
   table->total = weights->total;
-  table->row = g_new (FunctionRow, MAX (n, 1));
+  table->row = g_new (FunctionRow, MAX (symbols->n, 1));
   for (SymbolId i = 1; i < symbols->n; i++)
-    if (self->total[i] > 0 && symbols->row[i].kind != SYMBOL_MARKER)
-      table->row[table->n++] = (FunctionRow){ i, self->self[i], self->total[i] };
+    {
+      const FunctionSum *sum = &self->of_symbol[i];
+
+      if (sum->total > 0 && symbols->row[i].kind != SYMBOL_MARKER)
+        table->row[table->n++] = (FunctionRow){ i, sum->self, sum->total };
+    }
+  table->row = g_renew (FunctionRow, table->row, MAX (table->n, 1));
   qsort_r (table->row, table->n, sizeof *table->row, compare_rows, (void *) symbols);
 
-  g_free (self->self);
-  g_free (self->total);
-  g_free (self->n_open);
-  g_free (self->innermost);
-  *self = (FunctionSums){ 0 };
+  g_clear_pointer (&self->of_symbol, g_free);
   return table;
 }
 

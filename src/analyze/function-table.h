@@ -8,26 +8,31 @@
 
 typedef struct
 {
-  uint64_t *self;      /* [symbols->n] */
-  uint64_t *total;     /* [symbols->n] */
-  uint32_t *n_open;    /* [symbols->n] how often it is on the path to where the walk is */
-  SymbolId *innermost; /* [stacks.n] the innermost function that shows, 0 = none */
+  uint64_t self;
+  uint64_t total;
+  uint32_t n_open; /* how often it is on the path to where the walk is */
+} FunctionSum;
+
+typedef struct
+{
+  FunctionSum *of_symbol; /* [symbols->n] */
 } FunctionSums;
 
-void
-sysprof_function_sums_init (FunctionSums *self, const Store *store, const SymbolTable *symbols);
+void sysprof_function_sums_init (FunctionSums *self, const SymbolTable *symbols);
 
 static inline void
 sysprof_function_sums_enter (FunctionSums *self, SymbolId symbol, uint64_t subtree)
 {
-  if (self->n_open[symbol]++ == 0)
-    self->total[symbol] += subtree;
+  FunctionSum *sum = &self->of_symbol[symbol];
+
+  if (sum->n_open++ == 0)
+    sum->total += subtree;
 }
 
 static inline void
 sysprof_function_sums_leave (FunctionSums *self, SymbolId symbol)
 {
-  self->n_open[symbol]--;
+  self->of_symbol[symbol].n_open--;
 }
 
 /* The table, sorted; clears `self`. */

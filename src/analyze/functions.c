@@ -12,28 +12,36 @@ sysprof_functions_new (const Store *store,
                        const TreeShape *shape)
 {
   bool no_kernel = shape != NULL && shape->no_kernel;
+  g_autofree SymbolId *innermost =
+      NULL; /* [n_levels] the function that shows at or above each level, 0 = none */
   FunctionSums sums;
   StackWalk walk;
 
-  sysprof_function_sums_init (&sums, store, symbols);
-  sysprof_stack_walk_init (&walk, store, weights);
+  sysprof_function_sums_init (&sums, symbols);
+  sysprof_stack_walk_init (&walk, store, symbols, weights);
+  innermost = g_new0 (SymbolId, walk.n_levels);
   while (sysprof_stack_walk_next (&walk))
     {
-      StackId at = walk.at;
-      bool is_visible =
-          walk.stacks->depth[at] > 0 && !(no_kernel && sysprof_stack_is_kernel (store, at));
+      const StackVisit *at = walk.at;
+      bool is_visible = walk.level > 0 && !(no_kernel && at->is_kernel);
 
-      if (walk.is_entering)
+      if (!walk.is_entering)
         {
-          /* The weight of what is hidden goes to the function that called it. */
-          sums.innermost[at] = is_visible ? sysprof_stack_symbol (store, symbols, at)
-                                          : sums.innermost[walk.stacks->parent[at]];
-          sums.self[sums.innermost[at]] += weights->self[at];
           if (is_visible)
-            sysprof_function_sums_enter (&sums, sums.innermost[at], walk.subtree[at]);
+            sysprof_function_sums_leave (&sums, at->symbol);
+          continue;
         }
-      else if (is_visible)
-        sysprof_function_sums_leave (&sums, sums.innermost[at]);
+
+      if (is_visible)
+        {
+          innermost[walk.level] = at->symbol;
+          sysprof_function_sums_enter (&sums, at->symbol, at->subtree);
+        }
+      else if (walk.level > 0)
+        innermost[walk.level] = innermost[walk.level - 1];
+
+      /* The weight of what is hidden goes to the function that called it. */
+      sums.of_symbol[innermost[walk.level]].self += at->self;
     }
   sysprof_stack_walk_clear (&walk);
 

@@ -10,28 +10,27 @@ void
 sysprof_node_set_init (NodeSet *self)
 {
   *self = (NodeSet){ .n_slots = FIRST_SLOTS };
-  self->keys = g_new (uint64_t, self->n_slots);
-  self->nodes = g_new0 (uint32_t, self->n_slots);
+  self->slots = g_new0 (NodeSlot, self->n_slots);
 }
 
 void
 sysprof_node_set_clear (NodeSet *self)
 {
-  g_free (self->keys);
-  g_free (self->nodes);
+  g_free (self->slots);
   *self = (NodeSet){ 0 };
 }
 
-static uint32_t
-find_slot (const NodeSet *self, uint64_t key)
+static NodeSlot *
+find_slot (const NodeSet *self, uint32_t parent, uint32_t what)
 {
-  uint64_t hash = key * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  uint64_t hash = (((uint64_t) parent << 32) | what) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
   uint32_t at = (uint32_t) (hash >> 32) & (self->n_slots - 1);
 
-  while (self->nodes[at] != 0 && self->keys[at] != key)
+  while (self->slots[at].node != 0 &&
+         (self->slots[at].parent != parent || self->slots[at].what != what))
     at = (at + 1) & (self->n_slots - 1);
 
-  return at;
+  return &self->slots[at];
 }
 
 static void
@@ -40,16 +39,10 @@ grow (NodeSet *self)
   NodeSet old = *self;
 
   self->n_slots = old.n_slots * 2;
-  self->keys = g_new (uint64_t, self->n_slots);
-  self->nodes = g_new0 (uint32_t, self->n_slots);
+  self->slots = g_new0 (NodeSlot, self->n_slots);
   for (uint32_t i = 0; i < old.n_slots; i++)
-    if (old.nodes[i] != 0)
-      {
-        uint32_t at = find_slot (self, old.keys[i]);
-
-        self->keys[at] = old.keys[i];
-        self->nodes[at] = old.nodes[i];
-      }
+    if (old.slots[i].node != 0)
+      *find_slot (self, old.slots[i].parent, old.slots[i].what) = old.slots[i];
 
   sysprof_node_set_clear (&old);
 }
@@ -57,19 +50,17 @@ grow (NodeSet *self)
 uint32_t
 sysprof_node_set_find_or_add (NodeSet *self, uint32_t parent, uint32_t what, uint32_t fresh)
 {
-  uint64_t key = ((uint64_t) parent << 32) | what;
-  uint32_t at = find_slot (self, key);
+  NodeSlot *slot = find_slot (self, parent, what);
 
-  if (self->nodes[at] != 0)
-    return self->nodes[at];
+  if (slot->node != 0)
+    return slot->node;
 
   if (self->n_used >= self->n_slots / 2)
     {
       grow (self);
-      at = find_slot (self, key);
+      slot = find_slot (self, parent, what);
     }
-  self->keys[at] = key;
-  self->nodes[at] = fresh;
+  *slot = (NodeSlot){ parent, what, fresh };
   self->n_used++;
   return fresh;
 }

@@ -8,8 +8,14 @@
 
 typedef struct
 {
-  uint64_t *keys;   /* [n_slots] parent << 32 | what */
-  uint32_t *nodes;  /* [n_slots] 0 = free: the root is nobody's child */
+  uint32_t parent;
+  uint32_t what;
+  uint32_t node; /* 0 = free: the root is nobody's child */
+} NodeSlot;
+
+typedef struct
+{
+  NodeSlot *slots;  /* [n_slots] open addressing, at most half full */
   uint32_t n_slots; /* a power of two */
   uint32_t n_used;
 } NodeSet;

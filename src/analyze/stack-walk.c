@@ -2,62 +2,81 @@
 
 #include "analyze/stack-walk.h"
 
-void
-sysprof_stack_walk_init (StackWalk *self, const Store *store, const StackWeights *weights)
+/* What is known of each stack before its place in the walk is. */
+typedef struct
 {
-  const StackTree *stacks = &store->stacks;
-  uint32_t n = MAX (stacks->n, 1);
+  uint64_t subtree; /* weight */
+  uint32_t n;       /* itself and the stacks with weight that continue it */
+  uint32_t next;    /* where the next one that continues it goes */
+} Place;
 
-  *self = (StackWalk){
-    .stacks = stacks,
-    .subtree = g_memdup2 (weights->self, n * sizeof *weights->self),
-    .first_child = g_new0 (StackId, n),
-    .next_sibling = g_new0 (StackId, n),
-  };
+/* From the last to the first: a stack is complete when it is reached. */
+static Place *
+sum_subtrees (const StackTree *stacks, const StackWeights *weights)
+{
+  Place *places = g_new0 (Place, MAX (stacks->n, 1));
 
-  /* From the last to the first, a stack is complete when it is reached, and siblings end up ascending. */
-  for (StackId i = n - 1; i > 0; i--)
+  for (StackId i = stacks->n; i-- > 1;)
     {
-      StackId parent = stacks->parent[i];
+      Place *place = &places[i];
 
-      if (self->subtree[i] == 0)
+      place->subtree += weights->self[i];
+      if (place->subtree == 0)
         continue;
 
-      self->subtree[parent] += self->subtree[i];
-      self->next_sibling[i] = self->first_child[parent];
-      self->first_child[parent] = i;
+      place->n++;
+      /* The parent of processes is row 0: all of them. */
+      places[stacks->parent[i]].subtree += place->subtree;
+      places[stacks->parent[i]].n += place->n;
     }
+
+  return places;
 }
 
-bool
-sysprof_stack_walk_next (StackWalk *self)
+void
+sysprof_stack_walk_init (StackWalk *self,
+                         const Store *store,
+                         const SymbolTable *symbols,
+                         const StackWeights *weights)
 {
-  StackId at = self->at;
+  const StackTree *stacks = &store->stacks;
+  g_autofree Place *places = sum_subtrees (stacks, weights);
+  uint32_t n_levels = 1;
 
-  if (at == 0 || self->is_entering)
+  *self = (StackWalk){ .n_visits = places[0].n };
+  self->visits = g_new (StackVisit, MAX (self->n_visits, 1));
+
+  /* From the first to the last: the parent's place is known, and who was there before. */
+  places[0].next = 0;
+  for (StackId i = 1; i < stacks->n; i++)
     {
-      self->is_entering = self->first_child[at] != 0;
-      if (self->is_entering)
-        self->at = self->first_child[at];
-      return self->at != 0;
+      uint32_t at;
+
+      if (places[i].n == 0)
+        continue;
+
+      at = places[stacks->parent[i]].next;
+      places[stacks->parent[i]].next += places[i].n;
+      places[i].next = at + 1;
+      n_levels = MAX (n_levels, stacks->depth[i] + 1u);
+      self->visits[at] = (StackVisit){
+        .self = weights->self[i],
+        .subtree = places[i].subtree,
+        .end = at + places[i].n,
+        .stack = i,
+        .symbol = stacks->depth[i] > 0 ? sysprof_stack_symbol (store, symbols, i) : 0,
+        .is_kernel = stacks->depth[i] > 0 && sysprof_stack_is_kernel (store, i),
+      };
     }
 
-  if (self->next_sibling[at] != 0)
-    {
-      self->at = self->next_sibling[at];
-      self->is_entering = true;
-      return true;
-    }
-
-  self->at = self->stacks->parent[at];
-  return self->at != 0;
+  self->n_levels = n_levels;
+  self->open = g_new (uint32_t, n_levels);
 }
 
 void
 sysprof_stack_walk_clear (StackWalk *self)
 {
-  g_free (self->subtree);
-  g_free (self->first_child);
-  g_free (self->next_sibling);
+  g_free (self->visits);
+  g_free (self->open);
   *self = (StackWalk){ 0 };
 }

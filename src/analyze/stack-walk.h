@@ -5,10 +5,13 @@
  * What must count once per stack although it may recur in it is known on such a walk: it counts where it
  * is entered while not open above. Linear in the stacks, and without recursion: they may be 8,000 deep.
  *
+ * Children follow their parent at once, so that the walk reads memory from front to back: of what it needs of a
+ * stack, all was copied there in the order of the walk. *Owned*.
+ *
  *   StackWalk walk;
- *   sysprof_stack_walk_init (&walk, store, weights);
+ *   sysprof_stack_walk_init (&walk, store, symbols, weights);
  *   while (sysprof_stack_walk_next (&walk))
- *     … walk.at, walk.is_entering, walk.subtree[walk.at] …
+ *     … walk.at->symbol, walk.level, walk.is_entering …
  *   sysprof_stack_walk_clear (&walk);
  */
 
@@ -18,17 +21,54 @@
 
 typedef struct
 {
-  StackId at;
+  uint64_t self;
+  uint64_t subtree; /* weight of the stack and of all that continue it */
+  uint32_t end;     /* position of the first visit that does not continue it */
+  StackId stack;
+  SymbolId symbol; /* 0 of a process */
+  bool is_kernel;
+} StackVisit;
+
+typedef struct
+{
+  const StackVisit *at;
+  uint32_t level; /* of `at`: 0 = a process */
   bool is_entering;
-  const StackTree *stacks;
-  uint64_t *subtree;     /* [stacks->n] weight of a stack and of all that continue it */
-  StackId *first_child;  /* [stacks->n] among those with weight; 0 = none */
-  StackId *next_sibling; /* [stacks->n] */
+
+  StackVisit *visits; /* [n_visits] */
+  uint32_t n_visits;
+  uint32_t next;  /* position of the next to enter */
+  uint32_t *open; /* [n_open] positions of those entered and not left, outermost first */
+  uint32_t n_open;
+  uint32_t n_levels; /* more than any `level` */
 } StackWalk;
 
-void sysprof_stack_walk_init (StackWalk *self, const Store *store, const StackWeights *weights);
-bool sysprof_stack_walk_next (StackWalk *self);
+void sysprof_stack_walk_init (StackWalk *self,
+                              const Store *store,
+                              const SymbolTable *symbols,
+                              const StackWeights *weights);
 void sysprof_stack_walk_clear (StackWalk *self);
+
+static inline bool
+sysprof_stack_walk_next (StackWalk *self)
+{
+  if (self->n_open > 0 && self->visits[self->open[self->n_open - 1]].end == self->next)
+    {
+      self->level = --self->n_open;
+      self->at = &self->visits[self->open[self->n_open]];
+      self->is_entering = false;
+      return true;
+    }
+
+  if (self->next == self->n_visits)
+    return false;
+
+  self->level = self->n_open;
+  self->at = &self->visits[self->next];
+  self->is_entering = true;
+  self->open[self->n_open++] = self->next++;
+  return true;
+}
 
 static inline bool
 sysprof_stack_is_kernel (const Store *store, StackId stack)
