@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <lzma.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -31,6 +32,7 @@ struct Compressor
   const Codec *codec;
   GThread *thread;
   int input;
+  int finish; /* eventfd: what is in the pipe now is the rest */
   int output;
   int error; /* errno; read after the thread has ended */
   union
@@ -239,34 +241,48 @@ sysprof_cli_codec_for_name (const char *name)
   return NULL;
 }
 
-/* Takes what comes until the end, and lets nobody wait for what came longer than a second. */
+/* FALSE with errno set. */
+static bool
+read_and_compress (Compressor *self, bool *is_end)
+{
+  ssize_t size = read (self->input, self->in, BLOCK_SIZE);
+
+  if (size < 0)
+    return errno == EINTR;
+  *is_end = size == 0;
+  return size == 0 || self->codec->run (self, (size_t) size, STEP_MORE);
+}
+
+/* Takes what comes until the end, and lets nobody wait for what came longer than a second. The end is where all
+ * that could write have closed the pipe, or where it is empty and we were told to finish. */
 static bool
 compress_all (Compressor *self)
 {
   int64_t flush_at = g_get_monotonic_time () + FLUSH_INTERVAL;
   bool is_flushed = true;
+  bool is_end = false;
 
-  for (;;)
+  while (!is_end)
     {
-      struct pollfd readable = { self->input, POLLIN, 0 };
+      struct pollfd ready[] = { { self->input, POLLIN, 0 }, { self->finish, POLLIN, 0 } };
       int64_t wait_usec = MAX (flush_at - g_get_monotonic_time (), 0);
-      ssize_t size;
 
-      if (poll (&readable, 1, is_flushed ? -1 : (int) (wait_usec / 1000) + 1) < 0 &&
-          errno != EINTR)
-        return false;
-      if (readable.revents != 0)
+      if (poll (ready, G_N_ELEMENTS (ready), is_flushed ? -1 : (int) (wait_usec / 1000) + 1) <
+          0)
         {
-          size = read (self->input, self->in, BLOCK_SIZE);
-          if (size < 0 && errno != EINTR)
+          if (errno != EINTR)
             return false;
-          if (size == 0)
-            return self->codec->run (self, 0, STEP_END);
-          if (size > 0 && !self->codec->run (self, (size_t) size, STEP_MORE))
+          continue;
+        }
+      if (ready[0].revents != 0)
+        {
+          if (!read_and_compress (self, &is_end))
             return false;
           is_flushed = false;
         }
-      if (!is_flushed && g_get_monotonic_time () >= flush_at)
+      else if (ready[1].revents != 0)
+        is_end = true;
+      if (!is_end && !is_flushed && g_get_monotonic_time () >= flush_at)
         {
           if (!self->codec->run (self, 0, STEP_FLUSH))
             return false;
@@ -274,6 +290,7 @@ compress_all (Compressor *self)
           flush_at = g_get_monotonic_time () + FLUSH_INTERVAL;
         }
     }
+  return self->codec->run (self, 0, STEP_END);
 }
 
 static gpointer
@@ -306,9 +323,12 @@ sysprof_cli_compressor_new (const Codec *codec, int fd, int *write_fd, GError **
                    codec->suffix);
       return NULL;
     }
-  if (pipe2 (ends, O_CLOEXEC) < 0)
+  self->finish = eventfd (0, EFD_CLOEXEC);
+  if (self->finish < 0 || pipe2 (ends, O_CLOEXEC) < 0)
     {
       sysprof_set_error_errno (error, "Cannot compress");
+      if (self->finish >= 0)
+        (void) close (self->finish); /* nothing was signalled */
       codec->end (self);
       (void) close (fd); /* nothing was written */
       return NULL;
@@ -326,7 +346,9 @@ sysprof_cli_compressor_finish (Compressor *self)
 {
   int error;
 
+  (void) eventfd_write (self->finish, 1); /* the first one always fits */
   g_thread_join (self->thread);
+  (void) close (self->finish); /* only signals */
   error = self->error;
   self->codec->end (self);
   g_free (self);

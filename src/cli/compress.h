@@ -15,10 +15,9 @@ typedef struct Compressor Compressor;
 /* By the end of the name, as run.syscap.zst; NULL: not to be compressed. */
 const Codec *sysprof_cli_codec_for_name (const char *name);
 
-/* `fd` (taken) gets the compressed bytes; what shall be compressed goes to `write_fd`, which the caller
- * closes at the end. */
+/* `fd` (taken) gets the compressed bytes; what shall be compressed goes to `write_fd`, which is the caller's. */
 Compressor *
 sysprof_cli_compressor_new (const Codec *codec, int fd, int *write_fd, GError **error);
 
-/* Waits for the end, after `write_fd` was closed. 0, or the errno that stopped it. Frees. */
+/* Waits until all that was written to `write_fd` until now is compressed; it need not be closed. 0, or the errno that stopped it. Frees. */
 int sysprof_cli_compressor_finish (Compressor *self);

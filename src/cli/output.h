@@ -46,7 +46,7 @@ bool sysprof_cli_output_open (Output *self,
                               OutputWhen when,
                               GError **error);
 bool sysprof_cli_output_commit (Output *self, GError **error);
-/* Once `fd`, or who took it, has closed it. */
+/* Once all is written; who took `fd` need not have closed it. */
 bool sysprof_cli_output_close (Output *self, GError **error);
 void sysprof_cli_output_clear (Output *self);
 

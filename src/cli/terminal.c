@@ -118,22 +118,40 @@ void
 sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, const char *name)
 {
   g_autofree char *size = g_format_size (status->size);
-  g_autofree char *lost = NULL;
-  g_autofree char *throttled = NULL;
+  g_autofree char *lost = g_strdup ("none lost");
+  g_autofree char *throttled = g_strdup ("");
+  g_autofree char *place = g_strdup ("");
+  g_autofree char *share = g_strdup ("");
 
-  if (status->n_lost > 0)
-    lost = g_strdup_printf (", %" G_GUINT64_FORMAT " lost", status->n_lost);
-  if (status->n_throttled > 0)
-    throttled = g_strdup_printf (", throttled %" G_GUINT64_FORMAT " times by the kernel",
-                                 status->n_throttled);
   if (self->form == STATUS_JSON)
     return;
-  sysprof_cli_terminal_note (
-      self,
-      "Recorded %.1f s: %" G_GUINT64_FORMAT
-      " samples%s%s, %s%s%s%s. The recorder used %.2f %% of one CPU.",
-      (double) status->duration / NSEC_PER_SEC, status->n_samples,
-      lost != NULL ? lost : ", none lost", throttled != NULL ? throttled : "", size,
-      name != NULL ? " in '" : "", name != NULL ? name : "", name != NULL ? "'" : "",
-      percent_of_cpu (status->cpu_nsec, status->duration));
+  if (status->n_lost > 0)
+    {
+      g_free (lost);
+      lost = g_strdup_printf ("%" G_GUINT64_FORMAT " lost", status->n_lost);
+    }
+  if (status->n_throttled > 0)
+    {
+      g_free (throttled);
+      throttled = g_strdup_printf (", held back %" G_GUINT64_FORMAT " times by the kernel",
+                                   status->n_throttled);
+    }
+  if (name != NULL)
+    {
+      g_free (place);
+      place = g_strdup_printf (" in '%s'", name);
+    }
+  /* Beginning and ending cost the same however short a recording is: a share of that would mislead. */
+  if (status->duration >= (int64_t) NSEC_PER_SEC)
+    {
+      g_free (share);
+      share = g_strdup_printf (", %.1f %% of one CPU",
+                               percent_of_cpu (status->cpu_nsec, status->duration));
+    }
+  sysprof_cli_terminal_note (self,
+                             "Recorded %.1f s: %" G_GUINT64_FORMAT
+                             " samples, %s%s, %s%s. The recorder used %.2f s of CPU time%s.",
+                             (double) status->duration / NSEC_PER_SEC, status->n_samples, lost,
+                             throttled, size, place, (double) status->cpu_nsec / NSEC_PER_SEC,
+                             share);
 }

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The programs under test, and ways to run them as a person would. Their paths come from the environment, which meson sets."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import unittest
+
+CLI = os.environ.get("SYSPROF_CLI", "sysprof-cli")
+REPORT = os.environ.get("SYSPROF_REPORT", "sysprof-report")
+CAT = os.environ.get("SYSPROF_CAT", "sysprof-cat")
+BUSY = os.environ.get("BUSY", "busy")
+DENY_PERF = os.environ.get("DENY_PERF", "deny-perf")
+NOBODY = 65534
+TIMEOUT = 120  # seconds: far above what anything takes, under sanitizers too
+
+
+def run(*words, **more):
+    """Runs to the end, with output as bytes."""
+    more.setdefault("stdin", subprocess.DEVNULL)
+    more.setdefault("stdout", subprocess.PIPE)
+    more.setdefault("stderr", subprocess.PIPE)
+    more.setdefault("timeout", TIMEOUT)
+    return subprocess.run([str(word) for word in words], check=False, **more)
+
+
+class Recorder:
+    """A recorder that runs; `wait_until_recording` comes back when it says that it does."""
+
+    def __init__(self, folder, *words, **more):
+        path = os.path.join(folder, "notify")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path)
+        self.socket.settimeout(TIMEOUT)
+        environment = dict(more.pop("env", os.environ), NOTIFY_SOCKET=path)
+        more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        self.process = subprocess.Popen([CLI, *[str(word) for word in words]], env=environment, **more)
+
+    def wait_until_recording(self):
+        assert self.socket.recv(100) == b"READY=1"
+
+    def send(self, number):
+        self.process.send_signal(number)
+
+    def finish(self):
+        out, err = self.process.communicate(timeout=TIMEOUT)
+        self.socket.close()
+        return self.process.returncode, out, err.decode(errors="replace")
+
+
+class Case(unittest.TestCase):
+    """Each test has an empty folder, in which it runs."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="sysprof-e2e-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        before = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, before)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def recorder(self, *words, **more):
+        recorder = Recorder(self.folder, *words, **more)
+
+        def end():
+            if recorder.process.poll() is None:
+                recorder.process.send_signal(signal.SIGKILL)
+                recorder.process.communicate()
+
+        self.addCleanup(end)
+        return recorder
+
+    def assert_one_line_error(self, done, *parts):
+        """Status 1, and one line on standard error that has all `parts`."""
+        text = done.stderr.decode(errors="replace")
+        self.assertEqual(done.returncode, 1, text)
+        self.assertEqual(text.count("\n"), 1, text)
+        self.assertTrue(text.startswith("sysprof-cli: "), text)
+        for part in parts:
+            self.assertIn(part, text)
+
+    def as_nobody(self, *programs):
+        """Copies that nobody may run, in a folder where nobody may write; and the words in front of a command."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can become another user")
+        if not shutil.which("setpriv"):
+            self.skipTest("setpriv (util-linux) is not installed")
+        os.chmod(self.folder, 0o777)
+        copies = []
+        for program in programs:
+            copy = self.path(os.path.basename(program))
+            shutil.copy(program, copy)
+            os.chmod(copy, stat.S_IRUSR | 0o755)
+            copies.append(copy)
+        return copies, ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
+
+
+def needs_root(function):
+    return unittest.skipUnless(os.geteuid() == 0, "needs root")(function)
+
+
+def can_sample():
+    """Whether this process may sample the whole machine."""
+    if os.geteuid() == 0:
+        return True
+    with contextlib.suppress(OSError), open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+        return int(file.read()) < 1
+    return False
+
+
+def needs_sampling(function):
+    return unittest.skipUnless(can_sample(), "may not sample the machine: needs root or kernel.perf_event_paranoid below 1")(function)

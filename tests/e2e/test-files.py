@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""sysprof-cli and its files: what cannot be written, what must not be lost, compression, joining, results."""
+
+import bz2
+import gzip
+import lzma
+import os
+import pty
+import re
+import shutil
+import stat
+import subprocess
+import threading
+import xml.etree.ElementTree
+
+import tap
+from capture import Capture
+from programs import BUSY, CAT, CLI, REPORT, Case, can_sample, needs_root, needs_sampling, run
+
+
+class Refused(Case):
+    def test_existing_file_stays_without_force(self):
+        with open("x.syscap", "w", encoding="ascii") as file:
+            file.write("precious")
+        self.assert_one_line_error(run(CLI, "x.syscap", "--", "true"), "x.syscap", "--force")
+        with open("x.syscap", encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_existing_file_is_replaced_with_force(self):
+        with open("x.syscap", "w", encoding="ascii") as file:
+            file.write("precious")
+        done = run(CLI, "-f", "x.syscap", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        Capture.open("x.syscap")
+        self.assertEqual(os.listdir("."), ["x.syscap"])
+
+    def test_command_that_does_not_exist_costs_nothing(self):
+        with open("x.syscap", "w", encoding="ascii") as file:
+            file.write("precious")
+        for command in ("no-such-command-here", "./no-such-command-here", "/", "/etc/passwd"):
+            self.assert_one_line_error(run(CLI, "-f", "x.syscap", "--", command), command)
+        with open("x.syscap", encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertEqual(os.listdir("."), ["x.syscap"])
+
+    def test_command_that_cannot_be_executed_costs_nothing(self):
+        with open("script", "w", encoding="ascii") as file:
+            file.write("#!/no/such/interpreter\n")
+        os.chmod("script", 0o755)
+        with open("x.syscap", "w", encoding="ascii") as file:
+            file.write("precious")
+        done = run(CLI, "-f", "x.syscap", "--", "./script")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"./script", done.stderr)
+        with open("x.syscap", encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertEqual(sorted(os.listdir(".")), ["script", "x.syscap"])
+        done = run(CLI, "new.syscap", "--", "./script")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(sorted(os.listdir(".")), ["script", "x.syscap"])
+
+    def test_process_that_does_not_exist(self):
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        for word in ("--pid", "--tid"):
+            self.assert_one_line_error(run(CLI, word, ended.pid, "x.syscap"), f"{word} {ended.pid}")
+        self.assertEqual(os.listdir("."), [])
+
+    def test_folder_that_does_not_exist(self):
+        self.assert_one_line_error(run(CLI, "nowhere/x.syscap", "--", "true"), "nowhere/x.syscap", "No such file")
+
+    def test_file_that_may_not_be_written(self):
+        (cli,), as_nobody = self.as_nobody(CLI)
+        os.mkdir("closed", 0o755)
+        self.assert_one_line_error(run(*as_nobody, cli, "closed/x.syscap", "--", "true"), "closed/x.syscap", "Permission denied")
+        with open("kept.syscap", "w", encoding="ascii") as file:
+            file.write("precious")
+        self.assert_one_line_error(run(*as_nobody, cli, "-f", "kept.syscap", "--", "true"), "kept.syscap", "Permission denied")
+        with open("kept.syscap", encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_flame_graph_that_exists_stays_without_force(self):
+        with open("x.svg", "w", encoding="ascii") as file:
+            file.write("precious")
+        self.assert_one_line_error(run(CLI, "--flame", "x.svg", "x.syscap", "--", "true"), "x.svg", "--force")
+        with open("x.svg", encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertEqual(os.listdir("."), ["x.svg"])
+
+    def test_usage_errors(self):
+        for words in (["--no-such-option"], ["a", "b"], ["-F", "0"], ["--host", "x"], ["--top"], ["--unwind", "tables"],
+                      ["--event", "cycles", "--event", "instructions"]):
+            self.assert_one_line_error(run(CLI, *words))
+        self.assertEqual(os.listdir("."), [])
+
+    def test_version_and_help(self):
+        done = run(CLI, "--version")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"Sysprof 51.0.0\n", b""))
+        done = run(CLI, "--help")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        for word in (b"--frequency", b"--merge", b"--use-trace-fd"):
+            self.assertIn(word, done.stdout)
+
+
+class FullDisk(Case):
+    @needs_root
+    def test_full_disk_keeps_what_was_recorded(self):
+        os.mkdir("small")
+        script = ("mount -t tmpfs -o size=2m none small && \"$@\"; status=$?; cp small/x.syscap kept.syscap; exit $status")
+        done = run("unshare", "-m", "sh", "-c", script, "sh", CLI, "-F", "20000", "--no-decode", "small/x.syscap", "--", BUSY, "30")
+        text = done.stderr.decode()
+        if "unshare" in text or "mount:" in text:
+            self.skipTest(f"may not mount: {text.splitlines()[0]}")
+        if not can_sample():
+            self.skipTest("without samples no disk becomes full")
+        self.assertEqual(done.returncode, 1, text)
+        self.assertIn("No space left on device", text)
+        capture = Capture.open("kept.syscap")
+        self.assertGreater(os.path.getsize("kept.syscap"), 1 << 20)
+        self.assertTrue(capture.of("sample"))
+
+    def test_device_that_is_always_full(self):
+        done = run(CLI, "-o", "/dev/full", "-d", "5")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"No space left on device", done.stderr)
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+
+    def test_compressed_file_on_full_disk(self):
+        os.symlink("/dev/full", "x.syscap.gz")
+        done = run(CLI, "-o", "x.syscap.gz", "-d", "5")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"No space left on device", done.stderr)
+
+
+class Elsewhere(Case):
+    def test_standard_output_gets_the_capture_and_nothing_else(self):
+        done = run(CLI, "-o", "-", "--", "echo", "hello")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        capture = Capture(done.stdout)
+        self.assertIn(b"hello\n", done.stderr)
+        self.assertIn("echo", capture.metadata()["spawnable.argv"])
+        if can_sample():
+            self.assertTrue(capture.file("__symbols__"))
+
+    def test_fifo_is_written_as_it_is(self):
+        os.mkfifo("fifo")
+        read = []
+        reader = threading.Thread(target=lambda: read.append(open("fifo", "rb").read()))  # pylint: disable=consider-using-with
+        reader.start()
+        done = run(CLI, "fifo", "--", "true")
+        reader.join()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        Capture(read[0])
+        self.assertTrue(stat.S_ISFIFO(os.stat("fifo").st_mode))
+
+    def test_null_device(self):
+        done = run(CLI, "/dev/null", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+
+    def test_reader_that_goes_away(self):
+        with subprocess.Popen([CLI, "-o", "-", "-d", "30"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
+            recorder.stdout.close()
+            err = recorder.stderr.read().decode()
+        self.assertEqual(recorder.returncode, 1, err)
+        self.assertIn("Broken pipe", err)
+
+    def test_compressed(self):
+        kinds = {"gz": gzip.decompress, "xz": lzma.decompress, "bz2": bz2.decompress,
+                 "zst": lambda data: run("zstd", "-dc", stdin=None, input=data).stdout}
+        for suffix, unpack in kinds.items():
+            with self.subTest(suffix):
+                if suffix == "zst" and not shutil.which("zstd"):
+                    self.skipTest("zstd is not installed")
+                done = run(CLI, f"x.syscap.{suffix}", "--", "true")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(f"x.syscap.{suffix}", "rb") as file:
+                    capture = Capture(unpack(file.read()))
+                self.assertTrue(capture.of("process"))
+                done = run(REPORT, "metadata", f"x.syscap.{suffix}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(b"hostname", done.stdout)
+
+
+class Merge(Case):
+    def setUp(self):
+        super().setUp()
+        for name in ("a.syscap", "b.syscap"):
+            done = run(CLI, name, "--", BUSY, "0.1")
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_joins_all_frames(self):
+        done = run(CLI, "--merge", "a.syscap", "b.syscap")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        a, b, both = Capture.open("a.syscap"), Capture.open("b.syscap"), Capture(done.stdout)
+        for kind in ("sample", "map", "process", "fork", "exit", "ctrset", "metadata"):
+            self.assertEqual(both.counts()[kind], a.counts()[kind] + b.counts()[kind], kind)
+        self.assertEqual(both.time, min(a.time, b.time))
+        self.assertEqual(both.end_time, max(a.end_time, b.end_time))
+
+    def test_refusals(self):
+        self.assert_one_line_error(run(CLI, "--merge", "a.syscap"), "--merge")
+        self.assert_one_line_error(run(CLI, "--merge", "a.syscap", "/dev/null"), "/dev/null", "regular file")
+        self.assert_one_line_error(run(CLI, "--merge", "a.syscap", "none.syscap"), "none.syscap", "No such file")
+        with open("text", "w", encoding="ascii") as file:
+            file.write("no capture")
+        self.assert_one_line_error(run(CLI, "--merge", "a.syscap", "text"), "text", "not a capture")
+        primary, secondary = pty.openpty()
+        done = run(CLI, "--merge", "a.syscap", "b.syscap", stdout=secondary)
+        os.close(secondary)
+        os.close(primary)
+        self.assert_one_line_error(done, "terminal")
+
+    def test_full_output(self):
+        with open("/dev/full", "wb") as full:
+            self.assert_one_line_error(run(CLI, "--merge", "a.syscap", "b.syscap", stdout=full), "No space left")
+
+
+class Results(Case):
+    @needs_sampling
+    def test_flame_graphs_are_whole_and_name_functions(self):
+        done = run(CLI, "--flame", "x.svg", "x.syscap", "--", BUSY, "0.5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        picture = xml.etree.ElementTree.parse("x.svg").getroot()
+        self.assertTrue(picture.tag.endswith("svg"))
+        with open("x.svg", encoding="utf-8") as file:
+            self.assertIn("heavy_work", file.read())
+
+        done = run(CLI, "-f", "--flame", "x.html", "x.syscap", "--", BUSY, "0.5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open("x.html", encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("heavy_work", page)
+        self.assertNotRegex(page, r"(src|href)=[\"']?https?:")
+        self.assertEqual(sorted(os.listdir(".")), ["x.html", "x.svg", "x.syscap"])
+
+    @needs_sampling
+    def test_report_goes_to_standard_output_without_a_command(self):
+        done = run(CLI, "--report", "-d", "0.3", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.decode(), r"(?i)samples")
+
+    @needs_sampling
+    def test_flame_graph_of_what_went_to_a_pipe(self):
+        done = run(CLI, "-o", "-", "--flame", "x.svg", "--", BUSY, "0.3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        Capture(done.stdout)
+        with open("x.svg", encoding="utf-8") as file:
+            self.assertIn("heavy_work", file.read())
+
+
+class Cat(Case):
+    def test_prints_what_the_capture_holds(self):
+        done = run(CLI, "x.syscap", "--", BUSY, "0.2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        capture = Capture.open("x.syscap")
+        done = run(CAT, "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = done.stdout.decode()
+        self.assertTrue(text.startswith('document {\n  title: "'), text[:200])
+        self.assertEqual(text.count("{"), text.count("}"))
+        for name in ("metadata", "callgraph", "marks", "counters"):
+            self.assertEqual(len(re.findall(rf"^  {name} {{$", text, re.M)), 1)
+        for key in capture.metadata():
+            self.assertIn(f'"{key}": "', text)
+        if can_sample():
+            self.assertIn(f"total: {len(capture.of('sample'))}", text)
+            self.assertIn('symbol: "heavy_work"', text)
+        definitions = sum(int.from_bytes(frame.data[24:26], "little") for frame in capture.of("ctrdef"))
+        self.assertEqual(len(re.findall(r"^    counter {$", text, re.M)), definitions)
+
+    def test_switches_leave_blocks_out(self):
+        run(CLI, "x.syscap", "--", "true")
+        for name in ("metadata", "callgraph", "marks", "counters"):
+            done = run(CAT, f"--no-{name}", "x.syscap")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotRegex(done.stdout.decode(), rf"(?m)^  {name} {{$")
+
+    def test_standard_input_and_errors(self):
+        run(CLI, "x.syscap", "--", "true")
+        with open("x.syscap", "rb") as file:
+            done = run(CAT, "-", stdin=file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run(CAT)
+        self.assertEqual((done.returncode, done.stderr), (1, b"usage: sysprof-cat CAPTURE\n"))
+        done = run(CAT, "none.syscap")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"none.syscap", done.stderr)
+
+
+if __name__ == "__main__":
+    tap.main()
