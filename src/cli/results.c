@@ -12,8 +12,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SUMMARY_ROWS 20
-
 static gboolean
 render_view (const char *name,
              RenderFormat format,
@@ -39,7 +37,6 @@ print_report (const CliOptions *options, ViewRequest *request, GError **error)
       request->terminal_width = size.ws_col;
       request->use_color = getenv ("NO_COLOR") == NULL;
     }
-  request->limit = SUMMARY_ROWS;
   return render_view ("summary", RENDER_TEXT, request, fd, error);
 }
 
@@ -48,7 +45,6 @@ write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GEr
 {
   RenderFormat format = g_str_has_suffix (options->flame, ".svg") ? RENDER_SVG : RENDER_HTML;
 
-  request->limit = 0;
   request->use_color = FALSE;
   request->terminal_width = 0;
   return render_view ("flame", format, request, flame->fd, error) &&

@@ -143,17 +143,14 @@ static bool
 write_sections (Out *out, const View *view, const ViewRequest *request, GError **error)
 {
   g_auto (GStrv) facts = sysprof_dup_machine_facts (request);
-  ViewRequest part = *request;
 
-  if (part.limit == 0)
-    part.limit = 20;
   for (char **line = facts; *line; line++)
     {
       sysprof_out_text (out, "<p>");
       sysprof_out_xml (out, *line);
       sysprof_out_text (out, "</p>\n");
     }
-  return sysprof_for_each_section (view, &part, write_section, out, error);
+  return sysprof_for_each_section (view, request, false, write_section, out, error);
 }
 
 bool

@@ -259,7 +259,7 @@ sysprof_render_json (const View *view,
       "}",
       rows->weight_name, rows->weight_unit, rows->total);
   if (view->sections)
-    is_filled = sysprof_for_each_section (view, request, write_section, &out, error);
+    is_filled = sysprof_for_each_section (view, request, true, write_section, &out, error);
   else
     write_rows (&out, "rows", rows);
   sysprof_out_text (&out, "}\n");

@@ -14,6 +14,7 @@
 #define COLOR_KERNEL "\033[34m"
 #define COLOR_OTHER  "\033[35m"
 
+#define SUMMARY_COLUMNS 120
 #define SHARE_COLUMNS   8  /* "100.00 %" */
 #define TEXT_COLUMN_MAX 60 /* to which a text that is not the last one makes its column */
 
@@ -245,12 +246,13 @@ write_sections (Out *out, const View *view, const ViewRequest *request, GError *
   g_autofree char *path = sysprof_dup_one_line (sysprof_capture_path (request));
   ViewRequest part = *request;
 
-  if (part.limit == 0)
-    part.limit = 8; /* three such tables and the facts fill one screen */
+  /* One screen also where it is none: command lines may have thousands of characters. */
+  if (part.terminal_width == 0)
+    part.terminal_width = SUMMARY_COLUMNS;
   sysprof_out_printf (out, "%-9s %s\n", "Capture", path);
   for (char **line = facts; *line; line++)
     sysprof_out_printf (out, "%s\n", *line);
-  if (!sysprof_for_each_section (view, &part, write_section, out, error))
+  if (!sysprof_for_each_section (view, &part, false, write_section, out, error))
     return false;
   sysprof_out_text (
       out,

@@ -51,9 +51,11 @@ bool sysprof_column_is_figure (const Column *column);
 
 typedef void
 SectionFunc (const View *view, const ViewRequest *request, const Rows *rows, void *data);
-/* Calls `func` for each section of `view` with its rows. A section that cannot be filled is an error. */
+/* Calls `func` for each section of `view` with its rows: as many as the request says, else all if `is_whole`, else what
+ * fits one screen. A section that cannot be filled is an error. */
 bool sysprof_for_each_section (const View *view,
                                const ViewRequest *request,
+                               bool is_whole,
                                SectionFunc *func,
                                void *data,
                                GError **error);

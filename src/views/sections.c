@@ -5,16 +5,19 @@
 bool
 sysprof_for_each_section (const View *view,
                           const ViewRequest *request,
+                          bool is_whole,
                           SectionFunc *func,
                           void *data,
                           GError **error)
 {
-  for (const char *const *name = view->sections; *name; name++)
+  for (const ViewSection *part_of = view->sections; part_of->view; part_of++)
     {
-      const View *section = sysprof_view_find (*name);
+      const View *section = sysprof_view_find (part_of->view);
       ViewRequest part = *request;
       Rows rows = { 0 };
 
+      if (part.limit == 0 && !is_whole)
+        part.limit = part_of->n_rows;
       part.sort = NULL; /* a column of one section is none of the next */
       if (!sysprof_view_fill (section, &part, &rows, error))
         return false;

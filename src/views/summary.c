@@ -15,7 +15,12 @@ fill_summary (const ViewRequest *request, Rows *rows, GError **error)
   return true;
 }
 
-static const char *const sections[] = { "processes", "functions", "quality", NULL };
+static const ViewSection sections[] = {
+  { "processes", 5 },
+  { "functions", 12 },
+  { "quality", 4 },
+  { 0 },
+};
 
 const View sysprof_summary_view = {
   .name = "summary",

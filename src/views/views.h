@@ -126,6 +126,12 @@ typedef struct
   uint32_t terminal_width; /* columns, 0 = not a terminal */
 } ViewRequest;
 
+typedef struct ViewSection
+{
+  const char *view;
+  uint32_t n_rows;
+} ViewSection;
+
 typedef struct View
 {
   const char *name;
