@@ -138,7 +138,7 @@ find_recorder (void)
       make_generation_word ();
       found = STATE_ON;
     }
-  __atomic_store_n (&state, found, __ATOMIC_RELEASE); /* pairs with is_on() */
+  __atomic_store_n (&state, (int) found, __ATOMIC_RELEASE); /* pairs with is_on() */
 }
 
 static bool

@@ -58,24 +58,11 @@ bore_name (const Store *store, FrameNo number, const char *pattern)
   return matches (pattern, name) || matches_program (pattern, name);
 }
 
-/* pid → ProcessId */
-static GHashTable *
-index_pids (const Store *store)
-{
-  GHashTable *pids = g_hash_table_new (NULL, NULL);
-
-  for (ProcessId i = 1; i < store->processes.n; i++)
-    g_hash_table_insert (pids, GINT_TO_POINTER (store->processes.row[i].pid),
-                         GUINT_TO_POINTER (i));
-  return pids;
-}
-
 /* Notes the processes that bear, or bore, such a name in is_in[processes.n]. */
 static void
 find_named (const Store *store, const char *pattern, bool *is_in)
 {
   const FrameList *names = &store->frames_of_type[FRAME_PROCESS];
-  g_autoptr (GHashTable) pids = index_pids (store);
 
   for (ProcessId i = 1; i < store->processes.n; i++)
     {

@@ -126,19 +126,19 @@ typedef struct
   uint32_t terminal_width; /* columns, 0 = not a terminal */
 } ViewRequest;
 
+/* A view as a part of another. */
 typedef struct ViewSection
 {
   const char *view;
-  uint32_t n_rows;
+  uint32_t n_rows; /* that one screen holds beside the other parts */
 } ViewSection;
 
 typedef struct View
 {
   const char *name;
   const char *title;
-  const char *summary; /* one line for --help */
-  const char *const *
-      sections; /* NULL, or the views of which this one is made, each with its first few rows */
+  const char *summary;         /* one line for --help */
+  const ViewSection *sections; /* NULL, or the views of which this one is made, ended by zero */
   bool (*fill) (const ViewRequest *request, Rows *rows, GError **error);
   /* NULL, or a drawing of its own instead of the table, in the formats that `draws` has. */
   bool (*draw) (RenderFormat format,

@@ -46,8 +46,6 @@ test_compressed (void)
       g_autoptr (GSubprocess) packer =
           g_subprocess_newv (argv, G_SUBPROCESS_FLAGS_STDOUT_PIPE, NULL);
       g_autoptr (GBytes) packed = NULL;
-      g_autoptr (GBytes) twice = NULL;
-      g_autoptr (GByteArray) two = g_byte_array_new ();
       g_autoptr (GError) error = NULL;
       g_autoptr (Store) store = NULL, cut = NULL;
       const char *bytes;

@@ -71,8 +71,7 @@ test_rubbish (void)
   static const char *const magics[] = { "\x5e\x97\xca\xfd\x01\x01",
                                         "\x1f\x8b\x08",
                                         "BZh9",
-                                        "\xfd"
-                                        "7zXZ",
+                                        "\xfd\x37zXZ",
                                         "\x28\xb5\x2f\xfd",
                                         "" };
 

@@ -26,7 +26,11 @@
 #define SLICE_NSEC   10000000 /* the leaves take turns in rounds of ten such slices */
 #define NSEC_PER_SEC 1000000000.0
 
-#define OUT_OF_LINE __attribute__ ((noinline, noclone))
+#if __has_attribute(noipa)
+#define OUT_OF_LINE __attribute__ ((noipa))
+#else
+#define OUT_OF_LINE __attribute__ ((noinline))
+#endif
 
 typedef struct
 {

@@ -391,9 +391,10 @@ replace_strings (SysprofSubprocessOutput *self,
                  const char *const *new,
                  guint prop_id)
 {
-  g_auto (GStrv) before = *old;
+  char **copy = g_strdupv ((char **) new); /* first: it may be what is freed */
 
-  *old = g_strdupv ((char **) new);
+  g_strfreev (*old);
+  *old = copy;
   g_object_notify_by_pspec (G_OBJECT (self), properties[prop_id]);
 }
 
