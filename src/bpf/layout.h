@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the walker in the kernel and the two programs outside agree on, byte for byte: unwind tables, mappings,
+ * processes, and why a walk ended. Included by C and by BPF programs alike; a BPF program brings the integer types
+ * (vmlinux.h) itself.
+ *
+ * Everything here is written by the recorder, who has no rights, and read by the program in the kernel, who takes each
+ * number as possibly wrong: an index is checked before use, a bad row ends a walk and nothing more.
+ *
+ *   process   pid ──► first, count ──► mapping[first … first + count)     sorted by start
+ *   mapping   start, end, origin, first_page, n_pages ──► page[first_page + (address - origin) / 64 KiB]
+ *   page      slab, offset ──► a block in one of the slabs                 0 = no rules
+ *   block     16-bit rows, sorted; each names one of the block's own rules
+ */
+
+#pragma once
+
+#ifndef __bpf__
+#  include <stdbool.h>
+#  include <stdint.h>
+#endif
+
+/* --- a block: the rules for one page of text --- */
+
+/* Pages are cut at multiples of 64 KiB of link-time addresses.
+ *
+ *   offset  0    u16 first[257]   row index where each 256 bytes begin; first[256] = how many rows
+ *         514    u16 n_rules
+ *         516    u32 rule[n_rules]
+ *           …    u16 row[]        (address & 255) << 8 | rule index; ascending
+ *
+ * The last row at or before an address is in force there. Row 0 stands at the page's first byte, so there is one.
+ * In the byte order of the machine; 4-aligned; never crosses a slab. */
+#define UNWIND_PAGE_SHIFT     16
+#define UNWIND_PAGE_SIZE      (1u << UNWIND_PAGE_SHIFT)
+#define UNWIND_BLOCKS         256u /* of 256 bytes in a page */
+#define UNWIND_N_RULES_OFFSET 514u
+#define UNWIND_RULES_OFFSET   516u
+#define UNWIND_MOST_RULES     256u   /* of a block: what a byte can name */
+#define UNWIND_MOST_ROWS      65535u /* of a block */
+
+/* Bytes of a block. */
+#define UNWIND_BLOCK_SIZE(n_rules, n_rows) \
+  ((UNWIND_RULES_OFFSET + 4u * (n_rules) + 2u * (n_rows) + 3u) & ~3u)
+
+/* --- a rule: how to get from one frame to its caller --- */
+
+/* CFA: the canonical frame address, what the stack pointer was before the call. It must rise with each frame.
+ *
+ *   bits  0–3   kind
+ *   bits  4–17  offset / 8, no sign
+ *   bits 18–31  slot: where the frame pointer (RBP, X29) of the caller is
+ */
+#define RULE_KIND(rule)   ((rule) &15u)
+#define RULE_OFFSET(rule) (((rule) >> 4 & 0x3fffu) * 8u)
+#define RULE_SLOT(rule)   ((rule) >> 18)
+#define RULE_MAKE(kind, offset, slot) \
+  ((uint32_t) (kind) | (uint32_t) (offset) / 8u << 4 | (uint32_t) (slot) << 18)
+#define RULE_MOST_OFFSET (0x3fffu * 8u)
+
+typedef enum
+{
+  RULE_NONE, /* nothing is known: frame pointer, checked */
+  RULE_END,  /* the outermost frame: nobody called this code */
+  RULE_SP,   /* CFA = SP + offset */
+  RULE_BP,   /* CFA = FP + offset */
+  RULE_REG, /* CFA = another register + offset; first frame only. Bits 4–7 register, 8–17 offset / 8 */
+  RULE_BP_LOAD, /* CFA = word at FP - offset: a frame that aligned its stack */
+  RULE_PLT, /* CFA = SP + 8, and 8 more where IP & 15 ≥ offset / 8: a stub of the procedure linkage table */
+  RULE_SIGNAL, /* the kernel called this: all registers are in the frame */
+  RULE_ESCAPE, /* a rule that cannot be said here */
+  RULE_SP_FAR, /* CFA = SP + offset, large. Bits 4–23 offset / 8, 24–31 slot */
+  RULE_SP_LOAD, /* CFA = word at SP + offset, + 8: assembly that aligned its stack and kept the old SP there */
+  RULE_LR, /* arm64: CFA = SP + offset, return address still in LR; first frame, or after a signal */
+  RULE_KINDS
+} RuleKind;
+
+/* Of RULE_REG; the register by its DWARF number. */
+#define RULE_REG_NUMBER(rule) ((rule) >> 4 & 15u)
+#define RULE_REG_OFFSET(rule) (((rule) >> 8 & 0x3ffu) * 8u)
+#define RULE_REG_FIELD(reg, offset) \
+  ((uint32_t) (reg) *8u | (uint32_t) (offset) << 4) /* as offset of RULE_MAKE */
+#define RULE_REG_MOST_OFFSET (0x3ffu * 8u)
+
+/* Of RULE_SP_FAR. */
+#define RULE_FAR_OFFSET(rule) (((rule) >> 4 & 0xfffffu) * 8u)
+#define RULE_FAR_SLOT(rule)   ((rule) >> 24)
+#define RULE_MAKE_FAR(offset, slot) \
+  ((uint32_t) RULE_SP_FAR | (uint32_t) (offset) / 8u << 4 | (uint32_t) (slot) << 24)
+#define RULE_FAR_MOST_OFFSET (0xfffffu * 8u)
+#define RULE_FAR_MOST_SLOT   253u
+
+/* Slots: the caller's frame pointer is at CFA - 8 · slot, or: */
+#define SLOT_UNCHANGED 0u      /* nobody has touched it */
+#define SLOT_AT_FP     0x3ffeu /* at the address in the frame pointer itself */
+#define SLOT_LOST      0x3fffu /* not known */
+#define SLOT_MOST      0x3ffdu
+/* The last two in the 8 bits of RULE_SP_FAR. */
+#define SLOT_FAR_AT_FP 254u
+#define SLOT_FAR_LOST  255u
+
+/* --- slabs and the page directory --- */
+
+#define UNWIND_SLAB_SIZE  (4u << 20) /* bytes: one array map of one value */
+#define UNWIND_MOST_SLABS 64u
+#define UNWIND_MOST_PAGES (1u << 18)
+
+/* An entry of the directory. Offset 0 of slab 0 stays free, so that 0 can say "no rules". */
+#define UNWIND_PAGE_SLAB(entry)        ((entry) >> 20)
+#define UNWIND_PAGE_OFFSET(entry)      (((entry) &0xfffffu) * 4u)
+#define UNWIND_PAGE_MAKE(slab, offset) ((uint32_t) (slab) << 20 | (uint32_t) (offset) / 4u)
+
+/* --- mappings and processes --- */
+
+#define UNWIND_MOST_MAPPINGS 65536u
+#define UNWIND_PROCESS_BITS  14
+#define UNWIND_PROCESS_SLOTS (1u << UNWIND_PROCESS_BITS)
+#define UNWIND_MOST_PROBES   32u /* slots that are looked at for one process */
+
+/* An executable mapping. Lists are never changed in place: a new list is written beside, then the process refers to
+ * it; what the old one occupied is used again after a second. */
+typedef struct
+{
+  uint64_t start;
+  uint64_t end; /* first address behind */
+  uint64_t
+      origin; /* the address at which the first of its pages begins; may lie before `start` */
+  uint32_t first_page; /* in the directory; where n_pages is 0, one of MAPPING_… */
+  uint32_t n_pages;
+} UnwindMapping;
+
+#define MAPPING_WITHOUT_RULES \
+  0u                       /* code made at run time, files without rules: frame pointers */
+#define MAPPING_PENDING 1u /* its table is being built */
+
+/* Open addressing from sysprof_unwind_slot(); a reader stops at pid 0, and passes over PROCESS_GONE. The list is
+ * stored with one write of 8 bytes. */
+typedef struct
+{
+  uint32_t pid;          /* thread group */
+  uint32_t exec_counter; /* task_struct.self_exec_id when first seen; 0 = not yet */
+  uint64_t list;         /* low half: first mapping; high half: how many */
+} UnwindProcess;
+
+#define PROCESS_GONE UINT32_C (0xffffffff)
+
+#define PROCESS_LIST(first, count) ((uint64_t) (first) | (uint64_t) (count) << 32)
+#define PROCESS_LIST_FIRST(list)   ((uint32_t) (list))
+#define PROCESS_LIST_COUNT(list)   ((uint32_t) ((list) >> 32))
+
+static inline uint32_t
+sysprof_unwind_slot (uint32_t pid)
+{
+  return (pid * 0x9e3779b1u) >> (32 - UNWIND_PROCESS_BITS);
+}
+
+/* --- why a walk ended --- */
+
+/* The order is part of the capture: append. */
+typedef enum
+{
+  WALK_RUNNING, /* not ended: the first value a walk has */
+
+  /* Whole. */
+  WALK_END,  /* a rule says that nobody called this code */
+  WALK_ROOT, /* code without rules and without a frame pointer, where a process begins */
+  WALK_KERNEL_THREAD, /* there is no user stack */
+  WALK_IN_EXEC,       /* there is none yet */
+
+  /* Can be finished later, from a copy of the rest of the stack. */
+  WALK_NO_PROCESS, /* its mappings are not known yet */
+  WALK_NO_MAPPING, /* in no mapping that is known */
+  WALK_NO_TABLE,   /* the mapping's table is being built */
+  WALK_ESCAPE,     /* the rule cannot be said in a table */
+
+  /* Broken. */
+  WALK_BAD_FP,        /* no rule, and the frame pointer leads nowhere */
+  WALK_FAULT,         /* stack memory that is not there */
+  WALK_SP_NOT_RISING, /* a frame that lies below the one it called */
+  WALK_ZERO,          /* a return address of 0 */
+  WALK_DEPTH,         /* more frames than a record holds */
+  WALK_COMPAT,        /* a 32-bit process */
+  WALK_REASONS
+} WalkReason;
+
+/* What a walk went through, beside its end. */
+#define WALK_USED_FP 1u /* at least one step by frame pointer, checked */
+#define WALK_USED_FP_FIRST \
+  2u /* the first step was one: it can miss the caller of a leaf or of a prologue */
+#define WALK_USED_SIGNAL 4u /* crossed at least one signal frame */

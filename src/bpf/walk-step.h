@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* One step of a walk: from a frame to its caller. One source for the program in the kernel and for the walker over
+ * copied stacks.
+ *
+ * Who includes this defines the WalkInput and the five functions below.
+ *
+ *   WalkState state = { .ip = …, .sp = …, .fp = …, .is_exact = true, .first_mapping = …, .n_mappings = … };
+ *   do { push (state.ip); } while (sysprof_walk_step (&state, &input));
+ *   … state.reason, state.used
+ *
+ * Loops have constant bounds, every index is checked, there is no signed division: the verifier reads this as well. */
+
+#pragma once
+
+#include "bpf/layout.h"
+
+typedef struct WalkInput WalkInput;
+
+/* A word of the stack; false: it is not there. */
+static bool walk_read (WalkInput *input, uint64_t address, uint64_t *word);
+/* UNWIND_SLAB_SIZE bytes, or NULL. */
+static const uint8_t *walk_slab (WalkInput *input, uint32_t index);
+/* An entry of the page directory; 0 beyond its end. */
+static uint32_t walk_page (WalkInput *input, uint32_t index);
+/* NULL beyond their end. */
+static const UnwindMapping *walk_mapping (WalkInput *input, uint32_t index);
+/* Of the first frame, by DWARF number; false: not among those that were kept. */
+static bool walk_register (WalkInput *input, uint32_t number, uint64_t *value);
+
+#define WALK_INLINE static inline __attribute__ ((always_inline))
+
+/* Keeps the compiler from moving a mask away from what it guards, which the verifier would not follow. */
+#define WALK_KEEP(value) __asm__ volatile("" : "+r"(value))
+
+#define WALK_MOST_FP_FRAME \
+  (UINT64_C (16) << 20) /* bytes that a frame may have where only the frame pointer tells */
+
+typedef struct
+{
+  uint64_t ip; /* of the frame that is next */
+  uint64_t sp; /* after the call returned: the CFA of the frame before */
+  uint64_t fp;
+  uint64_t lr; /* arm64 */
+  uint64_t
+      context; /* where a signal frame keeps the registers of this frame; 0 = they are those of the input, or gone */
+
+  /* A copy of the mapping that was found last; end = 0: none. */
+  UnwindMapping mapping;
+
+  uint32_t first_mapping; /* of the process */
+  uint32_t n_mappings;
+  uint32_t reason; /* WalkReason */
+  uint32_t used;   /* WALK_USED_… */
+
+  bool is_exact; /* ip is the instruction itself, not the one behind a call */
+  bool
+      has_registers; /* registers other than sp and fp are still this frame's: first frame, or behind a signal */
+  bool is_arm64;
+} WalkState;
+
+/* --- tables --- */
+
+/* A mask, as the verifier follows it best: an offset that is too large reads somewhere else in the slab. */
+WALK_INLINE uint32_t
+walk_slab_u16 (const uint8_t *slab, uint32_t offset)
+{
+  offset &= UNWIND_SLAB_SIZE - 2;
+  WALK_KEEP (offset);
+  return *(const uint16_t *) (const void *) (slab + offset);
+}
+
+WALK_INLINE uint32_t
+walk_slab_u32 (const uint8_t *slab, uint32_t offset)
+{
+  offset &= UNWIND_SLAB_SIZE - 4;
+  WALK_KEEP (offset);
+  return *(const uint32_t *) (const void *) (slab + offset);
+}
+
+/* The rule in force at the byte `address` of the page whose block begins at `block`. */
+WALK_INLINE uint32_t
+walk_find_rule (const uint8_t *slab, uint32_t block, uint32_t address)
+{
+  uint32_t at = block + 2 * (address >> 8 & 255);
+  uint32_t low = walk_slab_u16 (slab, at);
+  uint32_t high = walk_slab_u16 (slab, at + 2);
+  uint32_t n_rules = walk_slab_u16 (slab, block + UNWIND_N_RULES_OFFSET);
+  uint32_t rows = block + UNWIND_RULES_OFFSET + 4 * n_rules;
+  uint32_t row;
+
+  /* 256 bytes have at most 256 rows. */
+  for (uint32_t i = 0; i < 9 && low < high; i++)
+    {
+      uint32_t middle = (low + high) / 2;
+
+      if (walk_slab_u16 (slab, rows + 2 * middle) >> 8 <= (address & 255))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (low == 0)
+    return RULE_NONE;
+
+  row = walk_slab_u16 (slab, rows + 2 * (low - 1)) & 255;
+  if (row >= n_rules)
+    return RULE_NONE;
+  return walk_slab_u32 (slab, block + UNWIND_RULES_OFFSET + 4 * row);
+}
+
+/* --- mappings --- */
+
+/* Leaves the mapping that holds `address` in the state. */
+WALK_INLINE bool
+walk_find_mapping (WalkState *state, WalkInput *input, uint64_t address)
+{
+  uint32_t low = state->first_mapping;
+  uint32_t high = low + state->n_mappings;
+  const UnwindMapping *found;
+
+  if (address >= state->mapping.start && address < state->mapping.end)
+    return true;
+
+  /* 17: there are at most 2^16. */
+  for (uint32_t i = 0; i < 17 && low < high; i++)
+    {
+      uint32_t middle = (low + high) / 2;
+      const UnwindMapping *mapping = walk_mapping (input, middle);
+
+      if (mapping == 0)
+        return false;
+      if (mapping->start <= address)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (low <= state->first_mapping)
+    return false;
+
+  found = walk_mapping (input, low - 1);
+  if (found == 0 || address < found->start || address >= found->end)
+    return false;
+  state->mapping = *found;
+  return true;
+}
+
+/* RULE_NONE where the page has no rules. `address` lies in the state's mapping. */
+WALK_INLINE uint32_t
+walk_rule_of (WalkState *state, WalkInput *input, uint64_t address)
+{
+  uint64_t at = address - state->mapping.origin;
+  uint64_t page = at >> UNWIND_PAGE_SHIFT;
+  const uint8_t *slab;
+  uint32_t entry;
+
+  if (page >= state->mapping.n_pages)
+    return RULE_NONE;
+  entry = walk_page (input, state->mapping.first_page + (uint32_t) page);
+  if (entry == 0)
+    return RULE_NONE;
+  slab = walk_slab (input, UNWIND_PAGE_SLAB (entry));
+  if (slab == 0)
+    return RULE_NONE;
+
+  return walk_find_rule (slab, UNWIND_PAGE_OFFSET (entry),
+                         (uint32_t) at & (UNWIND_PAGE_SIZE - 1));
+}
+
+/* --- steps --- */
+
+WALK_INLINE bool
+walk_stop (WalkState *state, uint32_t reason)
+{
+  state->reason = reason;
+  return false;
+}
+
+WALK_INLINE bool
+walk_go_on (WalkState *state, uint64_t ip, uint64_t sp, uint64_t fp)
+{
+  if (ip == 0)
+    return walk_stop (state, WALK_ZERO);
+
+  state->ip = ip;
+  state->sp = sp;
+  state->fp = fp;
+  state->context = 0;
+  state->is_exact = false;
+  state->has_registers = false;
+  return true;
+}
+
+/* Code without rules. That the frame pointer points at a saved one, and a return address into code stands above it, is
+ * as sure as it gets: a register that happens to hold a stack address rarely passes. */
+WALK_INLINE bool
+walk_step_by_fp (WalkState *state, WalkInput *input)
+{
+  uint64_t fp = state->fp;
+  uint64_t caller_fp, ip;
+
+  /* Where a process or a thread begins, the frame pointer is 0. In a first frame it may as well be a number. */
+  if (fp == 0 && !state->has_registers)
+    return walk_stop (state, WALK_ROOT);
+
+  if ((fp & 7) != 0 || fp < state->sp || fp - state->sp > WALK_MOST_FP_FRAME)
+    return walk_stop (state, WALK_BAD_FP);
+  if (!walk_read (input, fp, &caller_fp) || !walk_read (input, fp + 8, &ip))
+    return walk_stop (state, WALK_BAD_FP);
+  if (ip == 0 && caller_fp == 0)
+    return walk_stop (state, WALK_ROOT);
+  if ((caller_fp != 0 && caller_fp <= fp) || !walk_find_mapping (state, input, ip - 1))
+    return walk_stop (state, WALK_BAD_FP);
+
+  state->used |= state->has_registers ? WALK_USED_FP | WALK_USED_FP_FIRST : WALK_USED_FP;
+  return walk_go_on (state, ip, fp + 16, caller_fp);
+}
+
+/* The signal handler's return address leads to a few bytes that ask the kernel to restore the registers: SP points at
+ * struct ucontext. uc_flags, uc_link, uc_stack: 40 bytes; then r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
+#define WALK_SIGNAL_BP 120
+#define WALK_SIGNAL_SP 160
+#define WALK_SIGNAL_IP 168
+
+WALK_INLINE bool
+walk_step_by_signal (WalkState *state, WalkInput *input)
+{
+  uint64_t context = state->sp;
+  uint64_t ip, sp, fp;
+
+  if (!walk_read (input, context + WALK_SIGNAL_IP, &ip) ||
+      !walk_read (input, context + WALK_SIGNAL_SP, &sp) ||
+      !walk_read (input, context + WALK_SIGNAL_BP, &fp))
+    return walk_stop (state, WALK_FAULT);
+  if (!walk_go_on (state, ip, sp, fp))
+    return false;
+
+  state->context = context;
+  state->is_exact = true;
+  state->has_registers = true;
+  state->used |= WALK_USED_SIGNAL;
+  return true;
+}
+
+/* Where struct ucontext has the first eight registers by DWARF number: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, a byte
+ * each from the lowest. (A table in memory would be one more map to load.) */
+#define WALK_SIGNAL_LOW_REGISTERS UINT64_C (0xa078687080988890)
+#define WALK_SIGNAL_R8            40
+
+/* A register that is neither stack nor frame pointer. */
+WALK_INLINE bool
+walk_read_register (WalkState *state, WalkInput *input, uint32_t number, uint64_t *value)
+{
+  uint64_t offset = number < 8 ? WALK_SIGNAL_LOW_REGISTERS >> (8 * number) & 255
+                               : WALK_SIGNAL_R8 + 8 * (number & 7);
+
+  if (!state->has_registers)
+    return false;
+  if (state->context == 0)
+    return walk_register (input, number & 15, value);
+  return walk_read (input, state->context + offset, value);
+}
+
+/* The CFA; false: the walk ended. */
+WALK_INLINE bool
+walk_find_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
+{
+  uint64_t value;
+
+  switch (RULE_KIND (rule))
+    {
+    case RULE_SP:
+      *cfa = state->sp + RULE_OFFSET (rule);
+      break;
+    case RULE_SP_FAR:
+      *cfa = state->sp + RULE_FAR_OFFSET (rule);
+      break;
+    case RULE_BP:
+      *cfa = state->fp + RULE_OFFSET (rule);
+      break;
+    case RULE_REG:
+      if (!walk_read_register (state, input, RULE_REG_NUMBER (rule), &value))
+        return walk_stop (state, WALK_ESCAPE);
+      *cfa = value + RULE_REG_OFFSET (rule);
+      break;
+    case RULE_BP_LOAD:
+      if (!walk_read (input, state->fp - RULE_OFFSET (rule), cfa))
+        return walk_stop (state, WALK_FAULT);
+      break;
+    case RULE_SP_LOAD:
+      if (!walk_read (input, state->sp + RULE_OFFSET (rule), &value))
+        return walk_stop (state, WALK_FAULT);
+      *cfa = value + 8;
+      break;
+    case RULE_PLT:
+      *cfa = state->sp + ((state->ip & 15) >= RULE_OFFSET (rule) / 8 ? 16 : 8);
+      break;
+    default:
+      return walk_stop (state, WALK_ESCAPE);
+    }
+
+  if (*cfa <= state->sp)
+    return walk_stop (state, WALK_SP_NOT_RISING);
+  return true;
+}
+
+/* The caller's frame pointer; false where its place is not there. */
+WALK_INLINE bool
+walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, uint64_t *fp)
+{
+  uint32_t slot = RULE_SLOT (rule);
+
+  if (RULE_KIND (rule) == RULE_SP_FAR)
+    {
+      slot = RULE_FAR_SLOT (rule);
+      if (slot >= SLOT_FAR_AT_FP)
+        slot += SLOT_AT_FP - SLOT_FAR_AT_FP;
+    }
+
+  *fp = state->fp;
+  if (slot == SLOT_UNCHANGED)
+    return true;
+  if (slot == SLOT_LOST)
+    {
+      *fp = UINT64_MAX; /* not 0, which is where processes begin; fails every check */
+      return true;
+    }
+  return walk_read (input, slot == SLOT_AT_FP ? state->fp : cfa - UINT64_C (8) * slot, fp);
+}
+
+/* From state->ip to its caller. False: the walk ended, and state->reason says why. */
+WALK_INLINE bool
+sysprof_walk_step (WalkState *state, WalkInput *input)
+{
+  uint64_t address = state->is_exact ? state->ip : state->ip - 1;
+  uint64_t cfa, ip, fp;
+  uint32_t rule;
+
+  if (!walk_find_mapping (state, input, address))
+    return walk_stop (state, WALK_NO_MAPPING);
+  if (state->mapping.n_pages == 0 && state->mapping.first_page == MAPPING_PENDING)
+    return walk_stop (state, WALK_NO_TABLE);
+
+  rule = walk_rule_of (state, input, address);
+  if (RULE_KIND (rule) == RULE_NONE)
+    return walk_step_by_fp (state, input);
+  if (RULE_KIND (rule) == RULE_END)
+    return walk_stop (state, WALK_END);
+  if (RULE_KIND (rule) == RULE_SIGNAL)
+    return walk_step_by_signal (state, input);
+
+  if (!walk_find_cfa (state, input, rule, &cfa))
+    return false;
+  if (!walk_read (input, cfa - 8, &ip) || !walk_find_fp (state, input, rule, cfa, &fp))
+    return walk_stop (state, WALK_FAULT);
+  return walk_go_on (state, ip, cfa, fp);
+}
