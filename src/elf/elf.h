@@ -94,6 +94,41 @@ ElfStatus sysprof_elf_image_function_bounds (ElfImage *image,
  * (entry.c says how they are recognized). `symbols` may be NULL. */
 bool sysprof_elf_image_is_entry (ElfImage *image, const ElfSymbols *symbols, uint64_t address);
 
+/* --- call-frame information, for who makes tables of it (unwind) --- */
+
+/* EM_…, of <elf.h>, and whether it is a file of 64 bits in our own byte order, the only kind that runs here. */
+uint16_t sysprof_elf_image_machine (const ElfImage *image);
+bool sysprof_elf_image_is_native (const ElfImage *image);
+/* Where the program begins; 0 in most libraries. */
+uint64_t sysprof_elf_image_entry (const ElfImage *image);
+
+typedef struct
+{
+  uint64_t start; /* link-time addresses */
+  uint64_t end;   /* first address behind */
+} ElfRange;
+
+/* The executable segments as far as the file has bytes for them, in the file's order; at most `most`. Returns how many
+ * there are. */
+size_t sysprof_elf_image_code (const ElfImage *image, ElfRange *ranges, size_t most);
+
+/* All of an address range of the file into fresh memory, as above. Free with free(). */
+ElfStatus sysprof_elf_image_read_code (ElfImage *image, ElfRange range, uint8_t **bytes);
+
+typedef struct
+{
+  uint8_t *bytes; /* [size], free with free() */
+  uint64_t size;
+  uint64_t address; /* link-time address of the first byte */
+  bool is_open;     /* where the section ends is not known: a length of 0 ends it */
+} ElfFrames;
+
+/* .eh_frame: by its section header, else through the segment PT_GNU_EH_FRAME, then up to the end of the segment that
+ * holds it. ELF_ABSENT without either. */
+ElfStatus sysprof_elf_image_read_eh_frame (ElfImage *image, ElfFrames *frames);
+/* .debug_frame, unpacked; its address is of no use. */
+ElfStatus sysprof_elf_image_read_debug_frame (ElfImage *image, ElfFrames *frames);
+
 /* C++, Rust (v0 and legacy, hash cut off) and D; NULL when `name` is not mangled. Free with free().
  * Names over 64 KiB are not tried. */
 char *sysprof_elf_demangle (const char *name);

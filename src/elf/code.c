@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What a maker of unwind tables asks a file for: where its code is, and its call-frame sections whole. */
+
+#include "elf/image.h"
+
+#include <stdlib.h>
+
+uint16_t
+sysprof_elf_image_machine (const ElfImage *image)
+{
+  return image->machine;
+}
+
+bool
+sysprof_elf_image_is_native (const ElfImage *image)
+{
+  return image->is_64 && !image->is_swapped;
+}
+
+uint64_t
+sysprof_elf_image_entry (const ElfImage *image)
+{
+  return image->entry;
+}
+
+/* A segment that claims more than the file has is code as far as the file goes. */
+static bool
+is_code (const ElfImage *image, const ElfSegment *segment, ElfRange *range)
+{
+  uint64_t size = segment->file_size;
+
+  if (segment->type != PT_LOAD || !(segment->flags & PF_X) ||
+      segment->offset >= image->source.size)
+    return false;
+  if (size > image->source.size - segment->offset)
+    size = image->source.size - segment->offset;
+
+  range->start = segment->address;
+  return size > 0 && !__builtin_add_overflow (segment->address, size, &range->end);
+}
+
+size_t
+sysprof_elf_image_code (const ElfImage *image, ElfRange *ranges, size_t most)
+{
+  size_t n = 0;
+
+  for (uint32_t i = 0; i < image->n_segments; i++)
+    {
+      ElfRange range;
+
+      if (!is_code (image, &image->segments[i], &range))
+        continue;
+      if (n < most)
+        ranges[n] = range;
+      n++;
+    }
+  return n;
+}
+
+ElfStatus
+sysprof_elf_image_read_code (ElfImage *image, ElfRange range, uint8_t **bytes)
+{
+  uint64_t offset, left;
+  ElfStatus status;
+
+  if (range.end < range.start)
+    return ELF_CORRUPT;
+  status = sysprof_elf_image_offset_of_address (image, range.start, &offset, &left);
+  if (status != ELF_OK)
+    return status;
+  if (range.end - range.start > left)
+    return ELF_TRUNCATED;
+  return sysprof_elf_source_read_new (&image->source, offset, range.end - range.start,
+                                      ELF_MAX_SECTION, bytes);
+}
+
+#define ENCODING_PC_REL_SDATA4 \
+  0x1b /* of the pointer to .eh_frame, in all files that linkers write */
+
+/* Version, three encodings, and the address of .eh_frame relative to the field itself. */
+static ElfStatus
+find_by_segment (ElfImage *image, uint64_t *address)
+{
+  for (uint32_t i = 0; i < image->n_segments; i++)
+    {
+      const ElfSegment *segment = &image->segments[i];
+      uint8_t header[8];
+      ElfStatus status;
+
+      if (segment->type != PT_GNU_EH_FRAME)
+        continue;
+      status = sysprof_elf_source_read (&image->source, segment->offset, header, sizeof header);
+      if (status != ELF_OK)
+        return status;
+      if (header[0] != 1 || header[1] != ENCODING_PC_REL_SDATA4)
+        return ELF_UNSUPPORTED;
+
+      *address =
+          segment->address + 4 +
+          (uint64_t) (int64_t) (int32_t) sysprof_bytes_peek_u32 (header + 4, image->is_swapped);
+      return ELF_OK;
+    }
+
+  return ELF_ABSENT;
+}
+
+ElfStatus
+sysprof_elf_image_read_eh_frame (ElfImage *image, ElfFrames *frames)
+{
+  const ElfSection *section = sysprof_elf_image_find_section (image, ".eh_frame");
+  uint64_t offset, left;
+  ElfStatus status;
+
+  *frames = (ElfFrames){ 0 };
+  if (section != NULL && section->type != SHT_NOBITS)
+    {
+      frames->address = section->address;
+      return sysprof_elf_image_read_section (image, section, &frames->bytes, &frames->size);
+    }
+
+  status = find_by_segment (image, &frames->address);
+  if (status == ELF_OK)
+    status = sysprof_elf_image_offset_of_address (image, frames->address, &offset, &left);
+  if (status == ELF_OK)
+    status = sysprof_elf_source_read_new (&image->source, offset, left, ELF_MAX_SECTION,
+                                          &frames->bytes);
+  if (status == ELF_OK)
+    {
+      frames->size = left;
+      frames->is_open = true;
+    }
+  return status;
+}
+
+ElfStatus
+sysprof_elf_image_read_debug_frame (ElfImage *image, ElfFrames *frames)
+{
+  const ElfSection *section = sysprof_elf_image_find_section (image, ".debug_frame");
+
+  *frames = (ElfFrames){ 0 };
+  if (section == NULL)
+    return ELF_ABSENT;
+  return sysprof_elf_image_read_section (image, section, &frames->bytes, &frames->size);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* From a file to its table: .eh_frame first, .debug_frame for functions that it does not have, and what is known without
+ * either for the code between. */
+
+#include "unwind/cfi.h"
+#include "unwind/gap.h"
+#include "unwind/table.h"
+
+#include <stdlib.h>
+
+#define MOST_CODE_RANGES 64 /* executable segments; files have one to three */
+
+/* Between functions linkers put up to 15 bytes of padding. They belong to the function before: two rows saved, and a
+ * return address right behind a call that never returns is looked up where the call is. */
+#define MOST_PADDING 15
+
+typedef struct
+{
+  Cfi eh;
+  Cfi debug;
+  size_t next_eh;
+  size_t next_debug;
+  TableBuilder *builder;
+  UnwindTableHeader header;
+  GapReader gaps;
+} Build;
+
+static int
+compare_ranges (const void *a, const void *b)
+{
+  const ElfRange *left = a, *right = b;
+
+  return left->start < right->start ? -1 : left->start > right->start;
+}
+
+/* Executable segments, ascending and apart. */
+static size_t
+find_code (const ElfImage *image, ElfRange ranges[MOST_CODE_RANGES])
+{
+  size_t n = sysprof_elf_image_code (image, ranges, MOST_CODE_RANGES);
+  size_t n_apart = 0;
+
+  if (n > MOST_CODE_RANGES)
+    n = MOST_CODE_RANGES;
+  qsort (ranges, n, sizeof *ranges, compare_ranges);
+  for (size_t i = 0; i < n; i++)
+    {
+      if (n_apart > 0 && ranges[i].start < ranges[n_apart - 1].end)
+        ranges[i].start = ranges[n_apart - 1].end;
+      if (ranges[i].start < ranges[i].end)
+        ranges[n_apart++] = ranges[i];
+    }
+  return n_apart;
+}
+
+static void
+add_row (void *data, uint64_t address, uint32_t rule)
+{
+  sysprof_table_builder_add (data, address, rule);
+}
+
+/* The first function at or behind `from`, among those of the section that were not passed yet. */
+static const CfiFunction *
+peek (const Cfi *cfi, size_t *next, uint64_t from)
+{
+  while (*next < cfi->n_functions && cfi->function[*next].start < from)
+    (*next)++;
+  return *next < cfi->n_functions ? &cfi->function[*next] : NULL;
+}
+
+static void
+add_gap (Build *self, uint64_t start, uint64_t end)
+{
+  if (start == end ||
+      (end - start <= MOST_PADDING && sysprof_table_builder_rule (self->builder) != RULE_NONE))
+    return;
+
+  sysprof_table_builder_add (self->builder, start, RULE_NONE);
+  if (sysprof_gap_reader_read (&self->gaps, (ElfRange){ start, end }, add_row, self->builder))
+    self->header.sources |= UNWIND_SOURCE_CODE;
+}
+
+/* Where the next function begins that begins behind `start`. */
+static uint64_t
+next_start (const Cfi *cfi, size_t next, uint64_t start)
+{
+  while (next < cfi->n_functions && cfi->function[next].start <= start)
+    next++;
+  return next < cfi->n_functions ? cfi->function[next].start : UINT64_MAX;
+}
+
+/* The functions of one executable segment. One ends where the next of its section begins, whatever it says. */
+static void
+add_range (Build *self, ElfRange range)
+{
+  uint64_t at = range.start;
+
+  for (;;)
+    {
+      const CfiFunction *eh = peek (&self->eh, &self->next_eh, at);
+      const CfiFunction *debug = peek (&self->debug, &self->next_debug, at);
+      bool is_debug = debug != NULL && (eh == NULL || debug->start < eh->start);
+      const Cfi *cfi = is_debug ? &self->debug : &self->eh;
+      const CfiFunction *function = is_debug ? debug : eh;
+      uint64_t end, limit;
+
+      if (function == NULL || function->start >= range.end)
+        break;
+
+      end = function->end < range.end ? function->end : range.end;
+      limit = next_start (cfi, is_debug ? self->next_debug : self->next_eh, function->start);
+      if (is_debug && eh != NULL && eh->start < limit)
+        limit = eh->start;
+      if (limit < end)
+        end = limit;
+
+      add_gap (self, at, function->start);
+      if (!sysprof_cfi_run (cfi, function, end, add_row, self->builder))
+        self->header.n_broken++;
+      self->header.n_functions++;
+      self->header.covered_size += end - function->start;
+      self->header.sources |=
+          (uint16_t) (is_debug ? UNWIND_SOURCE_DEBUG_FRAME : UNWIND_SOURCE_EH_FRAME);
+      at = end;
+    }
+
+  add_gap (self, at, range.end);
+}
+
+/* A section that is not there, or cannot be read, leaves the others. */
+static ElfStatus
+open_section (Cfi *cfi, ElfStatus status, ElfFrames *frames, uint16_t machine, bool is_debug)
+{
+  if (status == ELF_OK)
+    status = sysprof_cfi_open (cfi, frames, machine, is_debug);
+  return status == ELF_NO_MEMORY || status == ELF_IO_ERROR ? status : ELF_OK;
+}
+
+ElfStatus
+sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable *table)
+{
+  uint16_t machine = sysprof_elf_image_machine (image);
+  ElfFrames eh_frame = { 0 }, debug_frame = { 0 };
+  ElfRange ranges[MOST_CODE_RANGES];
+  size_t n_ranges = find_code (image, ranges);
+  Build self = { 0 };
+  ElfStatus status;
+
+  if (!sysprof_elf_image_is_native (image))
+    return ELF_UNSUPPORTED;
+  if (n_ranges == 0)
+    return ELF_ABSENT;
+  if ((ranges[n_ranges - 1].end - ranges[0].start) >> UNWIND_PAGE_SHIFT >=
+      UNWIND_MOST_PAGES - 1)
+    return ELF_TOO_LARGE;
+
+  status = sysprof_elf_image_read_eh_frame (image, &eh_frame);
+  status = open_section (&self.eh, status, &eh_frame, machine, false);
+  if (status != ELF_OK)
+    goto out;
+  status = sysprof_elf_image_read_debug_frame (debug_image != NULL ? debug_image : image,
+                                               &debug_frame);
+  status = open_section (&self.debug, status, &debug_frame, machine, true);
+  if (status != ELF_OK)
+    goto out;
+
+  status = ELF_NO_MEMORY;
+  self.builder = sysprof_table_builder_new (ranges[0].start, ranges[n_ranges - 1].end);
+  if (self.builder == NULL)
+    goto out;
+  self.gaps = (GapReader){ .image = image };
+  self.header.machine = machine;
+  self.header.n_refused = (uint32_t) (self.eh.n_refused + self.debug.n_refused);
+  for (size_t i = 0; i < n_ranges; i++)
+    {
+      self.header.text_size += ranges[i].end - ranges[i].start;
+      add_range (&self, ranges[i]);
+      /* Behind a segment there is nothing. */
+      sysprof_table_builder_add (self.builder, ranges[i].end, RULE_NONE);
+    }
+  status = sysprof_table_builder_finish (self.builder, self.header, table);
+
+out:
+  sysprof_table_builder_free (self.builder);
+  sysprof_cfi_clear (&self.eh);
+  sysprof_cfi_clear (&self.debug);
+  free (eh_frame.bytes);
+  free (debug_frame.bytes);
+  return status;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* From what the instructions said to a rule of 32 bits. Expressions are recognized, not computed: a handful of forms
+ * makes all but a few rows of a whole distribution. */
+
+#include "unwind/cfi-rule.h"
+
+#include "bpf/bpf.h"
+
+/* x86-64 psABI, figure 3.36; DWARF for the Arm 64-bit architecture, 4.1. */
+const CfiMachine sysprof_cfi_x86_64 = { .fp = 6, .sp = 7, .ra = 16 };
+const CfiMachine sysprof_cfi_arm64 = { .fp = 29, .sp = 31, .ra = 30 };
+
+#define DW_OP_DEREF       0x06
+#define DW_OP_CONST1U     0x08
+#define DW_OP_PLUS        0x22
+#define DW_OP_PLUS_UCONST 0x23
+#define DW_OP_LIT0        0x30
+#define DW_OP_BREG0       0x70
+
+/* A signal handler's frame on x86-64: SP is at struct ucontext, whose word 160 is the interrupted SP. */
+#define SIGNAL_SP 160
+
+static bool
+is_multiple_of_8 (int64_t offset)
+{
+  return (offset & 7) == 0;
+}
+
+/* A register's content plus a number; `expression` goes on behind. */
+static bool
+take_base (Cursor *expression, uint8_t *number, int64_t *offset)
+{
+  uint8_t operation;
+
+  if (!cursor_u8 (expression, &operation) || operation < DW_OP_BREG0 ||
+      operation > DW_OP_BREG0 + 31)
+    return false;
+  *number = operation - DW_OP_BREG0;
+  return cursor_sleb128 (expression, offset);
+}
+
+/* Is it "SP + 8, and 8 more where IP & 15 is at least `*threshold`"? So linkers describe a stub that pushes in its middle:
+ * breg7 8; breg16 0; lit15; and; lit…; ge; lit3; shl; plus. */
+static bool
+is_plt (Cursor expression, uint32_t *threshold)
+{
+  static const uint8_t before[] = { 0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a };
+  static const uint8_t behind[] = { 0x2a, 0x33, 0x24, 0x22 };
+  const uint8_t *literal = expression.at + sizeof before;
+
+  if (cursor_left (&expression) != sizeof before + 1 + sizeof behind ||
+      memcmp (expression.at, before, sizeof before) != 0 ||
+      memcmp (literal + 1, behind, sizeof behind) != 0)
+    return false;
+  if (*literal < DW_OP_LIT0 || *literal > DW_OP_LIT0 + 15)
+    return false;
+
+  *threshold = *literal - DW_OP_LIT0;
+  return true;
+}
+
+/* Behind a load: nothing (0), or a number that is added. */
+static bool
+take_addend (Cursor *expression, uint64_t *addend)
+{
+  uint8_t operation;
+
+  *addend = 0;
+  if (cursor_left (expression) == 0)
+    return true;
+  if (!cursor_u8 (expression, &operation))
+    return false;
+  if (operation == DW_OP_PLUS_UCONST)
+    return cursor_uleb128 (expression, addend) && cursor_left (expression) == 0;
+  if (operation < DW_OP_LIT0 || operation > DW_OP_LIT0 + 31)
+    return false;
+
+  *addend = operation - DW_OP_LIT0;
+  return cursor_u8 (expression, &operation) && operation == DW_OP_PLUS &&
+         cursor_left (expression) == 0;
+}
+
+static uint32_t
+rule_of_register (uint64_t number, int64_t offset, uint32_t slot, const CfiMachine *machine)
+{
+  if (offset < 0 || !is_multiple_of_8 (offset))
+    return RULE_ESCAPE;
+
+  if (number == machine->sp)
+    {
+      if (offset <= RULE_MOST_OFFSET)
+        return RULE_MAKE (RULE_SP, offset, slot);
+      if (offset > RULE_FAR_MOST_OFFSET)
+        return RULE_ESCAPE;
+      if (slot >= SLOT_AT_FP)
+        slot -= SLOT_AT_FP - SLOT_FAR_AT_FP;
+      else if (slot > RULE_FAR_MOST_SLOT)
+        slot = SLOT_FAR_LOST;
+      return RULE_MAKE_FAR (offset, slot);
+    }
+  if (number == machine->fp)
+    return offset <= RULE_MOST_OFFSET ? RULE_MAKE (RULE_BP, offset, slot) : RULE_ESCAPE;
+  if (number < 16 && offset <= RULE_REG_MOST_OFFSET)
+    return RULE_MAKE (RULE_REG, RULE_REG_FIELD (number, offset), slot);
+  return RULE_ESCAPE;
+}
+
+static uint32_t
+rule_of_expression (Cursor expression, uint32_t slot, const CfiMachine *machine, bool is_signal)
+{
+  uint32_t threshold;
+  uint64_t addend;
+  uint8_t number, operation;
+  int64_t offset;
+
+  if (machine == &sysprof_cfi_x86_64 && is_plt (expression, &threshold))
+    return RULE_MAKE (RULE_PLT, threshold * 8, slot);
+
+  if (!take_base (&expression, &number, &offset))
+    return RULE_ESCAPE;
+  if (cursor_left (&expression) == 0)
+    return rule_of_register (number, offset, slot, machine);
+
+  if (!cursor_u8 (&expression, &operation) || operation != DW_OP_DEREF ||
+      !take_addend (&expression, &addend) || !is_multiple_of_8 (offset))
+    return RULE_ESCAPE;
+
+  if (is_signal)
+    return number == machine->sp && offset == SIGNAL_SP && addend == 0
+               ? RULE_MAKE (RULE_SIGNAL, 0, 0)
+               : RULE_ESCAPE;
+  if (number == machine->fp && addend == 0 && offset <= 0 &&
+      offset >= -(int64_t) RULE_MOST_OFFSET)
+    return RULE_MAKE (RULE_BP_LOAD, -offset, slot);
+  if (number == machine->sp && addend == 8 && offset >= 0 && offset <= RULE_MOST_OFFSET)
+    return RULE_MAKE (RULE_SP_LOAD, offset, slot);
+  return RULE_ESCAPE;
+}
+
+/* Where the caller's frame pointer is. One that cannot be said is lost, which does no harm until a frame needs it. */
+static uint32_t
+slot_of_fp (const CfiState *state, const CfiMachine *machine)
+{
+  Cursor expression = state->fp.expression;
+  int64_t offset;
+  uint8_t number;
+
+  switch (state->fp.kind)
+    {
+    case WHERE_UNSPECIFIED:
+    case WHERE_SAME:
+      return SLOT_UNCHANGED;
+    case WHERE_AT_CFA:
+      offset = state->fp.offset;
+      break;
+    case WHERE_EXPRESSION:
+      if (!take_base (&expression, &number, &offset) || cursor_left (&expression) != 0)
+        return SLOT_LOST;
+      if (number == machine->fp && offset == 0)
+        return SLOT_AT_FP;
+      if (state->cfa != CFA_REGISTER || number != state->cfa_register ||
+          __builtin_sub_overflow (offset, state->cfa_offset, &offset))
+        return SLOT_LOST;
+      break;
+    default:
+      return SLOT_LOST;
+    }
+
+  if (offset >= 0 || !is_multiple_of_8 (offset) || offset < -8 * (int64_t) SLOT_MOST)
+    return SLOT_LOST;
+  return (uint32_t) (-offset / 8);
+}
+
+/* arm64 saves the frame pointer and, behind it, the link register; a table's rule has room for such a pair, and for
+ * code that has saved neither. */
+static uint32_t
+rule_of_arm64 (const CfiState *state, bool is_signal)
+{
+  const CfiMachine *machine = &sysprof_cfi_arm64;
+  uint32_t slot = slot_of_fp (state, machine);
+
+  if (is_signal)
+    return RULE_MAKE (RULE_SIGNAL, 0, 0);
+  if (state->ra.kind == WHERE_UNDEFINED)
+    return RULE_MAKE (RULE_END, 0, 0);
+  if (state->cfa != CFA_REGISTER)
+    return RULE_ESCAPE;
+
+  if (state->ra.kind == WHERE_UNSPECIFIED || state->ra.kind == WHERE_SAME)
+    return state->cfa_register == machine->sp && slot == SLOT_UNCHANGED &&
+                   state->cfa_offset >= 0 && is_multiple_of_8 (state->cfa_offset) &&
+                   state->cfa_offset <= RULE_MOST_OFFSET
+               ? RULE_MAKE (RULE_LR, state->cfa_offset, 0)
+               : RULE_ESCAPE;
+
+  if (state->ra.kind != WHERE_AT_CFA || state->fp.kind != WHERE_AT_CFA || slot > SLOT_MOST ||
+      state->ra.offset != state->fp.offset + 8)
+    return RULE_ESCAPE;
+  return rule_of_register (state->cfa_register, state->cfa_offset, slot, machine);
+}
+
+uint32_t
+sysprof_cfi_rule (const CfiState *state, bool is_arm64, bool is_signal)
+{
+  const CfiMachine *machine = &sysprof_cfi_x86_64;
+  uint32_t slot;
+
+  if (is_arm64)
+    return rule_of_arm64 (state, is_signal);
+
+  if (state->cfa == CFA_EXPRESSION && is_signal)
+    return rule_of_expression (state->cfa_expression, 0, machine, true);
+  if (state->ra.kind == WHERE_UNDEFINED)
+    return RULE_MAKE (RULE_END, 0, 0);
+  /* A signal frame that says it in another way, or a return address that is not where a call leaves it. */
+  if (is_signal || state->ra.kind != WHERE_AT_CFA || state->ra.offset != -8)
+    return RULE_ESCAPE;
+
+  slot = slot_of_fp (state, machine);
+  switch (state->cfa)
+    {
+    case CFA_REGISTER:
+      return rule_of_register (state->cfa_register, state->cfa_offset, slot, machine);
+    case CFA_EXPRESSION:
+      return rule_of_expression (state->cfa_expression, slot, machine, false);
+    default:
+      return RULE_ESCAPE;
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What can be known of code without rules. */
+
+#pragma once
+
+#include "unwind/cfi.h"
+
+/* *Owned* by one thread; the image is borrowed. */
+typedef struct
+{
+  ElfImage *image;
+} GapReader;
+
+/* Adds rows for what is recognized in the range, which begins with RULE_NONE. TRUE if there were any. */
+bool sysprof_gap_reader_read (GapReader *self, ElfRange range, CfiRow row, void *data);

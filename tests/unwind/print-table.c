@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The table of a file as text: the other side of the tests that compare it with readelf.
+ *
+ *   print-table rows FILE [DEBUG-FILE]   "address CFA frame-pointer" for each row, in readelf's words
+ *   print-table facts FILE [DEBUG-FILE]  the header, sizes
+ */
+
+#include "unwind/unwind.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void
+print_slot (uint32_t slot)
+{
+  if (slot == SLOT_UNCHANGED)
+    puts (" u");
+  else if (slot == SLOT_LOST)
+    puts (" lost");
+  else if (slot == SLOT_AT_FP)
+    puts (" at-fp");
+  else
+    printf (" c-%u\n", slot * 8);
+}
+
+static void
+print_rule (uint32_t rule, bool is_arm64)
+{
+  static const char *const registers[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+                                           "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+                                           "r12", "r13", "r14", "r15" };
+  uint32_t slot;
+
+  switch (RULE_KIND (rule))
+    {
+    case RULE_NONE:
+      puts ("none");
+      return;
+    case RULE_END:
+      puts ("end");
+      return;
+    case RULE_SIGNAL:
+      puts ("signal");
+      return;
+    case RULE_ESCAPE:
+      puts ("escape");
+      return;
+    case RULE_SP:
+      printf ("%s+%u", is_arm64 ? "sp" : "rsp", RULE_OFFSET (rule));
+      break;
+    case RULE_LR:
+      printf ("lr+%u\n", RULE_OFFSET (rule));
+      return;
+    case RULE_BP:
+      printf ("%s+%u", is_arm64 ? "x29" : "rbp", RULE_OFFSET (rule));
+      break;
+    case RULE_REG:
+      printf ("%s+%u", registers[RULE_REG_NUMBER (rule)], RULE_REG_OFFSET (rule));
+      break;
+    case RULE_BP_LOAD:
+      printf ("[rbp-%u]", RULE_OFFSET (rule));
+      break;
+    case RULE_SP_LOAD:
+      printf ("[rsp+%u]+8", RULE_OFFSET (rule));
+      break;
+    case RULE_PLT:
+      printf ("plt%u", RULE_OFFSET (rule) / 8);
+      break;
+    case RULE_SP_FAR:
+      slot = RULE_FAR_SLOT (rule);
+      printf ("rsp+%u", RULE_FAR_OFFSET (rule));
+      print_slot (slot < SLOT_FAR_AT_FP ? slot : slot + SLOT_AT_FP - SLOT_FAR_AT_FP);
+      return;
+    default:
+      printf ("?%u", RULE_KIND (rule));
+    }
+  print_slot (RULE_SLOT (rule));
+}
+
+static void
+print_page (const UnwindTable *table, uint32_t page)
+{
+  const uint8_t *block = table->bytes + table->block[page];
+  const uint16_t *first = (const uint16_t *) (const void *) block;
+  uint32_t n_rules = first[UNWIND_BLOCKS + 1];
+  const uint32_t *rule = (const uint32_t *) (const void *) (block + UNWIND_RULES_OFFSET);
+  const uint16_t *row = (const uint16_t *) (const void *) (rule + n_rules);
+  uint64_t start = table->header->start + (uint64_t) page * UNWIND_PAGE_SIZE;
+
+  if (table->block[page] == 0)
+    {
+      printf ("%" PRIx64 " none\n", start);
+      return;
+    }
+  for (uint32_t i = 0; i < UNWIND_BLOCKS; i++)
+    for (uint32_t r = first[i]; r < first[i + 1]; r++)
+      {
+        printf ("%" PRIx64 " ", start + i * 256 + (row[r] >> 8));
+        print_rule (rule[row[r] & 255], table->header->machine != 62);
+      }
+}
+
+static void
+print_facts (const UnwindTable *table)
+{
+  const UnwindTableHeader *header = table->header;
+
+  printf ("functions %u\nrefused %u\nbroken %u\nrows %u\nescapes %u\npages %u\nsources %u\n"
+          "text %" PRIu64 "\ncovered %" PRIu64 "\nbytes %zu\n",
+          header->n_functions, header->n_refused, header->n_broken, header->n_rows,
+          header->n_escapes, header->n_pages, header->sources, header->text_size,
+          header->covered_size, table->size);
+}
+
+static ElfImage *
+open_image (const char *path)
+{
+  ElfImage *image = NULL;
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  ElfStatus status = fd < 0 ? ELF_IO_ERROR : sysprof_elf_image_open (fd, &image);
+
+  if (status != ELF_OK)
+    {
+      fprintf (stderr, "%s: %s\n", path, sysprof_elf_status_to_string (status));
+      exit (3);
+    }
+  return image;
+}
+
+int
+main (int argc, char **argv)
+{
+  ElfImage *image, *debug_image = NULL;
+  UnwindTable table = { 0 };
+  ElfStatus status;
+  uint8_t *bytes;
+  size_t size;
+
+  if (argc < 3)
+    return 2;
+  image = open_image (argv[2]);
+  if (argc > 3)
+    debug_image = open_image (argv[3]);
+
+  status = sysprof_unwind_table_build (image, debug_image, &table);
+  sysprof_elf_image_free (image);
+  sysprof_elf_image_free (debug_image);
+  if (status != ELF_OK)
+    {
+      fprintf (stderr, "%s: %s\n", argv[2], sysprof_elf_status_to_string (status));
+      return 3;
+    }
+
+  /* What goes over the socket must pass the check at its other end. */
+  bytes = table.bytes;
+  size = table.size;
+  if (!sysprof_unwind_table_adopt (&table, bytes, size))
+    abort ();
+
+  if (strcmp (argv[1], "facts") == 0)
+    print_facts (&table);
+  else
+    for (uint32_t page = 0; page < table.header->n_pages; page++)
+      print_page (&table, page);
+  sysprof_unwind_table_clear (&table);
+  return 0;
+}
