@@ -41,6 +41,24 @@ is_code (const ElfImage *image, const ElfSegment *segment, ElfRange *range)
 }
 
 size_t
+sysprof_elf_image_code_segments (const ElfImage *image, ElfCodeSegment *segments, size_t most)
+{
+  size_t n = 0;
+
+  for (uint32_t i = 0; i < image->n_segments; i++)
+    {
+      ElfRange range;
+
+      if (!is_code (image, &image->segments[i], &range))
+        continue;
+      if (n < most)
+        segments[n] = (ElfCodeSegment){ image->segments[i].offset, range };
+      n++;
+    }
+  return n;
+}
+
+size_t
 sysprof_elf_image_code (const ElfImage *image, ElfRange *ranges, size_t most)
 {
   size_t n = 0;

@@ -113,6 +113,15 @@ typedef struct
  * there are. */
 size_t sysprof_elf_image_code (const ElfImage *image, ElfRange *ranges, size_t most);
 
+/* The same with where they are in the file. */
+typedef struct
+{
+  uint64_t offset;
+  ElfRange range;
+} ElfCodeSegment;
+
+size_t sysprof_elf_image_code_segments (const ElfImage *image, ElfCodeSegment *segments, size_t most);
+
 /* All of an address range of the file into fresh memory, as above. Free with free(). */
 ElfStatus sysprof_elf_image_read_code (ElfImage *image, ElfRange range, uint8_t **bytes);
 

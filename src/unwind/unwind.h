@@ -62,3 +62,37 @@ void sysprof_unwind_table_clear (UnwindTable *table);
 
 /* Bytes of the block of a page; 0 = it has no rules. */
 size_t sysprof_unwind_table_block_size (const UnwindTable *table, uint32_t page);
+
+/* --- the worker --- */
+
+#define UNWIND_MOST_SEGMENTS 8 /* executable ones of a file: most have one */
+
+/* Where the code is in a file. */
+typedef struct
+{
+  uint32_t n;
+  ElfCodeSegment segment[UNWIND_MOST_SEGMENTS];
+} UnwindCode;
+
+/* What is added to link-time addresses where `offset` of the file is mapped at `start`. FALSE: there is no code. */
+bool sysprof_unwind_code_find_bias (const UnwindCode *self,
+                                    uint64_t start,
+                                    uint64_t offset,
+                                    uint64_t *bias);
+
+/* A child without rights that builds tables. *Owned* by one thread. */
+typedef struct
+{
+  ElfChild child;
+} UnwindWorker;
+
+#define UNWIND_WORKER_INIT    \
+  {                           \
+    .child = ELF_CHILD_INIT   \
+  }
+
+/* The table of the file that `fd` (borrowed) reads, as sysprof_unwind_table_build() makes it. Starts the child when there is
+ * none. ELF_CORRUPT also where the child died of it. */
+ElfStatus
+sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table, UnwindCode *code);
+void sysprof_unwind_worker_clear (UnwindWorker *self);

@@ -146,7 +146,7 @@ sysprof_perf_attributes_fill (const PerfAttributes *self,
     .use_clockid = 1,
     .clockid = CLOCK_MONOTONIC,
     .watermark = 1,
-    .wakeup_watermark = WAKE_UP_SIZE,
+    .wakeup_watermark = self->options->tells_at_once ? 1 : WAKE_UP_SIZE,
     /* Those without the right to look into the kernel may not even have a dummy that does. */
     .exclude_kernel = 1,
     .exclude_hv = 1,
