@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* bpf: what runs in the kernel, how it is loaded, and the layout of what it shares with us. Plain C.
+/* bpf: what runs in the kernel, how it is loaded, and the layout of what it shares with us. Plain C and libbpf.
  *
- * layout.h: tables, mappings, processes, reasons. walk-step.h: one step of a walk, compiled into the program in the kernel
- * and, where WALK_STEP_WANTED is defined, into a walker outside. */
+ *   layout.h     tables, mappings, processes, reasons, the records that are sent
+ *   walk-step.h  one step of a walk, compiled into the program in the kernel and, where WALK_STEP_WANTED is defined, into
+ *                a walker outside
+ *   walk.bpf.c   the walker in the kernel
+ *   loader.c     makes maps and loads programs: needs CAP_BPF and CAP_PERFMON, and reads no file but the kernel's own
+ *                description of its types. All else is done with the descriptors that it returns, by anybody
+ *
+ *   WalkProgram program = WALK_PROGRAM_INIT;
+ *   if (sysprof_walk_program_load (&program, NULL))
+ *     {
+ *       sysprof_walk_program_set_output (&program, cpu, event_of_that_cpu);
+ *       ioctl (sampling_event, PERF_EVENT_IOC_SET_BPF, program.fd);
+ *       … map program.index_fd, lay out tables …
+ *       sysprof_walk_program_clear (&program);
+ *     } */
 
 #pragma once
 
@@ -12,3 +25,39 @@
 #ifdef WALK_STEP_WANTED
 #  include "bpf/walk-step.h"
 #endif
+
+#include <stddef.h>
+
+/* The walker, loaded. *Owned* by one thread; the descriptors can be passed on. */
+typedef struct
+{
+  int fd;        /* for PERF_EVENT_IOC_SET_BPF */
+  int index_fd;  /* an UnwindIndex, to be mapped */
+  int slabs_fd;  /* of the slabs that there are */
+  int events_fd; /* where the program of each CPU writes to */
+} WalkProgram;
+
+#define WALK_PROGRAM_INIT                                     \
+  {                                                           \
+    .fd = -1, .index_fd = -1, .slabs_fd = -1, .events_fd = -1 \
+  }
+
+typedef struct
+{
+  uint32_t only_user;      /* WALK_ANY_USER, or whose tasks are walked */
+  uint32_t most_addresses; /* 0 = WALK_MOST_ADDRESSES */
+  char *log; /* [log_size] what the kernel has to say about the program; NULL = nothing */
+  size_t log_size;
+} WalkProgramOptions;
+
+/* `options` may be NULL. FALSE with errno: EPERM without the rights, ENOSYS where this was built without BPF, others where the
+ * kernel is too old (before 5.17) or has no BPF. */
+bool sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options);
+void sysprof_walk_program_clear (WalkProgram *self);
+
+/* Makes slab `index` and gives it to the program. The descriptor, UNWIND_SLAB_SIZE bytes to be mapped, is the caller's. -1
+ * with errno. */
+int sysprof_walk_program_add_slab (const WalkProgram *self, uint32_t index);
+
+/* The walks of `cpu` are written to the ring of `event_fd`, an event of type BPF_OUTPUT. FALSE with errno. */
+bool sysprof_walk_program_set_output (const WalkProgram *self, int cpu, int event_fd);

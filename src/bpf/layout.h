@@ -137,9 +137,9 @@ typedef struct
  * stored with one write of 8 bytes. */
 typedef struct
 {
-  uint32_t pid;          /* thread group */
-  uint32_t exec_counter; /* task_struct.self_exec_id when first seen; 0 = not yet */
-  uint64_t list;         /* low half: first mapping; high half: how many */
+  uint32_t pid;        /* thread group */
+  uint32_t generation; /* another one for every program that a process executes */
+  uint64_t list;       /* low half: first mapping; high half: how many */
 } UnwindProcess;
 
 #define PROCESS_GONE UINT32_C (0xffffffff)
@@ -147,6 +147,14 @@ typedef struct
 #define PROCESS_LIST(first, count) ((uint64_t) (first) | (uint64_t) (count) << 32)
 #define PROCESS_LIST_FIRST(list)   ((uint32_t) (list))
 #define PROCESS_LIST_COUNT(list)   ((uint32_t) ((list) >> 32))
+
+/* All that is looked up by number, as one mapped value. */
+typedef struct
+{
+  UnwindProcess process[UNWIND_PROCESS_SLOTS];
+  UnwindMapping mapping[UNWIND_MOST_MAPPINGS];
+  uint32_t page[UNWIND_MOST_PAGES];
+} UnwindIndex;
 
 static inline uint32_t
 sysprof_unwind_slot (uint32_t pid)
@@ -188,3 +196,21 @@ typedef enum
 #define WALK_USED_FP_FIRST \
   2u /* the first step was one: it can miss the caller of a leaf or of a prologue */
 #define WALK_USED_SIGNAL 4u /* crossed at least one signal frame */
+
+/* --- what is sent of a walk --- */
+
+/* The raw part of a record, behind its 32-bit size: innermost address first. A record has at most 64 KiB, of which the
+ * kernel's part of the stack needs some. */
+#define WALK_MOST_ADDRESSES 8000u
+
+typedef struct
+{
+  uint8_t reason; /* WalkReason */
+  uint8_t used;   /* WALK_USED_… */
+  uint16_t n;
+  uint64_t address[WALK_MOST_ADDRESSES];
+} __attribute__ ((packed, aligned (4))) WalkRecord;
+
+#define WALK_RECORD_SIZE(n) (4u + 8u * (n))
+
+#define WALK_ANY_USER UINT32_C (0xffffffff)

@@ -21,16 +21,27 @@ typedef struct WalkInput WalkInput;
 static bool walk_read (WalkInput *input, uint64_t address, uint64_t *word);
 /* UNWIND_SLAB_SIZE bytes, or NULL. */
 static const uint8_t *walk_slab (WalkInput *input, uint32_t index);
-/* An entry of the page directory; 0 beyond its end. */
+/* An entry of the page directory; any one for an index beyond its end. */
 static uint32_t walk_page (WalkInput *input, uint32_t index);
-/* NULL beyond their end. */
+/* Never NULL; any one for an index beyond their end. */
 static const UnwindMapping *walk_mapping (WalkInput *input, uint32_t index);
 /* Of the first frame, by DWARF number; false: not among those that were kept. */
 static bool walk_register (WalkInput *input, uint32_t number, uint64_t *value);
 
 #define WALK_INLINE static inline __attribute__ ((always_inline))
 
-/* Keeps the compiler from moving a mask away from what it guards, which the verifier would not follow. */
+/* For functions that are called several times: the program in the kernel has them verified once, each on its own. */
+#ifdef __bpf__
+#  define WALK_OUTLINE __attribute__ ((noinline))
+#  define WALK_CHECK(pointer, otherwise) \
+    if ((pointer) == 0)                  \
+    return otherwise
+#else
+#  define WALK_OUTLINE WALK_INLINE
+#  define WALK_CHECK(pointer, otherwise)
+#endif
+
+/* Keeps the compiler from moving a check away from what it guards, which the verifier would not follow. */
 #define WALK_KEEP(value) __asm__ volatile("" : "+r"(value))
 
 #define WALK_MOST_FP_FRAME \
@@ -61,21 +72,29 @@ typedef struct
 
 /* --- tables --- */
 
-/* A mask, as the verifier follows it best: an offset that is too large reads somewhere else in the slab. */
+/* Masks instead of comparisons, here and in what follows: every branch doubles what the verifier has to follow, and an
+ * offset that is wrong may read anything in a slab. */
 WALK_INLINE uint32_t
 walk_slab_u16 (const uint8_t *slab, uint32_t offset)
 {
-  offset &= UNWIND_SLAB_SIZE - 2;
+  offset &= (UNWIND_SLAB_SIZE - 1) & ~1u;
   WALK_KEEP (offset);
-  return *(const uint16_t *) (const void *) (slab + offset);
+  return *(const uint16_t *) (const void *) (slab + (offset & (UNWIND_SLAB_SIZE - 1) & ~1u));
 }
 
 WALK_INLINE uint32_t
 walk_slab_u32 (const uint8_t *slab, uint32_t offset)
 {
-  offset &= UNWIND_SLAB_SIZE - 4;
+  offset &= (UNWIND_SLAB_SIZE - 1) & ~3u;
   WALK_KEEP (offset);
-  return *(const uint32_t *) (const void *) (slab + offset);
+  return *(const uint32_t *) (const void *) (slab + (offset & (UNWIND_SLAB_SIZE - 1) & ~3u));
+}
+
+/* All bits where a ≤ b, else none; both below 2^31. */
+WALK_INLINE uint32_t
+walk_is_at_most (uint32_t a, uint32_t b)
+{
+  return (uint32_t) ((int32_t) (a - b - 1) >> 31);
 }
 
 /* The rule in force at the byte `address` of the page whose block begins at `block`. */
@@ -84,75 +103,79 @@ walk_find_rule (const uint8_t *slab, uint32_t block, uint32_t address)
 {
   uint32_t at = block + 2 * (address >> 8 & 255);
   uint32_t low = walk_slab_u16 (slab, at);
-  uint32_t high = walk_slab_u16 (slab, at + 2);
+  uint32_t n = walk_slab_u16 (slab, at + 2) - low;
   uint32_t n_rules = walk_slab_u16 (slab, block + UNWIND_N_RULES_OFFSET);
   uint32_t rows = block + UNWIND_RULES_OFFSET + 4 * n_rules;
-  uint32_t row;
+  uint32_t rule;
 
-  /* 256 bytes have at most 256 rows. */
-  for (uint32_t i = 0; i < 9 && low < high; i++)
+  /* The row in force is that before these, or one of them: `n` of them are left, that before them is `low` - 1. 256 bytes
+   * have at most 256 rows. */
+  n &= 511;
+  for (uint32_t i = 0; i < 9 && n > 0; i++)
     {
-      uint32_t middle = (low + high) / 2;
+      uint32_t half = (n + 1) >> 1;
+      uint32_t row = walk_slab_u16 (slab, rows + 2 * (low + half - 1)) >> 8;
 
-      if (walk_slab_u16 (slab, rows + 2 * middle) >> 8 <= (address & 255))
-        low = middle + 1;
-      else
-        high = middle;
+      low = (low + (half & walk_is_at_most (row, address & 255))) & 0xffff;
+      n = (n - half) & 511;
     }
-  if (low == 0)
-    return RULE_NONE;
 
-  row = walk_slab_u16 (slab, rows + 2 * (low - 1)) & 255;
-  if (row >= n_rules)
-    return RULE_NONE;
-  return walk_slab_u32 (slab, block + UNWIND_RULES_OFFSET + 4 * row);
+  rule = walk_slab_u16 (slab, rows + 2 * (low - 1)) & 255;
+  return walk_slab_u32 (slab, block + UNWIND_RULES_OFFSET + 4 * rule);
 }
 
 /* --- mappings --- */
 
 /* Leaves the mapping that holds `address` in the state. */
-WALK_INLINE bool
+WALK_OUTLINE bool
 walk_find_mapping (WalkState *state, WalkInput *input, uint64_t address)
 {
-  uint32_t low = state->first_mapping;
-  uint32_t high = low + state->n_mappings;
-  const UnwindMapping *found;
+  const UnwindMapping *mapping;
+  uint32_t low;
+  uint32_t n;
 
+  WALK_CHECK (state, false);
+  WALK_CHECK (input, false);
+  low = state->first_mapping;
+  n = state->n_mappings;
   if (address >= state->mapping.start && address < state->mapping.end)
     return true;
+  if (address >> 63 != 0)
+    return false;
 
-  /* 17: there are at most 2^16. */
-  for (uint32_t i = 0; i < 17 && low < high; i++)
+  n &= 2 * UNWIND_MOST_MAPPINGS - 1;
+  for (uint32_t i = 0; i < 17 && n > 0; i++)
     {
-      uint32_t middle = (low + high) / 2;
-      const UnwindMapping *mapping = walk_mapping (input, middle);
+      uint32_t half = (n + 1) >> 1;
+      uint64_t start = walk_mapping (input, low + half - 1)->start;
 
-      if (mapping == 0)
-        return false;
-      if (mapping->start <= address)
-        low = middle + 1;
-      else
-        high = middle;
+      /* All bits of the sign where start ≤ address. */
+      low += half & (uint32_t) ((int64_t) (start - address - 1) >> 63);
+      low &= UNWIND_MOST_MAPPINGS - 1;
+      n = (n - half) & (2 * UNWIND_MOST_MAPPINGS - 1);
     }
-  if (low <= state->first_mapping)
-    return false;
 
-  found = walk_mapping (input, low - 1);
-  if (found == 0 || address < found->start || address >= found->end)
+  if (low == (state->first_mapping & (UNWIND_MOST_MAPPINGS - 1)))
     return false;
-  state->mapping = *found;
+  mapping = walk_mapping (input, low - 1);
+  if (address < mapping->start || address >= mapping->end)
+    return false;
+  state->mapping = *mapping;
   return true;
 }
 
 /* RULE_NONE where the page has no rules. `address` lies in the state's mapping. */
-WALK_INLINE uint32_t
+WALK_OUTLINE uint32_t
 walk_rule_of (WalkState *state, WalkInput *input, uint64_t address)
 {
-  uint64_t at = address - state->mapping.origin;
-  uint64_t page = at >> UNWIND_PAGE_SHIFT;
+  uint64_t at, page;
   const uint8_t *slab;
   uint32_t entry;
 
+  WALK_CHECK (state, RULE_NONE);
+  WALK_CHECK (input, RULE_NONE);
+  at = address - state->mapping.origin;
+  page = at >> UNWIND_PAGE_SHIFT;
   if (page >= state->mapping.n_pages)
     return RULE_NONE;
   entry = walk_page (input, state->mapping.first_page + (uint32_t) page);
@@ -196,7 +219,7 @@ WALK_INLINE bool
 walk_step_by_fp (WalkState *state, WalkInput *input)
 {
   uint64_t fp = state->fp;
-  uint64_t caller_fp, ip;
+  uint64_t caller_fp = 0, ip = 0;
 
   /* Where a process or a thread begins, the frame pointer is 0. In a first frame it may as well be a number. */
   if (fp == 0 && !state->has_registers)
@@ -225,7 +248,7 @@ WALK_INLINE bool
 walk_step_by_signal (WalkState *state, WalkInput *input)
 {
   uint64_t context = state->sp;
-  uint64_t ip, sp, fp;
+  uint64_t ip = 0, sp = 0, fp = 0;
 
   if (!walk_read (input, context + WALK_SIGNAL_IP, &ip) ||
       !walk_read (input, context + WALK_SIGNAL_SP, &sp) ||
@@ -264,7 +287,7 @@ walk_read_register (WalkState *state, WalkInput *input, uint32_t number, uint64_
 WALK_INLINE bool
 walk_find_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
 {
-  uint64_t value;
+  uint64_t value = 0;
 
   switch (RULE_KIND (rule))
     {
@@ -332,7 +355,7 @@ WALK_INLINE bool
 sysprof_walk_step (WalkState *state, WalkInput *input)
 {
   uint64_t address = state->is_exact ? state->ip : state->ip - 1;
-  uint64_t cfa, ip, fp;
+  uint64_t cfa = 0, ip = 0, fp = 0;
   uint32_t rule;
 
   if (!walk_find_mapping (state, input, address))

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* In the place of loader.c where this was built without BPF. */
+
+#include "bpf/bpf.h"
+
+#include <errno.h>
+
+bool
+sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options)
+{
+  *self = (WalkProgram) WALK_PROGRAM_INIT;
+  errno = ENOSYS;
+  return false;
+}
+
+void
+sysprof_walk_program_clear (WalkProgram *self)
+{
+  *self = (WalkProgram) WALK_PROGRAM_INIT;
+}
+
+int
+sysprof_walk_program_add_slab (const WalkProgram *self, uint32_t index)
+{
+  errno = ENOSYS;
+  return -1;
+}
+
+bool
+sysprof_walk_program_set_output (const WalkProgram *self, int cpu, int event_fd)
+{
+  errno = ENOSYS;
+  return false;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "bpf/bpf.h"
+
+#include "bpf/objects.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The program's variables, as the compiler has laid them out. */
+typedef struct
+{
+  uint32_t only_user;
+  uint32_t most_addresses;
+} Constants;
+
+static int
+print_nothing (enum libbpf_print_level level, const char *format, va_list args)
+{
+  return 0;
+}
+
+static bool
+set_constants (struct bpf_object *object, const WalkProgramOptions *options)
+{
+  struct bpf_map *map = bpf_object__find_map_by_name (object, "walk.rodata");
+  Constants constants = { options->only_user, WALK_MOST_ADDRESSES };
+
+  if (map == NULL)
+    {
+      errno = EINVAL;
+      return false;
+    }
+
+  if (options->most_addresses > 0 && options->most_addresses < WALK_MOST_ADDRESSES)
+    constants.most_addresses = options->most_addresses;
+  return bpf_map__set_initial_value (map, &constants, sizeof constants) == 0;
+}
+
+/* What the source cannot say. */
+static bool
+make_room_for_cpus (struct bpf_object *object)
+{
+  struct bpf_map *scratch = bpf_object__find_map_by_name (object, "walk_scratch");
+  int n_cpus = libbpf_num_possible_cpus ();
+
+  if (scratch == NULL || n_cpus <= 0)
+    {
+      errno = EINVAL;
+      return false;
+    }
+
+  return bpf_map__set_max_entries (scratch, (uint32_t) n_cpus) == 0;
+}
+
+static int
+dup_map (struct bpf_object *object, const char *name)
+{
+  return fcntl (bpf_object__find_map_fd_by_name (object, name), F_DUPFD_CLOEXEC, 3);
+}
+
+static bool
+take_descriptors (WalkProgram *self, struct bpf_object *object, struct bpf_program *program)
+{
+  self->fd = fcntl (bpf_program__fd (program), F_DUPFD_CLOEXEC, 3);
+  self->index_fd = dup_map (object, "walk.bss");
+  self->slabs_fd = dup_map (object, "walk_slabs");
+  self->events_fd = dup_map (object, "walk_events");
+  return self->fd >= 0 && self->index_fd >= 0 && self->slabs_fd >= 0 && self->events_fd >= 0;
+}
+
+static bool
+load (WalkProgram *self, const WalkProgramOptions *options)
+{
+  LIBBPF_OPTS (bpf_object_open_opts, open, .object_name = "walk");
+  struct bpf_object *object =
+      bpf_object__open_mem (sysprof_walk_object, sysprof_walk_object_size, &open);
+  struct bpf_program *program;
+  bool is_loaded;
+  int saved;
+
+  if (object == NULL)
+    return false;
+
+  program = bpf_object__find_program_by_name (object, "sysprof_walk");
+  if (program != NULL && options->log != NULL)
+    {
+      (void) bpf_program__set_log_buf (program, options->log, options->log_size);
+      (void) bpf_program__set_log_level (program, 4); /* the statistics */
+    }
+  is_loaded = program != NULL && set_constants (object, options) &&
+              make_room_for_cpus (object) && bpf_object__load (object) == 0 &&
+              take_descriptors (self, object, program);
+
+  saved = errno;
+  if (!is_loaded)
+    sysprof_walk_program_clear (self);
+  bpf_object__close (object);
+  errno = saved;
+  return is_loaded;
+}
+
+bool
+sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options)
+{
+  static const WalkProgramOptions none = { .only_user = WALK_ANY_USER };
+  libbpf_print_fn_t print = libbpf_set_print (print_nothing);
+  bool is_loaded;
+
+  *self = (WalkProgram) WALK_PROGRAM_INIT;
+  is_loaded = load (self, options != NULL ? options : &none);
+  (void) libbpf_set_print (print);
+  return is_loaded;
+}
+
+void
+sysprof_walk_program_clear (WalkProgram *self)
+{
+  const int fds[] = { self->fd, self->index_fd, self->slabs_fd, self->events_fd };
+
+  for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
+    if (fds[i] >= 0)
+      (void) close (fds[i]);
+  *self = (WalkProgram) WALK_PROGRAM_INIT;
+}
+
+int
+sysprof_walk_program_add_slab (const WalkProgram *self, uint32_t index)
+{
+  LIBBPF_OPTS (bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  int fd = bpf_map_create (BPF_MAP_TYPE_ARRAY, "walk_slab", sizeof (uint32_t), UNWIND_SLAB_SIZE,
+                           1, &options);
+  int saved;
+
+  if (fd < 0 || bpf_map_update_elem (self->slabs_fd, &index, &fd, BPF_ANY) == 0)
+    return fd;
+
+  saved = errno;
+  (void) close (fd);
+  errno = saved;
+  return -1;
+}
+
+bool
+sysprof_walk_program_set_output (const WalkProgram *self, int cpu, int event_fd)
+{
+  return bpf_map_update_elem (self->events_fd, &cpu, &event_fd, BPF_ANY) == 0;
+}

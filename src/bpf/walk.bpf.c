@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Runs with every sample, in the interrupt that takes it: walks the user stack of the current thread with the tables
+ * that the recorder lays out in the maps, and sends it to the CPU's perf ring. The kernel adds time, thread and its own
+ * part of the stack, as to any record. Returning 0 keeps perf from writing a record of its own.
+ *
+ * The tables may be wrong, and may change under the walk: an index is checked before it is used, memory of the program
+ * is read by a helper that survives any address, the number of steps is bounded. A wrong row ends a walk or makes a wrong
+ * stack, nothing more.
+ */
+
+#include "bpf/kernel-types.h"
+
+#include "bpf/walk-step.h"
+
+#include <linux/bpf.h>
+
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_helpers.h>
+
+/* One read of the stack serves the next few frames: 1 KiB costs hardly more than a word. It begins a little below what
+ * was asked for, which is a return address: saved registers are there. */
+#define WINDOW_WORDS 128u
+#define WINDOW_BELOW 64u /* bytes */
+
+/* struct pt_regs, in words. */
+enum
+{
+  R15,
+  R14,
+  R13,
+  R12,
+  BP,
+  BX,
+  R11,
+  R10,
+  R9,
+  R8,
+  AX,
+  CX,
+  DX,
+  SI,
+  DI,
+  CALL_NUMBER, /* of the system call; -1 = none */
+  IP,
+  CS,
+  FLAGS,
+  SP,
+  SS,
+  N_REGISTERS
+};
+
+#define IS_USER_MODE(cs) (((cs) &3) == 3)
+#define CS_64_BITS       0x33 /* of a program's 64-bit code */
+
+#define CALL_EXECVE   59
+#define CALL_EXECVEAT 322
+
+/* Ancestors that are asked for their mappings: a process that has just been forked is not known yet. */
+#define MOST_ANCESTORS 4
+
+/* --- what the loader makes --- */
+
+typedef struct
+{
+  uint8_t byte[UNWIND_SLAB_SIZE];
+} Slab;
+
+/* What a process that is in the table looked like when it was first sampled. */
+typedef struct
+{
+  uint32_t generation;
+  uint32_t exec_id;
+} Seen;
+
+/* What a walk works with, too large for a stack. One per CPU; not a per-CPU map, whose values may not be this large. */
+struct WalkInput
+{
+  uint64_t window_start;
+  uint64_t window_end; /* = start: nothing read */
+  uint64_t window[WINDOW_WORDS];
+  uint64_t registers[N_REGISTERS];
+  uint32_t padding; /* the addresses are to be aligned */
+  WalkRecord record;
+  uint8_t spare[65536 - sizeof (WalkRecord)]; /* as far as a size of 16 bits reaches */
+};
+
+/* Mapped by the recorder, who alone writes it. (BPF_F_RDONLY_PROG, which would have the verifier see to that, is refused
+ * together with a writable mapping.) */
+UnwindIndex walk_index;
+
+struct inner_slab
+{
+  __uint (type, BPF_MAP_TYPE_ARRAY);
+  __uint (max_entries, 1);
+  __uint (map_flags, BPF_F_MMAPABLE);
+  __type (key, uint32_t);
+  __type (value, Slab);
+};
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+  __uint (max_entries, UNWIND_MOST_SLABS);
+  __type (key, uint32_t);
+  __array (values, struct inner_slab);
+} walk_slabs SEC (".maps");
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_ARRAY);
+  __uint (max_entries, UNWIND_PROCESS_SLOTS);
+  __type (key, uint32_t);
+  __type (value, Seen);
+} walk_seen SEC (".maps");
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_ARRAY);
+  __uint (max_entries, 1); /* as many as there can be CPUs: set by the loader */
+  __type (key, uint32_t);
+  __type (value, WalkInput);
+} walk_scratch SEC (".maps");
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  __type (key, uint32_t);
+  __type (value, uint32_t);
+} walk_events SEC (".maps");
+
+/* Frozen when the program is loaded: whose tasks are walked, and how deep. */
+const volatile uint32_t walk_only_user = WALK_ANY_USER;
+const volatile uint32_t walk_most_addresses = WALK_MOST_ADDRESSES;
+
+/* --- what walk-step.h asks for --- */
+
+__noinline bool
+walk_read_word (WalkInput *input, uint64_t address, uint64_t *word)
+{
+  uint64_t start, offset;
+
+  if (input == 0 || word == 0)
+    return false;
+
+  offset = address - input->window_start;
+  if ((address & 7) == 0 && offset < input->window_end - input->window_start)
+    {
+      *word = input->window[offset >> 3 & (WINDOW_WORDS - 1)];
+      return true;
+    }
+
+  start = address - WINDOW_BELOW;
+  if ((address & 7) == 0 &&
+      bpf_probe_read_user (input->window, sizeof input->window, (const void *) start) == 0)
+    {
+      input->window_start = start;
+      input->window_end = start + sizeof input->window;
+      *word = input->window[WINDOW_BELOW / 8];
+      return true;
+    }
+
+  /* Near the end of a stack, or where the next page is not there. */
+  input->window_end = input->window_start = 0;
+  return bpf_probe_read_user (word, sizeof *word, (const void *) address) == 0;
+}
+
+static __always_inline bool
+walk_read (WalkInput *input, uint64_t address, uint64_t *word)
+{
+  return walk_read_word (input, address, word);
+}
+
+static __always_inline const uint8_t *
+walk_slab (WalkInput *input, uint32_t index)
+{
+  void *slab = bpf_map_lookup_elem (&walk_slabs, &index);
+  uint32_t zero = 0;
+
+  return slab != 0 ? bpf_map_lookup_elem (slab, &zero) : 0;
+}
+
+static __always_inline uint32_t
+walk_page (WalkInput *input, uint32_t index)
+{
+  index &= UNWIND_MOST_PAGES - 1;
+  WALK_KEEP (index);
+  return walk_index.page[index & (UNWIND_MOST_PAGES - 1)];
+}
+
+static __always_inline const UnwindMapping *
+walk_mapping (WalkInput *input, uint32_t index)
+{
+  index &= UNWIND_MOST_MAPPINGS - 1;
+  WALK_KEEP (index);
+  return &walk_index.mapping[index & (UNWIND_MOST_MAPPINGS - 1)];
+}
+
+/* Where pt_regs has what DWARF counts as ax dx cx bx si di bp sp, and r8 … r15: a byte each from the lowest, as a table in
+ * memory would be one more map. */
+#define PLACE(i, register) ((uint64_t) (register) << (8 * (i)))
+#define LOW_PLACES                                                                 \
+  (PLACE (0, AX) | PLACE (1, DX) | PLACE (2, CX) | PLACE (3, BX) | PLACE (4, SI) | \
+   PLACE (5, DI) | PLACE (6, BP) | PLACE (7, SP))
+#define HIGH_PLACES                                                                   \
+  (PLACE (0, R8) | PLACE (1, R9) | PLACE (2, R10) | PLACE (3, R11) | PLACE (4, R12) | \
+   PLACE (5, R13) | PLACE (6, R14) | PLACE (7, R15))
+
+static __always_inline bool
+walk_register (WalkInput *input, uint32_t number, uint64_t *value)
+{
+  uint64_t places = (number & 8) != 0 ? HIGH_PLACES : LOW_PLACES;
+  uint32_t place = (uint32_t) (places >> (8 * (number & 7))) & 31;
+
+  WALK_KEEP (place);
+  if (place >= N_REGISTERS)
+    return false;
+  *value = input->registers[place];
+  return true;
+}
+
+/* --- the walk --- */
+
+typedef struct
+{
+  WalkState state;
+  WalkInput *input;
+} Walk;
+
+static long
+walk_one_frame (uint32_t i, Walk *walk)
+{
+  WalkRecord *record = &walk->input->record;
+
+  if (i >= WALK_MOST_ADDRESSES)
+    return 1;
+  record->address[i] = walk->state.ip;
+  record->n = (uint16_t) (i + 1);
+  return sysprof_walk_step (&walk->state, walk->input) ? 0 : 1;
+}
+
+/* The slot of a process that is known, and has not executed another program since. */
+static __always_inline const UnwindProcess *
+find_process (uint32_t pid, uint32_t exec_id)
+{
+  uint32_t slot = sysprof_unwind_slot (pid);
+
+  for (uint32_t i = 0; i < UNWIND_MOST_PROBES; i++, slot++)
+    {
+      const UnwindProcess *process;
+      uint32_t found;
+      Seen *seen;
+
+      slot &= UNWIND_PROCESS_SLOTS - 1;
+      WALK_KEEP (slot);
+      if (slot >= UNWIND_PROCESS_SLOTS)
+        return 0;
+      process = &walk_index.process[slot];
+      found = process->pid;
+      if (found == 0)
+        return 0;
+      if (found != pid)
+        continue;
+
+      seen = bpf_map_lookup_elem (&walk_seen, &slot);
+      if (seen == 0)
+        return 0;
+      if (seen->generation != process->generation)
+        {
+          seen->exec_id = exec_id;
+          seen->generation = process->generation;
+        }
+      return seen->exec_id == exec_id ? process : 0;
+    }
+  return 0;
+}
+
+/* Its own mappings, or, as long as nobody has told of it, those of who forked it. */
+static __always_inline bool
+find_mappings (struct task_struct *task, WalkState *state)
+{
+  uint32_t exec_id = (uint32_t) task->self_exec_id;
+
+  for (uint32_t i = 0; i < MOST_ANCESTORS; i++)
+    {
+      const UnwindProcess *process = find_process ((uint32_t) task->tgid, exec_id);
+
+      if (process != 0)
+        {
+          uint64_t list = process->list;
+
+          state->first_mapping = PROCESS_LIST_FIRST (list);
+          state->n_mappings = PROCESS_LIST_COUNT (list);
+          return true;
+        }
+      if ((task->flags & PF_FORKNOEXEC) == 0)
+        return false;
+      task = task->real_parent;
+    }
+  return false;
+}
+
+/* The registers with which the program went into the kernel, or was interrupted. */
+static __always_inline bool
+take_registers (struct bpf_perf_event_data *context,
+                struct task_struct *task,
+                uint64_t *registers)
+{
+  /* Word by word: the compiler would merge loads into what the verifier refuses. */
+  const volatile struct pt_regs *now = &context->regs;
+
+  if (!IS_USER_MODE (now->cs))
+    return bpf_probe_read_kernel (registers, N_REGISTERS * sizeof *registers,
+                                  (const void *) bpf_task_pt_regs (task)) == 0;
+
+  registers[R15] = now->r15;
+  registers[R14] = now->r14;
+  registers[R13] = now->r13;
+  registers[R12] = now->r12;
+  registers[BP] = now->rbp;
+  registers[BX] = now->rbx;
+  registers[R11] = now->r11;
+  registers[R10] = now->r10;
+  registers[R9] = now->r9;
+  registers[R8] = now->r8;
+  registers[AX] = now->rax;
+  registers[CX] = now->rcx;
+  registers[DX] = now->rdx;
+  registers[SI] = now->rsi;
+  registers[DI] = now->rdi;
+  registers[CALL_NUMBER] = ~UINT64_C (0);
+  registers[IP] = now->rip;
+  registers[CS] = now->cs;
+  registers[FLAGS] = now->eflags;
+  registers[SP] = now->rsp;
+  registers[SS] = now->ss;
+  return true;
+}
+
+static __always_inline uint32_t
+walk_stack (struct bpf_perf_event_data *context, struct task_struct *task, WalkInput *scratch)
+{
+  uint64_t *registers = scratch->registers;
+  Walk walk = { 0 };
+  uint64_t call;
+
+  if ((task->flags & PF_KTHREAD) != 0 || task->mm == 0)
+    return WALK_KERNEL_THREAD;
+  if (!take_registers (context, task, registers) || registers[IP] == 0)
+    return WALK_KERNEL_THREAD; /* the kernel's own threads that work for a process */
+  if (registers[CS] != CS_64_BITS)
+    return WALK_COMPAT;
+
+  scratch->record.address[0] = registers[IP];
+  scratch->record.n = 1;
+  scratch->window_start = scratch->window_end = 0;
+  walk.state.ip = registers[IP];
+  walk.state.sp = registers[SP];
+  walk.state.fp = registers[BP];
+  walk.state.is_exact = true;
+  walk.state.has_registers = true;
+  walk.input = scratch;
+
+  if (find_mappings (task, &walk.state))
+    {
+      if (bpf_loop (walk_most_addresses, walk_one_frame, &walk, 0) > 0 &&
+          walk.state.reason == WALK_RUNNING)
+        walk.state.reason = WALK_DEPTH;
+    }
+  else
+    walk.state.reason = WALK_NO_PROCESS;
+  scratch->record.used = (uint8_t) walk.state.used;
+
+  call = registers[CALL_NUMBER];
+  if (walk.state.reason != WALK_END && walk.state.reason != WALK_ROOT &&
+      (call == CALL_EXECVE || call == CALL_EXECVEAT))
+    return WALK_IN_EXEC;
+  return walk.state.reason;
+}
+
+SEC ("perf_event")
+int
+sysprof_walk (struct bpf_perf_event_data *context)
+{
+  uint32_t cpu = bpf_get_smp_processor_id ();
+  WalkInput *scratch = bpf_map_lookup_elem (&walk_scratch, &cpu);
+  struct task_struct *task = bpf_get_current_task_btf ();
+  uint64_t size;
+
+  if (scratch == 0 || task->pid == 0)
+    return 0;
+  if (walk_only_user != WALK_ANY_USER &&
+      (uint32_t) bpf_get_current_uid_gid () != walk_only_user)
+    return 0;
+
+  scratch->record.n = 0;
+  scratch->record.used = 0;
+  scratch->record.reason = (uint8_t) walk_stack (context, task, scratch);
+
+  size = (WALK_RECORD_SIZE (scratch->record.n)) & 0xffff;
+  bpf_perf_event_output (context, &walk_events, BPF_F_CURRENT_CPU, &scratch->record, size);
+  return 0;
+}
+
+const char walk_license[] SEC ("license") = "GPL";
