@@ -20,6 +20,7 @@ EVERYWHERE = ["/usr/lib/x86_64-linux-gnu", "/usr/bin", "/usr/sbin", "/usr/lib/gc
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 
 MOST_PADDING = 15
+MOST_RULES = 256
 LEAST_LINES = 1000  # of all rows together: a test that compares nothing shall not pass
 
 ENTRY = re.compile(r"([0-9a-f]{8}) [0-9a-f]{16} \S+ FDE .*?pc=([0-9a-f]+)\.\.([0-9a-f]+)$")
@@ -212,6 +213,11 @@ def check(path):
         rules.append(rule)
     assert addresses == sorted(set(addresses)), path
 
+    full = {}  # pages with more rules than a row can name: the rarest are not told
+    for address, rule in zip(addresses, rules):
+        full.setdefault(address >> 16, set()).add(rule)
+    full = {page for page, distinct in full.items() if len(distinct) >= MOST_RULES - 8}
+
     def ours(address):
         return rules[bisect.bisect_right(addresses, address) - 1]
 
@@ -230,6 +236,8 @@ def check(path):
             continue
         end = min(end, max(b for a, b in ranges if a <= start < b))
         for address in (start, end - 1):
+            if address >> 16 in full and ours(address) == "escape":
+                continue
             assert agrees(expected, ours(address)), f"{path} {address:x}: {ours(address)!r}, and by readelf {expected!r}"
         n += 1
         if last and start - last > MOST_PADDING and any(a <= last and start <= b for a, b in ranges):
