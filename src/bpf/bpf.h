@@ -6,6 +6,7 @@
  *   walk-step.h  one step of a walk, compiled into the program in the kernel and, where WALK_STEP_WANTED is defined, into
  *                a walker outside
  *   walk.bpf.c   the walker in the kernel
+ *   reasons.c    the codes of reasons
  *   loader.c     makes maps and loads programs: needs CAP_BPF and CAP_PERFMON, and reads no file but the kernel's own
  *                description of its types. All else is done with the descriptors that it returns, by anybody
  *
@@ -27,6 +28,11 @@
 #endif
 
 #include <stddef.h>
+
+/* Codes of reports: "end", "no-mapping" … Static. */
+const char *sysprof_walk_reason_to_string (WalkReason reason);
+/* Nothing is missing. */
+bool sysprof_walk_reason_is_whole (WalkReason reason);
 
 /* The walker, loaded. *Owned* by one thread; the descriptors can be passed on. */
 typedef struct

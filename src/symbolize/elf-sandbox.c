@@ -10,17 +10,8 @@
 
 #include "symbolize/elf-sandbox.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define PATIENCE     20000 /* ms for one answer */
 #define MOST_OFFSETS (UINT32_C (16) << 20)
@@ -50,72 +41,6 @@ typedef struct
 /* --- the child --- */
 
 static bool
-read_all (int fd, void *into, size_t size)
-{
-  uint8_t *at = into;
-
-  while (size > 0)
-    {
-      ssize_t n = read (fd, at, size);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        return false;
-      at += n;
-      size -= (size_t) n;
-    }
-  return true;
-}
-
-static bool
-write_all (int fd, const void *bytes, size_t size)
-{
-  const uint8_t *at = bytes;
-
-  while (size > 0)
-    {
-      ssize_t n = write (fd, at, size);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        return false;
-      at += n;
-      size -= (size_t) n;
-    }
-  return true;
-}
-
-static bool
-receive_request (int socket, Request *request, int *fd)
-{
-  union
-  {
-    struct cmsghdr header;
-    char bytes[CMSG_SPACE (sizeof (int))];
-  } control;
-  struct iovec part = { request, sizeof *request };
-  struct msghdr message = {
-    .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
-  };
-  struct cmsghdr *header;
-  ssize_t n;
-
-  do
-    n = recvmsg (socket, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
-  while (n < 0 && errno == EINTR);
-  if (n != (ssize_t) sizeof *request)
-    return false;
-
-  *fd = -1;
-  header = CMSG_FIRSTHDR (&message);
-  if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
-    memcpy (fd, CMSG_DATA (header), sizeof *fd);
-  return true;
-}
-
-static bool
 answer_request (ElfWorker *worker, int socket, const Request *request, int fd)
 {
   ElfAnswers answers = { 0 };
@@ -134,7 +59,8 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int fd)
     default:
       offsets = malloc ((size_t) (request->n_offsets + 1) * sizeof *offsets);
       if (offsets == NULL ||
-          !read_all (socket, offsets, (size_t) request->n_offsets * sizeof *offsets))
+          !sysprof_elf_child_read (socket, offsets,
+                                   (size_t) request->n_offsets * sizeof *offsets))
         {
           free (offsets);
           return false;
@@ -145,31 +71,25 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int fd)
 
   reply.n_answers = (uint32_t) answers.n;
   reply.text_size = answers.text_size;
-  is_sent = write_all (socket, &reply, sizeof reply) &&
-            write_all (socket, answers.row, answers.n * sizeof *answers.row) &&
-            write_all (socket, answers.text, answers.text_size);
+  is_sent = sysprof_elf_child_write (socket, &reply, sizeof reply) &&
+            sysprof_elf_child_write (socket, answers.row, answers.n * sizeof *answers.row) &&
+            sysprof_elf_child_write (socket, answers.text, answers.text_size);
 
   sysprof_elf_answers_clear (&answers);
   free (offsets);
   return is_sent;
 }
 
-_Noreturn static void
+static void
 serve (int socket)
 {
   ElfWorker worker = ELF_WORKER_INIT;
   Request request;
   int fd;
 
-  /* Nothing of the parent's but the socket: its other descriptors may be able to sample the whole machine. */
-  if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
-    _exit (1);
-  if (!sysprof_elf_sandbox_confine ())
-    _exit (1);
-
-  while (receive_request (0, &request, &fd) && answer_request (&worker, 0, &request, fd))
+  while (sysprof_elf_child_read_request (socket, &request, sizeof request, &fd) &&
+         answer_request (&worker, socket, &request, fd))
     continue;
-  _exit (0);
 }
 
 /* --- the parent --- */
@@ -177,126 +97,7 @@ serve (int socket)
 void
 sysprof_elf_sandbox_clear (ElfSandbox *self)
 {
-  if (self->socket >= 0)
-    (void) close (self->socket); /* nothing of value is in flight */
-  if (self->pid > 0)
-    {
-      (void) kill (self->pid, SIGKILL); /* it may be gone already */
-      while (waitpid (self->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    }
-
-  *self = (ElfSandbox) ELF_SANDBOX_INIT;
-}
-
-static bool
-start_child (ElfSandbox *self)
-{
-  int sockets[2];
-
-  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-    return false;
-
-  self->pid = fork ();
-  if (self->pid == 0)
-    serve (sockets[1]);
-
-  close (sockets[1]);
-  self->socket = sockets[0];
-  if (self->pid < 0)
-    {
-      self->pid = 0;
-      sysprof_elf_sandbox_clear (self);
-      return false;
-    }
-  return true;
-}
-
-static int64_t
-now_msec (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static bool
-wait_for_child (const ElfSandbox *self, int64_t deadline)
-{
-  struct pollfd readable = { .fd = self->socket, .events = POLLIN };
-
-  for (;;)
-    {
-      int64_t left = deadline - now_msec ();
-      int n = left <= 0 ? 0 : poll (&readable, 1, (int) left);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      return n > 0;
-    }
-}
-
-static bool
-receive (const ElfSandbox *self, int64_t deadline, void *into, size_t size)
-{
-  uint8_t *at = into;
-
-  while (size > 0)
-    {
-      ssize_t n;
-
-      if (!wait_for_child (self, deadline))
-        return false;
-      n = recv (self->socket, at, size, MSG_DONTWAIT);
-      if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        continue;
-      if (n <= 0)
-        return false;
-      at += n;
-      size -= (size_t) n;
-    }
-  return true;
-}
-
-static bool
-send_request (const ElfSandbox *self, const Request *request, int fd, const uint64_t *offsets)
-{
-  union
-  {
-    struct cmsghdr header;
-    char bytes[CMSG_SPACE (sizeof (int))];
-  } control = { 0 };
-  struct iovec part = { (void *) request, sizeof *request };
-  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-  const uint8_t *at = (const uint8_t *) offsets;
-  size_t left = request->n_offsets * sizeof *offsets;
-
-  if (fd >= 0)
-    {
-      control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN (sizeof (int)),
-                                         .cmsg_level = SOL_SOCKET,
-                                         .cmsg_type = SCM_RIGHTS };
-      memcpy (CMSG_DATA (&control.header), &fd, sizeof fd);
-      message.msg_control = &control;
-      message.msg_controllen = sizeof control;
-    }
-  if (sendmsg (self->socket, &message, MSG_NOSIGNAL) != (ssize_t) sizeof *request)
-    return false;
-
-  /* The child reads all of it before it answers, so this ends. */
-  while (left > 0)
-    {
-      ssize_t n = send (self->socket, at, left, MSG_NOSIGNAL);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        return false;
-      at += n;
-      left -= (size_t) n;
-    }
-  return true;
+  sysprof_elf_child_end (self);
 }
 
 static bool
@@ -332,8 +133,10 @@ receive_answers (const ElfSandbox *self,
     .text_size = reply->text_size,
   };
   if (answers->row != NULL && answers->text != NULL &&
-      receive (self, deadline, answers->row, answers->n * sizeof *answers->row) &&
-      receive (self, deadline, answers->text, answers->text_size) && is_sound (answers))
+      sysprof_elf_child_receive (self, deadline, answers->row,
+                                 answers->n * sizeof *answers->row) &&
+      sysprof_elf_child_receive (self, deadline, answers->text, answers->text_size) &&
+      is_sound (answers))
     return true;
 
   sysprof_elf_answers_clear (answers);
@@ -349,11 +152,13 @@ call (ElfSandbox *self,
       ElfFacts *facts,
       ElfAnswers *answers)
 {
-  int64_t deadline = now_msec () + PATIENCE;
+  int64_t deadline = sysprof_elf_child_deadline (PATIENCE);
   Reply reply;
 
-  if (!send_request (self, request, fd, offsets) ||
-      !receive (self, deadline, &reply, sizeof reply))
+  /* The child reads all of it before it answers, so sending ends. */
+  if (!sysprof_elf_child_send_request (self, request, sizeof *request, fd) ||
+      !sysprof_elf_child_send (self, offsets, request->n_offsets * sizeof *offsets) ||
+      !sysprof_elf_child_receive (self, deadline, &reply, sizeof reply))
     goto gone;
   if (reply.status > ELF_IO_ERROR || reply.text_size > MOST_TEXT ||
       reply.n_answers !=
@@ -380,7 +185,7 @@ gone:
 ElfStatus
 sysprof_elf_sandbox_open (ElfSandbox *self, int fd, ElfFacts *facts)
 {
-  if (self->pid == 0 && !start_child (self))
+  if (self->pid == 0 && !sysprof_elf_child_start (self, serve))
     return ELF_IO_ERROR;
 
   return call (self, &(Request){ .call = CALL_OPEN }, fd, NULL, facts, NULL);

@@ -7,18 +7,9 @@
 
 #include "symbolize/elf-worker.h"
 
-#include <sys/types.h>
+typedef ElfChild ElfSandbox;
 
-typedef struct
-{
-  pid_t pid; /* 0 = not running */
-  int socket;
-} ElfSandbox;
-
-#define ELF_SANDBOX_INIT \
-  {                      \
-    .socket = -1         \
-  }
+#define ELF_SANDBOX_INIT ELF_CHILD_INIT
 
 /* The calls of ElfWorker, made in the child, which is started when there is none. Descriptors are borrowed.
  * ELF_CORRUPT: the child died or answered nonsense; the next open() starts a new one. */
@@ -29,7 +20,3 @@ ElfStatus sysprof_elf_sandbox_resolve (ElfSandbox *self,
                                        size_t n,
                                        ElfAnswers *answers);
 void sysprof_elf_sandbox_clear (ElfSandbox *self);
-
-/* Gives up everything but reading and writing descriptors that it has and more memory, for good. Returns FALSE where
- * the kernel refused; then nothing of a stranger's may be parsed. */
-bool sysprof_elf_sandbox_confine (void);

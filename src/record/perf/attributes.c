@@ -102,6 +102,21 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
     attr->read_format = PERF_FORMAT_LOST;
 }
 
+/* The program's records: thread, time and the kernel's part of the stack come from the kernel, the rest is raw. */
+static void
+fill_walks (const PerfAttributes *self, struct perf_event_attr *attr)
+{
+  attr->config = PERF_COUNT_SW_BPF_OUTPUT;
+  attr->sample_period = 1;
+  attr->sample_type |= PERF_SAMPLE_RAW;
+  attr->exclude_kernel = self->options->exclude_kernel;
+  attr->exclude_hv = self->options->exclude_kernel;
+  attr->exclude_callchain_kernel = self->options->exclude_kernel_stacks;
+  attr->exclude_callchain_user = 1;
+  if ((self->features & FEATURE_LOST) != 0)
+    attr->read_format = PERF_FORMAT_LOST;
+}
+
 static void
 fill_inheritance (const PerfAttributes *self, struct perf_event_attr *attr)
 {
@@ -142,9 +157,11 @@ sysprof_perf_attributes_fill (const PerfAttributes *self,
 
   if (role == PERF_ROLE_SAMPLE || role == PERF_ROLE_SAMPLE_AND_TELL)
     fill_sampling (self, attr);
+  if (role == PERF_ROLE_WALKS)
+    fill_walks (self, attr);
   if (role == PERF_ROLE_TELL || role == PERF_ROLE_SAMPLE_AND_TELL ||
       role == PERF_ROLE_LEAD_AND_TELL)
     fill_telling (self, attr);
-  if (role != PERF_ROLE_RING && role != PERF_ROLE_LEAD_AND_TELL)
+  if (role == PERF_ROLE_TELL || role == PERF_ROLE_SAMPLE || role == PERF_ROLE_SAMPLE_AND_TELL)
     fill_inheritance (self, attr);
 }

@@ -17,6 +17,7 @@ typedef enum
   PERF_ROLE_TELL,            /* of a task; inherited */
   PERF_ROLE_SAMPLE,          /* samples */
   PERF_ROLE_SAMPLE_AND_TELL, /* of a task; inherited */
+  PERF_ROLE_WALKS,           /* carries what the program in the kernel sends of each sample */
 } PerfRole;
 
 struct PerfAttributes

@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 
 #include <endian.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_BUILD_ID 20
@@ -80,25 +81,48 @@ init_frame (SysprofCaptureFrame *frame, int cpu, int32_t pid, int64_t time, uint
 
 /* --- samples --- */
 
-static bool
-write_sample (PerfDecoder *self,
-              int32_t pid,
-              int32_t tid,
-              int64_t time,
-              const void *addresses,
-              size_t n_addresses)
+/* A stack in the parts that it is put together from, innermost first. */
+typedef struct
 {
-  size_t size = sizeof (SysprofCaptureSample) + n_addresses * sizeof (uint64_t);
-  SysprofCaptureSample *sample = sysprof_capture_writer_reserve (self->writer, size);
+  const void *
+      kernel; /* [n_kernel] with the kernel's context markers; or all of it, where the kernel walked it all */
+  size_t n_kernel;
+  const void *user; /* [n_user] behind a context marker */
+  size_t n_user;
+  uint64_t marker; /* where the stack was cut; 0 = it is whole */
+} Stack;
 
+static bool
+write_sample (PerfDecoder *self, int32_t pid, int32_t tid, int64_t time, const Stack *stack)
+{
+  static const uint64_t user_context = (uint64_t) PERF_CONTEXT_USER;
+  bool has_user_part = stack->n_user > 0 || stack->marker != 0;
+  size_t n = stack->n_kernel + has_user_part + stack->n_user + (stack->marker != 0);
+  size_t size = sizeof (SysprofCaptureSample) + n * sizeof (uint64_t);
+  SysprofCaptureSample *sample;
+  SysprofCaptureAddress *at;
+
+  if (n > MAX_ADDRESSES)
+    return false;
+
+  sample = sysprof_capture_writer_reserve (self->writer, size);
   if (sample == NULL)
     return false;
 
   init_frame (&sample->frame, self->cpu, pid, time, SYSPROF_CAPTURE_FRAME_SAMPLE);
-  sample->n_addrs = n_addresses & 0xffff;
+  sample->n_addrs = n & 0xffff;
   sample->padding1 = 0;
   sample->tid = tid;
-  memcpy (sample->addrs, addresses, n_addresses * sizeof (uint64_t));
+  at = sample->addrs;
+  memcpy (at, stack->kernel, stack->n_kernel * sizeof *at);
+  at += stack->n_kernel;
+  if (has_user_part)
+    *at++ = user_context;
+  if (stack->n_user > 0)
+    memcpy (at, stack->user, stack->n_user * sizeof *at);
+  at += stack->n_user;
+  if (stack->marker != 0)
+    *at++ = stack->marker;
   sysprof_capture_writer_commit (self->writer, size);
   return true;
 }
@@ -122,12 +146,57 @@ context_of (uint16_t misc)
     }
 }
 
+/* The entry under which a stack stands that was cut; 0 where it is whole. */
+static uint64_t
+marker_of (PerfDecoder *self, uint32_t reason)
+{
+  char name[64];
+
+  if (sysprof_walk_reason_is_whole (reason))
+    return 0;
+
+  if (self->marker[reason] == 0)
+    {
+      snprintf (name, sizeof name, "[stack cut: %s]", sysprof_walk_reason_to_string (reason));
+      self->marker[reason] = sysprof_capture_writer_add_jitmap (self->writer, name);
+    }
+  return self->marker[reason];
+}
+
+/* The raw part: a size of 32 bits, then a WalkRecord. */
+static bool
+take_walk (PerfDecoder *self, Cursor cursor, Stack *stack)
+{
+  struct
+  {
+    uint32_t size;
+    uint8_t reason;
+    uint8_t used;
+    uint16_t n;
+  } head;
+
+  if (cursor.end - cursor.at < (ptrdiff_t) sizeof head)
+    return false;
+
+  memcpy (&head, cursor.at, sizeof head);
+  cursor.at += sizeof head;
+  if (head.reason >= WALK_REASONS ||
+      head.n > (uint64_t) (cursor.end - cursor.at) / sizeof (uint64_t))
+    return false;
+
+  self->n_walks[head.reason]++;
+  stack->user = cursor.at;
+  stack->n_user = head.n;
+  stack->marker = marker_of (self, head.reason);
+  return true;
+}
+
 static bool
 decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
 {
   uint64_t ip, time, n_addresses = 0;
   uint64_t made_chain[2];
-  const void *addresses = made_chain;
+  Stack stack = { 0 };
   int32_t pid, tid;
 
   if (!take_u64 (&cursor, &ip) || !take_two_i32 (&cursor, &pid, &tid) ||
@@ -141,18 +210,23 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
   if (n_addresses > MAX_ADDRESSES || self->drops_samples)
     return false;
 
-  if (n_addresses > 0)
-    addresses = cursor.at;
-  else if (self->drops_chainless)
-    return true;
-  else
+  stack.kernel = cursor.at;
+  stack.n_kernel = n_addresses;
+  cursor.at += n_addresses * sizeof (uint64_t);
+  if (self->has_walks && !take_walk (self, cursor, &stack))
+    return false;
+
+  if (stack.n_kernel == 0 && stack.n_user == 0)
     {
+      if (self->drops_chainless)
+        return true;
       made_chain[0] = context_of (misc);
       made_chain[1] = ip;
-      n_addresses = 2;
+      stack.kernel = made_chain;
+      stack.n_kernel = 2;
     }
 
-  return write_sample (self, pid, tid, (int64_t) time, addresses, n_addresses);
+  return write_sample (self, pid, tid, (int64_t) time, &stack);
 }
 
 /* --- mappings --- */

@@ -2,12 +2,13 @@
 
 /* Kernel records to capture frames: no allocation, and one copy, from the ring to the writer's buffer.
  *
- * All events are opened with PERF_DECODE_SAMPLE_TYPE (less the chain where stacks are not wanted) and
- * sample_id_all, so that every record has the same layout whichever event it comes from. *Owned* by the pump
+ * All events are opened with PERF_DECODE_SAMPLE_TYPE (less the chain where stacks are not wanted; with PERF_SAMPLE_RAW
+ * behind where a program in the kernel walks them) and sample_id_all, so that every record has the same layout whichever event it comes from. *Owned* by the pump
  * thread. */
 
 #pragma once
 
+#include "bpf/bpf.h"
 #include "record/perf/user-filter.h"
 #include "record/process-log.h"
 
@@ -25,6 +26,7 @@ typedef struct
   SysprofCaptureWriter *writer;
   ProcessLog *log;
   bool has_chains; /* samples carry call chains */
+  bool has_walks; /* … and behind them the user's part, as the program in the kernel found it */
   bool
       drops_chainless; /* a sample without a chain is none: only a part of the stacks is wanted */
   int64_t
@@ -39,7 +41,9 @@ typedef struct
   uint64_t n_kernel_lost; /* told by the kernel */
   uint64_t n_dropped;     /* found no room in the writer, or made no sense */
   uint64_t n_throttled;
-  int64_t throttled_since; /* of `cpu`: kept by the caller per ring; 0 = not throttled */
+  uint64_t n_walks[WALK_REASONS]; /* by how they ended */
+  uint64_t marker[WALK_REASONS];  /* the address that stands for it, once it has one */
+  int64_t throttled_since;        /* of `cpu`: kept by the caller per ring; 0 = not throttled */
 } PerfDecoder;
 
 /* A PerfRecordFunc: `data` is a PerfDecoder. */

@@ -121,6 +121,34 @@ add_event (SessionCpu *cpu, int fd, bool samples)
   return true;
 }
 
+/* Has the program run with each sample of `fd`. */
+static bool
+attach_walker (PerfSession *self, int fd)
+{
+  return self->options.walker == NULL ||
+         ioctl (fd, PERF_EVENT_IOC_SET_BPF, self->options.walker->fd) == 0;
+}
+
+/* Where the program of this CPU writes to. */
+static bool
+open_walks_event (PerfSession *self, SessionCpu *cpu)
+{
+  int fd;
+
+  if (self->options.walker == NULL || !is_sampled_cpu (self, cpu->cpu))
+    return true;
+
+  fd = open_event (self, PERF_ROLE_WALKS, -1, cpu->cpu, 0);
+  return fd >= 0 && add_event (cpu, fd, true) &&
+         sysprof_walk_program_set_output (self->options.walker, cpu->cpu, fd);
+}
+
+static bool
+add_sampling_event (PerfSession *self, SessionCpu *cpu, int fd)
+{
+  return fd >= 0 && add_event (cpu, fd, true) && attach_walker (self, fd);
+}
+
 static bool
 open_system_event (PerfSession *self, SessionCpu *cpu)
 {
@@ -132,7 +160,7 @@ open_system_event (PerfSession *self, SessionCpu *cpu)
 
   fd = open_event (self, PERF_ROLE_SAMPLE, is_cgroup ? self->options.cgroup_fd : -1, cpu->cpu,
                    is_cgroup ? PERF_FLAG_PID_CGROUP : 0);
-  return fd >= 0 && add_event (cpu, fd, true);
+  return add_sampling_event (self, cpu, fd);
 }
 
 /* FALSE with errno when it could not be opened for any task; that of a task that is gone (ESRCH) matters
@@ -151,7 +179,7 @@ open_task_events (PerfSession *self, SessionCpu *cpu)
       PerfRole role = apart ? PERF_ROLE_TELL : PERF_ROLE_SAMPLE_AND_TELL;
       int fd = open_event (self, role, self->tasks[i], cpu->cpu, 0);
 
-      if (fd >= 0 && add_event (cpu, fd, !apart))
+      if (apart ? fd >= 0 && add_event (cpu, fd, false) : add_sampling_event (self, cpu, fd))
         any = true;
       else if (errno != ESRCH)
         reason = errno;
@@ -159,7 +187,7 @@ open_task_events (PerfSession *self, SessionCpu *cpu)
       if (fd >= 0 && apart && samples)
         {
           fd = open_event (self, PERF_ROLE_SAMPLE, self->tasks[i], cpu->cpu, 0);
-          if (fd < 0 || !add_event (cpu, fd, true))
+          if (!add_sampling_event (self, cpu, fd))
             reason = errno;
         }
     }
@@ -182,6 +210,7 @@ open_cpu (PerfSession *self, int number, SessionCpu **opened)
                                by_task ? 0 : -1, number, 0);
   is_open = cpu->leader_fd >= 0 &&
             sysprof_perf_ring_map (&cpu->ring, cpu->leader_fd, self->ring_size) &&
+            open_walks_event (self, cpu) &&
             (by_task ? open_task_events (self, cpu) : open_system_event (self, cpu));
   if (is_open)
     {
@@ -269,6 +298,7 @@ sysprof_perf_session_open (const PerfSessionOptions *options,
   sysprof_perf_attributes_init (&self->attributes, &self->options);
 
   self->decoder.has_chains = !options->no_stacks;
+  self->decoder.has_walks = options->walker != NULL;
   self->decoder.drops_chainless = options->exclude_kernel_stacks && !options->no_stacks;
   self->decoder.nsec_per_sample =
       sysprof_perf_attributes_get_nsec_per_sample (&self->attributes);

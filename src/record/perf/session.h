@@ -10,10 +10,14 @@
  *   tasks          the leader is of our own thread and tells nothing; per task and CPU one event that samples and
  *                  tells, and is inherited by what the task starts
  *
+ * Where a program in the kernel walks the stacks, it runs with each sampling event, which then writes no records of its
+ * own; what it sends comes through one more event per CPU, into the same ring.
+ *
  * *Owned* by the pump thread. */
 
 #pragma once
 
+#include "bpf/bpf.h"
 #include "record/perf/decode.h"
 #include "record/perf/event.h"
 #include "record/perf/ring.h"
@@ -47,7 +51,8 @@ typedef struct PerfSessionOptions
   bool exclude_kernel_stacks; /* samples, but not that part of their stacks */
   unsigned call_depth;        /* 0 = the kernel's limit */
   bool no_stacks;
-  bool delayed; /* sampling waits for sysprof_perf_session_enable_samples() */
+  const WalkProgram *walker; /* walks user stacks in the kernel; NULL = perf does. Borrowed */
+  bool delayed;              /* sampling waits for sysprof_perf_session_enable_samples() */
 } PerfSessionOptions;
 
 typedef struct PerfSession PerfSession;

@@ -5,7 +5,7 @@
  * What stays allowed can only use descriptors that the child has been handed, take and give back memory that is
  * not executable, and end. Anything else kills it. */
 
-#include "symbolize/elf-sandbox.h"
+#include "elf/elf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,9 +122,9 @@ filter_system_calls (void)
     ALLOW (SYS_rt_sigreturn),
     ALLOW (SYS_exit),
     ALLOW (SYS_exit_group),
-#if HAS_SHADOW_MEMORY
+#  if HAS_SHADOW_MEMORY
     ALLOW (SYS_sigaltstack), /* asked before every function that does not return */
-#endif
+#  endif
     /* fstat() of newer C libraries */
     UNLESS (SYS_newfstatat, 4),
     LOAD (args[3]),
@@ -157,7 +157,7 @@ filter_system_calls (void)
 #endif
 
 bool
-sysprof_elf_sandbox_confine (void)
+sysprof_elf_confine (void)
 {
   return prctl (PR_SET_PDEATHSIG, SIGKILL) == 0 && set_limits () && become_nobody () &&
          prctl (PR_SET_DUMPABLE, 0) == 0 && prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "elf/elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- the child --- */
+
+bool
+sysprof_elf_child_read (int socket, void *into, size_t size)
+{
+  uint8_t *at = into;
+
+  while (size > 0)
+    {
+      ssize_t n = read (socket, at, size);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        return false;
+      at += n;
+      size -= (size_t) n;
+    }
+  return true;
+}
+
+bool
+sysprof_elf_child_write (int socket, const void *bytes, size_t size)
+{
+  const uint8_t *at = bytes;
+
+  while (size > 0)
+    {
+      ssize_t n = write (socket, at, size);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        return false;
+      at += n;
+      size -= (size_t) n;
+    }
+  return true;
+}
+
+bool
+sysprof_elf_child_read_request (int socket, void *request, size_t size, int *fd)
+{
+  union
+  {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE (sizeof (int))];
+  } control;
+  struct iovec part = { request, size };
+  struct msghdr message = {
+    .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+  };
+  struct cmsghdr *header;
+  ssize_t n;
+
+  do
+    n = recvmsg (socket, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
+  while (n < 0 && errno == EINTR);
+  if (n < 0 || (size_t) n != size)
+    return false;
+
+  *fd = -1;
+  header = CMSG_FIRSTHDR (&message);
+  if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+    memcpy (fd, CMSG_DATA (header), sizeof *fd);
+  return true;
+}
+
+_Noreturn static void
+run (int socket, ElfChildServe serve)
+{
+  /* Nothing of the parent's but the socket: its other descriptors may be able to sample the whole machine. */
+  if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
+    _exit (1);
+  if (!sysprof_elf_confine ())
+    _exit (1);
+
+  serve (0);
+  _exit (0);
+}
+
+/* --- the parent --- */
+
+bool
+sysprof_elf_child_start (ElfChild *self, ElfChildServe serve)
+{
+  int sockets[2];
+
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return false;
+
+  self->pid = fork ();
+  if (self->pid == 0)
+    run (sockets[1], serve);
+
+  close (sockets[1]);
+  self->socket = sockets[0];
+  if (self->pid < 0)
+    {
+      self->pid = 0;
+      sysprof_elf_child_end (self);
+      return false;
+    }
+  return true;
+}
+
+void
+sysprof_elf_child_end (ElfChild *self)
+{
+  if (self->socket >= 0)
+    (void) close (self->socket); /* nothing of value is in flight */
+  if (self->pid > 0)
+    {
+      (void) kill (self->pid, SIGKILL); /* it may be gone already */
+      while (waitpid (self->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    }
+
+  *self = (ElfChild) ELF_CHILD_INIT;
+}
+
+static int64_t
+now_msec (void)
+{
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t
+sysprof_elf_child_deadline (int64_t patience_msec)
+{
+  return now_msec () + patience_msec;
+}
+
+static bool
+wait_for_child (const ElfChild *self, int64_t deadline_msec)
+{
+  struct pollfd readable = { .fd = self->socket, .events = POLLIN };
+
+  for (;;)
+    {
+      int64_t left = deadline_msec - now_msec ();
+      int n = left <= 0 ? 0 : poll (&readable, 1, (int) left);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      return n > 0;
+    }
+}
+
+bool
+sysprof_elf_child_receive (const ElfChild *self, int64_t deadline_msec, void *into, size_t size)
+{
+  uint8_t *at = into;
+
+  while (size > 0)
+    {
+      ssize_t n;
+
+      if (!wait_for_child (self, deadline_msec))
+        return false;
+      n = recv (self->socket, at, size, MSG_DONTWAIT);
+      if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        continue;
+      if (n <= 0)
+        return false;
+      at += n;
+      size -= (size_t) n;
+    }
+  return true;
+}
+
+bool
+sysprof_elf_child_send_request (const ElfChild *self, const void *request, size_t size, int fd)
+{
+  union
+  {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE (sizeof (int))];
+  } control = { 0 };
+  struct iovec part = { (void *) request, size };
+  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+  ssize_t n;
+
+  if (fd >= 0)
+    {
+      control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN (sizeof (int)),
+                                         .cmsg_level = SOL_SOCKET,
+                                         .cmsg_type = SCM_RIGHTS };
+      memcpy (CMSG_DATA (&control.header), &fd, sizeof fd);
+      message.msg_control = &control;
+      message.msg_controllen = sizeof control;
+    }
+
+  n = sendmsg (self->socket, &message, MSG_NOSIGNAL);
+  return n >= 0 && (size_t) n == size;
+}
+
+bool
+sysprof_elf_child_send (const ElfChild *self, const void *bytes, size_t size)
+{
+  const uint8_t *at = bytes;
+
+  while (size > 0)
+    {
+      ssize_t n = send (self->socket, at, size, MSG_NOSIGNAL);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        return false;
+      at += n;
+      size -= (size_t) n;
+    }
+  return true;
+}
