@@ -26,7 +26,7 @@ sysprof_elf_image_entry (const ElfImage *image)
 
 /* A segment that claims more than the file has is code as far as the file goes. */
 static bool
-is_code (const ElfImage *image, const ElfSegment *segment, ElfRange *range)
+is_code (const ElfImage *image, const ElfSegment *segment, ElfCode *code)
 {
   uint64_t size = segment->file_size;
 
@@ -36,61 +36,44 @@ is_code (const ElfImage *image, const ElfSegment *segment, ElfRange *range)
   if (size > image->source.size - segment->offset)
     size = image->source.size - segment->offset;
 
-  range->start = segment->address;
-  return size > 0 && !__builtin_add_overflow (segment->address, size, &range->end);
+  code->start = segment->address;
+  code->offset = segment->offset;
+  return size > 0 && !__builtin_add_overflow (segment->address, size, &code->end);
 }
 
 size_t
-sysprof_elf_image_code_segments (const ElfImage *image, ElfCodeSegment *segments, size_t most)
+sysprof_elf_image_code (const ElfImage *image, ElfCode *code, size_t most)
 {
   size_t n = 0;
 
   for (uint32_t i = 0; i < image->n_segments; i++)
     {
-      ElfRange range;
+      ElfCode one;
 
-      if (!is_code (image, &image->segments[i], &range))
+      if (!is_code (image, &image->segments[i], &one))
         continue;
       if (n < most)
-        segments[n] = (ElfCodeSegment){ image->segments[i].offset, range };
-      n++;
-    }
-  return n;
-}
-
-size_t
-sysprof_elf_image_code (const ElfImage *image, ElfRange *ranges, size_t most)
-{
-  size_t n = 0;
-
-  for (uint32_t i = 0; i < image->n_segments; i++)
-    {
-      ElfRange range;
-
-      if (!is_code (image, &image->segments[i], &range))
-        continue;
-      if (n < most)
-        ranges[n] = range;
+        code[n] = one;
       n++;
     }
   return n;
 }
 
 ElfStatus
-sysprof_elf_image_read_code (ElfImage *image, ElfRange range, uint8_t **bytes)
+sysprof_elf_image_read_code (ElfImage *image, uint64_t start, uint64_t end, uint8_t **bytes)
 {
   uint64_t offset, left;
   ElfStatus status;
 
-  if (range.end < range.start)
+  if (end < start)
     return ELF_CORRUPT;
-  status = sysprof_elf_image_offset_of_address (image, range.start, &offset, &left);
+  status = sysprof_elf_image_offset_of_address (image, start, &offset, &left);
   if (status != ELF_OK)
     return status;
-  if (range.end - range.start > left)
+  if (end - start > left)
     return ELF_TRUNCATED;
-  return sysprof_elf_source_read_new (&image->source, offset, range.end - range.start,
-                                      ELF_MAX_SECTION, bytes);
+  return sysprof_elf_source_read_new (&image->source, offset, end - start, ELF_MAX_SECTION,
+                                      bytes);
 }
 
 #define ENCODING_PC_REL_SDATA4 \

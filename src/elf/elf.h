@@ -105,25 +105,18 @@ uint64_t sysprof_elf_image_entry (const ElfImage *image);
 
 typedef struct
 {
-  uint64_t start; /* link-time addresses */
-  uint64_t end;   /* first address behind */
-} ElfRange;
+  uint64_t start;  /* link-time addresses */
+  uint64_t end;    /* first address behind */
+  uint64_t offset; /* of the first byte in the file */
+} ElfCode;
 
 /* The executable segments as far as the file has bytes for them, in the file's order; at most `most`. Returns how many
  * there are. */
-size_t sysprof_elf_image_code (const ElfImage *image, ElfRange *ranges, size_t most);
+size_t sysprof_elf_image_code (const ElfImage *image, ElfCode *code, size_t most);
 
-/* The same with where they are in the file. */
-typedef struct
-{
-  uint64_t offset;
-  ElfRange range;
-} ElfCodeSegment;
-
-size_t sysprof_elf_image_code_segments (const ElfImage *image, ElfCodeSegment *segments, size_t most);
-
-/* All of an address range of the file into fresh memory, as above. Free with free(). */
-ElfStatus sysprof_elf_image_read_code (ElfImage *image, ElfRange range, uint8_t **bytes);
+/* The bytes of [start, end) into fresh memory; free with free(). */
+ElfStatus
+sysprof_elf_image_read_code (ElfImage *image, uint64_t start, uint64_t end, uint8_t **bytes);
 
 typedef struct
 {

@@ -7,9 +7,8 @@
 #include "unwind/gap.h"
 #include "unwind/table.h"
 
+#include <elf.h>
 #include <stdlib.h>
-
-#define MOST_CODE_RANGES 64 /* executable segments; files have one to three */
 
 /* Between functions linkers put up to 15 bytes of padding. They belong to the function before: two rows saved, and a
  * return address right behind a call that never returns is looked up where the call is. */
@@ -27,29 +26,32 @@ typedef struct
 } Build;
 
 static int
-compare_ranges (const void *a, const void *b)
+compare_code (const void *a, const void *b)
 {
-  const ElfRange *left = a, *right = b;
+  const ElfCode *left = a, *right = b;
 
   return left->start < right->start ? -1 : left->start > right->start;
 }
 
-/* Executable segments, ascending and apart. */
+/* Executable segments, ascending and asegment. */
 static size_t
-find_code (const ElfImage *image, ElfRange ranges[MOST_CODE_RANGES])
+find_code (const ElfImage *image, ElfCode code[UNWIND_MOST_SEGMENTS])
 {
-  size_t n = sysprof_elf_image_code (image, ranges, MOST_CODE_RANGES);
+  size_t n = sysprof_elf_image_code (image, code, UNWIND_MOST_SEGMENTS);
   size_t n_apart = 0;
 
-  if (n > MOST_CODE_RANGES)
-    n = MOST_CODE_RANGES;
-  qsort (ranges, n, sizeof *ranges, compare_ranges);
+  if (n > UNWIND_MOST_SEGMENTS)
+    n = UNWIND_MOST_SEGMENTS;
+  qsort (code, n, sizeof *code, compare_code);
   for (size_t i = 0; i < n; i++)
     {
-      if (n_apart > 0 && ranges[i].start < ranges[n_apart - 1].end)
-        ranges[i].start = ranges[n_apart - 1].end;
-      if (ranges[i].start < ranges[i].end)
-        ranges[n_apart++] = ranges[i];
+      if (n_apart > 0 && code[i].start < code[n_apart - 1].end)
+        {
+          code[i].offset += code[n_apart - 1].end - code[i].start;
+          code[i].start = code[n_apart - 1].end;
+        }
+      if (code[i].start < code[i].end)
+        code[n_apart++] = code[i];
     }
   return n_apart;
 }
@@ -77,7 +79,7 @@ add_gap (Build *self, uint64_t start, uint64_t end)
     return;
 
   sysprof_table_builder_add (self->builder, start, RULE_NONE);
-  if (sysprof_gap_reader_read (&self->gaps, (ElfRange){ start, end }, add_row, self->builder))
+  if (sysprof_gap_reader_read (&self->gaps, start, end, add_row, self->builder))
     self->header.sources |= UNWIND_SOURCE_CODE;
 }
 
@@ -92,9 +94,9 @@ next_start (const Cfi *cfi, size_t next, uint64_t start)
 
 /* The functions of one executable segment. One ends where the next of its section begins, whatever it says. */
 static void
-add_range (Build *self, ElfRange range)
+add_segment (Build *self, ElfCode segment)
 {
-  uint64_t at = range.start;
+  uint64_t at = segment.start;
 
   for (;;)
     {
@@ -105,10 +107,10 @@ add_range (Build *self, ElfRange range)
       const CfiFunction *function = is_debug ? debug : eh;
       uint64_t end, limit;
 
-      if (function == NULL || function->start >= range.end)
+      if (function == NULL || function->start >= segment.end)
         break;
 
-      end = function->end < range.end ? function->end : range.end;
+      end = function->end < segment.end ? function->end : segment.end;
       limit = next_start (cfi, is_debug ? self->next_debug : self->next_eh, function->start);
       if (is_debug && eh != NULL && eh->start < limit)
         limit = eh->start;
@@ -125,7 +127,7 @@ add_range (Build *self, ElfRange range)
       at = end;
     }
 
-  add_gap (self, at, range.end);
+  add_gap (self, at, segment.end);
 }
 
 /* A section that is not there, or cannot be read, leaves the others. */
@@ -142,17 +144,16 @@ sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable 
 {
   uint16_t machine = sysprof_elf_image_machine (image);
   ElfFrames eh_frame = { 0 }, debug_frame = { 0 };
-  ElfRange ranges[MOST_CODE_RANGES];
-  size_t n_ranges = find_code (image, ranges);
+  ElfCode code[UNWIND_MOST_SEGMENTS];
+  size_t n_code = find_code (image, code);
   Build self = { 0 };
   ElfStatus status;
 
-  if (!sysprof_elf_image_is_native (image))
+  if (!sysprof_elf_image_is_native (image) || (machine != EM_X86_64 && machine != EM_AARCH64))
     return ELF_UNSUPPORTED;
-  if (n_ranges == 0)
+  if (n_code == 0)
     return ELF_ABSENT;
-  if ((ranges[n_ranges - 1].end - ranges[0].start) >> UNWIND_PAGE_SHIFT >=
-      UNWIND_MOST_PAGES - 1)
+  if ((code[n_code - 1].end - code[0].start) >> UNWIND_PAGE_SHIFT >= UNWIND_MOST_PAGES - 1)
     return ELF_TOO_LARGE;
 
   status = sysprof_elf_image_read_eh_frame (image, &eh_frame);
@@ -166,18 +167,18 @@ sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable 
     goto out;
 
   status = ELF_NO_MEMORY;
-  self.builder = sysprof_table_builder_new (ranges[0].start, ranges[n_ranges - 1].end);
+  self.builder = sysprof_table_builder_new (code, n_code);
   if (self.builder == NULL)
     goto out;
   self.gaps = (GapReader){ .image = image };
   self.header.machine = machine;
   self.header.n_refused = (uint32_t) (self.eh.n_refused + self.debug.n_refused);
-  for (size_t i = 0; i < n_ranges; i++)
+  for (size_t i = 0; i < n_code; i++)
     {
-      self.header.text_size += ranges[i].end - ranges[i].start;
-      add_range (&self, ranges[i]);
+      self.header.text_size += code[i].end - code[i].start;
+      add_segment (&self, code[i]);
       /* Behind a segment there is nothing. */
-      sysprof_table_builder_add (self.builder, ranges[i].end, RULE_NONE);
+      sysprof_table_builder_add (self.builder, code[i].end, RULE_NONE);
     }
   status = sysprof_table_builder_finish (self.builder, self.header, table);
 

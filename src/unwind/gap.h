@@ -13,4 +13,5 @@ typedef struct
 } GapReader;
 
 /* Adds rows for what is recognized in the range, which begins with RULE_NONE. TRUE if there were any. */
-bool sysprof_gap_reader_read (GapReader *self, ElfRange range, CfiRow row, void *data);
+bool
+sysprof_gap_reader_read (GapReader *self, uint64_t start, uint64_t end, CfiRow row, void *data);

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_SLOTS 1024 /* for at most 256 rules */
+/* Different rules of a page that are told apart; one page in twenty thousand has more than a row can name, the most that was
+ * seen is 300. */
+#define MOST_KNOWN 2048
+#define HASH_SLOTS (4 * MOST_KNOWN)
+#define HASH_SHIFT 19 /* 32 - log2 (HASH_SLOTS) */
 
 struct TableBuilder
 {
@@ -17,6 +21,8 @@ struct TableBuilder
   size_t capacity;
   bool is_out_of_memory;
 
+  ElfCode code[UNWIND_MOST_SEGMENTS];
+  uint32_t n_code;
   uint64_t start; /* of page 0 */
   uint32_t n_pages;
   uint64_t n_rows; /* of finished pages */
@@ -27,9 +33,9 @@ struct TableBuilder
   uint32_t rule_in_force;
   uint32_t n_page_rows;
   uint16_t row_at[UNWIND_PAGE_SIZE]; /* address in the page */
-  uint8_t row_rule[UNWIND_PAGE_SIZE];
+  uint16_t row_rule[UNWIND_PAGE_SIZE];
   uint32_t n_rules;
-  uint32_t rule[UNWIND_MOST_RULES];
+  uint32_t rule[MOST_KNOWN];
   uint16_t hash[HASH_SLOTS]; /* index of a rule + 1 */
 };
 
@@ -68,7 +74,7 @@ make_room (TableBuilder *self, size_t size)
 static uint32_t
 hash_of (uint32_t rule)
 {
-  return rule * UINT32_C (0x9e3779b1) >> 22;
+  return rule * UINT32_C (0x9e3779b1) >> HASH_SHIFT;
 }
 
 static uint32_t
@@ -80,11 +86,10 @@ intern_rule (TableBuilder *self, uint32_t rule)
     if (self->rule[self->hash[slot] - 1] == rule)
       return self->hash[slot] - 1u;
 
-  /* The last one stands for all that find no room. One page in twenty thousand has as many. */
-  if (self->n_rules == UNWIND_MOST_RULES - 1)
+  if (self->n_rules == MOST_KNOWN - 1)
     self->rule[self->n_rules++] = RULE_ESCAPE;
-  if (self->n_rules == UNWIND_MOST_RULES)
-    return UNWIND_MOST_RULES - 1;
+  if (self->n_rules == MOST_KNOWN)
+    return MOST_KNOWN - 1;
 
   self->rule[self->n_rules] = rule;
   self->hash[slot] = (uint16_t) (self->n_rules + 1);
@@ -105,7 +110,7 @@ push_row (TableBuilder *self, uint32_t at, uint32_t rule)
   if (self->n_page_rows > 0 && self->row_rule[self->n_page_rows - 1] == index)
     return;
   self->row_at[self->n_page_rows] = (uint16_t) at;
-  self->row_rule[self->n_page_rows++] = (uint8_t) index;
+  self->row_rule[self->n_page_rows++] = (uint16_t) index;
 }
 
 static void
@@ -116,6 +121,55 @@ begin_page (TableBuilder *self, uint32_t page)
   self->n_rules = 0;
   memset (self->hash, 0, sizeof self->hash);
   push_row (self, 0, self->rule_in_force);
+}
+
+/* Where a row cannot name all rules: the rarest become RULE_ESCAPE, which takes the first place. */
+static void
+drop_rarest_rules (TableBuilder *self)
+{
+  uint32_t n_of[MOST_KNOWN] = { 0 };
+  uint32_t old[MOST_KNOWN];
+  uint16_t place[MOST_KNOWN] = { 0 };
+  uint32_t n_kept = UNWIND_MOST_RULES, least = 0, next = 1, n_spare;
+
+  for (uint32_t i = 0; i < self->n_page_rows; i++)
+    n_of[self->row_rule[i]]++;
+
+  /* All rules with at least so many rows find room, and some of those with one less. */
+  while (n_kept > UNWIND_MOST_RULES - 1)
+    {
+      least++;
+      n_kept = 0;
+      for (uint32_t i = 0; i < self->n_rules; i++)
+        n_kept += n_of[i] >= least;
+    }
+  n_spare = UNWIND_MOST_RULES - 1 - n_kept;
+
+  memcpy (old, self->rule, self->n_rules * sizeof *old);
+  self->rule[0] = RULE_ESCAPE;
+  for (uint32_t i = 0; i < self->n_rules; i++)
+    {
+      bool is_spare = n_of[i] + 1 == least && n_spare > 0;
+
+      if (RULE_KIND (old[i]) == RULE_ESCAPE || (n_of[i] < least && !is_spare))
+        continue;
+      n_spare -= is_spare;
+      place[i] = (uint16_t) next;
+      self->rule[next++] = old[i];
+    }
+  self->n_rules = next;
+
+  next = 0;
+  for (uint32_t i = 0; i < self->n_page_rows; i++)
+    {
+      uint16_t rule = place[self->row_rule[i]];
+
+      if (next > 0 && self->row_rule[next - 1] == rule)
+        continue;
+      self->row_at[next] = self->row_at[i];
+      self->row_rule[next++] = rule;
+    }
+  self->n_page_rows = next;
 }
 
 static void
@@ -143,10 +197,14 @@ write_block (const TableBuilder *self, uint8_t *block)
 static void
 end_page (TableBuilder *self)
 {
-  size_t size = UNWIND_BLOCK_SIZE (self->n_rules, self->n_page_rows);
+  size_t size;
 
   if (self->n_page_rows == 1 && self->rule[self->row_rule[0]] == RULE_NONE)
     return;
+  if (self->n_rules > UNWIND_MOST_RULES)
+    drop_rarest_rules (self);
+
+  size = UNWIND_BLOCK_SIZE (self->n_rules, self->n_page_rows);
   if (self->is_out_of_memory || self->size > UINT32_MAX - size || !make_room (self, size))
     {
       self->is_out_of_memory = true;
@@ -166,14 +224,16 @@ end_page (TableBuilder *self)
 /* --- the whole --- */
 
 TableBuilder *
-sysprof_table_builder_new (uint64_t start, uint64_t end)
+sysprof_table_builder_new (const ElfCode *code, size_t n_code)
 {
-  uint64_t first = start >> UNWIND_PAGE_SHIFT;
-  uint64_t n_pages = ((end - 1) >> UNWIND_PAGE_SHIFT) - first + 1;
+  uint64_t first = code[0].start >> UNWIND_PAGE_SHIFT;
+  uint64_t n_pages = ((code[n_code - 1].end - 1) >> UNWIND_PAGE_SHIFT) - first + 1;
   TableBuilder *self = malloc (sizeof *self);
 
   if (self == NULL)
     return NULL;
+  memcpy (self->code, code, n_code * sizeof *code);
+  self->n_code = (uint32_t) n_code;
   self->n_pages = (uint32_t) n_pages;
   self->start = first << UNWIND_PAGE_SHIFT;
   self->size = directory_end (self->n_pages);
@@ -240,6 +300,8 @@ sysprof_table_builder_finish (TableBuilder *self, UnwindTableHeader header, Unwi
 
   header.magic = UNWIND_TABLE_MAGIC;
   header.start = self->start;
+  header.n_segments = self->n_code;
+  memcpy (header.segment, self->code, self->n_code * sizeof *self->code);
   header.n_pages = self->n_pages;
   header.n_rows = (uint32_t) self->n_rows;
   header.n_escapes = (uint32_t) self->n_escapes;
@@ -283,8 +345,8 @@ sysprof_unwind_table_adopt (UnwindTable *table, uint8_t *bytes, size_t size)
   size_t end;
 
   if (size < sizeof *header || size > UINT32_MAX || header->magic != UNWIND_TABLE_MAGIC ||
-      header->n_pages == 0 || header->n_pages > UNWIND_MOST_PAGES ||
-      (header->start & (UNWIND_PAGE_SIZE - 1)) != 0 ||
+      header->n_segments > UNWIND_MOST_SEGMENTS || header->n_pages == 0 ||
+      header->n_pages > UNWIND_MOST_PAGES || (header->start & (UNWIND_PAGE_SIZE - 1)) != 0 ||
       header->n_pages > (UINT64_MAX - header->start) >> UNWIND_PAGE_SHIFT)
     goto refuse;
   end = directory_end (header->n_pages);
@@ -319,6 +381,27 @@ sysprof_unwind_table_clear (UnwindTable *table)
 {
   free (table->bytes);
   *table = (UnwindTable){ 0 };
+}
+
+/* The kernel maps whole pages, so a mapping begins and ends a little outside of its segment. */
+bool
+sysprof_unwind_table_bias (const UnwindTable *table,
+                           uint64_t start,
+                           uint64_t end,
+                           uint64_t offset,
+                           uint64_t *bias)
+{
+  for (uint32_t i = 0; i < table->header->n_segments; i++)
+    {
+      const ElfCode *segment = &table->header->segment[i];
+      uint64_t segment_end = segment->offset + (segment->end - segment->start);
+
+      if (offset >= segment_end || segment->offset >= offset + (end - start))
+        continue;
+      *bias = start - offset + segment->offset - segment->start;
+      return true;
+    }
+  return false;
 }
 
 size_t

@@ -8,8 +8,9 @@
 
 typedef struct TableBuilder TableBuilder;
 
-/* For the addresses [start, end), which lie at most UNWIND_MOST_PAGES pages apart. NULL: no memory. */
-TableBuilder *sysprof_table_builder_new (uint64_t start, uint64_t end);
+/* For these segments, at most UNWIND_MOST_SEGMENTS, which ascend, do not overlap, and lie at most UNWIND_MOST_PAGES pages apart.
+ * NULL: no memory. */
+TableBuilder *sysprof_table_builder_new (const ElfCode *code, size_t n_code);
 void sysprof_table_builder_free (TableBuilder *self);
 
 /* `rule` is in force from `address` to the next one's. Addresses do not descend; of two rules for the same address the

@@ -16,10 +16,12 @@
 
 /* --- tables --- */
 
+#define UNWIND_MOST_SEGMENTS 16 /* executable ones; files have one to three */
+
 #define UNWIND_TABLE_MAGIC UINT32_C (0x31747553) /* "Sut1" */
 
 /* The beginning of a table's bytes; then u32 block[n_pages]: where each page's block is, in bytes from the beginning, 0 =
- * no rules; then blocks, 4-aligned, in the order of their pages. */
+ * no rules; then blocks, 4-aligned, in the order of their pages. All in the machine's byte order: tables do not travel. */
 typedef struct
 {
   uint32_t magic;
@@ -34,6 +36,8 @@ typedef struct
   uint32_t n_escapes; /* of n_rows */
   uint16_t machine;   /* EM_… */
   uint16_t sources;   /* UNWIND_SOURCE_… */
+  uint32_t n_segments;
+  ElfCode segment[UNWIND_MOST_SEGMENTS];
 } UnwindTableHeader;
 
 #define UNWIND_SOURCE_EH_FRAME    1u
@@ -60,25 +64,18 @@ bool sysprof_unwind_table_adopt (UnwindTable *table, uint8_t *bytes, size_t size
 
 void sysprof_unwind_table_clear (UnwindTable *table);
 
+/* What is added to link-time addresses where the file is mapped at [start, end) from `offset` on. FALSE: that is none of its
+ * executable segments. */
+bool sysprof_unwind_table_bias (const UnwindTable *table,
+                                uint64_t start,
+                                uint64_t end,
+                                uint64_t offset,
+                                uint64_t *bias);
+
 /* Bytes of the block of a page; 0 = it has no rules. */
 size_t sysprof_unwind_table_block_size (const UnwindTable *table, uint32_t page);
 
 /* --- the worker --- */
-
-#define UNWIND_MOST_SEGMENTS 8 /* executable ones of a file: most have one */
-
-/* Where the code is in a file. */
-typedef struct
-{
-  uint32_t n;
-  ElfCodeSegment segment[UNWIND_MOST_SEGMENTS];
-} UnwindCode;
-
-/* What is added to link-time addresses where `offset` of the file is mapped at `start`. FALSE: there is no code. */
-bool sysprof_unwind_code_find_bias (const UnwindCode *self,
-                                    uint64_t start,
-                                    uint64_t offset,
-                                    uint64_t *bias);
 
 /* A child without rights that builds tables. *Owned* by one thread. */
 typedef struct
@@ -93,6 +90,111 @@ typedef struct
 
 /* The table of the file that `fd` (borrowed) reads, as sysprof_unwind_table_build() makes it. Starts the child when there is
  * none. ELF_CORRUPT also where the child died of it. */
-ElfStatus
-sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table, UnwindCode *code);
+ElfStatus sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table);
 void sysprof_unwind_worker_clear (UnwindWorker *self);
+/* --- tables in use --- */
+
+/* Where tables are for those who walk: the index and slabs that are mapped from the maps of a WalkProgram, or memory of
+ * our own. */
+typedef struct
+{
+  UnwindIndex *index;
+  uint8_t *slab[UNWIND_MOST_SLABS]; /* UNWIND_SLAB_SIZE bytes each; NULL = not made yet */
+} UnwindMemory;
+
+/* Makes a slab and gives its bytes, zeroed; NULL: there can be no more. */
+typedef uint8_t *(*UnwindMakeSlab) (void *data, uint32_t index);
+
+/* What is published: which tables are in the slabs, and which process has which mappings. *Owned* by one thread. */
+typedef struct UnwindPublisher UnwindPublisher;
+
+/* A table that is in the slabs. Reference counted: the publisher's processes hold one for each mapping. */
+typedef struct UnwindFile UnwindFile;
+
+/* An executable mapping of a process. */
+typedef struct
+{
+  uint64_t start;
+  uint64_t end;
+  uint64_t bias;    /* what is added to link-time addresses */
+  UnwindFile *file; /* NULL: one without rules */
+  bool is_pending;  /* without a file: its table is being built */
+} UnwindProcessMapping;
+
+/* `index` is borrowed, and zeroed. Slabs are made with `make_slab (data, …)`; NULL: of our own memory, which is freed with
+ * the publisher. */
+UnwindPublisher *
+sysprof_unwind_publisher_new (UnwindIndex *index, UnwindMakeSlab make_slab, void *data);
+void sysprof_unwind_publisher_free (UnwindPublisher *self);
+const UnwindMemory *sysprof_unwind_publisher_get_memory (const UnwindPublisher *self);
+
+/* Time for the functions below: microseconds of a monotonic clock. What was published is used again only a while after it
+ * was taken back, as somebody may be reading it. */
+
+/* Copies a table into the slabs. NULL: there is no room. */
+UnwindFile *sysprof_unwind_publisher_add_table (UnwindPublisher *self,
+                                                const UnwindTable *table,
+                                                int64_t now_usec);
+UnwindFile *sysprof_unwind_file_ref (UnwindFile *file);
+void sysprof_unwind_file_unref (UnwindPublisher *self, UnwindFile *file, int64_t now_usec);
+
+/* From now on the process has these mappings, which ascend and do not overlap, and no others. FALSE: there is no room, and
+ * the process is not known. */
+bool sysprof_unwind_publisher_set_process (UnwindPublisher *self,
+                                           uint32_t pid,
+                                           const UnwindProcessMapping *mappings,
+                                           uint32_t n_mappings,
+                                           int64_t now_usec);
+
+/* The process executes another program: what it had is nobody's, and what comes is of a new generation. */
+void
+sysprof_unwind_publisher_drop_process (UnwindPublisher *self, uint32_t pid, int64_t now_usec);
+
+typedef struct
+{
+  size_t table_bytes;
+  size_t slab_bytes; /* that were made */
+  uint32_t n_files;
+  uint32_t n_processes;
+  uint32_t n_mappings;
+  uint32_t n_pages;
+  uint64_t n_refused; /* tables and processes without room */
+} UnwindUse;
+
+UnwindUse sysprof_unwind_publisher_get_use (const UnwindPublisher *self);
+
+/* --- walking copied stacks --- */
+
+typedef struct
+{
+  uint64_t ip;
+  uint64_t sp;
+  uint64_t fp;
+  bool is_exact;             /* ip is of an interrupted instruction, not a return address */
+  const uint64_t *registers; /* [16] by DWARF number, of an interrupted thread; NULL = gone */
+} UnwindStart;
+
+typedef struct
+{
+  uint64_t start;       /* address of the first byte */
+  const uint8_t *bytes; /* [size] borrowed */
+  size_t size;
+} UnwindStack;
+
+typedef struct
+{
+  WalkReason reason;
+  uint32_t used; /* WALK_USED_… */
+  size_t n;      /* addresses */
+} UnwindWalk;
+
+/* Walks a copy of a stack with the tables of process `pid`: innermost address first, at most `most`. */
+UnwindWalk sysprof_unwind_walk (const UnwindMemory *memory,
+                                uint32_t pid,
+                                const UnwindStart *start,
+                                const UnwindStack *stack,
+                                uint64_t *addresses,
+                                size_t most);
+
+/* The rule in force at an address of a process; RULE_NONE where there is none. */
+uint32_t sysprof_unwind_find_rule (const UnwindMemory *memory, uint32_t pid, uint64_t address);

@@ -9,33 +9,27 @@
 #include "unwind/unwind.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#define FILE_PAGE 4096 /* what mappings are aligned to, at least */
 #define PATIENCE   20000                  /* ms for one table */
 #define MOST_BYTES (UINT64_C (256) << 20) /* of a table: all slabs */
 
 typedef struct
 {
   uint32_t status; /* ElfStatus */
-  uint32_t n_segments;
+  uint32_t padding;
   uint64_t size; /* of the table */
-  ElfCodeSegment segment[UNWIND_MOST_SEGMENTS];
 } Reply;
 
 static ElfStatus
-build (int fd, UnwindTable *table, Reply *reply)
+build (int fd, UnwindTable *table)
 {
   ElfImage *image;
   ElfStatus status = sysprof_elf_image_open (fd, &image);
-  size_t n;
 
   if (status != ELF_OK)
     return status;
 
-  n = sysprof_elf_image_code_segments (image, reply->segment, UNWIND_MOST_SEGMENTS);
-  reply->n_segments = (uint32_t) (n < UNWIND_MOST_SEGMENTS ? n : UNWIND_MOST_SEGMENTS);
   status = sysprof_unwind_table_build (image, NULL, table);
   sysprof_elf_image_free (image);
   return status;
@@ -53,7 +47,7 @@ serve (int socket)
       Reply reply = { 0 };
       bool is_sent;
 
-      reply.status = build (fd, &table, &reply);
+      reply.status = build (fd, &table);
       reply.size = table.size;
       if (fd >= 0)
         (void) close (fd); /* it was only read */
@@ -81,7 +75,7 @@ receive_table (const ElfChild *child, int64_t deadline, const Reply *reply, Unwi
 }
 
 ElfStatus
-sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table, UnwindCode *code)
+sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
 {
   int64_t deadline = sysprof_elf_child_deadline (PATIENCE);
   uint8_t request = 1;
@@ -92,7 +86,7 @@ sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table, Unw
 
   if (!sysprof_elf_child_send_request (&self->child, &request, sizeof request, fd) ||
       !sysprof_elf_child_receive (&self->child, deadline, &reply, sizeof reply) ||
-      reply.status > ELF_IO_ERROR || reply.n_segments > UNWIND_MOST_SEGMENTS ||
+      reply.status > ELF_IO_ERROR ||
       (reply.status == ELF_OK) != (reply.size > 0) || reply.size > MOST_BYTES ||
       (reply.status == ELF_OK && !receive_table (&self->child, deadline, &reply, table)))
     {
@@ -100,8 +94,6 @@ sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table, Unw
       return ELF_CORRUPT;
     }
 
-  code->n = reply.n_segments;
-  memcpy (code->segment, reply.segment, sizeof code->segment);
   return (ElfStatus) reply.status;
 }
 
@@ -109,26 +101,4 @@ void
 sysprof_unwind_worker_clear (UnwindWorker *self)
 {
   sysprof_elf_child_end (&self->child);
-}
-
-bool
-sysprof_unwind_code_find_bias (const UnwindCode *self,
-                               uint64_t start,
-                               uint64_t offset,
-                               uint64_t *bias)
-{
-  for (uint32_t i = 0; i < self->n; i++)
-    {
-      const ElfCodeSegment *segment = &self->segment[i];
-      uint64_t size = segment->range.end - segment->range.start;
-      /* A mapping begins where the page of the segment's first byte does. */
-      uint64_t slack = segment->offset & (FILE_PAGE - 1);
-      uint64_t first = segment->offset - slack;
-
-      if (offset < first || offset - first >= size + slack)
-        continue;
-      *bias = start - (segment->range.start - slack + (offset - first));
-      return true;
-    }
-  return false;
 }

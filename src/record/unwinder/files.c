@@ -42,7 +42,7 @@ struct CodeFile
   bool is_queued;        /* a worker has it */
   TableState state;
   UnwindFile *published;
-  UnwindCode code;
+  UnwindTableHeader header; /* of its table */
   uint64_t inode_generation;
   struct timespec modified;
   off_t size;
@@ -56,7 +56,6 @@ typedef struct
   int fd;
   ElfStatus status;
   UnwindTable table;
-  UnwindCode code;
   int64_t nsec;
 } Job;
 
@@ -114,7 +113,7 @@ build_tables (void *data)
     {
       int64_t begin = g_get_monotonic_time ();
 
-      job->status = sysprof_unwind_worker_build (&worker, job->fd, &job->table, &job->code);
+      job->status = sysprof_unwind_worker_build (&worker, job->fd, &job->table);
       job->nsec = (g_get_monotonic_time () - begin) * 1000;
       sysprof_autofd_close (&job->fd);
       g_async_queue_push (start.done, job);
@@ -360,10 +359,10 @@ adopt_result (CodeFiles *self, Job *job)
     {
       file->published =
           sysprof_unwind_publisher_add_table (self->publisher, &job->table, g_get_monotonic_time ());
+      file->header = *job->table.header;
       self->status.text_size += job->table.header->text_size;
       sysprof_unwind_table_clear (&job->table);
     }
-  file->code = job->code;
   file->state = file->published != NULL ? TABLE_READY : TABLE_NONE;
   if (file->state == TABLE_READY)
     self->status.n_tables++;
@@ -388,16 +387,15 @@ sysprof_code_files_collect (CodeFiles *self)
 }
 
 void
-sysprof_code_file_describe (CodeFile *file,
-                            uint64_t start,
-                            uint64_t offset,
-                            UnwindProcessMapping *mapping)
+sysprof_code_file_describe (CodeFile *file, uint64_t offset, UnwindProcessMapping *mapping)
 {
+  UnwindTable table = { .header = file != NULL ? &file->header : NULL };
+
   mapping->file = NULL;
   mapping->bias = 0;
   mapping->is_pending = file != NULL && file->state == TABLE_PENDING;
   if (file != NULL && file->published != NULL &&
-      sysprof_unwind_code_find_bias (&file->code, start, offset, &mapping->bias))
+      sysprof_unwind_table_bias (&table, mapping->start, mapping->end, offset, &mapping->bias))
     mapping->file = file->published;
 }
 

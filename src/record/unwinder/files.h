@@ -41,10 +41,8 @@ void sysprof_code_file_unref (CodeFile *file);
 /* Publishes the tables that are done. TRUE: there were some, and whoever maps the files is to be published again. */
 bool sysprof_code_files_collect (CodeFiles *self);
 
-/* Fills in the mapping of `file` (NULL: none) at `start`, of which `offset` in the file is mapped. */
-void sysprof_code_file_describe (CodeFile *file,
-                                 uint64_t start,
-                                 uint64_t offset,
-                                 UnwindProcessMapping *mapping);
+/* Fills in the mapping whose bounds are set: of `file` (NULL: none) from `offset` on. */
+void
+sysprof_code_file_describe (CodeFile *file, uint64_t offset, UnwindProcessMapping *mapping);
 
 CodeFilesStatus sysprof_code_files_get_status (const CodeFiles *self);

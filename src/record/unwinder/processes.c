@@ -382,7 +382,7 @@ publish (CodeProcesses *self, CodeProcess *process, int64_t now)
 
       published->start = mapping->start;
       published->end = mapping->end;
-      sysprof_code_file_describe (mapping->file, mapping->start, mapping->offset, published);
+      sysprof_code_file_describe (mapping->file, mapping->offset, published);
       process->is_waiting |= published->is_pending;
     }
 

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tables against readelf: every row that readelf interprets is in force where it says, in every file.
+
+usage: test-rows.py PRINT-TABLE [all|FILE...]
+
+Without files: a dozen libraries and programs of the system. `all`: every ELF file of the usual directories.
+"""
+
+import bisect
+import os
+import re
+import subprocess
+import sys
+
+PRINT_TABLE = os.path.abspath(sys.argv[1])
+FEW = ["libc.so.6", "ld-linux-x86-64.so.2", "libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libcrypto.so.3", "libglib-2.0.so.0",
+       "libz.so.1", "/usr/bin/bash", "/usr/bin/git", "/usr/bin/python3", "/usr/bin/perl"]
+EVERYWHERE = ["/usr/lib/x86_64-linux-gnu", "/usr/bin", "/usr/sbin", "/usr/lib/gcc", "/usr/libexec", "/usr/lib/debug"]
+LIBRARIES = "/usr/lib/x86_64-linux-gnu"
+
+MOST_PADDING = 15
+MOST_RULES = 256
+LEAST_LINES = 1000  # of all rows together: a test that compares nothing shall not pass
+
+ENTRY = re.compile(r"([0-9a-f]{8}) [0-9a-f]{16} \S+ FDE .*?pc=([0-9a-f]+)\.\.([0-9a-f]+)$")
+COMMON = re.compile(r"([0-9a-f]{8}) [0-9a-f]{16} \S+ CIE")
+PLT = re.compile(r"DW_OP_breg7 \(rsp\): 8; DW_OP_breg16 \(rip\): 0; DW_OP_lit15; DW_OP_and; DW_OP_lit(\d+); "
+                 r"DW_OP_ge; DW_OP_lit3; DW_OP_shl; DW_OP_plus$")
+BP_LOAD = re.compile(r"DW_OP_breg6 \(rbp\): -(\d+); DW_OP_deref$")
+SP_LOAD = re.compile(r"DW_OP_breg7 \(rsp\): (\d+); DW_OP_deref; DW_OP_(?:plus_uconst: |lit)8(?:; DW_OP_plus)?$")
+BASE = re.compile(r"(r\w+)([+-]\d+)$")
+
+
+def read(*command):
+    return subprocess.run(command, capture_output=True, text=True, errors="replace")
+
+
+def expressions(path, section):
+    """{FDE or CIE: [(location, expression of the CFA)]}, from the instructions as readelf prints them."""
+    found, events, location = {}, None, 0
+    for line in read("readelf", "--debug-dump=no-follow-links", "--debug-dump=frames", path).stdout.splitlines():
+        if line.startswith("Contents of the "):
+            section_now = line.split()[3]
+        elif match := ENTRY.match(line):
+            events, location = [], int(match[2], 16)
+            if section_now == section:
+                found[match[1]] = (re.search(r"cie=([0-9a-f]+)", line)[1], events)
+        elif match := COMMON.match(line):
+            events, location = [], 0
+            if section_now == section:
+                found[match[1]] = (None, events)
+        elif "DW_CFA_advance_loc" in line or "DW_CFA_set_loc" in line:
+            location = int(line.split()[-1], 16)
+        elif "DW_CFA_def_cfa_expression" in line:
+            events.append((location, line.split("(", 1)[1][:-1]))
+        elif "DW_CFA_def_cfa" in line:
+            events.append((location, None))
+        elif "DW_CFA_remember_state" in line:
+            events.append((location, "remember"))
+        elif "DW_CFA_restore_state" in line:
+            events.append((location, "restore"))
+    return found
+
+
+def expression_at(found, entry, location):
+    common, events = found[entry]
+    value = found[common][1][-1][1] if found[common][1] else None
+    stack = []
+    for at, event in events:
+        if at > location:
+            break
+        if event == "remember":
+            stack.append(value)
+        elif event == "restore":
+            value = stack.pop()
+        else:
+            value = event
+    return value
+
+
+def words(expression):
+    """What our tool prints for an expression, less the frame pointer."""
+    if match := PLT.match(expression):
+        return "plt" + match[1]
+    if match := BP_LOAD.match(expression):
+        return f"[rbp-{match[1]}]"
+    if match := SP_LOAD.match(expression):
+        return f"[rsp+{match[1]}]+8"
+    if expression == "DW_OP_breg7 (rsp): 160; DW_OP_deref":
+        return "signal"
+    return "escape"
+
+
+def expected_of_row(cfa, fp, ra):
+    """None: any answer that says it does not know."""
+    if ra == "u":
+        return "end"
+    if ra != "c-8":
+        return "escape"
+    if (match := BASE.match(cfa)) and int(match[2]) >= 0 and int(match[2]) % 8 == 0:
+        offset = int(match[2])
+        base = f"{match[1]}+{offset}"
+        limit = 8 * 0xFFFFF if match[1] == "rsp" else 8 * 0x3FFF if match[1] == "rbp" else 8 * 0x3FF
+        if offset > limit:
+            return "escape"
+    elif BASE.match(cfa):
+        return "escape"
+    else:
+        base = cfa  # words() of an expression
+        if base in ("escape", "signal"):
+            return base
+    if fp in ("u", "s"):
+        return f"{base} u"
+    if re.match(r"c-\d+$", fp) and int(fp[2:]) % 8 == 0 and int(fp[2:]) > 0:
+        return f"{base} {fp}"
+    if fp == "exp":
+        return base + " *"
+    return base + " lost"
+
+
+def agrees(expected, ours):
+    if expected.endswith(" *"):
+        return ours.split(" ")[0] == expected[:-2] and ours.split(" ")[1] != "u"
+    return expected == ours
+
+
+class Function:
+    def __init__(self, start, end, entry, common):
+        self.start, self.end, self.entry, self.common = start, end, entry, common
+        self.names, self.rows = [], []
+
+
+def reference(path, section):
+    """The functions of a section by readelf. One without rows of its own has those of its common entry."""
+    functions, commons, current, section_now = [], {}, None, None
+    for line in read("readelf", "--debug-dump=no-follow-links", "--debug-dump=frames-interp", path).stdout.splitlines():
+        if line.startswith("Contents of the "):
+            section_now = line.split()[3]
+        elif section_now != section:
+            continue
+        elif match := ENTRY.match(line):
+            common = commons.get(re.search(r"cie=([0-9a-f]+)", line)[1])
+            current = Function(int(match[2], 16), int(match[3], 16), match[1], common)
+            functions.append(current)
+        elif match := COMMON.match(line):
+            current = commons[match[1]] = Function(0, 0, match[1], None)
+        elif line.startswith("   LOC"):
+            current.names = line.split()
+        elif current and re.match(r"[0-9a-f]{16} ", line):
+            current.rows.append(re.sub(r"(r\d+) \(\w+\)", r"\1", line).split())
+    return functions
+
+
+def spans(path, section):
+    """[(start, end, expected)], ascending. A function ends where the next begins."""
+    found, result = None, []
+    functions = sorted((f for f in reference(path, section) if f.start < f.end), key=lambda f: (f.start, int(f.entry, 16)))
+    starts = [f.start for f in functions]
+    for i, function in enumerate(functions):
+        if i > 0 and starts[i - 1] == function.start:
+            continue
+        following = bisect.bisect_right(starts, function.start)
+        last = min(function.end, starts[following]) if following < len(starts) else function.end
+        names, rows = function.names, function.rows
+        if not rows:
+            names, rows = function.common.names, [["%x" % function.start] + function.common.rows[-1][1:]]
+        for n, row in enumerate(rows):
+            at = int(row[0], 16)
+            till = min(last, int(rows[n + 1][0], 16)) if n + 1 < len(rows) else last
+            if at >= till:
+                continue
+            cell = dict(zip(names, row))
+            cfa, fp, ra = cell["CFA"], cell.get("rbp", "u"), cell.get("ra", "u")
+            if cfa == "exp":
+                found = found or expressions(path, section)
+                expression = expression_at(found, function.entry, at)
+                cfa = words(expression)
+                if match := re.match(r"DW_OP_breg\d+ \((r\w+)\): (-?\d+)$", expression):
+                    cfa = f"{match[1]}{int(match[2]):+d}"
+            result.append((at, till, "signal" if cfa == "signal" else expected_of_row(cfa, fp, ra)))
+    return result
+
+
+def code(path):
+    ranges = []
+    for line in read("readelf", "-lW", path).stdout.splitlines():
+        if match := re.match(r"  LOAD +0x\w+ 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ ..E", line):
+            ranges.append((int(match[1], 16), int(match[1], 16) + int(match[2], 16)))
+    return sorted(ranges)
+
+
+def is_elf(path):
+    try:
+        with open(path, "rb") as file:
+            head = file.read(20)
+    except OSError:
+        return False
+    return head[:6] == b"\x7fELF\x02\x01" and head[18] == 62 and head[16] in (2, 3)
+
+
+def check(path):
+    """The number of rows that were compared; fails on the first that differs."""
+    done = read(PRINT_TABLE, "rows", path)
+    if done.returncode == 3:
+        assert not code(path) or "\nThere is no" in read("readelf", "-lW", path).stdout, f"{path}: {done.stderr}"
+        return 0
+    assert done.returncode == 0, f"{path}: {done.returncode} {done.stderr}"
+    addresses, rules = [], []
+    for line in done.stdout.splitlines():
+        address, rule = line.split(" ", 1)
+        addresses.append(int(address, 16))
+        rules.append(rule)
+    assert addresses == sorted(set(addresses)), path
+
+    full = {}  # pages with more rules than a row can name: the rarest are not told
+    for address, rule in zip(addresses, rules):
+        full.setdefault(address >> 16, set()).add(rule)
+    full = {page for page, distinct in full.items() if len(distinct) >= MOST_RULES - 8}
+
+    def ours(address):
+        return rules[bisect.bisect_right(addresses, address) - 1]
+
+    ranges = code(path)
+    covered = spans(path, ".eh_frame")
+    starts = [s[0] for s in covered]
+    for span in spans(path, ".debug_frame"):
+        at = bisect.bisect_right(starts, span[0]) - 1
+        if not (at >= 0 and covered[at][1] > span[0]) and not (at + 1 < len(starts) and starts[at + 1] < span[1]):
+            covered.append(span)
+    covered.sort()
+
+    n, last = 0, 0
+    for start, end, expected in covered:
+        if not any(a <= start < b for a, b in ranges):
+            continue
+        end = min(end, max(b for a, b in ranges if a <= start < b))
+        for address in (start, end - 1):
+            if address >> 16 in full and ours(address) == "escape":
+                continue
+            assert agrees(expected, ours(address)), f"{path} {address:x}: {ours(address)!r}, and by readelf {expected!r}"
+        n += 1
+        if last and start - last > MOST_PADDING and any(a <= last and start <= b for a, b in ranges):
+            for address in (last, start - 1):
+                assert ours(address) in ("none", "signal", "end"), f"{path} {address:x}: {ours(address)!r} where nothing is said"
+        last = end
+    return n
+
+
+def files(arguments):
+    if arguments == ["all"]:
+        seen = set()
+        for top in EVERYWHERE:
+            for folder, _, names in os.walk(top):
+                for name in sorted(names):
+                    path = os.path.realpath(os.path.join(folder, name))
+                    if path not in seen and is_elf(path):
+                        seen.add(path)
+                        yield path
+        return
+    for name in arguments or FEW:
+        path = name if "/" in name else os.path.join(LIBRARIES, name)
+        if is_elf(path):
+            yield os.path.realpath(path)
+
+
+def main():
+    n_files = n_rows = 0
+    failures = []
+    for path in files(sys.argv[2:]):
+        try:
+            n_rows += check(path)
+        except AssertionError as error:
+            failures.append(str(error))
+            print(error, flush=True)
+        n_files += 1
+    print(f"{n_rows} rows of {n_files} files compared, {len(failures)} files differ")
+    return 1 if failures or n_rows < LEAST_LINES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

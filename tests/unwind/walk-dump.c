@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Walks stacks that a debugger has dumped. Standard input:
+ *
+ *   map START END OFFSET PATH    an executable mapping of the process, all before the first stop; hex
+ *   regs 16 × VALUE IP           registers by DWARF number
+ *   stack START BYTES            hex; then one line is printed: reason, flags, addresses
+ */
+
+#include "unwind/unwind.h"
+
+#include <fcntl.h>
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PID            1234
+#define MOST_ADDRESSES 8192
+
+typedef struct
+{
+  UnwindIndex *index;
+  UnwindPublisher *publisher;
+  GArray *mappings; /* UnwindProcessMapping */
+} Tables;
+
+static void
+add_mapping (Tables *self, const char *line)
+{
+  UnwindProcessMapping mapping = { 0 };
+  uint64_t offset;
+  ElfImage *image;
+  UnwindTable table;
+  char path[4096];
+  int fd;
+
+  if (sscanf (line, "map %" SCNx64 " %" SCNx64 " %" SCNx64 " %4095s", &mapping.start,
+              &mapping.end, &offset, path) != 4)
+    exit (2);
+
+  fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (fd >= 0 && sysprof_elf_image_open (fd, &image) == ELF_OK)
+    {
+      if (sysprof_unwind_table_build (image, NULL, &table) == ELF_OK)
+        {
+          if (sysprof_unwind_table_bias (&table, mapping.start, mapping.end, offset,
+                                         &mapping.bias))
+            mapping.file = sysprof_unwind_publisher_add_table (self->publisher, &table, 0);
+          sysprof_unwind_table_clear (&table);
+        }
+      sysprof_elf_image_free (image);
+    }
+  if (fd >= 0)
+    close (fd);
+  g_array_append_val (self->mappings, mapping);
+}
+
+static void
+read_registers (const char *line, uint64_t registers[17])
+{
+  char *end;
+
+  line += strlen ("regs");
+  for (unsigned i = 0; i < 17; i++)
+    {
+      registers[i] = strtoull (line, &end, 16);
+      line = end;
+    }
+}
+
+static void
+walk (Tables *self, const uint64_t registers[17], char *line)
+{
+  static uint64_t addresses[MOST_ADDRESSES];
+  UnwindStart start = { .ip = registers[16],
+                        .sp = registers[7],
+                        .fp = registers[6],
+                        .is_exact = true,
+                        .registers = registers };
+  char *hex;
+  uint64_t address = strtoull (line + strlen ("stack"), &hex, 16);
+  size_t size;
+  uint8_t *bytes;
+  UnwindStack stack;
+  UnwindWalk result;
+
+  hex++;
+  size = strcspn (hex, "\n") / 2;
+  bytes = g_malloc (size + 1);
+  for (size_t i = 0; i < size; i++)
+    bytes[i] = (uint8_t) (g_ascii_xdigit_value (hex[2 * i]) << 4 |
+                          g_ascii_xdigit_value (hex[2 * i + 1]));
+
+  stack = (UnwindStack){ .start = address, .bytes = bytes, .size = size };
+  result = sysprof_unwind_walk (sysprof_unwind_publisher_get_memory (self->publisher), PID,
+                                &start, &stack, addresses, MOST_ADDRESSES);
+  printf ("%u %u", result.reason, result.used);
+  for (size_t i = 0; i < result.n; i++)
+    printf (" %" PRIx64, addresses[i]);
+  putchar ('\n');
+  g_free (bytes);
+}
+
+int
+main (void)
+{
+  Tables tables = { .index = g_new0 (UnwindIndex, 1),
+                    .mappings = g_array_new (FALSE, FALSE, sizeof (UnwindProcessMapping)) };
+  uint64_t registers[17] = { 0 };
+  char *line = NULL;
+  size_t capacity = 0;
+  bool is_published = false;
+
+  tables.publisher = sysprof_unwind_publisher_new (tables.index, NULL, NULL);
+  while (getline (&line, &capacity, stdin) > 0)
+    {
+      if (g_str_has_prefix (line, "map "))
+        {
+          add_mapping (&tables, line);
+          is_published = false;
+        }
+      else if (g_str_has_prefix (line, "regs "))
+        {
+          read_registers (line, registers);
+        }
+      else if (g_str_has_prefix (line, "stack "))
+        {
+          if (!is_published)
+            is_published = sysprof_unwind_publisher_set_process (
+                tables.publisher, PID,
+                (const UnwindProcessMapping *) (const void *) tables.mappings->data,
+                tables.mappings->len, 0);
+          walk (&tables, registers, line);
+        }
+      else if (g_str_has_prefix (line, "unmap"))
+        {
+          for (guint i = 0; i < tables.mappings->len; i++)
+            sysprof_unwind_file_unref (
+                tables.publisher, g_array_index (tables.mappings, UnwindProcessMapping, i).file,
+                0);
+          g_array_set_size (tables.mappings, 0);
+        }
+    }
+
+  free (line);
+  for (guint i = 0; i < tables.mappings->len; i++)
+    sysprof_unwind_file_unref (
+        tables.publisher, g_array_index (tables.mappings, UnwindProcessMapping, i).file, 0);
+  g_array_unref (tables.mappings);
+  sysprof_unwind_publisher_free (tables.publisher);
+  g_free (tables.index);
+  return 0;
+}
