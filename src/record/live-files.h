@@ -21,4 +21,5 @@ typedef struct
 
 /* Opens it for reading and tells about it in `info`. -1: it cannot be had; a file of the same name that is another one does
  * not count. */
-int sysprof_live_file_open (Privilege *privilege, const LiveMapping *mapping, struct stat *info);
+int
+sysprof_live_file_open (Privilege *privilege, const LiveMapping *mapping, struct stat *info);

@@ -26,8 +26,7 @@ parse_mapping (Text line, ProcMapping *mapping)
       !sysprof_text_hex (&line, &mapping->offset) || !sysprof_text_next_word (&line, &device) ||
       !sysprof_text_hex (&device, &device_major) || !sysprof_text_skip (&device, ":") ||
       !sysprof_text_hex (&device, &device_minor) || !sysprof_text_skip (&line, " ") ||
-      !sysprof_text_u64 (&line, &mapping->inode) ||
-      mapping->end < mapping->start)
+      !sysprof_text_u64 (&line, &mapping->inode) || mapping->end < mapping->start)
     return false;
 
   while (sysprof_text_skip (&line, " "))

@@ -86,8 +86,8 @@ sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
 
   if (!sysprof_elf_child_send_request (&self->child, &request, sizeof request, fd) ||
       !sysprof_elf_child_receive (&self->child, deadline, &reply, sizeof reply) ||
-      reply.status > ELF_IO_ERROR ||
-      (reply.status == ELF_OK) != (reply.size > 0) || reply.size > MOST_BYTES ||
+      reply.status > ELF_IO_ERROR || (reply.status == ELF_OK) != (reply.size > 0) ||
+      reply.size > MOST_BYTES ||
       (reply.status == ELF_OK && !receive_table (&self->child, deadline, &reply, table)))
     {
       sysprof_unwind_worker_clear (self);

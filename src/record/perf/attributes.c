@@ -70,7 +70,8 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->comm = 1;
   attr->comm_exec = 1;
   attr->task = 1;
-  attr->build_id = (self->features & FEATURE_BUILD_ID) != 0;
+  /* A build ID takes the place of the inode, by which who is told at once finds the file. */
+  attr->build_id = (self->features & FEATURE_BUILD_ID) != 0 && !self->options->tells_at_once;
 }
 
 static void

@@ -386,11 +386,10 @@ drain_cpu (PerfSession *self, SessionCpu *cpu)
 {
   self->decoder.cpu = cpu->cpu;
   self->decoder.throttled_since = cpu->throttled_since;
-  if (!sysprof_perf_ring_drain (&cpu->ring, self->scratch,
-                                self->options.func != NULL ? self->options.func
-                                                           : sysprof_perf_decode,
-                                self->options.func != NULL ? self->options.func_data
-                                                           : &self->decoder))
+  if (!sysprof_perf_ring_drain (
+          &cpu->ring, self->scratch,
+          self->options.func != NULL ? self->options.func : sysprof_perf_decode,
+          self->options.func != NULL ? self->options.func_data : &self->decoder))
     self->decoder.n_dropped++;
   cpu->throttled_since = self->decoder.throttled_since;
 }

@@ -14,8 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CHECK_USEC   (2 * G_TIME_SPAN_SECOND) /* for so long a file is believed to be what it was */
-#define MOST_UNUSED  512                      /* files that nobody maps */
+#define CHECK_USEC \
+  (2 * G_TIME_SPAN_SECOND) /* for so long a file is believed to be what it was */
+#define MOST_UNUSED  512   /* files that nobody maps */
 #define MOST_WORKERS 4
 #define VDSO_PATH    "[vdso]"
 
@@ -63,7 +64,7 @@ struct CodeFiles
 {
   UnwindPublisher *publisher;
   Privilege *privilege;
-  GHashTable *by_key;  /* of CodeFile, current ones */
+  GHashTable *by_key; /* of CodeFile, current ones */
   GAsyncQueue *to_build;
   GAsyncQueue *done;
   GThread *builders[MOST_WORKERS];
@@ -354,11 +355,13 @@ adopt_result (CodeFiles *self, Job *job)
 
   file->is_queued = false;
   self->status.n_waiting--;
+  g_debug ("Table of inode %" G_GUINT64_FORMAT ": %s, %zu bytes", file->key.inode,
+           sysprof_elf_status_to_string (job->status), job->table.size);
   self->status.building_nsec += job->nsec;
   if (job->status == ELF_OK)
     {
-      file->published =
-          sysprof_unwind_publisher_add_table (self->publisher, &job->table, g_get_monotonic_time ());
+      file->published = sysprof_unwind_publisher_add_table (self->publisher, &job->table,
+                                                            g_get_monotonic_time ());
       file->header = *job->table.header;
       self->status.text_size += job->table.header->text_size;
       sysprof_unwind_table_clear (&job->table);

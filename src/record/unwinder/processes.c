@@ -32,11 +32,12 @@ typedef struct
 {
   int32_t pid;
   int32_t parent_pid;
-  GArray *mappings;      /* of CodeMapping: ascending, apart */
-  bool is_changed;       /* since it was published */
-  bool is_waiting;       /* for a table */
-  bool is_inherited;     /* not published: walks use the parent's */
-  int64_t deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
+  GArray *mappings;  /* of CodeMapping: ascending, apart */
+  bool is_changed;   /* since it was published */
+  bool is_waiting;   /* for a table */
+  bool is_inherited; /* not published: walks use the parent's */
+  int64_t
+      deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
   bool has_ended;
 } CodeProcess;
 
@@ -45,12 +46,12 @@ struct CodeProcesses
   UnwindPublisher *publisher;
   CodeFiles *files;
   Privilege *privilege;
-  GHashTable *by_pid;  /* pid → CodeProcess */
-  GPtrArray *changed;  /* of CodeProcess: to be published */
-  GQueue inheriting;   /* of Deadline, in their order */
-  GQueue lingering;    /* the same */
-  GHashTable *only;    /* pids; NULL = all */
-  GArray *scratch;     /* of UnwindProcessMapping */
+  GHashTable *by_pid; /* pid → CodeProcess */
+  GPtrArray *changed; /* of CodeProcess: to be published */
+  GQueue inheriting;  /* of Deadline, in their order */
+  GQueue lingering;   /* the same */
+  GHashTable *only;   /* pids; NULL = all */
+  GArray *scratch;    /* of UnwindProcessMapping */
 };
 
 typedef struct
@@ -224,8 +225,8 @@ sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
   while (sysprof_proc_next_mapping (&maps, &mapping))
     {
       g_autofree char *path = NULL;
-      LiveMapping live = { pid, mapping.start, mapping.end, mapping.inode, mapping.device_major,
-                           mapping.device_minor };
+      LiveMapping live = { pid,           mapping.start,        mapping.end,
+                           mapping.inode, mapping.device_major, mapping.device_minor };
 
       if (!mapping.is_executable)
         continue;
@@ -249,7 +250,7 @@ static void
 apply_mapped (CodeProcesses *self, const TaskEvent *event)
 {
   CodeProcess *process = get_process (self, event->pid);
-  LiveMapping live = { event->pid,         event->start,        event->end, event->inode,
+  LiveMapping live = { event->pid,          event->start,        event->end, event->inode,
                        event->device_major, event->device_minor, event->path };
 
   add_mapping (process,

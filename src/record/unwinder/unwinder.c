@@ -50,10 +50,10 @@ struct Unwinder
   CodeFiles *files;
   CodeProcesses *processes;
   PerfSession *session;
-  GArray *leaders;    /* of struct pollfd: the wake_fd first */
+  GArray *leaders;     /* of struct pollfd: the wake_fd first */
   GByteArray *records; /* drained and not applied yet */
-  GArray *places;     /* of Place */
-  GArray *to_read;    /* of int32_t */
+  GArray *places;      /* of Place */
+  GArray *to_read;     /* of int32_t */
   guint n_read;
   int64_t begin_nsec;
   UnwinderStatus status;
@@ -184,7 +184,8 @@ wait_for_something (Unwinder *self, int64_t until_usec)
   struct pollfd *fds = (struct pollfd *) (void *) self->leaders->data;
   uint64_t n;
 
-  (void) poll (fds, self->leaders->len, (int) ((until_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
+  (void) poll (fds, self->leaders->len,
+               (int) ((until_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
   self->status.n_wake_ups++;
   if ((fds[0].revents & POLLIN) != 0)
     (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
@@ -234,8 +235,9 @@ make_slab (void *data, uint32_t index)
 {
   Unwinder *self = data;
   autofd fd = sysprof_privilege_add_walker_slab (self->privilege, &self->program, index);
-  void *bytes = fd >= 0 ? mmap (NULL, UNWIND_SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                        : MAP_FAILED;
+  void *bytes = fd >= 0
+                    ? mmap (NULL, UNWIND_SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                    : MAP_FAILED;
 
   if (bytes == MAP_FAILED)
     return NULL;
@@ -279,7 +281,8 @@ sysprof_unwinder_new (Privilege *privilege, GError **error)
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (index == MAP_FAILED || self->wake_fd < 0)
     {
-      sysprof_set_error_errno (error, "Cannot walk stacks in the kernel: no room for its tables");
+      sysprof_set_error_errno (error,
+                               "Cannot walk stacks in the kernel: no room for its tables");
       sysprof_unwinder_free (self);
       return NULL;
     }
@@ -287,8 +290,7 @@ sysprof_unwinder_new (Privilege *privilege, GError **error)
   self->index = index;
   self->publisher = sysprof_unwind_publisher_new (self->index, make_slab, self);
   self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
-  self->processes =
-      sysprof_code_processes_new (self->publisher, self->files, self->privilege);
+  self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege);
   self->records = g_byte_array_new ();
   self->places = g_array_new (false, false, sizeof (Place));
   self->leaders = g_array_new (false, false, sizeof (struct pollfd));

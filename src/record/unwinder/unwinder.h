@@ -20,7 +20,8 @@ Unwinder *sysprof_unwinder_new (Privilege *privilege, GError **error);
 const WalkProgram *sysprof_unwinder_get_program (const Unwinder *self);
 
 /* Events on, then what runs already is read. `only`: [n_only] processes, with what they start; none = all. FALSE with `error`. */
-bool sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error);
+bool
+sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error);
 
 /* Ends the thread; sessions with the program are closed before. */
 void sysprof_unwinder_free (Unwinder *self);
