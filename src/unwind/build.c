@@ -4,7 +4,7 @@
  * either for the code between. */
 
 #include "unwind/cfi.h"
-#include "unwind/gap.h"
+#include "unwind/known-code.h"
 #include "unwind/table.h"
 
 #include <elf.h>
@@ -23,7 +23,7 @@ typedef struct
   TableBuilder *builder;
   bool has_bx_frames; /* rows whose CFA is found by RBX */
   UnwindTableHeader header;
-  GapReader gaps;
+  ElfImage *image;
 } Build;
 
 static int
@@ -86,7 +86,7 @@ add_gap (Build *self, uint64_t start, uint64_t end)
     return;
 
   sysprof_table_builder_add (self->builder, start, RULE_NONE);
-  if (sysprof_gap_reader_read (&self->gaps, start, end, add_row, self))
+  if (sysprof_known_code_in_gap (self->image, start, end, add_row, self))
     self->header.sources |= UNWIND_SOURCE_CODE;
 }
 
@@ -125,8 +125,16 @@ add_segment (Build *self, ElfCode segment)
         end = limit;
 
       add_gap (self, at, function->start);
-      if (!sysprof_cfi_run (cfi, function, end, add_row, self))
-        self->header.n_broken++;
+      /* Nobody calls where a context begins: its address is on the stack as it is, and looked up a byte before. */
+      if (function->start > at &&
+          sysprof_known_code_is_context_start (self->image, cfi, function))
+        {
+          add_row (self, function->start - 1, RULE_END);
+        }
+      else if (!sysprof_cfi_run (cfi, function, end, add_row, self))
+        {
+          self->header.n_broken++;
+        }
       self->header.n_functions++;
       self->header.covered_size += end - function->start;
       self->header.sources |=
@@ -196,7 +204,7 @@ sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable 
   if (status != ELF_OK)
     goto out;
 
-  self.gaps = (GapReader){ .image = image };
+  self.image = image;
   status = add_all (&self, code, n_code);
   if (status == ELF_OK && self.has_bx_frames && machine == EM_X86_64)
     {
