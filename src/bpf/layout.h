@@ -72,6 +72,8 @@ typedef enum
   RULE_SP_FAR, /* CFA = SP + offset, large. Bits 4–23 offset / 8, 24–31 slot */
   RULE_SP_LOAD, /* CFA = word at SP + offset, + 8: assembly that aligned its stack and kept the old SP there */
   RULE_LR, /* arm64: CFA = SP + offset, return address still in LR; first frame, or after a signal */
+  RULE_SP_BX, /* as RULE_SP, and says where the caller's RBX is. Bits 4–13 offset / 8, 14–20 slot, 21–27 slot of RBX */
+  RULE_BP_BX, /* as RULE_BP, the same */
   RULE_KINDS
 } RuleKind;
 
@@ -90,6 +92,16 @@ typedef enum
 #define RULE_FAR_MOST_OFFSET (0xfffffu * 8u)
 #define RULE_FAR_MOST_SLOT   253u
 
+/* Of RULE_SP_BX and RULE_BP_BX. Few files find the CFA of a frame that is not the first by RBX: the dynamic loader, in the stub
+ * through which the first call of each function goes. Their tables say where RBX is. */
+#define RULE_BX_OFFSET(rule) (((rule) >> 4 & 0x3ffu) * 8u)
+#define RULE_BX_SLOT(rule)   ((rule) >> 14 & 127u)
+#define RULE_BX_BX(rule)     ((rule) >> 21 & 127u)
+#define RULE_MAKE_BX(kind, offset, slot, bx)                                     \
+  ((uint32_t) (kind) | (uint32_t) (offset) / 8u << 4 | (uint32_t) (slot) << 14 | \
+   (uint32_t) (bx) << 21)
+#define RULE_BX_MOST_OFFSET (0x3ffu * 8u)
+
 /* Slots: the caller's frame pointer is at CFA - 8 · slot, or: */
 #define SLOT_UNCHANGED 0u      /* nobody has touched it */
 #define SLOT_AT_FP     0x3ffeu /* at the address in the frame pointer itself */
@@ -98,6 +110,10 @@ typedef enum
 /* The last two in the 8 bits of RULE_SP_FAR. */
 #define SLOT_FAR_AT_FP 254u
 #define SLOT_FAR_LOST  255u
+/* And in the 7 bits of RULE_SP_BX and RULE_BP_BX, for both registers. */
+#define SLOT_BX_AT_FP 126u
+#define SLOT_BX_LOST  127u
+#define SLOT_BX_MOST  125u
 
 /* --- slabs and the page directory --- */
 

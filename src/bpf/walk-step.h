@@ -67,8 +67,12 @@ typedef struct
   bool is_exact; /* ip is the instruction itself, not the one behind a call */
   bool
       has_registers; /* registers other than sp and fp are still this frame's: first frame, or behind a signal */
+  bool has_bx; /* `bx` is this frame's */
   bool is_arm64;
+  uint64_t bx;
 } WalkState;
+
+#define WALK_RBX 3u /* DWARF's number */
 
 /* --- tables --- */
 
@@ -210,6 +214,7 @@ walk_go_on (WalkState *state, uint64_t ip, uint64_t sp, uint64_t fp)
   state->context = 0;
   state->is_exact = false;
   state->has_registers = false;
+  state->has_bx = false;
   return true;
 }
 
@@ -277,7 +282,10 @@ walk_read_register (WalkState *state, WalkInput *input, uint32_t number, uint64_
                                : WALK_SIGNAL_R8 + 8 * (number & 7);
 
   if (!state->has_registers)
-    return false;
+    {
+      *value = state->bx;
+      return state->has_bx && number == WALK_RBX;
+    }
   if (state->context == 0)
     return walk_register (input, number & 15, value);
   return walk_read (input, state->context + offset, value);
@@ -299,6 +307,12 @@ walk_find_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
       break;
     case RULE_BP:
       *cfa = state->fp + RULE_OFFSET (rule);
+      break;
+    case RULE_SP_BX:
+      *cfa = state->sp + RULE_BX_OFFSET (rule);
+      break;
+    case RULE_BP_BX:
+      *cfa = state->fp + RULE_BX_OFFSET (rule);
       break;
     case RULE_REG:
       if (!walk_read_register (state, input, RULE_REG_NUMBER (rule), &value))
@@ -338,6 +352,12 @@ walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, u
       if (slot >= SLOT_FAR_AT_FP)
         slot += SLOT_AT_FP - SLOT_FAR_AT_FP;
     }
+  if (RULE_KIND (rule) == RULE_SP_BX || RULE_KIND (rule) == RULE_BP_BX)
+    {
+      slot = RULE_BX_SLOT (rule);
+      if (slot >= SLOT_BX_AT_FP)
+        slot += SLOT_AT_FP - SLOT_BX_AT_FP;
+    }
 
   *fp = state->fp;
   if (slot == SLOT_UNCHANGED)
@@ -350,13 +370,27 @@ walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, u
   return walk_read (input, slot == SLOT_AT_FP ? state->fp : cfa - UINT64_C (8) * slot, fp);
 }
 
+/* The caller's RBX, where the table cares; false: not known. */
+WALK_INLINE bool
+walk_find_bx (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, uint64_t *bx)
+{
+  uint32_t slot = RULE_BX_BX (rule);
+
+  if ((RULE_KIND (rule) != RULE_SP_BX && RULE_KIND (rule) != RULE_BP_BX) || slot > SLOT_BX_MOST)
+    return false;
+  if (slot == SLOT_UNCHANGED)
+    return walk_read_register (state, input, WALK_RBX, bx);
+  return walk_read (input, cfa - UINT64_C (8) * slot, bx);
+}
+
 /* From state->ip to its caller. False: the walk ended, and state->reason says why. */
 WALK_INLINE bool
 sysprof_walk_step (WalkState *state, WalkInput *input)
 {
   uint64_t address = state->is_exact ? state->ip : state->ip - 1;
-  uint64_t cfa = 0, ip = 0, fp = 0;
+  uint64_t cfa = 0, ip = 0, fp = 0, bx = 0;
   uint32_t rule;
+  bool has_bx;
 
   if (!walk_find_mapping (state, input, address))
     return walk_stop (state, WALK_NO_MAPPING);
@@ -375,5 +409,10 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
     return false;
   if (!walk_read (input, cfa - 8, &ip) || !walk_find_fp (state, input, rule, cfa, &fp))
     return walk_stop (state, WALK_FAULT);
-  return walk_go_on (state, ip, cfa, fp);
+  has_bx = walk_find_bx (state, input, rule, cfa, &bx);
+  if (!walk_go_on (state, ip, cfa, fp))
+    return false;
+  state->bx = bx;
+  state->has_bx = has_bx;
+  return true;
 }

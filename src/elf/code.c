@@ -60,6 +60,19 @@ sysprof_elf_image_code (const ElfImage *image, ElfCode *code, size_t most)
 }
 
 ElfStatus
+sysprof_elf_image_peek_code (ElfImage *image, uint64_t start, uint8_t *bytes, size_t size)
+{
+  uint64_t offset, left;
+  ElfStatus status = sysprof_elf_image_offset_of_address (image, start, &offset, &left);
+
+  if (status != ELF_OK)
+    return status;
+  if (size > left)
+    return ELF_TRUNCATED;
+  return sysprof_elf_source_read (&image->source, offset, bytes, size);
+}
+
+ElfStatus
 sysprof_elf_image_read_code (ElfImage *image, uint64_t start, uint64_t end, uint8_t **bytes)
 {
   uint64_t offset, left;

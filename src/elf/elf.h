@@ -114,6 +114,9 @@ typedef struct
  * there are. */
 size_t sysprof_elf_image_code (const ElfImage *image, ElfCode *code, size_t most);
 
+/* `size` bytes of code from `start` on. */
+ElfStatus
+sysprof_elf_image_peek_code (ElfImage *image, uint64_t start, uint8_t *bytes, size_t size);
 /* The bytes of [start, end) into fresh memory; free with free(). */
 ElfStatus
 sysprof_elf_image_read_code (ElfImage *image, uint64_t start, uint64_t end, uint8_t **bytes);

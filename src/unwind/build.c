@@ -4,7 +4,7 @@
  * either for the code between. */
 
 #include "unwind/cfi.h"
-#include "unwind/gap.h"
+#include "unwind/known-code.h"
 #include "unwind/table.h"
 
 #include <elf.h>
@@ -21,8 +21,9 @@ typedef struct
   size_t next_eh;
   size_t next_debug;
   TableBuilder *builder;
+  bool has_bx_frames; /* rows whose CFA is found by RBX */
   UnwindTableHeader header;
-  GapReader gaps;
+  ElfImage *image;
 } Build;
 
 static int
@@ -56,10 +57,16 @@ find_code (const ElfImage *image, ElfCode code[UNWIND_MOST_SEGMENTS])
   return n_apart;
 }
 
+#define RBX 3
+
 static void
 add_row (void *data, uint64_t address, uint32_t rule)
 {
-  sysprof_table_builder_add (data, address, rule);
+  Build *self = data;
+
+  if (RULE_KIND (rule) == RULE_REG && RULE_REG_NUMBER (rule) == RBX)
+    self->has_bx_frames = true;
+  sysprof_table_builder_add (self->builder, address, rule);
 }
 
 /* The first function at or behind `from`, among those of the section that were not passed yet. */
@@ -79,7 +86,7 @@ add_gap (Build *self, uint64_t start, uint64_t end)
     return;
 
   sysprof_table_builder_add (self->builder, start, RULE_NONE);
-  if (sysprof_gap_reader_read (&self->gaps, start, end, add_row, self->builder))
+  if (sysprof_known_code_in_gap (self->image, start, end, add_row, self))
     self->header.sources |= UNWIND_SOURCE_CODE;
 }
 
@@ -118,8 +125,16 @@ add_segment (Build *self, ElfCode segment)
         end = limit;
 
       add_gap (self, at, function->start);
-      if (!sysprof_cfi_run (cfi, function, end, add_row, self->builder))
-        self->header.n_broken++;
+      /* Nobody calls where a context begins: its address is on the stack as it is, and looked up a byte before. */
+      if (function->start > at &&
+          sysprof_known_code_is_context_start (self->image, cfi, function))
+        {
+          add_row (self, function->start - 1, RULE_END);
+        }
+      else if (!sysprof_cfi_run (cfi, function, end, add_row, self))
+        {
+          self->header.n_broken++;
+        }
       self->header.n_functions++;
       self->header.covered_size += end - function->start;
       self->header.sources |=
@@ -128,6 +143,29 @@ add_segment (Build *self, ElfCode segment)
     }
 
   add_gap (self, at, segment.end);
+}
+
+/* Everything from the beginning; what was added before is forgotten. */
+static ElfStatus
+add_all (Build *self, const ElfCode *code, size_t n_code)
+{
+  sysprof_table_builder_free (self->builder);
+  self->builder = sysprof_table_builder_new (code, n_code);
+  if (self->builder == NULL)
+    return ELF_NO_MEMORY;
+
+  self->next_eh = self->next_debug = 0;
+  self->header = (UnwindTableHeader){
+    .n_refused = (uint32_t) (self->eh.n_refused + self->debug.n_refused),
+  };
+  for (size_t i = 0; i < n_code; i++)
+    {
+      self->header.text_size += code[i].end - code[i].start;
+      add_segment (self, code[i]);
+      /* Behind a segment there is nothing. */
+      sysprof_table_builder_add (self->builder, code[i].end, RULE_NONE);
+    }
+  return ELF_OK;
 }
 
 /* A section that is not there, or cannot be read, leaves the others. */
@@ -166,21 +204,18 @@ sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable 
   if (status != ELF_OK)
     goto out;
 
-  status = ELF_NO_MEMORY;
-  self.builder = sysprof_table_builder_new (code, n_code);
-  if (self.builder == NULL)
-    goto out;
-  self.gaps = (GapReader){ .image = image };
-  self.header.machine = machine;
-  self.header.n_refused = (uint32_t) (self.eh.n_refused + self.debug.n_refused);
-  for (size_t i = 0; i < n_code; i++)
+  self.image = image;
+  status = add_all (&self, code, n_code);
+  if (status == ELF_OK && self.has_bx_frames && machine == EM_X86_64)
     {
-      self.header.text_size += code[i].end - code[i].start;
-      add_segment (&self, code[i]);
-      /* Behind a segment there is nothing. */
-      sysprof_table_builder_add (self.builder, code[i].end, RULE_NONE);
+      self.eh.wants_bx = self.debug.wants_bx = true;
+      status = add_all (&self, code, n_code);
     }
-  status = sysprof_table_builder_finish (self.builder, self.header, table);
+  if (status == ELF_OK)
+    {
+      self.header.machine = machine;
+      status = sysprof_table_builder_finish (self.builder, self.header, table);
+    }
 
 out:
   sysprof_table_builder_free (self.builder);

@@ -100,13 +100,17 @@ take_expression (Program *self, Cursor *expression)
 
 /* --- registers --- */
 
-/* Of all registers two matter; what is said about others is read and forgotten. */
+/* Of all registers three matter; what is said about others is read and forgotten. */
 static Where *
 where_of (Program *self, CfiState *state, uint64_t number)
 {
   const CfiMachine *machine = self->common->machine;
 
-  return number == machine->fp ? &state->fp : number == machine->ra ? &state->ra : NULL;
+  if (number == machine->fp)
+    return &state->fp;
+  if (number == machine->ra)
+    return &state->ra;
+  return number == machine->bx ? &state->bx : NULL;
 }
 
 static void
@@ -364,6 +368,7 @@ sysprof_cfi_run (const Cfi *self,
   const uint8_t *begin = self->bytes + function->program;
   uint64_t location = function->start, to;
   Program program;
+  CfiRuleKind kind = { self->is_arm64, common->is_signal, self->wants_bx };
   uint8_t operation;
   bool is_cut = false;
 
@@ -379,8 +384,7 @@ sysprof_cfi_run (const Cfi *self,
         {
           if (to == location)
             continue;
-          row (data, location,
-               sysprof_cfi_rule (&program.state, self->is_arm64, common->is_signal));
+          row (data, location, sysprof_cfi_rule (&program.state, kind));
           if (to >= end)
             return true;
           location = to;
@@ -392,6 +396,6 @@ sysprof_cfi_run (const Cfi *self,
         }
     }
 
-  row (data, location, sysprof_cfi_rule (&program.state, self->is_arm64, common->is_signal));
+  row (data, location, sysprof_cfi_rule (&program.state, kind));
   return true;
 }

@@ -8,8 +8,8 @@
 #include "bpf/bpf.h"
 
 /* x86-64 psABI, figure 3.36; DWARF for the Arm 64-bit architecture, 4.1. */
-const CfiMachine sysprof_cfi_x86_64 = { .fp = 6, .sp = 7, .ra = 16 };
-const CfiMachine sysprof_cfi_arm64 = { .fp = 29, .sp = 31, .ra = 30 };
+const CfiMachine sysprof_cfi_x86_64 = { .fp = 6, .sp = 7, .ra = 16, .bx = 3 };
+const CfiMachine sysprof_cfi_arm64 = { .fp = 29, .sp = 31, .ra = 30, .bx = UINT8_MAX };
 
 #define DW_OP_DEREF       0x06
 #define DW_OP_CONST1U     0x08
@@ -138,21 +138,21 @@ rule_of_expression (Cursor expression, uint32_t slot, const CfiMachine *machine,
   return RULE_ESCAPE;
 }
 
-/* Where the caller's frame pointer is. One that cannot be said is lost, which does no harm until a frame needs it. */
+/* Where a register of the caller's is. One that cannot be said is lost, which does no harm until a frame needs it. */
 static uint32_t
-slot_of_fp (const CfiState *state, const CfiMachine *machine)
+slot_of (const CfiState *state, const Where *where, const CfiMachine *machine)
 {
-  Cursor expression = state->fp.expression;
+  Cursor expression = where->expression;
   int64_t offset;
   uint8_t number;
 
-  switch (state->fp.kind)
+  switch (where->kind)
     {
     case WHERE_UNSPECIFIED:
     case WHERE_SAME:
       return SLOT_UNCHANGED;
     case WHERE_AT_CFA:
-      offset = state->fp.offset;
+      offset = where->offset;
       break;
     case WHERE_EXPRESSION:
       if (!take_base (&expression, &number, &offset) || cursor_left (&expression) != 0)
@@ -178,7 +178,7 @@ static uint32_t
 rule_of_arm64 (const CfiState *state, bool is_signal)
 {
   const CfiMachine *machine = &sysprof_cfi_arm64;
-  uint32_t slot = slot_of_fp (state, machine);
+  uint32_t slot = slot_of (state, &state->fp, machine);
 
   if (is_signal)
     return RULE_MAKE (RULE_SIGNAL, 0, 0);
@@ -200,31 +200,50 @@ rule_of_arm64 (const CfiState *state, bool is_signal)
   return rule_of_register (state->cfa_register, state->cfa_offset, slot, machine);
 }
 
+/* The rule with RBX added, if there is room for it. */
+static uint32_t
+with_bx (uint32_t rule, const CfiState *state)
+{
+  uint32_t bx = slot_of (state, &state->bx, &sysprof_cfi_x86_64);
+  uint32_t slot = RULE_SLOT (rule);
+
+  if ((RULE_KIND (rule) != RULE_SP && RULE_KIND (rule) != RULE_BP) ||
+      RULE_OFFSET (rule) > RULE_BX_MOST_OFFSET)
+    return rule;
+
+  if (slot >= SLOT_AT_FP)
+    slot -= SLOT_AT_FP - SLOT_BX_AT_FP;
+  else if (slot > SLOT_BX_MOST)
+    return rule;
+  if (bx > SLOT_BX_MOST)
+    bx = SLOT_BX_LOST;
+  return RULE_MAKE_BX (RULE_KIND (rule) == RULE_SP ? RULE_SP_BX : RULE_BP_BX,
+                       RULE_OFFSET (rule), slot, bx);
+}
+
 uint32_t
-sysprof_cfi_rule (const CfiState *state, bool is_arm64, bool is_signal)
+sysprof_cfi_rule (const CfiState *state, CfiRuleKind kind)
 {
   const CfiMachine *machine = &sysprof_cfi_x86_64;
-  uint32_t slot;
+  uint32_t slot, rule;
 
-  if (is_arm64)
-    return rule_of_arm64 (state, is_signal);
+  if (kind.is_arm64)
+    return rule_of_arm64 (state, kind.is_signal);
 
-  if (state->cfa == CFA_EXPRESSION && is_signal)
+  if (state->cfa == CFA_EXPRESSION && kind.is_signal)
     return rule_of_expression (state->cfa_expression, 0, machine, true);
   if (state->ra.kind == WHERE_UNDEFINED)
     return RULE_MAKE (RULE_END, 0, 0);
   /* A signal frame that says it in another way, or a return address that is not where a call leaves it. */
-  if (is_signal || state->ra.kind != WHERE_AT_CFA || state->ra.offset != -8)
+  if (kind.is_signal || state->ra.kind != WHERE_AT_CFA || state->ra.offset != -8)
     return RULE_ESCAPE;
 
-  slot = slot_of_fp (state, machine);
-  switch (state->cfa)
-    {
-    case CFA_REGISTER:
-      return rule_of_register (state->cfa_register, state->cfa_offset, slot, machine);
-    case CFA_EXPRESSION:
-      return rule_of_expression (state->cfa_expression, slot, machine, false);
-    default:
-      return RULE_ESCAPE;
-    }
+  slot = slot_of (state, &state->fp, machine);
+  if (state->cfa == CFA_EXPRESSION)
+    return rule_of_expression (state->cfa_expression, slot, machine, false);
+  if (state->cfa != CFA_REGISTER)
+    return RULE_ESCAPE;
+
+  rule = rule_of_register (state->cfa_register, state->cfa_offset, slot, machine);
+  return kind.wants_bx ? with_bx (rule, state) : rule;
 }

@@ -38,6 +38,7 @@ typedef struct
   Cursor cfa_expression;
   Where fp;
   Where ra;
+  Where bx; /* x86-64: RBX */
 } CfiState;
 
 /* DWARF numbers of the registers that walking is about. */
@@ -46,10 +47,18 @@ typedef struct
   uint8_t fp;
   uint8_t sp;
   uint8_t ra;
+  uint8_t bx;
 } CfiMachine;
 
 extern const CfiMachine sysprof_cfi_x86_64;
 extern const CfiMachine sysprof_cfi_arm64;
 
+typedef struct
+{
+  bool is_arm64;
+  bool is_signal; /* the kernel makes this frame */
+  bool wants_bx;  /* rules shall say where RBX is */
+} CfiRuleKind;
+
 /* The state in the form of a table's rule. */
-uint32_t sysprof_cfi_rule (const CfiState *state, bool is_arm64, bool is_signal);
+uint32_t sysprof_cfi_rule (const CfiState *state, CfiRuleKind kind);

@@ -28,6 +28,7 @@ typedef struct
   uint64_t address;
   bool is_debug; /* .debug_frame */
   bool is_arm64;
+  bool wants_bx; /* set before functions are run: their rules say where RBX is, if they can */
 
   CfiCommon *common; /* [n_common], ascending by place */
   size_t n_common;

@@ -71,6 +71,12 @@ print_rule (uint32_t rule, bool is_arm64)
     case RULE_PLT:
       printf ("plt%u", RULE_OFFSET (rule) / 8);
       break;
+    case RULE_SP_BX:
+    case RULE_BP_BX:
+      slot = RULE_BX_SLOT (rule);
+      printf ("%s+%u", RULE_KIND (rule) == RULE_SP_BX ? "rsp" : "rbp", RULE_BX_OFFSET (rule));
+      print_slot (slot < SLOT_BX_AT_FP ? slot : slot + SLOT_AT_FP - SLOT_BX_AT_FP);
+      return;
     case RULE_SP_FAR:
       slot = RULE_FAR_SLOT (rule);
       printf ("rsp+%u", RULE_FAR_OFFSET (rule));

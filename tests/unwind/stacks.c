@@ -128,6 +128,12 @@ on_jump (int number)
 }
 
 KEEP static void
+jumped (void)
+{
+  leaf (2);
+}
+
+KEEP static void
 signals (void)
 {
   signal (SIGUSR1, on_signal);
@@ -135,6 +141,7 @@ signals (void)
   signal (SIGUSR2, on_jump);
   if (setjmp (back) == 0)
     raise (SIGUSR2);
+  jumped ();
 }
 
 static ucontext_t main_context, other_context;

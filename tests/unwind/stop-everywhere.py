@@ -2,7 +2,7 @@
 """Runs inside gdb: stops a program after a few instructions again and again, and writes registers, stack and gdb's own
 backtrace.
 
-environment: OUTPUT, STOPS, MOST_STEPS, SEED
+environment: OUTPUT, STOPS, MOST_STEPS, SEED, BREAKS
 """
 import os
 import random
@@ -54,6 +54,9 @@ def main():
     gdb.execute("break main", to_string=True)
     gdb.execute("run", to_string=True)
     gdb.execute("delete", to_string=True)
+    # Signals and jumps out of them make gdb lose its step: here it finds the program again.
+    for function in os.environ["BREAKS"].split():
+        gdb.execute(f"break {function}", to_string=True)
     inferior = gdb.selected_inferior()
     known = None
     with open(os.environ["OUTPUT"], "w") as out:

@@ -16,7 +16,7 @@ import sys
 PRINT_TABLE = os.path.abspath(sys.argv[1])
 FEW = ["libc.so.6", "ld-linux-x86-64.so.2", "libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libcrypto.so.3", "libglib-2.0.so.0",
        "libz.so.1", "/usr/bin/bash", "/usr/bin/git", "/usr/bin/python3", "/usr/bin/perl"]
-EVERYWHERE = ["/usr/lib/x86_64-linux-gnu", "/usr/bin", "/usr/sbin", "/usr/lib/gcc", "/usr/libexec", "/usr/lib/debug"]
+EVERYWHERE = ["/usr/lib/x86_64-linux-gnu", "/usr/bin", "/usr/sbin", "/usr/lib/gcc", "/usr/libexec"]
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 
 MOST_PADDING = 15

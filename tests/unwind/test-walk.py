@@ -16,11 +16,13 @@ WALK_DUMP, STOPS = os.path.abspath(sys.argv[1]), sys.argv[2]
 PROGRAMS = [os.path.abspath(p) for p in sys.argv[3:]]
 SKIPPED = 77
 WHOLE = (1, 2)  # WALK_END, WALK_ROOT
+LEAST_WHOLE = 0.995  # the last instructions of longjmp(), and code without rules
+LEAST_STOPS = 400
 
 
 def dump(program, directory, seed):
     output = os.path.join(directory, "dump")
-    environment = dict(os.environ, OUTPUT=output, STOPS=STOPS, MOST_STEPS="23", SEED=str(seed), LC_ALL="C")
+    environment = dict(os.environ, OUTPUT=output, STOPS=STOPS, MOST_STEPS="23", BREAKS="on_signal on_jump jumped contexts library_calls", SEED=str(seed), LC_ALL="C")
     done = subprocess.run(
         ["gdb", "-nx", "-batch", "-x", os.path.join(HERE, "stop-everywhere.py"), program],
         env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -28,27 +30,45 @@ def dump(program, directory, seed):
     return output
 
 
+def read_dump(path):
+    """gdb's stacks, each cut where it leaves the program's code: gdb does not know that nobody called a context's start."""
+    code, stacks = [], []
+    for line in open(path):
+        kind, _, rest = line.partition(" ")
+        if kind == "unmap\n":
+            code = []
+        elif kind == "map":
+            begin, end = rest.split()[:2]
+            code.append((int(begin, 16), int(end, 16)))
+        elif kind == "expect":
+            addresses = rest.split()
+            outside = (i for i, a in enumerate(addresses) if not any(b <= int(a, 16) < e for b, e in code))
+            stacks.append(addresses[:next(outside, len(addresses))])
+    return stacks
+
+
 def check(program, seed):
+    """Whole stacks are gdb's; of those that are not, what there is is gdb's as well, and they are few."""
     directory = tempfile.mkdtemp()
     try:
         output = dump(program, directory, seed)
         with open(output) as file:
             walked = subprocess.run([WALK_DUMP], stdin=file, capture_output=True, text=True, check=True).stdout
         ours = [line.split() for line in walked.splitlines()]
-        theirs = [line.split()[1:] for line in open(output) if line.startswith("expect ")]
+        theirs = read_dump(output)
     finally:
         shutil.rmtree(directory)
 
     assert len(ours) == len(theirs), (len(ours), len(theirs))
-    n_equal = n_whole = 0
+    n_wrong = n_whole = 0
     for (reason, used, *addresses), expected in zip(ours, theirs):
-        if addresses == expected:
-            n_equal += 1
-        else:
+        is_whole = int(reason) in WHOLE
+        n_whole += is_whole
+        if addresses != (expected if is_whole else expected[:len(addresses)]):
+            n_wrong += 1
             print(f"{program}: reason {reason} used {used}\n  ours {' '.join(addresses)}\n  gdb  {' '.join(expected)}")
-        n_whole += int(reason) in WHOLE
-    print(f"{program}: {len(ours)} stacks, {n_equal} equal to gdb's, {n_whole} whole, seed {seed}")
-    return len(ours) > 0 and n_equal == len(ours) == n_whole
+    print(f"{program}: {len(ours)} stacks, {n_wrong} unlike gdb's, {n_whole} whole, seed {seed}")
+    return len(ours) >= min(int(STOPS), LEAST_STOPS) and n_wrong == 0 and n_whole >= LEAST_WHOLE * len(ours)
 
 
 def main():
