@@ -4,6 +4,7 @@
  *
  *   print-table rows FILE [DEBUG-FILE]   "address CFA frame-pointer" for each row, in readelf's words
  *   print-table facts FILE [DEBUG-FILE]  the header, sizes
+ *   print-table bytes FILE [DEBUG-FILE]  the table as it is
  */
 
 #include "unwind/unwind.h"
@@ -170,6 +171,8 @@ main (int argc, char **argv)
 
   if (strcmp (argv[1], "facts") == 0)
     print_facts (&table);
+  else if (strcmp (argv[1], "bytes") == 0)
+    (void) fwrite (table.bytes, 1, table.size, stdout);
   else
     for (uint32_t page = 0; page < table.header->n_pages; page++)
       print_page (&table, page);
