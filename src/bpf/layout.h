@@ -212,6 +212,7 @@ typedef enum
 #define WALK_USED_FP_FIRST \
   2u /* the first step was one: it can miss the caller of a leaf or of a prologue */
 #define WALK_USED_SIGNAL 4u /* crossed at least one signal frame */
+#define WALK_HAS_REST    8u /* the record goes on: a WalkRest, and a copy */
 
 /* --- what is sent of a walk --- */
 
@@ -228,5 +229,24 @@ typedef struct
 } __attribute__ ((packed, aligned (4))) WalkRecord;
 
 #define WALK_RECORD_SIZE(n) (4u + 8u * (n))
+
+/* Behind the addresses, where a walk ended that can be finished outside: how to go on, and a copy of the rest of the
+ * stack as far as it is there. */
+typedef struct
+{
+  uint64_t ip; /* of the frame that is next, the last of the addresses */
+  uint64_t sp;
+  uint64_t fp;
+  uint32_t flags; /* WALK_REST_… */
+  uint32_t size;  /* of the copy, which begins at `sp` */
+  uint64_t registers[16]; /* by DWARF number */
+} WalkRest;
+
+#define WALK_REST_IS_EXACT      1u
+#define WALK_REST_HAS_REGISTERS 2u /* they are those of this frame */
+
+#define WALK_REST_SIZE           16384u /* of a copy, at most */
+#define WALK_REST_MOST_ADDRESSES 4000u /* found before: with more there is no room for a copy */
+#define WALK_REST_BUDGET         (8u << 20) /* bytes that a CPU copies in a second, at most */
 
 #define WALK_ANY_USER UINT32_C (0xffffffff)

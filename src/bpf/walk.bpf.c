@@ -81,6 +81,9 @@ struct WalkInput
   uint64_t window_end; /* = start: nothing read */
   uint64_t window[WINDOW_WORDS];
   uint64_t registers[N_REGISTERS];
+  uint64_t second; /* for which `budget` is */
+  uint32_t budget; /* bytes that may still be copied */
+  uint32_t padding2;
   uint32_t padding; /* the addresses are to be aligned */
   WalkRecord record;
   uint8_t spare[65536 - sizeof (WalkRecord)]; /* as far as a size of 16 bits reaches */
@@ -338,8 +341,102 @@ take_registers (struct bpf_perf_event_data *context,
   return true;
 }
 
+/* --- what cannot be walked yet --- */
+
+#define REST_CHUNK 1024u
+
+/* Copies the stack from `from` on into `bytes`, as far as it is there. Returns how much. */
 static __always_inline uint32_t
-walk_stack (struct bpf_perf_event_data *context, struct task_struct *task, WalkInput *scratch)
+copy_stack (uint8_t *bytes, uint64_t from)
+{
+  uint32_t size = 0;
+  uint32_t left;
+
+  for (uint32_t i = 0; i < WALK_REST_SIZE / REST_CHUNK; i++)
+    {
+      if (bpf_probe_read_user (bytes + i * REST_CHUNK, REST_CHUNK,
+                               (const void *) (from + i * REST_CHUNK)) != 0)
+        break;
+      size = (i + 1) * REST_CHUNK;
+    }
+
+  /* Up to the end of the last page that is there. */
+  left = (4096 - ((uint32_t) from + size)) & (REST_CHUNK - 1);
+  if (size < WALK_REST_SIZE && left > 0 &&
+      bpf_probe_read_user (bytes + size, left, (const void *) (from + size)) == 0)
+    size += left;
+  return size;
+}
+
+/* Whether this CPU may copy once more in this second. */
+static __always_inline bool
+has_budget (WalkInput *scratch)
+{
+  uint64_t second = bpf_ktime_get_ns () >> 30;
+
+  if (scratch->second != second)
+    {
+      scratch->second = second;
+      scratch->budget = WALK_REST_BUDGET;
+    }
+  if (scratch->budget < WALK_REST_SIZE)
+    return false;
+  scratch->budget -= WALK_REST_SIZE;
+  return true;
+}
+
+/* Takes down how to go on. `state` ended at the last address of the record. Returns the size of what stands behind them. */
+static __always_inline uint32_t
+add_rest (WalkInput *scratch, const WalkState *state)
+{
+  uint32_t n = scratch->record.n;
+  const uint64_t *now = scratch->registers;
+  WalkRest *rest;
+
+  if (n > WALK_REST_MOST_ADDRESSES || !has_budget (scratch))
+    return 0;
+
+  WALK_KEEP (n);
+  if (n > WALK_REST_MOST_ADDRESSES)
+    return 0;
+  rest = (WalkRest *) (void *) &scratch->record.address[n];
+  rest->ip = state->ip;
+  rest->sp = state->sp;
+  rest->fp = state->fp;
+  rest->flags = 0;
+  if (state->is_exact)
+    rest->flags |= WALK_REST_IS_EXACT;
+  if (state->has_registers && state->context == 0)
+    {
+      rest->flags |= WALK_REST_HAS_REGISTERS;
+      rest->registers[0] = now[AX];
+      rest->registers[1] = now[DX];
+      rest->registers[2] = now[CX];
+      rest->registers[3] = now[BX];
+      rest->registers[4] = now[SI];
+      rest->registers[5] = now[DI];
+      rest->registers[6] = now[BP];
+      rest->registers[7] = now[SP];
+      rest->registers[8] = now[R8];
+      rest->registers[9] = now[R9];
+      rest->registers[10] = now[R10];
+      rest->registers[11] = now[R11];
+      rest->registers[12] = now[R12];
+      rest->registers[13] = now[R13];
+      rest->registers[14] = now[R14];
+      rest->registers[15] = now[R15];
+    }
+  rest->size = copy_stack ((uint8_t *) (rest + 1), state->sp);
+  scratch->record.used |= WALK_HAS_REST;
+  return sizeof *rest + rest->size;
+}
+
+/* The reason why it ended; `rest_size` has the size of what stands behind the addresses. */
+static __always_inline uint32_t
+walk_stack (struct bpf_perf_event_data *context,
+            struct task_struct *task,
+            WalkInput *scratch,
+            uint32_t *rest_size)
 {
   uint64_t *registers = scratch->registers;
   Walk walk = { 0 };
@@ -376,6 +473,10 @@ walk_stack (struct bpf_perf_event_data *context, struct task_struct *task, WalkI
   if (walk.state.reason != WALK_END && walk.state.reason != WALK_ROOT &&
       (call == CALL_EXECVE || call == CALL_EXECVEAT))
     return WALK_IN_EXEC;
+
+  if (walk.state.reason == WALK_NO_PROCESS || walk.state.reason == WALK_NO_MAPPING ||
+      walk.state.reason == WALK_NO_TABLE)
+    *rest_size = add_rest (scratch, &walk.state);
   return walk.state.reason;
 }
 
@@ -386,6 +487,7 @@ sysprof_walk (struct bpf_perf_event_data *context)
   uint32_t cpu = bpf_get_smp_processor_id ();
   WalkInput *scratch = bpf_map_lookup_elem (&walk_scratch, &cpu);
   struct task_struct *task = bpf_get_current_task_btf ();
+  uint32_t rest_size = 0;
   uint64_t size;
 
   if (scratch == 0 || task->pid == 0)
@@ -396,9 +498,9 @@ sysprof_walk (struct bpf_perf_event_data *context)
 
   scratch->record.n = 0;
   scratch->record.used = 0;
-  scratch->record.reason = (uint8_t) walk_stack (context, task, scratch);
+  scratch->record.reason = (uint8_t) walk_stack (context, task, scratch, &rest_size);
 
-  size = (WALK_RECORD_SIZE (scratch->record.n)) & 0xffff;
+  size = (WALK_RECORD_SIZE (scratch->record.n) + rest_size) & 0xffff;
   bpf_perf_event_output (context, &walk_events, BPF_F_CURRENT_CPU, &scratch->record, size);
   return 0;
 }

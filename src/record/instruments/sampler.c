@@ -21,7 +21,9 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#define GONE_INTERVAL       (100 * NSEC_PER_MSEC)
+#define GONE_INTERVAL (100 * NSEC_PER_MSEC)
+#define FINISHED_INTERVAL \
+  (100 * NSEC_PER_MSEC) /* samples that the unwinder has finished are written */
 #define MAX_FREQUENCY_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
 #define SPARE_DESCRIPTORS   256 /* for all that is no event */
@@ -265,12 +267,18 @@ name_of_method (const SysprofSampler *self)
   return self->unwinder != NULL ? "tables" : "frame-pointer";
 }
 
-/* Of how many walks each way to end was, and what they cost us. */
+/* Writes what is still to be finished, then of how many walks each way to end was. */
 static void
-finish_unwinder (SysprofSampler *self, Pump *pump, const PerfDecoder *decoder)
+finish_unwinder (SysprofSampler *self, Pump *pump)
 {
+  PerfDecoder *decoder = sysprof_perf_session_get_decoder (self->feed.session);
   g_autoptr (GString) counts = g_string_new (NULL);
   UnwinderStatus status;
+
+  sysprof_event_feed_drain (&self->feed);
+  sysprof_unwinder_stop (self->unwinder, &status);
+  sysprof_unwinder_write_finished (self->unwinder, decoder);
+  decoder->take_unfinished = NULL;
 
   for (uint32_t i = 0; i < WALK_REASONS; i++)
     if (decoder->n_walks[i] > 0)
@@ -280,18 +288,32 @@ finish_unwinder (SysprofSampler *self, Pump *pump, const PerfDecoder *decoder)
                                               sysprof_pump_now (), -1, -1,
                                               "org.gnome.sysprof.walks", counts->str, -1);
 
-  sysprof_unwinder_stop (self->unwinder, &status);
   g_debug ("Walks: %s", counts->str);
   g_debug (
-      "Unwinder: %u tables (%u files without) of %.1f MB of text, %.1f MB in slabs of %.1f MB, built in %.0f ms; ready after "
-      "%.0f ms; %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
-      " wake-ups, %.0f ms of CPU time, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT
-      " without room",
+      "Unwinder: %u tables (%u files without) of %.1f MB of text, %.1f MB in slabs of %.1f MB, "
+      "built in %.0f ms; ready after %.0f ms",
       status.files.n_tables, status.files.n_without, (double) status.files.text_size / 1e6,
       (double) status.use.table_bytes / 1e6, (double) status.use.slab_bytes / 1e6,
-      (double) status.files.building_nsec / 1e6, (double) status.ready_nsec / 1e6,
-      status.n_events, status.n_wake_ups, (double) status.cpu_nsec / 1e6, status.n_lost,
-      status.use.n_refused);
+      (double) status.files.building_nsec / 1e6, (double) status.ready_nsec / 1e6);
+  g_debug ("Unwinder: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+           " wake-ups, %.0f ms of CPU time, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT
+           " without room",
+           status.n_events, status.n_wake_ups, (double) status.cpu_nsec / 1e6, status.n_lost,
+           status.use.n_refused);
+  g_debug ("Unwinder: %" G_GUINT64_FORMAT " samples to finish, %" G_GUINT64_FORMAT
+           " to their end, %" G_GUINT64_FORMAT " too many",
+           status.unfinished.n_taken, status.unfinished.n_finished,
+           status.unfinished.n_refused);
+}
+
+static void
+write_finished_tick (Pump *pump, int64_t now, void *data)
+{
+  SysprofSampler *self = data;
+
+  if (self->unwinder != NULL && self->feed.session != NULL)
+    sysprof_unwinder_write_finished (self->unwinder,
+                                     sysprof_perf_session_get_decoder (self->feed.session));
 }
 
 /* Whether a recording without samples is still what the person wanted. */
@@ -394,6 +416,12 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
     self->filter =
         sysprof_user_filter_new (self->request.uid, sysprof_pump_get_privilege (pump));
   decoder->filter = self->filter;
+  if (self->unwinder != NULL)
+    {
+      decoder->take_unfinished = sysprof_unwinder_take_unfinished;
+      decoder->take_data = self->unwinder;
+      sysprof_pump_add_tick (pump, FINISHED_INTERVAL, write_finished_tick, self);
+    }
 }
 
 static gboolean
@@ -466,16 +494,10 @@ static void
 sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
 {
   SysprofSampler *self = SYSPROF_SAMPLER (instrument);
-  PerfDecoder decoder = { 0 };
 
-  if (self->feed.session != NULL)
-    {
-      sysprof_event_feed_drain (&self->feed);
-      decoder = *sysprof_perf_session_get_decoder (self->feed.session);
-    }
+  if (self->unwinder != NULL && self->feed.session != NULL)
+    finish_unwinder (self, pump);
   sysprof_event_feed_stop (&self->feed);
-  if (self->unwinder != NULL)
-    finish_unwinder (self, pump, &decoder);
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   g_clear_pointer (&self->filter, sysprof_user_filter_free);
 }

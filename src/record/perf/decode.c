@@ -81,23 +81,30 @@ init_frame (SysprofCaptureFrame *frame, int cpu, int32_t pid, int64_t time, uint
 
 /* --- samples --- */
 
-/* A stack in the parts that it is put together from, innermost first. */
-typedef struct
+/* The entry under which a stack stands that was cut; 0 where it is whole. */
+static uint64_t
+marker_of (PerfDecoder *self, WalkReason reason)
 {
-  const void *
-      kernel; /* [n_kernel] with the kernel's context markers; or all of it, where the kernel walked it all */
-  size_t n_kernel;
-  const void *user; /* [n_user] behind a context marker */
-  size_t n_user;
-  uint64_t marker; /* where the stack was cut; 0 = it is whole */
-} Stack;
+  char name[64];
+
+  if (!self->has_walks || sysprof_walk_reason_is_whole (reason))
+    return 0;
+
+  if (self->marker[reason] == 0)
+    {
+      snprintf (name, sizeof name, "[stack cut: %s]", sysprof_walk_reason_to_string (reason));
+      self->marker[reason] = sysprof_capture_writer_add_jitmap (self->writer, name);
+    }
+  return self->marker[reason];
+}
 
 static bool
-write_sample (PerfDecoder *self, int32_t pid, int32_t tid, int64_t time, const Stack *stack)
+write_sample (PerfDecoder *self, const WalkedSample *walked)
 {
   static const uint64_t user_context = (uint64_t) PERF_CONTEXT_USER;
-  bool has_user_part = stack->n_user > 0 || stack->marker != 0;
-  size_t n = stack->n_kernel + has_user_part + stack->n_user + (stack->marker != 0);
+  uint64_t marker = marker_of (self, walked->reason);
+  bool has_user_part = walked->n_user > 0 || marker != 0;
+  size_t n = walked->n_kernel + has_user_part + walked->n_user + (marker != 0);
   size_t size = sizeof (SysprofCaptureSample) + n * sizeof (uint64_t);
   SysprofCaptureSample *sample;
   SysprofCaptureAddress *at;
@@ -109,21 +116,23 @@ write_sample (PerfDecoder *self, int32_t pid, int32_t tid, int64_t time, const S
   if (sample == NULL)
     return false;
 
-  init_frame (&sample->frame, self->cpu, pid, time, SYSPROF_CAPTURE_FRAME_SAMPLE);
+  init_frame (&sample->frame, walked->cpu, walked->pid, walked->time,
+              SYSPROF_CAPTURE_FRAME_SAMPLE);
   sample->n_addrs = n & 0xffff;
   sample->padding1 = 0;
-  sample->tid = tid;
+  sample->tid = walked->tid;
   at = sample->addrs;
-  memcpy (at, stack->kernel, stack->n_kernel * sizeof *at);
-  at += stack->n_kernel;
+  memcpy (at, walked->kernel, walked->n_kernel * sizeof *at);
+  at += walked->n_kernel;
   if (has_user_part)
     *at++ = user_context;
-  if (stack->n_user > 0)
-    memcpy (at, stack->user, stack->n_user * sizeof *at);
-  at += stack->n_user;
-  if (stack->marker != 0)
-    *at++ = stack->marker;
+  if (walked->n_user > 0)
+    memcpy (at, walked->user, walked->n_user * sizeof *at);
+  at += walked->n_user;
+  if (marker != 0)
+    *at++ = marker;
   sysprof_capture_writer_commit (self->writer, size);
+  self->n_walks[walked->reason]++;
   return true;
 }
 
@@ -146,26 +155,9 @@ context_of (uint16_t misc)
     }
 }
 
-/* The entry under which a stack stands that was cut; 0 where it is whole. */
-static uint64_t
-marker_of (PerfDecoder *self, uint32_t reason)
-{
-  char name[64];
-
-  if (sysprof_walk_reason_is_whole (reason))
-    return 0;
-
-  if (self->marker[reason] == 0)
-    {
-      snprintf (name, sizeof name, "[stack cut: %s]", sysprof_walk_reason_to_string (reason));
-      self->marker[reason] = sysprof_capture_writer_add_jitmap (self->writer, name);
-    }
-  return self->marker[reason];
-}
-
 /* The raw part: a size of 32 bits, then a WalkRecord. */
 static bool
-take_walk (PerfDecoder *self, Cursor cursor, Stack *stack)
+take_walk (Cursor cursor, WalkedSample *sample)
 {
   struct
   {
@@ -184,11 +176,16 @@ take_walk (PerfDecoder *self, Cursor cursor, Stack *stack)
       head.n > (uint64_t) (cursor.end - cursor.at) / sizeof (uint64_t))
     return false;
 
-  self->n_walks[head.reason]++;
-  stack->user = cursor.at;
-  stack->n_user = head.n;
-  stack->marker = marker_of (self, head.reason);
-  return true;
+  sample->reason = head.reason;
+  sample->user = (const uint64_t *) (const void *) cursor.at;
+  sample->n_user = head.n;
+  if ((head.used & WALK_HAS_REST) == 0 || head.n == 0)
+    return true;
+
+  cursor.at += head.n * sizeof (uint64_t);
+  sample->rest = (const WalkRest *) (const void *) cursor.at;
+  return cursor.end - cursor.at >= (ptrdiff_t) sizeof *sample->rest &&
+         sample->rest->size <= (uint64_t) (cursor.end - cursor.at) - sizeof *sample->rest;
 }
 
 static bool
@@ -196,37 +193,48 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
 {
   uint64_t ip, time, n_addresses = 0;
   uint64_t made_chain[2];
-  Stack stack = { 0 };
-  int32_t pid, tid;
+  WalkedSample sample = { .cpu = self->cpu, .reason = WALK_RUNNING };
 
-  if (!take_u64 (&cursor, &ip) || !take_two_i32 (&cursor, &pid, &tid) ||
+  if (!take_u64 (&cursor, &ip) || !take_two_i32 (&cursor, &sample.pid, &sample.tid) ||
       !take_u64 (&cursor, &time) || (self->has_chains && !take_u64 (&cursor, &n_addresses)) ||
       n_addresses > (uint64_t) (cursor.end - cursor.at) / sizeof (uint64_t))
     return false;
 
   /* The idle task; and a stack that is too deep for a frame cannot be. */
-  if (pid == 0 || (self->filter != NULL && !sysprof_user_filter_accepts (self->filter, pid)))
+  if (sample.pid == 0 ||
+      (self->filter != NULL && !sysprof_user_filter_accepts (self->filter, sample.pid)))
     return true;
   if (n_addresses > MAX_ADDRESSES || self->drops_samples)
     return false;
 
-  stack.kernel = cursor.at;
-  stack.n_kernel = n_addresses;
+  sample.time = (int64_t) time;
+  sample.kernel = (const uint64_t *) (const void *) cursor.at;
+  sample.n_kernel = n_addresses;
   cursor.at += n_addresses * sizeof (uint64_t);
-  if (self->has_walks && !take_walk (self, cursor, &stack))
+  if (self->has_walks && !take_walk (cursor, &sample))
     return false;
 
-  if (stack.n_kernel == 0 && stack.n_user == 0)
+  if (sample.n_kernel == 0 && sample.n_user == 0)
     {
       if (self->drops_chainless)
         return true;
       made_chain[0] = context_of (misc);
       made_chain[1] = ip;
-      stack.kernel = made_chain;
-      stack.n_kernel = 2;
+      sample.kernel = made_chain;
+      sample.n_kernel = 2;
     }
 
-  return write_sample (self, pid, tid, (int64_t) time, &stack);
+  if (sample.rest != NULL && self->take_unfinished != NULL &&
+      self->take_unfinished (&sample, self->take_data))
+    return true;
+  return write_sample (self, &sample);
+}
+
+void
+sysprof_perf_decoder_write (PerfDecoder *self, const WalkedSample *sample)
+{
+  if (!write_sample (self, sample))
+    self->n_dropped++;
 }
 
 /* --- mappings --- */

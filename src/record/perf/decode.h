@@ -20,6 +20,25 @@
 #define PERF_DECODE_SAMPLE_TYPE \
   (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN)
 
+/* A sample whose stack was not walked to its end. What it points to is the record's. */
+typedef struct
+{
+  int32_t pid;
+  int32_t tid;
+  int cpu;
+  int64_t time;
+  const uint64_t *kernel; /* [n_kernel] with context markers */
+  size_t n_kernel;
+  const uint64_t *user; /* [n_user] found before */
+  size_t n_user;
+  WalkReason reason;
+  const WalkRest
+      *rest; /* NULL = nothing to go on with; rest->size bytes of the stack stand behind it */
+} WalkedSample;
+
+/* Takes over a sample that can be finished: copies what it needs. FALSE: it is written as it is. */
+typedef bool (*TakeUnfinishedFunc) (const WalkedSample *sample, void *data);
+
 typedef struct
 {
   /* Set before the first record. */
@@ -32,6 +51,8 @@ typedef struct
   int64_t
       nsec_per_sample; /* while sampling is held back, one is missed each so many; 0 = unknown */
   UserFilter *filter;  /* whose samples are wanted; NULL = all */
+  TakeUnfinishedFunc take_unfinished; /* NULL = nobody does */
+  void *take_data;
 
   /* Of the ring that is being drained. */
   int cpu;
@@ -45,6 +66,9 @@ typedef struct
   uint64_t marker[WALK_REASONS];  /* the address that stands for it, once it has one */
   int64_t throttled_since;        /* of `cpu`: kept by the caller per ring; 0 = not throttled */
 } PerfDecoder;
+
+/* Writes a sample that was taken over. */
+void sysprof_perf_decoder_write (PerfDecoder *self, const WalkedSample *sample);
 
 /* A PerfRecordFunc: `data` is a PerfDecoder. */
 void sysprof_perf_decode (const struct perf_event_header *record, void *data);

@@ -39,6 +39,7 @@ typedef struct
   int64_t
       deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
   bool has_ended;
+  int64_t executed_nsec; /* when its program was executed, if that was told; 0 = before */
 } CodeProcess;
 
 struct CodeProcesses
@@ -264,14 +265,12 @@ apply_mapped (CodeProcesses *self, const TaskEvent *event)
 static void
 apply_executed (CodeProcesses *self, const TaskEvent *event)
 {
-  CodeProcess *process = find_process (self, event->pid);
-
-  if (process == NULL)
-    return;
+  CodeProcess *process = get_process (self, event->pid);
 
   g_array_set_size (process->mappings, 0);
   process->is_inherited = false;
   process->has_ended = false;
+  process->executed_nsec = event->time;
   sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) event->pid,
                                          g_get_monotonic_time ());
 }
@@ -391,6 +390,29 @@ publish (CodeProcesses *self, CodeProcess *process, int64_t now)
   (void) sysprof_unwind_publisher_set_process (
       self->publisher, (uint32_t) process->pid,
       (const UnwindProcessMapping *) (void *) mappings->data, mappings->len, now);
+}
+
+CodeState
+sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time)
+{
+  CodeProcess *process = find_process (self, pid);
+
+  if (process == NULL)
+    return CODE_UNHEARD_OF;
+  if (time < process->executed_nsec)
+    return CODE_GONE;
+
+  if (process->is_inherited)
+    {
+      process->is_inherited = false;
+      set_changed (self, process);
+    }
+  if (process->is_changed)
+    {
+      g_ptr_array_remove_fast (self->changed, process);
+      publish (self, process, g_get_monotonic_time ());
+    }
+  return process->is_waiting ? CODE_PENDING : CODE_READY;
 }
 
 static void

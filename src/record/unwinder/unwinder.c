@@ -26,8 +26,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define SLICE_USEC    (2 * G_TIME_SPAN_MILLISECOND) /* of reading /proc, then events again */
-#define CPUS_USEC     (1 * G_TIME_SPAN_SECOND)
+#define SLICE_USEC (2 * G_TIME_SPAN_MILLISECOND) /* of reading /proc, then events again */
+#define CPUS_USEC  (1 * G_TIME_SPAN_SECOND)
+#define WAITING_USEC \
+  (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
 #define PRIORITY      1
 #define NICE          (-10)
 #define USEC_PER_MSEC 1000
@@ -49,6 +51,7 @@ struct Unwinder
   UnwindPublisher *publisher;
   CodeFiles *files;
   CodeProcesses *processes;
+  UnfinishedSamples *unfinished; /* shared with the pump, see there */
   PerfSession *session;
   GArray *leaders;     /* of struct pollfd: the wake_fd first */
   GByteArray *records; /* drained and not applied yet */
@@ -201,7 +204,7 @@ run (void *data)
   list_processes (self);
   while (!atomic_load_explicit (&self->stop_requested, memory_order_acquire))
     {
-      bool tables_came;
+      bool tables_came, waits;
       int64_t now, next;
 
       apply_events (self);
@@ -210,6 +213,9 @@ run (void *data)
       tables_came = sysprof_code_files_collect (self->files);
       now = g_get_monotonic_time ();
       next = sysprof_code_processes_publish (self->processes, tables_came, now);
+      waits = sysprof_unfinished_samples_walk (
+          self->unfinished, self->processes,
+          sysprof_unwind_publisher_get_memory (self->publisher), false);
       if (self->status.ready_nsec == 0 && !is_reading (self) &&
           sysprof_code_files_get_status (self->files).n_waiting == 0)
         self->status.ready_nsec = now_nsec (CLOCK_MONOTONIC) - self->begin_nsec;
@@ -221,9 +227,17 @@ run (void *data)
         }
       if (next < 0 || next > cpus_due - now)
         next = cpus_due - now;
+      if (waits && next > WAITING_USEC)
+        next = WAITING_USEC;
       wait_for_something (self, is_reading (self) ? 0 : next);
     }
 
+  apply_events (self);
+  (void) sysprof_code_files_collect (self->files);
+  (void) sysprof_code_processes_publish (self->processes, true, g_get_monotonic_time ());
+  (void) sysprof_unfinished_samples_walk (self->unfinished, self->processes,
+                                          sysprof_unwind_publisher_get_memory (self->publisher),
+                                          true);
   self->status.cpu_nsec = now_nsec (CLOCK_THREAD_CPUTIME_ID);
   return NULL;
 }
@@ -291,6 +305,7 @@ sysprof_unwinder_new (Privilege *privilege, GError **error)
   self->publisher = sysprof_unwind_publisher_new (self->index, make_slab, self);
   self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
   self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege);
+  self->unfinished = sysprof_unfinished_samples_new ();
   self->records = g_byte_array_new ();
   self->places = g_array_new (false, false, sizeof (Place));
   self->leaders = g_array_new (false, false, sizeof (struct pollfd));
@@ -353,15 +368,38 @@ sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GE
 }
 
 static void
-end_thread (Unwinder *self)
+wake (Unwinder *self)
 {
   const uint64_t one = 1;
 
+  (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
+}
+
+bool
+sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data)
+{
+  Unwinder *self = data;
+
+  if (!sysprof_unfinished_samples_add (self->unfinished, sample))
+    return false;
+  wake (self);
+  return true;
+}
+
+void
+sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder)
+{
+  sysprof_unfinished_samples_write (self->unfinished, decoder);
+}
+
+static void
+end_thread (Unwinder *self)
+{
   if (self->thread == NULL)
     return;
 
   atomic_store_explicit (&self->stop_requested, true, memory_order_release);
-  (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
+  wake (self);
   g_thread_join (g_steal_pointer (&self->thread));
 }
 
@@ -371,6 +409,7 @@ sysprof_unwinder_stop (Unwinder *self, UnwinderStatus *status)
   end_thread (self);
   self->status.files = sysprof_code_files_get_status (self->files);
   self->status.use = sysprof_unwind_publisher_get_use (self->publisher);
+  self->status.unfinished = sysprof_unfinished_samples_get_status (self->unfinished);
   *status = self->status;
 }
 
@@ -382,6 +421,7 @@ sysprof_unwinder_free (Unwinder *self)
 
   end_thread (self);
   g_clear_pointer (&self->session, sysprof_perf_session_close);
+  sysprof_unfinished_samples_free (self->unfinished);
   sysprof_code_processes_free (self->processes);
   sysprof_code_files_free (self->files);
   if (self->publisher != NULL)

@@ -9,7 +9,7 @@
 
 #include "bpf/bpf.h"
 #include "record/privilege.h"
-#include "record/unwinder/files.h"
+#include "record/unwinder/unfinished.h"
 
 typedef struct Unwinder Unwinder;
 
@@ -23,6 +23,11 @@ const WalkProgram *sysprof_unwinder_get_program (const Unwinder *self);
 bool
 sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error);
 
+/* Has the unwinder finish what a walk in the kernel could not: a decoder's TakeUnfinishedFunc, `data` is the unwinder. */
+bool sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data);
+/* Writes those that are finished. */
+void sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder);
+
 /* Ends the thread; sessions with the program are closed before. */
 void sysprof_unwinder_free (Unwinder *self);
 
@@ -30,6 +35,7 @@ typedef struct
 {
   CodeFilesStatus files;
   UnwindUse use;
+  UnfinishedStatus unfinished;
   int64_t ready_nsec; /* from the start until what ran then had its tables; 0 = not yet */
   int64_t cpu_nsec;   /* of the thread */
   uint64_t n_events;
@@ -37,5 +43,5 @@ typedef struct
   uint64_t n_lost; /* records that the kernel could not tell */
 } UnwinderStatus;
 
-/* What there was to do; valid once the thread has ended. */
+/* Ends the thread; what was taken is finished, and waits to be written. */
 void sysprof_unwinder_stop (Unwinder *self, UnwinderStatus *status);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/unwinder/unfinished.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST_BYTES      (64u << 20)          /* that wait */
+#define PATIENCE_NSEC   INT64_C (2000000000) /* for a table */
+#define UNHEARD_OF_NSEC INT64_C (200000000)  /* for a process that nobody has told of */
+
+/* *Owned* by one thread at a time. */
+typedef struct
+{
+  WalkedSample sample; /* points into `words` */
+  size_t size;         /* bytes of all this, less `walked` */
+  uint64_t *walked;    /* what sample.user points to once it was walked; NULL = not */
+  uint64_t words[];
+} Unfinished;
+
+struct UnfinishedSamples
+{
+  GAsyncQueue *to_walk; /* of Unfinished */
+  GAsyncQueue *done;
+  atomic_size_t n_bytes; /* in both and in `waiting`; relaxed: a limit */
+
+  /* Owned by the unwinder's thread. */
+  GQueue waiting;
+  uint64_t addresses[WALK_MOST_ADDRESSES];
+
+  UnfinishedStatus status; /* n_finished: the unwinder's; the others: the pump's */
+};
+
+static void
+free_unfinished (void *data)
+{
+  g_free (((Unfinished *) data)->walked);
+  g_free (data);
+}
+
+UnfinishedSamples *
+sysprof_unfinished_samples_new (void)
+{
+  UnfinishedSamples *self = g_new0 (UnfinishedSamples, 1);
+
+  self->to_walk = g_async_queue_new_full (free_unfinished);
+  self->done = g_async_queue_new_full (free_unfinished);
+  g_queue_init (&self->waiting);
+  return self;
+}
+
+void
+sysprof_unfinished_samples_free (UnfinishedSamples *self)
+{
+  if (self == NULL)
+    return;
+
+  g_queue_clear_full (&self->waiting, free_unfinished);
+  g_async_queue_unref (self->to_walk);
+  g_async_queue_unref (self->done);
+  g_free (self);
+}
+
+/* --- the pump --- */
+
+bool
+sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sample)
+{
+  size_t rest_size = sizeof *sample->rest + sample->rest->size;
+  size_t n_words = sample->n_kernel + sample->n_user + (rest_size + 7) / 8;
+  size_t size = sizeof (Unfinished) + n_words * sizeof (uint64_t);
+  Unfinished *unfinished;
+  uint64_t *kernel, *user, *rest;
+
+  if (atomic_load_explicit (&self->n_bytes, memory_order_relaxed) + size > MOST_BYTES)
+    {
+      self->status.n_refused++;
+      return false;
+    }
+
+  unfinished = g_malloc (size);
+  kernel = unfinished->words;
+  user = kernel + sample->n_kernel;
+  rest = user + sample->n_user;
+  memcpy (kernel, sample->kernel, sample->n_kernel * sizeof *kernel);
+  memcpy (user, sample->user, sample->n_user * sizeof *user);
+  memcpy (rest, sample->rest, rest_size);
+  unfinished->sample = *sample;
+  unfinished->sample.kernel = kernel;
+  unfinished->sample.user = user;
+  unfinished->sample.rest = (const WalkRest *) (const void *) rest;
+  unfinished->size = size;
+  unfinished->walked = NULL;
+
+  self->status.n_taken++;
+  atomic_fetch_add_explicit (&self->n_bytes, size, memory_order_relaxed);
+  g_async_queue_push (self->to_walk, unfinished);
+  return true;
+}
+
+void
+sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder)
+{
+  Unfinished *done;
+
+  while ((done = g_async_queue_try_pop (self->done)) != NULL)
+    {
+      sysprof_perf_decoder_write (decoder, &done->sample);
+      atomic_fetch_sub_explicit (&self->n_bytes, done->size, memory_order_relaxed);
+      free_unfinished (done);
+    }
+}
+
+/* --- the unwinder --- */
+
+static void
+walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memory)
+{
+  WalkedSample *sample = &unfinished->sample;
+  const WalkRest *rest = sample->rest;
+  UnwindStart start = {
+    .ip = rest->ip,
+    .sp = rest->sp,
+    .fp = rest->fp,
+    .is_exact = (rest->flags & WALK_REST_IS_EXACT) != 0,
+    .registers = (rest->flags & WALK_REST_HAS_REGISTERS) != 0 ? rest->registers : NULL,
+  };
+  UnwindStack stack = { rest->sp, (const uint8_t *) (rest + 1), rest->size };
+  size_t n_before = sample->n_user - 1; /* the last one is where this begins */
+  UnwindWalk walked;
+
+  memcpy (self->addresses, sample->user, n_before * sizeof *self->addresses);
+  walked = sysprof_unwind_walk (memory, (uint32_t) sample->pid, &start, &stack,
+                                self->addresses + n_before, WALK_MOST_ADDRESSES - n_before);
+  if (walked.n <= 1 && !sysprof_walk_reason_is_whole (walked.reason))
+    return;
+
+  /* Where the copy ends is not where the stack does. */
+  if (walked.reason != WALK_FAULT)
+    sample->reason = walked.reason;
+  if (sysprof_walk_reason_is_whole (walked.reason))
+    self->status.n_finished++;
+
+  sample->n_user = n_before + walked.n;
+  unfinished->walked = g_memdup2 (self->addresses, sample->n_user * sizeof *self->addresses);
+  sample->user = unfinished->walked;
+}
+
+static int64_t
+age_of (const Unfinished *unfinished)
+{
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec - unfinished->sample.time;
+}
+
+/* FALSE: not yet. */
+static bool
+try_to_walk (UnfinishedSamples *self,
+             Unfinished *unfinished,
+             CodeProcesses *processes,
+             const UnwindMemory *memory,
+             bool all)
+{
+  switch (
+      sysprof_code_processes_ask (processes, unfinished->sample.pid, unfinished->sample.time))
+    {
+    case CODE_READY:
+      walk (self, unfinished, memory);
+      return true;
+    case CODE_PENDING:
+      if (!all && age_of (unfinished) < PATIENCE_NSEC)
+        return false;
+      walk (self, unfinished, memory);
+      return true;
+    case CODE_UNHEARD_OF:
+      return all || age_of (unfinished) >= UNHEARD_OF_NSEC;
+    default:
+      return true;
+    }
+}
+
+bool
+sysprof_unfinished_samples_walk (UnfinishedSamples *self,
+                                 CodeProcesses *processes,
+                                 const UnwindMemory *memory,
+                                 bool all)
+{
+  Unfinished *unfinished;
+  guint n;
+
+  while ((unfinished = g_async_queue_try_pop (self->to_walk)) != NULL)
+    g_queue_push_tail (&self->waiting, unfinished);
+
+  n = self->waiting.length;
+  for (guint i = 0; i < n; i++)
+    {
+      unfinished = g_queue_pop_head (&self->waiting);
+      if (try_to_walk (self, unfinished, processes, memory, all))
+        g_async_queue_push (self->done, unfinished);
+      else
+        g_queue_push_tail (&self->waiting, unfinished);
+    }
+  return self->waiting.length > 0;
+}
+
+UnfinishedStatus
+sysprof_unfinished_samples_get_status (const UnfinishedSamples *self)
+{
+  return self->status;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Samples whose walk ended because a mapping or a table was not there yet: with a copy of the rest of their stack they wait
+ * until it is, and are walked to their end. They pass from the pump's thread to the unwinder's and back. */
+
+#pragma once
+
+#include "record/perf/decode.h"
+#include "record/unwinder/processes.h"
+
+typedef struct UnfinishedSamples UnfinishedSamples;
+
+typedef struct
+{
+  uint64_t n_taken;
+  uint64_t n_finished; /* of these, to their end */
+  uint64_t n_refused;  /* as too many waited */
+} UnfinishedStatus;
+
+UnfinishedSamples *sysprof_unfinished_samples_new (void);
+void sysprof_unfinished_samples_free (UnfinishedSamples *self);
+
+/* On the pump's thread. FALSE: too much waits already. */
+bool sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sample);
+/* On the pump's thread: writes those that are done. */
+void sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder);
+
+/* On the unwinder's thread: walks what can be walked now; `all` that there are, for better or worse. TRUE: some wait on. */
+bool sysprof_unfinished_samples_walk (UnfinishedSamples *self,
+                                      CodeProcesses *processes,
+                                      const UnwindMemory *memory,
+                                      bool all);
+
+/* When nobody works on it. */
+UnfinishedStatus sysprof_unfinished_samples_get_status (const UnfinishedSamples *self);
