@@ -159,12 +159,13 @@ typedef struct
 FlameLayout *sysprof_flame_layout_new (const CallTree *tree, const Store *store, const SymbolTable *symbols, bool left_heavy, uint64_t min_width);
 void sysprof_flame_layout_free (FlameLayout *self);
 
-/* How a stack ends. Whole: its outermost function is where a process or a thread begins. */
+/* How a stack ends. Whole: its outermost function is where a process or a thread begins, or who walked it found nothing
+ * missing. */
 typedef enum
 {
   STACK_WHOLE,        /* user entry reached, or a kernel thread's */
   STACK_KERNEL_ONLY,  /* a process in the kernel, no user part was recorded (exec, exit, or not asked for) */
-  STACK_CUT,          /* ends in a function that is no entry */
+  STACK_CUT,          /* ends in a function that is no entry, or under an entry that says why */
   STACK_EMPTY,
 } StackEnd;
 
@@ -190,6 +191,11 @@ typedef struct
 } Quality;
 
 Quality *sysprof_quality_new (const Store *store, const SymbolTable *symbols, const StackWeights *weights);
+/* The stack of the outermost function that `stack` continues, below the entry that says why it was cut; itself where there is
+ * none. */
+StackId sysprof_stack_outermost (const Store *store, const SymbolTable *symbols, StackId stack);
+/* The code of the reason why it was cut, *borrowed* and without NUL behind; empty where nobody said. */
+Text sysprof_stack_cut_reason (const Store *store, const SymbolTable *symbols, StackId stack);
 StackEnd sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack);
 void sysprof_quality_free (Quality *self);
 

@@ -6,41 +6,91 @@
 
 #include <stdlib.h>
 
-/* How a stack ends whose outermost function is that of `outermost`, a stack of depth 1 (or 0: no function). */
-static StackEnd
-end_at (const Store *store, const SymbolTable *symbols, StackId outermost)
+/* The entry under which a cut stack stands. */
+static bool
+is_marker (const Store *store, const SymbolTable *symbols, StackId stack)
 {
-  if (store->stacks.depth[outermost] == 0)
+  return store->stacks.depth[stack] == 1 &&
+         symbols->row[sysprof_stack_symbol (store, symbols, stack)].kind == SYMBOL_MARKER;
+}
+
+/* How a stack ends whose outermost entry, be it a function or the one that says why, is that of `last`, a stack of depth 1
+ * (or 0: nothing). */
+static StackEnd
+end_at (const Store *store, const SymbolTable *symbols, StackId last)
+{
+  if (store->stacks.depth[last] == 0)
     return STACK_EMPTY;
 
-  if (symbols->row[sysprof_stack_symbol (store, symbols, outermost)].is_entry)
+  if (is_marker (store, symbols, last))
+    return STACK_CUT;
+
+  if (store->has_walks || symbols->row[sysprof_stack_symbol (store, symbols, last)].is_entry)
     return STACK_WHOLE;
 
   /* A kernel thread has no user part, so where its stack ends is where it was cut. */
-  if (sysprof_stack_is_kernel (store, outermost) &&
-      !store->processes.row[store->stacks.parent[outermost]].is_kernel)
+  if (sysprof_stack_is_kernel (store, last) &&
+      !store->processes.row[store->stacks.parent[last]].is_kernel)
     return STACK_KERNEL_ONLY;
 
   return STACK_CUT;
 }
 
-StackEnd
-sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack)
+static StackId
+find_last (const Store *store, StackId stack)
 {
   while (store->stacks.depth[stack] > 1)
     stack = store->stacks.parent[stack];
-
-  return end_at (store, symbols, stack);
+  return stack;
 }
 
-/* [stacks.n] the stack of depth 1 that each one continues; of a process itself, the process. */
-static StackId *
-find_outermost (const StackTree *stacks)
+StackEnd
+sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack)
 {
+  return end_at (store, symbols, find_last (store, stack));
+}
+
+StackId
+sysprof_stack_outermost (const Store *store, const SymbolTable *symbols, StackId stack)
+{
+  StackId below = stack;
+
+  while (store->stacks.depth[stack] > 1)
+    {
+      below = stack;
+      stack = store->stacks.parent[stack];
+    }
+  return is_marker (store, symbols, stack) ? below : stack;
+}
+
+Text
+sysprof_stack_cut_reason (const Store *store, const SymbolTable *symbols, StackId stack)
+{
+  StackId last = find_last (store, stack);
+  Text name;
+
+  if (!is_marker (store, symbols, last))
+    return sysprof_text_from_string ("");
+
+  name = sysprof_text_from_string (
+      sysprof_symbol_name (symbols, sysprof_stack_symbol (store, symbols, last)));
+  (void) sysprof_text_skip (&name, SYMBOL_CUT_PREFIX);
+  if (sysprof_text_size (name) > 0 && name.end[-1] == ']')
+    name.end--;
+  return name;
+}
+
+/* [stacks.n] what sysprof_stack_outermost() says of each; of a process itself, the process. */
+static StackId *
+find_outermost (const Store *store, const SymbolTable *symbols)
+{
+  const StackTree *stacks = &store->stacks;
   StackId *outermost = g_new0 (StackId, MAX (stacks->n, 1));
 
   for (StackId i = 0; i < stacks->n; i++)
-    outermost[i] = stacks->depth[i] <= 1 ? i : outermost[stacks->parent[i]];
+    outermost[i] = stacks->depth[i] <= 1 || is_marker (store, symbols, stacks->parent[i])
+                       ? i
+                       : outermost[stacks->parent[i]];
   return outermost;
 }
 
@@ -92,7 +142,7 @@ sysprof_quality_new (const Store *store,
                      const StackWeights *weights)
 {
   const StackTree *stacks = &store->stacks;
-  g_autofree StackId *outermost = find_outermost (stacks);
+  g_autofree StackId *outermost = find_outermost (store, symbols);
   g_autofree uint64_t *cut = g_new0 (uint64_t, MAX (symbols->n, 1));
   Quality *self = g_new0 (Quality, 1);
   uint64_t *const sums[] = {
@@ -111,7 +161,7 @@ sysprof_quality_new (const Store *store,
       if (weight == 0)
         continue;
 
-      end = end_at (store, symbols, outermost[i]);
+      end = end_at (store, symbols, find_last (store, outermost[i]));
       *sums[end] += weight;
       self->total += weight;
       if (end == STACK_EMPTY)

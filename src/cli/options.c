@@ -113,7 +113,7 @@ parse_words (CliOptions *o, RawOptions *raw, int *argc, char ***argv, GError **e
     { "kernel-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.kernel_only, "Only the kernel's part of stacks", NULL },
     { "user-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.user_only, "Only the programs' part of stacks", NULL },
     { "call-depth", 0, 0, G_OPTION_ARG_STRING, &raw->call_depth, "Deepest stack recorded", "N" },
-    { "unwind", 0, 0, G_OPTION_ARG_STRING, &raw->unwind, "How stacks of programs are found: auto, frame-pointer, none", "HOW" },
+    { "unwind", 0, 0, G_OPTION_ARG_STRING, &raw->unwind, "How stacks of programs are found: auto, tables, frame-pointer, none", "HOW" },
     { "stack-size", 0, 0, G_OPTION_ARG_STRING, &raw->stack_size, "Copy so much stack with each sample", "BYTES" },
     { "no-perf", 0, 0, G_OPTION_ARG_NONE, &o->no_perf, "No samples", NULL },
     { "no-sysprofd", 0, 0, G_OPTION_ARG_NONE, &o->no_sysprofd, "Only what this user may do, without the helper", NULL },
@@ -298,16 +298,27 @@ read_targets (CliOptions *o, const RawOptions *raw, GError **error)
 static gboolean
 read_unwind (CliOptions *o, const char *unwind, GError **error)
 {
-  if (unwind == NULL || g_str_equal (unwind, "auto") || g_str_equal (unwind, "frame-pointer"))
+  if (unwind == NULL || g_str_equal (unwind, "auto"))
     return TRUE;
+  if (g_str_equal (unwind, "frame-pointer"))
+    {
+      o->sampler.unwind = UNWIND_FRAME_POINTER;
+      return TRUE;
+    }
+  if (g_str_equal (unwind, "tables"))
+    {
+      o->sampler.unwind = UNWIND_TABLES;
+      return TRUE;
+    }
   if (g_str_equal (unwind, "none"))
     {
       o->sampler.no_stacks = TRUE;
       return TRUE;
     }
-  if (g_str_equal (unwind, "tables") || g_str_equal (unwind, "copy"))
-    return refuse (error, "--unwind %s: not built yet; give frame-pointer or none.", unwind);
-  return refuse (error, "--unwind %s: give auto, frame-pointer or none.", unwind);
+  if (g_str_equal (unwind, "copy"))
+    return refuse (
+        error, "--unwind %s: not built yet; give auto, tables, frame-pointer or none.", unwind);
+  return refuse (error, "--unwind %s: give auto, tables, frame-pointer or none.", unwind);
 }
 
 static gboolean

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -81,12 +83,31 @@ sysprof_elf_child_read_request (int socket, void *request, size_t size, int *fd)
   return true;
 }
 
+static int
+compare_bytes (const void *a, const void *b)
+{
+  return *(const uint8_t *) a - *(const uint8_t *) b;
+}
+
+/* What the C library does once, with calls that are not allowed later: allocating asks for random bytes and counts CPUs,
+ * sorting (of more than 1 KiB) asks how much memory there is. */
+static void
+warm_up (void)
+{
+  uint8_t unsorted[2048] = { 0 };
+
+  (void) mallopt (M_ARENA_MAX, 1);
+  free (malloc (1));
+  qsort (unsorted, sizeof unsorted, 1, compare_bytes);
+}
+
 _Noreturn static void
 run (int socket, ElfChildServe serve)
 {
   /* Nothing of the parent's but the socket: its other descriptors may be able to sample the whole machine. */
   if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
     _exit (1);
+  warm_up ();
   if (!sysprof_elf_confine ())
     _exit (1);
 

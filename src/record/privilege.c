@@ -60,6 +60,29 @@ sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *nam
   return open (path, O_RDONLY | O_CLOEXEC);
 }
 
+int
+sysprof_privilege_open_mapped_file (Privilege *self, pid_t pid, uint64_t start, uint64_t end)
+{
+  char path[96];
+
+  g_snprintf (path, sizeof path,
+              "/proc/%d/map_files/%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x", pid, start,
+              end);
+  return open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+bool
+sysprof_privilege_load_walker (Privilege *self, WalkProgram *program)
+{
+  return sysprof_walk_program_load (program, NULL);
+}
+
+int
+sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, uint32_t index)
+{
+  return sysprof_walk_program_add_slab (program, index);
+}
+
 uint64_t
 sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name)
 {

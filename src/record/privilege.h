@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include "bpf/bpf.h"
+
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +30,15 @@ int sysprof_privilege_open_event (Privilege *self,
 
 /* A file of a process: NAME below /proc/PID. */
 int sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *name);
+
+/* The file behind an executable mapping of a process, also where it was deleted. */
+int
+sysprof_privilege_open_mapped_file (Privilege *self, pid_t pid, uint64_t start, uint64_t end);
+
+/* The walker in the kernel, sysprof_walk_program_load(); FALSE with errno. */
+bool sysprof_privilege_load_walker (Privilege *self, WalkProgram *program);
+int
+sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, uint32_t index);
 
 /* The inode behind a link like "ns/mnt" of /proc/PID, or 0. */
 uint64_t sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name);

@@ -18,18 +18,22 @@ static bool
 parse_mapping (Text line, ProcMapping *mapping)
 {
   Text rights, device;
+  uint64_t device_major, device_minor;
 
   if (!sysprof_text_hex (&line, &mapping->start) || !sysprof_text_skip (&line, "-") ||
       !sysprof_text_hex (&line, &mapping->end) || !sysprof_text_next_word (&line, &rights) ||
       sysprof_text_size (rights) < 4 || !sysprof_text_skip (&line, " ") ||
       !sysprof_text_hex (&line, &mapping->offset) || !sysprof_text_next_word (&line, &device) ||
-      !sysprof_text_skip (&line, " ") || !sysprof_text_u64 (&line, &mapping->inode) ||
-      mapping->end < mapping->start)
+      !sysprof_text_hex (&device, &device_major) || !sysprof_text_skip (&device, ":") ||
+      !sysprof_text_hex (&device, &device_minor) || !sysprof_text_skip (&line, " ") ||
+      !sysprof_text_u64 (&line, &mapping->inode) || mapping->end < mapping->start)
     return false;
 
   while (sysprof_text_skip (&line, " "))
     continue;
 
+  mapping->device_major = (uint32_t) device_major;
+  mapping->device_minor = (uint32_t) device_minor;
   mapping->is_executable = rights.at[2] == 'x';
   mapping->path = line;
   if (sysprof_text_starts_with (line, "/"))

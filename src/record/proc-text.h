@@ -12,6 +12,8 @@ typedef struct
   uint64_t end;
   uint64_t offset;
   uint64_t inode;
+  uint32_t device_major;
+  uint32_t device_minor;
   bool is_executable;
   Text path; /* as it stands there, less " (deleted)"; empty for a nameless mapping */
 } ProcMapping;

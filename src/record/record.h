@@ -21,6 +21,14 @@
 
 G_BEGIN_DECLS
 
+/* How the user's part of stacks is found. */
+typedef enum
+{
+  UNWIND_AUTO, /* by tables where that is permitted, else by frame pointers */
+  UNWIND_FRAME_POINTER,
+  UNWIND_TABLES, /* or not at all */
+} UnwindMethod;
+
 typedef struct
 {
   guint frequency;  /* samples per second and CPU; 0 = 1000 */
@@ -36,7 +44,8 @@ typedef struct
   const char *event;  /* NAME[:PERIOD]; NULL = cycles, else cpu-clock */
   gboolean kernel_only;
   gboolean user_only;
-  guint call_depth;   /* frames; 0 = the kernel's limit */
+  guint call_depth; /* frames; 0 = the kernel's limit */
+  UnwindMethod unwind;
   gboolean no_stacks; /* --unwind none: the address alone */
   gint64 delay_nsec;  /* start sampling so much later */
 } SamplerOptions;

@@ -4,6 +4,8 @@
 
 #include "store/builder.h"
 
+#include <string.h>
+
 void
 sysprof_builder_read_marks (Builder *self)
 {
@@ -30,6 +32,24 @@ sysprof_builder_read_marks (Builder *self)
   store->n_marks = frames->n;
 }
 
+/* Of captures that were joined, all must have it. */
+static void
+find_unwind_method (Store *store)
+{
+  StringId key = sysprof_intern_lookup (&store->strings, "org.gnome.sysprof.unwind");
+  uint32_t n_tables = 0, n_others = 0;
+
+  for (uint32_t i = 0; key != 0 && i < store->n_metadata; i++)
+    if (store->metadata[i].id == key)
+      {
+        if (strcmp (sysprof_store_string (store, store->metadata[i].value), "tables") == 0)
+          n_tables++;
+        else
+          n_others++;
+      }
+  store->has_walks = n_tables > 0 && n_others == 0;
+}
+
 void
 sysprof_builder_read_metadata (Builder *self)
 {
@@ -51,4 +71,5 @@ sysprof_builder_read_metadata (Builder *self)
     }
 
   store->n_metadata = frames->n;
+  find_unwind_method (store);
 }

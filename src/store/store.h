@@ -230,6 +230,7 @@ typedef struct Store
   Counters counters;
   Metadata *metadata; /* [n_metadata] */
   uint32_t n_metadata;
+  bool has_walks; /* stacks were walked with unwind tables: those that were cut end in an entry that says so */
   EmbeddedFiles files;
   JitName *jit_names; /* [n_jit_names] by address */
   uint32_t n_jit_names;

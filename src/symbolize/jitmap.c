@@ -25,6 +25,12 @@ find_name (const Store *store, uint64_t address)
              : NULL;
 }
 
+static SymbolKind
+kind_of (const char *name)
+{
+  return g_str_has_prefix (name, SYMBOL_CUT_PREFIX) ? SYMBOL_MARKER : SYMBOL_JIT;
+}
+
 static bool
 resolve (Symbolization *self, GError **error)
 {
@@ -33,20 +39,24 @@ resolve (Symbolization *self, GError **error)
   for (AddressId address = 1; address < addresses->n; address++)
     {
       const JitName *found;
+      const char *name;
 
       if (addresses->kind[address] != ADDRESS_JIT ||
           !sysprof_symbolization_is_open (self, address))
         continue;
 
       found = find_name (self->store, addresses->address[address]);
-      if (found != NULL)
-        sysprof_symbolization_name (self, address,
-                                    &(SymbolAnswer){
-                                        .name = sysprof_store_string (self->store, found->name),
-                                        .kind = SYMBOL_JIT,
-                                        .start = found->address,
-                                        .end = found->address + 1,
-                                    });
+      if (found == NULL)
+        continue;
+
+      name = sysprof_store_string (self->store, found->name);
+      sysprof_symbolization_name (self, address,
+                                  &(SymbolAnswer){
+                                      .name = name,
+                                      .kind = kind_of (name),
+                                      .start = found->address,
+                                      .end = found->address + 1,
+                                  });
     }
 
   return true;

@@ -32,6 +32,9 @@ typedef enum
   SYMBOL_MARKER, /* context switches, and the entry under which a cut stack stands */
 } SymbolKind;
 
+/* The name of an entry under which a stack stands that was cut: this, the reason's code, "]". */
+#define SYMBOL_CUT_PREFIX "[stack cut: "
+
 /* "user", "kernel", … as in the JSON of reports. */
 const char *sysprof_symbol_kind_to_string (SymbolKind kind);
 

@@ -75,6 +75,23 @@ bool sysprof_unwind_table_bias (const UnwindTable *table,
 /* Bytes of the block of a page; 0 = it has no rules. */
 size_t sysprof_unwind_table_block_size (const UnwindTable *table, uint32_t page);
 
+/* --- the worker --- */
+
+/* A child without rights that builds tables. *Owned* by one thread. */
+typedef struct
+{
+  ElfChild child;
+} UnwindWorker;
+
+#define UNWIND_WORKER_INIT    \
+  {                           \
+    .child = ELF_CHILD_INIT   \
+  }
+
+/* The table of the file that `fd` (borrowed) reads, as sysprof_unwind_table_build() makes it. Starts the child when there is
+ * none. ELF_CORRUPT also where the child died of it. */
+ElfStatus sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table);
+void sysprof_unwind_worker_clear (UnwindWorker *self);
 /* --- tables in use --- */
 
 /* Where tables are for those who walk: the index and slabs that are mapped from the maps of a WalkProgram, or memory of

@@ -29,6 +29,7 @@ typedef struct
   StringId binary;
   uint8_t end;        /* StackEnd; STACK_WHOLE in rows about names */
   uint8_t reason;     /* UnnamedReason */
+  uint8_t cut;        /* of cut_reasons; 0 = nobody said why */
   SymbolId outermost; /* the first such end that was found */
   uint64_t samples;
 } Finding;
@@ -40,14 +41,48 @@ static const struct
 } ends[] = {
   [STACK_WHOLE] = { "whole", "" },
   [STACK_KERNEL_ONLY] = { "kernel part only (exec, exit, or user code not asked for)", "" },
-  [STACK_CUT] = { "cut", "build it with -fno-omit-frame-pointer" },
+  [STACK_CUT] = { "cut", "" }, /* cut_reasons has more */
   [STACK_EMPTY] = { "empty: the kernel gave no address", "" },
 };
+
+/* Why who walked the stack went no further. */
+static const struct
+{
+  const char *code;
+  const char *reason;
+  const char *remedy;
+} cut_reasons[] = {
+  { "", "cut: no frame pointers", "build it with -fno-omit-frame-pointer" },
+  { "no-process", "cut: the process had just started, what it maps was not known yet", "" },
+  { "no-mapping", "cut: called from memory that no file is mapped to, or not any more", "" },
+  { "no-table", "cut: its unwind table was still being made",
+    "record longer: it is made once" },
+  { "escape", "cut: unwind information of a kind that is not followed", "" },
+  { "bad-fp", "cut: no unwind information, and no frame pointers",
+    "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer (Rust: -C "
+    "force-unwind-tables; Java: -XX:+PreserveFramePointer)" },
+  { "fault", "cut: its stack was not in memory", "" },
+  { "sp-not-rising", "cut: unwind information that contradicts the stack", "" },
+  { "zero", "cut: a return address of 0", "" },
+  { "depth", "cut: deeper than a sample can hold",
+    "look at its upper end: the innermost functions" },
+  { "compat", "cut: a 32-bit program", "" },
+};
+
+static uint8_t
+find_cut_reason (Text code)
+{
+  for (size_t i = 1; i < G_N_ELEMENTS (cut_reasons); i++)
+    if (sysprof_text_equal (code, cut_reasons[i].code))
+      return (uint8_t) i;
+  return 0;
+}
 
 static void
 count (GHashTable *findings, Finding finding)
 {
-  uint64_t key = (uint64_t) finding.binary << 16 | (uint64_t) finding.end << 8 | finding.reason;
+  uint64_t key = (uint64_t) finding.binary << 24 | (uint64_t) finding.cut << 16 |
+                 (uint64_t) finding.end << 8 | finding.reason;
   Finding *found = g_hash_table_lookup (findings, &key);
 
   if (found)
@@ -66,24 +101,24 @@ find_all (const ViewRequest *request, const StackWeights *weights)
   const SymbolTable *symbols = request->symbols;
   const StackTree *stacks = &store->stacks;
   GHashTable *findings = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
-  g_autofree StackId *outermost = g_new0 (StackId, MAX (stacks->n, 1));
 
   for (StackId i = 0; i < stacks->n; i++)
     {
       const Symbol *innermost, *last;
       StackEnd end;
 
-      outermost[i] = stacks->depth[i] <= 1 ? i : outermost[stacks->parent[i]];
       if (weights->self[i] == 0)
         continue;
-      end = sysprof_stack_end (store, symbols, outermost[i]);
-      last = &symbols->row[symbols->of_address[stacks->address[outermost[i]]]];
+      end = sysprof_stack_end (store, symbols, i);
+      last = &symbols->row[symbols->of_address[stacks->address[sysprof_stack_outermost (
+          store, symbols, i)]]];
       count (findings,
              (Finding){ end == STACK_EMPTY ? 0 : last->binary, (uint8_t) end, UNNAMED_NOT,
+                        find_cut_reason (sysprof_stack_cut_reason (store, symbols, i)),
                         (SymbolId) (last - symbols->row), weights->self[i] });
       innermost = &symbols->row[symbols->of_address[stacks->address[i]]];
       if (end != STACK_EMPTY && innermost->reason != UNNAMED_NOT)
-        count (findings, (Finding){ innermost->binary, STACK_WHOLE, innermost->reason, 0,
+        count (findings, (Finding){ innermost->binary, STACK_WHOLE, innermost->reason, 0, 0,
                                     weights->self[i] });
     }
   return findings;
@@ -108,7 +143,7 @@ compare_findings (const void *left, const void *right, void *data)
                   sysprof_intern_get (&symbols->strings, b->binary));
   if (order != 0)
     return order;
-  return (a->end - b->end) * 256 + a->reason - b->reason;
+  return (a->end - b->end) * 65536 + (a->cut - b->cut) * 256 + a->reason - b->reason;
 }
 
 static void
@@ -133,10 +168,11 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
   if (finding->end == STACK_CUT)
     {
       g_autofree char *reason =
-          g_strdup_printf ("cut: no frame pointers, e.g. in %s",
+          g_strdup_printf ("%s, e.g. in %s", cut_reasons[finding->cut].reason,
                            sysprof_symbol_name (symbols, finding->outermost));
 
       cells[REASON].text = sysprof_rows_dup (rows, reason);
+      cells[REMEDY].text = cut_reasons[finding->cut].remedy;
     }
 }
 

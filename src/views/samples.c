@@ -43,6 +43,7 @@ text_of_stack (Samples *self, StackId stack)
   Arena *arena = &self->rows->arena;
   StackText *text;
   StackEntry *entries;
+  SymbolId marker = 0;
   uint32_t n = 0;
 
   if (self->texts[stack])
@@ -54,6 +55,8 @@ text_of_stack (Samples *self, StackId stack)
       SymbolId symbol = symbols->of_address[store->stacks.address[at]];
       uint8_t kind = symbols->row[symbol].kind;
 
+      if (kind == SYMBOL_MARKER)
+        marker = symbol;
       if (kind == SYMBOL_MARKER ||
           (kind == SYMBOL_KERNEL && self->request->shape && self->request->shape->no_kernel))
         continue;
@@ -61,22 +64,50 @@ text_of_stack (Samples *self, StackId stack)
                                    sysprof_symbol_binary (symbols, symbol), kind };
     }
   if (sysprof_stack_end (store, symbols, stack) == STACK_CUT)
-    entries[n++] = (StackEntry){ "[stack cut]", "", SYMBOL_MARKER };
+    entries[n++] =
+        (StackEntry){ marker != 0 ? sysprof_symbol_name (symbols, marker) : "[stack cut]", "",
+                      SYMBOL_MARKER };
   *text = (StackText){ n, entries };
   self->texts[stack] = text;
   return text;
 }
 
-static void
-add_sample (Samples *self, uint32_t sample)
+/* The code of how a stack ended, as unwinding.md § 8 has them. */
+static const char *
+reason_of (Samples *self, uint32_t sample, StackEnd end)
 {
-  /* By StackEnd. Stacks come from frame pointers only, whose chain does not say why it ended. */
+  /* By StackEnd, where the kernel followed frame pointers: their chain does not say why it ended. */
   static const char *const reasons[] = {
     [STACK_WHOLE] = "end",
     [STACK_KERNEL_ONLY] = "fault",
     [STACK_CUT] = "bad-fp",
     [STACK_EMPTY] = "fault",
   };
+  const Store *store = self->request->store;
+  const SymbolTable *symbols = self->request->symbols;
+  StackId stack = store->samples.stack[sample], outermost;
+  Text cut = sysprof_stack_cut_reason (store, symbols, stack);
+
+  if (sysprof_text_size (cut) > 0)
+    {
+      g_autofree char *code = g_strndup (cut.at, sysprof_text_size (cut));
+
+      return sysprof_rows_dup (self->rows, code);
+    }
+  if (end != STACK_WHOLE)
+    return reasons[end];
+  if (store->processes.row[store->samples.process[sample]].is_kernel)
+    return "kernel-thread";
+  outermost = sysprof_stack_outermost (store, symbols, stack);
+  if (store->has_walks &&
+      symbols->row[symbols->of_address[store->stacks.address[outermost]]].kind == SYMBOL_KERNEL)
+    return "in-exec";
+  return "end";
+}
+
+static void
+add_sample (Samples *self, uint32_t sample)
+{
   const Store *store = self->request->store;
   const StackEvents *samples = &store->samples;
   StackId stack = samples->stack[sample];
@@ -89,11 +120,11 @@ add_sample (Samples *self, uint32_t sample)
   cells[CPU].number = samples->cpu[sample];
   cells[STACK].stack = text_of_stack (self, stack);
   cells[COMPLETE].flag = end == STACK_WHOLE;
-  cells[REASON].text =
-      end == STACK_WHOLE && store->processes.row[samples->process[sample]].is_kernel
-          ? "kernel-thread"
-          : reasons[end];
-  cells[UNWIND].text = end == STACK_EMPTY ? "none" : "frame-pointer";
+  cells[REASON].text = reason_of (self, sample, end);
+  if (end == STACK_EMPTY)
+    cells[UNWIND].text = "none";
+  else
+    cells[UNWIND].text = store->has_walks ? "tables" : "frame-pointer";
 }
 
 static bool

@@ -36,6 +36,8 @@ test_reads_saved_maps (void)
   g_assert_cmphex (mapping.end, ==, 0x55d0c8af0000);
   g_assert_cmphex (mapping.offset, ==, 0x2f000);
   g_assert_cmpuint (mapping.inode, ==, 131210);
+  g_assert_cmphex (mapping.device_major, ==, 0xfe);
+  g_assert_cmphex (mapping.device_minor, ==, 0);
   g_assert_true (mapping.is_executable);
 
   g_assert_true (sysprof_proc_next_mapping (&text, &mapping));

@@ -14,6 +14,7 @@
 #include "record/perf/request.h"
 #include "record/privilege.h"
 #include "record/pump-private.h"
+#include "record/unwinder/unwinder.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ struct _SysprofSampler
   /* Owned by the pump thread. */
   SamplingRequest request;
   EventFeed feed;
+  Unwinder *unwinder; /* NULL: the kernel follows frame pointers */
   UserFilter *filter;
   GArray *watched; /* of WatchedTask: when all are gone, the recording ends */
 };
@@ -197,6 +199,101 @@ open_session (SysprofSampler *self, Pump *pump, GError **error)
   return session;
 }
 
+/* --- how stacks are found --- */
+
+/* FALSE with `error` when tables were asked for and cannot be had. */
+static bool
+prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+
+  if (self->options.unwind == UNWIND_FRAME_POINTER || self->options.no_stacks ||
+      self->options.kernel_only)
+    return true;
+
+  self->unwinder = sysprof_unwinder_new (sysprof_pump_get_privilege (pump), &local);
+  if (self->unwinder != NULL)
+    {
+      const GArray *processes = self->request.processes;
+
+      if (sysprof_unwinder_start (
+              self->unwinder,
+              processes != NULL ? (const int32_t *) (const void *) processes->data : NULL,
+              processes != NULL ? processes->len : 0, &local))
+        {
+          self->request.session.walker = sysprof_unwinder_get_program (self->unwinder);
+          return true;
+        }
+      g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+    }
+
+  g_debug ("%s", local->message);
+  if (self->options.unwind == UNWIND_TABLES)
+    {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return false;
+    }
+  return true;
+}
+
+/* Not every event can have a program: tracepoints cannot. */
+static PerfSession *
+open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  PerfSession *session = open_session (self, pump, &local);
+
+  if (session == NULL && self->request.session.walker != NULL &&
+      self->options.unwind != UNWIND_TABLES)
+    {
+      g_clear_error (&local);
+      self->request.session.walker = NULL;
+      g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+      session = open_session (self, pump, &local);
+    }
+
+  if (local != NULL)
+    g_propagate_error (error, g_steal_pointer (&local));
+  return session;
+}
+
+static const char *
+name_of_method (const SysprofSampler *self)
+{
+  if (self->options.no_stacks)
+    return "none";
+  return self->unwinder != NULL ? "tables" : "frame-pointer";
+}
+
+/* Of how many walks each way to end was, and what they cost us. */
+static void
+finish_unwinder (SysprofSampler *self, Pump *pump, const PerfDecoder *decoder)
+{
+  g_autoptr (GString) counts = g_string_new (NULL);
+  UnwinderStatus status;
+
+  for (uint32_t i = 0; i < WALK_REASONS; i++)
+    if (decoder->n_walks[i] > 0)
+      g_string_append_printf (counts, "%s%s=%" G_GUINT64_FORMAT, counts->len > 0 ? " " : "",
+                              sysprof_walk_reason_to_string (i), decoder->n_walks[i]);
+  (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
+                                              sysprof_pump_now (), -1, -1,
+                                              "org.gnome.sysprof.walks", counts->str, -1);
+
+  sysprof_unwinder_stop (self->unwinder, &status);
+  g_debug ("Walks: %s", counts->str);
+  g_debug (
+      "Unwinder: %u tables (%u files without) of %.1f MB of text, %.1f MB in slabs of %.1f MB, built in %.0f ms; ready after "
+      "%.0f ms; %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+      " wake-ups, %.0f ms of CPU time, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT
+      " without room",
+      status.files.n_tables, status.files.n_without, (double) status.files.text_size / 1e6,
+      (double) status.use.table_bytes / 1e6, (double) status.use.slab_bytes / 1e6,
+      (double) status.files.building_nsec / 1e6, (double) status.ready_nsec / 1e6,
+      status.n_events, status.n_wake_ups, (double) status.cpu_nsec / 1e6, status.n_lost,
+      status.use.n_refused);
+}
+
 /* Whether a recording without samples is still what the person wanted. */
 static void
 report_failure (SysprofSampler *self, Pump *pump, const GError *error)
@@ -323,7 +420,13 @@ sysprof_sampler_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
                                   (const int32_t *) (void *) self->request.processes->data,
                                   self->request.processes->len);
 
-  session = open_session (self, pump, &local);
+  if (!prepare_unwinder (self, pump, &local))
+    {
+      sysprof_pump_report (pump, "Sampler", true, "%s", local->message);
+      return TRUE;
+    }
+
+  session = open_session_with_unwinder (self, pump, &local);
   if (session != NULL)
     start_session (self, pump, session);
   else if (!g_error_matches (local, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE))
@@ -352,6 +455,9 @@ sysprof_sampler_record (SysprofInstrument *instrument, Pump *pump)
     return;
 
   sysprof_perf_session_enable (self->feed.session);
+  (void) sysprof_capture_writer_add_metadata (
+      sysprof_pump_get_writer (pump), sysprof_pump_get_begin_time (pump), -1, -1,
+      "org.gnome.sysprof.unwind", name_of_method (self), -1);
   if (self->options.delay_nsec > 0)
     sysprof_pump_add_tick (pump, self->options.delay_nsec, delay_tick, self);
 }
@@ -360,8 +466,17 @@ static void
 sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
 {
   SysprofSampler *self = SYSPROF_SAMPLER (instrument);
+  PerfDecoder decoder = { 0 };
 
+  if (self->feed.session != NULL)
+    {
+      sysprof_event_feed_drain (&self->feed);
+      decoder = *sysprof_perf_session_get_decoder (self->feed.session);
+    }
   sysprof_event_feed_stop (&self->feed);
+  if (self->unwinder != NULL)
+    finish_unwinder (self, pump, &decoder);
+  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   g_clear_pointer (&self->filter, sysprof_user_filter_free);
 }
 
@@ -373,6 +488,7 @@ sysprof_sampler_finalize (GObject *object)
   for (guint i = 0; self->watched != NULL && i < self->watched->len; i++)
     sysprof_autofd_close (&g_array_index (self->watched, WatchedTask, i).fd);
   g_clear_pointer (&self->watched, g_array_unref);
+  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   sysprof_sampling_request_clear (&self->request);
   g_free ((void *) self->options.pids);
   g_free ((void *) self->options.tids);

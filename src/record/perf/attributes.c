@@ -70,7 +70,8 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->comm = 1;
   attr->comm_exec = 1;
   attr->task = 1;
-  attr->build_id = (self->features & FEATURE_BUILD_ID) != 0;
+  /* A build ID takes the place of the inode, by which who is told at once finds the file. */
+  attr->build_id = (self->features & FEATURE_BUILD_ID) != 0 && !self->options->tells_at_once;
 }
 
 static void
@@ -146,7 +147,7 @@ sysprof_perf_attributes_fill (const PerfAttributes *self,
     .use_clockid = 1,
     .clockid = CLOCK_MONOTONIC,
     .watermark = 1,
-    .wakeup_watermark = WAKE_UP_SIZE,
+    .wakeup_watermark = self->options->tells_at_once ? 1 : WAKE_UP_SIZE,
     /* Those without the right to look into the kernel may not even have a dummy that does. */
     .exclude_kernel = 1,
     .exclude_hv = 1,

@@ -90,13 +90,19 @@ forget_leader (int fd, bool is_added, void *data)
 }
 
 void
+sysprof_event_feed_drain (EventFeed *self)
+{
+  sysprof_perf_session_disable (self->session);
+  sysprof_perf_session_drain (self->session);
+}
+
+void
 sysprof_event_feed_stop (EventFeed *self)
 {
   if (self->session == NULL)
     return;
 
-  sysprof_perf_session_disable (self->session);
-  sysprof_perf_session_drain (self->session);
+  sysprof_event_feed_drain (self);
   account (self, sysprof_perf_session_count_untold_losses (self->session));
   sysprof_perf_session_set_leader_func (self->session, forget_leader, self->pump);
   g_clear_pointer (&self->session, sysprof_perf_session_close);

@@ -19,5 +19,7 @@ typedef struct
 /* Takes `session`: from now on its rings are drained and its losses counted. Call in *prepare*. */
 void sysprof_event_feed_start (EventFeed *self, Pump *pump, PerfSession *session);
 
-/* Everything off, the rest drained, all closed. */
+/* Everything off, and the rest drained. */
+void sysprof_event_feed_drain (EventFeed *self);
+/* The same, and all closed. */
 void sysprof_event_feed_stop (EventFeed *self);

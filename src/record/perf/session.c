@@ -260,6 +260,8 @@ open_all_cpus (PerfSession *self, GError **error)
   g_autoptr (GArray) online = sysprof_cpus_online ();
 
   self->ring_size = CLAMP (ALL_RINGS_SIZE / online->len, LEAST_RING_SIZE, RING_SIZE);
+  if (self->options.tells_at_once)
+    self->ring_size = LEAST_RING_SIZE;
   self->ring_size = (size_t) 1 << g_bit_nth_msf (self->ring_size, -1);
 
   for (guint i = 0; i < online->len; i++)
@@ -384,7 +386,10 @@ drain_cpu (PerfSession *self, SessionCpu *cpu)
 {
   self->decoder.cpu = cpu->cpu;
   self->decoder.throttled_since = cpu->throttled_since;
-  if (!sysprof_perf_ring_drain (&cpu->ring, self->scratch, sysprof_perf_decode, &self->decoder))
+  if (!sysprof_perf_ring_drain (
+          &cpu->ring, self->scratch,
+          self->options.func != NULL ? self->options.func : sysprof_perf_decode,
+          self->options.func != NULL ? self->options.func_data : &self->decoder))
     self->decoder.n_dropped++;
   cpu->throttled_since = self->decoder.throttled_since;
 }

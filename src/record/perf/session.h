@@ -51,6 +51,9 @@ typedef struct PerfSessionOptions
   bool exclude_kernel_stacks; /* samples, but not that part of their stacks */
   unsigned call_depth;        /* 0 = the kernel's limit */
   bool no_stacks;
+  bool tells_at_once;  /* wakes with every record; the rings are small */
+  PerfRecordFunc func; /* takes the records instead of the decoder; NULL = none */
+  void *func_data;
   const WalkProgram *walker; /* walks user stacks in the kernel; NULL = perf does. Borrowed */
   bool delayed;              /* sampling waits for sysprof_perf_session_enable_samples() */
 } PerfSessionOptions;

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A file is known by device and inode. That number can be used again for another file, and a file can be written anew: so
+ * it is opened and looked at again when it is mapped a while after it was last seen.
+ *
+ * Tables of files that nobody maps any more are kept as long as there is room: the compiler comes back. */
+
+#include "record/unwinder/files.h"
+
+#include "util/util.h"
+
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CHECK_USEC \
+  (2 * G_TIME_SPAN_SECOND) /* for so long a file is believed to be what it was */
+#define MOST_UNUSED  512   /* files that nobody maps */
+#define MOST_WORKERS 4
+#define VDSO_PATH    "[vdso]"
+
+typedef struct
+{
+  uint32_t device_major;
+  uint32_t device_minor;
+  uint64_t inode; /* 0 = the vDSO */
+} Key;
+
+typedef enum
+{
+  TABLE_PENDING,
+  TABLE_READY,
+  TABLE_NONE,
+} TableState;
+
+struct CodeFile
+{
+  Key key;
+  CodeFiles *files;
+  unsigned n_references; /* mappings; a file without stays for a while */
+  bool is_current;       /* what the table of files has for its key */
+  bool is_queued;        /* a worker has it */
+  TableState state;
+  UnwindFile *published;
+  UnwindTableHeader header; /* of its table */
+  uint64_t inode_generation;
+  struct timespec modified;
+  off_t size;
+  int64_t checked_usec;
+};
+
+/* *Owned* by the unwinder's thread, then by a builder, then by the unwinder's again. */
+typedef struct
+{
+  CodeFile *file; /* not looked into by the builder; NULL = the builder ends */
+  int fd;
+  ElfStatus status;
+  UnwindTable table;
+  int64_t nsec;
+} Job;
+
+struct CodeFiles
+{
+  UnwindPublisher *publisher;
+  Privilege *privilege;
+  GHashTable *by_key; /* of CodeFile, current ones */
+  GAsyncQueue *to_build;
+  GAsyncQueue *done;
+  GThread *builders[MOST_WORKERS];
+  unsigned n_builders;
+  unsigned n_unused;
+  int wake_fd;
+  CodeFilesStatus status;
+};
+
+typedef struct
+{
+  GAsyncQueue *to_build;
+  GAsyncQueue *done;
+  int wake_fd;
+} BuilderStart;
+
+static guint
+hash_key (const void *data)
+{
+  const Key *key = data;
+
+  return g_int64_hash (&(gint64){ (gint64) key->inode }) ^ key->device_major * 4096 ^
+         key->device_minor;
+}
+
+static gboolean
+equal_keys (const void *a, const void *b)
+{
+  const Key *left = a, *right = b;
+
+  return left->inode == right->inode && left->device_major == right->device_major &&
+         left->device_minor == right->device_minor;
+}
+
+/* --- builders: a thread each that waits for its child --- */
+
+static void *
+build_tables (void *data)
+{
+  BuilderStart start = *(BuilderStart *) data;
+  UnwindWorker worker = UNWIND_WORKER_INIT;
+  const uint64_t one = 1;
+  Job *job;
+
+  g_free (data);
+  while ((job = g_async_queue_pop (start.to_build))->file != NULL)
+    {
+      int64_t begin = g_get_monotonic_time ();
+
+      job->status = sysprof_unwind_worker_build (&worker, job->fd, &job->table);
+      job->nsec = (g_get_monotonic_time () - begin) * 1000;
+      sysprof_autofd_close (&job->fd);
+      g_async_queue_push (start.done, job);
+      (void) !write (start.wake_fd, &one, sizeof one); /* full: it is awake already */
+    }
+
+  g_free (job);
+  sysprof_unwind_worker_clear (&worker);
+  return NULL;
+}
+
+static void
+start_builders (CodeFiles *self)
+{
+  unsigned n = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      BuilderStart *start = g_new (BuilderStart, 1);
+
+      *start = (BuilderStart){ self->to_build, self->done, self->wake_fd };
+      self->builders[self->n_builders++] = g_thread_new ("sysprof-tables", build_tables, start);
+    }
+}
+
+static void
+queue_job (CodeFiles *self, CodeFile *file, int fd, bool soon)
+{
+  Job *job = g_new0 (Job, 1);
+
+  job->file = file;
+  job->fd = fd;
+  if (file != NULL)
+    {
+      file->is_queued = true;
+      self->status.n_waiting++;
+    }
+  if (soon)
+    g_async_queue_push_front (self->to_build, job);
+  else
+    g_async_queue_push (self->to_build, job);
+}
+
+/* --- files --- */
+
+static void
+free_file (CodeFile *file)
+{
+  if (file->published != NULL)
+    sysprof_unwind_file_unref (file->files->publisher, file->published,
+                               g_get_monotonic_time ());
+  g_free (file);
+}
+
+/* Frees it unless somebody has it still. */
+static void
+release_file (CodeFile *file)
+{
+  if (file->n_references == 0 && !file->is_current && !file->is_queued)
+    free_file (file);
+}
+
+/* From now on its key stands for another file, or for none. */
+static void
+retire_file (CodeFile *file)
+{
+  CodeFiles *self = file->files;
+
+  g_hash_table_remove (self->by_key, &file->key);
+  file->is_current = false;
+  if (file->n_references == 0)
+    self->n_unused--;
+  release_file (file);
+}
+
+static void
+retire_unused_files (CodeFiles *self)
+{
+  g_autoptr (GPtrArray) unused = g_ptr_array_new ();
+  GHashTableIter iter;
+  void *file;
+
+  g_hash_table_iter_init (&iter, self->by_key);
+  while (g_hash_table_iter_next (&iter, NULL, &file))
+    if (((CodeFile *) file)->n_references == 0)
+      g_ptr_array_add (unused, file);
+
+  for (guint i = 0; i < unused->len; i++)
+    retire_file (g_ptr_array_index (unused, i));
+}
+
+CodeFile *
+sysprof_code_file_ref (CodeFile *file)
+{
+  if (file != NULL && file->n_references++ == 0 && file->is_current)
+    file->files->n_unused--;
+  return file;
+}
+
+void
+sysprof_code_file_unref (CodeFile *file)
+{
+  CodeFiles *self;
+
+  if (file == NULL || --file->n_references > 0)
+    return;
+
+  self = file->files;
+  if (file->is_current && ++self->n_unused > MOST_UNUSED)
+    retire_unused_files (self);
+  else
+    release_file (file);
+}
+
+/* A copy of our own: all processes have the same one. */
+static int
+open_vdso (void)
+{
+  uintptr_t start = getauxval (AT_SYSINFO_EHDR);
+  size_t page = (size_t) sysconf (_SC_PAGESIZE);
+  autofd fd = memfd_create ("vdso", MFD_CLOEXEC);
+
+  if (start == 0 || fd < 0)
+    return -1;
+
+  /* It is a few pages long, and how many only its mapping says: write() stops where it ends. */
+  for (size_t i = 0; i < 16; i++)
+    if (write (fd, (const void *) (start + i * page), page) <= 0)
+      break;
+  return sysprof_steal_fd (&fd);
+}
+
+static int
+open_file (CodeFiles *self, const LiveMapping *mapping, struct stat *info)
+{
+  int fd;
+
+  if (mapping->inode != 0)
+    return sysprof_live_file_open (self->privilege, mapping, info);
+
+  fd = open_vdso ();
+  if (fd >= 0 && fstat (fd, info) != 0)
+    sysprof_autofd_close (&fd);
+  return fd;
+}
+
+static bool
+is_same_file (const CodeFile *file, const struct stat *info)
+{
+  return file->size == info->st_size && file->modified.tv_sec == info->st_mtim.tv_sec &&
+         file->modified.tv_nsec == info->st_mtim.tv_nsec;
+}
+
+/* What is known of the file, if it is certain to be that. */
+static CodeFile *
+find_file (CodeFiles *self,
+           const LiveMapping *mapping,
+           const Key *key,
+           uint64_t inode_generation,
+           int64_t now)
+{
+  CodeFile *file = g_hash_table_lookup (self->by_key, key);
+  struct stat info;
+  autofd fd = -1;
+
+  if (file == NULL)
+    return NULL;
+
+  if (inode_generation != 0 && file->inode_generation == 0)
+    file->inode_generation = inode_generation;
+  if (inode_generation != 0 && file->inode_generation != inode_generation)
+    {
+      retire_file (file);
+      return NULL;
+    }
+
+  if (key->inode == 0 || now - file->checked_usec < CHECK_USEC)
+    return file;
+
+  file->checked_usec = now;
+  fd = open_file (self, mapping, &info);
+  if (fd < 0 || is_same_file (file, &info))
+    return file;
+
+  retire_file (file);
+  return NULL;
+}
+
+CodeFile *
+sysprof_code_files_get (CodeFiles *self,
+                        const LiveMapping *mapping,
+                        uint64_t inode_generation,
+                        bool soon)
+{
+  Key key = { mapping->device_major, mapping->device_minor, mapping->inode };
+  int64_t now = g_get_monotonic_time ();
+  struct stat info = { 0 };
+  CodeFile *file;
+  int fd;
+
+  if (mapping->inode == 0 && strcmp (mapping->path, VDSO_PATH) != 0)
+    return NULL;
+
+  file = find_file (self, mapping, &key, inode_generation, now);
+  if (file != NULL)
+    return sysprof_code_file_ref (file);
+
+  fd = open_file (self, mapping, &info);
+  file = g_new0 (CodeFile, 1);
+  *file = (CodeFile){
+    .key = key,
+    .files = self,
+    .n_references = 1,
+    .is_current = true,
+    .state = fd >= 0 ? TABLE_PENDING : TABLE_NONE,
+    .inode_generation = inode_generation,
+    .modified = info.st_mtim,
+    .size = info.st_size,
+    .checked_usec = now,
+  };
+  if (fd < 0)
+    {
+      /* Whoever comes next may be able to. */
+      file->is_current = false;
+      self->status.n_without++;
+      return file;
+    }
+
+  g_hash_table_insert (self->by_key, &file->key, file);
+  queue_job (self, file, fd, soon);
+  return file;
+}
+
+static void
+adopt_result (CodeFiles *self, Job *job)
+{
+  CodeFile *file = job->file;
+
+  file->is_queued = false;
+  self->status.n_waiting--;
+  g_debug ("Table of inode %" G_GUINT64_FORMAT ": %s, %zu bytes", file->key.inode,
+           sysprof_elf_status_to_string (job->status), job->table.size);
+  self->status.building_nsec += job->nsec;
+  if (job->status == ELF_OK)
+    {
+      file->published = sysprof_unwind_publisher_add_table (self->publisher, &job->table,
+                                                            g_get_monotonic_time ());
+      file->header = *job->table.header;
+      self->status.text_size += job->table.header->text_size;
+      sysprof_unwind_table_clear (&job->table);
+    }
+  file->state = file->published != NULL ? TABLE_READY : TABLE_NONE;
+  if (file->state == TABLE_READY)
+    self->status.n_tables++;
+  else
+    self->status.n_without++;
+  release_file (file);
+}
+
+bool
+sysprof_code_files_collect (CodeFiles *self)
+{
+  bool any = false;
+  Job *job;
+
+  while ((job = g_async_queue_try_pop (self->done)) != NULL)
+    {
+      adopt_result (self, job);
+      g_free (job);
+      any = true;
+    }
+  return any;
+}
+
+void
+sysprof_code_file_describe (CodeFile *file, uint64_t offset, UnwindProcessMapping *mapping)
+{
+  UnwindTable table = { .header = file != NULL ? &file->header : NULL };
+
+  mapping->file = NULL;
+  mapping->bias = 0;
+  mapping->is_pending = file != NULL && file->state == TABLE_PENDING;
+  if (file != NULL && file->published != NULL &&
+      sysprof_unwind_table_bias (&table, mapping->start, mapping->end, offset, &mapping->bias))
+    mapping->file = file->published;
+}
+
+CodeFilesStatus
+sysprof_code_files_get_status (const CodeFiles *self)
+{
+  return self->status;
+}
+
+/* --- birth and death --- */
+
+CodeFiles *
+sysprof_code_files_new (UnwindPublisher *publisher, Privilege *privilege, int wake_fd)
+{
+  CodeFiles *self = g_new0 (CodeFiles, 1);
+
+  self->publisher = publisher;
+  self->privilege = privilege;
+  self->by_key = g_hash_table_new (hash_key, equal_keys);
+  self->to_build = g_async_queue_new ();
+  self->done = g_async_queue_new ();
+  self->wake_fd = wake_fd;
+  start_builders (self);
+  return self;
+}
+
+/* Nobody waits for these any more. */
+static void
+drop_jobs (GAsyncQueue *queue)
+{
+  Job *job;
+
+  while ((job = g_async_queue_try_pop (queue)) != NULL)
+    {
+      if (job->file != NULL)
+        {
+          job->file->is_queued = false;
+          release_file (job->file);
+        }
+      sysprof_autofd_close (&job->fd);
+      sysprof_unwind_table_clear (&job->table);
+      g_free (job);
+    }
+}
+
+void
+sysprof_code_files_free (CodeFiles *self)
+{
+  if (self == NULL)
+    return;
+
+  drop_jobs (self->to_build);
+  for (unsigned i = 0; i < self->n_builders; i++)
+    queue_job (self, NULL, -1, false);
+  for (unsigned i = 0; i < self->n_builders; i++)
+    g_thread_join (self->builders[i]);
+  drop_jobs (self->done);
+
+  retire_unused_files (self);
+  g_async_queue_unref (self->to_build);
+  g_async_queue_unref (self->done);
+  g_hash_table_unref (self->by_key);
+  g_free (self);
+}

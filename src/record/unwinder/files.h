@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The files whose code runs, each with its unwind table: built once by a worker without rights, shared by all processes.
+ * *Owned* by the unwinder's thread. */
+
+#pragma once
+
+#include "record/live-files.h"
+#include "unwind/unwind.h"
+
+#include <glib.h>
+
+typedef struct CodeFiles CodeFiles;
+typedef struct CodeFile CodeFile;
+
+typedef struct
+{
+  uint32_t n_tables;     /* built */
+  uint32_t n_without;    /* files of which no table could be made */
+  uint32_t n_waiting;    /* for their table */
+  uint64_t text_size;    /* bytes, of those with a table */
+  int64_t building_nsec; /* time of the workers */
+} CodeFilesStatus;
+
+/* Publishes with `publisher`, opens files with `privilege`; both borrowed. `wake_fd`, an eventfd, is written when
+ * sysprof_code_files_collect() has something to do. */
+CodeFiles *
+sysprof_code_files_new (UnwindPublisher *publisher, Privilege *privilege, int wake_fd);
+/* No file may be in use any more. */
+void sysprof_code_files_free (CodeFiles *self);
+
+/* The file behind a mapping; its table is built, if nobody asked for it before, `soon` before those that wait. NULL where there
+ * is no file. `inode_generation` 0 = not known. */
+CodeFile *sysprof_code_files_get (CodeFiles *self,
+                                  const LiveMapping *mapping,
+                                  uint64_t inode_generation,
+                                  bool soon);
+CodeFile *sysprof_code_file_ref (CodeFile *file);
+void sysprof_code_file_unref (CodeFile *file);
+
+/* Publishes the tables that are done. TRUE: there were some, and whoever maps the files is to be published again. */
+bool sysprof_code_files_collect (CodeFiles *self);
+
+/* Fills in the mapping whose bounds are set: of `file` (NULL: none) from `offset` on. */
+void
+sysprof_code_file_describe (CodeFile *file, uint64_t offset, UnwindProcessMapping *mapping);
+
+CodeFilesStatus sysprof_code_files_get_status (const CodeFiles *self);

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A process that was forked has what its parent has, and walks find that by themselves (the program in the kernel asks the
+ * parent). Most execute another program at once, so that what they inherit is published only when they have lived
+ * for a while, or when their parent goes another way.
+ *
+ * A process that has ended stays for a while: samples of it may still be on their way to a walk outside the kernel. */
+
+#include "record/unwinder/processes.h"
+
+#include "record/proc-text.h"
+#include "util/util.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define INHERIT_USEC (20 * G_TIME_SPAN_MILLISECOND) /* until a child is published */
+#define LINGER_USEC  (1 * G_TIME_SPAN_SECOND)       /* until an ended process is forgotten */
+#define READ_SIZE    (64 * 1024)
+
+#define MOST_MAPPINGS 16384 /* of one process: more is somebody's attempt to fill the tables */
+
+typedef struct
+{
+  uint64_t start;
+  uint64_t end;
+  uint64_t offset; /* in the file, of `start` */
+  CodeFile *file;  /* NULL = none */
+} CodeMapping;
+
+typedef struct
+{
+  int32_t pid;
+  int32_t parent_pid;
+  GArray *mappings;  /* of CodeMapping: ascending, apart */
+  bool is_changed;   /* since it was published */
+  bool is_waiting;   /* for a table */
+  bool is_inherited; /* not published: walks use the parent's */
+  int64_t
+      deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
+  bool has_ended;
+} CodeProcess;
+
+struct CodeProcesses
+{
+  UnwindPublisher *publisher;
+  CodeFiles *files;
+  Privilege *privilege;
+  GHashTable *by_pid; /* pid → CodeProcess */
+  GPtrArray *changed; /* of CodeProcess: to be published */
+  GQueue inheriting;  /* of Deadline, in their order */
+  GQueue lingering;   /* the same */
+  GHashTable *only;   /* pids; NULL = all */
+  GArray *scratch;    /* of UnwindProcessMapping */
+};
+
+typedef struct
+{
+  int32_t pid;
+  int64_t at_usec;
+} Deadline;
+
+static void
+clear_mapping (void *data)
+{
+  sysprof_code_file_unref (((CodeMapping *) data)->file);
+}
+
+static void
+free_process (void *data)
+{
+  CodeProcess *process = data;
+
+  g_array_unref (process->mappings);
+  g_free (process);
+}
+
+static CodeProcess *
+find_process (CodeProcesses *self, int32_t pid)
+{
+  return g_hash_table_lookup (self->by_pid, GINT_TO_POINTER (pid));
+}
+
+static bool
+is_wanted (const CodeProcesses *self, int32_t pid)
+{
+  return self->only == NULL || g_hash_table_contains (self->only, GINT_TO_POINTER (pid));
+}
+
+static CodeProcess *
+get_process (CodeProcesses *self, int32_t pid)
+{
+  CodeProcess *process = find_process (self, pid);
+
+  if (process != NULL)
+    return process;
+
+  process = g_new0 (CodeProcess, 1);
+  process->pid = pid;
+  process->mappings = g_array_new (false, false, sizeof (CodeMapping));
+  g_array_set_clear_func (process->mappings, clear_mapping);
+  g_hash_table_insert (self->by_pid, GINT_TO_POINTER (pid), process);
+  return process;
+}
+
+static void
+set_changed (CodeProcesses *self, CodeProcess *process)
+{
+  if (!process->is_changed)
+    g_ptr_array_add (self->changed, process);
+  process->is_changed = true;
+}
+
+/* `queue` is for those of this length, and so in their order. */
+static void
+set_deadline (GQueue *queue, CodeProcess *process, int64_t in_usec)
+{
+  Deadline *deadline = g_new (Deadline, 1);
+
+  process->deadline_usec = g_get_monotonic_time () + in_usec;
+  *deadline = (Deadline){ process->pid, process->deadline_usec };
+  g_queue_push_tail (queue, deadline);
+}
+
+static void
+forget_process (CodeProcesses *self, CodeProcess *process, int64_t now)
+{
+  if (process->is_changed)
+    g_ptr_array_remove_fast (self->changed, process);
+  if (!process->is_inherited)
+    sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) process->pid, now);
+  if (self->only != NULL)
+    g_hash_table_remove (self->only, GINT_TO_POINTER (process->pid));
+  g_hash_table_remove (self->by_pid, GINT_TO_POINTER (process->pid));
+}
+
+/* --- mappings --- */
+
+/* The first that ends behind `address`. */
+static guint
+find_mapping (const GArray *mappings, uint64_t address)
+{
+  guint low = 0, high = mappings->len;
+
+  while (low < high)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (g_array_index (mappings, CodeMapping, middle).end <= address)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+/* Cuts [start, end) out of what there is: unmapping is not told, being mapped over is. */
+static void
+make_room (GArray *mappings, uint64_t start, uint64_t end)
+{
+  guint i = find_mapping (mappings, start);
+
+  while (i < mappings->len && g_array_index (mappings, CodeMapping, i).start < end)
+    {
+      CodeMapping *old = &g_array_index (mappings, CodeMapping, i);
+      CodeMapping behind = *old;
+
+      if (old->end > end)
+        {
+          behind.offset += end - old->start;
+          behind.start = end;
+          if (old->start < start)
+            {
+              (void) sysprof_code_file_ref (behind.file);
+              old->end = start;
+              g_array_insert_val (mappings, i + 1, behind);
+            }
+          else
+            *old = behind;
+          return;
+        }
+
+      if (old->start < start)
+        {
+          old->end = start;
+          i++;
+        }
+      else
+        g_array_remove_index (mappings, i);
+    }
+}
+
+/* Takes the file. */
+static void
+add_mapping (CodeProcess *process, CodeMapping mapping)
+{
+  if (process->mappings->len >= MOST_MAPPINGS || mapping.start >= mapping.end)
+    {
+      sysprof_code_file_unref (mapping.file);
+      return;
+    }
+
+  make_room (process->mappings, mapping.start, mapping.end);
+  g_array_insert_val (process->mappings, find_mapping (process->mappings, mapping.start),
+                      mapping);
+}
+
+void
+sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
+{
+  autofd fd = sysprof_privilege_open_process_file (self->privilege, pid, "maps");
+  g_autoptr (GByteArray) text = g_byte_array_new ();
+  uint8_t part[READ_SIZE];
+  CodeProcess *process = NULL;
+  ProcMapping mapping;
+  Text maps;
+  ssize_t n;
+
+  while (fd >= 0 && (n = read (fd, part, sizeof part)) > 0)
+    g_byte_array_append (text, part, (guint) n);
+  if (text->len == 0)
+    return; /* the kernel's own, ended, or not for us to see */
+
+  maps = (Text){ (const char *) text->data, (const char *) text->data + text->len };
+  while (sysprof_proc_next_mapping (&maps, &mapping))
+    {
+      g_autofree char *path = NULL;
+      LiveMapping live = { pid,           mapping.start,        mapping.end,
+                           mapping.inode, mapping.device_major, mapping.device_minor };
+
+      if (!mapping.is_executable)
+        continue;
+
+      live.path = path = g_strndup (mapping.path.at, sysprof_text_size (mapping.path));
+      process = get_process (self, pid);
+      add_mapping (process,
+                   (CodeMapping){ mapping.start, mapping.end, mapping.offset,
+                                  sysprof_code_files_get (self->files, &live, 0, false) });
+    }
+  if (process != NULL)
+    {
+      process->is_inherited = false;
+      set_changed (self, process);
+    }
+}
+
+/* --- events --- */
+
+static void
+apply_mapped (CodeProcesses *self, const TaskEvent *event)
+{
+  CodeProcess *process = get_process (self, event->pid);
+  LiveMapping live = { event->pid,          event->start,        event->end, event->inode,
+                       event->device_major, event->device_minor, event->path };
+
+  add_mapping (process,
+               (CodeMapping){ event->start, event->end, event->offset,
+                              sysprof_code_files_get (self->files, &live,
+                                                      event->inode_generation, true) });
+  process->is_inherited = false;
+  set_changed (self, process);
+}
+
+static void
+apply_executed (CodeProcesses *self, const TaskEvent *event)
+{
+  CodeProcess *process = find_process (self, event->pid);
+
+  if (process == NULL)
+    return;
+
+  g_array_set_size (process->mappings, 0);
+  process->is_inherited = false;
+  process->has_ended = false;
+  sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) event->pid,
+                                         g_get_monotonic_time ());
+}
+
+static void
+apply_forked (CodeProcesses *self, const TaskEvent *event)
+{
+  CodeProcess *parent = find_process (self, event->parent_pid);
+  CodeProcess *child = find_process (self, event->pid);
+
+  if (self->only != NULL)
+    g_hash_table_add (self->only, GINT_TO_POINTER (event->pid));
+  if (child != NULL && child->has_ended)
+    {
+      /* The number was given again. */
+      forget_process (self, child, g_get_monotonic_time ());
+      child = NULL;
+    }
+  if (parent == NULL || child != NULL)
+    return; /* what is known of the child already is newer */
+
+  child = get_process (self, event->pid);
+  for (guint i = 0; i < parent->mappings->len; i++)
+    {
+      CodeMapping mapping = g_array_index (parent->mappings, CodeMapping, i);
+
+      (void) sysprof_code_file_ref (mapping.file);
+      g_array_append_val (child->mappings, mapping);
+    }
+  child->parent_pid = event->parent_pid;
+  child->is_inherited = true;
+  child->is_waiting = parent->is_waiting;
+  set_deadline (&self->inheriting, child, INHERIT_USEC);
+}
+
+static void
+publish_children_of (CodeProcesses *self, int32_t pid)
+{
+  GHashTableIter iter;
+  void *value;
+
+  g_hash_table_iter_init (&iter, self->by_pid);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      CodeProcess *process = value;
+
+      if (process->is_inherited && process->parent_pid == pid)
+        {
+          process->is_inherited = false;
+          set_changed (self, process);
+        }
+    }
+}
+
+static void
+apply_exited (CodeProcesses *self, const TaskEvent *event)
+{
+  CodeProcess *process = find_process (self, event->pid);
+
+  if (process == NULL)
+    return;
+
+  process->has_ended = true;
+  set_deadline (&self->lingering, process, LINGER_USEC);
+}
+
+void
+sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event)
+{
+  if (!is_wanted (self, event->kind == TASK_FORKED ? event->parent_pid : event->pid))
+    return;
+
+  switch (event->kind)
+    {
+    case TASK_MAPPED:
+      apply_mapped (self, event);
+      break;
+    case TASK_EXECUTED:
+      publish_children_of (self, event->pid);
+      apply_executed (self, event);
+      break;
+    case TASK_FORKED:
+      apply_forked (self, event);
+      break;
+    case TASK_EXITED:
+      publish_children_of (self, event->pid);
+      apply_exited (self, event);
+      break;
+    }
+}
+
+/* --- publishing --- */
+
+static void
+publish (CodeProcesses *self, CodeProcess *process, int64_t now)
+{
+  GArray *mappings = self->scratch;
+
+  process->is_changed = false;
+  process->is_waiting = false;
+  if (process->is_inherited)
+    return;
+
+  g_array_set_size (mappings, process->mappings->len);
+  for (guint i = 0; i < process->mappings->len; i++)
+    {
+      const CodeMapping *mapping = &g_array_index (process->mappings, CodeMapping, i);
+      UnwindProcessMapping *published = &g_array_index (mappings, UnwindProcessMapping, i);
+
+      published->start = mapping->start;
+      published->end = mapping->end;
+      sysprof_code_file_describe (mapping->file, mapping->offset, published);
+      process->is_waiting |= published->is_pending;
+    }
+
+  /* Without room the process is not known, which walks tell. */
+  (void) sysprof_unwind_publisher_set_process (
+      self->publisher, (uint32_t) process->pid,
+      (const UnwindProcessMapping *) (void *) mappings->data, mappings->len, now);
+}
+
+static void
+pass_deadline (CodeProcesses *self, const Deadline *deadline, int64_t now)
+{
+  CodeProcess *process = find_process (self, deadline->pid);
+
+  if (process == NULL || process->deadline_usec != deadline->at_usec)
+    return;
+
+  process->deadline_usec = 0;
+  if (process->has_ended)
+    {
+      char path[32];
+
+      /* Its first thread has; others may go on. */
+      g_snprintf (path, sizeof path, "/proc/%d", process->pid);
+      if (access (path, F_OK) != 0)
+        forget_process (self, process, now);
+      else
+        set_deadline (&self->lingering, process, LINGER_USEC);
+    }
+  else if (process->is_inherited)
+    {
+      process->is_inherited = false;
+      set_changed (self, process);
+    }
+}
+
+/* Returns when the next one is due. */
+static int64_t
+pass_deadlines (CodeProcesses *self, GQueue *queue, int64_t now)
+{
+  Deadline *first;
+
+  while ((first = g_queue_peek_head (queue)) != NULL && first->at_usec <= now)
+    {
+      (void) g_queue_pop_head (queue);
+      pass_deadline (self, first, now);
+      g_free (first);
+    }
+  return first != NULL ? first->at_usec : INT64_MAX;
+}
+
+static void
+find_waiting (CodeProcesses *self)
+{
+  GHashTableIter iter;
+  void *value;
+
+  g_hash_table_iter_init (&iter, self->by_pid);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    if (((CodeProcess *) value)->is_waiting)
+      set_changed (self, value);
+}
+
+int64_t
+sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t now)
+{
+  int64_t next = pass_deadlines (self, &self->inheriting, now);
+
+  next = MIN (next, pass_deadlines (self, &self->lingering, now));
+  if (tables_came)
+    find_waiting (self);
+  for (guint i = 0; i < self->changed->len; i++)
+    publish (self, g_ptr_array_index (self->changed, i), now);
+  g_ptr_array_set_size (self->changed, 0);
+  return next == INT64_MAX ? -1 : MAX (next - now, 0);
+}
+
+/* --- birth and death --- */
+
+CodeProcesses *
+sysprof_code_processes_new (UnwindPublisher *publisher, CodeFiles *files, Privilege *privilege)
+{
+  CodeProcesses *self = g_new0 (CodeProcesses, 1);
+
+  self->publisher = publisher;
+  self->files = files;
+  self->privilege = privilege;
+  self->by_pid = g_hash_table_new_full (NULL, NULL, NULL, free_process);
+  self->changed = g_ptr_array_new ();
+  self->scratch = g_array_new (false, false, sizeof (UnwindProcessMapping));
+  g_queue_init (&self->inheriting);
+  g_queue_init (&self->lingering);
+  return self;
+}
+
+void
+sysprof_code_processes_narrow (CodeProcesses *self, int32_t pid)
+{
+  if (self->only == NULL)
+    self->only = g_hash_table_new (NULL, NULL);
+  g_hash_table_add (self->only, GINT_TO_POINTER (pid));
+}
+
+void
+sysprof_code_processes_free (CodeProcesses *self)
+{
+  if (self == NULL)
+    return;
+
+  g_hash_table_unref (self->by_pid);
+  g_ptr_array_unref (self->changed);
+  g_array_unref (self->scratch);
+  g_queue_clear_full (&self->inheriting, g_free);
+  g_queue_clear_full (&self->lingering, g_free);
+  g_clear_pointer (&self->only, g_hash_table_unref);
+  g_free (self);
+}

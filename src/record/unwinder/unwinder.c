@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Time counts here: what a process executes before its mappings are published is walked without tables. So the thread has
+ * rings of its own, small ones that wake it with every record, and priority where that is allowed; tables are
+ * built by others.
+ *
+ * What happens on different CPUs comes through different rings: records are put in the order of time before they are
+ * applied. */
+
+#include "record/unwinder/unwinder.h"
+
+#include "record/perf/cpus.h"
+#include "record/perf/session.h"
+#include "record/perf/tasks.h"
+#include "record/unwinder/processes.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define SLICE_USEC    (2 * G_TIME_SPAN_MILLISECOND) /* of reading /proc, then events again */
+#define CPUS_USEC     (1 * G_TIME_SPAN_SECOND)
+#define PRIORITY      1
+#define NICE          (-10)
+#define USEC_PER_MSEC 1000
+
+struct Unwinder
+{
+  /* Frozen while the thread runs. */
+  WalkProgram program;
+  Privilege *privilege; /* for this thread alone */
+  UnwindIndex *index;   /* mapped */
+  GThread *thread;
+  int wake_fd;
+  atomic_bool stop_requested;
+  int32_t *only; /* [n_only] */
+  unsigned n_only;
+
+  /* Owned by the thread while it runs. */
+  uint8_t *slab[UNWIND_MOST_SLABS]; /* mapped */
+  UnwindPublisher *publisher;
+  CodeFiles *files;
+  CodeProcesses *processes;
+  PerfSession *session;
+  GArray *leaders;     /* of struct pollfd: the wake_fd first */
+  GByteArray *records; /* drained and not applied yet */
+  GArray *places;      /* of Place */
+  GArray *to_read;     /* of int32_t */
+  guint n_read;
+  int64_t begin_nsec;
+  UnwinderStatus status;
+};
+
+typedef struct
+{
+  int64_t time;
+  uint32_t offset; /* in `records` */
+} Place;
+
+static int64_t
+now_nsec (clockid_t clock)
+{
+  struct timespec now;
+
+  clock_gettime (clock, &now);
+  return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
+/* --- events --- */
+
+static void
+keep_record (const struct perf_event_header *record, void *data)
+{
+  Unwinder *self = data;
+  TaskEvent event;
+  Place place;
+
+  if (record->type == PERF_RECORD_LOST)
+    {
+      self->status.n_lost++;
+      return;
+    }
+  if (!sysprof_task_event_parse (&event, record))
+    return;
+
+  place = (Place){ event.time, self->records->len };
+  g_array_append_val (self->places, place);
+  g_byte_array_append (self->records, (const uint8_t *) record, record->size);
+}
+
+static int
+compare_places (const void *a, const void *b)
+{
+  const Place *left = a, *right = b;
+
+  if (left->time != right->time)
+    return left->time < right->time ? -1 : 1;
+  return left->offset < right->offset ? -1 : 1;
+}
+
+static void
+apply_events (Unwinder *self)
+{
+  sysprof_perf_session_drain (self->session);
+  g_array_sort (self->places, compare_places);
+  for (guint i = 0; i < self->places->len; i++)
+    {
+      TaskEvent event;
+      const uint8_t *record =
+          self->records->data + g_array_index (self->places, Place, i).offset;
+
+      if (sysprof_task_event_parse (&event, (const void *) record))
+        sysprof_code_processes_apply (self->processes, &event);
+    }
+
+  self->status.n_events += self->places->len;
+  g_array_set_size (self->places, 0);
+  g_byte_array_set_size (self->records, 0);
+}
+
+/* --- what runs already --- */
+
+static void
+list_processes (Unwinder *self)
+{
+  if (self->only == NULL)
+    self->to_read = sysprof_tasks_list_processes ();
+  else
+    {
+      self->to_read = g_array_new (false, false, sizeof (int32_t));
+      g_array_append_vals (self->to_read, self->only, self->n_only);
+    }
+}
+
+static bool
+is_reading (const Unwinder *self)
+{
+  return self->n_read < self->to_read->len;
+}
+
+static void
+read_processes (Unwinder *self)
+{
+  int64_t deadline = g_get_monotonic_time () + SLICE_USEC;
+
+  while (is_reading (self) && g_get_monotonic_time () < deadline)
+    sysprof_code_processes_read (self->processes,
+                                 g_array_index (self->to_read, int32_t, self->n_read++));
+}
+
+/* --- the thread --- */
+
+static void
+raise_priority (void)
+{
+  struct sched_param parameters = { .sched_priority = PRIORITY };
+
+  /* Not permitted: then more samples come before their tables, which is told. */
+  if (pthread_setschedparam (pthread_self (), SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) !=
+      0)
+    (void) setpriority (PRIO_PROCESS, (id_t) syscall (SYS_gettid), NICE);
+}
+
+static void
+update_cpus (Unwinder *self)
+{
+  g_autofree char *online = NULL;
+
+  if (g_file_get_contents (CPUS_ONLINE_PATH, &online, NULL, NULL))
+    sysprof_perf_session_update_cpus (self->session, online);
+}
+
+static void
+wait_for_something (Unwinder *self, int64_t until_usec)
+{
+  struct pollfd *fds = (struct pollfd *) (void *) self->leaders->data;
+  uint64_t n;
+
+  (void) poll (fds, self->leaders->len,
+               (int) ((until_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
+  self->status.n_wake_ups++;
+  if ((fds[0].revents & POLLIN) != 0)
+    (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
+}
+
+static void *
+run (void *data)
+{
+  Unwinder *self = data;
+  int64_t cpus_due = g_get_monotonic_time () + CPUS_USEC;
+
+  raise_priority ();
+  list_processes (self);
+  while (!atomic_load_explicit (&self->stop_requested, memory_order_acquire))
+    {
+      bool tables_came;
+      int64_t now, next;
+
+      apply_events (self);
+      if (is_reading (self))
+        read_processes (self);
+      tables_came = sysprof_code_files_collect (self->files);
+      now = g_get_monotonic_time ();
+      next = sysprof_code_processes_publish (self->processes, tables_came, now);
+      if (self->status.ready_nsec == 0 && !is_reading (self) &&
+          sysprof_code_files_get_status (self->files).n_waiting == 0)
+        self->status.ready_nsec = now_nsec (CLOCK_MONOTONIC) - self->begin_nsec;
+
+      if (now >= cpus_due)
+        {
+          update_cpus (self);
+          cpus_due = now + CPUS_USEC;
+        }
+      if (next < 0 || next > cpus_due - now)
+        next = cpus_due - now;
+      wait_for_something (self, is_reading (self) ? 0 : next);
+    }
+
+  self->status.cpu_nsec = now_nsec (CLOCK_THREAD_CPUTIME_ID);
+  return NULL;
+}
+
+/* --- birth and death --- */
+
+static uint8_t *
+make_slab (void *data, uint32_t index)
+{
+  Unwinder *self = data;
+  autofd fd = sysprof_privilege_add_walker_slab (self->privilege, &self->program, index);
+  void *bytes = fd >= 0
+                    ? mmap (NULL, UNWIND_SLAB_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                    : MAP_FAILED;
+
+  if (bytes == MAP_FAILED)
+    return NULL;
+  self->slab[index] = bytes;
+  return bytes;
+}
+
+static void
+set_load_error (GError **error)
+{
+  const char *why = g_strerror (errno);
+  int code = SYSPROF_ERROR_UNSUPPORTED;
+
+  if (errno == EPERM || errno == EACCES)
+    {
+      code = SYSPROF_ERROR_DENIED;
+      why = "that needs root, or CAP_BPF and CAP_PERFMON";
+    }
+  else if (errno == ENOSYS)
+    why = "this program was built without BPF";
+  g_set_error (error, SYSPROF_ERROR, code, "Cannot walk stacks in the kernel: %s.", why);
+}
+
+Unwinder *
+sysprof_unwinder_new (Privilege *privilege, GError **error)
+{
+  Unwinder *self = g_new0 (Unwinder, 1);
+  void *index;
+
+  self->wake_fd = -1;
+  self->privilege = sysprof_privilege_new (false);
+  if (!sysprof_privilege_load_walker (self->privilege, &self->program))
+    {
+      set_load_error (error);
+      sysprof_unwinder_free (self);
+      return NULL;
+    }
+
+  index = mmap (NULL, sizeof *self->index, PROT_READ | PROT_WRITE, MAP_SHARED,
+                self->program.index_fd, 0);
+  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (index == MAP_FAILED || self->wake_fd < 0)
+    {
+      sysprof_set_error_errno (error,
+                               "Cannot walk stacks in the kernel: no room for its tables");
+      sysprof_unwinder_free (self);
+      return NULL;
+    }
+
+  self->index = index;
+  self->publisher = sysprof_unwind_publisher_new (self->index, make_slab, self);
+  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
+  self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege);
+  self->records = g_byte_array_new ();
+  self->places = g_array_new (false, false, sizeof (Place));
+  self->leaders = g_array_new (false, false, sizeof (struct pollfd));
+  return self;
+}
+
+const WalkProgram *
+sysprof_unwinder_get_program (const Unwinder *self)
+{
+  return &self->program;
+}
+
+static void
+leader_changed (int fd, bool is_added, void *data)
+{
+  Unwinder *self = data;
+  struct pollfd watched = { .fd = fd, .events = POLLIN };
+
+  if (is_added)
+    {
+      g_array_append_val (self->leaders, watched);
+      return;
+    }
+
+  for (guint i = 1; i < self->leaders->len; i++)
+    if (g_array_index (self->leaders, struct pollfd, i).fd == fd)
+      {
+        g_array_remove_index_fast (self->leaders, i);
+        return;
+      }
+}
+
+bool
+sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error)
+{
+  PerfSessionOptions options = {
+    .target = PERF_TARGET_SYSTEM,
+    .cgroup_fd = -1,
+    .tells_at_once = true,
+    .func = keep_record,
+    .func_data = self,
+  };
+  struct pollfd wake = { .fd = self->wake_fd, .events = POLLIN };
+
+  self->session = sysprof_perf_session_open (&options, self->privilege, error);
+  if (self->session == NULL)
+    return false;
+
+  self->only = n_only > 0 ? g_memdup2 (only, n_only * sizeof *only) : NULL;
+  self->n_only = n_only;
+  for (unsigned i = 0; i < n_only; i++)
+    sysprof_code_processes_narrow (self->processes, only[i]);
+
+  g_array_append_val (self->leaders, wake);
+  sysprof_perf_session_set_leader_func (self->session, leader_changed, self);
+  self->begin_nsec = now_nsec (CLOCK_MONOTONIC);
+  sysprof_perf_session_enable (self->session);
+  self->thread = g_thread_try_new ("sysprof-unwind", run, self, error);
+  return self->thread != NULL;
+}
+
+static void
+end_thread (Unwinder *self)
+{
+  const uint64_t one = 1;
+
+  if (self->thread == NULL)
+    return;
+
+  atomic_store_explicit (&self->stop_requested, true, memory_order_release);
+  (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
+  g_thread_join (g_steal_pointer (&self->thread));
+}
+
+void
+sysprof_unwinder_stop (Unwinder *self, UnwinderStatus *status)
+{
+  end_thread (self);
+  self->status.files = sysprof_code_files_get_status (self->files);
+  self->status.use = sysprof_unwind_publisher_get_use (self->publisher);
+  *status = self->status;
+}
+
+void
+sysprof_unwinder_free (Unwinder *self)
+{
+  if (self == NULL)
+    return;
+
+  end_thread (self);
+  g_clear_pointer (&self->session, sysprof_perf_session_close);
+  sysprof_code_processes_free (self->processes);
+  sysprof_code_files_free (self->files);
+  if (self->publisher != NULL)
+    sysprof_unwind_publisher_free (self->publisher);
+  for (uint32_t i = 0; i < UNWIND_MOST_SLABS; i++)
+    if (self->slab[i] != NULL)
+      (void) munmap (self->slab[i], UNWIND_SLAB_SIZE);
+  if (self->index != NULL)
+    (void) munmap (self->index, sizeof *self->index);
+  sysprof_walk_program_clear (&self->program);
+  sysprof_autofd_close (&self->wake_fd);
+  sysprof_privilege_free (self->privilege);
+  g_clear_pointer (&self->records, g_byte_array_unref);
+  g_clear_pointer (&self->places, g_array_unref);
+  g_clear_pointer (&self->leaders, g_array_unref);
+  g_clear_pointer (&self->to_read, g_array_unref);
+  g_free (self->only);
+  g_free (self);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Keeps the walker in the kernel supplied: on a thread of its own, which the kernel wakes with every mapping, fork, exec and
+ * exit, it sees to it that the code of all processes has its tables.
+ *
+ * *Guarded*: the thread owns everything; from outside come only the calls below, on the pump thread. */
+
+#pragma once
+
+#include "bpf/bpf.h"
+#include "record/privilege.h"
+#include "record/unwinder/files.h"
+
+typedef struct Unwinder Unwinder;
+
+/* Loads the program. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build cannot. */
+Unwinder *sysprof_unwinder_new (Privilege *privilege, GError **error);
+
+/* For sessions that sample. */
+const WalkProgram *sysprof_unwinder_get_program (const Unwinder *self);
+
+/* Events on, then what runs already is read. `only`: [n_only] processes, with what they start; none = all. FALSE with `error`. */
+bool
+sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error);
+
+/* Ends the thread; sessions with the program are closed before. */
+void sysprof_unwinder_free (Unwinder *self);
+
+typedef struct
+{
+  CodeFilesStatus files;
+  UnwindUse use;
+  int64_t ready_nsec; /* from the start until what ran then had its tables; 0 = not yet */
+  int64_t cpu_nsec;   /* of the thread */
+  uint64_t n_events;
+  uint64_t n_wake_ups;
+  uint64_t n_lost; /* records that the kernel could not tell */
+} UnwinderStatus;
+
+/* What there was to do; valid once the thread has ended. */
+void sysprof_unwinder_stop (Unwinder *self, UnwinderStatus *status);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The child that builds tables.
+ *
+ *   request:  one byte, and with it the descriptor of a file
+ *   reply:    Reply, the table's bytes
+ */
+
+#include "unwind/unwind.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PATIENCE   20000                  /* ms for one table */
+#define MOST_BYTES (UINT64_C (256) << 20) /* of a table: all slabs */
+
+typedef struct
+{
+  uint32_t status; /* ElfStatus */
+  uint32_t padding;
+  uint64_t size; /* of the table */
+} Reply;
+
+static ElfStatus
+build (int fd, UnwindTable *table)
+{
+  ElfImage *image;
+  ElfStatus status = sysprof_elf_image_open (fd, &image);
+
+  if (status != ELF_OK)
+    return status;
+
+  status = sysprof_unwind_table_build (image, NULL, table);
+  sysprof_elf_image_free (image);
+  return status;
+}
+
+static void
+serve (int socket)
+{
+  uint8_t request;
+  int fd;
+
+  while (sysprof_elf_child_read_request (socket, &request, sizeof request, &fd))
+    {
+      UnwindTable table = { 0 };
+      Reply reply = { 0 };
+      bool is_sent;
+
+      reply.status = build (fd, &table);
+      reply.size = table.size;
+      if (fd >= 0)
+        (void) close (fd); /* it was only read */
+      is_sent = sysprof_elf_child_write (socket, &reply, sizeof reply) &&
+                sysprof_elf_child_write (socket, table.bytes, table.size);
+      sysprof_unwind_table_clear (&table);
+      if (!is_sent)
+        return;
+    }
+}
+
+/* --- the parent --- */
+
+static bool
+receive_table (const ElfChild *child, int64_t deadline, const Reply *reply, UnwindTable *table)
+{
+  uint8_t *bytes = malloc (reply->size);
+
+  if (bytes == NULL || !sysprof_elf_child_receive (child, deadline, bytes, reply->size))
+    {
+      free (bytes);
+      return false;
+    }
+  return sysprof_unwind_table_adopt (table, bytes, reply->size);
+}
+
+ElfStatus
+sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
+{
+  int64_t deadline = sysprof_elf_child_deadline (PATIENCE);
+  uint8_t request = 1;
+  Reply reply;
+
+  if (self->child.pid == 0 && !sysprof_elf_child_start (&self->child, serve))
+    return ELF_IO_ERROR;
+
+  if (!sysprof_elf_child_send_request (&self->child, &request, sizeof request, fd) ||
+      !sysprof_elf_child_receive (&self->child, deadline, &reply, sizeof reply) ||
+      reply.status > ELF_IO_ERROR || (reply.status == ELF_OK) != (reply.size > 0) ||
+      reply.size > MOST_BYTES ||
+      (reply.status == ELF_OK && !receive_table (&self->child, deadline, &reply, table)))
+    {
+      sysprof_unwind_worker_clear (self);
+      return ELF_CORRUPT;
+    }
+
+  return (ElfStatus) reply.status;
+}
+
+void
+sysprof_unwind_worker_clear (UnwindWorker *self)
+{
+  sysprof_elf_child_end (&self->child);
+}
