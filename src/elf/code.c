@@ -41,22 +41,85 @@ is_code (const ElfImage *image, const ElfSegment *segment, ElfCode *code)
   return size > 0 && !__builtin_add_overflow (segment->address, size, &code->end);
 }
 
+static int
+compare_code (const void *a, const void *b)
+{
+  const ElfCode *left = a, *right = b;
+
+  return left->start < right->start ? -1 : left->start > right->start;
+}
+
+/* What overlaps belongs to the first. */
+static size_t
+sort_apart (ElfCode *code, size_t n)
+{
+  size_t n_apart = 0;
+
+  qsort (code, n, sizeof *code, compare_code);
+  for (size_t i = 0; i < n; i++)
+    {
+      if (n_apart > 0 && code[i].start < code[n_apart - 1].end)
+        {
+          code[i].offset += code[n_apart - 1].end - code[i].start;
+          code[i].start = code[n_apart - 1].end;
+        }
+      if (code[i].start < code[i].end)
+        code[n_apart++] = code[i];
+    }
+  return n_apart;
+}
+
 size_t
 sysprof_elf_image_code (const ElfImage *image, ElfCode *code, size_t most)
 {
   size_t n = 0;
 
+  for (uint32_t i = 0; i < image->n_segments && n < most; i++)
+    if (is_code (image, &image->segments[i], &code[n]))
+      n++;
+  return sort_apart (code, n);
+}
+
+/* The part of an executable section that its segment has bytes for. */
+static bool
+is_text (const ElfImage *image, const ElfSection *section, ElfCode *text)
+{
+  if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR) ||
+      (section->flags & SHF_COMPRESSED) || section->size == 0)
+    return false;
+
   for (uint32_t i = 0; i < image->n_segments; i++)
+    {
+      ElfCode code;
+
+      if (!is_code (image, &image->segments[i], &code) || section->address < code.start ||
+          section->address >= code.end)
+        continue;
+      text->start = section->address;
+      text->end = section->size < code.end - section->address ? section->address + section->size
+                                                              : code.end;
+      text->offset = code.offset + (section->address - code.start);
+      return true;
+    }
+  return false;
+}
+
+size_t
+sysprof_elf_image_text (const ElfImage *image, ElfCode *text, size_t most)
+{
+  size_t n = 0;
+
+  for (uint32_t i = 1; i < image->n_sections; i++)
     {
       ElfCode one;
 
-      if (!is_code (image, &image->segments[i], &one))
+      if (!is_text (image, &image->sections[i], &one))
         continue;
-      if (n < most)
-        code[n] = one;
-      n++;
+      if (n == most)
+        return sysprof_elf_image_code (image, text, most);
+      text[n++] = one;
     }
-  return n;
+  return n > 0 ? sort_apart (text, n) : sysprof_elf_image_code (image, text, most);
 }
 
 ElfStatus

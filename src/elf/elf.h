@@ -110,9 +110,12 @@ typedef struct
   uint64_t offset; /* of the first byte in the file */
 } ElfCode;
 
-/* The executable segments as far as the file has bytes for them, in the file's order; at most `most`. Returns how many
- * there are. */
+/* The executable segments as far as the file has bytes for them, ascending and apart; the first `most` of the file. */
 size_t sysprof_elf_image_code (const ElfImage *image, ElfCode *code, size_t most);
+
+/* What of them is code: by the executable sections, as an old linker's segment holds read-only data as well; where there are no
+ * sections, or more than `most`, the segments. Ascending and apart. */
+size_t sysprof_elf_image_text (const ElfImage *image, ElfCode *text, size_t most);
 
 /* `size` bytes of code from `start` on. */
 ElfStatus

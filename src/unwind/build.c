@@ -10,6 +10,8 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#define MOST_TEXTS 64 /* executable sections */
+
 /* Between functions linkers put up to 15 bytes of padding. They belong to the function before: two rows saved, and a
  * return address right behind a call that never returns is looked up where the call is. */
 #define MOST_PADDING 15
@@ -25,37 +27,6 @@ typedef struct
   UnwindTableHeader header;
   ElfImage *image;
 } Build;
-
-static int
-compare_code (const void *a, const void *b)
-{
-  const ElfCode *left = a, *right = b;
-
-  return left->start < right->start ? -1 : left->start > right->start;
-}
-
-/* Executable segments, ascending and asegment. */
-static size_t
-find_code (const ElfImage *image, ElfCode code[UNWIND_MOST_SEGMENTS])
-{
-  size_t n = sysprof_elf_image_code (image, code, UNWIND_MOST_SEGMENTS);
-  size_t n_apart = 0;
-
-  if (n > UNWIND_MOST_SEGMENTS)
-    n = UNWIND_MOST_SEGMENTS;
-  qsort (code, n, sizeof *code, compare_code);
-  for (size_t i = 0; i < n; i++)
-    {
-      if (n_apart > 0 && code[i].start < code[n_apart - 1].end)
-        {
-          code[i].offset += code[n_apart - 1].end - code[i].start;
-          code[i].start = code[n_apart - 1].end;
-        }
-      if (code[i].start < code[i].end)
-        code[n_apart++] = code[i];
-    }
-  return n_apart;
-}
 
 #define RBX 3
 
@@ -99,11 +70,11 @@ next_start (const Cfi *cfi, size_t next, uint64_t start)
   return next < cfi->n_functions ? cfi->function[next].start : UINT64_MAX;
 }
 
-/* The functions of one executable segment. One ends where the next of its section begins, whatever it says. */
+/* The functions of one executable section. One ends where the next of its section begins, whatever it says. */
 static void
-add_segment (Build *self, ElfCode segment)
+add_text (Build *self, ElfCode text)
 {
-  uint64_t at = segment.start;
+  uint64_t at = text.start;
 
   for (;;)
     {
@@ -114,10 +85,10 @@ add_segment (Build *self, ElfCode segment)
       const CfiFunction *function = is_debug ? debug : eh;
       uint64_t end, limit;
 
-      if (function == NULL || function->start >= segment.end)
+      if (function == NULL || function->start >= text.end)
         break;
 
-      end = function->end < segment.end ? function->end : segment.end;
+      end = function->end < text.end ? function->end : text.end;
       limit = next_start (cfi, is_debug ? self->next_debug : self->next_eh, function->start);
       if (is_debug && eh != NULL && eh->start < limit)
         limit = eh->start;
@@ -142,13 +113,16 @@ add_segment (Build *self, ElfCode segment)
       at = end;
     }
 
-  add_gap (self, at, segment.end);
+  add_gap (self, at, text.end);
 }
 
 /* Everything from the beginning; what was added before is forgotten. */
 static ElfStatus
 add_all (Build *self, const ElfCode *code, size_t n_code)
 {
+  ElfCode text[MOST_TEXTS];
+  size_t n_texts = sysprof_elf_image_text (self->image, text, MOST_TEXTS);
+
   sysprof_table_builder_free (self->builder);
   self->builder = sysprof_table_builder_new (code, n_code);
   if (self->builder == NULL)
@@ -158,12 +132,12 @@ add_all (Build *self, const ElfCode *code, size_t n_code)
   self->header = (UnwindTableHeader){
     .n_refused = (uint32_t) (self->eh.n_refused + self->debug.n_refused),
   };
-  for (size_t i = 0; i < n_code; i++)
+  for (size_t i = 0; i < n_texts; i++)
     {
-      self->header.text_size += code[i].end - code[i].start;
-      add_segment (self, code[i]);
-      /* Behind a segment there is nothing. */
-      sysprof_table_builder_add (self->builder, code[i].end, RULE_NONE);
+      self->header.text_size += text[i].end - text[i].start;
+      add_text (self, text[i]);
+      /* Behind a section there may be data, or nothing. */
+      sysprof_table_builder_add (self->builder, text[i].end, RULE_NONE);
     }
   return ELF_OK;
 }
@@ -183,7 +157,7 @@ sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable 
   uint16_t machine = sysprof_elf_image_machine (image);
   ElfFrames eh_frame = { 0 }, debug_frame = { 0 };
   ElfCode code[UNWIND_MOST_SEGMENTS];
-  size_t n_code = find_code (image, code);
+  size_t n_code = sysprof_elf_image_code (image, code, UNWIND_MOST_SEGMENTS);
   Build self = { 0 };
   ElfStatus status;
 

@@ -27,7 +27,7 @@ typedef struct
   uint32_t magic;
   uint32_t n_pages;
   uint64_t start;        /* link-time address of the first page */
-  uint64_t text_size;    /* bytes of executable segments */
+  uint64_t text_size;    /* bytes of code */
   uint64_t covered_size; /* those of them that have a rule */
   uint32_t n_functions;
   uint32_t n_refused; /* entries that could not be read */

@@ -185,9 +185,20 @@ def spans(path, section):
 def code(path):
     ranges = []
     for line in read("readelf", "-lW", path).stdout.splitlines():
-        if match := re.match(r"  LOAD +0x\w+ 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ ..E", line):
-            ranges.append((int(match[1], 16), int(match[1], 16) + int(match[2], 16)))
+        if match := re.match(r"  LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ ..E", line):
+            offset, start, size = (int(word, 16) for word in match.groups())
+            ranges.append((start, start + size, offset))
     return sorted(ranges)
+
+
+def is_context_start(path, ranges, address):
+    """glibc's __start_context, which nobody calls: it begins by taking its stack from RBX."""
+    with open(path, "rb") as file:
+        for start, end, offset in ranges:
+            if start <= address < end:
+                file.seek(offset + address - start)
+                return file.read(7).removeprefix(b"\xf3\x0f\x1e\xfa")[:3] == b"\x48\x89\xdc"
+    return False
 
 
 def is_elf(path):
@@ -232,15 +243,18 @@ def check(path):
 
     n, last = 0, 0
     for start, end, expected in covered:
-        if not any(a <= start < b for a, b in ranges):
+        if not any(a <= start < b for a, b, _ in ranges):
             continue
-        end = min(end, max(b for a, b in ranges if a <= start < b))
+        end = min(end, max(b for a, b, _ in ranges if a <= start < b))
+        if ours(start) == "end" and is_context_start(path, ranges, start):
+            last = end
+            continue
         for address in (start, end - 1):
             if address >> 16 in full and ours(address) == "escape":
                 continue
             assert agrees(expected, ours(address)), f"{path} {address:x}: {ours(address)!r}, and by readelf {expected!r}"
         n += 1
-        if last and start - last > MOST_PADDING and any(a <= last and start <= b for a, b in ranges):
+        if last and start - last > MOST_PADDING and any(a <= last and start <= b for a, b, _ in ranges):
             for address in (last, start - 1):
                 assert ours(address) in ("none", "signal", "end"), f"{path} {address:x}: {ours(address)!r} where nothing is said"
         last = end
