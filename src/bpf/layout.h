@@ -74,6 +74,7 @@ typedef enum
   RULE_LR, /* arm64: CFA = SP + offset, return address still in LR; first frame, or after a signal */
   RULE_SP_BX, /* as RULE_SP, and says where the caller's RBX is. Bits 4–13 offset / 8, 14–20 slot, 21–27 slot of RBX */
   RULE_BP_BX, /* as RULE_BP, the same */
+  RULE_RA, /* CFA = SP + offset, return address in a register; first frame only. Fields as of RULE_REG */
   RULE_KINDS
 } RuleKind;
 
@@ -237,8 +238,8 @@ typedef struct
   uint64_t ip; /* of the frame that is next, the last of the addresses */
   uint64_t sp;
   uint64_t fp;
-  uint32_t flags; /* WALK_REST_… */
-  uint32_t size;  /* of the copy, which begins at `sp` */
+  uint32_t flags;         /* WALK_REST_… */
+  uint32_t size;          /* of the copy, which begins at `sp` */
   uint64_t registers[16]; /* by DWARF number */
 } WalkRest;
 

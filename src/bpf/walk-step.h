@@ -236,7 +236,11 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
     return walk_stop (state, WALK_BAD_FP);
   if (ip == 0 && caller_fp == 0)
     return walk_stop (state, WALK_ROOT);
-  if ((caller_fp != 0 && caller_fp <= fp) || !walk_find_mapping (state, input, ip - 1))
+  if (!walk_find_mapping (state, input, ip - 1))
+    return walk_stop (state, WALK_BAD_FP);
+  /* A caller with rules uses the register as it likes. */
+  if (caller_fp != 0 && caller_fp <= fp &&
+      RULE_KIND (walk_rule_of (state, input, ip - 1)) == RULE_NONE)
     return walk_stop (state, WALK_BAD_FP);
 
   state->used |= state->has_registers ? WALK_USED_FP | WALK_USED_FP_FIRST : WALK_USED_FP;
@@ -383,6 +387,17 @@ walk_find_bx (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, u
   return walk_read (input, cfa - UINT64_C (8) * slot, bx);
 }
 
+/* The CFA may be the stack pointer itself; there is one such step at most, as the registers are known once. */
+WALK_INLINE bool
+walk_step_by_register (WalkState *state, WalkInput *input, uint32_t rule)
+{
+  uint64_t ip = 0;
+
+  if (!walk_read_register (state, input, RULE_REG_NUMBER (rule), &ip))
+    return walk_stop (state, WALK_ESCAPE);
+  return walk_go_on (state, ip, state->sp + RULE_REG_OFFSET (rule), state->fp);
+}
+
 /* From state->ip to its caller. False: the walk ended, and state->reason says why. */
 WALK_INLINE bool
 sysprof_walk_step (WalkState *state, WalkInput *input)
@@ -404,6 +419,8 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
     return walk_stop (state, WALK_END);
   if (RULE_KIND (rule) == RULE_SIGNAL)
     return walk_step_by_signal (state, input);
+  if (RULE_KIND (rule) == RULE_RA)
+    return walk_step_by_register (state, input, rule);
 
   if (!walk_find_cfa (state, input, rule, &cfa))
     return false;

@@ -172,10 +172,15 @@ run_register_instruction (Program *self, uint8_t operation)
       break;
     case DW_CFA_VAL_OFFSET:
     case DW_CFA_VAL_OFFSET_SF:
-    case DW_CFA_REGISTER:
       where.kind = WHERE_ELSEWHERE;
       if (!cursor_uleb128 (&self->at, &other))
         return false;
+      break;
+    case DW_CFA_REGISTER:
+      if (!cursor_uleb128 (&self->at, &other))
+        return false;
+      where.kind = other < 16 ? WHERE_REGISTER : WHERE_ELSEWHERE;
+      where.offset = (int64_t) (other & 15);
       break;
     case DW_CFA_EXPRESSION:
       where.kind = WHERE_EXPRESSION;

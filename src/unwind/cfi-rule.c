@@ -221,6 +221,19 @@ with_bx (uint32_t rule, const CfiState *state)
                        RULE_OFFSET (rule), slot, bx);
 }
 
+/* vfork() keeps its return address in a register, as its stack is its child's as well. */
+static uint32_t
+rule_of_ra_register (const CfiState *state)
+{
+  if (state->cfa != CFA_REGISTER || state->cfa_register != sysprof_cfi_x86_64.sp ||
+      state->cfa_offset < 0 || !is_multiple_of_8 (state->cfa_offset) ||
+      state->cfa_offset > RULE_REG_MOST_OFFSET ||
+      slot_of (state, &state->fp, &sysprof_cfi_x86_64) != SLOT_UNCHANGED)
+    return RULE_ESCAPE;
+  return RULE_MAKE (RULE_RA, RULE_REG_FIELD (state->ra.offset, state->cfa_offset),
+                    SLOT_UNCHANGED);
+}
+
 uint32_t
 sysprof_cfi_rule (const CfiState *state, CfiRuleKind kind)
 {
@@ -234,6 +247,8 @@ sysprof_cfi_rule (const CfiState *state, CfiRuleKind kind)
     return rule_of_expression (state->cfa_expression, 0, machine, true);
   if (state->ra.kind == WHERE_UNDEFINED)
     return RULE_MAKE (RULE_END, 0, 0);
+  if (state->ra.kind == WHERE_REGISTER && !kind.is_signal)
+    return rule_of_ra_register (state);
   /* A signal frame that says it in another way, or a return address that is not where a call leaves it. */
   if (kind.is_signal || state->ra.kind != WHERE_AT_CFA || state->ra.offset != -8)
     return RULE_ESCAPE;

@@ -13,7 +13,8 @@ typedef enum
   WHERE_SAME,
   WHERE_AT_CFA,     /* saved at CFA + offset */
   WHERE_EXPRESSION, /* saved at the address that the expression gives */
-  WHERE_ELSEWHERE,  /* in another register, or a value that is computed */
+  WHERE_REGISTER,   /* in the register number `offset` */
+  WHERE_ELSEWHERE,  /* a value that is computed */
 } WhereKind;
 
 typedef struct

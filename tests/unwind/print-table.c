@@ -69,6 +69,9 @@ print_rule (uint32_t rule, bool is_arm64)
     case RULE_SP_LOAD:
       printf ("[rsp+%u]+8", RULE_OFFSET (rule));
       break;
+    case RULE_RA:
+      printf ("rsp+%u %s\n", RULE_REG_OFFSET (rule), registers[RULE_REG_NUMBER (rule)]);
+      return;
     case RULE_PLT:
       printf ("plt%u", RULE_OFFSET (rule) / 8);
       break;

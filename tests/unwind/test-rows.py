@@ -79,6 +79,10 @@ def expression_at(found, entry, location):
     return value
 
 
+DWARF_NAMES = ["rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+               "r14", "r15"]
+
+
 def words(expression):
     """What our tool prints for an expression, less the frame pointer."""
     if match := PLT.match(expression):
@@ -96,6 +100,8 @@ def expected_of_row(cfa, fp, ra):
     """None: any answer that says it does not know."""
     if ra == "u":
         return "end"
+    if (match := re.match(r"r(\d+)$", ra)) and fp in ("u", "s") and (base := re.match(r"rsp\+(\d+)$", cfa)):
+        return f"{cfa} {DWARF_NAMES[int(match[1])]}" if int(base[1]) % 8 == 0 else "escape"
     if ra != "c-8":
         return "escape"
     if (match := BASE.match(cfa)) and int(match[2]) >= 0 and int(match[2]) % 8 == 0:
