@@ -27,6 +27,8 @@ static uint32_t walk_page (WalkInput *input, uint32_t index);
 static const UnwindMapping *walk_mapping (WalkInput *input, uint32_t index);
 /* Of the first frame, by DWARF number; false: not among those that were kept. */
 static bool walk_register (WalkInput *input, uint32_t number, uint64_t *value);
+/* Eight bytes of the program's code, the first in the lowest bits; false: not there. */
+static bool walk_code (WalkInput *input, uint64_t address, uint64_t *bytes);
 
 #define WALK_INLINE static inline __attribute__ ((always_inline))
 
@@ -218,6 +220,45 @@ walk_go_on (WalkState *state, uint64_t ip, uint64_t sp, uint64_t fp)
   return true;
 }
 
+/* Where code that keeps frame pointers is without a frame of its own: in its first two instructions and in its last ones. How
+ * many words stand on the stack before the return address; 2: the frame is there, or nobody knows. `bytes` begin a byte before
+ * the instruction. */
+WALK_INLINE uint32_t
+walk_words_before_return (uint64_t bytes)
+{
+  uint32_t before = bytes & 0xff, one = bytes >> 8 & 0xff, two = bytes >> 8 & 0xffff;
+  uint32_t three = bytes >> 8 & 0xffffff;
+
+  if ((uint32_t) (bytes >> 8) == 0xfa1e0ff3u /* endbr64 */ || one == 0x55 /* push %rbp */ ||
+      one == 0xc3 || one == 0xc2 || two == 0xc3f3 /* ret */)
+    return 0;
+  /* jmp behind pop %rbp: a call in the tail */
+  if (before == 0x5d && (one == 0xe9 || one == 0xeb || (two & 0x38ff) == 0x20ff))
+    return 0;
+  if (three == 0xe58948 || three == 0xec8b48 /* mov %rsp, %rbp: it is pushed */)
+    return 1;
+  return 2;
+}
+
+/* The first frame, in code without rules, where its own frame is not there; false: it is, or nobody knows. */
+WALK_INLINE bool
+walk_step_out_of_prologue (WalkState *state, WalkInput *input)
+{
+  uint64_t bytes = 0, fp = state->fp, ip = 0;
+  uint32_t n;
+
+  if (!walk_code (input, state->ip - 1, &bytes))
+    return false;
+  n = walk_words_before_return (bytes);
+  if (n == 2 || !walk_read (input, state->sp + 8 * n, &ip) ||
+      (n == 1 && !walk_read (input, state->sp, &fp)) ||
+      !walk_find_mapping (state, input, ip - 1))
+    return false;
+
+  state->used |= WALK_USED_FP;
+  return walk_go_on (state, ip, state->sp + 8 * n + 8, fp);
+}
+
 /* Code without rules. That the frame pointer points at a saved one, and a return address into code stands above it, is
  * as sure as it gets: a register that happens to hold a stack address rarely passes. */
 WALK_INLINE bool
@@ -225,6 +266,9 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
 {
   uint64_t fp = state->fp;
   uint64_t caller_fp = 0, ip = 0;
+
+  if (state->has_registers && walk_step_out_of_prologue (state, input))
+    return true;
 
   /* Where a process or a thread begins, the frame pointer is 0. In a first frame it may as well be a number. */
   if (fp == 0 && !state->has_registers)
@@ -236,11 +280,8 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
     return walk_stop (state, WALK_BAD_FP);
   if (ip == 0 && caller_fp == 0)
     return walk_stop (state, WALK_ROOT);
+  /* What the caller's frame pointer was may be anything, as long as the caller has rules. */
   if (!walk_find_mapping (state, input, ip - 1))
-    return walk_stop (state, WALK_BAD_FP);
-  /* A caller with rules uses the register as it likes. */
-  if (caller_fp != 0 && caller_fp <= fp &&
-      RULE_KIND (walk_rule_of (state, input, ip - 1)) == RULE_NONE)
     return walk_stop (state, WALK_BAD_FP);
 
   state->used |= state->has_registers ? WALK_USED_FP | WALK_USED_FP_FIRST : WALK_USED_FP;

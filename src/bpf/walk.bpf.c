@@ -223,6 +223,12 @@ walk_register (WalkInput *input, uint32_t number, uint64_t *value)
   return true;
 }
 
+static __always_inline bool
+walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
+{
+  return bpf_probe_read_user (bytes, sizeof *bytes, (const void *) address) == 0;
+}
+
 /* --- the walk --- */
 
 typedef struct

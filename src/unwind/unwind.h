@@ -83,9 +83,9 @@ typedef struct
   ElfChild child;
 } UnwindWorker;
 
-#define UNWIND_WORKER_INIT    \
-  {                           \
-    .child = ELF_CHILD_INIT   \
+#define UNWIND_WORKER_INIT  \
+  {                         \
+    .child = ELF_CHILD_INIT \
   }
 
 /* The table of the file that `fd` (borrowed) reads, as sysprof_unwind_table_build() makes it. Starts the child when there is
@@ -172,6 +172,7 @@ typedef struct
   uint64_t fp;
   bool is_exact;             /* ip is of an interrupted instruction, not a return address */
   const uint64_t *registers; /* [16] by DWARF number, of an interrupted thread; NULL = gone */
+  const uint8_t *code;       /* [8] from a byte before ip on; NULL = not known */
 } UnwindStart;
 
 typedef struct

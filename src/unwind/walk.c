@@ -12,6 +12,8 @@ struct WalkInput
   const UnwindMemory *memory;
   const UnwindStack *stack;
   const uint64_t *registers;
+  const uint8_t *code; /* [8] at start_ip - 1; may be NULL */
+  uint64_t start_ip;
 };
 
 static bool
@@ -56,6 +58,18 @@ walk_register (WalkInput *input, uint32_t number, uint64_t *value)
 }
 
 static bool
+walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
+{
+  if (input->code == NULL || address != input->start_ip - 1)
+    return false;
+
+  *bytes = 0;
+  for (unsigned i = 0; i < sizeof *bytes; i++)
+    *bytes |= (uint64_t) input->code[i] << (8 * i);
+  return true;
+}
+
+static bool
 find_mappings (const UnwindMemory *memory, uint32_t pid, WalkState *state)
 {
   uint32_t slot = sysprof_unwind_slot (pid);
@@ -84,7 +98,11 @@ sysprof_unwind_walk (const UnwindMemory *memory,
                      uint64_t *addresses,
                      size_t most)
 {
-  WalkInput input = { .memory = memory, .stack = stack, .registers = start->registers };
+  WalkInput input = { .memory = memory,
+                      .stack = stack,
+                      .registers = start->registers,
+                      .code = start->code,
+                      .start_ip = start->ip };
   WalkState state = {
     .ip = start->ip,
     .sp = start->sp,

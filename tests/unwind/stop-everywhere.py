@@ -73,6 +73,7 @@ def main():
             start = max(low, sp - RED_ZONE)
             stack = bytes(inferior.read_memory(start, min(end - start, MOST_STACK)))
             out.write("regs " + " ".join(f"{v:x}" for v in values) + "\n")
+            out.write(f"code {bytes(inferior.read_memory(values[16] - 1, 8)).hex()}\n")
             out.write(f"stack {start:x} {stack.hex()}\n")
             out.write("expect " + " ".join(f"{pc:x}" for pc in backtrace()) + "\n")
     gdb.execute("kill", to_string=True) if inferior.pid else None

@@ -4,6 +4,7 @@
  *
  *   map START END OFFSET PATH    an executable mapping of the process, all before the first stop; hex
  *   regs 16 × VALUE IP           registers by DWARF number
+ *   code BYTES                   eight of them, from a byte before IP on
  *   stack START BYTES            hex; then one line is printed: reason, flags, addresses
  */
 
@@ -72,14 +73,23 @@ read_registers (const char *line, uint64_t registers[17])
 }
 
 static void
-walk (Tables *self, const uint64_t registers[17], char *line)
+read_hex (const char *hex, uint8_t *bytes, size_t size)
+{
+  for (size_t i = 0; i < size; i++)
+    bytes[i] = (uint8_t) (g_ascii_xdigit_value (hex[2 * i]) << 4 |
+                          g_ascii_xdigit_value (hex[2 * i + 1]));
+}
+
+static void
+walk (Tables *self, const uint64_t registers[17], const uint8_t code[8], char *line)
 {
   static uint64_t addresses[MOST_ADDRESSES];
   UnwindStart start = { .ip = registers[16],
                         .sp = registers[7],
                         .fp = registers[6],
                         .is_exact = true,
-                        .registers = registers };
+                        .registers = registers,
+                        .code = code };
   char *hex;
   uint64_t address = strtoull (line + strlen ("stack"), &hex, 16);
   size_t size;
@@ -90,9 +100,7 @@ walk (Tables *self, const uint64_t registers[17], char *line)
   hex++;
   size = strcspn (hex, "\n") / 2;
   bytes = g_malloc (size + 1);
-  for (size_t i = 0; i < size; i++)
-    bytes[i] = (uint8_t) (g_ascii_xdigit_value (hex[2 * i]) << 4 |
-                          g_ascii_xdigit_value (hex[2 * i + 1]));
+  read_hex (hex, bytes, size);
 
   stack = (UnwindStack){ .start = address, .bytes = bytes, .size = size };
   result = sysprof_unwind_walk (sysprof_unwind_publisher_get_memory (self->publisher), PID,
@@ -110,6 +118,7 @@ main (void)
   Tables tables = { .index = g_new0 (UnwindIndex, 1),
                     .mappings = g_array_new (FALSE, FALSE, sizeof (UnwindProcessMapping)) };
   uint64_t registers[17] = { 0 };
+  uint8_t code[8] = { 0 };
   char *line = NULL;
   size_t capacity = 0;
   bool is_published = false;
@@ -126,6 +135,10 @@ main (void)
         {
           read_registers (line, registers);
         }
+      else if (g_str_has_prefix (line, "code "))
+        {
+          read_hex (line + strlen ("code "), code, sizeof code);
+        }
       else if (g_str_has_prefix (line, "stack "))
         {
           if (!is_published)
@@ -133,7 +146,7 @@ main (void)
                 tables.publisher, PID,
                 (const UnwindProcessMapping *) (const void *) tables.mappings->data,
                 tables.mappings->len, 0);
-          walk (&tables, registers, line);
+          walk (&tables, registers, code, line);
         }
       else if (g_str_has_prefix (line, "unmap"))
         {
