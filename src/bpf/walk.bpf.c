@@ -56,6 +56,7 @@ enum
 
 #define CALL_EXECVE   59
 #define CALL_EXECVEAT 322
+#define CALL_CLONE3   435
 
 /* Ancestors that are asked for their mappings: a process that has just been forked is not known yet. */
 #define MOST_ANCESTORS 4
@@ -454,6 +455,15 @@ walk_stack (struct bpf_perf_event_data *context,
     return WALK_KERNEL_THREAD; /* the kernel's own threads that work for a process */
   if (registers[CS] != CS_64_BITS)
     return WALK_COMPAT;
+
+  /* A thread that has just been made has not called anything; what it returns from is its maker's. (fork(), which copies
+   * the stack as well, is another system call.) */
+  if (registers[CALL_NUMBER] == CALL_CLONE3 && registers[AX] == 0)
+    {
+      scratch->record.address[0] = registers[IP];
+      scratch->record.n = 1;
+      return WALK_END;
+    }
 
   scratch->record.address[0] = registers[IP];
   scratch->record.n = 1;

@@ -28,6 +28,8 @@
 
 #define SLICE_USEC (2 * G_TIME_SPAN_MILLISECOND) /* of reading /proc, then events again */
 #define CPUS_USEC  (1 * G_TIME_SPAN_SECOND)
+/* A program that starts makes ten records. What it executes meanwhile is walked afterwards. */
+#define GATHER_USEC 200
 #define WAITING_USEC \
   (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
 #define PRIORITY      1
@@ -42,6 +44,7 @@ struct Unwinder
   UnwindIndex *index;   /* mapped */
   GThread *thread;
   int wake_fd;
+  int ready_fd; /* told when the tables of what ran at the start are there */
   atomic_bool stop_requested;
   int32_t *only; /* [n_only] */
   unsigned n_only;
@@ -75,6 +78,14 @@ now_nsec (clockid_t clock)
 
   clock_gettime (clock, &now);
   return now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
+}
+
+static void
+notify (int fd)
+{
+  const uint64_t one = 1;
+
+  (void) !write (fd, &one, sizeof one); /* full: it was told already */
 }
 
 /* --- events --- */
@@ -189,6 +200,7 @@ wait_for_something (Unwinder *self, int64_t until_usec)
 
   (void) poll (fds, self->leaders->len,
                (int) ((until_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
+  g_usleep (GATHER_USEC);
   self->status.n_wake_ups++;
   if ((fds[0].revents & POLLIN) != 0)
     (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
@@ -218,7 +230,10 @@ run (void *data)
           sysprof_unwind_publisher_get_memory (self->publisher), false);
       if (self->status.ready_nsec == 0 && !is_reading (self) &&
           sysprof_code_files_get_status (self->files).n_waiting == 0)
-        self->status.ready_nsec = now_nsec (CLOCK_MONOTONIC) - self->begin_nsec;
+        {
+          self->status.ready_nsec = now_nsec (CLOCK_MONOTONIC) - self->begin_nsec;
+          notify (self->ready_fd);
+        }
 
       if (now >= cpus_due)
         {
@@ -282,6 +297,7 @@ sysprof_unwinder_new (Privilege *privilege, GError **error)
   void *index;
 
   self->wake_fd = -1;
+  self->ready_fd = -1;
   self->privilege = sysprof_privilege_new (false);
   if (!sysprof_privilege_load_walker (self->privilege, &self->program))
     {
@@ -293,7 +309,8 @@ sysprof_unwinder_new (Privilege *privilege, GError **error)
   index = mmap (NULL, sizeof *self->index, PROT_READ | PROT_WRITE, MAP_SHARED,
                 self->program.index_fd, 0);
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (index == MAP_FAILED || self->wake_fd < 0)
+  self->ready_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (index == MAP_FAILED || self->wake_fd < 0 || self->ready_fd < 0)
     {
       sysprof_set_error_errno (error,
                                "Cannot walk stacks in the kernel: no room for its tables");
@@ -367,14 +384,6 @@ sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GE
   return self->thread != NULL;
 }
 
-static void
-wake (Unwinder *self)
-{
-  const uint64_t one = 1;
-
-  (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
-}
-
 bool
 sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data)
 {
@@ -382,7 +391,7 @@ sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data)
 
   if (!sysprof_unfinished_samples_add (self->unfinished, sample))
     return false;
-  wake (self);
+  notify (self->wake_fd);
   return true;
 }
 
@@ -392,6 +401,14 @@ sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder)
   sysprof_unfinished_samples_write (self->unfinished, decoder);
 }
 
+void
+sysprof_unwinder_wait_until_ready (Unwinder *self, int64_t patience_msec)
+{
+  struct pollfd ready = { .fd = self->ready_fd, .events = POLLIN };
+
+  (void) poll (&ready, 1, (int) patience_msec); /* then the first samples are finished later */
+}
+
 static void
 end_thread (Unwinder *self)
 {
@@ -399,7 +416,7 @@ end_thread (Unwinder *self)
     return;
 
   atomic_store_explicit (&self->stop_requested, true, memory_order_release);
-  wake (self);
+  notify (self->wake_fd);
   g_thread_join (g_steal_pointer (&self->thread));
 }
 
@@ -433,6 +450,7 @@ sysprof_unwinder_free (Unwinder *self)
     (void) munmap (self->index, sizeof *self->index);
   sysprof_walk_program_clear (&self->program);
   sysprof_autofd_close (&self->wake_fd);
+  sysprof_autofd_close (&self->ready_fd);
   sysprof_privilege_free (self->privilege);
   g_clear_pointer (&self->records, g_byte_array_unref);
   g_clear_pointer (&self->places, g_array_unref);

@@ -23,6 +23,9 @@ const WalkProgram *sysprof_unwinder_get_program (const Unwinder *self);
 bool
 sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error);
 
+/* Until what runs already has its tables, but not for ever. */
+void sysprof_unwinder_wait_until_ready (Unwinder *self, int64_t patience_msec);
+
 /* Has the unwinder finish what a walk in the kernel could not: a decoder's TakeUnfinishedFunc, `data` is the unwinder. */
 bool sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data);
 /* Writes those that are finished. */
