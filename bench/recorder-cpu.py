@@ -56,7 +56,7 @@ def main():
             contestants = {
                 'sysprof-cli': cpu_per_second(lambda s: [turns.CLI, '-f', '-F', frequency, '-d', s, '--no-decode', '--quiet', ours],
                                               lost_of_ours),
-                'perf record -g': cpu_per_second(lambda s: ['perf', 'record', '-q', '-g', '-a', '-e', 'cpu-clock', '-c',
+                'perf record -g': cpu_per_second(lambda s: ['perf', 'record', '-q', '-B', '-N', '-g', '-a', '-e', 'cpu-clock', '-c',
                                                             1000000000 // frequency, '-o', theirs, 'sleep', s], lost_of_perf),
                 'drain the rings': cpu_per_second(lambda s: [drain, frequency, int(s)]),
                 'drain into a file': cpu_per_second(lambda s: [drain, frequency, int(s), f'{directory}/raw']),
