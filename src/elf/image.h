@@ -37,6 +37,17 @@ typedef struct
   uint64_t entry_size;
 } ElfSection;
 
+/* What the entry code of the C library is recognized by (entry.c). */
+typedef enum
+{
+  ELF_NAME_START_MAIN,
+  ELF_NAME_SETJMP,
+  ELF_NAME_EXIT,
+  ELF_NAME_CTYPE_INIT,
+  ELF_NAME_TLS_DTORS,
+  ELF_N_ENTRY_NAMES,
+} ElfEntryName;
+
 struct ElfImage
 {
   ElfSource source;
@@ -55,6 +66,12 @@ struct ElfImage
   uint64_t frame_header_size;
   uint64_t frame_header_address;
   bool is_frame_header_read;
+  uint64_t entry_names
+      [ELF_N_ENTRY_NAMES]; /* addresses, 0 = not in the file; read when first asked for */
+  bool are_entry_names_read;
+  uint64_t asked_start; /* the function that was last asked for: is it an entry? */
+  uint64_t asked_end;
+  bool is_asked_entry;
 };
 
 static inline Bytes
