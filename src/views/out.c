@@ -182,11 +182,28 @@ sysprof_out_xml (Out *self, const char *text)
   flush_if_full (self);
 }
 
+/* Printable ASCII, as most texts are to their end: one column a byte, shown as it is. */
+static size_t
+count_plain (const char *text)
+{
+  size_t n = 0;
+
+  while (text[n] >= 0x20 && text[n] < 0x7f)
+    n++;
+  return n;
+}
+
 char *
 sysprof_dup_one_line (const char *text)
 {
-  GString *line = g_string_new (NULL);
+  size_t n_plain = count_plain (text);
+  GString *line;
 
+  if (!text[n_plain])
+    return g_strndup (text, n_plain);
+
+  line = g_string_new_len (text, (gssize) n_plain);
+  text += n_plain;
   while (*text)
     {
       gunichar character;
@@ -215,8 +232,9 @@ columns_of (gunichar character)
 size_t
 sysprof_text_columns (const char *text)
 {
-  size_t columns = 0;
+  size_t columns = count_plain (text);
 
+  text += columns;
   while (*text)
     {
       gunichar character;
