@@ -67,21 +67,30 @@ find_all (const ViewRequest *request, const StackWeights *weights)
   const StackTree *stacks = &store->stacks;
   GHashTable *findings = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
   g_autofree StackId *outermost = g_new0 (StackId, MAX (stacks->n, 1));
+  /* The outermost function that a file has: what lies outside of it are words that were no return addresses. */
+  g_autofree SymbolId *outermost_known = g_new0 (SymbolId, MAX (stacks->n, 1));
 
   for (StackId i = 0; i < stacks->n; i++)
     {
+      SymbolId symbol = symbols->of_address[stacks->address[i]];
       const Symbol *innermost, *last;
       StackEnd end;
 
       outermost[i] = stacks->depth[i] <= 1 ? i : outermost[stacks->parent[i]];
+      outermost_known[i] = stacks->depth[i] <= 1 ? 0 : outermost_known[stacks->parent[i]];
+      if (outermost_known[i] == 0 && symbols->row[symbol].binary != 0 &&
+          symbols->row[symbol].kind == SYMBOL_USER)
+        outermost_known[i] = symbol;
       if (weights->self[i] == 0)
         continue;
       end = sysprof_stack_end (store, symbols, outermost[i]);
-      last = &symbols->row[symbols->of_address[stacks->address[outermost[i]]]];
+      last = &symbols->row[outermost_known[i] != 0
+                               ? outermost_known[i]
+                               : symbols->of_address[stacks->address[outermost[i]]]];
       count (findings,
              (Finding){ end == STACK_EMPTY ? 0 : last->binary, (uint8_t) end, UNNAMED_NOT,
                         (SymbolId) (last - symbols->row), weights->self[i] });
-      innermost = &symbols->row[symbols->of_address[stacks->address[i]]];
+      innermost = &symbols->row[symbol];
       if (end != STACK_EMPTY && innermost->reason != UNNAMED_NOT)
         count (findings, (Finding){ innermost->binary, STACK_WHOLE, innermost->reason, 0,
                                     weights->self[i] });
