@@ -419,7 +419,8 @@ read_while_recording (gpointer data)
   SysprofCaptureReader *reader;
   int fd;
 
-  if (sysprof_recording_get_event_count (recorded->recording) == 0)
+  if (recorded->recording == NULL ||
+      sysprof_recording_get_event_count (recorded->recording) == 0)
     return G_SOURCE_CONTINUE;
 
   reader = sysprof_recording_create_reader (recorded->recording);
