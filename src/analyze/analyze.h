@@ -167,10 +167,11 @@ typedef enum
   STACK_CUT,          /* ends in a function that is no entry */
   STACK_EMPTY,
 } StackEnd;
+#define N_STACK_ENDS (STACK_EMPTY + 1)
 
 typedef struct
 {
-  SymbolId outermost; /* where most of such stacks end */
+  SymbolId outermost; /* where most of such stacks end: see sysprof_stack_ends_find() */
   StringId binary;    /* in SymbolTable.strings; one row for each */
   uint8_t end;        /* StackEnd */
   uint64_t samples;
@@ -191,6 +192,9 @@ typedef struct
 
 Quality *sysprof_quality_new (const Store *store, const SymbolTable *symbols, const StackWeights *weights);
 StackEnd sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack);
+/* [stacks.n] *(full)* the stack whose function a stack's end is put down to: the outermost one, or, where the walk ended
+ * among numbers that are no code, the last one before them. */
+StackId *sysprof_stack_ends_find (const Store *store, const SymbolTable *symbols);
 void sysprof_quality_free (Quality *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CallTree, sysprof_call_tree_free)

@@ -44,6 +44,37 @@ find_outermost (const StackTree *stacks)
   return outermost;
 }
 
+/* Whether a function lies where code does. A walk without frame pointers ends among numbers that happened to stand
+ * in a register: in no file, on the heap, on the stack. */
+static bool
+is_code (const SymbolTable *symbols, SymbolId symbol)
+{
+  const char *binary = sysprof_symbol_binary (symbols, symbol);
+
+  return symbols->row[symbol].kind == SYMBOL_JIT ||
+         (binary[0] != '\0' && (binary[0] != '[' || g_str_equal (binary, "[vdso]")));
+}
+
+StackId *
+sysprof_stack_ends_find (const Store *store, const SymbolTable *symbols)
+{
+  const StackTree *stacks = &store->stacks;
+  StackId *end = g_new0 (StackId, MAX (stacks->n, 1));
+
+  for (StackId i = 0; i < stacks->n; i++)
+    {
+      StackId caller = stacks->depth[i] <= 1 ? i : end[stacks->parent[i]];
+
+      end[i] = caller;
+      if (caller != i && !sysprof_stack_is_kernel (store, i) &&
+          !sysprof_stack_is_kernel (store, caller) &&
+          !is_code (symbols, sysprof_stack_symbol (store, symbols, caller)) &&
+          is_code (symbols, sysprof_stack_symbol (store, symbols, i)))
+        end[i] = i;
+    }
+  return end;
+}
+
 static int
 compare_rows (const void *a, const void *b, void *data)
 {
@@ -93,6 +124,7 @@ sysprof_quality_new (const Store *store,
 {
   const StackTree *stacks = &store->stacks;
   g_autofree StackId *outermost = find_outermost (stacks);
+  g_autofree StackId *ends = sysprof_stack_ends_find (store, symbols);
   g_autofree uint64_t *cut = g_new0 (uint64_t, MAX (symbols->n, 1));
   Quality *self = g_new0 (Quality, 1);
   uint64_t *const sums[] = {
@@ -118,7 +150,7 @@ sysprof_quality_new (const Store *store,
         continue;
 
       if (end == STACK_CUT)
-        cut[sysprof_stack_symbol (store, symbols, outermost[i])] += weight;
+        cut[sysprof_stack_symbol (store, symbols, ends[i])] += weight;
 
       reason = symbols->row[sysprof_stack_symbol (store, symbols, i)].reason;
       self->by_reason[reason] += weight;

@@ -6,6 +6,7 @@
  *   autofd.h    descriptors that close with their scope
  *   arena.h     memory that is freed all at once
  *   intern.h    string to id and back
+ *   closest.h   what a mistyped word may have meant
  *   text.h      bounded cursor over a text from an untrusted source
  *   parallel.h  fork and join over ranges
  *
@@ -15,6 +16,7 @@
 
 #include "util/arena.h"
 #include "util/autofd.h"
+#include "util/closest.h"
 #include "util/errors.h"
 #include "util/intern.h"
 #include "util/parallel.h"

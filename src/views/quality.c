@@ -13,6 +13,7 @@ enum
   REASON,
   SAMPLES,
   REMEDY,
+  EXAMPLE,
   N_COLUMNS,
 };
 
@@ -21,15 +22,17 @@ static const Column columns[] = {
   [REASON] = { "reason", "REASON", COLUMN_TEXT },
   [SAMPLES] = { "samples", "SAMPLES", COLUMN_COUNT, .share = true },
   [REMEDY] = { "remedy", "REMEDY", COLUMN_TEXT },
+  [EXAMPLE] = { "example", "MOST OFTEN IN", COLUMN_TEXT, .is_long = true, .is_extra = true },
 };
 
-/* What is wrong with a stack: how it ends, or why its innermost function has no name. */
+/* What is wrong with stacks: how they end, or why their innermost function has no name. */
 typedef struct
 {
   StringId binary;
-  uint8_t end;        /* StackEnd; STACK_WHOLE in rows about names */
-  uint8_t reason;     /* UnnamedReason */
-  SymbolId outermost; /* the first such end that was found */
+  uint8_t end;      /* StackEnd; STACK_WHOLE in findings about names */
+  uint8_t reason;   /* UnnamedReason */
+  SymbolId example; /* the function with most of them */
+  uint64_t most;    /* how many that one has */
   uint64_t samples;
 } Finding;
 
@@ -39,24 +42,34 @@ static const struct
   const char *remedy;
 } ends[] = {
   [STACK_WHOLE] = { "whole", "" },
-  [STACK_KERNEL_ONLY] = { "kernel part only (exec, exit, or user code not asked for)", "" },
-  [STACK_CUT] = { "cut", "build it with -fno-omit-frame-pointer" },
+  [STACK_KERNEL_ONLY] = { "kernel part only: exec, exit, or not asked for", "" },
+  [STACK_CUT] = { "cut: no frame pointers", "build with -fno-omit-frame-pointer" },
   [STACK_EMPTY] = { "empty: the kernel gave no address", "" },
 };
 
+/* Findings by binary, end and reason. */
 static void
 count (GHashTable *findings, Finding finding)
 {
   uint64_t key = (uint64_t) finding.binary << 16 | (uint64_t) finding.end << 8 | finding.reason;
-  Finding *found = g_hash_table_lookup (findings, &key);
+  Finding *found;
 
-  if (found)
+  if (finding.samples == 0)
+    return;
+  found = g_hash_table_lookup (findings, &key);
+  if (!found)
     {
-      found->samples += finding.samples;
-      return;
+      found = g_new0 (Finding, 1);
+      *found = finding;
+      found->samples = found->most = 0;
+      g_hash_table_insert (findings, g_memdup2 (&key, sizeof key), found);
     }
-  g_hash_table_insert (findings, g_memdup2 (&key, sizeof key),
-                       g_memdup2 (&finding, sizeof finding));
+  found->samples += finding.samples;
+  if (finding.samples > found->most)
+    {
+      found->most = finding.samples;
+      found->example = finding.example;
+    }
 }
 
 static GHashTable *
@@ -66,35 +79,39 @@ find_all (const ViewRequest *request, const StackWeights *weights)
   const SymbolTable *symbols = request->symbols;
   const StackTree *stacks = &store->stacks;
   GHashTable *findings = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
-  g_autofree StackId *outermost = g_new0 (StackId, MAX (stacks->n, 1));
-  /* The outermost function that a file has: what lies outside of it are words that were no return addresses. */
-  g_autofree SymbolId *outermost_known = g_new0 (SymbolId, MAX (stacks->n, 1));
+  g_autofree StackId *end_of = sysprof_stack_ends_find (store, symbols);
+  g_autofree uint64_t *nameless = g_new0 (uint64_t, MAX (symbols->n, 1));
+  uint64_t *ending[N_STACK_ENDS]; /* [symbols->n] each */
 
+  for (int end = 0; end < N_STACK_ENDS; end++)
+    ending[end] = g_new0 (uint64_t, MAX (symbols->n, 1));
   for (StackId i = 0; i < stacks->n; i++)
-    {
-      SymbolId symbol = symbols->of_address[stacks->address[i]];
-      const Symbol *innermost, *last;
-      StackEnd end;
+    if (weights->self[i] > 0)
+      {
+        StackEnd end = sysprof_stack_end (store, symbols, i);
 
-      outermost[i] = stacks->depth[i] <= 1 ? i : outermost[stacks->parent[i]];
-      outermost_known[i] = stacks->depth[i] <= 1 ? 0 : outermost_known[stacks->parent[i]];
-      if (outermost_known[i] == 0 && symbols->row[symbol].binary != 0 &&
-          symbols->row[symbol].kind == SYMBOL_USER)
-        outermost_known[i] = symbol;
-      if (weights->self[i] == 0)
-        continue;
-      end = sysprof_stack_end (store, symbols, outermost[i]);
-      last = &symbols->row[outermost_known[i] != 0
-                               ? outermost_known[i]
-                               : symbols->of_address[stacks->address[outermost[i]]]];
-      count (findings,
-             (Finding){ end == STACK_EMPTY ? 0 : last->binary, (uint8_t) end, UNNAMED_NOT,
-                        (SymbolId) (last - symbols->row), weights->self[i] });
-      innermost = &symbols->row[symbol];
-      if (end != STACK_EMPTY && innermost->reason != UNNAMED_NOT)
-        count (findings, (Finding){ innermost->binary, STACK_WHOLE, innermost->reason, 0,
-                                    weights->self[i] });
+        ending[end][symbols->of_address[stacks->address[end_of[i]]]] += weights->self[i];
+        if (end != STACK_EMPTY)
+          nameless[symbols->of_address[stacks->address[i]]] += weights->self[i];
+      }
+  for (SymbolId i = 0; i < symbols->n; i++)
+    {
+      const Symbol *symbol = &symbols->row[i];
+
+      for (int end = 0; end < N_STACK_ENDS; end++)
+        count (findings, (Finding){ .binary = end == STACK_EMPTY ? 0 : symbol->binary,
+                                    .end = (uint8_t) end,
+                                    .example = i,
+                                    .samples = ending[end][i] });
+      if (symbol->reason != UNNAMED_NOT)
+        count (findings, (Finding){ .binary = symbol->binary,
+                                    .end = STACK_WHOLE,
+                                    .reason = symbol->reason,
+                                    .example = i,
+                                    .samples = nameless[i] });
     }
+  for (int end = 0; end < N_STACK_ENDS; end++)
+    g_free (ending[end]);
   return findings;
 }
 
@@ -127,10 +144,12 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
 
   cells[BINARY].text = sysprof_intern_get (&symbols->strings, finding->binary);
   cells[SAMPLES].count = finding->samples;
+  if (finding->end == STACK_CUT || finding->reason != UNNAMED_NOT)
+    cells[EXAMPLE].text = sysprof_symbol_name (symbols, finding->example);
   if (finding->reason != UNNAMED_NOT)
     {
       g_autofree char *reason = g_strconcat (
-          "without name: ", sysprof_unnamed_reason_to_string ((UnnamedReason) finding->reason),
+          "unnamed: ", sysprof_unnamed_reason_to_string ((UnnamedReason) finding->reason),
           NULL);
 
       cells[REASON].text = sysprof_rows_dup (rows, reason);
@@ -139,14 +158,6 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
     }
   cells[REASON].text = ends[finding->end].reason;
   cells[REMEDY].text = ends[finding->end].remedy;
-  if (finding->end == STACK_CUT)
-    {
-      g_autofree char *reason =
-          g_strdup_printf ("cut: no frame pointers, e.g. in %s",
-                           sysprof_symbol_name (symbols, finding->outermost));
-
-      cells[REASON].text = sysprof_rows_dup (rows, reason);
-    }
 }
 
 static bool
