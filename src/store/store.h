@@ -43,6 +43,10 @@ typedef enum
   ADDRESS_GUEST,
   ADDRESS_GUEST_KERNEL,
   ADDRESS_GUEST_USER,
+  /* One row that stands in stacks for callers where the process has nothing mapped. A program without frame pointers
+   * leaves other values where they would be, and whoever follows those finds ever new addresses that were never
+   * code: half a million in a minute of a compiler. What is innermost keeps its address. */
+  ADDRESS_UNMAPPED,
 } AddressKind;
 
 typedef struct
