@@ -113,8 +113,10 @@
     const [hue, span] = scheme || [0, 0];
     const grey = !scheme || kind === "root" || kind === "marker";
     const saturation = grey ? 3 : kind in PLAIN ? (isDark ? 24 : 38) : isDark ? 52 : 82;
-    const lightness = isDark ? (grey ? 25 : 33) + 8 * ((share * 7) % 1) : (hue > 200 || grey ? 76 : 66) + 8 * ((share * 7) % 1);
-    return `hsl(${Math.round(hue + span * share)} ${saturation}% ${Math.round(lightness)}%)`;
+    const own = hue + span * share; // the eye sees yellow and green lighter than blue and red of the same lightness
+    const darkest = grey ? 25 : own > 190 ? 32 : own > 50 ? 21 : 34 - (own - 14) * 0.33;
+    const lightness = (isDark ? darkest : hue > 200 || grey ? 76 : 66) + 8 * ((share * 7) % 1);
+    return `hsl(${Math.round(own)} ${saturation}% ${Math.round(lightness)}%)`;
   }
 
   /* The kind that a function is drawn as. What lies in no file and has no name is as grey as what is not known. */
