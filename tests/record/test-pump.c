@@ -358,6 +358,8 @@ check_stalled (gpointer data)
   StalledPipe *stalled = recorded->data;
   RecordingStatus status;
 
+  if (recorded->recording == NULL) /* not yet begun */
+    return G_SOURCE_CONTINUE;
   sysprof_recording_get_status (recorded->recording, &status);
   if (status.n_lost == 0)
     return G_SOURCE_CONTINUE;
