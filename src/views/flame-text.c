@@ -32,7 +32,7 @@ write_frame (const Flame *flame, Out *out, uint32_t node, uint32_t width)
   g_autofree char *label =
       width > 3 ? sysprof_dup_abbreviated (line, width - 1) : g_strdup ("");
   size_t columns = sysprof_text_columns (label);
-  const char *kind = sysprof_flame_text (flame, node, flame->kind);
+  const char *kind = sysprof_flame_look (flame, node);
 
   if (flame->request->use_color)
     {
