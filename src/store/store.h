@@ -255,6 +255,17 @@ sysprof_store_string (const Store *self, StringId id)
   return sysprof_intern_get (&self->strings, id);
 }
 
+/* ns from one instant to a later one, 0 to an earlier; times in captures are any numbers. */
+static inline int64_t
+sysprof_time_between (int64_t from, int64_t to)
+{
+  int64_t nsec;
+
+  if (to <= from)
+    return 0;
+  return __builtin_sub_overflow (to, from, &nsec) ? INT64_MAX : nsec;
+}
+
 /* 0 when there is none. */
 ProcessId sysprof_store_find_process (const Store *self, int32_t pid);
 ProcessId sysprof_store_process_of_stack (const Store *self, StackId stack);

@@ -135,7 +135,8 @@ sysprof_dup_machine_facts (const ViewRequest *request)
   const Store *store = request->store;
   GPtrArray *lines = g_ptr_array_new ();
   StackFacts facts = sysprof_stack_facts (request);
-  g_autofree char *duration = sysprof_dup_duration (MAX (store->end - store->begin, 0));
+  g_autofree char *duration =
+      sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
   char samples[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
   GString *text = g_string_new (NULL);
 

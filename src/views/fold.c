@@ -120,7 +120,7 @@ sysprof_processes_of_stacks (const Store *store)
 int64_t
 sysprof_request_offset (const ViewRequest *request, int64_t time)
 {
-  return time > request->store->begin ? time - request->store->begin : 0;
+  return sysprof_time_between (request->store->begin, time);
 }
 
 static void

@@ -32,7 +32,8 @@ sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *r
 {
   const Store *store = request->store;
   g_autofree char *subject = dup_subject (view, request);
-  g_autofree char *duration = sysprof_dup_duration (MAX (store->end - store->begin, 0));
+  g_autofree char *duration =
+      sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
   char samples[SYSPROF_GROUPED_SIZE];
 
   return g_strdup_printf ("%s of %s: %s %s in %s", view->title, subject,
@@ -74,7 +75,8 @@ sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
 {
   const Store *store = request->store;
   g_autofree char *selection = dup_selection (request->selection);
-  g_autofree char *duration = sysprof_dup_duration (MAX (store->end - store->begin, 0));
+  g_autofree char *duration =
+      sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
   char samples[SYSPROF_GROUPED_SIZE];
 
   if (store->samples.n == 0)
