@@ -412,6 +412,8 @@ sysprof_recording_get_status (SysprofRecording *self, RecordingStatus *status)
     .size = from.size,
     .cpu_nsec = from.cpu_nsec,
     .duration = from.duration,
+    .counted = from.counted,
+    .is_stopped = from.is_stopped,
   };
 }
 

@@ -9,6 +9,8 @@
  *   closest.h   what a mistyped word may have meant
  *   text.h      bounded cursor over a text from an untrusted source
  *   parallel.h  fork and join over ranges
+ *   size.h      sizes as people read them
+ *   temporary.h files that nobody else sees
  *
  * Nothing here keeps global state or starts threads that outlive a call. */
 
@@ -20,4 +22,6 @@
 #include "util/errors.h"
 #include "util/intern.h"
 #include "util/parallel.h"
+#include "util/size.h"
+#include "util/temporary.h"
 #include "util/text.h"
