@@ -156,8 +156,8 @@
     const coarse = matchMedia("(pointer: coarse)").matches;
     const root = parseFloat(getComputedStyle(document.documentElement).fontSize) || 14;
     fontSize = Math.round(root * 0.9);
-    rowHeight = Math.round(fontSize * (coarse ? 1.9 : 1.55));
     const ratio = window.devicePixelRatio || 1;
+    rowHeight = Math.round(Math.round(fontSize * (coarse ? 1.9 : 1.55)) * ratio) / ratio; // sharp edges
     height = Math.max(chart.clientHeight, 1);
     extent.style.height = extentHeight() + "px";
     width = Math.max(chart.clientWidth, 1);
@@ -172,8 +172,11 @@
   }
 
   const extentHeight = () => Math.max((state.deepest + 1) * rowHeight + 8, height);
-  const yOf = (depth) =>
-    (state.icicle ? depth * rowHeight + 4 : extentHeight() - (depth + 1) * rowHeight - 4) - chart.scrollTop;
+  function yOf(depth) {
+    const ratio = window.devicePixelRatio || 1;
+    const y = (state.icicle ? depth * rowHeight + 4 : extentHeight() - (depth + 1) * rowHeight - 4) - chart.scrollTop;
+    return Math.round(y * ratio) / ratio;
+  }
   function depthAt(y) {
     const inside = y + chart.scrollTop;
     return Math.floor((state.icicle ? inside - 4 : extentHeight() - 4 - inside) / rowHeight);
