@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A root directory in which there is one program with its libraries, under names that no recording has, and nothing else:
-no /proc, none of the files that were recorded."""
+none of the files that were recorded, no kernel's symbols."""
 
 import os
 import re
@@ -31,6 +31,10 @@ class EmptyRoot:
         libraries = re.findall(r"/\S+", done.stdout)
         for library in libraries:
             shutil.copy(library, f"{self.path}/only")
+        # Under sanitizers programs look for leaks through /proc, unless they read there that they shall not.
+        os.makedirs(f"{self.path}/proc/self")
+        with open(f"{self.path}/proc/self/environ", "wb") as file:
+            file.write(b"ASAN_OPTIONS=detect_leaks=0\0")
         self._loader = next(name for name in map(os.path.basename, libraries) if name.startswith("ld-"))
 
     def __enter__(self):
@@ -42,8 +46,7 @@ class EmptyRoot:
     def run(self, capture, *arguments):
         """Standard output, as bytes, of the program with these arguments and the capture, which is the only file beside it."""
         shutil.copy(capture, f"{self.path}/capture")
-        # Leaks are looked for through /proc.
-        environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0", LC_ALL="C.UTF-8")
+        environment = dict(os.environ, LC_ALL="C.UTF-8")
         done = subprocess.run([*_as_root(), "chroot", self.path, f"/only/{self._loader}", "--library-path", "/only",
                                f"/only/{self._name}", *arguments, "/capture"],
                               capture_output=True, env=environment, check=False)

@@ -118,11 +118,12 @@ class Ours(Case):
     def check_functions(self, merged, paths):
         """What the program did is found again, by its names."""
         def samples(path):
-            return collections.Counter({row['symbol']: row['self'] for row in report(path, 'functions', '--process', 'busy')['rows']
-                                        if row['symbol'].endswith('_work')})
+            return {row['symbol']: row['self'] for row in report(path, 'functions', '--process', 'busy')['rows']
+                    if row['binary'] == 'busy'}
 
-        self.assertEqual(samples(merged), samples(paths[0]) + samples(paths[1]))
-        self.assertGreater(samples(merged)['heavy_work'], 0)
+        found, expected = samples(merged), [samples(path) for path in paths]
+        for name in ('heavy_work', 'light_work', 'nested_work', 'child_work'):
+            self.assertEqual(found[name], sum(one[name] for one in expected), name)
 
 
 class Theirs(Case):
