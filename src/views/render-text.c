@@ -18,6 +18,8 @@
 #define SHARE_COLUMNS   8  /* "100.00 %" */
 #define TEXT_COLUMN_MAX 60 /* to which a text that is not the last one makes its column */
 #define TEXT_COLUMN_MIN 12 /* to which a narrow terminal presses it */
+#define LIST_INDENT     18
+#define SHORT_TEXT      12
 #define LONG_COLUMN_MIN 26 /* that a narrow terminal leaves to the last text */
 
 typedef struct
@@ -51,7 +53,8 @@ order_columns (Table *table)
 
   for (uint32_t rank = 0; rank < 3; rank++)
     for (uint32_t i = 0; i < rows->n_columns; i++)
-      if (!rows->columns[i].json_only && rank_of_column (&rows->columns[i]) == rank)
+      if (!rows->columns[i].json_only && rows->columns[i].kind != COLUMN_TEXTS &&
+          rank_of_column (&rows->columns[i]) == rank)
         table->order[table->n++] = i;
 }
 
@@ -181,6 +184,40 @@ dup_text (const Table *table, uint32_t place, Cell cell)
   return sysprof_dup_ellipsized (text, table->width[place]);
 }
 
+/* Lists stand below their row, a line for each text; short ones, as thread ids are, in one line. */
+static void
+write_list (const Table *table, const Column *column, const char *const *texts)
+{
+  size_t terminal = table->request->terminal_width;
+  g_autofree char *joined = g_strjoinv (" ", (char **) texts);
+  const char *const lines[] = { joined, NULL };
+  bool is_short = true;
+
+  for (const char *const *text = texts; *text; text++)
+    is_short = is_short && strlen (*text) <= SHORT_TEXT;
+  for (const char *const *text = is_short ? lines : texts; *text; text++)
+    {
+      g_autofree char *line = sysprof_dup_one_line (*text);
+      g_autofree char *cut = terminal > LIST_INDENT + SHORT_TEXT
+                                 ? sysprof_dup_ellipsized (line, terminal - LIST_INDENT)
+                                 : g_strdup (line);
+
+      sysprof_out_printf (table->out, "%s%*s%s  %s\n", color (table, COLOR_DIM),
+                          LIST_INDENT - 2, text == texts || is_short ? column->title : "",
+                          color (table, COLOR_RESET), cut);
+    }
+}
+
+static void
+write_lists (const Table *table, const Cell *cells)
+{
+  const Rows *rows = table->rows;
+
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    if (rows->columns[i].kind == COLUMN_TEXTS && cells[i].texts[0])
+      write_list (table, &rows->columns[i], cells[i].texts);
+}
+
 static void
 write_row (const Table *table, uint32_t row)
 {
@@ -209,6 +246,7 @@ write_row (const Table *table, uint32_t row)
       append_cell (table, line, i, text);
     }
   sysprof_out_printf (table->out, "%s\n", g_strchomp (line->str));
+  write_lists (table, cells);
 }
 
 /* As wide as the terminal where that can be: the widest texts give way, figures never. */

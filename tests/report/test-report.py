@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """sysprof-report over captures made by hand: what it says is compared with what the test counted."""
+import html
 import json
 import os
 import pathlib
@@ -373,13 +374,22 @@ class Looks(Base):
         self.assertNotIn('\x1b', self.on_terminal('tree', self.capture, env={'TERM': 'dumb'}))
         self.assertIn('more (--limit 0', self.on_terminal('functions', self.capture, rows=10))
 
+    def test_details_stand_below_their_process(self):
+        lines = run('processes', '--details', '--process', '10', self.capture).stdout.decode().splitlines()
+        row = [i for i, line in enumerate(lines) if line.lstrip().startswith('10 ')][0]
+        self.assertEqual(lines[row + 1].split(), ['THREADS', '10', '12'])
+        self.assertEqual(lines[row + 2].split()[0], 'MAPS')
+        self.assertIn('/usr/bin/prog', lines[row + 2])
+        page = run('processes', '--details', '--format', 'html', self.capture).stdout.decode()
+        self.assertIn('10<br>12<br>', page)
+
     def test_terminals_of_any_width(self):
         path = self.folder / 'wide.syscap'
         (made.Profile().process(1, '/usr/bin/' + 'long' * 100).process(2, '日本語' * 30)
          .add(30, 1, 1, '_start', 'f' * 300).add(20, 1, 1, '名前' * 90).add(10, 2, 2, *[f'level{i}' for i in range(90)])
          .write(path))
         for columns in (60, 80, 120, 200):
-            for view in (['summary'], ['functions'], ['tree'], ['callers', '--focus', 'fff'], ['flame'], ['flame', '--icicle'], ['processes'],
+            for view in (['summary'], ['functions'], ['tree'], ['callers', '--focus', 'fff'], ['flame'], ['flame', '--icicle'], ['processes'], ['processes', '--details'],
                          ['threads'], ['samples'], ['quality'], ['metadata'], ['files']):
                 lines = re.sub('\x1b\\[[0-9;]*m', '', self.on_terminal(*view, path, columns=columns, rows=30)).splitlines()
                 if columns < 80:
@@ -471,8 +481,8 @@ class Usage(Base):
     def test_an_empty_selection_says_why(self):
         for option, value in (('--process', 'nope'), ('--time', '900s..'), ('--thread', '12345'), ('--cpu', '7'), ('--symbol', 'nope'),
                               ('--binary', 'nope')):
-            for view in ('functions', 'flame'):
-                text = run(view, option, value, self.capture).stdout.decode()
+            for view, form in (('functions', 'text'), ('flame', 'text'), ('functions', 'html')):
+                text = html.unescape(run(view, option, value, '--format', form, self.capture).stdout.decode())
                 self.assertIn(f"None of the capture's {len(self.profile.samples)} samples", text)
                 self.assertIn(f"'{option} {value}'", text)
         self.assertIn('There are none.', run('callers', '--focus', '_start', self.capture).stdout.decode())
