@@ -21,8 +21,8 @@ check:
 
 bench:
 	scripts/install-deps build bench
-	scripts/build build-profile --buildtype=debugoptimized -Dtests=false
-	bench/run build-profile
+	scripts/build build-bench --buildtype=release -Dtests=false
+	bench/run build-bench $(BENCHMARKS)
 
 examples:
 	scripts/install-deps build

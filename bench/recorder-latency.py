@@ -31,7 +31,7 @@ def main():
         ours, theirs = f'{directory}/o.syscap', f'{directory}/perf.data'
         commands = {
             'sysprof-cli': [turns.CLI, '-f', '-F', options.frequency, '--quiet', ours],
-            'perf record -g': ['perf', 'record', '-q', '-g', '-a', '-k', 'CLOCK_MONOTONIC', '-e', 'cpu-clock', '-c',
+            'perf record -g': ['perf', 'record', '-q', '-B', '-N', '-g', '-a', '-k', 'CLOCK_MONOTONIC', '-e', 'cpu-clock', '-c',
                                1000000000 // options.frequency, '-o', theirs],
         }
         first, end, size = ({name: [] for name in commands} for _ in range(3))

@@ -39,7 +39,7 @@ def main():
             turns.heading(f'slowdown of a CPU-bound program at {frequency} Hz (time per round)')
             turns.show(turns.in_turns({
                 'with sysprof-cli': rate_under([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', f'{directory}/o.syscap']),
-                'with perf record -g': rate_under(['perf', 'record', '-q', '-g', '-a', '-e', 'cpu-clock', '-c',
+                'with perf record -g': rate_under(['perf', 'record', '-q', '-B', '-N', '-g', '-a', '-e', 'cpu-clock', '-c',
                                                    1000000000 // frequency, '-o', f'{directory}/perf.data']),
                 'alone': rate_under(None),
             }, options.rounds), 'us', scale=1e6, digits=3)

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get('SYSPROF_BUILD', ROOT / 'build'))
+BUILD = pathlib.Path(os.environ.get('SYSPROF_BUILD', ROOT / 'build-bench')).resolve()
 CLI = BUILD / 'src/cli/sysprof-cli'
 REPORT = BUILD / 'src/report/sysprof-report'
 
@@ -57,9 +57,21 @@ def interrupt_after(seconds, command, **options):
     return finish(process, began)
 
 
+def n_cpus():
+    return len(os.sched_getaffinity(0))
+
+
+def end_groups(processes):
+    """Ends processes that were started with start_new_session, and what they started."""
+    for process in processes:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def compile_program(name, directory, flags=()):
     program = pathlib.Path(directory) / name
-    subprocess.run(['cc', '-O2', '-g', '-fno-omit-frame-pointer', '-fno-optimize-sibling-calls', '-pthread',
+    subprocess.run(['cc', '-O2', '-g', '-fno-omit-frame-pointer', '-mno-omit-leaf-frame-pointer',
+                    '-fno-optimize-sibling-calls', '-pthread',
                     *flags, '-o', program, ROOT / 'bench' / f'{name}.c'], check=True)
     return program
 
@@ -86,8 +98,8 @@ def heading(title):
     print(f'   command: {" ".join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])}')
 
 
-def show(figures, unit, against=None, scale=1.0, digits=2):
-    """One row per contestant: median [min … max]; against: the ratios of the first contestant to each other, turn by turn."""
+def show(figures, unit, scale=1.0, digits=2):
+    """One row per contestant: median [min … max], and the ratios of the first contestant to it, turn by turn."""
     first = next(iter(figures))
     for name, values in figures.items():
         if not values:

@@ -168,10 +168,11 @@ typedef enum
   STACK_CUT,          /* ends in a function that is no entry, or under an entry that says why */
   STACK_EMPTY,
 } StackEnd;
+#define N_STACK_ENDS (STACK_EMPTY + 1)
 
 typedef struct
 {
-  SymbolId outermost; /* where most of such stacks end */
+  SymbolId outermost; /* where most of such stacks end: see sysprof_stack_ends_find() */
   StringId binary;    /* in SymbolTable.strings; one row for each */
   uint8_t end;        /* StackEnd */
   uint64_t samples;
@@ -191,12 +192,12 @@ typedef struct
 } Quality;
 
 Quality *sysprof_quality_new (const Store *store, const SymbolTable *symbols, const StackWeights *weights);
-/* The stack of the outermost function that `stack` continues, below the entry that says why it was cut; itself where there is
- * none. */
-StackId sysprof_stack_outermost (const Store *store, const SymbolTable *symbols, StackId stack);
 /* The code of the reason why it was cut, *borrowed* and without NUL behind; empty where nobody said. */
 Text sysprof_stack_cut_reason (const Store *store, const SymbolTable *symbols, StackId stack);
 StackEnd sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack);
+/* [stacks.n] *(full)* the stack whose function a stack's end is put down to: the outermost one, or, where the walk ended
+ * among numbers that are no code, the last one before them. */
+StackId *sysprof_stack_ends_find (const Store *store, const SymbolTable *symbols);
 void sysprof_quality_free (Quality *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CallTree, sysprof_call_tree_free)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The entry under which a cut stack stands. */
+/* The entry under which a stack stands that was cut. */
 static bool
 is_marker (const Store *store, const SymbolTable *symbols, StackId stack)
 {
@@ -14,23 +14,23 @@ is_marker (const Store *store, const SymbolTable *symbols, StackId stack)
          symbols->row[sysprof_stack_symbol (store, symbols, stack)].kind == SYMBOL_MARKER;
 }
 
-/* How a stack ends whose outermost entry, be it a function or the one that says why, is that of `last`, a stack of depth 1
- * (or 0: nothing). */
+/* How a stack ends whose outermost entry is that of `outermost`, a stack of depth 1 (or 0: no function). */
 static StackEnd
-end_at (const Store *store, const SymbolTable *symbols, StackId last)
+end_at (const Store *store, const SymbolTable *symbols, StackId outermost)
 {
-  if (store->stacks.depth[last] == 0)
+  if (store->stacks.depth[outermost] == 0)
     return STACK_EMPTY;
 
-  if (is_marker (store, symbols, last))
+  if (is_marker (store, symbols, outermost))
     return STACK_CUT;
 
-  if (store->has_walks || symbols->row[sysprof_stack_symbol (store, symbols, last)].is_entry)
+  if (store->has_walks ||
+      symbols->row[sysprof_stack_symbol (store, symbols, outermost)].is_entry)
     return STACK_WHOLE;
 
   /* A kernel thread has no user part, so where its stack ends is where it was cut. */
-  if (sysprof_stack_is_kernel (store, last) &&
-      !store->processes.row[store->stacks.parent[last]].is_kernel)
+  if (sysprof_stack_is_kernel (store, outermost) &&
+      !store->processes.row[store->stacks.parent[outermost]].is_kernel)
     return STACK_KERNEL_ONLY;
 
   return STACK_CUT;
@@ -50,19 +50,6 @@ sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack
   return end_at (store, symbols, find_last (store, stack));
 }
 
-StackId
-sysprof_stack_outermost (const Store *store, const SymbolTable *symbols, StackId stack)
-{
-  StackId below = stack;
-
-  while (store->stacks.depth[stack] > 1)
-    {
-      below = stack;
-      stack = store->stacks.parent[stack];
-    }
-  return is_marker (store, symbols, stack) ? below : stack;
-}
-
 Text
 sysprof_stack_cut_reason (const Store *store, const SymbolTable *symbols, StackId stack)
 {
@@ -80,18 +67,48 @@ sysprof_stack_cut_reason (const Store *store, const SymbolTable *symbols, StackI
   return name;
 }
 
-/* [stacks.n] what sysprof_stack_outermost() says of each; of a process itself, the process. */
+/* [stacks.n] the stack of depth 1 that each one continues; of a process itself, the process. */
 static StackId *
-find_outermost (const Store *store, const SymbolTable *symbols)
+find_outermost (const StackTree *stacks)
 {
-  const StackTree *stacks = &store->stacks;
   StackId *outermost = g_new0 (StackId, MAX (stacks->n, 1));
 
   for (StackId i = 0; i < stacks->n; i++)
-    outermost[i] = stacks->depth[i] <= 1 || is_marker (store, symbols, stacks->parent[i])
-                       ? i
-                       : outermost[stacks->parent[i]];
+    outermost[i] = stacks->depth[i] <= 1 ? i : outermost[stacks->parent[i]];
   return outermost;
+}
+
+/* Whether a function lies where code does. A walk without frame pointers ends among numbers that happened to stand
+ * in a register: in no file, on the heap, on the stack. */
+static bool
+is_code (const SymbolTable *symbols, SymbolId symbol)
+{
+  const char *binary = sysprof_symbol_binary (symbols, symbol);
+
+  return symbols->row[symbol].kind == SYMBOL_JIT ||
+         (binary[0] != '\0' && (binary[0] != '[' || g_str_equal (binary, "[vdso]")));
+}
+
+StackId *
+sysprof_stack_ends_find (const Store *store, const SymbolTable *symbols)
+{
+  const StackTree *stacks = &store->stacks;
+  StackId *end = g_new0 (StackId, MAX (stacks->n, 1));
+
+  for (StackId i = 0; i < stacks->n; i++)
+    {
+      StackId caller = stacks->depth[i] <= 1 || is_marker (store, symbols, stacks->parent[i])
+                           ? i
+                           : end[stacks->parent[i]];
+
+      end[i] = caller;
+      if (caller != i && !sysprof_stack_is_kernel (store, i) &&
+          !sysprof_stack_is_kernel (store, caller) &&
+          !is_code (symbols, sysprof_stack_symbol (store, symbols, caller)) &&
+          is_code (symbols, sysprof_stack_symbol (store, symbols, i)))
+        end[i] = i;
+    }
+  return end;
 }
 
 static int
@@ -142,7 +159,8 @@ sysprof_quality_new (const Store *store,
                      const StackWeights *weights)
 {
   const StackTree *stacks = &store->stacks;
-  g_autofree StackId *outermost = find_outermost (store, symbols);
+  g_autofree StackId *outermost = find_outermost (stacks);
+  g_autofree StackId *ends = sysprof_stack_ends_find (store, symbols);
   g_autofree uint64_t *cut = g_new0 (uint64_t, MAX (symbols->n, 1));
   Quality *self = g_new0 (Quality, 1);
   uint64_t *const sums[] = {
@@ -161,14 +179,14 @@ sysprof_quality_new (const Store *store,
       if (weight == 0)
         continue;
 
-      end = end_at (store, symbols, find_last (store, outermost[i]));
+      end = end_at (store, symbols, outermost[i]);
       *sums[end] += weight;
       self->total += weight;
       if (end == STACK_EMPTY)
         continue;
 
       if (end == STACK_CUT)
-        cut[sysprof_stack_symbol (store, symbols, outermost[i])] += weight;
+        cut[sysprof_stack_symbol (store, symbols, ends[i])] += weight;
 
       reason = symbols->row[sysprof_stack_symbol (store, symbols, i)].reason;
       self->by_reason[reason] += weight;

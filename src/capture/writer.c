@@ -18,11 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEFAULT_BUFFER_PAGES  64
-#define MAX_BUFFER_SIZE       ((size_t) 1 << 30)
-#define FRAMES_PER_INDEX      65536U
-#define JITMAP_FRAME_MAX      (SYSPROF_CAPTURE_FRAME_USUAL_MAX + 32)
-#define CAPTURE_MODE          0640
+#define DEFAULT_BUFFER_PAGES 64
+#define MAX_BUFFER_SIZE      ((size_t) 1 << 30)
+#define FRAMES_PER_INDEX     65536U
+#define JITMAP_FRAME_MAX     (SYSPROF_CAPTURE_FRAME_USUAL_MAX + 32)
+#define CAPTURE_MODE         0640
+/* Most bytes of one write. Linux takes memory for a file in pieces as large as the write, and large ones cost it
+ * two to three times as much for each byte. */
+#define WRITE_MAX             ((size_t) 64 * 1024)
 #define ENV_TRACE_FD          "SYSPROF_TRACE_FD"
 #define FIRST_FREE_DESCRIPTOR 2 /* 0 and 1 are never meant */
 
@@ -58,7 +61,8 @@ write_all (int fd, const uint8_t *bytes, size_t size, size_t *written)
   *written = 0;
   while (*written < size)
     {
-      ssize_t n = write (fd, bytes + *written, size - *written);
+      size_t left = size - *written;
+      ssize_t n = write (fd, bytes + *written, left < WRITE_MAX ? left : WRITE_MAX);
 
       if (n > 0)
         {

@@ -6,11 +6,26 @@
 #include "cli/options.h"
 #include "cli/session.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliOptions, sysprof_cli_options_clear)
+
+/* A file that is opened later must not become what others write their messages to. */
+static void
+open_standard_descriptors (void)
+{
+  int fd;
+
+  do
+    fd = open ("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0)
+    (void) close (fd); /* never written to */
+}
 
 int
 main (int argc, char **argv)
@@ -18,6 +33,7 @@ main (int argc, char **argv)
   g_auto (CliOptions) options = { 0 };
   g_autoptr (GError) error = NULL;
 
+  open_standard_descriptors ();
   setlocale (LC_ALL, "");
   if (!sysprof_cli_options_parse (&options, argc, argv, &error))
     {

@@ -5,6 +5,7 @@
 #include "cli/merge.h"
 
 #include "capture/capture.h"
+#include "cli/output.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -87,24 +88,65 @@ open_capture (const char *path, GError **error)
   return reader;
 }
 
+/* The header of a joined capture is known when all is read, so it is written where that can be gone back to. */
+static bool
+can_go_back (int fd)
+{
+  int flags = fcntl (fd, F_GETFL);
+
+  return lseek (fd, 0, SEEK_CUR) >= 0 && flags >= 0 && (flags & O_APPEND) == 0;
+}
+
+static int
+open_target (GError **error)
+{
+  bool is_direct = can_go_back (STDOUT_FILENO);
+  int fd = is_direct ? fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) : sysprof_open_temporary ();
+
+  if (fd < 0)
+    sysprof_set_error_errno (error, "Cannot join by way of a temporary file in '%s'",
+                             g_get_tmp_dir ());
+  return fd;
+}
+
+static gboolean
+copy_to_standard_output (int fd)
+{
+  char bytes[64 * 1024];
+  ssize_t n;
+
+  if (lseek (fd, 0, SEEK_SET) < 0)
+    return FALSE;
+  while ((n = read (fd, bytes, sizeof bytes)) > 0)
+    for (ssize_t done = 0; done < n;)
+      {
+        ssize_t written = write (STDOUT_FILENO, bytes + done, (size_t) (n - done));
+
+        if (written < 0 && errno != EINTR)
+          return FALSE;
+        done += MAX (written, 0);
+      }
+  return n == 0;
+}
+
 static gboolean
 join (GPtrArray *readers, GError **error)
 {
-  int fd = fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  int fd = open_target (error);
+  autofd target = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
   SysprofCaptureWriter *writer = fd < 0 ? NULL : sysprof_capture_writer_new_from_fd (fd, 0);
   gboolean joined;
 
-  if (writer == NULL)
-    {
-      sysprof_set_error_errno (error, "Cannot write to standard output");
-      return FALSE;
-    }
-  joined = sysprof_capture_writer_join (writer, (SysprofCaptureReader *const *) readers->pdata,
+  if (fd < 0)
+    return FALSE;
+  joined = writer != NULL && target >= 0 &&
+           sysprof_capture_writer_join (writer, (SysprofCaptureReader *const *) readers->pdata,
                                         readers->len, unpack_gzip) &&
-           sysprof_capture_writer_flush (writer);
+           sysprof_capture_writer_flush (writer) &&
+           (can_go_back (STDOUT_FILENO) || copy_to_standard_output (target));
   if (!joined)
     sysprof_set_error_errno (error, "Cannot write the joined captures to standard output");
-  sysprof_capture_writer_unref (writer);
+  g_clear_pointer (&writer, sysprof_capture_writer_unref);
   return joined;
 }
 
@@ -114,14 +156,8 @@ sysprof_cli_merge (const char *const *captures, GError **error)
   g_autoptr (GPtrArray) readers =
       g_ptr_array_new_with_free_func ((GDestroyNotify) sysprof_capture_reader_unref);
 
-  if (isatty (STDOUT_FILENO))
-    {
-      g_set_error (
-          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "Cannot write to standard output: it is a terminal, and a capture is not text. "
-          "Add >FILE.");
-      return FALSE;
-    }
+  if (!sysprof_cli_check_standard_output (error))
+    return FALSE;
   for (size_t i = 0; captures[i] != NULL; i++)
     {
       SysprofCaptureReader *reader = open_capture (captures[i], error);

@@ -370,6 +370,11 @@ read_files (CliOptions *o, GError **error)
     {
       if (n_files < 2)
         return refuse (error, "--merge needs at least two captures to join.");
+      if (o->output != NULL || o->command != NULL)
+        return refuse (error,
+                       "--merge joins to standard output and runs nothing: leave %s out, "
+                       "and add >FILE.",
+                       o->output != NULL ? "--output" : "the command");
       return TRUE;
     }
   if (n_files > 1 || (n_files == 1 && o->output != NULL))
@@ -381,6 +386,15 @@ read_files (CliOptions *o, GError **error)
   if (o->flame != NULL && !g_str_has_suffix (o->flame, ".svg") &&
       !g_str_has_suffix (o->flame, ".html"))
     return refuse (error, "--flame %s: give a file name that ends in .svg or .html.", o->flame);
+  if (o->flame != NULL)
+    {
+      g_autofree char *output = g_canonicalize_filename (o->output, NULL);
+      g_autofree char *flame = g_canonicalize_filename (o->flame, NULL);
+
+      if (g_str_equal (output, flame))
+        return refuse (error, "--flame %s: the capture is written there; name another file.",
+                       o->flame);
+    }
   for (size_t i = 0; o->environment != NULL && o->environment[i] != NULL; i++)
     if (o->environment[i][0] == '=' || o->environment[i][0] == '\0')
       return refuse (error, "--env %s: give VAR=VALUE.", o->environment[i]);

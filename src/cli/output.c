@@ -16,24 +16,72 @@
 
 /* Captures name everything that ran: for the owner, and the group for reading. */
 #define CAPTURE_MODE 0640
+#define CAPTURE_NAME "capture.syscap"
 
-static bool
-refuse_terminal (int fd, const char *name, GError **error)
+/* What failed is in errno; what to do about it depends on that alone. */
+static void
+set_open_error (const Output *self, GError **error)
 {
-  if (!isatty (fd))
-    return true;
-  g_set_error (
-      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-      "Cannot write to %s: it is a terminal, and this is not text. Name a file, or send it to a "
-      "program with |.",
-      name);
-  return false;
+  int number = errno;
+  g_autofree char *directory = g_path_get_dirname (self->path);
+  g_autofree char *advice = NULL;
+
+  switch (number)
+    {
+    case ENOENT:
+    case ENOTDIR:
+      advice = g_strdup_printf ("Is there a directory '%s'?", directory);
+      break;
+    case EISDIR:
+      advice = g_strdup ("Name a file in it.");
+      break;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      advice = g_strdup_printf ("Name a file in a directory where you may write, as '%s/%s'.",
+                                g_get_tmp_dir (), CAPTURE_NAME);
+      break;
+    case ENOSPC:
+    case EDQUOT:
+      advice = g_strdup ("Make room, or name a file on another disk.");
+      break;
+    default:
+      advice = g_strdup ("Name another file.");
+    }
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED, "Cannot write to '%s': %s. %s",
+               self->path, g_strerror (number), advice);
+}
+
+bool
+sysprof_cli_check_standard_output (GError **error)
+{
+  struct stat info;
+
+  if (isatty (STDOUT_FILENO))
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot write to standard output: it is a terminal, and a capture is not text. Add "
+          ">FILE, or send it to a program with |.");
+      return false;
+    }
+  /* A capture stands at the beginning of its file, so whatever is there would be lost. */
+  if (fstat (STDOUT_FILENO, &info) == 0 && S_ISREG (info.st_mode) && info.st_size > 0)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot write to standard output: its file has %" G_GINT64_FORMAT
+          " bytes already, and a capture cannot be added to them. Use >FILE instead of >>FILE.",
+          (gint64) info.st_size);
+      return false;
+    }
+  return true;
 }
 
 static bool
 open_standard_output (Output *self, GError **error)
 {
-  if (!refuse_terminal (STDOUT_FILENO, "standard output", error))
+  if (!sysprof_cli_check_standard_output (error))
     return false;
   self->fd = fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (self->fd < 0 || dup2 (STDERR_FILENO, STDOUT_FILENO) < 0)
@@ -54,7 +102,7 @@ open_temporary (Output *self, GError **error)
   self->fd = g_mkstemp_full (self->temporary, O_RDWR | O_CLOEXEC, CAPTURE_MODE);
   if (self->fd < 0)
     {
-      sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+      set_open_error (self, error);
       g_clear_pointer (&self->temporary, g_free);
       return false;
     }
@@ -72,26 +120,38 @@ open_existing (Output *self, bool force, GError **error)
       if (!force)
         {
           g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                       "'%s' exists. Use --force to overwrite it, or name another file.",
-                       self->path);
+                       "'%s' exists. Use --force to overwrite it, or name another file.%s",
+                       self->path,
+                       (info.st_mode & S_IXUSR) != 0 ? " To run it, put -- before it." : "");
           return false;
         }
       /* Also where only the directory would let us: a file that may not be written is meant to stay. */
       if (access (self->path, W_OK) < 0)
         {
-          sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+          set_open_error (self, error);
           return false;
         }
-      return open_temporary (self, error);
+      if (!open_temporary (self, error))
+        return false;
+      /* As if it were written over: root's recording does not take a file away from its owner. Where the kernel
+       * refuses, it is ours. */
+      (void) !fchown (self->fd, info.st_uid, info.st_gid);
+      (void) fchmod (self->fd, info.st_mode & 0777);
+      return true;
     }
 
   self->fd = open (self->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
   if (self->fd < 0)
     {
-      sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+      set_open_error (self, error);
       return false;
     }
-  return refuse_terminal (self->fd, self->path, error);
+  if (!isatty (self->fd))
+    return true;
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+               "Cannot write to '%s': it is a terminal, and this is not text. Name a file.",
+               self->path);
+  return false;
 }
 
 static bool
@@ -113,9 +173,17 @@ open_file (Output *self, bool force, OutputWhen when, GError **error)
     return open_temporary (self, error);
 
   self->fd = open (self->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, CAPTURE_MODE);
+  if (self->fd < 0 && errno == EEXIST)
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "Cannot write to '%s': it is a symbolic link to nothing. Remove it, or name "
+                   "another file.",
+                   self->path);
+      return false;
+    }
   if (self->fd < 0)
     {
-      sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+      set_open_error (self, error);
       return false;
     }
   self->is_created = true;

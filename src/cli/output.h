@@ -45,6 +45,8 @@ bool sysprof_cli_output_open (Output *self,
                               bool force,
                               OutputWhen when,
                               GError **error);
+/* Whether a capture may be written there: not to a terminal, nor behind what a file holds already. */
+bool sysprof_cli_check_standard_output (GError **error);
 bool sysprof_cli_output_commit (Output *self, GError **error);
 /* Once all is written; who took `fd` need not have closed it. */
 bool sysprof_cli_output_close (Output *self, GError **error);

@@ -44,7 +44,11 @@ static gboolean
 write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GError **error)
 {
   RenderFormat format = g_str_has_suffix (options->flame, ".svg") ? RENDER_SVG : RENDER_HTML;
+  /* A picture of the whole machine: a hundred runs of one compiler are one. The page can do that by itself. */
+  const TreeShape merged = { .merge_processes = true };
 
+  if (format == RENDER_SVG)
+    request->shape = &merged;
   request->use_color = FALSE;
   request->terminal_width = 0;
   return render_view ("flame", format, request, flame->fd, error) &&

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define STATUS_INTERVAL_MSEC 1000
@@ -40,7 +41,6 @@ typedef struct
   guint n_shown; /* diagnostics */
   guint n_signals;
   bool is_committed;
-  bool is_fatal; /* a diagnostic ended the recording */
   GError *error; /* of the recording */
 } Session;
 
@@ -92,6 +92,7 @@ find_command (const CliOptions *options, GError **error)
   return false;
 }
 
+/* One that ends the recording is its error, and told as such. */
 static void
 show_diagnostics (Session *self)
 {
@@ -103,10 +104,10 @@ show_diagnostics (Session *self)
       g_autoptr (SysprofDiagnostic) diagnostic =
           g_list_model_get_item (diagnostics, self->n_shown);
 
-      sysprof_cli_terminal_print (&self->terminal, "%s: %s",
-                                  sysprof_diagnostic_get_domain (diagnostic),
-                                  sysprof_diagnostic_get_message (diagnostic));
-      self->is_fatal |= sysprof_diagnostic_get_fatal (diagnostic);
+      if (!sysprof_diagnostic_get_fatal (diagnostic))
+        sysprof_cli_terminal_print (&self->terminal, "%s: %s",
+                                    sysprof_diagnostic_get_domain (diagnostic),
+                                    sysprof_diagnostic_get_message (diagnostic));
     }
 }
 
@@ -144,6 +145,8 @@ commit_once_begun (gpointer data)
   if (!sysprof_cli_output_commit (&self->output, &error))
     sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: %s", error->message);
   self->is_committed = true;
+  if (self->options->command == NULL && self->n_signals == 0)
+    sysprof_cli_terminal_note (&self->terminal, "Recording, press ^C to exit");
   if (self->options->sampler.n_pids == 0 && self->options->sampler.n_tids == 0)
     sysprof_cli_service_manager_notify ("READY=1");
   return G_SOURCE_REMOVE;
@@ -259,13 +262,42 @@ new_profiler (Session *self)
   return profiler;
 }
 
+/* Each ends the recording; SIGHUP comes when the terminal or the ssh connection is closed. */
+static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+static void
+watch_signals (Session *self, GSource **sources)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (stop_signals); i++)
+    {
+      struct sigaction before;
+
+      /* nohup: whoever started us wants the recording to outlive the terminal. */
+      if (stop_signals[i] == SIGHUP && sigaction (SIGHUP, NULL, &before) == 0 &&
+          before.sa_handler == SIG_IGN)
+        continue;
+      sources[i] = g_unix_signal_source_new (stop_signals[i]);
+      g_source_set_callback (sources[i], on_stop_signal, self, NULL);
+      g_source_attach (sources[i], NULL);
+    }
+}
+
+static void
+forget_signal (GSource *source)
+{
+  if (source == NULL)
+    return;
+  g_source_destroy (source);
+  g_source_unref (source);
+}
+
 /* Runs the recording to its end. FALSE: it could not begin; `self->error` says why. */
 static bool
 run (Session *self)
 {
   g_autoptr (SysprofProfiler) profiler = new_profiler (self);
   SysprofCaptureWriter *writer;
-  GSource *interrupt, *terminate;
+  GSource *signals[G_N_ELEMENTS (stop_signals)] = { NULL };
   gsize buffer_size = DEFAULT_BUFFER_SIZE;
 
   if (self->options->buffer_pages > 0)
@@ -278,24 +310,14 @@ run (Session *self)
       return false;
     }
 
-  interrupt = g_unix_signal_source_new (SIGINT);
-  terminate = g_unix_signal_source_new (SIGTERM);
-  g_source_set_callback (interrupt, on_stop_signal, self, NULL);
-  g_source_set_callback (terminate, on_stop_signal, self, NULL);
-  g_source_attach (interrupt, NULL);
-  g_source_attach (terminate, NULL);
-
+  watch_signals (self, signals);
   sysprof_profiler_record_async (profiler, writer, NULL, on_begun, self);
   sysprof_capture_writer_unref (writer);
-  if (self->options->command == NULL)
-    sysprof_cli_terminal_note (&self->terminal, "Recording, press ^C to exit");
   g_main_loop_run (self->loop);
 
   /* From here on ^C ends the program as any other. */
-  g_source_destroy (interrupt);
-  g_source_destroy (terminate);
-  g_source_unref (interrupt);
-  g_source_unref (terminate);
+  for (size_t i = 0; i < G_N_ELEMENTS (stop_signals); i++)
+    forget_signal (signals[i]);
   return self->recording != NULL;
 }
 
@@ -306,7 +328,7 @@ finish (Session *self)
   g_autoptr (GError) error = NULL;
   bool command_ran = self->options->command == NULL ||
                      sysprof_recording_get_subprocess (self->recording) != NULL;
-  bool is_whole = self->error == NULL && !self->is_fatal && command_ran;
+  bool is_whole = self->error == NULL && command_ran;
 
   show_diagnostics (self);
   if (!self->is_committed && has_begun (self))
@@ -323,18 +345,42 @@ finish (Session *self)
   return is_whole;
 }
 
-static int
-exit_status_of_command (Session *self)
+/* NULL if it has ended. */
+static const char *
+get_running_command (Session *self)
 {
   GSubprocess *subprocess = sysprof_recording_get_subprocess (self->recording);
+  const char *identifier = subprocess != NULL ? g_subprocess_get_identifier (subprocess) : NULL;
+  siginfo_t info = { 0 };
 
+  /* It may have ended without GLib having heard of it, so it is asked for, and left for GLib. */
+  return identifier != NULL &&
+                 waitid (P_PID, (id_t) atoi (identifier), &info, WEXITED | WNOHANG | WNOWAIT) ==
+                     0 &&
+                 info.si_pid == 0
+             ? identifier
+             : NULL;
+}
+
+/* A signal, a limit or a full disk ends the recording; what people run is never ended by us. */
+static int
+leave_command (Session *self)
+{
+  GSubprocess *subprocess = sysprof_recording_get_subprocess (self->recording);
+  const char *running = get_running_command (self);
+
+  if (running != NULL)
+    sysprof_cli_terminal_note (
+        &self->terminal, "'%s' (process %s) %s.", self->options->command[0], running,
+        self->options->exit_status
+            ? "still runs; waiting for it, as its status is to be passed on"
+            : "goes on without being recorded");
   if (!self->options->exit_status || subprocess == NULL)
     return EXIT_SUCCESS;
+  (void) g_subprocess_wait (subprocess, NULL, NULL); /* fails only when cancelled */
   if (g_subprocess_get_if_exited (subprocess))
     return g_subprocess_get_exit_status (subprocess);
-  if (g_subprocess_get_if_signaled (subprocess))
-    return SIGNAL_STATUS + g_subprocess_get_term_sig (subprocess);
-  return EXIT_SUCCESS;
+  return SIGNAL_STATUS + g_subprocess_get_term_sig (subprocess);
 }
 
 static bool
@@ -361,12 +407,10 @@ sysprof_cli_record (const CliOptions *options)
   g_autoptr (GError) error = NULL;
   RecordingStatus status;
   bool is_whole;
+  int command_status;
 
-  self.terminal.is_quiet = options->quiet;
-  if (options->json_status)
-    self.terminal.form = STATUS_JSON;
-  else if (!options->quiet && isatty (STDERR_FILENO))
-    self.terminal.form = STATUS_LINE;
+  sysprof_cli_terminal_init (&self.terminal, options->json_status ? STATUS_JSON : STATUS_LINE,
+                             options->quiet);
   self.loop = g_main_loop_new (NULL, FALSE);
   (void) sigaction (SIGPIPE, &broken_pipe, NULL); /* fails for wrong numbers only */
 
@@ -376,11 +420,19 @@ sysprof_cli_record (const CliOptions *options)
     return fail (&self, self.error);
 
   is_whole = finish (&self);
+  if (!self.is_committed)
+    return EXIT_FAILURE;
   sysprof_recording_get_status (self.recording, &status);
   sysprof_cli_terminal_status (&self.terminal, &status, true);
-  if (self.is_committed)
-    sysprof_cli_terminal_summary (&self.terminal, &status, self.output.path);
-  if (self.is_committed && !show_results (&self, &error))
-    return fail (&self, error);
-  return is_whole ? exit_status_of_command (&self) : EXIT_FAILURE;
+  /* Of a recording that was cut the error has told what is kept. */
+  if (is_whole)
+    sysprof_cli_terminal_summary (&self.terminal, &status,
+                                  self.output.path != NULL ? options->output : NULL);
+  if (!show_results (&self, &error))
+    {
+      is_whole = false;
+      fail (&self, error);
+    }
+  command_status = leave_command (&self);
+  return is_whole ? command_status : EXIT_FAILURE;
 }

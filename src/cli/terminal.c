@@ -4,16 +4,66 @@
 
 #include "cli/terminal.h"
 
+#include "util/util.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
 
-#define NSEC_PER_SEC 1e9
+#define NSEC_PER_SEC    1e9
+#define DEFAULT_COLUMNS 80 /* of a terminal that does not tell */
+#define CLEAR_LINE      "\r\033[K"
+
+/* What programs change that take a terminal over: pagers and editors both, password prompts the echo. */
+static tcflag_t
+get_mode (void)
+{
+  struct termios mode;
+
+  return tcgetattr (STDERR_FILENO, &mode) == 0 ? mode.c_lflag & (ICANON | ECHO) : 0;
+}
+
+void
+sysprof_cli_terminal_init (Terminal *self, StatusForm form, bool is_quiet)
+{
+  const char *type = getenv ("TERM");
+
+  *self = (Terminal){ .form = form, .is_quiet = is_quiet };
+  if (form != STATUS_LINE)
+    return;
+
+  /* One that cannot take a line away would be filled with them. */
+  if (is_quiet || !isatty (STDERR_FILENO) || g_strcmp0 (type, "dumb") == 0)
+    self->form = STATUS_NONE;
+  self->mode = get_mode ();
+}
+
+/* Not where it would be drawn into what somebody else shows. */
+static bool
+may_draw (const Terminal *self)
+{
+  pid_t foreground = tcgetpgrp (STDERR_FILENO);
+
+  return (foreground < 0 || foreground == getpgrp ()) && get_mode () == self->mode;
+}
+
+static size_t
+get_columns (void)
+{
+  struct winsize size;
+
+  return ioctl (STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                          : DEFAULT_COLUMNS;
+}
 
 static void
 take_line_away (Terminal *self)
 {
   if (self->has_line)
-    fputs ("\r\033[K", stderr);
+    fputs (CLEAR_LINE, stderr);
   self->has_line = false;
 }
 
@@ -58,24 +108,64 @@ percent_of_cpu (int64_t cpu_nsec, int64_t nsec)
   return nsec > 0 ? 100.0 * (double) cpu_nsec / (double) nsec : 0;
 }
 
+static char *
+format_time (int64_t nsec)
+{
+  int64_t seconds = (int64_t) ((double) nsec / NSEC_PER_SEC + 0.5);
+  int64_t minutes = seconds / 60, hours = minutes / 60;
+
+  if (hours > 0)
+    return g_strdup_printf ("%" G_GINT64_FORMAT ":%02d:%02d", hours, (int) (minutes % 60),
+                            (int) (seconds % 60));
+  return g_strdup_printf ("%02d:%02d", (int) minutes, (int) (seconds % 60));
+}
+
+/* The numbers with words, or without for a narrow terminal. */
+static char *
+format_line (const Terminal *self, const RecordingStatus *status, bool is_short)
+{
+  const char *gap = is_short ? " " : "  ";
+  GString *line = g_string_new (NULL);
+  g_autofree char *time = format_time (status->duration);
+  g_autofree char *size = sysprof_text_of_size (status->size);
+
+  g_string_printf (line, "%s%s%" G_GUINT64_FORMAT "%s%s", time, gap, status->n_samples,
+                   is_short ? "" : " samples", gap);
+  if (!status->is_stopped)
+    g_string_append_printf (
+        line, "%.0f/s%s",
+        rate (self->last.n_samples, status->n_samples, status->counted - self->last.counted),
+        gap);
+  g_string_append_printf (line, "%" G_GUINT64_FORMAT " lost%s", status->n_lost, gap);
+  if (status->n_throttled > 0)
+    g_string_append_printf (line, "%" G_GUINT64_FORMAT " throttled%s", status->n_throttled,
+                            gap);
+  g_string_append_printf (line, "%s%s", size, gap);
+  if (status->is_stopped)
+    g_string_append (line, "finishing");
+  else
+    g_string_append_printf (line, is_short ? "%.1f%%" : "recorder %.1f %% CPU",
+                            percent_of_cpu (status->cpu_nsec - self->last.cpu_nsec,
+                                            status->duration - self->last.duration));
+  return g_string_free (line, FALSE);
+}
+
+/* A line that is broken by the terminal's edge could not be taken away again. */
 static void
 print_line (Terminal *self, const RecordingStatus *status)
 {
-  int64_t nsec = status->duration - self->last.duration;
-  int64_t seconds = status->duration / (int64_t) NSEC_PER_SEC;
-  g_autofree char *size = g_format_size (status->size);
-  g_autofree char *throttled = NULL;
+  size_t room = get_columns () - 1;
+  g_autofree char *line = NULL;
 
-  if (status->n_throttled > 0)
-    throttled = g_strdup_printf ("%" G_GUINT64_FORMAT " throttled  ", status->n_throttled);
-  take_line_away (self);
-  fprintf (stderr,
-           "%02d:%02d  %" G_GUINT64_FORMAT " samples  %.0f/s  %" G_GUINT64_FORMAT
-           " lost  %s%s  recorder %.1f %% CPU",
-           (int) (seconds / 60), (int) (seconds % 60), status->n_samples,
-           rate (self->last.n_samples, status->n_samples, nsec), status->n_lost,
-           throttled != NULL ? throttled : "", size,
-           percent_of_cpu (status->cpu_nsec - self->last.cpu_nsec, nsec));
+  if (!may_draw (self))
+    return;
+  line = format_line (self, status, false);
+  if (strlen (line) > room)
+    {
+      g_free (line);
+      line = format_line (self, status, true);
+    }
+  fprintf (stderr, CLEAR_LINE "%.*s", (int) MIN (room, strlen (line)), line);
   fflush (stderr);
   self->has_line = true;
 }
@@ -90,7 +180,8 @@ print_json (Terminal *self, const RecordingStatus *status, bool is_last)
 
   g_ascii_formatd (samples_per_second, sizeof samples_per_second, "%.1f",
                    is_last ? rate (0, status->n_samples, status->duration)
-                           : rate (self->last.n_samples, status->n_samples, nsec));
+                           : rate (self->last.n_samples, status->n_samples,
+                                   status->counted - self->last.counted));
   g_ascii_formatd (cpu_percent, sizeof cpu_percent, "%.3f",
                    is_last ? percent_of_cpu (status->cpu_nsec, status->duration)
                            : percent_of_cpu (status->cpu_nsec - self->last.cpu_nsec, nsec));
@@ -117,7 +208,7 @@ sysprof_cli_terminal_status (Terminal *self, const RecordingStatus *status, bool
 void
 sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, const char *name)
 {
-  g_autofree char *size = g_format_size (status->size);
+  g_autofree char *size = sysprof_text_of_size (status->size);
   g_autofree char *lost = g_strdup ("none lost");
   g_autofree char *throttled = g_strdup ("");
   g_autofree char *place = g_strdup ("");
@@ -125,6 +216,13 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
 
   if (self->form == STATUS_JSON)
     return;
+  /* Silence is about what goes well. */
+  if (status->n_lost > 0 || (self->is_quiet && status->n_throttled > 0))
+    sysprof_cli_terminal_print (
+        self,
+        "%" G_GUINT64_FORMAT " samples were lost and %" G_GUINT64_FORMAT
+        " held back: more came than the recorder or the disk could take. A lower --frequency helps.",
+        status->n_lost, status->n_throttled);
   if (status->n_lost > 0)
     {
       g_free (lost);
@@ -133,7 +231,7 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
   if (status->n_throttled > 0)
     {
       g_free (throttled);
-      throttled = g_strdup_printf (", held back %" G_GUINT64_FORMAT " times by the kernel",
+      throttled = g_strdup_printf (", %" G_GUINT64_FORMAT " held back by the kernel",
                                    status->n_throttled);
     }
   if (name != NULL)

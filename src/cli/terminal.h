@@ -8,6 +8,9 @@
 
 #include "record/record.h"
 
+#include <stdbool.h>
+#include <termios.h>
+
 typedef enum
 {
   STATUS_NONE, /* --quiet, or nobody watches */
@@ -20,8 +23,12 @@ typedef struct
   StatusForm form;
   bool is_quiet;
   bool has_line; /* the cursor stands behind a status line */
+  tcflag_t mode; /* of the terminal, before anybody changed it */
   RecordingStatus last;
 } Terminal;
+
+/* A status line is only for a terminal that can show one; else there is none. */
+void sysprof_cli_terminal_init (Terminal *self, StatusForm form, bool is_quiet);
 
 /* What needs no quiet: errors, diagnostics. One line each. */
 void sysprof_cli_terminal_print (Terminal *self, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -58,8 +58,8 @@ sysprof_document_counter_value_get_time_offset (SysprofDocumentCounterValue *sel
 {
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT_COUNTER_VALUE (self), 0);
 
-  return sysprof_document_offset (sysprof_document_counter_get_begin (self->counter),
-                                  sysprof_document_counter_value_get_time (self));
+  return sysprof_time_between (sysprof_document_counter_get_begin (self->counter),
+                               sysprof_document_counter_value_get_time (self));
 }
 
 void

@@ -7,8 +7,11 @@ struct _SysprofDocumentCounter
   GObject parent_instance;
   Store *store;
   const Counter *counter; /* in the store */
-  const int64_t *time;    /* [counter->n_values] */
+  const int64_t *time;    /* [counter->n_values], NULL without any */
   const CounterValue *value;
+  char *category; /* valid UTF-8, which captures need not hold */
+  char *name;
+  char *description;
   bool has_range; /* once asked for */
   double min_value;
   double max_value;
@@ -67,6 +70,12 @@ G_DEFINE_FINAL_TYPE_WITH_CODE (SysprofDocumentCounter,
                                G_TYPE_OBJECT,
                                G_IMPLEMENT_INTERFACE (G_TYPE_LIST_MODEL, list_model_init))
 
+static char *
+dup_valid (const Store *store, StringId text)
+{
+  return g_utf8_make_valid (sysprof_store_string (store, text), -1);
+}
+
 SysprofDocumentCounter *
 sysprof_document_counter_new (Store *store, uint32_t index)
 {
@@ -74,8 +83,14 @@ sysprof_document_counter_new (Store *store, uint32_t index)
 
   self->store = sysprof_store_ref (store);
   self->counter = &store->counters.row[index];
-  self->time = store->counters.time + self->counter->first_value;
-  self->value = store->counters.value + self->counter->first_value;
+  if (self->counter->n_values > 0)
+    {
+      self->time = store->counters.time + self->counter->first_value;
+      self->value = store->counters.value + self->counter->first_value;
+    }
+  self->category = dup_valid (store, self->counter->category);
+  self->name = dup_valid (store, self->counter->name);
+  self->description = dup_valid (store, self->counter->description);
   return self;
 }
 
@@ -90,7 +105,7 @@ sysprof_document_counter_get_category (SysprofDocumentCounter *self)
 {
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT_COUNTER (self), NULL);
 
-  return sysprof_store_string (self->store, self->counter->category);
+  return self->category;
 }
 
 const char *
@@ -98,7 +113,7 @@ sysprof_document_counter_get_name (SysprofDocumentCounter *self)
 {
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT_COUNTER (self), NULL);
 
-  return sysprof_store_string (self->store, self->counter->name);
+  return self->name;
 }
 
 const char *
@@ -106,7 +121,7 @@ sysprof_document_counter_get_description (SysprofDocumentCounter *self)
 {
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT_COUNTER (self), NULL);
 
-  return sysprof_store_string (self->store, self->counter->description);
+  return self->description;
 }
 
 char *
@@ -253,6 +268,9 @@ sysprof_document_counter_finalize (GObject *object)
 {
   SysprofDocumentCounter *self = SYSPROF_DOCUMENT_COUNTER (object);
 
+  g_free (self->category);
+  g_free (self->name);
+  g_free (self->description);
   g_clear_pointer (&self->store, sysprof_store_unref);
 
   G_OBJECT_CLASS (sysprof_document_counter_parent_class)->finalize (object);

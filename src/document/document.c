@@ -71,7 +71,9 @@ sysprof_document_new (Store *store, SymbolTable *symbols, const char *filename)
   self->store = store;
   self->symbols = symbols;
   self->filename = g_strdup (filename);
-  self->span = (SysprofTimeSpan){ store->begin, store->end };
+  self->span =
+      (SysprofTimeSpan){ store->begin,
+                         store->begin + sysprof_time_between (store->begin, store->end) };
   return self;
 }
 
@@ -92,7 +94,8 @@ dup_recording_time (SysprofDocument *self)
 {
   g_autoptr (GDateTime) time = g_date_time_new_from_iso8601 (self->store->capture_time, NULL);
   g_autoptr (GDateTime) local = time != NULL ? g_date_time_to_local (time) : NULL;
-  g_autofree char *text = local != NULL ? g_date_time_format (local, "%x %X") : NULL;
+  g_autofree char *text = local != NULL ? g_date_time_format (local, "%x %X")
+                                        : g_utf8_make_valid (self->store->capture_time, -1);
 
   return g_strdup_printf ("Recording at %s", text != NULL ? text : self->store->capture_time);
 }
@@ -102,7 +105,7 @@ sysprof_document_dup_title (SysprofDocument *self)
 {
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT (self), NULL);
 
-  return self->filename != NULL ? g_path_get_basename (self->filename)
+  return self->filename != NULL ? g_filename_display_basename (self->filename)
                                 : dup_recording_time (self);
 }
 

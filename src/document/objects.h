@@ -34,14 +34,3 @@ SysprofDocumentCounterValue *
 sysprof_document_counter_value_new (SysprofDocumentCounter *counter, guint nth);
 /* When the recording began, ns. */
 int64_t sysprof_document_counter_get_begin (SysprofDocumentCounter *self);
-
-/* ns since `begin`, 0 for what lies before. */
-static inline int64_t
-sysprof_document_offset (int64_t begin, int64_t time)
-{
-  int64_t offset;
-
-  if (time <= begin)
-    return 0;
-  return __builtin_sub_overflow (time, begin, &offset) ? INT64_MAX : offset;
-}

@@ -26,17 +26,27 @@
 
 #define MAX_CODE       (16 * 1024) /* bytes of a function that are looked at */
 #define MAX_ENTRY_CODE 128         /* bytes of an entry point without bounds */
-#define MAX_CALLEES    4
+#define MAX_CALLEES    4           /* with the NO_NAME behind */
+
+#define NO_NAME ELF_N_ENTRY_NAMES
+
+static const char *const entry_names[ELF_N_ENTRY_NAMES] = {
+  [ELF_NAME_START_MAIN] = "__libc_start_main",
+  [ELF_NAME_SETJMP] = "_setjmp",
+  [ELF_NAME_EXIT] = "exit",
+  [ELF_NAME_CTYPE_INIT] = "__ctype_init",
+  [ELF_NAME_TLS_DTORS] = "__call_tls_dtors",
+};
 
 typedef struct
 {
-  const char *caller;               /* that must call it directly, or NULL */
-  const char *callees[MAX_CALLEES]; /* that it must all call directly */
+  ElfEntryName caller;               /* that must call it directly, or NO_NAME */
+  ElfEntryName callees[MAX_CALLEES]; /* that it must all call directly, up to NO_NAME */
 } EntryRule;
 
 static const EntryRule entry_rules[] = {
-  { "__libc_start_main", { "_setjmp", "exit" } },
-  { NULL, { "_setjmp", "__ctype_init", "__call_tls_dtors" } },
+  { ELF_NAME_START_MAIN, { ELF_NAME_SETJMP, ELF_NAME_EXIT, NO_NAME } },
+  { NO_NAME, { ELF_NAME_SETJMP, ELF_NAME_CTYPE_INIT, ELF_NAME_TLS_DTORS, NO_NAME } },
 };
 
 typedef struct
@@ -117,64 +127,73 @@ calls_address (const ElfImage *image, const Code *code, uint64_t address)
   return false;
 }
 
-/* Several names may stand for one address, and only one of them is kept: so the address is asked for, in the
- * file's own dynamic table. */
-static bool
-find_address_of_name (ElfImage *image, const char *name, uint64_t *address)
+static void
+note_address_of_name (ElfImage *image, const char *name, uint64_t address)
+{
+  for (unsigned i = 0; i < ELF_N_ENTRY_NAMES; i++)
+    if (image->entry_names[i] == 0 && strcmp (name, entry_names[i]) == 0)
+      image->entry_names[i] = address;
+}
+
+/* Several names may stand for one address, and only one of them is kept among the symbols: so the addresses are
+ * taken from the file's own dynamic table. Once per file: it may have many thousands of names. */
+static void
+read_entry_names (ElfImage *image)
 {
   const ElfSection *section = NULL;
   uint8_t *table = NULL;
   uint8_t *strings = NULL;
   uint64_t table_size, strings_size;
   size_t entry_size = image->is_64 ? sizeof (Elf64_Sym) : sizeof (Elf32_Sym);
-  bool is_found = false;
+
+  if (image->are_entry_names_read)
+    return;
+  image->are_entry_names_read = true;
 
   for (uint32_t i = 1; i < image->n_sections && section == NULL; i++)
     if (image->sections[i].type == SHT_DYNSYM)
       section = &image->sections[i];
   if (section == NULL || section->link >= image->n_sections)
-    return false;
+    return;
 
   if (sysprof_elf_image_read_section (image, section, &table, &table_size) != ELF_OK ||
       sysprof_elf_image_read_section (image, &image->sections[section->link], &strings,
                                       &strings_size) != ELF_OK)
     goto out;
 
-  for (uint64_t at = 0; at + entry_size <= table_size && !is_found; at += entry_size)
+  for (uint64_t at = 0; at + entry_size <= table_size; at += entry_size)
     {
       uint32_t offset = sysprof_bytes_peek_u32 (table + at, image->is_swapped);
       uint64_t value = image->is_64
                            ? sysprof_bytes_peek_u64 (table + at + 8, image->is_swapped)
                            : sysprof_bytes_peek_u32 (table + at + 4, image->is_swapped);
 
-      if (value == 0 || offset >= strings_size || strcmp ((char *) strings + offset, name) != 0)
-        continue;
-      *address = value;
-      is_found = true;
+      if (value != 0 && offset < strings_size)
+        note_address_of_name (image, (char *) strings + offset, value);
     }
 
 out:
   free (table);
   free (strings);
-  return is_found;
 }
 
 static bool
 matches_rule (ElfImage *image, const EntryRule *rule, const Code *code)
 {
-  uint64_t start, end, target;
+  const uint64_t *address_of = image->entry_names;
+  uint64_t start, end;
   Code caller = { 0 };
   bool is_called;
 
-  for (unsigned i = 0; i < MAX_CALLEES && rule->callees[i] != NULL; i++)
-    if (!find_address_of_name (image, rule->callees[i], &target) ||
-        !calls_address (image, code, target))
+  for (unsigned i = 0; rule->callees[i] != NO_NAME; i++)
+    if (address_of[rule->callees[i]] == 0 ||
+        !calls_address (image, code, address_of[rule->callees[i]]))
       return false;
 
-  if (rule->caller == NULL)
+  if (rule->caller == NO_NAME)
     return true;
-  if (!find_address_of_name (image, rule->caller, &target) ||
-      sysprof_elf_image_function_bounds (image, target, &start, &end) != ELF_OK ||
+  if (sysprof_elf_image_function_bounds (image, address_of[rule->caller], &start, &end) !=
+          ELF_OK ||
       !read_code (image, start, end, &caller))
     return false;
 
@@ -184,36 +203,45 @@ matches_rule (ElfImage *image, const EntryRule *rule, const Code *code)
 }
 
 static bool
-is_c_library (ElfImage *image)
+is_entry_function (ElfImage *image, const FrameEntry *entry)
 {
-  uint64_t address;
-
-  return find_address_of_name (image, "__libc_start_main", &address);
-}
-
-bool
-sysprof_elf_image_is_entry (ElfImage *image, const ElfSymbols *symbols, uint64_t address)
-{
-  FrameEntry entry;
   Code code = { 0 };
-  ElfSymbol symbol;
   bool is_entry = false;
 
-  if (symbols != NULL && sysprof_elf_symbols_find (symbols, address, &symbol))
-    return false;
-
-  if (sysprof_elf_image_find_frame_entry (image, address, &entry) != ELF_OK)
-    return image->entry != 0 && address >= image->entry &&
-           address - image->entry < MAX_ENTRY_CODE &&
-           sysprof_elf_image_find_frame_entry (image, image->entry, &entry) != ELF_OK;
-
-  if (entry.is_outermost || (image->entry >= entry.start && image->entry < entry.end))
+  if (entry->is_outermost || (image->entry >= entry->start && image->entry < entry->end))
     return true;
-  if (!is_c_library (image) || !read_code (image, entry.start, entry.end, &code))
+
+  read_entry_names (image);
+  if (image->entry_names[ELF_NAME_START_MAIN] == 0 || /* not the C library */
+      !read_code (image, entry->start, entry->end, &code))
     return false;
 
   for (size_t i = 0; i < sizeof entry_rules / sizeof entry_rules[0] && !is_entry; i++)
     is_entry = matches_rule (image, &entry_rules[i], &code);
   free (code.bytes);
   return is_entry;
+}
+
+bool
+sysprof_elf_image_is_entry (ElfImage *image, const ElfSymbols *symbols, uint64_t address)
+{
+  FrameEntry entry;
+  ElfSymbol symbol;
+
+  if (symbols != NULL && sysprof_elf_symbols_find (symbols, address, &symbol))
+    return false;
+
+  /* Who asks for many asks in ascending order: most are in the function of the one before. */
+  if (address >= image->asked_start && address < image->asked_end)
+    return image->is_asked_entry;
+
+  if (sysprof_elf_image_find_frame_entry (image, address, &entry) != ELF_OK)
+    return image->entry != 0 && address >= image->entry &&
+           address - image->entry < MAX_ENTRY_CODE &&
+           sysprof_elf_image_find_frame_entry (image, image->entry, &entry) != ELF_OK;
+
+  image->is_asked_entry = is_entry_function (image, &entry);
+  image->asked_start = entry.start;
+  image->asked_end = entry.end;
+  return image->is_asked_entry;
 }

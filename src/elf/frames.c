@@ -20,6 +20,7 @@
 
 #define TABLE_OFFSET 12   /* version, three encodings, pointer, count: with 32-bit forms */
 #define MAX_ENTRY    4096 /* bytes of a CIE or FDE that are looked at */
+#define WINDOW_SIZE  (64 * 1024) /* read at once: what is asked for in turn is near */
 
 static ElfStatus
 load_header (ElfImage *self)
@@ -92,10 +93,41 @@ find_row (const ElfImage *self, uint64_t address, uint64_t *start, uint64_t *fde
   return true;
 }
 
-/* The body of a CIE or FDE, behind its length. */
+/* Valid until the next call. */
 static ElfStatus
-read_entry (ElfImage *self, uint64_t address, uint8_t buffer[MAX_ENTRY], Bytes *body)
+read_through_window (ElfImage *self, uint64_t offset, size_t size, const uint8_t **bytes)
 {
+  uint64_t into = offset - self->frame_window_offset; /* huge where it lies before */
+  uint64_t left = offset < self->source.size ? self->source.size - offset : 0;
+  ElfStatus status;
+
+  if (into > self->frame_window_size || size > self->frame_window_size - into)
+    {
+      if (size > left)
+        return ELF_TRUNCATED;
+      if (self->frame_window == NULL && (self->frame_window = malloc (WINDOW_SIZE)) == NULL)
+        return ELF_NO_MEMORY;
+
+      self->frame_window_size = 0;
+      left = left < WINDOW_SIZE ? left : WINDOW_SIZE;
+      status =
+          sysprof_elf_source_read (&self->source, offset, self->frame_window, (size_t) left);
+      if (status != ELF_OK)
+        return status;
+      self->frame_window_offset = offset;
+      self->frame_window_size = left;
+      into = 0;
+    }
+
+  *bytes = self->frame_window + into;
+  return ELF_OK;
+}
+
+/* The body of a CIE or FDE, behind its length. Valid until the next call. */
+static ElfStatus
+read_entry (ElfImage *self, uint64_t address, Bytes *body)
+{
+  const uint8_t *bytes;
   uint64_t offset, left, size;
   uint32_t length;
   ElfStatus status;
@@ -104,11 +136,11 @@ read_entry (ElfImage *self, uint64_t address, uint8_t buffer[MAX_ENTRY], Bytes *
   if (status != ELF_OK)
     return status;
   size = left < MAX_ENTRY ? left : MAX_ENTRY;
-  status = sysprof_elf_source_read (&self->source, offset, buffer, (size_t) size);
+  status = read_through_window (self, offset, (size_t) size, &bytes);
   if (status != ELF_OK)
     return status;
 
-  *body = sysprof_elf_image_cursor (self, buffer, size);
+  *body = sysprof_elf_image_cursor (self, bytes, size);
   if (!sysprof_bytes_u32 (body, &length) || length == 0 || length == UINT32_MAX)
     return ELF_CORRUPT; /* the 64-bit form is not used in .eh_frame */
   if (length < sysprof_bytes_left (body))
@@ -150,16 +182,8 @@ take_encoded (Bytes *bytes, uint8_t encoding, uint64_t *value)
     }
 }
 
-/* What the FDEs of a CIE share. */
-typedef struct
-{
-  uint8_t encoding; /* how they write addresses: the letter R of the augmentation */
-  bool has_size;    /* their augmentation has a size in front: the letter z */
-  uint64_t return_column;
-} FrameCommon;
-
 static bool
-parse_cie (Bytes body, FrameCommon *common)
+parse_cie (Bytes body, ElfFrameCommon *common)
 {
   const char *augmentation;
   uint64_t code_align, augmentation_size, personality;
@@ -167,7 +191,7 @@ parse_cie (Bytes body, FrameCommon *common)
   uint32_t id;
   uint8_t version, byte;
 
-  *common = (FrameCommon){ 0 };
+  *common = (ElfFrameCommon){ 0 };
 
   if (!sysprof_bytes_u32 (&body, &id) || id != 0 || !sysprof_bytes_u8 (&body, &version) ||
       !sysprof_bytes_string (&body, &augmentation) ||
@@ -250,16 +274,48 @@ begins_without_return (Bytes instructions, uint64_t return_column)
   return false;
 }
 
+/* The FDE at an address and what its CIE says. A file has few CIEs, and most FDEs that are asked for in turn have
+ * the same one. */
+static ElfStatus
+read_fde (ElfImage *image, uint64_t address, Bytes *fde, const ElfFrameCommon **common)
+{
+  uint64_t cie_address;
+  uint32_t cie_delta;
+  ElfStatus status;
+  Bytes cie;
+
+  status = read_entry (image, address, fde);
+  if (status != ELF_OK)
+    return status;
+  if (!sysprof_bytes_u32 (fde, &cie_delta) || cie_delta == 0)
+    return ELF_CORRUPT;
+
+  *common = &image->cie;
+  cie_address = address + 4 - cie_delta;
+  if (image->cie_address == cie_address && cie_address != 0)
+    return ELF_OK;
+
+  image->cie_address = 0;
+  status = read_entry (image, cie_address, &cie);
+  if (status != ELF_OK)
+    return status;
+  if (!parse_cie (cie, &image->cie) || image->cie.encoding == ENCODING_OMITTED)
+    return ELF_CORRUPT;
+  image->cie_address = cie_address;
+
+  /* The window may have moved away from the entry. */
+  status = read_entry (image, address, fde);
+  return status != ELF_OK || sysprof_bytes_u32 (fde, &cie_delta) ? status : ELF_CORRUPT;
+}
+
 ElfStatus
 sysprof_elf_image_find_frame_entry (ElfImage *image, uint64_t address, FrameEntry *entry)
 {
-  uint8_t fde_bytes[MAX_ENTRY], cie_bytes[MAX_ENTRY];
   uint64_t start, fde_address, pointer, range, size;
+  const ElfFrameCommon *common;
   const uint8_t *skipped;
-  FrameCommon common;
-  uint32_t cie_delta;
   ElfStatus status;
-  Bytes fde, cie;
+  Bytes fde;
 
   status = load_header (image);
   if (status != ELF_OK)
@@ -267,20 +323,13 @@ sysprof_elf_image_find_frame_entry (ElfImage *image, uint64_t address, FrameEntr
   if (!find_row (image, address, &start, &fde_address))
     return ELF_ABSENT;
 
-  status = read_entry (image, fde_address, fde_bytes, &fde);
+  status = read_fde (image, fde_address, &fde, &common);
   if (status != ELF_OK)
     return status;
-  if (!sysprof_bytes_u32 (&fde, &cie_delta) || cie_delta == 0)
-    return ELF_CORRUPT;
-  status = read_entry (image, fde_address + 4 - cie_delta, cie_bytes, &cie);
-  if (status != ELF_OK)
-    return status;
-  if (!parse_cie (cie, &common) || common.encoding == ENCODING_OMITTED)
-    return ELF_CORRUPT;
 
   /* The first address is known from the table; the length has the same form, without sign or relation. */
-  if (!take_encoded (&fde, common.encoding, &pointer) ||
-      !take_encoded (&fde, common.encoding & ENCODING_FORMAT & 0x7, &range))
+  if (!take_encoded (&fde, common->encoding, &pointer) ||
+      !take_encoded (&fde, common->encoding & ENCODING_FORMAT & 0x7, &range))
     return ELF_CORRUPT;
   if (address - start >= range)
     return ELF_ABSENT;
@@ -288,10 +337,10 @@ sysprof_elf_image_find_frame_entry (ElfImage *image, uint64_t address, FrameEntr
     return ELF_CORRUPT;
 
   *entry = (FrameEntry){ .start = start, .end = start + range };
-  if (!common.has_size ||
+  if (!common->has_size ||
       (sysprof_bytes_uleb128 (&fde, &size) && size <= sysprof_bytes_left (&fde) &&
        sysprof_bytes_take (&fde, (size_t) size, &skipped)))
-    entry->is_outermost = begins_without_return (fde, common.return_column);
+    entry->is_outermost = begins_without_return (fde, common->return_column);
   return ELF_OK;
 }
 

@@ -296,6 +296,7 @@ sysprof_elf_image_free (ElfImage *image)
   free (image->sections);
   free (image->section_names);
   free (image->frame_header);
+  free (image->frame_window);
   free (image);
 }
 

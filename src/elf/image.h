@@ -37,6 +37,25 @@ typedef struct
   uint64_t entry_size;
 } ElfSection;
 
+/* What the entry code of the C library is recognized by (entry.c). */
+typedef enum
+{
+  ELF_NAME_START_MAIN,
+  ELF_NAME_SETJMP,
+  ELF_NAME_EXIT,
+  ELF_NAME_CTYPE_INIT,
+  ELF_NAME_TLS_DTORS,
+  ELF_N_ENTRY_NAMES,
+} ElfEntryName;
+
+/* What the entries (FDEs) of a CIE share. */
+typedef struct
+{
+  uint8_t encoding; /* how they write addresses: the letter R of the augmentation */
+  bool has_size;    /* their augmentation has a size in front: the letter z */
+  uint64_t return_column;
+} ElfFrameCommon;
+
 struct ElfImage
 {
   ElfSource source;
@@ -55,6 +74,17 @@ struct ElfImage
   uint64_t frame_header_size;
   uint64_t frame_header_address;
   bool is_frame_header_read;
+  uint8_t
+      *frame_window; /* [frame_window_size] a part of .eh_frame, read at once; NULL = none */
+  uint64_t frame_window_offset;
+  uint64_t frame_window_size;
+  uint64_t cie_address; /* of the one that was read last; 0 = none */
+  ElfFrameCommon cie;
+  uint64_t entry_names[ELF_N_ENTRY_NAMES]; /* addresses; 0 = not in the file */
+  bool are_entry_names_read;
+  uint64_t asked_start; /* the function that was last asked for: is it an entry? */
+  uint64_t asked_end;
+  bool is_asked_entry;
 };
 
 static inline Bytes

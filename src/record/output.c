@@ -36,6 +36,7 @@ struct Output
   SysprofCaptureWriter *writer; /* the pump thread's */
   int fd;                       /* the writer's */
   int copy_fd;                  /* -1 = none */
+  int copy_errno;               /* why there is none */
   bool can_seek;
   bool is_patient; /* pump thread */
   size_t capacity;
@@ -212,18 +213,11 @@ static int
 open_copy (void)
 {
   SysprofCaptureWriter *header;
-  autofd fd = open (g_get_tmp_dir (), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  autofd fd = sysprof_open_temporary ();
   int dup_fd;
 
   if (fd < 0)
-    {
-      g_autofree char *path = g_build_filename (g_get_tmp_dir (), "sysprof-XXXXXX", NULL);
-
-      fd = g_mkstemp_full (path, O_RDWR | O_CLOEXEC, 0600);
-      if (fd < 0)
-        return -1;
-      (void) unlink (path); /* the name is of no use to anybody */
-    }
+    return -1;
 
   dup_fd = fcntl (fd, F_DUPFD_CLOEXEC, 3);
   header = dup_fd >= 0 ? sysprof_capture_writer_new_from_fd (dup_fd, 0) : NULL;
@@ -256,9 +250,13 @@ sysprof_output_new (SysprofCaptureWriter *writer,
   self->spare = g_new0 (uint8_t *, self->max_buffers + 1);
   self->n_buffers = 1;
   self->can_seek = fstat (self->fd, &info) == 0 && S_ISREG (info.st_mode);
+  self->copy_errno = ESPIPE;
   if (keep_copy && !self->can_seek)
-    self->copy_fd =
-        open_copy (); /* without it the symbols are missing, and their instrument says so */
+    {
+      /* Without it the symbols are missing, and their instrument says so. */
+      self->copy_fd = open_copy ();
+      self->copy_errno = errno;
+    }
 
   pthread_mutex_init (&self->lock, NULL);
   pthread_cond_init (&self->changed, NULL);
@@ -320,7 +318,7 @@ set_write_error (Output *self, int number, GError **error)
   struct stat info;
 
   if (self->can_seek && fstat (self->fd, &info) == 0)
-    saved = g_format_size ((guint64) info.st_size);
+    saved = sysprof_text_of_size ((uint64_t) info.st_size);
 
   switch (number)
     {
@@ -339,11 +337,11 @@ set_write_error (Output *self, int number, GError **error)
           "Cannot write to the pipe: who read from it has closed it. The recording ended there.");
       break;
     default:
-      errno = number;
-      sysprof_set_error_errno (
-          error,
-          "Cannot write to '%s', so the recording ended; what was written until then is kept",
-          path != NULL ? path : "the output");
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot write to '%s': %s. The recording ended there; the %s until then are saved.",
+          path != NULL ? path : "the output", g_strerror (number),
+          saved != NULL ? saved : "frames");
     }
 }
 
@@ -388,7 +386,7 @@ sysprof_output_dup_fd (Output *self)
 
   if (self->copy_fd < 0 && !self->can_seek)
     {
-      errno = ESPIPE;
+      errno = self->copy_errno;
       return -1;
     }
 

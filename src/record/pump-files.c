@@ -72,11 +72,13 @@ sysprof_pump_add_file (Pump *self,
                        size_t size,
                        bool compress)
 {
+  /* What is added when nothing is recorded any more does not make the recording longer. */
+  int64_t own_time = self->end != 0 ? MIN (time, self->end) : time;
   g_autoptr (GByteArray) packed = compress ? compress_bytes (bytes, size) : NULL;
   g_autofree char *packed_name = packed != NULL ? g_strconcat (name, ".gz", NULL) : NULL;
   bool is_added = packed != NULL
-                      ? add_chunks (self, time, pid, packed_name, packed->data, packed->len)
-                      : add_chunks (self, time, pid, name, bytes, size);
+                      ? add_chunks (self, own_time, pid, packed_name, packed->data, packed->len)
+                      : add_chunks (self, own_time, pid, name, bytes, size);
 
   if (!is_added)
     sysprof_pump_add_lost (self, 1);

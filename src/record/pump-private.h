@@ -40,6 +40,7 @@ struct Pump
   int64_t begin; /* ns; 0 = not yet */
   int64_t end;
   int64_t cpu_begin;
+  int64_t published_at;
   int program_fd; /* pidfd of the spawned program */
   bool ticks_run;
   unsigned first_counter; /* of the recorder's own; 0 = none */
@@ -65,6 +66,7 @@ struct Pump
     atomic_int_least64_t begin; /* release: cpu_begin is set before */
     atomic_int_least64_t end;
     atomic_int_least64_t cpu_end;
+    atomic_int_least64_t counted_at;
   } status;
 };
 

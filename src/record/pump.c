@@ -24,6 +24,8 @@
 #include <time.h>
 
 #define FLUSH_INTERVAL (1 * NSEC_PER_SEC)
+#define PUBLISH_INTERVAL \
+  (100 * NSEC_PER_MSEC) /* who watches sees numbers not older than this */
 
 static int64_t
 cpu_time_of_process (void)
@@ -38,7 +40,7 @@ cpu_time_of_process (void)
 /* --- status --- */
 
 static void
-publish_status (Pump *self)
+publish_status (Pump *self, int64_t now)
 {
   SysprofCaptureStat stat;
 
@@ -50,6 +52,8 @@ publish_status (Pump *self)
                          memory_order_relaxed);
   atomic_store_explicit (&self->status.size, sysprof_capture_writer_get_size (self->writer),
                          memory_order_relaxed);
+  atomic_store_explicit (&self->status.counted_at, now, memory_order_relaxed);
+  self->published_at = now;
 }
 
 void
@@ -59,6 +63,7 @@ sysprof_pump_get_status (Pump *self, PumpStatus *status)
   int64_t begin = atomic_load_explicit (&self->status.begin, memory_order_acquire);
   int64_t end = atomic_load_explicit (&self->status.end, memory_order_relaxed);
   int64_t cpu_end = atomic_load_explicit (&self->status.cpu_end, memory_order_relaxed);
+  int64_t counted_at = atomic_load_explicit (&self->status.counted_at, memory_order_relaxed);
 
   *status = (PumpStatus){
     .n_samples = atomic_load_explicit (&self->status.n_samples, memory_order_relaxed),
@@ -72,6 +77,8 @@ sysprof_pump_get_status (Pump *self, PumpStatus *status)
     return;
 
   status->duration = (end != 0 ? end : sysprof_pump_now ()) - begin;
+  status->is_stopped = end != 0;
+  status->counted = MAX (counted_at - begin, 0);
   status->cpu_nsec = (cpu_end != 0 ? cpu_end : cpu_time_of_process ()) - self->cpu_begin;
 }
 
@@ -314,6 +321,17 @@ spawn_program (Pump *self)
 
 /* --- the phases --- */
 
+static bool
+has_failed (Pump *self)
+{
+  bool failed;
+
+  pthread_mutex_lock (&self->lock);
+  failed = self->error != NULL;
+  pthread_mutex_unlock (&self->lock);
+  return failed;
+}
+
 static void
 drop_instrument (Pump *self, guint i, const GError *error)
 {
@@ -333,7 +351,7 @@ is_left_out (Pump *self, guint i)
 static void
 prepare_instruments (Pump *self, bool opens_events)
 {
-  for (guint i = 0; i < self->instruments->len; i++)
+  for (guint i = 0; i < self->instruments->len && !has_failed (self); i++)
     {
       SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
       SysprofInstrumentClass *klass = SYSPROF_INSTRUMENT_GET_CLASS (instrument);
@@ -366,7 +384,7 @@ flush_tick (Pump *self, int64_t now, void *data)
 {
   write_own_counters (self, now);
   sysprof_output_flush (self->output);
-  publish_status (self);
+  publish_status (self, now);
   self->events.second (self->events_data);
 }
 
@@ -388,9 +406,14 @@ run_loop (Pump *self)
 
   while (!atomic_load_explicit (&self->stop_requested, memory_order_acquire))
     {
+      int64_t now;
+
       sysprof_pump_dispatch (self, deadline);
 
-      if (has_reached_limit (self, sysprof_pump_now ()))
+      now = sysprof_pump_now ();
+      if (now >= self->published_at + PUBLISH_INTERVAL)
+        publish_status (self, now);
+      if (has_reached_limit (self, now))
         break;
     }
 }
@@ -434,17 +457,6 @@ output_failed (void *data)
   sysprof_pump_request_stop (data);
 }
 
-static bool
-has_failed (Pump *self)
-{
-  bool failed;
-
-  pthread_mutex_lock (&self->lock);
-  failed = self->error != NULL;
-  pthread_mutex_unlock (&self->lock);
-  return failed;
-}
-
 static void
 stop (Pump *self)
 {
@@ -455,7 +467,7 @@ stop (Pump *self)
   sysprof_pump_run_invoked (self);
 }
 
-/* FALSE when it failed before there was anything to record. */
+/* FALSE when it failed before there was anything to record; without a begin nobody takes it for a recording. */
 static bool
 record (Pump *self)
 {
@@ -466,13 +478,13 @@ record (Pump *self)
 
   self->cpu_begin = cpu_time_of_process ();
   self->begin = sysprof_pump_now ();
-  atomic_store_explicit (&self->status.begin, self->begin, memory_order_release);
   if (has_failed (self))
     {
       stop (self);
       return false;
     }
 
+  atomic_store_explicit (&self->status.begin, self->begin, memory_order_release);
   record_instruments (self, true);
   define_own_counters (self);
   record_instruments (self, false);
@@ -505,7 +517,7 @@ finish (Pump *self, bool augments)
   if (!sysprof_output_finish (self->output, self->begin, self->end, &error))
     sysprof_pump_fail (self, g_steal_pointer (&error));
 
-  publish_status (self);
+  publish_status (self, sysprof_pump_now ());
   atomic_store_explicit (&self->status.cpu_end, cpu_time_of_process (), memory_order_relaxed);
 }
 
@@ -674,6 +686,16 @@ sysprof_pump_is_congested (Pump *self)
   return sysprof_output_is_congested (self->output);
 }
 
+static void
+set_read_back_error (GError **error)
+{
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+      "the recording cannot be read back (of what goes to a pipe, a copy is kept in '%s'): %s. "
+      "Set TMPDIR to a directory with room, or record to a file.",
+      g_get_tmp_dir (), g_strerror (errno));
+}
+
 int
 sysprof_pump_dup_fd (Pump *self, GError **error)
 {
@@ -684,7 +706,7 @@ sysprof_pump_dup_fd (Pump *self, GError **error)
 
   fd = sysprof_output_dup_fd (self->output);
   if (fd < 0)
-    sysprof_set_error_errno (error, "Cannot read the recording back");
+    set_read_back_error (error);
   return fd;
 }
 

@@ -137,6 +137,8 @@ typedef struct
   uint64_t size;    /* bytes */
   int64_t cpu_nsec; /* CPU time of this process since the recording began */
   int64_t duration; /* ns */
+  int64_t counted;  /* ns since the begin: when the numbers above `cpu_nsec` were taken */
+  bool is_stopped;  /* nothing is sampled any more; files and symbols are added */
 } PumpStatus;
 
 /* Takes references on what is in `options`. `writer` is referenced and must not be used by others until the end. */

@@ -59,9 +59,11 @@ typedef struct
   guint64 n_frames;
   guint64 n_lost; /* of any kind */
   guint64 n_throttled;
-  guint64 size;    /* bytes of the capture so far */
-  gint64 cpu_nsec; /* CPU time used by this process since the recording began */
-  gint64 duration; /* ns */
+  guint64 size;        /* bytes of the capture so far */
+  gint64 cpu_nsec;     /* CPU time used by this process since the recording began */
+  gint64 duration;     /* ns; 0 = has not begun */
+  gint64 counted;      /* ns since the begin: when the numbers above `cpu_nsec` were taken */
+  gboolean is_stopped; /* nothing is sampled any more; files and symbols are added */
 } RecordingStatus;
 
 /* From any thread. */

@@ -45,12 +45,23 @@ typedef struct
   SysprofRecording *self; /* a reference */
   GObject *object;
   GError *error;
+  bool
+      is_sent; /* atomic: the hand-over, for ThreadSanitizer, which does not know the context's lock */
 } News;
+
+static News *
+receive_news (gpointer data)
+{
+  News *news = data;
+
+  (void) __atomic_load_n (&news->is_sent, __ATOMIC_ACQUIRE); /* pairs with send_news() */
+  return news;
+}
 
 static void
 free_news (gpointer data)
 {
-  News *news = data;
+  News *news = receive_news (data);
 
   g_object_unref (news->self);
   g_clear_object (&news->object);
@@ -71,6 +82,7 @@ send_news (SysprofRecording *self, GSourceFunc func, GObject *object, const GErr
 
   g_source_set_priority (source, G_PRIORITY_DEFAULT);
   g_source_set_callback (source, func, news, free_news);
+  __atomic_store_n (&news->is_sent, true, __ATOMIC_RELEASE);
   g_source_attach (source, self->context);
   g_source_unref (source);
 }
@@ -78,7 +90,7 @@ send_news (SysprofRecording *self, GSourceFunc func, GObject *object, const GErr
 static gboolean
 take_diagnostic (gpointer data)
 {
-  News *news = data;
+  News *news = receive_news (data);
 
   g_list_store_append (news->self->diagnostics, news->object);
   return G_SOURCE_REMOVE;
@@ -94,7 +106,7 @@ send_diagnostic (void *data, const char *domain, const char *message, bool fatal
 static gboolean
 take_subprocess (gpointer data)
 {
-  News *news = data;
+  News *news = receive_news (data);
 
   g_set_object (&news->self->subprocess, G_SUBPROCESS (news->object));
   return G_SOURCE_REMOVE;
@@ -109,7 +121,7 @@ send_subprocess (void *data, GSubprocess *subprocess)
 static gboolean
 take_second (gpointer data)
 {
-  News *news = data;
+  News *news = receive_news (data);
 
   g_object_notify_by_pspec (G_OBJECT (news->self), properties[PROP_DURATION]);
   g_object_notify_by_pspec (G_OBJECT (news->self), properties[PROP_EVENT_COUNT]);
@@ -143,7 +155,7 @@ forget_cancellable (SysprofRecording *self)
 static gboolean
 take_end (gpointer data)
 {
-  News *news = data;
+  News *news = receive_news (data);
   SysprofRecording *self = news->self;
   g_autoptr (GPtrArray) waiting = g_steal_pointer (&self->waiting);
 
@@ -400,6 +412,8 @@ sysprof_recording_get_status (SysprofRecording *self, RecordingStatus *status)
     .size = from.size,
     .cpu_nsec = from.cpu_nsec,
     .duration = from.duration,
+    .counted = from.counted,
+    .is_stopped = from.is_stopped,
   };
 }
 

@@ -209,8 +209,33 @@ guess_format (ReportOptions *options, GError **error)
   return false;
 }
 
+/* "" or a sentence that ends a message about a word that is none. *(full)* */
+static char *
+dup_suggestion (const Closest *closest)
+{
+  return closest->best ? g_strdup_printf (" Did you mean '%s'?", closest->best) : g_strdup ("");
+}
+
+static void
+set_no_view (const char *name, const char *next, GError **error)
+{
+  Closest closest = sysprof_closest_to (name);
+  g_autofree char *suggestion = NULL;
+
+  if (next && sysprof_view_find (next))
+    {
+      set_usage (error, "The view comes first: sysprof-report %s %s", next, name);
+      return;
+    }
+  for (const View *const *view = sysprof_view_list (); *view; view++)
+    sysprof_closest_offer (&closest, (*view)->name, strlen ((*view)->name), (*view)->name);
+  suggestion = dup_suggestion (&closest);
+  set_usage (error, "There is no view '%s'.%s sysprof-report --help lists them.", name,
+             suggestion);
+}
+
 static bool
-set_view (ReportOptions *options, const char *name, GError **error)
+set_view (ReportOptions *options, const char *name, const char *next, GError **error)
 {
   options->view = sysprof_view_find (name);
   if (options->view)
@@ -221,7 +246,7 @@ set_view (ReportOptions *options, const char *name, GError **error)
         "This version does not have the view '%s' yet; sysprof-report --help lists those it has.",
         name);
   else
-    set_usage (error, "There is no view '%s'; sysprof-report --help lists them.", name);
+    set_no_view (name, next, error);
   return false;
 }
 
@@ -236,14 +261,14 @@ take_positionals (ReportOptions *options, int n, char **words, GError **error)
     }
   if (n == 2)
     {
-      if (!set_view (options, words[0], error))
+      if (!set_view (options, words[0], words[1], error))
         return false;
       options->capture = g_strdup (words[1]);
       return true;
     }
   if (n == 0 || sysprof_view_find (words[0]) || g_strv_contains (later_views, words[0]))
     {
-      if (n == 1 && !set_view (options, words[0], error))
+      if (n == 1 && !set_view (options, words[0], NULL, error))
         return false;
       set_usage (
           error,

@@ -121,34 +121,28 @@ set_mapping (Addresses *self, AddressId id, MappingId mapping)
         offset_in_file (&self->store->mappings[mapping], table->address[id]);
 }
 
-/* Mappings have changed. If the address means another place in a file now, it gets a row of its own from here on. */
-static void
-check_mapping (Addresses *self, AddressSlot *slot, uint32_t version)
+/* Is this a caller where there is nothing? Not while it is unknown what the process has mapped. */
+static bool
+is_nowhere (const Addresses *self, const AddressSlot *key, MappingId mapping, bool is_return)
 {
-  MappingId mapping = sysprof_mappings_find (self->mappings, slot->process, slot->address);
-
-  if (!is_same_place (self->store, slot->id, mapping))
-    {
-      slot->id = add_row (self, slot->process, slot->kind, slot->address);
-      set_mapping (self, slot->id, mapping);
-    }
-
-  slot->checked_at = version;
+  return key->kind == ADDRESS_USER && is_return && mapping == 0 &&
+         sysprof_mappings_has_any (self->mappings, key->process);
 }
 
 static AddressId
-add_address (Addresses *self, AddressSlot *slot, const AddressSlot *key, uint32_t version)
+unmapped (Addresses *self)
+{
+  if (self->unmapped == 0)
+    self->unmapped = add_row (self, 0, ADDRESS_UNMAPPED, 0);
+  return self->unmapped;
+}
+
+static AddressId
+new_row (Addresses *self, const AddressSlot *key, MappingId mapping)
 {
   AddressId id = add_row (self, key->process, key->kind, key->address);
 
-  if (key->kind == ADDRESS_USER)
-    set_mapping (self, id, sysprof_mappings_find (self->mappings, key->process, key->address));
-
-  *slot = *key;
-  slot->id = id;
-  slot->checked_at = version;
-  if (++self->n_used > self->n_slots / 2)
-    grow_slots (self);
+  set_mapping (self, id, mapping);
   return id;
 }
 
@@ -160,7 +154,7 @@ sysprof_addresses_intern (Addresses *self,
                           bool is_return)
 {
   AddressSlot key = { .address = address, .process = process, .kind = (uint8_t) kind };
-  uint32_t version = 0;
+  MappingId mapping = 0;
   AddressSlot *slot;
   AddressId id;
   uint32_t at;
@@ -169,20 +163,36 @@ sysprof_addresses_intern (Addresses *self,
       kind == ADDRESS_GUEST_KERNEL)
     key.process = 0;
   else if (kind == ADDRESS_USER)
-    version = sysprof_mappings_version (self->mappings, process);
+    key.checked_at = sysprof_mappings_version (self->mappings, process);
 
   at = first_slot (self, key.process, key.kind, address);
   while ((slot = &self->slots[at])->id != 0 &&
          (slot->address != address || slot->process != key.process || slot->kind != key.kind))
     at = (at + 1) & (self->n_slots - 1);
 
-  if (slot->id == 0)
-    id = add_address (self, slot, &key, version);
-  else
+  id = slot->id;
+  if (id != 0 && slot->checked_at == key.checked_at)
+    mapping = self->store->addresses.mapping[id];
+  else if (kind == ADDRESS_USER)
+    mapping = sysprof_mappings_find (self->mappings, process, address);
+
+  if (is_nowhere (self, &key, mapping, is_return))
+    return unmapped (self);
+
+  if (id == 0)
     {
-      if (slot->checked_at != version)
-        check_mapping (self, slot, version);
-      id = slot->id;
+      key.id = id = new_row (self, &key, mapping);
+      *slot = key;
+      if (++self->n_used > self->n_slots / 2)
+        grow_slots (self);
+    }
+  else if (slot->checked_at != key.checked_at)
+    {
+      /* Mappings have changed. If the address means another place in a file now, it gets a row of its own from
+       * here on. */
+      if (!is_same_place (self->store, id, mapping))
+        slot->id = id = new_row (self, &key, mapping);
+      slot->checked_at = key.checked_at;
     }
 
   if (!is_return)

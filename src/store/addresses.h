@@ -24,13 +24,15 @@ typedef struct
   AddressSlot *slots; /* [n_slots] */
   uint32_t n_slots;   /* a power of two */
   uint32_t n_used;
+  AddressId unmapped; /* 0 = none yet */
   uint64_t key;
 } Addresses;
 
 void sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings);
 void sysprof_addresses_clear (Addresses *self);
 
-/* The row of `address` as `process` sees it now. `is_return` says how it was met this time. */
+/* The row of `address` as `process` sees it now. `is_return` says how it was met this time; a caller where nothing is
+ * mapped, though it is known what the process has mapped, is the row of ADDRESS_UNMAPPED. */
 AddressId sysprof_addresses_intern (Addresses *self,
                                     ProcessId process,
                                     AddressKind kind,

@@ -35,6 +35,13 @@ void sysprof_mappings_exit (Mappings *self, ProcessId process);
 /* What `process` has at `address` now; if nothing, what it maps there first from now on; 0 if never. */
 MappingId sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address);
 
+/* Is it known what the process has mapped, now or later? */
+static inline bool
+sysprof_mappings_has_any (const Mappings *self, ProcessId process)
+{
+  return self->now[process].root != 0 || self->last[process] != 0;
+}
+
 /* Changes when an answer for `process` may. */
 static inline uint32_t
 sysprof_mappings_version (const Mappings *self, ProcessId process)

@@ -194,6 +194,7 @@ fold_stack (Fold *self, const Frame *frame, const StackLayout *layout, ProcessId
 
   for (uint32_t i = 0; i < n_addresses; i++)
     {
+      AddressId id;
       uint64_t address = sysprof_frame_u64 (frame, layout->addresses_at + (size_t) i * 8);
       AddressKind kind = context;
 
@@ -211,9 +212,11 @@ fold_stack (Fold *self, const Frame *frame, const StackLayout *layout, ProcessId
       else
         self->has_user[process] = true;
 
-      self->chain[n++] =
-          sysprof_addresses_intern (&self->addresses, process, kind, address, is_return);
+      id = sysprof_addresses_intern (&self->addresses, process, kind, address, is_return);
       is_return = true;
+      /* Of several unmapped ones in turn, one says it all. */
+      if (n == 0 || id != self->chain[n - 1] || id != self->addresses.unmapped)
+        self->chain[n++] = id;
     }
 
   return intern_path (self, node, self->chain, n);

@@ -43,6 +43,10 @@ typedef enum
   ADDRESS_GUEST,
   ADDRESS_GUEST_KERNEL,
   ADDRESS_GUEST_USER,
+  /* One row that stands in stacks for callers where the process has nothing mapped. A program without frame pointers
+   * leaves other values where they would be, and whoever follows those finds ever new addresses that were never
+   * code: half a million in a minute of a compiler. What is innermost keeps its address. */
+  ADDRESS_UNMAPPED,
 } AddressKind;
 
 typedef struct
@@ -250,6 +254,17 @@ static inline const char *
 sysprof_store_string (const Store *self, StringId id)
 {
   return sysprof_intern_get (&self->strings, id);
+}
+
+/* ns from one instant to a later one, 0 to an earlier; times in captures are any numbers. */
+static inline int64_t
+sysprof_time_between (int64_t from, int64_t to)
+{
+  int64_t nsec;
+
+  if (to <= from)
+    return 0;
+  return __builtin_sub_overflow (to, from, &nsec) ? INT64_MAX : nsec;
 }
 
 /* 0 when there is none. */

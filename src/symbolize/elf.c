@@ -27,6 +27,7 @@ typedef struct
   bool is_open;
   bool has_debug; /* a debug file belongs to it and is open, too */
   ElfFacts facts;
+  ProcessRoots roots;
 } ElfParser;
 
 static ElfStatus
@@ -274,7 +275,7 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
   ElfAnswers answers = { 0 };
   FileRoots roots;
 
-  sysprof_file_roots_init (&roots, self, batch);
+  sysprof_file_roots_find (&roots, &parser->roots, self, batch);
   for (unsigned i = 0; i < roots.n && answers.row == NULL; i++)
     {
       UnnamedReason here = UNNAMED_NOT;
@@ -301,7 +302,6 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
   if (answers.row == NULL)
     explain_all (self, batch, reason);
   sysprof_elf_answers_clear (&answers);
-  sysprof_file_roots_clear (&roots);
 }
 
 /* The kernel's own library in every process: the one of our process is the same, while this kernel runs. */
@@ -328,6 +328,7 @@ resolve (Symbolization *self, GError **error)
     .worker = ELF_WORKER_INIT,
   };
 
+  sysprof_process_roots_init (&parser.roots, self);
   for (uint32_t i = 0; i < batches->n && !g_cancellable_is_cancelled (self->cancellable); i++)
     {
       if (is_file (batches->row[i].path))
@@ -336,6 +337,7 @@ resolve (Symbolization *self, GError **error)
         resolve_vdso (self, &batches->row[i]);
     }
 
+  sysprof_process_roots_clear (&parser.roots);
   sysprof_elf_sandbox_clear (&parser.sandbox);
   sysprof_elf_worker_clear (&parser.worker);
   return !g_cancellable_set_error_if_cancelled (self->cancellable, error);

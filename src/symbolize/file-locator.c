@@ -8,8 +8,18 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
+#define MOST_KNOWN_ROOTS 256 /* each is a descriptor */
+
+/* In ProcessRoots.of_process. */
+enum
+{
+  ROOT_UNKNOWN,
+  ROOT_OURS,
+  FIRST_ROOT,
+};
 
 /* --- roots --- */
 
@@ -32,41 +42,95 @@ is_same_directory (int fd, const char *path)
          own.st_ino == other.st_ino;
 }
 
+typedef struct
+{
+  int fd;
+  dev_t device;
+  ino_t inode;
+} KnownRoot;
+
 static void
-add_root_of_process (FileRoots *self, int32_t pid)
+add_root (GArray *roots, int fd, const struct stat *info)
+{
+  KnownRoot root = { fd, info->st_dev, info->st_ino };
+
+  g_array_append_val (roots, root);
+}
+
+static uint16_t
+find_root_of_process (ProcessRoots *self, int32_t pid)
 {
   g_autofree char *path = g_strdup_printf ("/proc/%d/root", pid);
   autofd fd = open (path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  struct stat info;
 
-  if (fd < 0 || (is_same_namespace (pid) && is_same_directory (fd, "/")))
-    return;
+  if (fd < 0 || (is_same_namespace (pid) && is_same_directory (fd, "/")) ||
+      fstat (fd, &info) != 0)
+    return ROOT_OURS;
 
-  for (unsigned i = 0; i < self->n; i++)
+  for (guint i = 0; i < self->roots->len; i++)
     {
-      struct stat known, fresh;
+      const KnownRoot *known = &g_array_index (self->roots, KnownRoot, i);
 
-      if (fstat (self->fd[i], &known) == 0 && fstat (fd, &fresh) == 0 &&
-          known.st_dev == fresh.st_dev && known.st_ino == fresh.st_ino)
-        return;
+      if (known->device == info.st_dev && known->inode == info.st_ino)
+        return (uint16_t) (FIRST_ROOT + i);
     }
-  self->fd[self->n++] = sysprof_steal_fd (&fd);
+
+  if (self->roots->len == MOST_KNOWN_ROOTS)
+    return ROOT_OURS;
+  add_root (self->roots, sysprof_steal_fd (&fd), &info);
+  return (uint16_t) (FIRST_ROOT + self->roots->len - 1);
 }
 
 void
-sysprof_file_roots_init (FileRoots *self,
+sysprof_process_roots_init (ProcessRoots *self, const Symbolization *symbolization)
+{
+  const char *sysroot = symbolization->options->sysroot;
+
+  self->of_process = g_new0 (uint16_t, symbolization->store->processes.n + 1);
+  self->roots = g_array_new (FALSE, FALSE, sizeof (KnownRoot));
+  if (sysroot != NULL)
+    {
+      autofd fd = open (sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC);
+      struct stat info;
+
+      if (fd >= 0 && fstat (fd, &info) == 0)
+        add_root (self->roots, sysprof_steal_fd (&fd), &info);
+    }
+}
+
+void
+sysprof_process_roots_clear (ProcessRoots *self)
+{
+  for (guint i = 0; i < self->roots->len; i++)
+    (void) close (g_array_index (self->roots, KnownRoot, i).fd); /* nothing was written */
+  g_array_unref (self->roots);
+  g_free (self->of_process);
+  *self = (ProcessRoots){ 0 };
+}
+
+static bool
+has_root (const FileRoots *self, int fd)
+{
+  for (unsigned i = 0; i < self->n; i++)
+    if (self->fd[i] == fd)
+      return true;
+  return false;
+}
+
+void
+sysprof_file_roots_find (FileRoots *self,
+                         ProcessRoots *roots,
                          const Symbolization *symbolization,
                          const FileBatch *batch)
 {
   const Store *store = symbolization->store;
-  ProcessId last = 0;
 
   *self = (FileRoots){ 0 };
   if (symbolization->options->sysroot != NULL)
     {
-      int fd = open (symbolization->options->sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-      if (fd >= 0)
-        self->fd[self->n++] = fd;
+      if (roots->roots->len > 0)
+        self->fd[self->n++] = g_array_index (roots->roots, KnownRoot, 0).fd;
       return;
     }
 
@@ -74,21 +138,21 @@ sysprof_file_roots_init (FileRoots *self,
        i < batch->n_items && symbolization->is_this_boot && self->n < MOST_ROOTS - 1; i++)
     {
       ProcessId process = store->addresses.process[batch->items[i].address];
+      uint16_t *root = &roots->of_process[process];
+      int fd;
 
-      if (process == last || store->processes.row[process].has_exit)
+      if (*root == ROOT_UNKNOWN)
+        *root = store->processes.row[process].has_exit
+                    ? ROOT_OURS
+                    : find_root_of_process (roots, store->processes.row[process].pid);
+      if (*root == ROOT_OURS)
         continue;
-      last = process;
-      add_root_of_process (self, store->processes.row[process].pid);
+
+      fd = g_array_index (roots->roots, KnownRoot, *root - FIRST_ROOT).fd;
+      if (!has_root (self, fd))
+        self->fd[self->n++] = fd;
     }
   self->fd[self->n++] = -1;
-}
-
-void
-sysprof_file_roots_clear (FileRoots *self)
-{
-  for (unsigned i = 0; i < self->n; i++)
-    sysprof_autofd_close (&self->fd[i]);
-  self->n = 0;
 }
 
 /* --- opening --- */

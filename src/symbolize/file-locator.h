@@ -9,7 +9,18 @@
 
 #define MOST_ROOTS 9
 
-/* Directories below which a path of the capture is looked up, in order. A root of -1 is our own. */
+/* The roots of the capture's processes, each asked for once. */
+typedef struct
+{
+  uint16_t
+      *of_process; /* [processes.n] 0 = not asked yet, 1 = no other than ours, else 2 + index */
+  GArray *roots;   /* of KnownRoot: all are different */
+} ProcessRoots;
+
+void sysprof_process_roots_init (ProcessRoots *self, const Symbolization *symbolization);
+void sysprof_process_roots_clear (ProcessRoots *self);
+
+/* Directories below which a path of the capture is looked up, in order. A root of -1 is our own. Borrowed. */
 typedef struct
 {
   int fd[MOST_ROOTS];
@@ -17,11 +28,11 @@ typedef struct
 } FileRoots;
 
 /* The given sysroot; else the roots of living processes that mapped the file and see other files than we do, then
- * our own. Close with sysprof_file_roots_clear(). */
-void sysprof_file_roots_init (FileRoots *self,
+ * our own. */
+void sysprof_file_roots_find (FileRoots *self,
+                              ProcessRoots *roots,
                               const Symbolization *symbolization,
                               const FileBatch *batch);
-void sysprof_file_roots_clear (FileRoots *self);
 
 /* Opens a regular file for reading, and nothing else: opening a device can have effects. Below a root, absolute
  * links stay below it. -1 with errno. */

@@ -45,7 +45,7 @@ static const struct
   [UNNAMED_NO_SYMBOLS] = { "no-symbols", "stripped: it has no symbol table",
                            "install its debug symbols" },
   [UNNAMED_BETWEEN_SYMBOLS] = { "between-symbols",
-                                "not in any of the file's named functions: it has only a part of its symbols",
+                                "partly stripped",
                                 "install its debug symbols" },
   [UNNAMED_NO_KERNEL_SYMBOLS] = { "no-kernel-symbols", "the kernel hid its symbols",
                                   "record as root, or set kernel.kptr_restrict to 0" },

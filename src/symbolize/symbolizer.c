@@ -211,7 +211,9 @@ give_own_name (Symbolization *self, AddressId address)
   if (offset == 0)
     offset = mapping->path != 0 && !is_special_mapping (path) ? addresses->file_offset[address]
                                                               : addresses->address[address];
-  if (place != NULL)
+  if (addresses->kind[address] == ADDRESS_UNMAPPED)
+    name = g_strdup ("[unmapped]");
+  else if (place != NULL)
     name = g_strdup_printf ("[%s+0x%" G_GINT64_MODIFIER "x]", place, offset);
   else
     name = g_strdup_printf ("[0x%" G_GINT64_MODIFIER "x]", addresses->address[address]);

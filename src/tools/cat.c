@@ -133,11 +133,15 @@ print_callgraph (const Store *store, const SymbolTable *symbols)
 static void
 print_mark (const Store *store, const Mark *mark)
 {
+  int64_t end;
+
+  if (__builtin_add_overflow (mark->time, mark->duration, &end))
+    end = INT64_MAX;
   open_block (3, "mark");
   print_text (4, "name", sysprof_store_string (store, mark->name));
   print_text (4, "message", sysprof_store_string (store, mark->message));
   print_nsec (4, "duration", mark->duration);
-  print_nsec (4, "end-time", mark->time + mark->duration);
+  print_nsec (4, "end-time", end);
   close_block (3);
 }
 
@@ -189,7 +193,8 @@ print_counter_value (const Store *store, const Counter *counter, uint32_t value)
     g_snprintf (text, sizeof text, "%" PRId64, counters->value[value].i64);
   indent (4);
   printf ("value { time: %" PRId64 "; offset: %" PRId64 "; value: %s; }\n",
-          counters->time[value], counters->time[value] - store->begin, text);
+          counters->time[value], sysprof_time_between (store->begin, counters->time[value]),
+          text);
 }
 
 static void

@@ -6,8 +6,11 @@
  *   autofd.h    descriptors that close with their scope
  *   arena.h     memory that is freed all at once
  *   intern.h    string to id and back
+ *   closest.h   what a mistyped word may have meant
  *   text.h      bounded cursor over a text from an untrusted source
  *   parallel.h  fork and join over ranges
+ *   size.h      sizes as people read them
+ *   temporary.h files that nobody else sees
  *
  * Nothing here keeps global state or starts threads that outlive a call. */
 
@@ -15,7 +18,10 @@
 
 #include "util/arena.h"
 #include "util/autofd.h"
+#include "util/closest.h"
 #include "util/errors.h"
 #include "util/intern.h"
 #include "util/parallel.h"
+#include "util/size.h"
+#include "util/temporary.h"
 #include "util/text.h"

@@ -27,4 +27,5 @@ const View sysprof_callees_view = {
   .title = "Callees",
   .summary = "whom the function of --focus calls",
   .fill = fill_callees,
+  .uses_focus = true,
 };

@@ -27,4 +27,5 @@ const View sysprof_callers_view = {
   .title = "Callers",
   .summary = "who calls the function of --focus",
   .fill = fill_callers,
+  .uses_focus = true,
 };

@@ -35,19 +35,6 @@ sysprof_capture_path (const ViewRequest *request)
   return request->store->path ? request->store->path : "-";
 }
 
-char *
-sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows)
-{
-  const Store *store = request->store;
-  g_autofree char *path = sysprof_dup_one_line (sysprof_capture_path (request));
-  g_autofree char *duration = sysprof_dup_duration (MAX (store->end - store->begin, 0));
-  char samples[SYSPROF_GROUPED_SIZE];
-
-  return g_strdup_printf ("%s of %s: %s %s in %s", view->title, path,
-                          sysprof_format_grouped (rows->total, samples), rows->weight_name,
-                          duration);
-}
-
 static const char *
 find_metadata (const Store *store, const char *id)
 {
@@ -148,7 +135,8 @@ sysprof_dup_machine_facts (const ViewRequest *request)
   const Store *store = request->store;
   GPtrArray *lines = g_ptr_array_new ();
   StackFacts facts = sysprof_stack_facts (request);
-  g_autofree char *duration = sysprof_dup_duration (MAX (store->end - store->begin, 0));
+  g_autofree char *duration =
+      sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
   char samples[SYSPROF_GROUPED_SIZE], lost[SYSPROF_GROUPED_SIZE];
   GString *text = g_string_new (NULL);
 

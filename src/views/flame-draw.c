@@ -12,7 +12,8 @@ dup_default_subtitle (const ViewRequest *request, const Rows *rows)
 
   if (!request->store)
     return g_strdup ("");
-  duration = sysprof_dup_duration (MAX (request->store->end - request->store->begin, 0));
+  duration =
+      sysprof_dup_duration (sysprof_time_between (request->store->begin, request->store->end));
   return g_strdup_printf ("%s: %s %s in %s", sysprof_capture_path (request),
                           sysprof_format_grouped (rows->total, weight), rows->weight_name,
                           duration);

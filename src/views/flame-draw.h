@@ -7,6 +7,8 @@
 #include "views/out.h"
 #include "views/rows.h"
 
+#include <string.h>
+
 typedef struct
 {
   const ViewRequest *request;
@@ -32,6 +34,18 @@ static inline uint64_t
 sysprof_flame_weight (const Flame *self, uint32_t node)
 {
   return sysprof_rows_cells (self->rows, node - 1)[self->weight].count;
+}
+
+/* The kind that a function is drawn as: what lies in no file and has no name is not known. */
+static inline const char *
+sysprof_flame_look (const Flame *self, uint32_t node)
+{
+  const char *kind = sysprof_flame_text (self, node, self->kind);
+
+  return strcmp (kind, "user") == 0 && !sysprof_flame_text (self, node, self->binary)[0] &&
+                 sysprof_flame_text (self, node, self->symbol)[0] == '['
+             ? "marker"
+             : kind;
 }
 
 bool sysprof_flame_draw_svg (const Flame *self, GOutputStream *stream, GError **error);

@@ -15,7 +15,9 @@
 #define SIDE               10 /* px beside the frames */
 #define TITLE_HEIGHT       36
 #define SUBTITLE_HEIGHT    20
-#define FOOT               34
+#define FOOT               34 /* of the line that tells what the pointer is at */
+#define LEGEND             20
+#define PAPER              "#fdf9f3"
 /* Beyond this many frames a browser becomes slow: the lightest ones that no screen can show are left out. */
 #define FRAMES_TO_KEEP 30000
 #define LEAST_WIDTH    0.1 /* px */
@@ -33,6 +35,7 @@ typedef struct
   double top;        /* of the uppermost row */
   uint64_t least;    /* frames lighter than this are left out */
   uint32_t n_levels;
+  bool has_legend;
 } Picture;
 
 static void
@@ -106,6 +109,8 @@ measure (Picture *self)
   self->font = CLAMP (self->row_height - 4, 6, 24);
   self->char_width = 0.605 * self->font; /* of the usual fixed fonts */
   self->top = TITLE_HEIGHT + (self->flame->subtitle[0] ? SUBTITLE_HEIGHT : 0);
+  self->has_legend =
+      (!request->colors || strcmp (request->colors, "kind") == 0) && self->flame->tree.n > 1;
   self->least = MAX ((uint64_t) ceil (request->min_percent / 100 * (double) self->flame->total),
                      least_weight_to_keep (self));
 }
@@ -163,6 +168,8 @@ write_style (const Picture *self)
       class);
   sysprof_out_printf (
       out, ".%s .matched { text-anchor: end; fill: #a0009a; font-weight: 600; }\n", class);
+  sysprof_out_printf (
+      out, ".%s .legend text { font: 12px system-ui, sans-serif; fill: #555; }\n", class);
   sysprof_out_printf (out, ".%s .hide { display: none; }\n", class);
   sysprof_out_printf (out, ".%s .parent { opacity: 0.5; }\n", class);
   sysprof_out_printf (
@@ -189,14 +196,29 @@ write_head (const Picture *self, double height)
       out,
       "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"%s\" width=\"%s\" "
       "height=\"%s\" viewBox=\"0 0 %s %s\" data-x=\"%d\" data-frames-width=\"%s\" "
-      "data-row-height=\"%s\" data-char-width=\"%s\" data-unit=\"%s\">\n<title>",
+      "data-row-height=\"%s\" data-char-width=\"%s\" style=\"max-width:100%%;height:auto\">\n<title>",
       self->class, width, tall, width, tall, SIDE, px (self->full, full),
-      px (self->row_height, row), px (self->char_width, letter),
-      self->flame->rows->weight_name);
+      px (self->row_height, row), px (self->char_width, letter));
   sysprof_out_xml (out, self->flame->title);
   sysprof_out_text (out, "</title>\n");
   write_style (self);
-  sysprof_out_printf (out, "<rect width=\"%s\" height=\"%s\" fill=\"#fdf9f3\"/>\n", width,
+  sysprof_out_printf (out,
+                      "<rect class=\"paper\" width=\"%s\" height=\"%s\" fill=\"" PAPER "\"/>\n",
+                      width, tall);
+}
+
+/* Behind the frames, so that it covers them where the script keeps it in sight of a high picture. */
+static void
+write_heading (const Picture *self)
+{
+  Out *out = self->out;
+  char width[G_ASCII_DTOSTR_BUF_SIZE], tall[G_ASCII_DTOSTR_BUF_SIZE],
+      middle[G_ASCII_DTOSTR_BUF_SIZE];
+
+  px (self->width, width);
+  px (self->top, tall);
+  px (self->width / 2, middle);
+  sysprof_out_printf (out, "<rect width=\"%s\" height=\"%s\" fill=\"" PAPER "\"/>\n", width,
                       tall);
   sysprof_out_printf (out, "<text class=\"heading\" x=\"%s\" y=\"24\">", middle);
   sysprof_out_xml (out, self->flame->title);
@@ -211,35 +233,86 @@ write_head (const Picture *self, double height)
 
 /* Hidden until the script runs: a picture without scripts has no dead buttons. */
 static void
-write_buttons (const Picture *self, double height)
+write_buttons (const Picture *self)
 {
-  Out *out = self->out;
-  char right[G_ASCII_DTOSTR_BUF_SIZE], switch_x[G_ASCII_DTOSTR_BUF_SIZE],
-      below[G_ASCII_DTOSTR_BUF_SIZE];
-  char edge[G_ASCII_DTOSTR_BUF_SIZE];
+  char search[G_ASCII_DTOSTR_BUF_SIZE], ignore_case[G_ASCII_DTOSTR_BUF_SIZE];
 
-  px (self->width - SIDE - 125, right);
-  px (self->width - SIDE - 16, switch_x);
-  px (self->width - SIDE, edge);
-  px (height - 12, below);
+  px (self->width - SIDE - 125, search);
+  px (self->width - SIDE - 16, ignore_case);
   sysprof_out_printf (
-      out,
+      self->out,
       "<g class=\"buttons\" display=\"none\">\n"
       "<text class=\"button unzoom hide\" role=\"button\" tabindex=\"0\" x=\"%d\" y=\"24\">Reset Zoom</text>\n"
       "<text class=\"button search\" role=\"button\" tabindex=\"0\" x=\"%s\" y=\"24\">Search</text>\n"
       "<text class=\"button ic\" role=\"button\" aria-pressed=\"false\" tabindex=\"0\" x=\"%s\" y=\"24\">"
       "<title>Ignore case</title>ic</text>\n</g>\n",
-      SIDE, right, switch_x);
-  sysprof_out_printf (out,
+      SIDE, search, ignore_case);
+}
+
+/* What the colours of the scheme "kind" mean. */
+static void
+write_legend (const Picture *self, double y)
+{
+  static const struct
+  {
+    const char *kind;
+    const char *word;
+  } entries[] = {
+    { "user", "user" },        { "kernel", "kernel" },   { "inline", "inlined" },
+    { "jit", "JIT" },          { "process", "process" }, { "thread", "thread" },
+    { "marker", "not known" },
+  };
+  bool is_present[G_N_ELEMENTS (entries)] = { 0 };
+  double x = SIDE;
+  char at[2][G_ASCII_DTOSTR_BUF_SIZE];
+
+  for (uint32_t i = 1; i < self->flame->tree.n; i++)
+    for (size_t k = 0; k < G_N_ELEMENTS (entries); k++)
+      is_present[k] |= strcmp (sysprof_flame_look (self->flame, i), entries[k].kind) == 0;
+  sysprof_out_text (self->out, "<g class=\"legend\">");
+  for (size_t k = 0; k < G_N_ELEMENTS (entries); k++)
+    if (is_present[k])
+      {
+        Color color = sysprof_flame_color (NULL, entries[k].kind, "");
+
+        sysprof_out_printf (
+            self->out,
+            "<rect x=\"%s\" y=\"%s\" width=\"11\" height=\"11\" fill=\"rgb(%u,%u,%u)\"/>",
+            px (x, at[0]), px (y - 10, at[1]), color.red, color.green, color.blue);
+        sysprof_out_printf (self->out, "<text x=\"%s\" y=\"%s\">%s</text>", px (x + 16, at[0]),
+                            px (y, at[1]), entries[k].word);
+        x += 36 + 7 * (double) strlen (entries[k].word);
+      }
+  sysprof_out_text (self->out, "</g>\n");
+}
+
+static void
+write_foot (const Picture *self, double height)
+{
+  double top = self->top + MAX (self->n_levels, 1) * self->row_height;
+  char width[G_ASCII_DTOSTR_BUF_SIZE], edge[G_ASCII_DTOSTR_BUF_SIZE],
+      begin[G_ASCII_DTOSTR_BUF_SIZE], tall[G_ASCII_DTOSTR_BUF_SIZE],
+      line[G_ASCII_DTOSTR_BUF_SIZE];
+
+  px (self->width, width);
+  px (self->width - SIDE, edge);
+  px (top, begin);
+  px (height - top, tall);
+  px (top + FOOT - 12, line);
+  sysprof_out_printf (self->out,
+                      "<rect y=\"%s\" width=\"%s\" height=\"%s\" fill=\"" PAPER "\"/>\n"
                       "<text class=\"details\" x=\"%d\" y=\"%s\"></text>\n"
                       "<text class=\"matched\" x=\"%s\" y=\"%s\"></text>\n",
-                      SIDE, below, edge, below);
+                      begin, width, tall, SIDE, line, edge, line);
+  if (self->has_legend)
+    write_legend (self, top + FOOT + LEGEND - 12);
 }
 
 /* What fits into the frame before the script runs. */
 static void
-write_label (const Picture *self, const char *name, double width)
+write_label (const Picture *self, const char *name, double x, double y, double width)
 {
+  char at[2][G_ASCII_DTOSTR_BUF_SIZE];
   size_t room = width > 6 ? (size_t) ((width - 6) / self->char_width) : 0;
   g_autofree char *head = NULL, *line = NULL, *cut = NULL;
 
@@ -249,7 +322,10 @@ write_label (const Picture *self, const char *name, double width)
       name, MIN (strlen (name), 6 * room)); /* so that a very long name is not read whole */
   line = sysprof_dup_one_line (head);
   cut = sysprof_dup_ellipsized (line, room);
+  sysprof_out_printf (self->out, "<text x=\"%s\" y=\"%s\">", px (x + 3, at[0]),
+                      px (y + self->row_height - 5, at[1]));
   sysprof_out_xml (self->out, cut);
+  sysprof_out_text (self->out, "</text>");
 }
 
 static void
@@ -258,8 +334,8 @@ write_frame (const Picture *self, uint32_t node)
   const Flame *flame = self->flame;
   Out *out = self->out;
   const char *name = sysprof_flame_text (flame, node, flame->symbol);
-  Color color = sysprof_flame_color (flame->request->colors,
-                                     sysprof_flame_text (flame, node, flame->kind), name);
+  Color color =
+      sysprof_flame_color (flame->request->colors, sysprof_flame_look (flame, node), name);
   uint64_t weight = sysprof_flame_weight (flame, node);
   double x = SIDE + pixels_of (self, flame->x[node]);
   double width = pixels_of (self, weight);
@@ -280,10 +356,8 @@ write_frame (const Picture *self, uint32_t node)
       sysprof_format_grouped (weight, grouped), flame->rows->weight_name, percent,
       px (x, at[0]), px (y, at[1]), px (width, at[2]), px (self->row_height - 1, at[3]),
       color.red, color.green, color.blue);
-  sysprof_out_printf (out, "<text x=\"%s\" y=\"%s\">", px (x + 3, at[0]),
-                      px (y + self->row_height - 5, at[1]));
-  write_label (self, name, width);
-  sysprof_out_text (out, "</text></g>\n");
+  write_label (self, name, x, y, width);
+  sysprof_out_text (out, "</g>\n");
 }
 
 bool
@@ -298,9 +372,9 @@ sysprof_flame_draw_svg (const Flame *flame, GOutputStream *stream, GError **erro
   self.out = &out;
   measure (&self);
   count_levels (&self);
-  height = self.top + MAX (self.n_levels, 1) * self.row_height + FOOT;
+  height = self.top + MAX (self.n_levels, 1) * self.row_height + FOOT +
+           (self.has_legend ? LEGEND : 0);
   write_head (&self, height);
-  write_buttons (&self, height);
   sysprof_out_text (&out, "<g class=\"frames\">\n");
   for (uint32_t at = sysprof_row_tree_next (tree, 0); at; at = sysprof_row_tree_next (tree, at))
     if (is_drawn (&self, at))
@@ -309,6 +383,12 @@ sysprof_flame_draw_svg (const Flame *flame, GOutputStream *stream, GError **erro
   if (self.n_levels == 0)
     sysprof_out_printf (&out, "<text x=\"%d\" y=\"%d\">No %s in this selection.</text>\n", SIDE,
                         (int) self.top + 12, flame->rows->weight_name);
+  sysprof_out_text (&out, "<g class=\"head\">\n");
+  write_heading (&self);
+  write_buttons (&self);
+  sysprof_out_text (&out, "</g>\n<g class=\"foot\">\n");
+  write_foot (&self, height);
+  sysprof_out_text (&out, "</g>\n");
   sysprof_out_printf (&out, "<script>%s(\"%s\");</script>\n</svg>\n", sysprof_web_svg_script,
                       self.class);
   return sysprof_out_finish (&out, error);

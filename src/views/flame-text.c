@@ -5,6 +5,8 @@
 
 #include "views/flame-draw.h"
 
+#include "views/render.h"
+
 #include <string.h>
 
 #define PLAIN_WIDTH 100 /* columns, without a terminal */
@@ -27,9 +29,10 @@ write_frame (const Flame *flame, Out *out, uint32_t node, uint32_t width)
 {
   g_autofree char *line =
       sysprof_dup_one_line (sysprof_flame_text (flame, node, flame->symbol));
-  g_autofree char *label = sysprof_dup_ellipsized (line, width - 1);
+  g_autofree char *label =
+      width > 3 ? sysprof_dup_abbreviated (line, width - 1) : g_strdup ("");
   size_t columns = sysprof_text_columns (label);
-  const char *kind = sysprof_flame_text (flame, node, flame->kind);
+  const char *kind = sysprof_flame_look (flame, node);
 
   if (flame->request->use_color)
     {
@@ -57,9 +60,10 @@ write_level (const Flame *flame, Out *out, const Level *level, uint32_t width)
       uint32_t begin = column_of (flame, flame->x[node], width);
       uint32_t end = column_of (flame, flame->x[node] + weight, width);
 
-      if (end <= at)
-        continue;
       begin = MAX (begin, at);
+      if (end < begin || end == at || begin == width)
+        continue;
+      end = MAX (end, begin + 1);
       sysprof_out_fill (out, ' ', begin - at);
       if (end - begin < 2)
         sysprof_out_text (out, "\302\267"); /* a middle dot */
@@ -103,6 +107,17 @@ collect_levels (const Flame *flame, uint32_t *storage)
   return levels;
 }
 
+static char *
+dup_title (const Flame *flame, uint32_t width)
+{
+  g_autofree char *title =
+      g_strconcat (flame->title, flame->subtitle[0] ? ": " : "", flame->subtitle, NULL);
+  g_autofree char *line = sysprof_dup_one_line (title);
+
+  return flame->request->terminal_width ? sysprof_dup_ellipsized (line, width)
+                                        : g_steal_pointer (&line);
+}
+
 bool
 sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **error)
 {
@@ -110,8 +125,7 @@ sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **err
       flame->request->terminal_width ? flame->request->terminal_width : PLAIN_WIDTH;
   g_autofree uint32_t *storage = g_new0 (uint32_t, flame->tree.n);
   g_autofree Level *levels = collect_levels (flame, storage);
-  g_autofree char *title = sysprof_dup_one_line (flame->title);
-  g_autofree char *subtitle = sysprof_dup_one_line (flame->subtitle);
+  g_autofree char *heading = dup_title (flame, width);
   uint32_t n_levels = 0, n_left = 0;
   Out out;
 
@@ -122,11 +136,17 @@ sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **err
     n_left += levels[depth].n;
 
   sysprof_out_init (&out, stream);
-  sysprof_out_printf (&out, "%s%s%s\n\n", title, subtitle[0] ? ": " : "", subtitle);
+  sysprof_out_printf (&out, "%s\n\n", heading);
+  if (flame->total == 0 && flame->request->store)
+    {
+      g_autofree char *emptiness = sysprof_dup_emptiness (flame->request, flame->rows);
+
+      sysprof_out_printf (&out, "%s\n", emptiness);
+    }
   for (uint32_t i = 0; i < n_levels; i++)
     write_level (flame, &out, &levels[flame->request->icicle ? i : n_levels - 1 - i], width);
-  if (n_left > 0)
-    sysprof_out_printf (&out, "\n%u narrower functions are not drawn; -o FILE.html shows all\n",
-                        n_left);
+  if (n_left > 0 && flame->total > 0)
+    sysprof_out_printf (&out, "\n%u narrower function%s not drawn; -o FILE.html shows all\n",
+                        n_left, n_left == 1 ? " is" : "s are");
   return sysprof_out_finish (&out, error);
 }

@@ -71,5 +71,6 @@ const View sysprof_flame_view = {
   .summary = "flame graph: drawn in a terminal; svg: interactive picture; html: whole page",
   .fill = fill_flame,
   .draw = draw_flame,
+  .uses_focus = true,
   .draws = 1u << RENDER_TEXT | 1u << RENDER_HTML | 1u << RENDER_SVG,
 };

@@ -2,8 +2,12 @@
 
 #include "views/fold.h"
 
+#include "views/out.h"
+
 #include <assert.h>
 #include <string.h>
+
+#define MAX_SUGGESTION 80 /* columns */
 
 const Column sysprof_function_columns[] = {
   [FUNCTION_SYMBOL] = { "symbol", "FUNCTION", COLUMN_TEXT, .is_long = true },
@@ -41,10 +45,47 @@ sysprof_request_is_whole (const ViewRequest *request)
                      (!filter->binary_terms || !filter->binary_terms[0]));
 }
 
+/* A function's name as people type it: without arguments and what it is in. */
+static const char *
+find_bare_name (const char *name, size_t *size)
+{
+  const char *end = name + strcspn (name, "(<[");
+  const char *begin = name;
+
+  for (const char *at = name; at < end; at++)
+    if (at[0] == ':' && at[1] == ':')
+      begin = at + 2;
+  *size = begin < end ? (size_t) (end - begin) : 0;
+  return begin;
+}
+
+/* "" or a question to end a message with. *(full)* */
+static char *
+dup_similar_function (const SymbolTable *symbols, const char *wanted)
+{
+  Closest closest = sysprof_closest_to (wanted);
+  g_autofree char *line = NULL, *cut = NULL;
+
+  for (SymbolId i = 1; i < symbols->n; i++)
+    {
+      const char *name = sysprof_symbol_name (symbols, i);
+      size_t size;
+      const char *bare = find_bare_name (name, &size);
+
+      sysprof_closest_offer (&closest, bare, size, name);
+    }
+  if (!closest.best)
+    return g_strdup ("");
+  line = sysprof_dup_one_line (closest.best);
+  cut = sysprof_dup_ellipsized (line, MAX_SUGGESTION);
+  return g_strdup_printf (" Did you mean '%s'?", cut);
+}
+
 bool
 sysprof_request_needs_focus (const ViewRequest *request, const char *view, GError **error)
 {
   TreeShape shape = sysprof_request_shape (request);
+  g_autofree char *suggestion = NULL;
   uint32_t n_matches = 0;
 
   if (!shape.focus)
@@ -57,10 +98,11 @@ sysprof_request_needs_focus (const ViewRequest *request, const char *view, GErro
   g_free (sysprof_focus_match (request->symbols, shape.focus, &n_matches));
   if (n_matches > 0)
     return true;
+  suggestion = dup_similar_function (request->symbols, shape.focus);
   g_set_error (
       error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-      "--focus %s: no function of this capture has that in its name; the view 'functions' lists them.",
-      shape.focus);
+      "--focus %s: no function of this capture has that in its name.%s The view 'functions' lists them.",
+      shape.focus, suggestion);
   return false;
 }
 
@@ -78,7 +120,7 @@ sysprof_processes_of_stacks (const Store *store)
 int64_t
 sysprof_request_offset (const ViewRequest *request, int64_t time)
 {
-  return time > request->store->begin ? time - request->store->begin : 0;
+  return sysprof_time_between (request->store->begin, time);
 }
 
 static void

@@ -182,11 +182,28 @@ sysprof_out_xml (Out *self, const char *text)
   flush_if_full (self);
 }
 
+/* Printable ASCII, as most texts are to their end: one column a byte, shown as it is. */
+static size_t
+count_plain (const char *text)
+{
+  size_t n = 0;
+
+  while (text[n] >= 0x20 && text[n] < 0x7f)
+    n++;
+  return n;
+}
+
 char *
 sysprof_dup_one_line (const char *text)
 {
-  GString *line = g_string_new (NULL);
+  size_t n_plain = count_plain (text);
+  GString *line;
 
+  if (!text[n_plain])
+    return g_strndup (text, n_plain);
+
+  line = g_string_new_len (text, (gssize) n_plain);
+  text += n_plain;
   while (*text)
     {
       gunichar character;
@@ -215,8 +232,9 @@ columns_of (gunichar character)
 size_t
 sysprof_text_columns (const char *text)
 {
-  size_t columns = 0;
+  size_t columns = count_plain (text);
 
+  text += columns;
   while (*text)
     {
       gunichar character;
@@ -227,16 +245,16 @@ sysprof_text_columns (const char *text)
   return columns;
 }
 
-char *
-sysprof_dup_ellipsized (const char *text, size_t columns)
+/* The beginning of `text` with `mark` behind it, if it is wider than `columns`. */
+static char *
+dup_cut (const char *text, size_t columns, const char *mark)
 {
+  size_t room = columns - sysprof_text_columns (mark);
   GString *cut;
   size_t used = 0;
 
   if (sysprof_text_columns (text) <= columns)
     return g_strdup (text);
-  if (columns < 3)
-    return g_strnfill (columns, '.');
 
   cut = g_string_new (NULL);
   while (*text)
@@ -245,13 +263,27 @@ sysprof_dup_ellipsized (const char *text, size_t columns)
       size_t size = next_character (text, &character);
 
       used += columns_of (character);
-      if (used > columns - 2)
+      if (used > room)
         break;
       g_string_append_len (cut, text, (gssize) size);
       text += size;
     }
-  g_string_append (cut, "..");
+  g_string_append (cut, mark);
   return g_string_free (cut, FALSE);
+}
+
+char *
+sysprof_dup_ellipsized (const char *text, size_t columns)
+{
+  if (columns < 3)
+    return sysprof_text_columns (text) <= columns ? g_strdup (text) : g_strnfill (columns, '.');
+  return dup_cut (text, columns, "..");
+}
+
+char *
+sysprof_dup_abbreviated (const char *text, size_t columns)
+{
+  return dup_cut (text, columns, columns > 0 ? "\342\200\246" : "");
 }
 
 const char *

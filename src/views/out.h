@@ -37,6 +37,8 @@ char *sysprof_dup_one_line (const char *text);
 size_t sysprof_text_columns (const char *text);
 /* At most `columns` wide, ending in ".." when cut. *(full)* */
 char *sysprof_dup_ellipsized (const char *text, size_t columns);
+/* The same for drawings, where each column counts: what was cut is one letter, an ellipsis. *(full)* */
+char *sysprof_dup_abbreviated (const char *text, size_t columns);
 
 #define SYSPROF_GROUPED_SIZE 32
 /* 1234567 as 1,234,567 in any locale. */

@@ -4,6 +4,7 @@
 
 #include "views/flame-draw.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A range per channel: base, and how much a name may add to it. */
@@ -29,20 +30,27 @@ static const Range ranges[] = {
   { "grey",   { 170, 170, 170 }, { 55,  55, 55 } },
 };
 
-/* By kind of function: what "kind" and "java" take for each. */
+/* By kind of function: the hues of "kind", which are those of the page (web/flamegraph.js) in its light theme, and what
+ * "java" takes. */
 static const struct
 {
   const char *kind;
-  Range by_kind;
+  double hue, span; /* degrees */
+  double saturation, lightness; /* percent */
   Range by_language;
 } kinds[] = {
-  { "user",   { "", { 225, 130,  50 }, { 30, 75, 40 } }, { "", { 210,  70, 60 }, { 45, 70, 60 } } },
-  { "kernel", { "", { 105, 160, 215 }, { 55, 45, 40 } }, { "", { 190,  90,  0 }, { 65, 65,  0 } } },
-  { "inline", { "", { 225, 195,  70 }, { 30, 40, 60 } }, { "", {  50, 165, 165 }, { 60, 55, 55 } } },
-  { "jit",    { "", {  90, 185,  95 }, { 60, 50, 60 } }, { "", {  50, 200, 50 }, { 60, 55, 60 } } },
+  { "user",    14, 36, 82, 66, { "", { 210,  70, 60 }, { 45, 70, 60 } } },
+  { "kernel", 205, 16, 82, 76, { "", { 190,  90,  0 }, { 65, 65,  0 } } },
+  { "inline",  54,  8, 82, 66, { "", {  50, 165, 165 }, { 60, 55, 55 } } },
+  { "jit",    130, 24, 82, 66, { "", {  50, 200, 50 }, { 60, 55, 60 } } },
+  { "process", 258, 20, 38, 76, { "", { 195, 190, 205 }, { 25, 25, 25 } } },
+  { "thread", 290, 20, 38, 76, { "", { 195, 190, 205 }, { 25, 25, 25 } } },
+  { "",         0,  0,  3, 76, { "", { 195, 190, 205 }, { 25, 25, 25 } } }, /* root, markers */
 };
-static const Range containers = { "", { 195, 190, 205 }, { 25, 25, 25 } }; /* root, processes, threads, markers */
 /* clang-format on */
+
+#define LIGHTNESS_SPAN 8   /* percent */
+#define HASHED_LETTERS 256 /* of a name */
 
 const char *const *
 sysprof_view_color_schemes (void)
@@ -54,14 +62,57 @@ sysprof_view_color_schemes (void)
   return names;
 }
 
-static uint32_t
+/* From 0 to 1. */
+static double
 hash_name (const char *name)
 {
   uint32_t hash = 2166136261u; /* FNV-1a */
 
-  for (; *name; name++)
-    hash = (hash ^ (unsigned char) *name) * 16777619u;
-  return hash ^ hash >> 15;
+  for (size_t i = 0; i < HASHED_LETTERS && name[i]; i++)
+    hash = (hash ^ (unsigned char) name[i]) * 16777619u;
+  /* Names that differ in their last letter only are to look different, too. */
+  hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+  hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+  return (double) (hash ^ hash >> 16) / 4294967296.0;
+}
+
+static double
+fraction (double value)
+{
+  return value - floor (value);
+}
+
+static uint8_t
+channel_of_hsl (double hue, double saturation, double lightness, double offset)
+{
+  double k = fmod (offset + hue / 30, 12);
+  double amplitude = saturation * MIN (lightness, 1 - lightness);
+
+  return (uint8_t) lround (255 *
+                           (lightness - amplitude * MAX (-1, MIN (MIN (k - 3, 9 - k), 1))));
+}
+
+static size_t
+index_of_kind (const char *kind)
+{
+  size_t i = 0;
+
+  while (i + 1 < G_N_ELEMENTS (kinds) && strcmp (kind, kinds[i].kind) != 0)
+    i++;
+  return i;
+}
+
+static Color
+color_by_kind (const char *kind, double share)
+{
+  size_t i = index_of_kind (kind);
+  double hue = round (kinds[i].hue + kinds[i].span * share);
+  double saturation = kinds[i].saturation / 100;
+  double lightness = round (kinds[i].lightness + LIGHTNESS_SPAN * fraction (7 * share)) / 100;
+
+  return (Color){ channel_of_hsl (hue, saturation, lightness, 0),
+                  channel_of_hsl (hue, saturation, lightness, 8),
+                  channel_of_hsl (hue, saturation, lightness, 4) };
 }
 
 static const Range *
@@ -70,28 +121,26 @@ find_range (const char *scheme, const char *kind, const char *name)
   static const Range cxx = { "", { 175, 175, 50 }, { 55, 55, 20 } };
 
   for (size_t i = 0; i < G_N_ELEMENTS (ranges); i++)
-    if (scheme && strcmp (scheme, ranges[i].name) == 0)
+    if (strcmp (scheme, ranges[i].name) == 0)
       return &ranges[i];
-  for (size_t i = 0; i < G_N_ELEMENTS (kinds); i++)
-    if (strcmp (kind, kinds[i].kind) == 0)
-      {
-        if (!scheme || strcmp (scheme, "java") != 0)
-          return &kinds[i].by_kind;
-        return strcmp (kind, "user") == 0 && strstr (name, "::") ? &cxx : &kinds[i].by_language;
-      }
-  return &containers;
+  return strcmp (kind, "user") == 0 && strstr (name, "::")
+             ? &cxx
+             : &kinds[index_of_kind (kind)].by_language;
 }
 
 Color
 sysprof_flame_color (const char *scheme, const char *kind, const char *name)
 {
-  const Range *range = find_range (scheme, kind, name);
-  uint32_t hash = hash_name (name);
+  double share = hash_name (name);
+  const Range *range;
   uint8_t channel[3];
 
+  if (!scheme || strcmp (scheme, "kind") == 0)
+    return color_by_kind (kind, share);
   /* All channels of one share, so that the hue stays within the scheme; the first one varies on its own. */
+  range = find_range (scheme, kind, name);
   for (size_t i = 0; i < 3; i++)
-    channel[i] = (uint8_t) (range->base[i] +
-                            range->span[i] * (i == 0 ? hash >> 8 & 0xff : hash & 0xff) / 255);
+    channel[i] =
+        (uint8_t) (range->base[i] + range->span[i] * (i == 0 ? fraction (7 * share) : share));
   return (Color){ channel[0], channel[1], channel[2] };
 }

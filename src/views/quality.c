@@ -13,6 +13,7 @@ enum
   REASON,
   SAMPLES,
   REMEDY,
+  EXAMPLE,
   N_COLUMNS,
 };
 
@@ -21,16 +22,18 @@ static const Column columns[] = {
   [REASON] = { "reason", "REASON", COLUMN_TEXT },
   [SAMPLES] = { "samples", "SAMPLES", COLUMN_COUNT, .share = true },
   [REMEDY] = { "remedy", "REMEDY", COLUMN_TEXT },
+  [EXAMPLE] = { "example", "MOST OFTEN IN", COLUMN_TEXT, .is_long = true, .is_extra = true },
 };
 
-/* What is wrong with a stack: how it ends, or why its innermost function has no name. */
+/* What is wrong with stacks: how they end, or why their innermost function has no name. */
 typedef struct
 {
   StringId binary;
-  uint8_t end;        /* StackEnd; STACK_WHOLE in rows about names */
-  uint8_t reason;     /* UnnamedReason */
-  uint8_t cut;        /* of cut_reasons; 0 = nobody said why */
-  SymbolId outermost; /* the first such end that was found */
+  uint8_t end;      /* StackEnd; STACK_WHOLE in findings about names */
+  uint8_t reason;   /* UnnamedReason */
+  uint8_t cut;      /* of cut_reasons */
+  SymbolId example; /* the function with most of them */
+  uint64_t most;    /* how many that one has */
   uint64_t samples;
 } Finding;
 
@@ -40,7 +43,7 @@ static const struct
   const char *remedy;
 } ends[] = {
   [STACK_WHOLE] = { "whole", "" },
-  [STACK_KERNEL_ONLY] = { "kernel part only (exec, exit, or user code not asked for)", "" },
+  [STACK_KERNEL_ONLY] = { "kernel part only: exec, exit, or not asked for", "" },
   [STACK_CUT] = { "cut", "" }, /* cut_reasons has more */
   [STACK_EMPTY] = { "empty: the kernel gave no address", "" },
 };
@@ -52,46 +55,63 @@ static const struct
   const char *reason;
   const char *remedy;
 } cut_reasons[] = {
-  { "", "cut: no frame pointers", "build it with -fno-omit-frame-pointer" },
-  { "no-process", "cut: the process had just started, what it maps was not known yet", "" },
-  { "no-mapping", "cut: called from memory that no file is mapped to, or not any more", "" },
-  { "no-table", "cut: its unwind table was still being made",
-    "record longer: it is made once" },
+  { "", "cut: no frame pointers", "build with -fno-omit-frame-pointer" }, /* nobody said */
+  { "no-process", "cut: it had just started, its mappings were not known", "" },
+  { "no-mapping", "cut: called from memory without a file, or not mapped any more", "" },
+  { "no-table", "cut: its unwind table was still being made", "record longer" },
   { "escape", "cut: unwind information of a kind that is not followed", "" },
-  { "bad-fp", "cut: no unwind information, and no frame pointers",
-    "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer (Rust: -C "
-    "force-unwind-tables; Java: -XX:+PreserveFramePointer)" },
+  { "bad-fp", "cut: no unwind information, no frame pointers",
+    "build with -fasynchronous-unwind-tables (Rust: -C force-unwind-tables; Java: -XX:+PreserveFramePointer)" },
   { "fault", "cut: its stack was not in memory", "" },
   { "sp-not-rising", "cut: unwind information that contradicts the stack", "" },
   { "zero", "cut: a return address of 0", "" },
-  { "depth", "cut: deeper than a sample can hold",
-    "look at its upper end: the innermost functions" },
+  { "depth", "cut: deeper than a sample can hold", "look at its upper end" },
   { "compat", "cut: a 32-bit program", "" },
 };
 
-static uint8_t
-find_cut_reason (Text code)
+#define N_ENDS (N_STACK_ENDS + G_N_ELEMENTS (cut_reasons))
+
+/* All ways to end, in one row: how; where it is cut, why. */
+static size_t
+find_end (const Store *store, const SymbolTable *symbols, StackId stack)
 {
+  StackEnd end = sysprof_stack_end (store, symbols, stack);
+  Text code;
+
+  if (end != STACK_CUT)
+    return end;
+
+  code = sysprof_stack_cut_reason (store, symbols, stack);
   for (size_t i = 1; i < G_N_ELEMENTS (cut_reasons); i++)
     if (sysprof_text_equal (code, cut_reasons[i].code))
-      return (uint8_t) i;
-  return 0;
+      return N_STACK_ENDS + i;
+  return N_STACK_ENDS;
 }
 
+/* Findings by binary, end and reason. */
 static void
 count (GHashTable *findings, Finding finding)
 {
   uint64_t key = (uint64_t) finding.binary << 24 | (uint64_t) finding.cut << 16 |
                  (uint64_t) finding.end << 8 | finding.reason;
-  Finding *found = g_hash_table_lookup (findings, &key);
+  Finding *found;
 
-  if (found)
+  if (finding.samples == 0)
+    return;
+  found = g_hash_table_lookup (findings, &key);
+  if (!found)
     {
-      found->samples += finding.samples;
-      return;
+      found = g_new0 (Finding, 1);
+      *found = finding;
+      found->samples = found->most = 0;
+      g_hash_table_insert (findings, g_memdup2 (&key, sizeof key), found);
     }
-  g_hash_table_insert (findings, g_memdup2 (&key, sizeof key),
-                       g_memdup2 (&finding, sizeof finding));
+  found->samples += finding.samples;
+  if (finding.samples > found->most)
+    {
+      found->most = finding.samples;
+      found->example = finding.example;
+    }
 }
 
 static GHashTable *
@@ -101,26 +121,41 @@ find_all (const ViewRequest *request, const StackWeights *weights)
   const SymbolTable *symbols = request->symbols;
   const StackTree *stacks = &store->stacks;
   GHashTable *findings = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
+  g_autofree StackId *end_of = sysprof_stack_ends_find (store, symbols);
+  g_autofree uint64_t *nameless = g_new0 (uint64_t, MAX (symbols->n, 1));
+  uint64_t *ending[N_ENDS]; /* [symbols->n] each */
 
+  for (size_t end = 0; end < N_ENDS; end++)
+    ending[end] = g_new0 (uint64_t, MAX (symbols->n, 1));
   for (StackId i = 0; i < stacks->n; i++)
-    {
-      const Symbol *innermost, *last;
-      StackEnd end;
+    if (weights->self[i] > 0)
+      {
+        size_t end = find_end (store, symbols, i);
 
-      if (weights->self[i] == 0)
-        continue;
-      end = sysprof_stack_end (store, symbols, i);
-      last = &symbols->row[symbols->of_address[stacks->address[sysprof_stack_outermost (
-          store, symbols, i)]]];
-      count (findings,
-             (Finding){ end == STACK_EMPTY ? 0 : last->binary, (uint8_t) end, UNNAMED_NOT,
-                        find_cut_reason (sysprof_stack_cut_reason (store, symbols, i)),
-                        (SymbolId) (last - symbols->row), weights->self[i] });
-      innermost = &symbols->row[symbols->of_address[stacks->address[i]]];
-      if (end != STACK_EMPTY && innermost->reason != UNNAMED_NOT)
-        count (findings, (Finding){ innermost->binary, STACK_WHOLE, innermost->reason, 0, 0,
-                                    weights->self[i] });
+        ending[end][symbols->of_address[stacks->address[end_of[i]]]] += weights->self[i];
+        if (end != STACK_EMPTY)
+          nameless[symbols->of_address[stacks->address[i]]] += weights->self[i];
+      }
+  for (SymbolId i = 0; i < symbols->n; i++)
+    {
+      const Symbol *symbol = &symbols->row[i];
+
+      for (size_t end = 0; end < N_ENDS; end++)
+        count (findings,
+               (Finding){ .binary = end == STACK_EMPTY ? 0 : symbol->binary,
+                          .end = end < N_STACK_ENDS ? (uint8_t) end : STACK_CUT,
+                          .cut = end < N_STACK_ENDS ? 0 : (uint8_t) (end - N_STACK_ENDS),
+                          .example = i,
+                          .samples = ending[end][i] });
+      if (symbol->reason != UNNAMED_NOT)
+        count (findings, (Finding){ .binary = symbol->binary,
+                                    .end = STACK_WHOLE,
+                                    .reason = symbol->reason,
+                                    .example = i,
+                                    .samples = nameless[i] });
     }
+  for (size_t end = 0; end < N_ENDS; end++)
+    g_free (ending[end]);
   return findings;
 }
 
@@ -153,27 +188,22 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
 
   cells[BINARY].text = sysprof_intern_get (&symbols->strings, finding->binary);
   cells[SAMPLES].count = finding->samples;
+  if (finding->end == STACK_CUT || finding->reason != UNNAMED_NOT)
+    cells[EXAMPLE].text = sysprof_symbol_name (symbols, finding->example);
   if (finding->reason != UNNAMED_NOT)
     {
       g_autofree char *reason = g_strconcat (
-          "without name: ", sysprof_unnamed_reason_to_string ((UnnamedReason) finding->reason),
+          "unnamed: ", sysprof_unnamed_reason_to_string ((UnnamedReason) finding->reason),
           NULL);
 
       cells[REASON].text = sysprof_rows_dup (rows, reason);
       cells[REMEDY].text = sysprof_unnamed_reason_remedy ((UnnamedReason) finding->reason);
       return;
     }
-  cells[REASON].text = ends[finding->end].reason;
-  cells[REMEDY].text = ends[finding->end].remedy;
-  if (finding->end == STACK_CUT)
-    {
-      g_autofree char *reason =
-          g_strdup_printf ("%s, e.g. in %s", cut_reasons[finding->cut].reason,
-                           sysprof_symbol_name (symbols, finding->outermost));
-
-      cells[REASON].text = sysprof_rows_dup (rows, reason);
-      cells[REMEDY].text = cut_reasons[finding->cut].remedy;
-    }
+  cells[REASON].text =
+      finding->end == STACK_CUT ? cut_reasons[finding->cut].reason : ends[finding->end].reason;
+  cells[REMEDY].text =
+      finding->end == STACK_CUT ? cut_reasons[finding->cut].remedy : ends[finding->end].remedy;
 }
 
 static bool

@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+#define LONG_TEXT 200 /* bytes */
+#define LONG_LIST 6
+
 static void
 write_head (Out *out, const Rows *rows)
 {
@@ -45,6 +48,37 @@ write_stack (Out *out, const StackText *stack)
 }
 
 static void
+write_list (Out *out, const char *const *texts)
+{
+  uint32_t n = g_strv_length ((char **) texts);
+
+  if (n > LONG_LIST)
+    sysprof_out_printf (out, "<details><summary>%u</summary>", n);
+  for (; *texts; texts++)
+    {
+      g_autofree char *line = sysprof_dup_one_line (*texts);
+
+      sysprof_out_xml (out, line);
+      sysprof_out_text (out, "<br>");
+    }
+  if (n > LONG_LIST)
+    sysprof_out_text (out, "</details>");
+}
+
+/* A long one is shown in two lines until a person points at it. */
+static void
+write_text (Out *out, const char *text)
+{
+  bool is_long = strlen (text) > LONG_TEXT;
+
+  if (is_long)
+    sysprof_out_text (out, "<div class=\"long\" tabindex=\"0\">");
+  sysprof_out_xml (out, text);
+  if (is_long)
+    sysprof_out_text (out, "</div>");
+}
+
+static void
 write_figure (Out *out, const Rows *rows, const Column *column, Cell cell)
 {
   g_autofree char *text = sysprof_dup_cell (column, cell);
@@ -61,12 +95,12 @@ write_figure (Out *out, const Rows *rows, const Column *column, Cell cell)
       char share[G_ASCII_DTOSTR_BUF_SIZE];
 
       g_ascii_formatd (share, sizeof share, "%.2f", sysprof_percent (cell.count, rows->total));
-      sysprof_out_printf (out, " style=\"--share:%s%%\">%s&#160;%% ", share, share);
+      sysprof_out_printf (out, " style=\"--share:%s%%\">%s&#160;%% <span>", share, share);
     }
   else
     sysprof_out_text (out, ">");
   sysprof_out_xml (out, text);
-  sysprof_out_text (out, "</td>");
+  sysprof_out_text (out, column->share ? "</span></td>" : "</td>");
 }
 
 static void
@@ -97,7 +131,10 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
                                 is_kernel ? " kernel" : "", depth);
           else
             sysprof_out_text (out, "<td>");
-          sysprof_out_xml (out, text);
+          if (column->kind == COLUMN_TEXTS)
+            write_list (out, cells[i].texts);
+          else
+            write_text (out, text);
           sysprof_out_text (out, "</td>");
           is_first_text = false;
         }
@@ -180,8 +217,16 @@ sysprof_render_html (const View *view,
     }
   if (view->sections)
     is_filled = write_sections (&out, view, request, error);
-  else
+  else if (rows->n_rows > 0)
     write_table (&out, rows);
+  else
+    {
+      g_autofree char *emptiness = sysprof_dup_emptiness (request, rows);
+
+      sysprof_out_text (&out, "<p>");
+      sysprof_out_xml (&out, emptiness);
+      sysprof_out_text (&out, "</p>\n");
+    }
   sysprof_out_text (&out, sysprof_web_table_after_data);
   return sysprof_out_finish (&out, is_filled ? error : NULL) && is_filled;
 }

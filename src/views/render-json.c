@@ -35,8 +35,8 @@ write_capture (Out *out, const ViewRequest *request)
   sysprof_out_printf (out,
                       ", \"duration\": %" G_GINT64_FORMAT ", \"samples\": %" G_GUINT64_FORMAT
                       ", \"lost\": %" G_GUINT64_FORMAT ",\n    \"frames\": {",
-                      MAX (store->end - store->begin, 0), store->n_frames_by_type[2],
-                      store->n_lost);
+                      sysprof_time_between (store->begin, store->end),
+                      store->n_frames_by_type[2], store->n_lost);
   for (size_t i = 1; i <= STORE_N_FRAME_TYPES; i++)
     sysprof_out_printf (
         out, "\"%s\": %" G_GUINT64_FORMAT "%s", frame_names[i % STORE_N_FRAME_TYPES],

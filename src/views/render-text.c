@@ -17,6 +17,10 @@
 #define SUMMARY_COLUMNS 120
 #define SHARE_COLUMNS   8  /* "100.00 %" */
 #define TEXT_COLUMN_MAX 60 /* to which a text that is not the last one makes its column */
+#define TEXT_COLUMN_MIN 12 /* to which a narrow terminal presses it */
+#define LIST_INDENT     18
+#define SHORT_TEXT      12
+#define LONG_COLUMN_MIN 26 /* that a narrow terminal leaves to the last text */
 
 typedef struct
 {
@@ -49,7 +53,8 @@ order_columns (Table *table)
 
   for (uint32_t rank = 0; rank < 3; rank++)
     for (uint32_t i = 0; i < rows->n_columns; i++)
-      if (!rows->columns[i].json_only && rank_of_column (&rows->columns[i]) == rank)
+      if (!rows->columns[i].json_only && rows->columns[i].kind != COLUMN_TEXTS &&
+          rank_of_column (&rows->columns[i]) == rank)
         table->order[table->n++] = i;
 }
 
@@ -169,6 +174,50 @@ dup_long_text (const Table *table, uint32_t row, uint32_t place, size_t used)
   return sysprof_dup_ellipsized (indented, room);
 }
 
+static char *
+dup_text (const Table *table, uint32_t place, Cell cell)
+{
+  g_autofree char *text = sysprof_dup_cell (column_at (table, place), cell);
+
+  if (table->request->terminal_width == 0)
+    return g_steal_pointer (&text);
+  return sysprof_dup_ellipsized (text, table->width[place]);
+}
+
+/* Lists stand below their row, a line for each text; short ones, as thread ids are, in one line. */
+static void
+write_list (const Table *table, const Column *column, const char *const *texts)
+{
+  size_t terminal = table->request->terminal_width;
+  g_autofree char *joined = g_strjoinv (" ", (char **) texts);
+  const char *const lines[] = { joined, NULL };
+  bool is_short = true;
+
+  for (const char *const *text = texts; *text; text++)
+    is_short = is_short && strlen (*text) <= SHORT_TEXT;
+  for (const char *const *text = is_short ? lines : texts; *text; text++)
+    {
+      g_autofree char *line = sysprof_dup_one_line (*text);
+      g_autofree char *cut = terminal > LIST_INDENT + SHORT_TEXT
+                                 ? sysprof_dup_ellipsized (line, terminal - LIST_INDENT)
+                                 : g_strdup (line);
+
+      sysprof_out_printf (table->out, "%s%*s%s  %s\n", color (table, COLOR_DIM),
+                          LIST_INDENT - 2, text == texts || is_short ? column->title : "",
+                          color (table, COLOR_RESET), cut);
+    }
+}
+
+static void
+write_lists (const Table *table, const Cell *cells)
+{
+  const Rows *rows = table->rows;
+
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    if (rows->columns[i].kind == COLUMN_TEXTS && cells[i].texts[0])
+      write_list (table, &rows->columns[i], cells[i].texts);
+}
+
 static void
 write_row (const Table *table, uint32_t row)
 {
@@ -187,7 +236,7 @@ write_row (const Table *table, uint32_t row)
       else if (column->is_long)
         text = dup_long_text (table, row, i, sysprof_text_columns (line->str));
       else
-        text = sysprof_dup_cell (column, cell);
+        text = dup_text (table, i, cell);
       if (column->is_long && tint[0])
         {
           /* Behind the last column only: escapes have no width, but are counted. */
@@ -197,6 +246,40 @@ write_row (const Table *table, uint32_t row)
       append_cell (table, line, i, text);
     }
   sysprof_out_printf (table->out, "%s\n", g_strchomp (line->str));
+  write_lists (table, cells);
+}
+
+/* As wide as the terminal where that can be: the widest texts give way, figures never. */
+static void
+fit_columns (Table *table)
+{
+  size_t terminal = table->request->terminal_width;
+  size_t sum = 0;
+
+  for (uint32_t i = 0; i < table->n; i++)
+    sum += (i > 0 ? 2 : 0) + table->width[i] +
+           (column_at (table, i)->share ? SHARE_COLUMNS + 1 : 0);
+  if (table->n > 0 && column_at (table, table->n - 1)->is_long)
+    {
+      sum += LONG_COLUMN_MIN;
+      if (sum > terminal && column_at (table, table->n - 1)->is_extra)
+        sum -= LONG_COLUMN_MIN + 2 + table->width[--table->n];
+    }
+  while (sum > terminal)
+    {
+      uint32_t widest = 0;
+
+      for (uint32_t i = 1; i < table->n; i++)
+        if (!sysprof_column_is_figure (column_at (table, i)) &&
+            (sysprof_column_is_figure (column_at (table, widest)) ||
+             table->width[i] > table->width[widest]))
+          widest = i;
+      if (table->width[widest] <= TEXT_COLUMN_MIN ||
+          sysprof_column_is_figure (column_at (table, widest)))
+        return;
+      table->width[widest]--;
+      sum--;
+    }
 }
 
 static void
@@ -213,6 +296,8 @@ write_table (Out *out, const ViewRequest *request, const Rows *rows)
   table.kind = sysprof_rows_column (rows, "kind");
   order_columns (&table);
   measure_columns (&table);
+  if (request->terminal_width > 0)
+    fit_columns (&table);
   write_titles (&table);
   if (rows->parent)
     for (uint32_t at = sysprof_row_tree_next (&tree, 0); at;
@@ -225,6 +310,17 @@ write_table (Out *out, const ViewRequest *request, const Rows *rows)
     sysprof_out_printf (out, "%s... and %u more (--limit 0 shows all)%s\n",
                         color (&table, COLOR_DIM), rows->n_hidden, color (&table, COLOR_RESET));
   sysprof_row_tree_clear (&tree);
+}
+
+/* Cut where the terminal ends. */
+static void
+write_line (Out *out, const ViewRequest *request, const char *text)
+{
+  g_autofree char *line = request->terminal_width
+                              ? sysprof_dup_ellipsized (text, request->terminal_width)
+                              : g_strdup (text);
+
+  sysprof_out_printf (out, "%s\n", line);
 }
 
 static void
@@ -251,13 +347,12 @@ write_sections (Out *out, const View *view, const ViewRequest *request, GError *
     part.terminal_width = SUMMARY_COLUMNS;
   sysprof_out_printf (out, "%-9s %s\n", "Capture", path);
   for (char **line = facts; *line; line++)
-    sysprof_out_printf (out, "%s\n", *line);
+    write_line (out, &part, *line);
   if (!sysprof_for_each_section (view, &part, false, write_section, out, error))
     return false;
   sysprof_out_text (
-      out,
-      "\nMore: sysprof-report functions | tree | flame -o FILE.html | callers --focus FUNCTION |\n"
-      "      processes | threads | quality CAPTURE; sysprof-report --help\n");
+      out, "\nMore: sysprof-report functions | tree | callers --focus FUNCTION | processes |\n"
+           "      threads | quality | flame -o FILE.html CAPTURE; sysprof-report --help\n");
   return true;
 }
 
@@ -278,8 +373,16 @@ sysprof_render_text (const View *view,
     {
       g_autofree char *heading = sysprof_dup_heading (view, request, rows);
 
-      sysprof_out_printf (&out, "%s\n\n", heading);
-      write_table (&out, request, rows);
+      write_line (&out, request, heading);
+      sysprof_out_text (&out, "\n");
+      if (rows->n_rows > 0)
+        write_table (&out, request, rows);
+      else
+        {
+          g_autofree char *emptiness = sysprof_dup_emptiness (request, rows);
+
+          sysprof_out_printf (&out, "%s\n", emptiness);
+        }
     }
   return sysprof_out_finish (&out, is_filled ? error : NULL) && is_filled;
 }

@@ -36,10 +36,15 @@ StackFacts sysprof_stack_facts (const ViewRequest *request);
 const char *sysprof_capture_path (const ViewRequest *request);
 /* "12.4 s", "830 ms". *(full)* */
 char *sysprof_dup_duration (int64_t nsec);
-/* "functions of run.syscap: 1,234 samples in 12.4 s". One line. *(full)* */
-char *sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows);
 /* Lines for people about machine, time and quality; NULL-terminated. *(full)* */
 char **sysprof_dup_machine_facts (const ViewRequest *request);
+
+/* --- words around rows (headings.c) --- */
+
+/* "functions of run.syscap: 1,234 samples in 12.4 s". One line. *(full)* */
+char *sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows);
+/* What stands in place of rows where there are none: why, and what to do. One line. *(full)* */
+char *sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows);
 
 /* --- cells (cells.c) --- */
 

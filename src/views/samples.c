@@ -85,7 +85,7 @@ reason_of (Samples *self, uint32_t sample, StackEnd end)
   };
   const Store *store = self->request->store;
   const SymbolTable *symbols = self->request->symbols;
-  StackId stack = store->samples.stack[sample], outermost;
+  StackId stack = store->samples.stack[sample];
   Text cut = sysprof_stack_cut_reason (store, symbols, stack);
 
   if (sysprof_text_size (cut) > 0)
@@ -98,9 +98,10 @@ reason_of (Samples *self, uint32_t sample, StackEnd end)
     return reasons[end];
   if (store->processes.row[store->samples.process[sample]].is_kernel)
     return "kernel-thread";
-  outermost = sysprof_stack_outermost (store, symbols, stack);
+  while (store->stacks.depth[stack] > 1)
+    stack = store->stacks.parent[stack];
   if (store->has_walks &&
-      symbols->row[symbols->of_address[store->stacks.address[outermost]]].kind == SYMBOL_KERNEL)
+      symbols->row[symbols->of_address[store->stacks.address[stack]]].kind == SYMBOL_KERNEL)
     return "in-exec";
   return "end";
 }

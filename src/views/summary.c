@@ -17,7 +17,7 @@ fill_summary (const ViewRequest *request, Rows *rows, GError **error)
 
 static const ViewSection sections[] = {
   { "processes", 5 },
-  { "functions", 12 },
+  { "functions", 20 },
   { "quality", 4 },
   { 0 },
 };

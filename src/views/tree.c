@@ -54,4 +54,5 @@ const View sysprof_tree_view = {
   .title = "Call tree",
   .summary = "call tree from the roots, or from --focus; --bottom-up reverses it",
   .fill = fill_tree,
+  .uses_focus = true,
 };

@@ -44,6 +44,7 @@ typedef struct
       share; /* show the percentage of Rows.total beside it (where people read; JSON has the total) */
   bool json_only; /* people see it otherwise, or have no room for it */
   bool is_long;   /* in text it stands last, and is cut where a terminal ends */
+  bool is_extra;  /* a narrow terminal goes without it */
 } Column;
 
 typedef struct
@@ -146,7 +147,8 @@ typedef struct View
                 const Rows *rows,
                 GOutputStream *stream,
                 GError **error);
-  unsigned draws; /* bits, 1 << RENDER_… */
+  unsigned draws;  /* bits, 1 << RENDER_… */
+  bool uses_focus; /* it is about the function of --focus */
 } View;
 
 const View *sysprof_view_find (const char *name);

@@ -4,15 +4,15 @@
 
 usage: embed.py OUTPUT.c SOURCE_DIR
 
-A page names other files of the folder as @@CSS@@ or @@JS@@, which are put in here, and the places
+A page names other files of the folder as @@CSS@@ and @@JS@@, which are put in here, and the places
 that are filled at run time as @@TITLE@@ and @@DATA@@, where it is cut into parts.
 """
 import pathlib
 import re
 import sys
 
-PAGES = {'flamegraph': {'CSS': 'flamegraph.css', 'JS': 'flamegraph.js'},
-         'table': {'CSS': 'table.css', 'JS': 'table.js'}}
+PAGES = {'flamegraph': {'CSS': ['flamegraph.css'], 'JS': ['flamegraph-tree.js', 'flamegraph.js']},
+         'table': {'CSS': ['table.css'], 'JS': ['table.js']}}
 HOLES = re.compile(r'@@(TITLE|DATA)@@')
 
 
@@ -28,10 +28,10 @@ def c_bytes(text):
 
 def page_parts(folder, name, files):
     page = (folder / f'{name}.html').read_text()
-    for key, file in files.items():
-        text = strip_licence((folder / file).read_text()).rstrip()
+    for key, names in files.items():
+        text = '\n'.join(strip_licence((folder / name).read_text()).rstrip() for name in names)
         if '</script' in text.lower() or '</style' in text.lower() or '@@' in text:
-            sys.exit(f'{file}: it would end the element that it stands in')
+            sys.exit(f'{names}: it would end the element that it stands in')
         page = page.replace(f'@@{key}@@', text)
     parts = HOLES.split(page)
     if parts[1::2] != ['TITLE', 'DATA']:

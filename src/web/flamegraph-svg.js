@@ -11,7 +11,6 @@
   var groups = Array.from(svg.querySelectorAll("g.frame"));
   var full = { x: number(svg, "data-x"), width: number(svg, "data-frames-width") };
   var rowHeight = number(svg, "data-row-height"), charWidth = number(svg, "data-char-width");
-  var unit = svg.getAttribute("data-unit");
   var details = part("details"), matched = part("matched");
   var unzoom = part("unzoom"), searchButton = part("search"), caseButton = part("ic");
   var ignoreCase = false, term = null, zoomed = 0, isInside = false;
@@ -19,7 +18,7 @@
   // The frames come in the order of a walk from the root, so depth alone tells callers and callees.
   var open = [];
   var frames = groups.map(function (group, i) {
-    var rect = group.querySelector("rect"), text = group.querySelector("text");
+    var rect = group.querySelector("rect"), text = group.querySelector("text"); // none where nothing fits
     var title = group.querySelector("title").textContent;
     var frame = { group: group, rect: rect, text: text, title: title,
                   name: title.slice(0, title.lastIndexOf(" (")), weight: number(group, "data-w"),
@@ -42,12 +41,22 @@
     return letters.length > room ? letters.slice(0, room - 2).join("") + ".." : letters.join("");
   }
 
+  function write(frame, label, x) {
+    if (!frame.text) {
+      if (!label) return;
+      frame.text = document.createElementNS(svg.namespaceURI, "text");
+      frame.text.setAttribute("y", frame.y + rowHeight - 5);
+      frame.group.appendChild(frame.text);
+    }
+    frame.text.setAttribute("x", x.toFixed(3));
+    frame.text.textContent = label;
+  }
+
   function place(frame, x, width) {
     frame.group.style.display = "";
     frame.rect.setAttribute("x", x.toFixed(3));
     frame.rect.setAttribute("width", Math.max(width, 0).toFixed(3));
-    frame.text.setAttribute("x", (x + 3).toFixed(3));
-    frame.text.textContent = fitted(frame.name, width);
+    write(frame, fitted(frame.name, width), x + 3);
   }
 
   function zoom(at) {
@@ -141,6 +150,18 @@
     event.preventDefault();
   });
   part("buttons").removeAttribute("display");
-  // A few samples with very deep stacks make the picture high; where it is the document, begin at the root.
-  if (document.documentElement === svg) frames[0].rect.scrollIntoView({ block: "nearest" });
+  // A few samples with very deep stacks make the picture high. Where it is the document, begin at the root, and keep
+  // what stands above and below the frames in sight.
+  function follow() {
+    var box = svg.getBoundingClientRect(), scale = number(svg, "width") / box.width;
+    part("head").setAttribute("transform", "translate(0," + Math.max(0, -box.top) * scale + ")");
+    part("foot").setAttribute("transform", "translate(0," + Math.min(0, window.innerHeight - box.bottom) * scale + ")");
+  }
+  if (document.documentElement === svg) {
+    svg.style.background = part("paper").getAttribute("fill");
+    if (frames.some(function (frame) { return frames[0].y > frame.y; })) part("foot").scrollIntoView({ block: "end" });
+    window.addEventListener("scroll", follow);
+    window.addEventListener("resize", follow);
+    follow();
+  }
 })

@@ -10,9 +10,9 @@
  *   icicle, heavy      how the page opens
  *   colors             "kind" or a hue
  *
- * The tree is laid out once per order. A picture of any zoom costs about as many steps as it has pixels
- * times levels, however many nodes there are: per level, nodes are sorted by x, and neighbours that are narrower than
- * a pixel are skipped by binary search and drawn as one grey fog. */
+ * The tree (flamegraph-tree.js) is laid out once per order. A picture of any zoom costs about as many steps as it has
+ * pixels times levels, however many nodes there are: per level, nodes are sorted by x, and neighbours that are narrower
+ * than a pixel are skipped by binary search and drawn as one fog, in the colours of what is in it. */
 
 (function () {
   "use strict";
@@ -24,42 +24,24 @@
 
   // --- the tree ---
 
-  const nNodes = profile.nodes.length / 3;
   const nFunctions = profile.functions.length / 3;
-  const nodeFunction = new Uint32Array(nNodes);
-  const nodeDepth = new Uint32Array(nNodes);
-  const nodeTotal = new Float64Array(nNodes);
-  const nodeSelf = new Float64Array(nNodes);
-  const nodeParent = new Int32Array(nNodes).fill(-1);
-  const nodeEnd = new Uint32Array(nNodes); // first node behind the subtree
-  const nodeX = new Float64Array(nNodes);
-  const children = new Array(nNodes);
-  let levels = []; // per depth: nodes by x
-  let maxDepth = 0;
+  const isKernel = new Uint8Array(nFunctions), isPlace = new Uint8Array(nFunctions);
+  const trees = { single: FlameTree.build(profile.nodes), merged: null };
+  let tree = trees.single;
+  let kernelBefore = [], placesBefore = []; // per level: weight of such nodes before each node
 
-  const nameOf = (node) => profile.functions[3 * nodeFunction[node]];
-  const binaryOf = (node) => profile.functions[3 * nodeFunction[node] + 1];
-  const kindOf = (node) => profile.kinds[profile.functions[3 * nodeFunction[node] + 2]];
+  const nameOf = (node) => profile.functions[3 * tree.function_[node]];
+  const binaryOf = (node) => profile.functions[3 * tree.function_[node] + 1];
+  const kindOf = (node) => profile.kinds[profile.functions[3 * tree.function_[node] + 2]];
   const oneLine = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, " ");
   const cut = (text, length) => (text.length > length ? text.slice(0, length) + "\u2026" : text);
 
-  function buildTree() {
-    const open = [];
-    for (let i = 0; i < nNodes; i++) {
-      nodeFunction[i] = profile.nodes[3 * i];
-      const depth = (nodeDepth[i] = profile.nodes[3 * i + 1]);
-      nodeTotal[i] = nodeSelf[i] = profile.nodes[3 * i + 2];
-      maxDepth = Math.max(maxDepth, depth);
-      while (open.length > depth) nodeEnd[open.pop()] = i;
-      if (depth > 0) {
-        const parent = open[depth - 1];
-        nodeParent[i] = parent;
-        nodeSelf[parent] -= nodeTotal[i];
-        (children[parent] = children[parent] || []).push(i);
-      }
-      open.push(i);
-    }
-    while (open.length) nodeEnd[open.pop()] = nNodes;
+  function sumBefore(has) {
+    return tree.levels.map((level) => {
+      const before = new Float64Array(level.length + 1);
+      level.forEach((node, i) => (before[i + 1] = before[i] + (has[tree.function_[node]] ? tree.total[node] : 0)));
+      return before;
+    });
   }
 
   function layOut() {
@@ -67,21 +49,18 @@
       const left = nameOf(a), right = nameOf(b);
       return left < right ? -1 : left > right ? 1 : a - b;
     };
-    const byWeight = (a, b) => nodeTotal[b] - nodeTotal[a] || byName(a, b);
-    levels = nNodes ? [[0]] : [];
-    for (let depth = 0; depth < levels.length; depth++) {
-      const next = [];
-      for (const node of levels[depth]) {
-        let x = nodeX[node];
-        if (!children[node]) continue;
-        children[node].sort(state.heavy ? byWeight : byName);
-        for (const child of children[node]) {
-          nodeX[child] = x;
-          x += nodeTotal[child];
-          next.push(child);
-        }
-      }
-      if (next.length) levels.push(next);
+    const byWeight = (a, b) => tree.total[b] - tree.total[a] || byName(a, b);
+    FlameTree.layOut(tree, state.heavy ? byWeight : byName);
+    kernelBefore = sumBefore(isKernel);
+    placesBefore = sumBefore(isPlace);
+    indexMatches();
+  }
+
+  function classifyFunctions() {
+    for (let i = 0; i < nFunctions; i++) {
+      const kind = profile.kinds[profile.functions[3 * i + 2]];
+      isKernel[i] = kind === "kernel" ? 1 : 0;
+      isPlace[i] = kind in PLAIN ? 1 : 0;
     }
   }
 
@@ -96,30 +75,24 @@
     heavy: !!profile.heavy,
     ignoreCase: true,
     isMatch: null, // per function
-    matchPrefix: null, // per level: weight that matches before each node
+    matchLevels: null, // per level: nodes that match, by x
     matches: [],
+    merge: false,
+    deepest: 0, // level of what is zoomed
+    fromRoot: 0, // px that are scrolled away from the root
   };
   let rowHeight = 20, fontSize = 13, charWidth = 8, width = 0, height = 0;
   let fog = []; // what the last picture merged: {depth, first, end, x, width}
 
   const percent = (value, of) => (of > 0 ? ((100 * value) / of).toFixed(2) : "0.00") + "\u00a0%";
   const grouped = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-  const whole = () => (nNodes ? nodeTotal[0] : 0);
-
-  function lowerBound(level, x) {
-    let low = 0, high = level.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (nodeX[level[middle]] < x) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
+  const whole = () => (tree.n ? tree.total[0] : 0);
+  const lowerBound = (level, x) => FlameTree.lowerBound(tree, level, x);
 
   // --- colours ---
 
-  const HUES = { user: [18, 34], kernel: [206, 16], inline: [56, 8], jit: [130, 24],
-                 process: [262, 24], thread: [290, 20], root: [0, 0], marker: [0, 0] };
+  const HUES = { user: [14, 36], kernel: [205, 16], inline: [54, 8], jit: [130, 24],
+                 process: [258, 20], thread: [290, 20], root: [0, 0], marker: [0, 0] };
   const SCHEMES = { hot: [18, 34], red: [0, 12], orange: [28, 10], yellow: [50, 8], green: [120, 24], mem: [112, 24],
                     aqua: [176, 14], blue: [210, 16], io: [206, 26], purple: [280, 24], grey: null };
   const PLAIN = { root: true, marker: true, process: true, thread: true }; // no scheme changes these
@@ -129,26 +102,45 @@
   function hash(text) {
     let value = 2166136261;
     for (let i = 0; i < Math.min(text.length, 256); i++) value = Math.imul(value ^ text.charCodeAt(i), 16777619);
-    return (value >>> 0) / 4294967296;
+    // Names that differ in their last letter only are to look different, too.
+    value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+    value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+    return ((value ^ (value >>> 16)) >>> 0) / 4294967296;
   }
 
   function hsl(kind, share) {
     const scheme = kind in PLAIN || profile.colors === "kind" || !(profile.colors in SCHEMES) ? HUES[kind] : SCHEMES[profile.colors];
     const [hue, span] = scheme || [0, 0];
     const grey = !scheme || kind === "root" || kind === "marker";
-    const saturation = grey ? 3 : kind in PLAIN ? 22 : isDark ? 48 : 74;
-    const lightness = isDark ? 27 + 10 * ((share * 7) % 1) : (hue > 200 ? 70 : 62) + 12 * ((share * 7) % 1);
-    return `hsl(${Math.round(hue + span * share)} ${saturation}% ${Math.round(lightness)}%)`;
+    const saturation = grey ? 3 : kind in PLAIN ? (isDark ? 24 : 38) : isDark ? 52 : 82;
+    const own = hue + span * share; // the eye sees yellow and green lighter than blue and red of the same lightness
+    const darkest = grey ? 25 : own > 190 ? 32 : own > 50 ? 21 : 34 - (own - 14) * 0.33;
+    const lightness = (isDark ? darkest : hue > 200 || grey ? 76 : 66) + 8 * ((share * 7) % 1);
+    return `hsl(${Math.round(own)} ${saturation}% ${Math.round(lightness)}%)`;
+  }
+
+  /* The kind that a function is drawn as. What lies in no file and has no name is as grey as what is not known. */
+  function lookOf(function_) {
+    const [name, binary, kind] = profile.functions.slice(3 * function_, 3 * function_ + 3);
+    return profile.kinds[kind] === "user" && !binary && name.startsWith("[") ? "marker" : profile.kinds[kind];
   }
 
   function colorOf(node) {
-    const key = nodeFunction[node];
+    const key = tree.function_[node];
     let color = colorOfFunction.get(key);
-    if (!color) colorOfFunction.set(key, (color = hsl(kindOf(node), hash(nameOf(node)))));
+    if (!color) colorOfFunction.set(key, (color = hsl(lookOf(key), hash(nameOf(node)))));
     return color;
   }
 
+  /* Paler than what it is made of. */
+  function fogColor(kind) {
+    return hsl(kind, 0.5).replace(/ (\d+)% (\d+)%/, (all, saturation, lightness) =>
+      ` ${Math.round(0.85 * saturation)}% ${isDark ? lightness - 4 : Number(lightness) + 4}%`);
+  }
+
   // --- drawing ---
+
+  const FOG_WIDTH = 5; // px; wider fog is cut, so that it shows where it is of what
 
   let pending = false;
   function redraw() {
@@ -164,10 +156,10 @@
     const coarse = matchMedia("(pointer: coarse)").matches;
     const root = parseFloat(getComputedStyle(document.documentElement).fontSize) || 14;
     fontSize = Math.round(root * 0.9);
-    rowHeight = Math.round(fontSize * (coarse ? 1.9 : 1.55));
     const ratio = window.devicePixelRatio || 1;
+    rowHeight = Math.round(Math.round(fontSize * (coarse ? 1.9 : 1.55)) * ratio) / ratio; // sharp edges
     height = Math.max(chart.clientHeight, 1);
-    extent.style.height = Math.max((maxDepth + 1) * rowHeight + 8, height) + "px";
+    extent.style.height = extentHeight() + "px";
     width = Math.max(chart.clientWidth, 1);
     canvas.style.width = width + "px";
     canvas.style.height = height + "px";
@@ -179,14 +171,17 @@
     charWidth = context.measureText("MMMMMMMMMM").width / 10;
   }
 
-  const extentHeight = () => Math.max((maxDepth + 1) * rowHeight + 8, height);
-  const yOf = (depth) =>
-    (state.icicle ? depth * rowHeight + 4 : extentHeight() - (depth + 1) * rowHeight - 4) - chart.scrollTop;
+  const extentHeight = () => Math.max((state.deepest + 1) * rowHeight + 8, height);
+  function yOf(depth) {
+    const ratio = window.devicePixelRatio || 1;
+    const y = (state.icicle ? depth * rowHeight + 4 : extentHeight() - (depth + 1) * rowHeight - 4) - chart.scrollTop;
+    return Math.round(y * ratio) / ratio;
+  }
   function depthAt(y) {
     const inside = y + chart.scrollTop;
     return Math.floor((state.icicle ? inside - 4 : extentHeight() - 4 - inside) / rowHeight);
   }
-  const unit = () => (nodeTotal[state.zoom] > 0 ? width / nodeTotal[state.zoom] : 0); // pixels per weight
+  const unit = () => (tree.total[state.zoom] > 0 ? width / tree.total[state.zoom] : 0); // pixels per weight
 
   function label(name, pixels) {
     const room = Math.floor((pixels - 8) / charWidth);
@@ -201,14 +196,10 @@
 
   function drawNode(node, x, y, pixels, style) {
     const gap = pixels > 3 ? 1 : 0;
-    const matched = state.isMatch && state.isMatch[nodeFunction[node]];
+    const matched = state.isMatch && state.isMatch[tree.function_[node]];
     context.globalAlpha = state.isMatch && !matched ? 0.32 : node !== state.zoom && style.isAncestor ? 0.6 : 1;
     context.fillStyle = matched ? style.hit : colorOf(node);
     context.fillRect(x, y, pixels - gap, rowHeight - 1);
-    if (kindOf(node) === "kernel") {
-      context.fillStyle = style.kernel;
-      context.fillRect(x, y, pixels - gap, 2);
-    }
     const text = label(nameOf(node), pixels);
     if (text) {
       if (!state.isMatch || matched) context.globalAlpha = 1;
@@ -224,11 +215,49 @@
     }
   }
 
+  /* Nodes first … end - 1 of a level, each narrower than a pixel. */
+  function drawFog(cloud, y, style) {
+    const { depth, first, end, x, width: wide } = cloud, level = tree.levels[depth];
+    const last = level[end - 1], sum = tree.x[last] + tree.total[last] - tree.x[level[first]];
+    const kernel = (kernelBefore[depth][end] - kernelBefore[depth][first]) / sum;
+    const places = (placesBefore[depth][end] - placesBefore[depth][first]) / sum;
+    const alpha = state.isMatch ? 0.32 : 1;
+    context.globalAlpha = alpha;
+    context.fillStyle = places > 0.5 ? style.placeFog : style.userFog;
+    context.fillRect(x, y, wide, rowHeight - 1);
+    if (kernel > 0) {
+      context.globalAlpha = alpha * Math.min(1, kernel);
+      context.fillStyle = style.kernelFog;
+      context.fillRect(x, y, wide, rowHeight - 1);
+    }
+  }
+
+  /* Matches in fog stand where they are, a pixel wide, as strong as the share of it that they fill. */
+  function drawMatchesInFog(depth, y, style) {
+    const matches = state.matchLevels[depth], scale = unit(), from = tree.x[state.zoom];
+    const until = from + tree.total[state.zoom];
+    context.fillStyle = style.hit;
+    let i = lowerBound(matches, from);
+    while (i < matches.length && tree.x[matches[i]] < until) {
+      const pixel = Math.floor((tree.x[matches[i]] - from) * scale);
+      let filled = 0;
+      do {
+        const wide = tree.total[matches[i]] * scale;
+        if (wide < 1) filled += wide;
+        i++;
+      } while (filled < 1 && i < matches.length && (tree.x[matches[i]] - from) * scale < pixel + 1);
+      if (filled === 0) continue;
+      context.globalAlpha = Math.min(1, Math.max(0.4, filled));
+      context.fillRect(pixel, y, 1, rowHeight - 1);
+      if (filled >= 1) i = Math.max(i, lowerBound(matches, from + (pixel + 1) / scale));
+    }
+  }
+
   function drawLevel(depth, y, style) {
-    const level = levels[depth], scale = unit(), from = nodeX[state.zoom], until = from + nodeTotal[state.zoom];
+    const level = tree.levels[depth], scale = unit(), from = tree.x[state.zoom], until = from + tree.total[state.zoom];
     let i = lowerBound(level, from);
-    while (i < level.length && nodeX[level[i]] < until) {
-      const node = level[i], x = (nodeX[node] - from) * scale, pixels = nodeTotal[node] * scale;
+    while (i < level.length && tree.x[level[i]] < until) {
+      const node = level[i], x = (tree.x[node] - from) * scale, pixels = tree.total[node] * scale;
       if (pixels >= 1) {
         drawNode(node, x, y, pixels, style);
         i++;
@@ -238,27 +267,19 @@
       let end = x + pixels;
       for (;;) {
         // Whatever begins within this pixel is in the fog, wide ones at its end excepted.
-        let next = Math.max(lowerBound(level, nodeX[level[i]] + 1 / scale), i + 1);
+        let next = Math.max(lowerBound(level, tree.x[level[i]] + 1 / scale), i + 1);
         let last = next - 1;
-        if (last > i && nodeTotal[level[last]] * scale >= 1) { next = last; last--; }
-        end = (nodeX[level[last]] + nodeTotal[level[last]] - from) * scale;
+        if (last > i && tree.total[level[last]] * scale >= 1) { next = last; last--; }
+        end = (tree.x[level[last]] + tree.total[level[last]] - from) * scale;
         i = next;
-        if (i >= level.length || nodeX[level[i]] >= until) break;
-        if (nodeTotal[level[i]] * scale >= 1 || (nodeX[level[i]] - from) * scale - end > 1) break;
+        if (i >= level.length || tree.x[level[i]] >= until || end - x > FOG_WIDTH) break;
+        if (tree.total[level[i]] * scale >= 1 || (tree.x[level[i]] - from) * scale - end > 1) break;
       }
-      const wide = Math.max(end - x, 0.7), prefix = state.matchPrefix && state.matchPrefix[depth];
-      const share = prefix ? ((prefix[i] - prefix[first]) * scale) / wide : 0;
-      context.globalAlpha = state.isMatch ? 0.32 : 1;
-      context.fillStyle = style.fog;
-      context.fillRect(x, y, wide, rowHeight - 1);
-      if (share > 0) {
-        // As strong as the share that matches, but never so weak that nobody sees it.
-        context.globalAlpha = Math.min(1, Math.max(0.25, share));
-        context.fillStyle = style.hit;
-        context.fillRect(x, y, wide, rowHeight - 1);
-      }
-      fog.push({ depth, first, end: i, x, width: wide });
+      const cloud = { depth, first, end: i, x, width: Math.max(end - x, 0.7) };
+      fog.push(cloud);
+      drawFog(cloud, y, style);
     }
+    if (state.isMatch) drawMatchesInFog(depth, y, style);
   }
 
   function draw() {
@@ -267,26 +288,27 @@
       text: isDark ? "#f5f2ee" : "#171614",
       hit: css.getPropertyValue("--hit").trim(),
       hitText: isDark ? "#171614" : "#ffffff",
-      kernel: isDark ? "#7fb2f0" : "#1c4f8f",
-      fog: isDark ? "#5c5955" : "#b9b4ac",
+      userFog: fogColor("user"),
+      kernelFog: fogColor("kernel"),
+      placeFog: fogColor("process"),
       isAncestor: false,
     };
     context.globalAlpha = 1;
     context.clearRect(0, 0, width, height);
     fog = [];
-    if (!nNodes || !whole()) {
+    if (!tree.n || !whole()) {
       context.fillStyle = style.text;
       context.fillText("No " + profile.weight + " in this selection.", 12, 24);
       return;
     }
-    const zoomDepth = nodeDepth[state.zoom];
+    const zoomDepth = tree.depth[state.zoom];
     style.isAncestor = true;
-    for (let node = nodeParent[state.zoom]; node >= 0; node = nodeParent[node]) {
-      const y = yOf(nodeDepth[node]);
+    for (let node = tree.parent[state.zoom]; node >= 0; node = tree.parent[node]) {
+      const y = yOf(tree.depth[node]);
       if (y > -rowHeight && y < height) drawNode(node, 0, y, width, style);
     }
     style.isAncestor = false;
-    for (let depth = zoomDepth; depth < levels.length; depth++) {
+    for (let depth = zoomDepth; depth < tree.levels.length; depth++) {
       const y = yOf(depth);
       if (y > -rowHeight && y < height) drawLevel(depth, y, style);
     }
@@ -298,27 +320,27 @@
   function hit(clientX, clientY) {
     const box = canvas.getBoundingClientRect();
     const x = clientX - box.left, depth = depthAt(clientY - box.top);
-    if (x < 0 || x >= width || depth < 0 || depth >= levels.length || !whole()) return null;
-    if (depth < nodeDepth[state.zoom]) {
+    if (x < 0 || x >= width || depth < 0 || depth >= tree.levels.length || !whole()) return null;
+    if (depth < tree.depth[state.zoom]) {
       let node = state.zoom;
-      while (nodeDepth[node] > depth) node = nodeParent[node];
+      while (tree.depth[node] > depth) node = tree.parent[node];
       return { node };
     }
     for (const cloud of fog)
       if (cloud.depth === depth && x >= cloud.x && x < cloud.x + cloud.width) return { cloud };
-    const at = nodeX[state.zoom] + x / unit(), level = levels[depth];
+    const at = tree.x[state.zoom] + x / unit(), level = tree.levels[depth];
     const i = lowerBound(level, at);
-    const node = i < level.length && nodeX[level[i]] === at ? level[i] : level[i - 1];
-    return node !== undefined && at >= nodeX[node] && at < nodeX[node] + nodeTotal[node] ? { node } : null;
+    const node = i < level.length && tree.x[level[i]] === at ? level[i] : level[i - 1];
+    return node !== undefined && at >= tree.x[node] && at < tree.x[node] + tree.total[node] ? { node } : null;
   }
 
   function weightText(value) {
-    return `${grouped(value)} ${profile.weight}, ${percent(value, whole())}`;
+    return `${grouped(value)} ${value === 1 ? profile.weight.replace(/s$/, "") : profile.weight}, ${percent(value, whole())}`;
   }
 
   function fogText(cloud) {
     let sum = 0;
-    for (let i = cloud.first; i < cloud.end; i++) sum += nodeTotal[levels[cloud.depth][i]];
+    for (let i = cloud.first; i < cloud.end; i++) sum += tree.total[tree.levels[cloud.depth][i]];
     const count = cloud.end - cloud.first;
     return `${grouped(count)} function${count === 1 ? "" : "s"}, ${percent(sum, whole())}`;
   }
@@ -327,11 +349,12 @@
     const binary = binaryOf(node);
     const lines = [cut(nameOf(node), 1500)];
     lines.push((binary ? cut(binary, 200) + " \u00b7 " : "") + kindOf(node));
-    lines.push("total: " + weightText(nodeTotal[node]));
-    lines.push("self: " + weightText(nodeSelf[node]));
-    if (nodeParent[node] >= 0) lines.push("of its caller: " + percent(nodeTotal[node], nodeTotal[nodeParent[node]]));
-    if (state.zoom !== 0 && nodeDepth[node] > nodeDepth[state.zoom])
-      lines.push("of what is zoomed: " + percent(nodeTotal[node], nodeTotal[state.zoom]));
+    lines.push("total: " + weightText(tree.total[node]));
+    lines.push("self: " + weightText(tree.self[node]));
+    if (tree.parent[node] >= 0) lines.push("of its caller: " + percent(tree.total[node], tree.total[tree.parent[node]]));
+    if (tree.count && tree.count[node] > 1 && kindOf(node) === "process") lines.push(`${grouped(tree.count[node])} processes of that name`);
+    if (state.zoom !== 0 && tree.depth[node] > tree.depth[state.zoom])
+      lines.push("of what is zoomed: " + percent(tree.total[node], tree.total[state.zoom]));
     return lines;
   }
 
@@ -341,12 +364,12 @@
 
   function statusOf(node) {
     const binary = binaryOf(node);
-    return cut(oneLine(nameOf(node)), 300) + (binary ? ` (${cut(binary, 100)})` : "") + ": " + weightText(nodeTotal[node]) +
-      ", self " + percent(nodeSelf[node], whole());
+    return cut(oneLine(nameOf(node)), 300) + (binary ? ` (${cut(binary, 100)})` : "") + ": " + weightText(tree.total[node]) +
+      ", self " + percent(tree.self[node], whole());
   }
 
   function defaultStatus() {
-    showStatus(nNodes && whole() ? statusOf(state.cursor >= 0 ? state.cursor : state.zoom) : "Nothing to show.");
+    showStatus(tree.n && whole() ? statusOf(state.cursor >= 0 ? state.cursor : state.zoom) : "Nothing to show.");
   }
 
   function showTip(lines, clientX, clientY) {
@@ -373,12 +396,13 @@
   }
 
   function zoomTo(node, remember) {
-    if (node === state.zoom || node < 0 || node >= nNodes) return;
+    if (node === state.zoom || node < 0 || node >= tree.n) return;
     if (remember) state.history.push(state.zoom);
     state.zoom = node;
+    state.deepest = FlameTree.deepestBelow(tree, node);
     tip.hidden = true;
     showCrumbs();
-    scrollTo(nodeDepth[node]);
+    scrollTo(tree.depth[node]);
     defaultStatus();
     redraw();
   }
@@ -404,7 +428,7 @@
     byId("reset").disabled = byId("back").disabled = state.zoom === 0;
     if (state.zoom === 0) return relayout();
     const path = [];
-    for (let node = state.zoom; node >= 0; node = nodeParent[node]) path.unshift(node);
+    for (let node = state.zoom; node >= 0; node = tree.parent[node]) path.unshift(node);
     // Of a very deep path, the two ends.
     const shown = path.length > 60 ? path.slice(0, 20).concat(-1, path.slice(-39)) : path;
     for (const node of shown) {
@@ -426,24 +450,36 @@
 
   // --- search ---
 
+  /* Functions with that text in their names; if there is none, those that it fits as a regular expression. */
+  function findFunctions(term) {
+    const fold = (text) => (state.ignoreCase ? text.toLowerCase() : text), wanted = fold(term);
+    const found = new Uint8Array(nFunctions);
+    let expression = null;
+    for (let i = 0; i < nFunctions; i++) if (fold(profile.functions[3 * i]).includes(wanted)) found[i] = 1;
+    if (found.includes(1)) return found;
+    try {
+      expression = new RegExp(term, state.ignoreCase ? "i" : "");
+    } catch (error) {
+      return found; // it is none
+    }
+    for (let i = 0; i < nFunctions; i++) if (expression.test(profile.functions[3 * i])) found[i] = 1;
+    return found;
+  }
+
   function search() {
     const term = byId("search").value;
-    const fold = (text) => (state.ignoreCase ? text.toLowerCase() : text);
-    state.isMatch = state.matchPrefix = null;
+    state.isMatch = state.matchLevels = null;
     state.matches = [];
     if (term) {
-      const wanted = fold(term);
-      state.isMatch = new Uint8Array(nFunctions);
-      for (let i = 0; i < nFunctions; i++)
-        state.isMatch[i] = fold(profile.functions[3 * i]).includes(wanted) ? 1 : 0;
+      state.isMatch = findFunctions(term);
       let sum = 0, frames = 0;
-      for (let i = 0, covered = 0; i < nNodes; i++) {
-        if (!state.isMatch[nodeFunction[i]]) continue;
+      for (let i = 0, covered = 0; i < tree.n; i++) {
+        if (!state.isMatch[tree.function_[i]]) continue;
         frames++;
         state.matches.push(i);
         if (i < covered) continue; // inside a match that is counted already
-        sum += nodeTotal[i];
-        covered = nodeEnd[i];
+        sum += tree.total[i];
+        covered = tree.end[i];
       }
       indexMatches();
       byId("matched").textContent = `Matched: ${percent(sum, whole())}`;
@@ -455,12 +491,7 @@
   }
 
   function indexMatches() {
-    if (!state.isMatch) return;
-    state.matchPrefix = levels.map((level) => {
-      const prefix = new Float64Array(level.length + 1);
-      level.forEach((node, i) => (prefix[i + 1] = prefix[i] + (state.isMatch[nodeFunction[node]] ? nodeTotal[node] : 0)));
-      return prefix;
-    });
+    state.matchLevels = state.isMatch && tree.levels.map((level) => level.filter((node) => state.isMatch[tree.function_[node]]));
   }
 
   function nextMatch(step) {
@@ -476,29 +507,29 @@
   function setCursor(node) {
     if (node === undefined || node < 0) return;
     state.cursor = node;
-    const inside = nodeX[node] >= nodeX[state.zoom] && nodeX[node] + nodeTotal[node] <= nodeX[state.zoom] + nodeTotal[state.zoom];
+    const inside = tree.x[node] >= tree.x[state.zoom] && tree.x[node] + tree.total[node] <= tree.x[state.zoom] + tree.total[state.zoom];
     if (!inside) {
       let common = state.zoom;
-      while (!(common <= node && node < nodeEnd[common])) common = nodeParent[common];
+      while (!(common <= node && node < tree.end[common])) common = tree.parent[common];
       zoomTo(common, true);
     }
-    scrollTo(nodeDepth[node]);
+    scrollTo(tree.depth[node]);
     showStatus(statusOf(node));
     redraw();
   }
 
   function walk(direction) {
-    if (!nNodes) return;
+    if (!tree.n) return;
     if (state.cursor < 0) return setCursor(state.zoom);
     const node = state.cursor;
-    if (direction === "out") return setCursor(nodeParent[node]);
+    if (direction === "out") return setCursor(tree.parent[node]);
     if (direction === "in") {
-      const below = children[node];
-      return below && setCursor(below.reduce((best, child) => (nodeTotal[child] > nodeTotal[best] ? child : best)));
+      const below = tree.children[node];
+      return below && setCursor(below.reduce((best, child) => (tree.total[child] > tree.total[best] ? child : best)));
     }
-    const level = levels[nodeDepth[node]], step = direction === "left" ? -1 : 1;
-    const next = level[lowerBound(level, nodeX[node]) + step];
-    if (next !== undefined && next >= state.zoom && next < nodeEnd[state.zoom]) setCursor(next);
+    const level = tree.levels[tree.depth[node]], step = direction === "left" ? -1 : 1;
+    const next = level[lowerBound(level, tree.x[node]) + step];
+    if (next !== undefined && next >= state.zoom && next < tree.end[state.zoom]) setCursor(next);
   }
 
   function onKey(event) {
@@ -530,6 +561,8 @@
     else if (key === "ArrowRight") walk("right");
     else if (key === "n") nextMatch(1);
     else if (key === "N") nextMatch(-1);
+    else if (key === "r") reset();
+    else if (key === "m") byId("merge").click();
     else if (key === "i") byId("icicle").click();
     else if (key === "l") byId("heavy").click();
     else if (key === "t") byId("theme").click();
@@ -541,16 +574,39 @@
   // --- the page ---
 
   function relayout() {
-    const bottom = chart.scrollHeight - chart.scrollTop - chart.clientHeight;
+    const fromRoot = state.fromRoot;
     measure();
-    if (!state.icicle) chart.scrollTop = extentHeight() - height - bottom;
+    chart.scrollTop = state.icicle ? fromRoot : extentHeight() - height - fromRoot;
     redraw();
   }
 
   function toRoot() {
-    measure();
-    chart.scrollTop = state.icicle ? 0 : extentHeight();
-    redraw();
+    state.fromRoot = 0;
+    relayout();
+  }
+
+  /* Processes of one name as one, or each on its own; zoomed into the same functions as far as they are there. */
+  function setMerge(merge) {
+    const path = FlameTree.pathTo(tree, state.zoom);
+    state.merge = merge;
+    tree = merge ? trees.merged : trees.single;
+    state.history = [];
+    state.cursor = -1;
+    state.zoom = Math.max(FlameTree.follow(tree, path), 0);
+    state.deepest = FlameTree.deepestBelow(tree, state.zoom);
+    layOut();
+    search();
+    showCrumbs();
+    defaultStatus();
+  }
+
+  function prepareMerge() {
+    const merged = FlameTree.merge(profile.nodes, nFunctions);
+    byId("merge").hidden = merged.count.length === tree.n;
+    if (byId("merge").hidden) return;
+    trees.merged = FlameTree.build(merged.nodes, merged.count);
+    tree = trees.merged;
+    state.merge = true;
   }
 
   function setTheme(choice) {
@@ -568,13 +624,12 @@
     const words = { user: "user", kernel: "kernel", inline: "inlined", jit: "generated (JIT)", process: "process", thread: "thread",
                     marker: "not known" };
     const present = new Set();
-    for (let i = 0; i < nFunctions; i++) present.add(profile.kinds[profile.functions[3 * i + 2]]);
+    for (let i = 0; i < nFunctions; i++) present.add(lookOf(i));
     byId("legend").replaceChildren();
     for (const kind of Object.keys(words)) {
       if (!present.has(kind)) continue;
       const item = document.createElement("li"), swatch = document.createElement("i");
       swatch.style.background = hsl(kind, 0.4);
-      if (kind === "kernel") swatch.style.borderTop = `3px solid ${isDark ? "#7fb2f0" : "#1c4f8f"}`;
       item.append(swatch, words[kind]);
       byId("legend").append(item);
     }
@@ -593,12 +648,15 @@
     byId("title").textContent = profile.title;
     byId("subtitle").textContent = profile.subtitle || "";
     chart.setAttribute("aria-label", `Flame graph of ${profile.title}: ${grouped(whole())} ${profile.weight} in ` +
-      `${grouped(Math.max(nNodes - 1, 0))} places. Arrow keys walk, Enter zooms, Home shows everything.`);
+      `${grouped(Math.max(profile.nodes.length / 3 - 1, 0))} places. Arrow keys walk, Enter zooms, Home shows everything.`);
+    classifyFunctions();
+    prepareMerge();
+    state.deepest = FlameTree.deepestBelow(tree, 0);
     layOut();
+    toggle("merge", "merge", () => setMerge(state.merge));
     toggle("icicle", "icicle", toRoot);
     toggle("heavy", "heavy", () => {
       layOut();
-      indexMatches();
       redraw();
     });
     toggle("ignore-case", "ignoreCase", search);
@@ -616,7 +674,7 @@
     canvas.addEventListener("click", (event) => {
       const found = hit(event.clientX, event.clientY);
       if (!found) return;
-      const node = found.cloud ? nodeParent[levels[found.cloud.depth][found.cloud.first]] : found.node;
+      const node = found.cloud ? tree.parent[tree.levels[found.cloud.depth][found.cloud.first]] : found.node;
       state.cursor = -1;
       zoomTo(node, true);
     });
@@ -637,6 +695,7 @@
     });
     chart.addEventListener("scroll", () => {
       tip.hidden = true;
+      state.fromRoot = state.icicle ? chart.scrollTop : Math.max(extentHeight() - height - chart.scrollTop, 0);
       redraw();
     });
     document.addEventListener("keydown", onKey);
@@ -647,6 +706,5 @@
     defaultStatus();
   }
 
-  buildTree();
   start();
 })();

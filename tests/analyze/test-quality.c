@@ -90,6 +90,40 @@ test_says_where_stacks_are_cut (void)
   fixture_clear (&fixture);
 }
 
+/* Without frame pointers the walk ends among numbers: the row is that of the last function before them. */
+static void
+test_puts_garbage_down_to_its_caller (void)
+{
+  Fixture fixture;
+  ProcessId app;
+  StackWeights weights = { 0 };
+  g_autoptr (Quality) quality = NULL;
+
+  fixture_init (&fixture);
+  app = fixture_add_process (&fixture, 10, "app");
+  fixture_add_stack (&fixture, app, 10, "[0x0] work", 3);
+  fixture_add_stack (&fixture, app, 10, "[heap+0x10] [0x0] work sys_[k]", 4);
+  fixture_add_stack (&fixture, app, 10, "[0x0] sys_[k]", 5);
+  fixture_finish (&fixture);
+  fixture.symbols.row[fixture_find_symbol (&fixture, "[0x0]")].binary = 0;
+  fixture.symbols.row[fixture_find_symbol (&fixture, "[heap+0x10]")].binary =
+      sysprof_intern_string (&fixture.symbols.strings, "[heap]");
+  sysprof_stack_weights_fold (&weights, &fixture.store, &fixture.symbols, NULL, false);
+  quality = sysprof_quality_new (&fixture.store, &fixture.symbols, &weights);
+
+  g_assert_cmpuint (quality->cut, ==, 3 + 4 + 5);
+  g_assert_cmpuint (quality->n, ==, 2);
+  g_assert_cmpstr (sysprof_symbol_name (&fixture.symbols, quality->row[0].outermost), ==,
+                   "work");
+  g_assert_cmpuint (quality->row[0].samples, ==, 3 + 4);
+  /* Behind the kernel's part there is nothing else to name. */
+  g_assert_cmpstr (sysprof_symbol_name (&fixture.symbols, quality->row[1].outermost), ==,
+                   "[0x0]");
+  g_assert_cmpuint (quality->row[1].samples, ==, 5);
+  sysprof_stack_weights_clear (&weights);
+  fixture_clear (&fixture);
+}
+
 /* The end of one stack is that of the sums. */
 static void
 test_agrees_with_single_stacks (void)
@@ -119,6 +153,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/quality/counts-ends", test_counts_ends);
   g_test_add_func ("/quality/says-where-stacks-are-cut", test_says_where_stacks_are_cut);
+  g_test_add_func ("/quality/puts-garbage-down-to-its-caller",
+                   test_puts_garbage_down_to_its_caller);
   g_test_add_func ("/quality/agrees-with-single-stacks", test_agrees_with_single_stacks);
   return g_test_run ();
 }

@@ -43,11 +43,25 @@ print_stack (int tid, const SysprofCaptureAddress *addrs, unsigned int n_addrs)
   (void) printf ("]");
 }
 
+/* What stands behind a path, if it is an id and not what writers leave in their padding. */
+static const char *
+get_build_id (const SysprofCaptureMap *map)
+{
+  const char *end = (const char *) map + map->frame.len;
+  const char *id = map->filename + strlen (map->filename) + 2;
+  size_t length;
+
+  if (id >= end || id[-1] != '@')
+    return "";
+  length = strspn (id, "0123456789abcdef"); /* the last byte of the frame is NUL */
+
+  return id[length] == '\0' && length >= 2 && length <= 128 && length % 2 == 0 ? id : "";
+}
+
 static bool
 print_map (SysprofCaptureReader *reader)
 {
   const SysprofCaptureMap *map = sysprof_capture_reader_read_map (reader);
-  const char *behind;
 
   if (map == NULL)
     return false;
@@ -56,9 +70,7 @@ print_map (SysprofCaptureReader *reader)
                  (unsigned long long) map->start, (unsigned long long) map->end,
                  (unsigned long long) map->offset, (unsigned long long) map->inode);
   print_text ("path", map->filename);
-  behind = map->filename + strlen (map->filename) + 1;
-  print_text ("build_id",
-              behind < (const char *) map + map->frame.len && *behind == '@' ? behind + 1 : "");
+  print_text ("build_id", get_build_id (map));
 
   return true;
 }

@@ -10,7 +10,7 @@ import struct
 import sys
 
 MARKERS = {-32: 4, -128: 2, -2048: 5, -2176: 6, -2560: 7}  # context → AddressKind; others are user
-USER, KERNEL, JIT = 1, 2, 3
+USER, KERNEL, JIT, UNMAPPED = 1, 2, 3, 8
 PROCESSLESS = {2, 3, 4, 6}
 LEAST = {1: 24, 2: 32, 3: 57, 4: 25, 5: 28, 6: 24, 7: 28, 8: 32, 9: 32, 10: 97, 11: 65, 12: 65, 13: 284, 14: 48,
          15: 34, 16: 32, 17: 28}
@@ -252,7 +252,7 @@ class Reference:
         process.regions = cut(process.regions, mapping.start, mapping.end) + [(mapping.start, mapping.end, mapping)]
 
     def fold(self):
-        self.mappings, self.rows, self.current, self.stacks = [], [], {}, set()
+        self.mappings, self.rows, self.current, self.stacks, self.unmapped = [], [], {}, set(), None
         for frame in self.of_type(3):
             process = self.processes.get(frame.pid)
             mapping = Mapping(frame, process)
@@ -289,7 +289,9 @@ class Reference:
                 process.kernel = True
             else:
                 process.user = True
-            chain.append(self.row(None if kind in PROCESSLESS else process, kind, address, is_return, now))
+            row = self.row(None if kind in PROCESSLESS else process, kind, address, is_return, now)
+            if row != self.unmapped or chain[-1:] != [row]:
+                chain.append(row)
             is_return = True
         path = (frame.pid,)
         for row in reversed(chain):
@@ -300,6 +302,11 @@ class Reference:
     def row(self, process, kind, address, is_return, now):
         key = (process, kind, address)
         mapping = self.find_mapping(process, address, now) if kind == USER else None
+        if kind == USER and is_return and not mapping and (process.regions or process.maps):
+            if self.unmapped is None:
+                self.unmapped = len(self.rows)
+                self.rows.append(dict(process=None, kind=UNMAPPED, address=0, mapping=None, offset=0, is_return=True))
+            return self.unmapped
         offset = (address - mapping.start + mapping.offset) % 2**64 if mapping else 0
         number = self.current.get(key)
         if number is not None:

@@ -14,9 +14,10 @@ Frame = collections.namedtuple("Frame", "offset length cpu pid time type data")
 
 
 class Capture:
-    """All frames; ValueError where a frame is not whole or a length is impossible."""
+    """All frames; ValueError where a frame is not whole or a length is impossible. Frames of types that the format does not
+    have are left out where `odd` says that there may be some."""
 
-    def __init__(self, data):
+    def __init__(self, data, odd=False):
         if len(data) < 256 or data[:4] != MAGIC or data[4] != 1 or data[5] & 1 != 1:
             raise ValueError("not a little-endian capture of version 1")
         self.time, self.end_time = struct.unpack_from("<qq", data, 72)
@@ -31,6 +32,9 @@ class Capture:
             if length < 24 or length % 8 or offset + length > len(data):
                 raise ValueError(f"frame at {offset} of {len(data)} has length {length}")
             if not 1 <= kind < len(NAMES):
+                if odd:
+                    offset += length
+                    continue
                 raise ValueError(f"frame at {offset} has type {kind}")
             if not (kind == 1 and length == 32 and padding == INDEX_MARK):
                 self.frames.append(Frame(offset, length, cpu, pid, time, NAMES[kind], data[offset:offset + length]))

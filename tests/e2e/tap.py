@@ -9,6 +9,7 @@ class _Result(unittest.TestResult):
     def __init__(self, total):
         super().__init__()
         self.number = 0
+        self.broken_parts = []  # of the test that runs
         print(f"1..{total}", flush=True)
 
     def _line(self, test, verdict, note=""):
@@ -29,6 +30,18 @@ class _Result(unittest.TestResult):
     def addError(self, test, err):
         super().addError(test, err)
         self._tell(test, self.errors[-1][1])
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            found = self.failures if issubclass(err[0], test.failureException) else self.errors
+            self.broken_parts.append(f"{subtest.id()}\n{found[-1][1]}")
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        if self.broken_parts:
+            self._tell(test, "\n".join(self.broken_parts))
+        self.broken_parts = []
 
     def _tell(self, test, text):
         self._line(test, "not ok")

@@ -84,7 +84,7 @@ def main():
             faults.append(f'{module}.pc says version {version}')
 
     program = installed / 'capture-program'
-    subprocess.run(['gcc', '-x', 'c', '-', '-o', program,
+    subprocess.run(['gcc', *os.environ.get('CFLAGS', '').split(), '-x', 'c', '-', '-o', program,
                     *pkg_config(pkgconfig, '--cflags', '--libs', 'sysprof-capture-4')],
                    input=CAPTURE_PROGRAM, check=True, text=True)
     if subprocess.run([program]).returncode != 0:

@@ -310,7 +310,7 @@ test_output_that_cannot_grow (Fixture *self, gconstpointer data)
   g_assert_cmpstr (self->notes->notes->str, ==, "prepare record ready stop ");
 
   reader = new_reader_for (self->fd);
-  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_LOG, -1), >, 100);
+  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_LOG, -1), >, 10);
   sysprof_capture_reader_unref (reader);
 }
 
@@ -358,6 +358,8 @@ check_stalled (gpointer data)
   StalledPipe *stalled = recorded->data;
   RecordingStatus status;
 
+  if (recorded->recording == NULL) /* not yet begun */
+    return G_SOURCE_CONTINUE;
   sysprof_recording_get_status (recorded->recording, &status);
   if (status.n_lost == 0)
     return G_SOURCE_CONTINUE;
@@ -419,7 +421,8 @@ read_while_recording (gpointer data)
   SysprofCaptureReader *reader;
   int fd;
 
-  if (sysprof_recording_get_event_count (recorded->recording) == 0)
+  if (recorded->recording == NULL ||
+      sysprof_recording_get_event_count (recorded->recording) == 0)
     return G_SOURCE_CONTINUE;
 
   reader = sysprof_recording_create_reader (recorded->recording);

@@ -306,7 +306,7 @@ test_churn (void)
       else
         g_assert_true (sysprof_capture_reader_skip (reader));
     }
-  g_assert_cmpuint (n_true, ==, 300);
+  g_assert_cmpuint (n_true, >=, 300); /* others may start some, too */
 
   sysprof_capture_reader_unref (reader);
   recorded_clear (&recorded);
@@ -882,6 +882,7 @@ test_recorder_is_killed (void)
   g_autofree char *path = NULL;
   SysprofCaptureReader *reader;
   struct stat info;
+  siginfo_t ended;
   GPid pid;
   int fd;
 
@@ -892,9 +893,10 @@ test_recorder_is_killed (void)
   if (pid == 0)
     {
       Recorded recorded = { 0 };
-      const char *argv[] = { busy_path, "2", NULL };
+      const char *argv[] = { busy_path, "60", NULL };
       SysprofProfiler *profiler = new_profiler (&(SamplerOptions){ .frequency = 4000 });
 
+      (void) setpgid (0, 0);
       set_program (profiler, argv);
       record_and_wait (&recorded, profiler, new_writer_for (fd));
       _exit (0);
@@ -905,9 +907,13 @@ test_recorder_is_killed (void)
     {
       g_usleep (1000);
       g_assert_cmpint (fstat (fd, &info), ==, 0);
+      ended.si_pid = 0;
+      g_assert_cmpint (waitid (P_PID, (id_t) pid, &ended, WEXITED | WNOHANG | WNOWAIT), ==, 0);
+      g_assert_cmpint (ended.si_pid, ==, 0); /* it lives */
     }
-  while (info.st_size < 600000 && waitpid (pid, NULL, WNOHANG) == 0);
+  while (info.st_size < 400000);
   g_assert_cmpint (kill (pid, SIGKILL), ==, 0);
+  (void) kill (-pid, SIGKILL); /* and its busy program */
   (void) waitpid (pid, NULL, 0);
 
   reader = sysprof_capture_reader_new (path);

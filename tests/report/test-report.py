@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """sysprof-report over captures made by hand: what it says is compared with what the test counted."""
+import html
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import unicodedata
 import unittest
 import xml.etree.ElementTree as ET
 
@@ -31,6 +33,11 @@ def run(*args, check=True, **options):
 
 def as_json(*args):
     return json.loads(run(*args, '--format', 'json').stdout)
+
+
+def columns_of(text):
+    """As a terminal counts them."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in 'WF' else 1 for c in text)
 
 
 class Base(unittest.TestCase):
@@ -211,10 +218,11 @@ class Json(Base):
     def test_quality(self):
         report = as_json('quality', self.capture)
         rows = report['rows']
-        self.assertEqual(set(rows[0]), {'binary', 'reason', 'samples', 'remedy'})
+        self.assertEqual(set(rows[0]), {'binary', 'reason', 'samples', 'remedy', 'example'})
         cut = [r for r in rows if r['reason'].startswith('cut')]
         self.assertEqual([(r['binary'], r['samples']) for r in cut], [('prog', 50)])
         self.assertIn('frame-pointer', cut[0]['remedy'])
+        self.assertEqual(cut[0]['example'], 'helper')
         self.assertEqual(sum(r['samples'] for r in rows if r['reason'] == 'whole'), self.profile.whole())
         self.assertEqual(sum(r['samples'] for r in rows), len(self.profile.samples))
 
@@ -366,6 +374,38 @@ class Looks(Base):
         self.assertNotIn('\x1b', self.on_terminal('tree', self.capture, env={'TERM': 'dumb'}))
         self.assertIn('more (--limit 0', self.on_terminal('functions', self.capture, rows=10))
 
+    def test_details_stand_below_their_process(self):
+        lines = run('processes', '--details', '--process', '10', self.capture).stdout.decode().splitlines()
+        row = [i for i, line in enumerate(lines) if line.lstrip().startswith('10 ')][0]
+        self.assertEqual(lines[row + 1].split(), ['THREADS', '10', '12'])
+        self.assertEqual(lines[row + 2].split()[0], 'MAPS')
+        self.assertIn('/usr/bin/prog', lines[row + 2])
+        page = run('processes', '--details', '--format', 'html', self.capture).stdout.decode()
+        self.assertIn('10<br>12<br>', page)
+
+    def test_terminals_of_any_width(self):
+        path = self.folder / 'wide.syscap'
+        (made.Profile().process(1, '/usr/bin/' + 'long' * 100).process(2, '日本語' * 30)
+         .add(30, 1, 1, '_start', 'f' * 300).add(20, 1, 1, '名前' * 90).add(10, 2, 2, *[f'level{i}' for i in range(90)])
+         .write(path))
+        for columns in (60, 80, 120, 200):
+            for view in (['summary'], ['functions'], ['tree'], ['callers', '--focus', 'fff'], ['flame'], ['flame', '--icicle'], ['processes'], ['processes', '--details'],
+                         ['threads'], ['samples'], ['quality'], ['metadata'], ['files']):
+                lines = re.sub('\x1b\\[[0-9;]*m', '', self.on_terminal(*view, path, columns=columns, rows=30)).splitlines()
+                if columns < 80:
+                    lines = [line for line in lines if 'sysprof-report' not in line and '--limit' not in line and '-o FILE' not in line]
+                for line in lines:
+                    self.assertLessEqual(columns_of(line), columns, f'{view}: {line!r}')
+
+    def test_narrow_frames_keep_their_place(self):
+        path = self.folder / 'narrow.syscap'
+        profile = made.Profile().process(1, 'a')
+        for i in range(200):
+            profile.add(1, 1, 1, '_start', f'f{i:03}')
+        profile.add(200, 1, 1, '_start', 'half').write(path)
+        row = [line for line in run('flame', path).stdout.decode().splitlines() if '│half' in line][0]
+        self.assertEqual((len(row), row.index('│half')), (100, 50))
+
     def test_pager(self):
         text = self.on_terminal('functions', '--limit', '0', self.capture, rows=8, env={'PAGER': 'sed s/^/paged:/'})
         self.assertTrue(all(line.startswith('paged:') for line in text.splitlines()))
@@ -430,6 +470,29 @@ class Usage(Base):
                 ('--colors pink', '--colors', 'pink', capture), ('--collapse yet', '--collapse', 'x', capture),
                 ('samples only', '--weight', 'bytes', capture), ('capture itself', '-o', capture, '--format', 'text', capture)):
             self.refuse(2, words, *args)
+
+    def test_tells_what_was_meant(self):
+        self.refuse(1, "Did you mean 'alpha'?", 'callers', '--focus', 'alhpa', self.capture)
+        self.refuse(1, "Did you mean 'do_syscall_64'?", 'tree', '--focus', 'do_sycall_64', self.capture)
+        self.refuse(2, "Did you mean 'functions'?", 'function', self.capture)
+        self.refuse(2, 'The view comes first: sysprof-report tree ', self.capture, 'tree')
+        self.assertNotIn(b'Did you', run('callers', '--focus', 'nobody', self.capture, check=False).stderr)
+
+    def test_an_empty_selection_says_why(self):
+        for option, value in (('--process', 'nope'), ('--time', '900s..'), ('--thread', '12345'), ('--cpu', '7'), ('--symbol', 'nope'),
+                              ('--binary', 'nope')):
+            for view, form in (('functions', 'text'), ('flame', 'text'), ('functions', 'html')):
+                text = html.unescape(run(view, option, value, '--format', form, self.capture).stdout.decode())
+                self.assertIn(f"None of the capture's {len(self.profile.samples)} samples", text)
+                self.assertIn(f"'{option} {value}'", text)
+        self.assertIn('There are none.', run('callers', '--focus', '_start', self.capture).stdout.decode())
+
+    def test_headings_name_the_function(self):
+        heading = run('callers', '--focus', 'do_sysc', self.capture).stdout.decode().splitlines()[0]
+        self.assertTrue(heading.startswith('Callers of do_syscall_64 in '), heading)
+        heading = run('tree', '--focus', 'h', self.capture).stdout.decode().splitlines()[0]
+        self.assertTrue(heading.startswith("Call tree of 'h' ("), heading)
+        self.assertNotIn(' in ', run('functions', '--focus', 'alpha', self.capture).stdout.decode().splitlines()[0].split(':')[0])
 
     def test_failures(self):
         self.refuse(1, 'no-such-file', self.folder / 'no-such-file')

@@ -17,7 +17,7 @@ FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-
 TIMEOUT = 60  # seconds for one answer, on a busy machine
 
 KEYS = {'Enter': 13, 'Backspace': 8, 'Escape': 27, 'Home': 36, 'ArrowUp': 38, 'ArrowDown': 40,
-        'ArrowLeft': 37, 'ArrowRight': 39, '/': 191, 'f': 70, 'n': 78}
+        'ArrowLeft': 37, 'ArrowRight': 39, '/': 191, 'f': 70, 'i': 73, 'm': 77, 'n': 78, 'r': 82}
 
 
 def find():

@@ -2,7 +2,7 @@
 
 /* Draws rows that a test wrote down, so that the drawings can be tested without a capture.
  *
- * usage: draw-flame svg|html|text [TITLE [SUBTITLE [COLORS]]] < rows
+ * usage: draw-flame svg|html|text [TITLE [SUBTITLE [COLORS [icicle]]]] < rows
  *
  * A row: DEPTH TAB TOTAL TAB KIND TAB BINARY TAB NAME, with \n, \t and \xHH in the name, parents first. */
 
@@ -67,7 +67,8 @@ main (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   ViewRequest request = { .title = argc > 2 ? argv[2] : NULL,
                           .subtitle = argc > 3 ? argv[3] : "",
-                          .colors = argc > 4 ? argv[4] : NULL };
+                          .colors = argc > 4 ? argv[4] : NULL,
+                          .icicle = argc > 5 };
   Rows rows;
   Flame flame;
   char *line;

@@ -9,12 +9,13 @@ class Profile:
     def __init__(self):
         self.stacks = []
 
-    def add(self, names, weight, kinds='', binary='app'):
+    def add(self, names, weight, pid=0, binary='app'):
+        """`pid` tells processes of one name apart."""
         frames = []
         for name in names:
             kind = 'kernel' if name.endswith('_[k]') else 'user'
             frames.append((name.removesuffix('_[k]'), kind, '[kernel]' if kind == 'kernel' else binary))
-        frames[0] = (frames[0][0], 'process', '')
+        frames[0] = (frames[0][0], 'process', '', pid)
         self.stacks.append((frames, weight))
         return self
 
@@ -38,7 +39,7 @@ class Profile:
         lines = [f'0\t{root["total"]}\troot\t\tAll Processes']
         todo = [(1, frame, node) for frame, node in sorted(root['children'].items(), reverse=True)]
         while todo:
-            depth, (name, kind, binary), node = todo.pop()
+            depth, (name, kind, binary, *_), node = todo.pop()
             lines.append(f'{depth}\t{node["total"]}\t{kind}\t{binary}\t{escape(name)}')
             todo += [(depth + 1, f, n) for f, n in sorted(node['children'].items(), reverse=True)]
         return ('\n'.join(lines) + '\n').encode()

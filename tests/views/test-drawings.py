@@ -114,6 +114,35 @@ class Drawings(unittest.TestCase):
             seen.add(re.search(r'alpha [^<]*</title><rect[^>]* fill="([^"]+)"', svg)[1])
         self.assertEqual(len(seen), 13)
 
+    def test_svg_legend(self):
+        words = [text.text for group in ET.fromstring(draw(stacks.small(), 'svg')).iter(SVG + 'g') if group.get('class') == 'legend'
+                 for text in group.iter(SVG + 'text')]
+        self.assertEqual(words, ['user', 'kernel', 'process'])
+        self.assertNotIn('legend"', draw(stacks.small(), 'svg', 'T', '', 'hot').decode(), 'no other scheme tells kinds apart')
+
+    def test_a_name_has_one_colour(self):
+        """In any picture; those of the kernel are cold, those of programs warm; names can be read on them."""
+        def colors(svg):
+            return dict(re.findall(r'<title>(\S+) \([^<]*</title><rect[^>]* fill="rgb\(([\d,]+)\)"', svg.decode()))
+
+        def luminance(color):
+            parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in color]
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+        profile = stacks.Profile()
+        for i in range(300):
+            profile.add([f'process{i}', f'user{i}', f'kernel{i}_[k]'], 1)
+        found = {name: tuple(map(int, rgb.split(','))) for name, rgb in colors(draw(profile, 'svg')).items()}
+        self.assertEqual(len(found), 900)
+        for name, (red, green, blue) in found.items():
+            self.assertGreater((luminance((red, green, blue)) + 0.05) / (luminance((0x11, 0x11, 0x11)) + 0.05), 4.5, name)
+            if name.startswith(('user', 'kernel')):
+                self.assertEqual(red > blue, name.startswith('user'), name)
+        self.assertGreater(len({found[f'user{i}'] for i in range(300)}), 60)
+        other = stacks.Profile().add(['process7', 'user7', 'user9'], 1)
+        for name, rgb in colors(draw(other, 'svg')).items():
+            self.assertEqual(tuple(map(int, rgb.split(','))), found[name])
+
     def test_html_data(self):
         page = DataOfPage(draw(stacks.small(), 'html').decode())
         data = json.loads(page.text)

@@ -98,6 +98,109 @@ class FlamePage(unittest.TestCase):
         page.key('Escape')
         self.assertEqual(self.matched(page), '')
 
+    def color_at(self, page, level, share):
+        """As drawn: [red, green, blue] beside the name of a frame."""
+        x, y = self.place(page, level, share)
+        return page.js(f'''(() => {{ const c = document.getElementById("canvas"), b = c.getBoundingClientRect();
+            const scale = c.width / b.width;
+            return [...c.getContext("2d").getImageData(({x} - b.x) * scale, ({y} - b.y) * scale, 1, 1).data].slice(0, 3); }})()''')
+
+    def test_what_matches_is_painted(self):
+        page = self.open(stacks.small())
+        before = [self.color_at(page, 3, share) for share in (0.05, 0.3, 0.75)]
+        self.search(page, 'alpha')
+        hit = self.color_at(page, 3, 0.4)
+        self.assertEqual(hit, [0xb5, 0x17, 0x9e])
+        for share, color in zip((0.05, 0.75), (before[0], before[2])):
+            now = self.color_at(page, 3, share)
+            self.assertNotEqual(now, hit)
+            self.assertNotEqual(now, color, 'what does not match steps back')
+        page.key('Escape')
+        page.frame()
+        self.assertEqual([self.color_at(page, 3, share) for share in (0.05, 0.3, 0.75)], before)
+
+    def test_search_finds_what_is_too_narrow_to_draw(self):
+        profile = stacks.Profile()
+        for i in range(20000):
+            profile.add(['app', f'f{i:05}'], 1)
+        page = self.open(profile)
+        before = self.color_at(page, 2, 0.5)
+        self.search(page, 'f10')
+        self.assertEqual(self.matched(page), 'Matched: 5.00 %')
+        self.assertEqual(self.color_at(page, 2, 0.525), [0xb5, 0x17, 0x9e])
+        self.assertNotEqual(self.color_at(page, 2, 0.3), [0xb5, 0x17, 0x9e])
+        self.assertNotEqual(self.color_at(page, 2, 0.3), before)
+
+    def test_search_takes_text_before_expressions(self):
+        page = self.open(stacks.small().add(['app', 'main', '[lib+0x10]'], 1000))
+        for term, share in (('[lib+0x10]', 50), ('^alp|vfs', 30), ('(', 0), ('main', 100), ('^main$', 100), ('^MAIN$', 100)):
+            self.search(page, term)
+            self.assertEqual(self.matched(page), 'Matched: %.2f %%' % share, term)
+
+    def test_kinds_and_contrast(self):
+        """Kinds differ in hue, and every name can be read (WCAG: 4.5 to 1), in both themes."""
+        def luminance(color):
+            parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in color]
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+        profile = stacks.Profile()
+        for i in range(20):
+            profile.add([f'p{i}', f'u{i}', f'k{i}_[k]'], 1)
+        for dark, text in ((False, (0x17, 0x16, 0x14)), (True, (0xf5, 0xf2, 0xee))):
+            page = self.open(profile, dark=dark)
+            colors = {level: [self.color_at(page, level, (i + 0.85) / 20) for i in range(20)] for level in range(4)}
+            for level, found in colors.items():
+                for color in found:
+                    light, deep = sorted((luminance(color), luminance(text)), reverse=True)
+                    self.assertGreaterEqual((light + 0.05) / (deep + 0.05), 4.5, f'{color} at level {level}, dark: {dark}')
+            self.assertTrue(all(r > b for r, _, b in colors[2]), 'user: warm')
+            self.assertTrue(all(b > r for r, _, b in colors[3]), 'kernel: cold')
+            self.assertGreater(len(set(map(tuple, colors[2]))), 10, 'functions differ')
+            legend = page.js('[...document.querySelectorAll("#legend li")].map((item) => item.textContent)')
+            self.assertEqual(legend, ['user', 'kernel', 'process'])
+
+    def test_processes_of_one_name(self):
+        profile = (stacks.Profile().add(['cc', 'main', 'parse'], 100, pid=1).add(['cc', 'main', 'parse'], 200, pid=2)
+                   .add(['cc', 'main', 'emit'], 100, pid=2).add(['sh', 'main'], 600, pid=3))
+        page = self.open(profile)
+        page.move(*self.place(page, 1, 0.2))
+        text = page.js('document.getElementById("tip").innerText').replace('\u00a0', ' ').splitlines()
+        self.assertEqual((text[0], text[2], text[-1]), ('cc', 'total: 400 samples, 40.00 %', '2 processes of that name'))
+        page.click(*self.place(page, 3, 0.3))
+        self.assertEqual(self.crumbs(page)[-1], 'parse')
+        self.assertIn('300 samples, 30.00', self.status(page))
+        page.key('m')
+        self.assertEqual(self.crumbs(page)[-1], 'parse', 'zoomed into the same')
+        self.assertIn('100 samples, 10.00', self.status(page))
+        page.key('r')
+        self.assertEqual(self.crumbs(page), [])
+        page.move(*self.place(page, 1, 0.2))
+        self.assertIn('300 samples', self.status(page))
+        self.search(page, 'parse')
+        self.assertEqual(self.matched(page), 'Matched: 30.00 %')
+        page.click_on('document.getElementById("merge")')
+        self.assertEqual(self.matched(page), 'Matched: 30.00 %')
+        self.assertTrue(self.open(stacks.small()).js('document.getElementById("merge").hidden'), 'there is nothing to merge')
+
+    def test_the_root_stays_in_sight(self):
+        page = self.open(stacks.hostile().add(['app', 'main', 'shallow'], 1000))
+        for _ in range(2):
+            page.move(*self.place(page, 0, 0.5))
+            self.assertTrue(self.status(page).startswith('All Processes'), self.status(page))
+            self.assertFalse(page.js('document.getElementById("tip").hidden'))
+            self.search(page, 'shallow')
+            page.key('Enter')
+            page.js('document.getElementById("chart").focus()')
+            page.key('Enter')
+            page.frame()
+            self.assertEqual(self.crumbs(page)[-1], 'shallow')
+        self.assertEqual(page.js('(() => { const c = document.getElementById("chart"); return c.scrollHeight - c.clientHeight; })()'), 0,
+                         'only the levels of what is zoomed')
+
+    def test_nothing_asks_the_network(self):
+        page = self.open(stacks.small())
+        self.assertEqual(page.js('performance.getEntriesByType("resource").length'), 0)
+
     def test_tooltip(self):
         page = self.open(stacks.small())
         page.move(*self.place(page, 3, 0.6))
@@ -117,6 +220,12 @@ class FlamePage(unittest.TestCase):
             page.key(key)
             self.assertTrue(self.status(page).startswith(name), f'{key}: {self.status(page)} is not {name}')
         page.key('Enter')
+        self.assertEqual(self.crumbs(page)[-1], 'sh')
+        page.key('r')
+        self.assertEqual(self.crumbs(page), [])
+        page.js('document.getElementById("chart").focus()')
+        for key in ('ArrowUp', 'ArrowUp', 'ArrowRight', 'Enter'):
+            page.key(key)
         self.assertEqual(self.crumbs(page)[-1], 'sh')
         page.key('ArrowUp')
         page.key('ArrowUp')

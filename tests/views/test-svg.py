@@ -61,10 +61,10 @@ class InteractiveSvg(unittest.TestCase):
         cls.browser.__exit__()
         cls.folder.cleanup()
 
-    def open(self, content, name):
+    def open(self, content, name, **options):
         path = pathlib.Path(self.folder.name) / name
         path.write_bytes(content)
-        page = self.browser.open(path)
+        page = self.browser.open(path, **options)
         self.addCleanup(lambda: self.assertEqual(page.faults(), []))
         return page
 
@@ -121,6 +121,90 @@ class InteractiveSvg(unittest.TestCase):
         picture.page.key('Escape')
         self.assertAlmostEqual(picture.width('sh'), full * 0.2, delta=1)
 
+    def test_enter_presses_the_button_with_the_focus(self):
+        picture = Picture(self.open(draw(stacks.small()), 'enter.svg'))
+        full = picture.width('All Processes')
+        picture.zoom('sh')
+        picture.page.js('document.querySelector(".unzoom").focus()')
+        picture.page.key('Enter')
+        self.assertAlmostEqual(picture.width('sh'), full * 0.2, delta=1)
+        picture.answer_prompt('MAIN')
+        picture.page.js('document.querySelector(".ic").focus()')
+        picture.page.key('Enter')
+        self.assertEqual(picture.page.js('document.querySelector(".ic").getAttribute("aria-pressed")'), 'true')
+        picture.page.js('document.querySelector(".search").focus()')
+        picture.page.key('Enter')
+        self.assertEqual(picture.matched(), 'Matched: 100.00%')
+        picture.page.key('i', ctrl=True)
+        self.assertEqual(picture.matched(), 'Matched: 0.00%')
+
+    def test_what_matches_is_painted(self):
+        picture = Picture(self.open(draw(stacks.small()), 'paint.svg'))
+
+        def fills():
+            return {name: picture.page.js(f'getComputedStyle({picture.frame(name)}.querySelector("rect")).fill')
+                    for name in ('alpha', 'beta', 'sh')}
+
+        before = fills()
+        picture.answer_prompt('alpha')
+        picture.press('Search')
+        found = fills()
+        self.assertEqual(found, {**before, 'alpha': 'rgb(230, 0, 230)'})
+        picture.press('Reset Search')
+        self.assertEqual(fills(), before)
+
+    def test_zooming_in_writes_names_that_had_no_room(self):
+        profile = stacks.Profile().add(['app', 'wide'], 999).add(['app', 'tiny_function_name', 'leaf'], 1)
+        picture = Picture(self.open(draw(profile), 'tiny.svg'))
+        text = picture.frame('tiny_function_name') + '.querySelector("text")'
+        self.assertIsNone(picture.page.js(text + ' && 1'))
+        # Its neighbour covers its pixel, as people cannot aim at it either; the frame's own event counts.
+        picture.page.js(picture.frame('tiny_function_name') + '.dispatchEvent(new MouseEvent("click", { bubbles: true }))')
+        self.assertEqual(picture.page.js(text + '.textContent'), 'tiny_function_name')
+        inside = picture.page.js(f'''(() => {{ const t = {text}.getBoundingClientRect(),
+            r = {picture.frame('tiny_function_name')}.querySelector("rect").getBoundingClientRect();
+            return t.top >= r.top - 2 && t.bottom <= r.bottom + 2 && t.left >= r.left; }})()''')
+        self.assertTrue(inside, 'the name stands in its frame')
+        picture.press('Reset Zoom')
+        self.assertEqual(picture.page.js(text + '.textContent'), '')
+
+    def in_sight(self, page, expression):
+        return page.js(f'''(() => {{ const b = ({expression}).getBoundingClientRect();
+            const top = document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2);
+            return b.top >= 0 && b.bottom <= innerHeight && !!top && ({expression}).contains(top); }})()''')
+
+    def test_a_high_picture_keeps_root_and_buttons_in_sight(self):
+        profile = stacks.hostile()
+        page = self.open(draw(profile), 'high.svg')
+        picture = Picture(page)
+        self.assertGreater(page.js('document.documentElement.getBoundingClientRect().height'), 10000)
+        self.assertGreater(page.js('scrollY'), 5000)
+        for what in ('document.querySelector(".search")', 'document.querySelector(".heading")',
+                     picture.frame('All Processes')):
+            self.assertTrue(self.in_sight(page, what), what)
+        page.js('scrollTo(0, 3000)')
+        page.frame()
+        self.assertTrue(self.in_sight(page, 'document.querySelector(".search")'))
+        self.assertFalse(self.in_sight(page, picture.frame('All Processes')))
+        picture.answer_prompt('level999')
+        picture.press('Search')
+        page.frame()
+        self.assertTrue(self.in_sight(page, 'document.querySelector(".matched")'))
+
+    def test_an_icicle_begins_at_the_top(self):
+        page = self.open(draw(stacks.hostile(), 'T', '', 'kind', 'icicle'), 'icicle.svg')
+        self.assertEqual(page.js('scrollY'), 0)
+        self.assertTrue(self.in_sight(page, Picture(page).frame('All Processes')))
+
+    def test_a_narrow_page_shows_it_whole(self):
+        page = self.open(b'<!DOCTYPE html><meta name="viewport" content="width=device-width"><body>' + draw(stacks.small()),
+                         'narrow.html', width=400)
+        picture = Picture(page, 'document.querySelector("svg")')
+        self.assertLessEqual(page.js('document.documentElement.scrollWidth'), 400)
+        full = picture.width('All Processes')
+        picture.zoom('alpha')
+        self.assertAlmostEqual(picture.width('alpha'), full, delta=0.5)
+
     def test_hover_tells(self):
         picture = Picture(self.open(draw(stacks.small()), 'hover.svg'))
         picture.page.move(*picture.page.middle(picture.frame('alpha')))
@@ -149,6 +233,10 @@ class InteractiveSvg(unittest.TestCase):
         two.zoom('beta')
         self.assertTrue(two.is_shown('Reset Zoom'))
         self.assertFalse(again.is_shown('Reset Zoom'))
+        page.js('document.querySelectorAll("svg")[2].scrollIntoView()')
+        again.zoom('sh')
+        self.assertAlmostEqual(again.width('sh'), full, delta=0.5)
+        self.assertAlmostEqual(one.width('alpha'), full, delta=0.5, msg='also of two that are equal')
         page.js('scrollTo(0, 0)')
         one.press('Reset Zoom')
         self.assertAlmostEqual(one.width('alpha'), full * 0.4, delta=1)

@@ -113,7 +113,7 @@ sysprof_document_frame_get_time_offset (SysprofDocumentFrame *self)
 {
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT_FRAME (self), 0);
 
-  return sysprof_document_offset (self->store->begin, self->store->frames.time[self->number]);
+  return sysprof_time_between (self->store->begin, self->store->frames.time[self->number]);
 }
 
 gboolean

@@ -57,7 +57,8 @@ begin (Fixture *self, uint32_t type, uint16_t misc)
 static void
 put (Fixture *self, const void *bytes, size_t size)
 {
-  memcpy (self->record + self->size, bytes, size);
+  if (size > 0) /* no bytes may have no place */
+    memcpy (self->record + self->size, bytes, size);
   self->size += size;
 }
 

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Sizes as people read them. */
+
+#pragma once
+
+#include <stdint.h>
+
+/* "1.3 MB", with a plain blank, which every terminal and log can show. *(full)* */
+char *sysprof_text_of_size (uint64_t bytes);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The words above rows, and those in their place where there are none. */
+
+#include "document/document.h"
+#include "views/render.h"
+
+/* "of heavy_work in run.syscap", or without a focus "of run.syscap". */
+static char *
+dup_subject (const View *view, const ViewRequest *request)
+{
+  g_autofree char *path = sysprof_dup_one_line (sysprof_capture_path (request));
+  const char *focus = request->shape ? request->shape->focus : NULL;
+  g_autofree char *name = NULL;
+  g_autofree bool *matches = NULL;
+  uint32_t n_matches = 0;
+  SymbolId match = 0;
+
+  if (!view->uses_focus || !focus)
+    return g_strdup (path);
+  matches = sysprof_focus_match (request->symbols, focus, &n_matches);
+  while (n_matches == 1 && !matches[match])
+    match++;
+  name = sysprof_dup_one_line (match ? sysprof_symbol_name (request->symbols, match) : focus);
+  if (n_matches == 1)
+    return g_strdup_printf ("%s in %s", name, path);
+  return g_strdup_printf ("'%s' (%u functions) in %s", name, n_matches, path);
+}
+
+char *
+sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows)
+{
+  const Store *store = request->store;
+  g_autofree char *subject = dup_subject (view, request);
+  g_autofree char *duration =
+      sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
+  char samples[SYSPROF_GROUPED_SIZE];
+
+  return g_strdup_printf ("%s of %s: %s %s in %s", view->title, subject,
+                          sysprof_format_grouped (rows->total, samples), rows->weight_name,
+                          duration);
+}
+
+static void
+append_options (GString *text, const char *option, char **values)
+{
+  for (; values && *values; values++)
+    {
+      g_autofree char *value = sysprof_dup_one_line (*values);
+
+      g_string_append_printf (text, "%s'--%s %s'", text->len ? ", " : "", option, value);
+    }
+}
+
+/* The options that leave samples out, as they were given. *(full)* */
+static char *
+dup_selection (const Selection *selection)
+{
+  GString *text = g_string_new (NULL);
+
+  if (selection)
+    {
+      append_options (text, "time", selection->times);
+      append_options (text, "process", selection->processes);
+      append_options (text, "thread", selection->threads);
+      append_options (text, "cpu", selection->cpus);
+      append_options (text, "symbol", selection->symbols);
+      append_options (text, "binary", selection->binaries);
+    }
+  return g_string_free (text, FALSE);
+}
+
+char *
+sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
+{
+  const Store *store = request->store;
+  g_autofree char *selection = dup_selection (request->selection);
+  g_autofree char *duration =
+      sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
+  char samples[SYSPROF_GROUPED_SIZE];
+
+  if (store->samples.n == 0)
+    return g_strdup_printf ("The capture holds no %s.", rows->weight_name);
+  if (rows->total > 0)
+    return g_strdup ("There are none.");
+  return g_strdup_printf (
+      "None of the capture's %s %s in %s matches%s%s. "
+      "The views 'processes', 'threads' and 'functions' list what there is.",
+      sysprof_format_grouped (store->samples.n, samples), rows->weight_name, duration,
+      selection[0] ? " " : "", selection);
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the documents promise: that links lead somewhere, and that manuals and programs know the same options.
+
+usage: test-docs.py SOURCE_DIR PROGRAM...
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+PROGRAMS = [pathlib.Path(sys.argv.pop(1)) for _ in sys.argv[1:]]
+PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/*.md')])
+
+
+def options_of_manual(program):
+    text = (ROOT / 'docs' / 'man' / f'{program.name}.1').read_text()
+    return set(re.findall(r'--[a-z][a-z-]+', text.replace('\\-', '-')))
+
+
+class Documents(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        n_links = 0
+        for page in PAGES:
+            for target in re.findall(r'\]\(([^)#\s]+)[^)]*\)', page.read_text()):
+                if not target.startswith(('http:', 'https:')):
+                    n_links += 1
+                    self.assertTrue((page.parent / target).exists(), f'{page.name}: {target}')
+        self.assertGreater(n_links, 10)
+
+    def test_pictures_are_small(self):
+        pictures = [p for p in (ROOT / 'docs').rglob('*') if p.suffix in ('.png', '.svg')]
+        self.assertNotEqual(pictures, [])
+        for picture in pictures:
+            self.assertLess(picture.stat().st_size, 300_000, picture.name)
+
+    def test_manuals_know_all_options(self):
+        for program in PROGRAMS:
+            text = subprocess.run([program, '--help'], stdout=subprocess.PIPE, check=True).stdout.decode()
+            options = set(re.findall(r'(?m)^ +(?:-\w, )?(--[a-z][a-z-]+)', text)) - {'--help', '--help-all'}
+            self.assertGreater(len(options), 1)
+            self.assertEqual(sorted(options - options_of_manual(program)), [], f'not in the manual of {program.name}')
+
+    def test_manuals_promise_no_other_options(self):
+        for program in PROGRAMS:
+            names = program.read_bytes()  # not run: a recorder would record
+            for option in sorted(options_of_manual(program) - {'--help'}):
+                self.assertTrue(option[2:].encode() + b'\0' in names, f'{program.name} does not know {option}')
+
+
+if __name__ == '__main__':
+    if not PROGRAMS:
+        sys.exit('usage: test-docs.py SOURCE_DIR PROGRAM...')
+    unittest.main()

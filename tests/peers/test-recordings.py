@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Real recordings cross over, both ways, to Debian's sysprof 3.46: ours are read by its library frame by frame and joined by
+its --merge, those that it recorded are opened by our programs.
+
+What is right is what tests/capture/syscap.py finds, a decoder written from the description of the format.
+
+usage: test-recordings.py WITH_DEBIAN_RECORDER SYSPROF_CLI SYSPROF_REPORT SYSPROF_CAT BUSY DUMP TARGET PEER_DUMP PEER_TARGET
+"""
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import frames
+import syscap
+
+RECORDER, CLI, REPORT, CAT, BUSY, DUMP, TARGET, PEER_DUMP, PEER_TARGET = sys.argv[1:10]
+del sys.argv[1:10]
+PEER_CLI = '/usr/bin/sysprof-cli'
+LONGEST = 16384  # bytes of a frame that every reader of recordings takes
+# Two programs that say the same through the ring, and a known user of CPU time.
+WORK = '"$1" all && "$2" all && "$3" 0.5'
+SAID = {'mark': 4, 'log': 2, 'allocation': 2, 'ctrdef': 1, 'ctrset': 1}
+
+
+def decode(path):
+    with open(path, 'rb') as f:
+        capture = syscap.decode(f.read())
+    assert capture.rest == 0, f'{path}: {capture.rest} bytes behind the last frame'
+    return capture
+
+
+def report(path, view, *options):
+    result = subprocess.run([REPORT, view, '--format', 'json', '--limit', '0', *options, path], capture_output=True, check=True)
+    return json.loads(result.stdout)
+
+
+def made_of(capture):
+    """Number of frames by type, but for those which our joins make anew: names of addresses, tables of symbols."""
+    return collections.Counter(f['type'] for f in capture.frames
+                               if f['type'] != 'jitmap' and f.get('path') != '__symbols__')
+
+
+def comparable(frame):
+    """What the peer's join leaves as it is: it numbers counters anew, and knows of no build ids."""
+    frame = {k: v for k, v in frame.items() if k not in ('at', 'len', 'build_id')}
+    if frame['type'] == 'ctrset':
+        frame['values'] = [v for _, v in frame['values']]
+    for counter in frame.get('counters', ()):
+        counter.pop('id')
+    return json.dumps(frame, sort_keys=True, default=bytes.hex)
+
+
+class Case(unittest.TestCase):
+    def folder(self):
+        folder = tempfile.TemporaryDirectory(prefix='sysprof-peers-')
+        self.addCleanup(folder.cleanup)
+        return folder.name
+
+    def check_decoders_agree(self, path):
+        """Both libraries read what the independent decoder finds; returns that."""
+        capture = decode(path)
+        expected = [frames.as_dumped(f) for f in capture.frames]
+        for dump in PEER_DUMP, DUMP:
+            header, found = frames.dump(dump, path)
+            self.assertEqual((header['begin'], len(found)), (capture.time, len(expected)), dump)
+            for theirs, ours in zip(found, expected):
+                self.assertEqual(theirs, ours, dump)
+        return capture
+
+
+class Ours(Case):
+    def record(self, name='a', *options):
+        path = os.path.join(self.folder(), name)
+        subprocess.run([CLI, '--quiet', *options, '-o', path, '--', BUSY, '0.3'], check=True, stdout=subprocess.DEVNULL)
+        return path
+
+    def test_peer_reads_every_frame(self):
+        path = self.record()
+        capture = self.check_decoders_agree(path)
+        counts = capture.counts()
+        for kind in ('sample', 'map', 'process', 'fork', 'exit', 'ctrdef', 'ctrset', 'metadata', 'file'):
+            self.assertGreater(counts.get(kind, 0), 0, kind)
+        self.assertLessEqual(max(f['len'] for f in capture.frames), LONGEST)
+
+    def join(self, program, *paths):
+        merged = os.path.join(self.folder(), 'merged')
+        with open(merged, 'wb') as out:
+            subprocess.run([program, '--merge', *paths], stdout=out, check=True)
+        return merged
+
+    @unittest.skipIf(shutil.which(PEER_CLI) is None, 'sysprof-cli is not installed')
+    def test_peer_joins_them(self):
+        paths = [self.record(), self.record()]
+        merged = self.join(PEER_CLI, *paths)
+        joined = self.check_decoders_agree(merged)
+        expected = collections.Counter(comparable(f) for path in paths for f in decode(path).frames)
+        found = collections.Counter(comparable(f) for f in joined.frames)
+        self.assertEqual(list(expected - found), [])
+        self.assertEqual(list(found - expected), [])
+        self.check_functions(merged, paths)
+
+    def test_peer_reads_what_we_join(self):
+        paths = [self.record(), self.record()]
+        merged = self.join(CLI, *paths)
+        expected = collections.Counter()
+        for path in paths:
+            expected += made_of(decode(path))
+        self.assertEqual(made_of(self.check_decoders_agree(merged)), expected)
+        self.check_functions(merged, paths)
+
+    def check_functions(self, merged, paths):
+        """What the program did is found again, by its names."""
+        def samples(path):
+            return {row['symbol']: row['self'] for row in report(path, 'functions', '--process', 'busy')['rows']
+                    if row['binary'] == 'busy'}
+
+        found, expected = samples(merged), [samples(path) for path in paths]
+        for name in ('heavy_work', 'light_work', 'nested_work', 'child_work'):
+            self.assertEqual(found[name], sum(one[name] for one in expected), name)
+
+
+class Theirs(Case):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix='sysprof-peers-')
+        cls.addClassCleanup(folder.cleanup)
+        cls.path = os.path.join(folder.name, 'theirs')
+        result = subprocess.run([RECORDER, PEER_CLI, '-f', cls.path, '--', 'sh', '-c', WORK, 'sh', TARGET, PEER_TARGET, BUSY],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if result.returncode == 77:
+            raise unittest.SkipTest(result.stderr)
+        if result.returncode != 0:
+            raise AssertionError(result.stderr)
+
+    def test_both_libraries_read_every_frame(self):
+        counts = self.check_decoders_agree(self.path).counts()
+        # Without rights it records no samples and exits 0.
+        self.assertGreater(counts.get('sample', 0), 100)
+        for kind in ('map', 'process', *SAID):
+            self.assertGreater(counts.get(kind, 0), 0, kind)
+
+    def test_programs_of_both_libraries_are_recorded(self):
+        said = collections.defaultdict(collections.Counter)
+        for frame in decode(self.path).frames:
+            if frame['type'] in SAID and frame['pid'] > 0:
+                said[frame['pid']][frame['type']] += 1
+        self.assertEqual([dict(kinds) for kinds in said.values()], [SAID, SAID])
+
+    def test_report_counts_the_same_frames(self):
+        counts = decode(self.path).counts()
+        shown = report(self.path, 'summary')['capture']['frames']
+        self.assertEqual({kind: n for kind, n in shown.items() if n}, counts)
+        self.assertEqual(sum(row['total'] for row in report(self.path, 'processes')['rows']), counts['sample'])
+        self.assertEqual(len(report(self.path, 'samples')['rows']), counts['sample'])
+
+    def test_report_names_functions(self):
+        rows = {row['symbol']: row for row in report(self.path, 'functions', '--process', 'busy')['rows']}
+        for name in ('heavy_work', 'light_work', 'nested_work', 'child_work'):
+            self.assertGreater(rows[name]['self'], 0, name)
+        self.assertGreater(rows['main']['total'], rows['heavy_work']['self'])
+
+    def test_cat_prints_all_of_it(self):
+        capture = decode(self.path)
+        result = subprocess.run([CAT, self.path], capture_output=True, check=True)
+        text = result.stdout.decode(errors='replace')
+        total = re.search(r'callgraph \{\s*node \{\s*symbol: "All Processes", self: \d+, total: ([\d,]+)', text)
+        self.assertEqual(int(total[1].replace(',', '')), capture.counts()['sample'])
+        for kind, pattern in (('mark', r'^\s*mark \{'), ('metadata', r'^    "[^"]*": "')):
+            self.assertEqual(len(re.findall(pattern, text, re.MULTILINE)), capture.counts().get(kind, 0), kind)
+
+
+if __name__ == '__main__':
+    unittest.main()
