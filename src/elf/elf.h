@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 typedef enum
 {
@@ -137,47 +136,6 @@ typedef struct
 ElfStatus sysprof_elf_image_read_eh_frame (ElfImage *image, ElfFrames *frames);
 /* .debug_frame, unpacked; its address is of no use. */
 ElfStatus sysprof_elf_image_read_debug_frame (ElfImage *image, ElfFrames *frames);
-
-/* --- a child that parses for us, without rights --- */
-
-/* Gives up everything but reading and writing descriptors that it has and more memory, for good. Returns FALSE where
- * the kernel refused; then nothing of a stranger's may be parsed. */
-bool sysprof_elf_confine (void);
-
-/* *Owned* by one thread. */
-typedef struct
-{
-  pid_t pid; /* 0 = not running */
-  int socket;
-} ElfChild;
-
-#define ELF_CHILD_INIT \
-  {                    \
-    .socket = -1       \
-  }
-
-/* Runs in the child, confined and with no descriptor but `socket`; when it returns, the child ends. */
-typedef void (*ElfChildServe) (int socket);
-
-/* Forks: `serve` and what it calls is plain C. FALSE with errno. */
-bool sysprof_elf_child_start (ElfChild *self, ElfChildServe serve);
-void sysprof_elf_child_end (ElfChild *self);
-
-/* The parent's side. All are FALSE when the child is gone; receiving also at the deadline. `fd` is borrowed, -1 = none. The
- * child may have been taken over by a file that it parsed: what it says is checked like the file itself. */
-bool
-sysprof_elf_child_send_request (const ElfChild *self, const void *request, size_t size, int fd);
-bool sysprof_elf_child_send (const ElfChild *self, const void *bytes, size_t size);
-int64_t sysprof_elf_child_deadline (int64_t patience_msec);
-bool sysprof_elf_child_receive (const ElfChild *self,
-                                int64_t deadline_msec,
-                                void *into,
-                                size_t size);
-
-/* The child's. `fd` is taken over; -1 = none came. */
-bool sysprof_elf_child_read_request (int socket, void *request, size_t size, int *fd);
-bool sysprof_elf_child_read (int socket, void *into, size_t size);
-bool sysprof_elf_child_write (int socket, const void *bytes, size_t size);
 
 /* C++, Rust (v0 and legacy, hash cut off) and D; NULL when `name` is not mangled. Free with free().
  * Names over 64 KiB are not tried. */

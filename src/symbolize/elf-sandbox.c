@@ -59,8 +59,8 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int fd)
     default:
       offsets = malloc ((size_t) (request->n_offsets + 1) * sizeof *offsets);
       if (offsets == NULL ||
-          !sysprof_elf_child_read (socket, offsets,
-                                   (size_t) request->n_offsets * sizeof *offsets))
+          !sysprof_confined_child_read (socket, offsets,
+                                        (size_t) request->n_offsets * sizeof *offsets))
         {
           free (offsets);
           return false;
@@ -71,9 +71,10 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int fd)
 
   reply.n_answers = (uint32_t) answers.n;
   reply.text_size = answers.text_size;
-  is_sent = sysprof_elf_child_write (socket, &reply, sizeof reply) &&
-            sysprof_elf_child_write (socket, answers.row, answers.n * sizeof *answers.row) &&
-            sysprof_elf_child_write (socket, answers.text, answers.text_size);
+  is_sent =
+      sysprof_confined_child_write (socket, &reply, sizeof reply) &&
+      sysprof_confined_child_write (socket, answers.row, answers.n * sizeof *answers.row) &&
+      sysprof_confined_child_write (socket, answers.text, answers.text_size);
 
   sysprof_elf_answers_clear (&answers);
   free (offsets);
@@ -87,7 +88,7 @@ serve (int socket)
   Request request;
   int fd;
 
-  while (sysprof_elf_child_read_request (socket, &request, sizeof request, &fd) &&
+  while (sysprof_confined_child_read_request (socket, &request, sizeof request, &fd) &&
          answer_request (&worker, socket, &request, fd))
     continue;
 }
@@ -97,7 +98,7 @@ serve (int socket)
 void
 sysprof_elf_sandbox_clear (ElfSandbox *self)
 {
-  sysprof_elf_child_end (self);
+  sysprof_confined_child_end (self);
 }
 
 static bool
@@ -133,9 +134,9 @@ receive_answers (const ElfSandbox *self,
     .text_size = reply->text_size,
   };
   if (answers->row != NULL && answers->text != NULL &&
-      sysprof_elf_child_receive (self, deadline, answers->row,
-                                 answers->n * sizeof *answers->row) &&
-      sysprof_elf_child_receive (self, deadline, answers->text, answers->text_size) &&
+      sysprof_confined_child_receive (self, deadline, answers->row,
+                                      answers->n * sizeof *answers->row) &&
+      sysprof_confined_child_receive (self, deadline, answers->text, answers->text_size) &&
       is_sound (answers))
     return true;
 
@@ -152,13 +153,13 @@ call (ElfSandbox *self,
       ElfFacts *facts,
       ElfAnswers *answers)
 {
-  int64_t deadline = sysprof_elf_child_deadline (PATIENCE);
+  int64_t deadline = sysprof_confined_child_deadline (PATIENCE);
   Reply reply;
 
   /* The child reads all of it before it answers, so sending ends. */
-  if (!sysprof_elf_child_send_request (self, request, sizeof *request, fd) ||
-      !sysprof_elf_child_send (self, offsets, request->n_offsets * sizeof *offsets) ||
-      !sysprof_elf_child_receive (self, deadline, &reply, sizeof reply))
+  if (!sysprof_confined_child_send_request (self, request, sizeof *request, fd) ||
+      !sysprof_confined_child_send (self, offsets, request->n_offsets * sizeof *offsets) ||
+      !sysprof_confined_child_receive (self, deadline, &reply, sizeof reply))
     goto gone;
   if (reply.status > ELF_IO_ERROR || reply.text_size > MOST_TEXT ||
       reply.n_answers !=
@@ -185,7 +186,7 @@ gone:
 ElfStatus
 sysprof_elf_sandbox_open (ElfSandbox *self, int fd, ElfFacts *facts)
 {
-  if (self->pid == 0 && !sysprof_elf_child_start (self, serve))
+  if (self->pid == 0 && !sysprof_confined_child_start (self, serve))
     return ELF_IO_ERROR;
 
   return call (self, &(Request){ .call = CALL_OPEN }, fd, NULL, facts, NULL);

@@ -6,10 +6,11 @@
 #pragma once
 
 #include "symbolize/elf-worker.h"
+#include "util/util.h"
 
-typedef ElfChild ElfSandbox;
+typedef ConfinedChild ElfSandbox;
 
-#define ELF_SANDBOX_INIT ELF_CHILD_INIT
+#define ELF_SANDBOX_INIT CONFINED_CHILD_INIT
 
 /* The calls of ElfWorker, made in the child, which is started when there is none. Descriptors are borrowed.
  * ELF_CORRUPT: the child died or answered nonsense; the next open() starts a new one. */

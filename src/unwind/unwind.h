@@ -13,6 +13,7 @@
 
 #include "bpf/bpf.h"
 #include "elf/elf.h"
+#include "util/util.h"
 
 /* --- tables --- */
 
@@ -80,12 +81,12 @@ size_t sysprof_unwind_table_block_size (const UnwindTable *table, uint32_t page)
 /* A child without rights that builds tables. *Owned* by one thread. */
 typedef struct
 {
-  ElfChild child;
+  ConfinedChild child;
 } UnwindWorker;
 
 #define UNWIND_WORKER_INIT  \
   {                         \
-    .child = ELF_CHILD_INIT \
+    .child = CONFINED_CHILD_INIT \
   }
 
 /* The table of the file that `fd` (borrowed) reads, as sysprof_unwind_table_build() makes it. Starts the child when there is

@@ -41,7 +41,7 @@ serve (int socket)
   uint8_t request;
   int fd;
 
-  while (sysprof_elf_child_read_request (socket, &request, sizeof request, &fd))
+  while (sysprof_confined_child_read_request (socket, &request, sizeof request, &fd))
     {
       UnwindTable table = { 0 };
       Reply reply = { 0 };
@@ -51,8 +51,8 @@ serve (int socket)
       reply.size = table.size;
       if (fd >= 0)
         (void) close (fd); /* it was only read */
-      is_sent = sysprof_elf_child_write (socket, &reply, sizeof reply) &&
-                sysprof_elf_child_write (socket, table.bytes, table.size);
+      is_sent = sysprof_confined_child_write (socket, &reply, sizeof reply) &&
+                sysprof_confined_child_write (socket, table.bytes, table.size);
       sysprof_unwind_table_clear (&table);
       if (!is_sent)
         return;
@@ -62,11 +62,14 @@ serve (int socket)
 /* --- the parent --- */
 
 static bool
-receive_table (const ElfChild *child, int64_t deadline, const Reply *reply, UnwindTable *table)
+receive_table (const ConfinedChild *child,
+               int64_t deadline,
+               const Reply *reply,
+               UnwindTable *table)
 {
   uint8_t *bytes = malloc (reply->size);
 
-  if (bytes == NULL || !sysprof_elf_child_receive (child, deadline, bytes, reply->size))
+  if (bytes == NULL || !sysprof_confined_child_receive (child, deadline, bytes, reply->size))
     {
       free (bytes);
       return false;
@@ -77,15 +80,15 @@ receive_table (const ElfChild *child, int64_t deadline, const Reply *reply, Unwi
 ElfStatus
 sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
 {
-  int64_t deadline = sysprof_elf_child_deadline (PATIENCE);
+  int64_t deadline = sysprof_confined_child_deadline (PATIENCE);
   uint8_t request = 1;
   Reply reply;
 
-  if (self->child.pid == 0 && !sysprof_elf_child_start (&self->child, serve))
+  if (self->child.pid == 0 && !sysprof_confined_child_start (&self->child, serve))
     return ELF_IO_ERROR;
 
-  if (!sysprof_elf_child_send_request (&self->child, &request, sizeof request, fd) ||
-      !sysprof_elf_child_receive (&self->child, deadline, &reply, sizeof reply) ||
+  if (!sysprof_confined_child_send_request (&self->child, &request, sizeof request, fd) ||
+      !sysprof_confined_child_receive (&self->child, deadline, &reply, sizeof reply) ||
       reply.status > ELF_IO_ERROR || (reply.status == ELF_OK) != (reply.size > 0) ||
       reply.size > MOST_BYTES ||
       (reply.status == ELF_OK && !receive_table (&self->child, deadline, &reply, table)))
@@ -100,5 +103,5 @@ sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
 void
 sysprof_unwind_worker_clear (UnwindWorker *self)
 {
-  sysprof_elf_child_end (&self->child);
+  sysprof_confined_child_end (&self->child);
 }

@@ -5,6 +5,7 @@
  *   errors.h    the error domain SYSPROF_ERROR; messages from errno
  *   autofd.h    descriptors that close with their scope
  *   arena.h     memory that is freed all at once
+ *   confined-child.h  a child without rights that parses for us
  *   intern.h    string to id and back
  *   closest.h   what a mistyped word may have meant
  *   text.h      bounded cursor over a text from an untrusted source
@@ -18,6 +19,7 @@
 
 #include "util/arena.h"
 #include "util/autofd.h"
+#include "util/confined-child.h"
 #include "util/closest.h"
 #include "util/errors.h"
 #include "util/intern.h"

@@ -116,7 +116,7 @@ test_step (const void *data)
 
   if (child == 0)
     {
-      if (!sysprof_elf_confine ())
+      if (!sysprof_confine ())
         _exit (2);
       steps[step].step ();
       _exit (0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "elf/elf.h"
+#include "util/confined-child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 /* --- the child --- */
 
 bool
-sysprof_elf_child_read (int socket, void *into, size_t size)
+sysprof_confined_child_read (int socket, void *into, size_t size)
 {
   uint8_t *at = into;
 
@@ -37,7 +37,7 @@ sysprof_elf_child_read (int socket, void *into, size_t size)
 }
 
 bool
-sysprof_elf_child_write (int socket, const void *bytes, size_t size)
+sysprof_confined_child_write (int socket, const void *bytes, size_t size)
 {
   const uint8_t *at = bytes;
 
@@ -56,7 +56,7 @@ sysprof_elf_child_write (int socket, const void *bytes, size_t size)
 }
 
 bool
-sysprof_elf_child_read_request (int socket, void *request, size_t size, int *fd)
+sysprof_confined_child_read_request (int socket, void *request, size_t size, int *fd)
 {
   union
   {
@@ -102,13 +102,13 @@ warm_up (void)
 }
 
 _Noreturn static void
-run (int socket, ElfChildServe serve)
+run (int socket, ConfinedChildServe serve)
 {
   /* Nothing of the parent's but the socket: its other descriptors may be able to sample the whole machine. */
   if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
     _exit (1);
   warm_up ();
-  if (!sysprof_elf_confine ())
+  if (!sysprof_confine ())
     _exit (1);
 
   serve (0);
@@ -118,7 +118,7 @@ run (int socket, ElfChildServe serve)
 /* --- the parent --- */
 
 bool
-sysprof_elf_child_start (ElfChild *self, ElfChildServe serve)
+sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve)
 {
   int sockets[2];
 
@@ -134,14 +134,14 @@ sysprof_elf_child_start (ElfChild *self, ElfChildServe serve)
   if (self->pid < 0)
     {
       self->pid = 0;
-      sysprof_elf_child_end (self);
+      sysprof_confined_child_end (self);
       return false;
     }
   return true;
 }
 
 void
-sysprof_elf_child_end (ElfChild *self)
+sysprof_confined_child_end (ConfinedChild *self)
 {
   if (self->socket >= 0)
     (void) close (self->socket); /* nothing of value is in flight */
@@ -152,7 +152,7 @@ sysprof_elf_child_end (ElfChild *self)
         continue;
     }
 
-  *self = (ElfChild) ELF_CHILD_INIT;
+  *self = (ConfinedChild) CONFINED_CHILD_INIT;
 }
 
 static int64_t
@@ -165,13 +165,13 @@ now_msec (void)
 }
 
 int64_t
-sysprof_elf_child_deadline (int64_t patience_msec)
+sysprof_confined_child_deadline (int64_t patience_msec)
 {
   return now_msec () + patience_msec;
 }
 
 static bool
-wait_for_child (const ElfChild *self, int64_t deadline_msec)
+wait_for_child (const ConfinedChild *self, int64_t deadline_msec)
 {
   struct pollfd readable = { .fd = self->socket, .events = POLLIN };
 
@@ -187,7 +187,10 @@ wait_for_child (const ElfChild *self, int64_t deadline_msec)
 }
 
 bool
-sysprof_elf_child_receive (const ElfChild *self, int64_t deadline_msec, void *into, size_t size)
+sysprof_confined_child_receive (const ConfinedChild *self,
+                                int64_t deadline_msec,
+                                void *into,
+                                size_t size)
 {
   uint8_t *at = into;
 
@@ -209,7 +212,10 @@ sysprof_elf_child_receive (const ElfChild *self, int64_t deadline_msec, void *in
 }
 
 bool
-sysprof_elf_child_send_request (const ElfChild *self, const void *request, size_t size, int fd)
+sysprof_confined_child_send_request (const ConfinedChild *self,
+                                     const void *request,
+                                     size_t size,
+                                     int fd)
 {
   union
   {
@@ -235,7 +241,7 @@ sysprof_elf_child_send_request (const ElfChild *self, const void *request, size_
 }
 
 bool
-sysprof_elf_child_send (const ElfChild *self, const void *bytes, size_t size)
+sysprof_confined_child_send (const ConfinedChild *self, const void *bytes, size_t size)
 {
   const uint8_t *at = bytes;
 

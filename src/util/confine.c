@@ -5,7 +5,7 @@
  * What stays allowed can only use descriptors that the child has been handed, take and give back memory that is
  * not executable, and end. Anything else kills it. */
 
-#include "elf/elf.h"
+#include "util/confined-child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -157,7 +157,7 @@ filter_system_calls (void)
 #endif
 
 bool
-sysprof_elf_confine (void)
+sysprof_confine (void)
 {
   return prctl (PR_SET_PDEATHSIG, SIGKILL) == 0 && set_limits () && become_nobody () &&
          prctl (PR_SET_DUMPABLE, 0) == 0 && prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A child that parses strangers' files for us, without rights: it has the descriptors it is handed, and can reach nothing
+ * else. Plain C. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Gives up everything but reading and writing descriptors that it has and more memory, for good. Returns FALSE where
+ * the kernel refused; then nothing of a stranger's may be parsed. */
+bool sysprof_confine (void);
+
+/* *Owned* by one thread. */
+typedef struct
+{
+  pid_t pid; /* 0 = not running */
+  int socket;
+} ConfinedChild;
+
+#define CONFINED_CHILD_INIT \
+  {                         \
+    .socket = -1            \
+  }
+
+/* Runs in the child, confined and with no descriptor but `socket`; when it returns, the child ends. */
+typedef void (*ConfinedChildServe) (int socket);
+
+/* Forks: `serve` and what it calls is plain C. FALSE with errno. */
+bool sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve);
+void sysprof_confined_child_end (ConfinedChild *self);
+
+/* The parent's side. All are FALSE when the child is gone; receiving also at the deadline. `fd` is borrowed, -1 = none. The
+ * child may have been taken over by a file that it parsed: what it says is checked like the file itself. */
+bool sysprof_confined_child_send_request (const ConfinedChild *self,
+                                          const void *request,
+                                          size_t size,
+                                          int fd);
+bool sysprof_confined_child_send (const ConfinedChild *self, const void *bytes, size_t size);
+int64_t sysprof_confined_child_deadline (int64_t patience_msec);
+bool sysprof_confined_child_receive (const ConfinedChild *self,
+                                     int64_t deadline_msec,
+                                     void *into,
+                                     size_t size);
+
+/* The child's. `fd` is taken over; -1 = none came. */
+bool sysprof_confined_child_read_request (int socket, void *request, size_t size, int *fd);
+bool sysprof_confined_child_read (int socket, void *into, size_t size);
+bool sysprof_confined_child_write (int socket, const void *bytes, size_t size);
