@@ -496,6 +496,32 @@ walk_stack (struct bpf_perf_event_data *context,
   return walk.state.reason;
 }
 
+#ifdef WALK_WITH_TRUTH
+#  include "../../tests/bpf/truth.h"
+
+/* For a test: the program's own list of its functions, copied in the same moment. */
+static __always_inline uint32_t
+add_truth (WalkInput *scratch, const struct task_struct *task)
+{
+  uint64_t list = TRUTH_AT ((uint32_t) task->pid);
+  uint32_t n = scratch->record.n;
+  uint64_t skipped;
+  TruthCopy *copy;
+
+  WALK_KEEP (n);
+  if (n > WALK_MOST_ADDRESSES - sizeof *copy / 8)
+    return 0;
+  copy = (TruthCopy *) (void *) &scratch->record.address[n];
+  copy->head.n = 0;
+  if (bpf_probe_read_user (&copy->head, sizeof copy->head, (const void *) list) != 0)
+    return sizeof *copy;
+  skipped = copy->head.n > TRUTH_COPIED ? copy->head.n - TRUTH_COPIED : 0;
+  (void) bpf_probe_read_user (copy->id, sizeof copy->id,
+                              (const void *) (list + sizeof (TruthHead) + 2 * skipped));
+  return sizeof *copy;
+}
+#endif
+
 SEC ("perf_event")
 int
 sysprof_walk (struct bpf_perf_event_data *context)
@@ -516,6 +542,10 @@ sysprof_walk (struct bpf_perf_event_data *context)
   scratch->record.used = 0;
   scratch->record.reason = (uint8_t) walk_stack (context, task, scratch, &rest_size);
 
+#ifdef WALK_WITH_TRUTH
+  scratch->record.used &= (uint8_t) ~WALK_HAS_REST;
+  rest_size = add_truth (scratch, task);
+#endif
   size = (WALK_RECORD_SIZE (scratch->record.n) + rest_size) & 0xffff;
   bpf_perf_event_output (context, &walk_events, BPF_F_CURRENT_CPU, &scratch->record, size);
   return 0;
