@@ -448,7 +448,9 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
   uint32_t rule;
   bool has_bx;
 
-  if (!walk_find_mapping (state, input, address))
+  /* Most callers are in the same file. */
+  if (address - state->mapping.start >= state->mapping.end - state->mapping.start &&
+      !walk_find_mapping (state, input, address))
     return walk_stop (state, WALK_NO_MAPPING);
   if (state->mapping.n_pages == 0 && state->mapping.first_page == MAPPING_PENDING)
     return walk_stop (state, WALK_NO_TABLE);

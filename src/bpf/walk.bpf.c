@@ -79,7 +79,7 @@ typedef struct
 struct WalkInput
 {
   uint64_t window_start;
-  uint64_t window_end; /* = start: nothing read */
+  uint64_t window_size; /* bytes; 0 = nothing was read */
   uint64_t window[WINDOW_WORDS];
   uint64_t registers[N_REGISTERS];
   uint64_t second; /* for which `budget` is */
@@ -141,39 +141,39 @@ const volatile uint32_t walk_most_addresses = WALK_MOST_ADDRESSES;
 /* --- what walk-step.h asks for --- */
 
 __noinline bool
-walk_read_word (WalkInput *input, uint64_t address, uint64_t *word)
+walk_read_anew (WalkInput *input, uint64_t address, uint64_t *word)
 {
-  uint64_t start, offset;
+  uint64_t start;
 
   if (input == 0 || word == 0)
     return false;
-
-  offset = address - input->window_start;
-  if ((address & 7) == 0 && offset < input->window_end - input->window_start)
-    {
-      *word = input->window[offset >> 3 & (WINDOW_WORDS - 1)];
-      return true;
-    }
 
   start = address - WINDOW_BELOW;
   if ((address & 7) == 0 &&
       bpf_probe_read_user (input->window, sizeof input->window, (const void *) start) == 0)
     {
       input->window_start = start;
-      input->window_end = start + sizeof input->window;
+      input->window_size = sizeof input->window;
       *word = input->window[WINDOW_BELOW / 8];
       return true;
     }
 
   /* Near the end of a stack, or where the next page is not there. */
-  input->window_end = input->window_start = 0;
+  input->window_size = 0;
   return bpf_probe_read_user (word, sizeof *word, (const void *) address) == 0;
 }
 
 static __always_inline bool
 walk_read (WalkInput *input, uint64_t address, uint64_t *word)
 {
-  return walk_read_word (input, address, word);
+  uint64_t offset = address - input->window_start;
+
+  if ((address & 7) == 0 && offset < input->window_size)
+    {
+      *word = input->window[offset >> 3 & (WINDOW_WORDS - 1)];
+      return true;
+    }
+  return walk_read_anew (input, address, word);
 }
 
 static __always_inline const uint8_t *
@@ -467,7 +467,7 @@ walk_stack (struct bpf_perf_event_data *context,
 
   scratch->record.address[0] = registers[IP];
   scratch->record.n = 1;
-  scratch->window_start = scratch->window_end = 0;
+  scratch->window_size = 0;
   walk.state.ip = registers[IP];
   walk.state.sp = registers[SP];
   walk.state.fp = registers[BP];
