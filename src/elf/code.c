@@ -211,12 +211,13 @@ sysprof_elf_image_read_eh_frame (ElfImage *image, ElfFrames *frames)
 }
 
 ElfStatus
-sysprof_elf_image_read_debug_frame (ElfImage *image, ElfFrames *frames)
+sysprof_elf_image_read_named (ElfImage *image, const char *name, ElfFrames *frames)
 {
-  const ElfSection *section = sysprof_elf_image_find_section (image, ".debug_frame");
+  const ElfSection *section = sysprof_elf_image_find_section (image, name);
 
   *frames = (ElfFrames){ 0 };
   if (section == NULL)
     return ELF_ABSENT;
+  frames->address = section->address;
   return sysprof_elf_image_read_section (image, section, &frames->bytes, &frames->size);
 }

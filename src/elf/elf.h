@@ -134,8 +134,8 @@ typedef struct
 /* .eh_frame: by its section header, else through the segment PT_GNU_EH_FRAME, then up to the end of the segment that
  * holds it. ELF_ABSENT without either. */
 ElfStatus sysprof_elf_image_read_eh_frame (ElfImage *image, ElfFrames *frames);
-/* .debug_frame, unpacked; its address is of no use. */
-ElfStatus sysprof_elf_image_read_debug_frame (ElfImage *image, ElfFrames *frames);
+/* Another section by its name, unpacked: .debug_frame, .gopclntab. */
+ElfStatus sysprof_elf_image_read_named (ElfImage *image, const char *name, ElfFrames *frames);
 
 /* C++, Rust (v0 and legacy, hash cut off) and D; NULL when `name` is not mangled. Free with free().
  * Names over 64 KiB are not tried. */

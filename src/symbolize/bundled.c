@@ -249,6 +249,7 @@ typedef struct
   uint32_t pid;
   uint64_t address;
   uint64_t link_address;
+  uint64_t function; /* link-time address of its first byte; 0 = unknown */
   UnnamedReason reason;
   bool is_entry;
 } UnnamedLine;
@@ -278,8 +279,18 @@ parse_line (Text line, UnnamedLine *unnamed)
 
   unnamed->pid = (uint32_t) pid;
   unnamed->reason = sysprof_unnamed_reason_from_word (word);
-  unnamed->is_entry =
-      sysprof_text_next_word (&line, &word) && sysprof_text_equal (word, "entry");
+  unnamed->is_entry = false;
+  unnamed->function = 0;
+  while (sysprof_text_next_word (&line, &word))
+    if (sysprof_text_equal (word, "entry"))
+      unnamed->is_entry = true;
+    else if (sysprof_text_equal (word, "function"))
+      {
+        /* No function begins behind what is in it. */
+        if (!sysprof_text_skip (&line, " ") || !sysprof_text_hex (&line, &unnamed->function) ||
+            unnamed->function > unnamed->link_address)
+          return false;
+      }
   return unnamed->reason != UNNAMED_NOT && unnamed->reason < N_UNNAMED;
 }
 
@@ -306,6 +317,7 @@ use_unnamed (Symbolization *self, GBytes *bytes)
     {
       UnnamedLine key = { .address = addresses->address[address] };
       const UnnamedLine *found;
+      UnnamedAnswer answer;
 
       if (addresses->kind[address] != ADDRESS_USER ||
           !sysprof_symbolization_is_open (self, address))
@@ -315,8 +327,14 @@ use_unnamed (Symbolization *self, GBytes *bytes)
       if (found == NULL)
         continue;
 
-      sysprof_symbolization_explain (self, address, found->reason, found->link_address,
-                                     found->is_entry);
+      answer = (UnnamedAnswer){
+        .reason = found->reason,
+        .link_address = found->link_address,
+        .is_entry = found->is_entry,
+      };
+      if (found->function != 0)
+        answer.start = found->address - (found->link_address - found->function);
+      sysprof_symbolization_explain (self, address, &answer);
       self->is_told[address] = true;
     }
 }

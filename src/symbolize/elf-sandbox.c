@@ -114,7 +114,7 @@ is_sound (const ElfAnswers *answers)
       if (answer->name >= answers->text_size || answer->demangled >= answers->text_size ||
           answer->is_entry > 1)
         return false;
-      if (answer->name != 0 &&
+      if ((answer->name != 0 || answer->end != 0) &&
           (answer->link_address < answer->start || answer->link_address >= answer->end))
         return false;
     }

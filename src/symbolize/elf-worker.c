@@ -181,6 +181,17 @@ name_answer (Builder *builder,
   return is_kept;
 }
 
+/* Where nobody named the function its bounds may be known all the same. */
+static void
+describe_nameless (const ElfWorker *self, ElfAnswer *answer)
+{
+  answer->is_entry =
+      sysprof_elf_image_is_entry (self->image, self->symbols, answer->link_address);
+  if (sysprof_elf_image_function_bounds (self->image, answer->link_address, &answer->start,
+                                         &answer->end) != ELF_OK)
+    answer->start = answer->end = 0;
+}
+
 ElfStatus
 sysprof_elf_worker_resolve (ElfWorker *self,
                             const uint64_t *offsets,
@@ -203,8 +214,7 @@ sysprof_elf_worker_resolve (ElfWorker *self,
                                                &answer->link_address) != ELF_OK)
         continue;
       if (!find_symbol (self, answer->link_address, &symbol))
-        answer->is_entry =
-            sysprof_elf_image_is_entry (self->image, self->symbols, answer->link_address);
+        describe_nameless (self, answer);
       else if (!name_answer (&builder, &symbol, i > 0 ? answer - 1 : NULL, answer))
         goto failed;
     }

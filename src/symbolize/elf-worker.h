@@ -21,7 +21,7 @@ typedef struct
 typedef struct
 {
   uint64_t link_address; /* of the offset; 0 = in no segment */
-  uint64_t start;        /* of the function, link-time; 0 and 0 = not named */
+  uint64_t start;        /* of the function, link-time; 0 and 0 = unknown */
   uint64_t end;
   uint32_t name;      /* offsets into ElfAnswers.text; 0 = none */
   uint32_t demangled; /* 0 = as `name` */

@@ -232,12 +232,31 @@ use_answer (Symbolization *self,
 }
 
 static void
+explain_answer (Symbolization *self,
+                AddressId address,
+                const ElfAnswer *answer,
+                UnnamedReason reason)
+{
+  uint64_t at = sysprof_symbolization_lookup_address (self, address);
+  UnnamedAnswer unnamed = { .reason = reason, .is_entry = answer->is_entry };
+
+  if (answer->link_address != 0)
+    unnamed.link_address =
+        answer->link_address + (self->store->addresses.is_return[address] != 0);
+  if (answer->end != 0)
+    {
+      unnamed.start = at - (answer->link_address - answer->start);
+      unnamed.end = at + (answer->end - answer->link_address);
+    }
+  sysprof_symbolization_explain (self, address, &unnamed);
+}
+
+static void
 use_answers (Symbolization *self,
              const FileBatch *batch,
              const ElfAnswers *answers,
              bool has_symbols)
 {
-  const AddressTable *addresses = &self->store->addresses;
   uint32_t at = 0;
 
   for (uint32_t i = 0; i < batch->n_items; i++)
@@ -252,12 +271,8 @@ use_answers (Symbolization *self,
       if (answer->name != 0)
         use_answer (self, batch, item, answer, answers->text);
       else
-        sysprof_symbolization_explain (
-            self, item->address, has_symbols ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS,
-            answer->link_address == 0
-                ? 0
-                : answer->link_address + (addresses->is_return[item->address] != 0),
-            answer->is_entry);
+        explain_answer (self, item->address, answer,
+                        has_symbols ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS);
     }
 }
 
@@ -265,7 +280,8 @@ static void
 explain_all (Symbolization *self, const FileBatch *batch, UnnamedReason reason)
 {
   for (uint32_t i = 0; i < batch->n_items; i++)
-    sysprof_symbolization_explain (self, batch->items[i].address, reason, 0, false);
+    sysprof_symbolization_explain (self, batch->items[i].address,
+                                   &(UnnamedAnswer){ .reason = reason });
 }
 
 static void

@@ -294,6 +294,7 @@ sysprof_symbol_table_pack_unnamed (const SymbolTable *table, const Store *store)
 {
   const AddressTable *addresses = &store->addresses;
   GString *text = g_string_new (NULL);
+  uint64_t link_address, start;
 
   for (AddressId address = 1; address < addresses->n; address++)
     {
@@ -303,12 +304,17 @@ sysprof_symbol_table_pack_unnamed (const SymbolTable *table, const Store *store)
           addresses->mapping[address] == 0)
         continue;
 
-      g_string_append_printf (text, "%u %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %s%s\n",
+      link_address = sysprof_symbol_table_get_link_address (table, address);
+      start = table->function_start[address];
+      g_string_append_printf (text, "%u %" G_GINT64_MODIFIER "x %" G_GINT64_MODIFIER "x %s%s",
                               (uint32_t) store->processes.row[addresses->process[address]].pid,
-                              addresses->address[address],
-                              sysprof_symbol_table_get_link_address (table, address),
+                              addresses->address[address], link_address,
                               sysprof_unnamed_reason_word ((UnnamedReason) symbol->reason),
                               symbol->is_entry ? " entry" : "");
+      if (link_address != 0 && start != 0)
+        g_string_append_printf (text, " function %" G_GINT64_MODIFIER "x",
+                                link_address - (addresses->address[address] - start));
+      g_string_append_c (text, '\n');
     }
 
   if (text->len == 0)

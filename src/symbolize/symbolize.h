@@ -8,7 +8,8 @@
  *   … symbols->row[s].name …
  *
  * Default chain: bundled table, kernel symbols, JIT names, ELF files. The first answer wins. Where nobody
- * answers, the address gets a symbol of its own, "[libfoo.so+0x1234]" (link-time address where the file
+ * answers, the address gets a symbol of its own: "[libfoo.so:0x1234]" where the function is known that begins there, else
+ * "[libfoo.so+0x1234]" (link-time address where the file
  * could be read, else file offset), with the reason why.
  *
  * The table is *frozen* once it is returned. */

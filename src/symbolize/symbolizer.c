@@ -96,16 +96,16 @@ sysprof_symbolization_name (Symbolization *self, AddressId address, const Symbol
 void
 sysprof_symbolization_explain (Symbolization *self,
                                AddressId address,
-                               UnnamedReason reason,
-                               uint64_t link_address,
-                               bool is_entry)
+                               const UnnamedAnswer *answer)
 {
   if (self->is_told[address])
     return;
 
-  self->reason[address] = (uint8_t) reason;
-  self->link_address[address] = link_address;
-  self->is_entry[address] = is_entry;
+  self->reason[address] = (uint8_t) answer->reason;
+  self->link_address[address] = answer->link_address;
+  self->is_entry[address] = answer->is_entry;
+  self->table->function_start[address] = answer->start;
+  self->table->function_end[address] = answer->end;
 }
 
 /* --- addresses that nobody named --- */
@@ -202,6 +202,7 @@ give_own_name (Symbolization *self, AddressId address)
   const char *place = place_name (self->store, address, buffer);
   const char *path = sysprof_store_string (self->store, mapping->path);
   uint64_t offset = self->link_address[address];
+  uint64_t start = self->table->function_start[address];
   g_autofree char *name = NULL;
   Symbol symbol;
 
@@ -213,6 +214,10 @@ give_own_name (Symbolization *self, AddressId address)
                                                               : addresses->address[address];
   if (addresses->kind[address] == ADDRESS_UNMAPPED)
     name = g_strdup ("[unmapped]");
+  /* All of a function is one entry, where it is known to be one. */
+  else if (place != NULL && self->link_address[address] != 0 && start != 0)
+    name = g_strdup_printf ("[%s:0x%" G_GINT64_MODIFIER "x]", place,
+                            offset - (addresses->address[address] - start));
   else if (place != NULL)
     name = g_strdup_printf ("[%s+0x%" G_GINT64_MODIFIER "x]", place, offset);
   else

@@ -53,12 +53,21 @@ typedef struct
 void
 sysprof_symbolization_name (Symbolization *self, AddressId address, const SymbolAnswer *answer);
 
-/* Why there is no name, unless the capture told. `link_address` may be 0. */
+/* What is known of an address without a name. */
+typedef struct
+{
+  UnnamedReason reason;
+  uint64_t link_address; /* 0 = unknown */
+  uint64_t
+      start; /* of the function, by the call-frame table, in terms of AddressTable.address; 0 = unknown */
+  uint64_t end;
+  bool is_entry;
+} UnnamedAnswer;
+
+/* Why there is no name, unless the capture told. */
 void sysprof_symbolization_explain (Symbolization *self,
                                     AddressId address,
-                                    UnnamedReason reason,
-                                    uint64_t link_address,
-                                    bool is_entry);
+                                    const UnnamedAnswer *answer);
 
 static inline bool
 sysprof_symbolization_is_open (const Symbolization *self, AddressId address)

@@ -4,6 +4,7 @@
  * either for the code between. */
 
 #include "unwind/cfi.h"
+#include "unwind/go.h"
 #include "unwind/known-code.h"
 #include "unwind/table.h"
 
@@ -20,6 +21,7 @@ typedef struct
 {
   Cfi eh;
   Cfi debug;
+  GoTable go;
   size_t next_eh;
   size_t next_debug;
   TableBuilder *builder;
@@ -52,13 +54,19 @@ peek (const Cfi *cfi, size_t *next, uint64_t from)
 static void
 add_gap (Build *self, uint64_t start, uint64_t end)
 {
+  uint64_t covered;
+
   if (start == end ||
       (end - start <= MOST_PADDING && sysprof_table_builder_rule (self->builder) != RULE_NONE))
     return;
 
   sysprof_table_builder_add (self->builder, start, RULE_NONE);
-  if (sysprof_known_code_in_gap (self->image, start, end, add_row, self))
+  covered = sysprof_go_table_run (&self->go, start, end, add_row, self);
+  if (covered > 0)
+    self->header.sources |= UNWIND_SOURCE_GO;
+  else if (sysprof_known_code_in_gap (self->image, start, end, add_row, self))
     self->header.sources |= UNWIND_SOURCE_CODE;
+  self->header.covered_size += covered;
 }
 
 /* Where the next function begins that begins behind `start`. */
@@ -172,11 +180,18 @@ sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable 
   status = open_section (&self.eh, status, &eh_frame, machine, false);
   if (status != ELF_OK)
     goto out;
-  status = sysprof_elf_image_read_debug_frame (debug_image != NULL ? debug_image : image,
-                                               &debug_frame);
-  status = open_section (&self.debug, status, &debug_frame, machine, true);
-  if (status != ELF_OK)
+  status = sysprof_go_table_open (&self.go, image);
+  if (status == ELF_NO_MEMORY)
     goto out;
+  /* Go's own says where stacks end, which its .debug_frame does not. */
+  if (status != ELF_OK)
+    {
+      status = sysprof_elf_image_read_named (debug_image != NULL ? debug_image : image,
+                                             ".debug_frame", &debug_frame);
+      status = open_section (&self.debug, status, &debug_frame, machine, true);
+      if (status != ELF_OK)
+        goto out;
+    }
 
   self.image = image;
   status = add_all (&self, code, n_code);
@@ -195,6 +210,7 @@ out:
   sysprof_table_builder_free (self.builder);
   sysprof_cfi_clear (&self.eh);
   sysprof_cfi_clear (&self.debug);
+  sysprof_go_table_clear (&self.go);
   free (eh_frame.bytes);
   free (debug_frame.bytes);
   return status;

@@ -72,6 +72,15 @@ sysprof_known_code_in_gap (ElfImage *image,
          add_sigreturns (image, start, end, row, data);
 }
 
+bool
+sysprof_known_code_is_sigreturn (ElfImage *image, uint64_t start)
+{
+  uint8_t code[sizeof sigreturn];
+
+  return sysprof_elf_image_peek_code (image, start, code, sizeof code) == ELF_OK &&
+         memcmp (code, sigreturn, sizeof code) == 0;
+}
+
 /* glibc's __start_context: [endbr64;] mov %rbx, %rsp; …; mov (%rsp), %rdi; test %rdi, %rdi. In between it may ask for a shadow
  * stack. It is aligned, small, and has no instructions of its own for unwinding. Reading a few bytes of each such function
  * costs 3 % of the time that a table takes. */

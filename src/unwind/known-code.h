@@ -14,6 +14,9 @@ bool sysprof_known_code_in_gap (ElfImage *image,
                                 CfiRow row,
                                 void *data);
 
+/* Is this the function that a signal handler returns to? */
+bool sysprof_known_code_is_sigreturn (ElfImage *image, uint64_t start);
+
 /* Does a stack made by makecontext() begin in this function? Its rules are those of any function that is called, which
  * it never is. */
 bool sysprof_known_code_is_context_start (ElfImage *image,

@@ -43,6 +43,7 @@ typedef struct
 
 #define UNWIND_SOURCE_EH_FRAME    1u
 #define UNWIND_SOURCE_DEBUG_FRAME 2u
+#define UNWIND_SOURCE_GO          8u
 #define UNWIND_SOURCE_CODE \
   4u /* what the instructions themselves say, where nothing else does */
 

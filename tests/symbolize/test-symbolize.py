@@ -62,6 +62,11 @@ def functions(path, *options):
     return found
 
 
+def frame_entries(path):
+    text = run("readelf", "--debug-dump=no-follow-links", "--debug-dump=frames", path, check=False)
+    return [(int(b, 16), int(e, 16)) for b, e in re.findall(r" FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)]
+
+
 def segments(path):
     """(offset, address, size) of what is executable."""
     loads = re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", run("readelf", "-lW", path))
@@ -263,7 +268,7 @@ class Symbolize(unittest.TestCase):
         run("strip", program)
         capture, bias = self.capture_of(program, [place])
         row = symbolize(capture.save(self.place("c")))[place + bias]
-        self.assertEqual(row.name, f"[fixed+0x{place:x}]")
+        self.assertEqual(row.name, f"[fixed:0x{place:x}]")
         self.assertNotEqual(row.reason, "")
         self.assertFalse(row.is_entry)
 
@@ -281,10 +286,32 @@ class Symbolize(unittest.TestCase):
         others = [names["_int_malloc"], names["__run_exit_handlers"], names["create_thread"]]
         capture, bias = self.capture_of(libc, entries + others, inode=0)
         rows = symbolize(capture.save(self.place("c")), "--sysroot", self.dir + "/root")
+        frames = frame_entries(libc)
         for address in entries + others:
             row = rows[address + bias]
-            self.assertEqual(row.name, f"[libc.so.6+0x{address:x}]")
+            start = next(begin for begin, end in frames if begin <= address < end)
+            self.assertEqual(row.name, f"[libc.so.6:0x{start:x}]")
             self.assertEqual(row.is_entry, address in entries)
+
+    def test_function_without_a_symbol_is_one_entry(self):
+        """By the call-frame entries as readelf lists them, also for who opens the capture without the file."""
+        program = self.place("stripped")
+        run("cc", "-O1", "-o", program, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../elf/functions.c"))
+        run("strip", program)
+        frames = [f for f in frame_entries(program) if f[1] - f[0] > 8]
+        self.assertGreater(len(frames), 3)
+        inside = {begin + at: begin for begin, end in frames for at in (0, 1, (end - begin) // 2, end - begin - 1)}
+        for is_return in (False, True):
+            places = [a + is_return for a in inside]
+            capture, bias = self.capture_of(program, places, is_return=is_return)
+            saved = symbolize(capture.save(self.place("c")), "--unnamed", self.place("u"))
+            capture.file("__unnamed__", pathlib.Path(self.place("u")).read_bytes())
+            shutil.move(program, program + ".away")
+            bundled = symbolize(capture.save(self.place("d")))
+            shutil.move(program + ".away", program)
+            for rows in (saved, bundled):
+                for place, begin in zip(places, inside.values()):
+                    self.assertEqual(rows[place + bias].name, f"[stripped:0x{begin:x}]")
 
     def test_places_without_a_file(self):
         capture = Capture()

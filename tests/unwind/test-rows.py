@@ -241,7 +241,9 @@ def check(path):
     ranges = code(path)
     covered = spans(path, ".eh_frame")
     starts = [s[0] for s in covered]
-    for span in spans(path, ".debug_frame"):
+    # Go's .debug_frame does not say where stacks end: tables are made from another one, which test-go.py compares.
+    is_go = "gopclntab" in read("readelf", "-SW", path).stdout
+    for span in spans(path, ".debug_frame") if not is_go else []:
         at = bisect.bisect_right(starts, span[0]) - 1
         if not (at >= 0 and covered[at][1] > span[0]) and not (at + 1 < len(starts) and starts[at + 1] < span[1]):
             covered.append(span)
@@ -260,7 +262,7 @@ def check(path):
                 continue
             assert agrees(expected, ours(address)), f"{path} {address:x}: {ours(address)!r}, and by readelf {expected!r}"
         n += 1
-        if last and start - last > MOST_PADDING and any(a <= last and start <= b for a, b, _ in ranges):
+        if last and start - last > MOST_PADDING and not is_go and any(a <= last and start <= b for a, b, _ in ranges):
             for address in (last, start - 1):
                 assert ours(address) in ("none", "signal", "end"), f"{path} {address:x}: {ours(address)!r} where nothing is said"
         last = end
