@@ -158,9 +158,11 @@ static bool
 open_file (Output *self, bool force, OutputWhen when, GError **error)
 {
   struct stat info;
-  char *real = realpath (self->path, NULL);
+  char *real = NULL;
 
   /* Through a symbolic link the file it points to is replaced, not the link. */
+  if (lstat (self->path, &info) == 0 && S_ISLNK (info.st_mode))
+    real = realpath (self->path, NULL);
   if (real != NULL)
     {
       g_free (self->path);

@@ -221,8 +221,9 @@ set_open_error (PerfSession *self, GError **error)
       break;
     }
 
-  g_set_error (error, SYSPROF_ERROR, code, "Cannot open the event '%s': %s.", name,
-               g_strerror (errno));
+  g_set_error (
+      error, SYSPROF_ERROR, code, "Cannot open the event '%s': %s.%s", name, g_strerror (errno),
+      errno == EMFILE ? " Allow more with 'ulimit -n 65536', or name fewer threads." : "");
 }
 
 static bool
