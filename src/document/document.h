@@ -26,6 +26,8 @@ typedef struct Selection
   char **processes; /* NAME|PID */
   char **threads;   /* NAME|TID */
   char **cpus;      /* LIST */
+  char **cgroups;   /* GLOB */
+  char **marks;     /* GROUP/NAME */
   char **symbols;   /* TEXT, !TEXT */
   char **binaries;  /* TEXT, !TEXT */
   gboolean no_kernel;

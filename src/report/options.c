@@ -130,8 +130,6 @@ make_group (Given *given)
     { "hide-system", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "annotate", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "collapse", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "BINARY" },
-    { "mark", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "GROUP/NAME" },
-    { "cgroup", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "GLOB" },
     { NULL },
   };
   /* clang-format on */

@@ -64,6 +64,8 @@ dup_selection (const Selection *selection)
       append_options (text, "process", selection->processes);
       append_options (text, "thread", selection->threads);
       append_options (text, "cpu", selection->cpus);
+      append_options (text, "cgroup", selection->cgroups);
+      append_options (text, "mark", selection->marks);
       append_options (text, "symbol", selection->symbols);
       append_options (text, "binary", selection->binaries);
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """sysprof-report over captures made by hand: what it says is compared with what the test counted."""
+import collections
 import html
 import json
 import os
@@ -105,6 +106,36 @@ class Json(Base):
     def test_selection_is_told_as_given(self):
         report = as_json('functions', '--process', 'pr*', '--time', '..1s', '--no-kernel', self.capture)
         self.assertEqual(report['selection'], {'process': ['pr*'], 'time': ['..1s'], 'no-kernel': True})
+
+    def total(self, path, *args):
+        return as_json('functions', *args, path)['weight']['total']
+
+    def test_marks_select_their_times(self):
+        path = self.folder / 'marks.syscap'
+        (made.usual().mark('Compositor', 'Paint', 10, 30).mark('Compositor', 'Paint', 20, 40).mark('Compositor', 'Layout', 50, 55)
+         .mark('Other', 'Paint', 100, 200).mark('Other', 'Instant', 300, 300).write(path))
+        for words, expected in ((['Compositor/Paint'], 30), (['Compositor/*'], 35), (['*/Paint'], 130), (['Other/Instant'], 1),
+                                (['Compositor/Layout', 'Other/Instant'], 6), (['No/Such'], 0)):
+            args = [word for mark in words for word in ('--mark', mark)]
+            self.assertEqual(self.total(path, *args), expected, words)
+        # Samples stand 1 ms apart, the first at 1 ms.
+        self.assertEqual(self.total(path, '--mark', 'Compositor/Paint', '--time', '21ms..101ms'), 20)
+        self.assertEqual(self.total(path, '--mark', 'Compositor/*', '--time', '..12ms', '--time', '52ms..'), 1 + 4)
+        self.assertEqual(self.total(path, '--mark', 'Compositor/Paint', '--process', '11'), 0)
+        self.assertEqual(as_json('functions', '--mark', 'a/b', path)['selection'], {'mark': ['a/b']})
+
+    def test_cgroups_select_processes(self):
+        path = self.folder / 'cgroups.syscap'
+        profile = made.usual().cgroup(10, '0::/system.slice/a.service\n').cgroup(11, '3:cpu,cpuacct:/user/b\n0::/user.slice/b\n')
+        profile.parents[99] = 11
+        profile.add(7, 99, 99, '_start', 'main').write(path)
+        by_pid = collections.Counter(sample.pid for sample in profile.samples)
+        for words, pids in ((['/system.slice/*'], [10]), (['/system.slice/a.service'], [10]), (['/user.slice/b'], [11, 99]), (['/user/b'], [11, 99]),
+                            (['*'], [10, 11, 99]), (['/nope'], []), (['/system.slice'], []), (['/user/*', '*.service'], [10, 11, 99])):
+            args = [word for group in words for word in ('--cgroup', group)]
+            self.assertEqual(self.total(path, *args), sum(by_pid[pid] for pid in pids), words)
+        self.assertEqual(self.total(path, '--cgroup', '*', '--process', '11'), by_pid[11])
+        self.assertEqual(self.total(path, '--cgroup', '/system*', '--process', '11'), 0)
 
     def test_no_kernel_keeps_the_samples(self):
         report = as_json('functions', '--no-kernel', self.capture)
@@ -467,6 +498,7 @@ class Usage(Base):
                 ("no format 'bmp'", '--format', 'bmp', capture), ("format 'csv' yet", '--format', 'csv', capture),
                 ("'x.bmp'", '-o', 'x.bmp', capture), ('--focus SYMBOL', 'callers', capture),
                 ('it has symbol, binary', 'functions', '--sort', 'size', capture), ('--time', '--time', 'x', capture),
+                ('--mark x: give group and name', '--mark', 'x', capture), ("--cgroup ''", '--cgroup', '', capture),
                 ('--colors pink', '--colors', 'pink', capture), ('--collapse yet', '--collapse', 'x', capture),
                 ('samples only', '--weight', 'bytes', capture), ('capture itself', '-o', capture, '--format', 'text', capture)):
             self.refuse(2, words, *args)
