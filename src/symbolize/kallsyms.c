@@ -17,6 +17,7 @@
 #define LAST_SYMBOL_SIZE 4096      /* bytes: where no next symbol bounds it */
 #define LARGEST_FUNCTION (1 << 20) /* bytes: what lies further behind a symbol is not it */
 #define MOST_LINES       (16u << 20)
+#define BOUND_TYPE       '-' /* of a line in a capture that only says where the one before ends */
 
 typedef struct
 {
@@ -170,41 +171,56 @@ name_address (Symbolization *self,
   free (demangled);
 }
 
-/* What a capture needs of the list: lines that were used, and those that bound them. */
+typedef enum
+{
+  ROW_UNUSED,
+  ROW_IS_BOUND, /* a row in use ends here */
+  ROW_IS_USED,
+} RowUse;
+
+/* What a capture needs of the list: lines that were used, and those that bound them. These are of no type: with the
+ * lines behind them left out, they would reach over functions that are not theirs, which matters where the list
+ * is asked for more than was recorded with it, as in captures that were joined. */
 static GBytes *
-excerpt (const KernelSymbols *symbols, const uint8_t *is_used)
+excerpt (const KernelSymbols *symbols, const uint8_t *use)
 {
   GString *text = g_string_new (NULL);
 
   for (uint32_t i = 0; i < symbols->n; i++)
-    if (is_used[i])
+    if (use[i] != ROW_UNUSED)
       {
         Text line = line_of_row (symbols, i);
+        gsize begin = text->len;
+        char *type;
 
         g_string_append_len (text, line.at, (gssize) sysprof_text_size (line));
         g_string_append_c (text, '\n');
+        type =
+            strchr (text->str + begin, ' '); /* behind the address, or the row would not be */
+        if (use[i] == ROW_IS_BOUND && type != NULL)
+          type[1] = BOUND_TYPE;
       }
 
   return g_string_free_to_bytes (text);
 }
 
 static void
-mark_used (const KernelSymbols *symbols, uint8_t *is_used, uint32_t row)
+mark_used (const KernelSymbols *symbols, uint8_t *use, uint32_t row)
 {
   uint32_t next = row;
 
-  is_used[row] = true;
+  use[row] = ROW_IS_USED;
   while (next < symbols->n && symbols->row[next].address == symbols->row[row].address)
     next++;
-  if (next < symbols->n)
-    is_used[next] = true;
+  if (next < symbols->n && use[next] == ROW_UNUSED)
+    use[next] = ROW_IS_BOUND;
 }
 
 static void
 name_addresses (Symbolization *self, const KernelSymbols *symbols)
 {
   const AddressTable *addresses = &self->store->addresses;
-  g_autofree uint8_t *is_used = g_new0 (uint8_t, symbols->n + 1);
+  g_autofree uint8_t *use = g_new0 (uint8_t, symbols->n + 1); /* RowUse */
 
   for (AddressId address = 1; address < addresses->n; address++)
     {
@@ -219,10 +235,10 @@ name_addresses (Symbolization *self, const KernelSymbols *symbols)
         continue;
 
       name_address (self, symbols, address, row, end);
-      mark_used (symbols, is_used, row);
+      mark_used (symbols, use, row);
     }
 
-  sysprof_symbol_table_take_kallsyms (self->table, excerpt (symbols, is_used));
+  sysprof_symbol_table_take_kallsyms (self->table, excerpt (symbols, use));
 }
 
 static bool
