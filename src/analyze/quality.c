@@ -13,7 +13,8 @@ end_at (const Store *store, const SymbolTable *symbols, StackId outermost)
   if (store->stacks.depth[outermost] == 0)
     return STACK_EMPTY;
 
-  if (symbols->row[sysprof_stack_symbol (store, symbols, outermost)].is_entry)
+  if (store->is_imported ||
+      symbols->row[sysprof_stack_symbol (store, symbols, outermost)].is_entry)
     return STACK_WHOLE;
 
   /* A kernel thread has no user part, so where its stack ends is where it was cut. */

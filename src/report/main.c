@@ -55,17 +55,21 @@ make_loader (const char *path, GError **error)
 {
   ImportReport import;
   autofd fd = sysprof_import_open (path, &import, NULL, error);
+  SysprofDocumentLoader *loader;
 
   if (fd < 0)
     return NULL;
   if (import.n_bad > 0)
-    g_printerr ("sysprof-report: '%s': %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                " lines are left out, the first is line %" G_GUINT64_FORMAT
-                ": they are no %s.\n",
-                path, import.n_bad, import.n_lines, import.first_bad, import.format);
+    g_printerr ("sysprof-report: '%s': left out %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                " lines, which hold no stack and number: the first is line %" G_GUINT64_FORMAT
+                ".\n",
+                path, import.n_bad, import.n_lines, import.first_bad);
   if (!import.format && is_regular (path))
     return sysprof_document_loader_new (path);
-  return sysprof_document_loader_new_for_fd (fd, error);
+  loader = sysprof_document_loader_new_for_fd (fd, error);
+  if (loader)
+    sysprof_document_loader_set_name (loader, strcmp (path, "-") ? path : "standard input");
+  return loader;
 }
 
 static SysprofDocument *

@@ -339,8 +339,20 @@ class Looks(Base):
             self.assertEqual(run('--format', 'folded', '-', stdin=stream).stdout, first)
         path.write_bytes(b'not a stack\n' + first)
         done = run('functions', '--format', 'json', path)
-        self.assertIn(b'line 1', done.stderr)
+        self.assertIn(b'left out 1 of', done.stderr)
+        self.assertIn(b'the first is line 1.', done.stderr)
         self.assertEqual(json.loads(done.stdout)['weight']['total'], len(self.profile.samples))
+
+    def test_imported_stacks_count_as_whole(self):
+        path = self.folder / 'whole.folded'
+        path.write_bytes(b'a;main;f 3\nb;g 1\n')
+        self.assertEqual(as_json('quality', path)['rows'], [
+            {'binary': '', 'reason': 'whole', 'samples': 4, 'remedy': '', 'example': ''}])
+        self.assertEqual(as_json('functions', path)['capture']['stacks'], {'complete': 4, 'total': 4})
+        text = run(path).stdout.decode()
+        self.assertIn('converted', text)
+        self.assertNotIn('frame pointers', text)
+        self.assertEqual(run('functions', path).stdout.decode().splitlines()[0], f'Functions of {path}: 4 samples')
 
     def test_folded_with_any_bytes_is_read_back(self):
         path = self.folder / 'odd.syscap'
@@ -529,6 +541,8 @@ class Usage(Base):
     def test_failures(self):
         self.refuse(1, 'no-such-file', self.folder / 'no-such-file')
         self.refuse(1, '/etc/passwd', '/etc/passwd')
+        with open('/dev/null', 'rb') as nothing:
+            self.assertIn(b"'standard input'", run('-', stdin=nothing, check=False).stderr)
         self.refuse(1, 'no function', 'callers', '--focus', 'nobody', self.capture)
         self.refuse(1, "no file 'nope'", '--extract', 'nope', self.capture)
         self.refuse(1, 'folder', '-o', self.folder / 'none' / 'x.json', self.capture)
