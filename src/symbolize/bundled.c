@@ -17,6 +17,13 @@
 
 #define MOST_OVERLAPS 16 /* entries that begin before one that holds the address */
 
+/* What an entry's addresses were called, so that each name is looked at once. */
+typedef struct
+{
+  SymbolId symbol; /* 0 = none yet */
+  StringId path;   /* of the mapping in which they were, in Store.strings */
+} NamedEntry;
+
 typedef struct
 {
   GBytes *bytes;
@@ -24,7 +31,9 @@ typedef struct
   uint32_t n_user;
   PackedEntry *kernel; /* [n_kernel] by begin, pid 0 */
   uint32_t n_kernel;
-  bool is_inclusive; /* by 3.46 */
+  bool is_inclusive;        /* by 3.46 */
+  NamedEntry *named_user;   /* [n_user] */
+  NamedEntry *named_kernel; /* [n_kernel] */
 } PackedTable;
 
 static int
@@ -197,10 +206,26 @@ name_address (Symbolization *self, const PackedTable *table, AddressId address)
   const PackedEntry *entry = is_kernel
                                  ? find_entry (table, table->kernel, table->n_kernel, 0, at)
                                  : find_entry (table, table->user, table->n_user, pid, at);
+  StringId path = self->store->mappings[addresses->mapping[address]].path;
   SymbolAnswer answer = { .kind = is_kernel ? SYMBOL_KERNEL : SYMBOL_USER };
+  NamedEntry *named;
 
   if (entry == NULL)
     return;
+
+  if (!table->is_inclusive)
+    {
+      answer.start = entry->begin;
+      answer.end = entry->end;
+    }
+  named = is_kernel ? &table->named_kernel[entry - table->kernel]
+                    : &table->named_user[entry - table->user];
+  if (named->symbol != 0 && named->path == path)
+    {
+      sysprof_symbolization_name_again (self, address, named->symbol, answer.start, answer.end);
+      return;
+    }
+
   answer.name = text_at (table, entry->name);
   if (answer.name == NULL || g_str_has_prefix (answer.name, "- -"))
     return;
@@ -214,12 +239,7 @@ name_address (Symbolization *self, const PackedTable *table, AddressId address)
 
       answer.binary = base != NULL ? base : answer.binary;
     }
-  if (!table->is_inclusive)
-    {
-      answer.start = entry->begin;
-      answer.end = entry->end;
-    }
-  sysprof_symbolization_name (self, address, &answer);
+  *named = (NamedEntry){ sysprof_symbolization_name (self, address, &answer), path };
 }
 
 static void
@@ -231,6 +251,8 @@ use_table (Symbolization *self, GBytes *bytes)
   if (!load_table (&table, bytes, self->store->is_swapped))
     return;
   join_kernel_entries (&table);
+  table.named_user = g_new0 (NamedEntry, table.n_user + 1);
+  table.named_kernel = g_new0 (NamedEntry, table.n_kernel + 1);
   self->has_kernel_names = table.n_kernel > 0;
 
   for (AddressId address = 1; address < addresses->n; address++)
@@ -240,6 +262,8 @@ use_table (Symbolization *self, GBytes *bytes)
   g_bytes_unref (table.bytes);
   g_free (table.user);
   g_free (table.kernel);
+  g_free (table.named_user);
+  g_free (table.named_kernel);
 }
 
 /* --- __unnamed__ --- */

@@ -29,6 +29,7 @@ typedef struct
 typedef struct
 {
   const char *text; /* [size] */
+  SymbolId *symbol; /* [n] what the addresses of a row were called; 0 = none yet */
   size_t size;
   KernelSymbol *row; /* [n] by address */
   uint32_t n;
@@ -86,6 +87,7 @@ load_symbols (KernelSymbols *self, const char *text, size_t size)
   self->size = size;
   self->n = rows->len;
   self->row = (KernelSymbol *) (void *) g_array_free (rows, FALSE);
+  self->symbol = g_new0 (SymbolId, self->n + 1);
   if (!is_sorted)
     qsort (self->row, self->n, sizeof *self->row, compare_symbols);
 }
@@ -151,6 +153,12 @@ name_address (Symbolization *self,
   if (!parse_line (&line, &start, &type))
     return;
 
+  if (symbols->symbol[row] != 0)
+    {
+      sysprof_symbolization_name_again (self, address, symbols->symbol[row], start, end);
+      return;
+    }
+
   /* Between name and module is a tab; names themselves have neither. */
   if (!sysprof_text_next_word (&line, &name))
     return;
@@ -159,15 +167,16 @@ name_address (Symbolization *self,
     binary = g_strndup (module.at, sysprof_text_size (module));
 
   demangled = sysprof_elf_demangle (raw_name);
-  sysprof_symbolization_name (self, address,
-                              &(SymbolAnswer){
-                                  .name = demangled != NULL ? demangled : raw_name,
-                                  .raw_name = raw_name,
-                                  .binary = binary != NULL ? binary : "[kernel]",
-                                  .kind = SYMBOL_KERNEL,
-                                  .start = start,
-                                  .end = end,
-                              });
+  symbols->symbol[row] =
+      sysprof_symbolization_name (self, address,
+                                  &(SymbolAnswer){
+                                      .name = demangled != NULL ? demangled : raw_name,
+                                      .raw_name = raw_name,
+                                      .binary = binary != NULL ? binary : "[kernel]",
+                                      .kind = SYMBOL_KERNEL,
+                                      .start = start,
+                                      .end = end,
+                                  });
   free (demangled);
 }
 
@@ -281,6 +290,7 @@ resolve (Symbolization *self, GError **error)
       load_symbols (&symbols, text, size);
       name_addresses (self, &symbols);
       g_free (symbols.row);
+      g_free (symbols.symbol);
     }
   return true;
 }
