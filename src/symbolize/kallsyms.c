@@ -166,7 +166,8 @@ name_address (Symbolization *self,
   if (sysprof_text_next_word (&line, &module) && module.at[0] == '[')
     binary = g_strndup (module.at, sysprof_text_size (module));
 
-  demangled = sysprof_elf_demangle (raw_name);
+  /* Of mangled names a kernel has only those of Rust; the list is a stranger's. */
+  demangled = strncmp (raw_name, "_R", 2) == 0 ? sysprof_elf_demangle (raw_name) : NULL;
   symbols->symbol[row] =
       sysprof_symbolization_name (self, address,
                                   &(SymbolAnswer){
