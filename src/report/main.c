@@ -87,6 +87,16 @@ load_document (const ReportOptions *options, GError **error)
   return sysprof_document_loader_load (loader, NULL, error);
 }
 
+/* What the summary shows itself is told of captures in all other views, which are only about what can be read. */
+static void
+tell_damage (const ReportOptions *options, SysprofDocument *document)
+{
+  const Store *store = sysprof_document_get_store (document);
+
+  if (store->damage && !options->view->sections)
+    g_printerr ("sysprof-report: '%s' is damaged. %s\n", options->capture, store->damage);
+}
+
 static ViewRequest
 make_request (const ReportOptions *options,
               SysprofDocument *document,
@@ -228,6 +238,7 @@ report (ReportOptions *options)
   document = load_document (options, &error);
   if (!document)
     return complain (error, EXIT_FAILED);
+  tell_damage (options, document);
   if (!sysprof_selection_resolve (&options->selection, sysprof_document_get_store (document),
                                   &resolved, &error))
     return complain (error, EXIT_USAGE);

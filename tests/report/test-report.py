@@ -486,6 +486,7 @@ class Looks(Base):
         self.assertIn('L' * 10000, folded)
         report = run('tree', '--format', 'json', path).stdout.decode()
         self.assertEqual(report.count('"children"'), 1004)
+        self.assertIn(400 * ' ' + '[1002] level999\n', run('tree', path).stdout.decode())
         for form in ('text', 'html', 'svg'):
             self.assertIn('level999', run('tree', '--format', form, path).stdout.decode())
             self.assertTrue(run('flame', '--format', form, path).stdout)
