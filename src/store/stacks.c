@@ -9,14 +9,15 @@
 #include "store/builder.h"
 #include "store/slots.h"
 
-#define FIRST_SLOTS    4096
-#define KNOWN_SLOTS    0x10000 /* 2 MiB: near enough to look into for each sample */
-#define CANCEL_EVERY   0x4000  /* frames */
-#define MOST_ADDRESSES 8192    /* of a frame: less fit into 65535 bytes */
-#define PREFETCH_NODES 8
-#define FIRST_MARKER   ((uint64_t) -4095)
-#define JIT_MASK       0xffffffff00000000u
-#define JIT_MARK       0xe000000000000000u
+#define FIRST_NODES      4096
+#define FIRST_NODE_SLOTS 64
+#define KNOWN_SLOTS      0x10000 /* 2 MiB: near enough to look into for each sample */
+#define CANCEL_EVERY     0x4000  /* frames */
+#define MOST_ADDRESSES   8192    /* of a frame: less fit into 65535 bytes */
+#define PREFETCH_NODES   8
+#define FIRST_MARKER     ((uint64_t) -4095)
+#define JIT_MASK         0xffffffff00000000u
+#define JIT_MARK         0xe000000000000000u
 
 /* A stack that was folded before. Those that come often are found here; one that gave its place to another is taken
  * apart again, with the same result. */
@@ -58,6 +59,15 @@ typedef struct
   StackId id; /* 0 = free */
 } NodeSlot;
 
+/* The nodes of one process, by parent and address: few processes run at a time, and the sets of those stay in the
+ * cache. */
+typedef struct
+{
+  NodeSlot *slots;  /* [n_slots] NULL as long as it is empty */
+  uint32_t n_slots; /* a power of two */
+  uint32_t n_used;
+} NodeSet;
+
 typedef struct
 {
   Builder *builder;
@@ -68,8 +78,7 @@ typedef struct
   Known *known; /* [KNOWN_SLOTS] by digest */
   uint64_t key;
 
-  NodeSlot *nodes;       /* [n_node_slots] by parent and address */
-  uint32_t n_node_slots; /* a power of two */
+  NodeSet *node_sets; /* [processes.n] */
   uint32_t node_capacity;
 
   Recent *recent;         /* [processes.n] */
@@ -104,32 +113,36 @@ kind_after_marker (uint64_t marker)
 }
 
 static uint32_t
-node_slot (const Fold *self, StackId parent, AddressId address)
+node_place (const Fold *self, const NodeSet *set, StackId parent, AddressId address)
 {
   return (uint32_t) sysprof_mix (((uint64_t) parent << 32 | address) ^ self->key, self->key) &
-         (self->n_node_slots - 1);
+         (set->n_slots - 1);
+}
+
+/* The slot of the node, or the free one where it belongs. */
+static NodeSlot *
+find_node_slot (const Fold *self, const NodeSet *set, StackId parent, AddressId address)
+{
+  uint32_t at = node_place (self, set, parent, address);
+
+  while (set->slots[at].id != 0 &&
+         (set->slots[at].parent != parent || set->slots[at].address != address))
+    at = (at + 1) & (set->n_slots - 1);
+  return &set->slots[at];
 }
 
 static void
-grow_node_slots (Fold *self)
+grow_node_set (const Fold *self, NodeSet *set)
 {
-  NodeSlot *old = self->nodes;
-  uint32_t n_old = self->n_node_slots;
+  NodeSet old = *set;
 
-  self->n_node_slots *= 2;
-  self->nodes = sysprof_slots_new (self->n_node_slots, sizeof (NodeSlot));
-  for (uint32_t i = 0; i < n_old; i++)
-    {
-      uint32_t at = node_slot (self, old[i].parent, old[i].address);
+  set->n_slots = MAX (old.n_slots * 2, FIRST_NODE_SLOTS);
+  set->slots = sysprof_slots_new (set->n_slots, sizeof (NodeSlot));
+  for (uint32_t i = 0; i < old.n_slots; i++)
+    if (old.slots[i].id != 0)
+      *find_node_slot (self, set, old.slots[i].parent, old.slots[i].address) = old.slots[i];
 
-      if (old[i].id == 0)
-        continue;
-      while (self->nodes[at].id != 0)
-        at = (at + 1) & (self->n_node_slots - 1);
-      self->nodes[at] = old[i];
-    }
-
-  sysprof_slots_free (old, n_old, sizeof (NodeSlot));
+  sysprof_slots_free (old.slots, old.n_slots, sizeof (NodeSlot));
 }
 
 static StackId
@@ -152,30 +165,27 @@ add_node (Fold *self, StackId parent, AddressId address, uint16_t depth)
 }
 
 static StackId
-intern_node (Fold *self, StackId parent, AddressId address)
+intern_node (Fold *self, NodeSet *set, StackId parent, AddressId address)
 {
-  StackTree *tree = &self->store->stacks;
-  uint32_t at = node_slot (self, parent, address);
   NodeSlot *slot;
-  StackId id;
 
-  while ((slot = &self->nodes[at])->id != 0 &&
-         (slot->parent != parent || slot->address != address))
-    at = (at + 1) & (self->n_node_slots - 1);
+  if (set->n_used >= set->n_slots / 3 * 2)
+    grow_node_set (self, set);
 
-  if (slot->id != 0)
-    return slot->id;
+  slot = find_node_slot (self, set, parent, address);
+  if (slot->id == 0)
+    {
+      uint16_t depth = (uint16_t) (self->store->stacks.depth[parent] + 1);
 
-  id = add_node (self, parent, address, (uint16_t) (tree->depth[parent] + 1));
-  *slot = (NodeSlot){ parent, address, id };
-  if (tree->n > self->n_node_slots / 3 * 2)
-    grow_node_slots (self);
-  return id;
+      *slot = (NodeSlot){ parent, address, add_node (self, parent, address, depth) };
+      set->n_used++;
+    }
+  return slot->id;
 }
 
 /* The nodes reached from `node` by the `n` addresses of `chain`, last one first; returns the innermost. */
 static StackId
-intern_path (Fold *self, StackId node, uint32_t n)
+intern_path (Fold *self, NodeSet *set, StackId node, uint32_t n)
 {
   const AddressId *chain = self->chain;
   uint32_t n_before = self->store->stacks.n;
@@ -187,7 +197,7 @@ intern_path (Fold *self, StackId node, uint32_t n)
 
   while (n > 0 && self->store->stacks.n == n_before)
     {
-      node = intern_node (self, node, chain[--n]);
+      node = intern_node (self, set, node, chain[--n]);
       self->chain_node[n] = node;
     }
 
@@ -196,10 +206,10 @@ intern_path (Fold *self, StackId node, uint32_t n)
   while (n > 0)
     {
       if (n > PREFETCH_NODES)
-        __builtin_prefetch (&self->nodes[node_slot (self, node + PREFETCH_NODES,
+        __builtin_prefetch (&set->slots[node_place (self, set, node + PREFETCH_NODES,
                                                     chain[n - 1 - PREFETCH_NODES])],
                             1);
-      node = intern_node (self, node, chain[--n]);
+      node = intern_node (self, set, node, chain[--n]);
       self->chain_node[n] = node;
     }
 
@@ -339,7 +349,8 @@ fold_stack (Fold *self,
   StackId node = n_shared > 0 ? recent->node[recent->n - n_shared] : process;
   uint32_t n_new = n_words - n_shared;
 
-  node = intern_path (self, node, intern_addresses (self, layout, process, words, n_new));
+  node = intern_path (self, &self->node_sets[process], node,
+                      intern_addresses (self, layout, process, words, n_new));
 
   remember_stack (recent, words, n_words, n_shared);
   recent->version = version;
@@ -495,11 +506,10 @@ init (Fold *self, Builder *builder)
 
   *self = (Fold){ .builder = builder,
                   .store = store,
-                  .n_node_slots = FIRST_SLOTS,
-                  .node_capacity = MAX (n_processes, FIRST_SLOTS),
+                  .node_capacity = MAX (n_processes, FIRST_NODES),
                   .key = sysprof_random_key () };
   self->known = g_new0 (Known, KNOWN_SLOTS);
-  self->nodes = sysprof_slots_new (self->n_node_slots, sizeof (NodeSlot));
+  self->node_sets = g_new0 (NodeSet, n_processes);
   self->has_user = g_new0 (bool, n_processes);
   self->has_kernel = g_new0 (bool, n_processes);
   self->recent = g_new0 (Recent, n_processes);
@@ -522,11 +532,16 @@ clear (Fold *self)
   sysprof_mappings_clear (&self->mappings);
   sysprof_addresses_clear (&self->addresses);
   g_free (self->known);
-  sysprof_slots_free (self->nodes, self->n_node_slots, sizeof (NodeSlot));
   g_free (self->has_user);
   g_free (self->has_kernel);
   for (ProcessId id = 0; id < self->store->processes.n; id++)
-    g_free (self->recent[id].node);
+    {
+      NodeSet *set = &self->node_sets[id];
+
+      sysprof_slots_free (set->slots, set->n_slots, sizeof (NodeSlot));
+      g_free (self->recent[id].node);
+    }
+  g_free (self->node_sets);
   g_free (self->recent);
   g_free (self->chain);
   g_free (self->chain_node);

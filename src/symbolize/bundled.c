@@ -15,13 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMED_SLOTS   0x4000
 #define MOST_OVERLAPS 16 /* entries that begin before one that holds the address */
 
-/* What an entry's addresses were called, so that each name is looked at once. */
+/* What entries of a name were called: processes that run the same program have the same names. */
 typedef struct
 {
-  SymbolId symbol; /* 0 = none yet */
-  StringId path;   /* of the mapping in which they were, in Store.strings */
+  SymbolId symbol; /* 0 = free */
+  uint32_t name;   /* of the entry */
+  uint32_t tag;
+  StringId path; /* of the mapping in which its addresses are, in Store.strings */
+  bool is_kernel;
 } NamedEntry;
 
 typedef struct
@@ -31,9 +35,9 @@ typedef struct
   uint32_t n_user;
   PackedEntry *kernel; /* [n_kernel] by begin, pid 0 */
   uint32_t n_kernel;
-  bool is_inclusive;        /* by 3.46 */
-  NamedEntry *named_user;   /* [n_user] */
-  NamedEntry *named_kernel; /* [n_kernel] */
+  bool is_inclusive; /* by 3.46 */
+  NamedEntry
+      *named; /* [NAMED_SLOTS] by name; one that gave its place to another is named again */
 } PackedTable;
 
 static int
@@ -218,9 +222,9 @@ name_address (Symbolization *self, const PackedTable *table, AddressId address)
       answer.start = entry->begin;
       answer.end = entry->end;
     }
-  named = is_kernel ? &table->named_kernel[entry - table->kernel]
-                    : &table->named_user[entry - table->user];
-  if (named->symbol != 0 && named->path == path)
+  named = &table->named[(entry->name ^ path << 4 ^ is_kernel) % NAMED_SLOTS];
+  if (named->symbol != 0 && named->name == entry->name && named->tag == entry->tag &&
+      named->path == path && named->is_kernel == is_kernel)
     {
       sysprof_symbolization_name_again (self, address, named->symbol, answer.start, answer.end);
       return;
@@ -239,7 +243,8 @@ name_address (Symbolization *self, const PackedTable *table, AddressId address)
 
       answer.binary = base != NULL ? base : answer.binary;
     }
-  *named = (NamedEntry){ sysprof_symbolization_name (self, address, &answer), path };
+  *named = (NamedEntry){ sysprof_symbolization_name (self, address, &answer), entry->name,
+                         entry->tag, path, is_kernel };
 }
 
 static void
@@ -251,8 +256,7 @@ use_table (Symbolization *self, GBytes *bytes)
   if (!load_table (&table, bytes, self->store->is_swapped))
     return;
   join_kernel_entries (&table);
-  table.named_user = g_new0 (NamedEntry, table.n_user + 1);
-  table.named_kernel = g_new0 (NamedEntry, table.n_kernel + 1);
+  table.named = g_new0 (NamedEntry, NAMED_SLOTS);
   self->has_kernel_names = table.n_kernel > 0;
 
   for (AddressId address = 1; address < addresses->n; address++)
@@ -262,8 +266,7 @@ use_table (Symbolization *self, GBytes *bytes)
   g_bytes_unref (table.bytes);
   g_free (table.user);
   g_free (table.kernel);
-  g_free (table.named_user);
-  g_free (table.named_kernel);
+  g_free (table.named);
 }
 
 /* --- __unnamed__ --- */
