@@ -6,6 +6,8 @@
 #include "record/record.h"
 #include "symbolize/symbolize.h"
 
+#include <sys/auxv.h>
+
 struct _SysprofSymbolsBundle
 {
   SysprofInstrument parent_instance;
@@ -56,7 +58,8 @@ add_tables (Pump *pump, const SymbolTable *table, const Store *store)
 static gboolean
 sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
-  SymbolizeOptions options = { .use_sandbox = geteuid () == 0 };
+  /* AT_SECURE: started with rights that its user has not, like capabilities of the file. */
+  SymbolizeOptions options = { .use_sandbox = geteuid () == 0 || getauxval (AT_SECURE) != 0 };
   g_autoptr (SymbolTable) table = NULL;
   g_autoptr (Store) store = NULL;
   autofd fd = sysprof_pump_dup_fd (pump, error);
@@ -70,7 +73,8 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
     }
 
   if (!sysprof_pump_is_augment_skipped (pump))
-    table = sysprof_symbolize (store, &options, NULL, error);
+    table =
+        sysprof_symbolize (store, &options, sysprof_pump_get_augment_cancellable (pump), error);
   if (table != NULL && !sysprof_pump_is_augment_skipped (pump))
     add_tables (pump, table, store);
 

@@ -122,9 +122,9 @@ filter_system_calls (void)
     ALLOW (SYS_rt_sigreturn),
     ALLOW (SYS_exit),
     ALLOW (SYS_exit_group),
-#if HAS_SHADOW_MEMORY
+#  if HAS_SHADOW_MEMORY
     ALLOW (SYS_sigaltstack), /* asked before every function that does not return */
-#endif
+#  endif
     /* fstat() of newer C libraries */
     UNLESS (SYS_newfstatat, 4),
     LOAD (args[3]),
@@ -159,7 +159,8 @@ filter_system_calls (void)
 bool
 sysprof_elf_sandbox_confine (void)
 {
-  return prctl (PR_SET_PDEATHSIG, SIGKILL) == 0 && set_limits () && become_nobody () &&
+  /* A change of user clears what is sent at the parent's death. */
+  return set_limits () && become_nobody () && prctl (PR_SET_PDEATHSIG, SIGKILL) == 0 &&
          prctl (PR_SET_DUMPABLE, 0) == 0 && prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          filter_system_calls ();
 }

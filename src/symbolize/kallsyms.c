@@ -59,6 +59,20 @@ compare_symbols (const void *a, const void *b)
   return left->line < right->line ? -1 : left->line > right->line;
 }
 
+/* The first that is code, else the first. */
+static void
+keep_one_per_address (KernelSymbols *self)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < self->n; i++)
+    if (n == 0 || self->row[i].address != self->row[n - 1].address)
+      self->row[n++] = self->row[i];
+    else if (self->row[i].is_code && !self->row[n - 1].is_code)
+      self->row[n - 1] = self->row[i];
+  self->n = n;
+}
+
 static void
 load_symbols (KernelSymbols *self, const char *text, size_t size)
 {
@@ -90,6 +104,7 @@ load_symbols (KernelSymbols *self, const char *text, size_t size)
   self->symbol = g_new0 (SymbolId, self->n + 1);
   if (!is_sorted)
     qsort (self->row, self->n, sizeof *self->row, compare_symbols);
+  keep_one_per_address (self);
 }
 
 /* The row in whose range the address lies, and the range's end; FALSE in data and in no man's land. */
@@ -97,7 +112,7 @@ static bool
 find_symbol (const KernelSymbols *self, uint64_t address, uint32_t *found, uint64_t *end)
 {
   uint32_t low = 0;
-  uint32_t first, next;
+  uint32_t row;
 
   for (uint32_t high = self->n; low < high;)
     {
@@ -111,18 +126,13 @@ find_symbol (const KernelSymbols *self, uint64_t address, uint32_t *found, uint6
   if (low == 0)
     return false;
 
-  next = low;
-  first = low - 1;
-  while (first > 0 && self->row[first - 1].address == self->row[first].address)
-    first--;
-  while (first < next && !self->row[first].is_code)
-    first++;
-  if (first == next)
+  row = low - 1;
+  if (!self->row[row].is_code)
     return false;
 
-  *found = first;
-  *end = next < self->n ? self->row[next].address : self->row[first].address + LAST_SYMBOL_SIZE;
-  return address < *end && address - self->row[first].address < LARGEST_FUNCTION;
+  *found = row;
+  *end = low < self->n ? self->row[low].address : self->row[row].address + LAST_SYMBOL_SIZE;
+  return address < *end && address - self->row[row].address < LARGEST_FUNCTION;
 }
 
 static Text
@@ -217,13 +227,9 @@ excerpt (const KernelSymbols *symbols, const uint8_t *use)
 static void
 mark_used (const KernelSymbols *symbols, uint8_t *use, uint32_t row)
 {
-  uint32_t next = row;
-
   use[row] = ROW_IS_USED;
-  while (next < symbols->n && symbols->row[next].address == symbols->row[row].address)
-    next++;
-  if (next < symbols->n && use[next] == ROW_UNUSED)
-    use[next] = ROW_IS_BOUND;
+  if (row + 1 < symbols->n && use[row + 1] == ROW_UNUSED)
+    use[row + 1] = ROW_IS_BOUND;
 }
 
 static void
