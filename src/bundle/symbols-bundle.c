@@ -49,9 +49,9 @@ add_tables (Pump *pump, const SymbolTable *table, const Store *store)
     (void) add_file (pump, "__unnamed__", unnamed, true);
 
   /* Version 3.46 looks at every other frame only in a row of file frames, and would not find the table if its first
-   * chunk were one of those between. This one it may pass over. */
+   * chunk were one of those between. This one it may pass over. Its time must not lie behind the end. */
   (void) sysprof_capture_writer_add_timestamp (sysprof_pump_get_writer (pump),
-                                               SYSPROF_CAPTURE_CURRENT_TIME, -1, -1);
+                                               sysprof_pump_get_begin_time (pump), -1, -1);
   (void) add_file (pump, "__symbols__", symbols, false);
 }
 
