@@ -8,7 +8,6 @@
 #include "cli/options.h"
 
 #include "cli/numbers.h"
-#include "cli/usage.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -164,7 +163,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "What is shown", display }, { NULL, NULL },
   };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
-  g_auto (GStrv) split = sysprof_cli_usage_split (sections, words, error);
+  g_auto (GStrv) split = sysprof_usage_split (sections, words, error);
 
   if (split == NULL)
     return FALSE;
@@ -173,11 +172,21 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     g_option_context_add_main_entries (context, section->entries, NULL);
   if (!g_option_context_parse_strv (context, &split, error))
     {
-      sysprof_cli_usage_explain (sections, words, error);
+      sysprof_usage_explain ("sysprof-cli", sections, words, error);
       return FALSE;
     }
   if (raw->help)
-    o->help = sysprof_cli_usage_help (sections);
+    o->help = sysprof_usage_help (
+        "Usage: sysprof-cli [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
+        "       sysprof-cli --merge CAPTURE CAPTURE... >JOINED\n"
+        "\n"
+        "Records where the time goes on the whole machine, until ^C or COMMAND's end.\n",
+        sections,
+        "\nExamples:\n"
+        "  sysprof-cli -d 10 --report\n"
+        "  sysprof-cli -f --flame build.html build.syscap -- make -j8\n"
+        "\n"
+        "sysprof-cli(1) tells more; sysprof-report(1) shows what was recorded.\n");
   return TRUE;
 }
 

@@ -7,9 +7,11 @@
 #include "report/output.h"
 #include "util/util.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -258,10 +260,12 @@ report (ReportOptions *options)
 }
 
 static int
-print_version (void)
+print_text (const char *text)
 {
-  g_print ("Sysprof %s\n", SYSPROF_VERSION_S);
-  return EXIT_DONE;
+  if (fputs (text, stdout) != EOF && fflush (stdout) != EOF)
+    return EXIT_DONE;
+  g_printerr ("sysprof-report: Cannot write to standard output: %s.\n", g_strerror (errno));
+  return EXIT_FAILED;
 }
 
 int
@@ -279,10 +283,12 @@ main (int argc, char **argv)
   setlocale (LC_NUMERIC, "C");      /* figures are the same everywhere */
   (void) signal (SIGPIPE, SIG_IGN); /* a reader that has seen enough is no failure */
 
-  if (sysprof_report_options_parse (&options, argc, argv, &error))
-    status = options.version ? print_version () : report (&options);
-  else
+  if (!sysprof_report_options_parse (&options, argv, &error))
     status = complain (error, EXIT_USAGE);
+  else if (options.help || options.version)
+    status = print_text (options.help ? options.help : "Sysprof " SYSPROF_VERSION_S "\n");
+  else
+    status = report (&options);
   sysprof_report_options_clear (&options);
   return status;
 }

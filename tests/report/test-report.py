@@ -520,6 +520,9 @@ class Usage(Base):
         self.refuse(1, "Did you mean 'alpha'?", 'callers', '--focus', 'alhpa', self.capture)
         self.refuse(1, "Did you mean 'do_syscall_64'?", 'tree', '--focus', 'do_sycall_64', self.capture)
         self.refuse(2, "Did you mean 'functions'?", 'function', self.capture)
+        self.refuse(2, 'Did you mean --sort?', 'functions', '--srot', 'self', self.capture)
+        self.refuse(2, "'x' for --depth. sysprof-report --help", 'tree', '--depth', 'x', self.capture)
+        self.refuse(2, '--details takes no value', 'processes', '--details=no', self.capture)
         self.refuse(2, 'The view comes first: sysprof-report tree ', self.capture, 'tree')
         self.assertNotIn(b'Did you', run('callers', '--focus', 'nobody', self.capture, check=False).stderr)
 
@@ -611,6 +614,10 @@ class Usage(Base):
         for view in ('summary', 'functions', 'tree', 'callers', 'callees', 'flame', 'processes', 'threads', 'samples', 'quality',
                      'metadata', 'files'):
             self.assertRegex(text, rf'(?m)^  {view} ')
+        self.assertEqual([line for line in text.splitlines() if len(line) > 79], [])
+        self.assertEqual(run('-h').stdout.decode(), text)
+        for section in ('Output:', 'Selection and shape:', 'Flame graph:', 'Views:', 'Examples:'):
+            self.assertIn('\n' + section + '\n', text)
         self.assertRegex(run('--version').stdout.decode(), r'^Sysprof \d+\.\d+\.\d+\n$')
 
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "cli/usage.h"
+#include "util/usage.h"
 
-#include "util/util.h"
+#include "util/closest.h"
+#include "util/errors.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define COLUMNS     80 /* of the narrowest terminal in use */
@@ -56,13 +58,9 @@ append_entry (GString *help, const GOptionEntry *entry)
 }
 
 char *
-sysprof_cli_usage_help (const OptionSection *sections)
+sysprof_usage_help (const char *before, const OptionSection *sections, const char *after)
 {
-  GString *help = g_string_new (
-      "Usage: sysprof-cli [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
-      "       sysprof-cli --merge CAPTURE CAPTURE... >JOINED\n"
-      "\n"
-      "Records where the time goes on the whole machine, until ^C or COMMAND's end.\n");
+  GString *help = g_string_new (before);
 
   for (; sections->title != NULL; sections++)
     {
@@ -71,12 +69,7 @@ sysprof_cli_usage_help (const OptionSection *sections)
         if (entry->description != NULL && (entry->flags & G_OPTION_FLAG_HIDDEN) == 0)
           append_entry (help, entry);
     }
-  g_string_append (help,
-                   "\nExamples:\n"
-                   "  sysprof-cli -d 10 --report\n"
-                   "  sysprof-cli -f --flame build.html build.syscap -- make -j8\n"
-                   "\n"
-                   "sysprof-cli(1) tells more; sysprof-report(1) shows what was recorded.\n");
+  g_string_append (help, after);
   return g_string_free (help, FALSE);
 }
 
@@ -106,7 +99,8 @@ find_name (const OptionSection *sections, const char *name, size_t size)
 static bool
 takes_value (const GOptionEntry *entry)
 {
-  return entry != NULL && entry->arg != G_OPTION_ARG_NONE;
+  return entry != NULL && entry->arg != G_OPTION_ARG_NONE &&
+         (entry->flags & G_OPTION_FLAG_NO_ARG) == 0;
 }
 
 /* "-fF99": takes the letters up to one that wants a value, which is what is left. Says whether the next word is
@@ -129,18 +123,18 @@ split_letters (const OptionSection *sections, const char *word, GPtrArray *split
 }
 
 char **
-sysprof_cli_usage_split (const OptionSection *sections,
-                         const char *const *words,
-                         GError **error)
+sysprof_usage_split (const OptionSection *sections, const char *const *words, GError **error)
 {
   g_autoptr (GPtrArray) split = g_ptr_array_new_with_free_func (g_free);
   bool is_value = true; /* the program's name is none of ours */
+  bool is_over = false; /* behind -- */
 
   for (; *words != NULL; words++)
     {
       const char *word = *words;
 
-      if (is_value || word[0] != '-' || word[1] == '\0')
+      is_over = is_over || (!is_value && g_str_equal (word, "--"));
+      if (is_over || is_value || word[0] != '-' || word[1] == '\0')
         {
           g_ptr_array_add (split, g_strdup (word));
           is_value = false;
@@ -196,10 +190,22 @@ find_unknown (const OptionSection *sections, const char *const *words)
   return NULL;
 }
 
+/* GLib's turn into ? in the C locale. In place. */
+static void
+make_quotes_plain (char *message)
+{
+  g_autoptr (GString) plain = g_string_new (message);
+
+  g_string_replace (plain, "\342\200\234", "'", 0);
+  g_string_replace (plain, "\342\200\235", "'", 0);
+  strcpy (message, plain->str); /* it has become shorter */
+}
+
 void
-sysprof_cli_usage_explain (const OptionSection *sections,
-                           const char *const *words,
-                           GError **error)
+sysprof_usage_explain (const char *program,
+                       const OptionSection *sections,
+                       const char *const *words,
+                       GError **error)
 {
   g_autofree char *unknown = NULL;
   g_autofree char *message = (*error)->message;
@@ -214,10 +220,11 @@ sysprof_cli_usage_explain (const OptionSection *sections,
         sysprof_closest_offer (&closest, entry->long_name, strlen (entry->long_name),
                                entry->long_name);
 
+  make_quotes_plain (message);
   if (closest.best != NULL)
-    (*error)->message = g_strdup_printf ("%s. Did you mean --%s? sysprof-cli --help lists all.",
-                                         message, closest.best);
+    (*error)->message = g_strdup_printf ("%s. Did you mean --%s? %s --help lists all.", message,
+                                         closest.best, program);
   else
     (*error)->message =
-        g_strdup_printf ("%s. sysprof-cli --help lists what there is.", message);
+        g_strdup_printf ("%s. %s --help lists what there is.", message, program);
 }

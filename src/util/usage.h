@@ -13,15 +13,15 @@ typedef struct
   const GOptionEntry *entries; /* up to one without a name */
 } OptionSection;
 
-/* `sections` end with one without a title. *(full)* */
-char *sysprof_cli_usage_help (const OptionSection *sections);
+/* What --help prints: `sections`, which end with one without a title, between two texts. *(full)* */
+char *sysprof_usage_help (const char *before, const OptionSection *sections, const char *after);
 
 /* The words as GOption wants them: NULL-terminated, *(full)*. NULL with `error` for a switch with a value. */
-char **sysprof_cli_usage_split (const OptionSection *sections,
-                                const char *const *words,
-                                GError **error);
+char **
+sysprof_usage_split (const OptionSection *sections, const char *const *words, GError **error);
 
 /* Puts what to do next behind an error of GOption's. */
-void sysprof_cli_usage_explain (const OptionSection *sections,
-                                const char *const *words,
-                                GError **error);
+void sysprof_usage_explain (const char *program,
+                            const OptionSection *sections,
+                            const char *const *words,
+                            GError **error);
