@@ -328,8 +328,9 @@ remember_stack (Recent *recent, const uint8_t *words, uint32_t n, uint32_t n_sha
       recent->node = g_renew (StackId, recent->node, recent->capacity);
     }
 
-  memmove (recent->node + (n - n_shared), recent->node + first_shared,
-           n_shared * sizeof (StackId));
+  if (n_shared > 0)
+    memmove (recent->node + (n - n_shared), recent->node + first_shared,
+             n_shared * sizeof (StackId));
   recent->words = words;
   recent->n = n;
 }
