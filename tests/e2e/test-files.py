@@ -196,10 +196,10 @@ class FullDisk(Case):
             self.assertEqual(file.read().split(), ["fill", "x.syscap"])
 
     def test_limit_of_file_size(self):
-        # In units of 512 bytes.
+        # In units of 512 bytes; up to a whole frame.
         done = run("sh", "-c", 'ulimit -f 100; exec "$@"', "sh", CLI, "x.syscap", "-d", "20", "--", BUSY, "0.2")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertRegex(done.stderr.decode(), r"Cannot write to '.*x.syscap': File too large. .* (4\d|50|51)\.\d kB until then are saved")  # up to a whole frame
+        self.assertRegex(done.stderr.decode(), r"Cannot write to '.*x.syscap': File too large. .* (4\d|50|51)\.\d kB until then are saved")
         self.assertEqual(os.path.getsize("x.syscap") % 8, 0)
         self.assertTrue(Capture.open("x.syscap").of("metadata"))
 
