@@ -194,9 +194,9 @@ on_stop_signal (gpointer data)
     }
 }
 
-/* Several of these may come for one reason: the terminal's end is told by the kernel and by the shell. */
+/* Several of these come for one reason: the terminal's end is told by the kernel and by the shell. */
 static gboolean
-on_end_signal (gpointer data)
+on_hang_up (gpointer data)
 {
   Session *self = data;
 
@@ -291,7 +291,7 @@ watch_signals (Session *self, GSource **sources)
         continue;
       sources[i] = g_unix_signal_source_new (stop_signals[i]);
       g_source_set_callback (
-          sources[i], stop_signals[i] == SIGINT ? on_stop_signal : on_end_signal, self, NULL);
+          sources[i], stop_signals[i] == SIGHUP ? on_hang_up : on_stop_signal, self, NULL);
       g_source_attach (sources[i], NULL);
     }
 }

@@ -71,8 +71,11 @@ class Ending(Case):
             self.assertTrue(capture.file("__symbols__"))
 
     def test_second_interrupt_finishes_the_file(self):
-        status, _, err = self.record_until(signal.SIGINT, signal.SIGINT)
-        self.assert_finished(status, err)
+        for signals in ((signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGINT), (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM)):
+            status, _, err = self.record_until(*signals)
+            self.assert_finished(status, err)
+            os.remove("x.syscap")
+            os.remove("notify")
 
     def test_third_interrupt_leaves_what_was_flushed(self):
         recorder = self.recorder("-o", self.path("x.syscap"))
