@@ -24,7 +24,7 @@ end_at (const Store *store, const SymbolTable *symbols, StackId outermost)
   if (is_marker (store, symbols, outermost))
     return STACK_CUT;
 
-  if (store->has_walks ||
+  if (store->has_walks || store->is_imported ||
       symbols->row[sysprof_stack_symbol (store, symbols, outermost)].is_entry)
     return STACK_WHOLE;
 

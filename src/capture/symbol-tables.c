@@ -353,6 +353,10 @@ pack (const Entries *self, Bytes *table)
 static bool
 add_table (SysprofCaptureWriter *self, int64_t time, const Bytes *table)
 {
+  /* In a row of file frames version 3.46 looks at every other one only; so none stands in front of the table. */
+  if (!sysprof_capture_writer_add_timestamp (self, time, -1, -1))
+    return false;
+
   for (size_t at = 0; at < table->size; at += CHUNK_SIZE)
     {
       size_t rest = table->size - at;

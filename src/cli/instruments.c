@@ -57,7 +57,7 @@ add_asked_for (SysprofProfiler *profiler, const CliOptions *options, Terminal *t
     if (is_on (options, missing[i].flag))
       sysprof_cli_terminal_print (
           terminal,
-          "%s: not recorded: this version cannot do it yet. The recording goes on without.",
+          "%s: not recorded: this version does not have it yet. The recording goes on without.",
           missing[i].domain);
   if (options->session_bus)
     sysprof_profiler_add_instrument (profiler, sysprof_dbus_monitor_new (G_BUS_TYPE_SESSION));
@@ -92,6 +92,8 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
     sysprof_profiler_add_instrument (profiler, sysprof_cpu_usage_new ());
   if (!options->no_disk)
     sysprof_profiler_add_instrument (profiler, sysprof_disk_usage_new ());
+  if (!options->no_memory)
+    sysprof_profiler_add_instrument (profiler, sysprof_memory_usage_new ());
   if (!options->no_network)
     sysprof_profiler_add_instrument (profiler, sysprof_network_usage_new ());
   add_asked_for (profiler, options, terminal);

@@ -45,6 +45,11 @@ main (int argc, char **argv)
       printf ("Sysprof %s\n", SYSPROF_VERSION_S);
       return EXIT_SUCCESS;
     }
+  if (options.help != NULL)
+    {
+      fputs (options.help, stdout);
+      return EXIT_SUCCESS;
+    }
   if (!options.merge)
     return sysprof_cli_record (&options);
   if (!sysprof_cli_merge ((const char *const *) options.files, &error))

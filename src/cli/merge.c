@@ -10,13 +10,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 /* Symbol tables are a few megabytes; a stream that wants more than this is made to exhaust us. */
-#define MAX_UNPACKED (1024u * 1024 * 1024)
+#define MAX_UNPACKED (256u * 1024 * 1024)
 
 static bool
 unpack_gzip (const uint8_t *in, size_t in_size, uint8_t **out, size_t *out_size)
@@ -129,6 +130,28 @@ copy_to_standard_output (int fd)
   return n == 0;
 }
 
+/* What of a capture cannot be joined is told; the rest is. */
+static void
+tell_damage (SysprofCaptureReader *reader, const char *path)
+{
+  SysprofCaptureReadStatus status;
+
+  while (sysprof_capture_reader_skip (reader))
+    continue;
+  sysprof_capture_reader_get_status (reader, &status);
+  (void) sysprof_capture_reader_reset (reader); /* cannot fail */
+  if (status.is_cut)
+    fprintf (stderr,
+             "sysprof-cli: '%s' is damaged: nothing from byte %" G_GUINT64_FORMAT
+             " on can be read. What comes before is joined.\n",
+             path, status.end_offset);
+  else if (status.n_damaged > 0)
+    fprintf (stderr,
+             "sysprof-cli: '%s' is damaged: %" G_GUINT64_FORMAT
+             " frames contradict themselves. All others are joined.\n",
+             path, status.n_damaged);
+}
+
 static gboolean
 join (GPtrArray *readers, GError **error)
 {
@@ -165,6 +188,7 @@ sysprof_cli_merge (const char *const *captures, GError **error)
       if (reader == NULL)
         return FALSE;
       g_ptr_array_add (readers, reader);
+      tell_damage (reader, captures[i]);
     }
   return join (readers, error);
 }

@@ -44,6 +44,7 @@ typedef struct
   gboolean no_throttle;
   gboolean top;
   gboolean debuginfod;
+  gboolean help;
   gboolean
       accepted; /* switches that leave out what is not recorded anyway, or have no effect */
 } RawOptions;
@@ -70,7 +71,7 @@ raw_options_clear (RawOptions *raw)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RawOptions, raw_options_clear)
 
 static gboolean
-parse_words (CliOptions *o, RawOptions *raw, int *argc, char ***argv, GError **error)
+parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **error)
 {
   /* clang-format off */
   const GOptionEntry capture[] = {
@@ -80,11 +81,10 @@ parse_words (CliOptions *o, RawOptions *raw, int *argc, char ***argv, GError **e
     { "max-size", 0, 0, G_OPTION_ARG_STRING, &raw->max_size, "Stop when the capture is that large (K, M, G)", "BYTES" },
     { "buffer-size", 0, 0, G_OPTION_ARG_STRING, &raw->buffer_size, "Pages of the write buffer", "PAGES" },
     { "no-decode", 0, 0, G_OPTION_ARG_NONE, &o->no_decode, "Leave out the symbols at the end", NULL },
-    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->debuginfod, "Ask debuginfod servers for symbols", NULL },
+    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->debuginfod, "Ask debuginfod servers for symbols (not built yet)", NULL },
     { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Never ask debuginfod servers", NULL },
     { "merge", 0, 0, G_OPTION_ARG_NONE, &o->merge, "Join captures, to standard output", NULL },
-    { "host", 0, 0, G_OPTION_ARG_STRING, &raw->host, "Record there over ssh", "[USER@]HOST" },
-    { "version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print the version", NULL },
+    { "host", 0, 0, G_OPTION_ARG_STRING, &raw->host, "Record there over ssh (not built yet)", "[USER@]HOST" },
     { NULL }
   };
   const GOptionEntry command[] = {
@@ -94,8 +94,8 @@ parse_words (CliOptions *o, RawOptions *raw, int *argc, char ***argv, GError **e
     { "use-trace-fd", 0, 0, G_OPTION_ARG_NONE, &o->use_trace_fd, "Give the command a capture of its own in SYSPROF_TRACE_FD", NULL },
     { "gjs", 0, 0, G_OPTION_ARG_NONE, &o->gjs, "Stacks of JavaScript in GJS", NULL },
     { "gtk", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Without effect: GTK's marks are always recorded", NULL },
-    { "memprof", 0, 0, G_OPTION_ARG_NONE, &o->memprof, "Allocations of the command", NULL },
-    { "speedtrack", 0, 0, G_OPTION_ARG_NONE, &o->speedtrack, "Blocking calls on the command's main loop", NULL },
+    { "memprof", 0, 0, G_OPTION_ARG_NONE, &o->memprof, "Allocations of the command (not built yet)", NULL },
+    { "speedtrack", 0, 0, G_OPTION_ARG_NONE, &o->speedtrack, "Blocking calls on the command's main loop (not built yet)", NULL },
     { "exit-status", 0, 0, G_OPTION_ARG_NONE, &o->exit_status, "Pass on the command's status", NULL },
     { NULL }
   };
@@ -114,7 +114,7 @@ parse_words (CliOptions *o, RawOptions *raw, int *argc, char ***argv, GError **e
     { "user-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.user_only, "Only the programs' part of stacks", NULL },
     { "call-depth", 0, 0, G_OPTION_ARG_STRING, &raw->call_depth, "Deepest stack recorded", "N" },
     { "unwind", 0, 0, G_OPTION_ARG_STRING, &raw->unwind, "How stacks of programs are found: auto, tables, frame-pointer, none", "HOW" },
-    { "stack-size", 0, 0, G_OPTION_ARG_STRING, &raw->stack_size, "Copy so much stack with each sample", "BYTES" },
+    { "stack-size", 0, 0, G_OPTION_ARG_STRING, &raw->stack_size, "Copy so much stack with each sample (not built yet)", "BYTES" },
     { "no-perf", 0, 0, G_OPTION_ARG_NONE, &o->no_perf, "No samples", NULL },
     { "no-sysprofd", 0, 0, G_OPTION_ARG_NONE, &o->no_sysprofd, "Only what this user may do, without the helper", NULL },
     { NULL }
@@ -125,23 +125,23 @@ parse_words (CliOptions *o, RawOptions *raw, int *argc, char ***argv, GError **e
     { "no-disk", 0, 0, G_OPTION_ARG_NONE, &o->no_disk, "Leave out disk counters", NULL },
     { "no-memory", 0, 0, G_OPTION_ARG_NONE, &o->no_memory, "Leave out memory counters", NULL },
     { "no-network", 0, 0, G_OPTION_ARG_NONE, &o->no_network, "Leave out network counters", NULL },
-    { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Where threads wait", NULL },
+    { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Where threads wait (not built yet)", NULL },
     { "no-off-cpu", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &raw->accepted, NULL, NULL },
-    { "pressure", 0, 0, G_OPTION_ARG_NONE, &o->pressure, "Pressure counters", NULL },
-    { "no-pressure", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave them out", NULL },
-    { "gpu", 0, 0, G_OPTION_ARG_NONE, &o->gpu, "GPU counters", NULL },
-    { "no-gpu", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave them out", NULL },
-    { "thermal", 0, 0, G_OPTION_ARG_NONE, &o->thermal, "Temperatures", NULL },
-    { "no-thermal", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave them out", NULL },
-    { "kernel-log", 0, 0, G_OPTION_ARG_NONE, &o->kernel_log, "Messages of the kernel", NULL },
-    { "no-kernel-log", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave them out", NULL },
-    { "gnome-shell", 0, 0, G_OPTION_ARG_NONE, &o->gnome_shell, "What GNOME Shell records", NULL },
-    { "rapl", 0, 0, G_OPTION_ARG_NONE, &o->rapl, "Energy counters", NULL },
-    { "scheduler", 0, 0, G_OPTION_ARG_NONE, &o->scheduler, "Which process ran on which CPU when", NULL },
-    { "session-bus", 0, 0, G_OPTION_ARG_NONE, &o->session_bus, "Messages of the session bus", NULL },
-    { "system-bus", 0, 0, G_OPTION_ARG_NONE, &o->system_bus, "Messages of the system bus", NULL },
-    { "monitor-bus", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->monitor_buses, "Messages of the bus at that address", "ADDRESS" },
-    { "power-profile", 0, 0, G_OPTION_ARG_STRING, &o->power_profile, "Hold power-saver, balanced or performance", "PROFILE" },
+    { "pressure", 0, 0, G_OPTION_ARG_NONE, &o->pressure, "Pressure counters (not built yet)", NULL },
+    { "no-pressure", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave out pressure counters", NULL },
+    { "gpu", 0, 0, G_OPTION_ARG_NONE, &o->gpu, "GPU counters (not built yet)", NULL },
+    { "no-gpu", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave out GPU counters", NULL },
+    { "thermal", 0, 0, G_OPTION_ARG_NONE, &o->thermal, "Temperatures (not built yet)", NULL },
+    { "no-thermal", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave out temperatures", NULL },
+    { "kernel-log", 0, 0, G_OPTION_ARG_NONE, &o->kernel_log, "Messages of the kernel (not built yet)", NULL },
+    { "no-kernel-log", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave out messages of the kernel", NULL },
+    { "gnome-shell", 0, 0, G_OPTION_ARG_NONE, &o->gnome_shell, "What GNOME Shell records (not built yet)", NULL },
+    { "rapl", 0, 0, G_OPTION_ARG_NONE, &o->rapl, "Energy counters (not built yet)", NULL },
+    { "scheduler", 0, 0, G_OPTION_ARG_NONE, &o->scheduler, "Which process ran on which CPU when (not built yet)", NULL },
+    { "session-bus", 0, 0, G_OPTION_ARG_NONE, &o->session_bus, "Messages of the session bus (not built yet)", NULL },
+    { "system-bus", 0, 0, G_OPTION_ARG_NONE, &o->system_bus, "Messages of the system bus (not built yet)", NULL },
+    { "monitor-bus", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->monitor_buses, "Messages of the bus at that address (not built yet)", "ADDRESS" },
+    { "power-profile", 0, 0, G_OPTION_ARG_STRING, &o->power_profile, "Hold power-saver, balanced or performance (not built yet)", "PROFILE" },
     { "no-throttle", 0, 0, G_OPTION_ARG_NONE, &raw->no_throttle, "Deprecated: the same as --power-profile=performance", NULL },
     { NULL }
   };
@@ -150,24 +150,44 @@ parse_words (CliOptions *o, RawOptions *raw, int *argc, char ***argv, GError **e
     { "json-status", 0, 0, G_OPTION_ARG_NONE, &o->json_status, "One JSON object a second on standard error", NULL },
     { "report", 0, 0, G_OPTION_ARG_NONE, &o->report, "When done, print the summary", NULL },
     { "flame", 0, 0, G_OPTION_ARG_FILENAME, &o->flame, "When done, write the flame graph", "FILE.svg|FILE.html" },
-    { "top", 0, 0, G_OPTION_ARG_NONE, &raw->top, "Live: the hottest functions", NULL },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print the version", NULL },
+    { "help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, "Print this", NULL },
+    { "top", 0, 0, G_OPTION_ARG_NONE, &raw->top, "Live: the hottest functions (not built yet)", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->files, NULL, NULL },
     { NULL }
   };
   /* clang-format on */
-  g_autoptr (GOptionContext) context = g_option_context_new ("[CAPTURE] [-- COMMAND ARGS]");
+  const OptionSection sections[] = {
+    { "The capture", capture },   { "The command", command },
+    { "Sampling", sampling },     { "Counters and further instruments", instruments },
+    { "What is shown", display }, { NULL, NULL },
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  g_auto (GStrv) split = sysprof_usage_split (sections, words, error);
 
-  g_option_context_set_summary (context, "Record where the time goes, on the whole machine.");
-  g_option_context_set_description (
-      context,
-      "Without a command it records until interrupted. sysprof-cli(1) tells more; sysprof-report\n"
-      "shows what was recorded.");
-  g_option_context_add_main_entries (context, capture, NULL);
-  g_option_context_add_main_entries (context, command, NULL);
-  g_option_context_add_main_entries (context, sampling, NULL);
-  g_option_context_add_main_entries (context, instruments, NULL);
-  g_option_context_add_main_entries (context, display, NULL);
-  return g_option_context_parse (context, argc, argv, error);
+  if (split == NULL)
+    return FALSE;
+  g_option_context_set_help_enabled (context, FALSE);
+  for (const OptionSection *section = sections; section->title != NULL; section++)
+    g_option_context_add_main_entries (context, section->entries, NULL);
+  if (!g_option_context_parse_strv (context, &split, error))
+    {
+      sysprof_usage_explain ("sysprof-cli", sections, words, error);
+      return FALSE;
+    }
+  if (raw->help)
+    o->help = sysprof_usage_help (
+        "Usage: sysprof-cli [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
+        "       sysprof-cli --merge CAPTURE CAPTURE... >JOINED\n"
+        "\n"
+        "Records where the time goes on the whole machine, until ^C or COMMAND's end.\n",
+        sections,
+        "\nExamples:\n"
+        "  sysprof-cli -d 10 --report\n"
+        "  sysprof-cli -f --flame build.html build.syscap -- make -j8\n"
+        "\n"
+        "sysprof-cli(1) tells more; sysprof-report(1) shows what was recorded.\n");
+  return TRUE;
 }
 
 G_GNUC_PRINTF (2, 3)
@@ -418,7 +438,7 @@ gboolean
 sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
 {
   g_auto (RawOptions) raw = { 0 };
-  g_autofree char **words = g_new0 (char *, (size_t) argc + 1);
+  g_autofree const char **words = g_new0 (const char *, (size_t) argc + 1);
   char **command = NULL;
   int n_words = 0;
 
@@ -436,9 +456,9 @@ sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
       words[n_words] = argv[n_words];
     }
 
-  if (!parse_words (o, &raw, &n_words, &words, error))
+  if (!parse_words (o, &raw, words, error))
     return FALSE;
-  if (o->version)
+  if (o->version || o->help != NULL)
     return TRUE;
   if (!refuse_what_is_not_built (&raw, error) || !read_whole_numbers (o, &raw, error) ||
       !read_times (o, &raw, error) || !read_targets (o, &raw, error) ||
@@ -474,5 +494,6 @@ sysprof_cli_options_clear (CliOptions *o)
   g_strfreev (o->monitor_buses);
   g_free (o->power_profile);
   g_free (o->flame);
+  g_free (o->help);
   *o = (CliOptions){ 0 };
 }

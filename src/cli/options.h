@@ -15,6 +15,7 @@ typedef struct
 {
   /* other things to do than record */
   gboolean version;
+  char *help; /* to be printed, or NULL */
   gboolean merge;
   char **files; /* NULL-terminated: positional arguments; of --merge the captures */
 
@@ -75,6 +76,6 @@ typedef struct
 } CliOptions;
 
 /* Fills `options` from the arguments of main(). FALSE with `error`, one line that names the option, if
- * they ask for nothing that can be done. `--help` prints and leaves the program. */
+ * they ask for nothing that can be done. */
 gboolean sysprof_cli_options_parse (CliOptions *options, int argc, char **argv, GError **error);
 void sysprof_cli_options_clear (CliOptions *options);

@@ -158,9 +158,19 @@ static bool
 open_file (Output *self, bool force, OutputWhen when, GError **error)
 {
   struct stat info;
-  char *real = realpath (self->path, NULL);
+  char *real = NULL;
 
-  /* Through a symbolic link the file it points to is replaced, not the link. */
+  /* Through a symbolic link the file it points to is replaced, not the link. Asking the kernel first lets it refuse
+   * strangers' links in directories that all may write. */
+  if (lstat (self->path, &info) == 0 && S_ISLNK (info.st_mode))
+    {
+      if (stat (self->path, &info) < 0 && errno != ENOENT)
+        {
+          set_open_error (self, error);
+          return false;
+        }
+      real = realpath (self->path, NULL);
+    }
   if (real != NULL)
     {
       g_free (self->path);

@@ -41,6 +41,7 @@ typedef struct
   guint n_shown; /* diagnostics */
   guint n_signals;
   bool is_committed;
+  bool has_commit_failed;
   GError *error; /* of the recording */
 } Session;
 
@@ -143,7 +144,10 @@ commit_once_begun (gpointer data)
   if (!has_begun (self))
     return G_SOURCE_CONTINUE;
   if (!sysprof_cli_output_commit (&self->output, &error))
-    sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: %s", error->message);
+    {
+      sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: %s", error->message);
+      self->has_commit_failed = true;
+    }
   self->is_committed = true;
   if (self->options->command == NULL && self->n_signals == 0)
     sysprof_cli_terminal_note (&self->terminal, "Recording, press ^C to exit");
@@ -188,6 +192,15 @@ on_stop_signal (gpointer data)
       /* What was flushed stays; nothing is waited for. */
       _exit (EXIT_FAILURE);
     }
+}
+
+/* Several of these come for one reason: the terminal's end is told by the kernel and by the shell. */
+static gboolean
+on_hang_up (gpointer data)
+{
+  Session *self = data;
+
+  return self->n_signals == 0 ? on_stop_signal (data) : G_SOURCE_CONTINUE;
 }
 
 static void
@@ -277,7 +290,8 @@ watch_signals (Session *self, GSource **sources)
           before.sa_handler == SIG_IGN)
         continue;
       sources[i] = g_unix_signal_source_new (stop_signals[i]);
-      g_source_set_callback (sources[i], on_stop_signal, self, NULL);
+      g_source_set_callback (
+          sources[i], stop_signals[i] == SIGHUP ? on_hang_up : on_stop_signal, self, NULL);
       g_source_attach (sources[i], NULL);
     }
 }
@@ -333,6 +347,8 @@ finish (Session *self)
   show_diagnostics (self);
   if (!self->is_committed && has_begun (self))
     (void) commit_once_begun (self); /* has told what failed */
+
+  is_whole = is_whole && !self->has_commit_failed;
 
   /* A compressor knows better than the recorder, who only sees a closed pipe. */
   if (!sysprof_cli_output_close (&self->output, &error))

@@ -209,31 +209,23 @@ void
 sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, const char *name)
 {
   g_autofree char *size = sysprof_text_of_size (status->size);
-  g_autofree char *lost = g_strdup ("none lost");
-  g_autofree char *throttled = g_strdup ("");
+  g_autofree char *lost = g_strdup_printf ("%" G_GUINT64_FORMAT " lost", status->n_lost);
+  g_autofree char *throttled =
+      g_strdup_printf (", %" G_GUINT64_FORMAT " held back by the kernel", status->n_throttled);
   g_autofree char *place = g_strdup ("");
   g_autofree char *share = g_strdup ("");
 
   if (self->form == STATUS_JSON)
     return;
+  if (status->n_throttled == 0)
+    throttled[0] = '\0';
   /* Silence is about what goes well. */
   if (status->n_lost > 0 || (self->is_quiet && status->n_throttled > 0))
     sysprof_cli_terminal_print (
         self,
-        "%" G_GUINT64_FORMAT " samples were lost and %" G_GUINT64_FORMAT
-        " held back: more came than the recorder or the disk could take. A lower --frequency helps.",
-        status->n_lost, status->n_throttled);
-  if (status->n_lost > 0)
-    {
-      g_free (lost);
-      lost = g_strdup_printf ("%" G_GUINT64_FORMAT " lost", status->n_lost);
-    }
-  if (status->n_throttled > 0)
-    {
-      g_free (throttled);
-      throttled = g_strdup_printf (", %" G_GUINT64_FORMAT " held back by the kernel",
-                                   status->n_throttled);
-    }
+        "Samples are missing: %s%s. More came than the recorder, the disk or the kernel's limits "
+        "could take; a lower --frequency helps.",
+        lost, throttled);
   if (name != NULL)
     {
       g_free (place);
@@ -249,7 +241,7 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
   sysprof_cli_terminal_note (self,
                              "Recorded %.1f s: %" G_GUINT64_FORMAT
                              " samples, %s%s, %s%s. The recorder used %.2f s of CPU time%s.",
-                             (double) status->duration / NSEC_PER_SEC, status->n_samples, lost,
-                             throttled, size, place, (double) status->cpu_nsec / NSEC_PER_SEC,
-                             share);
+                             (double) status->duration / NSEC_PER_SEC, status->n_samples,
+                             status->n_lost > 0 ? lost : "none lost", throttled, size, place,
+                             (double) status->cpu_nsec / NSEC_PER_SEC, share);
 }

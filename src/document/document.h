@@ -17,6 +17,8 @@ SymbolTable *sysprof_document_get_symbols (SysprofDocument *self);
 
 /* What programs ask of the loader beyond the public API. Set before loading. */
 void sysprof_document_loader_set_symbolize_options (SysprofDocumentLoader *self, const SymbolizeOptions *options);
+/* What a loader of a descriptor calls it in messages. */
+void sysprof_document_loader_set_name (SysprofDocumentLoader *self, const char *name);
 
 /* --- selection: the options of commands.md section 2, for every view and export --- */
 
@@ -26,6 +28,8 @@ typedef struct Selection
   char **processes; /* NAME|PID */
   char **threads;   /* NAME|TID */
   char **cpus;      /* LIST */
+  char **cgroups;   /* GLOB */
+  char **marks;     /* GROUP/NAME */
   char **symbols;   /* TEXT, !TEXT */
   char **binaries;  /* TEXT, !TEXT */
   gboolean no_kernel;

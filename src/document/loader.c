@@ -12,6 +12,7 @@ struct _SysprofDocumentLoader
 {
   GObject parent_instance;
   char *filename; /* NULL: `fd` is read */
+  char *name;     /* of what `fd` leads to, or NULL */
   int fd;
   SysprofSymbolizer *symbolizer; /* nullable */
   SymbolizeOptions options;      /* what it points to is ours */
@@ -83,7 +84,7 @@ load (SysprofDocumentLoader *self, GTask *task, GCancellable *cancellable, GErro
   if (self->filename != NULL)
     store = sysprof_store_open (self->filename, cancellable, error);
   else
-    store = sysprof_store_open_fd (self->fd, NULL, cancellable, error);
+    store = sysprof_store_open_fd (self->fd, self->name, cancellable, error);
   if (store == NULL)
     return NULL;
 
@@ -170,6 +171,13 @@ sysprof_document_loader_load (SysprofDocumentLoader *self,
   else
     g_main_context_release (context);
   return sysprof_document_loader_load_finish (self, result, error);
+}
+
+void
+sysprof_document_loader_set_name (SysprofDocumentLoader *self, const char *name)
+{
+  g_free (self->name);
+  self->name = g_strdup (name);
 }
 
 void
@@ -268,6 +276,7 @@ sysprof_document_loader_finalize (GObject *object)
   SysprofDocumentLoader *self = SYSPROF_DOCUMENT_LOADER (object);
 
   g_free (self->filename);
+  g_free (self->name);
   sysprof_autofd_close (&self->fd);
   g_clear_object (&self->symbolizer);
   clear_options (&self->options);

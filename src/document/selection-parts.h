@@ -12,6 +12,15 @@ gboolean sysprof_selection_parse_times (char **times,
                                         GArray *ranges,
                                         GError **error);
 
+/* GROUP/NAME each, both globs → TimeRange of the marks, ascending and disjoint. */
+gboolean
+sysprof_selection_find_marks (char **marks, const Store *store, GArray *ranges, GError **error);
+
+/* TimeRange: ascending, those that meet joined. */
+void sysprof_time_ranges_join (GArray *ranges);
+/* What is in both, each ascending and disjoint; `ranges` takes the result. */
+void sysprof_time_ranges_intersect (GArray *ranges, const GArray *others);
+
 /* "0,2-3" each → int32_t. */
 gboolean sysprof_selection_parse_cpus (char **lists, GArray *cpus, GError **error);
 
@@ -20,5 +29,10 @@ gboolean sysprof_selection_find_processes (char **names,
                                            const Store *store,
                                            GArray *processes,
                                            GError **error);
+/* Globs of control groups → ProcessId, ascending. */
+gboolean sysprof_selection_find_cgroups (char **patterns,
+                                         const Store *store,
+                                         GArray *processes,
+                                         GError **error);
 gboolean
 sysprof_selection_find_threads (char **names, const Store *store, GArray *tids, GError **error);

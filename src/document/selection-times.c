@@ -129,8 +129,8 @@ compare_ranges (const void *a, const void *b)
   return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-static void
-join_ranges (GArray *ranges)
+void
+sysprof_time_ranges_join (GArray *ranges)
 {
   guint n = 0;
 
@@ -146,6 +146,28 @@ join_ranges (GArray *ranges)
         g_array_index (ranges, TimeRange, n++) = range;
     }
   g_array_set_size (ranges, n);
+}
+
+void
+sysprof_time_ranges_intersect (GArray *ranges, const GArray *others)
+{
+  g_autoptr (GArray) mine = g_array_copy (ranges);
+  guint i = 0, j = 0;
+
+  g_array_set_size (ranges, 0);
+  while (i < mine->len && j < others->len)
+    {
+      const TimeRange *a = &g_array_index (mine, TimeRange, i);
+      const TimeRange *b = &g_array_index (others, TimeRange, j);
+      TimeRange both = { MAX (a->begin, b->begin), MIN (a->end, b->end) };
+
+      if (both.begin < both.end)
+        g_array_append_val (ranges, both);
+      if (a->end < b->end)
+        i++;
+      else
+        j++;
+    }
 }
 
 gboolean
@@ -174,6 +196,6 @@ sysprof_selection_parse_times (char **times, const Store *store, GArray *ranges,
       g_array_append_val (ranges, range);
     }
 
-  join_ranges (ranges);
+  sysprof_time_ranges_join (ranges);
   return TRUE;
 }

@@ -15,6 +15,10 @@ sysprof_selection_option_entries (Selection *selection)
       "Only these processes; names may hold * and ?", "NAME|PID" },
     { "thread", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->threads, "Only these threads", "NAME|TID" },
     { "cpu", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->cpus, "Only what ran there, like 0,2-3", "LIST" },
+    { "cgroup", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->cgroups,
+      "Only processes in these control groups, like '/system.slice/*'", "GLOB" },
+    { "mark", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->marks,
+      "Only what happened inside such marks; both may hold * and ?", "GROUP/NAME" },
     { "symbol", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->symbols,
       "Only stacks with such a function; !TEXT: only those without", "TEXT" },
     { "binary", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->binaries,
@@ -44,6 +48,8 @@ sysprof_selection_clear (Selection *self)
   g_strfreev (self->processes);
   g_strfreev (self->threads);
   g_strfreev (self->cpus);
+  g_strfreev (self->cgroups);
+  g_strfreev (self->marks);
   g_strfreev (self->symbols);
   g_strfreev (self->binaries);
   g_free (self->focus);
@@ -76,6 +82,57 @@ check_focus (const char *focus, GError **error)
   return FALSE;
 }
 
+/* AND between kinds. */
+static void
+intersect_processes (GArray *processes, const GArray *others)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < processes->len; i++)
+    for (guint j = 0; j < others->len; j++)
+      if (g_array_index (processes, ProcessId, i) == g_array_index (others, ProcessId, j))
+        {
+          g_array_index (processes, ProcessId, n++) = g_array_index (processes, ProcessId, i);
+          break;
+        }
+  g_array_set_size (processes, n);
+}
+
+static gboolean
+resolve_processes (const Selection *self, const Store *store, GArray *processes, GError **error)
+{
+  g_autoptr (GArray) in_groups = g_array_new (FALSE, FALSE, sizeof (ProcessId));
+
+  if (self->processes != NULL &&
+      !sysprof_selection_find_processes (self->processes, store, processes, error))
+    return FALSE;
+  if (self->cgroups == NULL)
+    return TRUE;
+  if (self->processes == NULL)
+    return sysprof_selection_find_cgroups (self->cgroups, store, processes, error);
+  if (!sysprof_selection_find_cgroups (self->cgroups, store, in_groups, error))
+    return FALSE;
+  intersect_processes (processes, in_groups);
+  return TRUE;
+}
+
+static gboolean
+resolve_times (const Selection *self, const Store *store, GArray *times, GError **error)
+{
+  g_autoptr (GArray) in_marks = g_array_new (FALSE, FALSE, sizeof (TimeRange));
+
+  if (self->times != NULL && !sysprof_selection_parse_times (self->times, store, times, error))
+    return FALSE;
+  if (self->marks == NULL)
+    return TRUE;
+  if (self->times == NULL)
+    return sysprof_selection_find_marks (self->marks, store, times, error);
+  if (!sysprof_selection_find_marks (self->marks, store, in_marks, error))
+    return FALSE;
+  sysprof_time_ranges_intersect (times, in_marks);
+  return TRUE;
+}
+
 static gboolean
 resolve (const Selection *self, const Store *store, ResolvedSelection *resolved, GError **error)
 {
@@ -84,10 +141,8 @@ resolve (const Selection *self, const Store *store, ResolvedSelection *resolved,
   resolved->tids = g_array_new (FALSE, FALSE, sizeof (int32_t));
   resolved->cpus = g_array_new (FALSE, FALSE, sizeof (int32_t));
 
-  return (self->times == NULL ||
-          sysprof_selection_parse_times (self->times, store, resolved->times, error)) &&
-         (self->processes == NULL || sysprof_selection_find_processes (
-                                         self->processes, store, resolved->processes, error)) &&
+  return resolve_times (self, store, resolved->times, error) &&
+         resolve_processes (self, store, resolved->processes, error) &&
          (self->threads == NULL ||
           sysprof_selection_find_threads (self->threads, store, resolved->tids, error)) &&
          (self->cpus == NULL ||
@@ -100,10 +155,12 @@ resolve (const Selection *self, const Store *store, ResolvedSelection *resolved,
 static void
 fill_filter (SampleFilter *filter, const Selection *self, const ResolvedSelection *resolved)
 {
+  static const TimeRange nothing = { INT64_MIN, INT64_MIN };
+
   *filter = (SampleFilter){
     .processes = (const ProcessId *) resolved->processes->data,
     .n_processes = resolved->processes->len,
-    .has_processes = self->processes != NULL,
+    .has_processes = self->processes != NULL || self->cgroups != NULL,
     .tids = (const int32_t *) resolved->tids->data,
     .n_tids = resolved->tids->len,
     .has_tids = self->threads != NULL,
@@ -114,7 +171,12 @@ fill_filter (SampleFilter *filter, const Selection *self, const ResolvedSelectio
     .binary_terms = (const char *const *) self->binaries,
   };
 
-  if (resolved->times->len > 0)
+  if (resolved->times->len == 0 && (self->times != NULL || self->marks != NULL))
+    {
+      filter->times = &nothing;
+      filter->time_begin = filter->time_end = nothing.begin;
+    }
+  else if (resolved->times->len > 0)
     {
       const TimeRange *times = (const TimeRange *) resolved->times->data;
 

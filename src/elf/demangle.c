@@ -2,7 +2,8 @@
 
 /* Mangled names come from files that nobody vouches for: a short one can ask for an endless text by repeating
  * substitutions of substitutions. libiberty bounds its recursion, not its output; the callback does, and leaves
- * by longjmp, which is safe because the demanglers keep their state on the stack. */
+ * by longjmp, which is safe because the demanglers keep their state on the stack. The one for D has no callback:
+ * there the length is estimated before. */
 
 #include "elf/elf.h"
 
@@ -12,7 +13,8 @@
 #include <string.h>
 
 #define MAX_NAME   (64 * 1024)
-#define MAX_OUTPUT (256 * 1024)
+#define MAX_OUTPUT (16 * 1024) /* the longest names of libraries have some 2,000 */
+#define MAX_D_SIZE (64 * 1024) /* what a D name may come to, guessed high */
 #define OPTIONS    (DMGL_PARAMS | DMGL_ANSI)
 
 typedef struct
@@ -71,10 +73,60 @@ demangle_bounded (DemangleFunc demangle, const char *name)
   return text;
 }
 
+/* The number behind the Q at `at`, in base 26: upper case digits, the last one lower case. How many letters it has,
+ * 0 if it is no back reference. */
+static size_t
+read_back_reference (const char *name, size_t at, size_t *distance)
+{
+  size_t i = at + 1;
+
+  for (*distance = 0; name[i] >= 'A' && name[i] <= 'Z' && *distance < MAX_NAME; i++)
+    *distance = *distance * 26 + (size_t) (name[i] - 'A');
+  if (name[i] < 'a' || name[i] > 'z')
+    return 0;
+  *distance = *distance * 26 + (size_t) (name[i] - 'a');
+  return *distance > 0 && *distance < at ? i - at : 0;
+}
+
+/* No more than the letters that the name has when its back references are written out: each stands for an
+ * identifier, or for a type that lies somewhere between where it points and where it stands. */
+static bool
+is_short_d (const char *name, size_t size)
+{
+  size_t *sum = calloc (size + 1, sizeof *sum); /* of the letters before */
+  bool is_short;
+
+  if (sum == NULL)
+    return false;
+
+  for (size_t at = 0; at < size; at++)
+    {
+      size_t distance, letters = 1;
+      size_t behind = name[at] == 'Q' ? read_back_reference (name, at, &distance) : 0;
+
+      if (behind > 0)
+        {
+          const char *target = name + at - distance;
+
+          letters = *target >= '0' && *target <= '9' ? strtoul (target, NULL, 10)
+                                                     : sum[at] - sum[at - distance];
+        }
+      if (letters > MAX_D_SIZE)
+        letters = MAX_D_SIZE;
+      for (size_t end = at + behind; at < end; at++)
+        sum[at + 1] = sum[at];
+      sum[at + 1] = sum[at] + letters;
+    }
+
+  is_short = sum[size] <= MAX_D_SIZE;
+  free (sum);
+  return is_short;
+}
+
 static char *
 demangle_d (const char *name)
 {
-  char *text = dlang_demangle (name, OPTIONS);
+  char *text = is_short_d (name, strlen (name)) ? dlang_demangle (name, OPTIONS) : NULL;
 
   if (text != NULL && strlen (text) > MAX_OUTPUT)
     {

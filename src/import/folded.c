@@ -359,6 +359,8 @@ write_capture (Folded *self, SysprofCaptureWriter *writer)
     }
 
   return (!is_weighted || write_weights (self, writer)) &&
+         sysprof_capture_writer_add_metadata (writer, TIME, -1, -1, "org.gnome.sysprof.imported",
+                                              "folded", -1) &&
          sysprof_name_table_write (&self->names, writer, TIME) &&
          sysprof_capture_writer_set_time_range (writer, TIME, TIME);
 }

@@ -183,6 +183,10 @@ sysprof_name_table_write (const NameTable *self, SysprofCaptureWriter *writer, i
 {
   g_autoptr (GByteArray) packed = pack (self);
 
+  /* In a row of file frames version 3.46 looks at every other one only; so none stands in front of the table. */
+  if (!sysprof_capture_writer_add_timestamp (writer, time, -1, -1))
+    return false;
+
   for (size_t at = 0; at < packed->len; at += CHUNK_SIZE)
     {
       size_t size = MIN (packed->len - at, CHUNK_SIZE);

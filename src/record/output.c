@@ -249,7 +249,9 @@ sysprof_output_new (SysprofCaptureWriter *writer,
   self->max_buffers = MAX (MIN_BUFFERS, MAX_BYTES_UNDERWAY / self->capacity);
   self->spare = g_new0 (uint8_t *, self->max_buffers + 1);
   self->n_buffers = 1;
-  self->can_seek = fstat (self->fd, &info) == 0 && S_ISREG (info.st_mode);
+  /* On a descriptor that appends, pwrite() appends too. */
+  self->can_seek = fstat (self->fd, &info) == 0 && S_ISREG (info.st_mode) &&
+                   (fcntl (self->fd, F_GETFL) & O_APPEND) == 0;
   self->copy_errno = ESPIPE;
   if (keep_copy && !self->can_seek)
     {
@@ -286,7 +288,7 @@ sysprof_output_is_congested (Output *self)
   bool is_congested;
 
   pthread_mutex_lock (&self->lock);
-  is_congested = self->n_queued > self->max_buffers / 4 * 3;
+  is_congested = self->n_queued + self->is_writing > self->max_buffers / 4 * 3;
   pthread_mutex_unlock (&self->lock);
   return is_congested;
 }
@@ -294,7 +296,14 @@ sysprof_output_is_congested (Output *self)
 void
 sysprof_output_flush (Output *self)
 {
-  (void) sysprof_capture_writer_flush (self->writer); /* refused: with the next one */
+  bool is_behind;
+
+  /* While older ones wait, this one may as well become full: buffers that are nearly empty would use them up. */
+  pthread_mutex_lock (&self->lock);
+  is_behind = self->n_queued > 0;
+  pthread_mutex_unlock (&self->lock);
+  if (!is_behind)
+    (void) sysprof_capture_writer_flush (self->writer); /* refused: with the next one */
 }
 
 void
@@ -382,8 +391,17 @@ sysprof_output_dup_fd (Output *self)
 {
   g_autofree char *path = NULL;
   int from = self->copy_fd >= 0 ? self->copy_fd : self->fd;
+  int copy_error;
   int fd;
 
+  pthread_mutex_lock (&self->lock);
+  copy_error = self->copy_error;
+  pthread_mutex_unlock (&self->lock);
+  if (copy_error != 0) /* a part is no copy */
+    {
+      errno = copy_error;
+      return -1;
+    }
   if (self->copy_fd < 0 && !self->can_seek)
     {
       errno = self->copy_errno;

@@ -54,8 +54,8 @@ struct Pump
   GError *error;   /* the first that ended the recording */
 
   /* Atomics: written by the one that is named, read by anybody. */
-  atomic_bool stop_requested;  /* anybody; release, pairs with the acquire of the loop */
-  atomic_bool augment_skipped; /* anybody; relaxed: a wish */
+  atomic_bool stop_requested;        /* anybody; release, pairs with the acquire of the loop */
+  GCancellable *augment_cancellable; /* cancelled by anybody */
   struct
   {
     atomic_uint_least64_t n_samples; /* pump; numbers to look at, relaxed */

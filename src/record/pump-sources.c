@@ -110,6 +110,21 @@ sysprof_pump_add_tick (Pump *self, int64_t interval, PumpTickFunc tick, void *da
 }
 
 void
+sysprof_pump_remove_tick (Pump *self, PumpTickFunc tick, void *data)
+{
+  for (guint i = 0; i < self->ticks->len; i++)
+    {
+      const PumpTick *known = &g_array_index (self->ticks, PumpTick, i);
+
+      if (known->tick != tick || known->data != data)
+        continue;
+
+      g_array_remove_index (self->ticks, i);
+      return;
+    }
+}
+
+void
 sysprof_pump_start_ticks (Pump *self)
 {
   for (guint i = 0; i < self->ticks->len; i++)
@@ -128,7 +143,7 @@ run_ticks (Pump *self)
   for (guint i = 0; i < self->ticks->len; i++)
     {
       PumpTick *tick = &g_array_index (self->ticks, PumpTick, i);
-      PumpTick copy = *tick; /* a tick may add ticks */
+      PumpTick copy = *tick; /* a tick may add ticks, and remove itself */
 
       if (tick->next > now)
         continue;

@@ -9,17 +9,14 @@
 #include "record/pump-private.h"
 
 #include "capture/capture.h"
+#include "record/descriptor-limit.h"
 #include "record/instrument.h"
 #include "record/metadata.h"
 #include "record/privilege.h"
 #include "util/util.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -261,6 +258,7 @@ void
 sysprof_pump_begin_spawn (Pump *self)
 {
   pthread_sigmask (SIG_SETMASK, &self->inherited_signals, NULL);
+  sysprof_descriptor_limit_restore ();
 }
 
 void
@@ -270,6 +268,7 @@ sysprof_pump_end_spawn (Pump *self)
 
   sigfillset (&all);
   pthread_sigmask (SIG_BLOCK, &all, NULL);
+  sysprof_descriptor_limit_raise (0);
 }
 
 static void
@@ -431,8 +430,9 @@ stop_instruments (Pump *self)
     }
 }
 
+/* Those that read the recording come when all others have written what they know. */
 static void
-augment_instruments (Pump *self)
+augment_instruments (Pump *self, bool reads_recording)
 {
   for (guint i = 0; i < self->instruments->len; i++)
     {
@@ -440,8 +440,8 @@ augment_instruments (Pump *self)
       SysprofInstrumentClass *klass = SYSPROF_INSTRUMENT_GET_CLASS (instrument);
       g_autoptr (GError) error = NULL;
 
-      if (klass->augment == NULL || is_left_out (self, i) ||
-          sysprof_pump_is_augment_skipped (self))
+      if (klass->augment == NULL || klass->reads_recording != reads_recording ||
+          is_left_out (self, i) || sysprof_pump_is_augment_skipped (self))
         continue;
 
       if (!klass->augment (instrument, self, &error))
@@ -509,7 +509,8 @@ finish (Pump *self, bool augments)
   if (sysprof_output_sync (self->output, NULL))
     {
       if (augments)
-        augment_instruments (self);
+        augment_instruments (self, false);
+      augment_instruments (self, true);
       sysprof_pump_run_invoked (self);
       write_final_accounts (self);
     }
@@ -547,6 +548,7 @@ sysprof_pump_new (SysprofCaptureWriter *writer,
 {
   Pump *self = g_new0 (Pump, 1);
 
+  self->augment_cancellable = g_cancellable_new ();
   pthread_mutex_init (&self->lock, NULL);
   self->writer = sysprof_capture_writer_ref (writer);
   self->options = *options;
@@ -601,6 +603,7 @@ sysprof_pump_free (Pump *self)
   g_ptr_array_unref (self->instruments);
   g_ptr_array_unref (self->is_left_out);
   g_clear_error (&self->error);
+  g_object_unref (self->augment_cancellable);
   pthread_mutex_destroy (&self->lock);
   g_free (self);
 }
@@ -608,13 +611,19 @@ sysprof_pump_free (Pump *self)
 void
 sysprof_pump_skip_augment (Pump *self)
 {
-  atomic_store_explicit (&self->augment_skipped, true, memory_order_relaxed);
+  g_cancellable_cancel (self->augment_cancellable);
 }
 
 bool
 sysprof_pump_is_augment_skipped (Pump *self)
 {
-  return atomic_load_explicit (&self->augment_skipped, memory_order_relaxed);
+  return g_cancellable_is_cancelled (self->augment_cancellable);
+}
+
+GCancellable *
+sysprof_pump_get_augment_cancellable (Pump *self)
+{
+  return self->augment_cancellable;
 }
 
 void

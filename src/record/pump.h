@@ -65,6 +65,7 @@ void sysprof_pump_unwatch_fd (Pump *self, int fd);
 /* Calls `tick` at once when recording begins, then every `interval` ns. All ticks share one timer, so that equal
  * intervals fall on the same wake-up. */
 void sysprof_pump_add_tick (Pump *self, int64_t interval, PumpTickFunc tick, void *data);
+void sysprof_pump_remove_tick (Pump *self, PumpTickFunc tick, void *data);
 
 /* Calls `work` whenever nothing else is due, until it returns FALSE. It returns before `deadline` (ns), a few
  * milliseconds ahead, so that long work does not keep the rings waiting. */
@@ -95,6 +96,8 @@ int sysprof_pump_dup_fd (Pump *self, GError **error);
 
 /* From any thread: whether the person wants the file without what is still to be added. */
 bool sysprof_pump_is_augment_skipped (Pump *self);
+GCancellable *
+sysprof_pump_get_augment_cancellable (Pump *self); /* borrowed; cancelled when skipped */
 
 /* Adds a text as an embedded file, gzip'd under NAME.gz where that makes it smaller and `compress` is set.
  * FALSE when it could not be written; that is counted as lost. */

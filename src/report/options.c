@@ -51,6 +51,7 @@ typedef struct
   ReportOptions *options;
   char *format;
   gboolean open_result;
+  gboolean help;
   gboolean accepted; /* switches that leave out what this version does not do anyway */
   char *weight;
   const char *later; /* an option that this version does not serve */
@@ -95,12 +96,30 @@ set_min (const char *name, const char *value, gpointer data, GError **error)
   return FALSE;
 }
 
-static GOptionGroup *
-make_group (Given *given)
+/* What stands behind the options in --help. *(full)* */
+static char *
+dup_description (void)
+{
+  GString *text = g_string_new ("\nViews:\n");
+
+  for (const View *const *view = sysprof_view_list (); *view; view++)
+    g_string_append_printf (text, "  %-11s %s\n", (*view)->name, (*view)->summary);
+  g_string_append (
+      text, "\nWithout VIEW: summary. A capture that is named like a view is written ./NAME;\n"
+            "- is standard input.\n\nExamples:\n"
+            "  sysprof-report run.syscap\n"
+            "  sysprof-report callers --focus malloc run.syscap\n"
+            "  sysprof-report flame --process gedit -o gedit.html --open run.syscap\n"
+            "\nsysprof-report(1) tells more; sysprof-cli(1) records.\n");
+  return g_string_free (text, FALSE);
+}
+
+static bool
+parse_words (Given *given, const char *const *words, char ***rest, GError **error)
 {
   ReportOptions *options = given->options;
   /* clang-format off */
-  const GOptionEntry entries[] = {
+  const GOptionEntry output[] = {
     { "format", 0, 0, G_OPTION_ARG_STRING, &given->format, "How to show it: text, json, html, svg; or folded stacks", "FORMAT" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Write to FILE; its suffix tells the format", "FILE" },
     { "open", 0, 0, G_OPTION_ARG_NONE, &given->open_result, "Show the result in the browser", NULL },
@@ -110,16 +129,23 @@ make_group (Given *given)
     { "sort", 0, 0, G_OPTION_ARG_STRING, &options->sort, "Order by that column", "COLUMN" },
     { "details", 0, 0, G_OPTION_ARG_NONE, &options->details, "Processes: with threads, maps and mounts", NULL },
     { "extract", 0, 0, G_OPTION_ARG_STRING, &options->extract, "Files: write that one", "NAME" },
-    { "title", 0, 0, G_OPTION_ARG_STRING, &options->title, "Flame graph: its title", "TEXT" },
-    { "subtitle", 0, 0, G_OPTION_ARG_STRING, &options->subtitle, "Flame graph: the line below the title", "TEXT" },
-    { "width", 0, 0, G_OPTION_ARG_INT, &options->width, "Flame graph as svg: width in pixels", "N" },
-    { "height", 0, 0, G_OPTION_ARG_INT, &options->row_height, "Flame graph as svg: height of a row in pixels", "N" },
-    { "colors", 0, 0, G_OPTION_ARG_STRING, &options->colors, "Flame graph: kind, hot, mem, io, java, red, orange, yellow, green, aqua, blue, purple, grey", "SCHEME" },
-    { "icicle", 0, 0, G_OPTION_ARG_NONE, &options->icicle, "Flame graph: root at the top", NULL },
+    { NULL },
+  };
+  const GOptionEntry flame[] = {
+    { "title", 0, 0, G_OPTION_ARG_STRING, &options->title, "Its title", "TEXT" },
+    { "subtitle", 0, 0, G_OPTION_ARG_STRING, &options->subtitle, "The line below the title", "TEXT" },
+    { "width", 0, 0, G_OPTION_ARG_INT, &options->width, "As svg: width in pixels", "N" },
+    { "height", 0, 0, G_OPTION_ARG_INT, &options->row_height, "As svg: height of a row in pixels", "N" },
+    { "colors", 0, 0, G_OPTION_ARG_STRING, &options->colors, "kind, hot, mem, io, java, red, orange, yellow, green, aqua, blue, purple, grey", "SCHEME" },
+    { "icicle", 0, 0, G_OPTION_ARG_NONE, &options->icicle, "Root at the top", NULL },
+    { NULL },
+  };
+  const GOptionEntry others[] = {
     { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->debug_dirs, "A further directory like /usr/lib/debug", "DIR" },
     { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Look for programs and libraries below DIR", "DIR" },
     { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples", "WEIGHT" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
+    { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this", NULL },
     { "no-inlines", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "no-debuginfod", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "debuginfod", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
@@ -130,32 +156,44 @@ make_group (Given *given)
     { "hide-system", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "annotate", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "collapse", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "BINARY" },
-    { "mark", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "GROUP/NAME" },
-    { "cgroup", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "GLOB" },
     { NULL },
   };
   /* clang-format on */
+  g_autofree GOptionEntry *selection = sysprof_selection_option_entries (&options->selection);
+  const OptionSection sections[] = {
+    { "Output", output },     { "Selection and shape", selection },
+    { "Flame graph", flame }, { "Symbols and others", others },
+    { NULL, NULL },
+  };
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   GOptionGroup *group = g_option_group_new ("report", NULL, NULL, given, NULL);
+  g_auto (GStrv) split = sysprof_usage_split (sections, words, error);
 
-  g_option_group_add_entries (group, entries);
-  return group;
-}
+  for (const OptionSection *section = sections; section->title; section++)
+    g_option_group_add_entries (group, section->entries);
+  g_option_context_set_main_group (context, group);
+  g_option_context_set_help_enabled (context, FALSE);
+  if (!split)
+    return false;
+  if (!g_option_context_parse_strv (context, &split, error))
+    {
+      /* What ends in a full stop is of our own callbacks, and says what to do. */
+      if (!g_str_has_suffix ((*error)->message, "."))
+        sysprof_usage_explain ("sysprof-report", sections, words, error);
+      return false;
+    }
+  if (given->help)
+    {
+      g_autofree char *description = dup_description ();
 
-static char *
-dup_description (void)
-{
-  GString *text = g_string_new ("Views:\n");
-
-  for (const View *const *view = sysprof_view_list (); *view; view++)
-    g_string_append_printf (text, "  %-11s %s\n", (*view)->name, (*view)->summary);
-  g_string_append (
-      text,
-      "\nWithout VIEW: summary. A capture that is named like a view is written ./NAME; - is "
-      "standard input.\n\nExamples:\n"
-      "  sysprof-report run.syscap\n"
-      "  sysprof-report callers --focus malloc run.syscap\n"
-      "  sysprof-report flame --process gedit -o gedit.html --open run.syscap\n");
-  return g_string_free (text, FALSE);
+      options->help =
+          sysprof_usage_help ("Usage: sysprof-report [VIEW] [OPTION...] CAPTURE\n"
+                              "\n"
+                              "Shows where the time went that a capture tells of.\n",
+                              sections, description);
+    }
+  *rest = g_steal_pointer (&split);
+  return true;
 }
 
 static void set_usage (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -353,29 +391,20 @@ check (Given *given, int n, char **words, GError **error)
 }
 
 bool
-sysprof_report_options_parse (ReportOptions *options, int argc, char **argv, GError **error)
+sysprof_report_options_parse (ReportOptions *options, char **argv, GError **error)
 {
-  g_autoptr (GOptionContext) context =
-      g_option_context_new ("[VIEW] CAPTURE - look at a capture");
-  g_autofree GOptionEntry *selection_entries =
-      sysprof_selection_option_entries (&options->selection);
-  g_autofree char *description = dup_description ();
   Given given = { .options = options };
-  GOptionGroup *main_group;
-  bool is_good;
+  g_auto (GStrv) words = NULL;
+  bool is_good = parse_words (&given, (const char *const *) argv, &words, error);
 
-  main_group = make_group (&given);
-  g_option_group_add_entries (main_group, selection_entries);
-  g_option_context_set_main_group (context, main_group);
-  g_option_context_set_description (context, description);
-
-  is_good = g_option_context_parse (context, &argc, &argv, error);
-  if (is_good && argc > 1 && strcmp (argv[1], "--") == 0)
+  if (is_good && !options->help)
     {
-      argv++;
-      argc--;
+      char **rest = words + 1;
+
+      if (rest[0] && strcmp (rest[0], "--") == 0)
+        rest++;
+      is_good = check (&given, (int) g_strv_length (rest), rest, error);
     }
-  is_good = is_good && check (&given, argc - 1, argv + 1, error);
   g_free (given.format);
   g_free (given.weight);
   return is_good;
@@ -385,6 +414,7 @@ void
 sysprof_report_options_clear (ReportOptions *options)
 {
   sysprof_selection_clear (&options->selection);
+  g_free (options->help);
   g_free (options->capture);
   g_free (options->output);
   g_free (options->extract);

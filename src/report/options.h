@@ -10,6 +10,7 @@
 typedef struct
 {
   gboolean version; /* print it; nothing else is set */
+  char *help;       /* NULL, or to be printed; nothing else is set */
   const View *view;
   char *capture; /* "-" = standard input */
   RenderFormat format;
@@ -33,7 +34,6 @@ typedef struct
   char *sysroot;
 } ReportOptions;
 
-/* False with one line of error when the arguments ask for nothing that can be done. --help prints and leaves. */
-bool
-sysprof_report_options_parse (ReportOptions *options, int argc, char **argv, GError **error);
+/* False with one line of error when the arguments ask for nothing that can be done. */
+bool sysprof_report_options_parse (ReportOptions *options, char **argv, GError **error);
 void sysprof_report_options_clear (ReportOptions *options);

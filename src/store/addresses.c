@@ -4,14 +4,16 @@
 
 #include "store/slots.h"
 
-#define FIRST_SLOTS 4096
+#define FIRST_ROWS    4096
+#define FIRST_SLOTS   64
+#define N_GUEST_KINDS 2 /* that have a process: ADDRESS_GUEST, ADDRESS_GUEST_USER */
 
 static void
 grow_rows (Addresses *self)
 {
   AddressTable *table = &self->store->addresses;
 
-  self->capacity = MAX (self->capacity * 2, FIRST_SLOTS);
+  self->capacity = MAX (self->capacity * 2, FIRST_ROWS);
   table->address = g_renew (uint64_t, table->address, self->capacity);
   table->kind = g_renew (uint8_t, table->kind, self->capacity);
   table->process = g_renew (ProcessId, table->process, self->capacity);
@@ -42,51 +44,59 @@ add_row (Addresses *self, ProcessId process, AddressKind kind, uint64_t address)
 void
 sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings)
 {
-  *self = (Addresses){
-    .store = store, .mappings = mappings, .n_slots = FIRST_SLOTS, .key = sysprof_random_key ()
-  };
-  self->slots = sysprof_slots_new (self->n_slots, sizeof (AddressSlot));
+  *self = (Addresses){ .store = store,
+                       .mappings = mappings,
+                       .of_process = g_new0 (AddressSet, store->processes.n),
+                       .key = sysprof_random_key () };
   add_row (self, 0, ADDRESS_NONE, 0);
   store->addresses.is_return[0] = false;
+}
+
+static void
+free_sets (AddressSet *sets, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    sysprof_slots_free (sets[i].slots, sets[i].n_slots, sizeof (AddressSlot));
 }
 
 void
 sysprof_addresses_clear (Addresses *self)
 {
-  sysprof_slots_free (self->slots, self->n_slots, sizeof (AddressSlot));
+  uint32_t n_processes = self->store->processes.n;
+
+  free_sets (self->of_process, n_processes);
+  free_sets (self->of_all, G_N_ELEMENTS (self->of_all));
+  if (self->of_guests != NULL)
+    free_sets (self->of_guests, (size_t) n_processes * N_GUEST_KINDS);
+  g_free (self->of_process);
+  g_free (self->of_guests);
   *self = (Addresses){ 0 };
 }
 
-static uint32_t
-first_slot (const Addresses *self, ProcessId process, uint8_t kind, uint64_t address)
+/* The slot of the address, or the free one where it belongs. */
+static AddressSlot *
+find_slot (const AddressSet *set, uint64_t key, uint64_t address)
 {
-  uint64_t who = (uint64_t) process << 8 | kind;
+  uint32_t mask = set->n_slots - 1;
+  uint32_t at = (uint32_t) sysprof_mix (address ^ key, key >> 7) & mask;
 
-  return (uint32_t) sysprof_mix (address ^ self->key, who ^ self->key >> 7) &
-         (self->n_slots - 1);
+  while (set->slots[at].id != 0 && set->slots[at].address != address)
+    at = (at + 1) & mask;
+  return &set->slots[at];
 }
 
 static void
-grow_slots (Addresses *self)
+grow_set (AddressSet *set, uint64_t key)
 {
-  AddressSlot *old = self->slots;
-  uint32_t n_old = self->n_slots;
+  AddressSet old = *set;
 
-  self->n_slots *= 2;
-  self->slots = sysprof_slots_new (self->n_slots, sizeof (AddressSlot));
-  for (uint32_t i = 0; i < n_old; i++)
-    {
-      const AddressSlot *slot = &old[i];
-      uint32_t at = first_slot (self, slot->process, slot->kind, slot->address);
+  set->n_slots = MAX (old.n_slots * 2, FIRST_SLOTS);
+  set->slots = sysprof_slots_new (set->n_slots, sizeof (AddressSlot));
+  for (uint32_t i = 0; i < old.n_slots; i++)
+    if (old.slots[i].id != 0)
+      *find_slot (set, key, old.slots[i].address) = old.slots[i];
 
-      if (slot->id == 0)
-        continue;
-      while (self->slots[at].id != 0)
-        at = (at + 1) & (self->n_slots - 1);
-      self->slots[at] = *slot;
-    }
-
-  sysprof_slots_free (old, n_old, sizeof (AddressSlot));
+  sysprof_slots_free (old.slots, old.n_slots, sizeof (AddressSlot));
 }
 
 static uint64_t
@@ -121,12 +131,26 @@ set_mapping (Addresses *self, AddressId id, MappingId mapping)
         offset_in_file (&self->store->mappings[mapping], table->address[id]);
 }
 
-/* Is this a caller where there is nothing? Not while it is unknown what the process has mapped. */
-static bool
-is_nowhere (const Addresses *self, const AddressSlot *key, MappingId mapping, bool is_return)
+/* The set of the addresses of a kind, and the process to which they belong. */
+static AddressSet *
+find_set (Addresses *self, ProcessId process, AddressKind kind, ProcessId *owner)
 {
-  return key->kind == ADDRESS_USER && is_return && mapping == 0 &&
-         sysprof_mappings_has_any (self->mappings, key->process);
+  uint32_t n_processes = self->store->processes.n;
+
+  *owner = process;
+  switch (kind)
+    {
+    case ADDRESS_USER:
+      return &self->of_process[process];
+    case ADDRESS_GUEST:
+    case ADDRESS_GUEST_USER:
+      if (self->of_guests == NULL)
+        self->of_guests = g_new0 (AddressSet, (size_t) n_processes * N_GUEST_KINDS);
+      return &self->of_guests[(size_t) process * N_GUEST_KINDS + (kind == ADDRESS_GUEST)];
+    default:
+      *owner = 0;
+      return &self->of_all[kind];
+    }
 }
 
 static AddressId
@@ -138,9 +162,13 @@ unmapped (Addresses *self)
 }
 
 static AddressId
-new_row (Addresses *self, const AddressSlot *key, MappingId mapping)
+new_row (Addresses *self,
+         ProcessId process,
+         AddressKind kind,
+         uint64_t address,
+         MappingId mapping)
 {
-  AddressId id = add_row (self, key->process, key->kind, key->address);
+  AddressId id = add_row (self, process, kind, address);
 
   set_mapping (self, id, mapping);
   return id;
@@ -153,46 +181,42 @@ sysprof_addresses_intern (Addresses *self,
                           uint64_t address,
                           bool is_return)
 {
-  AddressSlot key = { .address = address, .process = process, .kind = (uint8_t) kind };
+  uint32_t version =
+      kind == ADDRESS_USER ? sysprof_mappings_version (self->mappings, process) : 0;
   MappingId mapping = 0;
   AddressSlot *slot;
+  ProcessId owner;
+  AddressSet *set = find_set (self, process, kind, &owner);
   AddressId id;
-  uint32_t at;
 
-  if (kind == ADDRESS_KERNEL || kind == ADDRESS_JIT || kind == ADDRESS_HYPERVISOR ||
-      kind == ADDRESS_GUEST_KERNEL)
-    key.process = 0;
-  else if (kind == ADDRESS_USER)
-    key.checked_at = sysprof_mappings_version (self->mappings, process);
+  if (set->n_used >= set->n_slots / 2)
+    grow_set (set, self->key);
 
-  at = first_slot (self, key.process, key.kind, address);
-  while ((slot = &self->slots[at])->id != 0 &&
-         (slot->address != address || slot->process != key.process || slot->kind != key.kind))
-    at = (at + 1) & (self->n_slots - 1);
-
+  slot = find_slot (set, self->key, address);
   id = slot->id;
-  if (id != 0 && slot->checked_at == key.checked_at)
+  if (id != 0 && slot->checked_at == version)
     mapping = self->store->addresses.mapping[id];
   else if (kind == ADDRESS_USER)
     mapping = sysprof_mappings_find (self->mappings, process, address);
 
-  if (is_nowhere (self, &key, mapping, is_return))
+  /* A caller where there is nothing. Not while it is unknown what the process has mapped. */
+  if (kind == ADDRESS_USER && is_return && mapping == 0 &&
+      sysprof_mappings_has_any (self->mappings, process))
     return unmapped (self);
 
   if (id == 0)
     {
-      key.id = id = new_row (self, &key, mapping);
-      *slot = key;
-      if (++self->n_used > self->n_slots / 2)
-        grow_slots (self);
+      id = new_row (self, owner, kind, address, mapping);
+      *slot = (AddressSlot){ address, version, id };
+      set->n_used++;
     }
-  else if (slot->checked_at != key.checked_at)
+  else if (slot->checked_at != version)
     {
       /* Mappings have changed. If the address means another place in a file now, it gets a row of its own from
        * here on. */
       if (!is_same_place (self->store, id, mapping))
-        slot->id = id = new_row (self, &key, mapping);
-      slot->checked_at = key.checked_at;
+        slot->id = id = new_row (self, owner, kind, address, mapping);
+      slot->checked_at = version;
     }
 
   if (!is_return)

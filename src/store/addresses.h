@@ -10,21 +10,28 @@
 typedef struct
 {
   uint64_t address;
-  ProcessId process;
   uint32_t checked_at; /* version of the process's mappings when the row was last found right */
   AddressId id;        /* 0 = free */
-  uint8_t kind;
 } AddressSlot;
 
 typedef struct
 {
-  Store *store;
-  Mappings *mappings;
-  uint32_t capacity;  /* of the rows */
-  AddressSlot *slots; /* [n_slots] */
+  AddressSlot *slots; /* [n_slots] by address; NULL as long as it is empty */
   uint32_t n_slots;   /* a power of two */
   uint32_t n_used;
-  AddressId unmapped; /* 0 = none yet */
+} AddressSet;
+
+/* One set per process: few run at a time, and the sets of those stay in the cache. */
+typedef struct
+{
+  Store *store;
+  Mappings *mappings;
+  uint32_t capacity;      /* of the rows */
+  AddressSet *of_process; /* [processes.n] user code */
+  AddressSet
+      of_all[ADDRESS_UNMAPPED + 1]; /* by kind, where an address is the same in all processes */
+  AddressSet *of_guests; /* [N_GUEST_KINDS * processes.n] NULL until there are some */
+  AddressId unmapped;    /* 0 = none yet */
   uint64_t key;
 } Addresses;
 

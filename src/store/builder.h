@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include "store/file-bytes.h"
 #include "store/frame.h"
 #include "store/store.h"
 
@@ -22,6 +23,7 @@ typedef struct
 typedef struct
 {
   Store *store;
+  const FileBytes *file; /* what is behind Store.bytes */
   GCancellable *cancellable;
 
   /* samples.c */

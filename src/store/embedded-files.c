@@ -11,7 +11,7 @@
 
 #define PATH_SIZE   256
 #define DATA_AT     284
-#define UNPACK_MOST ((size_t) 1 << 30) /* bytes of one embedded file: none in use is near */
+#define UNPACK_MOST ((size_t) 256 << 20) /* bytes of one embedded file: none in use is near */
 
 static uint32_t
 data_size (const Frame *frame)
@@ -120,13 +120,19 @@ find_file (const Store *self, const char *name)
   return G_MAXUINT32;
 }
 
+static void
+free_unpacked (gpointer data)
+{
+  sysprof_file_bytes_clear (data);
+  g_free (data);
+}
+
 static GBytes *
 unpack (GBytes *packed, const char *name, GError **error)
 {
   FileBytes bytes = { 0 };
   size_t size;
   const uint8_t *data = g_bytes_get_data (packed, &size);
-  GBytes *result;
 
   if (!sysprof_file_bytes_reserve (&bytes, size, name, UNPACK_MOST, error))
     return NULL;
@@ -140,9 +146,8 @@ unpack (GBytes *packed, const char *name, GError **error)
       return NULL;
     }
 
-  result = g_bytes_new (bytes.bytes, bytes.size);
-  sysprof_file_bytes_clear (&bytes);
-  return result;
+  return g_bytes_new_with_free_func (bytes.bytes, bytes.size, free_unpacked,
+                                     g_memdup2 (&bytes, sizeof bytes));
 }
 
 GBytes *

@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 
 #define FIRST_ROOM ((size_t) 1 << 20)
+#define KEPT_BEHIND \
+  ((size_t) 8 << 20) /* bytes: frames are nearly, but not quite, in order of time */
+
 bool
 sysprof_file_bytes_reserve (FileBytes *self,
                             size_t more,
@@ -65,6 +68,27 @@ bool
 sysprof_file_bytes_were_cut (const FileBytes *self)
 {
   return self->is_mapped && sysprof_mapped_file_was_cut (self->bytes);
+}
+
+void
+sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *done)
+{
+  size_t begin = (*done + KEPT_BEHIND - 1) / KEPT_BEHIND * KEPT_BEHIND;
+  size_t end = at < KEPT_BEHIND ? 0 : (at - KEPT_BEHIND) / KEPT_BEHIND * KEPT_BEHIND;
+
+  if (!self->is_mapped || begin >= end || end > self->size)
+    return;
+
+  /* Only a wish. */
+  (void) madvise (self->bytes + begin, end - begin, MADV_DONTNEED);
+  *done = end;
+}
+
+void
+sysprof_file_bytes_leave (const FileBytes *self)
+{
+  if (self->is_mapped)
+    (void) madvise (self->bytes, self->size, MADV_DONTNEED); /* only a wish */
 }
 
 static bool

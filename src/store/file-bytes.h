@@ -37,6 +37,12 @@ void sysprof_file_bytes_clear (FileBytes *self);
 /* Whether the file lost bytes since it was mapped; they read as zeros. */
 bool sysprof_file_bytes_were_cut (const FileBytes *self);
 
+/* For who reads from the front to the back and has come to `at`: pages of a mapped file that lie well behind no longer
+ * count as our memory. They can still be read. `*done` is 0, or wherever the reading began, and then kept by this. */
+void sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *done);
+/* The same for all of them. */
+void sysprof_file_bytes_leave (const FileBytes *self);
+
 /* If the bytes are compressed in a way we know, replaces them by what they unpack to. */
 bool
 sysprof_file_bytes_unpack (FileBytes *self, const char *name, size_t limit, GError **error);

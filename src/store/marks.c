@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define IMPORTED "org.gnome.sysprof.imported" /* metadata that an importer writes */
+
 void
 sysprof_builder_read_marks (Builder *self)
 {
@@ -68,6 +70,8 @@ sysprof_builder_read_metadata (Builder *self)
         .id = sysprof_store_intern (store, sysprof_frame_field (&frame, 24, 40)),
         .value = sysprof_store_intern (store, sysprof_frame_text (&frame, 64)),
       };
+      if (g_str_equal (sysprof_store_string (store, store->metadata[i].id), IMPORTED))
+        store->is_imported = true;
     }
 
   store->n_metadata = frames->n;

@@ -47,12 +47,15 @@ read_range (size_t begin, size_t end, unsigned worker, void *data)
   const Columns *self = data;
   const FrameTable *frames = &self->builder->store->frames;
   StackEvents *events = self->events;
+  size_t left_until = begin < end ? frames->offset[self->frames->frame[begin]] : 0;
 
   for (size_t i = begin; i < end; i++)
     {
       FrameNo number = self->frames->frame[i];
       Frame frame = sysprof_store_frame (self->builder->store, number);
 
+      sysprof_file_bytes_leave_behind (self->builder->file, frames->offset[number],
+                                       &left_until);
       events->time[i] = frames->time[number];
       events->pid[i] = frames->pid[number];
       events->cpu[i] = frames->cpu[number];

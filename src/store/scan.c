@@ -55,6 +55,7 @@ walk_frames (Builder *self, FoundList *list, GError **error)
   const Store *store = self->store;
   uint64_t at = FILE_HEADER_SIZE;
   uint64_t n_unsound = 0;
+  size_t left_until = 0;
 
   while (at < store->size)
     {
@@ -98,6 +99,7 @@ walk_frames (Builder *self, FoundList *list, GError **error)
           note_damage (self, at, "more frames follow than can be counted");
           break;
         }
+      sysprof_file_bytes_leave_behind (self->file, at, &left_until);
       if (list->n % CANCEL_EVERY == 0 &&
           g_cancellable_set_error_if_cancelled (self->cancellable, error))
         return false;

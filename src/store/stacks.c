@@ -3,28 +3,42 @@
 /* Folds the stacks of samples and allocations into the one tree, in order of time.
  *
  * Most stacks were there before: a whole stack is looked up by its digest first, and only a new one
- * is taken apart. */
+ * is taken apart. Of that one, most callers are those of the stack before it. */
 
 #include "store/addresses.h"
 #include "store/builder.h"
 #include "store/slots.h"
 
-#define FIRST_SLOTS    4096
-#define CANCEL_EVERY   0x4000 /* frames */
-#define MOST_ADDRESSES 8192   /* of a frame: less fit into 65535 bytes */
-#define PREFETCH_NODES 8
-#define FIRST_MARKER   ((uint64_t) -4095)
-#define JIT_MASK       0xffffffff00000000u
-#define JIT_MARK       0xe000000000000000u
+#define FIRST_NODES      4096
+#define FIRST_NODE_SLOTS 64
+#define KNOWN_SLOTS      0x10000 /* 2 MiB: near enough to look into for each sample */
+#define CANCEL_EVERY     0x4000  /* frames */
+#define MOST_ADDRESSES   8192    /* of a frame: less fit into 65535 bytes */
+#define PREFETCH_NODES   8
+#define FIRST_MARKER     ((uint64_t) -4095)
+#define JIT_MASK         0xffffffff00000000u
+#define JIT_MARK         0xe000000000000000u
 
-/* A stack that was folded before. */
+/* A stack that was folded before. Those that come often are found here; one that gave its place to another is taken
+ * apart again, with the same result. */
 typedef struct
 {
   StackDigest digest;
-  ProcessId process;
-  uint32_t version; /* of the process's mappings when it was folded */
-  StackId stack;    /* 0 = free */
+  ProcessId process; /* 0 = free */
+  uint32_t version;  /* of the process's mappings when it was folded */
+  StackId stack;
 } Known;
+
+/* The stack of a process that was taken apart last. */
+typedef struct
+{
+  const uint8_t *words; /* [n] as they stand in the file: addresses and markers */
+  StackId *node;        /* [n] of each address; of markers any */
+  uint32_t n;
+  uint32_t capacity;
+  uint32_t version;    /* as above */
+  AddressKind context; /* in which its outermost address ran */
+} Recent;
 
 /* Where the addresses lie in a kind of frame. */
 typedef struct
@@ -45,6 +59,15 @@ typedef struct
   StackId id; /* 0 = free */
 } NodeSlot;
 
+/* The nodes of one process, by parent and address: few processes run at a time, and the sets of those stay in the
+ * cache. */
+typedef struct
+{
+  NodeSlot *slots;  /* [n_slots] NULL as long as it is empty */
+  uint32_t n_slots; /* a power of two */
+  uint32_t n_used;
+} NodeSet;
+
 typedef struct
 {
   Builder *builder;
@@ -52,21 +75,21 @@ typedef struct
   Mappings mappings;
   Addresses addresses;
 
-  Known *known; /* [n_known_slots] by digest */
-  uint32_t n_known;
-  uint32_t n_known_slots; /* a power of two */
+  Known *known; /* [KNOWN_SLOTS] by digest */
   uint64_t key;
 
-  NodeSlot *nodes;       /* [n_node_slots] by parent and address */
-  uint32_t n_node_slots; /* a power of two */
+  NodeSet *node_sets; /* [processes.n] */
   uint32_t node_capacity;
 
+  Recent *recent;         /* [processes.n] */
   bool *has_user;         /* [processes.n] */
   bool *has_kernel;       /* [processes.n] */
   uint32_t n_allocations; /* rows kept */
   int32_t last_pid;       /* with last_process, what was looked up last */
   ProcessId last_process;
-  AddressId *chain; /* [MOST_ADDRESSES] innermost first */
+  AddressId *chain;    /* [MOST_ADDRESSES] innermost first */
+  StackId *chain_node; /* [MOST_ADDRESSES] */
+  uint16_t *place;     /* [MOST_ADDRESSES] of a word in `chain` */
 } Fold;
 
 static AddressKind
@@ -90,32 +113,36 @@ kind_after_marker (uint64_t marker)
 }
 
 static uint32_t
-node_slot (const Fold *self, StackId parent, AddressId address)
+node_place (const Fold *self, const NodeSet *set, StackId parent, AddressId address)
 {
   return (uint32_t) sysprof_mix (((uint64_t) parent << 32 | address) ^ self->key, self->key) &
-         (self->n_node_slots - 1);
+         (set->n_slots - 1);
+}
+
+/* The slot of the node, or the free one where it belongs. */
+static NodeSlot *
+find_node_slot (const Fold *self, const NodeSet *set, StackId parent, AddressId address)
+{
+  uint32_t at = node_place (self, set, parent, address);
+
+  while (set->slots[at].id != 0 &&
+         (set->slots[at].parent != parent || set->slots[at].address != address))
+    at = (at + 1) & (set->n_slots - 1);
+  return &set->slots[at];
 }
 
 static void
-grow_node_slots (Fold *self)
+grow_node_set (const Fold *self, NodeSet *set)
 {
-  NodeSlot *old = self->nodes;
-  uint32_t n_old = self->n_node_slots;
+  NodeSet old = *set;
 
-  self->n_node_slots *= 2;
-  self->nodes = sysprof_slots_new (self->n_node_slots, sizeof (NodeSlot));
-  for (uint32_t i = 0; i < n_old; i++)
-    {
-      uint32_t at = node_slot (self, old[i].parent, old[i].address);
+  set->n_slots = MAX (old.n_slots * 2, FIRST_NODE_SLOTS);
+  set->slots = sysprof_slots_new (set->n_slots, sizeof (NodeSlot));
+  for (uint32_t i = 0; i < old.n_slots; i++)
+    if (old.slots[i].id != 0)
+      *find_node_slot (self, set, old.slots[i].parent, old.slots[i].address) = old.slots[i];
 
-      if (old[i].id == 0)
-        continue;
-      while (self->nodes[at].id != 0)
-        at = (at + 1) & (self->n_node_slots - 1);
-      self->nodes[at] = old[i];
-    }
-
-  sysprof_slots_free (old, n_old, sizeof (NodeSlot));
+  sysprof_slots_free (old.slots, old.n_slots, sizeof (NodeSlot));
 }
 
 static StackId
@@ -138,66 +165,132 @@ add_node (Fold *self, StackId parent, AddressId address, uint16_t depth)
 }
 
 static StackId
-intern_node (Fold *self, StackId parent, AddressId address)
+intern_node (Fold *self, NodeSet *set, StackId parent, AddressId address)
 {
-  StackTree *tree = &self->store->stacks;
-  uint32_t at = node_slot (self, parent, address);
   NodeSlot *slot;
-  StackId id;
 
-  while ((slot = &self->nodes[at])->id != 0 &&
-         (slot->parent != parent || slot->address != address))
-    at = (at + 1) & (self->n_node_slots - 1);
+  if (set->n_used >= set->n_slots / 3 * 2)
+    grow_node_set (self, set);
 
-  if (slot->id != 0)
-    return slot->id;
+  slot = find_node_slot (self, set, parent, address);
+  if (slot->id == 0)
+    {
+      uint16_t depth = (uint16_t) (self->store->stacks.depth[parent] + 1);
 
-  id = add_node (self, parent, address, (uint16_t) (tree->depth[parent] + 1));
-  *slot = (NodeSlot){ parent, address, id };
-  if (tree->n > self->n_node_slots / 2)
-    grow_node_slots (self);
-  return id;
+      *slot = (NodeSlot){ parent, address, add_node (self, parent, address, depth) };
+      set->n_used++;
+    }
+  return slot->id;
 }
 
-/* The node reached from `node` by the `n` addresses of `chain`, last one first. */
+/* The nodes reached from `node` by the `n` addresses of `chain`, last one first; returns the innermost. */
 static StackId
-intern_path (Fold *self, StackId node, const AddressId *chain, uint32_t n)
+intern_path (Fold *self, NodeSet *set, StackId node, uint32_t n)
 {
+  const AddressId *chain = self->chain;
   uint32_t n_before = self->store->stacks.n;
 
+  /* Of several unmapped ones in turn, one says it all: the caller's is there already. */
+  if (n > 0 && chain[n - 1] == self->addresses.unmapped && chain[n - 1] != 0 &&
+      chain[n - 1] == self->store->stacks.address[node])
+    self->chain_node[--n] = node;
+
   while (n > 0 && self->store->stacks.n == n_before)
-    node = intern_node (self, node, chain[--n]);
+    {
+      node = intern_node (self, set, node, chain[--n]);
+      self->chain_node[n] = node;
+    }
 
   /* Whatever lies below a new node is new as well and gets the ids in turn, so the slots are known
    * long before they are needed: without this, each costs a miss of the cache. */
-  for (uint32_t i = 0; i < n; i++)
+  while (n > 0)
     {
-      uint32_t ahead = i + PREFETCH_NODES;
-
-      if (ahead < n)
-        __builtin_prefetch (
-            &self->nodes[node_slot (self, node + PREFETCH_NODES, chain[n - 1 - ahead])], 1);
-      node = intern_node (self, node, chain[n - 1 - i]);
+      if (n > PREFETCH_NODES)
+        __builtin_prefetch (&set->slots[node_place (self, set, node + PREFETCH_NODES,
+                                                    chain[n - 1 - PREFETCH_NODES])],
+                            1);
+      node = intern_node (self, set, node, chain[--n]);
+      self->chain_node[n] = node;
     }
 
   return node;
 }
 
-static StackId
-fold_stack (Fold *self, const Frame *frame, const StackLayout *layout, ProcessId process)
+static uint64_t
+word_at (const Fold *self, const uint8_t *words, uint32_t i)
 {
-  uint32_t n_addresses = sysprof_frame_count (frame, layout->count_at, layout->addresses_at, 8);
+  uint64_t word;
+
+  memcpy (&word, words + (size_t) i * 8, sizeof word);
+  return self->store->is_swapped ? __builtin_bswap64 (word) : word;
+}
+
+/* The context of the outermost address. */
+static AddressKind
+last_context (const Fold *self, const uint8_t *words, uint32_t n)
+{
+  while (n > 0)
+    {
+      uint64_t word = word_at (self, words, --n);
+
+      if (word >= FIRST_MARKER)
+        return kind_after_marker (word);
+    }
+
+  return ADDRESS_USER;
+}
+
+/* How many of the outermost words mean the same as in the stack before: equal, in the same context, and callers in
+ * both. The first of a context is none. */
+static uint32_t
+count_shared (const Fold *self,
+              const Recent *recent,
+              const uint8_t *words,
+              uint32_t n,
+              uint32_t version,
+              AddressKind context)
+{
+  uint32_t most = MIN (n, recent->n);
+  uint32_t shared = 0;
+
+  if (recent->version != version || recent->context != context)
+    return 0;
+
+  while (shared < most)
+    {
+      uint64_t word = word_at (self, words, n - shared - 1);
+
+      if (word >= FIRST_MARKER || word != word_at (self, recent->words, recent->n - shared - 1))
+        break;
+      shared++;
+    }
+
+  if (shared > 0 && (shared == n || word_at (self, words, n - shared - 1) >= FIRST_MARKER ||
+                     shared == recent->n ||
+                     word_at (self, recent->words, recent->n - shared - 1) >= FIRST_MARKER))
+    shared--;
+  return shared;
+}
+
+/* Fills `chain` with the addresses of the `n` innermost words, and `place`. Returns how many addresses there are. */
+static uint32_t
+intern_addresses (Fold *self,
+                  const StackLayout *layout,
+                  ProcessId process,
+                  const uint8_t *words,
+                  uint32_t n_words)
+{
   AddressKind context = ADDRESS_USER;
-  StackId node = process;
   bool is_return = !layout->has_leaf;
   uint32_t n = 0;
 
-  for (uint32_t i = 0; i < n_addresses; i++)
+  for (uint32_t i = 0; i < n_words; i++)
     {
-      AddressId id;
-      uint64_t address = sysprof_frame_u64 (frame, layout->addresses_at + (size_t) i * 8);
+      uint64_t address = word_at (self, words, i);
       AddressKind kind = context;
+      AddressId id;
 
+      self->place[i] = (uint16_t) (n > 0 ? n - 1 : 0);
       if (address >= FIRST_MARKER)
         {
           context = kind_after_marker (address);
@@ -214,40 +307,58 @@ fold_stack (Fold *self, const Frame *frame, const StackLayout *layout, ProcessId
 
       id = sysprof_addresses_intern (&self->addresses, process, kind, address, is_return);
       is_return = true;
-      /* Of several unmapped ones in turn, one says it all. */
-      if (n == 0 || id != self->chain[n - 1] || id != self->addresses.unmapped)
-        self->chain[n++] = id;
+      if (n > 0 && id == self->chain[n - 1] && id == self->addresses.unmapped)
+        continue; /* as in intern_path() */
+
+      self->place[i] = (uint16_t) n;
+      self->chain[n++] = id;
     }
 
-  return intern_path (self, node, self->chain, n);
-}
-
-static uint32_t
-known_slot (const Fold *self, const StackDigest *digest, ProcessId process)
-{
-  return (uint32_t) sysprof_mix (digest->low ^ self->key, process) & (self->n_known_slots - 1);
+  return n;
 }
 
 static void
-grow_known (Fold *self)
+remember_stack (Recent *recent, const uint8_t *words, uint32_t n, uint32_t n_shared)
 {
-  Known *old = self->known;
-  uint32_t n_old = self->n_known_slots;
+  uint32_t first_shared = recent->n - n_shared;
 
-  self->n_known_slots *= 2;
-  self->known = sysprof_slots_new (self->n_known_slots, sizeof (Known));
-  for (uint32_t i = 0; i < n_old; i++)
+  if (n > recent->capacity)
     {
-      uint32_t at = known_slot (self, &old[i].digest, old[i].process);
-
-      if (old[i].stack == 0)
-        continue;
-      while (self->known[at].stack != 0)
-        at = (at + 1) & (self->n_known_slots - 1);
-      self->known[at] = old[i];
+      recent->capacity = n + n / 2;
+      recent->node = g_renew (StackId, recent->node, recent->capacity);
     }
 
-  sysprof_slots_free (old, n_old, sizeof (Known));
+  if (n_shared > 0)
+    memmove (recent->node + (n - n_shared), recent->node + first_shared,
+             n_shared * sizeof (StackId));
+  recent->words = words;
+  recent->n = n;
+}
+
+static StackId
+fold_stack (Fold *self,
+            const Frame *frame,
+            const StackLayout *layout,
+            ProcessId process,
+            uint32_t version)
+{
+  uint32_t n_words = sysprof_frame_count (frame, layout->count_at, layout->addresses_at, 8);
+  const uint8_t *words = frame->bytes + layout->addresses_at;
+  Recent *recent = &self->recent[process];
+  AddressKind context = last_context (self, words, n_words);
+  uint32_t n_shared = count_shared (self, recent, words, n_words, version, context);
+  StackId node = n_shared > 0 ? recent->node[recent->n - n_shared] : process;
+  uint32_t n_new = n_words - n_shared;
+
+  node = intern_path (self, &self->node_sets[process], node,
+                      intern_addresses (self, layout, process, words, n_new));
+
+  remember_stack (recent, words, n_words, n_shared);
+  recent->version = version;
+  recent->context = context;
+  for (uint32_t i = 0; i < n_new; i++)
+    recent->node[i] = self->chain_node[self->place[i]];
+  return node;
 }
 
 static StackId
@@ -258,29 +369,20 @@ intern_stack (Fold *self,
               ProcessId process)
 {
   uint32_t version = sysprof_mappings_version (&self->mappings, process);
-  uint32_t at = known_slot (self, digest, process);
-  Known *known;
+  Known *known = &self->known[sysprof_mix (digest->low, process) % KNOWN_SLOTS];
   Frame frame;
 
   if (digest->low == 0)
     return process;
 
-  while ((known = &self->known[at])->stack != 0 &&
-         (known->digest.low != digest->low || known->digest.high != digest->high ||
-          known->process != process))
-    at = (at + 1) & (self->n_known_slots - 1);
-  if (known->stack != 0 && known->version == version)
+  if (known->digest.low == digest->low && known->digest.high == digest->high &&
+      known->process == process && known->version == version)
     return known->stack;
 
   frame = sysprof_store_frame (self->store, number);
-  if (known->stack == 0)
-    self->n_known++;
-  *known = (Known){ *digest, process, version, fold_stack (self, &frame, layout, process) };
-  if (self->n_known <= self->n_known_slots / 2)
-    return known->stack;
-
-  grow_known (self);
-  return intern_stack (self, number, layout, digest, process);
+  *known =
+      (Known){ *digest, process, version, fold_stack (self, &frame, layout, process, version) };
+  return known->stack;
 }
 
 static ProcessId
@@ -337,6 +439,7 @@ fold_allocation (Fold *self, FrameNo number, uint32_t allocation)
 static bool
 walk_frames (Fold *self, GError **error)
 {
+  size_t left_until = 0;
   Store *store = self->store;
   const Builder *builder = self->builder;
   uint32_t n_forks = 0, n_samples = 0, n_allocations = 0;
@@ -346,6 +449,7 @@ walk_frames (Fold *self, GError **error)
       if (i % CANCEL_EVERY == 0 &&
           g_cancellable_set_error_if_cancelled (builder->cancellable, error))
         return false;
+      sysprof_file_bytes_leave_behind (builder->file, store->frames.offset[i], &left_until);
 
       switch (store->frames.type[i])
         {
@@ -403,15 +507,16 @@ init (Fold *self, Builder *builder)
 
   *self = (Fold){ .builder = builder,
                   .store = store,
-                  .n_known_slots = FIRST_SLOTS,
-                  .n_node_slots = FIRST_SLOTS,
-                  .node_capacity = MAX (n_processes, FIRST_SLOTS),
+                  .node_capacity = MAX (n_processes, FIRST_NODES),
                   .key = sysprof_random_key () };
-  self->known = sysprof_slots_new (self->n_known_slots, sizeof (Known));
-  self->nodes = sysprof_slots_new (self->n_node_slots, sizeof (NodeSlot));
+  self->known = g_new0 (Known, KNOWN_SLOTS);
+  self->node_sets = g_new0 (NodeSet, n_processes);
   self->has_user = g_new0 (bool, n_processes);
   self->has_kernel = g_new0 (bool, n_processes);
+  self->recent = g_new0 (Recent, n_processes);
   self->chain = g_new (AddressId, MOST_ADDRESSES);
+  self->chain_node = g_new0 (StackId, MOST_ADDRESSES);
+  self->place = g_new (uint16_t, MOST_ADDRESSES);
   store->stacks.parent = g_new (StackId, self->node_capacity);
   store->stacks.address = g_new (AddressId, self->node_capacity);
   store->stacks.depth = g_new (uint16_t, self->node_capacity);
@@ -427,11 +532,21 @@ clear (Fold *self)
 {
   sysprof_mappings_clear (&self->mappings);
   sysprof_addresses_clear (&self->addresses);
-  sysprof_slots_free (self->known, self->n_known_slots, sizeof (Known));
-  sysprof_slots_free (self->nodes, self->n_node_slots, sizeof (NodeSlot));
+  g_free (self->known);
   g_free (self->has_user);
   g_free (self->has_kernel);
+  for (ProcessId id = 0; id < self->store->processes.n; id++)
+    {
+      NodeSet *set = &self->node_sets[id];
+
+      sysprof_slots_free (set->slots, set->n_slots, sizeof (NodeSlot));
+      g_free (self->recent[id].node);
+    }
+  g_free (self->node_sets);
+  g_free (self->recent);
   g_free (self->chain);
+  g_free (self->chain_node);
+  g_free (self->place);
 }
 
 bool

@@ -135,6 +135,7 @@ new_store (FileBytes *bytes, const char *name, GCancellable *cancellable, GError
   OpenStore *self = g_new0 (OpenStore, 1);
   Store *store = &self->store;
   Builder builder = { .store = store,
+                      .file = &self->bytes,
                       .cancellable = cancellable,
                       .key = sysprof_random_key () };
   bool done;
@@ -153,6 +154,7 @@ new_store (FileBytes *bytes, const char *name, GCancellable *cancellable, GError
   builder.process_of_tid = g_hash_table_new (NULL, NULL);
   done = fill_columns (&builder, error);
 
+  sysprof_file_bytes_leave (&self->bytes);
   self->damage = g_string_free (builder.damage, FALSE);
   store->damage = *self->damage != '\0' ? self->damage : NULL;
   g_hash_table_unref (builder.process_of_pid);

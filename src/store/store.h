@@ -218,6 +218,7 @@ typedef struct Store
   uint64_t n_frames_by_type[STORE_N_FRAME_TYPES];
   uint64_t n_lost;          /* what the capture says was dropped, from any source */
   uint64_t damaged_at;      /* offset from which on nothing could be read, 0 = whole file read */
+  bool is_imported; /* another profiler's: its stacks are whole as far as that one tells */
   const char *damage;       /* what is wrong there, for a person; NULL if nothing */
 
   FrameTable frames;

@@ -15,7 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMED_SLOTS   0x4000
 #define MOST_OVERLAPS 16 /* entries that begin before one that holds the address */
+
+/* What entries of a name were called: processes that run the same program have the same names. */
+typedef struct
+{
+  SymbolId symbol; /* 0 = free */
+  uint32_t name;   /* of the entry */
+  uint32_t tag;
+  StringId path; /* of the mapping in which its addresses are, in Store.strings */
+  bool is_kernel;
+} NamedEntry;
 
 typedef struct
 {
@@ -25,6 +36,8 @@ typedef struct
   PackedEntry *kernel; /* [n_kernel] by begin, pid 0 */
   uint32_t n_kernel;
   bool is_inclusive; /* by 3.46 */
+  NamedEntry
+      *named; /* [NAMED_SLOTS] by name; one that gave its place to another is named again */
 } PackedTable;
 
 static int
@@ -197,10 +210,26 @@ name_address (Symbolization *self, const PackedTable *table, AddressId address)
   const PackedEntry *entry = is_kernel
                                  ? find_entry (table, table->kernel, table->n_kernel, 0, at)
                                  : find_entry (table, table->user, table->n_user, pid, at);
+  StringId path = self->store->mappings[addresses->mapping[address]].path;
   SymbolAnswer answer = { .kind = is_kernel ? SYMBOL_KERNEL : SYMBOL_USER };
+  NamedEntry *named;
 
   if (entry == NULL)
     return;
+
+  if (!table->is_inclusive)
+    {
+      answer.start = entry->begin;
+      answer.end = entry->end;
+    }
+  named = &table->named[(entry->name ^ path << 4 ^ is_kernel) % NAMED_SLOTS];
+  if (named->symbol != 0 && named->name == entry->name && named->tag == entry->tag &&
+      named->path == path && named->is_kernel == is_kernel)
+    {
+      sysprof_symbolization_name_again (self, address, named->symbol, answer.start, answer.end);
+      return;
+    }
+
   answer.name = text_at (table, entry->name);
   if (answer.name == NULL || g_str_has_prefix (answer.name, "- -"))
     return;
@@ -214,12 +243,8 @@ name_address (Symbolization *self, const PackedTable *table, AddressId address)
 
       answer.binary = base != NULL ? base : answer.binary;
     }
-  if (!table->is_inclusive)
-    {
-      answer.start = entry->begin;
-      answer.end = entry->end;
-    }
-  sysprof_symbolization_name (self, address, &answer);
+  *named = (NamedEntry){ sysprof_symbolization_name (self, address, &answer), entry->name,
+                         entry->tag, path, is_kernel };
 }
 
 static void
@@ -231,6 +256,7 @@ use_table (Symbolization *self, GBytes *bytes)
   if (!load_table (&table, bytes, self->store->is_swapped))
     return;
   join_kernel_entries (&table);
+  table.named = g_new0 (NamedEntry, NAMED_SLOTS);
   self->has_kernel_names = table.n_kernel > 0;
 
   for (AddressId address = 1; address < addresses->n; address++)
@@ -240,6 +266,7 @@ use_table (Symbolization *self, GBytes *bytes)
   g_bytes_unref (table.bytes);
   g_free (table.user);
   g_free (table.kernel);
+  g_free (table.named);
 }
 
 /* --- __unnamed__ --- */

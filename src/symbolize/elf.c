@@ -200,7 +200,7 @@ base_name (const char *path)
   return slash != NULL && slash[1] != 0 ? slash + 1 : path;
 }
 
-static void
+static SymbolId
 use_answer (Symbolization *self,
             const FileBatch *batch,
             const BatchItem *item,
@@ -228,7 +228,7 @@ use_answer (Symbolization *self,
 
   named.name = answer->demangled != 0 ? text + answer->demangled : raw_name;
   named.raw_name = raw_name;
-  sysprof_symbolization_name (self, item->address, &named);
+  return sysprof_symbolization_name (self, item->address, &named);
 }
 
 static void
@@ -257,6 +257,8 @@ use_answers (Symbolization *self,
              const ElfAnswers *answers,
              bool has_symbols)
 {
+  const ElfAnswer *last = NULL; /* the one that gave `symbol` */
+  SymbolId symbol = 0;
   uint32_t at = 0;
 
   for (uint32_t i = 0; i < batch->n_items; i++)
@@ -268,8 +270,20 @@ use_answers (Symbolization *self,
         at++;
       answer = &answers->row[at];
 
-      if (answer->name != 0)
-        use_answer (self, batch, item, answer, answers->text);
+      if (answer->name != 0 && last != NULL && answer->name == last->name &&
+          answer->is_entry == last->is_entry && symbol != 0)
+        {
+          uint64_t address = sysprof_symbolization_lookup_address (self, item->address);
+
+          sysprof_symbolization_name_again (self, item->address, symbol,
+                                            address - (answer->link_address - answer->start),
+                                            address + (answer->end - answer->link_address));
+        }
+      else if (answer->name != 0)
+        {
+          symbol = use_answer (self, batch, item, answer, answers->text);
+          last = answer;
+        }
       else
         explain_answer (self, item->address, answer,
                         has_symbols ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS);

@@ -17,6 +17,7 @@
 #define LAST_SYMBOL_SIZE 4096      /* bytes: where no next symbol bounds it */
 #define LARGEST_FUNCTION (1 << 20) /* bytes: what lies further behind a symbol is not it */
 #define MOST_LINES       (16u << 20)
+#define BOUND_TYPE       '-' /* of a line in a capture that only says where the one before ends */
 
 typedef struct
 {
@@ -28,6 +29,7 @@ typedef struct
 typedef struct
 {
   const char *text; /* [size] */
+  SymbolId *symbol; /* [n] what the addresses of a row were called; 0 = none yet */
   size_t size;
   KernelSymbol *row; /* [n] by address */
   uint32_t n;
@@ -55,6 +57,20 @@ compare_symbols (const void *a, const void *b)
     return left->address < right->address ? -1 : 1;
   /* The order of the file, so that the first name of an address comes first. */
   return left->line < right->line ? -1 : left->line > right->line;
+}
+
+/* The first that is code, else the first. */
+static void
+keep_one_per_address (KernelSymbols *self)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < self->n; i++)
+    if (n == 0 || self->row[i].address != self->row[n - 1].address)
+      self->row[n++] = self->row[i];
+    else if (self->row[i].is_code && !self->row[n - 1].is_code)
+      self->row[n - 1] = self->row[i];
+  self->n = n;
 }
 
 static void
@@ -85,8 +101,10 @@ load_symbols (KernelSymbols *self, const char *text, size_t size)
   self->size = size;
   self->n = rows->len;
   self->row = (KernelSymbol *) (void *) g_array_free (rows, FALSE);
+  self->symbol = g_new0 (SymbolId, self->n + 1);
   if (!is_sorted)
     qsort (self->row, self->n, sizeof *self->row, compare_symbols);
+  keep_one_per_address (self);
 }
 
 /* The row in whose range the address lies, and the range's end; FALSE in data and in no man's land. */
@@ -94,7 +112,7 @@ static bool
 find_symbol (const KernelSymbols *self, uint64_t address, uint32_t *found, uint64_t *end)
 {
   uint32_t low = 0;
-  uint32_t first, next;
+  uint32_t row;
 
   for (uint32_t high = self->n; low < high;)
     {
@@ -108,18 +126,13 @@ find_symbol (const KernelSymbols *self, uint64_t address, uint32_t *found, uint6
   if (low == 0)
     return false;
 
-  next = low;
-  first = low - 1;
-  while (first > 0 && self->row[first - 1].address == self->row[first].address)
-    first--;
-  while (first < next && !self->row[first].is_code)
-    first++;
-  if (first == next)
+  row = low - 1;
+  if (!self->row[row].is_code)
     return false;
 
-  *found = first;
-  *end = next < self->n ? self->row[next].address : self->row[first].address + LAST_SYMBOL_SIZE;
-  return address < *end && address - self->row[first].address < LARGEST_FUNCTION;
+  *found = row;
+  *end = low < self->n ? self->row[low].address : self->row[row].address + LAST_SYMBOL_SIZE;
+  return address < *end && address - self->row[row].address < LARGEST_FUNCTION;
 }
 
 static Text
@@ -150,6 +163,12 @@ name_address (Symbolization *self,
   if (!parse_line (&line, &start, &type))
     return;
 
+  if (symbols->symbol[row] != 0)
+    {
+      sysprof_symbolization_name_again (self, address, symbols->symbol[row], start, end);
+      return;
+    }
+
   /* Between name and module is a tab; names themselves have neither. */
   if (!sysprof_text_next_word (&line, &name))
     return;
@@ -157,54 +176,67 @@ name_address (Symbolization *self,
   if (sysprof_text_next_word (&line, &module) && module.at[0] == '[')
     binary = g_strndup (module.at, sysprof_text_size (module));
 
-  demangled = sysprof_elf_demangle (raw_name);
-  sysprof_symbolization_name (self, address,
-                              &(SymbolAnswer){
-                                  .name = demangled != NULL ? demangled : raw_name,
-                                  .raw_name = raw_name,
-                                  .binary = binary != NULL ? binary : "[kernel]",
-                                  .kind = SYMBOL_KERNEL,
-                                  .start = start,
-                                  .end = end,
-                              });
+  /* Of mangled names a kernel has only those of Rust; the list is a stranger's. */
+  demangled = strncmp (raw_name, "_R", 2) == 0 ? sysprof_elf_demangle (raw_name) : NULL;
+  symbols->symbol[row] =
+      sysprof_symbolization_name (self, address,
+                                  &(SymbolAnswer){
+                                      .name = demangled != NULL ? demangled : raw_name,
+                                      .raw_name = raw_name,
+                                      .binary = binary != NULL ? binary : "[kernel]",
+                                      .kind = SYMBOL_KERNEL,
+                                      .start = start,
+                                      .end = end,
+                                  });
   free (demangled);
 }
 
-/* What a capture needs of the list: lines that were used, and those that bound them. */
+typedef enum
+{
+  ROW_UNUSED,
+  ROW_IS_BOUND, /* a row in use ends here */
+  ROW_IS_USED,
+} RowUse;
+
+/* What a capture needs of the list: lines that were used, and those that bound them. These are of no type: with the
+ * lines behind them left out, they would reach over functions that are not theirs, which matters where the list
+ * is asked for more than was recorded with it, as in captures that were joined. */
 static GBytes *
-excerpt (const KernelSymbols *symbols, const uint8_t *is_used)
+excerpt (const KernelSymbols *symbols, const uint8_t *use)
 {
   GString *text = g_string_new (NULL);
 
   for (uint32_t i = 0; i < symbols->n; i++)
-    if (is_used[i])
+    if (use[i] != ROW_UNUSED)
       {
         Text line = line_of_row (symbols, i);
+        gsize begin = text->len;
+        char *type;
 
         g_string_append_len (text, line.at, (gssize) sysprof_text_size (line));
         g_string_append_c (text, '\n');
+        type =
+            strchr (text->str + begin, ' '); /* behind the address, or the row would not be */
+        if (use[i] == ROW_IS_BOUND && type != NULL)
+          type[1] = BOUND_TYPE;
       }
 
   return g_string_free_to_bytes (text);
 }
 
 static void
-mark_used (const KernelSymbols *symbols, uint8_t *is_used, uint32_t row)
+mark_used (const KernelSymbols *symbols, uint8_t *use, uint32_t row)
 {
-  uint32_t next = row;
-
-  is_used[row] = true;
-  while (next < symbols->n && symbols->row[next].address == symbols->row[row].address)
-    next++;
-  if (next < symbols->n)
-    is_used[next] = true;
+  use[row] = ROW_IS_USED;
+  if (row + 1 < symbols->n && use[row + 1] == ROW_UNUSED)
+    use[row + 1] = ROW_IS_BOUND;
 }
 
 static void
 name_addresses (Symbolization *self, const KernelSymbols *symbols)
 {
   const AddressTable *addresses = &self->store->addresses;
-  g_autofree uint8_t *is_used = g_new0 (uint8_t, symbols->n + 1);
+  g_autofree uint8_t *use = g_new0 (uint8_t, symbols->n + 1); /* RowUse */
 
   for (AddressId address = 1; address < addresses->n; address++)
     {
@@ -219,10 +251,10 @@ name_addresses (Symbolization *self, const KernelSymbols *symbols)
         continue;
 
       name_address (self, symbols, address, row, end);
-      mark_used (symbols, is_used, row);
+      mark_used (symbols, use, row);
     }
 
-  sysprof_symbol_table_take_kallsyms (self->table, excerpt (symbols, is_used));
+  sysprof_symbol_table_take_kallsyms (self->table, excerpt (symbols, use));
 }
 
 static bool
@@ -265,6 +297,7 @@ resolve (Symbolization *self, GError **error)
       load_symbols (&symbols, text, size);
       name_addresses (self, &symbols);
       g_free (symbols.row);
+      g_free (symbols.symbol);
     }
   return true;
 }

@@ -72,14 +72,30 @@ is_this_boot (const Store *store)
 /* --- answers --- */
 
 void
+sysprof_symbolization_name_again (Symbolization *self,
+                                  AddressId address,
+                                  SymbolId symbol,
+                                  uint64_t start,
+                                  uint64_t end)
+{
+  SymbolTable *table = self->table;
+
+  table->of_address[address] = symbol;
+  table->function_start[address] = start;
+  table->function_end[address] = end;
+  self->reason[address] = UNNAMED_NOT;
+}
+
+SymbolId
 sysprof_symbolization_name (Symbolization *self, AddressId address, const SymbolAnswer *answer)
 {
   SymbolTable *table = self->table;
+  SymbolId id;
   Symbol symbol = { .kind = (uint8_t) answer->kind, .is_entry = answer->is_entry };
 
   symbol.name = sysprof_symbol_table_intern (table, answer->name);
   if (symbol.name == 0)
-    return;
+    return 0;
   if (answer->raw_name != NULL && strcmp (answer->raw_name, answer->name) != 0)
     symbol.raw_name = sysprof_symbol_table_intern (table, answer->raw_name);
   symbol.binary = sysprof_symbol_table_intern (table, answer->binary);
@@ -87,10 +103,9 @@ sysprof_symbolization_name (Symbolization *self, AddressId address, const Symbol
   symbol.is_entry |= sysprof_symbol_name_is_entry (
       answer->raw_name != NULL ? answer->raw_name : answer->name, answer->kind);
 
-  table->of_address[address] = sysprof_symbol_table_add (table, &symbol);
-  table->function_start[address] = answer->start;
-  table->function_end[address] = answer->end;
-  self->reason[address] = UNNAMED_NOT;
+  id = sysprof_symbol_table_add (table, &symbol);
+  sysprof_symbolization_name_again (self, address, id, answer->start, answer->end);
+  return id;
 }
 
 void

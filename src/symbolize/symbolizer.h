@@ -50,8 +50,16 @@ typedef struct
   bool is_entry;
 } SymbolAnswer;
 
-void
+/* Returns the symbol; 0 where the name is empty. */
+SymbolId
 sysprof_symbolization_name (Symbolization *self, AddressId address, const SymbolAnswer *answer);
+
+/* The same for one more address of a function that was named before. */
+void sysprof_symbolization_name_again (Symbolization *self,
+                                       AddressId address,
+                                       SymbolId symbol,
+                                       uint64_t start,
+                                       uint64_t end);
 
 /* What is known of an address without a name. */
 typedef struct

@@ -19,6 +19,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define MOST_LEVELS 200
+#define CONTROLS_LEFT \
+  "\t\n\r"                   /* by GLib's escapes, which write all other controls as numbers; */
+#define NEXT_LINE "\302\205" /* and this one, U+0085 */
+
 typedef struct
 {
   gboolean no_callgraph;
@@ -28,10 +33,11 @@ typedef struct
   char **captures; /* NULL-terminated */
 } CatOptions;
 
+/* Deeper than anybody reads, blanks alone would make gigabytes of a deep stack. */
 static void
 indent (unsigned level)
 {
-  printf ("%*s", (int) level * 2, "");
+  printf ("%*s", (int) MIN (level, MOST_LEVELS) * 2, "");
 }
 
 static void
@@ -53,8 +59,18 @@ static char *
 escape (const char *text)
 {
   g_autofree char *valid = g_utf8_make_valid (text, -1);
+  g_autofree char *escaped = g_markup_escape_text (valid, -1);
+  GString *line;
 
-  return g_markup_escape_text (valid, -1);
+  if (strpbrk (escaped, CONTROLS_LEFT) == NULL && strstr (escaped, NEXT_LINE) == NULL)
+    return g_steal_pointer (&escaped);
+
+  line = g_string_new (escaped);
+  g_string_replace (line, "\t", "&#x9;", 0);
+  g_string_replace (line, "\n", "&#xa;", 0);
+  g_string_replace (line, "\r", "&#xd;", 0);
+  g_string_replace (line, NEXT_LINE, "&#x85;", 0);
+  return g_string_free (line, FALSE);
 }
 
 static void
@@ -242,6 +258,15 @@ print_document (SysprofDocument *document, const CatOptions *options)
   close_block (0);
 }
 
+static void
+tell_damage (SysprofDocument *document)
+{
+  const Store *store = sysprof_document_get_store (document);
+
+  if (store->damage != NULL)
+    fprintf (stderr, "sysprof-cat: The capture is damaged. %s\n", store->damage);
+}
+
 static SysprofDocument *
 load (const char *path, GError **error)
 {
@@ -299,6 +324,7 @@ main (int argc, char **argv)
       return EXIT_FAILURE;
     }
   print_document (document, &options);
+  tell_damage (document);
   if (fflush (stdout) != 0 || ferror (stdout))
     {
       fprintf (stderr, "sysprof-cat: Cannot write to standard output: %s\n",

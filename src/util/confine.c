@@ -159,7 +159,8 @@ filter_system_calls (void)
 bool
 sysprof_confine (void)
 {
-  return prctl (PR_SET_PDEATHSIG, SIGKILL) == 0 && set_limits () && become_nobody () &&
+  /* A change of user clears what is sent at the parent's death. */
+  return set_limits () && become_nobody () && prctl (PR_SET_PDEATHSIG, SIGKILL) == 0 &&
          prctl (PR_SET_DUMPABLE, 0) == 0 && prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          filter_system_calls ();
 }

@@ -9,6 +9,7 @@
  *   intern.h    string to id and back
  *   closest.h   what a mistyped word may have meant
  *   text.h      bounded cursor over a text from an untrusted source
+ *   usage.h     what GOption leaves to be wished for
  *   parallel.h  fork and join over ranges
  *   size.h      sizes as people read them
  *   temporary.h files that nobody else sees
@@ -27,3 +28,4 @@
 #include "util/size.h"
 #include "util/temporary.h"
 #include "util/text.h"
+#include "util/usage.h"

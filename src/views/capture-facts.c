@@ -142,12 +142,14 @@ sysprof_dup_machine_facts (const ViewRequest *request)
 
   add_line (lines, "Machine", describe_machine (store));
   g_string_printf (text, "%s, begun %s", duration, store->capture_time);
+  if (store->is_imported)
+    g_string_assign (text, "by another profiler, converted");
   add_line (lines, "Recorded", text);
   text = g_string_new (NULL);
   g_string_printf (text, "%s, %s lost", sysprof_format_grouped (facts.samples, samples),
                    sysprof_format_grouped (store->n_lost, lost));
   add_line (lines, "Samples", text);
-  if (facts.samples > 0)
+  if (facts.samples > 0 && !store->is_imported)
     add_line (lines, "Stacks", describe_stacks (&facts));
   if (store->damage)
     add_line (lines, "Damage", g_string_new (store->damage));

@@ -7,16 +7,12 @@
 static char *
 dup_default_subtitle (const ViewRequest *request, const Rows *rows)
 {
-  g_autofree char *duration = NULL;
-  char weight[SYSPROF_GROUPED_SIZE];
+  g_autofree char *amount = NULL;
 
   if (!request->store)
     return g_strdup ("");
-  duration =
-      sysprof_dup_duration (sysprof_time_between (request->store->begin, request->store->end));
-  return g_strdup_printf ("%s: %s %s in %s", sysprof_capture_path (request),
-                          sysprof_format_grouped (rows->total, weight), rows->weight_name,
-                          duration);
+  amount = sysprof_dup_amount (request, rows);
+  return g_strdup_printf ("%s: %s", sysprof_capture_path (request), amount);
 }
 
 static void

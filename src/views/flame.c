@@ -68,7 +68,7 @@ draw_flame (RenderFormat format,
 const View sysprof_flame_view = {
   .name = "flame",
   .title = "Flame graph",
-  .summary = "flame graph: drawn in a terminal; svg: interactive picture; html: whole page",
+  .summary = "flame graph in the terminal; html: interactive page; svg: picture",
   .fill = fill_flame,
   .draw = draw_flame,
   .uses_focus = true,

@@ -5,6 +5,8 @@
 #include "document/document.h"
 #include "views/render.h"
 
+#include <string.h>
+
 /* "of heavy_work in run.syscap", or without a focus "of run.syscap". */
 static char *
 dup_subject (const View *view, const ViewRequest *request)
@@ -28,17 +30,29 @@ dup_subject (const View *view, const ViewRequest *request)
 }
 
 char *
-sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows)
+sysprof_dup_amount (const ViewRequest *request, const Rows *rows)
 {
   const Store *store = request->store;
-  g_autofree char *subject = dup_subject (view, request);
-  g_autofree char *duration =
-      sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
-  char samples[SYSPROF_GROUPED_SIZE];
+  int64_t nsec = sysprof_time_between (store->begin, store->end);
+  g_autofree char *duration = sysprof_dup_duration (nsec);
+  size_t letters = strlen (rows->weight_name);
+  char weight[SYSPROF_GROUPED_SIZE];
 
-  return g_strdup_printf ("%s of %s: %s %s in %s", view->title, subject,
-                          sysprof_format_grouped (rows->total, samples), rows->weight_name,
-                          duration);
+  if (rows->total == 1 && letters > 0 && rows->weight_name[letters - 1] == 's')
+    letters--;
+  /* What was imported may tell no time. */
+  return g_strdup_printf ("%s %.*s%s%s", sysprof_format_grouped (rows->total, weight),
+                          (int) letters, rows->weight_name, nsec > 0 ? " in " : "",
+                          nsec > 0 ? duration : "");
+}
+
+char *
+sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows)
+{
+  g_autofree char *subject = dup_subject (view, request);
+  g_autofree char *amount = sysprof_dup_amount (request, rows);
+
+  return g_strdup_printf ("%s of %s: %s", view->title, subject, amount);
 }
 
 static void
@@ -64,6 +78,8 @@ dup_selection (const Selection *selection)
       append_options (text, "process", selection->processes);
       append_options (text, "thread", selection->threads);
       append_options (text, "cpu", selection->cpus);
+      append_options (text, "cgroup", selection->cgroups);
+      append_options (text, "mark", selection->marks);
       append_options (text, "symbol", selection->symbols);
       append_options (text, "binary", selection->binaries);
     }

@@ -125,7 +125,6 @@ sysprof_out_json (Out *self, const char *text)
         case '<':
         case '>':
         case '&':
-        case 0x7f:
         case 0x2028: /* line ends in JavaScript */
         case 0x2029:
           g_string_append_printf (buffer, "\\u%04x", character);
@@ -134,7 +133,7 @@ sysprof_out_json (Out *self, const char *text)
           g_string_append (buffer, REPLACEMENT);
           break;
         default:
-          if (character < 0x20)
+          if (character < 0x20 || (character >= 0x7f && character < 0xa0))
             g_string_append_printf (buffer, "\\u%04x", character);
           else
             g_string_append_len (buffer, text, (gssize) size);

@@ -165,6 +165,6 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_processes_view = {
   .name = "processes",
   .title = "Processes",
-  .summary = "shares, life spans, command lines; --details: threads, maps, mounts",
+  .summary = "shares, life spans, commands; --details: threads, maps, mounts",
   .fill = fill_processes,
 };

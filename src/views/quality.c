@@ -234,6 +234,6 @@ fill_quality (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_quality_view = {
   .name = "quality",
   .title = "Quality of stacks",
-  .summary = "stacks whole, cut or without names, by binary, with reason and remedy",
+  .summary = "stacks whole, cut or unnamed, by binary, with reason and remedy",
   .fill = fill_quality,
 };

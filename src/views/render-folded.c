@@ -19,6 +19,12 @@ append_name (GString *line, const char *name, bool is_comm)
     {
       char c = *at;
 
+      /* U+0080 to U+009f are controls, too. */
+      if ((unsigned char) c == 0xc2 && (unsigned char) at[1] < 0xa0)
+        {
+          c = ' ';
+          at++;
+        }
       if (c == ';')
         c = ':';
       else if ((unsigned char) c < 0x20 || c == 0x7f)

@@ -76,6 +76,7 @@ write_selection (Out *out, const Selection *selection)
   } lists[] = {
     { "time", selection->times },     { "process", selection->processes },
     { "thread", selection->threads }, { "cpu", selection->cpus },
+    { "cgroup", selection->cgroups }, { "mark", selection->marks },
     { "symbol", selection->symbols }, { "binary", selection->binaries },
   };
   const struct

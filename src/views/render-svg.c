@@ -10,6 +10,23 @@
 #define LETTER_WIDTH 7.83 /* of a fixed font of 13 px */
 #define MARGIN       12
 
+/* Ends each line of `text` with a NUL in its place; where they begin, in lines[n]. *(full)* */
+static char **
+split_lines (char *text, size_t *n)
+{
+  GPtrArray *lines = g_ptr_array_new ();
+
+  for (char *end; text; text = end)
+    {
+      g_ptr_array_add (lines, text);
+      end = strchr (text, '\n');
+      if (end)
+        *end++ = '\0';
+    }
+  *n = lines->len;
+  return (char **) g_ptr_array_free (lines, FALSE);
+}
+
 bool
 sysprof_render_svg (const View *view,
                     const ViewRequest *request,
@@ -19,7 +36,7 @@ sysprof_render_svg (const View *view,
 {
   g_autoptr (GOutputStream) memory = g_memory_output_stream_new_resizable ();
   ViewRequest plain = *request;
-  g_auto (GStrv) lines = NULL;
+  g_autofree char **lines = NULL; /* [n] in `text` */
   g_autofree char *text = NULL;
   size_t columns = 0, n;
   Out out;
@@ -30,8 +47,7 @@ sysprof_render_svg (const View *view,
       !g_output_stream_close (memory, NULL, error))
     return false;
   text = g_memory_output_stream_steal_data (G_MEMORY_OUTPUT_STREAM (memory));
-  lines = g_strsplit (g_strchomp (text), "\n", -1);
-  n = g_strv_length (lines);
+  lines = split_lines (g_strchomp (text), &n);
   for (size_t i = 0; i < n; i++)
     columns = MAX (columns, sysprof_text_columns (lines[i]));
 

@@ -15,9 +15,10 @@
 #define COLOR_OTHER  "\033[35m"
 
 #define SUMMARY_COLUMNS 120
-#define SHARE_COLUMNS   8  /* "100.00 %" */
-#define TEXT_COLUMN_MAX 60 /* to which a text that is not the last one makes its column */
-#define TEXT_COLUMN_MIN 12 /* to which a narrow terminal presses it */
+#define SHARE_COLUMNS   8   /* "100.00 %" */
+#define MOST_LEVELS     200 /* of a tree that blanks show */
+#define TEXT_COLUMN_MAX 60  /* to which a text that is not the last one makes its column */
+#define TEXT_COLUMN_MIN 12  /* to which a narrow terminal presses it */
 #define LIST_INDENT     18
 #define SHORT_TEXT      12
 #define LONG_COLUMN_MIN 26 /* that a narrow terminal leaves to the last text */
@@ -144,7 +145,8 @@ dup_figure (const Table *table, uint32_t place, Cell cell)
       (int) table->width[place], text);
 }
 
-/* Depth as blanks; where a terminal is too narrow for that, as a number. */
+/* Depth as blanks; where a terminal is too narrow for that, as a number. Deeper than anybody reads, also elsewhere: with
+ * blanks, a stack of thousands would take megabytes. */
 static char *
 dup_indented (const Table *table, uint32_t row, const char *text, size_t room)
 {
@@ -156,7 +158,9 @@ dup_indented (const Table *table, uint32_t row, const char *text, size_t room)
       blanks = g_strnfill (room / 4, ' ');
       return g_strdup_printf ("%s[%zu] %s", blanks, level, text);
     }
-  blanks = g_strnfill (2 * level, ' ');
+  blanks = g_strnfill (2 * MIN (level, MOST_LEVELS), ' ');
+  if (level > MOST_LEVELS)
+    return g_strdup_printf ("%s[%zu] %s", blanks, level, text);
   return g_strconcat (blanks, text, NULL);
 }
 

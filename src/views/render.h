@@ -41,6 +41,8 @@ char **sysprof_dup_machine_facts (const ViewRequest *request);
 
 /* --- words around rows (headings.c) --- */
 
+/* "1,234 samples in 12.4 s". *(full)* */
+char *sysprof_dup_amount (const ViewRequest *request, const Rows *rows);
 /* "functions of run.syscap: 1,234 samples in 12.4 s". One line. *(full)* */
 char *sysprof_dup_heading (const View *view, const ViewRequest *request, const Rows *rows);
 /* What stands in place of rows where there are none: why, and what to do. One line. *(full)* */

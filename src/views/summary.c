@@ -25,7 +25,7 @@ static const ViewSection sections[] = {
 const View sysprof_summary_view = {
   .name = "summary",
   .title = "Summary",
-  .summary = "one screen: machine, samples, quality, top processes and functions",
+  .summary = "one screen: machine, quality, top processes and functions",
   .sections = sections,
   .fill = fill_summary,
 };

@@ -52,7 +52,7 @@ fill_tree (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_tree_view = {
   .name = "tree",
   .title = "Call tree",
-  .summary = "call tree from the roots, or from --focus; --bottom-up reverses it",
+  .summary = "call tree from the roots or from --focus; --bottom-up: reversed",
   .fill = fill_tree,
   .uses_focus = true,
 };

@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-PAGES = {'flamegraph': {'CSS': ['flamegraph.css'], 'JS': ['flamegraph-tree.js', 'flamegraph.js']},
+PAGES = {'flamegraph': {'CSS': ['flamegraph.css'], 'JS': ['flamegraph-colors.js', 'flamegraph-tree.js', 'flamegraph.js']},
          'table': {'CSS': ['table.css'], 'JS': ['table.js']}}
 HOLES = re.compile(r'@@(TITLE|DATA)@@')
 

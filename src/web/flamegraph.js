@@ -60,7 +60,7 @@
     for (let i = 0; i < nFunctions; i++) {
       const kind = profile.kinds[profile.functions[3 * i + 2]];
       isKernel[i] = kind === "kernel" ? 1 : 0;
-      isPlace[i] = kind in PLAIN ? 1 : 0;
+      isPlace[i] = FlameColors.isPlace(kind) ? 1 : 0;
     }
   }
 
@@ -91,33 +91,9 @@
 
   // --- colours ---
 
-  const HUES = { user: [14, 36], kernel: [205, 16], inline: [54, 8], jit: [130, 24],
-                 process: [258, 20], thread: [290, 20], root: [0, 0], marker: [0, 0] };
-  const SCHEMES = { hot: [18, 34], red: [0, 12], orange: [28, 10], yellow: [50, 8], green: [120, 24], mem: [112, 24],
-                    aqua: [176, 14], blue: [210, 16], io: [206, 26], purple: [280, 24], grey: null };
-  const PLAIN = { root: true, marker: true, process: true, thread: true }; // no scheme changes these
   let isDark = false;
   const colorOfFunction = new Map();
-
-  function hash(text) {
-    let value = 2166136261;
-    for (let i = 0; i < Math.min(text.length, 256); i++) value = Math.imul(value ^ text.charCodeAt(i), 16777619);
-    // Names that differ in their last letter only are to look different, too.
-    value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-    value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
-    return ((value ^ (value >>> 16)) >>> 0) / 4294967296;
-  }
-
-  function hsl(kind, share) {
-    const scheme = kind in PLAIN || profile.colors === "kind" || !(profile.colors in SCHEMES) ? HUES[kind] : SCHEMES[profile.colors];
-    const [hue, span] = scheme || [0, 0];
-    const grey = !scheme || kind === "root" || kind === "marker";
-    const saturation = grey ? 3 : kind in PLAIN ? (isDark ? 24 : 38) : isDark ? 52 : 82;
-    const own = hue + span * share; // the eye sees yellow and green lighter than blue and red of the same lightness
-    const darkest = grey ? 25 : own > 190 ? 32 : own > 50 ? 21 : 34 - (own - 14) * 0.33;
-    const lightness = (isDark ? darkest : hue > 200 || grey ? 76 : 66) + 8 * ((share * 7) % 1);
-    return `hsl(${Math.round(own)} ${saturation}% ${Math.round(lightness)}%)`;
-  }
+  const colorOfKind = (kind, share) => FlameColors.hsl(kind, share, profile.colors, isDark);
 
   /* The kind that a function is drawn as. What lies in no file and has no name is as grey as what is not known. */
   function lookOf(function_) {
@@ -128,14 +104,8 @@
   function colorOf(node) {
     const key = tree.function_[node];
     let color = colorOfFunction.get(key);
-    if (!color) colorOfFunction.set(key, (color = hsl(lookOf(key), hash(nameOf(node)))));
+    if (!color) colorOfFunction.set(key, (color = colorOfKind(lookOf(key), FlameColors.hash(nameOf(node)))));
     return color;
-  }
-
-  /* Paler than what it is made of. */
-  function fogColor(kind) {
-    return hsl(kind, 0.5).replace(/ (\d+)% (\d+)%/, (all, saturation, lightness) =>
-      ` ${Math.round(0.85 * saturation)}% ${isDark ? lightness - 4 : Number(lightness) + 4}%`);
   }
 
   // --- drawing ---
@@ -288,9 +258,9 @@
       text: isDark ? "#f5f2ee" : "#171614",
       hit: css.getPropertyValue("--hit").trim(),
       hitText: isDark ? "#171614" : "#ffffff",
-      userFog: fogColor("user"),
-      kernelFog: fogColor("kernel"),
-      placeFog: fogColor("process"),
+      userFog: FlameColors.fog("user", profile.colors, isDark),
+      kernelFog: FlameColors.fog("kernel", profile.colors, isDark),
+      placeFog: FlameColors.fog("process", profile.colors, isDark),
       isAncestor: false,
     };
     context.globalAlpha = 1;
@@ -629,7 +599,7 @@
     for (const kind of Object.keys(words)) {
       if (!present.has(kind)) continue;
       const item = document.createElement("li"), swatch = document.createElement("i");
-      swatch.style.background = hsl(kind, 0.4);
+      swatch.style.background = colorOfKind(kind, 0.4);
       item.append(swatch, words[kind]);
       byId("legend").append(item);
     }

@@ -46,11 +46,16 @@ def check(condition, what):
 
 def check_file(data):
     files = {}
+    before = None
     for kind, _, frame in frames(data):
         check(len(frame) <= 16384, "no frame is longer than 16384 bytes")
         if kind == 13:
             name = frame[28:284].split(b"\0")[0].decode()
+            if name == "__symbols__" and name not in files:
+                # In a row of file frames the peer looks at every other one only.
+                check(before != 13, "no file frame stands in front of the table")
             files.setdefault(name, []).append(frame[24] & 1)
+        before = kind
     check("__symbols__" in files, "the table is there, plain")
     for name in ("__symbols__", "__unnamed__.gz", "/proc/kallsyms.gz"):
         lasts = files.get(name, [1])

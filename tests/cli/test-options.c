@@ -198,6 +198,22 @@ test_refuses_a_process_that_has_ended (void)
   sysprof_cli_options_clear (&options);
 }
 
+static void
+test_help_fits_into_80_columns (void)
+{
+  char *words[] = { "sysprof-cli", "--help", NULL };
+  CliOptions options = { 0 };
+  GError *error = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  sysprof_cli_options_parse (&options, 2, words, &error);
+  g_assert_no_error (error);
+  lines = g_strsplit (options.help, "\n", -1);
+  for (size_t i = 0; lines[i] != NULL; i++)
+    g_assert_cmpuint (strlen (lines[i]), <, 80);
+  sysprof_cli_options_clear (&options);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -214,5 +230,6 @@ main (int argc, char **argv)
                    test_refuses_in_one_line_that_names_the_option);
   g_test_add_func ("/cli/options/refuses-a-process-that-has-ended",
                    test_refuses_a_process_that_has_ended);
+  g_test_add_func ("/cli/options/help-fits-into-80-columns", test_help_fits_into_80_columns);
   return g_test_run ();
 }

@@ -60,6 +60,27 @@ class Capture:
             found.append((frame, tid, struct.unpack_from(f"<{n}Q", frame.data, 32)))
         return found
 
+    def names(self):
+        """pid to all the names and command lines it had."""
+        names = collections.defaultdict(list)
+        for frame in self.of("process"):
+            names[frame.pid].append(_text(frame.data[24:]))
+        return names
+
+    def mapped_files(self):
+        """pid to the set of paths."""
+        files = collections.defaultdict(set)
+        for frame in self.of("map"):
+            files[frame.pid].add(_text(frame.data[56:]))
+        return files
+
+    def counter_categories(self):
+        found = set()
+        for frame in self.of("ctrdef"):
+            n, = struct.unpack_from("<H", frame.data, 24)
+            found.update(_text(frame.data[32 + i * 128:64 + i * 128]) for i in range(n))
+        return found
+
     def metadata(self):
         return {_text(frame.data[24:64]): _text(frame.data[64:]) for frame in self.of("metadata")}
 

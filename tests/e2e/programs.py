@@ -46,6 +46,15 @@ class Recorder:
     def wait_until_recording(self):
         assert self.socket.recv(100) == b"READY=1"
 
+    def wait_for_status(self):
+        """The first line of --json-status: also a recording of single processes runs then. What was said before."""
+        before = b""
+        for line in iter(self.process.stderr.readline, b""):
+            if line.startswith(b"{"):
+                return before.decode()
+            before += line
+        raise AssertionError(f"the recorder ended: {before.decode()}")
+
     def send(self, number):
         self.process.send_signal(number)
 

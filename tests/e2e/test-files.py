@@ -16,7 +16,7 @@ import xml.etree.ElementTree
 
 import tap
 from capture import Capture
-from programs import BUSY, CAT, CLI, REPORT, Case, can_sample, needs_root, needs_sampling, run
+from programs import BUSY, CAT, CLI, NOBODY, REPORT, Case, can_sample, needs_root, needs_sampling, run
 
 
 class Refused(Case):
@@ -89,16 +89,75 @@ class Refused(Case):
         self.assertEqual(os.listdir("."), ["x.svg"])
 
     def test_usage_errors(self):
-        for words in (["--no-such-option"], ["a", "b"], ["-F", "0"], ["--host", "x"], ["--top"], ["--unwind", "tables"],
-                      ["--event", "cycles", "--event", "instructions"]):
-            self.assert_one_line_error(run(CLI, *words))
+        for words, *parts in (
+                (["--no-such-option"], "--no-such-option", "--help"), (["--frequncy=9"], "--frequency"), (["-z"], "-z", "--help"),
+                (["-F"], "-F"), (["--force=no"], "--force"), (["a", "b"], "'b'", "--"), (["-F", "0"], "--frequency 0"),
+                (["-F99x"], "--frequency 99x"), (["-d", "0"], "--duration 0"), (["--max-size", "x"], "--max-size x"),
+                (["--buffer-size", "0"], "--buffer-size 0"), (["--stack-size", "5"], "--stack-size 5"), (["--cpu", "99999"], "--cpu"),
+                (["--user", "no-such-user-here"], "no-such-user-here"), (["--pid", "self"], "--pid self"),
+                (["--power-profile", "fast"], "--power-profile fast"), (["--memprof"], "--memprof", "command"),
+                (["--exit-status"], "--exit-status", "command"), (["--"], "--"), (["-c", "a 'b"], "--command"),
+                (["-e", "=x", "--", "true"], "--env =x"), (["--kernel-only", "--user-only"], "--kernel-only"),
+                (["--follow-forks", "--no-follow-forks"], "--no-follow-forks"), (["--flame", "x.png"], "x.png", ".svg"),
+                (["--flame", "x.svg", "-o", "./x.svg"], "x.svg"), (["--host", "x"], "--host", "ssh x"), (["--top"], "--top"),
+                (["--debuginfod"], "--debuginfod"), (["--unwind", "tables"], "--unwind tables"), (["--unwind", "x"], "--unwind x"),
+                (["--event", "cycles", "--event", "instructions"], "--event instructions")):
+            with self.subTest(words):
+                self.assert_one_line_error(run(CLI, *words), *parts)
         self.assertEqual(os.listdir("."), [])
+
+    @needs_sampling
+    def test_what_cannot_be_sampled_costs_nothing(self):
+        with open("x.syscap", "w", encoding="ascii") as file:
+            file.write("precious")
+        for words in (["--event", "nonsense"], ["--event", "no_such:tracepoint"], ["--event", "cpu-clock:0"], ["--cgroup", "no-such-group"]):
+            with self.subTest(words):
+                self.assert_one_line_error(run(CLI, "-f", "-d", "9", *words, "x.syscap"), words[1])
+                self.assert_one_line_error(run(CLI, "-d", "9", *words, "new.syscap"), words[1])
+                self.assert_one_line_error(run(CLI, *words, "new.syscap", "--", "touch", "started"), words[1])
+        with open("x.syscap", encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertEqual(os.listdir("."), ["x.syscap"])
+
+    def test_program_in_the_place_of_the_capture(self):
+        shutil.copy(BUSY, "a")
+        self.assert_one_line_error(run(CLI, "./a"), "'./a' exists", "put -- before it")
+
+    def test_names_that_cannot_be_files(self):
+        os.symlink("nowhere/x", "link.syscap")
+        os.mkdir("folder")
+        self.assert_one_line_error(run(CLI, "link.syscap", "--", "true"), "link.syscap", "symbolic link")
+        self.assert_one_line_error(run(CLI, "folder", "--", "true"), "folder", "Name a file in it")
+        self.assert_one_line_error(run(CLI, "", "--", "true"), "''")
+        self.assertEqual(sorted(os.listdir(".")), ["folder", "link.syscap"])
+
+    def test_too_few_descriptors(self):
+        done = run("sh", "-c", 'ulimit -n 9; exec "$@"', "sh", CLI, "-d", "5", "x.syscap")
+        self.assert_one_line_error(done, "Too many open files", "ulimit -n")
+        self.assertEqual(os.listdir("."), [])
+
+    @needs_root
+    def test_owner_and_mode_of_a_replaced_file_stay(self):
+        with open("x.syscap", "w", encoding="ascii"):
+            pass
+        os.chown("x.syscap", NOBODY, NOBODY)
+        os.chmod("x.syscap", 0o604)
+        done = run(CLI, "-f", "x.syscap", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        info = os.stat("x.syscap")
+        self.assertEqual((info.st_uid, info.st_gid, stat.S_IMODE(info.st_mode)), (NOBODY, NOBODY, 0o604))
+
+    def test_new_file_is_not_for_everybody(self):
+        done = run(CLI, "x.syscap", "--", "true", umask=0)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(stat.S_IMODE(os.stat("x.syscap").st_mode), 0o640)
 
     def test_version_and_help(self):
         done = run(CLI, "--version")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"Sysprof 51.0.0\n", b""))
         done = run(CLI, "--help")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(run(CLI, "-h").stdout, done.stdout)
         for word in (b"--frequency", b"--merge", b"--use-trace-fd"):
             self.assertIn(word, done.stdout)
 
@@ -122,11 +181,40 @@ class FullDisk(Case):
         self.assertGreater(os.path.getsize("kept.syscap"), 1 << 20)
         self.assertTrue(capture.of("sample"))
 
+    @needs_root
+    def test_disk_that_is_full_already_costs_no_old_file(self):
+        os.mkdir("small")
+        script = ("mount -t tmpfs -o size=64k none small || exit 77; echo precious >small/x.syscap; cat /dev/zero >small/fill 2>/dev/null;"
+                  '"$@"; status=$?; cp small/x.syscap kept; ls -A small >left; exit $status')
+        done = run("unshare", "-m", "sh", "-c", script, "sh", CLI, "-f", "small/x.syscap", "--", "true")
+        if done.returncode == 77 or b"unshare" in done.stderr:
+            self.skipTest(f"may not mount: {done.stderr}")
+        self.assert_one_line_error(done, "small/x.syscap", "No space left")
+        with open("kept", encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious\n")
+        with open("left", encoding="ascii") as file:
+            self.assertEqual(file.read().split(), ["fill", "x.syscap"])
+
+    def test_limit_of_file_size(self):
+        # In units of 512 bytes; up to a whole frame.
+        done = run("sh", "-c", 'ulimit -f 100; exec "$@"', "sh", CLI, "x.syscap", "-d", "20", "--", BUSY, "0.2")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr.decode(), r"Cannot write to '.*x.syscap': File too large. .* (4\d|50|51)\.\d kB until then are saved")
+        self.assertEqual(os.path.getsize("x.syscap") % 8, 0)
+        self.assertTrue(Capture.open("x.syscap").of("metadata"))
+
     def test_device_that_is_always_full(self):
         done = run(CLI, "-o", "/dev/full", "-d", "5")
-        self.assertEqual(done.returncode, 1)
-        self.assertIn(b"No space left on device", done.stderr)
+        self.assert_one_line_error(done, "/dev/full", "No space left on device")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+
+    @needs_sampling
+    def test_flame_graph_on_full_disk(self):
+        os.symlink("/dev/full", "x.svg")
+        done = run(CLI, "--flame", "x.svg", "x.syscap", "--", BUSY, "0.1")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(b"No space left on device", done.stderr)
+        self.assertTrue(Capture.open("x.syscap").of("sample"))
 
     def test_compressed_file_on_full_disk(self):
         os.symlink("/dev/full", "x.syscap.gz")
@@ -136,6 +224,47 @@ class FullDisk(Case):
 
 
 class Elsewhere(Case):
+    def test_dash_in_the_place_of_the_capture(self):
+        done = run(CLI, "-", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(Capture(done.stdout).of("process"))
+        self.assertEqual(os.listdir("."), [])
+
+    def test_memory_file(self):
+        fd = os.memfd_create("capture")
+        done = run(CLI, "-d", "0.2", "-o", "-", stdout=fd)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        capture = Capture.open(f"/proc/self/fd/{fd}")
+        os.close(fd)
+        self.assertTrue(capture.of("process"))
+        self.assertGreater(capture.end_time, capture.time)
+
+    def test_nothing_is_written_behind_what_a_file_holds(self):
+        with open("x", "w", encoding="ascii") as file:
+            file.write("precious")
+        for words in (["-o", "-", "--", "true"], ["--merge", "a.syscap", "b.syscap"]):
+            with open("x", "ab") as file:
+                self.assert_one_line_error(run(CLI, *words, stdout=file), "standard output", ">>FILE")
+        with open("x", encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_closed_standard_descriptors(self):
+        # What the recorder or the command would write there must not get into the capture.
+        for closed in ("0", "1", "2", "0 1 2"):
+            with self.subTest(closed):
+                redirections = " ".join(f"{fd}>&-" for fd in closed.split())
+                for words in (["--", "sh", "-c", "echo out; echo err >&2"], ["-d", "0.1"]):
+                    done = run("sh", "-c", f'exec "$@" {redirections}', "sh", CLI, "-f", "--report", "x.syscap", *words)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    Capture.open("x.syscap")
+
+    def test_pipe_without_room_for_a_copy(self):
+        done = run(CLI, "-o", "-", "--", "true", env=dict(os.environ, TMPDIR="/no/such/directory"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"no symbols", done.stderr)
+        self.assertIn(b"TMPDIR", done.stderr)
+        self.assertTrue(Capture(done.stdout).of("process"))
+
     def test_standard_output_gets_the_capture_and_nothing_else(self):
         done = run(CLI, "-o", "-", "--", "echo", "hello")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -200,9 +329,15 @@ class Merge(Case):
             self.assertEqual(both.counts()[kind], a.counts()[kind] + b.counts()[kind], kind)
         self.assertEqual(both.time, min(a.time, b.time))
         self.assertEqual(both.end_time, max(a.end_time, b.end_time))
+        for mode in ("wb", "ab"):
+            with open(f"to-{mode}", mode) as file:
+                self.assertEqual(run(CLI, "--merge", "a.syscap", "b.syscap", stdout=file).returncode, 0)
+            again = Capture.open(f"to-{mode}")
+            self.assertEqual((again.time, again.end_time, again.counts()), (both.time, both.end_time, both.counts()))
 
     def test_refusals(self):
         self.assert_one_line_error(run(CLI, "--merge", "a.syscap"), "--merge")
+        self.assert_one_line_error(run(CLI, "--merge", "a.syscap", "b.syscap", "-o", "c.syscap"), "--output", ">FILE")
         self.assert_one_line_error(run(CLI, "--merge", "a.syscap", "/dev/null"), "/dev/null", "regular file")
         self.assert_one_line_error(run(CLI, "--merge", "a.syscap", "none.syscap"), "none.syscap", "No such file")
         with open("text", "w", encoding="ascii") as file:

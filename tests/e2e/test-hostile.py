@@ -8,17 +8,16 @@ HOSTILE_SEED in the environment chooses other changes than the usual ones; what 
 
 import concurrent.futures
 import gzip
-import html.parser
 import itertools
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree
 
 import tap
 from capture import Capture
+from looks import FORMATS, VIEWS, check_output
 from programs import BUSY, CAT, CLI, REPORT, Case, run
 
 CHANGE = os.environ.get("CHANGE_CAPTURES", "change-captures")
@@ -28,48 +27,12 @@ DEBIAN = os.environ.get("WITH_DEBIAN_RECORDER", "with-debian-recorder")
 
 SEED = int(os.environ.get("HOSTILE_SEED", "20260301"))
 N_CUTS, N_CHANGES = 200, 2000
-N_THROUGH_PROGRAMS = 16
+N_THROUGH_PROGRAMS = 12
 MOST_MEMORY = 1 << 30  # bytes; the address sanitizer keeps freed memory
 SECONDS = 120
-VIEWS = ["summary", "functions", "tree", "callers", "callees", "flame", "processes", "threads", "samples", "quality",
-         "metadata", "files"]
-FORMATS = ["text", "json", "html", "svg", "folded"]
 SANITIZERS = dict(ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":exitcode=99:allocator_may_return_null=1:max_allocation_size_mb=1024",
                   UBSAN_OPTIONS=os.environ.get("UBSAN_OPTIONS", "") + ":exitcode=99")
 ALARMS = (b"Sanitizer", b"runtime error", b"CRITICAL", b"WARNING **", b"ERROR:")
-
-
-class Page(html.parser.HTMLParser):
-    """Elements are closed in the order in which they are opened."""
-
-    EMPTY = {"meta", "link", "input", "br", "hr", "img"}
-
-    def __init__(self, text):
-        super().__init__()
-        self.open = []
-        self.feed(text)
-        self.close()
-        assert not self.open, self.open
-
-    def handle_starttag(self, tag, attrs):
-        if tag not in self.EMPTY:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open and self.open[-1] == tag, (tag, self.open)
-        self.open.pop()
-
-
-def check_output(form, text):
-    if form == "json":
-        json.loads(text)
-    elif form == "svg":
-        xml.etree.ElementTree.fromstring(text)
-    elif form == "html":
-        Page(text)
-    for character in text:
-        if not character.isprintable():
-            assert character == "\n" or ord(character) >= 0xa0, f"{form} has {character!r}"
 
 
 def record_narrowly(folder):
@@ -208,13 +171,15 @@ class ThroughPrograms(Case):
             return process.returncode, out.read(), err.read()
 
     def check(self, *words):
-        """Status 0 or 1; at most one line on standard error, and exactly one with status 1."""
+        """Status 0 or 1; at most one line says what is damaged, one with status 1 why there is no answer."""
         status, out, err = self.run_limited(*words)
         said = f"{words}: status {status}: {err.decode(errors='replace')}"
         self.assertIn(status, (0, 1), said)
         for alarm in ALARMS:
             self.assertNotIn(alarm, err, said)
-        self.assertEqual(err.count(b"\n"), 1 if err or status == 1 else 0, said)
+        lines = len(err.splitlines())
+        self.assertLessEqual(lines, 1 + status, said)
+        self.assertGreaterEqual(lines, status, said)
         if err:
             self.assertTrue(err.startswith(os.path.basename(str(words[0])).encode() + b": "), said)
             check_output("text", err.decode())

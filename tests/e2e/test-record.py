@@ -3,18 +3,20 @@
 """sysprof-cli: what ends a recording, and what is in the file then."""
 
 import contextlib
+import fcntl
 import json
 import os
 import pty
 import re
 import signal
+import struct
 import subprocess
-import sys
+import termios
 import time
 
 import tap
 from capture import Capture
-from programs import BUSY, CLI, Case, can_sample, needs_sampling, run
+from programs import BUSY, CLI, Case, can_sample, run
 
 
 class Ending(Case):
@@ -39,15 +41,41 @@ class Ending(Case):
         if can_sample():
             self.assertTrue(capture.file("__symbols__"))
 
-    def test_terminate_does_the_same(self):
-        status, _, err = self.record_until(signal.SIGTERM)
-        capture = self.assert_finished(status, err)
+    def test_terminate_and_hang_up_do_the_same(self):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            status, _, err = self.record_until(number)
+            capture = self.assert_finished(status, err)
+            self.assertIn("adding symbols", err)
+            if can_sample():
+                self.assertTrue(capture.file("__symbols__"))
+            os.remove("x.syscap")
+            os.remove("notify")
+
+    def test_nohup_outlives_the_terminal(self):
+        recorder = self.recorder("-o", self.path("x.syscap"), preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        recorder.wait_until_recording()
+        recorder.send(signal.SIGHUP)
+        recorder.send(signal.SIGINT)
+        status, _, err = recorder.finish()
+        self.assert_finished(status, err)
+        self.assertEqual(err.count("Stopping"), 1, err)  # the first signal that it heard
+
+    def test_interrupt_while_writing_to_a_pipe(self):
+        recorder = self.recorder("-o", "-")
+        recorder.wait_until_recording()
+        recorder.send(signal.SIGINT)
+        status, out, err = recorder.finish()
+        self.assertEqual(status, 0, err)
+        capture = Capture(out)
         if can_sample():
             self.assertTrue(capture.file("__symbols__"))
 
     def test_second_interrupt_finishes_the_file(self):
-        status, _, err = self.record_until(signal.SIGINT, signal.SIGINT)
-        self.assert_finished(status, err)
+        for signals in ((signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGINT), (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM)):
+            status, _, err = self.record_until(*signals)
+            self.assert_finished(status, err)
+            os.remove("x.syscap")
+            os.remove("notify")
 
     def test_third_interrupt_leaves_what_was_flushed(self):
         recorder = self.recorder("-o", self.path("x.syscap"))
@@ -117,6 +145,42 @@ class Ending(Case):
 
 
 class Command(Case):
+    def test_goes_on_when_the_recording_ends_and_is_named(self):
+        for words, number in ((["-d", "0.2"], None), ([], signal.SIGINT), (["--max-size", "1K"], None)):
+            with self.subTest(words):
+                recorder = self.recorder(*words, "-f", self.path("x.syscap"), "--", "cat", stdin=subprocess.PIPE)
+                recorder.wait_until_recording()
+                if number is not None:
+                    recorder.send(number)
+                self.assertEqual(recorder.process.wait(), 0)
+                text = recorder.process.stderr.readline()
+                while b"goes on" not in text:
+                    self.assertTrue(text)
+                    text = recorder.process.stderr.readline()
+                self.assertIn(b"'cat' (process ", text)
+                pid = int(text.split(b"process ")[1].split(b")")[0])
+                with open(f"/proc/{pid}/comm", encoding="ascii") as file:
+                    self.assertEqual(file.read(), "cat\n")
+                recorder.process.stdin.write(b"alive\n")
+                recorder.process.stdin.close()
+                self.assertEqual(recorder.process.stdout.read(), b"alive\n")
+                recorder.process.stderr.close()
+                recorder.process.stdout.close()
+                os.remove("notify")
+
+    def test_is_waited_for_where_its_status_is_passed_on(self):
+        recorder = self.recorder("--exit-status", "-d", "0.1", self.path("x.syscap"), "--", "sh", "-c", "read word; exit $word",
+                                 stdin=subprocess.PIPE)
+        text = recorder.process.stderr.readline()
+        while b"still runs" not in text:
+            self.assertTrue(text)
+            text = recorder.process.stderr.readline()
+        self.assertIsNone(recorder.process.poll())
+        recorder.process.stdin.write(b"23\n")
+        recorder.process.stdin.flush()
+        status, _, err = recorder.finish()
+        self.assertEqual(status, 23, err)
+
     def test_pipe_bytes_are_left_alone(self):
         data = os.urandom(1 << 20)
         done = run(CLI, "-f", "x.syscap", "--", "cat", stdin=None, input=data)
@@ -196,6 +260,55 @@ class Terminal(Case):
         self.assertEqual(recorder.process.wait(), 0, rest)
         self.assertIn("The recorder used", rest)
 
+    def record_in_terminal(self, *words, columns=80, **more):
+        """What a terminal of that width gets from a recording of two seconds and a half."""
+        primary, secondary = pty.openpty()
+        fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        recorder = self.recorder("-f", "-d", "2.5", *words, self.path("x.syscap"), stdin=secondary, stdout=secondary, stderr=secondary, **more)
+        os.close(secondary)
+        text = self.read_terminal(primary, lambda t: False)
+        os.close(primary)
+        self.assertEqual(recorder.process.wait(), 0, text)
+        recorder.socket.close()
+        os.remove("notify")
+        return text
+
+    def test_status_line_fits_the_terminal(self):
+        for columns, pattern in ((200, r"/s  \d+ lost  .* recorder|finishing"), (50, r"/s \d+ lost .*B [\d.]+%|finishing"), (20, r"^\d\d:\d\d +\d+")):
+            text = self.record_in_terminal(columns=columns)
+            lines = re.findall(r"\r\x1b\[K(\d\d:[^\r\n]*)", text)
+            self.assertGreaterEqual(len(lines), 2, text)
+            for line in lines:
+                self.assertLess(len(line), columns)
+                self.assertRegex(line, pattern)
+            # Each is taken away before anything else is written.
+            self.assertNotRegex(text, r"\x1b\[K\d\d:[^\r]*\n")
+
+    def test_no_status_line_where_it_would_disturb(self):
+        line = r"\d\d:\d\d  \d+ samples"
+        self.assertNotRegex(self.record_in_terminal(env=dict(os.environ, TERM="dumb")), line)
+        self.assertNotRegex(self.record_in_terminal("--quiet"), line)
+        # A program that takes the terminal over, as pagers, editors and password prompts do.
+        text = self.record_in_terminal("--", "sh", "-c", "stty -echo -icanon; sleep 2.2")
+        self.assertNotRegex(text, line)
+
+        # In the background of a shell: a terminal that belongs to another group of processes.
+        def become_background():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            if os.fork() == 0:
+                os.setpgrp()
+                return
+            _, status = os.wait()
+            os._exit(os.waitstatus_to_exitcode(status))
+
+        self.assertNotRegex(self.record_in_terminal(preexec_fn=become_background), line)
+
+    def test_sizes_are_plain_text(self):
+        done = run(CLI, "-d", "0.1", "x.syscap", env=dict(os.environ, LC_ALL="C"))
+        self.assertTrue(done.stderr.isascii(), done.stderr)
+
     def test_quiet_says_nothing(self):
         done = run(CLI, "--quiet", "-d", "0.1", "x.syscap")
         self.assertEqual(done.returncode, 0)
@@ -220,78 +333,6 @@ class Terminal(Case):
         os.close(secondary)
         os.close(primary)
         self.assert_one_line_error(done, "standard output", "terminal")
-
-
-class Sampling(Case):
-    @needs_sampling
-    def test_command_does_not_narrow_the_sampling(self):
-        beside = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        try:
-            done = run(CLI, "x.syscap", "--", BUSY, "0.3")
-        finally:
-            beside.kill()
-            beside.wait()
-        self.assertEqual(done.returncode, 0, done.stderr)
-        pids = {frame.pid for frame, _, _ in Capture.open("x.syscap").samples()}
-        own = {int(number) for number in re.findall(rb"\d+", done.stdout.splitlines()[0])}
-        self.assertIn(beside.pid, pids)
-        self.assertLessEqual(own, pids)
-
-    @needs_sampling
-    def test_pid_narrows_it_to_what_it_starts(self):
-        shell = subprocess.Popen(["sh", "-c", f"read go; {BUSY} 0.3; :"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        beside = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        recorder = self.recorder("-p", shell.pid, "--json-status", self.path("x.syscap"))
-        while not recorder.process.stderr.readline().startswith(b"{"):
-            pass
-        out, _ = shell.communicate(b"go\n")
-        status, _, err = recorder.finish()
-        beside.kill()
-        beside.wait()
-        self.assertEqual(status, 0, err)
-        pids = {frame.pid for frame, _, _ in Capture.open(self.path("x.syscap")).samples()}
-        own = {int(number) for number in re.findall(rb"\d+", out.splitlines()[0])}
-        self.assertNotIn(beside.pid, pids)
-        self.assertLessEqual(own, pids)
-        self.assertLessEqual(pids, own | {shell.pid})
-
-    @needs_sampling
-    def test_frequency_is_kept(self):
-        for hertz in (100, 1000):
-            done = run(CLI, "-f", "-F", hertz, "x.syscap", "--", BUSY, "0.5")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            pids = {int(number) for number in re.findall(rb"\d+", done.stdout.splitlines()[0])}
-            used = sum(int(line.split()[2]) for line in done.stdout.splitlines()[1:]) / 1000
-            n = sum(1 for frame, _, _ in Capture.open("x.syscap").samples() if frame.pid in pids)
-            # Starting and ending cost a little CPU time beside what the program counts.
-            self.assertGreater(n, 0.85 * hertz * used)
-            self.assertLess(n, 1.25 * hertz * used + 10)
-
-    @needs_sampling
-    def test_no_perf_leaves_samples_out(self):
-        done = run(CLI, "--no-perf", "x.syscap", "--", BUSY, "0.1")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(Capture.open("x.syscap").of("sample"), [])
-
-    @needs_sampling
-    def test_parts_of_stacks(self):
-        # The markers of linux/perf_event.h in front of each part. What no frame pointer led to may be any number.
-        of_kernel, of_user = 2**64 - 128, 2**64 - 512
-        for word, marker, other in (("--kernel-only", of_kernel, of_user), ("--user-only", of_user, of_kernel)):
-            done = run(CLI, "-f", word, "x.syscap", "--", "find", "/usr", "-newer", "/")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            samples = Capture.open("x.syscap").samples()
-            self.assertTrue(samples)
-            for _, _, addresses in samples:
-                self.assertNotIn(other, addresses, [hex(a) for a in addresses])
-            self.assertTrue(any(marker in addresses for _, _, addresses in samples))
-
-    def test_what_is_not_built_is_named_and_the_rest_recorded(self):
-        done = run(CLI, "--memprof", "--off-cpu", "--rapl", "--scheduler", "--stack-size", "8192", "x.syscap", "--", "true")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        lines = [line for line in done.stderr.decode().splitlines() if re.match(r"[\w -]+: .*(not built|not recorded|not have)", line)]
-        self.assertGreaterEqual(len(lines), 5, done.stderr)
-        Capture.open("x.syscap")
 
 
 if __name__ == "__main__":

@@ -2,19 +2,43 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """sysprof-cli without rights: what is missing is named with the ways to grant it, and the rest is recorded."""
 
+import contextlib
+import fcntl
 import os
+import re
+import shutil
+import subprocess
+import sys
 
 import tap
 from capture import Capture
 from programs import BUSY, CLI, DENY_PERF, Case, run
 
 
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+
+
 def paranoid():
-    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+    with open(PARANOID, encoding="ascii") as file:
         return int(file.read())
 
 
+def set_paranoid(value):
+    with open(PARANOID, "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
 class Rights(Case):
+    @classmethod
+    def setUpClass(cls):
+        """As most machines have it, whatever this one has; one at a time, as the setting is the machine's."""
+        with contextlib.suppress(OSError):
+            lock = open(PARANOID, "r+", encoding="ascii")  # pylint: disable=consider-using-with
+            cls.addClassCleanup(lock.close)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            cls.addClassCleanup(set_paranoid, paranoid())
+            set_paranoid(2)
+
     def assert_named(self, done):
         text = done.stderr.decode()
         self.assertEqual(done.returncode, 0, text)
@@ -41,6 +65,69 @@ class Rights(Case):
         done = run(*as_nobody, cli, "-d", "0.5", self.path("x.syscap"))
         self.assert_named(done)
         self.assert_rest_recorded("x.syscap")
+
+    def commands_that_grant(self, done):
+        """The commands of the message, as words, without sudo; a person would paste them."""
+        return [command.split()[1:] for command in re.findall(r"'(sudo [^']+)'", done.stderr.decode())]
+
+    def assert_whole_system(self, done, path):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn(b"kernel.perf_event_paranoid", done.stderr)
+        # Somebody else's process, in the kernel too.
+        capture = Capture.open(path)
+        self.assertIn(self.beside.pid, {frame.pid for frame, _, _ in capture.samples()})
+
+    def spin_beside(self):
+        self.beside = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        self.addCleanup(self.beside.wait)
+        self.addCleanup(self.beside.kill)
+
+    def test_what_the_message_says_grants_it_to_the_program(self):
+        if paranoid() < 1:
+            self.skipTest("kernel.perf_event_paranoid lets everybody sample here")
+        if not shutil.which("setcap"):
+            self.skipTest("setcap (libcap2-bin) is not installed")
+        (cli,), as_nobody = self.as_nobody(CLI)
+        self.spin_beside()
+        done = run(*as_nobody, cli, "-d", "0.1", self.path("x.syscap"))
+        self.assert_named(done)
+        for command in self.commands_that_grant(done):
+            if command[0] == "setcap":
+                self.assertEqual(command[-1], cli)
+                granted = run(*command)
+                if granted.returncode != 0:
+                    self.skipTest(f"no capabilities of files here: {granted.stderr}")
+        done = run(*as_nobody, cli, "-d", "0.5", self.path("y.syscap"))
+        self.assert_whole_system(done, "y.syscap")
+        capture = Capture.open("y.syscap")
+        self.assertIn(self.beside.pid, {frame.pid for frame in capture.of("map")})  # CAP_SYS_PTRACE
+        kallsyms = capture.file("/proc/kallsyms")
+        self.assertTrue(kallsyms and re.search(rb"(?m)^(?!0+ )[0-9a-f]+ ", kallsyms))  # CAP_SYSLOG
+
+    def test_what_the_message_says_grants_it_to_everybody(self):
+        before = paranoid()
+        if before < 1:
+            self.skipTest("kernel.perf_event_paranoid lets everybody sample here")
+        if not os.access(PARANOID, os.W_OK):
+            self.skipTest("kernel.perf_event_paranoid cannot be changed here")
+        (cli,), as_nobody = self.as_nobody(CLI)
+        self.spin_beside()
+        command = [c for c in self.commands_that_grant(run(*as_nobody, cli, "-d", "0.1", self.path("x.syscap"))) if c[0] == "sysctl"][0]
+        try:
+            self.assertEqual(run(*command).returncode, 0)
+            done = run(*as_nobody, cli, "-d", "0.5", self.path("y.syscap"))
+        finally:
+            set_paranoid(before)
+        self.assert_whole_system(done, "y.syscap")
+
+    def test_ordinary_user_and_a_process_of_root(self):
+        if paranoid() < 1:
+            self.skipTest("kernel.perf_event_paranoid lets everybody sample here")
+        (cli,), as_nobody = self.as_nobody(CLI)
+        self.spin_beside()
+        done = run(*as_nobody, cli, "-p", self.beside.pid, "-d", "0.3", self.path("x.syscap"))
+        self.assert_named(done)
+        self.assertEqual(Capture.open("x.syscap").of("sample"), [])
 
     def test_ordinary_user_samples_own_command(self):
         (cli, busy), as_nobody = self.as_nobody(CLI, BUSY)

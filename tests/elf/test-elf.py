@@ -303,7 +303,15 @@ class Elf(unittest.TestCase):
         triples = "_Z1fSt5tupleIIiiiiEES_IIS0_S0_S0_EES_IIS1_S1_S1_EE" + "".join(
             f"S_IIS{c}_S{c}_S{c}_EE" for c in "23456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
         )
-        for name in ("_Z" + "P" * 200000, "_Z1f" + "P" * 60000 + "i", doubling, backward, triples, "_R" + "B_" * 30000,
+        # Map types whose key and value are the one before, again and again.
+        back = lambda distance: "Q" + chr(ord("a") + distance)
+        maps, last = "_D1aFHii", 5
+        for _ in range(30):
+            here = len(maps)
+            maps += "H" + back(here + 1 - last)
+            maps += back(len(maps) - last)
+            last = here
+        for name in (maps + "Zv", "_Z" + "P" * 200000, "_Z1f" + "P" * 60000 + "i", doubling, backward, triples, "_R" + "B_" * 30000,
                      "_D" + "Q" * 60000, "_D" + "8testexpa" * 5000, "_Z" + "x" * 70000):
             done = subprocess.run([PRINT_ELF, "demangle"], input=name + "\n", text=True, capture_output=True, timeout=20)
             self.assertEqual(done.returncode, 0, name[:60])

@@ -21,9 +21,19 @@ Sample = collections.namedtuple('Sample', 'time pid tid cpu stack')  # stack: in
 class Profile:
     def __init__(self):
         self.samples, self.processes, self.user, self.kernel = [], {}, {}, {}
+        self.marks, self.files, self.parents = [], [], {}
 
     def process(self, pid, command):
         self.processes[pid] = command
+        return self
+
+    def mark(self, group, name, begin, end):
+        """From the `begin`th sample until before the `end`th."""
+        self.marks.append((group, name, BEGIN + 1_000_000 * (begin + 1), 1_000_000 * (end - begin)))
+        return self
+
+    def cgroup(self, pid, text):
+        self.files.append((f'/proc/{pid}/cgroup', text.encode()))
         return self
 
     def frame(self, name):
@@ -79,6 +89,12 @@ class Profile:
         capture.file('/etc/os-release', b'PRETTY_NAME="Some OS"\n', time=BEGIN)
         kallsyms = ''.join(f'{address:x} T {name}\n' for name, address in self.kernel.items())
         capture.file('/proc/kallsyms.gz', gzip.compress(kallsyms.encode()), time=BEGIN)
+        for child, parent in self.parents.items():
+            capture.fork(child, pid=parent, time=BEGIN - 1)
+        for name, content in self.files:
+            capture.file(name, content, time=BEGIN)
+        for group, name, begin, duration in self.marks:
+            capture.mark(group, name, duration=duration, time=begin, pid=10)
         for sample in self.samples:
             capture.sample(self.addresses(sample.stack), sample.tid, pid=sample.pid, time=sample.time, cpu=sample.cpu)
         symbols = self.symbols()

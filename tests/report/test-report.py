@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """sysprof-report over captures made by hand: what it says is compared with what the test counted."""
+import collections
 import html
 import json
 import os
@@ -105,6 +106,36 @@ class Json(Base):
     def test_selection_is_told_as_given(self):
         report = as_json('functions', '--process', 'pr*', '--time', '..1s', '--no-kernel', self.capture)
         self.assertEqual(report['selection'], {'process': ['pr*'], 'time': ['..1s'], 'no-kernel': True})
+
+    def total(self, path, *args):
+        return as_json('functions', *args, path)['weight']['total']
+
+    def test_marks_select_their_times(self):
+        path = self.folder / 'marks.syscap'
+        (made.usual().mark('Compositor', 'Paint', 10, 30).mark('Compositor', 'Paint', 20, 40).mark('Compositor', 'Layout', 50, 55)
+         .mark('Other', 'Paint', 100, 200).mark('Other', 'Instant', 300, 300).write(path))
+        for words, expected in ((['Compositor/Paint'], 30), (['Compositor/*'], 35), (['*/Paint'], 130), (['Other/Instant'], 1),
+                                (['Compositor/Layout', 'Other/Instant'], 6), (['No/Such'], 0)):
+            args = [word for mark in words for word in ('--mark', mark)]
+            self.assertEqual(self.total(path, *args), expected, words)
+        # Samples stand 1 ms apart, the first at 1 ms.
+        self.assertEqual(self.total(path, '--mark', 'Compositor/Paint', '--time', '21ms..101ms'), 20)
+        self.assertEqual(self.total(path, '--mark', 'Compositor/*', '--time', '..12ms', '--time', '52ms..'), 1 + 4)
+        self.assertEqual(self.total(path, '--mark', 'Compositor/Paint', '--process', '11'), 0)
+        self.assertEqual(as_json('functions', '--mark', 'a/b', path)['selection'], {'mark': ['a/b']})
+
+    def test_cgroups_select_processes(self):
+        path = self.folder / 'cgroups.syscap'
+        profile = made.usual().cgroup(10, '0::/system.slice/a.service\n').cgroup(11, '3:cpu,cpuacct:/user/b\n0::/user.slice/b\n')
+        profile.parents[99] = 11
+        profile.add(7, 99, 99, '_start', 'main').write(path)
+        by_pid = collections.Counter(sample.pid for sample in profile.samples)
+        for words, pids in ((['/system.slice/*'], [10]), (['/system.slice/a.service'], [10]), (['/user.slice/b'], [11, 99]), (['/user/b'], [11, 99]),
+                            (['*'], [10, 11, 99]), (['/nope'], []), (['/system.slice'], []), (['/user/*', '*.service'], [10, 11, 99])):
+            args = [word for group in words for word in ('--cgroup', group)]
+            self.assertEqual(self.total(path, *args), sum(by_pid[pid] for pid in pids), words)
+        self.assertEqual(self.total(path, '--cgroup', '*', '--process', '11'), by_pid[11])
+        self.assertEqual(self.total(path, '--cgroup', '/system*', '--process', '11'), 0)
 
     def test_no_kernel_keeps_the_samples(self):
         report = as_json('functions', '--no-kernel', self.capture)
@@ -308,8 +339,20 @@ class Looks(Base):
             self.assertEqual(run('--format', 'folded', '-', stdin=stream).stdout, first)
         path.write_bytes(b'not a stack\n' + first)
         done = run('functions', '--format', 'json', path)
-        self.assertIn(b'line 1', done.stderr)
+        self.assertIn(b'left out 1 of', done.stderr)
+        self.assertIn(b'the first is line 1.', done.stderr)
         self.assertEqual(json.loads(done.stdout)['weight']['total'], len(self.profile.samples))
+
+    def test_imported_stacks_count_as_whole(self):
+        path = self.folder / 'whole.folded'
+        path.write_bytes(b'a;main;f 3\nb;g 1\n')
+        self.assertEqual(as_json('quality', path)['rows'], [
+            {'binary': '', 'reason': 'whole', 'samples': 4, 'remedy': '', 'example': ''}])
+        self.assertEqual(as_json('functions', path)['capture']['stacks'], {'complete': 4, 'total': 4})
+        text = run(path).stdout.decode()
+        self.assertIn('converted', text)
+        self.assertNotIn('frame pointers', text)
+        self.assertEqual(run('functions', path).stdout.decode().splitlines()[0], f'Functions of {path}: 4 samples')
 
     def test_folded_with_any_bytes_is_read_back(self):
         path = self.folder / 'odd.syscap'
@@ -443,6 +486,7 @@ class Looks(Base):
         self.assertIn('L' * 10000, folded)
         report = run('tree', '--format', 'json', path).stdout.decode()
         self.assertEqual(report.count('"children"'), 1004)
+        self.assertIn(400 * ' ' + '[1002] level999\n', run('tree', path).stdout.decode())
         for form in ('text', 'html', 'svg'):
             self.assertIn('level999', run('tree', '--format', form, path).stdout.decode())
             self.assertTrue(run('flame', '--format', form, path).stdout)
@@ -467,6 +511,7 @@ class Usage(Base):
                 ("no format 'bmp'", '--format', 'bmp', capture), ("format 'csv' yet", '--format', 'csv', capture),
                 ("'x.bmp'", '-o', 'x.bmp', capture), ('--focus SYMBOL', 'callers', capture),
                 ('it has symbol, binary', 'functions', '--sort', 'size', capture), ('--time', '--time', 'x', capture),
+                ('--mark x: give group and name', '--mark', 'x', capture), ("--cgroup ''", '--cgroup', '', capture),
                 ('--colors pink', '--colors', 'pink', capture), ('--collapse yet', '--collapse', 'x', capture),
                 ('samples only', '--weight', 'bytes', capture), ('capture itself', '-o', capture, '--format', 'text', capture)):
             self.refuse(2, words, *args)
@@ -475,6 +520,9 @@ class Usage(Base):
         self.refuse(1, "Did you mean 'alpha'?", 'callers', '--focus', 'alhpa', self.capture)
         self.refuse(1, "Did you mean 'do_syscall_64'?", 'tree', '--focus', 'do_sycall_64', self.capture)
         self.refuse(2, "Did you mean 'functions'?", 'function', self.capture)
+        self.refuse(2, 'Did you mean --sort?', 'functions', '--srot', 'self', self.capture)
+        self.refuse(2, "'x' for --depth. sysprof-report --help", 'tree', '--depth', 'x', self.capture)
+        self.refuse(2, '--details takes no value', 'processes', '--details=no', self.capture)
         self.refuse(2, 'The view comes first: sysprof-report tree ', self.capture, 'tree')
         self.assertNotIn(b'Did you', run('callers', '--focus', 'nobody', self.capture, check=False).stderr)
 
@@ -497,6 +545,8 @@ class Usage(Base):
     def test_failures(self):
         self.refuse(1, 'no-such-file', self.folder / 'no-such-file')
         self.refuse(1, '/etc/passwd', '/etc/passwd')
+        with open('/dev/null', 'rb') as nothing:
+            self.assertIn(b"'standard input'", run('-', stdin=nothing, check=False).stderr)
         self.refuse(1, 'no function', 'callers', '--focus', 'nobody', self.capture)
         self.refuse(1, "no file 'nope'", '--extract', 'nope', self.capture)
         self.refuse(1, 'folder', '-o', self.folder / 'none' / 'x.json', self.capture)
@@ -564,6 +614,10 @@ class Usage(Base):
         for view in ('summary', 'functions', 'tree', 'callers', 'callees', 'flame', 'processes', 'threads', 'samples', 'quality',
                      'metadata', 'files'):
             self.assertRegex(text, rf'(?m)^  {view} ')
+        self.assertEqual([line for line in text.splitlines() if len(line) > 79], [])
+        self.assertEqual(run('-h').stdout.decode(), text)
+        for section in ('Output:', 'Selection and shape:', 'Flame graph:', 'Views:', 'Examples:'):
+            self.assertIn('\n' + section + '\n', text)
         self.assertRegex(run('--version').stdout.decode(), r'^Sysprof \d+\.\d+\.\d+\n$')
 
 

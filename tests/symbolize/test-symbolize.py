@@ -377,6 +377,18 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
             self.assertEqual((rows[1].start, rows[1].end), (0xFFFFFFFF81000040, 0xFFFFFFFF81000080))
             self.assertEqual(rows[5].raw_name, "_RNvCskwGfYPst2Cb_3foo16example_function")
 
+    def test_excerpt_names_nothing_else(self):
+        """A function that only bounds a sampled one is not what the functions behind it are."""
+        capture = Capture()
+        capture.file("/proc/kallsyms", self.KALLSYMS.encode())
+        self.kernel_names(capture, 0xFFFFFFFF81000044, options=("--kallsyms", self.place("excerpt")))
+        more = Capture()
+        more.file("/proc/kallsyms", pathlib.Path(self.place("excerpt")).read_bytes())
+        rows = self.kernel_names(more, 0xFFFFFFFF81000044, 0xFFFFFFFF81000084, 0xFFFFFFFF81000204)
+        self.assertEqual([r.name for r in rows],
+                         ["first_function", "[kernel+0xffffffff81000084]", "[kernel+0xffffffff81000204]"])
+        self.assertEqual(rows[0].end, 0xFFFFFFFF81000080)
+
     def test_hidden_kernel(self):
         capture = Capture()
         capture.file("/proc/kallsyms", re.sub(r"(?m)^\w+", "0" * 16, self.KALLSYMS).encode())

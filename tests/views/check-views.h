@@ -20,7 +20,7 @@ check_one_line (const char *message)
 static inline bool
 is_control (gunichar character)
 {
-  return (character < 0x20 && character != '\n') || (character >= 0x7f && character < 0xa0);
+  return (character < 0x20 && character != '\n' && character != '\t') || (character >= 0x7f && character < 0xa0);
 }
 
 /* Nothing that a terminal obeys. */

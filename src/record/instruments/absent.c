@@ -11,9 +11,9 @@
 gboolean
 sysprof_absent_instrument_prepare (SysprofInstrument *self, Pump *pump, GError **error)
 {
-  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-               "%s is not recorded: this version does not have it yet. All else is.",
-               SYSPROF_INSTRUMENT_GET_CLASS (self)->name);
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+      "not recorded: this version does not have it yet. The recording goes on without.");
   return FALSE;
 }
 

@@ -10,6 +10,7 @@
 
 #include "record/record.h"
 
+#include "record/descriptor-limit.h"
 #include "record/perf/feed.h"
 #include "record/perf/request.h"
 #include "record/privilege.h"
@@ -18,7 +19,6 @@
 #include "util/util.h"
 
 #include <errno.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #define GONE_INTERVAL (100 * NSEC_PER_MSEC)
@@ -95,22 +95,6 @@ respect_limits (SysprofSampler *self, Pump *pump)
     }
 }
 
-/* One event per task and CPU can be many descriptors. */
-static void
-raise_descriptor_limit (const PerfSessionOptions *session)
-{
-  rlim_t needed =
-      (rlim_t) session->n_tasks * g_get_num_processors () * (session->delayed ? 2 : 1) +
-      SPARE_DESCRIPTORS;
-  struct rlimit limit;
-
-  if (getrlimit (RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
-    return;
-
-  limit.rlim_cur = MIN (needed, limit.rlim_max);
-  (void) setrlimit (RLIMIT_NOFILE, &limit); /* where it does not reach, opening says so */
-}
-
 /* --- opening, with what rights there are --- */
 
 /* The event that was named, or cycles and else the software clock. */
@@ -122,7 +106,10 @@ try_open (SysprofSampler *self, Pump *pump, GError **error)
   g_autoptr (GError) local = NULL;
   PerfSession *session;
 
-  raise_descriptor_limit (options);
+  /* One event per task and CPU can be many descriptors. */
+  sysprof_descriptor_limit_raise ((unsigned long) options->n_tasks * g_get_num_processors () *
+                                      (options->delayed ? 2 : 1) +
+                                  SPARE_DESCRIPTORS);
   session = sysprof_perf_session_open (options, privilege, &local);
   if (session == NULL && !self->request.has_event &&
       options->event.type == PERF_TYPE_HARDWARE &&
@@ -415,6 +402,16 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
 
   log->is_tracked = true;
   sysprof_event_feed_start (&self->feed, pump, session);
+  if (sysprof_perf_session_get_n_refused (session) > 0)
+    {
+      g_autofree char *missing =
+          sysprof_privilege_describe_missing_perf (sysprof_pump_get_privilege (pump));
+
+      sysprof_pump_report (
+          pump, "Sampler", false,
+          "%u of the %u chosen threads are not sampled, they are not yours: %s",
+          sysprof_perf_session_get_n_refused (session), self->request.session.n_tasks, missing);
+    }
   if (self->request.has_user)
     self->filter =
         sysprof_user_filter_new (self->request.uid, sysprof_pump_get_privilege (pump));
@@ -472,9 +469,12 @@ delay_tick (Pump *pump, int64_t now, void *data)
 {
   SysprofSampler *self = data;
 
-  if (self->feed.session != NULL &&
-      now >= sysprof_pump_get_begin_time (pump) + self->options.delay_nsec)
+  if (now < sysprof_pump_get_begin_time (pump) + self->options.delay_nsec)
+    return;
+
+  if (self->feed.session != NULL)
     sysprof_perf_session_enable_samples (self->feed.session);
+  sysprof_pump_remove_tick (pump, delay_tick, self);
 }
 
 static void

@@ -91,11 +91,11 @@ look_up_tracepoint (PerfEvent *self, const char *name, Privilege *privilege, GEr
 
   if (size < 0 || !sysprof_text_u64 (&digits, &self->config))
     {
-      sysprof_set_error_errno (
-          error,
-          "Cannot look up the tracepoint '%s' in tracefs. Run as root, or give your group "
-          "access with 'sudo mount -o remount,gid=GROUP /sys/kernel/tracing'",
-          name);
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot look up the tracepoint '%s' in tracefs: %s. Run as root, or give your group "
+          "access with 'sudo mount -o remount,gid=GROUP /sys/kernel/tracing'.",
+          name, g_strerror (errno));
       return false;
     }
 

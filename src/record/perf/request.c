@@ -13,6 +13,19 @@
 
 #define DEFAULT_FREQUENCY 1000 /* Hz */
 
+/* Somebody named twice, or a thread of a process that is named as well, is sampled once. */
+static void
+remove_duplicates (GArray *ids)
+{
+  for (guint i = ids->len; i > 0; i--)
+    for (guint j = 0; j + 1 < i; j++)
+      if (g_array_index (ids, pid_t, j) == g_array_index (ids, pid_t, i - 1))
+        {
+          g_array_remove_index (ids, i - 1);
+          break;
+        }
+}
+
 static bool
 add_process (SamplingRequest *self, pid_t pid, GError **error)
 {
@@ -81,6 +94,8 @@ resolve_tasks (SamplingRequest *self, const SamplerOptions *options, GError **er
     if (!add_thread (self, options->tids[i], error))
       return false;
 
+  remove_duplicates (self->tasks);
+  remove_duplicates (self->processes);
   self->session.target = PERF_TARGET_TASKS;
   self->session.follows_forks = !options->no_follow_forks;
   self->session.follows_threads = options->n_pids > 0;
@@ -108,11 +123,11 @@ resolve_cgroup (SamplingRequest *self,
   self->cgroup_fd = sysprof_privilege_open_cgroup (privilege, options->cgroup);
   if (self->cgroup_fd < 0)
     {
-      sysprof_set_error_errno (
-          error,
-          "Cannot record the cgroup '%s': give its path below the cgroup mount, as "
-          "'systemd-cgls' and /proc/PID/cgroup show it",
-          options->cgroup);
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot record the cgroup '%s': %s. Give its path below the cgroup mount, as "
+          "'systemd-cgls' and /proc/PID/cgroup show it.",
+          options->cgroup, g_strerror (errno));
       return false;
     }
 

@@ -44,6 +44,7 @@ struct PerfSession
   size_t ring_size;
   bool is_enabled;
   bool are_samples_enabled;
+  unsigned n_refused;      /* of the tasks, at the CPU with the most */
   uint64_t counted_losses; /* of events that were closed */
   PerfDecoder decoder;
   PerfLeaderFunc leader_func;
@@ -170,6 +171,7 @@ open_task_events (PerfSession *self, SessionCpu *cpu)
 {
   bool samples = is_sampled_cpu (self, cpu->cpu);
   int reason = ESRCH;
+  unsigned n_refused = 0;
   bool any = false;
 
   for (unsigned i = 0; i < self->options.n_tasks; i++)
@@ -178,19 +180,23 @@ open_task_events (PerfSession *self, SessionCpu *cpu)
       bool apart = self->options.delayed || !samples;
       PerfRole role = apart ? PERF_ROLE_TELL : PERF_ROLE_SAMPLE_AND_TELL;
       int fd = open_event (self, role, self->tasks[i], cpu->cpu, 0);
+      bool is_open =
+          apart ? fd >= 0 && add_event (cpu, fd, false) : add_sampling_event (self, cpu, fd);
 
-      if (apart ? fd >= 0 && add_event (cpu, fd, false) : add_sampling_event (self, cpu, fd))
-        any = true;
-      else if (errno != ESRCH)
-        reason = errno;
-
-      if (fd >= 0 && apart && samples)
+      if (is_open && apart && samples)
         {
           fd = open_event (self, PERF_ROLE_SAMPLE, self->tasks[i], cpu->cpu, 0);
-          if (!add_sampling_event (self, cpu, fd))
-            reason = errno;
+          is_open = add_sampling_event (self, cpu, fd);
+        }
+      if (is_open)
+        any = true;
+      else if (errno != ESRCH)
+        {
+          reason = errno;
+          n_refused += errno == EACCES || errno == EPERM;
         }
     }
+  self->n_refused = MAX (self->n_refused, n_refused);
 
   errno = reason;
   return any;
@@ -250,8 +256,9 @@ set_open_error (PerfSession *self, GError **error)
       break;
     }
 
-  g_set_error (error, SYSPROF_ERROR, code, "Cannot open the event '%s': %s.", name,
-               g_strerror (errno));
+  g_set_error (
+      error, SYSPROF_ERROR, code, "Cannot open the event '%s': %s.%s", name, g_strerror (errno),
+      errno == EMFILE ? " Allow more with 'ulimit -n 65536', or name fewer threads." : "");
 }
 
 static bool
@@ -324,6 +331,12 @@ sysprof_perf_session_close (PerfSession *self)
   g_free (self->sampled_cpus);
   g_free (self->scratch);
   g_free (self);
+}
+
+unsigned
+sysprof_perf_session_get_n_refused (PerfSession *self)
+{
+  return self->n_refused;
 }
 
 PerfDecoder *

@@ -71,6 +71,9 @@ void sysprof_perf_session_close (PerfSession *self);
 /* Set what `decoder` needs before the first drain. */
 PerfDecoder *sysprof_perf_session_get_decoder (PerfSession *self);
 
+/* How many of the tasks are sampled in part or not at all for want of rights. */
+unsigned sysprof_perf_session_get_n_refused (PerfSession *self);
+
 /* Everything on, samples included unless they are delayed. */
 void sysprof_perf_session_enable (PerfSession *self);
 void sysprof_perf_session_enable_samples (PerfSession *self);

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "util/usage.h"
+
+#include "util/closest.h"
+#include "util/errors.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define COLUMNS     80 /* of the narrowest terminal in use */
+#define TEXT_COLUMN 33 /* where the descriptions begin */
+
+/* --- help --- */
+
+/* Breaks `text` at blanks, so that lines end before COLUMNS; `column` is where the first one begins. */
+static void
+append_wrapped (GString *help, size_t column, const char *text)
+{
+  g_auto (GStrv) words = g_strsplit (text, " ", -1);
+
+  for (size_t i = 0; words[i] != NULL; i++)
+    {
+      size_t size = strlen (words[i]);
+
+      if (i > 0 && column + 1 + size >= COLUMNS)
+        {
+          g_string_append_printf (help, "\n%*s", TEXT_COLUMN, "");
+          column = TEXT_COLUMN;
+        }
+      else if (i > 0)
+        {
+          g_string_append_c (help, ' ');
+          column++;
+        }
+      g_string_append (help, words[i]);
+      column += size;
+    }
+  g_string_append_c (help, '\n');
+}
+
+static void
+append_entry (GString *help, const GOptionEntry *entry)
+{
+  g_autoptr (GString) name = g_string_new ("  ");
+
+  if (entry->short_name != '\0')
+    g_string_append_printf (name, "-%c, ", entry->short_name);
+  g_string_append_printf (name, "--%s", entry->long_name);
+  if (entry->arg_description != NULL)
+    g_string_append_printf (name, "=%s", entry->arg_description);
+
+  if (name->len + 2 > TEXT_COLUMN)
+    g_string_append_printf (help, "%s\n%*s", name->str, TEXT_COLUMN, "");
+  else
+    g_string_append_printf (help, "%-*s", TEXT_COLUMN, name->str);
+  append_wrapped (help, TEXT_COLUMN, entry->description);
+}
+
+char *
+sysprof_usage_help (const char *before, const OptionSection *sections, const char *after)
+{
+  GString *help = g_string_new (before);
+
+  for (; sections->title != NULL; sections++)
+    {
+      g_string_append_printf (help, "\n%s:\n", sections->title);
+      for (const GOptionEntry *entry = sections->entries; entry->long_name != NULL; entry++)
+        if (entry->description != NULL && (entry->flags & G_OPTION_FLAG_HIDDEN) == 0)
+          append_entry (help, entry);
+    }
+  g_string_append (help, after);
+  return g_string_free (help, FALSE);
+}
+
+/* --- words --- */
+
+static const GOptionEntry *
+find_letter (const OptionSection *sections, char letter)
+{
+  for (; sections->title != NULL; sections++)
+    for (const GOptionEntry *entry = sections->entries; entry->long_name != NULL; entry++)
+      if (entry->short_name == letter)
+        return entry;
+  return NULL;
+}
+
+static const GOptionEntry *
+find_name (const OptionSection *sections, const char *name, size_t size)
+{
+  for (; sections->title != NULL; sections++)
+    for (const GOptionEntry *entry = sections->entries; entry->long_name != NULL; entry++)
+      if (strlen (entry->long_name) == size && size > 0 &&
+          memcmp (entry->long_name, name, size) == 0)
+        return entry;
+  return NULL;
+}
+
+static bool
+takes_value (const GOptionEntry *entry)
+{
+  return entry != NULL && entry->arg != G_OPTION_ARG_NONE &&
+         (entry->flags & G_OPTION_FLAG_NO_ARG) == 0;
+}
+
+/* "-fF99": takes the letters up to one that wants a value, which is what is left. Says whether the next word is
+ * the value. */
+static bool
+split_letters (const OptionSection *sections, const char *word, GPtrArray *split)
+{
+  const char *at = word + 1;
+
+  while (*at != '\0' && !takes_value (find_letter (sections, *at)))
+    at++;
+  if (*at == '\0' || at[1] == '\0')
+    {
+      g_ptr_array_add (split, g_strdup (word));
+      return *at != '\0';
+    }
+  g_ptr_array_add (split, g_strndup (word, (gsize) (at + 1 - word)));
+  g_ptr_array_add (split, g_strdup (at + 1));
+  return false;
+}
+
+char **
+sysprof_usage_split (const OptionSection *sections, const char *const *words, GError **error)
+{
+  g_autoptr (GPtrArray) split = g_ptr_array_new_with_free_func (g_free);
+  bool is_value = true; /* the program's name is none of ours */
+  bool is_over = false; /* behind -- */
+
+  for (; *words != NULL; words++)
+    {
+      const char *word = *words;
+
+      is_over = is_over || (!is_value && g_str_equal (word, "--"));
+      if (is_over || is_value || word[0] != '-' || word[1] == '\0')
+        {
+          g_ptr_array_add (split, g_strdup (word));
+          is_value = false;
+        }
+      else if (word[1] != '-')
+        is_value = split_letters (sections, word, split);
+      else
+        {
+          size_t size = strcspn (word + 2, "=");
+          const GOptionEntry *entry = find_name (sections, word + 2, size);
+          bool has_value = word[2 + size] == '=';
+
+          if (entry != NULL && !takes_value (entry) && has_value)
+            {
+              g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                           "%s: --%s takes no value; leave '%s' out.", word, entry->long_name,
+                           word + 2 + size);
+              return NULL;
+            }
+          g_ptr_array_add (split, g_strdup (word));
+          is_value = takes_value (entry) && !has_value;
+        }
+    }
+  g_ptr_array_add (split, NULL);
+  return (char **) g_ptr_array_free (g_steal_pointer (&split), FALSE);
+}
+
+/* --- errors --- */
+
+/* The first that is none of ours, without its dashes; as GOption stops there, nothing before it is wrong. */
+static char *
+find_unknown (const OptionSection *sections, const char *const *words)
+{
+  bool is_value = false;
+
+  for (; *words != NULL; words++)
+    {
+      const char *word = *words;
+      size_t size = strlen (word) > 2 ? strcspn (word + 2, "=") : 0;
+      const GOptionEntry *entry = NULL;
+
+      if (is_value || !g_str_has_prefix (word, "--"))
+        {
+          is_value = !is_value && word[0] == '-' && word[1] != '\0' &&
+                     takes_value (find_letter (sections, word[strlen (word) - 1]));
+          continue;
+        }
+      entry = find_name (sections, word + 2, size);
+      if (entry == NULL)
+        return g_strndup (word + 2, size);
+      is_value = takes_value (entry) && word[2 + size] != '=';
+    }
+  return NULL;
+}
+
+/* GLib's turn into ? in the C locale. In place. */
+static void
+make_quotes_plain (char *message)
+{
+  g_autoptr (GString) plain = g_string_new (message);
+
+  g_string_replace (plain, "\342\200\234", "'", 0);
+  g_string_replace (plain, "\342\200\235", "'", 0);
+  strcpy (message, plain->str); /* it has become shorter */
+}
+
+void
+sysprof_usage_explain (const char *program,
+                       const OptionSection *sections,
+                       const char *const *words,
+                       GError **error)
+{
+  g_autofree char *unknown = NULL;
+  g_autofree char *message = (*error)->message;
+  Closest closest;
+
+  if (g_error_matches (*error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION))
+    unknown = find_unknown (sections, words);
+  closest = sysprof_closest_to (unknown != NULL ? unknown : "");
+  for (; unknown != NULL && sections->title != NULL; sections++)
+    for (const GOptionEntry *entry = sections->entries; entry->long_name != NULL; entry++)
+      if (entry->long_name[0] != '\0')
+        sysprof_closest_offer (&closest, entry->long_name, strlen (entry->long_name),
+                               entry->long_name);
+
+  make_quotes_plain (message);
+  if (closest.best != NULL)
+    (*error)->message = g_strdup_printf ("%s. Did you mean --%s? %s --help lists all.", message,
+                                         closest.best, program);
+  else
+    (*error)->message =
+        g_strdup_printf ("%s. %s --help lists what there is.", message, program);
+}

@@ -1,0 +1,321 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""sysprof-cli: who is sampled, on what, and what is said of samples that are missing."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import tap
+from capture import Capture
+from programs import BUSY, CLI, NOBODY, Case, needs_root, needs_sampling, run
+
+MARKERS = range(2**64 - 4095, 2**64)  # linux/perf_event.h, PERF_CONTEXT_…
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        words = file.read().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def spinning(*front):
+    """A process that does nothing but use a CPU."""
+    process = subprocess.Popen([*front, sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+class Whole(Case):
+    @needs_sampling
+    def test_command_does_not_narrow_the_sampling(self):
+        beside = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        try:
+            done = run(CLI, "x.syscap", "--", BUSY, "0.3")
+        finally:
+            beside.kill()
+            beside.wait()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pids = {frame.pid for frame, _, _ in Capture.open("x.syscap").samples()}
+        own = {int(number) for number in re.findall(rb"\d+", done.stdout.splitlines()[0])}
+        self.assertIn(beside.pid, pids)
+        self.assertLessEqual(own, pids)
+
+    @needs_sampling
+    def test_pid_narrows_it_to_what_it_starts(self):
+        shell = subprocess.Popen(["sh", "-c", f"read go; {BUSY} 0.3; :"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        beside = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        recorder = self.recorder("-p", shell.pid, "--json-status", self.path("x.syscap"))
+        recorder.wait_for_status()
+        out, _ = shell.communicate(b"go\n")
+        status, _, err = recorder.finish()
+        beside.kill()
+        beside.wait()
+        self.assertEqual(status, 0, err)
+        pids = {frame.pid for frame, _, _ in Capture.open(self.path("x.syscap")).samples()}
+        own = {int(number) for number in re.findall(rb"\d+", out.splitlines()[0])}
+        self.assertNotIn(beside.pid, pids)
+        self.assertLessEqual(own, pids)
+        self.assertLessEqual(pids, own | {shell.pid})
+
+    @needs_sampling
+    def test_frequency_is_kept(self):
+        for hertz in (100, 1000):
+            done = run(CLI, "-f", "-F", hertz, "x.syscap", "--", BUSY, "0.5")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            pids = {int(number) for number in re.findall(rb"\d+", done.stdout.splitlines()[0])}
+            used = sum(int(line.split()[2]) for line in done.stdout.splitlines()[1:]) / 1000
+            n = sum(1 for frame, _, _ in Capture.open("x.syscap").samples() if frame.pid in pids)
+            # It is chance whom a sample finds: four times the deviation. Starting and ending cost a little CPU time
+            # beside what the program counts.
+            expected, deviation = hertz * used, (hertz * used) ** 0.5
+            self.assertGreater(n, 0.95 * expected - 4 * deviation)
+            self.assertLess(n, 1.1 * expected + 4 * deviation + 10)
+
+    @needs_sampling
+    def test_no_perf_leaves_samples_out(self):
+        done = run(CLI, "--no-perf", "x.syscap", "--", BUSY, "0.1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(Capture.open("x.syscap").of("sample"), [])
+
+    @needs_sampling
+    def test_parts_of_stacks(self):
+        # The markers of linux/perf_event.h in front of each part. What no frame pointer led to may be any number.
+        of_kernel, of_user = 2**64 - 128, 2**64 - 512
+        for word, marker, other in (("--kernel-only", of_kernel, of_user), ("--user-only", of_user, of_kernel)):
+            done = run(CLI, "-f", word, "x.syscap", "--", "find", "/usr", "-newer", "/")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            samples = Capture.open("x.syscap").samples()
+            self.assertTrue(samples)
+            for _, _, addresses in samples:
+                self.assertNotIn(other, addresses, [hex(a) for a in addresses])
+            self.assertTrue(any(marker in addresses for _, _, addresses in samples))
+
+    def test_what_is_not_built_is_named_and_the_rest_recorded(self):
+        done = run(CLI, "--memprof", "--off-cpu", "--rapl", "--scheduler", "--stack-size", "8192", "x.syscap", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line for line in done.stderr.decode().splitlines() if re.match(r"[\w -]+: .*(not built|not recorded|not have)", line)]
+        self.assertGreaterEqual(len(lines), 5, done.stderr)
+        Capture.open("x.syscap")
+
+
+class Who(Case):
+    @needs_sampling
+    def test_several_processes_and_the_last_to_end(self):
+        with spinning() as beside, spinning() as first, spinning() as second:
+            recorder = self.recorder("-p", first.pid, "-p", second.pid, "--json-status", self.path("x.syscap"))
+            recorder.wait_for_status()
+            first.kill()
+            first.wait()
+            self.assertIsNone(recorder.process.poll())
+            recorder.process.stderr.readline()  # one second more of the other
+            second.kill()
+            second.wait()
+            status, _, err = recorder.finish()
+        self.assertEqual(status, 0, err)
+        pids = {frame.pid for frame, _, _ in Capture.open("x.syscap").samples()}
+        self.assertEqual(pids, {first.pid, second.pid})
+        self.assertNotIn(beside.pid, pids)
+
+    @needs_sampling
+    def test_one_thread(self):
+        program = ("import threading\ndef spin():\n  while True: pass\n"
+                   "thread = threading.Thread(target=spin)\nthread.start()\nprint(thread.native_id, flush=True)\nspin()")
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as target:
+            tid = int(target.stdout.readline())
+            done = run(CLI, "--tid", tid, "-d", "0.5", "x.syscap")
+            target.kill()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({(frame.pid, thread) for frame, thread, _ in Capture.open("x.syscap").samples()}, {(target.pid, tid)})
+
+    @needs_sampling
+    def test_named_twice_is_sampled_once(self):
+        with spinning() as target:
+            before = cpu_seconds(target.pid)
+            done = run(CLI, "-p", target.pid, "--tid", target.pid, "-p", target.pid, "-d", "1", "--no-decode", "x.syscap")
+            used = cpu_seconds(target.pid) - before
+        self.assertEqual(done.returncode, 0, done.stderr)
+        n = len(Capture.open("x.syscap").samples())
+        self.assertGreater(n, 0)
+        self.assertLess(n, 1.3 * 1000 * used + 20)
+
+    @needs_sampling
+    def test_without_what_it_starts(self):
+        with subprocess.Popen(["sh", "-c", f"read go; {BUSY} 0.2; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as shell:
+            recorder = self.recorder("-p", shell.pid, "--no-follow-forks", "--json-status", self.path("x.syscap"))
+            recorder.wait_for_status()
+            shell.communicate(b"go\n")
+            status, _, err = recorder.finish()
+        self.assertEqual(status, 0, err)
+        self.assertEqual({frame.pid for frame, _, _ in Capture.open("x.syscap").samples()}, {shell.pid})
+
+    @needs_sampling
+    @needs_root
+    def test_one_user(self):
+        if not shutil.which("setpriv"):
+            self.skipTest("setpriv (util-linux) is not installed")
+        with spinning(), spinning("setpriv", f"--reuid={NOBODY}", "--clear-groups") as theirs:
+            done = run(CLI, "--user", NOBODY, "-d", "0.5", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(theirs.pid, {frame.pid for frame, _, _ in Capture.open("x.syscap").samples()})
+        for frame, _, _ in Capture.open("x.syscap").samples():
+            with contextlib.suppress(FileNotFoundError):  # has ended
+                self.assertEqual(os.stat(f"/proc/{frame.pid}").st_uid, NOBODY)
+
+    @needs_sampling
+    def test_one_processor(self):
+        done = run(CLI, "--cpu", "0", "x.syscap", "--", BUSY, "0.2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({frame.cpu for frame, _, _ in Capture.open("x.syscap").samples()}, {0})
+
+
+class What(Case):
+    @needs_sampling
+    def test_delay(self):
+        with spinning():
+            done = run(CLI, "--delay", "0.5", "-d", "1", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        capture = Capture.open("x.syscap")
+        times = [frame.time - capture.time for frame, _, _ in capture.samples()]
+        self.assertTrue(times)
+        self.assertGreater(min(times), 490_000_000)
+
+    @needs_sampling
+    def test_depth_of_stacks(self):
+        for words, depth in ((["--call-depth", "2"], 2), (["--unwind", "none"], 1)):
+            done = run(CLI, "-f", *words, "x.syscap", "--", BUSY, "0.2")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            depths = {sum(1 for address in addresses if address not in MARKERS) for _, _, addresses in Capture.open("x.syscap").samples()}
+            self.assertEqual(max(depths), depth)
+
+    @needs_sampling
+    def test_every_page_fault(self):
+        # Of 4096 pages that are written for the first time, each is one.
+        program = "import mmap; m = mmap.mmap(-1, 4096 * mmap.PAGESIZE)\nfor i in range(4096): m[i * mmap.PAGESIZE] = 1"
+        with subprocess.Popen(["sh", "-c", 'read go; exec "$@"', "sh", sys.executable, "-c", program], stdin=subprocess.PIPE) as target:
+            recorder = self.recorder("--event", "minor-faults:1", "-p", target.pid, "--json-status", self.path("x.syscap"))
+            recorder.wait_for_status()
+            target.communicate(b"go\n")
+            status, _, err = recorder.finish()
+        self.assertEqual(status, 0, err)
+        n = len(Capture.open("x.syscap").samples())
+        self.assertGreater(n, 4096)
+        self.assertLess(n, 4 * 4096)
+
+    @needs_sampling
+    @needs_root
+    def test_tracepoint_sees_every_exec(self):
+        shutil.copy(shutil.which("true"), "known-program")
+        done = run(CLI, "--event", "sched:sched_process_exec", self.path("x.syscap"), "--",
+                   "sh", "-c", "i=0; while [ $i -lt 50 ]; do ./known-program; i=$((i+1)); done")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        capture = Capture.open("x.syscap")
+        names = capture.names()
+        self.assertEqual(sum("known-program" in names[frame.pid] for frame, _, _ in capture.samples()), 50)
+
+    def test_counters_are_left_out(self):
+        done = run(CLI, "-d", "0.3", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        every = Capture.open("x.syscap").counter_categories()
+        self.assertLessEqual({"CPU Percent", "Disk", "Memory", "Network"}, every)
+        for word, gone in (("--no-cpu", "CPU Percent"), ("--no-disk", "Disk"), ("--no-memory", "Memory"), ("--no-network", "Network"),
+                           ("--no-battery", None)):
+            done = run(CLI, "-f", "-d", "0.1", word, "x.syscap")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            left = Capture.open("x.syscap").counter_categories()
+            self.assertEqual(left, {name for name in every if name != gone and not (gone == "CPU Percent" and name == "CPU Frequency")})
+
+
+class Churn(Case):
+    @needs_sampling
+    def test_short_lives_have_names_and_mappings(self):
+        shutil.copy(shutil.which("true"), "known-program")
+        n = 2000
+        done = run(CLI, self.path("x.syscap"), "--", "sh", "-c", f"i=0; while [ $i -lt {n} ]; do ./known-program; i=$((i+1)); done")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"none lost", done.stderr)
+        capture = Capture.open("x.syscap")
+        names, files = capture.names(), capture.mapped_files()
+        known = {pid for pid in names if "known-program" in names[pid]}
+        self.assertEqual(len(known), n)
+        self.assertEqual({pid for pid in known if self.path("known-program") in files[pid]}, known)
+        self.assertEqual({pid for pid in known if any("/libc" in path for path in files[pid])}, known)
+        self.assertLessEqual(known, {frame.pid for frame in capture.of("exit")})
+        # Of what was sampled since it began to run, nothing is without a name.
+        sampled = {frame.pid for frame, _, _ in capture.samples()}
+        self.assertTrue(sampled & known)
+
+
+class Missing(Case):
+    @needs_sampling
+    def test_lost_samples_are_counted_and_told(self):
+        for quiet in ([], ["--quiet"]):
+            with self.subTest(quiet), spinning():
+                recorder = self.recorder("-f", *quiet, "-F", "20000", "--no-decode", self.path("x.syscap"))
+                recorder.wait_until_recording()
+                # Stopped, as with ^Z, it takes nothing, and the kernel's rings become full.
+                recorder.send(signal.SIGSTOP)
+                run("timeout", "2", "sh", "-c", "while :; do :; done")
+                recorder.send(signal.SIGCONT)
+                recorder.send(signal.SIGINT)
+                status, _, err = recorder.finish()
+                self.assertEqual(status, 0, err)
+                capture = Capture.open("x.syscap")
+                told = re.search(r"Samples are missing: (\d+) lost", err)
+                self.assertTrue(told, err)
+                self.assertGreater(int(told[1]), 0)
+                self.assertEqual(capture.metadata()["org.gnome.sysprof.lost"], told[1])
+                self.assertTrue(any(b"Lost" in frame.data for frame in capture.of("log")))
+                os.remove("notify")
+
+
+class Processors(Case):
+    ONLINE = "/sys/devices/system/cpu/cpu1/online"
+
+    @needs_sampling
+    @needs_root
+    def test_one_goes_and_comes_back(self):
+        if "SYSPROF_TEST_HOTPLUG" not in os.environ:
+            self.skipTest("takes a processor from the whole machine: set SYSPROF_TEST_HOTPLUG=1 to allow that")
+        if not os.access(self.ONLINE, os.W_OK):
+            self.skipTest("no processor here can be taken away")
+
+        def set_online(text):
+            with open(self.ONLINE, "w", encoding="ascii") as file:
+                file.write(text)
+
+        self.addCleanup(set_online, "1")
+        with spinning(), spinning():
+            recorder = self.recorder("--json-status", "-F", "1000", self.path("x.syscap"))
+            recorder.wait_for_status()
+            set_online("0")
+            # The list of processors is read once a second; so are these lines written.
+            for _ in range(3):
+                recorder.process.stderr.readline()
+            set_online("1")
+            for _ in range(3):
+                recorder.process.stderr.readline()
+            recorder.send(signal.SIGINT)
+            status, _, err = recorder.finish()
+        self.assertEqual(status, 0, err)
+        capture = Capture.open("x.syscap")
+        times = sorted(frame.time - capture.time for frame, _, _ in capture.samples() if frame.cpu == 1)
+        gaps = [b - a for a, b in zip(times, times[1:])]
+        self.assertGreater(max(gaps), 1_000_000_000)  # away
+        self.assertGreater(times[-1] - times[gaps.index(max(gaps)) + 1], 500_000_000)  # and back
+        on_0 = [frame.time - capture.time for frame, _, _ in capture.samples() if frame.cpu == 0]
+        self.assertLess(max(b - a for a, b in zip(on_0, on_0[1:])), 1_000_000_000)
+
+
+if __name__ == "__main__":
+    tap.main()
