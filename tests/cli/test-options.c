@@ -147,7 +147,6 @@ test_refuses_in_one_line_that_names_the_option (void)
     { "sysprof-cli --event cycles --event instructions", "--event instructions" },
     { "sysprof-cli --kernel-only --user-only", "--kernel-only" },
     { "sysprof-cli --follow-forks --no-follow-forks", "--no-follow-forks" },
-    { "sysprof-cli --unwind tables", "--unwind tables" },
     { "sysprof-cli --unwind copy", "--unwind copy" },
     { "sysprof-cli --unwind magic", "--unwind magic" },
     { "sysprof-cli --host me@there", "--host me@there" },
