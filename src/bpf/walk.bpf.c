@@ -496,10 +496,9 @@ walk_stack (struct bpf_perf_event_data *context,
   return walk.state.reason;
 }
 
-#ifdef WALK_WITH_TRUTH
-#  include "../../tests/bpf/truth.h"
+#ifdef TRUTH_BASE
 
-/* For a test: the program's own list of its functions, copied in the same moment. */
+/* For a test, which has its own header included first: the program's own list of its functions, copied in the same moment. */
 static __always_inline uint32_t
 add_truth (WalkInput *scratch, const struct task_struct *task)
 {
@@ -542,7 +541,7 @@ sysprof_walk (struct bpf_perf_event_data *context)
   scratch->record.used = 0;
   scratch->record.reason = (uint8_t) walk_stack (context, task, scratch, &rest_size);
 
-#ifdef WALK_WITH_TRUTH
+#ifdef TRUTH_BASE
   scratch->record.used &= (uint8_t) ~WALK_HAS_REST;
   rest_size = add_truth (scratch, task);
 #endif
