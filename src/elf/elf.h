@@ -74,6 +74,8 @@ typedef struct ElfSymbols ElfSymbols;
 ElfStatus sysprof_elf_symbols_load (ElfImage *image, ElfSymbols **symbols);
 void sysprof_elf_symbols_free (ElfSymbols *symbols);
 size_t sysprof_elf_symbols_count (const ElfSymbols *symbols);
+/* The symbol number `i` by start; its end as the file has it, which may be its start. */
+ElfSymbol sysprof_elf_symbols_get (const ElfSymbols *symbols, size_t i);
 /* TRUE when .symtab or .gnu_debugdata was there, so that a separate debug file has nothing to add. */
 bool sysprof_elf_symbols_is_full (const ElfSymbols *symbols);
 /* The function that holds `address`; FALSE when it lies between functions. Symbols without a size

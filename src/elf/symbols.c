@@ -420,6 +420,12 @@ sysprof_elf_symbols_count (const ElfSymbols *symbols)
   return symbols->n;
 }
 
+ElfSymbol
+sysprof_elf_symbols_get (const ElfSymbols *symbols, size_t i)
+{
+  return symbols->row[i];
+}
+
 bool
 sysprof_elf_symbols_is_full (const ElfSymbols *symbols)
 {

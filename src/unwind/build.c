@@ -3,19 +3,29 @@
 /* From a file to its table: .eh_frame first, .debug_frame for functions that it does not have, and what is known without
  * either for the code between. */
 
+#include "unwind/build.h"
+
 #include "unwind/cfi.h"
+#include "unwind/code-reader.h"
 #include "unwind/go.h"
 #include "unwind/known-code.h"
 #include "unwind/table.h"
 
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_TEXTS 64 /* executable sections */
 
 /* Between functions linkers put up to 15 bytes of padding. They belong to the function before: two rows saved, and a
  * return address right behind a call that never returns is looked up where the call is. */
 #define MOST_PADDING 15
+
+/* Code without rules is read up to so many bytes of a file. What has more is a browser, which has frame pointers, or no
+ * program. */
+#define MOST_CODE_READ (UINT64_C (32) << 20)
+/* Symbols are loaded for gaps of so many bytes; in less there are a few functions, which follow each other. */
+#define LEAST_SYMBOLS 512
 
 typedef struct
 {
@@ -28,6 +38,11 @@ typedef struct
   bool has_bx_frames; /* rows whose CFA is found by RBX */
   UnwindTableHeader header;
   ElfImage *image;
+  ElfImage *debug_image; /* may be NULL */
+  ElfSymbols *symbols;   /* where they were asked for, and are there */
+  bool has_symbols;      /* they were asked for */
+  uint64_t code_budget;  /* bytes of code without rules that may be read yet */
+  BuildSources sources;
 } Build;
 
 #define RBX 3
@@ -51,9 +66,104 @@ peek (const Cfi *cfi, size_t *next, uint64_t from)
   return *next < cfi->n_functions ? &cfi->function[*next] : NULL;
 }
 
+/* --- code without rules --- */
+
+/* Rows of what the instructions say, with what is known better over them. */
+typedef struct
+{
+  Build *build;
+  const KnownCode *known; /* [n_known] */
+  size_t n_known;
+  uint64_t end;
+  uint32_t rule; /* the last one that was given */
+} GapRows;
+
+/* Everything that is known of the addresses before `until`. */
+static void
+add_known (GapRows *self, uint64_t until)
+{
+  while (self->n_known > 0 && self->known->start < until)
+    {
+      add_row (self->build, self->known->start, self->known->rule);
+      if (self->known->end > until)
+        return;
+      if (self->known->end < self->end)
+        add_row (self->build, self->known->end, self->rule);
+      self->known++;
+      self->n_known--;
+    }
+}
+
+static void
+add_gap_row (void *data, uint64_t address, uint32_t rule)
+{
+  GapRows *self = data;
+
+  add_known (self, address);
+  self->rule = rule;
+  if (self->n_known == 0 || self->known->start > address)
+    add_row (self->build, address, rule);
+}
+
+/* Parts of functions that are not called, but jumped to, have symbols of this kind. */
+static bool
+is_part (const char *name)
+{
+  return strstr (name, ".cold") != NULL;
+}
+
+static void
+add_starts (Build *self, CodeReader *reader, uint64_t start, uint64_t end)
+{
+  if (end - start < LEAST_SYMBOLS)
+    return;
+  if (!self->has_symbols)
+    {
+      self->has_symbols = true;
+      /* Without symbols calls alone tell where functions are. */
+      if (self->debug_image == NULL ||
+          sysprof_elf_symbols_load (self->debug_image, &self->symbols) != ELF_OK)
+        (void) sysprof_elf_symbols_load (self->image, &self->symbols);
+    }
+
+  for (size_t i = 0; self->symbols != NULL && i < sysprof_elf_symbols_count (self->symbols);
+       i++)
+    {
+      ElfSymbol symbol = sysprof_elf_symbols_get (self->symbols, i);
+
+      if (symbol.start >= start && symbol.start < end && !is_part (symbol.name))
+        sysprof_code_reader_add_start (reader, symbol.start);
+    }
+}
+
+/* Returns how many bytes have rules then. */
+static uint64_t
+read_code (Build *self, GapRows *rows, uint64_t start, uint64_t end)
+{
+  CodeReader *reader;
+  uint64_t covered;
+
+  if (self->header.machine != EM_X86_64 || self->sources == BUILD_FRAMES ||
+      end - start > self->code_budget)
+    return 0;
+  reader = sysprof_code_reader_new (self->image, start, end);
+  if (reader == NULL)
+    return 0;
+
+  self->code_budget -= end - start;
+  sysprof_code_reader_add_likely_start (reader, start);
+  sysprof_code_reader_add_start (reader, sysprof_elf_image_entry (self->image));
+  add_starts (self, reader, start, end);
+  covered = sysprof_code_reader_run (reader, add_gap_row, rows);
+  sysprof_code_reader_free (reader);
+  return covered;
+}
+
 static void
 add_gap (Build *self, uint64_t start, uint64_t end)
 {
+  KnownCode known[MOST_KNOWN_CODE];
+  GapRows rows = { .build = self, .known = known, .end = end };
   uint64_t covered;
 
   if (start == end ||
@@ -63,9 +173,17 @@ add_gap (Build *self, uint64_t start, uint64_t end)
   sysprof_table_builder_add (self->builder, start, RULE_NONE);
   covered = sysprof_go_table_run (&self->go, start, end, add_row, self);
   if (covered > 0)
-    self->header.sources |= UNWIND_SOURCE_GO;
-  else if (sysprof_known_code_in_gap (self->image, start, end, add_row, self))
-    self->header.sources |= UNWIND_SOURCE_CODE;
+    {
+      self->header.sources |= UNWIND_SOURCE_GO;
+    }
+  else
+    {
+      rows.n_known = sysprof_known_code_find (self->image, start, end, known);
+      covered = read_code (self, &rows, start, end);
+      add_known (&rows, end);
+      if (covered > 0 || rows.known > known)
+        self->header.sources |= UNWIND_SOURCE_CODE;
+    }
   self->header.covered_size += covered;
 }
 
@@ -137,7 +255,9 @@ add_all (Build *self, const ElfCode *code, size_t n_code)
     return ELF_NO_MEMORY;
 
   self->next_eh = self->next_debug = 0;
+  self->code_budget = MOST_CODE_READ;
   self->header = (UnwindTableHeader){
+    .machine = sysprof_elf_image_machine (self->image),
     .n_refused = (uint32_t) (self->eh.n_refused + self->debug.n_refused),
   };
   for (size_t i = 0; i < n_texts; i++)
@@ -159,14 +279,14 @@ open_section (Cfi *cfi, ElfStatus status, ElfFrames *frames, uint16_t machine, b
   return status == ELF_NO_MEMORY || status == ELF_IO_ERROR ? status : ELF_OK;
 }
 
-ElfStatus
-sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable *table)
+static ElfStatus
+build (ElfImage *image, ElfImage *debug_image, BuildSources sources, UnwindTable *table)
 {
   uint16_t machine = sysprof_elf_image_machine (image);
   ElfFrames eh_frame = { 0 }, debug_frame = { 0 };
   ElfCode code[UNWIND_MOST_SEGMENTS];
   size_t n_code = sysprof_elf_image_code (image, code, UNWIND_MOST_SEGMENTS);
-  Build self = { 0 };
+  Build self = { .image = image, .debug_image = debug_image };
   ElfStatus status;
 
   if (!sysprof_elf_image_is_native (image) || (machine != EM_X86_64 && machine != EM_AARCH64))
@@ -176,6 +296,9 @@ sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable 
   if ((code[n_code - 1].end - code[0].start) >> UNWIND_PAGE_SHIFT >= UNWIND_MOST_PAGES - 1)
     return ELF_TOO_LARGE;
 
+  self.sources = sources;
+  if (sources == BUILD_CODE)
+    goto build;
   status = sysprof_elf_image_read_eh_frame (image, &eh_frame);
   status = open_section (&self.eh, status, &eh_frame, machine, false);
   if (status != ELF_OK)
@@ -193,7 +316,7 @@ sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable 
         goto out;
     }
 
-  self.image = image;
+build:
   status = add_all (&self, code, n_code);
   if (status == ELF_OK && self.has_bx_frames && machine == EM_X86_64)
     {
@@ -201,17 +324,30 @@ sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable 
       status = add_all (&self, code, n_code);
     }
   if (status == ELF_OK)
-    {
-      self.header.machine = machine;
-      status = sysprof_table_builder_finish (self.builder, self.header, table);
-    }
+    status = sysprof_table_builder_finish (self.builder, self.header, table);
 
 out:
   sysprof_table_builder_free (self.builder);
   sysprof_cfi_clear (&self.eh);
   sysprof_cfi_clear (&self.debug);
   sysprof_go_table_clear (&self.go);
+  sysprof_elf_symbols_free (self.symbols);
   free (eh_frame.bytes);
   free (debug_frame.bytes);
   return status;
+}
+
+ElfStatus
+sysprof_unwind_table_build (ElfImage *image, ElfImage *debug_image, UnwindTable *table)
+{
+  return build (image, debug_image, BUILD_ALL, table);
+}
+
+ElfStatus
+sysprof_unwind_table_build_from (ElfImage *image,
+                                 ElfImage *debug_image,
+                                 BuildSources sources,
+                                 UnwindTable *table)
+{
+  return build (image, debug_image, sources, table);
 }

@@ -15,61 +15,76 @@
 static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 
 /* What begins a process is short. Where other code without rules follows it, so much of it is believed. */
-#define MOST_ENTRY 16  /* bytes */
+#define MOST_ENTRY 24  /* bytes */
 #define MOST_GAP   128 /* bytes of code without rules that all belong to the entry */
 
+#define CHUNK (UINT64_C (1) << 20) /* bytes that are searched at once */
+
 static bool
-add_entry (ElfImage *image, uint64_t start, uint64_t end, CfiRow row, void *data)
+find_entry (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
 {
   uint64_t entry = sysprof_elf_image_entry (image);
 
   if (entry < start || entry >= end || entry == 0)
     return false;
 
-  row (data, entry, RULE_END);
-  row (data, end - entry <= MOST_GAP ? end : entry + MOST_ENTRY, RULE_NONE);
+  *found = (KnownCode){ entry, end - entry <= MOST_GAP ? end : entry + MOST_ENTRY, RULE_END };
   return true;
 }
 
+/* The first in [start, end). */
 static bool
-add_sigreturns (ElfImage *image, uint64_t start, uint64_t end, CfiRow row, void *data)
+find_sigreturn (ElfImage *image, uint64_t start, uint64_t end, uint64_t *place)
 {
-  uint64_t size = end - start;
-  uint8_t *bytes, *at;
-  bool has_found = false;
-
-  if (size < sizeof sigreturn ||
-      sysprof_elf_image_read_code (image, start, end, &bytes) != ELF_OK)
-    return false;
-
-  at = bytes;
-  while ((at = memmem (at, size - (uint64_t) (at - bytes), sigreturn, sizeof sigreturn)) !=
-         NULL)
+  while (end - start >= sizeof sigreturn)
     {
-      uint64_t address = start + (uint64_t) (at - bytes);
+      uint64_t size = end - start < CHUNK ? end - start : CHUNK;
+      uint8_t *bytes, *at;
 
-      /* From the byte before, as a handler's return address is looked up. */
-      row (data, address > start ? address - 1 : address, RULE_SIGNAL);
-      at += sizeof sigreturn;
-      row (data, start + (uint64_t) (at - bytes), RULE_NONE);
-      has_found = true;
+      if (sysprof_elf_image_read_code (image, start, start + size, &bytes) != ELF_OK)
+        return false;
+      at = memmem (bytes, size, sigreturn, sizeof sigreturn);
+      if (at != NULL)
+        *place = start + (uint64_t) (at - bytes);
+      free (bytes);
+      if (at != NULL)
+        return true;
+      if (size == end - start)
+        return false;
+      start += size - sizeof sigreturn + 1;
     }
-
-  free (bytes);
-  return has_found;
+  return false;
 }
 
-bool
-sysprof_known_code_in_gap (ElfImage *image,
-                           uint64_t start,
-                           uint64_t end,
-                           CfiRow row,
-                           void *data)
+static int
+compare_places (const void *a, const void *b)
 {
+  const KnownCode *left = a, *right = b;
+
+  return left->start < right->start ? -1 : left->start > right->start;
+}
+
+size_t
+sysprof_known_code_find (ElfImage *image,
+                         uint64_t start,
+                         uint64_t end,
+                         KnownCode found[MOST_KNOWN_CODE])
+{
+  uint64_t at = start, place;
+  size_t n = 0;
+
   if (sysprof_elf_image_machine (image) != EM_X86_64)
-    return false;
-  return add_entry (image, start, end, row, data) ||
-         add_sigreturns (image, start, end, row, data);
+    return 0;
+
+  n += find_entry (image, start, end, &found[n]);
+  while (n < MOST_KNOWN_CODE && find_sigreturn (image, at, end, &place))
+    {
+      at = place + sizeof sigreturn;
+      /* From the byte before, as a handler's return address is looked up. */
+      found[n++] = (KnownCode){ place > start ? place - 1 : place, at, RULE_SIGNAL };
+    }
+  qsort (found, n, sizeof *found, compare_places);
+  return n;
 }
 
 bool

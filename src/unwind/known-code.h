@@ -6,13 +6,20 @@
 
 #include "unwind/cfi.h"
 
-/* Code without rules: adds rows for what is recognized in [start, end), which begins with RULE_NONE. TRUE if there was
- * something. */
-bool sysprof_known_code_in_gap (ElfImage *image,
+typedef struct
+{
+  uint64_t start;
+  uint64_t end;
+  uint32_t rule;
+} KnownCode;
+
+#define MOST_KNOWN_CODE 8
+
+/* What is recognized in code without rules, [start, end); ascending. */
+size_t sysprof_known_code_find (ElfImage *image,
                                 uint64_t start,
                                 uint64_t end,
-                                CfiRow row,
-                                void *data);
+                                KnownCode found[MOST_KNOWN_CODE]);
 
 /* Is this the function that a signal handler returns to? */
 bool sysprof_known_code_is_sigreturn (ElfImage *image, uint64_t start);

@@ -85,8 +85,8 @@ typedef struct
   ConfinedChild child;
 } UnwindWorker;
 
-#define UNWIND_WORKER_INIT  \
-  {                         \
+#define UNWIND_WORKER_INIT       \
+  {                              \
     .child = CONFINED_CHILD_INIT \
   }
 

@@ -2,12 +2,13 @@
 
 /* The table of a file as text: the other side of the tests that compare it with readelf.
  *
- *   print-table rows FILE [DEBUG-FILE]   "address CFA frame-pointer" for each row, in readelf's words
+ *   print-table rows FILE [DEBUG-FILE]   "address CFA frame-pointer" for each row of call-frame information, in readelf's words
  *   print-table facts FILE [DEBUG-FILE]  the header, sizes
  *   print-table bytes FILE [DEBUG-FILE]  the table as it is
+ *   print-table code FILE [DEBUG-FILE]   the same, as if there were nothing but the instructions
  */
 
-#include "unwind/unwind.h"
+#include "unwind/build.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -147,6 +148,7 @@ main (int argc, char **argv)
 {
   ElfImage *image, *debug_image = NULL;
   UnwindTable table = { 0 };
+  BuildSources sources = BUILD_ALL;
   ElfStatus status;
   uint8_t *bytes;
   size_t size;
@@ -157,7 +159,11 @@ main (int argc, char **argv)
   if (argc > 3)
     debug_image = open_image (argv[3]);
 
-  status = sysprof_unwind_table_build (image, debug_image, &table);
+  if (strcmp (argv[1], "code") == 0)
+    sources = BUILD_CODE;
+  else if (strcmp (argv[1], "rows") == 0)
+    sources = BUILD_FRAMES;
+  status = sysprof_unwind_table_build_from (image, debug_image, sources, &table);
   sysprof_elf_image_free (image);
   sysprof_elf_image_free (debug_image);
   if (status != ELF_OK)

@@ -2,7 +2,7 @@
 """Runs inside gdb: stops a program after a few instructions again and again, and writes registers, stack and gdb's own
 backtrace.
 
-environment: OUTPUT, STOPS, MOST_STEPS, SEED, BREAKS
+environment: OUTPUT, STOPS, MOST_STEPS, SEED, BREAKS; START: where to begin, main
 """
 import os
 import random
@@ -51,7 +51,7 @@ def main():
                     "set backtrace limit unlimited", "set debuginfod enabled off", "set disable-randomization on",
                     "handle all nostop noprint pass", "set breakpoint pending on"):
         gdb.execute(command, to_string=True)
-    gdb.execute("break main", to_string=True)
+    gdb.execute("break " + os.environ.get("START", "main"), to_string=True)
     gdb.execute("run", to_string=True)
     gdb.execute("delete", to_string=True)
     # Signals and jumps out of them make gdb lose its step: here it finds the program again.

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Follows the code of functions from where they begin, along all branches, and keeps for each instruction how far the stack pointer
+ * and the frame pointer are from the CFA. Where two ways lead to an instruction with different stacks, what differs is unknown
+ * there.
+ *
+ * What a jump through a table leads to is not seen, and has no rules. Calls that never return are not known as such: the code
+ * behind one may be another function. It is not followed if a function is known to begin there, or it looks like one.
+ *
+ * Each instruction is visited again only when less becomes known of it, at most four times: bounded by the bytes of the code. */
+
+#include "unwind/code-reader.h"
+
+#include "bpf/bpf.h"
+#include "unwind/x86.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_CODE   (UINT64_C (32) << 20) /* bytes that are read at once */
+#define MOST_STATES 4096                  /* different stacks; a C library has a thousand */
+#define HASH_SLOTS  (4 * MOST_STATES)
+#define HASH_SHIFT  50        /* 64 - log2 (HASH_SLOTS) */
+#define MOST_FRAME  (1 << 20) /* bytes */
+
+#define FUNCTION_ALIGN 16
+
+#define UNKNOWN (-1)
+
+/* How the stack is before an instruction. */
+typedef struct
+{
+  int32_t sp; /* CFA - SP */
+  int32_t bp; /* CFA - BP, where BP points into the frame; else UNKNOWN */
+  int32_t fp; /* the caller's BP is at CFA - fp; 0: in BP; UNKNOWN: lost */
+} Stack;
+
+static const Stack at_entry = { 8, UNKNOWN, 0 };
+
+enum
+{
+  UNVISITED,
+  LOST, /* reached, and nothing is known */
+  ENTRY,
+  FIRST_STATE = LOST,
+};
+
+struct CodeReader
+{
+  uint64_t start;
+  uint64_t size;
+  uint8_t *code; /* [size] */
+  uint16_t *
+      state; /* [size] of the instruction that begins there; UNVISITED also inside of instructions */
+  uint8_t *is_start; /* [size / 8 + 1] bits: a function begins there */
+
+  Stack stack[MOST_STATES];
+  uint32_t n_states;
+  uint16_t hash[HASH_SLOTS]; /* of stack; 0 = free */
+
+  uint32_t *queue; /* [queue_capacity] offsets to be visited */
+  size_t n_queued;
+  size_t queue_capacity;
+  bool is_out_of_memory;
+};
+
+/* --- states --- */
+
+static bool
+is_equal (const Stack *a, const Stack *b)
+{
+  return a->sp == b->sp && a->bp == b->bp && a->fp == b->fp;
+}
+
+static uint16_t
+intern (CodeReader *self, Stack stack)
+{
+  uint64_t key = ((uint64_t) (uint32_t) stack.sp << 40) ^
+                 ((uint64_t) (uint32_t) stack.bp << 20) ^ (uint32_t) stack.fp;
+  uint32_t slot = (uint32_t) (key * UINT64_C (0x9e3779b97f4a7c15) >> HASH_SHIFT);
+
+  for (; self->hash[slot] != 0; slot = (slot + 1) % HASH_SLOTS)
+    if (is_equal (&self->stack[self->hash[slot]], &stack))
+      return self->hash[slot];
+  if (self->n_states == MOST_STATES)
+    return LOST;
+
+  self->stack[self->n_states] = stack;
+  self->hash[slot] = (uint16_t) self->n_states;
+  return (uint16_t) self->n_states++;
+}
+
+static Stack
+merge (Stack a, Stack b)
+{
+  return (Stack){
+    .sp = a.sp == b.sp ? a.sp : UNKNOWN,
+    .bp = a.bp == b.bp ? a.bp : UNKNOWN,
+    .fp = a.fp == b.fp ? a.fp : UNKNOWN,
+  };
+}
+
+/* --- the queue --- */
+
+static bool
+is_start (const CodeReader *self, uint32_t offset)
+{
+  return self->is_start[offset / 8] >> (offset % 8) & 1;
+}
+
+static void
+enqueue (CodeReader *self, uint32_t offset)
+{
+  if (self->n_queued == self->queue_capacity)
+    {
+      size_t capacity = self->queue_capacity * 2 + 256;
+      uint32_t *larger = realloc (self->queue, capacity * sizeof *larger);
+
+      if (larger == NULL)
+        {
+          self->is_out_of_memory = true;
+          return;
+        }
+      self->queue = larger;
+      self->queue_capacity = capacity;
+    }
+  self->queue[self->n_queued++] = offset;
+}
+
+/* Code at `offset` is reached with this stack. */
+static void
+reach (CodeReader *self, uint64_t offset, Stack stack)
+{
+  uint16_t *state, fresh;
+
+  if (offset >= self->size || is_start (self, (uint32_t) offset))
+    return; /* elsewhere; or a function, whose stack is known */
+
+  state = &self->state[offset];
+  if (*state != UNVISITED)
+    stack = merge (self->stack[*state], stack);
+  fresh = intern (self, stack);
+  if (fresh == *state)
+    return;
+  *state = fresh;
+  enqueue (self, (uint32_t) offset);
+}
+
+static void
+add_start (CodeReader *self, uint64_t offset)
+{
+  if (offset >= self->size || is_start (self, (uint32_t) offset))
+    return;
+
+  self->is_start[offset / 8] |= (uint8_t) (1 << (offset % 8));
+  if (self->state[offset] != ENTRY)
+    {
+      self->state[offset] = ENTRY;
+      enqueue (self, (uint32_t) offset);
+    }
+}
+
+/* --- what an instruction does --- */
+
+static int32_t
+moved (int32_t from, int64_t by)
+{
+  if (from == UNKNOWN || by > MOST_FRAME || by < -MOST_FRAME || from + by < 0 ||
+      from + by > 2 * MOST_FRAME)
+    return UNKNOWN;
+  return (int32_t) (from + by);
+}
+
+static void
+spoil_bp (Stack *stack)
+{
+  if (stack->fp == 0)
+    stack->fp = UNKNOWN;
+  stack->bp = UNKNOWN;
+}
+
+static void
+pop_bp (Stack *stack, int32_t from)
+{
+  bool is_callers = from != UNKNOWN && stack->fp == from;
+
+  stack->bp = UNKNOWN;
+  stack->fp = is_callers ? 0 : UNKNOWN;
+}
+
+static Stack
+apply (Stack stack, const X86Instruction *instruction)
+{
+  switch (instruction->kind)
+    {
+    case X86_PUSH:
+      stack.sp = moved (stack.sp, 8);
+      if (instruction->number == X86_BP && stack.fp == 0 && stack.sp != UNKNOWN)
+        stack.fp = stack.sp;
+      break;
+    case X86_POP:
+      if (instruction->number == X86_BP)
+        pop_bp (&stack, stack.sp);
+      stack.sp = moved (stack.sp, -8);
+      break;
+    case X86_ADD_SP:
+      stack.sp = moved (stack.sp, -instruction->value);
+      break;
+    case X86_SP_FROM_BP:
+      stack.sp = moved (stack.bp, -instruction->value);
+      break;
+    case X86_BP_FROM_SP:
+      spoil_bp (&stack);
+      stack.bp = moved (stack.sp, -instruction->value);
+      break;
+    case X86_LEAVE:
+      stack.sp = moved (stack.bp, -8);
+      pop_bp (&stack, stack.bp);
+      break;
+    case X86_SPOIL_SP:
+      stack.sp = UNKNOWN;
+      break;
+    case X86_SPOIL_BP:
+      spoil_bp (&stack);
+      break;
+    default:
+      break;
+    }
+  return stack;
+}
+
+/* Does a function seem to begin here? Asked only of what stands behind a call, which may not return. */
+static bool
+looks_like_start (const CodeReader *self, uint64_t offset)
+{
+  const uint8_t *code = self->code + offset;
+  uint64_t left = self->size - offset;
+
+  if (left < 4)
+    return true;
+  if (code[0] == 0xcc || code[0] == 0x90 || (code[0] == 0x66 && code[1] == 0x90) ||
+      (code[0] == 0x0f && code[1] == 0x1f) ||
+      ((code[0] == 0x66 || code[0] == 0x2e) && (offset + self->start) % 16 != 0 &&
+       (code[1] == 0x0f || code[1] == 0x2e || code[1] == 0x66)))
+    return true; /* padding */
+  if ((offset + self->start) % 16 != 0)
+    return false;
+  return memcmp (code, "\xf3\x0f\x1e\xfa", 4) == 0 || code[0] == 0x55 ||
+         (code[0] == 0x41 && code[1] >= 0x54 && code[1] <= 0x57) ||
+         (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec) || code[0] == 0x53;
+}
+
+void
+sysprof_code_reader_add_start (CodeReader *self, uint64_t address)
+{
+  add_start (self, address - self->start);
+}
+
+void
+sysprof_code_reader_add_likely_start (CodeReader *self, uint64_t address)
+{
+  if (looks_like_start (self, address - self->start))
+    add_start (self, address - self->start);
+}
+
+/* The instruction at `offset`, and what comes of it. */
+static void
+visit (CodeReader *self, uint32_t offset)
+{
+  Stack stack = self->stack[self->state[offset]];
+  X86Instruction instruction;
+  uint64_t next;
+
+  if (!sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
+                           &instruction))
+    return;
+
+  next = offset + (uint64_t) instruction.length;
+  switch (instruction.kind)
+    {
+    case X86_RETURN:
+      return;
+    case X86_JUMP:
+      if (instruction.target != 0)
+        reach (self, instruction.target - self->start, stack);
+      return;
+    case X86_BRANCH:
+      reach (self, instruction.target - self->start, stack);
+      break;
+    case X86_CALL:
+      if (instruction.target != 0 && instruction.target != self->start + next)
+        add_start (self, instruction.target - self->start);
+      if (next < self->size && looks_like_start (self, next))
+        return;
+      break;
+    case X86_CODE_ADDRESS: /* a function that is given to somebody; or a label */
+      if (instruction.target - self->start < self->size &&
+          instruction.target % FUNCTION_ALIGN == 0 &&
+          looks_like_start (self, instruction.target - self->start))
+        add_start (self, instruction.target - self->start);
+      break;
+    default:
+      stack = apply (stack, &instruction);
+      break;
+    }
+  reach (self, next, stack);
+}
+
+static void
+follow (CodeReader *self)
+{
+  while (self->n_queued > 0 && !self->is_out_of_memory)
+    visit (self, self->queue[--self->n_queued]);
+}
+
+/* --- what nothing leads to --- */
+
+/* Behind the end of what was reached, a function that somebody has the address of may begin: it is aligned as functions are, and
+ * looks like one. It may as well be a piece of the function before, if that has a jump through a table; then nothing is said.
+ * Going through the code once from its beginning finds them all, as what is reached from one is followed at once. */
+static void
+follow_loose_functions (CodeReader *self)
+{
+  bool is_behind_end = false; /* what stands before was reached, and does not go on */
+  bool has_table = false;     /* the function has a jump through a table */
+
+  for (uint64_t offset = 0; offset < self->size && !self->is_out_of_memory;)
+    {
+      X86Instruction instruction;
+
+      if (!sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
+                               &instruction))
+        {
+          offset++;
+          is_behind_end = false;
+          continue;
+        }
+
+      if (self->state[offset] == UNVISITED && is_behind_end && !has_table &&
+          (self->start + offset) % FUNCTION_ALIGN == 0 && looks_like_start (self, offset) &&
+          instruction.kind != X86_PADDING && instruction.kind != X86_RETURN)
+        {
+          add_start (self, offset);
+          follow (self);
+        }
+
+      if (is_start (self, (uint32_t) offset))
+        has_table = false;
+      if (instruction.kind == X86_JUMP && instruction.target == 0 && !instruction.is_got)
+        has_table = true;
+      if (self->state[offset] != UNVISITED)
+        is_behind_end = instruction.kind == X86_JUMP || instruction.kind == X86_RETURN;
+      else if (instruction.kind != X86_PADDING && self->code[offset] != 0xcc)
+        is_behind_end = false;
+      offset += instruction.length;
+    }
+}
+
+/* --- rows --- */
+
+static uint32_t
+rule_of (const Stack *stack)
+{
+  uint32_t slot = SLOT_LOST;
+
+  if (stack->fp == 0)
+    slot = SLOT_UNCHANGED;
+  else if (stack->fp != UNKNOWN && stack->fp % 8 == 0)
+    slot = (uint32_t) stack->fp / 8;
+
+  /* Where both are known the frame pointer is the better one: a function that aligned its stack is left by its frame
+   * pointer, and where its caller had SP is not known exactly then. */
+  if (stack->bp > 0 && stack->bp % 8 == 0 && stack->bp <= (int32_t) RULE_MOST_OFFSET)
+    return RULE_MAKE (RULE_BP, stack->bp, slot);
+  if (stack->sp <= 0 || stack->sp % 8 != 0)
+    return RULE_NONE;
+  if (stack->sp <= (int32_t) RULE_MOST_OFFSET)
+    return RULE_MAKE (RULE_SP, stack->sp, slot);
+  return RULE_MAKE_FAR (stack->sp, slot <= RULE_FAR_MOST_SLOT ? slot : SLOT_FAR_LOST);
+}
+
+/* Nothing that runs stands in [from, to): it needs no rows. */
+static bool
+is_padding (const CodeReader *self, uint64_t from, uint64_t to)
+{
+  while (from < to)
+    {
+      X86Instruction instruction;
+
+      if (self->code[from] == 0xcc || self->code[from] == 0)
+        from++;
+      else if (sysprof_x86_decode (self->code + from, to - from, self->start + from,
+                                   &instruction) &&
+               instruction.kind == X86_PADDING)
+        from += instruction.length;
+      else
+        return false;
+    }
+  return true;
+}
+
+uint64_t
+sysprof_code_reader_run (CodeReader *self, CfiRow row, void *data)
+{
+  uint64_t covered = 0;
+
+  follow (self);
+  follow_loose_functions (self);
+  if (self->is_out_of_memory)
+    return 0;
+
+  for (uint64_t offset = 0; offset < self->size;)
+    {
+      uint64_t next = offset;
+      uint16_t state = self->state[offset];
+      X86Instruction instruction;
+      uint32_t rule;
+
+      while (next < self->size && self->state[next] == UNVISITED)
+        next++;
+      if (next > offset)
+        {
+          if (offset == 0 || !is_padding (self, offset, next))
+            row (data, self->start + offset, RULE_NONE);
+          offset = next;
+          continue;
+        }
+
+      rule = rule_of (&self->stack[state]);
+      row (data, self->start + offset, rule);
+      if (!sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
+                               &instruction))
+        instruction.length = 1;
+      covered += rule != RULE_NONE ? instruction.length : 0;
+      offset += instruction.length;
+    }
+  return covered;
+}
+
+/* --- the reader --- */
+
+CodeReader *
+sysprof_code_reader_new (ElfImage *image, uint64_t start, uint64_t end)
+{
+  CodeReader *self;
+
+  if (end <= start || end - start > MOST_CODE)
+    return NULL;
+  self = calloc (1, sizeof *self);
+  if (self == NULL)
+    return NULL;
+
+  self->start = start;
+  self->size = end - start;
+  self->state = calloc (self->size, sizeof *self->state);
+  self->is_start = calloc (self->size / 8 + 1, 1);
+  if (self->state == NULL || self->is_start == NULL ||
+      sysprof_elf_image_read_code (image, start, end, &self->code) != ELF_OK)
+    {
+      sysprof_code_reader_free (self);
+      return NULL;
+    }
+
+  self->n_states = FIRST_STATE;
+  (void) intern (self, (Stack){ UNKNOWN, UNKNOWN, UNKNOWN }); /* LOST */
+  (void) intern (self, at_entry);                             /* ENTRY */
+  return self;
+}
+
+void
+sysprof_code_reader_free (CodeReader *self)
+{
+  if (self == NULL)
+    return;
+  free (self->code);
+  free (self->state);
+  free (self->is_start);
+  free (self->queue);
+  free (self);
+}
