@@ -55,7 +55,8 @@ static const struct
   const char *reason;
   const char *remedy;
 } cut_reasons[] = {
-  { "", "cut: no frame pointers", "build with -fno-omit-frame-pointer" }, /* nobody said */
+  { "", "cut: no frame pointers",
+    "record as root, which walks stacks without them; or build with -fno-omit-frame-pointer" }, /* nobody said */
   { "no-process", "cut: it had just started, its mappings were not known", "" },
   { "no-mapping", "cut: called from memory without a file, or not mapped any more", "" },
   { "no-table", "cut: its unwind table was still being made", "record longer" },

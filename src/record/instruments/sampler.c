@@ -219,12 +219,18 @@ prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
       g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
     }
 
-  g_debug ("%s", local->message);
   if (self->options.unwind == UNWIND_TABLES)
     {
       g_propagate_error (error, g_steal_pointer (&local));
       return false;
     }
+  /* Who may not sample everything is told what is missing for that, which includes this. */
+  if (is_denied (local))
+    g_debug ("%s", local->message);
+  else
+    sysprof_pump_report (pump, "Sampler", false,
+                         "Stacks of programs without frame pointers are cut: %s",
+                         local->message);
   return true;
 }
 
