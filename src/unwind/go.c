@@ -29,7 +29,9 @@
 #define HEADER_NUMBERS 8 /* 8 bytes behind the magic */
 #define POINTER        8
 
-#define FLAG_TOP      1 /* nobody called it: goexit, mstart, rt0_go */
+#define FLAG_TOP 1 /* nobody called it: goexit, mstart, rt0_go */
+#define FLAG_SWITCH \
+  2 /* changes SP to another stack: systemstack, mcall, morestack; from 1.17 */
 #define FLAG_ASSEMBLY 4
 
 #define MOST_SIGRETURN 32 /* bytes of the function that a signal handler returns to */
@@ -133,6 +135,7 @@ typedef struct
   uint64_t end;
   uint64_t stack_sizes; /* place of its pairs */
   bool is_top;
+  bool is_switch;
   bool is_assembly;
 } GoFunction;
 
@@ -152,6 +155,7 @@ read_function (const GoTable *self, uint64_t i, GoFunction *function)
 
   function->stack_sizes = stack_sizes == 0 ? 0 : self->stack_sizes + stack_sizes;
   function->is_top = flags & FLAG_TOP;
+  function->is_switch = !self->is_wide && flags & FLAG_SWITCH;
   function->is_assembly = flags & FLAG_ASSEMBLY;
   return function->start < function->end;
 }
@@ -255,6 +259,8 @@ sysprof_go_table_run (const GoTable *self, uint64_t start, uint64_t end, CfiRow 
         row (data, function.start > at ? function.start - 1 : function.start, RULE_SIGNAL);
       else if (function.is_top)
         row (data, function.start, RULE_END);
+      else if (function.is_switch)
+        row (data, function.start, RULE_ESCAPE); /* who called it is on the other stack */
       else
         add_sizes (self, &function, function_end, row, data);
       covered += function_end - function.start;
