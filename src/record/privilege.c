@@ -72,9 +72,14 @@ sysprof_privilege_open_mapped_file (Privilege *self, pid_t pid, uint64_t start, 
 }
 
 bool
-sysprof_privilege_load_walker (Privilege *self, WalkProgram *program)
+sysprof_privilege_load_walker (Privilege *self, uint32_t most_addresses, WalkProgram *program)
 {
-  return sysprof_walk_program_load (program, NULL);
+  const WalkProgramOptions options = {
+    .only_user = WALK_ANY_USER,
+    .most_addresses = most_addresses,
+  };
+
+  return sysprof_walk_program_load (program, &options);
 }
 
 int

@@ -35,8 +35,9 @@ int sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char 
 int
 sysprof_privilege_open_mapped_file (Privilege *self, pid_t pid, uint64_t start, uint64_t end);
 
-/* The walker in the kernel, sysprof_walk_program_load(); FALSE with errno. */
-bool sysprof_privilege_load_walker (Privilege *self, WalkProgram *program);
+/* The walker in the kernel, sysprof_walk_program_load(); `most_addresses` 0 = as many as it can. FALSE with errno. */
+bool
+sysprof_privilege_load_walker (Privilege *self, uint32_t most_addresses, WalkProgram *program);
 int
 sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, uint32_t index);
 

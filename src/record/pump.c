@@ -689,6 +689,12 @@ sysprof_pump_get_begin_time (Pump *self)
   return self->begin;
 }
 
+int64_t
+sysprof_pump_get_end_time (Pump *self)
+{
+  return self->end;
+}
+
 bool
 sysprof_pump_is_congested (Pump *self)
 {

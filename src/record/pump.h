@@ -57,6 +57,8 @@ bool sysprof_pump_get_record_environment (Pump *self);
 
 /* ns, CLOCK_MONOTONIC; 0 before the record phase. Nothing in the capture is older. */
 int64_t sysprof_pump_get_begin_time (Pump *self);
+/* The same; 0 before the stop phase. Nothing in the capture is younger. */
+int64_t sysprof_pump_get_end_time (Pump *self);
 
 /* Calls `ready` when `fd` (borrowed) is readable or hung up. */
 void sysprof_pump_watch_fd (Pump *self, int fd, PumpReadyFunc ready, void *data);

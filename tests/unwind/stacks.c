@@ -15,7 +15,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define KEEP __attribute__ ((noinline, noclone))
+#if __has_attribute(noclone)
+#  define KEEP __attribute__ ((noinline, noclone))
+#else
+#  define KEEP __attribute__ ((noinline))
+#endif
 
 static volatile unsigned sink;
 static jmp_buf back;

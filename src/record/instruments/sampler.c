@@ -47,7 +47,8 @@ struct _SysprofSampler
   /* Owned by the pump thread. */
   SamplingRequest request;
   EventFeed feed;
-  Unwinder *unwinder; /* NULL: the kernel follows frame pointers */
+  Unwinder *unwinder;  /* NULL: the kernel follows frame pointers */
+  char *why_no_tables; /* what is to be told of that, or NULL */
   UserFilter *filter;
   GArray *watched; /* of WatchedTask: when all are gone, the recording ends */
 };
@@ -202,7 +203,8 @@ prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
       self->options.kernel_only)
     return true;
 
-  self->unwinder = sysprof_unwinder_new (sysprof_pump_get_privilege (pump), &local);
+  self->unwinder = sysprof_unwinder_new (sysprof_pump_get_privilege (pump),
+                                         self->request.session.call_depth, &local);
   if (self->unwinder != NULL)
     {
       const GArray *processes = self->request.processes;
@@ -228,9 +230,7 @@ prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
   if (is_denied (local))
     g_debug ("%s", local->message);
   else
-    sysprof_pump_report (pump, "Sampler", false,
-                         "Stacks of programs without frame pointers are cut: %s",
-                         local->message);
+    self->why_no_tables = g_strdup (local->message);
   return true;
 }
 
@@ -281,7 +281,7 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
       g_string_append_printf (counts, "%s%s=%" G_GUINT64_FORMAT, counts->len > 0 ? " " : "",
                               sysprof_walk_reason_to_string (i), decoder->n_walks[i]);
   (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
-                                              sysprof_pump_now (), -1, -1,
+                                              sysprof_pump_get_end_time (pump), -1, -1,
                                               "org.gnome.sysprof.walks", counts->str, -1);
 
   g_debug ("Walks: %s", counts->str);
@@ -418,6 +418,10 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
           "%u of the %u chosen threads are not sampled, they are not yours: %s",
           sysprof_perf_session_get_n_refused (session), self->request.session.n_tasks, missing);
     }
+  if (self->why_no_tables != NULL)
+    sysprof_pump_report (pump, "Sampler", false,
+                         "Stacks of programs without frame pointers are cut: %s",
+                         self->why_no_tables);
   if (self->request.has_user)
     self->filter =
         sysprof_user_filter_new (self->request.uid, sysprof_pump_get_privilege (pump));
@@ -521,6 +525,7 @@ sysprof_sampler_finalize (GObject *object)
   g_clear_pointer (&self->watched, g_array_unref);
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   sysprof_sampling_request_clear (&self->request);
+  g_free (self->why_no_tables);
   g_free ((void *) self->options.pids);
   g_free ((void *) self->options.tids);
   g_free ((void *) self->options.cpus);

@@ -75,6 +75,13 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
 }
 
 static void
+limit_call_depth (const PerfAttributes *self, struct perf_event_attr *attr)
+{
+  if ((self->features & FEATURE_CALL_DEPTH) != 0 && self->options->call_depth < UINT16_MAX)
+    attr->sample_max_stack = (uint16_t) self->options->call_depth;
+}
+
+static void
 fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
 {
   const PerfSessionOptions *options = self->options;
@@ -97,8 +104,7 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->exclude_user = options->exclude_user;
   attr->exclude_callchain_kernel = options->exclude_kernel_stacks;
   attr->exclude_callchain_user = options->exclude_user;
-  if ((self->features & FEATURE_CALL_DEPTH) != 0 && options->call_depth < UINT16_MAX)
-    attr->sample_max_stack = (uint16_t) options->call_depth;
+  limit_call_depth (self, attr);
   if ((self->features & FEATURE_LOST) != 0)
     attr->read_format = PERF_FORMAT_LOST;
 }
@@ -114,6 +120,7 @@ fill_walks (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->exclude_hv = self->options->exclude_kernel;
   attr->exclude_callchain_kernel = self->options->exclude_kernel_stacks;
   attr->exclude_callchain_user = 1;
+  limit_call_depth (self, attr);
   if ((self->features & FEATURE_LOST) != 0)
     attr->read_format = PERF_FORMAT_LOST;
 }

@@ -98,17 +98,34 @@ marker_of (PerfDecoder *self, WalkReason reason)
   return self->marker[reason];
 }
 
+/* The kernel's part counts, its marker does not. */
+static void
+cut_to_call_depth (const PerfDecoder *self, WalkedSample *walked)
+{
+  size_t n_kernel = walked->n_kernel > 0 ? walked->n_kernel - 1 : 0;
+  size_t n_user = self->call_depth > n_kernel ? self->call_depth - n_kernel : 0;
+
+  if (!self->has_walks || self->call_depth == 0 || walked->n_user <= n_user)
+    return;
+  walked->n_user = n_user;
+  walked->reason = WALK_DEPTH;
+}
+
 static bool
-write_sample (PerfDecoder *self, const WalkedSample *walked)
+write_sample (PerfDecoder *self, WalkedSample walked)
 {
   static const uint64_t user_context = (uint64_t) PERF_CONTEXT_USER;
-  uint64_t marker = marker_of (self, walked->reason);
-  bool has_user_part = walked->n_user > 0 || marker != 0;
-  size_t n = walked->n_kernel + has_user_part + walked->n_user + (marker != 0);
-  size_t size = sizeof (SysprofCaptureSample) + n * sizeof (uint64_t);
   SysprofCaptureSample *sample;
   SysprofCaptureAddress *at;
+  bool has_user_part;
+  uint64_t marker;
+  size_t n, size;
 
+  cut_to_call_depth (self, &walked);
+  marker = marker_of (self, walked.reason);
+  has_user_part = walked.n_user > 0 || marker != 0;
+  n = walked.n_kernel + has_user_part + walked.n_user + (marker != 0);
+  size = sizeof (SysprofCaptureSample) + n * sizeof (uint64_t);
   if (n > MAX_ADDRESSES)
     return false;
 
@@ -116,23 +133,23 @@ write_sample (PerfDecoder *self, const WalkedSample *walked)
   if (sample == NULL)
     return false;
 
-  init_frame (&sample->frame, walked->cpu, walked->pid, walked->time,
+  init_frame (&sample->frame, walked.cpu, walked.pid, walked.time,
               SYSPROF_CAPTURE_FRAME_SAMPLE);
   sample->n_addrs = n & 0xffff;
   sample->padding1 = 0;
-  sample->tid = walked->tid;
+  sample->tid = walked.tid;
   at = sample->addrs;
-  memcpy (at, walked->kernel, walked->n_kernel * sizeof *at);
-  at += walked->n_kernel;
+  memcpy (at, walked.kernel, walked.n_kernel * sizeof *at);
+  at += walked.n_kernel;
   if (has_user_part)
     *at++ = user_context;
-  if (walked->n_user > 0)
-    memcpy (at, walked->user, walked->n_user * sizeof *at);
-  at += walked->n_user;
+  if (walked.n_user > 0)
+    memcpy (at, walked.user, walked.n_user * sizeof *at);
+  at += walked.n_user;
   if (marker != 0)
     *at++ = marker;
   sysprof_capture_writer_commit (self->writer, size);
-  self->n_walks[walked->reason]++;
+  self->n_walks[walked.reason]++;
   return true;
 }
 
@@ -227,13 +244,13 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
   if (sample.rest != NULL && self->take_unfinished != NULL &&
       self->take_unfinished (&sample, self->take_data))
     return true;
-  return write_sample (self, &sample);
+  return write_sample (self, sample);
 }
 
 void
 sysprof_perf_decoder_write (PerfDecoder *self, const WalkedSample *sample)
 {
-  if (!write_sample (self, sample))
+  if (!write_sample (self, *sample))
     self->n_dropped++;
 }
 

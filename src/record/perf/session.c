@@ -308,6 +308,7 @@ sysprof_perf_session_open (const PerfSessionOptions *options,
 
   self->decoder.has_chains = !options->no_stacks;
   self->decoder.has_walks = options->walker != NULL;
+  self->decoder.call_depth = options->call_depth;
   self->decoder.drops_chainless = options->exclude_kernel_stacks && !options->no_stacks;
   self->decoder.nsec_per_sample =
       sysprof_perf_attributes_get_nsec_per_sample (&self->attributes);

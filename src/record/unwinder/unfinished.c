@@ -6,9 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_BYTES      (64u << 20)          /* that wait */
-#define PATIENCE_NSEC   INT64_C (2000000000) /* for a table */
-#define UNHEARD_OF_NSEC INT64_C (200000000)  /* for a process that nobody has told of */
+#define MOST_BYTES (64u << 20) /* that wait */
+#define PATIENCE_NSEC \
+  INT64_C (10000000000) /* for a table; a busy machine makes large ones slowly */
+#define UNHEARD_OF_NSEC INT64_C (200000000) /* for a process that nobody has told of */
 
 /* *Owned* by one thread at a time. */
 typedef struct

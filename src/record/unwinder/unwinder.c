@@ -291,7 +291,7 @@ set_load_error (GError **error)
 }
 
 Unwinder *
-sysprof_unwinder_new (Privilege *privilege, GError **error)
+sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
 {
   Unwinder *self = g_new0 (Unwinder, 1);
   void *index;
@@ -299,7 +299,7 @@ sysprof_unwinder_new (Privilege *privilege, GError **error)
   self->wake_fd = -1;
   self->ready_fd = -1;
   self->privilege = sysprof_privilege_new (false);
-  if (!sysprof_privilege_load_walker (self->privilege, &self->program))
+  if (!sysprof_privilege_load_walker (self->privilege, call_depth, &self->program))
     {
       set_load_error (error);
       sysprof_unwinder_free (self);

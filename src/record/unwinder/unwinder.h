@@ -13,8 +13,8 @@
 
 typedef struct Unwinder Unwinder;
 
-/* Loads the program. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build cannot. */
-Unwinder *sysprof_unwinder_new (Privilege *privilege, GError **error);
+/* Loads the program; `call_depth` is how many frames it finds at most, 0 = all that a record holds. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build cannot. */
+Unwinder *sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error);
 
 /* For sessions that sample. */
 const WalkProgram *sysprof_unwinder_get_program (const Unwinder *self);
