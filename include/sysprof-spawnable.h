@@ -22,8 +22,10 @@ typedef void (*SysprofSpawnableFDForeach) (int dest_fd, int fd, gpointer user_da
 SYSPROF_AVAILABLE_IN_ALL
 SysprofSpawnable *sysprof_spawnable_new (void);
 
+/* One argument, copied, in front of those there are; the first of all is the program. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_prepend_argv (SysprofSpawnable *self, const char *argv);
+/* One argument, copied, behind those there are. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_append_argv (SysprofSpawnable *self, const char *argv);
 
@@ -38,6 +40,7 @@ const char *const *sysprof_spawnable_get_argv (SysprofSpawnable *self);
 /* NULL: our own working directory. *(none, nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_spawnable_get_cwd (SysprofSpawnable *self);
+/* Copied; NULL: our own. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_set_cwd (SysprofSpawnable *self, const char *cwd);
 
