@@ -10,6 +10,7 @@
 #include "cli/instruments.h"
 #include "cli/output.h"
 #include "cli/results.h"
+#include "cli/sandbox.h"
 #include "cli/service-manager.h"
 #include "cli/terminal.h"
 #include "util/util.h"
@@ -28,7 +29,8 @@
 /* How often it is looked whether the recording runs, so that its file may take the place of an old one. */
 #define COMMIT_INTERVAL_MSEC 20
 #define DEFAULT_BUFFER_SIZE  (8 * 1024 * 1024)
-#define SIGNAL_STATUS        128 /* of a shell, plus the number of the signal */
+#define FLATPAK_INFO         "/.flatpak-info" /* in its sandboxes only */
+#define SIGNAL_STATUS        128              /* of a shell, plus the number of the signal */
 
 typedef struct
 {
@@ -420,6 +422,7 @@ sysprof_cli_record (const CliOptions *options)
 {
   g_auto (Session) self = { .options = options, .output = OUTPUT_INIT, .flame = OUTPUT_INIT };
   struct sigaction broken_pipe = { .sa_handler = on_broken_pipe, .sa_flags = SA_RESTART };
+  g_autofree char *sandbox_warning = sysprof_cli_dup_sandbox_warning (FLATPAK_INFO);
   g_autoptr (GError) error = NULL;
   RecordingStatus status;
   bool is_whole;
@@ -432,6 +435,8 @@ sysprof_cli_record (const CliOptions *options)
 
   if (!open_outputs (&self, &error))
     return fail (&self, error);
+  if (sandbox_warning != NULL)
+    sysprof_cli_terminal_print (&self.terminal, "%s", sandbox_warning);
   if (!run (&self))
     return fail (&self, self.error);
 

@@ -15,7 +15,7 @@ PROGRAMS = [pathlib.Path(sys.argv.pop(1)) for _ in sys.argv[1:]]
 PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/*.md')])
 
 
-OF_OTHERS = {'--cap-add', '--security-opt'}  # of programs that run containers
+OF_OTHERS = {'--cap-add', '--security-opt', '--filesystem'}  # of programs that run containers
 
 
 def options_of_manual(program):
