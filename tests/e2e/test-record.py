@@ -305,6 +305,15 @@ class Terminal(Case):
 
         self.assertNotRegex(self.record_in_terminal(preexec_fn=become_background), line)
 
+    def test_report_is_coloured_where_sysprof_report_is(self):
+        if not can_sample():
+            self.skipTest("a report without samples has nothing to colour")
+        for variables, is_coloured in (({}, True), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)):
+            with self.subTest(variables):
+                environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "", **variables}
+                text = self.record_in_terminal("-d", "0.2", "--report", "--", BUSY, "0.2", env=environment)
+                self.assertEqual(re.search(r"\x1b\[[0-9;]*m", text) is not None, is_coloured, text)
+
     def test_sizes_are_plain_text(self):
         done = run(CLI, "-d", "0.1", "x.syscap", env=dict(os.environ, LC_ALL="C"))
         self.assertTrue(done.stderr.isascii(), done.stderr)
