@@ -181,6 +181,20 @@ class Who(Case):
 
 class What(Case):
     @needs_sampling
+    @needs_root
+    def test_namespaces_of_what_is_started_are_those_of_proc(self):
+        names = ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
+        # It says what it has, then lives on until somebody has looked.
+        script = f"echo $$; for name in {' '.join(names)}; do readlink /proc/$$/ns/$name; done; exec sleep 1"
+        done = run(CLI, "x.syscap", "--", "unshare", "-m", "-n", "-u", "sh", "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pid, *links = done.stdout.decode().split()
+        expected = "".join(f"{name} {re.sub('[^0-9]', '', link)}\n" for name, link in zip(names, links))
+        # It may have been looked at before, too, when it had not yet left those it came from.
+        recorded = Capture.open("x.syscap").file(f"/proc/{pid}/ns").decode()
+        self.assertEqual(recorded[-len(expected):], expected)
+
+    @needs_sampling
     def test_delay(self):
         with spinning():
             done = run(CLI, "--delay", "0.5", "-d", "1", "x.syscap")
