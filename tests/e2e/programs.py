@@ -19,6 +19,10 @@ DENY_PERF = os.environ.get("DENY_PERF", "deny-perf")
 NOBODY = 65534
 TIMEOUT = 120  # seconds: far above what anything takes, under sanitizers too
 
+# What nohup, or a shell that starts us in the background, lets us ignore is not to be ignored by the programs under test.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def run(*words, **more):
     """Runs to the end, with output as bytes."""
@@ -59,7 +63,11 @@ class Recorder:
         self.process.send_signal(number)
 
     def finish(self):
-        out, err = self.process.communicate(timeout=TIMEOUT)
+        try:
+            out, err = self.process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
         self.socket.close()
         return self.process.returncode, out, err.decode(errors="replace")
 
