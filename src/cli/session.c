@@ -311,22 +311,28 @@ forget_signal (GSource *source)
 static bool
 run (Session *self)
 {
-  g_autoptr (SysprofProfiler) profiler = new_profiler (self);
+  g_autoptr (SysprofProfiler) profiler = NULL;
   SysprofCaptureWriter *writer;
   GSource *signals[G_N_ELEMENTS (stop_signals)] = { NULL };
   gsize buffer_size = DEFAULT_BUFFER_SIZE;
 
+  /* The file is there already: from now on somebody has to take it away again. */
+  watch_signals (self, signals);
+  profiler = new_profiler (self);
   if (self->options->buffer_pages > 0)
     buffer_size = (gsize) self->options->buffer_pages * (gsize) sysconf (_SC_PAGESIZE);
   writer =
       sysprof_capture_writer_new_from_fd (sysprof_steal_fd (&self->output.fd), buffer_size);
   if (writer == NULL)
     {
-      sysprof_set_error_errno (&self->error, "Cannot write to '%s'", self->options->output);
+      g_autofree char *name = self->output.path != NULL
+                                  ? g_strdup_printf ("'%s'", self->output.path)
+                                  : g_strdup ("standard output");
+
+      sysprof_set_error_errno (&self->error, "Cannot write to %s", name);
       return false;
     }
 
-  watch_signals (self, signals);
   sysprof_profiler_record_async (profiler, writer, NULL, on_begun, self);
   sysprof_capture_writer_unref (writer);
   g_main_loop_run (self->loop);

@@ -205,7 +205,9 @@ class FullDisk(Case):
 
     def test_device_that_is_always_full(self):
         done = run(CLI, "-o", "/dev/full", "-d", "5")
-        self.assert_one_line_error(done, "/dev/full", "No space left on device")
+        self.assert_one_line_error(done, "'/dev/full'", "No space left on device")
+        with open("/dev/full", "wb") as full:
+            self.assert_one_line_error(run(CLI, "-o", "-", "-d", "5", stdout=full), "standard output", "No space left on device")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
 
     @needs_sampling
