@@ -562,7 +562,7 @@ sysprof_pump_new (SysprofCaptureWriter *writer,
   self->program_fd = -1;
   self->epoll_fd = -1;
   self->wake_fd = -1;
-  self->privilege = sysprof_privilege_new (options->acquire_privileges);
+  self->privilege = sysprof_privilege_new ();
   return self;
 }
 

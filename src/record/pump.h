@@ -118,7 +118,6 @@ typedef struct
   uint64_t max_size;    /* bytes, 0 = no limit */
   int64_t max_duration; /* ns, 0 = no limit */
   bool record_environment;
-  bool acquire_privileges;
 } PumpOptions;
 
 /* Called on any thread. */

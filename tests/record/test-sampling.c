@@ -683,7 +683,7 @@ static void
 test_cpus_come_and_go (void)
 {
   g_autoptr (GError) error = NULL;
-  Privilege *privilege = sysprof_privilege_new (false);
+  Privilege *privilege = sysprof_privilege_new ();
   PerfSessionOptions options = { .target = PERF_TARGET_SYSTEM,
                                  .samples = true,
                                  .frequency = 100 };
