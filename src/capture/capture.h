@@ -77,6 +77,10 @@ void sysprof_capture_writer_set_sink (SysprofCaptureWriter *self,
 /* Bytes that a buffer holds: more than the buffer size, so that the largest frame fits. */
 size_t sysprof_capture_writer_get_capacity (SysprofCaptureWriter *self);
 
+/* Writes `size` bytes to `fd`, waiting where the descriptor does not block. On failure false with errno set; `*written`
+ * says how much was written, always. */
+bool sysprof_capture_write_all (int fd, const uint8_t *bytes, size_t size, size_t *written);
+
 /* Writes `size` bytes of whole frames to `fd`, waiting where the descriptor does not block. On failure false with errno
  * set; `*written` (always set) then ends at a frame's end where the descriptor can be truncated,
  * and is what was written where not. */

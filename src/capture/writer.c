@@ -55,8 +55,8 @@ patch_index (SysprofCaptureWriter *self)
   self->index_is_unpatched = false;
 }
 
-static bool
-write_all (int fd, const uint8_t *bytes, size_t size, size_t *written)
+bool
+sysprof_capture_write_all (int fd, const uint8_t *bytes, size_t size, size_t *written)
 {
   *written = 0;
   while (*written < size)
@@ -114,7 +114,7 @@ sysprof_capture_write_frames (int fd, const uint8_t *frames, size_t size, size_t
   off_t end;
   int saved;
 
-  if (write_all (fd, frames, size, written))
+  if (sysprof_capture_write_all (fd, frames, size, written))
     return true;
 
   saved = errno;
@@ -342,7 +342,7 @@ write_header (SysprofCaptureWriter *self)
     (void) strftime (header.capture_time, sizeof header.capture_time, "%Y-%m-%dT%H:%M:%SZ",
                      &utc);
 
-  if (!write_all (self->fd, (const uint8_t *) &header, sizeof header, &written))
+  if (!sysprof_capture_write_all (self->fd, (const uint8_t *) &header, sizeof header, &written))
     return false;
   self->n_flushed = sizeof header;
 

@@ -10,6 +10,8 @@
 
 #include "symbolize/elf-sandbox.h"
 
+#include "util/util.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -57,25 +59,6 @@ read_all (int fd, void *into, size_t size)
   while (size > 0)
     {
       ssize_t n = read (fd, at, size);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        return false;
-      at += n;
-      size -= (size_t) n;
-    }
-  return true;
-}
-
-static bool
-write_all (int fd, const void *bytes, size_t size)
-{
-  const uint8_t *at = bytes;
-
-  while (size > 0)
-    {
-      ssize_t n = write (fd, at, size);
 
       if (n < 0 && errno == EINTR)
         continue;
@@ -145,9 +128,9 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int fd)
 
   reply.n_answers = (uint32_t) answers.n;
   reply.text_size = answers.text_size;
-  is_sent = write_all (socket, &reply, sizeof reply) &&
-            write_all (socket, answers.row, answers.n * sizeof *answers.row) &&
-            write_all (socket, answers.text, answers.text_size);
+  is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
+            sysprof_write_all (socket, answers.row, answers.n * sizeof *answers.row) &&
+            sysprof_write_all (socket, answers.text, answers.text_size);
 
   sysprof_elf_answers_clear (&answers);
   free (offsets);

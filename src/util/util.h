@@ -12,6 +12,7 @@
  *   parallel.h  fork and join over ranges
  *   size.h      sizes as people read them
  *   temporary.h files that nobody else sees
+ *   write-all.h write() that goes on where the kernel took a part
  *
  * Nothing here keeps global state or starts threads that outlive a call. */
 
@@ -27,3 +28,4 @@
 #include "util/temporary.h"
 #include "util/text.h"
 #include "util/usage.h"
+#include "util/write-all.h"
