@@ -3,12 +3,14 @@
 """sysprof-cli and its files: what cannot be written, what must not be lost, compression, joining, results."""
 
 import bz2
+import contextlib
 import gzip
 import lzma
 import os
 import pty
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import threading
@@ -17,6 +19,24 @@ import xml.etree.ElementTree
 import tap
 from capture import Capture
 from programs import BUSY, CAT, CLI, NOBODY, REPORT, Case, can_sample, needs_root, needs_sampling, run
+
+LIMIT = 51200  # bytes of a file
+
+
+@contextlib.contextmanager
+def full_pipe():
+    """The end of a pipe into which nothing goes any more."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, bytes(4096))
+    os.set_blocking(writing, True)
+    try:
+        yield writing
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 class Refused(Case):
@@ -373,6 +393,38 @@ class Results(Case):
         self.assertIn("heavy_work", page)
         self.assertNotRegex(page, r"(src|href)=[\"']?https?:")
         self.assertEqual(sorted(os.listdir(".")), ["x.html", "x.svg", "x.syscap"])
+
+    def test_signal_leaves_no_part_of_a_page_behind(self):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number), full_pipe() as pipe:
+                # The report does not get out, so the page behind it is not written before the signal.
+                recorder = self.recorder("-f", "-d", "0.1", "--report", "--flame", "x.html", "x.syscap", stdout=pipe)
+                line = b" "
+                while line and b"x.syscap" not in line:
+                    line = recorder.process.stderr.readline()
+                self.assertTrue([name for name in os.listdir(".") if name.startswith(".x.html.")])
+                recorder.send(number)
+                self.assertEqual(recorder.finish()[0], -number)
+                self.assertEqual(sorted(os.listdir(".")), ["notify", "x.syscap"])
+                Capture.open("x.syscap")
+                os.remove("notify")
+
+    def test_leaving_at_once_leaves_no_part_of_a_page_behind(self):
+        recorder = self.recorder("--flame", "x.html", "x.syscap")
+        recorder.wait_until_recording()
+        for _ in range(3):
+            recorder.send(signal.SIGINT)
+        recorder.finish()
+        self.assertFalse([name for name in os.listdir(".") if name.startswith(".")])
+
+    def test_signal_leaves_no_part_of_a_report_behind(self):
+        self.assertEqual(run(CLI, "x.syscap", "--", BUSY, "0.2").returncode, 0)
+        with subprocess.Popen([REPORT, "flame", "--format", "html", "-o", "x.html", "x.syscap"]) as report:
+            while report.poll() is None and os.listdir(".") == ["x.syscap"]:
+                pass
+            report.send_signal(signal.SIGINT)
+        self.assertIn(report.returncode, (0, -signal.SIGINT))  # it may have been quicker than us
+        self.assertFalse([name for name in os.listdir(".") if name.startswith(".")])
 
     @needs_sampling
     def test_report_goes_to_standard_output_without_a_command(self):
