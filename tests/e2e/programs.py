@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -31,6 +32,18 @@ def run(*words, **more):
     more.setdefault("stderr", subprocess.PIPE)
     more.setdefault("timeout", TIMEOUT)
     return subprocess.run([str(word) for word in words], check=False, **more)
+
+
+@contextlib.contextmanager
+def spinning(*front):
+    """A process that does nothing but use a CPU."""
+    process = subprocess.Popen([*front, sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 class Recorder:

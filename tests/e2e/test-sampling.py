@@ -12,7 +12,7 @@ import sys
 
 import tap
 from capture import Capture
-from programs import BUSY, CLI, NOBODY, Case, needs_root, needs_sampling, run
+from programs import BUSY, CLI, NOBODY, Case, needs_root, needs_sampling, run, spinning
 
 MARKERS = range(2**64 - 4095, 2**64)  # linux/perf_event.h, PERF_CONTEXT_…
 
@@ -21,18 +21,6 @@ def cpu_seconds(pid):
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
         words = file.read().rsplit(")", 1)[1].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@contextlib.contextmanager
-def spinning(*front):
-    """A process that does nothing but use a CPU."""
-    process = subprocess.Popen([*front, sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE)
-    process.stdout.readline()
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 class Whole(Case):
@@ -291,44 +279,6 @@ class Missing(Case):
                 self.assertEqual(capture.metadata()["org.gnome.sysprof.lost"], told[1])
                 self.assertTrue(any(b"Lost" in frame.data for frame in capture.of("log")))
                 os.remove("notify")
-
-
-class Processors(Case):
-    ONLINE = "/sys/devices/system/cpu/cpu1/online"
-
-    @needs_sampling
-    @needs_root
-    def test_one_goes_and_comes_back(self):
-        if "SYSPROF_TEST_HOTPLUG" not in os.environ:
-            self.skipTest("takes a processor from the whole machine: set SYSPROF_TEST_HOTPLUG=1 to allow that")
-        if not os.access(self.ONLINE, os.W_OK):
-            self.skipTest("no processor here can be taken away")
-
-        def set_online(text):
-            with open(self.ONLINE, "w", encoding="ascii") as file:
-                file.write(text)
-
-        self.addCleanup(set_online, "1")
-        with spinning(), spinning():
-            recorder = self.recorder("--json-status", "-F", "1000", self.path("x.syscap"))
-            recorder.wait_for_status()
-            set_online("0")
-            # The list of processors is read once a second; so are these lines written.
-            for _ in range(3):
-                recorder.process.stderr.readline()
-            set_online("1")
-            for _ in range(3):
-                recorder.process.stderr.readline()
-            recorder.send(signal.SIGINT)
-            status, _, err = recorder.finish()
-        self.assertEqual(status, 0, err)
-        capture = Capture.open("x.syscap")
-        times = sorted(frame.time - capture.time for frame, _, _ in capture.samples() if frame.cpu == 1)
-        gaps = [b - a for a, b in zip(times, times[1:])]
-        self.assertGreater(max(gaps), 1_000_000_000)  # away
-        self.assertGreater(times[-1] - times[gaps.index(max(gaps)) + 1], 500_000_000)  # and back
-        on_0 = [frame.time - capture.time for frame, _, _ in capture.samples() if frame.cpu == 0]
-        self.assertLess(max(b - a for a, b in zip(on_0, on_0[1:])), 1_000_000_000)
 
 
 if __name__ == "__main__":
