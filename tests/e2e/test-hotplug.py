@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 import tap
-from capture import Capture
+from decoder import Capture
 from programs import Case, needs_root, needs_sampling, spinning
 
 ONLINE = "/sys/devices/system/cpu/cpu1/online"
@@ -52,11 +52,11 @@ class Processors(Case):
             status, _, err = recorder.finish()
         self.assertEqual(status, 0, err)
         capture = Capture.open(self.path("x.syscap"))
-        times = sorted(frame.time - capture.time for frame, _, _ in capture.samples() if frame.cpu == 1)
+        times = sorted(frame["time"] - capture.time for frame in capture.of("sample") if frame["cpu"] == 1)
         gaps = [b - a for a, b in zip(times, times[1:])]
         self.assertGreater(max(gaps), 1_000_000_000)  # away
         self.assertGreater(times[-1] - times[gaps.index(max(gaps)) + 1], 500_000_000)  # and back
-        on_0 = [frame.time - capture.time for frame, _, _ in capture.samples() if frame.cpu == 0]
+        on_0 = [frame["time"] - capture.time for frame in capture.of("sample") if frame["cpu"] == 0]
         self.assertLess(max(b - a for a, b in zip(on_0, on_0[1:])), 1_000_000_000)
 
 

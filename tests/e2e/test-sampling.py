@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import tap
-from capture import Capture
+from decoder import Capture
 from programs import BUSY, CLI, NOBODY, Case, needs_root, needs_sampling, run, spinning
 
 MARKERS = range(2**64 - 4095, 2**64)  # linux/perf_event.h, PERF_CONTEXT_…
@@ -33,7 +33,7 @@ class Whole(Case):
             beside.kill()
             beside.wait()
         self.assertEqual(done.returncode, 0, done.stderr)
-        pids = {frame.pid for frame, _, _ in Capture.open("x.syscap").samples()}
+        pids = {frame["pid"] for frame in Capture.open("x.syscap").of("sample")}
         own = {int(number) for number in re.findall(rb"\d+", done.stdout.splitlines()[0])}
         self.assertIn(beside.pid, pids)
         self.assertLessEqual(own, pids)
@@ -49,7 +49,7 @@ class Whole(Case):
         beside.kill()
         beside.wait()
         self.assertEqual(status, 0, err)
-        pids = {frame.pid for frame, _, _ in Capture.open(self.path("x.syscap")).samples()}
+        pids = {frame["pid"] for frame in Capture.open(self.path("x.syscap")).of("sample")}
         own = {int(number) for number in re.findall(rb"\d+", out.splitlines()[0])}
         self.assertNotIn(beside.pid, pids)
         self.assertLessEqual(own, pids)
@@ -62,7 +62,7 @@ class Whole(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             pids = {int(number) for number in re.findall(rb"\d+", done.stdout.splitlines()[0])}
             used = sum(int(line.split()[2]) for line in done.stdout.splitlines()[1:]) / 1000
-            n = sum(1 for frame, _, _ in Capture.open("x.syscap").samples() if frame.pid in pids)
+            n = sum(1 for frame in Capture.open("x.syscap").of("sample") if frame["pid"] in pids)
             # It is chance whom a sample finds: four times the deviation. Starting and ending cost a little CPU time
             # beside what the program counts.
             expected, deviation = hertz * used, (hertz * used) ** 0.5
@@ -82,11 +82,11 @@ class Whole(Case):
         for word, marker, other in (("--kernel-only", of_kernel, of_user), ("--user-only", of_user, of_kernel)):
             done = run(CLI, "-f", word, "x.syscap", "--", "find", "/usr", "-newer", "/")
             self.assertEqual(done.returncode, 0, done.stderr)
-            samples = Capture.open("x.syscap").samples()
+            samples = Capture.open("x.syscap").of("sample")
             self.assertTrue(samples)
-            for _, _, addresses in samples:
-                self.assertNotIn(other, addresses, [hex(a) for a in addresses])
-            self.assertTrue(any(marker in addresses for _, _, addresses in samples))
+            for sample in samples:
+                self.assertNotIn(other, sample["addrs"], [hex(a) for a in sample["addrs"]])
+            self.assertTrue(any(marker in sample["addrs"] for sample in samples))
 
     def test_what_is_not_built_is_named_and_the_rest_recorded(self):
         done = run(CLI, "--memprof", "--off-cpu", "--rapl", "--scheduler", "--stack-size", "8192", "x.syscap", "--", "true")
@@ -110,7 +110,7 @@ class Who(Case):
             second.wait()
             status, _, err = recorder.finish()
         self.assertEqual(status, 0, err)
-        pids = {frame.pid for frame, _, _ in Capture.open("x.syscap").samples()}
+        pids = {frame["pid"] for frame in Capture.open("x.syscap").of("sample")}
         self.assertEqual(pids, {first.pid, second.pid})
         self.assertNotIn(beside.pid, pids)
 
@@ -123,7 +123,7 @@ class Who(Case):
             done = run(CLI, "--tid", tid, "-d", "0.5", "x.syscap")
             target.kill()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual({(frame.pid, thread) for frame, thread, _ in Capture.open("x.syscap").samples()}, {(target.pid, tid)})
+        self.assertEqual({(frame["pid"], frame["tid"]) for frame in Capture.open("x.syscap").of("sample")}, {(target.pid, tid)})
 
     @needs_sampling
     def test_named_twice_is_sampled_once(self):
@@ -132,7 +132,7 @@ class Who(Case):
             done = run(CLI, "-p", target.pid, "--tid", target.pid, "-p", target.pid, "-d", "1", "--no-decode", "x.syscap")
             used = cpu_seconds(target.pid) - before
         self.assertEqual(done.returncode, 0, done.stderr)
-        n = len(Capture.open("x.syscap").samples())
+        n = len(Capture.open("x.syscap").of("sample"))
         self.assertGreater(n, 0)
         self.assertLess(n, 1.3 * 1000 * used + 20)
 
@@ -145,7 +145,7 @@ class Who(Case):
             shell.communicate(b"go\n")
             status, _, err = recorder.finish()
         self.assertEqual(status, 0, err)
-        self.assertEqual({frame.pid for frame, _, _ in Capture.open("x.syscap").samples()}, {shell.pid})
+        self.assertEqual({frame["pid"] for frame in Capture.open("x.syscap").of("sample")}, {shell.pid})
 
     @needs_sampling
     @needs_root
@@ -155,16 +155,16 @@ class Who(Case):
         with spinning(), spinning("setpriv", f"--reuid={NOBODY}", "--clear-groups") as theirs:
             done = run(CLI, "--user", NOBODY, "-d", "0.5", "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(theirs.pid, {frame.pid for frame, _, _ in Capture.open("x.syscap").samples()})
-        for frame, _, _ in Capture.open("x.syscap").samples():
+        self.assertIn(theirs.pid, {frame["pid"] for frame in Capture.open("x.syscap").of("sample")})
+        for frame in Capture.open("x.syscap").of("sample"):
             with contextlib.suppress(FileNotFoundError):  # has ended
-                self.assertEqual(os.stat(f"/proc/{frame.pid}").st_uid, NOBODY)
+                self.assertEqual(os.stat(f"/proc/{frame['pid']}").st_uid, NOBODY)
 
     @needs_sampling
     def test_one_processor(self):
         done = run(CLI, "--cpu", "0", "x.syscap", "--", BUSY, "0.2")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual({frame.cpu for frame, _, _ in Capture.open("x.syscap").samples()}, {0})
+        self.assertEqual({frame["cpu"] for frame in Capture.open("x.syscap").of("sample")}, {0})
 
 
 class What(Case):
@@ -188,7 +188,7 @@ class What(Case):
             done = run(CLI, "--delay", "0.5", "-d", "1", "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
         capture = Capture.open("x.syscap")
-        times = [frame.time - capture.time for frame, _, _ in capture.samples()]
+        times = [frame["time"] - capture.time for frame in capture.of("sample")]
         self.assertTrue(times)
         self.assertGreater(min(times), 490_000_000)
 
@@ -197,7 +197,7 @@ class What(Case):
         for words, depth in ((["--call-depth", "2"], 2), (["--unwind", "none"], 1)):
             done = run(CLI, "-f", *words, "x.syscap", "--", BUSY, "0.2")
             self.assertEqual(done.returncode, 0, done.stderr)
-            depths = {sum(1 for address in addresses if address not in MARKERS) for _, _, addresses in Capture.open("x.syscap").samples()}
+            depths = {sum(1 for address in frame["addrs"] if address not in MARKERS) for frame in Capture.open("x.syscap").of("sample")}
             self.assertEqual(max(depths), depth)
 
     @needs_sampling
@@ -210,7 +210,7 @@ class What(Case):
             target.communicate(b"go\n")
             status, _, err = recorder.finish()
         self.assertEqual(status, 0, err)
-        n = len(Capture.open("x.syscap").samples())
+        n = len(Capture.open("x.syscap").of("sample"))
         self.assertGreater(n, 4096)
         self.assertLess(n, 4 * 4096)
 
@@ -223,7 +223,7 @@ class What(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         capture = Capture.open("x.syscap")
         names = capture.names()
-        self.assertEqual(sum("known-program" in names[frame.pid] for frame, _, _ in capture.samples()), 50)
+        self.assertEqual(sum("known-program" in names[frame["pid"]] for frame in capture.of("sample")), 50)
 
     def test_counters_are_left_out(self):
         done = run(CLI, "-d", "0.3", "x.syscap")
@@ -252,9 +252,9 @@ class Churn(Case):
         self.assertEqual(len(known), n)
         self.assertEqual({pid for pid in known if self.path("known-program") in files[pid]}, known)
         self.assertEqual({pid for pid in known if any("/libc" in path for path in files[pid])}, known)
-        self.assertLessEqual(known, {frame.pid for frame in capture.of("exit")})
+        self.assertLessEqual(known, {frame["pid"] for frame in capture.of("exit")})
         # Of what was sampled since it began to run, nothing is without a name.
-        sampled = {frame.pid for frame, _, _ in capture.samples()}
+        sampled = {frame["pid"] for frame in capture.of("sample")}
         self.assertTrue(sampled & known)
 
 
@@ -277,7 +277,7 @@ class Missing(Case):
                 self.assertTrue(told, err)
                 self.assertGreater(int(told[1]), 0)
                 self.assertEqual(capture.metadata()["org.gnome.sysprof.lost"], told[1])
-                self.assertTrue(any(b"Lost" in frame.data for frame in capture.of("log")))
+                self.assertTrue(any("Lost" in frame["message"] for frame in capture.of("log")))
                 os.remove("notify")
 
 

@@ -3,7 +3,7 @@
 """Real recordings cross over, both ways, to Debian's sysprof 3.46: ours are read by its library frame by frame and joined by
 its --merge, those that it recorded are opened by our programs.
 
-What is right is what tests/capture/syscap.py finds, a decoder written from the description of the format.
+What is right is what tests/data/decoder.py finds, a decoder written from the description of the format.
 
 usage: test-recordings.py WITH_DEBIAN_RECORDER SYSPROF_CLI SYSPROF_REPORT SYSPROF_CAT BUSY DUMP TARGET PEER_DUMP PEER_TARGET
 """
@@ -17,8 +17,8 @@ import sys
 import tempfile
 import unittest
 
+import decoder
 import frames
-import syscap
 
 RECORDER, CLI, REPORT, CAT, BUSY, DUMP, TARGET, PEER_DUMP, PEER_TARGET = sys.argv[1:10]
 del sys.argv[1:10]
@@ -31,7 +31,7 @@ SAID = {'mark': 4, 'log': 2, 'allocation': 2, 'ctrdef': 1, 'ctrset': 1}
 
 def decode(path):
     with open(path, 'rb') as f:
-        capture = syscap.decode(f.read())
+        capture = decoder.decode(f.read())
     assert capture.rest == 0, f'{path}: {capture.rest} bytes behind the last frame'
     return capture
 
