@@ -16,7 +16,7 @@
  *   cursor.c, condition.c   filtered iteration
  *   ring.c, control.c    single-producer ring in shared memory; the socket that hands it out
  *   collector.c          what an instrumented program calls
- *   clock.c, platform.c  time source, page size, memfd
+ *   clock.c, platform.c  time source, page size, memfd, descriptors that the environment names
  *
  * Readers and writers are *owned*: one thread at a time. Failures are false, NULL or 0 with errno set; no
  * allocation failure aborts, for this code is a guest in other people's programs.
@@ -138,3 +138,9 @@ bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
                                   SysprofCaptureReader *const *readers,
                                   size_t n_readers,
                                   SysprofCaptureUnpackFunc unpack);
+
+/* ---- what is handed to a program ---- */
+
+/* The number in the environment variable `name`, if it is a descriptor's and at least `first`; else -1. Whether it is open is not
+ * looked at. */
+int sysprof_capture_descriptor_from_env (const char *name, int first);

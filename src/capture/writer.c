@@ -420,29 +420,12 @@ sysprof_capture_writer_new (const char *filename, size_t buffer_size)
   return fd >= 0 ? sysprof_capture_writer_new_from_fd (fd, buffer_size) : NULL;
 }
 
-static int
-parse_descriptor (const char *text)
-{
-  char *end;
-  long number;
-
-  if (text == NULL || *text < '0' || *text > '9')
-    return -1;
-
-  errno = 0;
-  number = strtol (text, &end, 10);
-  if (errno != 0 || *end != '\0' || number < FIRST_FREE_DESCRIPTOR || number > INT32_MAX)
-    return -1;
-
-  return (int) number;
-}
-
 SysprofCaptureWriter *
 sysprof_capture_writer_new_from_env (size_t buffer_size)
 {
   int fd;
 
-  fd = parse_descriptor (getenv (ENV_TRACE_FD));
+  fd = sysprof_capture_descriptor_from_env (ENV_TRACE_FD, FIRST_FREE_DESCRIPTOR);
   if (fd < 0)
     return NULL;
 
