@@ -11,7 +11,8 @@
  *   writer.c             buffer, header, end time, frame index, sink
  *   writer-frames.c      one short add_… per frame type
  *   writer-jitmap.c      names → addresses          writer-counters.c   ids, definitions, values
- *   splice.c             appending and joining captures; translate.c renumbers, symbol-tables.c merges
+ *   splice.c             appending and joining captures; translate.c renumbers, fit.c cuts,
+ *                        symbol-tables.c merges
  *   save.c               copies of whole files
  *   cursor.c, condition.c   filtered iteration
  *   ring.c, control.c    single-producer ring in shared memory; the socket that hands it out
@@ -138,6 +139,21 @@ bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
                                   SysprofCaptureReader *const *readers,
                                   size_t n_readers,
                                   SysprofCaptureUnpackFunc unpack);
+
+/* A capture that is joined to a recording, with frames as a recording has them: at most 16384 bytes, but for deep stacks. Long files
+ * come in more pieces, longer texts are cut, longer D-Bus messages are marked as too large. Traces, D-Bus messages and unknown
+ * frames wait for the second step, which comes when everything else of the recording is written. Names of addresses are
+ * flushed, the time range stays the writer's. *Owned*; the writer outlives it, the reader need not. */
+typedef struct SysprofCaptureJoin SysprofCaptureJoin;
+
+/* NULL with errno set on failure; what was copied until then stays. */
+SysprofCaptureJoin *sysprof_capture_join_begin (SysprofCaptureWriter *writer,
+                                                SysprofCaptureReader *reader);
+/* The second step. False with errno set on failure. */
+bool sysprof_capture_join_finish (SysprofCaptureJoin *self);
+/* Frames that lose something, of both steps. */
+uint64_t sysprof_capture_join_get_n_cut (const SysprofCaptureJoin *self);
+void sysprof_capture_join_free (SysprofCaptureJoin *self);
 
 /* ---- what is handed to a program ---- */
 
