@@ -10,6 +10,7 @@ SYSPROF_BEGIN_DECLS
 
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCondition *sysprof_capture_condition_copy (const SysprofCaptureCondition *self);
+/* NULL is allowed. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_condition_unref (SysprofCaptureCondition *self);
 SYSPROF_AVAILABLE_IN_ALL
@@ -28,6 +29,7 @@ SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCondition *
 sysprof_capture_condition_new_where_type_in (unsigned int n_types,
                                              const SysprofCaptureFrameType *types);
+/* Both ends included; ns. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCondition *sysprof_capture_condition_new_where_time_between (int64_t begin_time,
                                                                            int64_t end_time);

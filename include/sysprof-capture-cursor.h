@@ -15,6 +15,7 @@ typedef bool (*SysprofCaptureCursorCallback) (const SysprofCaptureFrame *frame,
 /* The cursor walks over a copy of `reader`. NULL with errno set on failure. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCursor *sysprof_capture_cursor_new (SysprofCaptureReader *reader);
+/* NULL is allowed. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_cursor_unref (SysprofCaptureCursor *self);
 SYSPROF_AVAILABLE_IN_ALL
@@ -27,6 +28,7 @@ SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_cursor_foreach (SysprofCaptureCursor *self,
                                      SysprofCaptureCursorCallback callback,
                                      void *user_data);
+/* Back to where a walk begins. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_cursor_reset (SysprofCaptureCursor *self);
 /* Turns the direction of the walk. */

@@ -33,6 +33,7 @@ SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureReader *sysprof_capture_reader_copy (SysprofCaptureReader *self);
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureReader *sysprof_capture_reader_ref (SysprofCaptureReader *self);
+/* The last one closes the file. NULL is allowed. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_reader_unref (SysprofCaptureReader *self);
 
@@ -55,6 +56,7 @@ int64_t sysprof_capture_reader_get_end_time (SysprofCaptureReader *self);
 /* False at the end. A capture that still grows may have more later. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_skip (SysprofCaptureReader *self);
+/* The type of the next frame, without stepping over it; false at the end. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_peek_type (SysprofCaptureReader *self,
                                        SysprofCaptureFrameType *type);
@@ -133,6 +135,7 @@ const char **sysprof_capture_reader_list_files (SysprofCaptureReader *self);
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_read_file_fd (SysprofCaptureReader *self, const char *path, int fd);
 
+/* Begins at the first name. The frame must outlive the iterator, which holds nothing to be freed. */
 SYSPROF_AVAILABLE_IN_3_38
 void sysprof_capture_jitmap_iter_init (SysprofCaptureJitmapIter *iter,
                                        const SysprofCaptureJitmap *jitmap);

@@ -18,8 +18,12 @@
 SYSPROF_BEGIN_DECLS
 
 #define SYSPROF_CAPTURE_CURRENT_TIME (sysprof_clock_get_current_time ())
-#define SYSPROF_CAPTURE_MAGIC        (htole32 (0xFDCA975EU))
-#define SYSPROF_CAPTURE_ALIGN        (sizeof (SysprofCaptureAddress))
+#if __BYTE_ORDER == __BIG_ENDIAN /* stored little-endian by every machine */
+#  define SYSPROF_CAPTURE_MAGIC (0x5E97CAFDU)
+#else
+#  define SYSPROF_CAPTURE_MAGIC (0xFDCA975EU)
+#endif
+#define SYSPROF_CAPTURE_ALIGN (sizeof (SysprofCaptureAddress))
 
 #define SYSPROF_CAPTURE_ADDRESS_FORMAT "0x%016" PRIx64
 

@@ -27,6 +27,7 @@ SysprofCaptureWriter *sysprof_capture_writer_new (const char *filename, size_t b
 /* Takes the descriptor over, also on failure; truncates it where that is possible. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureWriter *sysprof_capture_writer_new_from_fd (int fd, size_t buffer_size);
+/* Bytes, as rounded when the writer was made. */
 SYSPROF_AVAILABLE_IN_ALL
 size_t sysprof_capture_writer_get_buffer_size (SysprofCaptureWriter *self);
 SYSPROF_AVAILABLE_IN_ALL
@@ -56,6 +57,7 @@ bool sysprof_capture_writer_add_file_fd (SysprofCaptureWriter *self,
                                          int32_t pid,
                                          const char *path,
                                          int fd);
+/* `filename` is mapped from `start` until before `end`, beginning at `offset` bytes of the file; `inode` 0 = not known. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_writer_add_map (SysprofCaptureWriter *self,
                                      int64_t time,
@@ -100,6 +102,7 @@ bool sysprof_capture_writer_add_metadata (SysprofCaptureWriter *self,
 /* An address that stands for `name` in samples and allocations; 0 with errno set on failure. */
 SYSPROF_AVAILABLE_IN_ALL
 uint64_t sysprof_capture_writer_add_jitmap (SysprofCaptureWriter *self, const char *name);
+/* The first of a process is its command line; later ones are new names. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_writer_add_process (SysprofCaptureWriter *self,
                                          int64_t time,
@@ -125,17 +128,20 @@ bool sysprof_capture_writer_add_trace (SysprofCaptureWriter *self,
                                        const SysprofCaptureAddress *addrs,
                                        unsigned int n_addrs,
                                        bool entering);
+/* `pid` has started `child_pid`; both are threads where the kernel tells of threads. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_writer_add_fork (SysprofCaptureWriter *self,
                                       int64_t time,
                                       int cpu,
                                       int32_t pid,
                                       int32_t child_pid);
+/* The process has ended. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_writer_add_exit (SysprofCaptureWriter *self,
                                       int64_t time,
                                       int cpu,
                                       int32_t pid);
+/* Something lives at this time; readers skip it. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_writer_add_timestamp (SysprofCaptureWriter *self,
                                            int64_t time,
@@ -149,6 +155,7 @@ bool sysprof_capture_writer_define_counters (SysprofCaptureWriter *self,
                                              int32_t pid,
                                              const SysprofCaptureCounter *counters,
                                              unsigned int n_counters);
+/* `n_counters` ids and as many values, each of the type that its counter was defined with. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_writer_set_counters (SysprofCaptureWriter *self,
                                           int64_t time,

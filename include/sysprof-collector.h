@@ -26,6 +26,7 @@ void sysprof_collector_allocate (SysprofCaptureAddress alloc_addr,
                                  int64_t alloc_size,
                                  SysprofBacktraceFunc backtrace_func,
                                  void *backtrace_data);
+/* A stack of the calling thread, now. */
 SYSPROF_AVAILABLE_IN_3_36
 void sysprof_collector_sample (SysprofBacktraceFunc backtrace_func, void *backtrace_data);
 /* A function was entered, or left. */
@@ -40,6 +41,7 @@ void sysprof_collector_mark (int64_t time,
                              const char *group,
                              const char *mark,
                              const char *message);
+/* The same, with a formatted message. Nothing is formatted when nothing records. */
 SYSPROF_AVAILABLE_IN_3_38
 void sysprof_collector_mark_printf (int64_t time,
                                     int64_t duration,
@@ -57,15 +59,18 @@ void sysprof_collector_mark_vprintf (int64_t time,
 /* `severity` is one of GLib's log level flags. */
 SYSPROF_AVAILABLE_IN_3_36
 void sysprof_collector_log (int severity, const char *domain, const char *message);
+/* The same, with a formatted message. */
 SYSPROF_AVAILABLE_IN_3_38
 void sysprof_collector_log_printf (int severity, const char *domain, const char *format, ...)
     SYSPROF_PRINTF (3, 4);
 /* The first of `n_counters` consecutive ids; 0 if nothing records. */
 SYSPROF_AVAILABLE_IN_3_38
 unsigned int sysprof_collector_request_counters (unsigned int n_counters);
+/* Their ids must come from sysprof_collector_request_counters(). */
 SYSPROF_AVAILABLE_IN_3_38
 void sysprof_collector_define_counters (const SysprofCaptureCounter *counters,
                                         unsigned int n_counters);
+/* `n_counters` ids and as many values, each of the type that its counter was defined with. */
 SYSPROF_AVAILABLE_IN_3_38
 void sysprof_collector_set_counters (const unsigned int *counters_ids,
                                      const SysprofCaptureCounterValue *values,

@@ -35,6 +35,7 @@ guint sysprof_document_counter_get_id (SysprofDocumentCounter *self);
 SYSPROF_AVAILABLE_IN_ALL
 GType sysprof_document_counter_get_value_type (SysprofDocumentCounter *self);
 
+/* How often it was set. */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_counter_get_n_values (SysprofDocumentCounter *self);
 

@@ -53,6 +53,7 @@ void sysprof_recording_stop_async (SysprofRecording *self,
                                    GCancellable *cancellable,
                                    GAsyncReadyCallback callback,
                                    gpointer user_data);
+/* TRUE: the request was taken. */
 SYSPROF_AVAILABLE_IN_ALL
 gboolean
 sysprof_recording_stop_finish (SysprofRecording *self, GAsyncResult *result, GError **error);

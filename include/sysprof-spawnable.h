@@ -22,8 +22,10 @@ typedef void (*SysprofSpawnableFDForeach) (int dest_fd, int fd, gpointer user_da
 SYSPROF_AVAILABLE_IN_ALL
 SysprofSpawnable *sysprof_spawnable_new (void);
 
+/* One argument, copied, in front of those there are; the first of all is the program. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_prepend_argv (SysprofSpawnable *self, const char *argv);
+/* One argument, copied, behind those there are. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_append_argv (SysprofSpawnable *self, const char *argv);
 
@@ -31,17 +33,19 @@ void sysprof_spawnable_append_argv (SysprofSpawnable *self, const char *argv);
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_append_args (SysprofSpawnable *self, const char *const *args);
 
-/* NULL-terminated, never NULL, valid until the arguments change. *(none)* */
+/* NULL-terminated, never NULL, valid until the arguments change. Property "argv". *(none)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *const *sysprof_spawnable_get_argv (SysprofSpawnable *self);
 
-/* NULL: our own working directory. *(none, nullable)* */
+/* NULL: our own working directory. Property "cwd". *(none, nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_spawnable_get_cwd (SysprofSpawnable *self);
+/* Copied; NULL: our own. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_set_cwd (SysprofSpawnable *self, const char *cwd);
 
-/* The whole environment, "KEY=value" each, NULL-terminated; NULL when it was cleared. *(none, nullable)* */
+/* The whole environment, "KEY=value" each, NULL-terminated; NULL when it was cleared. Property "environ".
+ * *(none, nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *const *sysprof_spawnable_get_environ (SysprofSpawnable *self);
 
@@ -83,7 +87,7 @@ int sysprof_spawnable_add_trace_fd (SysprofSpawnable *self,
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_add_ld_preload (SysprofSpawnable *self, const char *library_path);
 
-/* Default G_SUBPROCESS_FLAGS_NONE: standard output and error are ours. */
+/* Default G_SUBPROCESS_FLAGS_NONE: standard output and error are ours. Property "flags". */
 SYSPROF_AVAILABLE_IN_ALL
 GSubprocessFlags sysprof_spawnable_get_flags (SysprofSpawnable *self);
 SYSPROF_AVAILABLE_IN_ALL

@@ -11,12 +11,13 @@
  *   writer.c             buffer, header, end time, frame index, sink
  *   writer-frames.c      one short add_… per frame type
  *   writer-jitmap.c      names → addresses          writer-counters.c   ids, definitions, values
- *   splice.c             appending and joining captures; translate.c renumbers, symbol-tables.c merges
+ *   splice.c             appending and joining captures; translate.c renumbers, fit.c cuts,
+ *                        symbol-tables.c merges
  *   save.c               copies of whole files
  *   cursor.c, condition.c   filtered iteration
  *   ring.c, control.c    single-producer ring in shared memory; the socket that hands it out
  *   collector.c          what an instrumented program calls
- *   clock.c, platform.c  time source, page size, memfd
+ *   clock.c, platform.c  time source, page size, memfd, descriptors that the environment names
  *
  * Readers and writers are *owned*: one thread at a time. Failures are false, NULL or 0 with errno set; no
  * allocation failure aborts, for this code is a guest in other people's programs.
@@ -77,6 +78,10 @@ void sysprof_capture_writer_set_sink (SysprofCaptureWriter *self,
 /* Bytes that a buffer holds: more than the buffer size, so that the largest frame fits. */
 size_t sysprof_capture_writer_get_capacity (SysprofCaptureWriter *self);
 
+/* Writes `size` bytes to `fd`, waiting where the descriptor does not block. On failure false with errno set; `*written`
+ * says how much was written, always. */
+bool sysprof_capture_write_all (int fd, const uint8_t *bytes, size_t size, size_t *written);
+
 /* Writes `size` bytes of whole frames to `fd`, waiting where the descriptor does not block. On failure false with errno
  * set; `*written` (always set) then ends at a frame's end where the descriptor can be truncated,
  * and is what was written where not. */
@@ -134,3 +139,24 @@ bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
                                   SysprofCaptureReader *const *readers,
                                   size_t n_readers,
                                   SysprofCaptureUnpackFunc unpack);
+
+/* A capture that is joined to a recording, with frames as a recording has them: at most 16384 bytes, but for deep stacks. Long files
+ * come in more pieces, longer texts are cut, longer D-Bus messages are marked as too large. Traces, D-Bus messages and unknown
+ * frames wait for the second step, which comes when everything else of the recording is written. Names of addresses are
+ * flushed, the time range stays the writer's. *Owned*; the writer outlives it, the reader need not. */
+typedef struct SysprofCaptureJoin SysprofCaptureJoin;
+
+/* NULL with errno set on failure; what was copied until then stays. */
+SysprofCaptureJoin *sysprof_capture_join_begin (SysprofCaptureWriter *writer,
+                                                SysprofCaptureReader *reader);
+/* The second step. False with errno set on failure. */
+bool sysprof_capture_join_finish (SysprofCaptureJoin *self);
+/* Frames that lose something, of both steps. */
+uint64_t sysprof_capture_join_get_n_cut (const SysprofCaptureJoin *self);
+void sysprof_capture_join_free (SysprofCaptureJoin *self);
+
+/* ---- what is handed to a program ---- */
+
+/* The number in the environment variable `name`, if it is a descriptor's and at least `first`; else -1. Whether it is open is not
+ * looked at. */
+int sysprof_capture_descriptor_from_env (const char *name, int first);

@@ -17,10 +17,12 @@
 #include "capture/control.h"
 #include "capture/ring.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -421,35 +423,15 @@ sysprof_collector_allocate (SysprofCaptureAddress alloc_addr,
   leave (self);
 }
 
-void
-sysprof_collector_sample (SysprofBacktraceFunc backtrace_func, void *backtrace_data)
-{
-  const size_t fixed = sizeof (SysprofCaptureSample);
-  Collector *self = enter ();
-  uint8_t *frame;
+/* A trace is a sample that says whether a function begins. */
+static_assert (offsetof (SysprofCaptureSample, tid) == offsetof (SysprofCaptureTrace, tid), "");
+static_assert (sizeof (SysprofCaptureSample) == sizeof (SysprofCaptureTrace), "");
 
-  if (self == NULL)
-    return;
-
-  frame = reserve (self, fixed + ADDRESSES_MAX * sizeof (SysprofCaptureAddress));
-  if (frame != NULL)
-    {
-      SysprofCaptureSample *sample = (SysprofCaptureSample *) frame;
-      unsigned int n_addrs = get_stack (frame + fixed, backtrace_func, backtrace_data);
-
-      memset (frame, 0, fixed);
-      set_header (self, frame, SYSPROF_CAPTURE_FRAME_SAMPLE, SYSPROF_CAPTURE_CURRENT_TIME);
-      sample->tid = self->tid;
-      sample->n_addrs = (uint16_t) n_addrs;
-      commit (self, frame, fixed + n_addrs * sizeof (SysprofCaptureAddress));
-    }
-  leave (self);
-}
-
-void
-sysprof_collector_trace (SysprofBacktraceFunc backtrace_func,
-                         void *backtrace_data,
-                         bool entering)
+static void
+add_stack (SysprofCaptureFrameType type,
+           SysprofBacktraceFunc backtrace_func,
+           void *backtrace_data,
+           bool entering)
 {
   const size_t fixed = sizeof (SysprofCaptureTrace);
   Collector *self = enter ();
@@ -465,13 +447,27 @@ sysprof_collector_trace (SysprofBacktraceFunc backtrace_func,
       unsigned int n_addrs = get_stack (frame + fixed, backtrace_func, backtrace_data);
 
       memset (frame, 0, fixed);
-      set_header (self, frame, SYSPROF_CAPTURE_FRAME_TRACE, SYSPROF_CAPTURE_CURRENT_TIME);
+      set_header (self, frame, type, SYSPROF_CAPTURE_CURRENT_TIME);
       trace->tid = self->tid;
       trace->entering = entering;
       trace->n_addrs = (uint16_t) n_addrs;
       commit (self, frame, fixed + n_addrs * sizeof (SysprofCaptureAddress));
     }
   leave (self);
+}
+
+void
+sysprof_collector_sample (SysprofBacktraceFunc backtrace_func, void *backtrace_data)
+{
+  add_stack (SYSPROF_CAPTURE_FRAME_SAMPLE, backtrace_func, backtrace_data, false);
+}
+
+void
+sysprof_collector_trace (SysprofBacktraceFunc backtrace_func,
+                         void *backtrace_data,
+                         bool entering)
+{
+  add_stack (SYSPROF_CAPTURE_FRAME_TRACE, backtrace_func, backtrace_data, entering);
 }
 
 static SysprofCaptureMark *

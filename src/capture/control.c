@@ -6,11 +6,12 @@
 
 #include "capture/control.h"
 
+#include "capture/capture.h"
+
 #include <sysprof-clock.h>
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -21,23 +22,6 @@
 #define ANSWER_TIMEOUT   SYSPROF_NSEC_PER_SEC
 
 static const char request[10] = "CreatRing";
-
-static int
-parse_descriptor (const char *text)
-{
-  char *end;
-  long number;
-
-  if (text == NULL || *text < '0' || *text > '9')
-    return -1;
-
-  errno = 0;
-  number = strtol (text, &end, 10);
-  if (errno != 0 || *end != '\0' || number < FIRST_DESCRIPTOR || number > INT32_MAX)
-    return -1;
-
-  return (int) number;
-}
 
 static bool
 has_option (int fd, int option, int expected)
@@ -67,7 +51,7 @@ is_pair_of_another (int fd)
 int
 sysprof_control_find (void)
 {
-  int fd = parse_descriptor (getenv (ENV_CONTROL_FD));
+  int fd = sysprof_capture_descriptor_from_env (ENV_CONTROL_FD, FIRST_DESCRIPTOR);
 
   if (fd < 0 || !has_option (fd, SO_DOMAIN, AF_UNIX) ||
       !has_option (fd, SO_TYPE, SOCK_STREAM) || !is_pair_of_another (fd))

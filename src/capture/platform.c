@@ -19,6 +19,24 @@ sysprof_getpagesize (void)
 }
 
 int
+sysprof_capture_descriptor_from_env (const char *name, int first)
+{
+  const char *text = getenv (name);
+  char *end;
+  long number;
+
+  if (text == NULL || *text < '0' || *text > '9')
+    return -1;
+
+  errno = 0;
+  number = strtol (text, &end, 10);
+  if (errno != 0 || *end != '\0' || number < first || number > INT32_MAX)
+    return -1;
+
+  return (int) number;
+}
+
+int
 sysprof_memfd_create (const char *name)
 {
   char path[] = "/tmp/sysprof-XXXXXX";

@@ -175,24 +175,6 @@ sysprof_capture_reader_find_file (SysprofCaptureReader *self, const char *path)
   return NULL;
 }
 
-static bool
-write_all (int fd, const uint8_t *bytes, size_t size)
-{
-  while (size != 0)
-    {
-      ssize_t n = write (fd, bytes, size);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        return false;
-      bytes += n;
-      size -= (size_t) n;
-    }
-
-  return true;
-}
-
 bool
 sysprof_capture_reader_read_file_fd (SysprofCaptureReader *self, const char *path, int fd)
 {
@@ -201,6 +183,7 @@ sysprof_capture_reader_read_file_fd (SysprofCaptureReader *self, const char *pat
   bool is_found = false;
   bool is_last = false;
   bool is_written = true;
+  size_t written;
   int saved;
 
   copy = copy_from_start (self);
@@ -212,7 +195,7 @@ sysprof_capture_reader_read_file_fd (SysprofCaptureReader *self, const char *pat
       {
         is_found = true;
         is_last = chunk->is_last;
-        is_written = write_all (fd, chunk->data, chunk->len);
+        is_written = sysprof_capture_write_all (fd, chunk->data, chunk->len, &written);
       }
 
   saved = errno;

@@ -28,22 +28,12 @@ copy_bytes (int from, int to)
   while (!is_done)
     {
       ssize_t n_read = pread (from, bytes, COPY_SIZE, at);
-      ssize_t n_written = 0;
+      size_t n_written;
 
       if (n_read < 0 && errno == EINTR)
         continue;
       is_done = n_read == 0;
-      while (n_written < n_read)
-        {
-          ssize_t n = write (to, bytes + n_written, (size_t) (n_read - n_written));
-
-          if (n < 0 && errno == EINTR)
-            continue;
-          if (n <= 0)
-            break;
-          n_written += n;
-        }
-      if (n_written != n_read)
+      if (n_read < 0 || !sysprof_capture_write_all (to, bytes, (size_t) n_read, &n_written))
         break;
       at += n_read;
     }

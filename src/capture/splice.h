@@ -16,6 +16,8 @@ typedef enum
   LEAVE_SYMBOLS = 1 << 2, /* symbol tables are left out */
 } CopyFlags;
 
+#define SYSPROF_CAPTURE_BUILD_ID_MAX 128 /* hex digits */
+
 /* One capture on its way into another. *Owned* by the call that joins. */
 typedef struct
 {
@@ -24,6 +26,8 @@ typedef struct
   NumberMap addresses;          /* synthetic addresses of the source → ours */
   NumberMap counters;           /* pid and id → ours */
   NumberMap counters_by_id;     /* id alone, for values that another process sets */
+  bool fits_frames;             /* to what readers of version 3.46 take */
+  uint64_t n_cut;               /* frames that lost something by that */
   unsigned int *ids;            /* scratch for the values of a frame */
   SysprofCaptureCounterValue *values;
 } Translation;
@@ -38,6 +42,10 @@ bool sysprof_translation_add_names (Translation *self);
 
 /* Copies all frames that `flags` name. */
 bool sysprof_translation_copy (Translation *self, CopyFlags flags);
+
+/* Cuts the texts of a frame that is longer than readers of version 3.46 take; such a D-Bus message becomes one that was too large. True
+ * if something was lost, which a frame of unknown type is as a whole. */
+bool sysprof_capture_frame_fit (SysprofCaptureFrame *frame);
 
 /* True if `path` names an embedded symbol table, packed or not. */
 bool sysprof_is_symbol_table (const char *path, bool *is_packed);

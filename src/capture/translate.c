@@ -13,7 +13,9 @@
 
 #define VALUES_PER_GROUP 8U
 #define VALUES_MAX       (SYSPROF_CAPTURE_FRAME_MAX / sizeof (SysprofCaptureCounterValue))
-#define BUILD_ID_MAX     128 /* hex digits */
+#define CHUNK_MAX        (SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureFileChunk))
+#define NAME_MAX_FITTING \
+  (SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureJitmap) - sizeof (uint64_t) - 1)
 
 /* A counter whose values came before its definition has an id already, and gets no second one. */
 #define IS_DEFINED (UINT64_C (1) << 32)
@@ -51,6 +53,21 @@ sysprof_translation_clear (Translation *self)
   errno = saved;
 }
 
+static uint64_t
+add_name (Translation *self, const char *name)
+{
+  char fitting[NAME_MAX_FITTING + 1];
+
+  if (!self->fits_frames || strlen (name) <= NAME_MAX_FITTING)
+    return sysprof_capture_writer_add_jitmap (self->writer, name);
+
+  memcpy (fitting, name, NAME_MAX_FITTING);
+  fitting[NAME_MAX_FITTING] = '\0';
+  self->n_cut++;
+
+  return sysprof_capture_writer_add_jitmap (self->writer, fitting);
+}
+
 static bool
 add_names_of (Translation *self, const SysprofCaptureJitmap *jitmap)
 {
@@ -61,7 +78,7 @@ add_names_of (Translation *self, const SysprofCaptureJitmap *jitmap)
   sysprof_capture_jitmap_iter_init (&iter, jitmap);
   while (sysprof_capture_jitmap_iter_next (&iter, &address, &name))
     {
-      uint64_t ours = sysprof_capture_writer_add_jitmap (self->writer, name);
+      uint64_t ours = add_name (self, name);
 
       if (ours == 0 || !sysprof_number_map_set (&self->addresses, address, ours))
         return false;
@@ -217,6 +234,13 @@ copy_values (Translation *self, const SysprofCaptureCounterSet *set)
                                               self->ids, self->values, n);
 }
 
+static void
+fit (Translation *self, SysprofCaptureFrame *frame)
+{
+  if (self->fits_frames && sysprof_capture_frame_fit (frame))
+    self->n_cut++;
+}
+
 /* The build id behind the path, or NULL: padding may hold rubbish that begins with '@'. */
 static const char *
 find_build_id (const SysprofCaptureMap *map)
@@ -229,8 +253,9 @@ find_build_id (const SysprofCaptureMap *map)
     return NULL;
   at++;
   n_digits = strnlen (at, (size_t) (end - at));
-  if (n_digits == (size_t) (end - at) || n_digits == 0 || n_digits > BUILD_ID_MAX ||
-      n_digits % 2 != 0 || strspn (at, "0123456789abcdef") != n_digits)
+  if (n_digits == (size_t) (end - at) || n_digits == 0 ||
+      n_digits > SYSPROF_CAPTURE_BUILD_ID_MAX || n_digits % 2 != 0 ||
+      strspn (at, "0123456789abcdef") != n_digits)
     return NULL;
 
   return at;
@@ -241,8 +266,9 @@ copy_raw (Translation *self, const SysprofCaptureFrame *frame)
 {
   void *place;
 
-  /* What integers it holds is not known, so the other byte order cannot be turned. */
-  if (self->reader->is_swapped)
+  /* What integers it holds is not known, so the other byte order cannot be turned; nor can it be cut. */
+  if (self->reader->is_swapped ||
+      (self->fits_frames && frame->len > SYSPROF_CAPTURE_FRAME_USUAL_MAX))
     return true;
 
   place = sysprof_capture_writer_reserve (self->writer, frame->len);
@@ -296,10 +322,12 @@ copy_process_frame (Translation *self, SysprofCaptureFrame *frame)
     case SYSPROF_CAPTURE_FRAME_MAP:
       {
         const SysprofCaptureMap *map = (const SysprofCaptureMap *) frame;
+        const char *build_id = find_build_id (map);
 
+        fit (self, frame);
         return sysprof_capture_writer_add_map_with_build_id (
             writer, frame->time, frame->cpu, frame->pid, map->start, map->end, map->offset,
-            map->inode, map->filename, find_build_id (map));
+            map->inode, map->filename, build_id);
       }
 
     case SYSPROF_CAPTURE_FRAME_PROCESS:
@@ -322,6 +350,28 @@ copy_process_frame (Translation *self, SysprofCaptureFrame *frame)
                                                    overlay->data + overlay->src_len + 1);
       }
     }
+}
+
+static bool
+copy_file_chunk (Translation *self, const SysprofCaptureFileChunk *chunk)
+{
+  const SysprofCaptureFrame *frame = &chunk->frame;
+  size_t most = self->fits_frames ? CHUNK_MAX : UINT16_MAX;
+  size_t at = 0;
+
+  do
+    {
+      size_t n = chunk->len - at < most ? chunk->len - at : most;
+      bool is_last = chunk->is_last && at + n == chunk->len;
+
+      if (!sysprof_capture_writer_add_file (self->writer, frame->time, frame->cpu, frame->pid,
+                                            chunk->path, is_last, chunk->data + at, n))
+        return false;
+      at += n;
+    }
+  while (at < chunk->len);
+
+  return true;
 }
 
 static bool
@@ -357,13 +407,7 @@ copy_text_frame (Translation *self, SysprofCaptureFrame *frame)
       }
 
     default:
-      {
-        const SysprofCaptureFileChunk *chunk = (const SysprofCaptureFileChunk *) frame;
-
-        return sysprof_capture_writer_add_file (writer, frame->time, frame->cpu, frame->pid,
-                                                chunk->path, chunk->is_last, chunk->data,
-                                                chunk->len);
-      }
+      return copy_file_chunk (self, (const SysprofCaptureFileChunk *) frame);
     }
 }
 
@@ -380,6 +424,9 @@ copy_dbus_message (Translation *self, const SysprofCaptureDBusMessage *message)
 static bool
 copy_frame (Translation *self, SysprofCaptureFrame *frame)
 {
+  if (frame->type != SYSPROF_CAPTURE_FRAME_MAP)
+    fit (self, frame); /* of a map, what stands behind the path is needed first */
+
   switch (frame->type)
     {
     case SYSPROF_CAPTURE_FRAME_TIMESTAMP:
@@ -437,6 +484,20 @@ is_wanted (const SysprofCaptureFrame *frame, CopyFlags flags)
   return (flags & (is_late ? COPY_LATE : COPY_EARLY)) != 0;
 }
 
+/* Names of addresses come before the frames that use them, also before those that are copied last. */
+static bool
+prepare_for_later (Translation *self, SysprofCaptureFrame *frame, CopyFlags flags)
+{
+  SysprofCaptureTrace *trace = (SysprofCaptureTrace *) frame;
+
+  if ((flags & COPY_EARLY) == 0)
+    return true;
+
+  fit (self, frame); /* only counted here */
+  return frame->type != SYSPROF_CAPTURE_FRAME_TRACE ||
+         translate_addresses (self, (uint8_t *) trace + sizeof *trace, trace->n_addrs);
+}
+
 bool
 sysprof_translation_copy (Translation *self, CopyFlags flags)
 {
@@ -449,7 +510,8 @@ sysprof_translation_copy (Translation *self, CopyFlags flags)
       SysprofCaptureFrame *own =
           (SysprofCaptureFrame *) (self->reader->buffer + self->reader->at);
 
-      if (is_wanted (frame, flags) && !copy_frame (self, own))
+      if (is_wanted (frame, flags) ? !copy_frame (self, own)
+                                   : !prepare_for_later (self, own, flags))
         return false;
       sysprof_capture_reader_step (self->reader);
     }

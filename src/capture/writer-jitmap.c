@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define NAMES_MAX    512
-#define ENTRIES_SIZE 16384 /* bytes */
+#define NAMES_MAX 512
+#define ENTRIES_SIZE \
+  16384 /* bytes; one name alone may fill them, several make no frame that is longer than usual */
 #define HEAD_SIZE    sizeof (SysprofCaptureJitmap)
 #define FRAME_SIZE   (HEAD_SIZE + ENTRIES_SIZE)
 #define ADDRESS_SIZE sizeof (SysprofCaptureAddress)
@@ -125,7 +126,9 @@ sysprof_capture_writer_add_jitmap (SysprofCaptureWriter *self, const char *name)
   if (*slot != 0)
     return sysprof_load_u64 (table->frame + *slot, false);
 
-  if (table->n_names == NAMES_MAX || ADDRESS_SIZE + len + 1 > FRAME_SIZE - table->used)
+  if (table->n_names > 0 &&
+      (table->n_names == NAMES_MAX ||
+       table->used + ADDRESS_SIZE + len + 1 > SYSPROF_CAPTURE_FRAME_USUAL_MAX))
     {
       if (!sysprof_capture_writer_flush_jitmap (self))
         return 0;

@@ -55,8 +55,8 @@ patch_index (SysprofCaptureWriter *self)
   self->index_is_unpatched = false;
 }
 
-static bool
-write_all (int fd, const uint8_t *bytes, size_t size, size_t *written)
+bool
+sysprof_capture_write_all (int fd, const uint8_t *bytes, size_t size, size_t *written)
 {
   *written = 0;
   while (*written < size)
@@ -114,7 +114,7 @@ sysprof_capture_write_frames (int fd, const uint8_t *frames, size_t size, size_t
   off_t end;
   int saved;
 
-  if (write_all (fd, frames, size, written))
+  if (sysprof_capture_write_all (fd, frames, size, written))
     return true;
 
   saved = errno;
@@ -342,7 +342,7 @@ write_header (SysprofCaptureWriter *self)
     (void) strftime (header.capture_time, sizeof header.capture_time, "%Y-%m-%dT%H:%M:%SZ",
                      &utc);
 
-  if (!write_all (self->fd, (const uint8_t *) &header, sizeof header, &written))
+  if (!sysprof_capture_write_all (self->fd, (const uint8_t *) &header, sizeof header, &written))
     return false;
   self->n_flushed = sizeof header;
 
@@ -420,29 +420,12 @@ sysprof_capture_writer_new (const char *filename, size_t buffer_size)
   return fd >= 0 ? sysprof_capture_writer_new_from_fd (fd, buffer_size) : NULL;
 }
 
-static int
-parse_descriptor (const char *text)
-{
-  char *end;
-  long number;
-
-  if (text == NULL || *text < '0' || *text > '9')
-    return -1;
-
-  errno = 0;
-  number = strtol (text, &end, 10);
-  if (errno != 0 || *end != '\0' || number < FIRST_FREE_DESCRIPTOR || number > INT32_MAX)
-    return -1;
-
-  return (int) number;
-}
-
 SysprofCaptureWriter *
 sysprof_capture_writer_new_from_env (size_t buffer_size)
 {
   int fd;
 
-  fd = parse_descriptor (getenv (ENV_TRACE_FD));
+  fd = sysprof_capture_descriptor_from_env (ENV_TRACE_FD, FIRST_FREE_DESCRIPTOR);
   if (fd < 0)
     return NULL;
 

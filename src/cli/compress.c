@@ -58,18 +58,7 @@ struct Codec
 static bool
 write_out (Compressor *self, size_t size)
 {
-  size_t done = 0;
-
-  while (done < size)
-    {
-      ssize_t n = write (self->output, self->out + done, size - done);
-
-      if (n < 0 && errno != EINTR)
-        return false;
-      if (n > 0)
-        done += (size_t) n;
-    }
-  return true;
+  return sysprof_write_all (self->output, self->out, size);
 }
 
 static bool

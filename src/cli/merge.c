@@ -119,14 +119,8 @@ copy_to_standard_output (int fd)
   if (lseek (fd, 0, SEEK_SET) < 0)
     return FALSE;
   while ((n = read (fd, bytes, sizeof bytes)) > 0)
-    for (ssize_t done = 0; done < n;)
-      {
-        ssize_t written = write (STDOUT_FILENO, bytes + done, (size_t) (n - done));
-
-        if (written < 0 && errno != EINTR)
-          return FALSE;
-        done += MAX (written, 0);
-      }
+    if (!sysprof_write_all (STDOUT_FILENO, bytes, (size_t) n))
+      return FALSE;
   return n == 0;
 }
 

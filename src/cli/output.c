@@ -106,6 +106,7 @@ open_temporary (Output *self, GError **error)
       g_clear_pointer (&self->temporary, g_free);
       return false;
     }
+  sysprof_unfinished_add (self->temporary);
   self->is_created = true;
   return true;
 }
@@ -196,6 +197,7 @@ open_file (Output *self, bool force, OutputWhen when, GError **error)
       set_open_error (self, error);
       return false;
     }
+  sysprof_unfinished_add (self->path);
   self->is_created = true;
   return true;
 }
@@ -227,18 +229,17 @@ sysprof_cli_output_open (Output *self,
 bool
 sysprof_cli_output_commit (Output *self, GError **error)
 {
+  bool is_done = self->temporary == NULL || rename (self->temporary, self->path) == 0;
+
+  /* Also where it keeps the other name: it is all that there is. */
+  sysprof_unfinished_forget (self->temporary != NULL ? self->temporary : self->path);
   self->is_created = false;
-  if (self->temporary == NULL)
-    return true;
-  if (rename (self->temporary, self->path) < 0)
-    {
-      sysprof_set_error_errno (error,
-                               "Cannot put the new file in the place of '%s'; it is '%s'",
-                               self->path, self->temporary);
-      return false;
-    }
-  g_clear_pointer (&self->temporary, g_free);
-  return true;
+  if (!is_done)
+    sysprof_set_error_errno (error, "Cannot put the new file in the place of '%s'; it is '%s'",
+                             self->path, self->temporary);
+  else
+    g_clear_pointer (&self->temporary, g_free);
+  return is_done;
 }
 
 bool
@@ -269,8 +270,12 @@ sysprof_cli_output_clear (Output *self)
   if (self->compressor != NULL)
     (void) sysprof_cli_compressor_finish (self->compressor); /* the same */
   if (self->is_created)
-    (void) unlink (self->temporary != NULL ? self->temporary
-                                           : self->path); /* gone already: as wanted */
+    {
+      const char *created = self->temporary != NULL ? self->temporary : self->path;
+
+      (void) unlink (created); /* gone already: as wanted */
+      sysprof_unfinished_forget (created);
+    }
   g_free (self->path);
   g_free (self->temporary);
   *self = (Output) OUTPUT_INIT;

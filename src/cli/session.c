@@ -10,6 +10,7 @@
 #include "cli/instruments.h"
 #include "cli/output.h"
 #include "cli/results.h"
+#include "cli/sandbox.h"
 #include "cli/service-manager.h"
 #include "cli/terminal.h"
 #include "util/util.h"
@@ -28,7 +29,8 @@
 /* How often it is looked whether the recording runs, so that its file may take the place of an old one. */
 #define COMMIT_INTERVAL_MSEC 20
 #define DEFAULT_BUFFER_SIZE  (8 * 1024 * 1024)
-#define SIGNAL_STATUS        128 /* of a shell, plus the number of the signal */
+#define FLATPAK_INFO         "/.flatpak-info" /* in its sandboxes only */
+#define SIGNAL_STATUS        128              /* of a shell, plus the number of the signal */
 
 typedef struct
 {
@@ -190,6 +192,7 @@ on_stop_signal (gpointer data)
       return G_SOURCE_CONTINUE;
     default:
       /* What was flushed stays; nothing is waited for. */
+      sysprof_unfinished_remove ();
       _exit (EXIT_FAILURE);
     }
 }
@@ -236,10 +239,10 @@ on_begun (GObject *source, GAsyncResult *result, gpointer data)
   sysprof_recording_wait_async (self->recording, NULL, on_ended, self);
 }
 
-/* Only so that writing to a closed pipe is an error and no death. A handler, since the command would
- * inherit SIG_IGN. */
+/* Only so that writing to a closed pipe, or beyond a limit of size, is an error and no death. A handler, since the command
+ * would inherit SIG_IGN. */
 static void
-on_broken_pipe (int signal_number)
+on_refused_write (int signal_number)
 {
 }
 
@@ -279,59 +282,56 @@ new_profiler (Session *self)
 static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 static void
-watch_signals (Session *self, GSource **sources)
+watch_signals (Session *self)
 {
   for (size_t i = 0; i < G_N_ELEMENTS (stop_signals); i++)
     {
+      g_autoptr (GSource) source = NULL;
       struct sigaction before;
 
       /* nohup: whoever started us wants the recording to outlive the terminal. */
       if (stop_signals[i] == SIGHUP && sigaction (SIGHUP, NULL, &before) == 0 &&
           before.sa_handler == SIG_IGN)
         continue;
-      sources[i] = g_unix_signal_source_new (stop_signals[i]);
-      g_source_set_callback (
-          sources[i], stop_signals[i] == SIGHUP ? on_hang_up : on_stop_signal, self, NULL);
-      g_source_attach (sources[i], NULL);
+      source = g_unix_signal_source_new (stop_signals[i]);
+      g_source_set_callback (source, stop_signals[i] == SIGHUP ? on_hang_up : on_stop_signal,
+                             self, NULL);
+      g_source_attach (source, NULL);
     }
-}
-
-static void
-forget_signal (GSource *source)
-{
-  if (source == NULL)
-    return;
-  g_source_destroy (source);
-  g_source_unref (source);
 }
 
 /* Runs the recording to its end. FALSE: it could not begin; `self->error` says why. */
 static bool
 run (Session *self)
 {
-  g_autoptr (SysprofProfiler) profiler = new_profiler (self);
+  g_autoptr (SysprofProfiler) profiler = NULL;
   SysprofCaptureWriter *writer;
-  GSource *signals[G_N_ELEMENTS (stop_signals)] = { NULL };
   gsize buffer_size = DEFAULT_BUFFER_SIZE;
 
+  /* The file is there already: from now on somebody has to take it away again. */
+  watch_signals (self);
+  profiler = new_profiler (self);
   if (self->options->buffer_pages > 0)
     buffer_size = (gsize) self->options->buffer_pages * (gsize) sysconf (_SC_PAGESIZE);
   writer =
       sysprof_capture_writer_new_from_fd (sysprof_steal_fd (&self->output.fd), buffer_size);
   if (writer == NULL)
     {
-      sysprof_set_error_errno (&self->error, "Cannot write to '%s'", self->options->output);
+      g_autofree char *name = self->output.path != NULL
+                                  ? g_strdup_printf ("'%s'", self->output.path)
+                                  : g_strdup ("standard output");
+
+      sysprof_set_error_errno (&self->error, "Cannot write to %s", name);
       return false;
     }
 
-  watch_signals (self, signals);
   sysprof_profiler_record_async (profiler, writer, NULL, on_begun, self);
   sysprof_capture_writer_unref (writer);
   g_main_loop_run (self->loop);
 
-  /* From here on ^C ends the program as any other. */
-  for (size_t i = 0; i < G_N_ELEMENTS (stop_signals); i++)
-    forget_signal (signals[i]);
+  /* From here on ^C ends the program as any other, less what is not whole. The sources stay: without them GLib would set the
+   * default, and for a moment nobody would remove anything. */
+  sysprof_unfinished_watch_signals ();
   return self->recording != NULL;
 }
 
@@ -419,7 +419,8 @@ int
 sysprof_cli_record (const CliOptions *options)
 {
   g_auto (Session) self = { .options = options, .output = OUTPUT_INIT, .flame = OUTPUT_INIT };
-  struct sigaction broken_pipe = { .sa_handler = on_broken_pipe, .sa_flags = SA_RESTART };
+  struct sigaction refused_write = { .sa_handler = on_refused_write, .sa_flags = SA_RESTART };
+  g_autofree char *sandbox_warning = sysprof_cli_dup_sandbox_warning (FLATPAK_INFO);
   g_autoptr (GError) error = NULL;
   RecordingStatus status;
   bool is_whole;
@@ -428,10 +429,14 @@ sysprof_cli_record (const CliOptions *options)
   sysprof_cli_terminal_init (&self.terminal, options->json_status ? STATUS_JSON : STATUS_LINE,
                              options->quiet);
   self.loop = g_main_loop_new (NULL, FALSE);
-  (void) sigaction (SIGPIPE, &broken_pipe, NULL); /* fails for wrong numbers only */
+  (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails for wrong numbers only */
+  (void) sigaction (SIGXFSZ, &refused_write, NULL); /* the same */
 
+  sysprof_unfinished_watch_signals ();
   if (!open_outputs (&self, &error))
     return fail (&self, error);
+  if (sandbox_warning != NULL)
+    sysprof_cli_terminal_print (&self.terminal, "%s", sandbox_warning);
   if (!run (&self))
     return fail (&self, self.error);
 

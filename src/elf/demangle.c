@@ -7,7 +7,11 @@
 
 #include "elf/elf.h"
 
-#include <libiberty/demangle.h>
+#if __has_include(<libiberty/demangle.h>)
+#  include <libiberty/demangle.h>
+#else /* where libiberty comes with the headers of binutils, as in Fedora */
+#  include <demangle.h>
+#endif
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>

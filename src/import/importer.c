@@ -4,6 +4,8 @@
 
 #include "import/import.h"
 
+#include "util/util.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -49,13 +51,7 @@ keep_stream (int from, const char *name, GCancellable *cancellable, GError **err
       if (got < 0 && errno == EINTR)
         continue;
 
-      for (ssize_t done = 0, put; got > 0 && done < got; done += put)
-        {
-          put = write (fd, buffer + done, (size_t) (got - done));
-          if (put < 0)
-            got = -1;
-        }
-      if (got < 0)
+      if (got < 0 || !sysprof_write_all (fd, buffer, (size_t) got))
         {
           sysprof_set_error_errno (error, "Cannot read '%s'", name);
           return -1;

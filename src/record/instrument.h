@@ -10,6 +10,8 @@
  *   stop      no more data: drain what is left, close.
  *   augment   may add files (symbols last). What was recorded is on the disk: sysprof_pump_dup_fd() opens it.
  *             Long work asks sysprof_pump_is_augment_skipped() now and then.
+ *   append    the last of all: traces, D-Bus messages and frames of unknown type, at which readers of version 3.46 stop. Only
+ *             where augment gave TRUE.
  *
  * Any of them may be NULL. What an instrument has to tell goes through sysprof_pump_report().
  *
@@ -58,6 +60,7 @@ struct _SysprofInstrumentClass
   void (*record) (SysprofInstrument *self, Pump *pump);
   void (*stop) (SysprofInstrument *self, Pump *pump);
   gboolean (*augment) (SysprofInstrument *self, Pump *pump, GError **error);
+  gboolean (*append) (SysprofInstrument *self, Pump *pump, GError **error);
   /* Lets the instrument change the program to be started (variables, descriptors). Called on the pump thread
    * after prepare and before it starts. */
   void (*prepare_spawnable) (SysprofInstrument *self, Pump *pump, SysprofSpawnable *spawnable);

@@ -17,16 +17,14 @@
 
 struct Privilege
 {
-  bool may_ask;
   int tracefs_fd; /* its root; -1 = not opened yet */
 };
 
 Privilege *
-sysprof_privilege_new (bool may_ask)
+sysprof_privilege_new (void)
 {
   Privilege *self = g_new0 (Privilege, 1);
 
-  self->may_ask = may_ask;
   self->tracefs_fd = -1;
   return self;
 }

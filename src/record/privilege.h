@@ -17,8 +17,7 @@
 
 typedef struct Privilege Privilege;
 
-/* `may_ask`: a helper may be asked where our own rights do not reach. */
-Privilege *sysprof_privilege_new (bool may_ask);
+Privilege *sysprof_privilege_new (void);
 void sysprof_privilege_free (Privilege *self);
 
 /* perf_event_open(2). */

@@ -3,11 +3,24 @@
 #include "record/process-log.h"
 
 #include <glib.h>
+#include <string.h>
+
+#define MOST_SETS   4096 /* of namespaces: for more, /proc is there */
+#define FIRST_SLOTS 256
+
+typedef struct ProcessNamespaces
+{
+  int32_t pid; /* 0 = free */
+  uint32_t set;
+  int64_t time; /* rings of several CPUs are not read in order */
+} ProcessNamespaces;
 
 void
 sysprof_process_log_clear (ProcessLog *self)
 {
   g_free (self->only);
+  g_free (self->sets);
+  g_free (self->namespaces);
   *self = (ProcessLog){ 0 };
 }
 
@@ -37,9 +50,110 @@ sysprof_process_log_started (ProcessLog *self, int32_t pid, int64_t time)
   *get_nth (self, self->n_started++) = (StartedProcess){ pid, time };
 }
 
+/* The slot of the process, or the free one where it belongs. Pids are given out in turn: they scatter by themselves. */
+static ProcessNamespaces *
+find_namespaces (const ProcessLog *self, int32_t pid)
+{
+  unsigned at = (unsigned) pid & (self->n_slots - 1);
+
+  while (self->namespaces[at].pid != 0 && self->namespaces[at].pid != pid)
+    at = (at + 1) & (self->n_slots - 1);
+  return &self->namespaces[at];
+}
+
+static void
+grow_namespaces (ProcessLog *self)
+{
+  ProcessNamespaces *old = self->namespaces;
+  unsigned n_old = self->n_slots;
+
+  self->n_slots = MAX (2 * n_old, FIRST_SLOTS);
+  self->namespaces = g_new0 (ProcessNamespaces, self->n_slots);
+  for (unsigned i = 0; i < n_old; i++)
+    if (old[i].pid != 0)
+      *find_namespaces (self, old[i].pid) = old[i];
+  g_free (old);
+}
+
+static void
+forget_namespaces (ProcessLog *self, int32_t pid)
+{
+  ProcessNamespaces *slot = self->n_slots > 0 ? find_namespaces (self, pid) : NULL;
+  unsigned free_slot, at;
+
+  if (slot == NULL || slot->pid == 0)
+    return;
+
+  /* Those behind it that could stand in its place move up, so that no search ends too early. */
+  free_slot = at = (unsigned) (slot - self->namespaces);
+  self->namespaces[free_slot].pid = 0;
+  self->n_known--;
+  while (self->namespaces[at = (at + 1) & (self->n_slots - 1)].pid != 0)
+    {
+      unsigned home = (unsigned) self->namespaces[at].pid & (self->n_slots - 1);
+
+      if (((at - home) & (self->n_slots - 1)) >= ((at - free_slot) & (self->n_slots - 1)))
+        {
+          self->namespaces[free_slot] = self->namespaces[at];
+          self->namespaces[at].pid = 0;
+          free_slot = at;
+        }
+    }
+}
+
+static bool
+intern_set (ProcessLog *self, const Namespaces *namespaces, uint32_t *set)
+{
+  for (*set = 0; *set < self->n_sets; ++*set)
+    if (memcmp (&self->sets[*set], namespaces, sizeof *namespaces) == 0)
+      return true;
+
+  if (self->n_sets == MOST_SETS)
+    return false;
+  self->sets = g_renew (Namespaces, self->sets, self->n_sets + 1);
+  self->sets[self->n_sets++] = *namespaces;
+  return true;
+}
+
+void
+sysprof_process_log_set_namespaces (ProcessLog *self,
+                                    int32_t pid,
+                                    int64_t time,
+                                    const Namespaces *namespaces)
+{
+  ProcessNamespaces *slot;
+  uint32_t set;
+
+  if (pid <= 0)
+    return;
+  if (!intern_set (self, namespaces, &set))
+    {
+      forget_namespaces (self, pid);
+      return;
+    }
+
+  if (self->n_known >= self->n_slots / 2)
+    grow_namespaces (self);
+  slot = find_namespaces (self, pid);
+  if (slot->pid != 0 && slot->time > time)
+    return;
+  self->n_known += slot->pid == 0;
+  *slot = (ProcessNamespaces){ pid, set, time };
+}
+
+const Namespaces *
+sysprof_process_log_get_namespaces (const ProcessLog *self, int32_t pid)
+{
+  const ProcessNamespaces *slot =
+      self->n_slots > 0 && pid > 0 ? find_namespaces (self, pid) : NULL;
+
+  return slot != NULL && slot->pid != 0 ? &self->sets[slot->set] : NULL;
+}
+
 void
 sysprof_process_log_ended (ProcessLog *self, int32_t pid)
 {
+  forget_namespaces (self, pid);
   for (unsigned i = self->n_started; i > 0; i--)
     if (get_nth (self, i - 1)->pid == pid)
       get_nth (self, i - 1)->pid = 0;

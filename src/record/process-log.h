@@ -13,6 +13,25 @@
 
 #define PROCESS_LOG_SIZE 1024 /* the oldest is dropped when more wait */
 
+/* In the order of the kernel's records; it does not tell of time namespaces. */
+typedef enum
+{
+  NAMESPACE_NET,
+  NAMESPACE_UTS,
+  NAMESPACE_IPC,
+  NAMESPACE_PID,
+  NAMESPACE_USER,
+  NAMESPACE_MNT,
+  NAMESPACE_CGROUP,
+  N_NAMESPACES,
+} NamespaceKind;
+
+/* Inodes, as in /proc/PID/ns. */
+typedef struct
+{
+  uint64_t inode[N_NAMESPACES];
+} Namespaces;
+
 typedef struct
 {
   int32_t pid; /* 0 = was dropped */
@@ -27,6 +46,11 @@ typedef struct
   StartedProcess started[PROCESS_LOG_SIZE]; /* a ring */
   unsigned first;
   unsigned n_started;
+  Namespaces *sets; /* [n_sets] all are different: most processes have the same */
+  unsigned n_sets;
+  struct ProcessNamespaces *namespaces; /* [n_slots] by pid; NULL until some are known */
+  unsigned n_slots;                     /* a power of two */
+  unsigned n_known;
 } ProcessLog;
 
 void sysprof_process_log_clear (ProcessLog *self);
@@ -36,6 +60,13 @@ void sysprof_process_log_set_only (ProcessLog *self, const int32_t *pids, unsign
 
 /* `pid` has started a program at `time` (exec). */
 void sysprof_process_log_started (ProcessLog *self, int32_t pid, int64_t time);
+/* `pid` is in these namespaces since `time`: told at each fork, and when it changes them. */
+void sysprof_process_log_set_namespaces (ProcessLog *self,
+                                         int32_t pid,
+                                         int64_t time,
+                                         const Namespaces *namespaces);
+/* NULL when nobody told. Valid until something is told. */
+const Namespaces *sysprof_process_log_get_namespaces (const ProcessLog *self, int32_t pid);
 /* `pid` has ended. */
 void sysprof_process_log_ended (ProcessLog *self, int32_t pid);
 

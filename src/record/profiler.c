@@ -218,7 +218,6 @@ void (sysprof_profiler_record_async) (SysprofProfiler *self,
                                    .max_size = self->max_size,
                                    .max_duration = self->max_duration,
                                    .record_environment = self->record_environment,
-                                   .acquire_privileges = self->acquire_privileges,
                                },
                                cancellable),
       g_object_unref);

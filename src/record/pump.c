@@ -337,7 +337,7 @@ drop_instrument (Pump *self, guint i, const GError *error)
   SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
 
   sysprof_pump_report (self, SYSPROF_INSTRUMENT_GET_CLASS (instrument)->name, false, "%s",
-                       error != NULL ? error->message : "It did not start and gave no reason.");
+                       error != NULL ? error->message : "It failed and gave no reason.");
   g_ptr_array_index (self->is_left_out, i) = GINT_TO_POINTER (true);
 }
 
@@ -445,9 +445,26 @@ augment_instruments (Pump *self, bool reads_recording)
         continue;
 
       if (!klass->augment (instrument, self, &error))
-        sysprof_pump_report (self, klass->name, false, "%s",
-                             error != NULL ? error->message
-                                           : "It could not add its part and gave no reason.");
+        drop_instrument (self, i, error);
+    }
+}
+
+/* What readers of version 3.46 take for the end. */
+static void
+append_instruments (Pump *self)
+{
+  for (guint i = 0; i < self->instruments->len; i++)
+    {
+      SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
+      SysprofInstrumentClass *klass = SYSPROF_INSTRUMENT_GET_CLASS (instrument);
+      g_autoptr (GError) error = NULL;
+
+      if (klass->append == NULL || is_left_out (self, i) ||
+          sysprof_pump_is_augment_skipped (self))
+        continue;
+
+      if (!klass->append (instrument, self, &error))
+        sysprof_pump_report (self, klass->name, false, "%s", error->message);
     }
 }
 
@@ -513,6 +530,7 @@ finish (Pump *self, bool augments)
       augment_instruments (self, true);
       sysprof_pump_run_invoked (self);
       write_final_accounts (self);
+      append_instruments (self);
     }
 
   if (!sysprof_output_finish (self->output, self->begin, self->end, &error))
@@ -562,7 +580,7 @@ sysprof_pump_new (SysprofCaptureWriter *writer,
   self->program_fd = -1;
   self->epoll_fd = -1;
   self->wake_fd = -1;
-  self->privilege = sysprof_privilege_new (options->acquire_privileges);
+  self->privilege = sysprof_privilege_new ();
   return self;
 }
 

@@ -4,7 +4,7 @@
  * recording runs; nothing in it blocks. *Owned* by the pump thread, but for the functions marked "from any
  * thread".
  *
- *   prepare ─▶ record ─▶ (loop) ─▶ stop ─▶ augment ─▶ finish
+ *   prepare ─▶ record ─▶ (loop) ─▶ stop ─▶ augment ─▶ append ─▶ finish
  *
  * The order within *record*: the time is taken as the begin of the recording, the instruments start, the program
  * is spawned. All ways to end (request, duration, size, end of the program, fatal diagnostic, a full disk) lead to
@@ -120,7 +120,6 @@ typedef struct
   uint64_t max_size;    /* bytes, 0 = no limit */
   int64_t max_duration; /* ns, 0 = no limit */
   bool record_environment;
-  bool acquire_privileges;
 } PumpOptions;
 
 /* Called on any thread. */

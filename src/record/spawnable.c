@@ -29,7 +29,25 @@ struct _SysprofSpawnable
   GSubprocessFlags flags;
 };
 
+enum
+{
+  PROP_0,
+  PROP_ARGV,
+  PROP_CWD,
+  PROP_ENVIRON,
+  PROP_FLAGS,
+  N_PROPS
+};
+
 G_DEFINE_FINAL_TYPE (SysprofSpawnable, sysprof_spawnable, G_TYPE_OBJECT)
+
+static GParamSpec *properties[N_PROPS];
+
+static void
+notify (SysprofSpawnable *self, guint prop_id)
+{
+  g_object_notify_by_pspec (G_OBJECT (self), properties[prop_id]);
+}
 
 static void
 clear_mapping (void *mapping)
@@ -50,9 +68,44 @@ sysprof_spawnable_finalize (GObject *object)
 }
 
 static void
+sysprof_spawnable_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  SysprofSpawnable *self = SYSPROF_SPAWNABLE (object);
+
+  switch (id)
+    {
+    case PROP_ARGV:
+      g_value_set_boxed (value, self->argv->pdata);
+      break;
+    case PROP_CWD:
+      g_value_set_string (value, self->cwd);
+      break;
+    case PROP_ENVIRON:
+      g_value_set_boxed (value, self->environ_);
+      break;
+    case PROP_FLAGS:
+      g_value_set_flags (value, self->flags);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
 sysprof_spawnable_class_init (SysprofSpawnableClass *klass)
 {
-  G_OBJECT_CLASS (klass)->finalize = sysprof_spawnable_finalize;
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+
+  object_class->finalize = sysprof_spawnable_finalize;
+  object_class->get_property = sysprof_spawnable_get_property;
+
+  properties[PROP_ARGV] = g_param_spec_boxed ("argv", NULL, NULL, G_TYPE_STRV, flags);
+  properties[PROP_CWD] = g_param_spec_string ("cwd", NULL, NULL, NULL, flags);
+  properties[PROP_ENVIRON] = g_param_spec_boxed ("environ", NULL, NULL, G_TYPE_STRV, flags);
+  properties[PROP_FLAGS] =
+      g_param_spec_flags ("flags", NULL, NULL, G_TYPE_SUBPROCESS_FLAGS, 0, flags);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
 static void
@@ -79,8 +132,10 @@ sysprof_spawnable_prepend_argv (SysprofSpawnable *self, const char *argv)
 {
   g_return_if_fail (SYSPROF_IS_SPAWNABLE (self));
 
-  if (argv != NULL)
-    g_ptr_array_insert (self->argv, 0, g_strdup (argv));
+  if (argv == NULL)
+    return;
+  g_ptr_array_insert (self->argv, 0, g_strdup (argv));
+  notify (self, PROP_ARGV);
 }
 
 void
@@ -88,8 +143,10 @@ sysprof_spawnable_append_argv (SysprofSpawnable *self, const char *argv)
 {
   g_return_if_fail (SYSPROF_IS_SPAWNABLE (self));
 
-  if (argv != NULL)
-    g_ptr_array_insert (self->argv, (int) self->argv->len - 1, g_strdup (argv));
+  if (argv == NULL)
+    return;
+  g_ptr_array_insert (self->argv, (int) self->argv->len - 1, g_strdup (argv));
+  notify (self, PROP_ARGV);
 }
 
 void
@@ -128,6 +185,7 @@ sysprof_spawnable_set_cwd (SysprofSpawnable *self, const char *cwd)
 
   old = g_steal_pointer (&self->cwd); /* `cwd` may be this very string */
   self->cwd = g_strdup (cwd);
+  notify (self, PROP_CWD);
 }
 
 const char *const *
@@ -147,6 +205,7 @@ sysprof_spawnable_set_environ (SysprofSpawnable *self, const char *const *enviro
 
   old = g_steal_pointer (&self->environ_);
   self->environ_ = g_strdupv ((char **) environ_);
+  notify (self, PROP_ENVIRON);
 }
 
 void
@@ -157,6 +216,7 @@ sysprof_spawnable_setenv (SysprofSpawnable *self, const char *key, const char *v
 
   self->environ_ = value != NULL ? g_environ_setenv (self->environ_, key, value, TRUE)
                                  : g_environ_unsetenv (self->environ_, key);
+  notify (self, PROP_ENVIRON);
 }
 
 const char *
@@ -285,6 +345,7 @@ sysprof_spawnable_set_flags (SysprofSpawnable *self, GSubprocessFlags flags)
   g_return_if_fail (SYSPROF_IS_SPAWNABLE (self));
 
   self->flags = flags;
+  notify (self, PROP_FLAGS);
 }
 
 /* The launcher takes descriptors away from us, so it gets copies. */

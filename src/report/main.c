@@ -282,9 +282,13 @@ main (int argc, char **argv)
   setlocale (LC_ALL, "");
   setlocale (LC_NUMERIC, "C");      /* figures are the same everywhere */
   (void) signal (SIGPIPE, SIG_IGN); /* a reader that has seen enough is no failure */
+  (void) signal (SIGXFSZ, SIG_IGN); /* a limit of size is told as a full disk is */
+  sysprof_unfinished_watch_signals ();
 
   if (!sysprof_report_options_parse (&options, argv, &error))
-    status = complain (error, EXIT_USAGE);
+    status = complain (error, g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED)
+                                  ? EXIT_FAILED
+                                  : EXIT_USAGE);
   else if (options.help || options.version)
     status = print_text (options.help ? options.help : "Sysprof " SYSPROF_VERSION_S "\n");
   else

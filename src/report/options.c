@@ -2,6 +2,8 @@
 
 #include "report/options.h"
 
+#include "util/util.h"
+
 #include <string.h>
 
 /* Words that the documentation fixes and that this version cannot serve: they are told apart from mistyped ones. */
@@ -12,6 +14,10 @@ static const char *const later_views[] = {
 static const char *const later_formats[] = {
   "csv",      "markdown", "firefox",   "pprof",  "speedscope",
   "perfetto", "chrome",   "callgrind", "syscap", NULL,
+};
+
+static const char *const later_weights[] = {
+  "period", "time", "wall", "bytes", "count", NULL,
 };
 
 static const struct
@@ -209,6 +215,20 @@ set_usage (GError **error, const char *format, ...)
   va_end (arguments);
 }
 
+static void set_unbuilt (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* What is asked for is right, and this version does not have it. */
+static void
+set_unbuilt (GError **error, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_propagate_error (
+      error, g_error_new_valist (SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED, format, arguments));
+  va_end (arguments);
+}
+
 static bool
 set_format (ReportOptions *options, const char *name, GError **error)
 {
@@ -219,7 +239,7 @@ set_format (ReportOptions *options, const char *name, GError **error)
         return true;
       }
   if (g_strv_contains (later_formats, name))
-    set_usage (
+    set_unbuilt (
         error,
         "This version cannot write the format '%s' yet; it has text, json, html, svg and folded.",
         name);
@@ -279,7 +299,7 @@ set_view (ReportOptions *options, const char *name, const char *next, GError **e
   if (options->view)
     return true;
   if (g_strv_contains (later_views, name))
-    set_usage (
+    set_unbuilt (
         error,
         "This version does not have the view '%s' yet; sysprof-report --help lists those it has.",
         name);
@@ -365,6 +385,12 @@ check_numbers (const ReportOptions *options, GError **error)
 }
 
 static bool
+is_later_weight (const char *weight)
+{
+  return g_strv_contains (later_weights, weight) || g_str_has_prefix (weight, "period:");
+}
+
+static bool
 check (Given *given, int n, char **words, GError **error)
 {
   ReportOptions *options = given->options;
@@ -373,12 +399,15 @@ check (Given *given, int n, char **words, GError **error)
     return true;
   if (given->later)
     {
-      set_usage (error, "This version does not have %s yet.", given->later);
+      set_unbuilt (error, "This version does not have %s yet.", given->later);
       return false;
     }
   if (given->weight && strcmp (given->weight, "samples") != 0)
     {
-      set_usage (error, "--weight %s: this version sums samples only.", given->weight);
+      if (is_later_weight (given->weight))
+        set_unbuilt (error, "--weight %s: this version sums samples only.", given->weight);
+      else
+        set_usage (error, "--weight %s: there is no such weight; give samples.", given->weight);
       return false;
     }
   if (options->output && strcmp (options->output, "-") == 0)

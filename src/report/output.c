@@ -43,6 +43,7 @@ open_beside (Output *self, const char *path, mode_t permissions, GError **error)
                                path);
       return false;
     }
+  sysprof_unfinished_add (self->unfinished);
   if (fchmod (fd, permissions) < 0)
     {
       sysprof_set_error_errno (error, "Cannot set the permissions of '%s'", path);
@@ -159,6 +160,7 @@ sysprof_output_finish (Output *self, GError **error)
       sysprof_set_error_errno (error, "Cannot write '%s'", self->path);
       return false;
     }
+  sysprof_unfinished_forget (self->unfinished);
   g_clear_pointer (&self->unfinished, g_free);
   return true;
 }
@@ -167,7 +169,10 @@ void
 sysprof_output_clear (Output *self)
 {
   if (self->unfinished)
-    (void) g_unlink (self->unfinished); /* we fail already, with a better reason */
+    {
+      (void) g_unlink (self->unfinished); /* we fail already, with a better reason */
+      sysprof_unfinished_forget (self->unfinished);
+    }
   g_clear_object (&self->stream);
   g_clear_pointer (&self->path, g_free);
   g_clear_pointer (&self->unfinished, g_free);

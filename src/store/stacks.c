@@ -369,16 +369,18 @@ intern_stack (Fold *self,
               ProcessId process)
 {
   uint32_t version = sysprof_mappings_version (&self->mappings, process);
-  Known *known = &self->known[sysprof_mix (digest->low, process) % KNOWN_SLOTS];
+  Known *known = &self->known[(sysprof_mix (digest->low, process) % KNOWN_SLOTS) & ~1u];
   Frame frame;
 
   if (digest->low == 0)
     return process;
 
-  if (known->digest.low == digest->low && known->digest.high == digest->high &&
-      known->process == process && known->version == version)
-    return known->stack;
+  for (unsigned i = 0; i < 2; i++)
+    if (known[i].digest.low == digest->low && known[i].digest.high == digest->high &&
+        known[i].process == process && known[i].version == version)
+      return known[i].stack;
 
+  known[1] = known[0];
   frame = sysprof_store_frame (self->store, number);
   *known =
       (Known){ *digest, process, version, fold_stack (self, &frame, layout, process, version) };

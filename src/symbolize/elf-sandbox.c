@@ -10,6 +10,8 @@
 
 #include "symbolize/elf-sandbox.h"
 
+#include "util/util.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,10 +73,9 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int fd)
 
   reply.n_answers = (uint32_t) answers.n;
   reply.text_size = answers.text_size;
-  is_sent =
-      sysprof_confined_child_write (socket, &reply, sizeof reply) &&
-      sysprof_confined_child_write (socket, answers.row, answers.n * sizeof *answers.row) &&
-      sysprof_confined_child_write (socket, answers.text, answers.text_size);
+  is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
+            sysprof_write_all (socket, answers.row, answers.n * sizeof *answers.row) &&
+            sysprof_write_all (socket, answers.text, answers.text_size);
 
   sysprof_elf_answers_clear (&answers);
   free (offsets);

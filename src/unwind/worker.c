@@ -8,6 +8,8 @@
 
 #include "unwind/unwind.h"
 
+#include "util/util.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -51,8 +53,8 @@ serve (int socket)
       reply.size = table.size;
       if (fd >= 0)
         (void) close (fd); /* it was only read */
-      is_sent = sysprof_confined_child_write (socket, &reply, sizeof reply) &&
-                sysprof_confined_child_write (socket, table.bytes, table.size);
+      is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
+                sysprof_write_all (socket, table.bytes, table.size);
       sysprof_unwind_table_clear (&table);
       if (!is_sent)
         return;

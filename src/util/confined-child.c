@@ -37,25 +37,6 @@ sysprof_confined_child_read (int socket, void *into, size_t size)
 }
 
 bool
-sysprof_confined_child_write (int socket, const void *bytes, size_t size)
-{
-  const uint8_t *at = bytes;
-
-  while (size > 0)
-    {
-      ssize_t n = write (socket, at, size);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        return false;
-      at += n;
-      size -= (size_t) n;
-    }
-  return true;
-}
-
-bool
 sysprof_confined_child_read_request (int socket, void *request, size_t size, int *fd)
 {
   union

@@ -46,7 +46,6 @@ bool sysprof_confined_child_receive (const ConfinedChild *self,
                                      void *into,
                                      size_t size);
 
-/* The child's. `fd` is taken over; -1 = none came. */
+/* The child's, who writes with sysprof_write_all(). `fd` is taken over; -1 = none came. */
 bool sysprof_confined_child_read_request (int socket, void *request, size_t size, int *fd);
 bool sysprof_confined_child_read (int socket, void *into, size_t size);
-bool sysprof_confined_child_write (int socket, const void *bytes, size_t size);

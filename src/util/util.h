@@ -13,8 +13,10 @@
  *   parallel.h  fork and join over ranges
  *   size.h      sizes as people read them
  *   temporary.h files that nobody else sees
+ *   unfinished.h files that no signal leaves behind
+ *   write-all.h write() that goes on where the kernel took a part
  *
- * Nothing here keeps global state or starts threads that outlive a call. */
+ * But for unfinished.h nothing here keeps global state; nothing starts threads that outlive a call. */
 
 #pragma once
 
@@ -28,4 +30,6 @@
 #include "util/size.h"
 #include "util/temporary.h"
 #include "util/text.h"
+#include "util/unfinished.h"
 #include "util/usage.h"
+#include "util/write-all.h"

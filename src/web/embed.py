@@ -17,7 +17,7 @@ HOLES = re.compile(r'@@(TITLE|DATA)@@')
 
 
 def strip_licence(text):
-    return re.sub(r'\A(//|/\*) SPDX[^\n]*\n+', '', text)
+    return re.sub(r'\A(//|/\*|<!--) SPDX[^\n]*\n+', '', text)
 
 
 def c_bytes(text):
@@ -27,7 +27,7 @@ def c_bytes(text):
 
 
 def page_parts(folder, name, files):
-    page = (folder / f'{name}.html').read_text()
+    page = strip_licence((folder / f'{name}.html').read_text())
     for key, names in files.items():
         text = '\n'.join(strip_licence((folder / name).read_text()).rstrip() for name in names)
         if '</script' in text.lower() or '</style' in text.lower() or '@@' in text:

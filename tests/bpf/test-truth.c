@@ -282,7 +282,7 @@ test_stacks_are_the_programs_own (const void *data)
   g_autoptr (GSubprocess) process = NULL;
   g_autoptr (GError) error = NULL;
   g_autofree Comparison *self = g_new0 (Comparison, 1);
-  Privilege *privilege = sysprof_privilege_new (false);
+  Privilege *privilege = sysprof_privilege_new ();
   Unwinder *unwinder = sysprof_unwinder_new (privilege, 0, &error);
   PerfSession *session;
   UnwinderStatus status;

@@ -7,11 +7,11 @@ usage: test-bundle.py SYSPROF-CLI PRINT-SYMBOLS PROGRAM [PEER-NAMES]
 
 import os
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
 
+from decoder import decode
 from empty_root import EmptyRoot, can_change_root
 
 CLI, PRINT_SYMBOLS, PROGRAM = sys.argv[1:4]
@@ -25,14 +25,6 @@ def run(*command, text=None):
     return done.stdout
 
 
-def frames(data):
-    at = 256
-    while at < len(data):
-        size, _, pid, _, kind = struct.unpack_from("<HhiqB", data, at)
-        yield kind, pid, data[at : at + size]
-        at += size
-
-
 def names(text):
     """{(pid, address): (kind, name, binary, entry)} of what print-symbols printed."""
     rows = [line.split("\t") for line in text.splitlines()]
@@ -44,22 +36,21 @@ def check(condition, what):
         sys.exit(f"failed: {what}")
 
 
-def check_file(data):
-    files = {}
+def check_file(capture):
+    lasts = {}
     before = None
-    for kind, _, frame in frames(data):
-        check(len(frame) <= 16384, "no frame is longer than 16384 bytes")
-        if kind == 13:
-            name = frame[28:284].split(b"\0")[0].decode()
-            if name == "__symbols__" and name not in files:
+    for frame in capture.frames:
+        check(frame["len"] <= 16384, "no frame is longer than 16384 bytes")
+        if frame["type"] == "file":
+            if frame["path"] == "__symbols__" and frame["path"] not in lasts:
                 # In a row of file frames the peer looks at every other one only.
-                check(before != 13, "no file frame stands in front of the table")
-            files.setdefault(name, []).append(frame[24] & 1)
-        before = kind
-    check("__symbols__" in files, "the table is there, plain")
+                check(before != "file", "no file frame stands in front of the table")
+            lasts.setdefault(frame["path"], []).append(frame["is_last"])
+        before = frame["type"]
+    check("__symbols__" in lasts, "the table is there, plain")
     for name in ("__symbols__", "__unnamed__.gz", "/proc/kallsyms.gz"):
-        lasts = files.get(name, [1])
-        check(lasts == [0] * (len(lasts) - 1) + [1], f"the chunks of {name} end once")
+        ends = lasts.get(name, [True])
+        check(ends == [False] * (len(ends) - 1) + [True], f"the chunks of {name} end once")
 
 
 def away(path):
@@ -87,15 +78,13 @@ def check_names(path):
     return bundled
 
 
-def check_peer(path, data, bundled):
+def check_peer(path, capture, bundled):
     """Every (pid, address) of a stack: the peer's name is ours; it knows nothing of what we left without a name."""
     asked = {}
-    for kind, pid, frame in frames(data):
-        if kind != 2:
-            continue
-        context = "user"
-        for address in struct.unpack_from(f"<{struct.unpack_from('<H', frame, 24)[0]}Q", frame, 32):
-            if address >= 1 << 64 - 1 and address > (1 << 64) - 4096:
+    for frame in capture.of("sample"):
+        pid, context = frame["pid"], "user"
+        for address in frame["addrs"]:
+            if address > (1 << 64) - 4096:
                 context = "kernel" if address == (1 << 64) - 128 else "user"
                 continue
             key = (str(pid) if context == "user" else "0", f"{address:x}")
@@ -120,11 +109,12 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, "a.syscap")
         run(CLI, "-f", path, "--", PROGRAM)
-        data = pathlib.Path(path).read_bytes()
-        check_file(data)
+        capture = decode(pathlib.Path(path).read_bytes())
+        check(capture.rest == 0, "nothing is behind the last frame")
+        check_file(capture)
         bundled = check_names(path)
         if PEER_NAMES:
-            check_peer(path, data, bundled)
+            check_peer(path, capture, bundled)
 
 
 main()

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-import syscap
+import decoder
 
 STACK = [0xffffffffffffff80, 0xffffffff81000010, 0xfffffffffffffe00, 0x401000, 0xe000000000000001]
 
@@ -50,9 +50,9 @@ def hexed(value):
 
 
 def as_dumped(frame):
-    """What dump-capture prints for a frame of syscap.py."""
+    """What dump-capture prints for a frame of decoder.py."""
     out = {k: v for k, v in frame.items() if k not in ('at', 'len', 'description')}
-    out['type'] = syscap.NUMBERS[frame['type']]
+    out['type'] = decoder.NUMBERS[frame['type']]
     if frame['type'] == 'jitmap':
         out['names'] = [{'address': a, 'name': hexed(n)} for a, n in frame['names']]
     elif frame['type'] == 'ctrdef':

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import time
 
-import syscap
+import decoder
 
 PAGE = mmap.PAGESIZE
 REQUEST = b'CreatRing\0'
@@ -36,7 +36,7 @@ class Ring:
                 assert length == 24
                 self.ended = True
             else:
-                self.frames.append(syscap.decode_frame(body[:length], '<'))
+                self.frames.append(decoder.decode_frame(body[:length], '<'))
             head = (head + length) % self.size
         struct.pack_into('=I', self.memory, 0, head)
 

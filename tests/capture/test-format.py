@@ -13,8 +13,9 @@ import sys
 import tempfile
 import unittest
 
+import captures
+import decoder
 import frames
-import syscap
 
 DUMP, WRITE, JOIN = sys.argv[1:4]
 del sys.argv[1:4]
@@ -34,7 +35,7 @@ class Case(unittest.TestCase):
         return path
 
     def capture(self, name, content, **header):
-        return self.file(name, syscap.encode(content, **header))
+        return self.file(name, captures.encode(content, **header))
 
     def dump(self, path):
         return frames.dump(DUMP, path)
@@ -62,8 +63,8 @@ class Reader(Case):
 
     def test_rubbish_in_padding_is_ignored(self):
         content = [f for f in frames.of_every_type() if f['type'] in ('sample', 'mark', 'process', 'log', 'exit')]
-        raw = bytearray(syscap.encode(content))
-        for frame in syscap.decode(bytes(raw)).frames:
+        raw = bytearray(captures.encode(content))
+        for frame in decoder.decode(bytes(raw)).frames:
             raw[frame['at'] + 17:frame['at'] + 24] = b'rubbish'
             if frame['type'] == 'sample':
                 raw[frame['at'] + 26:frame['at'] + 28] = b'xx'
@@ -72,10 +73,10 @@ class Reader(Case):
     def test_rubbish_that_looks_like_a_build_id_is_none(self):
         content = [{'type': 'map', 'cpu': 0, 'pid': 1, 'time': 1, 'start': 1, 'end': 2, 'offset': 3, 'inode': 4,
                     'path': '1234', 'build_id': ''}]
-        raw = bytearray(syscap.encode(content))
+        raw = bytearray(captures.encode(content))
         at = len(raw) - 3
         raw[at:at + 2] = b'@\xfe'
-        self.assertEqual(syscap.decode(bytes(raw)).frames[0]['build_id'], '')
+        self.assertEqual(decoder.decode(bytes(raw)).frames[0]['build_id'], '')
         out = os.path.join(self.folder, 'out')
         subprocess.run([JOIN, 'cat', out, self.file('in', bytes(raw))], check=True)
         with open(out, 'rb') as f:
@@ -102,8 +103,8 @@ class Reader(Case):
         for big in (False, True):
             order = '>' if big else '<'
             for name, at, fmt, value in faults:
-                raw = bytearray(syscap.encode(content, big_endian=big))
-                bad = next(f for f in syscap.decode(bytes(raw)).frames if f['type'] == name)
+                raw = bytearray(captures.encode(content, big_endian=big))
+                bad = next(f for f in decoder.decode(bytes(raw)).frames if f['type'] == name)
                 struct.pack_into(order + fmt, raw, bad['at'] + at, value)
                 index = [f['type'] for f in content].index(name)
                 self.assert_frames(self.file('in', bytes(raw)), content[:index] + content[index + 1:])
@@ -115,7 +116,7 @@ class Reader(Case):
         end = {'type': 'exit', 'cpu': 1, 'pid': 2, 'time': 3}
         for name, size in least.items():
             for length, n_expected in ((size - 8, 1), (size, 2)):
-                short = {'type': 'unknown', 'number': syscap.NUMBERS[name], 'cpu': 0, 'pid': 0, 'time': 0,
+                short = {'type': 'unknown', 'number': decoder.NUMBERS[name], 'cpu': 0, 'pid': 0, 'time': 0,
                          'payload': bytes(length - 24)}
                 dumped = self.dump(self.capture('in', [short, end]))[1]
                 self.assertEqual(len(dumped), n_expected, (name, length))
@@ -123,8 +124,8 @@ class Reader(Case):
 
     def test_texts_without_nul_end_with_their_field(self):
         content = [f for f in frames.of_every_type() if f['type'] in ('mark', 'metadata', 'log', 'process', 'overlay')]
-        raw = bytearray(syscap.encode(content))
-        for frame in syscap.decode(bytes(raw)).frames:
+        raw = bytearray(captures.encode(content))
+        for frame in decoder.decode(bytes(raw)).frames:
             fixed = {'mark': 32, 'metadata': 24, 'log': 32, 'process': 24, 'overlay': 32}[frame['type']]
             raw[frame['at'] + fixed:frame['at'] + frame['len']] = b'x' * (frame['len'] - fixed)
         dumped = self.dump(self.file('in', bytes(raw)))[1]
@@ -132,15 +133,15 @@ class Reader(Case):
         self.assertEqual(len(bytes.fromhex(next(f for f in dumped if f['type'] == 10)['group'])), 23)
 
     def test_cut_anywhere(self):
-        whole = syscap.encode(frames.of_every_type())
+        whole = captures.encode(frames.of_every_type())
         expected = self.dump(self.file('in', whole))[1]
-        ends = [f['at'] + f['len'] for f in syscap.decode(whole).frames]
+        ends = [f['at'] + f['len'] for f in decoder.decode(whole).frames]
         for size in sorted(random.Random(1).sample(range(256, len(whole)), 100)):
             dumped = self.dump(self.file('in', whole[:size]))[1]
             self.assertEqual(dumped, expected[:sum(end <= size for end in ends)], size)
 
     def test_what_is_no_capture(self):
-        for data in (b'', b'x', bytes(300), syscap.MAGIC + bytes(251), syscap.encode([])[:255]):
+        for data in (b'', b'x', bytes(300), decoder.MAGIC + bytes(251), captures.encode([])[:255]):
             result = subprocess.run([DUMP, self.file('in', data)], capture_output=True, text=True)
             self.assertEqual((result.returncode, result.stdout), (1, ''))
             self.assertIn('Bad message', result.stderr)
@@ -152,10 +153,10 @@ class Writer(Case):
         subprocess.run([WRITE, path], check=True)
         with open(path, 'rb') as f:
             raw = f.read()
-        capture = syscap.decode(raw)
+        capture = decoder.decode(raw)
         self.assertEqual(capture.rest, 0)
         self.assertEqual(len(capture.frames), 4 + 3 + 2 * 29 + 2 + 5 * 11 + 2)
-        self.assertEqual(raw, syscap.encode(capture.frames, time=capture.time, end_time=capture.end_time,
+        self.assertEqual(raw, captures.encode(capture.frames, time=capture.time, end_time=capture.end_time,
                                             capture_time=capture.capture_time))
         self.assert_frames(path, capture.frames)
 
@@ -165,7 +166,7 @@ class Join(Case):
         out = os.path.join(self.folder, 'out')
         subprocess.run([JOIN, how, out, *inputs], check=True)
         with open(out, 'rb') as f:
-            return syscap.decode(f.read())
+            return decoder.decode(f.read())
 
     @staticmethod
     def plain(content):
@@ -202,7 +203,7 @@ class Join(Case):
 
     def test_empty_slots_of_values_are_closed(self):
         define, values = self.counters('A', 10)
-        raw = bytearray(syscap.encode([define, values]))
+        raw = bytearray(captures.encode([define, values]))
         at = len(raw) - 96
         raw[at:at + 8] = struct.pack('<II', 0, 2)
         raw[at + 32:at + 48] = struct.pack('<QQ', 5, 6)
@@ -287,41 +288,41 @@ class Join(Case):
                 for i, p in enumerate(pieces)]
 
     def test_symbol_tables_become_one(self):
-        a = [(1, 0x1000, 0x2000, 'alpha', 'libc'), (1, 0x3000, 0x4000, 'beta', ''), (7, 0x10, 0x20, 'seven', '')]
-        b = [(1, 0x1800, 0x2800, 'late', ''), (1, 0x2f00, 0x4100, 'around', ''), (2, 0x1000, 0x2000, 'gamma', 'libc'),
-             (1, 0x1100, 0x1200, 'inside', '')]
-        old = [(3, 0x5000, 0x5000, 'point', 'Kernel'), (3, 0x6000, 0x6fff, 'range', '')]
-        many = [(9, 16 * i, 16 * i + 16, f'function number {i}', 'tag') for i in range(3000)]
+        a = [(0x1000, 0x2000, 1, 'alpha', 'libc'), (0x3000, 0x4000, 1, 'beta', ''), (0x10, 0x20, 7, 'seven', '')]
+        b = [(0x1800, 0x2800, 1, 'late', ''), (0x2f00, 0x4100, 1, 'around', ''), (0x1000, 0x2000, 2, 'gamma', 'libc'),
+             (0x1100, 0x1200, 1, 'inside', '')]
+        old = [(0x5000, 0x5000, 3, 'point', 'Kernel'), (0x6000, 0x6fff, 3, 'range', '')]
+        many = [(16 * i, 16 * i + 16, 9, f'function number {i}', 'tag') for i in range(3000)]
         inputs = [
-            self.capture('a', self.chunks('__symbols__', syscap.build_symbol_table(a))),
-            self.capture('b', self.chunks('__symbols__', syscap.build_symbol_table(b, '>')), big_endian=True),
-            self.capture('c', self.chunks('__symbols__', syscap.build_symbol_table(old, inclusive=True))),
-            self.capture('d', self.chunks('__symbols__.gz', gzip.compress(syscap.build_symbol_table(many)))),
+            self.capture('a', self.chunks('__symbols__', captures.symbol_table(a))),
+            self.capture('b', self.chunks('__symbols__', captures.symbol_table(sorted(b, key=lambda entry: (entry[2], entry[0])), '>')), big_endian=True),
+            self.capture('c', self.chunks('__symbols__', captures.symbol_table(old, inclusive=True))),
+            self.capture('d', self.chunks('__symbols__.gz', gzip.compress(captures.symbol_table(many)))),
             self.capture('e', []),
         ]
         joined = self.join('join', *inputs)
         self.assertTrue(all(f['len'] <= 16384 for f in joined.frames))
-        table = syscap.read_symbol_table(syscap.read_embedded(joined, '__symbols__'))
-        self.assertIsNone(syscap.read_embedded(joined, '__symbols__.gz'))
+        table = decoder.read_symbol_table(joined.files()['__symbols__'])
+        self.assertNotIn('__symbols__.gz', joined.files())
         self.assertEqual(table, [
-            (1, 0x1000, 0x2000, 'alpha', 'libc'), (1, 0x2000, 0x2800, 'late', ''), (1, 0x2f00, 0x3000, 'around', ''),
-            (1, 0x3000, 0x4000, 'beta', ''), (2, 0x1000, 0x2000, 'gamma', 'libc'), (3, 0x5000, 0x5001, 'point', 'Kernel'),
-            (3, 0x6000, 0x7000, 'range', ''), (7, 0x10, 0x20, 'seven', ''), *many])
+            (0x1000, 0x2000, 1, 'alpha', 'libc'), (0x2000, 0x2800, 1, 'late', ''), (0x2f00, 0x3000, 1, 'around', ''),
+            (0x3000, 0x4000, 1, 'beta', ''), (0x1000, 0x2000, 2, 'gamma', 'libc'), (0x5000, 0x5001, 3, 'point', 'Kernel'),
+            (0x6000, 0x7000, 3, 'range', ''), (0x10, 0x20, 7, 'seven', ''), *many])
 
     def test_damaged_symbol_tables_do_no_harm(self):
-        good = [(1, 0x1000, 0x2000, 'alpha', '')]
-        table = syscap.build_symbol_table(good)
+        good = [(0x1000, 0x2000, 1, 'alpha', '')]
+        table = captures.symbol_table(good)
         rng = random.Random(2)
         inputs = [self.capture('good', self.chunks('__symbols__', table))]
         for i in range(12):
-            bad = bytearray(syscap.build_symbol_table([(1, 0x10 * k, 0x10 * k + 8, f'n{k}', '') for k in range(20)]))
+            bad = bytearray(captures.symbol_table([(0x10 * k, 0x10 * k + 8, 1, f'n{k}', '') for k in range(20)]))
             for _ in range(30):
                 bad[rng.randrange(len(bad))] = rng.randrange(256)
             inputs.append(self.capture(f'bad{i}', self.chunks('__symbols__', bytes(bad)[:rng.randrange(len(bad))])
                                        if i % 2 else self.chunks('__symbols__.gz', bytes(bad))))
-        joined = syscap.read_symbol_table(syscap.read_embedded(self.join('join', *inputs), '__symbols__'))
-        self.assertIn((1, 0x1000, 0x2000, 'alpha', ''), joined)
-        for (pid, _, end, _, _), (next_pid, begin, _, _, _) in zip(joined, joined[1:]):
+        joined = decoder.read_symbol_table(self.join('join', *inputs).files()['__symbols__'])
+        self.assertIn((0x1000, 0x2000, 1, 'alpha', ''), joined)
+        for (_, end, pid, _, _), (begin, _, next_pid, _, _) in zip(joined, joined[1:]):
             self.assertTrue(pid < next_pid or end <= begin)
 
 

@@ -6,66 +6,32 @@ caches, this has lists that are searched from the front.
 """
 
 import hashlib
-import struct
 import sys
+
+import decoder
 
 MARKERS = {-32: 4, -128: 2, -2048: 5, -2176: 6, -2560: 7}  # context → AddressKind; others are user
 USER, KERNEL, JIT, UNMAPPED = 1, 2, 3, 8
 PROCESSLESS = {2, 3, 4, 6}
-LEAST = {1: 24, 2: 32, 3: 57, 4: 25, 5: 28, 6: 24, 7: 28, 8: 32, 9: 32, 10: 97, 11: 65, 12: 65, 13: 284, 14: 48,
-         15: 34, 16: 32, 17: 28}
-COUNTS = {2: (24, 8, 32), 8: (24, 128, 32), 9: (24, 96, 32), 13: (26, 1, 284), 14: (44, 8, 48), 16: (24, 8, 32),
-          17: (26, 1, 28)}
 DATA = {2, 3, 4, 5, 6, 9, 10, 12, 14, 16, 17}
 ABOUT_PROCESS = {2, 3, 4, 6, 10, 12, 14, 15, 16}
 STACKED = {2, 14, 16}
 
 
 class Frame:
-    def __init__(self, order, data, offset):
-        self.order, self.offset = order, offset
-        self.data = data
-        self.pid, self.time = self.get("i", 4), self.get("q", 8)
-        self.cpu = self.get("h", 2)
-        self.type = data[16]
-        if self.type == 1 and len(data) == 32 and self.get("I", 20) in (0x53504958, 0x58495053):
-            self.type = 18
-        elif not 1 <= self.type <= 17 or not self.is_sound():
-            self.unsound = 1 <= self.type <= 17
-            self.type = 0
+    """What the decoder found, its types as numbers: 0 if unknown or damaged, 18 for the index. Texts are bytes again."""
 
-    unsound = False
+    def __init__(self, found):
+        self.found, self.offset = found, found["at"]
+        self.pid, self.time, self.cpu = found["pid"], found["time"], found["cpu"]
+        self.type = 18 if found["type"] == "frame-index" else decoder.NUMBERS.get(found["type"], 0)
 
-    def get(self, form, at):
-        return struct.unpack_from(self.order + form, self.data, at)[0]
+    def __getitem__(self, member):
+        return as_bytes(self.found[member])
 
-    def text(self, at, size=65536):
-        return bytes(self.data[at:at + size]).split(b"\0")[0]
 
-    def is_sound(self):
-        size = len(self.data)
-        if size < LEAST[self.type]:
-            return False
-        if self.type in COUNTS:
-            at, item, begin = COUNTS[self.type]
-            return begin + self.get("H", at) * item <= size
-        if self.type == 7:
-            at = 28
-            for _ in range(self.get("I", 24)):
-                end = self.data.find(b"\0", at + 8)
-                if end < 0:
-                    return False
-                at = end + 1
-        if self.type == 15:
-            return 34 + self.get("H", 28) + self.get("H", 30) <= size
-        return True
-
-    def addresses(self):
-        at, count = (48, 44) if self.type == 14 else (32, 24)
-        return struct.unpack_from(f"{self.order}{self.get('H', count)}Q", self.data, at)
-
-    def tid(self):
-        return self.get("i", 40 if self.type == 14 else 28)
+def as_bytes(value):
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
 
 
 def quote(text):
@@ -85,15 +51,8 @@ class Process:
 class Mapping:
     def __init__(self, frame, process):
         self.process, self.time = process, frame.time
-        self.start, self.end = frame.get("Q", 24), frame.get("Q", 32)
-        self.offset, self.inode = frame.get("Q", 40), frame.get("Q", 48)
-        self.path, self.build_id, self.same = frame.text(56), b"", None
-        behind = 56 + len(self.path) + 1
-        rest = bytes(frame.data[behind:])
-        if rest[:1] == b"@" and b"\0" in rest:
-            digits = rest[1:].split(b"\0")[0]
-            if 2 <= len(digits) <= 128 and len(digits) % 2 == 0 and all(c in b"0123456789abcdefABCDEF" for c in digits):
-                self.build_id = digits.lower()
+        self.start, self.end, self.offset, self.inode = (frame[member] for member in ("start", "end", "offset", "inode"))
+        self.path, self.build_id, self.same = frame["path"], frame["build_id"].lower(), None
 
 
 def either(left, right):
@@ -113,9 +72,9 @@ def cut(regions, start, end):
 
 class Reference:
     def __init__(self, data):
-        self.data, self.out = data, []
-        self.swapped = not data[5] & 1
-        self.order = ">" if self.swapped else "<"
+        self.capture, self.out = decoder.decode(data, keep_damaged=True), []
+        self.swapped = self.capture.big_endian
+        self.size = len(data)
         self.scan()
         self.find_processes()
         self.spans()
@@ -125,30 +84,22 @@ class Reference:
         self.out.append(" ".join(str(word) for word in words))
 
     def scan(self):
-        at, self.damaged_at, self.damage, found = 256, 0, False, []
-        while at < len(self.data):
-            left = len(self.data) - at
-            size = struct.unpack_from(self.order + "H", self.data, at)[0] if left >= 24 else 0
-            if size < 24 or size % 8 or size > left:
-                self.damaged_at, self.damage = at, True
-                break
-            found.append(Frame(self.order, self.data[at:at + size], at))
-            self.damage |= found[-1].unsound
-            at += size
-        self.frames = sorted(found, key=lambda frame: frame.time)
+        self.damaged_at = self.size - self.capture.rest if self.capture.rest else 0
+        self.damage = self.capture.rest > 0 or bool(self.capture.of("damaged"))
+        self.frames = sorted(map(Frame, self.capture.frames), key=lambda frame: frame.time)
         marks = {}
         for frame in self.frames:
             if frame.type == 10:
                 marks.setdefault(frame.time, []).append(frame)
         for same in marks.values():
-            same.sort(key=lambda frame: -frame.get("q", 24))
+            same.sort(key=lambda frame: -frame["duration"])
         self.frames = [marks[frame.time].pop(0) if frame.type == 10 else frame for frame in self.frames]
 
-        begin, end = struct.unpack_from(self.order + "qq", self.data, 72)
+        begin, end = self.capture.time, self.capture.end_time
         data = [frame for frame in self.frames if frame.type in DATA]
         if data and (begin <= 0 or sum(frame.time < begin for frame in data) > len(data) // 2):
             begin = data[0].time
-        ends = [frame.time + (max(frame.get("q", 24), 0) if frame.type == 10 else 0) for frame in data]
+        ends = [frame.time + (max(frame["duration"], 0) if frame.type == 10 else 0) for frame in data]
         ends = [end_ if end_ < 2**63 else frame.time for end_, frame in zip(ends, data)]
         self.begin, self.end = begin, max(ends) if ends and max(ends) > begin else max(begin, end)
 
@@ -165,11 +116,11 @@ class Reference:
         for frame in self.frames:
             if frame.type in ABOUT_PROCESS and (frame.pid >= 0 or frame.type in STACKED):
                 process = self.process(frame.pid)
-                if frame.type in STACKED and frame.tid() >= 0 and frame.tid() != frame.pid:
-                    process.threads.add(frame.tid())
-                    self.by_tid[frame.tid()] = process
+                if frame.type in STACKED and frame["tid"] >= 0 and frame["tid"] != frame.pid:
+                    process.threads.add(frame["tid"])
+                    self.by_tid[frame["tid"]] = process
         for frame in self.of_type(5):
-            child_id = frame.get("i", 24)
+            child_id = frame["child_pid"]
             parent = self.processes.get(frame.pid) or self.by_tid.get(frame.pid)
             child = self.processes.get(child_id)
             frame.child = None
@@ -210,7 +161,7 @@ class Reference:
                 process.start = self.clamp(frame.time, self.begin)
             process.described = True
             if frame.type == 4:
-                self.name(process, frame.text(24), frame.cpu)
+                self.name(process, frame["command_line"], frame.cpu)
                 process.named = True
                 process.by_kernel = process.by_kernel or frame.cpu >= 0
         for process in self.processes.values():
@@ -274,13 +225,13 @@ class Reference:
                     frame.child.regions, frame.child.gone = list(frame.parent.regions), False
             elif frame.type == 6 and frame.pid in self.processes:
                 self.processes[frame.pid].gone = True
-            elif frame.type in self.events and (frame.type == 2 or frame.get("q", 32) > 0):
+            elif frame.type in self.events and (frame.type == 2 or frame["size"] > 0):
                 self.events[frame.type].append((frame, self.stack(frame, seen)))
 
     def stack(self, frame, now):
         process, chain, context = self.processes[frame.pid], [], USER
         is_return = frame.type == 14
-        for address in frame.addresses():
+        for address in frame["addrs"]:
             if address >= 2**64 - 4095:
                 context, is_return = MARKERS.get(address - 2**64, USER), False
                 continue
@@ -335,12 +286,9 @@ class Reference:
         for order, frame in enumerate(self.frames):
             if frame.type != 8:
                 continue
-            for i in range(frame.get("H", 24)):
-                at = 32 + i * 128
-                word = bytes(frame.data[at + 116:at + 120])
-                row = dict(pid=frame.pid, id=int.from_bytes(word[:3], "big" if self.swapped else "little"),
-                           category=frame.text(at, 32), name=frame.text(at + 32, 32),
-                           description=frame.text(at + 64, 52), double=word[3] == 1)
+            for counter in frame["counters"]:
+                row = dict(pid=frame.pid, id=counter["id"], category=as_bytes(counter["category"]), name=as_bytes(counter["name"]),
+                           description=as_bytes(counter["description"]), double=counter["kind"] == 1)
                 if row["id"] == 0:
                     continue
                 before = [old for _, old in definitions if (old["pid"], old["id"]) == (row["pid"], row["id"])]
@@ -352,16 +300,13 @@ class Reference:
         for order, frame in enumerate(self.frames):
             if frame.type != 9:
                 continue
-            for group in range(frame.get("H", 24)):
-                for slot in range(8):
-                    at = 32 + group * 96
-                    number = frame.get("I", at + slot * 4)
-                    mine = [d for d in definitions if d[1]["pid"] == frame.pid and d[1]["id"] == number]
-                    past = [row for when, row in mine if when < order]
-                    any_pid = [row for _, row in definitions if row["id"] == number]
-                    row = past[-1] if past else mine[0][1] if mine else any_pid[0] if any_pid else None
-                    if number and row:
-                        row["values"].append((frame.time, frame.get("Q", at + 32 + slot * 8)))
+            for number, value in frame["values"]:
+                mine = [d for d in definitions if d[1]["pid"] == frame.pid and d[1]["id"] == number]
+                past = [row for when, row in mine if when < order]
+                any_pid = [row for _, row in definitions if row["id"] == number]
+                row = past[-1] if past else mine[0][1] if mine else any_pid[0] if any_pid else None
+                if row:
+                    row["values"].append((frame.time, value))
         return rows
 
     def lost(self, counters):
@@ -371,8 +316,8 @@ class Reference:
                 last = row["values"][-1][1]
                 by_counter += last if last < 2**63 else 0
         for frame in self.of_type(12):
-            words = frame.text(64).split(b" ")
-            if frame.text(32, 32) == b"Sampler" and words[0] == b"Lost" and len(words) > 1 and words[1].isdigit():
+            words = frame["message"].split(b" ")
+            if frame["domain"] == b"Sampler" and words[0] == b"Lost" and len(words) > 1 and words[1].isdigit():
                 by_log += int(words[1])
         return max(by_counter, by_log)
 
@@ -399,8 +344,8 @@ class Reference:
                           quote(mapping.build_id))
         for kind, name in (2, "sample"), (14, "allocation"):
             for frame, chain in self.events[kind]:
-                weight = ["weight", frame.get("q", 32)] if kind == 14 else []
-                self.emit(name, frame.time, frame.pid, frame.tid(), frame.cpu, *weight, "depth", len(chain),
+                weight = ["weight", frame["size"]] if kind == 14 else []
+                self.emit(name, frame.time, frame.pid, frame["tid"], frame.cpu, *weight, "depth", len(chain),
                           *[self.show(self.rows[row]) for row in chain], "in", frame.pid)
         self.emit("stacks", len(self.stacks), "addresses", len(self.rows))
         for row in self.rows:
@@ -410,10 +355,10 @@ class Reference:
             self.emit("counter", row["pid"], row["id"], int(row["double"]), quote(row["category"]), quote(row["name"]),
                       quote(row["description"]), *[f"{time}={value:x}" for time, value in row["values"]])
         for frame in self.of_type(10):
-            self.emit("mark", frame.time, frame.get("q", 24), frame.pid, frame.cpu, quote(frame.text(32, 24)),
-                      quote(frame.text(56, 40)), quote(frame.text(96)))
+            self.emit("mark", frame.time, frame["duration"], frame.pid, frame.cpu, quote(frame["group"]),
+                      quote(frame["name"]), quote(frame["message"]))
         for frame in self.of_type(11):
-            self.emit("metadata", frame.time, frame.pid, quote(frame.text(24, 40)), quote(frame.text(64)))
+            self.emit("metadata", frame.time, frame.pid, quote(frame["id"]), quote(frame["value"]))
         self.jit_names()
         self.files()
         return "\n".join(self.out) + "\n"
@@ -421,23 +366,18 @@ class Reference:
     def jit_names(self):
         names = {}
         for frame in self.of_type(7):
-            at = 28
-            for _ in range(frame.get("I", 24)):
-                name = frame.text(at + 8)
-                names.setdefault(frame.get("Q", at), name)
-                at += 8 + len(name) + 1
+            for address, name in frame["names"]:
+                names.setdefault(address, as_bytes(name))
         for address in sorted(names):
             self.emit("jit", f"{address:x}", quote(names[address]))
 
     def files(self):
-        files, whole = {}, {}
+        files = {}
         for frame in self.of_type(13):
-            name = frame.text(28, 256)
+            name = frame["path"]
             pid, data, done = files.get(name, (frame.pid, b"", False))
             if not done:
-                bit = 0x80 if self.swapped else 1
-                size = frame.get("H", 26)
-                files[name] = pid, data + bytes(frame.data[284:284 + size]), bool(frame.data[24] & bit)
+                files[name] = pid, data + frame["data"], frame["is_last"]
         for name, (pid, data, done) in files.items():
             self.emit("file", pid, len(data), "whole", int(done), hashlib.sha256(data).hexdigest(), quote(name))
 

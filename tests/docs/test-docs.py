@@ -15,7 +15,7 @@ PROGRAMS = [pathlib.Path(sys.argv.pop(1)) for _ in sys.argv[1:]]
 PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/*.md')])
 
 
-OF_OTHERS = {'--cap-add', '--security-opt'}  # of programs that run containers
+OF_OTHERS = {'--cap-add', '--security-opt', '--filesystem'}  # of programs that run containers
 
 
 def options_of_manual(program):
@@ -38,6 +38,26 @@ class Documents(unittest.TestCase):
         self.assertNotEqual(pictures, [])
         for picture in pictures:
             self.assertLess(picture.stat().st_size, 300_000, picture.name)
+
+    def test_layers_stand_in_the_architecture(self):
+        def layers(text):
+            return {line.split(':')[0]: line.split(':')[1].split() for line in re.findall(r'(?m)^(?:    )?([a-z]+:.*)$', text)}
+
+        told = (ROOT / 'docs/architecture.md').read_text()
+        told = told[told.index('    # module:'):].split('\n\n')[0]
+        self.assertEqual(layers(told), layers((ROOT / 'src/LAYERS').read_text()))
+
+    def test_source_files_say_their_licence(self):
+        suffixes = '.c .h .cc .in .py .js .css .html .json .build .supp .1'.split()
+        paths = [path for folder in ('src', 'include', 'tests', 'scripts', 'examples', 'bench', 'fuzz', 'data', 'docs/man', '.ci')
+                 for path in (ROOT / folder).rglob('*') if path.is_file() and 'seeds' not in path.parts]
+        paths = [path for path in paths if path.suffix in suffixes or path.parent.name in ('scripts', '.ci') or path.name in ('LAYERS', 'Makefile')]
+        self.assertGreater(len(paths), 300)
+        for path in paths:
+            name = path.relative_to(ROOT)
+            permissive = name.parts[:2] == ('src', 'capture') or (name.parts[0] == 'include' and 'glib' not in path.read_text() and
+                                                                 re.match(r'sysprof-(capture|collector|clock|address|platform|macros|version)', name.name))
+            self.assertIn('SPDX-License-Identifier: ' + ('BSD-2-Clause' if permissive else ''), path.read_text()[:400], name)
 
     def test_manuals_know_all_options(self):
         for program in PROGRAMS:

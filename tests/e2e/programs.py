@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -19,6 +20,10 @@ DENY_PERF = os.environ.get("DENY_PERF", "deny-perf")
 NOBODY = 65534
 TIMEOUT = 120  # seconds: far above what anything takes, under sanitizers too
 
+# What nohup, or a shell that starts us in the background, lets us ignore is not to be ignored by the programs under test.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def run(*words, **more):
     """Runs to the end, with output as bytes."""
@@ -27,6 +32,18 @@ def run(*words, **more):
     more.setdefault("stderr", subprocess.PIPE)
     more.setdefault("timeout", TIMEOUT)
     return subprocess.run([str(word) for word in words], check=False, **more)
+
+
+@contextlib.contextmanager
+def spinning(*front):
+    """A process that does nothing but use a CPU."""
+    process = subprocess.Popen([*front, sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 class Recorder:
@@ -59,7 +76,11 @@ class Recorder:
         self.process.send_signal(number)
 
     def finish(self):
-        out, err = self.process.communicate(timeout=TIMEOUT)
+        try:
+            out, err = self.process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
         self.socket.close()
         return self.process.returncode, out, err.decode(errors="replace")
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 import tap
-from capture import Capture
+from decoder import whole
 from looks import FORMATS, VIEWS, check_output
 from programs import BUSY, CAT, CLI, REPORT, Case, run
 
@@ -46,7 +46,7 @@ def record_narrowly(folder):
     assert done.returncode == 0, done.stderr
     with open(both, "wb") as file:
         file.write(done.stdout)
-    assert {"jitmap", "file", "ctrset", "process", "map"} <= set(Capture(done.stdout).counts())
+    assert {"jitmap", "file", "ctrset", "process", "map"} <= set(whole(done.stdout).counts())
     return both
 
 
@@ -219,7 +219,7 @@ class ThroughPrograms(Case):
                 path = self.changed(number)
                 status, out = self.check(CLI, "--merge", Bases.narrow(), path)
                 if status == 0:
-                    Capture(out, odd=True)  # what is joined is whole
+                    whole(out, odd=True)  # what is joined is whole
                 else:
                     self.assertEqual(out, b"")
 

@@ -14,8 +14,9 @@ import subprocess
 import termios
 import time
 
+import captures
 import tap
-from capture import Capture
+from decoder import Capture, whole
 from programs import BUSY, CLI, Case, can_sample, run
 
 
@@ -66,7 +67,7 @@ class Ending(Case):
         recorder.send(signal.SIGINT)
         status, out, err = recorder.finish()
         self.assertEqual(status, 0, err)
-        capture = Capture(out)
+        capture = whole(out)
         if can_sample():
             self.assertTrue(capture.file("__symbols__"))
 
@@ -220,16 +221,11 @@ class Command(Case):
         self.assertEqual((done.returncode, done.stdout), (0, b"a b\n"))
 
     def test_trace_fd_is_joined(self):
-        # A capture of its own with one mark, as the format says, written by a program of the shell's.
-        mark = bytes([0x5E, 0x97, 0xCA, 0xFD, 1, 1]) + bytes(250)
-        frame = (104).to_bytes(2, "little") + b"\xff\xff" + (4242).to_bytes(4, "little") + (5).to_bytes(8, "little") + b"\x0a"
-        frame = (frame + bytes(24 - len(frame)) + (9).to_bytes(8, "little") + b"group".ljust(24, b"\0") + b"name".ljust(40, b"\0") +
-                 b"message\0").ljust(104, b"\0")
-        with open("given", "wb") as file:
-            file.write(mark + frame)
+        # A capture of its own with one mark, written by a program of the shell's.
+        captures.Capture().mark("group", "name", "message", 9, time=5, pid=4242).save("given")
         done = run(CLI, "--use-trace-fd", "x.syscap", "--", "sh", "-c", 'cat given >&"$SYSPROF_TRACE_FD"')
         self.assertEqual(done.returncode, 0, done.stderr)
-        marks = [f for f in Capture.open("x.syscap").of("mark") if f.pid == 4242]
+        marks = [f for f in Capture.open("x.syscap").of("mark") if f["pid"] == 4242]
         self.assertEqual(len(marks), 1)
 
 
@@ -304,6 +300,15 @@ class Terminal(Case):
             os._exit(os.waitstatus_to_exitcode(status))
 
         self.assertNotRegex(self.record_in_terminal(preexec_fn=become_background), line)
+
+    def test_report_is_coloured_where_sysprof_report_is(self):
+        if not can_sample():
+            self.skipTest("a report without samples has nothing to colour")
+        for variables, is_coloured in (({}, True), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)):
+            with self.subTest(variables):
+                environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "", **variables}
+                text = self.record_in_terminal("-d", "0.2", "--report", "--", BUSY, "0.2", env=environment)
+                self.assertEqual(re.search(r"\x1b\[[0-9;]*m", text) is not None, is_coloured, text)
 
     def test_sizes_are_plain_text(self):
         done = run(CLI, "-d", "0.1", "x.syscap", env=dict(os.environ, LC_ALL="C"))

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import tap
-from capture import Capture
+from decoder import Capture
 from programs import BUSY, CLI, DENY_PERF, Case, run
 
 
@@ -75,7 +75,7 @@ class Rights(Case):
         self.assertNotIn(b"kernel.perf_event_paranoid", done.stderr)
         # Somebody else's process, in the kernel too.
         capture = Capture.open(path)
-        self.assertIn(self.beside.pid, {frame.pid for frame, _, _ in capture.samples()})
+        self.assertIn(self.beside.pid, {frame["pid"] for frame in capture.of("sample")})
 
     def spin_beside(self):
         self.beside = subprocess.Popen([sys.executable, "-c", "while True: pass"])
@@ -100,7 +100,7 @@ class Rights(Case):
         done = run(*as_nobody, cli, "-d", "0.5", self.path("y.syscap"))
         self.assert_whole_system(done, "y.syscap")
         capture = Capture.open("y.syscap")
-        self.assertIn(self.beside.pid, {frame.pid for frame in capture.of("map")})  # CAP_SYS_PTRACE
+        self.assertIn(self.beside.pid, {frame["pid"] for frame in capture.of("map")})  # CAP_SYS_PTRACE
         kallsyms = capture.file("/proc/kallsyms")
         self.assertTrue(kallsyms and re.search(rb"(?m)^(?!0+ )[0-9a-f]+ ", kallsyms))  # CAP_SYSLOG
 
@@ -140,7 +140,7 @@ class Rights(Case):
         (cli,), as_nobody = self.as_nobody(CLI)
         done = run(*as_nobody, cli, "--quiet", "-d", "0.2", self.path("x.syscap"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        maps = {frame.pid for frame in Capture.open("x.syscap").of("map")}
+        maps = {frame["pid"] for frame in Capture.open("x.syscap").of("map")}
         self.assertNotIn(os.getpid(), maps)
 
 

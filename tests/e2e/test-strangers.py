@@ -13,13 +13,11 @@ import struct
 import subprocess
 import sys
 
+import captures
 import tap
-from capture import Capture
+from decoder import Capture
 from looks import FORMATS, VIEWS, check_output
 from programs import BUSY, CAT, CLI, REPORT, Case, needs_sampling, run
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "data"))
-import captures  # noqa: E402 pylint: disable=wrong-import-position
 
 MOST_MEMORY = 3 << 29  # bytes: 1.5 GiB, sanitizer and all
 ABSURD = [
@@ -38,26 +36,8 @@ ABSURD = [
 ]
 
 
-def packed_symbols(entries, text):
-    """`entries`: begin, end, pid, offset of the name in `text`, of the tag. Ends as the format says."""
-    base = 32 * (len(entries) + 1)
-    rows = b"".join(struct.pack("<QQIIII", begin, end, pid, (base + name) % 2**32, (base + tag) % 2**32, 0)
-                    for begin, end, pid, name, tag in entries)
-    return rows + bytes(32) + text
-
-
 class Strange(Case):
     """A capture that the test makes goes through every view in every look."""
-
-    def write(self, capture):
-        with open("strange", "wb") as file:
-            file.write(capture.data)
-        return "strange"
-
-    def embed(self, capture, name, content):
-        for at in range(0, max(len(content), 1), 16000):
-            capture.file(name, content[at:at + 16000], is_last=at + 16000 >= len(content), time=1000)
-        return capture
 
     def run_bounded(self, *words):
         """As `run`, with the memory that it may have."""
@@ -92,7 +72,7 @@ class Strange(Case):
 class Names(Strange):
     def profile(self, name):
         """Everything that has a name is called that."""
-        capture = captures.Capture(time=1000, capture_time=name)
+        capture = captures.Capture(time=1000, now=1000, capture_time=name)
         capture.process(name, pid=7, time=1000).process(name, pid=8, time=1001)
         capture.map(0x400000, 0x500000, name, pid=7, time=1000)
         capture.map(0x600000, 0x700000, b"/usr/lib/" + name, pid=7, time=1000, build_id=b"zz" + name[:30])
@@ -101,15 +81,15 @@ class Names(Strange):
         capture.mark(name, name, name, 5, pid=7, time=1000).file(name[:255], b"x", time=1000)
         capture.ctrdef([(1, name, name, name, True)], time=1000).ctrset([(1, float("nan")), (1, float("inf"))], time=1001)
         capture.overlay(name, name, time=1000)
-        self.embed(capture, "/proc/kallsyms", b"ffffffff81000000 T " + name + b"\nffffffff81001000 T b\t[" + name + b"]\n")
-        self.embed(capture, "__symbols__", packed_symbols(
+        capture.chunked_file("/proc/kallsyms", b"ffffffff81000000 T " + name + b"\nffffffff81001000 T b\t[" + name + b"]\n")
+        capture.chunked_file("__symbols__", captures.packed_symbols(
             [(0x400000, 0x400100, 7, 0, 0), (0x400100, 0x400200, 7, 0, len(name) + 1)], name + b"\0" + name + b"\0"))
-        self.embed(capture, "/proc/7/mountinfo", b"1 2 3:4 / /" + name + b" rw - ext4 /dev/" + name + b" rw\n")
-        self.embed(capture, "__unnamed__", b"7 400500 1500 stripped\n" + name)
+        capture.chunked_file("/proc/7/mountinfo", b"1 2 3:4 / /" + name + b" rw - ext4 /dev/" + name + b" rw\n")
+        capture.chunked_file("__unnamed__", b"7 400500 1500 stripped\n" + name)
         for i, address in enumerate((0x400010, 0x400110, 0x400510, 0x600010, 0x900000, captures.JIT + 1)):
             capture.sample([captures.USER, address], 7 + i % 2, pid=7, time=1002 + i)
         capture.sample([captures.KERNEL, 0xFFFFFFFF81000010, 0xFFFFFFFF81001010, captures.USER, 0x400010], 8, pid=8, time=1100)
-        return self.write(capture)
+        return capture.save("strange")
 
     def test_absurd_names_in_every_view(self):
         self.check_views(self.profile(b"a" + b"|".join(ABSURD)))
@@ -129,22 +109,22 @@ class Names(Strange):
 
     def test_endless_names(self):
         """As long as frames and files may be."""
-        capture = captures.Capture(time=1000)
+        capture = captures.Capture(time=1000, now=1000)
         capture.process(b"p" * 65000, pid=7, time=1000)
         capture.map(0x400000, 0x500000, b"/" + b"m" * 65000, pid=7, time=1000)
         capture.metadata("hostname", b"h" * 65000, time=1000)
         capture.jitmap([(captures.JIT + 1, b"j" * 65000)], time=1000)
         capture.mark("g", "n", b"k" * 65000, pid=7, time=1000)
-        self.embed(capture, "__symbols__", packed_symbols([(0x400000, 0x400100, 7, 0, 0)], b"a" * 100000 + b"\0"))
-        self.embed(capture, "/proc/kallsyms", b"ffffffff81000000 T " + b"a" * 100000 + b"\nffffffff81001000 T b\n")
+        capture.chunked_file("__symbols__", captures.packed_symbols([(0x400000, 0x400100, 7, 0, 0)], b"a" * 100000 + b"\0"))
+        capture.chunked_file("/proc/kallsyms", b"ffffffff81000000 T " + b"a" * 100000 + b"\nffffffff81001000 T b\n")
         capture.sample([captures.KERNEL, 0xFFFFFFFF81000010, captures.USER, 0x400010, 0x480000, captures.JIT + 1], 7, pid=7, time=1001)
-        self.check_views(self.write(capture), ("summary", "tree", "flame", "processes", "samples", "metadata"), ("text", "json", "svg"))
+        self.check_views(capture.save("strange"), ("summary", "tree", "flame", "processes", "samples", "metadata"), ("text", "json", "svg"))
 
     def test_deepest_stack(self):
-        capture = captures.Capture(time=1000).process("a", pid=7, time=1000)
+        capture = captures.Capture(time=1000, now=1000).process("a", pid=7, time=1000)
         for n in range(4):
             capture.sample([captures.USER] + [0x400000 + 16 * i + n for i in range(8000)], 7, pid=7, time=1001 + n)
-        path = self.write(capture)
+        path = capture.save("strange")
         self.check_views(path, ("functions", "tree", "flame", "samples"), ("text", "json", "svg"))
         for form in ("text", "html", "folded"):
             done = run(REPORT, "tree", "--bottom-up", "--format", form, path)
@@ -154,13 +134,13 @@ class Names(Strange):
 
 class Tables(Strange):
     def profile(self, **files):
-        capture = captures.Capture(time=1000).process("a", pid=7, time=1000)
+        capture = captures.Capture(time=1000, now=1000).process("a", pid=7, time=1000)
         for name, content in files.items():
-            self.embed(capture, {"symbols": "__symbols__", "kallsyms": "/proc/kallsyms", "packed": "/proc/kallsyms.gz",
+            capture.chunked_file({"symbols": "__symbols__", "kallsyms": "/proc/kallsyms", "packed": "/proc/kallsyms.gz",
                                  "unnamed": "__unnamed__", "mounts": "/proc/7/mountinfo"}[name], content)
         for n in range(50):
             capture.sample([captures.KERNEL, 0xFFFFFFFF81000010 + n, captures.USER, 0x400010 + n, 2**63 + n, 0], 7, pid=7, time=1001 + n)
-        return self.write(capture)
+        return capture.save("strange")
 
     def check_samples_stay(self, path):
         done = self.run_bounded(REPORT, "functions", "--format", "json", path)
@@ -174,15 +154,15 @@ class Tables(Strange):
         text = b"a\0b\0no end"
         for symbols in (
                 b"", b"\0", bytes(31), bytes(32), bytes(64), b"\xff" * 100, b"\xff" * 320,
-                packed_symbols([], b""), packed_symbols([(0, top, 0, 0, 2)], text),
-                packed_symbols([(0x400000, 0x500000, 7, 2**32 - 1, 2**32 - 1)], text),  # names in front of the table
-                packed_symbols([(0x400000, 0x500000, 7, 1000, 5000)], text),  # and behind it
-                packed_symbols([(0x400000, 0x500000, 7, 4, 4)], text),  # without end
-                packed_symbols([(0x500000, 0x400000, 7, 0, 0), (top, 0, 7, 0, 0)], text),  # ends before it begins
-                packed_symbols([(0x500000, 0x600000, 9, 0, 0), (0x400000, 0x600000, 7, 2, 2), (0, top, 7, 0, 0)], text),  # unsorted
-                packed_symbols([(0x400000 + i, 0x400000 + 2 * i, 7, 0, 2) for i in range(5000)], text),  # overlapping
-                packed_symbols([(0x400000, 0x500000, 7, 0, 0)] * 5000, text),  # equal
-                packed_symbols([(0x400000 + i, 0x400001 + i, 7, 0, 0) for i in range(100)], text)[:1601]):
+                captures.packed_symbols([], b""), captures.packed_symbols([(0, top, 0, 0, 2)], text),
+                captures.packed_symbols([(0x400000, 0x500000, 7, 2**32 - 1, 2**32 - 1)], text),  # names in front of the table
+                captures.packed_symbols([(0x400000, 0x500000, 7, 1000, 5000)], text),  # and behind it
+                captures.packed_symbols([(0x400000, 0x500000, 7, 4, 4)], text),  # without end
+                captures.packed_symbols([(0x500000, 0x400000, 7, 0, 0), (top, 0, 7, 0, 0)], text),  # ends before it begins
+                captures.packed_symbols([(0x500000, 0x600000, 9, 0, 0), (0x400000, 0x600000, 7, 2, 2), (0, top, 7, 0, 0)], text),  # unsorted
+                captures.packed_symbols([(0x400000 + i, 0x400000 + 2 * i, 7, 0, 2) for i in range(5000)], text),  # overlapping
+                captures.packed_symbols([(0x400000, 0x500000, 7, 0, 0)] * 5000, text),  # equal
+                captures.packed_symbols([(0x400000 + i, 0x400001 + i, 7, 0, 0) for i in range(100)], text)[:1601]):
             path = self.profile(symbols=symbols)
             with self.subTest(symbols=symbols[:64]):
                 self.check_samples_stay(path)
@@ -237,12 +217,12 @@ class Tables(Strange):
 
     def test_names_of_the_kernel_that_grow(self):
         for levels in (8, 60):
-            capture = captures.Capture(time=1000).process("a", pid=7, time=1000)
+            capture = captures.Capture(time=1000, now=1000).process("a", pid=7, time=1000)
             names = [f"ffffffff8100{i:04x} T {self.growing_name(levels, i)}\n" for i in range(1000)]
-            self.embed(capture, "/proc/kallsyms", "".join(names).encode())
+            capture.chunked_file("/proc/kallsyms", "".join(names).encode())
             for i in range(1000):
                 capture.sample([captures.KERNEL, 0xFFFFFFFF81000000 + i], 7, pid=7, time=1001 + i)
-            done = self.run_bounded(REPORT, "functions", "--format", "json", self.write(capture))
+            done = self.run_bounded(REPORT, "functions", "--format", "json", capture.save("strange"))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertLess(len(done.stdout), 200 * len(capture.data))
             found = [row["symbol"].startswith("_R") for row in json.loads(done.stdout)["rows"]]

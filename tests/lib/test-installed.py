@@ -22,9 +22,12 @@ CAPTURE_HEADERS = {
     'sysprof-capture-types.h', 'sysprof-capture-writer.h', 'sysprof-capture.h', 'sysprof-clock.h',
     'sysprof-collector.h', 'sysprof-macros.h', 'sysprof-platform.h', 'sysprof-version-macros.h', 'sysprof-version.h',
 }
+# As strict C11.
 CAPTURE_PROGRAM = '''
 #include <sysprof-capture.h>
-int main (void) { return sysprof_capture_writer_new_from_fd (-1, 0) != 0; }
+static const uint32_t magic = SYSPROF_CAPTURE_MAGIC;
+_Static_assert (sizeof magic == 4, "a constant of 32 bits");
+int main (void) { return magic == 0 || sysprof_capture_writer_new_from_fd (-1, 0) != 0; }
 '''
 
 
@@ -84,7 +87,7 @@ def main():
             faults.append(f'{module}.pc says version {version}')
 
     program = installed / 'capture-program'
-    subprocess.run(['gcc', *os.environ.get('CFLAGS', '').split(), '-x', 'c', '-', '-o', program,
+    subprocess.run(['gcc', '-std=c11', '-Wall', '-Werror', *os.environ.get('CFLAGS', '').split(), '-x', 'c', '-', '-o', program,
                     *pkg_config(pkgconfig, '--cflags', '--libs', 'sysprof-capture-4')],
                    input=CAPTURE_PROGRAM, check=True, text=True)
     if subprocess.run([program]).returncode != 0:

@@ -12,8 +12,9 @@ import sys
 import tempfile
 import unittest
 
+import captures
+import decoder
 import frames
-import syscap
 
 RECORDER, DUMP, WRITE, TARGET, JOIN, PEER_DUMP, PEER_WRITE, PEER_TARGET = sys.argv[1:9]
 del sys.argv[1:9]
@@ -40,7 +41,7 @@ class Case(unittest.TestCase):
 
     def decode(self, path):
         with open(path, 'rb') as f:
-            capture = syscap.decode(f.read())
+            capture = decoder.decode(f.read())
         self.assertEqual(capture.rest, 0)
         return capture
 
@@ -61,14 +62,14 @@ class Files(Case):
 
     def test_both_read_every_type_that_the_peer_knows(self):
         content = [f for f in frames.of_every_type() if f['type'] not in LATE]
-        path = self.file('in', syscap.encode(content, time=1, end_time=2))
+        path = self.file('in', captures.encode(content, time=1, end_time=2))
         self.assertEqual(frames.dump(PEER_DUMP, path), frames.dump(DUMP, path))
         self.assertEqual(len(frames.dump(PEER_DUMP, path)[1]), len(content))
 
     def test_peer_skips_the_frame_index(self):
         content = [f for f in frames.of_every_type() if f['type'] not in LATE]
         index = {'type': 'frame-index', 'cpu': -1, 'pid': -1, 'time': 3, 'previous': 0}
-        path = self.file('in', syscap.encode([index, *content]))
+        path = self.file('in', captures.encode([index, *content]))
         peer = frames.dump(PEER_DUMP, path)[1]
         self.assertEqual(peer[0]['type'], 1)
         self.assertEqual(peer[1:], frames.dump(DUMP, path)[1])
@@ -82,7 +83,7 @@ class Files(Case):
         self.assertEqual(plain(ours.frames), plain(theirs.frames))
         # Lengths, places and order as well; padding is left out on both sides.
         self.assertEqual([(f['at'], f['len']) for f in ours.frames], [(f['at'], f['len']) for f in theirs.frames])
-        self.assertEqual(syscap.encode(ours.frames), syscap.encode(theirs.frames))
+        self.assertEqual(captures.encode(ours.frames), captures.encode(theirs.frames))
 
 
 @unittest.skipIf(shutil.which('sysprof-cli') is None, 'sysprof-cli is not installed')

@@ -3,7 +3,7 @@
 """Real recordings cross over, both ways, to Debian's sysprof 3.46: ours are read by its library frame by frame and joined by
 its --merge, those that it recorded are opened by our programs.
 
-What is right is what tests/capture/syscap.py finds, a decoder written from the description of the format.
+What is right is what tests/data/decoder.py finds, a decoder written from the description of the format.
 
 usage: test-recordings.py WITH_DEBIAN_RECORDER SYSPROF_CLI SYSPROF_REPORT SYSPROF_CAT BUSY DUMP TARGET PEER_DUMP PEER_TARGET
 """
@@ -15,10 +15,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
+import captures
+import decoder
 import frames
-import syscap
 
 RECORDER, CLI, REPORT, CAT, BUSY, DUMP, TARGET, PEER_DUMP, PEER_TARGET = sys.argv[1:10]
 del sys.argv[1:10]
@@ -31,7 +33,7 @@ SAID = {'mark': 4, 'log': 2, 'allocation': 2, 'ctrdef': 1, 'ctrset': 1}
 
 def decode(path):
     with open(path, 'rb') as f:
-        capture = syscap.decode(f.read())
+        capture = decoder.decode(f.read())
     assert capture.rest == 0, f'{path}: {capture.rest} bytes behind the last frame'
     return capture
 
@@ -46,6 +48,10 @@ def made_of(capture):
     the timestamp in front of it."""
     return collections.Counter(f['type'] for f in capture.frames
                                if f['type'] not in ('jitmap', 'timestamp') and f.get('path') != '__symbols__')
+
+
+def decode_file(every, path):
+    return b''.join(frame['data'] for frame in every if frame.get('path') == path)
 
 
 def comparable(frame):
@@ -103,6 +109,41 @@ class Ours(Case):
         joined = self.check_decoders_agree(merged)
         expected = collections.Counter(comparable(f) for path in paths for f in decode(path).frames)
         found = collections.Counter(comparable(f) for f in joined.frames)
+        self.assertEqual(list(expected - found), [])
+        self.assertEqual(list(found - expected), [])
+        self.check_functions(merged, paths)
+
+    def record_with_trace(self):
+        """The command has a capture of its own, whose frames are long, or such at which the peer stops."""
+        path, given = (os.path.join(self.folder(), name) for name in ('a', 'given'))
+        own = captures.Capture(now=time.monotonic_ns())
+        own.trace([0x1000], 4242, pid=4242).dbus(b'l' * 100).dbus(b'l' * 20000)
+        own.mark('group', 'name', 'm' * 30000, pid=4242).log('domain', 'l' * 30000, pid=4242).metadata('key', 'v' * 30000)
+        own.process('p' * 30000, pid=4242).file('given-file', b'f' * 60000).mark('group', 'last', pid=4242)
+        own.save(given)
+        subprocess.run([CLI, '--quiet', '--use-trace-fd', '-o', path, '--', 'sh', '-c', f'{BUSY} 0.3; cat {given} >&"$SYSPROF_TRACE_FD"'],
+                       check=True, stdout=subprocess.DEVNULL)
+        return path
+
+    @unittest.skipIf(shutil.which(PEER_CLI) is None, 'sysprof-cli is not installed')
+    def test_peer_joins_what_a_command_traced(self):
+        paths = [self.record_with_trace(), self.record_with_trace()]
+        late = ('trace', 'dbus')
+        expected = collections.Counter()
+        for path in paths:
+            every = decode(path).frames
+            kinds = [frame['type'] for frame in every]
+            first = min(kinds.index(kind) for kind in late)
+            self.assertEqual(kinds[first:], ['trace', 'dbus', 'dbus'])
+            self.assertIn('__symbols__', [frame.get('path') for frame in every])
+            self.assertLessEqual(max(frame['len'] for frame in every), LONGEST)
+            self.assertEqual(decode_file(every, 'given-file'), b'f' * 60000)
+            # Its library reads all but what it does not know.
+            _, found = frames.dump(PEER_DUMP, path)
+            self.assertEqual(found, [frames.as_dumped(frame) for frame in every[:first]])
+            expected += collections.Counter(comparable(frame) for frame in every[:first])
+        merged = self.join(PEER_CLI, *paths)
+        found = collections.Counter(comparable(frame) for frame in decode(merged).frames)
         self.assertEqual(list(expected - found), [])
         self.assertEqual(list(found - expected), [])
         self.check_functions(merged, paths)

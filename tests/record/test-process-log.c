@@ -54,6 +54,57 @@ test_drops_the_oldest (void)
   g_assert_false (sysprof_process_log_take (&log, &process));
 }
 
+#define N_PIDS 2000
+
+/* Against an array with a place for each pid. */
+static void
+test_knows_namespaces_of_those_that_live (void)
+{
+  g_autofree uint64_t *expected = g_new0 (uint64_t, N_PIDS + 1);
+  guint32 seed = g_random_int ();
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  ProcessLog log = { 0 };
+
+  g_test_message ("seed %u", seed);
+  g_assert_null (sysprof_process_log_get_namespaces (&log, 1));
+  for (int64_t time = 1; time < 50000; time++)
+    {
+      int32_t pid = g_rand_int_range (random, 1, N_PIDS + 1);
+      Namespaces told = { 0 };
+      const Namespaces *known;
+
+      told.inode[NAMESPACE_MNT] = (uint64_t) g_rand_int_range (random, 1, 6);
+      if (g_rand_int_range (random, 0, 3) != 0)
+        {
+          sysprof_process_log_set_namespaces (&log, pid, time, &told);
+          expected[pid] = told.inode[NAMESPACE_MNT];
+        }
+      else
+        {
+          sysprof_process_log_ended (&log, pid);
+          expected[pid] = 0;
+        }
+
+      pid = g_rand_int_range (random, 1, N_PIDS + 1);
+      known = sysprof_process_log_get_namespaces (&log, pid);
+      g_assert_cmpuint (known != NULL ? known->inode[NAMESPACE_MNT] : 0, ==, expected[pid]);
+    }
+  sysprof_process_log_clear (&log);
+}
+
+static void
+test_keeps_the_later_namespaces (void)
+{
+  ProcessLog log = { 0 };
+  Namespaces earlier = { .inode = { [NAMESPACE_MNT] = 1 } };
+  Namespaces later = { .inode = { [NAMESPACE_MNT] = 2 } };
+
+  sysprof_process_log_set_namespaces (&log, 7, 200, &later);
+  sysprof_process_log_set_namespaces (&log, 7, 100, &earlier);
+  g_assert_cmpuint (sysprof_process_log_get_namespaces (&log, 7)->inode[NAMESPACE_MNT], ==, 2);
+  sysprof_process_log_clear (&log);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -62,5 +113,9 @@ main (int argc, char **argv)
                    test_gives_what_was_started_in_order);
   g_test_add_func ("/record/process-log/forgets-what-has-ended", test_forgets_what_has_ended);
   g_test_add_func ("/record/process-log/drops-the-oldest", test_drops_the_oldest);
+  g_test_add_func ("/record/process-log/knows-namespaces-of-those-that-live",
+                   test_knows_namespaces_of_those_that_live);
+  g_test_add_func ("/record/process-log/keeps-the-later-namespaces",
+                   test_keeps_the_later_namespaces);
   return g_test_run ();
 }

@@ -52,14 +52,31 @@ set_program (SysprofProfiler *profiler, const char *const *argv)
   sysprof_profiler_set_spawnable (profiler, spawnable);
 }
 
-/* Takes `profiler`. Records into `fd`; no error is expected. */
-static void
-record_into (SysprofProfiler *profiler, Recorded *recorded, int fd)
+/* A recording and what reads it. */
+typedef struct
 {
-  recorded->started = skip_augment;
-  record_and_wait (recorded, profiler, new_writer_for (fd));
-  g_assert_no_error (recorded->error);
+  Recorded recorded;
+  SysprofCaptureReader *reader;
+  int fd;
+} Take;
+
+/* Takes `profiler`. No error is expected. */
+static void
+take_recording (Take *self, SysprofProfiler *profiler)
+{
+  *self = (Take){ .recorded.started = skip_augment, .fd = new_memory_file () };
+  record_and_wait (&self->recorded, profiler, new_writer_for (self->fd));
+  g_assert_no_error (self->recorded.error);
   g_object_unref (profiler);
+  self->reader = new_reader_for (self->fd);
+}
+
+static void
+take_clear (Take *self)
+{
+  sysprof_capture_reader_unref (self->reader);
+  recorded_clear (&self->recorded);
+  (void) close (self->fd);
 }
 
 /* --- where a function is --- */
@@ -245,36 +262,31 @@ test_samples_fall_into_the_program (void)
   const char *argv[] = { busy_path, "0.6", NULL };
   g_autofree char *command_line = g_strjoinv (" ", (char **) argv);
   SysprofProfiler *profiler = new_profiler (&(SamplerOptions){ .frequency = 1000 });
-  Recorded recorded = { 0 };
+  Take take;
   RecordingStatus status;
-  SysprofCaptureReader *reader;
   TextMapping mapping;
   SampleStats stats;
-  int fd = new_memory_file ();
   gint32 pid;
 
   set_program (profiler, argv);
-  record_into (profiler, &recorded, fd);
-  sysprof_recording_get_status (recorded.recording, &status);
+  take_recording (&take, profiler);
+  sysprof_recording_get_status (take.recorded.recording, &status);
   g_assert_cmpuint (status.n_samples, >, 100);
   g_assert_cmpuint (status.n_lost, ==, 0);
 
-  reader = new_reader_for (fd);
-  pid = find_process (reader, command_line);
+  pid = find_process (take.reader, command_line);
   g_assert_cmpint (pid, >, 0);
-  mapping = find_mapping (reader, pid, busy_path);
+  mapping = find_mapping (take.reader, pid, busy_path);
   g_assert_cmphex (mapping.start, !=, 0);
-  stats = count_samples (reader, pid, &mapping, find_function (busy_path, "heavy_work"));
+  stats = count_samples (take.reader, pid, &mapping, find_function (busy_path, "heavy_work"));
   g_test_message ("%u samples, %u in heavy_work", stats.n, stats.n_inside);
   g_assert_cmpuint (stats.n, >, 100);
   g_assert_cmpuint (stats.n_inside * 100, >, stats.n * 35);
   g_assert_cmpuint (stats.n_inside * 100, <, stats.n * 55);
-  g_assert_true (has_process_file (reader, pid, "cgroup"));
-  g_assert_true (has_process_file (reader, pid, "ns"));
+  g_assert_true (has_process_file (take.reader, pid, "cgroup"));
+  g_assert_true (has_process_file (take.reader, pid, "ns"));
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
-  (void) close (fd);
+  take_clear (&take);
 }
 
 /* A thousand short lives: each is told of, none is asked about, nothing is lost. */
@@ -284,33 +296,29 @@ test_churn (void)
   const char *argv[] = { "sh", "-c",
                          "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done", NULL };
   SysprofProfiler *profiler = new_profiler (&(SamplerOptions){ .frequency = 4000 });
-  Recorded recorded = { 0 };
+  Take take;
   RecordingStatus status;
-  SysprofCaptureReader *reader;
   SysprofCaptureFrameType type;
-  int fd = new_memory_file ();
   guint n_true = 0;
 
   set_program (profiler, argv);
-  record_into (profiler, &recorded, fd);
-  sysprof_recording_get_status (recorded.recording, &status);
+  take_recording (&take, profiler);
+  sysprof_recording_get_status (take.recorded.recording, &status);
   g_assert_cmpuint (status.n_lost, ==, 0);
 
-  reader = new_reader_for (fd);
-  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_FORK, 0), >=, 300);
-  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_EXIT, 0), >=, 300);
-  while (sysprof_capture_reader_peek_type (reader, &type))
+  g_assert_cmpuint (count_frames (take.reader, SYSPROF_CAPTURE_FRAME_FORK, 0), >=, 300);
+  g_assert_cmpuint (count_frames (take.reader, SYSPROF_CAPTURE_FRAME_EXIT, 0), >=, 300);
+  while (sysprof_capture_reader_peek_type (take.reader, &type))
     {
       if (type == SYSPROF_CAPTURE_FRAME_PROCESS)
-        n_true += g_str_equal (sysprof_capture_reader_read_process (reader)->cmdline, "true");
+        n_true +=
+            g_str_equal (sysprof_capture_reader_read_process (take.reader)->cmdline, "true");
       else
-        g_assert_true (sysprof_capture_reader_skip (reader));
+        g_assert_true (sysprof_capture_reader_skip (take.reader));
     }
   g_assert_cmpuint (n_true, >=, 300); /* others may start some, too */
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
-  (void) close (fd);
+  take_clear (&take);
 }
 
 static void
@@ -336,23 +344,18 @@ test_parts_of_stacks (void)
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       SysprofProfiler *profiler = new_profiler (&cases[i].options);
-      Recorded recorded = { 0 };
-      SysprofCaptureReader *reader;
+      Take take;
       SampleStats stats;
-      int fd = new_memory_file ();
 
       set_program (profiler, argv);
-      record_into (profiler, &recorded, fd);
-      reader = new_reader_for (fd);
-      stats = count_all_samples (reader, 0);
+      take_recording (&take, profiler);
+      stats = count_all_samples (take.reader, 0);
       g_assert_cmpuint (stats.n, >, 10);
       g_assert_cmpint (stats.n_user > 0, ==, cases[i].has_user);
       g_assert_cmpint (stats.n_kernel > 0, ==, cases[i].has_kernel);
       g_assert_cmpuint (stats.max_depth, <=, cases[i].max_depth);
 
-      sysprof_capture_reader_unref (reader);
-      recorded_clear (&recorded);
-      (void) close (fd);
+      take_clear (&take);
     }
 }
 
@@ -363,23 +366,18 @@ test_one_cpu_and_later (void)
   const gint cpus[] = { 0 };
   SysprofProfiler *profiler = new_profiler (&(SamplerOptions){
       .cpus = cpus, .n_cpus = 1, .delay_nsec = SECOND / 10, .event = "cpu-clock:500000" });
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
+  Take take;
   SampleStats stats;
-  int fd = new_memory_file ();
 
   set_program (profiler, argv);
-  record_into (profiler, &recorded, fd);
-  reader = new_reader_for (fd);
-  stats = count_all_samples (reader, 0);
+  take_recording (&take, profiler);
+  stats = count_all_samples (take.reader, 0);
   g_assert_cmpuint (stats.n, >, 10);
   g_assert_cmpuint (stats.cpus, ==, 1);
   g_assert_cmpint (stats.first, >=,
-                   sysprof_capture_reader_get_start_time (reader) + SECOND / 10);
+                   sysprof_capture_reader_get_start_time (take.reader) + SECOND / 10);
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
-  (void) close (fd);
+  take_clear (&take);
 }
 
 static void
@@ -389,32 +387,31 @@ test_one_user (void)
       "setpriv --reuid=%d --clear-groups %s 0.3 & %s 0.3; wait", NOBODY, busy_path, busy_path);
   const char *argv[] = { "sh", "-c", command, NULL };
   SysprofProfiler *profiler = new_profiler (&(SamplerOptions){ .user = "65534" });
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
+  Take take;
   SysprofCaptureFrameType type;
   g_autoptr (GHashTable) pids = g_hash_table_new (NULL, NULL);
   g_autoptr (GHashTable) ours = g_hash_table_new (NULL, NULL);
   GHashTableIter iter;
   void *pid;
-  int fd = new_memory_file ();
 
   set_program (profiler, argv);
-  record_into (profiler, &recorded, fd);
-  reader = new_reader_for (fd);
-  while (sysprof_capture_reader_peek_type (reader, &type))
+  take_recording (&take, profiler);
+  while (sysprof_capture_reader_peek_type (take.reader, &type))
     {
       if (type == SYSPROF_CAPTURE_FRAME_SAMPLE)
         g_hash_table_add (
-            pids, GINT_TO_POINTER (sysprof_capture_reader_read_sample (reader)->frame.pid));
+            pids,
+            GINT_TO_POINTER (sysprof_capture_reader_read_sample (take.reader)->frame.pid));
       else if (type == SYSPROF_CAPTURE_FRAME_PROCESS)
         {
-          const SysprofCaptureProcess *process = sysprof_capture_reader_read_process (reader);
+          const SysprofCaptureProcess *process =
+              sysprof_capture_reader_read_process (take.reader);
 
           if (strstr (process->cmdline, g_get_prgname ()) != NULL)
             g_hash_table_add (ours, GINT_TO_POINTER (process->frame.pid));
         }
       else
-        g_assert_true (sysprof_capture_reader_skip (reader));
+        g_assert_true (sysprof_capture_reader_skip (take.reader));
     }
   /* The children that make unwind tables are this user's as well. */
   g_hash_table_iter_init (&iter, ours);
@@ -424,9 +421,7 @@ test_one_user (void)
   g_assert_cmpuint (g_hash_table_size (pids), >=, 2);
   g_assert_cmpuint (g_hash_table_size (pids), <=, 3);
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
-  (void) close (fd);
+  take_clear (&take);
 }
 
 static void
@@ -436,18 +431,13 @@ test_tracepoint (void)
                          NULL };
   SysprofProfiler *profiler =
       new_profiler (&(SamplerOptions){ .event = "sched:sched_process_exec" });
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
-  int fd = new_memory_file ();
+  Take take;
 
   set_program (profiler, argv);
-  record_into (profiler, &recorded, fd);
-  reader = new_reader_for (fd);
-  g_assert_cmpuint (count_all_samples (reader, 0).n, >=, 11);
+  take_recording (&take, profiler);
+  g_assert_cmpuint (count_all_samples (take.reader, 0).n, >=, 11);
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
-  (void) close (fd);
+  take_clear (&take);
 }
 
 /* --- chosen processes --- */
@@ -475,26 +465,21 @@ test_process_that_ends (void)
   const char *other[] = { busy_path, "3", NULL };
   GPid other_pid = start (other);
   const gint pids[] = { start (argv) };
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
+  Take take;
   SampleStats stats;
-  int fd = new_memory_file ();
 
-  record_into (new_profiler (&(SamplerOptions){ .pids = pids, .n_pids = 1 }), &recorded, fd);
-  reader = new_reader_for (fd);
-  stats = count_all_samples (reader, 0);
+  take_recording (&take, new_profiler (&(SamplerOptions){ .pids = pids, .n_pids = 1 }));
+  stats = count_all_samples (take.reader, 0);
   g_assert_cmpuint (stats.n, >, 100);
-  g_assert_cmpuint (count_all_samples (reader, other_pid).n, ==, 0);
-  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_EXIT, pids[0]), ==, 1);
-  g_assert_true (has_process_file (reader, pids[0], "mountinfo"));
-  g_assert_false (has_process_file (reader, other_pid, "mountinfo"));
+  g_assert_cmpuint (count_all_samples (take.reader, other_pid).n, ==, 0);
+  g_assert_cmpuint (count_frames (take.reader, SYSPROF_CAPTURE_FRAME_EXIT, pids[0]), ==, 1);
+  g_assert_true (has_process_file (take.reader, pids[0], "mountinfo"));
+  g_assert_false (has_process_file (take.reader, other_pid, "mountinfo"));
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
+  take_clear (&take);
   (void) waitpid (pids[0], NULL, 0);
   (void) kill (other_pid, SIGKILL);
   (void) waitpid (other_pid, NULL, 0);
-  (void) close (fd);
 }
 
 static void
@@ -503,23 +488,17 @@ test_process_without_what_it_starts (void)
   g_autofree char *command = g_strdup_printf ("sleep 0.05; %s 0.2", busy_path);
   const char *argv[] = { "sh", "-c", command, NULL };
   const gint pids[] = { start (argv) };
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
+  Take take;
   SampleStats stats;
-  int fd = new_memory_file ();
 
-  record_into (
-      new_profiler (&(SamplerOptions){ .pids = pids, .n_pids = 1, .no_follow_forks = TRUE }),
-      &recorded, fd);
-  reader = new_reader_for (fd);
-  stats = count_all_samples (reader, 0);
-  g_assert_cmpuint (stats.n, ==, count_all_samples (reader, pids[0]).n);
+  take_recording (&take, new_profiler (&(SamplerOptions){
+                             .pids = pids, .n_pids = 1, .no_follow_forks = TRUE }));
+  stats = count_all_samples (take.reader, 0);
+  g_assert_cmpuint (stats.n, ==, count_all_samples (take.reader, pids[0]).n);
   g_assert_cmpuint (stats.n, <, 100);
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
+  take_clear (&take);
   (void) waitpid (pids[0], NULL, 0);
-  (void) close (fd);
 }
 
 static void
@@ -527,18 +506,13 @@ test_thread_that_ends (void)
 {
   const char *argv[] = { busy_path, "0.3", NULL };
   const gint tids[] = { start (argv) };
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
-  int fd = new_memory_file ();
+  Take take;
 
-  record_into (new_profiler (&(SamplerOptions){ .tids = tids, .n_tids = 1 }), &recorded, fd);
-  reader = new_reader_for (fd);
-  g_assert_cmpuint (count_all_samples (reader, tids[0]).n, >, 50);
+  take_recording (&take, new_profiler (&(SamplerOptions){ .tids = tids, .n_tids = 1 }));
+  g_assert_cmpuint (count_all_samples (take.reader, tids[0]).n, >, 50);
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
+  take_clear (&take);
   (void) waitpid (tids[0], NULL, 0);
-  (void) close (fd);
 }
 
 static void
@@ -584,33 +558,28 @@ test_processes_and_their_files (void)
   const char *program[] = { "sh", "-c", "unshare --mount sleep 0.61; true", NULL };
   GPid pid = start (before);
   SysprofProfiler *profiler = new_profiler (&(SamplerOptions){ 0 });
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
-  int fd = new_memory_file ();
+  Take take;
   gint32 later;
 
   set_program (profiler, program);
-  record_into (profiler, &recorded, fd);
-  reader = new_reader_for (fd);
+  take_recording (&take, profiler);
 
-  g_assert_cmpint (find_process (reader, "sleep 61"), ==, pid);
-  g_assert_true (has_process_file (reader, pid, "mountinfo"));
-  g_assert_true (has_process_file (reader, pid, "cgroup"));
-  g_assert_true (has_process_file (reader, pid, "ns"));
-  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_MAP, pid), >, 3);
+  g_assert_cmpint (find_process (take.reader, "sleep 61"), ==, pid);
+  g_assert_true (has_process_file (take.reader, pid, "mountinfo"));
+  g_assert_true (has_process_file (take.reader, pid, "cgroup"));
+  g_assert_true (has_process_file (take.reader, pid, "ns"));
+  g_assert_cmpuint (count_frames (take.reader, SYSPROF_CAPTURE_FRAME_MAP, pid), >, 3);
 
-  later = find_process (reader, "sleep 0.61");
+  later = find_process (take.reader, "sleep 0.61");
   g_assert_cmpint (later, >, 0);
-  g_assert_true (has_process_file (reader, later, "mountinfo"));
-  g_assert_true (has_process_file (reader, later, "ns"));
-  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_MAP, later), >, 1);
-  g_assert_nonnull (sysprof_capture_reader_find_file (reader, "/proc/mounts.gz"));
+  g_assert_true (has_process_file (take.reader, later, "mountinfo"));
+  g_assert_true (has_process_file (take.reader, later, "ns"));
+  g_assert_cmpuint (count_frames (take.reader, SYSPROF_CAPTURE_FRAME_MAP, later), >, 1);
+  g_assert_nonnull (sysprof_capture_reader_find_file (take.reader, "/proc/mounts.gz"));
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
+  take_clear (&take);
   (void) kill (pid, SIGKILL);
   (void) waitpid (pid, NULL, 0);
-  (void) close (fd);
 }
 
 static void
@@ -659,10 +628,8 @@ test_one_cgroup (void)
   g_autofree char *name = NULL;
   const char *argv[] = { "sh", "-c", NULL, NULL };
   SysprofProfiler *profiler;
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
+  Take take;
   SampleStats stats;
-  int fd = new_memory_file ();
 
   if (cgroup == NULL)
     {
@@ -676,15 +643,12 @@ test_one_cgroup (void)
   argv[2] = command;
   profiler = new_profiler (&(SamplerOptions){ .cgroup = name });
   set_program (profiler, argv);
-  record_into (profiler, &recorded, fd);
-  reader = new_reader_for (fd);
-  stats = count_all_samples (reader, 0);
+  take_recording (&take, profiler);
+  stats = count_all_samples (take.reader, 0);
   g_assert_cmpuint (stats.n, >, 100);
-  g_assert_cmpuint (count_all_samples (reader, find_process (reader, "sh")).n, ==, 0);
+  g_assert_cmpuint (count_all_samples (take.reader, find_process (take.reader, "sh")).n, ==, 0);
 
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
-  (void) close (fd);
+  take_clear (&take);
   (void) rmdir (cgroup);
 }
 
@@ -700,7 +664,7 @@ static void
 test_cpus_come_and_go (void)
 {
   g_autoptr (GError) error = NULL;
-  Privilege *privilege = sysprof_privilege_new (false);
+  Privilege *privilege = sysprof_privilege_new ();
   PerfSessionOptions options = { .target = PERF_TARGET_SYSTEM,
                                  .samples = true,
                                  .frequency = 100 };
@@ -761,11 +725,9 @@ test_unprivileged_user (void)
 {
   const char *argv[] = { busy_path, "0.3", NULL };
   SysprofProfiler *profiler;
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
+  Take take;
   SampleStats stats;
   g_autofree char *paranoid = NULL;
-  int fd;
 
   g_assert_true (
       g_file_get_contents ("/proc/sys/kernel/perf_event_paranoid", &paranoid, NULL, NULL));
@@ -783,21 +745,18 @@ test_unprivileged_user (void)
     }
 
   become_nobody ();
-  fd = new_memory_file ();
   profiler = new_profiler (&(SamplerOptions){ 0 });
   set_program (profiler, argv);
-  record_into (profiler, &recorded, fd);
-  g_assert_true (recorded_has_told (&recorded, "kernel.perf_event_paranoid is 2"));
-  g_assert_true (recorded_has_told (&recorded, "CAP_PERFMON"));
-  g_assert_true (recorded_has_told (&recorded, "setcap"));
-  g_assert_true (recorded_has_told (&recorded, "sysctl"));
+  take_recording (&take, profiler);
+  g_assert_true (recorded_has_told (&take.recorded, "kernel.perf_event_paranoid is 2"));
+  g_assert_true (recorded_has_told (&take.recorded, "CAP_PERFMON"));
+  g_assert_true (recorded_has_told (&take.recorded, "setcap"));
+  g_assert_true (recorded_has_told (&take.recorded, "sysctl"));
 
-  reader = new_reader_for (fd);
-  stats = count_all_samples (reader, 0);
+  stats = count_all_samples (take.reader, 0);
   g_assert_cmpuint (stats.n_user, >, 50);
   g_assert_cmpuint (stats.n_kernel, ==, 0);
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
+  take_clear (&take);
 }
 
 static void
@@ -820,9 +779,7 @@ static void
 test_events_are_refused (void)
 {
   SysprofProfiler *profiler;
-  Recorded recorded = { 0 };
-  SysprofCaptureReader *reader;
-  int fd;
+  Take take;
 
   if (!g_test_subprocess ())
     {
@@ -832,20 +789,18 @@ test_events_are_refused (void)
     }
 
   refuse_perf_events ();
-  fd = new_memory_file ();
   profiler = new_profiler (&(SamplerOptions){ 0 });
   sysprof_profiler_add_instrument (profiler, sysprof_memory_usage_new ());
   sysprof_profiler_set_max_duration (profiler, SECOND / 20);
-  record_into (profiler, &recorded, fd);
-  g_assert_true (recorded_has_told (&recorded, "kernel.perf_event_paranoid"));
-  g_assert_true (recorded_has_told (&recorded, "CAP_PERFMON"));
+  take_recording (&take, profiler);
+  g_assert_true (recorded_has_told (&take.recorded, "kernel.perf_event_paranoid"));
+  g_assert_true (recorded_has_told (&take.recorded, "CAP_PERFMON"));
 
-  reader = new_reader_for (fd);
-  g_assert_cmpuint (count_all_samples (reader, 0).n, ==, 0);
-  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_PROCESS, getpid ()), ==, 1);
-  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_CTRSET, 0), >, 1);
-  sysprof_capture_reader_unref (reader);
-  recorded_clear (&recorded);
+  g_assert_cmpuint (count_all_samples (take.reader, 0).n, ==, 0);
+  g_assert_cmpuint (count_frames (take.reader, SYSPROF_CAPTURE_FRAME_PROCESS, getpid ()), ==,
+                    1);
+  g_assert_cmpuint (count_frames (take.reader, SYSPROF_CAPTURE_FRAME_CTRSET, 0), >, 1);
+  take_clear (&take);
 }
 
 /* --- ends that nobody wished for --- */

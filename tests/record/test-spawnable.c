@@ -53,6 +53,42 @@ test_arguments (void)
 }
 
 static void
+count_notification (SysprofSpawnable *spawnable, GParamSpec *pspec, gpointer data)
+{
+  g_string_append_printf (data, "%s ", pspec->name);
+}
+
+static void
+test_properties (void)
+{
+  g_autoptr (SysprofSpawnable) spawnable = sysprof_spawnable_new ();
+  g_autoptr (GString) told = g_string_new (NULL);
+  g_auto (GStrv) argv = NULL;
+  g_auto (GStrv) environ_ = NULL;
+  g_autofree char *joined = NULL;
+  g_autofree char *cwd = NULL;
+  GSubprocessFlags flags;
+
+  g_signal_connect (spawnable, "notify", G_CALLBACK (count_notification), told);
+  sysprof_spawnable_append_argv (spawnable, "b");
+  sysprof_spawnable_prepend_argv (spawnable, "a");
+  sysprof_spawnable_set_cwd (spawnable, "/usr");
+  sysprof_spawnable_set_environ (spawnable, (const char *const[]){ "X=1", NULL });
+  sysprof_spawnable_setenv (spawnable, "X", "2");
+  sysprof_spawnable_set_flags (spawnable, G_SUBPROCESS_FLAGS_STDIN_INHERIT);
+  g_assert_cmpstr (told->str, ==, "argv argv cwd environ environ flags ");
+
+  g_object_get (spawnable, "argv", &argv, "cwd", &cwd, "environ", &environ_, "flags", &flags,
+                NULL);
+  joined = g_strjoinv ("|", argv);
+  g_assert_cmpstr (joined, ==, "a|b");
+  g_assert_cmpstr (cwd, ==, "/usr");
+  g_assert_cmpstr (environ_[0], ==, "X=2");
+  g_assert_null (environ_[1]);
+  g_assert_cmpuint (flags, ==, G_SUBPROCESS_FLAGS_STDIN_INHERIT);
+}
+
+static void
 test_directory (void)
 {
   g_autoptr (SysprofSpawnable) spawnable = sysprof_spawnable_new ();
@@ -266,6 +302,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/record/spawnable/arguments", test_arguments);
+  g_test_add_func ("/record/spawnable/properties", test_properties);
   g_test_add_func ("/record/spawnable/directory", test_directory);
   g_test_add_func ("/record/spawnable/environment", test_environment);
   g_test_add_func ("/record/spawnable/cleared-environment", test_cleared_environment);

@@ -3,11 +3,10 @@
 import collections
 import gzip
 import pathlib
-import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'data'))
-from captures import KERNEL, USER, Capture  # noqa: E402
+from captures import KERNEL, USER, Capture, symbol_table  # noqa: E402
 
 BEGIN = 5_000_000_000
 KERNEL_BASE = 0xFFFFFFFF81000000
@@ -65,18 +64,8 @@ class Profile:
 
     def symbols(self):
         """The packed table of the format, § 10."""
-        entries, strings = [], b'\0'
-        base = 32 * (len(self.processes) * len(self.user) + 1)
-        tag = base + len(strings)
-        strings += b'prog\0'
-        offset = {}
-        for name in self.user:
-            offset[name] = base + len(strings)
-            strings += name.encode('utf-8', 'surrogateescape') + b'\0'
-        for pid in sorted(self.processes):
-            for name, address in sorted(self.user.items(), key=lambda item: item[1]):
-                entries.append(struct.pack('<QQIIII', address, address + 0x1000, pid, offset[name], tag, 0))
-        return b''.join(entries) + bytes(32) + strings
+        return symbol_table([(address, address + 0x1000, pid, name, 'prog') for pid in sorted(self.processes)
+                             for name, address in sorted(self.user.items(), key=lambda item: item[1])])
 
     def write(self, path):
         capture = Capture(time=BEGIN, end_time=0)
@@ -97,10 +86,8 @@ class Profile:
             capture.mark(group, name, duration=duration, time=begin, pid=10)
         for sample in self.samples:
             capture.sample(self.addresses(sample.stack), sample.tid, pid=sample.pid, time=sample.time, cpu=sample.cpu)
-        symbols = self.symbols()
-        for at in range(0, len(symbols), 16000):
-            capture.file('__symbols__', symbols[at:at + 16000], is_last=at + 16000 >= len(symbols), time=BEGIN)
-        pathlib.Path(path).write_bytes(bytes(capture.data))
+        capture.chunked_file('__symbols__', self.symbols(), time=BEGIN)
+        capture.save(path)
         return self
 
     # --- answers ---

@@ -506,15 +506,26 @@ class Usage(Base):
         capture = self.capture
         for words, *args in (
                 ('Which capture?',), ('./functions', 'functions'), ("no view 'nosuch'", 'nosuch', capture),
-                ("does not have the view 'marks' yet", 'marks', capture), ('too much', 'tree', capture, 'x'),
+                ('too much', 'tree', capture, 'x'),
                 ('--wat', '--wat', capture), ('--limit x', '--limit', 'x', capture), ('--min', '--min', '200', capture),
-                ("no format 'bmp'", '--format', 'bmp', capture), ("format 'csv' yet", '--format', 'csv', capture),
+                ("no format 'bmp'", '--format', 'bmp', capture), ('no such weight', '--weight', 'gold', capture),
                 ("'x.bmp'", '-o', 'x.bmp', capture), ('--focus SYMBOL', 'callers', capture),
                 ('it has symbol, binary', 'functions', '--sort', 'size', capture), ('--time', '--time', 'x', capture),
                 ('--mark x: give group and name', '--mark', 'x', capture), ("--cgroup ''", '--cgroup', '', capture),
-                ('--colors pink', '--colors', 'pink', capture), ('--collapse yet', '--collapse', 'x', capture),
-                ('samples only', '--weight', 'bytes', capture), ('capture itself', '-o', capture, '--format', 'text', capture)):
+                ('--colors pink', '--colors', 'pink', capture), ('capture itself', '-o', capture, '--format', 'text', capture)):
             self.refuse(2, words, *args)
+
+    def test_what_is_not_built(self):
+        """Known words that this version cannot serve are no wrong usage."""
+        capture = self.capture
+        for words, *args in (
+                ("does not have the view 'marks' yet", 'marks', capture), ("format 'csv' yet", '--format', 'csv', capture),
+                ("format 'pprof' yet", '-o', 'x.pb.gz', capture), ('--collapse yet', '--collapse', 'x', capture),
+                ('--debuginfod yet', '--debuginfod', capture), ('samples only', '--weight', 'bytes', capture),
+                ('samples only', '--weight', 'period:cycles', capture)):
+            self.refuse(1, words, *args)
+        for switch in ('--no-debuginfod', '--no-inlines'):
+            run('functions', switch, capture)
 
     def test_tells_what_was_meant(self):
         self.refuse(1, "Did you mean 'alpha'?", 'callers', '--focus', 'alhpa', self.capture)

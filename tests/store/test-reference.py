@@ -13,8 +13,18 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "data"))
+import captures  # noqa: E402
 import make_captures  # noqa: E402
 import reference  # noqa: E402
+
+
+def for_several_threads():
+    """More samples and allocations than one thread reads, in stacks that they share."""
+    capture = captures.Capture(time=1000).process("many", pid=7, time=1000)
+    for i in range(40000):
+        capture.sample([captures.USER, 0x1000 + i % 997, 0x9000 + i % 13], 7 + i % 3, pid=7, time=1000 + i * 7919 % 40000, cpu=i % 4)
+        capture.allocation(0x10000 + 16 * i, 1 + i % 100, [0x1000 + i % 499, 0x9000], 7, pid=7, time=1000 + i)
+    return capture
 
 
 def main():
@@ -24,6 +34,7 @@ def main():
     cases = dict(make_captures.MADE)
     cases.update({f"random-{seed}": lambda seed=seed: make_captures.random_capture(seed)
                   for seed in range(first, first + n_random)})
+    cases["for-several-threads"] = for_several_threads
     failed = 0
 
     with tempfile.TemporaryDirectory() as folder:

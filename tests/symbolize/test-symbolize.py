@@ -19,10 +19,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from capture import KERNEL, USER, Capture, read_symbol_table, symbol_table
+import captures
+from captures import KERNEL, USER, symbol_table
+from decoder import read_symbol_table
 
 PRINT_SYMBOLS, PROGRAM = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 sys.argv[1:] = []
@@ -44,6 +46,12 @@ class Row:
         self.name, self.binary = fields[3], fields[4]
         self.start, self.end = int(fields[5], 16), int(fields[6], 16)
         self.reason, self.is_entry, self.raw_name = fields[7], fields[8] == "entry", fields[9]
+
+
+def new_capture(made=None, big=False):
+    """One that is made now, or then."""
+    made, now = made or datetime.datetime.now(datetime.timezone.utc), time.monotonic_ns()
+    return captures.Capture(now, now + 1000000, big, made.strftime("%Y-%m-%dT%H:%M:%SZ"), now=now)
 
 
 def symbolize(path, *options, command=()):
@@ -96,13 +104,13 @@ class Symbolize(unittest.TestCase):
     def capture_of(self, path, link_addresses, mapped_as=None, inode=None, hex_id=None, is_return=False, **more):
         """One process that has `path` mapped at BASE, and was seen at these addresses of it."""
         offset, address, size = segments(path)[0]
-        capture = Capture(**more)
-        capture.process(PID, "program")
+        capture = new_capture(**more)
+        capture.process("program", pid=PID)
         inode = os.stat(path).st_ino if inode is None else inode
-        capture.map(PID, BASE, BASE + ((size + 4095) & ~4095), offset, inode, mapped_as or path, hex_id)
+        capture.map(BASE, BASE + ((size + 4095) & ~4095), mapped_as or path, offset, inode, hex_id, pid=PID)
         for at in link_addresses:
             here = BASE + at - address
-            capture.sample(PID, [USER, BASE + 0x10, here] if is_return else [USER, here])
+            capture.sample([USER, BASE + 0x10, here] if is_return else [USER, here], pid=PID)
         return capture, BASE - address
 
     def check_names(self, path, found, rows, bias, is_complete=True):
@@ -314,13 +322,13 @@ class Symbolize(unittest.TestCase):
                     self.assertEqual(rows[place + bias].name, f"[stripped:0x{begin:x}]")
 
     def test_places_without_a_file(self):
-        capture = Capture()
-        capture.process(PID, "program")
-        capture.map(PID, BASE, BASE + 0x1000, 0, 0, "[heap]")
-        capture.map(PID, BASE + 0x1000, BASE + 0x2000, 0, 0, "//anon")
-        capture.sample(PID, [USER, BASE + 0x10])
-        capture.sample(PID, [USER, BASE + 0x1010])
-        capture.sample(PID, [USER, BASE + 0x3010])
+        capture = new_capture()
+        capture.process("program", pid=PID)
+        capture.map(BASE, BASE + 0x1000, "[heap]", pid=PID)
+        capture.map(BASE + 0x1000, BASE + 0x2000, "//anon", pid=PID)
+        capture.sample([USER, BASE + 0x10], pid=PID)
+        capture.sample([USER, BASE + 0x1010], pid=PID)
+        capture.sample([USER, BASE + 0x3010], pid=PID)
         rows = symbolize(capture.save(self.place("c")))
         self.assertEqual([(r.name, r.reason[:9]) for a, r in sorted(rows.items())], [
             (f"[heap+0x{BASE + 0x10:x}]", "generated"),
@@ -332,10 +340,10 @@ class Symbolize(unittest.TestCase):
         if platform.machine() != "x86_64":
             self.skipTest("x86-64 only")
         capture = self.capture_of_this_machine()
-        capture.process(PID, "program")
-        capture.map(PID, BASE, BASE + 0x2000, 0, 0, "[vdso]")
+        capture.process("program", pid=PID)
+        capture.map(BASE, BASE + 0x2000, "[vdso]", pid=PID)
         for offset in range(0x400, 0x1800, 16):
-            capture.sample(PID, [USER, BASE + offset])
+            capture.sample([USER, BASE + offset], pid=PID)
         names = {r.name for r in symbolize(capture.save(self.place("c"))).values()}
         self.assertTrue(any("vdso_clock_gettime" in name or "clock_gettime" == name for name in names), names)
 
@@ -354,17 +362,17 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
 """
 
     def kernel_names(self, capture, *addresses, options=()):
-        capture.sample(PID, [KERNEL, *addresses[:1]])
+        capture.sample([KERNEL, *addresses[:1]], pid=PID)
         for address in addresses[1:]:
-            capture.sample(PID, [KERNEL, address])
+            capture.sample([KERNEL, address], pid=PID)
         rows = symbolize(capture.save(self.place("c")), *options)
         return [rows[a] for a in addresses]
 
     def test_embedded_kallsyms(self):
         for name, data in (("/proc/kallsyms", self.KALLSYMS.encode()),
                            ("/proc/kallsyms.gz", gzip.compress(self.KALLSYMS.encode()))):
-            capture = Capture()
-            capture.file(name, data)
+            capture = new_capture()
+            capture.chunked_file(name, data)
             rows = self.kernel_names(
                 capture, 0xFFFFFFFF81000000, 0xFFFFFFFF8100007F, 0xFFFFFFFF810000FF, 0xFFFFFFFF81000110,
                 0xFFFFFFFF81000210, 0xFFFFFFFFC0000050, 0xFFFFFFFFC0100010, 0xFFFFFFFFC0200000, 0xFFFFFFFF80000000)
@@ -379,19 +387,19 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
 
     def test_excerpt_names_nothing_else(self):
         """A function that only bounds a sampled one is not what the functions behind it are."""
-        capture = Capture()
-        capture.file("/proc/kallsyms", self.KALLSYMS.encode())
+        capture = new_capture()
+        capture.chunked_file("/proc/kallsyms", self.KALLSYMS.encode())
         self.kernel_names(capture, 0xFFFFFFFF81000044, options=("--kallsyms", self.place("excerpt")))
-        more = Capture()
-        more.file("/proc/kallsyms", pathlib.Path(self.place("excerpt")).read_bytes())
+        more = new_capture()
+        more.chunked_file("/proc/kallsyms", pathlib.Path(self.place("excerpt")).read_bytes())
         rows = self.kernel_names(more, 0xFFFFFFFF81000044, 0xFFFFFFFF81000084, 0xFFFFFFFF81000204)
         self.assertEqual([r.name for r in rows],
                          ["first_function", "[kernel+0xffffffff81000084]", "[kernel+0xffffffff81000204]"])
         self.assertEqual(rows[0].end, 0xFFFFFFFF81000080)
 
     def test_hidden_kernel(self):
-        capture = Capture()
-        capture.file("/proc/kallsyms", re.sub(r"(?m)^\w+", "0" * 16, self.KALLSYMS).encode())
+        capture = new_capture()
+        capture.chunked_file("/proc/kallsyms", re.sub(r"(?m)^\w+", "0" * 16, self.KALLSYMS).encode())
         row = self.kernel_names(capture, 0xFFFFFFFF81000040)[0]
         self.assertEqual((row.name, row.reason), ("[kernel+0xffffffff81000040]", "the kernel hid its symbols"))
 
@@ -404,7 +412,7 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
         return rows
 
     def capture_of_this_machine(self, **changes):
-        capture = Capture(made=changes.pop("made", None))
+        capture = new_capture(made=changes.pop("made", None))
         here = {"uname.release": platform.release(), "uname.version": platform.version(),
                 "hostname": socket.gethostname(), **changes}
         for key, value in here.items():
@@ -426,8 +434,8 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
         self.assertEqual([(r.raw_name or r.name, r.binary) for r in found], list(picked.values()))
 
         # The lines that were used are enough to name the same again.
-        again = Capture()
-        again.file("/proc/kallsyms", pathlib.Path(self.place("excerpt")).read_bytes())
+        again = new_capture()
+        again.chunked_file("/proc/kallsyms", pathlib.Path(self.place("excerpt")).read_bytes())
         self.assertEqual([vars(r) for r in self.kernel_names(again, *picked)], [vars(r) for r in found])
         self.assertLess(len(pathlib.Path(self.place("excerpt")).read_text().splitlines()), 3 * len(picked) + 2)
 
@@ -437,7 +445,7 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
         self.assertEqual(self.kernel_names(self.capture_of_this_machine(), place)[0].name, "schedule")
         old = datetime.datetime(2001, 1, 1, tzinfo=datetime.timezone.utc)
         for capture in (
-            Capture(),
+            new_capture(),
             self.capture_of_this_machine(uname_release="5.0-other", **{"uname.release": ""}),
             self.capture_of_this_machine(hostname="elsewhere"),
             self.capture_of_this_machine(made=old),
@@ -445,28 +453,28 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
             self.assertEqual(self.kernel_names(capture, place)[0].name, nameless)
 
         capture = self.capture_of_this_machine()
-        capture.file("__symbols__", symbol_table([(place + 4096, place + 8192, 0, "other", "")]))
+        capture.chunked_file("__symbols__", symbol_table([(place + 4096, place + 8192, 0, "other", "")]))
         self.assertEqual(self.kernel_names(capture, place)[0].name, nameless)
 
     # --- what the capture brings ---
 
     def test_jit_names(self):
         jit = 0xE000000000000000
-        capture = Capture()
-        capture.sample(PID, [jit | 1, jit | 2, jit | 3])
-        capture.jitmap({jit | 1: "one", jit | 2: "two words"})
+        capture = new_capture()
+        capture.sample([jit | 1, jit | 2, jit | 3], pid=PID)
+        capture.jitmap([(jit | 1, "one"), (jit | 2, "two words")])
         rows = symbolize(capture.save(self.place("c")))
         self.assertEqual([(r.name, r.kind) for a, r in sorted(rows.items())],
                          [("one", "jit"), ("two words", "jit"), (f"[jit+0x{jit | 3:x}]", "jit")])
 
     def names_by_table(self, entries, addresses, order="<", table=None, kernel=()):
-        capture = Capture(order=order)
-        capture.process(PID, "program")
-        capture.file("__symbols__", table if table is not None else symbol_table(entries, order))
+        capture = new_capture(big=order == ">")
+        capture.process("program", pid=PID)
+        capture.chunked_file("__symbols__", table if table is not None else symbol_table(entries, order))
         for address in addresses:
-            capture.sample(PID, [USER, address])
+            capture.sample([USER, address], pid=PID)
         for address in kernel:
-            capture.sample(PID, [KERNEL, address])
+            capture.sample([KERNEL, address], pid=PID)
         rows = symbolize(capture.save(self.place("c")))
         return [rows[a].name for a in [*addresses, *kernel]]
 
@@ -505,9 +513,9 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
         found = {a: f for a, f in functions(libc, "-D").items() if f[0]}
         gaps = [a + f[0] for a, f in found.items()]
         capture, bias = self.capture_of(libc, [*found, *gaps], is_return=False)
-        capture.file("/proc/kallsyms", self.KALLSYMS.encode())
+        capture.chunked_file("/proc/kallsyms", self.KALLSYMS.encode())
         for pid in (PID, PID + 1):
-            capture.sample(pid, [KERNEL, 0xFFFFFFFF81000050, 0xFFFFFFFF81000080, USER, bias + next(iter(found))])
+            capture.sample([KERNEL, 0xFFFFFFFF81000050, 0xFFFFFFFF81000080, USER, bias + next(iter(found))], pid=pid)
         before = symbolize(capture.save(self.place("c")), "--pack", self.place("p"), "--unnamed", self.place("u"))
         table = pathlib.Path(self.place("p")).read_bytes()
 
@@ -517,10 +525,10 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
             self.assertTrue(one[2] != two[2] or one[1] <= two[0], (one, two))
         self.assertEqual({e[2] for e in entries if e[3] == "first_function"}, {0, PID, PID + 1})
 
-        bundled = Capture()
-        bundled.body = capture.body
-        bundled.file("__symbols__", table)
-        bundled.file("__unnamed__", pathlib.Path(self.place("u")).read_bytes())
+        bundled = new_capture()
+        bundled.data = capture.data[:]
+        bundled.chunked_file("__symbols__", table)
+        bundled.chunked_file("__unnamed__", pathlib.Path(self.place("u")).read_bytes())
         bundled.save(self.place("b"))
         os.mkdir(self.place("empty"))
         after = symbolize(self.place("b"), "--sysroot", self.place("empty"))

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import unittest
 
-import syscap
+import decoder
 import tap
 from empty_root import EmptyRoot, can_change_root
 from programs import BUSY, CLI, REPORT, can_sample, run
@@ -128,8 +128,7 @@ class SampledAddresses(unittest.TestCase):
         done = run(CLI, "-F", "4000", "--quiet", "-o", cls.capture, "--", "sh", "-c", WORK, "sh", BUSY)
         if done.returncode != 0:
             raise AssertionError(done.stderr.decode())
-        with open(cls.capture, "rb") as file:
-            cls.decoded = syscap.decode(file.read())
+        cls.decoded = decoder.Capture.open(cls.capture)
         cls.here = run(REPORT, "samples", "--format", "json", "--limit", "0", cls.capture).stdout
         cls.away = None
         if can_change_root():

@@ -7,7 +7,6 @@ usage: test-page.py DRAW_FLAME [--pictures FOLDER]
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -21,17 +20,7 @@ def draw(profile, *args):
     return subprocess.run([DRAW, 'html', *args], input=profile.rows(), stdout=subprocess.PIPE, check=True).stdout
 
 
-class FlamePage(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.browser = browser.Browser().__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.__exit__()
-        cls.folder.cleanup()
-
+class FlamePage(browser.Case):
     def open(self, profile, name='page', **options):
         path = pathlib.Path(self.folder.name) / f'{name}.html'
         path.write_bytes(draw(profile, 'T'))

@@ -4,7 +4,6 @@
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -50,17 +49,7 @@ class Picture:
         self.page.js(f'window.prompt = () => {term!r}')
 
 
-class InteractiveSvg(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.browser = browser.Browser().__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.__exit__()
-        cls.folder.cleanup()
-
+class InteractiveSvg(browser.Case):
     def open(self, content, name, **options):
         path = pathlib.Path(self.folder.name) / name
         path.write_bytes(content)

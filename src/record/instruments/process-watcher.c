@@ -25,8 +25,8 @@
 #include <errno.h>
 
 /* Of each interval, at most so much is spent on reading about processes that were started: 1 % of a CPU. */
-#define STARTED_INTERVAL (100 * NSEC_PER_MSEC)
-#define STARTED_BUDGET   (1 * NSEC_PER_MSEC)
+#define STARTED_INTERVAL (200 * NSEC_PER_MSEC)
+#define STARTED_BUDGET   (2 * NSEC_PER_MSEC)
 
 #define MAX_COMMAND_LINE 16000             /* bytes: a frame is not longer than 16384 */
 #define MAX_TEXT_SIZE    (8 * 1024 * 1024) /* of one file in /proc */
@@ -170,23 +170,39 @@ add_text (SysprofProcessWatcher *self,
                                 false); /* counted there */
 }
 
-/* One line per namespace: its name and its inode. */
-static void
+/* One line per namespace: its name and its inode. Returns that of the mounts; 0 where it may not be known. What kernel
+ * events have told need not be asked for: that takes longer than everything else about a process that starts. */
+static uint64_t
 add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
 {
-  static const char *const names[] = { "cgroup", "ipc",  "mnt",  "net",
-                                       "pid",    "time", "user", "uts" };
+  static const struct
+  {
+    const char *name;
+    NamespaceKind kind;
+  } names[] = {
+    { "cgroup", NAMESPACE_CGROUP }, { "ipc", NAMESPACE_IPC }, { "mnt", NAMESPACE_MNT },
+    { "net", NAMESPACE_NET },       { "pid", NAMESPACE_PID }, { "time", N_NAMESPACES },
+    { "user", NAMESPACE_USER },     { "uts", NAMESPACE_UTS },
+  };
   Privilege *privilege = sysprof_pump_get_privilege (pump);
+  const Namespaces *told =
+      sysprof_process_log_get_namespaces (sysprof_pump_get_process_log (pump), pid);
   char lines[G_N_ELEMENTS (names) * 32];
+  uint64_t mounts = 0;
   int size = 0;
 
   for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
     {
-      uint64_t inode = sysprof_privilege_read_namespace (privilege, pid, names[i]);
+      NamespaceKind kind = names[i].kind;
+      uint64_t inode = told != NULL && kind < N_NAMESPACES
+                           ? told->inode[kind]
+                           : sysprof_privilege_read_namespace (privilege, pid, names[i].name);
 
+      if (kind == NAMESPACE_MNT)
+        mounts = inode;
       if (inode != 0)
         size += g_snprintf (lines + size, sizeof lines - (size_t) size,
-                            "%s %" G_GUINT64_FORMAT "\n", names[i], inode);
+                            "%s %" G_GUINT64_FORMAT "\n", names[i].name, inode);
     }
 
   if (size > 0)
@@ -196,6 +212,7 @@ add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t ti
       g_snprintf (path, sizeof path, "/proc/%d/ns", pid);
       (void) sysprof_pump_add_file (pump, time, pid, path, lines, (size_t) size, false);
     }
+  return mounts;
 }
 
 /* Returns whether the process is in a container of Podman. */
@@ -211,11 +228,14 @@ add_cgroup (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
   return strstr (self->text, CONTAINER_MARK) != NULL;
 }
 
+/* `inode` is that of the mount namespace, 0 = unknown. */
 static void
-add_mount_table (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
+add_mount_table (SysprofProcessWatcher *self,
+                 Pump *pump,
+                 int32_t pid,
+                 int64_t time,
+                 uint64_t inode)
 {
-  uint64_t inode =
-      sysprof_privilege_read_namespace (sysprof_pump_get_privilege (pump), pid, "mnt");
   ssize_t size = read_text (self, pump, pid, "mountinfo");
 
   if (size <= 0)
@@ -231,6 +251,7 @@ add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
 {
   int64_t time = sysprof_pump_get_begin_time (pump);
   bool in_container;
+  uint64_t mounts;
 
   if (!add_command_line (self, pump, pid, time, true))
     return;
@@ -241,25 +262,23 @@ add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
     return; /* the kernel's own, or somebody's of whom we may not know more */
 
   (void) add_cgroup (self, pump, pid, time);
-  add_namespaces (self, pump, pid, time);
-  add_mount_table (self, pump, pid, time);
+  mounts = add_namespaces (self, pump, pid, time);
+  add_mount_table (self, pump, pid, time, mounts);
 }
 
 /* Mappings, name and parent have been told by kernel events. */
 static void
 add_started_process (SysprofProcessWatcher *self, Pump *pump, const StartedProcess *process)
 {
-  uint64_t inode;
+  uint64_t mounts;
 
   if (!add_command_line (self, pump, process->pid, process->time, false))
     return;
 
   (void) add_cgroup (self, pump, process->pid, process->time);
-  add_namespaces (self, pump, process->pid, process->time);
-  inode =
-      sysprof_privilege_read_namespace (sysprof_pump_get_privilege (pump), process->pid, "mnt");
-  if (inode != 0 && !g_hash_table_contains (self->mount_namespaces, &inode))
-    add_mount_table (self, pump, process->pid, process->time);
+  mounts = add_namespaces (self, pump, process->pid, process->time);
+  if (mounts != 0 && !g_hash_table_contains (self->mount_namespaces, &mounts))
+    add_mount_table (self, pump, process->pid, process->time, mounts);
 }
 
 /* --- the phases --- */

@@ -16,7 +16,8 @@ enum
   FEATURE_LOST = 1 << 1,           /* 6.0 */
   FEATURE_INHERIT_THREAD = 1 << 2, /* 5.13 */
   FEATURE_CALL_DEPTH = 1 << 3,     /* 4.8; refused as well above kernel.perf_event_max_stack */
-  N_FEATURES = 4,
+  FEATURE_NAMESPACES = 1 << 4,     /* 4.12; refused as well without CAP_PERFMON */
+  N_FEATURES = 5,
 };
 
 void
@@ -32,6 +33,16 @@ sysprof_perf_attributes_reduce (PerfAttributes *self)
     return false;
 
   self->features &= self->features - 1;
+  return true;
+}
+
+bool
+sysprof_perf_attributes_reduce_rights (PerfAttributes *self)
+{
+  if ((self->features & FEATURE_NAMESPACES) == 0)
+    return false;
+
+  self->features &= ~(unsigned) FEATURE_NAMESPACES;
   return true;
 }
 
@@ -70,6 +81,8 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->comm = 1;
   attr->comm_exec = 1;
   attr->task = 1;
+  attr->namespaces =
+      (self->features & FEATURE_NAMESPACES) != 0 && !self->options->tells_at_once;
   /* A build ID takes the place of the inode, by which who is told at once finds the file. */
   attr->build_id = (self->features & FEATURE_BUILD_ID) != 0 && !self->options->tells_at_once;
 }

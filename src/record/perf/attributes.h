@@ -35,6 +35,8 @@ void sysprof_perf_attributes_fill (const PerfAttributes *self,
 
 /* Gives up one more feature that old kernels do not have. FALSE when there is none left. */
 bool sysprof_perf_attributes_reduce (PerfAttributes *self);
+/* The same after EACCES: what takes a right that sampling alone does not. */
+bool sysprof_perf_attributes_reduce_rights (PerfAttributes *self);
 
 /* Time between samples of one CPU; 0 when it is not a matter of time. */
 int64_t sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self);

@@ -464,6 +464,26 @@ decode_exit (PerfDecoder *self, Cursor cursor)
   return sysprof_capture_writer_add_exit (self->writer, task.time, self->cpu, task.pid);
 }
 
+static bool
+decode_namespaces (PerfDecoder *self, Cursor cursor)
+{
+  Namespaces namespaces = { 0 };
+  RecordId id;
+  int32_t pid, tid;
+  uint64_t n, device;
+
+  if (!cut_record_id (&cursor, &id) || !take_two_i32 (&cursor, &pid, &tid) ||
+      !take_u64 (&cursor, &n) || n < N_NAMESPACES)
+    return false;
+  for (unsigned i = 0; i < N_NAMESPACES; i++)
+    if (!take_u64 (&cursor, &device) || !take_u64 (&cursor, &namespaces.inode[i]))
+      return false;
+
+  if (pid == tid)
+    sysprof_process_log_set_namespaces (self->log, pid, id.time, &namespaces);
+  return true;
+}
+
 /* --- what did not come --- */
 
 static bool
@@ -532,6 +552,8 @@ decode (PerfDecoder *self, const struct perf_event_header *record)
       return decode_fork (self, cursor);
     case PERF_RECORD_EXIT:
       return decode_exit (self, cursor);
+    case PERF_RECORD_NAMESPACES:
+      return decode_namespaces (self, cursor);
     case PERF_RECORD_LOST:
       return decode_lost (self, cursor);
     case PERF_RECORD_LOST_SAMPLES:

@@ -7,7 +7,7 @@
 
 /* Rings wake us when they fill; this is for those that do not, so that what happened is soon known: names of processes
  * are to be read while they live. */
-#define DRAIN_INTERVAL (100 * NSEC_PER_MSEC)
+#define DRAIN_INTERVAL (200 * NSEC_PER_MSEC)
 #define CPUS_INTERVAL  (1 * NSEC_PER_SEC)
 
 static void

@@ -86,6 +86,9 @@ open_event (PerfSession *self, PerfRole role, pid_t pid, int cpu, unsigned long 
           return fd;
         }
 
+      if (errno == EACCES && attr.namespaces &&
+          sysprof_perf_attributes_reduce_rights (&attributes))
+        continue;
       if (errno != EINVAL || !sysprof_perf_attributes_reduce (&attributes))
         return -1;
     }

@@ -298,7 +298,7 @@ sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
 
   self->wake_fd = -1;
   self->ready_fd = -1;
-  self->privilege = sysprof_privilege_new (false);
+  self->privilege = sysprof_privilege_new ();
   if (!sysprof_privilege_load_walker (self->privilege, call_depth, &self->program))
     {
       set_load_error (error);

@@ -225,6 +225,95 @@ test_capture_of_another_process (Fixture *self, gconstpointer data)
   g_assert_false (recorded_has_told (&self->recorded, "traced"));
 }
 
+/* One of each type that may be long, and of those at which readers of version 3.46 stop. */
+static void
+write_long_frames (SysprofCaptureWriter *writer)
+{
+  g_autofree char *text = g_strnfill (40000, 'x');
+  g_autofree char *bytes = g_strnfill (40000, 'y');
+  SysprofCaptureAddress addresses[3000] = { 0 };
+  SysprofCaptureAddress jit = sysprof_capture_writer_add_jitmap (writer, "named");
+
+  g_assert_true (sysprof_capture_writer_add_trace (writer, 1, -1, 4711, 4711, &jit, 1, true));
+  g_assert_true (sysprof_capture_writer_add_dbus_message (writer, 2, -1, 4711, 1, 0,
+                                                          (const uint8_t *) bytes, 40000));
+  g_assert_true (sysprof_capture_writer_add_dbus_message (writer, 2, -1, 4711, 1, 0,
+                                                          (const uint8_t *) "l", 1));
+  g_assert_true (
+      sysprof_capture_writer_add_mark (writer, 3, -1, 4711, 5, "Group", "Name", text));
+  memcpy (text + 16384 - sizeof (SysprofCaptureLog) - 2, "\xc3\xa9", 2); /* would be halved */
+  g_assert_true (sysprof_capture_writer_add_log (writer, 4, -1, 4711, 16, "Domain", text));
+  g_assert_true (sysprof_capture_writer_add_metadata (writer, 5, -1, 4711, "key", text, -1));
+  g_assert_true (sysprof_capture_writer_add_process (writer, 6, -1, 4711, text));
+  g_assert_true (sysprof_capture_writer_add_map_with_build_id (writer, 7, -1, 4711, 1, 2, 3, 4,
+                                                               text, "0123456789abcdef"));
+  text[30000] = '\0';
+  g_assert_true (sysprof_capture_writer_add_overlay (writer, 8, -1, 4711, 0, text, text));
+  g_assert_true (sysprof_capture_writer_add_file (writer, 9, -1, 4711, "long", true,
+                                                  (const uint8_t *) bytes, 40000));
+  g_assert_true (sysprof_capture_writer_add_sample (writer, 10, -1, 4711, 4711, addresses,
+                                                    G_N_ELEMENTS (addresses)));
+}
+
+static void
+test_long_and_late_frames_of_another_process (Fixture *self, gconstpointer data)
+{
+  int fd = sysprof_spawnable_add_trace_fd (self->spawnable, NULL);
+  SysprofCaptureWriter *writer = new_writer_for (fd);
+  g_autofree char *file = NULL;
+  SysprofCaptureReader *reader;
+  SysprofCaptureFrame frame;
+  guint n_late = 0;
+
+  write_long_frames (writer);
+  sysprof_capture_writer_unref (writer);
+  sysprof_profiler_add_instrument (self->profiler, sysprof_tracefd_consumer_new (fd));
+  add_command (self, SYSPROF_RECORDING_PHASE_AUGMENT, "after", "echo after");
+  run (self, ":");
+
+  reader = new_reader_for (self->fd);
+  while (sysprof_capture_reader_peek_frame (reader, &frame))
+    {
+      bool is_late = frame.type == SYSPROF_CAPTURE_FRAME_TRACE ||
+                     frame.type == SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE;
+
+      n_late += is_late;
+      g_assert_true (is_late || n_late == 0);
+      if (frame.type != SYSPROF_CAPTURE_FRAME_SAMPLE)
+        g_assert_cmpint (frame.len, <=, 16384);
+      else if (frame.pid == 4711)
+        g_assert_cmpint (frame.len, ==, 32 + 3000 * 8);
+
+      if (frame.type == SYSPROF_CAPTURE_FRAME_LOG && frame.pid == 4711)
+        {
+          const SysprofCaptureLog *log = sysprof_capture_reader_read_log (reader);
+
+          g_assert_cmpuint (strlen (log->message), ==, 16384 - sizeof *log - 2);
+          g_assert_true (g_str_has_suffix (log->message, "x"));
+        }
+      else if (frame.type == SYSPROF_CAPTURE_FRAME_MAP && frame.pid == 4711)
+        {
+          const SysprofCaptureMap *map = sysprof_capture_reader_read_map (reader);
+          size_t size = strlen (map->filename) + 1;
+
+          g_assert_cmpuint (size, >, 16000);
+          g_assert_cmpstr (map->filename + size, ==, "@0123456789abcdef");
+        }
+      else
+        g_assert_true (sysprof_capture_reader_skip (reader));
+    }
+  g_assert_cmpuint (n_late, ==, 3);
+  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_MARK, 4711), ==, 1);
+  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_OVERLAY, 4711), ==, 1);
+  g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_FILE_CHUNK, 4711), ==, 3);
+  sysprof_capture_reader_unref (reader);
+
+  file = file_of (self, "long");
+  g_assert_cmpuint (strlen (file), ==, 40000);
+  /* A mark, a log, a value, a name, a path, two paths of an overlay, a message. */
+  g_assert_true (recorded_has_told (&self->recorded, "7 of the frames"));
+}
+
 static void
 test_file_that_is_no_capture (Fixture *self, gconstpointer data)
 {
@@ -250,6 +339,8 @@ main (int argc, char **argv)
     { "/record/embedded/surroundings-of-the-command", test_surroundings_of_the_command },
     { "/record/embedded/commands-that-fail", test_commands_that_fail },
     { "/record/embedded/capture-of-another-process", test_capture_of_another_process },
+    { "/record/embedded/long-and-late-frames-of-another-process",
+      test_long_and_late_frames_of_another_process },
     { "/record/embedded/file-that-is-no-capture", test_file_that_is_no_capture },
   };
 

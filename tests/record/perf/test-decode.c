@@ -309,6 +309,41 @@ test_life_of_a_process (Fixture *self, gconstpointer data)
 }
 
 static void
+put_namespaces (Fixture *self, int32_t pid, int32_t tid, uint64_t n)
+{
+  begin (self, PERF_RECORD_NAMESPACES, 0);
+  put_two (self, pid, tid);
+  put_u64 (self, n);
+  for (uint64_t i = 0; i < n; i++)
+    {
+      put_u64 (self, 4); /* device */
+      put_u64 (self, 4026531000 + i);
+    }
+  put_id (self, pid, tid);
+  end (self);
+}
+
+static void
+test_namespaces_of_processes (Fixture *self, gconstpointer data)
+{
+  const Namespaces *namespaces;
+
+  put_namespaces (self, 400, 401, N_NAMESPACES);
+  g_assert_null (sysprof_process_log_get_namespaces (&self->log, 400));
+  put_namespaces (self, 400, 400, N_NAMESPACES - 1);
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+  g_assert_null (sysprof_process_log_get_namespaces (&self->log, 400));
+
+  put_namespaces (self, 400, 400, N_NAMESPACES);
+  namespaces = sysprof_process_log_get_namespaces (&self->log, 400);
+  g_assert_nonnull (namespaces);
+  g_assert_cmpuint (namespaces->inode[NAMESPACE_NET], ==, 4026531000);
+  g_assert_cmpuint (namespaces->inode[NAMESPACE_CGROUP], ==, 4026531006);
+  put_task (self, PERF_RECORD_EXIT, 400, 345, 400, 345);
+  g_assert_null (sysprof_process_log_get_namespaces (&self->log, 400));
+}
+
+static void
 test_losses_are_counted (Fixture *self, gconstpointer data)
 {
   begin (self, PERF_RECORD_LOST, 0);
@@ -458,6 +493,7 @@ main (int argc, char **argv)
   ADD ("mapping-with-build-id", test_mapping_with_build_id);
   ADD ("build-id-that-is-too-long-is-refused", test_build_id_that_is_too_long_is_refused);
   ADD ("life-of-a-process", test_life_of_a_process);
+  ADD ("namespaces-of-processes", test_namespaces_of_processes);
   ADD ("losses-are-counted", test_losses_are_counted);
   ADD ("throttled-samples-are-counted", test_throttled_samples_are_counted);
   ADD ("samples-are-dropped-when-told-to", test_samples_are_dropped_when_told_to);

@@ -23,7 +23,7 @@ test_names_and_periods (void)
     { "instructions:18446744073709551615", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS,
       UINT64_MAX },
   };
-  Privilege *privilege = sysprof_privilege_new (false);
+  Privilege *privilege = sysprof_privilege_new ();
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -57,7 +57,7 @@ test_refuses_with_a_reason (void)
     ":sched_switch",
     "sched:nothing_like_it",
   };
-  Privilege *privilege = sysprof_privilege_new (false);
+  Privilege *privilege = sysprof_privilege_new ();
 
   for (size_t i = 0; i < G_N_ELEMENTS (broken); i++)
     {

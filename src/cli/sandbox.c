@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Inside a Flatpak, programs of the machine cannot be read unless it may see the host's files: their functions
+ * would have no names, and nobody would know why.
+ *
+ * Source: flatpak-metadata(5), the group [Context]. */
+
+#include "cli/sandbox.h"
+
+#include <glib.h>
+
+/* "host", "host:ro" and the like, and not taken back by a "!host". */
+static gboolean
+sees_host (char **filesystems)
+{
+  gboolean sees = FALSE;
+
+  for (size_t i = 0; filesystems != NULL && filesystems[i] != NULL; i++)
+    {
+      g_auto (GStrv) parts = g_strsplit (filesystems[i], ":", 2);
+
+      if (g_strcmp0 (parts[0], "host") == 0)
+        sees = TRUE;
+      else if (g_strcmp0 (parts[0], "!host") == 0)
+        sees = FALSE;
+    }
+  return sees;
+}
+
+char *
+sysprof_cli_dup_sandbox_warning (const char *info)
+{
+  g_autoptr (GKeyFile) metadata = g_key_file_new ();
+  g_auto (GStrv) filesystems = NULL;
+  g_autofree char *name = NULL;
+
+  if (!g_key_file_load_from_file (metadata, info, G_KEY_FILE_NONE, NULL))
+    return NULL;
+
+  filesystems = g_key_file_get_string_list (metadata, "Context", "filesystems", NULL, NULL);
+  if (sees_host (filesystems))
+    return NULL;
+
+  name = g_key_file_get_string (metadata, "Application", "name", NULL);
+  return g_strdup_printf (
+      "This is the sandbox of a Flatpak, from where the machine's programs cannot be read: their functions will "
+      "have no names. Start it with 'flatpak run --filesystem=host %s'.",
+      name != NULL ? name : "APPLICATION");
+}

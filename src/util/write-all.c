@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "util/write-all.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <unistd.h>
+
+bool
+sysprof_write_all (int fd, const void *bytes, size_t size)
+{
+  const uint8_t *at = bytes;
+
+  while (size > 0)
+    {
+      ssize_t n = write (fd, at, size);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n == 0)
+        errno = ENOSPC; /* a device that takes nothing more, and does not say so */
+      if (n <= 0)
+        return false;
+      at += n;
+      size -= (size_t) n;
+    }
+  return true;
+}
