@@ -282,7 +282,7 @@ test_life_of_a_process (Fixture *self, gconstpointer data)
 
   put_task (self, PERF_RECORD_FORK, 400, 345, 400, 346);
   put_comm (self, PERF_RECORD_MISC_COMM_EXEC, 400, 400, "make");
-  g_assert_true (sysprof_process_log_take (&self->log, &started));
+  g_assert_true (sysprof_process_log_take (&self->log, INT64_MAX, &started));
   g_assert_cmpint (started.pid, ==, 400);
   g_assert_cmpint (started.time, ==, TIME);
 
@@ -290,7 +290,7 @@ test_life_of_a_process (Fixture *self, gconstpointer data)
   put_comm (self, PERF_RECORD_MISC_COMM_EXEC, 400, 400, "cc1");
   put_task (self, PERF_RECORD_EXIT, 400, 345, 401, 345);
   put_task (self, PERF_RECORD_EXIT, 400, 345, 400, 345);
-  g_assert_false (sysprof_process_log_take (&self->log, &started));
+  g_assert_false (sysprof_process_log_take (&self->log, INT64_MAX, &started));
 
   reader = read_back (self);
   fork_frame = sysprof_capture_reader_read_fork (reader);
