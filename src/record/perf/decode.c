@@ -125,9 +125,9 @@ context_of (uint16_t misc)
 static bool
 decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
 {
-  uint64_t ip, time, n_addresses = 0;
+  uint64_t ip, time, cgroup, n_addresses = 0;
   uint64_t made_chain[2];
-  const void *addresses = made_chain;
+  const void *addresses;
   int32_t pid, tid;
 
   if (!take_u64 (&cursor, &ip) || !take_two_i32 (&cursor, &pid, &tid) ||
@@ -138,17 +138,26 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
   /* The idle task; and a stack that is too deep for a frame cannot be. */
   if (pid == 0 || (self->filter != NULL && !sysprof_user_filter_accepts (self->filter, pid)))
     return true;
+
+  addresses = cursor.at;
+  cursor.at += n_addresses * sizeof (uint64_t);
+  if (self->cgroups != NULL)
+    {
+      if (!take_u64 (&cursor, &cgroup))
+        return false;
+      if (!sysprof_cgroup_filter_accepts (self->cgroups, cgroup))
+        return true;
+    }
   if (n_addresses > MAX_ADDRESSES || self->drops_samples)
     return false;
 
-  if (n_addresses > 0)
-    addresses = cursor.at;
-  else if (self->drops_chainless)
-    return true;
-  else
+  if (n_addresses == 0)
     {
+      if (self->drops_chainless)
+        return true;
       made_chain[0] = context_of (misc);
       made_chain[1] = ip;
+      addresses = made_chain;
       n_addresses = 2;
     }
 

@@ -2,12 +2,13 @@
 
 /* Kernel records to capture frames: no allocation, and one copy, from the ring to the writer's buffer.
  *
- * All events are opened with PERF_DECODE_SAMPLE_TYPE (less the chain where stacks are not wanted) and
+ * All events are opened with PERF_DECODE_SAMPLE_TYPE (less the chain where stacks are not wanted; samples may name a cgroup) and
  * sample_id_all, so that every record has the same layout whichever event it comes from. *Owned* by the pump
  * thread. */
 
 #pragma once
 
+#include "record/perf/cgroup-filter.h"
 #include "record/perf/user-filter.h"
 #include "record/process-log.h"
 
@@ -30,6 +31,8 @@ typedef struct
   int64_t
       nsec_per_sample; /* while sampling is held back, one is missed each so many; 0 = unknown */
   UserFilter *filter;  /* whose samples are wanted; NULL = all */
+  CgroupFilter
+      *cgroups; /* samples name their cgroup, and these are wanted; NULL = they do not */
 
   /* Of the ring that is being drained. */
   int cpu;
