@@ -69,6 +69,8 @@ def main():
 
             contestants = {
                 'sysprof-cli': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', ours], lost_of_ours),
+                'of it, without counters': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--no-cpu',
+                                                           '--no-disk', '--no-memory', '--no-network', ours]),
                 'perf record -g': cpu_per_second(['perf', 'record', '-q', '-B', '-N', '-g', '-a', '-e', 'cpu-clock', '-c',
                                                   1000000000 // frequency, '-o', theirs], lost_of_perf),
                 'drain the rings': cpu_per_second([drain, frequency, int(length + 2)]),

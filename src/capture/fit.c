@@ -9,6 +9,9 @@
 #define LONGEST      SYSPROF_CAPTURE_FRAME_USUAL_MAX
 #define LONGEST_PATH ((LONGEST - sizeof (SysprofCaptureOverlay)) / 2 - 1)
 
+/* Version 3.46's joins make metadata 8 bytes longer each time, and abort above the longest: room for 16 of them. */
+#define METADATA_SPARE 128
+
 /* Ends `text` so that it takes at most `size` bytes with its NUL, not inside a character of UTF-8. */
 static bool
 cut_text (char *text, size_t size)
@@ -40,7 +43,8 @@ sysprof_capture_frame_fit (SysprofCaptureFrame *frame)
 {
   size_t room;
 
-  if (frame->len <= LONGEST)
+  if (frame->len <=
+      (frame->type == SYSPROF_CAPTURE_FRAME_METADATA ? LONGEST - METADATA_SPARE : LONGEST))
     return false;
 
   switch (frame->type)
@@ -59,7 +63,7 @@ sysprof_capture_frame_fit (SysprofCaptureFrame *frame)
 
     case SYSPROF_CAPTURE_FRAME_METADATA:
       return cut_text (((SysprofCaptureMetadata *) frame)->metadata,
-                       LONGEST - sizeof (SysprofCaptureMetadata));
+                       LONGEST - sizeof (SysprofCaptureMetadata) - METADATA_SPARE);
 
     case SYSPROF_CAPTURE_FRAME_LOG:
       return cut_text (((SysprofCaptureLog *) frame)->message,

@@ -163,11 +163,14 @@ sysprof_process_log_ended (ProcessLog *self, int32_t pid)
 }
 
 bool
-sysprof_process_log_take (ProcessLog *self, StartedProcess *process)
+sysprof_process_log_take (ProcessLog *self, int64_t before, StartedProcess *process)
 {
   while (self->n_started > 0)
     {
       *process = *get_nth (self, 0);
+      if (process->pid != 0 && process->time >= before)
+        return false;
+
       self->first = (self->first + 1) % PROCESS_LOG_SIZE;
       self->n_started--;
       if (process->pid != 0)

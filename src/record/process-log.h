@@ -70,5 +70,5 @@ const Namespaces *sysprof_process_log_get_namespaces (const ProcessLog *self, in
 /* `pid` has ended. */
 void sysprof_process_log_ended (ProcessLog *self, int32_t pid);
 
-/* The next that is to be looked at. FALSE when there is none. */
-bool sysprof_process_log_take (ProcessLog *self, StartedProcess *process);
+/* The next that is to be looked at, of those that were started before `before`. FALSE when there is none. */
+bool sysprof_process_log_take (ProcessLog *self, int64_t before, StartedProcess *process);

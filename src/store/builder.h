@@ -2,9 +2,9 @@
 
 /* What the steps of loading share. *Owned* by the loading thread until the store is frozen.
  *
- * The steps in order, each a file: file-bytes.c brings the bytes into memory, scan.c finds and
- * sorts the frames, processes.c finds who there is, address-space.c keeps what each process has
- * mapped while stacks.c, with the digests of samples.c, goes through the samples in order of time; marks.c, counters.c,
+ * The steps in order, each a file: file-bytes.c brings the bytes into memory, scan.c has walk.c find the frames and
+ * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
+ * has mapped while stacks.c, with the digests of samples.c, goes through the samples in order of time; marks.c, counters.c,
  * embedded-files.c and jit-names.c fill their own tables. */
 
 #pragma once
@@ -20,13 +20,25 @@ typedef struct
   uint64_t high;
 } StackDigest;
 
+/* Where things lie in a kind of frame that has a stack. */
+typedef struct
+{
+  size_t tid_at;
+  size_t count_at;
+  size_t addresses_at;
+  bool has_leaf; /* the first address is where the CPU was, not where a call returns to */
+} StackLayout;
+
+extern const StackLayout sysprof_sample_layout;
+extern const StackLayout sysprof_allocation_layout;
+
 typedef struct
 {
   Store *store;
   const FileBytes *file; /* what is behind Store.bytes */
   GCancellable *cancellable;
 
-  /* samples.c */
+  /* scan.c */
   uint64_t key;                    /* random, of the digests */
   StackDigest *sample_digests;     /* [samples.n] */
   StackDigest *allocation_digests; /* [allocations.n] */
@@ -59,11 +71,12 @@ sysprof_store_intern (Store *store, Text text)
 }
 
 /* Finds all frames in Store.bytes, drops those that contradict themselves to FRAME_UNKNOWN, sorts, and
- * fills frames, frames_of_type, n_frames_by_type, begin and end. */
+ * fills frames, frames_of_type, n_frames_by_type, begin and end, and everything of samples and allocations but the
+ * stacks and the processes. */
 bool sysprof_builder_scan (Builder *self, GError **error);
 
-/* Everything of samples and allocations but the stacks and the processes. */
-void sysprof_builder_read_samples (Builder *self);
+/* Columns for `n` events, which has none yet; returns room for as many digests. */
+StackDigest *sysprof_stack_events_new (StackEvents *events, uint32_t n, bool has_weight);
 StackDigest sysprof_stack_digest (uint64_t key, const uint8_t *addresses, uint32_t n);
 
 /* Scatters well; keyed by what no file knows. */

@@ -2,40 +2,10 @@
 
 /* Finds the frames of a capture and brings them into the order of time.
  *
- * A frame's header says where the next one begins, so this is a walk from the first to the last.
- * Most files are nearly sorted (each CPU's ring is), hence a merge of the runs that are there. */
+ * walk.c finds them in parts, each part is sorted by a thread of its own (order.c), and the parts are merged into the
+ * columns of frames, samples and allocations. */
 
-#include "store/builder.h"
-
-typedef struct
-{
-  int64_t time;
-  uint64_t offset;
-  int32_t pid;
-  int16_t cpu;
-  uint8_t type;
-} Found;
-
-typedef struct
-{
-  Found *items; /* [n] */
-  size_t n;
-  size_t capacity;
-} FoundList;
-
-#define CANCEL_EVERY 0x10000 /* frames */
-
-static void
-add_found (FoundList *list, const Found *found)
-{
-  if (list->n == list->capacity)
-    {
-      list->capacity = MAX (list->capacity * 2, 1024);
-      list->items = g_renew (Found, list->items, list->capacity);
-    }
-
-  list->items[list->n++] = *found;
-}
+#include "store/walk.h"
 
 static void
 note_damage (Builder *self, uint64_t at, const char *what)
@@ -48,61 +18,18 @@ note_damage (Builder *self, uint64_t at, const char *what)
                           (uint64_t) self->store->size - at);
 }
 
-/* FALSE if cancelled. */
-static bool
-walk_frames (Builder *self, FoundList *list, GError **error)
+static void
+tell_damage (Builder *self, const FoundParts *parts)
 {
-  const Store *store = self->store;
-  uint64_t at = FILE_HEADER_SIZE;
   uint64_t n_unsound = 0;
-  size_t left_until = 0;
 
-  while (at < store->size)
+  for (size_t i = 0; i < parts->n; i++)
     {
-      Frame frame = { .bytes = store->bytes + at, .is_swapped = store->is_swapped };
-      uint64_t left = store->size - at;
-      Found found;
+      const FoundPart *part = &parts->part[i];
 
-      if (left < FRAME_HEADER_SIZE)
-        {
-          note_damage (self, at, "the file ends in the middle of a frame");
-          break;
-        }
-
-      frame.size = sysprof_frame_u16 (&frame, 0);
-      if (frame.size < FRAME_HEADER_SIZE || frame.size % 8 != 0)
-        {
-          note_damage (self, at, "what should be a frame has an impossible length");
-          break;
-        }
-      if (frame.size > left)
-        {
-          note_damage (self, at, "the file ends in the middle of a frame");
-          break;
-        }
-
-      found.offset = at;
-      found.time = sysprof_frame_i64 (&frame, 8);
-      found.pid = sysprof_frame_i32 (&frame, 4);
-      found.cpu = (int16_t) sysprof_frame_u16 (&frame, 2);
-      found.type = sysprof_frame_type (&frame);
-      if (!sysprof_capture_frame_validate (frame.bytes, left, store->is_swapped))
-        {
-          n_unsound++;
-          found.type = FRAME_UNKNOWN;
-        }
-
-      add_found (list, &found);
-      at += frame.size;
-      if (list->n == G_MAXUINT32)
-        {
-          note_damage (self, at, "more frames follow than can be counted");
-          break;
-        }
-      sysprof_file_bytes_leave_behind (self->file, at, &left_until);
-      if (list->n % CANCEL_EVERY == 0 &&
-          g_cancellable_set_error_if_cancelled (self->cancellable, error))
-        return false;
+      n_unsound += part->n_unsound;
+      if (part->harm != NULL)
+        note_damage (self, part->end, part->harm);
     }
 
   if (n_unsound > 0)
@@ -111,67 +38,124 @@ walk_frames (Builder *self, FoundList *list, GError **error)
         "%s%" G_GUINT64_FORMAT
         " frames are shorter than what they claim to hold; they are left out.",
         self->damage->len > 0 ? " " : "", n_unsound);
-  return true;
 }
 
 static void
-merge_runs (const Found *from, size_t begin, size_t middle, size_t end, Found *to)
+sort_parts (size_t begin, size_t end, unsigned worker, void *data)
 {
-  size_t left = begin, right = middle;
+  const FoundParts *parts = data;
 
-  for (size_t at = begin; at < end; at++)
-    to[at] = right == end || (left < middle && from[left].time <= from[right].time)
-                 ? from[left++]
-                 : from[right++];
+  for (size_t i = begin; i < end; i++)
+    sysprof_found_sort (parts->part[i].items, parts->part[i].n);
 }
 
-/* Stable, by time. */
 static void
-sort_by_time (FoundList *list)
+new_columns (Builder *self, const FoundParts *parts)
 {
-  g_autoptr (GArray) bounds = g_array_new (FALSE, FALSE, sizeof (size_t));
-  Found *from = list->items, *to;
-  size_t n_runs;
+  Store *store = self->store;
+  FrameTable *frames = &store->frames;
+  uint32_t n_of_type[STORE_N_FRAME_TYPES] = { 0 };
 
-  for (size_t i = 0; i < list->n; i++)
-    if (i == 0 || from[i].time < from[i - 1].time)
-      g_array_append_val (bounds, i);
-  n_runs = bounds->len;
-  if (n_runs <= 1)
-    return;
+  for (size_t i = 0; i < parts->n; i++)
+    for (unsigned type = 0; type < STORE_N_FRAME_TYPES; type++)
+      n_of_type[type] += (uint32_t) parts->part[i].n_of_type[type];
 
-  g_array_append_val (bounds, list->n);
-  to = g_new (Found, list->n);
-  while (n_runs > 1)
+  frames->offset = sysprof_large_new (parts->n_frames, sizeof *frames->offset);
+  frames->time = sysprof_large_new (parts->n_frames, sizeof *frames->time);
+  frames->type = sysprof_large_new (parts->n_frames, sizeof *frames->type);
+  frames->cpu = sysprof_large_new (parts->n_frames, sizeof *frames->cpu);
+  frames->pid = sysprof_large_new (parts->n_frames, sizeof *frames->pid);
+  for (unsigned type = 0; type < STORE_N_FRAME_TYPES; type++)
+    store->frames_of_type[type].frame = sysprof_large_new (n_of_type[type], sizeof (FrameNo));
+
+  self->sample_digests = sysprof_stack_events_new (
+      &store->samples, n_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE], false);
+  self->allocation_digests = sysprof_stack_events_new (
+      &store->allocations, n_of_type[SYSPROF_CAPTURE_FRAME_ALLOCATION], true);
+}
+
+static void
+add_event (StackEvents *events, StackDigest *digests, const Found *found)
+{
+  events->time[events->n] = found->time;
+  events->pid[events->n] = found->pid;
+  events->cpu[events->n] = found->cpu;
+  events->tid[events->n] = found->tid;
+  digests[events->n++] = found->digest;
+}
+
+static void
+add_frame (Builder *self, const Found *found)
+{
+  Store *store = self->store;
+  FrameTable *frames = &store->frames;
+  FrameList *of_type = &store->frames_of_type[found->type];
+
+  frames->offset[frames->n] = found->offset;
+  frames->time[frames->n] = found->time;
+  frames->type[frames->n] = found->type;
+  frames->cpu[frames->n] = found->cpu;
+  frames->pid[frames->n] = found->pid;
+  of_type->frame[of_type->n++] = frames->n++;
+
+  if (found->type == SYSPROF_CAPTURE_FRAME_SAMPLE)
+    add_event (&store->samples, self->sample_digests, found);
+  else if (found->type == SYSPROF_CAPTURE_FRAME_ALLOCATION)
+    add_event (&store->allocations, self->allocation_digests, found);
+}
+
+/* Merges the sorted parts: from the one with the earliest frame, all until another has an earlier one. */
+static void
+fill_columns (Builder *self, const FoundParts *parts)
+{
+  Store *store = self->store;
+  g_autofree size_t *next = g_new0 (size_t, parts->n);
+
+  new_columns (self, parts);
+  while (store->frames.n < parts->n_frames)
     {
-      size_t *bound = &g_array_index (bounds, size_t, 0);
-      size_t n_merged = 0;
+      size_t first = parts->n, second = parts->n;
 
-      for (size_t run = 0; run < n_runs; run += 2)
+      for (size_t i = 0; i < parts->n; i++)
         {
-          size_t begin = bound[run];
-          size_t middle = bound[run + 1];
-          size_t end = run + 1 < n_runs ? bound[run + 2] : middle;
-
-          merge_runs (from, begin, middle, end, to);
-          bound[n_merged++] = begin;
+          if (next[i] == parts->part[i].n)
+            continue;
+          if (first == parts->n ||
+              parts->part[i].items[next[i]].time < parts->part[first].items[next[first]].time)
+            {
+              second = first;
+              first = i;
+            }
+          else if (second == parts->n || parts->part[i].items[next[i]].time <
+                                             parts->part[second].items[next[second]].time)
+            second = i;
         }
 
-      bound[n_merged] = list->n;
-      n_runs = n_merged;
-      list->items = to;
-      to = from;
-      from = list->items;
+      for (const FoundPart *part = &parts->part[first]; next[first] < part->n; next[first]++)
+        {
+          const Found *found = &part->items[next[first]];
+
+          if (second < parts->n)
+            {
+              int64_t other = parts->part[second].items[next[second]].time;
+
+              if (found->time > other || (found->time == other && second < first))
+                break;
+            }
+          add_frame (self, found);
+        }
     }
 
-  g_free (to);
-  list->capacity = list->n;
+  for (unsigned type = 0; type < STORE_N_FRAME_TYPES; type++)
+    store->n_frames_by_type[type] = store->frames_of_type[type].n;
 }
 
 typedef struct
 {
   int64_t duration;
-  Found found;
+  uint64_t offset;
+  int32_t pid;
+  int16_t cpu;
 } FoundMark;
 
 static int
@@ -181,84 +165,50 @@ compare_longer_first (const void *a, const void *b)
 
   if (left->duration != right->duration)
     return left->duration > right->duration ? -1 : 1;
-  return (left->found.offset > right->found.offset) -
-         (left->found.offset < right->found.offset);
+  return (left->offset > right->offset) - (left->offset < right->offset);
 }
 
 /* Among marks of one time, longer first: they take each other's places, other frames keep theirs. */
 static void
-order_marks (const Store *store, Found *items, size_t n, GArray *marks)
-{
-  size_t next = 0;
-
-  g_array_set_size (marks, 0);
-  for (size_t i = 0; i < n; i++)
-    if (items[i].type == SYSPROF_CAPTURE_FRAME_MARK)
-      {
-        Frame frame = { .bytes = store->bytes + items[i].offset,
-                        .is_swapped = store->is_swapped };
-        FoundMark mark = { sysprof_frame_i64 (&frame, 24), items[i] };
-
-        g_array_append_val (marks, mark);
-      }
-
-  if (marks->len < 2)
-    return;
-
-  g_array_sort (marks, compare_longer_first);
-  for (size_t i = 0; i < n; i++)
-    if (items[i].type == SYSPROF_CAPTURE_FRAME_MARK)
-      items[i] = g_array_index (marks, FoundMark, next++).found;
-}
-
-static void
-order_marks_of_equal_time (const Store *store, FoundList *list)
-{
-  g_autoptr (GArray) marks = g_array_new (FALSE, FALSE, sizeof (FoundMark));
-
-  for (size_t begin = 0, end; begin < list->n; begin = end)
-    {
-      for (end = begin + 1; end < list->n && list->items[end].time == list->items[begin].time;
-           end++)
-        ;
-      if (end - begin > 1)
-        order_marks (store, list->items + begin, end - begin, marks);
-    }
-}
-
-static void
-fill_columns (Store *store, const FoundList *list)
+order_marks (Store *store, const FrameNo *number, uint32_t n, GArray *marks)
 {
   FrameTable *frames = &store->frames;
-  size_t n = list->n;
 
-  frames->n = (uint32_t) n;
-  frames->offset = g_new (uint64_t, n);
-  frames->time = g_new (int64_t, n);
-  frames->type = g_new (uint8_t, n);
-  frames->cpu = g_new (int16_t, n);
-  frames->pid = g_new (int32_t, n);
-
-  for (size_t i = 0; i < n; i++)
-    {
-      const Found *found = &list->items[i];
-
-      frames->offset[i] = found->offset;
-      frames->time[i] = found->time;
-      frames->type[i] = found->type;
-      frames->cpu[i] = found->cpu;
-      frames->pid[i] = found->pid;
-      store->n_frames_by_type[found->type]++;
-    }
-
-  for (unsigned type = 0; type < STORE_N_FRAME_TYPES; type++)
-    store->frames_of_type[type].frame = g_new (FrameNo, store->n_frames_by_type[type]);
-
+  g_array_set_size (marks, 0);
   for (uint32_t i = 0; i < n; i++)
     {
-      FrameList *of_type = &store->frames_of_type[frames->type[i]];
+      Frame frame = sysprof_store_frame (store, number[i]);
+      FoundMark mark = { sysprof_frame_i64 (&frame, 24), frames->offset[number[i]],
+                         frames->pid[number[i]], frames->cpu[number[i]] };
 
-      of_type->frame[of_type->n++] = i;
+      g_array_append_val (marks, mark);
+    }
+
+  g_array_sort (marks, compare_longer_first);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const FoundMark *mark = &g_array_index (marks, FoundMark, i);
+
+      frames->offset[number[i]] = mark->offset;
+      frames->pid[number[i]] = mark->pid;
+      frames->cpu[number[i]] = mark->cpu;
+    }
+}
+
+static void
+order_marks_of_equal_time (Store *store)
+{
+  const FrameList *of_type = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_MARK];
+  const int64_t *time = store->frames.time;
+  g_autoptr (GArray) marks = g_array_new (FALSE, FALSE, sizeof (FoundMark));
+
+  for (uint32_t begin = 0, end; begin < of_type->n; begin = end)
+    {
+      for (end = begin + 1;
+           end < of_type->n && time[of_type->frame[end]] == time[of_type->frame[begin]]; end++)
+        ;
+      if (end - begin > 1)
+        order_marks (store, of_type->frame + begin, end - begin, marks);
     }
 }
 
@@ -312,7 +262,8 @@ sysprof_builder_scan (Builder *self, GError **error)
 {
   Store *store = self->store;
   Frame header = { .bytes = store->bytes, .size = FILE_HEADER_SIZE };
-  FoundList list = { 0 };
+  FoundParts parts = { 0 };
+  bool done;
   Text capture_time;
 
   header.is_swapped = store->is_swapped =
@@ -320,17 +271,18 @@ sysprof_builder_scan (Builder *self, GError **error)
   capture_time = sysprof_frame_field (&header, 8, sizeof store->capture_time - 1);
   memcpy (store->capture_time, capture_time.at, sysprof_text_size (capture_time));
 
-  if (!walk_frames (self, &list, error))
+  done = sysprof_walk_frames (self, &parts, error);
+  if (done)
     {
-      g_free (list.items);
-      return false;
+      tell_damage (self, &parts);
+      sysprof_parallel_ranges (parts.n, 1, sort_parts, &parts);
+      fill_columns (self, &parts);
     }
+  sysprof_found_parts_clear (&parts);
+  if (!done)
+    return false;
 
-  sort_by_time (&list);
-  if (store->size > FILE_HEADER_SIZE)
-    order_marks_of_equal_time (store, &list);
-  fill_columns (store, &list);
-  g_free (list.items);
+  order_marks_of_equal_time (store);
   find_time_range (store, sysprof_frame_i64 (&header, 72), sysprof_frame_i64 (&header, 80));
   return true;
 }

@@ -40,17 +40,6 @@ typedef struct
   AddressKind context; /* in which its outermost address ran */
 } Recent;
 
-/* Where the addresses lie in a kind of frame. */
-typedef struct
-{
-  size_t count_at;
-  size_t addresses_at;
-  bool has_leaf; /* the first address is where the CPU was, not where a call returns to */
-} StackLayout;
-
-static const StackLayout sample_layout = { 24, 32, true };
-static const StackLayout allocation_layout = { 44, 48, false };
-
 /* A node, whole in itself, so that a look-up touches one line of the cache. */
 typedef struct
 {
@@ -408,7 +397,7 @@ fold_sample (Fold *self, FrameNo number, uint32_t sample)
 
   samples->process[sample] = process;
   samples->stack[sample] =
-      intern_stack (self, number, &sample_layout, &digests[sample], process);
+      intern_stack (self, number, &sysprof_sample_layout, &digests[sample], process);
 }
 
 /* Rows of frees are dropped: the table closes up behind them. */
@@ -433,7 +422,7 @@ fold_allocation (Fold *self, FrameNo number, uint32_t allocation)
   events->weight[at] = size;
   events->process[at] = process_of (self, events->pid[at]);
   events->stack[at] =
-      intern_stack (self, number, &allocation_layout, &digest, events->process[at]);
+      intern_stack (self, number, &sysprof_allocation_layout, &digest, events->process[at]);
   self->n_allocations++;
 }
 
@@ -526,6 +515,7 @@ init (Fold *self, Builder *builder)
     add_node (self, 0, 0, 0);
 
   sysprof_mappings_init (&self->mappings, builder);
+  sysprof_file_bytes_leave (builder->file); /* it has read frames all over the file */
   sysprof_addresses_init (&self->addresses, store, &self->mappings);
 }
 

@@ -114,8 +114,8 @@ fill_columns (Builder *builder, GError **error)
   if (!sysprof_builder_scan (builder, error))
     return false;
 
-  sysprof_builder_read_samples (builder);
   sysprof_builder_find_processes (builder);
+  sysprof_file_bytes_leave (builder->file); /* it has read frames all over the file */
   if (!sysprof_builder_fold_stacks (builder, error))
     return false;
 

@@ -11,6 +11,7 @@
  *   text.h      bounded cursor over a text from an untrusted source
  *   usage.h     what GOption leaves to be wished for
  *   parallel.h  fork and join over ranges
+ *   large.h     arrays on huge pages
  *   size.h      sizes as people read them
  *   temporary.h files that nobody else sees
  *   unfinished.h files that no signal leaves behind
@@ -26,6 +27,7 @@
 #include "util/closest.h"
 #include "util/errors.h"
 #include "util/intern.h"
+#include "util/large.h"
 #include "util/parallel.h"
 #include "util/size.h"
 #include "util/temporary.h"

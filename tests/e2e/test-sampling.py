@@ -161,6 +161,33 @@ class Who(Case):
             with contextlib.suppress(FileNotFoundError):  # has ended
                 self.assertEqual(os.stat(f"/proc/{frame['pid']}").st_uid, NOBODY)
 
+    # A mount of the test's own, where the machine has none that perf events follow; groups live until nobody is in them.
+    GROUPS = """
+        set -e
+        place=$1; group=sysprof-test-$$; shift
+        mount=$(awk '$3 == "cgroup" && $4 ~ /perf_event/ { print $2 }' /proc/self/mounts | head -n 1)
+        test -n "$mount" || mount=$(awk '$3 == "cgroup2" { print $2 }' /proc/self/mounts | head -n 1)
+        if test -z "$mount"; then mount=$place; mount -t cgroup2 none "$mount" || exit 77; fi
+        mkdir "$mount/$group" "$mount/$group/below" || exit 77
+        trap 'for pid in $1 $2 $3; do echo $pid >"$mount/cgroup.procs"; done; rmdir "$mount/$group/below" "$mount/$group"' EXIT
+        echo $1 >"$mount/$group/cgroup.procs"
+        echo $2 >"$mount/$group/below/cgroup.procs"
+        echo $3 >"$mount/$group/cgroup.procs"
+        "$5" --cgroup "$group" --pid $1 --pid $2 --pid $4 -d 0.5 x.syscap
+    """
+
+    @needs_sampling
+    @needs_root
+    def test_chosen_processes_of_a_cgroup(self):
+        os.mkdir("groups")
+        with spinning() as inside, spinning() as below, spinning() as not_chosen, spinning() as outside:
+            pids = [process.pid for process in (inside, below, not_chosen, outside)]
+            done = run("unshare", "-m", "sh", "-c", self.GROUPS, "sh", self.path("groups"), *pids, CLI)
+        if done.returncode == 77:
+            self.skipTest(f"no cgroup can be made here: {done.stderr.decode()}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({frame["pid"] for frame in Capture.open("x.syscap").of("sample")}, {inside.pid, below.pid})
+
     @needs_sampling
     def test_one_processor(self):
         done = run(CLI, "--cpu", "0", "x.syscap", "--", BUSY, "0.2")

@@ -148,6 +148,15 @@ class Ours(Case):
         self.assertEqual(list(found - expected), [])
         self.check_functions(merged, paths)
 
+    @unittest.skipIf(shutil.which(PEER_CLI) is None, 'sysprof-cli is not installed')
+    def test_peer_joins_a_long_environment(self):
+        # Its joins make metadata longer.
+        paths = [self.record('a', '--record-environment', '-e', 'LONG=' + 40000 * 'x') for _ in range(2)]
+        merged = self.join(PEER_CLI, self.join(PEER_CLI, *paths), *paths)
+        self.assertEqual(decode(merged).counts(), {kind: 2 * n for kind, n in
+                                                   sum((collections.Counter(decode(path).counts()) for path in paths),
+                                                       collections.Counter()).items()})
+
     def test_peer_reads_what_we_join(self):
         paths = [self.record(), self.record()]
         merged = self.join(CLI, *paths)

@@ -12,12 +12,12 @@ test_gives_what_was_started_in_order (void)
 
   sysprof_process_log_started (&log, 10, 100);
   sysprof_process_log_started (&log, 11, 101);
-  g_assert_true (sysprof_process_log_take (&log, &process));
+  g_assert_true (sysprof_process_log_take (&log, INT64_MAX, &process));
   g_assert_cmpint (process.pid, ==, 10);
   g_assert_cmpint (process.time, ==, 100);
-  g_assert_true (sysprof_process_log_take (&log, &process));
+  g_assert_true (sysprof_process_log_take (&log, INT64_MAX, &process));
   g_assert_cmpint (process.pid, ==, 11);
-  g_assert_false (sysprof_process_log_take (&log, &process));
+  g_assert_false (sysprof_process_log_take (&log, INT64_MAX, &process));
 }
 
 static void
@@ -32,9 +32,9 @@ test_forgets_what_has_ended (void)
     if (pid != 42)
       sysprof_process_log_ended (&log, pid);
 
-  g_assert_true (sysprof_process_log_take (&log, &process));
+  g_assert_true (sysprof_process_log_take (&log, INT64_MAX, &process));
   g_assert_cmpint (process.pid, ==, 42);
-  g_assert_false (sysprof_process_log_take (&log, &process));
+  g_assert_false (sysprof_process_log_take (&log, INT64_MAX, &process));
   sysprof_process_log_ended (&log, 42); /* what is not there does no harm */
 }
 
@@ -48,10 +48,26 @@ test_drops_the_oldest (void)
     sysprof_process_log_started (&log, pid, pid);
   for (int32_t pid = 6; pid <= PROCESS_LOG_SIZE + 5; pid++)
     {
-      g_assert_true (sysprof_process_log_take (&log, &process));
+      g_assert_true (sysprof_process_log_take (&log, INT64_MAX, &process));
       g_assert_cmpint (process.pid, ==, pid);
     }
-  g_assert_false (sysprof_process_log_take (&log, &process));
+  g_assert_false (sysprof_process_log_take (&log, INT64_MAX, &process));
+}
+
+static void
+test_waits_until_they_are_old_enough (void)
+{
+  ProcessLog log = { 0 };
+  StartedProcess process;
+
+  sysprof_process_log_started (&log, 10, 100);
+  sysprof_process_log_started (&log, 11, 200);
+  g_assert_false (sysprof_process_log_take (&log, 100, &process));
+  g_assert_true (sysprof_process_log_take (&log, 101, &process));
+  g_assert_cmpint (process.pid, ==, 10);
+  g_assert_false (sysprof_process_log_take (&log, 101, &process));
+  g_assert_true (sysprof_process_log_take (&log, 201, &process));
+  g_assert_cmpint (process.pid, ==, 11);
 }
 
 #define N_PIDS 2000
@@ -113,6 +129,8 @@ main (int argc, char **argv)
                    test_gives_what_was_started_in_order);
   g_test_add_func ("/record/process-log/forgets-what-has-ended", test_forgets_what_has_ended);
   g_test_add_func ("/record/process-log/drops-the-oldest", test_drops_the_oldest);
+  g_test_add_func ("/record/process-log/waits-until-they-are-old-enough",
+                   test_waits_until_they_are_old_enough);
   g_test_add_func ("/record/process-log/knows-namespaces-of-those-that-live",
                    test_knows_namespaces_of_those_that_live);
   g_test_add_func ("/record/process-log/keeps-the-later-namespaces",

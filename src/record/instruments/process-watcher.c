@@ -27,6 +27,8 @@
 /* Of each interval, at most so much is spent on reading about processes that were started: 1 % of a CPU. */
 #define STARTED_INTERVAL (200 * NSEC_PER_MSEC)
 #define STARTED_BUDGET   (2 * NSEC_PER_MSEC)
+/* Who ends sooner is not worth a look: most of what a shell or a compiler starts has gone by then, and costs nothing. */
+#define STARTED_AGE (50 * NSEC_PER_MSEC)
 
 #define MAX_COMMAND_LINE 16000             /* bytes: a frame is not longer than 16384 */
 #define MAX_TEXT_SIZE    (8 * 1024 * 1024) /* of one file in /proc */
@@ -313,15 +315,24 @@ read_running_processes (Pump *pump, int64_t deadline, void *data)
   return self->to_read != NULL;
 }
 
+/* Those that were started before `before`, as many as the time until `deadline` is enough for. */
 static void
-read_started_processes (Pump *pump, int64_t now, void *data)
+read_started_processes (SysprofProcessWatcher *self,
+                        Pump *pump,
+                        int64_t before,
+                        int64_t deadline)
 {
-  SysprofProcessWatcher *self = data;
   ProcessLog *log = sysprof_pump_get_process_log (pump);
   StartedProcess process;
 
-  while (sysprof_pump_now () < now + STARTED_BUDGET && sysprof_process_log_take (log, &process))
+  while (sysprof_pump_now () < deadline && sysprof_process_log_take (log, before, &process))
     add_started_process (self, pump, &process);
+}
+
+static void
+started_tick (Pump *pump, int64_t now, void *data)
+{
+  read_started_processes (data, pump, now - STARTED_AGE, now + STARTED_BUDGET);
 }
 
 /* Mappings and names without samples. Refused: then /proc is all there is, and the sampler has told why. */
@@ -352,7 +363,7 @@ sysprof_process_watcher_prepare (SysprofInstrument *instrument, Pump *pump, GErr
   if (!log->is_tracked && log->only == NULL)
     open_events (self, pump);
 
-  sysprof_pump_add_tick (pump, STARTED_INTERVAL, read_started_processes, self);
+  sysprof_pump_add_tick (pump, STARTED_INTERVAL, started_tick, self);
   return TRUE;
 }
 
@@ -388,7 +399,7 @@ sysprof_process_watcher_stop (SysprofInstrument *instrument, Pump *pump)
   sysprof_event_feed_stop (&self->feed);
   (void) read_running_processes (pump, INT64_MAX,
                                  self); /* a short recording has them all, too */
-  read_started_processes (pump, sysprof_pump_now () + STARTED_INTERVAL, self);
+  read_started_processes (self, pump, INT64_MAX, sysprof_pump_now () + STARTED_INTERVAL);
 }
 
 /* Compressed only now: it takes longer than anything else here. */

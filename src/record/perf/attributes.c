@@ -88,6 +88,14 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
 }
 
 static void
+name_cgroup (const PerfAttributes *self, struct perf_event_attr *attr)
+{
+  if (self->options->target == PERF_TARGET_TASKS && self->options->cgroup_fd >= 0)
+    attr->sample_type |=
+        PERF_SAMPLE_CGROUP; /* 5.7; a kernel without it cannot do what is asked for */
+}
+
+static void
 limit_call_depth (const PerfAttributes *self, struct perf_event_attr *attr)
 {
   if ((self->features & FEATURE_CALL_DEPTH) != 0 && self->options->call_depth < UINT16_MAX)
@@ -112,6 +120,7 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
   /* Counters do not run while a CPU is idle; the software clock must be told. */
   attr->exclude_idle = options->event.is_clock;
   attr->exclude_guest = 1;
+  name_cgroup (self, attr);
   attr->exclude_kernel = options->exclude_kernel;
   attr->exclude_hv = options->exclude_kernel;
   attr->exclude_user = options->exclude_user;
@@ -133,6 +142,7 @@ fill_walks (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->exclude_hv = self->options->exclude_kernel;
   attr->exclude_callchain_kernel = self->options->exclude_kernel_stacks;
   attr->exclude_callchain_user = 1;
+  name_cgroup (self, attr);
   limit_call_depth (self, attr);
   if ((self->features & FEATURE_LOST) != 0)
     attr->read_format = PERF_FORMAT_LOST;

@@ -206,9 +206,27 @@ take_walk (Cursor cursor, WalkedSample *sample)
 }
 
 static bool
+take_raw (Cursor *cursor, WalkedSample *sample)
+{
+  uint64_t left = (uint64_t) (cursor->end - cursor->at);
+  Cursor raw = *cursor;
+  uint32_t size;
+
+  if (left < sizeof size)
+    return false;
+  memcpy (&size, cursor->at, sizeof size);
+  if (size > left - sizeof size)
+    return false;
+
+  raw.end = cursor->at + sizeof size + size;
+  cursor->at = raw.end;
+  return take_walk (raw, sample);
+}
+
+static bool
 decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
 {
-  uint64_t ip, time, n_addresses = 0;
+  uint64_t ip, time, cgroup, n_addresses = 0;
   uint64_t made_chain[2];
   WalkedSample sample = { .cpu = self->cpu, .reason = WALK_RUNNING };
 
@@ -221,14 +239,21 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
   if (sample.pid == 0 ||
       (self->filter != NULL && !sysprof_user_filter_accepts (self->filter, sample.pid)))
     return true;
-  if (n_addresses > MAX_ADDRESSES || self->drops_samples)
-    return false;
 
   sample.time = (int64_t) time;
   sample.kernel = (const uint64_t *) (const void *) cursor.at;
   sample.n_kernel = n_addresses;
   cursor.at += n_addresses * sizeof (uint64_t);
-  if (self->has_walks && !take_walk (cursor, &sample))
+  if (self->has_walks && !take_raw (&cursor, &sample))
+    return false;
+  if (self->cgroups != NULL)
+    {
+      if (!take_u64 (&cursor, &cgroup))
+        return false;
+      if (!sysprof_cgroup_filter_accepts (self->cgroups, cgroup))
+        return true;
+    }
+  if (n_addresses > MAX_ADDRESSES || self->drops_samples)
     return false;
 
   if (sample.n_kernel == 0 && sample.n_user == 0)

@@ -2,13 +2,15 @@
 
 /* Kernel records to capture frames: no allocation, and one copy, from the ring to the writer's buffer.
  *
- * All events are opened with PERF_DECODE_SAMPLE_TYPE (less the chain where stacks are not wanted; with PERF_SAMPLE_RAW
- * behind where a program in the kernel walks them) and sample_id_all, so that every record has the same layout whichever event it comes from. *Owned* by the pump
+ * All events are opened with PERF_DECODE_SAMPLE_TYPE (less the chain where stacks are not wanted; samples may name a cgroup,
+ * and before it stands PERF_SAMPLE_RAW where a program in the kernel walks stacks) and sample_id_all, so that every record
+ * has the same layout whichever event it comes from. *Owned* by the pump
  * thread. */
 
 #pragma once
 
 #include "bpf/bpf.h"
+#include "record/perf/cgroup-filter.h"
 #include "record/perf/user-filter.h"
 #include "record/process-log.h"
 
@@ -52,6 +54,8 @@ typedef struct
   int64_t
       nsec_per_sample; /* while sampling is held back, one is missed each so many; 0 = unknown */
   UserFilter *filter;  /* whose samples are wanted; NULL = all */
+  CgroupFilter
+      *cgroups; /* samples name their cgroup, and these are wanted; NULL = they do not */
   TakeUnfinishedFunc take_unfinished; /* NULL = nobody does */
   void *take_data;
 

@@ -111,15 +111,6 @@ resolve_cgroup (SamplingRequest *self,
   if (options->cgroup == NULL)
     return true;
 
-  if (self->tasks != NULL)
-    {
-      g_set_error_literal (
-          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-          "Cannot record a cgroup and single processes at once: the kernel counts for one or the "
-          "other. Leave one of them out.");
-      return false;
-    }
-
   self->cgroup_fd = sysprof_privilege_open_cgroup (privilege, options->cgroup);
   if (self->cgroup_fd < 0)
     {
@@ -131,7 +122,8 @@ resolve_cgroup (SamplingRequest *self,
       return false;
     }
 
-  self->session.target = PERF_TARGET_CGROUP;
+  if (self->tasks == NULL)
+    self->session.target = PERF_TARGET_CGROUP;
   self->session.cgroup_fd = self->cgroup_fd;
   return true;
 }

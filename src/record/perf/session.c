@@ -234,6 +234,18 @@ open_cpu (PerfSession *self, int number, SessionCpu **opened)
   return false;
 }
 
+static const char *
+advice_on (PerfSession *self, int number)
+{
+  if (number == EMFILE)
+    return " Allow more with 'ulimit -n 65536', or name fewer threads.";
+  if (number == EINVAL && self->options.target == PERF_TARGET_TASKS &&
+      self->options.cgroup_fd >= 0)
+    return " To record processes of one cgroup takes a kernel of version 5.7 with CONFIG_CGROUP_PERF: leave out the cgroup, or "
+           "the processes.";
+  return " 'dmesg' may say more.";
+}
+
 static void
 set_open_error (PerfSession *self, GError **error)
 {
@@ -259,9 +271,8 @@ set_open_error (PerfSession *self, GError **error)
       break;
     }
 
-  g_set_error (
-      error, SYSPROF_ERROR, code, "Cannot open the event '%s': %s.%s", name, g_strerror (errno),
-      errno == EMFILE ? " Allow more with 'ulimit -n 65536', or name fewer threads." : "");
+  g_set_error (error, SYSPROF_ERROR, code, "Cannot open the event '%s': %s.%s", name,
+               g_strerror (errno), advice_on (self, errno));
 }
 
 static bool
@@ -316,6 +327,9 @@ sysprof_perf_session_open (const PerfSessionOptions *options,
   self->decoder.nsec_per_sample =
       sysprof_perf_attributes_get_nsec_per_sample (&self->attributes);
 
+  if (options->target == PERF_TARGET_TASKS && options->cgroup_fd >= 0)
+    self->decoder.cgroups = sysprof_cgroup_filter_new (options->cgroup_fd);
+
   if (!open_all_cpus (self, error))
     {
       sysprof_perf_session_close (self);
@@ -331,6 +345,7 @@ sysprof_perf_session_close (PerfSession *self)
     return;
 
   g_ptr_array_unref (self->cpus);
+  sysprof_cgroup_filter_free (self->decoder.cgroups);
   g_free (self->tasks);
   g_free (self->sampled_cpus);
   g_free (self->scratch);

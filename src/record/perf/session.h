@@ -8,7 +8,7 @@
  *   whole system   the leader also tells of mappings, names, forks and exits; one sampling event per CPU
  *   a cgroup       the same, but the sampling events are of the cgroup
  *   tasks          the leader is of our own thread and tells nothing; per task and CPU one event that samples and
- *                  tells, and is inherited by what the task starts
+ *                  tells, and is inherited by what the task starts; with a cgroup, samples of others are left out here
  *
  * Where a program in the kernel walks the stacks, it runs with each sampling event, which then writes no records of its
  * own; what it sends comes through one more event per CPU, into the same ring.
@@ -35,7 +35,7 @@ typedef enum
 typedef struct PerfSessionOptions
 {
   PerfTarget target;
-  int cgroup_fd;      /* borrowed */
+  int cgroup_fd;      /* borrowed; -1 = none. Of tasks, only what runs in it is sampled */
   const pid_t *tasks; /* [n_tasks] thread ids */
   unsigned n_tasks;
   bool

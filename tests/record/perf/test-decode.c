@@ -9,6 +9,7 @@
 #include <glib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TIME 1000000007
@@ -106,7 +107,12 @@ read_back (Fixture *self)
 }
 
 static void
-put_sample (Fixture *self, int32_t pid, int32_t tid, const uint64_t *chain, uint64_t n)
+put_sample_of (Fixture *self,
+               int32_t pid,
+               int32_t tid,
+               const uint64_t *chain,
+               uint64_t n,
+               const uint64_t *cgroup)
 {
   begin (self, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
   put_u64 (self, 0x401000);
@@ -114,7 +120,15 @@ put_sample (Fixture *self, int32_t pid, int32_t tid, const uint64_t *chain, uint
   put_u64 (self, TIME);
   put_u64 (self, n);
   put (self, chain, n * sizeof *chain);
+  if (cgroup != NULL)
+    put_u64 (self, *cgroup);
   end (self);
+}
+
+static void
+put_sample (Fixture *self, int32_t pid, int32_t tid, const uint64_t *chain, uint64_t n)
+{
+  put_sample_of (self, pid, tid, chain, n, NULL);
 }
 
 static void
@@ -160,6 +174,64 @@ test_sample_without_chain (Fixture *self, gconstpointer data)
   g_assert_cmpmem (sample->addrs, sample->n_addrs * sizeof (uint64_t), expected,
                    sizeof expected);
   sysprof_capture_reader_unref (reader);
+}
+
+static uint64_t
+inode_of (const char *path)
+{
+  struct stat info;
+
+  g_assert_cmpint (stat (path, &info), ==, 0);
+  return info.st_ino;
+}
+
+/* A cgroup is a directory, whose number samples name: any directories do. */
+static void
+test_samples_of_a_cgroup (Fixture *self, gconstpointer data)
+{
+  static const uint64_t chain[] = { (uint64_t) PERF_CONTEXT_USER, 0x401000 };
+  g_autofree char *top = g_dir_make_tmp ("sysprof-cgroups-XXXXXX", NULL);
+  g_autofree char *chosen = g_build_filename (top, "chosen", NULL);
+  g_autofree char *inside = g_build_filename (chosen, "inside", NULL);
+  g_autofree char *later = g_build_filename (inside, "later", NULL);
+  uint64_t cgroups[4];
+  SysprofCaptureReader *reader;
+  int fd;
+
+  g_assert_cmpint (g_mkdir_with_parents (inside, 0755), ==, 0);
+  fd = open (chosen, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  self->decoder.cgroups = sysprof_cgroup_filter_new (fd);
+  cgroups[0] = inode_of (top);
+  cgroups[1] = inode_of (chosen);
+  cgroups[2] = inode_of (inside);
+  for (size_t i = 0; i < 3; i++)
+    put_sample_of (self, 10 + (int) i, 10, chain, G_N_ELEMENTS (chain), &cgroups[i]);
+  g_assert_cmpint (mkdir (later, 0755), ==, 0);
+  cgroups[3] = inode_of (later);
+  put_sample_of (self, 13, 10, chain, 0, &cgroups[3]);
+  put_sample_of (self, 14, 10, chain, 0, &cgroups[0]);
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  put_sample (self, 15, 10, chain, G_N_ELEMENTS (chain)); /* names none: makes no sense */
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+
+  reader = read_back (self);
+  for (int pid = 11; pid <= 13; pid++)
+    {
+      const SysprofCaptureSample *sample = sysprof_capture_reader_read_sample (reader);
+
+      g_assert_nonnull (sample);
+      g_assert_cmpint (sample->frame.pid, ==, pid);
+      g_assert_cmpmem (sample->addrs, sample->n_addrs * sizeof (uint64_t), chain, sizeof chain);
+    }
+  g_assert_null (sysprof_capture_reader_read_sample (reader));
+
+  sysprof_capture_reader_unref (reader);
+  sysprof_cgroup_filter_free (self->decoder.cgroups);
+  (void) close (fd);
+  (void) rmdir (later);
+  (void) rmdir (inside);
+  (void) rmdir (chosen);
+  (void) rmdir (top);
 }
 
 static void
@@ -282,7 +354,7 @@ test_life_of_a_process (Fixture *self, gconstpointer data)
 
   put_task (self, PERF_RECORD_FORK, 400, 345, 400, 346);
   put_comm (self, PERF_RECORD_MISC_COMM_EXEC, 400, 400, "make");
-  g_assert_true (sysprof_process_log_take (&self->log, &started));
+  g_assert_true (sysprof_process_log_take (&self->log, INT64_MAX, &started));
   g_assert_cmpint (started.pid, ==, 400);
   g_assert_cmpint (started.time, ==, TIME);
 
@@ -290,7 +362,7 @@ test_life_of_a_process (Fixture *self, gconstpointer data)
   put_comm (self, PERF_RECORD_MISC_COMM_EXEC, 400, 400, "cc1");
   put_task (self, PERF_RECORD_EXIT, 400, 345, 401, 345);
   put_task (self, PERF_RECORD_EXIT, 400, 345, 400, 345);
-  g_assert_false (sysprof_process_log_take (&self->log, &started));
+  g_assert_false (sysprof_process_log_take (&self->log, INT64_MAX, &started));
 
   reader = read_back (self);
   fork_frame = sysprof_capture_reader_read_fork (reader);
@@ -488,6 +560,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   ADD ("sample", test_sample);
   ADD ("sample-without-chain", test_sample_without_chain);
+  ADD ("samples-of-a-cgroup", test_samples_of_a_cgroup);
   ADD ("idle-is-left-out", test_idle_is_left_out);
   ADD ("mapping-with-inode", test_mapping_with_inode);
   ADD ("mapping-with-build-id", test_mapping_with_build_id);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Finds all frames of a capture, on all CPUs.
+ *
+ * Where a frame begins is only known from the one before it. So that several threads can walk at once, each but the
+ * first guesses where a frame begins in its part: where many sound ones follow each other. A guess counts only if
+ * the thread before it arrives at just that place; else its part is walked again from there. What is found never
+ * depends on the guess. */
+
+#pragma once
+
+#include "store/builder.h"
+
+/* A frame, and what a sample or an allocation has beside the header. */
+typedef struct
+{
+  int64_t time;
+  uint64_t offset;
+  StackDigest digest;
+  int32_t pid;
+  int32_t tid;
+  int16_t cpu;
+  uint8_t type;
+} Found;
+
+/* Frames of one part of the file, in its order. */
+typedef struct
+{
+  Found *items; /* [n] */
+  size_t n;
+  size_t capacity;
+  uint64_t n_of_type[STORE_N_FRAME_TYPES];
+  uint64_t n_unsound;
+  uint64_t begin;   /* where the first one begins; 0 = no guess */
+  uint64_t limit;   /* frames that begin before are of this part */
+  uint64_t end;     /* where the next part goes on, or what is damaged begins */
+  const char *harm; /* what is wrong at `end`; NULL = nothing */
+} FoundPart;
+
+typedef struct
+{
+  FoundPart *part; /* [n] one after the other in the file */
+  size_t n;
+  size_t n_frames; /* of all parts */
+} FoundParts;
+
+/* FALSE if cancelled; to be cleared in any case. *Owned* by the caller, filled by all CPUs in disjoint parts. */
+bool sysprof_walk_frames (const Builder *builder, FoundParts *parts, GError **error);
+/* Stable, by time. */
+void sysprof_found_sort (Found *items, size_t n);
+void sysprof_found_parts_clear (FoundParts *self);
