@@ -50,6 +50,18 @@ sysprof_privilege_open_event (Privilege *self,
 }
 
 int
+sysprof_privilege_open_processes (Privilege *self)
+{
+  return open ("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+int
+sysprof_privilege_open_mounts (Privilege *self)
+{
+  return open ("/proc/mounts", O_RDONLY | O_CLOEXEC);
+}
+
+int
 sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *name)
 {
   char path[64];

@@ -27,7 +27,13 @@ int sysprof_privilege_open_event (Privilege *self,
                                   int cpu,
                                   unsigned long flags);
 
-/* A file of a process: NAME below /proc/PID. */
+/* /proc as a directory: its entries that are numbers are processes. */
+int sysprof_privilege_open_processes (Privilege *self);
+
+/* The mounts of the machine. */
+int sysprof_privilege_open_mounts (Privilege *self);
+
+/* A file of a process or thread: NAME below /proc/PID. "task" is a directory, whose entries are its threads. */
 int sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *name);
 
 /* The file behind an executable mapping of a process, also where it was deleted. */

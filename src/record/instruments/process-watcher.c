@@ -52,12 +52,11 @@ SYSPROF_DEFINE_INSTRUMENT (SysprofProcessWatcher, sysprof_process_watcher)
 
 /* --- reading --- */
 
-/* The whole file into `text`, with a NUL behind. -1 when it cannot be read. */
+/* The whole file `fd`, which it closes, into `text`, with a NUL behind. -1 when it cannot be read. */
 static ssize_t
-read_text (SysprofProcessWatcher *self, Pump *pump, int32_t pid, const char *name)
+read_file (SysprofProcessWatcher *self, int file_fd)
 {
-  autofd fd =
-      sysprof_privilege_open_process_file (sysprof_pump_get_privilege (pump), pid, name);
+  autofd fd = file_fd;
   size_t size = 0;
 
   if (fd < 0)
@@ -85,6 +84,13 @@ read_text (SysprofProcessWatcher *self, Pump *pump, int32_t pid, const char *nam
       if (n == 0)
         return (ssize_t) size;
     }
+}
+
+static ssize_t
+read_text (SysprofProcessWatcher *self, Pump *pump, int32_t pid, const char *name)
+{
+  return read_file (
+      self, sysprof_privilege_open_process_file (sysprof_pump_get_privilege (pump), pid, name));
 }
 
 /* --- what is known of a process --- */
@@ -292,7 +298,7 @@ list_processes_to_read (Pump *pump)
   GArray *pids;
 
   if (log->only == NULL)
-    return sysprof_tasks_list_processes ();
+    return sysprof_tasks_list_processes (sysprof_pump_get_privilege (pump));
 
   pids = g_array_new (false, false, sizeof (int32_t));
   g_array_append_vals (pids, log->only, log->n_only);
@@ -368,14 +374,14 @@ sysprof_process_watcher_prepare (SysprofInstrument *instrument, Pump *pump, GErr
 }
 
 static void
-add_host_file (SysprofProcessWatcher *self, Pump *pump, const char *path)
+add_mounts (SysprofProcessWatcher *self, Pump *pump)
 {
-  g_autofree char *bytes = NULL;
-  gsize size;
+  ssize_t size =
+      read_file (self, sysprof_privilege_open_mounts (sysprof_pump_get_privilege (pump)));
 
-  if (g_file_get_contents (path, &bytes, &size, NULL))
-    (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, path, bytes,
-                                  size, true);
+  if (size > 0)
+    (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "/proc/mounts",
+                                  self->text, (size_t) size, true); /* counted there */
 }
 
 static void
@@ -386,7 +392,7 @@ sysprof_process_watcher_record (SysprofInstrument *instrument, Pump *pump)
   if (self->feed.session != NULL)
     sysprof_perf_session_enable (self->feed.session);
 
-  add_host_file (self, pump, "/proc/mounts");
+  add_mounts (self, pump);
   self->to_read = list_processes_to_read (pump);
   sysprof_pump_add_work (pump, read_running_processes, self);
 }

@@ -13,6 +13,7 @@
 #include "record/descriptor-limit.h"
 #include "record/perf/feed.h"
 #include "record/perf/request.h"
+#include "record/perf/tasks.h"
 #include "record/privilege.h"
 #include "record/pump-private.h"
 #include "record/unwinder/unwinder.h"
@@ -156,6 +157,7 @@ try_open_user_code (SysprofSampler *self, Pump *pump, bool *only_user_code, GErr
 static PerfSession *
 open_session (SysprofSampler *self, Pump *pump, GError **error)
 {
+  Privilege *privilege = sysprof_pump_get_privilege (pump);
   g_autoptr (GError) local = NULL;
   g_autofree char *missing = NULL;
   bool only_user_code = false, only_own = false;
@@ -171,7 +173,7 @@ open_session (SysprofSampler *self, Pump *pump, GError **error)
     {
       g_clear_error (&local);
       only_own = true;
-      sysprof_sampling_request_narrow_to_own (&self->request, geteuid ());
+      sysprof_sampling_request_narrow_to_own (&self->request, privilege, geteuid ());
       session = try_open_user_code (self, pump, &only_user_code, &local);
     }
 
@@ -184,7 +186,7 @@ open_session (SysprofSampler *self, Pump *pump, GError **error)
   if (!only_own && !only_user_code)
     return session;
 
-  missing = sysprof_privilege_describe_missing_perf (sysprof_pump_get_privilege (pump));
+  missing = sysprof_privilege_describe_missing_perf (privilege);
   sysprof_pump_report (pump, "Sampler", false, "Only %s %s is sampled: %s",
                        only_own ? "your own processes'" : "the chosen processes'",
                        only_user_code ? "user code" : "time", missing);
@@ -346,9 +348,8 @@ check_all_gone (SysprofSampler *self, Pump *pump)
   for (guint i = self->watched->len; i > 0; i--)
     {
       WatchedTask *task = &g_array_index (self->watched, WatchedTask, i - 1);
-      g_autofree char *path = task->fd < 0 ? g_strdup_printf ("/proc/%d", task->id) : NULL;
 
-      if (path != NULL && access (path, F_OK) != 0)
+      if (task->fd < 0 && !sysprof_tasks_is_there (sysprof_pump_get_privilege (pump), task->id))
         g_array_remove_index_fast (self->watched, i - 1);
     }
 

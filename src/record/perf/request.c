@@ -27,9 +27,9 @@ remove_duplicates (GArray *ids)
 }
 
 static bool
-add_process (SamplingRequest *self, pid_t pid, GError **error)
+add_process (SamplingRequest *self, Privilege *privilege, pid_t pid, GError **error)
 {
-  if (pid <= 0 || !sysprof_tasks_append_threads (self->tasks, pid))
+  if (pid <= 0 || !sysprof_tasks_append_threads (self->tasks, privilege, pid))
     {
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE,
@@ -43,24 +43,10 @@ add_process (SamplingRequest *self, pid_t pid, GError **error)
   return true;
 }
 
-/* The process of a thread, from "Tgid:" in its status; 0 when it is not there. */
-static int32_t
-find_process_of (pid_t tid)
-{
-  g_autofree char *path = g_strdup_printf ("/proc/%d/status", tid);
-  g_autofree char *status = NULL;
-  uint64_t pid;
-
-  if (!g_file_get_contents (path, &status, NULL, NULL) ||
-      !sysprof_text_u64_after (sysprof_text_from_string (status), "Tgid:\t", &pid))
-    return 0;
-  return (int32_t) pid;
-}
-
 static bool
-add_thread (SamplingRequest *self, pid_t tid, GError **error)
+add_thread (SamplingRequest *self, Privilege *privilege, pid_t tid, GError **error)
 {
-  int32_t pid = tid > 0 ? find_process_of (tid) : 0;
+  int32_t pid = tid > 0 ? sysprof_tasks_find_process (privilege, tid) : 0;
 
   if (pid == 0)
     {
@@ -78,7 +64,10 @@ add_thread (SamplingRequest *self, pid_t tid, GError **error)
 }
 
 static bool
-resolve_tasks (SamplingRequest *self, const SamplerOptions *options, GError **error)
+resolve_tasks (SamplingRequest *self,
+               const SamplerOptions *options,
+               Privilege *privilege,
+               GError **error)
 {
   if (options->n_pids == 0 && options->n_tids == 0)
     return true;
@@ -88,10 +77,10 @@ resolve_tasks (SamplingRequest *self, const SamplerOptions *options, GError **er
   self->processes = g_array_new (false, false, sizeof (int32_t));
 
   for (guint i = 0; i < options->n_pids; i++)
-    if (!add_process (self, options->pids[i], error))
+    if (!add_process (self, privilege, options->pids[i], error))
       return false;
   for (guint i = 0; i < options->n_tids; i++)
-    if (!add_thread (self, options->tids[i], error))
+    if (!add_thread (self, privilege, options->tids[i], error))
       return false;
 
   remove_duplicates (self->tasks);
@@ -209,7 +198,7 @@ sysprof_sampling_request_resolve (SamplingRequest *self,
     },
   };
 
-  if (!resolve_tasks (self, options, error) ||
+  if (!resolve_tasks (self, options, privilege, error) ||
       !resolve_cgroup (self, options, privilege, error) ||
       !resolve_user (self, options, error) || !check_cpus (options, error))
     return false;
@@ -238,10 +227,10 @@ sysprof_sampling_request_clear (SamplingRequest *self)
 }
 
 void
-sysprof_sampling_request_narrow_to_own (SamplingRequest *self, uid_t uid)
+sysprof_sampling_request_narrow_to_own (SamplingRequest *self, Privilege *privilege, uid_t uid)
 {
   self->tasks = g_array_new (false, false, sizeof (pid_t));
-  sysprof_tasks_append_of_user (self->tasks, uid);
+  sysprof_tasks_append_of_user (self->tasks, privilege, uid);
 
   self->session.target = PERF_TARGET_TASKS;
   self->session.follows_forks = true;

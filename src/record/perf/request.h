@@ -27,4 +27,5 @@ bool sysprof_sampling_request_resolve (SamplingRequest *self,
 void sysprof_sampling_request_clear (SamplingRequest *self);
 
 /* Samples the tasks of user `uid` instead of the system. */
-void sysprof_sampling_request_narrow_to_own (SamplingRequest *self, uid_t uid);
+void
+sysprof_sampling_request_narrow_to_own (SamplingRequest *self, Privilege *privilege, uid_t uid);

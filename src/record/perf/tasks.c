@@ -23,15 +23,18 @@ parse_number (const char *name, int *number)
   return true;
 }
 
-/* Appends the entries of `path` that are numbers. */
+/* Appends the entries of the directory `fd`, which it takes, that are numbers. */
 static bool
-append_numbers (GArray *numbers, const char *path)
+append_numbers (GArray *numbers, int fd)
 {
-  DIR *directory = opendir (path);
+  DIR *directory = fd >= 0 ? fdopendir (fd) : NULL;
   struct dirent *entry;
 
   if (directory == NULL)
-    return false;
+    {
+      sysprof_autofd_close (&fd);
+      return false;
+    }
 
   while ((entry = readdir (directory)) != NULL)
     {
@@ -45,59 +48,88 @@ append_numbers (GArray *numbers, const char *path)
 }
 
 bool
-sysprof_tasks_append_threads (GArray *tasks, pid_t pid)
+sysprof_tasks_append_threads (GArray *tasks, Privilege *privilege, pid_t pid)
 {
-  char path[64];
-
-  g_snprintf (path, sizeof path, "/proc/%d/task", pid);
-  return append_numbers (tasks, path);
+  return append_numbers (tasks, sysprof_privilege_open_process_file (privilege, pid, "task"));
 }
 
 GArray *
-sysprof_tasks_list_processes (void)
+sysprof_tasks_list_processes (Privilege *privilege)
 {
   GArray *pids = g_array_new (false, false, sizeof (int32_t));
 
-  (void) append_numbers (pids, "/proc"); /* without /proc there is nobody to be seen */
+  (void) append_numbers (pids, sysprof_privilege_open_processes (
+                                   privilege)); /* without /proc there is nobody to be seen */
   return pids;
 }
 
 void
-sysprof_tasks_append_of_user (GArray *tasks, uid_t uid)
+sysprof_tasks_append_of_user (GArray *tasks, Privilege *privilege, uid_t uid)
 {
-  g_autoptr (GArray) pids = sysprof_tasks_list_processes ();
+  g_autoptr (GArray) pids = sysprof_tasks_list_processes (privilege);
 
   for (guint i = 0; i < pids->len; i++)
     {
-      char path[64];
+      pid_t pid = g_array_index (pids, int32_t, i);
+      autofd fd = sysprof_privilege_open_process_file (privilege, pid, "task");
       struct stat info;
 
-      g_snprintf (path, sizeof path, "/proc/%d", g_array_index (pids, int32_t, i));
-      if (stat (path, &info) == 0 && info.st_uid == uid)
-        (void) sysprof_tasks_append_threads (tasks, g_array_index (pids, int32_t, i));
+      if (fd >= 0 && fstat (fd, &info) == 0 && info.st_uid == uid)
+        (void) append_numbers (tasks, sysprof_steal_fd (&fd)); /* may have ended */
     }
+}
+
+bool
+sysprof_tasks_is_there (Privilege *privilege, pid_t id)
+{
+  autofd fd = sysprof_privilege_open_process_file (privilege, id, "status");
+
+  return fd >= 0;
+}
+
+/* What follows the words `key` in a status. */
+static bool
+find_in_status (int fd, const char *key, char status[MAX_STATUS_SIZE], Text *value)
+{
+  ssize_t size = read (fd, status, MAX_STATUS_SIZE);
+  Text text = { status, status + MAX (size, 0) }, line;
+
+  while (sysprof_text_next_line (&text, &line))
+    if (sysprof_text_skip (&line, key))
+      {
+        *value = line;
+        return true;
+      }
+  return false;
+}
+
+int32_t
+sysprof_tasks_find_process (Privilege *privilege, pid_t tid)
+{
+  autofd fd = sysprof_privilege_open_process_file (privilege, tid, "status");
+  char status[MAX_STATUS_SIZE];
+  Text value, word;
+  uint64_t pid;
+
+  return fd >= 0 && find_in_status (fd, "Tgid:", status, &value) &&
+                 sysprof_text_next_word (&value, &word) && sysprof_text_u64 (&word, &pid)
+             ? (int32_t) pid
+             : 0;
 }
 
 bool
 sysprof_tasks_get_user (int status_fd, uid_t *uid)
 {
-  char bytes[MAX_STATUS_SIZE];
-  ssize_t size = read (status_fd, bytes, sizeof bytes);
-  Text text = { bytes, bytes + MAX (size, 0) }, line;
+  char status[MAX_STATUS_SIZE];
+  Text value, real, effective;
+  uint64_t number;
 
-  while (sysprof_text_next_line (&text, &line))
-    {
-      Text real, effective;
-      uint64_t number;
+  /* "Uid:	1000	1000	1000	1000": real, effective, saved, file system */
+  if (!find_in_status (status_fd, "Uid:", status, &value) ||
+      !sysprof_text_next_word (&value, &real) || !sysprof_text_next_word (&value, &effective) ||
+      !sysprof_text_u64 (&effective, &number))
+    return false;
 
-      /* "Uid:	1000	1000	1000	1000": real, effective, saved, file system */
-      if (!sysprof_text_skip (&line, "Uid:") || !sysprof_text_next_word (&line, &real) ||
-          !sysprof_text_next_word (&line, &effective) ||
-          !sysprof_text_u64 (&effective, &number))
-        continue;
-
-      *uid = (uid_t) number;
-      return true;
-    }
-  return false;
+  *uid = (uid_t) number;
+  return true;
 }
