@@ -146,7 +146,7 @@ static void
 list_processes (Unwinder *self)
 {
   if (self->only == NULL)
-    self->to_read = sysprof_tasks_list_processes ();
+    self->to_read = sysprof_tasks_list_processes (self->privilege);
   else
     {
       self->to_read = g_array_new (false, false, sizeof (int32_t));
