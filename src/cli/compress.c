@@ -315,7 +315,7 @@ sysprof_cli_compressor_new (const Codec *codec, int fd, int *write_fd, GError **
   self->finish = eventfd (0, EFD_CLOEXEC);
   if (self->finish < 0 || pipe2 (ends, O_CLOEXEC) < 0)
     {
-      sysprof_set_error_errno (error, "Cannot compress");
+      sysprof_set_error_errno (error, "Cannot compress for '%s'", codec->suffix);
       if (self->finish >= 0)
         (void) close (self->finish); /* nothing was signalled */
       codec->end (self);

@@ -4,6 +4,8 @@
 
 #include "cli/instruments.h"
 
+#include "util/util.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -57,7 +59,8 @@ add_asked_for (SysprofProfiler *profiler, const CliOptions *options, Terminal *t
     if (is_on (options, missing[i].flag))
       sysprof_cli_terminal_print (
           terminal,
-          "%s: not recorded: this version does not have it yet. The recording goes on without.",
+          "%s: not recorded: this version does not have it yet. The recording goes on without; do "
+          "not ask for it, and this is not said.",
           missing[i].domain);
   if (options->session_bus)
     sysprof_profiler_add_instrument (profiler, sysprof_dbus_monitor_new (G_BUS_TYPE_SESSION));
@@ -87,7 +90,7 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
     sysprof_cli_terminal_print (
         terminal,
         "sampler: --stack-size is not built yet: the stacks of programs are found by frame "
-        "pointers.");
+        "pointers. Build those with -fno-omit-frame-pointer.");
   if (!options->no_cpu)
     sysprof_profiler_add_instrument (profiler, sysprof_cpu_usage_new ());
   if (!options->no_disk)
@@ -112,8 +115,8 @@ add_trace_fd (SysprofProfiler *profiler,
 
   if (fd < 0)
     sysprof_cli_terminal_print (
-        terminal, "%s: not given to the command: cannot make a temporary file: %s", variable,
-        g_strerror (errno));
+        terminal, "%s: not given to the command: cannot make a temporary file: %s. %s",
+        variable, g_strerror (errno), sysprof_advice_on_errno (errno));
   else
     sysprof_profiler_add_instrument (profiler, sysprof_tracefd_consumer_new (fd));
 }

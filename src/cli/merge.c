@@ -135,15 +135,17 @@ tell_damage (SysprofCaptureReader *reader, const char *path)
   sysprof_capture_reader_get_status (reader, &status);
   (void) sysprof_capture_reader_reset (reader); /* cannot fail */
   if (status.is_cut)
-    fprintf (stderr,
-             "sysprof-cli: '%s' is damaged: nothing from byte %" G_GUINT64_FORMAT
-             " on can be read. What comes before is joined.\n",
-             path, status.end_offset);
+    fprintf (
+        stderr,
+        "sysprof-cli: '%s' is damaged: nothing from byte %" G_GUINT64_FORMAT
+        " on can be read. What comes before is joined; for the rest, copy it again from where it was recorded.\n",
+        path, status.end_offset);
   else if (status.n_damaged > 0)
-    fprintf (stderr,
-             "sysprof-cli: '%s' is damaged: %" G_GUINT64_FORMAT
-             " frames contradict themselves. All others are joined.\n",
-             path, status.n_damaged);
+    fprintf (
+        stderr,
+        "sysprof-cli: '%s' is damaged: %" G_GUINT64_FORMAT
+        " frames contradict themselves. All others are joined; for the rest, copy it again from where it was recorded.\n",
+        path, status.n_damaged);
 }
 
 static gboolean

@@ -66,6 +66,20 @@ fail (Session *self, const GError *error)
   return EXIT_FAILURE;
 }
 
+static const char *
+advice_on_command (int number)
+{
+  switch (number)
+    {
+    case EACCES:
+      return "Make it a program with 'chmod +x', or see that its folders may be entered.";
+    case EISDIR:
+      return "Name a program in it.";
+    default:
+      return "Check the name; a command with arguments stands behind --, word by word.";
+    }
+}
+
 /* A command that cannot be found must not cost a file; that it can be started shows only later. */
 static bool
 find_command (const CliOptions *options, GError **error)
@@ -84,14 +98,17 @@ find_command (const CliOptions *options, GError **error)
             return true;
           errno = EISDIR;
         }
-      sysprof_set_error_errno (error, "Cannot start '%s'", name);
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED, "Cannot start '%s': %s. %s",
+                   name, g_strerror (errno), advice_on_command (errno));
       return false;
     }
   path = g_find_program_in_path (name);
   if (path != NULL)
     return true;
-  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-               "Cannot start '%s': there is no such program in PATH.", name);
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+      "Cannot start '%s': there is no such program in PATH. Install it, or give its path.",
+      name);
   return false;
 }
 

@@ -63,8 +63,10 @@ sysprof_counter_instrument_record (SysprofInstrument *instrument, Pump *pump)
       g_autoptr (GError) error = NULL;
 
       if (!g_file_get_contents (counters->files[i], &bytes, &size, &error))
-        sysprof_pump_report (pump, counters->name, false, "Cannot keep a copy of '%s': %s",
-                             counters->files[i], error->message);
+        sysprof_pump_report (
+            pump, counters->name, false,
+            "Cannot keep a copy of '%s': %s. The counters are recorded without it.",
+            counters->files[i], error->message);
       else
         (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1,
                                       counters->files[i], bytes, size,

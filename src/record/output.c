@@ -265,7 +265,7 @@ sysprof_output_new (SysprofCaptureWriter *writer,
 
   if (!sysprof_capture_writer_flush (writer))
     {
-      sysprof_set_error_errno (error, "Cannot write the recording");
+      sysprof_set_error_errno (error, "Cannot write the first bytes of the recording");
       sysprof_output_free (self);
       return NULL;
     }
@@ -343,14 +343,15 @@ set_write_error (Output *self, int number, GError **error)
     case ECONNRESET:
       g_set_error_literal (
           error, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE,
-          "Cannot write to the pipe: who read from it has closed it. The recording ended there.");
+          "Cannot write to the pipe: who read from it has closed it. The recording ended there. "
+          "Let the reader take all of it, or record to a file.");
       break;
     default:
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "Cannot write to '%s': %s. The recording ended there; the %s until then are saved.",
+          "Cannot write to '%s': %s. The recording ended there; the %s until then are saved. %s",
           path != NULL ? path : "the output", g_strerror (number),
-          saved != NULL ? saved : "frames");
+          saved != NULL ? saved : "frames", sysprof_advice_on_errno (number));
     }
 }
 
@@ -366,7 +367,7 @@ sysprof_output_sync (Output *self, GError **error)
       if (is_idle (self))
         {
           pthread_mutex_unlock (&self->lock);
-          sysprof_set_error_errno (error, "Cannot write the recording");
+          set_write_error (self, errno, error);
           return false;
         }
       pthread_cond_wait (&self->changed, &self->lock);

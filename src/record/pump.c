@@ -337,7 +337,8 @@ drop_instrument (Pump *self, guint i, const GError *error)
   SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
 
   sysprof_pump_report (self, SYSPROF_INSTRUMENT_GET_CLASS (instrument)->name, false, "%s",
-                       error != NULL ? error->message : "It failed and gave no reason.");
+                       error != NULL ? error->message
+                                     : "It failed and gave no reason; please report that.");
   g_ptr_array_index (self->is_left_out, i) = GINT_TO_POINTER (true);
 }
 

@@ -562,8 +562,11 @@ sysprof_counter_sampler_open (const SampledCounters *counters, const char *root,
 
   if (n_open == 0)
     {
-      sysprof_set_error_errno (error, "Cannot record %s: cannot open '%s%s'", counters->title,
-                               root, counters->paths[0]);
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+          "Cannot record %s: cannot open '%s%s': %s. The recording goes on without; see "
+          "that /proc and /sys are mounted, and not hidden.",
+          counters->title, root, counters->paths[0], g_strerror (errno));
       sysprof_counter_sampler_free (self);
       return NULL;
     }

@@ -384,6 +384,23 @@ hand_over_fds (SysprofSpawnable *self, GSubprocessLauncher *launcher, GError **e
   return true;
 }
 
+/* GLib says what failed and why. */
+static void
+describe_spawn_error (SysprofSpawnable *self, GError **error)
+{
+  const char *name = g_ptr_array_index (self->argv, 0);
+  g_autofree char *reason = NULL;
+
+  if (error == NULL || *error == NULL)
+    return;
+
+  reason = g_steal_pointer (&(*error)->message);
+  (*error)->message =
+      g_strdup_printf ("Cannot start '%s': %s. Try it without recording: it must "
+                       "be a program of this machine that you may run.",
+                       name, reason);
+}
+
 GSubprocess *
 sysprof_spawnable_spawn (SysprofSpawnable *self, GError **error)
 {
@@ -395,8 +412,9 @@ sysprof_spawnable_spawn (SysprofSpawnable *self, GError **error)
 
   if (self->argv->len <= 1)
     {
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
-                           "Cannot start a program: none was named.");
+      g_set_error_literal (
+          error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+          "Cannot start a program: none was named. Name one with sysprof_spawnable_append_argv().");
       return NULL;
     }
 
@@ -411,7 +429,6 @@ sysprof_spawnable_spawn (SysprofSpawnable *self, GError **error)
   subprocess =
       g_subprocess_launcher_spawnv (launcher, (const char *const *) self->argv->pdata, error);
   if (subprocess == NULL)
-    g_prefix_error (error,
-                    "Cannot start '%s': ", (const char *) g_ptr_array_index (self->argv, 0));
+    describe_spawn_error (self, error);
   return subprocess;
 }

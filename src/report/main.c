@@ -67,7 +67,7 @@ make_loader (const char *path, GError **error)
   if (import.n_bad > 0)
     g_printerr ("sysprof-report: '%s': left out %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                 " lines, which hold no stack and number: the first is line %" G_GUINT64_FORMAT
-                ".\n",
+                ". A line should look like 'command;outer;inner 12'.\n",
                 path, import.n_bad, import.n_lines, import.first_bad);
   if (!import.format && is_regular (path))
     return sysprof_document_loader_new (path);
@@ -215,13 +215,17 @@ static bool
 show_in_browser (const char *path, GError **error)
 {
   const char *arguments[] = { "xdg-open", path, NULL };
+  g_autoptr (GError) local = NULL;
 
   if (g_spawn_async (NULL, (char **) arguments, NULL,
                      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL |
                          G_SPAWN_STDERR_TO_DEV_NULL,
-                     NULL, NULL, NULL, error))
+                     NULL, NULL, NULL, &local))
     return true;
-  g_prefix_error (error, "'%s' is written, but xdg-open cannot show it: ", path);
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+      "'%s' is written, but xdg-open cannot show it: %s. Open the file in a browser yourself.",
+      path, local->message);
   return false;
 }
 
@@ -264,7 +268,8 @@ print_text (const char *text)
 {
   if (fputs (text, stdout) != EOF && fflush (stdout) != EOF)
     return EXIT_DONE;
-  g_printerr ("sysprof-report: Cannot write to standard output: %s.\n", g_strerror (errno));
+  g_printerr ("sysprof-report: Cannot write to standard output: %s. %s\n", g_strerror (errno),
+              sysprof_advice_on_errno (errno));
   return EXIT_FAILED;
 }
 

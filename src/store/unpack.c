@@ -229,7 +229,8 @@ sysprof_file_bytes_unpack (FileBytes *self, const char *name, size_t limit, GErr
     {
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "Cannot unpack '%s': the %s decoder does not start, most likely for want of memory.",
+          "Cannot unpack '%s': the %s decoder does not start, most likely for want of memory. "
+          "Unpack it first, and give what comes out.",
           name, codec->name);
       return false;
     }

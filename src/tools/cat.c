@@ -327,8 +327,8 @@ main (int argc, char **argv)
   tell_damage (document);
   if (fflush (stdout) != 0 || ferror (stdout))
     {
-      fprintf (stderr, "sysprof-cat: Cannot write to standard output: %s\n",
-               g_strerror (errno));
+      fprintf (stderr, "sysprof-cat: Cannot write to standard output: %s. %s\n",
+               g_strerror (errno), sysprof_advice_on_errno (errno));
       return EXIT_FAILURE;
     }
   return EXIT_SUCCESS;

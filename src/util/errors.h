@@ -24,7 +24,10 @@ typedef enum
 
 GQuark sysprof_error_quark (void);
 
-/* Sets `error` from errno: the message is FORMAT, then ": " and the text of errno.
+/* What a person can do about it, in a sentence. */
+const char *sysprof_advice_on_errno (int number);
+
+/* Sets `error` from errno: the message is FORMAT (what failed, on what), then ": ", the text of errno, and what to do.
  * The code is the one that fits errno (EACCES, EPERM: DENIED; ENOSPC, EDQUOT: NO_SPACE;
  * EPIPE, ECONNRESET: PEER_GONE; else FAILED). Keeps errno. */
 void sysprof_set_error_errno (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -126,6 +126,25 @@ class Refused(Case):
                 self.assert_one_line_error(run(CLI, *words), *parts)
         self.assertEqual(os.listdir("."), [])
 
+    def test_errors_say_what_to_do(self):
+        with open("plain", "w", encoding="ascii"):
+            pass
+        os.mkdir("folder")
+        for words, why, advice in (
+                (["--", "/nonexistent"], "No such file", "Check the name"), (["--", "./plain"], "Permission denied", "chmod +x"),
+                (["--", "./folder"], "Is a directory", "Name a program in it"), (["--", "no-such-program"], "PATH", "give its path"),
+                (["-o", "no/x.syscap", "--", "true"], "No such file", "Is there a directory")):
+            with self.subTest(words):
+                self.assert_one_line_error(run(CLI, *words), why, advice)
+        for words, advice in ((["-d", "0.1"], "not have it yet"), (["-d", "0.1", "--system-bus"], "system bus")):
+            done = run(CLI, "-f", "--session-bus", *words, "x.syscap")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("D-Bus Monitor: session bus: not recorded", done.stderr.decode())
+            self.assertIn(advice, done.stderr.decode())
+        done = run(REPORT, "nothing.syscap")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), "No such file or directory[.] Check the name")
+
     @needs_sampling
     def test_what_cannot_be_sampled_costs_nothing(self):
         with open("x.syscap", "w", encoding="ascii") as file:

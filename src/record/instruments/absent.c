@@ -9,12 +9,19 @@
 #include <sysprof.h>
 
 gboolean
+sysprof_absent_instrument_refuse (const char *what, GError **error)
+{
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+               "%s%snot recorded: this version does not have it yet. The recording goes on "
+               "without; do not ask for it, and this is not said.",
+               what, *what != '\0' ? ": " : "");
+  return FALSE;
+}
+
+gboolean
 sysprof_absent_instrument_prepare (SysprofInstrument *self, Pump *pump, GError **error)
 {
-  g_set_error (
-      error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-      "not recorded: this version does not have it yet. The recording goes on without.");
-  return FALSE;
+  return sysprof_absent_instrument_refuse ("", error);
 }
 
 #define DEFINE_ABSENT_INSTRUMENT(TypeName, type_name, class_name)    \

@@ -7,6 +7,9 @@
 
 #include "record/instrument.h"
 
-/* For SysprofInstrumentClass.prepare: always FALSE, with an error made of the class's name. */
+/* Always FALSE, with an error that names `what` of its kind is meant; "" where there is one only. */
+gboolean sysprof_absent_instrument_refuse (const char *what, GError **error);
+
+/* For SysprofInstrumentClass.prepare, of those of which there is one only. */
 gboolean
 sysprof_absent_instrument_prepare (SysprofInstrument *self, Pump *pump, GError **error);

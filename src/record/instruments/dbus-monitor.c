@@ -71,6 +71,17 @@ sysprof_dbus_monitor_set_property (GObject *object,
     }
 }
 
+static gboolean
+sysprof_dbus_monitor_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofDBusMonitor *self = SYSPROF_DBUS_MONITOR (instrument);
+
+  if (self->bus_address != NULL)
+    return sysprof_absent_instrument_refuse (self->bus_address, error);
+  return sysprof_absent_instrument_refuse (
+      self->bus_type == G_BUS_TYPE_SYSTEM ? "system bus" : "session bus", error);
+}
+
 static void
 sysprof_dbus_monitor_class_init (SysprofDBusMonitorClass *klass)
 {
@@ -81,7 +92,7 @@ sysprof_dbus_monitor_class_init (SysprofDBusMonitorClass *klass)
   object_class->get_property = sysprof_dbus_monitor_get_property;
   object_class->set_property = sysprof_dbus_monitor_set_property;
   klass->parent_class.name = "D-Bus Monitor";
-  klass->parent_class.prepare = sysprof_absent_instrument_prepare;
+  klass->parent_class.prepare = sysprof_dbus_monitor_prepare;
 
   properties[PROP_BUS_ADDRESS] = g_param_spec_string ("bus-address", NULL, NULL, NULL, flags);
   properties[PROP_BUS_TYPE] =

@@ -51,6 +51,14 @@ sysprof_power_profile_set_property (GObject *object,
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
 
+static gboolean
+sysprof_power_profile_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  const char *id = SYSPROF_POWER_PROFILE (instrument)->id;
+
+  return sysprof_absent_instrument_refuse (id != NULL ? id : "", error);
+}
+
 static void
 sysprof_power_profile_class_init (SysprofPowerProfileClass *klass)
 {
@@ -60,7 +68,7 @@ sysprof_power_profile_class_init (SysprofPowerProfileClass *klass)
   object_class->get_property = sysprof_power_profile_get_property;
   object_class->set_property = sysprof_power_profile_set_property;
   klass->parent_class.name = "Power Profile";
-  klass->parent_class.prepare = sysprof_absent_instrument_prepare;
+  klass->parent_class.prepare = sysprof_power_profile_prepare;
 
   properties[PROP_ID] =
       g_param_spec_string ("id", NULL, NULL, NULL,

@@ -28,12 +28,19 @@ sysprof_proxied_instrument_finalize (GObject *object)
   G_OBJECT_CLASS (sysprof_proxied_instrument_parent_class)->finalize (object);
 }
 
+static gboolean
+sysprof_proxied_instrument_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  return sysprof_absent_instrument_refuse (SYSPROF_PROXIED_INSTRUMENT (instrument)->bus_name,
+                                           error);
+}
+
 static void
 sysprof_proxied_instrument_class_init (SysprofProxiedInstrumentClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = sysprof_proxied_instrument_finalize;
   klass->parent_class.name = "Proxied Instrument";
-  klass->parent_class.prepare = sysprof_absent_instrument_prepare;
+  klass->parent_class.prepare = sysprof_proxied_instrument_prepare;
 }
 
 static void

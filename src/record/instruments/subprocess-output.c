@@ -155,12 +155,14 @@ keep_output (SysprofSubprocessOutput *self, Pump *pump)
       if (self->phase != SYSPROF_RECORDING_PHASE_RECORD)
         sysprof_pump_report (pump, name, false,
                              "'%s' did not come to an end and was ended: '%s' holds what it "
-                             "printed until then.",
+                             "printed until then. Give a command that ends by itself.",
                              self->command_argv[0], self->stdout_path);
     }
   else if (!g_spawn_check_wait_status (status, &error))
-    sysprof_pump_report (pump, name, false, "'%s' failed: %s. What it printed is kept as '%s'.",
-                         self->command_argv[0], error->message, self->stdout_path);
+    sysprof_pump_report (
+        pump, name, false,
+        "'%s' failed: %s. What it printed is kept as '%s'; run it alone to see its errors.",
+        self->command_argv[0], error->message, self->stdout_path);
 
   (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, self->stdout_path,
                                 output->data, output->len, true); /* counted there */
@@ -189,7 +191,7 @@ sysprof_subprocess_output_prepare (SysprofInstrument *instrument, Pump *pump, GE
     {
       g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
                            "Cannot keep the output of a command: no command, or no name for "
-                           "the file, was set.");
+                           "the file, was set. Set both 'command-argv' and 'stdout-path'.");
       return FALSE;
     }
 

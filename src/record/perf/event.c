@@ -138,8 +138,10 @@ sysprof_perf_event_parse (PerfEvent *self,
 
   if (!take_period (name, &parsed.period))
     {
-      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                   "Cannot sample on '%s': a period is 1 or more.", text);
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot sample on '%s': a period is 1 or more. Give one, as NAME:1000, or leave it out.",
+          text);
       return false;
     }
 
