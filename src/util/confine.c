@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -156,9 +158,20 @@ filter_system_calls (void)
 }
 #endif
 
+/* Forked by a thread, the child allocates from an arena of that thread; before glibc gives the end of one back, it opens
+ * /proc/sys/vm/overcommit_memory, which kills. */
+static void
+keep_memory (void)
+{
+#ifdef M_TRIM_THRESHOLD
+  (void) mallopt (M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 bool
 sysprof_confine (void)
 {
+  keep_memory ();
   /* A change of user clears what is sent at the parent's death. */
   return set_limits () && become_nobody () && prctl (PR_SET_PDEATHSIG, SIGKILL) == 0 &&
          prctl (PR_SET_DUMPABLE, 0) == 0 && prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
