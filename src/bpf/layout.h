@@ -205,6 +205,7 @@ typedef enum
   WALK_ZERO,          /* a return address of 0 */
   WALK_DEPTH,         /* more frames than a record holds */
   WALK_COMPAT,        /* a 32-bit process */
+  WALK_OVERLOAD,      /* copies of stacks came faster than they could be walked */
   WALK_REASONS
 } WalkReason;
 
@@ -249,5 +250,9 @@ typedef struct
 #define WALK_REST_SIZE           16384u /* of a copy, at most */
 #define WALK_REST_MOST_ADDRESSES 4000u /* found before: with more there is no room for a copy */
 #define WALK_REST_BUDGET         (8u << 20) /* bytes that a CPU copies in a second, at most */
+
+/* Among the registers. */
+#define WALK_FP 6u
+#define WALK_SP 7u
 
 #define WALK_ANY_USER UINT32_C (0xffffffff)

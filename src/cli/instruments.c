@@ -86,11 +86,6 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
   if (!options->no_perf)
     sysprof_profiler_add_instrument (profiler,
                                      sysprof_sampler_new_with_options (&options->sampler));
-  if (options->stack_size > 0)
-    sysprof_cli_terminal_print (
-        terminal,
-        "sampler: --stack-size is not built yet: the stacks of programs are found by frame "
-        "pointers. Build those with -fno-omit-frame-pointer.");
   if (!options->no_cpu)
     sysprof_profiler_add_instrument (profiler, sysprof_cpu_usage_new ());
   if (!options->no_disk)

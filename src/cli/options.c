@@ -19,6 +19,7 @@
 #define MAX_FREQUENCY 50000 /* samples per second; more than any kernel takes by default */
 #define MAX_CALL_DEPTH \
   1024 /* addresses; more than kernel.perf_event_max_stack is ever set to */
+#define MAX_STACK_SIZE   65536 /* bytes; a sample holds hardly less */
 #define MAX_BUFFER_PAGES 65536 /* 256 MiB of 4 KiB pages */
 #define DEFAULT_CAPTURE  "capture.syscap"
 
@@ -113,8 +114,8 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "kernel-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.kernel_only, "Only the kernel's part of stacks", NULL },
     { "user-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.user_only, "Only the programs' part of stacks", NULL },
     { "call-depth", 0, 0, G_OPTION_ARG_STRING, &raw->call_depth, "Deepest stack recorded", "N" },
-    { "unwind", 0, 0, G_OPTION_ARG_STRING, &raw->unwind, "How stacks of programs are found: auto, tables, frame-pointer, none", "HOW" },
-    { "stack-size", 0, 0, G_OPTION_ARG_STRING, &raw->stack_size, "Copy so much stack with each sample (not built yet)", "BYTES" },
+    { "unwind", 0, 0, G_OPTION_ARG_STRING, &raw->unwind, "How stacks of programs are found: auto, tables, copy, frame-pointer, none", "HOW" },
+    { "stack-size", 0, 0, G_OPTION_ARG_STRING, &raw->stack_size, "Walk copies of so much of each stack (default of --unwind copy: 16384)", "BYTES" },
     { "no-perf", 0, 0, G_OPTION_ARG_NONE, &o->no_perf, "No samples", NULL },
     { "no-sysprofd", 0, 0, G_OPTION_ARG_NONE, &o->no_sysprofd, "Only what this user may do, without the helper", NULL },
     { NULL }
@@ -234,11 +235,12 @@ read_whole_numbers (CliOptions *o, const RawOptions *raw, GError **error)
     {
       uint64_t page_size = (uint64_t) sysconf (_SC_PAGESIZE);
 
-      if (!sysprof_cli_read_number (raw->stack_size, 0, INT32_MAX, &value) ||
+      if (!sysprof_cli_read_number (raw->stack_size, 0, MAX_STACK_SIZE, &value) ||
           value % page_size != 0)
-        return refuse (error, "--stack-size %s: give a multiple of %" PRIu64 " bytes, or 0.",
-                       raw->stack_size, page_size);
-      o->stack_size = (int) value;
+        return refuse (error,
+                       "--stack-size %s: give a multiple of %" PRIu64 " bytes up to %d, or 0.",
+                       raw->stack_size, page_size, MAX_STACK_SIZE);
+      o->sampler.stack_size = (guint) value;
     }
   if (raw->max_size != NULL && (!sysprof_cli_read_size (raw->max_size, &o->max_size)))
     return refuse (error, "--max-size %s: give a number of bytes above 0, as 500M or 2G.",
@@ -318,7 +320,14 @@ read_targets (CliOptions *o, const RawOptions *raw, GError **error)
 static gboolean
 read_unwind (CliOptions *o, const char *unwind, GError **error)
 {
-  if (unwind == NULL || g_str_equal (unwind, "auto"))
+  if (unwind == NULL)
+    {
+      /* Who wants copies says so by their size. */
+      if (o->sampler.stack_size > 0)
+        o->sampler.unwind = UNWIND_COPY;
+      return TRUE;
+    }
+  if (g_str_equal (unwind, "auto"))
     return TRUE;
   if (g_str_equal (unwind, "frame-pointer"))
     {
@@ -336,9 +345,11 @@ read_unwind (CliOptions *o, const char *unwind, GError **error)
       return TRUE;
     }
   if (g_str_equal (unwind, "copy"))
-    return refuse (
-        error, "--unwind %s: not built yet; give auto, tables, frame-pointer or none.", unwind);
-  return refuse (error, "--unwind %s: give auto, tables, frame-pointer or none.", unwind);
+    {
+      o->sampler.unwind = UNWIND_COPY;
+      return TRUE;
+    }
+  return refuse (error, "--unwind %s: give auto, tables, copy, frame-pointer or none.", unwind);
 }
 
 static gboolean

@@ -52,7 +52,6 @@ typedef struct
   gboolean no_sysprofd;
 
   /* instruments that are asked for, most of them not built yet */
-  int stack_size; /* bytes, 0 = frame pointers */
   gboolean gnome_shell;
   gboolean rapl;
   gboolean memprof;

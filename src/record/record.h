@@ -24,9 +24,10 @@ G_BEGIN_DECLS
 /* How the user's part of stacks is found. */
 typedef enum
 {
-  UNWIND_AUTO, /* by tables where that is permitted, else by frame pointers */
+  UNWIND_AUTO, /* by tables in the kernel where that is permitted, else from copies, else by frame pointers */
   UNWIND_FRAME_POINTER,
   UNWIND_TABLES, /* or not at all */
+  UNWIND_COPY,   /* the same */
 } UnwindMethod;
 
 typedef struct
@@ -46,6 +47,7 @@ typedef struct
   gboolean user_only;
   guint call_depth; /* frames; 0 = the kernel's limit */
   UnwindMethod unwind;
+  guint stack_size;   /* bytes of each stack that are copied, where they are; 0 = 16 KiB */
   gboolean no_stacks; /* --unwind none: the address alone */
   gint64 delay_nsec;  /* start sampling so much later */
 } SamplerOptions;

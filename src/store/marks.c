@@ -39,17 +39,22 @@ static void
 find_unwind_method (Store *store)
 {
   StringId key = sysprof_intern_lookup (&store->strings, "org.gnome.sysprof.unwind");
-  uint32_t n_tables = 0, n_others = 0;
+  uint32_t n_tables = 0, n_copies = 0, n_others = 0;
 
   for (uint32_t i = 0; key != 0 && i < store->n_metadata; i++)
     if (store->metadata[i].id == key)
       {
-        if (strcmp (sysprof_store_string (store, store->metadata[i].value), "tables") == 0)
+        const char *method = sysprof_store_string (store, store->metadata[i].value);
+
+        if (strcmp (method, "tables") == 0)
           n_tables++;
+        else if (strcmp (method, "copy") == 0)
+          n_copies++;
         else
           n_others++;
       }
-  store->has_walks = n_tables > 0 && n_others == 0;
+  store->has_walks = n_tables + n_copies > 0 && n_others == 0;
+  store->has_copies = store->has_walks && n_tables == 0;
 }
 
 void

@@ -236,6 +236,7 @@ typedef struct Store
   Metadata *metadata; /* [n_metadata] */
   uint32_t n_metadata;
   bool has_walks; /* stacks were walked with unwind tables: those that were cut end in an entry that says so */
+  bool has_copies; /* … and all of them outside the kernel, from copies */
   EmbeddedFiles files;
   JitName *jit_names; /* [n_jit_names] by address */
   uint32_t n_jit_names;

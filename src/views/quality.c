@@ -67,8 +67,11 @@ static const struct
   { "fault", "cut: its stack was not in memory", "" },
   { "sp-not-rising", "cut: unwind information that contradicts the stack", "" },
   { "zero", "cut: a return address of 0", "" },
-  { "depth", "cut: deeper than a sample can hold", "look at its upper end" },
+  { "depth", "cut: deeper than a sample or the copy of a stack can hold",
+    "look at its upper end" },
   { "compat", "cut: a 32-bit program", "" },
+  { "overload", "cut: copied stacks came faster than they could be walked",
+    "sample less often, or record as root" },
 };
 
 #define N_ENDS (N_STACK_ENDS + G_N_ELEMENTS (cut_reasons))

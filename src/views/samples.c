@@ -106,6 +106,14 @@ reason_of (Samples *self, uint32_t sample, StackEnd end)
   return "end";
 }
 
+static const char *
+method_of (const Store *store)
+{
+  if (!store->has_walks)
+    return "frame-pointer";
+  return store->has_copies ? "copy" : "tables";
+}
+
 static void
 add_sample (Samples *self, uint32_t sample)
 {
@@ -122,10 +130,7 @@ add_sample (Samples *self, uint32_t sample)
   cells[STACK].stack = text_of_stack (self, stack);
   cells[COMPLETE].flag = end == STACK_WHOLE;
   cells[REASON].text = reason_of (self, sample, end);
-  if (end == STACK_EMPTY)
-    cells[UNWIND].text = "none";
-  else
-    cells[UNWIND].text = store->has_walks ? "tables" : "frame-pointer";
+  cells[UNWIND].text = end == STACK_EMPTY ? "none" : method_of (store);
 }
 
 static bool

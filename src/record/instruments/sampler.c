@@ -11,6 +11,7 @@
 #include "record/record.h"
 
 #include "record/descriptor-limit.h"
+#include "record/perf/copy.h"
 #include "record/perf/feed.h"
 #include "record/perf/request.h"
 #include "record/perf/tasks.h"
@@ -48,8 +49,9 @@ struct _SysprofSampler
   /* Owned by the pump thread. */
   SamplingRequest request;
   EventFeed feed;
-  Unwinder *unwinder;  /* NULL: the kernel follows frame pointers */
-  char *why_no_tables; /* what is to be told of that, or NULL */
+  Unwinder *unwinder;   /* NULL: the kernel follows frame pointers */
+  char *why_not_better; /* than copies, or than that; NULL = nothing is to be told */
+  bool is_narrowed;     /* for want of rights, which was told */
   UserFilter *filter;
   GArray *watched; /* of WatchedTask: when all are gone, the recording ends */
 };
@@ -110,7 +112,7 @@ try_open (SysprofSampler *self, Pump *pump, GError **error)
 
   /* One event per task and CPU can be many descriptors. */
   sysprof_descriptor_limit_raise ((unsigned long) options->n_tasks * g_get_num_processors () *
-                                      (options->delayed ? 2 : 1) +
+                                      (1u + options->delayed + (options->stack_size > 0)) +
                                   SPARE_DESCRIPTORS);
   session = sysprof_perf_session_open (options, privilege, &local);
   if (session == NULL && !self->request.has_event &&
@@ -186,6 +188,7 @@ open_session (SysprofSampler *self, Pump *pump, GError **error)
   if (!only_own && !only_user_code)
     return session;
 
+  self->is_narrowed = true;
   missing = sysprof_privilege_describe_missing_perf (privilege);
   sysprof_pump_report (pump, "Sampler", false, "Only %s %s is sampled: %s",
                        only_own ? "your own processes'" : "the chosen processes'",
@@ -195,66 +198,165 @@ open_session (SysprofSampler *self, Pump *pump, GError **error)
 
 /* --- how stacks are found --- */
 
-/* FALSE with `error` when tables were asked for and cannot be had. */
+/* By the program in the kernel. */
+static bool
+use_tables (SysprofSampler *self, Pump *pump, GError **error)
+{
+  const GArray *processes = self->request.processes;
+
+  self->unwinder = sysprof_unwinder_new (sysprof_pump_get_privilege (pump),
+                                         self->request.session.call_depth, error);
+  if (self->unwinder == NULL)
+    return false;
+
+  if (!sysprof_unwinder_start (
+          self->unwinder,
+          processes != NULL ? (const int32_t *) (const void *) processes->data : NULL,
+          processes != NULL ? processes->len : 0, error))
+    {
+      g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+      return false;
+    }
+
+  sysprof_unwinder_wait_until_ready (self->unwinder, MOST_WAITING_MSEC);
+  self->request.session.walker = sysprof_unwinder_get_program (self->unwinder);
+  return true;
+}
+
+/* By us, from copies. What has to be known of processes follows when the events are there: start_unwinder_for_copies(). */
+static bool
+use_copies (SysprofSampler *self, GError **error)
+{
+  self->request.session.walker = NULL;
+  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+  self->unwinder = sysprof_unwinder_new_for_copies (error);
+  if (self->unwinder == NULL)
+    return false;
+
+  self->request.session.stack_size = self->options.stack_size > 0
+                                         ? MIN (self->options.stack_size, PERF_COPY_MOST_SIZE)
+                                         : PERF_COPY_SIZE;
+  return true;
+}
+
+/* By the kernel, with frame pointers. */
+static void
+use_frame_pointers (SysprofSampler *self, const GError *why)
+{
+  self->request.session.walker = NULL;
+  self->request.session.stack_size = 0;
+  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+  g_free (self->why_not_better);
+  self->why_not_better = g_strdup (why->message);
+}
+
+/* The next best, after `why`, which is taken. FALSE with `error` where a person asked for that alone. */
+static bool
+use_next_best (SysprofSampler *self, GError *why, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+
+  if (self->options.unwind != UNWIND_AUTO)
+    {
+      g_propagate_error (error, why);
+      return false;
+    }
+
+  if (self->request.session.stack_size > 0)
+    use_frame_pointers (self, why);
+  else
+    {
+      g_free (self->why_not_better);
+      self->why_not_better = g_strdup (why->message);
+      if (!use_copies (self, &local))
+        use_frame_pointers (self, local);
+    }
+  g_error_free (why);
+  return true;
+}
+
+/* FALSE with `error` when what was asked for cannot be had. */
 static bool
 prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
 {
-  g_autoptr (GError) local = NULL;
+  GError *why = NULL;
 
   if (self->options.unwind == UNWIND_FRAME_POINTER || self->options.no_stacks ||
       self->options.kernel_only)
     return true;
 
-  self->unwinder = sysprof_unwinder_new (sysprof_pump_get_privilege (pump),
-                                         self->request.session.call_depth, &local);
-  if (self->unwinder != NULL)
-    {
-      const GArray *processes = self->request.processes;
-
-      if (sysprof_unwinder_start (
-              self->unwinder,
-              processes != NULL ? (const int32_t *) (const void *) processes->data : NULL,
-              processes != NULL ? processes->len : 0, &local))
-        {
-          sysprof_unwinder_wait_until_ready (self->unwinder, MOST_WAITING_MSEC);
-          self->request.session.walker = sysprof_unwinder_get_program (self->unwinder);
-          return true;
-        }
-      g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
-    }
-
-  if (self->options.unwind == UNWIND_TABLES)
-    {
-      g_propagate_error (error, g_steal_pointer (&local));
-      return false;
-    }
-  /* Who may not sample everything is told what is missing for that, which includes this. */
-  if (is_denied (local))
-    g_debug ("%s", local->message);
-  else
-    self->why_no_tables = g_strdup (local->message);
-  return true;
+  if (self->options.unwind == UNWIND_COPY)
+    return use_copies (self, error);
+  return use_tables (self, pump, &why) || use_next_best (self, why, error);
 }
 
-/* Not every event can have a program: tracepoints cannot. */
+/* Of tasks that are sampled with their own rights, no more than these can be asked. */
+static bool
+start_unwinder_for_copies (SysprofSampler *self, Pump *pump, GError **error)
+{
+  const PerfSessionOptions *session = &self->request.session;
+  const GArray *processes = self->request.processes;
+  g_autoptr (GArray) threads = g_array_new (false, false, sizeof (pid_t));
+  bool is_started;
+
+  for (guint i = 0; processes != NULL && i < processes->len; i++)
+    (void) sysprof_tasks_append_threads (threads, sysprof_pump_get_privilege (pump),
+                                         g_array_index (processes, int32_t, i));
+
+  if (session->target != PERF_TARGET_TASKS)
+    is_started = sysprof_unwinder_start (self->unwinder, NULL, 0, error);
+  else if (processes != NULL)
+    is_started = sysprof_unwinder_start_for_tasks (
+        self->unwinder, (const pid_t *) (const void *) threads->data, threads->len,
+        (const int32_t *) (const void *) processes->data, processes->len, error);
+  else
+    is_started = sysprof_unwinder_start_for_tasks (self->unwinder, session->tasks,
+                                                   session->n_tasks, NULL, 0, error);
+  if (is_started)
+    sysprof_unwinder_wait_until_ready (self->unwinder, MOST_WAITING_MSEC);
+  return is_started;
+}
+
+/* With the best way to find stacks that can be had with this event: tracepoints, for one, can have no program. */
 static PerfSession *
 open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
 {
-  g_autoptr (GError) local = NULL;
-  PerfSession *session = open_session (self, pump, &local);
-
-  if (session == NULL && self->request.session.walker != NULL &&
-      self->options.unwind != UNWIND_TABLES)
+  for (;;)
     {
-      g_clear_error (&local);
-      self->request.session.walker = NULL;
-      g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
-      session = open_session (self, pump, &local);
-    }
+      GError *why = NULL;
+      PerfSession *session = open_session (self, pump, &why);
 
-  if (local != NULL)
-    g_propagate_error (error, g_steal_pointer (&local));
-  return session;
+      if (session != NULL && (self->request.session.stack_size == 0 ||
+                              start_unwinder_for_copies (self, pump, &why)))
+        return session;
+
+      g_clear_pointer (&session, sysprof_perf_session_close);
+      if (self->unwinder == NULL)
+        {
+          g_propagate_error (error, why);
+          return NULL;
+        }
+      if (!use_next_best (self, why, error))
+        return NULL;
+    }
+}
+
+static void
+tell_of_unwinder (SysprofSampler *self, Pump *pump)
+{
+  if (self->why_not_better == NULL)
+    return;
+
+  if (self->unwinder == NULL)
+    sysprof_pump_report (pump, "Sampler", false,
+                         "Stacks of programs without frame pointers are cut: %s",
+                         self->why_not_better);
+  else if (
+      !self->is_narrowed) /* who may not sample everything was told what is missing, which includes this */
+    sysprof_pump_report (
+        pump, "Sampler", false,
+        "Stacks are walked from copies of %u bytes, which costs more, and cuts those that are deeper: %s",
+        self->request.session.stack_size, self->why_not_better);
 }
 
 static const char *
@@ -262,7 +364,9 @@ name_of_method (const SysprofSampler *self)
 {
   if (self->options.no_stacks)
     return "none";
-  return self->unwinder != NULL ? "tables" : "frame-pointer";
+  if (self->unwinder == NULL)
+    return "frame-pointer";
+  return sysprof_unwinder_get_program (self->unwinder) != NULL ? "tables" : "copy";
 }
 
 /* Writes what is still to be finished, then of how many walks each way to end was. */
@@ -302,6 +406,10 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
            " to their end, %" G_GUINT64_FORMAT " too many",
            status.unfinished.n_taken, status.unfinished.n_finished,
            status.unfinished.n_refused);
+  g_debug ("Unwinder: %" G_GUINT64_FORMAT " copies, %" G_GUINT64_FORMAT
+           " handed on, %" G_GUINT64_FORMAT " too many, %.0f ms of CPU time of the workers",
+           status.copies.n_taken, status.copies.n_handed_on, status.copies.n_refused,
+           (double) status.copies.cpu_nsec / 1e6);
 }
 
 static void
@@ -419,10 +527,7 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
           "%u of the %u chosen threads are not sampled, they are not yours: %s",
           sysprof_perf_session_get_n_refused (session), self->request.session.n_tasks, missing);
     }
-  if (self->why_no_tables != NULL)
-    sysprof_pump_report (pump, "Sampler", false,
-                         "Stacks of programs without frame pointers are cut: %s",
-                         self->why_no_tables);
+  tell_of_unwinder (self, pump);
   if (self->request.has_user)
     self->filter =
         sysprof_user_filter_new (self->request.uid, sysprof_pump_get_privilege (pump));
@@ -526,7 +631,7 @@ sysprof_sampler_finalize (GObject *object)
   g_clear_pointer (&self->watched, g_array_unref);
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   sysprof_sampling_request_clear (&self->request);
-  g_free (self->why_no_tables);
+  g_free (self->why_not_better);
   g_free ((void *) self->options.pids);
   g_free ((void *) self->options.tids);
   g_free ((void *) self->options.cpus);

@@ -2,12 +2,15 @@
 
 #include "record/perf/attributes.h"
 
+#include "record/perf/copy.h"
 #include "record/perf/session.h"
 
 #include <time.h>
 
 #define NSEC_PER_SEC 1000000000u
 #define WAKE_UP_SIZE (128 * 1024) /* bytes in the ring that wake us; else the clock does */
+#define COPY_WAKE_UP_SIZE \
+  (256 * 1024) /* a dozen samples with copies: walked before their process is another */
 
 /* In the order in which they are given up. */
 enum
@@ -102,6 +105,19 @@ limit_call_depth (const PerfAttributes *self, struct perf_event_attr *attr)
     attr->sample_max_stack = (uint16_t) self->options->call_depth;
 }
 
+/* The user's part of the stack is walked from a copy of it. */
+static void
+ask_for_copies (const PerfAttributes *self, struct perf_event_attr *attr)
+{
+  if (self->options->stack_size == 0)
+    return;
+
+  attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  attr->sample_regs_user = PERF_COPY_REGISTERS;
+  attr->sample_stack_user = self->options->stack_size;
+  attr->exclude_callchain_user = 1;
+}
+
 static void
 fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
 {
@@ -126,6 +142,7 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->exclude_user = options->exclude_user;
   attr->exclude_callchain_kernel = options->exclude_kernel_stacks;
   attr->exclude_callchain_user = options->exclude_user;
+  ask_for_copies (self, attr);
   limit_call_depth (self, attr);
   if ((self->features & FEATURE_LOST) != 0)
     attr->read_format = PERF_FORMAT_LOST;
@@ -162,6 +179,14 @@ fill_inheritance (const PerfAttributes *self, struct perf_event_attr *attr)
     attr->inherit = attr->inherit_thread = 1;
 }
 
+static uint32_t
+wake_up_size (const PerfAttributes *self)
+{
+  if (self->options->tells_at_once)
+    return 1;
+  return self->options->stack_size > 0 ? COPY_WAKE_UP_SIZE : WAKE_UP_SIZE;
+}
+
 void
 sysprof_perf_attributes_fill (const PerfAttributes *self,
                               PerfRole role,
@@ -177,7 +202,7 @@ sysprof_perf_attributes_fill (const PerfAttributes *self,
     .use_clockid = 1,
     .clockid = CLOCK_MONOTONIC,
     .watermark = 1,
-    .wakeup_watermark = self->options->tells_at_once ? 1 : WAKE_UP_SIZE,
+    .wakeup_watermark = wake_up_size (self),
     /* Those without the right to look into the kernel may not even have a dummy that does. */
     .exclude_kernel = 1,
     .exclude_hv = 1,

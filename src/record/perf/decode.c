@@ -7,6 +7,7 @@
 #include "record/perf/decode.h"
 
 #include "capture/capture.h"
+#include "record/perf/copy.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -81,13 +82,19 @@ init_frame (SysprofCaptureFrame *frame, int cpu, int32_t pid, int64_t time, uint
 
 /* --- samples --- */
 
+static bool
+is_walked (const PerfDecoder *self)
+{
+  return self->has_walks || self->has_copies;
+}
+
 /* The entry under which a stack stands that was cut; 0 where it is whole. */
 static uint64_t
 marker_of (PerfDecoder *self, WalkReason reason)
 {
   char name[64];
 
-  if (!self->has_walks || sysprof_walk_reason_is_whole (reason))
+  if (!is_walked (self) || sysprof_walk_reason_is_whole (reason))
     return 0;
 
   if (self->marker[reason] == 0)
@@ -105,7 +112,7 @@ cut_to_call_depth (const PerfDecoder *self, WalkedSample *walked)
   size_t n_kernel = walked->n_kernel > 0 ? walked->n_kernel - 1 : 0;
   size_t n_user = self->call_depth > n_kernel ? self->call_depth - n_kernel : 0;
 
-  if (!self->has_walks || self->call_depth == 0 || walked->n_user <= n_user)
+  if (!is_walked (self) || self->call_depth == 0 || walked->n_user <= n_user)
     return;
   walked->n_user = n_user;
   walked->reason = WALK_DEPTH;
@@ -201,8 +208,13 @@ take_walk (Cursor cursor, WalkedSample *sample)
 
   cursor.at += head.n * sizeof (uint64_t);
   sample->rest = (const WalkRest *) (const void *) cursor.at;
-  return cursor.end - cursor.at >= (ptrdiff_t) sizeof *sample->rest &&
-         sample->rest->size <= (uint64_t) (cursor.end - cursor.at) - sizeof *sample->rest;
+  if (cursor.end - cursor.at < (ptrdiff_t) sizeof *sample->rest ||
+      sample->rest->size > (uint64_t) (cursor.end - cursor.at) - sizeof *sample->rest)
+    return false;
+
+  sample->stack = (const uint8_t *) (sample->rest + 1);
+  sample->is_cut = sample->rest->size == WALK_REST_SIZE;
+  return true;
 }
 
 static bool
@@ -223,12 +235,54 @@ take_raw (Cursor *cursor, WalkedSample *sample)
   return take_walk (raw, sample);
 }
 
+/* `rest` becomes the sample's. */
+static bool
+take_copy (Cursor *cursor, uint16_t misc, WalkRest *rest, WalkedSample *sample)
+{
+  bool is_in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+  PerfCopy copy;
+
+  if (!sysprof_perf_copy_take (&copy, &cursor->at, cursor->end))
+    return false;
+
+  /* In the kernel's work for a program, its stack is there, unless the program has just been left or has not begun. */
+  if (copy.kind == PERF_COPY_NONE)
+    sample->reason = WALK_KERNEL_THREAD;
+  else if (is_in_kernel && copy.size == 0)
+    sample->reason = WALK_IN_EXEC;
+  if (sample->reason != WALK_RUNNING)
+    return true;
+
+  *rest = (WalkRest){
+    .ip = copy.ip,
+    .sp = copy.registers[WALK_SP],
+    .fp = copy.registers[WALK_FP],
+    .flags = WALK_REST_IS_EXACT | WALK_REST_HAS_REGISTERS,
+    .size = copy.size,
+  };
+  memcpy (rest->registers, copy.registers, sizeof rest->registers);
+  sample->user = &rest->ip;
+  sample->n_user = 1;
+  if (copy.kind == PERF_COPY_32_BITS)
+    {
+      sample->reason = WALK_COMPAT;
+      return true;
+    }
+
+  sample->reason = WALK_OVERLOAD; /* unless somebody takes it */
+  sample->rest = rest;
+  sample->stack = copy.stack;
+  sample->is_cut = copy.is_cut;
+  return true;
+}
+
 static bool
 decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
 {
   uint64_t ip, time, cgroup, n_addresses = 0;
   uint64_t made_chain[2];
   WalkedSample sample = { .cpu = self->cpu, .reason = WALK_RUNNING };
+  WalkRest rest;
 
   if (!take_u64 (&cursor, &ip) || !take_two_i32 (&cursor, &sample.pid, &sample.tid) ||
       !take_u64 (&cursor, &time) || (self->has_chains && !take_u64 (&cursor, &n_addresses)) ||
@@ -244,7 +298,8 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
   sample.kernel = (const uint64_t *) (const void *) cursor.at;
   sample.n_kernel = n_addresses;
   cursor.at += n_addresses * sizeof (uint64_t);
-  if (self->has_walks && !take_raw (&cursor, &sample))
+  if ((self->has_walks && !take_raw (&cursor, &sample)) ||
+      (self->has_copies && !take_copy (&cursor, misc, &rest, &sample)))
     return false;
   if (self->cgroups != NULL)
     {

@@ -3,8 +3,8 @@
 /* Kernel records to capture frames: no allocation, and one copy, from the ring to the writer's buffer.
  *
  * All events are opened with PERF_DECODE_SAMPLE_TYPE (less the chain where stacks are not wanted; samples may name a cgroup,
- * and before it stands PERF_SAMPLE_RAW where a program in the kernel walks stacks) and sample_id_all, so that every record
- * has the same layout whichever event it comes from. *Owned* by the pump
+ * and before it stands PERF_SAMPLE_RAW where a program in the kernel walks stacks, a PerfCopy where we do) and sample_id_all,
+ * so that every record has the same layout whichever event it comes from. *Owned* by the pump
  * thread. */
 
 #pragma once
@@ -34,8 +34,9 @@ typedef struct
   const uint64_t *user; /* [n_user] found before */
   size_t n_user;
   WalkReason reason;
-  const WalkRest
-      *rest; /* NULL = nothing to go on with; rest->size bytes of the stack stand behind it */
+  const WalkRest *rest; /* NULL = nothing to go on with */
+  const uint8_t *stack; /* [rest->size] */
+  bool is_cut;          /* the stack may go on behind the copy */
 } WalkedSample;
 
 /* Takes over a sample that can be finished: copies what it needs. FALSE: it is written as it is. */
@@ -48,6 +49,7 @@ typedef struct
   ProcessLog *log;
   bool has_chains; /* samples carry call chains */
   bool has_walks; /* … and behind them the user's part, as the program in the kernel found it */
+  bool has_copies;     /* … or a copy of it, to be walked by us */
   unsigned call_depth; /* of stacks that were walked, with the kernel's part; 0 = any */
   bool
       drops_chainless; /* a sample without a chain is none: only a part of the stacks is wanted */

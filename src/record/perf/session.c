@@ -14,6 +14,7 @@
 
 /* Room for a second of 10 kHz with deep stacks; of many CPUs each has less. */
 #define RING_SIZE       (2 * 1024 * 1024)
+#define COPY_RING_SIZE  (8 * 1024 * 1024) /* half a second of 1 kHz with 16 KiB of each stack */
 #define ALL_RINGS_SIZE  (128 * 1024 * 1024)
 #define LEAST_RING_SIZE (256 * 1024)
 
@@ -280,7 +281,8 @@ open_all_cpus (PerfSession *self, GError **error)
 {
   g_autoptr (GArray) online = sysprof_cpus_online ();
 
-  self->ring_size = CLAMP (ALL_RINGS_SIZE / online->len, LEAST_RING_SIZE, RING_SIZE);
+  self->ring_size = CLAMP (ALL_RINGS_SIZE / online->len, LEAST_RING_SIZE,
+                           self->options.stack_size > 0 ? COPY_RING_SIZE : RING_SIZE);
   if (self->options.tells_at_once)
     self->ring_size = LEAST_RING_SIZE;
   self->ring_size = (size_t) 1 << g_bit_nth_msf (self->ring_size, -1);
@@ -322,6 +324,7 @@ sysprof_perf_session_open (const PerfSessionOptions *options,
 
   self->decoder.has_chains = !options->no_stacks;
   self->decoder.has_walks = options->walker != NULL;
+  self->decoder.has_copies = options->stack_size > 0;
   self->decoder.call_depth = options->call_depth;
   self->decoder.drops_chainless = options->exclude_kernel_stacks && !options->no_stacks;
   self->decoder.nsec_per_sample =

@@ -11,7 +11,8 @@
  *                  tells, and is inherited by what the task starts; with a cgroup, samples of others are left out here
  *
  * Where a program in the kernel walks the stacks, it runs with each sampling event, which then writes no records of its
- * own; what it sends comes through one more event per CPU, into the same ring.
+ * own; what it sends comes through one more event per CPU, into the same ring. Where we walk them, samples carry a copy, and
+ * rings are larger.
  *
  * *Owned* by the pump thread. */
 
@@ -55,7 +56,9 @@ typedef struct PerfSessionOptions
   PerfRecordFunc func; /* takes the records instead of the decoder; NULL = none */
   void *func_data;
   const WalkProgram *walker; /* walks user stacks in the kernel; NULL = perf does. Borrowed */
-  bool delayed;              /* sampling waits for sysprof_perf_session_enable_samples() */
+  uint32_t
+      stack_size; /* bytes of each user stack that come with the sample, to be walked by us; 0 = none */
+  bool delayed; /* sampling waits for sysprof_perf_session_enable_samples() */
 } PerfSessionOptions;
 
 typedef struct PerfSession PerfSession;

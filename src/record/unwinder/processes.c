@@ -18,6 +18,12 @@
 #define LINGER_USEC  (1 * G_TIME_SPAN_SECOND)       /* until an ended process is forgotten */
 #define READ_SIZE    (64 * 1024)
 
+/* Numbers under which the past of processes is published: no process has them, and in a second they are not used up. */
+#define FIRST_PAST UINT32_C (0x40000000)
+#define MOST_PASTS UINT32_C (0x1000000)
+#define N_PASTS \
+  4 /* of a process that are known: a shell executes ccache, which executes a compiler */
+
 #define MOST_MAPPINGS 16384 /* of one process: more is somebody's attempt to fill the tables */
 
 typedef struct
@@ -27,6 +33,13 @@ typedef struct
   uint64_t offset; /* in the file, of `start` */
   CodeFile *file;  /* NULL = none */
 } CodeMapping;
+
+/* What a process had while it executed a program. */
+typedef struct
+{
+  uint32_t number; /* under which that is published; 0 = nothing */
+  int64_t from_nsec;
+} Past;
 
 typedef struct
 {
@@ -40,6 +53,7 @@ typedef struct
       deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
   bool has_ended;
   int64_t executed_nsec; /* when its program was executed, if that was told; 0 = before */
+  Past past[N_PASTS];    /* the last one first */
 } CodeProcess;
 
 struct CodeProcesses
@@ -51,8 +65,11 @@ struct CodeProcesses
   GPtrArray *changed; /* of CodeProcess: to be published */
   GQueue inheriting;  /* of Deadline, in their order */
   GQueue lingering;   /* the same */
-  GHashTable *only;   /* pids; NULL = all */
-  GArray *scratch;    /* of UnwindProcessMapping */
+  GQueue past;        /* the same, of published numbers */
+  bool keeps_past;
+  uint32_t n_pasts;
+  GHashTable *only; /* pids; NULL = all */
+  GArray *scratch;  /* of UnwindProcessMapping */
 };
 
 typedef struct
@@ -77,7 +94,7 @@ free_process (void *data)
 }
 
 static CodeProcess *
-find_process (CodeProcesses *self, int32_t pid)
+find_process (const CodeProcesses *self, int32_t pid)
 {
   return g_hash_table_lookup (self->by_pid, GINT_TO_POINTER (pid));
 }
@@ -245,6 +262,32 @@ sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
     }
 }
 
+/* Returns whether tables of its files are being built. */
+static bool
+publish_as (CodeProcesses *self, const CodeProcess *process, uint32_t number, int64_t now)
+{
+  GArray *mappings = self->scratch;
+  bool is_waiting = false;
+
+  g_array_set_size (mappings, process->mappings->len);
+  for (guint i = 0; i < process->mappings->len; i++)
+    {
+      const CodeMapping *mapping = &g_array_index (process->mappings, CodeMapping, i);
+      UnwindProcessMapping *published = &g_array_index (mappings, UnwindProcessMapping, i);
+
+      published->start = mapping->start;
+      published->end = mapping->end;
+      sysprof_code_file_describe (mapping->file, mapping->offset, published);
+      is_waiting |= published->is_pending;
+    }
+
+  /* Without room the process is not known, which walks tell. */
+  (void) sysprof_unwind_publisher_set_process (
+      self->publisher, number, (const UnwindProcessMapping *) (void *) mappings->data,
+      mappings->len, now);
+  return is_waiting;
+}
+
 /* --- events --- */
 
 static void
@@ -262,17 +305,35 @@ apply_mapped (CodeProcesses *self, const TaskEvent *event)
   set_changed (self, process);
 }
 
+/* Before it executes another program. */
+static void
+keep_past (CodeProcesses *self, CodeProcess *process, int64_t now)
+{
+  Deadline *deadline;
+
+  memmove (process->past + 1, process->past, sizeof process->past - sizeof process->past[0]);
+  process->past[0] =
+      (Past){ FIRST_PAST + self->n_pasts++ % MOST_PASTS, process->executed_nsec };
+  (void) publish_as (self, process, process->past[0].number, now);
+
+  deadline = g_new (Deadline, 1);
+  *deadline = (Deadline){ (int32_t) process->past[0].number, now + LINGER_USEC };
+  g_queue_push_tail (&self->past, deadline);
+}
+
 static void
 apply_executed (CodeProcesses *self, const TaskEvent *event)
 {
   CodeProcess *process = get_process (self, event->pid);
+  int64_t now = g_get_monotonic_time ();
 
+  if (self->keeps_past)
+    keep_past (self, process, now);
   g_array_set_size (process->mappings, 0);
   process->is_inherited = false;
   process->has_ended = false;
   process->executed_nsec = event->time;
-  sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) event->pid,
-                                         g_get_monotonic_time ());
+  sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) event->pid, now);
 }
 
 static void
@@ -367,29 +428,10 @@ sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event)
 static void
 publish (CodeProcesses *self, CodeProcess *process, int64_t now)
 {
-  GArray *mappings = self->scratch;
-
   process->is_changed = false;
   process->is_waiting = false;
-  if (process->is_inherited)
-    return;
-
-  g_array_set_size (mappings, process->mappings->len);
-  for (guint i = 0; i < process->mappings->len; i++)
-    {
-      const CodeMapping *mapping = &g_array_index (process->mappings, CodeMapping, i);
-      UnwindProcessMapping *published = &g_array_index (mappings, UnwindProcessMapping, i);
-
-      published->start = mapping->start;
-      published->end = mapping->end;
-      sysprof_code_file_describe (mapping->file, mapping->offset, published);
-      process->is_waiting |= published->is_pending;
-    }
-
-  /* Without room the process is not known, which walks tell. */
-  (void) sysprof_unwind_publisher_set_process (
-      self->publisher, (uint32_t) process->pid,
-      (const UnwindProcessMapping *) (void *) mappings->data, mappings->len, now);
+  if (!process->is_inherited)
+    process->is_waiting = publish_as (self, process, (uint32_t) process->pid, now);
 }
 
 CodeState
@@ -413,6 +455,31 @@ sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time)
       publish (self, process, g_get_monotonic_time ());
     }
   return process->is_waiting ? CODE_PENDING : CODE_READY;
+}
+
+CodeState
+sysprof_code_processes_look (const CodeProcesses *self,
+                             int32_t pid,
+                             int64_t time,
+                             uint32_t *published)
+{
+  const CodeProcess *process = find_process (self, pid);
+
+  if (process == NULL)
+    return CODE_UNHEARD_OF;
+  if (time < process->executed_nsec)
+    {
+      for (unsigned i = 0; i < N_PASTS && process->past[i].number != 0; i++)
+        if (time >= process->past[i].from_nsec)
+          {
+            *published = process->past[i].number;
+            return CODE_READY;
+          }
+      return CODE_GONE;
+    }
+
+  *published = (uint32_t) pid;
+  return process->is_inherited || process->is_changed ? CODE_PENDING : CODE_READY;
 }
 
 static void
@@ -439,6 +506,18 @@ pass_deadline (CodeProcesses *self, const Deadline *deadline, int64_t now)
     {
       process->is_inherited = false;
       set_changed (self, process);
+    }
+}
+
+static void
+forget_past (CodeProcesses *self, int64_t now)
+{
+  Deadline *first;
+
+  while ((first = g_queue_peek_head (&self->past)) != NULL && first->at_usec <= now)
+    {
+      sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) first->pid, now);
+      g_free (g_queue_pop_head (&self->past));
     }
 }
 
@@ -475,6 +554,7 @@ sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t n
   int64_t next = pass_deadlines (self, &self->inheriting, now);
 
   next = MIN (next, pass_deadlines (self, &self->lingering, now));
+  forget_past (self, now);
   if (tables_came)
     find_waiting (self);
   for (guint i = 0; i < self->changed->len; i++)
@@ -498,7 +578,14 @@ sysprof_code_processes_new (UnwindPublisher *publisher, CodeFiles *files, Privil
   self->scratch = g_array_new (false, false, sizeof (UnwindProcessMapping));
   g_queue_init (&self->inheriting);
   g_queue_init (&self->lingering);
+  g_queue_init (&self->past);
   return self;
+}
+
+void
+sysprof_code_processes_keep_past (CodeProcesses *self)
+{
+  self->keeps_past = true;
 }
 
 void
@@ -520,6 +607,7 @@ sysprof_code_processes_free (CodeProcesses *self)
   g_array_unref (self->scratch);
   g_queue_clear_full (&self->inheriting, g_free);
   g_queue_clear_full (&self->lingering, g_free);
+  g_queue_clear_full (&self->past, g_free);
   g_clear_pointer (&self->only, g_hash_table_unref);
   g_free (self);
 }

@@ -18,6 +18,10 @@ void sysprof_code_processes_free (CodeProcesses *self);
 /* Only `pid`, those that were named before, and what they start. */
 void sysprof_code_processes_narrow (CodeProcesses *self, int32_t pid);
 
+/* For samples that are walked a while after they were taken: what a process had before it executed another program stays
+ * published as well. */
+void sysprof_code_processes_keep_past (CodeProcesses *self);
+
 /* Reads what a running process has mapped. */
 void sysprof_code_processes_read (CodeProcesses *self, int32_t pid);
 
@@ -33,6 +37,13 @@ typedef enum
 
 /* Whether a stack of `pid`, taken at `time` (ns), can be walked now. What its parent left it is published for that. */
 CodeState sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time);
+
+/* The same of what is published already, and changes nothing. CODE_READY, also where tables are being built, which walks
+ * tell: `published` is the number under which to walk. */
+CodeState sysprof_code_processes_look (const CodeProcesses *self,
+                                       int32_t pid,
+                                       int64_t time,
+                                       uint32_t *published);
 
 /* Publishes what has changed; after `tables_came`, all that waited for one. `now` in microseconds. Returns in how many
  * microseconds there is something to do without any event; -1 = never. */

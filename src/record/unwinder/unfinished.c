@@ -30,7 +30,9 @@ struct UnfinishedSamples
   GQueue waiting;
   uint64_t addresses[WALK_MOST_ADDRESSES];
 
-  UnfinishedStatus status; /* n_finished: the unwinder's; the others: the pump's */
+  uint64_t n_finished;           /* the unwinder's */
+  atomic_uint_least64_t n_taken; /* relaxed: numbers to look at */
+  atomic_uint_least64_t n_refused;
 };
 
 static void
@@ -63,38 +65,41 @@ sysprof_unfinished_samples_free (UnfinishedSamples *self)
   g_free (self);
 }
 
-/* --- the pump --- */
+/* --- who has samples, and the pump --- */
 
 bool
 sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sample)
 {
-  size_t rest_size = sizeof *sample->rest + sample->rest->size;
-  size_t n_words = sample->n_kernel + sample->n_user + (rest_size + 7) / 8;
+  size_t rest_words = (sizeof *sample->rest + sample->rest->size + 7) / 8;
+  size_t n_words = sample->n_kernel + sample->n_user + rest_words;
   size_t size = sizeof (Unfinished) + n_words * sizeof (uint64_t);
   Unfinished *unfinished;
-  uint64_t *kernel, *user, *rest;
+  uint64_t *kernel, *user;
+  WalkRest *rest;
 
   if (atomic_load_explicit (&self->n_bytes, memory_order_relaxed) + size > MOST_BYTES)
     {
-      self->status.n_refused++;
+      atomic_fetch_add_explicit (&self->n_refused, 1, memory_order_relaxed);
       return false;
     }
 
   unfinished = g_malloc (size);
   kernel = unfinished->words;
   user = kernel + sample->n_kernel;
-  rest = user + sample->n_user;
+  rest = (WalkRest *) (void *) (user + sample->n_user);
   memcpy (kernel, sample->kernel, sample->n_kernel * sizeof *kernel);
   memcpy (user, sample->user, sample->n_user * sizeof *user);
-  memcpy (rest, sample->rest, rest_size);
+  *rest = *sample->rest;
+  memcpy (rest + 1, sample->stack, rest->size);
   unfinished->sample = *sample;
   unfinished->sample.kernel = kernel;
   unfinished->sample.user = user;
-  unfinished->sample.rest = (const WalkRest *) (const void *) rest;
+  unfinished->sample.rest = rest;
+  unfinished->sample.stack = (const uint8_t *) (rest + 1);
   unfinished->size = size;
   unfinished->walked = NULL;
 
-  self->status.n_taken++;
+  atomic_fetch_add_explicit (&self->n_taken, 1, memory_order_relaxed);
   atomic_fetch_add_explicit (&self->n_bytes, size, memory_order_relaxed);
   g_async_queue_push (self->to_walk, unfinished);
   return true;
@@ -115,10 +120,12 @@ sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder)
 
 /* --- the unwinder --- */
 
-static void
-walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memory)
+void
+sysprof_walked_sample_finish (WalkedSample *sample,
+                              uint32_t number,
+                              const UnwindMemory *memory,
+                              uint64_t *addresses)
 {
-  WalkedSample *sample = &unfinished->sample;
   const WalkRest *rest = sample->rest;
   UnwindStart start = {
     .ip = rest->ip,
@@ -127,23 +134,27 @@ walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memor
     .is_exact = (rest->flags & WALK_REST_IS_EXACT) != 0,
     .registers = (rest->flags & WALK_REST_HAS_REGISTERS) != 0 ? rest->registers : NULL,
   };
-  UnwindStack stack = { rest->sp, (const uint8_t *) (rest + 1), rest->size };
+  UnwindStack stack = { rest->sp, sample->stack, rest->size };
   size_t n_before = sample->n_user - 1; /* the last one is where this begins */
   UnwindWalk walked;
 
-  memcpy (self->addresses, sample->user, n_before * sizeof *self->addresses);
-  walked = sysprof_unwind_walk (memory, (uint32_t) sample->pid, &start, &stack,
-                                self->addresses + n_before, WALK_MOST_ADDRESSES - n_before);
-  if (walked.n <= 1 && !sysprof_walk_reason_is_whole (walked.reason))
-    return;
-
+  memcpy (addresses, sample->user, n_before * sizeof *addresses);
+  walked = sysprof_unwind_walk (memory, number, &start, &stack, addresses + n_before,
+                                WALK_MOST_ADDRESSES - n_before);
   /* Where the copy ends is not where the stack does. */
-  if (walked.reason != WALK_FAULT)
-    sample->reason = walked.reason;
-  if (sysprof_walk_reason_is_whole (walked.reason))
-    self->status.n_finished++;
-
+  sample->reason = walked.reason == WALK_FAULT && sample->is_cut ? WALK_DEPTH : walked.reason;
   sample->n_user = n_before + walked.n;
+  sample->user = addresses;
+}
+
+static void
+walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memory)
+{
+  WalkedSample *sample = &unfinished->sample;
+
+  sysprof_walked_sample_finish (sample, (uint32_t) sample->pid, memory, self->addresses);
+  if (sysprof_walk_reason_is_whole (sample->reason))
+    self->n_finished++;
   unfinished->walked = g_memdup2 (self->addresses, sample->n_user * sizeof *self->addresses);
   sample->user = unfinished->walked;
 }
@@ -210,5 +221,9 @@ sysprof_unfinished_samples_walk (UnfinishedSamples *self,
 UnfinishedStatus
 sysprof_unfinished_samples_get_status (const UnfinishedSamples *self)
 {
-  return self->status;
+  return (UnfinishedStatus){
+    .n_taken = atomic_load_explicit (&self->n_taken, memory_order_relaxed),
+    .n_finished = self->n_finished,
+    .n_refused = atomic_load_explicit (&self->n_refused, memory_order_relaxed),
+  };
 }

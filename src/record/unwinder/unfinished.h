@@ -10,6 +10,13 @@
 
 typedef struct UnfinishedSamples UnfinishedSamples;
 
+/* Walks on from where `sample` ended, through the copy, with what is published under `number`: `addresses` becomes [WALK_MOST_ADDRESSES] what was found before and
+ * now, and the sample's. */
+void sysprof_walked_sample_finish (WalkedSample *sample,
+                                   uint32_t number,
+                                   const UnwindMemory *memory,
+                                   uint64_t *addresses);
+
 typedef struct
 {
   uint64_t n_taken;
@@ -20,7 +27,7 @@ typedef struct
 UnfinishedSamples *sysprof_unfinished_samples_new (void);
 void sysprof_unfinished_samples_free (UnfinishedSamples *self);
 
-/* On the pump's thread. FALSE: too much waits already. */
+/* From any thread. FALSE: too much waits already. */
 bool sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sample);
 /* On the pump's thread: writes those that are done. */
 void sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder);

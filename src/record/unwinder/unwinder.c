@@ -9,6 +9,7 @@
 
 #include "record/unwinder/unwinder.h"
 
+#include "record/perf/copy.h"
 #include "record/perf/cpus.h"
 #include "record/perf/session.h"
 #include "record/perf/tasks.h"
@@ -39,7 +40,7 @@
 struct Unwinder
 {
   /* Frozen while the thread runs. */
-  WalkProgram program;
+  WalkProgram program;  /* not loaded where copies are walked */
   Privilege *privilege; /* for this thread alone */
   UnwindIndex *index;   /* mapped */
   GThread *thread;
@@ -55,6 +56,7 @@ struct Unwinder
   CodeFiles *files;
   CodeProcesses *processes;
   UnfinishedSamples *unfinished; /* shared with the pump, see there */
+  CopiedSamples *copies;         /* the same; NULL: the program in the kernel walks */
   PerfSession *session;
   GArray *leaders;     /* of struct pollfd: the wake_fd first */
   GByteArray *records; /* drained and not applied yet */
@@ -206,6 +208,51 @@ wait_for_something (Unwinder *self, int64_t until_usec)
     (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
 }
 
+/* What has happened, with all that follows. Returns in how many microseconds there is something to do without any event. */
+static int64_t
+keep_up (Unwinder *self)
+{
+  bool tables_came, waits;
+  int64_t next;
+
+  apply_events (self);
+  if (is_reading (self))
+    read_processes (self);
+  tables_came = sysprof_code_files_collect (self->files);
+  next = sysprof_code_processes_publish (self->processes, tables_came, g_get_monotonic_time ());
+  waits = sysprof_unfinished_samples_walk (
+      self->unfinished, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
+      false);
+  return waits && (next < 0 || next > WAITING_USEC) ? WAITING_USEC : next;
+}
+
+static int64_t
+keep_up_with_copies (Unwinder *self)
+{
+  int64_t next;
+
+  if (self->copies == NULL)
+    return keep_up (self);
+
+  sysprof_copied_samples_hold (self->copies);
+  next = keep_up (self);
+  sysprof_copied_samples_go_on (self->copies);
+  return next;
+}
+
+static void
+finish (Unwinder *self)
+{
+  self->n_read = self->to_read->len;
+  (void) keep_up_with_copies (self);
+  if (self->copies != NULL)
+    sysprof_copied_samples_finish (self->copies);
+  (void) sysprof_code_processes_publish (self->processes, true, g_get_monotonic_time ());
+  (void) sysprof_unfinished_samples_walk (self->unfinished, self->processes,
+                                          sysprof_unwind_publisher_get_memory (self->publisher),
+                                          true);
+}
+
 static void *
 run (void *data)
 {
@@ -216,18 +263,9 @@ run (void *data)
   list_processes (self);
   while (!atomic_load_explicit (&self->stop_requested, memory_order_acquire))
     {
-      bool tables_came, waits;
-      int64_t now, next;
+      int64_t next = keep_up_with_copies (self);
+      int64_t now = g_get_monotonic_time ();
 
-      apply_events (self);
-      if (is_reading (self))
-        read_processes (self);
-      tables_came = sysprof_code_files_collect (self->files);
-      now = g_get_monotonic_time ();
-      next = sysprof_code_processes_publish (self->processes, tables_came, now);
-      waits = sysprof_unfinished_samples_walk (
-          self->unfinished, self->processes,
-          sysprof_unwind_publisher_get_memory (self->publisher), false);
       if (self->status.ready_nsec == 0 && !is_reading (self) &&
           sysprof_code_files_get_status (self->files).n_waiting == 0)
         {
@@ -242,17 +280,10 @@ run (void *data)
         }
       if (next < 0 || next > cpus_due - now)
         next = cpus_due - now;
-      if (waits && next > WAITING_USEC)
-        next = WAITING_USEC;
       wait_for_something (self, is_reading (self) ? 0 : next);
     }
 
-  apply_events (self);
-  (void) sysprof_code_files_collect (self->files);
-  (void) sysprof_code_processes_publish (self->processes, true, g_get_monotonic_time ());
-  (void) sysprof_unfinished_samples_walk (self->unfinished, self->processes,
-                                          sysprof_unwind_publisher_get_memory (self->publisher),
-                                          true);
+  finish (self);
   self->status.cpu_nsec = now_nsec (CLOCK_THREAD_CPUTIME_ID);
   return NULL;
 }
@@ -290,15 +321,46 @@ set_load_error (GError **error)
   g_set_error (error, SYSPROF_ERROR, code, "Cannot walk stacks in the kernel: %s.", why);
 }
 
-Unwinder *
-sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
+static Unwinder *
+make_unwinder (void)
 {
   Unwinder *self = g_new0 (Unwinder, 1);
-  void *index;
 
+  self->program = (WalkProgram) WALK_PROGRAM_INIT;
   self->wake_fd = -1;
   self->ready_fd = -1;
   self->privilege = sysprof_privilege_new ();
+  return self;
+}
+
+/* Takes the index as it was mapped. FALSE with `error`. */
+static bool
+set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
+{
+  self->index = index != MAP_FAILED ? index : NULL;
+  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  self->ready_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (self->index == NULL || self->wake_fd < 0 || self->ready_fd < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot walk stacks with tables: no room for them");
+      return false;
+    }
+
+  self->publisher = sysprof_unwind_publisher_new (self->index, slab_func, self);
+  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
+  self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege);
+  self->unfinished = sysprof_unfinished_samples_new ();
+  self->records = g_byte_array_new ();
+  self->places = g_array_new (false, false, sizeof (Place));
+  self->leaders = g_array_new (false, false, sizeof (struct pollfd));
+  return true;
+}
+
+Unwinder *
+sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
+{
+  Unwinder *self = make_unwinder ();
+
   if (!sysprof_privilege_load_walker (self->privilege, call_depth, &self->program))
     {
       set_load_error (error);
@@ -306,33 +368,50 @@ sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
       return NULL;
     }
 
-  index = mmap (NULL, sizeof *self->index, PROT_READ | PROT_WRITE, MAP_SHARED,
-                self->program.index_fd, 0);
-  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  self->ready_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (index == MAP_FAILED || self->wake_fd < 0 || self->ready_fd < 0)
+  if (set_up (self,
+              mmap (NULL, sizeof *self->index, PROT_READ | PROT_WRITE, MAP_SHARED,
+                    self->program.index_fd, 0),
+              make_slab, error))
+    return self;
+
+  sysprof_unwinder_free (self);
+  return NULL;
+}
+
+Unwinder *
+sysprof_unwinder_new_for_copies (GError **error)
+{
+  Unwinder *self;
+
+  if (PERF_COPY_REGISTERS == 0)
     {
-      sysprof_set_error_errno (error,
-                               "Cannot walk stacks in the kernel: no room for its tables");
-      sysprof_unwinder_free (self);
+      g_set_error_literal (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+          "Cannot walk copies of stacks: not built yet for this kind of processor.");
       return NULL;
     }
 
-  self->index = index;
-  self->publisher = sysprof_unwind_publisher_new (self->index, make_slab, self);
-  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
-  self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege);
-  self->unfinished = sysprof_unfinished_samples_new ();
-  self->records = g_byte_array_new ();
-  self->places = g_array_new (false, false, sizeof (Place));
-  self->leaders = g_array_new (false, false, sizeof (struct pollfd));
-  return self;
+  self = make_unwinder ();
+  if (set_up (self,
+              mmap (NULL, sizeof *self->index, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+              NULL, error))
+    {
+      sysprof_code_processes_keep_past (self->processes);
+      self->copies = sysprof_copied_samples_new (
+          self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
+          self->unfinished, self->wake_fd);
+      return self;
+    }
+
+  sysprof_unwinder_free (self);
+  return NULL;
 }
 
 const WalkProgram *
 sysprof_unwinder_get_program (const Unwinder *self)
 {
-  return &self->program;
+  return self->copies == NULL ? &self->program : NULL;
 }
 
 static void
@@ -355,18 +434,19 @@ leader_changed (int fd, bool is_added, void *data)
       }
 }
 
-bool
-sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error)
+static bool
+start (Unwinder *self,
+       PerfSessionOptions options,
+       const int32_t *only,
+       unsigned n_only,
+       GError **error)
 {
-  PerfSessionOptions options = {
-    .target = PERF_TARGET_SYSTEM,
-    .cgroup_fd = -1,
-    .tells_at_once = true,
-    .func = keep_record,
-    .func_data = self,
-  };
   struct pollfd wake = { .fd = self->wake_fd, .events = POLLIN };
 
+  options.cgroup_fd = -1;
+  options.tells_at_once = true;
+  options.func = keep_record;
+  options.func_data = self;
   self->session = sysprof_perf_session_open (&options, self->privilege, error);
   if (self->session == NULL)
     return false;
@@ -385,10 +465,37 @@ sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GE
 }
 
 bool
+sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error)
+{
+  return start (self, (PerfSessionOptions){ .target = PERF_TARGET_SYSTEM }, only, n_only,
+                error);
+}
+
+bool
+sysprof_unwinder_start_for_tasks (Unwinder *self,
+                                  const pid_t *tasks,
+                                  unsigned n_tasks,
+                                  const int32_t *only,
+                                  unsigned n_only,
+                                  GError **error)
+{
+  const PerfSessionOptions options = {
+    .target = PERF_TARGET_TASKS,
+    .tasks = tasks,
+    .n_tasks = n_tasks,
+    .follows_forks = true,
+  };
+
+  return start (self, options, only, n_only, error);
+}
+
+bool
 sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data)
 {
   Unwinder *self = data;
 
+  if (self->copies != NULL)
+    return sysprof_copied_samples_add (self->copies, sample);
   if (!sysprof_unfinished_samples_add (self->unfinished, sample))
     return false;
   notify (self->wake_fd);
@@ -398,6 +505,11 @@ sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data)
 void
 sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder)
 {
+  if (self->copies != NULL)
+    {
+      sysprof_copied_samples_send (self->copies);
+      sysprof_copied_samples_write (self->copies, decoder);
+    }
   sysprof_unfinished_samples_write (self->unfinished, decoder);
 }
 
@@ -423,7 +535,11 @@ end_thread (Unwinder *self)
 void
 sysprof_unwinder_stop (Unwinder *self, UnwinderStatus *status)
 {
+  if (self->copies != NULL)
+    sysprof_copied_samples_send (self->copies);
   end_thread (self);
+  if (self->copies != NULL)
+    self->status.copies = sysprof_copied_samples_get_status (self->copies);
   self->status.files = sysprof_code_files_get_status (self->files);
   self->status.use = sysprof_unwind_publisher_get_use (self->publisher);
   self->status.unfinished = sysprof_unfinished_samples_get_status (self->unfinished);
@@ -438,6 +554,7 @@ sysprof_unwinder_free (Unwinder *self)
 
   end_thread (self);
   g_clear_pointer (&self->session, sysprof_perf_session_close);
+  sysprof_copied_samples_free (self->copies);
   sysprof_unfinished_samples_free (self->unfinished);
   sysprof_code_processes_free (self->processes);
   sysprof_code_files_free (self->files);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Keeps the walker in the kernel supplied: on a thread of its own, which the kernel wakes with every mapping, fork, exec and
- * exit, it sees to it that the code of all processes has its tables.
+/* Keeps a walker supplied, that in the kernel or workers of ours to whom samples bring copies of their stacks: on a thread of
+ * its own, which the kernel wakes with every mapping, fork, exec and exit, it sees to it that the code of all processes has
+ * its tables.
  *
  * *Guarded*: the thread owns everything; from outside come only the calls below, on the pump thread. */
 
@@ -9,6 +10,7 @@
 
 #include "bpf/bpf.h"
 #include "record/privilege.h"
+#include "record/unwinder/copies.h"
 #include "record/unwinder/unfinished.h"
 
 typedef struct Unwinder Unwinder;
@@ -16,19 +18,31 @@ typedef struct Unwinder Unwinder;
 /* Loads the program; `call_depth` is how many frames it finds at most, 0 = all that a record holds. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build cannot. */
 Unwinder *sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error);
 
-/* For sessions that sample. */
+/* Walks copies: needs no rights. NULL with `error`: UNSUPPORTED on machines whose stacks are not known here. */
+Unwinder *sysprof_unwinder_new_for_copies (GError **error);
+
+/* For sessions that sample. NULL: they are to bring copies. */
 const WalkProgram *sysprof_unwinder_get_program (const Unwinder *self);
 
 /* Events on, then what runs already is read. `only`: [n_only] processes, with what they start; none = all. FALSE with `error`. */
 bool
 sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error);
 
+/* The same with what the kernel tells of [n_tasks] threads and what they start, which needs rights to these alone. Of
+ * each process all threads are to be among them. `only` as above, whose mappings are read. */
+bool sysprof_unwinder_start_for_tasks (Unwinder *self,
+                                       const pid_t *tasks,
+                                       unsigned n_tasks,
+                                       const int32_t *only,
+                                       unsigned n_only,
+                                       GError **error);
+
 /* Until what runs already has its tables, but not for ever. */
 void sysprof_unwinder_wait_until_ready (Unwinder *self, int64_t patience_msec);
 
-/* Has the unwinder finish what a walk in the kernel could not: a decoder's TakeUnfinishedFunc, `data` is the unwinder. */
+/* Has the unwinder walk a copy, or finish what a walk in the kernel could not: a decoder's TakeUnfinishedFunc, `data` is the unwinder. */
 bool sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data);
-/* Writes those that are finished. */
+/* Writes those that are finished, and sees to the others. */
 void sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder);
 
 /* Ends the thread; sessions with the program are closed before. */
@@ -39,6 +53,7 @@ typedef struct
   CodeFilesStatus files;
   UnwindUse use;
   UnfinishedStatus unfinished;
+  CopiedStatus copies;
   int64_t ready_nsec; /* from the start until what ran then had its tables; 0 = not yet */
   int64_t cpu_nsec;   /* of the thread */
   uint64_t n_events;

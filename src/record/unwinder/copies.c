@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/unwinder/copies.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BATCH_SIZE   (256u * 1024) /* bytes: at least three samples */
+#define MOST_BATCHES 96u
+#define MOST_WORKERS 4
+#define RESULTS_SIZE (32 * 1024) /* of a batch, at first */
+
+/* *Owned* by one thread at a time. */
+typedef struct
+{
+  size_t size; /* in use */
+  uint8_t bytes[BATCH_SIZE] __attribute__ ((aligned (8)));
+} Batch;
+
+/* In a batch: with the kernel's part of the stack, then the copy. In results: with the kernel's part, then the user's. What the
+ * sample points to is set by who looks at it. */
+typedef struct
+{
+  WalkedSample sample;
+  WalkRest rest; /* of a batch */
+  size_t size;   /* bytes of all this */
+  uint64_t words[];
+} CopiedSample;
+
+typedef struct
+{
+  CopiedSamples *samples;
+  GThread *thread;
+  uint64_t addresses[WALK_MOST_ADDRESSES];
+  uint64_t n_handed_on;
+  int64_t cpu_nsec;
+} Worker;
+
+struct CopiedSamples
+{
+  const CodeProcesses *processes; /* guarded by `lock` */
+  const UnwindMemory *memory;     /* the same */
+  UnfinishedSamples *unfinished;
+  int wake_fd;
+  pthread_rwlock_t lock;
+  GAsyncQueue *free_batches;
+  GAsyncQueue *sent;
+  GAsyncQueue *to_walk; /* of Batch; an empty one ends a worker */
+  GAsyncQueue *results; /* of GByteArray */
+  Worker *workers[MOST_WORKERS];
+  unsigned n_workers;
+
+  /* Owned by the pump's thread. */
+  Batch *filling; /* NULL = none */
+  unsigned n_batches;
+  uint64_t n_taken;
+  uint64_t n_refused;
+
+  /* Owned by the unwinder's thread. */
+  GQueue held;
+};
+
+/* --- the pump --- */
+
+static Batch *
+take_free_batch (CopiedSamples *self)
+{
+  Batch *batch = g_async_queue_try_pop (self->free_batches);
+
+  if (batch == NULL && self->n_batches < MOST_BATCHES)
+    {
+      batch = g_malloc (sizeof *batch);
+      self->n_batches++;
+    }
+  if (batch != NULL)
+    batch->size = 0;
+  return batch;
+}
+
+void
+sysprof_copied_samples_send (CopiedSamples *self)
+{
+  const uint64_t one = 1;
+
+  if (self->filling == NULL)
+    return;
+  g_async_queue_push (self->sent, g_steal_pointer (&self->filling));
+  (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
+}
+
+bool
+sysprof_copied_samples_add (CopiedSamples *self, const WalkedSample *sample)
+{
+  size_t kernel_size = sample->n_kernel * sizeof (uint64_t);
+  size_t size = sizeof (CopiedSample) + kernel_size + ((sample->rest->size + 7u) & ~7u);
+  CopiedSample *copied;
+
+  if (self->filling != NULL && BATCH_SIZE - self->filling->size < size)
+    sysprof_copied_samples_send (self);
+  if (self->filling == NULL)
+    self->filling = take_free_batch (self);
+  if (self->filling == NULL || BATCH_SIZE - self->filling->size < size)
+    {
+      self->n_refused++;
+      return false;
+    }
+
+  copied = (CopiedSample *) (void *) (self->filling->bytes + self->filling->size);
+  copied->sample = *sample;
+  copied->rest = *sample->rest;
+  copied->size = size;
+  memcpy (copied->words, sample->kernel, kernel_size);
+  memcpy (copied->words + sample->n_kernel, sample->stack, sample->rest->size);
+  self->filling->size += size;
+  self->n_taken++;
+  return true;
+}
+
+void
+sysprof_copied_samples_write (CopiedSamples *self, PerfDecoder *decoder)
+{
+  GByteArray *results;
+
+  while ((results = g_async_queue_try_pop (self->results)) != NULL)
+    {
+      for (size_t at = 0; at < results->len;)
+        {
+          CopiedSample *walked = (CopiedSample *) (void *) (results->data + at);
+
+          walked->sample.kernel = walked->words;
+          walked->sample.user = walked->words + walked->sample.n_kernel;
+          sysprof_perf_decoder_write (decoder, &walked->sample);
+          at += walked->size;
+        }
+      g_byte_array_unref (results);
+    }
+}
+
+/* --- workers --- */
+
+static void
+add_result (GByteArray *results, const WalkedSample *sample)
+{
+  size_t kernel_size = sample->n_kernel * sizeof (uint64_t);
+  size_t user_size = sample->n_user * sizeof (uint64_t);
+  CopiedSample walked = { .sample = *sample, .size = sizeof walked + kernel_size + user_size };
+
+  g_byte_array_append (results, (const uint8_t *) &walked, sizeof walked);
+  g_byte_array_append (results, (const uint8_t *) sample->kernel, (guint) kernel_size);
+  g_byte_array_append (results, (const uint8_t *) sample->user, (guint) user_size);
+}
+
+/* FALSE: it is to wait. */
+static bool
+walk (Worker *worker, WalkedSample *sample)
+{
+  CopiedSamples *self = worker->samples;
+  CodeState state;
+  uint32_t published;
+
+  (void) pthread_rwlock_rdlock (&self->lock);
+  state = sysprof_code_processes_look (self->processes, sample->pid, sample->time, &published);
+  if (state == CODE_READY)
+    sysprof_walked_sample_finish (sample, published, self->memory, worker->addresses);
+  else
+    sample->reason = WALK_NO_PROCESS;
+  (void) pthread_rwlock_unlock (&self->lock);
+
+  return state == CODE_GONE || (state == CODE_READY && sample->reason != WALK_NO_TABLE);
+}
+
+static void
+walk_sample (Worker *worker, CopiedSample *copied, GByteArray *results)
+{
+  WalkedSample sample = copied->sample;
+
+  sample.kernel = copied->words;
+  sample.stack = (const uint8_t *) (copied->words + sample.n_kernel);
+  sample.rest = &copied->rest;
+  sample.user = &copied->rest.ip;
+  if (walk (worker, &sample))
+    {
+      add_result (results, &sample);
+      return;
+    }
+
+  /* It is walked anew; with what was found until here, if too many wait. */
+  copied->sample.reason = sample.reason;
+  copied->sample.kernel = sample.kernel;
+  copied->sample.stack = sample.stack;
+  copied->sample.rest = &copied->rest;
+  copied->sample.user = &copied->rest.ip;
+  if (sysprof_unfinished_samples_add (worker->samples->unfinished, &copied->sample))
+    worker->n_handed_on++;
+  else
+    add_result (results, &sample);
+}
+
+static void *
+run_worker (void *data)
+{
+  Worker *worker = data;
+  CopiedSamples *self = worker->samples;
+  const uint64_t one = 1;
+  struct timespec cpu;
+  Batch *batch;
+
+  while ((batch = g_async_queue_pop (self->to_walk))->size > 0)
+    {
+      GByteArray *results = g_byte_array_sized_new (RESULTS_SIZE);
+      uint64_t n_handed_on = worker->n_handed_on;
+
+      for (size_t at = 0; at < batch->size;)
+        {
+          CopiedSample *copied = (CopiedSample *) (void *) (batch->bytes + at);
+
+          walk_sample (worker, copied, results);
+          at += copied->size;
+        }
+      g_async_queue_push (self->free_batches, batch);
+      g_async_queue_push (self->results, results);
+      if (worker->n_handed_on > n_handed_on)
+        (void) !write (self->wake_fd, &one, sizeof one);
+    }
+
+  g_async_queue_push (self->free_batches, batch);
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &cpu);
+  worker->cpu_nsec = cpu.tv_sec * INT64_C (1000000000) + cpu.tv_nsec;
+  return NULL;
+}
+
+/* --- the unwinder --- */
+
+void
+sysprof_copied_samples_hold (CopiedSamples *self)
+{
+  Batch *batch;
+
+  while ((batch = g_async_queue_try_pop (self->sent)) != NULL)
+    g_queue_push_tail (&self->held, batch);
+  (void) pthread_rwlock_wrlock (&self->lock);
+}
+
+void
+sysprof_copied_samples_go_on (CopiedSamples *self)
+{
+  Batch *batch;
+
+  (void) pthread_rwlock_unlock (&self->lock);
+  while ((batch = g_queue_pop_head (&self->held)) != NULL)
+    g_async_queue_push (self->to_walk, batch);
+}
+
+void
+sysprof_copied_samples_finish (CopiedSamples *self)
+{
+  for (unsigned i = 0; i < self->n_workers; i++)
+    if (self->workers[i]->thread != NULL)
+      g_async_queue_push (self->to_walk, g_malloc0 (sizeof (Batch)));
+  for (unsigned i = 0; i < self->n_workers; i++)
+    if (self->workers[i]->thread != NULL)
+      g_thread_join (g_steal_pointer (&self->workers[i]->thread));
+}
+
+/* --- birth and death --- */
+
+static void
+init_lock (pthread_rwlock_t *lock)
+{
+  pthread_rwlockattr_t attributes;
+
+  /* Among readers that come and go, the unwinder would wait for ever. */
+  (void) pthread_rwlockattr_init (&attributes);
+  (void) pthread_rwlockattr_setkind_np (&attributes,
+                                        PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+  (void) pthread_rwlock_init (lock, &attributes);
+  (void) pthread_rwlockattr_destroy (&attributes);
+}
+
+CopiedSamples *
+sysprof_copied_samples_new (const CodeProcesses *processes,
+                            const UnwindMemory *memory,
+                            UnfinishedSamples *unfinished,
+                            int wake_fd)
+{
+  CopiedSamples *self = g_new0 (CopiedSamples, 1);
+
+  self->processes = processes;
+  self->memory = memory;
+  self->unfinished = unfinished;
+  self->wake_fd = wake_fd;
+  init_lock (&self->lock);
+  self->free_batches = g_async_queue_new_full (g_free);
+  self->sent = g_async_queue_new_full (g_free);
+  self->to_walk = g_async_queue_new_full (g_free);
+  self->results = g_async_queue_new_full ((GDestroyNotify) g_byte_array_unref);
+  g_queue_init (&self->held);
+  self->n_workers = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
+  for (unsigned i = 0; i < self->n_workers; i++)
+    {
+      self->workers[i] = g_new0 (Worker, 1);
+      self->workers[i]->samples = self;
+      self->workers[i]->thread = g_thread_new ("sysprof-walk", run_worker, self->workers[i]);
+    }
+  return self;
+}
+
+void
+sysprof_copied_samples_free (CopiedSamples *self)
+{
+  if (self == NULL)
+    return;
+
+  sysprof_copied_samples_finish (self);
+  for (unsigned i = 0; i < self->n_workers; i++)
+    g_free (self->workers[i]);
+  g_free (self->filling);
+  g_async_queue_unref (self->free_batches);
+  g_async_queue_unref (self->sent);
+  g_async_queue_unref (self->to_walk);
+  g_async_queue_unref (self->results);
+  g_queue_clear_full (&self->held, g_free);
+  (void) pthread_rwlock_destroy (&self->lock);
+  g_free (self);
+}
+
+CopiedStatus
+sysprof_copied_samples_get_status (const CopiedSamples *self)
+{
+  CopiedStatus status = { .n_taken = self->n_taken, .n_refused = self->n_refused };
+
+  for (unsigned i = 0; i < self->n_workers; i++)
+    {
+      status.n_handed_on += self->workers[i]->n_handed_on;
+      status.cpu_nsec += self->workers[i]->cpu_nsec;
+    }
+  return status;
+}
