@@ -116,7 +116,7 @@ sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder)
 /* --- the unwinder --- */
 
 static void
-walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memory)
+walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memory, uint32_t pid)
 {
   WalkedSample *sample = &unfinished->sample;
   const WalkRest *rest = sample->rest;
@@ -132,8 +132,8 @@ walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memor
   UnwindWalk walked;
 
   memcpy (self->addresses, sample->user, n_before * sizeof *self->addresses);
-  walked = sysprof_unwind_walk (memory, (uint32_t) sample->pid, &start, &stack,
-                                self->addresses + n_before, WALK_MOST_ADDRESSES - n_before);
+  walked = sysprof_unwind_walk (memory, pid, &start, &stack, self->addresses + n_before,
+                                WALK_MOST_ADDRESSES - n_before);
   if (walked.n <= 1 && !sysprof_walk_reason_is_whole (walked.reason))
     return;
 
@@ -165,16 +165,18 @@ try_to_walk (UnfinishedSamples *self,
              const UnwindMemory *memory,
              bool all)
 {
-  switch (
-      sysprof_code_processes_ask (processes, unfinished->sample.pid, unfinished->sample.time))
+  uint32_t walk_as;
+
+  switch (sysprof_code_processes_ask (processes, unfinished->sample.pid,
+                                      unfinished->sample.time, &walk_as))
     {
     case CODE_READY:
-      walk (self, unfinished, memory);
+      walk (self, unfinished, memory, walk_as);
       return true;
     case CODE_PENDING:
       if (!all && age_of (unfinished) < PATIENCE_NSEC)
         return false;
-      walk (self, unfinished, memory);
+      walk (self, unfinished, memory, walk_as);
       return true;
     case CODE_UNHEARD_OF:
       return all || age_of (unfinished) >= UNHEARD_OF_NSEC;
