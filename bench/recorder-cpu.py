@@ -102,7 +102,8 @@ def main():
                 'drain the rings': cpu_per_second([drain, frequency, int(length + 2)]),
                 'drain into a file': cpu_per_second([drain, frequency, int(length + 2), f'{directory}/raw']),
             }
-            turns.heading(f'recorder CPU at {frequency} Hz, {options.churn} processes a second{", and programs" if options.programs else ""}')
+            beside = ', programs beside' if options.programs else ''
+            turns.heading(f'recorder CPU at {frequency} Hz, {options.churn} processes a second{beside}')
             turns.show(turns.in_turns(contestants, options.rounds), '% of a CPU', scale=100, digits=3)
             for name, text in lost.items():
                 print(f'   {name}: {text}')

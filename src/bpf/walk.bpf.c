@@ -252,32 +252,27 @@ walk_one_frame (uint32_t i, Walk *walk)
   return sysprof_walk_step (&walk->state, walk->input) ? 0 : 1;
 }
 
-/* The slot of a process that is known. */
-static __always_inline const UnwindProcess *
-find_process (uint32_t pid, uint32_t *found_slot)
+/* The slot of a process that is known; UNWIND_PROCESS_SLOTS: it is not. A function of its own, to be verified once. */
+__noinline uint32_t
+walk_find_slot (uint32_t pid)
 {
   uint32_t slot = sysprof_unwind_slot (pid);
 
   for (uint32_t i = 0; i < UNWIND_MOST_PROBES; i++, slot++)
     {
-      const UnwindProcess *process;
       uint32_t found;
 
       slot &= UNWIND_PROCESS_SLOTS - 1;
       WALK_KEEP (slot);
       if (slot >= UNWIND_PROCESS_SLOTS)
-        return 0;
-      process = &walk_index.process[slot];
-      found = process->pid;
+        break;
+      found = walk_index.process[slot].pid;
       if (found == 0)
-        return 0;
-      if (found != pid)
-        continue;
-
-      *found_slot = slot;
-      return process;
+        break;
+      if (found == pid)
+        return slot;
     }
-  return 0;
+  return UNWIND_PROCESS_SLOTS;
 }
 
 /* Whether the mappings in `state` are of the program that is executed now: its code ends where one of them does. */
@@ -320,11 +315,11 @@ find_mappings (struct task_struct *current, WalkState *state, WalkInput *input)
 
   for (uint32_t i = 0; i < MOST_ANCESTORS; i++)
     {
-      uint32_t slot = 0;
-      const UnwindProcess *process = find_process ((uint32_t) task->tgid, &slot);
+      uint32_t slot = walk_find_slot ((uint32_t) task->tgid);
 
-      if (process != 0)
+      if (slot < UNWIND_PROCESS_SLOTS)
         {
+          const UnwindProcess *process = &walk_index.process[slot];
           uint64_t list = process->list;
 
           state->first_mapping = PROCESS_LIST_FIRST (list);

@@ -163,7 +163,7 @@ try_to_walk (UnfinishedSamples *self,
              Unfinished *unfinished,
              CodeProcesses *processes,
              const UnwindMemory *memory,
-             bool all)
+             UnfinishedPatience patience)
 {
   uint32_t walk_as;
 
@@ -174,12 +174,13 @@ try_to_walk (UnfinishedSamples *self,
       walk (self, unfinished, memory, walk_as);
       return true;
     case CODE_PENDING:
-      if (!all && age_of (unfinished) < PATIENCE_NSEC)
+      if (patience != UNFINISHED_WALK_ALL && age_of (unfinished) < PATIENCE_NSEC)
         return false;
       walk (self, unfinished, memory, walk_as);
       return true;
     case CODE_UNHEARD_OF:
-      return all || age_of (unfinished) >= UNHEARD_OF_NSEC;
+      return patience == UNFINISHED_WALK_ALL ||
+             (patience == UNFINISHED_BE_PATIENT && age_of (unfinished) >= UNHEARD_OF_NSEC);
     default:
       return true;
     }
@@ -189,7 +190,7 @@ bool
 sysprof_unfinished_samples_walk (UnfinishedSamples *self,
                                  CodeProcesses *processes,
                                  const UnwindMemory *memory,
-                                 bool all)
+                                 UnfinishedPatience patience)
 {
   Unfinished *unfinished;
   guint n;
@@ -201,7 +202,7 @@ sysprof_unfinished_samples_walk (UnfinishedSamples *self,
   for (guint i = 0; i < n; i++)
     {
       unfinished = g_queue_pop_head (&self->waiting);
-      if (try_to_walk (self, unfinished, processes, memory, all))
+      if (try_to_walk (self, unfinished, processes, memory, patience))
         g_async_queue_push (self->done, unfinished);
       else
         g_queue_push_tail (&self->waiting, unfinished);

@@ -32,7 +32,8 @@
 /* Between two looks at the rings. At 1 kHz, with 1,200 records a second, a pace of 0.2 ms costs 10 % of a CPU. */
 #define PACE_USEC (10 * G_TIME_SPAN_MILLISECOND)
 #define WAITING_USEC \
-  (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
+  (50 * G_TIME_SPAN_MILLISECOND)               /* until samples that wait are looked at again */
+#define FINISH_USEC   (2 * G_TIME_SPAN_SECOND) /* for tables, at the end */
 #define PRIORITY      1
 #define NICE          (-10)
 #define USEC_PER_MSEC 1000
@@ -212,6 +213,50 @@ wait_for_something (Unwinder *self, int64_t until_usec)
     (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
 }
 
+/* Applies what has happened, and walks what can be walked. Returns in how many microseconds there is something to do without any
+ * event; -1 = never. `waits`: samples do, for a table or a mapping. */
+static int64_t
+catch_up (Unwinder *self, bool *waits)
+{
+  bool tables_came;
+  int64_t next;
+
+  apply_events (self);
+  if (is_reading (self))
+    read_processes (self);
+  tables_came = sysprof_code_files_collect (self->files);
+  next = sysprof_code_processes_publish (self->processes, tables_came, g_get_monotonic_time ());
+  *waits = sysprof_unfinished_samples_walk (
+      self->unfinished, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
+      is_reading (self) ? UNFINISHED_WAIT : UNFINISHED_BE_PATIENT);
+  return next;
+}
+
+static bool
+is_ready (const Unwinder *self)
+{
+  return !is_reading (self) && sysprof_code_files_get_status (self->files).n_waiting == 0;
+}
+
+/* A short recording is over before its tables are there. */
+static void
+finish (Unwinder *self)
+{
+  int64_t deadline = g_get_monotonic_time () + FINISH_USEC;
+  bool waits;
+
+  (void) catch_up (self, &waits);
+  while (waits && !is_ready (self) && g_get_monotonic_time () < deadline)
+    {
+      if (!is_reading (self))
+        g_usleep (PACE_USEC);
+      (void) catch_up (self, &waits);
+    }
+  (void) sysprof_unfinished_samples_walk (self->unfinished, self->processes,
+                                          sysprof_unwind_publisher_get_memory (self->publisher),
+                                          UNFINISHED_WALK_ALL);
+}
+
 static void *
 run (void *data)
 {
@@ -222,20 +267,11 @@ run (void *data)
   list_processes (self);
   while (!atomic_load_explicit (&self->stop_requested, memory_order_acquire))
     {
-      bool tables_came, waits;
-      int64_t now, next;
+      bool waits;
+      int64_t next = catch_up (self, &waits);
+      int64_t now = g_get_monotonic_time ();
 
-      apply_events (self);
-      if (is_reading (self))
-        read_processes (self);
-      tables_came = sysprof_code_files_collect (self->files);
-      now = g_get_monotonic_time ();
-      next = sysprof_code_processes_publish (self->processes, tables_came, now);
-      waits = sysprof_unfinished_samples_walk (
-          self->unfinished, self->processes,
-          sysprof_unwind_publisher_get_memory (self->publisher), false);
-      if (self->status.ready_nsec == 0 && !is_reading (self) &&
-          sysprof_code_files_get_status (self->files).n_waiting == 0)
+      if (self->status.ready_nsec == 0 && is_ready (self))
         {
           self->status.ready_nsec = now_nsec (CLOCK_MONOTONIC) - self->begin_nsec;
           notify (self->ready_fd);
@@ -254,12 +290,7 @@ run (void *data)
         wait_for_something (self, next);
     }
 
-  apply_events (self);
-  (void) sysprof_code_files_collect (self->files);
-  (void) sysprof_code_processes_publish (self->processes, true, g_get_monotonic_time ());
-  (void) sysprof_unfinished_samples_walk (self->unfinished, self->processes,
-                                          sysprof_unwind_publisher_get_memory (self->publisher),
-                                          true);
+  finish (self);
   self->status.cpu_nsec = now_nsec (CLOCK_THREAD_CPUTIME_ID);
   return NULL;
 }
