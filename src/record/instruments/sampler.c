@@ -27,7 +27,9 @@
   (100 * NSEC_PER_MSEC) /* samples that the unwinder has finished are written */
 #define MAX_FREQUENCY_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
-#define SPARE_DESCRIPTORS   256 /* for all that is no event */
+#define MOST_WAITING_MSEC \
+  250 /* for the tables of what runs already: without them each sample is a copy, too much for a slow machine */
+#define SPARE_DESCRIPTORS 256 /* for all that is no event */
 
 /* A process or thread that was named. */
 typedef struct
@@ -214,6 +216,7 @@ prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
               processes != NULL ? (const int32_t *) (const void *) processes->data : NULL,
               processes != NULL ? processes->len : 0, &local))
         {
+          sysprof_unwinder_wait_until_ready (self->unwinder, MOST_WAITING_MSEC);
           self->request.session.walker = sysprof_unwinder_get_program (self->unwinder);
           return true;
         }
