@@ -158,17 +158,17 @@ walk (Worker *worker, WalkedSample *sample)
 {
   CopiedSamples *self = worker->samples;
   CodeState state;
-  uint32_t published;
 
   (void) pthread_rwlock_rdlock (&self->lock);
-  state = sysprof_code_processes_look (self->processes, sample->pid, sample->time, &published);
+  state = sysprof_code_processes_look (self->processes, sample->pid, sample->time);
   if (state == CODE_READY)
-    sysprof_walked_sample_finish (sample, published, self->memory, worker->addresses);
+    sysprof_walked_sample_finish (sample, (uint32_t) sample->pid, self->memory,
+                                  worker->addresses);
   else
     sample->reason = WALK_NO_PROCESS;
   (void) pthread_rwlock_unlock (&self->lock);
 
-  return state == CODE_GONE || (state == CODE_READY && sample->reason != WALK_NO_TABLE);
+  return state == CODE_READY && sample->reason != WALK_NO_TABLE;
 }
 
 static void

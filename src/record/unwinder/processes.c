@@ -11,18 +11,16 @@
 #include "record/proc-text.h"
 #include "util/util.h"
 
-#include <string.h>
+#include <errno.h>
+#include <signal.h>
 #include <unistd.h>
 
 #define INHERIT_USEC (20 * G_TIME_SPAN_MILLISECOND) /* until a child is published */
 #define LINGER_USEC  (1 * G_TIME_SPAN_SECOND)       /* until an ended process is forgotten */
 #define READ_SIZE    (64 * 1024)
 
-/* Numbers under which the past of processes is published: no process has them, and in a second they are not used up. */
-#define FIRST_PAST UINT32_C (0x40000000)
-#define MOST_PASTS UINT32_C (0x1000000)
-#define N_PASTS \
-  4 /* of a process that are known: a shell executes ccache, which executes a compiler */
+#define FORMER_PROGRAM UINT32_C (0x7fffffff) /* a number that no process has */
+#define N_FORMER       4 /* of a process: a shell executes ccache, which executes a compiler */
 
 #define MOST_MAPPINGS 16384 /* of one process: more is somebody's attempt to fill the tables */
 
@@ -34,26 +32,26 @@ typedef struct
   CodeFile *file;  /* NULL = none */
 } CodeMapping;
 
-/* What a process had while it executed a program. */
+/* Of a program that a process executed before. */
 typedef struct
 {
-  uint32_t number; /* under which that is published; 0 = nothing */
-  int64_t from_nsec;
-} Past;
+  GArray *mappings; /* NULL = not known */
+  int64_t executed_nsec;
+} Former;
 
 typedef struct
 {
   int32_t pid;
   int32_t parent_pid;
-  GArray *mappings;  /* of CodeMapping: ascending, apart */
-  bool is_changed;   /* since it was published */
-  bool is_waiting;   /* for a table */
-  bool is_inherited; /* not published: walks use the parent's */
+  GArray *mappings;        /* of CodeMapping: ascending, apart */
+  Former former[N_FORMER]; /* the last one first */
+  bool is_changed;         /* since it was published */
+  bool is_waiting;         /* for a table */
+  bool is_inherited;       /* not published: walks use the parent's */
   int64_t
       deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
   bool has_ended;
   int64_t executed_nsec; /* when its program was executed, if that was told; 0 = before */
-  Past past[N_PASTS];    /* the last one first */
 } CodeProcess;
 
 struct CodeProcesses
@@ -65,11 +63,8 @@ struct CodeProcesses
   GPtrArray *changed; /* of CodeProcess: to be published */
   GQueue inheriting;  /* of Deadline, in their order */
   GQueue lingering;   /* the same */
-  GQueue past;        /* the same, of published numbers */
-  bool keeps_past;
-  uint32_t n_pasts;
-  GHashTable *only; /* pids; NULL = all */
-  GArray *scratch;  /* of UnwindProcessMapping */
+  GHashTable *only;   /* pids; NULL = all */
+  GArray *scratch;    /* of UnwindProcessMapping */
 };
 
 typedef struct
@@ -90,7 +85,18 @@ free_process (void *data)
   CodeProcess *process = data;
 
   g_array_unref (process->mappings);
+  for (unsigned i = 0; i < N_FORMER; i++)
+    g_clear_pointer (&process->former[i].mappings, g_array_unref);
   g_free (process);
+}
+
+static GArray *
+new_mappings (void)
+{
+  GArray *mappings = g_array_new (false, false, sizeof (CodeMapping));
+
+  g_array_set_clear_func (mappings, clear_mapping);
+  return mappings;
 }
 
 static CodeProcess *
@@ -115,8 +121,7 @@ get_process (CodeProcesses *self, int32_t pid)
 
   process = g_new0 (CodeProcess, 1);
   process->pid = pid;
-  process->mappings = g_array_new (false, false, sizeof (CodeMapping));
-  g_array_set_clear_func (process->mappings, clear_mapping);
+  process->mappings = new_mappings ();
   g_hash_table_insert (self->by_pid, GINT_TO_POINTER (pid), process);
   return process;
 }
@@ -262,32 +267,6 @@ sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
     }
 }
 
-/* Returns whether tables of its files are being built. */
-static bool
-publish_as (CodeProcesses *self, const CodeProcess *process, uint32_t number, int64_t now)
-{
-  GArray *mappings = self->scratch;
-  bool is_waiting = false;
-
-  g_array_set_size (mappings, process->mappings->len);
-  for (guint i = 0; i < process->mappings->len; i++)
-    {
-      const CodeMapping *mapping = &g_array_index (process->mappings, CodeMapping, i);
-      UnwindProcessMapping *published = &g_array_index (mappings, UnwindProcessMapping, i);
-
-      published->start = mapping->start;
-      published->end = mapping->end;
-      sysprof_code_file_describe (mapping->file, mapping->offset, published);
-      is_waiting |= published->is_pending;
-    }
-
-  /* Without room the process is not known, which walks tell. */
-  (void) sysprof_unwind_publisher_set_process (
-      self->publisher, number, (const UnwindProcessMapping *) (void *) mappings->data,
-      mappings->len, now);
-  return is_waiting;
-}
-
 /* --- events --- */
 
 static void
@@ -305,35 +284,21 @@ apply_mapped (CodeProcesses *self, const TaskEvent *event)
   set_changed (self, process);
 }
 
-/* Before it executes another program. */
-static void
-keep_past (CodeProcesses *self, CodeProcess *process, int64_t now)
-{
-  Deadline *deadline;
-
-  memmove (process->past + 1, process->past, sizeof process->past - sizeof process->past[0]);
-  process->past[0] =
-      (Past){ FIRST_PAST + self->n_pasts++ % MOST_PASTS, process->executed_nsec };
-  (void) publish_as (self, process, process->past[0].number, now);
-
-  deadline = g_new (Deadline, 1);
-  *deadline = (Deadline){ (int32_t) process->past[0].number, now + LINGER_USEC };
-  g_queue_push_tail (&self->past, deadline);
-}
-
 static void
 apply_executed (CodeProcesses *self, const TaskEvent *event)
 {
   CodeProcess *process = get_process (self, event->pid);
-  int64_t now = g_get_monotonic_time ();
 
-  if (self->keeps_past)
-    keep_past (self, process, now);
-  g_array_set_size (process->mappings, 0);
+  g_clear_pointer (&process->former[N_FORMER - 1].mappings, g_array_unref);
+  memmove (process->former + 1, process->former,
+           sizeof process->former - sizeof process->former[0]);
+  process->former[0] = (Former){ process->mappings, process->executed_nsec };
+  process->mappings = new_mappings ();
   process->is_inherited = false;
   process->has_ended = false;
   process->executed_nsec = event->time;
-  sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) event->pid, now);
+  sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) event->pid,
+                                         g_get_monotonic_time ());
 }
 
 static void
@@ -367,18 +332,15 @@ apply_forked (CodeProcesses *self, const TaskEvent *event)
   set_deadline (&self->inheriting, child, INHERIT_USEC);
 }
 
+/* All children that inherit are in that queue. */
 static void
 publish_children_of (CodeProcesses *self, int32_t pid)
 {
-  GHashTableIter iter;
-  void *value;
-
-  g_hash_table_iter_init (&iter, self->by_pid);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
+  for (const GList *link = self->inheriting.head; link != NULL; link = link->next)
     {
-      CodeProcess *process = value;
+      CodeProcess *process = find_process (self, ((const Deadline *) link->data)->pid);
 
-      if (process->is_inherited && process->parent_pid == pid)
+      if (process != NULL && process->is_inherited && process->parent_pid == pid)
         {
           process->is_inherited = false;
           set_changed (self, process);
@@ -425,24 +387,73 @@ sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event)
 
 /* --- publishing --- */
 
+/* TRUE: a table is being built for one of them. */
+static bool
+publish_mappings (CodeProcesses *self, uint32_t pid, const GArray *mappings, int64_t now)
+{
+  GArray *scratch = self->scratch;
+  bool waits = false;
+
+  g_array_set_size (scratch, mappings->len);
+  for (guint i = 0; i < mappings->len; i++)
+    {
+      const CodeMapping *mapping = &g_array_index (mappings, CodeMapping, i);
+      UnwindProcessMapping *published = &g_array_index (scratch, UnwindProcessMapping, i);
+
+      published->start = mapping->start;
+      published->end = mapping->end;
+      sysprof_code_file_describe (mapping->file, mapping->offset, published);
+      waits |= published->is_pending;
+    }
+
+  /* Without room the process is not known, which walks tell. */
+  (void) sysprof_unwind_publisher_set_process (
+      self->publisher, pid, (const UnwindProcessMapping *) (void *) scratch->data, scratch->len,
+      now);
+  return waits;
+}
+
 static void
 publish (CodeProcesses *self, CodeProcess *process, int64_t now)
 {
   process->is_changed = false;
-  process->is_waiting = false;
-  if (!process->is_inherited)
-    process->is_waiting = publish_as (self, process, (uint32_t) process->pid, now);
+  process->is_waiting =
+      !process->is_inherited &&
+      publish_mappings (self, (uint32_t) process->pid, process->mappings, now);
+}
+
+/* For samples of a program that a process executed before, under a number that no process has. */
+static CodeState
+publish_former (CodeProcesses *self,
+                const CodeProcess *process,
+                int64_t time,
+                uint32_t *walk_as)
+{
+  unsigned i = 0;
+
+  while (i < N_FORMER && process->former[i].mappings != NULL &&
+         time < process->former[i].executed_nsec)
+    i++;
+  if (i == N_FORMER || process->former[i].mappings == NULL)
+    return CODE_GONE;
+
+  *walk_as = FORMER_PROGRAM;
+  return publish_mappings (self, FORMER_PROGRAM, process->former[i].mappings,
+                           g_get_monotonic_time ())
+             ? CODE_PENDING
+             : CODE_READY;
 }
 
 CodeState
-sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time)
+sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint32_t *walk_as)
 {
   CodeProcess *process = find_process (self, pid);
 
+  *walk_as = (uint32_t) pid;
   if (process == NULL)
     return CODE_UNHEARD_OF;
   if (time < process->executed_nsec)
-    return CODE_GONE;
+    return publish_former (self, process, time, walk_as);
 
   if (process->is_inherited)
     {
@@ -458,27 +469,14 @@ sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time)
 }
 
 CodeState
-sysprof_code_processes_look (const CodeProcesses *self,
-                             int32_t pid,
-                             int64_t time,
-                             uint32_t *published)
+sysprof_code_processes_look (const CodeProcesses *self, int32_t pid, int64_t time)
 {
   const CodeProcess *process = find_process (self, pid);
 
   if (process == NULL)
     return CODE_UNHEARD_OF;
   if (time < process->executed_nsec)
-    {
-      for (unsigned i = 0; i < N_PASTS && process->past[i].number != 0; i++)
-        if (time >= process->past[i].from_nsec)
-          {
-            *published = process->past[i].number;
-            return CODE_READY;
-          }
-      return CODE_GONE;
-    }
-
-  *published = (uint32_t) pid;
+    return CODE_GONE;
   return process->is_inherited || process->is_changed ? CODE_PENDING : CODE_READY;
 }
 
@@ -493,11 +491,8 @@ pass_deadline (CodeProcesses *self, const Deadline *deadline, int64_t now)
   process->deadline_usec = 0;
   if (process->has_ended)
     {
-      char path[32];
-
       /* Its first thread has; others may go on. */
-      g_snprintf (path, sizeof path, "/proc/%d", process->pid);
-      if (access (path, F_OK) != 0)
+      if (kill (process->pid, 0) != 0 && errno == ESRCH)
         forget_process (self, process, now);
       else
         set_deadline (&self->lingering, process, LINGER_USEC);
@@ -506,18 +501,6 @@ pass_deadline (CodeProcesses *self, const Deadline *deadline, int64_t now)
     {
       process->is_inherited = false;
       set_changed (self, process);
-    }
-}
-
-static void
-forget_past (CodeProcesses *self, int64_t now)
-{
-  Deadline *first;
-
-  while ((first = g_queue_peek_head (&self->past)) != NULL && first->at_usec <= now)
-    {
-      sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) first->pid, now);
-      g_free (g_queue_pop_head (&self->past));
     }
 }
 
@@ -554,7 +537,6 @@ sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t n
   int64_t next = pass_deadlines (self, &self->inheriting, now);
 
   next = MIN (next, pass_deadlines (self, &self->lingering, now));
-  forget_past (self, now);
   if (tables_came)
     find_waiting (self);
   for (guint i = 0; i < self->changed->len; i++)
@@ -578,14 +560,7 @@ sysprof_code_processes_new (UnwindPublisher *publisher, CodeFiles *files, Privil
   self->scratch = g_array_new (false, false, sizeof (UnwindProcessMapping));
   g_queue_init (&self->inheriting);
   g_queue_init (&self->lingering);
-  g_queue_init (&self->past);
   return self;
-}
-
-void
-sysprof_code_processes_keep_past (CodeProcesses *self)
-{
-  self->keeps_past = true;
 }
 
 void
@@ -607,7 +582,6 @@ sysprof_code_processes_free (CodeProcesses *self)
   g_array_unref (self->scratch);
   g_queue_clear_full (&self->inheriting, g_free);
   g_queue_clear_full (&self->lingering, g_free);
-  g_queue_clear_full (&self->past, g_free);
   g_clear_pointer (&self->only, g_hash_table_unref);
   g_free (self);
 }

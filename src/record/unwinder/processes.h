@@ -18,10 +18,6 @@ void sysprof_code_processes_free (CodeProcesses *self);
 /* Only `pid`, those that were named before, and what they start. */
 void sysprof_code_processes_narrow (CodeProcesses *self, int32_t pid);
 
-/* For samples that are walked a while after they were taken: what a process had before it executed another program stays
- * published as well. */
-void sysprof_code_processes_keep_past (CodeProcesses *self);
-
 /* Reads what a running process has mapped. */
 void sysprof_code_processes_read (CodeProcesses *self, int32_t pid);
 
@@ -32,18 +28,17 @@ typedef enum
   CODE_READY,      /* walk with what is published */
   CODE_PENDING,    /* a table is being built */
   CODE_UNHEARD_OF, /* nobody has told of the process */
-  CODE_GONE,       /* it executes another program by now: what it had is not known any more */
+  CODE_GONE,       /* it has executed other programs since: what it had is not known any more */
 } CodeState;
 
-/* Whether a stack of `pid`, taken at `time` (ns), can be walked now. What its parent left it is published for that. */
-CodeState sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time);
+/* Whether a stack of `pid`, taken at `time` (ns), can be walked now. What its parent left it is published for that, and what it
+ * had before it executed its program: until the next call it is walked as process `walk_as`. */
+CodeState
+sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint32_t *walk_as);
 
-/* The same of what is published already, and changes nothing. CODE_READY, also where tables are being built, which walks
- * tell: `published` is the number under which to walk. */
-CodeState sysprof_code_processes_look (const CodeProcesses *self,
-                                       int32_t pid,
-                                       int64_t time,
-                                       uint32_t *published);
+/* The same, and changes nothing. CODE_READY: what the process executes now was published before `time`, perhaps without tables
+ * that are being built, which walks tell; else ask. */
+CodeState sysprof_code_processes_look (const CodeProcesses *self, int32_t pid, int64_t time);
 
 /* Publishes what has changed; after `tables_came`, all that waited for one. `now` in microseconds. Returns in how many
  * microseconds there is something to do without any event; -1 = never. */

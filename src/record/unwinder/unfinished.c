@@ -122,7 +122,7 @@ sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder)
 
 void
 sysprof_walked_sample_finish (WalkedSample *sample,
-                              uint32_t number,
+                              uint32_t walk_as,
                               const UnwindMemory *memory,
                               uint64_t *addresses)
 {
@@ -139,7 +139,7 @@ sysprof_walked_sample_finish (WalkedSample *sample,
   UnwindWalk walked;
 
   memcpy (addresses, sample->user, n_before * sizeof *addresses);
-  walked = sysprof_unwind_walk (memory, number, &start, &stack, addresses + n_before,
+  walked = sysprof_unwind_walk (memory, walk_as, &start, &stack, addresses + n_before,
                                 WALK_MOST_ADDRESSES - n_before);
   /* Where the copy ends is not where the stack does. */
   sample->reason = walked.reason == WALK_FAULT && sample->is_cut ? WALK_DEPTH : walked.reason;
@@ -148,11 +148,14 @@ sysprof_walked_sample_finish (WalkedSample *sample,
 }
 
 static void
-walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memory)
+walk (UnfinishedSamples *self,
+      Unfinished *unfinished,
+      const UnwindMemory *memory,
+      uint32_t walk_as)
 {
   WalkedSample *sample = &unfinished->sample;
 
-  sysprof_walked_sample_finish (sample, (uint32_t) sample->pid, memory, self->addresses);
+  sysprof_walked_sample_finish (sample, walk_as, memory, self->addresses);
   if (sysprof_walk_reason_is_whole (sample->reason))
     self->n_finished++;
   unfinished->walked = g_memdup2 (self->addresses, sample->n_user * sizeof *self->addresses);
@@ -174,21 +177,24 @@ try_to_walk (UnfinishedSamples *self,
              Unfinished *unfinished,
              CodeProcesses *processes,
              const UnwindMemory *memory,
-             bool all)
+             UnfinishedPatience patience)
 {
-  switch (
-      sysprof_code_processes_ask (processes, unfinished->sample.pid, unfinished->sample.time))
+  uint32_t walk_as;
+
+  switch (sysprof_code_processes_ask (processes, unfinished->sample.pid,
+                                      unfinished->sample.time, &walk_as))
     {
     case CODE_READY:
-      walk (self, unfinished, memory);
+      walk (self, unfinished, memory, walk_as);
       return true;
     case CODE_PENDING:
-      if (!all && age_of (unfinished) < PATIENCE_NSEC)
+      if (patience != UNFINISHED_WALK_ALL && age_of (unfinished) < PATIENCE_NSEC)
         return false;
-      walk (self, unfinished, memory);
+      walk (self, unfinished, memory, walk_as);
       return true;
     case CODE_UNHEARD_OF:
-      return all || age_of (unfinished) >= UNHEARD_OF_NSEC;
+      return patience == UNFINISHED_WALK_ALL ||
+             (patience == UNFINISHED_BE_PATIENT && age_of (unfinished) >= UNHEARD_OF_NSEC);
     default:
       return true;
     }
@@ -198,7 +204,7 @@ bool
 sysprof_unfinished_samples_walk (UnfinishedSamples *self,
                                  CodeProcesses *processes,
                                  const UnwindMemory *memory,
-                                 bool all)
+                                 UnfinishedPatience patience)
 {
   Unfinished *unfinished;
   guint n;
@@ -210,7 +216,7 @@ sysprof_unfinished_samples_walk (UnfinishedSamples *self,
   for (guint i = 0; i < n; i++)
     {
       unfinished = g_queue_pop_head (&self->waiting);
-      if (try_to_walk (self, unfinished, processes, memory, all))
+      if (try_to_walk (self, unfinished, processes, memory, patience))
         g_async_queue_push (self->done, unfinished);
       else
         g_queue_push_tail (&self->waiting, unfinished);

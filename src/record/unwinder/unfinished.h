@@ -10,10 +10,10 @@
 
 typedef struct UnfinishedSamples UnfinishedSamples;
 
-/* Walks on from where `sample` ended, through the copy, with what is published under `number`: `addresses` becomes [WALK_MOST_ADDRESSES] what was found before and
+/* Walks on from where `sample` ended, through the copy, with what is published under `walk_as`: `addresses` becomes [WALK_MOST_ADDRESSES] what was found before and
  * now, and the sample's. */
 void sysprof_walked_sample_finish (WalkedSample *sample,
-                                   uint32_t number,
+                                   uint32_t walk_as,
                                    const UnwindMemory *memory,
                                    uint64_t *addresses);
 
@@ -32,11 +32,18 @@ bool sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample
 /* On the pump's thread: writes those that are done. */
 void sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder);
 
-/* On the unwinder's thread: walks what can be walked now; `all` that there are, for better or worse. TRUE: some wait on. */
+typedef enum
+{
+  UNFINISHED_WAIT,       /* not all processes are known yet */
+  UNFINISHED_BE_PATIENT, /* for a while */
+  UNFINISHED_WALK_ALL,   /* that there are, for better or worse */
+} UnfinishedPatience;
+
+/* On the unwinder's thread: walks what can be walked now. TRUE: some wait on. */
 bool sysprof_unfinished_samples_walk (UnfinishedSamples *self,
                                       CodeProcesses *processes,
                                       const UnwindMemory *memory,
-                                      bool all);
+                                      UnfinishedPatience patience);
 
 /* When nobody works on it. */
 UnfinishedStatus sysprof_unfinished_samples_get_status (const UnfinishedSamples *self);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Time counts here: what a process executes before its mappings are published is walked without tables. So the thread has
- * rings of its own, small ones that wake it with every record, and priority where that is allowed; tables are
- * built by others.
+/* What a process executes before its mappings are published is copied by the walker in the kernel, and walked here afterwards.
+ * So the thread need not be fast, but it must not fall behind: it has rings of its own, which wake it when nothing has
+ * happened for a while, and priority where that is allowed; tables are built by others. While programs start one after
+ * another it looks every few milliseconds instead, as being woken for each record costs more than all else.
  *
  * What happens on different CPUs comes through different rings: records are put in the order of time before they are
  * applied. */
@@ -29,10 +30,11 @@
 
 #define SLICE_USEC (2 * G_TIME_SPAN_MILLISECOND) /* of reading /proc, then events again */
 #define CPUS_USEC  (1 * G_TIME_SPAN_SECOND)
-/* A program that starts makes ten records. What it executes meanwhile is walked afterwards. */
-#define GATHER_USEC 200
+/* Between two looks at the rings. At 1 kHz, with 1,200 records a second, a pace of 0.2 ms costs 10 % of a CPU. */
+#define PACE_USEC (10 * G_TIME_SPAN_MILLISECOND)
 #define WAITING_USEC \
-  (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
+  (50 * G_TIME_SPAN_MILLISECOND)               /* until samples that wait are looked at again */
+#define FINISH_USEC   (2 * G_TIME_SPAN_SECOND) /* for tables, at the end */
 #define PRIORITY      1
 #define NICE          (-10)
 #define USEC_PER_MSEC 1000
@@ -63,6 +65,7 @@ struct Unwinder
   GArray *places;      /* of Place */
   GArray *to_read;     /* of int32_t */
   guint n_read;
+  bool had_events; /* the last time */
   int64_t begin_nsec;
   UnwinderStatus status;
 };
@@ -137,6 +140,7 @@ apply_events (Unwinder *self)
         sysprof_code_processes_apply (self->processes, &event);
     }
 
+  self->had_events = self->places->len > 0;
   self->status.n_events += self->places->len;
   g_array_set_size (self->places, 0);
   g_byte_array_set_size (self->records, 0);
@@ -200,57 +204,68 @@ wait_for_something (Unwinder *self, int64_t until_usec)
   struct pollfd *fds = (struct pollfd *) (void *) self->leaders->data;
   uint64_t n;
 
-  (void) poll (fds, self->leaders->len,
-               (int) ((until_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
-  g_usleep (GATHER_USEC);
+  /* What was written to wake_fd stays until poll() tells of it: a wait too short, and no more. */
+  fds[0].revents = 0;
+  if (!self->had_events)
+    (void) poll (fds, self->leaders->len,
+                 (int) ((until_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
+  g_usleep (PACE_USEC);
   self->status.n_wake_ups++;
   if ((fds[0].revents & POLLIN) != 0)
     (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
 }
 
-/* What has happened, with all that follows. Returns in how many microseconds there is something to do without any event. */
+/* Applies what has happened, and walks what can be walked. Returns in how many microseconds there is something to do without any
+ * event; -1 = never. `waits`: samples do, for a table or a mapping. */
 static int64_t
-keep_up (Unwinder *self)
+catch_up (Unwinder *self, bool *waits)
 {
-  bool tables_came, waits;
+  bool tables_came;
   int64_t next;
 
+  if (self->copies != NULL)
+    sysprof_copied_samples_hold (self->copies);
   apply_events (self);
   if (is_reading (self))
     read_processes (self);
   tables_came = sysprof_code_files_collect (self->files);
   next = sysprof_code_processes_publish (self->processes, tables_came, g_get_monotonic_time ());
-  waits = sysprof_unfinished_samples_walk (
+  *waits = sysprof_unfinished_samples_walk (
       self->unfinished, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
-      false);
-  return waits && (next < 0 || next > WAITING_USEC) ? WAITING_USEC : next;
-}
-
-static int64_t
-keep_up_with_copies (Unwinder *self)
-{
-  int64_t next;
-
-  if (self->copies == NULL)
-    return keep_up (self);
-
-  sysprof_copied_samples_hold (self->copies);
-  next = keep_up (self);
-  sysprof_copied_samples_go_on (self->copies);
+      is_reading (self) ? UNFINISHED_WAIT : UNFINISHED_BE_PATIENT);
+  if (self->copies != NULL)
+    sysprof_copied_samples_go_on (self->copies);
   return next;
 }
 
+static bool
+is_ready (const Unwinder *self)
+{
+  return !is_reading (self) && sysprof_code_files_get_status (self->files).n_waiting == 0;
+}
+
+/* A short recording is over before its tables are there. */
 static void
 finish (Unwinder *self)
 {
-  self->n_read = self->to_read->len;
-  (void) keep_up_with_copies (self);
+  int64_t deadline = g_get_monotonic_time () + FINISH_USEC;
+  bool waits;
+
+  (void) catch_up (self, &waits);
   if (self->copies != NULL)
-    sysprof_copied_samples_finish (self->copies);
-  (void) sysprof_code_processes_publish (self->processes, true, g_get_monotonic_time ());
+    {
+      sysprof_copied_samples_finish (self->copies);
+      (void) catch_up (self, &waits);
+    }
+  while (waits && !is_ready (self) && g_get_monotonic_time () < deadline)
+    {
+      if (!is_reading (self))
+        g_usleep (PACE_USEC);
+      (void) catch_up (self, &waits);
+    }
   (void) sysprof_unfinished_samples_walk (self->unfinished, self->processes,
                                           sysprof_unwind_publisher_get_memory (self->publisher),
-                                          true);
+                                          UNFINISHED_WALK_ALL);
 }
 
 static void *
@@ -263,11 +278,11 @@ run (void *data)
   list_processes (self);
   while (!atomic_load_explicit (&self->stop_requested, memory_order_acquire))
     {
-      int64_t next = keep_up_with_copies (self);
+      bool waits;
+      int64_t next = catch_up (self, &waits);
       int64_t now = g_get_monotonic_time ();
 
-      if (self->status.ready_nsec == 0 && !is_reading (self) &&
-          sysprof_code_files_get_status (self->files).n_waiting == 0)
+      if (self->status.ready_nsec == 0 && is_ready (self))
         {
           self->status.ready_nsec = now_nsec (CLOCK_MONOTONIC) - self->begin_nsec;
           notify (self->ready_fd);
@@ -280,7 +295,10 @@ run (void *data)
         }
       if (next < 0 || next > cpus_due - now)
         next = cpus_due - now;
-      wait_for_something (self, is_reading (self) ? 0 : next);
+      if (waits && next > WAITING_USEC)
+        next = WAITING_USEC;
+      if (!is_reading (self))
+        wait_for_something (self, next);
     }
 
   finish (self);
@@ -397,7 +415,6 @@ sysprof_unwinder_new_for_copies (GError **error)
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
               NULL, error))
     {
-      sysprof_code_processes_keep_past (self->processes);
       self->copies = sysprof_copied_samples_new (
           self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
           self->unfinished, self->wake_fd);
