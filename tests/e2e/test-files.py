@@ -120,7 +120,7 @@ class Refused(Case):
                 (["-e", "=x", "--", "true"], "--env =x"), (["--kernel-only", "--user-only"], "--kernel-only"),
                 (["--follow-forks", "--no-follow-forks"], "--no-follow-forks"), (["--flame", "x.png"], "x.png", ".svg"),
                 (["--flame", "x.svg", "-o", "./x.svg"], "x.svg"), (["--host", "x"], "--host", "ssh x"), (["--top"], "--top"),
-                (["--debuginfod"], "--debuginfod"), (["--unwind", "copy"], "--unwind copy"), (["--unwind", "x"], "--unwind x"),
+                (["--debuginfod"], "--debuginfod"), (["--unwind", "x"], "--unwind x"),
                 (["--event", "cycles", "--event", "instructions"], "--event instructions")):
             with self.subTest(words):
                 self.assert_one_line_error(run(CLI, *words), *parts)

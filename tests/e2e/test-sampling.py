@@ -90,10 +90,10 @@ class Whole(Case):
             self.assertTrue(any(marker in sample["addrs"] for sample in samples))
 
     def test_what_is_not_built_is_named_and_the_rest_recorded(self):
-        done = run(CLI, "--memprof", "--off-cpu", "--rapl", "--scheduler", "--stack-size", "8192", "x.syscap", "--", "true")
+        done = run(CLI, "--memprof", "--off-cpu", "--rapl", "--scheduler", "x.syscap", "--", "true")
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = [line for line in done.stderr.decode().splitlines() if re.match(r"[\w -]+: .*(not built|not recorded|not have)", line)]
-        self.assertGreaterEqual(len(lines), 5, done.stderr)
+        self.assertGreaterEqual(len(lines), 4, done.stderr)
         Capture.open("x.syscap")
 
 
