@@ -54,6 +54,11 @@ enum
 #define IS_USER_MODE(cs) (((cs) &3) == 3)
 #define CS_64_BITS       0x33 /* of a program's 64-bit code */
 
+/* perf writes no record of its own; a test wants it. */
+#ifndef WALK_RESULT
+#  define WALK_RESULT 0
+#endif
+
 #define CALL_EXECVE   59
 #define CALL_EXECVEAT 322
 #define CALL_CLONE3   435
@@ -572,7 +577,7 @@ sysprof_walk (struct bpf_perf_event_data *context)
 #endif
   size = (WALK_RECORD_SIZE (scratch->record.n) + rest_size) & 0xffff;
   bpf_perf_event_output (context, &walk_events, BPF_F_CURRENT_CPU, &scratch->record, size);
-  return 0;
+  return WALK_RESULT;
 }
 
 const char walk_license[] SEC ("license") = "GPL";

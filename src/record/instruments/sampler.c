@@ -317,6 +317,23 @@ start_unwinder_for_copies (SysprofSampler *self, Pump *pump, GError **error)
   return is_started;
 }
 
+/* Takes `session`, and returns one that is ready, or NULL. */
+static PerfSession *
+add_unwinder_for_copies (SysprofSampler *self, Pump *pump, PerfSession *session, GError **error)
+{
+  /* Who samples with no more than his own rights may lock little memory, and the rings for samples take all that there is:
+   * these come last. */
+  bool is_last = self->request.session.target == PERF_TARGET_TASKS;
+
+  if (is_last)
+    g_clear_pointer (&session, sysprof_perf_session_close);
+  if (start_unwinder_for_copies (self, pump, error))
+    return is_last ? open_session (self, pump, error) : session;
+
+  sysprof_perf_session_close (session);
+  return NULL;
+}
+
 /* With the best way to find stacks that can be had with this event: tracepoints, for one, can have no program. */
 static PerfSession *
 open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
@@ -326,11 +343,11 @@ open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
       GError *why = NULL;
       PerfSession *session = open_session (self, pump, &why);
 
-      if (session != NULL && (self->request.session.stack_size == 0 ||
-                              start_unwinder_for_copies (self, pump, &why)))
+      if (session != NULL && self->request.session.stack_size > 0)
+        session = add_unwinder_for_copies (self, pump, session, &why);
+      if (session != NULL)
         return session;
 
-      g_clear_pointer (&session, sysprof_perf_session_close);
       if (self->unwinder == NULL)
         {
           g_propagate_error (error, why);

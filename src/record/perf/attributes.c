@@ -184,7 +184,11 @@ wake_up_size (const PerfAttributes *self)
 {
   if (self->options->tells_at_once)
     return 1;
-  return self->options->stack_size > 0 ? COPY_WAKE_UP_SIZE : WAKE_UP_SIZE;
+  /* Of tasks, rings may be small for want of rights. */
+  if (self->options->stack_size > 0)
+    return self->options->target == PERF_TARGET_TASKS ? COPY_WAKE_UP_SIZE / 4
+                                                      : COPY_WAKE_UP_SIZE;
+  return WAKE_UP_SIZE;
 }
 
 void

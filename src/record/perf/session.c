@@ -284,7 +284,8 @@ open_all_cpus (PerfSession *self, GError **error)
   self->ring_size = CLAMP (ALL_RINGS_SIZE / online->len, LEAST_RING_SIZE,
                            self->options.stack_size > 0 ? COPY_RING_SIZE : RING_SIZE);
   if (self->options.tells_at_once)
-    self->ring_size = LEAST_RING_SIZE;
+    self->ring_size =
+        self->options.target == PERF_TARGET_TASKS ? LEAST_RING_SIZE / 4 : LEAST_RING_SIZE;
   self->ring_size = (size_t) 1 << g_bit_nth_msf (self->ring_size, -1);
 
   for (guint i = 0; i < online->len; i++)
