@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Three kinds of code are known by themselves: what a process begins with, what a signal handler returns to, and what the
- * function of a context returns to. */
+/* Four kinds of code are known by themselves: what a process begins with, what a signal handler returns to, what the
+ * function of a context returns to, and stubs that jump where a word says. */
 
 #include "unwind/known-code.h"
 
@@ -56,6 +56,52 @@ find_sigreturn (ElfImage *image, uint64_t start, uint64_t end, uint64_t *place)
   return false;
 }
 
+/* [endbr64;] [bnd] jmp *offset(%rip), one each 8 or 16 bytes: how a static program calls those functions of which its C library
+ * has several. They leave all registers and the
+ * stack alone. */
+#define MOST_STUB_BYTES 4096
+
+static const uint8_t stub_prefix[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2 };
+static const uint8_t stub_jump[] = { 0xff, 0x25 };
+static const uint8_t stub_padding[] = { 0x66, 0x90 };
+
+static bool
+is_short_stub (const uint8_t *bytes)
+{
+  return memcmp (bytes, stub_jump, sizeof stub_jump) == 0 &&
+         memcmp (bytes + 6, stub_padding, sizeof stub_padding) == 0;
+}
+
+static bool
+is_long_stub (const uint8_t *bytes)
+{
+  if (memcmp (bytes, stub_prefix, 4) == 0)
+    bytes += 4;
+  if (*bytes == stub_prefix[4])
+    bytes++;
+  return memcmp (bytes, stub_jump, sizeof stub_jump) == 0;
+}
+
+/* Those with which [start, end) begins. */
+static bool
+find_stubs (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
+{
+  size_t size = (size_t) (end - start < MOST_STUB_BYTES ? end - start : MOST_STUB_BYTES);
+  uint8_t *bytes;
+  size_t n = 0;
+
+  if (sysprof_elf_image_read_code (image, start, start + size, &bytes) != ELF_OK)
+    return false;
+  while (n + 8 <= size && is_short_stub (bytes + n))
+    n += 8;
+  while (n + 16 <= size && is_long_stub (bytes + n))
+    n += 16;
+  free (bytes);
+
+  *found = (KnownCode){ start, start + n, RULE_MAKE (RULE_SP, 8, SLOT_UNCHANGED) };
+  return n > 0;
+}
+
 static int
 compare_places (const void *a, const void *b)
 {
@@ -76,6 +122,7 @@ sysprof_known_code_find (ElfImage *image,
   if (sysprof_elf_image_machine (image) != EM_X86_64)
     return 0;
 
+  n += find_stubs (image, start, end, &found[n]);
   n += find_entry (image, start, end, &found[n]);
   while (n < MOST_KNOWN_CODE && find_sigreturn (image, at, end, &place))
     {
