@@ -86,7 +86,7 @@ walk_part (const Builder *builder, FoundPart *part)
       if (part->harm != NULL)
         break;
 
-      found.offset = at;
+      found.place = (uint32_t) (at / FOUND_UNIT);
       found.time = sysprof_frame_i64 (&frame, 8);
       found.pid = sysprof_frame_i32 (&frame, 4);
       found.cpu = (int16_t) sysprof_frame_u16 (&frame, 2);
@@ -201,7 +201,7 @@ check_parts (const Builder *builder, FoundParts *parts)
       if (part->n > G_MAXUINT32 - parts->n_frames)
         {
           part->n = G_MAXUINT32 - parts->n_frames;
-          part->end = part->items[part->n].offset;
+          part->end = part->items[part->n].place * FOUND_UNIT;
           part->harm = "more frames follow than can be counted";
         }
       parts->n_frames += part->n;

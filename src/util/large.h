@@ -56,16 +56,3 @@ sysprof_large_fault_in (void *begin, size_t size)
     (void) madvise ((void *) from, to - from, MADV_POPULATE_WRITE); /* a wish */
 #endif
 }
-
-/* Of an array from sysprof_large_new() that is read from front to back: gives back what lies between `*done` and `end`,
- * whole pages of it. Their content is lost. `*done` begins with 0. */
-static inline void
-sysprof_large_leave_behind (void *array, size_t *done, size_t end)
-{
-  end = end / LARGE_PAGE * LARGE_PAGE;
-  if (((uintptr_t) array & (LARGE_PAGE - 1)) != 0 || end <= *done)
-    return;
-
-  (void) madvise ((char *) array + *done, end - *done, MADV_DONTNEED); /* a wish */
-  *done = end;
-}
