@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """CPU that a recorder takes per second of recording on a busy machine with process churn.
 
+With --programs the machine also compiles, and runs Python, sqlite3 and shell scripts in loops: programs whose code has to be
+found out about as they start.
+
 The CPU time of all its threads at two moments of a run, by the scheduler's own account (ns): the same as a long run minus
-a short one, without start-up and end and their spread. Contestants in turns: ours, `perf record -g`, a bare loop that drains
-the same rings, and one that drains them into a file. What each lost is printed beside it."""
+a short one, without start-up and end and their spread. Contestants in turns: ours, which finds stacks with tables, the same with
+frame pointers, `perf record -g`, a bare loop that drains the same rings, and one that drains them into a file. What each lost is
+printed beside it."""
 import argparse
 import pathlib
 import re
@@ -13,6 +17,21 @@ import subprocess
 import time
 
 import turns
+
+
+PROGRAMS = """
+cat >small.c <<'END'
+#include <stdio.h>
+int main (void) { for (int i = 0; i < 9; i++) printf ("%d\\n", i * i); return 0; }
+END
+(while :; do cc -O2 -c small.c; done) &
+(while :; do
+   /usr/bin/python3 -c 'import json, re; json.dumps([re.sub("1", "2", str(i)) for i in range(3000)])'
+   echo 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<20000) SELECT sum(x*x) FROM c;' | sqlite3
+ done) &
+(while :; do ls / | grep -c a; expr 1 + 1; done) &
+wait
+"""
 
 
 def cpu_seconds(pid):
@@ -26,6 +45,7 @@ def main():
     parser.add_argument('--seconds', type=float, default=7, help='between the two moments')
     parser.add_argument('--warm-up', type=float, default=2, help='seconds before the first')
     parser.add_argument('--churn', type=int, default=100, help='processes per second')
+    parser.add_argument('--programs', action='store_true', help='start programs one after another')
     parser.add_argument('--frequency', type=int, action='append')
     options = parser.parse_args()
     length = options.warm_up + options.seconds + 2
@@ -40,6 +60,9 @@ def main():
         def cpu_per_second(command, collect=None):
             def measure():
                 load, _ = turns.start([busy, options.churn, int(length + 2)])
+                programs = []
+                if options.programs:
+                    programs.append(turns.start(['sh', '-c', PROGRAMS], cwd=directory, start_new_session=True)[0])
                 time.sleep(0.3)
                 recorder, began = turns.start(command)
                 time.sleep(options.warm_up)
@@ -48,6 +71,7 @@ def main():
                 cpu, seconds = cpu_seconds(recorder.pid) - first, time.monotonic() - since
                 recorder.send_signal(signal.SIGINT)
                 turns.finish(recorder, began)
+                turns.end_groups(programs)
                 load.kill()
                 load.wait()
                 if collect:
@@ -71,12 +95,15 @@ def main():
                 'sysprof-cli': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', ours], lost_of_ours),
                 'of it, without counters': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--no-cpu',
                                                            '--no-disk', '--no-memory', '--no-network', ours]),
+                '--unwind frame-pointer': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--unwind',
+                                                          'frame-pointer', ours]),
                 'perf record -g': cpu_per_second(['perf', 'record', '-q', '-B', '-N', '-g', '-a', '-e', 'cpu-clock', '-c',
                                                   1000000000 // frequency, '-o', theirs], lost_of_perf),
                 'drain the rings': cpu_per_second([drain, frequency, int(length + 2)]),
                 'drain into a file': cpu_per_second([drain, frequency, int(length + 2), f'{directory}/raw']),
             }
-            turns.heading(f'recorder CPU at {frequency} Hz, {options.churn} processes a second')
+            beside = ', programs beside' if options.programs else ''
+            turns.heading(f'recorder CPU at {frequency} Hz, {options.churn} processes a second{beside}')
             turns.show(turns.in_turns(contestants, options.rounds), '% of a CPU', scale=100, digits=3)
             for name, text in lost.items():
                 print(f'   {name}: {text}')

@@ -23,7 +23,10 @@ typedef _Bool bool;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct mm_struct;
+struct mm_struct
+{
+  unsigned long end_code; /* of the program itself */
+};
 
 struct task_struct
 {

@@ -246,8 +246,8 @@ typedef struct
 #define WALK_REST_IS_EXACT      1u
 #define WALK_REST_HAS_REGISTERS 2u /* they are those of this frame */
 
-#define WALK_REST_SIZE           16384u /* of a copy, at most */
-#define WALK_REST_MOST_ADDRESSES 4000u /* found before: with more there is no room for a copy */
-#define WALK_REST_BUDGET         (8u << 20) /* bytes that a CPU copies in a second, at most */
+#define WALK_REST_SIZE           32768u /* of a copy, at most */
+#define WALK_REST_MOST_ADDRESSES 3600u /* found before: with more there is no room for a copy */
+#define WALK_REST_BUDGET         (4u << 20) /* bytes that a CPU copies in a second, at most */
 
 #define WALK_ANY_USER UINT32_C (0xffffffff)

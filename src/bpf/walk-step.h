@@ -232,6 +232,10 @@ walk_words_before_return (uint64_t bytes)
   if ((uint32_t) (bytes >> 8) == 0xfa1e0ff3u /* endbr64 */ || one == 0x55 /* push %rbp */ ||
       one == 0xc3 || one == 0xc2 || two == 0xc3f3 /* ret */)
     return 0;
+  /* jmp *x(%rip), also with a prefix: a stub through which another file's or a chosen function is called (a static program's
+   * have no rules), or a call in the tail. Jumps within a function do not look like this. */
+  if (two == 0x25ff || three == 0x25fff2 || three == 0x25ff3e)
+    return 0;
   /* jmp behind pop %rbp: a call in the tail */
   if (before == 0x5d && (one == 0xe9 || one == 0xeb || (two & 0x38ff) == 0x20ff))
     return 0;

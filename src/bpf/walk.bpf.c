@@ -58,6 +58,8 @@ enum
 #define CALL_EXECVEAT 322
 #define CALL_CLONE3   435
 
+#define PAGE_SIZE 4096u
+
 /* Ancestors that are asked for their mappings: a process that has just been forked is not known yet. */
 #define MOST_ANCESTORS 4
 
@@ -250,59 +252,81 @@ walk_one_frame (uint32_t i, Walk *walk)
   return sysprof_walk_step (&walk->state, walk->input) ? 0 : 1;
 }
 
-/* The slot of a process that is known, and has not executed another program since. */
-static __always_inline const UnwindProcess *
-find_process (uint32_t pid, uint32_t exec_id)
+/* The slot of a process that is known; UNWIND_PROCESS_SLOTS: it is not. A function of its own, to be verified once. */
+__noinline uint32_t
+walk_find_slot (uint32_t pid)
 {
   uint32_t slot = sysprof_unwind_slot (pid);
 
   for (uint32_t i = 0; i < UNWIND_MOST_PROBES; i++, slot++)
     {
-      const UnwindProcess *process;
       uint32_t found;
-      Seen *seen;
 
       slot &= UNWIND_PROCESS_SLOTS - 1;
       WALK_KEEP (slot);
       if (slot >= UNWIND_PROCESS_SLOTS)
-        return 0;
-      process = &walk_index.process[slot];
-      found = process->pid;
+        break;
+      found = walk_index.process[slot].pid;
       if (found == 0)
-        return 0;
-      if (found != pid)
-        continue;
-
-      seen = bpf_map_lookup_elem (&walk_seen, &slot);
-      if (seen == 0)
-        return 0;
-      if (seen->generation != process->generation)
-        {
-          seen->exec_id = exec_id;
-          seen->generation = process->generation;
-        }
-      return seen->exec_id == exec_id ? process : 0;
+        break;
+      if (found == pid)
+        return slot;
     }
-  return 0;
+  return UNWIND_PROCESS_SLOTS;
+}
+
+/* Whether the mappings in `state` are of the program that is executed now: its code ends where one of them does. */
+static __always_inline bool
+has_its_program (struct task_struct *task, WalkState *state, WalkInput *input)
+{
+  uint64_t end = task->mm->end_code;
+
+  return walk_find_mapping (state, input, end - 1) &&
+         state->mapping.end == ((end + PAGE_SIZE - 1) & ~(uint64_t) (PAGE_SIZE - 1));
+}
+
+/* Whether the process has not executed another program since somebody told of what is in its slot. */
+static __always_inline bool
+is_up_to_date (const UnwindProcess *process,
+               uint32_t slot,
+               struct task_struct *task,
+               WalkState *state,
+               WalkInput *input)
+{
+  uint32_t exec_id = (uint32_t) task->self_exec_id;
+  Seen *seen = bpf_map_lookup_elem (&walk_seen, &slot);
+
+  if (seen == 0)
+    return false;
+  if (seen->generation == process->generation)
+    return seen->exec_id == exec_id;
+  if (!has_its_program (task, state, input))
+    return false;
+  seen->exec_id = exec_id;
+  seen->generation = process->generation;
+  return true;
 }
 
 /* Its own mappings, or, as long as nobody has told of it, those of who forked it. */
 static __always_inline bool
-find_mappings (struct task_struct *task, WalkState *state)
+find_mappings (struct task_struct *current, WalkState *state, WalkInput *input)
 {
-  uint32_t exec_id = (uint32_t) task->self_exec_id;
+  struct task_struct *task = current;
 
   for (uint32_t i = 0; i < MOST_ANCESTORS; i++)
     {
-      const UnwindProcess *process = find_process ((uint32_t) task->tgid, exec_id);
+      uint32_t slot = walk_find_slot ((uint32_t) task->tgid);
 
-      if (process != 0)
+      if (slot < UNWIND_PROCESS_SLOTS)
         {
+          const UnwindProcess *process = &walk_index.process[slot];
           uint64_t list = process->list;
 
           state->first_mapping = PROCESS_LIST_FIRST (list);
           state->n_mappings = PROCESS_LIST_COUNT (list);
-          return true;
+          if (is_up_to_date (process, slot, current, state, input))
+            return true;
+          state->mapping.start = state->mapping.end = 0;
         }
       if ((task->flags & PF_FORKNOEXEC) == 0)
         return false;
@@ -368,14 +392,14 @@ copy_stack (uint8_t *bytes, uint64_t from)
     }
 
   /* Up to the end of the last page that is there. */
-  left = (4096 - ((uint32_t) from + size)) & (REST_CHUNK - 1);
+  left = (PAGE_SIZE - ((uint32_t) from + size)) & (REST_CHUNK - 1);
   if (size < WALK_REST_SIZE && left > 0 &&
       bpf_probe_read_user (bytes + size, left, (const void *) (from + size)) == 0)
     size += left;
   return size;
 }
 
-/* Whether this CPU may copy once more in this second. */
+/* Whether this CPU may copy once more in this second. What is not needed is given back. */
 static __always_inline bool
 has_budget (WalkInput *scratch)
 {
@@ -434,6 +458,7 @@ add_rest (WalkInput *scratch, const WalkState *state)
       rest->registers[15] = now[R15];
     }
   rest->size = copy_stack ((uint8_t *) (rest + 1), state->sp);
+  scratch->budget += WALK_REST_SIZE - rest->size;
   scratch->record.used |= WALK_HAS_REST;
   return sizeof *rest + rest->size;
 }
@@ -475,7 +500,7 @@ walk_stack (struct bpf_perf_event_data *context,
   walk.state.has_registers = true;
   walk.input = scratch;
 
-  if (find_mappings (task, &walk.state))
+  if (find_mappings (task, &walk.state, scratch))
     {
       if (bpf_loop (walk_most_addresses, walk_one_frame, &walk, 0) > 0 &&
           walk.state.reason == WALK_RUNNING)

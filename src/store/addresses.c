@@ -223,3 +223,42 @@ sysprof_addresses_intern (Addresses *self,
     self->store->addresses.is_return[id] = false;
   return id;
 }
+
+/* The row of an address that is the same in all processes. */
+static AddressId
+intern_shared (Addresses *self, AddressKind kind, uint64_t address)
+{
+  AddressSet *set = &self->of_all[kind];
+  AddressSlot *slot;
+
+  if (set->n_used >= set->n_slots / 2)
+    grow_set (set, self->key);
+
+  slot = find_slot (set, self->key, address);
+  if (slot->id == 0)
+    {
+      *slot = (AddressSlot){ address, 0, new_row (self, 0, kind, address, 0) };
+      set->n_used++;
+    }
+  return slot->id;
+}
+
+void
+sysprof_addresses_absorb (Addresses *self, const AddressTable *other, AddressId *id)
+{
+  AddressTable *table = &self->store->addresses;
+
+  id[0] = 0;
+  for (AddressId i = 1; i < other->n; i++)
+    {
+      AddressKind kind = (AddressKind) other->kind[i];
+
+      if (kind == ADDRESS_UNMAPPED)
+        id[i] = unmapped (self);
+      else if (other->process[i] == 0)
+        id[i] = intern_shared (self, kind, other->address[i]);
+      else
+        id[i] = new_row (self, other->process[i], kind, other->address[i], other->mapping[i]);
+      table->is_return[id[i]] &= other->is_return[i];
+    }
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Gives each distinct address its row in Store.addresses. *Owned* by the loading thread. */
+/* Gives each distinct address its row in Store.addresses. *Owned* by one thread, as is the store. */
 
 #pragma once
 
@@ -45,3 +45,6 @@ AddressId sysprof_addresses_intern (Addresses *self,
                                     AddressKind kind,
                                     uint64_t address,
                                     bool is_return);
+
+/* Adds the rows of another table: of the same store, but of other processes. `id` [other->n] tells where each is now. */
+void sysprof_addresses_absorb (Addresses *self, const AddressTable *other, AddressId *id);

@@ -4,7 +4,7 @@
  *
  * The steps in order, each a file: file-bytes.c brings the bytes into memory, scan.c has walk.c find the frames and
  * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
- * has mapped while stacks.c, with the digests of samples.c, goes through the samples in order of time; marks.c, counters.c,
+ * has mapped while fold.c goes through the samples in order of time; marks.c, counters.c,
  * embedded-files.c and jit-names.c fill their own tables. */
 
 #pragma once
@@ -97,7 +97,7 @@ sysprof_random_key (void)
 void sysprof_builder_find_processes (Builder *self);
 ProcessId sysprof_builder_process (const Builder *self, int32_t pid);
 
-/* mappings, addresses, stacks, samples, allocations, and what is known of processes only then. */
+/* mappings, addresses, stacks, those of samples and allocations, and what is known of processes only then. */
 bool sysprof_builder_fold_stacks (Builder *self, GError **error);
 
 void sysprof_builder_read_marks (Builder *self);

@@ -56,14 +56,21 @@ read_row (const Builder *builder, FrameNo number, Mapping *mapping)
 }
 
 void
-sysprof_mappings_init (Mappings *self, const Builder *builder)
+sysprof_mappings_read (const Builder *builder)
 {
   Store *store = builder->store;
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_MAP];
-  uint32_t n_processes = store->processes.n;
 
   store->n_mappings = frames->n + 1;
   store->mappings = g_new0 (Mapping, store->n_mappings);
+  for (MappingId id = 1; id < store->n_mappings; id++)
+    read_row (builder, frames->frame[id - 1], &store->mappings[id]);
+}
+
+void
+sysprof_mappings_init (Mappings *self, Store *store)
+{
+  uint32_t n_processes = store->processes.n;
 
   *self = (Mappings){ .store = store };
   sysprof_regions_init (&self->regions);
@@ -77,10 +84,8 @@ sysprof_mappings_init (Mappings *self, const Builder *builder)
 
   for (MappingId id = 1; id < store->n_mappings; id++)
     {
-      ProcessId process;
+      ProcessId process = store->mappings[id].process;
 
-      read_row (builder, frames->frame[id - 1], &store->mappings[id]);
-      process = store->mappings[id].process;
       self->before[id] = self->last[process];
       self->last[process] = id;
       self->same_as[id] = id;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The rows of Store.mappings, and who maps what at the moment that the walk through the frames has reached.
- * *Owned* by the loading thread. */
+ * *Owned* by one thread, as is the store whose rows it completes; several threads go through the same frames, each with
+ * its own. */
 
 #pragma once
 
@@ -24,7 +25,10 @@ typedef struct
 } Mappings;
 
 /* Makes a row of each map frame, in order of time. */
-void sysprof_mappings_init (Mappings *self, const Builder *builder);
+void sysprof_mappings_read (const Builder *builder);
+
+/* At the beginning of time, over the rows of `store`. */
+void sysprof_mappings_init (Mappings *self, Store *store);
 void sysprof_mappings_clear (Mappings *self);
 
 /* The next map frame has come. */

@@ -24,9 +24,28 @@ find_time (const Found *items, size_t begin, size_t end, int64_t time, bool behi
   return begin;
 }
 
+/* Where pieces are put aside. Plain memory: what GLib recycles between threads by itself looks like a race. */
+typedef struct
+{
+  Found *items; /* [capacity] */
+  size_t capacity;
+} Room;
+
+static Found *
+put_aside (Room *room, const Found *items, size_t n)
+{
+  if (n > room->capacity)
+    {
+      room->capacity = n;
+      room->items = g_renew (Found, room->items, n);
+    }
+
+  return memcpy (room->items, items, n * sizeof *items);
+}
+
 /* Stable. `room` grows to the smaller of the two overlapping pieces. */
 static void
-merge_runs (Found *items, size_t begin, size_t middle, size_t end, GArray *room)
+merge_runs (Found *items, size_t begin, size_t middle, size_t end, Room *room)
 {
   size_t n_left, n_right, left, right;
   Found *moved;
@@ -38,11 +57,9 @@ merge_runs (Found *items, size_t begin, size_t middle, size_t end, GArray *room)
   end = find_time (items, middle, end, items[middle - 1].time, false);
   n_left = middle - begin;
   n_right = end - middle;
-  g_array_set_size (room, 0);
   if (n_left <= n_right)
     {
-      g_array_append_vals (room, items + begin, (guint) n_left);
-      moved = &g_array_index (room, Found, 0);
+      moved = put_aside (room, items + begin, n_left);
       left = 0;
       right = middle;
       for (size_t at = begin; left < n_left; at++)
@@ -51,8 +68,7 @@ merge_runs (Found *items, size_t begin, size_t middle, size_t end, GArray *room)
       return;
     }
 
-  g_array_append_vals (room, items + middle, (guint) n_right);
-  moved = &g_array_index (room, Found, 0);
+  moved = put_aside (room, items + middle, n_right);
   left = middle;
   right = n_right;
   for (size_t at = end; right > 0; at--)
@@ -64,32 +80,36 @@ merge_runs (Found *items, size_t begin, size_t middle, size_t end, GArray *room)
 void
 sysprof_found_sort (Found *items, size_t n)
 {
-  g_autoptr (GArray) bounds = g_array_new (FALSE, FALSE, sizeof (size_t));
-  g_autoptr (GArray) room = g_array_new (FALSE, FALSE, sizeof (Found));
-  size_t n_runs;
+  g_autofree size_t *bound = NULL; /* [n_runs + 1] */
+  size_t n_runs = 0, n_seen = 0;
+  Room room = { 0 };
 
   for (size_t i = 0; i < n; i++)
-    if (i == 0 || items[i].time < items[i - 1].time)
-      g_array_append_val (bounds, i);
+    n_runs += i == 0 || items[i].time < items[i - 1].time;
 
-  n_runs = bounds->len;
-  g_array_append_val (bounds, n);
+  bound = g_new (size_t, n_runs + 1);
+  for (size_t i = 0; i < n; i++)
+    if (i == 0 || items[i].time < items[i - 1].time)
+      bound[n_seen++] = i;
+
+  bound[n_runs] = n;
   while (n_runs > 1)
     {
-      size_t *bound = &g_array_index (bounds, size_t, 0);
       size_t n_merged = 0;
 
       for (size_t run = 0; run < n_runs; run += 2)
         {
+          size_t begin = bound[run];
           size_t middle = bound[run + 1];
           size_t end = run + 1 < n_runs ? bound[run + 2] : middle;
-          size_t begin = bound[run];
 
-          merge_runs (items, begin, middle, end, room);
+          merge_runs (items, begin, middle, end, &room);
           bound[n_merged++] = begin;
         }
 
       bound[n_merged] = n;
       n_runs = n_merged;
     }
+
+  g_free (room.items);
 }

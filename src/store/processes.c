@@ -54,6 +54,15 @@ add_thread (GArray *threads, ProcessId process, int32_t tid)
     g_array_append_val (threads, thread);
 }
 
+/* CPUs take turns in a capture, so pids do: those looked up last, by pid. */
+#define N_PID_SLOTS 256
+
+typedef struct
+{
+  ProcessId process; /* 0 = free */
+  int32_t pid;
+} PidSlot;
+
 /* Where the next stack of each kind is in its table. */
 typedef struct
 {
@@ -61,29 +70,38 @@ typedef struct
   uint32_t allocation;
 } Next;
 
+/* Notes whose a stack is; returns of which thread. */
 static int32_t
-read_tid (const Store *store, FrameNo number, Next *next)
+take_event (StackEvents *events, uint32_t event, ProcessId process)
+{
+  events->process[event] = process;
+  return events->tid[event];
+}
+
+static int32_t
+take_thread (Store *store, FrameNo number, ProcessId process, Next *next)
 {
   Frame frame;
 
   switch (store->frames.type[number])
     {
     case SYSPROF_CAPTURE_FRAME_SAMPLE:
-      return store->samples.tid[next->sample++];
+      return take_event (&store->samples, next->sample++, process);
     case SYSPROF_CAPTURE_FRAME_ALLOCATION:
-      return store->allocations.tid[next->allocation++];
+      return take_event (&store->allocations, next->allocation++, process);
     default:
       frame = sysprof_store_frame (store, number);
       return sysprof_frame_i32 (&frame, 28);
     }
 }
 
-/* Rows in the order in which the pids first appear, and the threads that frames name. */
+/* Rows in the order in which the pids first appear, the threads that frames name, and whose each stack is. */
 static void
 collect_pids (Builder *self, GArray *rows, GArray *threads)
 {
-  const Store *store = self->store;
+  Store *store = self->store;
   Next next = { 0, 0 };
+  PidSlot slots[N_PID_SLOTS] = { 0 };
   Thread last = { 0, -1 };
   int32_t last_pid = -1;
   ProcessId process = 0;
@@ -101,11 +119,17 @@ collect_pids (Builder *self, GArray *rows, GArray *threads)
         continue;
 
       if (process == 0 || store->frames.pid[i] != last_pid)
-        process = add_process (self, rows, last_pid = store->frames.pid[i]);
+        {
+          PidSlot *slot = &slots[(uint32_t) (last_pid = store->frames.pid[i]) % N_PID_SLOTS];
+
+          if (slot->process == 0 || slot->pid != last_pid)
+            *slot = (PidSlot){ add_process (self, rows, last_pid), last_pid };
+          process = slot->process;
+        }
 
       if (has_thread)
         {
-          int32_t tid = read_tid (store, i, &next);
+          int32_t tid = take_thread (store, i, process, &next);
 
           if (tid == last_pid || (process == last.process && tid == last.tid))
             continue;

@@ -1,85 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Folds the stacks of samples and allocations into the one tree, in order of time.
- *
- * Most stacks were there before: a whole stack is looked up by its digest first, and only a new one
- * is taken apart. Of that one, most callers are those of the stack before it. */
+/* Most stacks were there before: a whole stack is looked up by its digest first, and only a new one is taken apart. Of
+ * that one, most callers are those of the stack before it. */
 
-#include "store/addresses.h"
-#include "store/builder.h"
+#include "store/stacks.h"
+
 #include "store/slots.h"
 
 #define FIRST_NODES      4096
 #define FIRST_NODE_SLOTS 64
 #define KNOWN_SLOTS      0x10000 /* 2 MiB: near enough to look into for each sample */
-#define CANCEL_EVERY     0x4000  /* frames */
 #define MOST_ADDRESSES   8192    /* of a frame: less fit into 65535 bytes */
 #define PREFETCH_NODES   8
 #define FIRST_MARKER     ((uint64_t) -4095)
 #define JIT_MASK         0xffffffff00000000u
 #define JIT_MARK         0xe000000000000000u
-
-/* A stack that was folded before. Those that come often are found here; one that gave its place to another is taken
- * apart again, with the same result. */
-typedef struct
-{
-  StackDigest digest;
-  ProcessId process; /* 0 = free */
-  uint32_t version;  /* of the process's mappings when it was folded */
-  StackId stack;
-} Known;
-
-/* The stack of a process that was taken apart last. */
-typedef struct
-{
-  const uint8_t *words; /* [n] as they stand in the file: addresses and markers */
-  StackId *node;        /* [n] of each address; of markers any */
-  uint32_t n;
-  uint32_t capacity;
-  uint32_t version;    /* as above */
-  AddressKind context; /* in which its outermost address ran */
-} Recent;
-
-/* A node, whole in itself, so that a look-up touches one line of the cache. */
-typedef struct
-{
-  StackId parent;
-  AddressId address;
-  StackId id; /* 0 = free */
-} NodeSlot;
-
-/* The nodes of one process, by parent and address: few processes run at a time, and the sets of those stay in the
- * cache. */
-typedef struct
-{
-  NodeSlot *slots;  /* [n_slots] NULL as long as it is empty */
-  uint32_t n_slots; /* a power of two */
-  uint32_t n_used;
-} NodeSet;
-
-typedef struct
-{
-  Builder *builder;
-  Store *store;
-  Mappings mappings;
-  Addresses addresses;
-
-  Known *known; /* [KNOWN_SLOTS] by digest */
-  uint64_t key;
-
-  NodeSet *node_sets; /* [processes.n] */
-  uint32_t node_capacity;
-
-  Recent *recent;         /* [processes.n] */
-  bool *has_user;         /* [processes.n] */
-  bool *has_kernel;       /* [processes.n] */
-  uint32_t n_allocations; /* rows kept */
-  int32_t last_pid;       /* with last_process, what was looked up last */
-  ProcessId last_process;
-  AddressId *chain;    /* [MOST_ADDRESSES] innermost first */
-  StackId *chain_node; /* [MOST_ADDRESSES] */
-  uint16_t *place;     /* [MOST_ADDRESSES] of a word in `chain` */
-} Fold;
 
 static AddressKind
 kind_after_marker (uint64_t marker)
@@ -102,7 +37,7 @@ kind_after_marker (uint64_t marker)
 }
 
 static uint32_t
-node_place (const Fold *self, const NodeSet *set, StackId parent, AddressId address)
+node_place (const StackFold *self, const NodeSet *set, StackId parent, AddressId address)
 {
   return (uint32_t) sysprof_mix (((uint64_t) parent << 32 | address) ^ self->key, self->key) &
          (set->n_slots - 1);
@@ -110,7 +45,7 @@ node_place (const Fold *self, const NodeSet *set, StackId parent, AddressId addr
 
 /* The slot of the node, or the free one where it belongs. */
 static NodeSlot *
-find_node_slot (const Fold *self, const NodeSet *set, StackId parent, AddressId address)
+find_node_slot (const StackFold *self, const NodeSet *set, StackId parent, AddressId address)
 {
   uint32_t at = node_place (self, set, parent, address);
 
@@ -121,7 +56,7 @@ find_node_slot (const Fold *self, const NodeSet *set, StackId parent, AddressId 
 }
 
 static void
-grow_node_set (const Fold *self, NodeSet *set)
+grow_node_set (const StackFold *self, NodeSet *set)
 {
   NodeSet old = *set;
 
@@ -135,7 +70,7 @@ grow_node_set (const Fold *self, NodeSet *set)
 }
 
 static StackId
-add_node (Fold *self, StackId parent, AddressId address, uint16_t depth)
+add_node (StackFold *self, StackId parent, AddressId address, uint16_t depth)
 {
   StackTree *tree = &self->store->stacks;
 
@@ -154,7 +89,7 @@ add_node (Fold *self, StackId parent, AddressId address, uint16_t depth)
 }
 
 static StackId
-intern_node (Fold *self, NodeSet *set, StackId parent, AddressId address)
+intern_node (StackFold *self, NodeSet *set, StackId parent, AddressId address)
 {
   NodeSlot *slot;
 
@@ -174,7 +109,7 @@ intern_node (Fold *self, NodeSet *set, StackId parent, AddressId address)
 
 /* The nodes reached from `node` by the `n` addresses of `chain`, last one first; returns the innermost. */
 static StackId
-intern_path (Fold *self, NodeSet *set, StackId node, uint32_t n)
+intern_path (StackFold *self, NodeSet *set, StackId node, uint32_t n)
 {
   const AddressId *chain = self->chain;
   uint32_t n_before = self->store->stacks.n;
@@ -206,7 +141,7 @@ intern_path (Fold *self, NodeSet *set, StackId node, uint32_t n)
 }
 
 static uint64_t
-word_at (const Fold *self, const uint8_t *words, uint32_t i)
+word_at (const StackFold *self, const uint8_t *words, uint32_t i)
 {
   uint64_t word;
 
@@ -216,7 +151,7 @@ word_at (const Fold *self, const uint8_t *words, uint32_t i)
 
 /* The context of the outermost address. */
 static AddressKind
-last_context (const Fold *self, const uint8_t *words, uint32_t n)
+last_context (const StackFold *self, const uint8_t *words, uint32_t n)
 {
   while (n > 0)
     {
@@ -232,7 +167,7 @@ last_context (const Fold *self, const uint8_t *words, uint32_t n)
 /* How many of the outermost words mean the same as in the stack before: equal, in the same context, and callers in
  * both. The first of a context is none. */
 static uint32_t
-count_shared (const Fold *self,
+count_shared (const StackFold *self,
               const Recent *recent,
               const uint8_t *words,
               uint32_t n,
@@ -263,7 +198,7 @@ count_shared (const Fold *self,
 
 /* Fills `chain` with the addresses of the `n` innermost words, and `place`. Returns how many addresses there are. */
 static uint32_t
-intern_addresses (Fold *self,
+intern_addresses (StackFold *self,
                   const StackLayout *layout,
                   ProcessId process,
                   const uint8_t *words,
@@ -325,7 +260,7 @@ remember_stack (Recent *recent, const uint8_t *words, uint32_t n, uint32_t n_sha
 }
 
 static StackId
-fold_stack (Fold *self,
+fold_stack (StackFold *self,
             const Frame *frame,
             const StackLayout *layout,
             ProcessId process,
@@ -350,12 +285,12 @@ fold_stack (Fold *self,
   return node;
 }
 
-static StackId
-intern_stack (Fold *self,
-              FrameNo number,
-              const StackLayout *layout,
-              const StackDigest *digest,
-              ProcessId process)
+StackId
+sysprof_stack_fold_add (StackFold *self,
+                        FrameNo number,
+                        const StackLayout *layout,
+                        const StackDigest *digest,
+                        ProcessId process)
 {
   uint32_t version = sysprof_mappings_version (&self->mappings, process);
   Known *known = &self->known[(sysprof_mix (digest->low, process) % KNOWN_SLOTS) & ~1u];
@@ -376,130 +311,17 @@ intern_stack (Fold *self,
   return known->stack;
 }
 
-static ProcessId
-process_of (Fold *self, int32_t pid)
+void
+sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappings)
 {
-  if (self->last_process == 0 || pid != self->last_pid)
-    {
-      self->last_pid = pid;
-      self->last_process = sysprof_builder_process (self->builder, pid);
-    }
+  uint32_t n_processes = builder->store->processes.n;
+  StackTree *tree = &self->own.stacks;
 
-  return self->last_process;
-}
-
-static void
-fold_sample (Fold *self, FrameNo number, uint32_t sample)
-{
-  StackEvents *samples = &self->store->samples;
-  const StackDigest *digests = self->builder->sample_digests;
-  ProcessId process = process_of (self, samples->pid[sample]);
-
-  samples->process[sample] = process;
-  samples->stack[sample] =
-      intern_stack (self, number, &sysprof_sample_layout, &digests[sample], process);
-}
-
-/* Rows of frees are dropped: the table closes up behind them. */
-static void
-fold_allocation (Fold *self, FrameNo number, uint32_t allocation)
-{
-  StackEvents *events = &self->store->allocations;
-  /* Where the same stack was sampled, its first address is another one: no return address. */
-  StackDigest digest = self->builder->allocation_digests[allocation];
-  Frame frame = sysprof_store_frame (self->store, number);
-  int64_t size = sysprof_frame_i64 (&frame, 32);
-  uint32_t at = self->n_allocations;
-
-  if (size <= 0)
-    return;
-
-  digest.high = ~digest.high;
-  events->time[at] = events->time[allocation];
-  events->pid[at] = events->pid[allocation];
-  events->tid[at] = events->tid[allocation];
-  events->cpu[at] = events->cpu[allocation];
-  events->weight[at] = size;
-  events->process[at] = process_of (self, events->pid[at]);
-  events->stack[at] =
-      intern_stack (self, number, &sysprof_allocation_layout, &digest, events->process[at]);
-  self->n_allocations++;
-}
-
-/* FALSE if cancelled. */
-static bool
-walk_frames (Fold *self, GError **error)
-{
-  size_t left_until = 0;
-  Store *store = self->store;
-  const Builder *builder = self->builder;
-  uint32_t n_forks = 0, n_samples = 0, n_allocations = 0;
-
-  for (FrameNo i = 0; i < store->frames.n; i++)
-    {
-      if (i % CANCEL_EVERY == 0 &&
-          g_cancellable_set_error_if_cancelled (builder->cancellable, error))
-        return false;
-      sysprof_file_bytes_leave_behind (builder->file, store->frames.offset[i], &left_until);
-
-      switch (store->frames.type[i])
-        {
-        case SYSPROF_CAPTURE_FRAME_SAMPLE:
-          fold_sample (self, i, n_samples++);
-          break;
-        case SYSPROF_CAPTURE_FRAME_ALLOCATION:
-          fold_allocation (self, i, n_allocations++);
-          break;
-        case SYSPROF_CAPTURE_FRAME_MAP:
-          sysprof_mappings_advance (&self->mappings);
-          break;
-        case SYSPROF_CAPTURE_FRAME_FORK:
-          if (builder->fork_child[n_forks] != 0)
-            sysprof_mappings_fork (&self->mappings, builder->fork_parent[n_forks],
-                                   builder->fork_child[n_forks]);
-          n_forks++;
-          break;
-        case SYSPROF_CAPTURE_FRAME_EXIT:
-          sysprof_mappings_exit (&self->mappings,
-                                 sysprof_builder_process (builder, store->frames.pid[i]));
-          break;
-        default:
-          break;
-        }
-    }
-
-  store->allocations.n = self->n_allocations;
-  return true;
-}
-
-/* The kernel's own threads have nothing mapped and never run user code. */
-static void
-find_kernel_processes (Fold *self)
-{
-  Store *store = self->store;
-
-  for (ProcessId id = 1; id < store->processes.n; id++)
-    {
-      Process *process = &store->processes.row[id];
-      bool is_known = self->has_kernel[id] || self->builder->has_process_frame[id];
-
-      process->is_kernel = process->pid == 0 || (self->mappings.now[id].root == 0 &&
-                                                 !self->has_user[id] && is_known);
-      if (process->is_kernel && self->builder->comm_is_derived[id])
-        process->comm = process->command_line; /* "kworker/0:1" is no path */
-    }
-}
-
-static void
-init (Fold *self, Builder *builder)
-{
-  Store *store = builder->store;
-  uint32_t n_processes = store->processes.n;
-
-  *self = (Fold){ .builder = builder,
-                  .store = store,
-                  .node_capacity = MAX (n_processes, FIRST_NODES),
-                  .key = sysprof_random_key () };
+  *self = (StackFold){ .builder = builder,
+                       .own = *builder->store,
+                       .store = &self->own,
+                       .node_capacity = MAX (n_processes, FIRST_NODES),
+                       .key = sysprof_random_key () };
   self->known = g_new0 (Known, KNOWN_SLOTS);
   self->node_sets = g_new0 (NodeSet, n_processes);
   self->has_user = g_new0 (bool, n_processes);
@@ -508,54 +330,40 @@ init (Fold *self, Builder *builder)
   self->chain = g_new (AddressId, MOST_ADDRESSES);
   self->chain_node = g_new0 (StackId, MOST_ADDRESSES);
   self->place = g_new (uint16_t, MOST_ADDRESSES);
-  store->stacks.parent = g_new (StackId, self->node_capacity);
-  store->stacks.address = g_new (AddressId, self->node_capacity);
-  store->stacks.depth = g_new (uint16_t, self->node_capacity);
+  tree->parent = g_new (StackId, self->node_capacity);
+  tree->address = g_new (AddressId, self->node_capacity);
+  tree->depth = g_new (uint16_t, self->node_capacity);
   for (ProcessId id = 0; id < n_processes; id++)
     add_node (self, 0, 0, 0);
 
-  sysprof_mappings_init (&self->mappings, builder);
-  sysprof_file_bytes_leave (builder->file); /* it has read frames all over the file */
-  sysprof_addresses_init (&self->addresses, store, &self->mappings);
+  self->own.mappings = mappings;
+  sysprof_mappings_init (&self->mappings, &self->own);
+  sysprof_addresses_init (&self->addresses, &self->own, &self->mappings);
 }
 
-static void
-clear (Fold *self)
+void
+sysprof_stack_fold_finish (StackFold *self)
 {
-  sysprof_mappings_clear (&self->mappings);
-  sysprof_addresses_clear (&self->addresses);
-  g_free (self->known);
-  g_free (self->has_user);
-  g_free (self->has_kernel);
-  for (ProcessId id = 0; id < self->store->processes.n; id++)
+  for (ProcessId id = 0; id < self->own.processes.n; id++)
     {
       NodeSet *set = &self->node_sets[id];
 
       sysprof_slots_free (set->slots, set->n_slots, sizeof (NodeSlot));
       g_free (self->recent[id].node);
     }
-  g_free (self->node_sets);
-  g_free (self->recent);
-  g_free (self->chain);
-  g_free (self->chain_node);
-  g_free (self->place);
+  g_clear_pointer (&self->node_sets, g_free);
+  g_clear_pointer (&self->recent, g_free);
+  g_clear_pointer (&self->known, g_free);
+  g_clear_pointer (&self->chain, g_free);
+  g_clear_pointer (&self->chain_node, g_free);
+  g_clear_pointer (&self->place, g_free);
 }
 
-bool
-sysprof_builder_fold_stacks (Builder *self, GError **error)
+void
+sysprof_stack_fold_clear (StackFold *self)
 {
-  Fold fold;
-  bool done;
-
-  init (&fold, self);
-  done = walk_frames (&fold, error);
-  if (done)
-    {
-      find_kernel_processes (&fold);
-      sysprof_mappings_compact (&fold.mappings, self->store->addresses.mapping,
-                                self->store->addresses.n);
-    }
-
-  clear (&fold);
-  return done;
+  sysprof_mappings_clear (&self->mappings);
+  sysprof_addresses_clear (&self->addresses);
+  g_free (self->has_user);
+  g_free (self->has_kernel);
 }

@@ -3,7 +3,7 @@
 /* store: a capture as immutable columns: what is in it, when, from whom.
  *
  * sysprof_store_open() maps the file (or unpacks a compressed one), validates every frame,
- * sorts frames by time and fills the columns. From then on the store is *frozen*: any thread may read any
+ * sorts frames by time and fills the columns, on all CPUs (walk.h, fold.c). From then on the store is *frozen*: any thread may read any
  * field, nothing is ever written again. Pointers into it, StringIds and all other ids live as long as
  * the store. Id 0 is the "none" row everywhere, so that a zeroed structure is valid.
  *

@@ -346,6 +346,27 @@ format (unsigned n)
   return result;
 }
 
+/* Functions of which the C library has several: a static program calls them through stubs that have no rules. With a frame
+ * pointer, which leads from there past the caller. */
+KEEP static unsigned
+call_chosen (unsigned n)
+{
+  char *bytes;
+  unsigned result = 0;
+
+  ENTER (call_chosen);
+  bytes = alloca (n);
+  for (unsigned i = 0; i < 500; i++)
+    {
+      memset (bytes, 'a' + (int) (i & 7), n - 1);
+      bytes[n - 1] = 0;
+      __asm__ volatile("" : : "r"(bytes) : "memory");
+      result += (unsigned) strlen (bytes) + (unsigned) (strchr (bytes, 0) - bytes);
+    }
+  LEAVE ();
+  return result;
+}
+
 KEEP static unsigned
 fault_in (void)
 {
@@ -389,6 +410,7 @@ one_round (unsigned round)
   result += switch_cases (round);
   result += format (round);
   result += fault_in ();
+  result += call_chosen (8 + round % 8);
   if (round % 16 == 0)
     result += recurse_deep (600);
   if (round % 32 == 0)

@@ -49,6 +49,7 @@ typedef struct
   FUNCTION (switch_cases, 20)     \
   FUNCTION (format, 21)           \
   FUNCTION (on_other_stack, 22)   \
-  FUNCTION (fault_in, 23)
+  FUNCTION (fault_in, 23)         \
+  FUNCTION (call_chosen, 24)
 
-#define TRUTH_FUNCTIONS_END 24
+#define TRUTH_FUNCTIONS_END 25

@@ -28,7 +28,7 @@
 #define MAX_FREQUENCY_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
 #define MOST_WAITING_MSEC \
-  250 /* for the tables of what runs already, before the recording begins */
+  250 /* for the tables of what runs already: without them each sample is a copy, too much for a slow machine */
 #define SPARE_DESCRIPTORS 256 /* for all that is no event */
 
 /* A process or thread that was named. */

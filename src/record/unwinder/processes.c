@@ -11,12 +11,15 @@
 #include "record/proc-text.h"
 #include "util/util.h"
 
-#include <string.h>
+#include <errno.h>
+#include <signal.h>
 #include <unistd.h>
 
 #define INHERIT_USEC (20 * G_TIME_SPAN_MILLISECOND) /* until a child is published */
 #define LINGER_USEC  (1 * G_TIME_SPAN_SECOND)       /* until an ended process is forgotten */
 #define READ_SIZE    (64 * 1024)
+
+#define FORMER_PROGRAM UINT32_C (0x7fffffff) /* a number that no process has */
 
 #define MOST_MAPPINGS 16384 /* of one process: more is somebody's attempt to fill the tables */
 
@@ -33,6 +36,7 @@ typedef struct
   int32_t pid;
   int32_t parent_pid;
   GArray *mappings;  /* of CodeMapping: ascending, apart */
+  GArray *former;    /* those of the program that it executed before; NULL = not known */
   bool is_changed;   /* since it was published */
   bool is_waiting;   /* for a table */
   bool is_inherited; /* not published: walks use the parent's */
@@ -40,6 +44,7 @@ typedef struct
       deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
   bool has_ended;
   int64_t executed_nsec; /* when its program was executed, if that was told; 0 = before */
+  int64_t former_nsec;   /* the same of the program before */
 } CodeProcess;
 
 struct CodeProcesses
@@ -73,7 +78,17 @@ free_process (void *data)
   CodeProcess *process = data;
 
   g_array_unref (process->mappings);
+  g_clear_pointer (&process->former, g_array_unref);
   g_free (process);
+}
+
+static GArray *
+new_mappings (void)
+{
+  GArray *mappings = g_array_new (false, false, sizeof (CodeMapping));
+
+  g_array_set_clear_func (mappings, clear_mapping);
+  return mappings;
 }
 
 static CodeProcess *
@@ -98,8 +113,7 @@ get_process (CodeProcesses *self, int32_t pid)
 
   process = g_new0 (CodeProcess, 1);
   process->pid = pid;
-  process->mappings = g_array_new (false, false, sizeof (CodeMapping));
-  g_array_set_clear_func (process->mappings, clear_mapping);
+  process->mappings = new_mappings ();
   g_hash_table_insert (self->by_pid, GINT_TO_POINTER (pid), process);
   return process;
 }
@@ -267,7 +281,10 @@ apply_executed (CodeProcesses *self, const TaskEvent *event)
 {
   CodeProcess *process = get_process (self, event->pid);
 
-  g_array_set_size (process->mappings, 0);
+  g_clear_pointer (&process->former, g_array_unref);
+  process->former = process->mappings;
+  process->former_nsec = process->executed_nsec;
+  process->mappings = new_mappings ();
   process->is_inherited = false;
   process->has_ended = false;
   process->executed_nsec = event->time;
@@ -306,18 +323,15 @@ apply_forked (CodeProcesses *self, const TaskEvent *event)
   set_deadline (&self->inheriting, child, INHERIT_USEC);
 }
 
+/* All children that inherit are in that queue. */
 static void
 publish_children_of (CodeProcesses *self, int32_t pid)
 {
-  GHashTableIter iter;
-  void *value;
-
-  g_hash_table_iter_init (&iter, self->by_pid);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
+  for (const GList *link = self->inheriting.head; link != NULL; link = link->next)
     {
-      CodeProcess *process = value;
+      CodeProcess *process = find_process (self, ((const Deadline *) link->data)->pid);
 
-      if (process->is_inherited && process->parent_pid == pid)
+      if (process != NULL && process->is_inherited && process->parent_pid == pid)
         {
           process->is_inherited = false;
           set_changed (self, process);
@@ -364,43 +378,67 @@ sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event)
 
 /* --- publishing --- */
 
-static void
-publish (CodeProcesses *self, CodeProcess *process, int64_t now)
+/* TRUE: a table is being built for one of them. */
+static bool
+publish_mappings (CodeProcesses *self, uint32_t pid, const GArray *mappings, int64_t now)
 {
-  GArray *mappings = self->scratch;
+  GArray *scratch = self->scratch;
+  bool waits = false;
 
-  process->is_changed = false;
-  process->is_waiting = false;
-  if (process->is_inherited)
-    return;
-
-  g_array_set_size (mappings, process->mappings->len);
-  for (guint i = 0; i < process->mappings->len; i++)
+  g_array_set_size (scratch, mappings->len);
+  for (guint i = 0; i < mappings->len; i++)
     {
-      const CodeMapping *mapping = &g_array_index (process->mappings, CodeMapping, i);
-      UnwindProcessMapping *published = &g_array_index (mappings, UnwindProcessMapping, i);
+      const CodeMapping *mapping = &g_array_index (mappings, CodeMapping, i);
+      UnwindProcessMapping *published = &g_array_index (scratch, UnwindProcessMapping, i);
 
       published->start = mapping->start;
       published->end = mapping->end;
       sysprof_code_file_describe (mapping->file, mapping->offset, published);
-      process->is_waiting |= published->is_pending;
+      waits |= published->is_pending;
     }
 
   /* Without room the process is not known, which walks tell. */
   (void) sysprof_unwind_publisher_set_process (
-      self->publisher, (uint32_t) process->pid,
-      (const UnwindProcessMapping *) (void *) mappings->data, mappings->len, now);
+      self->publisher, pid, (const UnwindProcessMapping *) (void *) scratch->data, scratch->len,
+      now);
+  return waits;
+}
+
+static void
+publish (CodeProcesses *self, CodeProcess *process, int64_t now)
+{
+  process->is_changed = false;
+  process->is_waiting =
+      !process->is_inherited &&
+      publish_mappings (self, (uint32_t) process->pid, process->mappings, now);
+}
+
+/* For samples of the program that a process executed before, under a number that no process has. */
+static CodeState
+publish_former (CodeProcesses *self,
+                const CodeProcess *process,
+                int64_t time,
+                uint32_t *walk_as)
+{
+  if (process->former == NULL || time < process->former_nsec)
+    return CODE_GONE;
+
+  *walk_as = FORMER_PROGRAM;
+  return publish_mappings (self, FORMER_PROGRAM, process->former, g_get_monotonic_time ())
+             ? CODE_PENDING
+             : CODE_READY;
 }
 
 CodeState
-sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time)
+sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint32_t *walk_as)
 {
   CodeProcess *process = find_process (self, pid);
 
+  *walk_as = (uint32_t) pid;
   if (process == NULL)
     return CODE_UNHEARD_OF;
   if (time < process->executed_nsec)
-    return CODE_GONE;
+    return publish_former (self, process, time, walk_as);
 
   if (process->is_inherited)
     {
@@ -426,11 +464,8 @@ pass_deadline (CodeProcesses *self, const Deadline *deadline, int64_t now)
   process->deadline_usec = 0;
   if (process->has_ended)
     {
-      char path[32];
-
       /* Its first thread has; others may go on. */
-      g_snprintf (path, sizeof path, "/proc/%d", process->pid);
-      if (access (path, F_OK) != 0)
+      if (kill (process->pid, 0) != 0 && errno == ESRCH)
         forget_process (self, process, now);
       else
         set_deadline (&self->lingering, process, LINGER_USEC);

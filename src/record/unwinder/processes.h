@@ -28,11 +28,13 @@ typedef enum
   CODE_READY,      /* walk with what is published */
   CODE_PENDING,    /* a table is being built */
   CODE_UNHEARD_OF, /* nobody has told of the process */
-  CODE_GONE,       /* it executes another program by now: what it had is not known any more */
+  CODE_GONE,       /* it has executed other programs since: what it had is not known any more */
 } CodeState;
 
-/* Whether a stack of `pid`, taken at `time` (ns), can be walked now. What its parent left it is published for that. */
-CodeState sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time);
+/* Whether a stack of `pid`, taken at `time` (ns), can be walked now. What its parent left it is published for that, and what it
+ * had before it executed its program: until the next call it is walked as process `walk_as`. */
+CodeState
+sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint32_t *walk_as);
 
 /* Publishes what has changed; after `tables_came`, all that waited for one. `now` in microseconds. Returns in how many
  * microseconds there is something to do without any event; -1 = never. */

@@ -116,7 +116,7 @@ sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder)
 /* --- the unwinder --- */
 
 static void
-walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memory)
+walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memory, uint32_t pid)
 {
   WalkedSample *sample = &unfinished->sample;
   const WalkRest *rest = sample->rest;
@@ -132,8 +132,8 @@ walk (UnfinishedSamples *self, Unfinished *unfinished, const UnwindMemory *memor
   UnwindWalk walked;
 
   memcpy (self->addresses, sample->user, n_before * sizeof *self->addresses);
-  walked = sysprof_unwind_walk (memory, (uint32_t) sample->pid, &start, &stack,
-                                self->addresses + n_before, WALK_MOST_ADDRESSES - n_before);
+  walked = sysprof_unwind_walk (memory, pid, &start, &stack, self->addresses + n_before,
+                                WALK_MOST_ADDRESSES - n_before);
   if (walked.n <= 1 && !sysprof_walk_reason_is_whole (walked.reason))
     return;
 
@@ -163,21 +163,24 @@ try_to_walk (UnfinishedSamples *self,
              Unfinished *unfinished,
              CodeProcesses *processes,
              const UnwindMemory *memory,
-             bool all)
+             UnfinishedPatience patience)
 {
-  switch (
-      sysprof_code_processes_ask (processes, unfinished->sample.pid, unfinished->sample.time))
+  uint32_t walk_as;
+
+  switch (sysprof_code_processes_ask (processes, unfinished->sample.pid,
+                                      unfinished->sample.time, &walk_as))
     {
     case CODE_READY:
-      walk (self, unfinished, memory);
+      walk (self, unfinished, memory, walk_as);
       return true;
     case CODE_PENDING:
-      if (!all && age_of (unfinished) < PATIENCE_NSEC)
+      if (patience != UNFINISHED_WALK_ALL && age_of (unfinished) < PATIENCE_NSEC)
         return false;
-      walk (self, unfinished, memory);
+      walk (self, unfinished, memory, walk_as);
       return true;
     case CODE_UNHEARD_OF:
-      return all || age_of (unfinished) >= UNHEARD_OF_NSEC;
+      return patience == UNFINISHED_WALK_ALL ||
+             (patience == UNFINISHED_BE_PATIENT && age_of (unfinished) >= UNHEARD_OF_NSEC);
     default:
       return true;
     }
@@ -187,7 +190,7 @@ bool
 sysprof_unfinished_samples_walk (UnfinishedSamples *self,
                                  CodeProcesses *processes,
                                  const UnwindMemory *memory,
-                                 bool all)
+                                 UnfinishedPatience patience)
 {
   Unfinished *unfinished;
   guint n;
@@ -199,7 +202,7 @@ sysprof_unfinished_samples_walk (UnfinishedSamples *self,
   for (guint i = 0; i < n; i++)
     {
       unfinished = g_queue_pop_head (&self->waiting);
-      if (try_to_walk (self, unfinished, processes, memory, all))
+      if (try_to_walk (self, unfinished, processes, memory, patience))
         g_async_queue_push (self->done, unfinished);
       else
         g_queue_push_tail (&self->waiting, unfinished);

@@ -25,11 +25,18 @@ bool sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample
 /* On the pump's thread: writes those that are done. */
 void sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder);
 
-/* On the unwinder's thread: walks what can be walked now; `all` that there are, for better or worse. TRUE: some wait on. */
+typedef enum
+{
+  UNFINISHED_WAIT,       /* not all processes are known yet */
+  UNFINISHED_BE_PATIENT, /* for a while */
+  UNFINISHED_WALK_ALL,   /* that there are, for better or worse */
+} UnfinishedPatience;
+
+/* On the unwinder's thread: walks what can be walked now. TRUE: some wait on. */
 bool sysprof_unfinished_samples_walk (UnfinishedSamples *self,
                                       CodeProcesses *processes,
                                       const UnwindMemory *memory,
-                                      bool all);
+                                      UnfinishedPatience patience);
 
 /* When nobody works on it. */
 UnfinishedStatus sysprof_unfinished_samples_get_status (const UnfinishedSamples *self);

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Goes through the frames in order of time and folds the stacks of samples and allocations into the one tree.
+ *
+ * On all CPUs: a process belongs to one thread, which folds its stacks (stacks.c). Each thread goes through all frames,
+ * for who has what mapped depends on other processes too; that is little work, and no thread waits for another. Then
+ * the trees are put one behind the other. Only addresses that are the same in all processes meet in two of them. */
+
+#include "store/stacks.h"
+
+#define GRAIN        0x4000 /* stacks: below it a thread costs more than it saves */
+#define MOST_THREADS 16     /* each goes through all frames */
+#define CANCEL_EVERY 0x4000 /* frames */
+
+typedef struct
+{
+  Builder *builder;
+  uint8_t *owner;   /* [processes.n] the thread that folds the process's stacks */
+  StackFold *folds; /* [n] */
+  size_t n;
+} SharedFold;
+
+/* --- in each thread --- */
+
+static void
+fold_sample (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t sample)
+{
+  StackEvents *samples = &self->builder->store->samples;
+  ProcessId process = samples->process[sample];
+
+  if (self->owner[process] == thread)
+    samples->stack[sample] =
+        sysprof_stack_fold_add (&self->folds[thread], number, &sysprof_sample_layout,
+                                &self->builder->sample_digests[sample], process);
+}
+
+static void
+fold_allocation (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t allocation)
+{
+  StackEvents *events = &self->builder->store->allocations;
+  /* Where the same stack was sampled, its first address is another one: no return address. */
+  StackDigest digest = self->builder->allocation_digests[allocation];
+  ProcessId process = events->process[allocation];
+  Frame frame;
+
+  if (self->owner[process] != thread)
+    return;
+
+  frame = sysprof_store_frame (self->builder->store, number);
+  events->weight[allocation] = MAX (sysprof_frame_i64 (&frame, 32), 0);
+  digest.high = ~digest.high;
+  if (events->weight[allocation] > 0)
+    events->stack[allocation] = sysprof_stack_fold_add (
+        &self->folds[thread], number, &sysprof_allocation_layout, &digest, process);
+}
+
+static void
+walk_frames (const SharedFold *self, uint8_t thread)
+{
+  const Builder *builder = self->builder;
+  const Store *store = builder->store;
+  Mappings *mappings = &self->folds[thread].mappings;
+  uint32_t n_forks = 0, n_samples = 0, n_allocations = 0;
+  size_t left_until = 0;
+
+  for (FrameNo i = 0; i < store->frames.n; i++)
+    {
+      if (i % CANCEL_EVERY == 0 && g_cancellable_is_cancelled (builder->cancellable))
+        return;
+      sysprof_file_bytes_leave_behind (builder->file, store->frames.offset[i], &left_until);
+
+      switch (store->frames.type[i])
+        {
+        case SYSPROF_CAPTURE_FRAME_SAMPLE:
+          fold_sample (self, thread, i, n_samples++);
+          break;
+        case SYSPROF_CAPTURE_FRAME_ALLOCATION:
+          fold_allocation (self, thread, i, n_allocations++);
+          break;
+        case SYSPROF_CAPTURE_FRAME_MAP:
+          sysprof_mappings_advance (mappings);
+          break;
+        case SYSPROF_CAPTURE_FRAME_FORK:
+          if (builder->fork_child[n_forks] != 0)
+            sysprof_mappings_fork (mappings, builder->fork_parent[n_forks],
+                                   builder->fork_child[n_forks]);
+          n_forks++;
+          break;
+        case SYSPROF_CAPTURE_FRAME_EXIT:
+          sysprof_mappings_exit (mappings,
+                                 sysprof_builder_process (builder, store->frames.pid[i]));
+          break;
+        default:
+          break;
+        }
+    }
+}
+
+static void
+fold_in_thread (size_t begin, size_t end, unsigned worker, void *data)
+{
+  const SharedFold *self = data;
+
+  for (size_t i = begin; i < end; i++)
+    {
+      walk_frames (self, (uint8_t) i);
+      sysprof_stack_fold_finish (&self->folds[i]);
+    }
+}
+
+/* --- sharing out --- */
+
+typedef struct
+{
+  ProcessId process;
+  uint32_t n_stacks;
+} Load;
+
+static int
+compare_loads (const void *a, const void *b)
+{
+  const Load *left = a, *right = b;
+
+  if (left->n_stacks != right->n_stacks)
+    return left->n_stacks > right->n_stacks ? -1 : 1;
+  return left->process < right->process ? -1 : left->process > right->process;
+}
+
+static void
+count_stacks (Load *loads, const StackEvents *events)
+{
+  for (uint32_t i = 0; i < events->n; i++)
+    loads[events->process[i]].n_stacks++;
+}
+
+/* From the busiest process on, each to the thread that has least to do. */
+static void
+share_out_processes (SharedFold *self)
+{
+  const Store *store = self->builder->store;
+  g_autofree Load *loads = g_new0 (Load, store->processes.n);
+  uint64_t load_of_thread[MOST_THREADS] = { 0 };
+
+  self->owner = g_new0 (uint8_t, store->processes.n);
+  if (self->n == 1)
+    return;
+
+  for (ProcessId id = 0; id < store->processes.n; id++)
+    loads[id].process = id;
+  count_stacks (loads, &store->samples);
+  count_stacks (loads, &store->allocations);
+  qsort (loads, store->processes.n, sizeof *loads, compare_loads);
+  for (uint32_t i = 0; i < store->processes.n; i++)
+    {
+      uint8_t least = 0;
+
+      for (uint8_t thread = 1; thread < self->n; thread++)
+        if (load_of_thread[thread] < load_of_thread[least])
+          least = thread;
+      self->owner[loads[i].process] = least;
+      load_of_thread[least] += loads[i].n_stacks;
+    }
+}
+
+/* --- putting together --- */
+
+static void
+free_own (Store *own)
+{
+  g_free (own->stacks.parent);
+  g_free (own->stacks.address);
+  g_free (own->stacks.depth);
+  g_free (own->addresses.address);
+  g_free (own->addresses.kind);
+  g_free (own->addresses.process);
+  g_free (own->addresses.mapping);
+  g_free (own->addresses.file_offset);
+  g_free (own->addresses.is_return);
+  g_free (own->mappings);
+}
+
+/* Roots, which all trees have, stay; the other nodes of `from` go behind those of `to`. */
+static void
+append_nodes (StackTree *to, const StackTree *from, uint32_t n_roots, const AddressId *address)
+{
+  uint32_t shift = to->n - n_roots;
+  uint32_t n = to->n + from->n - n_roots;
+
+  to->parent = g_renew (StackId, to->parent, n);
+  to->address = g_renew (AddressId, to->address, n);
+  to->depth = g_renew (uint16_t, to->depth, n);
+  for (uint32_t i = n_roots; i < from->n; i++)
+    {
+      StackId parent = from->parent[i];
+
+      to->parent[shift + i] = parent < n_roots ? parent : parent + shift;
+      to->address[shift + i] = address[from->address[i]];
+      to->depth[shift + i] = from->depth[i];
+    }
+  to->n = n;
+}
+
+static void
+shift_stacks (const SharedFold *self, StackEvents *events, const uint32_t *shift)
+{
+  uint32_t n_roots = self->builder->store->processes.n;
+
+  for (uint32_t i = 0; i < events->n; i++)
+    if (events->stack[i] >= n_roots)
+      events->stack[i] += shift[self->owner[events->process[i]]];
+}
+
+static void
+put_together (SharedFold *self)
+{
+  Store *store = self->builder->store;
+  StackFold *first = &self->folds[0];
+  uint32_t n_roots = store->processes.n;
+  uint32_t shift[MOST_THREADS] = { 0 };
+
+  for (size_t i = 1; i < self->n; i++)
+    {
+      StackFold *fold = &self->folds[i];
+      g_autofree AddressId *address = g_new (AddressId, fold->own.addresses.n);
+
+      sysprof_addresses_absorb (&first->addresses, &fold->own.addresses, address);
+      shift[i] = first->own.stacks.n - n_roots;
+      append_nodes (&first->own.stacks, &fold->own.stacks, n_roots, address);
+      for (ProcessId id = 0; id < n_roots; id++)
+        {
+          first->has_user[id] |= fold->has_user[id];
+          first->has_kernel[id] |= fold->has_kernel[id];
+        }
+    }
+
+  if (self->n > 1)
+    {
+      shift_stacks (self, &store->samples, shift);
+      shift_stacks (self, &store->allocations, shift);
+    }
+}
+
+/* Rows of frees are dropped: the table closes up behind them. */
+static void
+drop_frees (StackEvents *events)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < events->n; i++)
+    {
+      if (events->weight[i] == 0)
+        continue;
+
+      events->time[n] = events->time[i];
+      events->pid[n] = events->pid[i];
+      events->tid[n] = events->tid[i];
+      events->cpu[n] = events->cpu[i];
+      events->weight[n] = events->weight[i];
+      events->process[n] = events->process[i];
+      events->stack[n++] = events->stack[i];
+    }
+
+  events->n = n;
+}
+
+/* The kernel's own threads have nothing mapped and never run user code. */
+static void
+find_kernel_processes (const SharedFold *self)
+{
+  Store *store = self->builder->store;
+  const StackFold *fold = &self->folds[0];
+
+  for (ProcessId id = 1; id < store->processes.n; id++)
+    {
+      Process *process = &store->processes.row[id];
+      bool is_known = fold->has_kernel[id] || self->builder->has_process_frame[id];
+
+      process->is_kernel = process->pid == 0 || (fold->mappings.now[id].root == 0 &&
+                                                 !fold->has_user[id] && is_known);
+      if (process->is_kernel && self->builder->comm_is_derived[id])
+        process->comm = process->command_line; /* "kworker/0:1" is no path */
+    }
+}
+
+static void
+init (SharedFold *self, Builder *builder)
+{
+  Store *store = builder->store;
+  size_t n_stacks = (size_t) store->samples.n + store->allocations.n;
+
+  *self = (SharedFold){ .builder = builder };
+  self->n = CLAMP (n_stacks / GRAIN, 1, MIN (sysprof_parallel_workers (), MOST_THREADS));
+  share_out_processes (self);
+  sysprof_mappings_read (builder);
+  sysprof_file_bytes_leave (builder->file); /* it has read frames all over the file */
+
+  self->folds = g_new0 (StackFold, self->n);
+  for (size_t i = 0; i < self->n; i++)
+    sysprof_stack_fold_init (
+        &self->folds[i], builder,
+        i == 0 ? store->mappings
+               : g_memdup2 (store->mappings, store->n_mappings * sizeof (Mapping)));
+}
+
+/* What the first thread has, and with it all, is the store's. */
+static void
+clear (SharedFold *self)
+{
+  Store *store = self->builder->store;
+  const Store *own = &self->folds[0].own;
+
+  store->stacks = own->stacks;
+  store->addresses = own->addresses;
+  store->mappings = own->mappings;
+  store->n_mappings = own->n_mappings;
+  for (size_t i = 0; i < self->n; i++)
+    {
+      sysprof_stack_fold_clear (&self->folds[i]);
+      if (i > 0)
+        free_own (&self->folds[i].own);
+    }
+  g_free (self->folds);
+  g_free (self->owner);
+}
+
+bool
+sysprof_builder_fold_stacks (Builder *self, GError **error)
+{
+  SharedFold fold;
+  bool done;
+
+  init (&fold, self);
+  sysprof_parallel_ranges (fold.n, 1, fold_in_thread, &fold);
+  done = !g_cancellable_set_error_if_cancelled (self->cancellable, error);
+  if (done)
+    {
+      StackFold *first = &fold.folds[0];
+
+      drop_frees (&self->store->allocations);
+      put_together (&fold);
+      find_kernel_processes (&fold);
+      sysprof_mappings_compact (&first->mappings, first->own.addresses.mapping,
+                                first->own.addresses.n);
+    }
+
+  clear (&fold);
+  return done;
+}

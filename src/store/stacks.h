@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Folds stacks into a tree. *Owned* by one thread: each folds the stacks of processes of its own into a tree of its
+ * own, and fold.c puts the trees together. */
+
+#pragma once
+
+#include "store/addresses.h"
+#include "store/builder.h"
+
+/* A stack that was folded before. Those that come often are found here; one that gave its place to another is taken
+ * apart again, with the same result. */
+typedef struct
+{
+  StackDigest digest;
+  ProcessId process; /* 0 = free */
+  uint32_t version;  /* of the process's mappings when it was folded */
+  StackId stack;
+} Known;
+
+/* The stack of a process that was taken apart last. */
+typedef struct
+{
+  const uint8_t *words; /* [n] as they stand in the file: addresses and markers */
+  StackId *node;        /* [n] of each address; of markers any */
+  uint32_t n;
+  uint32_t capacity;
+  uint32_t version;    /* as above */
+  AddressKind context; /* in which its outermost address ran */
+} Recent;
+
+/* A node, whole in itself, so that a look-up touches one line of the cache. */
+typedef struct
+{
+  StackId parent;
+  AddressId address;
+  StackId id; /* 0 = free */
+} NodeSlot;
+
+/* The nodes of one process, by parent and address: few processes run at a time, and the sets of those stay in the
+ * cache. */
+typedef struct
+{
+  NodeSlot *slots;  /* [n_slots] NULL as long as it is empty */
+  uint32_t n_slots; /* a power of two */
+  uint32_t n_used;
+} NodeSet;
+
+typedef struct
+{
+  const Builder *builder;
+  Store
+      own; /* the store as it was before, but with stacks, addresses and mappings of this thread */
+  Store *store; /* &own */
+  Mappings mappings;
+  Addresses addresses;
+
+  Known *known; /* [KNOWN_SLOTS] by digest */
+  uint64_t key;
+
+  NodeSet *node_sets; /* [processes.n] */
+  uint32_t node_capacity;
+
+  Recent *recent;      /* [processes.n] */
+  bool *has_user;      /* [processes.n] */
+  bool *has_kernel;    /* [processes.n] */
+  AddressId *chain;    /* [MOST_ADDRESSES] innermost first */
+  StackId *chain_node; /* [MOST_ADDRESSES] */
+  uint16_t *place;     /* [MOST_ADDRESSES] of a word in `chain` */
+} StackFold;
+
+/* `mappings` [own.n_mappings] becomes its own. */
+void sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappings);
+
+/* The stack of a frame, which `process` has now. */
+StackId sysprof_stack_fold_add (StackFold *self,
+                                FrameNo number,
+                                const StackLayout *layout,
+                                const StackDigest *digest,
+                                ProcessId process);
+
+/* What only adding needs: all but the addresses, the mappings and what `own` holds. */
+void sysprof_stack_fold_finish (StackFold *self);
+
+/* All but what `own` holds. */
+void sysprof_stack_fold_clear (StackFold *self);

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""scripts/install with a build and a meson that only tell how they were called: where a relative DESTDIR begins, and that a
+changed PREFIX builds again.
+
+usage: test-install.py SCRIPT
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = sys.argv.pop(1)
+
+
+class Install(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix='sysprof-install-')
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name).resolve()
+        for folder in ('checkout/scripts', 'bin', 'elsewhere'):
+            (self.root / folder).mkdir(parents=True)
+        shutil.copy(SCRIPT, self.root / 'checkout/scripts/install')
+        self.program('checkout/scripts/build', 'echo "build $*" >>"$CALLS"')
+        self.program('bin/meson', 'echo "meson DESTDIR=$DESTDIR $*" >>"$CALLS"')
+        self.program('bin/ldconfig', ':')
+
+    def program(self, name, body):
+        path = self.root / name
+        path.write_text(f'#!/bin/sh\n{body}\n')
+        path.chmod(0o755)
+
+    def install(self, *words):
+        """The calls: (build directory, words of the build), DESTDIR."""
+        calls = self.root / 'calls'
+        calls.write_text('')
+        done = subprocess.run([self.root / 'checkout/scripts/install', *words], cwd=self.root / 'elsewhere', capture_output=True, text=True,
+                              env=dict(os.environ, CALLS=str(calls), PATH=f'{self.root}/bin:{os.environ["PATH"]}'), check=False)
+        lines = [line.split() for line in calls.read_text().splitlines()]
+        return done, lines
+
+    def test_relative_destdir_begins_where_it_was_typed(self):
+        done, (_, meson) = self.install('/opt/x', 'out/stage')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(meson[1], f'DESTDIR={self.root}/elsewhere/out/stage')
+        self.assertEqual(done.stdout, f'Installed into {self.root}/elsewhere/out/stage/opt/x.\n')
+
+    def test_absolute_destdir_stays(self):
+        self.assertEqual(self.install('/opt/x', '/tmp/stage')[1][1][1], 'DESTDIR=/tmp/stage')
+        self.assertEqual(self.install('/opt/x')[1][1][1], 'DESTDIR=')
+
+    def test_changed_prefix_builds_again(self):
+        builds = [self.install(prefix, 'out')[1] for prefix in ('/opt/x', '/opt/y', '/opt/x')]
+        directories = [build[1] for build, _ in builds]
+        self.assertNotEqual(directories[0], directories[1])
+        self.assertEqual(directories[0], directories[2])
+        for (build, meson), prefix in zip(builds, ('/opt/x', '/opt/y', '/opt/x')):
+            self.assertIn(f'--prefix={prefix}', build)
+            self.assertIn(build[1], meson)  # installed is what was built for it
+
+    def test_relative_prefix_is_refused(self):
+        done, calls = self.install('opt/x')
+        self.assertEqual((done.returncode, calls), (2, []))
+        self.assertIn('absolute', done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()
