@@ -104,6 +104,7 @@ map_whole (FileBytes *self, int fd, const struct stat *info)
 
   self->size = (size_t) info->st_size;
   self->is_mapped = true;
+  self->fd = fd;
   return true;
 }
 

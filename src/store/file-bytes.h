@@ -18,6 +18,7 @@ typedef struct
   size_t size;     /* bytes */
   size_t reserved; /* bytes of address space behind `bytes` */
   bool is_mapped;
+  int fd;      /* of a mapped file, borrowed: valid while the capture is opened */
   bool is_cut; /* it was compressed, and the compressed data are damaged or end early */
 } FileBytes;
 

@@ -6,6 +6,9 @@
  * columns of frames, samples and allocations. */
 
 #include "store/walk.h"
+#include "util/large.h"
+
+#define LEAVE_EVERY 0x10000 /* frames: 3 MiB */
 
 static void
 note_damage (Builder *self, uint64_t at, const char *what)
@@ -110,6 +113,7 @@ fill_columns (Builder *self, const FoundParts *parts)
 {
   Store *store = self->store;
   g_autofree size_t *next = g_new0 (size_t, parts->n);
+  g_autofree size_t *left_until = g_new0 (size_t, parts->n);
 
   new_columns (self, parts);
   while (store->frames.n < parts->n_frames)
@@ -143,6 +147,9 @@ fill_columns (Builder *self, const FoundParts *parts)
                 break;
             }
           add_frame (self, found);
+          if (next[first] % LEAVE_EVERY == 0)
+            sysprof_large_leave_behind (part->items, &left_until[first],
+                                        next[first] * sizeof *found);
         }
     }
 
