@@ -22,8 +22,8 @@ typedef struct
   bool is_cut; /* it was compressed, and the compressed data are damaged or end early */
 } FileBytes;
 
-/* Most bytes that a capture may have when unpacked: what frame offsets are meant for. */
-#define FILE_BYTES_MOST ((size_t) 32 << 30)
+/* Most bytes that a capture may have when unpacked: what frame offsets are meant for, or a 32-bit program has room for. */
+#define FILE_BYTES_MOST ((size_t) (SIZE_MAX > UINT32_MAX ? UINT64_C (32) << 30 : 1 << 30))
 
 /* Maps or reads `fd` from its begin where it can seek, else from where it stands, to the end; then unpacks. `name` is for messages.
  * `limit` is the most bytes to accept, packed or not. */

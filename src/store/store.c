@@ -191,7 +191,8 @@ memory_limit (void)
 
   if (n_pages <= 0 || page_size <= 0)
     return FILE_BYTES_MOST;
-  return MIN (FILE_BYTES_MOST, (size_t) n_pages * (size_t) page_size / 4 * 3);
+  /* In 64 bits: a machine may have more than one of its programs can address. */
+  return (size_t) MIN (FILE_BYTES_MOST, (uint64_t) n_pages * (uint64_t) page_size / 4 * 3);
 }
 
 Store *
