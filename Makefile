@@ -11,7 +11,7 @@ build:
 	scripts/build build
 
 profile:
-	scripts/install-deps build
+	scripts/install-deps build bench
 	scripts/build build-profile --buildtype=debugoptimized -Dtests=false
 	scripts/profile build-profile
 

@@ -14,7 +14,7 @@ typedef struct
 static Place *
 sum_subtrees (const StackTree *stacks, const StackWeights *weights)
 {
-  Place *places = g_new0 (Place, MAX (stacks->n, 1));
+  Place *places = sysprof_large_new0 (MAX (stacks->n, 1), sizeof (Place));
 
   for (StackId i = stacks->n; i-- > 1;)
     {
@@ -44,7 +44,7 @@ sysprof_stack_walk_init (StackWalk *self,
   uint32_t n_levels = 1;
 
   *self = (StackWalk){ .n_visits = places[0].n };
-  self->visits = g_new (StackVisit, MAX (self->n_visits, 1));
+  self->visits = sysprof_large_new (MAX (self->n_visits, 1), sizeof (StackVisit));
 
   /* From the first to the last: the parent's place is known, and who was there before. */
   places[0].next = 0;
@@ -63,8 +63,8 @@ sysprof_stack_walk_init (StackWalk *self,
         .self = weights->self[i],
         .subtree = places[i].subtree,
         .end = at + places[i].n,
-        .stack = i,
-        .symbol = stacks->depth[i] > 0 ? sysprof_stack_symbol (store, symbols, i) : 0,
+        .symbol =
+            stacks->depth[i] > 0 ? sysprof_stack_symbol (store, symbols, i) & 0x7fffffff : 0,
         .is_kernel = stacks->depth[i] > 0 && sysprof_stack_is_kernel (store, i),
       };
     }

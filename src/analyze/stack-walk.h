@@ -24,9 +24,9 @@ typedef struct
   uint64_t self;
   uint64_t subtree; /* weight of the stack and of all that continue it */
   uint32_t end;     /* position of the first visit that does not continue it */
-  StackId stack;
-  SymbolId symbol; /* 0 of a process */
-  bool is_kernel;
+  uint32_t
+      symbol : 31; /* SymbolId; 0 of a process. There are fewer of them than bytes of names. */
+  uint32_t is_kernel : 1;
 } StackVisit;
 
 typedef struct

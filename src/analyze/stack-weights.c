@@ -19,7 +19,7 @@ sysprof_stack_weights_fold (StackWeights *self,
   uint32_t end;
 
   sysprof_stack_weights_clear (self);
-  self->self = g_new0 (uint64_t, MAX (store->stacks.n, 1));
+  self->self = sysprof_large_new0 (MAX (store->stacks.n, 1), sizeof (uint64_t));
 
   sysprof_sample_sieve_init (&sieve, store, symbols, filter);
   while (sysprof_sample_sieve_next_run (&sieve, &begin, &end))

@@ -249,7 +249,9 @@ typedef struct
 
 #define WALK_REST_SIZE           32768u /* of a copy, at most */
 #define WALK_REST_MOST_ADDRESSES 3600u /* found before: with more there is no room for a copy */
-#define WALK_REST_BUDGET         (4u << 20) /* bytes that a CPU copies in a second, at most */
+/* Bytes that a CPU copies in 2^27 ns (an eighth of a second), at most: what fits into its ring, of 2 MiB, until that is drained. */
+#define WALK_REST_BUDGET     (512u << 10)
+#define WALK_REST_SLICE_BITS 27
 
 /* Among the registers. */
 #define WALK_FP 6u

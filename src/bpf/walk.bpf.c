@@ -89,7 +89,7 @@ struct WalkInput
   uint64_t window_size; /* bytes; 0 = nothing was read */
   uint64_t window[WINDOW_WORDS];
   uint64_t registers[N_REGISTERS];
-  uint64_t second; /* for which `budget` is */
+  uint64_t slice;  /* of time, for which `budget` is */
   uint32_t budget; /* bytes that may still be copied */
   uint32_t padding2;
   uint32_t padding; /* the addresses are to be aligned */
@@ -404,15 +404,15 @@ copy_stack (uint8_t *bytes, uint64_t from)
   return size;
 }
 
-/* Whether this CPU may copy once more in this second. What is not needed is given back. */
+/* Whether this CPU may copy once more in this slice of time. What is not needed is given back. */
 static __always_inline bool
 has_budget (WalkInput *scratch)
 {
-  uint64_t second = bpf_ktime_get_ns () >> 30;
+  uint64_t slice = bpf_ktime_get_ns () >> WALK_REST_SLICE_BITS;
 
-  if (scratch->second != second)
+  if (scratch->slice != slice)
     {
-      scratch->second = second;
+      scratch->slice = slice;
       scratch->budget = WALK_REST_BUDGET;
     }
   if (scratch->budget < WALK_REST_SIZE)

@@ -107,7 +107,8 @@ sysprof_translation_add_names (Translation *self)
 static bool
 is_jit_address (SysprofCaptureAddress address)
 {
-  return (address & UINT64_C (0xFFFFFFFF00000000)) == SYSPROF_CAPTURE_JITMAP_MARK;
+  /* The mark of 64-bit programs, also where this one has 32: a reader goes by these bits. */
+  return (address & UINT64_C (0xFFFFFFFF00000000)) == UINT64_C (0xE000000000000000);
 }
 
 static bool

@@ -148,7 +148,7 @@ static bool
 count_sections (const ElfImage *self, const Tables *tables, uint64_t *n, uint32_t *names_index)
 {
   uint8_t bytes[sizeof (Elf64_Shdr)];
-  uint64_t size = SECTION_SIZE (self->is_64);
+  size_t size = SECTION_SIZE (self->is_64);
   ElfSection first;
 
   *n = tables->n_sections;
@@ -185,7 +185,7 @@ read_sections (ElfImage *self, const Tables *tables)
   if (status != ELF_OK)
     return status == ELF_NO_MEMORY ? status : ELF_OK;
 
-  self->sections = calloc (n, sizeof (ElfSection));
+  self->sections = calloc ((size_t) n, sizeof (ElfSection));
   if (self->sections == NULL)
     {
       free (bytes);

@@ -226,7 +226,7 @@ read_debug_data (ElfSymbols *self, RawSymbols *raws, ElfImage *image, unsigned t
     status = sysprof_elf_inflate_xz (packed, packed_size, &unpacked, &unpacked_size);
   free (packed);
   if (status == ELF_OK)
-    status = sysprof_elf_image_open_memory (unpacked, unpacked_size, &inner);
+    status = sysprof_elf_image_open_memory (unpacked, (size_t) unpacked_size, &inner);
   if (status == ELF_OK)
     status = read_table (self, raws, inner, SHT_SYMTAB, table);
 

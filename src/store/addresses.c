@@ -3,10 +3,12 @@
 #include "store/addresses.h"
 
 #include "store/slots.h"
+#include "util/large.h"
 
 #define FIRST_ROWS    4096
 #define FIRST_SLOTS   64
-#define N_GUEST_KINDS 2 /* that have a process: ADDRESS_GUEST, ADDRESS_GUEST_USER */
+#define PAGES_AHEAD   0x4000 /* rows, whose pages are taken at once */
+#define N_GUEST_KINDS 2      /* that have a process: ADDRESS_GUEST, ADDRESS_GUEST_USER */
 
 static void
 grow_rows (Addresses *self)
@@ -22,6 +24,21 @@ grow_rows (Addresses *self)
   table->is_return = g_renew (uint8_t, table->is_return, self->capacity);
 }
 
+static void
+take_pages (Addresses *self)
+{
+  AddressTable *table = &self->store->addresses;
+  AddressId id = table->n;
+  uint32_t n = MIN (self->capacity - id, PAGES_AHEAD);
+
+  sysprof_large_fault_in (table->address + id, n * sizeof *table->address);
+  sysprof_large_fault_in (table->kind + id, n * sizeof *table->kind);
+  sysprof_large_fault_in (table->process + id, n * sizeof *table->process);
+  sysprof_large_fault_in (table->mapping + id, n * sizeof *table->mapping);
+  sysprof_large_fault_in (table->file_offset + id, n * sizeof *table->file_offset);
+  sysprof_large_fault_in (table->is_return + id, n * sizeof *table->is_return);
+}
+
 static AddressId
 add_row (Addresses *self, ProcessId process, AddressKind kind, uint64_t address)
 {
@@ -30,6 +47,8 @@ add_row (Addresses *self, ProcessId process, AddressKind kind, uint64_t address)
 
   if (id == self->capacity)
     grow_rows (self);
+  if (id % PAGES_AHEAD == 0 && id > 0)
+    take_pages (self);
 
   table->address[id] = address;
   table->kind[id] = (uint8_t) kind;
@@ -73,12 +92,18 @@ sysprof_addresses_clear (Addresses *self)
   *self = (Addresses){ 0 };
 }
 
+static uint32_t
+slot_place (const AddressSet *set, uint64_t key, uint64_t address)
+{
+  return (uint32_t) sysprof_mix (address ^ key, key >> 7) & (set->n_slots - 1);
+}
+
 /* The slot of the address, or the free one where it belongs. */
 static AddressSlot *
 find_slot (const AddressSet *set, uint64_t key, uint64_t address)
 {
   uint32_t mask = set->n_slots - 1;
-  uint32_t at = (uint32_t) sysprof_mix (address ^ key, key >> 7) & mask;
+  uint32_t at = slot_place (set, key, address);
 
   while (set->slots[at].id != 0 && set->slots[at].address != address)
     at = (at + 1) & mask;
@@ -172,6 +197,15 @@ new_row (Addresses *self,
 
   set_mapping (self, id, mapping);
   return id;
+}
+
+void
+sysprof_addresses_expect (const Addresses *self, ProcessId process, uint64_t address)
+{
+  const AddressSet *set = &self->of_process[process];
+
+  if (set->slots != NULL)
+    __builtin_prefetch (&set->slots[slot_place (set, self->key, address)]);
 }
 
 AddressId

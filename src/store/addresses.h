@@ -38,6 +38,9 @@ typedef struct
 void sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings);
 void sysprof_addresses_clear (Addresses *self);
 
+/* Soon that address of user code will be asked for. */
+void sysprof_addresses_expect (const Addresses *self, ProcessId process, uint64_t address);
+
 /* The row of `address` as `process` sees it now. `is_return` says how it was met this time; a caller where nothing is
  * mapped, though it is known what the process has mapped, is the row of ADDRESS_UNMAPPED. */
 AddressId sysprof_addresses_intern (Addresses *self,

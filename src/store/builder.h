@@ -79,13 +79,28 @@ bool sysprof_builder_scan (Builder *self, GError **error);
 StackDigest *sysprof_stack_events_new (StackEvents *events, uint32_t n, bool has_weight);
 StackDigest sysprof_stack_digest (uint64_t key, const uint8_t *addresses, uint32_t n);
 
+/* Both halves of the product of 128 bits, one on the other. */
+static inline uint64_t
+sysprof_fold_product (uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+  __uint128_t product = (__uint128_t) a * b;
+
+  return (uint64_t) product ^ (uint64_t) (product >> 64);
+#else
+  uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
+  uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32); /* cannot overflow */
+  uint64_t other = (a & UINT32_MAX) * (b >> 32) + (middle & UINT32_MAX);
+
+  return (a * b) ^ ((a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32));
+#endif
+}
+
 /* Scatters well; keyed by what no file knows. */
 static inline uint64_t
 sysprof_mix (uint64_t a, uint64_t b)
 {
-  __uint128_t product = (__uint128_t) (a ^ 0x9e3779b97f4a7c15) * (b ^ 0xd1b54a32d192ed03);
-
-  return (uint64_t) product ^ (uint64_t) (product >> 64);
+  return sysprof_fold_product (a ^ 0x9e3779b97f4a7c15, b ^ 0xd1b54a32d192ed03);
 }
 
 static inline uint64_t

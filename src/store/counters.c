@@ -15,7 +15,7 @@
 typedef struct
 {
   FrameNo frame;
-  gpointer key;
+  uint64_t key;
   uint32_t row;
 } Change;
 
@@ -35,10 +35,31 @@ typedef struct
   CounterValue value;
 } Value;
 
-static gpointer
+static uint64_t
 key_of (int32_t pid, uint32_t id)
 {
-  return (gpointer) (uintptr_t) ((uint64_t) (uint32_t) pid << 32 | id);
+  return (uint64_t) (uint32_t) pid << 32 | id;
+}
+
+/* GLib's own may leave out the upper half, and many processes have the same ids. */
+static guint
+hash_key (gconstpointer key)
+{
+  return (guint) sysprof_mix (*(const uint64_t *) key, 0);
+}
+
+static uint32_t
+row_of_key (const Definitions *self, uint64_t key)
+{
+  return GPOINTER_TO_UINT (g_hash_table_lookup (self->by_pid_and_id, &key));
+}
+
+/* *Owned* keys: they are wider than a pointer of 32-bit programs. */
+static void
+set_row_of_key (Definitions *self, uint64_t key, uint32_t row)
+{
+  g_hash_table_insert (self->by_pid_and_id, g_memdup2 (&key, sizeof key),
+                       GUINT_TO_POINTER (row));
 }
 
 /* Where in the big-endian file the 24 bits of the id and the 8 of the type lie: docs/format.md. */
@@ -82,7 +103,7 @@ define (Definitions *self, FrameNo number)
       read_id_and_type (&frame, at + 116, &counter.id, &type);
       counter.is_double = type == 1;
       change.key = key_of (counter.pid, counter.id);
-      known = GPOINTER_TO_UINT (g_hash_table_lookup (self->by_pid_and_id, change.key));
+      known = row_of_key (self, change.key);
       if (counter.id == 0 ||
           (known != 0 &&
            is_same_counter (&g_array_index (self->rows, Counter, known - 1), &counter)))
@@ -91,7 +112,7 @@ define (Definitions *self, FrameNo number)
       g_array_append_val (self->rows, counter);
       change.row = self->rows->len;
       g_array_append_val (self->changes, change);
-      g_hash_table_insert (self->by_pid_and_id, change.key, GUINT_TO_POINTER (change.row));
+      set_row_of_key (self, change.key, change.row);
       if (!g_hash_table_contains (self->by_id, GUINT_TO_POINTER (counter.id)))
         g_hash_table_insert (self->by_id, GUINT_TO_POINTER (counter.id),
                              GUINT_TO_POINTER (self->rows->len));
@@ -101,17 +122,17 @@ define (Definitions *self, FrameNo number)
 static void
 apply (Definitions *self, const Change *change)
 {
-  g_hash_table_insert (self->by_pid_and_id, change->key, GUINT_TO_POINTER (change->row));
+  set_row_of_key (self, change->key, change->row);
 }
 
 static uint32_t
 find_row (const Definitions *self, int32_t pid, uint32_t id)
 {
-  gpointer row = g_hash_table_lookup (self->by_pid_and_id, key_of (pid, id));
+  uint32_t row = row_of_key (self, key_of (pid, id));
 
-  if (row == NULL)
-    row = g_hash_table_lookup (self->by_id, GUINT_TO_POINTER (id));
-  return GPOINTER_TO_UINT (row);
+  if (row == 0)
+    row = GPOINTER_TO_UINT (g_hash_table_lookup (self->by_id, GUINT_TO_POINTER (id)));
+  return row;
 }
 
 static void
@@ -166,7 +187,8 @@ sysprof_builder_read_counters (Builder *self)
   const FrameList *sets = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_CTRSET];
   g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (Value));
   g_autoptr (GArray) changes = g_array_new (FALSE, FALSE, sizeof (Change));
-  g_autoptr (GHashTable) by_pid_and_id = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) by_pid_and_id =
+      g_hash_table_new_full (hash_key, g_int64_equal, g_free, NULL);
   g_autoptr (GHashTable) by_id = g_hash_table_new (NULL, NULL);
   Definitions table = { .store = store,
                         .rows = g_array_new (FALSE, FALSE, sizeof (Counter)),

@@ -10,7 +10,8 @@
 
 #define FIRST_ROOM ((size_t) 1 << 20)
 #define KEPT_BEHIND \
-  ((size_t) 8 << 20) /* bytes: frames are nearly, but not quite, in order of time */
+  ((size_t) 4 << 20)    /* bytes: frames are nearly, but not quite, in order of time */
+#define LEAVE_EVERY 512 /* frames: touching one brings 64 KiB around it */
 
 bool
 sysprof_file_bytes_reserve (FileBytes *self,
@@ -85,6 +86,13 @@ sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *done)
 }
 
 void
+sysprof_file_bytes_leave_some (const FileBytes *self, uint32_t *n_read)
+{
+  if (++*n_read % LEAVE_EVERY == 0)
+    sysprof_file_bytes_leave (self);
+}
+
+void
 sysprof_file_bytes_leave (const FileBytes *self)
 {
   if (self->is_mapped)
@@ -104,6 +112,7 @@ map_whole (FileBytes *self, int fd, const struct stat *info)
 
   self->size = (size_t) info->st_size;
   self->is_mapped = true;
+  self->fd = fd;
   return true;
 }
 

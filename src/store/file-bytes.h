@@ -18,11 +18,12 @@ typedef struct
   size_t size;     /* bytes */
   size_t reserved; /* bytes of address space behind `bytes` */
   bool is_mapped;
+  int fd;      /* of a mapped file, borrowed: valid while the capture is opened */
   bool is_cut; /* it was compressed, and the compressed data are damaged or end early */
 } FileBytes;
 
-/* Most bytes that a capture may have when unpacked: what frame offsets are meant for. */
-#define FILE_BYTES_MOST ((size_t) 32 << 30)
+/* Most bytes that a capture may have when unpacked: what frame offsets are meant for, or a 32-bit program has room for. */
+#define FILE_BYTES_MOST ((size_t) (SIZE_MAX > UINT32_MAX ? UINT64_C (32) << 30 : 1 << 30))
 
 /* Maps or reads `fd` from its begin where it can seek, else from where it stands, to the end; then unpacks. `name` is for messages.
  * `limit` is the most bytes to accept, packed or not. */
@@ -40,7 +41,9 @@ bool sysprof_file_bytes_were_cut (const FileBytes *self);
 /* For who reads from the front to the back and has come to `at`: pages of a mapped file that lie well behind no longer
  * count as our memory. They can still be read. `*done` is 0, or wherever the reading began, and then kept by this. */
 void sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *done);
-/* The same for all of them. */
+/* For who reads frames anywhere: now and then the same for all pages. `*n_read` is 0 at first, and then kept by this. */
+void sysprof_file_bytes_leave_some (const FileBytes *self, uint32_t *n_read);
+/* At once. */
 void sysprof_file_bytes_leave (const FileBytes *self);
 
 /* If the bytes are compressed in a way we know, replaces them by what they unpack to. */

@@ -11,6 +11,7 @@
 #define GRAIN        0x4000 /* stacks: below it a thread costs more than it saves */
 #define MOST_THREADS 16     /* each goes through all frames */
 #define CANCEL_EVERY 0x4000 /* frames */
+#define LOOK_AHEAD   8      /* samples */
 
 typedef struct
 {
@@ -27,6 +28,11 @@ fold_sample (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t sa
 {
   StackEvents *samples = &self->builder->store->samples;
   ProcessId process = samples->process[sample];
+  uint32_t ahead = sample + LOOK_AHEAD;
+
+  if (ahead < samples->n && self->owner[samples->process[ahead]] == thread)
+    sysprof_stack_fold_expect (&self->folds[thread], &self->builder->sample_digests[ahead],
+                               samples->process[ahead]);
 
   if (self->owner[process] == thread)
     samples->stack[sample] =
@@ -67,12 +73,12 @@ walk_frames (const SharedFold *self, uint8_t thread)
     {
       if (i % CANCEL_EVERY == 0 && g_cancellable_is_cancelled (builder->cancellable))
         return;
-      sysprof_file_bytes_leave_behind (builder->file, store->frames.offset[i], &left_until);
-
       switch (store->frames.type[i])
         {
         case SYSPROF_CAPTURE_FRAME_SAMPLE:
           fold_sample (self, thread, i, n_samples++);
+          /* By samples only: a description may lie anywhere. */
+          sysprof_file_bytes_leave_behind (builder->file, store->frames.offset[i], &left_until);
           break;
         case SYSPROF_CAPTURE_FRAME_ALLOCATION:
           fold_allocation (self, thread, i, n_allocations++);

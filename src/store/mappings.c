@@ -60,11 +60,15 @@ sysprof_mappings_read (const Builder *builder)
 {
   Store *store = builder->store;
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_MAP];
+  uint32_t n_read = 0;
 
   store->n_mappings = frames->n + 1;
   store->mappings = g_new0 (Mapping, store->n_mappings);
   for (MappingId id = 1; id < store->n_mappings; id++)
-    read_row (builder, frames->frame[id - 1], &store->mappings[id]);
+    {
+      read_row (builder, frames->frame[id - 1], &store->mappings[id]);
+      sysprof_file_bytes_leave_some (builder->file, &n_read);
+    }
 }
 
 void

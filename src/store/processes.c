@@ -158,6 +158,8 @@ follow_forks (Builder *self, GArray *rows, GArray *threads)
   const Store *store = self->store;
   const FrameList *forks = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_FORK];
 
+  uint32_t n_read = 0;
+
   self->fork_parent = g_new0 (ProcessId, forks->n);
   self->fork_child = g_new0 (ProcessId, forks->n);
   for (uint32_t i = 0; i < forks->n; i++)
@@ -168,6 +170,7 @@ follow_forks (Builder *self, GArray *rows, GArray *threads)
       ProcessId parent = process_of_thread (self, parent_tid);
       ProcessId child = sysprof_builder_process (self, child_tid);
 
+      sysprof_file_bytes_leave_some (self->file, &n_read);
       if (parent == 0 && parent_tid >= 0)
         parent = add_process (self, rows, parent_tid);
       if (parent == 0)
@@ -294,7 +297,7 @@ read_names_and_spans (Builder *self)
   Store *store = self->store;
   Processes *processes = &store->processes;
   g_autofree Birth *births = g_new0 (Birth, processes->n);
-  uint32_t n_forks = 0;
+  uint32_t n_forks = 0, n_read = 0;
 
   for (ProcessId i = 1; i < processes->n; i++)
     {
@@ -346,6 +349,7 @@ read_names_and_spans (Builder *self)
         {
           Frame frame = sysprof_store_frame (store, i);
 
+          sysprof_file_bytes_leave_some (self->file, &n_read);
           take_name (self, id, birth, sysprof_frame_text (&frame, 24), store->frames.cpu[i]);
           birth->has_name = self->has_process_frame[id] = true;
           birth->has_kernel_name |= store->frames.cpu[i] >= 0;

@@ -91,7 +91,7 @@ add_frame (Builder *self, const Found *found)
   FrameTable *frames = &store->frames;
   FrameList *of_type = &store->frames_of_type[found->type];
 
-  frames->offset[frames->n] = found->offset;
+  frames->offset[frames->n] = found->place * FOUND_UNIT;
   frames->time[frames->n] = found->time;
   frames->type[frames->n] = found->type;
   frames->cpu[frames->n] = found->cpu;

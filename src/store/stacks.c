@@ -6,12 +6,15 @@
 #include "store/stacks.h"
 
 #include "store/slots.h"
+#include "util/large.h"
 
 #define FIRST_NODES      4096
 #define FIRST_NODE_SLOTS 64
 #define KNOWN_SLOTS      0x10000 /* 2 MiB: near enough to look into for each sample */
 #define MOST_ADDRESSES   8192    /* of a frame: less fit into 65535 bytes */
 #define PREFETCH_NODES   8
+#define PREFETCH_WORDS   4
+#define PAGES_AHEAD      0x4000 /* nodes, whose pages are taken at once */
 #define FIRST_MARKER     ((uint64_t) -4095)
 #define JIT_MASK         0xffffffff00000000u
 #define JIT_MARK         0xe000000000000000u
@@ -80,6 +83,14 @@ add_node (StackFold *self, StackId parent, AddressId address, uint16_t depth)
       tree->parent = g_renew (StackId, tree->parent, self->node_capacity);
       tree->address = g_renew (AddressId, tree->address, self->node_capacity);
       tree->depth = g_renew (uint16_t, tree->depth, self->node_capacity);
+    }
+  if (tree->n % PAGES_AHEAD == 0 && tree->n > 0)
+    {
+      uint32_t n = MIN (self->node_capacity - tree->n, PAGES_AHEAD);
+
+      sysprof_large_fault_in (tree->parent + tree->n, n * sizeof *tree->parent);
+      sysprof_large_fault_in (tree->address + tree->n, n * sizeof *tree->address);
+      sysprof_large_fault_in (tree->depth + tree->n, n * sizeof *tree->depth);
     }
 
   tree->parent[tree->n] = parent;
@@ -214,6 +225,9 @@ intern_addresses (StackFold *self,
       AddressKind kind = context;
       AddressId id;
 
+      if (i + PREFETCH_WORDS < n_words)
+        sysprof_addresses_expect (&self->addresses, process,
+                                  word_at (self, words, i + PREFETCH_WORDS));
       self->place[i] = (uint16_t) (n > 0 ? n - 1 : 0);
       if (address >= FIRST_MARKER)
         {
@@ -285,6 +299,19 @@ fold_stack (StackFold *self,
   return node;
 }
 
+/* Two slots, which lie in one line of the cache. */
+static Known *
+known_place (const StackFold *self, const StackDigest *digest, ProcessId process)
+{
+  return &self->known[(sysprof_mix (digest->low, process) % KNOWN_SLOTS) & ~1u];
+}
+
+void
+sysprof_stack_fold_expect (const StackFold *self, const StackDigest *digest, ProcessId process)
+{
+  __builtin_prefetch (known_place (self, digest, process));
+}
+
 StackId
 sysprof_stack_fold_add (StackFold *self,
                         FrameNo number,
@@ -293,7 +320,7 @@ sysprof_stack_fold_add (StackFold *self,
                         ProcessId process)
 {
   uint32_t version = sysprof_mappings_version (&self->mappings, process);
-  Known *known = &self->known[(sysprof_mix (digest->low, process) % KNOWN_SLOTS) & ~1u];
+  Known *known = known_place (self, digest, process);
   Frame frame;
 
   if (digest->low == 0)
@@ -322,7 +349,8 @@ sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappi
                        .store = &self->own,
                        .node_capacity = MAX (n_processes, FIRST_NODES),
                        .key = sysprof_random_key () };
-  self->known = g_new0 (Known, KNOWN_SLOTS);
+  self->known = sysprof_large_new (KNOWN_SLOTS, sizeof (Known));
+  memset (self->known, 0, KNOWN_SLOTS * sizeof (Known));
   self->node_sets = g_new0 (NodeSet, n_processes);
   self->has_user = g_new0 (bool, n_processes);
   self->has_kernel = g_new0 (bool, n_processes);

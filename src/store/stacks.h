@@ -72,6 +72,10 @@ typedef struct
 /* `mappings` [own.n_mappings] becomes its own. */
 void sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappings);
 
+/* Soon that stack will be asked for. */
+void
+sysprof_stack_fold_expect (const StackFold *self, const StackDigest *digest, ProcessId process);
+
 /* The stack of a frame, which `process` has now. */
 StackId sysprof_stack_fold_add (StackFold *self,
                                 FrameNo number,

@@ -114,11 +114,13 @@ fill_columns (Builder *builder, GError **error)
   if (!sysprof_builder_scan (builder, error))
     return false;
 
+  /* Each step leaves the pages of the file behind that it has read. */
   sysprof_builder_find_processes (builder);
-  sysprof_file_bytes_leave (builder->file); /* it has read frames all over the file */
+  sysprof_file_bytes_leave (builder->file);
   if (!sysprof_builder_fold_stacks (builder, error))
     return false;
 
+  sysprof_file_bytes_leave (builder->file);
   sysprof_builder_read_marks (builder);
   sysprof_builder_read_metadata (builder);
   sysprof_builder_read_counters (builder);
@@ -189,7 +191,8 @@ memory_limit (void)
 
   if (n_pages <= 0 || page_size <= 0)
     return FILE_BYTES_MOST;
-  return MIN (FILE_BYTES_MOST, (size_t) n_pages * (size_t) page_size / 4 * 3);
+  /* In 64 bits: a machine may have more than one of its programs can address. */
+  return (size_t) MIN (FILE_BYTES_MOST, (uint64_t) n_pages * (uint64_t) page_size / 4 * 3);
 }
 
 Store *

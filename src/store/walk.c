@@ -2,6 +2,8 @@
 
 #include "store/walk.h"
 
+#include "store/file-window.h"
+
 #define GRAIN           ((uint64_t) 1 << 20) /* bytes: below it a thread costs more than it saves */
 #define CANCEL_EVERY    0x10000              /* frames */
 #define BYTES_PER_FRAME 96                   /* to begin with: stacks make most frames longer */
@@ -32,13 +34,13 @@ add_found (FoundPart *part, const Found *found)
   part->n_of_type[found->type]++;
 }
 
-/* The frame at `at`; what is wrong with it, or NULL. */
+/* The frame whose `bytes` are at `at`; what is wrong with it, or NULL. */
 static const char *
-read_header (const Store *store, uint64_t at, Frame *frame)
+read_header (const Store *store, const uint8_t *bytes, uint64_t at, Frame *frame)
 {
   uint64_t left = store->size - at;
 
-  *frame = (Frame){ .bytes = store->bytes + at, .is_swapped = store->is_swapped };
+  *frame = (Frame){ .bytes = bytes, .is_swapped = store->is_swapped };
   if (left < FRAME_HEADER_SIZE)
     return "the file ends in the middle of a frame";
 
@@ -69,8 +71,9 @@ walk_part (const Builder *builder, FoundPart *part)
 {
   const Store *store = builder->store;
   uint64_t at = part->begin;
-  size_t left_until = at;
+  FileWindow window;
 
+  sysprof_file_window_init (&window, builder->file);
   part->n = 0;
   part->n_unsound = 0;
   memset (part->n_of_type, 0, sizeof part->n_of_type);
@@ -79,16 +82,16 @@ walk_part (const Builder *builder, FoundPart *part)
       Frame frame;
       Found found;
 
-      part->harm = read_header (store, at, &frame);
+      part->harm = read_header (store, sysprof_file_window_at (&window, at), at, &frame);
       if (part->harm != NULL)
         break;
 
-      found.offset = at;
+      found.place = (uint32_t) (at / FOUND_UNIT);
       found.time = sysprof_frame_i64 (&frame, 8);
       found.pid = sysprof_frame_i32 (&frame, 4);
       found.cpu = (int16_t) sysprof_frame_u16 (&frame, 2);
       found.type = sysprof_frame_type (&frame);
-      if (!sysprof_capture_frame_validate (frame.bytes, store->size - at, store->is_swapped))
+      if (!sysprof_capture_frame_validate (frame.bytes, frame.size, store->is_swapped))
         {
           part->n_unsound++;
           found.type = FRAME_UNKNOWN;
@@ -99,11 +102,11 @@ walk_part (const Builder *builder, FoundPart *part)
 
       add_found (part, &found);
       at += frame.size;
-      sysprof_file_bytes_leave_behind (builder->file, at, &left_until);
       if (part->n % CANCEL_EVERY == 0 && g_cancellable_is_cancelled (builder->cancellable))
         break;
     }
 
+  sysprof_file_window_clear (&window);
   part->end = at;
 }
 
@@ -117,7 +120,7 @@ begins_row_of_frames (const Store *store, uint64_t at, size_t *budget)
       Frame frame;
       int64_t time, apart;
 
-      if (read_header (store, at, &frame) != NULL ||
+      if (read_header (store, store->bytes + at, at, &frame) != NULL ||
           sysprof_frame_type (&frame) == FRAME_UNKNOWN || frame.size > *budget)
         return false;
 
@@ -198,7 +201,7 @@ check_parts (const Builder *builder, FoundParts *parts)
       if (part->n > G_MAXUINT32 - parts->n_frames)
         {
           part->n = G_MAXUINT32 - parts->n_frames;
-          part->end = part->items[part->n].offset;
+          part->end = part->items[part->n].place * FOUND_UNIT;
           part->harm = "more frames follow than can be counted";
         }
       parts->n_frames += part->n;

@@ -11,12 +11,15 @@
 
 #include "store/builder.h"
 
+/* Bytes. All frames begin at a multiple of it, and so 32 bits reach over FILE_BYTES_MOST. */
+#define FOUND_UNIT UINT64_C (8)
+
 /* A frame, and what a sample or an allocation has beside the header. */
 typedef struct
 {
   int64_t time;
-  uint64_t offset;
   StackDigest digest;
+  uint32_t place; /* in the file, in FOUND_UNIT */
   int32_t pid;
   int32_t tid;
   int16_t cpu;

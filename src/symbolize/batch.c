@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Many processes map the same few files, so files are told apart once per mapping. Then addresses are sorted by their
+ * digits, from the least one on, which needs no comparisons. */
+
 #include "symbolize/batch.h"
 
 #include <stdlib.h>
 
+#define DIGIT_BITS 11
+#define N_DIGITS   (1u << DIGIT_BITS)
+
+/* --- files --- */
+
 typedef struct
 {
   const Mapping *mapping;
-  BatchItem item;
-} MappedItem;
+  uint32_t number;
+} Candidate;
+
+typedef struct
+{
+  const Mapping **file; /* [n_files] in their order */
+  uint32_t n_files;
+  uint32_t
+      *of_mapping; /* [n_mappings] 1 + index into `file`; 0 = not wanted, or not asked for */
+} Files;
 
 /* 0 where both are the same file. */
 static int
@@ -22,89 +38,212 @@ compare_files (const Mapping *left, const Mapping *right)
 }
 
 static int
-compare_items (const void *a, const void *b)
+compare_candidates (const void *a, const void *b)
 {
-  const MappedItem *left = a;
-  const MappedItem *right = b;
-  int order =
-      left->mapping == right->mapping ? 0 : compare_files (left->mapping, right->mapping);
-
-  if (order != 0)
-    return order;
-  if (left->item.offset != right->item.offset)
-    return left->item.offset < right->item.offset ? -1 : 1;
-  return left->item.address < right->item.address ? -1
-                                                  : left->item.address > right->item.address;
+  return compare_files (((const Candidate *) a)->mapping, ((const Candidate *) b)->mapping);
 }
 
+static bool
+is_asked_for (const Symbolization *self, AddressId address)
+{
+  const AddressTable *addresses = &self->store->addresses;
+
+  return addresses->kind[address] == ADDRESS_USER && addresses->mapping[address] != 0 &&
+         sysprof_symbolization_is_open (self, address);
+}
+
+/* Most mappings of a path are of the same file as the one before them; so few candidates are left to be sorted. Fills
+ * `of_mapping` with 1 + the number of its candidate. */
 static GArray *
-collect_items (const Symbolization *self, bool (*is_wanted) (const char *path))
+find_candidates (Files *files, const Symbolization *self, bool (*is_wanted) (const char *path))
 {
   const Store *store = self->store;
   const AddressTable *addresses = &store->addresses;
-  GArray *items = g_array_new (FALSE, FALSE, sizeof (MappedItem));
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+  g_autofree uint8_t *is_used = g_new0 (uint8_t, store->n_mappings);
+  g_autofree MappingId *last_of_path = g_new0 (MappingId, store->strings.n_strings);
 
   for (AddressId address = 1; address < addresses->n; address++)
+    is_used[addresses->mapping[address]] |= is_asked_for (self, address);
+
+  files->of_mapping = g_new0 (uint32_t, store->n_mappings);
+  for (MappingId id = 1; id < store->n_mappings; id++)
     {
-      MappedItem item = { .mapping = &store->mappings[addresses->mapping[address]] };
-      uint64_t offset = addresses->file_offset[address];
+      Candidate candidate = { &store->mappings[id], candidates->len };
+      MappingId last = last_of_path[candidate.mapping->path];
 
-      if (addresses->kind[address] != ADDRESS_USER || addresses->mapping[address] == 0 ||
-          !sysprof_symbolization_is_open (self, address) ||
-          !is_wanted (sysprof_store_string (store, item.mapping->path)))
+      if (!is_used[id])
         continue;
-
-      item.item.address = address;
-      item.item.offset = offset - (addresses->is_return[address] != 0 && offset > 0);
-      g_array_append_val (items, item);
+      last_of_path[candidate.mapping->path] = id;
+      if (last != 0 && compare_files (&store->mappings[last], candidate.mapping) == 0)
+        files->of_mapping[id] = files->of_mapping[last];
+      else if (is_wanted (sysprof_store_string (store, candidate.mapping->path)))
+        {
+          g_array_append_val (candidates, candidate);
+          files->of_mapping[id] = candidates->len;
+        }
     }
 
-  g_array_sort (items, compare_items);
+  return candidates;
+}
+
+/* Fills `files`. */
+static void
+find_files (Files *files, const Symbolization *self, bool (*is_wanted) (const char *path))
+{
+  g_autoptr (GArray) candidates = find_candidates (files, self, is_wanted);
+  g_autofree uint32_t *file_of_candidate = g_new (uint32_t, candidates->len + 1);
+
+  g_array_sort (candidates, compare_candidates);
+  files->file = g_new (const Mapping *, MAX (candidates->len, 1));
+  file_of_candidate[0] = 0; /* not wanted */
+  for (uint32_t i = 0; i < candidates->len; i++)
+    {
+      const Candidate *candidate = &g_array_index (candidates, Candidate, i);
+
+      if (i == 0 || compare_candidates (candidate, candidate - 1) != 0)
+        files->file[files->n_files++] = candidate->mapping;
+      file_of_candidate[candidate->number + 1] = files->n_files;
+    }
+
+  for (MappingId id = 1; id < self->store->n_mappings; id++)
+    files->of_mapping[id] = file_of_candidate[files->of_mapping[id]];
+}
+
+/* --- addresses --- */
+
+static BatchItem *
+collect_items (const Symbolization *self, const Files *files, uint32_t *n_items)
+{
+  const AddressTable *addresses = &self->store->addresses;
+  BatchItem *items;
+  uint32_t n = 0;
+
+  for (AddressId address = 1; address < addresses->n; address++)
+    n += is_asked_for (self, address) && files->of_mapping[addresses->mapping[address]] != 0;
+
+  items = sysprof_large_new (MAX (n, 1), sizeof *items);
+  *n_items = n;
+  n = 0;
+  for (AddressId address = 1; address < addresses->n; address++)
+    if (is_asked_for (self, address) && files->of_mapping[addresses->mapping[address]] != 0)
+      {
+        uint64_t offset = addresses->file_offset[address];
+
+        offset -= addresses->is_return[address] != 0 && offset > 0;
+        items[n++] =
+            (BatchItem){ offset, address, files->of_mapping[addresses->mapping[address]] - 1 };
+      }
+
   return items;
+}
+
+/* Stable. Where all have the same digit, there is nothing to do. */
+static void
+sort_by_digit (BatchItem **items, BatchItem **room, uint32_t n, unsigned shift)
+{
+  uint32_t place[N_DIGITS] = { 0 };
+  uint32_t sum = 0;
+  BatchItem *from = *items, *to = *room;
+
+  for (uint32_t i = 0; i < n; i++)
+    place[from[i].offset >> shift & (N_DIGITS - 1)]++;
+  if (place[from[0].offset >> shift & (N_DIGITS - 1)] == n)
+    return;
+
+  for (unsigned i = 0; i < N_DIGITS; i++)
+    {
+      uint32_t here = place[i];
+
+      place[i] = sum;
+      sum += here;
+    }
+  for (uint32_t i = 0; i < n; i++)
+    to[place[from[i].offset >> shift & (N_DIGITS - 1)]++] = from[i];
+
+  *items = to;
+  *room = from;
+}
+
+static void
+sort_by_file (BatchItem **items, BatchItem **room, uint32_t n, uint32_t n_files)
+{
+  g_autofree uint32_t *place = g_new0 (uint32_t, (size_t) n_files + 1);
+  BatchItem *from = *items, *to = *room;
+
+  for (uint32_t i = 0; i < n; i++)
+    place[from[i].file + 1]++;
+  for (uint32_t i = 0; i < n_files; i++)
+    place[i + 1] += place[i];
+  for (uint32_t i = 0; i < n; i++)
+    to[place[from[i].file]++] = from[i];
+
+  *items = to;
+  *room = from;
+}
+
+/* By file, offset and address; they come by address. */
+static BatchItem *
+sort_items (BatchItem *items, uint32_t n, uint32_t n_files)
+{
+  BatchItem *room = sysprof_large_new (MAX (n, 1), sizeof *items);
+  uint64_t all = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    all |= items[i].offset;
+  for (unsigned shift = 0; n > 0 && shift < 64 && all >> shift != 0; shift += DIGIT_BITS)
+    sort_by_digit (&items, &room, n, shift);
+  sort_by_file (&items, &room, n, n_files);
+
+  g_free (room);
+  return items;
+}
+
+static void
+fill_rows (FileBatches *batches, const Store *store, const Files *files, uint32_t n_items)
+{
+  uint32_t n_offsets = 0;
+
+  for (uint32_t i = 0; i < n_items; i++)
+    {
+      const BatchItem *item = &batches->items[i];
+      FileBatch *row = &batches->row[item->file];
+
+      if (row->n_items++ == 0)
+        {
+          const Mapping *mapping = files->file[item->file];
+
+          row->path = sysprof_store_string (store, mapping->path);
+          row->build_id = sysprof_store_string (store, mapping->build_id);
+          row->inode = mapping->inode;
+          row->items = item;
+          row->offsets = &batches->offsets[n_offsets];
+        }
+      if (row->n_offsets == 0 || row->offsets[row->n_offsets - 1] != item->offset)
+        {
+          batches->offsets[n_offsets++] = item->offset;
+          row->n_offsets++;
+        }
+    }
 }
 
 FileBatches *
 sysprof_file_batches_new (const Symbolization *self, bool (*is_wanted) (const char *path))
 {
-  g_autoptr (GArray) items = collect_items (self, is_wanted);
-  g_autoptr (GArray) rows = g_array_new (FALSE, TRUE, sizeof (FileBatch));
   FileBatches *batches = g_new0 (FileBatches, 1);
-  const Mapping *last = NULL;
-  uint32_t n_offsets = 0;
+  Files files = { 0 };
+  uint32_t n_items;
 
-  batches->items = g_new (BatchItem, MAX (items->len, 1));
-  batches->offsets = g_new (uint64_t, MAX (items->len, 1));
-  for (uint32_t i = 0; i < items->len; i++)
-    {
-      const MappedItem *item = &g_array_index (items, MappedItem, i);
-      FileBatch *row;
+  find_files (&files, self, is_wanted);
+  batches->items = collect_items (self, &files, &n_items);
+  batches->items = sort_items (batches->items, n_items, files.n_files);
+  batches->offsets = g_new (uint64_t, MAX (n_items, 1));
+  batches->n = files.n_files;
+  batches->row = g_new0 (FileBatch, MAX (files.n_files, 1));
+  fill_rows (batches, self->store, &files, n_items);
 
-      batches->items[i] = item->item;
-      if (last == NULL || compare_files (last, item->mapping) != 0)
-        {
-          FileBatch fresh = {
-            .path = sysprof_store_string (self->store, item->mapping->path),
-            .build_id = sysprof_store_string (self->store, item->mapping->build_id),
-            .inode = item->mapping->inode,
-            .items = &batches->items[i],
-            .offsets = &batches->offsets[n_offsets],
-          };
-
-          g_array_append_val (rows, fresh);
-        }
-      last = item->mapping;
-
-      row = &g_array_index (rows, FileBatch, rows->len - 1);
-      row->n_items++;
-      if (row->n_offsets == 0 || row->offsets[row->n_offsets - 1] != item->item.offset)
-        {
-          batches->offsets[n_offsets++] = item->item.offset;
-          row->n_offsets++;
-        }
-    }
-
-  batches->n = rows->len;
-  batches->row = (FileBatch *) (void *) g_array_free (g_steal_pointer (&rows), FALSE);
+  g_free (files.file);
+  g_free (files.of_mapping);
   return batches;
 }
 

@@ -11,6 +11,7 @@ typedef struct
 {
   uint64_t offset; /* to look up, in the file */
   AddressId address;
+  uint32_t file; /* index into FileBatches.row */
 } BatchItem;
 
 /* One file, as the processes that mapped it see it. Equal paths with another inode or build id are other files. */

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define LOOK_AHEAD 16 /* addresses */
+
 /* *Owned* by the thread that symbolizes. */
 typedef struct
 {
@@ -231,6 +233,20 @@ use_answer (Symbolization *self,
   return sysprof_symbolization_name (self, item->address, &named);
 }
 
+/* Items are in the order of offsets, so the rows of addresses lie anywhere. */
+static void
+expect_item (const Symbolization *self, AddressId address)
+{
+  const AddressTable *addresses = &self->store->addresses;
+
+  __builtin_prefetch (&addresses->address[address]);
+  __builtin_prefetch (&addresses->is_return[address]);
+  __builtin_prefetch (&self->table->of_address[address], 1);
+  __builtin_prefetch (&self->table->function_start[address], 1);
+  __builtin_prefetch (&self->table->function_end[address], 1);
+  __builtin_prefetch (&self->reason[address], 1);
+}
+
 static void
 explain_answer (Symbolization *self,
                 AddressId address,
@@ -266,6 +282,8 @@ use_answers (Symbolization *self,
       const BatchItem *item = &batch->items[i];
       const ElfAnswer *answer;
 
+      if (i + LOOK_AHEAD < batch->n_items)
+        expect_item (self, batch->items[i + LOOK_AHEAD].address);
       while (batch->offsets[at] != item->offset)
         at++;
       answer = &answers->row[at];

@@ -99,9 +99,9 @@ sysprof_symbol_table_new (uint32_t n_addresses)
   self->slots = g_new0 (SymbolId, self->n_slots);
   self->table.row = g_new0 (Symbol, self->capacity);
   self->table.n = 1;
-  self->table.of_address = g_new0 (SymbolId, MAX (n_addresses, 1));
-  self->table.function_start = g_new0 (uint64_t, MAX (n_addresses, 1));
-  self->table.function_end = g_new0 (uint64_t, MAX (n_addresses, 1));
+  self->table.of_address = sysprof_large_new0 (MAX (n_addresses, 1), sizeof (SymbolId));
+  self->table.function_start = sysprof_large_new0 (MAX (n_addresses, 1), sizeof (uint64_t));
+  self->table.function_end = sysprof_large_new0 (MAX (n_addresses, 1), sizeof (uint64_t));
   sysprof_intern_init (&self->table.strings);
   return &self->table;
 }

@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import decoder
+import emulator
 
 STACK = [0xffffffffffffff80, 0xffffffff81000010, 0xfffffffffffffe00, 0x401000, 0xe000000000000001]
 
@@ -64,6 +65,6 @@ def as_dumped(frame):
 
 def dump(program, path):
     """(header, frames) as dump-capture prints them."""
-    result = subprocess.run([program, path], capture_output=True, text=True, check=True)
+    result = subprocess.run([*emulator.command(program), path], capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     return lines[0], lines[1:]

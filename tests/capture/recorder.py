@@ -16,33 +16,36 @@ REQUEST = b'CreatRing\0'
 
 
 class Ring:
-    def __init__(self, body_pages):
+    def __init__(self, body_pages, order):
+        self.order = order
         self.fd = os.memfd_create('[sysprof-ring-buffer]')
         self.size = body_pages * PAGE
         os.truncate(self.fd, PAGE + self.size)
         self.memory = mmap.mmap(self.fd, PAGE + self.size)
-        struct.pack_into('=IIII', self.memory, 0, 0, 0, PAGE, self.size)
+        struct.pack_into(order + 'IIII', self.memory, 0, 0, 0, PAGE, self.size)
         self.frames = []
         self.ended = False
 
     def drain(self):
-        head, tail = struct.unpack_from('=II', self.memory, 0)
+        head, tail = struct.unpack_from(self.order + 'II', self.memory, 0)
         while head != tail and not self.ended:
             body = self.memory[PAGE + head:PAGE + self.size] + self.memory[PAGE:PAGE + head]
             available = (tail - head) % self.size
-            length, = struct.unpack_from('=H', body, 0)
+            length, = struct.unpack_from(self.order + 'H', body, 0)
             assert 24 <= length <= available and length % 8 == 0, (length, available)
             if body[16] == 0xff:
                 assert length == 24
                 self.ended = True
             else:
-                self.frames.append(decoder.decode_frame(body[:length], '<'))
+                self.frames.append(decoder.decode_frame(body[:length], self.order))
             head = (head + length) % self.size
-        struct.pack_into('=I', self.memory, 0, head)
+        struct.pack_into(self.order + 'I', self.memory, 0, head)
 
 
 class Recorder:
     """Runs a command as a target. `answer(recorder, socket)` replies to one request; by default with a ring."""
+
+    order = '<'  # of the target, as struct wants it
 
     def __init__(self, answer=None, body_pages=63, drains=True):
         self.rings = []
@@ -52,7 +55,7 @@ class Recorder:
         self.n_requests = 0
 
     def send_ring(self, ours):
-        ring = Ring(self.body_pages)
+        ring = Ring(self.body_pages, self.order)
         self.rings.append(ring)
         ours.sendmsg([b'\0'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [ring.fd]))])
         os.close(ring.fd)

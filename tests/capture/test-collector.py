@@ -12,20 +12,22 @@ import sys
 import tempfile
 import unittest
 
+import emulator
 from recorder import PAGE, Recorder
 
-TARGET = sys.argv.pop(1)
+Recorder.order = emulator.byte_order(sys.argv[1])
+TARGET = emulator.command(sys.argv.pop(1))
 STALL = 5.0  # seconds; far more than any wait that the collector allows itself
 
 
 def run_with_fd(number, fds=(), target=('active',)):
-    return subprocess.run([TARGET, *target], pass_fds=fds, capture_output=True, text=True, timeout=60,
+    return subprocess.run([*TARGET, *target], pass_fds=fds, capture_output=True, text=True, timeout=60,
                           env=dict(os.environ, SYSPROF_CONTROL_FD=number))
 
 
 class Collector(unittest.TestCase):
     def run_target(self, recorder, *arguments, status=0, **options):
-        process = recorder.run([TARGET, *map(str, arguments)], **options)
+        process = recorder.run([*TARGET, *map(str, arguments)], **options)
         self.assertEqual(process.returncode, status, process.output)
         return process
 
@@ -65,6 +67,7 @@ class Collector(unittest.TestCase):
         self.assertEqual(len(recorder.rings), 200)
         self.assertTrue(all(ring.ended and len(ring.frames) == 3 for ring in recorder.rings))
 
+    @unittest.skipIf(emulator.EMULATOR, 'qemu-user accepts MADV_WIPEONFORK and does nothing')
     def test_child_gets_its_own_ring(self):
         recorder = Recorder()
         process = self.run_target(recorder, 'fork')
@@ -183,9 +186,9 @@ class Collector(unittest.TestCase):
 
     def test_nothing_records(self):
         environment = {k: v for k, v in os.environ.items() if k != 'SYSPROF_CONTROL_FD'}
-        result = subprocess.run([TARGET, 'active'], env=environment, capture_output=True, text=True)
+        result = subprocess.run([*TARGET, 'active'], env=environment, capture_output=True, text=True)
         self.assertEqual((result.returncode, result.stdout), (0, '0\n'))
-        self.assertEqual(subprocess.run([TARGET, 'threads', '4', '1000'], env=environment).returncode, 0)
+        self.assertEqual(subprocess.run([*TARGET, 'threads', '4', '1000'], env=environment).returncode, 0)
 
 
 if __name__ == '__main__':

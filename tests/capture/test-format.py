@@ -15,9 +15,12 @@ import unittest
 
 import captures
 import decoder
+import emulator
 import frames
 
-DUMP, WRITE, JOIN = sys.argv[1:4]
+DUMP = sys.argv[1]
+WRITE, JOIN = map(emulator.command, sys.argv[2:4])
+ORDER = emulator.byte_order(DUMP)
 del sys.argv[1:4]
 TYPE_AT = 16
 
@@ -78,7 +81,7 @@ class Reader(Case):
         raw[at:at + 2] = b'@\xfe'
         self.assertEqual(decoder.decode(bytes(raw)).frames[0]['build_id'], '')
         out = os.path.join(self.folder, 'out')
-        subprocess.run([JOIN, 'cat', out, self.file('in', bytes(raw))], check=True)
+        subprocess.run([*JOIN, 'cat', out, self.file('in', bytes(raw))], check=True)
         with open(out, 'rb') as f:
             joined = f.read()
         self.assertEqual(len(joined), len(raw))
@@ -142,7 +145,7 @@ class Reader(Case):
 
     def test_what_is_no_capture(self):
         for data in (b'', b'x', bytes(300), decoder.MAGIC + bytes(251), captures.encode([])[:255]):
-            result = subprocess.run([DUMP, self.file('in', data)], capture_output=True, text=True)
+            result = subprocess.run([*emulator.command(DUMP), self.file('in', data)], capture_output=True, text=True)
             self.assertEqual((result.returncode, result.stdout), (1, ''))
             self.assertIn('Bad message', result.stderr)
 
@@ -150,13 +153,13 @@ class Reader(Case):
 class Writer(Case):
     def test_bytes_are_those_of_the_encoder(self):
         path = os.path.join(self.folder, 'out')
-        subprocess.run([WRITE, path], check=True)
+        subprocess.run([*WRITE, path], check=True)
         with open(path, 'rb') as f:
             raw = f.read()
         capture = decoder.decode(raw)
         self.assertEqual(capture.rest, 0)
         self.assertEqual(len(capture.frames), 4 + 3 + 2 * 29 + 2 + 5 * 11 + 2)
-        self.assertEqual(raw, captures.encode(capture.frames, time=capture.time, end_time=capture.end_time,
+        self.assertEqual(raw, captures.encode(capture.frames, big_endian=capture.big_endian, time=capture.time, end_time=capture.end_time,
                                             capture_time=capture.capture_time))
         self.assert_frames(path, capture.frames)
 
@@ -164,7 +167,7 @@ class Writer(Case):
 class Join(Case):
     def join(self, how, *inputs):
         out = os.path.join(self.folder, 'out')
-        subprocess.run([JOIN, how, out, *inputs], check=True)
+        subprocess.run([*JOIN, how, out, *inputs], check=True)
         with open(out, 'rb') as f:
             return decoder.decode(f.read())
 
@@ -255,11 +258,12 @@ class Join(Case):
     def test_unknown_types_are_kept_where_they_can_be(self):
         unknown = {'type': 'unknown', 'number': 99, 'cpu': 1, 'pid': 2, 'time': 3, 'payload': b'12345678'}
         end = {'type': 'exit', 'cpu': 0, 'pid': 1, 'time': 1}
-        a = self.capture('a', [unknown, end])
+        is_big = ORDER == '>'
+        a = self.capture('a', [unknown, end], big_endian=is_big)
         self.assertEqual(self.plain(self.join('cat', a).frames), [unknown, end])
         self.assertEqual(self.plain(self.join('join', a, a).frames), [end, end, unknown, unknown])
         self.assertEqual(self.plain(self.join('splice', a).frames), [unknown, end])
-        b = self.capture('b', [unknown, end], big_endian=True)
+        b = self.capture('b', [unknown, end], big_endian=not is_big)
         self.assertEqual(self.plain(self.join('cat', b).frames), [end])
 
     def test_frame_index_is_dropped(self):
@@ -302,7 +306,7 @@ class Join(Case):
         ]
         joined = self.join('join', *inputs)
         self.assertTrue(all(f['len'] <= 16384 for f in joined.frames))
-        table = decoder.read_symbol_table(joined.files()['__symbols__'])
+        table = decoder.read_symbol_table(joined.files()['__symbols__'], ORDER)
         self.assertNotIn('__symbols__.gz', joined.files())
         self.assertEqual(table, [
             (0x1000, 0x2000, 1, 'alpha', 'libc'), (0x2000, 0x2800, 1, 'late', ''), (0x2f00, 0x3000, 1, 'around', ''),
@@ -320,7 +324,7 @@ class Join(Case):
                 bad[rng.randrange(len(bad))] = rng.randrange(256)
             inputs.append(self.capture(f'bad{i}', self.chunks('__symbols__', bytes(bad)[:rng.randrange(len(bad))])
                                        if i % 2 else self.chunks('__symbols__.gz', bytes(bad))))
-        joined = decoder.read_symbol_table(self.join('join', *inputs).files()['__symbols__'])
+        joined = decoder.read_symbol_table(self.join('join', *inputs).files()['__symbols__'], ORDER)
         self.assertIn((0x1000, 0x2000, 1, 'alpha', ''), joined)
         for (_, end, pid, _, _), (begin, _, next_pid, _, _) in zip(joined, joined[1:]):
             self.assertTrue(pid < next_pid or end <= begin)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "capture/capture.h"
+#include "capture/reader.h"
 #include "scratch.h"
 #include "vectors.h"
 
@@ -13,18 +14,54 @@
 
 #define HEADER_SIZE 256
 
+/* The vectors are little-endian. Elsewhere a frame has the bytes that the reader, which has its own tests, makes of them
+ * for this machine. */
+static uint8_t *
+native_frame (const uint8_t *vector, gsize size)
+{
+  SysprofCaptureReader *reader;
+  uint8_t *frame;
+
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN)
+    return g_memdup2 (vector, size);
+
+  reader = reader_of_frames (vector, size, FALSE);
+  frame = g_memdup2 (sysprof_capture_reader_peek_known (reader), size);
+  sysprof_capture_reader_unref (reader);
+
+  return frame;
+}
+
+static void
+assert_frame (const uint8_t *bytes, gsize n_bytes, const uint8_t *vector, gsize size)
+{
+  g_autofree uint8_t *frame = native_frame (vector, size);
+
+  g_assert_cmpmem (bytes, n_bytes, frame, size);
+}
+
+/* One number of a vector. */
+static void
+assert_number (const uint8_t *bytes, const uint8_t *vector, gsize size)
+{
+  for (gsize i = 0; i < size; i++)
+    g_assert_cmphex (bytes[i], ==, vector[G_BYTE_ORDER == G_LITTLE_ENDIAN ? i : size - 1 - i]);
+}
+
 static void
 assert_only_frame (Scratch *scratch, const uint8_t *frame, gsize size)
 {
   scratch_flush (scratch);
-  g_assert_cmpmem (scratch->bytes + HEADER_SIZE, scratch->size - HEADER_SIZE, frame, size);
+  assert_frame (scratch->bytes + HEADER_SIZE, scratch->size - HEADER_SIZE, frame, size);
   scratch_close (scratch);
 }
 
 static void
 test_header (void)
 {
-  static const uint8_t begin[] = { 0x5e, 0x97, 0xca, 0xfd, 1, 1, 0, 0 };
+  static const uint8_t begin[] = {
+    0x5e, 0x97, 0xca, 0xfd, 1, G_BYTE_ORDER == G_LITTLE_ENDIAN, 0, 0,
+  };
   g_autofree char *time = NULL;
   int64_t before = SYSPROF_CAPTURE_CURRENT_TIME;
   int64_t after, value;
@@ -205,7 +242,8 @@ test_dbus_message_too_large (void)
                                                           message, 65493));
   scratch_flush (&scratch);
   g_assert_cmpuint (scratch.size, ==, HEADER_SIZE + 32);
-  g_assert_cmpuint (scratch.bytes[HEADER_SIZE + 24], ==, 1 | 1 << 2);
+  g_assert_cmpuint (scratch.bytes[HEADER_SIZE + 24], ==,
+                    G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1 | 1 << 2 : 1 << 6);
   g_assert_cmpuint (scratch.bytes[HEADER_SIZE + 26], ==, 0);
   g_assert_cmpuint (scratch.bytes[HEADER_SIZE + 27], ==, 0);
   scratch_close (&scratch);
@@ -215,21 +253,29 @@ test_dbus_message_too_large (void)
 static void
 test_jitmap (void)
 {
+  const SysprofCaptureAddress mark = sizeof (void *) > 4 ? 0xe000000000000000 : 0xe0000000;
+  g_autofree uint8_t *expected = native_frame (vector_jitmap, sizeof vector_jitmap);
   int32_t pid = getpid ();
   Scratch scratch;
 
   scratch_open (&scratch, 0);
   g_assert_cmphex (sysprof_capture_writer_add_jitmap (scratch.writer, "jitfunc_one"), ==,
-                   0xe000000000000001);
+                   mark | 1);
   g_assert_cmphex (sysprof_capture_writer_add_jitmap (scratch.writer, "jitfunc_two"), ==,
-                   0xe000000000000002);
+                   mark | 2);
   g_assert_cmphex (sysprof_capture_writer_add_jitmap (scratch.writer, "jitfunc_one"), ==,
-                   0xe000000000000001);
+                   mark | 1);
   scratch_flush (&scratch);
 
   g_assert_cmpmem (scratch.bytes + HEADER_SIZE + 4, 4, &pid, 4);
-  memcpy (scratch.bytes + HEADER_SIZE + 4, vector_jitmap + 4, 12);
-  g_assert_cmpmem (scratch.bytes + HEADER_SIZE, scratch.size - HEADER_SIZE, vector_jitmap,
+  memcpy (expected + 4, scratch.bytes + HEADER_SIZE + 4, 12);
+  for (uint64_t i = 0; i < 2; i++)
+    {
+      SysprofCaptureAddress address = mark | (i + 1);
+
+      memcpy (expected + 28 + 20 * i, &address, sizeof address);
+    }
+  g_assert_cmpmem (scratch.bytes + HEADER_SIZE, scratch.size - HEADER_SIZE, expected,
                    sizeof vector_jitmap);
   scratch_close (&scratch);
 }
@@ -239,14 +285,15 @@ test_jitmap_stands_before_its_use (void)
 {
   SysprofCaptureAddress address;
   Scratch scratch;
+  uint16_t len;
 
   scratch_open (&scratch, 0);
   address = sysprof_capture_writer_add_jitmap (scratch.writer, "name");
   g_assert_true (sysprof_capture_writer_add_sample (scratch.writer, 1, 0, 1, 1, &address, 1));
   scratch_flush (&scratch);
   g_assert_cmpuint (scratch.bytes[HEADER_SIZE + 16], ==, SYSPROF_CAPTURE_FRAME_JITMAP);
-  g_assert_cmpuint (scratch.bytes[HEADER_SIZE + scratch.bytes[HEADER_SIZE] + 16], ==,
-                    SYSPROF_CAPTURE_FRAME_SAMPLE);
+  memcpy (&len, scratch.bytes + HEADER_SIZE, sizeof len);
+  g_assert_cmpuint (scratch.bytes[HEADER_SIZE + len + 16], ==, SYSPROF_CAPTURE_FRAME_SAMPLE);
   scratch_close (&scratch);
 }
 
@@ -308,6 +355,7 @@ test_counters (void)
   };
   unsigned int ids[10];
   SysprofCaptureCounterValue values[10];
+  const uint8_t *end, *group;
   Scratch scratch;
 
   counters[1].value.vdbl = 1.5;
@@ -330,9 +378,16 @@ test_counters (void)
 
   scratch_flush (&scratch);
   g_assert_cmpuint (scratch.size, ==, HEADER_SIZE + 32 + 2 * 128 + 224);
-  g_assert_cmpmem (scratch.bytes + HEADER_SIZE + 32 + 2 * 128 - 12, 12, vector_counter_end,
-                   sizeof vector_counter_end);
-  g_assert_cmpmem (scratch.bytes + scratch.size - 96, 96, vector_group, sizeof vector_group);
+  end = scratch.bytes + HEADER_SIZE + 32 + 2 * 128 - sizeof vector_counter_end;
+  assert_number (end, vector_counter_end, 3);
+  assert_number (end + 3, vector_counter_end + 3, 1);
+  assert_number (end + 4, vector_counter_end + 4, 8);
+  group = scratch.bytes + scratch.size - sizeof vector_group;
+  for (gsize i = 0; i < 8; i++)
+    {
+      assert_number (group + 4 * i, vector_group + 4 * i, 4);
+      assert_number (group + 32 + 8 * i, vector_group + 32 + 8 * i, 8);
+    }
   scratch_close (&scratch);
 }
 
@@ -448,7 +503,8 @@ test_trace_keeps_its_type (void)
   g_assert_true (sysprof_capture_writer_add_trace (scratch.writer, 9, 1, 2, 3, addrs, 2, true));
   scratch_flush (&scratch);
   g_assert_cmpuint (scratch.bytes[HEADER_SIZE + 16], ==, 16);
-  g_assert_cmpuint (scratch.bytes[HEADER_SIZE + 26], ==, 1);
+  g_assert_cmpuint (scratch.bytes[HEADER_SIZE + 26], ==,
+                    G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1 : 0x80);
   reader = scratch_reader (&scratch);
   trace = sysprof_capture_reader_read_trace (reader);
   g_assert_nonnull (trace);
@@ -543,6 +599,11 @@ u64_at (const uint8_t *bytes)
 static void
 test_frame_index (void)
 {
+  static const struct
+  {
+    gsize at, size;
+  } numbers[] = { { 0, 2 },  { 2, 2 },  { 4, 4 },  { 16, 1 },
+                  { 17, 1 }, { 18, 1 }, { 19, 1 }, { 20, 4 } };
   uint64_t last, previous;
   Scratch scratch;
 
@@ -564,9 +625,9 @@ test_frame_index (void)
   g_assert_cmpuint (scratch.size, ==, HEADER_SIZE + (2 * 65536 + 1) * 24 + 2 * 32);
 
   /* All but time and the offset before. */
-  for (gsize i = 0; i < 24; i++)
-    if (i < 8 || i >= 16)
-      g_assert_cmphex (scratch.bytes[last + i], ==, vector_frame_index[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS (numbers); i++)
+    assert_number (scratch.bytes + last + numbers[i].at, vector_frame_index + numbers[i].at,
+                   numbers[i].size);
   scratch_close (&scratch);
 }
 
@@ -586,7 +647,7 @@ test_pipe (void)
   g_assert_true (sysprof_capture_writer_flush (writer));
   sysprof_capture_writer_unref (writer);
   g_assert_cmpint (read (fds[0], bytes, 4096), ==, HEADER_SIZE + 24);
-  g_assert_cmpmem (bytes + HEADER_SIZE, 24, vector_timestamp, 24);
+  assert_frame (bytes + HEADER_SIZE, 24, vector_timestamp, 24);
   g_assert_cmpint (read (fds[0], bytes, 4096), ==, 0);
   close (fds[0]);
 }
@@ -839,6 +900,7 @@ test_reserve_and_commit (void)
 {
   SysprofCaptureStat stat;
   Scratch scratch;
+  g_autofree uint8_t *process = native_frame (vector_process, sizeof vector_process);
   uint8_t *place;
 
   scratch_open (&scratch, 0);
@@ -850,7 +912,7 @@ test_reserve_and_commit (void)
   place = sysprof_capture_writer_reserve (scratch.writer, 100);
   g_assert_cmpuint ((uintptr_t) place % 8, ==, 0);
   memset (place, 0xaa, 100);
-  memcpy (place, vector_process, sizeof vector_process);
+  memcpy (place, process, sizeof vector_process);
   memset (place, 0, 2);
   sysprof_capture_writer_commit (scratch.writer, 24 + sizeof "foo --bar");
   sysprof_capture_writer_stat (scratch.writer, &stat);

@@ -71,9 +71,11 @@ def cut(regions, start, end):
 
 
 class Reference:
-    def __init__(self, data):
+    """`is_big_endian`: of the machine whose store this is."""
+
+    def __init__(self, data, is_big_endian=False):
         self.capture, self.out = decoder.decode(data, keep_damaged=True), []
-        self.swapped = self.capture.big_endian
+        self.swapped = self.capture.big_endian != is_big_endian
         self.size = len(data)
         self.scan()
         self.find_processes()
@@ -382,8 +384,8 @@ class Reference:
             self.emit("file", pid, len(data), "whole", int(done), hashlib.sha256(data).hexdigest(), quote(name))
 
 
-def describe(data):
-    return Reference(bytes(data)).print()
+def describe(data, is_big_endian=False):
+    return Reference(bytes(data), is_big_endian).print()
 
 
 if __name__ == "__main__":

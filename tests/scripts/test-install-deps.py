@@ -53,6 +53,14 @@ class Machine(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in commands], ['update', 'install'])
         self.assertEqual([word for word in commands[1].split()[1:] if not word.startswith('-')], ['meson'])
 
+    def test_compilers_for_other_machines(self):
+        self.program('dpkg-query', 'exit 1')
+        self.user(1000)
+        words = self.line_to_type(self.run_script('build', 'cross'))
+        for package in 's390x-linux-gnu powerpc64le-linux-gnu arm-linux-gnueabihf aarch64-linux-gnu'.split():
+            self.assertIn(f'gcc-{package}', words)
+        self.assertIn('qemu-user', words)
+
     def test_debian_without_rights(self):
         self.program('dpkg-query', 'exit 1')
         self.user(1000)
@@ -85,7 +93,7 @@ class Machine(unittest.TestCase):
     def test_says_nothing_where_all_is_there(self):
         for name in ('rpm', 'pacman'):
             self.program(name, 'exit 0')
-            done = self.run_script('build', 'check', 'bench', 'format')
+            done = self.run_script('build', 'check', 'bench', 'cross', 'format')
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, '', ''))
             (self.bin / name).unlink()
 
@@ -96,7 +104,7 @@ class Machine(unittest.TestCase):
     def test_rows_name_a_package_each(self):
         """Of every distribution: a row that is cut short would silently ask for nothing."""
         text = pathlib.Path(SCRIPT).read_text()
-        rows = ' '.join(re.findall(r"(?ms)^(?:build|check|bench|format)='(.*?)'", text)).split()
+        rows = ' '.join(re.findall(r"(?ms)^(?:build|check|bench|cross|format)='(.*?)'", text)).split()
         self.assertGreater(len(rows), 30)
         for row in rows:
             self.assertEqual(len([name for name in row.split('|') if name]), 3, row)

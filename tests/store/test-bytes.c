@@ -8,6 +8,8 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 static char *base;
@@ -157,12 +159,51 @@ test_leaves_position_alone (void)
   g_assert_cmpint (lseek (fd, 0, SEEK_CUR), ==, 77);
 }
 
+static sigjmp_buf probed;
+static volatile uintptr_t probed_address;
+
+static void
+on_probe (int number, siginfo_t *info, void *context)
+{
+  probed_address = (uintptr_t) info->si_addr;
+  siglongjmp (probed, 1);
+}
+
+/* qemu-user names a wrong address, or none, in what it passes on (7.2: for s390x and 32-bit arm). */
+static bool
+skips_where_faults_have_no_address (void)
+{
+  gsize page = (gsize) sysconf (_SC_PAGESIZE);
+  autofd fd = memfd_create ("probe", MFD_CLOEXEC);
+  struct sigaction action = { .sa_sigaction = on_probe, .sa_flags = SA_SIGINFO };
+  struct sigaction before;
+  volatile uint8_t *bytes;
+
+  g_assert_cmpint (ftruncate (fd, (off_t) page), ==, 0);
+  bytes = mmap (NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
+  g_assert_true (bytes != MAP_FAILED);
+  g_assert_cmpint (ftruncate (fd, 0), ==, 0);
+  g_assert_cmpint (sigaction (SIGBUS, &action, &before), ==, 0);
+  if (sigsetjmp (probed, 1) == 0)
+    (void) bytes[0];
+  g_assert_cmpint (sigaction (SIGBUS, &before, NULL), ==, 0);
+  munmap ((void *) bytes, page);
+  if (probed_address == (uintptr_t) bytes)
+    return false;
+
+  g_test_skip ("a bus error does not tell its address here");
+  return true;
+}
+
 static void
 test_cut_after_opening (void)
 {
   autofd fd = memfd_create ("cut", MFD_CLOEXEC);
   g_autoptr (Store) store = NULL;
   uint64_t sum = 0;
+
+  if (skips_where_faults_have_no_address ())
+    return;
 
   g_assert_cmpint (write (fd, base, base_size), ==, (ssize_t) base_size);
   store = sysprof_store_open_fd (fd, NULL, NULL, NULL);
@@ -209,6 +250,9 @@ test_changes_while_opening (void)
 {
   Vandal vandal = { .fd = memfd_create ("changing", MFD_CLOEXEC) };
   pthread_t thread;
+
+  if (skips_where_faults_have_no_address ())
+    return;
 
   g_assert_cmpint (write (vandal.fd, base, base_size), ==, (ssize_t) base_size);
   g_assert_cmpint (pthread_create (&thread, NULL, cut_and_overwrite, &vandal), ==, 0);

@@ -14,6 +14,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "data"))
 import captures  # noqa: E402
+import emulator  # noqa: E402
 import make_captures  # noqa: E402
 import reference  # noqa: E402
 
@@ -28,7 +29,8 @@ def for_several_threads():
 
 
 def main():
-    dump_store = sys.argv[1]
+    dump_store = emulator.command(sys.argv[1])
+    order = emulator.byte_order(sys.argv[1])
     n_random = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     cases = dict(make_captures.MADE)
@@ -43,8 +45,8 @@ def main():
             data = bytes(make().data)
             with open(path, "wb") as out:
                 out.write(data)
-            run = subprocess.run([dump_store, path], capture_output=True)
-            expected, got = reference.describe(data), run.stdout.decode("latin-1")
+            run = subprocess.run([*dump_store, path], capture_output=True)
+            expected, got = reference.describe(data, order == '>'), run.stdout.decode("latin-1")
             if run.returncode != 0 or got != expected:
                 failed += 1
                 if failed <= 3:

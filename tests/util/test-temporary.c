@@ -27,6 +27,11 @@ test_has_no_name (void)
 static void
 test_refused_without_a_directory (void)
 {
+  if (g_getenv ("MESON_EXE_WRAPPER") != NULL)
+    {
+      g_test_skip ("this program cannot start itself where it needs an emulator");
+      return;
+    }
   if (!g_test_subprocess ())
     {
       /* GLib asks for the directory once per process. */

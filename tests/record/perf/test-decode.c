@@ -310,8 +310,10 @@ test_mapping_with_build_id (Fixture *self, gconstpointer data)
 static void
 test_build_id_that_is_too_long_is_refused (Fixture *self, gconstpointer data)
 {
-  uint64_t file[3] = { 21, 0, 0 };
+  uint64_t file[3] = { 0 };
+  const uint8_t size = 21;
 
+  memcpy (file, &size, 1);
   put_mapping (self, PERF_RECORD_MISC_MMAP_BUILD_ID, file, "/usr/bin/foo");
   g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
 }

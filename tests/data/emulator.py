@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a test starts a program of the build, and what it must know of its machine: in a build for another one, meson names
+the emulator."""
+import os
+import shlex
+
+EMULATOR = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
+
+
+def native_environment():
+    """meson puts the other machine's tools in front of the path. What changes its programs must be of these, what compiles
+    for this machine or looks at its libraries must not."""
+    path = ':'.join(part for part in os.environ['PATH'].split(':') if '-linux-gnu' not in part)
+    return dict(os.environ, PATH=path)
+
+
+def command(program):
+    return [*EMULATOR, os.path.abspath(program)]
+
+
+def byte_order(program):
+    """`<` or `>`, as struct wants it."""
+    with open(program, 'rb') as file:
+        return '<>'[file.read(6)[5] - 1]
