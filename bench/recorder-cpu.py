@@ -7,8 +7,8 @@ found out about as they start.
 
 The CPU time of all its threads at two moments of a run, by the scheduler's own account (ns): the same as a long run minus
 a short one, without start-up and end and their spread. Contestants in turns: ours, which finds stacks with tables, the same with
-frame pointers, `perf record -g`, a bare loop that drains the same rings, and one that drains them into a file. What each lost is
-printed beside it."""
+frame pointers, `perf record -g`, a bare loop that drains the same rings, and one that drains them into a file. With --copies: ours,
+which walks copies of stacks, and `perf record --call-graph dwarf`, which keeps them. What each lost is printed beside it."""
 import argparse
 import pathlib
 import re
@@ -39,6 +39,10 @@ def cpu_seconds(pid):
     return sum(int(task.joinpath('schedstat').read_text().split()[0]) for task in pathlib.Path(f'/proc/{pid}/task').iterdir()) / 1e9
 
 
+def size_per(n_samples, path):
+    return f'{pathlib.Path(path).stat().st_size / max(n_samples, 1):.0f} bytes of file per sample'
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--rounds', type=int, default=5)
@@ -46,6 +50,7 @@ def main():
     parser.add_argument('--warm-up', type=float, default=2, help='seconds before the first')
     parser.add_argument('--churn', type=int, default=100, help='processes per second')
     parser.add_argument('--programs', action='store_true', help='start programs one after another')
+    parser.add_argument('--copies', action='store_true', help='of 8 KiB of each stack')
     parser.add_argument('--frequency', type=int, action='append')
     options = parser.parse_args()
     length = options.warm_up + options.seconds + 2
@@ -84,21 +89,28 @@ def main():
                 text = subprocess.run(['perf', 'report', '-i', theirs, '--stats'], capture_output=True, text=True).stdout
                 counts = {name: int(re.search(rf' {name} events: +(\d+)|$', text).group(1) or 0)
                           for name in ('SAMPLE', 'LOST', 'LOST_SAMPLES')}
-                lost['perf record -g'] = f'{counts["SAMPLE"]} samples, {counts["LOST"] + counts["LOST_SAMPLES"]} loss records'
+                lost['perf record'] = f'{counts["SAMPLE"]} samples, {counts["LOST"] + counts["LOST_SAMPLES"]} loss records, {size_per(counts["SAMPLE"], theirs)}'
 
             def lost_of_ours():
                 samples = sum(1 for kind, _, _ in turns.frames(ours) if kind == 2)
                 count = sum(1 for kind, _, frame in turns.frames(ours) if kind == 12 and b'Lost ' in frame)
-                lost['sysprof-cli'] = f'{samples} samples, {count} loss records'
+                lost['sysprof-cli'] = f'{samples} samples, {count} loss records, {size_per(samples, ours)}'
+
+            def perf_record(*words):
+                return cpu_per_second(['perf', 'record', '-q', '-B', '-N', *words, '-a', '-e', 'cpu-clock', '-c', 1000000000 // frequency,
+                                       '-o', theirs], lost_of_perf)
 
             contestants = {
+                '--unwind copy': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--unwind', 'copy',
+                                                 '--stack-size', 8192, ours], lost_of_ours),
+                '--call-graph dwarf,8192': perf_record('--call-graph', 'dwarf,8192'),
+            } if options.copies else {
                 'sysprof-cli': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', ours], lost_of_ours),
                 'of it, without counters': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--no-cpu',
                                                            '--no-disk', '--no-memory', '--no-network', ours]),
                 '--unwind frame-pointer': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--unwind',
                                                           'frame-pointer', ours]),
-                'perf record -g': cpu_per_second(['perf', 'record', '-q', '-B', '-N', '-g', '-a', '-e', 'cpu-clock', '-c',
-                                                  1000000000 // frequency, '-o', theirs], lost_of_perf),
+                'perf record -g': perf_record('-g'),
                 'drain the rings': cpu_per_second([drain, frequency, int(length + 2)]),
                 'drain into a file': cpu_per_second([drain, frequency, int(length + 2), f'{directory}/raw']),
             }

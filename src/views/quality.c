@@ -68,7 +68,7 @@ static const struct
   { "sp-not-rising", "cut: unwind information that contradicts the stack", "" },
   { "zero", "cut: a return address of 0", "" },
   { "depth", "cut: deeper than a sample or the copy of a stack can hold",
-    "look at its upper end" },
+    "look at its upper end; where copies are walked, give --stack-size 65536" },
   { "compat", "cut: a 32-bit program", "" },
   { "overload", "cut: copied stacks came faster than they could be walked",
     "sample less often, or record as root" },
