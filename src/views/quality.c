@@ -69,6 +69,8 @@ static const struct
   { "zero", "cut: a return address of 0", "" },
   { "depth", "cut: deeper than a sample can hold", "look at its upper end" },
   { "compat", "cut: a 32-bit program", "" },
+  { "not-yet", "perhaps cut: by frame pointers, as the walker was still being loaded",
+    "record longer" },
 };
 
 #define N_ENDS (N_STACK_ENDS + G_N_ELEMENTS (cut_reasons))

@@ -47,7 +47,8 @@ typedef struct
   SysprofCaptureWriter *writer;
   ProcessLog *log;
   bool has_chains; /* samples carry call chains */
-  bool has_walks; /* … and behind them the user's part, as the program in the kernel found it */
+  bool
+      has_walks; /* … and behind them, once it is attached, the user's part, as the program in the kernel found it */
   unsigned call_depth; /* of stacks that were walked, with the kernel's part; 0 = any */
   bool
       drops_chainless; /* a sample without a chain is none: only a part of the stacks is wanted */

@@ -13,6 +13,7 @@
 #include "record/perf/cpus.h"
 #include "record/perf/session.h"
 #include "record/perf/tasks.h"
+#include "record/unwinder/loading.h"
 #include "record/unwinder/processes.h"
 #include "util/util.h"
 
@@ -32,16 +33,17 @@
 /* Between two looks at the rings. At 1 kHz, with 1,200 records a second, a pace of 0.2 ms costs 10 % of a CPU. */
 #define PACE_USEC (10 * G_TIME_SPAN_MILLISECOND)
 #define WAITING_USEC \
-  (50 * G_TIME_SPAN_MILLISECOND)               /* until samples that wait are looked at again */
-#define FINISH_USEC   (2 * G_TIME_SPAN_SECOND) /* for tables, at the end */
+  (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
+#define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* for tables, at the end */
 #define PRIORITY      1
 #define NICE          (-10)
 #define USEC_PER_MSEC 1000
 
 struct Unwinder
 {
-  /* Frozen while the thread runs. */
+  /* Frozen while the thread runs, but for the program's own descriptor, which is the pump's. */
   WalkProgram program;
+  Loading *loading;
   Privilege *privilege; /* for this thread alone */
   UnwindIndex *index;   /* mapped */
   GThread *thread;
@@ -337,7 +339,10 @@ sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
   self->wake_fd = -1;
   self->ready_fd = -1;
   self->privilege = sysprof_privilege_new ();
-  if (!sysprof_privilege_load_walker (self->privilege, call_depth, &self->program))
+  self->program = (WalkProgram) WALK_PROGRAM_INIT;
+  if (sysprof_privilege_make_walker_maps (self->privilege, &self->program))
+    self->loading = sysprof_loading_start (&self->program, call_depth);
+  if (self->loading == NULL)
     {
       set_load_error (error);
       sysprof_unwinder_free (self);
@@ -371,6 +376,21 @@ const WalkProgram *
 sysprof_unwinder_get_program (const Unwinder *self)
 {
   return &self->program;
+}
+
+int
+sysprof_unwinder_get_loaded_fd (const Unwinder *self)
+{
+  return sysprof_loading_get_fd (self->loading);
+}
+
+bool
+sysprof_unwinder_finish_loading (Unwinder *self, GError **error)
+{
+  self->program.fd = sysprof_loading_take (self->loading);
+  if (self->program.fd < 0)
+    set_load_error (error);
+  return self->program.fd >= 0;
 }
 
 static void
@@ -486,6 +506,7 @@ sysprof_unwinder_free (Unwinder *self)
       (void) munmap (self->slab[i], UNWIND_SLAB_SIZE);
   if (self->index != NULL)
     (void) munmap (self->index, sizeof *self->index);
+  sysprof_loading_abandon (self->loading);
   sysprof_walk_program_clear (&self->program);
   sysprof_autofd_close (&self->wake_fd);
   sysprof_autofd_close (&self->ready_fd);
