@@ -11,7 +11,7 @@
  *                description of its types. All else is done with the descriptors that it returns, by anybody
  *
  *   WalkProgram program = WALK_PROGRAM_INIT;
- *   if (sysprof_walk_program_load (&program, NULL))
+ *   if (sysprof_walk_program_make_maps (&program) && sysprof_walk_program_load (&program, NULL))
  *     {
  *       sysprof_walk_program_set_output (&program, cpu, event_of_that_cpu);
  *       ioctl (sampling_event, PERF_EVENT_IOC_SET_BPF, program.fd);
@@ -37,7 +37,7 @@ bool sysprof_walk_reason_is_whole (WalkReason reason);
 /* The walker, loaded. *Owned* by one thread; the descriptors can be passed on. */
 typedef struct
 {
-  int fd;        /* for PERF_EVENT_IOC_SET_BPF */
+  int fd;        /* for PERF_EVENT_IOC_SET_BPF; -1 = not loaded yet */
   int index_fd;  /* an UnwindIndex, to be mapped */
   int slabs_fd;  /* of the slabs that there are */
   int events_fd; /* where the program of each CPU writes to */
@@ -56,8 +56,12 @@ typedef struct
   size_t log_size;
 } WalkProgramOptions;
 
-/* `options` may be NULL. FALSE with errno: EPERM without the rights, ENOSYS where this was built without BPF, others where the
- * kernel is too old (before 5.17) or has no BPF. */
+/* Makes all but the program, at once: tables can be laid out and outputs set before there is one. FALSE with errno: EPERM without
+ * the rights, to load as well; ENOSYS where this was built without BPF. */
+bool sysprof_walk_program_make_maps (WalkProgram *self);
+
+/* Loads the program, with the maps that were made: a fifth of a second, for which the kernel verifies it. `options` may be NULL.
+ * FALSE with errno: EPERM without the rights, others where the kernel is too old (before 5.17) or has no BPF. */
 bool sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options);
 void sysprof_walk_program_clear (WalkProgram *self);
 

@@ -205,7 +205,8 @@ typedef enum
   WALK_ZERO,          /* a return address of 0 */
   WALK_DEPTH,         /* more frames than a record holds */
   WALK_COMPAT,        /* a 32-bit process */
-  WALK_OVERLOAD,      /* copies of stacks came faster than they could be walked */
+  WALK_NOT_YET, /* not walked: the program was still being loaded, and the kernel followed frame pointers */
+  WALK_OVERLOAD, /* copies of stacks came faster than they could be walked */
   WALK_REASONS
 } WalkReason;
 

@@ -7,9 +7,16 @@
 #include <errno.h>
 
 bool
-sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options)
+sysprof_walk_program_make_maps (WalkProgram *self)
 {
   *self = (WalkProgram) WALK_PROGRAM_INIT;
+  errno = ENOSYS;
+  return false;
+}
+
+bool
+sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options)
+{
   errno = ENOSYS;
   return false;
 }

@@ -11,6 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+/* As the program calls them; of the index, its section. */
+#define INDEX_NAME  "walk.bss"
+#define SLABS_NAME  "walk_slabs"
+#define EVENTS_NAME "walk_events"
+
 /* The program's variables, as the compiler has laid them out. */
 typedef struct
 {
@@ -57,20 +62,107 @@ make_room_for_cpus (struct bpf_object *object)
   return bpf_map__set_max_entries (scratch, (uint32_t) n_cpus) == 0;
 }
 
+/* --- maps --- */
+
 static int
-dup_map (struct bpf_object *object, const char *name)
+make_slab (void)
 {
-  return fcntl (bpf_object__find_map_fd_by_name (object, name), F_DUPFD_CLOEXEC, 3);
+  LIBBPF_OPTS (bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+
+  return bpf_map_create (BPF_MAP_TYPE_ARRAY, "walk_slab", sizeof (uint32_t), UNWIND_SLAB_SIZE,
+                         1, &options);
 }
 
-static bool
-take_descriptors (WalkProgram *self, struct bpf_object *object, struct bpf_program *program)
+static int
+make_index (void)
 {
-  self->fd = fcntl (bpf_program__fd (program), F_DUPFD_CLOEXEC, 3);
-  self->index_fd = dup_map (object, "walk.bss");
-  self->slabs_fd = dup_map (object, "walk_slabs");
-  self->events_fd = dup_map (object, "walk_events");
-  return self->fd >= 0 && self->index_fd >= 0 && self->slabs_fd >= 0 && self->events_fd >= 0;
+  LIBBPF_OPTS (bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+
+  return bpf_map_create (BPF_MAP_TYPE_ARRAY, INDEX_NAME, sizeof (uint32_t),
+                         sizeof (UnwindIndex), 1, &options);
+}
+
+static int
+make_slabs (void)
+{
+  LIBBPF_OPTS (bpf_map_create_opts, options);
+  int pattern = make_slab ();
+  int fd, saved;
+
+  if (pattern < 0)
+    return -1;
+
+  options.inner_map_fd = (uint32_t) pattern;
+  fd = bpf_map_create (BPF_MAP_TYPE_ARRAY_OF_MAPS, SLABS_NAME, sizeof (uint32_t),
+                       sizeof (uint32_t), UNWIND_MOST_SLABS, &options);
+  saved = errno;
+  (void) close (pattern);
+  errno = saved;
+  return fd;
+}
+
+static int
+make_events (void)
+{
+  int n_cpus = libbpf_num_possible_cpus ();
+
+  if (n_cpus <= 0)
+    {
+      errno = EINVAL;
+      return -1;
+    }
+  return bpf_map_create (BPF_MAP_TYPE_PERF_EVENT_ARRAY, EVENTS_NAME, sizeof (uint32_t),
+                         sizeof (uint32_t), (uint32_t) n_cpus, NULL);
+}
+
+/* A program of the same type that does nothing, in no time: who may not load it may not load the walker. */
+static bool
+may_load (void)
+{
+  static const struct bpf_insn nothing[] = {
+    { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+    { .code = BPF_JMP | BPF_EXIT },
+  };
+  int fd = bpf_prog_load (BPF_PROG_TYPE_PERF_EVENT, "walk_nothing", "GPL", nothing,
+                          sizeof nothing / sizeof nothing[0], NULL);
+
+  if (fd < 0)
+    return false;
+  (void) close (fd);
+  return true;
+}
+
+bool
+sysprof_walk_program_make_maps (WalkProgram *self)
+{
+  libbpf_print_fn_t print = libbpf_set_print (print_nothing);
+  bool is_made;
+  int saved;
+
+  *self = (WalkProgram) WALK_PROGRAM_INIT;
+  is_made = may_load () && (self->index_fd = make_index ()) >= 0 &&
+            (self->slabs_fd = make_slabs ()) >= 0 && (self->events_fd = make_events ()) >= 0;
+  saved = errno;
+  (void) libbpf_set_print (print);
+  if (!is_made)
+    sysprof_walk_program_clear (self);
+  errno = saved;
+  return is_made;
+}
+
+/* --- the program --- */
+
+static bool
+use_map (struct bpf_object *object, const char *name, int fd)
+{
+  struct bpf_map *map = bpf_object__find_map_by_name (object, name);
+
+  if (map == NULL)
+    {
+      errno = EINVAL;
+      return false;
+    }
+  return bpf_map__reuse_fd (map, fd) == 0;
 }
 
 static bool
@@ -93,12 +185,14 @@ load (WalkProgram *self, const WalkProgramOptions *options)
       (void) bpf_program__set_log_level (program, 4); /* the statistics */
     }
   is_loaded = program != NULL && set_constants (object, options) &&
-              make_room_for_cpus (object) && bpf_object__load (object) == 0 &&
-              take_descriptors (self, object, program);
+              make_room_for_cpus (object) && use_map (object, INDEX_NAME, self->index_fd) &&
+              use_map (object, SLABS_NAME, self->slabs_fd) &&
+              use_map (object, EVENTS_NAME, self->events_fd) && bpf_object__load (object) == 0;
+  if (is_loaded)
+    self->fd = fcntl (bpf_program__fd (program), F_DUPFD_CLOEXEC, 3);
+  is_loaded = self->fd >= 0;
 
   saved = errno;
-  if (!is_loaded)
-    sysprof_walk_program_clear (self);
   bpf_object__close (object);
   errno = saved;
   return is_loaded;
@@ -109,10 +203,8 @@ sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options)
 {
   static const WalkProgramOptions none = { .only_user = WALK_ANY_USER };
   libbpf_print_fn_t print = libbpf_set_print (print_nothing);
-  bool is_loaded;
+  bool is_loaded = load (self, options != NULL ? options : &none);
 
-  *self = (WalkProgram) WALK_PROGRAM_INIT;
-  is_loaded = load (self, options != NULL ? options : &none);
   (void) libbpf_set_print (print);
   return is_loaded;
 }
@@ -131,9 +223,7 @@ sysprof_walk_program_clear (WalkProgram *self)
 int
 sysprof_walk_program_add_slab (const WalkProgram *self, uint32_t index)
 {
-  LIBBPF_OPTS (bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-  int fd = bpf_map_create (BPF_MAP_TYPE_ARRAY, "walk_slab", sizeof (uint32_t), UNWIND_SLAB_SIZE,
-                           1, &options);
+  int fd = make_slab ();
   int saved;
 
   if (fd < 0 || bpf_map_update_elem (self->slabs_fd, &index, &fd, BPF_ANY) == 0)

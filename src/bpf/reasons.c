@@ -18,6 +18,7 @@ static const char *const names[WALK_REASONS] = {
   [WALK_ZERO] = "zero",
   [WALK_DEPTH] = "depth",
   [WALK_COMPAT] = "compat",
+  [WALK_NOT_YET] = "not-yet",
   [WALK_OVERLOAD] = "overload",
 };
 

@@ -82,6 +82,12 @@ sysprof_privilege_open_mapped_file (Privilege *self, pid_t pid, uint64_t start, 
 }
 
 bool
+sysprof_privilege_make_walker_maps (Privilege *self, WalkProgram *program)
+{
+  return sysprof_walk_program_make_maps (program);
+}
+
+bool
 sysprof_privilege_load_walker (Privilege *self, uint32_t most_addresses, WalkProgram *program)
 {
   const WalkProgramOptions options = {

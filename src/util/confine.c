@@ -36,10 +36,10 @@
 #  define OUR_ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #  define HAS_SHADOW_MEMORY 1
 #elif defined(__has_feature)
-#  if __has_feature(address_sanitizer)
+#  if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #    define HAS_SHADOW_MEMORY 1
 #  endif
 #endif

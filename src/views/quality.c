@@ -70,6 +70,8 @@ static const struct
   { "depth", "cut: deeper than a sample or the copy of a stack can hold",
     "look at its upper end; where copies are walked, give --stack-size 65536" },
   { "compat", "cut: a 32-bit program", "" },
+  { "not-yet", "perhaps cut: by frame pointers, as the walker was still being loaded",
+    "record longer" },
   { "overload", "cut: copied stacks came faster than they could be walked",
     "sample less often, or record as root" },
 };

@@ -17,7 +17,7 @@
 static bool
 load_or_skip (WalkProgram *program, const WalkProgramOptions *options)
 {
-  if (sysprof_walk_program_load (program, options))
+  if (sysprof_walk_program_make_maps (program) && sysprof_walk_program_load (program, options))
     return true;
 
   if (errno == ENOSYS || errno == EPERM)

@@ -184,7 +184,8 @@ test_stacks_are_the_programs_own (const void *data)
   int fd = memfd_create ("truth", MFD_CLOEXEC);
   pid_t pid;
 
-  if (!sysprof_privilege_load_walker (privilege, 0, &program))
+  if (!sysprof_privilege_make_walker_maps (privilege, &program) ||
+      !sysprof_privilege_load_walker (privilege, 0, &program))
     {
       g_test_skip ("the program in the kernel cannot be loaded");
       sysprof_privilege_free (privilege);

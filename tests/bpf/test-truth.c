@@ -72,6 +72,7 @@ test_stacks_are_the_programs_own (const void *data)
   pid = atoi (g_subprocess_get_identifier (process));
   find_functions (self, program, pid);
   g_assert_true (sysprof_unwinder_start (unwinder, &pid, 1, &error));
+  g_assert_true (sysprof_unwinder_finish_loading (unwinder, &error));
   sysprof_unwinder_wait_until_ready (unwinder, MOST_SECONDS * 1000);
 
   session = open_samples (self, unwinder, privilege, pid);

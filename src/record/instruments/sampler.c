@@ -29,7 +29,7 @@
 #define MAX_FREQUENCY_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
 #define MOST_WAITING_MSEC \
-  250 /* for the tables of what runs already: without them each sample is a copy, too much for a slow machine */
+  250 /* for the tables of what runs already: until they are there, copies wait */
 #define SPARE_DESCRIPTORS 256 /* for all that is no event */
 
 /* A process or thread that was named. */
@@ -49,9 +49,11 @@ struct _SysprofSampler
   /* Owned by the pump thread. */
   SamplingRequest request;
   EventFeed feed;
-  Unwinder *unwinder;   /* NULL: the kernel follows frame pointers */
-  char *why_not_better; /* than copies, or than that; NULL = nothing is to be told */
-  bool is_narrowed;     /* for want of rights, which was told */
+  Unwinder *unwinder;    /* NULL: the kernel follows frame pointers */
+  char *why_not_better;  /* than copies, or than that; NULL = nothing is to be told */
+  bool is_narrowed;      /* for want of rights, which was told */
+  int loaded_fd;         /* watched until the program is loaded; -1 = it is not waited for */
+  bool is_without_walks; /* the program was refused */
   UserFilter *filter;
   GArray *watched; /* of WatchedTask: when all are gone, the recording ends */
 };
@@ -198,6 +200,34 @@ open_session (SysprofSampler *self, Pump *pump, GError **error)
 
 /* --- how stacks are found --- */
 
+static const char *
+name_of_method (const SysprofSampler *self)
+{
+  if (self->options.no_stacks)
+    return "none";
+  if (self->unwinder == NULL || self->is_without_walks)
+    return "frame-pointer";
+  return sysprof_unwinder_get_program (self->unwinder) != NULL ? "tables" : "copy";
+}
+
+static void
+write_method (SysprofSampler *self, Pump *pump)
+{
+  (void) sysprof_capture_writer_add_metadata (
+      sysprof_pump_get_writer (pump), sysprof_pump_get_begin_time (pump), -1, -1,
+      "org.gnome.sysprof.unwind", name_of_method (self), -1);
+}
+
+/* The program is loaded while the kernel follows frame pointers; but who asks for tables is told at once where there are none,
+ * what chosen tasks have started already cannot be given a program any more, and a tracepoint can have none. */
+static bool
+must_be_loaded_first (const SysprofSampler *self)
+{
+  return self->options.unwind == UNWIND_TABLES ||
+         self->request.session.target == PERF_TARGET_TASKS ||
+         self->request.session.event.type == PERF_TYPE_TRACEPOINT;
+}
+
 /* By the program in the kernel. */
 static bool
 use_tables (SysprofSampler *self, Pump *pump, GError **error)
@@ -212,13 +242,13 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
   if (!sysprof_unwinder_start (
           self->unwinder,
           processes != NULL ? (const int32_t *) (const void *) processes->data : NULL,
-          processes != NULL ? processes->len : 0, error))
+          processes != NULL ? processes->len : 0, error) ||
+      (must_be_loaded_first (self) && !sysprof_unwinder_finish_loading (self->unwinder, error)))
     {
       g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
       return false;
     }
 
-  sysprof_unwinder_wait_until_ready (self->unwinder, MOST_WAITING_MSEC);
   self->request.session.walker = sysprof_unwinder_get_program (self->unwinder);
   return true;
 }
@@ -334,6 +364,36 @@ add_unwinder_for_copies (SysprofSampler *self, Pump *pump, PerfSession *session,
   return NULL;
 }
 
+/* Nothing has been walked: from here on this is a recording by frame pointers. */
+static void
+go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
+{
+  PerfDecoder *decoder = sysprof_perf_session_get_decoder (self->feed.session);
+  UnwinderStatus status;
+
+  decoder->take_unfinished = NULL;
+  decoder->has_walks = false;
+  sysprof_unwinder_stop (self->unwinder, &status);
+  self->is_without_walks = true;
+  write_method (self, pump);
+  sysprof_pump_report (pump, "Sampler", false,
+                       "Stacks of programs without frame pointers are cut: %s", why);
+}
+
+static void
+program_loaded (Pump *pump, int fd, void *data)
+{
+  SysprofSampler *self = data;
+  g_autoptr (GError) error = NULL;
+
+  sysprof_pump_unwatch_fd (pump, fd);
+  self->loaded_fd = -1;
+  if (!sysprof_unwinder_finish_loading (self->unwinder, &error))
+    go_on_without_unwinder (self, pump, error->message);
+  else if (!sysprof_perf_session_attach_walker (self->feed.session))
+    go_on_without_unwinder (self, pump, g_strerror (errno));
+}
+
 /* With the best way to find stacks that can be had with this event: tracepoints, for one, can have no program. */
 static PerfSession *
 open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
@@ -374,16 +434,6 @@ tell_of_unwinder (SysprofSampler *self, Pump *pump)
         pump, "Sampler", false,
         "Stacks are walked from copies of %u bytes, which costs more, and cuts those that are deeper: %s",
         self->request.session.stack_size, self->why_not_better);
-}
-
-static const char *
-name_of_method (const SysprofSampler *self)
-{
-  if (self->options.no_stacks)
-    return "none";
-  if (self->unwinder == NULL)
-    return "frame-pointer";
-  return sysprof_unwinder_get_program (self->unwinder) != NULL ? "tables" : "copy";
 }
 
 /* Writes what is still to be finished, then of how many walks each way to end was. */
@@ -554,6 +604,11 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
       decoder->take_unfinished = sysprof_unwinder_take_unfinished;
       decoder->take_data = self->unwinder;
       sysprof_pump_add_tick (pump, FINISHED_INTERVAL, write_finished_tick, self);
+      if (self->request.session.walker != NULL && self->request.session.walker->fd < 0)
+        {
+          self->loaded_fd = sysprof_unwinder_get_loaded_fd (self->unwinder);
+          sysprof_pump_watch_fd (pump, self->loaded_fd, program_loaded, self);
+        }
     }
 }
 
@@ -619,9 +674,7 @@ sysprof_sampler_record (SysprofInstrument *instrument, Pump *pump)
     return;
 
   sysprof_perf_session_enable (self->feed.session);
-  (void) sysprof_capture_writer_add_metadata (
-      sysprof_pump_get_writer (pump), sysprof_pump_get_begin_time (pump), -1, -1,
-      "org.gnome.sysprof.unwind", name_of_method (self), -1);
+  write_method (self, pump);
   if (self->options.delay_nsec > 0)
     sysprof_pump_add_tick (pump, self->options.delay_nsec, delay_tick, self);
 }
@@ -631,7 +684,10 @@ sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
 {
   SysprofSampler *self = SYSPROF_SAMPLER (instrument);
 
-  if (self->unwinder != NULL && self->feed.session != NULL)
+  if (self->loaded_fd >= 0)
+    sysprof_pump_unwatch_fd (pump, self->loaded_fd);
+  self->loaded_fd = -1;
+  if (self->unwinder != NULL && self->feed.session != NULL && !self->is_without_walks)
     finish_unwinder (self, pump);
   sysprof_event_feed_stop (&self->feed);
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
@@ -674,6 +730,7 @@ static void
 sysprof_sampler_init (SysprofSampler *self)
 {
   self->request.cgroup_fd = -1;
+  self->loaded_fd = -1;
 }
 
 SysprofInstrument *

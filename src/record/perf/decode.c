@@ -276,6 +276,40 @@ take_copy (Cursor *cursor, uint16_t misc, WalkRest *rest, WalkedSample *sample)
   return true;
 }
 
+/* Before the program was attached the kernel followed frame pointers. Nobody can say here whether to the end. */
+static void
+take_chain (WalkedSample *sample)
+{
+  size_t n = 0;
+
+  while (n < sample->n_kernel && sample->kernel[n] != (uint64_t) PERF_CONTEXT_USER)
+    n++;
+  if (n + 1 >= sample->n_kernel)
+    {
+      sample->n_kernel = n;
+      sample->reason = WALK_KERNEL_THREAD; /* or in exec: there is no user stack */
+      return;
+    }
+
+  sample->user = sample->kernel + n + 1;
+  sample->n_user = sample->n_kernel - n - 1;
+  sample->n_kernel = n;
+  sample->reason = WALK_NOT_YET;
+}
+
+/* What the program has sent has a raw part before the cgroup. */
+static bool
+take_user_part (const PerfDecoder *self, Cursor *cursor, WalkedSample *sample)
+{
+  ptrdiff_t behind = self->cgroups != NULL ? (ptrdiff_t) sizeof (uint64_t) : 0;
+
+  if (cursor->end - cursor->at > behind)
+    return take_raw (cursor, sample);
+
+  take_chain (sample);
+  return true;
+}
+
 static bool
 decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
 {
@@ -298,7 +332,7 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
   sample.kernel = (const uint64_t *) (const void *) cursor.at;
   sample.n_kernel = n_addresses;
   cursor.at += n_addresses * sizeof (uint64_t);
-  if ((self->has_walks && !take_raw (&cursor, &sample)) ||
+  if ((self->has_walks && !take_user_part (self, &cursor, &sample)) ||
       (self->has_copies && !take_copy (&cursor, misc, &rest, &sample)))
     return false;
   if (self->cgroups != NULL)

@@ -22,6 +22,7 @@ typedef struct
 {
   int fd;
   bool samples;
+  bool is_walked; /* the program is to run with it */
 } SessionEvent;
 
 /* One CPU. */
@@ -111,7 +112,7 @@ is_sampled_cpu (PerfSession *self, int cpu)
 static bool
 add_event (SessionCpu *cpu, int fd, bool samples)
 {
-  SessionEvent event = { fd, samples };
+  SessionEvent event = { .fd = fd, .samples = samples };
 
   if (ioctl (fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->leader_fd) != 0)
     {
@@ -126,11 +127,11 @@ add_event (SessionCpu *cpu, int fd, bool samples)
   return true;
 }
 
-/* Has the program run with each sample of `fd`. */
+/* Has the program run with each sample of `fd`, once there is one. */
 static bool
 attach_walker (PerfSession *self, int fd)
 {
-  return self->options.walker == NULL ||
+  return self->options.walker == NULL || self->options.walker->fd < 0 ||
          ioctl (fd, PERF_EVENT_IOC_SET_BPF, self->options.walker->fd) == 0;
 }
 
@@ -151,7 +152,11 @@ open_walks_event (PerfSession *self, SessionCpu *cpu)
 static bool
 add_sampling_event (PerfSession *self, SessionCpu *cpu, int fd)
 {
-  return fd >= 0 && add_event (cpu, fd, true) && attach_walker (self, fd);
+  if (fd < 0 || !add_event (cpu, fd, true))
+    return false;
+
+  g_array_index (cpu->events, SessionEvent, cpu->events->len - 1).is_walked = true;
+  return attach_walker (self, fd);
 }
 
 static bool
@@ -413,6 +418,24 @@ sysprof_perf_session_disable (PerfSession *self)
       switch_cpu (g_ptr_array_index (self->cpus, i), true, PERF_EVENT_IOC_DISABLE);
       switch_cpu (g_ptr_array_index (self->cpus, i), false, PERF_EVENT_IOC_DISABLE);
     }
+}
+
+bool
+sysprof_perf_session_attach_walker (PerfSession *self)
+{
+  for (guint i = 0; i < self->cpus->len; i++)
+    {
+      SessionCpu *cpu = g_ptr_array_index (self->cpus, i);
+
+      for (guint j = 0; j < cpu->events->len; j++)
+        {
+          SessionEvent *event = &g_array_index (cpu->events, SessionEvent, j);
+
+          if (event->is_walked && !attach_walker (self, event->fd))
+            return false;
+        }
+    }
+  return true;
 }
 
 /* --- reading --- */

@@ -55,7 +55,8 @@ typedef struct PerfSessionOptions
   bool tells_at_once;  /* wakes with every record; the rings are small */
   PerfRecordFunc func; /* takes the records instead of the decoder; NULL = none */
   void *func_data;
-  const WalkProgram *walker; /* walks user stacks in the kernel; NULL = perf does. Borrowed */
+  /* Walks user stacks in the kernel; NULL = perf does. Borrowed. It may be loaded later, unless tasks are sampled. */
+  const WalkProgram *walker;
   uint32_t
       stack_size; /* bytes of each user stack that come with the sample, to be walked by us; 0 = none */
   bool delayed; /* sampling waits for sysprof_perf_session_enable_samples() */
@@ -80,6 +81,9 @@ unsigned sysprof_perf_session_get_n_refused (PerfSession *self);
 /* Everything on, samples included unless they are delayed. */
 void sysprof_perf_session_enable (PerfSession *self);
 void sysprof_perf_session_enable_samples (PerfSession *self);
+/* When the walker has been loaded: from now on it walks, while all events go on. FALSE with errno: an event can have no program.
+ * What tasks have started before is not reached. */
+bool sysprof_perf_session_attach_walker (PerfSession *self);
 /* Everything off; what is in the rings stays. */
 void sysprof_perf_session_disable (PerfSession *self);
 

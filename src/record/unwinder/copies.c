@@ -2,7 +2,8 @@
 
 #include "record/unwinder/copies.h"
 
-#include <pthread.h>
+#include "record/unwinder/hand-over.h"
+
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,10 +46,10 @@ struct CopiedSamples
   UnfinishedSamples *unfinished;
   int wake_fd;
   pthread_rwlock_t lock;
-  GAsyncQueue *free_batches;
-  GAsyncQueue *sent;
-  GAsyncQueue *to_walk; /* of Batch; an empty one ends a worker */
-  GAsyncQueue *results; /* of GByteArray */
+  HandOver free_batches;
+  HandOver sent;
+  HandOver to_walk; /* of Batch; an empty one ends a worker */
+  HandOver results; /* of GByteArray */
   Worker *workers[MOST_WORKERS];
   unsigned n_workers;
 
@@ -67,7 +68,7 @@ struct CopiedSamples
 static Batch *
 take_free_batch (CopiedSamples *self)
 {
-  Batch *batch = g_async_queue_try_pop (self->free_batches);
+  Batch *batch = sysprof_hand_over_try (&self->free_batches);
 
   if (batch == NULL && self->n_batches < MOST_BATCHES)
     {
@@ -86,7 +87,7 @@ sysprof_copied_samples_send (CopiedSamples *self)
 
   if (self->filling == NULL)
     return;
-  g_async_queue_push (self->sent, g_steal_pointer (&self->filling));
+  sysprof_hand_over_push (&self->sent, g_steal_pointer (&self->filling), false);
   (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
 }
 
@@ -123,7 +124,7 @@ sysprof_copied_samples_write (CopiedSamples *self, PerfDecoder *decoder)
 {
   GByteArray *results;
 
-  while ((results = g_async_queue_try_pop (self->results)) != NULL)
+  while ((results = sysprof_hand_over_try (&self->results)) != NULL)
     {
       for (size_t at = 0; at < results->len;)
         {
@@ -207,7 +208,7 @@ run_worker (void *data)
   struct timespec cpu;
   Batch *batch;
 
-  while ((batch = g_async_queue_pop (self->to_walk))->size > 0)
+  while ((batch = sysprof_hand_over_wait (&self->to_walk))->size > 0)
     {
       GByteArray *results = g_byte_array_sized_new (RESULTS_SIZE);
       uint64_t n_handed_on = worker->n_handed_on;
@@ -219,13 +220,13 @@ run_worker (void *data)
           walk_sample (worker, copied, results);
           at += copied->size;
         }
-      g_async_queue_push (self->free_batches, batch);
-      g_async_queue_push (self->results, results);
+      sysprof_hand_over_push (&self->free_batches, batch, false);
+      sysprof_hand_over_push (&self->results, results, false);
       if (worker->n_handed_on > n_handed_on)
         (void) !write (self->wake_fd, &one, sizeof one);
     }
 
-  g_async_queue_push (self->free_batches, batch);
+  sysprof_hand_over_push (&self->free_batches, batch, false);
   clock_gettime (CLOCK_THREAD_CPUTIME_ID, &cpu);
   worker->cpu_nsec = cpu.tv_sec * INT64_C (1000000000) + cpu.tv_nsec;
   return NULL;
@@ -238,7 +239,7 @@ sysprof_copied_samples_hold (CopiedSamples *self)
 {
   Batch *batch;
 
-  while ((batch = g_async_queue_try_pop (self->sent)) != NULL)
+  while ((batch = sysprof_hand_over_try (&self->sent)) != NULL)
     g_queue_push_tail (&self->held, batch);
   (void) pthread_rwlock_wrlock (&self->lock);
 }
@@ -250,7 +251,7 @@ sysprof_copied_samples_go_on (CopiedSamples *self)
 
   (void) pthread_rwlock_unlock (&self->lock);
   while ((batch = g_queue_pop_head (&self->held)) != NULL)
-    g_async_queue_push (self->to_walk, batch);
+    sysprof_hand_over_push (&self->to_walk, batch, false);
 }
 
 void
@@ -258,7 +259,7 @@ sysprof_copied_samples_finish (CopiedSamples *self)
 {
   for (unsigned i = 0; i < self->n_workers; i++)
     if (self->workers[i]->thread != NULL)
-      g_async_queue_push (self->to_walk, g_malloc0 (sizeof (Batch)));
+      sysprof_hand_over_push (&self->to_walk, g_malloc0 (sizeof (Batch)), false);
   for (unsigned i = 0; i < self->n_workers; i++)
     if (self->workers[i]->thread != NULL)
       g_thread_join (g_steal_pointer (&self->workers[i]->thread));
@@ -292,10 +293,10 @@ sysprof_copied_samples_new (const CodeProcesses *processes,
   self->unfinished = unfinished;
   self->wake_fd = wake_fd;
   init_lock (&self->lock);
-  self->free_batches = g_async_queue_new_full (g_free);
-  self->sent = g_async_queue_new_full (g_free);
-  self->to_walk = g_async_queue_new_full (g_free);
-  self->results = g_async_queue_new_full ((GDestroyNotify) g_byte_array_unref);
+  sysprof_hand_over_init (&self->free_batches);
+  sysprof_hand_over_init (&self->sent);
+  sysprof_hand_over_init (&self->to_walk);
+  sysprof_hand_over_init (&self->results);
   g_queue_init (&self->held);
   self->n_workers = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
   for (unsigned i = 0; i < self->n_workers; i++)
@@ -317,10 +318,10 @@ sysprof_copied_samples_free (CopiedSamples *self)
   for (unsigned i = 0; i < self->n_workers; i++)
     g_free (self->workers[i]);
   g_free (self->filling);
-  g_async_queue_unref (self->free_batches);
-  g_async_queue_unref (self->sent);
-  g_async_queue_unref (self->to_walk);
-  g_async_queue_unref (self->results);
+  sysprof_hand_over_clear (&self->free_batches, g_free);
+  sysprof_hand_over_clear (&self->sent, g_free);
+  sysprof_hand_over_clear (&self->to_walk, g_free);
+  sysprof_hand_over_clear (&self->results, (GDestroyNotify) g_byte_array_unref);
   g_queue_clear_full (&self->held, g_free);
   (void) pthread_rwlock_destroy (&self->lock);
   g_free (self);

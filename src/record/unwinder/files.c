@@ -7,6 +7,7 @@
 
 #include "record/unwinder/files.h"
 
+#include "record/unwinder/hand-over.h"
 #include "util/util.h"
 
 #include <fcntl.h>
@@ -65,21 +66,14 @@ struct CodeFiles
   UnwindPublisher *publisher;
   Privilege *privilege;
   GHashTable *by_key; /* of CodeFile, current ones */
-  GAsyncQueue *to_build;
-  GAsyncQueue *done;
+  HandOver to_build;  /* of Job */
+  HandOver done;
   GThread *builders[MOST_WORKERS];
   unsigned n_builders;
   unsigned n_unused;
   int wake_fd;
   CodeFilesStatus status;
 };
-
-typedef struct
-{
-  GAsyncQueue *to_build;
-  GAsyncQueue *done;
-  int wake_fd;
-} BuilderStart;
 
 static guint
 hash_key (const void *data)
@@ -104,21 +98,20 @@ equal_keys (const void *a, const void *b)
 static void *
 build_tables (void *data)
 {
-  BuilderStart start = *(BuilderStart *) data;
+  CodeFiles *self = data; /* only its queues and `wake_fd` */
   UnwindWorker worker = UNWIND_WORKER_INIT;
   const uint64_t one = 1;
   Job *job;
 
-  g_free (data);
-  while ((job = g_async_queue_pop (start.to_build))->file != NULL)
+  while ((job = sysprof_hand_over_wait (&self->to_build))->file != NULL)
     {
       int64_t begin = g_get_monotonic_time ();
 
       job->status = sysprof_unwind_worker_build (&worker, job->fd, &job->table);
       job->nsec = (g_get_monotonic_time () - begin) * 1000;
       sysprof_autofd_close (&job->fd);
-      g_async_queue_push (start.done, job);
-      (void) !write (start.wake_fd, &one, sizeof one); /* full: it is awake already */
+      sysprof_hand_over_push (&self->done, job, false);
+      (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
     }
 
   g_free (job);
@@ -132,12 +125,7 @@ start_builders (CodeFiles *self)
   unsigned n = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
 
   for (unsigned i = 0; i < n; i++)
-    {
-      BuilderStart *start = g_new (BuilderStart, 1);
-
-      *start = (BuilderStart){ self->to_build, self->done, self->wake_fd };
-      self->builders[self->n_builders++] = g_thread_new ("sysprof-tables", build_tables, start);
-    }
+    self->builders[self->n_builders++] = g_thread_new ("sysprof-tables", build_tables, self);
 }
 
 static void
@@ -152,10 +140,7 @@ queue_job (CodeFiles *self, CodeFile *file, int fd, bool soon)
       file->is_queued = true;
       self->status.n_waiting++;
     }
-  if (soon)
-    g_async_queue_push_front (self->to_build, job);
-  else
-    g_async_queue_push (self->to_build, job);
+  sysprof_hand_over_push (&self->to_build, job, soon);
 }
 
 /* --- files --- */
@@ -380,7 +365,7 @@ sysprof_code_files_collect (CodeFiles *self)
   bool any = false;
   Job *job;
 
-  while ((job = g_async_queue_try_pop (self->done)) != NULL)
+  while ((job = sysprof_hand_over_try (&self->done)) != NULL)
     {
       adopt_result (self, job);
       g_free (job);
@@ -418,8 +403,8 @@ sysprof_code_files_new (UnwindPublisher *publisher, Privilege *privilege, int wa
   self->publisher = publisher;
   self->privilege = privilege;
   self->by_key = g_hash_table_new (hash_key, equal_keys);
-  self->to_build = g_async_queue_new ();
-  self->done = g_async_queue_new ();
+  sysprof_hand_over_init (&self->to_build);
+  sysprof_hand_over_init (&self->done);
   self->wake_fd = wake_fd;
   start_builders (self);
   return self;
@@ -427,11 +412,11 @@ sysprof_code_files_new (UnwindPublisher *publisher, Privilege *privilege, int wa
 
 /* Nobody waits for these any more. */
 static void
-drop_jobs (GAsyncQueue *queue)
+drop_jobs (HandOver *queue)
 {
   Job *job;
 
-  while ((job = g_async_queue_try_pop (queue)) != NULL)
+  while ((job = sysprof_hand_over_try (queue)) != NULL)
     {
       if (job->file != NULL)
         {
@@ -450,16 +435,16 @@ sysprof_code_files_free (CodeFiles *self)
   if (self == NULL)
     return;
 
-  drop_jobs (self->to_build);
+  drop_jobs (&self->to_build);
   for (unsigned i = 0; i < self->n_builders; i++)
     queue_job (self, NULL, -1, false);
   for (unsigned i = 0; i < self->n_builders; i++)
     g_thread_join (self->builders[i]);
-  drop_jobs (self->done);
+  drop_jobs (&self->done);
 
   retire_unused_files (self);
-  g_async_queue_unref (self->to_build);
-  g_async_queue_unref (self->done);
+  sysprof_hand_over_clear (&self->to_build, NULL);
+  sysprof_hand_over_clear (&self->done, NULL);
   g_hash_table_unref (self->by_key);
   g_free (self);
 }

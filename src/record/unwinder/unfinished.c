@@ -2,6 +2,8 @@
 
 #include "record/unwinder/unfinished.h"
 
+#include "record/unwinder/hand-over.h"
+
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -22,8 +24,8 @@ typedef struct
 
 struct UnfinishedSamples
 {
-  GAsyncQueue *to_walk; /* of Unfinished */
-  GAsyncQueue *done;
+  HandOver to_walk; /* of Unfinished */
+  HandOver done;
   atomic_size_t n_bytes; /* in both and in `waiting`; relaxed: a limit */
 
   /* Owned by the unwinder's thread. */
@@ -47,8 +49,8 @@ sysprof_unfinished_samples_new (void)
 {
   UnfinishedSamples *self = g_new0 (UnfinishedSamples, 1);
 
-  self->to_walk = g_async_queue_new_full (free_unfinished);
-  self->done = g_async_queue_new_full (free_unfinished);
+  sysprof_hand_over_init (&self->to_walk);
+  sysprof_hand_over_init (&self->done);
   g_queue_init (&self->waiting);
   return self;
 }
@@ -60,8 +62,8 @@ sysprof_unfinished_samples_free (UnfinishedSamples *self)
     return;
 
   g_queue_clear_full (&self->waiting, free_unfinished);
-  g_async_queue_unref (self->to_walk);
-  g_async_queue_unref (self->done);
+  sysprof_hand_over_clear (&self->to_walk, free_unfinished);
+  sysprof_hand_over_clear (&self->done, free_unfinished);
   g_free (self);
 }
 
@@ -101,7 +103,7 @@ sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sam
 
   atomic_fetch_add_explicit (&self->n_taken, 1, memory_order_relaxed);
   atomic_fetch_add_explicit (&self->n_bytes, size, memory_order_relaxed);
-  g_async_queue_push (self->to_walk, unfinished);
+  sysprof_hand_over_push (&self->to_walk, unfinished, false);
   return true;
 }
 
@@ -110,7 +112,7 @@ sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder)
 {
   Unfinished *done;
 
-  while ((done = g_async_queue_try_pop (self->done)) != NULL)
+  while ((done = sysprof_hand_over_try (&self->done)) != NULL)
     {
       sysprof_perf_decoder_write (decoder, &done->sample);
       atomic_fetch_sub_explicit (&self->n_bytes, done->size, memory_order_relaxed);
@@ -209,7 +211,7 @@ sysprof_unfinished_samples_walk (UnfinishedSamples *self,
   Unfinished *unfinished;
   guint n;
 
-  while ((unfinished = g_async_queue_try_pop (self->to_walk)) != NULL)
+  while ((unfinished = sysprof_hand_over_try (&self->to_walk)) != NULL)
     g_queue_push_tail (&self->waiting, unfinished);
 
   n = self->waiting.length;
@@ -217,7 +219,7 @@ sysprof_unfinished_samples_walk (UnfinishedSamples *self,
     {
       unfinished = g_queue_pop_head (&self->waiting);
       if (try_to_walk (self, unfinished, processes, memory, patience))
-        g_async_queue_push (self->done, unfinished);
+        sysprof_hand_over_push (&self->done, unfinished, false);
       else
         g_queue_push_tail (&self->waiting, unfinished);
     }

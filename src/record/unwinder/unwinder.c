@@ -14,6 +14,7 @@
 #include "record/perf/cpus.h"
 #include "record/perf/session.h"
 #include "record/perf/tasks.h"
+#include "record/unwinder/loading.h"
 #include "record/unwinder/processes.h"
 #include "util/util.h"
 
@@ -33,16 +34,17 @@
 /* Between two looks at the rings. At 1 kHz, with 1,200 records a second, a pace of 0.2 ms costs 10 % of a CPU. */
 #define PACE_USEC (10 * G_TIME_SPAN_MILLISECOND)
 #define WAITING_USEC \
-  (50 * G_TIME_SPAN_MILLISECOND)               /* until samples that wait are looked at again */
-#define FINISH_USEC   (2 * G_TIME_SPAN_SECOND) /* for tables, at the end */
+  (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
+#define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* for tables, at the end */
 #define PRIORITY      1
 #define NICE          (-10)
 #define USEC_PER_MSEC 1000
 
 struct Unwinder
 {
-  /* Frozen while the thread runs. */
-  WalkProgram program;  /* not loaded where copies are walked */
+  /* Frozen while the thread runs, but for the program's own descriptor, which is the pump's. */
+  WalkProgram program; /* none where copies are walked */
+  Loading *loading;
   Privilege *privilege; /* for this thread alone */
   UnwindIndex *index;   /* mapped */
   GThread *thread;
@@ -379,7 +381,9 @@ sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
 {
   Unwinder *self = make_unwinder ();
 
-  if (!sysprof_privilege_load_walker (self->privilege, call_depth, &self->program))
+  if (sysprof_privilege_make_walker_maps (self->privilege, &self->program))
+    self->loading = sysprof_loading_start (&self->program, call_depth);
+  if (self->loading == NULL)
     {
       set_load_error (error);
       sysprof_unwinder_free (self);
@@ -429,6 +433,21 @@ const WalkProgram *
 sysprof_unwinder_get_program (const Unwinder *self)
 {
   return self->copies == NULL ? &self->program : NULL;
+}
+
+int
+sysprof_unwinder_get_loaded_fd (const Unwinder *self)
+{
+  return sysprof_loading_get_fd (self->loading);
+}
+
+bool
+sysprof_unwinder_finish_loading (Unwinder *self, GError **error)
+{
+  self->program.fd = sysprof_loading_take (self->loading);
+  if (self->program.fd < 0)
+    set_load_error (error);
+  return self->program.fd >= 0;
 }
 
 static void
@@ -582,6 +601,7 @@ sysprof_unwinder_free (Unwinder *self)
       (void) munmap (self->slab[i], UNWIND_SLAB_SIZE);
   if (self->index != NULL)
     (void) munmap (self->index, sizeof *self->index);
+  sysprof_loading_abandon (self->loading);
   sysprof_walk_program_clear (&self->program);
   sysprof_autofd_close (&self->wake_fd);
   sysprof_autofd_close (&self->ready_fd);

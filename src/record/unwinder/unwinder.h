@@ -15,14 +15,19 @@
 
 typedef struct Unwinder Unwinder;
 
-/* Loads the program; `call_depth` is how many frames it finds at most, 0 = all that a record holds. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build cannot. */
+/* Has the program loaded, on another thread; `call_depth` is how many frames it finds at most, 0 = all that a record holds. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build cannot. */
 Unwinder *sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error);
 
 /* Walks copies: needs no rights. NULL with `error`: UNSUPPORTED on machines whose stacks are not known here. */
 Unwinder *sysprof_unwinder_new_for_copies (GError **error);
 
-/* For sessions that sample. NULL: they are to bring copies. */
+/* For sessions that sample; at first only its maps are there. NULL: they are to bring copies. */
 const WalkProgram *sysprof_unwinder_get_program (const Unwinder *self);
+
+/* Readable when the program is loaded, or refused. */
+int sysprof_unwinder_get_loaded_fd (const Unwinder *self);
+/* Waits until it is; once. Then the program is complete. FALSE with `error`, as of sysprof_unwinder_new(). */
+bool sysprof_unwinder_finish_loading (Unwinder *self, GError **error);
 
 /* Events on, then what runs already is read. `only`: [n_only] processes, with what they start; none = all. FALSE with `error`. */
 bool

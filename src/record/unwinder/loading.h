@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Loads the walker on a thread of its own: the kernel verifies it for a fifth of a second, for which nobody waits; not even who
+ * ends before. */
+
+#pragma once
+
+#include "record/privilege.h"
+
+typedef struct Loading Loading;
+
+/* `maps` are those that were made, and stay the caller's. NULL with errno. */
+Loading *sysprof_loading_start (const WalkProgram *maps, unsigned call_depth);
+/* Goes on by itself, and what it loads is dropped. NULL is nothing. */
+void sysprof_loading_abandon (Loading *self);
+
+/* Readable when it is done. */
+int sysprof_loading_get_fd (const Loading *self);
+/* Waits until it is done; once. The descriptor of the program, for the caller; -1 with errno. */
+int sysprof_loading_take (Loading *self);
