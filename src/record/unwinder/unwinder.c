@@ -506,7 +506,7 @@ sysprof_unwinder_free (Unwinder *self)
       (void) munmap (self->slab[i], UNWIND_SLAB_SIZE);
   if (self->index != NULL)
     (void) munmap (self->index, sizeof *self->index);
-  sysprof_loading_abandon (self->loading);
+  sysprof_loading_free (self->loading);
   sysprof_walk_program_clear (&self->program);
   sysprof_autofd_close (&self->wake_fd);
   sysprof_autofd_close (&self->ready_fd);
