@@ -340,9 +340,7 @@ sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
   self->ready_fd = -1;
   self->privilege = sysprof_privilege_new ();
   self->program = (WalkProgram) WALK_PROGRAM_INIT;
-  if (sysprof_privilege_make_walker_maps (self->privilege, &self->program))
-    self->loading = sysprof_loading_start (&self->program, call_depth);
-  if (self->loading == NULL)
+  if (!sysprof_privilege_make_walker_maps (self->privilege, &self->program))
     {
       set_load_error (error);
       sysprof_unwinder_free (self);
@@ -364,6 +362,13 @@ sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
   self->index = index;
   self->publisher = sysprof_unwind_publisher_new (self->index, make_slab, self);
   self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
+  self->loading = sysprof_loading_start (&self->program, call_depth);
+  if (self->loading == NULL)
+    {
+      set_load_error (error);
+      sysprof_unwinder_free (self);
+      return NULL;
+    }
   self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege);
   self->unfinished = sysprof_unfinished_samples_new ();
   self->records = g_byte_array_new ();
