@@ -93,6 +93,9 @@ typedef struct
 /* The table of the file that `fd` (borrowed) reads, as sysprof_unwind_table_build() makes it. Starts the child when there is
  * none. ELF_CORRUPT also where the child died of it. */
 ElfStatus sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table);
+/* Makes its child at once, where that suits better than with the first table: while few threads run, whose locks a child has for
+ * ever as it found them. */
+bool sysprof_unwind_worker_start (UnwindWorker *self);
 void sysprof_unwind_worker_clear (UnwindWorker *self);
 /* --- tables in use --- */
 

@@ -79,6 +79,12 @@ receive_table (const ConfinedChild *child,
   return sysprof_unwind_table_adopt (table, bytes, reply->size);
 }
 
+bool
+sysprof_unwind_worker_start (UnwindWorker *self)
+{
+  return self->child.pid != 0 || sysprof_confined_child_start (&self->child, serve);
+}
+
 ElfStatus
 sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
 {
@@ -86,7 +92,7 @@ sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
   uint8_t request = 1;
   Reply reply;
 
-  if (self->child.pid == 0 && !sysprof_confined_child_start (&self->child, serve))
+  if (!sysprof_unwind_worker_start (self))
     return ELF_IO_ERROR;
 
   if (!sysprof_confined_child_send_request (&self->child, &request, sizeof request, fd) ||

@@ -684,13 +684,16 @@ sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
 {
   SysprofSampler *self = SYSPROF_SAMPLER (instrument);
 
-  if (self->loaded_fd >= 0)
+  bool is_loading = self->loaded_fd >= 0;
+
+  if (is_loading)
     sysprof_pump_unwatch_fd (pump, self->loaded_fd);
   self->loaded_fd = -1;
   if (self->unwinder != NULL && self->feed.session != NULL && !self->is_without_walks)
     finish_unwinder (self, pump);
   sysprof_event_feed_stop (&self->feed);
-  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+  if (!is_loading) /* else later: that waits for the kernel, while there are symbols to find */
+    g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   g_clear_pointer (&self->filter, sysprof_user_filter_free);
 }
 

@@ -11,6 +11,7 @@
 #include "util/util.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -69,6 +70,8 @@ struct CodeFiles
   HandOver to_build;  /* of Job */
   HandOver done;
   GThread *builders[MOST_WORKERS];
+  UnwindWorker workers[MOST_WORKERS]; /* a builder's each */
+  atomic_uint n_taken;                /* of them */
   unsigned n_builders;
   unsigned n_unused;
   int wake_fd;
@@ -98,8 +101,9 @@ equal_keys (const void *a, const void *b)
 static void *
 build_tables (void *data)
 {
-  CodeFiles *self = data; /* only its queues and `wake_fd` */
-  UnwindWorker worker = UNWIND_WORKER_INIT;
+  CodeFiles *self = data; /* only its queues, `wake_fd` and one worker */
+  UnwindWorker *worker =
+      &self->workers[atomic_fetch_add_explicit (&self->n_taken, 1, memory_order_relaxed)];
   const uint64_t one = 1;
   Job *job;
 
@@ -107,7 +111,7 @@ build_tables (void *data)
     {
       int64_t begin = g_get_monotonic_time ();
 
-      job->status = sysprof_unwind_worker_build (&worker, job->fd, &job->table);
+      job->status = sysprof_unwind_worker_build (worker, job->fd, &job->table);
       job->nsec = (g_get_monotonic_time () - begin) * 1000;
       sysprof_autofd_close (&job->fd);
       sysprof_hand_over_push (&self->done, job, false);
@@ -115,7 +119,7 @@ build_tables (void *data)
     }
 
   g_free (job);
-  sysprof_unwind_worker_clear (&worker);
+  sysprof_unwind_worker_clear (worker);
   return NULL;
 }
 
@@ -124,6 +128,11 @@ start_builders (CodeFiles *self)
 {
   unsigned n = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
 
+  for (unsigned i = 0; i < n; i++)
+    {
+      self->workers[i] = (UnwindWorker) UNWIND_WORKER_INIT;
+      (void) sysprof_unwind_worker_start (&self->workers[i]); /* else with the first table */
+    }
   for (unsigned i = 0; i < n; i++)
     self->builders[self->n_builders++] = g_thread_new ("sysprof-tables", build_tables, self);
 }

@@ -13,7 +13,7 @@
 
 struct Loading
 {
-  atomic_uint n_owners;
+  pthread_t thread;
   atomic_bool is_done; /* released by the thread, behind what it has written */
   int done_fd;
   WalkProgram program; /* with descriptors of its own; the thread's until it is done */
@@ -22,11 +22,8 @@ struct Loading
 };
 
 static void
-release (Loading *self)
+free_loading (Loading *self)
 {
-  if (atomic_fetch_sub_explicit (&self->n_owners, 1, memory_order_acq_rel) > 1)
-    return;
-
   sysprof_walk_program_clear (&self->program);
   sysprof_autofd_close (&self->done_fd);
   g_free (self);
@@ -44,7 +41,6 @@ load (void *data)
   sysprof_privilege_free (privilege);
   atomic_store_explicit (&self->is_done, true, memory_order_release);
   (void) !write (self->done_fd, &one, sizeof one);
-  release (self);
   return NULL;
 }
 
@@ -54,49 +50,39 @@ dup_fd (int fd)
   return fcntl (fd, F_DUPFD_CLOEXEC, 3);
 }
 
-static bool
-start_thread (Loading *self)
-{
-  pthread_attr_t attributes;
-  pthread_t thread;
-  int error;
-
-  pthread_attr_init (&attributes);
-  pthread_attr_setdetachstate (&attributes, PTHREAD_CREATE_DETACHED);
-  error = pthread_create (&thread, &attributes, load, self);
-  pthread_attr_destroy (&attributes);
-  errno = error;
-  return error == 0;
-}
-
 Loading *
 sysprof_loading_start (const WalkProgram *maps, unsigned call_depth)
 {
   Loading *self = g_new0 (Loading, 1);
   int saved;
 
-  atomic_init (&self->n_owners, 2);
   atomic_init (&self->is_done, false);
   self->call_depth = call_depth;
   self->done_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->program = (WalkProgram){ -1, dup_fd (maps->index_fd), dup_fd (maps->slabs_fd),
                                  dup_fd (maps->events_fd) };
   if (self->done_fd >= 0 && self->program.index_fd >= 0 && self->program.slabs_fd >= 0 &&
-      self->program.events_fd >= 0 && start_thread (self))
-    return self;
+      self->program.events_fd >= 0)
+    {
+      errno = pthread_create (&self->thread, NULL, load, self);
+      if (errno == 0)
+        return self;
+    }
 
   saved = errno;
-  atomic_store_explicit (&self->n_owners, 1, memory_order_relaxed);
-  release (self);
+  free_loading (self);
   errno = saved;
   return NULL;
 }
 
 void
-sysprof_loading_abandon (Loading *self)
+sysprof_loading_free (Loading *self)
 {
-  if (self != NULL)
-    release (self);
+  if (self == NULL)
+    return;
+
+  pthread_join (self->thread, NULL);
+  free_loading (self);
 }
 
 int

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Loads the walker on a thread of its own: the kernel verifies it for a fifth of a second, for which nobody waits; not even who
- * ends before. */
+/* Loads the walker on a thread of its own: the kernel verifies it for a fifth of a second, while which a recording goes on. */
 
 #pragma once
 
@@ -11,8 +10,8 @@ typedef struct Loading Loading;
 
 /* `maps` are those that were made, and stay the caller's. NULL with errno. */
 Loading *sysprof_loading_start (const WalkProgram *maps, unsigned call_depth);
-/* Goes on by itself, and what it loads is dropped. NULL is nothing. */
-void sysprof_loading_abandon (Loading *self);
+/* Waits until it is done. NULL is nothing. */
+void sysprof_loading_free (Loading *self);
 
 /* Readable when it is done. */
 int sysprof_loading_get_fd (const Loading *self);

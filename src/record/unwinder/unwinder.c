@@ -381,9 +381,7 @@ sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
 {
   Unwinder *self = make_unwinder ();
 
-  if (sysprof_privilege_make_walker_maps (self->privilege, &self->program))
-    self->loading = sysprof_loading_start (&self->program, call_depth);
-  if (self->loading == NULL)
+  if (!sysprof_privilege_make_walker_maps (self->privilege, &self->program))
     {
       set_load_error (error);
       sysprof_unwinder_free (self);
@@ -394,7 +392,13 @@ sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
               mmap (NULL, sizeof *self->index, PROT_READ | PROT_WRITE, MAP_SHARED,
                     self->program.index_fd, 0),
               make_slab, error))
-    return self;
+    {
+      /* Only now: who builds tables has been forked, and no thread may hold a lock of the allocator at that moment. */
+      self->loading = sysprof_loading_start (&self->program, call_depth);
+      if (self->loading != NULL)
+        return self;
+      set_load_error (error);
+    }
 
   sysprof_unwinder_free (self);
   return NULL;
@@ -601,7 +605,7 @@ sysprof_unwinder_free (Unwinder *self)
       (void) munmap (self->slab[i], UNWIND_SLAB_SIZE);
   if (self->index != NULL)
     (void) munmap (self->index, sizeof *self->index);
-  sysprof_loading_abandon (self->loading);
+  sysprof_loading_free (self->loading);
   sysprof_walk_program_clear (&self->program);
   sysprof_autofd_close (&self->wake_fd);
   sysprof_autofd_close (&self->ready_fd);

@@ -553,6 +553,116 @@ test_records_that_are_cut_or_random (Fixture *self, gconstpointer data)
   sysprof_capture_reader_unref (reader);
 }
 
+/* As the program sends it: the kernel's part as the chain, the user's part as raw bytes. */
+static void
+put_walked_sample (Fixture *self, const uint64_t *chain, uint64_t n, const uint64_t *cgroup)
+{
+  struct
+  {
+    uint32_t size;
+    uint8_t reason;
+    uint8_t used;
+    uint16_t n;
+    uint64_t address[2];
+  } walk = { sizeof walk - sizeof walk.size, WALK_END, 0, 2, { 0x402000, 0x402100 } };
+
+  begin (self, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+  put_u64 (self, 0x402000);
+  put_two (self, 10, 11);
+  put_u64 (self, TIME);
+  put_u64 (self, n);
+  put (self, chain, n * sizeof *chain);
+  put (self, &walk, sizeof walk);
+  if (cgroup != NULL)
+    put_u64 (self, *cgroup);
+  end (self);
+}
+
+static const uint64_t chain_before_walks[] = {
+  (uint64_t) PERF_CONTEXT_KERNEL,
+  0xffffffff81000010,
+  (uint64_t) PERF_CONTEXT_USER,
+  0x401000,
+  0x401100,
+};
+
+/* Stacks by frame pointers, from before the program was attached, stand in one ring with those that it has walked. */
+static void
+put_both_kinds (Fixture *self, const uint64_t *cgroup)
+{
+  self->decoder.has_walks = true;
+  put_sample_of (self, 10, 11, chain_before_walks, 5, cgroup);
+  put_sample_of (self, 10, 11, chain_before_walks, 2, cgroup);
+  put_walked_sample (self, chain_before_walks, 2, cgroup);
+
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_walks[WALK_NOT_YET], ==, 1);
+  g_assert_cmpuint (self->decoder.n_walks[WALK_KERNEL_THREAD], ==, 1);
+  g_assert_cmpuint (self->decoder.n_walks[WALK_END], ==, 1);
+}
+
+static const SysprofCaptureSample *
+read_next_sample (SysprofCaptureReader *reader)
+{
+  SysprofCaptureFrameType type;
+
+  while (sysprof_capture_reader_peek_type (reader, &type) &&
+         type != SYSPROF_CAPTURE_FRAME_SAMPLE)
+    g_assert_true (sysprof_capture_reader_skip (reader));
+  return sysprof_capture_reader_read_sample (reader);
+}
+
+static void
+test_walks_begin_later (Fixture *self, gconstpointer data)
+{
+  static const uint64_t walked[] = {
+    (uint64_t) PERF_CONTEXT_KERNEL,
+    0xffffffff81000010,
+    (uint64_t) PERF_CONTEXT_USER,
+    0x402000,
+    0x402100,
+  };
+  SysprofCaptureReader *reader;
+  const SysprofCaptureSample *sample;
+
+  put_both_kinds (self, NULL);
+  reader = read_back (self);
+
+  /* Nobody knows whether it is whole, so it has one entry more, which says so. */
+  sample = read_next_sample (reader);
+  g_assert_nonnull (sample);
+  g_assert_cmpint (sample->n_addrs, ==, 6);
+  g_assert_cmpmem (sample->addrs, 5 * sizeof (uint64_t), chain_before_walks,
+                   sizeof chain_before_walks);
+  g_assert_cmpuint (sample->addrs[5], ==, self->decoder.marker[WALK_NOT_YET]);
+
+  sample = read_next_sample (reader);
+  g_assert_nonnull (sample);
+  g_assert_cmpint (sample->n_addrs, ==, 2);
+
+  sample = read_next_sample (reader);
+  g_assert_nonnull (sample);
+  g_assert_cmpint (sample->n_addrs, ==, 5);
+  g_assert_cmpmem (sample->addrs, sizeof walked, walked, sizeof walked);
+  g_assert_null (read_next_sample (reader));
+  sysprof_capture_reader_unref (reader);
+}
+
+static void
+test_walks_in_a_cgroup_begin_later (Fixture *self, gconstpointer data)
+{
+  g_autofree char *chosen = g_dir_make_tmp ("sysprof-cgroups-XXXXXX", NULL);
+  uint64_t cgroup = inode_of (chosen);
+  int fd = open (chosen, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  self->decoder.cgroups = sysprof_cgroup_filter_new (fd);
+  put_both_kinds (self, &cgroup);
+
+  sysprof_cgroup_filter_free (g_steal_pointer (&self->decoder.cgroups));
+  (void) close (fd);
+  (void) rmdir (chosen);
+}
+
 #define ADD(name, func) \
   g_test_add ("/record/decode/" name, Fixture, NULL, set_up, func, tear_down)
 
@@ -575,5 +685,7 @@ main (int argc, char **argv)
   ADD ("counts-that-lie-are-refused", test_counts_that_lie_are_refused);
   ADD ("deep-stacks", test_deep_stacks);
   ADD ("records-that-are-cut-or-random", test_records_that_are_cut_or_random);
+  ADD ("walks-begin-later", test_walks_begin_later);
+  ADD ("walks-in-a-cgroup-begin-later", test_walks_in_a_cgroup_begin_later);
   return g_test_run ();
 }
