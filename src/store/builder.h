@@ -10,6 +10,7 @@
 #pragma once
 
 #include "store/file-bytes.h"
+#include "store/file-window.h"
 #include "store/frame.h"
 #include "store/store.h"
 
@@ -61,6 +62,19 @@ sysprof_store_frame (const Store *store, FrameNo number)
 
   frame.size = (uint32_t) MIN (sysprof_frame_u16 (&frame, 0),
                                store->size - store->frames.offset[number]);
+  return frame;
+}
+
+/* The same for who reads frames here and there; valid until the next call. */
+static inline Frame
+sysprof_store_frame_in (const Store *store, FileWindow *window, FrameNo number)
+{
+  size_t at = store->frames.offset[number];
+  Frame frame = { .bytes = sysprof_file_window_at (window, at, FRAME_HEADER_SIZE),
+                  .is_swapped = store->is_swapped };
+
+  frame.size = (uint32_t) MIN (sysprof_frame_u16 (&frame, 0), store->size - at);
+  frame.bytes = sysprof_file_window_at (window, at, frame.size);
   return frame;
 }
 
