@@ -2,7 +2,8 @@
 
 /* What the steps of loading share. *Owned* by the loading thread until the store is frozen.
  *
- * The steps in order, each a file: file-bytes.c brings the bytes into memory, scan.c has walk.c find the frames and
+ * The steps in order, each a file: file-bytes.c brings the bytes into memory, from where file-window.c gives pieces to
+ * who does not want to map them, scan.c has walk.c find the frames and
  * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
  * has mapped while fold.c goes through the samples in order of time; marks.c, counters.c,
  * embedded-files.c and jit-names.c fill their own tables. */
