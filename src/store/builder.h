@@ -2,7 +2,8 @@
 
 /* What the steps of loading share. *Owned* by the loading thread until the store is frozen.
  *
- * The steps in order, each a file: file-bytes.c brings the bytes into memory, scan.c has walk.c find the frames and
+ * The steps in order, each a file: file-bytes.c brings the bytes into memory, from where file-window.c gives pieces to
+ * who does not want to map them, scan.c has walk.c find the frames and
  * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
  * has mapped while fold.c goes through the samples in order of time; marks.c, counters.c,
  * embedded-files.c and jit-names.c fill their own tables. */
@@ -10,6 +11,7 @@
 #pragma once
 
 #include "store/file-bytes.h"
+#include "store/file-window.h"
 #include "store/frame.h"
 #include "store/store.h"
 
@@ -61,6 +63,19 @@ sysprof_store_frame (const Store *store, FrameNo number)
 
   frame.size = (uint32_t) MIN (sysprof_frame_u16 (&frame, 0),
                                store->size - store->frames.offset[number]);
+  return frame;
+}
+
+/* The same for who reads frames here and there; valid until the next call. */
+static inline Frame
+sysprof_store_frame_in (const Store *store, FileWindow *window, FrameNo number)
+{
+  size_t at = store->frames.offset[number];
+  Frame frame = { .bytes = sysprof_file_window_at (window, at, FRAME_HEADER_SIZE),
+                  .is_swapped = store->is_swapped };
+
+  frame.size = (uint32_t) MIN (sysprof_frame_u16 (&frame, 0), store->size - at);
+  frame.bytes = sysprof_file_window_at (window, at, frame.size);
   return frame;
 }
 

@@ -10,8 +10,7 @@
 
 #define FIRST_ROOM ((size_t) 1 << 20)
 #define KEPT_BEHIND \
-  ((size_t) 4 << 20)    /* bytes: frames are nearly, but not quite, in order of time */
-#define LEAVE_EVERY 512 /* frames: touching one brings 64 KiB around it */
+  ((size_t) 4 << 20) /* bytes: frames are nearly, but not quite, in order of time */
 
 bool
 sysprof_file_bytes_reserve (FileBytes *self,
@@ -83,13 +82,6 @@ sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *done)
   /* Only a wish. */
   (void) madvise (self->bytes + begin, end - begin, MADV_DONTNEED);
   *done = end;
-}
-
-void
-sysprof_file_bytes_leave_some (const FileBytes *self, uint32_t *n_read)
-{
-  if (++*n_read % LEAVE_EVERY == 0)
-    sysprof_file_bytes_leave (self);
 }
 
 void

@@ -41,9 +41,7 @@ bool sysprof_file_bytes_were_cut (const FileBytes *self);
 /* For who reads from the front to the back and has come to `at`: pages of a mapped file that lie well behind no longer
  * count as our memory. They can still be read. `*done` is 0, or wherever the reading began, and then kept by this. */
 void sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *done);
-/* For who reads frames anywhere: now and then the same for all pages. `*n_read` is 0 at first, and then kept by this. */
-void sysprof_file_bytes_leave_some (const FileBytes *self, uint32_t *n_read);
-/* At once. */
+/* The same for all of them. */
 void sysprof_file_bytes_leave (const FileBytes *self);
 
 /* If the bytes are compressed in a way we know, replaces them by what they unpack to. */

@@ -6,16 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ROOM \
-  ((size_t) 1 << 18) /* bytes: fits the cache of one CPU, with room for what is made of them */
 #define PAGE ((size_t) 4096)
 
 void
-sysprof_file_window_init (FileWindow *self, const FileBytes *file)
+sysprof_file_window_init (FileWindow *self, const FileBytes *file, size_t step)
 {
-  *self = (FileWindow){ .file = file };
+  *self = (FileWindow){ .file = file, .step = step };
+  /* A frame of another length than it had, in a file that is changed under us, still lies in it. */
   if (file->is_mapped)
-    self->room = g_malloc (ROOM);
+    self->room = g_malloc0 (PAGE + MAX (step, 2 * FILE_WINDOW_MOST));
 }
 
 void
@@ -25,13 +24,13 @@ sysprof_file_window_clear (FileWindow *self)
 }
 
 void
-sysprof_file_window_move (FileWindow *self, size_t at)
+sysprof_file_window_move (FileWindow *self, size_t at, size_t size)
 {
   size_t n;
 
   self->begin = at / PAGE * PAGE;
   self->end = self->begin;
-  n = MIN (ROOM, self->file->size - self->begin);
+  n = MIN (MAX (self->step, at - self->begin + size), self->file->size - self->begin);
   while (n > 0)
     {
       uint8_t *to = self->room + (self->end - self->begin);

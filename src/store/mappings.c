@@ -37,10 +37,10 @@ read_build_id (Store *store, const Frame *frame, Text path)
 }
 
 static void
-read_row (const Builder *builder, FrameNo number, Mapping *mapping)
+read_row (const Builder *builder, FileWindow *window, FrameNo number, Mapping *mapping)
 {
   Store *store = builder->store;
-  Frame frame = sysprof_store_frame (store, number);
+  Frame frame = sysprof_store_frame_in (store, window, number);
   Text path = sysprof_frame_text (&frame, 56);
 
   *mapping = (Mapping){
@@ -60,15 +60,14 @@ sysprof_mappings_read (const Builder *builder)
 {
   Store *store = builder->store;
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_MAP];
-  uint32_t n_read = 0;
+  FileWindow window;
 
+  sysprof_file_window_init (&window, builder->file, FILE_WINDOW_SOME);
   store->n_mappings = frames->n + 1;
   store->mappings = g_new0 (Mapping, store->n_mappings);
   for (MappingId id = 1; id < store->n_mappings; id++)
-    {
-      read_row (builder, frames->frame[id - 1], &store->mappings[id]);
-      sysprof_file_bytes_leave_some (builder->file, &n_read);
-    }
+    read_row (builder, &window, frames->frame[id - 1], &store->mappings[id]);
+  sysprof_file_window_clear (&window);
 }
 
 void

@@ -157,20 +157,19 @@ follow_forks (Builder *self, GArray *rows, GArray *threads)
 {
   const Store *store = self->store;
   const FrameList *forks = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_FORK];
+  FileWindow window;
 
-  uint32_t n_read = 0;
-
+  sysprof_file_window_init (&window, self->file, FILE_WINDOW_SOME);
   self->fork_parent = g_new0 (ProcessId, forks->n);
   self->fork_child = g_new0 (ProcessId, forks->n);
   for (uint32_t i = 0; i < forks->n; i++)
     {
-      Frame frame = sysprof_store_frame (store, forks->frame[i]);
+      Frame frame = sysprof_store_frame_in (store, &window, forks->frame[i]);
       int32_t parent_tid = store->frames.pid[forks->frame[i]];
       int32_t child_tid = sysprof_frame_i32 (&frame, 24);
       ProcessId parent = process_of_thread (self, parent_tid);
       ProcessId child = sysprof_builder_process (self, child_tid);
 
-      sysprof_file_bytes_leave_some (self->file, &n_read);
       if (parent == 0 && parent_tid >= 0)
         parent = add_process (self, rows, parent_tid);
       if (parent == 0)
@@ -190,6 +189,7 @@ follow_forks (Builder *self, GArray *rows, GArray *threads)
       g_array_index (rows, Process, child).parent_pid =
           g_array_index (rows, Process, parent).pid;
     }
+  sysprof_file_window_clear (&window);
 }
 
 static int
@@ -297,7 +297,8 @@ read_names_and_spans (Builder *self)
   Store *store = self->store;
   Processes *processes = &store->processes;
   g_autofree Birth *births = g_new0 (Birth, processes->n);
-  uint32_t n_forks = 0, n_read = 0;
+  uint32_t n_forks = 0;
+  FileWindow window;
 
   for (ProcessId i = 1; i < processes->n; i++)
     {
@@ -305,6 +306,7 @@ read_names_and_spans (Builder *self)
       processes->row[i].end = store->end;
     }
 
+  sysprof_file_window_init (&window, self->file, FILE_WINDOW_SOME);
   for (uint32_t i = 0; i < store->frames.n; i++)
     {
       uint8_t type = store->frames.type[i];
@@ -347,15 +349,15 @@ read_names_and_spans (Builder *self)
         process->start = CLAMP (time, store->begin, store->end);
       if (type == SYSPROF_CAPTURE_FRAME_PROCESS)
         {
-          Frame frame = sysprof_store_frame (store, i);
+          Frame frame = sysprof_store_frame_in (store, &window, i);
 
-          sysprof_file_bytes_leave_some (self->file, &n_read);
           take_name (self, id, birth, sysprof_frame_text (&frame, 24), store->frames.cpu[i]);
           birth->has_name = self->has_process_frame[id] = true;
           birth->has_kernel_name |= store->frames.cpu[i] >= 0;
         }
       birth->is_described = true;
     }
+  sysprof_file_window_clear (&window);
 
   for (ProcessId i = 1; i < processes->n; i++)
     {

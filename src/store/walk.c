@@ -21,8 +21,9 @@ typedef struct
   FoundParts *parts;
 } Walk;
 
-static void
-add_found (FoundPart *part, const Found *found)
+/* For the next frame; it counts once it has a type. */
+static Found *
+next_found (FoundPart *part)
 {
   if (part->n == part->capacity)
     {
@@ -30,8 +31,7 @@ add_found (FoundPart *part, const Found *found)
       part->items = g_renew (Found, part->items, part->capacity);
     }
 
-  part->items[part->n++] = *found;
-  part->n_of_type[found->type]++;
+  return &part->items[part->n];
 }
 
 /* The frame whose `bytes` are at `at`; what is wrong with it, or NULL. */
@@ -73,34 +73,37 @@ walk_part (const Builder *builder, FoundPart *part)
   uint64_t at = part->begin;
   FileWindow window;
 
-  sysprof_file_window_init (&window, builder->file);
+  sysprof_file_window_init (&window, builder->file, FILE_WINDOW_ALL);
   part->n = 0;
   part->n_unsound = 0;
   memset (part->n_of_type, 0, sizeof part->n_of_type);
   for (part->harm = NULL; at < part->limit;)
     {
       Frame frame;
-      Found found;
+      Found *found;
 
-      part->harm = read_header (store, sysprof_file_window_at (&window, at), at, &frame);
+      part->harm = read_header (store, sysprof_file_window_at (&window, at, FILE_WINDOW_MOST),
+                                at, &frame);
       if (part->harm != NULL)
         break;
 
-      found.place = (uint32_t) (at / FOUND_UNIT);
-      found.time = sysprof_frame_i64 (&frame, 8);
-      found.pid = sysprof_frame_i32 (&frame, 4);
-      found.cpu = (int16_t) sysprof_frame_u16 (&frame, 2);
-      found.type = sysprof_frame_type (&frame);
+      found = next_found (part);
+      found->place = (uint32_t) (at / FOUND_UNIT);
+      found->time = sysprof_frame_i64 (&frame, 8);
+      found->pid = sysprof_frame_i32 (&frame, 4);
+      found->cpu = (int16_t) sysprof_frame_u16 (&frame, 2);
+      found->type = sysprof_frame_type (&frame);
       if (!sysprof_capture_frame_validate (frame.bytes, frame.size, store->is_swapped))
         {
           part->n_unsound++;
-          found.type = FRAME_UNKNOWN;
+          found->type = FRAME_UNKNOWN;
         }
-      if (found.type == SYSPROF_CAPTURE_FRAME_SAMPLE ||
-          found.type == SYSPROF_CAPTURE_FRAME_ALLOCATION)
-        read_stack (builder, &frame, &found);
+      if (found->type == SYSPROF_CAPTURE_FRAME_SAMPLE ||
+          found->type == SYSPROF_CAPTURE_FRAME_ALLOCATION)
+        read_stack (builder, &frame, found);
 
-      add_found (part, &found);
+      part->n++;
+      part->n_of_type[found->type]++;
       at += frame.size;
       if (part->n % CANCEL_EVERY == 0 && g_cancellable_is_cancelled (builder->cancellable))
         break;

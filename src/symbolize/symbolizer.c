@@ -208,8 +208,26 @@ default_kind (AddressKind kind)
     }
 }
 
+/* The same place in the same file has the same name in each process that maps it. */
+#define OWN_NAME_SLOTS 0x8000
+
+typedef struct
+{
+  uint64_t offset;
+  StringId path; /* 0 = free */
+  SymbolId symbol;
+} OwnName;
+
+static OwnName *
+find_own_name (OwnName *names, StringId path, uint64_t offset)
+{
+  uint64_t hash = (offset ^ (uint64_t) path << 40) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+
+  return &names[(hash >> 32) % OWN_NAME_SLOTS];
+}
+
 static void
-give_own_name (Symbolization *self, AddressId address)
+give_own_name (Symbolization *self, AddressId address, OwnName *names)
 {
   const AddressTable *addresses = &self->store->addresses;
   const Mapping *mapping = &self->store->mappings[addresses->mapping[address]];
@@ -219,6 +237,7 @@ give_own_name (Symbolization *self, AddressId address)
   uint64_t offset = self->link_address[address];
   uint64_t start = self->table->function_start[address];
   g_autofree char *name = NULL;
+  OwnName *own = NULL;
   Symbol symbol;
 
   if (self->reason[address] == UNNAMED_NOT)
@@ -227,6 +246,16 @@ give_own_name (Symbolization *self, AddressId address)
   if (offset == 0)
     offset = mapping->path != 0 && !is_special_mapping (path) ? addresses->file_offset[address]
                                                               : addresses->address[address];
+  if (addresses->kind[address] == ADDRESS_USER && mapping->path != 0)
+    {
+      own = find_own_name (names, mapping->path, offset);
+      if (own->path == mapping->path && own->offset == offset)
+        {
+          self->table->of_address[address] = own->symbol;
+          return;
+        }
+    }
+
   if (addresses->kind[address] == ADDRESS_UNMAPPED)
     name = g_strdup ("[unmapped]");
   /* All of a function is one entry, where it is known to be one. */
@@ -253,6 +282,18 @@ give_own_name (Symbolization *self, AddressId address)
       symbol.path = sysprof_symbol_table_intern (self->table, path);
     }
   self->table->of_address[address] = sysprof_symbol_table_add (self->table, &symbol);
+  if (own != NULL)
+    *own = (OwnName){ offset, mapping->path, self->table->of_address[address] };
+}
+
+static void
+give_own_names (Symbolization *self)
+{
+  g_autofree OwnName *names = g_new0 (OwnName, OWN_NAME_SLOTS);
+
+  for (AddressId address = 1; address < self->store->addresses.n; address++)
+    if (sysprof_symbolization_is_open (self, address))
+      give_own_name (self, address, names);
 }
 
 static void
@@ -290,9 +331,7 @@ sysprof_symbolize (Store *store,
               !g_cancellable_set_error_if_cancelled (cancellable, error);
 
   if (is_done)
-    for (AddressId address = 1; address < n; address++)
-      if (sysprof_symbolization_is_open (&self, address))
-        give_own_name (&self, address);
+    give_own_names (&self);
 
   sysprof_symbol_table_take_link_addresses (table, self.link_address);
   clear_symbolization (&self);
