@@ -142,10 +142,10 @@ reap_command (SysprofSubprocessOutput *self, int *status)
 static void
 keep_output (SysprofSubprocessOutput *self, Pump *pump)
 {
+  bool has_ended = !read_output (self); /* what came since, too */
   g_autoptr (GByteArray) output = g_steal_pointer (&self->output);
   g_autoptr (GError) error = NULL;
   const char *name = SYSPROF_INSTRUMENT_GET_CLASS (self)->name;
-  bool has_ended = !read_output (self);
   int status = 0;
 
   if (!has_ended)

@@ -159,6 +159,26 @@ test_command_without_end (Fixture *self, gconstpointer data)
 }
 
 static void
+test_command_that_prints_all_the_time (Fixture *self, gconstpointer data)
+{
+  g_autofree char *output = NULL, *command = NULL, *program = NULL, *clean = NULL;
+  char directory[] = "/tmp/sysprof-endless-XXXXXX";
+
+  /* Something that was not read yet is there when the recording ends. */
+  g_assert_nonnull (g_mkdtemp (directory));
+  command = g_strdup_printf ("mkfifo %s/fifo; echo >%s/fifo; while :; do echo line; done",
+                             directory, directory);
+  program = g_strdup_printf ("while ! test -p %s/fifo; do :; done; read line <%s/fifo",
+                             directory, directory);
+  clean = g_strdup_printf ("rm -r %s", directory);
+  add_command (self, SYSPROF_RECORDING_PHASE_RECORD, "beside", command);
+  run (self, program);
+  g_assert_true (g_spawn_command_line_sync (clean, NULL, NULL, NULL, NULL));
+  output = file_of (self, "beside");
+  g_assert_true (g_str_has_prefix (output, "line\n"));
+}
+
+static void
 test_surroundings_of_the_command (Fixture *self, gconstpointer data)
 {
   SysprofInstrument *instrument = sysprof_subprocess_output_new ();
@@ -336,6 +356,8 @@ main (int argc, char **argv)
     { "/record/embedded/output-in-every-phase", test_output_in_every_phase },
     { "/record/embedded/long-output", test_long_output },
     { "/record/embedded/command-without-end", test_command_without_end },
+    { "/record/embedded/command-that-prints-all-the-time",
+      test_command_that_prints_all_the_time },
     { "/record/embedded/surroundings-of-the-command", test_surroundings_of_the_command },
     { "/record/embedded/commands-that-fail", test_commands_that_fail },
     { "/record/embedded/capture-of-another-process", test_capture_of_another_process },
