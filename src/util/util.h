@@ -7,6 +7,7 @@
  *   arena.h     memory that is freed all at once
  *   intern.h    string to id and back
  *   closest.h   what a mistyped word may have meant
+ *   color.h     whether a terminal is written to in colours
  *   text.h      bounded cursor over a text from an untrusted source
  *   usage.h     what GOption leaves to be wished for
  *   parallel.h  fork and join over ranges
@@ -23,6 +24,7 @@
 #include "util/arena.h"
 #include "util/autofd.h"
 #include "util/closest.h"
+#include "util/color.h"
 #include "util/errors.h"
 #include "util/intern.h"
 #include "util/large.h"

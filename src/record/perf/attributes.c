@@ -103,7 +103,7 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
   /* Counters do not run while a CPU is idle; the software clock must be told. */
   attr->exclude_idle = options->event.is_clock;
   attr->exclude_guest = 1;
-  if (options->target == PERF_TARGET_TASKS && options->cgroup_fd >= 0)
+  if (sysprof_perf_session_filters_cgroup (options))
     attr->sample_type |=
         PERF_SAMPLE_CGROUP; /* 5.7; a kernel without it cannot do what is asked for */
   attr->exclude_kernel = options->exclude_kernel;
