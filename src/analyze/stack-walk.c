@@ -63,8 +63,7 @@ sysprof_stack_walk_init (StackWalk *self,
         .self = weights->self[i],
         .subtree = places[i].subtree,
         .end = at + places[i].n,
-        .symbol =
-            stacks->depth[i] > 0 ? sysprof_stack_symbol (store, symbols, i) & 0x7fffffff : 0,
+        .symbol = stacks->depth[i] > 0 ? sysprof_stack_symbol (store, symbols, i) : 0,
         .is_kernel = stacks->depth[i] > 0 && sysprof_stack_is_kernel (store, i),
       };
     }

@@ -30,15 +30,12 @@ print_report (const CliOptions *options, ViewRequest *request, GError **error)
 {
   /* Descriptor 1 is standard error already where the capture went to standard output. */
   int fd = options->command != NULL ? STDERR_FILENO : STDOUT_FILENO;
-  const char *no_color = getenv ("NO_COLOR");
-  const char *terminal = getenv ("TERM");
   struct winsize size;
 
   if (isatty (fd) && ioctl (fd, TIOCGWINSZ, &size) == 0)
     {
       request->terminal_width = size.ws_col;
-      request->use_color =
-          (no_color == NULL || no_color[0] == '\0') && g_strcmp0 (terminal, "dumb") != 0;
+      request->use_color = sysprof_wants_color ();
     }
   return render_view ("summary", RENDER_TEXT, request, fd, error);
 }

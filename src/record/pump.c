@@ -465,7 +465,7 @@ append_instruments (Pump *self)
         continue;
 
       if (!klass->append (instrument, self, &error))
-        sysprof_pump_report (self, klass->name, false, "%s", error->message);
+        drop_instrument (self, i, error);
     }
 }
 

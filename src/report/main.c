@@ -133,15 +133,13 @@ make_request (const ReportOptions *options,
 static void
 suit_terminal (const ReportOptions *options, ViewRequest *request, Output *output)
 {
-  const char *no_color = g_getenv ("NO_COLOR");
-  const char *terminal = g_getenv ("TERM");
   struct winsize size = { 0 };
 
   if (options->format != RENDER_TEXT || options->output || !isatty (STDOUT_FILENO))
     return;
   if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)
     size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
-  request->use_color = !(no_color && no_color[0]) && g_strcmp0 (terminal, "dumb") != 0;
+  request->use_color = sysprof_wants_color ();
   request->terminal_width = size.ws_col;
   if (!options->limit_is_given && !options->view->sections && !options->view->draw)
     request->limit = (uint32_t) MAX (size.ws_row - SCREEN_LINES_BESIDE_ROWS, 5);

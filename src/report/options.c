@@ -215,19 +215,9 @@ set_usage (GError **error, const char *format, ...)
   va_end (arguments);
 }
 
-static void set_unbuilt (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
 /* What is asked for is right, and this version does not have it. */
-static void
-set_unbuilt (GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (
-      error, g_error_new_valist (SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED, format, arguments));
-  va_end (arguments);
-}
+#define set_unbuilt(error, ...) \
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED, __VA_ARGS__)
 
 static bool
 set_format (ReportOptions *options, const char *name, GError **error)

@@ -124,6 +124,15 @@ grow_set (AddressSet *set, uint64_t key)
   sysprof_slots_free (old.slots, old.n_slots, sizeof (AddressSlot));
 }
 
+/* The same where a new address may take it: there is room for one more. */
+static AddressSlot *
+claim_slot (AddressSet *set, uint64_t key, uint64_t address)
+{
+  if (set->n_used >= set->n_slots / 2)
+    grow_set (set, key);
+  return find_slot (set, key, address);
+}
+
 static uint64_t
 offset_in_file (const Mapping *mapping, uint64_t address)
 {
@@ -223,10 +232,7 @@ sysprof_addresses_intern (Addresses *self,
   AddressSet *set = find_set (self, process, kind, &owner);
   AddressId id;
 
-  if (set->n_used >= set->n_slots / 2)
-    grow_set (set, self->key);
-
-  slot = find_slot (set, self->key, address);
+  slot = claim_slot (set, self->key, address);
   id = slot->id;
   if (id != 0 && slot->checked_at == version)
     mapping = self->store->addresses.mapping[id];
@@ -263,12 +269,8 @@ static AddressId
 intern_shared (Addresses *self, AddressKind kind, uint64_t address)
 {
   AddressSet *set = &self->of_all[kind];
-  AddressSlot *slot;
+  AddressSlot *slot = claim_slot (set, self->key, address);
 
-  if (set->n_used >= set->n_slots / 2)
-    grow_set (set, self->key);
-
-  slot = find_slot (set, self->key, address);
   if (slot->id == 0)
     {
       *slot = (AddressSlot){ address, 0, new_row (self, 0, kind, address, 0) };

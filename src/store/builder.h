@@ -130,6 +130,9 @@ ProcessId sysprof_builder_process (const Builder *self, int32_t pid);
 /* mappings, addresses, stacks, those of samples and allocations, and what is known of processes only then. */
 bool sysprof_builder_fold_stacks (Builder *self, GError **error);
 
+/* The columns that folding makes: stacks, addresses and mappings. */
+void sysprof_store_free_folded (Store *store);
+
 void sysprof_builder_read_marks (Builder *self);
 void sysprof_builder_read_metadata (Builder *self);
 void sysprof_builder_read_counters (Builder *self);

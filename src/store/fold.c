@@ -170,21 +170,6 @@ share_out_processes (SharedFold *self)
 
 /* --- putting together --- */
 
-static void
-free_own (Store *own)
-{
-  g_free (own->stacks.parent);
-  g_free (own->stacks.address);
-  g_free (own->stacks.depth);
-  g_free (own->addresses.address);
-  g_free (own->addresses.kind);
-  g_free (own->addresses.process);
-  g_free (own->addresses.mapping);
-  g_free (own->addresses.file_offset);
-  g_free (own->addresses.is_return);
-  g_free (own->mappings);
-}
-
 /* Roots, which all trees have, stay; the other nodes of `from` go behind those of `to`. */
 static void
 append_nodes (StackTree *to, const StackTree *from, uint32_t n_roots, const AddressId *address)
@@ -323,7 +308,7 @@ clear (SharedFold *self)
     {
       sysprof_stack_fold_clear (&self->folds[i]);
       if (i > 0)
-        free_own (&self->folds[i].own);
+        sysprof_store_free_folded (&self->folds[i].own);
     }
   g_free (self->folds);
   g_free (self->owner);

@@ -20,6 +20,21 @@ typedef struct
 
 static const uint8_t magic[] = { 0x5e, 0x97, 0xca, 0xfd };
 
+void
+sysprof_store_free_folded (Store *store)
+{
+  g_free (store->stacks.parent);
+  g_free (store->stacks.address);
+  g_free (store->stacks.depth);
+  g_free (store->addresses.address);
+  g_free (store->addresses.kind);
+  g_free (store->addresses.process);
+  g_free (store->addresses.mapping);
+  g_free (store->addresses.file_offset);
+  g_free (store->addresses.is_return);
+  g_free (store->mappings);
+}
+
 static void
 free_store (OpenStore *self)
 {
@@ -43,16 +58,7 @@ free_store (OpenStore *self)
       g_free (events[i]->process);
       g_free (events[i]->weight);
     }
-  g_free (store->stacks.parent);
-  g_free (store->stacks.address);
-  g_free (store->stacks.depth);
-  g_free (store->addresses.address);
-  g_free (store->addresses.kind);
-  g_free (store->addresses.process);
-  g_free (store->addresses.mapping);
-  g_free (store->addresses.file_offset);
-  g_free (store->addresses.is_return);
-  g_free (store->mappings);
+  sysprof_store_free_folded (store);
   g_free (store->processes.row);
   g_free (store->processes.thread_ids);
   g_free (store->marks);

@@ -202,6 +202,20 @@ base_name (const char *path)
   return slash != NULL && slash[1] != 0 ? slash + 1 : path;
 }
 
+/* The function's range, from the file's terms to those of the process in which `address` is. */
+static void
+find_range (const Symbolization *self,
+            AddressId address,
+            const ElfAnswer *answer,
+            uint64_t *start,
+            uint64_t *end)
+{
+  uint64_t at = sysprof_symbolization_lookup_address (self, address);
+
+  *start = at - (answer->link_address - answer->start);
+  *end = at + (answer->end - answer->link_address);
+}
+
 static SymbolId
 use_answer (Symbolization *self,
             const FileBatch *batch,
@@ -209,7 +223,6 @@ use_answer (Symbolization *self,
             const ElfAnswer *answer,
             const char *text)
 {
-  uint64_t at = sysprof_symbolization_lookup_address (self, item->address);
   const char *raw_name = text + answer->name;
   g_autofree char *unversioned = NULL;
   const char *version;
@@ -218,10 +231,9 @@ use_answer (Symbolization *self,
     .path = batch->path,
     .kind = SYMBOL_USER,
     .is_entry = answer->is_entry,
-    /* From the file's terms to the process's. */
-    .start = at - (answer->link_address - answer->start),
-    .end = at + (answer->end - answer->link_address),
   };
+
+  find_range (self, item->address, answer, &named.start, &named.end);
 
   /* memcpy@@GLIBC_2.14 */
   version = raw_name[0] != 0 ? strchr (raw_name + 1, '@') : NULL;
@@ -291,11 +303,10 @@ use_answers (Symbolization *self,
       if (answer->name != 0 && last != NULL && answer->name == last->name &&
           answer->is_entry == last->is_entry && symbol != 0)
         {
-          uint64_t address = sysprof_symbolization_lookup_address (self, item->address);
+          uint64_t start, end;
 
-          sysprof_symbolization_name_again (self, item->address, symbol,
-                                            address - (answer->link_address - answer->start),
-                                            address + (answer->end - answer->link_address));
+          find_range (self, item->address, answer, &start, &end);
+          sysprof_symbolization_name_again (self, item->address, symbol, start, end);
         }
       else if (answer->name != 0)
         {

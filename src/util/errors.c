@@ -4,7 +4,10 @@
 
 #include <errno.h>
 
-G_DEFINE_QUARK (sysprof - error - quark, sysprof_error)
+/* The formatter takes the name for a difference. */
+/* clang-format off */
+G_DEFINE_QUARK (sysprof-error-quark, sysprof_error)
+/* clang-format on */
 
 static SysprofErrorCode
 code_from_errno (int number)

@@ -8,6 +8,7 @@
  *   confined-child.h  a child without rights that parses for us
  *   intern.h    string to id and back
  *   closest.h   what a mistyped word may have meant
+ *   color.h     whether a terminal is written to in colours
  *   text.h      bounded cursor over a text from an untrusted source
  *   usage.h     what GOption leaves to be wished for
  *   parallel.h  fork and join over ranges
@@ -25,6 +26,7 @@
 #include "util/autofd.h"
 #include "util/confined-child.h"
 #include "util/closest.h"
+#include "util/color.h"
 #include "util/errors.h"
 #include "util/intern.h"
 #include "util/large.h"

@@ -14,6 +14,7 @@ test_four_parts (void)
 
   errno = ENOSPC;
   sysprof_set_error_errno (&error, "Cannot write to '%s'", "x");
+  g_assert_cmpstr (g_quark_to_string (SYSPROF_ERROR), ==, "sysprof-error-quark");
   g_assert_error (error, SYSPROF_ERROR, SYSPROF_ERROR_NO_SPACE);
   g_assert_cmpstr (
       error->message, ==,

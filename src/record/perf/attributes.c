@@ -93,7 +93,7 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
 static void
 name_cgroup (const PerfAttributes *self, struct perf_event_attr *attr)
 {
-  if (self->options->target == PERF_TARGET_TASKS && self->options->cgroup_fd >= 0)
+  if (sysprof_perf_session_filters_cgroup (self->options))
     attr->sample_type |=
         PERF_SAMPLE_CGROUP; /* 5.7; a kernel without it cannot do what is asked for */
 }

@@ -245,8 +245,7 @@ advice_on (PerfSession *self, int number)
 {
   if (number == EMFILE)
     return " Allow more with 'ulimit -n 65536', or name fewer threads.";
-  if (number == EINVAL && self->options.target == PERF_TARGET_TASKS &&
-      self->options.cgroup_fd >= 0)
+  if (number == EINVAL && sysprof_perf_session_filters_cgroup (&self->options))
     return " To record processes of one cgroup takes a kernel of version 5.7 with CONFIG_CGROUP_PERF: leave out the cgroup, or "
            "the processes.";
   return " 'dmesg' may say more.";
@@ -336,7 +335,7 @@ sysprof_perf_session_open (const PerfSessionOptions *options,
   self->decoder.nsec_per_sample =
       sysprof_perf_attributes_get_nsec_per_sample (&self->attributes);
 
-  if (options->target == PERF_TARGET_TASKS && options->cgroup_fd >= 0)
+  if (sysprof_perf_session_filters_cgroup (options))
     self->decoder.cgroups = sysprof_cgroup_filter_new (options->cgroup_fd);
 
   if (!open_all_cpus (self, error))

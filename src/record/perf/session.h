@@ -62,6 +62,13 @@ typedef struct PerfSessionOptions
   bool delayed; /* sampling waits for sysprof_perf_session_enable_samples() */
 } PerfSessionOptions;
 
+/* An event is for tasks or for a cgroup. Where both are asked for, it is opened for the tasks, and samples name their cgroup. */
+static inline bool
+sysprof_perf_session_filters_cgroup (const PerfSessionOptions *options)
+{
+  return options->target == PERF_TARGET_TASKS && options->cgroup_fd >= 0;
+}
+
 typedef struct PerfSession PerfSession;
 
 /* Opens events on all CPUs that are online; they record nothing yet. What `options` points to is copied. NULL with

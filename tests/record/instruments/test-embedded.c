@@ -138,43 +138,40 @@ test_long_output (Fixture *self, gconstpointer data)
   sysprof_capture_reader_unref (reader);
 }
 
-static void
-test_command_without_end (Fixture *self, gconstpointer data)
+/* Runs, beside a recording that ends once it has begun, a command that goes on like `then`. What it printed. *(full)* */
+static char *
+run_endless (Fixture *self, const char *before, const char *then)
 {
-  g_autofree char *output = NULL, *command = NULL, *program = NULL, *clean = NULL;
+  g_autofree char *command = NULL, *program = NULL, *clean = NULL;
   char directory[] = "/tmp/sysprof-endless-XXXXXX";
 
-  /* Ended with the recording, and what it printed is kept. */
   g_assert_nonnull (g_mkdtemp (directory));
-  command = g_strdup_printf ("mkfifo %s/fifo; echo begun; echo >%s/fifo; exec sleep 1000",
-                             directory, directory);
+  command = g_strdup_printf ("mkfifo %s/fifo; %s echo >%s/fifo; %s", directory, before,
+                             directory, then);
   program = g_strdup_printf ("while ! test -p %s/fifo; do :; done; read line <%s/fifo",
                              directory, directory);
   clean = g_strdup_printf ("rm -r %s", directory);
   add_command (self, SYSPROF_RECORDING_PHASE_RECORD, "beside", command);
   run (self, program);
   g_assert_true (g_spawn_command_line_sync (clean, NULL, NULL, NULL, NULL));
-  output = file_of (self, "beside");
+  return file_of (self, "beside");
+}
+
+static void
+test_command_without_end (Fixture *self, gconstpointer data)
+{
+  /* Ended with the recording, and what it printed is kept. */
+  g_autofree char *output = run_endless (self, "echo begun;", "exec sleep 1000");
+
   g_assert_cmpstr (output, ==, "begun\n");
 }
 
 static void
 test_command_that_prints_all_the_time (Fixture *self, gconstpointer data)
 {
-  g_autofree char *output = NULL, *command = NULL, *program = NULL, *clean = NULL;
-  char directory[] = "/tmp/sysprof-endless-XXXXXX";
-
   /* Something that was not read yet is there when the recording ends. */
-  g_assert_nonnull (g_mkdtemp (directory));
-  command = g_strdup_printf ("mkfifo %s/fifo; echo >%s/fifo; while :; do echo line; done",
-                             directory, directory);
-  program = g_strdup_printf ("while ! test -p %s/fifo; do :; done; read line <%s/fifo",
-                             directory, directory);
-  clean = g_strdup_printf ("rm -r %s", directory);
-  add_command (self, SYSPROF_RECORDING_PHASE_RECORD, "beside", command);
-  run (self, program);
-  g_assert_true (g_spawn_command_line_sync (clean, NULL, NULL, NULL, NULL));
-  output = file_of (self, "beside");
+  g_autofree char *output = run_endless (self, "", "while :; do echo line; done");
+
   g_assert_true (g_str_has_prefix (output, "line\n"));
 }
 
