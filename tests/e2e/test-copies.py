@@ -80,10 +80,14 @@ class Copies(Case):
         with open("x.syscap", "rb") as file:
             self.assertNotIn(marker.encode(), file.read())
 
-        # The same copies, kept.
+        # The same copies, kept. Now and then the kernel finds the page of the environment absent.
         if shutil.which("perf"):
-            run("perf", "record", "-q", "-e", "cpu-clock", "--call-graph", f"dwarf,{MOST_SIZE - 8}", "-o", "perf.data", BUSY, "0.2", env=environment)
-            self.assertEqual(subprocess.call(["grep", "-q", marker, "perf.data"]), 0)
+            self.assertTrue(any(self.is_in_copies(marker, environment) for _ in range(8)))
+
+    def is_in_copies(self, marker, environment):
+        done = run("perf", "record", "-q", "-e", "cpu-clock", "--call-graph", f"dwarf,{MOST_SIZE - 8}", "-o", "perf.data", BUSY, "0.2", env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return subprocess.call(["grep", "-q", marker, "perf.data"]) == 0
 
 
 if __name__ == "__main__":
