@@ -5,8 +5,8 @@
  * The steps in order, each a file: file-bytes.c brings the bytes into memory, from where file-window.c gives pieces to
  * who does not want to map them, scan.c has walk.c find the frames and
  * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
- * has mapped while fold.c goes through the samples in order of time; marks.c, counters.c,
- * embedded-files.c and jit-names.c fill their own tables. */
+ * has mapped while fold.c goes through the samples in order of time; marks.c, logs.c, dbus.c, metadata.c, heap.c,
+ * counters.c, embedded-files.c and jit-names.c fill their own tables. */
 
 #pragma once
 
@@ -135,6 +135,9 @@ void sysprof_store_free_folded (Store *store);
 
 void sysprof_builder_read_marks (Builder *self);
 void sysprof_builder_read_metadata (Builder *self);
+void sysprof_builder_read_logs (Builder *self);
+void sysprof_builder_read_dbus (Builder *self);
+void sysprof_builder_read_heap (Builder *self);
 void sysprof_builder_read_counters (Builder *self);
 void sysprof_builder_count_lost (Builder *self);
 void sysprof_builder_read_embedded_files (Builder *self);

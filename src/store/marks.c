@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Marks and metadata: frames whose texts become strings. */
+/* Marks: spans of time with names. */
 
 #include "store/builder.h"
-
-#include <string.h>
-
-#define IMPORTED "org.gnome.sysprof.imported" /* metadata that an importer writes */
 
 void
 sysprof_builder_read_marks (Builder *self)
@@ -32,53 +28,4 @@ sysprof_builder_read_marks (Builder *self)
     }
 
   store->n_marks = frames->n;
-}
-
-/* Of captures that were joined, all must have it. */
-static void
-find_unwind_method (Store *store)
-{
-  StringId key = sysprof_intern_lookup (&store->strings, "org.gnome.sysprof.unwind");
-  uint32_t n_tables = 0, n_copies = 0, n_others = 0;
-
-  for (uint32_t i = 0; key != 0 && i < store->n_metadata; i++)
-    if (store->metadata[i].id == key)
-      {
-        const char *method = sysprof_store_string (store, store->metadata[i].value);
-
-        if (strcmp (method, "tables") == 0)
-          n_tables++;
-        else if (strcmp (method, "copy") == 0)
-          n_copies++;
-        else
-          n_others++;
-      }
-  store->has_walks = n_tables + n_copies > 0 && n_others == 0;
-  store->has_copies = store->has_walks && n_tables == 0;
-}
-
-void
-sysprof_builder_read_metadata (Builder *self)
-{
-  Store *store = self->store;
-  const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_METADATA];
-
-  store->metadata = g_new (Metadata, frames->n);
-  for (uint32_t i = 0; i < frames->n; i++)
-    {
-      FrameNo number = frames->frame[i];
-      Frame frame = sysprof_store_frame (store, number);
-
-      store->metadata[i] = (Metadata){
-        .time = store->frames.time[number],
-        .pid = store->frames.pid[number],
-        .id = sysprof_store_intern (store, sysprof_frame_field (&frame, 24, 40)),
-        .value = sysprof_store_intern (store, sysprof_frame_text (&frame, 64)),
-      };
-      if (g_str_equal (sysprof_store_string (store, store->metadata[i].id), IMPORTED))
-        store->is_imported = true;
-    }
-
-  store->n_metadata = frames->n;
-  find_unwind_method (store);
 }

@@ -61,7 +61,13 @@ free_store (OpenStore *self)
   sysprof_store_free_folded (store);
   g_free (store->processes.row);
   g_free (store->processes.thread_ids);
+  g_free (store->heap.address);
+  g_free (store->heap.size);
+  g_free (store->heap.tid);
+  g_free (store->heap.allocation);
   g_free (store->marks);
+  g_free (store->logs);
+  g_free (store->dbus);
   g_free (store->counters.row);
   g_free (store->counters.time);
   g_free (store->counters.value);
@@ -127,7 +133,10 @@ fill_columns (Builder *builder, GError **error)
     return false;
 
   sysprof_file_bytes_leave (builder->file);
+  sysprof_builder_read_heap (builder);
   sysprof_builder_read_marks (builder);
+  sysprof_builder_read_logs (builder);
+  sysprof_builder_read_dbus (builder);
   sysprof_builder_read_metadata (builder);
   sysprof_builder_read_counters (builder);
   sysprof_builder_count_lost (builder);

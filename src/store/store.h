@@ -181,6 +181,69 @@ typedef struct
 
 typedef struct
 {
+  int64_t time;
+  int32_t pid;
+  int16_t cpu;
+  uint16_t severity; /* GLib's flags: 4 error, 8 critical, 16 warning, 32 message, 64 info, 128 debug */
+  StringId domain;
+  StringId message;
+} Log;
+
+/* A message of D-Bus; its bytes stay in the file. */
+typedef struct
+{
+  int64_t time;
+  int32_t pid;
+  int16_t cpu;
+  uint8_t bus;       /* 1 = system, 2 = session, else another: GLib's numbers, which all recorders write */
+  bool is_too_large; /* the recorder left its bytes out */
+  uint16_t size;     /* bytes; 0 = not stored */
+  uint64_t offset;   /* of the message in Store.bytes */
+} DBusMessage;
+
+typedef enum
+{
+  DBUS_CALL = 1,
+  DBUS_REPLY,
+  DBUS_ERROR,
+  DBUS_SIGNAL,
+} DBusType;
+
+/* What stands in front of a message's body. Texts point into Store.bytes, end without NUL, and are empty where the
+ * message has none. */
+typedef struct
+{
+  uint8_t type;          /* DBusType, or what else stands there */
+  bool wants_no_reply;
+  bool is_big_endian;    /* the message; the capture may differ */
+  uint32_t serial;       /* unique together with the sender */
+  uint32_t reply_serial; /* of the call that is answered; 0 = none */
+  Text path;
+  Text interface;
+  Text member;
+  Text error_name;
+  Text destination;
+  Text sender;
+  Text signature;     /* of the body */
+  uint64_t body;      /* offset in Store.bytes */
+  uint32_t body_size; /* bytes that are there */
+} DBusHeader;
+
+/* What was allocated and freed, in order of time: row i is the frame frames_of_type[allocation].frame[i], which has time,
+ * pid and cpu. */
+typedef struct
+{
+  uint64_t *address;    /* [n] */
+  int64_t *size;        /* [n] bytes; 0 or less = freed */
+  int32_t *tid;         /* [n] -1 unknown */
+  uint32_t *allocation; /* [n] row of Store.allocations, which has its stack; NO_ALLOCATION where it was freed */
+  uint32_t n;
+} HeapEvents;
+
+#define NO_ALLOCATION UINT32_MAX
+
+typedef struct
+{
   StringId name; /* as stored: may end in .gz */
   int32_t pid;
   uint64_t size; /* bytes as stored */
@@ -224,19 +287,25 @@ typedef struct Store
   FrameTable frames;
   FrameList frames_of_type[STORE_N_FRAME_TYPES];
   StackEvents samples;
-  StackEvents allocations; /* weight = bytes; frees are left out of this table */
+  StackEvents allocations; /* weight = bytes; frees are left out of this table: `heap` has them */
   StackTree stacks;
   AddressTable addresses;
   Mapping *mappings; /* [n_mappings] row 0 is none */
   uint32_t n_mappings;
   Processes processes;
+  HeapEvents heap;
+  /* Of these, row i is the frame frames_of_type[…].frame[i] of its type. */
   Mark *marks; /* [n_marks] by time */
   uint32_t n_marks;
-  Counters counters;
-  Metadata *metadata; /* [n_metadata] */
+  Log *logs; /* [n_logs] by time */
+  uint32_t n_logs;
+  DBusMessage *dbus; /* [n_dbus] by time */
+  uint32_t n_dbus;
+  Metadata *metadata; /* [n_metadata] by time */
   uint32_t n_metadata;
   bool has_walks; /* stacks were walked with unwind tables: those that were cut end in an entry that says so */
   bool has_copies; /* … and all of them outside the kernel, from copies */
+  Counters counters;
   EmbeddedFiles files;
   JitName *jit_names; /* [n_jit_names] by address */
   uint32_t n_jit_names;
@@ -272,6 +341,9 @@ sysprof_time_between (int64_t from, int64_t to)
 /* 0 when there is none. */
 ProcessId sysprof_store_find_process (const Store *self, int32_t pid);
 ProcessId sysprof_store_process_of_stack (const Store *self, StackId stack);
+
+/* FALSE if message `i` of Store.dbus was not stored, is cut, or is none of D-Bus. */
+bool sysprof_store_read_dbus_header (const Store *self, uint32_t i, DBusHeader *header);
 
 /* The embedded file of that name, or of that name with ".gz", unpacked; NULL without error when absent. */
 GBytes *sysprof_store_read_file (const Store *self, const char *name, GError **error);

@@ -13,6 +13,7 @@ import random
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import dbus  # noqa: E402
 from captures import JIT, KERNEL, USER, Capture  # noqa: E402
 
 KIP = 0xFFFFFFFF81000010
@@ -276,6 +277,25 @@ def begin_in_the_middle():
 @capture
 def only_descriptions():
     return Capture(time=5000, end_time=7000).metadata("k", "v", time=9000).file("f", b"", time=9999)
+
+
+@capture
+def bus_messages():
+    c = Capture()
+    for big in False, True:
+        call = dict(path="/org/a", interface="org.a.B", member="Do", destination="org.a", sender=":1.5", signature="s")
+        c.dbus(dbus.message(dbus.CALL, 7, b"body", big=big, **call), 1, time=1100)
+        c.dbus(dbus.message(dbus.CALL, 8, flags=1, big=big, path="/", member="Ping"), 2, time=1101)
+        c.dbus(dbus.message(dbus.REPLY, 20, b"12345678", big=big, reply_serial=7, destination=":1.5", sender=":1.2"), 1, time=1102)
+        c.dbus(dbus.message(dbus.ERROR, 21, big=big, error_name="org.a.Failed", reply_serial=8, unix_fds=2), 3, time=1103)
+        c.dbus(dbus.message(dbus.SIGNAL, 22, big=big, path="/org/a", interface="org.a.B", member="Changed"), 0, time=1104)
+    whole = dbus.message(dbus.CALL, 7, b"the body", path="/org/a", interface="org.a.B", member="Do", signature="ay")
+    for size in range(len(whole)):
+        c.dbus(whole[:size], time=1200 + size)
+    for at in range(len(whole)):
+        c.dbus(whole[:at] + bytes([whole[at] ^ 0xff]) + whole[at + 1:], time=1400 + at)
+        c.dbus(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:], time=1600 + at)
+    return c.dbus(b"", 2, 1, time=1800)
 
 
 @capture

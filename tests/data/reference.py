@@ -8,6 +8,7 @@ caches, this has lists that are searched from the front.
 import hashlib
 import sys
 
+import dbus
 import decoder
 
 MARKERS = {-32: 4, -128: 2, -2048: 5, -2176: 6, -2560: 7}  # context → AddressKind; others are user
@@ -359,11 +360,37 @@ class Reference:
         for frame in self.of_type(10):
             self.emit("mark", frame.time, frame["duration"], frame.pid, frame.cpu, quote(frame["group"]),
                       quote(frame["name"]), quote(frame["message"]))
+        for frame in self.of_type(12):
+            self.emit("log", frame.time, frame.pid, frame.cpu, frame["severity"], quote(frame["domain"]), quote(frame["message"]))
         for frame in self.of_type(11):
             self.emit("metadata", frame.time, frame.pid, quote(frame["id"]), quote(frame["value"]))
         self.jit_names()
+        self.dbus()
+        self.heap()
         self.files()
         return "\n".join(self.out) + "\n"
+
+    def dbus(self):
+        for frame in self.of_type(17):
+            words = ["dbus", frame.time, frame.pid, frame.cpu, "bus", frame["bus"], "size", len(frame["message"]), "too-large",
+                     frame["flags"] & 1]
+            head = dbus.header(frame["message"])
+            if head:
+                words += ["big", int(head["big"]), "type", head["kind"], "no-reply", int(head["no_reply"]), "serial",
+                          head["serial"], "of", head["reply_serial"]]
+                words += [quote(head[name]) for name in ("path", "interface", "member", "error_name", "destination", "sender",
+                                                         "signature")]
+                words += ["body", len(head["body"]), hashlib.sha256(head["body"]).hexdigest()]
+            self.emit(*words)
+
+    def heap(self):
+        row = 0
+        for frame in self.of_type(14):
+            words = ["heap", f"{frame['address']:x}", frame["size"], frame["tid"]]
+            if frame["size"] > 0:
+                words += ["row", row]
+                row += 1
+            self.emit(*words)
 
     def jit_names(self):
         names = {}

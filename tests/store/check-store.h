@@ -121,6 +121,22 @@ check_rest (const Store *store)
       check_string (store, store->marks[i].name);
       check_string (store, store->marks[i].message);
     }
+  for (uint32_t i = 0; i < store->n_logs; i++)
+    {
+      check_string (store, store->logs[i].domain);
+      check_string (store, store->logs[i].message);
+    }
+  for (uint32_t i = 0; i < store->n_dbus; i++)
+    {
+      DBusHeader header;
+
+      g_assert_cmpuint (store->dbus[i].offset + store->dbus[i].size, <=, store->size);
+      if (sysprof_store_read_dbus_header (store, i, &header))
+        g_assert_cmpuint (header.body + header.body_size, <=, store->size);
+    }
+  for (uint32_t i = 0; i < store->heap.n; i++)
+    g_assert_true (store->heap.allocation[i] == NO_ALLOCATION ||
+                   store->heap.allocation[i] < store->allocations.n);
   for (uint32_t i = 0; i < store->counters.n; i++)
     {
       g_assert_cmpuint (store->counters.row[i].first_value, ==, n_values);

@@ -170,6 +170,16 @@ dump_texts (const Store *store)
       putchar ('\n');
     }
 
+  for (uint32_t i = 0; i < store->n_logs; i++)
+    {
+      const Log *log = &store->logs[i];
+
+      printf ("log %" PRId64 " %d %d %u", log->time, log->pid, log->cpu, log->severity);
+      print_string (store, log->domain);
+      print_string (store, log->message);
+      putchar ('\n');
+    }
+
   for (uint32_t i = 0; i < store->n_metadata; i++)
     {
       const Metadata *metadata = &store->metadata[i];
@@ -184,6 +194,70 @@ dump_texts (const Store *store)
     {
       printf ("jit %" PRIx64, store->jit_names[i].address);
       print_string (store, store->jit_names[i].name);
+      putchar ('\n');
+    }
+}
+
+static void
+print_slice (Text text)
+{
+  g_autofree char *copy = g_strndup (text.at, sysprof_text_size (text));
+
+  putchar (' ');
+  print_text (copy);
+}
+
+static void
+print_dbus_header (const Store *store, const DBusHeader *header)
+{
+  const uint8_t *body = store->bytes + header->body;
+  g_autofree char *sum =
+      g_compute_checksum_for_data (G_CHECKSUM_SHA256, body, header->body_size);
+
+  printf (" big %d type %u no-reply %d serial %u of %u", header->is_big_endian, header->type,
+          header->wants_no_reply, header->serial, header->reply_serial);
+  print_slice (header->path);
+  print_slice (header->interface);
+  print_slice (header->member);
+  print_slice (header->error_name);
+  print_slice (header->destination);
+  print_slice (header->sender);
+  print_slice (header->signature);
+  printf (" body %u %s", header->body_size, sum);
+}
+
+static void
+dump_dbus (const Store *store)
+{
+  for (uint32_t i = 0; i < store->n_dbus; i++)
+    {
+      const DBusMessage *message = &store->dbus[i];
+      DBusHeader header;
+
+      printf ("dbus %" PRId64 " %d %d bus %u size %u too-large %d", message->time, message->pid,
+              message->cpu, message->bus, message->size, message->is_too_large);
+      if (sysprof_store_read_dbus_header (store, i, &header))
+        print_dbus_header (store, &header);
+      putchar ('\n');
+    }
+}
+
+static void
+dump_heap (const Store *store)
+{
+  const HeapEvents *heap = &store->heap;
+
+  for (uint32_t i = 0; i < heap->n; i++)
+    {
+      printf ("heap %" PRIx64 " %" PRId64 " %d", heap->address[i], heap->size[i], heap->tid[i]);
+      if (heap->allocation[i] != NO_ALLOCATION)
+        {
+          FrameNo frame = store->frames_of_type[14].frame[i];
+
+          g_assert_cmpint (store->allocations.time[heap->allocation[i]], ==,
+                           store->frames.time[frame]);
+          printf (" row %u", heap->allocation[i]);
+        }
       putchar ('\n');
     }
 }
@@ -237,6 +311,8 @@ main (int argc, char **argv)
   dump_addresses (store);
   dump_counters (store);
   dump_texts (store);
+  dump_dbus (store);
+  dump_heap (store);
   dump_files (store);
   return 0;
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What was allocated and freed: addresses and sizes. The stacks are in Store.allocations. */
+
+#include "store/builder.h"
+
+void
+sysprof_builder_read_heap (Builder *self)
+{
+  Store *store = self->store;
+  const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_ALLOCATION];
+  HeapEvents *heap = &store->heap;
+  uint32_t n_allocations = 0;
+
+  heap->address = sysprof_large_new (frames->n, sizeof *heap->address);
+  heap->size = sysprof_large_new (frames->n, sizeof *heap->size);
+  heap->tid = sysprof_large_new (frames->n, sizeof *heap->tid);
+  heap->allocation = sysprof_large_new (frames->n, sizeof *heap->allocation);
+  for (uint32_t i = 0; i < frames->n; i++)
+    {
+      Frame frame = sysprof_store_frame (store, frames->frame[i]);
+      int64_t size = sysprof_frame_i64 (&frame, 32);
+      bool is_allocation = size > 0 && n_allocations < store->allocations.n;
+
+      heap->address[i] = sysprof_frame_u64 (&frame, 24);
+      /* As they were folded, also where the mapped file has changed since. */
+      heap->size[i] = is_allocation ? store->allocations.weight[n_allocations] : MIN (size, 0);
+      heap->tid[i] = sysprof_frame_i32 (&frame, 40);
+      heap->allocation[i] = is_allocation ? n_allocations++ : NO_ALLOCATION;
+    }
+
+  heap->n = frames->n;
+}
