@@ -28,6 +28,11 @@ struct mm_struct
   unsigned long end_code; /* of the program itself */
 };
 
+struct thread_struct
+{
+  unsigned long fsbase;
+};
+
 struct task_struct
 {
   unsigned int flags;
@@ -36,6 +41,7 @@ struct task_struct
   struct mm_struct *mm;
   struct task_struct *real_parent;
   uint64_t self_exec_id; /* one more with every exec */
+  struct thread_struct thread;
 };
 
 #pragma clang attribute pop

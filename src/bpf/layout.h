@@ -75,6 +75,7 @@ typedef enum
   RULE_SP_BX, /* as RULE_SP, and says where the caller's RBX is. Bits 4–13 offset / 8, 14–20 slot, 21–27 slot of RBX */
   RULE_BP_BX, /* as RULE_BP, the same */
   RULE_RA, /* CFA = SP + offset, return address in a register; first frame only. Fields as of RULE_REG */
+  RULE_GO, /* Go's runtime is on its own stack, and what called it on a goroutine's */
   RULE_KINDS
 } RuleKind;
 
@@ -102,6 +103,22 @@ typedef enum
   ((uint32_t) (kind) | (uint32_t) (offset) / 8u << 4 | (uint32_t) (slot) << 14 | \
    (uint32_t) (bx) << 21)
 #define RULE_BX_MOST_OFFSET (0x3ffu * 8u)
+
+/* Of RULE_GO. Bits 4–5: one of GO_…; 6–9: how far below the thread's base its goroutine is noted, / 8; 10–17: a size, / 8;
+ * 18–31: where a thread notes the goroutine that it works for, / 8. */
+#define GO_CALL             0u /* the goroutine's SP was noted, in a frame of `size` */
+#define GO_GROWTH           1u /* its SP and IP were */
+#define GO_FRAME            2u /* CFA = FP + size, on another stack or on this one */
+#define RULE_GO_MODE(rule)  ((rule) >> 4 & 3u)
+#define RULE_GO_BELOW(rule) (((rule) >> 6 & 15u) * 8u)
+#define RULE_GO_SIZE(rule)  (((rule) >> 10 & 255u) * 8u)
+#define RULE_GO_PLACE(rule) (((rule) >> 18) * 8u)
+#define RULE_MAKE_GO(mode, below, size, place)                                  \
+  ((uint32_t) RULE_GO | (uint32_t) (mode) << 4 | (uint32_t) (below) / 8u << 6 | \
+   (uint32_t) (size) / 8u << 10 | (uint32_t) (place) / 8u << 18)
+#define RULE_GO_MOST_BELOW (15u * 8u)
+#define RULE_GO_MOST_SIZE  (255u * 8u)
+#define RULE_GO_MOST_PLACE (0x3fffu * 8u)
 
 /* Slots: the caller's frame pointer is at CFA - 8 · slot, or: */
 #define SLOT_UNCHANGED 0u      /* nobody has touched it */

@@ -3,7 +3,7 @@
 /* One step of a walk: from a frame to its caller. One source for the program in the kernel and for the walker over
  * copied stacks.
  *
- * Who includes this defines the WalkInput and the five functions below.
+ * Who includes this defines the WalkInput and the functions below.
  *
  *   WalkState state = { .ip = …, .sp = …, .fp = …, .is_exact = true, .first_mapping = …, .n_mappings = … };
  *   do { push (state.ip); } while (sysprof_walk_step (&state, &input));
@@ -27,6 +27,8 @@ static uint32_t walk_page (WalkInput *input, uint32_t index);
 static const UnwindMapping *walk_mapping (WalkInput *input, uint32_t index);
 /* Of the first frame, by DWARF number; false: not among those that were kept. */
 static bool walk_register (WalkInput *input, uint32_t number, uint64_t *value);
+/* Where the thread's own variables end (FS); false: not known. */
+static bool walk_thread_base (WalkInput *input, uint64_t *base);
 /* Eight bytes of the program's code, the first in the lowest bits; false: not there. */
 static bool walk_code (WalkInput *input, uint64_t address, uint64_t *bytes);
 
@@ -66,11 +68,13 @@ typedef struct
   uint32_t reason; /* WalkReason */
   uint32_t used;   /* WALK_USED_… */
 
+  bool is_by_fp; /* the step before was one by frame pointer */
   bool is_exact; /* ip is the instruction itself, not the one behind a call */
   bool
       has_registers; /* registers other than sp and fp are still this frame's: first frame, or behind a signal */
   bool has_bx; /* `bx` is this frame's */
   bool is_arm64;
+  uint8_t n_stacks_left; /* of Go's runtime, for that of a goroutine */
   uint64_t bx;
 } WalkState;
 
@@ -215,6 +219,7 @@ walk_go_on (WalkState *state, uint64_t ip, uint64_t sp, uint64_t fp)
   state->fp = fp;
   state->context = 0;
   state->is_exact = false;
+  state->is_by_fp = false;
   state->has_registers = false;
   state->has_bx = false;
   return true;
@@ -274,22 +279,26 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
   if (state->has_registers && walk_step_out_of_prologue (state, input))
     return true;
 
-  /* Where a process or a thread begins, the frame pointer is 0. In a first frame it may as well be a number. */
-  if (fp == 0 && !state->has_registers)
+  /* Where a process or a thread begins, the frame pointer is 0. Where nothing tells that code keeps frame pointers, it may as well
+   * be a number. */
+  if (fp == 0 && state->is_by_fp)
     return walk_stop (state, WALK_ROOT);
 
   if ((fp & 7) != 0 || fp < state->sp || fp - state->sp > WALK_MOST_FP_FRAME)
     return walk_stop (state, WALK_BAD_FP);
   if (!walk_read (input, fp, &caller_fp) || !walk_read (input, fp + 8, &ip))
     return walk_stop (state, WALK_BAD_FP);
-  if (ip == 0 && caller_fp == 0)
+  if (ip == 0 && caller_fp == 0 && state->is_by_fp)
     return walk_stop (state, WALK_ROOT);
   /* What the caller's frame pointer was may be anything, as long as the caller has rules. */
   if (!walk_find_mapping (state, input, ip - 1))
     return walk_stop (state, WALK_BAD_FP);
 
   state->used |= state->has_registers ? WALK_USED_FP | WALK_USED_FP_FIRST : WALK_USED_FP;
-  return walk_go_on (state, ip, fp + 16, caller_fp);
+  if (!walk_go_on (state, ip, fp + 16, caller_fp))
+    return false;
+  state->is_by_fp = true;
+  return true;
 }
 
 /* The signal handler's return address leads to a few bytes that ask the kernel to restore the registers: SP points at
@@ -443,6 +452,54 @@ walk_step_by_register (WalkState *state, WalkInput *input, uint32_t rule)
   return walk_go_on (state, ip, state->sp + RULE_REG_OFFSET (rule), state->fp);
 }
 
+/* Where Go's runtime has what it knows of a goroutine: the thread it runs on; SP and IP with which it goes on. */
+#define WALK_GO_THREAD 0x30
+#define WALK_GO_SP     0x38
+#define WALK_GO_IP     0x40
+
+#define WALK_MOST_GO_STACKS \
+  3 /* one stack is left for another twice at most: a signal's, and the runtime's */
+
+/* Go's runtime has left a goroutine's stack for its own, and goes on as if called there. A thread without a goroutine works for
+ * the runtime alone. The CFA need not rise. */
+WALK_OUTLINE bool
+walk_step_by_go (WalkState *state, WalkInput *input, uint32_t rule)
+{
+  uint64_t base = 0, own = 0, thread = 0, goroutine = 0, sp = 0, ip = 0, fp;
+
+  WALK_CHECK (state, false);
+  WALK_CHECK (input, false);
+  fp = state->fp;
+  if (state->n_stacks_left++ == WALK_MOST_GO_STACKS)
+    return walk_stop (state, WALK_SP_NOT_RISING);
+  if (RULE_GO_MODE (rule) == GO_FRAME)
+    {
+      sp = fp + RULE_GO_SIZE (rule);
+    }
+  else
+    {
+      if (!walk_thread_base (input, &base))
+        return walk_stop (state, WALK_ESCAPE);
+      if (!walk_read (input, base - RULE_GO_BELOW (rule), &own) ||
+          !walk_read (input, own + WALK_GO_THREAD, &thread) ||
+          !walk_read (input, thread + RULE_GO_PLACE (rule), &goroutine))
+        return walk_stop (state, WALK_FAULT);
+      if (goroutine == 0)
+        return walk_stop (state, WALK_END);
+      if (!walk_read (input, goroutine + WALK_GO_SP, &sp) ||
+          !walk_read (input, goroutine + WALK_GO_IP, &ip))
+        return walk_stop (state, WALK_FAULT);
+      if (RULE_GO_MODE (rule) == GO_GROWTH)
+        return walk_go_on (state, ip, sp, fp);
+      sp += RULE_GO_SIZE (rule) + 8;
+    }
+
+  if (!walk_read (input, sp - 8, &ip) ||
+      (RULE_GO_SIZE (rule) != 0 && !walk_read (input, sp - 16, &fp)))
+    return walk_stop (state, WALK_FAULT);
+  return walk_go_on (state, ip, sp, fp);
+}
+
 /* From state->ip to its caller. False: the walk ended, and state->reason says why. */
 WALK_INLINE bool
 sysprof_walk_step (WalkState *state, WalkInput *input)
@@ -468,11 +525,16 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
     return walk_step_by_signal (state, input);
   if (RULE_KIND (rule) == RULE_RA)
     return walk_step_by_register (state, input, rule);
+  if (RULE_KIND (rule) == RULE_GO)
+    return walk_step_by_go (state, input, rule);
 
   if (!walk_find_cfa (state, input, rule, &cfa))
     return false;
-  if (!walk_read (input, cfa - 8, &ip) || !walk_find_fp (state, input, rule, cfa, &fp))
+  if (!walk_read (input, cfa - 8, &ip))
     return walk_stop (state, WALK_FAULT);
+  /* Go's tables say so before it is saved, when its page need not be there yet. */
+  if (!walk_find_fp (state, input, rule, cfa, &fp))
+    fp = UINT64_MAX;
   has_bx = walk_find_bx (state, input, rule, cfa, &bx);
   if (!walk_go_on (state, ip, cfa, fp))
     return false;

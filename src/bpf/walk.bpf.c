@@ -59,6 +59,7 @@ enum
 #  define WALK_RESULT 0
 #endif
 
+#define CALL_CLONE    56
 #define CALL_EXECVE   59
 #define CALL_EXECVEAT 322
 #define CALL_CLONE3   435
@@ -89,6 +90,7 @@ struct WalkInput
   uint64_t window_size; /* bytes; 0 = nothing was read */
   uint64_t window[WINDOW_WORDS];
   uint64_t registers[N_REGISTERS];
+  uint64_t thread_base;
   uint64_t slice;  /* of time, for which `budget` is */
   uint32_t budget; /* bytes that may still be copied */
   uint32_t padding2;
@@ -228,6 +230,13 @@ walk_register (WalkInput *input, uint32_t number, uint64_t *value)
   if (place >= N_REGISTERS)
     return false;
   *value = input->registers[place];
+  return true;
+}
+
+static __always_inline bool
+walk_thread_base (WalkInput *input, uint64_t *base)
+{
+  *base = input->thread_base;
   return true;
 }
 
@@ -487,8 +496,10 @@ walk_stack (struct bpf_perf_event_data *context,
     return WALK_COMPAT;
 
   /* A thread that has just been made has not called anything; what it returns from is its maker's. (fork(), which copies
-   * the stack as well, is another system call.) */
-  if (registers[CALL_NUMBER] == CALL_CLONE3 && registers[AX] == 0)
+   * the stack as well, is another system call, or gives no new one.) */
+  if (registers[AX] == 0 &&
+      (registers[CALL_NUMBER] == CALL_CLONE3 ||
+       (registers[CALL_NUMBER] == CALL_CLONE && registers[SI] != 0 /* a stack of its own */)))
     {
       scratch->record.address[0] = registers[IP];
       scratch->record.n = 1;
@@ -498,6 +509,7 @@ walk_stack (struct bpf_perf_event_data *context,
   scratch->record.address[0] = registers[IP];
   scratch->record.n = 1;
   scratch->window_size = 0;
+  scratch->thread_base = task->thread.fsbase;
   walk.state.ip = registers[IP];
   walk.state.sp = registers[SP];
   walk.state.fp = registers[BP];

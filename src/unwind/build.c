@@ -24,8 +24,9 @@
 /* Code without rules is read up to so many bytes of a file. What has more is a browser, which has frame pointers, or no
  * program. */
 #define MOST_CODE_READ (UINT64_C (32) << 20)
-/* Symbols are loaded for gaps of so many bytes; in less there are a few functions, which follow each other. */
-#define LEAST_SYMBOLS 512
+/* Symbols are loaded for gaps of so many bytes; in less there are a few functions, which follow each other. Every program has a
+ * gap of some 200 bytes, which its compiler brings. */
+#define LEAST_SYMBOLS 256
 
 typedef struct
 {

@@ -26,13 +26,14 @@
 #define FUNCTION_ALIGN 16
 
 #define UNKNOWN (-1)
+#define NOBODYS (-2) /* as `fp`: nobody called this code */
 
 /* How the stack is before an instruction. */
 typedef struct
 {
   int32_t sp; /* CFA - SP */
   int32_t bp; /* CFA - BP, where BP points into the frame; else UNKNOWN */
-  int32_t fp; /* the caller's BP is at CFA - fp; 0: in BP; UNKNOWN: lost */
+  int32_t fp; /* the caller's BP is at CFA - fp; 0: in BP; UNKNOWN: lost; NOBODYS */
 } Stack;
 
 static const Stack at_entry = { 8, UNKNOWN, 0 };
@@ -223,6 +224,19 @@ apply (Stack stack, const X86Instruction *instruction)
     case X86_SPOIL_BP:
       spoil_bp (&stack);
       break;
+    case X86_ZERO_BP:
+      /* Whoever has a caller saves what it has there before. */
+      if (stack.fp == 0)
+        stack.fp = NOBODYS;
+      spoil_bp (&stack);
+      break;
+    case X86_STORE_BP:
+      if (stack.fp == 0 && stack.sp != UNKNOWN && stack.sp > instruction->value)
+        stack.fp = moved (stack.sp, -instruction->value);
+      break;
+    case X86_LOAD_BP:
+      pop_bp (&stack, moved (stack.sp, -instruction->value));
+      break;
     default:
       break;
     }
@@ -248,6 +262,36 @@ looks_like_start (const CodeReader *self, uint64_t offset)
   return memcmp (code, "\xf3\x0f\x1e\xfa", 4) == 0 || code[0] == 0x55 ||
          (code[0] == 0x41 && code[1] >= 0x54 && code[1] <= 0x57) ||
          (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec) || code[0] == 0x53;
+}
+
+#define MOST_LOOP 256 /* instructions */
+
+/* Whether what stands behind padding is jumped to from below: compilers align loops as well as functions. */
+static bool
+is_loop_behind_padding (const CodeReader *self, uint64_t offset)
+{
+  uint64_t loop = 0;
+
+  for (unsigned i = 0; i < MOST_LOOP && offset < self->size; i++)
+    {
+      X86Instruction instruction;
+
+      if (!sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
+                               &instruction) ||
+          instruction.kind == X86_RETURN)
+        return false;
+      if (loop == 0 && instruction.kind != X86_PADDING)
+        {
+          if (i == 0)
+            return false;
+          loop = self->start + offset;
+        }
+      if ((instruction.kind == X86_BRANCH || instruction.kind == X86_JUMP) && loop != 0 &&
+          instruction.target == loop)
+        return true;
+      offset += instruction.length;
+    }
+  return false;
 }
 
 void
@@ -290,7 +334,8 @@ visit (CodeReader *self, uint32_t offset)
     case X86_CALL:
       if (instruction.target != 0 && instruction.target != self->start + next)
         add_start (self, instruction.target - self->start);
-      if (next < self->size && looks_like_start (self, next))
+      if (next < self->size && looks_like_start (self, next) &&
+          !is_loop_behind_padding (self, next))
         return;
       break;
     case X86_CODE_ADDRESS: /* a function that is given to somebody; or a label */
@@ -315,6 +360,21 @@ follow (CodeReader *self)
 
 /* --- what nothing leads to --- */
 
+/* deregister_tm_clones() and register_tm_clones(), behind which a program's own code begins: lea …, %rdi; lea …; then
+ * cmp %rdi, %rax, or sub %rdi, %rsi. */
+static bool
+is_compilers_own (const CodeReader *self, uint64_t offset)
+{
+  static const uint8_t first[] = { 0x48, 0x8d, 0x3d };
+  static const uint8_t compares[] = { 0x48, 0x39, 0xf8 };
+  static const uint8_t subtracts[] = { 0x48, 0x29, 0xfe };
+  const uint8_t *code = self->code + offset;
+
+  return self->size - offset > 17 && memcmp (code, first, sizeof first) == 0 &&
+         (memcmp (code + 14, compares, sizeof compares) == 0 ||
+          memcmp (code + 14, subtracts, sizeof subtracts) == 0);
+}
+
 /* Behind the end of what was reached, a function that somebody has the address of may begin: it is aligned as functions are, and
  * looks like one. It may as well be a piece of the function before, if that has a jump through a table; then nothing is said.
  * Going through the code once from its beginning finds them all, as what is reached from one is followed at once. */
@@ -323,6 +383,7 @@ follow_loose_functions (CodeReader *self)
 {
   bool is_behind_end = false; /* what stands before was reached, and does not go on */
   bool has_table = false;     /* the function has a jump through a table */
+  X86Kind before = X86_OTHER; /* the instruction before */
 
   for (uint64_t offset = 0; offset < self->size && !self->is_out_of_memory;)
     {
@@ -333,11 +394,13 @@ follow_loose_functions (CodeReader *self)
         {
           offset++;
           is_behind_end = false;
+          before = X86_OTHER;
           continue;
         }
 
       if (self->state[offset] == UNVISITED && is_behind_end && !has_table &&
-          (self->start + offset) % FUNCTION_ALIGN == 0 && looks_like_start (self, offset) &&
+          (self->start + offset) % FUNCTION_ALIGN == 0 &&
+          (is_compilers_own (self, offset) || looks_like_start (self, offset)) &&
           instruction.kind != X86_PADDING && instruction.kind != X86_RETURN)
         {
           add_start (self, offset);
@@ -346,8 +409,11 @@ follow_loose_functions (CodeReader *self)
 
       if (is_start (self, (uint32_t) offset))
         has_table = false;
-      if (instruction.kind == X86_JUMP && instruction.target == 0 && !instruction.is_got)
+      /* Right behind a branch it is a call in the tail, of a function that there may not be. */
+      if (instruction.kind == X86_JUMP && instruction.target == 0 && !instruction.is_got &&
+          before != X86_BRANCH)
         has_table = true;
+      before = instruction.kind;
       if (self->state[offset] != UNVISITED)
         is_behind_end = instruction.kind == X86_JUMP || instruction.kind == X86_RETURN;
       else if (instruction.kind != X86_PADDING && self->code[offset] != 0xcc)
@@ -363,9 +429,11 @@ rule_of (const Stack *stack)
 {
   uint32_t slot = SLOT_LOST;
 
+  if (stack->fp == NOBODYS)
+    return RULE_END;
   if (stack->fp == 0)
     slot = SLOT_UNCHANGED;
-  else if (stack->fp != UNKNOWN && stack->fp % 8 == 0)
+  else if (stack->fp > 0 && stack->fp % 8 == 0)
     slot = (uint32_t) stack->fp / 8;
 
   /* Where both are known the frame pointer is the better one: a function that aligned its stack is left by its frame
@@ -427,6 +495,10 @@ sysprof_code_reader_run (CodeReader *self, CfiRow row, void *data)
         }
 
       rule = rule_of (&self->stack[state]);
+      /* Wherever the stack is, a return finds its address on top. */
+      if (RULE_KIND (rule) == RULE_NONE &&
+          (self->code[offset] == 0xc3 || self->code[offset] == 0xc2))
+        rule = RULE_MAKE (RULE_SP, 8, SLOT_LOST);
       row (data, self->start + offset, rule);
       if (!sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
                                &instruction))

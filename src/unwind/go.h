@@ -16,10 +16,12 @@ typedef struct
   uint64_t n_functions;
   uint64_t functions; /* where the list of them is; functions' own places are relative to it */
   uint64_t stack_sizes;
+  uint64_t names;
   uint32_t sizes_place; /* in what describes a function */
   uint32_t flags_place;
-  uint32_t quantum; /* bytes of the smallest instruction */
-  bool is_wide;     /* the list has addresses of 8 bytes instead of distances of 4 */
+  uint32_t quantum;     /* bytes of the smallest instruction */
+  uint32_t switch_rule; /* RULE_GO, less what each function has of its own; 0 = not found */
+  bool is_wide;         /* the list has addresses of 8 bytes instead of distances of 4 */
 } GoTable;
 
 /* ELF_ABSENT: not a Go program, or of a version that is not known. */

@@ -127,8 +127,10 @@ sysprof_known_code_find (ElfImage *image,
   while (n < MOST_KNOWN_CODE && find_sigreturn (image, at, end, &place))
     {
       at = place + sizeof sigreturn;
-      /* From the byte before, as a handler's return address is looked up. */
-      found[n++] = (KnownCode){ place > start ? place - 1 : place, at, RULE_SIGNAL };
+      /* From the byte before, as a handler's return address is looked up, and with the address behind, at which the call of the
+       * kernel seems to be while it is under way. */
+      found[n++] = (KnownCode){ place > start ? place - 1 : place,
+                                at < end && at % 16 != 0 ? at + 1 : at, RULE_SIGNAL };
     }
   qsort (found, n, sizeof *found, compare_places);
   return n;

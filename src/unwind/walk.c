@@ -57,6 +57,15 @@ walk_register (WalkInput *input, uint32_t number, uint64_t *value)
   return true;
 }
 
+/* Not among the registers that come with a copy. */
+static bool
+walk_thread_base (WalkInput *input, uint64_t *base)
+{
+  (void) input;
+  (void) base;
+  return false;
+}
+
 static bool
 walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
 {

@@ -321,6 +321,26 @@ kind_of_move (const Decoder *self, unsigned to, unsigned from)
   return spoils (to);
 }
 
+static bool
+is_whole_bp (const Decoder *self)
+{
+  return (self->rex & REX_W) && REG (self) == X86_BP;
+}
+
+static X86Kind
+kind_of_store (const Decoder *self, X86Instruction *instruction)
+{
+  instruction->value = self->displacement;
+  return is_based_on (self, SP) ? X86_STORE_BP : X86_OTHER;
+}
+
+static X86Kind
+kind_of_load (const Decoder *self, X86Instruction *instruction)
+{
+  instruction->value = self->displacement;
+  return is_based_on (self, SP) ? X86_LOAD_BP : X86_SPOIL_BP;
+}
+
 static X86Kind
 kind_of_lea (const Decoder *self, uint64_t next, X86Instruction *instruction)
 {
@@ -414,6 +434,9 @@ kind_of_one (const Decoder *self, X86Instruction *instruction, uint64_t next)
     {
       if ((opcode & 0x38) == 0x38)
         return X86_OTHER;
+      if ((opcode == 0x31 || opcode == 0x33) && MOD (self) == 3 && REG (self) == X86_BP &&
+          RM (self) == X86_BP)
+        return X86_ZERO_BP;
       if (opcode & 2)
         return opcode & 1 ? spoils (REG (self)) : X86_OTHER;
       return MOD (self) == 3 && (opcode & 1) ? spoils (RM (self)) : X86_OTHER;
@@ -463,9 +486,13 @@ kind_of_one (const Decoder *self, X86Instruction *instruction, uint64_t next)
              : MOD (self) == 3                ? spoils (RM (self))
                                               : X86_OTHER;
     case 0x89:
-      return MOD (self) == 3 ? kind_of_move (self, RM (self), REG (self)) : X86_OTHER;
+      if (MOD (self) == 3)
+        return kind_of_move (self, RM (self), REG (self));
+      return is_whole_bp (self) ? kind_of_store (self, instruction) : X86_OTHER;
     case 0x8b:
-      return MOD (self) == 3 ? kind_of_move (self, REG (self), RM (self)) : spoils (REG (self));
+      if (MOD (self) == 3)
+        return kind_of_move (self, REG (self), RM (self));
+      return is_whole_bp (self) ? kind_of_load (self, instruction) : spoils (REG (self));
     case 0x8d:
       return kind_of_lea (self, next, instruction);
     case 0x90:

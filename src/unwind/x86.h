@@ -20,6 +20,9 @@ typedef enum
   X86_LEAVE,        /* SP = BP, pop BP */
   X86_SPOIL_SP,     /* SP is something else */
   X86_SPOIL_BP,     /* BP is something else */
+  X86_ZERO_BP,      /* BP = 0 */
+  X86_STORE_BP,     /* BP is stored at SP + value */
+  X86_LOAD_BP,      /* and loaded from there */
   X86_CALL,         /* of `target`, 0 = not said in the instruction */
   X86_JUMP,         /* to `target`; 0: to a place in memory or in a register */
   X86_BRANCH,       /* to `target`, or on */

@@ -138,6 +138,7 @@ open_samples (Test *self, const WalkProgram *program, Privilege *privilege, GArr
     .tasks = (const pid_t *) (const void *) threads->data,
     .n_tasks = threads->len,
     .samples = true,
+    .follows_threads = true,
     .frequency = FREQUENCY,
     .walker = program,
     .stack_size = PERF_COPY_MOST_SIZE,
@@ -229,6 +230,7 @@ test_stacks_are_the_programs_own (const void *data)
                         1000,
                     >=, status.copies.n_taken * 990);
 
+  clear_comparison (&self->comparison);
   sysprof_capture_writer_unref (self->decoder->writer);
   sysprof_perf_session_close (session);
   sysprof_unwinder_free (unwinder);

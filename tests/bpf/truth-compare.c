@@ -6,14 +6,14 @@
 #include "util/util.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define MOST_ADDRESS   (8 << 20) /* of a function in the file */
-#define MOST_FUNCTIONS 6000      /* listed ones on one stack */
+#define MOST_FUNCTIONS 6000 /* listed ones on one stack */
 
 /* --- where the functions are --- */
 
-static const char *const names[TRUTH_FUNCTIONS_END] = {
+static const char *const table[TRUTH_FUNCTIONS_END] = {
 #define NAME(name, number) [number] = #name,
   TRUTH_FUNCTIONS (NAME)
 };
@@ -37,6 +37,55 @@ find_bias (pid_t pid, const char *program, ElfImage *image)
   return start - address;
 }
 
+/* What is made of a function inside of a listed one, or of a template for it, has the other's name, too. */
+static bool
+is_somebody_elses (const char *name)
+{
+  static const char *const signs[] = { "closure", ".func", "_ZZ", "_ZSt", "_ZNSt", "_gnu_cxx" };
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (signs); i++)
+    if (strstr (name, signs[i]) != NULL)
+      return true;
+  return false;
+}
+
+static const char *
+find_number (const char *name)
+{
+  const char *at = strstr (name, "listed");
+
+  return at != NULL && g_ascii_isdigit (at[strlen ("listed")]) ? at + strlen ("listed") : NULL;
+}
+
+static bool
+has_numbers (const ElfSymbols *symbols)
+{
+  for (size_t i = 0; i < sysprof_elf_symbols_count (symbols); i++)
+    if (find_number (sysprof_elf_symbols_get (symbols, i).name) != NULL)
+      return true;
+  return false;
+}
+
+/* 0: none that is listed. What a compiler has cut off a function belongs to it. */
+static unsigned
+id_of_name (const char *name, bool has_number)
+{
+  const char *number = find_number (name);
+
+  if (has_number)
+    return number == NULL || is_somebody_elses (name) ? 0 : (unsigned) atoi (number);
+  for (unsigned id = 1; id < TRUTH_FUNCTIONS_END; id++)
+    if (g_str_equal (name, table[id]))
+      return id;
+  return 0;
+}
+
+static bool
+is_top (const Comparison *self, const char *name)
+{
+  return self->tops != NULL && g_strv_contains (self->tops, name);
+}
+
 void
 find_functions (Comparison *self, const char *program, pid_t pid)
 {
@@ -44,32 +93,58 @@ find_functions (Comparison *self, const char *program, pid_t pid)
   ElfImage *image;
   ElfSymbols *symbols;
   uint64_t bias;
-  ElfSymbol symbol;
+  bool has_number;
 
+  self->functions = g_array_new (false, false, sizeof (Function));
   g_assert_cmpint (sysprof_elf_image_open (fd, &image), ==, ELF_OK);
   g_assert_cmpint (sysprof_elf_symbols_load (image, &symbols), ==, ELF_OK);
   bias = find_bias (pid, program, image);
-  for (uint64_t at = 0; at < MOST_ADDRESS; at++)
+  has_number = has_numbers (symbols);
+  for (size_t i = 0; i < sysprof_elf_symbols_count (symbols); i++)
     {
-      if (!sysprof_elf_symbols_find (symbols, at, &symbol) || symbol.start != at)
+      ElfSymbol symbol = sysprof_elf_symbols_get (symbols, i);
+      Function function = { symbol.start + bias, symbol.end + bias,
+                            id_of_name (symbol.name, has_number) };
+
+      if (function.id == 0 && !is_top (self, symbol.name))
         continue;
-      for (unsigned id = 1; id < TRUTH_FUNCTIONS_END; id++)
-        if (g_str_equal (symbol.name, names[id]))
-          self->function[self->n_functions++] =
-              (Function){ symbol.start + bias, symbol.end + bias, id };
+      g_assert_cmpuint (function.id, <, TRUTH_IDS);
+      g_array_append_val (self->functions, function);
+      if (function.id != 0 && self->name[function.id] == NULL)
+        self->name[function.id] = g_strdup (symbol.name);
     }
-  g_assert_cmpuint (self->n_functions, ==, TRUTH_FUNCTIONS_END - 1);
+  g_assert_cmpuint (self->functions->len, >, 0);
   sysprof_elf_symbols_free (symbols);
   sysprof_elf_image_free (image);
+}
+
+void
+clear_comparison (Comparison *self)
+{
+  g_array_unref (self->functions);
+  for (unsigned i = 0; i < TRUTH_IDS; i++)
+    g_free (self->name[i]);
+}
+
+static const Function *
+function_at (const Comparison *self, uint64_t address)
+{
+  for (unsigned i = 0; i < self->functions->len; i++)
+    {
+      const Function *function = &g_array_index (self->functions, Function, i);
+
+      if (address >= function->start && address < function->end)
+        return function;
+    }
+  return NULL;
 }
 
 static unsigned
 id_at (const Comparison *self, uint64_t address)
 {
-  for (unsigned i = 0; i < self->n_functions; i++)
-    if (address >= self->function[i].start && address < self->function[i].end)
-      return self->function[i].id;
-  return 0;
+  const Function *function = function_at (self, address);
+
+  return function != NULL ? function->id : 0;
 }
 
 /* --- one sample --- */
@@ -86,6 +161,7 @@ parse_truth (TruthSample *self, const struct perf_event_header *record)
     return false;
 
   self->reason = raw[0];
+  self->used = raw[1];
   self->n = raw[2] | raw[3] << 8;
   self->address = (const uint64_t *) (const void *) (raw + 4);
   memcpy (&self->truth, self->address + self->n, sizeof self->truth);
@@ -113,20 +189,23 @@ list_walked (const Comparison *self, const TruthSample *sample, unsigned short *
 }
 
 static bool
-has_handler (const unsigned short *ids, unsigned n)
+has_handler (const Comparison *self, const unsigned short *ids, unsigned n)
 {
   for (unsigned i = 0; i < n; i++)
-    if (g_str_equal (names[ids[i]], "handler") || g_str_equal (names[ids[i]], "on_other_stack"))
+    if (strstr (self->name[ids[i]], "handler") != NULL)
       return true;
   return false;
 }
 
 /* Takes out the functions that a signal came upon before they were on the list, or when they were off again. */
 static bool
-is_equal (const unsigned short *walked, unsigned n_walked, const TruthCopy *truth)
+is_equal (const Comparison *self,
+          const unsigned short *walked,
+          unsigned n_walked,
+          const TruthCopy *truth)
 {
   unsigned n = truth->head.n, first = n > TRUTH_COPIED ? n - TRUTH_COPIED : 0;
-  unsigned extra = has_handler (walked, n_walked) ? 2 : 1;
+  unsigned extra = has_handler (self, walked, n_walked) ? 2 : 1;
   unsigned at = first;
 
   if (n_walked < n || n_walked > n + extra)
@@ -140,8 +219,17 @@ is_equal (const unsigned short *walked, unsigned n_walked, const TruthCopy *trut
   return at == n;
 }
 
+static const char *
+name_of (const Comparison *self, unsigned id)
+{
+  return id < TRUTH_IDS && self->name[id] != NULL ? self->name[id] : "?";
+}
+
 static void
-tell (const TruthSample *sample, const unsigned short *walked, unsigned n_walked)
+tell (const Comparison *self,
+      const TruthSample *sample,
+      const unsigned short *walked,
+      unsigned n_walked)
 {
   g_autoptr (GString) text = g_string_new ("walked");
   unsigned n = sample->truth.head.n, first = n > TRUTH_COPIED ? n - TRUTH_COPIED : 0;
@@ -149,35 +237,90 @@ tell (const TruthSample *sample, const unsigned short *walked, unsigned n_walked
   if (first > 0)
     g_string_append (text, " …");
   for (unsigned i = first; i < n_walked; i++)
-    g_string_append_printf (text, " %s", names[walked[i]]);
+    g_string_append_printf (text, " %s", name_of (self, walked[i]));
   g_string_append (text, "; truth");
   for (unsigned i = first; i < n; i++)
-    g_string_append_printf (text, " %s",
-                            names[sample->truth.id[i - first] % TRUTH_FUNCTIONS_END]);
-  g_test_message ("%s (%u and %u)", text->str, n_walked, n);
+    g_string_append_printf (text, " %s", name_of (self, sample->truth.id[i - first]));
+  g_string_append (text, "; addresses");
+  for (unsigned i = 0; i < MIN (sample->n, 24); i++)
+    g_string_append_printf (text, " %" G_GINT64_MODIFIER "x", sample->address[i]);
+  g_test_message ("%s (%u and %u, %s, used %u)", text->str, n_walked, n,
+                  sysprof_walk_reason_to_string (sample->reason), sample->used);
+}
+
+/* The stack of a runtime, which ends at functions of its own, while the program's waits. */
+static bool
+is_elsewhere (const Comparison *self, const TruthSample *sample, unsigned n_walked)
+{
+  const Function *function;
+
+  if (n_walked > 0 || self->tops == NULL)
+    return false;
+  function = function_at (self, sample->address[sample->n - 1] - (sample->n > 1));
+  return function != NULL && function->id == 0;
 }
 
 void
 compare_sample (Comparison *self, const TruthSample *sample)
 {
   static unsigned short walked[MOST_FUNCTIONS];
+  const TruthCopy *truth = &sample->truth;
   unsigned n_walked;
 
   self->n_samples++;
   self->n_reasons[sample->reason]++;
-  if (sample->truth.head.is_unsettled || sample->truth.head.n == 0)
+  n_walked = list_walked (self, sample, walked);
+  if (truth->head.is_unsettled)
     {
       self->n_unsettled++;
       return;
     }
   if (!sysprof_walk_reason_is_whole (sample->reason))
-    return;
+    {
+      if (self->n_broken++ < 5)
+        tell (self, sample, walked, n_walked);
+      return;
+    }
+  if (truth->head.n == 0)
+    {
+      self->n_without++;
+      return;
+    }
 
   self->n_whole++;
-  self->n_deep += sample->truth.head.n > 5000;
-  n_walked = list_walked (self, sample, walked);
-  if (!is_equal (walked, n_walked, &sample->truth) && self->n_unequal++ < 10)
-    tell (sample, walked, n_walked);
+  self->n_first_by_fp += (sample->used & WALK_USED_FP_FIRST) != 0;
+  if (is_elsewhere (self, sample, n_walked))
+    {
+      self->n_elsewhere++;
+      return;
+    }
+  self->n_deep += truth->head.n > 5000;
+  if (!is_equal (self, walked, n_walked, truth))
+    {
+      if (self->n_unequal++ < 10)
+        tell (self, sample, walked, n_walked);
+    }
+  else
+    {
+      for (unsigned i = 0; i < MIN (truth->head.n, TRUTH_COPIED); i++)
+        self->is_seen[truth->id[i] % TRUTH_IDS] = true;
+    }
+}
+
+/* That main() is waiting all the time. */
+static bool
+is_missing (const Comparison *self, unsigned id)
+{
+  return self->name[id] != NULL && !self->is_seen[id] && !g_str_equal (self->name[id], "main");
+}
+
+bool
+has_seen_all (const Comparison *self)
+{
+  for (unsigned i = 0; i < TRUTH_IDS; i++)
+    if (is_missing (self, i))
+      return false;
+  return true;
 }
 
 void
@@ -188,9 +331,16 @@ tell_comparison (const Comparison *self)
       g_test_message ("%s: %" G_GUINT64_FORMAT, sysprof_walk_reason_to_string (i),
                       self->n_reasons[i]);
   g_test_message (
-      "%" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT " while jumping, %" G_GUINT64_FORMAT
-      " compared, %" G_GUINT64_FORMAT " deeper than 5000, %" G_GUINT64_FORMAT " unequal",
-      self->n_samples, self->n_unsettled, self->n_whole, self->n_deep, self->n_unequal);
+      "%" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT
+      " between two stacks, %" G_GUINT64_FORMAT " broken, %" G_GUINT64_FORMAT
+      " of threads without a list, %" G_GUINT64_FORMAT " compared (%" G_GUINT64_FORMAT
+      " deeper than 5000, %" G_GUINT64_FORMAT " on a runtime's own stack, "
+      "%" G_GUINT64_FORMAT " first step by frame pointer), %" G_GUINT64_FORMAT " unequal",
+      self->n_samples, self->n_unsettled, self->n_broken, self->n_without, self->n_whole,
+      self->n_deep, self->n_elsewhere, self->n_first_by_fp, self->n_unequal);
+  for (unsigned i = 0; i < TRUTH_IDS; i++)
+    if (is_missing (self, i))
+      g_test_message ("never on a stack: %s", self->name[i]);
   g_assert_cmpuint (self->n_unequal, ==, 0);
 }
 

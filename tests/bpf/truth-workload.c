@@ -3,7 +3,7 @@
 /* A program that knows its own stack: compiled without frame pointers, it keeps a list of the functions that are active.
  * Prints "ready" and runs until its standard input ends. */
 
-#include "truth.h"
+#include "truth-list.h"
 
 #include <alloca.h>
 #include <pthread.h>
@@ -13,25 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__clang__)
-#  define KEEP __attribute__ ((noinline))
-#else
-#  define KEEP __attribute__ ((noipa))
-#endif
-
 #define N_THREADS 2
-
-typedef struct
-{
-  TruthHead head;
-  uint16_t id[TRUTH_MOST];
-} Truth;
 
 #define ID(name, number) ID_##name = number,
 enum
@@ -39,53 +25,12 @@ enum
   TRUTH_FUNCTIONS (ID)
 };
 
-static __thread Truth *mine;
 static volatile unsigned sink;
 static volatile int is_over;
 static pthread_barrier_t have_lists;
 
-/* In this order, also for a signal that comes between: the name, then that it counts. */
-#define ENTER(name)                           \
-  do                                          \
-    {                                         \
-      Truth *truth_ = mine;                   \
-      truth_->id[truth_->head.n] = ID_##name; \
-      __asm__ volatile("" ::: "memory");      \
-      truth_->head.n++;                       \
-      __asm__ volatile("" ::: "memory");      \
-    }                                         \
-  while (0)
-#define LEAVE()                          \
-  do                                     \
-    {                                    \
-      __asm__ volatile("" ::: "memory"); \
-      mine->head.n--;                    \
-      __asm__ volatile("" ::: "memory"); \
-    }                                    \
-  while (0)
-
-/* In a signal handler: it may have come after a name was written and before it counts. */
-#define ENTER_HANDLER(name)                     \
-  uint16_t came_upon_ = mine->id[mine->head.n]; \
-  ENTER (name)
-#define LEAVE_HANDLER()                    \
-  do                                       \
-    {                                      \
-      LEAVE ();                            \
-      mine->id[mine->head.n] = came_upon_; \
-    }                                      \
-  while (0)
-
-static void
-begin_list (void)
-{
-  void *place = (void *) TRUTH_AT ((unsigned) syscall (SYS_gettid));
-
-  mine = mmap (place, TRUTH_SIZE, PROT_READ | PROT_WRITE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_POPULATE, -1, 0);
-  if (mine != place)
-    abort ();
-}
+#define ENTER(name)         TRUTH_ENTER (ID_##name)
+#define ENTER_HANDLER(name) TRUTH_ENTER_HANDLER (ID_##name)
 
 KEEP static unsigned
 leaf (unsigned x)
@@ -281,7 +226,7 @@ jump_from (jmp_buf *back, unsigned depth)
   if (depth > 0)
     jump_from (back, depth - 1);
   leaf (depth);
-  mine->head.is_unsettled = 1;
+  UNSETTLE ();
   longjmp (*back, 1);
 }
 
@@ -296,7 +241,7 @@ jump_back (void)
   if (setjmp (back) == 0)
     jump_from (&back, 5);
   mine->head.n = n;
-  mine->head.is_unsettled = 0;
+  SETTLE ();
   leaf (n);
   LEAVE ();
   return n;
@@ -384,9 +329,9 @@ fault_in (void)
 }
 
 KEEP static void
-on_other_stack (int number)
+stack_handler (int number)
 {
-  ENTER_HANDLER (on_other_stack);
+  ENTER_HANDLER (stack_handler);
   aligned_frame (300);
   LEAVE_HANDLER ();
 }
@@ -438,9 +383,10 @@ KEEP int
 main (void)
 {
   struct sigaction plain = { .sa_handler = handler };
-  struct sigaction other = { .sa_handler = on_other_stack, .sa_flags = SA_ONSTACK };
+  struct sigaction other = { .sa_handler = stack_handler, .sa_flags = SA_ONSTACK };
   struct itimerval timer = { { 0, 3000 }, { 0, 3000 } };
   pthread_t thread[N_THREADS];
+  pthread_attr_t attributes;
   char byte;
 
   begin_list ();
@@ -449,8 +395,10 @@ main (void)
   sigaction (SIGUSR1, &plain, NULL);
   sigaction (SIGPROF, &plain, NULL);
   sigaction (SIGUSR2, &other, NULL);
+  pthread_attr_init (&attributes);
+  pthread_attr_setstacksize (&attributes, 8 << 20); /* musl gives less */
   for (unsigned i = 0; i < N_THREADS; i++)
-    if (pthread_create (&thread[i], NULL, run_thread, NULL) != 0)
+    if (pthread_create (&thread[i], &attributes, run_thread, NULL) != 0)
       abort ();
   pthread_barrier_wait (&have_lists);
   setitimer (ITIMER_PROF, &timer, NULL);

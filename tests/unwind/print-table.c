@@ -73,6 +73,10 @@ print_rule (uint32_t rule, bool is_arm64)
     case RULE_RA:
       printf ("rsp+%u %s\n", RULE_REG_OFFSET (rule), registers[RULE_REG_NUMBER (rule)]);
       return;
+    case RULE_GO:
+      printf ("go%u below %u size %u place %u\n", RULE_GO_MODE (rule), RULE_GO_BELOW (rule),
+              RULE_GO_SIZE (rule), RULE_GO_PLACE (rule));
+      return;
     case RULE_PLT:
       printf ("plt%u", RULE_OFFSET (rule) / 8);
       break;

@@ -83,7 +83,7 @@ def check(path):
             faults.append(f"{at:x}: {found} and, stripped, {ours_stripped(at)}")
         size = int(BASE.match(cfa)[1])
         if found == cfa or (found == "escape" and (size % 8 or size > LARGEST)) or \
-                (found == "escape" and SWITCH.match(names[start])) or \
+                ((found == "escape" or re.match("go[0-2]$", found)) and SWITCH.match(names[start])) or \
                 (found in ("end", "signal") and (TOP.match(names[start]) or "sigreturn" in names[start])):
             continue
         faults.append(f"{at:x} in {names.get(start)}: {found}, and for debuggers {cfa}")
