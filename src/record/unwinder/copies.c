@@ -112,8 +112,10 @@ sysprof_copied_samples_add (CopiedSamples *self, const WalkedSample *sample)
   copied->sample = *sample;
   copied->rest = *sample->rest;
   copied->size = size;
-  memcpy (copied->words, sample->kernel, kernel_size);
-  memcpy (copied->words + sample->n_kernel, sample->stack, sample->rest->size);
+  if (kernel_size > 0)
+    memcpy (copied->words, sample->kernel, kernel_size);
+  if (sample->rest->size > 0)
+    memcpy (copied->words + sample->n_kernel, sample->stack, sample->rest->size);
   self->filling->size += size;
   self->n_taken++;
   return true;
