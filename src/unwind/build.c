@@ -5,6 +5,7 @@
 
 #include "unwind/build.h"
 
+#include "unwind/called.h"
 #include "unwind/cfi.h"
 #include "unwind/code-reader.h"
 #include "unwind/go.h"
@@ -27,6 +28,8 @@
 /* Symbols are loaded for gaps of so many bytes; in less there are a few functions, which follow each other. Every program has a
  * gap of some 200 bytes, which its compiler brings. */
 #define LEAST_SYMBOLS 256
+#define MOST_OUTSIDE  8192 /* calls from one to another that are kept */
+#define MOST_GAPS     4096 /* of that size that are looked at for calls */
 
 typedef struct
 {
@@ -42,7 +45,12 @@ typedef struct
   ElfImage *debug_image; /* may be NULL */
   ElfSymbols *symbols;   /* where they were asked for, and are there */
   bool has_symbols;      /* they were asked for */
-  uint64_t code_budget;  /* bytes of code without rules that may be read yet */
+  uint64_t *called;      /* [n_called] places without rules that code of the file leads to */
+  size_t n_called;
+  bool has_called;   /* they were looked for */
+  uint64_t *outside; /* [MOST_OUTSIDE] */
+  size_t n_outside;
+  uint64_t code_budget; /* bytes of code without rules that may be read yet */
   BuildSources sources;
 } Build;
 
@@ -106,11 +114,76 @@ add_gap_row (void *data, uint64_t address, uint32_t rule)
     add_row (self->build, address, rule);
 }
 
+/* Those that are read with symbols: `gap` [most]. What .debug_frame has does not matter, as there are symbols as well. */
+static size_t
+find_gaps (const Build *self, ElfCode *gap, size_t most)
+{
+  ElfCode text[MOST_TEXTS];
+  size_t n_texts = sysprof_elf_image_text (self->image, text, MOST_TEXTS);
+  size_t next = 0, n = 0;
+
+  for (size_t i = 0; i < n_texts; i++)
+    for (uint64_t at = text[i].start; at < text[i].end && n < most;)
+      {
+        const CfiFunction *function = peek (&self->eh, &next, at);
+        uint64_t end =
+            function != NULL && function->start < text[i].end ? function->start : text[i].end;
+
+        if (end - at >= LEAST_SYMBOLS)
+          gap[n++] = (ElfCode){ .start = at, .end = end };
+        at = end == text[i].end ? end : function->end;
+      }
+  return n;
+}
+
+/* Asked once in a file, of which few have such code. */
+static void
+find_called (Build *self)
+{
+  ElfCode *gap;
+
+  if (self->has_called)
+    return;
+  self->has_called = true;
+  gap = calloc (MOST_GAPS, sizeof *gap);
+  if (gap != NULL)
+    self->called = sysprof_called_find (self->image, gap, find_gaps (self, gap, MOST_GAPS),
+                                        &self->n_called);
+  free (gap);
+}
+
 /* Parts of functions that are not called, but jumped to, have symbols of this kind. */
 static bool
 is_part (const char *name)
 {
   return strstr (name, ".cold") != NULL;
+}
+
+static void
+add_starts_among (CodeReader *reader,
+                  const uint64_t *place,
+                  size_t n,
+                  uint64_t start,
+                  uint64_t end)
+{
+  for (size_t i = 0; i < n; i++)
+    if (place[i] >= start && place[i] < end)
+      sysprof_code_reader_add_start (reader, place[i]);
+}
+
+/* What code in one gap calls in another; those before are done. */
+static void
+keep_outside (Build *self, const CodeReader *reader)
+{
+  size_t n;
+  const uint64_t *place = sysprof_code_reader_get_outside (reader, &n);
+
+  if (self->outside == NULL)
+    self->outside = calloc (MOST_OUTSIDE, sizeof *self->outside);
+  if (self->outside == NULL)
+    return;
+  for (size_t i = 0; i < n && self->n_outside < MOST_OUTSIDE; i++)
+    self->outside[self->n_outside++] = place[i];
 }
 
 static void
@@ -135,6 +208,10 @@ add_starts (Build *self, CodeReader *reader, uint64_t start, uint64_t end)
       if (symbol.start >= start && symbol.start < end && !is_part (symbol.name))
         sysprof_code_reader_add_start (reader, symbol.start);
     }
+
+  find_called (self);
+  add_starts_among (reader, self->called, self->n_called, start, end);
+  add_starts_among (reader, self->outside, self->n_outside, start, end);
 }
 
 /* Returns how many bytes have rules then. */
@@ -156,6 +233,7 @@ read_code (Build *self, GapRows *rows, uint64_t start, uint64_t end)
   sysprof_code_reader_add_start (reader, sysprof_elf_image_entry (self->image));
   add_starts (self, reader, start, end);
   covered = sysprof_code_reader_run (reader, add_gap_row, rows);
+  keep_outside (self, reader);
   sysprof_code_reader_free (reader);
   return covered;
 }
@@ -256,6 +334,7 @@ add_all (Build *self, const ElfCode *code, size_t n_code)
     return ELF_NO_MEMORY;
 
   self->next_eh = self->next_debug = 0;
+  self->n_outside = 0;
   self->code_budget = MOST_CODE_READ;
   self->header = (UnwindTableHeader){
     .machine = sysprof_elf_image_machine (self->image),
@@ -333,6 +412,8 @@ out:
   sysprof_cfi_clear (&self.debug);
   sysprof_go_table_clear (&self.go);
   sysprof_elf_symbols_free (self.symbols);
+  free (self.called);
+  free (self.outside);
   free (eh_frame.bytes);
   free (debug_frame.bytes);
   return status;

@@ -17,11 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CODE   (UINT64_C (32) << 20) /* bytes that are read at once */
-#define MOST_STATES 4096                  /* different stacks; a C library has a thousand */
-#define HASH_SLOTS  (4 * MOST_STATES)
-#define HASH_SHIFT  50        /* 64 - log2 (HASH_SLOTS) */
-#define MOST_FRAME  (1 << 20) /* bytes */
+#define MOST_CODE    (UINT64_C (32) << 20) /* bytes that are read at once */
+#define MOST_OUTSIDE 1024
+#define MOST_STATES  4096 /* different stacks; a C library has a thousand */
+#define HASH_SLOTS   (4 * MOST_STATES)
+#define HASH_SHIFT   50        /* 64 - log2 (HASH_SLOTS) */
+#define MOST_FRAME   (1 << 20) /* bytes */
 
 #define FUNCTION_ALIGN 16
 
@@ -63,6 +64,9 @@ struct CodeReader
   size_t n_queued;
   size_t queue_capacity;
   bool is_out_of_memory;
+
+  uint64_t outside[MOST_OUTSIDE]; /* [n_outside] */
+  size_t n_outside;
 };
 
 /* --- states --- */
@@ -333,7 +337,12 @@ visit (CodeReader *self, uint32_t offset)
       break;
     case X86_CALL:
       if (instruction.target != 0 && instruction.target != self->start + next)
-        add_start (self, instruction.target - self->start);
+        {
+          if (instruction.target - self->start < self->size)
+            add_start (self, instruction.target - self->start);
+          else if (self->n_outside < MOST_OUTSIDE)
+            self->outside[self->n_outside++] = instruction.target;
+        }
       if (next < self->size && looks_like_start (self, next) &&
           !is_loop_behind_padding (self, next))
         return;
@@ -537,6 +546,13 @@ sysprof_code_reader_new (ElfImage *image, uint64_t start, uint64_t end)
   (void) intern (self, (Stack){ UNKNOWN, UNKNOWN, UNKNOWN }); /* LOST */
   (void) intern (self, at_entry);                             /* ENTRY */
   return self;
+}
+
+const uint64_t *
+sysprof_code_reader_get_outside (const CodeReader *self, size_t *n)
+{
+  *n = self->n_outside;
+  return self->outside;
 }
 
 void

@@ -11,6 +11,8 @@ typedef struct CodeReader CodeReader;
 
 /* For the code [start, end) of the file. NULL: it cannot be read, is too large, or there is no memory. */
 CodeReader *sysprof_code_reader_new (ElfImage *image, uint64_t start, uint64_t end);
+/* The places outside that are called, in no order; the reader's. */
+const uint64_t *sysprof_code_reader_get_outside (const CodeReader *self, size_t *n);
 void sysprof_code_reader_free (CodeReader *self);
 
 /* A function begins here; others are found by following calls. */
