@@ -80,6 +80,14 @@ id_of_name (const char *name, bool has_number)
   return 0;
 }
 
+/* Where stacks of Go's runtime end. */
+static const char *const go_tops[] = {
+  "runtime.mcall",       "runtime.mstart",           "runtime.mstart.abi0",
+  "runtime.rt0_go",      "runtime.rt0_go.abi0",      "runtime.goexit",
+  "runtime.goexit.abi0", "runtime.morestack",        "runtime.morestack.abi0",
+  "runtime.systemstack", "runtime.systemstack.abi0", NULL
+};
+
 static bool
 is_top (const Comparison *self, const char *name)
 {
@@ -95,6 +103,8 @@ find_functions (Comparison *self, const char *program, pid_t pid)
   uint64_t bias;
   bool has_number;
 
+  if (strstr (program, "truth-go") != NULL)
+    self->tops = go_tops;
   self->functions = g_array_new (false, false, sizeof (Function));
   g_assert_cmpint (sysprof_elf_image_open (fd, &image), ==, ELF_OK);
   g_assert_cmpint (sysprof_elf_symbols_load (image, &symbols), ==, ELF_OK);
