@@ -52,9 +52,13 @@ typedef struct
 {
   uint32_t only_user;      /* WALK_ANY_USER, or whose tasks are walked */
   uint32_t most_addresses; /* 0 = WALK_MOST_ADDRESSES */
+  bool by_lists;           /* of processes, also where sysprof_walk_program_asks_kernel() */
   char *log; /* [log_size] what the kernel has to say about the program; NULL = nothing */
   size_t log_size;
 } WalkProgramOptions;
+
+/* Whether the program finds out by itself which file is mapped where, and needs to be told of files alone; else of processes. */
+bool sysprof_walk_program_asks_kernel (void);
 
 /* Makes all but the program, at once: tables can be laid out and outputs set before there is one. FALSE with errno: EPERM without
  * the rights, to load as well; ENOSYS where this was built without BPF. */

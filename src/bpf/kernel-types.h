@@ -23,8 +23,66 @@ typedef _Bool bool;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct super_block
+{
+  uint32_t s_dev;
+};
+
+struct inode
+{
+  struct super_block *i_sb;
+  unsigned long i_ino;
+  int64_t i_size;
+  uint32_t i_generation;
+};
+
+struct dentry
+{
+  struct inode *d_inode;
+};
+
+struct path
+{
+  struct dentry *dentry;
+};
+
+struct file
+{
+  uint32_t f_mode;
+  struct inode *f_inode;
+};
+
+/* Of a file system that is stacked on another one: what is mapped is the lower one's, what programs see the upper one's. */
+struct backing_file
+{
+  struct file file;
+  struct path user_path;
+};
+
+struct vm_area_struct
+{
+  unsigned long vm_start;
+  unsigned long vm_end;
+  unsigned long vm_flags;
+  unsigned long vm_pgoff;
+  struct file *vm_file;
+};
+
+/* The areas of a process, by address: kernel 6.1. */
+struct maple_tree
+{
+  void *ma_root;
+};
+
+typedef struct
+{
+  void *vdso;
+} mm_context_t;
+
 struct mm_struct
 {
+  struct maple_tree mm_mt;
+  mm_context_t context;
   unsigned long end_code; /* of the program itself */
 };
 
@@ -45,6 +103,9 @@ struct task_struct
 };
 
 #pragma clang attribute pop
+
+#define VM_EXEC       0x00000004u /* of an area: code */
+#define FMODE_BACKING 0x02000000u /* of a file: it is a struct backing_file */
 
 #define PF_KTHREAD    0x00200000u /* a thread of the kernel */
 #define PF_FORKNOEXEC 0x00000040u /* forked, and no exec since */

@@ -7,6 +7,7 @@
  * Everything here is written by the recorder, who has no rights, and read by the program in the kernel, who takes each
  * number as possibly wrong: an index is checked before use, a bad row ends a walk and nothing more.
  *
+ *   file      inode … ──► first, count ──► mapping[first … first + count)   places in the file instead of addresses
  *   process   pid ──► first, count ──► mapping[first … first + count)     sorted by start
  *   mapping   start, end, origin, first_page, n_pages ──► page[first_page + (address - origin) / 64 KiB]
  *   page      slab, offset ──► a block in one of the slabs                 0 = no rules
@@ -182,9 +183,33 @@ typedef struct
 #define PROCESS_LIST_FIRST(list)   ((uint32_t) (list))
 #define PROCESS_LIST_COUNT(list)   ((uint32_t) ((list) >> 32))
 
+/* Where the program in the kernel can ask the kernel which file is mapped where, it needs no lists of processes: only which
+ * file has which tables. Their segments are mappings that say places in the file, in bytes, for addresses.
+ *
+ * Open addressing from sysprof_unwind_file_slot(); a reader stops at inode 0, and passes over FILE_GONE. */
+typedef struct
+{
+  uint64_t inode;
+  uint64_t size;       /* bytes; FILE_ANY_SIZE = whatever it has */
+  uint32_t device;     /* UNWIND_DEVICE() */
+  uint32_t generation; /* of the inode; 0 = whatever it has */
+  uint64_t list;       /* as of processes; without a count, its first is one of MAPPING_… */
+} UnwindFileSlot;
+
+#define UNWIND_FILE_BITS      14
+#define UNWIND_FILE_SLOTS     (1u << UNWIND_FILE_BITS)
+#define UNWIND_MOST_SEGMENTS  16u /* of a file that are executable: most have one */
+#define UNWIND_DEVICE(mj, mi) ((uint32_t) (mj) << 20 | (uint32_t) (mi))
+#define FILE_GONE             UINT64_MAX
+#define FILE_ANY_SIZE         UINT64_MAX
+/* The kernel's own code in every process. */
+#define FILE_VDSO_INODE  UINT64_C (1)
+#define FILE_VDSO_DEVICE UINT32_C (0xffffffff)
+
 /* All that is looked up by number, as one mapped value. */
 typedef struct
 {
+  UnwindFileSlot file[UNWIND_FILE_SLOTS];
   UnwindProcess process[UNWIND_PROCESS_SLOTS];
   UnwindMapping mapping[UNWIND_MOST_MAPPINGS];
   uint32_t page[UNWIND_MOST_PAGES];
@@ -194,6 +219,14 @@ static inline uint32_t
 sysprof_unwind_slot (uint32_t pid)
 {
   return (pid * 0x9e3779b1u) >> (32 - UNWIND_PROCESS_BITS);
+}
+
+static inline uint32_t
+sysprof_unwind_file_slot (uint64_t inode, uint32_t device)
+{
+  uint32_t mixed = (uint32_t) inode ^ (uint32_t) (inode >> 32) ^ device * 0x85ebca6bu;
+
+  return (mixed * 0x9e3779b1u) >> (32 - UNWIND_FILE_BITS);
 }
 
 /* --- why a walk ended --- */

@@ -7,6 +7,12 @@
 #include <errno.h>
 
 bool
+sysprof_walk_program_asks_kernel (void)
+{
+  return false;
+}
+
+bool
 sysprof_walk_program_make_maps (WalkProgram *self)
 {
   *self = (WalkProgram) WALK_PROGRAM_INIT;

@@ -8,7 +8,9 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* As the program calls them; of the index, its section. */
@@ -21,6 +23,7 @@ typedef struct
 {
   uint32_t only_user;
   uint32_t most_addresses;
+  uint32_t asks_kernel;
 } Constants;
 
 static int
@@ -33,7 +36,8 @@ static bool
 set_constants (struct bpf_object *object, const WalkProgramOptions *options)
 {
   struct bpf_map *map = bpf_object__find_map_by_name (object, "walk.rodata");
-  Constants constants = { options->only_user, WALK_MOST_ADDRESSES };
+  Constants constants = { options->only_user, WALK_MOST_ADDRESSES,
+                          sysprof_walk_program_asks_kernel () && !options->by_lists };
 
   if (map == NULL)
     {
@@ -44,6 +48,17 @@ set_constants (struct bpf_object *object, const WalkProgramOptions *options)
   if (options->most_addresses > 0 && options->most_addresses < WALK_MOST_ADDRESSES)
     constants.most_addresses = options->most_addresses;
   return bpf_map__set_initial_value (map, &constants, sizeof constants) == 0;
+}
+
+bool
+sysprof_walk_program_asks_kernel (void)
+{
+  struct utsname kernel;
+  unsigned major, minor;
+
+  /* The kernel keeps areas in a tree that the program knows since 6.1. */
+  return uname (&kernel) == 0 && sscanf (kernel.release, "%u.%u", &major, &minor) == 2 &&
+         (major > 6 || (major == 6 && minor >= 1));
 }
 
 /* What the source cannot say. */

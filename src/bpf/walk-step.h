@@ -16,6 +16,7 @@
 #include "bpf/layout.h"
 
 typedef struct WalkInput WalkInput;
+typedef struct WalkState WalkState;
 
 /* A word of the stack; false: it is not there. */
 static bool walk_read (WalkInput *input, uint64_t address, uint64_t *word);
@@ -29,6 +30,8 @@ static const UnwindMapping *walk_mapping (WalkInput *input, uint32_t index);
 static bool walk_register (WalkInput *input, uint32_t number, uint64_t *value);
 /* Where the thread's own variables end (FS); false: not known. */
 static bool walk_thread_base (WalkInput *input, uint64_t *base);
+/* Leaves the mapping that holds `address`, which is a program's, in the state: walk_find_listed(), or something better. */
+static bool walk_look_up (WalkState *state, WalkInput *input, uint64_t address);
 /* Eight bytes of the program's code, the first in the lowest bits; false: not there. */
 static bool walk_code (WalkInput *input, uint64_t address, uint64_t *bytes);
 
@@ -51,7 +54,7 @@ static bool walk_code (WalkInput *input, uint64_t address, uint64_t *bytes);
 #define WALK_MOST_FP_FRAME \
   (UINT64_C (16) << 20) /* bytes that a frame may have where only the frame pointer tells */
 
-typedef struct
+struct WalkState
 {
   uint64_t ip; /* of the frame that is next */
   uint64_t sp; /* after the call returned: the CFA of the frame before */
@@ -76,7 +79,7 @@ typedef struct
   bool is_arm64;
   uint8_t n_stacks_left; /* of Go's runtime, for that of a goroutine */
   uint64_t bx;
-} WalkState;
+};
 
 #define WALK_RBX 3u /* DWARF's number */
 
@@ -136,9 +139,9 @@ walk_find_rule (const uint8_t *slab, uint32_t block, uint32_t address)
 
 /* --- mappings --- */
 
-/* Leaves the mapping that holds `address` in the state. */
+/* From the list of the process. */
 WALK_OUTLINE bool
-walk_find_mapping (WalkState *state, WalkInput *input, uint64_t address)
+walk_find_listed (WalkState *state, WalkInput *input, uint64_t address)
 {
   const UnwindMapping *mapping;
   uint32_t low;
@@ -148,11 +151,6 @@ walk_find_mapping (WalkState *state, WalkInput *input, uint64_t address)
   WALK_CHECK (input, false);
   low = state->first_mapping;
   n = state->n_mappings;
-  if (address >= state->mapping.start && address < state->mapping.end)
-    return true;
-  if (address >> 63 != 0)
-    return false;
-
   n &= 2 * UNWIND_MOST_MAPPINGS - 1;
   for (uint32_t i = 0; i < 17 && n > 0; i++)
     {
@@ -172,6 +170,17 @@ walk_find_mapping (WalkState *state, WalkInput *input, uint64_t address)
     return false;
   state->mapping = *mapping;
   return true;
+}
+
+/* Leaves the mapping that holds `address` in the state. */
+WALK_INLINE bool
+walk_find_mapping (WalkState *state, WalkInput *input, uint64_t address)
+{
+  if (address - state->mapping.start < state->mapping.end - state->mapping.start)
+    return true;
+  if (address >> 63 != 0)
+    return false;
+  return walk_look_up (state, input, address);
 }
 
 /* RULE_NONE where the page has no rules. `address` lies in the state's mapping. */
@@ -509,9 +518,7 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
   uint32_t rule;
   bool has_bx;
 
-  /* Most callers are in the same file. */
-  if (address - state->mapping.start >= state->mapping.end - state->mapping.start &&
-      !walk_find_mapping (state, input, address))
+  if (!walk_find_mapping (state, input, address))
     return walk_stop (state, WALK_NO_MAPPING);
   if (state->mapping.n_pages == 0 && state->mapping.first_page == MAPPING_PENDING)
     return walk_stop (state, WALK_NO_TABLE);

@@ -19,10 +19,26 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include <bpf/bpf_core_read.h>
+
 /* One read of the stack serves the next few frames: 1 KiB costs hardly more than a word. It begins a little below what
  * was asked for, which is a return address: saved registers are there. */
 #define WINDOW_WORDS 128u
 #define WINDOW_BELOW 64u /* bytes */
+
+/* The kernel's tree of areas, as include/linux/maple_tree.h has it since 6.1. Nodes are 256-aligned; the pointer to one has its
+ * kind in bits 3 to 6. A node has its parent, then pivots, each the last address of its slot, then slots. Those that are not
+ * used are 0. Of a node for areas of memory, those inside of the tree have 9 pivots, leaves 15. */
+#define NODE_WORDS             32u
+#define NODE_ADDRESS(node)     ((node) & ~UINT64_C (255))
+#define NODE_KIND(node)        ((node) >> 3 & 15)
+#define NODE_IS_POINTER(entry) (((entry) &3) == 2 && (entry) > PAGE_SIZE)
+#define NODE_KIND_LEAF         1u
+#define NODE_KIND_INSIDE       3u
+#define NODE_INSIDE_SLOTS      10u /* where they begin */
+#define NODE_LEAF_SLOTS        16u
+#define NODE_MOST_PIVOTS       15u
+#define MOST_LEVELS            8u /* of the tree; each has ten times the areas */
 
 /* struct pt_regs, in words. */
 enum
@@ -83,6 +99,15 @@ typedef struct
   uint32_t exec_id;
 } Seen;
 
+/* What is known of a mapped file where it is mapped. */
+typedef struct
+{
+  uint64_t inode;
+  uint64_t size; /* bytes */
+  uint32_t device;
+  uint32_t generation;
+} FileKey;
+
 /* What a walk works with, too large for a stack. One per CPU; not a per-CPU map, whose values may not be this large. */
 struct WalkInput
 {
@@ -91,6 +116,10 @@ struct WalkInput
   uint64_t window[WINDOW_WORDS];
   uint64_t registers[N_REGISTERS];
   uint64_t thread_base;
+  uint64_t areas;            /* of the process: where the kernel keeps them */
+  uint64_t vdso;             /* its address */
+  uint64_t node[NODE_WORDS]; /* of the tree of areas */
+  FileKey key;
   uint64_t slice;  /* of time, for which `budget` is */
   uint32_t budget; /* bytes that may still be copied */
   uint32_t padding2;
@@ -143,9 +172,11 @@ struct
   __type (value, uint32_t);
 } walk_events SEC (".maps");
 
-/* Frozen when the program is loaded: whose tasks are walked, and how deep. */
+/* Frozen when the program is loaded: whose tasks are walked, and how deep; and whether the kernel's own tree of areas is
+ * looked at, rather than lists that the recorder makes. */
 const volatile uint32_t walk_only_user = WALK_ANY_USER;
 const volatile uint32_t walk_most_addresses = WALK_MOST_ADDRESSES;
+const volatile uint32_t walk_asks_kernel = 1;
 
 /* --- what walk-step.h asks for --- */
 
@@ -244,6 +275,229 @@ static __always_inline bool
 walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
 {
   return bpf_probe_read_user (bytes, sizeof *bytes, (const void *) address) == 0;
+}
+
+/* --- what is mapped --- */
+
+/* The area whose place in the tree is that of `address`; 0 = none. Somebody may change the tree meanwhile: what is found is no
+ * more than a guess. Arithmetic instead of branches: every branch doubles what the verifier has to follow. */
+__noinline uint64_t
+walk_find_area (WalkInput *input, uint64_t address)
+{
+  uint64_t node;
+
+  if (input == 0)
+    return 0;
+  node = input->areas;
+  if (!NODE_IS_POINTER (node))
+    return 0;
+
+  for (uint32_t level = 0; level < MOST_LEVELS; level++)
+    {
+      uint64_t kind = NODE_KIND (node);
+      uint64_t slot = kind == NODE_KIND_INSIDE ? NODE_INSIDE_SLOTS : NODE_LEAF_SLOTS;
+      uint64_t is_below = 1;
+
+      if (bpf_probe_read_kernel (input->node, sizeof input->node,
+                                 (const void *) NODE_ADDRESS (node)) != 0)
+        return 0;
+      for (uint32_t i = 1; i <= NODE_MOST_PIVOTS; i++)
+        {
+          uint64_t pivot = input->node[i];
+
+          /* The sign where 0 < pivot < address. Slots, which may come before the fifteenth, are addresses of the kernel, and
+           * with the last pivot negative. */
+          is_below &= ((pivot - address) & ~pivot & -pivot) >> 63;
+          WALK_KEEP (is_below);
+          slot += is_below;
+        }
+      WALK_KEEP (slot);
+      node = input->node[slot & (NODE_WORDS - 1)];
+      if (kind == NODE_KIND_LEAF)
+        return node;
+    }
+  return 0;
+}
+
+/* Where its tables are; UNWIND_FILE_SLOTS: nobody has told of this file. */
+__noinline uint32_t
+walk_find_file (uint64_t inode, uint32_t device)
+{
+  uint32_t slot = sysprof_unwind_file_slot (inode, device);
+
+  for (uint32_t i = 0; i < UNWIND_MOST_PROBES; i++, slot++)
+    {
+      const UnwindFileSlot *file;
+
+      slot &= UNWIND_FILE_SLOTS - 1;
+      WALK_KEEP (slot);
+      if (slot >= UNWIND_FILE_SLOTS)
+        break;
+      file = &walk_index.file[slot];
+      if (file->inode == 0)
+        break;
+      if (file->inode == inode && file->device == device)
+        return slot;
+    }
+  return UNWIND_FILE_SLOTS;
+}
+
+/* Leaves in the input which file `inode` is. */
+__noinline bool
+walk_read_key (WalkInput *input, uint64_t inode_address)
+{
+  struct inode *inode = (struct inode *) inode_address;
+  struct super_block *super = 0;
+
+  if (input == 0)
+    return false;
+  return bpf_probe_read_kernel (&input->key.inode, sizeof input->key.inode, &inode->i_ino) ==
+             0 &&
+         bpf_probe_read_kernel (&input->key.size, sizeof input->key.size, &inode->i_size) ==
+             0 &&
+         bpf_probe_read_kernel (&input->key.generation, sizeof input->key.generation,
+                                &inode->i_generation) == 0 &&
+         bpf_probe_read_kernel (&super, sizeof super, &inode->i_sb) == 0 &&
+         bpf_probe_read_kernel (&input->key.device, sizeof input->key.device, &super->s_dev) ==
+             0;
+}
+
+/* What programs see of a file that another one lies below; 0 = it is no such. */
+__noinline uint64_t
+walk_find_upper_inode (uint64_t file_address)
+{
+  struct backing_file *file = (struct backing_file *) file_address;
+  struct dentry *dentry = 0;
+  struct inode *inode = 0;
+  uint32_t mode = 0;
+
+  if (!bpf_core_field_exists (file->user_path))
+    return 0;
+  if (bpf_probe_read_kernel (&mode, sizeof mode, &file->file.f_mode) != 0 ||
+      (mode & FMODE_BACKING) == 0 ||
+      bpf_probe_read_kernel (&dentry, sizeof dentry, &file->user_path.dentry) != 0 ||
+      bpf_probe_read_kernel (&inode, sizeof inode, &dentry->d_inode) != 0)
+    return 0;
+  return (uint64_t) inode;
+}
+
+/* The tables of an area's file, in the input's key or below. UNWIND_FILE_SLOTS: it is not known. */
+__noinline uint32_t
+walk_find_file_of (WalkInput *input, uint64_t file_address)
+{
+  struct file *file = (struct file *) file_address;
+  struct inode *inode = 0;
+  uint64_t upper;
+  uint32_t slot;
+
+  if (input == 0)
+    return UNWIND_FILE_SLOTS;
+  if (file_address == 0)
+    {
+      input->key.inode = FILE_VDSO_INODE;
+      input->key.device = FILE_VDSO_DEVICE;
+      return walk_find_file (FILE_VDSO_INODE, FILE_VDSO_DEVICE);
+    }
+
+  if (bpf_probe_read_kernel (&inode, sizeof inode, &file->f_inode) != 0 ||
+      !walk_read_key (input, (uint64_t) inode))
+    return UNWIND_FILE_SLOTS;
+  slot = walk_find_file (input->key.inode, input->key.device);
+  if (slot < UNWIND_FILE_SLOTS)
+    return slot;
+
+  upper = walk_find_upper_inode (file_address);
+  if (upper == 0 || !walk_read_key (input, upper))
+    return UNWIND_FILE_SLOTS;
+  return walk_find_file (input->key.inode, input->key.device);
+}
+
+/* Makes the state's mapping, which has the bounds of an area whose first byte is byte `offset` of the file in `slot`, a mapping
+ * of this file's table. */
+__noinline bool
+walk_use_file (WalkState *state,
+               WalkInput *input,
+               uint32_t slot,
+               uint64_t offset,
+               uint64_t address)
+{
+  const UnwindFileSlot *file;
+  uint64_t list, base;
+
+  if (state == 0 || input == 0)
+    return false;
+
+  state->mapping.first_page = MAPPING_PENDING;
+  if (slot >= UNWIND_FILE_SLOTS)
+    return true;
+  file = &walk_index.file[slot];
+  if ((file->size != FILE_ANY_SIZE && file->size != input->key.size) ||
+      (file->generation != 0 && file->generation != input->key.generation))
+    return true;
+
+  list = file->list;
+  if (PROCESS_LIST_COUNT (list) == 0)
+    {
+      state->mapping.first_page = PROCESS_LIST_FIRST (list);
+      return true;
+    }
+  state->mapping.first_page = MAPPING_WITHOUT_RULES;
+  base = state->mapping.start - offset;
+  for (uint32_t i = 0; i < UNWIND_MOST_SEGMENTS && i < PROCESS_LIST_COUNT (list); i++)
+    {
+      const UnwindMapping *segment = walk_mapping (input, PROCESS_LIST_FIRST (list) + i);
+      uint64_t start = segment->start, end = segment->end;
+
+      if (address - base - start >= end - start)
+        continue;
+      if (base + start > state->mapping.start)
+        state->mapping.start = base + start;
+      if (base + end < state->mapping.end)
+        state->mapping.end = base + end;
+      state->mapping.origin = base + segment->origin;
+      state->mapping.first_page = segment->first_page;
+      state->mapping.n_pages = segment->n_pages;
+      break;
+    }
+  return true;
+}
+
+/* By what the kernel knows. */
+__noinline bool
+walk_find_mapped (WalkState *state, WalkInput *input, uint64_t address)
+{
+  uint64_t bounds[2] = { 0 };
+  uint64_t flags = 0, offset = 0, file = 0;
+  struct vm_area_struct *area;
+
+  if (state == 0 || input == 0)
+    return false;
+  area = (struct vm_area_struct *) walk_find_area (input, address);
+  if (area == 0 || bpf_probe_read_kernel (&bounds[0], sizeof bounds[0], &area->vm_start) != 0 ||
+      bpf_probe_read_kernel (&bounds[1], sizeof bounds[1], &area->vm_end) != 0 ||
+      address < bounds[0] || address >= bounds[1] ||
+      bpf_probe_read_kernel (&flags, sizeof flags, &area->vm_flags) != 0 ||
+      (flags & VM_EXEC) == 0 ||
+      bpf_probe_read_kernel (&offset, sizeof offset, &area->vm_pgoff) != 0 ||
+      bpf_probe_read_kernel (&file, sizeof file, &area->vm_file) != 0)
+    return false;
+
+  state->mapping.start = bounds[0];
+  state->mapping.end = bounds[1];
+  state->mapping.origin = bounds[0];
+  state->mapping.first_page = MAPPING_WITHOUT_RULES;
+  state->mapping.n_pages = 0;
+  if (file == 0 && bounds[0] != input->vdso)
+    return true; /* code that was made at run time */
+  return walk_use_file (state, input, walk_find_file_of (input, file),
+                        file != 0 ? offset * PAGE_SIZE : 0, address);
+}
+
+static __always_inline bool
+walk_look_up (WalkState *state, WalkInput *input, uint64_t address)
+{
+  return walk_asks_kernel ? walk_find_mapped (state, input, address)
+                          : walk_find_listed (state, input, address);
 }
 
 /* --- the walk --- */
@@ -517,7 +771,12 @@ walk_stack (struct bpf_perf_event_data *context,
   walk.state.has_registers = true;
   walk.input = scratch;
 
-  if (find_mappings (task, &walk.state, scratch))
+  if (walk_asks_kernel)
+    {
+      scratch->areas = (uint64_t) task->mm->mm_mt.ma_root;
+      scratch->vdso = (uint64_t) task->mm->context.vdso;
+    }
+  if (walk_asks_kernel || find_mappings (task, &walk.state, scratch))
     {
       if (bpf_loop (walk_most_addresses, walk_one_frame, &walk, 0) > 0 &&
           walk.state.reason == WALK_RUNNING)
@@ -532,8 +791,9 @@ walk_stack (struct bpf_perf_event_data *context,
       (call == CALL_EXECVE || call == CALL_EXECVEAT))
     return WALK_IN_EXEC;
 
-  if (walk.state.reason == WALK_NO_PROCESS || walk.state.reason == WALK_NO_MAPPING ||
-      walk.state.reason == WALK_NO_TABLE)
+  if (walk.state.reason == WALK_NO_TABLE ||
+      (!walk_asks_kernel &&
+       (walk.state.reason == WALK_NO_PROCESS || walk.state.reason == WALK_NO_MAPPING)))
     *rest_size = add_rest (scratch, &walk.state);
   return walk.state.reason;
 }

@@ -88,11 +88,15 @@ sysprof_privilege_make_walker_maps (Privilege *self, WalkProgram *program)
 }
 
 bool
-sysprof_privilege_load_walker (Privilege *self, uint32_t most_addresses, WalkProgram *program)
+sysprof_privilege_load_walker (Privilege *self,
+                               uint32_t most_addresses,
+                               bool by_lists,
+                               WalkProgram *program)
 {
   const WalkProgramOptions options = {
     .only_user = WALK_ANY_USER,
     .most_addresses = most_addresses,
+    .by_lists = by_lists,
   };
 
   return sysprof_walk_program_load (program, &options);

@@ -41,10 +41,12 @@ int
 sysprof_privilege_open_mapped_file (Privilege *self, pid_t pid, uint64_t start, uint64_t end);
 
 /* The walker in the kernel: sysprof_walk_program_make_maps(), then, also on another thread, sysprof_walk_program_load();
- * `most_addresses` 0 = as many as it can. FALSE with errno. */
+ * `most_addresses` 0 = as many as it can; `by_lists` as of WalkProgramOptions. FALSE with errno. */
 bool sysprof_privilege_make_walker_maps (Privilege *self, WalkProgram *program);
-bool
-sysprof_privilege_load_walker (Privilege *self, uint32_t most_addresses, WalkProgram *program);
+bool sysprof_privilege_load_walker (Privilege *self,
+                                    uint32_t most_addresses,
+                                    bool by_lists,
+                                    WalkProgram *program);
 int
 sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, uint32_t index);
 

@@ -60,6 +60,7 @@ struct UnwindPublisher
   GHashTable *processes; /* pid → PublishedProcess */
   uint32_t generation;
   uint32_t n_files;
+  uint32_t n_known_files;
   uint32_t n_slabs;
   size_t table_bytes;
   uint64_t n_refused;
@@ -253,6 +254,119 @@ sysprof_unwind_file_unref (UnwindPublisher *self, UnwindFile *file, int64_t now_
   g_free (file);
 }
 
+/* --- files that walks ask for --- */
+
+static UnwindFileSlot *
+get_file_slot (UnwindPublisher *self, uint32_t slot)
+{
+  return &self->memory.index->file[slot & (UNWIND_FILE_SLOTS - 1)];
+}
+
+/* That of the file, or else one that is free; NULL: neither. */
+static UnwindFileSlot *
+find_file_slot (UnwindPublisher *self, const UnwindFileKey *key)
+{
+  uint32_t first = sysprof_unwind_file_slot (key->inode, key->device);
+  UnwindFileSlot *free_slot = NULL;
+
+  for (uint32_t i = 0; i < UNWIND_MOST_PROBES; i++)
+    {
+      UnwindFileSlot *slot = get_file_slot (self, first + i);
+
+      if (slot->inode == key->inode && slot->device == key->device)
+        return slot;
+      if (free_slot == NULL && (slot->inode == 0 || slot->inode == FILE_GONE))
+        free_slot = slot;
+      if (slot->inode == 0)
+        break;
+    }
+  return free_slot;
+}
+
+/* Places in the file take the place of addresses. The kernel maps whole pages. */
+static UnwindMapping
+to_segment (const UnwindFile *file, const ElfCode *segment)
+{
+  const uint64_t in_page = UINT64_C (4095);
+
+  return (UnwindMapping){
+    .start = segment->offset & ~in_page,
+    .end = (segment->offset + (segment->end - segment->start) + in_page) & ~in_page,
+    .origin = file->start + segment->offset - segment->start,
+    .first_page = file->first_page,
+    .n_pages = file->n_pages,
+  };
+}
+
+static void
+set_file_list (UnwindPublisher *self, UnwindFileSlot *slot, uint64_t list, int64_t now_usec)
+{
+  uint64_t old = slot->list;
+
+  __atomic_store_n (&slot->list, list, __ATOMIC_RELEASE);
+  take_back (self, POOL_MAPPINGS, PROCESS_LIST_FIRST (old), PROCESS_LIST_COUNT (old), now_usec);
+}
+
+bool
+sysprof_unwind_publisher_set_file (UnwindPublisher *self,
+                                   const UnwindFileKey *key,
+                                   UnwindFile *file,
+                                   const UnwindTableHeader *header,
+                                   int64_t now_usec)
+{
+  UnwindFileSlot *slot = find_file_slot (self, key);
+  uint32_t n = file != NULL ? header->n_segments : 0;
+  uint32_t first = MAPPING_WITHOUT_RULES;
+
+  if (slot == NULL || key->inode == 0 || key->inode == FILE_GONE || n > UNWIND_MOST_SEGMENTS ||
+      (n > 0 && !take (self, POOL_MAPPINGS, n, now_usec, &first)))
+    {
+      self->n_refused++;
+      return false;
+    }
+
+  for (uint32_t i = 0; i < n; i++)
+    self->memory.index->mapping[first + i] = to_segment (file, &header->segment[i]);
+  if (slot->inode == key->inode)
+    {
+      slot->size = key->size;
+      slot->generation = key->generation;
+      set_file_list (self, slot, PROCESS_LIST (first, n), now_usec);
+      return true;
+    }
+
+  slot->size = key->size;
+  slot->device = key->device;
+  slot->generation = key->generation;
+  slot->list = PROCESS_LIST (first, n);
+  __atomic_store_n (&slot->inode, key->inode, __ATOMIC_RELEASE);
+  self->n_known_files++;
+  return true;
+}
+
+void
+sysprof_unwind_publisher_drop_file (UnwindPublisher *self,
+                                    const UnwindFileKey *key,
+                                    int64_t now_usec)
+{
+  UnwindFileSlot *slot = find_file_slot (self, key);
+  uint32_t at;
+
+  if (slot == NULL || slot->inode != key->inode || key->inode == 0 || key->inode == FILE_GONE)
+    return;
+
+  __atomic_store_n (&slot->inode, FILE_GONE, __ATOMIC_RELEASE);
+  set_file_list (self, slot, PROCESS_LIST (MAPPING_PENDING, 0), now_usec);
+  self->n_known_files--;
+
+  /* A slot that others were passed over for stays marked, until nothing stands behind it. */
+  at = (uint32_t) (slot - self->memory.index->file);
+  if (get_file_slot (self, at + 1)->inode != 0)
+    return;
+  for (; get_file_slot (self, at)->inode == FILE_GONE; at--)
+    __atomic_store_n (&get_file_slot (self, at)->inode, 0, __ATOMIC_RELEASE);
+}
+
 /* --- processes --- */
 
 static UnwindProcess *
@@ -437,6 +551,7 @@ sysprof_unwind_publisher_get_use (const UnwindPublisher *self)
     .table_bytes = self->table_bytes,
     .slab_bytes = (size_t) self->n_slabs * UNWIND_SLAB_SIZE,
     .n_files = self->n_files,
+    .n_known_files = self->n_known_files,
     .n_processes = g_hash_table_size (self->processes),
     .n_mappings = (uint32_t) self->pool[POOL_MAPPINGS].n_used,
     .n_pages = (uint32_t) self->pool[POOL_PAGES].n_used,

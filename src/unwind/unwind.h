@@ -17,8 +17,6 @@
 
 /* --- tables --- */
 
-#define UNWIND_MOST_SEGMENTS 16 /* executable ones; files have one to three */
-
 #define UNWIND_TABLE_MAGIC UINT32_C (0x31747553) /* "Sut1" */
 
 /* The beginning of a table's bytes; then u32 block[n_pages]: where each page's block is, in bytes from the beginning, 0 =
@@ -143,6 +141,27 @@ UnwindFile *sysprof_unwind_publisher_add_table (UnwindPublisher *self,
 UnwindFile *sysprof_unwind_file_ref (UnwindFile *file);
 void sysprof_unwind_file_unref (UnwindPublisher *self, UnwindFile *file, int64_t now_usec);
 
+/* A file as the kernel knows it. */
+typedef struct
+{
+  uint64_t inode;
+  uint64_t size; /* bytes, or FILE_ANY_SIZE */
+  uint32_t device;
+  uint32_t generation; /* 0 = not known */
+} UnwindFileKey;
+
+/* For walks that ask the kernel which file is mapped: from now on this one has `file`, whose table has the executable segments of
+ * `header`; or, both NULL, no rules. FALSE: there is no room, and the file is not known. */
+bool sysprof_unwind_publisher_set_file (UnwindPublisher *self,
+                                        const UnwindFileKey *key,
+                                        UnwindFile *file,
+                                        const UnwindTableHeader *header,
+                                        int64_t now_usec);
+/* Nothing is known of the file any more. */
+void sysprof_unwind_publisher_drop_file (UnwindPublisher *self,
+                                         const UnwindFileKey *key,
+                                         int64_t now_usec);
+
 /* From now on the process has these mappings, which ascend and do not overlap, and no others. FALSE: there is no room, and
  * the process is not known. */
 bool sysprof_unwind_publisher_set_process (UnwindPublisher *self,
@@ -159,7 +178,8 @@ typedef struct
 {
   size_t table_bytes;
   size_t slab_bytes; /* that were made */
-  uint32_t n_files;
+  uint32_t n_files;  /* tables */
+  uint32_t n_known_files;
   uint32_t n_processes;
   uint32_t n_mappings;
   uint32_t n_pages;

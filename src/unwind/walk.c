@@ -67,6 +67,12 @@ walk_thread_base (WalkInput *input, uint64_t *base)
 }
 
 static bool
+walk_look_up (WalkState *state, WalkInput *input, uint64_t address)
+{
+  return walk_find_listed (state, input, address);
+}
+
+static bool
 walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
 {
   if (input->code == NULL || address != input->start_ip - 1)

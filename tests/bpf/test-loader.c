@@ -34,7 +34,7 @@ test_is_accepted (void)
 {
   static char log[1 << 16];
   WalkProgram program;
-  WalkProgramOptions options = { WALK_ANY_USER, 0, log, sizeof log };
+  WalkProgramOptions options = { WALK_ANY_USER, 0, false, log, sizeof log };
   struct utsname kernel;
   const char *processed;
 

@@ -188,7 +188,7 @@ test_stacks_are_the_programs_own (const void *data)
   pid_t pid;
 
   if (!sysprof_privilege_make_walker_maps (privilege, &program) ||
-      !sysprof_privilege_load_walker (privilege, 0, &program))
+      !sysprof_privilege_load_walker (privilege, 0, true, &program))
     {
       g_test_skip ("the program in the kernel cannot be loaded");
       sysprof_privilege_free (privilege);

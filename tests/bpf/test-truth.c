@@ -83,15 +83,15 @@ open_samples (Comparison *self, Unwinder *unwinder, Privilege *privilege, pid_t 
 }
 
 static void
-test_stacks_are_the_programs_own (const void *data)
+compare_stacks (const char *program, bool by_lists)
 {
-  const char *program = data;
   const Workload *workload = find_workload (program);
   g_autoptr (GSubprocess) process = NULL;
   g_autoptr (GError) error = NULL;
   g_autofree Comparison *self = g_new0 (Comparison, 1);
   Privilege *privilege = sysprof_privilege_new ();
-  Unwinder *unwinder = sysprof_unwinder_new (privilege, 0, &error);
+  Unwinder *unwinder =
+      sysprof_unwinder_new (privilege, &(UnwinderOptions){ .by_lists = by_lists }, &error);
   PerfSession *session;
   UnwinderStatus status;
   uint64_t n_settled;
@@ -138,6 +138,19 @@ test_stacks_are_the_programs_own (const void *data)
   clear_comparison (self);
 }
 
+static void
+test_stacks_are_the_programs_own (const void *data)
+{
+  compare_stacks (data, false);
+}
+
+/* As on kernels whose tree of areas the program does not know. */
+static void
+test_the_same_by_lists (const void *data)
+{
+  compare_stacks (data, true);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -149,5 +162,7 @@ main (int argc, char **argv)
 
       g_test_add_data_func (path, argv[i], test_stacks_are_the_programs_own);
     }
+  if (argc > 1)
+    g_test_add_data_func ("/bpf/truth/by-lists", argv[argc / 2], test_the_same_by_lists);
   return g_test_run ();
 }

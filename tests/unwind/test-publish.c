@@ -285,6 +285,111 @@ test_slots_against_a_hash_table (Fixture *self, gconstpointer data)
     sysprof_unwind_file_unref (self->publisher, files[i], 0);
 }
 
+/* --- files that walks in the kernel ask for --- */
+
+static const UnwindFileSlot *
+file_slot_of (Fixture *self, uint64_t inode, uint32_t device)
+{
+  uint32_t at = sysprof_unwind_file_slot (inode, device);
+
+  for (uint32_t i = 0; i < UNWIND_MOST_PROBES; i++)
+    {
+      const UnwindFileSlot *slot = &self->index->file[(at + i) & (UNWIND_FILE_SLOTS - 1)];
+
+      if (slot->inode == 0)
+        return NULL;
+      if (slot->inode == inode && slot->device == device)
+        return slot;
+    }
+  return NULL;
+}
+
+/* Segments as a linker lays them out: link-time addresses and places in the file are not the same. */
+static void
+test_file_has_its_segments (Fixture *self, gconstpointer data)
+{
+  const UnwindFileKey key = { 12, 34567, UNWIND_DEVICE (254, 1), 89 };
+  UnwindFile *file = add_file (self, 2, 8, 0);
+  UnwindTableHeader header = {
+    .start = TEXT,
+    .n_segments = 2,
+    .segment = { { TEXT + 0x340, TEXT + 0x1340, 0x2340 },
+                 { TEXT + 0x11000, TEXT + 0x11010, 0x4000 } },
+  };
+  const UnwindMapping *segment;
+  const UnwindFileSlot *slot;
+
+  g_assert_true (sysprof_unwind_publisher_set_file (self->publisher, &key, file, &header, 0));
+  slot = file_slot_of (self, 12, UNWIND_DEVICE (254, 1));
+  g_assert_nonnull (slot);
+  g_assert_cmpuint (slot->size, ==, 34567);
+  g_assert_cmpuint (slot->generation, ==, 89);
+  g_assert_cmpuint (PROCESS_LIST_COUNT (slot->list), ==, 2);
+
+  /* Byte 0x2340 of the file is at TEXT + 0x340, so the page of TEXT would begin at byte 0x2000; the second's 0x13000 before its
+   * byte 0x4000. */
+  segment = &self->index->mapping[PROCESS_LIST_FIRST (slot->list)];
+  g_assert_cmphex (segment[0].start, ==, 0x2000);
+  g_assert_cmphex (segment[0].end, ==, 0x4000);
+  g_assert_cmphex (segment[0].origin, ==, 0x2000);
+  g_assert_cmphex (segment[1].start, ==, 0x4000);
+  g_assert_cmphex (segment[1].end, ==, 0x5000);
+  g_assert_cmphex (segment[1].origin, ==, UINT64_C (0x4000) - 0x11000);
+  g_assert_cmpuint (segment[1].n_pages, ==, 2);
+  g_assert_cmpuint (segment[1].first_page, ==, segment[0].first_page);
+
+  /* Another file under the same number. */
+  g_assert_true (sysprof_unwind_publisher_set_file (
+      self->publisher, &(UnwindFileKey){ 12, 1, UNWIND_DEVICE (254, 1), 90 }, NULL, NULL, 1));
+  g_assert_cmpuint (slot->size, ==, 1);
+  g_assert_cmpuint (slot->generation, ==, 90);
+  g_assert_cmphex (slot->list, ==, PROCESS_LIST (MAPPING_WITHOUT_RULES, 0));
+
+  sysprof_unwind_publisher_drop_file (self->publisher, &key, 1);
+  g_assert_null (file_slot_of (self, 12, UNWIND_DEVICE (254, 1)));
+  g_assert_cmpuint (sysprof_unwind_publisher_get_use (self->publisher).n_known_files, ==, 0);
+  sysprof_unwind_file_unref (self->publisher, file, 1);
+}
+
+static void
+test_files_against_a_hash_table (Fixture *self, gconstpointer data)
+{
+  g_autoptr (GHashTable) truth = g_hash_table_new (NULL, NULL);
+  g_autoptr (GRand) random = g_rand_new_with_seed (5);
+  unsigned n_refused = 0;
+
+  for (unsigned i = 0; i < 200000; i++)
+    {
+      UnwindFileKey key = { (uint64_t) g_rand_int_range (random, 1, 12000), i, 0, 0 };
+      void *inode = GUINT_TO_POINTER (key.inode);
+
+      if (g_rand_boolean (random))
+        {
+          sysprof_unwind_publisher_drop_file (self->publisher, &key, i);
+          g_hash_table_remove (truth, inode);
+        }
+      else if (sysprof_unwind_publisher_set_file (self->publisher, &key, NULL, NULL, i))
+        g_hash_table_insert (truth, inode, GUINT_TO_POINTER (i));
+      else
+        n_refused++;
+    }
+
+  for (unsigned inode = 1; inode < 12000; inode++)
+    {
+      const UnwindFileSlot *slot = file_slot_of (self, inode, 0);
+      void *i;
+
+      g_assert_cmpint (
+          slot != NULL, ==,
+          g_hash_table_lookup_extended (truth, GUINT_TO_POINTER (inode), NULL, &i));
+      if (slot != NULL)
+        g_assert_cmpuint (slot->size, ==, GPOINTER_TO_UINT (i));
+    }
+  g_assert_cmpuint (n_refused, <, 20);
+  g_assert_cmpuint (sysprof_unwind_publisher_get_use (self->publisher).n_known_files, ==,
+                    g_hash_table_size (truth));
+}
+
 static void
 test_full (Fixture *self, gconstpointer data)
 {
@@ -369,6 +474,8 @@ main (int argc, char **argv)
   ADD ("lists-live-on-for-a-while", test_lists_live_on_for_a_while);
   ADD ("exec-makes-a-generation", test_exec_makes_a_generation);
   ADD ("slots-against-a-hash-table", test_slots_against_a_hash_table);
+  ADD ("file-has-its-segments", test_file_has_its_segments);
+  ADD ("files-against-a-hash-table", test_files_against_a_hash_table);
   ADD ("full", test_full);
 #undef ADD
   g_test_add_func ("/unwind/publish/slabs-end", test_slabs_end);

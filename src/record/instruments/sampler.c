@@ -234,8 +234,9 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
 {
   const GArray *processes = self->request.processes;
 
-  self->unwinder = sysprof_unwinder_new (sysprof_pump_get_privilege (pump),
-                                         self->request.session.call_depth, error);
+  self->unwinder = sysprof_unwinder_new (
+      sysprof_pump_get_privilege (pump),
+      &(UnwinderOptions){ .call_depth = self->request.session.call_depth }, error);
   if (self->unwinder == NULL)
     return false;
 

@@ -19,6 +19,7 @@
 #define CHECK_USEC \
   (2 * G_TIME_SPAN_SECOND) /* for so long a file is believed to be what it was */
 #define MOST_UNUSED  512   /* files that nobody maps */
+#define MOST_UNREAD  256   /* files that could not be opened, and that walks are told of */
 #define MOST_WORKERS 4
 #define VDSO_PATH    "[vdso]"
 
@@ -74,6 +75,8 @@ struct CodeFiles
   atomic_uint n_taken;                /* of them */
   unsigned n_builders;
   unsigned n_unused;
+  UnwindFileKey unread[MOST_UNREAD]; /* a ring */
+  unsigned n_unread;                 /* ever */
   int wake_fd;
   CodeFilesStatus status;
 };
@@ -154,6 +157,47 @@ queue_job (CodeFiles *self, CodeFile *file, int fd, bool soon)
 
 /* --- files --- */
 
+static UnwindFileKey
+to_kernel_key (const CodeFile *file)
+{
+  if (file->key.inode == 0)
+    return (UnwindFileKey){ FILE_VDSO_INODE, FILE_ANY_SIZE, FILE_VDSO_DEVICE, 0 };
+
+  return (UnwindFileKey){
+    .inode = file->key.inode,
+    .size = (uint64_t) file->size,
+    .device = UNWIND_DEVICE (file->key.device_major, file->key.device_minor),
+    .generation = (uint32_t) file->inode_generation,
+  };
+}
+
+/* For walks that find the file by themselves. */
+static void
+tell_of_file (CodeFile *file)
+{
+  UnwindFileKey key = to_kernel_key (file);
+
+  (void) sysprof_unwind_publisher_set_file (file->files->publisher, &key, file->published,
+                                            &file->header,
+                                            g_get_monotonic_time ()); /* counted there */
+}
+
+/* Else each walk through it would be left to us. Most are gone with their process, so only the last ones are told of. */
+static void
+tell_of_unread_file (CodeFile *file)
+{
+  CodeFiles *self = file->files;
+  UnwindFileKey *last = &self->unread[self->n_unread % MOST_UNREAD];
+  Key key = { last->device >> 20, last->device & 0xfffff, last->inode };
+
+  if (self->n_unread++ >= MOST_UNREAD && !g_hash_table_contains (self->by_key, &key))
+    sysprof_unwind_publisher_drop_file (self->publisher, last, g_get_monotonic_time ());
+  *last = to_kernel_key (file);
+  last->size = FILE_ANY_SIZE;
+  (void) sysprof_unwind_publisher_set_file (self->publisher, last, NULL, NULL,
+                                            g_get_monotonic_time ()); /* counted there */
+}
+
 static void
 free_file (CodeFile *file)
 {
@@ -176,7 +220,9 @@ static void
 retire_file (CodeFile *file)
 {
   CodeFiles *self = file->files;
+  UnwindFileKey key = to_kernel_key (file);
 
+  sysprof_unwind_publisher_drop_file (self->publisher, &key, g_get_monotonic_time ());
   g_hash_table_remove (self->by_key, &file->key);
   file->is_current = false;
   if (file->n_references == 0)
@@ -278,7 +324,11 @@ find_file (CodeFiles *self,
     return NULL;
 
   if (inode_generation != 0 && file->inode_generation == 0)
-    file->inode_generation = inode_generation;
+    {
+      file->inode_generation = inode_generation;
+      if (file->state != TABLE_PENDING)
+        tell_of_file (file);
+    }
   if (inode_generation != 0 && file->inode_generation != inode_generation)
     {
       retire_file (file);
@@ -333,6 +383,7 @@ sysprof_code_files_get (CodeFiles *self,
     {
       /* Whoever comes next may be able to. */
       file->is_current = false;
+      tell_of_unread_file (file);
       self->status.n_without++;
       return file;
     }
@@ -361,6 +412,8 @@ adopt_result (CodeFiles *self, Job *job)
       sysprof_unwind_table_clear (&job->table);
     }
   file->state = file->published != NULL ? TABLE_READY : TABLE_NONE;
+  if (file->is_current)
+    tell_of_file (file);
   if (file->state == TABLE_READY)
     self->status.n_tables++;
   else

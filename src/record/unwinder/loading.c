@@ -18,6 +18,7 @@ struct Loading
   int done_fd;
   WalkProgram program; /* with descriptors of its own; the thread's until it is done */
   unsigned call_depth;
+  bool by_lists;
   int error; /* errno */
 };
 
@@ -36,7 +37,8 @@ load (void *data)
   Privilege *privilege = sysprof_privilege_new ();
   const uint64_t one = 1;
 
-  if (!sysprof_privilege_load_walker (privilege, self->call_depth, &self->program))
+  if (!sysprof_privilege_load_walker (privilege, self->call_depth, self->by_lists,
+                                      &self->program))
     self->error = errno;
   sysprof_privilege_free (privilege);
   atomic_store_explicit (&self->is_done, true, memory_order_release);
@@ -51,13 +53,14 @@ dup_fd (int fd)
 }
 
 Loading *
-sysprof_loading_start (const WalkProgram *maps, unsigned call_depth)
+sysprof_loading_start (const WalkProgram *maps, unsigned call_depth, bool by_lists)
 {
   Loading *self = g_new0 (Loading, 1);
   int saved;
 
   atomic_init (&self->is_done, false);
   self->call_depth = call_depth;
+  self->by_lists = by_lists;
   self->done_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->program = (WalkProgram){ -1, dup_fd (maps->index_fd), dup_fd (maps->slabs_fd),
                                  dup_fd (maps->events_fd) };

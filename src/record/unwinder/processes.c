@@ -59,6 +59,7 @@ struct CodeProcesses
   UnwindPublisher *publisher;
   CodeFiles *files;
   Privilege *privilege;
+  bool on_demand;     /* processes are published when they are asked for */
   GHashTable *by_pid; /* pid → CodeProcess */
   GPtrArray *changed; /* of CodeProcess: to be published */
   GQueue inheriting;  /* of Deadline, in their order */
@@ -129,7 +130,7 @@ get_process (CodeProcesses *self, int32_t pid)
 static void
 set_changed (CodeProcesses *self, CodeProcess *process)
 {
-  if (!process->is_changed)
+  if (!process->is_changed && !self->on_demand)
     g_ptr_array_add (self->changed, process);
   process->is_changed = true;
 }
@@ -148,7 +149,7 @@ set_deadline (GQueue *queue, CodeProcess *process, int64_t in_usec)
 static void
 forget_process (CodeProcesses *self, CodeProcess *process, int64_t now)
 {
-  if (process->is_changed)
+  if (process->is_changed && !self->on_demand)
     g_ptr_array_remove_fast (self->changed, process);
   if (!process->is_inherited)
     sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) process->pid, now);
@@ -326,6 +327,11 @@ apply_forked (CodeProcesses *self, const TaskEvent *event)
       (void) sysprof_code_file_ref (mapping.file);
       g_array_append_val (child->mappings, mapping);
     }
+  if (self->on_demand)
+    {
+      set_changed (self, child);
+      return;
+    }
   child->parent_pid = event->parent_pid;
   child->is_inherited = true;
   child->is_waiting = parent->is_waiting;
@@ -460,9 +466,9 @@ sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint
       process->is_inherited = false;
       set_changed (self, process);
     }
-  if (process->is_changed)
+  if (process->is_changed || (process->is_waiting && self->on_demand))
     {
-      g_ptr_array_remove_fast (self->changed, process);
+      (void) g_ptr_array_remove_fast (self->changed, process); /* if it is there */
       publish (self, process, g_get_monotonic_time ());
     }
   return process->is_waiting ? CODE_PENDING : CODE_READY;
@@ -537,7 +543,7 @@ sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t n
   int64_t next = pass_deadlines (self, &self->inheriting, now);
 
   next = MIN (next, pass_deadlines (self, &self->lingering, now));
-  if (tables_came)
+  if (tables_came && !self->on_demand)
     find_waiting (self);
   for (guint i = 0; i < self->changed->len; i++)
     publish (self, g_ptr_array_index (self->changed, i), now);
@@ -548,10 +554,14 @@ sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t n
 /* --- birth and death --- */
 
 CodeProcesses *
-sysprof_code_processes_new (UnwindPublisher *publisher, CodeFiles *files, Privilege *privilege)
+sysprof_code_processes_new (UnwindPublisher *publisher,
+                            CodeFiles *files,
+                            Privilege *privilege,
+                            bool on_demand)
 {
   CodeProcesses *self = g_new0 (CodeProcesses, 1);
 
+  self->on_demand = on_demand;
   self->publisher = publisher;
   self->files = files;
   self->privilege = privilege;

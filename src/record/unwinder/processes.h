@@ -10,9 +10,11 @@
 
 typedef struct CodeProcesses CodeProcesses;
 
-/* All borrowed. */
-CodeProcesses *
-sysprof_code_processes_new (UnwindPublisher *publisher, CodeFiles *files, Privilege *privilege);
+/* All borrowed. `on_demand`: a process is published only when it is asked for, as walks do without. */
+CodeProcesses *sysprof_code_processes_new (UnwindPublisher *publisher,
+                                           CodeFiles *files,
+                                           Privilege *privilege,
+                                           bool on_demand);
 void sysprof_code_processes_free (CodeProcesses *self);
 
 /* Only `pid`, those that were named before, and what they start. */

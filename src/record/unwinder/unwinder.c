@@ -33,6 +33,8 @@
 #define CPUS_USEC  (1 * G_TIME_SPAN_SECOND)
 /* Between two looks at the rings. At 1 kHz, with 1,200 records a second, a pace of 0.2 ms costs 10 % of a CPU. */
 #define PACE_USEC (10 * G_TIME_SPAN_MILLISECOND)
+/* Where nothing but files is to be told: until a new one is known, what it does is copied. */
+#define LONG_PACE_USEC (50 * G_TIME_SPAN_MILLISECOND)
 #define WAITING_USEC \
   (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
 #define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* for tables, at the end */
@@ -44,6 +46,7 @@ struct Unwinder
 {
   /* Frozen while the thread runs, but for the program's own descriptor, which is the pump's. */
   WalkProgram program; /* none where copies are walked */
+  bool tells_files;    /* the program asks the kernel what is mapped, and us only about files */
   Loading *loading;
   Privilege *privilege; /* for this thread alone */
   UnwindIndex *index;   /* mapped */
@@ -211,7 +214,7 @@ wait_for_something (Unwinder *self, int64_t until_usec)
   if (!self->had_events)
     (void) poll (fds, self->leaders->len,
                  (int) ((until_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
-  g_usleep (PACE_USEC);
+  g_usleep (self->tells_files ? LONG_PACE_USEC : PACE_USEC);
   self->status.n_wake_ups++;
   if ((fds[0].revents & POLLIN) != 0)
     (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
@@ -368,7 +371,8 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
 
   self->publisher = sysprof_unwind_publisher_new (self->index, slab_func, self);
   self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
-  self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege);
+  self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege,
+                                                self->tells_files);
   self->unfinished = sysprof_unfinished_samples_new ();
   self->records = g_byte_array_new ();
   self->places = g_array_new (false, false, sizeof (Place));
@@ -377,10 +381,11 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
 }
 
 Unwinder *
-sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
+sysprof_unwinder_new (Privilege *privilege, const UnwinderOptions *options, GError **error)
 {
   Unwinder *self = make_unwinder ();
 
+  self->tells_files = !options->by_lists && sysprof_walk_program_asks_kernel ();
   if (!sysprof_privilege_make_walker_maps (self->privilege, &self->program))
     {
       set_load_error (error);
@@ -394,7 +399,8 @@ sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error)
               make_slab, error))
     {
       /* Only now: who builds tables has been forked, and no thread may hold a lock of the allocator at that moment. */
-      self->loading = sysprof_loading_start (&self->program, call_depth);
+      self->loading =
+          sysprof_loading_start (&self->program, options->call_depth, options->by_lists);
       if (self->loading != NULL)
         return self;
       set_load_error (error);

@@ -15,8 +15,17 @@
 
 typedef struct Unwinder Unwinder;
 
-/* Has the program loaded, on another thread; `call_depth` is how many frames it finds at most, 0 = all that a record holds. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build cannot. */
-Unwinder *sysprof_unwinder_new (Privilege *privilege, unsigned call_depth, GError **error);
+typedef struct
+{
+  unsigned
+      call_depth; /* how many frames the program finds at most; 0 = all that a record holds */
+  bool by_lists; /* it looks mappings up in lists of ours, also where it could ask the kernel */
+} UnwinderOptions;
+
+/* Has the program loaded, on another thread. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build
+ * cannot. */
+Unwinder *
+sysprof_unwinder_new (Privilege *privilege, const UnwinderOptions *options, GError **error);
 
 /* Walks copies: needs no rights. NULL with `error`: UNSUPPORTED on machines whose stacks are not known here. */
 Unwinder *sysprof_unwinder_new_for_copies (GError **error);
