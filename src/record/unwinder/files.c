@@ -18,10 +18,9 @@
 
 #define CHECK_USEC \
   (2 * G_TIME_SPAN_SECOND) /* for so long a file is believed to be what it was */
-#define MOST_UNUSED  512   /* files that nobody maps */
+#define MOST_UNUSED  2048  /* files that nobody maps, as far as is known */
 #define MOST_UNREAD  256   /* files that could not be opened, and that walks are told of */
 #define MOST_WORKERS 4
-#define VDSO_PATH    "[vdso]"
 
 typedef struct
 {
@@ -230,8 +229,18 @@ retire_file (CodeFile *file)
   release_file (file);
 }
 
+static int
+compare_ages (const void *a, const void *b)
+{
+  const CodeFile *left = *(CodeFile *const *) a, *right = *(CodeFile *const *) b;
+
+  return (left->checked_usec > right->checked_usec) -
+         (left->checked_usec < right->checked_usec);
+}
+
+/* The `n` of them that were not seen for longest. */
 static void
-retire_unused_files (CodeFiles *self)
+retire_unused_files (CodeFiles *self, unsigned n)
 {
   g_autoptr (GPtrArray) unused = g_ptr_array_new ();
   GHashTableIter iter;
@@ -242,7 +251,8 @@ retire_unused_files (CodeFiles *self)
     if (((CodeFile *) file)->n_references == 0)
       g_ptr_array_add (unused, file);
 
-  for (guint i = 0; i < unused->len; i++)
+  g_ptr_array_sort (unused, compare_ages);
+  for (guint i = 0; i < MIN (n, unused->len); i++)
     retire_file (g_ptr_array_index (unused, i));
 }
 
@@ -264,7 +274,7 @@ sysprof_code_file_unref (CodeFile *file)
 
   self = file->files;
   if (file->is_current && ++self->n_unused > MOST_UNUSED)
-    retire_unused_files (self);
+    retire_unused_files (self, MOST_UNUSED / 2);
   else
     release_file (file);
 }
@@ -504,7 +514,7 @@ sysprof_code_files_free (CodeFiles *self)
     g_thread_join (self->builders[i]);
   drop_jobs (&self->done);
 
-  retire_unused_files (self);
+  retire_unused_files (self, UINT_MAX);
   sysprof_hand_over_clear (&self->to_build, NULL);
   sysprof_hand_over_clear (&self->done, NULL);
   g_hash_table_unref (self->by_key);

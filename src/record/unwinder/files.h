@@ -10,6 +10,8 @@
 
 #include <glib.h>
 
+#define VDSO_PATH "[vdso]"
+
 typedef struct CodeFiles CodeFiles;
 typedef struct CodeFile CodeFile;
 

@@ -4,11 +4,16 @@
  * parent). Most execute another program at once, so that what they inherit is published only when they have lived
  * for a while, or when their parent goes another way.
  *
- * A process that has ended stays for a while: samples of it may still be on their way to a walk outside the kernel. */
+ * A process that has ended stays for a while: samples of it may still be on their way to a walk outside the kernel.
+ *
+ * Where walks ask the kernel itself what is mapped, all this is wanted of the few processes alone of which a sample is to be
+ * finished here. Of the others only the files are looked at; what happened a moment ago is kept as it came, and applied when
+ * somebody asks. */
 
 #include "record/unwinder/processes.h"
 
 #include "record/proc-text.h"
+#include "record/unwinder/history.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -21,6 +26,8 @@
 
 #define FORMER_PROGRAM UINT32_C (0x7fffffff) /* a number that no process has */
 #define N_FORMER       4 /* of a process: a shell executes ccache, which executes a compiler */
+
+#define MOST_ANCESTORS 4 /* that are asked for what they left a process */
 
 #define MOST_MAPPINGS 16384 /* of one process: more is somebody's attempt to fill the tables */
 
@@ -60,6 +67,7 @@ struct CodeProcesses
   CodeFiles *files;
   Privilege *privilege;
   bool on_demand;     /* processes are published when they are asked for */
+  History history;    /* with on_demand, of all processes that are not in the next */
   GHashTable *by_pid; /* pid → CodeProcess */
   GPtrArray *changed; /* of CodeProcess: to be published */
   GQueue inheriting;  /* of Deadline, in their order */
@@ -229,8 +237,16 @@ add_mapping (CodeProcess *process, CodeMapping mapping)
                       mapping);
 }
 
-void
-sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
+/* Processes are known only from when they are asked for. */
+static bool
+has_history (const CodeProcesses *self)
+{
+  return self->on_demand && self->only == NULL;
+}
+
+/* FALSE: there is no such process, or it has no code. */
+static bool
+read_process (CodeProcesses *self, int32_t pid, bool only_files)
 {
   autofd fd = sysprof_privilege_open_process_file (self->privilege, pid, "maps");
   g_autoptr (GByteArray) text = g_byte_array_new ();
@@ -243,7 +259,7 @@ sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
   while (fd >= 0 && (n = read (fd, part, sizeof part)) > 0)
     g_byte_array_append (text, part, (guint) n);
   if (text->len == 0)
-    return; /* the kernel's own, ended, or not for us to see */
+    return false; /* the kernel's own, ended, or not for us to see */
 
   maps = (Text){ (const char *) text->data, (const char *) text->data + text->len };
   while (sysprof_proc_next_mapping (&maps, &mapping))
@@ -256,6 +272,11 @@ sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
         continue;
 
       live.path = path = g_strndup (mapping.path.at, sysprof_text_size (mapping.path));
+      if (only_files)
+        {
+          sysprof_code_file_unref (sysprof_code_files_get (self->files, &live, 0, false));
+          continue;
+        }
       process = get_process (self, pid);
       add_mapping (process,
                    (CodeMapping){ mapping.start, mapping.end, mapping.offset,
@@ -266,21 +287,33 @@ sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
       process->is_inherited = false;
       set_changed (self, process);
     }
+  return process != NULL;
+}
+
+void
+sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
+{
+  (void) read_process (self, pid, has_history (self));
 }
 
 /* --- events --- */
+
+static CodeFile *
+get_file (CodeProcesses *self, const TaskEvent *event)
+{
+  LiveMapping live = { event->pid,          event->start,        event->end, event->inode,
+                       event->device_major, event->device_minor, event->path };
+
+  return sysprof_code_files_get (self->files, &live, event->inode_generation, true);
+}
 
 static void
 apply_mapped (CodeProcesses *self, const TaskEvent *event)
 {
   CodeProcess *process = get_process (self, event->pid);
-  LiveMapping live = { event->pid,          event->start,        event->end, event->inode,
-                       event->device_major, event->device_minor, event->path };
 
-  add_mapping (process,
-               (CodeMapping){ event->start, event->end, event->offset,
-                              sysprof_code_files_get (self->files, &live,
-                                                      event->inode_generation, true) });
+  add_mapping (process, (CodeMapping){ event->start, event->end, event->offset,
+                                       get_file (self, event) });
   process->is_inherited = false;
   set_changed (self, process);
 }
@@ -303,6 +336,18 @@ apply_executed (CodeProcesses *self, const TaskEvent *event)
 }
 
 static void
+inherit (CodeProcess *child, const CodeProcess *parent)
+{
+  for (guint i = 0; i < parent->mappings->len; i++)
+    {
+      CodeMapping mapping = g_array_index (parent->mappings, CodeMapping, i);
+
+      (void) sysprof_code_file_ref (mapping.file);
+      g_array_append_val (child->mappings, mapping);
+    }
+}
+
+static void
 apply_forked (CodeProcesses *self, const TaskEvent *event)
 {
   CodeProcess *parent = find_process (self, event->parent_pid);
@@ -316,17 +361,11 @@ apply_forked (CodeProcesses *self, const TaskEvent *event)
       forget_process (self, child, g_get_monotonic_time ());
       child = NULL;
     }
-  if (parent == NULL || child != NULL)
+  if (parent == NULL || child != NULL || has_history (self))
     return; /* what is known of the child already is newer */
 
   child = get_process (self, event->pid);
-  for (guint i = 0; i < parent->mappings->len; i++)
-    {
-      CodeMapping mapping = g_array_index (parent->mappings, CodeMapping, i);
-
-      (void) sysprof_code_file_ref (mapping.file);
-      g_array_append_val (child->mappings, mapping);
-    }
+  inherit (child, parent);
   if (self->on_demand)
     {
       set_changed (self, child);
@@ -366,6 +405,18 @@ apply_exited (CodeProcesses *self, const TaskEvent *event)
   set_deadline (&self->lingering, process, LINGER_USEC);
 }
 
+bool
+sysprof_code_processes_note (CodeProcesses *self, const TaskEvent *event, int64_t now)
+{
+  if (!has_history (self))
+    return true;
+
+  if (event->kind == TASK_MAPPED)
+    sysprof_code_file_unref (get_file (self, event));
+  sysprof_history_add (&self->history, event, now);
+  return find_process (self, event->pid) != NULL;
+}
+
 void
 sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event)
 {
@@ -389,6 +440,45 @@ sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event)
       apply_exited (self, event);
       break;
     }
+}
+
+/* --- who was not known --- */
+
+/* From what it did a moment ago, and what it has been left by who forked it or has now. NULL: nobody knows. */
+static CodeProcess *
+recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
+{
+  g_autoptr (GArray) events = g_array_new (false, false, sizeof (TaskEvent));
+  CodeProcess *process = find_process (self, pid), *parent = NULL;
+  guint first = 0;
+
+  if (process != NULL || !has_history (self))
+    return process;
+
+  /* A number can have been given again: the last one is meant. */
+  sysprof_history_find (&self->history, pid, events);
+  for (guint i = 0; i < events->len; i++)
+    {
+      const TaskEvent *event = &g_array_index (events, TaskEvent, i);
+
+      if (event->kind != TASK_FORKED)
+        continue;
+      first = i + 1;
+      if (n_ancestors < MOST_ANCESTORS)
+        parent = recall_process (self, event->parent_pid, n_ancestors + 1);
+    }
+
+  if (parent != NULL)
+    {
+      process = get_process (self, pid);
+      inherit (process, parent);
+      set_changed (self, process);
+    }
+  else if (!read_process (self, pid, false) && first == events->len)
+    return NULL;
+  for (guint i = first; i < events->len; i++)
+    sysprof_code_processes_apply (self, &g_array_index (events, TaskEvent, i));
+  return find_process (self, pid);
 }
 
 /* --- publishing --- */
@@ -453,7 +543,7 @@ publish_former (CodeProcesses *self,
 CodeState
 sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint32_t *walk_as)
 {
-  CodeProcess *process = find_process (self, pid);
+  CodeProcess *process = recall_process (self, pid, 0);
 
   *walk_as = (uint32_t) pid;
   if (process == NULL)
@@ -565,6 +655,7 @@ sysprof_code_processes_new (UnwindPublisher *publisher,
   self->publisher = publisher;
   self->files = files;
   self->privilege = privilege;
+  sysprof_history_init (&self->history);
   self->by_pid = g_hash_table_new_full (NULL, NULL, NULL, free_process);
   self->changed = g_ptr_array_new ();
   self->scratch = g_array_new (false, false, sizeof (UnwindProcessMapping));
@@ -587,6 +678,7 @@ sysprof_code_processes_free (CodeProcesses *self)
   if (self == NULL)
     return;
 
+  sysprof_history_clear (&self->history);
   g_hash_table_unref (self->by_pid);
   g_ptr_array_unref (self->changed);
   g_array_unref (self->scratch);

@@ -23,6 +23,10 @@ void sysprof_code_processes_narrow (CodeProcesses *self, int32_t pid);
 /* Reads what a running process has mapped. */
 void sysprof_code_processes_read (CodeProcesses *self, int32_t pid);
 
+/* Has the tables made of what an event maps, and keeps in mind what happened. TRUE: it is to be applied as well, in the order of
+ * time. */
+bool sysprof_code_processes_note (CodeProcesses *self, const TaskEvent *event, int64_t now);
+
 void sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event);
 
 typedef enum

@@ -34,7 +34,7 @@
 /* Between two looks at the rings. At 1 kHz, with 1,200 records a second, a pace of 0.2 ms costs 10 % of a CPU. */
 #define PACE_USEC (10 * G_TIME_SPAN_MILLISECOND)
 /* Where nothing but files is to be told: until a new one is known, what it does is copied. */
-#define LONG_PACE_USEC (50 * G_TIME_SPAN_MILLISECOND)
+#define LONG_PACE_USEC (100 * G_TIME_SPAN_MILLISECOND)
 #define WAITING_USEC \
   (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
 #define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* for tables, at the end */
@@ -70,7 +70,8 @@ struct Unwinder
   GArray *places;      /* of Place */
   GArray *to_read;     /* of int32_t */
   guint n_read;
-  bool had_events; /* the last time */
+  bool had_events;  /* the last time */
+  int64_t now_usec; /* when the rings were looked at */
   int64_t begin_nsec;
   UnwinderStatus status;
 };
@@ -114,6 +115,9 @@ keep_record (const struct perf_event_header *record, void *data)
     }
   if (!sysprof_task_event_parse (&event, record))
     return;
+  self->status.n_events++;
+  if (!sysprof_code_processes_note (self->processes, &event, self->now_usec))
+    return;
 
   place = (Place){ event.time, self->records->len };
   g_array_append_val (self->places, place);
@@ -133,6 +137,9 @@ compare_places (const void *a, const void *b)
 static void
 apply_events (Unwinder *self)
 {
+  uint64_t n_before = self->status.n_events;
+
+  self->now_usec = g_get_monotonic_time ();
   sysprof_perf_session_drain (self->session);
   g_array_sort (self->places, compare_places);
   for (guint i = 0; i < self->places->len; i++)
@@ -145,8 +152,7 @@ apply_events (Unwinder *self)
         sysprof_code_processes_apply (self->processes, &event);
     }
 
-  self->had_events = self->places->len > 0;
-  self->status.n_events += self->places->len;
+  self->had_events = self->status.n_events > n_before;
   g_array_set_size (self->places, 0);
   g_byte_array_set_size (self->records, 0);
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/unwinder/history.h"
+
+#include "record/unwinder/files.h"
+
+#include <string.h>
+
+#define AGE_USEC  (1 * G_TIME_SPAN_SECOND)
+#define MOST_KEPT 65536 /* of a generation: 5 MB */
+
+void
+sysprof_history_init (History *self)
+{
+  *self = (History){ 0 };
+  for (unsigned i = 0; i < G_N_ELEMENTS (self->events); i++)
+    self->events[i] = g_array_new (false, false, sizeof (TaskEvent));
+}
+
+void
+sysprof_history_clear (History *self)
+{
+  for (unsigned i = 0; i < G_N_ELEMENTS (self->events); i++)
+    g_clear_pointer (&self->events[i], g_array_unref);
+}
+
+void
+sysprof_history_add (History *self, const TaskEvent *event, int64_t now)
+{
+  TaskEvent kept = *event;
+
+  if (now - self->begin_usec >= AGE_USEC || self->events[0]->len >= MOST_KEPT)
+    {
+      GArray *older = self->events[1];
+
+      self->events[1] = self->events[0];
+      self->events[0] = older;
+      g_array_set_size (older, 0);
+      self->begin_usec = now;
+    }
+
+  if (kept.kind == TASK_MAPPED)
+    kept.path = strcmp (event->path, VDSO_PATH) == 0 ? VDSO_PATH : "";
+  g_array_append_val (self->events[0], kept);
+}
+
+static int
+compare_times (const void *a, const void *b)
+{
+  const TaskEvent *left = a, *right = b;
+
+  return (left->time > right->time) - (left->time < right->time);
+}
+
+void
+sysprof_history_find (const History *self, int32_t pid, GArray *found)
+{
+  g_array_set_size (found, 0);
+  for (unsigned i = G_N_ELEMENTS (self->events); i > 0; i--)
+    {
+      const GArray *events = self->events[i - 1];
+
+      for (guint at = 0; at < events->len; at++)
+        {
+          const TaskEvent *event = &g_array_index (events, TaskEvent, at);
+
+          if (event->pid == pid)
+            g_array_append_vals (found, event, 1);
+        }
+    }
+  /* Those of one moment stay as they came. */
+  g_array_sort (found, compare_times);
+}
