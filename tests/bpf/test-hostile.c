@@ -10,6 +10,7 @@
 #include "util/util.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -74,7 +75,9 @@ typedef struct
   uint8_t *slab;
   UnwindProcess *process;
   UnwindMapping mapping[MOST_LISTED]; /* as they are */
+  UnwindFileSlot file[MOST_LISTED];   /* what is mapped there */
   unsigned n;
+  bool by_lists;
   GRand *random;
 } Liar;
 
@@ -92,7 +95,22 @@ read_mappings (Liar *self, pid_t pid)
       uint64_t end = g_ascii_strtoull (rest + 1, &rest, 16);
 
       if (rest[3] == 'x' && end >> 63 == 0)
-        self->mapping[self->n++] = (UnwindMapping){ start, end, start, 0, N_PAGES };
+        {
+          unsigned major = 0, minor = 0;
+          uint64_t inode = 0;
+
+          g_assert_cmpint (
+              sscanf (rest + 5, "%*x %x:%x %" G_GUINT64_FORMAT, &major, &minor, &inode), ==, 3);
+          self->file[self->n] = (UnwindFileSlot){
+            .inode = inode != 0 ? inode : FILE_VDSO_INODE,
+            .size = FILE_ANY_SIZE,
+            .device = inode != 0 ? UNWIND_DEVICE (major, minor) : FILE_VDSO_DEVICE,
+            .list = PROCESS_LIST (self->n, 1),
+          };
+          self->mapping[self->n++] =
+              self->by_lists ? (UnwindMapping){ start, end, start, 0, N_PAGES }
+                             : (UnwindMapping){ 0, UINT64_C (1) << 40, 0, 0, N_PAGES };
+        }
       line = strchr (line, '\n');
       line = line != NULL ? line + 1 : NULL;
     }
@@ -126,6 +144,14 @@ write_block (Liar *self)
   self->index->page[any (self) % N_PAGES] = UNWIND_PAGE_MAKE (0, offset);
 }
 
+static UnwindFileSlot *
+file_slot (Liar *self, unsigned i)
+{
+  const UnwindFileSlot *file = &self->file[i];
+
+  return &self->index->file[sysprof_unwind_file_slot (file->inode, file->device)];
+}
+
 static void
 lie (Liar *self)
 {
@@ -137,6 +163,7 @@ lie (Liar *self)
     {
     case 0:
       self->process->list = (uint64_t) any (self) << 32 | any (self);
+      file_slot (self, i)->list = self->process->list;
       break;
     case 1:
       mapping->start = (uint64_t) any (self) << 32 | any (self);
@@ -165,6 +192,8 @@ static void
 tell_mappings (Liar *self, pid_t pid)
 {
   memcpy (self->index->mapping, self->mapping, self->n * sizeof *self->mapping);
+  for (unsigned i = 0; i < self->n && !self->by_lists; i++)
+    *file_slot (self, i) = self->file[i];
   self->process->generation = 1;
   self->process->list = PROCESS_LIST (0, self->n);
   self->process->pid = (uint32_t) pid;
@@ -182,15 +211,16 @@ map (int fd, size_t size)
 }
 
 static void
-test_nobody_is_hurt (const void *data)
+run_among_lies (const char *workload, bool by_lists)
 {
+  const WalkProgramOptions walk = { .only_user = WALK_ANY_USER, .by_lists = by_lists };
   g_autoptr (GSubprocess) process = NULL;
   g_autoptr (GArray) tasks = NULL;
   g_autoptr (GError) error = NULL;
   Privilege *privilege = sysprof_privilege_new ();
   WalkProgram program = WALK_PROGRAM_INIT;
   Seen seen = { 0 };
-  Liar liar = { 0 };
+  Liar liar = { .by_lists = by_lists };
   PerfSessionOptions options = {
     .target = PERF_TARGET_TASKS,
     .cgroup_fd = -1,
@@ -205,7 +235,8 @@ test_nobody_is_hurt (const void *data)
   unsigned n_kinds = 0;
   pid_t pid;
 
-  if (!sysprof_walk_program_make_maps (&program) || !sysprof_walk_program_load (&program, NULL))
+  if (!sysprof_walk_program_make_maps (&program) ||
+      !sysprof_walk_program_load (&program, &walk))
     {
       g_test_skip (errno == ENOSYS ? "built without BPF" : "not permitted: run as root");
       sysprof_walk_program_clear (&program);
@@ -213,7 +244,7 @@ test_nobody_is_hurt (const void *data)
       return;
     }
 
-  process = g_subprocess_new (G_SUBPROCESS_FLAGS_STDIN_PIPE, &error, data, NULL);
+  process = g_subprocess_new (G_SUBPROCESS_FLAGS_STDIN_PIPE, &error, workload, NULL);
   g_assert_no_error (error);
   pid = atoi (g_subprocess_get_identifier (process));
   for (tasks = list_threads (pid); tasks->len < N_THREADS; tasks = list_threads (pid))
@@ -270,11 +301,26 @@ test_nobody_is_hurt (const void *data)
   sysprof_privilege_free (privilege);
 }
 
+/* That are about files: which one is mapped, the kernel itself is asked. */
+static void
+test_nobody_is_hurt (const void *data)
+{
+  run_among_lies (data, !sysprof_walk_program_asks_kernel ());
+}
+
+static void
+test_nobody_is_hurt_by_lists (const void *data)
+{
+  run_among_lies (data, true);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_assert_cmpint (argc, ==, 2);
   g_test_add_data_func ("/bpf/hostile/nobody-is-hurt", argv[1], test_nobody_is_hurt);
+  g_test_add_data_func ("/bpf/hostile/nobody-is-hurt-by-lists", argv[1],
+                        test_nobody_is_hurt_by_lists);
   return g_test_run ();
 }
