@@ -33,7 +33,7 @@ set_up (Fixture *self, gconstpointer data)
 {
   self->index = g_new0 (UnwindIndex, 1);
   self->publisher = sysprof_unwind_publisher_new (self->index, NULL, NULL);
-  self->processes = sysprof_code_processes_new (self->publisher, NULL, NULL);
+  self->processes = sysprof_code_processes_new (self->publisher, NULL, NULL, false);
   self->unfinished = sysprof_unfinished_samples_new ();
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->copies = sysprof_copied_samples_new (
