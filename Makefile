@@ -21,7 +21,7 @@ check:
 
 bench:
 	scripts/install-deps build bench
-	scripts/build build-bench --buildtype=release -Dtests=false
+	scripts/build build-bench --buildtype=release -Dtests=false -Dbench=true
 	bench/run build-bench $(BENCHMARKS)
 
 examples:

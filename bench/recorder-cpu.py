@@ -10,6 +10,7 @@ a short one, without start-up and end and their spread. Contestants in turns: ou
 frame pointers, `perf record -g`, a bare loop that drains the same rings, and one that drains them into a file. With --copies: ours,
 which walks copies of stacks, and `perf record --call-graph dwarf`, which keeps them. What each lost is printed beside it."""
 import argparse
+import contextlib
 import pathlib
 import re
 import signal
@@ -17,21 +18,6 @@ import subprocess
 import time
 
 import turns
-
-
-PROGRAMS = """
-cat >small.c <<'END'
-#include <stdio.h>
-int main (void) { for (int i = 0; i < 9; i++) printf ("%d\\n", i * i); return 0; }
-END
-(while :; do cc -O2 -c small.c; done) &
-(while :; do
-   /usr/bin/python3 -c 'import json, re; json.dumps([re.sub("1", "2", str(i)) for i in range(3000)])'
-   echo 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<20000) SELECT sum(x*x) FROM c;' | sqlite3
- done) &
-(while :; do ls / | grep -c a; expr 1 + 1; done) &
-wait
-"""
 
 
 def cpu_seconds(pid):
@@ -65,18 +51,15 @@ def main():
         def cpu_per_second(command, collect=None):
             def measure():
                 load, _ = turns.start([busy, options.churn, int(length + 2)])
-                programs = []
-                if options.programs:
-                    programs.append(turns.start(['sh', '-c', PROGRAMS], cwd=directory, start_new_session=True)[0])
-                time.sleep(0.3)
-                recorder, began = turns.start(command)
-                time.sleep(options.warm_up)
-                first, since = cpu_seconds(recorder.pid), time.monotonic()
-                time.sleep(options.seconds)
-                cpu, seconds = cpu_seconds(recorder.pid) - first, time.monotonic() - since
-                recorder.send_signal(signal.SIGINT)
-                turns.finish(recorder, began)
-                turns.end_groups(programs)
+                with turns.programs_beside(directory) if options.programs else contextlib.nullcontext():
+                    time.sleep(0.3)
+                    recorder, began = turns.start(command)
+                    time.sleep(options.warm_up)
+                    first, since = cpu_seconds(recorder.pid), time.monotonic()
+                    time.sleep(options.seconds)
+                    cpu, seconds = cpu_seconds(recorder.pid) - first, time.monotonic() - since
+                    recorder.send_signal(signal.SIGINT)
+                    turns.finish(recorder, began)
                 load.kill()
                 load.wait()
                 if collect:

@@ -2,6 +2,7 @@
 """What all benchmarks share: contestants run in turns, figures as median and spread, ratios pair by pair.
 
 A benchmark never passes or fails; it prints. Figures of one run are comparable with each other only."""
+import contextlib
 import os
 import pathlib
 import platform
@@ -18,6 +19,21 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get('SYSPROF_BUILD', ROOT / 'build-bench')).resolve()
 CLI = BUILD / 'src/cli/sysprof-cli'
 REPORT = BUILD / 'src/report/sysprof-report'
+
+# Programs that start one after another.
+PROGRAMS = """
+cat >small.c <<'END'
+#include <stdio.h>
+int main (void) { for (int i = 0; i < 9; i++) printf ("%d\\n", i * i); return 0; }
+END
+(while :; do cc -O2 -c small.c; done) &
+(while :; do
+   /usr/bin/python3 -c 'import json, re; json.dumps([re.sub("1", "2", str(i)) for i in range(3000)])'
+   echo 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<20000) SELECT sum(x*x) FROM c;' | sqlite3
+ done) &
+(while :; do ls / | grep -c a; expr 1 + 1; done) &
+wait
+"""
 
 
 class Usage:
@@ -59,6 +75,16 @@ def interrupt_after(seconds, command, **options):
 
 def n_cpus():
     return len(os.sched_getaffinity(0))
+
+
+@contextlib.contextmanager
+def programs_beside(directory):
+    """Programs that start one after another, as long as the block lasts."""
+    process, _ = start(['sh', '-c', PROGRAMS], cwd=directory, start_new_session=True)
+    try:
+        yield
+    finally:
+        end_groups([process])
 
 
 def end_groups(processes):

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The share of user stacks that reach where their process or thread begins, while the whole machine works: by the class of program, ours
+beside perf record -g and perf record --call-graph dwarf, which record the same work at the same time.
+
+One judgement for all: the outermost entry of the stack is a function in which processes or threads begin, by its name or as the file
+says (src/symbolize/entry-names.c, src/elf/entry.c). Ours also tells for each stack whether it is whole and else why: both shares are
+printed. The stacks of perf's copies are walked by perf script. Stacks with code made at run time (JavaScript) count, and ours are
+also given without these."""
+import argparse
+import bisect
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+import machine_work
+import recorders
+import turns
+
+sys.path.insert(0, str(turns.ROOT / 'tests/data'))
+import captures  # noqa: E402
+import decoder  # noqa: E402
+
+PERF_CAPTURE = turns.ROOT / 'scripts/perf-capture'
+SHORT = 20_000_000  # ns that a process lives
+CUT_PREFIX = '[stack cut: '
+LEFT_OUT = ('org.gnome.sysprof.unwind', '__symbols__')
+
+Verdict = collections.namedtuple('Verdict', 'title is_short is_whole is_made_at_run_time reason binary symbol')
+
+
+class Lives:
+    """Which program a process executed when, and how long it lived: from the frames of a capture."""
+
+    def __init__(self, capture):
+        self.names, self.parents = collections.defaultdict(list), {}
+        self.born, self.died = {}, {}
+        for frame in capture.frames:
+            pid, when = frame['pid'], frame['time']
+            if frame['type'] == 'process':
+                self.names[pid].append((when, frame['command_line']))
+            elif frame['type'] == 'fork':
+                self.parents[frame['child_pid']] = pid
+                self.born[frame['child_pid']] = when
+            elif frame['type'] == 'exit':
+                self.died[pid] = when
+        for names in self.names.values():
+            names.sort()
+
+    def title(self, pid, when):
+        names = self.names.get(pid, [])
+        at = bisect.bisect_right(names, (when, chr(0x10ffff)))
+        if at > 0:
+            return machine_work.class_of(names[at - 1][1])
+        if pid in self.parents and self.parents[pid] != pid:
+            return self.title(self.parents[pid], when)
+        return machine_work.class_of(names[0][1]) if names else 'all else'
+
+    def is_short(self, pid):
+        return pid in self.born and pid in self.died and 0 <= self.died[pid] - self.born[pid] < SHORT
+
+
+def without_verdicts(data, output):
+    """The same capture, without what ours says of how its stacks ended: it is judged like any other."""
+    kept = decoder.whole(data)
+    made = captures.Capture(kept.time, kept.end_time, capture_time=kept.capture_time)
+    markers = {address for frame in kept.of('jitmap') for address, name in frame['names'] if name.startswith(CUT_PREFIX)}
+    for frame in kept.frames:
+        if frame['type'] == 'sample':
+            made.sample([address for address in frame['addrs'] if address not in markers], frame['tid'], pid=frame['pid'],
+                        cpu=frame['cpu'], time=frame['time'])
+        elif (frame.get('id') or frame.get('path')) not in LEFT_OUT:
+            made.raw(data[frame['at']:frame['at'] + frame['len']])
+    made.save(output)
+
+
+def is_code_of_file(entry):
+    return entry['binary'] != '' and (not entry['binary'].startswith('[') or entry['binary'] == '[vdso]')
+
+
+def verdicts(capture, lives, begin, is_told=False):
+    """Of each sample that has a user's part; `is_told`: the capture knows which should have had one."""
+    done = subprocess.run([turns.REPORT, 'samples', '--format', 'json', '--limit', '0', capture], capture_output=True, check=True)
+    for row in json.loads(done.stdout)['rows']:
+        user = [entry for entry in row['stack'] if entry['kind'] not in ('kernel', 'marker')]
+        if not user and (row['complete'] or not is_told):
+            continue
+        last = user[-1] if user else {'binary': '', 'symbol': ''}
+        yield Verdict(lives.title(row['pid'], begin + row['time']), lives.is_short(row['pid']), row['complete'],
+                      not all(map(is_code_of_file, user)), row['reason'], last['binary'], last['symbol'])
+
+
+def share(found):
+    if not found:
+        return '        –         '
+    return f'{100 * sum(one.is_whole for one in found) / len(found):7.2f} % of {len(found):6}'
+
+
+def by_class(all_verdicts):
+    titles = [*machine_work.CLASSES, 'all else']
+    rows = {title: [[one for one in found if one.title == title] for found in all_verdicts] for title in titles}
+    rows['lived under 20 ms'] = [[one for one in found if one.is_short] for found in all_verdicts]
+    rows['all'] = all_verdicts
+    return rows
+
+
+def record(name, words, options, directory):
+    """Ours and perf at the same time. Returns {column: verdicts}."""
+    ours, theirs, perf_data = (f'{directory}/{file}' for file in ('ours.syscap', 'perf.syscap', 'perf.data'))
+    perf, perf_began = turns.start(['perf', 'record', '-q', '-B', '-N', '--buildid-mmap', '-k', 'CLOCK_MONOTONIC', *words, '-a', '-e',
+                                    'cpu-clock', '-c', 1000000000 // options.frequency, '-o', perf_data])
+    recorder, began = turns.start([turns.CLI, '-f', '--quiet', '-F', options.frequency, '--unwind', options.unwind, ours])
+    time.sleep(options.seconds)
+    for process, since in ((recorder, began), (perf, perf_began)):
+        recorders.stop(process, since)
+
+    data = pathlib.Path(ours).read_bytes()
+    kept = decoder.whole(data)
+    lives = Lives(kept)
+    columns = {'ours': list(verdicts(ours, lives, kept.time, is_told=True))}
+    without_verdicts(data, f'{directory}/judged.syscap')
+    columns['ours, judged alike'] = list(verdicts(f'{directory}/judged.syscap', lives, kept.time))
+    converted = subprocess.run([PERF_CAPTURE, perf_data, ours, theirs], capture_output=True, text=True)
+    if converted.returncode == 0:
+        columns[name] = list(verdicts(theirs, lives, kept.time))
+    else:
+        print(f'   {name}: {converted.stderr.strip()}')
+    return columns
+
+
+def show_table(columns):
+    print('   ' + ' ' * 18 + ''.join(f'{name:>22}' for name in columns))
+    for title, cells in by_class(list(columns.values())).items():
+        if any(cells):
+            print(f'   {title:18}' + ''.join(f'{share(cell):>22}' for cell in cells))
+    ours = columns['ours']
+    native = [one for one in ours if not one.is_made_at_run_time]
+    print(f'   ours, stacks of native code alone: {share(native).strip()}; those with code made at run time: '
+          f'{share([one for one in ours if one.is_made_at_run_time]).strip()}')
+
+
+def show_cut(ours, n_most=12):
+    cut = collections.Counter((one.title, one.reason, one.binary or '(no file)', one.symbol) for one in ours if not one.is_whole)
+    print('   ours, what is not whole:')
+    for (title, reason, binary, symbol), n in cut.most_common(n_most):
+        print(f'   {n:6} {100 * n / len(ours):6.3f} %  {title:14} {reason:14} {binary}  {symbol}')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--seconds', type=float, default=15, help='of each recording')
+    parser.add_argument('--warm-up', type=float, default=8, help='seconds until all works')
+    parser.add_argument('--frequency', type=int, default=1000)
+    parser.add_argument('--unwind', default='tables', help='how ours finds stacks; auto: the first quarter of a second by frame pointers')
+    parser.add_argument('--beside', choices=['-g', 'dwarf,8192', 'dwarf,65528'], action='append')
+    parser.add_argument('--keep', help='folder for the captures')
+    options = parser.parse_args()
+
+    turns.heading(f'stacks that reach where a process or a thread begins; the whole machine at work, {options.frequency} Hz, '
+                  f'{options.seconds:g} s')
+    with recorders.KernelSettings(), turns.scratch() as directory:
+        if options.keep:
+            pathlib.Path(options.keep).mkdir(exist_ok=True)
+        with machine_work.Machine(directory):
+            time.sleep(options.warm_up)
+            for beside in options.beside or ['-g', 'dwarf,8192']:
+                words = ['-g'] if beside == '-g' else ['--call-graph', beside]
+                columns = record('perf ' + beside, words, options, options.keep or directory)
+                print()
+                show_table(columns)
+                show_cut(columns['ours'])
+
+
+if __name__ == '__main__':
+    main()
