@@ -82,6 +82,7 @@ receive_table (const ConfinedChild *child,
 bool
 sysprof_unwind_worker_start (UnwindWorker *self)
 {
+  self->child.is_urgent = true; /* until its file has a table, stacks are cut */
   return self->child.pid != 0 || sysprof_confined_child_start (&self->child, serve);
 }
 

@@ -19,6 +19,8 @@ typedef struct
 {
   pid_t pid; /* 0 = not running */
   int socket;
+  bool
+      is_urgent; /* set before it is started: it goes before others for a CPU, where we may ask for that */
 } ConfinedChild;
 
 #define CONFINED_CHILD_INIT \

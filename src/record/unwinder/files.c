@@ -8,6 +8,7 @@
 #include "record/unwinder/files.h"
 
 #include "record/unwinder/hand-over.h"
+#include "record/unwinder/priority.h"
 #include "util/util.h"
 
 #include <fcntl.h>
@@ -109,6 +110,7 @@ build_tables (void *data)
   const uint64_t one = 1;
   Job *job;
 
+  sysprof_raise_priority ();
   while ((job = sysprof_hand_over_wait (&self->to_build))->file != NULL)
     {
       int64_t begin = g_get_monotonic_time ();

@@ -2,6 +2,7 @@
 
 #include "record/unwinder/loading.h"
 
+#include "record/unwinder/priority.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -37,6 +38,8 @@ load (void *data)
   Privilege *privilege = sysprof_privilege_new ();
   const uint64_t one = 1;
 
+  /* The kernel verifies for a fifth of a second; on a busy machine, among equals, for many seconds without whole stacks. */
+  sysprof_raise_priority ();
   if (!sysprof_privilege_load_walker (privilege, self->call_depth, self->by_lists,
                                       &self->program))
     self->error = errno;

@@ -15,18 +15,15 @@
 #include "record/perf/session.h"
 #include "record/perf/tasks.h"
 #include "record/unwinder/loading.h"
+#include "record/unwinder/priority.h"
 #include "record/unwinder/processes.h"
 #include "util/util.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #define SLICE_USEC (2 * G_TIME_SPAN_MILLISECOND) /* of reading /proc, then events again */
@@ -38,8 +35,6 @@
 #define WAITING_USEC \
   (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
 #define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* for tables, at the end */
-#define PRIORITY      1
-#define NICE          (-10)
 #define USEC_PER_MSEC 1000
 
 struct Unwinder
@@ -190,17 +185,6 @@ read_processes (Unwinder *self)
 /* --- the thread --- */
 
 static void
-raise_priority (void)
-{
-  struct sched_param parameters = { .sched_priority = PRIORITY };
-
-  /* Not permitted: then more samples come before their tables, which is told. */
-  if (pthread_setschedparam (pthread_self (), SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) !=
-      0)
-    (void) setpriority (PRIO_PROCESS, (id_t) syscall (SYS_gettid), NICE);
-}
-
-static void
 update_cpus (Unwinder *self)
 {
   g_autofree char *online = NULL;
@@ -285,7 +269,7 @@ run (void *data)
   Unwinder *self = data;
   int64_t cpus_due = g_get_monotonic_time () + CPUS_USEC;
 
-  raise_priority ();
+  sysprof_raise_priority ();
   list_processes (self);
   while (!atomic_load_explicit (&self->stop_requested, memory_order_acquire))
     {
