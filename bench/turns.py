@@ -20,6 +20,9 @@ BUILD = pathlib.Path(os.environ.get('SYSPROF_BUILD', ROOT / 'build-bench')).reso
 CLI = BUILD / 'src/cli/sysprof-cli'
 REPORT = BUILD / 'src/report/sysprof-report'
 
+# Who ends a benchmark ends the work that it started, too.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+
 # Programs that start one after another.
 PROGRAMS = """
 cat >small.c <<'END'
