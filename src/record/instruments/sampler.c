@@ -25,7 +25,7 @@
 
 #define GONE_INTERVAL (100 * NSEC_PER_MSEC)
 #define FINISHED_INTERVAL \
-  (100 * NSEC_PER_MSEC) /* samples that the unwinder has finished are written */
+  (200 * NSEC_PER_MSEC) /* samples that the unwinder has finished are written; with the rings */
 #define MAX_FREQUENCY_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
 #define MOST_WAITING_MSEC \

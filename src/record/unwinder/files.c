@@ -363,10 +363,10 @@ CodeFile *
 sysprof_code_files_get (CodeFiles *self,
                         const LiveMapping *mapping,
                         uint64_t inode_generation,
-                        bool soon)
+                        bool soon,
+                        int64_t now)
 {
   Key key = { mapping->device_major, mapping->device_minor, mapping->inode };
-  int64_t now = g_get_monotonic_time ();
   struct stat info = { 0 };
   CodeFile *file;
   int fd;

@@ -32,11 +32,12 @@ sysprof_code_files_new (UnwindPublisher *publisher, Privilege *privilege, int wa
 void sysprof_code_files_free (CodeFiles *self);
 
 /* The file behind a mapping; its table is built, if nobody asked for it before, `soon` before those that wait. NULL where there
- * is no file. `inode_generation` 0 = not known. */
+ * is no file. `inode_generation` 0 = not known; `now` in microseconds of the monotonic clock. */
 CodeFile *sysprof_code_files_get (CodeFiles *self,
                                   const LiveMapping *mapping,
                                   uint64_t inode_generation,
-                                  bool soon);
+                                  bool soon,
+                                  int64_t now);
 CodeFile *sysprof_code_file_ref (CodeFile *file);
 void sysprof_code_file_unref (CodeFile *file);
 

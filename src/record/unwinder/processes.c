@@ -251,6 +251,7 @@ read_process (CodeProcesses *self, int32_t pid, bool only_files)
   autofd fd = sysprof_privilege_open_process_file (self->privilege, pid, "maps");
   g_autoptr (GByteArray) text = g_byte_array_new ();
   uint8_t part[READ_SIZE];
+  int64_t now = g_get_monotonic_time ();
   CodeProcess *process = NULL;
   ProcMapping mapping;
   Text maps;
@@ -274,13 +275,13 @@ read_process (CodeProcesses *self, int32_t pid, bool only_files)
       live.path = path = g_strndup (mapping.path.at, sysprof_text_size (mapping.path));
       if (only_files)
         {
-          sysprof_code_file_unref (sysprof_code_files_get (self->files, &live, 0, false));
+          sysprof_code_file_unref (sysprof_code_files_get (self->files, &live, 0, false, now));
           continue;
         }
       process = get_process (self, pid);
       add_mapping (process,
                    (CodeMapping){ mapping.start, mapping.end, mapping.offset,
-                                  sysprof_code_files_get (self->files, &live, 0, false) });
+                                  sysprof_code_files_get (self->files, &live, 0, false, now) });
     }
   if (process != NULL)
     {
@@ -299,12 +300,12 @@ sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
 /* --- events --- */
 
 static CodeFile *
-get_file (CodeProcesses *self, const TaskEvent *event)
+get_file (CodeProcesses *self, const TaskEvent *event, int64_t now)
 {
   LiveMapping live = { event->pid,          event->start,        event->end, event->inode,
                        event->device_major, event->device_minor, event->path };
 
-  return sysprof_code_files_get (self->files, &live, event->inode_generation, true);
+  return sysprof_code_files_get (self->files, &live, event->inode_generation, true, now);
 }
 
 static void
@@ -313,7 +314,7 @@ apply_mapped (CodeProcesses *self, const TaskEvent *event)
   CodeProcess *process = get_process (self, event->pid);
 
   add_mapping (process, (CodeMapping){ event->start, event->end, event->offset,
-                                       get_file (self, event) });
+                                       get_file (self, event, g_get_monotonic_time ()) });
   process->is_inherited = false;
   set_changed (self, process);
 }
@@ -412,7 +413,7 @@ sysprof_code_processes_note (CodeProcesses *self, const TaskEvent *event, int64_
     return true;
 
   if (event->kind == TASK_MAPPED)
-    sysprof_code_file_unref (get_file (self, event));
+    sysprof_code_file_unref (get_file (self, event, now));
   sysprof_history_add (&self->history, event, now);
   return find_process (self, event->pid) != NULL;
 }
