@@ -5,6 +5,8 @@
  * happened for a while, and priority where that is allowed; tables are built by others. While programs start one after
  * another it looks every few milliseconds instead, as being woken for each record costs more than all else.
  *
+ * Where the program in the kernel asks the kernel what is mapped, only files are waited for: ten looks a second are enough.
+ *
  * What happens on different CPUs comes through different rings: records are put in the order of time before they are
  * applied. */
 
