@@ -11,12 +11,20 @@
 #include "unwind/go.h"
 #include "unwind/known-code.h"
 #include "unwind/table.h"
+#include "unwind/x86.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_TEXTS 64 /* executable sections */
+
+/* Of a function, whose first instructions are compared with its rules. */
+#define MOST_FIRST             12                     /* rows */
+#define MOST_FIRST_INSTRUCTION 4                      /* bytes */
+#define PIECE                  (UINT64_C (256) << 10) /* bytes that are read at once */
+#define MOST_CONTRADICTED      64
+#define BEGINNING              16 /* bytes */
 
 /* Between functions linkers put up to 15 bytes of padding. They belong to the function before: two rows saved, and a
  * return address right behind a call that never returns is looked up where the call is. */
@@ -30,6 +38,13 @@
 #define LEAST_SYMBOLS 256
 #define MOST_OUTSIDE  8192 /* calls from one to another that are kept */
 #define MOST_GAPS     4096 /* of that size that are looked at for calls */
+
+/* Rows with which a function begins. */
+typedef struct
+{
+  uint64_t address;
+  uint32_t rule;
+} FirstRow;
 
 typedef struct
 {
@@ -47,7 +62,19 @@ typedef struct
   bool has_symbols;      /* they were asked for */
   uint64_t *called;      /* [n_called] places without rules that code of the file leads to */
   size_t n_called;
-  bool has_called;   /* they were looked for */
+  bool has_called; /* they were looked for */
+  uint64_t contradicted
+      [MOST_CONTRADICTED]; /* [n_contradicted] functions whose rules are not what their code does */
+  size_t n_contradicted;
+  bool
+      is_comparing; /* rules with code: the first time, unless rules are all that is asked for */
+  bool is_again;    /* something was found that is to be added in another way */
+  uint8_t *piece;   /* bytes at [piece_start, piece_end), or NULL */
+  uint64_t piece_start;
+  uint64_t piece_end;
+  uint64_t text_end;          /* of the section that is added */
+  FirstRow first[MOST_FIRST]; /* [n_first] of the function that is added */
+  size_t n_first;
   uint64_t *outside; /* [MOST_OUTSIDE] */
   size_t n_outside;
   uint64_t code_budget; /* bytes of code without rules that may be read yet */
@@ -61,6 +88,8 @@ add_row (void *data, uint64_t address, uint32_t rule)
 {
   Build *self = data;
 
+  if (self->n_first < MOST_FIRST)
+    self->first[self->n_first++] = (FirstRow){ address, rule };
   if (RULE_KIND (rule) == RULE_REG && RULE_REG_NUMBER (rule) == RBX)
     self->has_bx_frames = true;
   sysprof_table_builder_add (self->builder, address, rule);
@@ -275,11 +304,141 @@ next_start (const Cfi *cfi, size_t next, uint64_t start)
   return next < cfi->n_functions ? cfi->function[next].start : UINT64_MAX;
 }
 
+/* --- rules against instructions --- */
+
+static uint32_t
+first_rule_at (const Build *self, uint64_t address)
+{
+  uint32_t rule = RULE_NONE;
+
+  for (size_t i = 0; i < self->n_first && self->first[i].address <= address; i++)
+    rule = self->first[i].rule;
+  return rule;
+}
+
+/* What an instruction adds to the distance from SP to the CFA; FALSE: it is not known, or the function goes on elsewhere. */
+static bool
+follow_sp (const X86Instruction *instruction, uint64_t *offset)
+{
+  switch (instruction->kind)
+    {
+    case X86_PUSH:
+      *offset += 8;
+      return true;
+    case X86_POP:
+      *offset -= 8;
+      return true;
+    case X86_ADD_SP:
+      *offset -= (uint64_t) instruction->value;
+      return true;
+    case X86_OTHER:
+    case X86_PADDING:
+    case X86_CODE_ADDRESS:
+    case X86_BP_FROM_SP:
+    case X86_SPOIL_BP:
+    case X86_ZERO_BP:
+    case X86_STORE_BP:
+    case X86_LOAD_BP:
+      return true;
+    default:
+      return false;
+    }
+}
+
+/* The bytes at [start, start + size), out of a larger piece. NULL: they cannot be read. */
+static const uint8_t *
+read_beginning (Build *self, uint64_t start, uint64_t size)
+{
+  if (start < self->piece_start || start + size > self->piece_end)
+    {
+      free (self->piece);
+      self->piece = NULL;
+      self->piece_start = start;
+      self->piece_end = start + PIECE < self->text_end ? start + PIECE : self->text_end;
+      if (sysprof_elf_image_read_code (self->image, start, self->piece_end, &self->piece) !=
+          ELF_OK)
+        self->piece = NULL;
+    }
+  return self->piece != NULL ? self->piece + (start - self->piece_start) : NULL;
+}
+
+/* Whether rules say something else of SP than what a function does as it begins. Rules in which SP has no part are believed, and
+ * those that change with the first instruction: whoever wrote them has thought of it. */
+static bool
+contradicts (Build *self, uint64_t start, uint64_t end)
+{
+  uint64_t size = end - start < BEGINNING ? end - start : BEGINNING;
+  uint32_t rule = first_rule_at (self, start);
+  uint64_t offset = RULE_OFFSET (rule);
+  const uint8_t *code;
+  X86Instruction instruction;
+
+  if (self->header.machine != EM_X86_64 || RULE_KIND (rule) != RULE_SP ||
+      self->n_first == MOST_FIRST ||
+      (self->n_first > 1 && self->first[1].address - start <= MOST_FIRST_INSTRUCTION))
+    return false;
+  code = read_beginning (self, start, size);
+  if (code == NULL)
+    return false;
+
+  for (size_t at = 0; at < size &&
+                      sysprof_x86_decode (code + at, size - at, start + at, &instruction) &&
+                      follow_sp (&instruction, &offset);)
+    {
+      at += instruction.length;
+      rule = first_rule_at (self, start + at);
+      if (at >= size || RULE_KIND (rule) != RULE_SP)
+        return false;
+      if (instruction.kind == X86_PADDING)
+        offset = RULE_OFFSET (rule); /* before what is jumped to; nobody comes by */
+      if (RULE_OFFSET (rule) != offset)
+        return true;
+    }
+  return false;
+}
+
+static bool
+is_contradicted (const Build *self, uint64_t start)
+{
+  for (size_t i = 0; i < self->n_contradicted; i++)
+    if (self->contradicted[i] == start)
+      return true;
+  return false;
+}
+
+/* What a function does, where its rules say something else. */
+static void
+add_read_function (Build *self, uint64_t start, uint64_t end)
+{
+  CodeReader *reader = sysprof_code_reader_new (self->image, start, end);
+
+  if (reader == NULL)
+    {
+      add_row (self, start, RULE_NONE);
+      return;
+    }
+  sysprof_code_reader_add_start (reader, start);
+  (void) sysprof_code_reader_run (reader, add_row, self);
+  sysprof_code_reader_free (reader);
+}
+
+/* TRUE once for each function. */
+static bool
+keep_contradicted (Build *self, uint64_t start, uint64_t end)
+{
+  if (self->n_contradicted == MOST_CONTRADICTED || !contradicts (self, start, end))
+    return false;
+  self->contradicted[self->n_contradicted++] = start;
+  return true;
+}
+
 /* The functions of one executable section. One ends where the next of its section begins, whatever it says. */
 static void
 add_text (Build *self, ElfCode text)
 {
   uint64_t at = text.start;
+
+  self->text_end = text.end;
 
   for (;;)
     {
@@ -301,15 +460,25 @@ add_text (Build *self, ElfCode text)
         end = limit;
 
       add_gap (self, at, function->start);
+      self->n_first = 0;
       /* Nobody calls where a context begins: its address is on the stack as it is, and looked up a byte before. */
       if (function->start > at &&
           sysprof_known_code_is_context_start (self->image, cfi, function))
         {
           add_row (self, function->start - 1, RULE_END);
         }
+      else if (is_contradicted (self, function->start))
+        {
+          add_read_function (self, function->start, end);
+          self->header.n_contradictions++;
+        }
       else if (!sysprof_cfi_run (cfi, function, end, add_row, self))
         {
           self->header.n_broken++;
+        }
+      else if (self->is_comparing && keep_contradicted (self, function->start, end))
+        {
+          self->is_again = true;
         }
       self->header.n_functions++;
       self->header.covered_size += end - function->start;
@@ -397,12 +566,13 @@ build (ElfImage *image, ElfImage *debug_image, BuildSources sources, UnwindTable
     }
 
 build:
+  self.is_comparing = sources == BUILD_ALL && machine == EM_X86_64;
   status = add_all (&self, code, n_code);
-  if (status == ELF_OK && self.has_bx_frames && machine == EM_X86_64)
-    {
-      self.eh.wants_bx = self.debug.wants_bx = true;
-      status = add_all (&self, code, n_code);
-    }
+  self.is_comparing = false;
+  if (self.has_bx_frames && machine == EM_X86_64)
+    self.eh.wants_bx = self.debug.wants_bx = self.is_again = true;
+  if (status == ELF_OK && self.is_again)
+    status = add_all (&self, code, n_code);
   if (status == ELF_OK)
     status = sysprof_table_builder_finish (self.builder, self.header, table);
 
@@ -414,6 +584,7 @@ out:
   sysprof_elf_symbols_free (self.symbols);
   free (self.called);
   free (self.outside);
+  free (self.piece);
   free (eh_frame.bytes);
   free (debug_frame.bytes);
   return status;

@@ -17,7 +17,7 @@
 
 /* --- tables --- */
 
-#define UNWIND_TABLE_MAGIC UINT32_C (0x31747553) /* "Sut1" */
+#define UNWIND_TABLE_MAGIC UINT32_C (0x32747553) /* "Sut2" */
 
 /* The beginning of a table's bytes; then u32 block[n_pages]: where each page's block is, in bytes from the beginning, 0 =
  * no rules; then blocks, 4-aligned, in the order of their pages. All in the machine's byte order: tables do not travel. */
@@ -33,8 +33,10 @@ typedef struct
   uint32_t n_broken;  /* functions whose instructions break off or make no sense */
   uint32_t n_rows;
   uint32_t n_escapes; /* of n_rows */
-  uint16_t machine;   /* EM_… */
-  uint16_t sources;   /* UNWIND_SOURCE_… */
+  uint32_t
+      n_contradictions; /* functions whose rules are not what their first instructions do */
+  uint16_t machine;     /* EM_… */
+  uint16_t sources;     /* UNWIND_SOURCE_… */
   uint32_t n_segments;
   ElfCode segment[UNWIND_MOST_SEGMENTS];
 } UnwindTableHeader;

@@ -213,6 +213,30 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
       finding->end == STACK_CUT ? cut_reasons[finding->cut].remedy : ends[finding->end].remedy;
 }
 
+/* A line each: how many functions, of how many, the file. */
+static void
+add_contradictions (const ViewRequest *request, Rows *rows, const char *lines)
+{
+  g_auto (GStrv) line = g_strsplit (lines, "\n", -1);
+
+  for (size_t i = 0; line[i] != NULL; i++)
+    {
+      g_auto (GStrv) word = g_strsplit (line[i], " ", 3);
+      g_autofree char *reason = NULL;
+      Cell *cells;
+
+      if (g_strv_length (word) != 3)
+        continue;
+      reason = g_strdup_printf (
+          "rules of %s of %s functions contradict their instructions, and were not used",
+          word[0], word[1]);
+      cells = sysprof_rows_add (rows);
+      cells[BINARY].text = sysprof_rows_dup (rows, word[2]);
+      cells[REASON].text = sysprof_rows_dup (rows, reason);
+      cells[REMEDY].text = "a fault of the file's, to be told to who made it";
+    }
+}
+
 static bool
 fill_quality (const ViewRequest *request, Rows *rows, GError **error)
 {
@@ -235,6 +259,12 @@ fill_quality (const ViewRequest *request, Rows *rows, GError **error)
   qsort_r (sorted, n, sizeof *sorted, compare_findings, (void *) request->symbols);
   for (uint32_t i = 0; i < n; i++)
     add_finding (rows, request->symbols, sorted[i]);
+  for (uint32_t i = 0; i < request->store->n_metadata; i++)
+    if (g_str_equal (sysprof_store_string (request->store, request->store->metadata[i].id),
+                     "org.gnome.sysprof.contradictions"))
+      add_contradictions (
+          request, rows,
+          sysprof_store_string (request->store, request->store->metadata[i].value));
   return true;
 }
 

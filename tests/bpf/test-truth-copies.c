@@ -232,7 +232,8 @@ test_stacks_are_the_programs_own (const void *data)
   g_assert_cmpuint (self->comparison.n_samples, >=, 1000);
   g_assert_cmpuint (self->comparison.n_broken * 10, <=,
                     self->comparison.n_samples * most_broken);
-  g_assert_cmpuint ((self->decoder->n_walks[WALK_END] + self->decoder->n_walks[WALK_DEPTH]) *
+  g_assert_cmpuint ((self->decoder->n_walks[WALK_END] + self->decoder->n_walks[WALK_DEPTH] +
+                     self->decoder->n_walks[WALK_ESCAPE]) *
                         1000,
                     >=, status.copies.n_taken * 990);
 

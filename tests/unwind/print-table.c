@@ -126,10 +126,10 @@ print_facts (const UnwindTable *table)
   const UnwindTableHeader *header = table->header;
 
   printf ("functions %u\nrefused %u\nbroken %u\nrows %u\nescapes %u\npages %u\nsources %u\n"
-          "text %" PRIu64 "\ncovered %" PRIu64 "\nbytes %zu\n",
+          "text %" PRIu64 "\ncovered %" PRIu64 "\nbytes %zu\ncontradictions %u\n",
           header->n_functions, header->n_refused, header->n_broken, header->n_rows,
           header->n_escapes, header->n_pages, header->sources, header->text_size,
-          header->covered_size, table->size);
+          header->covered_size, table->size, header->n_contradictions);
 }
 
 static ElfImage *

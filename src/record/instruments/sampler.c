@@ -474,6 +474,10 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
   (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
                                               sysprof_pump_get_end_time (pump), -1, -1,
                                               "org.gnome.sysprof.walks", counts->str, -1);
+  if (status.files.contradictions[0] != '\0')
+    (void) sysprof_capture_writer_add_metadata (
+        sysprof_pump_get_writer (pump), sysprof_pump_get_end_time (pump), -1, -1,
+        "org.gnome.sysprof.contradictions", status.files.contradictions, -1);
 
   g_debug ("Walks: %s", counts->str);
   g_debug (

@@ -47,6 +47,7 @@ struct CodeFile
   TableState state;
   UnwindFile *published;
   UnwindTableHeader header; /* of its table */
+  char *path;               /* as who mapped it first sees it */
   uint64_t inode_generation;
   struct timespec modified;
   off_t size;
@@ -78,6 +79,7 @@ struct CodeFiles
   UnwindFileKey unread[MOST_UNREAD]; /* a ring */
   unsigned n_unread;                 /* ever */
   int wake_fd;
+  GString *contradictions;
   CodeFilesStatus status;
 };
 
@@ -205,6 +207,7 @@ free_file (CodeFile *file)
   if (file->published != NULL)
     sysprof_unwind_file_unref (file->files->publisher, file->published,
                                g_get_monotonic_time ());
+  g_free (file->path);
   g_free (file);
 }
 
@@ -390,6 +393,7 @@ sysprof_code_files_get (CodeFiles *self,
     .modified = info.st_mtim,
     .size = info.st_size,
     .checked_usec = now,
+    .path = g_strdup (mapping->path),
   };
   if (fd < 0)
     {
@@ -421,6 +425,10 @@ adopt_result (CodeFiles *self, Job *job)
                                                             g_get_monotonic_time ());
       file->header = *job->table.header;
       self->status.text_size += job->table.header->text_size;
+      if (file->header.n_contradictions > 0)
+        g_string_append_printf (self->contradictions, "%u %u %s\n",
+                                file->header.n_contradictions, file->header.n_functions,
+                                file->path);
       sysprof_unwind_table_clear (&job->table);
     }
   file->state = file->published != NULL ? TABLE_READY : TABLE_NONE;
@@ -464,7 +472,10 @@ sysprof_code_file_describe (CodeFile *file, uint64_t offset, UnwindProcessMappin
 CodeFilesStatus
 sysprof_code_files_get_status (const CodeFiles *self)
 {
-  return self->status;
+  CodeFilesStatus status = self->status;
+
+  status.contradictions = self->contradictions->str;
+  return status;
 }
 
 /* --- birth and death --- */
@@ -477,6 +488,7 @@ sysprof_code_files_new (UnwindPublisher *publisher, Privilege *privilege, int wa
   self->publisher = publisher;
   self->privilege = privilege;
   self->by_key = g_hash_table_new (hash_key, equal_keys);
+  self->contradictions = g_string_new (NULL);
   sysprof_hand_over_init (&self->to_build);
   sysprof_hand_over_init (&self->done);
   self->wake_fd = wake_fd;
@@ -520,5 +532,6 @@ sysprof_code_files_free (CodeFiles *self)
   sysprof_hand_over_clear (&self->to_build, NULL);
   sysprof_hand_over_clear (&self->done, NULL);
   g_hash_table_unref (self->by_key);
+  g_string_free (self->contradictions, true);
   g_free (self);
 }

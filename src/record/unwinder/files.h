@@ -22,6 +22,8 @@ typedef struct
   uint32_t n_waiting;    /* for their table */
   uint64_t text_size;    /* bytes, of those with a table */
   int64_t building_nsec; /* time of the workers */
+  /* A line for each file with functions whose rules are not what their code does: how many, of how many, path. The files'. */
+  const char *contradictions;
 } CodeFilesStatus;
 
 /* Publishes with `publisher`, opens files with `privilege`; both borrowed. `wake_fd`, an eventfd, is written when
