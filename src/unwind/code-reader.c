@@ -65,6 +65,8 @@ struct CodeReader
   size_t queue_capacity;
   bool is_out_of_memory;
 
+  uint32_t n_loops; /* that were looked for */
+
   uint64_t outside[MOST_OUTSIDE]; /* [n_outside] */
   size_t n_outside;
 };
@@ -268,14 +270,17 @@ looks_like_start (const CodeReader *self, uint64_t offset)
          (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec) || code[0] == 0x53;
 }
 
-#define MOST_LOOP 256 /* instructions */
+#define MOST_LOOP  256   /* instructions */
+#define MOST_LOOPS 16384 /* that are looked for: bounded by this, whatever the code */
 
 /* Whether what stands behind padding is jumped to from below: compilers align loops as well as functions. */
 static bool
-is_loop_behind_padding (const CodeReader *self, uint64_t offset)
+is_loop_behind_padding (CodeReader *self, uint64_t offset)
 {
   uint64_t loop = 0;
 
+  if (self->n_loops++ > MOST_LOOPS)
+    return false;
   for (unsigned i = 0; i < MOST_LOOP && offset < self->size; i++)
     {
       X86Instruction instruction;
