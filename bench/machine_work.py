@@ -23,6 +23,7 @@ CLASSES = {
                       'head', 'seq', 'date', 'basename', 'true', 'gzip', 'xargs', 'uniq'),
     'Node': ('node', 'nodejs'),
 }
+RECORDERS = 'the recorders'
 
 COMPILER = """
 cat >work.cc <<'END'
@@ -112,6 +113,8 @@ work();
 def class_of(command):
     """Of a command line, or of what a program calls itself."""
     name = pathlib.PurePath(command.split(' ')[0].rstrip(':') or '?').name
+    if name in ('sysprof-cli', 'perf'):
+        return RECORDERS
     for title, names in CLASSES.items():
         if any(name == pattern or pattern.endswith('*') and name.startswith(pattern[:-1]) for pattern in names):
             return title

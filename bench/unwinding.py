@@ -150,9 +150,13 @@ def record_programs(recorder, frequency, directory, seconds, warm_up=2.0):
         helpers_cpu = recorders.cpu_seconds(helpers) - helpers_before
         memory.end()
     output = recorder.read(directory)
+    walking = 0
+    if recorder in (recorders.PERF_8K, recorders.PERF_64K):
+        walking = turns.run(['perf', 'script', '--no-inline', '-F', 'ip', '-i', f'{directory}/{recorder.output}']).cpu
     return {
         'cpu': cpu / length,
         'whole': usage.cpu + helpers_cpu,
+        'walked': usage.cpu + helpers_cpu + walking,
         'bytes': output.per_sample(),
         'samples': output.samples,
         'lost': output.lost,
@@ -164,6 +168,7 @@ def record_programs(recorder, frequency, directory, seconds, warm_up=2.0):
 
 def part_recorder(options, directory, program):
     rows = [('cpu', 'CPU while recording', '% of a CPU', 100, 2), ('whole', 'CPU of all of it, with its end', 's', 1, 2),
+            ('walked', 'CPU until stacks are walked: the same, and of perf script where the file has copies', 's', 1, 2),
             ('bytes', 'bytes of file per sample', 'bytes', 1, 0), ('resident', 'most memory resident, its children included', 'MB', 1 / MB, 1),
             ('locked', 'most memory locked, and BPF maps (part of it may be resident, too)', 'MB', 1 / MB, 1),
             ('walk', 'ns in the walker per sample (target: 3,000)', 'ns', 1, 0)]

@@ -5,7 +5,7 @@ beside perf record -g and perf record --call-graph dwarf, which record the same 
 
 One judgement for all: the outermost entry of the stack is a function in which processes or threads begin, by its name or as the file
 says (src/symbolize/entry-names.c, src/elf/entry.c). Ours also tells for each stack whether it is whole and else why: both shares are
-printed. The stacks of perf's copies are walked by perf script. Stacks with code made at run time (JavaScript) count, and ours are
+printed. The recorders themselves are not counted in. The stacks of perf's copies are walked by perf script. Stacks with code made at run time (JavaScript) count, and ours are
 also given without these."""
 import argparse
 import bisect
@@ -26,10 +26,11 @@ import decoder  # noqa: E402
 
 PERF_CAPTURE = turns.ROOT / 'scripts/perf-capture'
 SHORT = 20_000_000  # ns that a process lives
+SECOND = 1_000_000_000  # ns; in the first one tables are made of all that runs
 CUT_PREFIX = '[stack cut: '
 LEFT_OUT = ('org.gnome.sysprof.unwind', '__symbols__')
 
-Verdict = collections.namedtuple('Verdict', 'title is_short is_whole is_made_at_run_time reason binary symbol')
+Verdict = collections.namedtuple('Verdict', 'title time is_short is_whole is_made_at_run_time reason binary symbol')
 
 
 class Lives:
@@ -89,7 +90,7 @@ def verdicts(capture, lives, begin, is_told=False):
         if not user and (row['complete'] or not is_told):
             continue
         last = user[-1] if user else {'binary': '', 'symbol': ''}
-        yield Verdict(lives.title(row['pid'], begin + row['time']), lives.is_short(row['pid']), row['complete'],
+        yield Verdict(lives.title(row['pid'], begin + row['time']), row['time'], lives.is_short(row['pid']), row['complete'],
                       not all(map(is_code_of_file, user)), row['reason'], last['binary'], last['symbol'])
 
 
@@ -99,11 +100,17 @@ def share(found):
     return f'{100 * sum(one.is_whole for one in found) / len(found):7.2f} % of {len(found):6}'
 
 
+def without_recorders(found):
+    return [one for one in found if one.title != machine_work.RECORDERS]
+
+
 def by_class(all_verdicts):
     titles = [*machine_work.CLASSES, 'all else']
     rows = {title: [[one for one in found if one.title == title] for found in all_verdicts] for title in titles}
     rows['lived under 20 ms'] = [[one for one in found if one.is_short] for found in all_verdicts]
-    rows['all'] = all_verdicts
+    rows['all'] = [without_recorders(found) for found in all_verdicts]
+    rows['all, after 1 s'] = [[one for one in found if one.time >= SECOND] for found in rows['all']]
+    rows[machine_work.RECORDERS] = [[one for one in found if one.title == machine_work.RECORDERS] for found in all_verdicts]
     return rows
 
 
@@ -136,7 +143,7 @@ def show_table(columns):
     for title, cells in by_class(list(columns.values())).items():
         if any(cells):
             print(f'   {title:18}' + ''.join(f'{share(cell):>22}' for cell in cells))
-    ours = columns['ours']
+    ours = without_recorders(columns['ours'])
     native = [one for one in ours if not one.is_made_at_run_time]
     print(f'   ours, stacks of native code alone: {share(native).strip()}; those with code made at run time: '
           f'{share([one for one in ours if one.is_made_at_run_time]).strip()}')
@@ -171,7 +178,7 @@ def main():
                 columns = record('perf ' + beside, words, options, options.keep or directory)
                 print()
                 show_table(columns)
-                show_cut(columns['ours'])
+                show_cut(without_recorders(columns['ours']))
 
 
 if __name__ == '__main__':
