@@ -49,8 +49,16 @@ sysprof_live_file_open (Privilege *privilege, const LiveMapping *mapping, struct
     }
   if (fd < 0)
     {
-      fd = sysprof_privilege_open_mapped_file (privilege, mapping->pid, mapping->start,
-                                               mapping->end);
+      const ExecutableMapping executable = {
+        .pid = mapping->pid,
+        .device_major = mapping->device_major,
+        .device_minor = mapping->device_minor,
+        .inode = mapping->inode,
+        .start = mapping->start,
+        .end = mapping->end,
+      };
+
+      fd = sysprof_privilege_open_mapped_file (privilege, &executable);
       if (fd >= 0 && (fstat (fd, info) != 0 || !S_ISREG (info->st_mode)))
         return -1;
     }

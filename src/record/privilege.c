@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -17,27 +18,71 @@
 
 struct Privilege
 {
-  int tracefs_fd; /* its root; -1 = not opened yet */
+  gatomicrefcount ref_count;
+  int helper;             /* the socket; -1 = all with our own rights */
+  pthread_mutex_t asking; /* held from a question to its answer */
+  int tracefs_fd;         /* its root, the pump thread's; -1 = not opened yet */
 };
 
 Privilege *
-sysprof_privilege_new (void)
+sysprof_privilege_new_for_helper (int socket)
 {
   Privilege *self = g_new0 (Privilege, 1);
 
+  g_atomic_ref_count_init (&self->ref_count);
+  (void) pthread_mutex_init (&self->asking, NULL);
+  self->helper = socket;
   self->tracefs_fd = -1;
   return self;
 }
 
-void
-sysprof_privilege_free (Privilege *self)
+Privilege *
+sysprof_privilege_new (void)
 {
-  if (self == NULL)
+  return sysprof_privilege_new_for_helper (-1);
+}
+
+Privilege *
+sysprof_privilege_ref (Privilege *self)
+{
+  g_atomic_ref_count_inc (&self->ref_count);
+  return self;
+}
+
+void
+sysprof_privilege_unref (Privilege *self)
+{
+  if (self == NULL || !g_atomic_ref_count_dec (&self->ref_count))
     return;
 
   sysprof_autofd_close (&self->tracefs_fd);
+  (void) pthread_mutex_destroy (&self->asking);
   g_free (self);
 }
+
+static bool
+has_helper (const Privilege *self)
+{
+  return self->helper >= 0;
+}
+
+/* Whether what was refused to us is to be asked of the helper. */
+static bool
+is_refused (const Privilege *self, int fd)
+{
+  return fd < 0 && has_helper (self) && (errno == EACCES || errno == EPERM);
+}
+
+/* The answer to a question that is asked while nobody else waits for one; errno stays as it is then. */
+#define ASK(self, question)                        \
+  ({                                               \
+    __typeof__ (question) answer_;                 \
+                                                   \
+    (void) pthread_mutex_lock (&(self)->asking);   \
+    answer_ = (question);                          \
+    (void) pthread_mutex_unlock (&(self)->asking); \
+    answer_;                                       \
+  })
 
 int
 sysprof_privilege_open_event (Privilege *self,
@@ -46,7 +91,16 @@ sysprof_privilege_open_event (Privilege *self,
                               int cpu,
                               unsigned long flags)
 {
-  return (int) syscall (SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+  bool is_cgroup = (flags & PERF_FLAG_PID_CGROUP) != 0;
+
+  if (!has_helper (self))
+    return sysprof_rights_open_event (attr, pid, cpu, flags);
+
+  /* To the helper, 0 would be itself. */
+  if (pid == 0)
+    pid = (pid_t) syscall (SYS_gettid);
+  return ASK (self,
+              sysprof_rights_ask_event (self->helper, attr, pid, cpu, is_cgroup ? pid : -1));
 }
 
 int
@@ -64,27 +118,33 @@ sysprof_privilege_open_mounts (Privilege *self)
 int
 sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *name)
 {
+  ProcessFile file = sysprof_rights_find_process_file (name);
   char path[64];
+  int fd;
 
   g_snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
-  return open (path, O_RDONLY | O_CLOEXEC);
+  fd = open (path, O_RDONLY | O_CLOEXEC);
+  if (is_refused (self, fd) && file != N_PROCESS_FILES)
+    fd = ASK (self, sysprof_rights_ask_process_file (self->helper, pid, file));
+  return fd;
 }
 
 int
-sysprof_privilege_open_mapped_file (Privilege *self, pid_t pid, uint64_t start, uint64_t end)
+sysprof_privilege_open_mapped_file (Privilege *self, const ExecutableMapping *mapping)
 {
-  char path[96];
+  int fd = sysprof_rights_open_mapped_file (mapping);
 
-  g_snprintf (path, sizeof path,
-              "/proc/%d/map_files/%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x", pid, start,
-              end);
-  return open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (is_refused (self, fd))
+    fd = ASK (self, sysprof_rights_ask_mapped_file (self->helper, mapping));
+  return fd;
 }
 
 bool
 sysprof_privilege_make_walker_maps (Privilege *self, WalkProgram *program)
 {
-  return sysprof_walk_program_make_maps (program);
+  if (!has_helper (self))
+    return sysprof_walk_program_make_maps (program);
+  return ASK (self, sysprof_rights_ask_walker_maps (self->helper, program));
 }
 
 bool
@@ -98,33 +158,47 @@ sysprof_privilege_load_walker (Privilege *self,
     .most_addresses = most_addresses,
     .by_lists = by_lists,
   };
+  int promise;
 
-  return sysprof_walk_program_load (program, &options);
+  if (!has_helper (self))
+    return sysprof_walk_program_load (program, &options);
+
+  promise = ASK (self, sysprof_rights_ask_walker (
+                           self->helper, MIN (most_addresses, WALK_MOST_ADDRESSES), by_lists));
+  if (promise < 0)
+    return false;
+  program->fd = sysprof_rights_wait_for_walker (promise);
+  return program->fd >= 0;
 }
 
 int
 sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, uint32_t index)
 {
-  return sysprof_walk_program_add_slab (program, index);
+  if (!has_helper (self))
+    return sysprof_walk_program_add_slab (program, index);
+  return ASK (self, sysprof_rights_ask_slab (self->helper, index));
+}
+
+bool
+sysprof_privilege_set_walker_output (Privilege *self,
+                                     const WalkProgram *program,
+                                     int cpu,
+                                     int event_fd)
+{
+  if (!has_helper (self))
+    return sysprof_walk_program_set_output (program, cpu, event_fd);
+  return ASK (self, sysprof_rights_ask_output (self->helper, cpu, event_fd));
 }
 
 uint64_t
 sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name)
 {
-  char path[64];
-  char target[64];
-  ssize_t size;
-  Text text, kind;
-  uint64_t inode;
+  ProcessNamespace which = sysprof_rights_find_namespace (name);
+  uint64_t inode = which != N_PROCESS_NS ? sysprof_rights_read_namespace (pid, which) : 0;
 
-  g_snprintf (path, sizeof path, "/proc/%d/ns/%s", pid, name);
-  size = readlink (path, target, sizeof target);
-  if (size <= 0)
-    return 0;
-
-  /* "mnt:[4026531841]" */
-  text = (Text){ target, target + size };
-  return sysprof_text_until (&text, '[', &kind) && sysprof_text_u64 (&text, &inode) ? inode : 0;
+  if (inode == 0 && which != N_PROCESS_NS && is_refused (self, -1))
+    inode = ASK (self, sysprof_rights_ask_namespace (self->helper, pid, which));
+  return inode;
 }
 
 /* The kernel shows zeros to those who may not see addresses. */
@@ -145,8 +219,14 @@ shows_addresses (int fd)
 int
 sysprof_privilege_open_kallsyms (Privilege *self)
 {
-  autofd fd = open ("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+  autofd fd = sysprof_rights_open_kallsyms ();
 
+  /* What it shows depends on who has opened it. */
+  if (has_helper (self) && (fd < 0 || !shows_addresses (fd)))
+    {
+      sysprof_autofd_close (&fd);
+      fd = ASK (self, sysprof_rights_ask_kallsyms (self->helper));
+    }
   if (fd < 0)
     return -1;
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The one door to what needs rights: kernel events, other people's processes, kernel symbols, tracefs.
+/* The one door to what needs rights: kernel events, the program that walks stacks, other people's processes, kernel symbols,
+ * tracefs.
  *
- * Who asks never knows how it was answered: today this process does it with the rights that it has; a
- * helper service can stand behind the same functions. Descriptors are the caller's and close-on-exec; failures
- * are -1 with errno set. *Owned* by the pump thread. */
+ * Who asks never knows how it was answered: this process does it with the rights that it has, or a privileged one does
+ * it at the other end of a socket (rights/rights.h). Descriptors are the caller's and close-on-exec; failures are -1 with errno
+ * set. *Guarded* by its lock, as the threads that sample, that see to tables and that load the program have one answer each to wait
+ * for; which takes the server a few system calls. */
 
 #pragma once
 
 #include "bpf/bpf.h"
+#include "rights/rights.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -17,10 +20,15 @@
 
 typedef struct Privilege Privilege;
 
+/* With the rights that this process has. */
 Privilege *sysprof_privilege_new (void);
-void sysprof_privilege_free (Privilege *self);
+/* `socket` (borrowed, -1 = none) is one at whose other end sysprof_rights_server_handle() answers: what this process may
+ * not do itself is asked of it, and all that belongs together, which is events and the walker. */
+Privilege *sysprof_privilege_new_for_helper (int socket);
+Privilege *sysprof_privilege_ref (Privilege *self);
+void sysprof_privilege_unref (Privilege *self);
 
-/* perf_event_open(2). */
+/* perf_event_open(2); `pid` is a cgroup's descriptor where `flags` say so. */
 int sysprof_privilege_open_event (Privilege *self,
                                   struct perf_event_attr *attr,
                                   pid_t pid,
@@ -36,9 +44,8 @@ int sysprof_privilege_open_mounts (Privilege *self);
 /* A file of a process or thread: NAME below /proc/PID. "task" is a directory, whose entries are its threads. */
 int sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *name);
 
-/* The file behind an executable mapping of a process, also where it was deleted. */
-int
-sysprof_privilege_open_mapped_file (Privilege *self, pid_t pid, uint64_t start, uint64_t end);
+/* The regular file behind an executable mapping of a process, also where it was deleted. */
+int sysprof_privilege_open_mapped_file (Privilege *self, const ExecutableMapping *mapping);
 
 /* The walker in the kernel: sysprof_walk_program_make_maps(), then, also on another thread, sysprof_walk_program_load();
  * `most_addresses` 0 = as many as it can; `by_lists` as of WalkProgramOptions. FALSE with errno. */
@@ -49,6 +56,11 @@ bool sysprof_privilege_load_walker (Privilege *self,
                                     WalkProgram *program);
 int
 sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, uint32_t index);
+/* The walks of `cpu` are written to the ring of `event_fd`. FALSE with errno. */
+bool sysprof_privilege_set_walker_output (Privilege *self,
+                                          const WalkProgram *program,
+                                          int cpu,
+                                          int event_fd);
 
 /* The inode behind a link like "ns/mnt" of /proc/PID, or 0. */
 uint64_t sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name);

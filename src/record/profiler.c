@@ -13,6 +13,7 @@ struct _SysprofProfiler
   SysprofSpawnable *spawnable;
   guint64 max_size;
   gint64 max_duration;
+  int helper;
   gboolean record_environment;
   gboolean acquire_privileges;
 };
@@ -101,6 +102,7 @@ sysprof_profiler_init (SysprofProfiler *self)
 {
   self->instruments = g_ptr_array_new_with_free_func (g_object_unref);
   self->acquire_privileges = TRUE;
+  self->helper = -1;
 }
 
 SysprofProfiler *
@@ -173,6 +175,14 @@ sysprof_profiler_set_max_duration (SysprofProfiler *self, gint64 nsec)
 }
 
 void
+sysprof_profiler_set_helper (SysprofProfiler *self, int socket)
+{
+  g_return_if_fail (SYSPROF_IS_PROFILER (self));
+
+  self->helper = socket;
+}
+
+void
 sysprof_profiler_set_record_environment (SysprofProfiler *self, gboolean record_environment)
 {
   g_return_if_fail (SYSPROF_IS_PROFILER (self));
@@ -217,6 +227,7 @@ void (sysprof_profiler_record_async) (SysprofProfiler *self,
                                    .spawnable = self->spawnable,
                                    .max_size = self->max_size,
                                    .max_duration = self->max_duration,
+                                   .helper = self->helper,
                                    .record_environment = self->record_environment,
                                },
                                cancellable),

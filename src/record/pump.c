@@ -581,7 +581,7 @@ sysprof_pump_new (SysprofCaptureWriter *writer,
   self->program_fd = -1;
   self->epoll_fd = -1;
   self->wake_fd = -1;
-  self->privilege = sysprof_privilege_new ();
+  self->privilege = sysprof_privilege_new_for_helper (options->helper);
   return self;
 }
 
@@ -615,7 +615,7 @@ sysprof_pump_free (Pump *self)
   sysprof_pump_close_sources (self);
   sysprof_autofd_close (&self->program_fd);
   sysprof_output_free (self->output);
-  sysprof_privilege_free (self->privilege);
+  sysprof_privilege_unref (self->privilege);
   sysprof_process_log_clear (&self->process_log);
   sysprof_capture_writer_unref (self->writer);
   g_clear_object (&self->options.spawnable);

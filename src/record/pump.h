@@ -119,6 +119,7 @@ typedef struct
   SysprofSpawnable *spawnable;
   uint64_t max_size;    /* bytes, 0 = no limit */
   int64_t max_duration; /* ns, 0 = no limit */
+  int helper; /* a socket to who has the rights that we have not; borrowed, -1 = none */
   bool record_environment;
 } PumpOptions;
 

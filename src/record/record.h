@@ -77,6 +77,9 @@ void sysprof_recording_skip_augment (SysprofRecording *self);
 /* The recording ends by itself when the capture is that large (0 = never) or that old. Set before it starts. */
 void sysprof_profiler_set_max_size (SysprofProfiler *self, guint64 bytes);
 void sysprof_profiler_set_max_duration (SysprofProfiler *self, gint64 nsec);
+/* A socket at whose other end somebody with more rights lends them (rights/rights.h), for the next recording; -1, the default, is
+ * none. Borrowed until that has ended. */
+void sysprof_profiler_set_helper (SysprofProfiler *self, int socket);
 /* Keep the spawned program's environment in the capture: it holds secrets. Default FALSE. */
 void sysprof_profiler_set_record_environment (SysprofProfiler *self,
                                               gboolean record_environment);

@@ -240,7 +240,7 @@ run_among_lies (const char *workload, bool by_lists)
     {
       g_test_skip (errno == ENOSYS ? "built without BPF" : "not permitted: run as root");
       sysprof_walk_program_clear (&program);
-      sysprof_privilege_free (privilege);
+      sysprof_privilege_unref (privilege);
       return;
     }
 
@@ -298,7 +298,7 @@ run_among_lies (const char *workload, bool by_lists)
   g_assert_cmpint (munmap (liar.index, sizeof *liar.index), ==, 0);
   g_assert_cmpint (munmap (liar.slab, UNWIND_SLAB_SIZE), ==, 0);
   sysprof_walk_program_clear (&program);
-  sysprof_privilege_free (privilege);
+  sysprof_privilege_unref (privilege);
 }
 
 /* That are about files: which one is mapped, the kernel itself is asked. */

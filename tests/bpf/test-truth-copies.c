@@ -191,7 +191,7 @@ test_stacks_are_the_programs_own (const void *data)
       !sysprof_privilege_load_walker (privilege, 0, true, &program))
     {
       g_test_skip ("the program in the kernel cannot be loaded");
-      sysprof_privilege_free (privilege);
+      sysprof_privilege_unref (privilege);
       (void) close (fd);
       return;
     }
@@ -200,7 +200,7 @@ test_stacks_are_the_programs_own (const void *data)
   pid = atoi (g_subprocess_get_identifier (process));
   find_functions (&self->comparison, path, pid);
   threads = list_threads (pid);
-  unwinder = sysprof_unwinder_new_for_copies (&error);
+  unwinder = sysprof_unwinder_new_for_copies (privilege, &error);
   g_assert_no_error (error);
   g_assert_true (sysprof_unwinder_start_for_tasks (
       unwinder, (const pid_t *) (const void *) threads->data, threads->len, &pid, 1, &error));
@@ -243,7 +243,7 @@ test_stacks_are_the_programs_own (const void *data)
   sysprof_unwinder_free (unwinder);
   sysprof_walk_program_clear (&program);
   sysprof_process_log_clear (&log);
-  sysprof_privilege_free (privilege);
+  sysprof_privilege_unref (privilege);
   g_hash_table_unref (self->truths);
 }
 

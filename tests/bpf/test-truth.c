@@ -100,7 +100,7 @@ compare_stacks (const char *program, bool by_lists)
   if (unwinder == NULL)
     {
       g_test_skip (error->message);
-      sysprof_privilege_free (privilege);
+      sysprof_privilege_unref (privilege);
       return;
     }
 
@@ -124,7 +124,7 @@ compare_stacks (const char *program, bool by_lists)
   sysprof_perf_session_close (session);
   sysprof_unwinder_stop (unwinder, &status);
   sysprof_unwinder_free (unwinder);
-  sysprof_privilege_free (privilege);
+  sysprof_privilege_unref (privilege);
   g_assert_true (g_output_stream_close (g_subprocess_get_stdin_pipe (process), NULL, NULL));
   g_assert_true (g_subprocess_wait (process, NULL, NULL));
 

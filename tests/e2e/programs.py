@@ -16,6 +16,7 @@ CLI = os.environ.get("SYSPROF_CLI", "sysprof-cli")
 REPORT = os.environ.get("SYSPROF_REPORT", "sysprof-report")
 CAT = os.environ.get("SYSPROF_CAT", "sysprof-cat")
 BUSY = os.environ.get("BUSY", "busy")
+LEND_RIGHTS = os.environ.get("LEND_RIGHTS", "lend-rights")
 DENY_PERF = os.environ.get("DENY_PERF", "deny-perf")
 NOBODY = 65534
 TIMEOUT = 120  # seconds: far above what anything takes, under sanitizers too

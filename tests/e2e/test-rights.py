@@ -4,18 +4,22 @@
 
 import contextlib
 import fcntl
+import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
+import unittest
 
 import tap
 from decoder import Capture
-from programs import BUSY, CLI, DENY_PERF, Case, run
+from programs import BUSY, CLI, DENY_PERF, LEND_RIGHTS, NOBODY, REPORT, Case, run
 
 
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+UNPRIVILEGED_BPF = "/proc/sys/kernel/unprivileged_bpf_disabled"
 
 
 def paranoid():
@@ -135,6 +139,49 @@ class Rights(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"child_work", done.stdout)
         self.assert_rest_recorded("x.syscap")
+
+    def start_hidden_program(self):
+        """Of root, from a folder that nobody else may look into."""
+        folder = self.path("hidden")
+        os.mkdir(folder, 0o700)
+        program = os.path.join(folder, "busy")
+        shutil.copy(BUSY, program)
+        process = subprocess.Popen([program, "60"], stdout=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process.pid
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
+    def test_nobody_with_the_rights_of_a_parent(self):
+        """A privileged process opens and loads; who records and parses has no rights at all, and finds whole stacks of root's programs."""
+        with contextlib.suppress(OSError), open(UNPRIVILEGED_BPF, encoding="ascii") as file:
+            if int(file.read()) == 0:
+                self.skipTest("kernel.unprivileged_bpf_disabled lets everybody use BPF here")
+        (lend,), _ = self.as_nobody(LEND_RIGHTS)
+        pid = self.start_hidden_program()
+        done = run(lend, pid, "1", self.path("x.syscap"))
+        out, err = done.stdout.decode(), done.stderr.decode()
+        if "built without BPF" in out:
+            self.skipTest("built without BPF")
+        self.assertEqual(done.returncode, 0, out + err)
+
+        self.assertRegex(out, rf"Uid:\s{NOBODY}\s{NOBODY}\s{NOBODY}\s{NOBODY}\n")
+        self.assertRegex(out, r"Groups:\s*\n")
+        for name in ("CapEff", "CapPrm", "CapInh", "CapAmb"):
+            self.assertRegex(out, rf"{name}:\s0+\n")
+        self.assertEqual(out.count("refused: "), 9, out)
+        self.assertNotIn("told: ", out)
+        self.assertEqual(os.stat("x.syscap").st_uid, NOBODY)
+
+        capture = Capture.open("x.syscap")
+        self.assertEqual(capture.metadata()["org.gnome.sysprof.unwind"], "tables")
+        self.assertIn(pid, {frame["pid"] for frame in capture.of("map")})
+        rows = json.loads(run(REPORT, "samples", "--format", "json", "--process", pid, "x.syscap").stdout)["rows"]
+        walked = [row for row in rows if row["unwind"] == "tables"]
+        whole = [row for row in walked if row["complete"]]
+        self.assertGreater(len(rows), 100)
+        self.assertGreaterEqual(len(whole), 0.97 * len(rows), {row["reason"] for row in rows})
+        self.assertTrue(any(row["stack"][-1]["symbol"] == "_start" for row in whole))
 
     def test_ordinary_user_is_no_reader_of_others(self):
         (cli,), as_nobody = self.as_nobody(CLI)

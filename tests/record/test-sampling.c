@@ -705,7 +705,7 @@ test_cpus_come_and_go (void)
   sysprof_perf_session_close (session);
   sysprof_process_log_clear (&log);
   sysprof_capture_writer_unref (writer);
-  sysprof_privilege_free (privilege);
+  sysprof_privilege_unref (privilege);
   (void) close (fd);
 }
 

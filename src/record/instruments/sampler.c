@@ -270,12 +270,12 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
 
 /* By us, from copies. What has to be known of processes follows when the events are there: start_unwinder_for_copies(). */
 static bool
-use_copies (SysprofSampler *self, GError **error)
+use_copies (SysprofSampler *self, Pump *pump, GError **error)
 {
   self->request.session.walker = NULL;
   self->request.session.early_stack_size = 0;
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
-  self->unwinder = sysprof_unwinder_new_for_copies (error);
+  self->unwinder = sysprof_unwinder_new_for_copies (sysprof_pump_get_privilege (pump), error);
   if (self->unwinder == NULL)
     return false;
 
@@ -299,7 +299,7 @@ use_frame_pointers (SysprofSampler *self, const GError *why)
 
 /* The next best, after `why`, which is taken. FALSE with `error` where a person asked for that alone. */
 static bool
-use_next_best (SysprofSampler *self, GError *why, GError **error)
+use_next_best (SysprofSampler *self, Pump *pump, GError *why, GError **error)
 {
   g_autoptr (GError) local = NULL;
 
@@ -315,7 +315,7 @@ use_next_best (SysprofSampler *self, GError *why, GError **error)
     {
       g_free (self->why_not_better);
       self->why_not_better = g_strdup (why->message);
-      if (!use_copies (self, &local))
+      if (!use_copies (self, pump, &local))
         use_frame_pointers (self, local);
     }
   g_error_free (why);
@@ -333,8 +333,8 @@ prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
     return true;
 
   if (self->options.unwind == UNWIND_COPY)
-    return use_copies (self, error);
-  return use_tables (self, pump, &why) || use_next_best (self, why, error);
+    return use_copies (self, pump, error);
+  return use_tables (self, pump, &why) || use_next_best (self, pump, why, error);
 }
 
 /* Of tasks that are sampled with their own rights, no more than these can be asked. */
@@ -431,7 +431,7 @@ open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
           g_propagate_error (error, why);
           return NULL;
         }
-      if (!use_next_best (self, why, error))
+      if (!use_next_best (self, pump, why, error))
         return NULL;
     }
 }

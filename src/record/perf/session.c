@@ -146,7 +146,8 @@ open_walks_event (PerfSession *self, SessionCpu *cpu)
 
   fd = open_event (self, PERF_ROLE_WALKS, -1, cpu->cpu, 0);
   return fd >= 0 && add_event (cpu, fd, true) &&
-         sysprof_walk_program_set_output (self->options.walker, cpu->cpu, fd);
+         sysprof_privilege_set_walker_output (self->privilege, self->options.walker, cpu->cpu,
+                                              fd);
 }
 
 static bool

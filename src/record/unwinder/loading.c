@@ -17,6 +17,7 @@ struct Loading
   pthread_t thread;
   atomic_bool is_done; /* released by the thread, behind what it has written */
   int done_fd;
+  Privilege *privilege;
   WalkProgram program; /* with descriptors of its own; the thread's until it is done */
   unsigned call_depth;
   bool by_lists;
@@ -28,6 +29,7 @@ free_loading (Loading *self)
 {
   sysprof_walk_program_clear (&self->program);
   sysprof_autofd_close (&self->done_fd);
+  sysprof_privilege_unref (self->privilege);
   g_free (self);
 }
 
@@ -35,28 +37,31 @@ static void *
 load (void *data)
 {
   Loading *self = data;
-  Privilege *privilege = sysprof_privilege_new ();
   const uint64_t one = 1;
 
   /* The kernel verifies for a fifth of a second; on a busy machine, among equals, for many seconds without whole stacks. */
   sysprof_raise_priority ();
-  if (!sysprof_privilege_load_walker (privilege, self->call_depth, self->by_lists,
+  if (!sysprof_privilege_load_walker (self->privilege, self->call_depth, self->by_lists,
                                       &self->program))
     self->error = errno;
-  sysprof_privilege_free (privilege);
   atomic_store_explicit (&self->is_done, true, memory_order_release);
   (void) !write (self->done_fd, &one, sizeof one);
   return NULL;
 }
 
-static int
-dup_fd (int fd)
+/* A helper keeps some of the maps for itself: what is not there stays so. */
+static bool
+dup_fd (int fd, int *copy)
 {
-  return fcntl (fd, F_DUPFD_CLOEXEC, 3);
+  *copy = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
+  return fd < 0 || *copy >= 0;
 }
 
 Loading *
-sysprof_loading_start (const WalkProgram *maps, unsigned call_depth, bool by_lists)
+sysprof_loading_start (Privilege *privilege,
+                       const WalkProgram *maps,
+                       unsigned call_depth,
+                       bool by_lists)
 {
   Loading *self = g_new0 (Loading, 1);
   int saved;
@@ -65,10 +70,11 @@ sysprof_loading_start (const WalkProgram *maps, unsigned call_depth, bool by_lis
   self->call_depth = call_depth;
   self->by_lists = by_lists;
   self->done_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  self->program = (WalkProgram){ -1, dup_fd (maps->index_fd), dup_fd (maps->slabs_fd),
-                                 dup_fd (maps->events_fd) };
-  if (self->done_fd >= 0 && self->program.index_fd >= 0 && self->program.slabs_fd >= 0 &&
-      self->program.events_fd >= 0)
+  self->privilege = sysprof_privilege_ref (privilege);
+  self->program = (WalkProgram) WALK_PROGRAM_INIT;
+  if (self->done_fd >= 0 && dup_fd (maps->index_fd, &self->program.index_fd) &&
+      dup_fd (maps->slabs_fd, &self->program.slabs_fd) &&
+      dup_fd (maps->events_fd, &self->program.events_fd))
     {
       errno = pthread_create (&self->thread, NULL, load, self);
       if (errno == 0)

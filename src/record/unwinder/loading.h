@@ -9,7 +9,10 @@
 typedef struct Loading Loading;
 
 /* `maps` are those that were made, and stay the caller's. NULL with errno. */
-Loading *sysprof_loading_start (const WalkProgram *maps, unsigned call_depth, bool by_lists);
+Loading *sysprof_loading_start (Privilege *privilege,
+                                const WalkProgram *maps,
+                                unsigned call_depth,
+                                bool by_lists);
 /* Waits until it is done. NULL is nothing. */
 void sysprof_loading_free (Loading *self);
 

@@ -45,8 +45,8 @@ struct Unwinder
   WalkProgram program; /* none where copies are walked */
   bool tells_files;    /* the program asks the kernel what is mapped, and us only about files */
   Loading *loading;
-  Privilege *privilege; /* for this thread alone */
-  UnwindIndex *index;   /* mapped */
+  Privilege *privilege;
+  UnwindIndex *index; /* mapped */
   GThread *thread;
   int wake_fd;
   int ready_fd; /* told when the tables of what ran at the start are there */
@@ -337,14 +337,14 @@ set_load_error (GError **error)
 }
 
 static Unwinder *
-make_unwinder (void)
+make_unwinder (Privilege *privilege)
 {
   Unwinder *self = g_new0 (Unwinder, 1);
 
   self->program = (WalkProgram) WALK_PROGRAM_INIT;
   self->wake_fd = -1;
   self->ready_fd = -1;
-  self->privilege = sysprof_privilege_new ();
+  self->privilege = sysprof_privilege_ref (privilege);
   return self;
 }
 
@@ -375,7 +375,7 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
 Unwinder *
 sysprof_unwinder_new (Privilege *privilege, const UnwinderOptions *options, GError **error)
 {
-  Unwinder *self = make_unwinder ();
+  Unwinder *self = make_unwinder (privilege);
 
   self->tells_files = !options->by_lists && sysprof_walk_program_asks_kernel ();
   if (!sysprof_privilege_make_walker_maps (self->privilege, &self->program))
@@ -391,8 +391,8 @@ sysprof_unwinder_new (Privilege *privilege, const UnwinderOptions *options, GErr
               make_slab, error))
     {
       /* Only now: who builds tables has been forked, and no thread may hold a lock of the allocator at that moment. */
-      self->loading =
-          sysprof_loading_start (&self->program, options->call_depth, options->by_lists);
+      self->loading = sysprof_loading_start (self->privilege, &self->program,
+                                             options->call_depth, options->by_lists);
       if (self->loading != NULL)
         return self;
       set_load_error (error);
@@ -403,7 +403,7 @@ sysprof_unwinder_new (Privilege *privilege, const UnwinderOptions *options, GErr
 }
 
 Unwinder *
-sysprof_unwinder_new_for_copies (GError **error)
+sysprof_unwinder_new_for_copies (Privilege *privilege, GError **error)
 {
   Unwinder *self;
 
@@ -415,7 +415,7 @@ sysprof_unwinder_new_for_copies (GError **error)
       return NULL;
     }
 
-  self = make_unwinder ();
+  self = make_unwinder (privilege);
   if (set_up (self,
               mmap (NULL, sizeof *self->index, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
@@ -607,7 +607,7 @@ sysprof_unwinder_free (Unwinder *self)
   sysprof_walk_program_clear (&self->program);
   sysprof_autofd_close (&self->wake_fd);
   sysprof_autofd_close (&self->ready_fd);
-  sysprof_privilege_free (self->privilege);
+  sysprof_privilege_unref (self->privilege);
   g_clear_pointer (&self->records, g_byte_array_unref);
   g_clear_pointer (&self->places, g_array_unref);
   g_clear_pointer (&self->leaders, g_array_unref);

@@ -28,7 +28,7 @@ Unwinder *
 sysprof_unwinder_new (Privilege *privilege, const UnwinderOptions *options, GError **error);
 
 /* Walks copies: needs no rights. NULL with `error`: UNSUPPORTED on machines whose stacks are not known here. */
-Unwinder *sysprof_unwinder_new_for_copies (GError **error);
+Unwinder *sysprof_unwinder_new_for_copies (Privilege *privilege, GError **error);
 
 /* For sessions that sample; at first only its maps are there. NULL: they are to bring copies. */
 const WalkProgram *sysprof_unwinder_get_program (const Unwinder *self);

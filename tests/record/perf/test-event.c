@@ -36,7 +36,7 @@ test_names_and_periods (void)
       g_assert_cmpuint (event.config, ==, cases[i].config);
       g_assert_cmpuint (event.period, ==, cases[i].period);
     }
-  sysprof_privilege_free (privilege);
+  sysprof_privilege_unref (privilege);
 }
 
 static void
@@ -68,7 +68,7 @@ test_refuses_with_a_reason (void)
       g_assert_nonnull (error);
       g_assert_nonnull (strstr (error->message, "Cannot"));
     }
-  sysprof_privilege_free (privilege);
+  sysprof_privilege_unref (privilege);
 }
 
 static void

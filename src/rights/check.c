@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* An event is opened for others only if nothing is asked of it that is not known here: what the recorder's own attributes never have
+ * (breakpoints, probes, signals, AUX areas, whatever later kernels add) is refused by comparing with a copy that has none of it. */
+
+#include "rights/message.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define MOST_FREQUENCY   50000u /* samples per second and CPU */
+#define LEAST_CLOCK_NSEC 20000u /* the same as a period */
+#define MOST_STACK       65528u /* bytes of a stack in one record */
+#define MOST_CPU         65536
+
+#define KNOWN_SAMPLE_TYPE                                                                 \
+  (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |                \
+   PERF_SAMPLE_PERIOD | PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_STREAM_ID | \
+   PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP | PERF_SAMPLE_REGS_USER |                   \
+   PERF_SAMPLE_STACK_USER)
+
+/* As it was asked for, without what is not known. */
+static struct perf_event_attr
+copy_known (const struct perf_event_attr *asked)
+{
+  return (struct perf_event_attr){
+    .type = asked->type,
+    .size = sizeof *asked,
+    .config = asked->config,
+    .sample_period = asked->sample_period, /* or sample_freq */
+    .sample_type = asked->sample_type,
+    .read_format = asked->read_format,
+    .disabled = asked->disabled,
+    .inherit = asked->inherit,
+    .inherit_thread = asked->inherit_thread,
+    .exclude_user = asked->exclude_user,
+    .exclude_kernel = asked->exclude_kernel,
+    .exclude_hv = asked->exclude_hv,
+    .exclude_idle = asked->exclude_idle,
+    .exclude_guest = asked->exclude_guest,
+    .exclude_callchain_kernel = asked->exclude_callchain_kernel,
+    .exclude_callchain_user = asked->exclude_callchain_user,
+    .mmap = asked->mmap,
+    .mmap2 = asked->mmap2,
+    .comm = asked->comm,
+    .comm_exec = asked->comm_exec,
+    .task = asked->task,
+    .namespaces = asked->namespaces,
+    .build_id = asked->build_id,
+    .freq = asked->freq,
+    .watermark = asked->watermark,
+    .sample_id_all = asked->sample_id_all,
+    .use_clockid = asked->use_clockid,
+    .clockid = asked->clockid,
+    .wakeup_watermark = asked->wakeup_watermark,
+    .sample_regs_user = asked->sample_regs_user,
+    .sample_stack_user = asked->sample_stack_user,
+    .sample_max_stack = asked->sample_max_stack,
+  };
+}
+
+static bool
+is_clock (const struct perf_event_attr *attr)
+{
+  return attr->type == PERF_TYPE_SOFTWARE &&
+         (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static bool
+is_known_event (const struct perf_event_attr *attr)
+{
+  switch (attr->type)
+    {
+    case PERF_TYPE_HARDWARE:
+      return attr->config < PERF_COUNT_HW_MAX;
+    case PERF_TYPE_SOFTWARE:
+      return attr->config <= PERF_COUNT_SW_BPF_OUTPUT;
+    case PERF_TYPE_TRACEPOINT:
+      return attr->config <= INT32_MAX;
+    default:
+      return false;
+    }
+}
+
+/* The raw part of a tracepoint's record can be anything that the kernel passes there; a program's own is what we want. */
+static bool
+is_known_sample (const struct perf_event_attr *attr)
+{
+  uint64_t known = KNOWN_SAMPLE_TYPE;
+
+  if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+    known |= PERF_SAMPLE_RAW;
+  return (attr->sample_type & ~known) == 0 && attr->sample_stack_user <= MOST_STACK;
+}
+
+static bool
+is_bearable (const struct perf_event_attr *attr)
+{
+  if (attr->freq)
+    return attr->sample_freq > 0 && attr->sample_freq <= MOST_FREQUENCY;
+  return !is_clock (attr) || attr->sample_period >= LEAST_CLOCK_NSEC;
+}
+
+int
+sysprof_rights_check_event (const RightsRequest *request, bool has_cgroup)
+{
+  const struct perf_event_attr *attr = &request->event.attr;
+  const struct perf_event_attr known = copy_known (attr);
+  int32_t cpu = request->event.cpu;
+
+  if (memcmp (&known, attr, sizeof known) != 0 || !is_known_event (attr) ||
+      !is_known_sample (attr) || !is_bearable (attr) || attr->clockid != CLOCK_MONOTONIC)
+    return EPERM;
+
+  /* 0 would be the server itself. */
+  if (cpu < 0 || cpu >= MOST_CPU || request->pid == 0 || request->pid < -1 ||
+      (has_cgroup && request->pid != -1))
+    return EPERM;
+  return 0;
+}

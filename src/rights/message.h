@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What goes through the socket between a recorder and who lends it rights: packets of one size in each direction. */
+
+#pragma once
+
+#include "rights/rights.h"
+
+typedef enum
+{
+  ASK_EVENT,
+  ASK_PROCESS_FILE,
+  ASK_MAPPED_FILE,
+  ASK_NAMESPACE,
+  ASK_KALLSYMS,
+  ASK_WALKER_MAPS,
+  ASK_WALKER,
+  ASK_SLAB,
+  ASK_OUTPUT,
+  N_REQUESTS
+} RightsRequestKind;
+
+typedef struct
+{
+  uint32_t kind; /* RightsRequestKind */
+  int32_t pid;
+  union
+  {
+    struct
+    {
+      int32_t cpu;
+      struct perf_event_attr attr;
+    } event;
+    ExecutableMapping mapping;
+    struct
+    {
+      uint32_t most_addresses;
+      uint32_t by_lists;
+    } walker;
+    uint32_t number; /* which file or namespace, slab or CPU */
+  };
+} RightsRequest;
+
+typedef struct
+{
+  int32_t error;   /* errno; 0 = done */
+  uint32_t unused; /* 0 */
+  uint64_t value;
+} RightsAnswer;
+
+/* With `fd` (borrowed), unless it is -1. FALSE with errno. */
+bool sysprof_rights_send (int socket, const void *message, size_t size, int fd, int flags);
+/* With what descriptor came along, -1 = none, which is the caller's. FALSE with errno: EPIPE where nobody sends any more, EBADMSG for
+ * what is no message of `size` bytes with at most one descriptor. */
+bool sysprof_rights_receive (int socket, void *message, size_t size, int *fd);
+
+/* 0, or the errno with which the request for an event is refused. */
+int sysprof_rights_check_event (const RightsRequest *request, bool has_cgroup);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Paths are composed from numbers and names of our own. */
+
+#include "rights/rights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOST_PATH 96
+
+/* clang-format off */
+static const char *const process_files[] = {
+  [PROCESS_CGROUP]    = "cgroup",
+  [PROCESS_CMDLINE]   = "cmdline",
+  [PROCESS_COMM]      = "comm",
+  [PROCESS_MAPS]      = "maps",
+  [PROCESS_MOUNTINFO] = "mountinfo",
+  [PROCESS_STATUS]    = "status",
+};
+
+static const char *const namespaces[] = {
+  [PROCESS_NS_CGROUP] = "cgroup",
+  [PROCESS_NS_IPC]    = "ipc",
+  [PROCESS_NS_MNT]    = "mnt",
+  [PROCESS_NS_NET]    = "net",
+  [PROCESS_NS_PID]    = "pid",
+  [PROCESS_NS_TIME]   = "time",
+  [PROCESS_NS_USER]   = "user",
+  [PROCESS_NS_UTS]    = "uts",
+};
+/* clang-format on */
+
+_Static_assert(sizeof process_files / sizeof process_files[0] == N_PROCESS_FILES,
+               "a name each");
+_Static_assert(sizeof namespaces / sizeof namespaces[0] == N_PROCESS_NS, "a name each");
+
+static unsigned
+find_name (const char *const *names, unsigned n, const char *name)
+{
+  unsigned i = 0;
+
+  while (i < n && strcmp (names[i], name) != 0)
+    i++;
+  return i;
+}
+
+ProcessFile
+sysprof_rights_find_process_file (const char *name)
+{
+  return (ProcessFile) find_name (process_files, N_PROCESS_FILES, name);
+}
+
+ProcessNamespace
+sysprof_rights_find_namespace (const char *name)
+{
+  return (ProcessNamespace) find_name (namespaces, N_PROCESS_NS, name);
+}
+
+int
+sysprof_rights_open_event (struct perf_event_attr *attr,
+                           pid_t pid,
+                           int cpu,
+                           unsigned long flags)
+{
+  return (int) syscall (SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+}
+
+int
+sysprof_rights_open_process_file (pid_t pid, ProcessFile file)
+{
+  char path[MOST_PATH];
+
+  (void) snprintf (path, sizeof path, "/proc/%d/%s", pid, process_files[file]);
+  return open (path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Whether the kernel's list of mappings has it. Of each line only what stands before the path is looked at. */
+static bool
+is_mapped (FILE *maps, const ExecutableMapping *mapping)
+{
+  char *line = NULL;
+  size_t size = 0;
+  bool is_found = false;
+
+  while (!is_found && getline (&line, &size, maps) > 0)
+    {
+      ExecutableMapping found = { .pid = mapping->pid };
+      char access[5];
+
+      is_found = sscanf (line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64, &found.start,
+                         &found.end, access, &found.device_major, &found.device_minor,
+                         &found.inode) == 6 &&
+                 access[2] == 'x' && found.start == mapping->start &&
+                 found.end == mapping->end && found.inode == mapping->inode &&
+                 found.device_major == mapping->device_major &&
+                 found.device_minor == mapping->device_minor;
+    }
+  free (line);
+  return is_found;
+}
+
+static bool
+is_mapped_there (const ExecutableMapping *mapping)
+{
+  int fd = sysprof_rights_open_process_file (mapping->pid, PROCESS_MAPS);
+  FILE *maps = fd >= 0 ? fdopen (fd, "re") : NULL;
+  bool is_found;
+
+  if (maps == NULL)
+    {
+      if (fd >= 0)
+        (void) close (fd);
+      return false;
+    }
+
+  is_found = is_mapped (maps, mapping);
+  (void) fclose (maps);
+  if (!is_found)
+    errno = ESTALE;
+  return is_found;
+}
+
+/* What was only looked at so far: opening a device would already do something. */
+static int
+open_for_reading (int path_fd)
+{
+  char path[MOST_PATH];
+
+  (void) snprintf (path, sizeof path, "/proc/self/fd/%d", path_fd);
+  return open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+/* Its device is not compared with that of the mapping, as file systems with several (btrfs, overlays) give two for one file. */
+int
+sysprof_rights_open_mapped_file (const ExecutableMapping *mapping)
+{
+  char path[MOST_PATH];
+  struct stat info;
+  int path_fd, saved;
+  int fd = -1;
+
+  if (!is_mapped_there (mapping))
+    return -1;
+
+  (void) snprintf (path, sizeof path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, mapping->pid,
+                   mapping->start, mapping->end);
+  path_fd = open (path, O_PATH | O_CLOEXEC);
+  if (path_fd < 0)
+    return -1;
+
+  if (fstat (path_fd, &info) == 0)
+    {
+      if (S_ISREG (info.st_mode) && info.st_ino == mapping->inode)
+        fd = open_for_reading (path_fd);
+      else
+        errno = ESTALE;
+    }
+
+  saved = errno;
+  (void) close (path_fd);
+  errno = saved;
+  return fd;
+}
+
+/* "mnt:[4026531841]" */
+uint64_t
+sysprof_rights_read_namespace (pid_t pid, ProcessNamespace which)
+{
+  char path[MOST_PATH];
+  char target[64];
+  ssize_t size;
+  const char *bracket;
+
+  (void) snprintf (path, sizeof path, "/proc/%d/ns/%s", pid, namespaces[which]);
+  size = readlink (path, target, sizeof target - 1);
+  if (size <= 0)
+    return 0;
+
+  target[size] = '\0';
+  bracket = strchr (target, '[');
+  return bracket != NULL ? strtoull (bracket + 1, NULL, 10) : 0;
+}
+
+int
+sysprof_rights_open_kallsyms (void)
+{
+  return open ("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Every request is numbers; a descriptor that comes along is one of the peer's own, and goes to the one system call that takes
+ * nothing but its kind: a cgroup's directory, an event. Nothing of the peer's is opened, read or called by name. What a peer can
+ * make the kernel hold is bounded per connection. */
+
+#include "rights/message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* What is done for a request: a descriptor for the peer, or -1 with errno; NO_DESCRIPTOR: done without. */
+#define NO_DESCRIPTOR (-2)
+
+static int
+open_event (RightsServer *self, const RightsRequest *request, int given)
+{
+  struct perf_event_attr attr = request->event.attr;
+
+  errno = sysprof_rights_check_event (request, given >= 0);
+  if (errno != 0)
+    return -1;
+
+  if (self->n_events >= RIGHTS_MOST_EVENTS)
+    {
+      errno = ENOSPC;
+      return -1;
+    }
+  self->n_events++;
+
+  return sysprof_rights_open_event (&attr, given >= 0 ? given : request->pid,
+                                    request->event.cpu, given >= 0 ? PERF_FLAG_PID_CGROUP : 0);
+}
+
+static int
+open_process_file (const RightsRequest *request)
+{
+  if (request->pid > 0 && request->number < N_PROCESS_FILES)
+    return sysprof_rights_open_process_file (request->pid, (ProcessFile) request->number);
+
+  errno = EPERM;
+  return -1;
+}
+
+static int
+open_mapped_file (const RightsRequest *request)
+{
+  const ExecutableMapping *mapping = &request->mapping;
+
+  if (mapping->pid > 0 && mapping->start < mapping->end && mapping->inode != 0)
+    return sysprof_rights_open_mapped_file (mapping);
+
+  errno = EPERM;
+  return -1;
+}
+
+static int
+read_namespace (const RightsRequest *request, uint64_t *value)
+{
+  if (request->pid <= 0 || request->number >= N_PROCESS_NS)
+    {
+      errno = EPERM;
+      return -1;
+    }
+
+  *value = sysprof_rights_read_namespace (request->pid, (ProcessNamespace) request->number);
+  return NO_DESCRIPTOR;
+}
+
+/* --- the walker --- */
+
+static int
+dup_fd (int fd)
+{
+  return fcntl (fd, F_DUPFD_CLOEXEC, 3);
+}
+
+static int
+make_maps (RightsServer *self)
+{
+  if (self->maps.index_fd >= 0)
+    {
+      errno = EPERM;
+      return -1;
+    }
+
+  return sysprof_walk_program_make_maps (&self->maps) ? dup_fd (self->maps.index_fd) : -1;
+}
+
+/* On a thread of its own: the kernel verifies the program for a fifth of a second and more, in which events must be opened. */
+typedef struct
+{
+  WalkProgram program; /* with descriptors of its own */
+  uint32_t most_addresses;
+  bool by_lists;
+  int socket;
+} Load;
+
+static void
+free_load (Load *load)
+{
+  sysprof_walk_program_clear (&load->program);
+  if (load->socket >= 0)
+    (void) close (load->socket);
+  free (load);
+}
+
+static void *
+run_load (void *data)
+{
+  Load *load = data;
+  const WalkProgramOptions options = {
+    .only_user = WALK_ANY_USER,
+    .most_addresses = load->most_addresses,
+    .by_lists = load->by_lists,
+  };
+  RightsAnswer answer = { 0 };
+
+  if (!sysprof_walk_program_load (&load->program, &options))
+    answer.error = errno;
+  /* Who asked may be gone. */
+  (void) sysprof_rights_send (load->socket, &answer, sizeof answer, load->program.fd,
+                              MSG_DONTWAIT);
+  free_load (load);
+  return NULL;
+}
+
+static bool
+start_load (Load *load)
+{
+  pthread_attr_t attributes;
+  pthread_t thread;
+
+  if (pthread_attr_init (&attributes) != 0)
+    return false;
+
+  (void) pthread_attr_setdetachstate (&attributes, PTHREAD_CREATE_DETACHED);
+  errno = pthread_create (&thread, &attributes, run_load, load);
+  (void) pthread_attr_destroy (&attributes);
+  return errno == 0;
+}
+
+/* The peer's end of a socket, through which the program will come. */
+static int
+load_walker (RightsServer *self, const RightsRequest *request)
+{
+  Load *load = NULL;
+  int sockets[2];
+  int saved;
+
+  if (self->maps.index_fd < 0 || request->walker.most_addresses > WALK_MOST_ADDRESSES ||
+      request->walker.by_lists > 1 || self->has_loaded)
+    {
+      errno = EPERM;
+      return -1;
+    }
+  self->has_loaded = true;
+
+  load = calloc (1, sizeof *load);
+  if (load == NULL || socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+    {
+      free (load);
+      return -1;
+    }
+
+  *load = (Load){ { -1, dup_fd (self->maps.index_fd), dup_fd (self->maps.slabs_fd),
+                    dup_fd (self->maps.events_fd) },
+                  request->walker.most_addresses,
+                  request->walker.by_lists != 0,
+                  sockets[0] };
+  if (start_load (load))
+    return sockets[1];
+
+  saved = errno;
+  free_load (load);
+  (void) close (sockets[1]);
+  errno = saved;
+  return -1;
+}
+
+/* Each once: a slab stays for as long as somebody has it mapped. */
+static int
+add_slab (RightsServer *self, uint32_t index)
+{
+  int fd;
+
+  if (self->maps.slabs_fd < 0 || index >= UNWIND_MOST_SLABS ||
+      (self->slabs_made >> index & 1) != 0)
+    {
+      errno = EPERM;
+      return -1;
+    }
+
+  fd = sysprof_walk_program_add_slab (&self->maps, index);
+  if (fd >= 0)
+    self->slabs_made |= UINT64_C (1) << index;
+  return fd;
+}
+
+/* The kernel takes no descriptor there but that of an event. */
+static int
+set_output (RightsServer *self, uint32_t cpu, int given)
+{
+  if (self->maps.events_fd < 0 || given < 0 || cpu > INT32_MAX)
+    {
+      errno = EPERM;
+      return -1;
+    }
+
+  return sysprof_walk_program_set_output (&self->maps, (int) cpu, given) ? NO_DESCRIPTOR : -1;
+}
+
+/* --- requests --- */
+
+static int
+carry_out (RightsServer *self, const RightsRequest *request, int given, uint64_t *value)
+{
+  switch ((RightsRequestKind) request->kind)
+    {
+    case ASK_EVENT:
+      return open_event (self, request, given);
+    case ASK_PROCESS_FILE:
+      return open_process_file (request);
+    case ASK_MAPPED_FILE:
+      return open_mapped_file (request);
+    case ASK_NAMESPACE:
+      return read_namespace (request, value);
+    case ASK_KALLSYMS:
+      return sysprof_rights_open_kallsyms ();
+    case ASK_WALKER_MAPS:
+      return make_maps (self);
+    case ASK_WALKER:
+      return load_walker (self, request);
+    case ASK_SLAB:
+      return add_slab (self, request->number);
+    case ASK_OUTPUT:
+      return set_output (self, request->number, given);
+    case N_REQUESTS:
+    default:
+      errno = EPERM;
+      return -1;
+    }
+}
+
+void
+sysprof_rights_server_init (RightsServer *self)
+{
+  *self = (RightsServer){ .maps = WALK_PROGRAM_INIT };
+}
+
+void
+sysprof_rights_server_clear (RightsServer *self)
+{
+  sysprof_walk_program_clear (&self->maps);
+}
+
+bool
+sysprof_rights_server_handle (RightsServer *self, int socket)
+{
+  RightsRequest request;
+  RightsAnswer answer = { 0 };
+  bool is_sent;
+  int given, fd;
+
+  if (!sysprof_rights_receive (socket, &request, sizeof request, &given))
+    return false;
+
+  fd = carry_out (self, &request, given, &answer.value);
+  if (fd == -1)
+    answer.error = errno;
+
+  /* A peer that does not fetch its answers is not waited for. */
+  is_sent = sysprof_rights_send (socket, &answer, sizeof answer, fd, MSG_DONTWAIT);
+  if (fd >= 0)
+    (void) close (fd);
+  if (given >= 0)
+    (void) close (given);
+  return is_sent;
+}
