@@ -3,6 +3,7 @@
 /* Processes: shares, life spans, command lines; with --details their threads, maps and mounts. */
 
 #include "views/fold.h"
+#include "views/found-by.h"
 
 #include <stdlib.h>
 
@@ -14,6 +15,8 @@ enum
   TOTAL,
   START,
   END,
+  WHOLE,
+  UNWIND,
   N_PLAIN_COLUMNS,
   THREADS = N_PLAIN_COLUMNS,
   MAPS,
@@ -29,6 +32,8 @@ static const Column columns[] = {
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
   [START] = { "start", "START", COLUMN_TIME },
   [END] = { "end", "END", COLUMN_TIME },
+  [WHOLE] = { "whole", "WHOLE", COLUMN_COUNT, .is_extra = true },
+  [UNWIND] = { "unwind", "STACKS FOUND BY", COLUMN_TEXT, .is_extra = true },
   [THREADS] = { "threads", "THREADS", COLUMN_TEXTS },
   [MAPS] = { "maps", "MAPS", COLUMN_TEXTS },
   [MOUNTS] = { "mounts", "MOUNTS", COLUMN_TEXTS },
@@ -36,7 +41,13 @@ static const Column columns[] = {
 
 typedef struct
 {
-  const uint64_t *weight; /* [n_processes] */
+  uint64_t weight; /* of all samples */
+  uint64_t whole;  /* of those whose stack is */
+} Shares;
+
+typedef struct
+{
+  const Shares *shares; /* [n_processes] */
 } Order;
 
 static int
@@ -46,8 +57,8 @@ compare_processes (const void *left, const void *right, void *data)
   ProcessId a = *(const ProcessId *) left;
   ProcessId b = *(const ProcessId *) right;
 
-  if (order->weight[a] != order->weight[b])
-    return order->weight[a] < order->weight[b] ? 1 : -1;
+  if (order->shares[a].weight != order->shares[b].weight)
+    return order->shares[a].weight < order->shares[b].weight ? 1 : -1;
   return (a > b) - (a < b);
 }
 
@@ -116,18 +127,25 @@ list_mounts (const Store *store, ProcessId process)
 }
 
 static void
-add_process (Rows *rows, const ViewRequest *request, ProcessId process, uint64_t weight)
+add_process (Rows *rows,
+             const ViewRequest *request,
+             ProcessId process,
+             Shares shares,
+             GHashTable *found_by)
 {
   const Store *store = request->store;
   const Process *row = &store->processes.row[process];
   const char *command = sysprof_store_string (store, row->command_line);
   Cell *cells = sysprof_rows_add (rows);
+  const char *found = g_hash_table_lookup (found_by, GINT_TO_POINTER (row->pid));
 
   cells[PID].number = row->pid;
   cells[COMMAND].text = command[0] ? command : sysprof_store_string (store, row->comm);
-  cells[SELF].count = cells[TOTAL].count = weight;
+  cells[SELF].count = cells[TOTAL].count = shares.weight;
   cells[START].number = sysprof_request_offset (request, row->start);
   cells[END].number = sysprof_request_offset (request, row->end);
+  cells[WHOLE].count = shares.whole;
+  cells[UNWIND].text = found != NULL ? sysprof_rows_dup (rows, found) : "";
   if (!request->details)
     return;
   cells[THREADS].texts = take_texts (rows, list_threads (store, process));
@@ -140,7 +158,8 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
 {
   const Store *store = request->store;
   g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
-  g_autofree uint64_t *weight = g_new0 (uint64_t, MAX (store->processes.n, 1));
+  g_autofree Shares *shares = g_new0 (Shares, MAX (store->processes.n, 1));
+  g_autoptr (GHashTable) found_by = sysprof_found_by_load (request->store);
   g_autofree ProcessId *order = g_new0 (ProcessId, MAX (store->processes.n, 1));
   bool is_whole = sysprof_request_is_whole (request);
   StackWeights weights;
@@ -148,16 +167,23 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
 
   sysprof_request_fold (request, false, &weights);
   for (StackId i = 0; i < store->stacks.n; i++)
-    weight[process_of[i]] += weights.self[i];
+    if (weights.self[i] > 0)
+      {
+        Shares *of_process = &shares[process_of[i]];
+
+        of_process->weight += weights.self[i];
+        if (sysprof_stack_end (store, request->symbols, i) == STACK_WHOLE)
+          of_process->whole += weights.self[i];
+      }
   for (ProcessId i = 0; i < store->processes.n; i++)
-    if (weight[i] > 0 || (i > 0 && is_whole))
+    if (shares[i].weight > 0 || (i > 0 && is_whole))
       order[n++] = i;
-  qsort_r (order, n, sizeof *order, compare_processes, &(Order){ weight });
+  qsort_r (order, n, sizeof *order, compare_processes, &(Order){ shares });
 
   sysprof_rows_init (rows, columns, request->details ? N_COLUMNS : N_PLAIN_COLUMNS,
                      weights.total);
   for (uint32_t i = 0; i < n; i++)
-    add_process (rows, request, order[i], weight[order[i]]);
+    add_process (rows, request, order[i], shares[order[i]], found_by);
   sysprof_stack_weights_clear (&weights);
   return true;
 }

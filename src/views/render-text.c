@@ -253,6 +253,24 @@ write_row (const Table *table, uint32_t row)
   write_lists (table, cells);
 }
 
+/* With what stands between it and the column before, and beside it. */
+static size_t
+width_at (const Table *table, uint32_t place)
+{
+  return (place > 0 ? 2 : 0) + table->width[place] +
+         (column_at (table, place)->share ? SHARE_COLUMNS + 1 : 0);
+}
+
+static void
+remove_column (Table *table, uint32_t place)
+{
+  table->n--;
+  memmove (&table->order[place], &table->order[place + 1],
+           (table->n - place) * sizeof table->order[0]);
+  memmove (&table->width[place], &table->width[place + 1],
+           (table->n - place) * sizeof table->width[0]);
+}
+
 /* As wide as the terminal where that can be: the widest texts give way, figures never. */
 static void
 fit_columns (Table *table)
@@ -261,14 +279,15 @@ fit_columns (Table *table)
   size_t sum = 0;
 
   for (uint32_t i = 0; i < table->n; i++)
-    sum += (i > 0 ? 2 : 0) + table->width[i] +
-           (column_at (table, i)->share ? SHARE_COLUMNS + 1 : 0);
+    sum += width_at (table, i);
   if (table->n > 0 && column_at (table, table->n - 1)->is_long)
-    {
-      sum += LONG_COLUMN_MIN;
-      if (sum > terminal && column_at (table, table->n - 1)->is_extra)
-        sum -= LONG_COLUMN_MIN + 2 + table->width[--table->n];
-    }
+    sum += LONG_COLUMN_MIN;
+  for (uint32_t i = table->n; sum > terminal && i-- > 0;)
+    if (column_at (table, i)->is_extra)
+      {
+        sum -= width_at (table, i) + (column_at (table, i)->is_long ? LONG_COLUMN_MIN : 0);
+        remove_column (table, i);
+      }
   while (sum > terminal)
     {
       uint32_t widest = 0;

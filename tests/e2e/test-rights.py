@@ -183,6 +183,11 @@ class Rights(Case):
         self.assertGreaterEqual(len(whole), 0.97 * len(rows), {row["reason"] for row in rows})
         self.assertTrue(any(row["stack"][-1]["symbol"] == "_start" for row in whole))
 
+        # The same, process by process.
+        process = json.loads(run(REPORT, "processes", "--format", "json", "--process", pid, "x.syscap").stdout)["rows"][0]
+        self.assertEqual((process["whole"], process["total"]), (len(whole), len(rows)))
+        self.assertIn("tables", process["unwind"])
+
     def test_ordinary_user_is_no_reader_of_others(self):
         (cli,), as_nobody = self.as_nobody(CLI)
         done = run(*as_nobody, cli, "--quiet", "-d", "0.2", self.path("x.syscap"))

@@ -215,6 +215,21 @@ class Json(Base):
         only = as_json('processes', '--process', '11', self.capture)['rows']
         self.assertEqual([r['pid'] for r in only], [11])
 
+    def test_how_stacks_of_a_process_were_found(self):
+        path = self.folder / 'found.syscap'
+        profile = made.usual()
+        profile.files.append(('__unwind__', b'10 tables=930 copy=70 none=5\n11 frame-pointer=3\n12 tables+frame-pointer=1\n'
+                                            b'none\n99999999999999999999 tables=1\n13 tables=x\n14'))
+        profile.write(path)
+        rows = {r['pid']: r for r in as_json('processes', path)['rows']}
+        self.assertEqual(rows[10]['unwind'], 'tables 93 %, copies 7 %')
+        self.assertEqual(rows[11]['unwind'], 'frame pointers')
+        done = as_json('samples', path)['rows']
+        for pid, row in rows.items():
+            self.assertEqual(row['whole'], sum(r['complete'] for r in done if r['pid'] == pid))
+        self.assertEqual({r['unwind'] for r in as_json('processes', self.capture)['rows']}, {''})
+        self.assertIn('tables 93 %', run('processes', path).stdout.decode())
+
     def test_process_details(self):
         rows = {r['pid']: r for r in as_json('processes', '--details', self.capture)['rows']}
         self.assertEqual(rows[10]['threads'], ['10', '12'])

@@ -33,6 +33,7 @@
 #define EARLY_COPY_SIZE      16384 /* bytes of stacks that are walked until the program is loaded */
 #define MOST_EARLY_FREQUENCY 2000 /* samples a second that are copied until then */
 #define SPARE_DESCRIPTORS    256  /* for all that is no event */
+#define TALLY_NAME           "__unwind__"
 
 /* A process or thread that was named. */
 typedef struct
@@ -57,6 +58,7 @@ struct _SysprofSampler
   int loaded_fd;         /* watched until the program is loaded; -1 = it is not waited for */
   bool is_without_walks; /* the program was refused */
   UserFilter *filter;
+  StackTally *tally;
   GArray *watched; /* of WatchedTask: when all are gone, the recording ends */
 };
 
@@ -501,6 +503,17 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
            (double) status.copies.cpu_nsec / 1e6);
 }
 
+/* Which way was the best one in each process. */
+static void
+write_tally (SysprofSampler *self, Pump *pump)
+{
+  g_autofree char *text = sysprof_stack_tally_dup_text (self->tally);
+
+  if (text[0] != '\0')
+    (void) sysprof_pump_add_file (pump, sysprof_pump_get_end_time (pump), -1, TALLY_NAME, text,
+                                  strlen (text), false); /* counted there */
+}
+
 static void
 write_finished_tick (Pump *pump, int64_t now, void *data)
 {
@@ -621,6 +634,8 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
     self->filter =
         sysprof_user_filter_new (self->request.uid, sysprof_pump_get_privilege (pump));
   decoder->filter = self->filter;
+  self->tally = sysprof_stack_tally_new ();
+  decoder->tally = self->tally;
   if (self->unwinder != NULL)
     {
       decoder->take_unfinished = sysprof_unwinder_take_unfinished;
@@ -714,6 +729,9 @@ sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
   if (self->unwinder != NULL && self->feed.session != NULL && !self->is_without_walks)
     finish_unwinder (self, pump);
   sysprof_event_feed_stop (&self->feed);
+  if (self->tally != NULL)
+    write_tally (self, pump);
+  g_clear_pointer (&self->tally, sysprof_stack_tally_free);
   if (!is_loading) /* else later: that waits for the kernel, while there are symbols to find */
     g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   g_clear_pointer (&self->filter, sysprof_user_filter_free);
@@ -728,6 +746,7 @@ sysprof_sampler_finalize (GObject *object)
     sysprof_autofd_close (&g_array_index (self->watched, WatchedTask, i).fd);
   g_clear_pointer (&self->watched, g_array_unref);
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+  g_clear_pointer (&self->tally, sysprof_stack_tally_free);
   sysprof_sampling_request_clear (&self->request);
   g_free (self->why_not_better);
   g_free ((void *) self->options.pids);

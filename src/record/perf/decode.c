@@ -119,6 +119,29 @@ cut_to_call_depth (const PerfDecoder *self, WalkedSample *walked)
 }
 
 static bool
+has_user_chain (const PerfDecoder *self, const WalkedSample *walked)
+{
+  for (size_t i = 0; self->has_chains && i + 1 < walked->n_kernel; i++)
+    if (walked->kernel[i] == (uint64_t) PERF_CONTEXT_USER)
+      return true;
+  return false;
+}
+
+static StackFound
+how_it_was_found (const PerfDecoder *self, const WalkedSample *walked)
+{
+  if (!is_walked (self))
+    return has_user_chain (self, walked) ? FOUND_BY_FRAME_POINTERS : FOUND_NONE;
+  if (walked->n_user == 0)
+    return FOUND_NONE;
+  if (walked->reason == WALK_NOT_YET)
+    return FOUND_BY_FRAME_POINTERS;
+  if (walked->is_from_copy || self->has_copies)
+    return FOUND_IN_A_COPY;
+  return (walked->used & WALK_USED_FP) != 0 ? FOUND_BY_BOTH : FOUND_BY_TABLES;
+}
+
+static bool
 write_sample (PerfDecoder *self, WalkedSample walked)
 {
   static const uint64_t user_context = (uint64_t) PERF_CONTEXT_USER;
@@ -157,6 +180,8 @@ write_sample (PerfDecoder *self, WalkedSample walked)
     *at++ = marker;
   sysprof_capture_writer_commit (self->writer, size);
   self->n_walks[walked.reason]++;
+  if (self->tally != NULL)
+    sysprof_stack_tally_count (self->tally, walked.pid, how_it_was_found (self, &walked));
   return true;
 }
 
@@ -201,6 +226,7 @@ take_walk (Cursor cursor, WalkedSample *sample)
     return false;
 
   sample->reason = head.reason;
+  sample->used = head.used;
   sample->user = (const uint64_t *) (const void *) cursor.at;
   sample->n_user = head.n;
   if ((head.used & WALK_HAS_REST) == 0 || head.n == 0)

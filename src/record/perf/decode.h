@@ -11,6 +11,7 @@
 
 #include "bpf/bpf.h"
 #include "record/perf/cgroup-filter.h"
+#include "record/perf/stack-tally.h"
 #include "record/perf/user-filter.h"
 #include "record/process-log.h"
 
@@ -34,6 +35,8 @@ typedef struct
   const uint64_t *user; /* [n_user] found before */
   size_t n_user;
   WalkReason reason;
+  uint32_t used;        /* WALK_USED_… */
+  bool is_from_copy;    /* finished with what was copied */
   const WalkRest *rest; /* NULL = nothing to go on with */
   const uint8_t *stack; /* [rest->size] */
   bool is_cut;          /* the stack may go on behind the copy */
@@ -63,6 +66,7 @@ typedef struct
       *cgroups; /* samples name their cgroup, and these are wanted; NULL = they do not */
   TakeUnfinishedFunc take_unfinished; /* NULL = nobody does */
   void *take_data;
+  StackTally *tally; /* NULL = nobody counts */
 
   /* Of the ring that is being drained. */
   int cpu;

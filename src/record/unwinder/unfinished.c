@@ -147,6 +147,8 @@ sysprof_walked_sample_finish (WalkedSample *sample,
   sample->reason = walked.reason == WALK_FAULT && sample->is_cut ? WALK_DEPTH : walked.reason;
   sample->n_user = n_before + walked.n;
   sample->user = addresses;
+  sample->used |= walked.used;
+  sample->is_from_copy = true;
 }
 
 static void

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* How the stacks of each process were found: counted while samples are written. *Owned* by the pump thread. */
+
+#pragma once
+
+#include <stdint.h>
+
+typedef enum
+{
+  FOUND_BY_TABLES,
+  FOUND_BY_BOTH,           /* tables, and frame pointers where there are none */
+  FOUND_BY_FRAME_POINTERS, /* by the kernel */
+  FOUND_IN_A_COPY,         /* of the stack, with tables */
+  FOUND_NONE,              /* there is no user part */
+  N_FOUND
+} StackFound;
+
+/* Codes of the embedded file, see docs/format.md. Static. */
+const char *sysprof_stack_found_to_string (StackFound found);
+
+typedef struct StackTally StackTally;
+
+StackTally *sysprof_stack_tally_new (void);
+void sysprof_stack_tally_free (StackTally *self);
+
+void sysprof_stack_tally_count (StackTally *self, int32_t pid, StackFound found);
+
+/* A line per process, by pid: PID CODE=N … *(full)* */
+char *sysprof_stack_tally_dup_text (const StackTally *self);
