@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the parts of the module share. */
+
+#pragma once
+
+#include "backtrace/backtrace.h"
+#include "unwind/unwind.h"
+
+/* --- objects --- */
+
+/* Where the list of mappings is, as of an UnwindProcess; 0 = there is none yet. Async-signal-safe. */
+uint64_t sysprof_backtrace_get_list (void);
+/* Valid once there is a list. */
+const UnwindMemory *sysprof_backtrace_get_memory (void);
+
+/* For who brings them up to date: sysprof_backtrace_is_outdated() no more. */
+void sysprof_backtrace_forget_unknown (void);
+
+/* --- stacks --- */
+
+#define STACK_WINDOW \
+  1024 /* bytes that are fetched at once of a stack that is not the thread's own */
+
+typedef struct
+{
+  uint64_t low; /* the thread's own stack, as far as it is certain to be there */
+  uint64_t high;
+  uint64_t window_start;
+  size_t window_size;
+  uint8_t window[STACK_WINDOW];
+} StackReader;
+
+/* `sp` is that of the calling thread. */
+void sysprof_stack_reader_init (StackReader *self, uint64_t sp);
+/* FALSE: it is not there. */
+bool sysprof_stack_reader_read (StackReader *self, uint64_t address, uint64_t *word);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The same step as in the kernel. It begins at the caller of who asks, whose registers stand in the frame of the function that is
+ * called: nothing has to be saved. */
+
+#define WALK_STEP_WANTED
+#include "backtrace/inside.h"
+
+#include <stdatomic.h>
+
+static atomic_bool has_met_unknown;
+
+struct WalkInput
+{
+  const UnwindMemory *memory;
+  StackReader stack;
+};
+
+static bool
+walk_read (WalkInput *input, uint64_t address, uint64_t *word)
+{
+  return sysprof_stack_reader_read (&input->stack, address, word);
+}
+
+static const uint8_t *
+walk_slab (WalkInput *input, uint32_t index)
+{
+  return index < UNWIND_MOST_SLABS ? input->memory->slab[index] : NULL;
+}
+
+static uint32_t
+walk_page (WalkInput *input, uint32_t index)
+{
+  return input->memory->index->page[index & (UNWIND_MOST_PAGES - 1)];
+}
+
+static const UnwindMapping *
+walk_mapping (WalkInput *input, uint32_t index)
+{
+  return &input->memory->index->mapping[index & (UNWIND_MOST_MAPPINGS - 1)];
+}
+
+static bool
+walk_look_up (WalkState *state, WalkInput *input, uint64_t address)
+{
+  return walk_find_listed (state, input, address);
+}
+
+/* The first frame is a call: what it left in registers is not kept. */
+static bool
+walk_register (WalkInput *input, uint32_t number, uint64_t *value)
+{
+  return false;
+}
+
+static bool
+walk_thread_base (WalkInput *input, uint64_t *base)
+{
+  *base = (uint64_t) (uintptr_t) __builtin_thread_pointer ();
+  return true;
+}
+
+/* Behind a signal frame, in code without rules. */
+static bool
+walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
+{
+  return sysprof_stack_reader_read (&input->stack, address, bytes);
+}
+
+bool
+sysprof_backtrace_is_outdated (void)
+{
+  return atomic_load_explicit (&has_met_unknown, memory_order_relaxed);
+}
+
+void
+sysprof_backtrace_forget_unknown (void)
+{
+  atomic_store_explicit (&has_met_unknown, false, memory_order_relaxed);
+}
+
+static size_t
+walk (uint64_t ip, uint64_t sp, uint64_t fp, uint64_t *addresses, size_t most)
+{
+  uint64_t list = sysprof_backtrace_get_list ();
+  WalkState state = {
+    .ip = ip,
+    .sp = sp,
+    .fp = fp,
+    .first_mapping = PROCESS_LIST_FIRST (list),
+    .n_mappings = PROCESS_LIST_COUNT (list),
+  };
+  WalkInput input;
+  size_t n = 0;
+
+  if (list == 0)
+    return 0;
+
+  input.memory = sysprof_backtrace_get_memory ();
+  sysprof_stack_reader_init (&input.stack, sp);
+  while (n < most)
+    {
+      addresses[n++] = state.ip;
+      if (!sysprof_walk_step (&state, &input))
+        break;
+    }
+
+  if (state.reason == WALK_NO_MAPPING)
+    atomic_store_explicit (&has_met_unknown, true, memory_order_relaxed);
+  return n;
+}
+
+/* Its frame: the caller's frame pointer, the address to return to; above these begins the caller's own. */
+__attribute__ ((noinline)) size_t
+sysprof_backtrace (uint64_t *addresses, size_t most)
+{
+  const uint64_t *frame = __builtin_frame_address (0);
+
+  return walk (frame[1], (uint64_t) (uintptr_t) (frame + 2), frame[0], addresses, most);
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+__attribute__ ((visibility ("default"))) void backtrace_plugin_through (void (*func) (void));
+
+void
+backtrace_plugin_through (void (*func) (void))
+{
+  func ();
+  __asm__ volatile(""); /* no call in the tail */
+}
