@@ -254,7 +254,7 @@ typedef enum
   WALK_SP_NOT_RISING, /* a frame that lies below the one it called */
   WALK_ZERO,          /* a return address of 0 */
   WALK_DEPTH,         /* more frames than a record holds */
-  WALK_COMPAT,        /* a 32-bit process */
+  WALK_COMPAT,        /* a 32-bit process without frame pointers */
   WALK_NOT_YET, /* not walked: the program was still being loaded, and the kernel followed frame pointers */
   WALK_OVERLOAD, /* copies of stacks came faster than they could be walked */
   WALK_REASONS
@@ -265,6 +265,7 @@ typedef enum
 #define WALK_USED_FP_FIRST \
   2u /* the first step was one: it can miss the caller of a leaf or of a prologue */
 #define WALK_USED_SIGNAL 4u /* crossed at least one signal frame */
+#define WALK_USED_COMPAT 16u /* a 32-bit process: by frame pointers alone */
 #define WALK_HAS_REST    8u /* the record goes on: a WalkRest, and a copy */
 
 /* --- what is sent of a walk --- */

@@ -310,6 +310,44 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
   return true;
 }
 
+/* A 32-bit process has no tables. Where it waits in a system call, three words stand before the return address of the kernel's own
+ * stub, which is called for it: the caller's frame pointer is the first of them. */
+#define WALK_COMPAT_STUB_FRAME 16
+
+WALK_INLINE bool
+walk_step_out_of_compat_stub (WalkState *state, WalkInput *input)
+{
+  uint64_t low = 0, high = 0;
+
+  if (!walk_read (input, state->sp, &low) || !walk_read (input, state->sp + 8, &high) ||
+      !walk_find_mapping (state, input, (high >> 32) - 1))
+    return false;
+  return walk_go_on (state, high >> 32, state->sp + WALK_COMPAT_STUB_FRAME, (uint32_t) low);
+}
+
+/* One step in a 32-bit process, whose words have four bytes. */
+WALK_INLINE bool
+sysprof_walk_compat_step (WalkState *state, WalkInput *input, bool is_in_call)
+{
+  uint64_t words = 0;
+  uint64_t fp = state->fp;
+
+  state->used |= WALK_USED_COMPAT;
+  if (state->has_registers && is_in_call && walk_step_out_of_compat_stub (state, input))
+    return true;
+  if (fp == 0 && !state->has_registers)
+    return walk_stop (state, WALK_ROOT);
+
+  if ((fp & 3) != 0 || fp < state->sp || fp - state->sp > WALK_MOST_FP_FRAME ||
+      !walk_read (input, fp, &words))
+    return walk_stop (state, WALK_COMPAT);
+  if (words == 0)
+    return walk_stop (state, WALK_ROOT);
+  if (!walk_find_mapping (state, input, (words >> 32) - 1))
+    return walk_stop (state, WALK_COMPAT);
+  return walk_go_on (state, words >> 32, fp + 8, (uint32_t) words);
+}
+
 /* The signal handler's return address leads to a few bytes that ask the kernel to restore the registers: SP points at
  * struct ucontext. uc_flags, uc_link, uc_stack: 40 bytes; then r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
 #define WALK_SIGNAL_BP 120

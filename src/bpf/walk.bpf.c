@@ -520,6 +520,21 @@ walk_one_frame (uint32_t i, Walk *walk)
   return sysprof_walk_step (&walk->state, walk->input) ? 0 : 1;
 }
 
+static long
+walk_one_compat_frame (uint32_t i, Walk *walk)
+{
+  WalkRecord *record = &walk->input->record;
+
+  if (i >= WALK_MOST_ADDRESSES)
+    return 1;
+  record->address[i] = walk->state.ip;
+  record->n = (uint16_t) (i + 1);
+  return sysprof_walk_compat_step (&walk->state, walk->input,
+                                   walk->input->registers[CALL_NUMBER] != ~UINT64_C (0))
+             ? 0
+             : 1;
+}
+
 /* The slot of a process that is known; UNWIND_PROCESS_SLOTS: it is not. A function of its own, to be verified once. */
 __noinline uint32_t
 walk_find_slot (uint32_t pid)
@@ -746,12 +761,9 @@ walk_stack (struct bpf_perf_event_data *context,
     return WALK_KERNEL_THREAD;
   if (!take_registers (context, task, registers) || registers[IP] == 0)
     return WALK_KERNEL_THREAD; /* the kernel's own threads that work for a process */
-  if (registers[CS] != CS_64_BITS)
-    return WALK_COMPAT;
-
   /* A thread that has just been made has not called anything; what it returns from is its maker's. (fork(), which copies
    * the stack as well, is another system call, or gives no new one.) */
-  if (registers[AX] == 0 &&
+  if (registers[CS] == CS_64_BITS && registers[AX] == 0 &&
       (registers[CALL_NUMBER] == CALL_CLONE3 ||
        (registers[CALL_NUMBER] == CALL_CLONE && registers[SI] != 0 /* a stack of its own */)))
     {
@@ -776,6 +788,17 @@ walk_stack (struct bpf_perf_event_data *context,
       scratch->areas = (uint64_t) task->mm->mm_mt.ma_root;
       scratch->vdso = (uint64_t) task->mm->context.vdso;
     }
+  if (registers[CS] != CS_64_BITS)
+    {
+      if (!walk_asks_kernel && !find_mappings (task, &walk.state, scratch))
+        return WALK_COMPAT;
+      if (bpf_loop (walk_most_addresses, walk_one_compat_frame, &walk, 0) > 0 &&
+          walk.state.reason == WALK_RUNNING)
+        walk.state.reason = WALK_DEPTH;
+      scratch->record.used = (uint8_t) walk.state.used;
+      return walk.state.reason;
+    }
+
   if (walk_asks_kernel || find_mappings (task, &walk.state, scratch))
     {
       if (bpf_loop (walk_most_addresses, walk_one_frame, &walk, 0) > 0 &&

@@ -106,10 +106,14 @@ reason_of (Samples *self, uint32_t sample, StackEnd end)
   return "end";
 }
 
+/* "none" where there was no user part to be found. */
 static const char *
-method_of (const Store *store)
+method_of (const Store *store, StackEnd end, const char *reason)
 {
-  if (!store->has_walks)
+  if (end == STACK_EMPTY || g_str_equal (reason, "kernel-thread") ||
+      g_str_equal (reason, "in-exec"))
+    return "none";
+  if (!store->has_walks || g_str_equal (reason, "not-yet"))
     return "frame-pointer";
   return store->has_copies ? "copy" : "tables";
 }
@@ -130,7 +134,7 @@ add_sample (Samples *self, uint32_t sample)
   cells[STACK].stack = text_of_stack (self, stack);
   cells[COMPLETE].flag = end == STACK_WHOLE;
   cells[REASON].text = reason_of (self, sample, end);
-  cells[UNWIND].text = end == STACK_EMPTY ? "none" : method_of (store);
+  cells[UNWIND].text = method_of (store, end, cells[REASON].text);
 }
 
 static bool

@@ -3,16 +3,19 @@
 """sysprof-cli: who is sampled, on what, and what is said of samples that are missing."""
 
 import contextlib
+import json
 import os
+import platform
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import unittest
 
 import tap
 from decoder import Capture
-from programs import BUSY, CLI, NOBODY, Case, needs_root, needs_sampling, run, spinning
+from programs import BUSY, CLI, NOBODY, REPORT, Case, needs_root, needs_sampling, run, spinning
 
 CONTEXTS = range(2**64 - 4095, 2**64)  # linux/perf_event.h, PERF_CONTEXT_…
 JITMAP = range(0xE000000000000000, 0xF000000000000000)  # of these, what stands in the place of the frames that are cut
@@ -22,6 +25,59 @@ def cpu_seconds(pid):
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
         words = file.read().rsplit(")", 1)[1].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+NESTED = """
+volatile unsigned n;
+__attribute__ ((noinline)) static void inner (void) { for (;;) n++; }
+__attribute__ ((noinline)) static void middle (void) { inner (); n = 1; }
+__attribute__ ((noinline)) void outer (void) { middle (); n = 2; }
+__asm__ (".globl _start; _start: xorl %ebp, %ebp; call outer; hlt");
+"""
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "only this machine runs programs of 32 bits beside its own")
+class Compat(Case):
+    """Programs of 32 bits: by frame pointers, where they have any; where not, they say so."""
+
+    def rows_of(self, *options):
+        with open("nested.c", "w", encoding="ascii") as file:
+            file.write(NESTED)
+        built = run("gcc", "-m32", "-static", "-nostdlib", "-ffreestanding", "-fno-pie", "-no-pie", "-fno-optimize-sibling-calls", *options, "nested.c", "-o", "nested")
+        if built.returncode != 0:
+            self.skipTest(f"gcc -m32 does not work here: {built.stderr}")
+        try:
+            program = subprocess.Popen([self.path("nested")])
+        except OSError as error:
+            self.skipTest(f"this kernel runs no programs of 32 bits: {error}")
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        done = run(CLI, "-f", "--unwind", "tables", "-d", "1", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = self.report("samples", program.pid)
+        self.assertGreater(len(rows), 10)
+        return program.pid, rows
+
+    def report(self, view, pid):
+        return json.loads(run(REPORT, view, "--format", "json", "--process", pid, "x.syscap").stdout)["rows"]
+
+    @needs_root
+    def test_with_frame_pointers(self):
+        pid, rows = self.rows_of("-O0", "-fno-omit-frame-pointer")
+        found = [[entry["symbol"] for entry in row["stack"] if entry["kind"] == "user"][:4] for row in rows]
+        right = found.count(["inner", "middle", "outer", "_start"])
+        self.assertGreaterEqual(right, 0.9 * len(rows), found[:3])
+        self.assertGreaterEqual(sum(row["complete"] for row in rows), 0.9 * len(rows), {row["reason"] for row in rows})
+        self.assertIn("frame pointers", self.report("processes", pid)[0]["unwind"])
+
+    @needs_root
+    def test_without(self):
+        pid, rows = self.rows_of("-O1", "-fomit-frame-pointer")
+        cut = [row for row in rows if row["reason"] == "compat"]
+        self.assertGreaterEqual(len(cut), 0.9 * len(rows), {row["reason"] for row in rows})
+        self.assertFalse(any(row["complete"] for row in cut))
+        quality = [row for row in self.report("quality", pid) if "32-bit" in row["reason"]]
+        self.assertIn("-fno-omit-frame-pointer", quality[0]["remedy"])
 
 
 class Whole(Case):

@@ -256,7 +256,7 @@ class Json(Base):
                 self.assertFalse(is_whole)
                 stack.pop()
             self.assertEqual(tuple(stack), sample.stack)
-            self.assertEqual(row['unwind'], 'frame-pointer')
+            self.assertEqual(row['unwind'], 'none' if row['reason'] == 'kernel-thread' else 'frame-pointer')
             self.assertEqual(row['reason'] in ('end', 'root', 'kernel-thread', 'in-exec'), is_whole)
         self.assertEqual(len(as_json('samples', '--limit', '7', self.capture)['rows']), 7)
         self.assertEqual({r['tid'] for r in as_json('samples', '--thread', '12', self.capture)['rows']}, {12})

@@ -134,7 +134,7 @@ how_it_was_found (const PerfDecoder *self, const WalkedSample *walked)
     return has_user_chain (self, walked) ? FOUND_BY_FRAME_POINTERS : FOUND_NONE;
   if (walked->n_user == 0)
     return FOUND_NONE;
-  if (walked->reason == WALK_NOT_YET)
+  if (walked->reason == WALK_NOT_YET || (walked->used & WALK_USED_COMPAT) != 0)
     return FOUND_BY_FRAME_POINTERS;
   if (walked->is_from_copy || self->has_copies)
     return FOUND_IN_A_COPY;
