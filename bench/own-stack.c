@@ -7,7 +7,8 @@
 
 #include "backtrace/backtrace.h"
 
-#include <execinfo.h>
+#include <dlfcn.h>
+#include <gnu/lib-names.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +31,13 @@ walk_ours (void **addresses, size_t most)
   return sysprof_backtrace ((uint64_t *) (void *) addresses, most);
 }
 
+/* The C library's own: libunwind has a function of the same name. */
+static int (*glibc_backtrace) (void **addresses, int most);
+
 static size_t
 walk_glibc (void **addresses, size_t most)
 {
-  return (size_t) backtrace (addresses, (int) most);
+  return (size_t) glibc_backtrace (addresses, (int) most);
 }
 
 #ifdef HAVE_LIBUNWIND
@@ -123,7 +127,10 @@ main (int argc, char **argv)
       return 2;
     }
 
-  (void) backtrace (warm, 1);
+  glibc_backtrace = (int (*) (void **, int)) dlsym (dlopen (LIBC_SO, RTLD_LAZY), "backtrace");
+  if (glibc_backtrace == NULL)
+    return 1;
+  (void) glibc_backtrace (warm, 1);
   begin = now_nsec ();
   if (!sysprof_backtrace_update ())
     return 1;

@@ -144,15 +144,6 @@ sysprof_stack_reader_init (StackReader *self, uint64_t sp)
 
 /* --- reading --- */
 
-/* Other threads and the sanitizers are no concern of who looks at a word of the stack. */
-__attribute__ ((no_sanitize ("address", "thread"), noinline)) static uint64_t
-peek (uint64_t address)
-{
-  typedef uint64_t Word __attribute__ ((may_alias, aligned (1)));
-
-  return *(const volatile Word *) (uintptr_t) address;
-}
-
 /* Up to the end of the last page that is there. */
 static bool
 fetch_window (StackReader *self, uint64_t address)
@@ -167,14 +158,8 @@ fetch_window (StackReader *self, uint64_t address)
 }
 
 bool
-sysprof_stack_reader_read (StackReader *self, uint64_t address, uint64_t *word)
+sysprof_stack_reader_fetch (StackReader *self, uint64_t address, uint64_t *word)
 {
-  if (address >= self->low && address < self->high && self->high - address >= sizeof *word)
-    {
-      *word = peek (address);
-      return true;
-    }
-
   if ((self->window_size < sizeof *word || address < self->window_start ||
        address - self->window_start > self->window_size - sizeof *word) &&
       !fetch_window (self, address))
