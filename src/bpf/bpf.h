@@ -6,7 +6,9 @@
  *   walk-step.h  one step of a walk, compiled into the program in the kernel and, where WALK_STEP_WANTED is defined, into
  *                a walker outside
  *   walk.bpf.c   the walker in the kernel
+ *   registers.h  what it must know of a machine's registers
  *   reasons.c    the codes of reasons
+ *   code-mask.c  what pointer authentication leaves of an address
  *   loader.c     makes maps and loads programs: needs CAP_BPF and CAP_PERFMON, and reads no file but the kernel's own
  *                description of its types. All else is done with the descriptors that it returns, by anybody
  *
@@ -33,6 +35,9 @@
 const char *sysprof_walk_reason_to_string (WalkReason reason);
 /* Nothing is missing. */
 bool sysprof_walk_reason_is_whole (WalkReason reason);
+
+/* Arm64: those bits of a return address that pointer authentication leaves alone, on the machine that we run on. */
+uint64_t sysprof_walk_code_mask (void);
 
 /* The walker, loaded. *Owned* by one thread; the descriptors can be passed on. */
 typedef struct

@@ -72,13 +72,19 @@ typedef enum
   RULE_ESCAPE, /* a rule that cannot be said here */
   RULE_SP_FAR, /* CFA = SP + offset, large. Bits 4–23 offset / 8, 24–31 slot */
   RULE_SP_LOAD, /* CFA = word at SP + offset, + 8: assembly that aligned its stack and kept the old SP there */
-  RULE_LR, /* arm64: CFA = SP + offset, return address still in LR; first frame, or after a signal */
+  RULE_LR, /* arm64: CFA = SP + offset, return address still in X30; first frame, or after a signal */
   RULE_SP_BX, /* as RULE_SP, and says where the caller's RBX is. Bits 4–13 offset / 8, 14–20 slot, 21–27 slot of RBX */
   RULE_BP_BX, /* as RULE_BP, the same */
   RULE_RA, /* CFA = SP + offset, return address in a register; first frame only. Fields as of RULE_REG */
   RULE_GO, /* Go's runtime is on its own stack, and what called it on a goroutine's */
-  RULE_KINDS
+  RULE_KINDS,
+
+  RULE_SP_LINK =
+      RULE_PLT /* arm64: CFA = SP + offset, the slot has the return address; nobody has touched the frame pointer */
 } RuleKind;
+
+/* On x86-64 the return address is at CFA - 8. On arm64 it comes in X30, and is saved behind the frame pointer: one slot has
+ * both, 16 bytes. */
 
 /* Of RULE_REG; the register by its DWARF number. */
 #define RULE_REG_NUMBER(rule) ((rule) >> 4 & 15u)
@@ -94,6 +100,12 @@ typedef enum
   ((uint32_t) RULE_SP_FAR | (uint32_t) (offset) / 8u << 4 | (uint32_t) (slot) << 24)
 #define RULE_FAR_MOST_OFFSET (0xfffffu * 8u)
 #define RULE_FAR_MOST_SLOT   253u
+
+/* On arm64 its slot says where the pair is, in words up from SP, which is where large frames have it: */
+#define FAR_FROM_CFA   64u  /* or down from the CFA */
+#define FAR_LINK       128u /* only the return address is there */
+#define FAR_IN_LR      255u /* as of RULE_LR */
+#define FAR_MOST_WORDS 62u
 
 /* Of RULE_SP_BX and RULE_BP_BX. Few files find the CFA of a frame that is not the first by RBX: the dynamic loader, in the stub
  * through which the first call of each function goes. Their tables say where RBX is. */
@@ -291,22 +303,20 @@ typedef struct
   uint64_t ip; /* of the frame that is next, the last of the addresses */
   uint64_t sp;
   uint64_t fp;
+  uint64_t lr;            /* arm64 */
   uint32_t flags;         /* WALK_REST_… */
   uint32_t size;          /* of the copy, which begins at `sp` */
-  uint64_t registers[16]; /* by DWARF number */
+  uint64_t registers[16]; /* by DWARF number, the first ones */
 } WalkRest;
 
 #define WALK_REST_IS_EXACT      1u
-#define WALK_REST_HAS_REGISTERS 2u /* they are those of this frame */
+#define WALK_REST_HAS_REGISTERS 2u /* they are those of this frame, `lr` as well */
+#define WALK_REST_HAS_LOST_SP   4u /* arm64: `sp` lies somewhere in the frame before */
 
 #define WALK_REST_SIZE           32768u /* of a copy, at most */
 #define WALK_REST_MOST_ADDRESSES 3600u /* found before: with more there is no room for a copy */
 /* Bytes that a CPU copies in 2^27 ns (an eighth of a second), at most: what fits into its ring, of 2 MiB, until that is drained. */
 #define WALK_REST_BUDGET     (512u << 10)
 #define WALK_REST_SLICE_BITS 27
-
-/* Among the registers. */
-#define WALK_FP 6u
-#define WALK_SP 7u
 
 #define WALK_ANY_USER UINT32_C (0xffffffff)

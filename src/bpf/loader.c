@@ -24,6 +24,8 @@ typedef struct
   uint32_t only_user;
   uint32_t most_addresses;
   uint32_t asks_kernel;
+  uint32_t page_size;
+  uint64_t code_mask;
 } Constants;
 
 static int
@@ -36,8 +38,13 @@ static bool
 set_constants (struct bpf_object *object, const WalkProgramOptions *options)
 {
   struct bpf_map *map = bpf_object__find_map_by_name (object, "walk.rodata");
-  Constants constants = { options->only_user, WALK_MOST_ADDRESSES,
-                          sysprof_walk_program_asks_kernel () && !options->by_lists };
+  Constants constants = {
+    .only_user = options->only_user,
+    .most_addresses = WALK_MOST_ADDRESSES,
+    .asks_kernel = sysprof_walk_program_asks_kernel () && !options->by_lists,
+    .page_size = (uint32_t) sysconf (_SC_PAGESIZE),
+    .code_mask = sysprof_walk_code_mask (),
+  };
 
   if (map == NULL)
     {

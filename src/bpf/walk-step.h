@@ -3,9 +3,11 @@
 /* One step of a walk: from a frame to its caller. One source for the program in the kernel and for the walker over
  * copied stacks.
  *
- * Who includes this defines the WalkInput and the functions below.
+ * Who includes this defines the WalkInput and the functions below, and WALK_IS_ARM64 (state): in the kernel a constant, so
+ * that nothing is left there of the other machine's steps; outside, where stacks of both are walked, what the state says.
  *
  *   WalkState state = { .ip = …, .sp = …, .fp = …, .is_exact = true, .first_mapping = …, .n_mappings = … };
+ *   (arm64: .is_arm64 = true, .lr = …, .code_mask = …)
  *   do { push (state.ip); } while (sysprof_walk_step (&state, &input));
  *   … state.reason, state.used
  *
@@ -17,6 +19,16 @@
 
 typedef struct WalkInput WalkInput;
 typedef struct WalkState WalkState;
+
+#ifdef __bpf__
+#  ifdef __TARGET_ARCH_arm64
+#    define WALK_IS_ARM64(state) true
+#  else
+#    define WALK_IS_ARM64(state) false
+#  endif
+#else
+#  define WALK_IS_ARM64(state) ((state)->is_arm64)
+#endif
 
 /* A word of the stack; false: it is not there. */
 static bool walk_read (WalkInput *input, uint64_t address, uint64_t *word);
@@ -59,7 +71,8 @@ struct WalkState
   uint64_t ip; /* of the frame that is next */
   uint64_t sp; /* after the call returned: the CFA of the frame before */
   uint64_t fp;
-  uint64_t lr; /* arm64 */
+  uint64_t lr;        /* arm64: of this frame, as long as `has_registers` */
+  uint64_t code_mask; /* arm64: the bits of a return address that are not its signature */
   uint64_t
       context; /* where a signal frame keeps the registers of this frame; 0 = they are those of the input, or gone */
 
@@ -78,6 +91,8 @@ struct WalkState
   bool has_bx; /* `bx` is this frame's */
   bool is_arm64;
   uint8_t n_stacks_left; /* of Go's runtime, for that of a goroutine */
+  bool
+      has_lost_sp; /* arm64: `sp` lies somewhere in the frame that was left by its frame pointer */
   uint64_t bx;
 };
 
@@ -217,6 +232,13 @@ walk_stop (WalkState *state, uint32_t reason)
   return false;
 }
 
+/* A return address without the signature that arm64 puts into bits that no address has. */
+WALK_INLINE uint64_t
+walk_strip (const WalkState *state, uint64_t ip)
+{
+  return WALK_IS_ARM64 (state) ? ip & state->code_mask : ip;
+}
+
 WALK_INLINE bool
 walk_go_on (WalkState *state, uint64_t ip, uint64_t sp, uint64_t fp)
 {
@@ -231,6 +253,7 @@ walk_go_on (WalkState *state, uint64_t ip, uint64_t sp, uint64_t fp)
   state->is_by_fp = false;
   state->has_registers = false;
   state->has_bx = false;
+  state->has_lost_sp = false;
   return true;
 }
 
@@ -258,6 +281,52 @@ walk_words_before_return (uint64_t bytes)
   return 2;
 }
 
+/* arm64: is the return address in X30, and the caller's frame pointer in X29, before this instruction? So they are where a
+ * function begins, in its last instruction, and in the stubs through which another file's functions are called. */
+WALK_INLINE bool
+walk_is_before_frame (uint32_t instruction)
+{
+  return instruction == 0xd503233f /* paciasp */ || instruction == 0xd503245f /* bti c */ ||
+         (instruction & 0xffc07fff) == 0xa9807bfd /* stp x29, x30, [sp, #n]! */ ||
+         instruction == 0xd65f03c0 /* ret */ || instruction == 0xd65f0bff /* retaa */ ||
+         instruction == 0xd50323bf /* autiasp */ ||
+         (instruction & 0x9f00001f) == 0x90000010 /* adrp x16 */ ||
+         (instruction & 0xffc003ff) == 0xf9400211 /* ldr x17, [x16, #n] */ ||
+         (instruction & 0xffc003ff) == 0x91000210 /* add x16, x16, #n */ ||
+         instruction == 0xd61f0220 /* br x17 */;
+}
+
+WALK_INLINE bool
+walk_step_out_of_prologue_arm64 (WalkState *state, WalkInput *input)
+{
+  uint64_t bytes = 0, fp = state->fp, ip = state->lr, sp = state->sp;
+  uint32_t instruction;
+  bool is_pushed;
+
+  if (!walk_code (input, state->ip - 1, &bytes))
+    return false;
+  instruction = (uint32_t) (bytes >> 8);
+  is_pushed = (instruction & 0xffc003ff) == 0x910003fd; /* add x29, sp, #n: mov, with 0 */
+  if (!is_pushed && !walk_is_before_frame (instruction))
+    return false;
+  if (is_pushed)
+    {
+      sp += instruction >> 10 & 0xfff;
+      if (!walk_read (input, sp, &fp) || !walk_read (input, sp + 8, &ip))
+        return false;
+      sp += 16;
+    }
+
+  ip = walk_strip (state, ip);
+  if (!walk_find_mapping (state, input, ip - 1))
+    return false;
+  state->used |= WALK_USED_FP;
+  if (!walk_go_on (state, ip, sp, fp))
+    return false;
+  state->has_lost_sp = is_pushed;
+  return true;
+}
+
 /* The first frame, in code without rules, where its own frame is not there; false: it is, or nobody knows. */
 WALK_INLINE bool
 walk_step_out_of_prologue (WalkState *state, WalkInput *input)
@@ -265,6 +334,8 @@ walk_step_out_of_prologue (WalkState *state, WalkInput *input)
   uint64_t bytes = 0, fp = state->fp, ip = 0;
   uint32_t n;
 
+  if (WALK_IS_ARM64 (state))
+    return walk_step_out_of_prologue_arm64 (state, input);
   if (!walk_code (input, state->ip - 1, &bytes))
     return false;
   n = walk_words_before_return (bytes);
@@ -297,6 +368,7 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
     return walk_stop (state, WALK_BAD_FP);
   if (!walk_read (input, fp, &caller_fp) || !walk_read (input, fp + 8, &ip))
     return walk_stop (state, WALK_BAD_FP);
+  ip = walk_strip (state, ip);
   if (ip == 0 && caller_fp == 0 && state->is_by_fp)
     return walk_stop (state, WALK_ROOT);
   /* What the caller's frame pointer was may be anything, as long as the caller has rules. */
@@ -307,6 +379,8 @@ walk_step_by_fp (WalkState *state, WalkInput *input)
   if (!walk_go_on (state, ip, fp + 16, caller_fp))
     return false;
   state->is_by_fp = true;
+  /* The pair may stand anywhere in the frame. */
+  state->has_lost_sp = WALK_IS_ARM64 (state);
   return true;
 }
 
@@ -354,19 +428,30 @@ sysprof_walk_compat_step (WalkState *state, WalkInput *input, bool is_in_call)
 #define WALK_SIGNAL_SP 160
 #define WALK_SIGNAL_IP 168
 
+/* arm64: SP points at siginfo, 128 bytes; then struct ucontext: uc_flags, uc_link, uc_stack, a mask as large as ever it may
+ * become: 168 bytes, aligned to 16; then a fault's address, x0 … x30, sp, pc. */
+#define WALK_SIGNAL_X0    312
+#define WALK_SIGNAL_X29   (WALK_SIGNAL_X0 + 8 * 29)
+#define WALK_SIGNAL_ARM64 (WALK_SIGNAL_X0 + 8 * 31) /* sp, pc */
+
 WALK_INLINE bool
 walk_step_by_signal (WalkState *state, WalkInput *input)
 {
+  bool is_arm64 = WALK_IS_ARM64 (state);
   uint64_t context = state->sp;
-  uint64_t ip = 0, sp = 0, fp = 0;
+  uint64_t ip = 0, sp = 0, fp = 0, lr = 0;
 
-  if (!walk_read (input, context + WALK_SIGNAL_IP, &ip) ||
-      !walk_read (input, context + WALK_SIGNAL_SP, &sp) ||
-      !walk_read (input, context + WALK_SIGNAL_BP, &fp))
+  if (is_arm64 && state->has_lost_sp)
+    return walk_stop (state, WALK_BAD_FP);
+  if (!walk_read (input, context + (is_arm64 ? WALK_SIGNAL_ARM64 + 8 : WALK_SIGNAL_IP), &ip) ||
+      !walk_read (input, context + (is_arm64 ? WALK_SIGNAL_ARM64 : WALK_SIGNAL_SP), &sp) ||
+      !walk_read (input, context + (is_arm64 ? WALK_SIGNAL_X29 : WALK_SIGNAL_BP), &fp) ||
+      (is_arm64 && !walk_read (input, context + WALK_SIGNAL_X29 + 8, &lr)))
     return walk_stop (state, WALK_FAULT);
   if (!walk_go_on (state, ip, sp, fp))
     return false;
 
+  state->lr = lr;
   state->context = context;
   state->is_exact = true;
   state->has_registers = true;
@@ -393,6 +478,8 @@ walk_read_register (WalkState *state, WalkInput *input, uint32_t number, uint64_
     }
   if (state->context == 0)
     return walk_register (input, number & 15, value);
+  if (WALK_IS_ARM64 (state))
+    offset = WALK_SIGNAL_X0 + 8 * (number & 15);
   return walk_read (input, state->context + offset, value);
 }
 
@@ -547,6 +634,90 @@ walk_step_by_go (WalkState *state, WalkInput *input, uint32_t rule)
   return walk_go_on (state, ip, sp, fp);
 }
 
+/* A large frame. */
+WALK_INLINE bool
+walk_step_by_far_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
+{
+  uint32_t place = RULE_FAR_SLOT (rule);
+  uint64_t distance = UINT64_C (8) * (place & 63);
+  uint64_t sp = state->sp, fp = state->fp, ip = state->lr, cfa, at;
+
+  if (place == FAR_IN_LR)
+    {
+      if (!state->has_registers)
+        return walk_stop (state, WALK_ESCAPE);
+      return walk_go_on (state, walk_strip (state, ip), sp + RULE_FAR_OFFSET (rule), fp);
+    }
+  if (state->has_lost_sp)
+    {
+      if ((place & FAR_LINK) != 0)
+        return walk_stop (state, WALK_BAD_FP);
+      sp = (place & FAR_FROM_CFA) != 0 ? fp + distance - RULE_FAR_OFFSET (rule) : fp - distance;
+    }
+
+  cfa = sp + RULE_FAR_OFFSET (rule);
+  if (cfa <= state->sp)
+    return walk_stop (state, WALK_SP_NOT_RISING);
+  at = (place & FAR_FROM_CFA) != 0 ? cfa - distance : sp + distance;
+  if ((place & FAR_LINK) == 0)
+    {
+      if (!walk_read (input, at, &fp))
+        return walk_stop (state, WALK_FAULT);
+      at += 8;
+    }
+  if (!walk_read (input, at, &ip))
+    return walk_stop (state, WALK_FAULT);
+  return walk_go_on (state, walk_strip (state, ip), cfa, fp);
+}
+
+/* By a rule that says where the CFA and the pair are. */
+WALK_INLINE bool
+walk_step_by_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
+{
+  uint32_t kind = RULE_KIND (rule), slot = RULE_SLOT (rule);
+  uint64_t cfa = 0, fp = state->fp, ip = state->lr, pair;
+
+  if (kind == RULE_SP_FAR)
+    return walk_step_by_far_rule_arm64 (state, input, rule);
+  if (kind == RULE_LR)
+    {
+      /* Which nobody can have left by a call. */
+      if (!state->has_registers)
+        return walk_stop (state, WALK_ESCAPE);
+      cfa = state->sp + RULE_OFFSET (rule);
+      if (slot != SLOT_UNCHANGED && !walk_read (input, cfa - UINT64_C (8) * slot, &fp))
+        return walk_stop (state, WALK_FAULT);
+      return walk_go_on (state, walk_strip (state, ip), cfa, fp);
+    }
+  if (kind == RULE_SP_LINK)
+    {
+      if (state->has_lost_sp)
+        return walk_stop (state, WALK_BAD_FP);
+      cfa = state->sp + RULE_OFFSET (rule);
+      if (cfa <= state->sp)
+        return walk_stop (state, WALK_SP_NOT_RISING);
+      if (!walk_read (input, cfa - UINT64_C (8) * slot, &ip))
+        return walk_stop (state, WALK_FAULT);
+      return walk_go_on (state, walk_strip (state, ip), cfa, fp);
+    }
+
+  /* Its frame pointer is that of the chain, which points at the pair. */
+  if (state->has_lost_sp && kind == RULE_SP)
+    {
+      cfa = fp + UINT64_C (8) * slot;
+      if (cfa <= state->sp)
+        return walk_stop (state, WALK_SP_NOT_RISING);
+    }
+  else if (!walk_find_cfa (state, input, rule, &cfa))
+    {
+      return false;
+    }
+  pair = cfa - UINT64_C (8) * slot;
+  if (!walk_read (input, pair, &fp) || !walk_read (input, pair + 8, &ip))
+    return walk_stop (state, WALK_FAULT);
+  return walk_go_on (state, walk_strip (state, ip), cfa, fp);
+}
+
 /* From state->ip to its caller. False: the walk ended, and state->reason says why. */
 WALK_INLINE bool
 sysprof_walk_step (WalkState *state, WalkInput *input)
@@ -568,6 +739,8 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
     return walk_stop (state, WALK_END);
   if (RULE_KIND (rule) == RULE_SIGNAL)
     return walk_step_by_signal (state, input);
+  if (WALK_IS_ARM64 (state))
+    return walk_step_by_rule_arm64 (state, input, rule);
   if (RULE_KIND (rule) == RULE_RA)
     return walk_step_by_register (state, input, rule);
   if (RULE_KIND (rule) == RULE_GO)

@@ -15,11 +15,11 @@
 
 #include <linux/bpf.h>
 
-#include <linux/bpf_perf_event.h>
-
 #include <bpf/bpf_helpers.h>
 
 #include <bpf/bpf_core_read.h>
+
+#include "bpf/registers.h"
 
 /* One read of the stack serves the next few frames: 1 KiB costs hardly more than a word. It begins a little below what
  * was asked for, which is a return address: saved registers are there. */
@@ -32,7 +32,7 @@
 #define NODE_WORDS             32u
 #define NODE_ADDRESS(node)     ((node) & ~UINT64_C (255))
 #define NODE_KIND(node)        ((node) >> 3 & 15)
-#define NODE_IS_POINTER(entry) (((entry) &3) == 2 && (entry) > PAGE_SIZE)
+#define NODE_IS_POINTER(entry) (((entry) &3) == 2 && (entry) > LEAST_PAGE_SIZE)
 #define NODE_KIND_LEAF         1u
 #define NODE_KIND_INSIDE       3u
 #define NODE_INSIDE_SLOTS      10u /* where they begin */
@@ -40,47 +40,12 @@
 #define NODE_MOST_PIVOTS       15u
 #define MOST_LEVELS            8u /* of the tree; each has ten times the areas */
 
-/* struct pt_regs, in words. */
-enum
-{
-  R15,
-  R14,
-  R13,
-  R12,
-  BP,
-  BX,
-  R11,
-  R10,
-  R9,
-  R8,
-  AX,
-  CX,
-  DX,
-  SI,
-  DI,
-  CALL_NUMBER, /* of the system call; -1 = none */
-  IP,
-  CS,
-  FLAGS,
-  SP,
-  SS,
-  N_REGISTERS
-};
-
-#define IS_USER_MODE(cs) (((cs) &3) == 3)
-#define CS_64_BITS       0x33 /* of a program's 64-bit code */
-
 /* perf writes no record of its own; a test wants it. */
 #ifndef WALK_RESULT
 #  define WALK_RESULT 0
 #endif
 
-#define CALL_CLONE    56
-#define CALL_EXECVE   59
-#define CALL_EXECVEAT 322
-#define CALL_CLONE3   435
-
-#define PAGE_SIZE 4096u
+#define LEAST_PAGE_SIZE 4096u
 
 /* Ancestors that are asked for their mappings: a process that has just been forked is not known yet. */
 #define MOST_ANCESTORS 4
@@ -177,6 +142,9 @@ struct
 const volatile uint32_t walk_only_user = WALK_ANY_USER;
 const volatile uint32_t walk_most_addresses = WALK_MOST_ADDRESSES;
 const volatile uint32_t walk_asks_kernel = 1;
+/* And what differs from one machine to another of the same kind. */
+const volatile uint32_t walk_page_size = LEAST_PAGE_SIZE;
+const volatile uint64_t walk_code_mask = UINT64_MAX;
 
 /* --- what walk-step.h asks for --- */
 
@@ -241,21 +209,10 @@ walk_mapping (WalkInput *input, uint32_t index)
   return &walk_index.mapping[index & (UNWIND_MOST_MAPPINGS - 1)];
 }
 
-/* Where pt_regs has what DWARF counts as ax dx cx bx si di bp sp, and r8 … r15: a byte each from the lowest, as a table in
- * memory would be one more map. */
-#define PLACE(i, register) ((uint64_t) (register) << (8 * (i)))
-#define LOW_PLACES                                                                 \
-  (PLACE (0, AX) | PLACE (1, DX) | PLACE (2, CX) | PLACE (3, BX) | PLACE (4, SI) | \
-   PLACE (5, DI) | PLACE (6, BP) | PLACE (7, SP))
-#define HIGH_PLACES                                                                   \
-  (PLACE (0, R8) | PLACE (1, R9) | PLACE (2, R10) | PLACE (3, R11) | PLACE (4, R12) | \
-   PLACE (5, R13) | PLACE (6, R14) | PLACE (7, R15))
-
 static __always_inline bool
 walk_register (WalkInput *input, uint32_t number, uint64_t *value)
 {
-  uint64_t places = (number & 8) != 0 ? HIGH_PLACES : LOW_PLACES;
-  uint32_t place = (uint32_t) (places >> (8 * (number & 7))) & 31;
+  uint32_t place = place_of_register (number);
 
   WALK_KEEP (place);
   if (place >= N_REGISTERS)
@@ -490,7 +447,7 @@ walk_find_mapped (WalkState *state, WalkInput *input, uint64_t address)
   if (file == 0 && bounds[0] != input->vdso)
     return true; /* code that was made at run time */
   return walk_use_file (state, input, walk_find_file_of (input, file),
-                        file != 0 ? offset * PAGE_SIZE : 0, address);
+                        file != 0 ? offset * walk_page_size : 0, address);
 }
 
 static __always_inline bool
@@ -562,10 +519,10 @@ walk_find_slot (uint32_t pid)
 static __always_inline bool
 has_its_program (struct task_struct *task, WalkState *state, WalkInput *input)
 {
-  uint64_t end = task->mm->end_code;
+  uint64_t end = task->mm->end_code, in_page = walk_page_size - 1;
 
   return walk_find_mapping (state, input, end - 1) &&
-         state->mapping.end == ((end + PAGE_SIZE - 1) & ~(uint64_t) (PAGE_SIZE - 1));
+         state->mapping.end == ((end + in_page) & ~in_page);
 }
 
 /* Whether the process has not executed another program since somebody told of what is in its slot. */
@@ -624,35 +581,18 @@ take_registers (struct bpf_perf_event_data *context,
                 struct task_struct *task,
                 uint64_t *registers)
 {
-  /* Word by word: the compiler would merge loads into what the verifier refuses. */
-  const volatile struct pt_regs *now = &context->regs;
+  /* For a test, which has the verifier of one machine read the walker of another, whose events have no such registers. */
+#ifndef WALK_FOREIGN
+  const volatile bpf_user_pt_regs_t *now = &context->regs;
 
-  if (!IS_USER_MODE (now->cs))
-    return bpf_probe_read_kernel (registers, N_REGISTERS * sizeof *registers,
-                                  (const void *) bpf_task_pt_regs (task)) == 0;
-
-  registers[R15] = now->r15;
-  registers[R14] = now->r14;
-  registers[R13] = now->r13;
-  registers[R12] = now->r12;
-  registers[BP] = now->rbp;
-  registers[BX] = now->rbx;
-  registers[R11] = now->r11;
-  registers[R10] = now->r10;
-  registers[R9] = now->r9;
-  registers[R8] = now->r8;
-  registers[AX] = now->rax;
-  registers[CX] = now->rcx;
-  registers[DX] = now->rdx;
-  registers[SI] = now->rsi;
-  registers[DI] = now->rdi;
-  registers[CALL_NUMBER] = ~UINT64_C (0);
-  registers[IP] = now->rip;
-  registers[CS] = now->cs;
-  registers[FLAGS] = now->eflags;
-  registers[SP] = now->rsp;
-  registers[SS] = now->ss;
-  return true;
+  if (IS_USER_MODE (now))
+    {
+      keep_registers (now, registers);
+      return true;
+    }
+#endif
+  return bpf_probe_read_kernel (registers, N_REGISTERS * sizeof *registers,
+                                (const void *) bpf_task_pt_regs (task)) == 0;
 }
 
 /* --- what cannot be walked yet --- */
@@ -675,7 +615,7 @@ copy_stack (uint8_t *bytes, uint64_t from)
     }
 
   /* Up to the end of the last page that is there. */
-  left = (PAGE_SIZE - ((uint32_t) from + size)) & (REST_CHUNK - 1);
+  left = (LEAST_PAGE_SIZE - ((uint32_t) from + size)) & (REST_CHUNK - 1);
   if (size < WALK_REST_SIZE && left > 0 &&
       bpf_probe_read_user (bytes + size, left, (const void *) (from + size)) == 0)
     size += left;
@@ -704,7 +644,6 @@ static __always_inline uint32_t
 add_rest (WalkInput *scratch, const WalkState *state)
 {
   uint32_t n = scratch->record.n;
-  const uint64_t *now = scratch->registers;
   WalkRest *rest;
 
   if (n > WALK_REST_MOST_ADDRESSES || !has_budget (scratch))
@@ -717,28 +656,16 @@ add_rest (WalkInput *scratch, const WalkState *state)
   rest->ip = state->ip;
   rest->sp = state->sp;
   rest->fp = state->fp;
+  rest->lr = state->lr;
   rest->flags = 0;
   if (state->is_exact)
     rest->flags |= WALK_REST_IS_EXACT;
+  if (WALK_IS_ARM64 (state) && state->has_lost_sp)
+    rest->flags |= WALK_REST_HAS_LOST_SP;
   if (state->has_registers && state->context == 0)
     {
       rest->flags |= WALK_REST_HAS_REGISTERS;
-      rest->registers[0] = now[AX];
-      rest->registers[1] = now[DX];
-      rest->registers[2] = now[CX];
-      rest->registers[3] = now[BX];
-      rest->registers[4] = now[SI];
-      rest->registers[5] = now[DI];
-      rest->registers[6] = now[BP];
-      rest->registers[7] = now[SP];
-      rest->registers[8] = now[R8];
-      rest->registers[9] = now[R9];
-      rest->registers[10] = now[R10];
-      rest->registers[11] = now[R11];
-      rest->registers[12] = now[R12];
-      rest->registers[13] = now[R13];
-      rest->registers[14] = now[R14];
-      rest->registers[15] = now[R15];
+      copy_registers (rest->registers, scratch->registers);
     }
   rest->size = copy_stack ((uint8_t *) (rest + 1), state->sp);
   scratch->budget += WALK_REST_SIZE - rest->size;
@@ -755,7 +682,7 @@ walk_stack (struct bpf_perf_event_data *context,
 {
   uint64_t *registers = scratch->registers;
   Walk walk = { 0 };
-  uint64_t call;
+  uint32_t call;
 
   if ((task->flags & PF_KTHREAD) != 0 || task->mm == 0)
     return WALK_KERNEL_THREAD;
@@ -763,9 +690,10 @@ walk_stack (struct bpf_perf_event_data *context,
     return WALK_KERNEL_THREAD; /* the kernel's own threads that work for a process */
   /* A thread that has just been made has not called anything; what it returns from is its maker's. (fork(), which copies
    * the stack as well, is another system call, or gives no new one.) */
-  if (registers[CS] == CS_64_BITS && registers[AX] == 0 &&
-      (registers[CALL_NUMBER] == CALL_CLONE3 ||
-       (registers[CALL_NUMBER] == CALL_CLONE && registers[SI] != 0 /* a stack of its own */)))
+  call = call_number (registers);
+  if (!is_compat (registers) && registers[RESULT] == 0 &&
+      (call == CALL_CLONE3 ||
+       (call == CALL_CLONE && registers[SECOND] != 0 /* a stack of its own */)))
     {
       scratch->record.address[0] = registers[IP];
       scratch->record.n = 1;
@@ -775,10 +703,16 @@ walk_stack (struct bpf_perf_event_data *context,
   scratch->record.address[0] = registers[IP];
   scratch->record.n = 1;
   scratch->window_size = 0;
+#ifndef __TARGET_ARCH_arm64
   scratch->thread_base = task->thread.fsbase;
+#endif
   walk.state.ip = registers[IP];
   walk.state.sp = registers[SP];
-  walk.state.fp = registers[BP];
+  walk.state.fp = registers[FRAME_POINTER];
+#ifdef __TARGET_ARCH_arm64
+  walk.state.lr = registers[LINK];
+  walk.state.code_mask = walk_code_mask;
+#endif
   walk.state.is_exact = true;
   walk.state.has_registers = true;
   walk.input = scratch;
@@ -788,8 +722,11 @@ walk_stack (struct bpf_perf_event_data *context,
       scratch->areas = (uint64_t) task->mm->mm_mt.ma_root;
       scratch->vdso = (uint64_t) task->mm->context.vdso;
     }
-  if (registers[CS] != CS_64_BITS)
+  if (is_compat (registers))
     {
+#ifdef __TARGET_ARCH_arm64
+      return WALK_COMPAT; /* whose frame pointers are wherever its compiler wants them */
+#endif
       if (!walk_asks_kernel && !find_mappings (task, &walk.state, scratch))
         return WALK_COMPAT;
       if (bpf_loop (walk_most_addresses, walk_one_compat_frame, &walk, 0) > 0 &&
@@ -809,7 +746,6 @@ walk_stack (struct bpf_perf_event_data *context,
     walk.state.reason = WALK_NO_PROCESS;
   scratch->record.used = (uint8_t) walk.state.used;
 
-  call = registers[CALL_NUMBER];
   if (walk.state.reason != WALK_END && walk.state.reason != WALK_ROOT &&
       (call == CALL_EXECVE || call == CALL_EXECVEAT))
     return WALK_IN_EXEC;

@@ -172,32 +172,83 @@ slot_of (const CfiState *state, const Where *where, const CfiMachine *machine)
   return (uint32_t) (-offset / 8);
 }
 
-/* arm64 saves the frame pointer and, behind it, the link register; a table's rule has room for such a pair, and for
- * code that has saved neither. */
+/* The dynamic loader is entered from a stub that has pushed X30, and another word below it. Its rules do not count these two:
+ * the return address stands above their CFA. */
+#define PUSHED_BY_STUB 16
+
+/* `saved`: where the pair is, or the return address, if that is `is_link` alone; 0 = it is in the link register. In bytes down
+ * from the CFA. */
+static uint32_t
+far_rule_of_arm64 (int64_t cfa_offset, int64_t saved, bool is_link)
+{
+  uint32_t place = is_link ? FAR_LINK : 0;
+
+  if (cfa_offset > RULE_FAR_MOST_OFFSET || !is_multiple_of_8 (saved))
+    return RULE_ESCAPE;
+  if (saved == 0)
+    return RULE_MAKE_FAR (cfa_offset, FAR_IN_LR);
+  if (saved <= cfa_offset && cfa_offset - saved <= 8 * (int64_t) FAR_MOST_WORDS)
+    return RULE_MAKE_FAR (cfa_offset, place | (uint32_t) (cfa_offset - saved) / 8);
+  if (saved > 0 && saved <= 8 * (int64_t) FAR_MOST_WORDS)
+    return RULE_MAKE_FAR (cfa_offset, place | FAR_FROM_CFA | (uint32_t) saved / 8);
+  return RULE_ESCAPE;
+}
+
+/* arm64 saves the frame pointer and, behind it, the link register; a table's rule has room for such a pair, for code that has
+ * saved the link register alone, and for code that has it still. */
 static uint32_t
 rule_of_arm64 (const CfiState *state, bool is_signal)
 {
   const CfiMachine *machine = &sysprof_cfi_arm64;
   uint32_t slot = slot_of (state, &state->fp, machine);
+  Where link = state->ra;
+  int64_t cfa_offset = state->cfa_offset;
+  uint32_t link_slot;
 
   if (is_signal)
     return RULE_MAKE (RULE_SIGNAL, 0, 0);
-  if (state->ra.kind == WHERE_UNDEFINED)
+  if (link.kind == WHERE_UNDEFINED)
     return RULE_MAKE (RULE_END, 0, 0);
   if (state->cfa != CFA_REGISTER)
     return RULE_ESCAPE;
 
-  if (state->ra.kind == WHERE_UNSPECIFIED || state->ra.kind == WHERE_SAME)
-    return state->cfa_register == machine->sp && slot == SLOT_UNCHANGED &&
-                   state->cfa_offset >= 0 && is_multiple_of_8 (state->cfa_offset) &&
-                   state->cfa_offset <= RULE_MOST_OFFSET
-               ? RULE_MAKE (RULE_LR, state->cfa_offset, 0)
-               : RULE_ESCAPE;
+  if (link.kind == WHERE_AT_CFA && state->fp.kind == WHERE_AT_CFA)
+    {
+      if (link.offset >= 0 || link.offset - 8 != state->fp.offset)
+        return RULE_ESCAPE;
+      if (state->cfa_register == machine->sp && cfa_offset > RULE_MOST_OFFSET &&
+          is_multiple_of_8 (cfa_offset))
+        return far_rule_of_arm64 (cfa_offset, 8 - link.offset, false);
+      return slot <= SLOT_MOST
+                 ? rule_of_register (state->cfa_register, cfa_offset, slot, machine)
+                 : RULE_ESCAPE;
+    }
 
-  if (state->ra.kind != WHERE_AT_CFA || state->fp.kind != WHERE_AT_CFA || slot > SLOT_MOST ||
-      state->ra.offset != state->fp.offset + 8)
+  if (state->cfa_register != machine->sp || cfa_offset < 0 || !is_multiple_of_8 (cfa_offset))
     return RULE_ESCAPE;
-  return rule_of_register (state->cfa_register, state->cfa_offset, slot, machine);
+  if (cfa_offset > (int64_t) RULE_MOST_OFFSET - PUSHED_BY_STUB)
+    {
+      if (slot != SLOT_UNCHANGED)
+        return RULE_ESCAPE;
+      if (link.kind == WHERE_UNSPECIFIED || link.kind == WHERE_SAME)
+        return far_rule_of_arm64 (cfa_offset, 0, true);
+      return link.kind == WHERE_AT_CFA && link.offset < 0 && link.offset > INT64_MIN
+                 ? far_rule_of_arm64 (cfa_offset, -link.offset, true)
+                 : RULE_ESCAPE;
+    }
+  if (link.kind == WHERE_AT_CFA && link.offset == PUSHED_BY_STUB - 8)
+    {
+      link.offset -= PUSHED_BY_STUB;
+      cfa_offset += PUSHED_BY_STUB;
+    }
+  if (link.kind == WHERE_UNSPECIFIED || link.kind == WHERE_SAME)
+    return slot <= SLOT_MOST ? RULE_MAKE (RULE_LR, cfa_offset, slot) : RULE_ESCAPE;
+
+  link_slot = slot_of (state, &link, machine);
+  if (link.kind != WHERE_AT_CFA || slot != SLOT_UNCHANGED || link_slot == SLOT_UNCHANGED ||
+      link_slot > SLOT_MOST)
+    return RULE_ESCAPE;
+  return RULE_MAKE (RULE_SP_LINK, cfa_offset, link_slot);
 }
 
 /* The rule with RBX added, if there is room for it. */

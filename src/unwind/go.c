@@ -171,6 +171,17 @@ rule_of_size (int64_t size, bool is_assembly)
   return RULE_MAKE_FAR (size + 8, slot == SLOT_LOST ? SLOT_FAR_LOST : slot);
 }
 
+/* arm64: they save X30 at SP, and the frame pointer right below. */
+static uint32_t
+rule_of_size_arm64 (int64_t size)
+{
+  if (size == 0)
+    return RULE_MAKE (RULE_LR, 0, SLOT_UNCHANGED);
+  if (size < 0 || (size & 7) != 0 || size / 8 + 1 > SLOT_MOST)
+    return RULE_ESCAPE;
+  return RULE_MAKE (RULE_SP, size, size / 8 + 1);
+}
+
 static void
 add_sizes (const GoTable *self,
            const GoFunction *function,
@@ -180,6 +191,7 @@ add_sizes (const GoTable *self,
 {
   Cursor cursor = { self->bytes, self->bytes + self->size };
   uint64_t at = function->start, change, length;
+  bool is_arm64 = sysprof_elf_image_machine (self->image) == EM_AARCH64;
   int64_t size = -1;
 
   if (function->stack_sizes == 0 || !cursor_skip (&cursor, function->stack_sizes))
@@ -201,7 +213,8 @@ add_sizes (const GoTable *self,
       size += (change & 1) ? -(int64_t) (change >> 1) - 1 : (int64_t) (change >> 1);
       if (size < -1 || size > INT32_MAX)
         size = -1; /* of hostile tables: out of what a rule can say, and not growing */
-      row (data, at, rule_of_size (size, function->is_assembly));
+      row (data, at,
+           is_arm64 ? rule_of_size_arm64 (size) : rule_of_size (size, function->is_assembly));
       at += length * self->quantum;
     }
   if (at < end)
@@ -400,9 +413,11 @@ sysprof_go_table_run (const GoTable *self, uint64_t start, uint64_t end, CfiRow 
 {
   uint64_t at = start, covered = 0;
   GoFunction function;
+  bool is_arm64;
 
   if (self->n_functions == 0)
     return 0;
+  is_arm64 = sysprof_elf_image_machine (self->image) == EM_AARCH64;
 
   for (uint64_t i = find_function (self, start);
        i < self->n_functions && read_function (self, i, &function) && function.start < end; i++)
@@ -416,6 +431,8 @@ sysprof_go_table_run (const GoTable *self, uint64_t start, uint64_t end, CfiRow 
         row (data, function.start > start ? function.start - 1 : function.start, RULE_SIGNAL);
       else if (function.is_top && !has_name (self, &function, SIGNAL_HANDLER))
         row (data, function.start, RULE_END);
+      else if (function.is_switch && is_arm64)
+        row (data, function.start, RULE_ESCAPE);
       else if (function.is_switch)
         add_switch (self, &function, function_end, row, data);
       else

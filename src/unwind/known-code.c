@@ -13,6 +13,8 @@
 
 /* mov $15, %rax (rt_sigreturn); syscall. The kernel, debuggers and unwinders know signal frames by these bytes. */
 static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+/* mov x8, #139; svc #0 */
+static const uint8_t sigreturn_arm64[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
 
 /* What begins a process is short. Where other code without rules follows it, so much of it is believed. */
 #define MOST_ENTRY 24  /* bytes */
@@ -32,18 +34,33 @@ find_entry (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
   return true;
 }
 
+static const uint8_t *
+sigreturn_of (ElfImage *image, size_t *size)
+{
+  bool is_arm64 = sysprof_elf_image_machine (image) == EM_AARCH64;
+
+  *size = is_arm64 ? sizeof sigreturn_arm64 : sizeof sigreturn;
+  return is_arm64 ? sigreturn_arm64 : sigreturn;
+}
+
 /* The first in [start, end). */
 static bool
-find_sigreturn (ElfImage *image, uint64_t start, uint64_t end, uint64_t *place)
+find_sigreturn (ElfImage *image,
+                uint64_t start,
+                uint64_t end,
+                uint64_t *place,
+                size_t *pattern_size)
 {
-  while (end - start >= sizeof sigreturn)
+  const uint8_t *pattern = sigreturn_of (image, pattern_size);
+
+  while (end - start >= *pattern_size)
     {
       uint64_t size = end - start < CHUNK ? end - start : CHUNK;
       uint8_t *bytes, *at;
 
       if (sysprof_elf_image_read_code (image, start, start + size, &bytes) != ELF_OK)
         return false;
-      at = memmem (bytes, size, sigreturn, sizeof sigreturn);
+      at = memmem (bytes, size, pattern, *pattern_size);
       if (at != NULL)
         *place = start + (uint64_t) (at - bytes);
       free (bytes);
@@ -51,7 +68,7 @@ find_sigreturn (ElfImage *image, uint64_t start, uint64_t end, uint64_t *place)
         return true;
       if (size == end - start)
         return false;
-      start += size - sizeof sigreturn + 1;
+      start += size - *pattern_size + 1;
     }
   return false;
 }
@@ -60,6 +77,8 @@ find_sigreturn (ElfImage *image, uint64_t start, uint64_t end, uint64_t *place)
  * has several. They leave all registers and the
  * stack alone. */
 #define MOST_STUB_BYTES 4096
+#define BR_X17          0xd61f0220u
+#define PUSH_X16_X30    0xa9bf7bf0u /* stp x16, x30, [sp, #-16]! */
 
 static const uint8_t stub_prefix[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2 };
 static const uint8_t stub_jump[] = { 0xff, 0x25 };
@@ -82,16 +101,78 @@ is_long_stub (const uint8_t *bytes)
   return memcmp (bytes, stub_jump, sizeof stub_jump) == 0;
 }
 
-/* Those with which [start, end) begins. */
+/* arm64: [bti c;] adrp x16; ldr x17; add x16; br x17, with nops. They leave the stack alone, and the return address in X30. */
 static bool
+is_stub_instruction (uint32_t instruction)
+{
+  return instruction == 0xd503245f /* bti c */ || instruction == 0xd503201f /* nop */ ||
+         instruction == 0xd503219f /* autia1716 */ ||
+         (instruction & 0x9f00001f) == 0x90000010 /* adrp x16 */ ||
+         (instruction & 0xffc003ff) == 0xf9400211 /* ldr x17, [x16, #n] */ ||
+         (instruction & 0xffc003ff) == 0x91000210 /* add x16, x16, #n */ ||
+         instruction == BR_X17;
+}
+
+static uint32_t
+instruction_at (const uint8_t *bytes)
+{
+  return (uint32_t) bytes[0] | (uint32_t) bytes[1] << 8 | (uint32_t) bytes[2] << 16 |
+         (uint32_t) bytes[3] << 24;
+}
+
+/* Those with which [start, end) begins, up to the last that jumps. The first one of a file goes to the dynamic loader, and pushes
+ * two words: X16 and X30. Returns how many pieces are `found`, three at most. */
+static size_t
+find_stubs_arm64 (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
+{
+  size_t size = (size_t) (end - start < MOST_STUB_BYTES ? end - start : MOST_STUB_BYTES) & ~3u;
+  size_t pushed = 0, first_end = 0, last_end = 0, n = 0;
+  uint8_t *bytes;
+
+  if (sysprof_elf_image_read_code (image, start, start + size, &bytes) != ELF_OK)
+    return 0;
+  for (size_t at = 0; at < size; at += 4)
+    {
+      uint32_t instruction = instruction_at (bytes + at);
+
+      if (instruction == PUSH_X16_X30 && pushed == 0 && last_end == 0)
+        pushed = at + 4;
+      else if (!is_stub_instruction (instruction))
+        break;
+      if (instruction != BR_X17)
+        continue;
+      last_end = at + 4;
+      if (pushed > 0 && first_end == 0)
+        first_end = last_end;
+    }
+  free (bytes);
+  if (last_end == 0)
+    return 0;
+
+  found[n++] = (KnownCode){ start, start + (pushed > 0 ? pushed : last_end),
+                            RULE_MAKE (RULE_LR, 0, SLOT_UNCHANGED) };
+  if (pushed == 0)
+    return n;
+  found[n++] =
+      (KnownCode){ start + pushed, start + first_end, RULE_MAKE (RULE_SP_LINK, 16, 1) };
+  if (last_end > first_end)
+    found[n++] = (KnownCode){ start + first_end, start + last_end,
+                              RULE_MAKE (RULE_LR, 0, SLOT_UNCHANGED) };
+  return n;
+}
+
+/* Those with which [start, end) begins. */
+static size_t
 find_stubs (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
 {
   size_t size = (size_t) (end - start < MOST_STUB_BYTES ? end - start : MOST_STUB_BYTES);
   uint8_t *bytes;
   size_t n = 0;
 
+  if (sysprof_elf_image_machine (image) == EM_AARCH64)
+    return find_stubs_arm64 (image, start, end, found);
   if (sysprof_elf_image_read_code (image, start, start + size, &bytes) != ELF_OK)
-    return false;
+    return 0;
   while (n + 8 <= size && is_short_stub (bytes + n))
     n += 8;
   while (n + 16 <= size && is_long_stub (bytes + n))
@@ -99,7 +180,7 @@ find_stubs (ElfImage *image, uint64_t start, uint64_t end, KnownCode *found)
   free (bytes);
 
   *found = (KnownCode){ start, start + n, RULE_MAKE (RULE_SP, 8, SLOT_UNCHANGED) };
-  return n > 0;
+  return n > 0 ? 1 : 0;
 }
 
 static int
@@ -117,16 +198,13 @@ sysprof_known_code_find (ElfImage *image,
                          KnownCode found[MOST_KNOWN_CODE])
 {
   uint64_t at = start, place;
-  size_t n = 0;
-
-  if (sysprof_elf_image_machine (image) != EM_X86_64)
-    return 0;
+  size_t n = 0, size;
 
   n += find_stubs (image, start, end, &found[n]);
   n += find_entry (image, start, end, &found[n]);
-  while (n < MOST_KNOWN_CODE && find_sigreturn (image, at, end, &place))
+  while (n < MOST_KNOWN_CODE && find_sigreturn (image, at, end, &place, &size))
     {
-      at = place + sizeof sigreturn;
+      at = place + size;
       /* From the byte before, as a handler's return address is looked up, and with the address behind, at which the call of the
        * kernel seems to be while it is under way. */
       found[n++] = (KnownCode){ place > start ? place - 1 : place,
@@ -140,9 +218,11 @@ bool
 sysprof_known_code_is_sigreturn (ElfImage *image, uint64_t start)
 {
   uint8_t code[sizeof sigreturn];
+  size_t size;
+  const uint8_t *pattern = sigreturn_of (image, &size);
 
-  return sysprof_elf_image_peek_code (image, start, code, sizeof code) == ELF_OK &&
-         memcmp (code, sigreturn, sizeof code) == 0;
+  return sysprof_elf_image_peek_code (image, start, code, size) == ELF_OK &&
+         memcmp (code, pattern, size) == 0;
 }
 
 /* glibc's __start_context: [endbr64;] mov %rbx, %rsp; …; mov (%rsp), %rdi; test %rdi, %rdi. In between it may ask for a shadow
@@ -154,6 +234,18 @@ sysprof_known_code_is_sigreturn (ElfImage *image, uint64_t start)
 static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 static const uint8_t take_stack[] = { 0x48, 0x89, 0xdc };
 static const uint8_t take_next[] = { 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff };
+
+/* arm64: [nop or bti c;] mov x0, x19; cbnz x0. */
+static bool
+is_context_start_arm64 (const uint8_t *code)
+{
+  if (instruction_at (code) != 0xaa1303e0)
+    code += 4;
+  return instruction_at (code) == 0xaa1303e0 &&
+         (instruction_at (code + 4) & 0xff00001f) == 0xb5000000;
+}
+
+#define LEAST_CONTEXT_START_ARM64 12
 
 static bool
 has_instructions (const Cfi *cfi, const CfiFunction *function)
@@ -173,10 +265,13 @@ sysprof_known_code_is_context_start (ElfImage *image,
   uint8_t code[MOST_CONTEXT_START];
   const uint8_t *at = code;
 
-  if (cfi->is_arm64 || (function->start & 15) != 0 || size < LEAST_CONTEXT_START ||
-      size > MOST_CONTEXT_START || has_instructions (cfi, function) ||
+  if ((function->start & 15) != 0 || size > MOST_CONTEXT_START ||
+      size < (cfi->is_arm64 ? LEAST_CONTEXT_START_ARM64 : LEAST_CONTEXT_START) ||
+      has_instructions (cfi, function) ||
       sysprof_elf_image_peek_code (image, function->start, code, (size_t) size) != ELF_OK)
     return false;
+  if (cfi->is_arm64)
+    return is_context_start_arm64 (code);
 
   if (memcmp (at, endbr64, sizeof endbr64) == 0)
     at += sizeof endbr64;

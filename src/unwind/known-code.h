@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Code that is known by its bytes. x86-64 only. */
+/* Code that is known by its bytes. */
 
 #pragma once
 

@@ -198,6 +198,10 @@ typedef struct
   uint64_t sp;
   uint64_t fp;
   bool is_exact;             /* ip is of an interrupted instruction, not a return address */
+  bool is_arm64;             /* the machine that the stack and the tables are of; else x86-64 */
+  bool has_lost_sp;          /* arm64: sp lies somewhere in the frame before */
+  uint64_t lr;               /* arm64: X30 of an interrupted thread */
+  uint64_t code_mask;        /* arm64: sysprof_walk_code_mask() of there */
   const uint64_t *registers; /* [16] by DWARF number, of an interrupted thread; NULL = gone */
   const uint8_t *code;       /* [8] from a byte before ip on; NULL = not known */
 } UnwindStart;
@@ -215,6 +219,13 @@ typedef struct
   uint32_t used; /* WALK_USED_… */
   size_t n;      /* addresses */
 } UnwindWalk;
+
+/* Stacks of the machine that we run on. */
+#ifdef __aarch64__
+#  define UNWIND_IS_ARM64 true
+#else
+#  define UNWIND_IS_ARM64 false
+#endif
 
 /* Walks a copy of a stack with the tables of process `pid`: innermost address first, at most `most`. */
 UnwindWalk sysprof_unwind_walk (const UnwindMemory *memory,

@@ -122,7 +122,11 @@ sysprof_unwind_walk (const UnwindMemory *memory,
     .ip = start->ip,
     .sp = start->sp,
     .fp = start->fp,
+    .lr = start->lr,
+    .code_mask = start->code_mask,
     .is_exact = start->is_exact,
+    .is_arm64 = start->is_arm64,
+    .has_lost_sp = start->has_lost_sp,
     .has_registers = start->registers != NULL,
   };
   UnwindWalk walk = { 0 };

@@ -31,6 +31,19 @@ print_slot (uint32_t slot)
 }
 
 static void
+print_far_rule_arm64 (uint32_t rule)
+{
+  uint32_t place = RULE_FAR_SLOT (rule), offset = RULE_FAR_OFFSET (rule);
+  uint32_t distance = 8 * (place & 63);
+
+  if (place == FAR_IN_LR)
+    printf ("lr+%u u\n", offset);
+  else
+    printf ("sp+%u%s c-%u\n", offset, (place & FAR_LINK) != 0 ? " link" : "",
+            (place & FAR_FROM_CFA) != 0 ? distance : offset - distance);
+}
+
+static void
 print_rule (uint32_t rule, bool is_arm64)
 {
   static const char *const registers[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi",
@@ -56,13 +69,16 @@ print_rule (uint32_t rule, bool is_arm64)
       printf ("%s+%u", is_arm64 ? "sp" : "rsp", RULE_OFFSET (rule));
       break;
     case RULE_LR:
-      printf ("lr+%u\n", RULE_OFFSET (rule));
-      return;
+      printf ("lr+%u", RULE_OFFSET (rule));
+      break;
     case RULE_BP:
       printf ("%s+%u", is_arm64 ? "x29" : "rbp", RULE_OFFSET (rule));
       break;
     case RULE_REG:
-      printf ("%s+%u", registers[RULE_REG_NUMBER (rule)], RULE_REG_OFFSET (rule));
+      if (is_arm64)
+        printf ("x%u+%u", RULE_REG_NUMBER (rule), RULE_REG_OFFSET (rule));
+      else
+        printf ("%s+%u", registers[RULE_REG_NUMBER (rule)], RULE_REG_OFFSET (rule));
       break;
     case RULE_BP_LOAD:
       printf ("[rbp-%u]", RULE_OFFSET (rule));
@@ -77,8 +93,11 @@ print_rule (uint32_t rule, bool is_arm64)
       printf ("go%u below %u size %u place %u\n", RULE_GO_MODE (rule), RULE_GO_BELOW (rule),
               RULE_GO_SIZE (rule), RULE_GO_PLACE (rule));
       return;
-    case RULE_PLT:
-      printf ("plt%u", RULE_OFFSET (rule) / 8);
+    case RULE_PLT: /* or RULE_SP_LINK */
+      if (is_arm64)
+        printf ("sp+%u link", RULE_OFFSET (rule));
+      else
+        printf ("plt%u", RULE_OFFSET (rule) / 8);
       break;
     case RULE_SP_BX:
     case RULE_BP_BX:
@@ -87,6 +106,11 @@ print_rule (uint32_t rule, bool is_arm64)
       print_slot (slot < SLOT_BX_AT_FP ? slot : slot + SLOT_AT_FP - SLOT_BX_AT_FP);
       return;
     case RULE_SP_FAR:
+      if (is_arm64)
+        {
+          print_far_rule_arm64 (rule);
+          return;
+        }
       slot = RULE_FAR_SLOT (rule);
       printf ("rsp+%u", RULE_FAR_OFFSET (rule));
       print_slot (slot < SLOT_FAR_AT_FP ? slot : slot + SLOT_AT_FP - SLOT_FAR_AT_FP);

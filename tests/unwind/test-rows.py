@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tables against readelf: every row that readelf interprets is in force where it says, in every file.
 
-usage: test-rows.py PRINT-TABLE [all|many|FILE...]
+usage: test-rows.py PRINT-TABLE [all|many|arm64 DIRECTORY|FILE...]
 
 Without files: a dozen libraries and programs of the system. `all`: every ELF file of the usual directories, which takes
 an hour on a well-equipped machine. `many`: those of them that come first in an order of no meaning, up to MANY bytes.
+`arm64`: libraries of that machine, whatever this one is.
 """
 
 import bisect
@@ -15,12 +16,16 @@ import subprocess
 import sys
 import zlib
 
-PRINT_TABLE = os.path.abspath(sys.argv[1])
+import emulator
+
+PRINT_TABLE = emulator.command(sys.argv[1])
 FEW = ["libc.so.6", "ld-linux-x86-64.so.2", "libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libcrypto.so.3", "libglib-2.0.so.0",
        "libz.so.1", "/usr/bin/bash", "/usr/bin/git", "/usr/bin/python3", "/usr/bin/perl"]
 EVERYWHERE = ["/usr/lib/x86_64-linux-gnu", "/usr/bin", "/usr/sbin", "/usr/lib/gcc", "/usr/libexec"]
 MANY = 48 << 20
 LIBRARIES = "/usr/lib/x86_64-linux-gnu"
+FEW_ARM64 = ["libc.so.6", "ld-linux-aarch64.so.1", "libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libasan.so.8", "libglib-2.0.so.0"]
+SKIPPED = 77
 
 MOST_PADDING = 15
 STUB = "rsp+8 u"  # a jump through a pointer, between functions, without an entry: what its instruction says
@@ -129,6 +134,52 @@ def expected_of_row(cfa, fp, ra):
     return base + " lost"
 
 
+def expected_of_row_arm64(cfa, fp, ra, is_outermost):
+    """The pair of frame pointer and return address, the latter alone, or none saved."""
+    if is_outermost:
+        return "end"
+    match = re.match(r"(sp|x\d+)([+-]\d+)$", cfa)
+    if not match or int(match[2]) < 0 or int(match[2]) % 8:
+        return "escape"
+    base, offset = match[1], int(match[2])
+    is_saved = [re.match(r"c-\d+$", place) and int(place[2:]) % 8 == 0 and int(place[2:]) or 0 for place in (fp, ra)]
+    most = 8 * (0xFFFFF if base == "sp" else 0x3FFF if base == "x29" else 0x3FF if int(base[1:]) < 16 else -1)
+    if offset > most or any(place not in ("u", "s") and not saved for place, saved in zip((fp, ra), is_saved) if place != "c+8"):
+        return "escape"
+    is_far = base == "sp" and offset > 8 * 0x3FFF - 16
+    if is_saved == [0, 0] and ra == "c+8":
+        return f"sp+{offset + 16} link c-8" if base == "sp" and not is_far else "escape"  # entered from a stub, which pushed
+    if is_far and max(is_saved) > 8 * 62 and offset - max(is_saved) > 8 * 62:
+        return "escape"
+    if all(is_saved):
+        return f"{base}+{offset} {fp}" if is_saved[0] == is_saved[1] + 8 else "escape"
+    if base != "sp" or ra == "c+8" or (is_far and is_saved[0]):
+        return "escape"
+    if is_saved[1]:
+        return f"sp+{offset} link {ra}"
+    return f"lr+{offset} {fp if is_saved[0] else 'u'}"
+
+
+def outermost(path, section):
+    """{FDE: location from which nobody called this code}, and {CIE: the column of the return address}, from the instructions as
+    readelf prints them."""
+    found, columns, entry, location, section_now = {}, {}, None, 0, None
+    for line in read("readelf", "--debug-dump=no-follow-links", "--debug-dump=frames", path).stdout.splitlines():
+        if line.startswith("Contents of the "):
+            section_now = line.split()[3]
+        elif match := ENTRY.match(line):
+            entry, location = match[1], int(match[2], 16)
+        elif "DW_CFA_advance_loc" in line or "DW_CFA_set_loc" in line:
+            location = int(line.split()[-1], 16)
+        elif "DW_CFA_undefined: r30" in line and section_now == section:
+            found[entry] = location
+        elif match := COMMON.match(line):
+            entry = match[1]
+        elif "Return address column" in line and section_now == section:
+            columns[entry] = int(line.split()[-1])
+    return found, columns
+
+
 def agrees(expected, ours):
     if expected.endswith(" *"):
         return ours.split(" ")[0] == expected[:-2] and ours.split(" ")[1] != "u"
@@ -165,6 +216,8 @@ def reference(path, section):
 def spans(path, section):
     """[(start, end, expected)], ascending. A function ends where the next begins."""
     found, result = None, []
+    is_arm64 = machine_of(path) == ARM64
+    last_frames, columns = outermost(path, section) if is_arm64 else ({}, {})
     functions = sorted((f for f in reference(path, section) if f.start < f.end), key=lambda f: (f.start, int(f.entry, 16)))
     starts = [f.start for f in functions]
     for i, function in enumerate(functions):
@@ -181,6 +234,13 @@ def spans(path, section):
             if at >= till:
                 continue
             cell = dict(zip(names, row))
+            if is_arm64:
+                cfa, fp, ra = cell["CFA"], cell.get("x29", "u"), cell.get("ra", "u")
+                is_outermost = at >= last_frames.get(function.entry, 1 << 64)
+                expected = expected_of_row_arm64(cfa, fp, ra, is_outermost)
+                # Functions that only others of the same file call, with a return address in another register: one or two.
+                result.append((at, till, expected if columns[function.common.entry] == 30 else "none"))
+                continue
             cfa, fp, ra = cell["CFA"], cell.get("rbp", "u"), cell.get("ra", "u")
             if cfa == "exp":
                 found = found or expressions(path, section)
@@ -207,22 +267,32 @@ def is_context_start(path, ranges, address):
         for start, end, offset in ranges:
             if start <= address < end:
                 file.seek(offset + address - start)
-                return file.read(7).removeprefix(b"\xf3\x0f\x1e\xfa")[:3] == b"\x48\x89\xdc"
+                begin = file.read(8)
+                return (begin.removeprefix(b"\xf3\x0f\x1e\xfa")[:3] == b"\x48\x89\xdc" or
+                        b"\xe0\x03\x13\xaa" in (begin[:4], begin[4:]))  # arm64: from X19
     return False
 
 
-def is_elf(path):
+X86_64, ARM64 = 62, 183
+
+
+def machine_of(path):
+    with open(path, "rb") as file:
+        return file.read(20)[18]
+
+
+def is_elf(path, machine=X86_64):
     try:
         with open(path, "rb") as file:
             head = file.read(20)
     except OSError:
         return False
-    return head[:6] == b"\x7fELF\x02\x01" and head[18] == 62 and head[16] in (2, 3)
+    return head[:6] == b"\x7fELF\x02\x01" and head[18] == machine and head[16] in (2, 3)
 
 
 def check(path):
     """The number of rows that were compared; fails on the first that differs."""
-    done = read(PRINT_TABLE, "rows", path)
+    done = read(*PRINT_TABLE, "rows", path)
     if done.returncode == 3:
         assert not code(path) or "\nThere is no" in read("readelf", "-lW", path).stdout, f"{path}: {done.stderr}"
         return 0
@@ -293,6 +363,11 @@ def many():
 
 
 def files(arguments):
+    if arguments[:1] == ["arm64"]:
+        for name in FEW_ARM64:
+            if is_elf(path := os.path.join(arguments[1], name), ARM64):
+                yield os.path.realpath(path)
+        return
     if arguments == ["all"]:
         yield from everywhere()
     elif arguments == ["many"]:
@@ -306,6 +381,9 @@ def files(arguments):
 
 def main():
     n_files = n_rows = 0
+    if sys.argv[2:3] == ["arm64"] and not list(files(sys.argv[2:])):
+        print(f"no libraries of arm64 in {sys.argv[3]}: scripts/install-deps build cross")
+        return SKIPPED
     failures = []
     for path in files(sys.argv[2:]):
         try:

@@ -2,8 +2,9 @@
 
 /* Walks stacks that a debugger has dumped. Standard input:
  *
+ *   machine arm64 MASK           the stacks are of that machine, and so many bits of a return address are not its signature; hex
  *   map START END OFFSET PATH    an executable mapping of the process, all before the first stop; hex
- *   regs 16 × VALUE IP           registers by DWARF number
+ *   regs 16 × VALUE IP           registers by DWARF number; of arm64 32 of them
  *   code BYTES                   eight of them, from a byte before IP on
  *   stack START BYTES            hex; then one line is printed: reason, flags, addresses
  */
@@ -26,6 +27,8 @@ typedef struct
   UnwindIndex *index;
   UnwindPublisher *publisher;
   GArray *mappings; /* UnwindProcessMapping */
+  bool is_arm64;
+  uint64_t code_mask;
 } Tables;
 
 static void
@@ -60,12 +63,12 @@ add_mapping (Tables *self, const char *line)
 }
 
 static void
-read_registers (const char *line, uint64_t registers[17])
+read_registers (const char *line, uint64_t registers[33])
 {
   char *end;
 
   line += strlen ("regs");
-  for (unsigned i = 0; i < 17; i++)
+  for (unsigned i = 0; i < 33; i++)
     {
       registers[i] = strtoull (line, &end, 16);
       line = end;
@@ -81,13 +84,16 @@ read_hex (const char *hex, uint8_t *bytes, size_t size)
 }
 
 static void
-walk (Tables *self, const uint64_t registers[17], const uint8_t code[8], char *line)
+walk (Tables *self, const uint64_t registers[33], const uint8_t code[8], char *line)
 {
   static uint64_t addresses[MOST_ADDRESSES];
-  UnwindStart start = { .ip = registers[16],
-                        .sp = registers[7],
-                        .fp = registers[6],
+  UnwindStart start = { .ip = registers[self->is_arm64 ? 32 : 16],
+                        .sp = registers[self->is_arm64 ? 31 : 7],
+                        .fp = registers[self->is_arm64 ? 29 : 6],
+                        .lr = registers[30],
                         .is_exact = true,
+                        .is_arm64 = self->is_arm64,
+                        .code_mask = self->code_mask,
                         .registers = registers,
                         .code = code };
   char *hex;
@@ -117,7 +123,7 @@ main (void)
 {
   Tables tables = { .index = g_new0 (UnwindIndex, 1),
                     .mappings = g_array_new (FALSE, FALSE, sizeof (UnwindProcessMapping)) };
-  uint64_t registers[17] = { 0 };
+  uint64_t registers[33] = { 0 };
   uint8_t code[8] = { 0 };
   char *line = NULL;
   size_t capacity = 0;
@@ -126,7 +132,12 @@ main (void)
   tables.publisher = sysprof_unwind_publisher_new (tables.index, NULL, NULL);
   while (getline (&line, &capacity, stdin) > 0)
     {
-      if (g_str_has_prefix (line, "map "))
+      if (g_str_has_prefix (line, "machine arm64 "))
+        {
+          tables.is_arm64 = true;
+          tables.code_mask = strtoull (line + strlen ("machine arm64 "), NULL, 16);
+        }
+      else if (g_str_has_prefix (line, "map "))
         {
           add_mapping (&tables, line);
           is_published = false;

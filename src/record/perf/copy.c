@@ -9,7 +9,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#define N_REGISTERS 17 /* in PERF_COPY_REGISTERS */
+#ifdef __aarch64__
+#  define N_REGISTERS 33 /* in PERF_COPY_REGISTERS */
+#else
+#  define N_REGISTERS 17
+#endif
 
 static bool
 take_u64 (const uint8_t **at, const uint8_t *end, uint64_t *value)
@@ -22,6 +26,17 @@ take_u64 (const uint8_t **at, const uint8_t *end, uint64_t *value)
   return true;
 }
 
+#ifdef __aarch64__
+static void
+sort_registers (PerfCopy *self, const uint64_t *registers)
+{
+  memcpy (self->registers, registers, sizeof self->registers);
+  self->fp = registers[29];
+  self->lr = registers[30];
+  self->sp = registers[31];
+  self->ip = registers[32];
+}
+#else
 /* Where the kernel has what DWARF counts as ax dx cx bx si di bp sp r8 … r15. */
 static void
 sort_registers (PerfCopy *self, const uint64_t *registers)
@@ -30,8 +45,11 @@ sort_registers (PerfCopy *self, const uint64_t *registers)
 
   for (unsigned i = 0; i < 16; i++)
     self->registers[i] = registers[places[i]];
+  self->fp = self->registers[6];
+  self->sp = self->registers[7];
   self->ip = registers[8];
 }
+#endif
 
 static bool
 take_registers (PerfCopy *self, const uint8_t **at, const uint8_t *end)

@@ -10,6 +10,8 @@
 /* perf_event_attr.sample_regs_user; 0 where no walker knows the machine. */
 #if defined(__x86_64__)
 #  define PERF_COPY_REGISTERS UINT64_C (0xff01ff) /* ax bx cx dx si di bp sp ip, r8 … r15 */
+#elif defined(__aarch64__)
+#  define PERF_COPY_REGISTERS UINT64_C (0x1ffffffff) /* x0 … x29, lr, sp, pc */
 #else
 #  define PERF_COPY_REGISTERS UINT64_C (0)
 #endif
@@ -28,7 +30,10 @@ typedef struct
 {
   PerfCopyKind kind;
   uint64_t ip;
-  uint64_t registers[16]; /* by DWARF number; those of a program of 32 bits, too */
+  uint64_t sp;
+  uint64_t fp;
+  uint64_t lr;            /* arm64 */
+  uint64_t registers[16]; /* the first by DWARF number; those of a program of 32 bits, too */
   const uint8_t *stack;   /* [size] from the stack pointer on; the record's */
   uint32_t size;
   bool is_cut; /* as much as was asked for: the stack may go on */

@@ -266,8 +266,9 @@ begin_at_copy (WalkedSample *sample, WalkRest *rest, const PerfCopy *copy)
 {
   *rest = (WalkRest){
     .ip = copy->ip,
-    .sp = copy->registers[WALK_SP],
-    .fp = copy->registers[WALK_FP],
+    .sp = copy->sp,
+    .fp = copy->fp,
+    .lr = copy->lr,
     .flags = WALK_REST_IS_EXACT | WALK_REST_HAS_REGISTERS,
     .size = copy->size,
   };

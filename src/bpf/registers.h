@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the walker in the kernel must know of a machine's registers: where struct pt_regs has them, which of them say what the
+ * thread does. For BPF programs alone; __TARGET_ARCH_arm64 says that it is for arm64, otherwise x86-64. */
+
+#pragma once
+
+#include <linux/bpf.h>
+
+#include <linux/bpf_perf_event.h>
+
+/* Words of struct pt_regs that are kept. */
+#ifdef __TARGET_ARCH_arm64
+enum
+{
+  X0,
+  FRAME_POINTER = 29,
+  LINK = 30,
+  SP = 31,
+  IP = 32,
+  STATE = 33,
+  CALL_NUMBER = 35, /* of the system call, in the lower half; -1 = none */
+  N_REGISTERS
+};
+
+#  define RESULT X0 /* of a system call */
+#  define SECOND 1  /* of its arguments */
+
+#  define IS_USER_MODE(regs) (((regs)->pstate & 15) == 0)
+#  define STATE_32_BITS      0x10
+
+#  define CALL_CLONE    220u
+#  define CALL_EXECVE   221u
+#  define CALL_EXECVEAT 281u
+#  define CALL_CLONE3   435u
+#else
+enum
+{
+  R15,
+  R14,
+  R13,
+  R12,
+  FRAME_POINTER,
+  BX,
+  R11,
+  R10,
+  R9,
+  R8,
+  AX,
+  CX,
+  DX,
+  SI,
+  DI,
+  CALL_NUMBER, /* of the system call; -1 = none */
+  IP,
+  CS,
+  FLAGS,
+  SP,
+  SS,
+  N_REGISTERS
+};
+
+#  define RESULT AX
+#  define SECOND SI
+
+#  define IS_USER_MODE(regs) (((regs)->cs & 3) == 3)
+#  define CS_64_BITS         0x33 /* of a program's 64-bit code */
+
+#  define CALL_CLONE    56u
+#  define CALL_EXECVE   59u
+#  define CALL_EXECVEAT 322u
+#  define CALL_CLONE3   435u
+#endif
+
+static __always_inline bool
+is_compat (const uint64_t *registers)
+{
+#ifdef __TARGET_ARCH_arm64
+  return (registers[STATE] & STATE_32_BITS) != 0;
+#else
+  return registers[CS] != CS_64_BITS;
+#endif
+}
+
+static __always_inline uint32_t
+call_number (const uint64_t *registers)
+{
+  return (uint32_t) registers[CALL_NUMBER];
+}
+
+/* Those of a program that was interrupted. Word by word: the compiler would merge loads into what the verifier refuses. */
+static __always_inline void
+keep_registers (const volatile bpf_user_pt_regs_t *now, uint64_t *registers)
+{
+#ifdef __TARGET_ARCH_arm64
+#  pragma unroll
+  for (uint32_t i = 0; i < 31; i++)
+    registers[i] = now->regs[i];
+  registers[SP] = now->sp;
+  registers[IP] = now->pc;
+  registers[STATE] = now->pstate;
+#else
+  registers[R15] = now->r15;
+  registers[R14] = now->r14;
+  registers[R13] = now->r13;
+  registers[R12] = now->r12;
+  registers[FRAME_POINTER] = now->rbp;
+  registers[BX] = now->rbx;
+  registers[R11] = now->r11;
+  registers[R10] = now->r10;
+  registers[R9] = now->r9;
+  registers[R8] = now->r8;
+  registers[AX] = now->rax;
+  registers[CX] = now->rcx;
+  registers[DX] = now->rdx;
+  registers[SI] = now->rsi;
+  registers[DI] = now->rdi;
+  registers[IP] = now->rip;
+  registers[CS] = now->cs;
+  registers[FLAGS] = now->eflags;
+  registers[SP] = now->rsp;
+  registers[SS] = now->ss;
+#endif
+  registers[CALL_NUMBER] = ~UINT64_C (0);
+}
+
+/* A register by its DWARF number, of which there are 16 here. */
+#ifdef __TARGET_ARCH_arm64
+static __always_inline uint32_t
+place_of_register (uint32_t number)
+{
+  return number & 15;
+}
+#else
+/* ax dx cx bx si di bp sp, and r8 … r15: a byte each from the lowest, as a table in memory would be one more map. */
+#  define PLACE(i, register) ((uint64_t) (register) << (8 * (i)))
+#  define LOW_PLACES                                                                 \
+    (PLACE (0, AX) | PLACE (1, DX) | PLACE (2, CX) | PLACE (3, BX) | PLACE (4, SI) | \
+     PLACE (5, DI) | PLACE (6, FRAME_POINTER) | PLACE (7, SP))
+#  define HIGH_PLACES                                                                   \
+    (PLACE (0, R8) | PLACE (1, R9) | PLACE (2, R10) | PLACE (3, R11) | PLACE (4, R12) | \
+     PLACE (5, R13) | PLACE (6, R14) | PLACE (7, R15))
+
+static __always_inline uint32_t
+place_of_register (uint32_t number)
+{
+  uint64_t places = (number & 8) != 0 ? HIGH_PLACES : LOW_PLACES;
+
+  return (uint32_t) (places >> (8 * (number & 7))) & 31;
+}
+#endif
+
+/* All of them. */
+static __always_inline void
+copy_registers (uint64_t *to, const uint64_t *registers)
+{
+#ifdef __TARGET_ARCH_arm64
+#  pragma unroll
+  for (uint32_t i = 0; i < 16; i++)
+    to[i] = registers[i];
+#else
+  to[0] = registers[AX];
+  to[1] = registers[DX];
+  to[2] = registers[CX];
+  to[3] = registers[BX];
+  to[4] = registers[SI];
+  to[5] = registers[DI];
+  to[6] = registers[FRAME_POINTER];
+  to[7] = registers[SP];
+  to[8] = registers[R8];
+  to[9] = registers[R9];
+  to[10] = registers[R10];
+  to[11] = registers[R11];
+  to[12] = registers[R12];
+  to[13] = registers[R13];
+  to[14] = registers[R14];
+  to[15] = registers[R15];
+#endif
+}
