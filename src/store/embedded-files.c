@@ -151,19 +151,28 @@ unpack (GBytes *packed, const char *name, GError **error)
 }
 
 GBytes *
+sysprof_store_read_file_unpacked (const Store *self, uint32_t file, GError **error)
+{
+  g_autoptr (GBytes) bytes = sysprof_store_read_file_raw (self, file, error);
+  const char *name;
+
+  if (bytes == NULL)
+    return NULL;
+
+  name = sysprof_store_string (self, self->files.row[file].name);
+  return g_str_has_suffix (name, ".gz") ? unpack (bytes, name, error)
+                                        : g_steal_pointer (&bytes);
+}
+
+GBytes *
 sysprof_store_read_file (const Store *self, const char *name, GError **error)
 {
   g_autofree char *packed_name = g_strconcat (name, ".gz", NULL);
-  g_autoptr (GBytes) packed = NULL;
   uint32_t file = find_file (self, name);
 
   if (file < self->files.n)
     return sysprof_store_read_file_raw (self, file, error);
 
   file = find_file (self, packed_name);
-  if (file == G_MAXUINT32)
-    return NULL;
-
-  packed = sysprof_store_read_file_raw (self, file, error);
-  return packed == NULL ? NULL : unpack (packed, packed_name, error);
+  return file < self->files.n ? sysprof_store_read_file_unpacked (self, file, error) : NULL;
 }

@@ -246,6 +246,11 @@ add_by_link (GArray *candidates,
   for (size_t i = 0; options->debug_dirs != NULL && options->debug_dirs[i] != NULL; i++)
     add_candidate (candidates, -1,
                    g_build_filename (options->debug_dirs[i], directory, facts->link, NULL));
+  for (size_t i = 0; options->inner_debug_dirs != NULL && options->inner_debug_dirs[i] != NULL;
+       i++)
+    add_candidate (
+        candidates, root,
+        g_build_filename (options->inner_debug_dirs[i], directory, facts->link, NULL));
 }
 
 GArray *
@@ -263,6 +268,9 @@ sysprof_list_debug_candidates (const Symbolization *symbolization,
   add_by_build_id (candidates, root, SYSTEM_DEBUG_DIR, facts);
   for (size_t i = 0; options->debug_dirs != NULL && options->debug_dirs[i] != NULL; i++)
     add_by_build_id (candidates, -1, options->debug_dirs[i], facts);
+  for (size_t i = 0; options->inner_debug_dirs != NULL && options->inner_debug_dirs[i] != NULL;
+       i++)
+    add_by_build_id (candidates, root, options->inner_debug_dirs[i], facts);
   /* A container without debug files may run what is installed here, too. */
   if (root >= 0 && options->sysroot == NULL)
     add_by_build_id (candidates, -1, SYSTEM_DEBUG_DIR, facts);

@@ -283,7 +283,10 @@ resolve (Symbolization *self, GError **error)
     return true;
 
   /* A list that cannot be unpacked is as good as none: the rest of the capture is worth showing. */
-  embedded = sysprof_store_read_file (self->store, "/proc/kallsyms", NULL);
+  if (self->options->kernel_symbols != NULL)
+    embedded = g_bytes_ref (self->options->kernel_symbols);
+  else
+    embedded = sysprof_store_read_file (self->store, "/proc/kallsyms", NULL);
   if (embedded != NULL)
     text = g_bytes_get_data (embedded, &size);
   else if (self->has_kernel_names || !self->is_this_boot ||

@@ -83,12 +83,27 @@ typedef struct SymbolTable
   Intern strings;
 } SymbolTable;
 
+/* Who can be asked. */
+typedef enum
+{
+  SYMBOLIZER_BUNDLED,
+  SYMBOLIZER_KERNEL,
+  SYMBOLIZER_JIT,
+  SYMBOLIZER_ELF,
+} SymbolizerKind;
+#define N_SYMBOLIZERS (SYMBOLIZER_ELF + 1)
+
 typedef struct
 {
-  bool no_symbols; /* name nothing at all */
+  bool no_symbols;              /* name nothing at all */
+  uint8_t chain[N_SYMBOLIZERS]; /* [n_chain] SymbolizerKind; who is asked, in this order */
+  uint8_t n_chain;              /* 0 = all, as they are listed above */
+  GBytes *
+      kernel_symbols; /* like /proc/kallsyms, asked instead of those of the capture or of this kernel; or NULL */
   const char *const
-      *debug_dirs;     /* further directories like /usr/lib/debug; NULL-terminated or NULL */
-  const char *sysroot; /* look for files below this directory; NULL = "/" */
+      *debug_dirs; /* further directories like /usr/lib/debug; NULL-terminated or NULL */
+  const char *const *inner_debug_dirs; /* the same, as the process of the file sees them */
+  const char *sysroot;                 /* look for files below this directory; NULL = "/" */
   bool use_sandbox;    /* parse ELF in a child that has given up its rights (started as root) */
   bool ignore_bundled; /* do not read `__symbols__` */
 } SymbolizeOptions;

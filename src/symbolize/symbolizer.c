@@ -12,11 +12,13 @@
 #include <time.h>
 
 static const Symbolizer *const chain[] = {
-  &sysprof_bundled_symbolizer,
-  &sysprof_kallsyms_symbolizer,
-  &sysprof_jitmap_symbolizer,
-  &sysprof_elf_symbolizer,
+  [SYMBOLIZER_BUNDLED] = &sysprof_bundled_symbolizer,
+  [SYMBOLIZER_KERNEL] = &sysprof_kallsyms_symbolizer,
+  [SYMBOLIZER_JIT] = &sysprof_jitmap_symbolizer,
+  [SYMBOLIZER_ELF] = &sysprof_elf_symbolizer,
 };
+
+G_STATIC_ASSERT (G_N_ELEMENTS (chain) == N_SYMBOLIZERS);
 
 static const char *
 base_name (const char *path)
@@ -324,10 +326,12 @@ sysprof_symbolize (Store *store,
     .is_entry = g_new0 (uint8_t, n + 1),
     .is_told = g_new0 (uint8_t, n + 1),
   };
+  uint8_t n_chain = self.options->n_chain != 0 ? self.options->n_chain : N_SYMBOLIZERS;
   bool is_done = true;
 
-  for (size_t i = 0; i < G_N_ELEMENTS (chain) && is_done && !self.options->no_symbols; i++)
-    is_done = chain[i]->resolve (&self, error) &&
+  for (uint8_t i = 0; i < n_chain && is_done && !self.options->no_symbols; i++)
+    is_done = chain[self.options->n_chain != 0 ? self.options->chain[i] : i]->resolve (&self,
+                                                                                       error) &&
               !g_cancellable_set_error_if_cancelled (cancellable, error);
 
   if (is_done)
