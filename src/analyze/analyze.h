@@ -13,6 +13,7 @@
 
 #pragma once
 
+#include "analyze/graph.h"
 #include "symbolize/symbolize.h"
 
 typedef struct

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The call graph of single frames: what the public SysprofCallgraph shows.
+ *
+ * Unlike a CallTree it knows for each frame at which node its stack ends, and it has nodes for what is no function: a
+ * switch between user and kernel, and stacks without an address. */
+
+#pragma once
+
+#include "symbolize/symbolize.h"
+
+/* Whatever a node can stand for: one number for a function, a process, a thread and so on. */
+typedef uint32_t GraphSymbolId;
+
+typedef enum
+{
+  GRAPH_SYMBOL_NONE,
+  GRAPH_SYMBOL_FUNCTION, /* index: SymbolId */
+  GRAPH_SYMBOL_ROOT,
+  GRAPH_SYMBOL_CONTEXT, /* index: AddressKind */
+  GRAPH_SYMBOL_UNWINDABLE,
+  GRAPH_SYMBOL_PROCESS,      /* index: ProcessId */
+  GRAPH_SYMBOL_THREAD,       /* index: into Processes.thread_ids */
+  GRAPH_SYMBOL_OTHER_THREAD, /* index: ProcessId. Of a frame that does not say which */
+} GraphSymbolSort;
+
+typedef struct
+{
+  GraphSymbolSort sort;
+  uint32_t index;
+} GraphSymbol;
+
+/* How many numbers there are; 0 is none. */
+uint32_t sysprof_graph_n_symbols (const Store *store, const SymbolTable *symbols);
+GraphSymbolId
+sysprof_graph_symbol_id (const Store *store, const SymbolTable *symbols, GraphSymbol symbol);
+GraphSymbol
+sysprof_graph_symbol (const Store *store, const SymbolTable *symbols, GraphSymbolId id);
+/* *(full)* as it is shown; valid UTF-8. */
+char *sysprof_graph_symbol_dup_name (const Store *store,
+                                     const SymbolTable *symbols,
+                                     GraphSymbolId id);
+
+/* The functions of a stack, innermost first, with the symbol of the outer context where the context changes. Fills at
+ * most `capacity` of `ids`; returns how many there are. `*final_context` is that of the outermost address; ADDRESS_NONE
+ * without any. */
+uint32_t sysprof_graph_stack_symbols (const Store *store,
+                                      const SymbolTable *symbols,
+                                      StackId stack,
+                                      GraphSymbolId *ids,
+                                      uint32_t capacity,
+                                      AddressKind *final_context);
+
+typedef struct
+{
+  bool threads;
+  bool
+      hide_system; /* functions of system libraries are skipped: their weight is their caller's */
+  bool bottom_up;
+  bool left_heavy; /* siblings by falling weight, else by name */
+  bool merge_processes;
+  bool no_process_0;
+  bool no_kernel_processes;
+} GraphShape;
+
+/* What is put into the graph. */
+typedef struct
+{
+  const StackId *stack; /* [n] */
+  const int32_t *tid;   /* [n] */
+  uint32_t n;
+} GraphFrames;
+
+#define GRAPH_NOWHERE UINT32_MAX
+
+/* Nodes lie as one reads the tree: a node, all that is below it, its next sibling. Node 0 is the root. *Frozen*. */
+typedef struct
+{
+  uint32_t n;
+  uint32_t *parent;      /* [n]; of the root: 0 */
+  uint32_t *end;         /* [n] the first node behind all below it */
+  GraphSymbolId *symbol; /* [n] */
+  uint32_t *
+      first_child; /* [n + 1] index into `child`: the children of node i end where those of i + 1 begin */
+  uint32_t *child;         /* [n - 1] */
+  uint32_t *self;          /* [n] frames whose stack ends here */
+  uint32_t *total;         /* [n] frames whose stack passes here */
+  uint32_t *node_of_frame; /* [n_frames]; GRAPH_NOWHERE where it is left out */
+  uint32_t n_frames;
+} Graph;
+
+Graph *sysprof_graph_new (const Store *store,
+                          const SymbolTable *symbols,
+                          const GraphFrames *frames,
+                          const GraphShape *shape);
+
+/* All that is below `symbol`, merged over the places where it is outermost; it is the root. */
+Graph *sysprof_graph_descend (const Graph *self,
+                              const Store *store,
+                              const SymbolTable *symbols,
+                              GraphSymbolId symbol,
+                              bool left_heavy);
+void sysprof_graph_free (Graph *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Graph, sysprof_graph_free)
