@@ -10,6 +10,7 @@
 
 #include <gio/gio.h>
 
+#include "sysprof-document-task.h"
 #include "sysprof-document.h"
 #include "sysprof-symbolizer.h"
 #include "sysprof-version-macros.h"
@@ -19,7 +20,11 @@ G_BEGIN_DECLS
 #define SYSPROF_TYPE_DOCUMENT_LOADER (sysprof_document_loader_get_type ())
 
 SYSPROF_AVAILABLE_IN_ALL
-G_DECLARE_FINAL_TYPE (SysprofDocumentLoader, sysprof_document_loader, SYSPROF, DOCUMENT_LOADER, GObject)
+G_DECLARE_FINAL_TYPE (SysprofDocumentLoader,
+                      sysprof_document_loader,
+                      SYSPROF,
+                      DOCUMENT_LOADER,
+                      GObject)
 
 /* *(full)* Nothing is opened before the load. */
 SYSPROF_AVAILABLE_IN_ALL
@@ -48,6 +53,10 @@ char *sysprof_document_loader_dup_message (SysprofDocumentLoader *self);
 /* Always NULL: the text belongs to another thread. */
 SYSPROF_DEPRECATED_IN_48_FOR (sysprof_document_loader_dup_message)
 const char *sysprof_document_loader_get_message (SysprofDocumentLoader *self);
+
+/* Of SysprofDocumentTask: what takes long at the moment. *(full)* Property "tasks". Since 48. */
+SYSPROF_AVAILABLE_IN_48
+GListModel *sysprof_document_loader_list_tasks (SysprofDocumentLoader *self);
 
 /* Reads and names everything, and iterates the calling thread's default main context meanwhile. *(full)*; NULL and
  * `error` set. A capture that is cut or damaged opens with what can be read. */

@@ -29,7 +29,13 @@ G_DECLARE_FINAL_TYPE (SysprofProfiler, sysprof_profiler, SYSPROF, PROFILER, GObj
 SYSPROF_AVAILABLE_IN_ALL
 SysprofProfiler *sysprof_profiler_new (void);
 
-/* Takes the reference. Instruments run in the order in which they were added. */
+/**
+ * sysprof_profiler_add_instrument:
+ * @self: a profiler
+ * @instrument: (transfer full): what shall record, too
+ *
+ * Takes the reference. Instruments run in the order in which they were added.
+ */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_profiler_add_instrument (SysprofProfiler *self, SysprofInstrument *instrument);
 
@@ -48,9 +54,17 @@ SYSPROF_AVAILABLE_IN_49
 void sysprof_profiler_set_acquire_privileges (SysprofProfiler *self,
                                               gboolean acquire_privileges);
 
-/* Begins a recording into `writer`, which is the recording's from now until it has ended. Completes
- * at once with the recording; what goes wrong at the start appears among its diagnostics or as the
- * error of sysprof_recording_wait_finish(). */
+/**
+ * sysprof_profiler_record_async: (skip)
+ * @self: a profiler
+ * @writer: takes the recording; it is the recording's from now until it has ended
+ * @cancellable: (nullable): ends it early
+ * @callback: called when it began
+ * @user_data: for @callback
+ *
+ * Begins a recording. Completes at once with the recording; what goes wrong at the start appears
+ * among its diagnostics or as the error of sysprof_recording_wait_finish().
+ */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_profiler_record_async (SysprofProfiler *self,
                                     SysprofCaptureWriter *writer,
@@ -58,7 +72,15 @@ void sysprof_profiler_record_async (SysprofProfiler *self,
                                     GAsyncReadyCallback callback,
                                     gpointer user_data);
 
-/* *(full)*; NULL and `error` set. */
+/* The same into a file that is created or replaced. Ours. Since 51. */
+SYSPROF_AVAILABLE_IN_51
+void sysprof_profiler_record_to_path_async (SysprofProfiler *self,
+                                            const char *path,
+                                            GCancellable *cancellable,
+                                            GAsyncReadyCallback callback,
+                                            gpointer user_data);
+
+/* Of both. *(full)*; NULL and `error` set. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofRecording *
 sysprof_profiler_record_finish (SysprofProfiler *self, GAsyncResult *result, GError **error);

@@ -58,8 +58,14 @@ SYSPROF_AVAILABLE_IN_ALL
 gboolean
 sysprof_recording_stop_finish (SysprofRecording *self, GAsyncResult *result, GError **error);
 
-/* Writes out what is buffered and opens the capture for reading. *(full)*; NULL if it cannot be
- * read (a pipe). */
+/**
+ * sysprof_recording_create_reader: (skip)
+ * @self: a recording
+ *
+ * Writes out what is buffered and opens the capture for reading.
+ *
+ * Returns: (transfer full) (nullable): a reader; %NULL if it cannot be read (a pipe)
+ */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureReader *sysprof_recording_create_reader (SysprofRecording *self);
 

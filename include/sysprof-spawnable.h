@@ -66,7 +66,14 @@ const char *sysprof_spawnable_getenv (SysprofSpawnable *self, const char *key);
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_spawnable_take_fd (SysprofSpawnable *self, int fd, int dest_fd);
 
-/* In the order in which they were taken; the callback must not change them. */
+/**
+ * sysprof_spawnable_foreach_fd:
+ * @self: a program to be started
+ * @foreach: (scope call): called with each descriptor
+ * @user_data: for @foreach
+ *
+ * In the order in which they were taken; the callback must not change them.
+ */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_foreach_fd (SysprofSpawnable *self,
                                    SysprofSpawnableFDForeach foreach,

@@ -3,15 +3,7 @@
 /* SysprofDocument: a frozen store and its symbols, seen as objects. */
 
 #include "document/frames/frame.h"
-
-struct _SysprofDocument
-{
-  GObject parent_instance;
-  Store *store;
-  SymbolTable *symbols;
-  char *filename; /* nullable */
-  SysprofTimeSpan span;
-};
+#include "document/properties.h"
 
 static GType
 sysprof_document_get_item_type (GListModel *model)
@@ -49,19 +41,7 @@ G_DEFINE_FINAL_TYPE_WITH_CODE (SysprofDocument,
                                G_TYPE_OBJECT,
                                G_IMPLEMENT_INTERFACE (G_TYPE_LIST_MODEL, list_model_init))
 
-enum
-{
-  PROP_0,
-  PROP_COUNTERS,
-  PROP_MARKS,
-  PROP_SAMPLES,
-  PROP_SUBTITLE,
-  PROP_TIME_SPAN,
-  PROP_TITLE,
-  N_PROPS,
-};
-
-static GParamSpec *properties[N_PROPS];
+static GParamSpec *busy_property;
 
 SysprofDocument *
 sysprof_document_new (Store *store, SymbolTable *symbols, const char *filename)
@@ -74,6 +54,7 @@ sysprof_document_new (Store *store, SymbolTable *symbols, const char *filename)
   self->span =
       (SysprofTimeSpan){ store->begin,
                          store->begin + sysprof_time_between (store->begin, store->end) };
+  self->symbol_objects = g_new0 (SysprofSymbol *, sysprof_graph_n_symbols (store, symbols));
   return self;
 }
 
@@ -125,66 +106,37 @@ sysprof_document_get_time_span (SysprofDocument *self)
   return &self->span;
 }
 
-GListModel *
-sysprof_document_list_counters (SysprofDocument *self)
+gboolean
+sysprof_document_get_busy (SysprofDocument *self)
 {
-  GListStore *counters;
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT (self), FALSE);
 
-  g_return_val_if_fail (SYSPROF_IS_DOCUMENT (self), NULL);
-
-  counters = g_list_store_new (SYSPROF_TYPE_DOCUMENT_COUNTER);
-  for (uint32_t i = 0; i < self->store->counters.n; i++)
-    {
-      g_autoptr (SysprofDocumentCounter) counter =
-          sysprof_document_counter_new (self->store, i);
-
-      g_list_store_append (counters, counter);
-    }
-  return G_LIST_MODEL (counters);
+  return self->n_works > 0;
 }
 
-SysprofDocumentCounter *
-sysprof_document_find_counter (SysprofDocument *self, const char *category, const char *name)
+void
+sysprof_document_begin_work (SysprofDocument *self)
 {
-  g_return_val_if_fail (SYSPROF_IS_DOCUMENT (self), NULL);
-  g_return_val_if_fail (category != NULL && name != NULL, NULL);
-
-  for (uint32_t i = 0; i < self->store->counters.n; i++)
-    {
-      const Counter *counter = &self->store->counters.row[i];
-
-      if (g_str_equal (sysprof_store_string (self->store, counter->category), category) &&
-          g_str_equal (sysprof_store_string (self->store, counter->name), name))
-        return sysprof_document_counter_new (self->store, i);
-    }
-
-  return NULL;
+  if (self->n_works++ == 0)
+    g_object_notify_by_pspec (G_OBJECT (self), busy_property);
 }
 
-GListModel *
-sysprof_document_list_samples (SysprofDocument *self)
+void
+sysprof_document_end_work (SysprofDocument *self)
 {
-  g_return_val_if_fail (SYSPROF_IS_DOCUMENT (self), NULL);
-
-  return sysprof_frame_model_new (self->store,
-                                  &self->store->frames_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE],
-                                  SYSPROF_TYPE_DOCUMENT_SAMPLE);
-}
-
-GListModel *
-sysprof_document_list_marks (SysprofDocument *self)
-{
-  g_return_val_if_fail (SYSPROF_IS_DOCUMENT (self), NULL);
-
-  return sysprof_frame_model_new (self->store,
-                                  &self->store->frames_of_type[SYSPROF_CAPTURE_FRAME_MARK],
-                                  SYSPROF_TYPE_DOCUMENT_MARK);
+  if (--self->n_works == 0)
+    g_object_notify_by_pspec (G_OBJECT (self), busy_property);
 }
 
 static void
 sysprof_document_finalize (GObject *object)
 {
   SysprofDocument *self = SYSPROF_DOCUMENT (object);
+
+  for (uint32_t i = 0; i < sysprof_graph_n_symbols (self->store, self->symbols); i++)
+    g_clear_object (&self->symbol_objects[i]);
+  g_free (self->symbol_objects);
+  g_free (self->frame_of_process);
 
   g_clear_pointer (&self->symbols, sysprof_symbol_table_unref);
   g_clear_pointer (&self->store, sysprof_store_unref);
@@ -194,54 +146,41 @@ sysprof_document_finalize (GObject *object)
 }
 
 static void
-sysprof_document_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  SysprofDocument *self = SYSPROF_DOCUMENT (object);
-
-  switch (id)
-    {
-    case PROP_COUNTERS:
-      g_value_take_object (value, sysprof_document_list_counters (self));
-      break;
-    case PROP_MARKS:
-      g_value_take_object (value, sysprof_document_list_marks (self));
-      break;
-    case PROP_SAMPLES:
-      g_value_take_object (value, sysprof_document_list_samples (self));
-      break;
-    case PROP_SUBTITLE:
-      g_value_take_string (value, sysprof_document_dup_subtitle (self));
-      break;
-    case PROP_TIME_SPAN:
-      g_value_set_boxed (value, &self->span);
-      break;
-    case PROP_TITLE:
-      g_value_take_string (value, sysprof_document_dup_title (self));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    }
-}
-
-static void
 sysprof_document_class_init (SysprofDocumentClass *class)
 {
-  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-  GObjectClass *object_class = G_OBJECT_CLASS (class);
+  static const PropertyRow rows[] = {
+    { "allocations", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_allocations),
+      g_list_model_get_type },
+    { "busy", PROPERTY_BOOLEAN, G_CALLBACK (sysprof_document_get_busy) },
+    { "counters", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_counters),
+      g_list_model_get_type },
+    { "cpu-info", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_cpu_info),
+      g_list_model_get_type },
+    { "dbus-messages", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_dbus_messages),
+      g_list_model_get_type },
+    { "files", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_files),
+      g_list_model_get_type },
+    { "logs", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_logs),
+      g_list_model_get_type },
+    { "marks", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_marks),
+      g_list_model_get_type },
+    { "marks-catalog", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_catalog_marks),
+      g_list_model_get_type },
+    { "metadata", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_metadata),
+      g_list_model_get_type },
+    { "processes", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_processes),
+      g_list_model_get_type },
+    { "samples", PROPERTY_DUP_OBJECT, G_CALLBACK (sysprof_document_list_samples),
+      g_list_model_get_type },
+    { "subtitle", PROPERTY_DUP_STRING, G_CALLBACK (sysprof_document_dup_subtitle) },
+    { "time-span", PROPERTY_BOXED, G_CALLBACK (sysprof_document_get_time_span),
+      sysprof_time_span_get_type },
+    { "title", PROPERTY_DUP_STRING, G_CALLBACK (sysprof_document_dup_title) },
+  };
 
-  object_class->finalize = sysprof_document_finalize;
-  object_class->get_property = sysprof_document_get_property;
-
-  properties[PROP_COUNTERS] =
-      g_param_spec_object ("counters", NULL, NULL, G_TYPE_LIST_MODEL, flags);
-  properties[PROP_MARKS] = g_param_spec_object ("marks", NULL, NULL, G_TYPE_LIST_MODEL, flags);
-  properties[PROP_SAMPLES] =
-      g_param_spec_object ("samples", NULL, NULL, G_TYPE_LIST_MODEL, flags);
-  properties[PROP_SUBTITLE] = g_param_spec_string ("subtitle", NULL, NULL, NULL, flags);
-  properties[PROP_TIME_SPAN] =
-      g_param_spec_boxed ("time-span", NULL, NULL, SYSPROF_TYPE_TIME_SPAN, flags);
-  properties[PROP_TITLE] = g_param_spec_string ("title", NULL, NULL, NULL, flags);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
+  G_OBJECT_CLASS (class)->finalize = sysprof_document_finalize;
+  sysprof_properties_install (G_OBJECT_CLASS (class), rows, G_N_ELEMENTS (rows));
+  busy_property = g_object_class_find_property (G_OBJECT_CLASS (class), "busy");
 }
 
 static void

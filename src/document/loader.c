@@ -16,6 +16,7 @@ struct _SysprofDocumentLoader
   int fd;
   SysprofSymbolizer *symbolizer; /* nullable */
   SymbolizeOptions options;      /* what it points to is ours */
+  GListStore *tasks;             /* of SysprofDocumentTask */
 
   /* *Guarded* by `lock`: the worker writes it, anybody asks. */
   GMutex lock;
@@ -31,6 +32,7 @@ enum
   PROP_FRACTION,
   PROP_MESSAGE,
   PROP_SYMBOLIZER,
+  PROP_TASKS,
   N_PROPS,
 };
 
@@ -241,6 +243,14 @@ sysprof_document_loader_get_message (SysprofDocumentLoader *self)
   return NULL;
 }
 
+GListModel *
+sysprof_document_loader_list_tasks (SysprofDocumentLoader *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self), NULL);
+
+  return G_LIST_MODEL (g_object_ref (self->tasks));
+}
+
 SysprofDocumentLoader *
 sysprof_document_loader_new (const char *filename)
 {
@@ -279,6 +289,7 @@ sysprof_document_loader_finalize (GObject *object)
   g_free (self->name);
   sysprof_autofd_close (&self->fd);
   g_clear_object (&self->symbolizer);
+  g_clear_object (&self->tasks);
   clear_options (&self->options);
   g_mutex_clear (&self->lock);
 
@@ -303,6 +314,9 @@ sysprof_document_loader_get_property (GObject *object,
       break;
     case PROP_SYMBOLIZER:
       g_value_set_object (value, self->symbolizer);
+      break;
+    case PROP_TASKS:
+      g_value_set_object (value, self->tasks);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -342,6 +356,8 @@ sysprof_document_loader_class_init (SysprofDocumentLoaderClass *class)
   properties[PROP_SYMBOLIZER] = g_param_spec_object (
       "symbolizer", NULL, NULL, SYSPROF_TYPE_SYMBOLIZER,
       G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+  properties[PROP_TASKS] = g_param_spec_object ("tasks", NULL, NULL, G_TYPE_LIST_MODEL,
+                                                G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
@@ -349,5 +365,6 @@ static void
 sysprof_document_loader_init (SysprofDocumentLoader *self)
 {
   self->fd = -1;
+  self->tasks = g_list_store_new (SYSPROF_TYPE_DOCUMENT_TASK);
   g_mutex_init (&self->lock);
 }

@@ -6,6 +6,20 @@
 
 #include "document/document.h"
 
+struct _SysprofDocument
+{
+  GObject parent_instance;
+  Store *store;
+  SymbolTable *symbols;
+  char *filename; /* nullable */
+  SysprofTimeSpan span;
+  guint n_works;             /* of what makes it busy */
+  FrameNo *frame_of_process; /* [processes.n] once asked for */
+
+  /* *Guarded*: each goes from NULL to its object once, by an atomic exchange. [sysprof_graph_n_symbols()] */
+  SysprofSymbol **symbol_objects;
+};
+
 /* Takes both references. `filename` may be NULL. *(full)* */
 SysprofDocument *
 sysprof_document_new (Store *store, SymbolTable *symbols, const char *filename);
@@ -23,10 +37,52 @@ struct _SysprofSymbolizerClass
   void (*configure) (SysprofSymbolizer *self, SymbolizeOptions *options);
 };
 
+/* Asks that one too, behind those that are asked already. */
+void sysprof_symbolize_options_add (SymbolizeOptions *options, SymbolizerKind kind);
 void sysprof_symbolizer_configure (SysprofSymbolizer *self, SymbolizeOptions *options);
 
 /* The frames of `frames`, which belongs to the store, made on demand. *(full)* */
 GListModel *sysprof_frame_model_new (Store *store, const FrameList *frames, GType item_type);
+/* The same of frame numbers that it takes. */
+GListModel *
+sysprof_frame_model_new_take (Store *store, FrameNo *frames, uint32_t n, GType item_type);
+/* The frame numbers behind a list of frames of that store, in its order. `*taken` is set where they had to be collected,
+ * and then the caller's; frames of other stores are left out of those. */
+FrameList sysprof_frame_model_peek (GListModel *model, const Store *store, FrameNo **taken);
+
+/* *(full)* The item of that number. */
+typedef gpointer (*IndexModelMake) (gpointer owner, uint32_t number);
+
+/* A list of what `owner` makes of `numbers` [n], which is taken; NULL: of 0 … n - 1. *(full)* */
+GListModel *sysprof_index_model_new (gpointer owner,
+                                     GType item_type,
+                                     IndexModelMake make,
+                                     uint32_t *numbers,
+                                     guint n);
+
+/* The object of a symbol, made when it is first asked for; lives as long as the document. Any thread. */
+SysprofSymbol *sysprof_document_get_symbol (SysprofDocument *self, GraphSymbolId id);
+/* The number of a symbol, also if it is another document's; 0 where this document has none like it. */
+GraphSymbolId sysprof_document_find_symbol (SysprofDocument *self, SysprofSymbol *symbol);
+/* *(full)* */
+SysprofSymbol *sysprof_symbol_new (const Store *store, SymbolTable *symbols, GraphSymbolId id);
+/* Its number in the document of that table; 0 of another's. */
+GraphSymbolId sysprof_symbol_get_id (SysprofSymbol *self, const SymbolTable *symbols);
+
+/* While something long is done. */
+void sysprof_document_begin_work (SysprofDocument *self);
+void sysprof_document_end_work (SysprofDocument *self);
+
+/* The stack of a frame, and its thread; FALSE if it has none. */
+bool
+sysprof_document_find_stack (const Store *store, FrameNo frame, StackId *stack, int32_t *tid);
+
+/* *(full)* */
+SysprofDocumentFile *sysprof_document_file_new (Store *store, uint32_t file);
+/* Of SysprofCpuInfo. *(full)* */
+GListModel *sysprof_cpu_infos_read (const Store *store);
+/* Of lists, one per group, of SysprofMarkCatalog. *(full)* */
+GListModel *sysprof_mark_catalogs_new (Store *store);
 
 /* *(full)* */
 SysprofDocumentCounter *sysprof_document_counter_new (Store *store, uint32_t index);

@@ -36,6 +36,16 @@ sysprof_symbolizer_configure (SysprofSymbolizer *self, SymbolizeOptions *options
   class->configure (self, options);
 }
 
+void
+sysprof_symbolize_options_add (SymbolizeOptions *options, SymbolizerKind kind)
+{
+  for (uint8_t i = 0; i < options->n_chain; i++)
+    if (options->chain[i] == kind)
+      return;
+
+  options->chain[options->n_chain++] = (uint8_t) kind;
+}
+
 static void
 sysprof_no_symbolizer_configure (SysprofSymbolizer *self, SymbolizeOptions *options)
 {
@@ -62,4 +72,82 @@ sysprof_no_symbolizer_get (void)
     g_once_init_leave (&instance, (gsize) g_object_new (SYSPROF_TYPE_NO_SYMBOLIZER, NULL));
 
   return (SysprofSymbolizer *) instance;
+}
+
+/* --- those that stand for one member of the chain and know no more --- */
+
+#define DEFINE_TOKEN(TypeName, type_name, kind)                                          \
+  struct _##TypeName                                                                     \
+  {                                                                                      \
+    SysprofSymbolizer parent_instance;                                                   \
+  };                                                                                     \
+  struct _##TypeName##Class                                                              \
+  {                                                                                      \
+    SysprofSymbolizerClass parent_class;                                                 \
+  };                                                                                     \
+  G_DEFINE_TYPE (TypeName, type_name, SYSPROF_TYPE_SYMBOLIZER)                           \
+                                                                                         \
+  static void type_name##_configure (SysprofSymbolizer *self, SymbolizeOptions *options) \
+  {                                                                                      \
+    sysprof_symbolize_options_add (options, kind);                                       \
+  }                                                                                      \
+                                                                                         \
+  static void type_name##_class_init (TypeName##Class *class)                            \
+  {                                                                                      \
+    class->parent_class.configure = type_name##_configure;                               \
+  }                                                                                      \
+                                                                                         \
+  static void type_name##_init (TypeName *self)                                          \
+  {                                                                                      \
+  }
+
+DEFINE_TOKEN (SysprofBundledSymbolizer, sysprof_bundled_symbolizer, SYMBOLIZER_BUNDLED)
+DEFINE_TOKEN (SysprofJitmapSymbolizer, sysprof_jitmap_symbolizer, SYMBOLIZER_JIT)
+
+SysprofSymbolizer *
+sysprof_bundled_symbolizer_new (void)
+{
+  return g_object_new (SYSPROF_TYPE_BUNDLED_SYMBOLIZER, NULL);
+}
+
+SysprofSymbolizer *
+sysprof_jitmap_symbolizer_new (void)
+{
+  return g_object_new (SYSPROF_TYPE_JITMAP_SYMBOLIZER, NULL);
+}
+
+/* --- debuginfod: not in this build --- */
+
+struct _SysprofDebuginfodSymbolizer
+{
+  SysprofSymbolizer parent_instance;
+};
+
+struct _SysprofDebuginfodSymbolizerClass
+{
+  SysprofSymbolizerClass parent_class;
+};
+
+G_DEFINE_ABSTRACT_TYPE (SysprofDebuginfodSymbolizer,
+                        sysprof_debuginfod_symbolizer,
+                        SYSPROF_TYPE_SYMBOLIZER)
+
+static void
+sysprof_debuginfod_symbolizer_class_init (SysprofDebuginfodSymbolizerClass *class)
+{
+}
+
+static void
+sysprof_debuginfod_symbolizer_init (SysprofDebuginfodSymbolizer *self)
+{
+}
+
+SysprofSymbolizer *
+sysprof_debuginfod_symbolizer_new (GError **error)
+{
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+               "Cannot ask debuginfod servers for symbols: this version has no client for "
+               "them. Install the debug files, or name their directory with "
+               "sysprof_elf_symbolizer_set_external_debug_dirs().");
+  return NULL;
 }

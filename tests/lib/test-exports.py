@@ -40,8 +40,8 @@ def main():
     sections = read_names(names_path)
     exported = exported_by(library)
     declared = declared_with(compiler.split(), flags)
-    interface = sections['recording'] | sections['analysis']
-    required = sections['recording'] | (sections['analysis'] & declared)
+    interface = sections['recording'] | sections['analysis'] | sections['ours']
+    required = sections['recording'] | sections['ours'] | (sections['analysis'] & declared)
 
     faults = [f'exported, but not of the interface: {name}' for name in sorted(exported - interface)]
     faults += [f'of the interface, but not exported: {name}' for name in sorted(required - exported)]

@@ -28,21 +28,22 @@ static const struct
   [0] = { "Unknown" },
   [SYSPROF_CAPTURE_FRAME_TIMESTAMP] = { "Timestamp" },
   [SYSPROF_CAPTURE_FRAME_SAMPLE] = { "Sample", sysprof_document_sample_get_type },
-  [SYSPROF_CAPTURE_FRAME_MAP] = { "Memory Map" },
-  [SYSPROF_CAPTURE_FRAME_PROCESS] = { "Process" },
-  [SYSPROF_CAPTURE_FRAME_FORK] = { "Fork" },
-  [SYSPROF_CAPTURE_FRAME_EXIT] = { "Exit" },
-  [SYSPROF_CAPTURE_FRAME_JITMAP] = { "JIT Map" },
-  [SYSPROF_CAPTURE_FRAME_CTRDEF] = { "Counter Definition" },
-  [SYSPROF_CAPTURE_FRAME_CTRSET] = { "Counter Values" },
+  [SYSPROF_CAPTURE_FRAME_MAP] = { "Memory Map", sysprof_document_mmap_get_type },
+  [SYSPROF_CAPTURE_FRAME_PROCESS] = { "Process", sysprof_document_process_get_type },
+  [SYSPROF_CAPTURE_FRAME_FORK] = { "Fork", sysprof_document_fork_get_type },
+  [SYSPROF_CAPTURE_FRAME_EXIT] = { "Exit", sysprof_document_exit_get_type },
+  [SYSPROF_CAPTURE_FRAME_JITMAP] = { "JIT Map", sysprof_document_jitmap_get_type },
+  [SYSPROF_CAPTURE_FRAME_CTRDEF] = { "Counter Definition", sysprof_document_ctrdef_get_type },
+  [SYSPROF_CAPTURE_FRAME_CTRSET] = { "Counter Values", sysprof_document_ctrset_get_type },
   [SYSPROF_CAPTURE_FRAME_MARK] = { "Mark", sysprof_document_mark_get_type },
-  [SYSPROF_CAPTURE_FRAME_METADATA] = { "Metadata" },
-  [SYSPROF_CAPTURE_FRAME_LOG] = { "Log" },
-  [SYSPROF_CAPTURE_FRAME_FILE_CHUNK] = { "File Chunk" },
-  [SYSPROF_CAPTURE_FRAME_ALLOCATION] = { "Allocation" },
-  [SYSPROF_CAPTURE_FRAME_OVERLAY] = { "Overlay" },
-  [SYSPROF_CAPTURE_FRAME_TRACE] = { "Trace" },
-  [SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE] = { "D-Bus Message" },
+  [SYSPROF_CAPTURE_FRAME_METADATA] = { "Metadata", sysprof_document_metadata_get_type },
+  [SYSPROF_CAPTURE_FRAME_LOG] = { "Log", sysprof_document_log_get_type },
+  [SYSPROF_CAPTURE_FRAME_FILE_CHUNK] = { "File Chunk", sysprof_document_file_chunk_get_type },
+  [SYSPROF_CAPTURE_FRAME_ALLOCATION] = { "Allocation", sysprof_document_allocation_get_type },
+  [SYSPROF_CAPTURE_FRAME_OVERLAY] = { "Overlay", sysprof_document_overlay_get_type },
+  [SYSPROF_CAPTURE_FRAME_TRACE] = { "Trace", sysprof_document_trace_get_type },
+  [SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE] = { "D-Bus Message",
+                                           sysprof_document_dbus_message_get_type },
   [SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE + 1] = { "Frame Index" },
 };
 
@@ -82,6 +83,16 @@ sysprof_document_frame_read (SysprofDocumentFrame *self)
     sysprof_capture_frame_swap ((uint8_t *) self->bytes);
   sysprof_capture_frame_end_texts ((uint8_t *) self->bytes);
   return self->bytes;
+}
+
+const char *
+sysprof_frame_text_make_valid (const char *text)
+{
+  const char *end;
+
+  while (!g_utf8_validate (text, -1, &end))
+    *(char *) end = '?';
+  return text;
 }
 
 int

@@ -33,17 +33,6 @@ read_mark (SysprofDocumentMark *self)
   return sysprof_document_frame_read (SYSPROF_DOCUMENT_FRAME (self));
 }
 
-/* Texts for people are valid UTF-8; captures hold any bytes. The frame's copy of them is our own. */
-static const char *
-make_valid (const char *text)
-{
-  const char *end;
-
-  while (!g_utf8_validate (text, -1, &end))
-    *(char *) end = '?';
-  return text;
-}
-
 gint64
 sysprof_document_mark_get_duration (SysprofDocumentMark *self)
 {
@@ -77,7 +66,7 @@ sysprof_document_mark_get_group (SysprofDocumentMark *self)
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT_MARK (self), NULL);
 
   mark = read_mark (self);
-  return mark != NULL ? make_valid (mark->group) : "";
+  return mark != NULL ? sysprof_frame_text_make_valid (mark->group) : "";
 }
 
 const char *
@@ -88,7 +77,7 @@ sysprof_document_mark_get_name (SysprofDocumentMark *self)
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT_MARK (self), NULL);
 
   mark = read_mark (self);
-  return mark != NULL ? make_valid (mark->name) : "";
+  return mark != NULL ? sysprof_frame_text_make_valid (mark->name) : "";
 }
 
 const char *
@@ -99,7 +88,7 @@ sysprof_document_mark_get_message (SysprofDocumentMark *self)
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT_MARK (self), NULL);
 
   mark = read_mark (self);
-  return mark != NULL ? make_valid (mark->message) : "";
+  return mark != NULL ? sysprof_frame_text_make_valid (mark->message) : "";
 }
 
 static char *

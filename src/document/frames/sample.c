@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "document/frames/frame.h"
+#include "document/properties.h"
+
+#include <string.h>
 
 struct _SysprofDocumentSample
 {
@@ -41,18 +44,34 @@ G_DEFINE_TYPE_WITH_CODE (SysprofDocumentSample,
                          G_IMPLEMENT_INTERFACE (SYSPROF_TYPE_DOCUMENT_TRACEABLE,
                                                 traceable_init))
 
-enum
+/* Without a copy of the frame: this is asked of all samples, one after the other. */
+bool
+sysprof_document_frame_has_context (const Store *store, FrameNo number)
 {
-  PROP_0,
-  PROP_TID,
-  N_PROPS,
+  const uint8_t *bytes = store->bytes + store->frames.offset[number];
+  uint16_t length, n;
 
-  /* Of the interface. */
-  PROP_STACK_DEPTH,
-  PROP_THREAD_ID,
-};
+  memcpy (&length, bytes, sizeof length);
+  memcpy (&n, bytes + sizeof (SysprofCaptureFrame), sizeof n);
+  if (store->is_swapped)
+    {
+      length = GUINT16_SWAP_LE_BE (length);
+      n = GUINT16_SWAP_LE_BE (n);
+    }
 
-static GParamSpec *properties[N_PROPS];
+  for (size_t at = offsetof (SysprofCaptureSample, addrs); n > 0 && at + 8 <= length;
+       at += 8, n--)
+    {
+      uint64_t address;
+
+      memcpy (&address, bytes + at, sizeof address);
+      if (store->is_swapped)
+        address = GUINT64_SWAP_LE_BE (address);
+      if (sysprof_address_is_context_switch (address, NULL))
+        return true;
+    }
+  return false;
+}
 
 int
 sysprof_document_sample_get_tid (SysprofDocumentSample *self)
@@ -66,39 +85,14 @@ sysprof_document_sample_get_tid (SysprofDocumentSample *self)
 }
 
 static void
-sysprof_document_sample_get_property (GObject *object,
-                                      guint id,
-                                      GValue *value,
-                                      GParamSpec *pspec)
-{
-  switch (id)
-    {
-    case PROP_TID:
-    case PROP_THREAD_ID:
-      g_value_set_int (value,
-                       sysprof_document_sample_get_tid (SYSPROF_DOCUMENT_SAMPLE (object)));
-      break;
-    case PROP_STACK_DEPTH:
-      g_value_set_uint (value, sysprof_document_traceable_get_stack_depth (
-                                   SYSPROF_DOCUMENT_TRACEABLE (object)));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    }
-}
-
-static void
 sysprof_document_sample_class_init (SysprofDocumentSampleClass *class)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (class);
+  static const PropertyRow rows[] = {
+    { "tid", PROPERTY_INT, G_CALLBACK (sysprof_document_sample_get_tid) },
+  };
 
-  object_class->get_property = sysprof_document_sample_get_property;
-
-  properties[PROP_TID] = g_param_spec_int ("tid", NULL, NULL, G_MININT, G_MAXINT, -1,
-                                           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
-  g_object_class_override_property (object_class, PROP_STACK_DEPTH, "stack-depth");
-  g_object_class_override_property (object_class, PROP_THREAD_ID, "thread-id");
+  sysprof_properties_install (G_OBJECT_CLASS (class), rows, G_N_ELEMENTS (rows));
+  sysprof_traceable_class_install (G_OBJECT_CLASS (class), G_N_ELEMENTS (rows) + 1);
 }
 
 static void

@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "document/frames/frame.h"
+#include "document/properties.h"
 
 G_DEFINE_INTERFACE (SysprofDocumentTraceable,
                     sysprof_document_traceable,
                     SYSPROF_TYPE_DOCUMENT_FRAME)
 
+static const PropertyRow rows[] = {
+  { "stack-depth", PROPERTY_UINT, G_CALLBACK (sysprof_document_traceable_get_stack_depth) },
+  { "thread-id", PROPERTY_INT, G_CALLBACK (sysprof_document_traceable_get_thread_id) },
+};
+
 static void
 sysprof_document_traceable_default_init (SysprofDocumentTraceableInterface *interface)
 {
-  const GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      GParamSpec *spec = sysprof_property_new (&rows[i]);
 
-  g_object_interface_install_property (
-      interface, g_param_spec_uint ("stack-depth", NULL, NULL, 0, G_MAXUINT, 0, flags));
-  g_object_interface_install_property (
-      interface, g_param_spec_int ("thread-id", NULL, NULL, G_MININT, G_MAXINT, -1, flags));
+      sysprof_property_attach (spec, &rows[i]);
+      g_object_interface_install_property (interface, spec);
+    }
+}
+
+void
+sysprof_traceable_class_install (GObjectClass *class, guint id)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    g_object_class_override_property (class, id + i, rows[i].name);
 }
 
 static const SysprofCaptureAddress *

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* SysprofThreadInfo: a thread of a process. */
+
+#pragma once
+
+#include "sysprof-document-process.h"
+
+G_BEGIN_DECLS
+
+#define SYSPROF_TYPE_THREAD_INFO (sysprof_thread_info_get_type ())
+
+SYSPROF_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (SysprofThreadInfo, sysprof_thread_info, SYSPROF, THREAD_INFO, GObject)
+
+/* *(none)* Property "process". */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofDocumentProcess *sysprof_thread_info_get_process (SysprofThreadInfo *self);
+
+/* Property "thread-id". */
+SYSPROF_AVAILABLE_IN_ALL
+int sysprof_thread_info_get_thread_id (SysprofThreadInfo *self);
+
+/* Whether the process began with it. Property "is-main-thread". */
+SYSPROF_AVAILABLE_IN_ALL
+gboolean sysprof_thread_info_is_main_thread (SysprofThreadInfo *self);
+
+G_END_DECLS
