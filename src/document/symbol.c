@@ -50,6 +50,8 @@ sysprof_symbol_new (const Store *store, SymbolTable *symbols, GraphSymbolId id)
 
       if (row->kind == SYMBOL_KERNEL)
         self->kind = SYSPROF_SYMBOL_KIND_KERNEL;
+      else if (row->kind == SYMBOL_MARKER) /* where a stack was cut */
+        self->kind = SYSPROF_SYMBOL_KIND_UNWINDABLE;
       self->name = sysprof_symbol_name (symbols, symbol.index);
       self->nick = text_or_null (symbols, row->binary);
       self->path = text_or_null (symbols, row->path);

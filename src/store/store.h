@@ -68,13 +68,13 @@ typedef struct
 /* Things with a stack. `weight` is NULL where each weighs 1. */
 typedef struct
 {
-  int64_t *time;      /* [n] ns, ascending */
-  int32_t *pid;       /* [n] as in the frame */
-  int32_t *tid;       /* [n] -1 unknown */
-  int16_t *cpu;       /* [n] -1 unknown */
-  StackId *stack;     /* [n] */
+  int64_t *time;     /* [n] ns, ascending */
+  int32_t *pid;      /* [n] as in the frame */
+  int32_t *tid;      /* [n] -1 unknown */
+  int16_t *cpu;      /* [n] -1 unknown */
+  StackId *stack;    /* [n] */
   ProcessId *process; /* [n] */
-  int64_t *weight;    /* [n] or NULL */
+  int64_t *weight;   /* [n] or NULL */
   uint32_t n;
 } StackEvents;
 
@@ -95,8 +95,7 @@ typedef struct
   ProcessId *process;    /* [n]; 0 for kernel and JIT addresses */
   MappingId *mapping;    /* [n]; 0 = in no known mapping */
   uint64_t *file_offset; /* [n] offset in the mapping's file; 0 without mapping */
-  uint8_t *
-      is_return; /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
+  uint8_t *is_return;    /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
   uint32_t n;
 } AddressTable;
 
@@ -115,13 +114,11 @@ typedef struct
 typedef struct
 {
   int32_t pid;
-  StringId
-      command_line; /* the longest kind of name known: arguments where some frame brought them */
-  StringId
-      comm; /* short: the last comm seen, else base name of argv[0]; never 0 ("Process N") */
-  int32_t parent_pid; /* -1 unknown */
-  int64_t start;      /* ns; the capture's begin where it ran before */
-  int64_t end;        /* ns; the capture's end where it went on */
+  StringId command_line; /* the longest kind of name known: arguments where some frame brought them */
+  StringId comm;         /* short: the last comm seen, else base name of argv[0]; never 0 ("Process N") */
+  int32_t parent_pid;    /* -1 unknown */
+  int64_t start;         /* ns; the capture's begin where it ran before */
+  int64_t end;           /* ns; the capture's end where it went on */
   bool has_exit;
   bool is_kernel;        /* no mapping, and only kernel addresses in its stacks; or pid 0 */
   uint32_t first_thread; /* index into Processes.thread_ids */
@@ -149,14 +146,13 @@ typedef struct
 
 typedef struct
 {
-  uint32_t id; /* in the file */
-  int32_t pid; /* of the definition: ids are only unique together with it */
+  uint32_t id;  /* in the file */
+  int32_t pid;  /* of the definition: ids are only unique together with it */
   StringId category;
   StringId name;
   StringId description;
   bool is_double;
-  uint32_t
-      first_value; /* index into Counters.time and .value: the values of a counter are neighbours */
+  uint32_t first_value; /* index into Counters.time and .value: the values of a counter are neighbours */
   uint32_t n_values;
 } Counter;
 
@@ -250,16 +246,15 @@ typedef struct
 {
   StringId name; /* as stored: may end in .gz */
   int32_t pid;
-  uint64_t size;        /* bytes as stored */
-  bool is_whole;        /* its last chunk is there */
+  uint64_t size; /* bytes as stored */
+  bool is_whole; /* its last chunk is there */
   uint32_t first_chunk; /* index into EmbeddedFiles.chunk */
   uint32_t n_chunks;
 } EmbeddedFile;
 
 typedef struct
 {
-  EmbeddedFile
-      *row; /* [n] in the order of their first chunk; of equal names only the first is listed */
+  EmbeddedFile *row; /* [n] in the order of their first chunk; of equal names only the first is listed */
   uint32_t n;
   FrameNo *chunk; /* [n_chunks] */
   uint32_t n_chunks;
@@ -281,13 +276,13 @@ typedef struct Store
 
   const char *path; /* as given, or NULL */
   char capture_time[65];
-  int64_t begin; /* ns; see capture-format.md 11.4 */
-  int64_t end;   /* ns */
+  int64_t begin;    /* ns; see capture-format.md 11.4 */
+  int64_t end;      /* ns */
   uint64_t n_frames_by_type[STORE_N_FRAME_TYPES];
-  uint64_t n_lost;     /* what the capture says was dropped, from any source */
-  uint64_t damaged_at; /* offset from which on nothing could be read, 0 = whole file read */
-  bool is_imported;    /* another profiler's: its stacks are whole as far as that one tells */
-  const char *damage;  /* what is wrong there, for a person; NULL if nothing */
+  uint64_t n_lost;          /* what the capture says was dropped, from any source */
+  uint64_t damaged_at;      /* offset from which on nothing could be read, 0 = whole file read */
+  bool is_imported; /* another profiler's: its stacks are whole as far as that one tells */
+  const char *damage;       /* what is wrong there, for a person; NULL if nothing */
 
   FrameTable frames;
   FrameList frames_of_type[STORE_N_FRAME_TYPES];
@@ -322,8 +317,7 @@ typedef struct Store
  * that is no capture at all (shorter than its header, wrong magic), or that cannot be read, is an error. */
 Store *sysprof_store_open (const char *path, GCancellable *cancellable, GError **error);
 /* `fd` is borrowed and its position left alone where it can seek; `name` is for messages and may be NULL. */
-Store *
-sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error);
+Store *sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error);
 Store *sysprof_store_ref (Store *self);
 void sysprof_store_unref (Store *self);
 
@@ -354,7 +348,8 @@ bool sysprof_store_read_dbus_header (const Store *self, uint32_t i, DBusHeader *
 /* The embedded file of that name, or of that name with ".gz", unpacked; NULL without error when absent. */
 GBytes *sysprof_store_read_file (const Store *self, const char *name, GError **error);
 /* The same of an embedded file by its number. */
-GBytes *sysprof_store_read_file_unpacked (const Store *self, uint32_t file, GError **error);
+GBytes *
+sysprof_store_read_file_unpacked (const Store *self, uint32_t file, GError **error);
 /* The bytes as stored. */
 GBytes *sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error);
 

@@ -97,7 +97,9 @@ is_function (SysprofCallgraph *self, GraphSymbolId symbol)
 {
   GraphSymbolSort sort = sysprof_graph_symbol (self->store, self->symbols, symbol).sort;
 
-  return sort == GRAPH_SYMBOL_FUNCTION || sort == GRAPH_SYMBOL_UNWINDABLE;
+  if (sort == GRAPH_SYMBOL_FUNCTION)
+    return self->symbols->row[symbol].kind != SYMBOL_MARKER;
+  return sort == GRAPH_SYMBOL_UNWINDABLE;
 }
 
 static uint32_t *

@@ -18,6 +18,8 @@ category_of_symbol (const Store *store, const SymbolTable *symbols, GraphSymbolI
     case GRAPH_SYMBOL_FUNCTION:
       if (symbols->row[symbol.index].kind == SYMBOL_KERNEL)
         return SYSPROF_CALLGRAPH_CATEGORY_KERNEL;
+      if (symbols->row[symbol.index].kind == SYMBOL_MARKER)
+        return SYSPROF_CALLGRAPH_CATEGORY_UNWINDABLE;
       return SYSPROF_CALLGRAPH_CATEGORY_UNCATEGORIZED;
     default:
       return SYSPROF_CALLGRAPH_CATEGORY_UNCATEGORIZED;

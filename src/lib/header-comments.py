@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Turns the comments of public headers into blocks that g-ir-scanner reads, with what they say of ownership.
+
+A header says everything once, as people read it: a comment in front of a declaration, in which *(full)*, *(none)* and
+*(nullable)* tell who owns what is returned. Where more must be said than that, the header has a block of its own, which
+the scanner reads itself and this leaves alone.
+
+usage: header-comments.py OUTPUT HEADER...
+"""
+import pathlib
+import re
+import sys
+
+COMMENT = r'/\*(?!\*)((?:[^*]|\*(?!/))*)\*/\n'
+DECLARATION = re.compile(r'(?:' + COMMENT + r')?'
+                         r'((?:SYSPROF_(?:AVAILABLE|DEPRECATED)_IN_\w+(?: \(\w+\))?\n(?:(?!/\*|G_DECLARE)[^;{}])*;\n)+)')
+FUNCTION = re.compile(r'SYSPROF_(?:AVAILABLE|DEPRECATED)_IN_(\w+?)(?:_FOR \((\w+)\))?\n([^;]*?)\b(sysprof_\w+) \(([^;]*)\);', re.S)
+ENUM = re.compile(r'typedef enum\n\{\n(.*?)\} (\w+);', re.S)
+TAG = re.compile(r'\s*\*\(([a-z, ]+)\)\*[,;]?')
+PROPERTY = re.compile(r'\s*Propert(?:y|ies) ("[\w-]+"(?:, "[\w-]+")*)(?:, (notified[^.]*))?\.')
+
+
+def plain(comment):
+    lines = [re.sub(r'^ ?\* ?', '', line.strip()) if i else line.strip() for i, line in enumerate(comment.strip().split('\n'))]
+    return re.sub(r'\b(NULL|TRUE|FALSE)\b', r'%\1', '\n'.join(lines)).strip()
+
+
+def take_tags(text):
+    tags = ' '.join(f'({word.strip()})' if word.strip() == 'nullable' else f'(transfer {word.strip()})'
+                    for match in TAG.findall(text) for word in match.split(','))
+    text = TAG.sub('', text)
+    text = PROPERTY.sub('', text)
+    return tags, re.sub(r'\s*Since \d+\.', '', text).strip(' ;\n')
+
+
+def block(name, parameters, text, returns=None, notes=()):
+    lines = [f'{name}:', *(f'@{parameter}: {what}' for parameter, what in parameters)]
+    if text:
+        lines += ['', *text.split('\n')]
+    if returns is not None:
+        lines += ['', f'Returns:{returns}']
+    if notes:
+        lines += ['', *notes]
+    return '/**\n' + ''.join(f' * {line}'.rstrip() + '\n' for line in lines) + ' */\n'
+
+
+def describe_function(comment, version, instead, returned, name, arguments):
+    tags, text = take_tags(plain(comment))
+    names = [re.search(r'(\w+)(?:\[\d*\])?$', argument.strip()).group(1)
+             for argument in arguments.split(',') if argument.strip() not in ('void', '')]
+    parameters = [(name, {'self': 'the object', 'cancellable': '(nullable): ends it early',
+                          'callback': 'called at the end', 'user_data': 'for @callback',
+                          'result': 'what the callback got'}.get(name, f'the {name.replace("_", " ")}'))
+                  for name in names if name != 'error']
+    if '_set_' in name and 'nullable' in tags and len(parameters) > 1:
+        parameters[1] = (parameters[1][0], '(nullable): ' + parameters[1][1])
+    returns = None if returned.strip() == 'void' else (f' {tags}:' if tags else '') + ' ' + (
+        text.split('\n\n')[0].split('. ')[0].replace('\n', ' ') or 'what it says')
+    notes = []
+    if version.isdigit():
+        notes.append(f'Since: {version}')
+    if instead:
+        notes.append(f'Deprecated: {version.split("_")[0]}: Use {instead}() instead')
+    return block(name, parameters, text, returns, notes)
+
+
+def describe_enum(body, name):
+    values = re.findall(r'^  (SYSPROF_\w+)[^,\n]*,?(?:\s*/\* ([^*]*) \*/)?$', body.split('/*< private >*/')[0], re.M)
+    return block(name, [(value, text.strip() or value.rsplit('_', 1)[-1].lower()) for value, text in values], '')
+
+
+def main():
+    output, *headers = sys.argv[1:]
+    out = ['/* Made of the public headers; for g-ir-scanner only. */\n']
+
+    for path in headers:
+        text = pathlib.Path(path).read_text()
+        own = set(re.findall(r'/\*\*\n \* (\w+):', text))
+        head = re.search(r'\n\n' + COMMENT, text)
+        title = re.match(r'(Sysprof\w+): (.*)', plain(head.group(1)), re.S) if head else None
+        if title and title.group(1) not in own:
+            words = title.group(2)
+            out.append(block(title.group(1), [], words[0].upper() + words[1:]))
+        out += [describe_enum(body, name) for body, name in ENUM.findall(text)]
+        last = ''
+        for comment, declarations in DECLARATION.findall(text):
+            last = comment or last
+            for version, instead, returned, name, arguments in FUNCTION.findall(declarations):
+                if name not in own and not name.endswith('_get_type'):
+                    out.append(describe_function(last, version, instead, returned, name, arguments))
+
+    pathlib.Path(output).write_text('\n'.join(out))
+
+
+if __name__ == '__main__':
+    main()
