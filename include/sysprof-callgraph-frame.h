@@ -5,6 +5,7 @@
 #pragma once
 
 #include "sysprof-callgraph.h"
+#include "sysprof-document-column.h"
 
 G_BEGIN_DECLS
 
@@ -58,6 +59,24 @@ guint64 sysprof_callgraph_frame_get_self (SysprofCallgraphFrame *self);
 /* How many frames' stacks pass here or end here. Ours. Property "total". */
 SYSPROF_AVAILABLE_IN_51
 guint64 sysprof_callgraph_frame_get_total (SysprofCallgraphFrame *self);
+
+/* The sum of a column over the frames whose stacks end here: SYSPROF_DOCUMENT_COLUMN_SIZE gives the bytes that were
+ * allocated. Made for all nodes when one is first asked. Ours. */
+SYSPROF_AVAILABLE_IN_51
+gint64 sysprof_callgraph_frame_sum_self (SysprofCallgraphFrame *self,
+                                         SysprofDocumentColumn column);
+
+/* The same over those whose stacks pass here, too. Ours. */
+SYSPROF_AVAILABLE_IN_51
+gint64 sysprof_callgraph_frame_sum_total (SysprofCallgraphFrame *self,
+                                          SysprofDocumentColumn column);
+
+/* This node and all below it as one reads the tree, four gint64 each: the position of its parent in this list (-1 for the
+ * first), the number of its symbol (for sysprof_document_get_nth_symbol()), and the sums of the column as above. With
+ * SYSPROF_DOCUMENT_COLUMN_WEIGHT, frames that are not weighed count 1. *(full)* Ours. */
+SYSPROF_AVAILABLE_IN_51
+GBytes *sysprof_callgraph_frame_dup_nodes (SysprofCallgraphFrame *self,
+                                           SysprofDocumentColumn column);
 
 /* Finds the frames whose stack passes here. */
 SYSPROF_AVAILABLE_IN_ALL

@@ -33,7 +33,11 @@ gint64 sysprof_document_counter_value_get_time (SysprofDocumentCounterValue *sel
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_counter_value_get_time_offset (SysprofDocumentCounterValue *self);
 
-/* As sysprof_document_counter_get_value(). */
+/**
+ * sysprof_document_counter_value_get_value:
+ * @self: a value of a counter
+ * @value: (out caller-allocates): as for sysprof_document_counter_get_value()
+ */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_counter_value_get_value (SysprofDocumentCounterValue *self, GValue *value);
 SYSPROF_AVAILABLE_IN_ALL

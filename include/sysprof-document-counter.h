@@ -39,21 +39,52 @@ GType sysprof_document_counter_get_value_type (SysprofDocumentCounter *self);
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_counter_get_n_values (SysprofDocumentCounter *self);
 
-/* The nth value, converted to the type of `value`, which is initialized by the caller or zeroed (then it becomes of the
- * counter's type). `time` may be NULL. Behind the end: 0 at time 0. */
+/**
+ * sysprof_document_counter_get_value:
+ * @self: a counter
+ * @nth: which value
+ * @time: (out) (optional): takes when it was set
+ * @value: (out caller-allocates): takes the value, converted to its type; one that was only zeroed becomes of the counter's
+ *   type
+ *
+ * Behind the end: 0 at time 0.
+ */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_counter_get_value (SysprofDocumentCounter *self,
                                          guint nth,
                                          gint64 *time,
                                          GValue *value);
+/**
+ * sysprof_document_counter_get_value_int64:
+ * @self: a counter
+ * @nth: which value
+ * @time: (out) (optional): takes when it was set
+ *
+ * Returns: the value; behind the end 0 at time 0
+ */
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_counter_get_value_int64 (SysprofDocumentCounter *self,
                                                  guint nth,
                                                  gint64 *time);
+/**
+ * sysprof_document_counter_get_value_double:
+ * @self: a counter
+ * @nth: which value
+ * @time: (out) (optional): takes when it was set
+ *
+ * Returns: the value; behind the end 0 at time 0
+ */
 SYSPROF_AVAILABLE_IN_ALL
 double sysprof_document_counter_get_value_double (SysprofDocumentCounter *self,
                                                   guint nth,
                                                   gint64 *time);
+
+/* When it was set, one gint64 each; and to what, one gint64 or double each, as its type says. For callers whom each item
+ * costs a call. *(full)* Ours. */
+SYSPROF_AVAILABLE_IN_51
+GBytes *sysprof_document_counter_dup_times (SysprofDocumentCounter *self);
+SYSPROF_AVAILABLE_IN_51
+GBytes *sysprof_document_counter_dup_values (SysprofDocumentCounter *self);
 
 /* Of all values; 0 without any. Properties "min-value", "max-value". */
 SYSPROF_AVAILABLE_IN_ALL

@@ -23,7 +23,7 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentDBusMessage,
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_dbus_message_get_message_length (SysprofDocumentDBusMessage *self);
 
-/* Property "message". */
+/* *(full, nullable)* Property "message". */
 SYSPROF_AVAILABLE_IN_ALL
 GDBusMessage *sysprof_document_dbus_message_dup_message (SysprofDocumentDBusMessage *self);
 

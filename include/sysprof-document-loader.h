@@ -71,6 +71,8 @@ void sysprof_document_loader_load_async (SysprofDocumentLoader *self,
                                          GCancellable *cancellable,
                                          GAsyncReadyCallback callback,
                                          gpointer user_data);
+
+/* *(full)*; NULL and `error` set. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofDocument *sysprof_document_loader_load_finish (SysprofDocumentLoader *self,
                                                       GAsyncResult *result,

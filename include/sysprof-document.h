@@ -11,6 +11,7 @@
 
 #include "sysprof-address.h"
 #include "sysprof-callgraph.h"
+#include "sysprof-document-column.h"
 #include "sysprof-document-counter.h"
 #include "sysprof-document-file.h"
 #include "sysprof-document-process.h"
@@ -139,6 +140,26 @@ SYSPROF_AVAILABLE_IN_ALL
 GBytes *sysprof_document_serialize_symbols_finish (SysprofDocument *self,
                                                    GAsyncResult *result,
                                                    GError **error);
+
+/* A column of all frames of a list, in its order: one gint64 each, for callers whom each item costs a call. Frames of other
+ * documents are left out. *(full)* Ours. */
+SYSPROF_AVAILABLE_IN_51
+GBytes *sysprof_document_dup_column (SysprofDocument *self,
+                                     GListModel *frames,
+                                     SysprofDocumentColumn column);
+
+/* When each frame of a list begins and ends, in its order: two gint64 each, equal but for marks with a duration. *(full)*
+ * Ours. */
+SYSPROF_AVAILABLE_IN_51
+GBytes *sysprof_document_dup_spans (SysprofDocument *self, GListModel *frames);
+
+/* The frames that are in both lists, in the order of `a`. *(full)* Ours. */
+SYSPROF_AVAILABLE_IN_51
+GListModel *sysprof_document_intersect (SysprofDocument *self, GListModel *a, GListModel *b);
+
+/* The symbol of that number, as sysprof_callgraph_frame_dup_nodes() gives them. *(none, nullable)* Ours. */
+SYSPROF_AVAILABLE_IN_51
+SysprofSymbol *sysprof_document_get_nth_symbol (SysprofDocument *self, guint number);
 
 /* Of SysprofSymbol: the functions of the frame's stack, innermost first. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL

@@ -22,6 +22,7 @@
 #include "sysprof-diagnostic.h"
 #include "sysprof-disk-usage.h"
 #include "sysprof-document-allocation.h"
+#include "sysprof-document-column.h"
 #include "sysprof-document-counter-value.h"
 #include "sysprof-document-counter.h"
 #include "sysprof-document-ctrdef.h"

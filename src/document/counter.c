@@ -229,6 +229,31 @@ sysprof_document_counter_get_value (SysprofDocumentCounter *self,
   g_value_transform (&own, value);
 }
 
+/* The store's own memory, which the bytes keep. */
+static GBytes *
+wrap_column (SysprofDocumentCounter *self, gconstpointer column)
+{
+  return g_bytes_new_with_free_func (column, (gsize) self->counter->n_values * 8,
+                                     (GDestroyNotify) sysprof_store_unref,
+                                     sysprof_store_ref (self->store));
+}
+
+GBytes *
+sysprof_document_counter_dup_times (SysprofDocumentCounter *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_COUNTER (self), NULL);
+
+  return wrap_column (self, self->time);
+}
+
+GBytes *
+sysprof_document_counter_dup_values (SysprofDocumentCounter *self)
+{
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_COUNTER (self), NULL);
+
+  return wrap_column (self, self->value);
+}
+
 static void
 find_range (SysprofDocumentCounter *self)
 {

@@ -19,6 +19,17 @@ sysprof_document_get_symbol (SysprofDocument *self, GraphSymbolId id)
   return g_atomic_pointer_get (place);
 }
 
+SysprofSymbol *
+sysprof_document_get_nth_symbol (SysprofDocument *self, guint number)
+{
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT (self), NULL);
+
+  if (number == 0 || number >= sysprof_graph_n_symbols (self->store, self->symbols))
+    return NULL;
+
+  return sysprof_document_get_symbol (self, number);
+}
+
 GraphSymbolId
 sysprof_document_find_symbol (SysprofDocument *self, SysprofSymbol *symbol)
 {
@@ -53,16 +64,23 @@ bool
 sysprof_document_find_stack (const Store *store, FrameNo frame, StackId *stack, int32_t *tid)
 {
   uint8_t type = store->frames.type[frame];
-  const StackEvents *events = &store->samples;
-  uint32_t row;
+  uint32_t row = find_in_list (&store->frames_of_type[type], frame);
 
-  if (type != SYSPROF_CAPTURE_FRAME_SAMPLE)
-    return false;
-
-  row = find_in_list (&store->frames_of_type[type], frame);
-  *stack = events->stack[row];
-  *tid = events->tid[row];
-  return true;
+  switch (type)
+    {
+    case SYSPROF_CAPTURE_FRAME_SAMPLE:
+      *stack = store->samples.stack[row];
+      *tid = store->samples.tid[row];
+      return true;
+    case SYSPROF_CAPTURE_FRAME_ALLOCATION:
+      if (store->heap.allocation[row] == NO_ALLOCATION)
+        return false;
+      *stack = store->allocations.stack[store->heap.allocation[row]];
+      *tid = store->heap.tid[row];
+      return true;
+    default:
+      return false;
+    }
 }
 
 /* Frames of other documents have no stack here. */

@@ -69,6 +69,11 @@ SysprofSymbol *sysprof_symbol_new (const Store *store, SymbolTable *symbols, Gra
 /* Its number in the document of that table; 0 of another's. */
 GraphSymbolId sysprof_symbol_get_id (SysprofSymbol *self, const SymbolTable *symbols);
 
+/* [frames->n] *(full)* */
+int64_t *sysprof_document_read_column (const Store *store,
+                                       const FrameList *frames,
+                                       SysprofDocumentColumn column);
+
 /* While something long is done. */
 void sysprof_document_begin_work (SysprofDocument *self);
 void sysprof_document_end_work (SysprofDocument *self);

@@ -76,7 +76,7 @@ def main():
 
     for path in headers:
         text = pathlib.Path(path).read_text()
-        own = set(re.findall(r'/\*\*\n \* (\w+):', text))
+        own = set(re.findall(r'/\*\*\n \* (\w+):', text)) | {name for _, name in ENUM.findall(text)}
         head = re.search(r'\n\n' + COMMENT, text)
         title = re.match(r'(Sysprof\w+): (.*)', plain(head.group(1)), re.S) if head else None
         if title and title.group(1) not in own:

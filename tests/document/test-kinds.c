@@ -224,7 +224,7 @@ test_process (gconstpointer path)
   g_autoptr (GListModel) threads = sysprof_document_process_list_threads (process);
   g_autoptr (SysprofMount) mount = g_list_model_get_item (mounts, 1);
   g_autoptr (SysprofThreadInfo) main_thread = g_list_model_get_item (threads, 0);
-  g_autoptr (SysprofThreadInfo) other_thread = g_list_model_get_item (threads, 1);
+  g_autoptr (SysprofThreadInfo) other_thread = g_list_model_get_item (threads, 2);
   g_autofree char *title = sysprof_document_process_dup_title (process);
   g_autofree char *user = sysprof_mount_get_superblock_option (mount, "user_id");
   g_autofree char *plain = sysprof_mount_get_superblock_option (mount, "rw");
@@ -252,7 +252,8 @@ test_process (gconstpointer path)
   g_assert_cmpstr (plain, ==, "");
   g_assert_null (sysprof_mount_get_superblock_option (mount, "user"));
 
-  g_assert_cmpuint (g_list_model_get_n_items (threads), ==, 2);
+  /* What was forked and never described is a thread. */
+  g_assert_cmpuint (g_list_model_get_n_items (threads), ==, 3);
   g_assert_cmpint (sysprof_thread_info_get_thread_id (main_thread), ==, 10);
   g_assert_true (sysprof_thread_info_is_main_thread (main_thread));
   g_assert_cmpint (sysprof_thread_info_get_thread_id (other_thread), ==, 12);
@@ -334,6 +335,68 @@ test_catalogues (gconstpointer path)
 }
 
 static void
+assert_column (SysprofDocument *document,
+               GListModel *frames,
+               SysprofDocumentColumn column,
+               const gint64 *expected)
+{
+  g_autoptr (GBytes) bytes = sysprof_document_dup_column (document, frames, column);
+  gsize size;
+  gconstpointer got = g_bytes_get_data (bytes, &size);
+
+  g_assert_cmpmem (got, size, expected, g_list_model_get_n_items (frames) * sizeof (gint64));
+}
+
+static void
+test_columns (gconstpointer path)
+{
+  g_autoptr (SysprofDocument) document = load (path);
+  g_autoptr (GListModel) traceables = sysprof_document_list_traceables (document);
+  g_autoptr (GListModel) marks = sysprof_document_list_marks (document);
+  g_autoptr (GListModel) samples = sysprof_document_list_samples (document);
+  g_autoptr (GListModel) with = sysprof_document_list_samples_with_context_switch (document);
+  g_autoptr (GListModel) common = sysprof_document_intersect (document, traceables, with);
+  g_autoptr (GListModel) all =
+      sysprof_document_intersect (document, G_LIST_MODEL (document), samples);
+  g_autoptr (GListModel) none = sysprof_document_intersect (document, marks, samples);
+  g_autoptr (SysprofDocumentFrame) only = g_list_model_get_item (common, 0);
+  g_autoptr (SysprofDocumentCounter) reads =
+      sysprof_document_find_counter (document, "Disk", "Reads");
+  g_autoptr (GBytes) times = sysprof_document_counter_dup_times (reads);
+  g_autoptr (GBytes) values = sysprof_document_counter_dup_values (reads);
+  g_autoptr (GBytes) spans = sysprof_document_dup_spans (document, marks);
+  const gint64 *span = g_bytes_get_data (spans, NULL);
+
+  assert_column (document, traceables, SYSPROF_DOCUMENT_COLUMN_TIME,
+                 (gint64[]){ 1012, 1013, 1014, 1015, 1016 });
+  assert_column (document, traceables, SYSPROF_DOCUMENT_COLUMN_PID,
+                 (gint64[]){ 10, 10, 10, 10, 10 });
+  assert_column (document, traceables, SYSPROF_DOCUMENT_COLUMN_CPU,
+                 (gint64[]){ -1, -1, -1, -1, -1 });
+  assert_column (document, traceables, SYSPROF_DOCUMENT_COLUMN_SIZE,
+                 (gint64[]){ 64, 0, 0, 0, 0 });
+  assert_column (document, traceables, SYSPROF_DOCUMENT_COLUMN_WEIGHT,
+                 (gint64[]){ 1, 1, 1, 1, 1 });
+  assert_column (document, samples, SYSPROF_DOCUMENT_COLUMN_TID, (gint64[]){ 12, 10 });
+  assert_column (document, samples, SYSPROF_DOCUMENT_COLUMN_DEPTH, (gint64[]){ 2, 1 });
+  assert_column (document, marks, SYSPROF_DOCUMENT_COLUMN_DURATION,
+                 (gint64[]){ 10, 30, 20, 0, 60, 5 });
+
+  g_assert_cmpuint (g_list_model_get_n_items (common), ==, 1);
+  g_assert_cmpint (sysprof_document_frame_get_time (only), ==, 1015);
+  g_assert_cmpuint (g_list_model_get_n_items (all), ==, 2);
+  g_assert_cmpuint (g_list_model_get_n_items (none), ==, 0);
+
+  g_assert_cmpmem (g_bytes_get_data (times, NULL), g_bytes_get_size (times),
+                   ((gint64[]){ 1006 }), 8);
+  g_assert_cmpmem (g_bytes_get_data (values, NULL), g_bytes_get_size (values),
+                   ((gint64[]){ 77 }), 8);
+  g_assert_cmpuint (g_bytes_get_size (spans), ==, 6 * 16);
+  g_assert_cmpint (span[2], ==, 2001);
+  g_assert_cmpint (span[3], ==, 2031);
+}
+
+static void
 keep_result (GObject *object, GAsyncResult *result, gpointer data)
 {
   *(GAsyncResult **) data = g_object_ref (result);
@@ -377,6 +440,42 @@ test_saves (gconstpointer path)
 
   (void) g_unlink (name); /* in a temporary directory */
   (void) g_rmdir (copy);
+}
+
+static void
+test_graph_of_allocations (gconstpointer path)
+{
+  g_autoptr (SysprofDocument) document = load (path);
+  g_autoptr (GListModel) allocations = sysprof_document_list_allocations (document);
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (SysprofCallgraph) callgraph = NULL;
+  g_autoptr (SysprofCallgraphFrame) root = NULL;
+  g_autoptr (GBytes) nodes = NULL;
+  const gint64 *node;
+
+  sysprof_document_callgraph_async (document, SYSPROF_CALLGRAPH_FLAGS_NONE, allocations, 0,
+                                    NULL, NULL, NULL, NULL, keep_result, &result);
+  callgraph = sysprof_document_callgraph_finish (document, wait_for (&result), NULL);
+  root = g_list_model_get_item (G_LIST_MODEL (callgraph), 0);
+  g_assert_cmpuint (sysprof_callgraph_frame_get_total (root), ==, 1);
+  g_assert_cmpint (sysprof_callgraph_frame_sum_total (root, SYSPROF_DOCUMENT_COLUMN_SIZE), ==,
+                   64);
+  g_assert_cmpint (sysprof_callgraph_frame_sum_self (root, SYSPROF_DOCUMENT_COLUMN_SIZE), ==,
+                   0);
+  g_assert_null (sysprof_callgraph_frame_get_augment (root));
+
+  /* The root, the process, two functions of the stack. */
+  nodes = sysprof_callgraph_frame_dup_nodes (root, SYSPROF_DOCUMENT_COLUMN_SIZE);
+  node = g_bytes_get_data (nodes, NULL);
+  g_assert_cmpuint (g_bytes_get_size (nodes), ==, 4 * 32);
+  g_assert_cmpint (node[0], ==, -1);
+  g_assert_cmpint (node[3], ==, 64);
+  g_assert_cmpint (node[4], ==, 0);
+  g_assert_cmpstr (
+      sysprof_symbol_get_name (sysprof_document_get_nth_symbol (document, (guint) node[5])), ==,
+      "[example]");
+  g_assert_cmpint (node[8], ==, 1);
+  g_assert_null (sysprof_document_get_nth_symbol (document, 0));
 }
 
 static const char *
@@ -448,7 +547,9 @@ main (int argc, char **argv)
     { "processors", test_processors },
     { "files", test_files },
     { "catalogues", test_catalogues },
+    { "columns", test_columns },
     { "saves", test_saves },
+    { "graph-of-allocations", test_graph_of_allocations },
     { "symbolizers", test_symbolizers },
   };
 

@@ -217,6 +217,7 @@ sysprof_document_callgraph_async (SysprofDocument *self,
 
   work = g_task_new (self, cancellable, finish_build, task);
   g_task_set_task_data (work, callgraph, g_object_unref);
+  g_task_set_return_on_cancel (work, TRUE);
   g_task_run_in_thread (work, build);
 }
 

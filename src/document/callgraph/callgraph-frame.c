@@ -137,6 +137,39 @@ sysprof_callgraph_frame_get_total (SysprofCallgraphFrame *self)
   return self->tree->graph->total[self->node];
 }
 
+static const GraphSums *
+sums_of (SysprofCallgraphFrame *self, SysprofDocumentColumn column)
+{
+  return sysprof_graph_tree_get_sums (self->tree, self->callgraph, column);
+}
+
+gint64
+sysprof_callgraph_frame_sum_self (SysprofCallgraphFrame *self, SysprofDocumentColumn column)
+{
+  g_return_val_if_fail (SYSPROF_IS_CALLGRAPH_FRAME (self), 0);
+  g_return_val_if_fail (column > 0 && column < N_COLUMNS, 0);
+
+  return sums_of (self, column)->self[self->node];
+}
+
+gint64
+sysprof_callgraph_frame_sum_total (SysprofCallgraphFrame *self, SysprofDocumentColumn column)
+{
+  g_return_val_if_fail (SYSPROF_IS_CALLGRAPH_FRAME (self), 0);
+  g_return_val_if_fail (column > 0 && column < N_COLUMNS, 0);
+
+  return sums_of (self, column)->total[self->node];
+}
+
+GBytes *
+sysprof_callgraph_frame_dup_nodes (SysprofCallgraphFrame *self, SysprofDocumentColumn column)
+{
+  g_return_val_if_fail (SYSPROF_IS_CALLGRAPH_FRAME (self), NULL);
+  g_return_val_if_fail (column > 0 && column < N_COLUMNS, NULL);
+
+  return sysprof_graph_tree_dup_nodes (self->tree, self->callgraph, self->node, column);
+}
+
 void
 sysprof_callgraph_frame_list_traceables_async (SysprofCallgraphFrame *self,
                                                GCancellable *cancellable,

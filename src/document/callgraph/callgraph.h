@@ -16,6 +16,15 @@ struct _SysprofCallgraphNode
   uint32_t parent;
 };
 
+/* Sums of a column. */
+typedef struct
+{
+  int64_t *self;  /* [graph->n] of the frames whose stack ends there */
+  int64_t *total; /* [graph->n] of those whose stack passes there, too */
+} GraphSums;
+
+#define N_COLUMNS (SYSPROF_DOCUMENT_COLUMN_WEIGHT + 1)
+
 /* The graph itself, or one derived from it, with the caller's areas. *Frozen* but for those. */
 typedef struct
 {
@@ -24,7 +33,8 @@ typedef struct
   uint8_t *category;       /* [graph->n] SysprofCallgraphCategory, or NULL */
   struct NodeBlock *nodes; /* NULL unless weights are added */
   size_t augment_size;
-  uint8_t *augment; /* [graph->n * augment_size] or NULL */
+  uint8_t *augment;           /* [graph->n * augment_size] or NULL */
+  GraphSums *sums[N_COLUMNS]; /* NULL until asked for */
 } GraphTree;
 
 typedef struct NodeBlock
@@ -40,6 +50,15 @@ void sysprof_graph_tree_unref (GraphTree *self);
 GraphTree *sysprof_graph_tree_of_node (SysprofCallgraphNode *node);
 SysprofCallgraphNode *sysprof_graph_tree_get_node (GraphTree *self, uint32_t node);
 gpointer sysprof_graph_tree_get_augment (GraphTree *self, uint32_t node);
+const GraphSums *sysprof_graph_tree_get_sums (GraphTree *self,
+                                              SysprofCallgraph *callgraph,
+                                              SysprofDocumentColumn column);
+void sysprof_graph_sums_free (GraphSums *self);
+/* *(full)* See sysprof_callgraph_frame_dup_nodes(). */
+GBytes *sysprof_graph_tree_dup_nodes (GraphTree *self,
+                                      SysprofCallgraph *callgraph,
+                                      uint32_t node,
+                                      SysprofDocumentColumn column);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GraphTree, sysprof_graph_tree_unref)
 

@@ -30,6 +30,8 @@ sysprof_graph_tree_unref (GraphTree *self)
   g_free (self->category);
   g_free (self->nodes);
   g_free (self->augment);
+  for (size_t i = 0; i < G_N_ELEMENTS (self->sums); i++)
+    sysprof_graph_sums_free (self->sums[i]);
   g_free (self);
 }
 
