@@ -17,6 +17,7 @@ DECLARATION = re.compile(r'(?:' + COMMENT + r')?'
                          r'((?:SYSPROF_(?:AVAILABLE|DEPRECATED)_IN_\w+(?: \(\w+\))?\n(?:(?!/\*|G_DECLARE)[^;{}])*;\n)+)')
 FUNCTION = re.compile(r'SYSPROF_(?:AVAILABLE|DEPRECATED)_IN_(\w+?)(?:_FOR \((\w+)\))?\n([^;]*?)\b(sysprof_\w+) \(([^;]*)\);', re.S)
 ENUM = re.compile(r'typedef enum\n\{\n(.*?)\} (\w+);', re.S)
+VECTOR = re.compile(r'char ?\*(?:const )?\*')
 TAG = re.compile(r'\s*\*\(([a-z, ]+)\)\*[,;]?')
 PROPERTY = re.compile(r'\s*Propert(?:y|ies) ("[\w-]+"(?:, "[\w-]+")*)(?:, (notified[^.]*))?\.')
 
@@ -47,14 +48,21 @@ def block(name, parameters, text, returns=None, notes=()):
 
 def describe_function(comment, version, instead, returned, name, arguments):
     tags, text = take_tags(plain(comment))
+    vectors = [bool(VECTOR.search(argument)) for argument in arguments.split(',')]
     names = [re.search(r'(\w+)(?:\[\d*\])?$', argument.strip()).group(1)
              for argument in arguments.split(',') if argument.strip() not in ('void', '')]
     parameters = [(name, {'self': 'the object', 'cancellable': '(nullable): ends it early',
                           'callback': 'called at the end', 'user_data': 'for @callback',
                           'result': 'what the callback got'}.get(name, f'the {name.replace("_", " ")}'))
                   for name in names if name != 'error']
-    if '_set_' in name and 'nullable' in tags and len(parameters) > 1:
-        parameters[1] = (parameters[1][0], '(nullable): ' + parameters[1][1])
+    array = ('(nullable) ' if '%NULL' in text else '') + '(array zero-terminated=1): '
+    parameters = [(parameter, array + what if is_vector else what)
+                  for (parameter, what), is_vector in zip(parameters, vectors)]
+    if VECTOR.search(returned):
+        tags = '(array zero-terminated=1) ' + (tags or '(transfer none)')
+    if '_set_' in name and 'nullable' in tags and len(parameters) > 1 and not parameters[1][1].startswith('(nullable)'):
+        parameter, what = parameters[1]
+        parameters[1] = (parameter, '(nullable)' + (' ' if what.startswith('(') else ': ') + what)
     returns = None if returned.strip() == 'void' else (f' {tags}:' if tags else '') + ' ' + (
         text.split('\n\n')[0].split('. ')[0].replace('\n', ' ') or 'what it says')
     notes = []

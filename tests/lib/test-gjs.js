@@ -62,7 +62,7 @@ function records() {
     const spawnable = Sysprof.Spawnable.new();
     profiler.set_acquire_privileges(false);
     profiler.add_instrument(Sysprof.MemoryUsage.new());
-    spawnable.append_args(['/bin/sh', '-c', 'sleep 0.1']);
+    spawnable.append_args(['/bin/sh', '-c', 'sleep 1']);
     profiler.set_spawnable(spawnable);
     const recording = wait(done => profiler.record_to_path_async(path, null, done), result => profiler.record_finish(result));
     wait(done => recording.wait_async(null, done), result => recording.wait_finish(result));

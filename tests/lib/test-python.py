@@ -98,7 +98,7 @@ def test_records():
         profiler.set_acquire_privileges(False)
         profiler.add_instrument(Sysprof.MemoryUsage.new())
         spawnable = Sysprof.Spawnable.new()
-        spawnable.append_args(['/bin/sh', '-c', 'sleep 0.1'])
+        spawnable.append_args(['/bin/sh', '-c', 'sleep 1'])
         profiler.set_spawnable(spawnable)
         recording = wait(lambda done: profiler.record_to_path_async(path, None, done), profiler.record_finish)
         assert wait(lambda done: recording.wait_async(None, done), recording.wait_finish)
@@ -106,7 +106,7 @@ def test_records():
         counters = [counter for counter in document.list_counters() if counter.get_category() == 'Memory']
         assert counters and counters[0].get_n_values() > 0
         values = {item.get_id(): item.get_value() for item in document.list_metadata()}
-        assert values['spawnable.argv'].endswith("'sleep 0.1'"), values
+        assert values['spawnable.argv'].endswith("'sleep 1'"), values
 
         try:
             wait(lambda done: profiler.record_to_path_async('/no/such/directory/x', None, done), profiler.record_finish)
