@@ -22,9 +22,12 @@ typedef struct
   int64_t end;   /* ns, first instant that is out */
 } TimeRange;
 
-/* What takes part. A zeroed filter takes everything. AND between members, OR within one. */
+/* What takes part, of the samples or of another table. A zeroed filter takes all samples. AND between members, OR within one. */
 typedef struct
 {
+  const StackEvents *events; /* of the store; NULL = its samples */
+  const uint8_t *event_is_in; /* [events->n] or NULL: all */
+  bool weigh_one;             /* each weighs 1, whatever its weight */
   int64_t time_begin; /* ns, absolute; with time_end = 0: no limit */
   int64_t time_end;   /* ns, first instant that is out; 0: no limit */
   const TimeRange *times; /* [n_times] ascending, disjoint, all within the limits above; NULL: the limits alone count */
@@ -41,6 +44,73 @@ typedef struct
   const char *const *symbol_terms; /* NULL-terminated or NULL: stacks that contain one as a substring, case ignored; */
   const char *const *binary_terms; /* a term that begins with ! excludes. A binary term with a / is sought in the path */
 } SampleFilter;
+
+static inline const StackEvents *
+sysprof_filter_events (const SampleFilter *filter, const Store *store)
+{
+  return filter != NULL && filter->events != NULL ? filter->events : &store->samples;
+}
+
+/* What can be asked of the heap. */
+typedef enum
+{
+  HEAP_LIVE,       /* allocated before the given time and not freed until then */
+  HEAP_TEMPORARY,  /* freed by the same thread before it allocated or freed anything else */
+} HeapQuestion;
+
+/* [allocations.n] 1 for those allocations of which the answer is yes. *(full)* A second allocation at an address that is
+ * still in use means that freeing it was missed. `time` is of the first instant that does not count, INT64_MAX = the
+ * whole recording. */
+uint8_t *sysprof_heap_ask (const Store *store, HeapQuestion question, int64_t time);
+
+/* For each message, 1 + the index of what answers it or of the call that it answers; 0 = none. [n_dbus] *(full)* */
+uint32_t *sysprof_dbus_find_answers (const Store *store);
+
+/* Which marks, counters, logs and messages a filter takes: those of its times, processes and CPUs. They have no thread
+ * and no stack, so where it asks for one it takes none of them. *Owned*. */
+typedef struct
+{
+  const SampleFilter *filter; /* borrowed */
+  GHashTable *pids;           /* NULL: all */
+  bool is_empty;
+} EventSieve;
+
+void sysprof_event_sieve_init (EventSieve *self, const Store *store, const SampleFilter *filter); /* may be NULL */
+bool sysprof_event_sieve_takes (const EventSieve *self, int64_t time, int32_t pid, int16_t cpu);
+void sysprof_event_sieve_clear (EventSieve *self);
+
+/* How numbers spread. Percentiles are the least number that at least so many percent do not exceed; the median of an even
+ * number of them is the mean of the middle two. */
+typedef struct
+{
+  uint64_t n;
+  int64_t min, median, mean, p95, p99, max; /* without meaning if n is 0 */
+  __int128 sum;
+} Spread;
+
+/* Sorts `values`. */
+Spread sysprof_spread_of (int64_t *values, size_t n);
+
+/* How often, how long and how regularly a thing happened. */
+#define MARK_HISTOGRAM_SIZE 64 /* [i]: durations of 2^i ns and more, less than 2^(i+1); [0] with the instants */
+#define MARK_RHYTHM_SIZE    24 /* slices of the time from the first to the last */
+typedef struct
+{
+  StringId group;
+  StringId name;
+  Spread durations;
+  int64_t self;      /* ns, durations without what lies within other marks of the same process, together */
+  bool is_periodic;
+  int64_t interval;  /* ns, median time from one begin to the next in the same process */
+  int64_t jitter;    /* ns by which at most 5 % of the intervals differ more from it */
+  uint32_t histogram[MARK_HISTOGRAM_SIZE];
+  double rhythm[MARK_RHYTHM_SIZE]; /* ns, mean interval in each slice; NaN = none began */
+} MarkSummary;
+
+/* One row per (group, name) of the marks with is_in[mark]; most time first. *(full)* */
+MarkSummary *sysprof_marks_summarize (const Store *store, const bool *is_in, uint32_t *n_summaries);
+/* [n_marks] duration of each mark without that of the marks within it. *(full)* */
+int64_t *sysprof_marks_find_self (const Store *store);
 
 /* How the answer is shaped. Zeroed: top down, kernel in, processes as roots. */
 typedef struct

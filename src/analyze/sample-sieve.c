@@ -46,7 +46,8 @@ sysprof_sample_sieve_init (SampleSieve *self,
   if (filter == NULL)
     filter = &everything;
 
-  *self = (SampleSieve){ .samples = &store->samples };
+  *self = (SampleSieve){ .samples = sysprof_filter_events (filter, store),
+                         .event_is_in = filter->event_is_in };
   take_times (self, filter);
 
   if (filter->has_processes)
@@ -76,7 +77,7 @@ sysprof_sample_sieve_init (SampleSieve *self,
 
   self->stack_is_in = sysprof_stack_terms_match (store, symbols, filter);
   self->is_plain = self->process_is_in == NULL && self->cpu_is_in == NULL && !self->has_tids &&
-                   self->stack_is_in == NULL;
+                   self->stack_is_in == NULL && self->event_is_in == NULL;
 }
 
 void
@@ -128,6 +129,9 @@ bool
 sysprof_sample_sieve_takes_slowly (const SampleSieve *self, uint32_t sample)
 {
   const StackEvents *samples = self->samples;
+
+  if (self->event_is_in != NULL && !self->event_is_in[sample])
+    return false;
 
   if (self->process_is_in != NULL && !self->process_is_in[samples->process[sample]])
     return false;

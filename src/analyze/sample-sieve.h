@@ -18,6 +18,7 @@ typedef struct
   uint8_t *process_is_in; /* [processes.n] or NULL: all are */
   uint8_t *cpu_is_in;     /* by the cpu as an unsigned number, or NULL */
   uint8_t *stack_is_in;   /* [stacks.n] or NULL */
+  const uint8_t *event_is_in; /* [samples->n] or NULL */
   int32_t *tids;          /* [n_tids] ascending */
   uint32_t n_tids;
   bool has_tids;

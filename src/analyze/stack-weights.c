@@ -12,7 +12,8 @@ sysprof_stack_weights_fold (StackWeights *self,
                             const SampleFilter *filter,
                             bool by_thread)
 {
-  const StackEvents *samples = &store->samples;
+  const StackEvents *samples = sysprof_filter_events (filter, store);
+  bool weighs_one = samples->weight == NULL || (filter != NULL && filter->weigh_one);
   g_autofree ThreadWeights *threads = by_thread ? sysprof_thread_weights_new () : NULL;
   SampleSieve sieve;
   uint32_t begin;
@@ -30,7 +31,7 @@ sysprof_stack_weights_fold (StackWeights *self,
         if (!sysprof_sample_sieve_takes (&sieve, i))
           continue;
 
-        if (samples->weight != NULL)
+        if (!weighs_one)
           weight = (uint64_t) MAX (samples->weight[i], 0);
 
         self->self[samples->stack[i]] += weight;

@@ -119,6 +119,9 @@ make_request (const ReportOptions *options,
     .min_percent = options->min_percent,
     .sort = options->sort,
     .details = options->details,
+    .by_name = options->by_name,
+    .by_member = options->by_member,
+    .live = options->live,
     .left_heavy = options->selection.left_heavy,
     .title = options->title,
     .subtitle = options->subtitle,
@@ -196,8 +199,9 @@ static bool
 choose_output_to_open (ReportOptions *options, GError **error)
 {
   static const char *const suffixes[] = {
-    [RENDER_TEXT] = ".txt", [RENDER_JSON] = ".json",     [RENDER_HTML] = ".html",
-    [RENDER_SVG] = ".svg",  [RENDER_FOLDED] = ".folded",
+    [RENDER_TEXT] = ".txt",    [RENDER_JSON] = ".json",     [RENDER_HTML] = ".html",
+    [RENDER_SVG] = ".svg",     [RENDER_FOLDED] = ".folded", [RENDER_CSV] = ".csv",
+    [RENDER_MARKDOWN] = ".md",
   };
   g_autofree char *pattern =
       g_strdup_printf ("sysprof-%s-XXXXXX%s", options->view->name, suffixes[options->format]);
@@ -250,6 +254,9 @@ report (ReportOptions *options)
                                   &resolved, &error))
     return complain (error, EXIT_USAGE);
 
+  if (options->weight >= WEIGHT_BYTES)
+    resolved.filter.events = &sysprof_document_get_store (document)->allocations;
+  resolved.filter.weigh_one = options->weight == WEIGHT_COUNT;
   request = make_request (options, document, &resolved);
   is_done =
       (!options->open_result || options->output || choose_output_to_open (options, &error)) &&

@@ -8,16 +8,17 @@
 
 /* Words that the documentation fixes and that this version cannot serve: they are told apart from mistyped ones. */
 static const char *const later_views[] = {
-  "cpus", "cgroups",     "source", "disassembly", "marks", "counters", "logs",
-  "dbus", "allocations", "leaks",  "temporaries", "waits", "heat",     NULL,
+  "cpus", "cgroups", "source", "disassembly", "waits", "heat", NULL,
 };
 static const char *const later_formats[] = {
-  "csv",      "markdown", "firefox",   "pprof",  "speedscope",
-  "perfetto", "chrome",   "callgrind", "syscap", NULL,
+  "firefox", "pprof", "speedscope", "perfetto", "chrome", "callgrind", "syscap", NULL,
 };
 
 static const char *const later_weights[] = {
-  "period", "time", "wall", "bytes", "count", NULL,
+  "period",
+  "time",
+  "wall",
+  NULL,
 };
 
 static const struct
@@ -25,8 +26,9 @@ static const struct
   const char *name;
   RenderFormat format;
 } formats[] = {
-  { "text", RENDER_TEXT }, { "json", RENDER_JSON },     { "html", RENDER_HTML },
-  { "svg", RENDER_SVG },   { "folded", RENDER_FOLDED },
+  { "text", RENDER_TEXT },         { "json", RENDER_JSON },     { "html", RENDER_HTML },
+  { "svg", RENDER_SVG },           { "folded", RENDER_FOLDED }, { "csv", RENDER_CSV },
+  { "markdown", RENDER_MARKDOWN },
 };
 
 /* The longer suffix first where one ends in the other. */
@@ -126,7 +128,7 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
   ReportOptions *options = given->options;
   /* clang-format off */
   const GOptionEntry output[] = {
-    { "format", 0, 0, G_OPTION_ARG_STRING, &given->format, "How to show it: text, json, html, svg; or folded stacks", "FORMAT" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &given->format, "How to show it: text, json, csv, markdown, html, svg; or folded stacks", "FORMAT" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Write to FILE; its suffix tells the format", "FILE" },
     { "open", 0, 0, G_OPTION_ARG_NONE, &given->open_result, "Show the result in the browser", NULL },
     { "limit", 0, 0, G_OPTION_ARG_CALLBACK, set_limit, "Only the first N rows; 0 = all; on a terminal what fits", "N" },
@@ -134,6 +136,9 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "depth", 0, 0, G_OPTION_ARG_INT, &options->depth, "Only N levels of a tree below its top", "N" },
     { "sort", 0, 0, G_OPTION_ARG_STRING, &options->sort, "Order by that column", "COLUMN" },
     { "details", 0, 0, G_OPTION_ARG_NONE, &options->details, "Processes: with threads, maps and mounts", NULL },
+    { "by-name", 0, 0, G_OPTION_ARG_NONE, &options->by_name, "Marks: statistics of each name", NULL },
+    { "by-member", 0, 0, G_OPTION_ARG_NONE, &options->by_member, "D-Bus: statistics of each method and signal", NULL },
+    { "live", 0, 0, G_OPTION_ARG_NONE, &options->live, "Allocations: only what lives when the selection ends", NULL },
     { "extract", 0, 0, G_OPTION_ARG_STRING, &options->extract, "Files: write that one", "NAME" },
     { NULL },
   };
@@ -149,15 +154,12 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
   const GOptionEntry others[] = {
     { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->debug_dirs, "A further directory like /usr/lib/debug", "DIR" },
     { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Look for programs and libraries below DIR", "DIR" },
-    { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples", "WEIGHT" },
+    { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples, or what they allocated: bytes, count", "WEIGHT" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this", NULL },
     { "no-inlines", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "no-debuginfod", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "debuginfod", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
-    { "by-name", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
-    { "by-member", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
-    { "live", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "idle", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "hide-system", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "annotate", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
@@ -231,11 +233,13 @@ set_format (ReportOptions *options, const char *name, GError **error)
   if (g_strv_contains (later_formats, name))
     set_unbuilt (
         error,
-        "This version cannot write the format '%s' yet; it has text, json, html, svg and folded.",
+        "This version cannot write the format '%s' yet; it has text, json, csv, markdown, html, svg and folded.",
         name);
   else
-    set_usage (error, "There is no format '%s'; there are text, json, html, svg and folded.",
-               name);
+    set_usage (
+        error,
+        "There is no format '%s'; there are text, json, csv, markdown, html, svg and folded.",
+        name);
   return false;
 }
 
@@ -252,7 +256,7 @@ guess_format (ReportOptions *options, GError **error)
     return true;
   set_usage (
       error,
-      "Cannot tell the format from the name '%s': it ends in none of .txt .json .html .svg .folded; add --format.",
+      "Cannot tell the format from the name '%s': it ends in none of .txt .json .csv .md .html .svg .folded; add --format.",
       options->output);
   return false;
 }
@@ -381,6 +385,30 @@ is_later_weight (const char *weight)
 }
 
 static bool
+set_weight (ReportOptions *options, const char *weight, GError **error)
+{
+  static const char *const names[] = {
+    [WEIGHT_SAMPLES] = "samples",
+    [WEIGHT_BYTES] = "bytes",
+    [WEIGHT_COUNT] = "count",
+  };
+
+  for (size_t i = WEIGHT_SAMPLES; i < G_N_ELEMENTS (names); i++)
+    if (strcmp (weight, names[i]) == 0)
+      {
+        options->weight = (ReportWeight) i;
+        return true;
+      }
+  if (is_later_weight (weight))
+    set_unbuilt (error, "--weight %s: this version sums samples, bytes and count only.",
+                 weight);
+  else
+    set_usage (error, "--weight %s: there is no such weight; give samples, bytes or count.",
+               weight);
+  return false;
+}
+
+static bool
 check (Given *given, int n, char **words, GError **error)
 {
   ReportOptions *options = given->options;
@@ -392,14 +420,8 @@ check (Given *given, int n, char **words, GError **error)
       set_unbuilt (error, "This version does not have %s yet.", given->later);
       return false;
     }
-  if (given->weight && strcmp (given->weight, "samples") != 0)
-    {
-      if (is_later_weight (given->weight))
-        set_unbuilt (error, "--weight %s: this version sums samples only.", given->weight);
-      else
-        set_usage (error, "--weight %s: there is no such weight; give samples.", given->weight);
-      return false;
-    }
+  if (given->weight && !set_weight (options, given->weight, error))
+    return false;
   if (options->output && strcmp (options->output, "-") == 0)
     g_clear_pointer (&options->output, g_free);
   options->open_result = given->open_result;

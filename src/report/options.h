@@ -7,6 +7,14 @@
 #include "document/document.h"
 #include "views/views.h"
 
+typedef enum
+{
+  WEIGHT_DEFAULT, /* of the view */
+  WEIGHT_SAMPLES,
+  WEIGHT_BYTES,
+  WEIGHT_COUNT,
+} ReportWeight;
+
 typedef struct
 {
   gboolean version; /* print it; nothing else is set */
@@ -23,6 +31,10 @@ typedef struct
   double min_percent;
   char *sort;
   gboolean details;
+  gboolean by_name;
+  gboolean by_member;
+  gboolean live;
+  ReportWeight weight;
   Selection selection;
   char *title;
   char *subtitle;

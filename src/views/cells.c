@@ -2,11 +2,64 @@
 
 #include "views/render.h"
 
+#include <math.h>
+
 bool
 sysprof_column_is_figure (const Column *column)
 {
   return column->kind != COLUMN_TEXT && column->kind != COLUMN_TEXTS &&
-         column->kind != COLUMN_STACK;
+         column->kind != COLUMN_STACK && column->kind != COLUMN_GRAPH;
+}
+
+bool
+sysprof_cell_is_none (const Column *column, Cell cell)
+{
+  switch (column->kind)
+    {
+    case COLUMN_DURATION:
+    case COLUMN_TIME:
+    case COLUMN_BYTES:
+    case COLUMN_NUMBER:
+      return cell.number == NO_NUMBER;
+    case COLUMN_REAL:
+      return !isfinite (cell.real);
+    default:
+      return false;
+    }
+}
+
+const char *
+sysprof_format_real (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE])
+{
+  /* Counts stay whole; doubles hold these without a loss. */
+  if (fabs (value) < 0x1p53 && floor (value) == value)
+    {
+      g_snprintf (buffer, G_ASCII_DTOSTR_BUF_SIZE, "%" G_GINT64_FORMAT, (int64_t) value);
+      return buffer;
+    }
+  /* As short as it can be: 0.1, not 0.10000000000000001. */
+  g_ascii_formatd (buffer, G_ASCII_DTOSTR_BUF_SIZE, "%.15g", value);
+  return g_ascii_strtod (buffer, NULL) == value
+             ? buffer
+             : g_ascii_dtostr (buffer, G_ASCII_DTOSTR_BUF_SIZE, value);
+}
+
+/* For people: whole, or two places behind the point, or where that says nothing, three figures. *(full)* */
+static char *
+dup_real (double value)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE], grouped[SYSPROF_GROUPED_SIZE];
+  double size = fabs (value);
+
+  if (floor (value) == value && size < 0x1p53)
+    return g_strdup_printf ("%s%s", value < 0 ? "-" : "",
+                            sysprof_format_grouped ((uint64_t) size, grouped));
+  if (size >= 10000 && size < 0x1p53)
+    return g_strdup_printf ("%s%s", value < 0 ? "-" : "",
+                            sysprof_format_grouped ((uint64_t) (size + 0.5), grouped));
+  if (size >= 0.1 && size < 10000)
+    return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.2f", value));
+  return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.3g", value));
 }
 
 char *
@@ -28,6 +81,51 @@ sysprof_dup_duration (int64_t nsec)
           "%s %s", sysprof_format_fixed ((double) nsec / (double) units[i].nsec, number),
           units[i].unit);
   return g_strdup_printf ("%" G_GINT64_FORMAT " ns", nsec);
+}
+
+/* One block per value, as high as it is; a blank where there is none. *(full)* */
+static char *
+dup_blocks (const GraphValues *graph, double least, double most)
+{
+  static const char *const blocks[] = {
+    "\342\226\201", "\342\226\202", "\342\226\203", "\342\226\204",
+    "\342\226\205", "\342\226\206", "\342\226\207", "\342\226\210",
+  };
+  GString *text = g_string_new (NULL);
+
+  for (uint32_t i = graph->first; i < graph->n; i++)
+    {
+      double value = graph->values[i];
+      double share = most > least ? (value - least) / (most - least) : 0;
+
+      if (!isfinite (value) || (graph->from_zero && value == 0))
+        g_string_append_c (text, ' ');
+      else
+        g_string_append (text, blocks[(size_t) (share * (G_N_ELEMENTS (blocks) - 1) + 0.5)]);
+    }
+  return g_string_free (text, FALSE);
+}
+
+void
+sysprof_graph_limits (const GraphValues *graph, double *least, double *most)
+{
+  *least = graph->from_zero ? 0 : INFINITY;
+  *most = graph->from_zero ? 0 : -INFINITY;
+  for (uint32_t i = 0; i < graph->n; i++)
+    if (isfinite (graph->values[i]))
+      {
+        *least = fmin (*least, graph->values[i]);
+        *most = fmax (*most, graph->values[i]);
+      }
+}
+
+char *
+sysprof_dup_graph (const GraphValues *graph)
+{
+  double least, most;
+
+  sysprof_graph_limits (graph, &least, &most);
+  return dup_blocks (graph, least, most);
 }
 
 static char *
@@ -53,6 +151,8 @@ sysprof_dup_cell (const Column *column, Cell cell)
 {
   char grouped[SYSPROF_GROUPED_SIZE];
 
+  if (sysprof_cell_is_none (column, cell))
+    return g_strdup ("-");
   switch (column->kind)
     {
     case COLUMN_TEXT:
@@ -74,6 +174,10 @@ sysprof_dup_cell (const Column *column, Cell cell)
       return g_strdup_printf ("%" G_GINT64_FORMAT, cell.number);
     case COLUMN_BOOL:
       return g_strdup (cell.flag ? "yes" : "no");
+    case COLUMN_REAL:
+      return dup_real (cell.real);
+    case COLUMN_GRAPH:
+      return sysprof_dup_graph (cell.graph);
     }
   g_assert_not_reached ();
 }

@@ -27,6 +27,18 @@ sysprof_request_fold (const ViewRequest *request, bool by_thread, StackWeights *
                               by_thread);
 }
 
+void
+sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *filter)
+{
+  if (filter == NULL || filter->events != &store->allocations)
+    return;
+  rows->is_event_list = true;
+  rows->n_available = store->allocations.n;
+  rows->noun = "allocations";
+  rows->weight_name = filter->weigh_one ? "allocations" : "bytes";
+  rows->weight_unit = filter->weigh_one ? "count" : "bytes";
+}
+
 TreeShape
 sysprof_request_shape (const ViewRequest *request)
 {

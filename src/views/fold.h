@@ -8,6 +8,8 @@
 
 /* Weights of what the request selects. Clear with sysprof_stack_weights_clear(). */
 void sysprof_request_fold (const ViewRequest *request, bool by_thread, StackWeights *weights);
+/* What the filter weighs: name and unit of the weight, and of what there might be none. */
+void sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *filter);
 /* The shape that was asked for, or the plain one. */
 TreeShape sysprof_request_shape (const ViewRequest *request);
 /* Whether the request leaves no sample out. */

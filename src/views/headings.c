@@ -93,15 +93,17 @@ sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
   g_autofree char *selection = dup_selection (request->selection);
   g_autofree char *duration =
       sysprof_dup_duration (sysprof_time_between (store->begin, store->end));
+  const char *noun = rows->noun ? rows->noun : rows->weight_name;
   char samples[SYSPROF_GROUPED_SIZE];
 
-  if (store->samples.n == 0)
-    return g_strdup_printf ("The capture holds no %s.", rows->weight_name);
-  if (rows->total > 0)
+  if (rows->is_event_list ? rows->n_available == 0 : store->samples.n == 0)
+    return g_strdup_printf ("The capture holds no %s.", noun);
+  if (rows->total > 0 || !selection[0])
     return g_strdup ("There are none.");
   return g_strdup_printf (
-      "None of the capture's %s %s in %s matches%s%s. "
+      "None of the capture's %s %s in %s matches %s. "
       "The views 'processes', 'threads' and 'functions' list what there is.",
-      sysprof_format_grouped (store->samples.n, samples), rows->weight_name, duration,
-      selection[0] ? " " : "", selection);
+      sysprof_format_grouped (rows->is_event_list ? rows->n_available : store->samples.n,
+                              samples),
+      noun, duration, selection);
 }

@@ -6,10 +6,13 @@
 #include "views/rows.h"
 #include "web/web.h"
 
+#include <math.h>
 #include <string.h>
 
-#define LONG_TEXT 200 /* bytes */
-#define LONG_LIST 6
+#define LONG_TEXT    200 /* bytes */
+#define LONG_LIST    6
+#define BAR_WIDTH    6  /* px */
+#define GRAPH_HEIGHT 18 /* px */
 
 static void
 write_head (Out *out, const Rows *rows)
@@ -65,6 +68,30 @@ write_list (Out *out, const char *const *texts)
     sysprof_out_text (out, "</details>");
 }
 
+/* Bars, which also show what is narrower than a line. */
+static void
+write_graph (Out *out, const GraphValues *graph)
+{
+  uint32_t n = graph->n - MIN (graph->first, graph->n);
+  double least, most;
+
+  sysprof_graph_limits (graph, &least, &most);
+  sysprof_out_printf (out,
+                      "<td><svg width=\"%u\" height=\"%d\" viewBox=\"0 0 %u 100\" "
+                      "preserveAspectRatio=\"none\" fill=\"currentColor\">",
+                      n * BAR_WIDTH, GRAPH_HEIGHT, n);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      double value = graph->values[graph->first + i];
+      int height = most > least ? (int) (4 + 96 * (value - least) / (most - least)) : 4;
+
+      if (isfinite (value) && !(graph->from_zero && value == 0))
+        sysprof_out_printf (out, "<rect x=\"%u.05\" y=\"%d\" width=\".9\" height=\"%d\"/>", i,
+                            100 - height, height);
+    }
+  sysprof_out_text (out, "</svg></td>");
+}
+
 /* A long one is shown in two lines until a person points at it. */
 static void
 write_text (Out *out, const char *text)
@@ -84,7 +111,15 @@ write_figure (Out *out, const Rows *rows, const Column *column, Cell cell)
   g_autofree char *text = sysprof_dup_cell (column, cell);
 
   sysprof_out_printf (out, "<td class=\"n%s\"", column->share ? " share" : "");
-  if (column->kind == COLUMN_COUNT)
+  if (sysprof_cell_is_none (column, cell))
+    sysprof_out_text (out, " data-value=\"\"");
+  else if (column->kind == COLUMN_REAL)
+    {
+      char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+      sysprof_out_printf (out, " data-value=\"%s\"", sysprof_format_real (cell.real, buffer));
+    }
+  else if (column->kind == COLUMN_COUNT)
     sysprof_out_printf (out, " data-value=\"%" G_GUINT64_FORMAT "\"", cell.count);
   else if (column->kind == COLUMN_BOOL)
     sysprof_out_printf (out, " data-value=\"%d\"", cell.flag);
@@ -120,6 +155,8 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
         continue;
       if (column->kind == COLUMN_STACK)
         write_stack (out, cells[i].stack);
+      else if (column->kind == COLUMN_GRAPH)
+        write_graph (out, cells[i].graph);
       else if (sysprof_column_is_figure (column))
         write_figure (out, rows, column, cells[i]);
       else

@@ -6,6 +6,7 @@
 #include "views/render.h"
 #include "views/rows.h"
 
+#include <math.h>
 #include <string.h>
 
 /* By frame type; the file format numbers them. */
@@ -131,8 +132,34 @@ write_stack (Out *out, const StackText *stack)
 }
 
 static void
+write_real (Out *out, double value)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  sysprof_out_text (out, isfinite (value) ? sysprof_format_real (value, buffer) : "null");
+}
+
+static void
+write_graph (Out *out, const GraphValues *graph)
+{
+  sysprof_out_text (out, "[");
+  for (uint32_t i = 0; i < graph->n; i++)
+    {
+      if (i > 0)
+        sysprof_out_text (out, ", ");
+      write_real (out, graph->values[i]);
+    }
+  sysprof_out_text (out, "]");
+}
+
+static void
 write_cell (Out *out, const Column *column, Cell cell)
 {
+  if (sysprof_cell_is_none (column, cell))
+    {
+      sysprof_out_text (out, "null");
+      return;
+    }
   switch (column->kind)
     {
     case COLUMN_TEXT:
@@ -155,6 +182,12 @@ write_cell (Out *out, const Column *column, Cell cell)
       break;
     case COLUMN_BOOL:
       sysprof_out_text (out, cell.flag ? "true" : "false");
+      break;
+    case COLUMN_REAL:
+      write_real (out, cell.real);
+      break;
+    case COLUMN_GRAPH:
+      write_graph (out, cell.graph);
       break;
     }
 }

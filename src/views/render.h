@@ -18,6 +18,8 @@ Renderer sysprof_render_json;
 Renderer sysprof_render_html;
 Renderer sysprof_render_svg;
 Renderer sysprof_render_folded;
+Renderer sysprof_render_csv;
+Renderer sysprof_render_markdown;
 
 /* --- facts about the capture (capture-facts.c) --- */
 
@@ -53,6 +55,14 @@ char *sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows);
 /* The cell as people read it, without its share; one line of valid UTF-8. *(full)* */
 char *sysprof_dup_cell (const Column *column, Cell cell);
 bool sysprof_column_is_figure (const Column *column);
+/* Whether there is no number: "-" for people, null in JSON, empty in CSV. */
+bool sysprof_cell_is_none (const Column *column, Cell cell);
+/* For programs: whole numbers without a point, others with all their figures. */
+const char *sysprof_format_real (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE]);
+/* As blocks of eight heights, a column each. *(full)* */
+char *sysprof_dup_graph (const GraphValues *graph);
+/* What the lowest and the highest value are drawn as: `least` > `most` if there is none. */
+void sysprof_graph_limits (const GraphValues *graph, double *least, double *most);
 
 /* --- sections: a view that is made of others (sections.c) --- */
 

@@ -3,6 +3,7 @@
 #include "views/rows.h"
 #include "views/out.h"
 
+#include <math.h>
 #include <string.h>
 
 void
@@ -43,6 +44,7 @@ add (Rows *self)
   Cell *cells = self->cells + (size_t) self->n_rows++ * self->n_columns;
   static const char *const no_texts[] = { NULL };
   static const StackText no_stack = { 0 };
+  static const GraphValues no_graph = { 0 };
 
   for (uint32_t i = 0; i < self->n_columns; i++)
     switch (self->columns[i].kind)
@@ -55,6 +57,12 @@ add (Rows *self)
         break;
       case COLUMN_STACK:
         cells[i].stack = &no_stack;
+        break;
+      case COLUMN_GRAPH:
+        cells[i].graph = &no_graph;
+        break;
+      case COLUMN_REAL:
+        cells[i].real = 0;
         break;
       case COLUMN_COUNT:
       case COLUMN_DURATION:
@@ -87,6 +95,19 @@ const char *
 sysprof_rows_dup (Rows *self, const char *text)
 {
   return text ? sysprof_arena_strndup (&self->arena, text, strlen (text)) : "";
+}
+
+double *
+sysprof_rows_add_graph (Rows *self, Cell *cell, uint32_t n, bool from_zero)
+{
+  GraphValues *graph = sysprof_arena_alloc (&self->arena, sizeof *graph);
+  double *values = sysprof_arena_alloc (&self->arena, MAX (n, 1) * sizeof *values);
+
+  *graph = (GraphValues){ .n = n, .from_zero = from_zero, .values = values };
+  cell->graph = graph;
+  for (uint32_t i = 0; i < n; i++)
+    values[i] = from_zero ? 0 : NAN;
+  return values;
 }
 
 int
@@ -171,6 +192,15 @@ typedef struct
   uint32_t column;
 } SortKey;
 
+/* Falling; what is no number last. */
+static int
+compare_reals (double a, double b)
+{
+  if (isfinite (a) && isfinite (b))
+    return (a < b) - (a > b);
+  return (isfinite (a) == 0) - (isfinite (b) == 0);
+}
+
 static int
 compare_rows (gconstpointer left, gconstpointer right, gpointer data)
 {
@@ -200,8 +230,12 @@ compare_rows (gconstpointer left, gconstpointer right, gpointer data)
     case COLUMN_BOOL:
       order = cell_b.flag - cell_a.flag;
       break;
+    case COLUMN_REAL:
+      order = compare_reals (cell_a.real, cell_b.real);
+      break;
     case COLUMN_STACK:
     case COLUMN_TEXTS:
+    case COLUMN_GRAPH:
       break;
     }
   return order ? order : (a > b) - (a < b);

@@ -14,6 +14,9 @@ Cell *sysprof_rows_add_child (Rows *self, uint32_t parent);
 /* A copy in the arena of the rows. */
 const char *sysprof_rows_dup (Rows *self, const char *text);
 
+/* A graph whose values the caller fills, in the arena of the rows. */
+double *sysprof_rows_add_graph (Rows *self, Cell *cell, uint32_t n, bool from_zero);
+
 /* Index of a column, -1 without it. */
 int sysprof_rows_column (const Rows *self, const char *name);
 static inline const Cell *

@@ -142,11 +142,12 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
 {
   /* A limit ends the work early, unless the order is not that of time. */
   uint32_t limit = request->limit && !request->sort ? request->limit : UINT32_MAX;
+  SampleFilter filter = request->filter ? *request->filter : (SampleFilter){ 0 };
   Samples self = { .request = request, .rows = rows };
   g_autofree uint32_t *found = NULL;
   uint32_t n = 0;
 
-  found = sysprof_samples_find (request->store, request->symbols, request->filter, &n);
+  found = sysprof_samples_find (request->store, request->symbols, &filter, &n);
   sysprof_rows_init (rows, columns, N_COLUMNS, n);
   self.texts = g_new0 (const StackText *, MAX (request->store->stacks.n, 1));
   for (uint32_t i = 0; i < MIN (n, limit); i++)

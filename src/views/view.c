@@ -2,6 +2,7 @@
 
 /* Finding views, and the steps that all of them share. */
 
+#include "views/fold.h"
 #include "views/render.h"
 #include "views/rows.h"
 
@@ -28,8 +29,14 @@ bool
 sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GError **error)
 {
   *rows = (Rows){ 0 };
-  if (!view->fill (request, rows, error) ||
-      (request->sort && !sysprof_rows_sort (rows, request->sort, error)))
+  if (!view->fill (request, rows, error))
+    {
+      sysprof_rows_clear (rows);
+      return false;
+    }
+  if (!rows->is_event_list)
+    sysprof_rows_name_weight (rows, request->store, request->filter);
+  if (request->sort && !sysprof_rows_sort (rows, request->sort, error))
     {
       sysprof_rows_clear (rows);
       return false;
@@ -51,9 +58,10 @@ sysprof_render (RenderFormat format,
 {
   static bool (*const renderers[]) (const View *, const ViewRequest *, const Rows *,
                                     GOutputStream *, GError **) = {
-    [RENDER_TEXT] = sysprof_render_text,     [RENDER_JSON] = sysprof_render_json,
-    [RENDER_HTML] = sysprof_render_html,     [RENDER_SVG] = sysprof_render_svg,
-    [RENDER_FOLDED] = sysprof_render_folded,
+    [RENDER_TEXT] = sysprof_render_text,         [RENDER_JSON] = sysprof_render_json,
+    [RENDER_HTML] = sysprof_render_html,         [RENDER_SVG] = sysprof_render_svg,
+    [RENDER_FOLDED] = sysprof_render_folded,     [RENDER_CSV] = sysprof_render_csv,
+    [RENDER_MARKDOWN] = sysprof_render_markdown,
   };
 
   if (view->draw && (view->draws & (1u << format)))

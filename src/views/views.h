@@ -33,7 +33,12 @@ typedef enum
   COLUMN_NUMBER, /* integer that is no quantity: a pid */
   COLUMN_STACK,  /* functions, innermost first */
   COLUMN_BOOL,
+  COLUMN_REAL,  /* any number; not finite = none */
+  COLUMN_GRAPH, /* many of them, drawn small */
 } ColumnKind;
+
+/* In place of a number of any kind but COLUMN_COUNT and COLUMN_REAL: there is none. */
+#define NO_NUMBER INT64_MIN
 
 typedef struct
 {
@@ -60,6 +65,14 @@ typedef struct
   const StackEntry *entries; /* [n] innermost first */
 } StackText;
 
+typedef struct
+{
+  uint32_t n;
+  uint32_t first;       /* people see what begins here */
+  bool from_zero;       /* drawn from 0 up; else from the least */
+  const double *values; /* [n] not finite = none */
+} GraphValues;
+
 typedef union
 {
   const char
@@ -69,6 +82,8 @@ typedef union
   int64_t number; /* ns, bytes, numbers */
   const StackText *stack;
   bool flag;
+  double real;
+  const GraphValues *graph;
 } Cell;
 
 #define VIEW_MAX_COLUMNS 16
@@ -84,6 +99,9 @@ typedef struct
       parent; /* [n_rows] 1 + index of the parent row, 0 = top; NULL for a flat table. Parents come first. */
   uint32_t n_hidden;       /* rows that --limit, --min or --depth left out */
   uint64_t total;          /* 100 % */
+  bool is_event_list;      /* of other things than samples: */
+  uint64_t n_available;    /* as many as the capture holds before any selection */
+  const char *noun;        /* what people call them, "marks"; NULL = as the weight */
   const char *weight_name; /* "samples" */
   const char *weight_unit; /* "count" */
   Arena arena;
@@ -96,6 +114,9 @@ typedef enum
   RENDER_HTML,
   RENDER_SVG,
   RENDER_FOLDED, /* of the selection, whatever the view */
+  RENDER_CSV,
+  RENDER_MARKDOWN,
+  N_RENDER_FORMATS,
 } RenderFormat;
 
 struct Selection;
@@ -114,6 +135,9 @@ typedef struct
   double min_percent;
   const char *sort; /* column name or NULL */
   bool details;
+  bool by_name;   /* marks */
+  bool by_member; /* messages of D-Bus */
+  bool live;      /* allocations: what lives at the end */
   bool left_heavy;
   /* flame graphs and tables as pictures */
   const char *title;    /* NULL = default */

@@ -534,10 +534,10 @@ class Usage(Base):
         """Known words that this version cannot serve are no wrong usage."""
         capture = self.capture
         for words, *args in (
-                ("does not have the view 'marks' yet", 'marks', capture), ("format 'csv' yet", '--format', 'csv', capture),
+                ("does not have the view 'waits' yet", 'waits', capture), ("format 'pprof' yet", '--format', 'pprof', capture),
                 ("format 'pprof' yet", '-o', 'x.pb.gz', capture), ('--collapse yet', '--collapse', 'x', capture),
-                ('--debuginfod yet', '--debuginfod', capture), ('samples only', '--weight', 'bytes', capture),
-                ('samples only', '--weight', 'period:cycles', capture)):
+                ('--debuginfod yet', '--debuginfod', capture), ('count only', '--weight', 'wall', capture),
+                ('count only', '--weight', 'period:cycles', capture)):
             self.refuse(1, words, *args)
         for switch in ('--no-debuginfod', '--no-inlines'):
             run('functions', switch, capture)

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Counters: how each began, ended and spread, how fast it grew, and a small graph. */
+
+#include "views/events.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SLICES 32 /* of a small graph */
+
+enum
+{
+  CATEGORY,
+  NAME,
+  UNIT,
+  COUNT,
+  FIRST,
+  LAST,
+  MIN_,
+  MAX_,
+  MEAN,
+  RATE,
+  GRAPH,
+  DESCRIPTION,
+  PID,
+  ID,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT },
+  [NAME] = { "name", "NAME", COLUMN_TEXT },
+  [UNIT] = { "unit", "UNIT", COLUMN_TEXT },
+  [COUNT] = { "count", "COUNT", COLUMN_COUNT },
+  [FIRST] = { "first", "FIRST", COLUMN_REAL },
+  [LAST] = { "last", "LAST", COLUMN_REAL },
+  [MIN_] = { "min", "MIN", COLUMN_REAL },
+  [MAX_] = { "max", "MAX", COLUMN_REAL },
+  [MEAN] = { "mean", "MEAN", COLUMN_REAL },
+  [RATE] = { "rate", "PER SECOND", COLUMN_REAL },
+  [GRAPH] = { "graph", "GRAPH", COLUMN_GRAPH },
+  [DESCRIPTION] = { "description", "DESCRIPTION", COLUMN_TEXT, .json_only = true },
+  [PID] = { "pid", "PID", COLUMN_NUMBER, .json_only = true },
+  [ID] = { "id", "ID", COLUMN_NUMBER, .json_only = true },
+};
+
+/* No capture tells units; those of the recorders' own counters are known: docs/format.md. NULL is any name. */
+static const struct
+{
+  const char *category;
+  const char *name; /* how it begins */
+  const char *unit;
+} units[] = {
+  { "CPU Percent", NULL, "%" },
+  { "CPU Frequency", NULL, "%" },
+  { "Memory", NULL, "bytes" },
+  { "Network", NULL, "bytes" },
+  { "Disk", NULL, "operations" },
+  { "Battery Charge", NULL, "uAh" },
+  { "RAPL", NULL, "W" },
+  { "Pressure", NULL, "%" },
+  { "Sampler", "Lost", "samples" },
+  { "gtk", "fps", "frames/s" },
+  { "GJS", "GC bytes", "bytes" },
+  { "GJS", "Malloc bytes", "bytes" },
+};
+
+static const char *
+unit_of (const char *category, const char *name)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (units); i++)
+    if (g_str_has_prefix (category, units[i].category) &&
+        (units[i].name == NULL || g_str_has_prefix (name, units[i].name)))
+      return units[i].unit;
+  return "";
+}
+
+static double
+value_at (const Store *store, const Counter *counter, uint32_t i)
+{
+  const CounterValue *value = &store->counters.value[i];
+
+  return counter->is_double ? value->dbl : (double) value->i64;
+}
+
+/* The span that graphs show: of all counters the same. */
+static void
+find_span (const ViewRequest *request, int64_t *begin, int64_t *end)
+{
+  const SampleFilter *filter = request->filter;
+
+  *begin = request->store->begin;
+  *end = request->store->end;
+  if (filter != NULL && filter->time_begin != 0)
+    *begin = MAX (*begin, filter->time_begin);
+  if (filter != NULL && filter->time_end != 0)
+    *end = MIN (*end, filter->time_end);
+}
+
+typedef struct
+{
+  uint64_t n;
+  double first, last, min, max, sum;
+  int64_t first_time, last_time;
+  double slice_sum[SLICES];
+  uint32_t slice_n[SLICES];
+} Sums;
+
+static void
+add_value (Sums *sums, int64_t time, double value, int64_t begin, int64_t end)
+{
+  double share = (double) sysprof_time_between (begin, time) /
+                 (double) MAX (sysprof_time_between (begin, end), 1);
+  unsigned slice = (unsigned) fmin (share * SLICES, SLICES - 1);
+
+  if (sums->n++ == 0)
+    {
+      sums->first = sums->min = sums->max = value;
+      sums->first_time = time;
+    }
+  sums->last = value;
+  sums->last_time = time;
+  sums->min = fmin (sums->min, value);
+  sums->max = fmax (sums->max, value);
+  sums->sum += value;
+  sums->slice_sum[slice] += value;
+  sums->slice_n[slice]++;
+}
+
+/* Means; where nothing was set a counter keeps its value. */
+static void
+draw_graph (Rows *rows, Cell *cell, const Sums *sums)
+{
+  double *values = sysprof_rows_add_graph (rows, cell, SLICES, false);
+  double last = NAN;
+
+  for (unsigned i = 0; i < SLICES; i++)
+    {
+      if (sums->slice_n[i] > 0)
+        last = sums->slice_sum[i] / sums->slice_n[i];
+      values[i] = last;
+    }
+}
+
+static void
+add_counter (Rows *rows, const Store *store, const Counter *counter, const Sums *sums)
+{
+  const char *category = sysprof_store_string (store, counter->category);
+  const char *name = sysprof_store_string (store, counter->name);
+  double seconds = (double) sysprof_time_between (sums->first_time, sums->last_time) / 1e9;
+  Cell *cells = sysprof_rows_add (rows);
+
+  cells[CATEGORY].text = category;
+  cells[NAME].text = name;
+  cells[UNIT].text = unit_of (category, name);
+  cells[COUNT].count = sums->n;
+  cells[FIRST].real = sums->first;
+  cells[LAST].real = sums->last;
+  cells[MIN_].real = sums->min;
+  cells[MAX_].real = sums->max;
+  cells[MEAN].real = sums->sum / (double) sums->n;
+  cells[RATE].real = seconds > 0 ? (sums->last - sums->first) / seconds : NAN;
+  draw_graph (rows, &cells[GRAPH], sums);
+  cells[DESCRIPTION].text = sysprof_store_string (store, counter->description);
+  cells[PID].number = counter->pid;
+  cells[ID].number = counter->id;
+}
+
+static bool
+fill_counters (const ViewRequest *request, Rows *rows, GError **error)
+{
+  const Store *store = request->store;
+  const Counters *counters = &store->counters;
+  int64_t begin, end;
+  EventSieve sieve;
+
+  sysprof_rows_init_events (rows, columns, N_COLUMNS, "counters", 0, 0);
+  sysprof_event_sieve_init (&sieve, store, request->filter);
+  find_span (request, &begin, &end);
+  for (uint32_t i = 0; i < counters->n; i++)
+    {
+      const Counter *counter = &counters->row[i];
+      Sums sums = { 0 };
+
+      for (uint32_t at = counter->first_value; at < counter->first_value + counter->n_values;
+           at++)
+        if (sysprof_event_sieve_takes (&sieve, counters->time[at], counter->pid, -1))
+          add_value (&sums, counters->time[at], value_at (store, counter, at), begin, end);
+      /* What was never set is only a name: recorders define some that the machine lacks. */
+      rows->n_available += counter->n_values > 0;
+      rows->total += sums.n > 0;
+      if (sums.n > 0)
+        add_counter (rows, store, counter, &sums);
+    }
+  sysprof_event_sieve_clear (&sieve);
+  return true;
+}
+
+const View sysprof_counters_view = {
+  .name = "counters",
+  .title = "Counters",
+  .summary = "first, last, min, max, mean, growth and a small graph of each",
+  .fill = fill_counters,
+};

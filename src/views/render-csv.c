@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Comma-separated values (RFC 4180), for spreadsheets and scripts: the columns and numbers of the JSON. A tree has its
+ * depth in a column of its own, in front. */
+
+#include "views/render.h"
+#include "views/rows.h"
+
+#include <string.h>
+
+static void
+write_text (Out *out, const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  if (!valid[strcspn (valid, ",\"\r\n")])
+    {
+      sysprof_out_text (out, valid);
+      return;
+    }
+  sysprof_out_text (out, "\"");
+  for (const char *at = valid; *at;)
+    {
+      size_t size = strcspn (at, "\"");
+
+      sysprof_out_bytes (out, at, size);
+      at += size;
+      if (*at)
+        {
+          sysprof_out_text (out, "\"\"");
+          at++;
+        }
+    }
+  sysprof_out_text (out, "\"");
+}
+
+/* A line per item in one cell. */
+static char *
+dup_stack (const StackText *stack)
+{
+  GString *text = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < stack->n; i++)
+    g_string_append_printf (text, "%s%s", i ? "\n" : "", stack->entries[i].symbol);
+  return g_string_free (text, FALSE);
+}
+
+static char *
+dup_graph (const GraphValues *graph)
+{
+  GString *text = g_string_new (NULL);
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  for (uint32_t i = 0; i < graph->n; i++)
+    g_string_append_printf (text, "%s%s", i ? " " : "",
+                            sysprof_format_real (graph->values[i], buffer));
+  return g_string_free (text, FALSE);
+}
+
+static char *
+dup_cell (const Column *column, Cell cell)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (sysprof_cell_is_none (column, cell))
+    return g_strdup ("");
+  switch (column->kind)
+    {
+    case COLUMN_TEXT:
+      return g_strdup (cell.text);
+    case COLUMN_TEXTS:
+      return g_strjoinv ("\n", (char **) cell.texts);
+    case COLUMN_STACK:
+      return dup_stack (cell.stack);
+    case COLUMN_GRAPH:
+      return dup_graph (cell.graph);
+    case COLUMN_COUNT:
+      return g_strdup_printf ("%" G_GUINT64_FORMAT, cell.count);
+    case COLUMN_REAL:
+      return g_strdup (sysprof_format_real (cell.real, buffer));
+    case COLUMN_BOOL:
+      return g_strdup (cell.flag ? "true" : "false");
+    case COLUMN_DURATION:
+    case COLUMN_TIME:
+    case COLUMN_BYTES:
+    case COLUMN_NUMBER:
+      return g_strdup_printf ("%" G_GINT64_FORMAT, cell.number);
+    }
+  g_assert_not_reached ();
+}
+
+static void
+write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
+{
+  if (rows->parent)
+    sysprof_out_printf (out, "%u,", depth);
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    {
+      g_autofree char *text = dup_cell (&rows->columns[i], sysprof_rows_cells (rows, row)[i]);
+
+      if (i > 0)
+        sysprof_out_text (out, ",");
+      write_text (out, text);
+    }
+  sysprof_out_text (out, "\r\n");
+}
+
+static void
+write_table (Out *out, const Rows *rows)
+{
+  RowTree tree;
+
+  sysprof_out_text (out, rows->parent ? "depth," : "");
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    sysprof_out_printf (out, "%s%s", i ? "," : "", rows->columns[i].name);
+  sysprof_out_text (out, "\r\n");
+  if (!rows->parent)
+    {
+      for (uint32_t row = 0; row < rows->n_rows; row++)
+        write_row (out, rows, row, 0);
+      return;
+    }
+  sysprof_row_tree_init (&tree, rows);
+  for (uint32_t at = sysprof_row_tree_next (&tree, 0); at;
+       at = sysprof_row_tree_next (&tree, at))
+    write_row (out, rows, at - 1, tree.depth[at] - 1);
+  sysprof_row_tree_clear (&tree);
+}
+
+/* Several tables: a line with the name of each, an empty line between them. */
+static void
+write_section (const View *view, const ViewRequest *request, const Rows *rows, void *data)
+{
+  Out *out = data;
+
+  sysprof_out_printf (out, "%s\r\n", view->name);
+  write_table (out, rows);
+  sysprof_out_text (out, "\r\n");
+}
+
+bool
+sysprof_render_csv (const View *view,
+                    const ViewRequest *request,
+                    const Rows *rows,
+                    GOutputStream *stream,
+                    GError **error)
+{
+  bool is_filled = true;
+  Out out;
+
+  sysprof_out_init (&out, stream);
+  if (view->sections)
+    is_filled = sysprof_for_each_section (view, request, true, write_section, &out, error);
+  else
+    write_table (&out, rows);
+  return sysprof_out_finish (&out, is_filled ? error : NULL) && is_filled;
+}

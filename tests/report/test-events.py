@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Views of marks, counters, logs, D-Bus messages and allocations against what events.py counts."""
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+import events  # noqa: E402
+from events import BEGIN, dbus  # noqa: E402
+
+REPORT = os.path.abspath(sys.argv.pop(1))
+SCHEMA = pathlib.Path(__file__).parents[2] / 'data' / 'sysprof-report.schema.json'
+VIEWS = (('marks',), ('marks', '--by-name'), ('counters',), ('logs',), ('dbus',), ('dbus', '--by-member'), ('allocations',),
+         ('allocations', '--live'), ('allocations', '--weight', 'count'), ('leaks',), ('temporaries',))
+BUSES = {1: 'system', 2: 'session'}
+
+
+def run(*args, check=True, **options):
+    done = subprocess.run([REPORT, *map(str, args)], capture_output=True, env={**os.environ, 'LC_ALL': 'C.UTF-8'}, **options)
+    if check and done.returncode != 0:
+        raise AssertionError(f'{args}: status {done.returncode}: {done.stderr.decode()}')
+    return done.stdout
+
+
+def as_json(*args, **options):
+    return json.loads(run(*args, '--format', 'json', **options))
+
+
+class Base(unittest.TestCase):
+    SEEDS = {'1': dict(seed=1), '2-big': dict(seed=2, big=True), '3': dict(seed=3)}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.cases = []
+        for name, how in cls.SEEDS.items():
+            data = bytes(events.make(**how).data)
+            path = cls.folder / f'{name}.syscap'
+            path.write_bytes(data)
+            cls.cases.append((path, events.Answers(data)))
+        cls.capture, cls.answers = cls.cases[0]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def each(self):
+        for path, answers in self.cases:
+            with self.subTest(path.name):
+                yield path, answers
+
+
+class Numbers(Base):
+    def test_marks(self):
+        for path, answers in self.each():
+            found = [(r['time'], r['duration'], r['group'], r['name'], r['pid'], r['cpu'], r['message'])
+                     for r in as_json('marks', path)['rows']]
+            wanted = [(f['time'] - BEGIN if f['time'] > BEGIN else 0, max(f['duration'], 0), f['group'], f['name'], f['pid'], f['cpu'],
+                       f['message']) for f in answers.of('mark')]
+            self.assertEqual(sorted(found), sorted(wanted))
+            self.assertEqual([row[0] for row in found], sorted(row[0] for row in found))
+
+    def test_marks_by_name(self):
+        for path, answers in self.each():
+            rows = as_json('marks', '--by-name', path)['rows']
+            for row in rows:
+                self.assertEqual(len(row.pop('rhythm')), 0 if row['interval'] is None else 24)
+            found = {(row.pop('group'), row.pop('name')): row for row in rows}
+            wanted = answers.marks_by_name()
+            self.assertEqual(set(found), set(wanted))
+            for name, row in wanted.items():
+                self.assertEqual(found[name], row, name)
+            self.assertTrue(any(row['interval'] for row in wanted.values()))
+            self.assertLess(wanted['group 0', 'paint']['self'], wanted['group 0', 'paint']['total'])
+
+    def test_selection(self):
+        inside = lambda f: BEGIN + 500_000_000 <= f['time'] < BEGIN + 900_000_000
+        for path, answers in self.each():
+            rows = as_json('marks', '--by-name', '--time', '500ms..900ms', '--process', '11', path)['rows']
+            wanted = answers.marks_by_name(lambda f: inside(f) and f['pid'] == 11)
+            self.assertEqual({(r['group'], r['name']): r['count'] for r in rows}, {k: v['count'] for k, v in wanted.items()})
+            self.assertEqual({(r['group'], r['name']): r['self'] for r in rows}, {k: v['self'] for k, v in wanted.items()})
+            on_cpu = as_json('marks', '--cpu', '3', path)['rows']
+            self.assertEqual(len(on_cpu), len(answers.of('mark', lambda f: f['cpu'] == 3)))
+            ticks = as_json('logs', '--mark', 'group 0/*', path)['rows']
+            spans = [(m['time'], m['time'] + m['duration']) for m in answers.of('mark') if m['group'] == 'group 0']
+            self.assertEqual(len(ticks), len(answers.of('log', lambda f: any(a <= f['time'] < b for a, b in spans))))
+            # They have neither thread nor stack.
+            for args in (('--thread', '10'), ('--symbol', 'main')):
+                self.assertEqual(as_json('marks', *args, path)['rows'], [])
+            self.assertEqual(len(as_json('marks', '--symbol', '!main', path)['rows']), len(answers.of('mark')))
+
+    def test_counters(self):
+        inside = lambda f: BEGIN + 500_000_000 <= f['time'] < BEGIN + 900_000_000
+        for path, answers in self.each():
+            for args, keep in ((), lambda f: True), (('--time', '500ms..900ms'), inside):
+                rows = {(r['pid'], r['id']): r for r in as_json('counters', *args, path)['rows']}
+                wanted = answers.counters(keep)
+                self.assertEqual(set(rows), set(wanted))
+                for key, (counter, timed) in wanted.items():
+                    row, values = rows[key], [value for _, value in timed]
+                    self.assertEqual((row['category'], row['name'], row['description']),
+                                     (counter['category'], counter['name'], counter['description']))
+                    self.assertEqual((row['count'], row['first'], row['last'], row['min'], row['max']),
+                                     (len(values), values[0], values[-1], min(values), max(values)))
+                    self.assertAlmostEqual(row['mean'] / (sum(values) / len(values)), 1)
+                    seconds = (timed[-1][0] - timed[0][0]) / 1e9
+                    self.assertAlmostEqual(row['rate'], (values[-1] - values[0]) / seconds, 3)
+                    self.assertEqual(len(row['graph']), 32)
+            self.assertEqual({r['name']: r['unit'] for r in rows.values()}, {'Used': 'bytes', 'Combined': '%', 'fps': 'frames/s'})
+
+    def test_graph_of_counters(self):
+        rows = {r['name']: r for r in as_json('counters', self.capture)['rows']}
+        _, timed = self.answers.counters()[-1, 2]
+        end = max(f['time'] + max(f.get('duration', 0), 0) for f in self.answers.frames)
+        width = (end - BEGIN) / 32
+        last = None
+        for i, value in enumerate(rows['Combined']['graph']):
+            mine = [v for t, v in timed if i == min(int((t - BEGIN) / width), 31)]
+            last = sum(mine) / len(mine) if mine else last
+            if last is None:
+                self.assertIsNone(value)
+            else:
+                self.assertAlmostEqual(value, last)
+
+    def test_logs(self):
+        for path, answers in self.each():
+            found = [(r['time'], r['severity'], r['domain'], r['message'], r['pid']) for r in as_json('logs', path)['rows']]
+            wanted = [(f['time'] - BEGIN, next((name for flag, name in events.SEVERITIES if f['severity'] & flag), ''), f['domain'],
+                       f['message'], f['pid']) for f in answers.of('log')]
+            self.assertEqual(found, wanted)
+
+    def test_messages(self):
+        for path, answers in self.each():
+            report = as_json('dbus', path)
+            rows = report['rows']
+            self.assertEqual(report['weight']['total'], len(answers.of('dbus')))
+            calls = [r for r in rows if r['type'] == 'call']
+            wanted = answers.calls()
+            self.assertEqual(len(calls), len(wanted))
+            for row, (frame, head, reply, answer) in zip(calls, wanted):
+                self.assertEqual((row['time'], row['bus'], row['serial'], row['size']),
+                                 (frame['time'] - BEGIN, BUSES[frame['bus']], head['serial'], len(frame['message'])))
+                for member in 'sender', 'destination', 'interface', 'member', 'path', 'signature':
+                    self.assertEqual(row[member], head[member].decode())
+                self.assertEqual(row['duration'], reply['time'] - frame['time'] if reply else None)
+                self.assertEqual(row['answer'], 'not wanted' if head['no_reply'] else 'none' if not reply else 'reply'
+                                 if answer['kind'] == dbus.REPLY else answer['error_name'].decode())
+            others = sorted(r['type'] for r in rows if r['type'] not in ('call', 'signal'))
+            self.assertEqual(others, ['reply', 'too large', 'unreadable'])
+            signals = [f for f in answers.of('dbus') if (dbus.header(f['message']) or {}).get('kind') == dbus.SIGNAL]
+            self.assertEqual(sum(r['type'] == 'signal' for r in rows), len(signals))
+
+    def test_messages_by_member(self):
+        for path, answers in self.each():
+            rows = {(r['member'], r['type']): r for r in as_json('dbus', '--by-member', path)['rows']}
+            for member in 'Get', 'Set', 'List':
+                calls = [c for c in answers.calls() if c[1]['member'] == member.encode()]
+                row = rows[member, 'call']
+                latencies = events.spread([reply['time'] - call['time'] for call, _, reply, _ in calls if reply])
+                latencies.pop('count')
+                self.assertEqual({key: row[key] for key in latencies}, latencies)
+                self.assertEqual((row['count'], row['unanswered'], row['errors']),
+                                 (len(calls), sum(not reply and not head['no_reply'] for _, head, reply, _ in calls),
+                                  sum(bool(answer) and answer['kind'] == dbus.ERROR for *_, answer in calls)))
+            self.assertIsNone(rows['Changed', 'signal']['median'])
+
+    def test_allocations(self):
+        until = BEGIN + 400_000_000
+        for path, answers in self.each():
+            half = lambda frames: [f for f in frames if f['time'] < until]
+            questions = ((('allocations',), answers.allocations()), (('leaks',), answers.allocations('live')),
+                         (('allocations', '--live'), answers.allocations('live')),
+                         (('temporaries',), answers.allocations('temporary')),
+                         (('allocations', '--time', '..400ms'), half(answers.allocations())),
+                         (('leaks', '--time', '..400ms'), half(answers.allocations('live'))),
+                         (('allocations', '--live', '--time', '..400ms'), answers.allocations('live', until)),
+                         (('allocations', '--process', '11'), [f for f in answers.allocations() if f['pid'] == 11]),
+                         (('functions', '--weight', 'bytes'), answers.allocations()))
+            for args, wanted in questions:
+                self.assertTrue(wanted)
+                for weight, of_frame in ('bytes', lambda f: f['size']), ('count', lambda f: 1):
+                    report = as_json(*args, '--weight', weight, path)
+                    self.assertEqual(report['weight']['total'], sum(map(of_frame, wanted)), args)
+                    # Nothing is mapped: the callers stand as one.
+                    self.assertEqual(sum(r['self'] for r in report['rows']), report['weight']['total'])
+                    self_of, total_of = events.functions(wanted, of_frame)
+                    of_address = {f'0x{address:x}': value for address, value in total_of.items()}
+                    for row in report['rows']:
+                        address = row['symbol'].strip('[]')
+                        self.assertEqual(row['total'], of_address[address], row)
+                        self.assertEqual(row['self'], self_of[int(address, 16)], row)
+
+
+class Forms(Base):
+    def test_schema(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest('needs the Python package jsonschema')
+        schema = json.loads(SCHEMA.read_text())
+        for kind in schema['$defs'].values():
+            if 'properties' in kind:
+                kind['additionalProperties'] = False  # so that nothing comes that no one described
+        validator = jsonschema.Draft202012Validator(schema)
+        for args in VIEWS:
+            report = as_json(*args, self.capture)
+            self.assertTrue(report['rows'], args)
+            validator.validate(report)
+
+    def test_csv(self):
+        for args in VIEWS:
+            wanted = as_json(*args, self.capture)['rows']
+            table = list(csv.DictReader(io.StringIO(run(*args, '--format', 'csv', self.capture).decode(), newline='')))
+            self.assertEqual(len(table), len(wanted), args)
+            for cells, row in zip(table, wanted):
+                self.assertEqual(list(cells), list(row))
+                for name, value in row.items():
+                    if isinstance(value, list):
+                        self.assertEqual([float(v) for v in cells[name].split() if v != 'nan'], [v for v in value if v is not None])
+                    elif value is None:
+                        self.assertEqual(cells[name], '')
+                    else:
+                        self.assertEqual(cells[name] if isinstance(value, (str, bool)) else float(cells[name]), value)
+
+    def test_markdown(self):
+        for args in VIEWS:
+            lines = run(*args, '--format', 'markdown', self.capture).decode().splitlines()
+            rows = [line for line in lines if line.startswith('|')]
+            self.assertEqual(len(rows), len(as_json(*args, self.capture)['rows']) + 2, args)
+            bars = {line.replace('\\|', '').count('|') for line in rows}
+            self.assertEqual(len(bars), 1, args)
+        self.assertIn('a\\|b &lt;c\\>', run('marks', '--format', 'markdown', self.capture).decode())
+
+    def test_other_looks(self):
+        for args in VIEWS:
+            for form in 'text', 'html', 'svg':
+                self.assertTrue(run(*args, '--format', form, self.capture), args)
+        self.assertIn('\u2588', run('counters', self.capture).decode())
+
+    def test_suffixes(self):
+        for suffix, form in ('.csv', 'csv'), ('.md', 'markdown'):
+            path = self.folder / f'x{suffix}'
+            run('logs', '-o', path, self.capture)
+            self.assertEqual(path.read_bytes(), run('logs', '--format', form, self.capture))
+
+
+class Files(Base):
+    SEEDS = {'1': dict(seed=1)}
+
+    def reports(self, path, **options):
+        wanted = {}
+        for args in VIEWS:
+            report = as_json(*args, path, **options)
+            wanted[args] = report['rows'], report['weight']
+        return wanted
+
+    def test_compressed(self):
+        data = self.capture.read_bytes()
+        wanted = self.reports(self.capture)
+        packed = {'.gz': gzip.compress(data), '.bz2': bz2.compress(data), '.xz': lzma.compress(data)}
+        if shutil.which('zstd'):
+            packed['.zst'] = subprocess.run(['zstd', '-c'], input=data, capture_output=True, check=True).stdout
+        for suffix, content in packed.items():
+            path = self.folder / f'packed.syscap{suffix}'
+            path.write_bytes(content)
+            self.assertEqual(self.reports(path), wanted, suffix)
+
+    def test_pipe(self):
+        for args, (rows, _) in self.reports(self.capture).items():
+            self.assertEqual(as_json(*args, '-', input=self.capture.read_bytes())['rows'], rows)
+
+    def test_cut_anywhere(self):
+        data = self.capture.read_bytes()
+        path = self.folder / 'cut.syscap'
+        for i, size in enumerate(range(256, len(data), 7919)):
+            path.write_bytes(data[:size])
+            args = VIEWS[i % len(VIEWS)]
+            report = as_json(*args, path)
+            whole = events.Answers(data[:size])
+            if args == ('logs',):
+                self.assertEqual(len(report['rows']), len(whole.of('log')))
+            if args == ('marks',):
+                self.assertEqual(len(report['rows']), len(whole.of('mark')))
+
+    def test_without_any(self):
+        path = self.folder / 'empty.syscap'
+        events.captures.Capture().save(path)
+        for args in VIEWS:
+            self.assertEqual(as_json(*args, path)['rows'], [])
+            self.assertIn('The capture holds no ', run(*args, path).decode())
+
+
+if __name__ == '__main__':
+    unittest.main()
