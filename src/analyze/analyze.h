@@ -120,10 +120,16 @@ typedef struct
   bool no_kernel;       /* kernel frames are removed, the sample stays */
   bool merge_processes; /* processes of the same comm become one */
   bool fold_recursion;  /* a function called directly by itself is one node */
+  bool hide_system;     /* functions of the system's libraries are removed, the sample stays */
+  const char *const *collapse; /* NULL, or base names of binaries ("libc", "libc.so.6", "libg*"), NULL-terminated: each
+                         * is shown as one function, which the first of its symbols stands for */
   bool no_processes;    /* functions hang on the root directly (for one flame graph over all) */
   const char *focus;    /* NULL, or: the tree below this function, merged over all places that call it; bottom up: the
                          * tree of its callers. Without processes and threads. See sysprof_focus_match() */
 } TreeShape;
+
+/* Whether the function is shown as a part of its binary. */
+bool sysprof_shape_collapses (const TreeShape *shape, const SymbolTable *symbols, SymbolId symbol);
 
 /* Weight per distinct stack. *Owned* while it is folded, then *frozen*. */
 typedef struct

@@ -8,6 +8,7 @@
 
 #include "analyze/call-order.h"
 #include "analyze/node-set.h"
+#include "analyze/shown-symbols.h"
 #include "analyze/stack-walk.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ typedef struct
   CallTree *tree;
   uint32_t capacity;
   NodeSet children;
+  SymbolId *shown;           /* [symbols->n] or NULL */
   bool *is_focus;            /* [symbols->n] or NULL */
   ProcessId *first_of_comm;  /* [store->strings.n_strings] or NULL: processes are not merged */
   CallNodeId *node_of_stack; /* [stacks.n] valid in the round that is noted beside it */
@@ -94,14 +96,29 @@ node_of_process (Builder *self, ProcessId process, int32_t tid)
 static CallNodeId
 node_of_function (Builder *self, CallNodeId parent, StackId stack)
 {
-  SymbolId symbol = sysprof_stack_symbol (self->store, self->symbols, stack);
+  SymbolId own = sysprof_stack_symbol (self->store, self->symbols, stack);
+  SymbolId symbol = sysprof_shown_symbol (self->shown, own);
+  bool stands_for_many;
 
-  if (self->shape->no_kernel && sysprof_stack_is_kernel (self->store, stack))
+  if (symbol == 0 || (self->shape->no_kernel && sysprof_stack_is_kernel (self->store, stack)))
     return parent;
-  if (self->shape->fold_recursion && parent != 0 && symbol == self->tree->symbol[parent])
+  stands_for_many = self->shape->collapse != NULL &&
+                    sysprof_shape_collapses (self->shape, self->symbols, symbol);
+  if ((self->shape->fold_recursion || stands_for_many) && parent != 0 &&
+      symbol == self->tree->symbol[parent])
     return parent;
 
   return find_or_append (self, parent, self->symbols->row[symbol].kind, symbol, 0);
+}
+
+/* What is hidden is not in focus: functions of the symbol 0 are none. */
+static bool
+is_focus (const Builder *self, StackId stack)
+{
+  SymbolId symbol = sysprof_stack_symbol (self->store, self->symbols, stack);
+
+  symbol = sysprof_shown_symbol (self->shown, symbol);
+  return symbol != 0 && self->is_focus[symbol];
 }
 
 /* Outside of the focus, the answer is the root. */
@@ -115,8 +132,7 @@ place_stack (Builder *self, StackId stack, int32_t tid)
     return node_of_process (self, stack, tid);
 
   parent = self->node_of_stack[stacks->parent[stack]];
-  if (self->is_focus != NULL && parent == 0 &&
-      !self->is_focus[sysprof_stack_symbol (self->store, self->symbols, stack)])
+  if (self->is_focus != NULL && parent == 0 && !is_focus (self, stack))
     return 0;
 
   return node_of_function (self, parent, stack);
@@ -153,7 +169,7 @@ add_bottom_up (Builder *self, StackId stack, int32_t tid, uint64_t weight)
   if (self->is_focus != NULL)
     {
       while (stacks->depth[at] > 0 &&
-             (!self->is_focus[sysprof_stack_symbol (self->store, self->symbols, at)] ||
+             (!is_focus (self, at) ||
               (self->shape->no_kernel && sysprof_stack_is_kernel (self->store, at))))
         at = stacks->parent[at];
       if (stacks->depth[at] == 0)
@@ -277,8 +293,12 @@ sysprof_call_tree_new (const Store *store,
   };
 
   sysprof_node_set_init (&self.children);
+  self.shown = sysprof_shown_symbols_new (store, symbols, self.shape);
   if (self.shape->focus != NULL)
-    self.is_focus = sysprof_focus_match (symbols, self.shape->focus, NULL);
+    {
+      self.is_focus = sysprof_focus_match (symbols, self.shape->focus, NULL);
+      sysprof_shown_symbols_move_focus (self.shown, symbols, self.is_focus);
+    }
   if (self.shape->merge_processes)
     find_first_of_comm (&self);
 
@@ -289,6 +309,7 @@ sysprof_call_tree_new (const Store *store,
   link_siblings (&self);
 
   sysprof_node_set_clear (&self.children);
+  g_free (self.shown);
   g_free (self.is_focus);
   g_free (self.first_of_comm);
   g_free (self.node_of_stack);

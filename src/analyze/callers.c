@@ -6,6 +6,7 @@
  * whose inner half is in focus; callees the inner halves of those whose outer half is. */
 
 #include "analyze/function-table.h"
+#include "analyze/shown-symbols.h"
 #include "analyze/stack-walk.h"
 
 /* What holds at each level of the walk. */
@@ -23,10 +24,12 @@ find_calls (const Store *store,
             bool want_callers)
 {
   g_autofree bool *is_focus = sysprof_focus_match (symbols, shape->focus, NULL);
+  g_autofree SymbolId *shown = sysprof_shown_symbols_new (store, symbols, shape);
   g_autofree Level *levels = NULL; /* [n_levels] */
   FunctionSums sums;
   StackWalk walk;
 
+  sysprof_shown_symbols_move_focus (shown, symbols, is_focus);
   sysprof_function_sums_init (&sums, symbols);
   sysprof_stack_walk_init (&walk, store, symbols, weights);
   levels = g_new0 (Level, walk.n_levels);
@@ -34,11 +37,15 @@ find_calls (const Store *store,
     {
       const StackVisit *at = walk.at;
       Level *level = &levels[walk.level];
+      SymbolId symbol;
 
       if (walk.level == 0)
         continue;
 
-      if (shape->no_kernel && at->is_kernel)
+      symbol = sysprof_shown_symbol (shown, at->symbol);
+      if (symbol == 0 || (shape->no_kernel && at->is_kernel) ||
+          (symbol == level[-1].function && shape->collapse != NULL &&
+           sysprof_shape_collapses (shape, symbols, symbol)))
         {
           /* As if its caller were innermost. */
           level[0] = level[-1];
@@ -54,12 +61,12 @@ find_calls (const Store *store,
           continue;
         }
 
-      level->function = at->symbol;
+      level->function = symbol;
       level->row = 0;
-      if (want_callers && is_focus[at->symbol])
+      if (want_callers && is_focus[symbol])
         level->row = level[-1].function;
       else if (!want_callers && is_focus[level[-1].function])
-        level->row = at->symbol;
+        level->row = symbol;
 
       sums.of_symbol[level->row].self += at->self;
       if (level->row != 0)

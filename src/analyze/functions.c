@@ -3,6 +3,7 @@
 /* Every function once: where it is innermost, and where it is anywhere. */
 
 #include "analyze/function-table.h"
+#include "analyze/shown-symbols.h"
 #include "analyze/stack-walk.h"
 
 FunctionTable *
@@ -14,6 +15,7 @@ sysprof_functions_new (const Store *store,
   bool no_kernel = shape != NULL && shape->no_kernel;
   g_autofree SymbolId *innermost =
       NULL; /* [n_levels] the function that shows at or above each level, 0 = none */
+  g_autofree SymbolId *shown = sysprof_shown_symbols_new (store, symbols, shape);
   FunctionSums sums;
   StackWalk walk;
 
@@ -23,19 +25,20 @@ sysprof_functions_new (const Store *store,
   while (sysprof_stack_walk_next (&walk))
     {
       const StackVisit *at = walk.at;
-      bool is_visible = walk.level > 0 && !(no_kernel && at->is_kernel);
+      SymbolId symbol = walk.level > 0 ? sysprof_shown_symbol (shown, at->symbol) : 0;
+      bool is_visible = symbol != 0 && !(no_kernel && at->is_kernel);
 
       if (!walk.is_entering)
         {
           if (is_visible)
-            sysprof_function_sums_leave (&sums, at->symbol);
+            sysprof_function_sums_leave (&sums, symbol);
           continue;
         }
 
       if (is_visible)
         {
-          innermost[walk.level] = at->symbol;
-          sysprof_function_sums_enter (&sums, at->symbol, at->subtree);
+          innermost[walk.level] = symbol;
+          sysprof_function_sums_enter (&sums, symbol, at->subtree);
         }
       else if (walk.level > 0)
         innermost[walk.level] = innermost[walk.level - 1];

@@ -25,28 +25,27 @@ end_of (const Mark *mark)
   return __builtin_add_overflow (mark->time, MAX (mark->duration, 0), &end) ? INT64_MAX : end;
 }
 
-/* The innermost one that holds all of a mark; NULL if none does. */
-static Open *
-find_parent (GArray *open, int64_t end)
-{
-  for (guint i = open->len; i > 0 && open->len - i < MOST_OPEN; i--)
-    {
-      Open *candidate = &g_array_index (open, Open, i - 1);
-
-      if (candidate->end >= end)
-        return candidate;
-    }
-  return NULL;
-}
-
+/* What has ended leaves; what holds all of the mark loses what no other within it has covered. Those that it merely
+ * overlaps, on another thread, lose nothing. */
 static void
-take_from_parent (Open *parent, int64_t begin, int64_t end, int64_t *self)
+enter (GArray *open, int64_t begin, int64_t end, int64_t *self)
 {
-  begin = MAX (begin, parent->covered_until);
-  if (end <= begin)
-    return;
-  self[parent->mark] -= end - begin;
-  parent->covered_until = end;
+  guint n = 0;
+
+  for (guint i = 0; i < open->len; i++)
+    {
+      Open entry = g_array_index (open, Open, i);
+
+      if (entry.end <= begin)
+        continue;
+      if (entry.end >= end && end > MAX (begin, entry.covered_until))
+        {
+          self[entry.mark] -= end - MAX (begin, entry.covered_until);
+          entry.covered_until = end;
+        }
+      g_array_index (open, Open, n++) = entry;
+    }
+  g_array_set_size (open, n);
 }
 
 int64_t *
@@ -61,7 +60,6 @@ sysprof_marks_find_self (const Store *store)
       const Mark *mark = &store->marks[i];
       GArray *open = g_hash_table_lookup (open_of_pid, GINT_TO_POINTER (mark->pid));
       Open entry = { i, end_of (mark), mark->time };
-      Open *parent;
 
       self[i] = MAX (mark->duration, 0);
       if (open == NULL)
@@ -69,12 +67,8 @@ sysprof_marks_find_self (const Store *store)
           open = g_array_new (FALSE, FALSE, sizeof (Open));
           g_hash_table_insert (open_of_pid, GINT_TO_POINTER (mark->pid), open);
         }
-      while (open->len > 0 && g_array_index (open, Open, open->len - 1).end <= mark->time)
-        g_array_set_size (open, open->len - 1);
-      parent = find_parent (open, entry.end);
-      if (parent != NULL)
-        take_from_parent (parent, mark->time, entry.end, self);
-      if (self[i] > 0)
+      enter (open, mark->time, entry.end, self);
+      if (self[i] > 0 && open->len < MOST_OPEN)
         g_array_append_val (open, entry);
     }
 

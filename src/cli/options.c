@@ -36,6 +36,7 @@ typedef struct
   char *stack_size;
   char *unwind;
   char *host;
+  char *completion; /* name of a shell */
   char **pids;
   char **tids;
   char **cpus;
@@ -63,6 +64,7 @@ raw_options_clear (RawOptions *raw)
   g_free (raw->stack_size);
   g_free (raw->unwind);
   g_free (raw->host);
+  g_free (raw->completion);
   g_strfreev (raw->pids);
   g_strfreev (raw->tids);
   g_strfreev (raw->cpus);
@@ -153,6 +155,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "flame", 0, 0, G_OPTION_ARG_FILENAME, &o->flame, "When done, write the flame graph", "FILE.svg|FILE.html" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, "Print this", NULL },
+    { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &raw->completion, NULL, "SHELL" },
     { "top", 0, 0, G_OPTION_ARG_NONE, &raw->top, "Live: the hottest functions (not built yet)", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->files, NULL, NULL },
     { NULL }
@@ -175,6 +178,16 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     {
       sysprof_usage_explain ("sysprof-cli", sections, words, error);
       return FALSE;
+    }
+  if (raw->completion != NULL)
+    {
+      static const char *const ways[] = { "auto",          "tables", "copy",
+                                          "frame-pointer", "none",   NULL };
+      static const CompletionValues values[] = { { "unwind", ways }, { NULL } };
+      const Completion completion = { "sysprof-cli", sections, NULL, values };
+
+      o->help = sysprof_completion_script (&completion, raw->completion, error);
+      return o->help != NULL;
     }
   if (raw->help)
     o->help = sysprof_usage_help (

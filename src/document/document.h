@@ -15,6 +15,9 @@
 Store *sysprof_document_get_store (SysprofDocument *self);
 SymbolTable *sysprof_document_get_symbols (SysprofDocument *self);
 
+/* [processes.n] the control group of each process, "" where the capture does not tell; NULL behind them. *(full)* */
+char **sysprof_store_dup_cgroups (const Store *store);
+
 /* What programs ask of the loader beyond the public API. Set before loading. */
 void sysprof_document_loader_set_symbolize_options (SysprofDocumentLoader *self, const SymbolizeOptions *options);
 /* What a loader of a descriptor calls it in messages. */
@@ -38,6 +41,8 @@ typedef struct Selection
   gboolean fold_recursion;
   gboolean by_threads;
   gboolean merge_processes;
+  gboolean hide_system;
+  char **collapse; /* BINARY */
   char *focus;
 } Selection;
 

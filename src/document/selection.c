@@ -34,6 +34,10 @@ sysprof_selection_option_entries (Selection *selection)
     { "threads", 0, 0, G_OPTION_ARG_NONE, &selection->by_threads, "Tell the threads of a process apart", NULL },
     { "merge-processes", 0, 0, G_OPTION_ARG_NONE, &selection->merge_processes,
       "Show processes of the same name as one", NULL },
+    { "hide-system", 0, 0, G_OPTION_ARG_NONE, &selection->hide_system,
+      "Leave functions of the system's libraries out", NULL },
+    { "collapse", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->collapse,
+      "Show all functions of such a program or library as one", "BINARY" },
     { NULL },
   };
   /* clang-format on */
@@ -52,6 +56,7 @@ sysprof_selection_clear (Selection *self)
   g_strfreev (self->marks);
   g_strfreev (self->symbols);
   g_strfreev (self->binaries);
+  g_strfreev (self->collapse);
   g_free (self->focus);
   *self = (Selection){ 0 };
 }
@@ -208,6 +213,8 @@ sysprof_selection_resolve (const Selection *self,
     .no_kernel = self->no_kernel,
     .merge_processes = self->merge_processes,
     .fold_recursion = self->fold_recursion,
+    .hide_system = self->hide_system,
+    .collapse = (const char *const *) self->collapse,
     .focus = self->focus,
   };
   return TRUE;

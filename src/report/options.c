@@ -8,12 +8,17 @@
 
 /* Words that the documentation fixes and that this version cannot serve: they are told apart from mistyped ones. */
 static const char *const later_views[] = {
-  "cpus", "cgroups", "source", "disassembly", "waits", "heat", NULL,
+  "source",
+  "disassembly",
+  "waits",
+  NULL,
 };
 static const char *const later_formats[] = {
   "firefox", "pprof", "speedscope", "perfetto", "chrome", "callgrind", "syscap", NULL,
 };
 
+/* In the order of ReportWeight. */
+static const char *const weight_names[] = { "samples", "bytes", "count", NULL };
 static const char *const later_weights[] = {
   "period",
   "time",
@@ -62,6 +67,7 @@ typedef struct
   gboolean help;
   gboolean accepted; /* switches that leave out what this version does not do anyway */
   char *weight;
+  char *completion;  /* name of a shell */
   const char *later; /* an option that this version does not serve */
 } Given;
 
@@ -122,6 +128,32 @@ dup_description (void)
   return g_string_free (text, FALSE);
 }
 
+/* What completes command lines in that shell. *(full)* */
+static char *
+dup_completion (const OptionSection *sections, const char *shell, GError **error)
+{
+  const char *format_names[G_N_ELEMENTS (formats) + 1] = { NULL };
+  const CompletionValues values[] = {
+    { "format", format_names },
+    { "colors", sysprof_view_color_schemes () },
+    { "weight", weight_names },
+    { NULL },
+  };
+  g_autoptr (GArray) words = g_array_new (TRUE, FALSE, sizeof (CompletionWord));
+  Completion completion = { "sysprof-report", sections, NULL, values };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (formats); i++)
+    format_names[i] = formats[i].name;
+  for (const View *const *view = sysprof_view_list (); *view; view++)
+    {
+      CompletionWord word = { (*view)->name, (*view)->summary };
+
+      g_array_append_val (words, word);
+    }
+  completion.words = (const CompletionWord *) words->data;
+  return sysprof_completion_script (&completion, shell, error);
+}
+
 static bool
 parse_words (Given *given, const char *const *words, char ***rest, GError **error)
 {
@@ -157,13 +189,12 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples, or what they allocated: bytes, count", "WEIGHT" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this", NULL },
+    { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &given->completion, NULL, "SHELL" },
     { "no-inlines", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "no-debuginfod", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "debuginfod", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "idle", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
-    { "hide-system", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "annotate", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
-    { "collapse", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_CALLBACK, note_later_option, NULL, "BINARY" },
     { NULL },
   };
   /* clang-format on */
@@ -199,6 +230,12 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
                               "\n"
                               "Shows where the time went that a capture tells of.\n",
                               sections, description);
+    }
+  if (given->completion)
+    {
+      options->help = dup_completion (sections, given->completion, error);
+      if (!options->help)
+        return false;
     }
   *rest = g_steal_pointer (&split);
   return true;
@@ -387,16 +424,10 @@ is_later_weight (const char *weight)
 static bool
 set_weight (ReportOptions *options, const char *weight, GError **error)
 {
-  static const char *const names[] = {
-    [WEIGHT_SAMPLES] = "samples",
-    [WEIGHT_BYTES] = "bytes",
-    [WEIGHT_COUNT] = "count",
-  };
-
-  for (size_t i = WEIGHT_SAMPLES; i < G_N_ELEMENTS (names); i++)
-    if (strcmp (weight, names[i]) == 0)
+  for (size_t i = 0; weight_names[i]; i++)
+    if (strcmp (weight, weight_names[i]) == 0)
       {
-        options->weight = (ReportWeight) i;
+        options->weight = (ReportWeight) (WEIGHT_SAMPLES + i);
         return true;
       }
   if (is_later_weight (weight))
@@ -448,6 +479,7 @@ sysprof_report_options_parse (ReportOptions *options, char **argv, GError **erro
     }
   g_free (given.format);
   g_free (given.weight);
+  g_free (given.completion);
   return is_good;
 }
 

@@ -8,6 +8,7 @@
  *   confined-child.h  a child without rights that parses for us
  *   intern.h    string to id and back
  *   closest.h   what a mistyped word may have meant
+ *   completion.h  what shells complete command lines with
  *   color.h     whether a terminal is written to in colours
  *   text.h      bounded cursor over a text from an untrusted source
  *   usage.h     what GOption leaves to be wished for
@@ -27,6 +28,7 @@
 #include "util/confined-child.h"
 #include "util/closest.h"
 #include "util/color.h"
+#include "util/completion.h"
 #include "util/errors.h"
 #include "util/intern.h"
 #include "util/large.h"

@@ -117,6 +117,8 @@ sysprof_graph_limits (const GraphValues *graph, double *least, double *most)
         *least = fmin (*least, graph->values[i]);
         *most = fmax (*most, graph->values[i]);
       }
+  if (graph->most > 0)
+    *most = graph->most;
 }
 
 char *

@@ -32,10 +32,10 @@ static const Column columns[] = {
   [CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT },
   [NAME] = { "name", "NAME", COLUMN_TEXT },
   [UNIT] = { "unit", "UNIT", COLUMN_TEXT },
-  [COUNT] = { "count", "COUNT", COLUMN_COUNT },
-  [FIRST] = { "first", "FIRST", COLUMN_REAL },
+  [COUNT] = { "count", "COUNT", COLUMN_COUNT, .is_extra = true },
+  [FIRST] = { "first", "FIRST", COLUMN_REAL, .is_extra = true },
   [LAST] = { "last", "LAST", COLUMN_REAL },
-  [MIN_] = { "min", "MIN", COLUMN_REAL },
+  [MIN_] = { "min", "MIN", COLUMN_REAL, .is_extra = true },
   [MAX_] = { "max", "MAX", COLUMN_REAL },
   [MEAN] = { "mean", "MEAN", COLUMN_REAL },
   [RATE] = { "rate", "PER SECOND", COLUMN_REAL },
@@ -167,6 +167,15 @@ add_counter (Rows *rows, const Store *store, const Counter *counter, const Sums 
   cells[ID].number = counter->id;
 }
 
+/* Of the parts of a machine there are many, "Total CPU 3", "RX Bytes (eth0)"; what never changed tells little. */
+static bool
+is_telling (const Store *store, const Counter *counter, const Sums *sums)
+{
+  const char *name = sysprof_store_string (store, counter->name);
+
+  return sums->min < sums->max && !name[strcspn (name, "(0123456789")];
+}
+
 static bool
 fill_counters (const ViewRequest *request, Rows *rows, GError **error)
 {
@@ -190,7 +199,7 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
       /* What was never set is only a name: recorders define some that the machine lacks. */
       rows->n_available += counter->n_values > 0;
       rows->total += sums.n > 0;
-      if (sums.n > 0)
+      if (sums.n > 0 && (!request->telling || is_telling (store, counter, &sums)))
         add_counter (rows, store, counter, &sums);
     }
   sysprof_event_sieve_clear (&sieve);

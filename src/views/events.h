@@ -17,12 +17,12 @@ void sysprof_rows_init_events (Rows *self,
  * if it never happened. */
 void sysprof_cells_set_spread (Cell *cells, const Spread *spread);
 /* The title of such columns, in their order. */
-#define SPREAD_COLUMNS(first)                              \
-  [first] = { "min", "MIN", COLUMN_DURATION },             \
-  [(first) + 1] = { "median", "MEDIAN", COLUMN_DURATION }, \
-  [(first) + 2] = { "mean", "MEAN", COLUMN_DURATION },     \
-  [(first) + 3] = { "p95", "P95", COLUMN_DURATION },       \
-  [(first) + 4] = { "p99", "P99", COLUMN_DURATION },       \
+#define SPREAD_COLUMNS(first)                                            \
+  [first] = { "min", "MIN", COLUMN_DURATION, .is_extra = true },         \
+  [(first) + 1] = { "median", "MEDIAN", COLUMN_DURATION },               \
+  [(first) + 2] = { "mean", "MEAN", COLUMN_DURATION, .is_extra = true }, \
+  [(first) + 3] = { "p95", "P95", COLUMN_DURATION },                     \
+  [(first) + 4] = { "p99", "P99", COLUMN_DURATION, .is_extra = true },   \
   [(first) + 5] = { "max", "MAX", COLUMN_DURATION }
 #define N_SPREAD_COLUMNS 6
 /* A copy in the arena of the rows. */

@@ -136,9 +136,18 @@ sysprof_request_offset (const ViewRequest *request, int64_t time)
 }
 
 static void
-set_function (Cell *cells, const SymbolTable *symbols, SymbolId symbol)
+set_function (Rows *rows, Cell *cells, const ViewRequest *request, SymbolId symbol)
 {
+  const SymbolTable *symbols = request->symbols;
+
   cells[FUNCTION_SYMBOL].text = sysprof_symbol_name (symbols, symbol);
+  if (request->shape && sysprof_shape_collapses (request->shape, symbols, symbol))
+    {
+      g_autofree char *label =
+          g_strdup_printf ("[%s]", sysprof_symbol_binary (symbols, symbol));
+
+      cells[FUNCTION_SYMBOL].text = sysprof_rows_dup (rows, label);
+    }
   cells[FUNCTION_BINARY].text = sysprof_symbol_binary (symbols, symbol);
   cells[FUNCTION_KIND].text =
       sysprof_symbol_kind_to_string ((SymbolKind) symbols->row[symbol].kind);
@@ -154,7 +163,7 @@ sysprof_rows_add_functions (Rows *rows, const ViewRequest *request, const Functi
       if (request->symbols->row[table->row[i].symbol].kind == SYMBOL_MARKER)
         continue;
       cells = sysprof_rows_add (rows);
-      set_function (cells, request->symbols, table->row[i].symbol);
+      set_function (rows, cells, request, table->row[i].symbol);
       cells[FUNCTION_SELF].count = table->row[i].self;
       cells[FUNCTION_TOTAL].count = table->row[i].total;
     }
@@ -168,7 +177,7 @@ sysprof_rows_set_node (Rows *rows,
                        CallNodeId node)
 {
   if (tree->symbol[node])
-    set_function (cells, request->symbols, tree->symbol[node]);
+    set_function (rows, cells, request, tree->symbol[node]);
   else
     {
       g_autofree char *label =

@@ -3,6 +3,7 @@
 /* Marks: each of them, or with --by-name how often, how long and how regularly those of each name were. */
 
 #include "views/events.h"
+#include "views/summary-parts.h"
 
 enum
 {
@@ -50,28 +51,29 @@ static const Column by_columns[] = {
   [BY_SELF] = { "self", "SELF", COLUMN_DURATION },
   [BY_INTERVAL] = { "interval", "EVERY", COLUMN_DURATION },
   [BY_JITTER] = { "jitter", "JITTER", COLUMN_DURATION },
-  [BY_HISTOGRAM] = { "histogram", "HISTOGRAM", COLUMN_GRAPH },
+  [BY_HISTOGRAM] = { "histogram", "HISTOGRAM", COLUMN_GRAPH, .is_extra = true },
   [BY_RHYTHM] = { "rhythm", "RHYTHM", COLUMN_GRAPH, .json_only = true },
 };
 
-/* [n_marks] which of them the request selects. *(full)* */
-static bool *
-find_marks (const ViewRequest *request, uint32_t *n)
+bool *
+sysprof_request_find_marks (const ViewRequest *request, uint32_t *n)
 {
   const Store *store = request->store;
   bool *is_in = g_new0 (bool, MAX (store->n_marks, 1));
+  uint32_t n_found = 0;
   EventSieve sieve;
 
-  *n = 0;
   sysprof_event_sieve_init (&sieve, store, request->filter);
   for (uint32_t i = 0; i < store->n_marks; i++)
     {
       const Mark *mark = &store->marks[i];
 
       is_in[i] = sysprof_event_sieve_takes (&sieve, mark->time, mark->pid, mark->cpu);
-      *n += is_in[i];
+      n_found += is_in[i];
     }
   sysprof_event_sieve_clear (&sieve);
+  if (n != NULL)
+    *n = n_found;
   return is_in;
 }
 
@@ -156,7 +158,7 @@ static bool
 fill_marks (const ViewRequest *request, Rows *rows, GError **error)
 {
   uint32_t n;
-  g_autofree bool *is_in = find_marks (request, &n);
+  g_autofree bool *is_in = sysprof_request_find_marks (request, &n);
 
   sysprof_rows_init_events (rows, request->by_name ? by_columns : columns,
                             request->by_name ? N_BY_COLUMNS : N_COLUMNS, "marks", n,

@@ -84,8 +84,13 @@ collect_lines (const CallTree *tree, const ViewRequest *request)
       begin[node] = path->len;
       if (kind != SYMBOL_MARKER)
         {
+          SymbolId symbol = tree->symbol[node];
+          bool is_binary = symbol && request->shape &&
+                           sysprof_shape_collapses (request->shape, request->symbols, symbol);
           g_autofree char *label =
-              sysprof_call_tree_dup_label (tree, request->store, request->symbols, node);
+              is_binary
+                  ? g_strdup_printf ("[%s]", sysprof_symbol_binary (request->symbols, symbol))
+                  : sysprof_call_tree_dup_label (tree, request->store, request->symbols, node);
 
           if (path->len > 0)
             g_string_append_c (path, ';');

@@ -75,19 +75,24 @@ write_selection (Out *out, const Selection *selection)
     const char *key;
     char **texts;
   } lists[] = {
-    { "time", selection->times },     { "process", selection->processes },
-    { "thread", selection->threads }, { "cpu", selection->cpus },
-    { "cgroup", selection->cgroups }, { "mark", selection->marks },
-    { "symbol", selection->symbols }, { "binary", selection->binaries },
+    { "time", selection->times },        { "process", selection->processes },
+    { "thread", selection->threads },    { "cpu", selection->cpus },
+    { "cgroup", selection->cgroups },    { "mark", selection->marks },
+    { "symbol", selection->symbols },    { "binary", selection->binaries },
+    { "collapse", selection->collapse },
   };
   const struct
   {
     const char *key;
     bool is_set;
   } switches[] = {
-    { "no-kernel", selection->no_kernel },   { "bottom-up", selection->bottom_up },
-    { "left-heavy", selection->left_heavy }, { "fold-recursion", selection->fold_recursion },
-    { "threads", selection->by_threads },    { "merge-processes", selection->merge_processes },
+    { "no-kernel", selection->no_kernel },
+    { "bottom-up", selection->bottom_up },
+    { "left-heavy", selection->left_heavy },
+    { "fold-recursion", selection->fold_recursion },
+    { "threads", selection->by_threads },
+    { "merge-processes", selection->merge_processes },
+    { "hide-system", selection->hide_system },
   };
   const char *separator = "";
 

@@ -17,6 +17,7 @@ Renderer sysprof_render_text;
 Renderer sysprof_render_json;
 Renderer sysprof_render_html;
 Renderer sysprof_render_svg;
+Renderer sysprof_render_svg_graphs;
 Renderer sysprof_render_folded;
 Renderer sysprof_render_csv;
 Renderer sysprof_render_markdown;
@@ -61,6 +62,8 @@ bool sysprof_cell_is_none (const Column *column, Cell cell);
 const char *sysprof_format_real (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE]);
 /* As blocks of eight heights, a column each. *(full)* */
 char *sysprof_dup_graph (const GraphValues *graph);
+/* Index of a column of graphs that people see, -1 without one. */
+int sysprof_rows_graph_column (const Rows *rows);
 /* What the lowest and the highest value are drawn as: `least` > `most` if there is none. */
 void sysprof_graph_limits (const GraphValues *graph, double *least, double *most);
 

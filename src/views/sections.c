@@ -12,12 +12,13 @@ sysprof_for_each_section (const View *view,
 {
   for (const ViewSection *part_of = view->sections; part_of->view; part_of++)
     {
-      const View *section = sysprof_view_find (part_of->view);
+      const View *section = part_of->view;
       ViewRequest part = *request;
       Rows rows = { 0 };
 
       if (part.limit == 0 && !is_whole)
         part.limit = part_of->n_rows;
+      part.by_name = part.telling = true;
       part.sort = NULL; /* a column of one section is none of the next */
       if (!sysprof_view_fill (section, &part, &rows, error))
         return false;

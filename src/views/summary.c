@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One screen: what was recorded, how good it is, and where the time went. */
+/* One screen: what was recorded, how good it is, what stands out, and where the time went. */
 
 #include "views/fold.h"
+#include "views/summary-parts.h"
 
 static bool
 fill_summary (const ViewRequest *request, Rows *rows, GError **error)
@@ -16,16 +17,19 @@ fill_summary (const ViewRequest *request, Rows *rows, GError **error)
 }
 
 static const ViewSection sections[] = {
-  { "processes", 5 },
-  { "functions", 20 },
-  { "quality", 4 },
+  { &sysprof_findings_view, 8 },
+  { &sysprof_processes_view, 5 },
+  { &sysprof_functions_view, 15 },
+  { &sysprof_marks_view, 5 },
+  { &sysprof_counters_view, 5 },
+  { &sysprof_quality_view, 4 },
   { 0 },
 };
 
 const View sysprof_summary_view = {
   .name = "summary",
   .title = "Summary",
-  .summary = "one screen: machine, quality, top processes and functions",
+  .summary = "one screen: machine, quality, what stands out, top functions",
   .sections = sections,
   .fill = fill_summary,
 };

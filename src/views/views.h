@@ -70,6 +70,7 @@ typedef struct
   uint32_t n;
   uint32_t first;       /* people see what begins here */
   bool from_zero;       /* drawn from 0 up; else from the least */
+  double most;          /* drawn at full height; 0 = the greatest of them */
   const double *values; /* [n] not finite = none */
 } GraphValues;
 
@@ -138,6 +139,7 @@ typedef struct
   bool by_name;   /* marks */
   bool by_member; /* messages of D-Bus */
   bool live;      /* allocations: what lives at the end */
+  bool telling;   /* counters: only of the whole machine or program, and that changed */
   bool left_heavy;
   /* flame graphs and tables as pictures */
   const char *title;    /* NULL = default */
@@ -152,9 +154,10 @@ typedef struct
 } ViewRequest;
 
 /* A view as a part of another. */
+struct View;
 typedef struct ViewSection
 {
-  const char *view;
+  const struct View *view;
   uint32_t n_rows; /* that one screen holds beside the other parts */
 } ViewSection;
 

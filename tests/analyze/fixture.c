@@ -184,6 +184,8 @@ fixture_finish (Fixture *self)
 
   self->store.addresses.n = self->addresses->len;
   self->store.addresses.kind = g_new0 (uint8_t, self->addresses->len);
+  self->store.addresses.mapping = g_new0 (MappingId, self->addresses->len);
+  self->store.mappings = g_new0 (Mapping, 1);
   self->symbols.of_address = g_new0 (SymbolId, self->addresses->len);
   for (AddressId i = 0; i < self->addresses->len; i++)
     {
@@ -216,6 +218,8 @@ fixture_clear (Fixture *self)
   g_array_unref (self->rows);
   g_array_unref (self->addresses);
   g_free (self->store.addresses.kind);
+  g_free (self->store.addresses.mapping);
+  g_free (self->store.mappings);
   g_free (self->symbols.of_address);
   g_free (self->store.samples.time);
   g_free (self->store.samples.pid);

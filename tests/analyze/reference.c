@@ -169,6 +169,37 @@ reverse (GPtrArray *array)
     }
 }
 
+static bool
+is_collapsed (const Fixture *fixture, SymbolId symbol, const TreeShape *shape)
+{
+  return shape->collapse != NULL &&
+         strstr (sysprof_symbol_binary (&fixture->symbols, symbol), "libc") != NULL;
+}
+
+/* The first function of its binary. */
+static SymbolId
+first_of_binary (const Fixture *fixture, SymbolId symbol)
+{
+  for (SymbolId i = 1; i < symbol; i++)
+    if (g_str_equal (sysprof_symbol_binary (&fixture->symbols, i),
+                     sysprof_symbol_binary (&fixture->symbols, symbol)))
+      return i;
+  return symbol;
+}
+
+static bool
+any_is_focus (const Fixture *fixture, SymbolId symbol, const TreeShape *shape)
+{
+  if (!is_collapsed (fixture, symbol, shape))
+    return is_focus (fixture, symbol, shape->focus);
+  for (SymbolId i = 1; i < fixture->symbols.n; i++)
+    if (g_str_equal (sysprof_symbol_binary (&fixture->symbols, i),
+                     sysprof_symbol_binary (&fixture->symbols, symbol)) &&
+        is_focus (fixture, i, shape->focus))
+      return true;
+  return false;
+}
+
 /* The functions of a sample that show, outermost first. */
 static GPtrArray *
 visible_labels (const Fixture *fixture,
@@ -181,11 +212,20 @@ visible_labels (const Fixture *fixture,
   for (uint32_t i = 0; i < sample->n; i++)
     {
       SymbolId symbol = symbol_at (fixture, sample, i);
-      bool focused = shape->focus != NULL && is_focus (fixture, symbol, shape->focus);
+      bool focused = shape->focus != NULL && any_is_focus (fixture, symbol, shape);
+      bool collapsed = is_collapsed (fixture, symbol, shape);
+      const char *path =
+          sysprof_intern_get (&fixture->symbols.strings, fixture->symbols.row[symbol].path);
+      g_autofree char *label =
+          reference_label (fixture, collapsed ? first_of_binary (fixture, symbol) : symbol);
 
-      if (shape->no_kernel && fixture->symbols.row[symbol].kind == SYMBOL_KERNEL)
+      if ((shape->no_kernel && fixture->symbols.row[symbol].kind == SYMBOL_KERNEL) ||
+          (shape->hide_system && g_str_has_prefix (path, "/usr/lib") && strstr (path, ".so")))
         continue;
-      g_ptr_array_add (labels, reference_label (fixture, symbol));
+      if (collapsed && labels->len > 0 &&
+          g_str_equal (g_ptr_array_index (labels, labels->len - 1), label))
+        continue;
+      g_ptr_array_add (labels, g_steal_pointer (&label));
       g_array_append_val (in_focus, focused);
     }
   return labels;

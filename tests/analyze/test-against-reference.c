@@ -273,6 +273,7 @@ assert_samples (const Fixture *fixture, const SampleFilter *filter, const StackW
 static void
 check_filter (const Fixture *fixture, const SampleFilter *filter)
 {
+  static const char *const collapsed[] = { "libc", NULL };
   static const char *const focuses[] = { NULL, "read", "EAD", "nowhere" };
   StackWeights weights = { 0 };
 
@@ -280,7 +281,7 @@ check_filter (const Fixture *fixture, const SampleFilter *filter)
   g_assert_cmpuint (weights.total, ==, reference_total (fixture, filter));
   assert_samples (fixture, filter, &weights);
 
-  for (uint32_t bits = 0; bits < 64; bits++)
+  for (uint32_t bits = 0; bits < 256; bits++)
     for (uint32_t focus = 0; focus < G_N_ELEMENTS (focuses); focus++)
       {
         TreeShape shape = {
@@ -290,11 +291,13 @@ check_filter (const Fixture *fixture, const SampleFilter *filter)
           .merge_processes = bits & 8,
           .fold_recursion = bits & 16,
           .no_processes = bits & 32,
+          .hide_system = bits & 64,
+          .collapse = bits & 128 ? collapsed : NULL,
           .focus = focuses[focus],
         };
 
         check_shape (fixture, filter, &weights, &shape);
-        if ((bits & ~4u) == 0)
+        if ((bits & ~(4u | 64 | 128)) == 0)
           check_tables (fixture, filter, &weights, &shape);
       }
   sysprof_stack_weights_clear (&weights);

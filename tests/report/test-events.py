@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ET
 
 sys.dont_write_bytecode = True
 import events  # noqa: E402
@@ -249,6 +250,19 @@ class Forms(Base):
             for form in 'text', 'html', 'svg':
                 self.assertTrue(run(*args, '--format', form, self.capture), args)
         self.assertIn('\u2588', run('counters', self.capture).decode())
+
+    def test_charts(self):
+        rows = as_json('counters', self.capture)['rows']
+        picture = ET.fromstring(run('counters', '--format', 'svg', self.capture))
+        charts = [g for g in picture if g.tag.endswith('}g')]
+        self.assertEqual(len(charts), len(rows))
+        for chart, row in zip(charts, rows):
+            values = [float(title.text) for title in chart.iter() if title.tag.endswith('title')]
+            self.assertEqual(values, [v for v in row['graph'] if v is not None])
+            heights = [int(bar.get('height')) for bar in chart]
+            self.assertEqual(max(heights), heights[values.index(max(values))])
+        page = run('counters', '--format', 'html', self.capture).decode()
+        self.assertEqual(page.count('<rect '), sum(v is not None for row in rows for v in row['graph']))
 
     def test_suffixes(self):
         for suffix, form in ('.csv', 'csv'), ('.md', 'markdown'):

@@ -279,6 +279,116 @@ class Json(Base):
         for section in ('processes', 'functions', 'quality'):
             self.assertEqual(report[section], as_json(section, self.capture)['rows'])
 
+    def test_heat(self):
+        slots = collections.defaultdict(lambda: [0] * 40)
+        for sample in self.profile.samples:
+            second, rest = divmod(sample.time - made.BEGIN, 10**9)
+            slots[second][rest // 25_000_000] += 1
+        rows = as_json('heat', self.capture)['rows']
+        self.assertEqual({r['time']: r['slots'] for r in rows}, {second * 10**9: slot for second, slot in slots.items()})
+        self.assertEqual([r['total'] for r in rows], [sum(slots[second]) for second in sorted(slots)])
+        part = as_json('heat', '--time', '100ms..200ms', '--process', '10', self.capture)
+        self.assertEqual(part['weight']['total'], sum(1 for s in self.profile.samples
+                                                      if 10**8 <= s.time - made.BEGIN < 2 * 10**8 and s.pid == 10))
+
+    def test_heat_has_rows_for_quiet_seconds(self):
+        path = self.folder / 'quiet.syscap'
+        capture = made.Capture(time=made.BEGIN)
+        for second in 0, 3, 5000:
+            capture.sample([made.USER, 0x1000], 7, pid=7, time=made.BEGIN + second * 10**9 + 1)
+        capture.save(path)
+        rows = as_json('heat', path)['rows']
+        self.assertEqual([(r['time'] // 10**9, r['total']) for r in rows], [(0, 1), (1, 0), (2, 0), (3, 1), (5000, 1)])
+        picture = ET.fromstring(run('heat', '--format', 'svg', path).stdout)
+        self.assertEqual(sum(1 for e in picture.iter() if e.tag.endswith('title')), 1 + 3)
+
+    def test_cpus(self):
+        path = self.folder / 'cpus.syscap'
+        profile = made.usual()
+        profile.files.append(('/proc/cpuinfo', b'processor\t: 0\nmodel name\t: Some CPU\ncore id\t\t: 4\n\n'
+                                               b'processor\t: 1\nmodel name\t: Other\n\nprocessor\t: 2\n'))
+        profile.write(path)
+        on = collections.Counter(sample.cpu for sample in profile.samples)
+        self.assertEqual([(r['cpu'], r['core'], r['model'], r['total']) for r in as_json('cpus', path)['rows']],
+                         [(0, 4, 'Some CPU', on[0]), (1, None, 'Other', on[1]), (2, None, '', 0)])
+        self.assertEqual([r['cpu'] for r in as_json('cpus', '--cpu', '1', path)['rows']], [1])
+        self.assertEqual([(r['cpu'], r['total']) for r in as_json('cpus', self.capture)['rows']], sorted(on.items()))
+
+    def test_cgroups(self):
+        path = self.folder / 'cgroups.syscap'
+        profile = made.usual().cgroup(10, '0::/a.slice/x\n').cgroup(99, '4:cpu:/old\n0::/a.slice/x\n').cgroup(3, '0::/\n')
+        profile.parents[11] = 10  # which began while it was recorded
+        profile.write(path)
+        of = collections.Counter(sample.pid for sample in profile.samples)
+        self.assertEqual([(r['cgroup'], r['processes'], r['total']) for r in as_json('cgroups', path)['rows']],
+                         [('/a.slice/x', 3, of[10] + of[11] + of[99]), ('/', 1, of[3])])
+        self.assertEqual(as_json('cgroups', self.capture)['rows'], [])
+
+    def test_first_sight(self):
+        """The rules, each with a capture in which it holds; all figures are those of other views."""
+        told = {r['text']: r['more'] for r in as_json(self.capture)['findings']}
+        whole = self.profile.whole()
+        self.assertIn(f'{100 * 50 / len(self.profile.samples):.1f} % of the stacks are cut', ' '.join(told))
+        comm = collections.Counter(self.profile.comm(s.pid) for s in self.profile.samples)
+        self.assertEqual(told[f'{100 * comm["prog"] / len(self.profile.samples):.1f} % of the time went to prog.'],
+                         'tree --process prog')
+        top = self.profile.functions()[made.Frame('alpha', 'prog', 'user')][0]
+        self.assertEqual(told[f'{100 * top / len(self.profile.samples):.1f} % was spent in alpha itself.'], 'callers --focus alpha')
+        for more in told.values():
+            run(*more.split(), self.capture)
+        trusted = as_json('--process', '10', self.capture)['findings']
+        self.assertIn('The stacks can be trusted: 100.0 % are whole.', [r['text'] for r in trusted])
+
+    def test_first_sight_of_other_things(self):
+        path = self.folder / 'first.syscap'
+        capture = made.Capture(time=made.BEGIN)
+        for i in range(20):
+            late = 900_000_000 if i % 10 == 9 else 0
+            capture.mark('gtk', 'paint', '', 5, pid=7, time=made.BEGIN + 10**9 * i // 10 + late // 10)
+        for i in range(100):
+            capture.sample([made.USER, 0x1000], 7, pid=7, time=made.BEGIN + 10**9 * (7 if i > 20 else i % 10) + i)
+        capture.log('Gtk', 'broken', 8, time=made.BEGIN + 5).log('Gtk', 'fine', 64, time=made.BEGIN + 6)
+        capture.allocation(0x1000, 70, [0x10], 7, pid=7, time=made.BEGIN + 1)
+        capture.allocation(0x2000, 30, [0x10], 7, pid=7, time=made.BEGIN + 2).allocation(0x2000, 0, [], 7, pid=7, time=made.BEGIN + 3)
+        capture.save(path)
+        told = {r['more']: r['text'] for r in as_json(path)['findings']}
+        self.assertEqual(told['logs'], '1 error was logged.')
+        self.assertEqual(told['leaks'], '70.0 % of what was allocated was never freed: 70 bytes.')
+        self.assertTrue(told['functions --time 7s..8s'].startswith('Second 7 was '), told)
+        self.assertTrue(told['marks --by-name'].startswith('paint comes every 100.00 ms'), told)
+
+    def test_hide_system_and_collapse(self):
+        path = self.folder / 'libraries.syscap'
+        capture = made.Capture(time=made.BEGIN)
+        capture.process('/opt/app', pid=7, time=1)
+        for at, file in (0x1000000, '/opt/app'), (0x2000000, '/usr/lib/x86_64-linux-gnu/libc.so.6'), (0x3000000, '/opt/libown.so.1'):
+            capture.map(at, at + 0x100000, file, pid=7, time=2)
+        names = {'main': 0x1000100, 'work': 0x1000200, 'qsort': 0x2000100, 'merge': 0x2000200, 'own': 0x3000100}
+        stacks = collections.Counter({('main', 'qsort', 'merge', 'work'): 3, ('main', 'qsort', 'merge'): 5, ('main', 'own', 'qsort'): 2})
+        for stack, n in stacks.items():
+            for _ in range(n):
+                capture.sample([made.USER] + [names[name] + 4 for name in reversed(stack)], 7, pid=7, time=made.BEGIN + 1)
+        capture.chunked_file('__symbols__', made.symbol_table(
+            [(at, at + 0x80, 7, name, {1: 'app', 2: 'libc.so.6', 3: 'libown.so.1'}[at >> 24]) for name, at in
+             sorted(names.items(), key=lambda item: item[1])]), time=made.BEGIN)
+        capture.save(path)
+
+        def folded(*args):
+            lines = run('--format', 'folded', *args, path).stdout.decode().splitlines()
+            return {tuple(line.rsplit(' ', 1)[0].split(';')[1:]): int(line.rsplit(' ', 1)[1]) for line in lines}
+
+        self.assertEqual(folded(), stacks)
+        self.assertEqual(folded('--hide-system'), {('main', 'work'): 3, ('main',): 5, ('main', 'own'): 2})
+        one = '[libc.so.6]'
+        for spelling in 'libc', 'libc.so.6', 'lib[c]*':
+            self.assertEqual(folded('--collapse', spelling), {('main', one, 'work'): 3, ('main', one): 5, ('main', 'own', one): 2})
+        rows = {r['symbol']: (r['self'], r['total']) for r in as_json('functions', '--collapse', 'libc', path)['rows']}
+        self.assertEqual(rows, {'main': (0, 10), one: (7, 10), 'work': (3, 3), 'own': (0, 2)})
+        callees = {r['symbol']: r['total'] for r in as_json('callees', '--focus', 'qsort', '--collapse', 'libc', path)['rows']}
+        self.assertEqual(callees, {'work': 3})
+        hidden = {r['symbol']: r['self'] for r in as_json('functions', '--hide-system', path)['rows']}
+        self.assertEqual(hidden, {'main': 5, 'work': 3, 'own': 2})
+
     def test_metadata_and_files(self):
         rows = as_json('metadata', self.capture)['rows']
         self.assertEqual([(r['id'], r['value']) for r in rows], [('hostname', 'box'), ('n-cpu', '2')])
@@ -316,7 +426,8 @@ class Json(Base):
         validator = jsonschema.Draft202012Validator(schema)
         for args in (('summary',), ('functions', '--process', 'prog'), ('tree', '--no-kernel'), ('flame', '--threads'), ('samples',),
                      ('callers', '--focus', 'alpha'), ('callees', '--focus', 'main'), ('processes', '--details'), ('threads',),
-                     ('quality',), ('metadata',), ('files',)):
+                     ('quality',), ('metadata',), ('files',), ('heat',), ('cpus',), ('cgroups',),
+                     ('functions', '--hide-system', '--collapse', 'x')):
             validator.validate(as_json(*args, self.capture))
         broken = as_json('functions', self.capture)
         broken['rows'][0]['self'] = '400'
@@ -535,8 +646,7 @@ class Usage(Base):
         capture = self.capture
         for words, *args in (
                 ("does not have the view 'waits' yet", 'waits', capture), ("format 'pprof' yet", '--format', 'pprof', capture),
-                ("format 'pprof' yet", '-o', 'x.pb.gz', capture), ('--collapse yet', '--collapse', 'x', capture),
-                ('--debuginfod yet', '--debuginfod', capture), ('count only', '--weight', 'wall', capture),
+                ("format 'pprof' yet", '-o', 'x.pb.gz', capture),                 ('--debuginfod yet', '--debuginfod', capture), ('count only', '--weight', 'wall', capture),
                 ('count only', '--weight', 'period:cycles', capture)):
             self.refuse(1, words, *args)
         for switch in ('--no-debuginfod', '--no-inlines'):

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* CPUs: what they are, and their shares. */
+
+#include "views/fold.h"
+
+#include <stdlib.h>
+
+enum
+{
+  CPU,
+  CORE,
+  MODEL,
+  SELF,
+  TOTAL,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [CPU] = { "cpu", "CPU", COLUMN_NUMBER },
+  [CORE] = { "core", "CORE", COLUMN_NUMBER },
+  [MODEL] = { "model", "MODEL", COLUMN_TEXT, .is_long = true },
+  [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true },
+  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
+};
+
+#define MOST_CPUS \
+  65536 /* values of StackEvents.cpu; as unsigned numbers the unknown one is last */
+
+typedef struct
+{
+  bool is_known;
+  int64_t core;
+  Text model;
+  uint64_t weight;
+} Cpu;
+
+/* "key : value" */
+static bool
+read_value (Text line, const char *key, Text *value)
+{
+  Text name;
+
+  if (!sysprof_text_starts_with (line, key) || !sysprof_text_until (&line, ':', &name))
+    return false;
+  while (line.at < line.end && *line.at == ' ')
+    line.at++;
+  *value = line;
+  return true;
+}
+
+/* Of /proc/cpuinfo: a block for each, which begins with its number. */
+static void
+read_cpus (Cpu *cpus, GBytes *bytes)
+{
+  gsize size;
+  const char *at = g_bytes_get_data (bytes, &size);
+  Text text = { at, at + size };
+  Text line, value;
+  Cpu *cpu = NULL;
+  uint64_t number;
+
+  while (at != NULL && sysprof_text_next_line (&text, &line))
+    if (read_value (line, "processor", &value) && sysprof_text_u64 (&value, &number) &&
+        number < MOST_CPUS - 1)
+      {
+        cpu = &cpus[number];
+        cpu->is_known = true;
+      }
+    else if (cpu != NULL && read_value (line, "model name", &value))
+      cpu->model = value;
+    else if (cpu != NULL && read_value (line, "core id", &value) &&
+             sysprof_text_u64 (&value, &number) && number < INT32_MAX)
+      cpu->core = (int64_t) number;
+}
+
+static void
+add_cpu (Rows *rows, unsigned number, const Cpu *cpu)
+{
+  Cell *cells = sysprof_rows_add (rows);
+
+  cells[CPU].number = number == MOST_CPUS - 1 ? NO_NUMBER : (int64_t) number;
+  cells[CORE].number = cpu->core;
+  cells[MODEL].text = sysprof_arena_strndup (&rows->arena, cpu->model.at ? cpu->model.at : "",
+                                             sysprof_text_size (cpu->model));
+  cells[SELF].count = cells[TOTAL].count = cpu->weight;
+}
+
+static bool
+fill_cpus (const ViewRequest *request, Rows *rows, GError **error)
+{
+  const Store *store = request->store;
+  const SampleFilter *filter = request->filter;
+  const StackEvents *events = sysprof_filter_events (filter, store);
+  bool weighs_one = events->weight == NULL || (filter != NULL && filter->weigh_one);
+  g_autoptr (GBytes) bytes = sysprof_store_read_file (store, "/proc/cpuinfo", NULL);
+  g_autofree Cpu *cpus = g_new0 (Cpu, MOST_CPUS);
+  bool is_whole = sysprof_request_is_whole (request);
+  uint32_t n;
+  g_autofree uint32_t *found = sysprof_samples_find (store, request->symbols, filter, &n);
+
+  for (unsigned i = 0; i < MOST_CPUS; i++)
+    cpus[i].core = NO_NUMBER;
+  if (bytes != NULL)
+    read_cpus (cpus, bytes);
+  sysprof_rows_init (rows, columns, N_COLUMNS, 0);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      uint64_t weight = weighs_one ? 1 : (uint64_t) MAX (events->weight[found[i]], 0);
+
+      cpus[(uint16_t) events->cpu[found[i]]].weight += weight;
+      rows->total += weight;
+    }
+  for (unsigned i = 0; i < MOST_CPUS; i++)
+    if (cpus[i].weight > 0 || (cpus[i].is_known && is_whole))
+      add_cpu (rows, i, &cpus[i]);
+  return true;
+}
+
+const View sysprof_cpus_view = {
+  .name = "cpus",
+  .title = "CPUs",
+  .summary = "shares, cores and models of the CPUs",
+  .fill = fill_cpus,
+};

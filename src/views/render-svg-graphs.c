@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A view with small graphs as a picture: one below the other, each with its name, its highest and its lowest value. */
+
+#include "views/render.h"
+#include "views/rows.h"
+
+#include <math.h>
+
+#define MARGIN      12
+#define NAME_WIDTH  280 /* px */
+#define GRAPH_WIDTH 640
+#define HEIGHT      40
+#define GAP         14
+#define NAME_MOST   38 /* letters */
+
+int
+sysprof_rows_graph_column (const Rows *rows)
+{
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    if (rows->columns[i].kind == COLUMN_GRAPH && !rows->columns[i].json_only)
+      return (int) i;
+  return -1;
+}
+
+/* The texts of a row. *(full)* */
+static char *
+dup_name (const Rows *rows, const Cell *cells)
+{
+  g_autoptr (GString) name = g_string_new (NULL);
+  g_autofree char *line = NULL;
+
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    if (rows->columns[i].kind == COLUMN_TEXT && !rows->columns[i].json_only && cells[i].text[0])
+      g_string_append_printf (name, "%s%s", name->len > 0 ? " / " : "", cells[i].text);
+  line = sysprof_dup_one_line (name->str);
+  return sysprof_dup_abbreviated (line, NAME_MOST);
+}
+
+static void
+write_text (Out *out, unsigned x, unsigned y, const char *text)
+{
+  sysprof_out_printf (out, "<text x=\"%u\" y=\"%u\">", x, y);
+  sysprof_out_xml (out, text);
+  sysprof_out_text (out, "</text>\n");
+}
+
+static void
+write_number (Out *out, unsigned x, unsigned y, double value)
+{
+  static const Column column = { .kind = COLUMN_REAL };
+  g_autofree char *text = sysprof_dup_cell (&column, (Cell){ .real = value });
+
+  write_text (out, x, y, text);
+}
+
+static void
+write_bars (Out *out, const GraphValues *graph, unsigned top, double least, double most)
+{
+  uint32_t n = graph->n - MIN (graph->first, graph->n);
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE], x[SYSPROF_GROUPED_SIZE], width[SYSPROF_GROUPED_SIZE];
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      double value = graph->values[graph->first + i];
+      int height =
+          most > least ? (int) (1 + (HEIGHT - 1) * (value - least) / (most - least)) : 1;
+
+      if (!isfinite (value))
+        continue;
+      (void) g_ascii_formatd (x, sizeof x, "%.2f",
+                              MARGIN + NAME_WIDTH + (double) GRAPH_WIDTH * i / n);
+      (void) g_ascii_formatd (width, sizeof width, "%.2f", (double) GRAPH_WIDTH / n);
+      sysprof_out_printf (
+          out, "<rect x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>%s</title></rect>\n",
+          x, (int) top + HEIGHT - height, width, height, sysprof_format_real (value, buffer));
+    }
+}
+
+bool
+sysprof_render_svg_graphs (const View *view,
+                           const ViewRequest *request,
+                           const Rows *rows,
+                           GOutputStream *stream,
+                           GError **error)
+{
+  g_autofree char *heading = sysprof_dup_heading (view, request, rows);
+  const char *title = request->title ? request->title : heading;
+  int column = sysprof_rows_graph_column (rows);
+  Out out;
+
+  sysprof_out_init (&out, stream);
+  sysprof_out_printf (&out,
+                      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+                      "font-family=\"sans-serif\" font-size=\"12\" fill=\"#1d1c1a\">\n<title>",
+                      2 * MARGIN + NAME_WIDTH + GRAPH_WIDTH + 90,
+                      3 * MARGIN + 12 + rows->n_rows * (HEIGHT + GAP));
+  sysprof_out_xml (&out, title);
+  sysprof_out_text (&out,
+                    "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fbfaf8\"/>\n");
+  write_text (&out, MARGIN, MARGIN + 12, title);
+  for (uint32_t row = 0; row < rows->n_rows; row++)
+    {
+      const Cell *cells = sysprof_rows_cells (rows, row);
+      unsigned top = 2 * MARGIN + 12 + row * (HEIGHT + GAP);
+      g_autofree char *name = dup_name (rows, cells);
+      double least, most;
+
+      write_text (&out, MARGIN, top + HEIGHT / 2 + 4, name);
+      sysprof_graph_limits (cells[column].graph, &least, &most);
+      if (least > most)
+        continue;
+      sysprof_out_text (&out, "<g fill=\"#3584e4\">\n");
+      write_bars (&out, cells[column].graph, top, least, most);
+      sysprof_out_text (&out, "</g>\n");
+      write_number (&out, MARGIN + NAME_WIDTH + GRAPH_WIDTH + 6, top + 10, most);
+      write_number (&out, MARGIN + NAME_WIDTH + GRAPH_WIDTH + 6, top + HEIGHT, least);
+    }
+  sysprof_out_text (&out, "</svg>\n");
+  return sysprof_out_finish (&out, error);
+}

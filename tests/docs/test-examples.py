@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the examples of the manuals, over a capture that has what they ask for.
+
+usage: test-examples.py SOURCE_DIR PROGRAM...
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+PROGRAMS = [pathlib.Path(path).resolve() for path in sys.argv[1:]]
+del sys.argv[1:]
+sys.path.insert(0, str(ROOT / 'tests' / 'report'))
+import profile  # noqa: E402
+
+
+def examples(program):
+    page = (ROOT / 'docs' / 'man' / f'{program.name}.1').read_text().replace('\\-', '-')
+    return re.findall(r'(?m)^\.B (.+)$', page.partition('.SH EXAMPLES')[2].partition('.SH ')[0])
+
+
+class Examples(unittest.TestCase):
+    def test_examples_of_manuals(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = profile.Profile().process(10, '/usr/bin/gcc -c x.c').mark('gtk', 'paint', 20, 50)
+            for i in range(40):
+                made.add(100, 10, 10, '_start', 'main', 'malloc', 'brk_[k]').add(1, 10, 10, '_start', 'main')
+            for name in 'run', 'build', 'a', 'b':
+                made.write(pathlib.Path(folder) / f'{name}.syscap')
+            environment = dict(os.environ, PATH=os.pathsep.join([*(str(p.parent) for p in PROGRAMS), os.environ['PATH']]))
+            for program in PROGRAMS:
+                lines = examples(program)
+                self.assertGreaterEqual(len(lines), 3, program.name)
+                for line in lines:
+                    done = subprocess.run(['bash', '-c', line], cwd=folder, env=environment, capture_output=True, text=True,
+                                          stdin=subprocess.DEVNULL)
+                    differs = line.startswith('diff ')  # which says so by its status: the names are others
+                    self.assertEqual((done.returncode, done.stderr), (int(differs), ''), line)
+            self.assertTrue(any(pathlib.Path(folder).glob('*.svg')))
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Debian's sysprof-cli 3.46 records of allocations, counters, marks and main loops is shown by our views with the numbers
+that tests/report/events.py counts from the bytes.
+
+usage: test-views.py WITH_DEBIAN_RECORDER SYSPROF_REPORT PEER_TARGET
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'report'))
+import events  # noqa: E402
+
+RECORDER, REPORT, PEER_TARGET = sys.argv[1:4]
+del sys.argv[1:4]
+PEER_CLI = '/usr/bin/sysprof-cli'
+# Opens, reads and closes files on its main thread, and starts a program that says one of each kind through the ring.
+WORK = 'cat /etc/passwd /etc/group >/dev/null; "$0" all; ls -l /etc >/dev/null; sleep 0.6'
+
+
+def record(path, *options):
+    done = subprocess.run([RECORDER, PEER_CLI, '--use-trace-fd', '-f', *options, path, '--', 'sh', '-c', WORK, PEER_TARGET],
+                          capture_output=True, stdin=subprocess.DEVNULL)
+    if done.returncode == 77:
+        print(done.stderr.decode(), file=sys.stderr)
+        sys.exit(77)
+    assert done.returncode == 0, done.stderr
+    return path, events.Answers(pathlib.Path(path).read_bytes())
+
+
+def rows(path, *words):
+    done = subprocess.run([REPORT, *words, '--limit', '0', '--format', 'json', path], capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+class Views(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.cases = [record(os.path.join(cls.temporary.name, name), *options) for name, options in
+                     (('heap', ('--memprof',)), ('loop', ('--speedtrack',)))]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def each(self):
+        for path, answers in self.cases:
+            with self.subTest(os.path.basename(path)):
+                yield path, answers
+
+    def test_holds_what_is_compared(self):
+        (_, heap), (_, loop) = self.cases
+        self.assertGreater(len(heap.of('allocation')), 20)
+        self.assertGreater(len(heap.counters()), 5)
+        self.assertGreater(len(loop.of('mark')), 5)
+        # Ids of the recorder and of the program collide, and are told apart.
+        ids = [number for _, number in heap.counters()]
+        self.assertGreater(len(ids), len(set(ids)))
+
+    def test_counters(self):
+        for path, answers in self.each():
+            shown = {(r['pid'], r['id']): r for r in rows(path, 'counters')['rows']}
+            wanted = answers.counters()
+            self.assertEqual(set(shown), set(wanted))
+            for key, (counter, timed) in wanted.items():
+                values = [value for _, value in timed]
+                row = shown[key]
+                self.assertEqual((row['category'], row['name'], row['count']), (counter['category'], counter['name'], len(values)))
+                for name, value in (('first', values[0]), ('last', values[-1]), ('min', min(values)), ('max', max(values)),
+                                    ('mean', sum(values) / len(values))):
+                    self.assertAlmostEqual(row[name], value, delta=abs(value) * 1e-12)
+
+    def test_marks(self):
+        for path, answers in self.each():
+            shown = {(r['group'], r['name']): r for r in rows(path, 'marks', '--by-name')['rows']}
+            wanted = answers.marks_by_name()
+            self.assertEqual(set(shown), set(wanted))
+            for name, row in wanted.items():
+                self.assertEqual({key: shown[name][key] for key in row}, row)
+            messages = sorted((r['name'], r['message']) for r in rows(path, 'marks')['rows'])
+            self.assertEqual(messages, sorted((f['name'], f['message']) for f in answers.of('mark')))
+
+    def test_allocations(self):
+        path, answers = self.cases[0]
+        for words, wanted in ((('allocations',), answers.allocations()), (('leaks',), answers.allocations('live')),
+                              (('temporaries',), answers.allocations('temporary'))):
+            shown = rows(path, *words)
+            self.assertEqual(shown['weight']['total'], sum(f['size'] for f in wanted), words)
+            self.assertEqual(sum(r['self'] for r in shown['rows']), sum(f['size'] for f in wanted if f['addrs']))
+            self.assertEqual(rows(path, *words, '--weight', 'count')['weight']['total'], len(wanted))
+
+    def test_logs(self):
+        for path, answers in self.each():
+            self.assertEqual([(r['domain'], r['message'], r['pid']) for r in rows(path, 'logs')['rows']],
+                             [(f['domain'], f['message'], f['pid']) for f in answers.of('log')])
+
+    def test_every_look(self):
+        for path, _ in self.each():
+            for view in 'summary', 'marks', 'counters', 'logs', 'allocations', 'leaks', 'heat', 'cpus', 'cgroups', 'dbus':
+                for form in 'text', 'json', 'csv', 'markdown', 'html', 'svg':
+                    done = subprocess.run([REPORT, view, '--format', form, path], capture_output=True)
+                    self.assertEqual((done.returncode, done.stderr), (0, b''), (view, form))
+            table = subprocess.run([REPORT, 'counters', '--format', 'csv', path], capture_output=True, check=True).stdout.decode()
+            self.assertEqual(len(list(csv.DictReader(io.StringIO(table, newline='')))), len(rows(path, 'counters')['rows']))
+
+
+if __name__ == '__main__':
+    unittest.main()
