@@ -11,7 +11,9 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
+  static const char *const collapsed[] = { "*", NULL };
   TreeShape shape = { .focus = "main" };
+  SampleFilter filter = { .weigh_one = size % 2 == 0 };
   autofd fd = memfd_create ("fuzz-views", MFD_CLOEXEC);
   g_autoptr (Store) store = NULL;
   g_autoptr (SymbolTable) symbols = NULL;
@@ -27,7 +29,14 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   g_assert_nonnull (symbols);
   request = (ViewRequest){ .store = store, .symbols = symbols, .details = true };
   check_views (&request, bytes[size - 1], NULL, NULL);
+  request.by_name = request.by_member = request.live = true;
   request.shape = &shape;
   check_views (&request, bytes[size - 1] + 1, NULL, NULL);
+
+  /* Allocations in the shapes of samples. */
+  shape = (TreeShape){ .hide_system = size % 3 == 0, .collapse = size % 5 < 2 ? collapsed : NULL };
+  filter.events = &store->allocations;
+  request.filter = &filter;
+  check_views (&request, bytes[size - 1] + 2, NULL, NULL);
   return 0;
 }

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #define SECOND      INT64_C (1000000000)
-#define SLOTS       40  /* of a second: 25 ms each */
-#define MOST_EMPTY  600 /* seconds without activity that have a row, too */
-#define CELL_WIDTH  8   /* px, of the picture */
-#define CELL_HEIGHT 8   /* px */
-#define MARGIN      40  /* px */
+#define SLOTS       40   /* of a second: 25 ms each */
+#define MOST_EMPTY  3600 /* seconds without activity that have a row, too */
+#define CELL_WIDTH  8    /* px, of the picture */
+#define CELL_HEIGHT 8    /* px */
+#define MARGIN      40   /* px */
 
 enum
 {
@@ -37,6 +37,7 @@ typedef struct
   int64_t second; /* of the row at hand, -1 = none */
   uint64_t total; /* of it */
   double *slots;  /* of it */
+  int64_t n_empty;
 } Heat;
 
 static void
@@ -54,9 +55,12 @@ add_event (Heat *self, int64_t offset, uint64_t weight)
 {
   int64_t second = offset / SECOND;
 
-  if (self->second >= 0 && second - self->second <= MOST_EMPTY)
+  if (self->second >= 0 && second - self->second <= MOST_EMPTY - self->n_empty)
     while (self->second + 1 < second)
-      begin_second (self, self->second + 1);
+      {
+        begin_second (self, self->second + 1);
+        self->n_empty++;
+      }
   if (second != self->second)
     begin_second (self, second);
   self->slots[offset % SECOND / (SECOND / SLOTS)] += (double) weight;

@@ -1,19 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Comma-separated values (RFC 4180), for spreadsheets and scripts: the columns and numbers of the JSON. A tree has its
- * depth in a column of its own, in front. */
+/* Comma-separated values (RFC 4180, with the line ends of Unix), for spreadsheets and scripts: the columns and numbers of
+ * the JSON. A tree has its depth in a column of its own, in front. */
 
 #include "views/render.h"
 #include "views/rows.h"
 
 #include <string.h>
 
+/* Line by line, so that what a terminal obeys is gone and line ends are kept. *(full)* */
+static char *
+dup_harmless (const char *text)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+  for (char **line = lines; *line; line++)
+    {
+      char *harmless = sysprof_dup_one_line (*line);
+
+      g_free (*line);
+      *line = harmless;
+    }
+  return g_strjoinv ("\n", lines);
+}
+
 static void
 write_text (Out *out, const char *text)
 {
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  g_autofree char *valid = dup_harmless (text);
 
-  if (!valid[strcspn (valid, ",\"\r\n")])
+  if (!valid[strcspn (valid, ",\"\n")])
     {
       sysprof_out_text (out, valid);
       return;
@@ -102,7 +118,7 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
         sysprof_out_text (out, ",");
       write_text (out, text);
     }
-  sysprof_out_text (out, "\r\n");
+  sysprof_out_text (out, "\n");
 }
 
 static void
@@ -113,7 +129,7 @@ write_table (Out *out, const Rows *rows)
   sysprof_out_text (out, rows->parent ? "depth," : "");
   for (uint32_t i = 0; i < rows->n_columns; i++)
     sysprof_out_printf (out, "%s%s", i ? "," : "", rows->columns[i].name);
-  sysprof_out_text (out, "\r\n");
+  sysprof_out_text (out, "\n");
   if (!rows->parent)
     {
       for (uint32_t row = 0; row < rows->n_rows; row++)
@@ -133,9 +149,9 @@ write_section (const View *view, const ViewRequest *request, const Rows *rows, v
 {
   Out *out = data;
 
-  sysprof_out_printf (out, "%s\r\n", view->name);
+  sysprof_out_printf (out, "%s\n", view->name);
   write_table (out, rows);
-  sysprof_out_text (out, "\r\n");
+  sysprof_out_text (out, "\n");
 }
 
 bool

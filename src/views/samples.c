@@ -147,6 +147,8 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
   g_autofree uint32_t *found = NULL;
   uint32_t n = 0;
 
+  filter.events = NULL; /* samples, whatever is weighed */
+  filter.event_is_in = NULL;
   found = sysprof_samples_find (request->store, request->symbols, &filter, &n);
   sysprof_rows_init (rows, columns, N_COLUMNS, n);
   self.texts = g_new0 (const StackText *, MAX (request->store->stacks.n, 1));

@@ -127,7 +127,7 @@ check_document (int fd, uint64_t number)
   };
   check_store (request.store);
   check_objects (document);
-  check_views (&request, number * (RENDER_FOLDED + 2), hand_out, &number);
+  check_views (&request, number * (N_RENDER_FORMATS + 1), hand_out, &number);
   return document;
 }
 

@@ -205,6 +205,10 @@ class Numbers(Base):
                         self.assertEqual(row['self'], self_of[int(address, 16)], row)
 
 
+    def test_samples_are_no_allocations(self):
+        self.assertEqual(as_json('samples', '--weight', 'bytes', self.capture)['rows'], as_json('samples', self.capture)['rows'])
+
+
 class Forms(Base):
     def test_schema(self):
         try:

@@ -87,5 +87,5 @@ static inline void
 check_views (const ViewRequest *request, uint64_t turn, OutputFunc func, void *data)
 {
   for (const View *const *view = sysprof_view_list (); *view != NULL; view++, turn++)
-    check_view (*view, (RenderFormat) (turn % (RENDER_FOLDED + 1)), request, func, data);
+    check_view (*view, (RenderFormat) (turn % N_RENDER_FORMATS), request, func, data);
 }
