@@ -86,6 +86,13 @@ sysprof_document_file_is_compressed (SysprofDocumentFile *self)
   return self->is_compressed;
 }
 
+/* As wide as the property, on every machine. */
+static guint64
+get_wide_size (gpointer self)
+{
+  return sysprof_document_file_get_size (self);
+}
+
 static void
 sysprof_document_file_finalize (GObject *object)
 {
@@ -104,7 +111,7 @@ sysprof_document_file_class_init (SysprofDocumentFileClass *class)
   static const PropertyRow rows[] = {
     { "is-compressed", PROPERTY_BOOLEAN, G_CALLBACK (sysprof_document_file_is_compressed) },
     { "path", PROPERTY_STRING, G_CALLBACK (sysprof_document_file_get_path) },
-    { "size", PROPERTY_UINT64, G_CALLBACK (sysprof_document_file_get_size) },
+    { "size", PROPERTY_UINT64, G_CALLBACK (get_wide_size) },
   };
 
   G_OBJECT_CLASS (class)->finalize = sysprof_document_file_finalize;
