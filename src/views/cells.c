@@ -83,6 +83,16 @@ sysprof_dup_duration (int64_t nsec)
   return g_strdup_printf ("%" G_GINT64_FORMAT " ns", nsec);
 }
 
+double
+sysprof_graph_share (double value, double least, double most)
+{
+  /* Of halves: what lies between two doubles may be more than a double holds. */
+  double width = most / 2 - least / 2;
+  double share = width > 0 ? (value / 2 - least / 2) / width : 0;
+
+  return share > 0 ? fmin (share, 1) : 0;
+}
+
 /* One block per value, as high as it is; a blank where there is none. *(full)* */
 static char *
 dup_blocks (const GraphValues *graph, double least, double most)
@@ -96,7 +106,7 @@ dup_blocks (const GraphValues *graph, double least, double most)
   for (uint32_t i = graph->first; i < graph->n; i++)
     {
       double value = graph->values[i];
-      double share = most > least ? (value - least) / (most - least) : 0;
+      double share = sysprof_graph_share (value, least, most);
 
       if (!isfinite (value) || (graph->from_zero && value == 0))
         g_string_append_c (text, ' ');

@@ -83,7 +83,7 @@ write_graph (Out *out, const GraphValues *graph)
   for (uint32_t i = 0; i < n; i++)
     {
       double value = graph->values[graph->first + i];
-      int height = most > least ? (int) (4 + 96 * (value - least) / (most - least)) : 4;
+      int height = 4 + (int) (96 * sysprof_graph_share (value, least, most));
 
       if (isfinite (value) && !(graph->from_zero && value == 0))
         sysprof_out_printf (out, "<rect x=\"%u.05\" y=\"%d\" width=\".9\" height=\"%d\"/>", i,

@@ -63,8 +63,7 @@ write_bars (Out *out, const GraphValues *graph, unsigned top, double least, doub
   for (uint32_t i = 0; i < n; i++)
     {
       double value = graph->values[graph->first + i];
-      int height =
-          most > least ? (int) (1 + (HEIGHT - 1) * (value - least) / (most - least)) : 1;
+      int height = 1 + (int) ((HEIGHT - 1) * sysprof_graph_share (value, least, most));
 
       if (!isfinite (value))
         continue;

@@ -62,6 +62,8 @@ bool sysprof_cell_is_none (const Column *column, Cell cell);
 const char *sysprof_format_real (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE]);
 /* As blocks of eight heights, a column each. *(full)* */
 char *sysprof_dup_graph (const GraphValues *graph);
+/* 0 … 1: how high a value stands between these; 0 where nothing lies between them. */
+double sysprof_graph_share (double value, double least, double most);
 /* Index of a column of graphs that people see, -1 without one. */
 int sysprof_rows_graph_column (const Rows *rows);
 /* What the lowest and the highest value are drawn as: `least` > `most` if there is none. */

@@ -136,6 +136,19 @@ class Numbers(Base):
             else:
                 self.assertAlmostEqual(value, last)
 
+    def test_counters_of_any_numbers(self):
+        path = self.folder / 'any.syscap'
+        capture = events.captures.Capture(time=BEGIN).ctrdef([(1, 'a', 'huge', '', True), (2, 'a', 'none', '', True)], time=BEGIN)
+        for i, value in enumerate((-1.7e308, 1.7e308, 0.0, float('inf'), float('nan'), -1.7e308)):
+            capture.ctrset([(1, value), (2, float('nan'))], time=BEGIN + i * 10**8)
+        capture.save(path)
+        rows = {r['name']: r for r in as_json('counters', path)['rows']}
+        self.assertEqual((rows['huge']['first'], rows['huge']['last']), (-1.7e308, -1.7e308))
+        self.assertIsNone(rows['huge']['max'])
+        self.assertEqual((rows['none']['first'], rows['none']['mean'], set(rows['none']['graph'])), (None, None, {None}))
+        for form in 'text', 'csv', 'markdown', 'html', 'svg':
+            run('counters', '--format', form, path)
+
     def test_logs(self):
         for path, answers in self.each():
             found = [(r['time'], r['severity'], r['domain'], r['message'], r['pid']) for r in as_json('logs', path)['rows']]
