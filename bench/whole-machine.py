@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The share of user stacks that reach where their process or thread begins, while the whole machine works: by the class of program, ours
-beside perf record -g and perf record --call-graph dwarf, which record the same work at the same time.
+beside perf record -g, which records the same work at the same time.
 
 One judgement for all: the outermost entry of the stack is a function in which processes or threads begin, by its name or as the file
 says (src/symbolize/entry-names.c, src/elf/entry.c). Ours also tells for each stack whether it is whole and else why: both shares are
-printed. The recorders themselves are not counted in. The stacks of perf's copies are walked by perf script. Stacks with code made at run time (JavaScript) count, and ours are
+printed. The recorders themselves are not counted in. Stacks with code made at run time (JavaScript) count, and ours are
 also given without these."""
 import argparse
 import bisect
@@ -162,7 +162,6 @@ def main():
     parser.add_argument('--warm-up', type=float, default=8, help='seconds until all works')
     parser.add_argument('--frequency', type=int, default=1000)
     parser.add_argument('--unwind', default='tables', help='how ours finds stacks; auto: the first quarter of a second by frame pointers')
-    parser.add_argument('--beside', choices=['-g', 'dwarf,8192', 'dwarf,65528'], action='append')
     parser.add_argument('--keep', help='folder for the captures')
     options = parser.parse_args()
 
@@ -173,12 +172,10 @@ def main():
             pathlib.Path(options.keep).mkdir(exist_ok=True)
         with machine_work.Machine(directory):
             time.sleep(options.warm_up)
-            for beside in options.beside or ['-g', 'dwarf,8192']:
-                words = ['-g'] if beside == '-g' else ['--call-graph', beside]
-                columns = record('perf ' + beside, words, options, options.keep or directory)
-                print()
-                show_table(columns)
-                show_cut(without_recorders(columns['ours']))
+            columns = record('perf -g', ['-g'], options, options.keep or directory)
+            print()
+            show_table(columns)
+            show_cut(without_recorders(columns['ours']))
 
 
 if __name__ == '__main__':

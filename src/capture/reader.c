@@ -215,7 +215,8 @@ note_time (SysprofCaptureReader *self, const SysprofCaptureFrame *frame)
         time = frame->time;
     }
 
-  if (time > self->last_time)
+  /* Names are written when they are needed at the latest, which may be after the end; they are no event. */
+  if (time > self->last_time && frame->type != SYSPROF_CAPTURE_FRAME_JITMAP)
     self->last_time = time;
 }
 

@@ -229,13 +229,19 @@ test_stacks_are_the_programs_own (const void *data)
   most_broken =
       strstr (path, "truth-go") != NULL || strstr (path, "truth-rust") != NULL ? 5 : 1;
   tell_comparison (&self->comparison);
+  for (unsigned i = 0; i < WALK_REASONS; i++)
+    if (self->decoder->n_walks[i] > 0)
+      g_test_message ("of all that was taken %s: %" G_GUINT64_FORMAT,
+                      sysprof_walk_reason_to_string (i), self->decoder->n_walks[i]);
   g_assert_cmpuint (self->comparison.n_samples, >=, 1000);
   g_assert_cmpuint (self->comparison.n_broken * 10, <=,
                     self->comparison.n_samples * most_broken);
   g_assert_cmpuint ((self->decoder->n_walks[WALK_END] + self->decoder->n_walks[WALK_DEPTH] +
                      self->decoder->n_walks[WALK_ESCAPE]) *
                         1000,
-                    >=, status.copies.n_taken * 990);
+                    >=,
+                    status.copies.n_taken *
+                        (most_broken > 1 ? 970 : 990)); /* absent pages of big stacks */
 
   clear_comparison (&self->comparison);
   sysprof_capture_writer_unref (self->decoder->writer);

@@ -64,7 +64,7 @@ def test_makes_graph(path):
     seen = []
     graph = wait(lambda done: document.callgraph_async(
         Sysprof.CallgraphFlags.INCLUDE_THREADS, document.list_samples(), 0,
-        lambda graph, node, frame, summarize, data: seen.append((frame.get_time(), summarize, data)), 'mine', None, done),
+        lambda graph, node, frame, summarize, data: seen.append((frame.get_time(), summarize, data)), ('mine',), None, done),
         document.callgraph_finish)
     assert seen == [(1015, True, 'mine'), (1016, True, 'mine')], seen
     root = graph.get_item(0)
@@ -106,7 +106,7 @@ def test_records():
         counters = [counter for counter in document.list_counters() if counter.get_category() == 'Memory']
         assert counters and counters[0].get_n_values() > 0
         values = {item.get_id(): item.get_value() for item in document.list_metadata()}
-        assert values['spawnable.argv'].endswith("'sleep 1'"), values
+        assert values['spawnable.argv'].endswith("'sleep 1' "), values
 
         try:
             wait(lambda done: profiler.record_to_path_async('/no/such/directory/x', None, done), profiler.record_finish)
