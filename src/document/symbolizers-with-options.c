@@ -138,9 +138,10 @@ sysprof_elf_symbolizer_get_debug_dirs (SysprofElfSymbolizer *self)
 static void
 set_dirs (SysprofElfSymbolizer *self, char ***place, const char *const *dirs, int property)
 {
-  g_auto (GStrv) old = *place;
+  char **old = *place;
 
-  *place = g_strdupv ((char **) dirs);
+  *place = g_strdupv ((char **) dirs); /* which may be the old ones */
+  g_strfreev (old);
   g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
 }
 
