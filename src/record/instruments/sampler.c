@@ -30,10 +30,8 @@
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
 #define MOST_WAITING_MSEC \
   250 /* for the tables of what runs already: until they are there, copies wait */
-#define EARLY_COPY_SIZE      16384 /* bytes of stacks that are walked until the program is loaded */
-#define MOST_EARLY_FREQUENCY 2000 /* samples a second that are copied until then */
-#define SPARE_DESCRIPTORS    256  /* for all that is no event */
-#define TALLY_NAME           "__unwind__"
+#define SPARE_DESCRIPTORS 256 /* for all that is no event */
+#define TALLY_NAME        "__unwind__"
 
 /* A process or thread that was named. */
 typedef struct
@@ -232,17 +230,6 @@ must_be_loaded_first (const SysprofSampler *self)
          self->request.session.event.type == PERF_TYPE_TRACEPOINT;
 }
 
-/* So that stacks are whole from the first sample on: of so many bytes, unless samples come faster than these can be walked. */
-static void
-ask_for_early_copies (SysprofSampler *self)
-{
-  PerfSessionOptions *session = &self->request.session;
-  bool is_slow = session->event.period == 0 && session->frequency <= MOST_EARLY_FREQUENCY;
-
-  session->early_stack_size =
-      PERF_COPY_REGISTERS != 0 && is_slow && session->walker->fd < 0 ? EARLY_COPY_SIZE : 0;
-}
-
 /* By the program in the kernel. */
 static bool
 use_tables (SysprofSampler *self, Pump *pump, GError **error)
@@ -266,7 +253,6 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
     }
 
   self->request.session.walker = sysprof_unwinder_get_program (self->unwinder);
-  ask_for_early_copies (self);
   return true;
 }
 
@@ -275,7 +261,6 @@ static bool
 use_copies (SysprofSampler *self, Pump *pump, GError **error)
 {
   self->request.session.walker = NULL;
-  self->request.session.early_stack_size = 0;
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   self->unwinder = sysprof_unwinder_new_for_copies (sysprof_pump_get_privilege (pump), error);
   if (self->unwinder == NULL)
@@ -293,7 +278,6 @@ use_frame_pointers (SysprofSampler *self, const GError *why)
 {
   self->request.session.walker = NULL;
   self->request.session.stack_size = 0;
-  self->request.session.early_stack_size = 0;
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   g_free (self->why_not_better);
   self->why_not_better = g_strdup (why->message);
@@ -390,7 +374,6 @@ go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
   PerfDecoder *decoder = sysprof_perf_session_get_decoder (self->feed.session);
   UnwinderStatus status;
 
-  /* Copies go on to come, of which nobody wants to know any more. */
   decoder->take_unfinished = NULL;
   decoder->has_walks = false;
   sysprof_unwinder_stop (self->unwinder, &status);

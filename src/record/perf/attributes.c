@@ -105,22 +105,17 @@ limit_call_depth (const PerfAttributes *self, struct perf_event_attr *attr)
     attr->sample_max_stack = (uint16_t) self->options->call_depth;
 }
 
-/* The user's part of the stack is walked from a copy of it. Those that come until the walker is attached have what frame pointers
- * say, too, should nobody have time for the copy. */
+/* The user's part of the stack is walked from a copy of it. */
 static void
 ask_for_copies (const PerfAttributes *self, struct perf_event_attr *attr)
 {
-  uint32_t size = self->options->stack_size > 0 ? self->options->stack_size
-                                                : self->options->early_stack_size;
-
-  if (size == 0)
+  if (self->options->stack_size == 0)
     return;
 
   attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attr->sample_regs_user = PERF_COPY_REGISTERS;
-  attr->sample_stack_user = size;
-  if (self->options->stack_size > 0)
-    attr->exclude_callchain_user = 1;
+  attr->sample_stack_user = self->options->stack_size;
+  attr->exclude_callchain_user = 1;
 }
 
 static void

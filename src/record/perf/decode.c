@@ -261,23 +261,6 @@ take_raw (Cursor *cursor, WalkedSample *sample)
   return take_walk (raw, sample);
 }
 
-static void
-begin_at_copy (WalkedSample *sample, WalkRest *rest, const PerfCopy *copy)
-{
-  *rest = (WalkRest){
-    .ip = copy->ip,
-    .sp = copy->sp,
-    .fp = copy->fp,
-    .lr = copy->lr,
-    .flags = WALK_REST_IS_EXACT | WALK_REST_HAS_REGISTERS,
-    .size = copy->size,
-  };
-  memcpy (rest->registers, copy->registers, sizeof rest->registers);
-  sample->rest = rest;
-  sample->stack = copy->stack;
-  sample->is_cut = copy->is_cut;
-}
-
 /* `rest` becomes the sample's. */
 static bool
 take_copy (Cursor *cursor, uint16_t misc, WalkRest *rest, WalkedSample *sample)
@@ -296,15 +279,27 @@ take_copy (Cursor *cursor, uint16_t misc, WalkRest *rest, WalkedSample *sample)
   if (sample->reason != WALK_RUNNING)
     return true;
 
-  begin_at_copy (sample, rest, &copy);
+  *rest = (WalkRest){
+    .ip = copy.ip,
+    .sp = copy.sp,
+    .fp = copy.fp,
+    .lr = copy.lr,
+    .flags = WALK_REST_IS_EXACT | WALK_REST_HAS_REGISTERS,
+    .size = copy.size,
+  };
+  memcpy (rest->registers, copy.registers, sizeof rest->registers);
   sample->user = &rest->ip;
   sample->n_user = 1;
-  sample->reason = WALK_OVERLOAD; /* unless somebody takes it */
   if (copy.kind == PERF_COPY_32_BITS)
     {
       sample->reason = WALK_COMPAT;
-      sample->rest = NULL;
+      return true;
     }
+
+  sample->reason = WALK_OVERLOAD; /* unless somebody takes it */
+  sample->rest = rest;
+  sample->stack = copy.stack;
+  sample->is_cut = copy.is_cut;
   return true;
 }
 
@@ -329,59 +324,17 @@ take_chain (WalkedSample *sample)
   sample->reason = WALK_NOT_YET;
 }
 
-/* The first word of a copy tells how wide registers are; the size of a raw part is never that small. */
-static bool
-is_copy (const Cursor *cursor)
-{
-  uint64_t abi;
-
-  return cursor->end - cursor->at >= (ptrdiff_t) sizeof abi &&
-         (memcpy (&abi, cursor->at, sizeof abi), abi <= PERF_SAMPLE_REGS_ABI_64);
-}
-
-/* What frame pointers say, and beside it, in `rest`, what there is to do better. */
-static bool
-take_early_copy (Cursor *cursor, WalkRest *rest, WalkedSample *sample)
-{
-  PerfCopy copy;
-
-  if (!sysprof_perf_copy_take (&copy, &cursor->at, cursor->end))
-    return false;
-
-  take_chain (sample);
-  if (sample->reason == WALK_NOT_YET && copy.kind == PERF_COPY_64_BITS && copy.size > 0)
-    begin_at_copy (sample, rest, &copy);
-  return true;
-}
-
 /* What the program has sent has a raw part before the cgroup. */
 static bool
-take_user_part (const PerfDecoder *self, Cursor *cursor, WalkRest *rest, WalkedSample *sample)
+take_user_part (const PerfDecoder *self, Cursor *cursor, WalkedSample *sample)
 {
   ptrdiff_t behind = self->cgroups != NULL ? (ptrdiff_t) sizeof (uint64_t) : 0;
 
-  if (self->has_early_copies && is_copy (cursor))
-    return take_early_copy (cursor, rest, sample);
   if (cursor->end - cursor->at > behind)
     return take_raw (cursor, sample);
 
   take_chain (sample);
   return true;
-}
-
-/* To be finished by somebody. FALSE: nobody does, and it is written as it is. */
-static bool
-hand_over (const PerfDecoder *self, WalkedSample sample)
-{
-  if (sample.rest == NULL || self->take_unfinished == NULL)
-    return false;
-
-  if (sample.reason == WALK_NOT_YET)
-    {
-      sample.user = &sample.rest->ip;
-      sample.n_user = 1;
-    }
-  return self->take_unfinished (&sample, self->take_data);
 }
 
 static bool
@@ -406,7 +359,7 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
   sample.kernel = (const uint64_t *) (const void *) cursor.at;
   sample.n_kernel = n_addresses;
   cursor.at += n_addresses * sizeof (uint64_t);
-  if ((self->has_walks && !take_user_part (self, &cursor, &rest, &sample)) ||
+  if ((self->has_walks && !take_user_part (self, &cursor, &sample)) ||
       (self->has_copies && !take_copy (&cursor, misc, &rest, &sample)))
     return false;
   if (self->cgroups != NULL)
@@ -429,7 +382,8 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
       sample.n_kernel = 2;
     }
 
-  if (hand_over (self, sample))
+  if (sample.rest != NULL && self->take_unfinished != NULL &&
+      self->take_unfinished (&sample, self->take_data))
     return true;
   return write_sample (self, sample);
 }

@@ -53,8 +53,6 @@ typedef struct
   bool has_chains; /* samples carry call chains */
   bool
       has_walks; /* … and behind them, once it is attached, the user's part, as the program in the kernel found it */
-  bool
-      has_early_copies; /* before it is attached they have a copy there as well, to be walked by us */
   bool has_copies;     /* … or a copy of it, to be walked by us */
   unsigned call_depth; /* of stacks that were walked, with the kernel's part; 0 = any */
   bool

@@ -331,7 +331,6 @@ sysprof_perf_session_open (const PerfSessionOptions *options,
   self->decoder.has_chains = !options->no_stacks;
   self->decoder.has_walks = options->walker != NULL;
   self->decoder.has_copies = options->stack_size > 0;
-  self->decoder.has_early_copies = options->walker != NULL && options->early_stack_size > 0;
   self->decoder.call_depth = options->call_depth;
   self->decoder.drops_chainless = options->exclude_kernel_stacks && !options->no_stacks;
   self->decoder.nsec_per_sample =

@@ -59,8 +59,7 @@ typedef struct PerfSessionOptions
   const WalkProgram *walker;
   uint32_t
       stack_size; /* bytes of each user stack that come with the sample, to be walked by us; 0 = none */
-  uint32_t early_stack_size; /* with a walker: the same, until that is attached; 0 = none */
-  bool delayed;              /* sampling waits for sysprof_perf_session_enable_samples() */
+  bool delayed; /* sampling waits for sysprof_perf_session_enable_samples() */
 } PerfSessionOptions;
 
 /* An event is for tasks or for a cgroup. Where both are asked for, it is opened for the tasks, and samples name their cgroup. */

@@ -3,7 +3,6 @@
 /* Records made by hand, as perf_event_open(2) lays them out, become the frames that the capture library reads back;
  * records that lie become nothing, and are counted. */
 
-#include "record/perf/copy.h"
 #include "record/perf/decode.h"
 
 #include <fcntl.h>
@@ -664,88 +663,6 @@ test_walks_in_a_cgroup_begin_later (Fixture *self, gconstpointer data)
   (void) rmdir (chosen);
 }
 
-/* Layout: perf_event_open(2), PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER: of 64 bits, or none as of threads of the kernel. */
-static void
-put_sample_with_copy (Fixture *self, const uint64_t *chain, uint64_t n, bool has_copy)
-{
-  begin (self, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
-  put_u64 (self, 0x401000);
-  put_two (self, 10, 11);
-  put_u64 (self, TIME);
-  put_u64 (self, n);
-  put (self, chain, n * sizeof *chain);
-  put_u64 (self, has_copy ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
-  for (unsigned i = 0; i < 17 && has_copy; i++)
-    put_u64 (self, 0x100 + i);
-  put_u64 (self, has_copy ? 32 : 0);
-  for (unsigned i = 0; i < 4 && has_copy; i++)
-    put_u64 (self, 0x500 + i);
-  if (has_copy)
-    put_u64 (self, 24);
-  end (self);
-}
-
-typedef struct
-{
-  bool takes;
-  unsigned n;
-} Taker;
-
-static bool
-take_early (const WalkedSample *sample, void *data)
-{
-  Taker *taker = data;
-
-  /* Of the registers that are sampled the ninth is the instruction pointer, the eighth the stack pointer. */
-  g_assert_cmpuint (sample->n_user, ==, 1);
-  g_assert_cmphex (sample->user[0], ==, 0x108);
-  g_assert_cmphex (sample->rest->ip, ==, 0x108);
-  g_assert_cmphex (sample->rest->sp, ==, 0x107);
-  g_assert_cmpuint (sample->rest->size, ==, 24);
-  g_assert_cmphex (*(const uint64_t *) (const void *) sample->stack, ==, 0x500);
-  g_assert_cmpuint (sample->n_kernel, ==, 2);
-  g_assert_false (sample->is_cut);
-  taker->n++;
-  return taker->takes;
-}
-
-/* Until the program is attached, samples bring a copy beside what frame pointers say; which counts when nobody takes the copy. */
-static void
-test_copies_until_walks_begin (Fixture *self, gconstpointer data)
-{
-  SysprofCaptureReader *reader;
-  const SysprofCaptureSample *sample;
-  Taker taker = { .takes = true };
-
-  if (PERF_COPY_REGISTERS == 0)
-    {
-      g_test_skip ("no copies on this kind of processor");
-      return;
-    }
-
-  self->decoder.has_walks = self->decoder.has_early_copies = true;
-  self->decoder.take_unfinished = take_early;
-  self->decoder.take_data = &taker;
-  put_sample_with_copy (self, chain_before_walks, 5, true);
-  taker.takes = false;
-  put_sample_with_copy (self, chain_before_walks, 5, true);
-  put_sample_with_copy (self, chain_before_walks, 2, false);
-  put_walked_sample (self, chain_before_walks, 2, NULL);
-  g_assert_cmpuint (taker.n, ==, 2);
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
-  g_assert_cmpuint (self->decoder.n_walks[WALK_NOT_YET], ==, 1);
-  g_assert_cmpuint (self->decoder.n_walks[WALK_KERNEL_THREAD], ==, 1);
-  g_assert_cmpuint (self->decoder.n_walks[WALK_END], ==, 1);
-
-  reader = read_back (self);
-  sample = read_next_sample (reader);
-  g_assert_nonnull (sample);
-  g_assert_cmpint (sample->n_addrs, ==, 6);
-  g_assert_cmpmem (sample->addrs, 5 * sizeof (uint64_t), chain_before_walks,
-                   sizeof chain_before_walks);
-  sysprof_capture_reader_unref (reader);
-}
-
 #define ADD(name, func) \
   g_test_add ("/record/decode/" name, Fixture, NULL, set_up, func, tear_down)
 
@@ -769,7 +686,6 @@ main (int argc, char **argv)
   ADD ("deep-stacks", test_deep_stacks);
   ADD ("records-that-are-cut-or-random", test_records_that_are_cut_or_random);
   ADD ("walks-begin-later", test_walks_begin_later);
-  ADD ("copies-until-walks-begin", test_copies_until_walks_begin);
   ADD ("walks-in-a-cgroup-begin-later", test_walks_in_a_cgroup_begin_later);
   return g_test_run ();
 }
