@@ -161,7 +161,8 @@ sysprof_marks_summarize (const Store *store, const bool *is_in, uint32_t *n_summ
     }
 
   *n_summaries = summaries->len;
-  qsort_r (summaries->data, summaries->len, sizeof (MarkSummary), compare_summaries,
-           (void *) store);
+  if (summaries->len > 0)
+    qsort_r (summaries->data, summaries->len, sizeof (MarkSummary), compare_summaries,
+             (void *) store);
   return (MarkSummary *) g_array_free (summaries, FALSE);
 }

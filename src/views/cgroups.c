@@ -52,6 +52,9 @@ join_groups (Group *groups, uint32_t n)
 {
   uint32_t n_joined = 0;
 
+  if (n == 0)
+    return 0;
+
   qsort (groups, n, sizeof *groups, compare_names);
   for (uint32_t i = 0; i < n; i++)
     if (n_joined > 0 && strcmp (groups[n_joined - 1].name, groups[i].name) == 0)
