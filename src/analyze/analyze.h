@@ -85,10 +85,10 @@ typedef struct
 {
   uint64_t n;
   int64_t min, median, mean, p95, p99, max; /* without meaning if n is 0 */
-  __int128 sum;
+  int64_t sum; /* INT64_MAX: that much or more */
 } Spread;
 
-/* Sorts `values`. */
+/* Of none that is negative. Sorts `values`. */
 Spread sysprof_spread_of (int64_t *values, size_t n);
 
 /* How often, how long and how regularly a thing happened. */

@@ -100,7 +100,6 @@ summarize (MarkSummary *summary,
            const int64_t *self)
 {
   g_autofree int64_t *durations = g_new (int64_t, n);
-  __int128 sum = 0;
 
   *summary = (MarkSummary){ .group = places[0].group, .name = places[0].name };
   for (uint32_t i = 0; i < n; i++)
@@ -108,10 +107,10 @@ summarize (MarkSummary *summary,
       const Mark *mark = &store->marks[places[i].mark];
 
       durations[i] = MAX (mark->duration, 0);
-      sum += self[places[i].mark];
+      if (__builtin_add_overflow (summary->self, self[places[i].mark], &summary->self))
+        summary->self = INT64_MAX;
       summary->histogram[histogram_place (durations[i])]++;
     }
-  summary->self = (int64_t) MIN (sum, INT64_MAX);
   summary->durations = sysprof_spread_of (durations, n);
   find_period (summary, store, places, n);
   find_rhythm (summary, store, places, n);

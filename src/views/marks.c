@@ -144,7 +144,7 @@ add_summaries (const ViewRequest *request, Rows *rows, const bool *is_in)
       cells[BY_NAME].text = sysprof_store_string (store, summary->name);
       cells[BY_COUNT].count = summary->durations.n;
       sysprof_cells_set_spread (cells + BY_SPREAD, &summary->durations);
-      cells[BY_TOTAL].number = (int64_t) MIN (summary->durations.sum, INT64_MAX);
+      cells[BY_TOTAL].number = summary->durations.sum;
       cells[BY_SELF].number = summary->self;
       cells[BY_INTERVAL].number = summary->is_periodic ? summary->interval : NO_NUMBER;
       cells[BY_JITTER].number = summary->is_periodic ? summary->jitter : NO_NUMBER;
