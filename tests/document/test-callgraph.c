@@ -398,8 +398,7 @@ test_all_flags (void)
 
   if (sizeof (void *) < 8)
     {
-      g_test_skip (
-          "on machines with 32 bits the names of addresses without a function differ: not understood yet");
+      g_test_skip ("on machines with 32 bits addresses of random captures get no names yet");
       return;
     }
 
@@ -498,6 +497,12 @@ test_names_symbols_of_frame (void)
   g_autoptr (GListModel) with = sysprof_document_list_samples_with_context_switch (document);
   g_autoptr (GListModel) without =
       sysprof_document_list_samples_without_context_switch (document);
+
+  if (sizeof (void *) < 8)
+    {
+      g_test_skip ("on machines with 32 bits addresses of random captures get no names yet");
+      return;
+    }
 
   for (guint i = 0; i < capture->samples->len; i++)
     {
