@@ -7,8 +7,7 @@
 
 #include "analyze/graph.h"
 #include "analyze/graph-nodes.h"
-
-#include <string.h>
+#include "analyze/shown-symbols.h"
 
 typedef struct
 {
@@ -31,23 +30,14 @@ symbol_id (const Builder *self, GraphSymbolSort sort, uint32_t index)
   return sysprof_graph_symbol_id (self->store, self->symbols, (GraphSymbol){ sort, index });
 }
 
-/* A library of the system: of /usr/lib, /lib64 and so on, also below another root. */
-static bool
-is_system_library (const char *path)
-{
-  const char *name = strrchr (path, '/');
-
-  return name != NULL && strstr (name, ".so") != NULL &&
-         (g_str_has_prefix (path, "/usr/lib") || g_str_has_prefix (path, "/lib"));
-}
-
 static uint8_t *
 find_system_libraries (const Store *store)
 {
   uint8_t *is_system = g_new0 (uint8_t, MAX (store->n_mappings, 1));
 
   for (MappingId i = 1; i < store->n_mappings; i++)
-    is_system[i] = is_system_library (sysprof_store_string (store, store->mappings[i].path));
+    is_system[i] =
+        sysprof_is_system_library (sysprof_store_string (store, store->mappings[i].path));
   return is_system;
 }
 

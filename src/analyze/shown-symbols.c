@@ -29,15 +29,15 @@ sysprof_shape_collapses (const TreeShape *shape, const SymbolTable *symbols, Sym
   return false;
 }
 
-/* Shared libraries of the distribution; what is installed elsewhere, and programs, are not the system's. */
-static bool
-is_of_system (const char *path)
+bool
+sysprof_is_system_library (const char *path)
 {
   static const char *const folders[] = { "/usr/lib", "/lib" }; /* and lib64, lib32 */
+  const char *name = strrchr (path, '/');
 
-  for (size_t i = 0; i < G_N_ELEMENTS (folders); i++)
+  for (size_t i = 0; name != NULL && i < G_N_ELEMENTS (folders); i++)
     if (g_str_has_prefix (path, folders[i]))
-      return strstr (path, ".so") != NULL;
+      return strstr (name, ".so") != NULL;
   return false;
 }
 
@@ -50,11 +50,12 @@ hide_system (SymbolId *shown, const Store *store, const SymbolTable *symbols)
       const Mapping *mapping = &store->mappings[store->addresses.mapping[i]];
 
       if (store->addresses.mapping[i] != 0 &&
-          is_of_system (sysprof_store_string (store, mapping->path)))
+          sysprof_is_system_library (sysprof_store_string (store, mapping->path)))
         shown[symbols->of_address[i]] = 0;
     }
   for (SymbolId i = 1; i < symbols->n; i++)
-    if (is_of_system (sysprof_intern_get (&symbols->strings, symbols->row[i].path)))
+    if (sysprof_is_system_library (
+            sysprof_intern_get (&symbols->strings, symbols->row[i].path)))
       shown[i] = 0;
 }
 

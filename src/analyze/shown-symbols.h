@@ -6,6 +6,9 @@
 
 #include "analyze/analyze.h"
 
+/* Whether `path` is of a shared library of the distribution: what is installed elsewhere, and programs, are not the system's. */
+bool sysprof_is_system_library (const char *path);
+
 /* [symbols->n] the function as which each shows, 0 = it is left out; NULL where each shows as itself. *(full)* */
 SymbolId *sysprof_shown_symbols_new (const Store *store,
                                      const SymbolTable *symbols,

@@ -2,6 +2,7 @@
 
 /* The marks of one group and name, and the groups of a document as lists of them. */
 
+#include "analyze/analyze.h"
 #include "document/objects.h"
 #include "document/properties.h"
 
@@ -51,32 +52,19 @@ G_DEFINE_FINAL_TYPE_WITH_CODE (SysprofMarkCatalog,
                                G_TYPE_OBJECT,
                                G_IMPLEMENT_INTERFACE (G_TYPE_LIST_MODEL, list_model_init))
 
-static int
-compare_int64 (const void *a, const void *b)
-{
-  int64_t left = *(const int64_t *) a, right = *(const int64_t *) b;
-
-  return (left > right) - (left < right);
-}
-
-/* `duration` [n] is sorted by this. */
+/* Sorts `durations` [n]. */
 static void
-sum_up (SysprofMarkCatalog *self, int64_t *duration, uint32_t n)
+sum_up (SysprofMarkCatalog *self, int64_t *durations, uint32_t n)
 {
-  long double sum = 0; /* any 2^32 durations of 2^63 ns fit */
+  Spread spread = sysprof_spread_of (durations, n);
 
   if (n == 0)
     return;
 
-  qsort (duration, n, sizeof *duration, compare_int64);
-  for (uint32_t i = 0; i < n; i++)
-    sum += (long double) duration[i];
-  self->min_duration = duration[0];
-  self->max_duration = duration[n - 1];
-  self->average_duration = (gint64) (sum / n);
-  self->median_duration = n % 2 != 0 ? duration[n / 2]
-                                     : duration[n / 2 - 1] / 2 + duration[n / 2] / 2 +
-                                           (duration[n / 2 - 1] % 2 + duration[n / 2] % 2) / 2;
+  self->min_duration = spread.min;
+  self->max_duration = spread.max;
+  self->average_duration = spread.mean;
+  self->median_duration = spread.median;
 }
 
 /* A mark's frame, and where it is sorted to. */
