@@ -273,12 +273,13 @@ sysprof_rights_server_handle (RightsServer *self, int socket)
   fd = carry_out (self, &request, given, &answer.value);
   if (fd == -1)
     answer.error = errno;
+  /* Before the answer: who has it counts on that. */
+  if (given >= 0)
+    (void) close (given);
 
   /* A peer that does not fetch its answers is not waited for. */
   is_sent = sysprof_rights_send (socket, &answer, sizeof answer, fd, MSG_DONTWAIT);
   if (fd >= 0)
     (void) close (fd);
-  if (given >= 0)
-    (void) close (given);
   return is_sent;
 }

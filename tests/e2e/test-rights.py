@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
@@ -146,9 +147,9 @@ class Rights(Case):
         os.mkdir(folder, 0o700)
         program = os.path.join(folder, "busy")
         shutil.copy(BUSY, program)
-        process = subprocess.Popen([program, "60"], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([program, "60"], stdout=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        self.addCleanup(os.killpg, process.pid, signal.SIGKILL)  # its child, too
         return process.pid
 
     @unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
@@ -179,8 +180,10 @@ class Rights(Case):
         rows = json.loads(run(REPORT, "samples", "--format", "json", "--process", pid, "x.syscap").stdout)["rows"]
         walked = [row for row in rows if row["unwind"] == "tables"]
         whole = [row for row in walked if row["complete"]]
-        self.assertGreater(len(rows), 100)
-        self.assertGreaterEqual(len(whole), 0.97 * len(rows), {row["reason"] for row in rows})
+        self.assertGreater(len(whole), 100)
+        # Before its tables are there, which takes longer on a busy machine, none is.
+        covered = rows[rows.index(whole[0]):]
+        self.assertGreaterEqual(len(whole), 0.97 * len(covered), {row["reason"] for row in covered})
         self.assertTrue(any(row["stack"][-1]["symbol"] == "_start" for row in whole))
 
         # The same, process by process.

@@ -101,8 +101,8 @@ class KnownSplit(unittest.TestCase):
         total = max(calls.values())
         for leaf in {path[-1] for path in PATHS.values()}:
             right = sum(self.under(calls, path) for path in PATHS.values() if path[-1] == leaf)
-            # A sample in a function's first instructions has no frame of its own yet: the caller is missed.
-            self.assertGreaterEqual(right, 0.98 * self.under(calls, (leaf,)), leaf)
+            # Until the walker is loaded stacks follow frame pointers: a sample in a function's first instructions misses the caller.
+            self.assertGreaterEqual(right, 0.95 * self.under(calls, (leaf,)), leaf)
         # All that the program does is done below these; what remains is its start, its end and its own clock.
         whole = sum(self.under(calls, path) for path in PATHS.values())
         self.assertGreaterEqual(whole, 0.97 * total)
