@@ -332,8 +332,10 @@ set_load_error (GError **error)
       why = "that needs root, or CAP_BPF and CAP_PERFMON";
     }
   else if (errno == ENOSYS)
-    why = "this program was built without BPF";
-  g_set_error (error, SYSPROF_ERROR, code, "Cannot walk stacks in the kernel: %s.", why);
+    why = "this program was built without BPF (clang and libbpf)";
+  g_set_error (
+      error, SYSPROF_ERROR, code,
+      "Cannot walk stacks in the kernel: %s. --unwind=copy walks copies of them instead.", why);
 }
 
 static Unwinder *
@@ -357,7 +359,9 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
   self->ready_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (self->index == NULL || self->wake_fd < 0 || self->ready_fd < 0)
     {
-      sysprof_set_error_errno (error, "Cannot walk stacks with tables: no room for them");
+      sysprof_set_error_errno (error,
+                               "Cannot walk stacks with tables: no memory or descriptors for "
+                               "them (ulimit -v, ulimit -n)");
       return false;
     }
 
@@ -411,7 +415,8 @@ sysprof_unwinder_new_for_copies (Privilege *privilege, GError **error)
     {
       g_set_error_literal (
           error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-          "Cannot walk copies of stacks: not built yet for this kind of processor.");
+          "Cannot walk copies of stacks: their registers are known on x86-64 and arm64 alone, and "
+          "this machine is neither. --unwind=frame-pointer records what the kernel finds.");
       return NULL;
     }
 
