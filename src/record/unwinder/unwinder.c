@@ -157,10 +157,28 @@ apply_events (Unwinder *self)
 /* --- what runs already --- */
 
 static void
+put_first (GArray *pids, int32_t pid)
+{
+  int32_t *all = (int32_t *) (void *) pids->data;
+
+  for (unsigned i = 0; i < pids->len; i++)
+    if (all[i] == pid)
+      {
+        all[i] = all[0];
+        all[0] = pid;
+        return;
+      }
+}
+
+/* Ourselves first, and so the C library: until there are tables, who makes them runs most. */
+static void
 list_processes (Unwinder *self)
 {
   if (self->only == NULL)
-    self->to_read = sysprof_tasks_list_processes (self->privilege);
+    {
+      self->to_read = sysprof_tasks_list_processes (self->privilege);
+      put_first (self->to_read, getpid ());
+    }
   else
     {
       self->to_read = g_array_new (false, false, sizeof (int32_t));
