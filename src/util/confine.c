@@ -8,7 +8,6 @@
 #include "util/confined-child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <linux/audit.h>
@@ -127,12 +126,6 @@ filter_system_calls (void)
 #  if HAS_SHADOW_MEMORY
     ALLOW (SYS_sigaltstack), /* asked before every function that does not return */
 #  endif
-    /* fstat() of newer C libraries */
-    UNLESS (SYS_newfstatat, 4),
-    LOAD (args[3]),
-    UNLESS (AT_EMPTY_PATH, 1),
-    RETURN (SECCOMP_RET_ALLOW),
-    RETURN (SECCOMP_RET_KILL_PROCESS),
     UNLESS (SYS_mprotect, 4),
     LOAD (args[2]),
     IF_BIT (PROT_EXEC, 1),

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,6 +38,15 @@ static void
 step_open (void)
 {
   (void) open ("/etc/passwd", O_RDONLY);
+}
+
+/* With flags that make it look like fstat(). */
+static void
+step_stat (void)
+{
+  struct stat info;
+
+  (void) syscall (SYS_newfstatat, AT_FDCWD, "/etc/passwd", &info, 0x1000 /* AT_EMPTY_PATH */);
 }
 
 static void
@@ -104,7 +114,7 @@ static const struct
   { "fork", step_fork, false },         { "kill", step_kill, false },
   { "ptrace", step_trace, false },      { "map-code", step_map_code, false },
   { "map-file", step_map_file, false }, { "become-root", step_become_root, false },
-  { "perf-event", step_perf, false },
+  { "perf-event", step_perf, false },   { "stat", step_stat, false },
 };
 
 static void
