@@ -61,6 +61,12 @@ walk_thread_base (WalkInput *input, uint64_t *base)
 }
 
 /* Behind a signal frame, in code without rules. */
+static uint32_t
+walk_rule_at (WalkInput *input, uint32_t page, uint32_t address)
+{
+  return walk_find_rule_at (input, page, address);
+}
+
 static bool
 walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
 {

@@ -79,11 +79,23 @@ typedef struct
   void *vdso;
 } mm_context_t;
 
+struct seqcount
+{
+  unsigned int sequence;
+};
+
 struct mm_struct
 {
   struct maple_tree mm_mt;
+  struct seqcount mm_lock_seq; /* since 6.13: odd while the areas are locked for a change */
   mm_context_t context;
   unsigned long end_code; /* of the program itself */
+};
+
+/* Kernels 6.4 to 6.12. */
+struct mm_struct___6_4
+{
+  int mm_lock_seq; /* one more as the areas are unlocked */
 };
 
 struct thread_struct

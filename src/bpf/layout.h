@@ -221,6 +221,9 @@ typedef struct
 /* All that is looked up by number, as one mapped value. */
 typedef struct
 {
+  uint32_t
+      version; /* another one after each change of a file, and after pages were taken back: what walks remember is of one */
+  uint32_t padding;
   UnwindFileSlot file[UNWIND_FILE_SLOTS];
   UnwindProcess process[UNWIND_PROCESS_SLOTS];
   UnwindMapping mapping[UNWIND_MOST_MAPPINGS];
@@ -276,9 +279,9 @@ typedef enum
 #define WALK_USED_FP 1u /* at least one step by frame pointer, checked */
 #define WALK_USED_FP_FIRST \
   2u /* the first step was one: it can miss the caller of a leaf or of a prologue */
-#define WALK_USED_SIGNAL 4u /* crossed at least one signal frame */
+#define WALK_USED_SIGNAL 4u  /* crossed at least one signal frame */
 #define WALK_USED_COMPAT 16u /* a 32-bit process: by frame pointers alone */
-#define WALK_HAS_REST    8u /* the record goes on: a WalkRest, and a copy */
+#define WALK_HAS_REST    8u  /* the record goes on: a WalkRest, and a copy */
 
 /* --- what is sent of a walk --- */
 

@@ -44,12 +44,15 @@ static bool walk_register (WalkInput *input, uint32_t number, uint64_t *value);
 static bool walk_thread_base (WalkInput *input, uint64_t *base);
 /* Leaves the mapping that holds `address`, which is a program's, in the state: walk_find_listed(), or something better. */
 static bool walk_look_up (WalkState *state, WalkInput *input, uint64_t address);
+/* The rule in force at byte `address` of page `page`: walk_find_rule_at(), or something that remembers what it found. */
+static uint32_t walk_rule_at (WalkInput *input, uint32_t page, uint32_t address);
 /* Eight bytes of the program's code, the first in the lowest bits; false: not there. */
 static bool walk_code (WalkInput *input, uint64_t address, uint64_t *bytes);
 
 #define WALK_INLINE static inline __attribute__ ((always_inline))
 
-/* For functions that are called several times: the program in the kernel has them verified once, each on its own. */
+/* For functions that are called several times, and for steps that are rare: the program in the kernel has them verified once, each
+ * on its own, and not again for each way that leads to them. */
 #ifdef __bpf__
 #  define WALK_OUTLINE __attribute__ ((noinline))
 #  define WALK_CHECK(pointer, otherwise) \
@@ -198,29 +201,35 @@ walk_find_mapping (WalkState *state, WalkInput *input, uint64_t address)
   return walk_look_up (state, input, address);
 }
 
-/* RULE_NONE where the page has no rules. `address` lies in the state's mapping. */
+/* From the tables. RULE_NONE where the page, one of the directory, has no rules. */
 WALK_OUTLINE uint32_t
-walk_rule_of (WalkState *state, WalkInput *input, uint64_t address)
+walk_find_rule_at (WalkInput *input, uint32_t page, uint32_t address)
 {
-  uint64_t at, page;
   const uint8_t *slab;
   uint32_t entry;
 
-  WALK_CHECK (state, RULE_NONE);
   WALK_CHECK (input, RULE_NONE);
-  at = address - state->mapping.origin;
-  page = at >> UNWIND_PAGE_SHIFT;
-  if (page >= state->mapping.n_pages)
-    return RULE_NONE;
-  entry = walk_page (input, state->mapping.first_page + (uint32_t) page);
+  entry = walk_page (input, page);
   if (entry == 0)
     return RULE_NONE;
   slab = walk_slab (input, UNWIND_PAGE_SLAB (entry));
   if (slab == 0)
     return RULE_NONE;
 
-  return walk_find_rule (slab, UNWIND_PAGE_OFFSET (entry),
-                         (uint32_t) at & (UNWIND_PAGE_SIZE - 1));
+  return walk_find_rule (slab, UNWIND_PAGE_OFFSET (entry), address);
+}
+
+/* `address` lies in the state's mapping. */
+WALK_INLINE uint32_t
+walk_rule_of (WalkState *state, WalkInput *input, uint64_t address)
+{
+  uint64_t at = address - state->mapping.origin;
+  uint64_t page = at >> UNWIND_PAGE_SHIFT;
+
+  if (page >= state->mapping.n_pages)
+    return RULE_NONE;
+  return walk_rule_at (input, state->mapping.first_page + (uint32_t) page,
+                       (uint32_t) at & (UNWIND_PAGE_SIZE - 1));
 }
 
 /* --- steps --- */
@@ -350,12 +359,15 @@ walk_step_out_of_prologue (WalkState *state, WalkInput *input)
 
 /* Code without rules. That the frame pointer points at a saved one, and a return address into code stands above it, is
  * as sure as it gets: a register that happens to hold a stack address rarely passes. */
-WALK_INLINE bool
+WALK_OUTLINE bool
 walk_step_by_fp (WalkState *state, WalkInput *input)
 {
-  uint64_t fp = state->fp;
   uint64_t caller_fp = 0, ip = 0;
+  uint64_t fp;
 
+  WALK_CHECK (state, false);
+  WALK_CHECK (input, false);
+  fp = state->fp;
   if (state->has_registers && walk_step_out_of_prologue (state, input))
     return true;
 
@@ -400,12 +412,15 @@ walk_step_out_of_compat_stub (WalkState *state, WalkInput *input)
 }
 
 /* One step in a 32-bit process, whose words have four bytes. */
-WALK_INLINE bool
+WALK_OUTLINE bool
 sysprof_walk_compat_step (WalkState *state, WalkInput *input, bool is_in_call)
 {
   uint64_t words = 0;
-  uint64_t fp = state->fp;
+  uint64_t fp;
 
+  WALK_CHECK (state, false);
+  WALK_CHECK (input, false);
+  fp = state->fp;
   state->used |= WALK_USED_COMPAT;
   if (state->has_registers && is_in_call && walk_step_out_of_compat_stub (state, input))
     return true;
@@ -434,13 +449,17 @@ sysprof_walk_compat_step (WalkState *state, WalkInput *input, bool is_in_call)
 #define WALK_SIGNAL_X29   (WALK_SIGNAL_X0 + 8 * 29)
 #define WALK_SIGNAL_ARM64 (WALK_SIGNAL_X0 + 8 * 31) /* sp, pc */
 
-WALK_INLINE bool
+WALK_OUTLINE bool
 walk_step_by_signal (WalkState *state, WalkInput *input)
 {
-  bool is_arm64 = WALK_IS_ARM64 (state);
-  uint64_t context = state->sp;
   uint64_t ip = 0, sp = 0, fp = 0, lr = 0;
+  uint64_t context;
+  bool is_arm64;
 
+  WALK_CHECK (state, false);
+  WALK_CHECK (input, false);
+  is_arm64 = WALK_IS_ARM64 (state);
+  context = state->sp;
   if (is_arm64 && state->has_lost_sp)
     return walk_stop (state, WALK_BAD_FP);
   if (!walk_read (input, context + (is_arm64 ? WALK_SIGNAL_ARM64 + 8 : WALK_SIGNAL_IP), &ip) ||
@@ -483,22 +502,19 @@ walk_read_register (WalkState *state, WalkInput *input, uint32_t number, uint64_
   return walk_read (input, state->context + offset, value);
 }
 
-/* The CFA; false: the walk ended. */
-WALK_INLINE bool
-walk_find_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
+/* The CFA by one of the rules that one frame in a hundred has; false: the walk ended. */
+WALK_OUTLINE bool
+walk_find_rare_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
 {
   uint64_t value = 0;
 
+  WALK_CHECK (state, false);
+  WALK_CHECK (input, false);
+  WALK_CHECK (cfa, false);
   switch (RULE_KIND (rule))
     {
-    case RULE_SP:
-      *cfa = state->sp + RULE_OFFSET (rule);
-      break;
     case RULE_SP_FAR:
       *cfa = state->sp + RULE_FAR_OFFSET (rule);
-      break;
-    case RULE_BP:
-      *cfa = state->fp + RULE_OFFSET (rule);
       break;
     case RULE_SP_BX:
       *cfa = state->sp + RULE_BX_OFFSET (rule);
@@ -526,6 +542,19 @@ walk_find_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
     default:
       return walk_stop (state, WALK_ESCAPE);
     }
+  return true;
+}
+
+/* The CFA; false: the walk ended. */
+WALK_INLINE bool
+walk_find_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
+{
+  uint32_t kind = RULE_KIND (rule);
+
+  if (kind == RULE_SP || kind == RULE_BP)
+    *cfa = (kind == RULE_SP ? state->sp : state->fp) + RULE_OFFSET (rule);
+  else if (!walk_find_rare_cfa (state, input, rule, cfa))
+    return false;
 
   if (*cfa <= state->sp)
     return walk_stop (state, WALK_SP_NOT_RISING);
@@ -562,13 +591,16 @@ walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, u
   return walk_read (input, slot == SLOT_AT_FP ? state->fp : cfa - UINT64_C (8) * slot, fp);
 }
 
-/* The caller's RBX, where the table cares; false: not known. */
-WALK_INLINE bool
+/* The caller's RBX, by a rule that says where it is; false: not known. */
+WALK_OUTLINE bool
 walk_find_bx (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, uint64_t *bx)
 {
   uint32_t slot = RULE_BX_BX (rule);
 
-  if ((RULE_KIND (rule) != RULE_SP_BX && RULE_KIND (rule) != RULE_BP_BX) || slot > SLOT_BX_MOST)
+  WALK_CHECK (state, false);
+  WALK_CHECK (input, false);
+  WALK_CHECK (bx, false);
+  if (slot > SLOT_BX_MOST)
     return false;
   if (slot == SLOT_UNCHANGED)
     return walk_read_register (state, input, WALK_RBX, bx);
@@ -753,7 +785,8 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
   /* Go's tables say so before it is saved, when its page need not be there yet. */
   if (!walk_find_fp (state, input, rule, cfa, &fp))
     fp = UINT64_MAX;
-  has_bx = walk_find_bx (state, input, rule, cfa, &bx);
+  has_bx = (RULE_KIND (rule) == RULE_SP_BX || RULE_KIND (rule) == RULE_BP_BX) &&
+           walk_find_bx (state, input, rule, cfa, &bx);
   if (!walk_go_on (state, ip, cfa, fp))
     return false;
   state->bx = bx;

@@ -50,6 +50,14 @@
 /* Ancestors that are asked for their mappings: a process that has just been forked is not known yet. */
 #define MOST_ANCESTORS 4
 
+/* How much of an area, and of an inode, is read at once. */
+#define AREA_WORDS  24u
+#define INODE_WORDS 16u
+
+/* Of each CPU. */
+#define KNOWN_MAPPING_BITS 8
+#define KNOWN_RULE_BITS    10
+
 /* --- what the loader makes --- */
 
 typedef struct
@@ -73,9 +81,31 @@ typedef struct
   uint32_t generation;
 } FileKey;
 
-/* What a walk works with, too large for a stack. One per CPU; not a per-CPU map, whose values may not be this large. */
+/* A mapping that was found before. As long as the process executes the same program and has not locked its areas for a change since,
+ * and no table has been changed, it is found again without a look at the areas and the file. */
+typedef struct
+{
+  uint64_t memory; /* where the kernel keeps what it knows of the process's; 0 = none */
+  uint32_t process;
+  uint32_t exec_id;
+  uint32_t n_changes; /* of the areas */
+  uint32_t version;   /* of the index */
+  UnwindMapping mapping;
+} KnownMapping;
+
+/* And a rule: a line of the cache, instead of the five or six of the tables that lead to it. */
+typedef struct
+{
+  uint64_t place; /* page << UNWIND_PAGE_SHIFT | address */
+  uint32_t version;
+  uint32_t rule;
+} KnownRule;
+
+/* What a walk works with, too large for a stack. One per CPU; not a per-CPU map, whose values may not be this large. The state
+ * is here as well: of what lies on a stack the verifier follows each value that it can have, of what lies here none. */
 struct WalkInput
 {
+  WalkState state;
   uint64_t window_start;
   uint64_t window_size; /* bytes; 0 = nothing was read */
   uint64_t window[WINDOW_WORDS];
@@ -84,7 +114,12 @@ struct WalkInput
   uint64_t areas;            /* of the process: where the kernel keeps them */
   uint64_t vdso;             /* its address */
   uint64_t node[NODE_WORDS]; /* of the tree of areas */
+  uint64_t area[AREA_WORDS];
+  uint64_t inode[INODE_WORDS];
   FileKey key;
+  KnownMapping now; /* all but the mapping: with what one that is found is remembered */
+  KnownMapping known_mapping[1 << KNOWN_MAPPING_BITS];
+  KnownRule known_rule[1 << KNOWN_RULE_BITS];
   uint64_t slice;  /* of time, for which `budget` is */
   uint32_t budget; /* bytes that may still be copied */
   uint32_t padding2;
@@ -209,6 +244,32 @@ walk_mapping (WalkInput *input, uint32_t index)
   return &walk_index.mapping[index & (UNWIND_MOST_MAPPINGS - 1)];
 }
 
+/* An index from the upper bits, which all others have a part in. */
+static __always_inline uint32_t
+mix (uint64_t value, uint32_t n_bits)
+{
+  uint32_t index = (uint32_t) ((value * UINT64_C (0x9e3779b97f4a7c15)) >> (64 - n_bits));
+
+  WALK_KEEP (index);
+  return index & ((1u << n_bits) - 1);
+}
+
+static __always_inline uint32_t
+walk_rule_at (WalkInput *input, uint32_t page, uint32_t address)
+{
+  uint64_t place = (uint64_t) page << UNWIND_PAGE_SHIFT | address;
+  KnownRule *known = &input->known_rule[mix (place, KNOWN_RULE_BITS)];
+  uint32_t version = input->now.version, rule;
+
+  if (known->place == place && known->version == version)
+    return known->rule;
+  rule = walk_find_rule_at (input, page, address);
+  known->place = place;
+  known->version = version;
+  known->rule = rule;
+  return rule;
+}
+
 static __always_inline bool
 walk_register (WalkInput *input, uint32_t number, uint64_t *value)
 {
@@ -236,8 +297,27 @@ walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
 
 /* --- what is mapped --- */
 
+/* The entry of `node` in which `address` is; 0 = the node cannot be read. Slots, which in nodes inside of the tree come before the
+ * fifteenth word, are addresses of the kernel, greater than any of a program. */
+__noinline uint64_t
+walk_find_entry (WalkInput *input, uint64_t node, uint64_t address)
+{
+  uint32_t slot = NODE_KIND (node) == NODE_KIND_INSIDE ? NODE_INSIDE_SLOTS : NODE_LEAF_SLOTS;
+  uint32_t i = 1;
+
+  if (input == 0 || bpf_probe_read_kernel (input->node, sizeof input->node,
+                                           (const void *) NODE_ADDRESS (node)) != 0)
+    return 0;
+  for (; i <= NODE_MOST_PIVOTS; i++)
+    if (input->node[i] == 0 || input->node[i] >= address)
+      break;
+  slot = (slot + i - 1) & (NODE_WORDS - 1);
+  WALK_KEEP (slot);
+  return input->node[slot & (NODE_WORDS - 1)];
+}
+
 /* The area whose place in the tree is that of `address`; 0 = none. Somebody may change the tree meanwhile: what is found is no
- * more than a guess. Arithmetic instead of branches: every branch doubles what the verifier has to follow. */
+ * more than a guess. */
 __noinline uint64_t
 walk_find_area (WalkInput *input, uint64_t address)
 {
@@ -251,26 +331,10 @@ walk_find_area (WalkInput *input, uint64_t address)
 
   for (uint32_t level = 0; level < MOST_LEVELS; level++)
     {
-      uint64_t kind = NODE_KIND (node);
-      uint64_t slot = kind == NODE_KIND_INSIDE ? NODE_INSIDE_SLOTS : NODE_LEAF_SLOTS;
-      uint64_t is_below = 1;
+      bool is_leaf = NODE_KIND (node) == NODE_KIND_LEAF;
 
-      if (bpf_probe_read_kernel (input->node, sizeof input->node,
-                                 (const void *) NODE_ADDRESS (node)) != 0)
-        return 0;
-      for (uint32_t i = 1; i <= NODE_MOST_PIVOTS; i++)
-        {
-          uint64_t pivot = input->node[i];
-
-          /* The sign where 0 < pivot < address. Slots, which may come before the fifteenth, are addresses of the kernel, and
-           * with the last pivot negative. */
-          is_below &= ((pivot - address) & ~pivot & -pivot) >> 63;
-          WALK_KEEP (is_below);
-          slot += is_below;
-        }
-      WALK_KEEP (slot);
-      node = input->node[slot & (NODE_WORDS - 1)];
-      if (kind == NODE_KIND_LEAF)
+      node = walk_find_entry (input, node, address);
+      if (is_leaf || node == 0)
         return node;
     }
   return 0;
@@ -299,24 +363,28 @@ walk_find_file (uint64_t inode, uint32_t device)
   return UNWIND_FILE_SLOTS;
 }
 
+/* A member of what was copied into `words`, by its place in the running kernel, which the loader fills in. FALSE: it lies behind. */
+#define COPIED(words, type, member, value)                                                  \
+  (bpf_core_field_offset (type, member) + sizeof *(value) <= sizeof (words) &&              \
+   (*(value) =                                                                              \
+        *(__typeof__ (value)) ((uint8_t *) (words) + bpf_core_field_offset (type, member)), \
+    true))
+
 /* Leaves in the input which file `inode` is. */
 __noinline bool
 walk_read_key (WalkInput *input, uint64_t inode_address)
 {
   struct inode *inode = (struct inode *) inode_address;
-  struct super_block *super = 0;
+  uint64_t super = 0;
 
-  if (input == 0)
-    return false;
-  return bpf_probe_read_kernel (&input->key.inode, sizeof input->key.inode, &inode->i_ino) ==
-             0 &&
-         bpf_probe_read_kernel (&input->key.size, sizeof input->key.size, &inode->i_size) ==
-             0 &&
+  return input != 0 && bpf_probe_read_kernel (input->inode, sizeof input->inode, inode) == 0 &&
+         COPIED (input->inode, struct inode, i_ino, &input->key.inode) &&
+         COPIED (input->inode, struct inode, i_size, &input->key.size) &&
+         COPIED (input->inode, struct inode, i_sb, &super) &&
          bpf_probe_read_kernel (&input->key.generation, sizeof input->key.generation,
                                 &inode->i_generation) == 0 &&
-         bpf_probe_read_kernel (&super, sizeof super, &inode->i_sb) == 0 &&
-         bpf_probe_read_kernel (&input->key.device, sizeof input->key.device, &super->s_dev) ==
-             0;
+         bpf_probe_read_kernel (&input->key.device, sizeof input->key.device,
+                                &((struct super_block *) super)->s_dev) == 0;
 }
 
 /* What programs see of a file that another one lies below; 0 = it is no such. */
@@ -423,37 +491,66 @@ walk_use_file (WalkState *state,
 __noinline bool
 walk_find_mapped (WalkState *state, WalkInput *input, uint64_t address)
 {
-  uint64_t bounds[2] = { 0 };
-  uint64_t flags = 0, offset = 0, file = 0;
+  uint64_t start = 0, end = 0, flags = 0, offset = 0, file = 0;
   struct vm_area_struct *area;
 
   if (state == 0 || input == 0)
     return false;
   area = (struct vm_area_struct *) walk_find_area (input, address);
-  if (area == 0 || bpf_probe_read_kernel (&bounds[0], sizeof bounds[0], &area->vm_start) != 0 ||
-      bpf_probe_read_kernel (&bounds[1], sizeof bounds[1], &area->vm_end) != 0 ||
-      address < bounds[0] || address >= bounds[1] ||
-      bpf_probe_read_kernel (&flags, sizeof flags, &area->vm_flags) != 0 ||
+  if (area == 0 || bpf_probe_read_kernel (input->area, sizeof input->area, area) != 0 ||
+      !COPIED (input->area, struct vm_area_struct, vm_start, &start) ||
+      !COPIED (input->area, struct vm_area_struct, vm_end, &end) || address < start ||
+      address >= end || !COPIED (input->area, struct vm_area_struct, vm_flags, &flags) ||
       (flags & VM_EXEC) == 0 ||
-      bpf_probe_read_kernel (&offset, sizeof offset, &area->vm_pgoff) != 0 ||
-      bpf_probe_read_kernel (&file, sizeof file, &area->vm_file) != 0)
+      !COPIED (input->area, struct vm_area_struct, vm_pgoff, &offset) ||
+      !COPIED (input->area, struct vm_area_struct, vm_file, &file))
     return false;
 
-  state->mapping.start = bounds[0];
-  state->mapping.end = bounds[1];
-  state->mapping.origin = bounds[0];
+  state->mapping.start = start;
+  state->mapping.end = end;
+  state->mapping.origin = start;
   state->mapping.first_page = MAPPING_WITHOUT_RULES;
   state->mapping.n_pages = 0;
-  if (file == 0 && bounds[0] != input->vdso)
+  if (file == 0 && start != input->vdso)
     return true; /* code that was made at run time */
   return walk_use_file (state, input, walk_find_file_of (input, file),
                         file != 0 ? offset * walk_page_size : 0, address);
 }
 
+/* By what was found before, or else by what the kernel knows. */
+__noinline bool
+walk_find_known (WalkState *state, WalkInput *input, uint64_t address)
+{
+  KnownMapping *known, *now;
+
+  if (state == 0 || input == 0)
+    return false;
+  now = &input->now;
+  known = &input->known_mapping[mix (now->memory ^ address >> UNWIND_PAGE_SHIFT,
+                                     KNOWN_MAPPING_BITS)];
+  if (now->memory != 0 && known->memory == now->memory && known->process == now->process &&
+      known->exec_id == now->exec_id && known->n_changes == now->n_changes &&
+      known->version == now->version &&
+      address - known->mapping.start < known->mapping.end - known->mapping.start)
+    {
+      state->mapping = known->mapping;
+      return true;
+    }
+
+  if (!walk_find_mapped (state, input, address))
+    return false;
+  if (state->mapping.n_pages != 0 || state->mapping.first_page != MAPPING_PENDING)
+    {
+      now->mapping = state->mapping;
+      *known = *now;
+    }
+  return true;
+}
+
 static __always_inline bool
 walk_look_up (WalkState *state, WalkInput *input, uint64_t address)
 {
-  return walk_asks_kernel ? walk_find_mapped (state, input, address)
+  return walk_asks_kernel ? walk_find_known (state, input, address)
                           : walk_find_listed (state, input, address);
 }
 
@@ -461,35 +558,44 @@ walk_look_up (WalkState *state, WalkInput *input, uint64_t address)
 
 typedef struct
 {
-  WalkState state;
   WalkInput *input;
 } Walk;
+
+/* 0 = go on; the verifier wants to see that it is this or 1. */
+static __always_inline long
+to_verdict (bool has_caller)
+{
+  uint32_t verdict = !has_caller;
+
+  WALK_KEEP (verdict);
+  return verdict & 1;
+}
 
 static long
 walk_one_frame (uint32_t i, Walk *walk)
 {
-  WalkRecord *record = &walk->input->record;
+  WalkInput *input = walk->input;
+  WalkRecord *record = &input->record;
 
   if (i >= WALK_MOST_ADDRESSES)
     return 1;
-  record->address[i] = walk->state.ip;
+  record->address[i] = input->state.ip;
   record->n = (uint16_t) (i + 1);
-  return sysprof_walk_step (&walk->state, walk->input) ? 0 : 1;
+  return to_verdict (sysprof_walk_step (&input->state, input));
 }
 
 static long
 walk_one_compat_frame (uint32_t i, Walk *walk)
 {
-  WalkRecord *record = &walk->input->record;
+  WalkInput *input = walk->input;
+  WalkRecord *record = &input->record;
 
   if (i >= WALK_MOST_ADDRESSES)
     return 1;
-  record->address[i] = walk->state.ip;
+  record->address[i] = input->state.ip;
   record->n = (uint16_t) (i + 1);
-  return sysprof_walk_compat_step (&walk->state, walk->input,
-                                   walk->input->registers[CALL_NUMBER] != ~UINT64_C (0))
-             ? 0
-             : 1;
+  return to_verdict (sysprof_walk_compat_step (&input->state, input,
+                                               input->registers[CALL_NUMBER] != ~UINT64_C (0)));
 }
 
 /* The slot of a process that is known; UNWIND_PROCESS_SLOTS: it is not. A function of its own, to be verified once. */
@@ -595,17 +701,37 @@ take_registers (struct bpf_perf_event_data *context,
                                 (const void *) bpf_task_pt_regs (task)) == 0;
 }
 
+/* How often the areas have been locked for a change; FALSE: this kernel (before 6.4, or without locks of single areas) does not
+ * count. */
+static __always_inline bool
+count_changes (struct mm_struct *memory, uint32_t *n_changes)
+{
+  struct mm_struct___6_4 *older = (struct mm_struct___6_4 *) memory;
+
+  if (bpf_core_field_exists (memory->mm_lock_seq))
+    *n_changes = memory->mm_lock_seq.sequence;
+  else if (bpf_core_field_exists (older->mm_lock_seq))
+    *n_changes = (uint32_t) older->mm_lock_seq;
+  else
+    return false;
+  return true;
+}
+
 /* --- what cannot be walked yet --- */
 
 #define REST_CHUNK 1024u
 
-/* Copies the stack from `from` on into `bytes`, as far as it is there. Returns how much. */
-static __always_inline uint32_t
-copy_stack (uint8_t *bytes, uint64_t from)
+/* Copies the stack at `from` behind the record's first `n` addresses and the WalkRest, as far as it is there. Returns how much. */
+__noinline uint32_t
+walk_copy_stack (WalkInput *scratch, uint32_t n, uint64_t from)
 {
   uint32_t size = 0;
   uint32_t left;
+  uint8_t *bytes;
 
+  if (scratch == 0 || n > WALK_REST_MOST_ADDRESSES)
+    return 0;
+  bytes = (uint8_t *) &scratch->record.address[n] + sizeof (WalkRest);
   for (uint32_t i = 0; i < WALK_REST_SIZE / REST_CHUNK; i++)
     {
       if (bpf_probe_read_user (bytes + i * REST_CHUNK, REST_CHUNK,
@@ -616,7 +742,8 @@ copy_stack (uint8_t *bytes, uint64_t from)
 
   /* Up to the end of the last page that is there. */
   left = (LEAST_PAGE_SIZE - ((uint32_t) from + size)) & (REST_CHUNK - 1);
-  if (size < WALK_REST_SIZE && left > 0 &&
+  WALK_KEEP (size);
+  if (size <= WALK_REST_SIZE - REST_CHUNK && left > 0 &&
       bpf_probe_read_user (bytes + size, left, (const void *) (from + size)) == 0)
     size += left;
   return size;
@@ -644,6 +771,7 @@ static __always_inline uint32_t
 add_rest (WalkInput *scratch, const WalkState *state)
 {
   uint32_t n = scratch->record.n;
+  uint32_t size;
   WalkRest *rest;
 
   if (n > WALK_REST_MOST_ADDRESSES || !has_budget (scratch))
@@ -667,10 +795,11 @@ add_rest (WalkInput *scratch, const WalkState *state)
       rest->flags |= WALK_REST_HAS_REGISTERS;
       copy_registers (rest->registers, scratch->registers);
     }
-  rest->size = copy_stack ((uint8_t *) (rest + 1), state->sp);
-  scratch->budget += WALK_REST_SIZE - rest->size;
+  size = walk_copy_stack (scratch, n, state->sp) & (2 * WALK_REST_SIZE - 1);
+  rest->size = size;
+  scratch->budget += WALK_REST_SIZE - size;
   scratch->record.used |= WALK_HAS_REST;
-  return sizeof *rest + rest->size;
+  return sizeof *rest + size;
 }
 
 /* The reason why it ended; `rest_size` has the size of what stands behind the addresses. */
@@ -681,11 +810,29 @@ walk_stack (struct bpf_perf_event_data *context,
             uint32_t *rest_size)
 {
   uint64_t *registers = scratch->registers;
-  Walk walk = { 0 };
+  struct mm_struct *memory = task->mm;
+  WalkState *state = &scratch->state;
+  Walk walk = { scratch };
   uint32_t call;
 
-  if ((task->flags & PF_KTHREAD) != 0 || task->mm == 0)
+  /* All of the task at once, before ways part: the kernel that we know searches all its types by name for each such line that it
+   * verifies, and each time that it does. */
+  if ((task->flags & PF_KTHREAD) != 0 || memory == 0)
     return WALK_KERNEL_THREAD;
+  scratch->now.version = walk_index.version;
+#ifndef __TARGET_ARCH_arm64
+  scratch->thread_base = task->thread.fsbase;
+#endif
+  if (walk_asks_kernel)
+    {
+      scratch->areas = (uint64_t) memory->mm_mt.ma_root;
+      scratch->vdso = (uint64_t) memory->context.vdso;
+      scratch->now.process = (uint32_t) (bpf_get_current_pid_tgid () >> 32);
+      scratch->now.exec_id = (uint32_t) task->self_exec_id;
+      scratch->now.memory =
+          count_changes (memory, &scratch->now.n_changes) ? (uint64_t) memory : 0;
+    }
+
   if (!take_registers (context, task, registers) || registers[IP] == 0)
     return WALK_KERNEL_THREAD; /* the kernel's own threads that work for a process */
   /* A thread that has just been made has not called anything; what it returns from is its maker's. (fork(), which copies
@@ -703,58 +850,50 @@ walk_stack (struct bpf_perf_event_data *context,
   scratch->record.address[0] = registers[IP];
   scratch->record.n = 1;
   scratch->window_size = 0;
-#ifndef __TARGET_ARCH_arm64
-  scratch->thread_base = task->thread.fsbase;
-#endif
-  walk.state.ip = registers[IP];
-  walk.state.sp = registers[SP];
-  walk.state.fp = registers[FRAME_POINTER];
+  __builtin_memset (state, 0, sizeof *state);
+  state->ip = registers[IP];
+  state->sp = registers[SP];
+  state->fp = registers[FRAME_POINTER];
 #ifdef __TARGET_ARCH_arm64
-  walk.state.lr = registers[LINK];
-  walk.state.code_mask = walk_code_mask;
+  state->lr = registers[LINK];
+  state->code_mask = walk_code_mask;
 #endif
-  walk.state.is_exact = true;
-  walk.state.has_registers = true;
-  walk.input = scratch;
+  state->is_exact = true;
+  state->has_registers = true;
 
-  if (walk_asks_kernel)
-    {
-      scratch->areas = (uint64_t) task->mm->mm_mt.ma_root;
-      scratch->vdso = (uint64_t) task->mm->context.vdso;
-    }
   if (is_compat (registers))
     {
 #ifdef __TARGET_ARCH_arm64
       return WALK_COMPAT; /* whose frame pointers are wherever its compiler wants them */
 #endif
-      if (!walk_asks_kernel && !find_mappings (task, &walk.state, scratch))
+      if (!walk_asks_kernel && !find_mappings (task, state, scratch))
         return WALK_COMPAT;
       if (bpf_loop (walk_most_addresses, walk_one_compat_frame, &walk, 0) > 0 &&
-          walk.state.reason == WALK_RUNNING)
-        walk.state.reason = WALK_DEPTH;
-      scratch->record.used = (uint8_t) walk.state.used;
-      return walk.state.reason;
+          state->reason == WALK_RUNNING)
+        state->reason = WALK_DEPTH;
+      scratch->record.used = (uint8_t) state->used;
+      return state->reason;
     }
 
-  if (walk_asks_kernel || find_mappings (task, &walk.state, scratch))
+  if (walk_asks_kernel || find_mappings (task, state, scratch))
     {
       if (bpf_loop (walk_most_addresses, walk_one_frame, &walk, 0) > 0 &&
-          walk.state.reason == WALK_RUNNING)
-        walk.state.reason = WALK_DEPTH;
+          state->reason == WALK_RUNNING)
+        state->reason = WALK_DEPTH;
     }
   else
-    walk.state.reason = WALK_NO_PROCESS;
-  scratch->record.used = (uint8_t) walk.state.used;
+    state->reason = WALK_NO_PROCESS;
+  scratch->record.used = (uint8_t) state->used;
 
-  if (walk.state.reason != WALK_END && walk.state.reason != WALK_ROOT &&
+  if (state->reason != WALK_END && state->reason != WALK_ROOT &&
       (call == CALL_EXECVE || call == CALL_EXECVEAT))
     return WALK_IN_EXEC;
 
-  if (walk.state.reason == WALK_NO_TABLE ||
+  if (state->reason == WALK_NO_TABLE ||
       (!walk_asks_kernel &&
-       (walk.state.reason == WALK_NO_PROCESS || walk.state.reason == WALK_NO_MAPPING)))
-    *rest_size = add_rest (scratch, &walk.state);
-  return walk.state.reason;
+       (state->reason == WALK_NO_PROCESS || state->reason == WALK_NO_MAPPING)))
+    *rest_size = add_rest (scratch, state);
+  return state->reason;
 }
 
 #ifdef TRUTH_BASE
@@ -792,7 +931,7 @@ sysprof_walk (struct bpf_perf_event_data *context)
   uint32_t rest_size = 0;
   uint64_t size;
 
-  if (scratch == 0 || task->pid == 0)
+  if (scratch == 0 || (uint32_t) bpf_get_current_pid_tgid () == 0)
     return 0;
   if (walk_only_user != WALK_ANY_USER &&
       (uint32_t) bpf_get_current_uid_gid () != walk_only_user)

@@ -131,6 +131,15 @@ has_slab (UnwindPublisher *self, uint32_t index)
 
 /* --- files --- */
 
+/* What walks have found so far is as it was; from now on they find it anew. */
+static void
+count_change (UnwindPublisher *self)
+{
+  uint32_t *version = &self->memory.index->version;
+
+  __atomic_store_n (version, *version + 1, __ATOMIC_RELEASE);
+}
+
 /* A block's place is a number of words from the beginning of all slabs, which is also what a directory entry says. */
 #define WORD             4u
 #define WORDS_PER_SLAB   (UNWIND_SLAB_SIZE / WORD)
@@ -196,6 +205,7 @@ take_back_pages (UnwindPublisher *self,
                  block_size (self, entry) / WORD, now_usec);
     }
   take_back (self, POOL_PAGES, first_page, n_pages, now_usec);
+  count_change (self);
 }
 
 UnwindFile *
@@ -304,6 +314,7 @@ set_file_list (UnwindPublisher *self, UnwindFileSlot *slot, uint64_t list, int64
   uint64_t old = slot->list;
 
   __atomic_store_n (&slot->list, list, __ATOMIC_RELEASE);
+  count_change (self);
   take_back (self, POOL_MAPPINGS, PROCESS_LIST_FIRST (old), PROCESS_LIST_COUNT (old), now_usec);
 }
 
@@ -340,6 +351,7 @@ sysprof_unwind_publisher_set_file (UnwindPublisher *self,
   slot->generation = key->generation;
   slot->list = PROCESS_LIST (first, n);
   __atomic_store_n (&slot->inode, key->inode, __ATOMIC_RELEASE);
+  count_change (self);
   self->n_known_files++;
   return true;
 }

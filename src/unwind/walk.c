@@ -72,6 +72,12 @@ walk_look_up (WalkState *state, WalkInput *input, uint64_t address)
   return walk_find_listed (state, input, address);
 }
 
+static uint32_t
+walk_rule_at (WalkInput *input, uint32_t page, uint32_t address)
+{
+  return walk_find_rule_at (input, page, address);
+}
+
 static bool
 walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
 {

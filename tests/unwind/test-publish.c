@@ -304,6 +304,33 @@ file_slot_of (Fixture *self, uint64_t inode, uint32_t device)
   return NULL;
 }
 
+/* What walks remember is of one version of the index. */
+static void
+test_changes_are_counted (Fixture *self, gconstpointer data)
+{
+  const UnwindFileKey key = { 12, 34567, UNWIND_DEVICE (254, 1), 89 };
+  UnwindFile *file = add_file (self, 2, 8, 0);
+  UnwindTableHeader header = { .start = TEXT,
+                               .n_segments = 1,
+                               .segment = { { TEXT, TEXT + 0x1000, 0 } } };
+  uint32_t version = self->index->version;
+
+  g_assert_true (sysprof_unwind_publisher_set_file (self->publisher, &key, NULL, NULL, 0));
+  g_assert_cmpuint (self->index->version, !=, version);
+  version = self->index->version;
+
+  g_assert_true (sysprof_unwind_publisher_set_file (self->publisher, &key, file, &header, 0));
+  g_assert_cmpuint (self->index->version, !=, version);
+  version = self->index->version;
+
+  sysprof_unwind_publisher_drop_file (self->publisher, &key, 1);
+  g_assert_cmpuint (self->index->version, !=, version);
+  version = self->index->version;
+
+  sysprof_unwind_file_unref (self->publisher, file, 1);
+  g_assert_cmpuint (self->index->version, !=, version);
+}
+
 /* Segments as a linker lays them out: link-time addresses and places in the file are not the same. */
 static void
 test_file_has_its_segments (Fixture *self, gconstpointer data)
@@ -475,6 +502,7 @@ main (int argc, char **argv)
   ADD ("exec-makes-a-generation", test_exec_makes_a_generation);
   ADD ("slots-against-a-hash-table", test_slots_against_a_hash_table);
   ADD ("file-has-its-segments", test_file_has_its_segments);
+  ADD ("changes-are-counted", test_changes_are_counted);
   ADD ("files-against-a-hash-table", test_files_against_a_hash_table);
   ADD ("full", test_full);
 #undef ADD
