@@ -21,9 +21,9 @@
 
 #include "bpf/registers.h"
 
-/* One read of the stack serves the next few frames: 1 KiB costs hardly more than a word. It begins a little below what
+/* One read of the stack serves the next few frames: 2 KiB cost hardly more than a word. It begins a little below what
  * was asked for, which is a return address: saved registers are there. */
-#define WINDOW_WORDS 128u
+#define WINDOW_WORDS 256u
 #define WINDOW_BELOW 64u /* bytes */
 
 /* The kernel's tree of areas, as include/linux/maple_tree.h has it since 6.1. Nodes are 256-aligned; the pointer to one has its
@@ -55,7 +55,8 @@
 #define INODE_WORDS 16u
 
 /* Of each CPU. */
-#define KNOWN_MAPPING_BITS 8
+#define KNOWN_PROCESS_BITS 5
+#define KNOWN_MAPPINGS     8u
 #define KNOWN_RULE_BITS    10
 
 /* --- what the loader makes --- */
@@ -81,17 +82,21 @@ typedef struct
   uint32_t generation;
 } FileKey;
 
-/* A mapping that was found before. As long as the process executes the same program and has not locked its areas for a change since,
- * and no table has been changed, it is found again without a look at the areas and the file. */
+/* Mappings of one process that were found before. As long as it executes the same program and has not locked its areas for a change
+ * since, and no table has been changed, they are found again without a look at the areas and the files. */
 typedef struct
 {
-  uint64_t memory; /* where the kernel keeps what it knows of the process's; 0 = none */
+  uint64_t
+      memory; /* where the kernel keeps what it knows of the process's; 0 = none, or nothing tells whether it changes */
   uint32_t process;
   uint32_t exec_id;
   uint32_t n_changes; /* of the areas */
   uint32_t version;   /* of the index */
-  UnwindMapping mapping;
-} KnownMapping;
+  uint32_t
+      n; /* how many there are; from KNOWN_MAPPINGS on all are there, and one after the other is overwritten */
+  uint32_t padding;
+  UnwindMapping mapping[KNOWN_MAPPINGS];
+} KnownMappings;
 
 /* And a rule: a line of the cache, instead of the five or six of the tables that lead to it. */
 typedef struct
@@ -102,27 +107,28 @@ typedef struct
 } KnownRule;
 
 /* What a walk works with, too large for a stack. One per CPU; not a per-CPU map, whose values may not be this large. The state
- * is here as well: of what lies on a stack the verifier follows each value that it can have, of what lies here none. */
+ * is here as well: of what lies on a stack the verifier follows each value that it can have, of what lies here none. What each walk
+ * uses stands together: on a machine that has other things to do, each page and each line that is touched costs. */
 struct WalkInput
 {
   WalkState state;
+  uint64_t registers[N_REGISTERS];
+  uint64_t thread_base;
+  uint64_t areas;   /* of the process: where the kernel keeps them */
+  uint64_t vdso;    /* its address */
+  uint32_t version; /* of the index, as the walk began */
+  uint32_t known;   /* which of the lists is this process's */
   uint64_t window_start;
   uint64_t window_size; /* bytes; 0 = nothing was read */
   uint64_t window[WINDOW_WORDS];
-  uint64_t registers[N_REGISTERS];
-  uint64_t thread_base;
-  uint64_t areas;            /* of the process: where the kernel keeps them */
-  uint64_t vdso;             /* its address */
+  KnownRule known_rule[1 << KNOWN_RULE_BITS];
+  KnownMappings known_mappings[1 << KNOWN_PROCESS_BITS];
   uint64_t node[NODE_WORDS]; /* of the tree of areas */
   uint64_t area[AREA_WORDS];
   uint64_t inode[INODE_WORDS];
   FileKey key;
-  KnownMapping now; /* all but the mapping: with what one that is found is remembered */
-  KnownMapping known_mapping[1 << KNOWN_MAPPING_BITS];
-  KnownRule known_rule[1 << KNOWN_RULE_BITS];
-  uint64_t slice;  /* of time, for which `budget` is */
-  uint32_t budget; /* bytes that may still be copied */
-  uint32_t padding2;
+  uint64_t slice;   /* of time, for which `budget` is */
+  uint32_t budget;  /* bytes that may still be copied */
   uint32_t padding; /* the addresses are to be aligned */
   WalkRecord record;
   uint8_t spare[65536 - sizeof (WalkRecord)]; /* as far as a size of 16 bits reaches */
@@ -259,7 +265,7 @@ walk_rule_at (WalkInput *input, uint32_t page, uint32_t address)
 {
   uint64_t place = (uint64_t) page << UNWIND_PAGE_SHIFT | address;
   KnownRule *known = &input->known_rule[mix (place, KNOWN_RULE_BITS)];
-  uint32_t version = input->now.version, rule;
+  uint32_t version = input->version, rule;
 
   if (known->place == place && known->version == version)
     return known->rule;
@@ -363,6 +369,12 @@ walk_find_file (uint64_t inode, uint32_t device)
   return UNWIND_FILE_SLOTS;
 }
 
+/* Copies a structure of the kernel's into `words`, up to the last of its members that are looked at. */
+#define COPY(words, type, last, from)                                                    \
+  (bpf_core_field_offset (type, last) + sizeof (uint64_t) <= sizeof (words) &&           \
+   bpf_probe_read_kernel (words, bpf_core_field_offset (type, last) + sizeof (uint64_t), \
+                          from) == 0)
+
 /* A member of what was copied into `words`, by its place in the running kernel, which the loader fills in. FALSE: it lies behind. */
 #define COPIED(words, type, member, value)                                                  \
   (bpf_core_field_offset (type, member) + sizeof *(value) <= sizeof (words) &&              \
@@ -377,7 +389,7 @@ walk_read_key (WalkInput *input, uint64_t inode_address)
   struct inode *inode = (struct inode *) inode_address;
   uint64_t super = 0;
 
-  return input != 0 && bpf_probe_read_kernel (input->inode, sizeof input->inode, inode) == 0 &&
+  return input != 0 && COPY (input->inode, struct inode, i_size, inode) &&
          COPIED (input->inode, struct inode, i_ino, &input->key.inode) &&
          COPIED (input->inode, struct inode, i_size, &input->key.size) &&
          COPIED (input->inode, struct inode, i_sb, &super) &&
@@ -497,7 +509,7 @@ walk_find_mapped (WalkState *state, WalkInput *input, uint64_t address)
   if (state == 0 || input == 0)
     return false;
   area = (struct vm_area_struct *) walk_find_area (input, address);
-  if (area == 0 || bpf_probe_read_kernel (input->area, sizeof input->area, area) != 0 ||
+  if (area == 0 || !COPY (input->area, struct vm_area_struct, vm_file, area) ||
       !COPIED (input->area, struct vm_area_struct, vm_start, &start) ||
       !COPIED (input->area, struct vm_area_struct, vm_end, &end) || address < start ||
       address >= end || !COPIED (input->area, struct vm_area_struct, vm_flags, &flags) ||
@@ -521,28 +533,30 @@ walk_find_mapped (WalkState *state, WalkInput *input, uint64_t address)
 __noinline bool
 walk_find_known (WalkState *state, WalkInput *input, uint64_t address)
 {
-  KnownMapping *known, *now;
+  KnownMappings *known;
+  uint32_t n;
 
   if (state == 0 || input == 0)
     return false;
-  now = &input->now;
-  known = &input->known_mapping[mix (now->memory ^ address >> UNWIND_PAGE_SHIFT,
-                                     KNOWN_MAPPING_BITS)];
-  if (now->memory != 0 && known->memory == now->memory && known->process == now->process &&
-      known->exec_id == now->exec_id && known->n_changes == now->n_changes &&
-      known->version == now->version &&
-      address - known->mapping.start < known->mapping.end - known->mapping.start)
+  known = &input->known_mappings[input->known & ((1u << KNOWN_PROCESS_BITS) - 1)];
+  n = known->n;
+  for (uint32_t i = 0; i < KNOWN_MAPPINGS && i < n; i++)
     {
-      state->mapping = known->mapping;
-      return true;
+      const UnwindMapping *mapping = &known->mapping[i];
+
+      if (address - mapping->start < mapping->end - mapping->start)
+        {
+          state->mapping = *mapping;
+          return true;
+        }
     }
 
   if (!walk_find_mapped (state, input, address))
     return false;
   if (state->mapping.n_pages != 0 || state->mapping.first_page != MAPPING_PENDING)
     {
-      now->mapping = state->mapping;
-      *known = *now;
+      known->mapping[n & (KNOWN_MAPPINGS - 1)] = state->mapping;
+      known->n = n < 2 * KNOWN_MAPPINGS - 1 ? n + 1 : KNOWN_MAPPINGS;
     }
   return true;
 }
@@ -717,6 +731,32 @@ count_changes (struct mm_struct *memory, uint32_t *n_changes)
   return true;
 }
 
+/* Finds the list of mappings of the process, or begins it anew. */
+static __always_inline void
+recall_mappings (WalkInput *input, struct mm_struct *memory, uint32_t exec_id)
+{
+  uint64_t address = (uint64_t) memory;
+  uint32_t process = (uint32_t) (bpf_get_current_pid_tgid () >> 32);
+  uint32_t index = mix (process, KNOWN_PROCESS_BITS);
+  KnownMappings *known = &input->known_mappings[index];
+  uint32_t n_changes = 0;
+
+  input->known = index;
+  if (!count_changes (memory, &n_changes))
+    address = 0;
+  if (address != 0 && known->memory == address && known->process == process &&
+      known->exec_id == exec_id && known->n_changes == n_changes &&
+      known->version == input->version)
+    return;
+
+  known->memory = address;
+  known->process = process;
+  known->exec_id = exec_id;
+  known->n_changes = n_changes;
+  known->version = input->version;
+  known->n = 0;
+}
+
 /* --- what cannot be walked yet --- */
 
 #define REST_CHUNK 1024u
@@ -819,7 +859,7 @@ walk_stack (struct bpf_perf_event_data *context,
    * verifies, and each time that it does. */
   if ((task->flags & PF_KTHREAD) != 0 || memory == 0)
     return WALK_KERNEL_THREAD;
-  scratch->now.version = walk_index.version;
+  scratch->version = walk_index.version;
 #ifndef __TARGET_ARCH_arm64
   scratch->thread_base = task->thread.fsbase;
 #endif
@@ -827,10 +867,7 @@ walk_stack (struct bpf_perf_event_data *context,
     {
       scratch->areas = (uint64_t) memory->mm_mt.ma_root;
       scratch->vdso = (uint64_t) memory->context.vdso;
-      scratch->now.process = (uint32_t) (bpf_get_current_pid_tgid () >> 32);
-      scratch->now.exec_id = (uint32_t) task->self_exec_id;
-      scratch->now.memory =
-          count_changes (memory, &scratch->now.n_changes) ? (uint64_t) memory : 0;
+      recall_mappings (scratch, memory, (uint32_t) task->self_exec_id);
     }
 
   if (!take_registers (context, task, registers) || registers[IP] == 0)
