@@ -69,7 +69,7 @@ bool sysprof_walk_program_asks_kernel (void);
  * the rights, to load as well; ENOSYS where this was built without BPF. */
 bool sysprof_walk_program_make_maps (WalkProgram *self);
 
-/* Loads the program, with the maps that were made: a fifth of a second, for which the kernel verifies it. `options` may be NULL.
+/* Loads the program, with the maps that were made: some 30 ms, half of them the kernel's, which verifies it. `options` may be NULL.
  * FALSE with errno: EPERM without the rights, others where the kernel is too old (before 5.17) or has no BPF. */
 bool sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options);
 void sysprof_walk_program_clear (WalkProgram *self);

@@ -123,7 +123,7 @@ int sysprof_rights_ask_kallsyms (int socket);
 
 /* Gives the index alone: the other maps stay with the server. */
 bool sysprof_rights_ask_walker_maps (int socket, WalkProgram *program);
-/* Returns where sysprof_rights_wait_for_walker() waits, as loading takes the kernel a fifth of a second. */
+/* Returns where sysprof_rights_wait_for_walker() waits, as loading takes some 30 ms. */
 int sysprof_rights_ask_walker (int socket, uint32_t most_addresses, bool by_lists);
 /* Takes `promise`. The program. */
 int sysprof_rights_wait_for_walker (int promise);

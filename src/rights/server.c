@@ -92,7 +92,7 @@ make_maps (RightsServer *self)
   return sysprof_walk_program_make_maps (&self->maps) ? dup_fd (self->maps.index_fd) : -1;
 }
 
-/* On a thread of its own: the kernel verifies the program for a fifth of a second and more, in which events must be opened. */
+/* On a thread of its own: loading takes 30 ms, on a busy machine more, in which events must be opened. */
 typedef struct
 {
   WalkProgram program; /* with descriptors of its own */

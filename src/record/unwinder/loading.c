@@ -39,7 +39,7 @@ load (void *data)
   Loading *self = data;
   const uint64_t one = 1;
 
-  /* The kernel verifies for a fifth of a second; on a busy machine, among equals, for many seconds without whole stacks. */
+  /* Some 30 ms of work; on a busy machine, among equals, a second and more without whole stacks. */
   sysprof_raise_priority ();
   if (!sysprof_privilege_load_walker (self->privilege, self->call_depth, self->by_lists,
                                       &self->program))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Loads the walker on a thread of its own: the kernel verifies it for a fifth of a second, while which a recording goes on. */
+/* Loads the walker on a thread of its own: some 30 ms and more, while which a recording goes on. */
 
 #pragma once
 
