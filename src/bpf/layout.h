@@ -80,7 +80,8 @@ typedef enum
   RULE_KINDS,
 
   RULE_SP_LINK =
-      RULE_PLT /* arm64: CFA = SP + offset, the slot has the return address; nobody has touched the frame pointer */
+      RULE_PLT, /* arm64: CFA = SP + offset, the slot has the return address; nobody has touched the frame pointer */
+  RULE_HANDOVER = RULE_LR /* x86-64: an exception is handed to who catches it */
 } RuleKind;
 
 /* On x86-64 the return address is at CFA - 8. On arm64 it comes in X30, and is saved behind the frame pointer: one slot has
@@ -132,6 +133,20 @@ typedef enum
 #define RULE_GO_MOST_BELOW (15u * 8u)
 #define RULE_GO_MOST_SIZE  (255u * 8u)
 #define RULE_GO_MOST_PLACE (0x3fffu * 8u)
+
+/* Of RULE_HANDOVER: where libgcc leaves its own frame for that of who catches an exception, having written the registers of the one
+ * into the frame of the other. Bits 4–5: one of HANDOVER_…; 6–9: a register, by its DWARF number; 10–31: an offset / 8. */
+#define HANDOVER_CONTEXT             0u /* who catches it is described at FP - offset */
+#define HANDOVER_SLOT                1u /* a register points to where IP is, and SP will be behind it */
+#define HANDOVER_TOP                 2u /* IP is on top of the stack */
+#define HANDOVER_JUMP                3u /* IP is in a register */
+#define RULE_HANDOVER_MODE(rule)     ((rule) >> 4 & 3u)
+#define RULE_HANDOVER_REGISTER(rule) ((rule) >> 6 & 15u)
+#define RULE_HANDOVER_OFFSET(rule)   (((rule) >> 10) * 8u)
+#define RULE_MAKE_HANDOVER(mode, number, offset)                                  \
+  ((uint32_t) RULE_HANDOVER | (uint32_t) (mode) << 4 | (uint32_t) (number) << 6 | \
+   (uint32_t) (offset) / 8u << 10)
+#define RULE_HANDOVER_MOST_OFFSET 8192u /* bytes: such a frame has a thousand */
 
 /* Slots: the caller's frame pointer is at CFA - 8 · slot, or: */
 #define SLOT_UNCHANGED 0u      /* nobody has touched it */

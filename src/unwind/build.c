@@ -9,6 +9,7 @@
 #include "unwind/cfi.h"
 #include "unwind/code-reader.h"
 #include "unwind/go.h"
+#include "unwind/handover.h"
 #include "unwind/known-code.h"
 #include "unwind/table.h"
 #include "unwind/x86.h"
@@ -24,6 +25,7 @@
 #define MOST_FIRST_INSTRUCTION 4                      /* bytes */
 #define PIECE                  (UINT64_C (256) << 10) /* bytes that are read at once */
 #define MOST_CONTRADICTED      64
+#define MOST_HANDOVERS         8  /* libgcc has four */
 #define BEGINNING              16 /* bytes */
 
 /* Between functions linkers put up to 15 bytes of padding. They belong to the function before: two rows saved, and a
@@ -66,6 +68,13 @@ typedef struct
   uint64_t contradicted
       [MOST_CONTRADICTED]; /* [n_contradicted] functions whose rules are not what their code does */
   size_t n_contradicted;
+  Handover handover[MOST_HANDOVERS]; /* [n_handovers] ascending */
+  size_t n_handovers;
+  const Handover
+      *adding; /* whose rows are to be added yet, in the function that is; NULL = any other */
+  HandoverRow last[3]; /* that were added */
+  HandoverRow
+      exit[3]; /* of the function that is added, where it hands an exception over; else zero */
   bool
       is_comparing; /* rules with code: the first time, unless rules are all that is asked for */
   bool is_again;    /* something was found that is to be added in another way */
@@ -83,13 +92,36 @@ typedef struct
 
 #define RBX 3
 
+static void add_row (void *data, uint64_t address, uint32_t rule);
+
+static void
+add_handover (Build *self)
+{
+  const Handover *handover = self->adding;
+
+  self->adding = NULL;
+  for (unsigned i = 0; handover != NULL && i < HANDOVER_ROWS; i++)
+    add_row (self, handover->row[i].address, handover->row[i].rule);
+}
+
 static void
 add_row (void *data, uint64_t address, uint32_t rule)
 {
   Build *self = data;
 
+  if (self->adding != NULL && address >= self->adding->row[0].address)
+    {
+      if (address < self->adding->end)
+        return;
+      add_handover (self);
+    }
   if (self->n_first < MOST_FIRST)
     self->first[self->n_first++] = (FirstRow){ address, rule };
+  self->last[0] = self->last[1];
+  self->last[1] = self->last[2];
+  self->last[2] = (HandoverRow){ address, rule };
+  if (RULE_KIND (rule) == RULE_RA && sysprof_handover_is_exit (self->last))
+    memcpy (self->exit, self->last, sizeof self->exit);
   if (RULE_KIND (rule) == RULE_REG && RULE_REG_NUMBER (rule) == RBX)
     self->has_bx_frames = true;
   sysprof_table_builder_add (self->builder, address, rule);
@@ -432,6 +464,41 @@ keep_contradicted (Build *self, uint64_t start, uint64_t end)
   return true;
 }
 
+/* TRUE once for each function in which an exception is handed to who catches it. */
+static bool
+keep_handover (Build *self, uint64_t start, uint64_t end)
+{
+  if (self->n_handovers == MOST_HANDOVERS || self->header.machine != EM_X86_64 ||
+      self->exit[0].rule == 0 ||
+      !sysprof_handover_find (self->image, start, end, self->exit,
+                              &self->handover[self->n_handovers]))
+    return false;
+  self->n_handovers++;
+  return true;
+}
+
+static const Handover *
+find_handover (const Build *self, uint64_t start)
+{
+  for (size_t i = 0; i < self->n_handovers; i++)
+    if (self->handover[i].function == start)
+      return &self->handover[i];
+  return NULL;
+}
+
+/* As its call-frame information says, FALSE: as far as that can be read; and as an exception is handed over. */
+static bool
+add_function (Build *self, const Cfi *cfi, const CfiFunction *function, uint64_t end)
+{
+  bool is_read;
+
+  self->adding = find_handover (self, function->start);
+  memset (self->exit, 0, sizeof self->exit);
+  is_read = sysprof_cfi_run (cfi, function, end, add_row, self);
+  add_handover (self);
+  return is_read;
+}
+
 /* The functions of one executable section. One ends where the next of its section begins, whatever it says. */
 static void
 add_text (Build *self, ElfCode text)
@@ -472,11 +539,12 @@ add_text (Build *self, ElfCode text)
           add_read_function (self, function->start, end);
           self->header.n_contradictions++;
         }
-      else if (!sysprof_cfi_run (cfi, function, end, add_row, self))
+      else if (!add_function (self, cfi, function, end))
         {
           self->header.n_broken++;
         }
-      else if (self->is_comparing && keep_contradicted (self, function->start, end))
+      else if (self->is_comparing && (keep_contradicted (self, function->start, end) ||
+                                      keep_handover (self, function->start, end)))
         {
           self->is_again = true;
         }

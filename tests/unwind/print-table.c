@@ -68,7 +68,13 @@ print_rule (uint32_t rule, bool is_arm64)
     case RULE_SP:
       printf ("%s+%u", is_arm64 ? "sp" : "rsp", RULE_OFFSET (rule));
       break;
-    case RULE_LR:
+    case RULE_LR: /* or RULE_HANDOVER */
+      if (!is_arm64)
+        {
+          printf ("handover%u %s %u\n", RULE_HANDOVER_MODE (rule),
+                  registers[RULE_HANDOVER_REGISTER (rule)], RULE_HANDOVER_OFFSET (rule));
+          return;
+        }
       printf ("lr+%u", RULE_OFFSET (rule));
       break;
     case RULE_BP:
