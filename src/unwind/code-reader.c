@@ -4,7 +4,7 @@
  * and the frame pointer are from the CFA. Where two ways lead to an instruction with different stacks, what differs is unknown
  * there.
  *
- * What a jump through a table leads to is not seen, and has no rules. Calls that never return are not known as such: the code
+ * What a jump through a table leads to is seen where it is known how long the table is, and has no rules else. Calls that never return are not known as such: the code
  * behind one may be another function. It is not followed if a function is known to begin there, or it looks like one.
  *
  * Each instruction is visited again only when less becomes known of it, at most four times: bounded by the bytes of the code. */
@@ -12,6 +12,7 @@
 #include "unwind/code-reader.h"
 
 #include "bpf/bpf.h"
+#include "unwind/jump-table.h"
 #include "unwind/x86.h"
 
 #include <stdlib.h>
@@ -49,6 +50,7 @@ enum
 
 struct CodeReader
 {
+  ElfImage *image; /* borrowed */
   uint64_t start;
   uint64_t size;
   uint8_t *code; /* [size] */
@@ -64,8 +66,11 @@ struct CodeReader
   size_t n_queued;
   size_t queue_capacity;
   bool is_out_of_memory;
+  bool
+      is_late; /* a function was reached as if it belonged to the one before, until it was known to begin there */
 
   uint32_t n_loops; /* that were looked for */
+  uint32_t n_tables;
 
   uint64_t outside[MOST_OUTSIDE]; /* [n_outside] */
   size_t n_outside;
@@ -160,6 +165,7 @@ add_start (CodeReader *self, uint64_t offset)
     return;
 
   self->is_start[offset / 8] |= (uint8_t) (1 << (offset % 8));
+  self->is_late = self->is_late || self->state[offset] != UNVISITED;
   if (self->state[offset] != ENTRY)
     {
       self->state[offset] = ENTRY;
@@ -249,6 +255,16 @@ apply (Stack stack, const X86Instruction *instruction)
   return stack;
 }
 
+static bool
+is_padding_at (const CodeReader *self, uint64_t offset)
+{
+  X86Instruction instruction;
+
+  return sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
+                             &instruction) &&
+         instruction.kind == X86_PADDING;
+}
+
 /* Does a function seem to begin here? Asked only of what stands behind a call, which may not return. */
 static bool
 looks_like_start (const CodeReader *self, uint64_t offset)
@@ -261,13 +277,28 @@ looks_like_start (const CodeReader *self, uint64_t offset)
   if (code[0] == 0xcc || code[0] == 0x90 || (code[0] == 0x66 && code[1] == 0x90) ||
       (code[0] == 0x0f && code[1] == 0x1f) ||
       ((code[0] == 0x66 || code[0] == 0x2e) && (offset + self->start) % 16 != 0 &&
-       (code[1] == 0x0f || code[1] == 0x2e || code[1] == 0x66)))
+       is_padding_at (self, offset)))
     return true; /* padding */
   if ((offset + self->start) % 16 != 0)
     return false;
   return memcmp (code, "\xf3\x0f\x1e\xfa", 4) == 0 || code[0] == 0x55 ||
          (code[0] == 0x41 && code[1] >= 0x54 && code[1] <= 0x57) ||
          (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xec) || code[0] == 0x53;
+}
+
+#define MOST_PADDING 15 /* bytes of one instruction */
+
+/* Does padding stand before this? */
+static bool
+is_behind_padding (const CodeReader *self, uint64_t offset)
+{
+  X86Instruction instruction;
+
+  for (unsigned n = 1; n <= MOST_PADDING && n <= offset; n++)
+    if (sysprof_x86_decode (self->code + offset - n, n, 0, &instruction) &&
+        instruction.length == n && instruction.kind == X86_PADDING)
+      return true;
+  return offset > 0 && self->code[offset - 1] == 0xcc;
 }
 
 #define MOST_LOOP  256   /* instructions */
@@ -316,6 +347,74 @@ sysprof_code_reader_add_likely_start (CodeReader *self, uint64_t address)
     add_start (self, address - self->start);
 }
 
+/* Is there nothing but an instruction that ends the process? (As musl's __stack_chk_fail.) */
+static bool
+is_end_of_process (const CodeReader *self, uint64_t offset)
+{
+  static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+  if (offset + 6 > self->size)
+    return false;
+  if (memcmp (self->code + offset, endbr64, sizeof endbr64) == 0)
+    offset += sizeof endbr64;
+  return self->code[offset] == 0xf4 /* hlt */ ||
+         (self->code[offset] == 0x0f && self->code[offset + 1] == 0x0b /* ud2 */);
+}
+
+#define MOST_JUMP   (1 << 18) /* bytes within a function */
+#define MOST_TABLES 16384     /* that are looked for, as loops */
+
+/* Where the entries of a table lead to; FALSE: it is none. */
+static bool
+read_targets (const CodeReader *self,
+              const JumpTable *table,
+              uint64_t offset,
+              uint32_t *targets)
+{
+  uint8_t bytes[8 * JUMP_TABLE_MOST];
+  size_t size = table->is_relative ? 4 : 8;
+
+  if (sysprof_elf_image_peek_code (self->image, table->address, bytes, table->n * size) !=
+      ELF_OK)
+    return false;
+  for (uint32_t i = 0; i < table->n; i++)
+    {
+      uint64_t target = 0;
+      int32_t distance;
+
+      memcpy (table->is_relative ? (void *) &distance : &target, bytes + i * size, size);
+      if (table->is_relative)
+        target = table->address + (uint64_t) (int64_t) distance;
+      target -= self->start;
+      if (target >= self->size ||
+          (target > offset ? target - offset : offset - target) > MOST_JUMP)
+        return false;
+      targets[i] = (uint32_t) target;
+    }
+  return true;
+}
+
+/* Is there a table that the jump at `offset` goes through? `targets` [JUMP_TABLE_MOST] are where it may lead to. */
+static bool
+find_table (CodeReader *self, uint32_t offset, JumpTable *table, uint32_t *targets)
+{
+  JumpCode code = { self->code, self->size, self->start, self->state };
+
+  return self->n_tables++ < MOST_TABLES && sysprof_jump_table_find (&code, offset, table) &&
+         read_targets (self, table, offset, targets);
+}
+
+static void
+jump_by_table (CodeReader *self, uint32_t offset, Stack stack)
+{
+  uint32_t targets[JUMP_TABLE_MOST];
+  JumpTable table;
+
+  if (find_table (self, offset, &table, targets))
+    for (uint32_t i = 0; i < table.n; i++)
+      reach (self, targets[i], stack);
+}
+
 /* The instruction at `offset`, and what comes of it. */
 static void
 visit (CodeReader *self, uint32_t offset)
@@ -336,6 +435,8 @@ visit (CodeReader *self, uint32_t offset)
     case X86_JUMP:
       if (instruction.target != 0)
         reach (self, instruction.target - self->start, stack);
+      else
+        jump_by_table (self, offset, stack);
       return;
     case X86_BRANCH:
       reach (self, instruction.target - self->start, stack);
@@ -347,6 +448,8 @@ visit (CodeReader *self, uint32_t offset)
             add_start (self, instruction.target - self->start);
           else if (self->n_outside < MOST_OUTSIDE)
             self->outside[self->n_outside++] = instruction.target;
+          if (is_end_of_process (self, instruction.target - self->start))
+            return;
         }
       if (next < self->size && looks_like_start (self, next) &&
           !is_loop_behind_padding (self, next))
@@ -355,7 +458,8 @@ visit (CodeReader *self, uint32_t offset)
     case X86_CODE_ADDRESS: /* a function that is given to somebody; or a label */
       if (instruction.target - self->start < self->size &&
           instruction.target % FUNCTION_ALIGN == 0 &&
-          looks_like_start (self, instruction.target - self->start))
+          (looks_like_start (self, instruction.target - self->start) ||
+           is_behind_padding (self, instruction.target - self->start)))
         add_start (self, instruction.target - self->start);
       break;
     default:
@@ -370,6 +474,21 @@ follow (CodeReader *self)
 {
   while (self->n_queued > 0 && !self->is_out_of_memory)
     visit (self, self->queue[--self->n_queued]);
+}
+
+/* Once more, with all functions known. */
+static void
+follow_again (CodeReader *self)
+{
+  memset (self->state, 0, self->size * sizeof *self->state);
+  self->n_outside = 0;
+  for (uint64_t offset = 0; offset < self->size && !self->is_out_of_memory; offset++)
+    if (is_start (self, (uint32_t) offset))
+      {
+        self->state[offset] = ENTRY;
+        enqueue (self, (uint32_t) offset);
+      }
+  follow (self);
 }
 
 /* --- what nothing leads to --- */
@@ -389,6 +508,16 @@ is_compilers_own (const CodeReader *self, uint64_t offset)
           memcmp (code + 14, subtracts, sizeof subtracts) == 0);
 }
 
+/* A call behind which padding stands that is not reached: it does not return. */
+static bool
+is_last_call (const CodeReader *self, uint64_t offset, const X86Instruction *call)
+{
+  uint64_t next = offset + call->length;
+
+  return call->kind == X86_CALL && next < self->size && self->state[next] == UNVISITED &&
+         is_padding_at (self, next);
+}
+
 /* Behind the end of what was reached, a function that somebody has the address of may begin: it is aligned as functions are, and
  * looks like one. It may as well be a piece of the function before, if that has a jump through a table; then nothing is said.
  * Going through the code once from its beginning finds them all, as what is reached from one is followed at once. */
@@ -396,8 +525,10 @@ static void
 follow_loose_functions (CodeReader *self)
 {
   bool is_behind_end = false; /* what stands before was reached, and does not go on */
-  bool has_table = false;     /* the function has a jump through a table */
+  bool has_table = false;     /* the function has a jump through a table that is not known */
   X86Kind before = X86_OTHER; /* the instruction before */
+  uint32_t targets[JUMP_TABLE_MOST];
+  JumpTable table;
 
   for (uint64_t offset = 0; offset < self->size && !self->is_out_of_memory;)
     {
@@ -425,11 +556,12 @@ follow_loose_functions (CodeReader *self)
         has_table = false;
       /* Right behind a branch it is a call in the tail, of a function that there may not be. */
       if (instruction.kind == X86_JUMP && instruction.target == 0 && !instruction.is_got &&
-          before != X86_BRANCH)
+          before != X86_BRANCH && !find_table (self, (uint32_t) offset, &table, targets))
         has_table = true;
       before = instruction.kind;
       if (self->state[offset] != UNVISITED)
-        is_behind_end = instruction.kind == X86_JUMP || instruction.kind == X86_RETURN;
+        is_behind_end = instruction.kind == X86_JUMP || instruction.kind == X86_RETURN ||
+                        is_last_call (self, offset, &instruction);
       else if (instruction.kind != X86_PADDING && self->code[offset] != 0xcc)
         is_behind_end = false;
       offset += instruction.length;
@@ -488,6 +620,8 @@ sysprof_code_reader_run (CodeReader *self, CfiRow row, void *data)
 
   follow (self);
   follow_loose_functions (self);
+  if (self->is_late)
+    follow_again (self);
   if (self->is_out_of_memory)
     return 0;
 
@@ -536,6 +670,7 @@ sysprof_code_reader_new (ElfImage *image, uint64_t start, uint64_t end)
   if (self == NULL)
     return NULL;
 
+  self->image = image;
   self->start = start;
   self->size = end - start;
   self->state = calloc (self->size, sizeof *self->state);

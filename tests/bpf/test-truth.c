@@ -28,11 +28,10 @@ typedef struct
 /* clang-format off */
 static const Workload workloads[] = {
   { "truth-calls", 3000, 998, 100, false },
-  /* While libgcc puts registers into the frames of who throws, these lead nowhere; this program does little else. */
-  { "truth-cpp", 3000, 985, 20, false },
+  { "truth-cpp", 3000, 999, 20, false },
   { "truth-go", 3000, 999, 100, true },
-  { "truth-musl", 3000, 990, 20, true }, /* jumps through tables are not followed */
-  { "truth-rust", 3000, 995, 20, true }, /* as C++ */
+  { "truth-musl", 3000, 999, 20, true },
+  { "truth-rust", 3000, 999, 20, true },
   { "truth", 4000, 999, 20, true },
 };
 /* clang-format on */
