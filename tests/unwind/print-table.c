@@ -128,7 +128,7 @@ print_rule (uint32_t rule, bool is_arm64)
 }
 
 static void
-print_page (const UnwindTable *table, uint32_t page)
+print_page (const UnwindTable *table, uint32_t page, bool as_numbers)
 {
   const uint8_t *block = table->bytes + table->block[page];
   const uint16_t *first = (const uint16_t *) (const void *) block;
@@ -139,14 +139,17 @@ print_page (const UnwindTable *table, uint32_t page)
 
   if (table->block[page] == 0)
     {
-      printf ("%" PRIx64 " none\n", start);
+      printf ("%" PRIx64 " %s\n", start, as_numbers ? "0" : "none");
       return;
     }
   for (uint32_t i = 0; i < UNWIND_BLOCKS; i++)
     for (uint32_t r = first[i]; r < first[i + 1]; r++)
       {
         printf ("%" PRIx64 " ", start + i * 256 + (row[r] >> 8));
-        print_rule (rule[row[r] & 255], table->header->machine != 62);
+        if (as_numbers)
+          printf ("%" PRIx32 "\n", rule[row[r] & 255]);
+        else
+          print_rule (rule[row[r] & 255], table->header->machine != 62);
       }
 }
 
@@ -218,7 +221,7 @@ main (int argc, char **argv)
     (void) fwrite (table.bytes, 1, table.size, stdout);
   else
     for (uint32_t page = 0; page < table.header->n_pages; page++)
-      print_page (&table, page);
+      print_page (&table, page, strcmp (argv[1], "numbers") == 0);
   sysprof_unwind_table_clear (&table);
   return 0;
 }

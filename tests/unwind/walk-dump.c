@@ -4,13 +4,16 @@
  *
  *   machine arm64 MASK           the stacks are of that machine, and so many bits of a return address are not its signature; hex
  *   map START END OFFSET PATH    an executable mapping of the process, all before the first stop; hex
+ *   rule ADDRESS RULE            of one byte of code, in the place of mappings; ascending; all before the first stop; hex
  *   regs 16 × VALUE IP           registers by DWARF number; of arm64 32 of them
  *   code BYTES                   eight of them, from a byte before IP on
  *   stack START BYTES            hex; then one line is printed: reason, flags, addresses
  */
 
+#include "unwind/table.h"
 #include "unwind/unwind.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <glib.h>
 #include <inttypes.h>
@@ -24,9 +27,16 @@
 
 typedef struct
 {
+  uint64_t address;
+  uint32_t rule;
+} Rule;
+
+typedef struct
+{
   UnwindIndex *index;
   UnwindPublisher *publisher;
   GArray *mappings; /* UnwindProcessMapping */
+  GArray *rules;    /* Rule */
   bool is_arm64;
   uint64_t code_mask;
 } Tables;
@@ -60,6 +70,38 @@ add_mapping (Tables *self, const char *line)
   if (fd >= 0)
     close (fd);
   g_array_append_val (self->mappings, mapping);
+}
+
+/* All rules as one mapping. */
+static void
+add_rules (Tables *self)
+{
+  const Rule *rules = (const Rule *) (const void *) self->rules->data;
+  UnwindProcessMapping mapping = { 0 };
+  TableBuilder *builder;
+  UnwindTable table;
+  ElfCode code;
+
+  if (self->rules->len == 0)
+    return;
+  code = (ElfCode){ .start = rules[0].address & ~(uint64_t) 4095,
+                    .end = (rules[self->rules->len - 1].address | 4095) + 1 };
+  builder = sysprof_table_builder_new (&code, 1);
+  for (guint i = 0; i < self->rules->len; i++)
+    {
+      sysprof_table_builder_add (builder, rules[i].address, rules[i].rule);
+      sysprof_table_builder_add (builder, rules[i].address + 1, RULE_NONE);
+    }
+  if (sysprof_table_builder_finish (builder, (UnwindTableHeader){ .machine = EM_AARCH64 },
+                                    &table) != ELF_OK)
+    abort ();
+  mapping.start = code.start;
+  mapping.end = code.end;
+  mapping.file = sysprof_unwind_publisher_add_table (self->publisher, &table, 0);
+  g_array_append_val (self->mappings, mapping);
+  g_array_set_size (self->rules, 0);
+  sysprof_unwind_table_clear (&table);
+  sysprof_table_builder_free (builder);
 }
 
 static void
@@ -122,7 +164,8 @@ int
 main (void)
 {
   Tables tables = { .index = g_new0 (UnwindIndex, 1),
-                    .mappings = g_array_new (FALSE, FALSE, sizeof (UnwindProcessMapping)) };
+                    .mappings = g_array_new (FALSE, FALSE, sizeof (UnwindProcessMapping)),
+                    .rules = g_array_new (FALSE, FALSE, sizeof (Rule)) };
   uint64_t registers[33] = { 0 };
   uint8_t code[8] = { 0 };
   char *line = NULL;
@@ -142,6 +185,15 @@ main (void)
           add_mapping (&tables, line);
           is_published = false;
         }
+      else if (g_str_has_prefix (line, "rule "))
+        {
+          Rule rule;
+
+          if (sscanf (line, "rule %" SCNx64 " %" SCNx32, &rule.address, &rule.rule) != 2)
+            return 2;
+          g_array_append_val (tables.rules, rule);
+          is_published = false;
+        }
       else if (g_str_has_prefix (line, "regs "))
         {
           read_registers (line, registers);
@@ -152,6 +204,7 @@ main (void)
         }
       else if (g_str_has_prefix (line, "stack "))
         {
+          add_rules (&tables);
           if (!is_published)
             is_published = sysprof_unwind_publisher_set_process (
                 tables.publisher, PID,
@@ -174,6 +227,7 @@ main (void)
     sysprof_unwind_file_unref (
         tables.publisher, g_array_index (tables.mappings, UnwindProcessMapping, i).file, 0);
   g_array_unref (tables.mappings);
+  g_array_unref (tables.rules);
   sysprof_unwind_publisher_free (tables.publisher);
   g_free (tables.index);
   return 0;
