@@ -561,11 +561,12 @@ walk_find_cfa (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *cfa)
   return true;
 }
 
-/* The caller's frame pointer; false where its place is not there. */
-WALK_INLINE bool
+/* The caller's frame pointer. */
+WALK_INLINE void
 walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, uint64_t *fp)
 {
   uint32_t slot = RULE_SLOT (rule);
+  uint64_t place;
 
   if (RULE_KIND (rule) == RULE_SP_FAR)
     {
@@ -582,13 +583,15 @@ walk_find_fp (WalkState *state, WalkInput *input, uint32_t rule, uint64_t cfa, u
 
   *fp = state->fp;
   if (slot == SLOT_UNCHANGED)
-    return true;
-  if (slot == SLOT_LOST)
-    {
-      *fp = UINT64_MAX; /* not 0, which is where processes begin; fails every check */
-      return true;
-    }
-  return walk_read (input, slot == SLOT_AT_FP ? state->fp : cfa - UINT64_C (8) * slot, fp);
+    return;
+  place = slot == SLOT_AT_FP ? state->fp : cfa - UINT64_C (8) * slot;
+  if (slot != SLOT_LOST && walk_read (input, place, fp))
+    return;
+  /* Compilers go on saying that it is saved once it was popped, and Go's tables say so before. Below the stack pointer, where a
+   * copy has nothing and a page need not be there, it is in its register. */
+  *fp = slot <= SLOT_MOST && place < state->sp
+            ? state->fp
+            : UINT64_MAX; /* not 0, which is where processes begin; fails every check */
 }
 
 /* The caller's RBX, by a rule that says where it is; false: not known. */
@@ -644,8 +647,9 @@ walk_step_by_go (WalkState *state, WalkInput *input, uint32_t rule)
     }
   else
     {
+      /* Of a copy, which has this stack alone. */
       if (!walk_thread_base (input, &base))
-        return walk_stop (state, WALK_ESCAPE);
+        return walk_stop (state, WALK_DEPTH);
       if (!walk_read (input, base - RULE_GO_BELOW (rule), &own) ||
           !walk_read (input, own + WALK_GO_THREAD, &thread) ||
           !walk_read (input, thread + RULE_GO_PLACE (rule), &goroutine))
@@ -836,9 +840,7 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
     return false;
   if (!walk_read (input, cfa - 8, &ip))
     return walk_stop (state, WALK_FAULT);
-  /* Go's tables say so before it is saved, when its page need not be there yet. */
-  if (!walk_find_fp (state, input, rule, cfa, &fp))
-    fp = UINT64_MAX;
+  walk_find_fp (state, input, rule, cfa, &fp);
   has_bx = (RULE_KIND (rule) == RULE_SP_BX || RULE_KIND (rule) == RULE_BP_BX) &&
            walk_find_bx (state, input, rule, cfa, &bx);
   if (!walk_go_on (state, ip, cfa, fp))
