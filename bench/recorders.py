@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The recorders that benchmarks of unwinding compare, and what can be seen of one from outside: samples, losses, CPU, memory."""
+import contextlib
 import dataclasses
+import functools
 import mmap
 import os
 import pathlib
 import re
+import shutil
 import signal
+import statistics
 import struct
 import subprocess
 import sys
@@ -16,7 +20,10 @@ import turns
 
 DEBIAN_CLI = '/usr/bin/sysprof-cli'
 WITH_BUS = turns.ROOT / 'tests/peers/with-debian-recorder'
-SAMPLE, LOST, LOST_SAMPLES = 9, 2, 13  # PERF_RECORD_…
+SAMPLE, LOST, LOST_SAMPLES, KERNEL_SYMBOL, BPF_EVENT, FINISHED_INIT = 9, 2, 13, 17, 18, 82  # PERF_RECORD_…
+SAMPLE_HEAD = 32  # bytes of a capture's sample before its addresses
+CONTEXTS = 2**64 - 4095  # from here on: no addresses, but what follows
+READY = 1.0  # seconds until any recorder records
 
 
 @dataclasses.dataclass
@@ -24,7 +31,7 @@ class Output:
     """What a recording left."""
     samples: int
     lost: int
-    addresses: int  # of all samples; 0 = not known
+    addresses: int  # of all samples; perf's with what separates kernel and user; 0 = not known
     size: int
 
     def per_sample(self):
@@ -36,7 +43,8 @@ def read_capture(path):
     for kind, _, frame in turns.frames(path):
         if kind == 2:
             samples += 1
-            addresses += struct.unpack_from('<H', frame, 24)[0]
+            n, = struct.unpack_from('<H', frame, 24)
+            addresses += sum(address < CONTEXTS for address in struct.unpack_from(f'<{n}Q', frame, SAMPLE_HEAD))
         elif kind == 12 and b'Lost ' in frame:
             lost += int(re.search(rb'Lost (\d+)', frame).group(1))
     return Output(samples, lost, addresses, os.path.getsize(path))
@@ -101,12 +109,25 @@ NO_STACKS = Recorder('ours, no stacks', 'ours', '--unwind', 'none')
 DEBIAN = Recorder("Debian's sysprof-cli", 'debian')
 
 
-def contestants():
-    """All that are installed, ours with tables first. Debian's has a frequency of its own."""
+@functools.cache
+def have_perf():
+    """Told once, when it is missing or of no use."""
+    if not shutil.which('perf'):
+        print('   perf is not installed: nothing of it is measured; on Debian: apt-get install linux-perf')
+        return False
+    done = subprocess.run(['perf', 'record', '-q', '-B', '-N', '--buildid-mmap', '-a', '-e', 'cpu-clock', '-o', '/dev/null', 'true'],
+                          capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        print(f'   perf cannot record here: nothing of it is measured: {" ".join(done.stderr.split())}')
+    return done.returncode == 0
+
+
+def contestants(frequency=1000):
+    """All that are installed, ours with tables first. Debian's has a frequency of its own: 1 kHz."""
     found = [TABLES, COPY, FRAME_POINTERS]
-    if turns.have('perf'):
+    if have_perf():
         found += [PERF_G, PERF_8K, PERF_64K]
-    if os.environ.get('SYSPROF_BENCH_BUS'):
+    if os.environ.get('SYSPROF_BENCH_BUS') and frequency == 1000:
         found.append(DEBIAN)
     return found
 
@@ -120,6 +141,21 @@ def go_on_with_bus():
         print(f"   Debian's sysprof-cli left out: {probe.stderr.strip()}")
         return
     os.execve(WITH_BUS, [str(WITH_BUS), sys.executable, *sys.argv], dict(os.environ, SYSPROF_BENCH_BUS='1'))
+
+
+def without_bpf_records(path):
+    """When a BPF program is loaded, as ours is one, and several perfs watch, the kernel gives all but the first records that are too long
+    by some bytes of rubbish, in which perf looks for the event: its reader ends there. They become records of no effect."""
+    with open(path, 'r+b') as file, mmap.mmap(file.fileno(), 0) as data:
+        _, _, _, _, _, at, size = struct.unpack_from('<8sQQQQQQ', data)
+        end = at + size
+        while at + 8 <= end:
+            kind, _, length = struct.unpack_from('<IHH', data, at)
+            if length < 8:
+                break
+            if kind in (KERNEL_SYMBOL, BPF_EVENT):
+                struct.pack_into('<I', data, at, FINISHED_INIT)
+            at += length
 
 
 # --- what can be seen from outside ---
@@ -204,13 +240,16 @@ class Memory(threading.Thread):
 
 
 class KernelSettings:
-    """Settings for the time of a benchmark: BPF programs count their time, perf does not slow sampling down for the machine's sake
-    (which would last beyond the contestant that made it so)."""
-    WANTED = {'/proc/sys/kernel/bpf_stats_enabled': '1', '/proc/sys/kernel/perf_cpu_time_max_percent': '100'}
+    """Settings for the time of a benchmark: whether BPF programs count their time (which takes time, too); and perf does not slow
+    sampling down for the machine's sake (which would last beyond the contestant that made it so)."""
+
+    def __init__(self, counts_programs):
+        self.wanted = {'/proc/sys/kernel/bpf_stats_enabled': '1' if counts_programs else '0',
+                       '/proc/sys/kernel/perf_cpu_time_max_percent': '100'}
 
     def __enter__(self):
         self.before = {}
-        for path, value in self.WANTED.items():
+        for path, value in self.wanted.items():
             try:
                 self.before[path] = pathlib.Path(path).read_text()
                 pathlib.Path(path).write_text(value)
@@ -226,12 +265,74 @@ class KernelSettings:
                 pass
 
 
+def remove_outputs(directory):
+    """At once: gigabytes of stacks would be written to the disk while the next one is measured."""
+    for name in (TABLES.output, PERF_G.output):
+        pathlib.Path(directory, name).unlink(missing_ok=True)
+
+
 def start(recorder, frequency, directory, cpu=None, decodes=False, **options):
     """`cpu`: runs there alone."""
+    remove_outputs(directory)
     pin = ['taskset', '-c', str(cpu)] if cpu is not None else []
-    return turns.start([*pin, *recorder.command(frequency, directory, decodes)], **options)
+    command = [*pin, *recorder.command(frequency, directory, decodes)]
+    return start_perf(command, **options) if recorder.kind == 'perf' else turns.start(command, **options)
+
+
+def start_perf(command, **options):
+    """Returns when it takes samples, which on a busy machine is seconds later: it looks at all processes first."""
+    ours_in, its_out = os.pipe()
+    its_in, ours_out = os.pipe()
+    process, began = turns.start([*command, '-D', '-1', '--control', f'fd:{its_in},{its_out}'], pass_fds=(its_in, its_out), **options)
+    os.close(its_in)
+    os.close(its_out)
+    process.control = to_perf, of_perf = open(ours_out, 'w'), open(ours_in)  # it ends when they are closed
+    try:
+        to_perf.write('enable\n')
+        to_perf.flush()
+        answer = of_perf.readline()
+    except BrokenPipeError:
+        answer = ''
+    if not answer.strip('\0').startswith('ack'):
+        raise ChildProcessError(ended_by_itself(process, process.wait()))
+    return process, began
+
+
+def ended_by_itself(process, status):
+    return f'{" ".join(map(str, process.args))} ended by itself, with status {status}: run it alone to see why'
 
 
 def stop(process, began):
+    if process.poll() is not None:
+        raise ChildProcessError(ended_by_itself(process, process.returncode))
     process.send_signal(signal.SIGINT)
     return turns.finish(process, began)
+
+
+@contextlib.contextmanager
+def recording(recorder, frequency, directory, cpu=None):
+    """The block runs while it records; with None as recorder, as long after as with one."""
+    if recorder:
+        process, began = start(recorder, frequency, directory, cpu)
+    time.sleep(READY)
+    yield process if recorder else None
+    if recorder:
+        stop(process, began)
+        remove_outputs(directory)
+
+
+def slower(work, contestants, frequency, rounds, directory, cpu=None):
+    """How much longer work takes while somebody records, in turns, each beside the runs alone before and after it.
+
+    contestants: {name: recorder or None}; work: function → tuple of numbers, the less the better.
+    Returns {name: [tuple of (number while recorded, number alone)]}."""
+    found = {name: [] for name in contestants}
+    before = work()
+    for _ in range(rounds):
+        for name, recorder in contestants.items():
+            with recording(recorder, frequency, directory, cpu):
+                recorded = work()
+            after = work()
+            found[name].append([(here, statistics.mean(alone)) for here, *alone in zip(recorded, before, after)])
+            before = after
+    return found

@@ -2,6 +2,7 @@
 """What all benchmarks share: contestants run in turns, figures as median and spread, ratios pair by pair.
 
 A benchmark never passes or fails; it prints. Figures of one run are comparable with each other only."""
+import atexit
 import contextlib
 import os
 import pathlib
@@ -20,8 +21,6 @@ BUILD = pathlib.Path(os.environ.get('SYSPROF_BUILD', ROOT / 'build-bench')).reso
 CLI = BUILD / 'src/cli/sysprof-cli'
 REPORT = BUILD / 'src/report/sysprof-report'
 
-# Who ends a benchmark ends the work that it started, too.
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 # Programs that start one after another.
 PROGRAMS = """
@@ -51,18 +50,48 @@ class Usage:
         self.status = os.waitstatus_to_exitcode(status)
 
 
+# Processes that run, and whether each has a group of its own.
+running = {}
+
+
 def start(command, **options):
     options.setdefault('stdout', subprocess.DEVNULL)
     options.setdefault('stderr', subprocess.DEVNULL)
     options.setdefault('stdin', subprocess.DEVNULL)
-    return subprocess.Popen([str(word) for word in command], **options), time.monotonic()
+    process, began = subprocess.Popen([str(word) for word in command], **options), time.monotonic()
+    running[process] = options.get('start_new_session', False)
+    return process, began
 
 
 def finish(process, began):
     """Waits for a process made by start(); children that it waited for itself count as its own."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
+    running.pop(process, None)
     return Usage(time.monotonic() - began, usage, status)
+
+
+def give_up(number, _frame):
+    """Who ends a benchmark has it clean up, once, however often it is told to end."""
+    for ending in ENDING:
+        signal.signal(ending, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
+@atexit.register
+def end_all():
+    """What a benchmark that was ended in the middle has started goes with it."""
+    alive = [(process, is_group) for process, is_group in running.items() if process.returncode is None]
+    end_groups([process for process, is_group in alive if is_group])
+    for process in [process for process, is_group in alive if not is_group]:
+        process.kill()
+        process.wait()
+
+
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+for ending in ENDING:
+    if ending != signal.SIGHUP or signal.getsignal(ending) != signal.SIG_IGN:  # nohup's
+        signal.signal(ending, give_up)
 
 
 def run(command, **options):
@@ -93,8 +122,10 @@ def programs_beside(directory):
 def end_groups(processes):
     """Ends processes that were started with start_new_session, and what they started."""
     for process in processes:
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        running.pop(process, None)
 
 
 def compile_program(name, directory, flags=()):
@@ -127,7 +158,7 @@ def heading(title):
     print(f'   command: {" ".join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])}')
 
 
-def show(figures, unit, scale=1.0, digits=2):
+def show(figures, unit, scale=1.0, digits=2, has_ratios=True):
     """One row per contestant: median [min … max], and the ratios of the first contestant to it, turn by turn."""
     first = next(iter(figures))
     for name, values in figures.items():
@@ -137,7 +168,7 @@ def show(figures, unit, scale=1.0, digits=2):
         scaled = [value * scale for value in values]
         row = (f'   {name:28} {statistics.median(scaled):10.{digits}f} {unit:10}'
                f' [{min(scaled):.{digits}f} … {max(scaled):.{digits}f}]')
-        if name != first and figures[first] and all(value > 0 for value in values):
+        if has_ratios and name != first and figures[first] and all(value > 0 for value in values):
             ratios = [ours / theirs for ours, theirs in zip(figures[first], values)]
             row += (f'   {first} / {name} = {statistics.median(ratios):.2f}'
                     f' [{min(ratios):.2f} … {max(ratios):.2f}]')

@@ -72,12 +72,14 @@ def show(title, paths, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--mapped', action='store_true', help='not also of what is installed')
     options = parser.parse_args()
 
     turns.heading('unwind tables')
-    mapped, installed = mapped_files(), installed_files()
+    mapped = mapped_files()
     show('mapped now', mapped, options.rounds)
-    show('installed', installed, max(1, options.rounds // 3))
+    if not options.mapped:
+        show('installed', installed_files(), max(1, options.rounds // 3))
 
     if turns.have('readelf'):
         usage = turns.run(['readelf', '--debug-dump=no-follow-links', '--debug-dump=frames-interp', *mapped])

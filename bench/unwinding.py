@@ -4,21 +4,24 @@
 8 KB and 64 KB, and Debian's own sysprof-cli, in turns on the same work.
 
 Parts (--part, repeatable; else all):
-  kernel     nanoseconds that a sample takes where it is taken, by the depth of the stack, and by how much slower a program becomes
-  slowdown   of a program on all CPUs
+  kernel     nanoseconds that a sample takes in the walker, by the depth of the stack, by the kernel's own count
+  slowdown   of a program on all CPUs, and what each sample takes of its CPU time
   recorder   CPU, memory and bytes of a recorder, and what it loses, while programs start one after another
   cgroup     a whole recording with 256 MB
   tables     their size per megabyte of code and for the whole machine (bench/unwind-tables.py has more)
   covered    time until a big file that was just mapped has its table
   exec       time from exec to main
 
-Behind each figure of ours for which there is one stands its target. The kernel counts the time of BPF programs meanwhile."""
+Beside each figure of ours for which there is one stands its target. Where a part asks the kernel to count the time of BPF programs,
+which takes time itself (kernel, recorder), it is part of the figures."""
 import argparse
+import contextlib
 import mmap
 import os
 import pathlib
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import time
@@ -28,7 +31,6 @@ import turns
 
 KB = 1000
 MB = 1000000
-READY = 1.0  # seconds until any recorder records
 DEPTH = 20  # of the stacks of the program that is slowed down
 DEPTHS = (5, 20, 66, 200)
 LEAST_FREE = 6 * 1000 * MB
@@ -56,14 +58,17 @@ def slope_and_rest(points):
 # --- kernel ---
 
 def time_of_walks(program, directory, cpu, depth, seconds):
-    """(frames per sample, ns per sample): of ours, on one CPU, while only the program runs there."""
-    recorder = recorders.Recorder('ours', 'ours', '--unwind', 'tables', '--cpu', str(cpu), '--user-only')
-    process, began = recorders.start(recorder, 10000, directory, cpu=0)
-    time.sleep(READY)
+    """(frames per sample, ns per sample): of ours, of one program alone, on a CPU of its own."""
+    deep, deep_began = turns.start([program, depth, seconds + 3 * recorders.READY], preexec_fn=pinned(cpu))
+    recorder = recorders.Recorder('ours', 'ours', '--unwind', 'tables', '--pid', str(deep.pid), '--user-only')
+    process, began = recorders.start(recorder, 10000, directory, cpu=min(os.sched_getaffinity(0)))
+    time.sleep(recorders.READY)
     _, nsec, count = recorders.bpf_objects(process.pid)
-    deep_stack(program, depth, seconds, cpu)
+    time.sleep(seconds)
     _, nsec_after, count_after = recorders.bpf_objects(process.pid)
     recorders.stop(process, began)
+    deep.kill()
+    turns.finish(deep, deep_began)
     output = recorder.read(directory)
     return output.addresses / max(output.samples, 1), (nsec_after - nsec) / max(count_after - count, 1)
 
@@ -84,55 +89,35 @@ def part_kernel(options, directory, program):
     slope, rest = slope_and_rest(points)
     print(f'   {slope:.1f} ns a frame and {rest:.0f} ns besides')
 
-    def cost(recorder):
-        """Nanoseconds of the program's CPU time per sample."""
-        def measure():
-            frequency = 1000 if recorder.kind == 'debian' else 10000
-            alone, _ = deep_stack(program, DEPTH, options.seconds, cpu)
-            process, began = recorders.start(recorder, frequency, directory, cpu=0)
-            time.sleep(READY)
-            recorded, _ = deep_stack(program, DEPTH, options.seconds, cpu)
-            recorders.stop(process, began)
-            return max(1 - recorded / alone, 1e-9) / frequency
-        return measure
-
-    turns.heading(f'what a sample costs the program that is sampled, {DEPTH} frames without frame pointers, 10 kHz')
-    turns.show(turns.in_turns({recorder.name: cost(recorder) for recorder in
-                               [*recorders.contestants(), recorders.NO_STACKS, recorders.PERF_NO_STACKS]}, options.rounds),
-               'ns', scale=1e9, digits=0)
-    print('   (interrupt, record and stack; those who follow frame pointers find one or two of the frames; Debian\'s at its 1 kHz)')
-
 
 # --- slowdown ---
 
 def part_slowdown(options, directory, program):
-    def time_per_round(recorder, frequency):
-        def measure():
-            if recorder:
-                process, began = recorders.start(recorder, frequency, directory)
-                time.sleep(READY)
-            _, per_second = deep_stack(program, DEPTH, options.seconds)
-            if recorder:
-                recorders.stop(process, began)
-            return 1 / per_second
-        return measure
+    def work():
+        """Seconds of CPU time per round, and seconds."""
+        return tuple(1 / rate for rate in deep_stack(program, DEPTH, options.seconds))
 
     for frequency in options.frequency or [1000, 4000, 10000]:
-        turns.heading(f'time per round of a program on all CPUs, {DEPTH} frames without frame pointers, {frequency} Hz')
-        contestants = {recorder.name: time_per_round(recorder, frequency) for recorder in recorders.contestants()
-                       if recorder.kind != 'debian' or frequency == 1000}
-        contestants['alone'] = time_per_round(None, frequency)
-        figures = turns.in_turns(contestants, options.rounds)
-        turns.show(figures, 'us', scale=1e6, digits=3)
-        for name, values in figures.items():
-            slower = [100 * (recorded / alone - 1) for recorded, alone in zip(values, figures['alone'])]
-            if name != 'alone':
-                print(f'   {name:28} {statistics.median(slower):+.1f} % [{min(slower):+.1f} … {max(slower):+.1f}]')
+        contestants = {recorder.name: recorder for recorder in recorders.contestants(frequency)}
+        if frequency == 10000:
+            contestants |= {recorder.name: recorder for recorder in (recorders.NO_STACKS, recorders.PERF_NO_STACKS)
+                            if recorder.kind != 'perf' or recorders.have_perf()}
+        contestants['nothing recording'] = None
+        found = recorders.slower(work, contestants, frequency, options.rounds, directory)
+
+        turns.heading(f'slowdown of a program on all CPUs, {DEPTH} frames without frame pointers, {frequency} Hz: '
+                      'longer it took than alone')
+        turns.show({name: [recorded / alone - 1 for _, (recorded, alone) in runs] for name, runs in found.items()}, '%', scale=100,
+                   digits=1, has_ratios=False)
+        print('   of its CPU time per sample:')
+        turns.show({name: [(recorded / alone - 1) / frequency for (recorded, alone), _ in runs] for name, runs in found.items()}, 'us',
+                   scale=1e6, digits=1, has_ratios=False)
+    print('   (interrupt, record and stack; who follows frame pointers finds one or two of the frames; Debian\'s has its 1 kHz only)')
 
 
 # --- recorder ---
 
-def record_programs(recorder, frequency, directory, seconds, warm_up=2.0):
+def record_programs(recorder, frequency, directory, seconds, warm_up=1.5):
     """Figures of one recording while programs start: while it lasts, and of all of it, its end with symbols included."""
     with turns.programs_beside(directory):
         time.sleep(0.3)
@@ -173,7 +158,7 @@ def part_recorder(options, directory, program):
             ('locked', 'most memory locked, and BPF maps (part of it may be resident, too)', 'MB', 1 / MB, 1),
             ('walk', 'ns in the walker per sample (target: 3,000)', 'ns', 1, 0)]
     for frequency in options.frequency or [1000, 4000]:
-        found = [recorder for recorder in recorders.contestants() if recorder.kind != 'debian' or frequency == 1000]
+        found = recorders.contestants(frequency)
         runs = {recorder.name: [] for recorder in found}
         for _ in range(options.rounds):
             for recorder in found:
@@ -234,7 +219,7 @@ class MemoryGroup:
 def part_cgroup(options, directory, program):
     turns.heading(f'a recording of {3 * options.seconds:g} s with 256 MB of memory, programs starting all the time, 4 kHz, its end included')
     for recorder in [recorders.TABLES, recorders.COPY, recorders.PERF_G, recorders.PERF_64K]:
-        if recorder.kind == 'perf' and not shutil.which('perf'):
+        if recorder.kind == 'perf' and not recorders.have_perf():
             continue
         try:
             group = MemoryGroup(256 << 20)
@@ -246,7 +231,8 @@ def part_cgroup(options, directory, program):
                                              preexec_fn=lambda group=group: group.write('cgroup.procs', os.getpid()))
             memory = recorders.Memory(process.pid)
             time.sleep(3 * options.seconds)
-            usage = recorders.stop(process, began)
+            os.kill(process.pid, signal.SIGINT)  # it may have been killed
+            usage = turns.finish(process, began)
             memory.end()
         killed, most = group.n_killed(), group.most()
         group.end()
@@ -255,25 +241,25 @@ def part_cgroup(options, directory, program):
             kept = f'kept {output.samples}, lost {output.lost}, {output.size / MB:.0f} MB of file'
         except (OSError, ValueError) as error:
             kept = f'cannot be read: {error}'
-        print(f'   {recorder.name:28} status {usage.status}, {killed} killed; at most {most / MB:.0f} MB with the pages of its files, '
+        end = 'ended as it was told' if usage.status in (0, -signal.SIGINT) else f'ended with status {usage.status}'
+        print(f'   {recorder.name:28} {end}, {killed} killed; at most {most / MB:.0f} MB with the pages of its files, '
               f'{memory.resident / MB:.0f} MB resident; {kept}')
 
 
 # --- tables ---
 
-def debug_lines(directory, seconds, meanwhile):
-    """What ours says that it does, as (when, line). A step of `meanwhile` is made every millisecond."""
+def debug_lines(directory, until):
+    """What ours says that it does, as (when, line), until `until`, called every millisecond with what was said so far, says so."""
     process, began = recorders.start(recorders.TABLES, 1000, directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                      env=dict(os.environ, G_MESSAGES_DEBUG='all'))
     os.set_blocking(process.stdout.fileno(), False)
-    lines, rest, until = [], b'', time.monotonic() + seconds
-    while time.monotonic() < until:
+    lines, rest = [], b''
+    while not until(lines):
         chunk = process.stdout.read() or b''
         *whole, rest = (rest + chunk).split(b'\n')
         lines += [(time.monotonic(), line.decode()) for line in whole]
-        next(meanwhile, None)
         time.sleep(0.001)
-    process.send_signal(2)
+    process.send_signal(signal.SIGINT)
     os.set_blocking(process.stdout.fileno(), True)
     lines += [(time.monotonic(), line.decode()) for line in (rest + process.stdout.read()).split(b'\n')]
     turns.finish(process, began)
@@ -281,56 +267,72 @@ def debug_lines(directory, seconds, meanwhile):
 
 
 def part_tables(options, directory, program):
-    subprocess.run(['python3', turns.ROOT / 'bench/unwind-tables.py', '--rounds', str(options.rounds)], check=True)
-    print('   targets: 45 KB of table and 0.8 ms per MB of code')
-    turns.heading('tables of the whole machine, as it is recorded while programs start')
     with turns.programs_beside(directory):
-        lines = debug_lines(directory, options.seconds, iter(()))
-    for _, line in lines:
-        if 'Unwinder: ' in line and 'tables' in line:
-            print('   ' + line.split('Unwinder: ')[1])
-    print('   target: ready 150 ms after the start, with 300 files')
+        subprocess.run(['python3', turns.ROOT / 'bench/unwind-tables.py', '--mapped', '--rounds', str(options.rounds)], check=True)
+    print('   targets: 45 KB of table and 0.8 ms per MB of code')
+
+    turns.heading('tables of all that runs, as it is recorded while programs start')
+    for _ in range(options.rounds):
+        over = time.monotonic() + options.seconds
+        with turns.programs_beside(directory):
+            lines = debug_lines(directory, lambda _: time.monotonic() > over)
+        for _, line in lines:
+            if 'Unwinder: ' in line and 'tables' in line:
+                print('   ' + line.split('Unwinder: ')[1])
+    print('   target: ready 150 ms after the start, with 300 files; bench/whole-machine.py prints the same where more runs')
 
 
 # --- covered ---
 
 BIG_FILES = ('/usr/lib/chromium/chromium', '/usr/bin/node', '/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1',
-             '/usr/lib/x86_64-linux-gnu/libwebkit2gtk-4.1.so.0', '/usr/libexec/gcc/x86_64-linux-gnu/12/cc1plus',
-             '/usr/lib/gcc/x86_64-linux-gnu/12/cc1')
+             '/usr/lib/x86_64-linux-gnu/libwebkit2gtk-4.1.so.0', '/usr/lib/gcc/x86_64-linux-gnu/12/cc1')
+MOST_SECONDS = 8  # until we no longer wait for a table
 
 
-def map_after(seconds, path, mapped_at):
-    begin = time.monotonic()
-    while time.monotonic() < begin + seconds:
-        yield
-    with open(path, 'rb') as file:
-        mapped_at.append(time.monotonic())
-        with mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC):
-            while True:
-                yield
+def time_until_covered(path, directory):
+    """(seconds, bytes of the table) of a copy of the file, of which nothing is known; None if no table came."""
+    copy = pathlib.Path(directory, 'big')
+    shutil.copy(path, copy)
+    inode = copy.stat().st_ino
+    made = re.compile(rf'Table of inode {inode}: .* (\d+) bytes')
+    began = time.monotonic()
+    mapped, mapped_at, n_read = [], None, 0
+
+    def is_covered(lines):
+        nonlocal mapped_at, n_read
+        if mapped_at is None and time.monotonic() > began + 1.5:
+            mapped_at = time.monotonic()
+            with open(copy, 'rb') as file:
+                mapped.append(mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC))
+        fresh, n_read = lines[n_read:], len(lines)
+        return time.monotonic() > began + MOST_SECONDS or any(made.search(line) for _, line in fresh)
+
+    lines = debug_lines(directory, is_covered)
+    for mapping in mapped:
+        mapping.close()
+    copy.unlink()
+    for when, line in lines:
+        if mapped_at is not None and made.search(line):
+            return when - mapped_at, int(made.search(line).group(1))
+    return None
 
 
 def part_covered(options, directory, program):
-    """The copy is a file of which nothing is known."""
-    turns.heading('from mapping a big file that is new to the table for it')
-    big = [pathlib.Path(path) for path in BIG_FILES if os.path.exists(path)]
-    for path in big:
-        waits = []
-        for _ in range(options.rounds):
-            copy = pathlib.Path(directory, 'big')
-            shutil.copy(path, copy)
-            inode = copy.stat().st_ino
-            mapped_at = []
-            for when, line in debug_lines(directory, 4, map_after(1.5, copy, mapped_at)):
-                if f'Table of inode {inode}:' in line and mapped_at:
-                    waits.append(when - mapped_at[0])
-                    size = int(re.search(r'(\d+) bytes', line).group(1))
-            copy.unlink()
-        if waits:
-            print(f'   {path.name:28} {1000 * statistics.median(waits):8.0f} ms [{1000 * min(waits):.0f} … {1000 * max(waits):.0f}]'
-                  f'  table of {size / MB:.1f} MB, file of {path.stat().st_size / MB:.0f} MB')
-        else:
-            print(f'   {path.name:28} no table came')
+    for beside, where in ((contextlib.nullcontext, 'nothing else running'), (lambda: turns.programs_beside(directory), 'programs starting all the time')):
+        turns.heading(f'from mapping a big file that is new to the table for it, {where}')
+        for path in map(pathlib.Path, filter(os.path.exists, BIG_FILES)):
+            found = []
+            for _ in range(options.rounds):
+                with beside():
+                    found.append(time_until_covered(path, directory))
+            waits = [seconds for seconds, _ in filter(None, found)]
+            missing = f'; no table came in {len(found) - len(waits)} of {len(found)} runs' if len(waits) < len(found) else ''
+            if waits:
+                size = next(filter(None, found))[1]
+                print(f'   {path.name:28} {1000 * statistics.median(waits):8.0f} ms [{1000 * min(waits):.0f} … {1000 * max(waits):.0f}]'
+                      f'  table of {size / MB:.1f} MB, file of {path.stat().st_size / MB:.0f} MB{missing}')
+            else:
+                print(f'   {path.name:28} not measured{missing}')
     print('   (samples of the meantime are finished from copies of their stacks)')
 
 
@@ -339,50 +341,58 @@ def part_covered(options, directory, program):
 def part_exec(options, directory, program):
     starter = turns.compile_program('exec-to-main', directory)
 
-    def from_exec_to_main(recorder):
-        def measure():
-            if recorder:
-                process, began = recorders.start(recorder, 1000, directory)
-                time.sleep(READY)
-            done = subprocess.run([starter, '1000'], capture_output=True, text=True, check=True)
-            if recorder:
-                recorders.stop(process, began)
-            return statistics.median(map(int, done.stdout.split()))
-        return measure
+    def work():
+        """Median seconds from exec to main."""
+        done = subprocess.run([starter, '1000'], capture_output=True, text=True, check=True)
+        return (statistics.median(map(int, done.stdout.split())) / 1e9,)
+
+    contestants = {recorder.name: recorder for recorder in recorders.contestants()}
+    contestants['nothing recording'] = None
+    found = recorders.slower(work, contestants, 1000, options.rounds, directory)
 
     turns.heading('from exec to main, median of 1,000 starts, 1 kHz')
-    figures = turns.in_turns({'alone': from_exec_to_main(None),
-                              **{recorder.name: from_exec_to_main(recorder) for recorder in recorders.contestants()}}, options.rounds)
-    turns.show(figures, 'us', scale=1e-3, digits=1)
-    for name, values in figures.items():
-        added = [recorded - alone for recorded, alone in zip(values, figures['alone'])]
-        if name != 'alone':
-            print(f'   {name:28} {statistics.median(added) / 1000:+.1f} us [{min(added) / 1000:+.1f} … {max(added) / 1000:+.1f}]')
+    turns.show({name: [recorded for [(recorded, _)] in runs] for name, runs in found.items()}, 'us', scale=1e6, digits=1)
+    print('   longer than alone, before and after:')
+    turns.show({name: [recorded - alone for [(recorded, alone)] in runs] for name, runs in found.items()}, 'us', scale=1e6, digits=1,
+               has_ratios=False)
 
 
-PARTS = {'kernel': part_kernel, 'slowdown': part_slowdown, 'recorder': part_recorder, 'cgroup': part_cgroup, 'tables': part_tables,
-         'covered': part_covered, 'exec': part_exec}
+# What does it, rounds, seconds of each measurement, whether the kernel counts the time of BPF programs meanwhile.
+PARTS = {
+    'kernel': (part_kernel, 3, 1, True),
+    'slowdown': (part_slowdown, 3, 1, False),
+    'recorder': (part_recorder, 3, 2, True),
+    'cgroup': (part_cgroup, 1, 2, False),
+    'tables': (part_tables, 3, 2, False),
+    'covered': (part_covered, 3, 1, False),
+    'exec': (part_exec, 5, 1, False),
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--part', choices=PARTS, action='append')
-    parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--seconds', type=float, default=2)
-    parser.add_argument('--frequency', type=int, action='append')
+    parser.add_argument('--rounds', type=int, help='default: as each part needs')
+    parser.add_argument('--seconds', type=float, help='of each measurement; default: as each part needs')
+    parser.add_argument('--frequency', type=int, action='append', help='of slowdown and recorder')
     options = parser.parse_args()
 
     if os.geteuid() != 0:
         print('unwinding: needs root: left out')
         return
     recorders.go_on_with_bus()
-    with recorders.KernelSettings(), turns.scratch() as directory:
+    with turns.scratch() as directory:
         if shutil.disk_usage(directory).free < LEAST_FREE:
             print(f'unwinding: needs {LEAST_FREE / MB / 1000:.0f} GB in {directory}: left out')
             return
         program = turns.compile_program('deep-stack', directory, ['-fomit-frame-pointer', '-momit-leaf-frame-pointer'])
         for part in options.part or PARTS:
-            PARTS[part](options, directory, program)
+            measure, rounds, seconds, counts_programs = PARTS[part]
+            chosen = argparse.Namespace(rounds=options.rounds or rounds, seconds=options.seconds or seconds, frequency=options.frequency)
+            began = time.monotonic()
+            with recorders.KernelSettings(counts_programs):
+                measure(chosen, directory, program)
+            print(f'   ({part}: {time.monotonic() - began:.0f} s)', flush=True)
 
 
 if __name__ == '__main__':

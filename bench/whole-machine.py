@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The share of user stacks that reach where their process or thread begins, while the whole machine works: by the class of program, ours
-beside perf record -g, which records the same work at the same time.
+beside perf record -g and perf record --call-graph dwarf, which record the same work at the same time (copies at a lower frequency).
 
 One judgement for all: the outermost entry of the stack is a function in which processes or threads begin, by its name or as the file
 says (src/symbolize/entry-names.c, src/elf/entry.c). Ours also tells for each stack whether it is whole and else why: both shares are
-printed. The recorders themselves are not counted in. Stacks with code made at run time (JavaScript) count, and ours are
+printed. What perf prints of copies, offsets in files, is looked up in the mappings that ours recorded. The recorders themselves are not counted in. Stacks with code made at run time (JavaScript) count, and ours are
 also given without these."""
 import argparse
 import bisect
 import collections
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -114,15 +116,26 @@ def by_class(all_verdicts):
     return rows
 
 
-def record(name, words, options, directory):
-    """Ours and perf at the same time. Returns {column: verdicts}."""
-    ours, theirs, perf_data = (f'{directory}/{file}' for file in ('ours.syscap', 'perf.syscap', 'perf.data'))
-    perf, perf_began = turns.start(['perf', 'record', '-q', '-B', '-N', '--buildid-mmap', '-k', 'CLOCK_MONOTONIC', *words, '-a', '-e',
-                                    'cpu-clock', '-c', 1000000000 // options.frequency, '-o', perf_data])
-    recorder, began = turns.start([turns.CLI, '-f', '--quiet', '-F', options.frequency, '--unwind', options.unwind, ours])
-    time.sleep(options.seconds)
-    for process, since in ((recorder, began), (perf, perf_began)):
-        recorders.stop(process, since)
+def record(options, directory):
+    """Ours and perf at the same time. Returns {column: verdicts} and what ours says of its tables."""
+    ours, said = f'{directory}/ours.syscap', []
+    others = [('perf -g', options.frequency, ['-g'])] + [
+        (f'perf dwarf,{size}', options.copies, ['--call-graph', f'dwarf,{size}']) for size in (8192, 65528)]
+    files = {name: (f'{directory}/{number}.data', f'{directory}/{number}.syscap') for number, (name, _, _) in enumerate(others)}
+    started = [recorders.start_perf(['perf', 'record', '-q', '-B', '-N', '--buildid-mmap', '-k', 'CLOCK_MONOTONIC', *words, '-a', '-e',
+                                     'cpu-clock', '-c', 1000000000 // frequency, '-o', files[name][0]])
+               for name, frequency, words in others if recorders.have_perf()]
+    with open(f'{directory}/messages', 'w+') as messages:
+        recorder, began = turns.start([turns.CLI, '-f', '--quiet', '-F', options.frequency, '--unwind', options.unwind, ours],
+                                      stdout=messages, env=dict(os.environ, G_MESSAGES_DEBUG='all'))
+        time.sleep(options.seconds)
+        for process, _ in started:
+            process.send_signal(signal.SIGINT)
+        recorders.stop(recorder, began)
+        for process, since in started:
+            turns.finish(process, since)
+        messages.seek(0)
+        said = [line.split('Unwinder: ')[1].strip() for line in messages if 'Unwinder: ' in line and ' tables ' in line]
 
     data = pathlib.Path(ours).read_bytes()
     kept = decoder.whole(data)
@@ -130,12 +143,14 @@ def record(name, words, options, directory):
     columns = {'ours': list(verdicts(ours, lives, kept.time, is_told=True))}
     without_verdicts(data, f'{directory}/judged.syscap')
     columns['ours, judged alike'] = list(verdicts(f'{directory}/judged.syscap', lives, kept.time))
-    converted = subprocess.run([PERF_CAPTURE, perf_data, ours, theirs], capture_output=True, text=True)
-    if converted.returncode == 0:
-        columns[name] = list(verdicts(theirs, lives, kept.time))
-    else:
-        print(f'   {name}: {converted.stderr.strip()}')
-    return columns
+    for name, (perf_data, theirs) in files.items() if started else ():
+        recorders.without_bpf_records(perf_data)
+        converted = subprocess.run([PERF_CAPTURE, perf_data, ours, theirs], capture_output=True, text=True)
+        if converted.stderr:
+            print(f'   {name}: {converted.stderr.strip()}')
+        if converted.returncode == 0:
+            columns[name] = list(verdicts(theirs, lives, kept.time))
+    return columns, said
 
 
 def show_table(columns):
@@ -161,21 +176,27 @@ def main():
     parser.add_argument('--seconds', type=float, default=15, help='of each recording')
     parser.add_argument('--warm-up', type=float, default=8, help='seconds until all works')
     parser.add_argument('--frequency', type=int, default=1000)
+    parser.add_argument('--copies', type=int, default=200, metavar='HZ', help='of perf record --call-graph dwarf')
     parser.add_argument('--unwind', default='tables', help='how ours finds stacks; auto: the first quarter of a second by frame pointers')
     parser.add_argument('--keep', help='folder for the captures')
     options = parser.parse_args()
 
+    if os.geteuid() != 0:
+        print('whole-machine: needs root: left out')
+        return
     turns.heading(f'stacks that reach where a process or a thread begins; the whole machine at work, {options.frequency} Hz, '
                   f'{options.seconds:g} s')
-    with recorders.KernelSettings(), turns.scratch() as directory:
+    with recorders.KernelSettings(counts_programs=False), turns.scratch() as directory:
         if options.keep:
             pathlib.Path(options.keep).mkdir(exist_ok=True)
         with machine_work.Machine(directory):
             time.sleep(options.warm_up)
-            columns = record('perf -g', ['-g'], options, options.keep or directory)
-            print()
-            show_table(columns)
-            show_cut(without_recorders(columns['ours']))
+            columns, said = record(options, options.keep or directory)
+        print()
+        show_table(columns)
+        show_cut(without_recorders(columns['ours']))
+        for line in said:
+            print(f'   ours: {line}')
 
 
 if __name__ == '__main__':
