@@ -20,7 +20,7 @@ check:
 	scripts/check build-check
 
 bench:
-	scripts/install-deps build bench
+	scripts/install-deps build bench $(if $(filter whole-machine by-language,$(BENCHMARKS)),work)
 	scripts/build build-bench --buildtype=release -Dtests=false -Dbench=true
 	bench/run build-bench $(BENCHMARKS)
 

@@ -130,27 +130,35 @@ class Database:
             raise FileNotFoundError('PostgreSQL is not installed')
         self.bin = programs[-1]
         self.folder = tempfile.mkdtemp(prefix='sysprof-database-', dir='/var/tmp')
+        self.processes = []
+        try:
+            self.start()
+        except BaseException:
+            self.end()
+            raise
+
+    def start(self):
         account = pwd.getpwnam('postgres')
         os.chown(self.folder, account.pw_uid, account.pw_gid)
         self.user = ['setpriv', f'--reuid={account.pw_uid}', f'--regid={account.pw_gid}', '--clear-groups']
         data = f'{self.folder}/data'
         self.run('initdb', '-D', data, '--no-sync', '-A', 'trust')
-        self.server = subprocess.Popen([*self.user, self.bin / 'postgres', '-D', data, '-k', self.folder, '-c', 'listen_addresses=',
-                                        '-c', 'fsync=off'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                       start_new_session=True)
+        self.go_on('postgres', '-D', data, '-k', self.folder, '-c', 'listen_addresses=', '-c', 'fsync=off')
         for _ in range(100):
             if self.run('pg_isready', '-h', self.folder, '-t', '1', check=False).returncode == 0:
                 break
         self.run('pgbench', '-h', self.folder, '-i', '-s', '2', '-q', 'postgres')
-        self.client = subprocess.Popen([*self.user, self.bin / 'pgbench', '-h', self.folder, '-c', '2', '-T', '100000', 'postgres'],
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.go_on('pgbench', '-h', self.folder, '-c', '2', '-T', '100000', 'postgres')
+
+    def go_on(self, program, *words):
+        self.processes.append(turns.start([*self.user, self.bin / program, *words], start_new_session=True)[0])
 
     def run(self, program, *words, check=True):
         return subprocess.run([*self.user, self.bin / program, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=check,
                               cwd=self.folder)
 
     def end(self):
-        turns.end_groups([self.client, self.server])
+        turns.end_groups(reversed(self.processes))
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -163,7 +171,11 @@ class Browser:
         page = pathlib.Path(directory, 'busy.html')
         page.write_text(PAGE)
         self.browser = browser.Browser().__enter__()
-        self.browser.open(page)
+        try:
+            self.browser.open(page)
+        except BaseException:
+            self.end()
+            raise
 
     def end(self):
         self.browser.__exit__()
@@ -187,6 +199,13 @@ class Machine:
 
     def __init__(self, directory):
         self.parts = []
+        try:
+            self.start(directory)
+        except BaseException:
+            self.end()
+            raise
+
+    def start(self, directory):
         for title, start in {
                 'compiler': lambda: Script(['sh', '-c', COMPILER], directory),
                 'Python': lambda: Script(['sh', '-c', PYTHON], directory),
@@ -205,5 +224,8 @@ class Machine:
         return self
 
     def __exit__(self, *error):
+        self.end()
+
+    def end(self):
         for part in self.parts:
             part.end()

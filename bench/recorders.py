@@ -281,12 +281,24 @@ def start(recorder, frequency, directory, cpu=None, decodes=False, **options):
 
 def start_perf(command, **options):
     """Returns when it takes samples, which on a busy machine is seconds later: it looks at all processes first."""
+    started = begin_perf(command, **options)
+    wait_for_perf(started[0])
+    return started
+
+
+def begin_perf(command, **options):
+    """It takes samples after wait_for_perf()."""
     ours_in, its_out = os.pipe()
     its_in, ours_out = os.pipe()
     process, began = turns.start([*command, '-D', '-1', '--control', f'fd:{its_in},{its_out}'], pass_fds=(its_in, its_out), **options)
     os.close(its_in)
     os.close(its_out)
-    process.control = to_perf, of_perf = open(ours_out, 'w'), open(ours_in)  # it ends when they are closed
+    process.control = open(ours_out, 'w'), open(ours_in)  # it ends when they are closed
+    return process, began
+
+
+def wait_for_perf(process):
+    to_perf, of_perf = process.control
     try:
         to_perf.write('enable\n')
         to_perf.flush()
@@ -295,7 +307,6 @@ def start_perf(command, **options):
         answer = ''
     if not answer.strip('\0').startswith('ack'):
         raise ChildProcessError(ended_by_itself(process, process.wait()))
-    return process, began
 
 
 def ended_by_itself(process, status):

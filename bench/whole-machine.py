@@ -116,15 +116,21 @@ def by_class(all_verdicts):
     return rows
 
 
-def record(options, directory):
-    """Ours and perf at the same time. Returns {column: verdicts} and what ours says of its tables."""
-    ours, said = f'{directory}/ours.syscap', []
+def outputs(options, directory):
+    """{column: (what perf leaves, the capture made of it, frequency, words)}"""
     others = [('perf -g', options.frequency, ['-g'])] + [
         (f'perf dwarf,{size}', options.copies, ['--call-graph', f'dwarf,{size}']) for size in (8192, 65528)]
-    files = {name: (f'{directory}/{number}.data', f'{directory}/{number}.syscap') for number, (name, _, _) in enumerate(others)}
-    started = [recorders.start_perf(['perf', 'record', '-q', '-B', '-N', '--buildid-mmap', '-k', 'CLOCK_MONOTONIC', *words, '-a', '-e',
-                                     'cpu-clock', '-c', 1000000000 // frequency, '-o', files[name][0]])
-               for name, frequency, words in others if recorders.have_perf()]
+    return {name: (f'{directory}/{number}.data', f'{directory}/{number}.syscap', frequency, words)
+            for number, (name, frequency, words) in enumerate(others) if recorders.have_perf()}
+
+
+def record(others, ours, options, directory):
+    """Ours and perf at the same time. Returns what ours says of its tables."""
+    started = [recorders.begin_perf(['perf', 'record', '-q', '-B', '-N', '--buildid-mmap', '-k', 'CLOCK_MONOTONIC', *words, '-a', '-e',
+                                     'cpu-clock', '-c', 1000000000 // frequency, '-o', perf_data])
+               for perf_data, _, frequency, words in others.values()]
+    for process, _ in started:
+        recorders.wait_for_perf(process)
     with open(f'{directory}/messages', 'w+') as messages:
         recorder, began = turns.start([turns.CLI, '-f', '--quiet', '-F', options.frequency, '--unwind', options.unwind, ours],
                                       stdout=messages, env=dict(os.environ, G_MESSAGES_DEBUG='all'))
@@ -135,22 +141,25 @@ def record(options, directory):
         for process, since in started:
             turns.finish(process, since)
         messages.seek(0)
-        said = [line.split('Unwinder: ')[1].strip() for line in messages if 'Unwinder: ' in line and ' tables ' in line]
+        return [line.split('Unwinder: ')[1].strip() for line in messages if 'Unwinder: ' in line and ' tables ' in line]
 
+
+def judge(others, ours, directory):
+    """{column: verdicts}"""
     data = pathlib.Path(ours).read_bytes()
     kept = decoder.whole(data)
     lives = Lives(kept)
     columns = {'ours': list(verdicts(ours, lives, kept.time, is_told=True))}
     without_verdicts(data, f'{directory}/judged.syscap')
     columns['ours, judged alike'] = list(verdicts(f'{directory}/judged.syscap', lives, kept.time))
-    for name, (perf_data, theirs) in files.items() if started else ():
+    for name, (perf_data, theirs, _, _) in others.items():
         recorders.without_bpf_records(perf_data)
         converted = subprocess.run([PERF_CAPTURE, perf_data, ours, theirs], capture_output=True, text=True)
         if converted.stderr:
             print(f'   {name}: {converted.stderr.strip()}')
         if converted.returncode == 0:
             columns[name] = list(verdicts(theirs, lives, kept.time))
-    return columns, said
+    return columns
 
 
 def show_table(columns):
@@ -188,10 +197,13 @@ def main():
                   f'{options.seconds:g} s')
     with recorders.KernelSettings(counts_programs=False), turns.scratch() as directory:
         if options.keep:
-            pathlib.Path(options.keep).mkdir(exist_ok=True)
+            directory = options.keep
+            pathlib.Path(directory).mkdir(exist_ok=True)
+        others, ours = outputs(options, directory), f'{directory}/ours.syscap'
         with machine_work.Machine(directory):
             time.sleep(options.warm_up)
-            columns, said = record(options, options.keep or directory)
+            said = record(others, ours, options, directory)
+        columns = judge(others, ours, directory)
         print()
         show_table(columns)
         show_cut(without_recorders(columns['ours']))
