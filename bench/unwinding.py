@@ -365,7 +365,7 @@ PARTS = {
     'cgroup': (part_cgroup, 1, 2, False),
     'tables': (part_tables, 3, 2, False),
     'covered': (part_covered, 3, 1, False),
-    'exec': (part_exec, 5, 1, False),
+    'exec': (part_exec, 3, 1, False),
 }
 
 
