@@ -558,6 +558,20 @@ add_text (Build *self, ElfCode text)
   add_gap (self, at, text.end);
 }
 
+static void
+add_build_id (UnwindTableHeader *header, ElfImage *image)
+{
+  uint8_t build_id[ELF_MAX_BUILD_ID];
+  size_t size;
+
+  if (sysprof_elf_image_build_id (image, build_id, &size) != ELF_OK ||
+      size > UNWIND_MOST_BUILD_ID)
+    return;
+
+  header->build_id_size = (uint8_t) size;
+  memcpy (header->build_id, build_id, size);
+}
+
 /* Everything from the beginning; what was added before is forgotten. */
 static ElfStatus
 add_all (Build *self, const ElfCode *code, size_t n_code)
@@ -577,6 +591,7 @@ add_all (Build *self, const ElfCode *code, size_t n_code)
     .machine = sysprof_elf_image_machine (self->image),
     .n_refused = (uint32_t) (self->eh.n_refused + self->debug.n_refused),
   };
+  add_build_id (&self->header, self->image);
   for (size_t i = 0; i < n_texts; i++)
     {
       self->header.text_size += text[i].end - text[i].start;

@@ -345,6 +345,7 @@ sysprof_unwind_table_adopt (UnwindTable *table, uint8_t *bytes, size_t size)
   size_t end;
 
   if (size < sizeof *header || size > UINT32_MAX || header->magic != UNWIND_TABLE_MAGIC ||
+      header->build_id_size > UNWIND_MOST_BUILD_ID ||
       header->n_segments > UNWIND_MOST_SEGMENTS || header->n_pages == 0 ||
       header->n_pages > UNWIND_MOST_PAGES || (header->start & (UNWIND_PAGE_SIZE - 1)) != 0 ||
       header->n_pages > (UINT64_MAX - header->start) >> UNWIND_PAGE_SHIFT)

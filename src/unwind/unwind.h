@@ -17,7 +17,8 @@
 
 /* --- tables --- */
 
-#define UNWIND_TABLE_MAGIC UINT32_C (0x32747553) /* "Sut2" */
+#define UNWIND_TABLE_MAGIC   UINT32_C (0x33747553) /* "Sut3" */
+#define UNWIND_MOST_BUILD_ID 20
 
 /* The beginning of a table's bytes; then u32 block[n_pages]: where each page's block is, in bytes from the beginning, 0 =
  * no rules; then blocks, 4-aligned, in the order of their pages. All in the machine's byte order: tables do not travel. */
@@ -34,9 +35,11 @@ typedef struct
   uint32_t n_rows;
   uint32_t n_escapes; /* of n_rows */
   uint32_t
-      n_contradictions; /* functions whose rules are not what their first instructions do */
-  uint16_t machine;     /* EM_… */
-  uint16_t sources;     /* UNWIND_SOURCE_… */
+      n_contradictions;  /* functions whose rules are not what their first instructions do */
+  uint16_t machine;      /* EM_… */
+  uint16_t sources;      /* UNWIND_SOURCE_… */
+  uint8_t build_id_size; /* 0 = none, or longer than what the kernel tells of mappings */
+  uint8_t build_id[UNWIND_MOST_BUILD_ID];
   uint32_t n_segments;
   ElfCode segment[UNWIND_MOST_SEGMENTS];
 } UnwindTableHeader;

@@ -253,6 +253,7 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
     }
 
   self->request.session.walker = sysprof_unwinder_get_program (self->unwinder);
+  self->request.session.tells_inodes = sysprof_unwinder_get_told (self->unwinder) != NULL;
   return true;
 }
 
@@ -261,6 +262,7 @@ static bool
 use_copies (SysprofSampler *self, Pump *pump, GError **error)
 {
   self->request.session.walker = NULL;
+  self->request.session.tells_inodes = false;
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   self->unwinder = sysprof_unwinder_new_for_copies (sysprof_pump_get_privilege (pump), error);
   if (self->unwinder == NULL)
@@ -277,6 +279,7 @@ static void
 use_frame_pointers (SysprofSampler *self, const GError *why)
 {
   self->request.session.walker = NULL;
+  self->request.session.tells_inodes = false;
   self->request.session.stack_size = 0;
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   g_free (self->why_not_better);
@@ -367,7 +370,15 @@ add_unwinder_for_copies (SysprofSampler *self, Pump *pump, PerfSession *session,
   return NULL;
 }
 
-/* Nothing has been walked: from here on this is a recording by frame pointers. */
+/* Of tasks, no more is told than of these. */
+static bool
+tells_unwinder (const SysprofSampler *self)
+{
+  return self->unwinder != NULL && self->request.session.tells_inodes &&
+         self->request.session.target != PERF_TARGET_TASKS;
+}
+
+/* Nothing has been walked: from here on this is a recording by frame pointers. Who finds out the build IDs goes on. */
 static void
 go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
 {
@@ -376,7 +387,8 @@ go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
 
   decoder->take_unfinished = NULL;
   decoder->has_walks = false;
-  sysprof_unwinder_stop (self->unwinder, &status);
+  if (!tells_unwinder (self))
+    sysprof_unwinder_stop (self->unwinder, &status);
   self->is_without_walks = true;
   write_method (self, pump);
   sysprof_pump_report (pump, "Sampler", false,
@@ -623,6 +635,12 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
     {
       decoder->take_unfinished = sysprof_unwinder_take_unfinished;
       decoder->take_data = self->unwinder;
+      if (tells_unwinder (self))
+        {
+          decoder->tell = sysprof_told_add;
+          decoder->drained = sysprof_told_drained;
+          decoder->tell_data = sysprof_unwinder_get_told (self->unwinder);
+        }
       sysprof_pump_add_tick (pump, FINISHED_INTERVAL, write_finished_tick, self);
       if (self->request.session.walker != NULL && self->request.session.walker->fd < 0)
         {
@@ -694,6 +712,8 @@ sysprof_sampler_record (SysprofInstrument *instrument, Pump *pump)
     return;
 
   sysprof_perf_session_enable (self->feed.session);
+  if (tells_unwinder (self))
+    sysprof_unwinder_rely_on_pump (self->unwinder);
   write_method (self, pump);
   if (self->options.delay_nsec > 0)
     sysprof_pump_add_tick (pump, self->options.delay_nsec, delay_tick, self);

@@ -8,7 +8,8 @@
 #include <time.h>
 
 #define NSEC_PER_SEC 1000000000u
-#define WAKE_UP_SIZE (128 * 1024) /* bytes in the ring that wake us; else the clock does */
+#define WAKE_UP_SHARE \
+  4 /* of the ring: when so much of it is full that wakes us; else the clock does */
 #define COPY_WAKE_UP_SIZE \
   (256 * 1024) /* a dozen samples with copies: walked before their process is another */
 
@@ -26,7 +27,7 @@ enum
 void
 sysprof_perf_attributes_init (PerfAttributes *self, const PerfSessionOptions *options)
 {
-  *self = (PerfAttributes){ options, (1 << N_FEATURES) - 1 };
+  *self = (PerfAttributes){ .options = options, .features = (1 << N_FEATURES) - 1 };
 }
 
 bool
@@ -76,6 +77,12 @@ sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self)
              : 0;
 }
 
+static bool
+tells_inodes (const PerfSessionOptions *options)
+{
+  return options->tells_inodes && options->target != PERF_TARGET_TASKS;
+}
+
 static void
 fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
 {
@@ -86,8 +93,9 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->task = 1;
   attr->namespaces =
       (self->features & FEATURE_NAMESPACES) != 0 && !self->options->tells_at_once;
-  /* A build ID takes the place of the inode, by which who is told at once finds the file. */
-  attr->build_id = (self->features & FEATURE_BUILD_ID) != 0 && !self->options->tells_at_once;
+  /* A build ID takes the place of the inode, by which the unwinder finds the file. */
+  attr->build_id = (self->features & FEATURE_BUILD_ID) != 0 && !self->options->tells_at_once &&
+                   !tells_inodes (self->options);
 }
 
 static void
@@ -188,7 +196,7 @@ wake_up_size (const PerfAttributes *self)
   if (self->options->stack_size > 0)
     return self->options->target == PERF_TARGET_TASKS ? COPY_WAKE_UP_SIZE / 4
                                                       : COPY_WAKE_UP_SIZE;
-  return WAKE_UP_SIZE;
+  return (uint32_t) (self->ring_size / WAKE_UP_SHARE);
 }
 
 void

@@ -6,6 +6,7 @@
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct PerfAttributes PerfAttributes;
@@ -24,6 +25,7 @@ struct PerfAttributes
 {
   const struct PerfSessionOptions *options; /* borrowed */
   unsigned features;                        /* those that the kernel has not refused */
+  size_t ring_size;                         /* bytes; set before events are opened */
 };
 
 void sysprof_perf_attributes_init (PerfAttributes *self,

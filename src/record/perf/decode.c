@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_BUILD_ID 20
-#define DELETED      " (deleted)"
+#define DELETED " (deleted)"
 #define MAX_ADDRESSES \
   ((SYSPROF_CAPTURE_FRAME_MAX - sizeof (SysprofCaptureSample)) / sizeof (uint64_t))
 
@@ -466,39 +465,92 @@ take_path (Cursor cursor, Mapping *mapping)
     mapping->path_size -= strlen (DELETED);
 }
 
+/* Its build ID, where the record has one, is the record's. */
 static bool
-decode_mmap2 (PerfDecoder *self, Cursor cursor, uint16_t misc)
+take_mmap2 (Cursor cursor, uint16_t misc, Mapping *mapping)
 {
   RecordId id;
-  Mapping mapping = { 0 };
-  uint64_t file[3];
   int32_t tid, protection, flags;
+  const uint8_t *file;
+  uint64_t inode;
 
-  if (!cut_record_id (&cursor, &id) || !take_two_i32 (&cursor, &mapping.pid, &tid) ||
-      !take_u64 (&cursor, &mapping.start) || !take_u64 (&cursor, &mapping.size) ||
-      !take_u64 (&cursor, &mapping.offset) || !take_u64 (&cursor, &file[0]) ||
-      !take_u64 (&cursor, &file[1]) || !take_u64 (&cursor, &file[2]) ||
-      !take_two_i32 (&cursor, &protection, &flags))
+  if (!cut_record_id (&cursor, &id) || !take_two_i32 (&cursor, &mapping->pid, &tid) ||
+      !take_u64 (&cursor, &mapping->start) || !take_u64 (&cursor, &mapping->size) ||
+      !take_u64 (&cursor, &mapping->offset))
+    return false;
+
+  file =
+      cursor
+          .at; /* major and minor, inode, generation; or size, three bytes of nothing, 20 bytes of build ID */
+  if (!take_u64 (&cursor, &inode) || !take_u64 (&cursor, &inode) ||
+      !take_u64 (&cursor, &(uint64_t){ 0 }) || !take_two_i32 (&cursor, &protection, &flags))
     return false;
 
   if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0)
     {
-      /* size, three bytes of nothing, 20 bytes of id */
-      const uint8_t *bytes = (const uint8_t *) file;
-
-      if (bytes[0] > MAX_BUILD_ID)
+      if (file[0] > PERF_MOST_BUILD_ID)
         return false;
-      mapping.build_id = bytes + 4;
-      mapping.build_id_size = bytes[0];
+      mapping->build_id = file + 4;
+      mapping->build_id_size = file[0];
     }
   else
-    mapping.inode = file[1]; /* major and minor, inode, generation */
+    mapping->inode = inode;
 
-  mapping.time = id.time;
-  take_path (cursor, &mapping);
-  if (mapping.path_size > 0 && mapping.path[0] == '[')
-    mapping.inode = mapping.offset = 0; /* [vdso] */
+  mapping->time = id.time;
+  take_path (cursor, mapping);
+  if (mapping->path_size > 0 && mapping->path[0] == '[')
+    mapping->inode = mapping->offset = 0; /* [vdso] */
+  return true;
+}
+
+static void
+name_mapping (Mapping *mapping, const uint8_t *build_id, size_t size)
+{
+  mapping->build_id = build_id;
+  mapping->build_id_size = size;
+  mapping->inode = 0; /* as where the kernel names the file */
+}
+
+static Cursor
+body_of (const struct perf_event_header *record)
+{
+  return (Cursor){ (const uint8_t *) (record + 1), (const uint8_t *) record + record->size };
+}
+
+static bool
+decode_mmap2 (PerfDecoder *self, const struct perf_event_header *record)
+{
+  uint8_t build_id[PERF_MOST_BUILD_ID];
+  Mapping mapping = { 0 };
+  size_t size;
+
+  if (!take_mmap2 (body_of (record), record->misc, &mapping))
+    return false;
+
+  size = self->tell != NULL ? self->tell (record, self->cpu, build_id, self->tell_data) : 0;
+  if (size > 0)
+    name_mapping (&mapping, build_id, size);
   return write_map (self, &mapping);
+}
+
+void
+sysprof_perf_decoder_write_named (PerfDecoder *self,
+                                  const struct perf_event_header *record,
+                                  int cpu,
+                                  const uint8_t *build_id,
+                                  size_t build_id_size)
+{
+  int before = self->cpu;
+  Mapping mapping = { 0 };
+
+  if (!take_mmap2 (body_of (record), record->misc, &mapping))
+    return;
+
+  name_mapping (&mapping, build_id, build_id_size);
+  self->cpu = cpu;
+  if (!write_map (self, &mapping))
+    self->n_dropped++;
+  self->cpu = before;
 }
 
 static bool
@@ -674,24 +726,36 @@ decode_throttle (PerfDecoder *self, Cursor cursor, bool begins)
   return true;
 }
 
+static void
+tell (PerfDecoder *self, const struct perf_event_header *record)
+{
+  uint8_t build_id[PERF_MOST_BUILD_ID];
+
+  if (self->tell != NULL)
+    (void) self->tell (record, self->cpu, build_id, self->tell_data);
+}
+
 static bool
 decode (PerfDecoder *self, const struct perf_event_header *record)
 {
-  Cursor cursor = { (const uint8_t *) (record + 1), (const uint8_t *) record + record->size };
+  Cursor cursor = body_of (record);
 
   switch (record->type)
     {
     case PERF_RECORD_SAMPLE:
       return decode_sample (self, cursor, record->misc);
     case PERF_RECORD_MMAP2:
-      return decode_mmap2 (self, cursor, record->misc);
+      return decode_mmap2 (self, record);
     case PERF_RECORD_MMAP:
       return decode_mmap (self, cursor);
     case PERF_RECORD_COMM:
+      tell (self, record);
       return decode_comm (self, cursor, record->misc);
     case PERF_RECORD_FORK:
+      tell (self, record);
       return decode_fork (self, cursor);
     case PERF_RECORD_EXIT:
+      tell (self, record);
       return decode_exit (self, cursor);
     case PERF_RECORD_NAMESPACES:
       return decode_namespaces (self, cursor);

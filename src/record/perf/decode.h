@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <sysprof-capture.h>
 
+#define PERF_MOST_BUILD_ID 20
+
 #define PERF_DECODE_SAMPLE_TYPE \
   (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN)
 
@@ -41,6 +43,15 @@ typedef struct
   const uint8_t *stack; /* [rest->size] */
   bool is_cut;          /* the stack may go on behind the copy */
 } WalkedSample;
+
+/* Tells somebody else of a mapping, a name, a fork or an exit, told on `cpu`. Returns the size of `build_id`, [PERF_MOST_BUILD_ID], that
+ * of the file that is mapped; 0 = none, or not known yet. */
+typedef size_t (*TellRecordFunc) (const struct perf_event_header *record,
+                                  int cpu,
+                                  uint8_t *build_id,
+                                  void *data);
+/* All records from before `until` (ns) have been told. */
+typedef void (*DrainedFunc) (int64_t until, void *data);
 
 /* Takes over a sample that can be finished: copies what it needs. FALSE: it is written as it is. */
 typedef bool (*TakeUnfinishedFunc) (const WalkedSample *sample, void *data);
@@ -64,6 +75,9 @@ typedef struct
       *cgroups; /* samples name their cgroup, and these are wanted; NULL = they do not */
   TakeUnfinishedFunc take_unfinished; /* NULL = nobody does */
   void *take_data;
+  TellRecordFunc tell; /* NULL = nobody is told */
+  DrainedFunc drained; /* the same */
+  void *tell_data;
   StackTally *tally; /* NULL = nobody counts */
 
   /* Of the ring that is being drained. */
@@ -81,6 +95,13 @@ typedef struct
 
 /* Writes a sample that was taken over. */
 void sysprof_perf_decoder_write (PerfDecoder *self, const WalkedSample *sample);
+
+/* Writes a mapping once more, now that its build ID is known; `record` told of it on `cpu`. */
+void sysprof_perf_decoder_write_named (PerfDecoder *self,
+                                       const struct perf_event_header *record,
+                                       int cpu,
+                                       const uint8_t *build_id,
+                                       size_t build_id_size);
 
 /* A PerfRecordFunc: `data` is a PerfDecoder. */
 void sysprof_perf_decode (const struct perf_event_header *record, void *data);

@@ -26,13 +26,25 @@ account (EventFeed *self, uint64_t untold)
 }
 
 static void
+drain (EventFeed *self)
+{
+  PerfDecoder *decoder = sysprof_perf_session_get_decoder (self->session);
+  int64_t begin = sysprof_pump_now ();
+
+  sysprof_perf_session_drain (self->session);
+  if (decoder->drained != NULL)
+    decoder->drained (begin, decoder->tell_data);
+}
+
+/* The others are read as well: then they need not wake us soon. */
+static void
 ring_ready (Pump *pump, int fd, void *data)
 {
   EventFeed *self = data;
 
   sysprof_perf_session_get_decoder (self->session)->drops_samples =
       sysprof_pump_is_congested (pump);
-  sysprof_perf_session_drain_fd (self->session, fd);
+  drain (self);
 }
 
 static void
@@ -45,7 +57,7 @@ drain_tick (Pump *pump, int64_t now, void *data)
 
   sysprof_perf_session_get_decoder (self->session)->drops_samples =
       sysprof_pump_is_congested (pump);
-  sysprof_perf_session_drain (self->session);
+  drain (self);
   account (self, 0);
 }
 
@@ -93,7 +105,7 @@ void
 sysprof_event_feed_drain (EventFeed *self)
 {
   sysprof_perf_session_disable (self->session);
-  sysprof_perf_session_drain (self->session);
+  drain (self);
 }
 
 void

@@ -292,6 +292,7 @@ open_all_cpus (PerfSession *self, GError **error)
     self->ring_size =
         self->options.target == PERF_TARGET_TASKS ? LEAST_RING_SIZE / 4 : LEAST_RING_SIZE;
   self->ring_size = (size_t) 1 << g_bit_nth_msf (self->ring_size, -1);
+  self->attributes.ring_size = self->ring_size;
 
   for (guint i = 0; i < online->len; i++)
     {
@@ -458,18 +459,6 @@ sysprof_perf_session_drain (PerfSession *self)
 {
   for (guint i = 0; i < self->cpus->len; i++)
     drain_cpu (self, g_ptr_array_index (self->cpus, i));
-}
-
-void
-sysprof_perf_session_drain_fd (PerfSession *self, int fd)
-{
-  for (guint i = 0; i < self->cpus->len; i++)
-    {
-      SessionCpu *cpu = g_ptr_array_index (self->cpus, i);
-
-      if (cpu->leader_fd == fd)
-        drain_cpu (self, cpu);
-    }
 }
 
 /* --- CPUs that come and go --- */

@@ -52,7 +52,8 @@ typedef struct PerfSessionOptions
   bool exclude_kernel_stacks; /* samples, but not that part of their stacks */
   unsigned call_depth;        /* 0 = the kernel's limit */
   bool no_stacks;
-  bool tells_at_once;  /* wakes with every record; the rings are small */
+  bool tells_at_once; /* wakes with every record; the rings are small */
+  bool tells_inodes;  /* of mapped files, not the build IDs: the decoder's `tell` knows these */
   PerfRecordFunc func; /* takes the records instead of the decoder; NULL = none */
   void *func_data;
   /* Walks user stacks in the kernel; NULL = perf does. Borrowed. It may be loaded later, unless tasks are sampled. */
@@ -96,8 +97,6 @@ void sysprof_perf_session_disable (PerfSession *self);
 
 /* Decodes what is in all rings. */
 void sysprof_perf_session_drain (PerfSession *self);
-/* … in the ring whose leader is `fd`. */
-void sysprof_perf_session_drain_fd (PerfSession *self, int fd);
 
 /* Called for every leader that comes or goes: those that are there when it is set, too. */
 typedef void (*PerfLeaderFunc) (int fd, bool is_added, void *data);

@@ -68,6 +68,7 @@ struct CodeFiles
 {
   UnwindPublisher *publisher;
   Privilege *privilege;
+  Told *told;         /* NULL = nobody wants to know */
   GHashTable *by_key; /* of CodeFile, current ones */
   HandOver to_build;  /* of Job */
   HandOver done;
@@ -185,6 +186,24 @@ tell_of_file (CodeFile *file)
                                             g_get_monotonic_time ()); /* counted there */
 }
 
+static ToldFile
+to_told_file (const CodeFile *file)
+{
+  return (ToldFile){ file->key.inode, file->inode_generation, file->key.device_major,
+                     file->key.device_minor };
+}
+
+/* For who hears of mappings. */
+static void
+tell_of_name (const CodeFile *file)
+{
+  ToldFile told = to_told_file (file);
+
+  sysprof_told_set_file (file->files->told, &told,
+                         file->state != TABLE_PENDING ? file->header.build_id : NULL,
+                         file->header.build_id_size);
+}
+
 /* Else each walk through it would be left to us. Most are gone with their process, so only the last ones are told of. */
 static void
 tell_of_unread_file (CodeFile *file)
@@ -225,8 +244,10 @@ retire_file (CodeFile *file)
 {
   CodeFiles *self = file->files;
   UnwindFileKey key = to_kernel_key (file);
+  ToldFile told = to_told_file (file);
 
   sysprof_unwind_publisher_drop_file (self->publisher, &key, g_get_monotonic_time ());
+  sysprof_told_forget_file (self->told, &told);
   g_hash_table_remove (self->by_key, &file->key);
   file->is_current = false;
   if (file->n_references == 0)
@@ -379,7 +400,11 @@ sysprof_code_files_get (CodeFiles *self,
 
   file = find_file (self, mapping, &key, inode_generation, now);
   if (file != NULL)
-    return sysprof_code_file_ref (file);
+    {
+      if (self->told != NULL)
+        tell_of_name (file);
+      return sysprof_code_file_ref (file);
+    }
 
   fd = open_file (self, mapping, &info);
   file = g_new0 (CodeFile, 1);
@@ -405,6 +430,7 @@ sysprof_code_files_get (CodeFiles *self,
     }
 
   g_hash_table_insert (self->by_key, &file->key, file);
+  tell_of_name (file);
   queue_job (self, file, fd, soon);
   return file;
 }
@@ -433,7 +459,10 @@ adopt_result (CodeFiles *self, Job *job)
     }
   file->state = file->published != NULL ? TABLE_READY : TABLE_NONE;
   if (file->is_current)
-    tell_of_file (file);
+    {
+      tell_of_file (file);
+      tell_of_name (file);
+    }
   if (file->state == TABLE_READY)
     self->status.n_tables++;
   else
@@ -481,12 +510,16 @@ sysprof_code_files_get_status (const CodeFiles *self)
 /* --- birth and death --- */
 
 CodeFiles *
-sysprof_code_files_new (UnwindPublisher *publisher, Privilege *privilege, int wake_fd)
+sysprof_code_files_new (UnwindPublisher *publisher,
+                        Privilege *privilege,
+                        Told *told,
+                        int wake_fd)
 {
   CodeFiles *self = g_new0 (CodeFiles, 1);
 
   self->publisher = publisher;
   self->privilege = privilege;
+  self->told = told;
   self->by_key = g_hash_table_new (hash_key, equal_keys);
   self->contradictions = g_string_new (NULL);
   sysprof_hand_over_init (&self->to_build);

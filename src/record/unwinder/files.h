@@ -6,6 +6,7 @@
 #pragma once
 
 #include "record/live-files.h"
+#include "record/unwinder/told.h"
 #include "unwind/unwind.h"
 
 #include <glib.h>
@@ -26,10 +27,12 @@ typedef struct
   const char *contradictions;
 } CodeFilesStatus;
 
-/* Publishes with `publisher`, opens files with `privilege`; both borrowed. `wake_fd`, an eventfd, is written when
+/* Publishes with `publisher`, opens files with `privilege`; tells `told`, which may be NULL, of them; all borrowed. `wake_fd`, an eventfd, is written when
  * sysprof_code_files_collect() has something to do. */
-CodeFiles *
-sysprof_code_files_new (UnwindPublisher *publisher, Privilege *privilege, int wake_fd);
+CodeFiles *sysprof_code_files_new (UnwindPublisher *publisher,
+                                   Privilege *privilege,
+                                   Told *told,
+                                   int wake_fd);
 /* No file may be in use any more. */
 void sysprof_code_files_free (CodeFiles *self);
 

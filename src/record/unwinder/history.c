@@ -52,6 +52,24 @@ compare_times (const void *a, const void *b)
   return (left->time > right->time) - (left->time < right->time);
 }
 
+/* While the pump takes over from the unwinder's rings, both tell. */
+static void
+drop_doubles (GArray *events)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < events->len; i++)
+    {
+      const TaskEvent *event = &g_array_index (events, TaskEvent, i);
+      const TaskEvent *last = n > 0 ? &g_array_index (events, TaskEvent, n - 1) : NULL;
+
+      if (last == NULL || last->time != event->time || last->kind != event->kind ||
+          last->start != event->start)
+        g_array_index (events, TaskEvent, n++) = *event;
+    }
+  g_array_set_size (events, n);
+}
+
 void
 sysprof_history_find (const History *self, int32_t pid, GArray *found)
 {
@@ -70,4 +88,5 @@ sysprof_history_find (const History *self, int32_t pid, GArray *found)
     }
   /* Those of one moment stay as they came. */
   g_array_sort (found, compare_times);
+  drop_doubles (found);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What processes did a moment ago, as it came: to be asked rarely, and to cost next to nothing until then. *Owned* by the
- * unwinder's thread. */
+/* What processes did a moment ago, as it came: to be asked rarely, and to cost next to nothing until then. *Owned* by who
+ * holds it. */
 
 #pragma once
 

@@ -13,7 +13,6 @@
 #include "record/unwinder/processes.h"
 
 #include "record/proc-text.h"
-#include "record/unwinder/history.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -59,6 +58,7 @@ typedef struct
       deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
   bool has_ended;
   int64_t executed_nsec; /* when its program was executed, if that was told; 0 = before */
+  int64_t recalled_nsec; /* what happened until then was applied when it was recalled */
 } CodeProcess;
 
 struct CodeProcesses
@@ -67,7 +67,7 @@ struct CodeProcesses
   CodeFiles *files;
   Privilege *privilege;
   bool on_demand;     /* processes are published when they are asked for */
-  History history;    /* with on_demand, of all processes that are not in the next */
+  Told *told;         /* with on_demand, of all processes that are not in the next */
   GHashTable *by_pid; /* pid → CodeProcess */
   GPtrArray *changed; /* of CodeProcess: to be published */
   GQueue inheriting;  /* of Deadline, in their order */
@@ -163,6 +163,7 @@ forget_process (CodeProcesses *self, CodeProcess *process, int64_t now)
     sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) process->pid, now);
   if (self->only != NULL)
     g_hash_table_remove (self->only, GINT_TO_POINTER (process->pid));
+  sysprof_told_follow (self->told, process->pid, false);
   g_hash_table_remove (self->by_pid, GINT_TO_POINTER (process->pid));
 }
 
@@ -407,15 +408,22 @@ apply_exited (CodeProcesses *self, const TaskEvent *event)
 }
 
 bool
-sysprof_code_processes_note (CodeProcesses *self, const TaskEvent *event, int64_t now)
+sysprof_code_processes_note (CodeProcesses *self,
+                             const TaskEvent *event,
+                             bool is_told,
+                             int64_t now)
 {
+  const CodeProcess *process;
+
   if (!has_history (self))
     return true;
 
   if (event->kind == TASK_MAPPED)
     sysprof_code_file_unref (get_file (self, event, now));
-  sysprof_history_add (&self->history, event, now);
-  return find_process (self, event->pid) != NULL;
+  if (!is_told)
+    sysprof_told_remember (self->told, event);
+  process = find_process (self, event->pid);
+  return process != NULL && event->time > process->recalled_nsec;
 }
 
 void
@@ -456,8 +464,9 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
   if (process != NULL || !has_history (self))
     return process;
 
-  /* A number can have been given again: the last one is meant. */
-  sysprof_history_find (&self->history, pid, events);
+  /* A number can have been given again: the last one is meant. What it does from now on is told. */
+  sysprof_told_follow (self->told, pid, true);
+  sysprof_told_recall (self->told, pid, events);
   for (guint i = 0; i < events->len; i++)
     {
       const TaskEvent *event = &g_array_index (events, TaskEvent, i);
@@ -476,10 +485,19 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
       set_changed (self, process);
     }
   else if (!read_process (self, pid, false) && first == events->len)
-    return NULL;
+    {
+      sysprof_told_follow (self->told, pid, false);
+      return NULL;
+    }
   for (guint i = first; i < events->len; i++)
     sysprof_code_processes_apply (self, &g_array_index (events, TaskEvent, i));
-  return find_process (self, pid);
+
+  process = find_process (self, pid);
+  if (process == NULL)
+    sysprof_told_follow (self->told, pid, false);
+  else if (events->len > 0)
+    process->recalled_nsec = g_array_index (events, TaskEvent, events->len - 1).time;
+  return process;
 }
 
 /* --- publishing --- */
@@ -648,15 +666,15 @@ CodeProcesses *
 sysprof_code_processes_new (UnwindPublisher *publisher,
                             CodeFiles *files,
                             Privilege *privilege,
-                            bool on_demand)
+                            Told *told)
 {
   CodeProcesses *self = g_new0 (CodeProcesses, 1);
 
-  self->on_demand = on_demand;
+  self->on_demand = told != NULL;
+  self->told = told;
   self->publisher = publisher;
   self->files = files;
   self->privilege = privilege;
-  sysprof_history_init (&self->history);
   self->by_pid = g_hash_table_new_full (NULL, NULL, NULL, free_process);
   self->changed = g_ptr_array_new ();
   self->scratch = g_array_new (false, false, sizeof (UnwindProcessMapping));
@@ -679,7 +697,6 @@ sysprof_code_processes_free (CodeProcesses *self)
   if (self == NULL)
     return;
 
-  sysprof_history_clear (&self->history);
   g_hash_table_unref (self->by_pid);
   g_ptr_array_unref (self->changed);
   g_array_unref (self->scratch);

@@ -7,14 +7,15 @@
 
 #include "record/perf/task-events.h"
 #include "record/unwinder/files.h"
+#include "record/unwinder/told.h"
 
 typedef struct CodeProcesses CodeProcesses;
 
-/* All borrowed. `on_demand`: a process is published only when it is asked for, as walks do without. */
+/* All borrowed. With `told`, which may be NULL, a process is published only when it is asked for, as walks do without. */
 CodeProcesses *sysprof_code_processes_new (UnwindPublisher *publisher,
                                            CodeFiles *files,
                                            Privilege *privilege,
-                                           bool on_demand);
+                                           Told *told);
 void sysprof_code_processes_free (CodeProcesses *self);
 
 /* Only `pid`, those that were named before, and what they start. */
@@ -23,9 +24,12 @@ void sysprof_code_processes_narrow (CodeProcesses *self, int32_t pid);
 /* Reads what a running process has mapped. */
 void sysprof_code_processes_read (CodeProcesses *self, int32_t pid);
 
-/* Has the tables made of what an event maps, and keeps in mind what happened. TRUE: it is to be applied as well, in the order of
- * time. */
-bool sysprof_code_processes_note (CodeProcesses *self, const TaskEvent *event, int64_t now);
+/* Has the tables made of what an event maps, and keeps in mind what happened, unless the pump `is_told` and does. TRUE: it is to be
+ * applied as well, in the order of time. */
+bool sysprof_code_processes_note (CodeProcesses *self,
+                                  const TaskEvent *event,
+                                  bool is_told,
+                                  int64_t now);
 
 void sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event);
 

@@ -185,9 +185,14 @@ try_to_walk (UnfinishedSamples *self,
              Unfinished *unfinished,
              CodeProcesses *processes,
              const UnwindMemory *memory,
-             UnfinishedPatience patience)
+             UnfinishedPatience patience,
+             int64_t told_until)
 {
   uint32_t walk_as;
+
+  /* What its process did before may not have been told. */
+  if (unfinished->sample.time >= told_until && patience != UNFINISHED_WALK_ALL)
+    return false;
 
   switch (sysprof_code_processes_ask (processes, unfinished->sample.pid,
                                       unfinished->sample.time, &walk_as))
@@ -212,7 +217,8 @@ bool
 sysprof_unfinished_samples_walk (UnfinishedSamples *self,
                                  CodeProcesses *processes,
                                  const UnwindMemory *memory,
-                                 UnfinishedPatience patience)
+                                 UnfinishedPatience patience,
+                                 int64_t told_until)
 {
   Unfinished *unfinished;
   guint n;
@@ -224,7 +230,7 @@ sysprof_unfinished_samples_walk (UnfinishedSamples *self,
   for (guint i = 0; i < n; i++)
     {
       unfinished = g_queue_pop_head (&self->waiting);
-      if (try_to_walk (self, unfinished, processes, memory, patience))
+      if (try_to_walk (self, unfinished, processes, memory, patience, told_until))
         sysprof_hand_over_push (&self->done, unfinished, false);
       else
         g_queue_push_tail (&self->waiting, unfinished);

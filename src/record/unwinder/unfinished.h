@@ -39,11 +39,12 @@ typedef enum
   UNFINISHED_WALK_ALL,   /* that there are, for better or worse */
 } UnfinishedPatience;
 
-/* On the unwinder's thread: walks what can be walked now. TRUE: some wait on. */
+/* On the unwinder's thread: walks what can be walked now, of those taken before `told_until` (ns). TRUE: some wait on. */
 bool sysprof_unfinished_samples_walk (UnfinishedSamples *self,
                                       CodeProcesses *processes,
                                       const UnwindMemory *memory,
-                                      UnfinishedPatience patience);
+                                      UnfinishedPatience patience,
+                                      int64_t told_until);
 
 /* When nobody works on it. */
 UnfinishedStatus sysprof_unfinished_samples_get_status (const UnfinishedSamples *self);

@@ -5,7 +5,8 @@
  * happened for a while, and priority where that is allowed; tables are built by others. While programs start one after
  * another it looks every few milliseconds instead, as being woken for each record costs more than all else.
  *
- * Where the program in the kernel asks the kernel what is mapped, only files are waited for: ten looks a second are enough.
+ * Where the program in the kernel asks the kernel what is mapped, only files are waited for: ten looks a second are enough, and
+ * once the pump hears of the same events, it tells of what is new, and the rings are closed.
  *
  * What happens on different CPUs comes through different rings: records are put in the order of time before they are
  * applied. */
@@ -19,6 +20,7 @@
 #include "record/unwinder/loading.h"
 #include "record/unwinder/priority.h"
 #include "record/unwinder/processes.h"
+#include "record/unwinder/told.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -36,6 +38,7 @@
 #define LONG_PACE_USEC (100 * G_TIME_SPAN_MILLISECOND)
 #define WAITING_USEC \
   (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
+#define IDLE_USEC     (10 * G_TIME_SPAN_SECOND)       /* without rings of its own */
 #define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* for tables, at the end */
 #define USEC_PER_MSEC 1000
 
@@ -51,6 +54,8 @@ struct Unwinder
   int wake_fd;
   int ready_fd; /* told when the tables of what ran at the start are there */
   atomic_bool stop_requested;
+  atomic_bool relies_on_pump;
+  Told *told; /* shared with the pump, see there; NULL: the program does not ask the kernel */
   int32_t *only; /* [n_only] */
   unsigned n_only;
 
@@ -61,14 +66,15 @@ struct Unwinder
   CodeProcesses *processes;
   UnfinishedSamples *unfinished; /* shared with the pump, see there */
   CopiedSamples *copies;         /* the same; NULL: the program in the kernel walks */
-  PerfSession *session;
-  GArray *leaders;     /* of struct pollfd: the wake_fd first */
-  GByteArray *records; /* drained and not applied yet */
-  GArray *places;      /* of Place */
-  GArray *to_read;     /* of int32_t */
+  PerfSession *session;          /* NULL: the pump tells */
+  GArray *leaders;               /* of struct pollfd: the wake_fd first */
+  GByteArray *records;           /* drained and not applied yet */
+  GArray *places;                /* of Place */
+  GArray *to_read;               /* of int32_t */
   guint n_read;
-  bool had_events;  /* the last time */
-  int64_t now_usec; /* when the rings were looked at */
+  int64_t told_until; /* ns: what happened before was applied */
+  bool had_events;    /* the last time */
+  int64_t now_usec;   /* when the rings were looked at */
   int64_t begin_nsec;
   UnwinderStatus status;
 };
@@ -113,7 +119,8 @@ keep_record (const struct perf_event_header *record, void *data)
   if (!sysprof_task_event_parse (&event, record))
     return;
   self->status.n_events++;
-  if (!sysprof_code_processes_note (self->processes, &event, self->now_usec))
+  if (!sysprof_code_processes_note (self->processes, &event, self->session == NULL,
+                                    self->now_usec))
     return;
 
   place = (Place){ event.time, self->records->len };
@@ -132,12 +139,43 @@ compare_places (const void *a, const void *b)
 }
 
 static void
+note_told (Unwinder *self)
+{
+  g_autoptr (GByteArray) told = g_byte_array_new ();
+
+  self->told_until = sysprof_told_take (self->told, told);
+  for (guint at = 0; at < told->len;)
+    {
+      const struct perf_event_header *record = (const void *) (told->data + at);
+
+      keep_record (record, self);
+      at += record->size;
+    }
+}
+
+/* What is in the rings is told by both. */
+static void
+close_rings (Unwinder *self)
+{
+  sysprof_perf_session_disable (self->session);
+  sysprof_perf_session_drain (self->session);
+  g_clear_pointer (&self->session, sysprof_perf_session_close);
+  g_array_set_size (self->leaders, 1);
+}
+
+static void
 apply_events (Unwinder *self)
 {
   uint64_t n_before = self->status.n_events;
 
   self->now_usec = g_get_monotonic_time ();
-  sysprof_perf_session_drain (self->session);
+  if (self->session != NULL &&
+      atomic_load_explicit (&self->relies_on_pump, memory_order_acquire))
+    close_rings (self);
+  if (self->session != NULL)
+    sysprof_perf_session_drain (self->session);
+  else
+    note_told (self);
   g_array_sort (self->places, compare_places);
   for (guint i = 0; i < self->places->len; i++)
     {
@@ -221,10 +259,11 @@ wait_for_something (Unwinder *self, int64_t until_usec)
 
   /* What was written to wake_fd stays until poll() tells of it: a wait too short, and no more. */
   fds[0].revents = 0;
-  if (!self->had_events)
+  if (!self->had_events || self->session == NULL)
     (void) poll (fds, self->leaders->len,
                  (int) ((until_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
-  g_usleep (self->tells_files ? LONG_PACE_USEC : PACE_USEC);
+  if (self->session != NULL) /* the pump has its own pace */
+    g_usleep (self->tells_files ? LONG_PACE_USEC : PACE_USEC);
   self->status.n_wake_ups++;
   if ((fds[0].revents & POLLIN) != 0)
     (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
@@ -247,7 +286,7 @@ catch_up (Unwinder *self, bool *waits)
   next = sysprof_code_processes_publish (self->processes, tables_came, g_get_monotonic_time ());
   *waits = sysprof_unfinished_samples_walk (
       self->unfinished, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
-      is_reading (self) ? UNFINISHED_WAIT : UNFINISHED_BE_PATIENT);
+      is_reading (self) ? UNFINISHED_WAIT : UNFINISHED_BE_PATIENT, self->told_until);
   if (self->copies != NULL)
     sysprof_copied_samples_go_on (self->copies);
   return next;
@@ -280,7 +319,7 @@ finish (Unwinder *self)
     }
   (void) sysprof_unfinished_samples_walk (self->unfinished, self->processes,
                                           sysprof_unwind_publisher_get_memory (self->publisher),
-                                          UNFINISHED_WALK_ALL);
+                                          UNFINISHED_WALK_ALL, INT64_MAX);
 }
 
 static void *
@@ -305,8 +344,9 @@ run (void *data)
 
       if (now >= cpus_due)
         {
-          update_cpus (self);
-          cpus_due = now + CPUS_USEC;
+          if (self->session != NULL)
+            update_cpus (self);
+          cpus_due = now + (self->session != NULL ? CPUS_USEC : IDLE_USEC);
         }
       if (next < 0 || next > cpus_due - now)
         next = cpus_due - now;
@@ -384,9 +424,12 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
     }
 
   self->publisher = sysprof_unwind_publisher_new (self->index, slab_func, self);
-  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
-  self->processes = sysprof_code_processes_new (self->publisher, self->files, self->privilege,
-                                                self->tells_files);
+  self->told = self->tells_files ? sysprof_told_new (self->wake_fd) : NULL;
+  self->told_until = INT64_MAX;
+  self->files =
+      sysprof_code_files_new (self->publisher, self->privilege, self->told, self->wake_fd);
+  self->processes =
+      sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->told);
   self->unfinished = sysprof_unfinished_samples_new ();
   self->records = g_byte_array_new ();
   self->places = g_array_new (false, false, sizeof (Place));
@@ -550,6 +593,19 @@ sysprof_unwinder_start_for_tasks (Unwinder *self,
   return start (self, options, only, n_only, error);
 }
 
+Told *
+sysprof_unwinder_get_told (const Unwinder *self)
+{
+  return self->n_only == 0 ? self->told : NULL;
+}
+
+void
+sysprof_unwinder_rely_on_pump (Unwinder *self)
+{
+  atomic_store_explicit (&self->relies_on_pump, true, memory_order_release);
+  notify (self->wake_fd);
+}
+
 bool
 sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data)
 {
@@ -559,7 +615,10 @@ sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data)
     return sysprof_copied_samples_add (self->copies, sample);
   if (!sysprof_unfinished_samples_add (self->unfinished, sample))
     return false;
-  notify (self->wake_fd);
+  if (atomic_load_explicit (&self->relies_on_pump, memory_order_relaxed))
+    sysprof_told_wake_later (self->told);
+  else
+    notify (self->wake_fd);
   return true;
 }
 
@@ -572,6 +631,8 @@ sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder)
       sysprof_copied_samples_write (self->copies, decoder);
     }
   sysprof_unfinished_samples_write (self->unfinished, decoder);
+  if (self->told != NULL)
+    sysprof_told_write_named (self->told, decoder);
 }
 
 void
@@ -619,6 +680,7 @@ sysprof_unwinder_free (Unwinder *self)
   sysprof_unfinished_samples_free (self->unfinished);
   sysprof_code_processes_free (self->processes);
   sysprof_code_files_free (self->files);
+  sysprof_told_free (self->told);
   if (self->publisher != NULL)
     sysprof_unwind_publisher_free (self->publisher);
   for (uint32_t i = 0; i < UNWIND_MOST_SLABS; i++)

@@ -11,6 +11,7 @@
 #include "bpf/bpf.h"
 #include "record/privilege.h"
 #include "record/unwinder/copies.h"
+#include "record/unwinder/told.h"
 #include "record/unwinder/unfinished.h"
 
 typedef struct Unwinder Unwinder;
@@ -53,6 +54,11 @@ bool sysprof_unwinder_start_for_tasks (Unwinder *self,
 
 /* Until what runs already has its tables, but not for ever. */
 void sysprof_unwinder_wait_until_ready (Unwinder *self, int64_t patience_msec);
+
+/* What a decoder is to tell of that is told of inodes, on all processes; NULL: the unwinder can do with its own rings alone. */
+Told *sysprof_unwinder_get_told (const Unwinder *self);
+/* When that decoder's session is on: from now on nothing else is heard. */
+void sysprof_unwinder_rely_on_pump (Unwinder *self);
 
 /* Has the unwinder walk a copy, or finish what a walk in the kernel could not: a decoder's TakeUnfinishedFunc, `data` is the unwinder. */
 bool sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data);

@@ -33,7 +33,7 @@ set_up (Fixture *self, gconstpointer data)
 {
   self->index = g_new0 (UnwindIndex, 1);
   self->publisher = sysprof_unwind_publisher_new (self->index, NULL, NULL);
-  self->processes = sysprof_code_processes_new (self->publisher, NULL, NULL, false);
+  self->processes = sysprof_code_processes_new (self->publisher, NULL, NULL, NULL);
   self->unfinished = sysprof_unfinished_samples_new ();
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->copies = sysprof_copied_samples_new (
@@ -166,7 +166,7 @@ test_what_cannot_be_walked_yet_is_handed_on (Fixture *self, gconstpointer data)
   g_assert_cmpuint (sysprof_copied_samples_get_status (self->copies).n_handed_on, ==, 100);
   g_assert_false (sysprof_unfinished_samples_walk (
       self->unfinished, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
-      UNFINISHED_WALK_ALL));
+      UNFINISHED_WALK_ALL, INT64_MAX));
   assert_written (self, 100);
 }
 

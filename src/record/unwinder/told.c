@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/unwinder/told.h"
+
+#include "record/unwinder/history.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHECK_NSEC INT64_C (2000000000)  /* for so long a file is believed to be what it was */
+#define NAMES_NSEC INT64_C (10000000000) /* until a build ID is not waited for any more */
+#define SETS       1024
+#define WAYS       4
+#define MOST_PIDS  (4u << 20) /* the kernel's own limit */
+#define MOST_BYTES \
+  (4u << 20) /* of records that wait: more is somebody's attempt to fill the memory */
+
+typedef struct
+{
+  ToldFile file;        /* inode 0 = free */
+  int64_t checked_nsec; /* when the unwinder was told last */
+  bool is_named;        /* its build ID, if it has one, is this */
+  uint8_t build_id_size;
+  uint8_t build_id[PERF_MOST_BUILD_ID];
+} Slot;
+
+/* Behind it stands the record. */
+typedef struct
+{
+  int32_t cpu;
+  uint32_t size; /* of the record */
+} Unnamed;
+
+struct Told
+{
+  int wake_fd;
+  pthread_mutex_t lock; /* guards the rest */
+  Slot slot[SETS][WAYS];
+  History history;
+  GByteArray *records;          /* for the unwinder */
+  GByteArray *unnamed;          /* of Unnamed */
+  bool has_news, has_new_names; /* of these */
+  int64_t told_until;           /* ns */
+  uint64_t followed[MOST_PIDS / 64];
+};
+
+Told *
+sysprof_told_new (int wake_fd)
+{
+  Told *self = g_new0 (Told, 1);
+
+  self->wake_fd = wake_fd;
+  pthread_mutex_init (&self->lock, NULL);
+  sysprof_history_init (&self->history);
+  self->records = g_byte_array_new ();
+  self->unnamed = g_byte_array_new ();
+  return self;
+}
+
+void
+sysprof_told_free (Told *self)
+{
+  if (self == NULL)
+    return;
+
+  sysprof_history_clear (&self->history);
+  g_byte_array_unref (self->records);
+  g_byte_array_unref (self->unnamed);
+  pthread_mutex_destroy (&self->lock);
+  g_free (self);
+}
+
+/* --- files --- */
+
+static Slot *
+set_of (Told *self, const ToldFile *file)
+{
+  uint64_t mixed =
+      (file->inode ^ (uint64_t) file->device_minor << 40) * UINT64_C (0x9e3779b97f4a7c15);
+
+  return self->slot[mixed >> 54];
+}
+
+static bool
+is_same_inode (const ToldFile *left, const ToldFile *right)
+{
+  return left->inode == right->inode && left->device_major == right->device_major &&
+         left->device_minor == right->device_minor;
+}
+
+static Slot *
+find_slot (Told *self, const ToldFile *file)
+{
+  Slot *set = set_of (self, file);
+
+  for (unsigned i = 0; i < WAYS; i++)
+    if (is_same_inode (&set[i].file, file))
+      return &set[i];
+  return NULL;
+}
+
+/* The file's, or that of the one that was not seen for longest. */
+static Slot *
+make_slot (Told *self, const ToldFile *file)
+{
+  Slot *set = set_of (self, file), *oldest = set;
+
+  for (unsigned i = 0; i < WAYS; i++)
+    {
+      if (is_same_inode (&set[i].file, file))
+        return &set[i];
+      if (set[i].file.inode == 0 || set[i].checked_nsec < oldest->checked_nsec)
+        oldest = &set[i];
+      if (oldest->file.inode == 0)
+        break;
+    }
+
+  *oldest = (Slot){ 0 };
+  return oldest;
+}
+
+void
+sysprof_told_set_file (Told *self,
+                       const ToldFile *file,
+                       const uint8_t *build_id,
+                       size_t build_id_size)
+{
+  Slot *slot;
+
+  if (self == NULL || file->inode == 0)
+    return;
+
+  pthread_mutex_lock (&self->lock);
+  slot = make_slot (self, file);
+  slot->file = *file;
+  slot->checked_nsec = MAX (slot->checked_nsec, self->told_until);
+  slot->is_named = build_id != NULL;
+  slot->build_id_size =
+      build_id != NULL && build_id_size <= PERF_MOST_BUILD_ID ? (uint8_t) build_id_size : 0;
+  if (slot->build_id_size > 0)
+    memcpy (slot->build_id, build_id, build_id_size);
+  self->has_new_names |= slot->is_named;
+  pthread_mutex_unlock (&self->lock);
+}
+
+void
+sysprof_told_forget_file (Told *self, const ToldFile *file)
+{
+  Slot *slot;
+
+  if (self == NULL)
+    return;
+
+  pthread_mutex_lock (&self->lock);
+  slot = find_slot (self, file);
+  if (slot != NULL)
+    *slot = (Slot){ 0 };
+  pthread_mutex_unlock (&self->lock);
+}
+
+static ToldFile
+file_of (const TaskEvent *event)
+{
+  return (ToldFile){ event->inode, event->inode_generation, event->device_major,
+                     event->device_minor };
+}
+
+/* --- the pump --- */
+
+static bool
+is_followed (const Told *self, int32_t pid)
+{
+  return (uint32_t) pid < MOST_PIDS &&
+         (self->followed[(uint32_t) pid / 64] >> ((uint32_t) pid % 64) & 1) != 0;
+}
+
+static void
+wake_with (Told *self, const struct perf_event_header *record)
+{
+  if (self->records->len < MOST_BYTES)
+    g_byte_array_append (self->records, (const uint8_t *) record, record->size);
+  self->has_news = true;
+}
+
+static void
+wait_for_name (Told *self, const struct perf_event_header *record, int cpu)
+{
+  Unnamed unnamed = { cpu, record->size };
+
+  if (self->unnamed->len >= MOST_BYTES)
+    return;
+  g_byte_array_append (self->unnamed, (const uint8_t *) &unnamed, sizeof unnamed);
+  g_byte_array_append (self->unnamed, (const uint8_t *) record, record->size);
+}
+
+/* TRUE: the unwinder is to look at the file. */
+static bool
+see_file (Told *self,
+          const TaskEvent *event,
+          const struct perf_event_header *record,
+          int cpu,
+          uint8_t *build_id,
+          size_t *build_id_size)
+{
+  ToldFile file = file_of (event);
+  Slot *slot;
+  bool is_new;
+
+  if (file.inode == 0)
+    return false;
+
+  slot = find_slot (self, &file);
+  is_new = slot == NULL || slot->file.generation != file.generation;
+  if (is_new || !slot->is_named)
+    wait_for_name (self, record, cpu);
+  else if (slot->build_id_size > 0)
+    memcpy (build_id, slot->build_id, *build_id_size = slot->build_id_size);
+  if (is_new)
+    return true;
+
+  if (event->time - slot->checked_nsec < CHECK_NSEC)
+    return false;
+  slot->checked_nsec = event->time;
+  return true;
+}
+
+size_t
+sysprof_told_add (const struct perf_event_header *record,
+                  int cpu,
+                  uint8_t *build_id,
+                  void *data)
+{
+  Told *self = data;
+  size_t build_id_size = 0;
+  bool is_news = false;
+  TaskEvent event;
+
+  if (!sysprof_task_event_parse (&event, record))
+    return 0;
+
+  pthread_mutex_lock (&self->lock);
+  if (event.kind == TASK_MAPPED)
+    is_news = see_file (self, &event, record, cpu, build_id, &build_id_size);
+  sysprof_history_add (&self->history, &event, event.time / 1000);
+  if (is_news || is_followed (self, event.pid))
+    wake_with (self, record);
+  pthread_mutex_unlock (&self->lock);
+  return build_id_size;
+}
+
+void
+sysprof_told_wake_later (Told *self)
+{
+  pthread_mutex_lock (&self->lock);
+  self->has_news = true;
+  pthread_mutex_unlock (&self->lock);
+}
+
+void
+sysprof_told_drained (int64_t until, void *data)
+{
+  Told *self = data;
+  const uint64_t one = 1;
+  bool has_news;
+
+  pthread_mutex_lock (&self->lock);
+  self->told_until = until;
+  has_news = self->has_news;
+  self->has_news = false;
+  pthread_mutex_unlock (&self->lock);
+
+  if (has_news)
+    (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
+}
+
+/* FALSE: not yet, but it may come. */
+static bool
+name_record (Told *self,
+             PerfDecoder *decoder,
+             const struct perf_event_header *record,
+             int32_t cpu)
+{
+  TaskEvent event;
+  ToldFile file;
+  Slot named = { 0 };
+  const Slot *slot;
+  int64_t told_until;
+
+  if (!sysprof_task_event_parse (&event, record))
+    return true;
+
+  file = file_of (&event);
+  pthread_mutex_lock (&self->lock);
+  slot = find_slot (self, &file);
+  if (slot != NULL)
+    named = *slot;
+  told_until = self->told_until;
+  pthread_mutex_unlock (&self->lock);
+
+  if (!named.is_named || named.file.generation != file.generation)
+    return told_until - event.time >= NAMES_NSEC;
+  if (named.build_id_size > 0)
+    sysprof_perf_decoder_write_named (decoder, record, cpu, named.build_id,
+                                      named.build_id_size);
+  return true;
+}
+
+void
+sysprof_told_write_named (Told *self, PerfDecoder *decoder)
+{
+  GByteArray *waiting;
+  guint kept = 0;
+
+  pthread_mutex_lock (&self->lock);
+  waiting = self->has_new_names && self->unnamed->len > 0 ? self->unnamed : NULL;
+  if (waiting != NULL)
+    self->unnamed = g_byte_array_new ();
+  self->has_new_names = false;
+  pthread_mutex_unlock (&self->lock);
+  if (waiting == NULL)
+    return;
+
+  for (guint at = 0; at < waiting->len;)
+    {
+      Unnamed unnamed;
+      const struct perf_event_header *record;
+
+      memcpy (&unnamed, waiting->data + at, sizeof unnamed);
+      record = (const void *) (waiting->data + at + sizeof unnamed);
+      if (!name_record (self, decoder, record, unnamed.cpu))
+        {
+          memmove (waiting->data + kept, waiting->data + at, sizeof unnamed + unnamed.size);
+          kept += (guint) sizeof unnamed + unnamed.size;
+        }
+      at += (guint) sizeof unnamed + unnamed.size;
+    }
+
+  pthread_mutex_lock (&self->lock);
+  g_byte_array_append (self->unnamed, waiting->data, kept);
+  pthread_mutex_unlock (&self->lock);
+  g_byte_array_unref (waiting);
+}
+
+/* --- the unwinder --- */
+
+void
+sysprof_told_remember (Told *self, const TaskEvent *event)
+{
+  pthread_mutex_lock (&self->lock);
+  sysprof_history_add (&self->history, event, event->time / 1000);
+  pthread_mutex_unlock (&self->lock);
+}
+
+void
+sysprof_told_recall (Told *self, int32_t pid, GArray *found)
+{
+  pthread_mutex_lock (&self->lock);
+  sysprof_history_find (&self->history, pid, found);
+  pthread_mutex_unlock (&self->lock);
+}
+
+void
+sysprof_told_follow (Told *self, int32_t pid, bool follows)
+{
+  uint64_t bit = UINT64_C (1) << ((uint32_t) pid % 64);
+
+  if (self == NULL || (uint32_t) pid >= MOST_PIDS)
+    return;
+
+  pthread_mutex_lock (&self->lock);
+  if (follows)
+    self->followed[(uint32_t) pid / 64] |= bit;
+  else
+    self->followed[(uint32_t) pid / 64] &= ~bit;
+  pthread_mutex_unlock (&self->lock);
+}
+
+int64_t
+sysprof_told_take (Told *self, GByteArray *records)
+{
+  int64_t until;
+
+  pthread_mutex_lock (&self->lock);
+  g_byte_array_append (records, self->records->data, self->records->len);
+  g_byte_array_set_size (self->records, 0);
+  until = self->told_until;
+  pthread_mutex_unlock (&self->lock);
+  return until;
+}
