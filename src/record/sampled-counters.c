@@ -20,6 +20,9 @@
 #define FIRST_TEXT_SIZE (16 * 1024)
 #define MAX_TEXT_SIZE   (4 * 1024 * 1024)
 
+/* The kernel writes such texts into a page, and stops early only where a line does not fit. */
+#define SURELY_WHOLE 2048
+
 #define NSEC_PER_SEC 1e9
 
 struct CounterSampler
@@ -230,9 +233,9 @@ read_text (CounterSampler *self, int fd, Text *text)
         continue;
       if (n < 0)
         return false;
-      if (n == 0)
-        break;
       used += (size_t) n;
+      if (n == 0 || used <= SURELY_WHOLE)
+        break;
     }
 
   *text = (Text){ self->text, self->text + used };

@@ -9,6 +9,9 @@
 
 /* How much is read before the kernel gets its room back. */
 #define GIVE_BACK_SIZE (64 * 1024)
+/* How far ahead is fetched: what another CPU has written is in none of our caches. */
+#define FETCH_AHEAD 1024
+#define CACHE_LINE  64
 
 bool
 sysprof_perf_ring_map (PerfRing *self, int fd, size_t size)
@@ -55,6 +58,13 @@ get_whole (const PerfRing *self, uint64_t at, size_t size, uint8_t *scratch)
   return (const void *) scratch;
 }
 
+static inline void
+fetch_ahead (const PerfRing *self, uint64_t at, size_t size)
+{
+  for (size_t offset = 0; offset < size; offset += CACHE_LINE)
+    __builtin_prefetch (self->data + ((at + FETCH_AHEAD + offset) & (self->size - 1)));
+}
+
 bool
 sysprof_perf_ring_drain (PerfRing *self, uint8_t *scratch, PerfRecordFunc func, void *data)
 {
@@ -78,6 +88,7 @@ sysprof_perf_ring_drain (PerfRing *self, uint8_t *scratch, PerfRecordFunc func, 
           break;
         }
 
+      fetch_ahead (self, tail, size < FETCH_AHEAD ? size : FETCH_AHEAD);
       func (get_whole (self, tail, size, scratch), data);
       tail += size;
 

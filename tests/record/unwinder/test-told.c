@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/unwinder/told.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define SECOND INT64_C (1000000000)
+
+/* As the kernel lays out PERF_RECORD_MMAP2, with what sample_id_all puts behind it. */
+typedef struct
+{
+  struct perf_event_header header;
+  int32_t pid, tid;
+  uint64_t start, size, offset;
+  uint32_t device_major, device_minor;
+  uint64_t inode, generation;
+  uint32_t protection, flags;
+  char path[16];
+  int32_t id_pid, id_tid;
+  int64_t time;
+} Mapped;
+
+typedef struct
+{
+  int wake_fd;
+  Told *told;
+  uint8_t build_id[PERF_MOST_BUILD_ID];
+} Test;
+
+static void
+set_up (Test *self)
+{
+  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  g_assert_cmpint (self->wake_fd, >=, 0);
+  self->told = sysprof_told_new (self->wake_fd);
+}
+
+static void
+tear_down (Test *self)
+{
+  sysprof_told_free (self->told);
+  (void) close (self->wake_fd);
+}
+
+static size_t
+map (Test *self, int32_t pid, uint64_t inode, int64_t time)
+{
+  Mapped record = {
+    .header = { PERF_RECORD_MMAP2, 0, sizeof record },
+    .pid = pid,
+    .tid = pid,
+    .start = 0x1000,
+    .size = 0x1000,
+    .device_minor = 8,
+    .inode = inode,
+    .generation = 7,
+    .path = "/bin/true",
+    .id_pid = pid,
+    .id_tid = pid,
+    .time = time,
+  };
+
+  return sysprof_told_add (&record.header, 0, self->build_id, self->told);
+}
+
+static bool
+is_woken (Test *self)
+{
+  uint64_t n;
+
+  return read (self->wake_fd, &n, sizeof n) == sizeof n;
+}
+
+/* How many records it brings. */
+static guint
+take (Test *self)
+{
+  g_autoptr (GByteArray) records = g_byte_array_new ();
+
+  (void) sysprof_told_take (self->told, records);
+  return records->len / (guint) sizeof (Mapped);
+}
+
+static void
+test_known_files_wake_nobody (void)
+{
+  static const ToldFile file = { 5, 7, 0, 8 };
+  static const uint8_t build_id[] = { 1, 2, 3 };
+  Test self;
+
+  set_up (&self);
+  g_assert_cmpuint (map (&self, 10, 5, SECOND), ==, 0);
+  g_assert_false (is_woken (&self));
+  sysprof_told_drained (SECOND, self.told);
+  g_assert_true (is_woken (&self));
+  g_assert_cmpuint (take (&self), ==, 1);
+
+  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id);
+  g_assert_cmpuint (map (&self, 11, 5, SECOND + 1), ==, sizeof build_id);
+  g_assert_cmpmem (self.build_id, sizeof build_id, build_id, sizeof build_id);
+  sysprof_told_drained (SECOND + 2, self.told);
+  g_assert_false (is_woken (&self));
+  g_assert_cmpuint (take (&self), ==, 0);
+
+  /* It may have been written anew meanwhile; one record is enough to find out. */
+  g_assert_cmpuint (map (&self, 12, 5, 4 * SECOND), ==, sizeof build_id);
+  g_assert_cmpuint (map (&self, 13, 5, 4 * SECOND + 1), ==, sizeof build_id);
+  g_assert_cmpuint (take (&self), ==, 1);
+
+  sysprof_told_forget_file (self.told, &file);
+  g_assert_cmpuint (map (&self, 14, 5, 4 * SECOND + 2), ==, 0);
+  g_assert_cmpuint (take (&self), ==, 1);
+  tear_down (&self);
+}
+
+/* The number of an inode is given again. */
+static void
+test_another_generation_is_another_file (void)
+{
+  static const ToldFile file = { 5, 6, 0, 8 };
+  static const uint8_t build_id[] = { 1, 2, 3 };
+  Test self;
+
+  set_up (&self);
+  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id);
+  g_assert_cmpuint (map (&self, 10, 5, 1), ==, 0);
+  g_assert_cmpuint (take (&self), ==, 1);
+  tear_down (&self);
+}
+
+static void
+test_what_is_followed_is_told (void)
+{
+  static const ToldFile file = { 5, 7, 0, 8 };
+  static const uint8_t build_id[] = { 1, 2, 3 };
+  g_autoptr (GArray) found = g_array_new (false, false, sizeof (TaskEvent));
+  Test self;
+
+  set_up (&self);
+  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id);
+  (void) map (&self, 10, 5, 1);
+  (void) map (&self, 11, 5, 2);
+  g_assert_cmpuint (take (&self), ==, 0);
+  sysprof_told_recall (self.told, 10, found);
+  g_assert_cmpuint (found->len, ==, 1);
+  g_assert_cmpint (g_array_index (found, TaskEvent, 0).time, ==, 1);
+
+  sysprof_told_follow (self.told, 10, true);
+  (void) map (&self, 10, 5, 3);
+  (void) map (&self, 11, 5, 4);
+  g_assert_cmpuint (take (&self), ==, 1);
+  sysprof_told_follow (self.told, 10, false);
+  (void) map (&self, 10, 5, 5);
+  g_assert_cmpuint (take (&self), ==, 0);
+  tear_down (&self);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/record/told/known-files-wake-nobody", test_known_files_wake_nobody);
+  g_test_add_func ("/record/told/another-generation-is-another-file",
+                   test_another_generation_is_another_file);
+  g_test_add_func ("/record/told/what-is-followed-is-told", test_what_is_followed_is_told);
+  return g_test_run ();
+}
