@@ -517,6 +517,14 @@ body_of (const struct perf_event_header *record)
   return (Cursor){ (const uint8_t *) (record + 1), (const uint8_t *) record + record->size };
 }
 
+/* While another listener asks for build IDs, the kernel marks the records of all as having one: those that tell inodes lie. */
+static uint16_t
+misc_of (const PerfDecoder *self, const struct perf_event_header *record)
+{
+  return self->tell != NULL ? record->misc & (uint16_t) ~PERF_RECORD_MISC_MMAP_BUILD_ID
+                            : record->misc;
+}
+
 static bool
 decode_mmap2 (PerfDecoder *self, const struct perf_event_header *record)
 {
@@ -524,7 +532,7 @@ decode_mmap2 (PerfDecoder *self, const struct perf_event_header *record)
   Mapping mapping = { 0 };
   size_t size;
 
-  if (!take_mmap2 (body_of (record), record->misc, &mapping))
+  if (!take_mmap2 (body_of (record), misc_of (self, record), &mapping))
     return false;
 
   size = self->tell != NULL ? self->tell (record, self->cpu, build_id, self->tell_data) : 0;
@@ -543,7 +551,7 @@ sysprof_perf_decoder_write_named (PerfDecoder *self,
   int before = self->cpu;
   Mapping mapping = { 0 };
 
-  if (!take_mmap2 (body_of (record), record->misc, &mapping))
+  if (!take_mmap2 (body_of (record), misc_of (self, record), &mapping))
     return;
 
   name_mapping (&mapping, build_id, build_id_size);

@@ -75,7 +75,7 @@ typedef struct
       *cgroups; /* samples name their cgroup, and these are wanted; NULL = they do not */
   TakeUnfinishedFunc take_unfinished; /* NULL = nobody does */
   void *take_data;
-  TellRecordFunc tell; /* NULL = nobody is told */
+  TellRecordFunc tell; /* NULL = nobody is told; else mappings tell inodes */
   DrainedFunc drained; /* the same */
   void *tell_data;
   StackTally *tally; /* NULL = nobody counts */

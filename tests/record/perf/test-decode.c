@@ -307,6 +307,39 @@ test_mapping_with_build_id (Fixture *self, gconstpointer data)
   sysprof_capture_reader_unref (reader);
 }
 
+static size_t
+know_build_id (const struct perf_event_header *record, int cpu, uint8_t *build_id, void *data)
+{
+  unsigned *n_told = data;
+
+  ++*n_told;
+  memset (build_id, 0xab, 3);
+  return 3;
+}
+
+/* The kernel marks the records of all while anybody asks for build IDs. */
+static void
+test_mapping_that_is_told (Fixture *self, gconstpointer data)
+{
+  static const uint64_t file[] = { (uint64_t) 0xfe << 32 | 0xfe, 987654, 7 };
+  static const char tail[] = "/usr/bin/foo\0@ababab";
+  unsigned n_told = 0;
+  SysprofCaptureReader *reader;
+  const SysprofCaptureMap *map;
+
+  self->decoder.tell = know_build_id;
+  self->decoder.tell_data = &n_told;
+  put_mapping (self, PERF_RECORD_MISC_MMAP_BUILD_ID, file, "/usr/bin/foo");
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (n_told, ==, 1);
+  reader = read_back (self);
+  map = sysprof_capture_reader_read_map (reader);
+  g_assert_nonnull (map);
+  g_assert_cmpuint (map->inode, ==, 0);
+  g_assert_cmpmem (map->filename, sizeof tail, tail, sizeof tail);
+  sysprof_capture_reader_unref (reader);
+}
+
 static void
 test_build_id_that_is_too_long_is_refused (Fixture *self, gconstpointer data)
 {
@@ -676,6 +709,7 @@ main (int argc, char **argv)
   ADD ("idle-is-left-out", test_idle_is_left_out);
   ADD ("mapping-with-inode", test_mapping_with_inode);
   ADD ("mapping-with-build-id", test_mapping_with_build_id);
+  ADD ("mapping-that-is-told", test_mapping_that_is_told);
   ADD ("build-id-that-is-too-long-is-refused", test_build_id_that_is_too_long_is_refused);
   ADD ("life-of-a-process", test_life_of_a_process);
   ADD ("namespaces-of-processes", test_namespaces_of_processes);
