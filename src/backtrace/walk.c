@@ -152,9 +152,9 @@ step_by_known_rule (WalkState *state, WalkInput *input, uint64_t list)
     return false;
 
   cfa = (RULE_KIND (rule) == RULE_SP ? state->sp : state->fp) + RULE_OFFSET (rule);
-  if (cfa <= state->sp || !walk_read (input, cfa - 8, &ip) ||
-      !walk_find_fp (state, input, rule, cfa, &fp))
+  if (cfa <= state->sp || !walk_read (input, cfa - 8, &ip))
     return false;
+  walk_find_fp (state, input, rule, cfa, &fp);
   return walk_go_on (state, ip, cfa, fp);
 }
 
