@@ -21,6 +21,7 @@
 #include "util/util.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/syscall.h>
 
 #define GONE_INTERVAL (100 * NSEC_PER_MSEC)
@@ -31,6 +32,7 @@
 #define MOST_WAITING_MSEC \
   250 /* for the tables of what runs already: until they are there, copies wait */
 #define SPARE_DESCRIPTORS 256 /* for all that is no event */
+#define LOAD_PATIENCE     100 /* ms */
 #define TALLY_NAME        "__unwind__"
 
 /* A process or thread that was named. */
@@ -230,6 +232,16 @@ must_be_loaded_first (const SysprofSampler *self)
          self->request.session.event.type == PERF_TYPE_TRACEPOINT;
 }
 
+/* A recording that begins a moment later has no stacks by frame pointers. A busy machine may take longer: there samples come first. */
+static bool
+is_loaded_soon (const SysprofSampler *self)
+{
+  struct pollfd loaded = { .fd = sysprof_unwinder_get_loaded_fd (self->unwinder),
+                           .events = POLLIN };
+
+  return poll (&loaded, 1, LOAD_PATIENCE) > 0;
+}
+
 /* By the program in the kernel. */
 static bool
 use_tables (SysprofSampler *self, Pump *pump, GError **error)
@@ -246,7 +258,8 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
           self->unwinder,
           processes != NULL ? (const int32_t *) (const void *) processes->data : NULL,
           processes != NULL ? processes->len : 0, error) ||
-      (must_be_loaded_first (self) && !sysprof_unwinder_finish_loading (self->unwinder, error)))
+      ((must_be_loaded_first (self) || is_loaded_soon (self)) &&
+       !sysprof_unwinder_finish_loading (self->unwinder, error)))
     {
       g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
       return false;
