@@ -430,8 +430,9 @@ sysprof_walk_compat_step (WalkState *state, WalkInput *input, bool is_in_call)
   if ((fp & 3) != 0 || fp < state->sp || fp - state->sp > WALK_MOST_FP_FRAME ||
       !walk_read (input, fp, &words))
     return walk_stop (state, WALK_COMPAT);
+  /* In the first frame the register may hold any number. */
   if (words == 0)
-    return walk_stop (state, WALK_ROOT);
+    return walk_stop (state, state->has_registers ? WALK_COMPAT : WALK_ROOT);
   if (!walk_find_mapping (state, input, (words >> 32) - 1))
     return walk_stop (state, WALK_COMPAT);
   return walk_go_on (state, words >> 32, fp + 8, (uint32_t) words);

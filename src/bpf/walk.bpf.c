@@ -922,7 +922,8 @@ walk_stack (struct bpf_perf_event_data *context,
     state->reason = WALK_NO_PROCESS;
   scratch->record.used = (uint8_t) state->used;
 
-  if (state->reason != WALK_END && state->reason != WALK_ROOT &&
+  /* Its memory is the next program's already; where callers were found, it is still there. */
+  if (state->reason != WALK_END && state->reason != WALK_ROOT && scratch->record.n == 1 &&
       (call == CALL_EXECVE || call == CALL_EXECVEAT))
     return WALK_IN_EXEC;
 
