@@ -247,6 +247,24 @@ keep_outside (Build *self, const CodeReader *reader)
     self->outside[self->n_outside++] = place[i];
 }
 
+/* The first that begins at or behind `address`. */
+static size_t
+find_symbol (const ElfSymbols *symbols, uint64_t address)
+{
+  size_t low = 0;
+
+  for (size_t high = sysprof_elf_symbols_count (symbols); low < high;)
+    {
+      size_t middle = low + (high - low) / 2;
+
+      if (sysprof_elf_symbols_get (symbols, middle).start < address)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
 static void
 add_starts (Build *self, CodeReader *reader, uint64_t start, uint64_t end)
 {
@@ -261,12 +279,14 @@ add_starts (Build *self, CodeReader *reader, uint64_t start, uint64_t end)
         (void) sysprof_elf_symbols_load (self->image, &self->symbols);
     }
 
-  for (size_t i = 0; self->symbols != NULL && i < sysprof_elf_symbols_count (self->symbols);
-       i++)
+  for (size_t i = self->symbols != NULL ? find_symbol (self->symbols, start) : SIZE_MAX;
+       self->symbols != NULL && i < sysprof_elf_symbols_count (self->symbols); i++)
     {
       ElfSymbol symbol = sysprof_elf_symbols_get (self->symbols, i);
 
-      if (symbol.start >= start && symbol.start < end && !is_part (symbol.name))
+      if (symbol.start >= end)
+        break;
+      if (!is_part (symbol.name))
         sysprof_code_reader_add_start (reader, symbol.start);
     }
 
@@ -442,13 +462,16 @@ is_contradicted (const Build *self, uint64_t start)
 static void
 add_read_function (Build *self, uint64_t start, uint64_t end)
 {
-  CodeReader *reader = sysprof_code_reader_new (self->image, start, end);
+  CodeReader *reader = end - start <= self->code_budget
+                           ? sysprof_code_reader_new (self->image, start, end)
+                           : NULL;
 
   if (reader == NULL)
     {
       add_row (self, start, RULE_NONE);
       return;
     }
+  self->code_budget -= end - start;
   sysprof_code_reader_add_start (reader, start);
   (void) sysprof_code_reader_run (reader, add_row, self);
   sysprof_code_reader_free (reader);
@@ -636,6 +659,7 @@ build (ElfImage *image, ElfImage *debug_image, BuildSources sources, UnwindTable
   if (status != ELF_OK)
     goto out;
   status = sysprof_go_table_open (&self.go, image);
+  self.go.code_budget = &self.code_budget;
   if (status == ELF_NO_MEMORY)
     goto out;
   /* Go's own says where stacks end, which its .debug_frame does not. */

@@ -394,8 +394,12 @@ add_switch (const GoTable *self,
             CfiRow row,
             void *data)
 {
-  CodeReader *reader = sysprof_code_reader_new (self->image, function->start, function->end);
+  uint64_t size = function->end - function->start;
   SwitchRows rows = { .row = row, .data = data, .start = function->start, .end = end };
+  CodeReader *reader = NULL;
+
+  if (self->code_budget == NULL || size <= *self->code_budget)
+    reader = sysprof_code_reader_new (self->image, function->start, function->end);
 
   rows.other = rule_behind_switch (self, function);
   if (reader == NULL)
@@ -403,6 +407,8 @@ add_switch (const GoTable *self,
       row (data, function->start, RULE_ESCAPE);
       return;
     }
+  if (self->code_budget != NULL)
+    *self->code_budget -= size;
   sysprof_code_reader_add_start (reader, function->start);
   (void) sysprof_code_reader_run (reader, add_switch_row, &rows);
   sysprof_code_reader_free (reader);

@@ -19,9 +19,10 @@ typedef struct
   uint64_t names;
   uint32_t sizes_place; /* in what describes a function */
   uint32_t flags_place;
-  uint32_t quantum;     /* bytes of the smallest instruction */
-  uint32_t switch_rule; /* RULE_GO, less what each function has of its own; 0 = not found */
-  bool is_wide;         /* the list has addresses of 8 bytes instead of distances of 4 */
+  uint32_t quantum;      /* bytes of the smallest instruction */
+  uint32_t switch_rule;  /* RULE_GO, less what each function has of its own; 0 = not found */
+  uint64_t *code_budget; /* borrowed: bytes of code that may be read yet; NULL = all */
+  bool is_wide;          /* the list has addresses of 8 bytes instead of distances of 4 */
 } GoTable;
 
 /* ELF_ABSENT: not a Go program, or of a version that is not known. */

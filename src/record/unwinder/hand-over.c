@@ -2,19 +2,26 @@
 
 #include "record/unwinder/hand-over.h"
 
+#define MOST_SOON 3 /* before one of the others has its turn */
+
 void
 sysprof_hand_over_init (HandOver *self)
 {
   pthread_mutex_init (&self->lock, NULL);
   pthread_cond_init (&self->added, NULL);
+  g_queue_init (&self->soon);
   g_queue_init (&self->items);
+  self->n_soon = 0;
 }
 
 void
 sysprof_hand_over_clear (HandOver *self, GDestroyNotify free_item)
 {
   if (free_item != NULL)
-    g_queue_clear_full (&self->items, free_item);
+    {
+      g_queue_clear_full (&self->soon, free_item);
+      g_queue_clear_full (&self->items, free_item);
+    }
   pthread_cond_destroy (&self->added);
   pthread_mutex_destroy (&self->lock);
 }
@@ -23,12 +30,19 @@ void
 sysprof_hand_over_push (HandOver *self, void *item, bool soon)
 {
   pthread_mutex_lock (&self->lock);
-  if (soon)
-    g_queue_push_head (&self->items, item);
-  else
-    g_queue_push_tail (&self->items, item);
+  g_queue_push_tail (soon ? &self->soon : &self->items, item);
   pthread_cond_signal (&self->added);
   pthread_mutex_unlock (&self->lock);
+}
+
+/* With the lock. */
+static void *
+take (HandOver *self)
+{
+  bool is_soon = self->soon.length > 0 && (self->items.length == 0 || self->n_soon < MOST_SOON);
+
+  self->n_soon = is_soon ? self->n_soon + 1 : 0;
+  return g_queue_pop_head (is_soon ? &self->soon : &self->items);
 }
 
 void *
@@ -37,7 +51,7 @@ sysprof_hand_over_wait (HandOver *self)
   void *item;
 
   pthread_mutex_lock (&self->lock);
-  while ((item = g_queue_pop_head (&self->items)) == NULL)
+  while ((item = take (self)) == NULL)
     pthread_cond_wait (&self->added, &self->lock);
   pthread_mutex_unlock (&self->lock);
   return item;
@@ -49,7 +63,7 @@ sysprof_hand_over_try (HandOver *self)
   void *item;
 
   pthread_mutex_lock (&self->lock);
-  item = g_queue_pop_head (&self->items);
+  item = take (self);
   pthread_mutex_unlock (&self->lock);
   return item;
 }

@@ -13,14 +13,16 @@ typedef struct
 {
   pthread_mutex_t lock;
   pthread_cond_t added;
+  GQueue soon;
   GQueue items;
+  unsigned n_soon; /* taken from `soon` since one was from the others */
 } HandOver;
 
 void sysprof_hand_over_init (HandOver *self);
 /* `free_item`: of what is left; NULL = nothing is. */
 void sysprof_hand_over_clear (HandOver *self, GDestroyNotify free_item);
 
-/* `soon`: before all others. */
+/* `soon`: before those that are not, of which every fourth place is nevertheless. Among themselves each kind is taken as it came. */
 void sysprof_hand_over_push (HandOver *self, void *item, bool soon);
 /* Waits for one. */
 void *sysprof_hand_over_wait (HandOver *self);
