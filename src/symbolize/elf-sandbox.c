@@ -157,9 +157,9 @@ call (ElfSandbox *self,
   int64_t deadline = sysprof_confined_child_deadline (PATIENCE);
   Reply reply;
 
-  /* The child reads all of it before it answers, so sending ends. */
   if (!sysprof_confined_child_send_request (self, request, sizeof *request, fd) ||
-      !sysprof_confined_child_send (self, offsets, request->n_offsets * sizeof *offsets) ||
+      !sysprof_confined_child_send (self, deadline, offsets,
+                                    request->n_offsets * sizeof *offsets) ||
       !sysprof_confined_child_receive (self, deadline, &reply, sizeof reply))
     goto gone;
   if (reply.status > ELF_IO_ERROR || reply.text_size > MOST_TEXT ||

@@ -20,6 +20,9 @@
 #define NICE      (-10)
 #define NICE_TEXT "-10"
 
+#define LEAVE_MSEC 2000    /* until a child that was killed is left to itself */
+#define NAP_NSEC   1000000 /* between two looks at it */
+
 /* --- the child --- */
 
 bool
@@ -144,21 +147,6 @@ sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve)
   return true;
 }
 
-void
-sysprof_confined_child_end (ConfinedChild *self)
-{
-  if (self->socket >= 0)
-    (void) close (self->socket); /* nothing of value is in flight */
-  if (self->pid > 0)
-    {
-      (void) kill (self->pid, SIGKILL); /* it may be gone already */
-      while (waitpid (self->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    }
-
-  *self = (ConfinedChild) CONFINED_CHILD_INIT;
-}
-
 static int64_t
 now_msec (void)
 {
@@ -168,6 +156,37 @@ now_msec (void)
   return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* One that reads from a file system that does not answer does not end until that does: it is left, a zombie of ours then. */
+static void
+wait_for_end (pid_t pid)
+{
+  const struct timespec nap = { .tv_nsec = NAP_NSEC };
+  int64_t deadline = now_msec () + LEAVE_MSEC;
+
+  for (;;)
+    {
+      pid_t ended = waitpid (pid, NULL, WNOHANG);
+
+      if (ended == pid || (ended < 0 && errno != EINTR) || now_msec () >= deadline)
+        return;
+      (void) nanosleep (&nap, NULL);
+    }
+}
+
+void
+sysprof_confined_child_end (ConfinedChild *self)
+{
+  if (self->socket >= 0)
+    (void) close (self->socket); /* nothing of value is in flight */
+  if (self->pid > 0)
+    {
+      (void) kill (self->pid, SIGKILL); /* it may be gone already */
+      wait_for_end (self->pid);
+    }
+
+  *self = (ConfinedChild) CONFINED_CHILD_INIT;
+}
+
 int64_t
 sysprof_confined_child_deadline (int64_t patience_msec)
 {
@@ -175,18 +194,19 @@ sysprof_confined_child_deadline (int64_t patience_msec)
 }
 
 static bool
-wait_for_child (const ConfinedChild *self, int64_t deadline_msec)
+wait_for_child (const ConfinedChild *self, short events, int64_t deadline_msec)
 {
-  struct pollfd readable = { .fd = self->socket, .events = POLLIN };
+  struct pollfd fds[] = { { .fd = self->socket, .events = events },
+                          { .fd = self->has_stop_fd ? self->stop_fd : -1, .events = POLLIN } };
 
   for (;;)
     {
       int64_t left = deadline_msec - now_msec ();
-      int n = left <= 0 ? 0 : poll (&readable, 1, (int) left);
+      int n = left <= 0 ? 0 : poll (fds, 2, (int) left);
 
       if (n < 0 && errno == EINTR)
         continue;
-      return n > 0;
+      return n > 0 && fds[1].revents == 0;
     }
 }
 
@@ -202,7 +222,7 @@ sysprof_confined_child_receive (const ConfinedChild *self,
     {
       ssize_t n;
 
-      if (!wait_for_child (self, deadline_msec))
+      if (!wait_for_child (self, POLLIN, deadline_msec))
         return false;
       n = recv (self->socket, at, size, MSG_DONTWAIT);
       if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -240,20 +260,27 @@ sysprof_confined_child_send_request (const ConfinedChild *self,
       message.msg_controllen = sizeof control;
     }
 
-  n = sendmsg (self->socket, &message, MSG_NOSIGNAL);
+  /* It has read all before: there is room. */
+  n = sendmsg (self->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   return n >= 0 && (size_t) n == size;
 }
 
 bool
-sysprof_confined_child_send (const ConfinedChild *self, const void *bytes, size_t size)
+sysprof_confined_child_send (const ConfinedChild *self,
+                             int64_t deadline_msec,
+                             const void *bytes,
+                             size_t size)
 {
   const uint8_t *at = bytes;
 
   while (size > 0)
     {
-      ssize_t n = send (self->socket, at, size, MSG_NOSIGNAL);
+      ssize_t n;
 
-      if (n < 0 && errno == EINTR)
+      if (!wait_for_child (self, POLLOUT, deadline_msec))
+        return false;
+      n = send (self->socket, at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (n < 0 && (errno == EINTR || errno == EAGAIN))
         continue;
       if (n <= 0)
         return false;

@@ -21,6 +21,8 @@ typedef struct
   int socket;
   bool
       is_urgent; /* set before it is started: it goes before others for a CPU, where we may ask for that */
+  bool has_stop_fd;
+  int stop_fd; /* borrowed: once it is readable, nothing is waited for any more */
 } ConfinedChild;
 
 #define CONFINED_CHILD_INIT \
@@ -41,7 +43,10 @@ bool sysprof_confined_child_send_request (const ConfinedChild *self,
                                           const void *request,
                                           size_t size,
                                           int fd);
-bool sysprof_confined_child_send (const ConfinedChild *self, const void *bytes, size_t size);
+bool sysprof_confined_child_send (const ConfinedChild *self,
+                                  int64_t deadline_msec,
+                                  const void *bytes,
+                                  size_t size);
 int64_t sysprof_confined_child_deadline (int64_t patience_msec);
 bool sysprof_confined_child_receive (const ConfinedChild *self,
                                      int64_t deadline_msec,
