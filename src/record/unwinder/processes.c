@@ -21,6 +21,7 @@
 
 #define INHERIT_USEC (20 * G_TIME_SPAN_MILLISECOND) /* until a child is published */
 #define LINGER_USEC  (1 * G_TIME_SPAN_SECOND)       /* until an ended process is forgotten */
+#define RETRY_USEC   (1 * G_TIME_SPAN_SECOND) /* until there may be room for one that had none */
 #define READ_SIZE    (64 * 1024)
 
 #define FORMER_PROGRAM UINT32_C (0x7fffffff) /* a number that no process has */
@@ -51,9 +52,11 @@ typedef struct
   int32_t parent_pid;
   GArray *mappings;        /* of CodeMapping: ascending, apart */
   Former former[N_FORMER]; /* the last one first */
-  bool is_changed;         /* since it was published */
+  bool is_changed;         /* since it was published, or there was no room for it */
   bool is_waiting;         /* for a table */
   bool is_inherited;       /* not published: walks use the parent's */
+  unsigned n_tables_came;  /* how often tables had come when it was published */
+  int64_t retry_usec;      /* not published before; 0 = at any time */
   int64_t
       deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
   bool has_ended;
@@ -66,14 +69,23 @@ struct CodeProcesses
   UnwindPublisher *publisher;
   CodeFiles *files;
   Privilege *privilege;
-  bool on_demand;     /* processes are published when they are asked for */
-  Told *told;         /* with on_demand, of all processes that are not in the next */
-  GHashTable *by_pid; /* pid → CodeProcess */
-  GPtrArray *changed; /* of CodeProcess: to be published */
-  GQueue inheriting;  /* of Deadline, in their order */
-  GQueue lingering;   /* the same */
-  GHashTable *only;   /* pids; NULL = all */
-  GArray *scratch;    /* of UnwindProcessMapping */
+  bool on_demand; /* processes are published when they are asked for */
+  unsigned n_tables_came;
+  Told *told;             /* with on_demand, of all processes that are not in the next */
+  GHashTable *by_pid;     /* pid → CodeProcess */
+  GHashTable *unheard_of; /* pids of which nobody could tell at this look */
+  GPtrArray *changed;     /* of CodeProcess: to be published */
+  GQueue inheriting;      /* of Deadline, in their order */
+  GQueue lingering;       /* the same */
+  GHashTable *only;       /* pids; NULL = all */
+  GArray *scratch;        /* of UnwindProcessMapping */
+
+  /* What is published as FORMER_PROGRAM. */
+  const GArray *former; /* NULL = nothing; not looked into */
+  int32_t former_pid;
+  int64_t former_executed_nsec;
+  unsigned former_n_tables_came;
+  bool is_former_waiting;
 };
 
 typedef struct
@@ -157,6 +169,8 @@ set_deadline (GQueue *queue, CodeProcess *process, int64_t in_usec)
 static void
 forget_process (CodeProcesses *self, CodeProcess *process, int64_t now)
 {
+  if (self->former_pid == process->pid)
+    self->former = NULL;
   if (process->is_changed && !self->on_demand)
     g_ptr_array_remove_fast (self->changed, process);
   if (!process->is_inherited)
@@ -332,6 +346,7 @@ apply_executed (CodeProcesses *self, const TaskEvent *event)
   process->mappings = new_mappings ();
   process->is_inherited = false;
   process->has_ended = false;
+  process->is_waiting = false;
   process->executed_nsec = event->time;
   sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) event->pid,
                                          g_get_monotonic_time ());
@@ -461,7 +476,8 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
   CodeProcess *process = find_process (self, pid), *parent = NULL;
   guint first = 0;
 
-  if (process != NULL || !has_history (self))
+  if (process != NULL || !has_history (self) ||
+      g_hash_table_contains (self->unheard_of, GINT_TO_POINTER (pid)))
     return process;
 
   /* A number can have been given again: the last one is meant. What it does from now on is told. */
@@ -487,6 +503,7 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
   else if (!read_process (self, pid, false) && first == events->len)
     {
       sysprof_told_follow (self->told, pid, false);
+      g_hash_table_add (self->unheard_of, GINT_TO_POINTER (pid));
       return NULL;
     }
   for (guint i = first; i < events->len; i++)
@@ -502,13 +519,17 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
 
 /* --- publishing --- */
 
-/* TRUE: a table is being built for one of them. */
+/* `waits`: a table is being built for one of them. FALSE: there is no room. */
 static bool
-publish_mappings (CodeProcesses *self, uint32_t pid, const GArray *mappings, int64_t now)
+publish_mappings (CodeProcesses *self,
+                  uint32_t pid,
+                  const GArray *mappings,
+                  int64_t now,
+                  bool *waits)
 {
   GArray *scratch = self->scratch;
-  bool waits = false;
 
+  *waits = false;
   g_array_set_size (scratch, mappings->len);
   for (guint i = 0; i < mappings->len; i++)
     {
@@ -518,23 +539,28 @@ publish_mappings (CodeProcesses *self, uint32_t pid, const GArray *mappings, int
       published->start = mapping->start;
       published->end = mapping->end;
       sysprof_code_file_describe (mapping->file, mapping->offset, published);
-      waits |= published->is_pending;
+      *waits |= published->is_pending;
     }
 
   /* Without room the process is not known, which walks tell. */
-  (void) sysprof_unwind_publisher_set_process (
+  return sysprof_unwind_publisher_set_process (
       self->publisher, pid, (const UnwindProcessMapping *) (void *) scratch->data, scratch->len,
       now);
-  return waits;
 }
 
+/* Where there is no room, it stays changed. */
 static void
 publish (CodeProcesses *self, CodeProcess *process, int64_t now)
 {
-  process->is_changed = false;
-  process->is_waiting =
-      !process->is_inherited &&
-      publish_mappings (self, (uint32_t) process->pid, process->mappings, now);
+  if (now < process->retry_usec)
+    return;
+
+  process->is_waiting = false;
+  process->is_changed = !process->is_inherited &&
+                        !publish_mappings (self, (uint32_t) process->pid, process->mappings,
+                                           now, &process->is_waiting);
+  process->retry_usec = process->is_changed ? now + RETRY_USEC : 0;
+  process->n_tables_came = self->n_tables_came;
 }
 
 /* For samples of a program that a process executed before, under a number that no process has. */
@@ -544,7 +570,9 @@ publish_former (CodeProcesses *self,
                 int64_t time,
                 uint32_t *walk_as)
 {
+  const Former *former;
   unsigned i = 0;
+  bool is_published;
 
   while (i < N_FORMER && process->former[i].mappings != NULL &&
          time < process->former[i].executed_nsec)
@@ -553,10 +581,19 @@ publish_former (CodeProcesses *self,
     return CODE_GONE;
 
   *walk_as = FORMER_PROGRAM;
-  return publish_mappings (self, FORMER_PROGRAM, process->former[i].mappings,
-                           g_get_monotonic_time ())
-             ? CODE_PENDING
-             : CODE_READY;
+  former = &process->former[i];
+  if (self->former != former->mappings || self->former_pid != process->pid ||
+      self->former_executed_nsec != former->executed_nsec ||
+      (self->is_former_waiting && self->former_n_tables_came != self->n_tables_came))
+    {
+      is_published = publish_mappings (self, FORMER_PROGRAM, former->mappings,
+                                       g_get_monotonic_time (), &self->is_former_waiting);
+      self->former = is_published ? former->mappings : NULL;
+      self->former_pid = process->pid;
+      self->former_executed_nsec = former->executed_nsec;
+      self->former_n_tables_came = self->n_tables_came;
+    }
+  return self->is_former_waiting ? CODE_PENDING : CODE_READY;
 }
 
 CodeState
@@ -575,10 +612,12 @@ sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint
       process->is_inherited = false;
       set_changed (self, process);
     }
-  if (process->is_changed || (process->is_waiting && self->on_demand))
+  if (process->is_changed ||
+      (process->is_waiting && self->on_demand && process->n_tables_came != self->n_tables_came))
     {
-      (void) g_ptr_array_remove_fast (self->changed, process); /* if it is there */
       publish (self, process, g_get_monotonic_time ());
+      if (!process->is_changed)
+        (void) g_ptr_array_remove_fast (self->changed, process); /* if it is there */
     }
   return process->is_waiting ? CODE_PENDING : CODE_READY;
 }
@@ -650,13 +689,22 @@ int64_t
 sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t now)
 {
   int64_t next = pass_deadlines (self, &self->inheriting, now);
+  guint n_left = 0;
 
+  g_hash_table_remove_all (self->unheard_of);
+  self->n_tables_came += tables_came;
   next = MIN (next, pass_deadlines (self, &self->lingering, now));
   if (tables_came && !self->on_demand)
     find_waiting (self);
   for (guint i = 0; i < self->changed->len; i++)
-    publish (self, g_ptr_array_index (self->changed, i), now);
-  g_ptr_array_set_size (self->changed, 0);
+    {
+      CodeProcess *process = g_ptr_array_index (self->changed, i);
+
+      publish (self, process, now);
+      if (process->is_changed)
+        g_ptr_array_index (self->changed, n_left++) = process;
+    }
+  g_ptr_array_set_size (self->changed, (int) n_left);
   return next == INT64_MAX ? -1 : MAX (next - now, 0);
 }
 
@@ -676,6 +724,7 @@ sysprof_code_processes_new (UnwindPublisher *publisher,
   self->files = files;
   self->privilege = privilege;
   self->by_pid = g_hash_table_new_full (NULL, NULL, NULL, free_process);
+  self->unheard_of = g_hash_table_new (NULL, NULL);
   self->changed = g_ptr_array_new ();
   self->scratch = g_array_new (false, false, sizeof (UnwindProcessMapping));
   g_queue_init (&self->inheriting);
@@ -698,6 +747,7 @@ sysprof_code_processes_free (CodeProcesses *self)
     return;
 
   g_hash_table_unref (self->by_pid);
+  g_hash_table_unref (self->unheard_of);
   g_ptr_array_unref (self->changed);
   g_array_unref (self->scratch);
   g_queue_clear_full (&self->inheriting, g_free);
