@@ -194,6 +194,7 @@ typedef struct
 #define MAPPING_WITHOUT_RULES \
   0u                       /* code made at run time, files without rules: frame pointers */
 #define MAPPING_PENDING 1u /* its table is being built */
+#define MAPPING_FAILED  2u /* there could be no table: frame pointers, as without rules */
 
 /* Open addressing from sysprof_unwind_slot(); a reader stops at pid 0, and passes over PROCESS_GONE. The list is
  * stored with one write of 8 bytes. */
@@ -286,7 +287,8 @@ typedef enum
   WALK_DEPTH,         /* more frames than a record holds */
   WALK_COMPAT,        /* a 32-bit process without frame pointers */
   WALK_NOT_YET, /* not walked: the program was still being loaded, and the kernel followed frame pointers */
-  WALK_OVERLOAD, /* copies of stacks came faster than they could be walked */
+  WALK_OVERLOAD,     /* copies of stacks came faster than they could be walked */
+  WALK_TABLE_FAILED, /* no frame pointer, and no table of the file could be made */
   WALK_REASONS
 } WalkReason;
 

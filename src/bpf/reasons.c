@@ -20,6 +20,7 @@ static const char *const names[WALK_REASONS] = {
   [WALK_COMPAT] = "compat",
   [WALK_NOT_YET] = "not-yet",
   [WALK_OVERLOAD] = "overload",
+  [WALK_TABLE_FAILED] = "table-failed",
 };
 
 const char *

@@ -807,6 +807,19 @@ walk_step_by_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
   return walk_go_on (state, walk_strip (state, ip), cfa, fp);
 }
 
+/* Without a rule. Where there might have been one, that is why the walk ends. */
+WALK_INLINE bool
+walk_step_without_rule (WalkState *state, WalkInput *input)
+{
+  bool has_failed = state->mapping.n_pages == 0 && state->mapping.first_page == MAPPING_FAILED;
+
+  if (walk_step_by_fp (state, input))
+    return true;
+  if (has_failed && state->reason == WALK_BAD_FP)
+    state->reason = WALK_TABLE_FAILED;
+  return false;
+}
+
 /* From state->ip to its caller. False: the walk ended, and state->reason says why. */
 WALK_INLINE bool
 sysprof_walk_step (WalkState *state, WalkInput *input)
@@ -823,7 +836,7 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
 
   rule = walk_rule_of (state, input, address);
   if (RULE_KIND (rule) == RULE_NONE)
-    return walk_step_by_fp (state, input);
+    return walk_step_without_rule (state, input);
   if (RULE_KIND (rule) == RULE_END)
     return walk_stop (state, WALK_END);
   if (RULE_KIND (rule) == RULE_SIGNAL)

@@ -318,16 +318,18 @@ set_file_list (UnwindPublisher *self, UnwindFileSlot *slot, uint64_t list, int64
   take_back (self, POOL_MAPPINGS, PROCESS_LIST_FIRST (old), PROCESS_LIST_COUNT (old), now_usec);
 }
 
-bool
-sysprof_unwind_publisher_set_file (UnwindPublisher *self,
-                                   const UnwindFileKey *key,
-                                   UnwindFile *file,
-                                   const UnwindTableHeader *header,
-                                   int64_t now_usec)
+/* `without`: one of MAPPING_…, where there is no file. */
+static bool
+set_file (UnwindPublisher *self,
+          const UnwindFileKey *key,
+          UnwindFile *file,
+          const UnwindTableHeader *header,
+          uint32_t without,
+          int64_t now_usec)
 {
   UnwindFileSlot *slot = find_file_slot (self, key);
   uint32_t n = file != NULL ? header->n_segments : 0;
-  uint32_t first = MAPPING_WITHOUT_RULES;
+  uint32_t first = without;
 
   if (slot == NULL || key->inode == 0 || key->inode == FILE_GONE || n > UNWIND_MOST_SEGMENTS ||
       (n > 0 && !take (self, POOL_MAPPINGS, n, now_usec, &first)))
@@ -340,8 +342,11 @@ sysprof_unwind_publisher_set_file (UnwindPublisher *self,
     self->memory.index->mapping[first + i] = to_segment (file, &header->segment[i]);
   if (slot->inode == key->inode)
     {
-      slot->size = key->size;
-      slot->generation = key->generation;
+      /* In between whoever reads is told to come back: the old table must not be found under the new key. */
+      if (slot->size != key->size || slot->generation != key->generation)
+        set_file_list (self, slot, PROCESS_LIST (MAPPING_PENDING, 0), now_usec);
+      __atomic_store_n (&slot->size, key->size, __ATOMIC_RELEASE);
+      __atomic_store_n (&slot->generation, key->generation, __ATOMIC_RELEASE);
       set_file_list (self, slot, PROCESS_LIST (first, n), now_usec);
       return true;
     }
@@ -354,6 +359,24 @@ sysprof_unwind_publisher_set_file (UnwindPublisher *self,
   count_change (self);
   self->n_known_files++;
   return true;
+}
+
+bool
+sysprof_unwind_publisher_set_file (UnwindPublisher *self,
+                                   const UnwindFileKey *key,
+                                   UnwindFile *file,
+                                   const UnwindTableHeader *header,
+                                   int64_t now_usec)
+{
+  return set_file (self, key, file, header, MAPPING_WITHOUT_RULES, now_usec);
+}
+
+bool
+sysprof_unwind_publisher_set_failed_file (UnwindPublisher *self,
+                                          const UnwindFileKey *key,
+                                          int64_t now_usec)
+{
+  return set_file (self, key, NULL, NULL, MAPPING_FAILED, now_usec);
 }
 
 void
@@ -436,6 +459,7 @@ to_mapping (const UnwindProcessMapping *mapping)
     .origin = file != NULL ? file->start + mapping->bias : mapping->start,
     .first_page = file != NULL          ? file->first_page
                   : mapping->is_pending ? MAPPING_PENDING
+                  : mapping->has_failed ? MAPPING_FAILED
                                         : MAPPING_WITHOUT_RULES,
     .n_pages = file != NULL ? file->n_pages : 0,
   };

@@ -86,6 +86,10 @@ size_t sysprof_unwind_table_block_size (const UnwindTable *table, uint32_t page)
 typedef struct
 {
   ConfinedChild child;
+  bool has_stop_fd;
+  int stop_fd; /* borrowed, set before it is used: once it is readable, no table is waited for any more */
+  bool has_foreign;    /* the child has read a file that is not root's */
+  uid_t foreign_owner; /* of it */
 } UnwindWorker;
 
 #define UNWIND_WORKER_INIT       \
@@ -94,7 +98,8 @@ typedef struct
   }
 
 /* The table of the file that `fd` (borrowed) reads, as sysprof_unwind_table_build() makes it. Starts the child when there is
- * none. ELF_CORRUPT also where the child died of it. */
+ * none, and another one where the one that there is has read files of another owner. ELF_IO_ERROR also where the child died of
+ * it, or took longer than files of that size take. */
 ElfStatus sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table);
 /* Makes its child at once, where that suits better than with the first table: while few threads run, whose locks a child has for
  * ever as it found them. */
@@ -127,6 +132,7 @@ typedef struct
   uint64_t bias;    /* what is added to link-time addresses */
   UnwindFile *file; /* NULL: one without rules */
   bool is_pending;  /* without a file: its table is being built */
+  bool has_failed;  /* without a file: it has rules perhaps, but there could be no table */
 } UnwindProcessMapping;
 
 /* `index` is borrowed, and zeroed. Slabs are made with `make_slab (data, …)`; NULL: of our own memory, which is freed with
@@ -162,6 +168,10 @@ bool sysprof_unwind_publisher_set_file (UnwindPublisher *self,
                                         UnwindFile *file,
                                         const UnwindTableHeader *header,
                                         int64_t now_usec);
+/* The same of a file of which there could be no table. */
+bool sysprof_unwind_publisher_set_failed_file (UnwindPublisher *self,
+                                               const UnwindFileKey *key,
+                                               int64_t now_usec);
 /* Nothing is known of the file any more. */
 void sysprof_unwind_publisher_drop_file (UnwindPublisher *self,
                                          const UnwindFileKey *key,

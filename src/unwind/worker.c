@@ -11,10 +11,15 @@
 #include "util/util.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define PATIENCE   20000                  /* ms for one table */
-#define MOST_BYTES (UINT64_C (256) << 20) /* of a table: all slabs */
+/* How long one table may take, ms: some fifty times as long as it does on a machine that has nothing else to do. */
+#define PATIENCE        2000
+#define PATIENCE_PER_MB 20
+#define MOST_PATIENCE   20000
+#define MB              (1 << 20)
+#define MOST_BYTES      (UINT64_C (256) << 20) /* of a table: all slabs */
 
 typedef struct
 {
@@ -83,16 +88,48 @@ bool
 sysprof_unwind_worker_start (UnwindWorker *self)
 {
   self->child.is_urgent = true; /* until its file has a table, stacks are cut */
+  self->child.has_stop_fd = self->has_stop_fd;
+  self->child.stop_fd = self->stop_fd;
   return self->child.pid != 0 || sysprof_confined_child_start (&self->child, serve);
+}
+
+/* Once a file has taken it over, it may say anything of those that come after: of this one's owner only, who could as well
+ * have written those. Root is believed. */
+static void
+keep_apart (UnwindWorker *self, uid_t owner)
+{
+  if (self->has_foreign && self->foreign_owner != owner)
+    sysprof_unwind_worker_clear (self);
+  if (owner != 0)
+    {
+      self->has_foreign = true;
+      self->foreign_owner = owner;
+    }
+}
+
+/* Holes take no time. */
+static int64_t
+patience_for (const struct stat *info)
+{
+  int64_t stored = (int64_t) info->st_blocks * 512;
+  int64_t size = info->st_size < stored ? info->st_size : stored;
+  int64_t patience = PATIENCE + size / MB * PATIENCE_PER_MB;
+
+  return patience < MOST_PATIENCE ? patience : MOST_PATIENCE;
 }
 
 ElfStatus
 sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
 {
-  int64_t deadline = sysprof_confined_child_deadline (PATIENCE);
   uint8_t request = 1;
+  struct stat info;
+  int64_t deadline;
   Reply reply;
 
+  if (fstat (fd, &info) != 0)
+    return ELF_IO_ERROR;
+  keep_apart (self, info.st_uid);
+  deadline = sysprof_confined_child_deadline (patience_for (&info));
   if (!sysprof_unwind_worker_start (self))
     return ELF_IO_ERROR;
 
@@ -103,7 +140,7 @@ sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
       (reply.status == ELF_OK && !receive_table (&self->child, deadline, &reply, table)))
     {
       sysprof_unwind_worker_clear (self);
-      return ELF_CORRUPT;
+      return ELF_IO_ERROR;
     }
 
   return (ElfStatus) reply.status;
@@ -113,4 +150,5 @@ void
 sysprof_unwind_worker_clear (UnwindWorker *self)
 {
   sysprof_confined_child_end (&self->child);
+  self->has_foreign = false;
 }

@@ -378,6 +378,30 @@ test_file_has_its_segments (Fixture *self, gconstpointer data)
   sysprof_unwind_file_unref (self->publisher, file, 1);
 }
 
+/* Frame pointers that lead nowhere end a walk for another reason where there might have been a table. */
+static void
+test_failed_file_is_told_apart (Fixture *self, gconstpointer data)
+{
+  const UnwindStart start = { .ip = BIAS + TEXT + 8, .sp = 0x7000, .fp = 1, .is_exact = true };
+  const UnwindStack stack = { .start = 0x7000 };
+  UnwindProcessMapping mapping = { .start = BIAS + TEXT, .end = BIAS + TEXT + 0x1000 };
+  const UnwindFileKey key = { 12, 34567, 0, 0 };
+  uint64_t address[4];
+
+  for (unsigned failed = 0; failed < 2; failed++)
+    {
+      mapping.has_failed = failed != 0;
+      g_assert_true (
+          sysprof_unwind_publisher_set_process (self->publisher, PID, &mapping, 1, 0));
+      g_assert_cmpint (
+          sysprof_unwind_walk (self->memory, PID, &start, &stack, address, 4).reason, ==,
+          failed ? WALK_TABLE_FAILED : WALK_BAD_FP);
+    }
+
+  g_assert_true (sysprof_unwind_publisher_set_failed_file (self->publisher, &key, 0));
+  g_assert_cmphex (file_slot_of (self, 12, 0)->list, ==, PROCESS_LIST (MAPPING_FAILED, 0));
+}
+
 static void
 test_files_against_a_hash_table (Fixture *self, gconstpointer data)
 {
@@ -503,6 +527,7 @@ main (int argc, char **argv)
   ADD ("slots-against-a-hash-table", test_slots_against_a_hash_table);
   ADD ("file-has-its-segments", test_file_has_its_segments);
   ADD ("changes-are-counted", test_changes_are_counted);
+  ADD ("failed-file-is-told-apart", test_failed_file_is_told_apart);
   ADD ("files-against-a-hash-table", test_files_against_a_hash_table);
   ADD ("full", test_full);
 #undef ADD

@@ -14,14 +14,16 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/auxv.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define CHECK_USEC \
-  (2 * G_TIME_SPAN_SECOND) /* for so long a file is believed to be what it was */
-#define MOST_UNUSED  2048  /* files that nobody maps, as far as is known */
-#define MOST_UNREAD  256   /* files that could not be opened, and that walks are told of */
-#define MOST_WORKERS 4
+  (2 * G_TIME_SPAN_SECOND)       /* for so long a file is believed to be what it was */
+#define MOST_UNUSED         2048 /* files that nobody maps, as far as is known */
+#define MOST_UNREAD         256 /* files that could not be opened, and that walks are told of */
+#define MOST_WORKERS        4
+#define MOST_CONTRADICTIONS (1u << 20) /* bytes of text about them */
 
 typedef struct
 {
@@ -34,7 +36,8 @@ typedef enum
 {
   TABLE_PENDING,
   TABLE_READY,
-  TABLE_NONE,
+  TABLE_NONE,   /* nothing in the file to make one of */
+  TABLE_FAILED, /* no room, not readable, or its maker failed */
 } TableState;
 
 struct CodeFile
@@ -59,6 +62,7 @@ typedef struct
 {
   CodeFile *file; /* not looked into by the builder; NULL = the builder ends */
   int fd;
+  bool is_again; /* its first worker died */
   ElfStatus status;
   UnwindTable table;
   int64_t nsec;
@@ -80,6 +84,7 @@ struct CodeFiles
   UnwindFileKey unread[MOST_UNREAD]; /* a ring */
   unsigned n_unread;                 /* ever */
   int wake_fd;
+  int stop_fd; /* readable when nobody is to wait for a worker any more */
   GString *contradictions;
   CodeFilesStatus status;
 };
@@ -120,7 +125,6 @@ build_tables (void *data)
 
       job->status = sysprof_unwind_worker_build (worker, job->fd, &job->table);
       job->nsec = (g_get_monotonic_time () - begin) * 1000;
-      sysprof_autofd_close (&job->fd);
       sysprof_hand_over_push (&self->done, job, false);
       (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
     }
@@ -138,6 +142,8 @@ start_builders (CodeFiles *self)
   for (unsigned i = 0; i < n; i++)
     {
       self->workers[i] = (UnwindWorker) UNWIND_WORKER_INIT;
+      self->workers[i].has_stop_fd = self->stop_fd >= 0;
+      self->workers[i].stop_fd = self->stop_fd;
       (void) sysprof_unwind_worker_start (&self->workers[i]); /* else with the first table */
     }
   for (unsigned i = 0; i < n; i++)
@@ -145,15 +151,13 @@ start_builders (CodeFiles *self)
 }
 
 static void
-queue_job (CodeFiles *self, CodeFile *file, int fd, bool soon)
+queue_job (CodeFiles *self, Job given, bool soon)
 {
-  Job *job = g_new0 (Job, 1);
+  Job *job = g_memdup2 (&given, sizeof given);
 
-  job->file = file;
-  job->fd = fd;
-  if (file != NULL)
+  if (job->file != NULL)
     {
-      file->is_queued = true;
+      job->file->is_queued = true;
       self->status.n_waiting++;
     }
   sysprof_hand_over_push (&self->to_build, job, soon);
@@ -179,11 +183,16 @@ to_kernel_key (const CodeFile *file)
 static void
 tell_of_file (CodeFile *file)
 {
+  UnwindPublisher *publisher = file->files->publisher;
   UnwindFileKey key = to_kernel_key (file);
+  int64_t now = g_get_monotonic_time ();
 
-  (void) sysprof_unwind_publisher_set_file (file->files->publisher, &key, file->published,
-                                            &file->header,
-                                            g_get_monotonic_time ()); /* counted there */
+  /* What finds no room is counted there. */
+  if (file->state == TABLE_FAILED)
+    (void) sysprof_unwind_publisher_set_failed_file (publisher, &key, now);
+  else
+    (void) sysprof_unwind_publisher_set_file (publisher, &key, file->published, &file->header,
+                                              now);
 }
 
 static ToldFile
@@ -216,8 +225,8 @@ tell_of_unread_file (CodeFile *file)
     sysprof_unwind_publisher_drop_file (self->publisher, last, g_get_monotonic_time ());
   *last = to_kernel_key (file);
   last->size = FILE_ANY_SIZE;
-  (void) sysprof_unwind_publisher_set_file (self->publisher, last, NULL, NULL,
-                                            g_get_monotonic_time ()); /* counted there */
+  (void) sysprof_unwind_publisher_set_failed_file (self->publisher, last,
+                                                   g_get_monotonic_time ()); /* counted there */
 }
 
 static void
@@ -413,7 +422,7 @@ sysprof_code_files_get (CodeFiles *self,
     .files = self,
     .n_references = 1,
     .is_current = true,
-    .state = fd >= 0 ? TABLE_PENDING : TABLE_NONE,
+    .state = fd >= 0 ? TABLE_PENDING : TABLE_FAILED,
     .inode_generation = inode_generation,
     .modified = info.st_mtim,
     .size = info.st_size,
@@ -426,13 +435,32 @@ sysprof_code_files_get (CodeFiles *self,
       file->is_current = false;
       tell_of_unread_file (file);
       self->status.n_without++;
+      self->status.n_failed++;
       return file;
     }
 
   g_hash_table_insert (self->by_key, &file->key, file);
   tell_of_name (file);
-  queue_job (self, file, fd, soon);
+  queue_job (self, (Job){ .file = file, .fd = fd }, soon);
   return file;
+}
+
+/* As the kernel writes paths in its lists: a path could have the end of a line in it. */
+static void
+append_escaped (GString *text, const char *path)
+{
+  for (const uint8_t *at = (const uint8_t *) path; *at != '\0'; at++)
+    if (*at < ' ' || *at == '\\' || *at == 0x7f)
+      g_string_append_printf (text, "\\%03o", *at);
+    else
+      g_string_append_c (text, (char) *at);
+}
+
+/* Not for want of anything in the file. */
+static bool
+is_failure (ElfStatus status)
+{
+  return status == ELF_IO_ERROR || status == ELF_NO_MEMORY || status == ELF_TOO_LARGE;
 }
 
 static void
@@ -445,19 +473,33 @@ adopt_result (CodeFiles *self, Job *job)
   g_debug ("Table of inode %" G_GUINT64_FORMAT ": %s, %zu bytes", file->key.inode,
            sysprof_elf_status_to_string (job->status), job->table.size);
   self->status.building_nsec += job->nsec;
+  /* A worker can also be killed by what has nothing to do with the file. Behind all others: they are not to wait twice. */
+  if (job->status == ELF_IO_ERROR && !job->is_again)
+    {
+      queue_job (self,
+                 (Job){ .file = file, .fd = sysprof_steal_fd (&job->fd), .is_again = true },
+                 false);
+      return;
+    }
+  sysprof_autofd_close (&job->fd);
   if (job->status == ELF_OK)
     {
       file->published = sysprof_unwind_publisher_add_table (self->publisher, &job->table,
                                                             g_get_monotonic_time ());
       file->header = *job->table.header;
       self->status.text_size += job->table.header->text_size;
-      if (file->header.n_contradictions > 0)
-        g_string_append_printf (self->contradictions, "%u %u %s\n",
-                                file->header.n_contradictions, file->header.n_functions,
-                                file->path);
+      if (file->header.n_contradictions > 0 && self->contradictions->len < MOST_CONTRADICTIONS)
+        {
+          g_string_append_printf (self->contradictions, "%u %u ", file->header.n_contradictions,
+                                  file->header.n_functions);
+          append_escaped (self->contradictions, file->path);
+          g_string_append_c (self->contradictions, '\n');
+        }
       sysprof_unwind_table_clear (&job->table);
     }
-  file->state = file->published != NULL ? TABLE_READY : TABLE_NONE;
+  file->state = file->published != NULL                             ? TABLE_READY
+                : job->status == ELF_OK || is_failure (job->status) ? TABLE_FAILED
+                                                                    : TABLE_NONE;
   if (file->is_current)
     {
       tell_of_file (file);
@@ -467,6 +509,7 @@ adopt_result (CodeFiles *self, Job *job)
     self->status.n_tables++;
   else
     self->status.n_without++;
+  self->status.n_failed += file->state == TABLE_FAILED;
   release_file (file);
 }
 
@@ -493,6 +536,7 @@ sysprof_code_file_describe (CodeFile *file, uint64_t offset, UnwindProcessMappin
   mapping->file = NULL;
   mapping->bias = 0;
   mapping->is_pending = file != NULL && file->state == TABLE_PENDING;
+  mapping->has_failed = file != NULL && file->state == TABLE_FAILED;
   if (file != NULL && file->published != NULL &&
       sysprof_unwind_table_bias (&table, mapping->start, mapping->end, offset, &mapping->bias))
     mapping->file = file->published;
@@ -525,6 +569,7 @@ sysprof_code_files_new (UnwindPublisher *publisher,
   sysprof_hand_over_init (&self->to_build);
   sysprof_hand_over_init (&self->done);
   self->wake_fd = wake_fd;
+  self->stop_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   start_builders (self);
   return self;
 }
@@ -551,12 +596,15 @@ drop_jobs (HandOver *queue)
 void
 sysprof_code_files_free (CodeFiles *self)
 {
+  const uint64_t one = 1;
+
   if (self == NULL)
     return;
 
   drop_jobs (&self->to_build);
   for (unsigned i = 0; i < self->n_builders; i++)
-    queue_job (self, NULL, -1, false);
+    queue_job (self, (Job){ .fd = -1 }, false);
+  (void) !write (self->stop_fd, &one, sizeof one); /* not there: we wait a little */
   for (unsigned i = 0; i < self->n_builders; i++)
     g_thread_join (self->builders[i]);
   drop_jobs (&self->done);
@@ -566,5 +614,6 @@ sysprof_code_files_free (CodeFiles *self)
   sysprof_hand_over_clear (&self->done, NULL);
   g_hash_table_unref (self->by_key);
   g_string_free (self->contradictions, true);
+  sysprof_autofd_close (&self->stop_fd);
   g_free (self);
 }

@@ -19,11 +19,13 @@ typedef struct CodeFile CodeFile;
 typedef struct
 {
   uint32_t n_tables;     /* built */
-  uint32_t n_without;    /* files of which no table could be made */
+  uint32_t n_without;    /* files of which there is none */
+  uint32_t n_failed;     /* of these, those that might have had one */
   uint32_t n_waiting;    /* for their table */
   uint64_t text_size;    /* bytes, of those with a table */
   int64_t building_nsec; /* time of the workers */
-  /* A line for each file with functions whose rules are not what their code does: how many, of how many, path. The files'. */
+  /* A line for each file with functions whose rules are not what their code does: how many, of how many, path, in
+   * which control characters and backslashes are \OOO. The files'. */
   const char *contradictions;
 } CodeFilesStatus;
 

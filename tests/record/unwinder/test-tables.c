@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Files and processes whose samples wait: what is published when, and what is said of a file that has no table. */
+
+#include "record/unwinder/processes.h"
+
+#include <glib.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define NOBODY_PID 4194303 /* of which nobody has told, and which is not there */
+
+typedef struct
+{
+  UnwindIndex *index;
+  Privilege *privilege;
+  UnwindPublisher *publisher;
+  CodeFiles *files;
+  CodeProcesses *processes;
+  int wake_fd;
+} Fixture;
+
+static void
+set_up (Fixture *self, gconstpointer data)
+{
+  self->index = g_new0 (UnwindIndex, 1);
+  self->privilege = sysprof_privilege_new ();
+  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  self->publisher = sysprof_unwind_publisher_new (self->index, NULL, NULL);
+  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
+  self->processes =
+      sysprof_code_processes_new (self->publisher, self->files, self->privilege, true);
+}
+
+static void
+tear_down (Fixture *self, gconstpointer data)
+{
+  sysprof_code_processes_free (self->processes);
+  sysprof_code_files_free (self->files);
+  sysprof_unwind_publisher_free (self->publisher);
+  sysprof_privilege_unref (self->privilege);
+  (void) close (self->wake_fd);
+  g_free (self->index);
+}
+
+static CodeState
+ask (Fixture *self, int32_t pid)
+{
+  uint32_t walk_as;
+
+  return sysprof_code_processes_ask (self->processes, pid, INT64_MAX, &walk_as);
+}
+
+static uint32_t
+n_mappings (Fixture *self)
+{
+  return sysprof_unwind_publisher_get_use (self->publisher).n_mappings;
+}
+
+/* Each sample of a process that waits asks; what is published in vain stays taken for a while. */
+static void
+test_published_once_until_tables_come (Fixture *self, gconstpointer data)
+{
+  uint32_t n;
+  CodeState state = ask (self, getpid ());
+
+  g_assert_cmpint (state, ==, CODE_PENDING); /* nobody has collected a table */
+  n = n_mappings (self);
+  g_assert_cmpuint (n, >, 0);
+  for (unsigned i = 0; i < 100; i++)
+    g_assert_cmpint (ask (self, getpid ()), ==, CODE_PENDING);
+  g_assert_cmpuint (n_mappings (self), ==, n);
+
+  while (state == CODE_PENDING)
+    {
+      struct pollfd done = { .fd = self->wake_fd, .events = POLLIN };
+      uint64_t times;
+
+      g_assert_cmpint (poll (&done, 1, -1), ==, 1);
+      (void) !read (self->wake_fd, &times, sizeof times);
+      (void) sysprof_code_processes_publish (
+          self->processes, sysprof_code_files_collect (self->files), g_get_monotonic_time ());
+      state = ask (self, getpid ());
+    }
+  g_assert_cmpint (state, ==, CODE_READY);
+  g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_failed, ==, 0);
+}
+
+static void
+test_nobody_is_looked_for_once_a_look (Fixture *self, gconstpointer data)
+{
+  for (unsigned look = 0; look < 3; look++)
+    {
+      for (unsigned i = 0; i < 100; i++)
+        g_assert_cmpint (ask (self, NOBODY_PID), ==, CODE_UNHEARD_OF);
+      (void) sysprof_code_processes_publish (self->processes, false, g_get_monotonic_time ());
+    }
+
+  /* Told of since. */
+  sysprof_code_processes_apply (
+      self->processes, &(TaskEvent){ .kind = TASK_EXECUTED, .pid = NOBODY_PID, .time = 1 });
+  g_assert_cmpint (ask (self, NOBODY_PID), ==, CODE_READY);
+}
+
+/* Not what a file without rules is: it may have some. */
+static void
+test_unreadable_file_has_failed (Fixture *self, gconstpointer data)
+{
+  const LiveMapping mapping = { NOBODY_PID, 0x1000, 0x2000, 77, 254, 1, "/no/such/file" };
+  UnwindProcessMapping published = { .start = 0x1000, .end = 0x2000 };
+  CodeFile *file = sysprof_code_files_get (self->files, &mapping, 0, true, 1);
+
+  sysprof_code_file_describe (file, 0, &published);
+  g_assert_true (published.has_failed);
+  g_assert_false (published.is_pending);
+  g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_failed, ==, 1);
+  sysprof_code_file_unref (file);
+  g_assert_cmpstr (sysprof_walk_reason_to_string (WALK_TABLE_FAILED), ==, "table-failed");
+  g_assert_false (sysprof_walk_reason_is_whole (WALK_TABLE_FAILED));
+
+  sysprof_code_file_describe (NULL, 0, &published);
+  g_assert_false (published.has_failed);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add ("/record/tables/published-once", Fixture, NULL, set_up,
+              test_published_once_until_tables_come, tear_down);
+  g_test_add ("/record/tables/nobody", Fixture, NULL, set_up,
+              test_nobody_is_looked_for_once_a_look, tear_down);
+  g_test_add ("/record/tables/unreadable", Fixture, NULL, set_up,
+              test_unreadable_file_has_failed, tear_down);
+  return g_test_run ();
+}
