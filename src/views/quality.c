@@ -75,6 +75,9 @@ static const struct
     "record longer" },
   { "overload", "cut: copied stacks came faster than they could be walked",
     "sample less often, or record as root" },
+  { "table-failed",
+    "cut: its file could not be read, or there was no room for its unwind table",
+    "record as root; more processes than there is room for: record one (--pid)" },
 };
 
 #define N_ENDS (N_STACK_ENDS + G_N_ELEMENTS (cut_reasons))
@@ -238,6 +241,44 @@ add_contradictions (const ViewRequest *request, Rows *rows, const char *lines)
     }
 }
 
+/* What the unwinder counted: "lost=N without-room=N failed=N". */
+static void
+add_shortcomings (Rows *rows, const char *counts)
+{
+  static const struct
+  {
+    const char *code;
+    const char *reason;
+    const char *remedy;
+  } kinds[] = {
+    { "lost", "events (mappings, forks) were lost, and with them ends of stacks",
+      "record fewer processes (--pid)" },
+    { "without-room", "times there was no room for tables or mappings",
+      "record fewer processes (--pid)" },
+    { "failed", "files could not be read, or no unwind table of them be made",
+      "record as root" },
+  };
+  g_auto (GStrv) word = g_strsplit (counts, " ", -1);
+
+  for (size_t i = 0; word[i] != NULL; i++)
+    for (size_t k = 0; k < G_N_ELEMENTS (kinds); k++)
+      {
+        size_t size = strlen (kinds[k].code);
+        g_autofree char *reason = NULL;
+        uint64_t n;
+        Cell *cells;
+
+        if (strncmp (word[i], kinds[k].code, size) != 0 || word[i][size] != '=' ||
+            (n = g_ascii_strtoull (word[i] + size + 1, NULL, 10)) == 0)
+          continue;
+        reason = g_strdup_printf ("%" G_GUINT64_FORMAT " %s", n, kinds[k].reason);
+        cells = sysprof_rows_add (rows);
+        cells[BINARY].text = "(unwinder)";
+        cells[REASON].text = sysprof_rows_dup (rows, reason);
+        cells[REMEDY].text = kinds[k].remedy;
+      }
+}
+
 static bool
 fill_quality (const ViewRequest *request, Rows *rows, GError **error)
 {
@@ -261,11 +302,16 @@ fill_quality (const ViewRequest *request, Rows *rows, GError **error)
   for (uint32_t i = 0; i < n; i++)
     add_finding (rows, request->symbols, sorted[i]);
   for (uint32_t i = 0; i < request->store->n_metadata; i++)
-    if (g_str_equal (sysprof_store_string (request->store, request->store->metadata[i].id),
-                     "org.gnome.sysprof.contradictions"))
-      add_contradictions (
-          request, rows,
-          sysprof_store_string (request->store, request->store->metadata[i].value));
+    {
+      const Store *store = request->store;
+      const char *id = sysprof_store_string (store, store->metadata[i].id);
+      const char *value = sysprof_store_string (store, store->metadata[i].value);
+
+      if (g_str_equal (id, "org.gnome.sysprof.contradictions"))
+        add_contradictions (request, rows, value);
+      else if (g_str_equal (id, "org.gnome.sysprof.unwinder"))
+        add_shortcomings (rows, value);
+    }
   return true;
 }
 

@@ -34,6 +34,7 @@
 #define SPARE_DESCRIPTORS 256 /* for all that is no event */
 #define LOAD_PATIENCE     100 /* ms */
 #define TALLY_NAME        "__unwind__"
+#define MOST_METADATA     (60u << 10) /* bytes of a value; a frame holds 64 KiB */
 
 /* A process or thread that was named. */
 typedef struct
@@ -464,6 +465,40 @@ tell_of_unwinder (SysprofSampler *self, Pump *pump)
         self->request.session.stack_size, self->why_not_better);
 }
 
+/* In parts, of whole lines, that a frame has room for. */
+static void
+write_contradictions (Pump *pump, const char *lines)
+{
+  while (*lines != '\0')
+    {
+      size_t size = strnlen (lines, MOST_METADATA);
+      const char *end = memrchr (lines, '\n', size);
+
+      if (end == NULL)
+        return; /* no path is as long as that */
+      (void) sysprof_capture_writer_add_metadata (
+          sysprof_pump_get_writer (pump), sysprof_pump_get_end_time (pump), -1, -1,
+          "org.gnome.sysprof.contradictions", lines, end - lines);
+      lines = end + 1;
+    }
+}
+
+/* What the unwinder was not told, or could not keep. Nothing if there was nothing. */
+static void
+write_shortcomings (Pump *pump, const UnwinderStatus *status)
+{
+  g_autofree char *text = NULL;
+
+  if (status->n_lost == 0 && status->use.n_refused == 0 && status->files.n_failed == 0)
+    return;
+  text = g_strdup_printf ("lost=%" G_GUINT64_FORMAT " without-room=%" G_GUINT64_FORMAT
+                          " failed=%u",
+                          status->n_lost, status->use.n_refused, status->files.n_failed);
+  (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
+                                              sysprof_pump_get_end_time (pump), -1, -1,
+                                              "org.gnome.sysprof.unwinder", text, -1);
+}
+
 /* Writes what is still to be finished, then of how many walks each way to end was. */
 static void
 finish_unwinder (SysprofSampler *self, Pump *pump)
@@ -484,10 +519,8 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
   (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
                                               sysprof_pump_get_end_time (pump), -1, -1,
                                               "org.gnome.sysprof.walks", counts->str, -1);
-  if (status.files.contradictions[0] != '\0')
-    (void) sysprof_capture_writer_add_metadata (
-        sysprof_pump_get_writer (pump), sysprof_pump_get_end_time (pump), -1, -1,
-        "org.gnome.sysprof.contradictions", status.files.contradictions, -1);
+  write_contradictions (pump, status.files.contradictions);
+  write_shortcomings (pump, &status);
 
   g_debug ("Walks: %s", counts->str);
   g_debug (

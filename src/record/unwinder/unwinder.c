@@ -113,7 +113,14 @@ keep_record (const struct perf_event_header *record, void *data)
 
   if (record->type == PERF_RECORD_LOST)
     {
-      self->status.n_lost++;
+      const struct
+      {
+        struct perf_event_header header;
+        uint64_t id;
+        uint64_t n;
+      } *lost = (const void *) record;
+
+      self->status.n_lost += record->size >= sizeof *lost ? lost->n : 1;
       return;
     }
   if (!sysprof_task_event_parse (&event, record))
