@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Code whose file is not, or not any more, where its mapping says: stacks through it are walked with its own table."""
+
+import json
+import os
+import platform
+import shutil
+import unittest
+
+import tap
+from decoder import Capture
+from programs import CLI, REPORT, Case, needs_root, run
+
+PROGRAM = os.environ.get("MOVED_FILES", "moved-files")
+LIBRARY = os.environ.get("MOVED_LIBRARY", "moved-library.so")
+DEPTH = 6  # functions of the library below each other: moved_spin, and five times one that calls itself
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
+class Moved(Case):
+    def record(self, *command):
+        done = run(CLI, "-f", "x.syscap", "--", *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if Capture.open("x.syscap").metadata()["org.gnome.sysprof.unwind"] != "tables":
+            self.skipTest("stacks are not walked in the kernel here: " + done.stderr.decode())
+        return done.stdout.decode().split()[1]
+
+    def assert_whole(self, pid):
+        done = run(REPORT, "samples", "--format", "json", "--process", pid, "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [row for row in json.loads(done.stdout)["rows"] if len(row["stack"]) > 0 and row["unwind"] == "tables"]
+        whole = [row for row in rows if row["complete"]]
+        self.assertGreater(len(whole), 50, {row["reason"] for row in rows})
+        # Before its tables are there, which takes longer on a busy machine, it may be cut; not for another reason.
+        cut = {row["reason"] for row in rows if not row["complete"]}
+        self.assertLessEqual(cut, {"no-table", "no-process", "no-mapping", "not-yet", "fault"})
+        covered = rows[rows.index(whole[0]):]
+        self.assertGreaterEqual(len(whole), 0.97 * len(covered), cut)
+        deep = [row for row in whole if len(row["stack"]) > DEPTH]
+        self.assertGreaterEqual(len(deep), 0.9 * len(whole), "walks that are whole have left out the library")
+
+    @needs_root
+    def test_files_that_are_gone(self):
+        for how in ("kept", "deleted", "replaced", "memory"):
+            with self.subTest(how):
+                shutil.copy(LIBRARY, self.path("library.so"))
+                self.assert_whole(self.record(PROGRAM, self.path("library.so"), how, "0.3"))
+
+    @needs_root
+    def test_file_of_another_mount_namespace(self):
+        os.mkdir("container")
+        if not shutil.which("unshare") or run("unshare", "-m", "mount", "-t", "tmpfs", "none", self.path("container")).returncode != 0:
+            self.skipTest("no mount namespace can be made here")
+        script = 'mount -t tmpfs none container && cp "$1" container/library.so && exec "$2" "$PWD/container/library.so" kept 0.3'
+        pid = self.record("unshare", "-m", "sh", "-c", script, "sh", LIBRARY, PROGRAM)
+        self.assertFalse(os.path.exists("container/library.so"))
+        self.assert_whole(pid)
+
+
+if __name__ == "__main__":
+    tap.main()
