@@ -272,6 +272,20 @@ class Json(Base):
         self.assertEqual(sum(r['samples'] for r in rows if r['reason'] == 'whole'), self.profile.whole())
         self.assertEqual(sum(r['samples'] for r in rows), len(self.profile.samples))
 
+    def test_quality_says_what_the_unwinder_missed(self):
+        path = self.folder / 'missed.syscap'
+        capture = made.Capture(time=made.BEGIN)
+        capture.sample([made.USER, 0x1000], 7, pid=7, time=made.BEGIN + 1)
+        capture.metadata('org.gnome.sysprof.unwinder', 'lost=12 without-room=0 failed=3', time=made.BEGIN)
+        capture.metadata('org.gnome.sysprof.contradictions', '1 20 /a\\012b', time=made.BEGIN)
+        capture.metadata('org.gnome.sysprof.contradictions', '2 30 /c', time=made.BEGIN)
+        capture.save(path)
+        rows = as_json('quality', path)['rows']
+        missed = [r['reason'] for r in rows if r['binary'] == '(unwinder)']
+        self.assertEqual([reason.split()[0] for reason in missed], ['12', '3'])
+        self.assertTrue(all(r['remedy'] for r in rows if r['binary'] == '(unwinder)'))
+        self.assertEqual([r['binary'] for r in rows if 'contradict' in r['reason']], ['/a\\012b', '/c'])
+
     def test_summary(self):
         report = as_json(self.capture)
         self.assertEqual(report['view'], 'summary')

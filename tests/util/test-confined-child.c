@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A child that does not keep to the rules costs time, but not without end. */
+
+#include "util/util.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SIZE (16u << 20) /* bytes: far more than a socket holds */
+
+/* Reads one byte, and nothing after it; nor does it answer. */
+static void
+read_no_more (int socket)
+{
+  uint8_t byte;
+
+  (void) sysprof_confined_child_read (socket, &byte, sizeof byte);
+  for (;;)
+    (void) !read (-1, &byte, sizeof byte);
+}
+
+static void
+start (ConfinedChild *child)
+{
+  const uint8_t byte = 1;
+
+  *child = (ConfinedChild) CONFINED_CHILD_INIT;
+  g_assert_true (sysprof_confined_child_start (child, read_no_more));
+  g_assert_true (sysprof_confined_child_send_request (child, &byte, sizeof byte, -1));
+}
+
+/* Ends it, and sees that it is not there any more. */
+static void
+end (ConfinedChild *child)
+{
+  pid_t pid = child->pid;
+
+  sysprof_confined_child_end (child);
+  g_assert_cmpint (child->pid, ==, 0);
+  g_assert_cmpint (waitpid (pid, NULL, WNOHANG), ==, -1);
+  g_assert_cmpint (errno, ==, ECHILD);
+}
+
+static void
+test_sending_has_a_deadline (void)
+{
+  g_autofree uint8_t *bytes = g_malloc0 (SIZE);
+  ConfinedChild child;
+
+  start (&child);
+  g_assert_false (
+      sysprof_confined_child_send (&child, sysprof_confined_child_deadline (100), bytes, SIZE));
+  end (&child);
+}
+
+/* The deadline is so far away that the test would be ended before. */
+static void
+test_waiting_can_be_ended (void)
+{
+  int64_t deadline = sysprof_confined_child_deadline (INT32_MAX / 2);
+  ConfinedChild child;
+  uint8_t answer;
+
+  start (&child);
+  child.stop_fd = eventfd (1, EFD_CLOEXEC);
+  child.has_stop_fd = true;
+  g_assert_false (sysprof_confined_child_receive (&child, deadline, &answer, sizeof answer));
+  close (child.stop_fd);
+  end (&child);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/util/confined-child/sending-has-a-deadline", test_sending_has_a_deadline);
+  g_test_add_func ("/util/confined-child/waiting-can-be-ended", test_waiting_can_be_ended);
+  return g_test_run ();
+}
