@@ -7,6 +7,7 @@
 #include <glib.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define NOBODY_PID 4194303 /* of which nobody has told, and which is not there */
@@ -123,6 +124,42 @@ test_unreadable_file_has_failed (Fixture *self, gconstpointer data)
   g_assert_false (published.has_failed);
 }
 
+static pid_t
+reader_of (UnwindWorker *worker, uid_t owner)
+{
+  int fd = memfd_create ("file", MFD_CLOEXEC);
+  UnwindTable table = { 0 };
+
+  g_assert_cmpint (fchown (fd, owner, (gid_t) -1), ==, 0);
+  g_assert_cmpint (sysprof_unwind_worker_build (worker, fd, &table), !=, ELF_OK); /* empty */
+  (void) close (fd);
+  return worker->child.pid;
+}
+
+/* What a file makes of its worker is not to decide over another owner's. */
+static void
+test_owners_are_kept_apart (void)
+{
+  UnwindWorker worker = UNWIND_WORKER_INIT;
+  pid_t first, second;
+
+  if (geteuid () != 0)
+    {
+      g_test_skip ("only root can give files away");
+      return;
+    }
+
+  first = reader_of (&worker, 0);
+  g_assert_cmpint (first, >, 0);
+  g_assert_cmpint (reader_of (&worker, 1001), ==, first); /* root is believed */
+  g_assert_cmpint (reader_of (&worker, 1001), ==, first);
+  second = reader_of (&worker, 1002);
+  g_assert_cmpint (second, !=, first);
+  g_assert_cmpint (reader_of (&worker, 1002), ==, second);
+  g_assert_cmpint (reader_of (&worker, 0), !=, second);
+  sysprof_unwind_worker_clear (&worker);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -133,5 +170,6 @@ main (int argc, char **argv)
               test_nobody_is_looked_for_once_a_look, tear_down);
   g_test_add ("/record/tables/unreadable", Fixture, NULL, set_up,
               test_unreadable_file_has_failed, tear_down);
+  g_test_add_func ("/record/tables/owners", test_owners_are_kept_apart);
   return g_test_run ();
 }
