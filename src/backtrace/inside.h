@@ -9,8 +9,14 @@
 
 /* --- objects --- */
 
-/* Where the list of mappings is, as of an UnwindProcess; 0 = there is none yet. Async-signal-safe. */
+/* Where the list of mappings is, and how long; 0 = there is none yet. No two lists have the same low half, although places are
+ * used again: what was kept of one is not taken for another's. Async-signal-safe. */
 uint64_t sysprof_backtrace_get_list (void);
+
+#define BACKTRACE_LIST(first, generation, count) \
+  PROCESS_LIST ((uint32_t) (uint16_t) (first) | (uint32_t) (generation) << 16, count)
+#define BACKTRACE_LIST_FIRST(list) ((uint16_t) (list))
+
 /* Valid once there is a list. */
 const UnwindMemory *sysprof_backtrace_get_memory (void);
 

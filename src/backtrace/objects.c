@@ -8,6 +8,7 @@
 
 #include "backtrace/inside.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -61,6 +62,8 @@ typedef struct
   unsigned long long adds, subs;
 } Loaded;
 
+static_assert (UNWIND_MOST_MAPPINGS <= 1 << 16, "a generation stands above the first mapping");
+
 static pthread_mutex_t updating = PTHREAD_MUTEX_INITIALIZER;
 static UnwindMemory memory;
 static _Atomic uint64_t list;
@@ -71,6 +74,7 @@ static size_t n_tables;
 static uint32_t n_slabs, slab_used; /* bytes of the last one */
 static uint32_t n_pages;
 static uint32_t next_mapping;
+static uint32_t generation; /* another one whenever places of mappings are used again */
 static unsigned long long seen_adds, seen_subs;
 
 uint64_t
@@ -329,12 +333,16 @@ publish (const Loaded *loaded)
     add_mappings (mappings, &n, &loaded->object[i]);
   qsort (mappings, n, sizeof *mappings, compare_mappings);
 
-  if (n > UNWIND_MOST_MAPPINGS - next_mapping)
-    next_mapping = 0;
+  if (next_mapping + n >= UNWIND_MOST_MAPPINGS)
+    {
+      next_mapping = 0;
+      generation++;
+    }
   memcpy (&memory.index->mapping[next_mapping], mappings, n * sizeof *mappings);
   free (mappings);
   /* Pairs with the walk's acquire: what a list refers to was written before. */
-  atomic_store_explicit (&list, PROCESS_LIST (next_mapping, n), memory_order_release);
+  atomic_store_explicit (&list, BACKTRACE_LIST (next_mapping, generation, n),
+                         memory_order_release);
   next_mapping += n;
   return true;
 }

@@ -100,6 +100,7 @@ typedef struct
 
 static KnownRule known_rules[1u << KNOWN_BITS];
 
+/* The low half, which is compared, is another one for another low half of the list. */
 static inline uint64_t
 mix (uint64_t ip, uint64_t list)
 {
@@ -168,7 +169,7 @@ walk (uint64_t ip, uint64_t sp, uint64_t fp, uint64_t *addresses, size_t most)
     .ip = ip,
     .sp = sp,
     .fp = fp,
-    .first_mapping = PROCESS_LIST_FIRST (list),
+    .first_mapping = BACKTRACE_LIST_FIRST (list),
     .n_mappings = PROCESS_LIST_COUNT (list),
   };
   WalkInput input;

@@ -3,7 +3,7 @@
 /* Our walk beside glibc's backtrace(), which has another unwinder, at the same place; and beside what recursive functions know of
  * their callers. BACKTRACE_PLUGIN and BACKTRACE_THROWS are libraries to be loaded. */
 
-#include "backtrace/backtrace.h"
+#include "backtrace/inside.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -298,6 +298,31 @@ test_loaded_later (void)
   g_assert_false (sysprof_backtrace_is_outdated ());
 }
 
+/* Rules that were found before are kept by the low half of the list. */
+static void
+test_lists_do_not_come_again (void)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  uint64_t n_mappings = 0;
+
+  while (n_mappings < 2 * (uint64_t) UNWIND_MOST_MAPPINGS)
+    {
+      void *library = dlopen (g_getenv ("BACKTRACE_PLUGIN"), RTLD_NOW);
+      uint64_t list;
+
+      g_assert_nonnull (library);
+      g_assert_true (sysprof_backtrace_update ());
+      list = sysprof_backtrace_get_list ();
+      n_mappings += PROCESS_LIST_COUNT (list);
+      g_assert_cmpuint (PROCESS_LIST_COUNT (list), >, 0);
+      g_assert_true (g_hash_table_add (seen, GUINT_TO_POINTER ((uint32_t) list)));
+      g_assert_cmpint (dlclose (library), ==, 0);
+    }
+  g_assert_true (sysprof_backtrace_update ());
+  compare ();
+  assert_compared (1);
+}
+
 static void
 walk_from_unknown (void)
 {
@@ -375,6 +400,7 @@ main (int argc, char **argv)
   g_test_add_func ("/backtrace/coroutine", test_coroutine);
   g_test_add_func ("/backtrace/exceptions", test_exceptions);
   g_test_add_func ("/backtrace/loaded-later", test_loaded_later);
+  g_test_add_func ("/backtrace/lists-do-not-come-again", test_lists_do_not_come_again);
   g_test_add_func ("/backtrace/tells-that-it-is-outdated", test_tells_that_it_is_outdated);
   g_test_add_func ("/backtrace/after-fork", test_after_fork);
   g_test_add_func ("/backtrace/at-most", test_at_most);
