@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* In the place of loader.c where this was built without BPF. */
+/* In the place of loader.c where this was built without BPF, or for a machine whose registers nobody knows here. */
 
 #include "bpf/bpf.h"
 

@@ -238,7 +238,7 @@ run_among_lies (const char *workload, bool by_lists)
   if (!sysprof_walk_program_make_maps (&program) ||
       !sysprof_walk_program_load (&program, &walk))
     {
-      g_test_skip (errno == ENOSYS ? "built without BPF" : "not permitted: run as root");
+      skip_or_fail ();
       sysprof_walk_program_clear (&program);
       sysprof_privilege_unref (privilege);
       return;

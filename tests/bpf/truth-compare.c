@@ -5,6 +5,7 @@
 #include "elf/elf.h"
 #include "util/util.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -383,6 +384,14 @@ tell_comparison (const Comparison *self)
 }
 
 /* --- the workload --- */
+
+void
+skip_or_fail (void)
+{
+  if (errno != ENOSYS && errno != EPERM && errno != EACCES)
+    g_error ("The kernel refuses the program: %s", g_strerror (errno));
+  g_test_skip (errno == ENOSYS ? "built without BPF" : "not permitted: run as root");
+}
 
 GSubprocess *
 start_program (const char *program)

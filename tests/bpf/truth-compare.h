@@ -56,6 +56,9 @@ typedef struct
   TruthCopy truth;
 } TruthSample;
 
+/* When the program was not loaded: by errno, the test is skipped where it cannot be tried. What the kernel refuses fails it. */
+void skip_or_fail (void);
+
 /* Runs until its standard input ends. */
 GSubprocess *start_program (const char *program);
 /* Of type pid_t. */

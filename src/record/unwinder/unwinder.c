@@ -389,7 +389,8 @@ static void
 set_load_error (GError **error)
 {
   const char *why = g_strerror (errno);
-  int code = SYSPROF_ERROR_UNSUPPORTED;
+  const char *instead = "--unwind=copy walks copies of them instead.";
+  int code = SYSPROF_ERROR_FAILED;
 
   if (errno == EPERM || errno == EACCES)
     {
@@ -397,10 +398,18 @@ set_load_error (GError **error)
       why = "that needs root, or CAP_BPF and CAP_PERFMON";
     }
   else if (errno == ENOSYS)
-    why = "this program was built without BPF (clang and libbpf)";
-  g_set_error (
-      error, SYSPROF_ERROR, code,
-      "Cannot walk stacks in the kernel: %s. --unwind=copy walks copies of them instead.", why);
+    {
+      code = SYSPROF_ERROR_UNSUPPORTED;
+      why = "this program was built without BPF (clang and libbpf)";
+    }
+  if (PERF_COPY_REGISTERS == 0)
+    {
+      why =
+          "the registers that are needed are known on x86-64 and arm64 alone, and this machine is neither";
+      instead = "--unwind=frame-pointer records what the kernel finds.";
+    }
+  g_set_error (error, SYSPROF_ERROR, code, "Cannot walk stacks in the kernel: %s. %s", why,
+               instead);
 }
 
 static Unwinder *
