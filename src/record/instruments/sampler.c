@@ -409,6 +409,28 @@ go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
                        "Stacks of programs without frame pointers are cut: %s", why);
 }
 
+/* Some events may have the program, and what it sends is used; those without are walked by frame pointers, and say so. */
+static void
+attach_program (SysprofSampler *self, Pump *pump)
+{
+  WalkerRefusal refusal;
+  g_autofree char *why = NULL;
+
+  if (sysprof_perf_session_attach_walker (self->feed.session, &refusal))
+    return;
+
+  why = g_strdup_printf (
+      "the kernel refuses the program that walks them for the event of CPU %d (%s). --unwind=copy walks "
+      "copies of them instead.",
+      refusal.cpu, g_strerror (refusal.error));
+  if (refusal.is_partial)
+    sysprof_pump_report (pump, "Sampler", false,
+                         "Stacks of programs without frame pointers are cut on some CPUs: %s",
+                         why);
+  else
+    go_on_without_unwinder (self, pump, why);
+}
+
 static void
 program_loaded (Pump *pump, int fd, void *data)
 {
@@ -419,8 +441,8 @@ program_loaded (Pump *pump, int fd, void *data)
   self->loaded_fd = -1;
   if (!sysprof_unwinder_finish_loading (self->unwinder, &error))
     go_on_without_unwinder (self, pump, error->message);
-  else if (!sysprof_perf_session_attach_walker (self->feed.session))
-    go_on_without_unwinder (self, pump, g_strerror (errno));
+  else
+    attach_program (self, pump);
 }
 
 /* With the best way to find stacks that can be had with this event: tracepoints, for one, can have no program. */

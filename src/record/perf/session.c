@@ -422,8 +422,11 @@ sysprof_perf_session_disable (PerfSession *self)
 }
 
 bool
-sysprof_perf_session_attach_walker (PerfSession *self)
+sysprof_perf_session_attach_walker (PerfSession *self, WalkerRefusal *refusal)
 {
+  bool is_refused = false;
+  unsigned n_attached = 0;
+
   for (guint i = 0; i < self->cpus->len; i++)
     {
       SessionCpu *cpu = g_ptr_array_index (self->cpus, i);
@@ -432,11 +435,21 @@ sysprof_perf_session_attach_walker (PerfSession *self)
         {
           SessionEvent *event = &g_array_index (cpu->events, SessionEvent, j);
 
-          if (event->is_walked && !attach_walker (self, event->fd))
-            return false;
+          if (!event->is_walked)
+            continue;
+          if (attach_walker (self, event->fd))
+            n_attached++;
+          else if (!is_refused)
+            {
+              *refusal = (WalkerRefusal){ .cpu = cpu->cpu, .error = errno };
+              is_refused = true;
+            }
         }
     }
-  return true;
+
+  if (is_refused)
+    refusal->is_partial = n_attached > 0;
+  return !is_refused;
 }
 
 /* --- reading --- */

@@ -89,9 +89,16 @@ unsigned sysprof_perf_session_get_n_refused (PerfSession *self);
 /* Everything on, samples included unless they are delayed. */
 void sysprof_perf_session_enable (PerfSession *self);
 void sysprof_perf_session_enable_samples (PerfSession *self);
-/* When the walker has been loaded: from now on it walks, while all events go on. FALSE with errno: an event can have no program.
- * What tasks have started before is not reached. */
-bool sysprof_perf_session_attach_walker (PerfSession *self);
+/* When the walker has been loaded: from now on it walks, while all events go on. FALSE: an event can have no program; then
+ * `refusal` says the first, and whether others have one. What tasks have started before is not reached. */
+typedef struct
+{
+  int cpu;
+  int error; /* errno */
+  bool is_partial;
+} WalkerRefusal;
+
+bool sysprof_perf_session_attach_walker (PerfSession *self, WalkerRefusal *refusal);
 /* Everything off; what is in the rings stays. */
 void sysprof_perf_session_disable (PerfSession *self);
 
