@@ -69,6 +69,7 @@ class Compat(Case):
         self.assertGreaterEqual(right, 0.9 * len(rows), found[:3])
         self.assertGreaterEqual(sum(row["complete"] for row in rows), 0.9 * len(rows), {row["reason"] for row in rows})
         self.assertIn("frame pointers", self.report("processes", pid)[0]["unwind"])
+        self.assertEqual({row["unwind"] for row in rows}, {"frame-pointer"})
 
     @needs_root
     def test_without(self):
@@ -78,6 +79,34 @@ class Compat(Case):
         self.assertFalse(any(row["complete"] for row in cut))
         quality = [row for row in self.report("quality", pid) if "32-bit" in row["reason"]]
         self.assertIn("-fno-omit-frame-pointer", quality[0]["remedy"])
+
+
+class Refused(Case):
+    @needs_root
+    @unittest.skipUnless(shutil.which("taskset"), "taskset (util-linux) is not installed")
+    def test_walker_of_some_cpus(self):
+        """What the walker sends of the CPU that takes it is not lost because another refuses it."""
+        cpus = sorted(os.sched_getaffinity(0))[:2]
+        if len(cpus) < 2:
+            self.skipTest("there is one CPU")
+        preload = dict(os.environ, LD_PRELOAD=os.environ["REFUSE_PROGRAM"],
+                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
+        with spinning("taskset", "-c", str(cpus[0])), spinning("taskset", "-c", str(cpus[1])):
+            for seconds in 2, 20:  # until it is loaded, on a busy machine
+                done = run(CLI, "-f", "-d", seconds, "x.syscap", env=preload)
+                if b"some CPUs" in done.stderr or b"copies" in done.stderr:
+                    break
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if b"built without BPF" in done.stderr or b"that needs root" in done.stderr:
+            self.skipTest("no BPF here")
+        self.assertRegex(done.stderr.decode(), r"cut on some CPUs: .* CPU \d+ \(Invalid argument\)\. --unwind=copy")
+        capture = Capture.open("x.syscap")
+        self.assertEqual(capture.metadata()["org.gnome.sysprof.unwind"], "tables")
+        rows = json.loads(run(REPORT, "samples", "--format", "json", "x.syscap").stdout)["rows"]
+        walked = [row for row in rows if row["unwind"] == "tables"]
+        self.assertEqual(len({row["cpu"] for row in walked}), 1)
+        self.assertGreater(sum(row["complete"] for row in walked), 0.5 * len(walked))
+        self.assertIn("frame-pointer", {row["unwind"] for row in rows})
 
 
 class Whole(Case):
