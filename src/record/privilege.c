@@ -370,7 +370,8 @@ sysprof_privilege_describe_missing_perf (Privilege *self)
 
   return g_strdup_printf (
       "kernel.perf_event_paranoid is %s here and this process has no CAP_PERFMON. To sample the whole system, run "
-      "it as root; or allow it for this program with 'sudo setcap cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog+ep %s'; "
+      "it as root; or allow it for this program with 'sudo setcap "
+      "cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore,cap_sys_nice+ep %s'; "
       "or for everybody, until the next boot, with 'sudo sysctl kernel.perf_event_paranoid=-1'.",
       paranoid, program != NULL ? program : "PROGRAM");
 }

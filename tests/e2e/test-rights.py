@@ -92,8 +92,9 @@ class Rights(Case):
             self.skipTest("kernel.perf_event_paranoid lets everybody sample here")
         if not shutil.which("setcap"):
             self.skipTest("setcap (libcap2-bin) is not installed")
-        (cli,), as_nobody = self.as_nobody(CLI)
+        (cli, busy), as_nobody = self.as_nobody(CLI, BUSY)
         self.spin_beside()
+        deleted = self.start_and_delete(busy, *as_nobody)
         done = run(*as_nobody, cli, "-d", "0.1", self.path("x.syscap"))
         self.assert_named(done)
         for command in self.commands_that_grant(done):
@@ -108,6 +109,13 @@ class Rights(Case):
         self.assertIn(self.beside.pid, {frame["pid"] for frame in capture.of("map")})  # CAP_SYS_PTRACE
         kallsyms = capture.file("/proc/kallsyms")
         self.assertTrue(kallsyms and re.search(rb"(?m)^(?!0+ )[0-9a-f]+ ", kallsyms))  # CAP_SYSLOG
+
+        done = run(*as_nobody, cli, "-d", "1", "--unwind", "tables", self.path("z.syscap"))
+        if b"built without BPF" in done.stderr or platform.machine() != "x86_64":
+            return
+        self.assertEqual(done.returncode, 0, done.stderr)  # CAP_BPF
+        process = json.loads(run(REPORT, "processes", "--format", "json", "--process", deleted, "z.syscap").stdout)["rows"][0]
+        self.assertRegex(process["unwind"], r"^tables($| \d|,)")  # CAP_CHECKPOINT_RESTORE: else by its frame pointers
 
     def test_what_the_message_says_grants_it_to_everybody(self):
         before = paranoid()
@@ -140,6 +148,15 @@ class Rights(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"child_work", done.stdout)
         self.assert_rest_recorded("x.syscap")
+
+    def start_and_delete(self, program, *front):
+        process = subprocess.Popen([*front, program, "60"], stdout=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(os.killpg, process.pid, signal.SIGKILL)  # its child, too
+        while os.readlink(f"/proc/{process.pid}/exe") != os.path.realpath(program):
+            self.assertIsNone(process.poll())
+        os.unlink(program)
+        return process.pid
 
     def start_hidden_program(self):
         """Of root, from a folder that nobody else may look into."""
