@@ -31,6 +31,23 @@
 
 #define SYSPROF_CAPTURE_FRAME_MAX 65528 /* largest `len` */
 
+/* What our recorder writes into the padding of a sample: how its user's part was found. Other recorders write 0, or nothing,
+ * so it counts only where the capture's metadata say how stacks were walked. docs/format.md */
+typedef enum
+{
+  CAPTURE_FOUND_UNSAID,
+  CAPTURE_FOUND_BY_TABLES,
+  CAPTURE_FOUND_BY_BOTH, /* tables, and frame pointers where there are none */
+  CAPTURE_FOUND_BY_FRAME_POINTERS,
+  CAPTURE_FOUND_IN_A_COPY,
+  CAPTURE_FOUND_NONE,
+  CAPTURE_FOUND_MASK = 7,
+
+  /* The first step was one by frame pointer: the caller of the innermost function may be missing. */
+  CAPTURE_FOUND_BY_FP_FIRST = 8,
+  CAPTURE_FOUND_SIGNAL = 16, /* a signal frame was crossed */
+} CaptureFound;
+
 /* Whether `frame`, of which `available` bytes can be read, is a whole frame whose lengths and counts are
  * right. `swapped`: its integers are of the other byte order. A frame of unknown type is valid when its header is.
  * Texts need not end in NUL: take them with a bound. */

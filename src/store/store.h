@@ -312,6 +312,9 @@ typedef struct Store
   Intern strings;
 } Store;
 
+/* How the user's part of a sample was found, as who recorded it says: CaptureFound. */
+uint16_t sysprof_store_read_sample_note (const Store *self, uint32_t sample);
+
 /* Opens a capture: a path, or "-" for standard input; .gz .bz2 .xz .zst are recognized by their first bytes.
  * A capture that is cut or damaged opens with what can be read, and `damage` says what is wrong; only a file
  * that is no capture at all (shorter than its header, wrong magic), or that cannot be read, is an error. */

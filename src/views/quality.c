@@ -2,6 +2,7 @@
 
 /* Which stacks are cut or without names, by binary, and what a person can do about it. */
 
+#include "capture/capture.h"
 #include "views/fold.h"
 
 #include <stdlib.h>
@@ -29,11 +30,12 @@ static const Column columns[] = {
 typedef struct
 {
   StringId binary;
-  uint8_t end;      /* StackEnd; STACK_WHOLE in findings about names */
-  uint8_t reason;   /* UnnamedReason */
-  uint8_t cut;      /* of cut_reasons */
-  SymbolId example; /* the function with most of them */
-  uint64_t most;    /* how many that one has */
+  uint8_t end;          /* StackEnd; STACK_WHOLE in findings about names */
+  uint8_t reason;       /* UnnamedReason */
+  uint8_t cut;          /* of cut_reasons */
+  bool may_miss_caller; /* of `example`, the innermost one */
+  SymbolId example;     /* the function with most of them */
+  uint64_t most;        /* how many that one has */
   uint64_t samples;
 } Finding;
 
@@ -57,16 +59,19 @@ static const struct
 } cut_reasons[] = {
   { "", "cut: no frame pointers",
     "record as root, which walks stacks without them; or build with -fno-omit-frame-pointer" }, /* nobody said */
-  { "no-process", "cut: it had just started, its mappings were not known", "" },
-  { "no-mapping", "cut: called from memory without a file, or not mapped any more", "" },
+  { "no-process", "cut: it had just started, its mappings were not known",
+    "none; many are fewer as root or with CAP_SYS_NICE" },
+  { "no-mapping", "cut: called from memory without a file, or not mapped any more",
+    "none: that code is gone" },
   { "no-table", "cut: its unwind table was still being made", "record longer" },
   { "escape",
-    "cut: a kind of unwind information or a switch of stacks (Go) that is not followed", "" },
-  { "bad-fp", "cut: no unwind information, no frame pointers",
-    "build with -fasynchronous-unwind-tables (Rust: -C force-unwind-tables; Java: -XX:+PreserveFramePointer)" },
-  { "fault", "cut: its stack was not in memory", "" },
-  { "sp-not-rising", "cut: unwind information that contradicts the stack", "" },
-  { "zero", "cut: a return address of 0", "" },
+    "cut: a kind of unwind information or a switch of stacks (Go) that is not followed",
+    "none for most; Go's switch is followed with --unwind tables, as root" },
+  { "bad-fp", "cut: no unwind information, no frame pointers", NULL }, /* fp_remedy() */
+  { "fault", "cut: its stack was not in memory", "none: a sample cannot wait for the disk" },
+  { "sp-not-rising", "cut: unwind information that contradicts the stack",
+    "none here; if it is many, tell who made the file" },
+  { "zero", "cut: a return address of 0", "none here; if it is many, tell who made the file" },
   { "depth", "cut: deeper than a sample or the copy of a stack can hold",
     "look at its upper end; where copies are walked, give --stack-size 65536" },
   { "compat", "cut: a 32-bit program without frame pointers",
@@ -103,8 +108,8 @@ find_end (const Store *store, const SymbolTable *symbols, StackId stack)
 static void
 count (GHashTable *findings, Finding finding)
 {
-  uint64_t key = (uint64_t) finding.binary << 24 | (uint64_t) finding.cut << 16 |
-                 (uint64_t) finding.end << 8 | finding.reason;
+  uint64_t key = (uint64_t) finding.binary << 25 | (uint64_t) finding.may_miss_caller << 24 |
+                 (uint64_t) finding.cut << 16 | (uint64_t) finding.end << 8 | finding.reason;
   Finding *found;
 
   if (finding.samples == 0)
@@ -170,6 +175,41 @@ find_all (const ViewRequest *request, const StackWeights *weights)
   return findings;
 }
 
+/* Where an innermost function without unwind information has no frame of its own, the frame pointer is its caller's, and leads to
+ * who called that one. */
+static void
+count_missed_callers (const ViewRequest *request, GHashTable *findings)
+{
+  const Store *store = request->store;
+  const SymbolTable *symbols = request->symbols;
+  g_autofree uint32_t *found = NULL;
+  g_autofree uint64_t *samples = NULL;
+  uint32_t n = 0;
+
+  if (!store->has_walks || (request->filter != NULL && request->filter->events != NULL))
+    return;
+
+  found = sysprof_samples_find (store, symbols, request->filter, &n);
+  samples = g_new0 (uint64_t, MAX (symbols->n, 1));
+  for (uint32_t i = 0; i < n; i++)
+    if ((sysprof_store_read_sample_note (store, found[i]) & CAPTURE_FOUND_BY_FP_FIRST) != 0)
+      {
+        StackId stack = store->samples.stack[found[i]];
+
+        while (store->stacks.depth[stack] > 1 &&
+               store->addresses.kind[store->stacks.address[stack]] == ADDRESS_KERNEL)
+          stack = store->stacks.parent[stack];
+        samples[symbols->of_address[store->stacks.address[stack]]]++;
+      }
+
+  for (SymbolId i = 0; i < symbols->n; i++)
+    count (findings, (Finding){ .binary = symbols->row[i].binary,
+                                .end = STACK_WHOLE,
+                                .may_miss_caller = true,
+                                .example = i,
+                                .samples = samples[i] });
+}
+
 /* What is wrong before what is well, then by weight. */
 static int
 compare_findings (const void *left, const void *right, void *data)
@@ -177,8 +217,8 @@ compare_findings (const void *left, const void *right, void *data)
   const Finding *a = *(const Finding *const *) left;
   const Finding *b = *(const Finding *const *) right;
   const SymbolTable *symbols = data;
-  bool a_is_well = a->end == STACK_WHOLE && a->reason == UNNAMED_NOT;
-  bool b_is_well = b->end == STACK_WHOLE && b->reason == UNNAMED_NOT;
+  bool a_is_well = a->end == STACK_WHOLE && a->reason == UNNAMED_NOT && !a->may_miss_caller;
+  bool b_is_well = b->end == STACK_WHOLE && b->reason == UNNAMED_NOT && !b->may_miss_caller;
   int order;
 
   if (a_is_well != b_is_well)
@@ -189,7 +229,21 @@ compare_findings (const void *left, const void *right, void *data)
                   sysprof_intern_get (&symbols->strings, b->binary));
   if (order != 0)
     return order;
+  if (a->may_miss_caller != b->may_miss_caller)
+    return a->may_miss_caller - b->may_miss_caller;
   return (a->end - b->end) * 65536 + (a->cut - b->cut) * 256 + a->reason - b->reason;
+}
+
+/* Code that a runtime makes has no unwind information, and the compiler's options do not reach it. */
+static const char *
+fp_remedy (const SymbolTable *symbols, const Finding *finding)
+{
+  const char *binary = sysprof_intern_get (&symbols->strings, finding->binary);
+
+  if (symbols->row[finding->example].kind == SYMBOL_JIT || binary[0] == '\0' ||
+      binary[0] == '[' || g_str_has_prefix (binary, "//anon"))
+    return "let the runtime keep frame pointers in the code it makes (Java: -XX:+PreserveFramePointer)";
+  return "build it with -fasynchronous-unwind-tables, or with frame pointers (Rust's main with panic=abort: -C force-frame-pointers)";
 }
 
 static void
@@ -199,7 +253,7 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
 
   cells[BINARY].text = sysprof_intern_get (&symbols->strings, finding->binary);
   cells[SAMPLES].count = finding->samples;
-  if (finding->end == STACK_CUT || finding->reason != UNNAMED_NOT)
+  if (finding->end == STACK_CUT || finding->reason != UNNAMED_NOT || finding->may_miss_caller)
     cells[EXAMPLE].text = sysprof_symbol_name (symbols, finding->example);
   if (finding->reason != UNNAMED_NOT)
     {
@@ -211,10 +265,18 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
       cells[REMEDY].text = sysprof_unnamed_reason_remedy ((UnnamedReason) finding->reason);
       return;
     }
+  if (finding->may_miss_caller)
+    {
+      cells[REASON].text = "perhaps without its caller: the first step was by frame pointer";
+      cells[REMEDY].text = fp_remedy (symbols, finding);
+      return;
+    }
   cells[REASON].text =
       finding->end == STACK_CUT ? cut_reasons[finding->cut].reason : ends[finding->end].reason;
-  cells[REMEDY].text =
-      finding->end == STACK_CUT ? cut_reasons[finding->cut].remedy : ends[finding->end].remedy;
+  cells[REMEDY].text = finding->end != STACK_CUT ? ends[finding->end].remedy
+                       : cut_reasons[finding->cut].remedy != NULL
+                           ? cut_reasons[finding->cut].remedy
+                           : fp_remedy (symbols, finding);
 }
 
 /* A line each: how many functions, of how many, the file. */
@@ -291,6 +353,7 @@ fill_quality (const ViewRequest *request, Rows *rows, GError **error)
 
   sysprof_request_fold (request, false, &weights);
   findings = find_all (request, &weights);
+  count_missed_callers (request, findings);
   sysprof_rows_init (rows, columns, N_COLUMNS, weights.total);
   sysprof_stack_weights_clear (&weights);
 

@@ -2,6 +2,7 @@
 
 /* Single samples with their stacks, in the order of time. */
 
+#include "capture/capture.h"
 #include "views/fold.h"
 
 enum
@@ -106,10 +107,23 @@ reason_of (Samples *self, uint32_t sample, StackEnd end)
   return "end";
 }
 
-/* "none" where there was no user part to be found. */
+/* As the sample says, else as the capture does. "none" where there was no user part to be found. */
 static const char *
-method_of (const Store *store, StackEnd end, const char *reason)
+method_of (const Store *store, uint32_t sample, StackEnd end, const char *reason)
 {
+  /* As a report tells them: single frames may have been found by frame pointers among those by tables. */
+  static const char *const methods[] = {
+    [CAPTURE_FOUND_BY_TABLES] = "tables",
+    [CAPTURE_FOUND_BY_BOTH] = "tables",
+    [CAPTURE_FOUND_BY_FRAME_POINTERS] = "frame-pointer",
+    [CAPTURE_FOUND_IN_A_COPY] = "copy",
+    [CAPTURE_FOUND_NONE] = "none",
+  };
+  uint16_t found = sysprof_store_read_sample_note (store, sample) & CAPTURE_FOUND_MASK;
+
+  if (found != CAPTURE_FOUND_UNSAID && found < G_N_ELEMENTS (methods))
+    return methods[found];
+
   if (end == STACK_EMPTY || g_str_equal (reason, "kernel-thread") ||
       g_str_equal (reason, "in-exec"))
     return "none";
@@ -134,7 +148,7 @@ add_sample (Samples *self, uint32_t sample)
   cells[STACK].stack = text_of_stack (self, stack);
   cells[COMPLETE].flag = end == STACK_WHOLE;
   cells[REASON].text = reason_of (self, sample, end);
-  cells[UNWIND].text = method_of (store, end, cells[REASON].text);
+  cells[UNWIND].text = method_of (store, sample, end, cells[REASON].text);
 }
 
 static bool

@@ -261,6 +261,28 @@ class Json(Base):
         self.assertEqual(len(as_json('samples', '--limit', '7', self.capture)['rows']), 7)
         self.assertEqual({r['tid'] for r in as_json('samples', '--thread', '12', self.capture)['rows']}, {12})
 
+    def test_samples_say_how_they_were_found(self):
+        # docs/format.md; what nobody has said is what the capture says.
+        notes = {0: 'tables', 1: 'tables', 2: 'tables', 3: 'frame-pointer', 4: 'copy', 5: 'none', 7: 'tables', 1 + 8: 'tables',
+                 3 + 8 + 16: 'frame-pointer', 1 + 16: 'tables', 0xffff: 'tables'}
+        path = self.folder / 'notes.syscap'
+        for big in False, True:
+            for method in 'tables', 'frame-pointer':
+                capture = made.Capture(time=made.BEGIN, big=big)
+                capture.metadata('org.gnome.sysprof.unwind', method, time=made.BEGIN)
+                for i, note in enumerate(notes):
+                    capture.sample([made.USER, 0x1000], 7, rubbish=note, pid=7, time=made.BEGIN + i)
+                capture.save(path)
+                rows = as_json('samples', path)['rows']
+                perhaps = [r['samples'] for r in as_json('quality', path)['rows'] if r['reason'].startswith('perhaps')]
+                if method == 'tables':
+                    self.assertEqual([r['unwind'] for r in rows], list(notes.values()))
+                    self.assertEqual(perhaps, [3])
+                else:
+                    # Whoever recorded it may have written anything there.
+                    self.assertEqual({r['unwind'] for r in rows}, {'frame-pointer'})
+                    self.assertEqual(perhaps, [])
+
     def test_quality(self):
         report = as_json('quality', self.capture)
         rows = report['rows']

@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "record/perf/copy.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,12 +141,33 @@ how_it_was_found (const PerfDecoder *self, const WalkedSample *walked)
   return (walked->used & WALK_USED_FP) != 0 ? FOUND_BY_BOTH : FOUND_BY_TABLES;
 }
 
+/* CaptureFound */
+static uint16_t
+note_of (const PerfDecoder *self, const WalkedSample *walked, StackFound found)
+{
+  static const uint8_t notes[] = {
+    [FOUND_BY_TABLES] = CAPTURE_FOUND_BY_TABLES,
+    [FOUND_BY_BOTH] = CAPTURE_FOUND_BY_BOTH,
+    [FOUND_BY_FRAME_POINTERS] = CAPTURE_FOUND_BY_FRAME_POINTERS,
+    [FOUND_IN_A_COPY] = CAPTURE_FOUND_IN_A_COPY,
+    [FOUND_NONE] = CAPTURE_FOUND_NONE,
+  };
+  static_assert (sizeof notes == N_FOUND, "a note for each");
+
+  if (!is_walked (self))
+    return CAPTURE_FOUND_UNSAID; /* frame pointers, all of them */
+  return notes[found] |
+         ((walked->used & WALK_USED_FP_FIRST) != 0 ? CAPTURE_FOUND_BY_FP_FIRST : 0) |
+         ((walked->used & WALK_USED_SIGNAL) != 0 ? CAPTURE_FOUND_SIGNAL : 0);
+}
+
 static bool
 write_sample (PerfDecoder *self, WalkedSample walked)
 {
   static const uint64_t user_context = (uint64_t) PERF_CONTEXT_USER;
   SysprofCaptureSample *sample;
   SysprofCaptureAddress *at;
+  StackFound found;
   bool has_user_part;
   uint64_t marker;
   size_t n, size;
@@ -165,7 +187,8 @@ write_sample (PerfDecoder *self, WalkedSample walked)
   init_frame (&sample->frame, walked.cpu, walked.pid, walked.time,
               SYSPROF_CAPTURE_FRAME_SAMPLE);
   sample->n_addrs = n & 0xffff;
-  sample->padding1 = 0;
+  found = how_it_was_found (self, &walked);
+  sample->padding1 = note_of (self, &walked, found);
   sample->tid = walked.tid;
   at = sample->addrs;
   memcpy (at, walked.kernel, walked.n_kernel * sizeof *at);
@@ -180,7 +203,7 @@ write_sample (PerfDecoder *self, WalkedSample walked)
   sysprof_capture_writer_commit (self->writer, size);
   self->n_walks[walked.reason]++;
   if (self->tally != NULL)
-    sysprof_stack_tally_count (self->tally, walked.pid, how_it_was_found (self, &walked));
+    sysprof_stack_tally_count (self->tally, walked.pid, found);
   return true;
 }
 

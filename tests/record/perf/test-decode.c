@@ -3,6 +3,7 @@
 /* Records made by hand, as perf_event_open(2) lays them out, become the frames that the capture library reads back;
  * records that lie become nothing, and are counted. */
 
+#include "capture/capture.h"
 #include "record/perf/decode.h"
 
 #include <fcntl.h>
@@ -597,7 +598,11 @@ put_walked_sample (Fixture *self, const uint64_t *chain, uint64_t n, const uint6
     uint8_t used;
     uint16_t n;
     uint64_t address[2];
-  } walk = { sizeof walk - sizeof walk.size, WALK_END, 0, 2, { 0x402000, 0x402100 } };
+  } walk = { sizeof walk - sizeof walk.size,
+             WALK_END,
+             WALK_USED_FP | WALK_USED_FP_FIRST | WALK_USED_SIGNAL,
+             2,
+             { 0x402000, 0x402100 } };
 
   begin (self, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
   put_u64 (self, 0x402000);
@@ -668,15 +673,19 @@ test_walks_begin_later (Fixture *self, gconstpointer data)
   g_assert_cmpmem (sample->addrs, 5 * sizeof (uint64_t), chain_before_walks,
                    sizeof chain_before_walks);
   g_assert_cmpuint (sample->addrs[5], ==, self->decoder.marker[WALK_NOT_YET]);
+  g_assert_cmpuint (sample->padding1, ==, CAPTURE_FOUND_BY_FRAME_POINTERS);
 
   sample = read_next_sample (reader);
   g_assert_nonnull (sample);
   g_assert_cmpint (sample->n_addrs, ==, 2);
+  g_assert_cmpuint (sample->padding1, ==, CAPTURE_FOUND_NONE);
 
   sample = read_next_sample (reader);
   g_assert_nonnull (sample);
   g_assert_cmpint (sample->n_addrs, ==, 5);
   g_assert_cmpmem (sample->addrs, sizeof walked, walked, sizeof walked);
+  g_assert_cmpuint (sample->padding1, ==,
+                    CAPTURE_FOUND_BY_BOTH | CAPTURE_FOUND_BY_FP_FIRST | CAPTURE_FOUND_SIGNAL);
   g_assert_null (read_next_sample (reader));
   sysprof_capture_reader_unref (reader);
 }
