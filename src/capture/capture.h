@@ -31,8 +31,10 @@
 
 #define SYSPROF_CAPTURE_FRAME_MAX 65528 /* largest `len` */
 
-/* What our recorder writes into the padding of a sample: how its user's part was found. Other recorders write 0, or nothing,
- * so it counts only where the capture's metadata say how stacks were walked. docs/format.md */
+/* How the user's part of a sample was found, in the embedded file of that name: 16 bytes for each sample of which there is
+ * more to say than the capture's metadata do, i64 time, i32 thread, u8 CaptureFound, 3 bytes of 0; little endian. docs/format.md */
+#define CAPTURE_FOUND_FILE "__found__"
+#define CAPTURE_FOUND_SIZE 16
 typedef enum
 {
   CAPTURE_FOUND_UNSAID,
@@ -45,7 +47,6 @@ typedef enum
 
   /* The first step was one by frame pointer: the caller of the innermost function may be missing. */
   CAPTURE_FOUND_BY_FP_FIRST = 8,
-  CAPTURE_FOUND_SIGNAL = 16, /* a signal frame was crossed */
 } CaptureFound;
 
 /* Whether `frame`, of which `available` bytes can be read, is a whole frame whose lengths and counts are

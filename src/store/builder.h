@@ -6,7 +6,7 @@
  * who does not want to map them, scan.c has walk.c find the frames and
  * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
  * has mapped while fold.c goes through the samples in order of time; marks.c, logs.c, dbus.c, metadata.c, heap.c,
- * counters.c, embedded-files.c and jit-names.c fill their own tables. */
+ * counters.c, embedded-files.c, sample-notes.c and jit-names.c fill their own tables. */
 
 #pragma once
 
@@ -141,5 +141,6 @@ void sysprof_builder_read_heap (Builder *self);
 void sysprof_builder_read_counters (Builder *self);
 void sysprof_builder_count_lost (Builder *self);
 void sysprof_builder_read_embedded_files (Builder *self);
+void sysprof_builder_read_sample_notes (Builder *self);
 void sysprof_builder_read_weights (Builder *self);
 void sysprof_builder_read_jit_names (Builder *self);

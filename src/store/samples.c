@@ -8,10 +8,6 @@
 
 #include "store/builder.h"
 
-#include "capture/capture.h"
-
-#define NOTE_AT 26 /* the padding of a sample */
-
 const StackLayout sysprof_sample_layout = { 28, 24, 32, true };
 const StackLayout sysprof_allocation_layout = { 40, 44, 48, false };
 
@@ -33,21 +29,6 @@ sysprof_stack_digest (uint64_t key, const uint8_t *addresses, uint32_t n)
     }
 
   return (StackDigest){ low | 1, high };
-}
-
-uint16_t
-sysprof_store_read_sample_note (const Store *self, uint32_t sample)
-{
-  const FrameList *frames = &self->frames_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE];
-  Frame frame;
-
-  if (!self->has_walks || sample >= frames->n)
-    return CAPTURE_FOUND_UNSAID;
-
-  frame = sysprof_store_frame (self, frames->frame[sample]);
-  return frame.size < (uint32_t) sysprof_sample_layout.addresses_at
-             ? CAPTURE_FOUND_UNSAID
-             : sysprof_frame_u16 (&frame, NOTE_AT);
 }
 
 StackDigest *

@@ -72,6 +72,7 @@ free_store (OpenStore *self)
   g_free (store->counters.time);
   g_free (store->counters.value);
   g_free (store->metadata);
+  g_free (store->sample_notes);
   g_free (store->files.row);
   g_free (store->files.chunk);
   g_free (store->jit_names);
@@ -141,6 +142,7 @@ fill_columns (Builder *builder, GError **error)
   sysprof_builder_read_counters (builder);
   sysprof_builder_count_lost (builder);
   sysprof_builder_read_embedded_files (builder);
+  sysprof_builder_read_sample_notes (builder);
   sysprof_builder_read_weights (builder);
   sysprof_builder_read_jit_names (builder);
   return true;

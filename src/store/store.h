@@ -289,6 +289,7 @@ typedef struct Store
   StackEvents samples;
   StackEvents allocations; /* weight = bytes; frees are left out of this table: `heap` has them */
   StackTree stacks;
+  uint8_t *sample_notes; /* [samples.n] CaptureFound: how its user's part was found; NULL = nobody says of any */
   AddressTable addresses;
   Mapping *mappings; /* [n_mappings] row 0 is none */
   uint32_t n_mappings;
@@ -311,9 +312,6 @@ typedef struct Store
   uint32_t n_jit_names;
   Intern strings;
 } Store;
-
-/* How the user's part of a sample was found, as who recorded it says: CaptureFound. */
-uint16_t sysprof_store_read_sample_note (const Store *self, uint32_t sample);
 
 /* Opens a capture: a path, or "-" for standard input; .gz .bz2 .xz .zst are recognized by their first bytes.
  * A capture that is cut or damaged opens with what can be read, and `damage` says what is wrong; only a file

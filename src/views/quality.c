@@ -186,13 +186,14 @@ count_missed_callers (const ViewRequest *request, GHashTable *findings)
   g_autofree uint64_t *samples = NULL;
   uint32_t n = 0;
 
-  if (!store->has_walks || (request->filter != NULL && request->filter->events != NULL))
+  if (store->sample_notes == NULL ||
+      (request->filter != NULL && request->filter->events != NULL))
     return;
 
   found = sysprof_samples_find (store, symbols, request->filter, &n);
   samples = g_new0 (uint64_t, MAX (symbols->n, 1));
   for (uint32_t i = 0; i < n; i++)
-    if ((sysprof_store_read_sample_note (store, found[i]) & CAPTURE_FOUND_BY_FP_FIRST) != 0)
+    if ((store->sample_notes[found[i]] & CAPTURE_FOUND_BY_FP_FIRST) != 0)
       {
         StackId stack = store->samples.stack[found[i]];
 

@@ -119,7 +119,9 @@ method_of (const Store *store, uint32_t sample, StackEnd end, const char *reason
     [CAPTURE_FOUND_IN_A_COPY] = "copy",
     [CAPTURE_FOUND_NONE] = "none",
   };
-  uint16_t found = sysprof_store_read_sample_note (store, sample) & CAPTURE_FOUND_MASK;
+  const unsigned found = store->sample_notes != NULL
+                             ? store->sample_notes[sample] & CAPTURE_FOUND_MASK
+                             : CAPTURE_FOUND_UNSAID;
 
   if (found != CAPTURE_FOUND_UNSAID && found < G_N_ELEMENTS (methods))
     return methods[found];

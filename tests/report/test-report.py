@@ -9,6 +9,7 @@ import pathlib
 import pty
 import re
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -264,14 +265,16 @@ class Json(Base):
     def test_samples_say_how_they_were_found(self):
         # docs/format.md; what nobody has said is what the capture says.
         notes = {0: 'tables', 1: 'tables', 2: 'tables', 3: 'frame-pointer', 4: 'copy', 5: 'none', 7: 'tables', 1 + 8: 'tables',
-                 3 + 8 + 16: 'frame-pointer', 1 + 16: 'tables', 0xffff: 'tables'}
+                 3 + 8 + 16: 'frame-pointer', 1 + 16: 'tables', 0xff: 'tables'}
         path = self.folder / 'notes.syscap'
         for big in False, True:
             for method in 'tables', 'frame-pointer':
                 capture = made.Capture(time=made.BEGIN, big=big)
                 capture.metadata('org.gnome.sysprof.unwind', method, time=made.BEGIN)
-                for i, note in enumerate(notes):
-                    capture.sample([made.USER, 0x1000], 7, rubbish=note, pid=7, time=made.BEGIN + i)
+                for i in range(len(notes)):
+                    capture.sample([made.USER, 0x1000], 7, rubbish=0xffff, pid=7, time=made.BEGIN + i)
+                capture.file('__found__', b''.join(struct.pack('<qiB3x', made.BEGIN + i, 7, note) for i, note in enumerate(notes))
+                             + struct.pack('<qiB3x', made.BEGIN, 8, 3) + b'end')
                 capture.save(path)
                 rows = as_json('samples', path)['rows']
                 perhaps = [r['samples'] for r in as_json('quality', path)['rows'] if r['reason'].startswith('perhaps')]
@@ -279,7 +282,7 @@ class Json(Base):
                     self.assertEqual([r['unwind'] for r in rows], list(notes.values()))
                     self.assertEqual(perhaps, [3])
                 else:
-                    # Whoever recorded it may have written anything there.
+                    # Whoever recorded it may mean anything by it.
                     self.assertEqual({r['unwind'] for r in rows}, {'frame-pointer'})
                     self.assertEqual(perhaps, [])
 

@@ -10,6 +10,7 @@
 
 #include "record/record.h"
 
+#include "capture/capture.h"
 #include "record/descriptor-limit.h"
 #include "record/perf/copy.h"
 #include "record/perf/feed.h"
@@ -566,11 +567,17 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
            (double) status.copies.cpu_nsec / 1e6);
 }
 
-/* Which way was the best one in each process. */
+/* Which way was the best one in each process, and which samples had another. */
 static void
 write_tally (SysprofSampler *self, Pump *pump)
 {
   g_autofree char *text = sysprof_stack_tally_dup_text (self->tally);
+  size_t size;
+  const void *notes = sysprof_stack_tally_get_notes (self->tally, &size);
+
+  if (size > 0)
+    (void) sysprof_pump_add_file (pump, sysprof_pump_get_end_time (pump), -1,
+                                  CAPTURE_FOUND_FILE, notes, size, false); /* counted there */
 
   if (text[0] != '\0')
     (void) sysprof_pump_add_file (pump, sysprof_pump_get_end_time (pump), -1, TALLY_NAME, text,

@@ -141,8 +141,8 @@ how_it_was_found (const PerfDecoder *self, const WalkedSample *walked)
   return (walked->used & WALK_USED_FP) != 0 ? FOUND_BY_BOTH : FOUND_BY_TABLES;
 }
 
-/* CaptureFound */
-static uint16_t
+/* CaptureFound; 0 where there is no more to say than of most. */
+static uint8_t
 note_of (const PerfDecoder *self, const WalkedSample *walked, StackFound found)
 {
   static const uint8_t notes[] = {
@@ -153,12 +153,25 @@ note_of (const PerfDecoder *self, const WalkedSample *walked, StackFound found)
     [FOUND_NONE] = CAPTURE_FOUND_NONE,
   };
   static_assert (sizeof notes == N_FOUND, "a note for each");
+  const bool is_usual = found == FOUND_NONE || found == FOUND_BY_BOTH ||
+                        found == (self->has_copies ? FOUND_IN_A_COPY : FOUND_BY_TABLES);
 
   if (!is_walked (self))
     return CAPTURE_FOUND_UNSAID; /* frame pointers, all of them */
-  return notes[found] |
-         ((walked->used & WALK_USED_FP_FIRST) != 0 ? CAPTURE_FOUND_BY_FP_FIRST : 0) |
-         ((walked->used & WALK_USED_SIGNAL) != 0 ? CAPTURE_FOUND_SIGNAL : 0);
+  if ((walked->used & WALK_USED_FP_FIRST) != 0)
+    return notes[found] | CAPTURE_FOUND_BY_FP_FIRST;
+  return is_usual ? CAPTURE_FOUND_UNSAID : notes[found];
+}
+
+static void
+tally_sample (PerfDecoder *self, const WalkedSample *walked)
+{
+  StackFound found = how_it_was_found (self, walked);
+  uint8_t note = note_of (self, walked, found);
+
+  sysprof_stack_tally_count (self->tally, walked->pid, found);
+  if (note != CAPTURE_FOUND_UNSAID)
+    sysprof_stack_tally_note (self->tally, walked->time, walked->tid, note);
 }
 
 static bool
@@ -167,7 +180,6 @@ write_sample (PerfDecoder *self, WalkedSample walked)
   static const uint64_t user_context = (uint64_t) PERF_CONTEXT_USER;
   SysprofCaptureSample *sample;
   SysprofCaptureAddress *at;
-  StackFound found;
   bool has_user_part;
   uint64_t marker;
   size_t n, size;
@@ -187,8 +199,7 @@ write_sample (PerfDecoder *self, WalkedSample walked)
   init_frame (&sample->frame, walked.cpu, walked.pid, walked.time,
               SYSPROF_CAPTURE_FRAME_SAMPLE);
   sample->n_addrs = n & 0xffff;
-  found = how_it_was_found (self, &walked);
-  sample->padding1 = note_of (self, &walked, found);
+  sample->padding1 = 0;
   sample->tid = walked.tid;
   at = sample->addrs;
   memcpy (at, walked.kernel, walked.n_kernel * sizeof *at);
@@ -203,7 +214,7 @@ write_sample (PerfDecoder *self, WalkedSample walked)
   sysprof_capture_writer_commit (self->writer, size);
   self->n_walks[walked.reason]++;
   if (self->tally != NULL)
-    sysprof_stack_tally_count (self->tally, walked.pid, found);
+    tally_sample (self, &walked);
   return true;
 }
 

@@ -2,6 +2,8 @@
 
 #include "record/perf/stack-tally.h"
 
+#include "capture/capture.h"
+
 #include <glib.h>
 #include <stdlib.h>
 
@@ -11,10 +13,13 @@ typedef struct
   uint64_t n[N_FOUND];
 } ProcessTally;
 
+#define MOST_NOTES 262144
+
 struct StackTally
 {
   GHashTable *by_pid;
   ProcessTally *last; /* most samples are of whom the one before was */
+  GByteArray *notes;
 };
 
 const char *
@@ -38,6 +43,7 @@ sysprof_stack_tally_new (void)
   StackTally *self = g_new0 (StackTally, 1);
 
   self->by_pid = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  self->notes = g_byte_array_new ();
   return self;
 }
 
@@ -48,6 +54,7 @@ sysprof_stack_tally_free (StackTally *self)
     return;
 
   g_hash_table_unref (self->by_pid);
+  g_byte_array_unref (self->notes);
   g_free (self);
 }
 
@@ -65,6 +72,28 @@ sysprof_stack_tally_count (StackTally *self, int32_t pid, StackFound found)
         }
     }
   self->last->n[found]++;
+}
+
+void
+sysprof_stack_tally_note (StackTally *self, int64_t time, int32_t tid, uint8_t note)
+{
+  const int64_t time_le = GINT64_TO_LE (time);
+  const int32_t tid_le = GINT32_TO_LE (tid);
+  const uint8_t rest[4] = { note };
+
+  if (self->notes->len >= MOST_NOTES * CAPTURE_FOUND_SIZE)
+    return;
+
+  g_byte_array_append (self->notes, (const guint8 *) &time_le, sizeof time_le);
+  g_byte_array_append (self->notes, (const guint8 *) &tid_le, sizeof tid_le);
+  g_byte_array_append (self->notes, rest, sizeof rest);
+}
+
+const void *
+sysprof_stack_tally_get_notes (const StackTally *self, size_t *size)
+{
+  *size = self->notes->len;
+  return self->notes->data;
 }
 
 static int

@@ -3,6 +3,7 @@
 /* Files and processes whose samples wait: what is published when, and what is said of a file that has no table. */
 
 #include "record/unwinder/processes.h"
+#include "record/unwinder/told.h"
 
 #include <glib.h>
 #include <poll.h>
@@ -19,6 +20,7 @@ typedef struct
   UnwindPublisher *publisher;
   CodeFiles *files;
   CodeProcesses *processes;
+  Told *told;
   int wake_fd;
 } Fixture;
 
@@ -28,10 +30,12 @@ set_up (Fixture *self, gconstpointer data)
   self->index = g_new0 (UnwindIndex, 1);
   self->privilege = sysprof_privilege_new ();
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  self->told = sysprof_told_new (self->wake_fd);
   self->publisher = sysprof_unwind_publisher_new (self->index, NULL, NULL);
-  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->wake_fd);
+  self->files =
+      sysprof_code_files_new (self->publisher, self->privilege, self->told, self->wake_fd);
   self->processes =
-      sysprof_code_processes_new (self->publisher, self->files, self->privilege, true);
+      sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->told);
 }
 
 static void
@@ -39,6 +43,7 @@ tear_down (Fixture *self, gconstpointer data)
 {
   sysprof_code_processes_free (self->processes);
   sysprof_code_files_free (self->files);
+  sysprof_told_free (self->told);
   sysprof_unwind_publisher_free (self->publisher);
   sysprof_privilege_unref (self->privilege);
   (void) close (self->wake_fd);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What our recorder has to say of single samples: docs/format.md. */
+
+#include "store/builder.h"
+
+#include "capture/capture.h"
+
+#include <string.h>
+
+/* Samples of that time and thread; the first is sought among all, which are in order of time. */
+static void
+note_samples (Store *store, int64_t time, int32_t tid, uint8_t note)
+{
+  const StackEvents *samples = &store->samples;
+  uint32_t first = 0, end = samples->n;
+
+  while (first < end)
+    {
+      uint32_t middle = first + (end - first) / 2;
+
+      if (samples->time[middle] < time)
+        first = middle + 1;
+      else
+        end = middle;
+    }
+  for (; first < samples->n && samples->time[first] == time; first++)
+    if (samples->tid[first] == tid)
+      store->sample_notes[first] = note;
+}
+
+void
+sysprof_builder_read_sample_notes (Builder *self)
+{
+  Store *store = self->store;
+  g_autoptr (GBytes) bytes = NULL;
+  const uint8_t *at;
+  gsize size;
+
+  if (!store->has_walks || store->samples.n == 0)
+    return;
+  bytes = sysprof_store_read_file (store, CAPTURE_FOUND_FILE, NULL); /* may be absent */
+  if (bytes == NULL)
+    return;
+
+  store->sample_notes = g_new0 (uint8_t, store->samples.n);
+  at = g_bytes_get_data (bytes, &size);
+  for (; size >= CAPTURE_FOUND_SIZE; size -= CAPTURE_FOUND_SIZE, at += CAPTURE_FOUND_SIZE)
+    {
+      int64_t time;
+      int32_t tid;
+
+      memcpy (&time, at, sizeof time);
+      memcpy (&tid, at + 8, sizeof tid);
+      note_samples (store, GINT64_FROM_LE (time), GINT32_FROM_LE (tid), at[12]);
+    }
+}
