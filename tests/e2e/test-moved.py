@@ -32,11 +32,11 @@ class Moved(Case):
         rows = [row for row in json.loads(done.stdout)["rows"] if len(row["stack"]) > 0 and row["unwind"] == "tables"]
         whole = [row for row in rows if row["complete"]]
         self.assertGreater(len(whole), 50, {row["reason"] for row in rows})
-        # Before its tables are there, which takes longer on a busy machine, it may be cut; not for another reason.
+        # Before its tables are there, which takes longer on a busy machine, it may be cut; not for another reason, and not later.
         cut = {row["reason"] for row in rows if not row["complete"]}
         self.assertLessEqual(cut, {"no-table", "no-process", "no-mapping", "not-yet", "fault"})
         deep = [row for row in whole if len(row["stack"]) > DEPTH]
-        covered = rows[rows.index(deep[0]):]
+        covered = rows[len(rows) // 2:]
         self.assertGreaterEqual(sum(row["complete"] for row in covered), 0.97 * len(covered), cut)
         self.assertGreaterEqual(len(deep), 0.9 * len(whole), "walks that are whole have left out the library")
 
@@ -45,14 +45,14 @@ class Moved(Case):
         for how in ("kept", "deleted", "replaced", "memory"):
             with self.subTest(how):
                 shutil.copy(LIBRARY, self.path("library.so"))
-                self.assert_whole(self.record(PROGRAM, self.path("library.so"), how, "0.3"))
+                self.assert_whole(self.record(PROGRAM, self.path("library.so"), how, "1.2"))
 
     @needs_root
     def test_file_of_another_mount_namespace(self):
         os.mkdir("container")
         if not shutil.which("unshare") or run("unshare", "-m", "mount", "-t", "tmpfs", "none", self.path("container")).returncode != 0:
             self.skipTest("no mount namespace can be made here")
-        script = 'mount -t tmpfs none container && cp "$1" container/library.so && exec "$2" "$PWD/container/library.so" kept 0.3'
+        script = 'mount -t tmpfs none container && cp "$1" container/library.so && exec "$2" "$PWD/container/library.so" kept 1.2'
         pid = self.record("unshare", "-m", "sh", "-c", script, "sh", LIBRARY, PROGRAM)
         self.assertFalse(os.path.exists("container/library.so"))
         self.assert_whole(pid)
