@@ -195,12 +195,12 @@ class Rights(Case):
         self.assertEqual(capture.metadata()["org.gnome.sysprof.unwind"], "tables")
         self.assertIn(pid, {frame["pid"] for frame in capture.of("map")})
         rows = json.loads(run(REPORT, "samples", "--format", "json", "--process", pid, "x.syscap").stdout)["rows"]
-        walked = [row for row in rows if row["unwind"] == "tables"]
-        whole = [row for row in walked if row["complete"]]
+        # What comes before its table is finished from a copy.
+        whole = [row for row in rows if row["complete"] and row["unwind"] in ("tables", "copy")]
         self.assertGreater(len(whole), 100)
-        # Before its tables are there, which takes longer on a busy machine, none is.
-        covered = rows[rows.index(whole[0]):]
-        self.assertGreaterEqual(len(whole), 0.97 * len(covered), {row["reason"] for row in covered})
+        # Before its tables are there, which takes longer on a busy machine, it may be cut.
+        covered = rows[len(rows) // 2:]
+        self.assertGreaterEqual(sum(row["complete"] for row in covered), 0.97 * len(covered), {row["reason"] for row in covered})
         self.assertTrue(any(row["stack"][-1]["symbol"] == "_start" for row in whole))
 
         # The same, process by process.

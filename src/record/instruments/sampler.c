@@ -234,16 +234,6 @@ must_be_loaded_first (const SysprofSampler *self)
          self->request.session.event.type == PERF_TYPE_TRACEPOINT;
 }
 
-/* A recording that begins a moment later has no stacks by frame pointers. A busy machine may take longer: there samples come first. */
-static bool
-is_loaded_soon (const SysprofSampler *self)
-{
-  struct pollfd loaded = { .fd = sysprof_unwinder_get_loaded_fd (self->unwinder),
-                           .events = POLLIN };
-
-  return poll (&loaded, 1, LOAD_PATIENCE) > 0;
-}
-
 /* By the program in the kernel. */
 static bool
 use_tables (SysprofSampler *self, Pump *pump, GError **error)
@@ -260,8 +250,7 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
           self->unwinder,
           processes != NULL ? (const int32_t *) (const void *) processes->data : NULL,
           processes != NULL ? processes->len : 0, error) ||
-      ((must_be_loaded_first (self) || is_loaded_soon (self)) &&
-       !sysprof_unwinder_finish_loading (self->unwinder, error)))
+      (must_be_loaded_first (self) && !sysprof_unwinder_finish_loading (self->unwinder, error)))
     {
       g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
       return false;
@@ -679,6 +668,16 @@ watch_tasks (SysprofSampler *self, Pump *pump)
   sysprof_pump_add_tick (pump, GONE_INTERVAL, gone_tick, self);
 }
 
+/* A recording that begins a moment later has no stacks by frame pointers. A busy machine may take longer: there samples come first. */
+static bool
+is_loaded_soon (const SysprofSampler *self)
+{
+  struct pollfd loaded = { .fd = sysprof_unwinder_get_loaded_fd (self->unwinder),
+                           .events = POLLIN };
+
+  return poll (&loaded, 1, LOAD_PATIENCE) > 0;
+}
+
 /* --- the instrument --- */
 
 static void
@@ -721,6 +720,8 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
         {
           self->loaded_fd = sysprof_unwinder_get_loaded_fd (self->unwinder);
           sysprof_pump_watch_fd (pump, self->loaded_fd, program_loaded, self);
+          if (is_loaded_soon (self))
+            program_loaded (pump, self->loaded_fd, self);
         }
     }
 }
