@@ -8,6 +8,8 @@ usage: test-kept.py WALK-DUMP STACKS
 import subprocess
 import sys
 
+import emulator
+
 LEAST = 12
 
 
@@ -16,7 +18,7 @@ def main():
     with open(path) as stacks:
         expected = [line.split(" ", 1)[1].rstrip() for line in stacks if line.startswith("expect ")]
     with open(path) as stacks:
-        walked = subprocess.run([walk_dump], stdin=stacks, capture_output=True, text=True, check=True).stdout.splitlines()
+        walked = subprocess.run(emulator.command(walk_dump), stdin=stacks, capture_output=True, text=True, check=True).stdout.splitlines()
     for ours, theirs in zip(walked, expected):
         if ours != theirs:
             print(f"walked {ours}\nthere  {theirs}")
