@@ -90,36 +90,17 @@ sysprof_sample_sieve_clear (SampleSieve *self)
   *self = (SampleSieve){ 0 };
 }
 
-/* The first sample at or after `time`. */
-static uint32_t
-find_time (const StackEvents *samples, int64_t time)
-{
-  uint32_t low = 0;
-  uint32_t high = samples->n;
-
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-
-      if (samples->time[middle] < time)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-
-  return low;
-}
-
 bool
 sysprof_sample_sieve_next_run (SampleSieve *self, uint32_t *begin, uint32_t *end)
 {
   if (self->n_times == 0)
     return false;
 
-  *begin = find_time (self->samples, self->times->begin);
+  *begin = sysprof_stack_events_find_time (self->samples, self->times->begin);
   /* Nothing is behind the last instant that there is. */
-  *end = self->times->end == INT64_MAX ? self->samples->n
-                                       : find_time (self->samples, self->times->end);
+  *end = self->times->end == INT64_MAX
+             ? self->samples->n
+             : sysprof_stack_events_find_time (self->samples, self->times->end);
   self->times++;
   self->n_times--;
   return true;

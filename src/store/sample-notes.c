@@ -8,25 +8,15 @@
 
 #include <string.h>
 
-/* Samples of that time and thread; the first is sought among all, which are in order of time. */
 static void
 note_samples (Store *store, int64_t time, int32_t tid, uint8_t note)
 {
   const StackEvents *samples = &store->samples;
-  uint32_t first = 0, end = samples->n;
 
-  while (first < end)
-    {
-      uint32_t middle = first + (end - first) / 2;
-
-      if (samples->time[middle] < time)
-        first = middle + 1;
-      else
-        end = middle;
-    }
-  for (; first < samples->n && samples->time[first] == time; first++)
-    if (samples->tid[first] == tid)
-      store->sample_notes[first] = note;
+  for (uint32_t i = sysprof_stack_events_find_time (samples, time);
+       i < samples->n && samples->time[i] == time; i++)
+    if (samples->tid[i] == tid)
+      store->sample_notes[i] = note;
 }
 
 void

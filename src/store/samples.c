@@ -31,6 +31,25 @@ sysprof_stack_digest (uint64_t key, const uint8_t *addresses, uint32_t n)
   return (StackDigest){ low | 1, high };
 }
 
+uint32_t
+sysprof_stack_events_find_time (const StackEvents *self, int64_t time)
+{
+  uint32_t low = 0;
+  uint32_t high = self->n;
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (self->time[middle] < time)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+
+  return low;
+}
+
 StackDigest *
 sysprof_stack_events_new (StackEvents *events, uint32_t n, bool has_weight)
 {
