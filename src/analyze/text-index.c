@@ -116,34 +116,46 @@ mark_words (TextIndex *self, const char *name, size_t size, uint64_t begin, size
 
 /* --- making it --- */
 
+/* What one worker made of its blocks. */
 typedef struct
 {
-  TextIndex *self;
-  const char *const *names;
+  uint32_t *lists; /* [n_lists] the distinct lists of one block behind those of the other */
+  size_t n_lists;
+  size_t capacity;
+  uint32_t *n_found; /* [end - begin] per block */
+  size_t begin;      /* its first block */
+  size_t end;        /* 0: it had none */
+} Part;
+
+typedef struct
+{
+  const TextIndex *index;
   GCancellable *cancellable;
-  GArray **
-      found; /* [workers] of uint32_t: the distinct lists of one block behind those of the other */
-  uint32_t **n_found; /* [workers] per block of the worker, how many */
-  size_t *first;      /* [workers] its first block; workers may have none */
-  size_t *last;
+  Part *parts; /* [workers] */
 } Making;
 
 typedef struct
 {
   uint32_t *stamp; /* [N_LISTS] 1 + the block that was last put there */
   uint32_t block;
-  GArray *found;
+  Part *part;
 } Listing;
 
 static inline void
 list_gram (Listing *listing, char a, char b, char c)
 {
   const uint32_t list = hash_gram ((unsigned char) a, (unsigned char) b, (unsigned char) c);
+  Part *part = listing->part;
 
   if (listing->stamp[list] == listing->block + 1)
     return;
   listing->stamp[list] = listing->block + 1;
-  g_array_append_val (listing->found, list);
+  if (part->n_lists == part->capacity)
+    {
+      part->capacity = MAX (4096, part->capacity * 2);
+      part->lists = g_renew (uint32_t, part->lists, part->capacity);
+    }
+  part->lists[part->n_lists++] = list;
 }
 
 static void
@@ -153,26 +165,24 @@ list_name (const TextIndex *self, uint32_t name, Listing *listing)
   const char *text = self->text + begin;
   const size_t size = self->begin[name + 1] - begin - 1;
 
+  /* A NUL stands behind it, so that the gram of the last byte is that of the byte alone, and so on. */
   for (size_t i = 0; i < size; i++)
     {
       list_gram (listing, text[i], 0, 0);
-      if (i + 1 < size)
-        list_gram (listing, text[i], text[i + 1], 0);
+      list_gram (listing, text[i], text[i + 1], 0);
       if (i + 2 < size)
         list_gram (listing, text[i], text[i + 1], text[i + 2]);
       if (i == 0 || is_word_at (self, begin + i))
         {
           list_gram (listing, AT_WORD, text[i], 0);
-          if (i + 1 < size)
-            list_gram (listing, AT_WORD, text[i], text[i + 1]);
+          list_gram (listing, AT_WORD, text[i], text[i + 1]);
         }
     }
   if (size == 0)
     return;
 
   list_gram (listing, AT_BEGIN, text[0], 0);
-  if (size > 1)
-    list_gram (listing, AT_BEGIN, text[0], text[1]);
+  list_gram (listing, AT_BEGIN, text[0], text[1]);
   list_gram (listing, size > 1 ? text[size - 2] : AT_BEGIN, text[size - 1], AT_END);
 }
 
@@ -180,43 +190,37 @@ static void
 list_blocks (size_t begin, size_t end, unsigned worker, void *data)
 {
   Making *making = data;
-  const TextIndex *self = making->self;
-  Listing listing = { .stamp = g_new0 (uint32_t, N_LISTS),
-                      .found = g_array_new (false, false, sizeof (uint32_t)) };
-  uint32_t *n_found = g_new0 (uint32_t, end - begin);
+  const TextIndex *index = making->index;
+  Part *part = &making->parts[worker];
+  Listing listing = { .stamp = g_new0 (uint32_t, N_LISTS), .part = part };
 
+  *part = (Part){ .n_found = g_new0 (uint32_t, end - begin), .begin = begin, .end = end };
   for (size_t block = begin; block < end && !g_cancellable_is_cancelled (making->cancellable);
        block++)
     {
-      const uint32_t first = (uint32_t) block * self->per_block;
-      const uint32_t last = MIN (first + self->per_block, self->n);
-      const guint before = listing.found->len;
+      const uint32_t first = (uint32_t) block * index->per_block;
+      const uint32_t last = MIN (first + index->per_block, index->n);
+      const size_t before = part->n_lists;
 
       listing.block = (uint32_t) block;
       for (uint32_t name = first; name < last; name++)
-        list_name (self, name, &listing);
-      n_found[block - begin] = listing.found->len - before;
+        list_name (index, name, &listing);
+      part->n_found[block - begin] = (uint32_t) (part->n_lists - before);
     }
-
   g_free (listing.stamp);
-  making->found[worker] = listing.found;
-  making->n_found[worker] = n_found;
-  making->first[worker] = begin;
-  making->last[worker] = end;
 }
 
-/* The lists, from what each block has. Blocks are taken in order, so the lists are ascending. */
+/* The blocks of each list, ascending as they are taken in order. */
 static void
-gather_lists (Making *making, unsigned n_workers)
+gather_lists (TextIndex *self, const Part *parts, unsigned n_parts)
 {
-  TextIndex *self = making->self;
-  uint32_t *at = g_new0 (uint32_t, N_LISTS + 1);
+  g_autofree uint32_t *at = g_new (uint32_t, N_LISTS + 1);
   size_t block = 0;
 
   self->list = g_new0 (uint32_t, N_LISTS + 1);
-  for (unsigned w = 0; w < n_workers; w++)
-    for (guint i = 0; making->found[w] != NULL && i < making->found[w]->len; i++)
-      self->list[g_array_index (making->found[w], uint32_t, i) + 1]++;
+  for (unsigned i = 0; i < n_parts; i++)
+    for (size_t j = 0; j < parts[i].n_lists; j++)
+      self->list[parts[i].lists[j] + 1]++;
   for (uint32_t list = 0; list < N_LISTS; list++)
     self->list[list + 1] += self->list[list];
 
@@ -224,46 +228,33 @@ gather_lists (Making *making, unsigned n_workers)
   self->blocks = g_new (uint16_t, MAX (self->list[N_LISTS], 1));
   while (block < self->n_blocks)
     {
-      unsigned w = 0;
-      guint i = 0;
+      const Part *part = parts;
+      const uint32_t *list;
 
-      while (making->found[w] == NULL || making->first[w] != block)
-        w++;
-      for (; block < making->last[w]; block++)
-        for (uint32_t n = making->n_found[w][block - making->first[w]]; n > 0; n--)
-          self->blocks[at[g_array_index (making->found[w], uint32_t, i++)]++] =
-              (uint16_t) block;
+      while (part->end == 0 || part->begin != block)
+        part++;
+      for (list = part->lists; block < part->end; block++)
+        for (uint32_t n = part->n_found[block - part->begin]; n > 0; n--)
+          self->blocks[at[*list++]++] = (uint16_t) block;
     }
-  g_free (at);
 }
 
 static void
 list_all_blocks (TextIndex *self, GCancellable *cancellable)
 {
-  const unsigned n_workers = sysprof_parallel_workers ();
-  Making making = {
-    .self = self,
-    .cancellable = cancellable,
-    .found = g_new0 (GArray *, n_workers),
-    .n_found = g_new0 (uint32_t *, n_workers),
-    .first = g_new0 (size_t, n_workers),
-    .last = g_new0 (size_t, n_workers),
-  };
+  const unsigned n_parts = sysprof_parallel_workers ();
+  Making making = { self, cancellable, g_new0 (Part, n_parts) };
 
   sysprof_parallel_ranges (self->n_blocks, 16, list_blocks, &making);
   if (!g_cancellable_is_cancelled (cancellable))
-    gather_lists (&making, n_workers);
+    gather_lists (self, making.parts, n_parts);
 
-  for (unsigned w = 0; w < n_workers; w++)
+  for (unsigned i = 0; i < n_parts; i++)
     {
-      if (making.found[w] != NULL)
-        g_array_unref (making.found[w]);
-      g_free (making.n_found[w]);
+      g_free (making.parts[i].lists);
+      g_free (making.parts[i].n_found);
     }
-  g_free (making.found);
-  g_free (making.n_found);
-  g_free (making.first);
-  g_free (making.last);
+  g_free (making.parts);
 }
 
 static void

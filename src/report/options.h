@@ -30,6 +30,7 @@ typedef struct
   int depth;
   double min_percent;
   char *sort;
+  char *search;
   gboolean details;
   gboolean by_name;
   gboolean by_member;

@@ -159,9 +159,8 @@ sysprof_row_tree_clear (RowTree *self)
 
 /* --- shaping --- */
 
-/* Replaces the rows by those of `order`, in which parents come first. */
-static void
-permute (Rows *self, const uint32_t *order, uint32_t n)
+void
+sysprof_rows_permute (Rows *self, const uint32_t *order, uint32_t n)
 {
   Cell *cells = g_new (Cell, MAX ((size_t) n * self->n_columns, 1));
   uint32_t *parent = self->parent ? g_new (uint32_t, MAX (n, 1)) : NULL;
@@ -311,7 +310,7 @@ sysprof_rows_sort (Rows *self, const char *sort, GError **error)
   g_qsort_with_data (order, (int) self->n_rows, sizeof *order, compare_rows, &key);
   if (self->parent)
     keep_below_parents (self, order);
-  permute (self, order, self->n_rows);
+  sysprof_rows_permute (self, order, self->n_rows);
   return true;
 }
 
@@ -372,5 +371,5 @@ sysprof_rows_cut (Rows *self, uint32_t limit, uint32_t depth, double min_percent
       kept[i + 1] = true;
       order[n++] = i;
     }
-  permute (self, order, n);
+  sysprof_rows_permute (self, order, n);
 }

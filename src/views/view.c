@@ -34,6 +34,8 @@ sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GEr
       sysprof_rows_clear (rows);
       return false;
     }
+  if (request->search != NULL && !view->searches)
+    sysprof_rows_search (rows, request->search);
   if (!rows->is_event_list)
     sysprof_rows_name_weight (rows, request->store, request->filter);
   if (request->sort && !sysprof_rows_sort (rows, request->sort, error))

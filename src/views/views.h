@@ -135,6 +135,7 @@ typedef struct
   uint32_t depth;   /* of trees, the top row is at 0; 0 = all */
   double min_percent;
   const char *sort; /* column name or NULL */
+  const char *search; /* terms that rows are to contain; NULL = all rows */
   bool details;
   bool by_name;   /* marks */
   bool by_member; /* messages of D-Bus */
@@ -176,6 +177,7 @@ typedef struct View
                 GError **error);
   unsigned draws;  /* bits, 1 << RENDER_… */
   bool uses_focus; /* it is about the function of --focus */
+  bool searches;   /* it answers --search itself */
 } View;
 
 const View *sysprof_view_find (const char *name);

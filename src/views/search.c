@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Everything with a name that contains what is sought. */
+
+#include "analyze/search.h"
+#include "views/events.h"
+
+enum
+{
+  KIND,
+  COUNT,
+  TEXT,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [KIND] = { "kind", "KIND", COLUMN_TEXT },
+  [COUNT] = { "count", "COUNT", COLUMN_COUNT },
+  [TEXT] = { "text", "WHAT", COLUMN_TEXT, .is_long = true },
+};
+
+static bool
+fill_search (const ViewRequest *request, Rows *rows, GError **error)
+{
+  g_autoptr (CaptureSearch) search = NULL;
+  g_autofree Found *found = NULL;
+  uint32_t n_found;
+
+  if (request->search == NULL)
+    {
+      g_set_error_literal (
+          error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+          "search: nothing to look for was given. Say it with --search 'TERM…'.");
+      return false;
+    }
+
+  search = sysprof_capture_search_new (request->store, (SymbolTable *) request->symbols, NULL);
+  found = sysprof_capture_search_find (search, request->search, UINT32_MAX, &n_found, NULL);
+  sysprof_rows_init_events (rows, columns, N_COLUMNS, "names", n_found, n_found);
+  for (uint32_t i = 0; i < n_found; i++)
+    {
+      Cell *cells = sysprof_rows_add (rows);
+
+      cells[KIND].text = sysprof_found_kind_to_string (found[i].kind);
+      cells[COUNT].count = found[i].count;
+      cells[TEXT].text = sysprof_rows_dup (rows, found[i].text);
+    }
+  return true;
+}
+
+const View sysprof_search_view = {
+  .name = "search",
+  .title = "Search",
+  .summary =
+      "symbols, binaries, marks, logs, D-Bus members, files, metadata that contain --search",
+  .fill = fill_search,
+  .searches = true,
+};
