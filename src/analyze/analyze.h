@@ -14,6 +14,7 @@
 #pragma once
 
 #include "analyze/graph.h"
+#include "analyze/search.h"
 #include "symbolize/symbolize.h"
 
 typedef struct

@@ -2,7 +2,7 @@
 
 /* The rows of any view that contain what is sought. */
 
-#include "analyze/text-index.h"
+#include "analyze/analyze.h"
 #include "views/rows.h"
 
 static void

@@ -2,7 +2,7 @@
 
 /* Everything with a name that contains what is sought. */
 
-#include "analyze/search.h"
+#include "analyze/analyze.h"
 #include "views/events.h"
 
 enum

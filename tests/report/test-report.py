@@ -435,6 +435,33 @@ class Json(Base):
         self.assertEqual(set(rows), {'/etc/os-release', '/proc/kallsyms.gz', '__symbols__'})
         self.assertEqual(rows['/etc/os-release']['size'], 22)
 
+    def test_search(self):
+        names = {f.symbol for f in self.profile.functions()}
+        for query in ('a', 'ALPHA', 'mai', 'nothing like it'):
+            rows = as_json('search', '--search', query, self.capture)['rows']
+            found = {r['text'].split(' ')[0] for r in rows if r['kind'] == 'symbol'}
+            self.assertLessEqual({n for n in names if query.lower() in n.lower() and ' ' not in n}, found, query)
+            self.assertTrue(all(query.lower() in r['text'].lower() for r in rows), query)
+        self.assertEqual([r['text'] for r in as_json('search', '--search', 'release os', self.capture)['rows']], ['/etc/os-release'])
+        self.assertEqual([r['text'] for r in as_json('search', '--search', 'hostname', self.capture)['rows']], ['hostname: box'])
+        self.assertIn(b'--search', run('search', self.capture, check=False).stderr)
+
+    def test_search_narrows_every_view(self):
+        rows = as_json('functions', '--search', 'ALPHA', self.capture)['rows']
+        self.assertEqual([r['symbol'] for r in rows], [f.symbol for f in self.profile.functions() if 'alpha' in f.symbol])
+        self.assertEqual([r['id'] for r in as_json('metadata', '--search', 'box host', self.capture)['rows']], ['hostname'])
+
+        def leaves(nodes, above=()):
+            for node in nodes:
+                path = (*above, node['symbol'])
+                if node['children']:
+                    yield from leaves(node['children'], path)
+                else:
+                    yield path
+        paths = list(leaves(as_json('tree', '--search', 'alpha', self.capture)['rows']))
+        self.assertTrue(paths)
+        self.assertTrue(all('alpha' in path[-1] for path in paths), paths)
+
     def test_limit_zero_is_all(self):
         self.assertEqual(len(as_json('functions', '--limit', '0', self.capture)['rows']), len(self.profile.functions()))
         self.assertEqual(len(as_json('functions', '--limit', '2', self.capture)['rows']), 2)
@@ -465,7 +492,7 @@ class Json(Base):
         validator = jsonschema.Draft202012Validator(schema)
         for args in (('summary',), ('functions', '--process', 'prog'), ('tree', '--no-kernel'), ('flame', '--threads'), ('samples',),
                      ('callers', '--focus', 'alpha'), ('callees', '--focus', 'main'), ('processes', '--details'), ('threads',),
-                     ('quality',), ('metadata',), ('files',), ('heat',), ('cpus',), ('cgroups',),
+                     ('quality',), ('metadata',), ('files',), ('heat',), ('cpus',), ('cgroups',), ('search', '--search', 'a'),
                      ('functions', '--hide-system', '--collapse', 'x')):
             validator.validate(as_json(*args, self.capture))
         broken = as_json('functions', self.capture)
