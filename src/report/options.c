@@ -167,7 +167,7 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "min", 0, 0, G_OPTION_ARG_CALLBACK, set_min, "Leave out what is below that share of all", "PERCENT" },
     { "depth", 0, 0, G_OPTION_ARG_INT, &options->depth, "Only N levels of a tree below its top", "N" },
     { "sort", 0, 0, G_OPTION_ARG_STRING, &options->sort, "Order by that column", "COLUMN" },
-    { "search", 0, 0, G_OPTION_ARG_STRING, &options->search, "Only rows that contain all of these, case ignored", "TERMS" },
+    { "search", 0, 0, G_OPTION_ARG_STRING, &options->search, "Only rows that contain these words", "TERMS" },
     { "details", 0, 0, G_OPTION_ARG_NONE, &options->details, "Processes: with threads, maps and mounts", NULL },
     { "by-name", 0, 0, G_OPTION_ARG_NONE, &options->by_name, "Marks: statistics of each name", NULL },
     { "by-member", 0, 0, G_OPTION_ARG_NONE, &options->by_member, "D-Bus: statistics of each method and signal", NULL },

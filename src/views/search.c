@@ -51,8 +51,7 @@ fill_search (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_search_view = {
   .name = "search",
   .title = "Search",
-  .summary =
-      "symbols, binaries, marks, logs, D-Bus members, files, metadata that contain --search",
+  .summary = "everything with a name that contains --search, best fit first",
   .fill = fill_search,
   .searches = true,
 };
