@@ -78,4 +78,34 @@ SysprofDocument *sysprof_document_loader_load_finish (SysprofDocumentLoader *sel
                                                       GAsyncResult *result,
                                                       GError **error);
 
+/* A capture that is still being written: what has been written by now, as a new document; NULL without `error` where
+ * nothing was written since `earlier`, which stays as it is. Also where another file has taken the place of the first.
+ * *(full, nullable)*; NULL and `error` set, as for what was read from a pipe.
+ *
+ *     document = sysprof_document_loader_load (loader, NULL, &error);
+ *     // and then, as often as one likes
+ *     newer = sysprof_document_loader_follow (loader, document, NULL, &error);
+ *     if (newer != NULL)
+ *       g_set_object (&document, newer);
+ */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofDocument *sysprof_document_loader_follow (SysprofDocumentLoader *self,
+                                                 SysprofDocument *earlier,
+                                                 GCancellable *cancellable,
+                                                 GError **error);
+
+/* The same on a thread of its own. */
+SYSPROF_AVAILABLE_IN_ALL
+void sysprof_document_loader_follow_async (SysprofDocumentLoader *self,
+                                           SysprofDocument *earlier,
+                                           GCancellable *cancellable,
+                                           GAsyncReadyCallback callback,
+                                           gpointer user_data);
+
+/* *(full, nullable)*; NULL and `error` set, or without it where nothing was written. */
+SYSPROF_AVAILABLE_IN_ALL
+SysprofDocument *sysprof_document_loader_follow_finish (SysprofDocumentLoader *self,
+                                                        GAsyncResult *result,
+                                                        GError **error);
+
 G_END_DECLS

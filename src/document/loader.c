@@ -7,6 +7,8 @@
 #include "document/objects.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct _SysprofDocumentLoader
 {
@@ -75,12 +77,52 @@ clear_options (SymbolizeOptions *options)
   *options = (SymbolizeOptions){ 0 };
 }
 
+/* Whether the file is no longer what `earlier` was made of. FALSE with `error` set where it cannot be read twice. */
+static bool
+has_changed (SysprofDocumentLoader *self, SysprofDocument *earlier, GError **error)
+{
+  const char *name = self->filename != NULL ? self->filename
+                     : self->name != NULL   ? self->name
+                                            : "the capture";
+  autofd own = -1;
+  int fd = self->fd;
+  struct stat info;
+
+  if (g_strcmp0 (self->filename, "-") == 0)
+    fd = STDIN_FILENO;
+  else if (self->filename != NULL)
+    fd = own = open (self->filename, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 || fstat (fd, &info) < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot follow '%s'", name);
+      return false;
+    }
+  if (!S_ISREG (info.st_mode))
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                   "Cannot follow '%s': what was read from a pipe cannot be read again. "
+                   "Record to a file, and follow that.",
+                   name);
+      return false;
+    }
+
+  return !sysprof_store_is_current (earlier->store, fd);
+}
+
+/* NULL without error where nothing came since `earlier`. */
 static SysprofDocument *
-load (SysprofDocumentLoader *self, GTask *task, GCancellable *cancellable, GError **error)
+load (SysprofDocumentLoader *self,
+      SysprofDocument *earlier,
+      GTask *task,
+      GCancellable *cancellable,
+      GError **error)
 {
   g_autoptr (Store) store = NULL;
   g_autoptr (SymbolTable) symbols = NULL;
   SymbolizeOptions options = self->options;
+
+  if (earlier != NULL && !has_changed (self, earlier, error))
+    return NULL;
 
   set_progress (self, task, 0, "Reading the capture");
   if (self->filename != NULL)
@@ -106,12 +148,28 @@ static void
 load_on_worker (GTask *task, gpointer source, gpointer task_data, GCancellable *cancellable)
 {
   GError *error = NULL;
-  SysprofDocument *document = load (source, task, cancellable, &error);
+  SysprofDocument *document = load (source, task_data, task, cancellable, &error);
 
-  if (document != NULL)
+  if (error == NULL)
     g_task_return_pointer (task, document, g_object_unref);
   else
     g_task_return_error (task, error);
+}
+
+/* `earlier` is NULL where all is loaded, whatever was before. */
+static void
+start (SysprofDocumentLoader *self,
+       SysprofDocument *earlier,
+       GCancellable *cancellable,
+       GAsyncReadyCallback callback,
+       gpointer user_data)
+{
+  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
+
+  g_task_set_source_tag (task, start);
+  if (earlier != NULL)
+    g_task_set_task_data (task, g_object_ref (earlier), g_object_unref);
+  g_task_run_in_thread (task, load_on_worker);
 }
 
 void
@@ -120,14 +178,24 @@ sysprof_document_loader_load_async (SysprofDocumentLoader *self,
                                     GAsyncReadyCallback callback,
                                     gpointer user_data)
 {
-  g_autoptr (GTask) task = NULL;
-
   g_return_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self));
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
-  task = g_task_new (self, cancellable, callback, user_data);
-  g_task_set_source_tag (task, sysprof_document_loader_load_async);
-  g_task_run_in_thread (task, load_on_worker);
+  start (self, NULL, cancellable, callback, user_data);
+}
+
+void
+sysprof_document_loader_follow_async (SysprofDocumentLoader *self,
+                                      SysprofDocument *earlier,
+                                      GCancellable *cancellable,
+                                      GAsyncReadyCallback callback,
+                                      gpointer user_data)
+{
+  g_return_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self));
+  g_return_if_fail (SYSPROF_IS_DOCUMENT (earlier));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
+
+  start (self, earlier, cancellable, callback, user_data);
 }
 
 SysprofDocument *
@@ -140,22 +208,31 @@ sysprof_document_loader_load_finish (SysprofDocumentLoader *self,
   return g_task_propagate_pointer (G_TASK (result), error);
 }
 
+SysprofDocument *
+sysprof_document_loader_follow_finish (SysprofDocumentLoader *self,
+                                       GAsyncResult *result,
+                                       GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
 static void
 keep_result (GObject *object, GAsyncResult *result, gpointer data)
 {
   *(GAsyncResult **) data = g_object_ref (result);
 }
 
-SysprofDocument *
-sysprof_document_loader_load (SysprofDocumentLoader *self,
-                              GCancellable *cancellable,
-                              GError **error)
+static SysprofDocument *
+start_and_wait (SysprofDocumentLoader *self,
+                SysprofDocument *earlier,
+                GCancellable *cancellable,
+                GError **error)
 {
   g_autoptr (GMainContext) context = g_main_context_ref_thread_default ();
   g_autoptr (GMainContext) own = NULL;
   g_autoptr (GAsyncResult) result = NULL;
-
-  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self), NULL);
 
   /* A thread may call us whose default context another thread runs; there the callback would never be ours. */
   if (!g_main_context_acquire (context))
@@ -164,7 +241,7 @@ sysprof_document_loader_load (SysprofDocumentLoader *self,
       g_main_context_push_thread_default (own);
     }
 
-  sysprof_document_loader_load_async (self, cancellable, keep_result, &result);
+  start (self, earlier, cancellable, keep_result, &result);
   while (result == NULL)
     g_main_context_iteration (own != NULL ? own : context, TRUE);
 
@@ -172,7 +249,29 @@ sysprof_document_loader_load (SysprofDocumentLoader *self,
     g_main_context_pop_thread_default (own);
   else
     g_main_context_release (context);
-  return sysprof_document_loader_load_finish (self, result, error);
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+SysprofDocument *
+sysprof_document_loader_load (SysprofDocumentLoader *self,
+                              GCancellable *cancellable,
+                              GError **error)
+{
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self), NULL);
+
+  return start_and_wait (self, NULL, cancellable, error);
+}
+
+SysprofDocument *
+sysprof_document_loader_follow (SysprofDocumentLoader *self,
+                                SysprofDocument *earlier,
+                                GCancellable *cancellable,
+                                GError **error)
+{
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT_LOADER (self), NULL);
+  g_return_val_if_fail (SYSPROF_IS_DOCUMENT (earlier), NULL);
+
+  return start_and_wait (self, earlier, cancellable, error);
 }
 
 void

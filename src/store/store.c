@@ -6,6 +6,7 @@
 
 #include "store/builder.h"
 #include "store/file-bytes.h"
+#include "store/file-stamp.h"
 
 #include <fcntl.h>
 
@@ -149,7 +150,11 @@ fill_columns (Builder *builder, GError **error)
 }
 
 static Store *
-new_store (FileBytes *bytes, const char *name, GCancellable *cancellable, GError **error)
+new_store (FileBytes *bytes,
+           const FileStamp *stamp,
+           const char *name,
+           GCancellable *cancellable,
+           GError **error)
 {
   OpenStore *self = g_new0 (OpenStore, 1);
   Store *store = &self->store;
@@ -164,6 +169,7 @@ new_store (FileBytes *bytes, const char *name, GCancellable *cancellable, GError
   self->bytes = *bytes;
   self->path = g_strdup (name);
   store->path = self->path;
+  store->stamp = *stamp;
   store->bytes = bytes->bytes;
   store->size = bytes->size;
 
@@ -217,7 +223,10 @@ sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GErr
 {
   const char *shown = name != NULL ? name : "the capture";
   FileBytes bytes = { 0 };
+  FileStamp stamp;
 
+  /* First: what is appended while we read belongs to the next who opens it. */
+  sysprof_file_stamp_read (&stamp, fd);
   if (!sysprof_file_bytes_read (&bytes, fd, shown, memory_limit (), cancellable, error))
     return NULL;
 
@@ -227,7 +236,7 @@ sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GErr
       return NULL;
     }
 
-  return new_store (&bytes, name, cancellable, error);
+  return new_store (&bytes, &stamp, name, cancellable, error);
 }
 
 Store *

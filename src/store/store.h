@@ -266,6 +266,16 @@ typedef struct
   StringId name;
 } JitName;
 
+/* What a file was when it was opened; see sysprof_store_is_current(). */
+typedef struct
+{
+  uint64_t device;
+  uint64_t inode;
+  uint64_t size;    /* bytes, as it lies on the disk */
+  int64_t modified; /* ns since 1970 */
+  int64_t end_time; /* bytes of the header, whatever they mean */
+} FileStamp;
+
 #define STORE_N_FRAME_TYPES 19 /* 0 holds the unknown ones, 18 the frame indexes */
 
 typedef struct Store
@@ -275,6 +285,7 @@ typedef struct Store
   bool is_swapped; /* integers in `bytes` are of the other byte order; the columns never are */
 
   const char *path; /* as given, or NULL */
+  FileStamp stamp;
   char capture_time[65];
   int64_t begin;    /* ns; see capture-format.md 11.4 */
   int64_t end;      /* ns */
@@ -319,6 +330,9 @@ typedef struct Store
 Store *sysprof_store_open (const char *path, GCancellable *cancellable, GError **error);
 /* `fd` is borrowed and its position left alone where it can seek; `name` is for messages and may be NULL. */
 Store *sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error);
+/* Whether `fd` leads to the file that was opened, and nothing was written to it since. A store never changes; to see what a
+ * recorder has appended, the file is opened anew. FALSE for what is no regular file. */
+bool sysprof_store_is_current (const Store *self, int fd);
 Store *sysprof_store_ref (Store *self);
 void sysprof_store_unref (Store *self);
 
