@@ -13,6 +13,7 @@
 
 #pragma once
 
+#include "analyze/categories.h"
 #include "analyze/graph.h"
 #include "analyze/search.h"
 #include "symbolize/symbolize.h"
@@ -131,6 +132,13 @@ typedef struct
 
 /* Whether the function is shown as a part of its binary. */
 bool sysprof_shape_collapses (const TreeShape *shape, const SymbolTable *symbols, SymbolId symbol);
+/* [symbols->n] the function as which each shows, 0 = it is left out; NULL where each shows as itself. *(full)* */
+SymbolId *sysprof_shown_symbols_new (const Store *store, const SymbolTable *symbols, const TreeShape *shape);
+static inline SymbolId
+sysprof_shown_symbol (const SymbolId *shown, SymbolId symbol)
+{
+  return shown != NULL ? shown[symbol] : symbol;
+}
 
 /* Weight per distinct stack. *Owned* while it is folded, then *frozen*. */
 typedef struct
@@ -204,6 +212,19 @@ typedef struct
   uint32_t n;
   uint64_t total; /* weight of all stacks */
 } FunctionTable;
+
+/* [tree->n] the Category of each node. Top down, what callers hand on counts; bottom up, each function's own does: its
+ * callers are many. *(full)* */
+uint8_t *sysprof_call_tree_categorize (const CallTree *self,
+                                       const SymbolTable *symbols,
+                                       const TreeShape *shape);
+/* [stacks.n] the Category of the innermost function that shows, as its callers make it. `shape` may be NULL. *(full)* */
+uint8_t *sysprof_stacks_categorize (const Store *store,
+                                    const SymbolTable *symbols,
+                                    const TreeShape *shape);
+/* [symbols->n] what the rules say of each function as it is shown, as sysprof_symbol_categories(): of one that stands for
+ * its binary, what they say of all of it. `shape` may be NULL. *(full)* */
+uint8_t *sysprof_shown_categories_new (const SymbolTable *symbols, const TreeShape *shape);
 
 FunctionTable *sysprof_functions_new (const Store *store,
                                       const SymbolTable *symbols,

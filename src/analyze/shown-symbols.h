@@ -9,17 +9,7 @@
 /* Whether `path` is of a shared library of the distribution: what is installed elsewhere, and programs, are not the system's. */
 bool sysprof_is_system_library (const char *path);
 
-/* [symbols->n] the function as which each shows, 0 = it is left out; NULL where each shows as itself. *(full)* */
-SymbolId *sysprof_shown_symbols_new (const Store *store,
-                                     const SymbolTable *symbols,
-                                     const TreeShape *shape);
 /* What stands for others is in focus if one of them is. `shown` may be NULL. */
 void sysprof_shown_symbols_move_focus (const SymbolId *shown,
                                        const SymbolTable *symbols,
                                        bool *is_focus);
-
-static inline SymbolId
-sysprof_shown_symbol (const SymbolId *shown, SymbolId symbol)
-{
-  return shown != NULL ? shown[symbol] : symbol;
-}

@@ -102,6 +102,17 @@ tell_damage (const ReportOptions *options, SysprofDocument *document)
     g_printerr ("sysprof-report: '%s' is damaged. %s\n", options->capture, store->damage);
 }
 
+/* Rules that the user wrote for categories and that are none. */
+static void
+tell_rules (void)
+{
+  g_autoptr (GPtrArray) complaints = g_ptr_array_new_with_free_func (g_free);
+
+  sysprof_category_rules_free (sysprof_category_rules_load (complaints));
+  for (guint i = 0; i < complaints->len; i++)
+    g_printerr ("sysprof-report: %s\n", (const char *) complaints->pdata[i]);
+}
+
 static ViewRequest
 make_request (const ReportOptions *options,
               SysprofDocument *document,
@@ -251,6 +262,7 @@ report (ReportOptions *options)
   if (!document)
     return complain (error, EXIT_FAILED);
   tell_damage (options, document);
+  tell_rules ();
   if (!sysprof_selection_resolve (&options->selection, sysprof_document_get_store (document),
                                   &resolved, &error))
     return complain (error, EXIT_USAGE);

@@ -239,6 +239,7 @@ sysprof_symbol_table_unref (SymbolTable *table)
   g_free (table->of_address);
   g_free (table->function_start);
   g_free (table->function_end);
+  g_free (table->categories);
   sysprof_intern_clear (&table->strings);
   g_clear_pointer (&self->kallsyms, g_bytes_unref);
   g_free (self->link_address);

@@ -11,15 +11,17 @@
 #include <string.h>
 
 /* Percent from which on something is worth a line. */
-#define MANY_LOST     1
-#define MANY_CUT      5
-#define MANY_UNNAMED  5
-#define BIG_PROCESS   25
-#define BIG_FUNCTION  10
-#define BIG_KERNEL    30
-#define BIG_LEAK      10
-#define BURST         300 /* of the mean second */
-#define LEAST_SECONDS 5   /* of which one can be a burst */
+#define MANY_LOST       1
+#define MANY_CUT        5
+#define MANY_UNNAMED    5
+#define BIG_PROCESS     25
+#define BIG_FUNCTION    10
+#define BIG_KERNEL      30
+#define BIG_LEAK        10
+#define BIG_CATEGORY    5
+#define BURST           300 /* of the mean second */
+#define MOST_CATEGORIES 4   /* in a line */
+#define LEAST_SECONDS   5   /* of which one can be a burst */
 
 enum
 {
@@ -168,6 +170,33 @@ look_at_functions (Look *self)
          share (self, in_kernel));
 }
 
+/* The kinds of work that rules tell apart, most time first. */
+static void
+look_at_categories (Look *self)
+{
+  Rows rows = { 0 };
+  g_autoptr (GString) text = g_string_new (NULL);
+  uint64_t most = 0;
+  uint32_t n = 0;
+
+  if (!sysprof_view_fill (&sysprof_categories_view, self->request, &rows, NULL))
+    return;
+  for (uint32_t i = 0; i < rows.n_rows && n < MOST_CATEGORIES; i++)
+    {
+      const Cell *cells = sysprof_rows_cells (&rows, i);
+
+      if (strcmp (cells[0].text, sysprof_category_to_string (CATEGORY_UNCATEGORIZED)) == 0 ||
+          strcmp (cells[0].text, sysprof_category_to_string (CATEGORY_UNWINDABLE)) == 0)
+        continue;
+      g_string_append_printf (text, "%s%.1f %% %s", n++ > 0 ? ", " : "",
+                              share (self, cells[1].count), cells[0].text);
+      most = MAX (most, cells[1].count);
+    }
+  if (share (self, most) >= BIG_CATEGORY)
+    say (self, "summary --format json", "Kinds of work: %s.", text->str);
+  sysprof_rows_clear (&rows);
+}
+
 static void
 look_at_time (Look *self)
 {
@@ -279,8 +308,8 @@ static bool
 fill_findings (const ViewRequest *request, Rows *rows, GError **error)
 {
   static void (*const rules[]) (Look *) = {
-    look_at_stacks, look_at_losses, look_at_processes, look_at_functions, look_at_time,
-    look_at_marks,  look_at_heap,   look_at_messages,  look_at_logs,
+    look_at_stacks, look_at_losses, look_at_processes, look_at_functions, look_at_categories,
+    look_at_time,   look_at_marks,  look_at_heap,      look_at_messages,  look_at_logs,
   };
   Look self = {
     .request = request, .store = request->store, .symbols = request->symbols, .rows = rows

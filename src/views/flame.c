@@ -12,6 +12,8 @@ add_rectangles (Rows *rows,
                 const FlameLayout *layout)
 {
   g_autofree uint32_t *row_of_node = g_new0 (uint32_t, MAX (tree->n, 1));
+  g_autofree uint8_t *category =
+      sysprof_call_tree_categorize (tree, request->symbols, request->shape);
 
   for (uint32_t i = 0; i < layout->n; i++)
     {
@@ -19,7 +21,7 @@ add_rectangles (Rows *rows,
       Cell *cells = sysprof_rows_add_child (rows, node ? row_of_node[tree->parent[node]] : 0);
 
       row_of_node[node] = rows->n_rows;
-      sysprof_rows_set_node (rows, cells, request, tree, node);
+      sysprof_rows_set_node (rows, cells, request, tree, node, category);
     }
 }
 

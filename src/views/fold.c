@@ -15,6 +15,7 @@ const Column sysprof_function_columns[] = {
   [FUNCTION_KIND] = { "kind", "KIND", COLUMN_TEXT, .json_only = true },
   [FUNCTION_SELF] = { "self", "SELF", COLUMN_COUNT, .share = true },
   [FUNCTION_TOTAL] = { "total", "TOTAL", COLUMN_COUNT, .share = true },
+  [FUNCTION_CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT, .json_only = true },
 };
 static_assert (G_N_ELEMENTS (sysprof_function_columns) == N_FUNCTION_COLUMNS,
                "one row per column");
@@ -156,16 +157,23 @@ set_function (Rows *rows, Cell *cells, const ViewRequest *request, SymbolId symb
 void
 sysprof_rows_add_functions (Rows *rows, const ViewRequest *request, const FunctionTable *table)
 {
+  g_autofree uint8_t *found = sysprof_shown_categories_new (request->symbols, request->shape);
+
   for (uint32_t i = 0; i < table->n; i++)
     {
+      uint8_t inherited = CATEGORY_NONE; /* a function's callers are many */
+      SymbolId symbol = table->row[i].symbol;
+      SymbolKind kind = (SymbolKind) request->symbols->row[symbol].kind;
       Cell *cells;
 
-      if (request->symbols->row[table->row[i].symbol].kind == SYMBOL_MARKER)
+      if (kind == SYMBOL_MARKER)
         continue;
       cells = sysprof_rows_add (rows);
-      set_function (rows, cells, request, table->row[i].symbol);
+      set_function (rows, cells, request, symbol);
       cells[FUNCTION_SELF].count = table->row[i].self;
       cells[FUNCTION_TOTAL].count = table->row[i].total;
+      cells[FUNCTION_CATEGORY].text =
+          sysprof_category_to_string (sysprof_category_enter (found[symbol], kind, &inherited));
     }
 }
 
@@ -174,7 +182,8 @@ sysprof_rows_set_node (Rows *rows,
                        Cell *cells,
                        const ViewRequest *request,
                        const CallTree *tree,
-                       CallNodeId node)
+                       CallNodeId node,
+                       const uint8_t *category)
 {
   if (tree->symbol[node])
     set_function (rows, cells, request, tree->symbol[node]);
@@ -188,4 +197,5 @@ sysprof_rows_set_node (Rows *rows,
   cells[FUNCTION_KIND].text = sysprof_symbol_kind_to_string ((SymbolKind) tree->kind[node]);
   cells[FUNCTION_SELF].count = tree->self[node];
   cells[FUNCTION_TOTAL].count = tree->total[node];
+  cells[FUNCTION_CATEGORY].text = sysprof_category_to_string ((Category) category[node]);
 }

@@ -30,13 +30,15 @@ enum
   FUNCTION_KIND,
   FUNCTION_SELF,
   FUNCTION_TOTAL,
+  FUNCTION_CATEGORY,
   N_FUNCTION_COLUMNS,
 };
 void
 sysprof_rows_add_functions (Rows *rows, const ViewRequest *request, const FunctionTable *table);
-/* Fills the cells of a row from a node of a tree; the label is the rows'. */
+/* Fills the cells of a row from a node of a tree; the label is the rows'. `category`: sysprof_call_tree_categorize(). */
 void sysprof_rows_set_node (Rows *rows,
                             Cell *cells,
                             const ViewRequest *request,
                             const CallTree *tree,
-                            CallNodeId node);
+                            CallNodeId node,
+                            const uint8_t *category);

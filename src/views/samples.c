@@ -15,6 +15,7 @@ enum
   COMPLETE,
   REASON,
   UNWIND,
+  CATEGORY,
   N_COLUMNS,
 };
 
@@ -27,24 +28,73 @@ static const Column columns[] = {
   [COMPLETE] = { "complete", "WHOLE", COLUMN_BOOL },
   [REASON] = { "reason", "ENDS", COLUMN_TEXT, .json_only = true },
   [UNWIND] = { "unwind", "UNWOUND BY", COLUMN_TEXT, .json_only = true },
+  [CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT, .json_only = true },
 };
 
 typedef struct
 {
   const ViewRequest *request;
   Rows *rows;
+  TreeShape shape;
+  SymbolId *shown;         /* [symbols->n] or NULL */
+  uint8_t *category;       /* [stacks.n] */
   const StackText **texts; /* [stacks.n] made on demand */
 } Samples;
+
+/* As the shape shows a function; 0 if it does not. */
+static SymbolId
+find_shown (const Samples *self, StackId stack)
+{
+  const SymbolTable *symbols = self->request->symbols;
+  SymbolId symbol = sysprof_shown_symbol (
+      self->shown, symbols->of_address[self->request->store->stacks.address[stack]]);
+  uint8_t kind = symbols->row[symbol].kind;
+
+  return kind == SYMBOL_MARKER || (kind == SYMBOL_KERNEL && self->shape.no_kernel) ? 0 : symbol;
+}
+
+static StackEntry
+entry_of (Samples *self, SymbolId symbol)
+{
+  const SymbolTable *symbols = self->request->symbols;
+  StackEntry entry = { sysprof_symbol_name (symbols, symbol),
+                       sysprof_symbol_binary (symbols, symbol), symbols->row[symbol].kind };
+
+  if (sysprof_shape_collapses (&self->shape, symbols, symbol))
+    {
+      g_autofree char *label = g_strdup_printf ("[%s]", entry.binary);
+
+      entry.symbol = sysprof_rows_dup (self->rows, label);
+    }
+  return entry;
+}
+
+/* How a stack is told that was cut. */
+static StackEntry
+entry_of_cut (const Samples *self, StackId stack)
+{
+  const Store *store = self->request->store;
+  const SymbolTable *symbols = self->request->symbols;
+  const char *text = "[stack cut]";
+
+  for (StackId at = stack; store->stacks.depth[at] > 0; at = store->stacks.parent[at])
+    {
+      SymbolId symbol = symbols->of_address[store->stacks.address[at]];
+
+      if (symbols->row[symbol].kind == SYMBOL_MARKER)
+        text = sysprof_symbol_name (symbols, symbol);
+    }
+  return (StackEntry){ text, "", SYMBOL_MARKER };
+}
 
 static const StackText *
 text_of_stack (Samples *self, StackId stack)
 {
   const Store *store = self->request->store;
-  const SymbolTable *symbols = self->request->symbols;
   Arena *arena = &self->rows->arena;
   StackText *text;
   StackEntry *entries;
-  SymbolId marker = 0;
+  SymbolId last = 0;
   uint32_t n = 0;
 
   if (self->texts[stack])
@@ -53,21 +103,18 @@ text_of_stack (Samples *self, StackId stack)
   entries = sysprof_arena_alloc (arena, sizeof *entries * (store->stacks.depth[stack] + 1u));
   for (StackId at = stack; store->stacks.depth[at] > 0; at = store->stacks.parent[at])
     {
-      SymbolId symbol = symbols->of_address[store->stacks.address[at]];
-      uint8_t kind = symbols->row[symbol].kind;
+      SymbolId symbol = find_shown (self, at);
 
-      if (kind == SYMBOL_MARKER)
-        marker = symbol;
-      if (kind == SYMBOL_MARKER ||
-          (kind == SYMBOL_KERNEL && self->request->shape && self->request->shape->no_kernel))
+      if (symbol == 0 ||
+          (symbol == last &&
+           (self->shape.fold_recursion ||
+            sysprof_shape_collapses (&self->shape, self->request->symbols, symbol))))
         continue;
-      entries[n++] = (StackEntry){ sysprof_symbol_name (symbols, symbol),
-                                   sysprof_symbol_binary (symbols, symbol), kind };
+      entries[n++] = entry_of (self, symbol);
+      last = symbol;
     }
-  if (sysprof_stack_end (store, symbols, stack) == STACK_CUT)
-    entries[n++] =
-        (StackEntry){ marker != 0 ? sysprof_symbol_name (symbols, marker) : "[stack cut]", "",
-                      SYMBOL_MARKER };
+  if (sysprof_stack_end (store, self->request->symbols, stack) == STACK_CUT)
+    entries[n++] = entry_of_cut (self, stack);
   *text = (StackText){ n, entries };
   self->texts[stack] = text;
   return text;
@@ -151,6 +198,7 @@ add_sample (Samples *self, uint32_t sample)
   cells[COMPLETE].flag = end == STACK_WHOLE;
   cells[REASON].text = reason_of (self, sample, end);
   cells[UNWIND].text = method_of (store, sample, end, cells[REASON].text);
+  cells[CATEGORY].text = sysprof_category_to_string ((Category) self->category[stack]);
 }
 
 static bool
@@ -159,7 +207,7 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
   /* A limit ends the work early, unless the order is not that of time. */
   uint32_t limit = request->limit && !request->sort ? request->limit : UINT32_MAX;
   SampleFilter filter = request->filter ? *request->filter : (SampleFilter){ 0 };
-  Samples self = { .request = request, .rows = rows };
+  Samples self = { .request = request, .rows = rows, .shape = sysprof_request_shape (request) };
   g_autofree uint32_t *found = NULL;
   uint32_t n = 0;
 
@@ -167,11 +215,17 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
   filter.event_is_in = NULL;
   found = sysprof_samples_find (request->store, request->symbols, &filter, &n);
   sysprof_rows_init (rows, columns, N_COLUMNS, n);
+  rows->is_event_list = true; /* whatever is weighed */
+  rows->n_available = request->store->samples.n;
+  self.shown = sysprof_shown_symbols_new (request->store, request->symbols, &self.shape);
+  self.category = sysprof_stacks_categorize (request->store, request->symbols, &self.shape);
   self.texts = g_new0 (const StackText *, MAX (request->store->stacks.n, 1));
   for (uint32_t i = 0; i < MIN (n, limit); i++)
     add_sample (&self, found[i]);
   rows->n_hidden = n - rows->n_rows;
   g_free (self.texts);
+  g_free (self.shown);
+  g_free (self.category);
   return true;
 }
 

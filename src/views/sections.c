@@ -16,6 +16,9 @@ sysprof_for_each_section (const View *view,
       ViewRequest part = *request;
       Rows rows = { 0 };
 
+      if (part_of->n_rows == 0 && !is_whole)
+        continue;
+
       if (part.limit == 0 && !is_whole)
         part.limit = part_of->n_rows;
       part.by_name = part.telling = true;

@@ -6,7 +6,8 @@
 
 #include "views/views.h"
 
-/* Not a word of its own: only a part of the summary. */
+/* No words of their own: only parts of the summary. */
+extern const View sysprof_categories_view;
 extern const View sysprof_findings_view;
 
 extern const View sysprof_counters_view;

@@ -9,6 +9,8 @@ static void
 add_nodes (Rows *rows, const ViewRequest *request, const CallTree *tree)
 {
   g_autofree uint32_t *row_of_node = g_new0 (uint32_t, MAX (tree->n, 1));
+  g_autofree uint8_t *category =
+      sysprof_call_tree_categorize (tree, request->symbols, request->shape);
   CallNodeId node = 0;
 
   for (;;)
@@ -17,7 +19,7 @@ add_nodes (Rows *rows, const ViewRequest *request, const CallTree *tree)
       Cell *cells = sysprof_rows_add_child (rows, parent);
 
       row_of_node[node] = rows->n_rows;
-      sysprof_rows_set_node (rows, cells, request, tree, node);
+      sysprof_rows_set_node (rows, cells, request, tree, node, category);
       if (tree->first_child[node])
         node = tree->first_child[node];
       else

@@ -159,7 +159,7 @@ struct View;
 typedef struct ViewSection
 {
   const struct View *view;
-  uint32_t n_rows; /* that one screen holds beside the other parts */
+  uint32_t n_rows; /* that one screen holds beside the other parts; 0: none, only programs see it */
 } ViewSection;
 
 typedef struct View

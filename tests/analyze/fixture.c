@@ -221,6 +221,7 @@ fixture_clear (Fixture *self)
   g_free (self->store.addresses.mapping);
   g_free (self->store.mappings);
   g_free (self->symbols.of_address);
+  g_free (self->symbols.categories);
   g_free (self->store.samples.time);
   g_free (self->store.samples.pid);
   g_free (self->store.samples.tid);

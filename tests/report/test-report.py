@@ -318,6 +318,57 @@ class Json(Base):
         for section in ('processes', 'functions', 'quality'):
             self.assertEqual(report[section], as_json(section, self.capture)['rows'])
 
+    def test_categories(self):
+        """Each sample once, to the category of its innermost function or of whom that has it from: counted from plain lists."""
+        folder = self.folder / 'rules' / 'sysprof'
+        folder.mkdir(parents=True)
+        # Category, its functions, and whether those below take it over.
+        rules = {'alpha': ('paint', True), 'main': ('actions', False), 'vfs_read': ('css', False)}
+        path = folder / 'categories'
+        path.write_text('\n'.join(f'{category} {"[kernel]" if name == "vfs_read" else "pro?"} {name} {"inherit" * inherit}'
+                                  for name, (category, inherit) in rules.items()) + '\nnonsense\n')
+        environment = {**os.environ, 'XDG_CONFIG_HOME': str(folder.parent)}
+
+        def of(stack, is_shown=lambda frame: True):
+            answer, handed_down = 'unwindable', None
+            for frame in reversed(stack):
+                if not is_shown(frame):
+                    continue
+                own, inherit = rules.get(frame.symbol, (None, False))
+                # Of those that are built in, these functions of the kernel have one.
+                if own is None and frame.symbol in ('entry_SYSCALL_64', 'do_syscall_64', 'ret_from_fork'):
+                    own, inherit = 'kernel', True
+                answer = own or handed_down or ('kernel' if frame.kind == 'kernel' else 'uncategorized')
+                handed_down = own if inherit else handed_down
+            return answer
+
+        def ask(*args):
+            done = subprocess.run([REPORT, *args, '--format', 'json', self.capture], capture_output=True, env=environment)
+            self.assertEqual(done.stderr.decode().splitlines(),
+                             [f'sysprof-report: {path}:4: A rule is a category, a binary, a function and perhaps \'inherit\', like '
+                              '\'paint libgtk-4 gtk_widget_snapshot* inherit\'; names with blanks stand between ". The line is left out.'])
+            return json.loads(done.stdout)
+
+        for args, is_shown in ((), lambda frame: True), (('--no-kernel',), lambda frame: frame.kind != 'kernel'):
+            wanted = collections.Counter(of(s.stack, is_shown) for s in self.profile.samples)
+            rows = ask('summary', *args)['categories']
+            self.assertEqual({r['category']: r['self'] for r in rows}, wanted)
+            self.assertEqual([r['self'] for r in rows], sorted(wanted.values(), reverse=True))
+            samples = ask('samples', *args)['rows']
+            self.assertEqual([r['category'] for r in samples], [of(s.stack, is_shown) for s in self.profile.samples])
+        self.assertGreaterEqual(len(wanted), 3)
+        self.assertEqual({r['symbol']: r['category'] for r in ask('functions')['rows'] if r['symbol'] in ('main', 'alpha', 'beta', 'vfs_read')},
+                         {'main': 'actions', 'alpha': 'paint', 'beta': 'uncategorized', 'vfs_read': 'css'})
+
+        def walk(rows, path=()):
+            for row in rows:
+                yield path + (row['symbol'],), row['category']
+                yield from walk(row['children'], path + (row['symbol'],))
+        found = dict(walk(ask('tree')['rows']))
+        self.assertEqual(found['All Processes',], '')
+        self.assertEqual(found['All Processes', 'prog', '_start', 'main', 'beta', 'alpha', 'beta'], 'paint')
+        self.assertEqual(found['All Processes', 'prog', '_start', 'main', 'beta'], 'uncategorized')
+
     def test_heat(self):
         slots = collections.defaultdict(lambda: [0] * 40)
         for sample in self.profile.samples:
@@ -425,6 +476,12 @@ class Json(Base):
         self.assertEqual(rows, {'main': (0, 10), one: (7, 10), 'work': (3, 3), 'own': (0, 2)})
         callees = {r['symbol']: r['total'] for r in as_json('callees', '--focus', 'qsort', '--collapse', 'libc', path)['rows']}
         self.assertEqual(callees, {'work': 3})
+        def samples(*args):
+            return collections.Counter(tuple(e['symbol'] for e in reversed(r['stack']) if e['kind'] != 'marker')
+                                       for r in as_json('samples', *args, path)['rows'])
+        self.assertEqual(samples(), stacks)
+        self.assertEqual(samples('--hide-system'), folded('--hide-system'))
+        self.assertEqual(samples('--collapse', 'libc'), folded('--collapse', 'libc'))
         hidden = {r['symbol']: r['self'] for r in as_json('functions', '--hide-system', path)['rows']}
         self.assertEqual(hidden, {'main': 5, 'work': 3, 'own': 2})
 
