@@ -65,7 +65,13 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
   autofd fd = sysprof_pump_dup_fd (pump, error);
 
   if (fd >= 0)
-    store = sysprof_store_open_fd (fd, "the recording", NULL, error);
+    store = sysprof_store_open_fd (fd, "the recording",
+                                   sysprof_pump_get_augment_cancellable (pump), error);
+  if (store == NULL && sysprof_pump_is_augment_skipped (pump))
+    {
+      g_clear_error (error);
+      return TRUE;
+    }
   if (store == NULL)
     {
       g_prefix_error (error, "The capture has no symbols: ");

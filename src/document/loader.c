@@ -53,9 +53,21 @@ notify_progress (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-static void
-set_progress (SysprofDocumentLoader *self, GTask *task, double fraction, const char *message)
+/* Where a step of loading is in the whole. */
+typedef struct
 {
+  SysprofDocumentLoader *loader;
+  GTask *task;
+  double begin;
+  double share;
+} Telling;
+
+static void
+tell (double step, const char *message, void *data)
+{
+  const Telling *telling = data;
+  SysprofDocumentLoader *self = telling->loader;
+  double fraction = telling->begin + telling->share * step;
   g_autoptr (GSource) source = g_idle_source_new ();
 
   g_mutex_lock (&self->lock);
@@ -66,15 +78,24 @@ set_progress (SysprofDocumentLoader *self, GTask *task, double fraction, const c
   /* Not below the priority of the task: what is notified comes before its end. */
   g_source_set_priority (source, G_PRIORITY_DEFAULT);
   g_source_set_callback (source, notify_progress, g_object_ref (self), g_object_unref);
-  g_source_attach (source, g_task_get_context (task));
+  g_source_attach (source, g_task_get_context (telling->task));
 }
 
-static void
-clear_options (SymbolizeOptions *options)
+/* What was asked for, as it was then: who cancels may change the loader while the worker still finds out. */
+typedef struct
 {
-  g_strfreev ((char **) options->debug_dirs);
-  g_free ((char *) options->sysroot);
-  *options = (SymbolizeOptions){ 0 };
+  SysprofDocument *earlier; /* NULL where all is loaded, whatever was before */
+  SymbolizeOptions options;
+} Request;
+
+static void
+free_request (gpointer data)
+{
+  Request *self = data;
+
+  g_clear_object (&self->earlier);
+  sysprof_symbolize_options_clear (&self->options);
+  g_free (self);
 }
 
 /* Whether the file is no longer what `earlier` was made of. FALSE with `error` set where it cannot be read twice. */
@@ -109,37 +130,37 @@ has_changed (SysprofDocumentLoader *self, SysprofDocument *earlier, GError **err
   return !sysprof_store_is_current (earlier->store, fd);
 }
 
-/* NULL without error where nothing came since `earlier`. */
+/* NULL without error where nothing came since the earlier document. */
 static SysprofDocument *
 load (SysprofDocumentLoader *self,
-      SysprofDocument *earlier,
+      const Request *request,
       GTask *task,
       GCancellable *cancellable,
       GError **error)
 {
   g_autoptr (Store) store = NULL;
   g_autoptr (SymbolTable) symbols = NULL;
-  SymbolizeOptions options = self->options;
+  Telling telling = { self, task, 0, FRACTION_OF_READING };
+  Progress progress = { .cancellable = cancellable, .func = tell, .data = &telling };
 
-  if (earlier != NULL && !has_changed (self, earlier, error))
+  if (request->earlier != NULL && !has_changed (self, request->earlier, error))
     return NULL;
 
-  set_progress (self, task, 0, "Reading the capture");
   if (self->filename != NULL)
-    store = sysprof_store_open (self->filename, cancellable, error);
+    store = sysprof_store_open_telling (self->filename, &progress, error);
   else
-    store = sysprof_store_open_fd (self->fd, self->name, cancellable, error);
+    store = sysprof_store_open_fd_telling (self->fd, self->name, &progress, error);
   if (store == NULL)
     return NULL;
 
-  set_progress (self, task, FRACTION_OF_READING, "Naming functions");
-  if (self->symbolizer != NULL)
-    sysprof_symbolizer_configure (self->symbolizer, &options);
-  symbols = sysprof_symbolize (store, &options, cancellable, error);
+  telling.begin = FRACTION_OF_READING;
+  telling.share = 1 - FRACTION_OF_READING;
+  progress = (Progress){ .cancellable = cancellable, .func = tell, .data = &telling };
+  symbols = sysprof_symbolize_telling (store, &request->options, &progress, error);
   if (symbols == NULL)
     return NULL;
 
-  set_progress (self, task, 1, "Done");
+  tell (1, "Done", &telling);
   return sysprof_document_new (g_steal_pointer (&store), g_steal_pointer (&symbols),
                                self->filename);
 }
@@ -156,7 +177,6 @@ load_on_worker (GTask *task, gpointer source, gpointer task_data, GCancellable *
     g_task_return_error (task, error);
 }
 
-/* `earlier` is NULL where all is loaded, whatever was before. */
 static void
 start (SysprofDocumentLoader *self,
        SysprofDocument *earlier,
@@ -166,9 +186,17 @@ start (SysprofDocumentLoader *self,
 {
   g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
 
+  SymbolizeOptions options = self->options;
+  Request *request = g_new0 (Request, 1);
+
+  if (self->symbolizer != NULL)
+    sysprof_symbolizer_configure (self->symbolizer, &options);
+  sysprof_symbolize_options_copy (&options, &request->options);
+  g_set_object (&request->earlier, earlier);
   g_task_set_source_tag (task, start);
-  if (earlier != NULL)
-    g_task_set_task_data (task, g_object_ref (earlier), g_object_unref);
+  g_task_set_task_data (task, request, free_request);
+  /* Who cancels is answered at once, also where the worker waits for a disk. */
+  g_task_set_return_on_cancel (task, TRUE);
   g_task_run_in_thread (task, load_on_worker);
 }
 
@@ -285,10 +313,8 @@ void
 sysprof_document_loader_set_symbolize_options (SysprofDocumentLoader *self,
                                                const SymbolizeOptions *options)
 {
-  clear_options (&self->options);
-  self->options = *options;
-  self->options.debug_dirs = (const char *const *) g_strdupv ((char **) options->debug_dirs);
-  self->options.sysroot = g_strdup (options->sysroot);
+  sysprof_symbolize_options_clear (&self->options);
+  sysprof_symbolize_options_copy (options, &self->options);
 }
 
 SysprofSymbolizer *
@@ -389,7 +415,7 @@ sysprof_document_loader_finalize (GObject *object)
   sysprof_autofd_close (&self->fd);
   g_clear_object (&self->symbolizer);
   g_clear_object (&self->tasks);
-  clear_options (&self->options);
+  sysprof_symbolize_options_clear (&self->options);
   g_mutex_clear (&self->lock);
 
   G_OBJECT_CLASS (sysprof_document_loader_parent_class)->finalize (object);

@@ -40,6 +40,9 @@ struct _SysprofSymbolizerClass
 /* Asks that one too, behind those that are asked already. */
 void sysprof_symbolize_options_add (SymbolizeOptions *options, SymbolizerKind kind);
 void sysprof_symbolizer_configure (SysprofSymbolizer *self, SymbolizeOptions *options);
+/* A copy that needs nothing of the first; to be cleared. */
+void sysprof_symbolize_options_copy (const SymbolizeOptions *self, SymbolizeOptions *copy);
+void sysprof_symbolize_options_clear (SymbolizeOptions *self);
 
 /* The frames of `frames`, which belongs to the store, made on demand. *(full)* */
 GListModel *sysprof_frame_model_new (Store *store, const FrameList *frames, GType item_type);

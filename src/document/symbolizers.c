@@ -37,6 +37,27 @@ sysprof_symbolizer_configure (SysprofSymbolizer *self, SymbolizeOptions *options
 }
 
 void
+sysprof_symbolize_options_copy (const SymbolizeOptions *self, SymbolizeOptions *copy)
+{
+  *copy = *self;
+  copy->kernel_symbols =
+      self->kernel_symbols != NULL ? g_bytes_ref (self->kernel_symbols) : NULL;
+  copy->debug_dirs = (const char *const *) g_strdupv ((char **) self->debug_dirs);
+  copy->inner_debug_dirs = (const char *const *) g_strdupv ((char **) self->inner_debug_dirs);
+  copy->sysroot = g_strdup (self->sysroot);
+}
+
+void
+sysprof_symbolize_options_clear (SymbolizeOptions *self)
+{
+  g_clear_pointer (&self->kernel_symbols, g_bytes_unref);
+  g_strfreev ((char **) self->debug_dirs);
+  g_strfreev ((char **) self->inner_debug_dirs);
+  g_free ((char *) self->sysroot);
+  *self = (SymbolizeOptions){ 0 };
+}
+
+void
 sysprof_symbolize_options_add (SymbolizeOptions *options, SymbolizerKind kind)
 {
   for (uint8_t i = 0; i < options->n_chain; i++)

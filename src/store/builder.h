@@ -38,7 +38,7 @@ typedef struct
 {
   Store *store;
   const FileBytes *file; /* what is behind Store.bytes */
-  GCancellable *cancellable;
+  Progress *progress;
 
   /* scan.c */
   uint64_t key;                    /* random, of the digests */
@@ -54,6 +54,13 @@ typedef struct
   bool *has_process_frame; /* [processes.n] */
   GString *damage;         /* sentences for Store.damage */
 } Builder;
+
+/* For loops over frames, by the loading thread only: whether to go on at the `i`th of `n`. */
+static inline bool
+sysprof_builder_goes_on (const Builder *self, uint64_t i, uint64_t n)
+{
+  return i % 0x1000 != 0 || sysprof_progress_at (self->progress, i, n);
+}
 
 static inline Frame
 sysprof_store_frame (const Store *store, FrameNo number)
@@ -88,7 +95,7 @@ sysprof_store_intern (Store *store, Text text)
 /* Finds all frames in Store.bytes, drops those that contradict themselves to FRAME_UNKNOWN, sorts, and
  * fills frames, frames_of_type, n_frames_by_type, begin and end, and everything of samples and allocations but the
  * stacks and the processes. */
-bool sysprof_builder_scan (Builder *self, GError **error);
+void sysprof_builder_scan (Builder *self);
 
 /* Columns for `n` events, which has none yet; returns room for as many digests. */
 StackDigest *sysprof_stack_events_new (StackEvents *events, uint32_t n, bool has_weight);
@@ -128,7 +135,7 @@ void sysprof_builder_find_processes (Builder *self);
 ProcessId sysprof_builder_process (const Builder *self, int32_t pid);
 
 /* mappings, addresses, stacks, those of samples and allocations, and what is known of processes only then. */
-bool sysprof_builder_fold_stacks (Builder *self, GError **error);
+void sysprof_builder_fold_stacks (Builder *self);
 
 /* The columns that folding makes: stacks, addresses and mappings. */
 void sysprof_store_free_folded (Store *store);

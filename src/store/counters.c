@@ -197,14 +197,15 @@ sysprof_builder_read_counters (Builder *self)
                         .by_id = by_id };
   uint32_t next = 0;
 
-  for (uint32_t i = 0; i < definitions->n; i++)
+  for (uint32_t i = 0; i < definitions->n && sysprof_builder_goes_on (self, i, definitions->n);
+       i++)
     define (&table, definitions->frame[i]);
 
   /* A set means the last definition before it; where there is none, for times may be out of order,
    * the first one behind it. */
   for (uint32_t i = changes->len; i > 0; i--)
     apply (&table, &g_array_index (changes, Change, i - 1));
-  for (uint32_t i = 0; i < sets->n; i++)
+  for (uint32_t i = 0; i < sets->n && sysprof_builder_goes_on (self, i, sets->n); i++)
     {
       for (;
            next < changes->len && g_array_index (changes, Change, next).frame < sets->frame[i];
@@ -260,7 +261,7 @@ sysprof_builder_count_lost (Builder *self)
         }
     }
 
-  for (uint32_t i = 0; i < logs->n; i++)
+  for (uint32_t i = 0; i < logs->n && sysprof_builder_goes_on (self, i, logs->n); i++)
     by_log += lost_by_log (store, logs->frame[i]);
 
   store->n_lost = MAX (by_counter, by_log); /* both tell of the same losses */

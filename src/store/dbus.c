@@ -46,7 +46,7 @@ sysprof_builder_read_dbus (Builder *self)
   bool is_big_endian = store->is_swapped == (G_BYTE_ORDER == G_LITTLE_ENDIAN);
 
   store->dbus = g_new (DBusMessage, frames->n);
-  for (uint32_t i = 0; i < frames->n; i++)
+  for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
       FrameNo number = frames->frame[i];
       Frame frame = sysprof_store_frame (store, number);

@@ -131,6 +131,7 @@ static GBytes *
 unpack (GBytes *packed, const char *name, GError **error)
 {
   FileBytes bytes = { 0 };
+  Progress progress = { 0 }; /* they are small */
   size_t size;
   const uint8_t *data = g_bytes_get_data (packed, &size);
 
@@ -140,7 +141,7 @@ unpack (GBytes *packed, const char *name, GError **error)
   if (size > 0)
     memcpy (bytes.bytes, data, size);
   bytes.size = size;
-  if (!sysprof_file_bytes_unpack (&bytes, name, UNPACK_MOST, error))
+  if (!sysprof_file_bytes_unpack (&bytes, name, UNPACK_MOST, NULL, 0, &progress, error))
     {
       sysprof_file_bytes_clear (&bytes);
       return NULL;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #define FIRST_ROOM ((size_t) 1 << 20)
+#define READ_STEP  ((size_t) 16 << 20) /* bytes between two looks at whether to go on */
 #define KEPT_BEHIND \
   ((size_t) 4 << 20) /* bytes: frames are nearly, but not quite, in order of time */
 
@@ -108,6 +109,22 @@ map_whole (FileBytes *self, int fd, const struct stat *info)
   return true;
 }
 
+/* Until there are bytes, the other side is gone, or nobody wants them any more. */
+static void
+wait_for_bytes (int fd, GCancellable *cancellable)
+{
+  GPollFD fds[2] = { { .fd = fd, .events = G_IO_IN } };
+  guint n = 1;
+
+  if (cancellable == NULL)
+    return;
+
+  n += g_cancellable_make_pollfd (cancellable, &fds[1]);
+  (void) g_poll (fds, n, -1); /* what fails here, the read tells */
+  if (n > 1)
+    g_cancellable_release_fd (cancellable);
+}
+
 /* A pipe, or what cannot be mapped. */
 static bool
 read_to_end (FileBytes *self,
@@ -115,20 +132,23 @@ read_to_end (FileBytes *self,
              bool can_seek,
              const char *name,
              size_t limit,
-             GCancellable *cancellable,
+             const Progress *progress,
              GError **error)
 {
   for (;;)
     {
+      size_t room;
       ssize_t got;
 
-      if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
+      if (!can_seek)
+        wait_for_bytes (fd, progress->cancellable);
+      if (sysprof_progress_set_error_if_cancelled (progress, error) ||
           !sysprof_file_bytes_reserve (self, 1, name, limit, error))
         return false;
 
-      got = can_seek ? pread (fd, self->bytes + self->size, self->reserved - self->size,
-                              (off_t) self->size)
-                     : read (fd, self->bytes + self->size, self->reserved - self->size);
+      room = MIN (self->reserved - self->size, READ_STEP);
+      got = can_seek ? pread (fd, self->bytes + self->size, room, (off_t) self->size)
+                     : read (fd, self->bytes + self->size, room);
       if (got == 0)
         return true;
       if (got > 0)
@@ -146,7 +166,9 @@ sysprof_file_bytes_read (FileBytes *self,
                          int fd,
                          const char *name,
                          size_t limit,
-                         GCancellable *cancellable,
+                         const uint8_t *magic,
+                         size_t n_magic,
+                         Progress *progress,
                          GError **error)
 {
   FileBytes bytes = { 0 };
@@ -161,8 +183,8 @@ sysprof_file_bytes_read (FileBytes *self,
 
   can_seek = lseek (fd, 0, SEEK_CUR) >= 0 && !S_ISDIR (info.st_mode);
   if ((!map_whole (&bytes, fd, &info) &&
-       !read_to_end (&bytes, fd, can_seek, name, limit, cancellable, error)) ||
-      !sysprof_file_bytes_unpack (&bytes, name, limit, error))
+       !read_to_end (&bytes, fd, can_seek, name, limit, progress, error)) ||
+      !sysprof_file_bytes_unpack (&bytes, name, limit, magic, n_magic, progress, error))
     {
       sysprof_file_bytes_clear (&bytes);
       return false;

@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include "store/progress.h"
+
 #include <gio/gio.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,12 +28,14 @@ typedef struct
 #define FILE_BYTES_MOST ((size_t) (SIZE_MAX > UINT32_MAX ? UINT64_C (32) << 30 : 1 << 30))
 
 /* Maps or reads `fd` from its begin where it can seek, else from where it stands, to the end; then unpacks. `name` is for messages.
- * `limit` is the most bytes to accept, packed or not. */
+ * `limit` is the most bytes to accept, packed or not; `magic` is as for sysprof_file_bytes_unpack(). */
 bool sysprof_file_bytes_read (FileBytes *self,
                               int fd,
                               const char *name,
                               size_t limit,
-                              GCancellable *cancellable,
+                              const uint8_t *magic,
+                              size_t n_magic,
+                              Progress *progress,
                               GError **error);
 void sysprof_file_bytes_clear (FileBytes *self);
 
@@ -44,9 +48,15 @@ void sysprof_file_bytes_leave_behind (const FileBytes *self, size_t at, size_t *
 /* The same for all of them. */
 void sysprof_file_bytes_leave (const FileBytes *self);
 
-/* If the bytes are compressed in a way we know, replaces them by what they unpack to. */
-bool
-sysprof_file_bytes_unpack (FileBytes *self, const char *name, size_t limit, GError **error);
+/* If the bytes are compressed in a way we know, replaces them by what they unpack to; but where that does not begin with the
+ * `n_magic` bytes of `magic`, by the beginning only. */
+bool sysprof_file_bytes_unpack (FileBytes *self,
+                                const char *name,
+                                size_t limit,
+                                const uint8_t *magic,
+                                size_t n_magic,
+                                Progress *progress,
+                                GError **error);
 
 /* Makes room for `more` bytes behind `size` of what is not mapped. FALSE with `error` set when that passes `limit` or there is no memory. */
 bool sysprof_file_bytes_reserve (FileBytes *self,

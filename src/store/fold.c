@@ -10,7 +10,7 @@
 
 #define GRAIN        0x4000 /* stacks: below it a thread costs more than it saves */
 #define MOST_THREADS 16     /* each goes through all frames */
-#define CANCEL_EVERY 0x4000 /* frames */
+#define CANCEL_EVERY 0x40   /* frames: half a million addresses where stacks are deepest */
 #define LOOK_AHEAD   8      /* samples */
 
 typedef struct
@@ -71,7 +71,10 @@ walk_frames (const SharedFold *self, uint8_t thread)
 
   for (FrameNo i = 0; i < store->frames.n; i++)
     {
-      if (i % CANCEL_EVERY == 0 && g_cancellable_is_cancelled (builder->cancellable))
+      /* Only the loading thread, which is the first, tells how far it is. */
+      if (i % CANCEL_EVERY == 0 &&
+          (thread == 0 ? !sysprof_progress_at (builder->progress, i, store->frames.n)
+                       : sysprof_progress_is_cancelled (builder->progress)))
         return;
       switch (store->frames.type[i])
         {
@@ -314,16 +317,14 @@ clear (SharedFold *self)
   g_free (self->owner);
 }
 
-bool
-sysprof_builder_fold_stacks (Builder *self, GError **error)
+void
+sysprof_builder_fold_stacks (Builder *self)
 {
   SharedFold fold;
-  bool done;
 
   init (&fold, self);
   sysprof_parallel_ranges (fold.n, 1, fold_in_thread, &fold);
-  done = !g_cancellable_set_error_if_cancelled (self->cancellable, error);
-  if (done)
+  if (!sysprof_progress_is_cancelled (self->progress))
     {
       StackFold *first = &fold.folds[0];
 
@@ -335,5 +336,4 @@ sysprof_builder_fold_stacks (Builder *self, GError **error)
     }
 
   clear (&fold);
-  return done;
 }

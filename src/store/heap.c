@@ -16,7 +16,7 @@ sysprof_builder_read_heap (Builder *self)
   heap->size = sysprof_large_new (frames->n, sizeof *heap->size);
   heap->tid = sysprof_large_new (frames->n, sizeof *heap->tid);
   heap->allocation = sysprof_large_new (frames->n, sizeof *heap->allocation);
-  for (uint32_t i = 0; i < frames->n; i++)
+  for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
       Frame frame = sysprof_store_frame (store, frames->frame[i]);
       int64_t size = sysprof_frame_i64 (&frame, 32);

@@ -45,7 +45,7 @@ sysprof_builder_read_jit_names (Builder *self)
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_JITMAP];
   g_autoptr (GArray) names = g_array_new (FALSE, FALSE, sizeof (OrderedName));
 
-  for (uint32_t i = 0; i < frames->n; i++)
+  for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
       Frame frame = sysprof_store_frame (store, frames->frame[i]);
 

@@ -65,7 +65,8 @@ sysprof_mappings_read (const Builder *builder)
   sysprof_file_window_init (&window, builder->file, FILE_WINDOW_SOME);
   store->n_mappings = frames->n + 1;
   store->mappings = g_new0 (Mapping, store->n_mappings);
-  for (MappingId id = 1; id < store->n_mappings; id++)
+  for (MappingId id = 1;
+       id < store->n_mappings && sysprof_builder_goes_on (builder, id, store->n_mappings); id++)
     read_row (builder, &window, frames->frame[id - 1], &store->mappings[id]);
   sysprof_file_window_clear (&window);
 }

@@ -38,7 +38,7 @@ sysprof_builder_read_metadata (Builder *self)
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_METADATA];
 
   store->metadata = g_new (Metadata, frames->n);
-  for (uint32_t i = 0; i < frames->n; i++)
+  for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
       FrameNo number = frames->frame[i];
       Frame frame = sysprof_store_frame (store, number);

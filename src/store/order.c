@@ -43,9 +43,20 @@ put_aside (Room *room, const Found *items, size_t n)
   return memcpy (room->items, items, n * sizeof *items);
 }
 
+static bool
+goes_on (size_t at, const Progress *progress)
+{
+  return at % 0x10000 != 0 || !sysprof_progress_is_cancelled (progress);
+}
+
 /* Stable. `room` grows to the smaller of the two overlapping pieces. */
 static void
-merge_runs (Found *items, size_t begin, size_t middle, size_t end, Room *room)
+merge_runs (Found *items,
+            size_t begin,
+            size_t middle,
+            size_t end,
+            Room *room,
+            const Progress *progress)
 {
   size_t n_left, n_right, left, right;
   Found *moved;
@@ -62,7 +73,7 @@ merge_runs (Found *items, size_t begin, size_t middle, size_t end, Room *room)
       moved = put_aside (room, items + begin, n_left);
       left = 0;
       right = middle;
-      for (size_t at = begin; left < n_left; at++)
+      for (size_t at = begin; left < n_left && goes_on (at, progress); at++)
         items[at] = right == end || moved[left].time <= items[right].time ? moved[left++]
                                                                           : items[right++];
       return;
@@ -71,14 +82,14 @@ merge_runs (Found *items, size_t begin, size_t middle, size_t end, Room *room)
   moved = put_aside (room, items + middle, n_right);
   left = middle;
   right = n_right;
-  for (size_t at = end; right > 0; at--)
+  for (size_t at = end; right > 0 && goes_on (at, progress); at--)
     items[at - 1] = left == begin || items[left - 1].time <= moved[right - 1].time
                         ? moved[--right]
                         : items[--left];
 }
 
 void
-sysprof_found_sort (Found *items, size_t n)
+sysprof_found_sort (Found *items, size_t n, const Progress *progress)
 {
   g_autofree size_t *bound = NULL; /* [n_runs + 1] */
   size_t n_runs = 0, n_seen = 0;
@@ -97,13 +108,13 @@ sysprof_found_sort (Found *items, size_t n)
     {
       size_t n_merged = 0;
 
-      for (size_t run = 0; run < n_runs; run += 2)
+      for (size_t run = 0; run < n_runs && !sysprof_progress_is_cancelled (progress); run += 2)
         {
           size_t begin = bound[run];
           size_t middle = bound[run + 1];
           size_t end = run + 1 < n_runs ? bound[run + 2] : middle;
 
-          merge_runs (items, begin, middle, end, &room);
+          merge_runs (items, begin, middle, end, &room, progress);
           bound[n_merged++] = begin;
         }
 

@@ -18,6 +18,8 @@ static const bool names_process[STORE_N_FRAME_TYPES] = {
   [SYSPROF_CAPTURE_FRAME_TRACE] = true,
 };
 
+#define FORKS_BETWEEN 0x1000 /* two looks at whether to go on */
+
 typedef struct
 {
   ProcessId process;
@@ -106,7 +108,9 @@ collect_pids (Builder *self, GArray *rows, GArray *threads)
   int32_t last_pid = -1;
   ProcessId process = 0;
 
-  for (uint32_t i = 0; i < store->frames.n; i++)
+  for (uint32_t i = 0;
+       i < store->frames.n && sysprof_builder_goes_on (self, i, 2 * (uint64_t) store->frames.n);
+       i++)
     {
       uint8_t type = store->frames.type[i];
 
@@ -164,6 +168,8 @@ follow_forks (Builder *self, GArray *rows, GArray *threads)
   self->fork_child = g_new0 (ProcessId, forks->n);
   for (uint32_t i = 0; i < forks->n; i++)
     {
+      if (i % FORKS_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+        break;
       Frame frame = sysprof_store_frame_in (store, &window, forks->frame[i]);
       int32_t parent_tid = store->frames.pid[forks->frame[i]];
       int32_t child_tid = sysprof_frame_i32 (&frame, 24);
@@ -307,7 +313,8 @@ read_names_and_spans (Builder *self)
     }
 
   sysprof_file_window_init (&window, self->file, FILE_WINDOW_SOME);
-  for (uint32_t i = 0; i < store->frames.n; i++)
+  for (uint64_t i = 0, n = store->frames.n;
+       i < n && sysprof_builder_goes_on (self, n + i, 2 * n); i++)
     {
       uint8_t type = store->frames.type[i];
       int64_t time = store->frames.time[i];

@@ -8,13 +8,20 @@
 
 #include <string.h>
 
+#define NOTES_BETWEEN 0x100 /* two looks at whether to go on */
+
+/* Of one time: so many CPUs no machine has. */
+#define MOST_AT_ONCE 0x4000
+
 static void
 note_samples (Store *store, int64_t time, int32_t tid, uint8_t note)
 {
   const StackEvents *samples = &store->samples;
 
-  for (uint32_t i = sysprof_stack_events_find_time (samples, time);
-       i < samples->n && samples->time[i] == time; i++)
+  uint32_t first = sysprof_stack_events_find_time (samples, time);
+
+  for (uint32_t i = first;
+       i < samples->n && samples->time[i] == time && i - first < MOST_AT_ONCE; i++)
     if (samples->tid[i] == tid)
       store->sample_notes[i] = note;
 }
@@ -25,7 +32,7 @@ sysprof_builder_read_sample_notes (Builder *self)
   Store *store = self->store;
   g_autoptr (GBytes) bytes = NULL;
   const uint8_t *at;
-  gsize size;
+  gsize size, n;
 
   if (!store->has_walks || store->samples.n == 0)
     return;
@@ -35,7 +42,10 @@ sysprof_builder_read_sample_notes (Builder *self)
 
   store->sample_notes = g_new0 (uint8_t, store->samples.n);
   at = g_bytes_get_data (bytes, &size);
-  for (; size >= CAPTURE_FOUND_SIZE; size -= CAPTURE_FOUND_SIZE, at += CAPTURE_FOUND_SIZE)
+  n = size / CAPTURE_FOUND_SIZE;
+  for (size_t i = 0;
+       i < n && (i % NOTES_BETWEEN != 0 || sysprof_progress_at (self->progress, i, n));
+       i++, at += CAPTURE_FOUND_SIZE)
     {
       int64_t time;
       int32_t tid;

@@ -7,6 +7,8 @@
 
 #include "store/walk.h"
 
+#define TIMES_BETWEEN 0x10000 /* two looks at whether to go on */
+
 static void
 note_damage (Builder *self, uint64_t at, const char *what)
 {
@@ -40,13 +42,19 @@ tell_damage (Builder *self, const FoundParts *parts)
         self->damage->len > 0 ? " " : "", n_unsound);
 }
 
+typedef struct
+{
+  const FoundParts *parts;
+  const Progress *progress;
+} Sorting;
+
 static void
 sort_parts (size_t begin, size_t end, unsigned worker, void *data)
 {
-  const FoundParts *parts = data;
+  const Sorting *self = data;
 
   for (size_t i = begin; i < end; i++)
-    sysprof_found_sort (parts->part[i].items, parts->part[i].n);
+    sysprof_found_sort (self->parts->part[i].items, self->parts->part[i].n, self->progress);
 }
 
 static void
@@ -112,7 +120,7 @@ fill_columns (Builder *self, const FoundParts *parts)
   g_autofree size_t *next = g_new0 (size_t, parts->n);
 
   new_columns (self, parts);
-  while (store->frames.n < parts->n_frames)
+  while (store->frames.n < parts->n_frames && !sysprof_progress_is_cancelled (self->progress))
     {
       size_t first = parts->n, second = parts->n;
 
@@ -142,6 +150,10 @@ fill_columns (Builder *self, const FoundParts *parts)
               if (found->time > other || (found->time == other && second < first))
                 break;
             }
+          /* The second half of the stage; the first was to find them. */
+          if (!sysprof_builder_goes_on (self, (uint64_t) parts->n_frames + store->frames.n,
+                                        2 * (uint64_t) parts->n_frames))
+            break;
           add_frame (self, found);
         }
     }
@@ -196,13 +208,15 @@ order_marks (Store *store, const FrameNo *number, uint32_t n, GArray *marks)
 }
 
 static void
-order_marks_of_equal_time (Store *store)
+order_marks_of_equal_time (const Builder *self)
 {
+  Store *store = self->store;
   const FrameList *of_type = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_MARK];
   const int64_t *time = store->frames.time;
   g_autoptr (GArray) marks = g_array_new (FALSE, FALSE, sizeof (FoundMark));
 
-  for (uint32_t begin = 0, end; begin < of_type->n; begin = end)
+  for (uint32_t begin = 0, end;
+       begin < of_type->n && !sysprof_progress_is_cancelled (self->progress); begin = end)
     {
       for (end = begin + 1;
            end < of_type->n && time[of_type->frame[end]] == time[of_type->frame[begin]]; end++)
@@ -225,8 +239,9 @@ static const bool is_data[STORE_N_FRAME_TYPES] = {
 /* The header's times hold where they fit the frames. Joined captures carry those of their last
  * source, and a recorder that died left no end. */
 static void
-find_time_range (Store *store, int64_t header_begin, int64_t header_end)
+find_time_range (const Builder *self, int64_t header_begin, int64_t header_end)
 {
+  Store *store = self->store;
   uint64_t n_data = 0, n_early = 0;
   int64_t first = 0, last = 0;
 
@@ -234,6 +249,8 @@ find_time_range (Store *store, int64_t header_begin, int64_t header_end)
     {
       int64_t end = store->frames.time[i];
 
+      if (i % TIMES_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+        return;
       if (!is_data[store->frames.type[i]])
         continue;
 
@@ -257,13 +274,13 @@ find_time_range (Store *store, int64_t header_begin, int64_t header_end)
   store->end = n_data > 0 && last > store->begin ? last : MAX (header_end, store->begin);
 }
 
-bool
-sysprof_builder_scan (Builder *self, GError **error)
+void
+sysprof_builder_scan (Builder *self)
 {
   Store *store = self->store;
   Frame header = { .bytes = store->bytes, .size = FILE_HEADER_SIZE };
   FoundParts parts = { 0 };
-  bool done;
+  Sorting sorting = { &parts, self->progress };
   Text capture_time;
 
   header.is_swapped = store->is_swapped =
@@ -271,18 +288,16 @@ sysprof_builder_scan (Builder *self, GError **error)
   capture_time = sysprof_frame_field (&header, 8, sizeof store->capture_time - 1);
   memcpy (store->capture_time, capture_time.at, sysprof_text_size (capture_time));
 
-  done = sysprof_walk_frames (self, &parts, error);
-  if (done)
+  if (sysprof_walk_frames (self, &parts))
     {
       tell_damage (self, &parts);
-      sysprof_parallel_ranges (parts.n, 1, sort_parts, &parts);
+      sysprof_parallel_ranges (parts.n, 1, sort_parts, &sorting);
       fill_columns (self, &parts);
     }
   sysprof_found_parts_clear (&parts);
-  if (!done)
-    return false;
+  if (sysprof_progress_is_cancelled (self->progress))
+    return;
 
-  order_marks_of_equal_time (store);
-  find_time_range (store, sysprof_frame_i64 (&header, 72), sysprof_frame_i64 (&header, 80));
-  return true;
+  order_marks_of_equal_time (self);
+  find_time_range (self, sysprof_frame_i64 (&header, 72), sysprof_frame_i64 (&header, 80));
 }

@@ -21,6 +21,8 @@ typedef struct
 
 static const uint8_t magic[] = { 0x5e, 0x97, 0xca, 0xfd };
 
+#define SHARE_OF_BYTES 0.15 /* of the time, where they must be unpacked */
+
 void
 sysprof_store_free_folded (Store *store)
 {
@@ -122,30 +124,45 @@ check_header (const FileBytes *bytes, const char *name, GError **error)
   return true;
 }
 
+/* What comes once the bytes are there. A step that is cancelled ends early; what it leaves can be freed. */
+typedef struct
+{
+  void (*run) (Builder *builder);
+  double share; /* about, of the time that it takes to open a capture of samples */
+  const char *message;
+  bool leaves_file; /* it has read frames all over the file, whose pages are left behind */
+} Step;
+
+static const Step steps[] = {
+  { sysprof_builder_scan, 0.4, "Finding frames", true },
+  { sysprof_builder_find_processes, 0.1, "Finding processes", true },
+  { sysprof_builder_fold_stacks, 0.2, "Folding stacks", true },
+  { sysprof_builder_read_heap, 0.02, "Reading allocations", false },
+  { sysprof_builder_read_marks, 0.02, "Reading marks", false },
+  { sysprof_builder_read_logs, 0.01, "Reading logs", false },
+  { sysprof_builder_read_dbus, 0.01, "Reading messages", false },
+  { sysprof_builder_read_metadata, 0.01, "Reading metadata", false },
+  { sysprof_builder_read_counters, 0.02, "Reading counters", false },
+  { sysprof_builder_count_lost, 0.01, "Counting losses", false },
+  { sysprof_builder_read_embedded_files, 0.01, "Finding files", false },
+  { sysprof_builder_read_sample_notes, 0.01, "Reading how stacks were found", false },
+  { sysprof_builder_read_weights, 0.01, "Reading weights", false },
+  { sysprof_builder_read_jit_names, 0.01, "Reading names of generated code", false },
+};
+
 static bool
 fill_columns (Builder *builder, GError **error)
 {
-  if (!sysprof_builder_scan (builder, error))
-    return false;
+  for (size_t i = 0; i < G_N_ELEMENTS (steps); i++)
+    {
+      if (sysprof_progress_stage (builder->progress, steps[i].share, steps[i].message))
+        steps[i].run (builder);
+      if (sysprof_progress_set_error_if_cancelled (builder->progress, error))
+        return false;
+      if (steps[i].leaves_file)
+        sysprof_file_bytes_leave (builder->file);
+    }
 
-  /* Each step leaves the pages of the file behind that it has read. */
-  sysprof_builder_find_processes (builder);
-  sysprof_file_bytes_leave (builder->file);
-  if (!sysprof_builder_fold_stacks (builder, error))
-    return false;
-
-  sysprof_file_bytes_leave (builder->file);
-  sysprof_builder_read_heap (builder);
-  sysprof_builder_read_marks (builder);
-  sysprof_builder_read_logs (builder);
-  sysprof_builder_read_dbus (builder);
-  sysprof_builder_read_metadata (builder);
-  sysprof_builder_read_counters (builder);
-  sysprof_builder_count_lost (builder);
-  sysprof_builder_read_embedded_files (builder);
-  sysprof_builder_read_sample_notes (builder);
-  sysprof_builder_read_weights (builder);
-  sysprof_builder_read_jit_names (builder);
   return true;
 }
 
@@ -153,15 +170,14 @@ static Store *
 new_store (FileBytes *bytes,
            const FileStamp *stamp,
            const char *name,
-           GCancellable *cancellable,
+           Progress *progress,
            GError **error)
 {
   OpenStore *self = g_new0 (OpenStore, 1);
   Store *store = &self->store;
-  Builder builder = { .store = store,
-                      .file = &self->bytes,
-                      .cancellable = cancellable,
-                      .key = sysprof_random_key () };
+  Builder builder = {
+    .store = store, .file = &self->bytes, .progress = progress, .key = sysprof_random_key ()
+  };
   bool done;
 
   g_atomic_ref_count_init (&self->n_refs);
@@ -219,7 +235,7 @@ memory_limit (void)
 }
 
 Store *
-sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error)
+sysprof_store_open_fd_telling (int fd, const char *name, Progress *progress, GError **error)
 {
   const char *shown = name != NULL ? name : "the capture";
   FileBytes bytes = { 0 };
@@ -227,7 +243,13 @@ sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GErr
 
   /* First: what is appended while we read belongs to the next who opens it. */
   sysprof_file_stamp_read (&stamp, fd);
-  if (!sysprof_file_bytes_read (&bytes, fd, shown, memory_limit (), cancellable, error))
+  if (!sysprof_progress_stage (progress, SHARE_OF_BYTES, "Reading the capture"))
+    {
+      (void) sysprof_progress_set_error_if_cancelled (progress, error); /* it is */
+      return NULL;
+    }
+  if (!sysprof_file_bytes_read (&bytes, fd, shown, memory_limit (), magic, sizeof magic,
+                                progress, error))
     return NULL;
 
   if (!check_header (&bytes, shown, error))
@@ -236,16 +258,24 @@ sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GErr
       return NULL;
     }
 
-  return new_store (&bytes, &stamp, name, cancellable, error);
+  return new_store (&bytes, &stamp, name, progress, error);
 }
 
 Store *
-sysprof_store_open (const char *path, GCancellable *cancellable, GError **error)
+sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error)
+{
+  Progress progress = { .cancellable = cancellable };
+
+  return sysprof_store_open_fd_telling (fd, name, &progress, error);
+}
+
+Store *
+sysprof_store_open_telling (const char *path, Progress *progress, GError **error)
 {
   autofd fd = -1;
 
   if (strcmp (path, "-") == 0)
-    return sysprof_store_open_fd (STDIN_FILENO, "standard input", cancellable, error);
+    return sysprof_store_open_fd_telling (STDIN_FILENO, "standard input", progress, error);
 
   fd = open (path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
@@ -254,7 +284,15 @@ sysprof_store_open (const char *path, GCancellable *cancellable, GError **error)
       return NULL;
     }
 
-  return sysprof_store_open_fd (fd, path, cancellable, error);
+  return sysprof_store_open_fd_telling (fd, path, progress, error);
+}
+
+Store *
+sysprof_store_open (const char *path, GCancellable *cancellable, GError **error)
+{
+  Progress progress = { .cancellable = cancellable };
+
+  return sysprof_store_open_telling (path, &progress, error);
 }
 
 ProcessId

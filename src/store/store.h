@@ -21,6 +21,7 @@
 
 #pragma once
 
+#include "store/progress.h"
 #include "util/util.h"
 
 #include <gio/gio.h>
@@ -330,6 +331,10 @@ typedef struct Store
 Store *sysprof_store_open (const char *path, GCancellable *cancellable, GError **error);
 /* `fd` is borrowed and its position left alone where it can seek; `name` is for messages and may be NULL. */
 Store *sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error);
+/* The same for who wants to hear how far it is. */
+Store *sysprof_store_open_telling (const char *path, Progress *progress, GError **error);
+Store *
+sysprof_store_open_fd_telling (int fd, const char *name, Progress *progress, GError **error);
 /* Whether `fd` leads to the file that was opened, and nothing was written to it since. A store never changes; to see what a
  * recorder has appended, the file is opened anew. FALSE for what is no regular file. */
 bool sysprof_store_is_current (const Store *self, int fd);

@@ -13,7 +13,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define OUTPUT_STEP    ((size_t) 4 << 20)
+#define OUTPUT_STEP    ((size_t) 1 << 20)     /* bytes between two looks at whether to go on */
 #define LZMA_MOST_DICT ((uint64_t) 512 << 20) /* bytes that the decoder may take for itself */
 
 typedef enum
@@ -213,7 +213,13 @@ recognize (const FileBytes *bytes)
 }
 
 bool
-sysprof_file_bytes_unpack (FileBytes *self, const char *name, size_t limit, GError **error)
+sysprof_file_bytes_unpack (FileBytes *self,
+                           const char *name,
+                           size_t limit,
+                           const uint8_t *magic,
+                           size_t n_magic,
+                           Progress *progress,
+                           GError **error)
 {
   const Codec *codec = recognize (self);
   FileBytes unpacked = { 0 };
@@ -239,7 +245,9 @@ sysprof_file_bytes_unpack (FileBytes *self, const char *name, size_t limit, GErr
     {
       size_t in_before = window.in_size;
 
-      if (!sysprof_file_bytes_reserve (&unpacked, OUTPUT_STEP, name, limit, error))
+      if ((!sysprof_progress_at (progress, self->size - window.in_size, self->size) &&
+           sysprof_progress_set_error_if_cancelled (progress, error)) ||
+          !sysprof_file_bytes_reserve (&unpacked, OUTPUT_STEP, name, limit, error))
         {
           codec->end (decoder);
           sysprof_file_bytes_clear (&unpacked);
@@ -247,7 +255,7 @@ sysprof_file_bytes_unpack (FileBytes *self, const char *name, size_t limit, GErr
         }
 
       window.out = unpacked.bytes + unpacked.size;
-      window.out_size = unpacked.reserved - unpacked.size;
+      window.out_size = MIN (unpacked.reserved - unpacked.size, OUTPUT_STEP);
       step = codec->step (decoder, &window);
 
       /* Neither input nor output moved: the file ends in the middle. */
@@ -255,6 +263,10 @@ sysprof_file_bytes_unpack (FileBytes *self, const char *name, size_t limit, GErr
           window.out == unpacked.bytes + unpacked.size)
         step = STEP_BROKEN;
       unpacked.size = (size_t) (window.out - unpacked.bytes);
+      /* A few bytes may stand for all memory that there is, and be no capture. */
+      if (n_magic > 0 && unpacked.size >= n_magic &&
+          memcmp (unpacked.bytes, magic, n_magic) != 0)
+        step = STEP_END;
     }
 
   codec->end (decoder);

@@ -5,7 +5,7 @@
 #include "store/file-window.h"
 
 #define GRAIN           ((uint64_t) 1 << 20) /* bytes: below it a thread costs more than it saves */
-#define CANCEL_EVERY    0x10000              /* frames */
+#define CANCEL_EVERY    0x400                /* frames: 64 MiB where they are longest */
 #define BYTES_PER_FRAME 96                   /* to begin with: stacks make most frames longer */
 #define FIRST_ITEMS     1024
 
@@ -65,9 +65,9 @@ read_stack (const Builder *builder, const Frame *frame, Found *found)
       sysprof_frame_count (frame, layout->count_at, layout->addresses_at, 8));
 }
 
-/* From where the part begins to its limit, or to what is damaged. */
+/* From where the part begins to its limit, or to what is damaged. Only the loading thread tells how far it is. */
 static void
-walk_part (const Builder *builder, FoundPart *part)
+walk_part (const Builder *builder, FoundPart *part, bool is_told)
 {
   const Store *store = builder->store;
   uint64_t at = part->begin;
@@ -105,7 +105,10 @@ walk_part (const Builder *builder, FoundPart *part)
       part->n++;
       part->n_of_type[found->type]++;
       at += frame.size;
-      if (part->n % CANCEL_EVERY == 0 && g_cancellable_is_cancelled (builder->cancellable))
+      if (part->n % CANCEL_EVERY == 0 &&
+          (is_told ? !sysprof_progress_at (builder->progress, at - part->begin,
+                                           2 * (part->limit - part->begin))
+                   : sysprof_progress_is_cancelled (builder->progress)))
         break;
     }
 
@@ -169,7 +172,7 @@ walk_parts (size_t begin, size_t end, unsigned worker, void *data)
       part->items = sysprof_large_new (part->capacity, sizeof (Found));
       part->begin = i > 0 ? guess_begin (self->builder->store, from) : from;
       if (part->begin != 0)
-        walk_part (self->builder, part);
+        walk_part (self->builder, part, worker == 0);
     }
 }
 
@@ -199,7 +202,7 @@ check_parts (const Builder *builder, FoundParts *parts)
       if (part->begin != at)
         {
           part->begin = at;
-          walk_part (builder, part);
+          walk_part (builder, part, true);
         }
       if (part->n > G_MAXUINT32 - parts->n_frames)
         {
@@ -214,7 +217,7 @@ check_parts (const Builder *builder, FoundParts *parts)
 }
 
 bool
-sysprof_walk_frames (const Builder *builder, FoundParts *parts, GError **error)
+sysprof_walk_frames (const Builder *builder, FoundParts *parts)
 {
   uint64_t n_bytes = builder->store->size - FILE_HEADER_SIZE;
   Walk walk = { builder, parts };
@@ -227,11 +230,11 @@ sysprof_walk_frames (const Builder *builder, FoundParts *parts, GError **error)
                                : builder->store->size;
 
   sysprof_parallel_ranges (parts->n, 1, walk_parts, &walk);
-  if (g_cancellable_set_error_if_cancelled (builder->cancellable, error))
+  if (sysprof_progress_is_cancelled (builder->progress))
     return false;
 
   check_parts (builder, parts);
-  return !g_cancellable_set_error_if_cancelled (builder->cancellable, error);
+  return !sysprof_progress_is_cancelled (builder->progress);
 }
 
 void

@@ -48,7 +48,7 @@ typedef struct
 } FoundParts;
 
 /* FALSE if cancelled; to be cleared in any case. *Owned* by the caller, filled by all CPUs in disjoint parts. */
-bool sysprof_walk_frames (const Builder *builder, FoundParts *parts, GError **error);
-/* Stable, by time. */
-void sysprof_found_sort (Found *items, size_t n);
+bool sysprof_walk_frames (const Builder *builder, FoundParts *parts);
+/* Stable, by time. Where that is cancelled, they are in no order, and some may be missing. */
+void sysprof_found_sort (Found *items, size_t n, const Progress *progress);
 void sysprof_found_parts_clear (FoundParts *self);

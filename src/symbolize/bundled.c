@@ -19,6 +19,11 @@
 #define MOST_OVERLAPS 16 /* entries that begin before one that holds the address */
 
 /* What entries of a name were called: processes that run the same program have the same names. */
+#define LINES_BETWEEN 0x1000 /* two looks at whether to go on */
+/* Bytes of texts that are read of a table: the most of these two. What writers make holds each text once. */
+#define TEXT_LEAST ((size_t) 256 << 20)
+#define TEXT_TIMES ((size_t) 16) /* its size */
+
 typedef struct
 {
   SymbolId symbol; /* 0 = free */
@@ -36,6 +41,7 @@ typedef struct
   PackedEntry *kernel; /* [n_kernel] by begin, pid 0 */
   uint32_t n_kernel;
   bool is_inclusive; /* by 3.46 */
+  size_t text_left;  /* bytes of texts that may still be read */
   NamedEntry
       *named; /* [NAMED_SLOTS] by name; one that gave its place to another is named again */
 } PackedTable;
@@ -69,15 +75,21 @@ is_terminator (const PackedEntry *entry)
   return entry->begin == 0 && entry->end == 0 && entry->pid == 0 && entry->name == 0;
 }
 
-/* The text at an offset, or NULL where it is not wholly inside. */
+/* The text at an offset, or NULL where it is not wholly inside. Texts may lie in each other: the ends of a few long ones would
+ * be more than there is memory for, so all together are bounded. */
 static const char *
-text_at (const PackedTable *self, uint32_t offset)
+text_at (PackedTable *self, uint32_t offset)
 {
   size_t size;
   const char *bytes = g_bytes_get_data (self->bytes, &size);
+  const char *end;
 
-  if (offset == 0 || offset >= size || memchr (bytes + offset, 0, size - offset) == NULL)
+  if (offset == 0 || offset >= size)
     return NULL;
+  end = memchr (bytes + offset, 0, MIN (size - offset, self->text_left));
+  if (end == NULL)
+    return NULL;
+  self->text_left -= (size_t) (end - (bytes + offset));
   return bytes + offset;
 }
 
@@ -100,6 +112,7 @@ load_table (PackedTable *self, GBytes *bytes, bool is_swapped)
     }
 
   self->bytes = g_bytes_ref (bytes);
+  self->text_left = MAX (TEXT_LEAST, TEXT_TIMES * size);
   self->user = g_new (PackedEntry, n + 1);
   self->kernel = g_new (PackedEntry, n + 1);
   for (size_t i = 0; i < n; i++)
@@ -199,7 +212,7 @@ base_name_of_mapping (const Symbolization *self, AddressId address, const char *
 }
 
 static void
-name_address (Symbolization *self, const PackedTable *table, AddressId address)
+name_address (Symbolization *self, PackedTable *table, AddressId address)
 {
   const AddressTable *addresses = &self->store->addresses;
   bool is_kernel = addresses->kind[address] == ADDRESS_KERNEL;
@@ -259,7 +272,8 @@ use_table (Symbolization *self, GBytes *bytes)
   table.named = g_new0 (NamedEntry, NAMED_SLOTS);
   self->has_kernel_names = table.n_kernel > 0;
 
-  for (AddressId address = 1; address < addresses->n; address++)
+  for (AddressId address = 1;
+       address < addresses->n && sysprof_symbolization_goes_on (self, address); address++)
     if (addresses->kind[address] == ADDRESS_USER || addresses->kind[address] == ADDRESS_KERNEL)
       name_address (self, &table, address);
 
@@ -335,12 +349,16 @@ use_unnamed (Symbolization *self, GBytes *bytes)
     {
       UnnamedLine unnamed;
 
+      if (lines->len % LINES_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+        return;
       if (parse_line (line, &unnamed))
         g_array_append_val (lines, unnamed);
     }
   g_array_sort (lines, compare_lines);
 
-  for (AddressId address = 1; address < addresses->n && lines->len > 0; address++)
+  for (AddressId address = 1; address < addresses->n && lines->len > 0 &&
+                              sysprof_symbolization_goes_on (self, address);
+       address++)
     {
       UnnamedLine key = { .address = addresses->address[address] };
       const UnnamedLine *found;

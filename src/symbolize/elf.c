@@ -388,7 +388,8 @@ resolve (Symbolization *self, GError **error)
   };
 
   sysprof_process_roots_init (&parser.roots, self);
-  for (uint32_t i = 0; i < batches->n && !g_cancellable_is_cancelled (self->cancellable); i++)
+  for (uint32_t i = 0; i < batches->n && sysprof_progress_at (self->progress, i, batches->n);
+       i++)
     {
       if (is_file (batches->row[i].path))
         resolve_file (self, &parser, &batches->row[i]);
@@ -399,7 +400,7 @@ resolve (Symbolization *self, GError **error)
   sysprof_process_roots_clear (&parser.roots);
   sysprof_elf_sandbox_clear (&parser.sandbox);
   sysprof_elf_worker_clear (&parser.worker);
-  return !g_cancellable_set_error_if_cancelled (self->cancellable, error);
+  return true;
 }
 
 const Symbolizer sysprof_elf_symbolizer = { "elf", resolve };

@@ -36,7 +36,8 @@ resolve (Symbolization *self, GError **error)
 {
   const AddressTable *addresses = &self->store->addresses;
 
-  for (AddressId address = 1; address < addresses->n; address++)
+  for (AddressId address = 1;
+       address < addresses->n && sysprof_symbolization_goes_on (self, address); address++)
     {
       const JitName *found;
       const char *name;

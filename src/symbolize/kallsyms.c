@@ -17,6 +17,7 @@
 #define LAST_SYMBOL_SIZE 4096      /* bytes: where no next symbol bounds it */
 #define LARGEST_FUNCTION (1 << 20) /* bytes: what lies further behind a symbol is not it */
 #define MOST_LINES       (16u << 20)
+#define LINES_BETWEEN    0x4000 /* two looks at whether to go on */
 #define BOUND_TYPE       '-' /* of a line in a capture that only says where the one before ends */
 
 typedef struct
@@ -74,7 +75,7 @@ keep_one_per_address (KernelSymbols *self)
 }
 
 static void
-load_symbols (KernelSymbols *self, const char *text, size_t size)
+load_symbols (KernelSymbols *self, const char *text, size_t size, const Progress *progress)
 {
   GArray *rows = g_array_sized_new (FALSE, FALSE, sizeof (KernelSymbol),
                                     (guint) MIN (size / 40 + 16, MOST_LINES));
@@ -88,6 +89,8 @@ load_symbols (KernelSymbols *self, const char *text, size_t size)
       KernelSymbol symbol = { .line = (uint32_t) (line.at - text) };
       char type;
 
+      if (rows->len % LINES_BETWEEN == 0 && sysprof_progress_is_cancelled (progress))
+        break;
       if (!parse_line (&line, &symbol.address, &type) || symbol.address == 0)
         continue;
 
@@ -238,7 +241,8 @@ name_addresses (Symbolization *self, const KernelSymbols *symbols)
   const AddressTable *addresses = &self->store->addresses;
   g_autofree uint8_t *use = g_new0 (uint8_t, symbols->n + 1); /* RowUse */
 
-  for (AddressId address = 1; address < addresses->n; address++)
+  for (AddressId address = 1;
+       address < addresses->n && sysprof_symbolization_goes_on (self, address); address++)
     {
       uint32_t row;
       uint64_t end;
@@ -297,7 +301,7 @@ resolve (Symbolization *self, GError **error)
 
   if (text != NULL && size > 0)
     {
-      load_symbols (&symbols, text, size);
+      load_symbols (&symbols, text, size, self->progress);
       name_addresses (self, &symbols);
       g_free (symbols.row);
       g_free (symbols.symbol);

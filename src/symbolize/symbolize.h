@@ -113,6 +113,11 @@ SymbolTable *sysprof_symbolize (Store *store,
                                 const SymbolizeOptions *options, /* NULL = defaults */
                                 GCancellable *cancellable,
                                 GError **error);
+/* The same for who wants to hear how far it is. */
+SymbolTable *sysprof_symbolize_telling (Store *store,
+                                        const SymbolizeOptions *options,
+                                        Progress *progress,
+                                        GError **error);
 SymbolTable *sysprof_symbol_table_ref (SymbolTable *self);
 void sysprof_symbol_table_unref (SymbolTable *self);
 

@@ -11,12 +11,19 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-static const Symbolizer *const chain[] = {
-  [SYMBOLIZER_BUNDLED] = &sysprof_bundled_symbolizer,
-  [SYMBOLIZER_KERNEL] = &sysprof_kallsyms_symbolizer,
-  [SYMBOLIZER_JIT] = &sysprof_jitmap_symbolizer,
-  [SYMBOLIZER_ELF] = &sysprof_elf_symbolizer,
+static const struct
+{
+  const Symbolizer *symbolizer;
+  double share; /* of the time */
+  const char *message;
+} chain[] = {
+  [SYMBOLIZER_BUNDLED] = { &sysprof_bundled_symbolizer, 0.1, "Reading names in the capture" },
+  [SYMBOLIZER_KERNEL] = { &sysprof_kallsyms_symbolizer, 0.1, "Naming the kernel's functions" },
+  [SYMBOLIZER_JIT] = { &sysprof_jitmap_symbolizer, 0.05, "Naming generated code" },
+  [SYMBOLIZER_ELF] = { &sysprof_elf_symbolizer, 0.65, "Naming functions of files" },
 };
+
+#define SHARE_OF_OWN_NAMES 0.1
 
 G_STATIC_ASSERT (G_N_ELEMENTS (chain) == N_SYMBOLIZERS);
 
@@ -293,7 +300,9 @@ give_own_names (Symbolization *self)
 {
   g_autofree OwnName *names = g_new0 (OwnName, OWN_NAME_SLOTS);
 
-  for (AddressId address = 1; address < self->store->addresses.n; address++)
+  for (AddressId address = 1;
+       address < self->store->addresses.n && sysprof_symbolization_goes_on (self, address);
+       address++)
     if (sysprof_symbolization_is_open (self, address))
       give_own_name (self, address, names);
 }
@@ -306,11 +315,31 @@ clear_symbolization (Symbolization *self)
   g_free (self->is_told);
 }
 
+static bool
+ask (Symbolization *self, SymbolizerKind kind, GError **error)
+{
+  if (sysprof_progress_stage (self->progress, chain[kind].share, chain[kind].message) &&
+      !chain[kind].symbolizer->resolve (self, error))
+    return false;
+  return !sysprof_progress_set_error_if_cancelled (self->progress, error);
+}
+
 SymbolTable *
 sysprof_symbolize (Store *store,
                    const SymbolizeOptions *options,
                    GCancellable *cancellable,
                    GError **error)
+{
+  Progress progress = { .cancellable = cancellable };
+
+  return sysprof_symbolize_telling (store, options, &progress, error);
+}
+
+SymbolTable *
+sysprof_symbolize_telling (Store *store,
+                           const SymbolizeOptions *options,
+                           Progress *progress,
+                           GError **error)
 {
   static const SymbolizeOptions no_options = { 0 };
   uint32_t n = store->addresses.n;
@@ -318,7 +347,7 @@ sysprof_symbolize (Store *store,
   Symbolization self = {
     .store = store,
     .options = options != NULL ? options : &no_options,
-    .cancellable = cancellable,
+    .progress = progress,
     .table = table,
     .is_this_boot = is_this_boot (store),
     .reason = g_new0 (uint8_t, n + 1),
@@ -330,12 +359,12 @@ sysprof_symbolize (Store *store,
   bool is_done = true;
 
   for (uint8_t i = 0; i < n_chain && is_done && !self.options->no_symbols; i++)
-    is_done = chain[self.options->n_chain != 0 ? self.options->chain[i] : i]->resolve (&self,
-                                                                                       error) &&
-              !g_cancellable_set_error_if_cancelled (cancellable, error);
+    is_done = ask (&self, self.options->n_chain != 0 ? self.options->chain[i] : i, error);
 
-  if (is_done)
+  if (is_done &&
+      sysprof_progress_stage (progress, SHARE_OF_OWN_NAMES, "Naming what has no name"))
     give_own_names (&self);
+  is_done = is_done && !sysprof_progress_set_error_if_cancelled (progress, error);
 
   sysprof_symbol_table_take_link_addresses (table, self.link_address);
   clear_symbolization (&self);

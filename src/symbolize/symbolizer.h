@@ -11,7 +11,7 @@ typedef struct
 {
   Store *store;
   const SymbolizeOptions *options;
-  GCancellable *cancellable;
+  Progress *progress;
   SymbolTable *table;
   bool
       is_this_boot; /* recorded on this machine since it was started: its processes and kernel may be asked */
@@ -36,6 +36,14 @@ extern const Symbolizer sysprof_bundled_symbolizer;
 extern const Symbolizer sysprof_kallsyms_symbolizer;
 extern const Symbolizer sysprof_jitmap_symbolizer;
 extern const Symbolizer sysprof_elf_symbolizer;
+
+/* For loops over addresses: whether to go on with this one. */
+static inline bool
+sysprof_symbolization_goes_on (const Symbolization *self, AddressId address)
+{
+  return address % 0x400 != 0 ||
+         sysprof_progress_at (self->progress, address, self->store->addresses.n);
+}
 
 /* A name for one address. Texts are borrowed and may hold any bytes; they are made printable. */
 typedef struct

@@ -278,6 +278,7 @@ static void
 test_refuses_what_unpacks_to_too_much (void)
 {
   FileBytes bytes = { 0 };
+  Progress progress = { 0 };
   g_autoptr (GError) error = NULL;
   const char *argv[] = { "sh", "-c", "head -c 30000000 /dev/zero | gzip -9", NULL };
   g_autoptr (GSubprocess) packer =
@@ -288,7 +289,8 @@ test_refuses_what_unpacks_to_too_much (void)
   g_assert_true (g_subprocess_communicate (packer, NULL, NULL, &packed, NULL, NULL));
   g_assert_cmpint (write (fd, g_bytes_get_data (packed, NULL), g_bytes_get_size (packed)), >,
                    0);
-  g_assert_false (sysprof_file_bytes_read (&bytes, fd, "bomb", 10 << 20, NULL, &error));
+  g_assert_false (
+      sysprof_file_bytes_read (&bytes, fd, "bomb", 10 << 20, NULL, 0, &progress, &error));
   g_assert_error (error, SYSPROF_ERROR, SYSPROF_ERROR_NO_SPACE);
   g_assert_nonnull (strstr (error->message, "10 MiB"));
   g_assert_null (bytes.bytes);

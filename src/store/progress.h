@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* How far long work is, and whether it is still wanted.
+ *
+ * The work is cut into stages, each a share of the whole:
+ *
+ *   sysprof_progress_stage (progress, 0.3, "Finding frames");
+ *   for (size_t i = 0; i < n; i++)
+ *     if (i % SOME == 0 && !sysprof_progress_at (progress, i, n))
+ *       return;
+ *
+ * *Owned* by the thread that does the work; others that help it only ask sysprof_progress_is_cancelled(). */
+
+#pragma once
+
+#include <gio/gio.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* `fraction` never falls and is 1 at most; `message` is static. Called by the thread that does the work. */
+typedef void (*ProgressFunc) (double fraction, const char *message, void *data);
+
+typedef struct
+{
+  GCancellable *cancellable; /* or NULL */
+  ProgressFunc func;         /* or NULL */
+  void *data;
+
+  /* … private */
+  double begin; /* of the stage */
+  double share; /* of the stage in the whole */
+  double told;
+  const char *message;
+} Progress;
+
+static inline bool
+sysprof_progress_is_cancelled (const Progress *self)
+{
+  return self->cancellable != NULL && g_cancellable_is_cancelled (self->cancellable);
+}
+
+/* The stage before is done; the next one takes `share` of the whole. FALSE if cancelled. */
+bool sysprof_progress_stage (Progress *self, double share, const char *message);
+/* So much of this stage is done. FALSE if cancelled: leave all behind in a state that can be freed. Cheap enough for some
+ * thousand items; whoever calls it tells every hundredth only. */
+bool sysprof_progress_at (Progress *self, uint64_t done, uint64_t all);
+/* TRUE with `error` set if so. */
+bool sysprof_progress_set_error_if_cancelled (const Progress *self, GError **error);

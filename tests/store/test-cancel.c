@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Opening and naming tell how far they are, never less than before; and whoever cancels while they tell hears no more. What is
+ * left then is freed, which the sanitizers see. */
+
+#include "capture/capture.h"
+#include "symbolize/symbolize.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define N_STACKS 60000
+#define LEAST    40 /* steps of a capture of that size */
+
+/* *Owned* by the thread that works, as it is what calls. */
+typedef struct
+{
+  GCancellable *cancellable;
+  unsigned cancel_at; /* the step to cancel in; 0 = none */
+  unsigned n_told;
+  double fraction;
+  const char *message;
+} Listener;
+
+static int capture;
+
+static void
+listen (double fraction, const char *message, void *data)
+{
+  Listener *self = data;
+
+  g_assert_cmpfloat (fraction, >=, self->fraction);
+  g_assert_cmpfloat (fraction, <=, 1);
+  g_assert_nonnull (message);
+  g_assert_false (g_cancellable_is_cancelled (self->cancellable));
+  self->fraction = fraction;
+  self->message = message;
+  if (++self->n_told == self->cancel_at)
+    g_cancellable_cancel (self->cancellable);
+}
+
+static void
+append_frame (GByteArray *bytes,
+              uint8_t type,
+              int32_t pid,
+              int64_t time,
+              const void *rest,
+              size_t size)
+{
+  static const uint8_t zeros[8];
+  SysprofCaptureFrame frame = { .len = (uint16_t) ((sizeof frame + size + 7) / 8 * 8),
+                                .cpu = 1,
+                                .pid = pid,
+                                .time = time,
+                                .type = type };
+
+  g_byte_array_append (bytes, (const uint8_t *) &frame, sizeof frame);
+  g_byte_array_append (bytes, rest, (guint) size);
+  g_byte_array_append (bytes, zeros, (guint) (frame.len - sizeof frame - size));
+}
+
+/* Most distinct, of many processes, in no order of time; with marks, logs, counters, and names for some. */
+static void
+append_moment (GByteArray *bytes, uint32_t i)
+{
+  int32_t pid = 100 + (int32_t) (i % 300);
+  int64_t time = 1000 + (int64_t) (i * UINT64_C (7919) % N_STACKS);
+  struct
+  {
+    uint16_t n;
+    uint16_t padding;
+    int32_t tid;
+    uint64_t address[6];
+  } stack = { 6,
+              0,
+              pid,
+              { (uint64_t) -512, 0x1000 + i, 0x200000 + i % 7000, 0x300000 + i % 90, 0x400000,
+                0x500000 } };
+  struct
+  {
+    int64_t duration;
+    char group[24];
+    char name[40];
+    char message[8];
+  } mark = { i % 100, "group", "name", "text" };
+  struct
+  {
+    uint64_t start;
+    uint64_t end;
+    uint64_t offset;
+    uint64_t inode;
+    char path[16];
+  } map = { 0, 1 << 30, 0, i, "/bin/program" };
+
+  append_frame (bytes, SYSPROF_CAPTURE_FRAME_SAMPLE, pid, time, &stack, sizeof stack);
+  if (i % 4 == 0)
+    append_frame (bytes, SYSPROF_CAPTURE_FRAME_MARK, pid, time, &mark, sizeof mark);
+  if (i < 300)
+    append_frame (bytes, SYSPROF_CAPTURE_FRAME_MAP, pid, 1000, &map, sizeof map);
+}
+
+static int
+make_capture (void)
+{
+  SysprofCaptureFileHeader header = {
+    .magic = GUINT32_FROM_LE (0xfdca975e),
+    .version = 1,
+    .little_endian = G_BYTE_ORDER == G_LITTLE_ENDIAN,
+    .capture_time = "2001-01-01T00:00:00Z",
+    .time = 1000,
+  };
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  int fd = memfd_create ("capture", MFD_CLOEXEC);
+
+  g_byte_array_append (bytes, (const uint8_t *) &header, sizeof header);
+  for (uint32_t i = 0; i < N_STACKS; i++)
+    append_moment (bytes, i);
+  g_assert_cmpint (write (fd, bytes->data, bytes->len), ==, (ssize_t) bytes->len);
+  return fd;
+}
+
+/* The same, packed. */
+static int
+pack (int from)
+{
+  g_autoptr (GConverter) compressor =
+      G_CONVERTER (g_zlib_compressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP, 1));
+  int fd = memfd_create ("packed", MFD_CLOEXEC);
+  size_t size = (size_t) lseek (from, 0, SEEK_END);
+  g_autofree char *plain = g_malloc (size);
+  g_autofree char *packed = g_malloc (size);
+  gsize n_read, n_written;
+
+  g_assert_cmpint (pread (from, plain, size, 0), ==, (ssize_t) size);
+  g_assert_cmpint (g_converter_convert (compressor, plain, size, packed, size,
+                                        G_CONVERTER_INPUT_AT_END, &n_read, &n_written, NULL),
+                   ==, G_CONVERTER_FINISHED);
+  g_assert_cmpint (write (fd, packed, n_written), ==, (ssize_t) n_written);
+  return fd;
+}
+
+/* How many steps it told; `cancel_at` is one of them, or 0. */
+static unsigned
+open_and_listen (int fd, unsigned cancel_at)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  Listener listener = { .cancellable = cancellable, .cancel_at = cancel_at };
+  Progress progress = { .cancellable = cancellable, .func = listen, .data = &listener };
+  g_autoptr (Store) store = sysprof_store_open_fd_telling (fd, "capture", &progress, &error);
+
+  if (cancel_at == 0)
+    {
+      g_assert_no_error (error);
+      g_assert_cmpuint (store->samples.n, ==, N_STACKS);
+      g_assert_cmpfloat (listener.fraction, >, 0.9);
+      return listener.n_told;
+    }
+
+  g_assert_null (store);
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_assert_cmpuint (listener.n_told, ==, cancel_at);
+  return listener.n_told;
+}
+
+static unsigned
+symbolize_and_listen (Store *store, unsigned cancel_at)
+{
+  SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  Listener listener = { .cancellable = cancellable, .cancel_at = cancel_at };
+  Progress progress = { .cancellable = cancellable, .func = listen, .data = &listener };
+  g_autoptr (SymbolTable) table =
+      sysprof_symbolize_telling (store, &options, &progress, &error);
+
+  if (cancel_at == 0)
+    g_assert_nonnull (table);
+  else
+    {
+      g_assert_null (table);
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_assert_cmpuint (listener.n_told, ==, cancel_at);
+    }
+  return listener.n_told;
+}
+
+static void
+test_opening (void)
+{
+  unsigned n = open_and_listen (capture, 0);
+
+  g_assert_cmpuint (n, >=, LEAST);
+  for (unsigned i = 1; i <= n; i++)
+    open_and_listen (capture, i);
+}
+
+static void
+test_opening_what_is_packed (void)
+{
+  autofd fd = pack (capture);
+  unsigned n = open_and_listen (fd, 0);
+
+  g_assert_cmpuint (n, >=, LEAST);
+  for (unsigned i = 1; i <= n; i += 1 + i / 8)
+    open_and_listen (fd, i);
+}
+
+static void
+test_naming (void)
+{
+  g_autoptr (Store) store = sysprof_store_open_fd (capture, "capture", NULL, NULL);
+  unsigned n = symbolize_and_listen (store, 0);
+
+  g_assert_cmpuint (n, >=, 10);
+  for (unsigned i = 1; i <= n; i++)
+    symbolize_and_listen (store, i);
+}
+
+static gpointer
+cancel_late (gpointer data)
+{
+  g_cancellable_cancel (data);
+  return NULL;
+}
+
+/* Nobody writes into the pipe, and nobody closes it. */
+static void
+test_pipe_that_says_nothing (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  GThread *thread;
+  int ends[2];
+
+  g_assert_no_errno (pipe (ends));
+  thread = g_thread_new ("cancel", cancel_late, cancellable);
+  g_assert_null (sysprof_store_open_fd (ends[0], "pipe", cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_thread_join (thread);
+  close (ends[0]);
+  close (ends[1]);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  capture = make_capture ();
+
+  g_test_add_func ("/store/cancel/opening", test_opening);
+  g_test_add_func ("/store/cancel/opening-what-is-packed", test_opening_what_is_packed);
+  g_test_add_func ("/store/cancel/naming", test_naming);
+  g_test_add_func ("/store/cancel/pipe-that-says-nothing", test_pipe_that_says_nothing);
+  return g_test_run ();
+}
