@@ -93,6 +93,19 @@ text_at (PackedTable *self, uint32_t offset)
   return bytes + offset;
 }
 
+/* What 3.46 stores, and others show, where they found no name: the file, which its mapping tells as well. Of such
+ * addresses others are asked. */
+static bool
+is_no_name (const char *name)
+{
+  static const char *const beginnings[] = { "In file ", "In File ", "In Kernel+0x" };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (beginnings); i++)
+    if (g_str_has_prefix (name, beginnings[i]))
+      return true;
+  return false;
+}
+
 static bool
 load_table (PackedTable *self, GBytes *bytes, bool is_swapped)
 {
@@ -118,10 +131,13 @@ load_table (PackedTable *self, GBytes *bytes, bool is_swapped)
   for (size_t i = 0; i < n; i++)
     {
       PackedEntry entry = read_entry (data + i * PACKED_ENTRY_SIZE, is_swapped);
+      const char *name = text_at (self, entry.name);
 
       if (entry.end < entry.begin)
         continue;
       self->is_inclusive |= entry.begin == entry.end;
+      if (name != NULL && is_no_name (name))
+        continue;
       if (packed_entry_is_kernel (&entry))
         {
           entry.pid = 0;

@@ -495,6 +495,12 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
             self.names_by_table(entries, [0x1000, 0x1010, 0x1020, 0x1011], kernel=[kernel, kernel + 16, kernel + 17]),
             ["one", "one", "two", "[0x1011]", "in_kernel", "in_kernel", f"[kernel+0x{kernel + 17:x}]"])
 
+    def test_table_with_files_for_names(self):
+        """3.46 stores the file where it found no name: that is none."""
+        entries = [(0x1000, 0x1010, PID, "In file /usr/bin/x", "x"), (0x2000, 0x2010, PID, "In File /usr/bin/x+0x20", "x"),
+                   (0x3000, 0x3010, PID, "Inside", "x")]
+        self.assertEqual(self.names_by_table(entries, [0x1000, 0x2000, 0x3000]), ["[0x1000]", "[0x2000]", "Inside"])
+
     def test_damaged_tables(self):
         whole = symbol_table([(0x1000, 0x1010, PID, "one", "a"), (0x2000, 0x2010, PID, "two", "a")])
         outside = symbol_table([(0x1000, 0x1010, PID, "one", "a")])
