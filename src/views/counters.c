@@ -31,13 +31,13 @@ enum
 static const Column columns[] = {
   [CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT },
   [NAME] = { "name", "NAME", COLUMN_TEXT },
-  [UNIT] = { "unit", "UNIT", COLUMN_TEXT },
-  [COUNT] = { "count", "COUNT", COLUMN_COUNT, .is_extra = true },
-  [FIRST] = { "first", "FIRST", COLUMN_REAL, .is_extra = true },
+  [UNIT] = { "unit", "UNIT", COLUMN_TEXT, .extra = 1 },
+  [COUNT] = { "count", "COUNT", COLUMN_COUNT, .extra = 4 },
+  [FIRST] = { "first", "FIRST", COLUMN_REAL, .extra = 3 },
   [LAST] = { "last", "LAST", COLUMN_REAL },
-  [MIN_] = { "min", "MIN", COLUMN_REAL, .is_extra = true },
+  [MIN_] = { "min", "MIN", COLUMN_REAL, .extra = 2 },
   [MAX_] = { "max", "MAX", COLUMN_REAL },
-  [MEAN] = { "mean", "MEAN", COLUMN_REAL },
+  [MEAN] = { "mean", "MEAN", COLUMN_REAL, .extra = 2 },
   [RATE] = { "rate", "PER SECOND", COLUMN_REAL },
   [GRAPH] = { "graph", "GRAPH", COLUMN_GRAPH },
   [DESCRIPTION] = { "description", "DESCRIPTION", COLUMN_TEXT, .json_only = true },
@@ -51,12 +51,13 @@ static const struct
   const char *category;
   const char *name; /* how it begins */
   const char *unit;
+  bool is_growth; /* each value is what came since the one before */
 } units[] = {
   { "CPU Percent", NULL, "%" },
   { "CPU Frequency", NULL, "%" },
   { "Memory", NULL, "bytes" },
   { "Network", NULL, "bytes" },
-  { "Disk", NULL, "operations" },
+  { "Disk", NULL, "operations", .is_growth = true },
   { "Battery Charge", NULL, "uAh" },
   { "RAPL", NULL, "W" },
   { "Pressure", NULL, "%" },
@@ -66,14 +67,17 @@ static const struct
   { "GJS", "Malloc bytes", "bytes" },
 };
 
-static const char *
-unit_of (const char *category, const char *name)
+/* Index of what is known of that counter, or how many are. */
+static size_t
+find_unit (const char *category, const char *name)
 {
-  for (size_t i = 0; i < G_N_ELEMENTS (units); i++)
-    if (g_str_has_prefix (category, units[i].category) &&
-        (units[i].name == NULL || g_str_has_prefix (name, units[i].name)))
-      return units[i].unit;
-  return "";
+  size_t i = 0;
+
+  while (i < G_N_ELEMENTS (units) &&
+         !(g_str_has_prefix (category, units[i].category) &&
+           (units[i].name == NULL || g_str_has_prefix (name, units[i].name))))
+    i++;
+  return i;
 }
 
 static double
@@ -149,18 +153,23 @@ add_counter (Rows *rows, const Store *store, const Counter *counter, const Sums 
   const char *category = sysprof_store_string (store, counter->category);
   const char *name = sysprof_store_string (store, counter->name);
   double seconds = (double) sysprof_time_between (sums->first_time, sums->last_time) / 1e9;
+  size_t unit = find_unit (category, name);
+  bool is_known = unit < G_N_ELEMENTS (units);
+  /* What came before the first value came in a time that nobody knows. */
+  double growth =
+      is_known && units[unit].is_growth ? sums->sum - sums->first : sums->last - sums->first;
   Cell *cells = sysprof_rows_add (rows);
 
   cells[CATEGORY].text = category;
   cells[NAME].text = name;
-  cells[UNIT].text = unit_of (category, name);
+  cells[UNIT].text = is_known ? units[unit].unit : "";
   cells[COUNT].count = sums->n;
   cells[FIRST].real = sums->first;
   cells[LAST].real = sums->last;
   cells[MIN_].real = sums->min;
   cells[MAX_].real = sums->max;
   cells[MEAN].real = sums->sum / (double) sums->n;
-  cells[RATE].real = seconds > 0 ? (sums->last - sums->first) / seconds : NAN;
+  cells[RATE].real = seconds > 0 ? growth / seconds : NAN;
   draw_graph (rows, &cells[GRAPH], sums);
   cells[DESCRIPTION].text = sysprof_store_string (store, counter->description);
   cells[PID].number = counter->pid;
@@ -181,6 +190,7 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
 {
   const Store *store = request->store;
   const Counters *counters = &store->counters;
+  g_autofree Sums *all = g_new0 (Sums, MAX (counters->n, 1));
   int64_t begin, end;
   EventSieve sieve;
 
@@ -190,18 +200,22 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
   for (uint32_t i = 0; i < counters->n; i++)
     {
       const Counter *counter = &counters->row[i];
-      Sums sums = { 0 };
+      Sums *sums = &all[i];
 
       for (uint32_t at = counter->first_value; at < counter->first_value + counter->n_values;
            at++)
         if (sysprof_event_sieve_takes (&sieve, counters->time[at], counter->pid, -1))
-          add_value (&sums, counters->time[at], value_at (store, counter, at), begin, end);
+          add_value (sums, counters->time[at], value_at (store, counter, at), begin, end);
       /* What was never set is only a name: recorders define some that the machine lacks. */
       rows->n_available += counter->n_values > 0;
-      rows->total += sums.n > 0;
-      if (sums.n > 0 && (!request->telling || is_telling (store, counter, &sums)))
-        add_counter (rows, store, counter, &sums);
+      rows->total += sums->n > 0;
     }
+  /* What never changed tells little, and there may be much of it: the disks that a machine does not use. */
+  for (unsigned changed = 2; changed-- > 0;)
+    for (uint32_t i = 0; i < counters->n; i++)
+      if (all[i].n > 0 && (all[i].min < all[i].max) == changed &&
+          (!request->telling || is_telling (store, &counters->row[i], &all[i])))
+        add_counter (rows, store, &counters->row[i], &all[i]);
   sysprof_event_sieve_clear (&sieve);
   return true;
 }

@@ -136,6 +136,17 @@ class Numbers(Base):
             else:
                 self.assertAlmostEqual(value, last)
 
+    def test_rate_of_what_is_counted_since_the_value_before(self):
+        path = self.folder / 'disk.syscap'
+        capture = events.captures.Capture(time=BEGIN).ctrdef([(1, 'Disk', 'Total Reads (sda)', '', False), (2, 'Memory', 'Used', '', False)],
+                                                             time=BEGIN)
+        for i, value in enumerate((50, 7, 0, 3)):
+            capture.ctrset([(1, value), (2, value)], time=BEGIN + i * 500_000_000)
+        capture.save(path)
+        rates = {r['category']: r['rate'] for r in as_json('counters', path)['rows']}
+        self.assertAlmostEqual(rates['Disk'], (7 + 0 + 3) / 1.5)
+        self.assertAlmostEqual(rates['Memory'], (3 - 50) / 1.5)
+
     def test_counters_of_any_numbers(self):
         path = self.folder / 'any.syscap'
         capture = events.captures.Capture(time=BEGIN).ctrdef([(1, 'a', 'huge', '', True), (2, 'a', 'none', '', True)], time=BEGIN)
