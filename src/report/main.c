@@ -156,6 +156,7 @@ suit_terminal (const ReportOptions *options, ViewRequest *request, Output *outpu
     size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
   request->use_color = sysprof_wants_color ();
   request->terminal_width = size.ws_col;
+  request->terminal_height = size.ws_row;
   if (!options->limit_is_given && !options->view->sections && !options->view->draw)
     request->limit = (uint32_t) MAX (size.ws_row - SCREEN_LINES_BESIDE_ROWS, 5);
   sysprof_output_use_pager (output, size.ws_row);

@@ -44,12 +44,29 @@ sysprof_format_real (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE])
              : g_ascii_dtostr (buffer, G_ASCII_DTOSTR_BUF_SIZE, value);
 }
 
-/* For people: whole, or two places behind the point, or where that says nothing, three figures. *(full)* */
+/* For people: what is large in three figures, else whole, or two places behind the point, or where that says nothing,
+ * three figures. *(full)* */
 static char *
 dup_real (double value)
 {
+  static const char prefixes[] = "kMGTPE";
   char buffer[G_ASCII_DTOSTR_BUF_SIZE], grouped[SYSPROF_GROUPED_SIZE];
   double size = fabs (value);
+
+  if (size >= 9.995e6 && size < 9.995e20)
+    {
+      double rest = size / 1e3;
+      size_t prefix = 0;
+
+      for (; rest >= 999.5; rest /= 1e3)
+        prefix++;
+      (void) g_ascii_formatd (buffer, sizeof buffer,
+                              rest < 9.995   ? "%.2f"
+                              : rest < 99.95 ? "%.1f"
+                                             : "%.0f",
+                              rest);
+      return g_strdup_printf ("%s%s %c", value < 0 ? "-" : "", buffer, prefixes[prefix]);
+    }
 
   if (floor (value) == value && size < 0x1p53)
     return g_strdup_printf ("%s%s", value < 0 ? "-" : "",
@@ -93,29 +110,6 @@ sysprof_graph_share (double value, double least, double most)
   return share > 0 ? fmin (share, 1) : 0;
 }
 
-/* One block per value, as high as it is; a blank where there is none. *(full)* */
-static char *
-dup_blocks (const GraphValues *graph, double least, double most)
-{
-  static const char *const blocks[] = {
-    "\342\226\201", "\342\226\202", "\342\226\203", "\342\226\204",
-    "\342\226\205", "\342\226\206", "\342\226\207", "\342\226\210",
-  };
-  GString *text = g_string_new (NULL);
-
-  for (uint32_t i = graph->first; i < graph->n; i++)
-    {
-      double value = graph->values[i];
-      double share = sysprof_graph_share (value, least, most);
-
-      if (!isfinite (value) || (graph->from_zero && value == 0))
-        g_string_append_c (text, ' ');
-      else
-        g_string_append (text, blocks[(size_t) (share * (G_N_ELEMENTS (blocks) - 1) + 0.5)]);
-    }
-  return g_string_free (text, FALSE);
-}
-
 void
 sysprof_graph_limits (const GraphValues *graph, double *least, double *most)
 {
@@ -131,13 +125,62 @@ sysprof_graph_limits (const GraphValues *graph, double *least, double *most)
     *most = graph->most;
 }
 
-char *
-sysprof_dup_graph (const GraphValues *graph)
+/* The mean of those of n values that are numbers; none if none is. */
+static double
+mean_of (const double *values, uint32_t n)
 {
+  double sum = 0;
+  uint32_t n_numbers = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (isfinite (values[i]))
+      {
+        sum += values[i];
+        n_numbers++;
+      }
+  return n_numbers > 0 ? sum / n_numbers : NAN;
+}
+
+/* One block per value, as high as it is; a blank where there is none. *(full)* */
+static char *
+dup_blocks (const GraphValues *graph)
+{
+  static const char *const blocks[] = {
+    "\342\226\201", "\342\226\202", "\342\226\203", "\342\226\204",
+    "\342\226\205", "\342\226\206", "\342\226\207", "\342\226\210",
+  };
+  GString *text = g_string_new (NULL);
   double least, most;
 
   sysprof_graph_limits (graph, &least, &most);
-  return dup_blocks (graph, least, most);
+  for (uint32_t i = graph->first; i < graph->n; i++)
+    {
+      double value = graph->values[i];
+      double share = sysprof_graph_share (value, least, most);
+
+      if (!isfinite (value) || (graph->from_zero && value == 0))
+        g_string_append_c (text, ' ');
+      else
+        g_string_append (text, blocks[(size_t) (share * (G_N_ELEMENTS (blocks) - 1) + 0.5)]);
+    }
+  return g_string_free (text, FALSE);
+}
+
+char *
+sysprof_dup_graph (const GraphValues *graph, unsigned squeeze)
+{
+  uint32_t n = graph->n - MIN (graph->first, graph->n);
+  g_autofree double *values = NULL; /* [n / squeeze, rounded up] */
+  GraphValues squeezed = *graph;
+
+  if (squeeze <= 1)
+    return dup_blocks (graph);
+  values = g_new (double, n / squeeze + 1);
+  squeezed.first = squeezed.n = 0;
+  squeezed.values = values;
+  for (uint32_t i = 0; i < n; i += squeeze)
+    values[squeezed.n++] = mean_of (graph->values + graph->first + i, MIN (squeeze, n - i));
+  return dup_blocks (&squeezed);
 }
 
 static char *
@@ -189,7 +232,7 @@ sysprof_dup_cell (const Column *column, Cell cell)
     case COLUMN_REAL:
       return dup_real (cell.real);
     case COLUMN_GRAPH:
-      return sysprof_dup_graph (cell.graph);
+      return sysprof_dup_graph (cell.graph, 1);
     }
   g_assert_not_reached ();
 }

@@ -18,11 +18,11 @@ void sysprof_rows_init_events (Rows *self,
 void sysprof_cells_set_spread (Cell *cells, const Spread *spread);
 /* The title of such columns, in their order. */
 #define SPREAD_COLUMNS(first)                                            \
-  [first] = { "min", "MIN", COLUMN_DURATION, .is_extra = true },         \
+  [first] = { "min", "MIN", COLUMN_DURATION, .extra = 3 },         \
   [(first) + 1] = { "median", "MEDIAN", COLUMN_DURATION },               \
-  [(first) + 2] = { "mean", "MEAN", COLUMN_DURATION, .is_extra = true }, \
-  [(first) + 3] = { "p95", "P95", COLUMN_DURATION },                     \
-  [(first) + 4] = { "p99", "P99", COLUMN_DURATION, .is_extra = true },   \
+  [(first) + 2] = { "mean", "MEAN", COLUMN_DURATION, .extra = 3 }, \
+  [(first) + 3] = { "p95", "P95", COLUMN_DURATION, .extra = 1 },                     \
+  [(first) + 4] = { "p99", "P99", COLUMN_DURATION, .extra = 2 },   \
   [(first) + 5] = { "max", "MAX", COLUMN_DURATION }
 #define N_SPREAD_COLUMNS 6
 /* A copy in the arena of the rows. */

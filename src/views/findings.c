@@ -6,6 +6,7 @@
 #include "views/render.h"
 
 #include "views/fold.h"
+#include "views/rows.h"
 #include "views/summary-parts.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@
 #define MANY_LOST       1
 #define MANY_CUT        5
 #define MANY_UNNAMED    5
+#define CUT_FOR         "cut: " /* in the reasons of the view of quality */
 #define BIG_PROCESS     25
 #define BIG_FUNCTION    10
 #define BIG_KERNEL      30
@@ -32,8 +34,7 @@ enum
 
 static const Column columns[] = {
   [TEXT] = { "text", "FINDING", COLUMN_TEXT },
-  [MORE] = { "more", "MORE: sysprof-report ...", COLUMN_TEXT, .is_long = true,
-             .is_extra = true },
+  [MORE] = { "more", "MORE: sysprof-report ...", COLUMN_TEXT, .is_long = true },
 };
 
 typedef struct
@@ -81,6 +82,31 @@ dup_option (const char *view, const char *option, const char *value)
   return g_strdup_printf ("%s %s %s", view, option, quoted);
 }
 
+/* Why most stacks are cut that are, as the view of their quality puts it; "" where it does not. *(full)* */
+static char *
+dup_most_common_cut (const Look *self)
+{
+  ViewRequest request = *self->request;
+  char *reason = NULL;
+  Rows rows = { 0 };
+  int column;
+
+  request.limit = 0;
+  request.min_percent = 0;
+  if (!sysprof_view_fill (&sysprof_quality_view, &request, &rows, NULL))
+    return g_strdup ("");
+  column = sysprof_rows_column (&rows, "reason");
+  for (uint32_t row = 0; row < rows.n_rows && reason == NULL; row++)
+    {
+      const char *text = sysprof_rows_cells (&rows, row)[column].text;
+
+      if (g_str_has_prefix (text, CUT_FOR))
+        reason = g_strdup (text + strlen (CUT_FOR));
+    }
+  sysprof_rows_clear (&rows);
+  return reason ? reason : g_strdup ("");
+}
+
 static void
 look_at_stacks (Look *self)
 {
@@ -90,8 +116,13 @@ look_at_stacks (Look *self)
   if (quality->total == 0 || self->store->is_imported)
     return;
   if (cut >= MANY_CUT)
-    say (self, "quality",
-         "%.1f %% of the stacks are cut: what called them gets too little of their time.", cut);
+    {
+      g_autofree char *reason = dup_most_common_cut (self);
+
+      say (self, "quality",
+           "%.1f %% of the stacks are cut%s%s%s; so callers get too little of their time.", cut,
+           reason[0] ? " (mostly: " : "", reason, reason[0] ? ")" : "");
+    }
   else
     say (self, "quality", "The stacks can be trusted: %.1f %% are whole.", 100 - cut);
   if (share (self, quality->unnamed) >= MANY_UNNAMED)
@@ -110,12 +141,28 @@ look_at_losses (Look *self)
          sysprof_percent (self->store->n_lost, all));
 }
 
+/* How many processes of each name have samples. */
+static void
+count_processes (const Look *self, const ProcessId *process_of, uint32_t *n_of)
+{
+  const Store *store = self->store;
+  g_autofree bool *is_counted = g_new0 (bool, MAX (store->processes.n, 1));
+
+  for (StackId i = 0; i < store->stacks.n; i++)
+    if (self->weights.self[i] > 0 && !is_counted[process_of[i]])
+      {
+        is_counted[process_of[i]] = true;
+        n_of[store->processes.row[process_of[i]].comm]++;
+      }
+}
+
 static void
 look_at_processes (Look *self)
 {
   const Store *store = self->store;
   g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
   g_autofree uint64_t *weight = g_new0 (uint64_t, MAX (store->strings.n_strings, 1));
+  g_autofree uint32_t *n_of = g_new0 (uint32_t, MAX (store->strings.n_strings, 1));
   StringId top = 0;
   g_autofree char *more = NULL;
   g_autofree char *name = NULL;
@@ -130,7 +177,15 @@ look_at_processes (Look *self)
     }
   if (top == 0 || share (self, weight[top]) < BIG_PROCESS)
     return;
+  count_processes (self, process_of, n_of);
   name = sysprof_dup_one_line (sysprof_store_string (store, top));
+  if (n_of[top] > 1)
+    {
+      more = dup_option ("flame --merge-processes", "--process", name);
+      say (self, more, "%.1f %% of the time went to %s, in %u processes.",
+           share (self, weight[top]), name, n_of[top]);
+      return;
+    }
   more = dup_option ("tree", "--process", name);
   say (self, more, "%.1f %% of the time went to %s.", share (self, weight[top]), name);
 }
@@ -166,7 +221,7 @@ look_at_functions (Look *self)
     }
   if (share (self, in_kernel) >= BIG_KERNEL)
     say (self, "functions --no-kernel",
-         "%.1f %% was spent in the kernel; without it, it counts to whom called it.",
+         "%.1f %% was spent in the kernel; without it, that time counts to its callers.",
          share (self, in_kernel));
 }
 
@@ -327,7 +382,8 @@ fill_findings (const ViewRequest *request, Rows *rows, GError **error)
 
 const View sysprof_findings_view = {
   .name = "findings",
-  .title = "At first sight",
+  .title = "At first sight (-> sysprof-report ...)",
   .summary = "what stands out, and which view shows more",
   .fill = fill_findings,
+  .is_prose = true,
 };

@@ -13,7 +13,9 @@
 #define SECOND      INT64_C (1000000000)
 #define SLOTS       40   /* of a second: 25 ms each */
 #define MOST_EMPTY  3600 /* seconds without activity that have a row, too */
-#define CELL_WIDTH  8    /* px, of the picture */
+#define CELL_WIDTH  8    /* px, of the picture, at least */
+#define CELL_MOST   32   /* px, where there are few */
+#define WIDTH       640  /* px, that few seconds take */
 #define CELL_HEIGHT 8    /* px */
 #define MARGIN      40   /* px */
 
@@ -103,7 +105,7 @@ fill_heat (const ViewRequest *request, Rows *rows, GError **error)
 /* --- the picture: seconds from left to right, the slots of each from below --- */
 
 static void
-draw_second (Out *out, const Rows *rows, uint32_t row)
+draw_second (Out *out, const Rows *rows, uint32_t row, uint32_t cell_width)
 {
   const GraphValues *graph = sysprof_rows_cells (rows, row)[SLOTS_].graph;
   double seconds = (double) sysprof_rows_cells (rows, row)[TIME].number / (double) SECOND;
@@ -116,9 +118,9 @@ draw_second (Out *out, const Rows *rows, uint32_t row)
       if (graph->values[i] > 0)
         sysprof_out_printf (
             out,
-            "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" fill=\"rgb(255,%u,%u)\">"
+            "<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%d\" fill=\"rgb(255,%u,%u)\">"
             "<title>%.3f s: %.0f %s</title></rect>\n",
-            MARGIN + row * CELL_WIDTH, MARGIN + (SLOTS - 1 - i) * CELL_HEIGHT, CELL_WIDTH,
+            MARGIN + row * cell_width, MARGIN + (SLOTS - 1 - i) * CELL_HEIGHT, cell_width,
             CELL_HEIGHT, paleness, paleness / 2, seconds + (double) i / SLOTS, graph->values[i],
             rows->weight_name);
     }
@@ -132,7 +134,9 @@ draw_heat (RenderFormat format,
            GError **error)
 {
   g_autofree char *heading = sysprof_dup_heading (&sysprof_heat_view, request, rows);
-  uint32_t width = rows->n_rows * CELL_WIDTH, height = SLOTS * CELL_HEIGHT;
+  uint32_t cell_width = CLAMP (WIDTH / MAX (rows->n_rows, 1), CELL_WIDTH, CELL_MOST);
+  uint32_t every = cell_width >= CELL_MOST ? 1 : 10; /* a label */
+  uint32_t width = rows->n_rows * cell_width, height = SLOTS * CELL_HEIGHT;
   Out out;
 
   sysprof_out_init (&out, stream);
@@ -151,10 +155,10 @@ draw_heat (RenderFormat format,
       MARGIN + 10, MARGIN + height);
   for (uint32_t row = 0; row < rows->n_rows; row++)
     {
-      draw_second (&out, rows, row);
-      if (row % 10 == 0)
+      draw_second (&out, rows, row, cell_width);
+      if (row % every == 0)
         sysprof_out_printf (&out, "<text x=\"%u\" y=\"%u\">%" G_GINT64_FORMAT " s</text>\n",
-                            MARGIN + row * CELL_WIDTH, MARGIN + height + 16,
+                            MARGIN + row * cell_width, MARGIN + height + 16,
                             sysprof_rows_cells (rows, row)[TIME].number / SECOND);
     }
   sysprof_out_text (&out, "</svg>\n");

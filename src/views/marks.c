@@ -24,7 +24,7 @@ static const Column columns[] = {
   [NAME] = { "name", "NAME", COLUMN_TEXT },
   [PID] = { "pid", "PID", COLUMN_NUMBER },
   [CPU] = { "cpu", "CPU", COLUMN_NUMBER, .json_only = true },
-  [MESSAGE] = { "message", "MESSAGE", COLUMN_TEXT, .is_long = true, .is_extra = true },
+  [MESSAGE] = { "message", "MESSAGE", COLUMN_TEXT, .is_long = true, .extra = 1 },
 };
 
 enum
@@ -47,11 +47,11 @@ static const Column by_columns[] = {
   [BY_NAME] = { "name", "NAME", COLUMN_TEXT, .is_long = true },
   [BY_COUNT] = { "count", "COUNT", COLUMN_COUNT },
   SPREAD_COLUMNS (BY_SPREAD),
-  [BY_TOTAL] = { "total", "TOTAL", COLUMN_DURATION },
-  [BY_SELF] = { "self", "SELF", COLUMN_DURATION },
+  [BY_TOTAL] = { "total", "TOTAL", COLUMN_DURATION, .extra = 4 },
+  [BY_SELF] = { "self", "SELF", COLUMN_DURATION, .extra = 2 },
   [BY_INTERVAL] = { "interval", "EVERY", COLUMN_DURATION },
   [BY_JITTER] = { "jitter", "JITTER", COLUMN_DURATION },
-  [BY_HISTOGRAM] = { "histogram", "HISTOGRAM", COLUMN_GRAPH, .is_extra = true },
+  [BY_HISTOGRAM] = { "histogram", "HISTOGRAM", COLUMN_GRAPH, .extra = 2 },
   [BY_RHYTHM] = { "rhythm", "RHYTHM", COLUMN_GRAPH, .json_only = true },
 };
 
@@ -100,19 +100,16 @@ add_marks (const ViewRequest *request, Rows *rows, const bool *is_in)
     }
 }
 
-/* Up to the longest one there is. */
+/* From the shortest of all on, so that those of different names can be compared, up to the longest one there is. */
 static void
-set_histogram (Rows *rows, Cell *cell, const MarkSummary *summary)
+set_histogram (Rows *rows, Cell *cell, const MarkSummary *summary, uint32_t first)
 {
-  uint32_t n = 0, first = MARK_HISTOGRAM_SIZE;
+  uint32_t n = 0;
   double *values;
 
   for (uint32_t i = 0; i < MARK_HISTOGRAM_SIZE; i++)
     if (summary->histogram[i] > 0)
-      {
-        n = i + 1;
-        first = MIN (first, i);
-      }
+      n = i + 1;
   values = sysprof_rows_add_graph (rows, cell, n, true);
   ((GraphValues *) cell->graph)->first = first;
   for (uint32_t i = 0; i < n; i++)
@@ -134,7 +131,12 @@ add_summaries (const ViewRequest *request, Rows *rows, const bool *is_in)
   const Store *store = request->store;
   uint32_t n;
   g_autofree MarkSummary *summaries = sysprof_marks_summarize (store, is_in, &n);
+  uint32_t first = MARK_HISTOGRAM_SIZE;
 
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t slot = 0; slot < first; slot++)
+      if (summaries[i].histogram[slot] > 0)
+        first = slot;
   for (uint32_t i = 0; i < n; i++)
     {
       const MarkSummary *summary = &summaries[i];
@@ -148,7 +150,7 @@ add_summaries (const ViewRequest *request, Rows *rows, const bool *is_in)
       cells[BY_SELF].number = summary->self;
       cells[BY_INTERVAL].number = summary->is_periodic ? summary->interval : NO_NUMBER;
       cells[BY_JITTER].number = summary->is_periodic ? summary->jitter : NO_NUMBER;
-      set_histogram (rows, &cells[BY_HISTOGRAM], summary);
+      set_histogram (rows, &cells[BY_HISTOGRAM], summary, first);
       if (summary->is_periodic)
         set_rhythm (rows, &cells[BY_RHYTHM], summary);
     }

@@ -280,6 +280,35 @@ sysprof_dup_ellipsized (const char *text, size_t columns)
 }
 
 char *
+sysprof_dup_wrapped (const char *text, size_t columns, size_t indent)
+{
+  size_t room = columns > indent + 20 ? columns - indent : 20;
+  g_auto (GStrv) words = g_strsplit (text, " ", -1);
+  GString *lines = g_string_new (NULL);
+  size_t used = 0;
+
+  for (char **word = words; *word; word++)
+    {
+      g_autofree char *cut = sysprof_dup_ellipsized (*word, room);
+      size_t width = sysprof_text_columns (cut);
+
+      if (word > words && used + 1 + width > room)
+        {
+          g_string_append_printf (lines, "\n%*s", (int) indent, "");
+          used = 0;
+        }
+      else if (word > words)
+        {
+          g_string_append_c (lines, ' ');
+          used++;
+        }
+      g_string_append (lines, cut);
+      used += width;
+    }
+  return g_string_free (lines, FALSE);
+}
+
+char *
 sysprof_dup_abbreviated (const char *text, size_t columns)
 {
   return dup_cut (text, columns, columns > 0 ? "\342\200\246" : "");

@@ -39,6 +39,8 @@ size_t sysprof_text_columns (const char *text);
 char *sysprof_dup_ellipsized (const char *text, size_t columns);
 /* The same for drawings, where each column counts: what was cut is one letter, an ellipsis. *(full)* */
 char *sysprof_dup_abbreviated (const char *text, size_t columns);
+/* Broken at blanks into lines that end at that column; all but the first are indented. A longer word is cut. *(full)* */
+char *sysprof_dup_wrapped (const char *text, size_t columns, size_t indent);
 
 #define SYSPROF_GROUPED_SIZE 32
 /* 1234567 as 1,234,567 in any locale. */

@@ -26,14 +26,14 @@ enum
 
 static const Column columns[] = {
   [PID] = { "pid", "PID", COLUMN_NUMBER },
-  [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true },
+  [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true, .is_command = true },
   [SELF] = { "self", "SELF", COLUMN_COUNT,
              .json_only = true }, /* a process holds no other: self is total */
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
   [START] = { "start", "START", COLUMN_TIME },
   [END] = { "end", "END", COLUMN_TIME },
-  [WHOLE] = { "whole", "WHOLE", COLUMN_COUNT, .is_extra = true },
-  [UNWIND] = { "unwind", "STACKS FOUND BY", COLUMN_TEXT, .is_extra = true },
+  [WHOLE] = { "whole", "WHOLE", COLUMN_COUNT, .extra = 2 },
+  [UNWIND] = { "unwind", "STACKS FOUND BY", COLUMN_TEXT, .extra = 3 },
   [THREADS] = { "threads", "THREADS", COLUMN_TEXTS },
   [MAPS] = { "maps", "MAPS", COLUMN_TEXTS },
   [MOUNTS] = { "mounts", "MOUNTS", COLUMN_TEXTS },

@@ -22,8 +22,8 @@ static const Column columns[] = {
   [BINARY] = { "binary", "BINARY", COLUMN_TEXT },
   [REASON] = { "reason", "REASON", COLUMN_TEXT },
   [SAMPLES] = { "samples", "SAMPLES", COLUMN_COUNT, .share = true },
-  [REMEDY] = { "remedy", "REMEDY", COLUMN_TEXT },
-  [EXAMPLE] = { "example", "MOST OFTEN IN", COLUMN_TEXT, .is_long = true, .is_extra = true },
+  [REMEDY] = { "remedy", "REMEDY", COLUMN_TEXT, .may_stand_below = true },
+  [EXAMPLE] = { "example", "MOST OFTEN IN", COLUMN_TEXT, .is_long = true, .extra = 3 },
 };
 
 /* What is wrong with stacks: how they end, or why their innermost function has no name. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define LONG_TEXT    200 /* bytes */
+#define SHORT_TEXT   32  /* bytes that stay in one line */
 #define LONG_LIST    6
 #define BAR_WIDTH    6  /* px */
 #define GRAPH_HEIGHT 18 /* px */
@@ -162,12 +163,13 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
       else
         {
           g_autofree char *text = sysprof_dup_cell (column, cells[i]);
+          bool is_short = column->kind == COLUMN_TEXT && strlen (text) <= SHORT_TEXT;
 
           if (is_first_text)
-            sysprof_out_printf (out, "<td class=\"name%s\" style=\"--depth:%u\">",
-                                is_kernel ? " kernel" : "", depth);
+            sysprof_out_printf (out, "<td class=\"name%s%s\" style=\"--depth:%u\">",
+                                is_kernel ? " kernel" : "", is_short ? " short" : "", depth);
           else
-            sysprof_out_text (out, "<td>");
+            sysprof_out_text (out, is_short ? "<td class=\"short\">" : "<td>");
           if (column->kind == COLUMN_TEXTS)
             write_list (out, cells[i].texts);
           else
@@ -207,6 +209,8 @@ write_section (const View *view, const ViewRequest *request, const Rows *rows, v
 {
   Out *out = data;
 
+  if (rows->n_rows == 0)
+    return;
   sysprof_out_text (out, "<h2>");
   sysprof_out_xml (out, view->title);
   sysprof_out_text (out, "</h2>\n");

@@ -6,13 +6,14 @@
 #include "views/rows.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MARGIN      12
-#define NAME_WIDTH  280 /* px */
+#define NAME_WIDTH  320 /* px */
 #define GRAPH_WIDTH 640
 #define HEIGHT      40
 #define GAP         14
-#define NAME_MOST   38 /* letters */
+#define NAME_MOST   46 /* letters */
 
 int
 sysprof_rows_graph_column (const Rows *rows)
@@ -23,7 +24,13 @@ sysprof_rows_graph_column (const Rows *rows)
   return -1;
 }
 
-/* The texts of a row. *(full)* */
+static bool
+is_unit (const Column *column)
+{
+  return strcmp (column->name, "unit") == 0;
+}
+
+/* The texts of a row: "Memory / Used, bytes". *(full)* */
 static char *
 dup_name (const Rows *rows, const Cell *cells)
 {
@@ -32,7 +39,11 @@ dup_name (const Rows *rows, const Cell *cells)
 
   for (uint32_t i = 0; i < rows->n_columns; i++)
     if (rows->columns[i].kind == COLUMN_TEXT && !rows->columns[i].json_only && cells[i].text[0])
-      g_string_append_printf (name, "%s%s", name->len > 0 ? " / " : "", cells[i].text);
+      g_string_append_printf (name, "%s%s",
+                              name->len == 0                ? ""
+                              : is_unit (&rows->columns[i]) ? ", "
+                                                            : " / ",
+                              cells[i].text);
   line = sysprof_dup_one_line (name->str);
   return sysprof_dup_abbreviated (line, NAME_MOST);
 }
@@ -54,8 +65,28 @@ write_number (Out *out, unsigned x, unsigned y, double value)
   write_text (out, x, y, text);
 }
 
+/* Of the longest graph: all share one axis. */
+static uint32_t
+count_values (const Rows *rows, int column)
+{
+  uint32_t n = 1;
+
+  for (uint32_t row = 0; row < rows->n_rows; row++)
+    {
+      const GraphValues *graph = sysprof_rows_cells (rows, row)[column].graph;
+
+      n = MAX (n, graph->n - MIN (graph->first, graph->n));
+    }
+  return n;
+}
+
 static void
-write_bars (Out *out, const GraphValues *graph, unsigned top, double least, double most)
+write_bars (Out *out,
+            const GraphValues *graph,
+            uint32_t n_all,
+            unsigned top,
+            double least,
+            double most)
 {
   uint32_t n = graph->n - MIN (graph->first, graph->n);
   char buffer[G_ASCII_DTOSTR_BUF_SIZE], x[SYSPROF_GROUPED_SIZE], width[SYSPROF_GROUPED_SIZE];
@@ -65,11 +96,11 @@ write_bars (Out *out, const GraphValues *graph, unsigned top, double least, doub
       double value = graph->values[graph->first + i];
       int height = 1 + (int) ((HEIGHT - 1) * sysprof_graph_share (value, least, most));
 
-      if (!isfinite (value))
+      if (!isfinite (value) || (graph->from_zero && value == 0))
         continue;
       (void) g_ascii_formatd (x, sizeof x, "%.2f",
-                              MARGIN + NAME_WIDTH + (double) GRAPH_WIDTH * i / n);
-      (void) g_ascii_formatd (width, sizeof width, "%.2f", (double) GRAPH_WIDTH / n);
+                              MARGIN + NAME_WIDTH + (double) GRAPH_WIDTH * i / n_all);
+      (void) g_ascii_formatd (width, sizeof width, "%.2f", (double) GRAPH_WIDTH / n_all);
       sysprof_out_printf (
           out, "<rect x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>%s</title></rect>\n",
           x, (int) top + HEIGHT - height, width, height, sysprof_format_real (value, buffer));
@@ -86,6 +117,7 @@ sysprof_render_svg_graphs (const View *view,
   g_autofree char *heading = sysprof_dup_heading (view, request, rows);
   const char *title = request->title ? request->title : heading;
   int column = sysprof_rows_graph_column (rows);
+  uint32_t n_all = count_values (rows, column);
   Out out;
 
   sysprof_out_init (&out, stream);
@@ -110,7 +142,7 @@ sysprof_render_svg_graphs (const View *view,
       if (least > most)
         continue;
       sysprof_out_text (&out, "<g fill=\"#3584e4\">\n");
-      write_bars (&out, cells[column].graph, top, least, most);
+      write_bars (&out, cells[column].graph, n_all, top, least, most);
       sysprof_out_text (&out, "</g>\n");
       write_number (&out, MARGIN + NAME_WIDTH + GRAPH_WIDTH + 6, top + 10, most);
       write_number (&out, MARGIN + NAME_WIDTH + GRAPH_WIDTH + 6, top + HEIGHT, least);

@@ -60,8 +60,8 @@ bool sysprof_column_is_figure (const Column *column);
 bool sysprof_cell_is_none (const Column *column, Cell cell);
 /* For programs: whole numbers without a point, others with all their figures. */
 const char *sysprof_format_real (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE]);
-/* As blocks of eight heights, a column each. *(full)* */
-char *sysprof_dup_graph (const GraphValues *graph);
+/* As blocks of eight heights, a column for so many values each: their mean. *(full)* */
+char *sysprof_dup_graph (const GraphValues *graph, unsigned squeeze);
 /* 0 … 1: how high a value stands between these; 0 where nothing lies between them. */
 double sysprof_graph_share (double value, double least, double most);
 /* Index of a column of graphs that people see, -1 without one. */
@@ -70,6 +70,22 @@ int sysprof_rows_graph_column (const Rows *rows);
 void sysprof_graph_limits (const GraphValues *graph, double *least, double *most);
 
 /* --- sections: a view that is made of others (sections.c) --- */
+
+typedef struct
+{
+  const View *view;
+  ViewRequest request; /* as it was filled */
+  Rows rows;
+  uint32_t n_wanted; /* rows that one screen holds */
+} FilledSection;
+
+size_t sysprof_count_sections (const View *view);
+/* Clear its rows. All rows if `is_whole`, or as many as the request says, else what fits one screen. */
+bool sysprof_fill_section (const ViewSection *section,
+                           const ViewRequest *request,
+                           bool is_whole,
+                           FilledSection *filled,
+                           GError **error);
 
 typedef void
 SectionFunc (const View *view, const ViewRequest *request, const Rows *rows, void *data);

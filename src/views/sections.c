@@ -2,6 +2,33 @@
 
 #include "views/render.h"
 
+size_t
+sysprof_count_sections (const View *view)
+{
+  size_t n = 0;
+
+  while (view->sections[n].view)
+    n++;
+  return n;
+}
+
+bool
+sysprof_fill_section (const ViewSection *section,
+                      const ViewRequest *request,
+                      bool is_whole,
+                      FilledSection *filled,
+                      GError **error)
+{
+  *filled = (FilledSection){ .view = section->view,
+                             .request = *request,
+                             .n_wanted = section->n_rows };
+  if (filled->request.limit == 0 && !is_whole)
+    filled->request.limit = section->n_rows;
+  filled->request.by_name = filled->request.telling = true;
+  filled->request.sort = NULL; /* a column of one section is none of the next */
+  return sysprof_view_fill (section->view, &filled->request, &filled->rows, error);
+}
+
 bool
 sysprof_for_each_section (const View *view,
                           const ViewRequest *request,
@@ -10,23 +37,16 @@ sysprof_for_each_section (const View *view,
                           void *data,
                           GError **error)
 {
-  for (const ViewSection *part_of = view->sections; part_of->view; part_of++)
+  for (const ViewSection *section = view->sections; section->view; section++)
     {
-      const View *section = part_of->view;
-      ViewRequest part = *request;
-      Rows rows = { 0 };
+      FilledSection filled;
 
-      if (part_of->n_rows == 0 && !is_whole)
+      if (section->n_rows == 0 && !is_whole)
         continue;
-
-      if (part.limit == 0 && !is_whole)
-        part.limit = part_of->n_rows;
-      part.by_name = part.telling = true;
-      part.sort = NULL; /* a column of one section is none of the next */
-      if (!sysprof_view_fill (section, &part, &rows, error))
+      if (!sysprof_fill_section (section, request, is_whole, &filled, error))
         return false;
-      func (section, &part, &rows, data);
-      sysprof_rows_clear (&rows);
+      func (section->view, &filled.request, &filled.rows, data);
+      sysprof_rows_clear (&filled.rows);
     }
   return true;
 }

@@ -21,7 +21,7 @@ enum
 static const Column columns[] = {
   [PID] = { "pid", "PID", COLUMN_NUMBER },
   [TID] = { "tid", "TID", COLUMN_NUMBER },
-  [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true },
+  [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true, .is_command = true },
   [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true },
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
   [START] = { "start", "START", COLUMN_TIME,

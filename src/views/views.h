@@ -49,8 +49,13 @@ typedef struct
       share; /* show the percentage of Rows.total beside it (where people read; JSON has the total) */
   bool json_only; /* people see it otherwise, or have no room for it */
   bool is_long;   /* in text it stands last, and is cut where a terminal ends */
-  bool is_extra;  /* a narrow terminal goes without it */
+  uint8_t
+      extra; /* 1 … MOST_EXTRA: the greater, the earlier a narrow terminal goes without it */
+  bool is_command;      /* the folder of its first word may go where it is cut */
+  bool may_stand_below; /* where a terminal is too narrow: below its row */
 } Column;
+
+#define MOST_EXTRA 4
 
 typedef struct
 {
@@ -134,7 +139,7 @@ typedef struct
   uint32_t limit;   /* rows; 0 = all */
   uint32_t depth;   /* of trees, the top row is at 0; 0 = all */
   double min_percent;
-  const char *sort; /* column name or NULL */
+  const char *sort;   /* column name or NULL */
   const char *search; /* terms that rows are to contain; NULL = all rows */
   bool details;
   bool by_name;   /* marks */
@@ -151,7 +156,8 @@ typedef struct
   bool icicle;
   /* text */
   bool use_color;
-  uint32_t terminal_width; /* columns, 0 = not a terminal */
+  uint32_t terminal_width;  /* columns, 0 = not a terminal */
+  uint32_t terminal_height; /* lines that the summary may take; 0 = no matter */
 } ViewRequest;
 
 /* A view as a part of another. */
@@ -159,7 +165,8 @@ struct View;
 typedef struct ViewSection
 {
   const struct View *view;
-  uint32_t n_rows; /* that one screen holds beside the other parts; 0: none, only programs see it */
+  uint32_t n_rows;  /* that one screen holds beside other parts; 0: only programs see it */
+  uint32_t n_least; /* that a small one holds */
 } ViewSection;
 
 typedef struct View
@@ -178,6 +185,7 @@ typedef struct View
   unsigned draws;  /* bits, 1 << RENDER_… */
   bool uses_focus; /* it is about the function of --focus */
   bool searches;   /* it answers --search itself */
+  bool is_prose; /* in text: a sentence, and in the second column the command that shows more */
 } View;
 
 const View *sysprof_view_find (const char *name);

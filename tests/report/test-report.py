@@ -420,14 +420,17 @@ class Json(Base):
         whole = self.profile.whole()
         self.assertIn(f'{100 * 50 / len(self.profile.samples):.1f} % of the stacks are cut', ' '.join(told))
         comm = collections.Counter(self.profile.comm(s.pid) for s in self.profile.samples)
-        self.assertEqual(told[f'{100 * comm["prog"] / len(self.profile.samples):.1f} % of the time went to prog.'],
-                         'tree --process prog')
+        n = len({s.pid for s in self.profile.samples if self.profile.comm(s.pid) == 'prog'})
+        self.assertGreater(n, 1)
+        self.assertEqual(told[f'{100 * comm["prog"] / len(self.profile.samples):.1f} % of the time went to prog, in {n} processes.'],
+                         'flame --merge-processes --process prog')
         top = self.profile.functions()[made.Frame('alpha', 'prog', 'user')][0]
         self.assertEqual(told[f'{100 * top / len(self.profile.samples):.1f} % was spent in alpha itself.'], 'callers --focus alpha')
         for more in told.values():
             run(*more.split(), self.capture)
-        trusted = as_json('--process', '10', self.capture)['findings']
-        self.assertIn('The stacks can be trusted: 100.0 % are whole.', [r['text'] for r in trusted])
+        trusted = {r['text']: r['more'] for r in as_json('--process', '10', self.capture)['findings']}
+        self.assertIn('The stacks can be trusted: 100.0 % are whole.', trusted)
+        self.assertEqual(trusted['100.0 % of the time went to prog.'], 'tree --process prog')
 
     def test_first_sight_of_other_things(self):
         path = self.folder / 'first.syscap'
@@ -665,6 +668,50 @@ class Looks(Base):
         self.assertNotIn('\x1b', self.on_terminal('tree', self.capture, env={'NO_COLOR': '1'}))
         self.assertNotIn('\x1b', self.on_terminal('tree', self.capture, env={'TERM': 'dumb'}))
         self.assertIn('more (--limit 0', self.on_terminal('functions', self.capture, rows=10))
+
+    def bare_terminal(self, *args, **options):
+        return re.sub('\x1b\\[[0-9;]*m', '', self.on_terminal(*args, **options)).splitlines()
+
+    def test_terminals_hold_what_matters(self):
+        """Also a narrow one: what a row is about, its graph, and what to do about it."""
+        path = self.folder / 'wide-events.syscap'
+        capture = made.Capture(time=made.BEGIN)
+        capture.ctrdef([(1, 'Memory', 'Used', '', False), (2, 'Disk', 'Total Reads (Combined)', '', False)], time=made.BEGIN)
+        for i in range(64):
+            capture.ctrset([(1, 12_345_678_901 + i * 10**8), (2, i)], time=made.BEGIN + i * 10**8)
+            capture.mark('gtk', 'frameclock cycle', 'message', 10**6 << i % 5, pid=7, time=made.BEGIN + i * 10**8)
+        capture.process('/usr/lib/a/very/long/way/to/the/program --with options', pid=7, time=made.BEGIN)
+        capture.file('/etc/os-release', b'NAME=x', time=made.BEGIN)
+        for i in range(200):
+            capture.sample([made.USER, 0x1000], 7, pid=7, time=made.BEGIN + i * 10**7)
+        capture.save(path)
+        for columns in (80, 140):
+            with self.subTest(columns=columns):
+                used = next(line for line in self.bare_terminal('counters', path, columns=columns) if ' Used ' in line)
+                self.assertGreaterEqual(len(set(used) & set('▁▂▃▄▅▆▇█')), 5, used)
+                self.assertIn(' 18.6 G ', used)
+                marks = self.bare_terminal('marks', '--by-name', path, columns=columns)
+                self.assertTrue(marks[-1].endswith(' frameclock cycle'), marks)
+                self.assertEqual('▇' in marks[-1] or '█' in marks[-1], columns > 80)
+                self.assertIn('/etc/os-release', ' '.join(self.bare_terminal('files', path, columns=columns)))
+                self.assertRegex('\n'.join(self.bare_terminal('heat', path, columns=columns)), '[▁▂▃▄▅▆▇█]{20}')
+                self.assertIn('program --with options', ' '.join(self.bare_terminal('processes', path, columns=columns)))
+                quality = ' '.join(' '.join(self.bare_terminal('quality', path, columns=columns)).split())
+                for row in as_json('quality', path)['rows']:
+                    if row['remedy']:
+                        self.assertIn(row['remedy'] if columns == 80 else row['remedy'][:20], quality)
+
+    def test_summary_suits_the_screen(self):
+        told = as_json(self.capture)['findings']
+        for columns in (80, 140):
+            for rows in (26, 40, 60):
+                lines = self.bare_terminal(self.capture, columns=columns, rows=rows)
+                self.assertLess(len(lines), rows)
+                text = ' '.join(' '.join(lines).split())
+                for finding in told:
+                    self.assertIn(finding['text'], text)
+                    self.assertIn('-> ' + finding['more'], text)
+                self.assertIn(' alpha', text)
 
     def test_details_stand_below_their_process(self):
         lines = run('processes', '--details', '--process', '10', self.capture).stdout.decode().splitlines()

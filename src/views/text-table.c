@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Tables and trees for terminals and pipes: figures at the left, right-aligned; names at the right, where they may be
+ * long. A terminal gets what fits its width: columns give way in the order of Column.extra, then graphs become shorter
+ * and texts are cut. Without a terminal nothing is cut. */
+
+#include "views/text-table.h"
+
+#include "views/rows.h"
+
+#include <string.h>
+
+#define SHARE_COLUMNS   8   /* "100.00 %" */
+#define MOST_LEVELS     200 /* of a tree that blanks show */
+#define TEXT_COLUMN_MAX 60  /* to which a text that is not the last one makes its column */
+#define TEXT_COLUMN_MIN 12  /* to which a narrow terminal presses it */
+#define LIST_INDENT     18
+#define SHORT_TEXT      12
+#define LONG_COLUMN_MIN 40 /* that a narrow terminal leaves to the last text, if it needs it */
+#define BELOW_INDENT    9  /* of what stands below its row */
+#define LEAST_GRAPH     8  /* columns */
+
+typedef struct
+{
+  Out *out;
+  const ViewRequest *request;
+  const Rows *rows;
+  const RowTree *tree;              /* NULL for a flat table */
+  uint32_t order[VIEW_MAX_COLUMNS]; /* [n] figures, then texts, then what is long */
+  uint32_t n;
+  size_t width[VIEW_MAX_COLUMNS]; /* [n] without the share; of what is long: 0 */
+  size_t long_width;              /* that the long text would need */
+  unsigned squeeze;               /* values of a graph that are drawn as one */
+  int kind;                       /* column of the kind of function, or -1 */
+  int below;                      /* column that stands below its row, or -1 */
+  const char *last_below;         /* what stood there last */
+  bool is_section;
+} Table;
+
+static const char *
+color (const Table *table, const char *code)
+{
+  return table->request->use_color ? code : "";
+}
+
+static uint32_t
+rank_of_column (const Column *column)
+{
+  return column->is_long ? 2 : sysprof_column_is_figure (column) ? 0 : 1;
+}
+
+/* What nobody needs to see, and no row has. */
+static bool
+is_void (const Rows *rows, uint32_t column)
+{
+  if (rows->columns[column].extra == 0 || rows->columns[column].kind != COLUMN_TEXT)
+    return false;
+  for (uint32_t row = 0; row < rows->n_rows; row++)
+    if (sysprof_rows_cells (rows, row)[column].text[0])
+      return false;
+  return true;
+}
+
+static void
+order_columns (Table *table)
+{
+  const Rows *rows = table->rows;
+
+  for (uint32_t rank = 0; rank < 3; rank++)
+    for (uint32_t i = 0; i < rows->n_columns; i++)
+      if (!rows->columns[i].json_only && rows->columns[i].kind != COLUMN_TEXTS &&
+          rank_of_column (&rows->columns[i]) == rank && !is_void (rows, i))
+        table->order[table->n++] = i;
+}
+
+static const Column *
+column_at (const Table *table, uint32_t place)
+{
+  return &table->rows->columns[table->order[place]];
+}
+
+/* What people read in a cell. *(full)* */
+static char *
+dup_shown (const Table *table, const Column *column, Cell cell)
+{
+  return column->kind == COLUMN_GRAPH ? sysprof_dup_graph (cell.graph, table->squeeze)
+                                      : sysprof_dup_cell (column, cell);
+}
+
+static size_t
+measure_column (const Table *table, uint32_t place)
+{
+  const Column *column = column_at (table, place);
+  size_t width = strlen (column->title);
+
+  for (uint32_t row = 0; row < table->rows->n_rows; row++)
+    {
+      Cell cell = sysprof_rows_cells (table->rows, row)[table->order[place]];
+      g_autofree char *text = dup_shown (table, column, cell);
+
+      width = MAX (width, sysprof_text_columns (text));
+    }
+  return width;
+}
+
+static void
+measure_columns (Table *table)
+{
+  for (uint32_t i = 0; i < table->n; i++)
+    {
+      const Column *column = column_at (table, i);
+      size_t width = 0;
+
+      /* Nothing aligns with what is long. */
+      if (!column->is_long || table->request->terminal_width > 0)
+        width = measure_column (table, i);
+      if (column->is_long)
+        table->long_width = width;
+      else if (sysprof_column_is_figure (column) || i + 1 == table->n)
+        table->width[i] = width;
+      else
+        table->width[i] = MIN (width, TEXT_COLUMN_MAX);
+    }
+}
+
+/* Adds `text` to the line: figures at the right of their column, texts at its left. */
+static void
+append_cell (const Table *table, GString *line, uint32_t place, const char *text)
+{
+  const Column *column = column_at (table, place);
+  size_t width = table->width[place] + (column->share ? SHARE_COLUMNS + 1 : 0);
+  size_t columns = sysprof_text_columns (text);
+  g_autofree char *blanks = g_strnfill (width > columns ? width - columns : 0, ' ');
+
+  if (place > 0)
+    g_string_append (line, "  ");
+  if (sysprof_column_is_figure (column))
+    g_string_append (line, blanks);
+  g_string_append (line, text);
+  if (!sysprof_column_is_figure (column))
+    g_string_append (line, blanks);
+}
+
+static void
+write_titles (const Table *table)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < table->n; i++)
+    append_cell (table, line, i, column_at (table, i)->title);
+  sysprof_out_printf (table->out, "%s%s%s\n", color (table, COLOR_TITLE),
+                      g_strchomp (line->str), color (table, COLOR_RESET));
+}
+
+static const char *
+color_of_row (const Table *table, const Cell *cells)
+{
+  const char *kind = table->kind >= 0 ? cells[table->kind].text : "user";
+
+  if (strcmp (kind, "user") == 0)
+    return "";
+  return color (table, strcmp (kind, "kernel") == 0 ? COLOR_KERNEL : COLOR_OTHER);
+}
+
+/* The share stands before the figure, both right-aligned. */
+static char *
+dup_figure (const Table *table, uint32_t place, Cell cell)
+{
+  const Column *column = column_at (table, place);
+  char *text = sysprof_dup_cell (column, cell);
+  g_autofree char *figure = text;
+  char share[SYSPROF_GROUPED_SIZE];
+
+  if (!column->share)
+    return g_steal_pointer (&figure);
+  return g_strdup_printf (
+      "%6s %% %*s",
+      sysprof_format_fixed (sysprof_percent (cell.count, table->rows->total), share),
+      (int) table->width[place], text);
+}
+
+/* Depth as blanks; where a terminal is too narrow for that, as a number. Deeper than anybody reads, also elsewhere: with
+ * blanks, a stack of thousands would take megabytes. */
+static char *
+dup_indented (const Table *table, uint32_t row, const char *text, size_t room)
+{
+  size_t level = table->tree ? table->tree->depth[row + 1] - 1 : 0;
+  g_autofree char *blanks = NULL;
+
+  if (table->request->terminal_width > 0 && 2 * level > room / 2)
+    {
+      blanks = g_strnfill (room / 4, ' ');
+      return g_strdup_printf ("%s[%zu] %s", blanks, level, text);
+    }
+  blanks = g_strnfill (2 * MIN (level, MOST_LEVELS), ' ');
+  if (level > MOST_LEVELS)
+    return g_strdup_printf ("%s[%zu] %s", blanks, level, text);
+  return g_strconcat (blanks, text, NULL);
+}
+
+/* Of a command line, what follows the folder of its program. */
+static const char *
+skip_folder (const char *command)
+{
+  size_t program = strcspn (command, " ");
+  const char *slash = memrchr (command, '/', program);
+
+  return slash && slash[1] && slash[1] != ' ' ? slash + 1 : command;
+}
+
+static char *
+dup_long_text (const Table *table, uint32_t row, uint32_t place, size_t used)
+{
+  const Column *column = column_at (table, place);
+  Cell cell = sysprof_rows_cells (table->rows, row)[table->order[place]];
+  size_t terminal = table->request->terminal_width;
+  size_t gap = place > 0 ? 2 : 0;
+  size_t room = terminal > used + gap ? terminal - used - gap : 1;
+  g_autofree char *text = sysprof_dup_cell (column, cell);
+  bool is_cut = column->is_command && terminal > 0 && sysprof_text_columns (text) > room;
+  g_autofree char *indented =
+      dup_indented (table, row, is_cut ? skip_folder (text) : text, room);
+
+  if (terminal == 0)
+    return g_steal_pointer (&indented);
+  return sysprof_dup_ellipsized (indented, room);
+}
+
+static char *
+dup_text (const Table *table, uint32_t place, Cell cell)
+{
+  g_autofree char *text = dup_shown (table, column_at (table, place), cell);
+
+  if (table->request->terminal_width == 0)
+    return g_steal_pointer (&text);
+  return sysprof_dup_ellipsized (text, table->width[place]);
+}
+
+/* Lists stand below their row, a line for each text; short ones, as thread ids are, in one line. */
+static void
+write_list (const Table *table, const Column *column, const char *const *texts)
+{
+  size_t terminal = table->request->terminal_width;
+  g_autofree char *joined = g_strjoinv (" ", (char **) texts);
+  const char *const lines[] = { joined, NULL };
+  bool is_short = true;
+
+  for (const char *const *text = texts; *text; text++)
+    is_short = is_short && strlen (*text) <= SHORT_TEXT;
+  for (const char *const *text = is_short ? lines : texts; *text; text++)
+    {
+      g_autofree char *line = sysprof_dup_one_line (*text);
+      g_autofree char *cut = terminal > LIST_INDENT + SHORT_TEXT
+                                 ? sysprof_dup_ellipsized (line, terminal - LIST_INDENT)
+                                 : g_strdup (line);
+
+      sysprof_out_printf (table->out, "%s%*s%s  %s\n", color (table, COLOR_DIM),
+                          LIST_INDENT - 2, text == texts || is_short ? column->title : "",
+                          color (table, COLOR_RESET), cut);
+    }
+}
+
+static void
+write_lists (const Table *table, const Cell *cells)
+{
+  const Rows *rows = table->rows;
+
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    if (rows->columns[i].kind == COLUMN_TEXTS && cells[i].texts[0])
+      write_list (table, &rows->columns[i], cells[i].texts);
+}
+
+/* What has no room in its row, in lines of their own; once where it is the same again. */
+static void
+write_below (Table *table, const Cell *cells)
+{
+  const char *text = table->below >= 0 ? cells[table->below].text : "";
+  g_autofree char *line = NULL;
+  g_autofree char *wrapped = NULL;
+
+  if (text[0] && g_strcmp0 (text, table->last_below) != 0)
+    {
+      line = sysprof_dup_one_line (text);
+      wrapped = sysprof_dup_wrapped (line, table->request->terminal_width, BELOW_INDENT);
+      sysprof_out_printf (table->out, "%*s%s%s%s\n", BELOW_INDENT, "-> ",
+                          color (table, COLOR_DIM), wrapped, color (table, COLOR_RESET));
+      table->last_below = text;
+    }
+}
+
+static void
+write_row (Table *table, uint32_t row)
+{
+  const Cell *cells = sysprof_rows_cells (table->rows, row);
+  const char *tint = color_of_row (table, cells);
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < table->n; i++)
+    {
+      const Column *column = column_at (table, i);
+      Cell cell = cells[table->order[i]];
+      g_autofree char *text = NULL;
+
+      if (sysprof_column_is_figure (column))
+        text = dup_figure (table, i, cell);
+      else if (column->is_long)
+        text = dup_long_text (table, row, i, sysprof_text_columns (line->str));
+      else
+        text = dup_text (table, i, cell);
+      if (column->is_long && tint[0])
+        {
+          /* Behind the last column only: escapes have no width, but are counted. */
+          g_string_append_printf (line, "%s%s%s%s", i ? "  " : "", tint, text, COLOR_RESET);
+          continue;
+        }
+      append_cell (table, line, i, text);
+    }
+  sysprof_out_printf (table->out, "%s\n", g_strchomp (line->str));
+  if (!table->is_section)
+    write_below (table, cells);
+  write_lists (table, cells);
+}
+
+/* With what stands between it and the column before, and beside it. */
+static size_t
+width_at (const Table *table, uint32_t place)
+{
+  return (place > 0 ? 2 : 0) + table->width[place] +
+         (column_at (table, place)->share ? SHARE_COLUMNS + 1 : 0);
+}
+
+static void
+remove_column (Table *table, uint32_t place)
+{
+  table->n--;
+  memmove (&table->order[place], &table->order[place + 1],
+           (table->n - place) * sizeof table->order[0]);
+  memmove (&table->width[place], &table->width[place + 1],
+           (table->n - place) * sizeof table->width[0]);
+}
+
+static size_t
+sum_widths (const Table *table)
+{
+  size_t sum = 0;
+
+  for (uint32_t i = 0; i < table->n; i++)
+    sum += width_at (table, i) +
+           (column_at (table, i)->is_long ? MIN (table->long_width, LONG_COLUMN_MIN) : 0);
+  return sum;
+}
+
+/* Goes without the columns of that rank, from the right, while the table is too wide. */
+static void
+drop_columns (Table *table, unsigned rank)
+{
+  for (uint32_t i = table->n; i-- > 0;)
+    if (column_at (table, i)->extra == rank &&
+        sum_widths (table) > table->request->terminal_width)
+      remove_column (table, i);
+}
+
+/* Takes out the column that can stand below its rows. */
+static void
+move_below (Table *table)
+{
+  for (uint32_t i = table->n; i-- > 0;)
+    if (column_at (table, i)->may_stand_below &&
+        sum_widths (table) > table->request->terminal_width)
+      {
+        table->below = (int) table->order[i];
+        remove_column (table, i);
+      }
+}
+
+static void
+squeeze_graphs (Table *table, unsigned squeeze)
+{
+  table->squeeze = squeeze;
+  for (uint32_t i = 0; i < table->n; i++)
+    if (column_at (table, i)->kind == COLUMN_GRAPH)
+      table->width[i] = measure_column (table, i);
+}
+
+/* Makes graphs shorter, as far as they then still tell something. */
+static void
+shorten_graphs (Table *table)
+{
+  size_t widest = 0;
+
+  for (uint32_t i = 0; i < table->n; i++)
+    if (column_at (table, i)->kind == COLUMN_GRAPH)
+      widest = MAX (widest, table->width[i]);
+  for (; sum_widths (table) > table->request->terminal_width && widest >= 2 * LEAST_GRAPH;
+       widest /= 2)
+    squeeze_graphs (table, 2 * table->squeeze);
+}
+
+/* As long again as there is room for, as other columns went. */
+static void
+lengthen_graphs (Table *table)
+{
+  while (table->squeeze > 1)
+    {
+      squeeze_graphs (table, table->squeeze / 2);
+      if (sum_widths (table) > table->request->terminal_width)
+        {
+          squeeze_graphs (table, 2 * table->squeeze);
+          return;
+        }
+    }
+}
+
+/* The widest texts give way, figures never. */
+static void
+press_texts (Table *table)
+{
+  for (size_t sum = sum_widths (table); sum > table->request->terminal_width; sum--)
+    {
+      uint32_t widest = table->n;
+
+      for (uint32_t i = 0; i < table->n; i++)
+        if (!sysprof_column_is_figure (column_at (table, i)) &&
+            column_at (table, i)->kind != COLUMN_GRAPH &&
+            (widest == table->n || table->width[i] > table->width[widest]))
+          widest = i;
+      if (widest == table->n || table->width[widest] <= TEXT_COLUMN_MIN)
+        return;
+      table->width[widest]--;
+    }
+}
+
+/* As wide as the terminal where that can be. */
+static void
+fit_columns (Table *table)
+{
+  for (unsigned rank = MOST_EXTRA; rank > 2; rank--)
+    drop_columns (table, rank);
+  move_below (table);
+  shorten_graphs (table);
+  drop_columns (table, 2);
+  drop_columns (table, 1);
+  lengthen_graphs (table);
+  press_texts (table);
+}
+
+void
+sysprof_text_table_write (Out *out,
+                          const ViewRequest *request,
+                          const Rows *rows,
+                          bool is_section)
+{
+  Table table = { .out = out,
+                  .request = request,
+                  .rows = rows,
+                  .squeeze = 1,
+                  .below = -1,
+                  .is_section = is_section };
+  RowTree tree = { 0 };
+
+  if (rows->parent)
+    {
+      sysprof_row_tree_init (&tree, rows);
+      table.tree = &tree;
+    }
+  table.kind = sysprof_rows_column (rows, "kind");
+  order_columns (&table);
+  measure_columns (&table);
+  if (request->terminal_width > 0)
+    fit_columns (&table);
+  write_titles (&table);
+  if (rows->parent)
+    for (uint32_t at = sysprof_row_tree_next (&tree, 0); at;
+         at = sysprof_row_tree_next (&tree, at))
+      write_row (&table, at - 1);
+  else
+    for (uint32_t row = 0; row < rows->n_rows; row++)
+      write_row (&table, row);
+  if (rows->n_hidden > 0 && !is_section)
+    sysprof_out_printf (out, "%s... and %u more (--limit 0 shows all)%s\n",
+                        color (&table, COLOR_DIM), rows->n_hidden, color (&table, COLOR_RESET));
+  sysprof_row_tree_clear (&tree);
+}
