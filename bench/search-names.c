@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Searching a million names while somebody types.
+/* Searching names while somebody types.
  *
- *   search-names NAMES ROUNDS
+ *   search-names NAMES ROUNDS QUERY…
  *
- * Prints the milliseconds that making the index took and its bytes; then for each query and round: the query, the
- * milliseconds to the first and to the first 100 names by the index, and to look at every name, case ignored. */
+ * NAMES is a file with one name a line. Prints how many names there are, the milliseconds that making the index took in
+ * each round, and the bytes of names and index; then for each round and beginning of each query: the query, how many
+ * names fit, the milliseconds to the first and to the first 100 of them by the index, and to look at every name with
+ * strcasestr(), for one term only. */
 
 #include "analyze/text-index.h"
 
@@ -13,27 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const namespaces[] = { "blink", "v8::internal", "std",  "gtk", "g",
-                                          "llvm",  "cc",           "wasm", "net", "base" };
-static const char *const nouns[] = { "Object",    "frame",  "Buffer",   "tree",
-                                     "Node",      "text",   "Layout",   "string",
-                                     "Scheduler", "map",    "Renderer", "hash",
-                                     "Table",     "Stream", "cache",    "signal" };
-static const char *const verbs[] = { "get",    "Set",  "update", "Create", "insert",
-                                     "lookup", "Draw", "parse",  "emit",   "run" };
-
-static char *
-make_name (GRand *random, unsigned i)
-{
-  const char *space = namespaces[g_rand_int_range (random, 0, G_N_ELEMENTS (namespaces))];
-  const char *noun = nouns[g_rand_int_range (random, 0, G_N_ELEMENTS (nouns))];
-  const char *other = nouns[g_rand_int_range (random, 0, G_N_ELEMENTS (nouns))];
-  const char *verb = verbs[g_rand_int_range (random, 0, G_N_ELEMENTS (verbs))];
-
-  if (i % 3 == 0)
-    return g_strdup_printf ("%s_%s_%s_%x", space, noun, verb, g_rand_int (random));
-  return g_strdup_printf ("%s::%s%s::%s%u(%s const&)", space, noun, other, verb, i, other);
-}
+#define PAGE 100 /* names on a screen */
 
 static double
 elapsed_msec (gint64 since)
@@ -42,55 +24,89 @@ elapsed_msec (gint64 since)
 }
 
 static double
-look_at_all (char **names, uint32_t n, const char *query)
+look_at_all (const TextFields *names, uint32_t n, const char *terms)
 {
   gint64 begin = g_get_monotonic_time ();
   volatile uint32_t found = 0;
 
   for (uint32_t i = 0; i < n; i++)
-    if (strcasestr (names[i], query) != NULL)
+    if (strcasestr (names[i].field[0], terms) != NULL)
       found++;
   return elapsed_msec (begin);
 }
 
 static double
-ask (const TextIndex *index, const char *query, uint32_t limit)
+ask (const TextIndex *index, const char *terms, uint32_t limit, uint32_t *n)
 {
   gint64 begin = g_get_monotonic_time ();
-  uint32_t n;
+  g_autoptr (TextQuery) query = sysprof_text_query_new (terms);
 
-  g_free (sysprof_text_index_find (index, query, limit, &n, NULL));
+  g_free (sysprof_text_index_find (index, query, limit, n, NULL));
   return elapsed_msec (begin);
+}
+
+static void
+type (const TextIndex *index, const TextFields *names, uint32_t n, const char *typed)
+{
+  for (size_t size = 1; size <= strlen (typed); size++)
+    {
+      g_autofree char *terms = g_strndup (typed, size);
+      uint32_t n_found;
+      double first, page;
+
+      if (terms[size - 1] == ' ')
+        continue;
+      (void) ask (index, terms, UINT32_MAX, &n_found);
+      first = ask (index, terms, 1, &(uint32_t){ 0 });
+      page = ask (index, terms, PAGE, &(uint32_t){ 0 });
+      printf ("%s\t%u\t%.4f\t%.4f\t%.4f\n", terms, n_found, first, page,
+              strchr (terms, ' ') == NULL ? look_at_all (names, n, terms) : 0);
+    }
 }
 
 int
 main (int argc, char *argv[])
 {
-  static const char *const typed[] = { "layoutcacheinsert", "gtk_hash_lookup_7f", "o", "~",
-                                       "qz" };
-  const uint32_t n = argc > 1 ? (uint32_t) atoi (argv[1]) : 1000000;
-  const int rounds = argc > 2 ? atoi (argv[2]) : 5;
-  g_autoptr (GRand) random = g_rand_new_with_seed (1);
-  char **names = g_new (char *, n);
+  g_autofree char *text = NULL;
+  gsize size;
+  g_autoptr (GError) error = NULL;
+  g_autofree TextFields *names = NULL;
   g_autoptr (TextIndex) index = NULL;
-  gint64 begin;
+  uint32_t n = 0;
 
-  for (uint32_t i = 0; i < n; i++)
-    names[i] = make_name (random, i);
-  begin = g_get_monotonic_time ();
-  index = sysprof_text_index_new ((const char *const *) names, n, NULL);
-  printf ("index\t%.3f\t%zu\n", elapsed_msec (begin), sysprof_text_index_size (index));
+  if (argc < 4 || atoi (argv[2]) <= 0)
+    {
+      fprintf (stderr, "usage: %s NAMES ROUNDS QUERY...\n", argv[0]);
+      return 2;
+    }
+  if (!g_file_get_contents (argv[1], &text, &size, &error))
+    {
+      fprintf (stderr, "%s\n", error->message);
+      return 1;
+    }
 
-  for (size_t i = 0; i < G_N_ELEMENTS (typed); i++)
-    for (size_t size = 1; size <= strlen (typed[i]); size++)
-      for (int round = 0; round < rounds; round++)
-        {
-          g_autofree char *query = g_strndup (typed[i], size);
-          const double first = ask (index, query, 1);
-          const double screen = ask (index, query, 100);
+  for (gsize i = 0; i < size; i++)
+    n += text[i] == '\n';
+  names = g_new0 (TextFields, MAX (n, 1));
+  n = 0;
+  for (char *at = text, *end; (end = strchr (at, '\n')) != NULL; at = end + 1)
+    {
+      *end = '\0';
+      names[n++].field[0] = at;
+    }
 
-          printf ("%s\t%.4f\t%.4f\t%.4f\n", query, first, screen,
-                  look_at_all (names, n, query));
-        }
+  printf ("%u", n);
+  for (int round = 0; round < atoi (argv[2]); round++)
+    {
+      gint64 begin = g_get_monotonic_time ();
+
+      g_clear_pointer (&index, sysprof_text_index_free);
+      index = sysprof_text_index_new (names, n, NULL);
+      printf ("\t%.3f", elapsed_msec (begin));
+    }
+  printf ("\n%zu\t%zu\n", size, sysprof_text_index_size (index));
+  for (int round = 0; round < atoi (argv[2]); round++)
+    for (int i = 3; i < argc; i++)
+      type (index, names, n, argv[i]);
   return 0;
 }

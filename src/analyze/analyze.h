@@ -25,7 +25,7 @@ typedef struct
 } TimeRange;
 
 /* What takes part, of the samples or of another table. A zeroed filter takes all samples. AND between members, OR within one. */
-typedef struct
+typedef struct SampleFilter
 {
   const StackEvents *events; /* of the store; NULL = its samples */
   const uint8_t *event_is_in; /* [events->n] or NULL: all */
@@ -46,6 +46,9 @@ typedef struct
   const char *const *symbol_terms; /* NULL-terminated or NULL: stacks that contain one as a substring, case ignored; */
   const char *const *binary_terms; /* a term that begins with ! excludes. A binary term with a / is sought in the path */
 } SampleFilter;
+
+/* Whether it leaves nothing out, whatever it weighs. It may be NULL. */
+bool sysprof_filter_is_whole (const SampleFilter *filter);
 
 static inline const StackEvents *
 sysprof_filter_events (const SampleFilter *filter, const Store *store)

@@ -17,6 +17,16 @@ compare_tids (const void *a, const void *b)
   return (left > right) - (left < right);
 }
 
+bool
+sysprof_filter_is_whole (const SampleFilter *filter)
+{
+  return !filter || (filter->time_begin == 0 && filter->time_end == 0 && filter->n_times == 0 &&
+                     !filter->has_processes && filter->n_processes == 0 && !filter->has_tids &&
+                     filter->n_tids == 0 && !filter->has_cpus && filter->n_cpus == 0 &&
+                     (!filter->symbol_terms || !filter->symbol_terms[0]) &&
+                     (!filter->binary_terms || !filter->binary_terms[0]));
+}
+
 static void
 take_times (SampleSieve *self, const SampleFilter *filter)
 {

@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "analyze/search.h"
+#include "analyze/analyze.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct CaptureSearch
 {
   Store *store;
   SymbolTable *symbols;
-  Intern texts; /* of each kind its own: the first byte of each is the kind */
-  Found *found; /* [n] most first */
+  Arena members; /* texts of D-Bus, which have no end where they stand */
+  Found *found;  /* [n] most first */
   uint32_t n;
-  TextIndex *index; /* of found[].text */
+  TextIndex *index; /* of found[] */
 };
 
 const char *
 sysprof_found_kind_to_string (FoundKind kind)
 {
-  static const char *const names[N_FOUND_KINDS] = {
-    "symbol", "binary", "mark", "mark-message", "log", "dbus", "file", "metadata",
+  static const char *const names[] = {
+    [FOUND_SYMBOL] = "symbol",
+    [FOUND_BINARY] = "binary",
+    [FOUND_PROCESS] = "process",
+    [FOUND_MARK] = "mark",
+    [FOUND_MESSAGE] = "mark-message",
+    [FOUND_COUNTER] = "counter",
+    [FOUND_LOG] = "log",
+    [FOUND_MEMBER] = "dbus",
+    [FOUND_FILE] = "file",
+    [FOUND_METADATA] = "metadata",
   };
+  static_assert (G_N_ELEMENTS (names) == N_FOUND_KINDS, "every kind has a name");
 
   return names[kind];
 }
@@ -29,133 +40,246 @@ sysprof_found_kind_to_string (FoundKind kind)
 typedef struct
 {
   CaptureSearch *search;
-  GArray *found; /* of Found; [i] is text i + 1 of `texts`, its text not yet set */
-  GString *buffer;
+  const SampleFilter *filter;
+  GArray *found;         /* of Found */
+  GHashTable *of_events; /* of what may be there often: itself → 1 + its index in `found` */
+  Arena keys;            /* of that */
 } Gathering;
 
-/* What stands in the buffer, `count` times more. */
-static void
-add_buffer (Gathering *gathering, FoundKind kind, uint32_t id, uint64_t count)
+static guint
+hash_found (gconstpointer key)
 {
-  CaptureSearch *self = gathering->search;
-  GString *buffer = gathering->buffer;
-  StringId text;
+  const Found *found = key;
 
-  buffer->str[0] = (char) (kind + 1);
-  text = sysprof_intern_bytes (&self->texts, buffer->str, buffer->len);
-  if (text > gathering->found->len)
-    {
-      const Found found = { .kind = kind, .id = id };
-
-      g_array_append_val (gathering->found, found);
-    }
-  g_array_index (gathering->found, Found, text - 1).count += count;
+  return (g_str_hash (found->name) * 33 + g_str_hash (found->where)) * N_FOUND_KINDS +
+         found->kind;
 }
 
-/* The strings one behind the other; those that are NULL do not stand there. Nothing, if the first is empty. */
-static void
-add (Gathering *gathering,
-     FoundKind kind,
-     uint32_t id,
-     uint64_t count,
-     const char *first,
-     const char *between,
-     const char *second)
+static gboolean
+found_equal (gconstpointer left, gconstpointer right)
 {
-  if (*first == '\0')
+  const Found *a = left, *b = right;
+
+  return a->kind == b->kind && strcmp (a->name, b->name) == 0 &&
+         strcmp (a->where, b->where) == 0;
+}
+
+/* What may have come before: only counted then. Nothing without a name. */
+static void
+count (Gathering *gathering, Found found)
+{
+  guint at;
+  Found *key;
+
+  if (*found.name == '\0')
     return;
-  g_string_truncate (gathering->buffer, 1);
-  g_string_append (gathering->buffer, first);
-  if (second != NULL && *second != '\0')
+  at = GPOINTER_TO_UINT (g_hash_table_lookup (gathering->of_events, &found));
+  if (at > 0)
     {
-      g_string_append (gathering->buffer, between);
-      g_string_append (gathering->buffer, second);
+      g_array_index (gathering->found, Found, at - 1).count += found.count;
+      return;
     }
-  add_buffer (gathering, kind, id, count);
+  if (found.kind == FOUND_MEMBER)
+    {
+      found.name =
+          sysprof_arena_strndup (&gathering->search->members, found.name, strlen (found.name));
+      found.where = sysprof_arena_strndup (&gathering->search->members, found.where,
+                                           strlen (found.where));
+    }
+  g_array_append_val (gathering->found, found);
+  key = sysprof_arena_alloc (&gathering->keys, sizeof *key);
+  *key = found;
+  g_hash_table_insert (gathering->of_events, key, GUINT_TO_POINTER (gathering->found->len));
 }
 
 static void
-gather_symbols (Gathering *gathering)
+gather_symbols (Gathering *gathering, const StackWeights *weights)
 {
   const Store *store = gathering->search->store;
   const SymbolTable *symbols = gathering->search->symbols;
-  g_autofree uint64_t *self = g_new0 (uint64_t, symbols->n);
+  const bool is_whole = sysprof_filter_is_whole (gathering->filter);
+  g_autoptr (FunctionTable) functions = sysprof_functions_new (store, symbols, weights, NULL);
+  g_autofree FunctionRow *of_symbol = g_new0 (FunctionRow, MAX (symbols->n, 1));
 
-  for (uint32_t i = 0; i < store->samples.n; i++)
-    self[symbols->of_address[store->stacks.address[store->samples.stack[i]]]]++;
+  for (uint32_t i = 0; i < functions->n; i++)
+    of_symbol[functions->row[i].symbol] = functions->row[i];
 
   for (SymbolId i = 1; i < symbols->n; i++)
     {
       const Symbol *symbol = &symbols->row[i];
+      const StringId path = symbol->path != 0 ? symbol->path : symbol->binary;
+      const Found found = {
+        .kind = FOUND_SYMBOL,
+        .id = i,
+        .name = sysprof_symbol_name (symbols, i),
+        .where = sysprof_symbol_binary (symbols, i),
+        .alias = symbol->raw_name != 0
+                     ? sysprof_intern_get (&symbols->strings, symbol->raw_name)
+                     : NULL,
+        .count = of_symbol[i].total,
+      };
 
+      /* Without a selection also what is in no sample, but was allocating, say. */
       if (symbol->kind == SYMBOL_PROCESS || symbol->kind == SYMBOL_THREAD ||
-          symbol->kind == SYMBOL_ROOT)
+          symbol->kind == SYMBOL_ROOT || symbol->kind == SYMBOL_MARKER ||
+          (!is_whole && found.count == 0))
         continue;
-      add (gathering, FOUND_SYMBOL, i, self[i], sysprof_symbol_name (symbols, i), " ",
-           sysprof_symbol_binary (symbols, i));
-      add (gathering, FOUND_BINARY, i, self[i],
-           sysprof_intern_get (&symbols->strings,
-                               symbol->path != 0 ? symbol->path : symbol->binary),
-           NULL, NULL);
+      g_array_append_val (gathering->found, found);
+      count (gathering, (Found){ .kind = FOUND_BINARY,
+                                 .id = i,
+                                 .name = sysprof_intern_get (&symbols->strings, path),
+                                 .where = "",
+                                 .count = of_symbol[i].self });
     }
 }
 
 static void
-gather_marks (Gathering *gathering)
+gather_processes (Gathering *gathering, const StackWeights *weights)
+{
+  const Store *store = gathering->search->store;
+  g_autofree uint64_t *totals =
+      g_memdup2 (weights->self, MAX (store->stacks.n, 1) * sizeof *weights->self);
+
+  /* Parents come first, and the first of all are processes. */
+  for (StackId i = store->stacks.n; i-- > store->processes.n;)
+    totals[store->stacks.parent[i]] += totals[i];
+  for (ProcessId i = 1; i < store->processes.n; i++)
+    if (totals[i] > 0 || sysprof_filter_is_whole (gathering->filter))
+      count (
+          gathering,
+          (Found){ .kind = FOUND_PROCESS,
+                   .id = i,
+                   .name = sysprof_store_string (store, store->processes.row[i].comm),
+                   .where = sysprof_store_string (store, store->processes.row[i].command_line),
+                   .count = totals[i] });
+}
+
+static void
+gather_marks (Gathering *gathering, const EventSieve *sieve)
 {
   const Store *store = gathering->search->store;
 
   for (uint32_t i = 0; i < store->n_marks; i++)
     {
       const Mark *mark = &store->marks[i];
+      const char *name = sysprof_store_string (store, mark->name);
 
-      add (gathering, FOUND_MARK, i, 1, sysprof_store_string (store, mark->group), "/",
-           sysprof_store_string (store, mark->name));
-      add (gathering, FOUND_MESSAGE, i, 1, sysprof_store_string (store, mark->message), NULL,
-           NULL);
+      if (!sysprof_event_sieve_takes (sieve, mark->time, mark->pid, mark->cpu))
+        continue;
+      count (gathering, (Found){ .kind = FOUND_MARK,
+                                 .id = i,
+                                 .name = name,
+                                 .where = sysprof_store_string (store, mark->group),
+                                 .count = 1 });
+      count (gathering, (Found){ .kind = FOUND_MESSAGE,
+                                 .id = i,
+                                 .name = sysprof_store_string (store, mark->message),
+                                 .where = name,
+                                 .count = 1 });
     }
 }
 
 static void
-gather_members (Gathering *gathering)
+gather_members (Gathering *gathering, const EventSieve *sieve)
 {
   const Store *store = gathering->search->store;
   DBusHeader header;
 
   for (uint32_t i = 0; i < store->n_dbus; i++)
-    if (sysprof_store_read_dbus_header (store, i, &header) &&
-        sysprof_text_size (header.member) > 0)
-      {
-        GString *buffer = g_string_truncate (gathering->buffer, 1);
+    {
+      const DBusMessage *message = &store->dbus[i];
 
-        g_string_append_len (buffer, header.interface.at,
-                             (gssize) sysprof_text_size (header.interface));
-        g_string_append_c (buffer, '.');
-        g_string_append_len (buffer, header.member.at,
-                             (gssize) sysprof_text_size (header.member));
-        add_buffer (gathering, FOUND_MEMBER, i, 1);
-      }
+      if (!sysprof_event_sieve_takes (sieve, message->time, message->pid, message->cpu) ||
+          !sysprof_store_read_dbus_header (store, i, &header))
+        continue;
+
+      g_autofree char *member = g_strndup (header.member.at, sysprof_text_size (header.member));
+      g_autofree char *interface =
+          g_strndup (header.interface.at, sysprof_text_size (header.interface));
+
+      count (
+          gathering,
+          (Found){
+              .kind = FOUND_MEMBER, .id = i, .name = member, .where = interface, .count = 1 });
+    }
 }
 
 static void
-gather_rest (Gathering *gathering)
+gather_logs (Gathering *gathering, const EventSieve *sieve)
 {
   const Store *store = gathering->search->store;
 
   for (uint32_t i = 0; i < store->n_logs; i++)
     {
-      const char *domain = sysprof_store_string (store, store->logs[i].domain);
-      const char *message = sysprof_store_string (store, store->logs[i].message);
+      const Log *log = &store->logs[i];
 
-      add (gathering, FOUND_LOG, i, 1, *domain != '\0' ? domain : message, ": ",
-           *domain != '\0' ? message : NULL);
+      if (sysprof_event_sieve_takes (sieve, log->time, log->pid, log->cpu))
+        count (gathering, (Found){ .kind = FOUND_LOG,
+                                   .id = i,
+                                   .name = sysprof_store_string (store, log->message),
+                                   .where = sysprof_store_string (store, log->domain),
+                                   .count = 1 });
+    }
+}
+
+/* What belongs to any selection. */
+static void
+gather_rest (Gathering *gathering)
+{
+  const Store *store = gathering->search->store;
+
+  for (uint32_t i = 0; i < store->counters.n; i++)
+    {
+      const Counter *counter = &store->counters.row[i];
+
+      count (gathering, (Found){ .kind = FOUND_COUNTER,
+                                 .id = i,
+                                 .name = sysprof_store_string (store, counter->name),
+                                 .where = sysprof_store_string (store, counter->category),
+                                 .count = counter->n_values });
     }
   for (uint32_t i = 0; i < store->files.n; i++)
-    add (gathering, FOUND_FILE, i, 1, sysprof_store_string (store, store->files.row[i].name),
-         NULL, NULL);
+    count (gathering, (Found){ .kind = FOUND_FILE,
+                               .id = i,
+                               .name = sysprof_store_string (store, store->files.row[i].name),
+                               .where = "",
+                               .count = 1 });
   for (uint32_t i = 0; i < store->n_metadata; i++)
-    add (gathering, FOUND_METADATA, i, 1, sysprof_store_string (store, store->metadata[i].id),
-         ": ", sysprof_store_string (store, store->metadata[i].value));
+    count (gathering, (Found){ .kind = FOUND_METADATA,
+                               .id = i,
+                               .name = sysprof_store_string (store, store->metadata[i].id),
+                               .where = sysprof_store_string (store, store->metadata[i].value),
+                               .count = 1 });
+}
+
+static void
+gather (CaptureSearch *self, const SampleFilter *filter)
+{
+  Gathering gathering = {
+    .search = self,
+    .filter = filter,
+    .found = g_array_new (false, false, sizeof (Found)),
+    .of_events = g_hash_table_new (hash_found, found_equal),
+  };
+  StackWeights weights = { 0 };
+  EventSieve sieve;
+
+  sysprof_stack_weights_fold (&weights, self->store, self->symbols, filter, false);
+  gather_symbols (&gathering, &weights);
+  gather_processes (&gathering, &weights);
+  sysprof_stack_weights_clear (&weights);
+
+  sysprof_event_sieve_init (&sieve, self->store, filter);
+  gather_marks (&gathering, &sieve);
+  gather_members (&gathering, &sieve);
+  gather_logs (&gathering, &sieve);
+  sysprof_event_sieve_clear (&sieve);
+  gather_rest (&gathering);
+
+  g_hash_table_unref (gathering.of_events);
+  sysprof_arena_clear (&gathering.keys);
+  self->n = gathering.found->len;
+  self->found = (Found *) (void *) g_array_free (gathering.found, false);
 }
 
 /* --- birth and death --- */
@@ -173,36 +297,25 @@ compare_found (const void *left, const void *right)
 }
 
 CaptureSearch *
-sysprof_capture_search_new (Store *store, SymbolTable *symbols, GCancellable *cancellable)
+sysprof_capture_search_new (Store *store,
+                            SymbolTable *symbols,
+                            const SampleFilter *filter,
+                            GCancellable *cancellable)
 {
   CaptureSearch *self = g_new0 (CaptureSearch, 1);
-  Gathering gathering = {
-    .search = self,
-    .found = g_array_new (false, false, sizeof (Found)),
-    .buffer = g_string_new (" "),
-  };
-  g_autofree const char **names = NULL;
+  g_autofree TextFields *texts = NULL;
 
   self->store = sysprof_store_ref (store);
   self->symbols = sysprof_symbol_table_ref (symbols);
-  sysprof_intern_init (&self->texts);
-  gather_symbols (&gathering);
-  gather_marks (&gathering);
-  gather_members (&gathering);
-  gather_rest (&gathering);
-  g_string_free (gathering.buffer, true);
-
-  self->n = gathering.found->len;
-  self->found = (Found *) (void *) g_array_free (gathering.found, false);
-  for (uint32_t i = 0; i < self->n; i++)
-    self->found[i].text = sysprof_intern_get (&self->texts, i + 1) + 1;
+  gather (self, filter);
   if (self->n > 0)
     qsort (self->found, self->n, sizeof *self->found, compare_found);
 
-  names = g_new (const char *, MAX (self->n, 1));
+  texts = g_new (TextFields, MAX (self->n, 1));
   for (uint32_t i = 0; i < self->n; i++)
-    names[i] = self->found[i].text;
-  self->index = sysprof_text_index_new (names, self->n, cancellable);
+    texts[i] =
+        (TextFields){ { self->found[i].name, self->found[i].where, self->found[i].alias } };
+  self->index = sysprof_text_index_new (texts, self->n, cancellable);
   if (self->index != NULL)
     return self;
 
@@ -217,7 +330,7 @@ sysprof_capture_search_free (CaptureSearch *self)
     return;
   sysprof_text_index_free (self->index);
   g_free (self->found);
-  sysprof_intern_clear (&self->texts);
+  sysprof_arena_clear (&self->members);
   sysprof_symbol_table_unref (self->symbols);
   sysprof_store_unref (self->store);
   g_free (self);
@@ -225,7 +338,7 @@ sysprof_capture_search_free (CaptureSearch *self)
 
 Found *
 sysprof_capture_search_find (const CaptureSearch *self,
-                             const char *query,
+                             const TextQuery *query,
                              uint32_t limit,
                              uint32_t *n_found,
                              GCancellable *cancellable)
@@ -235,6 +348,6 @@ sysprof_capture_search_find (const CaptureSearch *self,
   Found *found = g_new (Found, MAX (*n_found, 1));
 
   for (uint32_t i = 0; i < *n_found; i++)
-    found[i] = self->found[matches[i].name];
+    found[i] = self->found[matches[i].text];
   return found;
 }

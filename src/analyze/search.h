@@ -7,43 +7,56 @@
 #include "analyze/text-index.h"
 #include "symbolize/symbolize.h"
 
+struct SampleFilter;
+
 typedef enum
 {
-  FOUND_SYMBOL,
-  FOUND_BINARY,
-  FOUND_MARK,    /* "group/name" */
-  FOUND_MESSAGE, /* of a mark */
-  FOUND_LOG,     /* "domain: message" */
-  FOUND_MEMBER,  /* of D-Bus: "interface.member" */
+  FOUND_SYMBOL,  /* in a binary */
+  FOUND_BINARY,  /* the path, as far as it is known */
+  FOUND_PROCESS, /* "comm", in its command line */
+  FOUND_MARK,    /* in a group */
+  FOUND_MESSAGE, /* of a mark, in its name */
+  FOUND_COUNTER, /* in a category */
+  FOUND_LOG,     /* in a domain */
+  FOUND_MEMBER,  /* of D-Bus, in an interface */
   FOUND_FILE,
-  FOUND_METADATA, /* "id: value" */
+  FOUND_METADATA, /* the id, in its value */
   N_FOUND_KINDS,
 } FoundKind;
 
-/* "symbol", "binary", "mark", … as people and programs see it. */
+/* "symbol", "binary", "process", … as people and programs see it. */
 const char *sysprof_found_kind_to_string (FoundKind kind);
 
+/* Texts live as long as the search. */
 typedef struct
 {
-  FoundKind kind;
+  uint8_t kind; /* FoundKind */
   uint32_t
-      id; /* SymbolId; of the others the first row of marks, logs, dbus, files or metadata, for a binary its
-                     * first symbol */
-  const char *text; /* living as long as the search */
-  uint64_t count;   /* samples in which it is innermost; of the others, how often it is there */
+      id; /* SymbolId, of a binary its first one; ProcessId; of the others the first row of marks, counters, logs,
+                 * dbus, files, metadata */
+  const char *name;
+  const char *where; /* "" = nowhere */
+  const char *
+      alias; /* how it may be called, too: the name of a symbol as it stands in the file; or NULL */
+  uint64_t
+      count; /* weight with the symbol anywhere in the stack, within the binary or process; of the others how often
+                      * it is there */
 } Found;
 
 typedef struct CaptureSearch CaptureSearch;
 
-/* Takes references. NULL if it was cancelled. *Frozen*: any thread may search. *(full)* */
-CaptureSearch *
-sysprof_capture_search_new (Store *store, SymbolTable *symbols, GCancellable *cancellable);
+/* Of what the filter takes, which may be NULL for everything; embedded files and metadata belong to any selection. Takes
+ * references. NULL if it was cancelled. *Frozen*: any thread may search. *(full)* */
+CaptureSearch *sysprof_capture_search_new (Store *store,
+                                           SymbolTable *symbols,
+                                           const struct SampleFilter *filter,
+                                           GCancellable *cancellable);
 void sysprof_capture_search_free (CaptureSearch *self);
 
-/* The best `limit` of what contains all terms, as sysprof_text_index_find() has it; of equally good ones first what there
- * is more of. *(full)* */
+/* The best `limit` of what contains all terms, as sysprof_text_index_find() has it; of those that fit equally well first
+ * what there is more of. *(full)* */
 Found *sysprof_capture_search_find (const CaptureSearch *self,
-                                    const char *query,
+                                    const TextQuery *query,
                                     uint32_t limit,
                                     uint32_t *n_found,
                                     GCancellable *cancellable);

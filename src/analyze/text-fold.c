@@ -1,58 +1,126 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Texts as they are compared: case ignored, a blank for each control character. */
+/* Texts as they are compared: in lower case, a blank for each control character. Bytes that are not UTF-8 stay. */
 
 #include "analyze/text-index-parts.h"
 
-char *
-sysprof_fold_text (const char *text, size_t size, char *to)
+typedef enum
 {
-  const char *end = text + size;
+  LETTERLESS, /* nor a digit */
+  SMALL,
+  CAPITAL,
+  OTHER, /* digits; what has no case */
+} LetterKind;
 
-  while (text < end)
+static inline LetterKind
+kind_of_ascii (char c)
+{
+  return g_ascii_islower (c)   ? SMALL
+         : g_ascii_isupper (c) ? CAPITAL
+         : g_ascii_isdigit (c) ? OTHER
+                               : LETTERLESS;
+}
+
+/* The character at `text`; returns its bytes, with 1 for one that is not UTF-8, which is left as it is. */
+static size_t
+read_wide (const char *text, size_t size, gunichar *wide)
+{
+  *wide = g_utf8_get_char_validated (text, (gssize) size);
+  return *wide >= 0x110000 ? 1 : (size_t) (g_utf8_next_char (text) - text);
+}
+
+static bool
+is_ascii (const char *text, size_t size)
+{
+  uint8_t all = 0;
+
+  for (size_t i = 0; i < size; i++)
+    all |= (uint8_t) text[i];
+  return all < 0x80;
+}
+
+static size_t
+folded_size_of_field (const char *text)
+{
+  size_t size = strlen (text), folded = 0, step;
+
+  if (is_ascii (text, size))
+    return size;
+  for (size_t at = 0; at < size; at += step)
     {
-      const unsigned char c = (unsigned char) *text;
       gunichar wide;
 
-      if (c < 0x80)
+      step = read_wide (text + at, size - at, &wide);
+      folded +=
+          wide >= 0x110000 ? 1 : (size_t) g_unichar_to_utf8 (g_unichar_tolower (wide), NULL);
+    }
+  return folded;
+}
+
+static char *
+fold_field (const char *text, char *to, uint8_t *words, size_t first_bit)
+{
+  const size_t size = strlen (text);
+  const char *begin = to;
+  LetterKind before = LETTERLESS;
+
+  for (size_t at = 0, step = 1; at < size; at += step)
+    {
+      const char c = text[at];
+      const size_t bit = first_bit + (size_t) (to - begin);
+      LetterKind kind = OTHER;
+
+      if ((c & 0x80) == 0)
         {
-          *to++ = c < ' ' ? ' ' : g_ascii_tolower (*text);
-          text++;
-          continue;
+          kind = kind_of_ascii (c);
+          step = 1;
+          *to++ = c < ' ' ? ' ' : g_ascii_tolower (c);
         }
-      wide = g_utf8_get_char_validated (text, end - text);
-      if (wide == (gunichar) -1 || wide == (gunichar) -2)
+      else
         {
-          *to++ = *text++;
-          continue;
+          gunichar wide;
+
+          step = read_wide (text + at, size - at, &wide);
+          if (wide >= 0x110000)
+            *to++ = c;
+          else
+            {
+              const gunichar small = g_unichar_tolower (wide);
+
+              kind = small != wide ? CAPITAL : g_unichar_islower (wide) ? SMALL : OTHER;
+              to += g_unichar_to_utf8 (small, to);
+            }
         }
-      text = g_utf8_next_char (text);
-      to += g_unichar_to_utf8 (g_unichar_tolower (wide), to);
+      if (words != NULL && kind != LETTERLESS &&
+          (before == LETTERLESS ||
+           (kind == CAPITAL && (before == SMALL || (before == CAPITAL && at + step < size &&
+                                                    g_ascii_islower (text[at + step]))))))
+        words[bit >> 3] |= (uint8_t) (1u << (bit & 7));
+      before = kind;
     }
   return to;
 }
 
-static inline bool
-is_in_word (char c)
+size_t
+sysprof_folded_size (const TextFields *text)
 {
-  return g_ascii_isalnum (c) || (c & 0x80) != 0;
+  size_t size = 0;
+
+  for (uint32_t i = 0; i < TEXT_MOST_FIELDS && text->field[i] != NULL; i++)
+    size += folded_size_of_field (text->field[i]) + (i > 0);
+  return size;
 }
 
-static inline bool
-begins_word (const char *text, size_t at)
+char *
+sysprof_fold_text (const TextFields *text, char *to, uint8_t *words, size_t first_bit)
 {
-  return is_in_word (text[at]) && (at == 0 || !is_in_word (text[at - 1]));
-}
+  const char *begin = to;
 
-bool
-sysprof_begins_word (const char *folded,
-                     size_t folded_size,
-                     const char *name,
-                     size_t size,
-                     size_t at)
-{
-  if (begins_word (folded, at))
-    return true;
-  return at > 0 && folded_size == size && g_ascii_isupper (name[at]) &&
-         g_ascii_islower (name[at - 1]);
+  for (uint32_t i = 0; i < TEXT_MOST_FIELDS && text->field[i] != NULL; i++)
+    {
+      if (i > 0)
+        *to++ = FIELD_END;
+      to = fold_field (text->field[i], to, words, first_bit + (size_t) (to - begin));
+    }
+  return to;
 }

@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What making an index and asking it have in common. */
+/* What the parts of the search for names have in common.
+ *
+ *   text-fold.c   texts as they are compared
+ *   text-query.c  what is sought, and whether a text fits
+ *   text-index.c  makes the index
+ *   text-find.c   asks it
+ *
+ * Folded texts stand one behind the other in blocks of some thousand bytes. For each gram (one, two or three neighbouring
+ * characters, of which the first may stand for the beginning of the text or of a word, and the last for the end of a
+ * field) the blocks are listed that have it. A question meets the lists of its grams and reads only the blocks that are
+ * in all of them: the more is typed, the fewer. In a block the texts are read whose signature has the grams, too, for two
+ * terms that are both in every block may stand together nowhere. Characters that names seldom have share one of 64
+ * classes, which costs reading a block for nothing now and then. */
 
 #pragma once
 
@@ -8,54 +20,127 @@
 
 #include <string.h>
 
-#define LIST_BITS 18
-#define N_LISTS   (1u << LIST_BITS)
+/* --- folding --- */
 
-/* Bytes that stand for places, where names have none: the folding makes blanks of control characters. */
-#define AT_BEGIN '\1'
-#define AT_WORD  '\2'
-#define AT_END   '\3'
+/* Between the fields of a folded text, which has a NUL behind it and no other control characters. */
+#define FIELD_END '\n'
 
-struct TextIndex
+static inline bool
+sysprof_bit_is_set (const uint8_t *bits, size_t bit)
 {
-  char *text;       /* folded, each name with a NUL behind it */
-  uint64_t *begin;  /* [n + 1] of each name in `text` */
-  uint8_t *is_word; /* bit per byte of `text`: a word begins there */
-  uint32_t *list;   /* [N_LISTS + 1] into `blocks` */
-  uint16_t *blocks; /* of each list, ascending */
-  uint32_t n;       /* names */
-  uint32_t n_blocks;
-  uint32_t per_block; /* names */
+  return (bits[bit >> 3] >> (bit & 7) & 1) != 0;
+}
+
+/* Bytes of what sysprof_fold_text() writes. */
+size_t sysprof_folded_size (const TextFields *text);
+/* In lower case, without NUL behind it; returns the end. Of the bits from words[first_bit] on those are set at whose place
+ * a word begins; `words` may be NULL. */
+char *sysprof_fold_text (const TextFields *text, char *to, uint8_t *words, size_t first_bit);
+
+/* --- questions --- */
+
+typedef struct
+{
+  const char *at; /* folded */
+  size_t size;
+} Term;
+
+struct TextQuery
+{
+  char *whole; /* folded, without blanks around it */
+  size_t whole_size;
+  Term *terms; /* [n_terms] in `whole` */
+  uint32_t n_terms;
+};
+
+/* Of a folded text. */
+TextFit sysprof_text_query_fit_folded (const TextQuery *self,
+                                       const char *text,
+                                       size_t size,
+                                       const uint8_t *words,
+                                       size_t first_bit);
+
+/* --- grams --- */
+
+enum
+{
+  CLASS_END, /* of a field */
+  CLASS_BEGIN,
+  CLASS_WORD,
+  CLASS_RARE,
+  CLASS_FOREIGN, /* and the 7 behind: of bytes that are not ASCII, by their last bits */
+  CLASS_FIRST = CLASS_FOREIGN + 8,
+  N_CLASSES = 64,
+};
+
+/* The number of a list. Whoever has a gram has those that it begins with, too. */
+enum
+{
+  LISTS_OF_TWO = N_CLASSES * N_CLASSES * N_CLASSES,
+  LISTS_OF_ONE = LISTS_OF_TWO + N_CLASSES * N_CLASSES,
+  N_LISTS = LISTS_OF_ONE + N_CLASSES,
 };
 
 static inline uint32_t
-hash_gram (unsigned char a, unsigned char b, unsigned char c)
+sysprof_gram_of_three (uint32_t a, uint32_t b, uint32_t c)
 {
-  const uint32_t gram = (uint32_t) a | (uint32_t) b << 8 | (uint32_t) c << 16;
-
-  return (gram * UINT32_C (2654435761)) >> (32 - LIST_BITS);
+  return (a * N_CLASSES + b) * N_CLASSES + c;
 }
 
+static inline uint32_t
+sysprof_gram_of_two (uint32_t a, uint32_t b)
+{
+  return LISTS_OF_TWO + a * N_CLASSES + b;
+}
+
+static inline uint32_t
+sysprof_gram_of_one (uint32_t a)
+{
+  return LISTS_OF_ONE + a;
+}
+
+/* [256] of each byte of a folded text. */
+extern const uint8_t sysprof_gram_classes[];
+
+/* A bit for each gram of two or three that a text has; several share one. */
+typedef struct
+{
+  uint64_t bits[2];
+} TextSignature;
+
+static inline void
+sysprof_signature_add (TextSignature *self, uint32_t gram)
+{
+  const uint32_t bit =
+      (gram * UINT32_C (2654435761)) >> 25; /* Knuth's; the upper 7 bits of it */
+
+  self->bits[bit >> 6] |= UINT64_C (1) << (bit & 63);
+}
+
+/* Whether all bits of `part` are there. */
 static inline bool
-is_word_at (const TextIndex *self, uint64_t at)
+sysprof_signature_has (const TextSignature *self, const TextSignature *part)
 {
-  return (self->is_word[at >> 3] >> (at & 7) & 1) != 0;
+  return (part->bits[0] & ~self->bits[0]) == 0 && (part->bits[1] & ~self->bits[1]) == 0;
 }
 
-/* Room for a folded text: U+0130, say, has two bytes, and its small letter's three. */
-static inline size_t
-sysprof_folded_room (size_t size)
+struct TextIndex
 {
-  return size + size / 2 + 1;
+  char *folded;    /* each text with a NUL behind it */
+  uint64_t *begin; /* [n + 1] of each text in `folded` */
+  uint8_t
+      *words; /* a bit per byte of `folded`; those of a block begin with a byte, see below */
+  TextSignature *signatures; /* [n] */
+  uint32_t *first_text;      /* [n_blocks + 1] */
+  size_t *list;              /* [N_LISTS + 1] into `blocks` */
+  uint16_t *blocks;          /* of each list, ascending */
+  uint32_t n;                /* texts */
+  uint32_t n_blocks;
+};
+
+/* The bits of a block. */
+static inline uint8_t *
+sysprof_block_words (const TextIndex *self, uint32_t block)
+{
+  return self->words + self->begin[self->first_text[block]] / 8 + block;
 }
-
-/* In lower case, without control characters; returns the end. */
-char *sysprof_fold_text (const char *text, size_t size, char *to);
-
-/* Whether a word begins at a place of a folded text: behind what is no letter, and where a capital followed a small one.
- * Only names without other than ASCII characters are as long as they were, and have their capitals looked at. */
-bool sysprof_begins_word (const char *folded,
-                          size_t folded_size,
-                          const char *name,
-                          size_t size,
-                          size_t at);

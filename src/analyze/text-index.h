@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* An index of names for searching while somebody types: parts of words, several terms, case ignored, best first. */
+/* Looking for names while somebody types: several terms, parts of words, case ignored, best fit first.
+ *
+ * A text consists of fields: what it is called first, behind that what else may be sought (its library, its group). Terms
+ * may stand in any of them. Texts need not be UTF-8. */
 
 #pragma once
 
@@ -8,39 +11,62 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct TextIndex TextIndex;
-
-/* How well a name fits, best first. */
-typedef enum
-{
-  TEXT_IS_QUERY,     /* nothing else stands there */
-  TEXT_BEGINS,       /* with the first term */
-  TEXT_BEGINS_WORDS, /* of which all terms are beginnings */
-  TEXT_CONTAINS,
-  N_TEXT_FITS,
-} TextFit;
+#define TEXT_MOST_FIELDS 3
 
 typedef struct
 {
-  uint32_t name; /* index into the names that were given */
+  const char *field[TEXT_MOST_FIELDS]; /* up to one that is NULL */
+} TextFields;
+
+/* How well a text fits, best first. */
+typedef enum
+{
+  TEXT_IS_QUERY, /* its first field, as a whole */
+  TEXT_BEGINS,   /* with the first term */
+  TEXT_BEGINS_WORDS, /* of which all terms are beginnings: behind what is no letter or digit, and at capitals as in
+                      * getName and HTMLText. Of a term that is there very often the first 64 places count. */
+  TEXT_CONTAINS,
+  TEXT_DOES_NOT_FIT,
+} TextFit;
+#define N_TEXT_FITS TEXT_DOES_NOT_FIT
+
+/* --- one text at a time --- */
+
+/* What is sought: terms, which blanks separate. *Frozen*. */
+typedef struct TextQuery TextQuery;
+
+TextQuery *sysprof_text_query_new (const char *query); /* *(full)* */
+void sysprof_text_query_free (TextQuery *self);
+/* Without any term. Nothing fits it. */
+bool sysprof_text_query_is_empty (const TextQuery *self);
+TextFit sysprof_text_query_fit (const TextQuery *self, const TextFields *text);
+
+/* --- many --- */
+
+typedef struct TextIndex TextIndex;
+
+typedef struct
+{
+  uint32_t text; /* index into those that were given */
   TextFit fit;
 } TextMatch;
 
-/* Of names[n], which need not be UTF-8 and are not kept. Among those that fit equally well an earlier one is found
- * first. NULL if it was cancelled. *Frozen*: any thread may search. *(full)* */
+/* Of texts[n], which are not kept; on all CPUs. Among those that fit equally well an earlier one is found first. NULL if
+ * it was cancelled. *Frozen*: any thread may search. *(full)* */
 TextIndex *
-sysprof_text_index_new (const char *const *names, uint32_t n, GCancellable *cancellable);
+sysprof_text_index_new (const TextFields *texts, uint32_t n, GCancellable *cancellable);
 void sysprof_text_index_free (TextIndex *self);
 
-/* The best `limit` names that contain all terms of the query, which blanks separate; none for an empty one. Each is
- * looked for as it stands in the rest of the text, case ignored. What was found until it was cancelled. *(full)* */
+/* The best `limit` texts that fit. What was found until it was cancelled. *(full)* */
 TextMatch *sysprof_text_index_find (const TextIndex *self,
-                                    const char *query,
+                                    const TextQuery *query,
                                     uint32_t limit,
                                     uint32_t *n_matches,
                                     GCancellable *cancellable);
 
-/* Bytes of memory that it holds. */
+/* Bytes of memory that it holds: those of the texts, an eighth more for words, 24 for each text, 2 for each gram of each
+ * block (some 30 for a name of 40 bytes), and 2 MiB. Making it takes twice that of the grams for a moment. */
 size_t sysprof_text_index_size (const TextIndex *self);
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TextQuery, sysprof_text_query_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TextIndex, sysprof_text_index_free)

@@ -49,13 +49,7 @@ sysprof_request_shape (const ViewRequest *request)
 bool
 sysprof_request_is_whole (const ViewRequest *request)
 {
-  const SampleFilter *filter = request->filter;
-
-  return !filter || (filter->time_begin == 0 && filter->time_end == 0 && filter->n_times == 0 &&
-                     !filter->has_processes && filter->n_processes == 0 && !filter->has_tids &&
-                     filter->n_tids == 0 && !filter->has_cpus && filter->n_cpus == 0 &&
-                     (!filter->symbol_terms || !filter->symbol_terms[0]) &&
-                     (!filter->binary_terms || !filter->binary_terms[0]));
+  return sysprof_filter_is_whole (request->filter);
 }
 
 /* A function's name as people type it: without arguments and what it is in. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The rows of any view that contain what is sought. */
+/* The rows of any view that contain what is sought. Each is looked at once, for which no index is worth making. */
 
 #include "analyze/analyze.h"
 #include "views/rows.h"
@@ -19,39 +19,32 @@ append_cell (GString *text, ColumnKind kind, const Cell *cell)
                               cell->stack->entries[i].binary);
 }
 
-/* All texts of a row, so that terms may stand in different columns. *(full)* */
-static GPtrArray *
-dup_texts (const Rows *rows)
+/* Terms may stand in different columns. */
+static bool
+row_fits (const Rows *rows, uint32_t row, const TextQuery *query, GString *buffer)
 {
-  GPtrArray *texts = g_ptr_array_new_full (rows->n_rows, g_free);
-
-  for (uint32_t row = 0; row < rows->n_rows; row++)
-    {
-      GString *text = g_string_new (NULL);
-
-      for (uint32_t i = 0; i < rows->n_columns; i++)
-        append_cell (text, rows->columns[i].kind, &sysprof_rows_cells (rows, row)[i]);
-      g_ptr_array_add (texts, g_string_free (text, false));
-    }
-  return texts;
+  g_string_truncate (buffer, 0);
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    append_cell (buffer, rows->columns[i].kind, &sysprof_rows_cells (rows, row)[i]);
+  return sysprof_text_query_fit (query, &(TextFields){ { buffer->str } }) != TEXT_DOES_NOT_FIT;
 }
 
 void
-sysprof_rows_search (Rows *self, const char *query)
+sysprof_rows_search (Rows *self, const char *terms)
 {
-  g_autoptr (GPtrArray) texts = dup_texts (self);
-  g_autoptr (TextIndex) index =
-      sysprof_text_index_new ((const char *const *) texts->pdata, texts->len, NULL);
+  g_autoptr (TextQuery) query = sysprof_text_query_new (terms);
   g_autofree bool *is_kept = g_new0 (bool, self->n_rows + 1);
-  g_autofree uint32_t *order = g_new (uint32_t, self->n_rows + 1);
-  uint32_t n_matches, n = 0;
-  g_autofree TextMatch *matches =
-      sysprof_text_index_find (index, query, UINT32_MAX, &n_matches, NULL);
+  g_autofree uint32_t *order = g_new (uint32_t, MAX (self->n_rows, 1));
+  g_autoptr (GString) buffer = g_string_new (NULL);
+  uint32_t n = 0;
 
-  for (uint32_t i = 0; i < n_matches; i++)
-    for (uint32_t row = matches[i].name + 1; row != 0 && !is_kept[row];
-         row = self->parent != NULL ? self->parent[row - 1] : 0)
-      is_kept[row] = true;
+  if (sysprof_text_query_is_empty (query))
+    return;
+  for (uint32_t i = 0; i < self->n_rows; i++)
+    if (!is_kept[i + 1] && row_fits (self, i, query, buffer))
+      for (uint32_t row = i + 1; row != 0 && !is_kept[row];
+           row = self->parent != NULL ? self->parent[row - 1] : 0)
+        is_kept[row] = true;
   for (uint32_t row = 0; row < self->n_rows; row++)
     if (is_kept[row + 1])
       order[n++] = row;

@@ -27,8 +27,9 @@ sysprof_rows_cells (const Rows *self, uint32_t row)
 
 /* Sorts by `sort`: numbers falling, texts rising, equal ones as they were. Children stay below their parents. */
 bool sysprof_rows_sort (Rows *self, const char *sort, GError **error);
-/* Leaves out what does not contain all terms in its texts, but for what stands above such rows in a tree. */
-void sysprof_rows_search (Rows *self, const char *query);
+/* Leaves out what does not contain all terms in its texts, but for what stands above such rows in a tree. Without terms
+ * nothing. */
+void sysprof_rows_search (Rows *self, const char *terms);
 /* Replaces the rows by those of order[n], in which parents come first. What is left out counts as hidden. */
 void sysprof_rows_permute (Rows *self, const uint32_t *order, uint32_t n);
 /* Leaves out what is deeper than `depth`, below `min_percent` of the total, and all but the `limit` first rows

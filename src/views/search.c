@@ -2,31 +2,34 @@
 
 /* Everything with a name that contains what is sought. */
 
-#include "analyze/analyze.h"
 #include "views/events.h"
 
 enum
 {
   KIND,
   COUNT,
-  TEXT,
+  NAME,
+  WHERE,
   N_COLUMNS,
 };
 
 static const Column columns[] = {
   [KIND] = { "kind", "KIND", COLUMN_TEXT },
   [COUNT] = { "count", "COUNT", COLUMN_COUNT },
-  [TEXT] = { "text", "WHAT", COLUMN_TEXT, .is_long = true },
+  [NAME] = { "name", "NAME", COLUMN_TEXT },
+  [WHERE] = { "where", "IN", COLUMN_TEXT, .is_long = true },
 };
 
 static bool
 fill_search (const ViewRequest *request, Rows *rows, GError **error)
 {
+  g_autoptr (TextQuery) query =
+      sysprof_text_query_new (request->search != NULL ? request->search : "");
   g_autoptr (CaptureSearch) search = NULL;
   g_autofree Found *found = NULL;
   uint32_t n_found;
 
-  if (request->search == NULL)
+  if (sysprof_text_query_is_empty (query))
     {
       g_set_error_literal (
           error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
@@ -34,8 +37,9 @@ fill_search (const ViewRequest *request, Rows *rows, GError **error)
       return false;
     }
 
-  search = sysprof_capture_search_new (request->store, (SymbolTable *) request->symbols, NULL);
-  found = sysprof_capture_search_find (search, request->search, UINT32_MAX, &n_found, NULL);
+  search = sysprof_capture_search_new (request->store, (SymbolTable *) request->symbols,
+                                       request->filter, NULL);
+  found = sysprof_capture_search_find (search, query, UINT32_MAX, &n_found, NULL);
   sysprof_rows_init_events (rows, columns, N_COLUMNS, "names", n_found, n_found);
   for (uint32_t i = 0; i < n_found; i++)
     {
@@ -43,7 +47,8 @@ fill_search (const ViewRequest *request, Rows *rows, GError **error)
 
       cells[KIND].text = sysprof_found_kind_to_string (found[i].kind);
       cells[COUNT].count = found[i].count;
-      cells[TEXT].text = sysprof_rows_dup (rows, found[i].text);
+      cells[NAME].text = sysprof_rows_dup (rows, found[i].name);
+      cells[WHERE].text = sysprof_rows_dup (rows, found[i].where);
     }
   return true;
 }

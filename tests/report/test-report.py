@@ -496,20 +496,33 @@ class Json(Base):
         self.assertEqual(rows['/etc/os-release']['size'], 22)
 
     def test_search(self):
-        names = {f.symbol for f in self.profile.functions()}
+        counts = {f['symbol']: f['total'] for f in as_json('functions', self.capture)['rows']}
         for query in ('a', 'ALPHA', 'mai', 'nothing like it'):
             rows = as_json('search', '--search', query, self.capture)['rows']
-            found = {r['text'].split(' ')[0] for r in rows if r['kind'] == 'symbol'}
-            self.assertLessEqual({n for n in names if query.lower() in n.lower() and ' ' not in n}, found, query)
-            self.assertTrue(all(query.lower() in r['text'].lower() for r in rows), query)
-        self.assertEqual([r['text'] for r in as_json('search', '--search', 'release os', self.capture)['rows']], ['/etc/os-release'])
-        self.assertEqual([r['text'] for r in as_json('search', '--search', 'hostname', self.capture)['rows']], ['hostname: box'])
+            found = {r['name']: r['count'] for r in rows if r['kind'] == 'symbol'}
+            self.assertLessEqual({n: counts[n] for n in counts if query.lower() in n.lower()}.items(), found.items(), query)
+            self.assertTrue(all(query.lower() in (r['name'] + r['where']).lower() for r in rows), query)
+        ask = lambda *args: [(r['kind'], r['name'], r['where']) for r in as_json('search', '--search', *args, self.capture)['rows']]
+        self.assertEqual(ask('release os'), [('file', '/etc/os-release', '')])
+        self.assertEqual(ask('hostname'), [('metadata', 'hostname', 'box')])
+        self.assertEqual(ask('box hostn'), [('metadata', 'hostname', 'box')])
+        self.assertEqual(ask('main')[0][:2], ('symbol', 'main'))
+        self.assertIn('process', [row[0] for row in ask('prog')])
         self.assertIn(b'--search', run('search', self.capture, check=False).stderr)
+        self.assertIn(b'--search', run('search', '--search', ' ', self.capture, check=False).stderr)
+
+    def test_search_in_a_selection(self):
+        selected = {f['symbol']: f['total'] for f in as_json('functions', '--process', 'prog', self.capture)['rows']}
+        found = as_json('search', '--process', 'prog', '--search', 'a', self.capture)['rows']
+        self.assertEqual({r['name']: r['count'] for r in found if r['kind'] == 'symbol' and 'a' in r['name'].lower()},
+                         {name: total for name, total in selected.items() if 'a' in name.lower()})
+        self.assertLess(len(selected), len(self.profile.functions()))
 
     def test_search_narrows_every_view(self):
         rows = as_json('functions', '--search', 'ALPHA', self.capture)['rows']
         self.assertEqual([r['symbol'] for r in rows], [f.symbol for f in self.profile.functions() if 'alpha' in f.symbol])
         self.assertEqual([r['id'] for r in as_json('metadata', '--search', 'box host', self.capture)['rows']], ['hostname'])
+        self.assertEqual(as_json('metadata', '--search', '', self.capture)['rows'], as_json('metadata', self.capture)['rows'])
 
         def leaves(nodes, above=()):
             for node in nodes:
