@@ -6,61 +6,180 @@
 
 #include "record/live-files.h"
 
-#include "util/util.h"
-
+#include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
+
+typedef struct
+{
+  ExecutableMapping mapping;
+  bool only_look;
+  bool is_given; /* what comes along is an envelope with the file */
+  char path[PATH_MAX];
+} Request;
+
+/* --- the child: plain C --- */
 
 static int
 open_regular (const char *path, struct stat *info)
 {
-  autofd fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-  return fd >= 0 && fstat (fd, info) == 0 && S_ISREG (info->st_mode) ? sysprof_steal_fd (&fd)
-                                                                     : -1;
+  if (fd >= 0 && (fstat (fd, info) != 0 || !S_ISREG (info->st_mode)))
+    {
+      (void) close (fd);
+      fd = -1;
+    }
+  return fd;
+}
+
+static bool
+is_same (const ExecutableMapping *mapping, const struct stat *info)
+{
+  return S_ISREG (info->st_mode) && info->st_ino == mapping->inode &&
+         info->st_dev == makedev (mapping->device_major, mapping->device_minor);
 }
 
 static int
-open_same (const char *path, const LiveMapping *mapping, struct stat *info)
+reach_by_path (const Request *request, const char *path, struct stat *info)
 {
-  autofd fd = open_regular (path, info);
+  int fd;
 
-  return fd >= 0 && info->st_ino == mapping->inode &&
-                 info->st_dev == makedev (mapping->device_major, mapping->device_minor)
-             ? sysprof_steal_fd (&fd)
-             : -1;
+  if (request->only_look)
+    return stat (path, info) == 0 && is_same (&request->mapping, info) ? OPENER_NOTHING : -1;
+
+  fd = open_regular (path, info);
+  if (fd >= 0 && !is_same (&request->mapping, info))
+    {
+      (void) close (fd);
+      fd = -1;
+    }
+  return fd;
+}
+
+static int
+check_regular (int fd, struct stat *info)
+{
+  if (fd < 0 || (fstat (fd, info) == 0 && S_ISREG (info->st_mode)))
+    return fd;
+
+  (void) close (fd);
+  errno = ESTALE;
+  return -1;
+}
+
+static int
+reach_file (const void *data, int given, struct stat *info)
+{
+  const Request *request = data;
+  int fd = -1;
+
+  if (request->is_given)
+    return check_regular (sysprof_envelope_open (given), info);
+
+  if (request->path[0] == '/')
+    {
+      char path[PATH_MAX + 32];
+
+      fd = reach_by_path (request, request->path, info);
+      (void) snprintf (path, sizeof path, "/proc/%d/root%s", request->mapping.pid,
+                       request->path);
+      if (fd == -1)
+        fd = reach_by_path (request, path, info);
+    }
+  return fd != -1 ? fd
+                  : check_regular (sysprof_rights_open_mapped_file (&request->mapping), info);
+}
+
+static void
+serve (int socket)
+{
+  Request request;
+
+  sysprof_opener_serve (socket, &request, sizeof request, reach_file);
+}
+
+/* --- the parent --- */
+
+/* A directory of a device, as many as a system has of both share one server that does not answer. */
+static uint64_t
+place_of (const LiveMapping *mapping)
+{
+  const char *slash = strrchr (mapping->path, '/');
+  g_autofree char *directory =
+      g_strndup (mapping->path, slash != NULL ? (gsize) (slash - mapping->path) : 0);
+
+  return (uint64_t) mapping->device_major << 52 ^ (uint64_t) mapping->device_minor << 32 ^
+         g_str_hash (directory);
+}
+
+static int
+ask (LiveFiles *self, const LiveMapping *mapping, bool only_look, struct stat *info)
+{
+  Request request = {
+    .mapping = {
+      .pid = mapping->pid,
+      .device_major = mapping->device_major,
+      .device_minor = mapping->device_minor,
+      .inode = mapping->inode,
+      .start = mapping->start,
+      .end = mapping->end,
+    },
+    .only_look = only_look,
+  };
+  uint64_t place = place_of (mapping);
+  autofd given = -1;
+  int envelope;
+
+  if (g_strlcpy (request.path, mapping->path, sizeof request.path) >= sizeof request.path)
+    request.path[0] = '\0';
+  envelope =
+      sysprof_opener_ask (&self->opener, serve, place, &request, sizeof request, -1, info);
+  if (envelope >= 0 || (errno != EACCES && errno != EPERM))
+    return envelope;
+
+  given = sysprof_privilege_open_mapped_file (self->privilege, &request.mapping);
+  if (given < 0)
+    return -1;
+  request.is_given = true;
+  return sysprof_opener_ask (&self->opener, serve, place, &request, sizeof request, given,
+                             info);
+}
+
+void
+sysprof_live_files_init (LiveFiles *self, Privilege *privilege)
+{
+  *self = (LiveFiles){ .privilege = privilege, .opener = OPENER_INIT };
+  (void) sysprof_opener_start (&self->opener, serve); /* else with the first file */
+}
+
+void
+sysprof_live_files_clear (LiveFiles *self)
+{
+  sysprof_opener_clear (&self->opener);
 }
 
 int
-sysprof_live_file_open (Privilege *privilege, const LiveMapping *mapping, struct stat *info)
+sysprof_live_files_open (LiveFiles *self, const LiveMapping *mapping, struct stat *info)
 {
-  g_autofree char *path = NULL;
-  autofd fd = -1;
+  return ask (self, mapping, false, info);
+}
 
-  if (mapping->path[0] == '/')
-    {
-      fd = open_same (mapping->path, mapping, info);
-      if (fd < 0)
-        {
-          path = g_strdup_printf ("/proc/%d/root%s", mapping->pid, mapping->path);
-          fd = open_same (path, mapping, info);
-        }
-    }
-  if (fd < 0)
-    {
-      const ExecutableMapping executable = {
-        .pid = mapping->pid,
-        .device_major = mapping->device_major,
-        .device_minor = mapping->device_minor,
-        .inode = mapping->inode,
-        .start = mapping->start,
-        .end = mapping->end,
-      };
+bool
+sysprof_live_files_look (LiveFiles *self, const LiveMapping *mapping, struct stat *info)
+{
+  autofd envelope = ask (self, mapping, true, info);
 
-      fd = sysprof_privilege_open_mapped_file (privilege, &executable);
-      if (fd >= 0 && (fstat (fd, info) != 0 || !S_ISREG (info->st_mode)))
-        return -1;
-    }
-  return sysprof_steal_fd (&fd);
+  return envelope >= 0 || errno == 0;
+}
+
+int
+sysprof_live_files_wrap (int fd, struct stat *info)
+{
+  return fd >= 0 && fstat (fd, info) == 0 ? sysprof_envelope_seal (fd) : -1;
 }

@@ -132,11 +132,12 @@ sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *nam
 int
 sysprof_privilege_open_mapped_file (Privilege *self, const ExecutableMapping *mapping)
 {
-  int fd = sysprof_rights_open_mapped_file (mapping);
-
-  if (is_refused (self, fd))
-    fd = ASK (self, sysprof_rights_ask_mapped_file (self->helper, mapping));
-  return fd;
+  if (!has_helper (self))
+    {
+      errno = EPERM;
+      return -1;
+    }
+  return ASK (self, sysprof_rights_ask_mapped_file (self->helper, mapping));
 }
 
 bool

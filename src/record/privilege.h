@@ -44,7 +44,8 @@ int sysprof_privilege_open_mounts (Privilege *self);
 /* A file of a process or thread: NAME below /proc/PID. "task" is a directory, whose entries are its threads. */
 int sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *name);
 
-/* The regular file behind an executable mapping of a process, also where it was deleted. */
+/* Asks only who lends rights, as who has them opens it in a child (record/live-files.h): an envelope (util/opener.h) with the regular
+ * file behind an executable mapping of a process, also where it was deleted. */
 int sysprof_privilege_open_mapped_file (Privilege *self, const ExecutableMapping *mapping);
 
 /* The walker in the kernel: sysprof_walk_program_make_maps(), then, also on another thread, sysprof_walk_program_load();

@@ -89,6 +89,8 @@ int sysprof_rights_open_kallsyms (void);
 /* --- lending them --- */
 
 #define RIGHTS_MOST_EVENTS 65536u /* of one recording; then ENOSPC */
+#define RIGHTS_MOST_LEFT \
+  8u /* children that open a file of a file system that does not answer; then ETIMEDOUT */
 
 /* One per socket, and one recording each: there is one walker, and each of its slabs is made once. *Owned* by one thread. */
 typedef struct
@@ -96,6 +98,7 @@ typedef struct
   WalkProgram maps;
   uint64_t slabs_made; /* a bit each */
   uint32_t n_events;
+  pid_t left[RIGHTS_MOST_LEFT]; /* killed, and maybe not ended yet; 0 = none */
   bool has_loaded;
 } RightsServer;
 
@@ -117,6 +120,7 @@ int sysprof_rights_ask_event (int socket,
                               int cpu,
                               int cgroup_fd);
 int sysprof_rights_ask_process_file (int socket, pid_t pid, ProcessFile file);
+/* An envelope: a socket in which the file, with a byte, waits to be received. ETIMEDOUT: its file system has not answered for a second. */
 int sysprof_rights_ask_mapped_file (int socket, const ExecutableMapping *mapping);
 uint64_t sysprof_rights_ask_namespace (int socket, pid_t pid, ProcessNamespace which);
 int sysprof_rights_ask_kallsyms (int socket);

@@ -8,11 +8,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#define PATIENCE \
+  1000 /* ms until a file is taken for one of a file system that does not answer */
 
 /* What is done for a request: a descriptor for the peer, or -1 with errno; NO_DESCRIPTOR: done without. */
 #define NO_DESCRIPTOR (-2)
@@ -47,13 +54,116 @@ open_process_file (const RightsRequest *request)
   return -1;
 }
 
+/* --- files behind mappings: by a child, as a file system that does not answer would keep us for ever --- */
+
 static int
-open_mapped_file (const RightsRequest *request)
+seal (int fd)
+{
+  const uint8_t nothing = 0;
+  int sockets[2] = { -1, -1 };
+  bool is_sealed;
+
+  if (fd < 0 || socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return -1;
+
+  is_sealed = sysprof_rights_send (sockets[0], &nothing, sizeof nothing, fd, MSG_DONTWAIT);
+  (void) close (sockets[0]);
+  return is_sealed ? sockets[1] : -1;
+}
+
+_Noreturn static void
+run_opener (int socket, const ExecutableMapping *mapping)
+{
+  RightsAnswer answer = { 0 };
+  int envelope;
+
+  /* It may stay for long, and is to hold nothing meanwhile. */
+  if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
+    _exit (1);
+
+  envelope = seal (sysprof_rights_open_mapped_file (mapping));
+  if (envelope < 0)
+    answer.error = errno;
+  (void) sysprof_rights_send (0, &answer, sizeof answer, envelope, MSG_DONTWAIT);
+  _exit (0);
+}
+
+static int
+receive_envelope (int socket)
+{
+  struct pollfd readable = { .fd = socket, .events = POLLIN };
+  RightsAnswer answer;
+  int envelope;
+
+  if (poll (&readable, 1, PATIENCE) <= 0 ||
+      !sysprof_rights_receive (socket, &answer, sizeof answer, &envelope))
+    {
+      errno = ETIMEDOUT;
+      return -1;
+    }
+
+  errno = answer.error;
+  return envelope;
+}
+
+/* Where a child that does not end is noted; NULL = there are too many. */
+static pid_t *
+find_room (RightsServer *self)
+{
+  pid_t *room = NULL;
+
+  for (unsigned i = 0; i < RIGHTS_MOST_LEFT; i++)
+    {
+      if (self->left[i] != 0 && waitpid (self->left[i], NULL, WNOHANG) != 0)
+        self->left[i] = 0;
+      if (self->left[i] == 0)
+        room = &self->left[i];
+    }
+  return room;
+}
+
+static int
+open_in_child (RightsServer *self, const ExecutableMapping *mapping)
+{
+  pid_t *room = find_room (self);
+  int sockets[2];
+  int envelope, saved;
+
+  if (room == NULL)
+    {
+      errno = ETIMEDOUT;
+      return -1;
+    }
+  if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+    return -1;
+
+  *room = fork ();
+  if (*room == 0)
+    run_opener (sockets[1], mapping);
+  (void) close (sockets[1]);
+  if (*room < 0)
+    {
+      *room = 0;
+      (void) close (sockets[0]);
+      errno = EAGAIN;
+      return -1;
+    }
+
+  envelope = receive_envelope (sockets[0]);
+  saved = errno;
+  (void) close (sockets[0]);
+  (void) kill (*room, SIGKILL);
+  errno = saved;
+  return envelope;
+}
+
+static int
+open_mapped_file (RightsServer *self, const RightsRequest *request)
 {
   const ExecutableMapping *mapping = &request->mapping;
 
   if (mapping->pid > 0 && mapping->start < mapping->end && mapping->inode != 0)
-    return sysprof_rights_open_mapped_file (mapping);
+    return open_in_child (self, mapping);
 
   errno = EPERM;
   return -1;
@@ -227,7 +337,7 @@ carry_out (RightsServer *self, const RightsRequest *request, int given, uint64_t
     case ASK_PROCESS_FILE:
       return open_process_file (request);
     case ASK_MAPPED_FILE:
-      return open_mapped_file (request);
+      return open_mapped_file (self, request);
     case ASK_NAMESPACE:
       return read_namespace (request, value);
     case ASK_KALLSYMS:
@@ -257,6 +367,7 @@ void
 sysprof_rights_server_clear (RightsServer *self)
 {
   sysprof_walk_program_clear (&self->maps);
+  (void) find_room (self); /* those that have not ended are init's when we do */
 }
 
 bool

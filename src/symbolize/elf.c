@@ -22,6 +22,7 @@
 typedef struct
 {
   bool use_sandbox;
+  Opener opener; /* of files, with the sandbox */
   ElfSandbox sandbox;
   ElfWorker worker;
   /* What is open now: files that were mapped under several names, or read with and without build id, are parsed once. */
@@ -139,6 +140,13 @@ reason_of_errno (int number)
   return number == EACCES || number == EPERM ? UNNAMED_FILE_DENIED : UNNAMED_FILE_MISSING;
 }
 
+/* Where reading a file may not keep us, opening it may not either. */
+static Opener *
+get_opener (ElfParser *self)
+{
+  return self->use_sandbox ? &self->opener : NULL;
+}
+
 /* The recorded file, open in the parser; -1 with the reason why there is none. */
 static int
 open_recorded_file (ElfParser *parser,
@@ -147,7 +155,7 @@ open_recorded_file (ElfParser *parser,
                     ElfFacts *facts,
                     UnnamedReason *reason)
 {
-  autofd fd = sysprof_open_regular_file (root, batch->path);
+  autofd fd = sysprof_open_regular_file (get_opener (parser), root, batch->path);
 
   if (fd < 0)
     {
@@ -184,7 +192,8 @@ find_debug_file (const Symbolization *self,
   for (guint i = 0; i < candidates->len; i++)
     {
       const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
-      autofd debug_fd = sysprof_open_regular_file (candidate->root, candidate->path);
+      autofd debug_fd =
+          sysprof_open_regular_file (get_opener (parser), candidate->root, candidate->path);
 
       if (debug_fd >= 0 && parser_add_debug (parser, debug_fd))
         return true;
@@ -383,6 +392,7 @@ resolve (Symbolization *self, GError **error)
   g_autoptr (FileBatches) batches = sysprof_file_batches_new (self, is_wanted);
   ElfParser parser = {
     .use_sandbox = self->options->use_sandbox,
+    .opener = OPENER_INIT,
     .sandbox = ELF_SANDBOX_INIT,
     .worker = ELF_WORKER_INIT,
   };
@@ -398,6 +408,7 @@ resolve (Symbolization *self, GError **error)
     }
 
   sysprof_process_roots_clear (&parser.roots);
+  sysprof_opener_clear (&parser.opener);
   sysprof_elf_sandbox_clear (&parser.sandbox);
   sysprof_elf_worker_clear (&parser.worker);
   return true;

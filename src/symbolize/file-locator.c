@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -168,8 +169,8 @@ open_path (int root, const char *path)
   return (int) syscall (SYS_openat2, root, path, &how, sizeof how);
 }
 
-int
-sysprof_open_regular_file (int root, const char *path)
+static int
+open_regular_file (int root, const char *path)
 {
   autofd place = open_path (root, path);
   char link[64];
@@ -185,6 +186,51 @@ sysprof_open_regular_file (int root, const char *path)
 
   g_snprintf (link, sizeof link, "/proc/self/fd/%d", place);
   return open (link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+typedef struct
+{
+  char path[PATH_MAX];
+} Request;
+
+/* In the opener, with the root. */
+static int
+open_asked_file (const void *data, int root, struct stat *info)
+{
+  int fd = open_regular_file (root, ((const Request *) data)->path);
+
+  return fd >= 0 && fstat (fd, info) != 0 ? -1 : fd;
+}
+
+static void
+serve (int socket)
+{
+  Request request;
+
+  sysprof_opener_serve (socket, &request, sizeof request, open_asked_file);
+}
+
+int
+sysprof_open_regular_file (Opener *opener, int root, const char *path)
+{
+  g_autofree char *directory = NULL;
+  autofd envelope = -1;
+  Request request = { 0 };
+  struct stat info;
+
+  if (opener == NULL)
+    return open_regular_file (root, path);
+  if (g_strlcpy (request.path, path, sizeof request.path) >= sizeof request.path)
+    {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+
+  directory = g_path_get_dirname (path);
+  envelope =
+      sysprof_opener_ask (opener, serve, (uint64_t) (root + 1) << 32 | g_str_hash (directory),
+                          &request, sizeof request, root, &info);
+  return envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
 }
 
 /* --- debug files --- */

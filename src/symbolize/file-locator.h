@@ -6,6 +6,7 @@
 
 #include "symbolize/batch.h"
 #include "symbolize/elf-worker.h"
+#include "util/util.h"
 
 #define MOST_ROOTS 9
 
@@ -35,8 +36,8 @@ void sysprof_file_roots_find (FileRoots *self,
                               const FileBatch *batch);
 
 /* Opens a regular file for reading, and nothing else: opening a device can have effects. Below a root, absolute
- * links stay below it. -1 with errno. */
-int sysprof_open_regular_file (int root, const char *path);
+ * links stay below it. By `opener`, where there is one, for as long as that waits for it. -1 with errno. */
+int sysprof_open_regular_file (Opener *opener, int root, const char *path);
 
 /* Where a debug file of `path` may be. */
 typedef struct

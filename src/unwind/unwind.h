@@ -97,10 +97,13 @@ typedef struct
     .child = CONFINED_CHILD_INIT \
   }
 
-/* The table of the file that `fd` (borrowed) reads, as sysprof_unwind_table_build() makes it. Starts the child when there is
- * none, and another one where the one that there is has read files of another owner. ELF_IO_ERROR also where the child died of
- * it, or took longer than files of that size take. */
-ElfStatus sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table);
+/* The table of the file in `envelope` (borrowed, util/opener.h), as sysprof_unwind_table_build() makes it; `info` is the file's. Starts the
+ * child when there is none, and another one where the one that there is has read files of another owner. ELF_IO_ERROR also where the
+ * child died of it, or took longer than files of that size take. */
+ElfStatus sysprof_unwind_worker_build (UnwindWorker *self,
+                                       int envelope,
+                                       const struct stat *info,
+                                       UnwindTable *table);
 /* Makes its child at once, where that suits better than with the first table: while few threads run, whose locks a child has for
  * ever as it found them. */
 bool sysprof_unwind_worker_start (UnwindWorker *self);

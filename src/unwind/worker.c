@@ -2,7 +2,7 @@
 
 /* The child that builds tables.
  *
- *   request:  one byte, and with it the descriptor of a file
+ *   request:  one byte, and with it an envelope, in which is the file
  *   reply:    Reply, the table's bytes
  */
 
@@ -46,21 +46,24 @@ static void
 serve (int socket)
 {
   uint8_t request;
-  int fd;
+  int envelope;
 
-  while (sysprof_confined_child_read_request (socket, &request, sizeof request, &fd))
+  while (sysprof_confined_child_read_request (socket, &request, sizeof request, &envelope))
     {
+      int fd = sysprof_envelope_open (envelope);
       UnwindTable table = { 0 };
       Reply reply = { 0 };
       bool is_sent;
 
       reply.status = build (fd, &table);
       reply.size = table.size;
-      if (fd >= 0)
-        (void) close (fd); /* it was only read */
+      (void) close (envelope);
       is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
                 sysprof_write_all (socket, table.bytes, table.size);
       sysprof_unwind_table_clear (&table);
+      /* After the answer: its file system may not answer any more. */
+      if (fd >= 0)
+        (void) close (fd);
       if (!is_sent)
         return;
     }
@@ -119,21 +122,21 @@ patience_for (const struct stat *info)
 }
 
 ElfStatus
-sysprof_unwind_worker_build (UnwindWorker *self, int fd, UnwindTable *table)
+sysprof_unwind_worker_build (UnwindWorker *self,
+                             int envelope,
+                             const struct stat *info,
+                             UnwindTable *table)
 {
   uint8_t request = 1;
-  struct stat info;
   int64_t deadline;
   Reply reply;
 
-  if (fstat (fd, &info) != 0)
-    return ELF_IO_ERROR;
-  keep_apart (self, info.st_uid);
-  deadline = sysprof_confined_child_deadline (patience_for (&info));
+  keep_apart (self, info->st_uid);
+  deadline = sysprof_confined_child_deadline (patience_for (info));
   if (!sysprof_unwind_worker_start (self))
     return ELF_IO_ERROR;
 
-  if (!sysprof_confined_child_send_request (&self->child, &request, sizeof request, fd) ||
+  if (!sysprof_confined_child_send_request (&self->child, &request, sizeof request, envelope) ||
       !sysprof_confined_child_receive (&self->child, deadline, &reply, sizeof reply) ||
       reply.status > ELF_IO_ERROR || (reply.status == ELF_OK) != (reply.size > 0) ||
       reply.size > MOST_BYTES ||

@@ -44,15 +44,18 @@ sysprof_confined_child_read (int socket, void *into, size_t size)
   return true;
 }
 
-bool
-sysprof_confined_child_read_request (int socket, void *request, size_t size, int *fd)
+/* Of one descriptor. */
+typedef union
 {
-  union
-  {
-    struct cmsghdr header;
-    char bytes[CMSG_SPACE (sizeof (int))];
-  } control;
-  struct iovec part = { request, size };
+  struct cmsghdr header;
+  char bytes[CMSG_SPACE (sizeof (int))];
+} Control;
+
+static bool
+receive_message (int socket, void *into, size_t size, int *fd, int flags)
+{
+  Control control;
+  struct iovec part = { into, size };
   struct msghdr message = {
     .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
   };
@@ -60,7 +63,7 @@ sysprof_confined_child_read_request (int socket, void *request, size_t size, int
   ssize_t n;
 
   do
-    n = recvmsg (socket, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
+    n = recvmsg (socket, &message, flags | MSG_CMSG_CLOEXEC);
   while (n < 0 && errno == EINTR);
   if (n < 0 || (size_t) n != size)
     return false;
@@ -70,6 +73,47 @@ sysprof_confined_child_read_request (int socket, void *request, size_t size, int
   if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
     memcpy (fd, CMSG_DATA (header), sizeof *fd);
   return true;
+}
+
+static bool
+send_message (int socket, const void *bytes, size_t size, int fd)
+{
+  Control control = { 0 };
+  struct iovec part = { (void *) bytes, size };
+  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+  ssize_t n;
+
+  if (fd >= 0)
+    {
+      control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN (sizeof (int)),
+                                         .cmsg_level = SOL_SOCKET,
+                                         .cmsg_type = SCM_RIGHTS };
+      memcpy (CMSG_DATA (&control.header), &fd, sizeof fd);
+      message.msg_control = &control;
+      message.msg_controllen = sizeof control;
+    }
+
+  /* The other side has read all before: there is room. */
+  n = sendmsg (socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return n >= 0 && (size_t) n == size;
+}
+
+bool
+sysprof_confined_child_read_request (int socket, void *request, size_t size, int *fd)
+{
+  return receive_message (socket, request, size, fd, MSG_WAITALL);
+}
+
+bool
+sysprof_confined_child_look_at_request (int socket, void *request, size_t size, int *fd)
+{
+  return receive_message (socket, request, size, fd, MSG_PEEK);
+}
+
+bool
+sysprof_confined_child_send_answer (int socket, const void *answer, size_t size, int fd)
+{
+  return send_message (socket, answer, size, fd);
 }
 
 static int
@@ -104,18 +148,18 @@ go_before_others (void)
 }
 
 _Noreturn static void
-run (int socket, ConfinedChildServe serve, bool is_urgent)
+run (int socket, ConfinedChildServe serve, const ConfinedChild *self)
 {
   /* Of its own: what is typed to end the recorder does not end its children before their time. */
   (void) setsid ();
-  if (is_urgent)
+  if (self->is_urgent)
     go_before_others ();
 
   /* Nothing of the parent's but the socket: its other descriptors may be able to sample the whole machine. */
   if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
     _exit (1);
   warm_up ();
-  if (!sysprof_confine ())
+  if (!self->keeps_rights && !sysprof_confine ())
     _exit (1);
 
   serve (0);
@@ -134,7 +178,7 @@ sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve)
 
   self->pid = fork ();
   if (self->pid == 0)
-    run (sockets[1], serve, self->is_urgent);
+    run (sockets[1], serve, self);
 
   close (sockets[1]);
   self->socket = sockets[0];
@@ -187,6 +231,17 @@ sysprof_confined_child_end (ConfinedChild *self)
   *self = (ConfinedChild) CONFINED_CHILD_INIT;
 }
 
+pid_t
+sysprof_confined_child_give_up (ConfinedChild *self)
+{
+  pid_t pid = self->pid;
+
+  (void) close (self->socket);
+  (void) kill (pid, SIGKILL);
+  *self = (ConfinedChild) CONFINED_CHILD_INIT;
+  return pid;
+}
+
 int64_t
 sysprof_confined_child_deadline (int64_t patience_msec)
 {
@@ -236,33 +291,23 @@ sysprof_confined_child_receive (const ConfinedChild *self,
 }
 
 bool
+sysprof_confined_child_receive_answer (const ConfinedChild *self,
+                                       int64_t deadline_msec,
+                                       void *into,
+                                       size_t size,
+                                       int *fd)
+{
+  return wait_for_child (self, POLLIN, deadline_msec) &&
+         receive_message (self->socket, into, size, fd, MSG_DONTWAIT);
+}
+
+bool
 sysprof_confined_child_send_request (const ConfinedChild *self,
                                      const void *request,
                                      size_t size,
                                      int fd)
 {
-  union
-  {
-    struct cmsghdr header;
-    char bytes[CMSG_SPACE (sizeof (int))];
-  } control = { 0 };
-  struct iovec part = { (void *) request, size };
-  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-  ssize_t n;
-
-  if (fd >= 0)
-    {
-      control.header = (struct cmsghdr){ .cmsg_len = CMSG_LEN (sizeof (int)),
-                                         .cmsg_level = SOL_SOCKET,
-                                         .cmsg_type = SCM_RIGHTS };
-      memcpy (CMSG_DATA (&control.header), &fd, sizeof fd);
-      message.msg_control = &control;
-      message.msg_controllen = sizeof control;
-    }
-
-  /* It has read all before: there is room. */
-  n = sendmsg (self->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-  return n >= 0 && (size_t) n == size;
+  return send_message (self->socket, request, size, fd);
 }
 
 bool

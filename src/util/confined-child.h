@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A child that parses strangers' files for us, without rights: it has the descriptors it is handed, and can reach nothing
- * else. Plain C. */
+ * else. Or one that keeps our rights, for what may take for ever. Plain C. */
 
 #pragma once
 
@@ -21,6 +21,7 @@ typedef struct
   int socket;
   bool
       is_urgent; /* set before it is started: it goes before others for a CPU, where we may ask for that */
+  bool keeps_rights; /* set before it is started: it is not confined */
   bool has_stop_fd;
   int stop_fd; /* borrowed: once it is readable, nothing is waited for any more */
 } ConfinedChild;
@@ -36,6 +37,8 @@ typedef void (*ConfinedChildServe) (int socket);
 /* Forks: `serve` and what it calls is plain C. FALSE with errno. */
 bool sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve);
 void sysprof_confined_child_end (ConfinedChild *self);
+/* Kills it and does not wait: the caller is to waitpid() for what it returns, the child. */
+pid_t sysprof_confined_child_give_up (ConfinedChild *self);
 
 /* The parent's side. All are FALSE when the child is gone; receiving also at the deadline. `fd` is borrowed, -1 = none. The
  * child may have been taken over by a file that it parsed: what it says is checked like the file itself. */
@@ -53,6 +56,17 @@ bool sysprof_confined_child_receive (const ConfinedChild *self,
                                      void *into,
                                      size_t size);
 
+/* A whole answer that was sent at once, with the descriptor that came along, -1 = none, which is the caller's. */
+bool sysprof_confined_child_receive_answer (const ConfinedChild *self,
+                                            int64_t deadline_msec,
+                                            void *into,
+                                            size_t size,
+                                            int *fd);
+
 /* The child's, who writes with sysprof_write_all(). `fd` is taken over; -1 = none came. */
 bool sysprof_confined_child_read_request (int socket, void *request, size_t size, int *fd);
+/* The same, and it stays to be read. */
+bool sysprof_confined_child_look_at_request (int socket, void *request, size_t size, int *fd);
 bool sysprof_confined_child_read (int socket, void *into, size_t size);
+/* An answer, at once, with `fd` (borrowed). */
+bool sysprof_confined_child_send_answer (int socket, const void *answer, size_t size, int fd);

@@ -9,6 +9,7 @@
  *   intern.h    string to id and back
  *   closest.h   what a mistyped word may have meant
  *   completion.h  what shells complete command lines with
+ *   opener.h    a child that opens files which may never answer
  *   color.h     whether a terminal is written to in colours
  *   text.h      bounded cursor over a text from an untrusted source
  *   usage.h     what GOption leaves to be wished for
@@ -32,6 +33,7 @@
 #include "util/errors.h"
 #include "util/intern.h"
 #include "util/large.h"
+#include "util/opener.h"
 #include "util/parallel.h"
 #include "util/size.h"
 #include "util/temporary.h"

@@ -285,9 +285,16 @@ follows_mappings (void)
 static int
 ask_mapped (Fixture *self, const ExecutableMapping *mapping)
 {
-  int fd = sysprof_rights_ask_mapped_file (self->sockets[0], mapping);
+  int envelope = sysprof_rights_ask_mapped_file (self->sockets[0], mapping);
+  uint8_t byte;
+  int fd;
 
-  return fd >= 0 ? fd : -errno;
+  if (envelope < 0)
+    return -errno;
+  g_assert_true (sysprof_rights_receive (envelope, &byte, sizeof byte, &fd));
+  g_assert_cmpint (fd, >=, 0);
+  (void) close (envelope);
+  return fd;
 }
 
 static void

@@ -61,7 +61,8 @@ struct CodeFile
 typedef struct
 {
   CodeFile *file; /* not looked into by the builder; NULL = the builder ends */
-  int fd;
+  int envelope;   /* with it, see util/opener.h */
+  struct stat info;
   bool is_again; /* its first worker died */
   ElfStatus status;
   UnwindTable table;
@@ -71,7 +72,7 @@ typedef struct
 struct CodeFiles
 {
   UnwindPublisher *publisher;
-  Privilege *privilege;
+  LiveFiles live_files;
   Told *told;         /* NULL = nobody wants to know */
   GHashTable *by_key; /* of CodeFile, current ones */
   HandOver to_build;  /* of Job */
@@ -123,7 +124,8 @@ build_tables (void *data)
     {
       int64_t begin = g_get_monotonic_time ();
 
-      job->status = sysprof_unwind_worker_build (worker, job->fd, &job->table);
+      job->status =
+          sysprof_unwind_worker_build (worker, job->envelope, &job->info, &job->table);
       job->nsec = (g_get_monotonic_time () - begin) * 1000;
       sysprof_hand_over_push (&self->done, job, false);
       (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
@@ -332,18 +334,17 @@ open_vdso (void)
   return sysprof_steal_fd (&fd);
 }
 
+/* An envelope. */
 static int
 open_file (CodeFiles *self, const LiveMapping *mapping, struct stat *info)
 {
-  int fd;
+  autofd vdso = -1;
 
   if (mapping->inode != 0)
-    return sysprof_live_file_open (self->privilege, mapping, info);
+    return sysprof_live_files_open (&self->live_files, mapping, info);
 
-  fd = open_vdso ();
-  if (fd >= 0 && fstat (fd, info) != 0)
-    sysprof_autofd_close (&fd);
-  return fd;
+  vdso = open_vdso ();
+  return sysprof_live_files_wrap (vdso, info);
 }
 
 static bool
@@ -363,7 +364,6 @@ find_file (CodeFiles *self,
 {
   CodeFile *file = g_hash_table_lookup (self->by_key, key);
   struct stat info;
-  autofd fd = -1;
 
   if (file == NULL)
     return NULL;
@@ -384,8 +384,8 @@ find_file (CodeFiles *self,
     return file;
 
   file->checked_usec = now;
-  fd = open_file (self, mapping, &info);
-  if (fd < 0 || is_same_file (file, &info))
+  if (!sysprof_live_files_look (&self->live_files, mapping, &info) ||
+      is_same_file (file, &info))
     return file;
 
   retire_file (file);
@@ -402,7 +402,7 @@ sysprof_code_files_get (CodeFiles *self,
   Key key = { mapping->device_major, mapping->device_minor, mapping->inode };
   struct stat info = { 0 };
   CodeFile *file;
-  int fd;
+  int envelope;
 
   if (mapping->inode == 0 && strcmp (mapping->path, VDSO_PATH) != 0)
     return NULL;
@@ -415,21 +415,21 @@ sysprof_code_files_get (CodeFiles *self,
       return sysprof_code_file_ref (file);
     }
 
-  fd = open_file (self, mapping, &info);
+  envelope = open_file (self, mapping, &info);
   file = g_new0 (CodeFile, 1);
   *file = (CodeFile){
     .key = key,
     .files = self,
     .n_references = 1,
     .is_current = true,
-    .state = fd >= 0 ? TABLE_PENDING : TABLE_FAILED,
+    .state = envelope >= 0 ? TABLE_PENDING : TABLE_FAILED,
     .inode_generation = inode_generation,
     .modified = info.st_mtim,
     .size = info.st_size,
     .checked_usec = now,
     .path = g_strdup (mapping->path),
   };
-  if (fd < 0)
+  if (envelope < 0)
     {
       /* Whoever comes next may be able to. */
       file->is_current = false;
@@ -441,7 +441,7 @@ sysprof_code_files_get (CodeFiles *self,
 
   g_hash_table_insert (self->by_key, &file->key, file);
   tell_of_name (file);
-  queue_job (self, (Job){ .file = file, .fd = fd }, soon);
+  queue_job (self, (Job){ .file = file, .envelope = envelope, .info = info }, soon);
   return file;
 }
 
@@ -477,11 +477,14 @@ adopt_result (CodeFiles *self, Job *job)
   if (job->status == ELF_IO_ERROR && !job->is_again)
     {
       queue_job (self,
-                 (Job){ .file = file, .fd = sysprof_steal_fd (&job->fd), .is_again = true },
+                 (Job){ .file = file,
+                        .envelope = sysprof_steal_fd (&job->envelope),
+                        .info = job->info,
+                        .is_again = true },
                  false);
       return;
     }
-  sysprof_autofd_close (&job->fd);
+  sysprof_autofd_close (&job->envelope);
   if (job->status == ELF_OK)
     {
       file->published = sysprof_unwind_publisher_add_table (self->publisher, &job->table,
@@ -562,7 +565,6 @@ sysprof_code_files_new (UnwindPublisher *publisher,
   CodeFiles *self = g_new0 (CodeFiles, 1);
 
   self->publisher = publisher;
-  self->privilege = privilege;
   self->told = told;
   self->by_key = g_hash_table_new (hash_key, equal_keys);
   self->contradictions = g_string_new (NULL);
@@ -570,6 +572,7 @@ sysprof_code_files_new (UnwindPublisher *publisher,
   sysprof_hand_over_init (&self->done);
   self->wake_fd = wake_fd;
   self->stop_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  sysprof_live_files_init (&self->live_files, privilege);
   start_builders (self);
   return self;
 }
@@ -587,7 +590,7 @@ drop_jobs (HandOver *queue)
           job->file->is_queued = false;
           release_file (job->file);
         }
-      sysprof_autofd_close (&job->fd);
+      sysprof_autofd_close (&job->envelope);
       sysprof_unwind_table_clear (&job->table);
       g_free (job);
     }
@@ -603,11 +606,12 @@ sysprof_code_files_free (CodeFiles *self)
 
   drop_jobs (&self->to_build);
   for (unsigned i = 0; i < self->n_builders; i++)
-    queue_job (self, (Job){ .fd = -1 }, false);
+    queue_job (self, (Job){ .envelope = -1 }, false);
   (void) !write (self->stop_fd, &one, sizeof one); /* not there: we wait a little */
   for (unsigned i = 0; i < self->n_builders; i++)
     g_thread_join (self->builders[i]);
   drop_jobs (&self->done);
+  sysprof_live_files_clear (&self->live_files);
 
   retire_unused_files (self, UINT_MAX);
   sysprof_hand_over_clear (&self->to_build, NULL);

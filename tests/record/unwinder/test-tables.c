@@ -132,12 +132,15 @@ test_unreadable_file_has_failed (Fixture *self, gconstpointer data)
 static pid_t
 reader_of (UnwindWorker *worker, uid_t owner)
 {
-  int fd = memfd_create ("file", MFD_CLOEXEC);
+  autofd fd = memfd_create ("file", MFD_CLOEXEC);
   UnwindTable table = { 0 };
+  struct stat info;
+  autofd envelope = -1;
 
   g_assert_cmpint (fchown (fd, owner, (gid_t) -1), ==, 0);
-  g_assert_cmpint (sysprof_unwind_worker_build (worker, fd, &table), !=, ELF_OK); /* empty */
-  (void) close (fd);
+  envelope = sysprof_live_files_wrap (fd, &info);
+  g_assert_cmpint (sysprof_unwind_worker_build (worker, envelope, &info, &table), !=,
+                   ELF_OK); /* empty */
   return worker->child.pid;
 }
 

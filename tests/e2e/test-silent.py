@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A program of a file system that has stopped to answer: the recording goes on, ends, and says what it could not have."""
+
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import unittest
+
+import tap
+from decoder import Capture
+from programs import CLI, REPORT, Case, needs_root, run
+from silent_fs import SilentFileSystem
+
+PROGRAM = os.environ.get("MOVED_FILES", "moved-files")
+LIBRARY = os.environ.get("MOVED_LIBRARY", "moved-library.so")
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
+class Silent(Case):
+    def setUp(self):
+        super().setUp()
+        os.mkdir("silent")
+        with open(LIBRARY, "rb") as file:
+            contents = file.read()
+        try:
+            self.files = SilentFileSystem(self.path("silent"), contents)
+        except OSError as error:
+            self.skipTest(f"no file system can be made in user space here: {error}")
+        self.addCleanup(self.files.close)
+
+    def start(self):
+        """A program with a library of that file system, whose stacks cannot be had without its table; now nothing is answered any more."""
+        program = subprocess.Popen([PROGRAM, self.files.path, "kept", "600"], stdout=subprocess.PIPE)
+
+        def end():
+            program.kill()
+            program.communicate()
+
+        self.addCleanup(end)
+        self.assertEqual(program.stdout.readline(), f"pid {program.pid}\n".encode())
+        with open(f"/proc/{program.pid}/stat", encoding="ascii") as stat:
+            while int(stat.read().rsplit(")")[1].split()[11]) < 5:  # it computes: all that it needs was read
+                stat.seek(0)
+        self.files.silence()
+        return program
+
+    def assert_counted(self, pid):
+        """Its samples are there, and those whose stack needed its table say so."""
+        done = run(REPORT, "samples", "--format", "json", "--process", pid, "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [row for row in json.loads(done.stdout)["rows"] if row["stack"]]
+        self.assertGreater(len(rows), 20)
+        self.assertIn("table-failed", {row["reason"] for row in rows if not row["complete"]})
+
+    def assert_nothing_stays(self):
+        """Who was left behind, waiting for an answer, ends when there is nobody any more to give one."""
+        self.files.close()
+        while self.find_children():
+            pass
+
+    def find_children(self):
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                if os.readlink(f"/proc/{pid}/cwd") == self.folder and os.readlink(f"/proc/{pid}/exe") != os.path.realpath(sys.executable):
+                    found.append(pid)
+        return [pid for pid in found if int(pid) != self.program.pid]
+
+    @needs_root
+    def test_recording_ends(self):
+        program = self.program = self.start()
+        done = run(CLI, "-f", "--duration", "3", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotEqual(self.find_children(), [], "nothing was asked of the file system")
+        self.assert_nothing_stays()
+        if Capture.open("x.syscap").metadata()["org.gnome.sysprof.unwind"] != "tables":
+            self.skipTest("stacks are not walked in the kernel here: " + done.stderr.decode())
+        self.assert_counted(program.pid)
+
+
+if __name__ == "__main__":
+    tap.main()
