@@ -2,12 +2,14 @@
 
 /* analyze: folds the columns of a store into answers.
  *
- * Every question goes through the same three steps, each cheap enough to repeat:
+ * Every question goes through the same steps, each cheap enough to repeat:
  *
  *   StackWeights weights = { 0 };
  *   sysprof_stack_weights_fold (&weights, store, symbols, &filter);        // one pass over samples
  *   CallTree *tree = sysprof_call_tree_new (store, symbols, &weights, &shape);  // one pass over stacks
  *   FunctionTable *functions = sysprof_functions_new (store, symbols, &weights, &shape);
+ *
+ * Whoever asks the same of one selection after the other keeps a Refold (refold.h), which does most of that once.
  *
  * Results are *frozen*, exact and never cut; each is owned by whoever asked and freed with its `_free`. */
 
@@ -306,3 +308,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CallTree, sysprof_call_tree_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FunctionTable, sysprof_function_table_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FlameLayout, sysprof_flame_layout_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Quality, sysprof_quality_free)
+
+#include "analyze/refold.h" /* of the types above */

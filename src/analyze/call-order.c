@@ -51,15 +51,3 @@ sysprof_call_node_compare_name (const void *a, const void *b, void *order)
                                      self->tree->symbol[right]);
     }
 }
-
-int
-sysprof_call_node_compare_total (const void *a, const void *b, void *order)
-{
-  const CallTree *tree = ((const CallOrder *) order)->tree;
-  uint64_t left = tree->total[*(const CallNodeId *) a];
-  uint64_t right = tree->total[*(const CallNodeId *) b];
-
-  if (left != right)
-    return left < right ? 1 : -1;
-  return sysprof_call_node_compare_name (a, b, order);
-}

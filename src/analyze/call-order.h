@@ -16,7 +16,5 @@ typedef struct
 /* By name, then binary. */
 int sysprof_symbol_compare (const SymbolTable *symbols, SymbolId a, SymbolId b);
 
-/* Siblings by name; both take CallNodeIds and a CallOrder, as qsort_r() wants them. */
+/* Siblings by name: takes CallNodeIds and a CallOrder, as qsort_r() wants them. */
 int sysprof_call_node_compare_name (const void *a, const void *b, void *order);
-/* By falling total, then by name. */
-int sysprof_call_node_compare_total (const void *a, const void *b, void *order);

@@ -3,7 +3,7 @@
 /* Hands categories down: over the nodes of a tree, and over stacks. In both, parents come before their children. */
 
 #include "analyze/shown-symbols.h"
-#include "analyze/stack-walk.h"
+#include "analyze/stack-entry.h"
 
 #define DISAGREE UINT8_MAX
 

@@ -12,6 +12,12 @@ sysprof_function_sums_init (FunctionSums *self, const SymbolTable *symbols)
   self->of_symbol = g_new0 (FunctionSum, MAX (symbols->n, 1));
 }
 
+void
+sysprof_function_sums_clear (FunctionSums *self)
+{
+  g_clear_pointer (&self->of_symbol, g_free);
+}
+
 static int
 compare_rows (const void *a, const void *b, void *data)
 {
@@ -26,13 +32,11 @@ compare_rows (const void *a, const void *b, void *data)
 }
 
 FunctionTable *
-sysprof_function_sums_finish (FunctionSums *self,
-                              const SymbolTable *symbols,
-                              const StackWeights *weights)
+sysprof_function_sums_finish (FunctionSums *self, const SymbolTable *symbols, uint64_t total)
 {
   FunctionTable *table = g_new0 (FunctionTable, 1);
 
-  table->total = weights->total;
+  table->total = total;
   table->row = g_new (FunctionRow, MAX (symbols->n, 1));
   for (SymbolId i = 1; i < symbols->n; i++)
     {
@@ -44,7 +48,7 @@ sysprof_function_sums_finish (FunctionSums *self,
   table->row = g_renew (FunctionRow, table->row, MAX (table->n, 1));
   qsort_r (table->row, table->n, sizeof *table->row, compare_rows, (void *) symbols);
 
-  g_clear_pointer (&self->of_symbol, g_free);
+  sysprof_function_sums_clear (self);
   return table;
 }
 

@@ -1,10 +1,59 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Every function once: where it is innermost, and where it is anywhere. */
+/* Tables of functions, of one selection: every function once, or the direct neighbours of those in focus. */
 
+#include "analyze/fold-forest.h"
 #include "analyze/function-table.h"
-#include "analyze/shown-symbols.h"
-#include "analyze/stack-walk.h"
+
+/* In the order of the walk: from its end to its front a node is complete when it is reached. */
+static void
+sum_rows (FunctionSums *sums, const FoldForest *forest, uint64_t *total)
+{
+  for (uint32_t i = forest->n; i-- > 1;)
+    {
+      const ForestNode *node = &forest->node[i];
+
+      total[node->parent] += total[i];
+      if (node->row & FOLD_ROW_COUNTS)
+        sums->of_symbol[node->row & ~FOLD_ROW_COUNTS].total += total[i];
+    }
+}
+
+static FunctionTable *
+new_table (const Store *store,
+           const SymbolTable *symbols,
+           const StackWeights *weights,
+           const TreeShape *shape,
+           const FoldQuestion *question)
+{
+  TreeShape asked = sysprof_fold_table_shape (shape);
+  g_autofree StackId *stack = g_new (StackId, MAX (store->stacks.n, 1));
+  g_autofree uint64_t *total = NULL;
+  FoldEnds ends = { .stack = stack };
+  FunctionSums sums;
+  FoldForest forest;
+
+  for (StackId i = 0; i < store->stacks.n; i++)
+    if (weights->self[i] > 0)
+      stack[ends.n++] = i;
+
+  /* Nobody can cancel these. */
+  (void) sysprof_fold_forest_init (&forest, store, symbols, &asked, &ends, NULL);
+  (void) sysprof_fold_forest_answer (&forest, store, symbols, &asked, question, NULL);
+
+  sysprof_function_sums_init (&sums, symbols);
+  total = sysprof_large_new0 (forest.n, sizeof *total);
+  for (uint32_t i = 0; i < ends.n; i++)
+    {
+      uint32_t node = forest.node_of_end[i];
+
+      total[node] = weights->self[stack[i]];
+      sums.of_symbol[forest.node[node].row & ~FOLD_ROW_COUNTS].self += total[node];
+    }
+  sum_rows (&sums, &forest, total);
+  sysprof_fold_forest_clear (&forest);
+  return sysprof_function_sums_finish (&sums, symbols, weights->total);
+}
 
 FunctionTable *
 sysprof_functions_new (const Store *store,
@@ -12,41 +61,25 @@ sysprof_functions_new (const Store *store,
                        const StackWeights *weights,
                        const TreeShape *shape)
 {
-  bool no_kernel = shape != NULL && shape->no_kernel;
-  g_autofree SymbolId *innermost =
-      NULL; /* [n_levels] the function that shows at or above each level, 0 = none */
-  g_autofree SymbolId *shown = sysprof_shown_symbols_new (store, symbols, shape);
-  FunctionSums sums;
-  StackWalk walk;
+  return new_table (store, symbols, weights, shape, &(FoldQuestion){ FOLD_FUNCTIONS, NULL });
+}
 
-  sysprof_function_sums_init (&sums, symbols);
-  sysprof_stack_walk_init (&walk, store, symbols, weights);
-  innermost = g_new0 (SymbolId, walk.n_levels);
-  while (sysprof_stack_walk_next (&walk))
-    {
-      const StackVisit *at = walk.at;
-      SymbolId symbol = walk.level > 0 ? sysprof_shown_symbol (shown, at->symbol) : 0;
-      bool is_visible = symbol != 0 && !(no_kernel && at->is_kernel);
+FunctionTable *
+sysprof_callers_new (const Store *store,
+                     const SymbolTable *symbols,
+                     const StackWeights *weights,
+                     const TreeShape *shape)
+{
+  return new_table (store, symbols, weights, shape,
+                    &(FoldQuestion){ FOLD_CALLERS, shape->focus });
+}
 
-      if (!walk.is_entering)
-        {
-          if (is_visible)
-            sysprof_function_sums_leave (&sums, symbol);
-          continue;
-        }
-
-      if (is_visible)
-        {
-          innermost[walk.level] = symbol;
-          sysprof_function_sums_enter (&sums, symbol, at->subtree);
-        }
-      else if (walk.level > 0)
-        innermost[walk.level] = innermost[walk.level - 1];
-
-      /* The weight of what is hidden goes to the function that called it. */
-      sums.of_symbol[innermost[walk.level]].self += at->self;
-    }
-  sysprof_stack_walk_clear (&walk);
-
-  return sysprof_function_sums_finish (&sums, symbols, weights);
+FunctionTable *
+sysprof_callees_new (const Store *store,
+                     const SymbolTable *symbols,
+                     const StackWeights *weights,
+                     const TreeShape *shape)
+{
+  return new_table (store, symbols, weights, shape,
+                    &(FoldQuestion){ FOLD_CALLEES, shape->focus });
 }

@@ -2,7 +2,7 @@
 
 /* How many stacks are whole, and where the others end. */
 
-#include "analyze/stack-walk.h"
+#include "analyze/stack-entry.h"
 
 #include <stdlib.h>
 

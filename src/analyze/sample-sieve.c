@@ -46,10 +46,9 @@ take_times (SampleSieve *self, const SampleFilter *filter)
 }
 
 void
-sysprof_sample_sieve_init (SampleSieve *self,
-                           const Store *store,
-                           const SymbolTable *symbols,
-                           const SampleFilter *filter)
+sysprof_sample_sieve_init_events (SampleSieve *self,
+                                  const Store *store,
+                                  const SampleFilter *filter)
 {
   static const SampleFilter everything = { 0 };
 
@@ -85,9 +84,22 @@ sysprof_sample_sieve_init (SampleSieve *self,
         qsort (self->tids, self->n_tids, sizeof *self->tids, compare_tids);
     }
 
-  self->stack_is_in = sysprof_stack_terms_match (store, symbols, filter);
   self->is_plain = self->process_is_in == NULL && self->cpu_is_in == NULL && !self->has_tids &&
-                   self->stack_is_in == NULL && self->event_is_in == NULL;
+                   self->event_is_in == NULL;
+}
+
+void
+sysprof_sample_sieve_init (SampleSieve *self,
+                           const Store *store,
+                           const SymbolTable *symbols,
+                           const SampleFilter *filter)
+{
+  sysprof_sample_sieve_init_events (self, store, filter);
+  if (filter == NULL)
+    return;
+
+  self->stack_is_in = sysprof_stack_terms_match (store, symbols, filter);
+  self->is_plain = self->is_plain && self->stack_is_in == NULL;
 }
 
 void

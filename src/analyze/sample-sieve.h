@@ -30,6 +30,10 @@ void sysprof_sample_sieve_init (SampleSieve *self,
                                 const Store *store,
                                 const SymbolTable *symbols,
                                 const SampleFilter *filter);
+/* The same without what the filter asks of stacks. */
+void sysprof_sample_sieve_init_events (SampleSieve *self,
+                                       const Store *store,
+                                       const SampleFilter *filter);
 /* The next samples [begin, end) in time. FALSE when there are none left. */
 bool sysprof_sample_sieve_next_run (SampleSieve *self, uint32_t *begin, uint32_t *end);
 /* Whether such a sample is in. */

@@ -99,3 +99,18 @@ sysprof_stack_terms_match (const Store *store,
 
   return of_stack;
 }
+
+char *
+sysprof_stack_terms_dup_key (const SampleFilter *filter)
+{
+  const char *const *lists[] = { filter->symbol_terms, filter->binary_terms };
+  GString *key = g_string_new (NULL);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (lists); i++)
+    {
+      for (const char *const *term = lists[i]; term != NULL && *term != NULL; term++)
+        g_string_append_printf (key, "%zu:%s,", strlen (*term), *term);
+      g_string_append_c (key, ';');
+    }
+  return g_string_free (key, FALSE);
+}

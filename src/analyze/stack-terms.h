@@ -10,3 +10,6 @@
 uint8_t *sysprof_stack_terms_match (const Store *store,
                                     const SymbolTable *symbols,
                                     const SampleFilter *filter);
+
+/* Equal keys, equal matches: all of a filter that the match looks at. *(full)* */
+char *sysprof_stack_terms_dup_key (const SampleFilter *filter);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_SEEDS 12
+#define N_SEEDS         12
+#define SHAPES_PER_SEED 10 /* of those that are asked again */
 
 static uint32_t
 n_seeds (void)
@@ -270,6 +271,145 @@ assert_samples (const Fixture *fixture, const SampleFilter *filter, const StackW
                    fixture->store.stacks.n * sizeof *self);
 }
 
+/* --- asked again and again --- */
+
+/* What is shown of a tree without making all of it is what the whole tree has. */
+static void
+assert_parts (const Refold *refold, const CallTree *tree)
+{
+  g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  g_autoptr (GArray) twins = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  uint32_t root = 0;
+
+  g_array_append_val (nodes, root);
+  g_array_append_val (twins, root);
+  for (uint32_t i = 0; i < nodes->len; i++)
+    {
+      uint32_t node = g_array_index (nodes, uint32_t, i);
+      CallNodeId twin = g_array_index (twins, uint32_t, i);
+      CallNodeId child = tree->first_child[twin];
+      g_autofree uint32_t *children =
+          g_new (uint32_t, sysprof_refold_n_children (refold, node) + 1);
+      uint32_t n = sysprof_refold_sort_children (refold, node, children);
+      SymbolId symbol;
+      uint32_t id;
+
+      g_assert_cmpuint (sysprof_refold_get_kind (refold, node, &symbol, &id), ==,
+                        tree->kind[twin]);
+      g_assert_cmpuint (symbol, ==, tree->symbol[twin]);
+      g_assert_cmpuint (id, ==, tree->id[twin]);
+      g_assert_cmpuint (sysprof_refold_get_total (refold, node), ==, tree->total[twin]);
+      g_assert_cmpuint (sysprof_refold_get_self (refold, node), ==, tree->self[twin]);
+      for (uint32_t j = 0; j < n; j++, child = tree->next_sibling[child])
+        {
+          g_assert_cmpuint (child, !=, 0);
+          g_array_append_val (nodes, children[j]);
+          g_array_append_val (twins, child);
+        }
+      g_assert_cmpuint (child, ==, 0);
+    }
+  g_assert_cmpuint (nodes->len, ==, tree->n);
+}
+
+static void
+check_tree_again (const Fixture *fixture,
+                  const SampleFilter *const *filters,
+                  uint32_t n_filters,
+                  const TreeShape *shape)
+{
+  g_autoptr (Refold) refold =
+      sysprof_refold_new_tree (&fixture->store, &fixture->symbols, NULL, shape, NULL);
+
+  for (uint32_t i = 0; i < n_filters; i++)
+    {
+      g_autoptr (GHashTable) expected = reference_tree (fixture, filters[i], shape);
+      g_autoptr (CallTree) tree = NULL;
+
+      g_assert_true (sysprof_refold_select (refold, filters[i], NULL));
+      g_assert_cmpuint (sysprof_refold_get_weight (refold), ==,
+                        reference_total (fixture, filters[i]));
+      tree = sysprof_refold_dup_tree (refold, NULL);
+      assert_tree (fixture, tree, expected, shape);
+      assert_parts (refold, tree);
+    }
+}
+
+static void
+check_tables_again (const Fixture *fixture,
+                    const SampleFilter *const *filters,
+                    uint32_t n_filters,
+                    const TreeShape *shape)
+{
+  static GHashTable *(*const expect[]) (const Fixture *, const SampleFilter *,
+                                        const TreeShape *) = {
+    [FOLD_FUNCTIONS] = reference_functions,
+    [FOLD_CALLERS] = reference_callers,
+    [FOLD_CALLEES] = reference_callees,
+  };
+  FoldTable end = shape->focus != NULL ? FOLD_CALLEES : FOLD_FUNCTIONS;
+
+  for (FoldTable table = FOLD_FUNCTIONS; table <= end; table++)
+    {
+      g_autoptr (Refold) refold = sysprof_refold_new_table (&fixture->store, &fixture->symbols,
+                                                            NULL, table, shape, NULL);
+
+      for (uint32_t i = 0; i < n_filters; i++)
+        {
+          g_autoptr (GHashTable) expected = expect[table](fixture, filters[i], shape);
+          g_autoptr (FunctionTable) rows = NULL;
+
+          g_assert_true (sysprof_refold_select (refold, filters[i], NULL));
+          rows = sysprof_refold_dup_table (refold, NULL);
+          assert_table (fixture, rows, expected);
+          g_assert_cmpuint (rows->total, ==, reference_total (fixture, filters[i]));
+        }
+    }
+}
+
+/* Each question is asked of several selections one after the other, the first of them at the end again: nothing may be
+ * left of the one before. */
+static void
+test_forgets_what_was_asked_before (void)
+{
+  static const char *const collapsed[] = { "libc", NULL };
+  static const char *const focuses[] = { NULL, "read", "EAD", "nowhere" };
+  static const SampleFilter everything = { 0 };
+
+  for (uint32_t seed = 1; seed <= n_seeds (); seed++)
+    {
+      g_autoptr (GRand) random = g_rand_new_with_seed (seed + 2000);
+      RandomFilter random_filters[3];
+      const SampleFilter *filters[] = { &random_filters[0].filter, &everything,
+                                        &random_filters[1].filter, &random_filters[2].filter,
+                                        &random_filters[0].filter };
+      Fixture fixture;
+
+      g_test_message ("seed %u", seed);
+      fixture_init_random (&fixture, seed + 100);
+      for (uint32_t i = 0; i < G_N_ELEMENTS (random_filters); i++)
+        random_filter (&random_filters[i], random, &fixture);
+      for (uint32_t i = 0; i < SHAPES_PER_SEED; i++)
+        {
+          uint32_t bits = g_rand_int (random);
+          TreeShape shape = {
+            .bottom_up = bits & 1,
+            .threads = bits & 2,
+            .no_kernel = bits & 4,
+            .merge_processes = bits & 8,
+            .fold_recursion = bits & 16,
+            .no_processes = bits & 32,
+            .hide_system = bits & 64,
+            .collapse = bits & 128 ? collapsed : NULL,
+            .focus = focuses[bits >> 8 & 3],
+          };
+
+          check_tree_again (&fixture, filters, G_N_ELEMENTS (filters), &shape);
+          check_tables_again (&fixture, filters, G_N_ELEMENTS (filters), &shape);
+        }
+      fixture_clear (&fixture);
+    }
+}
+
 static void
 check_filter (const Fixture *fixture, const SampleFilter *filter)
 {
@@ -326,5 +466,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/analyze/gives-what-counting-gives", test_gives_what_counting_gives);
+  g_test_add_func ("/analyze/forgets-what-was-asked-before",
+                   test_forgets_what_was_asked_before);
   return g_test_run ();
 }
