@@ -45,6 +45,7 @@ typedef struct SampleFilter
   bool has_processes; /* so that "none matched" differs from "not asked" */
   bool has_tids;
   bool has_cpus;
+  bool no_idle; /* of samples, those of the kernel's idle task are out: process 0 */
   const char *const *symbol_terms; /* NULL-terminated or NULL: stacks that contain one as a substring, case ignored; */
   const char *const *binary_terms; /* a term that begins with ! excludes. A binary term with a / is sought in the path */
 } SampleFilter;

@@ -5,6 +5,7 @@
 #include "analyze/stack-terms.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define N_CPUS 65536 /* all values of StackEvents.cpu */
 
@@ -45,6 +46,22 @@ take_times (SampleSieve *self, const SampleFilter *filter)
     }
 }
 
+static void
+leave_idle_out (SampleSieve *self, const Store *store)
+{
+  ProcessId idle = sysprof_store_find_process (store, 0);
+
+  if (idle == 0 || self->samples != &store->samples)
+    return;
+
+  if (self->process_is_in == NULL)
+    {
+      self->process_is_in = g_new (uint8_t, store->processes.n);
+      memset (self->process_is_in, 1, store->processes.n);
+    }
+  self->process_is_in[idle] = 0;
+}
+
 void
 sysprof_sample_sieve_init_events (SampleSieve *self,
                                   const Store *store,
@@ -66,6 +83,8 @@ sysprof_sample_sieve_init_events (SampleSieve *self,
         if (filter->processes[i] < store->processes.n)
           self->process_is_in[filter->processes[i]] = 1;
     }
+  if (filter->no_idle)
+    leave_idle_out (self, store);
 
   if (filter->has_cpus)
     {

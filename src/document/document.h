@@ -36,6 +36,7 @@ typedef struct Selection
   char **symbols;   /* TEXT, !TEXT */
   char **binaries;  /* TEXT, !TEXT */
   gboolean no_kernel;
+  gboolean idle;
   gboolean bottom_up;
   gboolean left_heavy;
   gboolean fold_recursion;

@@ -24,6 +24,7 @@ sysprof_selection_option_entries (Selection *selection)
     { "binary", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->binaries,
       "Only stacks with such a program or library; !TEXT: only those without", "TEXT" },
     { "no-kernel", 0, 0, G_OPTION_ARG_NONE, &selection->no_kernel, "Leave the kernel's functions out", NULL },
+    { "idle", 0, 0, G_OPTION_ARG_NONE, &selection->idle, "With samples of the idle task", NULL },
     { "focus", 0, 0, G_OPTION_ARG_STRING, &selection->focus, "Begin at this function", "SYMBOL" },
     { "bottom-up", 0, 0, G_OPTION_ARG_NONE, &selection->bottom_up,
       "From the innermost functions to their callers", NULL },
@@ -172,6 +173,8 @@ fill_filter (SampleFilter *filter, const Selection *self, const ResolvedSelectio
     .cpus = (const int32_t *) resolved->cpus->data,
     .n_cpus = resolved->cpus->len,
     .has_cpus = self->cpus != NULL,
+    /* Whoever asks for it by name gets it. */
+    .no_idle = !self->idle && self->processes == NULL,
     .symbol_terms = (const char *const *) self->symbols,
     .binary_terms = (const char *const *) self->binaries,
   };

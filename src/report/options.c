@@ -19,12 +19,6 @@ static const char *const later_formats[] = {
 
 /* In the order of ReportWeight. */
 static const char *const weight_names[] = { "samples", "bytes", "count", NULL };
-static const char *const later_weights[] = {
-  "period",
-  "time",
-  "wall",
-  NULL,
-};
 
 static const struct
 {
@@ -194,7 +188,6 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "no-inlines", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "no-debuginfod", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "debuginfod", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
-    { "idle", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "annotate", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { NULL },
   };
@@ -416,24 +409,45 @@ check_numbers (const ReportOptions *options, GError **error)
   return true;
 }
 
-static bool
-is_later_weight (const char *weight)
+/* What no capture that this version reads holds; NULL for others. */
+static const char *
+find_lack (const char *weight)
 {
-  return g_strv_contains (later_weights, weight) || g_str_has_prefix (weight, "period:");
+  static const struct
+  {
+    const char *weight;
+    const char *lack;
+  } lacks[] = {
+    { "period", "captures hold no periods of events, each sample weighs one" },
+    { "time", "captures hold no time off the CPU, only samples of what runs" },
+    { "wall", "captures hold no time off the CPU, only samples of what runs" },
+  };
+
+  if (g_str_has_prefix (weight, "period:") && weight[strlen ("period:")] != '\0')
+    return "captures do not tell which event a sample is of";
+  for (size_t i = 0; i < G_N_ELEMENTS (lacks); i++)
+    if (strcmp (weight, lacks[i].weight) == 0)
+      return lacks[i].lack;
+  return NULL;
 }
 
 static bool
 set_weight (ReportOptions *options, const char *weight, GError **error)
 {
+  const char *lack;
+
   for (size_t i = 0; weight_names[i]; i++)
     if (strcmp (weight, weight_names[i]) == 0)
       {
         options->weight = (ReportWeight) (WEIGHT_SAMPLES + i);
         return true;
       }
-  if (is_later_weight (weight))
-    set_unbuilt (error, "--weight %s: this version sums samples, bytes and count only.",
-                 weight);
+  lack = find_lack (weight);
+  if (lack != NULL)
+    set_unbuilt (error,
+                 "--weight %s: %s; --weight samples counts samples, bytes and count what was "
+                 "allocated.",
+                 weight, lack);
   else
     set_usage (error, "--weight %s: there is no such weight; give samples, bytes or count.",
                weight);

@@ -157,6 +157,23 @@ count_processes (const Look *self, const ProcessId *process_of, uint32_t *n_of)
 }
 
 static void
+look_at_idleness (Look *self)
+{
+  const Store *store = self->store;
+  ProcessId idle = sysprof_store_find_process (store, 0);
+  const SampleFilter *filter = self->request->filter;
+  uint64_t n = 0;
+
+  if (idle == 0 || filter == NULL || !filter->no_idle)
+    return;
+  for (uint32_t i = 0; i < store->samples.n; i++)
+    n += store->samples.process[i] == idle;
+  if (n > 0)
+    say (self, "summary --idle", "%.1f %% of the samples are of the idle task and left out.",
+         sysprof_percent (n, store->samples.n));
+}
+
+static void
 look_at_processes (Look *self)
 {
   const Store *store = self->store;
@@ -363,8 +380,9 @@ static bool
 fill_findings (const ViewRequest *request, Rows *rows, GError **error)
 {
   static void (*const rules[]) (Look *) = {
-    look_at_stacks, look_at_losses, look_at_processes, look_at_functions, look_at_categories,
-    look_at_time,   look_at_marks,  look_at_heap,      look_at_messages,  look_at_logs,
+    look_at_stacks,    look_at_losses,     look_at_idleness, look_at_processes,
+    look_at_functions, look_at_categories, look_at_time,     look_at_marks,
+    look_at_heap,      look_at_messages,   look_at_logs,
   };
   Look self = {
     .request = request, .store = request->store, .symbols = request->symbols, .rows = rows

@@ -43,6 +43,9 @@ typedef struct
 {
   uint64_t weight; /* of all samples */
   uint64_t whole;  /* of those whose stack is */
+  int64_t start;
+  int64_t end;
+  uint32_t n_processes; /* of the same name, if they are merged; else 1 */
 } Shares;
 
 typedef struct
@@ -135,15 +138,16 @@ add_process (Rows *rows,
 {
   const Store *store = request->store;
   const Process *row = &store->processes.row[process];
-  const char *command = sysprof_store_string (store, row->command_line);
+  const char *command =
+      sysprof_store_string (store, shares.n_processes > 1 ? row->comm : row->command_line);
   Cell *cells = sysprof_rows_add (rows);
   const char *found = g_hash_table_lookup (found_by, GINT_TO_POINTER (row->pid));
 
   cells[PID].number = row->pid;
   cells[COMMAND].text = command[0] ? command : sysprof_store_string (store, row->comm);
   cells[SELF].count = cells[TOTAL].count = shares.weight;
-  cells[START].number = sysprof_request_offset (request, row->start);
-  cells[END].number = sysprof_request_offset (request, row->end);
+  cells[START].number = sysprof_request_offset (request, shares.start);
+  cells[END].number = sysprof_request_offset (request, shares.end);
   cells[WHOLE].count = shares.whole;
   cells[UNWIND].text = found != NULL ? sysprof_rows_dup (rows, found) : "";
   if (!request->details)
@@ -151,6 +155,32 @@ add_process (Rows *rows,
   cells[THREADS].texts = take_texts (rows, list_threads (store, process));
   cells[MAPS].texts = take_texts (rows, list_maps (store, process));
   cells[MOUNTS].texts = take_texts (rows, list_mounts (store, process));
+}
+
+/* What is asked for of each process; of merged ones at the first of their name, and nothing at the others. */
+static void
+merge_shares (Shares *shares, const Store *store)
+{
+  const Processes *processes = &store->processes;
+  g_autofree ProcessId *first = g_new0 (ProcessId, MAX (store->strings.n_strings, 1));
+
+  for (ProcessId i = 1; i < processes->n; i++)
+    {
+      ProcessId *of_name = &first[processes->row[i].comm];
+      Shares *to = &shares[*of_name];
+
+      if (*of_name == 0)
+        {
+          *of_name = i;
+          continue;
+        }
+      to->weight += shares[i].weight;
+      to->whole += shares[i].whole;
+      to->start = MIN (to->start, shares[i].start);
+      to->end = MAX (to->end, shares[i].end);
+      to->n_processes += shares[i].n_processes;
+      shares[i] = (Shares){ 0 };
+    }
 }
 
 static bool
@@ -176,7 +206,15 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
           of_process->whole += weights.self[i];
       }
   for (ProcessId i = 0; i < store->processes.n; i++)
-    if (shares[i].weight > 0 || (i > 0 && is_whole))
+    {
+      shares[i].start = store->processes.row[i].start;
+      shares[i].end = store->processes.row[i].end;
+      shares[i].n_processes = 1;
+    }
+  if (sysprof_request_shape (request).merge_processes)
+    merge_shares (shares, store);
+  for (ProcessId i = 0; i < store->processes.n; i++)
+    if (shares[i].weight > 0 || (i > 0 && is_whole && shares[i].n_processes > 0))
       order[n++] = i;
   qsort_r (order, n, sizeof *order, compare_processes, &(Order){ shares });
 

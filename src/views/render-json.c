@@ -87,6 +87,7 @@ write_selection (Out *out, const Selection *selection)
     bool is_set;
   } switches[] = {
     { "no-kernel", selection->no_kernel },
+    { "idle", selection->idle },
     { "bottom-up", selection->bottom_up },
     { "left-heavy", selection->left_heavy },
     { "fold-recursion", selection->fold_recursion },

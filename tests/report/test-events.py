@@ -103,6 +103,21 @@ class Numbers(Base):
                 self.assertEqual(as_json('marks', *args, path)['rows'], [])
             self.assertEqual(len(as_json('marks', '--symbol', '!main', path)['rows']), len(answers.of('mark')))
 
+    def test_what_has_no_thread_and_no_stack(self):
+        """Marks, logs, counters and messages: --process and --time narrow them; what asks for a thread or a function takes none."""
+        path, answers = self.cases[0]
+        for view in 'marks', 'logs', 'counters', 'dbus':
+            whole = as_json(view, path)
+            self.assertTrue(whole['rows'])
+            for words in ('--thread', '10'), ('--symbol', 'e'), ('--binary', '!x', '--binary', 'prog'):
+                part = as_json(view, *words, path)
+                self.assertEqual((part['rows'], part['weight']['total']), ([], 0), (view, words))
+            shapes = '--no-kernel --idle --hide-system --threads --bottom-up --fold-recursion --merge-processes --left-heavy'.split()
+            same = as_json(view, '--symbol', '!nothing', '--binary', '!prog', '--collapse', 'libc', '--focus', 'x', *shapes, path)
+            self.assertEqual(same['rows'], whole['rows'], view)
+        pids = [f['pid'] for f in answers.of('log')]
+        self.assertEqual(len(as_json('logs', '--process', '11', path)['rows']), pids.count(11))
+
     def test_counters(self):
         inside = lambda f: BEGIN + 500_000_000 <= f['time'] < BEGIN + 900_000_000
         for path, answers in self.each():

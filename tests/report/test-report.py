@@ -414,6 +414,21 @@ class Json(Base):
                          [('/a.slice/x', 3, of[10] + of[11] + of[99]), ('/', 1, of[3])])
         self.assertEqual(as_json('cgroups', self.capture)['rows'], [])
 
+    def test_idle(self):
+        path = self.folder / 'idle.syscap'
+        capture = made.Capture(time=made.BEGIN).process('swapper/0', pid=0, time=1).process('/bin/app', pid=7, time=1)
+        for i in range(10):
+            capture.sample([made.KERNEL, 0xFFFFFFFF81000100 + i], 0 if i < 6 else 7, pid=0 if i < 6 else 7, time=made.BEGIN + i + 1)
+        capture.mark('kernel', 'idle', duration=3, pid=0, time=made.BEGIN + 1).save(path)
+        for words, n in ((), 4), (('--idle',), 10), (('--process', '0'), 6), (('--process', 'swapper*', '--idle'), 6), (('--cpu', '0'), 0):
+            self.assertEqual(as_json('functions', *words, path)['weight']['total'], n, words)
+        self.assertEqual(as_json('functions', path)['capture']['samples'], 10)
+        self.assertEqual(len(as_json('marks', path)['rows']), 1)
+        self.assertEqual(as_json('functions', '--idle', path)['selection'], {'idle': True})
+        told = {r['more']: r['text'] for r in as_json(path)['findings']}
+        self.assertEqual(told['summary --idle'], '60.0 % of the samples are of the idle task and left out.')
+        self.assertNotIn('summary --idle', {r['more'] for r in as_json('--idle', path)['findings']})
+
     def test_first_sight(self):
         """The rules, each with a capture in which it holds; all figures are those of other views."""
         told = {r['text']: r['more'] for r in as_json(self.capture)['findings']}
@@ -829,8 +844,9 @@ class Usage(Base):
         capture = self.capture
         for words, *args in (
                 ("does not have the view 'waits' yet", 'waits', capture), ("format 'pprof' yet", '--format', 'pprof', capture),
-                ("format 'pprof' yet", '-o', 'x.pb.gz', capture),                 ('--debuginfod yet', '--debuginfod', capture), ('count only', '--weight', 'wall', capture),
-                ('count only', '--weight', 'period:cycles', capture)):
+                ("format 'pprof' yet", '-o', 'x.pb.gz', capture),                 ('--debuginfod yet', '--debuginfod', capture), ('no time off the CPU', '--weight', 'wall', capture),
+                ('no time off the CPU', '--weight', 'time', capture),
+                ('no periods of events', '--weight', 'period', capture), ('which event', '--weight', 'period:cycles', capture)):
             self.refuse(1, words, *args)
         for switch in ('--no-debuginfod', '--no-inlines'):
             run('functions', switch, capture)
