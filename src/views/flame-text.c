@@ -126,10 +126,11 @@ sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **err
   g_autofree uint32_t *storage = g_new0 (uint32_t, flame->tree.n);
   g_autofree Level *levels = collect_levels (flame, storage);
   g_autofree char *heading = dup_title (flame, width);
+  uint32_t most_levels = flame->request->terminal_width ? MAX_LEVELS : UINT32_MAX;
   uint32_t n_levels = 0, n_left = 0;
   Out out;
 
-  while (flame->total > 0 && n_levels < flame->tree.max_depth && n_levels < MAX_LEVELS &&
+  while (flame->total > 0 && n_levels < flame->tree.max_depth && n_levels < most_levels &&
          is_worth_a_line (flame, &levels[n_levels], width))
     n_levels++;
   for (uint32_t depth = n_levels; depth < flame->tree.max_depth; depth++)
@@ -146,7 +147,7 @@ sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **err
   for (uint32_t i = 0; i < n_levels; i++)
     write_level (flame, &out, &levels[flame->request->icicle ? i : n_levels - 1 - i], width);
   if (n_left > 0 && flame->total > 0)
-    sysprof_out_printf (&out, "\n%u narrower function%s not drawn; -o FILE.html shows all\n",
+    sysprof_out_printf (&out, "\n%u narrower or deeper function%s not drawn; -o FILE.html shows all\n",
                         n_left, n_left == 1 ? " is" : "s are");
   return sysprof_out_finish (&out, error);
 }

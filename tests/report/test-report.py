@@ -815,6 +815,34 @@ class Looks(Base):
             self.assertIn('level999', run('tree', '--format', form, path).stdout.decode())
             self.assertTrue(run('flame', '--format', form, path).stdout)
 
+    def test_stacks_stay_whole(self):
+        for depth in 5000, 8000:
+            # Each third function calls itself once.
+            names = [f'f{i - (i % 3 == 1)}' for i in range(depth)]
+            folded = [name for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
+            path = self.folder / f'{depth}.syscap'
+            (made.Profile().process(1, 'deep').add(3, 1, 1, *names)).write(path)
+            for words, stack in ((), names), (('--fold-recursion',), folded):
+                self.assertEqual(run('--format', 'folded', *words, path).stdout.decode(), f'deep;{";".join(stack)} 3\n')
+                # Too deep for the parser of Python: one child each, so the text has them in order.
+                for view in 'tree', 'flame':
+                    text = run(view, '--format', 'json', *words, path).stdout.decode()
+                    self.assertEqual(re.findall(r'"symbol": "([^"]*)"', text), ['All Processes', 'deep', *stack])
+                    self.assertTrue(text.endswith(']}' * (len(stack) + 2) + ']}\n'))
+                    rows = run(view, '--format', 'csv', *words, path).stdout.decode().splitlines()
+                    self.assertTrue(rows[-1].startswith(f'{len(stack) + 1},{stack[-1]},'), rows[-1])
+                rows = as_json('samples', *words, path)['rows']
+                self.assertEqual([[e['symbol'] for e in row['stack'] if e['kind'] != 'marker'] for row in rows], [stack[::-1]] * 3)
+            reverse = run('tree', '--bottom-up', '--format', 'json', path).stdout.decode()
+            self.assertEqual(re.findall(r'"symbol": "([^"]*)"', reverse), ['All Processes', 'deep', *names[::-1]])
+            self.assertEqual({r['symbol']: (r['self'], r['total']) for r in as_json('functions', path)['rows']},
+                             {name: (3 if name == names[-1] else 0, 3) for name in names})
+            for form in 'text', 'markdown', 'html', 'svg':
+                self.assertIn(names[-1], run('tree', '--format', form, path).stdout.decode())
+                self.assertIn(names[-1], run('samples', '--format', form, path).stdout.decode())
+            lines = run('flame', path).stdout.decode().splitlines()
+            self.assertEqual(len(lines), 2 + len(names) + 2)
+
 
 class Usage(Base):
     def refuse(self, status, words, *args):
