@@ -21,8 +21,12 @@ import turns
 
 
 def cpu_seconds(pid):
-    """Of all threads that live."""
-    return sum(int(task.joinpath('schedstat').read_text().split()[0]) for task in pathlib.Path(f'/proc/{pid}/task').iterdir()) / 1e9
+    """Of all threads that live, and of the children that work for them."""
+    used = 0
+    for task in pathlib.Path(f'/proc/{pid}/task').iterdir():
+        used += int(task.joinpath('schedstat').read_text().split()[0]) / 1e9
+        used += sum(cpu_seconds(child) for child in task.joinpath('children').read_text().split())
+    return used
 
 
 def size_per(n_samples, path):

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@
 
 #define LEAVE_MSEC 2000    /* until a child that was killed is left to itself */
 #define NAP_NSEC   1000000 /* between two looks at it */
+
+#define NSEC_PER_SEC 1000000000
 
 /* --- the child --- */
 
@@ -168,6 +171,69 @@ run (int socket, ConfinedChildServe serve, const ConfinedChild *self)
 
 /* --- the parent --- */
 
+/* *Guarded* by `lock`: children are started and ended by several threads, and what they use is asked for by another. */
+static struct
+{
+  pthread_mutex_t lock;
+  pid_t *running; /* 0 where one has ended */
+  size_t n_running;
+  int64_t ended_nsec;
+} children = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* 0 where it is no more. */
+static int64_t
+cpu_time_of (pid_t pid)
+{
+  clockid_t clock;
+  struct timespec used;
+
+  if (clock_getcpuclockid (pid, &clock) != 0 || clock_gettime (clock, &used) != 0)
+    return 0;
+  return (int64_t) used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
+}
+
+/* The child `was` is `now`: 0 and a child where one is started, a child and 0 where one has ended and is not waited for yet. */
+static void
+account_for (pid_t was, pid_t now)
+{
+  size_t at = 0;
+
+  pthread_mutex_lock (&children.lock);
+  while (at < children.n_running && children.running[at] != was)
+    at++;
+  if (at == children.n_running && was == 0)
+    {
+      pid_t *more = realloc (children.running, (at + 1) * sizeof *more);
+
+      if (more != NULL)
+        {
+          children.running = more;
+          children.n_running++;
+        }
+    }
+  if (at < children.n_running)
+    {
+      children.running[at] = now;
+      if (was != 0)
+        children.ended_nsec += cpu_time_of (was);
+    }
+  pthread_mutex_unlock (&children.lock);
+}
+
+int64_t
+sysprof_confined_children_cpu_time (void)
+{
+  int64_t nsec;
+
+  pthread_mutex_lock (&children.lock);
+  nsec = children.ended_nsec;
+  for (size_t i = 0; i < children.n_running; i++)
+    if (children.running[i] != 0)
+      nsec += cpu_time_of (children.running[i]);
+  pthread_mutex_unlock (&children.lock);
+  return nsec;
+}
+
 bool
 sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve)
 {
@@ -188,6 +254,7 @@ sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve)
       sysprof_confined_child_end (self);
       return false;
     }
+  account_for (0, self->pid);
   return true;
 }
 
@@ -225,6 +292,7 @@ sysprof_confined_child_end (ConfinedChild *self)
   if (self->pid > 0)
     {
       (void) kill (self->pid, SIGKILL); /* it may be gone already */
+      account_for (self->pid, 0);
       wait_for_end (self->pid);
     }
 
@@ -238,6 +306,7 @@ sysprof_confined_child_give_up (ConfinedChild *self)
 
   (void) close (self->socket);
   (void) kill (pid, SIGKILL);
+  account_for (pid, 0);
   *self = (ConfinedChild) CONFINED_CHILD_INIT;
   return pid;
 }

@@ -39,6 +39,8 @@ bool sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve
 void sysprof_confined_child_end (ConfinedChild *self);
 /* Kills it and does not wait: the caller is to waitpid() for what it returns, the child. */
 pid_t sysprof_confined_child_give_up (ConfinedChild *self);
+/* CPU time (ns) of all such children of this process until now, of those that have ended too. Any thread may ask. */
+int64_t sysprof_confined_children_cpu_time (void);
 
 /* The parent's side. All are FALSE when the child is gone; receiving also at the deadline. `fd` is borrowed, -1 = none. The
  * child may have been taken over by a file that it parsed: what it says is checked like the file itself. */

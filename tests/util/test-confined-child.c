@@ -73,10 +73,33 @@ test_waiting_can_be_ended (void)
   end (&child);
 }
 
+/* What a child has used is not forgotten when it ends. */
+static void
+test_cpu_time_is_counted (void)
+{
+  const int64_t some = 20 * G_GINT64_CONSTANT (1000000);
+  int64_t before = sysprof_confined_children_cpu_time ();
+  int64_t used;
+  ConfinedChild child, other;
+
+  start (&child);
+  start (&other);
+  do
+    used = sysprof_confined_children_cpu_time () - before;
+  while (used < some);
+  end (&child);
+  end (&other);
+
+  used = sysprof_confined_children_cpu_time () - before;
+  g_assert_cmpint (used, >=, some);
+  g_assert_cmpint (sysprof_confined_children_cpu_time () - before, ==, used);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/util/confined-child/cpu-time-is-counted", test_cpu_time_is_counted);
   g_test_add_func ("/util/confined-child/sending-has-a-deadline", test_sending_has_a_deadline);
   g_test_add_func ("/util/confined-child/waiting-can-be-ended", test_waiting_can_be_ended);
   return g_test_run ();
