@@ -201,6 +201,23 @@ dup_stack (const StackText *stack)
   return sysprof_dup_one_line (joined->str);
 }
 
+const char *
+sysprof_cell_text (const Column *column, Cell cell, CellText *room)
+{
+  room->owned = NULL;
+  if (column->kind == COLUMN_TEXT && sysprof_is_plain (cell.text))
+    return cell.text;
+  if (column->kind == COLUMN_COUNT)
+    return sysprof_format_grouped (cell.count, room->number);
+  return room->owned = sysprof_dup_cell (column, cell);
+}
+
+void
+sysprof_cell_text_clear (CellText *room)
+{
+  g_free (room->owned);
+}
+
 char *
 sysprof_dup_cell (const Column *column, Cell cell)
 {

@@ -2,12 +2,16 @@
 
 #include "views/out.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
 #define BUFFER_SIZE (64 * 1024)
 
 #define REPLACEMENT "\357\277\275" /* U+FFFD in UTF-8 */
+
+#define FIXED_MOST  1e6 /* a hundredfold of which a double holds to 2e-8 */
+#define FIXED_DOUBT 1e-6
 
 static void
 flush (Out *self)
@@ -192,6 +196,12 @@ count_plain (const char *text)
   return n;
 }
 
+bool
+sysprof_is_plain (const char *text)
+{
+  return !text[count_plain (text)];
+}
+
 char *
 sysprof_dup_one_line (const char *text)
 {
@@ -333,9 +343,31 @@ sysprof_format_grouped (uint64_t value, char buffer[SYSPROF_GROUPED_SIZE])
   return at;
 }
 
+static const char *
+format_hundredths (uint64_t value, char buffer[SYSPROF_GROUPED_SIZE])
+{
+  char *at = buffer + SYSPROF_GROUPED_SIZE - 1;
+
+  *at = '\0';
+  for (unsigned digits = 0; digits < 3 || value > 0; digits++)
+    {
+      if (digits == 2)
+        *--at = '.';
+      *--at = (char) ('0' + value % 10);
+      value /= 10;
+    }
+  return at;
+}
+
 const char *
 sysprof_format_fixed (double value, char buffer[SYSPROF_GROUPED_SIZE])
 {
+  double hundredths = value * 100;
+  double left = hundredths - floor (hundredths);
+
+  /* What printf() makes of it is only in doubt near the middle between two. */
+  if (value >= 0 && value < FIXED_MOST && fabs (left - 0.5) > FIXED_DOUBT)
+    return format_hundredths ((uint64_t) hundredths + (left > 0.5), buffer);
   return g_ascii_formatd (buffer, SYSPROF_GROUPED_SIZE, "%.2f", value);
 }
 

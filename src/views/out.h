@@ -33,6 +33,8 @@ void sysprof_out_xml (Out *self, const char *text);
 
 /* `text` as one line of valid UTF-8: control characters become blanks. *(full)* */
 char *sysprof_dup_one_line (const char *text);
+/* Printable ASCII, which is shown as it is. */
+bool sysprof_is_plain (const char *text);
 /* How many columns of a terminal it takes. */
 size_t sysprof_text_columns (const char *text);
 /* At most `columns` wide, ending in ".." when cut. *(full)* */

@@ -55,6 +55,16 @@ char *sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows);
 
 /* The cell as people read it, without its share; one line of valid UTF-8. *(full)* */
 char *sysprof_dup_cell (const Column *column, Cell cell);
+/* The same without a copy where none is needed, as for numbers and plain names, of which a tree may have millions: valid
+ * until `room` is cleared. */
+typedef struct
+{
+  char number[SYSPROF_GROUPED_SIZE];
+  char *owned; /* or NULL */
+} CellText;
+
+const char *sysprof_cell_text (const Column *column, Cell cell, CellText *room);
+void sysprof_cell_text_clear (CellText *room);
 bool sysprof_column_is_figure (const Column *column);
 /* Whether there is no number: "-" for people, null in JSON, empty in CSV. */
 bool sysprof_cell_is_none (const Column *column, Cell cell);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define SHARE_COLUMNS   8   /* "100.00 %" */
+#define SHARE_PLACES    6   /* … of which the figure takes */
 #define MOST_LEVELS     200 /* of a tree that blanks show */
 #define TEXT_COLUMN_MAX 60  /* to which a text that is not the last one makes its column */
 #define TEXT_COLUMN_MIN 12  /* to which a narrow terminal presses it */
@@ -35,6 +36,7 @@ typedef struct
   int below;                      /* column that stands below its row, or -1 */
   const char *last_below;         /* what stood there last */
   bool is_section;
+  GString *line; /* that is being made */
 } Table;
 
 static const char *
@@ -87,20 +89,48 @@ dup_shown (const Table *table, const Column *column, Cell cell)
                                       : sysprof_dup_cell (column, cell);
 }
 
+/* Of counts the greatest one is the widest; of texts many are those of the row before. */
+static size_t
+measure_cells (const Table *table, uint32_t place)
+{
+  const Rows *rows = table->rows;
+  const Column *column = column_at (table, place);
+  const Cell *cells = rows->cells + table->order[place];
+  const char *last = NULL;
+  uint64_t greatest = 0;
+  size_t width = 0;
+
+  for (uint32_t row = 0; row < rows->n_rows; row++, cells += rows->n_columns)
+    if (column->kind == COLUMN_COUNT)
+      greatest = MAX (greatest, cells->count);
+    else if (column->kind != COLUMN_TEXT)
+      {
+        g_autofree char *text = dup_shown (table, column, *cells);
+
+        width = MAX (width, sysprof_text_columns (text));
+      }
+    else if (cells->text != last)
+      {
+        CellText room;
+
+        width = MAX (width, sysprof_text_columns (sysprof_cell_text (column, *cells, &room)));
+        sysprof_cell_text_clear (&room);
+        last = cells->text;
+      }
+
+  if (column->kind == COLUMN_COUNT)
+    {
+      char grouped[SYSPROF_GROUPED_SIZE];
+
+      width = strlen (sysprof_format_grouped (greatest, grouped));
+    }
+  return width;
+}
+
 static size_t
 measure_column (const Table *table, uint32_t place)
 {
-  const Column *column = column_at (table, place);
-  size_t width = strlen (column->title);
-
-  for (uint32_t row = 0; row < table->rows->n_rows; row++)
-    {
-      Cell cell = sysprof_rows_cells (table->rows, row)[table->order[place]];
-      g_autofree char *text = dup_shown (table, column, cell);
-
-      width = MAX (width, sysprof_text_columns (text));
-    }
-  return width;
+  return MAX (strlen (column_at (table, place)->title), measure_cells (table, place));
 }
 
 static void
@@ -123,33 +153,51 @@ measure_columns (Table *table)
     }
 }
 
+static void
+append_blanks (const Table *table, size_t n)
+{
+  static const char blanks[] =
+      "                                                                ";
+
+  for (size_t part; n > 0; n -= part)
+    {
+      part = MIN (n, sizeof blanks - 1);
+      g_string_append_len (table->line, blanks, (gssize) part);
+    }
+}
+
+static void
+begin_cell (const Table *table, uint32_t place)
+{
+  if (place > 0)
+    append_blanks (table, 2);
+}
+
 /* Adds `text` to the line: figures at the right of their column, texts at its left. */
 static void
-append_cell (const Table *table, GString *line, uint32_t place, const char *text)
+append_cell (const Table *table, uint32_t place, const char *text)
 {
   const Column *column = column_at (table, place);
   size_t width = table->width[place] + (column->share ? SHARE_COLUMNS + 1 : 0);
   size_t columns = sysprof_text_columns (text);
-  g_autofree char *blanks = g_strnfill (width > columns ? width - columns : 0, ' ');
+  size_t n_blanks = width > columns ? width - columns : 0;
 
-  if (place > 0)
-    g_string_append (line, "  ");
+  begin_cell (table, place);
   if (sysprof_column_is_figure (column))
-    g_string_append (line, blanks);
-  g_string_append (line, text);
+    append_blanks (table, n_blanks);
+  g_string_append (table->line, text);
   if (!sysprof_column_is_figure (column))
-    g_string_append (line, blanks);
+    append_blanks (table, n_blanks);
 }
 
 static void
 write_titles (const Table *table)
 {
-  g_autoptr (GString) line = g_string_new (NULL);
-
+  g_string_truncate (table->line, 0);
   for (uint32_t i = 0; i < table->n; i++)
-    append_cell (table, line, i, column_at (table, i)->title);
+    append_cell (table, i, column_at (table, i)->title);
   sysprof_out_printf (table->out, "%s%s%s\n", color (table, COLOR_TITLE),
-                      g_strchomp (line->str), color (table, COLOR_RESET));
+                      g_strchomp (table->line->str), color (table, COLOR_RESET));
 }
 
 static const char *
@@ -163,20 +211,61 @@ color_of_row (const Table *table, const Cell *cells)
 }
 
 /* The share stands before the figure, both right-aligned. */
-static char *
-dup_figure (const Table *table, uint32_t place, Cell cell)
+static void
+append_figure (const Table *table, uint32_t place, Cell cell)
 {
   const Column *column = column_at (table, place);
-  char *text = sysprof_dup_cell (column, cell);
-  g_autofree char *figure = text;
-  char share[SYSPROF_GROUPED_SIZE];
+  CellText room;
+  const char *figure = sysprof_cell_text (column, cell, &room);
 
-  if (!column->share)
-    return g_steal_pointer (&figure);
-  return g_strdup_printf (
-      "%6s %% %*s",
-      sysprof_format_fixed (sysprof_percent (cell.count, table->rows->total), share),
-      (int) table->width[place], text);
+  if (column->share)
+    {
+      char share[SYSPROF_GROUPED_SIZE];
+      const char *percent =
+          sysprof_format_fixed (sysprof_percent (cell.count, table->rows->total), share);
+
+      begin_cell (table, place);
+      append_blanks (table, SHARE_PLACES - MIN (strlen (percent), SHARE_PLACES));
+      g_string_append (table->line, percent);
+      g_string_append_len (table->line, " % ", 3);
+      append_blanks (table, table->width[place] - MIN (strlen (figure), table->width[place]));
+      g_string_append (table->line, figure);
+    }
+  else
+    append_cell (table, place, figure);
+  sysprof_cell_text_clear (&room);
+}
+
+static size_t
+level_of (const Table *table, uint32_t row)
+{
+  return table->tree ? table->tree->depth[row + 1] - 1 : 0;
+}
+
+/* Whole, where no terminal ends: millions of rows without a copy. Depth as blanks, as in dup_indented(). */
+static void
+append_whole (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
+{
+  const Column *column = column_at (table, place);
+  CellText room;
+  const char *text = sysprof_cell_text (column, cells[table->order[place]], &room);
+
+  if (column->is_long)
+    {
+      size_t level = level_of (table, row);
+      const char *tint = color_of_row (table, cells);
+
+      begin_cell (table, place);
+      g_string_append (table->line, tint);
+      append_blanks (table, 2 * MIN (level, MOST_LEVELS));
+      if (level > MOST_LEVELS)
+        g_string_append_printf (table->line, "[%zu] ", level);
+      g_string_append (table->line, text);
+      g_string_append (table->line, tint[0] ? COLOR_RESET : "");
+    }
+  else
+    append_cell (table, place, text);
+  sysprof_cell_text_clear (&room);
 }
 
 /* Depth as blanks; where a terminal is too narrow for that, as a number. Deeper than anybody reads, also elsewhere: with
@@ -184,10 +273,10 @@ dup_figure (const Table *table, uint32_t place, Cell cell)
 static char *
 dup_indented (const Table *table, uint32_t row, const char *text, size_t room)
 {
-  size_t level = table->tree ? table->tree->depth[row + 1] - 1 : 0;
+  size_t level = level_of (table, row);
   g_autofree char *blanks = NULL;
 
-  if (table->request->terminal_width > 0 && 2 * level > room / 2)
+  if (2 * level > room / 2)
     {
       blanks = g_strnfill (room / 4, ' ');
       return g_strdup_printf ("%s[%zu] %s", blanks, level, text);
@@ -217,12 +306,10 @@ dup_long_text (const Table *table, uint32_t row, uint32_t place, size_t used)
   size_t gap = place > 0 ? 2 : 0;
   size_t room = terminal > used + gap ? terminal - used - gap : 1;
   g_autofree char *text = sysprof_dup_cell (column, cell);
-  bool is_cut = column->is_command && terminal > 0 && sysprof_text_columns (text) > room;
+  bool is_cut = column->is_command && sysprof_text_columns (text) > room;
   g_autofree char *indented =
       dup_indented (table, row, is_cut ? skip_folder (text) : text, room);
 
-  if (terminal == 0)
-    return g_steal_pointer (&indented);
   return sysprof_dup_ellipsized (indented, room);
 }
 
@@ -231,8 +318,6 @@ dup_text (const Table *table, uint32_t place, Cell cell)
 {
   g_autofree char *text = dup_shown (table, column_at (table, place), cell);
 
-  if (table->request->terminal_width == 0)
-    return g_steal_pointer (&text);
   return sysprof_dup_ellipsized (text, table->width[place]);
 }
 
@@ -288,34 +373,55 @@ write_below (Table *table, const Cell *cells)
     }
 }
 
+/* A text in a terminal: as much as has room. */
+static void
+append_fitted (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
+{
+  Cell cell = cells[table->order[place]];
+  const char *tint = column_at (table, place)->is_long ? color_of_row (table, cells) : "";
+  g_autofree char *text =
+      column_at (table, place)->is_long
+          ? dup_long_text (table, row, place, sysprof_text_columns (table->line->str))
+          : dup_text (table, place, cell);
+
+  if (!tint[0])
+    {
+      append_cell (table, place, text);
+      return;
+    }
+  /* Behind the last column only: escapes have no width, but are counted. */
+  begin_cell (table, place);
+  g_string_append (table->line, tint);
+  g_string_append (table->line, text);
+  g_string_append (table->line, COLOR_RESET);
+}
+
+/* Without the blanks at its end. */
+static void
+write_line (const Table *table)
+{
+  GString *line = table->line;
+
+  while (line->len > 0 && g_ascii_isspace (line->str[line->len - 1]))
+    line->len--;
+  line->str[line->len] = '\n';
+  sysprof_out_bytes (table->out, line->str, line->len + 1);
+}
+
 static void
 write_row (Table *table, uint32_t row)
 {
   const Cell *cells = sysprof_rows_cells (table->rows, row);
-  const char *tint = color_of_row (table, cells);
-  g_autoptr (GString) line = g_string_new (NULL);
 
+  g_string_truncate (table->line, 0);
   for (uint32_t i = 0; i < table->n; i++)
-    {
-      const Column *column = column_at (table, i);
-      Cell cell = cells[table->order[i]];
-      g_autofree char *text = NULL;
-
-      if (sysprof_column_is_figure (column))
-        text = dup_figure (table, i, cell);
-      else if (column->is_long)
-        text = dup_long_text (table, row, i, sysprof_text_columns (line->str));
-      else
-        text = dup_text (table, i, cell);
-      if (column->is_long && tint[0])
-        {
-          /* Behind the last column only: escapes have no width, but are counted. */
-          g_string_append_printf (line, "%s%s%s%s", i ? "  " : "", tint, text, COLOR_RESET);
-          continue;
-        }
-      append_cell (table, line, i, text);
-    }
-  sysprof_out_printf (table->out, "%s\n", g_strchomp (line->str));
+    if (sysprof_column_is_figure (column_at (table, i)))
+      append_figure (table, i, cells[table->order[i]]);
+    else if (table->request->terminal_width == 0)
+      append_whole (table, row, i, cells);
+    else
+      append_fitted (table, row, i, cells);
+  write_line (table);
   if (!table->is_section)
     write_below (table, cells);
   write_lists (table, cells);
@@ -450,12 +556,14 @@ sysprof_text_table_write (Out *out,
                           const Rows *rows,
                           bool is_section)
 {
+  g_autoptr (GString) line = g_string_new (NULL);
   Table table = { .out = out,
                   .request = request,
                   .rows = rows,
                   .squeeze = 1,
                   .below = -1,
-                  .is_section = is_section };
+                  .is_section = is_section,
+                  .line = line };
   RowTree tree = { 0 };
 
   if (rows->parent)
