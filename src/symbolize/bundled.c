@@ -18,12 +18,12 @@
 #define NAMED_SLOTS   0x4000
 #define MOST_OVERLAPS 16 /* entries that begin before one that holds the address */
 
-/* What entries of a name were called: processes that run the same program have the same names. */
 #define LINES_BETWEEN 0x1000 /* two looks at whether to go on */
 /* Bytes of texts that are read of a table: the most of these two. What writers make holds each text once. */
 #define TEXT_LEAST ((size_t) 256 << 20)
 #define TEXT_TIMES ((size_t) 16) /* its size */
 
+/* What entries of a name were called: processes that run the same program have the same names. */
 typedef struct
 {
   SymbolId symbol; /* 0 = free */
@@ -106,6 +106,18 @@ is_no_name (const char *name)
   return false;
 }
 
+/* Writers sort, but nobody vouches for it. */
+static void
+sort_entries (PackedEntry *entries, uint32_t n)
+{
+  for (uint32_t i = 1; i < n; i++)
+    if (packed_entry_compare (&entries[i - 1], &entries[i]) > 0)
+      {
+        qsort (entries, n, sizeof *entries, compare_entries);
+        return;
+      }
+}
+
 static bool
 load_table (PackedTable *self, GBytes *bytes, bool is_swapped)
 {
@@ -149,9 +161,8 @@ load_table (PackedTable *self, GBytes *bytes, bool is_swapped)
         }
     }
 
-  /* Writers sort, but nobody vouches for it. */
-  qsort (self->user, self->n_user, sizeof (PackedEntry), compare_entries);
-  qsort (self->kernel, self->n_kernel, sizeof (PackedEntry), compare_entries);
+  sort_entries (self->user, self->n_user);
+  sort_entries (self->kernel, self->n_kernel);
   return true;
 }
 
@@ -211,6 +222,49 @@ find_entry (const PackedTable *self,
   return NULL;
 }
 
+/* --- entries of all addresses, on all CPUs: most of the work are the misses of the cache on the way --- */
+
+#define GRAIN      0x4000 /* addresses */
+#define LOOK_AHEAD 16     /* addresses */
+#define NO_ENTRY   UINT32_MAX
+
+typedef struct
+{
+  const Symbolization *symbolization;
+  const PackedTable *table;
+  uint32_t *entry; /* [store->addresses.n] of user or kernel entries; NO_ENTRY = none */
+} Lookup;
+
+static void
+find_entries (size_t begin, size_t end, unsigned worker, void *data)
+{
+  const Lookup *self = data;
+  const PackedTable *table = self->table;
+  const Store *store = self->symbolization->store;
+  const AddressTable *addresses = &store->addresses;
+
+  for (AddressId address = (AddressId) begin; address < end; address++)
+    {
+      bool is_kernel = addresses->kind[address] == ADDRESS_KERNEL;
+      const PackedEntry *entries = is_kernel ? table->kernel : table->user;
+      /* 3.46 stores addresses as they stand in the stacks. */
+      uint64_t at = table->is_inclusive
+                        ? addresses->address[address]
+                        : sysprof_symbolization_lookup_address (self->symbolization, address);
+      const PackedEntry *entry = NULL;
+
+      if (is_kernel)
+        entry = find_entry (table, entries, table->n_kernel, 0, at);
+      else if (addresses->kind[address] == ADDRESS_USER)
+        entry =
+            find_entry (table, entries, table->n_user,
+                        (uint32_t) store->processes.row[addresses->process[address]].pid, at);
+      self->entry[address] = entry != NULL ? (uint32_t) (entry - entries) : NO_ENTRY;
+    }
+}
+
+/* --- names --- */
+
 static const char *
 base_name_of_mapping (const Symbolization *self, AddressId address, const char **path)
 {
@@ -228,23 +282,14 @@ base_name_of_mapping (const Symbolization *self, AddressId address, const char *
 }
 
 static void
-name_address (Symbolization *self, PackedTable *table, AddressId address)
+name_address (Symbolization *self, PackedTable *table, AddressId address, uint32_t number)
 {
   const AddressTable *addresses = &self->store->addresses;
   bool is_kernel = addresses->kind[address] == ADDRESS_KERNEL;
-  uint32_t pid = (uint32_t) self->store->processes.row[addresses->process[address]].pid;
-  /* 3.46 stores addresses as they stand in the stacks. */
-  uint64_t at = table->is_inclusive ? addresses->address[address]
-                                    : sysprof_symbolization_lookup_address (self, address);
-  const PackedEntry *entry = is_kernel
-                                 ? find_entry (table, table->kernel, table->n_kernel, 0, at)
-                                 : find_entry (table, table->user, table->n_user, pid, at);
+  const PackedEntry *entry = is_kernel ? &table->kernel[number] : &table->user[number];
   StringId path = self->store->mappings[addresses->mapping[address]].path;
   SymbolAnswer answer = { .kind = is_kernel ? SYMBOL_KERNEL : SYMBOL_USER };
   NamedEntry *named;
-
-  if (entry == NULL)
-    return;
 
   if (!table->is_inclusive)
     {
@@ -277,26 +322,46 @@ name_address (Symbolization *self, PackedTable *table, AddressId address)
 }
 
 static void
-use_table (Symbolization *self, GBytes *bytes)
+expect_entry (const Lookup *self, AddressId address)
 {
-  const AddressTable *addresses = &self->store->addresses;
-  PackedTable table = { 0 };
+  bool is_kernel = self->symbolization->store->addresses.kind[address] == ADDRESS_KERNEL;
 
-  if (!load_table (&table, bytes, self->store->is_swapped))
-    return;
-  join_kernel_entries (&table);
-  table.named = g_new0 (NamedEntry, NAMED_SLOTS);
-  self->has_kernel_names = table.n_kernel > 0;
+  if (self->entry[address] != NO_ENTRY)
+    __builtin_prefetch (
+        &(is_kernel ? self->table->kernel : self->table->user)[self->entry[address]]);
+}
 
+static void
+use_table (Symbolization *self, PackedTable *table)
+{
+  uint32_t n_addresses = self->store->addresses.n;
+  Lookup lookup = { self, table, NULL };
+
+  join_kernel_entries (table);
+  table->named = g_new0 (NamedEntry, NAMED_SLOTS);
+  self->has_kernel_names = table->n_kernel > 0;
+
+  lookup.entry = sysprof_large_new (n_addresses, sizeof *lookup.entry);
+  sysprof_parallel_ranges (n_addresses, GRAIN, find_entries, &lookup);
   for (AddressId address = 1;
-       address < addresses->n && sysprof_symbolization_goes_on (self, address); address++)
-    if (addresses->kind[address] == ADDRESS_USER || addresses->kind[address] == ADDRESS_KERNEL)
-      name_address (self, &table, address);
+       address < n_addresses && sysprof_symbolization_goes_on (self, address); address++)
+    {
+      if (address + LOOK_AHEAD < n_addresses)
+        expect_entry (&lookup, address + LOOK_AHEAD);
+      if (lookup.entry[address] != NO_ENTRY)
+        name_address (self, table, address, lookup.entry[address]);
+    }
 
-  g_bytes_unref (table.bytes);
-  g_free (table.user);
-  g_free (table.kernel);
-  g_free (table.named);
+  g_free (lookup.entry);
+}
+
+static void
+clear_table (PackedTable *self)
+{
+  g_clear_pointer (&self->bytes, g_bytes_unref);
+  g_free (self->user);
+  g_free (self->kernel);
+  g_free (self->named);
 }
 
 /* --- __unnamed__ --- */
@@ -311,19 +376,67 @@ typedef struct
   bool is_entry;
 } UnnamedLine;
 
-static int
-compare_lines (const void *a, const void *b)
+/* By process and address. Of two of the same the first holds. */
+typedef struct
 {
-  const UnnamedLine *left = a;
-  const UnnamedLine *right = b;
+  UnnamedLine *line; /* [n] as they were read */
+  uint32_t n;
+  uint32_t *slots;  /* [n_slots] number of a line + 1; 0 = free */
+  uint32_t n_slots; /* a power of two, at least twice `n` */
+  uint64_t factor;  /* odd, of the hash: no file knows it */
+} UnnamedLines;
 
-  if (left->pid != right->pid)
-    return left->pid < right->pid ? -1 : 1;
-  return left->address < right->address ? -1 : left->address > right->address;
+/* The slot of the line, or the free one where it belongs. */
+static uint32_t *
+find_slot (const UnnamedLines *self, uint32_t pid, uint64_t address)
+{
+  uint64_t hash = (address + pid * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15)) * self->factor;
+  uint32_t at = (uint32_t) (hash >> 32) & (self->n_slots - 1);
+
+  for (; self->slots[at] != 0; at = (at + 1) & (self->n_slots - 1))
+    {
+      const UnnamedLine *line = &self->line[self->slots[at] - 1];
+
+      if (line->pid == pid && line->address == address)
+        break;
+    }
+  return &self->slots[at];
+}
+
+static void
+index_lines (UnnamedLines *self)
+{
+  self->factor = ((uint64_t) g_random_int () << 32 | g_random_int ()) | 1;
+  for (self->n_slots = 16; self->n_slots / 2 < self->n;)
+    self->n_slots *= 2;
+  self->slots = g_new0 (uint32_t, self->n_slots);
+  for (uint32_t i = 0; i < self->n; i++)
+    {
+      uint32_t *slot = find_slot (self, self->line[i].pid, self->line[i].address);
+
+      if (*slot == 0)
+        *slot = i + 1;
+    }
+}
+
+static void
+clear_lines (UnnamedLines *self)
+{
+  g_free (self->line);
+  g_free (self->slots);
+}
+
+/* Many have the same reason in turn. */
+static UnnamedReason
+parse_reason (Text word, const UnnamedLine *before)
+{
+  if (before != NULL && sysprof_text_equal (word, sysprof_unnamed_reason_word (before->reason)))
+    return before->reason;
+  return sysprof_unnamed_reason_from_word (word);
 }
 
 static bool
-parse_line (Text line, UnnamedLine *unnamed)
+parse_line (Text line, const UnnamedLine *before, UnnamedLine *unnamed)
 {
   uint64_t pid;
   Text word;
@@ -335,7 +448,7 @@ parse_line (Text line, UnnamedLine *unnamed)
     return false;
 
   unnamed->pid = (uint32_t) pid;
-  unnamed->reason = sysprof_unnamed_reason_from_word (word);
+  unnamed->reason = parse_reason (word, before);
   unnamed->is_entry = false;
   unnamed->function = 0;
   while (sysprof_text_next_word (&line, &word))
@@ -352,10 +465,9 @@ parse_line (Text line, UnnamedLine *unnamed)
 }
 
 static void
-use_unnamed (Symbolization *self, GBytes *bytes)
+read_lines (UnnamedLines *self, GBytes *bytes, Progress *progress)
 {
-  const AddressTable *addresses = &self->store->addresses;
-  g_autoptr (GArray) lines = g_array_new (FALSE, FALSE, sizeof (UnnamedLine));
+  GArray *lines = g_array_new (FALSE, FALSE, sizeof (UnnamedLine));
   size_t size;
   const char *data = g_bytes_get_data (bytes, &size);
   Text text = { data, data + size };
@@ -363,31 +475,42 @@ use_unnamed (Symbolization *self, GBytes *bytes)
 
   while (sysprof_text_next_line (&text, &line))
     {
+      const UnnamedLine *before =
+          lines->len > 0 ? &g_array_index (lines, UnnamedLine, lines->len - 1) : NULL;
       UnnamedLine unnamed;
 
-      if (lines->len % LINES_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
-        return;
-      if (parse_line (line, &unnamed))
+      if (lines->len % LINES_BETWEEN == 0 && sysprof_progress_is_cancelled (progress))
+        break;
+      if (parse_line (line, before, &unnamed))
         g_array_append_val (lines, unnamed);
     }
-  g_array_sort (lines, compare_lines);
+  self->n = lines->len;
+  self->line = (UnnamedLine *) (void *) g_array_free (lines, FALSE);
+  index_lines (self);
+}
 
-  for (AddressId address = 1; address < addresses->n && lines->len > 0 &&
-                              sysprof_symbolization_goes_on (self, address);
-       address++)
+static void
+use_unnamed (Symbolization *self, const UnnamedLines *lines)
+{
+  const AddressTable *addresses = &self->store->addresses;
+
+  for (AddressId address = 1;
+       address < addresses->n && sysprof_symbolization_goes_on (self, address); address++)
     {
-      UnnamedLine key = { .address = addresses->address[address] };
       const UnnamedLine *found;
       UnnamedAnswer answer;
+      uint32_t number;
 
       if (addresses->kind[address] != ADDRESS_USER ||
           !sysprof_symbolization_is_open (self, address))
         continue;
-      key.pid = (uint32_t) self->store->processes.row[addresses->process[address]].pid;
-      found = bsearch (&key, lines->data, lines->len, sizeof key, compare_lines);
-      if (found == NULL)
+      number = *find_slot (
+          lines, (uint32_t) self->store->processes.row[addresses->process[address]].pid,
+          addresses->address[address]);
+      if (number == 0)
         continue;
 
+      found = &lines->line[number - 1];
       answer = (UnnamedAnswer){
         .reason = found->reason,
         .link_address = found->link_address,
@@ -400,22 +523,56 @@ use_unnamed (Symbolization *self, GBytes *bytes)
     }
 }
 
+/* --- both --- */
+
+typedef struct
+{
+  const Store *store;
+  Progress *progress;
+  PackedTable table;
+  bool has_table;
+  UnnamedLines unnamed;
+  bool has_unnamed;
+} Brought;
+
+/* What cannot be unpacked is as good as absent. */
+static void
+read_brought (size_t begin, size_t end, unsigned worker, void *data)
+{
+  Brought *self = data;
+
+  for (size_t i = begin; i < end; i++)
+    {
+      g_autoptr (GBytes) bytes =
+          sysprof_store_read_file (self->store, i == 0 ? "__symbols__" : "__unnamed__", NULL);
+
+      if (bytes == NULL)
+        continue;
+      if (i == 0)
+        self->has_table = load_table (&self->table, bytes, self->store->is_swapped);
+      else
+        {
+          read_lines (&self->unnamed, bytes, self->progress);
+          self->has_unnamed = true;
+        }
+    }
+}
+
 static bool
 resolve (Symbolization *self, GError **error)
 {
-  g_autoptr (GBytes) table = NULL;
-  g_autoptr (GBytes) unnamed = NULL;
+  Brought brought = { .store = self->store, .progress = self->progress };
 
   if (self->options->ignore_bundled)
     return true;
 
-  /* A table that cannot be unpacked is as good as none. */
-  table = sysprof_store_read_file (self->store, "__symbols__", NULL);
-  if (table != NULL)
-    use_table (self, table);
-  unnamed = sysprof_store_read_file (self->store, "__unnamed__", NULL);
-  if (unnamed != NULL)
-    use_unnamed (self, unnamed);
+  sysprof_parallel_ranges (2, 1, read_brought, &brought);
+  if (brought.has_table)
+    use_table (self, &brought.table);
+  if (brought.has_unnamed)
+    use_unnamed (self, &brought.unnamed);
+  clear_table (&brought.table);
+  clear_lines (&brought.unnamed);
   return true;
 }
 

@@ -336,6 +336,21 @@ explain_all (Symbolization *self, const FileBatch *batch, UnnamedReason reason)
                                    &(UnnamedAnswer){ .reason = reason });
 }
 
+/* Whoever recorded has read this file, and it had no names for any of these. */
+static bool
+is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
+{
+  for (uint32_t i = 0; i < batch->n_items; i++)
+    {
+      AddressId address = batch->items[i].address;
+
+      if (!self->is_told[address] || (self->reason[address] != UNNAMED_NO_SYMBOLS &&
+                                      self->reason[address] != UNNAMED_BETWEEN_SYMBOLS))
+        return false;
+    }
+  return true;
+}
+
 static void
 resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
 {
@@ -361,6 +376,8 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
       has_debug =
           parser->has_debug ||
           (!facts.is_full && find_debug_file (self, parser, batch, roots.fd[i], fd, &facts));
+      if (!has_debug && is_told_to_lack_names (self, batch))
+        return;
       if (parser_resolve (parser, batch, &answers) == ELF_OK)
         use_answers (self, batch, &answers, has_debug || facts.symbols_status == ELF_OK);
       else
