@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """sysprof-report over captures made by hand: what it says is compared with what the test counted."""
 import collections
+import csv
 import html
+import io
 import json
 import os
 import pathlib
@@ -586,6 +588,29 @@ class Json(Base):
         broken = as_json('functions', self.capture)
         broken['rows'][0]['self'] = '400'
         self.assertFalse(validator.is_valid(broken))
+
+
+    def test_every_view_in_every_form(self):
+        """What others read is what they can parse, and holds as many rows in each form."""
+        views = re.findall(r'^  (\w+) ', run('--help').stdout.decode().split('\nViews:')[1].split('\n\n')[0], re.M)
+        self.assertGreater(len(views), 20)
+        needs = {'callers': ['--focus', 'alpha'], 'callees': ['--focus', 'main'], 'search': ['--search', 'a']}
+        count = lambda rows: sum(1 + count(row.get('children', [])) for row in rows)
+        for view in views:
+            words = [view, *needs.get(view, []), self.capture]
+            with self.subTest(view):
+                report = as_json(*words)
+                ET.fromstring(run(*words, '--format', 'svg').stdout)
+                self.assertIn(b'</html>', run(*words, '--format', 'html').stdout)
+                if view == 'summary':
+                    continue
+                table = list(csv.reader(io.StringIO(run(*words, '--format', 'csv').stdout.decode(), newline='')))
+                self.assertEqual(len(table), 1 + count(report['rows']))
+                self.assertEqual(len({len(row) for row in table}), 1)
+                bars = [line.replace('\\|', '').count('|') for line in run(*words, '--format', 'markdown').stdout.decode().splitlines()
+                        if line.startswith('|')]
+                self.assertEqual(len(bars), 2 + count(report['rows']) if report['rows'] else 0)
+                self.assertLessEqual(len(set(bars)), 1)
 
 
 class Looks(Base):
