@@ -54,7 +54,7 @@ char *sysprof_document_loader_dup_message (SysprofDocumentLoader *self);
 SYSPROF_DEPRECATED_IN_48_FOR (sysprof_document_loader_dup_message)
 const char *sysprof_document_loader_get_message (SysprofDocumentLoader *self);
 
-/* Of SysprofDocumentTask: what takes long at the moment. *(full)* Property "tasks". Since 48. */
+/* Of SysprofDocumentTask: what takes long at the moment, which is the load while it lasts. *(full)* Property "tasks". Since 48. */
 SYSPROF_AVAILABLE_IN_48
 GListModel *sysprof_document_loader_list_tasks (SysprofDocumentLoader *self);
 

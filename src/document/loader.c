@@ -50,6 +50,13 @@ notify_progress (gpointer data)
 
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FRACTION]);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MESSAGE]);
+  for (guint i = 0; i < g_list_model_get_n_items (G_LIST_MODEL (self->tasks)); i++)
+    {
+      g_autoptr (GObject) task = g_list_model_get_item (G_LIST_MODEL (self->tasks), i);
+
+      g_object_notify (task, "progress");
+      g_object_notify (task, "message");
+    }
   return G_SOURCE_REMOVE;
 }
 
@@ -58,6 +65,7 @@ typedef struct
 {
   SysprofDocumentLoader *loader;
   GTask *task;
+  SysprofDocumentTask *shown;
   double begin;
   double share;
 } Telling;
@@ -74,6 +82,7 @@ tell (double step, const char *message, void *data)
   self->fraction = fraction;
   self->message = message;
   g_mutex_unlock (&self->lock);
+  sysprof_document_task_set_progress (telling->shown, fraction, message);
 
   /* Not below the priority of the task: what is notified comes before its end. */
   g_source_set_priority (source, G_PRIORITY_DEFAULT);
@@ -85,6 +94,9 @@ tell (double step, const char *message, void *data)
 typedef struct
 {
   SysprofDocument *earlier; /* NULL where all is loaded, whatever was before */
+  SysprofDocumentTask *shown;
+  GCancellable *cancellable; /* the caller's, or NULL */
+  gulong handler;            /* of it, or 0 */
   SymbolizeOptions options;
 } Request;
 
@@ -94,6 +106,10 @@ free_request (gpointer data)
   Request *self = data;
 
   g_clear_object (&self->earlier);
+  g_clear_object (&self->shown);
+  if (self->handler != 0)
+    g_signal_handler_disconnect (self->cancellable, self->handler);
+  g_clear_object (&self->cancellable);
   sysprof_symbolize_options_clear (&self->options);
   g_free (self);
 }
@@ -140,7 +156,7 @@ load (SysprofDocumentLoader *self,
 {
   g_autoptr (Store) store = NULL;
   g_autoptr (SymbolTable) symbols = NULL;
-  Telling telling = { self, task, 0, FRACTION_OF_READING };
+  Telling telling = { self, task, request->shown, 0, FRACTION_OF_READING };
   Progress progress = { .cancellable = cancellable, .func = tell, .data = &telling };
 
   if (request->earlier != NULL && !has_changed (self, request->earlier, error))
@@ -178,14 +194,45 @@ load_on_worker (GTask *task, gpointer source, gpointer task_data, GCancellable *
 }
 
 static void
+cancel_other (GCancellable *cancellable, gpointer other)
+{
+  g_cancellable_cancel (other);
+}
+
+/* Its answer has been given. */
+static void
+hide (GTask *task, GParamSpec *pspec, gpointer data)
+{
+  SysprofDocumentLoader *self = g_task_get_source_object (task);
+  const Request *request = g_task_get_task_data (task);
+  guint position;
+
+  if (g_list_store_find (self->tasks, request->shown, &position))
+    g_list_store_remove (self->tasks, position);
+}
+
+/* Who looks at the tasks sees the load, and may cancel it: as the caller may, through the same cancellable. */
+static void
+show (SysprofDocumentLoader *self, Request *request, GCancellable *cancellable)
+{
+  const char *path = self->filename != NULL ? self->filename : self->name;
+  g_autofree char *name = path != NULL ? g_path_get_basename (path) : NULL;
+  g_autofree char *title =
+      name != NULL ? g_strdup_printf ("Loading '%s'", name) : g_strdup ("Loading a capture");
+
+  request->shown = sysprof_document_task_new (title, cancellable);
+  g_list_store_append (self->tasks, request->shown);
+}
+
+static void
 start (SysprofDocumentLoader *self,
        SysprofDocument *earlier,
        GCancellable *cancellable,
        GAsyncReadyCallback callback,
        gpointer user_data)
 {
-  g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
-
+  g_autoptr (GCancellable) either = g_cancellable_new ();
+  g_autoptr (GTask) task = g_task_new (self, either, callback, user_data);
   SymbolizeOptions options = self->options;
   Request *request = g_new0 (Request, 1);
 
@@ -193,8 +240,13 @@ start (SysprofDocumentLoader *self,
     sysprof_symbolizer_configure (self->symbolizer, &options);
   sysprof_symbolize_options_copy (&options, &request->options);
   g_set_object (&request->earlier, earlier);
+  show (self, request, either);
+  if (g_set_object (&request->cancellable, cancellable))
+    request->handler = g_cancellable_connect (cancellable, G_CALLBACK (cancel_other),
+                                              g_object_ref (either), g_object_unref);
   g_task_set_source_tag (task, start);
   g_task_set_task_data (task, request, free_request);
+  g_signal_connect (task, "notify::completed", G_CALLBACK (hide), NULL);
   /* Who cancels is answered at once, also where the worker waits for a disk. */
   g_task_set_return_on_cancel (task, TRUE);
   g_task_run_in_thread (task, load_on_worker);

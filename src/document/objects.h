@@ -77,6 +77,13 @@ int64_t *sysprof_document_read_column (const Store *store,
                                        const FrameList *frames,
                                        SysprofDocumentColumn column);
 
+/* Something long, which `cancellable` ends. Any thread may tell how far it is; who does notifies the properties "message"
+ * and "progress" in the thread that shows them. *(full)* */
+SysprofDocumentTask *sysprof_document_task_new (const char *title, GCancellable *cancellable);
+void sysprof_document_task_set_progress (SysprofDocumentTask *self,
+                                         double progress,
+                                         const char *message);
+
 /* While something long is done. */
 void sysprof_document_begin_work (SysprofDocument *self);
 void sysprof_document_end_work (SysprofDocument *self);

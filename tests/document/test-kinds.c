@@ -24,6 +24,64 @@ load_with (const char *path, SysprofSymbolizer *symbolizer)
   return document;
 }
 
+static void
+keep_result (GObject *object, GAsyncResult *result, gpointer data)
+{
+  *(GAsyncResult **) data = g_object_ref (result);
+}
+
+static void
+count_notify (GObject *object, GParamSpec *pspec, gpointer data)
+{
+  ++*(guint *) data;
+}
+
+/* A load is a task that can be seen, and cancelled by who sees it; the caller's own cancellable does the same. */
+static void
+test_load_is_a_task (gconstpointer path)
+{
+  g_autoptr (SysprofDocumentLoader) loader = sysprof_document_loader_new (path);
+  g_autoptr (GListModel) tasks = sysprof_document_loader_list_tasks (loader);
+
+  for (guint way = 0; way < 3; way++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (SysprofDocumentTask) task = NULL;
+      g_autoptr (SysprofDocument) document = NULL;
+      g_autoptr (GAsyncResult) result = NULL;
+      g_autoptr (GError) error = NULL;
+      g_autofree char *title = NULL;
+      guint n_notified = 0;
+
+      g_assert_cmpuint (g_list_model_get_n_items (tasks), ==, 0);
+      sysprof_document_loader_load_async (loader, cancellable, keep_result, &result);
+      g_assert_cmpuint (g_list_model_get_n_items (tasks), ==, 1);
+      task = g_list_model_get_item (tasks, 0);
+      title = sysprof_document_task_dup_title (task);
+      g_assert_true (g_str_has_prefix (title, "Loading '"));
+      g_signal_connect (task, "notify::progress", G_CALLBACK (count_notify), &n_notified);
+      if (way == 1)
+        sysprof_document_task_cancel (task);
+      if (way == 2)
+        g_cancellable_cancel (cancellable);
+      while (result == NULL || g_list_model_get_n_items (tasks) > 0)
+        g_main_context_iteration (NULL, TRUE);
+      document = sysprof_document_loader_load_finish (loader, result, &error);
+      if (way == 0)
+        {
+          g_assert_no_error (error);
+          g_assert_cmpfloat (sysprof_document_task_get_progress (task), ==, 1);
+          g_assert_cmpuint (n_notified, >, 0);
+        }
+      else
+        {
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+          g_assert_true (sysprof_document_task_is_cancelled (task));
+        }
+      g_signal_handlers_disconnect_by_func (task, count_notify, &n_notified);
+    }
+}
+
 static SysprofDocument *
 load (gconstpointer path)
 {
@@ -396,12 +454,6 @@ test_columns (gconstpointer path)
   g_assert_cmpint (span[3], ==, 2031);
 }
 
-static void
-keep_result (GObject *object, GAsyncResult *result, gpointer data)
-{
-  *(GAsyncResult **) data = g_object_ref (result);
-}
-
 static GAsyncResult *
 wait_for (GAsyncResult **result)
 {
@@ -538,6 +590,7 @@ main (int argc, char **argv)
     const char *name;
     GTestDataFunc test;
   } tests[] = {
+    { "load-is-a-task", test_load_is_a_task },
     { "mappings", test_mappings },
     { "small-kinds", test_small_kinds },
     { "names-and-counters", test_names_and_counters },
