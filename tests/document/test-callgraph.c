@@ -4,6 +4,7 @@
 
 #include "random-capture.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 typedef struct
@@ -158,14 +159,54 @@ make_graph (SysprofDocument *document, guint flags)
   return callgraph;
 }
 
+/* What a person wrote, and what it means to the functions of random captures. */
+static const char rules[] = "paint\t*\tfunction_2\tinherit\n"
+                            "css * function_3\n"
+                            "io [kernel] kernel_1 inherit\n"
+                            "this is no rule\n";
+
+static SysprofCallgraphCategory
+category_by_rules (SysprofSymbol *symbol, bool is_top_down, SysprofCallgraphCategory *inherited)
+{
+  const char *name = sysprof_symbol_get_name (symbol);
+
+  if (sysprof_symbol_get_kind (symbol) == SYSPROF_SYMBOL_KIND_CONTEXT_SWITCH)
+    return SYSPROF_CALLGRAPH_CATEGORY_CONTEXT_SWITCH;
+  if (sysprof_symbol_get_kind (symbol) == SYSPROF_SYMBOL_KIND_UNWINDABLE)
+    return SYSPROF_CALLGRAPH_CATEGORY_UNWINDABLE;
+  if (!is_top_down)
+    *inherited = 0;
+  if (g_str_equal (name, "function_3"))
+    return SYSPROF_CALLGRAPH_CATEGORY_CSS;
+
+  if (g_str_equal (name, "function_2"))
+    *inherited = SYSPROF_CALLGRAPH_CATEGORY_PAINT;
+  else if (g_str_equal (name, "kernel_1"))
+    *inherited = SYSPROF_CALLGRAPH_CATEGORY_IO;
+  /* Of generated code, as rules that are built in say. */
+  else if (g_str_has_prefix (name, "function_"))
+    return SYSPROF_CALLGRAPH_CATEGORY_JAVASCRIPT;
+  if (*inherited != 0)
+    return *inherited;
+  return sysprof_symbol_get_kind (symbol) == SYSPROF_SYMBOL_KIND_KERNEL
+             ? SYSPROF_CALLGRAPH_CATEGORY_KERNEL
+             : SYSPROF_CALLGRAPH_CATEGORY_UNCATEGORIZED;
+}
+
 /* Adds up what the nodes say by path, and checks the order of siblings. */
 static void
-read_nodes (SysprofCallgraphFrame *frame, const char *above, guint flags, GHashTable *paths)
+read_nodes (SysprofCallgraphFrame *frame,
+            const char *above,
+            guint flags,
+            SysprofCallgraphCategory inherited,
+            GHashTable *paths)
 {
   SysprofSymbol *symbol = sysprof_callgraph_frame_get_symbol (frame);
   g_autofree char *path = g_strdup_printf ("%s/%s", above, sysprof_symbol_get_name (symbol));
   guint n = g_list_model_get_n_items (G_LIST_MODEL (frame));
   const Area *area = sysprof_callgraph_frame_get_augment (frame);
+  SysprofCallgraphCategory category =
+      category_by_rules (symbol, (flags & SYSPROF_CALLGRAPH_FLAGS_BOTTOM_UP) == 0, &inherited);
   g_autoptr (SysprofCallgraphFrame) before = NULL;
   Sums *sums = g_hash_table_lookup (paths, path);
 
@@ -173,6 +214,9 @@ read_nodes (SysprofCallgraphFrame *frame, const char *above, guint flags, GHashT
     g_hash_table_insert (paths, g_strdup (path), sums = g_new0 (Sums, 1));
   sums->self += sysprof_callgraph_frame_get_self (frame);
   sums->total += sysprof_callgraph_frame_get_total (frame);
+  if ((flags & SYSPROF_CALLGRAPH_FLAGS_CATEGORIZE_FRAMES) == 0)
+    category = SYSPROF_CALLGRAPH_CATEGORY_UNCATEGORIZED;
+  g_assert_cmpint (sysprof_callgraph_frame_get_category (frame), ==, category);
   g_assert_cmpuint (area->self, ==, sysprof_callgraph_frame_get_self (frame));
   g_assert_cmpuint (area->total, ==, sysprof_callgraph_frame_get_total (frame));
   g_assert_cmpint (sysprof_callgraph_frame_is_leaf (frame), ==, n == 0);
@@ -190,7 +234,7 @@ read_nodes (SysprofCallgraphFrame *frame, const char *above, guint flags, GHashT
             strcmp (sysprof_symbol_get_name (sysprof_callgraph_frame_get_symbol (before)),
                     sysprof_symbol_get_name (sysprof_callgraph_frame_get_symbol (child))),
             <=, 0);
-      read_nodes (child, path, flags, paths);
+      read_nodes (child, path, flags, inherited, paths);
       g_set_object (&before, child);
     }
 }
@@ -231,7 +275,7 @@ check_nodes (const RandomCapture *capture, SysprofCallgraph *callgraph, guint fl
     }
 
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (callgraph)), ==, 1);
-  read_nodes (root, "", flags, got);
+  read_nodes (root, "", flags, 0, got);
   assert_sums_equal (got, expected);
 }
 
@@ -356,7 +400,7 @@ check_neighbours (const RandomCapture *capture, SysprofCallgraph *callgraph, gui
   below = sysprof_callgraph_descendants_finish (callgraph, wait_for (&result), NULL);
   g_assert_cmpuint (g_list_model_get_n_items (below), ==, 1);
   root = g_list_model_get_item (below, 0);
-  read_nodes (root, "", flags, got);
+  read_nodes (root, "", flags, 0, got);
   assert_sums_equal (got, expected);
 
   for (guint i = 0; i < g_list_model_get_n_items (callers); i++)
@@ -553,14 +597,46 @@ test_cancels (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
+/* Where the rules stand for as long as the tests run. */
+static char *
+make_configuration (void)
+{
+  char *folder = g_dir_make_tmp ("config-XXXXXX", NULL);
+  g_autofree char *own = g_build_filename (folder, "sysprof", NULL);
+  g_autofree char *path = g_build_filename (own, "categories", NULL);
+
+  g_assert_cmpint (g_mkdir (own, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (path, rules, -1, NULL));
+  g_setenv ("XDG_CONFIG_HOME", folder, TRUE);
+  return folder;
+}
+
+static void
+remove_configuration (const char *folder)
+{
+  static const char *const names[] = { "sysprof/categories", "sysprof", "" };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *path = g_build_filename (folder, names[i], NULL);
+
+      g_assert_cmpint (g_remove (path), ==, 0);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
+  g_autofree char *folder = make_configuration ();
+  int status;
+
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/callgraph/all-flags", test_all_flags);
   g_test_add_func ("/callgraph/keeps-deep-stacks-whole", test_keeps_deep_stacks_whole);
   g_test_add_func ("/callgraph/lists-frames-of-node", test_lists_frames_of_node);
   g_test_add_func ("/callgraph/names-symbols-of-frame", test_names_symbols_of_frame);
   g_test_add_func ("/callgraph/cancels", test_cancels);
-  return g_test_run ();
+  status = g_test_run ();
+  remove_configuration (folder);
+  return status;
 }

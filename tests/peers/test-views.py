@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Debian's sysprof-cli 3.46 records of allocations, counters, marks and main loops is shown by our views with the numbers
-that tests/report/events.py counts from the bytes.
+"""What Debian's sysprof-cli 3.46 records of samples, allocations, counters, marks, main loops and GTK is shown by our views
+with the numbers that tests/report/events.py counts from the bytes.
 
-usage: test-views.py WITH_DEBIAN_RECORDER SYSPROF_REPORT PEER_TARGET
+usage: test-views.py WITH_DEBIAN_RECORDER SYSPROF_REPORT PEER_TARGET GTK_TARGET
 """
+import collections
 import csv
 import io
 import json
@@ -19,16 +20,15 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'report'))
 import events  # noqa: E402
 
-RECORDER, REPORT, PEER_TARGET = map(os.path.abspath, sys.argv[1:4])
-del sys.argv[1:4]
+RECORDER, REPORT, PEER_TARGET, GTK_TARGET = map(os.path.abspath, sys.argv[1:5])
+del sys.argv[1:5]
 PEER_CLI = '/usr/bin/sysprof-cli'
 # Opens, reads and closes files on its main thread, and starts a program that says one of each kind through the ring.
 WORK = 'cat /etc/passwd /etc/group >/dev/null; "$0" all; ls -l /etc >/dev/null; sleep 0.6'
 
 
-def record(path, *options):
-    done = subprocess.run([RECORDER, PEER_CLI, '-f', *options, path, '--', 'sh', '-c', WORK, PEER_TARGET],
-                          capture_output=True, stdin=subprocess.DEVNULL)
+def record(path, *options, command=('sh', '-c', WORK, PEER_TARGET)):
+    done = subprocess.run([RECORDER, PEER_CLI, '-f', *options, path, '--', *command], capture_output=True, stdin=subprocess.DEVNULL)
     if done.returncode == 77:
         raise unittest.SkipTest(done.stderr.decode())
     assert done.returncode == 0, done.stderr
@@ -63,6 +63,24 @@ class Views(unittest.TestCase):
         self.assertGreater(len(loop.of('mark')), 0)
         # The program's counters have ids that the recorder's have, too.
         self.assertGreater(len({pid for pid, _ in heap.counters()}), 1)
+
+    def test_samples(self):
+        total = 0
+        for path, answers in self.each():
+            samples = answers.of('sample')
+            total += len(samples)
+            for view, key, of in (('processes', lambda f: f['pid'], lambda r: r['pid']),
+                                  ('cpus', lambda f: None if f['cpu'] < 0 else f['cpu'], lambda r: r['cpu']),
+                                  ('threads', lambda f: (f['pid'], f['tid']), lambda r: (r['pid'], r['tid']))):
+                shown = rows(path, view, '--idle')
+                self.assertEqual(shown['weight']['total'], len(samples))
+                self.assertEqual({of(r): r['total'] for r in shown['rows'] if r['total']}, collections.Counter(map(key, samples)), view)
+            shown = rows(path, 'functions', '--idle')
+            self.assertEqual(sum(r['self'] for r in shown['rows']), sum(any(a < 2**64 - 4096 for a in f['addrs']) for f in samples))
+            busiest = collections.Counter(f['pid'] for f in samples).most_common(1)
+            for pid, n in busiest:
+                self.assertEqual(rows(path, 'tree', '--process', str(pid))['rows'][0]['total'], n)
+        self.assertGreater(total, 10)
 
     def test_counters(self):
         for path, answers in self.each():
@@ -108,6 +126,28 @@ class Views(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, (view, form, done.stderr))
             table = subprocess.run([REPORT, 'counters', '--format', 'csv', path], capture_output=True, check=True).stdout.decode()
             self.assertEqual(len(list(csv.DictReader(io.StringIO(table, newline='')))), len(rows(path, 'counters')['rows']))
+
+
+class Gtk(Views):
+    """A window that is drawn, in what GTK itself says of it."""
+    @classmethod
+    def setUpClass(cls):
+        # Of the system's Python, which has its bindings.
+        if subprocess.run(['/usr/bin/python3', GTK_TARGET], capture_output=True).returncode == 77:
+            raise unittest.SkipTest('needs gtk4-broadwayd and the bindings of GTK 4 for Python')
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.cases = [record(os.path.join(cls.temporary.name, 'gtk'), '--gtk', '--use-trace-fd', command=('/usr/bin/python3', GTK_TARGET))]
+
+    def test_holds_what_is_compared(self):
+        path, answers = self.cases[0]
+        self.assertTrue({('gtk', 'widget render'), ('gtk', 'css validation')} <= set(answers.marks_by_name()))
+        self.assertIn('gtk', {counter['category'] for counter, _ in answers.counters().values()})
+        # What was drawn is drawn within a cycle of the frame clock, so that is not its own.
+        cycle = next(r for r in rows(path, 'marks', '--by-name')['rows'] if r['name'] == 'frameclock cycle')
+        self.assertLess(cycle['self'], cycle['total'])
+
+    def test_allocations(self):
+        self.assertEqual(rows(self.cases[0][0], 'allocations')['rows'], [])
 
 
 if __name__ == '__main__':
