@@ -300,11 +300,12 @@ wait_at_root (Merger *self, uint32_t n_ends)
 /* --- by depth --- */
 
 /* A walk meets the nodes of each depth in their order. What is next at each depth is known once the nodes of each are
- * counted; and where a node's children will begin is what is next one deeper when it is met. */
+ * counted; and where a node's children will begin is what is next one deeper when it is met. [merged->n] the place of
+ * each, *(full)*; NULL if cancelled. */
 static uint32_t *
-lay_out (FoldPlan *plan, const MergedList *merged)
+lay_out (FoldPlan *plan, const MergedList *merged, FoldWork *work)
 {
-  uint32_t *place = sysprof_large_new (merged->n, sizeof *place);
+  g_autofree uint32_t *place = sysprof_large_new (merged->n, sizeof *place);
   g_autofree uint32_t *next = NULL; /* by depth */
   uint32_t n_depths = 0, at = 0;
 
@@ -336,15 +337,18 @@ lay_out (FoldPlan *plan, const MergedList *merged)
       plan->key[to] = node->key;
       plan->first_child[to] = next[node->depth + 1];
       plan->row[to] = node->row;
+      if (!sysprof_fold_work_at (work, i))
+        return NULL;
     }
   plan->first_child[plan->n] = plan->n;
-  return place;
+  return g_steal_pointer (&place);
 }
 
 static bool
 merge (FoldPlan *plan, FoldForest *forest, uint32_t n_keys, uint32_t n_ends, FoldWork *work)
 {
   Merger self = { .forest = forest, .rank = plan->rank, .node_of_end = plan->node_of_end };
+  g_autofree uint32_t *place = NULL;
   uint32_t n_seen = 0;
   bool is_done = true;
 
@@ -362,9 +366,10 @@ merge (FoldPlan *plan, FoldForest *forest, uint32_t n_keys, uint32_t n_ends, Fol
     }
 
   if (is_done)
+    place = lay_out (plan, &self.merged, work);
+  is_done = place != NULL;
+  if (is_done)
     {
-      g_autofree uint32_t *place = lay_out (plan, &self.merged);
-
       for (uint32_t i = 0; i < n_ends; i++)
         if (forest->node_of_end[i] == FOLD_NOWHERE)
           plan->node_of_end[i] = FOLD_NOWHERE;

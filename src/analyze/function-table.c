@@ -18,9 +18,16 @@ sysprof_function_sums_clear (FunctionSums *self)
   g_clear_pointer (&self->of_symbol, g_free);
 }
 
+typedef struct
+{
+  const SymbolTable *symbols;
+  const uint32_t *rank;
+} Order;
+
 static int
 compare_rows (const void *a, const void *b, void *data)
 {
+  const Order *order = data;
   const FunctionRow *left = a;
   const FunctionRow *right = b;
 
@@ -28,12 +35,18 @@ compare_rows (const void *a, const void *b, void *data)
     return left->self < right->self ? 1 : -1;
   if (left->total != right->total)
     return left->total < right->total ? 1 : -1;
-  return sysprof_symbol_compare (data, left->symbol, right->symbol);
+  if (order->rank != NULL)
+    return order->rank[left->symbol] < order->rank[right->symbol] ? -1 : 1;
+  return sysprof_symbol_compare (order->symbols, left->symbol, right->symbol);
 }
 
 FunctionTable *
-sysprof_function_sums_finish (FunctionSums *self, const SymbolTable *symbols, uint64_t total)
+sysprof_function_sums_finish (FunctionSums *self,
+                              const SymbolTable *symbols,
+                              const uint32_t *rank,
+                              uint64_t total)
 {
+  Order order = { symbols, rank };
   FunctionTable *table = g_new0 (FunctionTable, 1);
 
   table->total = total;
@@ -46,7 +59,7 @@ sysprof_function_sums_finish (FunctionSums *self, const SymbolTable *symbols, ui
         table->row[table->n++] = (FunctionRow){ i, sum->self, sum->total };
     }
   table->row = g_renew (FunctionRow, table->row, MAX (table->n, 1));
-  qsort_r (table->row, table->n, sizeof *table->row, compare_rows, (void *) symbols);
+  qsort_r (table->row, table->n, sizeof *table->row, compare_rows, &order);
 
   sysprof_function_sums_clear (self);
   return table;

@@ -20,6 +20,8 @@ typedef struct
 void sysprof_function_sums_init (FunctionSums *self, const SymbolTable *symbols);
 void sysprof_function_sums_clear (FunctionSums *self);
 
-/* The table, sorted; clears `self`. */
-FunctionTable *
-sysprof_function_sums_finish (FunctionSums *self, const SymbolTable *symbols, uint64_t total);
+/* The table, sorted; clears `self`. `rank` [symbols->n] is the order by name where it is known, or NULL. */
+FunctionTable *sysprof_function_sums_finish (FunctionSums *self,
+                                             const SymbolTable *symbols,
+                                             const uint32_t *rank,
+                                             uint64_t total);

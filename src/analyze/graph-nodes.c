@@ -16,6 +16,15 @@ sysprof_graph_nodes_init (GraphNodes *self, GraphSymbolId symbol)
   sysprof_node_set_init (&self->children);
 }
 
+void
+sysprof_graph_nodes_clear (GraphNodes *self)
+{
+  sysprof_node_set_clear (&self->children);
+  g_free (self->parent);
+  g_free (self->symbol);
+  *self = (GraphNodes){ 0 };
+}
+
 uint32_t
 sysprof_graph_nodes_child (GraphNodes *self, uint32_t parent, GraphSymbolId symbol)
 {
@@ -83,9 +92,12 @@ compare_nodes (const void *a, const void *b, void *data)
   return compare_symbols (order, order->nodes->symbol[left], order->nodes->symbol[right]);
 }
 
-/* Children of node i: `child` from `first_child[i]` on, sorted. */
-static void
-find_children (const Order *order, uint32_t *first_child, uint32_t *child)
+/* Children of node i: `child` from `first_child[i]` on, sorted. FALSE if cancelled. */
+static bool
+find_children (const Order *order,
+               uint32_t *first_child,
+               uint32_t *child,
+               GCancellable *cancellable)
 {
   const GraphNodes *nodes = order->nodes;
   g_autofree uint32_t *next = g_new (uint32_t, nodes->n);
@@ -100,9 +112,14 @@ find_children (const Order *order, uint32_t *first_child, uint32_t *child)
   for (uint32_t i = 1; i < nodes->n; i++)
     child[next[nodes->parent[i]]++] = i;
   for (uint32_t i = 0; i < nodes->n; i++)
-    if (first_child[i + 1] - first_child[i] > 1)
-      qsort_r (child + first_child[i], first_child[i + 1] - first_child[i], sizeof *child,
-               compare_nodes, (void *) order);
+    {
+      if (first_child[i + 1] - first_child[i] > 1)
+        qsort_r (child + first_child[i], first_child[i + 1] - first_child[i], sizeof *child,
+                 compare_nodes, (void *) order);
+      if (i % GRAPH_STEP == 0 && g_cancellable_is_cancelled (cancellable))
+        return false;
+    }
+  return true;
 }
 
 /* place[i]: where node i goes. size[i]: of the node and all below it. */
@@ -161,7 +178,8 @@ sysprof_graph_nodes_finish (GraphNodes *self,
                             const SymbolTable *symbols,
                             bool left_heavy,
                             const uint32_t *node_of_frame,
-                            uint32_t n_frames)
+                            uint32_t n_frames,
+                            GCancellable *cancellable)
 {
   g_autofree uint32_t *self_weight = g_new0 (uint32_t, self->n);
   g_autofree uint32_t *total = NULL;
@@ -194,7 +212,11 @@ sysprof_graph_nodes_finish (GraphNodes *self,
     .total = g_new (uint32_t, self->n),
     .node_of_frame = g_new (uint32_t, MAX (n_frames, 1)),
   };
-  find_children (&order, graph->first_child, graph->child);
+  if (!find_children (&order, graph->first_child, graph->child, cancellable))
+    {
+      g_clear_pointer (&graph, sysprof_graph_free);
+      goto out;
+    }
   place = lay_out (self, graph->first_child, graph->child, size);
   fill_nodes (graph, self, place, size);
   fill_children (graph);
@@ -207,10 +229,8 @@ sysprof_graph_nodes_finish (GraphNodes *self,
     graph->node_of_frame[i] =
         node_of_frame[i] != GRAPH_NOWHERE ? place[node_of_frame[i]] : GRAPH_NOWHERE;
 
-  sysprof_node_set_clear (&self->children);
-  g_free (self->parent);
-  g_free (self->symbol);
-  *self = (GraphNodes){ 0 };
+out:
+  sysprof_graph_nodes_clear (self);
   return graph;
 }
 

@@ -19,13 +19,19 @@ typedef struct
 /* With a root of that symbol. */
 void sysprof_graph_nodes_init (GraphNodes *self, GraphSymbolId symbol);
 
+void sysprof_graph_nodes_clear (GraphNodes *self);
+
 /* The child of `parent` for `symbol`, which is made if it is new. */
 uint32_t sysprof_graph_nodes_child (GraphNodes *self, uint32_t parent, GraphSymbolId symbol);
 
-/* Clears `self`. `node_of_frame` [n_frames] is in terms of these nodes, or GRAPH_NOWHERE. */
+/* Between two looks whether the work was cancelled. */
+#define GRAPH_STEP 0x1000
+
+/* Clears `self`. NULL if cancelled. `node_of_frame` [n_frames] is in terms of these nodes, or GRAPH_NOWHERE. */
 Graph *sysprof_graph_nodes_finish (GraphNodes *self,
                                    const Store *store,
                                    const SymbolTable *symbols,
                                    bool left_heavy,
                                    const uint32_t *node_of_frame,
-                                   uint32_t n_frames);
+                                   uint32_t n_frames,
+                                   GCancellable *cancellable);

@@ -268,7 +268,8 @@ Graph *
 sysprof_graph_new (const Store *store,
                    const SymbolTable *symbols,
                    const GraphFrames *frames,
-                   const GraphShape *shape)
+                   const GraphShape *shape,
+                   GCancellable *cancellable)
 {
   g_autofree uint32_t *node_of_frame = g_new (uint32_t, MAX (frames->n, 1));
   Builder self = {
@@ -279,7 +280,8 @@ sysprof_graph_new (const Store *store,
     .node_of_stack = g_new0 (uint32_t, MAX (store->stacks.n, 1)),
     .node_of_known = g_array_new (FALSE, TRUE, sizeof (uint32_t)),
   };
-  Graph *graph;
+  bool is_cancelled = false;
+  Graph *graph = NULL;
 
   sysprof_graph_nodes_init (&self.nodes, symbol_id (&self, GRAPH_SYMBOL_ROOT, 0));
   sysprof_node_set_init (&self.known);
@@ -288,10 +290,16 @@ sysprof_graph_new (const Store *store,
   if (shape->merge_processes)
     find_first_of_comm (&self);
 
-  for (uint32_t i = 0; i < frames->n; i++)
-    node_of_frame[i] = add_frame (&self, frames->stack[i], frames->tid[i]);
-  graph = sysprof_graph_nodes_finish (&self.nodes, store, symbols, shape->left_heavy,
-                                      node_of_frame, frames->n);
+  for (uint32_t i = 0; i < frames->n && !is_cancelled; i++)
+    {
+      node_of_frame[i] = add_frame (&self, frames->stack[i], frames->tid[i]);
+      is_cancelled = i % GRAPH_STEP == 0 && g_cancellable_is_cancelled (cancellable);
+    }
+  if (is_cancelled)
+    sysprof_graph_nodes_clear (&self.nodes);
+  else
+    graph = sysprof_graph_nodes_finish (&self.nodes, store, symbols, shape->left_heavy,
+                                        node_of_frame, frames->n, cancellable);
 
   sysprof_node_set_clear (&self.known);
   g_array_unref (self.node_of_known);
@@ -308,7 +316,8 @@ sysprof_graph_descend (const Graph *self,
                        const Store *store,
                        const SymbolTable *symbols,
                        GraphSymbolId symbol,
-                       bool left_heavy)
+                       bool left_heavy,
+                       GCancellable *cancellable)
 {
   g_autofree uint32_t *moved = g_new (uint32_t, self->n);
   g_autofree uint32_t *node_of_frame = g_new (uint32_t, MAX (self->n_frames, 1));
@@ -318,6 +327,11 @@ sysprof_graph_descend (const Graph *self,
   sysprof_graph_nodes_init (&nodes, symbol);
   for (uint32_t i = 0; i < self->n; i++)
     {
+      if (i % GRAPH_STEP == 0 && g_cancellable_is_cancelled (cancellable))
+        {
+          sysprof_graph_nodes_clear (&nodes);
+          return NULL;
+        }
       if (i < end)
         moved[i] = sysprof_graph_nodes_child (&nodes, moved[self->parent[i]], self->symbol[i]);
       else if (self->symbol[i] == symbol)
@@ -333,5 +347,5 @@ sysprof_graph_descend (const Graph *self,
     node_of_frame[i] =
         self->node_of_frame[i] != GRAPH_NOWHERE ? moved[self->node_of_frame[i]] : GRAPH_NOWHERE;
   return sysprof_graph_nodes_finish (&nodes, store, symbols, left_heavy, node_of_frame,
-                                     self->n_frames);
+                                     self->n_frames, cancellable);
 }

@@ -89,17 +89,20 @@ typedef struct
   uint32_t n_frames;
 } Graph;
 
+/* NULL if cancelled. */
 Graph *sysprof_graph_new (const Store *store,
                           const SymbolTable *symbols,
                           const GraphFrames *frames,
-                          const GraphShape *shape);
+                          const GraphShape *shape,
+                          GCancellable *cancellable);
 
-/* All that is below `symbol`, merged over the places where it is outermost; it is the root. */
+/* All that is below `symbol`, merged over the places where it is outermost; it is the root. NULL if cancelled. */
 Graph *sysprof_graph_descend (const Graph *self,
                               const Store *store,
                               const SymbolTable *symbols,
                               GraphSymbolId symbol,
-                              bool left_heavy);
+                              bool left_heavy,
+                              GCancellable *cancellable);
 void sysprof_graph_free (Graph *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Graph, sysprof_graph_free)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "analyze/fold-list.h"
 #include "analyze/fold-plan.h"
 #include "analyze/fold-work.h"
 #include "analyze/function-table.h"
@@ -60,70 +61,120 @@ find_ends (Refold *self, FoldWork *work)
   return true;
 }
 
+/* The distinct pairs of stack and thread, in the order in which they are met. */
 typedef struct
 {
-  int32_t tid;
-  StackId stack;
-  uint32_t end;
-} ThreadEnd;
+  NodeSet pairs, threads;
+  NumberList stack;  /* [n_ends] */
+  NumberList thread; /* [n_ends] index into `tid` */
+  NumberList tid;    /* as unsigned numbers */
+} Threads;
+
+static bool
+find_pairs (Refold *self, Threads *threads, FoldWork *work)
+{
+  const StackEvents *events = self->events;
+
+  for (uint32_t i = 0; i < events->n; i++)
+    {
+      uint32_t tid = (uint32_t) events->tid[i], fresh = threads->stack.n + 1;
+      uint32_t end =
+          sysprof_node_set_find_or_add (&threads->pairs, events->stack[i], tid, fresh);
+
+      self->end_of_event[i] = end - 1;
+      if (end == fresh)
+        {
+          uint32_t next = threads->tid.n + 1;
+          uint32_t thread = sysprof_node_set_find_or_add (&threads->threads, 0, tid, next);
+
+          if (thread == next)
+            number_list_add (&threads->tid, tid);
+          number_list_add (&threads->stack, events->stack[i]);
+          number_list_add (&threads->thread, thread - 1);
+        }
+      if (!sysprof_fold_work_at (work, i))
+        return false;
+    }
+  return true;
+}
 
 static int
-compare_thread_ends (const void *a, const void *b)
+compare_tids (const void *a, const void *b, void *data)
 {
-  const ThreadEnd *left = a, *right = b;
+  const uint32_t *tids = data;
+  int32_t left = (int32_t) tids[*(const uint32_t *) a];
+  int32_t right = (int32_t) tids[*(const uint32_t *) b];
 
-  if (left->tid != right->tid)
-    return left->tid < right->tid ? -1 : 1;
-  return (left->stack > right->stack) - (left->stack < right->stack);
+  return (left > right) - (left < right);
+}
+
+/* [threads] where the ends of each begin, when they lie by rising tid. */
+static uint32_t *
+find_begins (const Threads *threads)
+{
+  uint32_t n = threads->tid.n, at = 0;
+  g_autofree uint32_t *order = g_new (uint32_t, MAX (n, 1));
+  g_autofree uint32_t *count = g_new0 (uint32_t, MAX (n, 1));
+  uint32_t *begin = g_new (uint32_t, MAX (n, 1));
+
+  for (uint32_t i = 0; i < n; i++)
+    order[i] = i;
+  qsort_r (order, n, sizeof *order, compare_tids, threads->tid.item);
+  for (uint32_t i = 0; i < threads->stack.n; i++)
+    count[threads->thread.item[i]]++;
+  for (uint32_t i = 0; i < n; i++)
+    {
+      begin[order[i]] = at;
+      at += count[order[i]];
+    }
+  return begin;
 }
 
 /* By thread, `tids` [n_ends] ascending. */
 static bool
-find_ends_of_threads (Refold *self, int32_t **tids, FoldWork *work)
+order_by_thread (Refold *self, const Threads *threads, int32_t **tids, FoldWork *work)
 {
-  const StackEvents *events = self->events;
-  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (ThreadEnd));
+  g_autofree uint32_t *next = find_begins (threads);
   g_autofree uint32_t *moved = NULL;
-  bool is_done = true;
-  NodeSet set;
 
-  self->end_of_event = sysprof_large_new (MAX (events->n, 1), sizeof (uint32_t));
-  sysprof_node_set_init (&set);
-  for (uint32_t i = 0; i < events->n && is_done; i++)
-    {
-      uint32_t fresh = found->len + 1;
-      uint32_t end = sysprof_node_set_find_or_add (&set, events->stack[i],
-                                                   (uint32_t) events->tid[i], fresh);
-
-      if (end == fresh)
-        {
-          ThreadEnd thread_end = { events->tid[i], events->stack[i], end - 1 };
-
-          g_array_append_val (found, thread_end);
-        }
-      self->end_of_event[i] = end - 1;
-      is_done = sysprof_fold_work_at (work, i);
-    }
-  sysprof_node_set_clear (&set);
-  if (!is_done)
-    return false;
-
-  qsort (found->data, found->len, sizeof (ThreadEnd), compare_thread_ends);
-  self->n_ends = found->len;
+  self->n_ends = threads->stack.n;
   self->stack_of_end = g_new (StackId, MAX (self->n_ends, 1));
   *tids = g_new (int32_t, MAX (self->n_ends, 1));
   moved = g_new (uint32_t, MAX (self->n_ends, 1));
   for (uint32_t i = 0; i < self->n_ends; i++)
     {
-      const ThreadEnd *end = &g_array_index (found, ThreadEnd, i);
+      uint32_t thread = threads->thread.item[i], to = next[thread]++;
 
-      self->stack_of_end[i] = end->stack;
-      (*tids)[i] = end->tid;
-      moved[end->end] = i;
+      moved[i] = to;
+      self->stack_of_end[to] = threads->stack.item[i];
+      (*tids)[to] = (int32_t) threads->tid.item[thread];
     }
-  for (uint32_t i = 0; i < events->n; i++)
-    self->end_of_event[i] = moved[self->end_of_event[i]];
-  return sysprof_fold_work_step (work, events->n);
+  for (uint32_t i = 0; i < self->events->n; i++)
+    {
+      self->end_of_event[i] = moved[self->end_of_event[i]];
+      if (!sysprof_fold_work_at (work, i))
+        return false;
+    }
+  return true;
+}
+
+static bool
+find_ends_of_threads (Refold *self, int32_t **tids, FoldWork *work)
+{
+  Threads threads = { 0 };
+  bool is_done;
+
+  self->end_of_event = sysprof_large_new (MAX (self->events->n, 1), sizeof (uint32_t));
+  sysprof_node_set_init (&threads.pairs);
+  sysprof_node_set_init (&threads.threads);
+  is_done = find_pairs (self, &threads, work) && order_by_thread (self, &threads, tids, work);
+
+  sysprof_node_set_clear (&threads.pairs);
+  sysprof_node_set_clear (&threads.threads);
+  number_list_clear (&threads.stack);
+  number_list_clear (&threads.thread);
+  number_list_clear (&threads.tid);
+  return is_done;
 }
 
 /* --- birth and death --- */
@@ -370,7 +421,7 @@ sysprof_refold_dup_table (Refold *self, FoldWork *work)
     if (self->weight_of_end[i] > 0)
       sums.of_symbol[plan->row[plan->node_of_end[i]] & ~FOLD_ROW_COUNTS].self +=
           self->weight_of_end[i];
-  return sysprof_function_sums_finish (&sums, self->symbols, self->weight);
+  return sysprof_function_sums_finish (&sums, self->symbols, plan->rank, self->weight);
 }
 
 uint64_t

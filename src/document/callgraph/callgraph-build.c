@@ -139,10 +139,17 @@ build (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
   GraphShape shape = shape_of (self->flags);
   GraphFrames frames = { stack, tid, 0 };
 
+  Graph *graph;
+
   find_stacks (self, stack, tid);
   frames.n = self->frames.n;
-  self->tree = sysprof_graph_tree_new (
-      sysprof_graph_new (self->store, self->symbols, &frames, &shape), self->augment_size);
+  graph = sysprof_graph_new (self->store, self->symbols, &frames, &shape, cancellable);
+  if (graph == NULL)
+    {
+      (void) g_task_return_error_if_cancelled (task); /* which it is */
+      return;
+    }
+  self->tree = sysprof_graph_tree_new (graph, self->augment_size);
   categorize (self, self->tree);
   g_task_return_boolean (task, TRUE);
 }
@@ -258,10 +265,16 @@ descend (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
   SysprofCallgraph *self = source;
   Descent *descent = data;
 
-  descent->tree = sysprof_graph_tree_new (
+  Graph *graph =
       sysprof_graph_descend (self->tree->graph, self->store, self->symbols, descent->symbol,
-                             sysprof_callgraph_is_left_heavy (self)),
-      self->augment_size);
+                             sysprof_callgraph_is_left_heavy (self), cancellable);
+
+  if (graph == NULL)
+    {
+      (void) g_task_return_error_if_cancelled (task); /* which it is */
+      return;
+    }
+  descent->tree = sysprof_graph_tree_new (graph, self->augment_size);
   categorize (self, descent->tree);
   g_task_return_boolean (task, TRUE);
 }

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Long folds end soon after they are cancelled from another thread. What is looked at is how much was done after that,
+ * not how long it took. */
+
+#include "fixture.h"
+
+#include <pthread.h>
+
+#define DEPTH    4000
+#define N_CHAINS 100    /* 400 thousand stacks together */
+#define STEP     0x4000 /* items between two looks, as analyze/fold-work.h has it */
+
+typedef struct
+{
+  const Fixture *fixture;
+  TreeShape shape;
+  FoldWork work;
+  bool is_table;
+  Refold *refold;
+} Folding;
+
+static void
+fixture_init_large (Fixture *self)
+{
+  AddressId functions[3];
+
+  fixture_init (self);
+  for (uint32_t i = 0; i < G_N_ELEMENTS (functions); i++)
+    {
+      g_autofree char *name = g_strdup_printf ("f%u", i);
+
+      functions[i] = fixture_add_address (
+          self, fixture_add_symbol (self, name, "app", SYMBOL_USER), ADDRESS_USER);
+    }
+  for (uint32_t i = 0; i < N_CHAINS; i++)
+    {
+      PlainSample sample = { .process = fixture_add_process (self, (int32_t) i, "deep"),
+                             .tid = (int32_t) i,
+                             .weight = 1,
+                             .n = DEPTH,
+                             .addresses = g_new (AddressId, DEPTH) };
+
+      for (uint32_t j = 0; j < DEPTH; j++)
+        sample.addresses[j] = functions[(i + j) % 3];
+      fixture_add_sample (self, sample);
+    }
+  fixture_finish (self);
+}
+
+static void *
+fold (void *data)
+{
+  Folding *self = data;
+  const Store *store = &self->fixture->store;
+  const SymbolTable *symbols = &self->fixture->symbols;
+
+  self->refold =
+      self->is_table
+          ? sysprof_refold_new_table (store, symbols, NULL, FOLD_FUNCTIONS, NULL, &self->work)
+          : sysprof_refold_new_tree (store, symbols, NULL, &self->shape, &self->work);
+  return NULL;
+}
+
+static uint64_t
+n_done (const Folding *folding)
+{
+  return __atomic_load_n (&folding->work.n_done, __ATOMIC_RELAXED);
+}
+
+/* Cancels once so much is done. FALSE if all was done by then. */
+static bool
+cancel_after (Folding *folding, uint64_t n)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  pthread_t thread;
+  uint64_t at_cancel;
+  bool is_cut;
+
+  folding->work = (FoldWork){ .cancellable = cancellable };
+  g_assert_cmpint (pthread_create (&thread, NULL, fold, folding), ==, 0);
+  while (n_done (folding) < n)
+    g_thread_yield ();
+  g_cancellable_cancel (cancellable);
+  at_cancel = n_done (folding);
+  g_assert_cmpint (pthread_join (thread, NULL), ==, 0);
+
+  is_cut = folding->refold == NULL;
+  if (is_cut)
+    /* What is only one stack is not left in its middle. */
+    g_assert_cmpuint (n_done (folding), <=, at_cancel + STEP + DEPTH);
+  sysprof_refold_free (folding->refold);
+  return is_cut;
+}
+
+static void
+test_ends_when_cancelled (void)
+{
+  Fixture fixture;
+  uint32_t n_cut = 0;
+
+  fixture_init_large (&fixture);
+  for (uint32_t kind = 0; kind < 4; kind++)
+    {
+      Folding folding = {
+        .fixture = &fixture,
+        .shape = { .bottom_up = kind == 1, .threads = kind == 2 },
+        .is_table = kind == 3,
+      };
+      uint64_t n_all;
+
+      (void) fold (&folding);
+      n_all = n_done (&folding);
+      g_assert_cmpuint (n_all, >=, (uint64_t) DEPTH * N_CHAINS);
+      g_clear_pointer (&folding.refold, sysprof_refold_free);
+
+      /* A busy machine may let the worker finish first, but hardly each time. */
+      for (uint64_t part = 0; part < 4; part++)
+        n_cut += cancel_after (&folding, n_all * part / 5);
+    }
+  g_assert_cmpuint (n_cut, >, 0);
+  fixture_clear (&fixture);
+}
+
+/* A selection that was cut short leaves nothing selected, and the next one is whole. */
+static void
+test_selects_nothing_when_cancelled (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  FoldWork work = { .cancellable = cancellable };
+  g_autoptr (Refold) refold = NULL;
+  Fixture fixture;
+
+  fixture_init_large (&fixture);
+  refold = sysprof_refold_new_tree (&fixture.store, &fixture.symbols, NULL, NULL, NULL);
+  g_assert_true (sysprof_refold_select (refold, NULL, &work));
+  g_assert_cmpuint (sysprof_refold_get_weight (refold), ==, N_CHAINS);
+  g_cancellable_cancel (cancellable);
+  g_assert_false (sysprof_refold_select (refold, NULL, &work));
+  g_assert_cmpuint (sysprof_refold_get_weight (refold), ==, 0);
+  g_assert_cmpuint (sysprof_refold_get_total (refold, 0), ==, 0);
+  g_assert_true (sysprof_refold_select (refold, NULL, NULL));
+  g_assert_cmpuint (sysprof_refold_get_total (refold, 0), ==, N_CHAINS);
+  fixture_clear (&fixture);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/cancel/ends-when-cancelled", test_ends_when_cancelled);
+  g_test_add_func ("/cancel/selects-nothing-when-cancelled",
+                   test_selects_nothing_when_cancelled);
+  return g_test_run ();
+}
