@@ -15,7 +15,7 @@
     uint32_t capacity;                                                                  \
   } Name;                                                                               \
                                                                                         \
-  static inline void prefix##_reserve (Name *self, uint32_t n)                          \
+  G_GNUC_UNUSED static inline void prefix##_reserve (Name *self, uint32_t n)            \
   {                                                                                     \
     if (self->capacity - self->n >= n)                                                  \
       return;                                                                           \
@@ -23,13 +23,13 @@
     self->item = (Item *) g_realloc_n (self->item, self->capacity, sizeof *self->item); \
   }                                                                                     \
                                                                                         \
-  static inline void prefix##_add (Name *self, Item item)                               \
+  G_GNUC_UNUSED static inline void prefix##_add (Name *self, Item item)                 \
   {                                                                                     \
     prefix##_reserve (self, 1);                                                         \
     self->item[self->n++] = item;                                                       \
   }                                                                                     \
                                                                                         \
-  static inline void prefix##_clear (Name *self)                                        \
+  G_GNUC_UNUSED static inline void prefix##_clear (Name *self)                          \
   {                                                                                     \
     g_free (self->item);                                                                \
     *self = (Name){ 0 };                                                                \
