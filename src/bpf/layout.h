@@ -120,9 +120,11 @@ typedef enum
 
 /* Of RULE_GO. Bits 4–5: one of GO_…; 6–9: how far below the thread's base its goroutine is noted, / 8; 10–17: a size, / 8;
  * 18–31: where a thread notes the goroutine that it works for, / 8. */
-#define GO_CALL             0u /* the goroutine's SP was noted, in a frame of `size` */
-#define GO_GROWTH           1u /* its SP and IP were */
-#define GO_FRAME            2u /* CFA = FP + size, on another stack or on this one */
+#define GO_CALL   0u /* the goroutine's SP was noted, in a frame of `size` */
+#define GO_GROWTH 1u /* its SP and IP were */
+#define GO_FRAME  2u /* CFA = FP + size, on another stack or on this one */
+#define GO_FOREIGN \
+  3u /* between Go and C, which has the stack of the thread: one of the two below */
 #define RULE_GO_MODE(rule)  ((rule) >> 4 & 3u)
 #define RULE_GO_BELOW(rule) (((rule) >> 6 & 15u) * 8u)
 #define RULE_GO_SIZE(rule)  (((rule) >> 10 & 255u) * 8u)
@@ -130,9 +132,16 @@ typedef enum
 #define RULE_MAKE_GO(mode, below, size, place)                                  \
   ((uint32_t) RULE_GO | (uint32_t) (mode) << 4 | (uint32_t) (below) / 8u << 6 | \
    (uint32_t) (size) / 8u << 10 | (uint32_t) (place) / 8u << 18)
-#define RULE_GO_MOST_BELOW (15u * 8u)
-#define RULE_GO_MOST_SIZE  (255u * 8u)
-#define RULE_GO_MOST_PLACE (0x3fffu * 8u)
+/* C was called: at SP + `size` is how far the goroutine's SP was below the end of its stack, and behind it the goroutine; if that is 0, the SP
+ * itself. */
+#define RULE_MAKE_GO_CALLED_C(size) RULE_MAKE_GO (GO_FOREIGN, 0, size, 0)
+/* C has called: the SP of a frame of `size` on the thread's stack was noted, and in that frame at SP the one of the call from C before. */
+#define RULE_MAKE_GO_CALLED_BY_C(below, size) RULE_MAKE_GO (GO_FOREIGN, below, size, 0)
+/* The same, and SP is still, or again, the one that was noted. */
+#define RULE_MAKE_GO_NOTED(below, size) RULE_MAKE_GO (GO_FOREIGN, below, size, 8)
+#define RULE_GO_MOST_BELOW              (15u * 8u)
+#define RULE_GO_MOST_SIZE               (255u * 8u)
+#define RULE_GO_MOST_PLACE              (0x3fffu * 8u)
 
 /* Of RULE_HANDOVER: where libgcc leaves its own frame for that of who catches an exception, having written the registers of the one
  * into the frame of the other. Bits 4–5: one of HANDOVER_…; 6–9: a register, by its DWARF number; 10–31: an offset / 8. */

@@ -93,10 +93,13 @@ struct WalkState
       has_registers; /* registers other than sp and fp are still this frame's: first frame, or behind a signal */
   bool has_bx; /* `bx` is this frame's */
   bool is_arm64;
-  uint8_t n_stacks_left; /* of Go's runtime, for that of a goroutine */
+  uint8_t n_stacks_left;    /* of Go's runtime, for that of a goroutine */
+  uint8_t n_languages_left; /* C for Go, or the other way */
   bool
       has_lost_sp; /* arm64: `sp` lies somewhere in the frame that was left by its frame pointer */
   uint64_t bx;
+  uint64_t
+      from_c; /* where on the thread's stack C called the Go that is walked last; 0 = nowhere yet */
 };
 
 #define WALK_RBX 3u /* DWARF's number */
@@ -630,6 +633,65 @@ walk_step_by_register (WalkState *state, WalkInput *input, uint32_t rule)
 #define WALK_MOST_GO_STACKS \
   3 /* one stack is left for another twice at most: a signal's, and the runtime's */
 
+#define WALK_GO_STACK_END \
+  8 /* where the goroutine's stack ends; and a thread notes its own goroutine, with its own stack, first of all */
+#define WALK_MOST_LANGUAGES 200
+
+/* Go has called C, or C has called Go. The CFA need not rise. */
+WALK_OUTLINE bool
+walk_step_by_foreign (WalkState *state, WalkInput *input, uint32_t rule)
+{
+  uint64_t base = 0, own = 0, thread = 0, goroutine = 0, sp = 0, ip = 0, fp;
+
+  WALK_CHECK (state, false);
+  WALK_CHECK (input, false);
+  fp = state->fp;
+  if (state->n_languages_left++ == WALK_MOST_LANGUAGES)
+    return walk_stop (state, WALK_SP_NOT_RISING);
+  /* Of a copy, which has this stack alone. */
+  if (!walk_thread_base (input, &base))
+    return walk_stop (state, WALK_DEPTH);
+
+  if (RULE_GO_BELOW (rule) == 0)
+    {
+      uint64_t end = 0, at = state->sp + RULE_GO_SIZE (rule);
+
+      if (!walk_read (input, at, &sp) || !walk_read (input, at + 8, &goroutine) ||
+          (goroutine != 0 && !walk_read (input, goroutine + WALK_GO_STACK_END, &end)))
+        return walk_stop (state, WALK_FAULT);
+      if (goroutine != 0)
+        sp = end - sp;
+      sp += 8;
+    }
+  else
+    {
+      if (RULE_GO_PLACE (rule) != 0)
+        {
+          sp = state->sp;
+        }
+      else if (state->from_c != 0)
+        {
+          if (!walk_read (input, state->from_c, &sp))
+            return walk_stop (state, WALK_FAULT);
+        }
+      else if (!walk_read (input, base - RULE_GO_BELOW (rule), &own) ||
+               !walk_read (input, own + WALK_GO_THREAD, &thread) ||
+               !walk_read (input, thread, &goroutine) ||
+               !walk_read (input, goroutine + WALK_GO_SP, &sp))
+        {
+          return walk_stop (state, WALK_FAULT);
+        }
+      state->from_c = sp;
+      sp += RULE_GO_SIZE (rule);
+      if (!walk_read (input, sp - 16, &fp))
+        return walk_stop (state, WALK_FAULT);
+    }
+
+  if (!walk_read (input, sp - 8, &ip))
+    return walk_stop (state, WALK_FAULT);
+  return walk_go_on (state, ip, sp, fp);
+}
+
 /* Go's runtime has left a goroutine's stack for its own, and goes on as if called there. A thread without a goroutine works for
  * the runtime alone. The CFA need not rise. */
 WALK_OUTLINE bool
@@ -845,6 +907,8 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
     return walk_step_by_rule_arm64 (state, input, rule);
   if (RULE_KIND (rule) == RULE_RA)
     return walk_step_by_register (state, input, rule);
+  if (RULE_KIND (rule) == RULE_GO && RULE_GO_MODE (rule) == GO_FOREIGN)
+    return walk_step_by_foreign (state, input, rule);
   if (RULE_KIND (rule) == RULE_GO)
     return walk_step_by_go (state, input, rule);
   if (RULE_KIND (rule) == RULE_HANDOVER)

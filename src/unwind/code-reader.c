@@ -343,8 +343,15 @@ sysprof_code_reader_add_start (CodeReader *self, uint64_t address)
 void
 sysprof_code_reader_add_likely_start (CodeReader *self, uint64_t address)
 {
-  if (looks_like_start (self, address - self->start))
-    add_start (self, address - self->start);
+  uint64_t offset = address - self->start;
+
+  /* What LLVM fills gaps with is no instruction that leads to the next. */
+  while (offset < self->size && self->code[offset] == 0xcc)
+    offset++;
+  if (offset < self->size &&
+      ((offset > address - self->start && (offset + self->start) % FUNCTION_ALIGN == 0) ||
+       looks_like_start (self, offset)))
+    add_start (self, offset);
 }
 
 /* Is there nothing but an instruction that ends the process? (As musl's __stack_chk_fail.) */

@@ -21,6 +21,7 @@
 #include "unwind/known-code.h"
 
 #include <elf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,10 +84,31 @@ parse_header (GoTable *self)
       self->flags_place = magic == MAGIC_1_20 ? 41 : 37;
       return read_number (self, 0, &self->n_functions) && read_number (self, 2, &self->text) &&
              read_number (self, 3, &self->names) && read_number (self, 6, &self->stack_sizes) &&
-             read_number (self, 7, &self->functions) && self->text != 0;
+             read_number (self, 7, &self->functions);
     default:
       return false;
     }
+}
+
+/* A linker that is not Go's leaves the start of the text of a program that can lie anywhere to the dynamic loader: 0, and among the
+ * relocations (place, kind, value) what is to be there. */
+static uint64_t
+find_text (ElfImage *image, uint64_t place)
+{
+  ElfFrames relocations;
+  uint64_t text = 0, at, kind, value;
+  Cursor cursor;
+
+  if (sysprof_elf_image_read_named (image, ".rela.dyn", &relocations) != ELF_OK)
+    return 0;
+
+  cursor = (Cursor){ relocations.bytes, relocations.bytes + relocations.size };
+  while (text == 0 && cursor_fixed (&cursor, 8, &at) && cursor_fixed (&cursor, 8, &kind) &&
+         cursor_fixed (&cursor, 8, &value))
+    if (at == place)
+      text = value;
+  free (relocations.bytes);
+  return text;
 }
 
 /* --- functions --- */
@@ -324,9 +346,11 @@ sysprof_go_table_open (GoTable *self, ElfImage *image)
   self->image = image;
   self->bytes = section.bytes;
   self->size = section.size;
+  if (parse_header (self) && !self->is_wide && self->text == 0)
+    self->text = find_text (image, section.address + HEADER_NUMBERS + 2 * POINTER);
   /* As many as there is room for, so that places in the list do not overflow. */
-  if (!parse_header (self) || self->functions > self->size ||
-      self->n_functions > (self->size - self->functions) / 8)
+  if (self->n_functions == 0 || (!self->is_wide && self->text == 0) ||
+      self->functions > self->size || self->n_functions > (self->size - self->functions) / 8)
     {
       sysprof_go_table_clear (self);
       return ELF_ABSENT;
@@ -355,6 +379,144 @@ rule_behind_switch (const GoTable *self, const GoFunction *function)
   return RULE_ESCAPE;
 }
 
+/* --- between Go and C --- */
+
+#define MOST_SPANS 6
+
+/* Addresses for which the rule is known that the code does not tell. */
+typedef struct
+{
+  uint64_t start;
+  uint64_t end;
+  uint32_t rule;
+} Span;
+
+typedef struct
+{
+  Span span[MOST_SPANS]; /* [n] ascending */
+  unsigned n;
+} Spans;
+
+static void
+add_span (Spans *self, uint64_t start, uint64_t end, uint32_t rule)
+{
+  if (self->n < MOST_SPANS && start < end)
+    self->span[self->n++] = (Span){ start, end, rule };
+}
+
+/* asmcgocall() calls C, and comes back with mov %rsi, %rsp; mov %eax, …(%rsp); ret. Before it called it noted, as the last thing on the
+ * thread's stack, where it was on its goroutine's: mov %…, place(%rsp). In one half it need not change the stack, and notes SP itself. */
+static void
+find_calls_of_c (const GoFunction *function, const uint8_t *code, size_t size, Spans *spans)
+{
+  static const uint8_t back[] = { 0x48, 0x89, 0xf4, 0x89, 0x44, 0x24 };
+  size_t from = 0;
+
+  for (size_t i = 0; i + 8 <= size; i++)
+    {
+      size_t store = 0;
+      uint32_t place = 0;
+
+      if (memcmp (code + i, back, sizeof back) != 0 || code[i + 7] != 0xc3)
+        continue;
+      for (size_t at = from; at + 5 <= i; at++)
+        if (code[at] == 0x48 && code[at + 1] == 0x89 && (code[at + 2] & 0xc7) == 0x44 &&
+            code[at + 3] == 0x24)
+          {
+            store = at + 5;
+            place = code[at + 4];
+          }
+        else if (code[at] == 0x48 && code[at + 1] == 0x89 && (code[at + 2] & 0xc7) == 0x04 &&
+                 code[at + 3] == 0x24)
+          {
+            store = at + 4;
+            place = 0;
+          }
+      if (store > 0 && place % 8 == 0)
+        add_span (spans, function->start + store, function->start + i + 3,
+                  RULE_MAKE_GO_CALLED_C (place));
+      add_span (spans, function->start + i + 3, function->start + i + 8,
+                RULE_MAKE (RULE_SP, 8, SLOT_UNCHANGED));
+      from = i + 8;
+    }
+}
+
+/* Right behind the first such bytes at or behind `from`; NULL = there are none. */
+static const uint8_t *
+behind (const uint8_t *from, const uint8_t *end, const uint8_t *bytes, size_t size)
+{
+  const uint8_t *found =
+      from != NULL ? memmem (from, (size_t) (end - from), bytes, size) : NULL;
+
+  return found != NULL ? found + size : NULL;
+}
+
+/* cgocallback() is called by C: it notes SP, mov %rax, (%rsp); mov %rsp, 0x38(%rsi), makes a frame of the same size on its
+ * goroutine's stack, lea size(%rsp), %rax; sub %rsp, %rax; …; mov %rdi, %rsp, and comes back with mov 0x38(%rsi), %rsp; mov (%rsp), %rax;
+ * mov %rax, 0x38(%rsi); …; add $…, %rsp; ret. */
+static void
+find_call_by_c (const GoTable *self,
+                const GoFunction *function,
+                const uint8_t *code,
+                size_t size,
+                Spans *spans)
+{
+  static const uint8_t note[] = { 0x48, 0x89, 0x04, 0x24, 0x48, 0x89, 0x66, 0x38 };
+  static const uint8_t measure[] = { 0x48, 0x29, 0xe0 };
+  static const uint8_t leave[] = { 0x48, 0x89, 0xfc };
+  static const uint8_t come[] = { 0x48, 0x8b, 0x66, 0x38 };
+  static const uint8_t forget[] = { 0x48, 0x8b, 0x04, 0x24, 0x48, 0x89, 0x46, 0x38 };
+  const uint8_t *end = code + size;
+  const uint8_t *noted = behind (code, end, note, sizeof note);
+  const uint8_t *measured = behind (noted, end, measure, sizeof measure);
+  const uint8_t *left = behind (measured, end, leave, sizeof leave);
+  const uint8_t *came = behind (left, end, come, sizeof come);
+  const uint8_t *forgot = behind (came, end, forget, sizeof forget);
+  uint32_t below = RULE_GO_BELOW (self->switch_rule), frame;
+  uint64_t start = function->start;
+
+  if (forgot == NULL || below == 0 ||
+      memcmp (measured - sizeof measure - 5, "\x48\x8d\x44\x24", 4) != 0)
+    return;
+  frame = measured[-(ptrdiff_t) sizeof measure - 1];
+  if (frame % 8 != 0 || frame < 16)
+    return;
+
+  add_span (spans, start + (uint64_t) (noted - code), start + (uint64_t) (left - code),
+            RULE_MAKE_GO_NOTED (below, frame));
+  add_span (spans, start + (uint64_t) (left - code), start + (uint64_t) (came - code),
+            RULE_MAKE_GO_CALLED_BY_C (below, frame));
+  add_span (spans, start + (uint64_t) (came - code), start + (uint64_t) (forgot - code),
+            RULE_MAKE_GO_NOTED (below, frame));
+  for (const uint8_t *at = forgot; at + 5 <= end; at++)
+    if (memcmp (at, "\x48\x83\xc4", 3) == 0 && at[4] == 0xc3)
+      {
+        uint64_t freed = start + (uint64_t) (at - code) + 4;
+
+        add_span (spans, start + (uint64_t) (forgot - code), freed,
+                  RULE_MAKE (RULE_SP, frame, 2));
+        add_span (spans, freed, freed + 1, RULE_MAKE (RULE_SP, 8, SLOT_UNCHANGED));
+        return;
+      }
+}
+
+static void
+find_spans (const GoTable *self, const GoFunction *function, Spans *spans)
+{
+  uint64_t size = function->end - function->start;
+  uint8_t code[MOST_SWITCH];
+
+  if (size > sizeof code ||
+      sysprof_elf_image_peek_code (self->image, function->start, code, (size_t) size) != ELF_OK)
+    return;
+  if (has_name (self, function, "runtime.asmcgocall"))
+    find_calls_of_c (function, code, (size_t) size, spans);
+  else if (has_name (self, function, "runtime.cgocallback"))
+    find_call_by_c (self, function, code, (size_t) size, spans);
+}
+
+/* --- rows of functions that change the stack --- */
+
 typedef struct
 {
   CfiRow row;
@@ -363,7 +525,35 @@ typedef struct
   uint64_t end;
   uint32_t size;  /* of the frame, as it was last known */
   uint32_t other; /* the rule where SP is not known */
+  Spans spans;
+  unsigned next_span;
+  uint32_t last; /* that the code says */
 } SwitchRows;
+
+/* Those that begin before `until`. */
+static void
+add_spans (SwitchRows *self, uint64_t until)
+{
+  while (self->next_span < self->spans.n && self->spans.span[self->next_span].start < until)
+    {
+      const Span *span = &self->spans.span[self->next_span++];
+      bool is_joined = self->next_span < self->spans.n &&
+                       self->spans.span[self->next_span].start == span->end;
+
+      self->row (self->data, span->start, span->rule);
+      if (!is_joined && span->end < until && span->end < self->end)
+        self->row (self->data, span->end, self->last);
+    }
+}
+
+static bool
+is_in_span (const SwitchRows *self, uint64_t address)
+{
+  for (unsigned i = 0; i < self->spans.n; i++)
+    if (address >= self->spans.span[i].start && address < self->spans.span[i].end)
+      return true;
+  return false;
+}
 
 /* What the code says; where it is not known where SP is, that is another stack. */
 static void
@@ -384,7 +574,10 @@ add_switch_row (void *data, uint64_t address, uint32_t rule)
   if (rule == self->other && RULE_KIND (rule) == RULE_GO && RULE_GO_MODE (rule) == GO_CALL)
     rule = self->size <= RULE_GO_MOST_SIZE ? rule | RULE_MAKE_GO (GO_CALL, 0, self->size, 0)
                                            : RULE_ESCAPE;
-  self->row (self->data, address, rule);
+  add_spans (self, address);
+  self->last = rule;
+  if (!is_in_span (self, address))
+    self->row (self->data, address, rule);
 }
 
 static void
@@ -410,7 +603,10 @@ add_switch (const GoTable *self,
   if (self->code_budget != NULL)
     *self->code_budget -= size;
   sysprof_code_reader_add_start (reader, function->start);
+  find_spans (self, function, &rows.spans);
+  rows.last = RULE_ESCAPE;
   (void) sysprof_code_reader_run (reader, add_switch_row, &rows);
+  add_spans (&rows, end);
   sysprof_code_reader_free (reader);
 }
 

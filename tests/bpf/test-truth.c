@@ -28,6 +28,7 @@ typedef struct
 /* clang-format off */
 static const Workload workloads[] = {
   { "truth-calls", 3000, 998, 100, false },
+  { "truth-cgo", 3000, 998, 100, false }, /* starts threads all the time: see the walk of one that has just begun */
   { "truth-cpp", 3000, 999, 20, false },
   { "truth-go", 3000, 999, 100, true },
   { "truth-musl", 3000, 999, 20, true },

@@ -104,7 +104,7 @@ find_functions (Comparison *self, const char *program, pid_t pid)
   uint64_t bias;
   bool has_number;
 
-  if (strstr (program, "truth-go") != NULL)
+  if (strstr (program, "truth-go") != NULL || strstr (program, "truth-cgo") != NULL)
     self->tops = go_tops;
   self->functions = g_array_new (false, false, sizeof (Function));
   g_assert_cmpint (sysprof_elf_image_open (fd, &image), ==, ELF_OK);
