@@ -4,7 +4,8 @@
  *
  *   make-capture SAMPLES STACKS PROCESSES FILE
  *
- * Stacks are paths through a tree of calls, so that they share their outer parts as real ones do; a few are
+ * Stacks leave others somewhere on their way inwards, so that they share their outer parts as real ones do: a new one
+ * adds seven calls to the tree of all stacks, as one does in a recording of compilers and interpreters at work. A few are
  * hot and most are rare. Every third enters the kernel. CPUs write in turns of some milliseconds, as rings are
  * drained, so that the file is nearly but not quite in order of time. User addresses lie in what this
  * program itself has mapped, so that there are symbols to find. */
@@ -18,6 +19,10 @@
 
 #define N_CPUS          8
 #define MOST_DEPTH      64
+#define MOST_KERNEL     16
+#define FIRST_STACKS    100 /* that share nothing but where their processes begin */
+#define MOST_LEFT       12  /* calls of another stack that a new one does not make */
+#define MOST_ADDED      9
 #define N_FUNCTIONS     4096
 #define FIRST_PID       1000
 #define START           1000000000000
@@ -25,8 +30,9 @@
 
 typedef struct
 {
-  SysprofCaptureAddress address[2 * MOST_DEPTH + 2];
+  SysprofCaptureAddress address[MOST_DEPTH + MOST_KERNEL + 2];
   unsigned n;
+  unsigned n_user; /* the last ones of `address` */
   int pid;
 } Stack;
 
@@ -90,35 +96,70 @@ callee (unsigned caller)
   return (unsigned) ((caller * 0x9e3779b97f4a7c15 >> 40) + which) % N_FUNCTIONS;
 }
 
-static void
-make_stack (Stack *stack, const Mapping *mappings, unsigned n_mappings, unsigned n_processes)
+/* Any number, but always the same for the same place. */
+static unsigned
+function_at (SysprofCaptureAddress address)
 {
-  SysprofCaptureAddress user[MOST_DEPTH], kernel[MOST_DEPTH];
-  unsigned n_user = 4 + (unsigned) draw (10) + (unsigned) draw (24), n_kernel = 0;
-  unsigned function = 0;
+  return (unsigned) (address * 0x9e3779b97f4a7c15 >> 40) % N_FUNCTIONS;
+}
 
-  stack->pid = FIRST_PID + (int) (draw (n_processes) * draw (n_processes) / n_processes);
-  for (unsigned i = 0; i < n_user; i++)
+/* The user part of `stack`: the outer calls of `from`, if there is one, and calls of its own. */
+static void
+make_user_part (Stack *stack, const Stack *from, const Mapping *mappings, unsigned n_mappings)
+{
+  SysprofCaptureAddress user[MOST_DEPTH]; /* outermost first */
+  unsigned n = 0, n_added = 1 + (unsigned) draw (MOST_ADDED);
+  unsigned function = (unsigned) stack->pid % 20;
+
+  if (from != NULL)
     {
-      user[i] = call_site (mappings, n_mappings, function);
+      unsigned left = (unsigned) draw (MOST_LEFT);
+
+      for (; n + left < from->n_user && n + MOST_ADDED < MOST_DEPTH; n++)
+        user[n] = from->address[from->n - 1 - n];
+      if (n > 0)
+        function = callee (function_at (user[n - 1]));
+    }
+  else
+    n_added += 20;
+
+  while (n_added-- > 0)
+    {
+      user[n++] = call_site (mappings, n_mappings, function);
       function = callee (function + (unsigned) stack->pid % 20);
     }
-  if (draw (3) == 0)
-    n_kernel = 3 + (unsigned) draw (12);
-  for (unsigned i = 0; i < n_kernel; i++)
-    {
-      kernel[i] = 0xffffffff81000000 + function * 4096 + (draw (4) == 0 ? 9 : 0);
-      function = callee (function);
-    }
+  stack->n_user = n;
+  while (n > 0)
+    stack->address[stack->n++] = user[--n];
+}
 
+/* The first ones begin processes; others leave one of those before them. */
+static void
+make_stack (Stack *stacks,
+            unsigned number,
+            const Mapping *mappings,
+            unsigned n_mappings,
+            unsigned n_processes)
+{
+  Stack *stack = &stacks[number];
+  const Stack *from = number < FIRST_STACKS ? NULL : &stacks[draw (number)];
+  unsigned n_kernel = draw (3) == 0 ? 3 + (unsigned) draw (4) : 0;
+  unsigned function = (unsigned) draw (64);
+
+  stack->pid = from != NULL
+                   ? from->pid
+                   : FIRST_PID + (int) (draw (n_processes) * draw (n_processes) / n_processes);
   stack->n = 0;
   if (n_kernel > 0)
     stack->address[stack->n++] = MARKER (-128);
-  while (n_kernel > 0)
-    stack->address[stack->n++] = kernel[--n_kernel];
+  for (; n_kernel > 0; n_kernel--)
+    {
+      stack->address[stack->n++] =
+          0xffffffff81000000 + function * 4096 + (draw (4) == 0 ? 9 : 0);
+      function = callee (function);
+    }
   stack->address[stack->n++] = MARKER (-512);
-  while (n_user > 0)
-    stack->address[stack->n++] = user[--n_user];
+  make_user_part (stack, from, mappings, n_mappings);
 }
 
 static void
@@ -167,7 +208,7 @@ main (int argc, char **argv)
     }
 
   for (unsigned i = 0; i < n_stacks; i++)
-    make_stack (&stacks[i], mappings, n_mappings, n_processes);
+    make_stack (stacks, i, mappings, n_mappings, n_processes);
 
   write_processes (writer, mappings, n_mappings, n_processes);
   for (unsigned i = 0; i < n_samples; i++)

@@ -4,7 +4,11 @@
 
 The recordings are made once, with ours and with perf, at 10 kHz while a compiler, an interpreter, a program of known
 depth and process churn keep all CPUs busy, and kept in the build directory (`make clean` removes them; --record makes
-them anew). perf has no call chains to merge for functions (-g none) and may use so much memory and no more."""
+them anew). perf has no call chains to merge for functions (-g none) and may use so much memory and no more. --script also folds
+what `perf script` prints, as is often done, which takes minutes at a million samples.
+
+--made THOUSANDS reads captures of a million samples that are made, with so many thousands of distinct stacks, in turns
+with a naive reader (naive-reader.c), which does not look up names; --samples N makes them of N samples."""
 import argparse
 import pathlib
 import re
@@ -63,6 +67,42 @@ def samples_of(directory):
     return counts
 
 
+def meter(peak):
+    """Makes functions that run a command and return its seconds; `peak` gets the KiB."""
+
+    def measure(name, command, **rest):
+        def run():
+            usage = turns.run(command, **rest)
+            if usage.status != 0:
+                return None
+            peak.setdefault(name, []).append(usage.peak_kib)
+            return usage.wall
+        return run
+
+    return measure
+
+
+def compare_made(thousands, n_samples, rounds):
+    """Ours and the naive reader over a made capture."""
+    RECORDINGS.mkdir(parents=True, exist_ok=True)
+    capture = RECORDINGS / f'made-{n_samples}-{thousands}k.syscap'
+    if not capture.exists():
+        turns.run([turns.BUILD / 'bench/bench-make-capture', n_samples, thousands * 1000, 100, capture])
+    size_kib = capture.stat().st_size / 1024
+    for view in ('functions', 'tree'):
+        peak = {}
+        measure = meter(peak)
+        wall = turns.in_turns({
+            'sysprof-report': measure('sysprof-report', [turns.REPORT, view, capture]),
+            'naive reader': measure('naive reader', [turns.BUILD / 'bench/bench-naive-reader', view, capture]),
+        }, rounds)
+        turns.heading(f'{n_samples} made samples, {thousands} thousand distinct stacks: {view}')
+        turns.show(wall, 's', digits=3)
+        turns.show(peak, 'MiB', scale=1 / 1024, digits=0)
+        above = {'above the file': [kib - size_kib for kib in peak.get('sysprof-report', [])]}
+        turns.show(above, 'MiB', scale=1 / 1024, digits=0)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--rounds', type=int, default=5)
@@ -70,7 +110,14 @@ def main():
     parser.add_argument('--record', action='store_true', help='make the recordings anew')
     parser.add_argument('--perf-memory', type=float, default=6, help='GiB of address space for perf')
     parser.add_argument('--perf-seconds', type=float, default=60, help='most of CPU time for one run of perf')
+    parser.add_argument('--script', action='store_true', help='also fold what perf script prints')
+    parser.add_argument('--made', type=int, action='append', metavar='THOUSANDS', help='distinct stacks of made captures')
+    parser.add_argument('--samples', type=int, default=1000000, help='of made captures')
     options = parser.parse_args()
+    for thousands in options.made or []:
+        compare_made(thousands, options.samples, options.rounds)
+    if options.made and not options.thousands:
+        return
 
     def cap():
         resource.setrlimit(resource.RLIMIT_AS, (int(options.perf_memory * (1 << 30)),) * 2)
@@ -87,23 +134,17 @@ def main():
 
         data = directory / 'perf.data'
         for what, view, arguments in (('functions', 'functions', ['-g', 'none']), ('a call tree', 'tree', ['-g', 'graph,0.5,caller'])):
-            wall, peak = {}, {}
-
-            def measure(name, command, **rest):
-                def run():
-                    usage = turns.run(command, **rest)
-                    if usage.status != 0:
-                        return None
-                    peak.setdefault(name, []).append(usage.peak_kib)
-                    return usage.wall
-                return run
-
+            peak = {}
+            measure = meter(peak)
             perf_report = ['perf', 'report', '--stdio', '--no-children', *arguments, '-i', data]
             contestants = {
                 'sysprof-report': measure('sysprof-report', [turns.REPORT, view, directory / 'ours.syscap']),
                 'with symbols from ELF files': measure('with symbols from ELF files', [turns.REPORT, view, directory / 'bare.syscap']),
                 'perf report': measure('perf report', perf_report, preexec_fn=cap),
             }
+            if options.script:
+                script = f'perf script -F comm,ip,sym -i "{data}" | awk -f "{turns.ROOT}/bench/fold-script.awk"'
+                contestants['perf script, folded'] = measure('perf script, folded', ['sh', '-c', script])
             wall = turns.in_turns(contestants, options.rounds)
             turns.heading(f'from a finished recording of {thousands} thousand samples to {what}')
             print(f'   samples: {counts["ours"]} ours, {counts["bare"]} ours without symbols, {counts["perf"]} perf;'
