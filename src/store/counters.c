@@ -2,8 +2,9 @@
 
 /* Counters, their values laid side by side, and what the capture says was lost.
  *
- * Ids are only unique together with the pid that defined them; a set whose pid defined nothing of that
- * id means the one definition there is. */
+ * Ids are only unique together with the pid that defined them; a set whose pid defined nothing at all means the one
+ * definition there is. A process that did define some means no other: the collector of 3.46 sets fewer than eight and
+ * leaves in the other slots what was in memory, so behind the first id that is not its own nothing counts. */
 
 #include "store/builder.h"
 
@@ -26,6 +27,7 @@ typedef struct
   GArray *changes;           /* Change: in order of time */
   GHashTable *by_pid_and_id; /* key_of() → row + 1 that holds at the moment */
   GHashTable *by_id;         /* id → row + 1 of its first definition */
+  GHashTable *definers;      /* pids of processes that defined some */
 } Definitions;
 
 typedef struct
@@ -109,6 +111,8 @@ define (Definitions *self, FrameNo number)
            is_same_counter (&g_array_index (self->rows, Counter, known - 1), &counter)))
         continue;
 
+      if (counter.pid >= 0)
+        g_hash_table_add (self->definers, GINT_TO_POINTER (counter.pid));
       g_array_append_val (self->rows, counter);
       change.row = self->rows->len;
       g_array_append_val (self->changes, change);
@@ -141,14 +145,21 @@ set (const Definitions *self, FrameNo number, GArray *values)
   const Store *store = self->store;
   Frame frame = sysprof_store_frame (store, number);
   uint32_t n_groups = sysprof_frame_count (&frame, 24, 32, GROUP_SIZE);
+  int32_t pid = store->frames.pid[number];
+  bool has_own = g_hash_table_contains (self->definers, GINT_TO_POINTER (pid));
 
   for (uint32_t i = 0; i < n_groups * GROUP_SLOTS; i++)
     {
       size_t group = 32 + (size_t) (i / GROUP_SLOTS) * GROUP_SIZE;
       uint32_t id = sysprof_frame_u32 (&frame, group + i % GROUP_SLOTS * 4);
-      uint32_t row = id == 0 ? 0 : find_row (self, store->frames.pid[number], id);
+      uint32_t row = id == 0 ? 0 : find_row (self, pid, id);
       Value value = { row - 1, store->frames.time[number], { 0 } };
 
+      if (has_own && id != 0 && row_of_key (self, key_of (pid, id)) == 0)
+        {
+          i |= GROUP_SLOTS - 1; /* the rest of the group is none either */
+          continue;
+        }
       if (row == 0)
         continue;
       value.value.i64 = sysprof_frame_i64 (&frame, group + 32 + i % GROUP_SLOTS * 8);
@@ -190,11 +201,13 @@ sysprof_builder_read_counters (Builder *self)
   g_autoptr (GHashTable) by_pid_and_id =
       g_hash_table_new_full (hash_key, g_int64_equal, g_free, NULL);
   g_autoptr (GHashTable) by_id = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) definers = g_hash_table_new (NULL, NULL);
   Definitions table = { .store = store,
                         .rows = g_array_new (FALSE, FALSE, sizeof (Counter)),
                         .changes = changes,
                         .by_pid_and_id = by_pid_and_id,
-                        .by_id = by_id };
+                        .by_id = by_id,
+                        .definers = definers };
   uint32_t next = 0;
 
   for (uint32_t i = 0; i < definitions->n && sysprof_builder_goes_on (self, i, definitions->n);

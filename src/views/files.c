@@ -2,7 +2,7 @@
 
 /* Files that the capture brings along. */
 
-#include "views/fold.h"
+#include "views/events.h"
 
 enum
 {
@@ -25,7 +25,7 @@ fill_files (const ViewRequest *request, Rows *rows, GError **error)
 {
   const Store *store = request->store;
 
-  sysprof_rows_init (rows, columns, N_COLUMNS, store->samples.n);
+  sysprof_rows_init_events (rows, columns, N_COLUMNS, "files", store->files.n, store->files.n);
   for (uint32_t i = 0; i < store->files.n; i++)
     {
       const EmbeddedFile *file = &store->files.row[i];

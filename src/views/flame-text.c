@@ -9,8 +9,9 @@
 
 #include <string.h>
 
-#define PLAIN_WIDTH 100 /* columns, without a terminal */
-#define MAX_LEVELS  200
+#define MANY_PROCESSES 20
+#define PLAIN_WIDTH    100 /* columns, without a terminal */
+#define MAX_LEVELS     200
 
 typedef struct
 {
@@ -118,6 +119,18 @@ dup_title (const Flame *flame, uint32_t width)
                                         : g_steal_pointer (&line);
 }
 
+/* More than one can tell apart. */
+static bool
+has_many_processes (const Flame *flame)
+{
+  const TreeShape *shape = flame->request->shape;
+  uint32_t n = 0;
+
+  for (uint32_t i = 1; i < flame->tree.n; i++)
+    n += flame->tree.depth[i] == 2;
+  return n > MANY_PROCESSES && !(shape && (shape->merge_processes || shape->focus));
+}
+
 bool
 sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **error)
 {
@@ -147,7 +160,9 @@ sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **err
   for (uint32_t i = 0; i < n_levels; i++)
     write_level (flame, &out, &levels[flame->request->icicle ? i : n_levels - 1 - i], width);
   if (n_left > 0 && flame->total > 0)
-    sysprof_out_printf (&out, "\n%u narrower or deeper function%s not drawn; -o FILE.html shows all\n",
-                        n_left, n_left == 1 ? " is" : "s are");
+    sysprof_out_printf (
+        &out, "\n%u narrower or deeper function%s not drawn; -o FILE.html shows all%s\n",
+        n_left, n_left == 1 ? " is" : "s are",
+        has_many_processes (flame) ? ",\n--merge-processes joins processes of one name" : "");
   return sysprof_out_finish (&out, error);
 }

@@ -2,7 +2,7 @@
 
 /* What the recorder wrote down about machine and recording. */
 
-#include "views/fold.h"
+#include "views/events.h"
 
 enum
 {
@@ -25,7 +25,8 @@ fill_metadata (const ViewRequest *request, Rows *rows, GError **error)
 {
   const Store *store = request->store;
 
-  sysprof_rows_init (rows, columns, N_COLUMNS, store->samples.n);
+  sysprof_rows_init_events (rows, columns, N_COLUMNS, "entries", store->n_metadata,
+                            store->n_metadata);
   for (uint32_t i = 0; i < store->n_metadata; i++)
     {
       const Metadata *metadata = &store->metadata[i];

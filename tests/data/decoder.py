@@ -16,6 +16,10 @@ NUMBERS = {name: number for number, name in enumerate(TYPES)}
 INDEX_MARK = 0x53504958
 
 
+class Values(list):
+    """Of a counter set, all; and `groups`: those of each group of eight slots."""
+
+
 @dataclass
 class Capture:
     big_endian: bool
@@ -153,15 +157,14 @@ def decode_frame(raw, order):
         frame.update(counters=counters)
     elif name == 'ctrset':
         least(32)
-        values = []
+        groups = []
         for i in range(u('H', 24)):
             at = 32 + 96 * i
             if at + 96 > length:
                 raise ValueError('too many groups')
-            for k in range(8):
-                if u('I', at + 4 * k):
-                    values.append((u('I', at + 4 * k), u('Q', at + 32 + 8 * k)))
-        frame.update(values=values)
+            groups.append([(u('I', at + 4 * k), u('Q', at + 32 + 8 * k)) for k in range(8) if u('I', at + 4 * k)])
+        frame.update(values=Values(value for group in groups for value in group))
+        frame['values'].groups = groups
     elif name == 'mark':
         least(97)
         frame.update(duration=u('q', 24), group=text(raw[32:56]), name=text(raw[56:96]), message=text(raw[96:]))

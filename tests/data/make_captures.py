@@ -97,6 +97,16 @@ def counter_ids_of_two_processes():
 
 
 @capture
+def counter_slots_with_rubbish():
+    """As a process with the collector of 3.46 leaves them."""
+    c = Capture().ctrdef([(i, "Disk", f"Total {i}", "", False) for i in (1, 2, 10)], time=1000)
+    c.ctrdef([(1, "gtk", "fps", "", True), (3, "gtk", "pixels", "", False)], time=1001, pid=50)
+    c.ctrset([(1, 5), (10, 7)], time=1002).ctrset([(3, 7), (65696, 0), (10, 2**62), (1, 2.0)], time=1003, pid=50)
+    c.ctrset([(1, 1.0), (3, 1), (0, 0), (1, 4.0), (7042151, 1), (3, 9), (1, 9.0), (1, 9.0), (1, 3.0)], time=1004, pid=50)
+    return c.ctrset([(10, 8)], time=1005, pid=51)
+
+
+@capture
 def lost_samples_counter():
     c = Capture()
     for number in (1, 2, 3):

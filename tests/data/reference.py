@@ -6,6 +6,7 @@ caches, this has lists that are searched from the front.
 """
 
 import hashlib
+import itertools
 import sys
 
 import dbus
@@ -17,6 +18,12 @@ PROCESSLESS = {2, 3, 4, 6}
 DATA = {2, 3, 4, 5, 6, 9, 10, 12, 14, 16, 17}
 ABOUT_PROCESS = {2, 3, 4, 6, 10, 12, 14, 15, 16}
 STACKED = {2, 14, 16}
+
+
+def meant(groups, own):
+    """Who defined counters, of these ids, sets no others: what stands behind the first such is what was in memory."""
+    for group in groups:
+        yield from itertools.takewhile(lambda slot: not own or slot[0] in own, group)
 
 
 class Frame:
@@ -303,7 +310,8 @@ class Reference:
         for order, frame in enumerate(self.frames):
             if frame.type != 9:
                 continue
-            for number, value in frame["values"]:
+            own = {row["id"] for _, row in definitions if row["pid"] == frame.pid >= 0}
+            for number, value in meant(frame["values"].groups, own):
                 mine = [d for d in definitions if d[1]["pid"] == frame.pid and d[1]["id"] == number]
                 past = [row for when, row in mine if when < order]
                 any_pid = [row for _, row in definitions if row["id"] == number]

@@ -137,9 +137,12 @@ class Answers:
             for counter in frame['counters']:
                 rows[frame['pid'], counter['id']] = counter, []
         for frame in self.of('ctrset', keep):
-            for number, raw in frame['values']:
-                counter, values = rows[frame['pid'], number]
-                values.append((frame['time'], as_number(raw, counter['kind'])))
+            for group in frame['values'].groups:
+                for number, raw in group:
+                    if (frame['pid'], number) not in rows:
+                        break  # 3.46 leaves in empty slots what was in memory
+                    counter, values = rows[frame['pid'], number]
+                    values.append((frame['time'], as_number(raw, counter['kind'])))
         return {key: (counter, values) for key, (counter, values) in rows.items() if values}
 
     def calls(self, keep=lambda frame: True):

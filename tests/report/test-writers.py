@@ -69,7 +69,7 @@ def by_gjs(big):
 
 def by_346(big):
     """Rubbish in paddings, ranges of symbols whose end is the last address, the kernel under each process, files in place of
-    names; counters of other processes with the ids of its own; CPUs unknown."""
+    names; counters of other processes with the ids of its own, and rubbish behind their values; CPUs unknown."""
     self, c = Writer(), Capture(time=BEGIN, end_time=BEGIN + 200 * MS, big=big)
     base = 0xFFFFFFFF81000000
     table = [(0x401000, 0x401010, 10, 'work', 'prog'), (0x401100, 0x401100, 10, 'main', 'prog'),
@@ -87,7 +87,7 @@ def by_346(big):
         self.stacks.append(stack)
     for i in range(10):
         c.ctrset([(1, i), (2, 50.0 + i)], time=BEGIN + i * 10 * MS)
-        c.ctrset([(1, 60.0 - i), (2, 100 + i)], pid=10, time=BEGIN + i * 10 * MS + 5)
+        c.ctrset([(1, 60.0 - i), (2, 100 + i), (65696, 0), (1, 2.0**80), (2, 2**62)], pid=10, time=BEGIN + i * 10 * MS + 5)
         c.mark('gtk', 'frameclock cycle', '', i * 1000, pid=10, cpu=i % 2, time=BEGIN + i * 10 * MS)
     self.processes[10] = 60
     self.counters = {(-1, 'Disk', 'Total Reads (sda)'): list(range(10)), (-1, 'CPU Percent', 'Combined'): [50.0 + i for i in range(10)],
