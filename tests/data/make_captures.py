@@ -365,6 +365,23 @@ def random_capture(seed):
 
 
 @capture
+def told(big=False):
+    """What recorders embed about processes, CPUs and samples."""
+    c = Capture(time=1000, end_time=9000, big=big).metadata("org.gnome.sysprof.unwind", "tables", time=1000)
+    c.process("/bin/a b", pid=10, time=1000).map(0x1000, 0x9000, "/bin/a", 0, 5, pid=10, time=1000)
+    c.overlay("/var/lib/layers/diff", "/", 1, pid=10, time=1000)
+    c.file("/proc/10/mountinfo", b"22 1 0:21 / / rw shared:1 - overlay overlay rw,lowerdir=/l:/m,upperdir=/u\n"
+           b"36 22 98:7 /a\\040b /mnt rw - btrfs /dev/sda rw,subvolid=5,subvol=/@\nno line of that table\n", time=1001)
+    c.file("/proc/10/cgroup", b"12:pids:/x\n0::/user.slice/app-a\\x2db.scope\n", time=1001)
+    c.file("/proc/cpuinfo", b"processor\t: 0\nmodel name\t: Some CPU\ncore id\t: 1\n\nprocessor\t: 1\n", time=1001)
+    c.file("/etc/os-release", b'NAME="x"\nPRETTY_NAME="Some OS"\n', time=1001)
+    for i in range(3):
+        c.sample([USER, 0x2000 + 16 * i, 0x3000], 11 + i, pid=10, time=1100 + i)
+    found = b"".join((1100 + i).to_bytes(8, "little") + (11 + i).to_bytes(4, "little") + bytes([1 + i, 0, 0, 0]) for i in range(3))
+    return c.file("__found__", found, time=1200)
+
+
+@capture
 def all_kinds():
     """Some of everything, in no order of time."""
     c = Capture(time=1000, end_time=5000)

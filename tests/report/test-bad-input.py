@@ -304,7 +304,7 @@ class Cut(Base):
 
     def test_cut_anywhere(self):
         data = self.capture()
-        for size in range(256, len(data), 611):
+        for size in range(256, len(data), 1499):
             with self.subTest(size=size):
                 answers = self.answer(data[:size])
                 self.assertEqual(answers["functions"]["capture"]["samples"], whole_samples(data[:size]))
@@ -340,11 +340,7 @@ class Cut(Base):
 
     def test_bombs(self):
         """A gigabyte of nothing in a thousandth of it is refused before it is unpacked."""
-        zeros = bytes(1 << 20)
-        packer = gzip.GzipFile(self.folder / "bomb.gz", "wb", 1)
-        for _ in range(1024):
-            packer.write(zeros)
-        packer.close()
+        (self.folder / "bomb.gz").write_bytes(1024 * gzip.compress(bytes(1 << 20)))
         done = run("sh", "-c", 'ulimit -v "$1"; exec "$2" "$3"', "sh", 512 << 10 if "SANITIZED" not in os.environ else "unlimited",
                    REPORT, self.folder / "bomb.gz")
         self.assertEqual((done.returncode, done.stdout), (1, b""))
