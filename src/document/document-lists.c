@@ -198,26 +198,29 @@ frames_of_processes (SysprofDocument *self)
   const Store *store = self->store;
   const FrameList *described = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_PROCESS];
   uint32_t n_open = store->processes.n;
+  FrameNo *frame_of_process = g_atomic_pointer_get (&self->frame_of_process);
 
-  if (self->frame_of_process != NULL)
-    return self->frame_of_process;
+  if (frame_of_process != NULL)
+    return frame_of_process;
 
-  self->frame_of_process = g_new (FrameNo, MAX (store->processes.n, 1));
+  frame_of_process = g_new (FrameNo, MAX (store->processes.n, 1));
   for (ProcessId i = 0; i < store->processes.n; i++)
-    self->frame_of_process[i] = GRAPH_NOWHERE;
+    frame_of_process[i] = GRAPH_NOWHERE;
 
   for (uint32_t i = 0; i < described->n + store->frames.n && n_open > 1; i++)
     {
       FrameNo frame = i < described->n ? described->frame[i] : i - described->n;
       ProcessId process = sysprof_store_find_process (store, store->frames.pid[frame]);
 
-      if (process != 0 && self->frame_of_process[process] == GRAPH_NOWHERE)
+      if (process != 0 && frame_of_process[process] == GRAPH_NOWHERE)
         {
-          self->frame_of_process[process] = frame;
+          frame_of_process[process] = frame;
           n_open--;
         }
     }
-  return self->frame_of_process;
+  if (!g_atomic_pointer_compare_and_exchange (&self->frame_of_process, NULL, frame_of_process))
+    g_free (frame_of_process); /* another thread was first */
+  return g_atomic_pointer_get (&self->frame_of_process);
 }
 
 static gpointer

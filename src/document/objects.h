@@ -14,8 +14,9 @@ struct _SysprofDocument
   char *filename; /* nullable */
   SysprofTimeSpan span;
   guint n_works;             /* of what makes it busy */
-  FrameNo *frame_of_process; /* [processes.n] once asked for */
 
+  /* *Guarded*: goes from NULL to what it is once, by an atomic exchange. [processes.n] once asked for */
+  FrameNo *frame_of_process;
   /* *Guarded*: each goes from NULL to its object once, by an atomic exchange. [sysprof_graph_n_symbols()] */
   SysprofSymbol **symbol_objects;
 };

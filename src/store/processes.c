@@ -229,6 +229,23 @@ fill_threads (Processes *processes, GArray *threads)
     }
 }
 
+static int
+compare_pids (const void *a, const void *b)
+{
+  const ProcessOfPid *left = a, *right = b;
+
+  return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+static void
+order_by_pid (Processes *processes)
+{
+  processes->by_pid = g_new (ProcessOfPid, processes->n);
+  for (ProcessId id = 1; id < processes->n; id++)
+    processes->by_pid[id - 1] = (ProcessOfPid){ processes->row[id].pid, id };
+  qsort (processes->by_pid, processes->n - 1, sizeof *processes->by_pid, compare_pids);
+}
+
 /* What the spans need to know while the frames go by. */
 typedef struct
 {
@@ -399,6 +416,7 @@ sysprof_builder_find_processes (Builder *self)
   self->comm_is_derived = g_new0 (bool, rows->len);
   self->has_process_frame = g_new0 (bool, rows->len);
   processes->row = (Process *) g_array_free (g_steal_pointer (&rows), FALSE);
+  order_by_pid (processes);
   fill_threads (processes, threads);
   read_names_and_spans (self);
 }

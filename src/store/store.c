@@ -63,6 +63,7 @@ free_store (OpenStore *self)
     }
   sysprof_store_free_folded (store);
   g_free (store->processes.row);
+  g_free (store->processes.by_pid);
   g_free (store->processes.thread_ids);
   g_free (store->heap.address);
   g_free (store->heap.size);
@@ -298,11 +299,20 @@ sysprof_store_open (const char *path, GCancellable *cancellable, GError **error)
 ProcessId
 sysprof_store_find_process (const Store *self, int32_t pid)
 {
-  for (ProcessId id = 1; id < self->processes.n; id++)
-    if (self->processes.row[id].pid == pid)
-      return id;
+  const ProcessOfPid *by_pid = self->processes.by_pid;
+  uint32_t low = 0, n = self->processes.n - 1;
 
-  return 0;
+  for (uint32_t high = n; low < high;)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (by_pid[middle].pid < pid)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+
+  return low < n && by_pid[low].pid == pid ? by_pid[low].process : 0;
 }
 
 ProcessId

@@ -128,8 +128,15 @@ typedef struct
 
 typedef struct
 {
+  int32_t pid;
+  ProcessId process;
+} ProcessOfPid;
+
+typedef struct
+{
   Process *row; /* [n]; row 0 is nobody */
   uint32_t n;
+  ProcessOfPid *by_pid; /* [n - 1] ordered by pid */
   int32_t *thread_ids; /* [n_thread_ids] of all processes, each process's in ascending order */
   uint32_t n_thread_ids;
 } Processes;
