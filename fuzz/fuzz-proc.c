@@ -28,7 +28,7 @@ read_mappings (Text maps)
   ProcMapping mapping;
 
   while (sysprof_proc_next_mapping (&maps, &mapping))
-    if (mapping.start >= mapping.end || mapping.path.at > mapping.path.end ||
+    if (mapping.start > mapping.end || mapping.path.at > mapping.path.end ||
         mapping.path.end > maps.end)
       abort ();
 }
