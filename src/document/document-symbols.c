@@ -73,10 +73,12 @@ sysprof_document_find_stack (const Store *store, FrameNo frame, StackId *stack, 
       *tid = store->samples.tid[row];
       return true;
     case SYSPROF_CAPTURE_FRAME_ALLOCATION:
-      if (store->heap.allocation[row] == NO_ALLOCATION)
-        return false;
-      *stack = store->allocations.stack[store->heap.allocation[row]];
+      *stack = store->heap.stack[row];
       *tid = store->heap.tid[row];
+      return true;
+    case SYSPROF_CAPTURE_FRAME_TRACE:
+      *stack = store->traces.stack[row];
+      *tid = store->traces.tid[row];
       return true;
     default:
       return false;

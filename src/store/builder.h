@@ -33,6 +33,7 @@ typedef struct
 
 extern const StackLayout sysprof_sample_layout;
 extern const StackLayout sysprof_allocation_layout;
+extern const StackLayout sysprof_trace_layout;
 
 typedef struct
 {
@@ -44,6 +45,7 @@ typedef struct
   uint64_t key;                    /* random, of the digests */
   StackDigest *sample_digests;     /* [samples.n] */
   StackDigest *allocation_digests; /* [allocations.n] */
+  StackDigest *trace_digests;      /* [traces.n] */
 
   /* processes.c */
   GHashTable *process_of_pid; /* pid → ProcessId */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Goes through the frames in order of time and folds the stacks of samples and allocations into the one tree.
+/* Goes through the frames in order of time and folds the stacks of samples, allocations and traces into the one tree.
  *
  * On all CPUs: a process belongs to one thread, which folds its stacks (stacks.c). Each thread goes through all frames,
  * for who has what mapped depends on other processes too; that is little work, and no thread waits for another. Then
@@ -55,9 +55,23 @@ fold_allocation (const SharedFold *self, uint8_t thread, FrameNo number, uint32_
   frame = sysprof_store_frame (self->builder->store, number);
   events->weight[allocation] = MAX (sysprof_frame_i64 (&frame, 32), 0);
   digest.high = ~digest.high;
-  if (events->weight[allocation] > 0)
-    events->stack[allocation] = sysprof_stack_fold_add (
-        &self->folds[thread], number, &sysprof_allocation_layout, &digest, process);
+  events->stack[allocation] = sysprof_stack_fold_add (
+      &self->folds[thread], number, &sysprof_allocation_layout, &digest, process);
+}
+
+static void
+fold_trace (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t trace)
+{
+  StackEvents *events = &self->builder->store->traces;
+  StackDigest digest = self->builder->trace_digests[trace];
+  ProcessId process = events->process[trace];
+
+  if (self->owner[process] != thread)
+    return;
+
+  digest.high = ~digest.high; /* as of allocations */
+  events->stack[trace] = sysprof_stack_fold_add (&self->folds[thread], number,
+                                                 &sysprof_trace_layout, &digest, process);
 }
 
 static void
@@ -66,7 +80,7 @@ walk_frames (const SharedFold *self, uint8_t thread)
   const Builder *builder = self->builder;
   const Store *store = builder->store;
   Mappings *mappings = &self->folds[thread].mappings;
-  uint32_t n_forks = 0, n_samples = 0, n_allocations = 0;
+  uint32_t n_forks = 0, n_samples = 0, n_allocations = 0, n_traces = 0;
   size_t left_until = 0;
 
   for (FrameNo i = 0; i < store->frames.n; i++)
@@ -85,6 +99,9 @@ walk_frames (const SharedFold *self, uint8_t thread)
           break;
         case SYSPROF_CAPTURE_FRAME_ALLOCATION:
           fold_allocation (self, thread, i, n_allocations++);
+          break;
+        case SYSPROF_CAPTURE_FRAME_TRACE:
+          fold_trace (self, thread, i, n_traces++);
           break;
         case SYSPROF_CAPTURE_FRAME_MAP:
           sysprof_mappings_advance (mappings);
@@ -158,6 +175,7 @@ share_out_processes (SharedFold *self)
     loads[id].process = id;
   count_stacks (loads, &store->samples);
   count_stacks (loads, &store->allocations);
+  count_stacks (loads, &store->traces);
   qsort (loads, store->processes.n, sizeof *loads, compare_loads);
   for (uint32_t i = 0; i < store->processes.n; i++)
     {
@@ -231,14 +249,20 @@ put_together (SharedFold *self)
     {
       shift_stacks (self, &store->samples, shift);
       shift_stacks (self, &store->allocations, shift);
+      shift_stacks (self, &store->traces, shift);
     }
 }
 
-/* Rows of frees are dropped: the table closes up behind them. */
+/* Rows of frees are dropped: the table closes up behind them. All stacks go to the heap's table. */
 static void
-drop_frees (StackEvents *events)
+drop_frees (Store *store)
 {
+  StackEvents *events = &store->allocations;
   uint32_t n = 0;
+
+  store->heap.stack = sysprof_large_new (events->n, sizeof *store->heap.stack);
+  if (events->n > 0)
+    memcpy (store->heap.stack, events->stack, events->n * sizeof *events->stack);
 
   for (uint32_t i = 0; i < events->n; i++)
     {
@@ -280,7 +304,7 @@ static void
 init (SharedFold *self, Builder *builder)
 {
   Store *store = builder->store;
-  size_t n_stacks = (size_t) store->samples.n + store->allocations.n;
+  size_t n_stacks = (size_t) store->samples.n + store->allocations.n + store->traces.n;
 
   *self = (SharedFold){ .builder = builder };
   self->n = CLAMP (n_stacks / GRAIN, 1, MIN (sysprof_parallel_workers (), MOST_THREADS));
@@ -328,8 +352,8 @@ sysprof_builder_fold_stacks (Builder *self)
     {
       StackFold *first = &fold.folds[0];
 
-      drop_frees (&self->store->allocations);
       put_together (&fold);
+      drop_frees (self->store);
       find_kernel_processes (&fold);
       sysprof_mappings_compact (&first->mappings, first->own.addresses.mapping,
                                 first->own.addresses.n);

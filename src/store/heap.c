@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What was allocated and freed: addresses and sizes. The stacks are in Store.allocations. */
+/* What was allocated and freed: addresses and sizes. The stacks are there already. */
 
 #include "store/builder.h"
 

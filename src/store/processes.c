@@ -70,6 +70,7 @@ typedef struct
 {
   uint32_t sample;
   uint32_t allocation;
+  uint32_t trace;
 } Next;
 
 /* Notes whose a stack is; returns of which thread. */
@@ -83,8 +84,6 @@ take_event (StackEvents *events, uint32_t event, ProcessId process)
 static int32_t
 take_thread (Store *store, FrameNo number, ProcessId process, Next *next)
 {
-  Frame frame;
-
   switch (store->frames.type[number])
     {
     case SYSPROF_CAPTURE_FRAME_SAMPLE:
@@ -92,8 +91,7 @@ take_thread (Store *store, FrameNo number, ProcessId process, Next *next)
     case SYSPROF_CAPTURE_FRAME_ALLOCATION:
       return take_event (&store->allocations, next->allocation++, process);
     default:
-      frame = sysprof_store_frame (store, number);
-      return sysprof_frame_i32 (&frame, 28);
+      return take_event (&store->traces, next->trace++, process);
     }
 }
 
@@ -102,7 +100,7 @@ static void
 collect_pids (Builder *self, GArray *rows, GArray *threads)
 {
   Store *store = self->store;
-  Next next = { 0, 0 };
+  Next next = { 0 };
   PidSlot slots[N_PID_SLOTS] = { 0 };
   Thread last = { 0, -1 };
   int32_t last_pid = -1;

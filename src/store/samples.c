@@ -10,6 +10,7 @@
 
 const StackLayout sysprof_sample_layout = { 28, 24, 32, true };
 const StackLayout sysprof_allocation_layout = { 40, 44, 48, false };
+const StackLayout sysprof_trace_layout = { 28, 24, 32, false };
 
 StackDigest
 sysprof_stack_digest (uint64_t key, const uint8_t *addresses, uint32_t n)

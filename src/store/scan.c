@@ -78,6 +78,8 @@ new_columns (Builder *self, const FoundParts *parts)
 
   self->sample_digests = sysprof_stack_events_new (
       &store->samples, n_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE], false);
+  self->trace_digests = sysprof_stack_events_new (
+      &store->traces, n_of_type[SYSPROF_CAPTURE_FRAME_TRACE], false);
   self->allocation_digests = sysprof_stack_events_new (
       &store->allocations, n_of_type[SYSPROF_CAPTURE_FRAME_ALLOCATION], true);
 }
@@ -110,6 +112,8 @@ add_frame (Builder *self, const Found *found)
     add_event (&store->samples, self->sample_digests, found);
   else if (found->type == SYSPROF_CAPTURE_FRAME_ALLOCATION)
     add_event (&store->allocations, self->allocation_digests, found);
+  else if (found->type == SYSPROF_CAPTURE_FRAME_TRACE)
+    add_event (&store->traces, self->trace_digests, found);
 }
 
 /* Merges the sorted parts: from the one with the earliest frame, all until another has an earlier one. */

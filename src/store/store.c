@@ -42,7 +42,7 @@ static void
 free_store (OpenStore *self)
 {
   Store *store = &self->store;
-  StackEvents *const events[] = { &store->samples, &store->allocations };
+  StackEvents *const events[] = { &store->samples, &store->allocations, &store->traces };
 
   g_free (store->frames.offset);
   g_free (store->frames.time);
@@ -68,6 +68,7 @@ free_store (OpenStore *self)
   g_free (store->heap.address);
   g_free (store->heap.size);
   g_free (store->heap.tid);
+  g_free (store->heap.stack);
   g_free (store->heap.allocation);
   g_free (store->marks);
   g_free (store->logs);
@@ -203,6 +204,7 @@ new_store (FileBytes *bytes,
   g_hash_table_unref (builder.process_of_tid);
   g_free (builder.sample_digests);
   g_free (builder.allocation_digests);
+  g_free (builder.trace_digests);
   g_free (builder.fork_parent);
   g_free (builder.fork_child);
   g_free (builder.comm_is_derived);

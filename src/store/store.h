@@ -244,7 +244,8 @@ typedef struct
   uint64_t *address;    /* [n] */
   int64_t *size;        /* [n] bytes; 0 or less = freed */
   int32_t *tid;         /* [n] -1 unknown */
-  uint32_t *allocation; /* [n] row of Store.allocations, which has its stack; NO_ALLOCATION where it was freed */
+  StackId *stack;       /* [n] where that was */
+  uint32_t *allocation; /* [n] row of Store.allocations; NO_ALLOCATION where it was freed */
   uint32_t n;
 } HeapEvents;
 
@@ -307,6 +308,7 @@ typedef struct Store
   FrameList frames_of_type[STORE_N_FRAME_TYPES];
   StackEvents samples;
   StackEvents allocations; /* weight = bytes; frees are left out of this table: `heap` has them */
+  StackEvents traces;      /* functions that were entered or left */
   StackTree stacks;
   uint8_t *sample_notes; /* [samples.n] CaptureFound: how its user's part was found; NULL = nobody says of any */
   AddressTable addresses;

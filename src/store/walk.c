@@ -55,9 +55,9 @@ read_header (const Store *store, const uint8_t *bytes, uint64_t at, Frame *frame
 static void
 read_stack (const Builder *builder, const Frame *frame, Found *found)
 {
-  const StackLayout *layout = found->type == SYSPROF_CAPTURE_FRAME_SAMPLE
-                                  ? &sysprof_sample_layout
-                                  : &sysprof_allocation_layout;
+  const StackLayout *layout = found->type == SYSPROF_CAPTURE_FRAME_ALLOCATION
+                                  ? &sysprof_allocation_layout
+                                  : &sysprof_sample_layout; /* traces are laid out alike */
 
   found->tid = sysprof_frame_i32 (frame, layout->tid_at);
   found->digest = sysprof_stack_digest (
@@ -99,7 +99,8 @@ walk_part (const Builder *builder, FoundPart *part, bool is_told)
           found->type = FRAME_UNKNOWN;
         }
       if (found->type == SYSPROF_CAPTURE_FRAME_SAMPLE ||
-          found->type == SYSPROF_CAPTURE_FRAME_ALLOCATION)
+          found->type == SYSPROF_CAPTURE_FRAME_ALLOCATION ||
+          found->type == SYSPROF_CAPTURE_FRAME_TRACE)
         read_stack (builder, &frame, found);
 
       part->n++;

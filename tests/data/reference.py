@@ -222,7 +222,7 @@ class Reference:
             if process:
                 process.maps.append(mapping)
         seen = 0
-        self.events = {2: [], 14: []}
+        self.events = {2: [], 14: [], 16: []}
         for frame in self.frames:
             if frame.type == 3:
                 mapping = self.mappings[seen]
@@ -235,12 +235,14 @@ class Reference:
                     frame.child.regions, frame.child.gone = list(frame.parent.regions), False
             elif frame.type == 6 and frame.pid in self.processes:
                 self.processes[frame.pid].gone = True
-            elif frame.type in self.events and (frame.type == 2 or frame["size"] > 0):
-                self.events[frame.type].append((frame, self.stack(frame, seen)))
+            elif frame.type in self.events:
+                frame.chain = self.stack(frame, seen)
+                if frame.type != 14 or frame["size"] > 0:
+                    self.events[frame.type].append((frame, frame.chain))
 
     def stack(self, frame, now):
         process, chain, context = self.processes[frame.pid], [], USER
-        is_return = frame.type == 14
+        is_return = frame.type != 2
         for address in frame["addrs"]:
             if address >= 2**64 - 4095:
                 context, is_return = MARKERS.get(address - 2**64, USER), False
@@ -353,7 +355,7 @@ class Reference:
                 self.emit("mapping", mapping.process.pid if mapping.process else 0, mapping.time, f"{mapping.start:x}",
                           f"{mapping.end:x}", f"{mapping.offset:x}", mapping.inode, quote(mapping.path),
                           quote(mapping.build_id))
-        for kind, name in (2, "sample"), (14, "allocation"):
+        for kind, name in (2, "sample"), (14, "allocation"), (16, "trace"):
             for frame, chain in self.events[kind]:
                 weight = ["weight", frame["size"]] if kind == 14 else []
                 self.emit(name, frame.time, frame.pid, frame["tid"], frame.cpu, *weight, "depth", len(chain),
@@ -398,7 +400,7 @@ class Reference:
             if frame["size"] > 0:
                 words += ["row", row]
                 row += 1
-            self.emit(*words)
+            self.emit(*words, "depth", len(frame.chain), *[self.show(self.rows[at]) for at in frame.chain], "in", frame.pid)
 
     def jit_names(self):
         names = {}

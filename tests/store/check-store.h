@@ -47,7 +47,7 @@ check_stacks (const Store *store)
 {
   const StackTree *stacks = &store->stacks;
   const AddressTable *addresses = &store->addresses;
-  const StackEvents *const tables[] = { &store->samples, &store->allocations };
+  const StackEvents *const tables[] = { &store->samples, &store->allocations, &store->traces };
 
   for (StackId id = 0; id < stacks->n; id++)
     if (id < store->processes.n)

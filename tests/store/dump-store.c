@@ -84,6 +84,20 @@ print_address (const Store *store, AddressId id)
 }
 
 static void
+print_stack (const Store *store, StackId node)
+{
+  printf (" depth %u", store->stacks.depth[node]);
+  for (; store->stacks.depth[node] != 0; node = store->stacks.parent[node])
+    {
+      g_assert_cmpuint (store->stacks.parent[node], <, node);
+      g_assert_cmpuint (store->stacks.depth[node], ==,
+                        store->stacks.depth[store->stacks.parent[node]] + 1);
+      print_address (store, store->stacks.address[node]);
+    }
+  printf (" in %d", store->processes.row[node].pid);
+}
+
+static void
 dump_events (const Store *store, const StackEvents *events, const char *name)
 {
   for (uint32_t i = 0; i < events->n; i++)
@@ -94,16 +108,9 @@ dump_events (const Store *store, const StackEvents *events, const char *name)
               events->cpu[i]);
       if (events->weight != NULL)
         printf (" weight %" PRId64, events->weight[i]);
-      printf (" depth %u", store->stacks.depth[node]);
       g_assert_cmpuint (sysprof_store_process_of_stack (store, node), ==, events->process[i]);
-      for (; store->stacks.depth[node] != 0; node = store->stacks.parent[node])
-        {
-          g_assert_cmpuint (store->stacks.parent[node], <, node);
-          g_assert_cmpuint (store->stacks.depth[node], ==,
-                            store->stacks.depth[store->stacks.parent[node]] + 1);
-          print_address (store, store->stacks.address[node]);
-        }
-      printf (" in %d\n", store->processes.row[node].pid);
+      print_stack (store, node);
+      putchar ('\n');
     }
 }
 
@@ -258,6 +265,7 @@ dump_heap (const Store *store)
                            store->frames.time[frame]);
           printf (" row %u", heap->allocation[i]);
         }
+      print_stack (store, heap->stack[i]);
       putchar ('\n');
     }
 }
@@ -308,6 +316,7 @@ main (int argc, char **argv)
   dump_mappings (store);
   dump_events (store, &store->samples, "sample");
   dump_events (store, &store->allocations, "allocation");
+  dump_events (store, &store->traces, "trace");
   dump_addresses (store);
   dump_counters (store);
   dump_texts (store);
