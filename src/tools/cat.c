@@ -11,6 +11,7 @@
  * All texts come from strangers: they are made valid UTF-8 and escaped as in XML. */
 
 #include "document/document.h"
+#include "util/util.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +31,9 @@ typedef struct
   gboolean no_counters;
   gboolean no_marks;
   gboolean no_metadata;
-  char **captures; /* NULL-terminated */
+  char **captures;  /* NULL-terminated */
+  char *completion; /* name of a shell */
+  char *help;       /* what to print instead of a capture, or NULL */
 } CatOptions;
 
 /* Deeper than anybody reads, blanks alone would make gigabytes of a deep stack. */
@@ -288,7 +291,12 @@ parse_options (CatOptions *options, int *argc, char ***argv, GError **error)
     { "no-counters", 0, 0, G_OPTION_ARG_NONE, &options->no_counters, "Leave out counter values", NULL },
     { "no-marks", 0, 0, G_OPTION_ARG_NONE, &options->no_marks, "Leave out marks", NULL },
     { "no-metadata", 0, 0, G_OPTION_ARG_NONE, &options->no_metadata, "Leave out metadata", NULL },
+    { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &options->completion, NULL, "SHELL" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->captures, NULL, "CAPTURE" },
+    { NULL }
+  };
+  static const GOptionEntry help[] = { /* GOption's own */
+    { "help", 'h', 0, G_OPTION_ARG_NONE, NULL, "Show help options", NULL },
     { NULL }
   };
   /* clang-format on */
@@ -296,7 +304,39 @@ parse_options (CatOptions *options, int *argc, char ***argv, GError **error)
 
   g_option_context_set_summary (context, "Print a capture as text.");
   g_option_context_add_main_entries (context, entries, NULL);
-  return g_option_context_parse (context, argc, argv, error);
+  if (!g_option_context_parse (context, argc, argv, error))
+    return FALSE;
+  if (options->completion != NULL)
+    {
+      const OptionSection sections[] = { { "Options", help },
+                                         { "Options", entries },
+                                         { NULL } };
+      static const CompletionValues values[] = { { NULL } };
+      const Completion completion = { "sysprof-cat", sections, NULL, values };
+
+      options->help = sysprof_completion_script (&completion, options->completion, error);
+      return options->help != NULL;
+    }
+  return TRUE;
+}
+
+static void
+clear_options (CatOptions *options)
+{
+  g_strfreev (options->captures);
+  g_free (options->completion);
+  g_free (options->help);
+}
+
+/* All that was printed has arrived. */
+static int
+finish_output (void)
+{
+  if (fflush (stdout) == 0 && !ferror (stdout))
+    return EXIT_SUCCESS;
+  fprintf (stderr, "sysprof-cat: Cannot write to standard output: %s. %s\n", g_strerror (errno),
+           sysprof_advice_on_errno (errno));
+  return EXIT_FAILURE;
 }
 
 int
@@ -309,15 +349,21 @@ main (int argc, char **argv)
   setlocale (LC_ALL, "");
   if (parse_options (&options, &argc, &argv, &error))
     {
+      if (options.help != NULL)
+        {
+          fputs (options.help, stdout);
+          clear_options (&options);
+          return finish_output ();
+        }
       if (options.captures == NULL || options.captures[1] != NULL)
         {
           fputs ("usage: sysprof-cat CAPTURE\n", stderr);
-          g_strfreev (options.captures);
+          clear_options (&options);
           return EXIT_FAILURE;
         }
       document = load (options.captures[0], &error);
-      g_strfreev (options.captures);
     }
+  clear_options (&options);
   if (document == NULL)
     {
       fprintf (stderr, "sysprof-cat: %s\n", error->message);
@@ -325,11 +371,5 @@ main (int argc, char **argv)
     }
   print_document (document, &options);
   tell_damage (document);
-  if (fflush (stdout) != 0 || ferror (stdout))
-    {
-      fprintf (stderr, "sysprof-cat: Cannot write to standard output: %s. %s\n",
-               g_strerror (errno), sysprof_advice_on_errno (errno));
-      return EXIT_FAILURE;
-    }
-  return EXIT_SUCCESS;
+  return finish_output ();
 }

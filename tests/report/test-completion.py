@@ -4,12 +4,17 @@
 
 usage: test-completion.py PROGRAM...
 """
+import os
 import pathlib
+import pty
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAMS = {pathlib.Path(path).name: path for path in sys.argv[1:]}
@@ -23,6 +28,46 @@ def script(program, shell):
 def options(program):
     shown = subprocess.run([PROGRAMS[program], '--help'], capture_output=True, check=True, text=True).stdout
     return set(re.findall(r'(?m)^ +(?:-\w, )?(--[a-z][a-z-]+)', shown))
+
+
+# Somebody types the beginning of an option and the key that completes it; what stands there then goes to a file.
+BASH = """
+tell () { printf %s "$READLINE_LINE" >~/completed; exit; }
+bind -x '"\\C-x": tell'
+"""
+ZSH = """
+fpath=(~ $fpath)
+autoload -U compinit
+compinit -u -d ~/dump
+tell () { BUFFER='TYPED'; CURSOR=$#BUFFER; zle expand-or-complete; print -rn -- "$BUFFER" >~/completed; BUFFER=exit; zle accept-line; }
+zle -N zle-line-init tell
+"""
+OPTIONS = {  # the one that its beginning leaves
+    'sysprof-cli': ('--no-debuginfo', '--no-debuginfod'),
+    'sysprof-report': ('--merge-pro', '--merge-processes'),
+    'sysprof-cat': ('--no-cal', '--no-callgraph'),
+}
+
+
+def in_terminal(command, typed, folder):
+    """Runs it until it ends, and types that."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(folder)
+        os.execvpe(command[0], command, dict(os.environ, HOME=folder, ZDOTDIR=folder, TERM='dumb', INPUTRC='/dev/null'))
+    os.write(terminal, typed)
+    gives_up, shown = time.monotonic() + 60, b''
+    while time.monotonic() < gives_up:
+        if select.select([terminal], [], [], 1)[0]:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:  # nobody has the terminal open any more
+                break
+    else:
+        os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    os.close(terminal)
+    return shown
 
 
 class Completion(unittest.TestCase):
@@ -47,6 +92,28 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
         done = subprocess.run(['bash', '-c', source], capture_output=True, text=True, cwd=self.folder)
         self.assertEqual(done.stderr, '')
         return set(done.stdout.split('\n')) - {''}
+
+    def completed(self, command, typed):
+        shown = in_terminal(command, typed, self.folder)
+        path = pathlib.Path(self.folder, 'completed')
+        self.assertTrue(path.exists(), shown)
+        return path.read_text().strip()
+
+    def test_key_in_bash(self):
+        for program in PROGRAMS:
+            beginning, whole = OPTIONS[program]
+            pathlib.Path(self.folder, 'rc').write_text(script(program, 'bash') + BASH)
+            self.assertEqual(self.completed(['bash', '--rcfile', 'rc', '-i'], f'{program} {beginning}\t\x18'.encode()),
+                             f'{program} {whole}')
+
+    def test_key_in_zsh(self):
+        if not shutil.which('zsh'):
+            self.skipTest('zsh is not installed')
+        for program in PROGRAMS:
+            beginning, whole = OPTIONS[program]
+            pathlib.Path(self.folder, f'_{program}').write_text(script(program, 'zsh'))
+            pathlib.Path(self.folder, '.zshrc').write_text(ZSH.replace('TYPED', f'{program} {beginning}'))
+            self.assertEqual(self.completed(['zsh', '-d', '-i'], b''), f'{program} {whole}')
 
     def test_bash(self):
         for program in PROGRAMS:
