@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the examples of the manuals, over a capture that has what they ask for.
 
-usage: test-examples.py SOURCE_DIR PROGRAM...
+usage: test-examples.py SOURCE_DIR RECORDER PROGRAM...
 """
 import os
 import pathlib
@@ -14,6 +14,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+RECORDER = pathlib.Path(sys.argv.pop(1)).resolve()
 PROGRAMS = [pathlib.Path(path).resolve() for path in sys.argv[1:]]
 del sys.argv[1:]
 sys.path.insert(0, str(ROOT / 'tests' / 'report'))
@@ -25,7 +26,35 @@ def examples(program):
     return re.findall(r'(?m)^\.B (.+)$', page.partition('.SH EXAMPLES')[2].partition('.SH ')[0])
 
 
+# What examples of recording call: another machine, and a build.
+STAND_INS = {'ssh': 'shift; exec "$@"', 'make': ':'}
+
+
 class Examples(unittest.TestCase):
+    def test_examples_of_recording(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for program, does in STAND_INS.items():
+                (folder / program).write_text(f'#!/bin/sh\n{does}\n')
+                (folder / program).chmod(0o755)
+            environment = dict(os.environ, PATH=os.pathsep.join([name, str(RECORDER.parent), os.environ['PATH']]))
+            run = lambda line: subprocess.run(['bash', '-c', line], cwd=name, env=environment, capture_output=True,
+                                              stdin=subprocess.DEVNULL)
+            tried = run('sysprof-cli -d 0.1 tried.syscap')
+            if tried.returncode != 0:
+                self.skipTest('nothing may be recorded here: ' + tried.stderr.decode(errors='replace'))
+            lines = examples(RECORDER)
+            self.assertGreaterEqual(len(lines), 3)
+            for line in lines:
+                done = run(re.sub(r' -d \d+', ' -d 0.2', line))  # nobody waits for a test so long
+                self.assertEqual(done.returncode, 0, (line, done.stderr))
+                if '--report' in line:
+                    self.assertIn(b'samples', done.stdout.lower(), line)
+            made = {path.name for path in folder.iterdir() if path.suffix in ('.syscap', '.html')}
+            self.assertEqual(made, {'tried.syscap', 'capture.syscap', 'build.syscap', 'build.html', 'server.syscap'})
+            for path in folder.glob('*.syscap'):
+                self.assertEqual(path.read_bytes()[:4], b'\x5e\x97\xca\xfd', path)
+
     def test_examples_of_manuals(self):
         with tempfile.TemporaryDirectory() as folder:
             made = profile.Profile().process(10, '/usr/bin/gcc -c x.c').mark('gtk', 'paint', 20, 50)
