@@ -45,7 +45,7 @@ typedef struct
 
 typedef struct CaptureSearch CaptureSearch;
 
-/* Of what the filter takes, which may be NULL for everything; embedded files and metadata belong to any selection. Takes
+/* Of what the filter takes, which may be NULL for everything; counters, embedded files and metadata belong to any selection. Takes
  * references. NULL if it was cancelled. *Frozen*: any thread may search. *(full)* */
 CaptureSearch *sysprof_capture_search_new (Store *store,
                                            SymbolTable *symbols,

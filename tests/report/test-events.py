@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Views of marks, counters, logs, D-Bus messages and allocations against what events.py counts."""
 import bz2
+import collections
 import csv
 import gzip
 import io
@@ -36,6 +37,10 @@ def run(*args, check=True, **options):
 
 def as_json(*args, **options):
     return json.loads(run(*args, '--format', 'json', **options))
+
+
+def as_text(value):
+    return value.decode() if isinstance(value, bytes) else value or ''
 
 
 class Base(unittest.TestCase):
@@ -117,6 +122,31 @@ class Numbers(Base):
             self.assertEqual(same['rows'], whole['rows'], view)
         pids = [f['pid'] for f in answers.of('log')]
         self.assertEqual(len(as_json('logs', '--process', '11', path)['rows']), pids.count(11))
+
+    def test_search(self):
+        inside = lambda f: BEGIN + 500_000_000 <= f['time'] < BEGIN + 900_000_000 and f['pid'] == 11
+        kinds = {'mark', 'mark-message', 'log', 'dbus'}
+        for path, answers in self.each():
+            for args, keep in ((), lambda f: True), (('--time', '500ms..900ms', '--process', '11'), inside):
+                there = collections.Counter()
+                for mark in answers.of('mark', keep):
+                    there['mark', mark['name'], mark['group']] += 1
+                    there['mark-message', mark['message'], mark['name']] += 1
+                for log in answers.of('log', keep):
+                    there['log', log['message'], log['domain']] += 1
+                for frame in answers.of('dbus', keep):
+                    head = dbus.header(frame['message']) or {}
+                    there['dbus', as_text(head.get('member')), as_text(head.get('interface'))] += 1
+                for terms in 'P', 'so', 'e', 'gtk SAI', 'org a.b', 'ÜNÏ', 'group  paint', 'none of it':
+                    rows = as_json('search', '--search', terms, *args, path)['rows']
+                    wanted = {key: n for key, n in there.items()
+                              if key[1] and all(term in '\n'.join(key[1:]).lower() for term in terms.lower().split())}
+                    found = [(row['kind'], row['name'], row['where']) for row in rows if row['kind'] in kinds]
+                    self.assertEqual({key: row['count'] for key, row in zip(found, [r for r in rows if r['kind'] in kinds])}, wanted,
+                                     (terms, args))
+                    self.assertEqual(len(found), len(wanted), terms)
+            self.assertEqual([(r['kind'], r['name'], r['where'], r['count']) for r in as_json('search', '--search', 'fps', path)['rows']],
+                             [('counter', 'fps', 'gtk', 50)])
 
     def test_counters(self):
         inside = lambda f: BEGIN + 500_000_000 <= f['time'] < BEGIN + 900_000_000
