@@ -15,7 +15,7 @@ import turns
 SPACES = 'blink v8::internal std gtk g llvm cc wasm net base'.split()
 NOUNS = ('Object frame Buffer tree Node text Layout string Scheduler map Renderer hash Table Stream cache signal').split()
 VERBS = 'get Set update Create insert lookup Draw parse emit run'.split()
-# The last two: much in the first case, nothing in the second has two terms that many names have.
+# Of the last, many names have each term and none has both.
 TYPED = ['layoutcachecreate', 'gtk_hash_lookup_7f', 'hash 12345', 'net stream dra', 'gtk llvm']
 
 
@@ -29,12 +29,12 @@ def write_names(path, count):
 
 
 def grep_msec(path, query):
-    """Counts; with more terms what the first has goes through a pipe. Without -c it would stop where nobody reads."""
+    """Counts; with more terms what the first has goes through a pipe. Written to /dev/null it would stop at the first."""
     *others, last = query.split()
     line = ''.join(f'grep -iF {term} {{}} | ' for term in others) + f'grep -icF {last} {{}}'
     line = line.replace('{}', path, 1).replace('{}', '')
     began = time.monotonic()
-    subprocess.run(['sh', '-c', line], stdout=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
+    subprocess.run(['sh', '-c', line], capture_output=True, env=dict(os.environ, LC_ALL='C'))
     return (time.monotonic() - began) * 1000
 
 

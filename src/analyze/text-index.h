@@ -65,7 +65,7 @@ TextMatch *sysprof_text_index_find (const TextIndex *self,
                                     GCancellable *cancellable);
 
 /* Bytes of memory that it holds: those of the texts, an eighth more for words, 24 for each text, 2 for each gram of each
- * block (some 30 for a name of 40 bytes), and 2 MiB. Making it takes twice that of the grams for a moment. */
+ * block (some 20 for a name of 40 bytes), and 2 MiB. Making it takes two to four times that of the grams for a moment. */
 size_t sysprof_text_index_size (const TextIndex *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TextQuery, sysprof_text_query_free)
