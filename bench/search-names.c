@@ -24,19 +24,19 @@ elapsed_msec (gint64 since)
 }
 
 static double
-look_at_all (const TextFields *names, uint32_t n, const char *terms)
+look_at_all (const TextFields *names, uint32_t n, const char *terms, uint32_t *n_found)
 {
   g_auto (GStrv) words = g_strsplit (terms, " ", -1);
   gint64 begin = g_get_monotonic_time ();
-  volatile uint32_t found = 0;
 
+  *n_found = 0;
   for (uint32_t i = 0; i < n; i++)
     {
       char **word = words;
 
       while (*word != NULL && strcasestr (names[i].field[0], *word) != NULL)
         word++;
-      found += *word == NULL;
+      *n_found += *word == NULL;
     }
   return elapsed_msec (begin);
 }
@@ -57,16 +57,18 @@ type (const TextIndex *index, const TextFields *names, uint32_t n, const char *t
   for (size_t size = 1; size <= strlen (typed); size++)
     {
       g_autofree char *terms = g_strndup (typed, size);
-      uint32_t n_found;
-      double first, page;
+      uint32_t n_found, n_seen;
+      double first, page, all;
 
       if (terms[size - 1] == ' ')
         continue;
       (void) ask (index, terms, UINT32_MAX, &n_found);
       first = ask (index, terms, 1, &(uint32_t){ 0 });
       page = ask (index, terms, PAGE, &(uint32_t){ 0 });
-      printf ("%s\t%u\t%.4f\t%.4f\t%.4f\n", terms, n_found, first, page,
-              look_at_all (names, n, terms));
+      all = look_at_all (names, n, terms, &n_seen);
+      if (n_found != n_seen)
+        g_error ("'%s': the two do not agree", terms);
+      printf ("%s\t%u\t%.4f\t%.4f\t%.4f\n", terms, n_found, first, page, all);
     }
 }
 

@@ -336,6 +336,12 @@ sysprof_capture_search_free (CaptureSearch *self)
   g_free (self);
 }
 
+uint32_t
+sysprof_capture_search_count (const CaptureSearch *self)
+{
+  return self->n;
+}
+
 Found *
 sysprof_capture_search_find (const CaptureSearch *self,
                              const TextQuery *query,

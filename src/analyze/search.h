@@ -53,6 +53,9 @@ CaptureSearch *sysprof_capture_search_new (Store *store,
                                            GCancellable *cancellable);
 void sysprof_capture_search_free (CaptureSearch *self);
 
+/* How many there are that can be found. */
+uint32_t sysprof_capture_search_count (const CaptureSearch *self);
+
 /* The best `limit` of what contains all terms, as sysprof_text_index_find() has it; of those that fit equally well first
  * what there is more of. *(full)* */
 Found *sysprof_capture_search_find (const CaptureSearch *self,

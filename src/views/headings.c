@@ -98,6 +98,9 @@ sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
 
   if (rows->is_event_list ? rows->n_available == 0 : store->samples.n == 0)
     return g_strdup_printf ("The capture holds no %s.", noun);
+  if (request->search != NULL && *request->search != '\0')
+    return g_strdup_printf ("Nothing here contains '%s'. Fewer or shorter words find more.",
+                            request->search);
   if (rows->total > 0 || !selection[0])
     return g_strdup ("There are none.");
   return g_strdup_printf (

@@ -40,7 +40,8 @@ fill_search (const ViewRequest *request, Rows *rows, GError **error)
   search = sysprof_capture_search_new (request->store, (SymbolTable *) request->symbols,
                                        request->filter, NULL);
   found = sysprof_capture_search_find (search, query, UINT32_MAX, &n_found, NULL);
-  sysprof_rows_init_events (rows, columns, N_COLUMNS, "names", n_found, n_found);
+  sysprof_rows_init_events (rows, columns, N_COLUMNS, "names", n_found,
+                            sysprof_capture_search_count (search));
   for (uint32_t i = 0; i < n_found; i++)
     {
       Cell *cells = sysprof_rows_add (rows);

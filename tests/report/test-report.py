@@ -528,6 +528,11 @@ class Json(Base):
         self.assertIn(b'--search', run('search', self.capture, check=False).stderr)
         self.assertIn(b'--search', run('search', '--search', ' ', self.capture, check=False).stderr)
 
+    def test_search_that_finds_nothing(self):
+        for view in 'search', 'functions', 'metadata':
+            shown = run(view, '--search', 'none such', self.capture).stdout.decode()
+            self.assertIn("Nothing here contains 'none such'.", shown, view)
+
     def test_search_in_a_selection(self):
         selected = {f['symbol']: f['total'] for f in as_json('functions', '--process', 'prog', self.capture)['rows']}
         found = as_json('search', '--process', 'prog', '--search', 'a', self.capture)['rows']
