@@ -84,31 +84,10 @@ parse_header (GoTable *self)
       self->flags_place = magic == MAGIC_1_20 ? 41 : 37;
       return read_number (self, 0, &self->n_functions) && read_number (self, 2, &self->text) &&
              read_number (self, 3, &self->names) && read_number (self, 6, &self->stack_sizes) &&
-             read_number (self, 7, &self->functions);
+             read_number (self, 7, &self->functions) && self->text != 0;
     default:
       return false;
     }
-}
-
-/* A linker that is not Go's leaves the start of the text of a program that can lie anywhere to the dynamic loader: 0, and among the
- * relocations (place, kind, value) what is to be there. */
-static uint64_t
-find_text (ElfImage *image, uint64_t place)
-{
-  ElfFrames relocations;
-  uint64_t text = 0, at, kind, value;
-  Cursor cursor;
-
-  if (sysprof_elf_image_read_named (image, ".rela.dyn", &relocations) != ELF_OK)
-    return 0;
-
-  cursor = (Cursor){ relocations.bytes, relocations.bytes + relocations.size };
-  while (text == 0 && cursor_fixed (&cursor, 8, &at) && cursor_fixed (&cursor, 8, &kind) &&
-         cursor_fixed (&cursor, 8, &value))
-    if (at == place)
-      text = value;
-  free (relocations.bytes);
-  return text;
 }
 
 /* --- functions --- */
@@ -346,11 +325,9 @@ sysprof_go_table_open (GoTable *self, ElfImage *image)
   self->image = image;
   self->bytes = section.bytes;
   self->size = section.size;
-  if (parse_header (self) && !self->is_wide && self->text == 0)
-    self->text = find_text (image, section.address + HEADER_NUMBERS + 2 * POINTER);
   /* As many as there is room for, so that places in the list do not overflow. */
-  if (self->n_functions == 0 || (!self->is_wide && self->text == 0) ||
-      self->functions > self->size || self->n_functions > (self->size - self->functions) / 8)
+  if (!parse_header (self) || self->functions > self->size ||
+      self->n_functions > (self->size - self->functions) / 8)
     {
       sysprof_go_table_clear (self);
       return ELF_ABSENT;
