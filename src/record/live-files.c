@@ -15,11 +15,14 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#define DEBUG_DIRECTORY "/usr/lib/debug/.build-id"
+
 typedef struct
 {
   ExecutableMapping mapping;
   bool only_look;
-  bool is_given; /* what comes along is an envelope with the file */
+  bool is_debug_file; /* that at `path`, no mapping's */
+  bool is_given;      /* what comes along is an envelope with the file */
   char path[PATH_MAX];
 } Request;
 
@@ -81,6 +84,9 @@ reach_file (const void *data, int given, struct stat *info)
 
   if (request->is_given)
     return check_regular (sysprof_envelope_open (given), info);
+
+  if (request->is_debug_file)
+    return open_regular (request->path, info);
 
   if (request->path[0] == '/')
     {
@@ -168,6 +174,23 @@ int
 sysprof_live_files_open (LiveFiles *self, const LiveMapping *mapping, struct stat *info)
 {
   return ask (self, mapping, false, info);
+}
+
+int
+sysprof_live_files_open_debug (LiveFiles *self, const uint8_t *build_id, size_t size)
+{
+  Request request = { .is_debug_file = true };
+  g_autoptr (GString) path = g_string_new (DEBUG_DIRECTORY "/");
+  struct stat info;
+
+  for (size_t i = 0; i < size; i++)
+    g_string_append_printf (path, i == 0 ? "%02x/" : "%02x", build_id[i]);
+  g_string_append (path, ".debug");
+  if (size < 2 ||
+      g_strlcpy (request.path, path->str, sizeof request.path) >= sizeof request.path)
+    return -1;
+  return sysprof_opener_ask (&self->opener, serve, g_str_hash (DEBUG_DIRECTORY), &request,
+                             sizeof request, -1, &info);
 }
 
 bool

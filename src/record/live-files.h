@@ -32,6 +32,8 @@ void sysprof_live_files_clear (LiveFiles *self);
 /* Opens it for reading and tells about it in `info`: an envelope. -1: it cannot be had; a file of the same name that is
  * another one does not count. */
 int sysprof_live_files_open (LiveFiles *self, const LiveMapping *mapping, struct stat *info);
+/* An envelope with the debug file of that build ID (of `size` bytes) that is installed here; -1: there is none. */
+int sysprof_live_files_open_debug (LiveFiles *self, const uint8_t *build_id, size_t size);
 /* Tells only about it. */
 bool sysprof_live_files_look (LiveFiles *self, const LiveMapping *mapping, struct stat *info);
 /* An envelope with a file of our own (borrowed). */

@@ -343,6 +343,7 @@ add_gap (Build *self, uint64_t start, uint64_t end)
       add_known (&rows, end);
       if (covered > 0 || rows.known > known)
         self->header.sources |= UNWIND_SOURCE_CODE;
+      self->header.read_size += covered;
     }
   self->header.covered_size += covered;
 }

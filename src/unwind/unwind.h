@@ -29,6 +29,7 @@ typedef struct
   uint64_t start;        /* link-time address of the first page */
   uint64_t text_size;    /* bytes of code */
   uint64_t covered_size; /* those of them that have a rule */
+  uint64_t read_size;    /* those of them whose rule is what their instructions say */
   uint32_t n_functions;
   uint32_t n_refused; /* entries that could not be read */
   uint32_t n_broken;  /* functions whose instructions break off or make no sense */
@@ -97,11 +98,13 @@ typedef struct
     .child = CONFINED_CHILD_INIT \
   }
 
-/* The table of the file in `envelope` (borrowed, util/opener.h), as sysprof_unwind_table_build() makes it; `info` is the file's. Starts the
+/* The table of the file in `envelope` (borrowed, util/opener.h), as sysprof_unwind_table_build() makes it; `info` is the file's. What is in
+ * `debug_envelope` (borrowed, -1 = none) is taken for its debug file where both have the same build ID. Starts the
  * child when there is none, and another one where the one that there is has read files of another owner. ELF_IO_ERROR also where the
  * child died of it, or took longer than files of that size take. */
 ElfStatus sysprof_unwind_worker_build (UnwindWorker *self,
                                        int envelope,
+                                       int debug_envelope,
                                        const struct stat *info,
                                        UnwindTable *table);
 /* Makes its child at once, where that suits better than with the first table: while few threads run, whose locks a child has for

@@ -2,8 +2,9 @@
 
 /* The child that builds tables.
  *
- *   request:  one byte, and with it an envelope, in which is the file
- *   reply:    Reply, the table's bytes
+ *   debug file:  one byte, and with it an envelope, in which is the debug file of the file that comes next; no reply
+ *   file:        one byte, and with it an envelope, in which is the file
+ *   reply:       Reply, the table's bytes
  */
 
 #include "unwind/unwind.h"
@@ -11,6 +12,7 @@
 #include "util/util.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +23,12 @@
 #define MB              (1 << 20)
 #define MOST_BYTES      (UINT64_C (256) << 20) /* of a table: all slabs */
 
+enum
+{
+  REQUEST_FILE = 1,
+  REQUEST_DEBUG_FILE = 2,
+};
+
 typedef struct
 {
   uint32_t status; /* ElfStatus */
@@ -28,16 +36,35 @@ typedef struct
   uint64_t size; /* of the table */
 } Reply;
 
-static ElfStatus
-build (int fd, UnwindTable *table)
+static bool
+is_of_same_build (ElfImage *image, ElfImage *other)
 {
-  ElfImage *image;
+  uint8_t build_id[2][ELF_MAX_BUILD_ID];
+  size_t size[2];
+
+  return sysprof_elf_image_build_id (image, build_id[0], &size[0]) == ELF_OK &&
+         sysprof_elf_image_build_id (other, build_id[1], &size[1]) == ELF_OK &&
+         size[0] == size[1] && memcmp (build_id[0], build_id[1], size[0]) == 0;
+}
+
+/* `debug_fd` may be -1; a debug file of another build is as none. */
+static ElfStatus
+build (int fd, int debug_fd, UnwindTable *table)
+{
+  ElfImage *image, *debug_image = NULL;
   ElfStatus status = sysprof_elf_image_open (fd, &image);
 
   if (status != ELF_OK)
     return status;
 
-  status = sysprof_unwind_table_build (image, NULL, table);
+  if (debug_fd >= 0 && sysprof_elf_image_open (debug_fd, &debug_image) == ELF_OK &&
+      !is_of_same_build (image, debug_image))
+    {
+      sysprof_elf_image_free (debug_image);
+      debug_image = NULL;
+    }
+  status = sysprof_unwind_table_build (image, debug_image, table);
+  sysprof_elf_image_free (debug_image);
   sysprof_elf_image_free (image);
   return status;
 }
@@ -46,7 +73,7 @@ static void
 serve (int socket)
 {
   uint8_t request;
-  int envelope;
+  int envelope, debug_fd = -1;
 
   while (sysprof_confined_child_read_request (socket, &request, sizeof request, &envelope))
     {
@@ -55,15 +82,23 @@ serve (int socket)
       Reply reply = { 0 };
       bool is_sent;
 
-      reply.status = build (fd, &table);
-      reply.size = table.size;
       (void) close (envelope);
+      if (request == REQUEST_DEBUG_FILE)
+        {
+          debug_fd = fd;
+          continue;
+        }
+      reply.status = build (fd, debug_fd, &table);
+      reply.size = table.size;
       is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
                 sysprof_write_all (socket, table.bytes, table.size);
       sysprof_unwind_table_clear (&table);
       /* After the answer: its file system may not answer any more. */
       if (fd >= 0)
         (void) close (fd);
+      if (debug_fd >= 0)
+        (void) close (debug_fd);
+      debug_fd = -1;
       if (!is_sent)
         return;
     }
@@ -124,10 +159,11 @@ patience_for (const struct stat *info)
 ElfStatus
 sysprof_unwind_worker_build (UnwindWorker *self,
                              int envelope,
+                             int debug_envelope,
                              const struct stat *info,
                              UnwindTable *table)
 {
-  uint8_t request = 1;
+  const uint8_t file = REQUEST_FILE, debug_file = REQUEST_DEBUG_FILE;
   int64_t deadline;
   Reply reply;
 
@@ -136,7 +172,10 @@ sysprof_unwind_worker_build (UnwindWorker *self,
   if (!sysprof_unwind_worker_start (self))
     return ELF_IO_ERROR;
 
-  if (!sysprof_confined_child_send_request (&self->child, &request, sizeof request, envelope) ||
+  if ((debug_envelope >= 0 &&
+       !sysprof_confined_child_send_request (&self->child, &debug_file, sizeof debug_file,
+                                             debug_envelope)) ||
+      !sysprof_confined_child_send_request (&self->child, &file, sizeof file, envelope) ||
       !sysprof_confined_child_receive (&self->child, deadline, &reply, sizeof reply) ||
       reply.status > ELF_IO_ERROR || (reply.status == ELF_OK) != (reply.size > 0) ||
       reply.size > MOST_BYTES ||

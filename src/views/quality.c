@@ -244,7 +244,7 @@ fp_remedy (const SymbolTable *symbols, const Finding *finding)
   if (symbols->row[finding->example].kind == SYMBOL_JIT || binary[0] == '\0' ||
       binary[0] == '[' || g_str_has_prefix (binary, "//anon"))
     return "let the runtime keep frame pointers in the code it makes (Java: -XX:+PreserveFramePointer)";
-  return "build it with -fasynchronous-unwind-tables, or with frame pointers (Rust's main with panic=abort: -C force-frame-pointers)";
+  return "install its debug symbols (they may say how to unwind), or build it with -fasynchronous-unwind-tables, or with frame pointers";
 }
 
 static void

@@ -60,8 +60,10 @@ struct CodeFile
 /* *Owned* by the unwinder's thread, then by a builder, then by the unwinder's again. */
 typedef struct
 {
-  CodeFile *file; /* not looked into by the builder; NULL = the builder ends */
-  int envelope;   /* with it, see util/opener.h */
+  CodeFile *file;             /* not looked into by the builder; NULL = the builder ends */
+  int envelope;               /* with it, see util/opener.h */
+  int debug_envelope;         /* with its debug file, -1 = none */
+  bool has_sought_debug_file; /* it may have none */
   struct stat info;
   bool is_again; /* its first worker died */
   ElfStatus status;
@@ -124,8 +126,8 @@ build_tables (void *data)
     {
       int64_t begin = g_get_monotonic_time ();
 
-      job->status =
-          sysprof_unwind_worker_build (worker, job->envelope, &job->info, &job->table);
+      job->status = sysprof_unwind_worker_build (worker, job->envelope, job->debug_envelope,
+                                                 &job->info, &job->table);
       job->nsec = (g_get_monotonic_time () - begin) * 1000;
       sysprof_hand_over_push (&self->done, job, false);
       (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
@@ -441,7 +443,9 @@ sysprof_code_files_get (CodeFiles *self,
 
   g_hash_table_insert (self->by_key, &file->key, file);
   tell_of_name (file);
-  queue_job (self, (Job){ .file = file, .envelope = envelope, .info = info }, soon);
+  queue_job (self,
+             (Job){ .file = file, .envelope = envelope, .debug_envelope = -1, .info = info },
+             soon);
   return file;
 }
 
@@ -463,6 +467,51 @@ is_failure (ElfStatus status)
   return status == ELF_IO_ERROR || status == ELF_NO_MEMORY || status == ELF_TOO_LARGE;
 }
 
+/* For more than stubs and a few functions in assembly, nothing in the file but the instructions says how to leave them. */
+static bool
+wants_debug_file (const UnwindTableHeader *header)
+{
+  uint64_t told = header->covered_size - header->read_size;
+
+  return header->build_id_size > 0 && told + header->text_size / 8 < header->text_size;
+}
+
+/* FALSE: what has come is all that there will be. */
+static bool
+queue_again (CodeFiles *self, Job *job)
+{
+  Job again = *job;
+  bool goes_in_front = false;
+
+  again.table = (UnwindTable){ 0 };
+  if (job->status == ELF_OK && !job->has_sought_debug_file &&
+      wants_debug_file (job->table.header))
+    {
+      const UnwindTableHeader *header = job->table.header;
+
+      again.has_sought_debug_file = goes_in_front = true;
+      again.debug_envelope = sysprof_live_files_open_debug (&self->live_files, header->build_id,
+                                                            header->build_id_size);
+      if (again.debug_envelope < 0)
+        return false;
+    }
+  else if (job->status != ELF_OK && job->debug_envelope >= 0)
+    {
+      /* Its own instructions are better than nothing. */
+      sysprof_autofd_close (&job->debug_envelope);
+      again.debug_envelope = -1;
+    }
+  else if (job->status == ELF_IO_ERROR && !job->is_again)
+    /* A worker can also be killed by what has nothing to do with the file. Behind all others: they are not to wait twice. */
+    again.is_again = true;
+  else
+    return false;
+
+  sysprof_unwind_table_clear (&job->table);
+  queue_job (self, again, goes_in_front);
+  return true;
+}
+
 static void
 adopt_result (CodeFiles *self, Job *job)
 {
@@ -473,18 +522,10 @@ adopt_result (CodeFiles *self, Job *job)
   g_debug ("Table of inode %" G_GUINT64_FORMAT ": %s, %zu bytes", file->key.inode,
            sysprof_elf_status_to_string (job->status), job->table.size);
   self->status.building_nsec += job->nsec;
-  /* A worker can also be killed by what has nothing to do with the file. Behind all others: they are not to wait twice. */
-  if (job->status == ELF_IO_ERROR && !job->is_again)
-    {
-      queue_job (self,
-                 (Job){ .file = file,
-                        .envelope = sysprof_steal_fd (&job->envelope),
-                        .info = job->info,
-                        .is_again = true },
-                 false);
-      return;
-    }
+  if (queue_again (self, job))
+    return;
   sysprof_autofd_close (&job->envelope);
+  sysprof_autofd_close (&job->debug_envelope);
   if (job->status == ELF_OK)
     {
       file->published = sysprof_unwind_publisher_add_table (self->publisher, &job->table,
@@ -591,6 +632,7 @@ drop_jobs (HandOver *queue)
           release_file (job->file);
         }
       sysprof_autofd_close (&job->envelope);
+      sysprof_autofd_close (&job->debug_envelope);
       sysprof_unwind_table_clear (&job->table);
       g_free (job);
     }
@@ -606,7 +648,7 @@ sysprof_code_files_free (CodeFiles *self)
 
   drop_jobs (&self->to_build);
   for (unsigned i = 0; i < self->n_builders; i++)
-    queue_job (self, (Job){ .envelope = -1 }, false);
+    queue_job (self, (Job){ .envelope = -1, .debug_envelope = -1 }, false);
   (void) !write (self->stop_fd, &one, sizeof one); /* not there: we wait a little */
   for (unsigned i = 0; i < self->n_builders; i++)
     g_thread_join (self->builders[i]);

@@ -139,7 +139,7 @@ reader_of (UnwindWorker *worker, uid_t owner)
 
   g_assert_cmpint (fchown (fd, owner, (gid_t) -1), ==, 0);
   envelope = sysprof_live_files_wrap (fd, &info);
-  g_assert_cmpint (sysprof_unwind_worker_build (worker, envelope, &info, &table), !=,
+  g_assert_cmpint (sysprof_unwind_worker_build (worker, envelope, -1, &info, &table), !=,
                    ELF_OK); /* empty */
   return worker->child.pid;
 }
