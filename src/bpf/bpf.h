@@ -55,7 +55,6 @@ typedef struct
 
 typedef struct
 {
-  uint32_t only_user;      /* WALK_ANY_USER, or whose tasks are walked */
   uint32_t most_addresses; /* 0 = WALK_MOST_ADDRESSES */
   bool by_lists;           /* of processes, also where sysprof_walk_program_asks_kernel() */
   char *log; /* [log_size] what the kernel has to say about the program; NULL = nothing */

@@ -347,5 +347,3 @@ typedef struct
 /* Bytes that a CPU copies in 2^27 ns (an eighth of a second), at most: what fits into its ring, of 2 MiB, until that is drained. */
 #define WALK_REST_BUDGET     (512u << 10)
 #define WALK_REST_SLICE_BITS 27
-
-#define WALK_ANY_USER UINT32_C (0xffffffff)

@@ -21,7 +21,6 @@
 /* The program's variables, as the compiler has laid them out. */
 typedef struct
 {
-  uint32_t only_user;
   uint32_t most_addresses;
   uint32_t asks_kernel;
   uint32_t page_size;
@@ -39,7 +38,6 @@ set_constants (struct bpf_object *object, const WalkProgramOptions *options)
 {
   struct bpf_map *map = bpf_object__find_map_by_name (object, "walk.rodata");
   Constants constants = {
-    .only_user = options->only_user,
     .most_addresses = WALK_MOST_ADDRESSES,
     .asks_kernel = sysprof_walk_program_asks_kernel () && !options->by_lists,
     .page_size = (uint32_t) sysconf (_SC_PAGESIZE),
@@ -223,7 +221,7 @@ load (WalkProgram *self, const WalkProgramOptions *options)
 bool
 sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options)
 {
-  static const WalkProgramOptions none = { .only_user = WALK_ANY_USER };
+  static const WalkProgramOptions none = { 0 };
   libbpf_print_fn_t print = libbpf_set_print (print_nothing);
   bool is_loaded = load (self, options != NULL ? options : &none);
 

@@ -178,9 +178,8 @@ struct
   __type (value, uint32_t);
 } walk_events SEC (".maps");
 
-/* Frozen when the program is loaded: whose tasks are walked, and how deep; and whether the kernel's own tree of areas is
+/* Frozen when the program is loaded: how deep is walked; and whether the kernel's own tree of areas is
  * looked at, rather than lists that the recorder makes. */
-const volatile uint32_t walk_only_user = WALK_ANY_USER;
 const volatile uint32_t walk_most_addresses = WALK_MOST_ADDRESSES;
 const volatile uint32_t walk_asks_kernel = 1;
 /* And what differs from one machine to another of the same kind. */
@@ -970,9 +969,6 @@ sysprof_walk (struct bpf_perf_event_data *context)
   uint64_t size;
 
   if (scratch == 0 || (uint32_t) bpf_get_current_pid_tgid () == 0)
-    return 0;
-  if (walk_only_user != WALK_ANY_USER &&
-      (uint32_t) bpf_get_current_uid_gid () != walk_only_user)
     return 0;
 
   scratch->record.n = 0;

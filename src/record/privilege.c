@@ -155,7 +155,6 @@ sysprof_privilege_load_walker (Privilege *self,
                                WalkProgram *program)
 {
   const WalkProgramOptions options = {
-    .only_user = WALK_ANY_USER,
     .most_addresses = most_addresses,
     .by_lists = by_lists,
   };

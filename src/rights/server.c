@@ -225,7 +225,6 @@ run_load (void *data)
 {
   Load *load = data;
   const WalkProgramOptions options = {
-    .only_user = WALK_ANY_USER,
     .most_addresses = load->most_addresses,
     .by_lists = load->by_lists,
   };

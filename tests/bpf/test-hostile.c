@@ -213,7 +213,7 @@ map (int fd, size_t size)
 static void
 run_among_lies (const char *workload, bool by_lists)
 {
-  const WalkProgramOptions walk = { .only_user = WALK_ANY_USER, .by_lists = by_lists };
+  const WalkProgramOptions walk = { .by_lists = by_lists };
   g_autoptr (GSubprocess) process = NULL;
   g_autoptr (GArray) tasks = NULL;
   g_autoptr (GError) error = NULL;

@@ -34,7 +34,7 @@ test_is_accepted (void)
 {
   static char log[1 << 16];
   WalkProgram program;
-  WalkProgramOptions options = { WALK_ANY_USER, 0, false, log, sizeof log };
+  WalkProgramOptions options = { .log = log, .log_size = sizeof log };
   struct utsname kernel;
   const char *processed;
   int64_t began = g_get_monotonic_time ();
