@@ -5,10 +5,15 @@
 #include "record/unwinder/processes.h"
 #include "record/unwinder/told.h"
 
-#include <glib.h>
+#include <dlfcn.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define NOBODY_PID 4194303 /* of which nobody has told, and which is not there */
@@ -129,6 +134,104 @@ test_unreadable_file_has_failed (Fixture *self, gconstpointer data)
   g_assert_false (published.has_failed);
 }
 
+static void
+wait_for_tables (Fixture *self)
+{
+  while (sysprof_code_files_get_status (self->files).n_waiting > 0)
+    {
+      struct pollfd done = { .fd = self->wake_fd, .events = POLLIN };
+      uint64_t times;
+
+      g_assert_cmpint (poll (&done, 1, -1), ==, 1);
+      (void) !read (self->wake_fd, &times, sizeof times);
+      (void) sysprof_code_files_collect (self->files);
+    }
+}
+
+/* Those of our children that make tables: the kernel lets them do little. */
+static unsigned
+kill_builders (void)
+{
+  g_autofree char *children = NULL;
+  g_auto (GStrv) pid = NULL;
+  unsigned n = 0;
+
+  g_assert_true (g_file_get_contents ("/proc/thread-self/children", &children, NULL, NULL));
+  pid = g_strsplit (g_strchomp (children), " ", -1);
+  for (unsigned i = 0; pid[i] != NULL; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/proc/%s/status", pid[i]);
+      g_autofree char *status = NULL;
+
+      if (g_file_get_contents (path, &status, NULL, NULL) &&
+          strstr (status, "\nSeccomp:\t2\n") != NULL && strstr (status, "(zombie)") == NULL)
+        {
+          g_assert_cmpint (kill (atoi (pid[i]), SIGKILL), ==, 0);
+          n++;
+        }
+    }
+  return n;
+}
+
+/* Killed for want of memory, say: no fault of the file that is given to them next. */
+static void
+test_dead_builders_are_replaced (Fixture *self, gconstpointer data)
+{
+  const unsigned n_builders = CLAMP (g_get_num_processors (), 1, 4);
+
+  if (!g_file_test ("/proc/thread-self/children", G_FILE_TEST_EXISTS))
+    {
+      g_test_skip ("the kernel does not list children");
+      return;
+    }
+  for (unsigned n = 0; n < n_builders;) /* each is confined soon after it began */
+    n += kill_builders ();
+
+  g_assert_cmpint (ask (self, getpid ()), ==, CODE_PENDING);
+  wait_for_tables (self);
+  g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_failed, ==, 0);
+  g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_tables, >, 0);
+}
+
+/* A path can be anything, and a line is a file's. */
+static void
+test_contradictions_are_escaped (Fixture *self, gconstpointer data)
+{
+  g_autofree char *folder = g_dir_make_tmp ("tables-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "a\nb\\c", NULL);
+  g_autofree char *expected = g_strdup_printf (" %s/a\\012b\\134c\n", folder);
+  g_autoptr (GFile) from = NULL, to = g_file_new_for_path (path);
+  const char *found;
+  Dl_info libc;
+  struct stat info;
+
+  g_assert_cmpint (dladdr ((void *) (uintptr_t) qsort, &libc), !=, 0);
+  from = g_file_new_for_path (libc.dli_fname);
+  g_assert_true (g_file_copy (from, to, G_FILE_COPY_NONE, NULL, NULL, NULL, NULL));
+  g_assert_cmpint (stat (path, &info), ==, 0);
+  sysprof_code_file_unref (sysprof_code_files_get (self->files,
+                                                   &(LiveMapping){
+                                                       .pid = getpid (),
+                                                       .start = 0x1000,
+                                                       .end = 0x2000,
+                                                       .inode = info.st_ino,
+                                                       .device_major = major (info.st_dev),
+                                                       .device_minor = minor (info.st_dev),
+                                                       .path = path,
+                                                   },
+                                                   0, true, 1));
+  wait_for_tables (self);
+  (void) g_unlink (path);
+  (void) g_rmdir (folder);
+
+  g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_failed, ==, 0);
+  found = sysprof_code_files_get_status (self->files).contradictions;
+  if (found[0] == '\0')
+    g_test_skip ("no rule of this C library contradicts its instructions");
+  else
+    g_assert_true (g_str_has_suffix (found, expected));
+}
+
 static pid_t
 reader_of (UnwindWorker *worker, uid_t owner)
 {
@@ -178,6 +281,10 @@ main (int argc, char **argv)
               test_nobody_is_looked_for_once_a_look, tear_down);
   g_test_add ("/record/tables/unreadable", Fixture, NULL, set_up,
               test_unreadable_file_has_failed, tear_down);
+  g_test_add ("/record/tables/dead-builders", Fixture, NULL, set_up,
+              test_dead_builders_are_replaced, tear_down);
+  g_test_add ("/record/tables/escaped", Fixture, NULL, set_up, test_contradictions_are_escaped,
+              tear_down);
   g_test_add_func ("/record/tables/owners", test_owners_are_kept_apart);
   return g_test_run ();
 }
