@@ -153,8 +153,9 @@ sysprof_document_symbolize_traceable (SysprofDocument *self,
   if (find_stack_of (self, traceable, &stack))
     {
       ids = g_new (GraphSymbolId, MAX (n_symbols, 1));
-      n = MIN (n_symbols, sysprof_graph_stack_symbols (self->store, self->symbols, stack, ids,
-                                                       n_symbols, &kind));
+      n = sysprof_graph_stack_symbols (self->store, self->symbols, stack, ids, n_symbols,
+                                       &kind);
+      n = MIN (n, n_symbols);
     }
 
   for (uint32_t i = 0; i < n; i++)

@@ -112,8 +112,9 @@ measure_cells (const Table *table, uint32_t place)
     else if (cells->text != last)
       {
         CellText room;
+        size_t columns = sysprof_text_columns (sysprof_cell_text (column, *cells, &room));
 
-        width = MAX (width, sysprof_text_columns (sysprof_cell_text (column, *cells, &room)));
+        width = MAX (width, columns);
         sysprof_cell_text_clear (&room);
         last = cells->text;
       }
@@ -130,7 +131,9 @@ measure_cells (const Table *table, uint32_t place)
 static size_t
 measure_column (const Table *table, uint32_t place)
 {
-  return MAX (strlen (column_at (table, place)->title), measure_cells (table, place));
+  size_t title = strlen (column_at (table, place)->title), cells = measure_cells (table, place);
+
+  return MAX (title, cells);
 }
 
 static void
