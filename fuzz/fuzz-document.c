@@ -64,8 +64,9 @@ look_at_process (gpointer item)
 static void
 look_at_message (gpointer item)
 {
-  g_autoptr (GDBusMessage) message = sysprof_document_dbus_message_dup_message (item);
+  GDBusMessage *message = sysprof_document_dbus_message_dup_message (item);
 
+  g_clear_object (&message);
   take_text (sysprof_document_dbus_message_dup_string (item));
   check_text (sysprof_document_dbus_message_get_member (item));
   check_text (sysprof_document_dbus_message_get_sender (item));

@@ -72,10 +72,11 @@ static void
 try_numbers (const char *text)
 {
   g_autoptr (GArray) cpus = g_array_new (FALSE, FALSE, sizeof (int));
-  g_autoptr (GArray) listed = sysprof_cpus_parse (text);
+  GArray *listed = sysprof_cpus_parse (text);
   uint64_t number;
   int64_t nsec;
 
+  g_clear_pointer (&listed, g_array_unref);
   if (sysprof_cli_read_number (text, 5, 500, &number))
     g_assert_true (number >= 5 && number <= 500);
   if (sysprof_cli_read_seconds (text, &nsec))
