@@ -366,13 +366,33 @@ check_tables_again (const Fixture *fixture,
     }
 }
 
+#define N_FOCUSES 4
+
+/* The first 256 `bits` are all the shapes that there are, but for what they focus on: one of N_FOCUSES. */
+static TreeShape
+shape_of (uint32_t bits, uint32_t focus)
+{
+  static const char *const collapsed[] = { "libc", NULL };
+  static const char *const focuses[N_FOCUSES] = { NULL, "read", "EAD", "nowhere" };
+
+  return (TreeShape){
+    .bottom_up = bits & 1,
+    .threads = bits & 2,
+    .no_kernel = bits & 4,
+    .merge_processes = bits & 8,
+    .fold_recursion = bits & 16,
+    .no_processes = bits & 32,
+    .hide_system = bits & 64,
+    .collapse = bits & 128 ? collapsed : NULL,
+    .focus = focuses[focus],
+  };
+}
+
 /* Each question is asked of several selections one after the other, the first of them at the end again: nothing may be
  * left of the one before. */
 static void
 test_forgets_what_was_asked_before (void)
 {
-  static const char *const collapsed[] = { "libc", NULL };
-  static const char *const focuses[] = { NULL, "read", "EAD", "nowhere" };
   static const SampleFilter everything = { 0 };
 
   for (uint32_t seed = 1; seed <= n_seeds (); seed++)
@@ -391,17 +411,7 @@ test_forgets_what_was_asked_before (void)
       for (uint32_t i = 0; i < SHAPES_PER_SEED; i++)
         {
           uint32_t bits = g_rand_int (random);
-          TreeShape shape = {
-            .bottom_up = bits & 1,
-            .threads = bits & 2,
-            .no_kernel = bits & 4,
-            .merge_processes = bits & 8,
-            .fold_recursion = bits & 16,
-            .no_processes = bits & 32,
-            .hide_system = bits & 64,
-            .collapse = bits & 128 ? collapsed : NULL,
-            .focus = focuses[bits >> 8 & 3],
-          };
+          TreeShape shape = shape_of (bits, bits >> 8 & 3);
 
           check_tree_again (&fixture, filters, G_N_ELEMENTS (filters), &shape);
           check_tables_again (&fixture, filters, G_N_ELEMENTS (filters), &shape);
@@ -413,8 +423,6 @@ test_forgets_what_was_asked_before (void)
 static void
 check_filter (const Fixture *fixture, const SampleFilter *filter)
 {
-  static const char *const collapsed[] = { "libc", NULL };
-  static const char *const focuses[] = { NULL, "read", "EAD", "nowhere" };
   StackWeights weights = { 0 };
 
   sysprof_stack_weights_fold (&weights, &fixture->store, &fixture->symbols, filter, true);
@@ -422,19 +430,9 @@ check_filter (const Fixture *fixture, const SampleFilter *filter)
   assert_samples (fixture, filter, &weights);
 
   for (uint32_t bits = 0; bits < 256; bits++)
-    for (uint32_t focus = 0; focus < G_N_ELEMENTS (focuses); focus++)
+    for (uint32_t focus = 0; focus < N_FOCUSES; focus++)
       {
-        TreeShape shape = {
-          .bottom_up = bits & 1,
-          .threads = bits & 2,
-          .no_kernel = bits & 4,
-          .merge_processes = bits & 8,
-          .fold_recursion = bits & 16,
-          .no_processes = bits & 32,
-          .hide_system = bits & 64,
-          .collapse = bits & 128 ? collapsed : NULL,
-          .focus = focuses[focus],
-        };
+        TreeShape shape = shape_of (bits, focus);
 
         check_shape (fixture, filter, &weights, &shape);
         if ((bits & ~(4u | 64 | 128)) == 0)
