@@ -111,6 +111,9 @@ ElfStatus sysprof_unwind_worker_build (UnwindWorker *self,
  * ever as it found them. */
 bool sysprof_unwind_worker_start (UnwindWorker *self);
 void sysprof_unwind_worker_clear (UnwindWorker *self);
+/* How long, in ms, the table of such a file is waited for. */
+int64_t sysprof_unwind_worker_patience (const struct stat *info);
+
 /* --- tables in use --- */
 
 /* Where tables are for those who walk: the index and slabs that are mapped from the maps of a WalkProgram, or memory of

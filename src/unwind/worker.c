@@ -146,8 +146,8 @@ keep_apart (UnwindWorker *self, uid_t owner)
 }
 
 /* Holes take no time. */
-static int64_t
-patience_for (const struct stat *info)
+int64_t
+sysprof_unwind_worker_patience (const struct stat *info)
 {
   int64_t stored = (int64_t) info->st_blocks * 512;
   int64_t size = info->st_size < stored ? info->st_size : stored;
@@ -167,8 +167,11 @@ sysprof_unwind_worker_build (UnwindWorker *self,
   int64_t deadline;
   Reply reply;
 
+  /* Killed for want of memory, say, while it had nothing to do: no fault of this file. */
+  if (!sysprof_confined_child_is_waiting (&self->child))
+    sysprof_unwind_worker_clear (self);
   keep_apart (self, info->st_uid);
-  deadline = sysprof_confined_child_deadline (patience_for (info));
+  deadline = sysprof_confined_child_deadline (sysprof_unwind_worker_patience (info));
   if (!sysprof_unwind_worker_start (self))
     return ELF_IO_ERROR;
 

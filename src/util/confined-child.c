@@ -299,6 +299,14 @@ sysprof_confined_child_end (ConfinedChild *self)
   *self = (ConfinedChild) CONFINED_CHILD_INIT;
 }
 
+bool
+sysprof_confined_child_is_waiting (const ConfinedChild *self)
+{
+  struct pollfd readable = { .fd = self->socket, .events = POLLIN };
+
+  return self->pid != 0 && poll (&readable, 1, 0) == 0;
+}
+
 pid_t
 sysprof_confined_child_give_up (ConfinedChild *self)
 {

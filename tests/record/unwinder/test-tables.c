@@ -4,6 +4,7 @@
 
 #include "record/unwinder/processes.h"
 #include "record/unwinder/told.h"
+#include "tests/record/unwinder/builders.h"
 
 #include <dlfcn.h>
 #include <gio/gio.h>
@@ -148,45 +149,16 @@ wait_for_tables (Fixture *self)
     }
 }
 
-/* Those of our children that make tables: the kernel lets them do little. */
-static unsigned
-kill_builders (void)
-{
-  g_autofree char *children = NULL;
-  g_auto (GStrv) pid = NULL;
-  unsigned n = 0;
-
-  g_assert_true (g_file_get_contents ("/proc/thread-self/children", &children, NULL, NULL));
-  pid = g_strsplit (g_strchomp (children), " ", -1);
-  for (unsigned i = 0; pid[i] != NULL; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/proc/%s/status", pid[i]);
-      g_autofree char *status = NULL;
-
-      if (g_file_get_contents (path, &status, NULL, NULL) &&
-          strstr (status, "\nSeccomp:\t2\n") != NULL && strstr (status, "(zombie)") == NULL)
-        {
-          g_assert_cmpint (kill (atoi (pid[i]), SIGKILL), ==, 0);
-          n++;
-        }
-    }
-  return n;
-}
-
 /* Killed for want of memory, say: no fault of the file that is given to them next. */
 static void
 test_dead_builders_are_replaced (Fixture *self, gconstpointer data)
 {
-  const unsigned n_builders = CLAMP (g_get_num_processors (), 1, 4);
-
-  if (!g_file_test ("/proc/thread-self/children", G_FILE_TEST_EXISTS))
+  if (!can_find_builders ())
     {
       g_test_skip ("the kernel does not list children");
       return;
     }
-  for (unsigned n = 0; n < n_builders;) /* each is confined soon after it began */
-    n += kill_builders ();
-
+  kill_builders ();
   g_assert_cmpint (ask (self, getpid ()), ==, CODE_PENDING);
   wait_for_tables (self);
   g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_failed, ==, 0);
