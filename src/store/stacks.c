@@ -12,7 +12,6 @@
 #define FIRST_NODE_SLOTS 64
 #define KNOWN_SLOTS      0x10000 /* 2 MiB: near enough to look into for each sample */
 #define MOST_ADDRESSES   8192    /* of a frame: less fit into 65535 bytes */
-#define PREFETCH_NODES   8
 #define PREFETCH_WORDS   4
 #define PAGES_AHEAD      0x4000 /* nodes, whose pages are taken at once */
 #define FIRST_MARKER     ((uint64_t) -4095)
@@ -72,26 +71,37 @@ grow_node_set (const StackFold *self, NodeSet *set)
   sysprof_slots_free (old.slots, old.n_slots, sizeof (NodeSlot));
 }
 
-static StackId
-add_node (StackFold *self, StackId parent, AddressId address, uint16_t depth)
+/* Room for `n` more nodes, whose pages are taken before they are filled. */
+static void
+make_room (StackFold *self, uint32_t n)
 {
   StackTree *tree = &self->store->stacks;
+  uint32_t needed = tree->n + n;
 
-  if (tree->n == self->node_capacity)
+  if (needed > self->node_capacity)
     {
-      self->node_capacity *= 2;
+      self->node_capacity = MAX (MAX (self->node_capacity * 2, needed), FIRST_NODES);
       tree->parent = g_renew (StackId, tree->parent, self->node_capacity);
       tree->address = g_renew (AddressId, tree->address, self->node_capacity);
       tree->depth = g_renew (uint16_t, tree->depth, self->node_capacity);
     }
-  if (tree->n % PAGES_AHEAD == 0 && tree->n > 0)
+  if (needed > self->n_faulted_in)
     {
-      uint32_t n = MIN (self->node_capacity - tree->n, PAGES_AHEAD);
+      uint32_t from = MAX (tree->n, self->n_faulted_in);
+      uint32_t n_pages = MIN (self->node_capacity - from, MAX (PAGES_AHEAD, n));
 
-      sysprof_large_fault_in (tree->parent + tree->n, n * sizeof *tree->parent);
-      sysprof_large_fault_in (tree->address + tree->n, n * sizeof *tree->address);
-      sysprof_large_fault_in (tree->depth + tree->n, n * sizeof *tree->depth);
+      sysprof_large_fault_in (tree->parent + from, n_pages * sizeof *tree->parent);
+      sysprof_large_fault_in (tree->address + from, n_pages * sizeof *tree->address);
+      sysprof_large_fault_in (tree->depth + from, n_pages * sizeof *tree->depth);
+      self->n_faulted_in = from + n_pages;
     }
+}
+
+/* There is room for it. */
+static StackId
+add_node (StackFold *self, StackId parent, AddressId address, uint16_t depth)
+{
+  StackTree *tree = &self->store->stacks;
 
   tree->parent[tree->n] = parent;
   tree->address[tree->n] = address;
@@ -99,23 +109,25 @@ add_node (StackFold *self, StackId parent, AddressId address, uint16_t depth)
   return tree->n++;
 }
 
+/* 0 = there is none yet, and what is to become it has to take `slot`, if that is not NULL. */
 static StackId
-intern_node (StackFold *self, NodeSet *set, StackId parent, AddressId address)
+find_child (const StackFold *self,
+            const NodeSet *set,
+            StackId node,
+            AddressId address,
+            NodeSlot **slot)
 {
-  NodeSlot *slot;
+  const StackTree *tree = &self->store->stacks;
+  StackId next = node + 1;
 
-  if (set->n_used >= set->n_slots / 3 * 2)
-    grow_node_set (self, set);
+  *slot = NULL;
+  if (next == tree->n)
+    return 0;
+  if (tree->parent[next] == node && tree->address[next] == address)
+    return next;
 
-  slot = find_node_slot (self, set, parent, address);
-  if (slot->id == 0)
-    {
-      uint16_t depth = (uint16_t) (self->store->stacks.depth[parent] + 1);
-
-      *slot = (NodeSlot){ parent, address, add_node (self, parent, address, depth) };
-      set->n_used++;
-    }
-  return slot->id;
+  *slot = find_node_slot (self, set, node, address);
+  return (*slot)->id;
 }
 
 /* The nodes reached from `node` by the `n` addresses of `chain`, last one first; returns the innermost. */
@@ -123,31 +135,34 @@ static StackId
 intern_path (StackFold *self, NodeSet *set, StackId node, uint32_t n)
 {
   const AddressId *chain = self->chain;
-  uint32_t n_before = self->store->stacks.n;
+  const StackTree *tree = &self->store->stacks;
+  NodeSlot *slot = NULL;
+  StackId child;
 
   /* Of several unmapped ones in turn, one says it all: the caller's is there already. */
   if (n > 0 && chain[n - 1] == self->addresses.unmapped && chain[n - 1] != 0 &&
-      chain[n - 1] == self->store->stacks.address[node])
+      chain[n - 1] == tree->address[node])
     self->chain_node[--n] = node;
 
-  while (n > 0 && self->store->stacks.n == n_before)
-    {
-      node = intern_node (self, set, node, chain[--n]);
-      self->chain_node[n] = node;
-    }
+  if (set->n_used >= set->n_slots / 3 * 2)
+    grow_node_set (self, set);
+  while (n > 0 && (child = find_child (self, set, node, chain[n - 1], &slot)) != 0)
+    self->chain_node[--n] = node = child;
+  if (n == 0)
+    return node;
 
-  /* Whatever lies below a new node is new as well and gets the ids in turn, so the slots are known
-   * long before they are needed: without this, each costs a miss of the cache. */
+  /* Whatever lies below a new node is new as well. */
+  if (slot != NULL)
+    {
+      *slot = (NodeSlot){ node, chain[n - 1], tree->n };
+      set->n_used++;
+    }
+  make_room (self, n);
   while (n > 0)
     {
-      if (n > PREFETCH_NODES)
-        __builtin_prefetch (&set->slots[node_place (self, set, node + PREFETCH_NODES,
-                                                    chain[n - 1 - PREFETCH_NODES])],
-                            1);
-      node = intern_node (self, set, node, chain[--n]);
-      self->chain_node[n] = node;
+      node = add_node (self, node, chain[n - 1], (uint16_t) (tree->depth[node] + 1));
+      self->chain_node[--n] = node;
     }
-
   return node;
 }
 
@@ -342,12 +357,10 @@ void
 sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappings)
 {
   uint32_t n_processes = builder->store->processes.n;
-  StackTree *tree = &self->own.stacks;
 
   *self = (StackFold){ .builder = builder,
                        .own = *builder->store,
                        .store = &self->own,
-                       .node_capacity = MAX (n_processes, FIRST_NODES),
                        .key = sysprof_random_key () };
   self->known = sysprof_large_new (KNOWN_SLOTS, sizeof (Known));
   memset (self->known, 0, KNOWN_SLOTS * sizeof (Known));
@@ -358,9 +371,7 @@ sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappi
   self->chain = g_new (AddressId, MOST_ADDRESSES);
   self->chain_node = g_new0 (StackId, MOST_ADDRESSES);
   self->place = g_new (uint16_t, MOST_ADDRESSES);
-  tree->parent = g_new (StackId, self->node_capacity);
-  tree->address = g_new (AddressId, self->node_capacity);
-  tree->depth = g_new (uint16_t, self->node_capacity);
+  make_room (self, n_processes);
   for (ProcessId id = 0; id < n_processes; id++)
     add_node (self, 0, 0, 0);
 

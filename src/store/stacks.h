@@ -29,7 +29,8 @@ typedef struct
   AddressKind context; /* in which its outermost address ran */
 } Recent;
 
-/* A node, whole in itself, so that a look-up touches one line of the cache. */
+/* A node, whole in itself, so that a look-up touches one line of the cache. Only those are in a table that do not lie
+ * right behind their parent: of the nodes of a new stack, which are made in turn, the outermost one. */
 typedef struct
 {
   StackId parent;
@@ -60,6 +61,7 @@ typedef struct
 
   NodeSet *node_sets; /* [processes.n] */
   uint32_t node_capacity;
+  uint32_t n_faulted_in; /* nodes whose pages are there */
 
   Recent *recent;      /* [processes.n] */
   bool *has_user;      /* [processes.n] */
