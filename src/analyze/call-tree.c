@@ -55,7 +55,7 @@ sysprof_call_tree_new (const Store *store,
 {
   static const TreeShape plain = { 0 };
   WeightedEnds weighted = { 0 };
-  g_autofree uint64_t *total = NULL;
+  g_autofree uint64_t *sums = NULL;
   CallTree *tree;
   FoldPlan plan;
   FoldEnds ends;
@@ -68,13 +68,13 @@ sysprof_call_tree_new (const Store *store,
     find_weighted (&weighted, store, weights);
 
   ends = (FoldEnds){ weighted.stack, weighted.tid, weighted.n };
-  (void) sysprof_fold_plan_init (&plan, store, symbols, shape, NULL, &ends, NULL);
-  total = sysprof_large_new0 (plan.n, sizeof *total);
+  /* Nobody can cancel these. */
+  (void) sysprof_fold_plan_init (&plan, store, symbols, shape, &ends, NULL);
+  sums = sysprof_fold_runs_new_sums (&plan.runs);
   for (uint32_t i = 0; i < weighted.n; i++)
-    if (plan.node_of_end[i] != FOLD_NOWHERE)
-      total[plan.node_of_end[i]] += weighted.weight[i];
-  (void) sysprof_fold_plan_push (&plan, total, NULL); /* nobody can cancel this */
-  tree = sysprof_fold_plan_dup_tree (&plan, store, symbols, total, NULL);
+    sums[plan.runs.of_end[i] + 1] += weighted.weight[i];
+  (void) sysprof_fold_runs_sum (&plan.runs, sums, NULL);
+  tree = sysprof_fold_plan_dup_tree (&plan, store, symbols, sums, NULL);
 
   sysprof_fold_plan_clear (&plan);
   g_free (weighted.stack);

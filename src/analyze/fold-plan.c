@@ -5,7 +5,7 @@
  * Of a node, all places in the forest that it stands for are at hand at once. What comes next at these places is sorted
  * into its children with a table over keys alone, small enough for the caches, in which the number of the node tells
  * what is old: there is no table of (parent, key), in which each look-up would wait for memory. Each child is finished,
- * with all below it, before the next: the forest lies in that order. Then the nodes are laid out by depth. */
+ * with all below it, before the next: the forest lies in that order, and so do the nodes. */
 
 #include "analyze/fold-plan.h"
 
@@ -29,29 +29,32 @@ typedef struct
 typedef struct
 {
   FoldKey key;
-  uint32_t depth;
+  uint32_t parent; /* run */
   uint32_t n_places;
 } Child;
 
-/* A node, in the order of a walk. */
 typedef struct
 {
-  FoldKey key;
-  uint32_t depth;
-  uint32_t row;
-} Merged;
+  uint32_t begin;  /* node */
+  uint32_t parent; /* run */
+} Run;
 
 FOLD_DEFINE_LIST (PlaceList, place_list, Place)
 FOLD_DEFINE_LIST (ChildList, child_list, Child)
-FOLD_DEFINE_LIST (MergedList, merged_list, Merged)
+FOLD_DEFINE_LIST (RunList, run_list, Run)
 FOLD_DEFINE_LIST (OrderList, order_list, uint64_t)
 
 typedef struct
 {
   FoldForest *forest;
-  const uint32_t *rank;  /* [n_keys] */
-  uint32_t *node_of_end; /* [n_ends] in terms of `merged` */
-  MergedList merged;
+  const uint32_t *rank; /* [n_keys] */
+  uint32_t *run_of_end; /* [n_ends] set here only bottom up */
+  uint8_t *has_end;     /* [forest->n] NULL bottom up */
+  bool has_rows;
+  NumberList keys; /* of the nodes */
+  NumberList rows; /* of the nodes, where there are any */
+  RunList runs;
+  bool is_open;      /* the last run goes on with the next node */
   ChildList waiting; /* the next one last */
   PlaceList places;  /* of those that wait, in the same order */
   NumberList parts;  /* further nodes of the forest that are parts of the node in hand */
@@ -66,19 +69,34 @@ typedef struct
   } * slots; /* [n_keys] the child of that key, if the node is the one in hand (plus one) */
 } Merger;
 
+static void
+add_node (Merger *self, const Child *child, uint32_t row)
+{
+  if (!self->is_open)
+    run_list_add (&self->runs, (Run){ self->keys.n, child->parent });
+  number_list_add (&self->keys, child->key);
+  if (self->has_rows)
+    number_list_add (&self->rows, row);
+}
+
+static uint32_t
+run_in_hand (const Merger *self)
+{
+  return self->runs.n - 1;
+}
+
 /* --- what comes next --- */
 
 static void
 find (Merger *self, FoldKey key, Place place)
 {
-  uint32_t node = self->merged.n, child;
+  uint32_t node = self->keys.n, child;
 
   if (self->slots[key].node != node)
     {
       self->slots[key].node = node;
       self->slots[key].child = self->children.n;
-      child_list_add (&self->children,
-                      (Child){ key, self->merged.item[node - 1].depth + 1, 0 });
+      child_list_add (&self->children, (Child){ key, run_in_hand (self), 0 });
     }
   child = self->slots[key].child;
   self->children.item[child].n_places++;
@@ -86,11 +104,12 @@ find (Merger *self, FoldKey key, Place place)
   number_list_add (&self->child_of_found, child);
 }
 
-/* What continues the stacks that pass `at`, and those of what is a part of it. */
-static void
+/* What continues the stacks that pass `at`, and those of what is a part of it. Returns whether one ends there. */
+static bool
 find_below (Merger *self, uint32_t at)
 {
   ForestNode *nodes = self->forest->node;
+  bool has_end = false;
 
   self->parts.n = 0;
   for (uint32_t i = 0;; i++)
@@ -100,10 +119,11 @@ find_below (Merger *self, uint32_t at)
           find (self, nodes[below].key, (Place){ below, 0 });
         else
           number_list_add (&self->parts, below);
-      /* From here on the field tells the merged node. */
-      nodes[at].parent = self->merged.n - 1;
+      /* From here on the field tells the run. */
+      nodes[at].parent = run_in_hand (self);
+      has_end |= self->has_end[at];
       if (i == self->parts.n)
-        return;
+        return has_end;
       at = self->parts.item[i];
     }
 }
@@ -138,15 +158,17 @@ read_outwards (const FoldForest *forest, Place *place)
   return 0;
 }
 
-static void
+/* Returns whether the stack ends there. */
+static bool
 find_above (Merger *self, Place place)
 {
   FoldKey key = read_outwards (self->forest, &place);
 
   if (key == 0)
-    self->node_of_end[place.end] = self->merged.n - 1;
+    self->run_of_end[place.end] = run_in_hand (self);
   else
     find (self, key, place);
+  return key == 0;
 }
 
 /* --- the children of a node --- */
@@ -216,20 +238,19 @@ merge_next (Merger *self)
 {
   Child next = self->waiting.item[--self->waiting.n];
   uint32_t begin = self->places.n - next.n_places;
-  bool is_reversed = self->forest->top_of_end != NULL;
+  bool is_reversed = self->forest->top_of_end != NULL, has_end = false;
+  uint32_t row = 0;
 
-  merged_list_add (&self->merged, (Merged){ next.key, next.depth, 0 });
+  /* All places count to the same row: they have the same path. */
+  if (self->has_rows && next.n_places > 0)
+    row = self->forest->node[self->places.item[begin].at].row;
+  add_node (self, &next, row);
   self->found.n = self->child_of_found.n = self->children.n = 0;
   for (uint32_t i = begin; i < self->places.n; i++)
-    if (is_reversed)
-      find_above (self, self->places.item[i]);
-    else
-      find_below (self, self->places.item[i].at);
-  /* All places count to the same row: they have the same path. */
-  if (!is_reversed && next.n_places > 0)
-    self->merged.item[self->merged.n - 1].row =
-        self->forest->node[self->places.item[begin].at].row;
+    has_end |= is_reversed ? find_above (self, self->places.item[i])
+                           : find_below (self, self->places.item[i].at);
   self->places.n = begin;
+  self->is_open = !has_end && self->children.n == 1;
   let_children_wait (self);
 }
 
@@ -239,31 +260,34 @@ follow_inwards (Merger *self, Child *next, Place *place)
 {
   ForestNode *nodes = self->forest->node;
 
-  for (;; next->depth++)
+  for (;;)
     {
       ForestNode *node = &nodes[place->at];
       uint32_t below = place->at + 1;
 
       if (below < node->end && (nodes[below].end != node->end || nodes[below].key == 0))
         return false;
-      merged_list_add (&self->merged, (Merged){ next->key, next->depth, node->row });
-      node->parent = self->merged.n - 1;
+      add_node (self, next, node->row);
+      node->parent = run_in_hand (self);
+      self->is_open = below < node->end && !self->has_end[place->at];
       if (below == node->end)
         return true;
       place->at = below;
       next->key = nodes[below].key;
+      next->parent = run_in_hand (self);
     }
 }
 
 static void
 follow_outwards (Merger *self, Child *next, Place *place)
 {
-  for (; next->key != 0; next->depth++)
+  for (; next->key != 0; next->key = read_outwards (self->forest, place))
     {
-      merged_list_add (&self->merged, (Merged){ next->key, next->depth, 0 });
-      next->key = read_outwards (self->forest, place);
+      add_node (self, next, 0);
+      self->is_open = true;
     }
-  self->node_of_end[place->end] = self->merged.n - 1;
+  self->is_open = false;
+  self->run_of_end[place->end] = run_in_hand (self);
 }
 
 /* Most stacks end alone: what follows a single place while there is one way to go needs no sorting. */
@@ -297,99 +321,90 @@ wait_at_root (Merger *self, uint32_t n_ends)
   child_list_add (&self->waiting, (Child){ 0, 0, self->places.n });
 }
 
-/* --- by depth --- */
+/* --- runs --- */
 
-/* A walk meets the nodes of each depth in their order. What is next at each depth is known once the nodes of each are
- * counted; and where a node's children will begin is what is next one deeper when it is met. [merged->n] the place of
- * each, *(full)*; NULL if cancelled. */
-static uint32_t *
-lay_out (FoldPlan *plan, const MergedList *merged, FoldWork *work)
+/* [forest->n] *(full)* */
+static uint8_t *
+mark_ends (const FoldForest *forest, uint32_t n_ends)
 {
-  g_autofree uint32_t *place = sysprof_large_new (merged->n, sizeof *place);
-  g_autofree uint32_t *next = NULL; /* by depth */
-  uint32_t n_depths = 0, at = 0;
+  uint8_t *has_end = g_malloc0 (forest->n);
 
-  for (uint32_t i = 0; i < merged->n; i++)
-    n_depths = MAX (n_depths, merged->item[i].depth + 1);
-  next = g_new0 (uint32_t, n_depths + 1);
-  for (uint32_t i = 0; i < merged->n; i++)
-    next[merged->item[i].depth]++;
-  for (uint32_t i = 0; i <= n_depths; i++)
+  for (uint32_t i = 0; i < n_ends; i++)
+    if (forest->node_of_end[i] != FOLD_NOWHERE)
+      has_end[forest->node_of_end[i]] = 1;
+  return has_end;
+}
+
+/* Of what is merged. */
+static void
+fill_runs (FoldRuns *runs, const Merger *merger, uint32_t n_ends)
+{
+  const FoldForest *forest = merger->forest;
+  uint32_t n = merger->runs.n;
+
+  runs->n = n;
+  runs->parent = sysprof_large_new (n, sizeof *runs->parent);
+  runs->end = sysprof_large_new (n, sizeof *runs->end);
+  for (uint32_t i = 0; i < n; i++)
     {
-      uint32_t n = next[i];
-
-      next[i] = at;
-      at += n;
+      runs->parent[i] = merger->runs.item[i].parent;
+      runs->end[i] = i + 1;
     }
+  for (uint32_t i = n; i-- > 1;)
+    runs->end[runs->parent[i]] = MAX (runs->end[runs->parent[i]], runs->end[i]);
 
-  plan->n = merged->n;
-  plan->parent = sysprof_large_new (plan->n, sizeof *plan->parent);
-  plan->key = sysprof_large_new (plan->n, sizeof *plan->key);
-  plan->first_child = sysprof_large_new ((size_t) plan->n + 1, sizeof *plan->first_child);
-  plan->row = sysprof_large_new (plan->n, sizeof *plan->row);
-  for (uint32_t i = 0; i < merged->n; i++)
-    {
-      const Merged *node = &merged->item[i];
-      uint32_t to = next[node->depth]++;
-
-      place[i] = to;
-      plan->parent[to] = node->depth > 0 ? next[node->depth - 1] - 1 : 0;
-      plan->key[to] = node->key;
-      plan->first_child[to] = next[node->depth + 1];
-      plan->row[to] = node->row;
-      if (!sysprof_fold_work_at (work, i))
-        return NULL;
-    }
-  plan->first_child[plan->n] = plan->n;
-  return g_steal_pointer (&place);
+  for (uint32_t i = 0; i < n_ends; i++)
+    if (forest->node_of_end[i] == FOLD_NOWHERE)
+      runs->of_end[i] = n;
+    else if (forest->top_of_end == NULL)
+      runs->of_end[i] = forest->node[forest->node_of_end[i]].parent;
 }
 
 static bool
-merge (FoldPlan *plan, FoldForest *forest, uint32_t n_keys, uint32_t n_ends, FoldWork *work)
+merge (Merger *self, uint32_t n_keys, uint32_t n_ends, FoldWork *work)
 {
-  Merger self = { .forest = forest, .rank = plan->rank, .node_of_end = plan->node_of_end };
-  g_autofree uint32_t *place = NULL;
   uint32_t n_seen = 0;
-  bool is_done = true;
 
-  self.slots = g_malloc0_n (n_keys, sizeof *self.slots);
-  wait_at_root (&self, n_ends);
-  while (self.waiting.n > 0 && is_done)
+  self->slots = g_malloc0_n (n_keys, sizeof *self->slots);
+  if (self->forest->top_of_end == NULL)
+    self->has_end = mark_ends (self->forest, n_ends);
+  wait_at_root (self, n_ends);
+  while (self->waiting.n > 0)
     {
-      if (!follow (&self))
-        merge_next (&self);
-      if (self.merged.n - n_seen >= FOLD_STEP)
+      if (!follow (self))
+        merge_next (self);
+      if (self->keys.n - n_seen >= FOLD_STEP)
         {
-          is_done = sysprof_fold_work_step (work, self.merged.n - n_seen);
-          n_seen = self.merged.n;
+          if (!sysprof_fold_work_step (work, self->keys.n - n_seen))
+            return false;
+          n_seen = self->keys.n;
         }
     }
+  return true;
+}
 
-  if (is_done)
-    place = lay_out (plan, &self.merged, work);
-  is_done = place != NULL;
-  if (is_done)
-    {
-      for (uint32_t i = 0; i < n_ends; i++)
-        if (forest->node_of_end[i] == FOLD_NOWHERE)
-          plan->node_of_end[i] = FOLD_NOWHERE;
-        else
-          plan->node_of_end[i] =
-              place[forest->top_of_end != NULL ? plan->node_of_end[i]
-                                               : forest->node[forest->node_of_end[i]].parent];
-    }
+static void
+merger_clear (Merger *self)
+{
+  number_list_clear (&self->keys);
+  number_list_clear (&self->rows);
+  run_list_clear (&self->runs);
+  child_list_clear (&self->waiting);
+  place_list_clear (&self->places);
+  number_list_clear (&self->parts);
+  place_list_clear (&self->found);
+  number_list_clear (&self->child_of_found);
+  child_list_clear (&self->children);
+  order_list_clear (&self->order);
+  number_list_clear (&self->offsets);
+  g_free (self->has_end);
+  g_free (self->slots);
+}
 
-  merged_list_clear (&self.merged);
-  child_list_clear (&self.waiting);
-  place_list_clear (&self.places);
-  number_list_clear (&self.parts);
-  place_list_clear (&self.found);
-  number_list_clear (&self.child_of_found);
-  child_list_clear (&self.children);
-  order_list_clear (&self.order);
-  number_list_clear (&self.offsets);
-  g_free (self.slots);
-  return is_done;
+static uint32_t
+count_keys (const Store *store, const SymbolTable *symbols, const FoldForest *forest)
+{
+  return sysprof_fold_thread_key (store, symbols, 0) + forest->n_tids;
 }
 
 bool
@@ -397,38 +412,122 @@ sysprof_fold_plan_init (FoldPlan *self,
                         const Store *store,
                         const SymbolTable *symbols,
                         const TreeShape *shape,
-                        const FoldQuestion *question,
                         const FoldEnds *ends,
                         FoldWork *work)
 {
-  TreeShape asked = question != NULL ? sysprof_fold_table_shape (shape) : *shape;
   FoldForest forest;
   bool is_done;
 
-  *self = (FoldPlan){ .node_of_end = g_new (uint32_t, MAX (ends->n, 1)) };
-  is_done = sysprof_fold_forest_init (&forest, store, symbols, &asked, ends, work);
-  if (is_done && question != NULL)
-    is_done = sysprof_fold_forest_answer (&forest, store, symbols, &asked, question, work);
+  *self = (FoldPlan){ .runs.of_end = g_new (uint32_t, MAX (ends->n, 1)) };
+  is_done = sysprof_fold_forest_init (&forest, store, symbols, shape, ends, work);
   if (is_done)
     {
-      self->rank = sysprof_key_ranks_new (store, symbols, &forest);
-      is_done =
-          merge (self, &forest, symbols->n + store->processes.n + forest.n_tids, ends->n, work);
+      Merger merger = { .forest = &forest, .run_of_end = self->runs.of_end };
+
+      merger.rank = self->rank = sysprof_key_ranks_new (store, symbols, &forest);
+      is_done = merge (&merger, count_keys (store, symbols, &forest), ends->n, work);
+      if (is_done)
+        {
+          fill_runs (&self->runs, &merger, ends->n);
+          self->begin = sysprof_large_new ((size_t) merger.runs.n + 1, sizeof *self->begin);
+          for (uint32_t i = 0; i < merger.runs.n; i++)
+            self->begin[i] = merger.runs.item[i].begin;
+          self->begin[merger.runs.n] = self->n = merger.keys.n;
+          self->key = g_steal_pointer (&merger.keys.item);
+        }
+      merger_clear (&merger);
     }
   self->tids = g_steal_pointer (&forest.tids);
   sysprof_fold_forest_clear (&forest);
   return is_done;
 }
 
+static void
+runs_clear (FoldRuns *self)
+{
+  g_free (self->parent);
+  g_free (self->end);
+  g_free (self->of_end);
+}
+
 void
 sysprof_fold_plan_clear (FoldPlan *self)
 {
-  g_free (self->parent);
-  g_free (self->first_child);
+  runs_clear (&self->runs);
+  g_free (self->begin);
   g_free (self->key);
-  g_free (self->row);
-  g_free (self->node_of_end);
   g_free (self->rank);
   g_free (self->tids);
   *self = (FoldPlan){ 0 };
+}
+
+/* --- for a table --- */
+
+static void
+fill_rows (FoldTablePlan *self, const Merger *merger)
+{
+  uint32_t n_runs = merger->runs.n, n = 0;
+
+  self->begin = sysprof_large_new ((size_t) n_runs + 1, sizeof *self->begin);
+  self->row_here = sysprof_large_new (n_runs, sizeof *self->row_here);
+  for (uint32_t i = 0; i < merger->rows.n; i++)
+    n += (merger->rows.item[i] & FOLD_ROW_COUNTS) != 0;
+  self->row = sysprof_large_new (MAX (n, 1), sizeof *self->row);
+
+  n = 0;
+  for (uint32_t i = 0; i < n_runs; i++)
+    {
+      uint32_t end = i + 1 < n_runs ? merger->runs.item[i + 1].begin : merger->rows.n;
+
+      self->begin[i] = n;
+      for (uint32_t node = merger->runs.item[i].begin; node < end; node++)
+        if (merger->rows.item[node] & FOLD_ROW_COUNTS)
+          self->row[n++] = merger->rows.item[node] & ~FOLD_ROW_COUNTS;
+      self->row_here[i] = merger->rows.item[end - 1] & ~FOLD_ROW_COUNTS;
+    }
+  self->begin[n_runs] = n;
+}
+
+bool
+sysprof_fold_table_plan_init (FoldTablePlan *self,
+                              const Store *store,
+                              const SymbolTable *symbols,
+                              const TreeShape *shape,
+                              const FoldQuestion *question,
+                              const FoldEnds *ends,
+                              FoldWork *work)
+{
+  TreeShape asked = sysprof_fold_table_shape (shape);
+  FoldForest forest;
+  bool is_done;
+
+  *self = (FoldTablePlan){ .runs.of_end = g_new (uint32_t, MAX (ends->n, 1)) };
+  is_done = sysprof_fold_forest_init (&forest, store, symbols, &asked, ends, work) &&
+            sysprof_fold_forest_answer (&forest, store, symbols, &asked, question, work);
+  if (is_done)
+    {
+      Merger merger = { .forest = &forest, .has_rows = true };
+
+      merger.rank = self->rank = sysprof_key_ranks_new (store, symbols, &forest);
+      is_done = merge (&merger, count_keys (store, symbols, &forest), ends->n, work);
+      if (is_done)
+        {
+          fill_runs (&self->runs, &merger, ends->n);
+          fill_rows (self, &merger);
+        }
+      merger_clear (&merger);
+    }
+  sysprof_fold_forest_clear (&forest);
+  return is_done;
+}
+
+void
+sysprof_fold_table_plan_clear (FoldTablePlan *self)
+{
+  runs_clear (&self->runs);
+  g_free (self->begin);
+  g_free (self->row);
+  g_free (self->row_here);
+  g_free (self->rank);
+  *self = (FoldTablePlan){ 0 };
 }

@@ -2,9 +2,12 @@
 
 /* The tree that a shape makes of stacks, whatever they weigh. *Frozen* once it is made.
  *
- * Nodes lie by depth: a parent before its children, all children of one node together, those of the node before it
- * before them. So children need no links, and weights are pushed to the root by a pass over memory from its end to its
- * front, for the nodes as for their parents. */
+ * Nodes lie as one reads the tree: a node, all that is below it, its next sibling by name. Most of them have one child
+ * and no stack that ends there, so they weigh what that child does. Such nodes are one *run* with it: runs are what is
+ * weighed, several times fewer than nodes.
+ *
+ * Weights are kept as sums over the runs in their order: what a run weighs with all below it is the difference of two of
+ * them, and nothing is pushed from node to node. */
 
 #pragma once
 
@@ -12,40 +15,82 @@
 
 typedef struct
 {
-  uint32_t *parent; /* [n]; of the root: 0 */
-  uint32_t
-      *first_child; /* [n + 1] the children of i, by name, end where those of i + 1 begin */
-  FoldKey *key;     /* [n]; 0 of the root alone */
-  uint32_t *row;    /* [n] as ForestNode.row, or NULL: not for a table */
+  uint32_t n;       /* the first one begins with the root */
+  uint32_t *parent; /* [n]; of the first: 0 */
+  uint32_t *end;    /* [n] the first run behind all below it */
+  uint32_t *of_end; /* [n_ends] at whose last node it ends; `n` = out of focus */
+} FoldRuns;
+
+typedef struct
+{
+  FoldRuns runs;
+  uint32_t *begin; /* [runs.n + 1] the first node of each run */
+  FoldKey *key;    /* [n]; 0 of the root alone */
   uint32_t n;
-  uint32_t *node_of_end; /* [n_ends] FOLD_NOWHERE = out of focus */
-  uint32_t *rank;        /* [n_keys] of those that occur: the order by name */
-  int32_t *tids;         /* [n_tids] of the threads that have keys */
+  uint32_t *rank; /* [n_keys] of those that occur: the order by name */
+  int32_t *tids;  /* [n_tids] of the threads that have keys */
 } FoldPlan;
 
-/* FALSE if cancelled; to be cleared in any case. With a `question` the shape is that of sysprof_fold_table_shape(). */
+/* FALSE if cancelled; to be cleared in any case. */
 bool sysprof_fold_plan_init (FoldPlan *self,
                              const Store *store,
                              const SymbolTable *symbols,
                              const TreeShape *shape,
-                             const FoldQuestion *question, /* or NULL */
                              const FoldEnds *ends,
                              FoldWork *work);
 void sysprof_fold_plan_clear (FoldPlan *self);
 
-/* Adds to the parents what their children weigh: `total` [n] becomes sums from what ends at each node. */
-bool sysprof_fold_plan_push (const FoldPlan *self, uint64_t *total, FoldWork *work);
+/* The same for a table: of the nodes only what counts to its rows is kept. */
+typedef struct
+{
+  FoldRuns runs;
+  uint32_t *begin;    /* [runs.n + 1] the first of each run's */
+  SymbolId *row;      /* rows to which all that passes a run counts */
+  SymbolId *row_here; /* [runs.n] the row to which what ends at the run counts, 0 = none */
+  uint32_t *rank;     /* [n_keys] of those that occur: the order by name */
+} FoldTablePlan;
+
+/* FALSE if cancelled; to be cleared in any case. */
+bool sysprof_fold_table_plan_init (FoldTablePlan *self,
+                                   const Store *store,
+                                   const SymbolTable *symbols,
+                                   const TreeShape *shape,
+                                   const FoldQuestion *question,
+                                   const FoldEnds *ends,
+                                   FoldWork *work);
+void sysprof_fold_table_plan_clear (FoldTablePlan *self);
+
+/* *(full)* [runs->n + 2] zeros. What ends at a run is added at [run + 1], what is out of focus so behind the last. */
+uint64_t *sysprof_fold_runs_new_sums (const FoldRuns *self);
+/* Makes sums of them: [run] is what all runs before it weigh, the last one is all. FALSE if cancelled. */
+bool sysprof_fold_runs_sum (const FoldRuns *self, uint64_t *sums, FoldWork *work);
+
+static inline uint64_t
+sysprof_fold_runs_total (const FoldRuns *self, const uint64_t *sums, uint32_t run)
+{
+  return sums[self->end[run]] - sums[run];
+}
 
 /* All nodes that weigh something, heaviest siblings first. *(full)*; NULL if cancelled. */
 CallTree *sysprof_fold_plan_dup_tree (const FoldPlan *self,
                                       const Store *store,
                                       const SymbolTable *symbols,
-                                      const uint64_t *total,
+                                      const uint64_t *sums,
                                       FoldWork *work);
 
-/* The children of `node` that weigh something, heaviest first, then by name; returns how many. There is room for all. */
+/* The rows of a table. *(full)*; NULL if cancelled. */
+FunctionTable *sysprof_fold_table_plan_dup_table (const FoldTablePlan *self,
+                                                  const SymbolTable *symbols,
+                                                  const uint64_t *sums,
+                                                  FoldWork *work);
+
+/* The run of a node. */
+uint32_t sysprof_fold_plan_find_run (const FoldPlan *self, uint32_t node);
+
+/* How many children a node has, and those that weigh something, heaviest first, then by name. There is room for all. */
+uint32_t sysprof_fold_plan_n_children (const FoldPlan *self, uint32_t node);
 uint32_t sysprof_fold_plan_sort_children (const FoldPlan *self,
-                                          const uint64_t *total,
+                                          const uint64_t *sums,
                                           uint32_t node,
                                           uint32_t *children);
 

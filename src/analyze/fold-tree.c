@@ -2,24 +2,52 @@
 
 /* What the nodes of a plan weigh, and the tree of those that weigh something. */
 
+#include "analyze/fold-list.h"
 #include "analyze/fold-plan.h"
-
 #include "analyze/fold-work.h"
+#include "analyze/function-table.h"
 
 #include <stdlib.h>
 
 #define MOST_INSERTED 16 /* siblings: up to so many are sorted by insertion */
 
-bool
-sysprof_fold_plan_push (const FoldPlan *self, uint64_t *total, FoldWork *work)
+uint64_t *
+sysprof_fold_runs_new_sums (const FoldRuns *self)
 {
-  for (uint32_t i = self->n; i-- > 1;)
+  return sysprof_large_new0 ((size_t) self->n + 2, sizeof (uint64_t));
+}
+
+bool
+sysprof_fold_runs_sum (const FoldRuns *self, uint64_t *sums, FoldWork *work)
+{
+  uint64_t sum = 0;
+
+  for (uint32_t i = 0, stop; i < self->n + 2; i = stop)
     {
-      total[self->parent[i]] += total[i];
-      if (!sysprof_fold_work_at (work, i))
+      stop = MIN (self->n + 2 - i, FOLD_STEP) + i;
+      for (uint32_t j = i; j < stop; j++)
+        sums[j] = sum += sums[j];
+      if (!sysprof_fold_work_step (work, stop - i))
         return false;
     }
   return true;
+}
+
+uint32_t
+sysprof_fold_plan_find_run (const FoldPlan *self, uint32_t node)
+{
+  uint32_t low = 0, high = self->runs.n;
+
+  while (high - low > 1)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (self->begin[middle] <= node)
+        low = middle;
+      else
+        high = middle;
+    }
+  return low;
 }
 
 typedef struct
@@ -60,18 +88,46 @@ sort_siblings (Sibling *siblings, uint32_t n)
     }
 }
 
+/* The runs whose first nodes are the children of the last node of `run`. */
+#define FOR_EACH_BELOW(runs, run, below) \
+  for (uint32_t below = (run) + 1; below < (runs)->end[run]; below = (runs)->end[below])
+
+uint32_t
+sysprof_fold_plan_n_children (const FoldPlan *self, uint32_t node)
+{
+  uint32_t run = sysprof_fold_plan_find_run (self, node), n = 0;
+
+  if (node + 1 < self->begin[run + 1])
+    return 1;
+
+  FOR_EACH_BELOW (&self->runs, run, below)
+  n++;
+  return n;
+}
+
 uint32_t
 sysprof_fold_plan_sort_children (const FoldPlan *self,
-                                 const uint64_t *total,
+                                 const uint64_t *sums,
                                  uint32_t node,
                                  uint32_t *children)
 {
-  uint32_t first = self->first_child[node], end = self->first_child[node + 1], n = 0;
-  g_autofree Sibling *siblings = g_new (Sibling, MAX (end - first, 1));
+  uint32_t run = sysprof_fold_plan_find_run (self, node), n = 0;
+  g_autofree Sibling *siblings = NULL;
 
-  for (uint32_t i = first; i < end; i++)
-    if (total[i] > 0)
-      siblings[n++] = (Sibling){ total[i], i };
+  if (node + 1 < self->begin[run + 1])
+    {
+      children[0] = node + 1;
+      return sysprof_fold_runs_total (&self->runs, sums, run) > 0;
+    }
+
+  siblings = g_new (Sibling, MAX (sysprof_fold_plan_n_children (self, node), 1));
+  FOR_EACH_BELOW (&self->runs, run, below)
+  {
+    uint64_t total = sysprof_fold_runs_total (&self->runs, sums, below);
+
+    if (total > 0)
+      siblings[n++] = (Sibling){ total, self->begin[below] };
+  }
   sort_siblings (siblings, n);
   for (uint32_t i = 0; i < n; i++)
     children[i] = siblings[i].node;
@@ -112,19 +168,26 @@ sysprof_fold_plan_get_kind (const FoldPlan *self,
   return SYMBOL_THREAD;
 }
 
-/* [plan->n] the node of the tree, for those that weigh something; the root is always one. */
+/* [runs.n] the node of the tree with which each run that weighs something begins; the root is always there. *(full)* */
 static uint32_t *
-number_nodes (const FoldPlan *plan, const uint64_t *total, uint32_t *n)
+number_nodes (const FoldPlan *plan, const uint64_t *sums, uint32_t *n)
 {
-  uint32_t *number = sysprof_large_new (plan->n, sizeof *number);
+  const FoldRuns *runs = &plan->runs;
+  uint32_t *number = sysprof_large_new (runs->n, sizeof *number);
 
-  *n = 1;
-  number[0] = 0;
-  for (uint32_t i = 1; i < plan->n; i++)
+  *n = 0;
+  for (uint32_t i = 0; i < runs->n;)
     {
       number[i] = *n;
-      *n += total[i] > 0;
+      if (sysprof_fold_runs_total (runs, sums, i) == 0)
+        {
+          i = runs->end[i];
+          continue;
+        }
+      *n += plan->begin[i + 1] - plan->begin[i];
+      i++;
     }
+  *n = MAX (*n, 1);
   return number;
 }
 
@@ -135,68 +198,148 @@ alloc_nodes (CallTree *tree)
   tree->first_child = sysprof_large_new0 (tree->n, sizeof *tree->first_child);
   tree->next_sibling = sysprof_large_new0 (tree->n, sizeof *tree->next_sibling);
   tree->symbol = sysprof_large_new (tree->n, sizeof *tree->symbol);
-  tree->self = sysprof_large_new (tree->n, sizeof *tree->self);
+  tree->self = sysprof_large_new0 (tree->n, sizeof *tree->self);
   tree->total = sysprof_large_new (tree->n, sizeof *tree->total);
   tree->kind = sysprof_large_new (tree->n, sizeof *tree->kind);
   tree->id = sysprof_large_new (tree->n, sizeof *tree->id);
 }
 
-/* The children of a node are neighbours. */
-static bool
-link_siblings (CallTree *tree, FoldWork *work)
+FOLD_DEFINE_LIST (SiblingList, sibling_list, Sibling)
+
+/* What hangs on the last node of `run`, which is `parent`. */
+static void
+link_siblings (CallTree *tree,
+               const FoldPlan *plan,
+               const uint64_t *sums,
+               const uint32_t *number,
+               uint32_t run,
+               CallNodeId parent,
+               SiblingList *siblings)
 {
-  g_autofree Sibling *siblings = NULL;
-  uint32_t capacity = 0, n;
+  siblings->n = 0;
+  FOR_EACH_BELOW (&plan->runs, run, below)
+  {
+    uint64_t total = sysprof_fold_runs_total (&plan->runs, sums, below);
 
-  for (CallNodeId first = 1; first < tree->n; first += n)
+    if (total > 0)
+      sibling_list_add (siblings, (Sibling){ total, number[below] });
+  }
+  if (siblings->n == 0)
+    return;
+
+  sort_siblings (siblings->item, siblings->n);
+  tree->first_child[parent] = siblings->item[0].node;
+  for (uint32_t i = 1; i < siblings->n; i++)
+    tree->next_sibling[siblings->item[i - 1].node] = siblings->item[i].node;
+}
+
+static void
+fill_node (CallTree *tree,
+           CallNodeId node,
+           const FoldPlan *plan,
+           const Store *store,
+           const SymbolTable *symbols,
+           uint32_t of_plan)
+{
+  tree->kind[node] = (uint8_t) sysprof_fold_plan_get_kind (
+      plan, store, symbols, of_plan, &tree->symbol[node], &tree->id[node]);
+}
+
+static bool
+fill_tree (CallTree *tree,
+           const FoldPlan *plan,
+           const Store *store,
+           const SymbolTable *symbols,
+           const uint64_t *sums,
+           const uint32_t *number,
+           FoldWork *work)
+{
+  const FoldRuns *runs = &plan->runs;
+  SiblingList siblings = { 0 };
+  uint64_t n_seen = 0;
+  bool is_done = true;
+
+  for (uint32_t i = 0; i < runs->n && is_done; is_done = sysprof_fold_work_at (work, n_seen++))
     {
-      CallNodeId parent = tree->parent[first];
+      uint64_t total = sysprof_fold_runs_total (runs, sums, i);
+      uint32_t n = plan->begin[i + 1] - plan->begin[i], parent = runs->parent[i];
+      CallNodeId first = number[i], last = first + n - 1;
 
-      for (n = 0; first + n < tree->n && tree->parent[first + n] == parent; n++)
+      if (total == 0)
         {
-          if (n == capacity)
-            {
-              capacity = MAX (64, capacity * 2);
-              siblings = g_renew (Sibling, siblings, capacity);
-            }
-          siblings[n] = (Sibling){ tree->total[first + n], first + n };
-          if (!sysprof_fold_work_at (work, first + n))
-            return false;
+          i = runs->end[i];
+          continue;
         }
-      sort_siblings (siblings, n);
-      tree->first_child[parent] = siblings[0].node;
-      for (uint32_t i = 1; i < n; i++)
-        tree->next_sibling[siblings[i - 1].node] = siblings[i].node;
+
+      tree->parent[first] =
+          i > 0 ? number[parent] + plan->begin[parent + 1] - plan->begin[parent] - 1 : 0;
+      for (CallNodeId node = first; node <= last; node++)
+        {
+          if (node > first)
+            tree->parent[node] = node - 1;
+          if (node < last)
+            tree->first_child[node] = node + 1;
+          tree->total[node] = total;
+          fill_node (tree, node, plan, store, symbols, plan->begin[i] + node - first);
+        }
+      tree->self[last] = sums[i + 1] - sums[i];
+      link_siblings (tree, plan, sums, number, i, last, &siblings);
+      i++;
     }
-  return true;
+  sibling_list_clear (&siblings);
+  return is_done;
 }
 
 CallTree *
 sysprof_fold_plan_dup_tree (const FoldPlan *self,
                             const Store *store,
                             const SymbolTable *symbols,
-                            const uint64_t *total,
+                            const uint64_t *sums,
                             FoldWork *work)
 {
   g_autoptr (CallTree) tree = g_new0 (CallTree, 1);
-  g_autofree uint32_t *number = number_nodes (self, total, &tree->n);
+  g_autofree uint32_t *number = number_nodes (self, sums, &tree->n);
 
   alloc_nodes (tree);
-  for (uint32_t i = 0; i < self->n; i++)
+  /* Where nothing weighs anything, there is the root alone. */
+  tree->parent[0] = 0;
+  tree->total[0] = 0;
+  fill_node (tree, 0, self, store, symbols, 0);
+  return fill_tree (tree, self, store, symbols, sums, number, work) ? g_steal_pointer (&tree)
+                                                                    : NULL;
+}
+
+/* --- tables --- */
+
+FunctionTable *
+sysprof_fold_table_plan_dup_table (const FoldTablePlan *self,
+                                   const SymbolTable *symbols,
+                                   const uint64_t *sums,
+                                   FoldWork *work)
+{
+  const FoldRuns *runs = &self->runs;
+  FunctionSums rows;
+  uint64_t n_seen = 0;
+
+  sysprof_function_sums_init (&rows, symbols);
+  for (uint32_t i = 0; i < runs->n;)
     {
-      CallNodeId node = number[i];
+      uint64_t total = sysprof_fold_runs_total (runs, sums, i);
 
-      if (!sysprof_fold_work_at (work, i))
-        return NULL;
-      if (i > 0 && total[i] == 0)
-        continue;
-
-      tree->parent[node] = number[self->parent[i]];
-      tree->total[node] = tree->self[node] = total[i];
-      tree->kind[node] = (uint8_t) sysprof_fold_plan_get_kind (
-          self, store, symbols, i, &tree->symbol[node], &tree->id[node]);
-      if (i > 0)
-        tree->self[tree->parent[node]] -= total[i];
+      if (!sysprof_fold_work_at (work, n_seen++))
+        {
+          sysprof_function_sums_clear (&rows);
+          return NULL;
+        }
+      if (total == 0)
+        {
+          i = runs->end[i];
+          continue;
+        }
+      for (uint32_t at = self->begin[i]; at < self->begin[i + 1]; at++)
+        rows.of_symbol[self->row[at]].total += total;
+      rows.of_symbol[self->row_here[i]].self += sums[i + 1] - sums[i];
+      i++;
     }
-  return link_siblings (tree, work) ? g_steal_pointer (&tree) : NULL;
+  return sysprof_function_sums_finish (&rows, symbols, self->rank, sums[runs->n + 1]);
 }

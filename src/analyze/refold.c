@@ -3,7 +3,6 @@
 #include "analyze/fold-list.h"
 #include "analyze/fold-plan.h"
 #include "analyze/fold-work.h"
-#include "analyze/function-table.h"
 #include "analyze/node-set.h"
 #include "analyze/sample-sieve.h"
 #include "analyze/stack-terms.h"
@@ -16,45 +15,47 @@ struct Refold /* refold.h */
   const Store *store;
   const SymbolTable *symbols;
   const StackEvents *events;
-  FoldPlan plan;
+  bool is_table;
+  FoldPlan plan;          /* of a tree */
+  FoldTablePlan table;    /* of a table */
+  const FoldRuns *runs;   /* of either */
+  uint32_t *run_of_event; /* [events->n] as FoldRuns.of_end */
 
-  /* The distinct stacks of the events, by thread where the shape tells threads apart, in the order in which they are
-   * met: neighbours in time are neighbours in memory. */
-  uint32_t n_ends;
-  uint32_t *end_of_event; /* [events->n] */
-  StackId *stack_of_end;  /* [n_ends] */
-
-  uint64_t weight;         /* of what is selected, as all below */
-  uint64_t *weight_of_end; /* [n_ends] */
-  uint64_t *total;         /* [plan.n] */
+  uint64_t *sums; /* [runs->n + 2] of what is selected */
 
   char *
       terms; /* that `stack_is_in` is about, as selections with the same terms follow each other */
   uint8_t *stack_is_in; /* [stacks.n] or NULL: all are */
 };
 
+/* The distinct stacks of the events, by thread where the shape tells threads apart. */
+typedef struct
+{
+  uint32_t *of_event; /* [events->n] */
+  StackId *stack;     /* [n] */
+  int32_t *tid;       /* [n] or NULL: threads are no matter */
+  uint32_t n;
+} Ends;
+
 /* --- the distinct stacks --- */
 
 static bool
-find_ends (Refold *self, FoldWork *work)
+find_ends (Ends *self, const Store *store, const StackEvents *events, FoldWork *work)
 {
   g_autofree uint32_t *end_of_stack =
-      sysprof_large_new0 (MAX (self->store->stacks.n, 1), sizeof (uint32_t));
-  const StackEvents *events = self->events;
+      sysprof_large_new0 (MAX (store->stacks.n, 1), sizeof (uint32_t));
 
-  self->end_of_event = sysprof_large_new (MAX (events->n, 1), sizeof (uint32_t));
-  self->stack_of_end =
-      sysprof_large_new (MAX (MIN (events->n, self->store->stacks.n), 1), sizeof (StackId));
+  self->stack = sysprof_large_new (MAX (MIN (events->n, store->stacks.n), 1), sizeof (StackId));
   for (uint32_t i = 0; i < events->n; i++)
     {
       uint32_t *end = &end_of_stack[events->stack[i]];
 
       if (*end == 0)
         {
-          self->stack_of_end[self->n_ends++] = events->stack[i];
-          *end = self->n_ends;
+          self->stack[self->n++] = events->stack[i];
+          *end = self->n;
         }
-      self->end_of_event[i] = *end - 1;
+      self->of_event[i] = *end - 1;
       if (!sysprof_fold_work_at (work, i))
         return false;
     }
@@ -71,17 +72,15 @@ typedef struct
 } Threads;
 
 static bool
-find_pairs (Refold *self, Threads *threads, FoldWork *work)
+find_pairs (Ends *self, Threads *threads, const StackEvents *events, FoldWork *work)
 {
-  const StackEvents *events = self->events;
-
   for (uint32_t i = 0; i < events->n; i++)
     {
       uint32_t tid = (uint32_t) events->tid[i], fresh = threads->stack.n + 1;
       uint32_t end =
           sysprof_node_set_find_or_add (&threads->pairs, events->stack[i], tid, fresh);
 
-      self->end_of_event[i] = end - 1;
+      self->of_event[i] = end - 1;
       if (end == fresh)
         {
           uint32_t next = threads->tid.n + 1;
@@ -130,28 +129,28 @@ find_begins (const Threads *threads)
   return begin;
 }
 
-/* By thread, `tids` [n_ends] ascending. */
+/* By rising tid. */
 static bool
-order_by_thread (Refold *self, const Threads *threads, int32_t **tids, FoldWork *work)
+order_by_thread (Ends *self, const Threads *threads, uint32_t n_events, FoldWork *work)
 {
   g_autofree uint32_t *next = find_begins (threads);
   g_autofree uint32_t *moved = NULL;
 
-  self->n_ends = threads->stack.n;
-  self->stack_of_end = g_new (StackId, MAX (self->n_ends, 1));
-  *tids = g_new (int32_t, MAX (self->n_ends, 1));
-  moved = g_new (uint32_t, MAX (self->n_ends, 1));
-  for (uint32_t i = 0; i < self->n_ends; i++)
+  self->n = threads->stack.n;
+  self->stack = g_new (StackId, MAX (self->n, 1));
+  self->tid = g_new (int32_t, MAX (self->n, 1));
+  moved = g_new (uint32_t, MAX (self->n, 1));
+  for (uint32_t i = 0; i < self->n; i++)
     {
       uint32_t thread = threads->thread.item[i], to = next[thread]++;
 
       moved[i] = to;
-      self->stack_of_end[to] = threads->stack.item[i];
-      (*tids)[to] = (int32_t) threads->tid.item[thread];
+      self->stack[to] = threads->stack.item[i];
+      self->tid[to] = (int32_t) threads->tid.item[thread];
     }
-  for (uint32_t i = 0; i < self->events->n; i++)
+  for (uint32_t i = 0; i < n_events; i++)
     {
-      self->end_of_event[i] = moved[self->end_of_event[i]];
+      self->of_event[i] = moved[self->of_event[i]];
       if (!sysprof_fold_work_at (work, i))
         return false;
     }
@@ -159,15 +158,15 @@ order_by_thread (Refold *self, const Threads *threads, int32_t **tids, FoldWork 
 }
 
 static bool
-find_ends_of_threads (Refold *self, int32_t **tids, FoldWork *work)
+find_ends_of_threads (Ends *self, const StackEvents *events, FoldWork *work)
 {
   Threads threads = { 0 };
   bool is_done;
 
-  self->end_of_event = sysprof_large_new (MAX (self->events->n, 1), sizeof (uint32_t));
   sysprof_node_set_init (&threads.pairs);
   sysprof_node_set_init (&threads.threads);
-  is_done = find_pairs (self, &threads, work) && order_by_thread (self, &threads, tids, work);
+  is_done = find_pairs (self, &threads, events, work) &&
+            order_by_thread (self, &threads, events->n, work);
 
   sysprof_node_set_clear (&threads.pairs);
   sysprof_node_set_clear (&threads.threads);
@@ -179,6 +178,24 @@ find_ends_of_threads (Refold *self, int32_t **tids, FoldWork *work)
 
 /* --- birth and death --- */
 
+static bool
+make_plan (Refold *self,
+           const TreeShape *shape,
+           const FoldQuestion *question,
+           const Ends *found,
+           FoldWork *work)
+{
+  FoldEnds ends = { found->stack, found->tid, found->n };
+
+  self->is_table = question != NULL;
+  self->runs = self->is_table ? &self->table.runs : &self->plan.runs;
+  return self->is_table
+             ? sysprof_fold_table_plan_init (&self->table, self->store, self->symbols, shape,
+                                             question, &ends, work)
+             : sysprof_fold_plan_init (&self->plan, self->store, self->symbols, shape, &ends,
+                                       work);
+}
+
 static Refold *
 new_refold (const Store *store,
             const SymbolTable *symbols,
@@ -189,24 +206,29 @@ new_refold (const Store *store,
 {
   static const TreeShape plain = { 0 };
   g_autoptr (Refold) self = g_new0 (Refold, 1);
-  g_autofree int32_t *tids = NULL;
-  FoldEnds ends;
+  Ends ends = { 0 };
+  bool is_done;
 
-  self->store = store;
-  self->symbols = symbols;
-  self->events = events != NULL ? events : &store->samples;
+  if (events == NULL)
+    events = &store->samples;
   if (shape == NULL)
     shape = &plain;
-  if (question == NULL && shape->threads ? !find_ends_of_threads (self, &tids, work)
-                                         : !find_ends (self, work))
+  self->store = store;
+  self->symbols = symbols;
+  self->events = events;
+  self->run_of_event = ends.of_event =
+      sysprof_large_new (MAX (events->n, 1), sizeof *ends.of_event);
+  is_done = (question == NULL && shape->threads ? find_ends_of_threads (&ends, events, work)
+                                                : find_ends (&ends, store, events, work)) &&
+            make_plan (self, shape, question, &ends, work);
+  g_free (ends.stack);
+  g_free (ends.tid);
+  if (!is_done)
     return NULL;
 
-  ends = (FoldEnds){ self->stack_of_end, tids, self->n_ends };
-  if (!sysprof_fold_plan_init (&self->plan, store, symbols, shape, question, &ends, work))
-    return NULL;
-
-  self->weight_of_end = sysprof_large_new0 (MAX (self->n_ends, 1), sizeof (uint64_t));
-  self->total = sysprof_large_new0 (self->plan.n, sizeof (uint64_t));
+  for (uint32_t i = 0; i < events->n; i++)
+    self->run_of_event[i] = self->runs->of_end[self->run_of_event[i]];
+  self->sums = sysprof_fold_runs_new_sums (self->runs);
   return g_steal_pointer (&self);
 }
 
@@ -240,10 +262,9 @@ sysprof_refold_free (Refold *self)
     return;
 
   sysprof_fold_plan_clear (&self->plan);
-  g_free (self->end_of_event);
-  g_free (self->stack_of_end);
-  g_free (self->weight_of_end);
-  g_free (self->total);
+  sysprof_fold_table_plan_clear (&self->table);
+  g_free (self->run_of_event);
+  g_free (self->sums);
   g_free (self->terms);
   g_free (self->stack_is_in);
   g_free (self);
@@ -269,56 +290,32 @@ static bool
 weigh_events (Refold *self, SampleSieve *sieve, bool weighs_one, FoldWork *work)
 {
   const int64_t *weight = weighs_one ? NULL : self->events->weight;
+  const uint8_t *stack_is_in = self->stack_is_in;
+  uint64_t *sums = self->sums + 1;
   uint32_t begin, end;
 
   while (sysprof_sample_sieve_next_run (sieve, &begin, &end))
     for (uint32_t stop; begin < end; begin = stop)
       {
         stop = MIN (end - begin, FOLD_STEP) + begin;
-        if (sieve->is_plain && weight == NULL)
+        if (sieve->is_plain && weight == NULL && stack_is_in == NULL)
           for (uint32_t i = begin; i < stop; i++)
-            self->weight_of_end[self->end_of_event[i]]++;
+            sums[self->run_of_event[i]]++;
         else
           for (uint32_t i = begin; i < stop; i++)
-            if (sysprof_sample_sieve_takes (sieve, i))
-              self->weight_of_end[self->end_of_event[i]] +=
-                  weight != NULL ? (uint64_t) MAX (weight[i], 0) : 1;
+            if (sysprof_sample_sieve_takes (sieve, i) &&
+                (stack_is_in == NULL || stack_is_in[self->events->stack[i]]))
+              sums[self->run_of_event[i]] += weight != NULL ? (uint64_t) MAX (weight[i], 0) : 1;
         if (!sysprof_fold_work_step (work, stop - begin))
           return false;
       }
   return true;
 }
 
-static bool
-weigh_nodes (Refold *self, FoldWork *work)
-{
-  for (uint32_t i = 0; i < self->n_ends; i++)
-    {
-      uint64_t weight = self->weight_of_end[i];
-      uint32_t node = self->plan.node_of_end[i];
-
-      if (!sysprof_fold_work_at (work, i))
-        return false;
-      if (weight == 0)
-        continue;
-      if (self->stack_is_in != NULL && !self->stack_is_in[self->stack_of_end[i]])
-        {
-          self->weight_of_end[i] = 0;
-          continue;
-        }
-      self->weight += weight;
-      if (node != FOLD_NOWHERE)
-        self->total[node] += weight;
-    }
-  return sysprof_fold_plan_push (&self->plan, self->total, work);
-}
-
 static void
 forget_weights (Refold *self)
 {
-  self->weight = 0;
-  memset (self->weight_of_end, 0, self->n_ends * sizeof *self->weight_of_end);
-  memset (self->total, 0, self->plan.n * sizeof *self->total);
+  memset (self->sums, 0, ((size_t) self->runs->n + 2) * sizeof *self->sums);
 }
 
 bool
@@ -335,7 +332,7 @@ sysprof_refold_select (Refold *self, const SampleFilter *filter, FoldWork *work)
   sysprof_sample_sieve_init_events (&sieve, self->store, &asked);
   is_done =
       weigh_events (self, &sieve, self->events->weight == NULL || asked.weigh_one, work) &&
-      weigh_nodes (self, work);
+      sysprof_fold_runs_sum (self->runs, self->sums, work);
   sysprof_sample_sieve_clear (&sieve);
   if (!is_done)
     forget_weights (self);
@@ -347,7 +344,7 @@ sysprof_refold_select (Refold *self, const SampleFilter *filter, FoldWork *work)
 uint64_t
 sysprof_refold_get_weight (const Refold *self)
 {
-  return self->weight;
+  return self->sums[self->runs->n + 1];
 }
 
 uint32_t
@@ -359,29 +356,28 @@ sysprof_refold_n_nodes (const Refold *self)
 uint64_t
 sysprof_refold_get_total (const Refold *self, uint32_t node)
 {
-  return self->total[node];
+  return sysprof_fold_runs_total (self->runs, self->sums,
+                                  sysprof_fold_plan_find_run (&self->plan, node));
 }
 
 uint64_t
 sysprof_refold_get_self (const Refold *self, uint32_t node)
 {
-  uint64_t weight = self->total[node];
+  uint32_t run = sysprof_fold_plan_find_run (&self->plan, node);
 
-  for (uint32_t i = self->plan.first_child[node]; i < self->plan.first_child[node + 1]; i++)
-    weight -= self->total[i];
-  return weight;
+  return node + 1 == self->plan.begin[run + 1] ? self->sums[run + 1] - self->sums[run] : 0;
 }
 
 uint32_t
 sysprof_refold_n_children (const Refold *self, uint32_t node)
 {
-  return self->plan.first_child[node + 1] - self->plan.first_child[node];
+  return sysprof_fold_plan_n_children (&self->plan, node);
 }
 
 uint32_t
 sysprof_refold_sort_children (const Refold *self, uint32_t node, uint32_t *children)
 {
-  return sysprof_fold_plan_sort_children (&self->plan, self->total, node, children);
+  return sysprof_fold_plan_sort_children (&self->plan, self->sums, node, children);
 }
 
 SymbolKind
@@ -393,35 +389,15 @@ sysprof_refold_get_kind (const Refold *self, uint32_t node, SymbolId *symbol, ui
 CallTree *
 sysprof_refold_dup_tree (const Refold *self, FoldWork *work)
 {
-  return sysprof_fold_plan_dup_tree (&self->plan, self->store, self->symbols, self->total,
-                                     work);
+  return sysprof_fold_plan_dup_tree (&self->plan, self->store, self->symbols, self->sums, work);
 }
 
-/* What ends at a node counts to its row whether or not the row counts what passes there. */
 FunctionTable *
 sysprof_refold_dup_table (Refold *self, FoldWork *work)
 {
-  const FoldPlan *plan = &self->plan;
-  FunctionSums sums;
+  g_return_val_if_fail (self->is_table, NULL);
 
-  g_return_val_if_fail (plan->row != NULL, NULL);
-
-  sysprof_function_sums_init (&sums, self->symbols);
-  for (uint32_t i = 0; i < plan->n; i++)
-    {
-      if (plan->row[i] & FOLD_ROW_COUNTS)
-        sums.of_symbol[plan->row[i] & ~FOLD_ROW_COUNTS].total += self->total[i];
-      if (!sysprof_fold_work_at (work, i))
-        {
-          sysprof_function_sums_clear (&sums);
-          return NULL;
-        }
-    }
-  for (uint32_t i = 0; i < self->n_ends; i++)
-    if (self->weight_of_end[i] > 0)
-      sums.of_symbol[plan->row[plan->node_of_end[i]] & ~FOLD_ROW_COUNTS].self +=
-          self->weight_of_end[i];
-  return sysprof_function_sums_finish (&sums, self->symbols, plan->rank, self->weight);
+  return sysprof_fold_table_plan_dup_table (&self->table, self->symbols, self->sums, work);
 }
 
 uint64_t

@@ -2,9 +2,10 @@
 
 /* One question, asked again and again of other selections, as while a span of time is dragged.
  *
- * What does not depend on the weights is made once: the node of the tree at which each stack ends, the order of siblings
- * by name, where on a stack a function is met first. A selection then costs one pass over its samples, one over the
- * distinct stacks and one over the nodes, each through memory from front to back. Nothing is approximated.
+ * What does not depend on the weights is made once: the node of the tree at which each sample's stack ends, the order of
+ * siblings by name, where on a stack a function is met first. A selection then costs one pass over its samples and one
+ * over the places where stacks end or part; a table another one over those that weigh something. Nothing is
+ * approximated.
  *
  *   g_autoptr (Refold) refold = sysprof_refold_new_tree (store, symbols, NULL, &shape, NULL);
  *   while (…)
