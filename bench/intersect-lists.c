@@ -4,14 +4,17 @@
  *
  *   intersect-lists CAPTURE ROUNDS
  *
- * Prints, for pairs of lists of different sizes, the milliseconds of each round: ours, with the list that comes out; the
- * bitmaps', with the bitmap that comes out; and the same with its frames written out as an array, which a list needs. */
+ * Prints, for pairs of lists of different kinds, milliseconds of each round: ours, for lists that were intersected before;
+ * the bitmaps', with the bitmap that comes out; both with the frames written out as an array; and both for lists of frames
+ * that are intersected for the first time, as an array. */
 
 #include "document/objects.h"
 
 #include <roaring/roaring.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 typedef struct
 {
@@ -32,44 +35,120 @@ choose (GRand *random, uint32_t n_frames, double share, uint32_t run)
   return chosen;
 }
 
-static double
-elapsed_msec (gint64 since)
+static gint64
+now_nsec (void)
 {
-  return (double) (g_get_monotonic_time () - since) / 1000;
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (gint64) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static double
+elapsed_msec (gint64 since_nsec)
+{
+  return (double) (now_nsec () - since_nsec) / 1e6;
+}
+
+static GListModel *
+new_list (Store *store, Frames frames)
+{
+  return sysprof_frame_model_new_take (
+      store, g_memdup2 (frames.frame, MAX (frames.n, 1) * sizeof *frames.frame), frames.n,
+      SYSPROF_TYPE_DOCUMENT_FRAME);
+}
+
+static roaring_bitmap_t *
+new_bitmap (Frames frames)
+{
+  roaring_bitmap_t *bits = roaring_bitmap_of_ptr (frames.n, frames.frame);
+
+  roaring_bitmap_run_optimize (bits);
+  return bits;
+}
+
+/* What came out, so that it can be compared. */
+typedef struct
+{
+  double msec;
+  double as_array_msec;
+  FrameNo *frame;
+  uint32_t n;
+} Result;
+
+static Result
+intersect_ours (SysprofDocument *document, GListModel *left, GListModel *right, gint64 begin)
+{
+  g_autofree FrameNo *taken = NULL;
+  g_autoptr (GListModel) common = sysprof_document_intersect (document, left, right);
+  Result result = { .msec = elapsed_msec (begin) };
+  FrameList list =
+      sysprof_frame_model_peek (common, sysprof_document_get_store (document), &taken);
+
+  result.as_array_msec = elapsed_msec (begin);
+  result.n = list.n;
+  result.frame = g_memdup2 (list.frame, list.n * sizeof *list.frame);
+  return result;
+}
+
+static Result
+intersect_bitmaps (const roaring_bitmap_t *left, const roaring_bitmap_t *right, gint64 begin)
+{
+  roaring_bitmap_t *common = roaring_bitmap_and (left, right);
+  Result result = { .msec = elapsed_msec (begin) };
+
+  result.n = (uint32_t) roaring_bitmap_get_cardinality (common);
+  result.frame = g_new (uint32_t, MAX (result.n, 1));
+  roaring_bitmap_to_uint32_array (common, result.frame);
+  result.as_array_msec = elapsed_msec (begin);
+  roaring_bitmap_free (common);
+  return result;
+}
+
+static void
+check_same (const char *name, Result ours, Result theirs)
+{
+  if (ours.n != theirs.n ||
+      (ours.n > 0 && memcmp (ours.frame, theirs.frame, ours.n * sizeof *ours.frame) != 0))
+    g_error ("%s: the two do not agree", name);
+  g_free (ours.frame);
+  g_free (theirs.frame);
 }
 
 static void
 compare (SysprofDocument *document, const char *name, Frames a, Frames b, int rounds)
 {
   Store *store = sysprof_document_get_store (document);
-  g_autoptr (GListModel) left = sysprof_frame_model_new_take (
-      store, g_memdup2 (a.frame, a.n * sizeof *a.frame), a.n, SYSPROF_TYPE_DOCUMENT_FRAME);
-  g_autoptr (GListModel) right = sysprof_frame_model_new_take (
-      store, g_memdup2 (b.frame, b.n * sizeof *b.frame), b.n, SYSPROF_TYPE_DOCUMENT_FRAME);
-  roaring_bitmap_t *left_bits = roaring_bitmap_of_ptr (a.n, a.frame);
-  roaring_bitmap_t *right_bits = roaring_bitmap_of_ptr (b.n, b.frame);
+  g_autoptr (GListModel) left = new_list (store, a);
+  g_autoptr (GListModel) right = new_list (store, b);
+  roaring_bitmap_t *left_bits = new_bitmap (a);
+  roaring_bitmap_t *right_bits = new_bitmap (b);
 
-  roaring_bitmap_run_optimize (left_bits);
-  roaring_bitmap_run_optimize (right_bits);
+  check_same (name, intersect_ours (document, left, right, 0),
+              intersect_bitmaps (left_bits, right_bits, 0));
   for (int round = 0; round < rounds; round++)
     {
-      gint64 begin = g_get_monotonic_time ();
-      g_autoptr (GListModel) common = sysprof_document_intersect (document, left, right);
-      double ours = elapsed_msec (begin), bits, array;
-      roaring_bitmap_t *common_bits;
-      g_autofree uint32_t *frames = NULL;
+      g_autoptr (GListModel) new_left = new_list (store, a);
+      g_autoptr (GListModel) new_right = new_list (store, b);
+      roaring_bitmap_t *new_left_bits, *new_right_bits;
+      Result ours, theirs, ours_new, theirs_new;
+      gint64 begin;
 
-      begin = g_get_monotonic_time ();
-      common_bits = roaring_bitmap_and (left_bits, right_bits);
-      bits = elapsed_msec (begin);
-      frames = g_new (uint32_t, MAX (roaring_bitmap_get_cardinality (common_bits), 1));
-      roaring_bitmap_to_uint32_array (common_bits, frames);
-      array = elapsed_msec (begin);
+      ours = intersect_ours (document, left, right, now_nsec ());
+      theirs = intersect_bitmaps (left_bits, right_bits, now_nsec ());
+      ours_new = intersect_ours (document, new_left, new_right, now_nsec ());
+      begin = now_nsec ();
+      new_left_bits = new_bitmap (a);
+      new_right_bits = new_bitmap (b);
+      theirs_new = intersect_bitmaps (new_left_bits, new_right_bits, begin);
+      roaring_bitmap_free (new_left_bits);
+      roaring_bitmap_free (new_right_bits);
 
-      if (roaring_bitmap_get_cardinality (common_bits) != g_list_model_get_n_items (common))
-        g_error ("%s: the two do not agree", name);
-      printf ("%s\t%u\t%u\t%.4f\t%.4f\t%.4f\n", name, a.n, b.n, ours, bits, array);
-      roaring_bitmap_free (common_bits);
+      printf ("%s\t%u\t%u\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\n", name, a.n, b.n, ours.msec,
+              theirs.msec, ours.as_array_msec, theirs.as_array_msec, ours_new.as_array_msec,
+              theirs_new.as_array_msec);
+      check_same (name, ours, theirs);
+      check_same (name, ours_new, theirs_new);
     }
 
   roaring_bitmap_free (left_bits);
@@ -77,6 +156,27 @@ compare (SysprofDocument *document, const char *name, Frames a, Frames b, int ro
   g_free (a.frame);
   g_free (b.frame);
 }
+
+static const struct
+{
+  const char *name;
+  struct
+  {
+    double share;
+    uint32_t run;
+  } left, right;
+} pairs[] = {
+  { "all and half", { 1, 1 }, { 0.5, 1 } },
+  { "all and one in a hundred", { 1, 1 }, { 0.01, 1 } },
+  { "half each", { 0.5, 1 }, { 0.5, 1 } },
+  { "one in ten each", { 0.1, 1 }, { 0.1, 1 } },
+  { "one in ten each, in runs", { 0.1, 50 }, { 0.1, 200 } },
+  { "one in ten, and one in ten in runs", { 0.1, 1 }, { 0.1, 200 } },
+  { "one in ten and one in a thousand", { 0.1, 1 }, { 0.001, 1 } },
+  { "one in a hundred, in runs, and as many without", { 0.01, 200 }, { 0.01, 1 } },
+  { "one in thirty each", { 0.03, 1 }, { 0.03, 1 } },
+  { "one in thirty and one in a thousand", { 0.03, 1 }, { 0.001, 1 } },
+};
 
 int
 main (int argc, char **argv)
@@ -104,15 +204,9 @@ main (int argc, char **argv)
     }
 
   n = g_list_model_get_n_items (G_LIST_MODEL (document));
-  compare (document, "all and half", choose (random, n, 1, 1), choose (random, n, 0.5, 1),
-           rounds);
-  compare (document, "all and one in a hundred", choose (random, n, 1, 1),
-           choose (random, n, 0.01, 1), rounds);
-  compare (document, "one in ten each", choose (random, n, 0.1, 1), choose (random, n, 0.1, 1),
-           rounds);
-  compare (document, "one in ten each, in runs", choose (random, n, 0.1, 50),
-           choose (random, n, 0.1, 200), rounds);
-  compare (document, "one in ten and one in a thousand", choose (random, n, 0.1, 1),
-           choose (random, n, 0.001, 1), rounds);
+  for (size_t i = 0; i < G_N_ELEMENTS (pairs); i++)
+    compare (document, pairs[i].name,
+             choose (random, n, pairs[i].left.share, pairs[i].left.run),
+             choose (random, n, pairs[i].right.share, pairs[i].right.run), rounds);
   return 0;
 }

@@ -162,101 +162,7 @@ sysprof_document_dup_spans (SysprofDocument *self, GListModel *frames)
   return g_bytes_new_take (spans, (gsize) list.n * 2 * sizeof (int64_t));
 }
 
-#define MUCH_LONGER 8 /* times */
-#define LEAP        32
-
-/* Nearly all are, so it asks once, at the end. */
-static bool
-is_ascending (const FrameList *list)
-{
-  uint32_t n_falling = 0;
-
-  for (uint32_t i = 1; i < list->n; i++)
-    n_falling += list->frame[i] <= list->frame[i - 1];
-  return n_falling == 0;
-}
-
-/* The first position from `at` on whose frame is not below `frame`: doubling steps, then bisection, so that a short list
- * is found in a long one without reading all of that. */
-static uint32_t
-seek (const FrameList *list, uint32_t at, FrameNo frame)
-{
-  uint32_t step = 1, low = at, high;
-
-  if (at >= list->n || list->frame[at] >= frame)
-    return at;
-
-  while (step < list->n - low && list->frame[low + step] < frame)
-    {
-      low += step;
-      step *= 2;
-    }
-  high = MIN (low + (uint64_t) step, list->n);
-  while (high - low > 1)
-    {
-      uint32_t middle = low + (high - low) / 2;
-
-      if (list->frame[middle] < frame)
-        low = middle;
-      else
-        high = middle;
-    }
-  return high;
-}
-
-/* Both ascending. Where neither is much longer, which one goes on is as good as random: no branch asks. */
-static uint32_t
-merge_sorted (const FrameList *a, const FrameList *b, FrameNo *common)
-{
-  uint32_t i = 0, j = 0, n = 0;
-
-  while (i < a->n && j < b->n)
-    {
-      FrameNo left = a->frame[i], right = b->frame[j];
-
-      /* Runs are passed in leaps; where there are none, this never holds. */
-      if (a->n - i > LEAP && a->frame[i + LEAP] < right)
-        {
-          i += LEAP;
-          continue;
-        }
-      if (b->n - j > LEAP && b->frame[j + LEAP] < left)
-        {
-          j += LEAP;
-          continue;
-        }
-      common[n] = left; /* n <= i: there is room */
-      n += left == right;
-      i += left <= right;
-      j += right <= left;
-    }
-  return n;
-}
-
-/* Both ascending. */
-static uint32_t
-intersect_sorted (const FrameList *a, const FrameList *b, FrameNo *common)
-{
-  uint32_t i = 0, j = 0, n = 0;
-
-  if (a->n / MUCH_LONGER < b->n && b->n / MUCH_LONGER < a->n)
-    return merge_sorted (a, b, common);
-
-  while (i < a->n && j < b->n)
-    {
-      if (a->frame[i] == b->frame[j])
-        {
-          common[n++] = a->frame[i++];
-          j++;
-        }
-      else if (a->frame[i] < b->frame[j])
-        i = seek (a, i, b->frame[j]);
-      else
-        j = seek (b, j, a->frame[i]);
-    }
-  return n;
-}
-
+/* In the order of `a`. */
 static uint32_t
 intersect_any (const Store *store, const FrameList *a, const FrameList *b, FrameNo *common)
 {
@@ -271,25 +177,33 @@ intersect_any (const Store *store, const FrameList *a, const FrameList *b, Frame
   return n;
 }
 
-GListModel *
-sysprof_document_intersect (SysprofDocument *self, GListModel *a, GListModel *b)
+static GListModel *
+intersect_lists (SysprofDocument *self, GListModel *a, GListModel *b)
 {
   g_autofree FrameNo *taken_a = NULL;
   g_autofree FrameNo *taken_b = NULL;
-  FrameList left, right;
-  FrameNo *common;
-  uint32_t n;
+  const FrameList left = sysprof_frame_model_peek (a, self->store, &taken_a);
+  const FrameList right = sysprof_frame_model_peek (b, self->store, &taken_b);
+  FrameNo *common = g_new (FrameNo, MAX (left.n, 1));
+  const uint32_t n = intersect_any (self->store, &left, &right, common);
+
+  return sysprof_frame_model_new_take (self->store, g_renew (FrameNo, common, MAX (n, 1)), n,
+                                       g_list_model_get_item_type (a));
+}
+
+GListModel *
+sysprof_document_intersect (SysprofDocument *self, GListModel *a, GListModel *b)
+{
+  const IndexSet *left, *right;
 
   g_return_val_if_fail (SYSPROF_IS_DOCUMENT (self), NULL);
   g_return_val_if_fail (G_IS_LIST_MODEL (a) && G_IS_LIST_MODEL (b), NULL);
 
-  left = sysprof_frame_model_peek (a, self->store, &taken_a);
-  right = sysprof_frame_model_peek (b, self->store, &taken_b);
-  common = g_new (FrameNo, MAX (left.n, 1));
-  if (is_ascending (&left) && is_ascending (&right))
-    n = intersect_sorted (&left, &right, common);
-  else
-    n = intersect_any (self->store, &left, &right, common);
-  return sysprof_frame_model_new_take (self->store, g_renew (FrameNo, common, MAX (n, 1)), n,
-                                       g_list_model_get_item_type (a));
+  left = sysprof_frame_model_peek_set (a, self->store);
+  right = left != NULL ? sysprof_frame_model_peek_set (b, self->store) : NULL;
+  if (left == NULL || right == NULL)
+    return intersect_lists (self, a, b);
+
+  return sysprof_frame_model_new_take_set (
+      self->store, sysprof_index_set_intersect (left, right), g_list_model_get_item_type (a));
 }

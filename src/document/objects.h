@@ -5,6 +5,7 @@
 #pragma once
 
 #include "document/document.h"
+#include "util/index-set.h"
 
 struct _SysprofDocument
 {
@@ -50,6 +51,12 @@ GListModel *sysprof_frame_model_new (Store *store, const FrameList *frames, GTyp
 /* The same of frame numbers that it takes. */
 GListModel *
 sysprof_frame_model_new_take (Store *store, FrameNo *frames, uint32_t n, GType item_type);
+/* The same of a set of frame numbers that it takes. */
+GListModel *
+sysprof_frame_model_new_take_set (Store *store, IndexSet *frames, GType item_type);
+/* The set of the frames of a list of that store, which is made at the first time; NULL where they are not in order, or not the
+ * store's. It lives as long as the list. Any thread. */
+const IndexSet *sysprof_frame_model_peek_set (GListModel *model, const Store *store);
 /* The frame numbers behind a list of frames of that store, in its order. `*taken` is set where they had to be collected,
  * and then the caller's; frames of other stores are left out of those. */
 FrameList sysprof_frame_model_peek (GListModel *model, const Store *store, FrameNo **taken);
