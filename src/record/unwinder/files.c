@@ -18,8 +18,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CHECK_USEC \
-  (2 * G_TIME_SPAN_SECOND)       /* for so long a file is believed to be what it was */
+/* For so long a file is believed to be what it was: a share of the time for which it has not been changed already. What is built and
+ * written in place is so again soon; what was installed is replaced by another file, with another inode. */
+#define LEAST_BELIEVED_USEC (2 * G_TIME_SPAN_SECOND)
+#define MOST_BELIEVED_USEC  (60 * G_TIME_SPAN_SECOND)
+#define BELIEVED_SHARE      16
 #define MOST_UNUSED         2048 /* files that nobody maps, as far as is known */
 #define MOST_UNREAD         256 /* files that could not be opened, and that walks are told of */
 #define MOST_WORKERS        4
@@ -55,6 +58,7 @@ struct CodeFile
   struct timespec modified;
   off_t size;
   int64_t checked_usec;
+  int64_t believed_usec; /* from then on */
 };
 
 /* *Owned* by the unwinder's thread, then by a builder, then by the unwinder's again. */
@@ -214,7 +218,7 @@ tell_of_name (const CodeFile *file)
 
   sysprof_told_set_file (file->files->told, &told,
                          file->state != TABLE_PENDING ? file->header.build_id : NULL,
-                         file->header.build_id_size);
+                         file->header.build_id_size, file->believed_usec * 1000);
 }
 
 /* Else each walk through it would be left to us. Most are gone with their process, so only the last ones are told of. */
@@ -356,6 +360,15 @@ is_same_file (const CodeFile *file, const struct stat *info)
          file->modified.tv_nsec == info->st_mtim.tv_nsec;
 }
 
+/* By the time of its last change that nobody but root can set. */
+static int64_t
+believed_usec (const struct stat *info)
+{
+  int64_t age = g_get_real_time () - info->st_ctim.tv_sec * G_TIME_SPAN_SECOND;
+
+  return CLAMP (age / BELIEVED_SHARE, LEAST_BELIEVED_USEC, MOST_BELIEVED_USEC);
+}
+
 /* What is known of the file, if it is certain to be that. */
 static CodeFile *
 find_file (CodeFiles *self,
@@ -382,13 +395,17 @@ find_file (CodeFiles *self,
       return NULL;
     }
 
-  if (key->inode == 0 || now - file->checked_usec < CHECK_USEC)
+  if (key->inode == 0 || now - file->checked_usec < file->believed_usec)
     return file;
 
   file->checked_usec = now;
-  if (!sysprof_live_files_look (&self->live_files, mapping, &info) ||
-      is_same_file (file, &info))
+  if (!sysprof_live_files_look (&self->live_files, mapping, &info))
     return file;
+  if (is_same_file (file, &info))
+    {
+      file->believed_usec = believed_usec (&info);
+      return file;
+    }
 
   retire_file (file);
   return NULL;
@@ -429,6 +446,7 @@ sysprof_code_files_get (CodeFiles *self,
     .modified = info.st_mtim,
     .size = info.st_size,
     .checked_usec = now,
+    .believed_usec = believed_usec (&info),
     .path = g_strdup (mapping->path),
   };
   if (envelope < 0)

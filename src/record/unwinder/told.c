@@ -4,26 +4,29 @@
 
 #include "record/unwinder/history.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK_NSEC INT64_C (2000000000)  /* for so long a file is believed to be what it was */
 #define NAMES_NSEC INT64_C (10000000000) /* until a build ID is not waited for any more */
 #define SETS       1024
 #define WAYS       4
+#define SLOTS      (SETS * WAYS)
 #define MOST_PIDS  (4u << 20) /* the kernel's own limit */
 #define MOST_BYTES \
   (4u << 20) /* of records that wait: more is somebody's attempt to fill the memory */
 
 typedef struct
 {
-  ToldFile file;        /* inode 0 = free */
-  int64_t checked_nsec; /* when the unwinder was told last */
-  bool is_named;        /* its build ID, if it has one, is this */
+  ToldFile file;         /* inode 0 = free */
+  int64_t checked_nsec;  /* when the unwinder was told last */
+  int64_t believed_nsec; /* for so long it need not be told again */
+  bool is_named;         /* its build ID, if it has one, is this */
   uint8_t build_id_size;
   uint8_t build_id[PERF_MOST_BUILD_ID];
 } Slot;
+static_assert (sizeof (Slot) == 64, "a line of memory each");
 
 /* Behind it stands the record. */
 typedef struct
@@ -35,8 +38,10 @@ typedef struct
 struct Told
 {
   int wake_fd;
-  pthread_mutex_t lock; /* guards the rest */
-  Slot slot[SETS][WAYS];
+  pthread_mutex_t lock;     /* guards the rest */
+  uint16_t set[SETS][WAYS]; /* numbers of slots and 1; 0 = free */
+  Slot *slot; /* [SLOTS] in the order of coming: the few that are used lie together */
+  uint16_t n_slots;
   History history;
   GByteArray *records;          /* for the unwinder */
   GByteArray *unnamed;          /* of Unnamed */
@@ -51,6 +56,7 @@ sysprof_told_new (int wake_fd)
   Told *self = g_new0 (Told, 1);
 
   self->wake_fd = wake_fd;
+  self->slot = g_aligned_alloc0 (SLOTS, sizeof (Slot), sizeof (Slot));
   pthread_mutex_init (&self->lock, NULL);
   sysprof_history_init (&self->history);
   self->records = g_byte_array_new ();
@@ -67,19 +73,20 @@ sysprof_told_free (Told *self)
   sysprof_history_clear (&self->history);
   g_byte_array_unref (self->records);
   g_byte_array_unref (self->unnamed);
+  g_aligned_free (self->slot);
   pthread_mutex_destroy (&self->lock);
   g_free (self);
 }
 
 /* --- files --- */
 
-static Slot *
+static uint16_t *
 set_of (Told *self, const ToldFile *file)
 {
   uint64_t mixed =
       (file->inode ^ (uint64_t) file->device_minor << 40) * UINT64_C (0x9e3779b97f4a7c15);
 
-  return self->slot[mixed >> 54];
+  return self->set[mixed >> 54];
 }
 
 static bool
@@ -92,11 +99,11 @@ is_same_inode (const ToldFile *left, const ToldFile *right)
 static Slot *
 find_slot (Told *self, const ToldFile *file)
 {
-  Slot *set = set_of (self, file);
+  const uint16_t *set = set_of (self, file);
 
-  for (unsigned i = 0; i < WAYS; i++)
-    if (is_same_inode (&set[i].file, file))
-      return &set[i];
+  for (unsigned i = 0; i < WAYS && set[i] != 0; i++)
+    if (is_same_inode (&self->slot[set[i] - 1].file, file))
+      return &self->slot[set[i] - 1];
   return NULL;
 }
 
@@ -104,16 +111,21 @@ find_slot (Told *self, const ToldFile *file)
 static Slot *
 make_slot (Told *self, const ToldFile *file)
 {
-  Slot *set = set_of (self, file), *oldest = set;
+  Slot *slot = find_slot (self, file), *oldest = NULL;
+  uint16_t *set = set_of (self, file);
+
+  if (slot != NULL)
+    return slot;
 
   for (unsigned i = 0; i < WAYS; i++)
     {
-      if (is_same_inode (&set[i].file, file))
-        return &set[i];
-      if (set[i].file.inode == 0 || set[i].checked_nsec < oldest->checked_nsec)
-        oldest = &set[i];
-      if (oldest->file.inode == 0)
-        break;
+      if (set[i] == 0)
+        set[i] = ++self->n_slots;
+      slot = &self->slot[set[i] - 1];
+      if (slot->file.inode == 0)
+        return slot;
+      if (oldest == NULL || slot->checked_nsec < oldest->checked_nsec)
+        oldest = slot;
     }
 
   *oldest = (Slot){ 0 };
@@ -124,7 +136,8 @@ void
 sysprof_told_set_file (Told *self,
                        const ToldFile *file,
                        const uint8_t *build_id,
-                       size_t build_id_size)
+                       size_t build_id_size,
+                       int64_t believed_nsec)
 {
   Slot *slot;
 
@@ -135,6 +148,7 @@ sysprof_told_set_file (Told *self,
   slot = make_slot (self, file);
   slot->file = *file;
   slot->checked_nsec = MAX (slot->checked_nsec, self->told_until);
+  slot->believed_nsec = believed_nsec;
   slot->is_named = build_id != NULL;
   slot->build_id_size =
       build_id != NULL && build_id_size <= PERF_MOST_BUILD_ID ? (uint8_t) build_id_size : 0;
@@ -219,21 +233,10 @@ see_file (Told *self,
   if (is_new)
     return true;
 
-  if (event->time - slot->checked_nsec < CHECK_NSEC)
+  if (event->time - slot->checked_nsec < slot->believed_nsec)
     return false;
   slot->checked_nsec = event->time;
   return true;
-}
-
-/* We are woken seldom: nothing of ours is in the caches by then. */
-static void
-prefetch_file (Told *self, const TaskEvent *event)
-{
-  ToldFile file = file_of (event);
-  const Slot *set = set_of (self, &file);
-
-  for (unsigned i = 0; i < WAYS; i++)
-    __builtin_prefetch (&set[i]);
 }
 
 size_t
@@ -250,7 +253,6 @@ sysprof_told_add (const struct perf_event_header *record,
   if (!sysprof_task_event_parse (&event, record))
     return 0;
 
-  prefetch_file (self, &event);
   pthread_mutex_lock (&self->lock);
   sysprof_history_add (&self->history, &event, event.time / 1000);
   if (event.kind == TASK_MAPPED)

@@ -46,11 +46,12 @@ typedef struct
   uint32_t device_minor;
 } ToldFile;
 
-/* Records from now on tell nothing new where they map the file, for a while. `build_id` NULL: it is being looked at. */
+/* Records from now on tell nothing new where they map the file, for `believed_nsec`. `build_id` NULL: it is being looked at. */
 void sysprof_told_set_file (Told *self,
                             const ToldFile *file,
                             const uint8_t *build_id,
-                            size_t build_id_size);
+                            size_t build_id_size,
+                            int64_t believed_nsec);
 void sysprof_told_forget_file (Told *self, const ToldFile *file);
 
 /* What happened is kept for a while. Without the pump: from the unwinder's own rings. */

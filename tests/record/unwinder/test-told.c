@@ -96,7 +96,7 @@ test_known_files_wake_nobody (void)
   g_assert_true (is_woken (&self));
   g_assert_cmpuint (take (&self), ==, 1);
 
-  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id);
+  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
   g_assert_cmpuint (map (&self, 11, 5, SECOND + 1), ==, sizeof build_id);
   g_assert_cmpmem (self.build_id, sizeof build_id, build_id, sizeof build_id);
   sysprof_told_drained (SECOND + 2, self.told);
@@ -114,6 +114,74 @@ test_known_files_wake_nobody (void)
   tear_down (&self);
 }
 
+/* More than there is room for; the last ones are known, and none is taken for another. */
+static void
+test_many_files (void)
+{
+  enum
+  {
+    N_FILES = 20000,
+    N_LAST = 500
+  };
+  unsigned n_known = 0;
+  Test self;
+
+  set_up (&self);
+  for (uint64_t i = 1; i <= N_FILES; i++)
+    {
+      ToldFile file = { i, 7, 0, 8 };
+
+      sysprof_told_drained ((int64_t) i, self.told);
+      sysprof_told_set_file (self.told, &file, (const uint8_t *) &i, sizeof i, 60 * SECOND);
+    }
+  for (uint64_t i = 1; i <= N_FILES; i++)
+    {
+      bool is_known = map (&self, 10, i, SECOND) == sizeof i;
+
+      if (is_known)
+        g_assert_cmpmem (self.build_id, sizeof i, &i, sizeof i);
+      n_known += is_known;
+      g_assert_true (is_known || i <= N_FILES - N_LAST);
+    }
+  g_assert_cmpuint (n_known, <=, 4096);
+  g_assert_cmpuint (take (&self), ==, N_FILES - n_known);
+
+  /* A place that was given up is taken again, by one file. */
+  for (uint64_t i = N_FILES; i > N_FILES - N_LAST; i--)
+    sysprof_told_forget_file (self.told, &(ToldFile){ i, 7, 0, 8 });
+  for (uint64_t i = N_FILES; i > N_FILES - N_LAST; i--)
+    {
+      g_assert_cmpuint (map (&self, 11, i, SECOND), ==, 0);
+      sysprof_told_set_file (self.told, &(ToldFile){ i, 7, 0, 8 }, (const uint8_t *) &i,
+                             sizeof i, 60 * SECOND);
+      g_assert_cmpuint (map (&self, 11, i, SECOND), ==, sizeof i);
+    }
+  tear_down (&self);
+}
+
+/* Who was not changed for long is looked at seldom. */
+static void
+test_files_are_believed_for_as_long_as_was_said (void)
+{
+  static const ToldFile file = { 5, 7, 0, 8 };
+  static const uint8_t build_id[] = { 1, 2, 3 };
+  Test self;
+
+  set_up (&self);
+  sysprof_told_drained (SECOND, self.told);
+  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 60 * SECOND);
+  (void) map (&self, 10, 5, 60 * SECOND);
+  g_assert_cmpuint (take (&self), ==, 0);
+  (void) map (&self, 11, 5, 61 * SECOND);
+  g_assert_cmpuint (take (&self), ==, 1);
+  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
+  (void) map (&self, 12, 5, 62 * SECOND);
+  g_assert_cmpuint (take (&self), ==, 0);
+  (void) map (&self, 13, 5, 63 * SECOND);
+  g_assert_cmpuint (take (&self), ==, 1);
+  tear_down (&self);
+}
+
 /* The number of an inode is given again. */
 static void
 test_another_generation_is_another_file (void)
@@ -123,7 +191,7 @@ test_another_generation_is_another_file (void)
   Test self;
 
   set_up (&self);
-  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id);
+  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
   g_assert_cmpuint (map (&self, 10, 5, 1), ==, 0);
   g_assert_cmpuint (take (&self), ==, 1);
   tear_down (&self);
@@ -138,7 +206,7 @@ test_what_is_followed_is_told (void)
   Test self;
 
   set_up (&self);
-  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id);
+  sysprof_told_set_file (self.told, &file, build_id, sizeof build_id, 2 * SECOND);
   (void) map (&self, 10, 5, 1);
   (void) map (&self, 11, 5, 2);
   g_assert_cmpuint (take (&self), ==, 0);
@@ -161,6 +229,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/record/told/known-files-wake-nobody", test_known_files_wake_nobody);
+  g_test_add_func ("/record/told/many-files", test_many_files);
+  g_test_add_func ("/record/told/files-are-believed-for-as-long-as-was-said",
+                   test_files_are_believed_for_as_long_as_was_said);
   g_test_add_func ("/record/told/another-generation-is-another-file",
                    test_another_generation_is_another_file);
   g_test_add_func ("/record/told/what-is-followed-is-told", test_what_is_followed_is_told);
