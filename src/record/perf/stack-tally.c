@@ -9,16 +9,19 @@
 
 typedef struct
 {
-  int32_t pid;
+  int32_t pid; /* 0 = free */
   uint64_t n[N_FOUND];
 } ProcessTally;
 
-#define MOST_NOTES 262144
+#define MOST_NOTES  262144
+#define FIRST_SLOTS 256
 
+/* Each sample comes here: a line of memory, and no more, is looked at. */
 struct StackTally
 {
-  GHashTable *by_pid;
-  ProcessTally *last; /* most samples are of whom the one before was */
+  ProcessTally *slot; /* [n_slots], a power of two, at most half of them taken */
+  unsigned n_slots;
+  unsigned n_taken;
   GByteArray *notes;
 };
 
@@ -42,7 +45,8 @@ sysprof_stack_tally_new (void)
 {
   StackTally *self = g_new0 (StackTally, 1);
 
-  self->by_pid = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  self->n_slots = FIRST_SLOTS;
+  self->slot = g_new0 (ProcessTally, FIRST_SLOTS);
   self->notes = g_byte_array_new ();
   return self;
 }
@@ -53,25 +57,53 @@ sysprof_stack_tally_free (StackTally *self)
   if (self == NULL)
     return;
 
-  g_hash_table_unref (self->by_pid);
+  g_free (self->slot);
   g_byte_array_unref (self->notes);
   g_free (self);
+}
+
+/* Of the process, or the free one where it belongs. Pids are given out in turn: they scatter by themselves. */
+static ProcessTally *
+find_slot (StackTally *self, int32_t pid)
+{
+  unsigned at = (unsigned) pid & (self->n_slots - 1);
+
+  while (self->slot[at].pid != 0 && self->slot[at].pid != pid)
+    at = (at + 1) & (self->n_slots - 1);
+  return &self->slot[at];
+}
+
+static void
+grow (StackTally *self)
+{
+  ProcessTally *old = self->slot;
+  unsigned n_old = self->n_slots;
+
+  self->n_slots = 2 * n_old;
+  self->slot = g_new0 (ProcessTally, self->n_slots);
+  for (unsigned i = 0; i < n_old; i++)
+    if (old[i].pid != 0)
+      *find_slot (self, old[i].pid) = old[i];
+  g_free (old);
 }
 
 void
 sysprof_stack_tally_count (StackTally *self, int32_t pid, StackFound found)
 {
-  if (self->last == NULL || self->last->pid != pid)
+  ProcessTally *tally = find_slot (self, pid);
+
+  if (tally->pid == 0)
     {
-      self->last = g_hash_table_lookup (self->by_pid, GINT_TO_POINTER (pid));
-      if (self->last == NULL)
+      if (pid == 0)
+        return; /* the idle task has no stack of its own */
+      if (2 * ++self->n_taken > self->n_slots)
         {
-          self->last = g_new0 (ProcessTally, 1);
-          self->last->pid = pid;
-          g_hash_table_insert (self->by_pid, GINT_TO_POINTER (pid), self->last);
+          grow (self);
+          tally = find_slot (self, pid);
         }
+      tally->pid = pid;
     }
-  self->last->n[found]++;
+  tally->n[found]++;
 }
 
 void
@@ -109,18 +141,15 @@ char *
 sysprof_stack_tally_dup_text (const StackTally *self)
 {
   GString *text = g_string_new (NULL);
-  guint n = g_hash_table_size (self->by_pid);
-  g_autofree ProcessTally **sorted = g_new (ProcessTally *, MAX (n, 1));
-  GHashTableIter iter;
-  void *value;
+  g_autofree const ProcessTally **sorted = g_new (const ProcessTally *, self->n_taken + 1);
+  unsigned n = 0;
 
-  n = 0;
-  g_hash_table_iter_init (&iter, self->by_pid);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    sorted[n++] = value;
+  for (unsigned i = 0; i < self->n_slots; i++)
+    if (self->slot[i].pid != 0)
+      sorted[n++] = &self->slot[i];
   qsort (sorted, n, sizeof *sorted, compare_pids);
 
-  for (guint i = 0; i < n; i++)
+  for (unsigned i = 0; i < n; i++)
     {
       g_string_append_printf (text, "%d", sorted[i]->pid);
       for (unsigned found = 0; found < N_FOUND; found++)

@@ -26,6 +26,25 @@ test_counts_by_process (void)
   sysprof_stack_tally_free (tally);
 }
 
+/* Some of them belong into one place, and there is room for a few at first. */
+static void
+test_many_processes (void)
+{
+  StackTally *tally = sysprof_stack_tally_new ();
+  g_autoptr (GString) expected = g_string_new (NULL);
+  g_autofree char *text = NULL;
+
+  for (int round = 0; round < 3; round++)
+    for (int i = 1000; i > 0; i--)
+      sysprof_stack_tally_count (tally, i * 256 + i % 3, FOUND_BY_TABLES);
+  for (int i = 1; i <= 1000; i++)
+    g_string_append_printf (expected, "%d tables=3\n", i * 256 + i % 3);
+
+  text = sysprof_stack_tally_dup_text (tally);
+  g_assert_cmpstr (text, ==, expected->str);
+  sysprof_stack_tally_free (tally);
+}
+
 static void
 test_is_empty_without_samples (void)
 {
@@ -41,6 +60,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/record/stack-tally/counts-by-process", test_counts_by_process);
+  g_test_add_func ("/record/stack-tally/many-processes", test_many_processes);
   g_test_add_func ("/record/stack-tally/is-empty-without-samples",
                    test_is_empty_without_samples);
   return g_test_run ();
