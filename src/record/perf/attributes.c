@@ -8,8 +8,8 @@
 #include <time.h>
 
 #define NSEC_PER_SEC 1000000000u
-#define WAKE_UP_SHARE \
-  4 /* of the ring: when so much of it is full that wakes us; else the clock does */
+/* Of the ring: when so much was written to it, that wakes us, whether or not we have read it since; else the clock does. */
+#define WAKE_UP_SHARE 2
 #define COPY_WAKE_UP_SIZE \
   (256 * 1024) /* a dozen samples with copies: walked before their process is another */
 
