@@ -802,6 +802,7 @@ decode (PerfDecoder *self, const struct perf_event_header *record)
     case PERF_RECORD_NAMESPACES:
       return decode_namespaces (self, cursor);
     case PERF_RECORD_LOST:
+      tell (self, record);
       return decode_lost (self, cursor);
     case PERF_RECORD_LOST_SAMPLES:
       return decode_lost_samples (self, cursor);

@@ -65,6 +65,14 @@ fetch_ahead (const PerfRing *self, uint64_t at, size_t size)
     __builtin_prefetch (self->data + ((at + FETCH_AHEAD + offset) & (self->size - 1)));
 }
 
+size_t
+sysprof_perf_ring_get_fill (const PerfRing *self)
+{
+  /* A number to look at. */
+  return (size_t) (__atomic_load_n (&self->page->data_head, __ATOMIC_RELAXED) -
+                   self->page->data_tail);
+}
+
 bool
 sysprof_perf_ring_drain (PerfRing *self, uint8_t *scratch, PerfRecordFunc func, void *data)
 {

@@ -33,6 +33,9 @@ typedef void (*PerfRecordFunc) (const struct perf_event_header *record, void *da
 bool sysprof_perf_ring_map (PerfRing *self, int fd, size_t size);
 void sysprof_perf_ring_unmap (PerfRing *self);
 
+/* Bytes of records that are there now. */
+size_t sysprof_perf_ring_get_fill (const PerfRing *self);
+
 /* Calls `func` for each record that is there now, and gives their room back to the kernel. `scratch` has PERF_RECORD_MAX
  * bytes and is 8-aligned: records that are split by the ring's end are made whole there. FALSE when what is there makes
  * no sense: all of it is skipped then. */

@@ -17,6 +17,8 @@
 #define COPY_RING_SIZE  (8 * 1024 * 1024) /* half a second of 1 kHz with 16 KiB of each stack */
 #define ALL_RINGS_SIZE  (128 * 1024 * 1024)
 #define LEAST_RING_SIZE (256 * 1024)
+#define MOST_TELLING \
+  (8 * 1024) /* bytes of a record that tells of a task, with the longest path */
 
 typedef struct
 {
@@ -48,6 +50,7 @@ struct PerfSession
   bool are_samples_enabled;
   unsigned n_refused;      /* of the tasks, at the CPU with the most */
   uint64_t counted_losses; /* of events that were closed */
+  bool was_full;
   PerfDecoder decoder;
   PerfLeaderFunc leader_func;
   void *leader_data;
@@ -459,6 +462,7 @@ drain_cpu (PerfSession *self, SessionCpu *cpu)
 {
   self->decoder.cpu = cpu->cpu;
   self->decoder.throttled_since = cpu->throttled_since;
+  self->was_full |= sysprof_perf_ring_get_fill (&cpu->ring) + MOST_TELLING > cpu->ring.size;
   if (!sysprof_perf_ring_drain (
           &cpu->ring, self->scratch,
           self->options.func != NULL ? self->options.func : sysprof_perf_decode,
@@ -472,6 +476,15 @@ sysprof_perf_session_drain (PerfSession *self)
 {
   for (guint i = 0; i < self->cpus->len; i++)
     drain_cpu (self, g_ptr_array_index (self->cpus, i));
+}
+
+bool
+sysprof_perf_session_was_full (PerfSession *self)
+{
+  bool was_full = self->was_full;
+
+  self->was_full = false;
+  return was_full;
 }
 
 /* --- CPUs that come and go --- */

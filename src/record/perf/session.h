@@ -104,6 +104,8 @@ void sysprof_perf_session_disable (PerfSession *self);
 
 /* Decodes what is in all rings. */
 void sysprof_perf_session_drain (PerfSession *self);
+/* Whether a record may have found no room since the last question: of that the kernel tells only when another one finds some. */
+bool sysprof_perf_session_was_full (PerfSession *self);
 
 /* Called for every leader that comes or goes: those that are there when it is set, too. */
 typedef void (*PerfLeaderFunc) (int fd, bool is_added, void *data);

@@ -44,6 +44,13 @@ sysprof_history_add (History *self, const TaskEvent *event, int64_t now)
   g_array_append_val (self->events[0], kept);
 }
 
+void
+sysprof_history_forget (History *self)
+{
+  for (unsigned i = 0; i < G_N_ELEMENTS (self->events); i++)
+    g_array_set_size (self->events[i], 0);
+}
+
 static int
 compare_times (const void *a, const void *b)
 {

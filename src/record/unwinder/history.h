@@ -22,5 +22,7 @@ void sysprof_history_clear (History *self);
  * it is that of the vDSO. `now` in microseconds. */
 void sysprof_history_add (History *self, const TaskEvent *event, int64_t now);
 
+void sysprof_history_forget (History *self);
+
 /* What `pid` did, and who forked it, in the order of time, into `found` (of TaskEvent). */
 void sysprof_history_find (const History *self, int32_t pid, GArray *found);

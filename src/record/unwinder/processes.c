@@ -71,14 +71,15 @@ struct CodeProcesses
   Privilege *privilege;
   bool on_demand; /* processes are published when they are asked for */
   unsigned n_tables_came;
-  Told *told;             /* with on_demand, of all processes that are not in the next */
-  GHashTable *by_pid;     /* pid → CodeProcess */
-  GHashTable *unheard_of; /* pids of which nobody could tell at this look */
-  GPtrArray *changed;     /* of CodeProcess: to be published */
-  GQueue inheriting;      /* of Deadline, in their order */
-  GQueue lingering;       /* the same */
-  GHashTable *only;       /* pids; NULL = all */
-  GArray *scratch;        /* of UnwindProcessMapping */
+  int64_t known_since_nsec; /* nothing from before is; 0 = always */
+  Told *told;               /* with on_demand, of all processes that are not in the next */
+  GHashTable *by_pid;       /* pid → CodeProcess */
+  GHashTable *unheard_of;   /* pids of which nobody could tell at this look */
+  GPtrArray *changed;       /* of CodeProcess: to be published */
+  GQueue inheriting;        /* of Deadline, in their order */
+  GQueue lingering;         /* the same */
+  GHashTable *only;         /* pids; NULL = all */
+  GArray *scratch;          /* of UnwindProcessMapping */
 
   /* What is published as FORMER_PROGRAM. */
   const GArray *former; /* NULL = nothing; not looked into */
@@ -143,6 +144,7 @@ get_process (CodeProcesses *self, int32_t pid)
   process = g_new0 (CodeProcess, 1);
   process->pid = pid;
   process->mappings = new_mappings ();
+  process->executed_nsec = self->known_since_nsec;
   g_hash_table_insert (self->by_pid, GINT_TO_POINTER (pid), process);
   return process;
 }
@@ -166,8 +168,9 @@ set_deadline (GQueue *queue, CodeProcess *process, int64_t in_usec)
   g_queue_push_tail (queue, deadline);
 }
 
+/* What makes it a wanted one stays. */
 static void
-forget_process (CodeProcesses *self, CodeProcess *process, int64_t now)
+drop_process (CodeProcesses *self, CodeProcess *process, int64_t now)
 {
   if (self->former_pid == process->pid)
     self->former = NULL;
@@ -175,10 +178,16 @@ forget_process (CodeProcesses *self, CodeProcess *process, int64_t now)
     g_ptr_array_remove_fast (self->changed, process);
   if (!process->is_inherited)
     sysprof_unwind_publisher_drop_process (self->publisher, (uint32_t) process->pid, now);
-  if (self->only != NULL)
-    g_hash_table_remove (self->only, GINT_TO_POINTER (process->pid));
   sysprof_told_follow (self->told, process->pid, false);
   g_hash_table_remove (self->by_pid, GINT_TO_POINTER (process->pid));
+}
+
+static void
+forget_process (CodeProcesses *self, CodeProcess *process, int64_t now)
+{
+  if (self->only != NULL)
+    g_hash_table_remove (self->only, GINT_TO_POINTER (process->pid));
+  drop_process (self, process, now);
 }
 
 /* --- mappings --- */
@@ -304,6 +313,39 @@ read_process (CodeProcesses *self, int32_t pid, bool only_files)
       set_changed (self, process);
     }
   return process != NULL;
+}
+
+GArray *
+sysprof_code_processes_list_wanted (const CodeProcesses *self)
+{
+  GArray *wanted;
+  GHashTableIter iter;
+  void *key;
+
+  if (self->only == NULL)
+    return NULL;
+
+  wanted = g_array_new (false, false, sizeof (int32_t));
+  g_hash_table_iter_init (&iter, self->only);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    {
+      int32_t pid = GPOINTER_TO_INT (key);
+
+      g_array_append_val (wanted, pid);
+    }
+  return wanted;
+}
+
+void
+sysprof_code_processes_forget (CodeProcesses *self, int64_t now_nsec)
+{
+  g_autoptr (GList) known = g_hash_table_get_values (self->by_pid);
+
+  for (const GList *link = known; link != NULL; link = link->next)
+    drop_process (self, link->data, g_get_monotonic_time ());
+  self->known_since_nsec = now_nsec;
+  if (self->told != NULL)
+    sysprof_told_forget_history (self->told);
 }
 
 void

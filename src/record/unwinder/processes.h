@@ -21,6 +21,13 @@ void sysprof_code_processes_free (CodeProcesses *self);
 /* Only `pid`, those that were named before, and what they start. */
 void sysprof_code_processes_narrow (CodeProcesses *self, int32_t pid);
 
+/* Those, of int32_t; NULL = all. *(full)* */
+GArray *sysprof_code_processes_list_wanted (const CodeProcesses *self);
+
+/* The kernel could not tell all: nothing that is known is certain any more. Processes are to be read again; stacks from before
+ * `now_nsec` are not walked with what is found then. */
+void sysprof_code_processes_forget (CodeProcesses *self, int64_t now_nsec);
+
 /* Reads what a running process has mapped. */
 void sysprof_code_processes_read (CodeProcesses *self, int32_t pid);
 

@@ -46,7 +46,8 @@ struct Told
   GByteArray *records;          /* for the unwinder */
   GByteArray *unnamed;          /* of Unnamed */
   bool has_news, has_new_names; /* of these */
-  int64_t told_until;           /* ns */
+  bool has_lost;
+  int64_t told_until; /* ns */
   uint64_t followed[MOST_PIDS / 64];
 };
 
@@ -194,7 +195,17 @@ wake_with (Told *self, const struct perf_event_header *record)
 {
   if (self->records->len < MOST_BYTES)
     g_byte_array_append (self->records, (const uint8_t *) record, record->size);
+  else
+    self->has_lost = true;
   self->has_news = true;
+}
+
+static void
+note_lost (Told *self)
+{
+  pthread_mutex_lock (&self->lock);
+  self->has_lost = self->has_news = true;
+  pthread_mutex_unlock (&self->lock);
 }
 
 static void
@@ -250,6 +261,8 @@ sysprof_told_add (const struct perf_event_header *record,
   bool is_news = false;
   TaskEvent event;
 
+  if (record->type == PERF_RECORD_LOST)
+    note_lost (self);
   if (!sysprof_task_event_parse (&event, record))
     return 0;
 
@@ -390,14 +403,24 @@ sysprof_told_follow (Told *self, int32_t pid, bool follows)
   pthread_mutex_unlock (&self->lock);
 }
 
+void
+sysprof_told_forget_history (Told *self)
+{
+  pthread_mutex_lock (&self->lock);
+  sysprof_history_forget (&self->history);
+  pthread_mutex_unlock (&self->lock);
+}
+
 int64_t
-sysprof_told_take (Told *self, GByteArray *records)
+sysprof_told_take (Told *self, GByteArray *records, bool *has_lost)
 {
   int64_t until;
 
   pthread_mutex_lock (&self->lock);
   g_byte_array_append (records, self->records->data, self->records->len);
   g_byte_array_set_size (self->records, 0);
+  *has_lost = self->has_lost;
+  self->has_lost = false;
   until = self->told_until;
   pthread_mutex_unlock (&self->lock);
   return until;

@@ -62,5 +62,9 @@ void sysprof_told_recall (Told *self, int32_t pid, GArray *found);
 /* From now on whatever the process does is for sysprof_told_take(), or not any more. */
 void sysprof_told_follow (Told *self, int32_t pid, bool follows);
 
-/* Appends the records that are new to `records`. Returns until when (ns) all has been told. */
-int64_t sysprof_told_take (Told *self, GByteArray *records);
+/* What happened is not to be asked for any more. */
+void sysprof_told_forget_history (Told *self);
+
+/* Appends the records that are new to `records`. Returns until when (ns) all has been told; `has_lost`: but for some that the kernel
+ * could not tell, or for which there was no room. */
+int64_t sysprof_told_take (Told *self, GByteArray *records, bool *has_lost);

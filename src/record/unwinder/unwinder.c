@@ -37,7 +37,8 @@
 /* Where nothing but files is to be told: until a new one is known, what it does is copied. */
 #define LONG_PACE_USEC (100 * G_TIME_SPAN_MILLISECOND)
 #define WAITING_USEC \
-  (50 * G_TIME_SPAN_MILLISECOND) /* until samples that wait are looked at again */
+  (50 * G_TIME_SPAN_MILLISECOND)               /* until samples that wait are looked at again */
+#define READ_USEC     (1 * G_TIME_SPAN_SECOND) /* until what runs is read again */
 #define IDLE_USEC     (10 * G_TIME_SPAN_SECOND)       /* without rings of its own */
 #define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* for tables, at the end */
 #define USEC_PER_MSEC 1000
@@ -56,8 +57,7 @@ struct Unwinder
   atomic_bool stop_requested;
   atomic_bool relies_on_pump;
   Told *told; /* shared with the pump, see there; NULL: the program does not ask the kernel */
-  int32_t *only; /* [n_only] */
-  unsigned n_only;
+  unsigned n_only; /* processes that are wanted; 0 = all */
 
   /* Owned by the thread while it runs. */
   uint8_t *slab[UNWIND_MOST_SLABS]; /* mapped */
@@ -74,6 +74,9 @@ struct Unwinder
   guint n_read;
   int64_t told_until; /* ns: what happened before was applied */
   bool had_events;    /* the last time */
+  bool is_incomplete; /* what was told since */
+  bool is_to_read;    /* what runs, anew */
+  int64_t read_usec;  /* when reading it began */
   int64_t now_usec;   /* when the rings were looked at */
   int64_t begin_nsec;
   UnwinderStatus status;
@@ -121,6 +124,7 @@ keep_record (const struct perf_event_header *record, void *data)
       } *lost = (const void *) record;
 
       self->status.n_lost += record->size >= sizeof *lost ? lost->n : 1;
+      self->is_incomplete = true;
       return;
     }
   if (!sysprof_task_event_parse (&event, record))
@@ -149,8 +153,10 @@ static void
 note_told (Unwinder *self)
 {
   g_autoptr (GByteArray) told = g_byte_array_new ();
+  bool has_lost;
 
-  self->told_until = sysprof_told_take (self->told, told);
+  self->told_until = sysprof_told_take (self->told, told, &has_lost);
+  self->is_incomplete |= has_lost; /* counted by the pump, with what else it was not told */
   for (guint at = 0; at < told->len;)
     {
       const struct perf_event_header *record = (const void *) (told->data + at);
@@ -166,6 +172,7 @@ close_rings (Unwinder *self)
 {
   sysprof_perf_session_disable (self->session);
   sysprof_perf_session_drain (self->session);
+  self->is_incomplete |= sysprof_perf_session_was_full (self->session);
   g_clear_pointer (&self->session, sysprof_perf_session_close);
   g_array_set_size (self->leaders, 1);
 }
@@ -180,7 +187,11 @@ apply_events (Unwinder *self)
       atomic_load_explicit (&self->relies_on_pump, memory_order_acquire))
     close_rings (self);
   if (self->session != NULL)
-    sysprof_perf_session_drain (self->session);
+    {
+      sysprof_perf_session_drain (self->session);
+      /* Of what found no room the kernel tells when something does. */
+      self->is_incomplete |= sysprof_perf_session_was_full (self->session);
+    }
   else
     note_told (self);
   g_array_sort (self->places, compare_places);
@@ -219,22 +230,42 @@ put_first (GArray *pids, int32_t pid)
 static void
 list_processes (Unwinder *self)
 {
-  if (self->only == NULL)
-    {
-      self->to_read = sysprof_tasks_list_processes (self->privilege);
-      put_first (self->to_read, getpid ());
-    }
-  else
-    {
-      self->to_read = g_array_new (false, false, sizeof (int32_t));
-      g_array_append_vals (self->to_read, self->only, self->n_only);
-    }
+  self->to_read = sysprof_code_processes_list_wanted (self->processes);
+  if (self->to_read != NULL)
+    return;
+  self->to_read = sysprof_tasks_list_processes (self->privilege);
+  put_first (self->to_read, getpid ());
 }
 
 static bool
 is_reading (const Unwinder *self)
 {
   return self->n_read < self->to_read->len;
+}
+
+/* Stacks are rather cut than walked with what may have been mapped away meanwhile. */
+static void
+forget_processes (Unwinder *self)
+{
+  sysprof_code_processes_forget (self->processes, now_nsec (CLOCK_MONOTONIC));
+  self->is_incomplete = false;
+  self->n_read = self->to_read->len;
+  self->is_to_read = self->told == NULL || self->n_only > 0; /* else when they are asked for */
+}
+
+/* Where more is lost all the time, not all the time. */
+static void
+begin_to_read_anew (Unwinder *self)
+{
+  int64_t now = g_get_monotonic_time ();
+
+  if (now - self->read_usec < READ_USEC)
+    return;
+  self->is_to_read = false;
+  self->read_usec = now;
+  self->n_read = 0;
+  g_array_unref (self->to_read);
+  list_processes (self);
 }
 
 static void
@@ -287,13 +318,18 @@ catch_up (Unwinder *self, bool *waits)
   if (self->copies != NULL)
     sysprof_copied_samples_hold (self->copies);
   apply_events (self);
+  if (self->is_incomplete)
+    forget_processes (self);
+  if (self->is_to_read)
+    begin_to_read_anew (self);
   if (is_reading (self))
     read_processes (self);
   tables_came = sysprof_code_files_collect (self->files);
   next = sysprof_code_processes_publish (self->processes, tables_came, g_get_monotonic_time ());
   *waits = sysprof_unfinished_samples_walk (
       self->unfinished, self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
-      is_reading (self) ? UNFINISHED_WAIT : UNFINISHED_BE_PATIENT, self->told_until);
+      is_reading (self) || self->is_to_read ? UNFINISHED_WAIT : UNFINISHED_BE_PATIENT,
+      self->told_until);
   if (self->copies != NULL)
     sysprof_copied_samples_go_on (self->copies);
   return next;
@@ -571,7 +607,6 @@ start (Unwinder *self,
   if (self->session == NULL)
     return false;
 
-  self->only = n_only > 0 ? g_memdup2 (only, n_only * sizeof *only) : NULL;
   self->n_only = n_only;
   for (unsigned i = 0; i < n_only; i++)
     sysprof_code_processes_narrow (self->processes, only[i]);
@@ -713,6 +748,5 @@ sysprof_unwinder_free (Unwinder *self)
   g_clear_pointer (&self->places, g_array_unref);
   g_clear_pointer (&self->leaders, g_array_unref);
   g_clear_pointer (&self->to_read, g_array_unref);
-  g_free (self->only);
   g_free (self);
 }

@@ -77,8 +77,9 @@ static guint
 take (Test *self)
 {
   g_autoptr (GByteArray) records = g_byte_array_new ();
+  bool has_lost;
 
-  (void) sysprof_told_take (self->told, records);
+  (void) sysprof_told_take (self->told, records, &has_lost);
   return records->len / (guint) sizeof (Mapped);
 }
 
@@ -224,6 +225,50 @@ test_what_is_followed_is_told (void)
   tear_down (&self);
 }
 
+/* Of what, nobody knows. */
+static void
+test_losses_are_told_once (void)
+{
+  const struct
+  {
+    struct perf_event_header header;
+    uint64_t id;
+    uint64_t n;
+  } lost = { { PERF_RECORD_LOST, 0, sizeof lost }, 1, 5 };
+  g_autoptr (GByteArray) records = g_byte_array_new ();
+  g_autoptr (GArray) found = g_array_new (false, false, sizeof (TaskEvent));
+  uint8_t build_id[PERF_MOST_BUILD_ID];
+  bool has_lost = false;
+  Test self;
+
+  set_up (&self);
+  (void) map (&self, 10, 5, 1);
+  (void) sysprof_told_take (self.told, records, &has_lost);
+  g_assert_false (has_lost);
+
+  g_assert_cmpuint (sysprof_told_add (&lost.header, 0, build_id, self.told), ==, 0);
+  sysprof_told_drained (SECOND, self.told);
+  g_assert_true (is_woken (&self));
+  (void) sysprof_told_take (self.told, records, &has_lost);
+  g_assert_true (has_lost);
+  (void) sysprof_told_take (self.told, records, &has_lost);
+  g_assert_false (has_lost);
+
+  sysprof_told_recall (self.told, 10, found);
+  g_assert_cmpuint (found->len, ==, 1);
+  sysprof_told_forget_history (self.told);
+  sysprof_told_recall (self.told, 10, found);
+  g_assert_cmpuint (found->len, ==, 0);
+
+  /* What finds no room is lost as well: of a process that is followed, whatever it does. */
+  sysprof_told_follow (self.told, 10, true);
+  for (unsigned i = 0; i * sizeof (Mapped) < 5 << 20; i++)
+    (void) map (&self, 10, 5, 2 + i);
+  (void) sysprof_told_take (self.told, records, &has_lost);
+  g_assert_true (has_lost);
+  tear_down (&self);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -235,5 +280,6 @@ main (int argc, char **argv)
   g_test_add_func ("/record/told/another-generation-is-another-file",
                    test_another_generation_is_another_file);
   g_test_add_func ("/record/told/what-is-followed-is-told", test_what_is_followed_is_told);
+  g_test_add_func ("/record/told/losses-are-told-once", test_losses_are_told_once);
   return g_test_run ();
 }
