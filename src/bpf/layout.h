@@ -119,7 +119,7 @@ typedef enum
 #define RULE_BX_MOST_OFFSET (0x3ffu * 8u)
 
 /* Of RULE_GO. Bits 4–5: one of GO_…; 6–9: how far below the thread's base its goroutine is noted, / 8; 10–17: a size, / 8;
- * 18–31: where a thread notes the goroutine that it works for, / 8. */
+ * 18–22: where a thread notes the goroutine that it works for, / 8; 23–31: see RULE_GO_BY_WORD. */
 #define GO_CALL   0u /* the goroutine's SP was noted, in a frame of `size` */
 #define GO_GROWTH 1u /* its SP and IP were */
 #define GO_FRAME  2u /* CFA = FP + size, on another stack or on this one */
@@ -128,7 +128,7 @@ typedef enum
 #define RULE_GO_MODE(rule)  ((rule) >> 4 & 3u)
 #define RULE_GO_BELOW(rule) (((rule) >> 6 & 15u) * 8u)
 #define RULE_GO_SIZE(rule)  (((rule) >> 10 & 255u) * 8u)
-#define RULE_GO_PLACE(rule) (((rule) >> 18) * 8u)
+#define RULE_GO_PLACE(rule) (((rule) >> 18 & 31u) * 8u)
 #define RULE_MAKE_GO(mode, below, size, place)                                  \
   ((uint32_t) RULE_GO | (uint32_t) (mode) << 4 | (uint32_t) (below) / 8u << 6 | \
    (uint32_t) (size) / 8u << 10 | (uint32_t) (place) / 8u << 18)
@@ -139,9 +139,17 @@ typedef enum
 #define RULE_MAKE_GO_CALLED_BY_C(below, size) RULE_MAKE_GO (GO_FOREIGN, below, size, 0)
 /* The same, and SP is still, or again, the one that was noted. */
 #define RULE_MAKE_GO_NOTED(below, size) RULE_MAKE_GO (GO_FOREIGN, below, size, 8)
-#define RULE_GO_MOST_BELOW              (15u * 8u)
+#define RULE_GO_MOST_BELOW              (14u * 8u)
 #define RULE_GO_MOST_SIZE               (255u * 8u)
-#define RULE_GO_MOST_PLACE              (0x3fffu * 8u)
+#define RULE_GO_MOST_PLACE              (31u * 8u)
+/* As `below`, in a library: where each process has its goroutine noted, a word says that mov word(%rip), %rcx takes. That
+ * instruction is `distance` behind the place that is so far before the block of 256 bytes, in which the rule is in force. */
+#define RULE_GO_BY_WORD                       (15u * 8u)
+#define RULE_GO_DISTANCE(rule)                ((rule) >> 23)
+#define RULE_GO_MAKE_DISTANCE(rule, distance) ((rule) | (uint32_t) (distance) << 23)
+#define RULE_GO_MOST_DISTANCE                 511u
+#define GO_BLOCK                              256u
+#define GO_BEFORE_BLOCK                       128u
 
 /* Of RULE_HANDOVER: where libgcc leaves its own frame for that of who catches an exception, having written the registers of the one
  * into the frame of the other. Bits 4–5: one of HANDOVER_…; 6–9: a register, by its DWARF number; 10–31: an offset / 8. */

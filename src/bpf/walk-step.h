@@ -637,6 +637,33 @@ walk_step_by_register (WalkState *state, WalkInput *input, uint32_t rule)
   8 /* where the goroutine's stack ends; and a thread notes its own goroutine, with its own stack, first of all */
 #define WALK_MOST_LANGUAGES 200
 
+#define WALK_TAKE_WORD        0x0d8b48u /* mov …(%rip), %rcx */
+#define WALK_TAKE_WORD_LENGTH 7
+
+/* What the thread notes on what it works for; false: the walk ended. */
+WALK_INLINE bool
+walk_find_own_goroutine (WalkState *state, WalkInput *input, uint32_t rule, uint64_t *own)
+{
+  uint64_t base = 0, bytes = 0, below = -(uint64_t) RULE_GO_BELOW (rule);
+  uint64_t at = state->is_exact ? state->ip : state->ip - 1;
+
+  /* Of a copy, which has this stack alone. */
+  if (!walk_thread_base (input, &base))
+    return walk_stop (state, WALK_DEPTH);
+  if (RULE_GO_BELOW (rule) == RULE_GO_BY_WORD)
+    {
+      at = (at & ~(uint64_t) (GO_BLOCK - 1)) - GO_BEFORE_BLOCK + RULE_GO_DISTANCE (rule);
+      if (!walk_code (input, at, &bytes) || (bytes & 0xffffff) != WALK_TAKE_WORD)
+        return walk_stop (state, WALK_ESCAPE);
+      at += WALK_TAKE_WORD_LENGTH + (uint64_t) (int64_t) (int32_t) (bytes >> 24);
+      if (!walk_read (input, at, &below))
+        return walk_stop (state, WALK_FAULT);
+    }
+  if (!walk_read (input, base + below, own))
+    return walk_stop (state, WALK_FAULT);
+  return true;
+}
+
 /* Go has called C, or C has called Go. The CFA need not rise. */
 WALK_OUTLINE bool
 walk_step_by_foreign (WalkState *state, WalkInput *input, uint32_t rule)
@@ -648,7 +675,6 @@ walk_step_by_foreign (WalkState *state, WalkInput *input, uint32_t rule)
   fp = state->fp;
   if (state->n_languages_left++ == WALK_MOST_LANGUAGES)
     return walk_stop (state, WALK_SP_NOT_RISING);
-  /* Of a copy, which has this stack alone. */
   if (!walk_thread_base (input, &base))
     return walk_stop (state, WALK_DEPTH);
 
@@ -674,8 +700,11 @@ walk_step_by_foreign (WalkState *state, WalkInput *input, uint32_t rule)
           if (!walk_read (input, state->from_c, &sp))
             return walk_stop (state, WALK_FAULT);
         }
-      else if (!walk_read (input, base - RULE_GO_BELOW (rule), &own) ||
-               !walk_read (input, own + WALK_GO_THREAD, &thread) ||
+      else if (!walk_find_own_goroutine (state, input, rule, &own))
+        {
+          return false;
+        }
+      else if (!walk_read (input, own + WALK_GO_THREAD, &thread) ||
                !walk_read (input, thread, &goroutine) ||
                !walk_read (input, goroutine + WALK_GO_SP, &sp))
         {
@@ -697,7 +726,7 @@ walk_step_by_foreign (WalkState *state, WalkInput *input, uint32_t rule)
 WALK_OUTLINE bool
 walk_step_by_go (WalkState *state, WalkInput *input, uint32_t rule)
 {
-  uint64_t base = 0, own = 0, thread = 0, goroutine = 0, sp = 0, ip = 0, fp;
+  uint64_t own = 0, thread = 0, goroutine = 0, sp = 0, ip = 0, fp;
 
   WALK_CHECK (state, false);
   WALK_CHECK (input, false);
@@ -710,11 +739,9 @@ walk_step_by_go (WalkState *state, WalkInput *input, uint32_t rule)
     }
   else
     {
-      /* Of a copy, which has this stack alone. */
-      if (!walk_thread_base (input, &base))
-        return walk_stop (state, WALK_DEPTH);
-      if (!walk_read (input, base - RULE_GO_BELOW (rule), &own) ||
-          !walk_read (input, own + WALK_GO_THREAD, &thread) ||
+      if (!walk_find_own_goroutine (state, input, rule, &own))
+        return false;
+      if (!walk_read (input, own + WALK_GO_THREAD, &thread) ||
           !walk_read (input, thread + RULE_GO_PLACE (rule), &goroutine))
         return walk_stop (state, WALK_FAULT);
       if (goroutine == 0)

@@ -75,7 +75,7 @@ parse_header (GoTable *self)
       self->is_wide = true;
       self->sizes_place = 20;
       self->flags_place = 41;
-      return read_number (self, 0, &self->n_functions) &&
+      return read_number (self, 0, &self->n_functions) && read_number (self, 2, &self->names) &&
              read_number (self, 5, &self->stack_sizes) &&
              read_number (self, 6, &self->functions);
     case MAGIC_1_18:
@@ -84,7 +84,7 @@ parse_header (GoTable *self)
       self->flags_place = magic == MAGIC_1_20 ? 41 : 37;
       return read_number (self, 0, &self->n_functions) && read_number (self, 2, &self->text) &&
              read_number (self, 3, &self->names) && read_number (self, 6, &self->stack_sizes) &&
-             read_number (self, 7, &self->functions) && self->text != 0;
+             read_number (self, 7, &self->functions);
     default:
       return false;
     }
@@ -133,7 +133,7 @@ read_function (const GoTable *self, uint64_t i, GoFunction *function)
   function->stack_sizes = stack_sizes == 0 ? 0 : self->stack_sizes + stack_sizes;
   function->name = self->names + name;
   function->is_top = flags & FLAG_TOP;
-  function->is_switch = !self->is_wide && flags & FLAG_SWITCH;
+  function->is_switch = flags & FLAG_SWITCH;
   function->is_assembly = flags & FLAG_ASSEMBLY;
   return function->start < function->end;
 }
@@ -232,6 +232,7 @@ is_sigreturn (const GoTable *self, const GoFunction *function)
 /* --- functions that change the stack --- */
 
 #define MOST_SWITCH 1024 /* bytes of one that finds where things are */
+#define MOST_WORDS  16
 
 static bool
 has_name (const GoTable *self, const GoFunction *function, const char *name)
@@ -249,6 +250,15 @@ u32_at (const uint8_t *bytes)
          (uint32_t) bytes[3] << 24;
 }
 
+/* Is it mov word(%rip), %rcx; mov %fs:(%rcx), %…, or to there? */
+static bool
+is_by_word (const uint8_t *code)
+{
+  static const uint8_t take_word[] = { 0x48, 0x8b, 0x0d };
+
+  return memcmp (code, take_word, sizeof take_word) == 0;
+}
+
 /* Below the thread's base: mov %fs:number, %…, or mov $number, %rcx; mov %fs:(%rcx), %…. 0: neither is there. */
 static uint32_t
 find_below (const uint8_t *code, size_t size)
@@ -263,6 +273,8 @@ find_below (const uint8_t *code, size_t size)
         return -u32_at (code + i + 5);
       if (memcmp (code + i, number, sizeof number) == 0 && code[i + 7] == 0x64)
         return -u32_at (code + i + 3);
+      if (is_by_word (code + i) && code[i + 7] == 0x64)
+        return RULE_GO_BY_WORD;
     }
   return 0;
 }
@@ -303,11 +315,120 @@ find_switch (GoTable *self)
         return;
       below = find_below (code, (size_t) size);
       place = find_place (code, (size_t) size);
-      if (below > 0 && below % 8 == 0 && below <= RULE_GO_MOST_BELOW && place > 0 &&
+      if (below > 0 && below % 8 == 0 &&
+          (below <= RULE_GO_MOST_BELOW || below == RULE_GO_BY_WORD) && place > 0 &&
           place % 8 == 0 && place <= RULE_GO_MOST_PLACE)
         self->switch_rule = RULE_MAKE_GO (GO_CALL, below, 0, place);
       return;
     }
+}
+
+/* --- where the table is --- */
+
+#define TEXT_NUMBER  2  /* of the header's numbers, the start of the text */
+#define RELOCATION   24 /* bytes of one */
+#define ALIGNMENT    8
+#define MOST_HEADERS 4 /* that look like one; data may, by chance */
+
+/* With the C linker, code that can lie anywhere has its table among other data, without a section of its own. */
+static const char joined_section[] = ".data.rel.ro";
+
+/* Sections that Go's linker makes in every program, and no other keeps apart. */
+static bool
+is_go (ElfImage *image)
+{
+  static const char *const signs[] = { ".go.buildinfo", ".note.go.buildid" };
+
+  for (unsigned i = 0; i < sizeof signs / sizeof signs[0]; i++)
+    {
+      ElfFrames section;
+      ElfStatus status = sysprof_elf_image_read_named (image, signs[i], &section);
+
+      free (section.bytes);
+      if (status == ELF_OK)
+        return true;
+    }
+  return false;
+}
+
+/* What a linker may leave to be written when the program is loaded: 0 where nothing is said. */
+static uint64_t
+find_relocated (ElfImage *image, uint64_t address)
+{
+  ElfFrames section;
+  uint64_t value = 0;
+
+  if (sysprof_elf_image_read_named (image, ".rela.dyn", &section) != ELF_OK)
+    return 0;
+  for (uint64_t at = 0; at + RELOCATION <= section.size && value == 0; at += RELOCATION)
+    {
+      Cursor cursor = { section.bytes + at, section.bytes + section.size };
+      uint64_t place, kind, addend;
+
+      if (cursor_fixed (&cursor, 8, &place) && place == address &&
+          cursor_fixed (&cursor, 8, &kind) && cursor_fixed (&cursor, 8, &addend))
+        value = addend;
+    }
+  free (section.bytes);
+  return value;
+}
+
+static bool
+is_code (ElfImage *image, uint64_t start, uint64_t end)
+{
+  ElfCode code[UNWIND_MOST_SEGMENTS];
+  size_t n = sysprof_elf_image_code (image, code, UNWIND_MOST_SEGMENTS);
+
+  for (size_t i = 0; i < n; i++)
+    if (start >= code[i].start && start < end && end <= code[i].end)
+      return true;
+  return false;
+}
+
+/* The table whose first bytes are at `place` of the section, and at `address`. */
+static bool
+parse (GoTable *self, const ElfFrames *section, uint64_t place)
+{
+  uint64_t start, end;
+
+  self->bytes = section->bytes + place;
+  self->size = section->size - place;
+  if (!parse_header (self))
+    return false;
+  if (!self->is_wide && self->text == 0)
+    self->text = find_relocated (self->image, section->address + place + HEADER_NUMBERS +
+                                                  TEXT_NUMBER * POINTER);
+  /* As many as there is room for, so that places in the list do not overflow. */
+  return self->n_functions > 0 && self->functions <= self->size &&
+         self->n_functions <= (self->size - self->functions) / 8 &&
+         read_start (self, 0, &start) && read_start (self, self->n_functions, &end) &&
+         is_code (self->image, start, end);
+}
+
+/* All magic numbers begin alike. */
+static bool
+is_header (const uint8_t *bytes)
+{
+  return bytes[0] >= 0xf0 && memcmp (bytes + 1, "\xff\xff\xff\0\0", 5) == 0 &&
+         bytes[7] == POINTER;
+}
+
+static bool
+find_in_section (GoTable *self, ElfImage *image, const ElfFrames *section)
+{
+  unsigned n = 0;
+
+  for (uint64_t at = 0; at + HEADER_NUMBERS <= section->size && n < MOST_HEADERS;
+       at += ALIGNMENT)
+    {
+      if (!is_header (section->bytes + at))
+        continue;
+      n++;
+      *self = (GoTable){ .image = image, .section = section->bytes };
+      if (parse (self, section, at))
+        return true;
+    }
+  return false;
 }
 
 ElfStatus
@@ -319,18 +440,20 @@ sysprof_go_table_open (GoTable *self, ElfImage *image)
   *self = (GoTable){ 0 };
   if (status == ELF_ABSENT)
     status = sysprof_elf_image_read_named (image, ".data.rel.ro.gopclntab", &section);
-  if (status != ELF_OK)
-    return status;
-
-  self->image = image;
-  self->bytes = section.bytes;
-  self->size = section.size;
-  /* As many as there is room for, so that places in the list do not overflow. */
-  if (!parse_header (self) || self->functions > self->size ||
-      self->n_functions > (self->size - self->functions) / 8)
+  if (status == ELF_ABSENT)
     {
-      sysprof_go_table_clear (self);
-      return ELF_ABSENT;
+      if (!is_go (image))
+        return ELF_ABSENT;
+      status = sysprof_elf_image_read_named (image, joined_section, &section);
+    }
+  if (status != ELF_OK)
+    return status == ELF_NO_MEMORY || status == ELF_IO_ERROR ? status : ELF_UNSUPPORTED;
+
+  if (!find_in_section (self, image, &section))
+    {
+      free (section.bytes);
+      *self = (GoTable){ 0 };
+      return ELF_UNSUPPORTED;
     }
   find_switch (self);
   return ELF_OK;
@@ -339,7 +462,7 @@ sysprof_go_table_open (GoTable *self, ElfImage *image)
 void
 sysprof_go_table_clear (GoTable *self)
 {
-  free (self->bytes);
+  free (self->section);
   *self = (GoTable){ 0 };
 }
 
@@ -358,7 +481,8 @@ rule_behind_switch (const GoTable *self, const GoFunction *function)
 
 /* --- between Go and C --- */
 
-#define MOST_SPANS 6
+#define MOST_SPANS 8
+#define RDX        1 /* DWARF's number */
 
 /* Addresses for which the rule is known that the code does not tell. */
 typedef struct
@@ -381,24 +505,43 @@ add_span (Spans *self, uint64_t start, uint64_t end, uint32_t rule)
     self->span[self->n++] = (Span){ start, end, rule };
 }
 
-/* asmcgocall() calls C, and comes back with mov %rsi, %rsp; mov %eax, …(%rsp); ret. Before it called it noted, as the last thing on the
- * thread's stack, where it was on its goroutine's: mov %…, place(%rsp). In one half it need not change the stack, and notes SP itself. */
+/* asmcgocall() keeps SP in %rdx. It goes to the thread's stack, mov 0x38(%rsi), %rsp, having noted its goroutine's SP as systemstack()
+ * does, or stays; aligns SP; and notes, as the last thing on the thread's stack, where it was on its goroutine's: mov %…, place(%rsp).
+ * Where it stays, it notes SP itself. It calls C, and comes back with mov %rsi, %rsp; mov %eax, …(%rsp); ret. */
 static void
-find_calls_of_c (const GoFunction *function, const uint8_t *code, size_t size, Spans *spans)
+find_calls_of_c (const GoTable *self,
+                 const GoFunction *function,
+                 const uint8_t *code,
+                 size_t size,
+                 Spans *spans)
 {
+  static const uint8_t keep[] = { 0x48, 0x89, 0xe2 };
+  static const uint8_t leave[] = { 0x48, 0x8b, 0x66, 0x38 };
+  static const uint8_t align[] = { 0x48, 0x83, 0xe4, 0xf0 };
   static const uint8_t back[] = { 0x48, 0x89, 0xf4, 0x89, 0x44, 0x24 };
+  bool is_kept = memmem (code, size, keep, sizeof keep) != NULL;
   size_t from = 0;
 
   for (size_t i = 0; i + 8 <= size; i++)
     {
-      size_t store = 0;
-      uint32_t place = 0;
+      size_t store = 0, unknown = 0;
+      uint32_t place = 0, rule = 0;
 
       if (memcmp (code + i, back, sizeof back) != 0 || code[i + 7] != 0xc3)
         continue;
       for (size_t at = from; at + 5 <= i; at++)
-        if (code[at] == 0x48 && code[at + 1] == 0x89 && (code[at + 2] & 0xc7) == 0x44 &&
-            code[at + 3] == 0x24)
+        if (memcmp (code + at, leave, sizeof leave) == 0)
+          {
+            unknown = at + sizeof leave;
+            rule = self->switch_rule;
+          }
+        else if (unknown == 0 && memcmp (code + at, align, sizeof align) == 0)
+          {
+            unknown = at + sizeof align;
+            rule = is_kept ? RULE_MAKE (RULE_REG, RULE_REG_FIELD (RDX, 8), 0) : 0;
+          }
+        else if (code[at] == 0x48 && code[at + 1] == 0x89 && (code[at + 2] & 0xc7) == 0x44 &&
+                 code[at + 3] == 0x24)
           {
             store = at + 5;
             place = code[at + 4];
@@ -410,8 +553,12 @@ find_calls_of_c (const GoFunction *function, const uint8_t *code, size_t size, S
             place = 0;
           }
       if (store > 0 && place % 8 == 0)
-        add_span (spans, function->start + store, function->start + i + 3,
-                  RULE_MAKE_GO_CALLED_C (place));
+        {
+          if (unknown > 0 && unknown < store && rule != 0)
+            add_span (spans, function->start + unknown, function->start + store, rule);
+          add_span (spans, function->start + store, function->start + i + 3,
+                    RULE_MAKE_GO_CALLED_C (place));
+        }
       add_span (spans, function->start + i + 3, function->start + i + 8,
                 RULE_MAKE (RULE_SP, 8, SLOT_UNCHANGED));
       from = i + 8;
@@ -487,7 +634,7 @@ find_spans (const GoTable *self, const GoFunction *function, Spans *spans)
       sysprof_elf_image_peek_code (self->image, function->start, code, (size_t) size) != ELF_OK)
     return;
   if (has_name (self, function, "runtime.asmcgocall"))
-    find_calls_of_c (function, code, (size_t) size, spans);
+    find_calls_of_c (self, function, code, (size_t) size, spans);
   else if (has_name (self, function, "runtime.cgocallback"))
     find_call_by_c (self, function, code, (size_t) size, spans);
 }
@@ -505,7 +652,65 @@ typedef struct
   Spans spans;
   unsigned next_span;
   uint32_t last; /* that the code says */
+  uint32_t words
+      [MOST_WORDS]; /* [n_words] where, from `start`, the thread's goroutine is found by a word */
+  unsigned n_words;
+  uint64_t given_at; /* the row that was given last, and its rule */
+  uint32_t given;
 } SwitchRows;
+
+static bool
+is_by_word_rule (uint32_t rule)
+{
+  return RULE_KIND (rule) == RULE_GO && RULE_GO_BELOW (rule) == RULE_GO_BY_WORD;
+}
+
+static void
+find_words (SwitchRows *self, ElfImage *image)
+{
+  uint64_t size = self->end - self->start;
+  uint8_t code[MOST_SWITCH];
+
+  if (size > sizeof code ||
+      sysprof_elf_image_peek_code (image, self->start, code, (size_t) size) != ELF_OK)
+    return;
+  for (uint32_t i = 0; i + 8 <= size && self->n_words < MOST_WORDS; i++)
+    if (is_by_word (code + i) && code[i + 7] == 0x64)
+      self->words[self->n_words++] = i;
+}
+
+/* Says where that word is, from the block of `address`. */
+static uint32_t
+with_distance (const SwitchRows *self, uint64_t address, uint32_t rule)
+{
+  uint64_t from = (address & ~(uint64_t) (GO_BLOCK - 1)) - GO_BEFORE_BLOCK;
+
+  for (unsigned i = 0; i < self->n_words; i++)
+    if (self->start + self->words[i] - from <= RULE_GO_MOST_DISTANCE)
+      return RULE_GO_MAKE_DISTANCE (rule, self->start + self->words[i] - from);
+  return RULE_ESCAPE;
+}
+
+/* Of the row that was given last, those in the blocks that begin before `until`, if they differ. */
+static void
+give_blocks (SwitchRows *self, uint64_t until)
+{
+  while (is_by_word_rule (self->given) && (self->given_at | (GO_BLOCK - 1)) + 1 < until)
+    {
+      self->given_at = (self->given_at | (GO_BLOCK - 1)) + 1;
+      self->row (self->data, self->given_at, with_distance (self, self->given_at, self->given));
+    }
+}
+
+static void
+give_row (SwitchRows *self, uint64_t address, uint32_t rule)
+{
+  give_blocks (self, address);
+  self->given_at = address;
+  self->given = rule;
+  self->row (self->data, address,
+             is_by_word_rule (rule) ? with_distance (self, address, rule) : rule);
+}
 
 /* Those that begin before `until`. */
 static void
@@ -517,9 +722,9 @@ add_spans (SwitchRows *self, uint64_t until)
       bool is_joined = self->next_span < self->spans.n &&
                        self->spans.span[self->next_span].start == span->end;
 
-      self->row (self->data, span->start, span->rule);
+      give_row (self, span->start, span->rule);
       if (!is_joined && span->end < until && span->end < self->end)
-        self->row (self->data, span->end, self->last);
+        give_row (self, span->end, self->last);
     }
 }
 
@@ -554,7 +759,7 @@ add_switch_row (void *data, uint64_t address, uint32_t rule)
   add_spans (self, address);
   self->last = rule;
   if (!is_in_span (self, address))
-    self->row (self->data, address, rule);
+    give_row (self, address, rule);
 }
 
 static void
@@ -581,9 +786,11 @@ add_switch (const GoTable *self,
     *self->code_budget -= size;
   sysprof_code_reader_add_start (reader, function->start);
   find_spans (self, function, &rows.spans);
+  find_words (&rows, self->image);
   rows.last = RULE_ESCAPE;
   (void) sysprof_code_reader_run (reader, add_switch_row, &rows);
   add_spans (&rows, end);
+  give_blocks (&rows, end);
   sysprof_code_reader_free (reader);
 }
 

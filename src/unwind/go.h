@@ -10,7 +10,8 @@
 typedef struct
 {
   ElfImage *image;
-  uint8_t *bytes; /* [size] */
+  uint8_t *section;     /* it is in; of the reader's memory */
+  const uint8_t *bytes; /* [size] */
   size_t size;
   uint64_t text; /* link-time address from which functions are counted */
   uint64_t n_functions;
@@ -25,7 +26,7 @@ typedef struct
   bool is_wide;          /* the list has addresses of 8 bytes instead of distances of 4 */
 } GoTable;
 
-/* ELF_ABSENT: not a Go program, or of a version that is not known. */
+/* ELF_ABSENT: not a Go program. ELF_UNSUPPORTED: one whose table is not found, or not understood. */
 ElfStatus sysprof_go_table_open (GoTable *self, ElfImage *image);
 void sysprof_go_table_clear (GoTable *self);
 

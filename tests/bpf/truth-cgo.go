@@ -184,11 +184,16 @@ func listed8_worker(done chan bool) {
 	done <- true
 }
 
-func main() {
+//export run_truth
+func run_truth() {
 	done := make(chan bool)
 	go listed8_worker(done)
 	os.Stdout.WriteString("ready\n")
 	os.Stdin.Read(make([]byte, 1))
 	atomic.StoreUint32(&isOver, 1)
 	<-done
+}
+
+func main() {
+	run_truth()
 }

@@ -19,25 +19,6 @@ static const char *const table[TRUTH_FUNCTIONS_END] = {
   TRUTH_FUNCTIONS (NAME)
 };
 
-static uint64_t
-find_bias (pid_t pid, const char *program, ElfImage *image)
-{
-  g_autofree char *path = g_strdup_printf ("/proc/%d/maps", pid);
-  g_autofree char *maps = NULL;
-  uint64_t start, address;
-  char *line;
-
-  /* Its first mapping is of the file's first bytes. */
-  g_assert_true (g_file_get_contents (path, &maps, NULL, NULL));
-  line = strstr (maps, program);
-  g_assert_nonnull (line);
-  while (line > maps && line[-1] != '\n')
-    line--;
-  start = g_ascii_strtoull (line, NULL, 16);
-  g_assert_cmpint (sysprof_elf_image_address_of_offset (image, 0, &address), ==, ELF_OK);
-  return start - address;
-}
-
 /* What is made of a function inside of a listed one, or of a template for it, has the other's name, too. */
 static bool
 is_somebody_elses (const char *name)
@@ -95,21 +76,25 @@ is_top (const Comparison *self, const char *name)
   return self->tops != NULL && g_strv_contains (self->tops, name);
 }
 
-void
-find_functions (Comparison *self, const char *program, pid_t pid)
+/* A program without symbols lies beside the one that it was made of. */
+#define STRIPPED "-stripped"
+
+/* Of the file of which the first bytes are mapped at `start`. */
+static void
+add_functions (Comparison *self, const char *path, uint64_t start)
 {
-  autofd fd = open (program, O_RDONLY | O_CLOEXEC);
+  const char *suffix = g_str_has_suffix (path, STRIPPED) ? STRIPPED : "";
+  g_autofree char *named = g_strndup (path, strlen (path) - strlen (suffix));
+  autofd fd = open (named, O_RDONLY | O_CLOEXEC);
   ElfImage *image;
   ElfSymbols *symbols;
-  uint64_t bias;
+  uint64_t bias, address;
   bool has_number;
 
-  if (strstr (program, "truth-go") != NULL || strstr (program, "truth-cgo") != NULL)
-    self->tops = go_tops;
-  self->functions = g_array_new (false, false, sizeof (Function));
   g_assert_cmpint (sysprof_elf_image_open (fd, &image), ==, ELF_OK);
   g_assert_cmpint (sysprof_elf_symbols_load (image, &symbols), ==, ELF_OK);
-  bias = find_bias (pid, program, image);
+  g_assert_cmpint (sysprof_elf_image_address_of_offset (image, 0, &address), ==, ELF_OK);
+  bias = start - address;
   has_number = has_numbers (symbols);
   for (size_t i = 0; i < sysprof_elf_symbols_count (symbols); i++)
     {
@@ -124,9 +109,33 @@ find_functions (Comparison *self, const char *program, pid_t pid)
       if (function.id != 0 && self->name[function.id] == NULL)
         self->name[function.id] = g_strdup (symbol.name);
     }
-  g_assert_cmpuint (self->functions->len, >, 0);
   sysprof_elf_symbols_free (symbols);
   sysprof_elf_image_free (image);
+}
+
+/* Of the program and of the libraries that were built with it. */
+void
+find_functions (Comparison *self, const char *program, pid_t pid)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%d/maps", pid);
+  g_autofree char *directory = g_path_get_dirname (program);
+  g_autofree char *maps = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  if (strstr (program, "truth-go") != NULL || strstr (program, "truth-cgo") != NULL)
+    self->tops = go_tops;
+  self->functions = g_array_new (false, false, sizeof (Function));
+  g_assert_true (g_file_get_contents (path, &maps, NULL, NULL));
+  lines = g_strsplit (maps, "\n", 0);
+  for (unsigned i = 0; lines[i] != NULL; i++)
+    {
+      const char *file = strchr (lines[i], '/');
+
+      if (file != NULL && g_str_has_prefix (file, directory) &&
+          strstr (lines[i], " 00000000 ") != NULL)
+        add_functions (self, file, g_ascii_strtoull (lines[i], NULL, 16));
+    }
+  g_assert_cmpuint (self->functions->len, >, 0);
 }
 
 void

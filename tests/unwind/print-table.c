@@ -96,8 +96,9 @@ print_rule (uint32_t rule, bool is_arm64)
       printf ("rsp+%u %s\n", RULE_REG_OFFSET (rule), registers[RULE_REG_NUMBER (rule)]);
       return;
     case RULE_GO:
-      printf ("go%u below %u size %u place %u\n", RULE_GO_MODE (rule), RULE_GO_BELOW (rule),
-              RULE_GO_SIZE (rule), RULE_GO_PLACE (rule));
+      printf ("go%u below %u size %u place %u distance %u\n", RULE_GO_MODE (rule),
+              RULE_GO_BELOW (rule), RULE_GO_SIZE (rule), RULE_GO_PLACE (rule),
+              RULE_GO_DISTANCE (rule));
       return;
     case RULE_PLT: /* or RULE_SP_LINK */
       if (is_arm64)
