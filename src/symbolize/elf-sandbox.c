@@ -14,8 +14,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define PATIENCE     20000 /* ms for one answer */
+/* For one answer, ms: some fifty times as long as it takes on a machine that has nothing else to do. */
+#define PATIENCE        2000
+#define PATIENCE_PER_MB 100
+#define MOST_PATIENCE   20000
+#define MB              (1 << 20)
+
 #define MOST_OFFSETS (UINT32_C (16) << 20)
 #define MOST_TEXT    (UINT64_C (512) << 20) /* bytes */
 
@@ -43,13 +49,16 @@ typedef struct
 /* --- the child --- */
 
 static bool
-answer_request (ElfWorker *worker, int socket, const Request *request, int fd)
+answer_request (ElfWorker *worker, int socket, const Request *request, int envelope)
 {
+  int fd = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
   ElfAnswers answers = { 0 };
   uint64_t *offsets = NULL;
   Reply reply = { 0 };
   bool is_sent;
 
+  if (envelope >= 0)
+    (void) close (envelope);
   switch (request->call)
     {
     case CALL_OPEN:
@@ -149,15 +158,16 @@ receive_answers (const ElfSandbox *self,
 static ElfStatus
 call (ElfSandbox *self,
       const Request *request,
-      int fd,
+      int64_t patience,
+      int envelope,
       const uint64_t *offsets,
       ElfFacts *facts,
       ElfAnswers *answers)
 {
-  int64_t deadline = sysprof_confined_child_deadline (PATIENCE);
+  int64_t deadline = sysprof_confined_child_deadline (patience);
   Reply reply;
 
-  if (!sysprof_confined_child_send_request (self, request, sizeof *request, fd) ||
+  if (!sysprof_confined_child_send_request (self, request, sizeof *request, envelope) ||
       !sysprof_confined_child_send (self, deadline, offsets,
                                     request->n_offsets * sizeof *offsets) ||
       !sysprof_confined_child_receive (self, deadline, &reply, sizeof reply))
@@ -184,22 +194,33 @@ gone:
   return ELF_CORRUPT;
 }
 
+static int64_t
+patience_for (const struct stat *info)
+{
+  return MIN (PATIENCE + info->st_size / MB * PATIENCE_PER_MB, MOST_PATIENCE);
+}
+
 ElfStatus
-sysprof_elf_sandbox_open (ElfSandbox *self, int fd, ElfFacts *facts)
+sysprof_elf_sandbox_open (ElfSandbox *self,
+                          int envelope,
+                          const struct stat *info,
+                          ElfFacts *facts)
 {
   if (self->pid == 0 && !sysprof_confined_child_start (self, serve))
     return ELF_IO_ERROR;
 
-  return call (self, &(Request){ .call = CALL_OPEN }, fd, NULL, facts, NULL);
+  return call (self, &(Request){ .call = CALL_OPEN }, patience_for (info), envelope, NULL,
+               facts, NULL);
 }
 
 ElfStatus
-sysprof_elf_sandbox_add_debug (ElfSandbox *self, int fd)
+sysprof_elf_sandbox_add_debug (ElfSandbox *self, int envelope, const struct stat *info)
 {
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  return call (self, &(Request){ .call = CALL_ADD_DEBUG }, fd, NULL, NULL, NULL);
+  return call (self, &(Request){ .call = CALL_ADD_DEBUG }, patience_for (info), envelope, NULL,
+               NULL, NULL);
 }
 
 ElfStatus
@@ -213,6 +234,6 @@ sysprof_elf_sandbox_resolve (ElfSandbox *self,
   if (n > MOST_OFFSETS)
     return ELF_TOO_LARGE;
 
-  return call (self, &(Request){ .call = CALL_RESOLVE, .n_offsets = (uint32_t) n }, -1, offsets,
-               NULL, answers);
+  return call (self, &(Request){ .call = CALL_RESOLVE, .n_offsets = (uint32_t) n },
+               MOST_PATIENCE, -1, offsets, NULL, answers);
 }

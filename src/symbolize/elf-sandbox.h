@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A child that parses ELF files without rights: it has the descriptors it is handed, and can reach nothing else.
- * *Owned* by one thread. */
+/* A child that parses ELF files, without rights unless `keeps_rights` is set before it is started: then it has the descriptors
+ * it is handed, and can reach nothing else. In either case it can be given up. *Owned* by one thread. */
 
 #pragma once
 
@@ -12,10 +12,15 @@ typedef ConfinedChild ElfSandbox;
 
 #define ELF_SANDBOX_INIT CONFINED_CHILD_INIT
 
-/* The calls of ElfWorker, made in the child, which is started when there is none. Descriptors are borrowed.
- * ELF_CORRUPT: the child died or answered nonsense; the next open() starts a new one. */
-ElfStatus sysprof_elf_sandbox_open (ElfSandbox *self, int fd, ElfFacts *facts);
-ElfStatus sysprof_elf_sandbox_add_debug (ElfSandbox *self, int fd);
+/* The calls of ElfWorker, made in the child, which is started when there is none. Files come in envelopes (util/opener.h), which
+ * are borrowed; `info` is the file's. ELF_CORRUPT: the child died, answered nonsense, or took longer than files of that size take;
+ * the next open() starts a new one. */
+ElfStatus sysprof_elf_sandbox_open (ElfSandbox *self,
+                                    int envelope,
+                                    const struct stat *info,
+                                    ElfFacts *facts);
+ElfStatus
+sysprof_elf_sandbox_add_debug (ElfSandbox *self, int envelope, const struct stat *info);
 ElfStatus sysprof_elf_sandbox_resolve (ElfSandbox *self,
                                        const uint64_t *offsets,
                                        size_t n,

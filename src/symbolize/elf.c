@@ -4,7 +4,8 @@
  *
  * A file counts only if it is the one that was recorded: by build id where both sides have one, else by inode. A
  * separate debug file is used where the file's own symbols are not all, and only if it belongs to the file.
- * Files are opened here; who started as root has them parsed by a child without rights (elf-sandbox.c). */
+ * Files are opened by one child and parsed by another one, as either can take for ever: a capture names what it likes. Who
+ * started as root has them parsed without rights (elf-sandbox.c). */
 
 #include "symbolize/batch.h"
 #include "symbolize/elf-sandbox.h"
@@ -21,10 +22,9 @@
 /* *Owned* by the thread that symbolizes. */
 typedef struct
 {
-  bool use_sandbox;
-  Opener opener; /* of files, with the sandbox */
+  bool use_sandbox; /* who parses has no rights */
+  Opener opener;
   ElfSandbox sandbox;
-  ElfWorker worker;
   /* What is open now: files that were mapped under several names, or read with and without build id, are parsed once. */
   struct stat open_file;
   bool is_open;
@@ -34,66 +34,34 @@ typedef struct
 } ElfParser;
 
 static ElfStatus
-parser_open (ElfParser *self, int fd, ElfFacts *facts)
+parser_open (ElfParser *self, int envelope, const struct stat *info, ElfFacts *facts)
 {
-  struct stat info;
   ElfStatus status;
-  int own;
 
-  if (fstat (fd, &info) != 0)
-    return ELF_IO_ERROR;
-  if (self->is_open && info.st_dev == self->open_file.st_dev &&
-      info.st_ino == self->open_file.st_ino && info.st_size == self->open_file.st_size &&
-      info.st_mtime == self->open_file.st_mtime &&
-      (!self->use_sandbox || self->sandbox.pid != 0))
+  if (self->is_open && info->st_dev == self->open_file.st_dev &&
+      info->st_ino == self->open_file.st_ino && info->st_size == self->open_file.st_size &&
+      info->st_mtime == self->open_file.st_mtime && self->sandbox.pid != 0)
     {
       *facts = self->facts;
       return ELF_OK;
     }
 
   self->is_open = self->has_debug = false;
-  if (self->use_sandbox)
-    {
-      status = sysprof_elf_sandbox_open (&self->sandbox, fd, facts);
-    }
-  else
-    {
-      own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
-      if (own < 0)
-        return ELF_IO_ERROR;
-      status = sysprof_elf_worker_open (&self->worker, own, facts);
-    }
-
+  if (self->sandbox.pid == 0)
+    self->sandbox.keeps_rights = !self->use_sandbox;
+  status = sysprof_elf_sandbox_open (&self->sandbox, envelope, info, facts);
   self->is_open = status == ELF_OK;
-  self->open_file = info;
+  self->open_file = *info;
   if (status == ELF_OK)
     self->facts = *facts;
   return status;
 }
 
 static bool
-parser_add_debug (ElfParser *self, int fd)
+parser_add_debug (ElfParser *self, int envelope, const struct stat *info)
 {
-  if (self->use_sandbox)
-    {
-      self->has_debug = sysprof_elf_sandbox_add_debug (&self->sandbox, fd) == ELF_OK;
-    }
-  else
-    {
-      int own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
-
-      self->has_debug = own >= 0 && sysprof_elf_worker_add_debug (&self->worker, own) == ELF_OK;
-    }
+  self->has_debug = sysprof_elf_sandbox_add_debug (&self->sandbox, envelope, info) == ELF_OK;
   return self->has_debug;
-}
-
-static ElfStatus
-parser_resolve (ElfParser *self, const FileBatch *batch, ElfAnswers *answers)
-{
-  if (self->use_sandbox)
-    return sysprof_elf_sandbox_resolve (&self->sandbox, batch->offsets, batch->n_offsets,
-                                        answers);
-  return sysprof_elf_worker_resolve (&self->worker, batch->offsets, batch->n_offsets, answers);
 }
 
 static bool
@@ -123,13 +91,11 @@ has_build_id (const ElfFacts *facts, const char *hex)
 }
 
 static UnnamedReason
-check_identity (const FileBatch *batch, int fd, const ElfFacts *facts)
+check_identity (const FileBatch *batch, const struct stat *info, const ElfFacts *facts)
 {
-  struct stat info;
-
   if (batch->build_id[0] != 0 && facts->build_id_size > 0)
     return has_build_id (facts, batch->build_id) ? UNNAMED_NOT : UNNAMED_OTHER_BUILD_ID;
-  if (batch->inode != 0 && (fstat (fd, &info) != 0 || info.st_ino != batch->inode))
+  if (batch->inode != 0 && info->st_ino != batch->inode)
     return UNNAMED_OTHER_INODE;
   return UNNAMED_NOT;
 }
@@ -137,36 +103,31 @@ check_identity (const FileBatch *batch, int fd, const ElfFacts *facts)
 static UnnamedReason
 reason_of_errno (int number)
 {
-  return number == EACCES || number == EPERM ? UNNAMED_FILE_DENIED : UNNAMED_FILE_MISSING;
+  return number == EACCES || number == EPERM || number == ETIMEDOUT ? UNNAMED_FILE_DENIED
+                                                                    : UNNAMED_FILE_MISSING;
 }
 
-/* Where reading a file may not keep us, opening it may not either. */
-static Opener *
-get_opener (ElfParser *self)
-{
-  return self->use_sandbox ? &self->opener : NULL;
-}
-
-/* The recorded file, open in the parser; -1 with the reason why there is none. */
-static int
+/* Has the recorded file open in the parser. FALSE with the reason why not. */
+static bool
 open_recorded_file (ElfParser *parser,
                     const FileBatch *batch,
                     int root,
                     ElfFacts *facts,
                     UnnamedReason *reason)
 {
-  autofd fd = sysprof_open_regular_file (get_opener (parser), root, batch->path);
+  struct stat info = { 0 };
+  autofd envelope = sysprof_open_regular_file (&parser->opener, root, batch->path, &info);
 
-  if (fd < 0)
+  if (envelope < 0)
     {
       *reason = reason_of_errno (errno);
-      return -1;
+      return false;
     }
 
-  switch (parser_open (parser, fd, facts))
+  switch (parser_open (parser, envelope, &info, facts))
     {
     case ELF_OK:
-      *reason = check_identity (batch, fd, facts);
+      *reason = check_identity (batch, &info, facts);
       break;
     case ELF_IO_ERROR:
       *reason = UNNAMED_FILE_DENIED;
@@ -175,7 +136,7 @@ open_recorded_file (ElfParser *parser,
       *reason = UNNAMED_NOT_ELF;
       break;
     }
-  return *reason == UNNAMED_NOT ? sysprof_steal_fd (&fd) : -1;
+  return *reason == UNNAMED_NOT;
 }
 
 static bool
@@ -183,19 +144,19 @@ find_debug_file (const Symbolization *self,
                  ElfParser *parser,
                  const FileBatch *batch,
                  int root,
-                 int fd,
                  const ElfFacts *facts)
 {
   g_autoptr (GArray) candidates =
-      sysprof_list_debug_candidates (self, root, batch->path, fd, facts);
+      sysprof_list_debug_candidates (self, &parser->opener, root, batch->path, facts);
 
   for (guint i = 0; i < candidates->len; i++)
     {
       const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
-      autofd debug_fd =
-          sysprof_open_regular_file (get_opener (parser), candidate->root, candidate->path);
+      struct stat info = { 0 };
+      autofd envelope =
+          sysprof_open_regular_file (&parser->opener, candidate->root, candidate->path, &info);
 
-      if (debug_fd >= 0 && parser_add_debug (parser, debug_fd))
+      if (envelope >= 0 && parser_add_debug (parser, envelope, &info))
         return true;
     }
   return false;
@@ -363,22 +324,23 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
     {
       UnnamedReason here = UNNAMED_NOT;
       ElfFacts facts = { 0 };
-      autofd fd = open_recorded_file (parser, batch, roots.fd[i], &facts, &here);
+      bool is_open = open_recorded_file (parser, batch, roots.fd[i], &facts, &here);
       bool has_debug;
 
       /* What a file that is there says beats that another is missing. */
       if (here != UNNAMED_NOT &&
           (reason == UNNAMED_FILE_MISSING || here != UNNAMED_FILE_MISSING))
         reason = here;
-      if (fd < 0)
+      if (!is_open)
         continue;
 
       has_debug =
           parser->has_debug ||
-          (!facts.is_full && find_debug_file (self, parser, batch, roots.fd[i], fd, &facts));
+          (!facts.is_full && find_debug_file (self, parser, batch, roots.fd[i], &facts));
       if (!has_debug && is_told_to_lack_names (self, batch))
         return;
-      if (parser_resolve (parser, batch, &answers) == ELF_OK)
+      if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
+                                       &answers) == ELF_OK)
         use_answers (self, batch, &answers, has_debug || facts.symbols_status == ELF_OK);
       else
         reason = UNNAMED_NOT_ELF;
@@ -411,7 +373,6 @@ resolve (Symbolization *self, GError **error)
     .use_sandbox = self->options->use_sandbox,
     .opener = OPENER_INIT,
     .sandbox = ELF_SANDBOX_INIT,
-    .worker = ELF_WORKER_INIT,
   };
 
   sysprof_process_roots_init (&parser.roots, self);
@@ -427,7 +388,6 @@ resolve (Symbolization *self, GError **error)
   sysprof_process_roots_clear (&parser.roots);
   sysprof_opener_clear (&parser.opener);
   sysprof_elf_sandbox_clear (&parser.sandbox);
-  sysprof_elf_worker_clear (&parser.worker);
   return true;
 }
 

@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -184,22 +186,42 @@ open_regular_file (int root, const char *path)
       return -1;
     }
 
-  g_snprintf (link, sizeof link, "/proc/self/fd/%d", place);
+  (void) snprintf (link, sizeof link, "/proc/self/fd/%d", place);
   return open (link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
 typedef struct
 {
+  bool wants_path; /* without links, as the contents of a file */
   char path[PATH_MAX];
 } Request;
+
+/* Takes the descriptor. */
+static int
+write_path_of (int taken)
+{
+  autofd fd = taken;
+  autofd text = memfd_create ("path", MFD_CLOEXEC);
+  char link[64], path[PATH_MAX];
+  ssize_t length;
+
+  (void) snprintf (link, sizeof link, "/proc/self/fd/%d", fd);
+  length = readlink (link, path, sizeof path);
+  if (text < 0 || length < 0 || !sysprof_write_all (text, path, (size_t) length))
+    return -1;
+  return sysprof_steal_fd (&text);
+}
 
 /* In the opener, with the root. */
 static int
 open_asked_file (const void *data, int root, struct stat *info)
 {
-  int fd = open_regular_file (root, ((const Request *) data)->path);
+  const Request *request = data;
+  autofd fd = open_regular_file (root, request->path);
 
-  return fd >= 0 && fstat (fd, info) != 0 ? -1 : fd;
+  if (fd >= 0 && request->wants_path)
+    return write_path_of (sysprof_steal_fd (&fd));
+  return fd >= 0 && fstat (fd, info) == 0 ? sysprof_steal_fd (&fd) : -1;
 }
 
 static void
@@ -210,27 +232,37 @@ serve (int socket)
   sysprof_opener_serve (socket, &request, sizeof request, open_asked_file);
 }
 
-int
-sysprof_open_regular_file (Opener *opener, int root, const char *path)
+static int
+ask (Opener *opener, int root, const char *path, bool wants_path, struct stat *info)
 {
-  g_autofree char *directory = NULL;
-  autofd envelope = -1;
-  Request request = { 0 };
+  g_autofree char *directory = g_path_get_dirname (path);
+  Request request = { .wants_path = wants_path };
+
+  if (g_strlcpy (request.path, path, sizeof request.path) < sizeof request.path)
+    return sysprof_opener_ask (opener, serve,
+                               (uint64_t) (root + 1) << 32 | g_str_hash (directory), &request,
+                               sizeof request, root, info);
+  errno = ENAMETOOLONG;
+  return -1;
+}
+
+int
+sysprof_open_regular_file (Opener *opener, int root, const char *path, struct stat *info)
+{
+  return ask (opener, root, path, false, info);
+}
+
+/* Through links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. NULL: nobody can say. */
+static char *
+find_real_path (Opener *opener, const char *path)
+{
   struct stat info;
+  autofd envelope = ask (opener, -1, path, true, &info);
+  autofd text = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
+  char real[PATH_MAX];
+  ssize_t length = text >= 0 ? pread (text, real, sizeof real, 0) : -1;
 
-  if (opener == NULL)
-    return open_regular_file (root, path);
-  if (g_strlcpy (request.path, path, sizeof request.path) >= sizeof request.path)
-    {
-      errno = ENAMETOOLONG;
-      return -1;
-    }
-
-  directory = g_path_get_dirname (path);
-  envelope =
-      sysprof_opener_ask (opener, serve, (uint64_t) (root + 1) << 32 | g_str_hash (directory),
-                          &request, sizeof request, root, &info);
-  return envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
+  return length > 0 && real[0] == '/' ? g_strndup (real, (gsize) length) : NULL;
 }
 
 /* --- debug files --- */
@@ -301,9 +333,9 @@ add_by_link (GArray *candidates,
 
 GArray *
 sysprof_list_debug_candidates (const Symbolization *symbolization,
+                               Opener *opener,
                                int root,
                                const char *path,
-                               int fd,
                                const ElfFacts *facts)
 {
   const SymbolizeOptions *options = symbolization->options;
@@ -322,18 +354,13 @@ sysprof_list_debug_candidates (const Symbolization *symbolization,
     add_by_build_id (candidates, -1, SYSTEM_DEBUG_DIR, facts);
 
   add_by_link (candidates, options, root, directory, facts);
-  if (root < 0)
+  if (root < 0 && facts->link[0] != 0)
     {
-      /* Through links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. */
-      g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
-      g_autofree char *real = g_file_read_link (link, NULL);
+      g_autofree char *real = find_real_path (opener, path);
+      g_autofree char *real_directory = real != NULL ? g_path_get_dirname (real) : NULL;
 
-      if (real != NULL && real[0] == '/')
-        {
-          g_autofree char *real_directory = g_path_get_dirname (real);
-
-          add_by_link (candidates, options, root, real_directory, facts);
-        }
+      if (real != NULL)
+        add_by_link (candidates, options, root, real_directory, facts);
     }
 
   return candidates;

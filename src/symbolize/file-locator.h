@@ -36,8 +36,9 @@ void sysprof_file_roots_find (FileRoots *self,
                               const FileBatch *batch);
 
 /* Opens a regular file for reading, and nothing else: opening a device can have effects. Below a root, absolute
- * links stay below it. By `opener`, where there is one, for as long as that waits for it. -1 with errno. */
-int sysprof_open_regular_file (Opener *opener, int root, const char *path);
+ * links stay below it. An envelope, and in `info` what the file is; -1 with errno, which is ETIMEDOUT where its file system does
+ * not answer. */
+int sysprof_open_regular_file (Opener *opener, int root, const char *path, struct stat *info);
 
 /* Where a debug file of `path` may be. */
 typedef struct
@@ -48,7 +49,7 @@ typedef struct
 
 /* GArray of DebugCandidate, the likeliest first. */
 GArray *sysprof_list_debug_candidates (const Symbolization *symbolization,
+                                       Opener *opener,
                                        int root,
                                        const char *path,
-                                       int fd,
                                        const ElfFacts *facts);

@@ -105,7 +105,7 @@ typedef struct
       *debug_dirs; /* further directories like /usr/lib/debug; NULL-terminated or NULL */
   const char *const *inner_debug_dirs; /* the same, as the process of the file sees them */
   const char *sysroot;                 /* look for files below this directory; NULL = "/" */
-  bool use_sandbox;    /* parse ELF in a child that has given up its rights (started as root) */
+  bool use_sandbox;    /* the child that parses ELF gives up its rights (started as root) */
   bool ignore_bundled; /* do not read `__symbols__` */
 } SymbolizeOptions;
 

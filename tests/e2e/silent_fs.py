@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A file system in user space, spoken to without a library, with one file; when told, it answers nothing any more.
+"""A file system in user space, spoken to without a library, with one file; when told, it answers nothing any more, or no reading.
 
 Source: Linux, include/uapi/linux/fuse.h, protocol 7.31."""
 
@@ -43,15 +43,15 @@ def _answer(code, node, body, contents):
 
 
 def _serve(device, contents, silence):
+    unanswered = ()
     while True:
         ready, _, _ = select.select([device, silence], [], [])
-        if silence in ready:
-            os.read(silence, 1)  # from here on requests are taken, and not answered
-            while True:
-                os.read(device, MOST)
+        if silence in ready:  # from here on requests are taken, and not answered
+            unanswered = {b".": range(1 << 16), b"r": (READ,)}[os.read(silence, 1)]
+            continue
         request = os.read(device, MOST)
         _size, code, unique, node, *_ = HEADER.unpack_from(request)
-        if code in (FORGET, INTERRUPT, BATCH_FORGET):
+        if code in (FORGET, INTERRUPT, BATCH_FORGET) or code in unanswered:
             continue
         found = _answer(code, node, request[HEADER.size:], contents)
         body, error = (b"", -found) if isinstance(found, int) else (found, 0)
@@ -79,8 +79,8 @@ class SilentFileSystem:
         os.close(device)
         os.close(reading)
 
-    def silence(self):
-        os.write(self.writing, b".")
+    def silence(self, only_reading=False):
+        os.write(self.writing, b"r" if only_reading else b".")
 
     def close(self):
         """What waits for an answer ends with the server."""

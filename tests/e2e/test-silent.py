@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program of a file system that has stopped to answer: the recording goes on, ends, and says what it could not have."""
+"""A program of a file system that has stopped to answer: the recording goes on, ends, and says what it could not have; and who reads a
+capture that names such a file, or one that is no file, has the rest."""
 
 import contextlib
 import json
 import os
 import platform
+import stat
 import subprocess
 import sys
 import unittest
 
+import captures
 import tap
 from decoder import Capture
 from programs import CLI, REPORT, Case, needs_root, run
@@ -19,8 +22,7 @@ PROGRAM = os.environ.get("MOVED_FILES", "moved-files")
 LIBRARY = os.environ.get("MOVED_LIBRARY", "moved-library.so")
 
 
-@unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
-class Silent(Case):
+class WithFileSystem(Case):
     def setUp(self):
         super().setUp()
         os.mkdir("silent")
@@ -32,6 +34,44 @@ class Silent(Case):
             self.skipTest(f"no file system can be made in user space here: {error}")
         self.addCleanup(self.files.close)
 
+
+class Named(WithFileSystem):
+    """By a capture, which names what it likes."""
+
+    def names_of_both(self, path):
+        """What the report says of an address in that file, and of one in a program that is there."""
+        capture = captures.Capture()
+        capture.process("program", pid=4000001)
+        for start, file in ((0x100000, path), (0x200000, PROGRAM)):
+            capture.map(start, start + 0x1000, file, 0, 0, pid=4000001)
+            capture.sample([captures.USER, start + 0x10], pid=4000001)
+        capture.save("named.syscap")
+        done = run(REPORT, "quality", "--format", "json", "named.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.decode()
+
+    def test_that_is_silent(self):
+        self.files.silence()
+        report = self.names_of_both(self.files.path)
+        self.assertIn("may not be read", report)
+        self.files.close()
+
+    def test_that_opens_and_is_silent(self):
+        self.files.silence(only_reading=True)
+        report = self.names_of_both(self.files.path)
+        self.assertIn("not an ELF file, or a damaged one", report)
+        self.files.close()
+
+    def test_that_is_none(self):
+        """A pipe that nobody writes, and a device without end."""
+        os.mkfifo("pipe")
+        os.mknod("zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
+        for path in (self.path("pipe"), self.path("zero")):
+            self.assertIn("not on this machine", self.names_of_both(path))
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
+class Silent(WithFileSystem):
     def start(self):
         """A program with a library of that file system, whose stacks cannot be had without its table; now nothing is answered any more."""
         program = subprocess.Popen([PROGRAM, self.files.path, "kept", "600"], stdout=subprocess.PIPE)

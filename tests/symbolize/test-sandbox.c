@@ -171,13 +171,24 @@ offset_of_main (int fd)
   return offset;
 }
 
+static ElfStatus
+open_in (ElfSandbox *sandbox, int fd, ElfFacts *facts)
+{
+  autofd envelope = sysprof_envelope_seal (fd);
+  struct stat info;
+
+  g_assert_cmpint (envelope, >=, 0);
+  g_assert_cmpint (fstat (fd, &info), ==, 0);
+  return sysprof_elf_sandbox_open (sandbox, envelope, &info, facts);
+}
+
 static void
 assert_names_main (ElfSandbox *sandbox, int fd, uint64_t offset)
 {
   ElfFacts facts;
   ElfAnswers answers;
 
-  g_assert_cmpint (sysprof_elf_sandbox_open (sandbox, fd, &facts), ==, ELF_OK);
+  g_assert_cmpint (open_in (sandbox, fd, &facts), ==, ELF_OK);
   g_assert_cmpuint (facts.build_id_size, ==, 20);
   g_assert_cmpint (sysprof_elf_sandbox_resolve (sandbox, &offset, 1, &answers), ==, ELF_OK);
   g_assert_cmpstr (answers.text + answers.row[0].name, ==, "main");
@@ -214,7 +225,7 @@ test_death_costs_one_file (void)
     int ends[2];
 
     g_assert_cmpint (pipe (ends), ==, 0);
-    g_assert_cmpint (sysprof_elf_sandbox_open (&sandbox, ends[0], &facts), ==, ELF_NOT_ELF);
+    g_assert_cmpint (open_in (&sandbox, ends[0], &facts), ==, ELF_NOT_ELF);
     close (ends[0]);
     close (ends[1]);
   }
