@@ -39,10 +39,11 @@ typedef enum
 {
   CAPTURE_FOUND_UNSAID,
   CAPTURE_FOUND_BY_TABLES,
-  CAPTURE_FOUND_BY_BOTH, /* tables, and frame pointers where there are none */
-  CAPTURE_FOUND_BY_FRAME_POINTERS,
-  CAPTURE_FOUND_IN_A_COPY,
-  CAPTURE_FOUND_NONE,
+  CAPTURE_FOUND_BY_BOTH,           /* tables, and frame pointers where there are none */
+  CAPTURE_FOUND_BY_FRAME_POINTERS, /* by the kernel */
+  CAPTURE_FOUND_IN_A_COPY,         /* of the stack, with tables */
+  CAPTURE_FOUND_NONE,              /* there is no user part */
+  N_CAPTURE_FOUND,
   CAPTURE_FOUND_MASK = 7,
 
   /* The first step was one by frame pointer: the caller of the innermost function may be missing. */

@@ -60,15 +60,22 @@ static int
 seal (int fd)
 {
   const uint8_t nothing = 0;
-  int sockets[2] = { -1, -1 };
+  int sockets[2];
   bool is_sealed;
+  int saved;
 
   if (fd < 0 || socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return -1;
 
   is_sealed = sysprof_rights_send (sockets[0], &nothing, sizeof nothing, fd, MSG_DONTWAIT);
+  saved = errno;
   (void) close (sockets[0]);
-  return is_sealed ? sockets[1] : -1;
+  if (is_sealed)
+    return sockets[1];
+
+  (void) close (sockets[1]);
+  errno = saved;
+  return -1;
 }
 
 _Noreturn static void

@@ -374,12 +374,10 @@ add_unwinder_for_copies (SysprofSampler *self, Pump *pump, PerfSession *session,
   return NULL;
 }
 
-/* Of tasks, no more is told than of these. */
 static bool
 tells_unwinder (const SysprofSampler *self)
 {
-  return self->unwinder != NULL && self->request.session.tells_inodes &&
-         self->request.session.target != PERF_TARGET_TASKS;
+  return self->unwinder != NULL && sysprof_perf_session_tells_inodes (&self->request.session);
 }
 
 /* Nothing has been walked: from here on this is a recording by frame pointers. Who finds out the build IDs goes on. */

@@ -77,12 +77,6 @@ sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self)
              : 0;
 }
 
-static bool
-tells_inodes (const PerfSessionOptions *options)
-{
-  return options->tells_inodes && options->target != PERF_TARGET_TASKS;
-}
-
 static void
 fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
 {
@@ -95,7 +89,7 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
       (self->features & FEATURE_NAMESPACES) != 0 && !self->options->tells_at_once;
   /* A build ID takes the place of the inode, by which the unwinder finds the file. */
   attr->build_id = (self->features & FEATURE_BUILD_ID) != 0 && !self->options->tells_at_once &&
-                   !tells_inodes (self->options);
+                   !sysprof_perf_session_tells_inodes (self->options);
 }
 
 static void

@@ -127,46 +127,39 @@ has_user_chain (const PerfDecoder *self, const WalkedSample *walked)
   return false;
 }
 
-static StackFound
+static CaptureFound
 how_it_was_found (const PerfDecoder *self, const WalkedSample *walked)
 {
   if (!is_walked (self))
-    return has_user_chain (self, walked) ? FOUND_BY_FRAME_POINTERS : FOUND_NONE;
+    return has_user_chain (self, walked) ? CAPTURE_FOUND_BY_FRAME_POINTERS : CAPTURE_FOUND_NONE;
   if (walked->n_user == 0)
-    return FOUND_NONE;
+    return CAPTURE_FOUND_NONE;
   if (walked->reason == WALK_NOT_YET || (walked->used & WALK_USED_COMPAT) != 0)
-    return FOUND_BY_FRAME_POINTERS;
+    return CAPTURE_FOUND_BY_FRAME_POINTERS;
   if (walked->is_from_copy || self->has_copies)
-    return FOUND_IN_A_COPY;
-  return (walked->used & WALK_USED_FP) != 0 ? FOUND_BY_BOTH : FOUND_BY_TABLES;
+    return CAPTURE_FOUND_IN_A_COPY;
+  return (walked->used & WALK_USED_FP) != 0 ? CAPTURE_FOUND_BY_BOTH : CAPTURE_FOUND_BY_TABLES;
 }
 
 /* CaptureFound; 0 where there is no more to say than of most. */
 static uint8_t
-note_of (const PerfDecoder *self, const WalkedSample *walked, StackFound found)
+note_of (const PerfDecoder *self, const WalkedSample *walked, CaptureFound found)
 {
-  static const uint8_t notes[] = {
-    [FOUND_BY_TABLES] = CAPTURE_FOUND_BY_TABLES,
-    [FOUND_BY_BOTH] = CAPTURE_FOUND_BY_BOTH,
-    [FOUND_BY_FRAME_POINTERS] = CAPTURE_FOUND_BY_FRAME_POINTERS,
-    [FOUND_IN_A_COPY] = CAPTURE_FOUND_IN_A_COPY,
-    [FOUND_NONE] = CAPTURE_FOUND_NONE,
-  };
-  static_assert (sizeof notes == N_FOUND, "a note for each");
-  const bool is_usual = found == FOUND_NONE || found == FOUND_BY_BOTH ||
-                        found == (self->has_copies ? FOUND_IN_A_COPY : FOUND_BY_TABLES);
+  const bool is_usual =
+      found == CAPTURE_FOUND_NONE || found == CAPTURE_FOUND_BY_BOTH ||
+      found == (self->has_copies ? CAPTURE_FOUND_IN_A_COPY : CAPTURE_FOUND_BY_TABLES);
 
   if (!is_walked (self))
     return CAPTURE_FOUND_UNSAID; /* frame pointers, all of them */
   if ((walked->used & WALK_USED_FP_FIRST) != 0)
-    return notes[found] | CAPTURE_FOUND_BY_FP_FIRST;
-  return is_usual ? CAPTURE_FOUND_UNSAID : notes[found];
+    return (uint8_t) found | CAPTURE_FOUND_BY_FP_FIRST;
+  return is_usual ? CAPTURE_FOUND_UNSAID : (uint8_t) found;
 }
 
 static void
 tally_sample (PerfDecoder *self, const WalkedSample *walked)
 {
-  StackFound found = how_it_was_found (self, walked);
+  CaptureFound found = how_it_was_found (self, walked);
   uint8_t note = note_of (self, walked, found);
 
   sysprof_stack_tally_count (self->tally, walked->pid, found);

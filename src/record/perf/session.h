@@ -70,6 +70,13 @@ sysprof_perf_session_filters_cgroup (const PerfSessionOptions *options)
   return options->target == PERF_TARGET_TASKS && options->cgroup_fd >= 0;
 }
 
+/* Of tasks, no more is told than of these: nobody can rely on it. */
+static inline bool
+sysprof_perf_session_tells_inodes (const PerfSessionOptions *options)
+{
+  return options->tells_inodes && options->target != PERF_TARGET_TASKS;
+}
+
 typedef struct PerfSession PerfSession;
 
 /* Opens events on all CPUs that are online; they record nothing yet. What `options` points to is copied. NULL with

@@ -2,15 +2,13 @@
 
 #include "record/perf/stack-tally.h"
 
-#include "capture/capture.h"
-
 #include <glib.h>
 #include <stdlib.h>
 
 typedef struct
 {
   int32_t pid; /* 0 = free */
-  uint64_t n[N_FOUND];
+  uint64_t n[N_CAPTURE_FOUND];
 } ProcessTally;
 
 #define MOST_NOTES  262144
@@ -26,16 +24,16 @@ struct StackTally
 };
 
 const char *
-sysprof_stack_found_to_string (StackFound found)
+sysprof_stack_found_to_string (CaptureFound found)
 {
   static const char *const names[] = {
-    [FOUND_BY_TABLES] = "tables",
-    [FOUND_BY_BOTH] = "tables+frame-pointer",
-    [FOUND_BY_FRAME_POINTERS] = "frame-pointer",
-    [FOUND_IN_A_COPY] = "copy",
-    [FOUND_NONE] = "none",
+    [CAPTURE_FOUND_BY_TABLES] = "tables",
+    [CAPTURE_FOUND_BY_BOTH] = "tables+frame-pointer",
+    [CAPTURE_FOUND_BY_FRAME_POINTERS] = "frame-pointer",
+    [CAPTURE_FOUND_IN_A_COPY] = "copy",
+    [CAPTURE_FOUND_NONE] = "none",
   };
-  G_STATIC_ASSERT (G_N_ELEMENTS (names) == N_FOUND);
+  G_STATIC_ASSERT (G_N_ELEMENTS (names) == N_CAPTURE_FOUND);
 
   return names[found];
 }
@@ -88,7 +86,7 @@ grow (StackTally *self)
 }
 
 void
-sysprof_stack_tally_count (StackTally *self, int32_t pid, StackFound found)
+sysprof_stack_tally_count (StackTally *self, int32_t pid, CaptureFound found)
 {
   ProcessTally *tally = find_slot (self, pid);
 
@@ -152,7 +150,7 @@ sysprof_stack_tally_dup_text (const StackTally *self)
   for (unsigned i = 0; i < n; i++)
     {
       g_string_append_printf (text, "%d", sorted[i]->pid);
-      for (unsigned found = 0; found < N_FOUND; found++)
+      for (unsigned found = 0; found < N_CAPTURE_FOUND; found++)
         if (sorted[i]->n[found] > 0)
           g_string_append_printf (text, " %s=%" G_GUINT64_FORMAT,
                                   sysprof_stack_found_to_string (found), sorted[i]->n[found]);

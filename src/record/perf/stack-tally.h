@@ -4,28 +4,20 @@
 
 #pragma once
 
+#include "capture/capture.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum
-{
-  FOUND_BY_TABLES,
-  FOUND_BY_BOTH,           /* tables, and frame pointers where there are none */
-  FOUND_BY_FRAME_POINTERS, /* by the kernel */
-  FOUND_IN_A_COPY,         /* of the stack, with tables */
-  FOUND_NONE,              /* there is no user part */
-  N_FOUND
-} StackFound;
-
-/* Codes of the embedded file, see docs/format.md. Static. */
-const char *sysprof_stack_found_to_string (StackFound found);
+/* Codes of the embedded file, see docs/format.md; one of CAPTURE_FOUND_MASK that says something. Static. */
+const char *sysprof_stack_found_to_string (CaptureFound found);
 
 typedef struct StackTally StackTally;
 
 StackTally *sysprof_stack_tally_new (void);
 void sysprof_stack_tally_free (StackTally *self);
 
-void sysprof_stack_tally_count (StackTally *self, int32_t pid, StackFound found);
+void sysprof_stack_tally_count (StackTally *self, int32_t pid, CaptureFound found);
 
 /* That there is more to say of a sample: CaptureFound. Of a quarter of a million, and of no more. */
 void sysprof_stack_tally_note (StackTally *self, int64_t time, int32_t tid, uint8_t note);

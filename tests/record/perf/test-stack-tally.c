@@ -11,12 +11,12 @@ test_counts_by_process (void)
   g_autofree char *text = NULL;
 
   for (int i = 0; i < 3; i++)
-    sysprof_stack_tally_count (tally, 20, FOUND_BY_TABLES);
-  sysprof_stack_tally_count (tally, 9, FOUND_NONE);
-  sysprof_stack_tally_count (tally, 20, FOUND_IN_A_COPY);
-  sysprof_stack_tally_count (tally, 100, FOUND_BY_FRAME_POINTERS);
-  sysprof_stack_tally_count (tally, 9, FOUND_BY_BOTH);
-  sysprof_stack_tally_count (tally, 9, FOUND_BY_BOTH);
+    sysprof_stack_tally_count (tally, 20, CAPTURE_FOUND_BY_TABLES);
+  sysprof_stack_tally_count (tally, 9, CAPTURE_FOUND_NONE);
+  sysprof_stack_tally_count (tally, 20, CAPTURE_FOUND_IN_A_COPY);
+  sysprof_stack_tally_count (tally, 100, CAPTURE_FOUND_BY_FRAME_POINTERS);
+  sysprof_stack_tally_count (tally, 9, CAPTURE_FOUND_BY_BOTH);
+  sysprof_stack_tally_count (tally, 9, CAPTURE_FOUND_BY_BOTH);
 
   text = sysprof_stack_tally_dup_text (tally);
   g_assert_cmpstr (text, ==,
@@ -36,7 +36,7 @@ test_many_processes (void)
 
   for (int round = 0; round < 3; round++)
     for (int i = 1000; i > 0; i--)
-      sysprof_stack_tally_count (tally, i * 256 + i % 3, FOUND_BY_TABLES);
+      sysprof_stack_tally_count (tally, i * 256 + i % 3, CAPTURE_FOUND_BY_TABLES);
   for (int i = 1; i <= 1000; i++)
     g_string_append_printf (expected, "%d tables=3\n", i * 256 + i % 3);
 
