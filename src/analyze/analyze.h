@@ -200,6 +200,13 @@ CallTree *sysprof_call_tree_new (const Store *store,
                                  const SymbolTable *symbols,
                                  const StackWeights *weights,
                                  const TreeShape *shape);
+/* The same in less time, without nodes of less than `least`: what ends there is only in the totals of their callers.
+ * Bottom up they are there. */
+CallTree *sysprof_call_tree_new_above (const Store *store,
+                                       const SymbolTable *symbols,
+                                       const StackWeights *weights,
+                                       const TreeShape *shape,
+                                       uint64_t least);
 void sysprof_call_tree_free (CallTree *self);
 /* The text a person reads: a function's name, "comm" of a process, "Thread N", "All Processes". *(full)* */
 char *sysprof_call_tree_dup_label (const CallTree *self, const Store *store, const SymbolTable *symbols, CallNodeId node);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "analyze/fold-plan.h"
+#include "analyze/heavy-tree.h"
 
 /* What weighs something, as a plan wants it. */
 typedef struct
@@ -47,17 +48,38 @@ find_weighted_of_threads (WeightedEnds *self, const Store *store, const StackWei
   self->weight = g_memdup2 (weights->by_thread.self, self->n * sizeof *self->weight);
 }
 
-CallTree *
-sysprof_call_tree_new (const Store *store,
-                       const SymbolTable *symbols,
-                       const StackWeights *weights,
-                       const TreeShape *shape)
+static CallTree *
+new_whole (const Store *store,
+           const SymbolTable *symbols,
+           const TreeShape *shape,
+           const FoldEnds *ends,
+           const uint64_t *weight)
 {
-  static const TreeShape plain = { 0 };
-  WeightedEnds weighted = { 0 };
   g_autofree uint64_t *sums = NULL;
   CallTree *tree;
   FoldPlan plan;
+
+  /* Nobody can cancel these. */
+  (void) sysprof_fold_plan_init (&plan, store, symbols, shape, ends, NULL);
+  sums = sysprof_fold_runs_new_sums (&plan.runs);
+  for (uint32_t i = 0; i < ends->n; i++)
+    sums[plan.runs.of_end[i] + 1] += weight[i];
+  (void) sysprof_fold_runs_sum (&plan.runs, sums, NULL);
+  tree = sysprof_fold_plan_dup_tree (&plan, store, symbols, sums, NULL);
+  sysprof_fold_plan_clear (&plan);
+  return tree;
+}
+
+CallTree *
+sysprof_call_tree_new_above (const Store *store,
+                             const SymbolTable *symbols,
+                             const StackWeights *weights,
+                             const TreeShape *shape,
+                             uint64_t least)
+{
+  static const TreeShape plain = { 0 };
+  WeightedEnds weighted = { 0 };
+  CallTree *tree;
   FoldEnds ends;
 
   if (shape == NULL)
@@ -68,19 +90,24 @@ sysprof_call_tree_new (const Store *store,
     find_weighted (&weighted, store, weights);
 
   ends = (FoldEnds){ weighted.stack, weighted.tid, weighted.n };
-  /* Nobody can cancel these. */
-  (void) sysprof_fold_plan_init (&plan, store, symbols, shape, &ends, NULL);
-  sums = sysprof_fold_runs_new_sums (&plan.runs);
-  for (uint32_t i = 0; i < weighted.n; i++)
-    sums[plan.runs.of_end[i] + 1] += weighted.weight[i];
-  (void) sysprof_fold_runs_sum (&plan.runs, sums, NULL);
-  tree = sysprof_fold_plan_dup_tree (&plan, store, symbols, sums, NULL);
+  if (least > 1 && !shape->bottom_up)
+    tree = sysprof_heavy_tree_new (store, symbols, shape, &ends, weighted.weight, least);
+  else
+    tree = new_whole (store, symbols, shape, &ends, weighted.weight);
 
-  sysprof_fold_plan_clear (&plan);
   g_free (weighted.stack);
   g_free (weighted.tid);
   g_free (weighted.weight);
   return tree;
+}
+
+CallTree *
+sysprof_call_tree_new (const Store *store,
+                       const SymbolTable *symbols,
+                       const StackWeights *weights,
+                       const TreeShape *shape)
+{
+  return sysprof_call_tree_new_above (store, symbols, weights, shape, 0);
 }
 
 void

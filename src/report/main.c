@@ -144,12 +144,24 @@ make_request (const ReportOptions *options,
   };
 }
 
+/* Of a tree with millions of nodes a text shows those that weigh something, unless somebody says what to show. */
+static double
+default_min (const ReportOptions *options)
+{
+  if (options->format != RENDER_TEXT || options->min_is_given || options->limit_is_given ||
+      options->search || options->selection.focus)
+    return 0;
+  return options->view->text_min_percent;
+}
+
 /* Colour, width and paging, if the report goes to a person. */
 static void
 suit_terminal (const ReportOptions *options, ViewRequest *request, Output *output)
 {
   struct winsize size = { 0 };
 
+  if (!options->min_is_given)
+    request->min_percent = default_min (options);
   if (options->format != RENDER_TEXT || options->output || !isatty (STDOUT_FILENO))
     return;
   if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 || size.ws_row == 0)

@@ -95,6 +95,7 @@ set_min (const char *name, const char *value, gpointer data, GError **error)
   ReportOptions *options = ((Given *) data)->options;
   char *end;
 
+  options->min_is_given = true;
   options->min_percent = g_ascii_strtod (value, &end);
   if (end != value && (*end == '\0' || strcmp (end, "%") == 0) && options->min_percent >= 0 &&
       options->min_percent <= 100)

@@ -28,6 +28,7 @@ typedef struct
   bool limit_is_given;
   int limit;
   int depth;
+  bool min_is_given;
   double min_percent;
   char *sort;
   char *search;

@@ -553,6 +553,26 @@ fit_columns (Table *table)
   press_texts (table);
 }
 
+static void
+tell_hidden (const Table *table)
+{
+  const Rows *rows = table->rows;
+  char least[SYSPROF_GROUPED_SIZE], share[SYSPROF_GROUPED_SIZE];
+
+  if (rows->n_hidden > 0)
+    sysprof_out_printf (table->out, "%s... and %u more%s (--limit 0 shows all)%s\n",
+                        color (table, COLOR_DIM), rows->n_hidden,
+                        rows->total_left_out > 0 ? ", and lighter ones" : "",
+                        color (table, COLOR_RESET));
+  else if (rows->total_left_out > 0)
+    sysprof_out_printf (
+        table->out,
+        "%s... and calls below %s %%, in which %s %% of all ends (--min 0 shows all)%s\n",
+        color (table, COLOR_DIM), sysprof_format_fixed (table->request->min_percent, least),
+        sysprof_format_fixed (sysprof_percent (rows->total_left_out, rows->total), share),
+        color (table, COLOR_RESET));
+}
+
 void
 sysprof_text_table_write (Out *out,
                           const ViewRequest *request,
@@ -587,8 +607,7 @@ sysprof_text_table_write (Out *out,
   else
     for (uint32_t row = 0; row < rows->n_rows; row++)
       write_row (&table, row);
-  if (rows->n_hidden > 0 && !is_section)
-    sysprof_out_printf (out, "%s... and %u more (--limit 0 shows all)%s\n",
-                        color (&table, COLOR_DIM), rows->n_hidden, color (&table, COLOR_RESET));
+  if (!is_section)
+    tell_hidden (&table);
   sysprof_row_tree_clear (&tree);
 }

@@ -4,6 +4,10 @@
 
 #include "views/fold.h"
 
+#include "views/out.h"
+
+#include <math.h>
+
 /* In the order of a walk: the siblings are linked by falling weight. */
 static void
 add_nodes (Rows *rows, const ViewRequest *request, const CallTree *tree)
@@ -33,6 +37,37 @@ add_nodes (Rows *rows, const ViewRequest *request, const CallTree *tree)
     }
 }
 
+/* The least weight that --min leaves in: then the others need not be made. What is sought may be in them, and bottom up
+ * all are. */
+static uint64_t
+least_weight (const ViewRequest *request, const TreeShape *shape, uint64_t total)
+{
+  double min = request->min_percent;
+  uint64_t least;
+
+  if (min <= 0 || total == 0 || request->search != NULL || shape->bottom_up)
+    return 0;
+
+  /* As rows are compared later, whatever is rounded. */
+  least = (uint64_t) ceil (MIN (min / 100, 1) * (double) total);
+  while (least > 0 && sysprof_percent (least - 1, total) >= min)
+    least--;
+  while (sysprof_percent (least, total) < min)
+    least++;
+  return least;
+}
+
+/* What is in totals only, as it ends in nodes that are not there. */
+static uint64_t
+weight_left_out (const CallTree *tree)
+{
+  uint64_t weight = tree->total[0];
+
+  for (CallNodeId node = 0; node < tree->n; node++)
+    weight -= tree->self[node];
+  return weight;
+}
+
 static bool
 fill_tree (const ViewRequest *request, Rows *rows, GError **error)
 {
@@ -44,8 +79,10 @@ fill_tree (const ViewRequest *request, Rows *rows, GError **error)
     return false;
 
   sysprof_request_fold (request, shape.threads, &weights);
-  tree = sysprof_call_tree_new (request->store, request->symbols, &weights, &shape);
+  tree = sysprof_call_tree_new_above (request->store, request->symbols, &weights, &shape,
+                                      least_weight (request, &shape, weights.total));
   sysprof_rows_init (rows, sysprof_function_columns, N_FUNCTION_COLUMNS, weights.total);
+  rows->total_left_out = weight_left_out (tree);
   add_nodes (rows, request, tree);
   sysprof_stack_weights_clear (&weights);
   return true;
@@ -57,4 +94,5 @@ const View sysprof_tree_view = {
   .summary = "call tree from the roots or from --focus; --bottom-up: reversed",
   .fill = fill_tree,
   .uses_focus = true,
+  .text_min_percent = 0.5,
 };

@@ -197,6 +197,21 @@ class Json(Base):
             left_out = [w[1] for path, w in whole.items() if path not in cut]
             self.assertGreaterEqual(min(w[1] for w in cut.values()), max(left_out))
 
+    def test_texts_of_trees_leave_out_what_is_light(self):
+        """Unless it is said what to show; and they say that they do."""
+        path = os.path.join(self.folder, 'many-ends')
+        with open(path, 'w') as folded:
+            folded.write('prog;main;hot 1000\n')
+            folded.writelines(f'prog;main;light{i} 1\n' for i in range(500))
+        text = run('tree', path).stdout.decode()
+        self.assertIn(' hot\n', text)
+        self.assertNotIn('light', text)
+        self.assertTrue(text.endswith('\n... and calls below 0.50 %, in which 33.33 % of all ends (--min 0 shows all)\n'), text)
+        for args in (('--min', '0'), ('--limit', '0'), ('--search', 'light'), ('--focus', 'main'), ('--format', 'csv')):
+            text = run('tree', *args, path).stdout.decode()
+            self.assertEqual(text.count('light'), 500, args)
+            self.assertNotIn('... and calls', text)
+
     def neighbours(self, view, name):
         rows = as_json(view, '--focus', name, self.capture)['rows']
         return {r['symbol']: (r['self'], r['total']) for r in rows}
