@@ -4,6 +4,9 @@
 
 #include "document/objects.h"
 
+#include <fcntl.h>
+#include <gio/gfiledescriptorbased.h>
+
 static void
 end_work (GTask *task, GParamSpec *pspec, SysprofDocument *document)
 {
@@ -18,14 +21,55 @@ run (SysprofDocument *self, GTask *task, GTaskThreadFunc func)
   g_task_run_in_thread (task, func);
 }
 
+#define PIECE ((gsize) 1 << 20) /* bytes between two looks at whether it is still wanted */
+
+/* Has what was written until now reach the disk, so that little of it is left to wait for when the file is closed. */
+static void
+flush_until (GOutputStream *stream, gsize size)
+{
+  if (G_IS_FILE_DESCRIPTOR_BASED (stream))
+    (void) sync_file_range (g_file_descriptor_based_get_fd (G_FILE_DESCRIPTOR_BASED (stream)),
+                            0, (off64_t) size,
+                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE); /* a wish */
+}
+
+/* A file that is not complete does not take the place of the one before. */
+static bool
+replace (GFile *file,
+         const uint8_t *bytes,
+         gsize size,
+         GCancellable *cancellable,
+         GError **error)
+{
+  g_autoptr (GFileOutputStream) stream =
+      g_file_replace (file, NULL, FALSE, G_FILE_CREATE_NONE, cancellable, error);
+  g_autoptr (GCancellable) abandoned = g_cancellable_new ();
+  bool is_done = stream != NULL;
+
+  if (stream == NULL)
+    return false;
+  for (gsize at = 0; at < size && is_done; at += PIECE)
+    {
+      is_done = g_output_stream_write_all (G_OUTPUT_STREAM (stream), bytes + at,
+                                           MIN (PIECE, size - at), NULL, cancellable, error);
+      flush_until (G_OUTPUT_STREAM (stream), at);
+    }
+  if (is_done)
+    return g_output_stream_close (G_OUTPUT_STREAM (stream), cancellable, error);
+
+  /* Closed by one who does not want it, it is removed. */
+  g_cancellable_cancel (abandoned);
+  (void) g_output_stream_close (G_OUTPUT_STREAM (stream), abandoned, NULL);
+  return false;
+}
+
 static void
 save (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
   SysprofDocument *self = source;
   GError *error = NULL;
 
-  if (g_file_replace_contents (data, (const char *) self->store->bytes, self->store->size, NULL,
-                               FALSE, G_FILE_CREATE_NONE, NULL, cancellable, &error))
+  if (replace (data, self->store->bytes, self->store->size, cancellable, &error))
     g_task_return_boolean (task, TRUE);
   else
     {
@@ -83,6 +127,7 @@ sysprof_document_serialize_symbols_async (SysprofDocument *self,
 
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, sysprof_document_serialize_symbols_async);
+  g_task_set_return_on_cancel (task, TRUE); /* what goes on touches nothing that anybody sees */
   run (self, task, serialize);
 }
 

@@ -494,6 +494,48 @@ test_saves (gconstpointer path)
   (void) g_rmdir (copy);
 }
 
+/* Whoever no longer wants it finds what was there, or all of it, and nothing beside it. */
+static void
+test_saves_all_or_nothing (gconstpointer path)
+{
+  g_autoptr (SysprofDocument) document = load (path);
+  g_autofree char *directory = g_dir_make_tmp ("saved-XXXXXX", NULL);
+  g_autofree char *name = g_build_filename (directory, "copy.syscap", NULL);
+  g_autoptr (GFile) file = g_file_new_for_path (name);
+  g_autofree char *expected = NULL;
+  gsize n_expected;
+
+  g_assert_true (g_file_get_contents (path, &expected, &n_expected, NULL));
+  for (int round = 0; round < 8; round++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GAsyncResult) result = NULL;
+      g_autoptr (GError) error = NULL;
+      g_autofree char *got = NULL;
+      gsize n_got;
+      gboolean is_saved;
+
+      g_assert_true (g_file_set_contents (name, "before", -1, NULL));
+      if (round == 0)
+        g_cancellable_cancel (cancellable);
+      sysprof_document_save_async (document, file, cancellable, keep_result, &result);
+      g_cancellable_cancel (cancellable);
+      is_saved = sysprof_document_save_finish (document, wait_for (&result), &error);
+      g_assert_true (g_file_get_contents (name, &got, &n_got, NULL));
+      if (is_saved)
+        g_assert_cmpmem (got, n_got, expected, n_expected);
+      else
+        {
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+          g_assert_cmpstr (got, ==, "before");
+        }
+      g_assert_true (round > 0 || !is_saved);
+    }
+
+  g_assert_cmpint (g_unlink (name), ==, 0);
+  g_assert_cmpint (g_rmdir (directory), ==, 0); /* nothing else is in it */
+}
+
 /* What was freed has a stack, too; the bytes are those of the allocation. */
 static void
 test_graph_of_allocations (gconstpointer path)
@@ -603,6 +645,7 @@ main (int argc, char **argv)
     { "catalogues", test_catalogues },
     { "columns", test_columns },
     { "saves", test_saves },
+    { "saves-all-or-nothing", test_saves_all_or_nothing },
     { "graph-of-allocations", test_graph_of_allocations },
     { "symbolizers", test_symbolizers },
   };
