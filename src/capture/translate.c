@@ -107,7 +107,8 @@ sysprof_translation_add_names (Translation *self)
 static bool
 is_jit_address (SysprofCaptureAddress address)
 {
-  /* The mark of 64-bit programs, also where this one has 32: a reader goes by these bits. */
+  /* The mark of 64-bit programs, also where this one has 32. Those of 32-bit programs may be code, but for those that
+   * have names, which were found before. */
   return (address & UINT64_C (0xFFFFFFFF00000000)) == UINT64_C (0xE000000000000000);
 }
 

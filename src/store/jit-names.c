@@ -64,3 +64,24 @@ sysprof_builder_read_jit_names (Builder *self)
         store->jit_names[store->n_jit_names++] = *name;
     }
 }
+
+const JitName *
+sysprof_store_find_jit_name (const Store *self, uint64_t address)
+{
+  uint32_t low = 0;
+  uint32_t high = self->n_jit_names;
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (self->jit_names[middle].address < address)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+
+  return low < self->n_jit_names && self->jit_names[low].address == address
+             ? &self->jit_names[low]
+             : NULL;
+}

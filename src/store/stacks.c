@@ -17,6 +17,8 @@
 #define FIRST_MARKER     ((uint64_t) -4095)
 #define JIT_MASK         0xffffffff00000000u
 #define JIT_MARK         0xe000000000000000u
+#define JIT_MASK_32      0xfffffffff0000000u
+#define JIT_MARK_32      0xe0000000u
 
 static AddressKind
 kind_after_marker (uint64_t marker)
@@ -222,6 +224,15 @@ count_shared (const StackFold *self,
   return shared;
 }
 
+/* Recorders with 32 bits have no room for the mark where it belongs; code may lie there, too, but has no such name. */
+static bool
+is_synthetic (const Store *store, uint64_t address)
+{
+  return (address & JIT_MASK) == JIT_MARK ||
+         ((address & JIT_MASK_32) == JIT_MARK_32 &&
+          sysprof_store_find_jit_name (store, address) != NULL);
+}
+
 /* Fills `chain` with the addresses of the `n` innermost words, and `place`. Returns how many addresses there are. */
 static uint32_t
 intern_addresses (StackFold *self,
@@ -251,7 +262,7 @@ intern_addresses (StackFold *self,
           continue;
         }
 
-      if (context == ADDRESS_USER && (address & JIT_MASK) == JIT_MARK)
+      if (context == ADDRESS_USER && is_synthetic (self->builder->store, address))
         kind = ADDRESS_JIT;
       if (kind == ADDRESS_KERNEL)
         self->has_kernel[process] = true;

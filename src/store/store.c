@@ -138,6 +138,8 @@ typedef struct
 static const Step steps[] = {
   { sysprof_builder_scan, 0.4, "Finding frames", true },
   { sysprof_builder_find_processes, 0.1, "Finding processes", true },
+  /* Before the stacks, whose addresses they may tell apart. */
+  { sysprof_builder_read_jit_names, 0.01, "Reading names of generated code", false },
   { sysprof_builder_fold_stacks, 0.2, "Folding stacks", true },
   { sysprof_builder_read_heap, 0.02, "Reading allocations", false },
   { sysprof_builder_read_marks, 0.02, "Reading marks", false },
@@ -149,7 +151,6 @@ static const Step steps[] = {
   { sysprof_builder_read_embedded_files, 0.01, "Finding files", false },
   { sysprof_builder_read_sample_notes, 0.01, "Reading how stacks were found", false },
   { sysprof_builder_read_weights, 0.01, "Reading weights", false },
-  { sysprof_builder_read_jit_names, 0.01, "Reading names of generated code", false },
 };
 
 static bool

@@ -370,6 +370,9 @@ sysprof_time_between (int64_t from, int64_t to)
 /* The first at or after `time`; `n` if there is none. */
 uint32_t sysprof_stack_events_find_time (const StackEvents *self, int64_t time);
 
+/* The name of a synthetic address; NULL if it has none. */
+const JitName *sysprof_store_find_jit_name (const Store *self, uint64_t address);
+
 /* 0 when there is none. */
 ProcessId sysprof_store_find_process (const Store *self, int32_t pid);
 ProcessId sysprof_store_process_of_stack (const Store *self, StackId stack);

@@ -4,27 +4,6 @@
 
 #include "symbolize/symbolizer.h"
 
-static const JitName *
-find_name (const Store *store, uint64_t address)
-{
-  uint32_t low = 0;
-  uint32_t high = store->n_jit_names;
-
-  while (low < high)
-    {
-      uint32_t middle = low + (high - low) / 2;
-
-      if (store->jit_names[middle].address < address)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-
-  return low < store->n_jit_names && store->jit_names[low].address == address
-             ? &store->jit_names[low]
-             : NULL;
-}
-
 static SymbolKind
 kind_of (const char *name)
 {
@@ -46,7 +25,7 @@ resolve (Symbolization *self, GError **error)
           !sysprof_symbolization_is_open (self, address))
         continue;
 
-      found = find_name (self->store, addresses->address[address]);
+      found = sysprof_store_find_jit_name (self->store, addresses->address[address]);
       if (found == NULL)
         continue;
 

@@ -124,6 +124,14 @@ def jitmap_after_use():
 
 
 @capture
+def jitmap_of_32_bits():
+    """Where code lies among them, and what has no name is none of them."""
+    c = Capture().map(0xE0000000, 0xE0010000, "/bin/low", pid=7, time=900)
+    c.jitmap([(0xE0000001, "first"), (0xE0000002, "second")], time=5000)
+    return c.sample([USER, 0xE0000002, 0xE0000001, 0xE0000003, 0x1000], 7, pid=7, time=1001)
+
+
+@capture
 def fork_inherits_mappings():
     c = Capture().process("/bin/sh -c ./x y z", pid=10, time=900).map(0x1000, 0x9000, "/bin/sh", pid=10, time=900)
     c.fork(11, pid=10, time=1100).sample([USER, 0x2000, 0x3000], 11, pid=11, time=1101)

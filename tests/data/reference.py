@@ -88,6 +88,7 @@ class Reference:
         self.scan()
         self.find_processes()
         self.spans()
+        self.names_of_jit = {address for frame in self.of_type(7) for address, _ in frame["names"]}
         self.fold()
 
     def emit(self, *words):
@@ -247,7 +248,8 @@ class Reference:
             if address >= 2**64 - 4095:
                 context, is_return = MARKERS.get(address - 2**64, USER), False
                 continue
-            kind = JIT if context == USER and address >> 32 == 0xE0000000 else context
+            is_jit = address >> 32 == 0xE0000000 or (address >> 28 == 0xE and address in self.names_of_jit)
+            kind = JIT if context == USER and is_jit else context
             if kind == KERNEL:
                 process.kernel = True
             else:

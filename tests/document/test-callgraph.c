@@ -440,12 +440,6 @@ test_all_flags (void)
   g_autoptr (RandomCapture) capture = random_capture_new ((guint32) g_test_rand_int (), 120, 9);
   g_autoptr (SysprofDocument) document = random_capture_load (capture);
 
-  if (sizeof (void *) < 8)
-    {
-      g_test_skip ("on machines with 32 bits addresses of random captures get no names yet");
-      return;
-    }
-
   for (guint chosen = 0; chosen < 1u << G_N_ELEMENTS (known); chosen++)
     {
       g_autoptr (SysprofCallgraph) callgraph = NULL;
@@ -541,12 +535,6 @@ test_names_symbols_of_frame (void)
   g_autoptr (GListModel) with = sysprof_document_list_samples_with_context_switch (document);
   g_autoptr (GListModel) without =
       sysprof_document_list_samples_without_context_switch (document);
-
-  if (sizeof (void *) < 8)
-    {
-      g_test_skip ("on machines with 32 bits addresses of random captures get no names yet");
-      return;
-    }
 
   for (guint i = 0; i < capture->samples->len; i++)
     {
