@@ -27,6 +27,26 @@ is_last (const Frame *frame)
   return (frame->bytes[24] & (is_big_endian ? 0x80 : 0x01)) != 0;
 }
 
+static int
+compare_names (const void *left, const void *right, void *data)
+{
+  const EmbeddedFiles *files = data;
+  const StringId a = files->row[*(const uint32_t *) left].name;
+  const StringId b = files->row[*(const uint32_t *) right].name;
+
+  return (a > b) - (a < b);
+}
+
+/* There may be some for each process. */
+static void
+order_by_name (EmbeddedFiles *files)
+{
+  files->by_name = g_new (uint32_t, files->n);
+  for (uint32_t i = 0; i < files->n; i++)
+    files->by_name[i] = i;
+  qsort_r (files->by_name, files->n, sizeof *files->by_name, compare_names, files);
+}
+
 void
 sysprof_builder_read_embedded_files (Builder *self)
 {
@@ -69,6 +89,7 @@ sysprof_builder_read_embedded_files (Builder *self)
 
   files->n = rows->len;
   files->row = (EmbeddedFile *) g_array_free (g_steal_pointer (&rows), FALSE);
+  order_by_name (files);
   files->chunk = g_new (FrameNo, files->n_chunks);
   next = g_new (uint32_t, files->n);
   for (uint32_t i = 0, at = 0; i < files->n; at += files->row[i++].n_chunks)
@@ -113,10 +134,20 @@ find_file (const Store *self, const char *name)
 {
   StringId id = sysprof_intern_lookup (&self->strings, name);
 
-  for (uint32_t i = 0; id != 0 && i < self->files.n; i++)
-    if (self->files.row[i].name == id)
-      return i;
+  uint32_t low = 0, high = id != 0 ? self->files.n : 0;
 
+  while (low < high)
+    {
+      const uint32_t middle = low + (high - low) / 2;
+      const uint32_t row = self->files.by_name[middle];
+
+      if (self->files.row[row].name == id)
+        return row;
+      if (self->files.row[row].name < id)
+        low = middle + 1;
+      else
+        high = middle;
+    }
   return G_MAXUINT32;
 }
 

@@ -90,17 +90,45 @@ list_threads (const Store *store, ProcessId process)
   return texts;
 }
 
+/* The mappings of each process are neighbours. */
+typedef struct
+{
+  MappingId *mapping; /* [n_mappings - 1] in their order in the store */
+  uint32_t *end; /* [n_processes + 1] end[p] … end[p + 1] are those of process p in `mapping` */
+} Maps;
+
+static void
+maps_clear (Maps *self)
+{
+  g_free (self->mapping);
+  g_free (self->end);
+}
+
+static void
+maps_init (Maps *self, const Store *store)
+{
+  const uint32_t n = store->processes.n;
+
+  self->mapping = g_new (MappingId, MAX (store->n_mappings, 1));
+  self->end = g_new0 (uint32_t, n + 2);
+  /* First how many each has, two places up; then where each begins, one place up, which moves to where it ends. */
+  for (MappingId i = 1; i < store->n_mappings; i++)
+    self->end[store->mappings[i].process + 2]++;
+  for (uint32_t i = 2; i < n + 2; i++)
+    self->end[i] += self->end[i - 1];
+  for (MappingId i = 1; i < store->n_mappings; i++)
+    self->mapping[self->end[store->mappings[i].process + 1]++] = i;
+}
+
 static GPtrArray *
-list_maps (const Store *store, ProcessId process)
+list_maps (const Store *store, const Maps *maps, ProcessId process)
 {
   GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
 
-  for (MappingId i = 1; i < store->n_mappings; i++)
+  for (uint32_t i = maps->end[process]; i < maps->end[process + 1]; i++)
     {
-      const Mapping *mapping = &store->mappings[i];
+      const Mapping *mapping = &store->mappings[maps->mapping[i]];
 
-      if (mapping->process != process)
-        continue;
       g_ptr_array_add (texts,
                        g_strdup_printf ("%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER
                                         "x %" G_GINT64_MODIFIER "x %s",
@@ -134,6 +162,7 @@ add_process (Rows *rows,
              const ViewRequest *request,
              ProcessId process,
              Shares shares,
+             const Maps *maps,
              GHashTable *found_by)
 {
   const Store *store = request->store;
@@ -153,7 +182,7 @@ add_process (Rows *rows,
   if (!request->details)
     return;
   cells[THREADS].texts = take_texts (rows, list_threads (store, process));
-  cells[MAPS].texts = take_texts (rows, list_maps (store, process));
+  cells[MAPS].texts = take_texts (rows, list_maps (store, maps, process));
   cells[MOUNTS].texts = take_texts (rows, list_mounts (store, process));
 }
 
@@ -193,6 +222,7 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
   g_autofree ProcessId *order = g_new0 (ProcessId, MAX (store->processes.n, 1));
   bool is_whole = sysprof_request_is_whole (request);
   StackWeights weights;
+  Maps maps = { 0 };
   uint32_t n = 0;
 
   sysprof_request_fold (request, false, &weights);
@@ -220,8 +250,11 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
 
   sysprof_rows_init (rows, columns, request->details ? N_COLUMNS : N_PLAIN_COLUMNS,
                      weights.total);
+  if (request->details)
+    maps_init (&maps, store);
   for (uint32_t i = 0; i < n; i++)
-    add_process (rows, request, order[i], shares[order[i]], found_by);
+    add_process (rows, request, order[i], shares[order[i]], &maps, found_by);
+  maps_clear (&maps);
   sysprof_stack_weights_clear (&weights);
   return true;
 }

@@ -183,8 +183,17 @@ class Many(Base):
     def test_100_000_processes(self):
         capture = Capture(time=1000)
         for i in range(MANY):
-            capture.process(f"/bin/p{i}", pid=100 + i, time=1000 + i).sample([USER, 0x1000 + i % 7], 100 + i, pid=100 + i, time=1000 + i)
+            pid, time = 100 + i, 1000 + i
+            capture.process(f"/bin/p{i}", pid=pid, time=time).map(0x100000, 0x900000, f"/bin/p{i}", pid=pid, time=time)
+            capture.file(f"/proc/{pid}/mountinfo", f"1 2 3:4 / /{i} rw - ext4 /dev/x rw\n".encode(), time=time)
+            capture.sample([USER, 0x1000 + i % 7], pid, pid=pid, time=time)
         path = self.write(capture.data)
+        done = run(REPORT, "processes", "--details", "--format", "json", path)
+        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
+        for row in json.loads(done.stdout)["rows"]:
+            i = row["pid"] - 100
+            self.assertEqual(row["maps"], [f"100000-900000 0 /bin/p{i}"])
+            self.assertEqual(row["mounts"], [f"1 2 3:4 / /{i} rw - ext4 /dev/x rw"])
         for view, n in (("processes", MANY), ("threads", MANY), ("cgroups", 0), ("functions", 7), ("tree", 1), ("quality", None),
                         ("summary", None), ("heat", None)):
             done = run(REPORT, view, "--format", "json", path)
