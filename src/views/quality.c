@@ -108,8 +108,10 @@ find_end (const Store *store, const SymbolTable *symbols, StackId stack)
 static void
 count (GHashTable *findings, Finding finding)
 {
-  uint64_t key = (uint64_t) finding.binary << 25 | (uint64_t) finding.may_miss_caller << 24 |
-                 (uint64_t) finding.cut << 16 | (uint64_t) finding.end << 8 | finding.reason;
+  /* g_int64_hash() takes the lower half, and binaries are what there may be many of. */
+  uint64_t key = (uint64_t) finding.may_miss_caller << 56 | (uint64_t) finding.cut << 48 |
+                 (uint64_t) finding.end << 40 | (uint64_t) finding.reason << 32 |
+                 finding.binary;
   Finding *found;
 
   if (finding.samples == 0)
