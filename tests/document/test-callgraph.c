@@ -612,6 +612,34 @@ remove_configuration (const char *folder)
     }
 }
 
+/* Of rules that cannot be read; any thread. */
+static int n_told;
+
+static void
+count_messages (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
+{
+  if ((level & G_LOG_LEVEL_MESSAGE) != 0 && strstr (message, "sysprof/categories:4: ") != NULL)
+    g_atomic_int_inc (&n_told);
+  else
+    g_log_default_handler (domain, level, message, data);
+}
+
+static void
+test_tells_once_of_a_rule_that_is_none (void)
+{
+  g_autoptr (RandomCapture) capture = random_capture_new (1, 5, 2);
+  g_autoptr (SysprofDocument) document = random_capture_load (capture);
+
+  for (int i = 0; i < 2; i++)
+    {
+      g_autoptr (SysprofCallgraph) callgraph =
+          make_graph (document, SYSPROF_CALLGRAPH_FLAGS_CATEGORIZE_FRAMES);
+
+      g_assert_nonnull (callgraph);
+      g_assert_cmpint (g_atomic_int_get (&n_told), ==, 1);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -624,6 +652,9 @@ main (int argc, char **argv)
   g_test_add_func ("/callgraph/lists-frames-of-node", test_lists_frames_of_node);
   g_test_add_func ("/callgraph/names-symbols-of-frame", test_names_symbols_of_frame);
   g_test_add_func ("/callgraph/cancels", test_cancels);
+  g_test_add_func ("/callgraph/tells-once-of-a-rule-that-is-none",
+                   test_tells_once_of_a_rule_that_is_none);
+  g_log_set_default_handler (count_messages, NULL);
   status = g_test_run ();
   remove_configuration (folder);
   return status;

@@ -10,6 +10,23 @@ G_STATIC_ASSERT ((int) CATEGORY_JAVASCRIPT == (int) SYSPROF_CALLGRAPH_CATEGORY_J
 G_STATIC_ASSERT ((int) CATEGORY_WINDOWING == (int) SYSPROF_CALLGRAPH_CATEGORY_WINDOWING);
 G_STATIC_ASSERT ((int) N_CATEGORIES == (int) SYSPROF_CALLGRAPH_CATEGORY_LAST);
 
+/* A rule of the user's that cannot be read is left out. Whoever categorizes asked for nothing that could fail, so it is a message,
+ * which an application may show; once, as rules are read once. */
+static void
+tell_unreadable_rules (void)
+{
+  static gsize is_told;
+  g_autoptr (GPtrArray) complaints = NULL;
+
+  if (!g_once_init_enter (&is_told))
+    return;
+  complaints = g_ptr_array_new_with_free_func (g_free);
+  sysprof_category_rules_free (sysprof_category_rules_load (complaints));
+  for (guint i = 0; i < complaints->len; i++)
+    g_message ("%s", (const char *) complaints->pdata[i]);
+  g_once_init_leave (&is_told, 1);
+}
+
 /* What is no function hands on what it was handed. */
 static Category
 category_of (const SymbolTable *symbols,
@@ -41,6 +58,7 @@ sysprof_graph_categorize (const Graph *graph,
   g_autofree uint8_t *inherited = g_new0 (uint8_t, graph->n);
   uint8_t *category = g_new (uint8_t, graph->n);
 
+  tell_unreadable_rules ();
   for (uint32_t i = 0; i < graph->n; i++)
     {
       GraphSymbol symbol = sysprof_graph_symbol (store, symbols, graph->symbol[i]);
