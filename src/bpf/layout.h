@@ -84,6 +84,9 @@ typedef enum
   RULE_HANDOVER = RULE_LR /* x86-64: an exception is handed to who catches it */
 } RuleKind;
 
+/* RULE_NONE of a program that changes stacks where nobody knows: what is found by frame pointers is not called whole. */
+#define RULE_DOUBT RULE_MAKE (RULE_NONE, 8, 0)
+
 /* On x86-64 the return address is at CFA - 8. On arm64 it comes in X30, and is saved behind the frame pointer: one slot has
  * both, 16 bytes. */
 
@@ -315,6 +318,7 @@ typedef enum
   2u /* the first step was one: it can miss the caller of a leaf or of a prologue */
 #define WALK_USED_SIGNAL 4u  /* crossed at least one signal frame */
 #define WALK_USED_COMPAT 16u /* a 32-bit process: by frame pointers alone */
+#define WALK_USED_DOUBT  32u /* code that may have changed stacks: callers may be missing */
 #define WALK_HAS_REST    8u  /* the record goes on: a WalkRest, and a copy */
 
 /* --- what is sent of a walk --- */

@@ -70,6 +70,7 @@ enum
 #  define CALL_EXECVE   59u
 #  define CALL_EXECVEAT 322u
 #  define CALL_CLONE3   435u
+#  define SYSTEM_CALL   0x050fu /* the instruction */
 #endif
 
 static __always_inline bool

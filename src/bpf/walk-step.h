@@ -240,7 +240,10 @@ walk_rule_of (WalkState *state, WalkInput *input, uint64_t address)
 WALK_INLINE bool
 walk_stop (WalkState *state, uint32_t reason)
 {
-  state->reason = reason;
+  bool is_doubtful = (state->used & WALK_USED_DOUBT) != 0;
+
+  state->reason =
+      is_doubtful && (reason == WALK_END || reason == WALK_ROOT) ? WALK_TABLE_FAILED : reason;
   return false;
 }
 
@@ -898,10 +901,14 @@ walk_step_by_rule_arm64 (WalkState *state, WalkInput *input, uint32_t rule)
 
 /* Without a rule. Where there might have been one, that is why the walk ends. */
 WALK_INLINE bool
-walk_step_without_rule (WalkState *state, WalkInput *input)
+walk_step_without_rule (WalkState *state, WalkInput *input, uint32_t rule)
 {
-  bool has_failed = state->mapping.n_pages == 0 && state->mapping.first_page == MAPPING_FAILED;
+  bool has_failed =
+      (state->mapping.n_pages == 0 && state->mapping.first_page == MAPPING_FAILED) ||
+      rule == RULE_DOUBT;
 
+  if (rule == RULE_DOUBT)
+    state->used |= WALK_USED_DOUBT;
   if (walk_step_by_fp (state, input))
     return true;
   if (has_failed && state->reason == WALK_BAD_FP)
@@ -925,7 +932,7 @@ sysprof_walk_step (WalkState *state, WalkInput *input)
 
   rule = walk_rule_of (state, input, address);
   if (RULE_KIND (rule) == RULE_NONE)
-    return walk_step_without_rule (state, input);
+    return walk_step_without_rule (state, input, rule);
   if (RULE_KIND (rule) == RULE_END)
     return walk_stop (state, WALK_END);
   if (RULE_KIND (rule) == RULE_SIGNAL)

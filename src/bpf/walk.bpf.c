@@ -841,6 +841,22 @@ add_rest (WalkInput *scratch, const WalkState *state)
   return sizeof *rest + size;
 }
 
+/* A thread that has just been made, and was interrupted as it came out of the kernel: in the two instructions (test %rax, %rax; jl) in
+ * which the maker of a thread finds out which of both it is. */
+static __always_inline bool
+is_behind_system_call (WalkInput *scratch, uint64_t ip)
+{
+#ifdef __TARGET_ARCH_arm64
+  return false; /* whose return address is in a register */
+#else
+  uint64_t bytes = 0;
+
+  return walk_code (scratch, ip - 7, &bytes) &&
+         ((bytes >> 40 & 0xffff) == SYSTEM_CALL || (bytes >> 16 & 0xffff) == SYSTEM_CALL ||
+          (bytes & 0xffff) == SYSTEM_CALL);
+#endif
+}
+
 /* The reason why it ended; `rest_size` has the size of what stands behind the addresses. */
 static __always_inline uint32_t
 walk_stack (struct bpf_perf_event_data *context,
@@ -920,6 +936,10 @@ walk_stack (struct bpf_perf_event_data *context,
   else
     state->reason = WALK_NO_PROCESS;
   scratch->record.used = (uint8_t) state->used;
+
+  if (state->reason == WALK_ZERO && scratch->record.n == 1 && registers[RESULT] == 0 &&
+      is_behind_system_call (scratch, registers[IP]))
+    return WALK_END;
 
   /* Its memory is the next program's already; where callers were found, it is still there. */
   if (state->reason != WALK_END && state->reason != WALK_ROOT && scratch->record.n == 1 &&

@@ -87,6 +87,7 @@ typedef struct
   uint64_t *outside; /* [MOST_OUTSIDE] */
   size_t n_outside;
   uint64_t code_budget; /* bytes of code without rules that may be read yet */
+  uint32_t no_rule;     /* RULE_NONE, or RULE_DOUBT */
   BuildSources sources;
 } Build;
 
@@ -169,6 +170,8 @@ add_gap_row (void *data, uint64_t address, uint32_t rule)
 {
   GapRows *self = data;
 
+  if (rule == RULE_NONE)
+    rule = self->build->no_rule;
   add_known (self, address);
   self->rule = rule;
   if (self->n_known == 0 || self->known->start > address)
@@ -323,14 +326,14 @@ static void
 add_gap (Build *self, uint64_t start, uint64_t end)
 {
   KnownCode known[MOST_KNOWN_CODE];
-  GapRows rows = { .build = self, .known = known, .end = end };
+  GapRows rows = { .build = self, .known = known, .end = end, .rule = self->no_rule };
   uint64_t covered;
 
-  if (start == end ||
-      (end - start <= MOST_PADDING && sysprof_table_builder_rule (self->builder) != RULE_NONE))
+  if (start == end || (end - start <= MOST_PADDING &&
+                       RULE_KIND (sysprof_table_builder_rule (self->builder)) != RULE_NONE))
     return;
 
-  sysprof_table_builder_add (self->builder, start, RULE_NONE);
+  sysprof_table_builder_add (self->builder, start, self->no_rule);
   covered = sysprof_go_table_run (&self->go, start, end, add_row, self);
   if (covered > 0)
     {
@@ -653,6 +656,7 @@ build (ElfImage *image, ElfImage *debug_image, BuildSources sources, UnwindTable
     return ELF_TOO_LARGE;
 
   self.sources = sources;
+  self.no_rule = RULE_NONE;
   if (sources == BUILD_CODE)
     goto build;
   status = sysprof_elf_image_read_eh_frame (image, &eh_frame);
@@ -663,8 +667,10 @@ build (ElfImage *image, ElfImage *debug_image, BuildSources sources, UnwindTable
   self.go.code_budget = &self.code_budget;
   if (status == ELF_NO_MEMORY)
     goto out;
-  /* Go's own says where stacks end, which its .debug_frame does not. */
-  if (status != ELF_OK)
+  /* Go's own says where stacks end and where they are changed, which its .debug_frame does not. */
+  if (status == ELF_UNSUPPORTED)
+    self.no_rule = RULE_DOUBT;
+  else if (status != ELF_OK)
     {
       status = sysprof_elf_image_read_named (debug_image != NULL ? debug_image : image,
                                              ".debug_frame", &debug_frame);

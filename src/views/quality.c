@@ -81,7 +81,8 @@ static const struct
   { "overload", "cut: copied stacks came faster than they could be walked",
     "sample less often, or record as root" },
   { "table-failed",
-    "cut: its file could not be read, or there was no room for its unwind table",
+    "cut: its file could not be read, there was no room for its unwind table, or it is Go "
+    "of a version that is not known",
     "record as root; more processes than there is room for: record one (--pid)" },
 };
 

@@ -23,11 +23,13 @@ typedef struct
   unsigned least_whole;    /* of 1000 that are settled */
   unsigned most_unsettled; /* of 1000 */
   bool is_deep;            /* recursion is sampled deeper than 5000 */
+  bool is_unknown;         /* how its stacks change is not found: few are whole */
 } Workload;
 
 /* clang-format off */
 static const Workload workloads[] = {
   { "truth-calls", 3000, 998, 100, false },
+  { "truth-cgo-unknown", 200, 0, 100, false, .is_unknown = true },
   { "truth-cgo", 3000, 998, 100, false }, /* starts threads all the time: see the walk of one that has just begun */
   { "truth-cpp", 3000, 999, 20, false },
   { "truth-go", 3000, 999, 100, true },
@@ -118,7 +120,7 @@ compare_stacks (const char *program, bool by_lists)
   sysprof_perf_session_enable (session);
   for (int64_t end = g_get_monotonic_time () + MOST_SECONDS * G_TIME_SPAN_SECOND;
        g_get_monotonic_time () < end &&
-       (self->n_whole < workload->n_samples || !has_seen_all (self));)
+       (self->n_whole < workload->n_samples || !(workload->is_unknown || has_seen_all (self)));)
     {
       (void) poll (NULL, 0, 50); /* the rings fill */
       sysprof_perf_session_drain (session);
@@ -137,7 +139,7 @@ compare_stacks (const char *program, bool by_lists)
   g_assert_cmpuint (self->n_unsettled * 1000, <=, self->n_samples * workload->most_unsettled);
   g_assert_cmpuint (self->n_broken * 1000, <=, n_settled * (1000 - workload->least_whole));
   g_assert_cmpuint (self->n_deep, >=, workload->is_deep);
-  g_assert_true (has_seen_all (self));
+  g_assert_true (workload->is_unknown || has_seen_all (self));
   clear_comparison (self);
 }
 

@@ -151,6 +151,8 @@ sysprof_walked_sample_finish (WalkedSample *sample,
   sample->reason = walked.reason == WALK_FAULT && sample->is_cut ? WALK_DEPTH : walked.reason;
   sample->n_user = n_before + walked.n;
   sample->user = addresses;
+  if ((sample->used & WALK_USED_DOUBT) != 0 && sysprof_walk_reason_is_whole (walked.reason))
+    sample->reason = WALK_TABLE_FAILED;
   sample->used |= walked.used;
   sample->is_from_copy = true;
 }
