@@ -236,7 +236,8 @@ sysprof_capture_writer_commit (SysprofCaptureWriter *self, size_t len)
   uint8_t type = frame[offsetof (SysprofCaptureFrame, time) + sizeof (int64_t)];
 
   sysprof_store_u16 (frame, (uint16_t) padded);
-  memset (frame + len, 0, padded - len);
+  if (padded != len)
+    memset (frame + len, 0, padded - len);
   self->used += padded;
   self->n_frames++;
   self->n_since_index++;

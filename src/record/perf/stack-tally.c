@@ -14,12 +14,13 @@ typedef struct
 #define MOST_NOTES  262144
 #define FIRST_SLOTS 256
 
-/* Each sample comes here: a line of memory, and no more, is looked at. */
+/* Each sample comes here: a line of memory, and seldom more, is looked at. */
 struct StackTally
 {
   ProcessTally *slot; /* [n_slots], a power of two, at most half of them taken */
   unsigned n_slots;
   unsigned n_taken;
+  ProcessTally *last; /* most samples are of whom the one before was */
   GByteArray *notes;
 };
 
@@ -88,7 +89,8 @@ grow (StackTally *self)
 void
 sysprof_stack_tally_count (StackTally *self, int32_t pid, CaptureFound found)
 {
-  ProcessTally *tally = find_slot (self, pid);
+  ProcessTally *tally =
+      self->last != NULL && self->last->pid == pid ? self->last : find_slot (self, pid);
 
   if (tally->pid == 0)
     {
@@ -101,6 +103,7 @@ sysprof_stack_tally_count (StackTally *self, int32_t pid, CaptureFound found)
         }
       tally->pid = pid;
     }
+  self->last = tally;
   tally->n[found]++;
 }
 

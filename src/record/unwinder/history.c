@@ -27,8 +27,6 @@ sysprof_history_clear (History *self)
 void
 sysprof_history_add (History *self, const TaskEvent *event, int64_t now)
 {
-  TaskEvent kept = *event;
-
   if (now - self->begin_usec >= AGE_USEC || self->events[0]->len >= MOST_KEPT)
     {
       GArray *older = self->events[1];
@@ -39,9 +37,10 @@ sysprof_history_add (History *self, const TaskEvent *event, int64_t now)
       self->begin_usec = now;
     }
 
-  if (kept.kind == TASK_MAPPED)
-    kept.path = strcmp (event->path, VDSO_PATH) == 0 ? VDSO_PATH : "";
-  g_array_append_val (self->events[0], kept);
+  g_array_append_vals (self->events[0], event, 1);
+  if (event->kind == TASK_MAPPED)
+    g_array_index (self->events[0], TaskEvent, self->events[0]->len - 1).path =
+        strcmp (event->path, VDSO_PATH) == 0 ? VDSO_PATH : "";
 }
 
 void
