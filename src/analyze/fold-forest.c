@@ -26,14 +26,6 @@ typedef struct
 
 typedef struct
 {
-  const uint32_t *parent;       /* [n] a caller's number is smaller */
-  const StackId *stack;         /* [n] or NULL: the number itself */
-  const uint32_t *entry_of_end; /* [n_ends] */
-  uint32_t n;
-} Entries;
-
-typedef struct
-{
   GArray *parent, *stack, *entry_of_end; /* of uint32_t */
 } Copies;
 
@@ -146,15 +138,15 @@ fill_node (ForestNode *node, const Shaping *shaping, StackId stack)
  * caller's is known then. */
 static bool
 place_entries (FoldForest *self,
-               const Shaping *shaping,
-               const Entries *entries,
-               const FoldEnds *ends)
+               const FoldEntries *entries,
+               const Shaping *shaping, /* of entries without keys */
+               FoldWork *work)
 {
   g_autofree uint32_t *place = sysprof_large_new0 (MAX (entries->n, 1), sizeof (uint32_t));
   g_autofree uint32_t *next = NULL;
 
   place[0] = IS_END;
-  for (uint32_t i = 0; i < ends->n; i++)
+  for (uint32_t i = 0; i < entries->n_ends; i++)
     place[entries->entry_of_end[i]] = IS_END;
   for (uint32_t i = entries->n; i-- > 1;)
     {
@@ -163,7 +155,7 @@ place_entries (FoldForest *self,
           place[i] = (place[i] & ~IS_END) + 1;
           place[entries->parent[i]] += place[i];
         }
-      if (!sysprof_fold_work_at (shaping->work, i))
+      if (!sysprof_fold_work_at (work, i))
         return false;
     }
 
@@ -177,22 +169,32 @@ place_entries (FoldForest *self,
     {
       uint32_t parent = entries->parent[i], at = next[parent];
 
-      if (!sysprof_fold_work_at (shaping->work, i))
+      if (!sysprof_fold_work_at (work, i))
         return false;
       if (place[i] == 0)
         continue;
 
       next[parent] += place[i];
       self->node[at] = (ForestNode){ .end = at + place[i], .parent = place[parent] };
-      fill_node (&self->node[at], shaping, entries->stack != NULL ? entries->stack[i] : i);
+      if (entries->key != NULL)
+        self->node[at].key = entries->key[i];
+      else
+        fill_node (&self->node[at], shaping, entries->stack != NULL ? entries->stack[i] : i);
       place[i] = at;
       next[i] = at + 1;
     }
 
-  self->node_of_end = g_new (uint32_t, MAX (ends->n, 1));
-  for (uint32_t i = 0; i < ends->n; i++)
+  self->node_of_end = g_new (uint32_t, MAX (entries->n_ends, 1));
+  for (uint32_t i = 0; i < entries->n_ends; i++)
     self->node_of_end[i] = place[entries->entry_of_end[i]];
   return true;
+}
+
+bool
+sysprof_fold_forest_place (FoldForest *self, const FoldEntries *entries, FoldWork *work)
+{
+  *self = (FoldForest){ 0 };
+  return place_entries (self, entries, NULL, work);
 }
 
 /* What is known of a node when those above it are. */
@@ -294,7 +296,10 @@ sysprof_fold_forest_init (FoldForest *self,
                           FoldWork *work)
 {
   Shaping shaping = { .store = store, .symbols = symbols, .shape = shape, .work = work };
-  Entries entries = { store->stacks.parent, NULL, ends->stack, store->stacks.n };
+  FoldEntries entries = { .parent = store->stacks.parent,
+                          .entry_of_end = ends->stack,
+                          .n = store->stacks.n,
+                          .n_ends = ends->n };
   Copies copies = { 0 };
   bool is_done = true;
 
@@ -315,11 +320,13 @@ sysprof_fold_forest_init (FoldForest *self,
                          g_array_new (FALSE, FALSE, sizeof (uint32_t)),
                          g_array_new (FALSE, FALSE, sizeof (uint32_t)) };
       is_done = copy_for_threads (&copies, self, &shaping, ends);
-      entries = (Entries){ (const uint32_t *) copies.parent->data,
-                           (const StackId *) copies.stack->data,
-                           (const uint32_t *) copies.entry_of_end->data, copies.parent->len };
+      entries = (FoldEntries){ .parent = (const uint32_t *) copies.parent->data,
+                               .stack = (const StackId *) copies.stack->data,
+                               .entry_of_end = (const uint32_t *) copies.entry_of_end->data,
+                               .n = copies.parent->len,
+                               .n_ends = ends->n };
     }
-  is_done = is_done && place_entries (self, &shaping, &entries, ends) &&
+  is_done = is_done && place_entries (self, &entries, &shaping, work) &&
             apply_shape (self, &shaping, ends->n);
 
   if (ends->tid != NULL)

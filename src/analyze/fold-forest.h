@@ -43,6 +43,20 @@ typedef struct
   uint32_t n_tids;
 } FoldForest;
 
+/* What there is to be placed. */
+typedef struct
+{
+  const uint32_t *parent;       /* [n] a caller's number is smaller; 0 = the root */
+  const FoldKey *key;           /* [n] or NULL: as the shape has it */
+  const StackId *stack;         /* [n] or NULL: the number itself. Of no matter with keys */
+  const uint32_t *entry_of_end; /* [n_ends] */
+  uint32_t n;
+  uint32_t n_ends;
+} FoldEntries;
+
+/* A forest of entries with keys. FALSE if cancelled; to be cleared in any case. */
+bool sysprof_fold_forest_place (FoldForest *self, const FoldEntries *entries, FoldWork *work);
+
 /* FALSE if cancelled; to be cleared in any case. `shape` without focus for tables. */
 bool sysprof_fold_forest_init (FoldForest *self,
                                const Store *store,

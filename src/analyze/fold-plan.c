@@ -408,6 +408,33 @@ count_keys (const Store *store, const SymbolTable *symbols, const FoldForest *fo
 }
 
 bool
+sysprof_fold_plan_init_forest (FoldPlan *self,
+                               FoldForest *forest,
+                               uint32_t *rank,
+                               uint32_t n_keys,
+                               uint32_t n_ends,
+                               FoldWork *work)
+{
+  Merger merger = { .forest = forest, .rank = rank };
+  bool is_done;
+
+  *self = (FoldPlan){ .runs.of_end = g_new (uint32_t, MAX (n_ends, 1)), .rank = rank };
+  merger.run_of_end = self->runs.of_end;
+  is_done = merge (&merger, n_keys, n_ends, work);
+  if (is_done)
+    {
+      fill_runs (&self->runs, &merger, n_ends);
+      self->begin = sysprof_large_new ((size_t) merger.runs.n + 1, sizeof *self->begin);
+      for (uint32_t i = 0; i < merger.runs.n; i++)
+        self->begin[i] = merger.runs.item[i].begin;
+      self->begin[merger.runs.n] = self->n = merger.keys.n;
+      self->key = g_steal_pointer (&merger.keys.item);
+    }
+  merger_clear (&merger);
+  return is_done;
+}
+
+bool
 sysprof_fold_plan_init (FoldPlan *self,
                         const Store *store,
                         const SymbolTable *symbols,
@@ -418,25 +445,11 @@ sysprof_fold_plan_init (FoldPlan *self,
   FoldForest forest;
   bool is_done;
 
-  *self = (FoldPlan){ .runs.of_end = g_new (uint32_t, MAX (ends->n, 1)) };
-  is_done = sysprof_fold_forest_init (&forest, store, symbols, shape, ends, work);
-  if (is_done)
-    {
-      Merger merger = { .forest = &forest, .run_of_end = self->runs.of_end };
-
-      merger.rank = self->rank = sysprof_key_ranks_new (store, symbols, &forest);
-      is_done = merge (&merger, count_keys (store, symbols, &forest), ends->n, work);
-      if (is_done)
-        {
-          fill_runs (&self->runs, &merger, ends->n);
-          self->begin = sysprof_large_new ((size_t) merger.runs.n + 1, sizeof *self->begin);
-          for (uint32_t i = 0; i < merger.runs.n; i++)
-            self->begin[i] = merger.runs.item[i].begin;
-          self->begin[merger.runs.n] = self->n = merger.keys.n;
-          self->key = g_steal_pointer (&merger.keys.item);
-        }
-      merger_clear (&merger);
-    }
+  *self = (FoldPlan){ 0 };
+  is_done = sysprof_fold_forest_init (&forest, store, symbols, shape, ends, work) &&
+            sysprof_fold_plan_init_forest (self, &forest,
+                                           sysprof_key_ranks_new (store, symbols, &forest),
+                                           count_keys (store, symbols, &forest), ends->n, work);
   self->tids = g_steal_pointer (&forest.tids);
   sysprof_fold_forest_clear (&forest);
   return is_done;

@@ -38,6 +38,13 @@ bool sysprof_fold_plan_init (FoldPlan *self,
                              const TreeShape *shape,
                              const FoldEnds *ends,
                              FoldWork *work);
+/* The same of a forest, of which the field `parent` is overwritten. Takes `rank` [n_keys]. */
+bool sysprof_fold_plan_init_forest (FoldPlan *self,
+                                    FoldForest *forest,
+                                    uint32_t *rank,
+                                    uint32_t n_keys,
+                                    uint32_t n_ends,
+                                    FoldWork *work);
 void sysprof_fold_plan_clear (FoldPlan *self);
 
 /* The same for a table: of the nodes only what counts to its rows is kept. */
@@ -64,6 +71,10 @@ void sysprof_fold_table_plan_clear (FoldTablePlan *self);
 uint64_t *sysprof_fold_runs_new_sums (const FoldRuns *self);
 /* Makes sums of them: [run] is what all runs before it weigh, the last one is all. FALSE if cancelled. */
 bool sysprof_fold_runs_sum (const FoldRuns *self, uint64_t *sums, FoldWork *work);
+
+/* The runs that begin with the children of the last node of `run`. */
+#define FOLD_FOR_EACH_BELOW(runs, run, below) \
+  for (uint32_t below = (run) + 1; below < (runs)->end[run]; below = (runs)->end[below])
 
 static inline uint64_t
 sysprof_fold_runs_total (const FoldRuns *self, const uint64_t *sums, uint32_t run)

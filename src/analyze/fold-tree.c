@@ -88,10 +88,6 @@ sort_siblings (Sibling *siblings, uint32_t n)
     }
 }
 
-/* The runs whose first nodes are the children of the last node of `run`. */
-#define FOR_EACH_BELOW(runs, run, below) \
-  for (uint32_t below = (run) + 1; below < (runs)->end[run]; below = (runs)->end[below])
-
 uint32_t
 sysprof_fold_plan_n_children (const FoldPlan *self, uint32_t node)
 {
@@ -100,7 +96,7 @@ sysprof_fold_plan_n_children (const FoldPlan *self, uint32_t node)
   if (node + 1 < self->begin[run + 1])
     return 1;
 
-  FOR_EACH_BELOW (&self->runs, run, below)
+  FOLD_FOR_EACH_BELOW (&self->runs, run, below)
   n++;
   return n;
 }
@@ -121,7 +117,7 @@ sysprof_fold_plan_sort_children (const FoldPlan *self,
     }
 
   siblings = g_new (Sibling, MAX (sysprof_fold_plan_n_children (self, node), 1));
-  FOR_EACH_BELOW (&self->runs, run, below)
+  FOLD_FOR_EACH_BELOW (&self->runs, run, below)
   {
     uint64_t total = sysprof_fold_runs_total (&self->runs, sums, below);
 
@@ -217,7 +213,7 @@ link_siblings (CallTree *tree,
                SiblingList *siblings)
 {
   siblings->n = 0;
-  FOR_EACH_BELOW (&plan->runs, run, below)
+  FOLD_FOR_EACH_BELOW (&plan->runs, run, below)
   {
     uint64_t total = sysprof_fold_runs_total (&plan->runs, sums, below);
 

@@ -1,268 +1,225 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Puts frames into a graph by their stacks.
- *
- * A stack is taken apart once per thread that has it, and of a stack that begins like another only what is its own.
- * Nodes are made in any order, callers first, and then laid out as one reads the tree. */
+/* Graphs are laid out from plans, as call trees are. */
 
 #include "analyze/graph.h"
-#include "analyze/graph-nodes.h"
-#include "analyze/shown-symbols.h"
+
+#include "analyze/fold-plan.h"
+#include "analyze/fold-work.h"
+#include "analyze/graph-forest.h"
+
+#include <stdlib.h>
+
+/* --- from a plan to a graph --- */
 
 typedef struct
 {
-  const Store *store;
-  const SymbolTable *symbols;
-  const GraphShape *shape;
-  GraphNodes nodes;
-  ProcessId *first_of_comm; /* [store->strings.n_strings] or NULL: processes are not merged */
-  uint8_t *context;  /* [stacks.n] AddressKind of the innermost address shown; 0 = none is */
-  uint8_t *is_shown; /* [stacks.n] */
-  uint32_t *node_of_stack; /* [stacks.n] without threads; 0 = not yet */
-  NodeSet known;           /* with threads: (stack, thread) → index into `node_of_known` */
-  GArray *node_of_known;   /* of uint32_t */
-  StackId *path;           /* [longest stack + 1] */
-} Builder;
+  uint64_t total;
+  uint32_t run;
+} Family;
 
-static GraphSymbolId
-symbol_id (const Builder *self, GraphSymbolSort sort, uint32_t index)
+static int
+compare_heavier_first (const void *a, const void *b)
 {
-  return sysprof_graph_symbol_id (self->store, self->symbols, (GraphSymbol){ sort, index });
+  const Family *left = a, *right = b;
+
+  if (left->total != right->total)
+    return left->total > right->total ? -1 : 1;
+  return (left->run > right->run) - (left->run < right->run);
 }
 
-static uint8_t *
-find_system_libraries (const Store *store)
+typedef struct
 {
-  uint8_t *is_system = g_new0 (uint8_t, MAX (store->n_mappings, 1));
+  const FoldPlan *plan;
+  const uint64_t *sums;
+  uint32_t *size;  /* [runs.n] nodes of the run and all below it that weigh something */
+  uint32_t *place; /* [runs.n] the first node in the graph */
+  Graph *graph;
+} Layout;
 
-  for (MappingId i = 1; i < store->n_mappings; i++)
-    is_system[i] =
-        sysprof_is_system_library (sysprof_store_string (store, store->mappings[i].path));
-  return is_system;
+static uint64_t
+total_of (const Layout *self, uint32_t run)
+{
+  return sysprof_fold_runs_total (&self->plan->runs, self->sums, run);
 }
 
-/* Parents come before their children. */
-static void
-find_contexts (Builder *self)
+static uint32_t
+length_of (const Layout *self, uint32_t run)
 {
-  const Store *store = self->store;
-  const StackTree *stacks = &store->stacks;
-  g_autofree uint8_t *is_system =
-      self->shape->hide_system ? find_system_libraries (store) : NULL;
-
-  self->context = g_new0 (uint8_t, MAX (stacks->n, 1));
-  self->is_shown = g_new0 (uint8_t, MAX (stacks->n, 1));
-  for (StackId i = 0; i < stacks->n; i++)
-    {
-      AddressId address = stacks->address[i];
-      uint8_t kind = store->addresses.kind[address];
-
-      if (stacks->depth[i] == 0)
-        continue;
-
-      self->is_shown[i] = is_system == NULL || kind != ADDRESS_USER ||
-                          !is_system[store->addresses.mapping[address]];
-      if (kind == ADDRESS_JIT || kind == ADDRESS_UNMAPPED)
-        kind = ADDRESS_USER;
-      self->context[i] = self->is_shown[i] ? kind : self->context[stacks->parent[i]];
-    }
+  return self->plan->begin[run + 1] - self->plan->begin[run];
 }
 
 static void
-find_first_of_comm (Builder *self)
+find_sizes (Layout *self)
 {
-  const Processes *processes = &self->store->processes;
+  const FoldRuns *runs = &self->plan->runs;
 
-  self->first_of_comm = g_new0 (ProcessId, MAX (self->store->strings.n_strings, 1));
-  for (ProcessId i = processes->n; i-- > 1;)
-    self->first_of_comm[processes->row[i].comm] = i;
+  self->size = sysprof_large_new0 (runs->n, sizeof *self->size);
+  for (uint32_t i = runs->n; i-- > 0;)
+    if (i == 0 || total_of (self, i) > 0)
+      {
+        self->size[i] += length_of (self, i);
+        if (i > 0)
+          self->size[runs->parent[i]] += self->size[i];
+      }
 }
 
-/* The thread's symbol; 0 where threads are no matter. */
-static GraphSymbolId
-thread_symbol (const Builder *self, ProcessId process, int32_t tid)
+/* Families are given their places when the run above them has one. */
+static bool
+find_places (Layout *self, bool left_heavy, FoldWork *work)
 {
-  const Process *row = &self->store->processes.row[process];
-  const int32_t *ids = self->store->processes.thread_ids;
-  uint32_t low = row->first_thread, high = row->first_thread + row->n_threads;
+  const FoldRuns *runs = &self->plan->runs;
+  g_autoptr (GArray) family = g_array_new (FALSE, FALSE, sizeof (Family));
 
-  if (!self->shape->threads)
-    return 0;
-
-  while (low < high)
+  self->place = sysprof_large_new (runs->n, sizeof *self->place);
+  self->place[0] = 0;
+  for (uint32_t i = 0; i < runs->n; i++)
     {
-      uint32_t middle = low + (high - low) / 2;
+      uint32_t at;
 
-      if (ids[middle] == tid)
-        return symbol_id (self, GRAPH_SYMBOL_THREAD, middle);
-      if (ids[middle] < tid)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-
-  return symbol_id (self, GRAPH_SYMBOL_OTHER_THREAD, process);
-}
-
-static uint32_t
-node_of_process (Builder *self, ProcessId process, GraphSymbolId thread)
-{
-  uint32_t node = 0;
-
-  if (process != 0)
-    {
-      ProcessId shown = self->first_of_comm != NULL
-                            ? self->first_of_comm[self->store->processes.row[process].comm]
-                            : process;
-
-      node = sysprof_graph_nodes_child (&self->nodes, node,
-                                        symbol_id (self, GRAPH_SYMBOL_PROCESS, shown));
-    }
-  if (thread != 0)
-    node = sysprof_graph_nodes_child (&self->nodes, node, thread);
-  return node;
-}
-
-/* Where the node of `stack` is kept; `*is_new` tells that nobody put it there yet. */
-static uint32_t *
-known_place (Builder *self, StackId stack, GraphSymbolId thread, bool *is_new)
-{
-  uint32_t fresh, at;
-
-  if (thread == 0)
-    {
-      *is_new = self->node_of_stack[stack] == 0;
-      return &self->node_of_stack[stack];
-    }
-
-  fresh = self->node_of_known->len;
-  at = sysprof_node_set_find_or_add (&self->known, stack, thread, fresh);
-  *is_new = at == fresh;
-  if (*is_new)
-    g_array_set_size (self->node_of_known, fresh + 1);
-  return &g_array_index (self->node_of_known, uint32_t, at);
-}
-
-/* `inner` is the context of an address, `outer` that of its caller; ADDRESS_NONE: it has none. The marker between them,
- * or 0. */
-static GraphSymbolId
-marker_between (const Builder *self, AddressKind outer, AddressKind inner)
-{
-  if (outer == inner || inner == ADDRESS_NONE)
-    return 0;
-  if (outer == ADDRESS_NONE)
-    return inner == ADDRESS_USER ? 0 : symbol_id (self, GRAPH_SYMBOL_CONTEXT, inner);
-  return symbol_id (self, GRAPH_SYMBOL_CONTEXT, outer);
-}
-
-static uint32_t
-place_below (Builder *self, uint32_t node, StackId stack)
-{
-  const StackTree *stacks = &self->store->stacks;
-  GraphSymbolId marker;
-
-  if (!self->is_shown[stack])
-    return node;
-
-  marker = marker_between (self, (AddressKind) self->context[stacks->parent[stack]],
-                           (AddressKind) self->context[stack]);
-  if (marker != 0)
-    node = sysprof_graph_nodes_child (&self->nodes, node, marker);
-  return sysprof_graph_nodes_child (&self->nodes, node,
-                                    self->symbols->of_address[stacks->address[stack]]);
-}
-
-static uint32_t
-add_top_down (Builder *self, StackId stack, GraphSymbolId thread)
-{
-  const StackTree *stacks = &self->store->stacks;
-  uint32_t n = 0, node;
-  bool is_new;
-
-  for (StackId at = stack;; at = stacks->parent[at])
-    {
-      const uint32_t *place = known_place (self, at, thread, &is_new);
-
-      node = *place;
-      if (!is_new)
-        break;
-      self->path[n++] = at;
-      if (stacks->depth[at] == 0)
-        break;
-    }
-
-  while (n-- > 0)
-    {
-      StackId at = self->path[n];
-
-      node = stacks->depth[at] == 0 ? node_of_process (self, at, thread)
-                                    : place_below (self, node, at);
-      *known_place (self, at, thread, &is_new) = node;
-    }
-  return node;
-}
-
-static uint32_t
-add_bottom_up (Builder *self, StackId stack, GraphSymbolId thread)
-{
-  const StackTree *stacks = &self->store->stacks;
-  uint32_t *place;
-  uint32_t node;
-  bool is_new;
-
-  place = known_place (self, stack, thread, &is_new);
-  if (!is_new)
-    return *place;
-
-  node = node_of_process (self, sysprof_store_process_of_stack (self->store, stack), thread);
-  for (StackId at = stack; stacks->depth[at] > 0; at = stacks->parent[at])
-    {
-      GraphSymbolId marker;
-
-      if (!self->is_shown[at])
+      if (!sysprof_fold_work_at (work, i))
+        return false;
+      if (self->size[i] == 0)
         continue;
 
-      node = sysprof_graph_nodes_child (&self->nodes, node,
-                                        self->symbols->of_address[stacks->address[at]]);
-      marker = marker_between (self, (AddressKind) self->context[stacks->parent[at]],
-                               (AddressKind) self->context[at]);
-      if (marker != 0)
-        node = sysprof_graph_nodes_child (&self->nodes, node, marker);
+      at = self->place[i] + length_of (self, i);
+      g_array_set_size (family, 0);
+      FOLD_FOR_EACH_BELOW (runs, i, below)
+      if (self->size[below] > 0)
+        g_array_append_val (family, ((Family){ total_of (self, below), below }));
+      if (left_heavy && family->len > 1)
+        qsort (family->data, family->len, sizeof (Family), compare_heavier_first);
+      for (uint32_t j = 0; j < family->len; j++)
+        {
+          uint32_t below = g_array_index (family, Family, j).run;
+
+          self->place[below] = at;
+          at += self->size[below];
+        }
     }
-  *known_place (self, stack, thread, &is_new) = node;
-  return node;
+  return true;
 }
 
-static uint32_t
-add_frame (Builder *self, StackId stack, int32_t tid)
+static void
+alloc_graph (Graph *graph, uint32_t n, uint32_t n_frames)
 {
-  ProcessId process = sysprof_store_process_of_stack (self->store, stack);
-  const Process *row = &self->store->processes.row[process];
-  GraphSymbolId thread;
-  uint32_t node;
-
-  if ((self->shape->no_process_0 && process != 0 && row->pid == 0) ||
-      (self->shape->no_kernel_processes && row->is_kernel))
-    return GRAPH_NOWHERE;
-
-  thread = thread_symbol (self, process, tid);
-  node = self->shape->bottom_up ? add_bottom_up (self, stack, thread)
-                                : add_top_down (self, stack, thread);
-  if (self->store->stacks.depth[stack] == 0)
-    node = sysprof_graph_nodes_child (&self->nodes, node,
-                                      symbol_id (self, GRAPH_SYMBOL_UNWINDABLE, 0));
-  return node;
+  *graph = (Graph){
+    .n = n,
+    .n_frames = n_frames,
+    .parent = sysprof_large_new (n, sizeof *graph->parent),
+    .end = sysprof_large_new (n, sizeof *graph->end),
+    .symbol = sysprof_large_new (n, sizeof *graph->symbol),
+    .first_child = sysprof_large_new ((size_t) n + 1, sizeof *graph->first_child),
+    .child = sysprof_large_new (n, sizeof *graph->child),
+    .self = sysprof_large_new (n, sizeof *graph->self),
+    .total = sysprof_large_new (n, sizeof *graph->total),
+    .node_of_frame = sysprof_large_new (MAX (n_frames, 1), sizeof *graph->node_of_frame),
+  };
 }
 
-static uint32_t
-longest_stack (const StackTree *stacks)
+static bool
+fill_nodes (Layout *self, FoldWork *work)
 {
-  uint32_t longest = 0;
+  const FoldPlan *plan = self->plan;
+  Graph *graph = self->graph;
 
-  for (StackId i = 0; i < stacks->n; i++)
-    longest = MAX (longest, stacks->depth[i]);
-  return longest;
+  for (uint32_t i = 0; i < plan->runs.n; i++)
+    {
+      uint32_t parent = plan->runs.parent[i], first = self->place[i];
+      uint32_t length = length_of (self, i),
+               own = (uint32_t) (self->sums[i + 1] - self->sums[i]);
+
+      if (!sysprof_fold_work_at (work, i))
+        return false;
+      if (self->size[i] == 0)
+        continue;
+
+      for (uint32_t j = 0; j < length; j++)
+        {
+          uint32_t node = first + j;
+
+          graph->parent[node] = j > 0 ? node - 1 : 0;
+          graph->end[node] = first + self->size[i];
+          graph->symbol[node] = plan->key[plan->begin[i] + j];
+          graph->self[node] = j + 1 < length ? 0 : own;
+          graph->total[node] = (uint32_t) total_of (self, i);
+        }
+      if (i > 0)
+        graph->parent[first] = self->place[parent] + length_of (self, parent) - 1;
+    }
+  return true;
 }
+
+static void
+fill_children (Graph *graph)
+{
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < graph->n; i++)
+    {
+      graph->first_child[i] = n;
+      for (uint32_t at = i + 1; at < graph->end[i]; at = graph->end[at])
+        graph->child[n++] = at;
+    }
+  graph->first_child[graph->n] = n;
+}
+
+/* The nodes of the plan that weigh something. NULL if cancelled. `run_of_frame` has runs.n where a frame is left out. */
+static Graph *
+lay_out (const FoldPlan *plan,
+         const uint64_t *sums,
+         GraphSymbolId root,
+         bool left_heavy,
+         const uint32_t *run_of_frame,
+         uint32_t n_frames,
+         FoldWork *work)
+{
+  g_autoptr (Graph) graph = g_new0 (Graph, 1);
+  Layout self = { .plan = plan, .sums = sums, .graph = graph };
+  bool is_done;
+
+  find_sizes (&self);
+  is_done = find_places (&self, left_heavy, work);
+  if (is_done)
+    {
+      alloc_graph (graph, self.size[0], n_frames);
+      is_done = fill_nodes (&self, work);
+    }
+  if (is_done)
+    {
+      graph->symbol[0] = root;
+      fill_children (graph);
+      for (uint32_t i = 0; i < n_frames; i++)
+        graph->node_of_frame[i] =
+            run_of_frame[i] < plan->runs.n
+                ? self.place[run_of_frame[i]] + length_of (&self, run_of_frame[i]) - 1
+                : GRAPH_NOWHERE;
+    }
+
+  g_free (self.size);
+  g_free (self.place);
+  return is_done ? g_steal_pointer (&graph) : NULL;
+}
+
+/* `run_of_frame` as for lay_out(). */
+static Graph *
+weigh_and_lay_out (const FoldPlan *plan,
+                   GraphSymbolId root,
+                   bool left_heavy,
+                   const uint32_t *run_of_frame,
+                   uint32_t n_frames,
+                   FoldWork *work)
+{
+  g_autofree uint64_t *sums = sysprof_fold_runs_new_sums (&plan->runs);
+
+  for (uint32_t i = 0; i < n_frames; i++)
+    sums[run_of_frame[i] + 1]++;
+  return sysprof_fold_runs_sum (&plan->runs, sums, work)
+             ? lay_out (plan, sums, root, left_heavy, run_of_frame, n_frames, work)
+             : NULL;
+}
+
+/* --- graphs --- */
 
 Graph *
 sysprof_graph_new (const Store *store,
@@ -271,44 +228,55 @@ sysprof_graph_new (const Store *store,
                    const GraphShape *shape,
                    GCancellable *cancellable)
 {
-  g_autofree uint32_t *node_of_frame = g_new (uint32_t, MAX (frames->n, 1));
-  Builder self = {
-    .store = store,
-    .symbols = symbols,
-    .shape = shape,
-    .path = g_new (StackId, longest_stack (&store->stacks) + 1),
-    .node_of_stack = g_new0 (uint32_t, MAX (store->stacks.n, 1)),
-    .node_of_known = g_array_new (FALSE, TRUE, sizeof (uint32_t)),
-  };
-  bool is_cancelled = false;
+  GraphSymbolId root =
+      sysprof_graph_symbol_id (store, symbols, (GraphSymbol){ GRAPH_SYMBOL_ROOT, 0 });
+  g_autofree uint32_t *of_frame = sysprof_large_new (MAX (frames->n, 1), sizeof *of_frame);
+  FoldWork work = { .cancellable = cancellable };
+  FoldForest forest;
+  FoldPlan plan = { 0 };
   Graph *graph = NULL;
+  uint32_t n_ends;
 
-  sysprof_graph_nodes_init (&self.nodes, symbol_id (&self, GRAPH_SYMBOL_ROOT, 0));
-  sysprof_node_set_init (&self.known);
-  g_array_set_size (self.node_of_known, 1);
-  find_contexts (&self);
-  if (shape->merge_processes)
-    find_first_of_comm (&self);
-
-  for (uint32_t i = 0; i < frames->n && !is_cancelled; i++)
+  if (sysprof_graph_forest_init (&forest, &n_ends, of_frame, store, symbols, frames, shape,
+                                 &work) &&
+      sysprof_fold_plan_init_forest (&plan, &forest,
+                                     sysprof_graph_ranks_new (store, symbols, &forest),
+                                     sysprof_graph_n_symbols (store, symbols), n_ends, &work))
     {
-      node_of_frame[i] = add_frame (&self, frames->stack[i], frames->tid[i]);
-      is_cancelled = i % GRAPH_STEP == 0 && g_cancellable_is_cancelled (cancellable);
+      for (uint32_t i = 0; i < frames->n; i++)
+        of_frame[i] =
+            of_frame[i] != GRAPH_NOWHERE ? plan.runs.of_end[of_frame[i]] : plan.runs.n;
+      graph = weigh_and_lay_out (&plan, root, shape->left_heavy, of_frame, frames->n, &work);
     }
-  if (is_cancelled)
-    sysprof_graph_nodes_clear (&self.nodes);
-  else
-    graph = sysprof_graph_nodes_finish (&self.nodes, store, symbols, shape->left_heavy,
-                                        node_of_frame, frames->n, cancellable);
-
-  sysprof_node_set_clear (&self.known);
-  g_array_unref (self.node_of_known);
-  g_free (self.first_of_comm);
-  g_free (self.context);
-  g_free (self.is_shown);
-  g_free (self.node_of_stack);
-  g_free (self.path);
+  sysprof_fold_forest_clear (&forest);
+  sysprof_fold_plan_clear (&plan);
   return graph;
+}
+
+/* A graph lies as a forest does. What is not below the symbol, and the symbol where it is outermost, has no key. */
+static void
+take_below (FoldForest *forest, const Graph *graph, GraphSymbolId symbol, uint32_t *n_ends)
+{
+  uint32_t end = 0; /* of what is below the symbol */
+
+  *forest = (FoldForest){ .n = graph->n,
+                          .node = sysprof_large_new (graph->n, sizeof *forest->node),
+                          .node_of_end = sysprof_large_new (graph->n, sizeof (uint32_t)) };
+  *n_ends = graph->n;
+  for (uint32_t i = 0; i < graph->n; i++)
+    {
+      bool is_below = i < end;
+
+      forest->node[i] = (ForestNode){ .key = is_below ? graph->symbol[i] : 0,
+                                      .end = graph->end[i],
+                                      .parent = graph->parent[i] };
+      if (!is_below && graph->symbol[i] == symbol)
+        {
+          end = graph->end[i];
+          is_below = true;
+        }
+      forest->node_of_end[i] = is_below && graph->self[i] > 0 ? i : FOLD_NOWHERE;
+    }
 }
 
 Graph *
@@ -319,33 +287,42 @@ sysprof_graph_descend (const Graph *self,
                        bool left_heavy,
                        GCancellable *cancellable)
 {
-  g_autofree uint32_t *moved = g_new (uint32_t, self->n);
-  g_autofree uint32_t *node_of_frame = g_new (uint32_t, MAX (self->n_frames, 1));
-  uint32_t end = 0; /* of what is below the symbol */
-  GraphNodes nodes;
+  g_autofree uint32_t *of_frame = sysprof_large_new (MAX (self->n_frames, 1), sizeof *of_frame);
+  FoldWork work = { .cancellable = cancellable };
+  FoldForest forest;
+  FoldPlan plan;
+  Graph *graph = NULL;
+  uint32_t n_ends;
 
-  sysprof_graph_nodes_init (&nodes, symbol);
-  for (uint32_t i = 0; i < self->n; i++)
+  take_below (&forest, self, symbol, &n_ends);
+  if (sysprof_fold_plan_init_forest (&plan, &forest,
+                                     sysprof_graph_ranks_new (store, symbols, &forest),
+                                     sysprof_graph_n_symbols (store, symbols), n_ends, &work))
     {
-      if (i % GRAPH_STEP == 0 && g_cancellable_is_cancelled (cancellable))
-        {
-          sysprof_graph_nodes_clear (&nodes);
-          return NULL;
-        }
-      if (i < end)
-        moved[i] = sysprof_graph_nodes_child (&nodes, moved[self->parent[i]], self->symbol[i]);
-      else if (self->symbol[i] == symbol)
-        {
-          moved[i] = 0;
-          end = self->end[i];
-        }
-      else
-        moved[i] = GRAPH_NOWHERE;
+      for (uint32_t i = 0; i < self->n_frames; i++)
+        of_frame[i] = self->node_of_frame[i] != GRAPH_NOWHERE
+                          ? plan.runs.of_end[self->node_of_frame[i]]
+                          : plan.runs.n;
+      graph = weigh_and_lay_out (&plan, symbol, left_heavy, of_frame, self->n_frames, &work);
     }
+  sysprof_fold_forest_clear (&forest);
+  sysprof_fold_plan_clear (&plan);
+  return graph;
+}
 
-  for (uint32_t i = 0; i < self->n_frames; i++)
-    node_of_frame[i] =
-        self->node_of_frame[i] != GRAPH_NOWHERE ? moved[self->node_of_frame[i]] : GRAPH_NOWHERE;
-  return sysprof_graph_nodes_finish (&nodes, store, symbols, left_heavy, node_of_frame,
-                                     self->n_frames, cancellable);
+void
+sysprof_graph_free (Graph *self)
+{
+  if (self == NULL)
+    return;
+
+  g_free (self->parent);
+  g_free (self->end);
+  g_free (self->symbol);
+  g_free (self->first_child);
+  g_free (self->child);
+  g_free (self->self);
+  g_free (self->total);
+  g_free (self->node_of_frame);
+  g_free (self);
 }
