@@ -489,10 +489,8 @@ test_lists_frames_of_node (void)
 {
   g_autoptr (RandomCapture) capture = random_capture_new (3, 200, 6);
   g_autoptr (SysprofDocument) document = random_capture_load (capture);
-  g_autoptr (SysprofCallgraph) callgraph =
-      make_graph (document, SYSPROF_CALLGRAPH_FLAGS_CATEGORIZE_FRAMES);
+  g_autoptr (SysprofCallgraph) callgraph = make_graph (document, 0);
   g_autoptr (SysprofCallgraphFrame) root = g_list_model_get_item (G_LIST_MODEL (callgraph), 0);
-  double fraction = 0;
 
   for (guint i = 0; i < g_list_model_get_n_items (G_LIST_MODEL (root)); i++)
     {
@@ -507,23 +505,57 @@ test_lists_frames_of_node (void)
       g_assert_cmpuint (g_list_model_get_n_items (frames), ==,
                         sysprof_callgraph_frame_get_total (process));
     }
+}
 
-  {
-    g_autoptr (GAsyncResult) result = NULL;
-    g_autoptr (GListModel) summary = NULL;
+/* [SYSPROF_CALLGRAPH_CATEGORY_LAST] *(full)* */
+static double *
+fractions_of_graph (SysprofDocument *document, guint flags)
+{
+  double *fractions = g_new0 (double, SYSPROF_CALLGRAPH_CATEGORY_LAST);
+  g_autoptr (SysprofCallgraph) callgraph = make_graph (document, flags);
+  g_autoptr (SysprofCallgraphFrame) root = g_list_model_get_item (G_LIST_MODEL (callgraph), 0);
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GListModel) summary = NULL;
 
-    sysprof_callgraph_frame_summarize_async (root, NULL, keep_result, &result);
-    summary = sysprof_callgraph_frame_summarize_finish (root, wait_for (&result), NULL);
-    g_assert_cmpuint (g_list_model_get_n_items (summary), >=, 3);
-    for (guint i = 0; i < g_list_model_get_n_items (summary); i++)
-      {
-        g_autoptr (SysprofCategorySummary) item = g_list_model_get_item (summary, i);
+  sysprof_callgraph_frame_summarize_async (root, NULL, keep_result, &result);
+  summary = sysprof_callgraph_frame_summarize_finish (root, wait_for (&result), NULL);
+  g_assert_cmpuint (g_list_model_get_n_items (summary), >=, 3);
+  for (guint i = 0; i < g_list_model_get_n_items (summary); i++)
+    {
+      g_autoptr (SysprofCategorySummary) item = g_list_model_get_item (summary, i);
 
-        g_assert_nonnull (sysprof_category_summary_get_category_name (item));
-        fraction += sysprof_category_summary_get_fraction (item);
-      }
-    g_assert_cmpfloat_with_epsilon (fraction, 1, 1e-9);
-  }
+      g_assert_nonnull (sysprof_category_summary_get_category_name (item));
+      fractions[sysprof_category_summary_get_category (item)] +=
+          sysprof_category_summary_get_fraction (item);
+    }
+  return fractions;
+}
+
+/* A sample belongs to the category of its innermost function as its callers make it, whichever way the tree is read. */
+static void
+test_sums_up_categories (void)
+{
+  static const guint shapes[] = { 0, SYSPROF_CALLGRAPH_FLAGS_INCLUDE_THREADS,
+                                  SYSPROF_CALLGRAPH_FLAGS_HIDE_SYSTEM_LIBRARIES };
+  g_autoptr (RandomCapture) capture = random_capture_new (3, 200, 6);
+  g_autoptr (SysprofDocument) document = random_capture_load (capture);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (shapes); i++)
+    {
+      guint flags = shapes[i] | SYSPROF_CALLGRAPH_FLAGS_CATEGORIZE_FRAMES;
+      g_autofree double *top_down = fractions_of_graph (document, flags);
+      g_autofree double *bottom_up =
+          fractions_of_graph (document, flags | SYSPROF_CALLGRAPH_FLAGS_BOTTOM_UP);
+      double sum = 0;
+
+      for (guint j = 0; j < SYSPROF_CALLGRAPH_CATEGORY_LAST; j++)
+        {
+          g_assert_cmpfloat_with_epsilon (top_down[j], bottom_up[j], 1e-9);
+          sum += top_down[j];
+        }
+      g_assert_cmpfloat_with_epsilon (sum, 1, 1e-9);
+      g_assert_cmpfloat (top_down[SYSPROF_CALLGRAPH_CATEGORY_PAINT], >, 0);
+    }
 }
 
 static void
@@ -650,6 +682,7 @@ main (int argc, char **argv)
   g_test_add_func ("/callgraph/all-flags", test_all_flags);
   g_test_add_func ("/callgraph/keeps-deep-stacks-whole", test_keeps_deep_stacks_whole);
   g_test_add_func ("/callgraph/lists-frames-of-node", test_lists_frames_of_node);
+  g_test_add_func ("/callgraph/sums-up-categories", test_sums_up_categories);
   g_test_add_func ("/callgraph/names-symbols-of-frame", test_names_symbols_of_frame);
   g_test_add_func ("/callgraph/cancels", test_cancels);
   g_test_add_func ("/callgraph/tells-once-of-a-rule-that-is-none",

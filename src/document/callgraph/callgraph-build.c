@@ -124,10 +124,16 @@ shape_of (SysprofCallgraphFlags flags)
 static void
 categorize (SysprofCallgraph *self, GraphTree *tree)
 {
-  if ((self->flags & SYSPROF_CALLGRAPH_FLAGS_CATEGORIZE_FRAMES) != 0)
-    tree->category =
-        sysprof_graph_categorize (tree->graph, self->store, self->symbols,
-                                  (self->flags & SYSPROF_CALLGRAPH_FLAGS_BOTTOM_UP) != 0);
+  bool is_reversed = (self->flags & SYSPROF_CALLGRAPH_FLAGS_BOTTOM_UP) != 0;
+
+  if ((self->flags & SYSPROF_CALLGRAPH_FLAGS_CATEGORIZE_FRAMES) == 0)
+    return;
+
+  tree->category =
+      sysprof_graph_categorize (tree->graph, self->store, self->symbols, is_reversed);
+  if (is_reversed)
+    tree->category_of_end =
+        sysprof_graph_categorize_ends (tree->graph, self->store, self->symbols);
 }
 
 static void

@@ -217,7 +217,10 @@ summarize (SysprofCallgraphFrame *self)
   GListStore *list = g_list_store_new (SYSPROF_TYPE_CATEGORY_SUMMARY);
 
   for (uint32_t i = self->node; i < graph->end[self->node]; i++)
-    sums[category_of (self->tree, i)] += graph->self[i];
+    if (self->tree->category_of_end != NULL)
+      sums[self->tree->category_of_end[i]] += graph->self[i];
+    else
+      sums[category_of (self->tree, i)] += graph->self[i];
 
   for (unsigned i = 0; i < SYSPROF_CALLGRAPH_CATEGORY_LAST; i++)
     if (sums[i] > 0)

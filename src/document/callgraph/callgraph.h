@@ -30,7 +30,9 @@ typedef struct
 {
   gatomicrefcount n_references;
   Graph *graph;
-  uint8_t *category;       /* [graph->n] SysprofCallgraphCategory, or NULL */
+  uint8_t *category; /* [graph->n] SysprofCallgraphCategory, or NULL */
+  uint8_t *
+      category_of_end; /* [graph->n] of the innermost function of what ends there; NULL: the above */
   struct NodeBlock *nodes; /* NULL unless weights are added */
   size_t augment_size;
   uint8_t *augment;           /* [graph->n * augment_size] or NULL */
@@ -118,3 +120,8 @@ uint8_t *sysprof_graph_categorize (const Graph *graph,
                                    const Store *store,
                                    const SymbolTable *symbols,
                                    bool bottom_up);
+/* [graph->n] *(full)* Of a graph that is bottom up, for each node at which stacks end: the category of their innermost
+ * function, as its callers make it. */
+uint8_t *sysprof_graph_categorize_ends (const Graph *graph,
+                                        const Store *store,
+                                        const SymbolTable *symbols);

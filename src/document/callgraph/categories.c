@@ -69,3 +69,41 @@ sysprof_graph_categorize (const Graph *graph,
     }
   return category;
 }
+
+/* Bottom up, a path that ends is a whole stack: from there inwards, callers hand on as they do top down. */
+static uint8_t
+category_of_path (const Graph *graph,
+                  const Store *store,
+                  const SymbolTable *symbols,
+                  const uint8_t *found,
+                  uint32_t node)
+{
+  Category category = CATEGORY_UNCATEGORIZED;
+  uint8_t inherited = CATEGORY_NONE;
+
+  for (;; node = graph->parent[node])
+    {
+      GraphSymbol symbol = sysprof_graph_symbol (store, symbols, graph->symbol[node]);
+
+      if (symbol.sort != GRAPH_SYMBOL_FUNCTION && symbol.sort != GRAPH_SYMBOL_CONTEXT &&
+          symbol.sort != GRAPH_SYMBOL_UNWINDABLE)
+        return (uint8_t) category;
+      category = category_of (symbols, found, symbol, &inherited);
+      if (node == 0)
+        return (uint8_t) category;
+    }
+}
+
+uint8_t *
+sysprof_graph_categorize_ends (const Graph *graph,
+                               const Store *store,
+                               const SymbolTable *symbols)
+{
+  const uint8_t *found = sysprof_symbol_categories (symbols);
+  uint8_t *category = g_new0 (uint8_t, graph->n);
+
+  for (uint32_t i = 0; i < graph->n; i++)
+    if (graph->self[i] > 0)
+      category[i] = category_of_path (graph, store, symbols, found, i);
+  return category;
+}

@@ -28,6 +28,7 @@ sysprof_graph_tree_unref (GraphTree *self)
 
   sysprof_graph_free (self->graph);
   g_free (self->category);
+  g_free (self->category_of_end);
   g_free (self->nodes);
   g_free (self->augment);
   for (size_t i = 0; i < G_N_ELEMENTS (self->sums); i++)
