@@ -7,7 +7,8 @@
  * Prints the milliseconds of each answer, line by line with tabs between: what was asked, who answered, how long. "kept"
  * keeps what no selection changes (a Refold); "anew" makes all of it for each selection; "naive" is a reader that has
  * the functions of each sample in arrays and counts them sample by sample. All have read the capture before. The three
- * are compared: one that answers otherwise ends the run. */
+ * are compared: one that answers otherwise ends the run. "public call graph" is what the library does for a
+ * SysprofCallgraph of the span's samples. */
 
 #include "analyze/analyze.h"
 
@@ -246,6 +247,29 @@ ask_tree (const Bench *self,
   }
 }
 
+static void
+ask_graph (const Bench *self, const SampleFilter *filter)
+{
+  static const GraphShape shape = { 0 };
+  gint64 begin = g_get_monotonic_time ();
+  uint32_t n;
+  g_autofree uint32_t *samples = sysprof_samples_find (self->store, self->symbols, filter, &n);
+  g_autofree StackId *stack = g_new (StackId, MAX (n, 1));
+  g_autofree int32_t *tid = g_new (int32_t, MAX (n, 1));
+  GraphFrames frames = { stack, tid, n };
+  g_autoptr (Graph) graph = NULL;
+
+  for (uint32_t i = 0; i < n; i++)
+    {
+      stack[i] = self->store->samples.stack[samples[i]];
+      tid[i] = self->store->samples.tid[samples[i]];
+    }
+  graph = sysprof_graph_new (self->store, self->symbols, &frames, &shape, NULL);
+  if (graph->total[0] != n)
+    g_error ("public call graph: samples are missing");
+  print ("public call graph", "anew", msec_since (begin));
+}
+
 static Refold *
 new_refold (const Bench *self, const char *what, const TreeShape *shape)
 {
@@ -290,6 +314,8 @@ ask_all (const Bench *self, int rounds)
       ask_tree (self, "call tree", tree, &top_down, &span, with_others);
       ask_tree (self, "call tree of a process", tree, &top_down, &of_process, with_others);
       ask_tree (self, "bottom up", reversed, &bottom_up, &span, with_others);
+      if (with_others)
+        ask_graph (self, &span);
     }
 }
 
