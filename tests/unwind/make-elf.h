@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT      UINT64_C (0x10000)
-#define TEXT_SIZE UINT64_C (0x40000)
-#define FRAMES    UINT64_C (0x100000)
+#define TEXT UINT64_C (0x10000)
+#ifndef TEXT_SIZE
+#  define TEXT_SIZE UINT64_C (0x40000)
+#endif
+#define FRAMES UINT64_C (0x100000)
 
 static const char make_elf_names[] = "\0.eh_frame\0.debug_frame\0.shstrtab";
 
