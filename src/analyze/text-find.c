@@ -99,6 +99,24 @@ add_grams (Grams *grams, const TextQuery *query, TextFit fit)
     add_inside (grams, query->terms[i].at, query->terms[i].size);
 }
 
+/* Those of the index that a question has bits of. */
+typedef struct
+{
+  const uint64_t *slice[SIGNATURE_BITS];
+  uint32_t n;
+} Slices;
+
+static Slices
+slices_of (const TextIndex *index, const TextSignature *signature)
+{
+  Slices slices = { .n = 0 };
+
+  for (unsigned bit = 0; bit < SIGNATURE_BITS; bit++)
+    if ((signature->bits[bit / 64] >> (bit % 64) & 1) != 0)
+      slices.slice[slices.n++] = index->slices + bit * index->slice_size;
+  return slices;
+}
+
 static int
 compare_lists (const void *left, const void *right, void *data)
 {
@@ -136,25 +154,39 @@ list_has (const TextIndex *index, uint32_t list, size_t *at, uint16_t block)
 }
 
 static void
-search_block (Question *question, const TextSignature *signature, uint16_t block)
+search_text (Question *question, uint32_t block, uint32_t text)
 {
   const TextIndex *index = question->index;
-  const uint8_t *words = sysprof_block_words (index, block);
-  const uint32_t first = index->first_text[block];
-  const uint32_t last = index->first_text[block + 1];
+  const uint64_t begin = index->begin[text];
+  TextMatch match = { text, TEXT_DOES_NOT_FIT };
 
-  for (uint32_t i = first; i < last && question->matches->len < question->limit; i++)
+  match.fit = sysprof_text_query_fit_folded (
+      question->query, index->folded + begin, (size_t) (index->begin[text + 1] - begin - 1),
+      sysprof_block_words (index, block),
+      (size_t) (begin - index->begin[index->first_text[block]]));
+  if (match.fit == question->fit)
+    g_array_append_val (question->matches, match);
+}
+
+/* Of 64 texts at a time those are looked at that have all bits. */
+static void
+search_block (Question *question, const Slices *slices, uint32_t block)
+{
+  const uint32_t first = question->index->first_text[block];
+  const uint32_t last = question->index->first_text[block + 1] - 1;
+
+  for (uint32_t word = first / 64; word <= last / 64; word++)
     {
-      TextMatch match = { i, TEXT_DOES_NOT_FIT };
+      uint64_t texts = ~UINT64_C (0);
 
-      if (!sysprof_signature_has (&index->signatures[i], signature))
-        continue;
-      match.fit = sysprof_text_query_fit_folded (
-          question->query, index->folded + index->begin[i],
-          (size_t) (index->begin[i + 1] - index->begin[i] - 1), words,
-          (size_t) (index->begin[i] - index->begin[first]));
-      if (match.fit == question->fit)
-        g_array_append_val (question->matches, match);
+      if (word == first / 64)
+        texts &= ~UINT64_C (0) << (first % 64);
+      if (word == last / 64)
+        texts &= ~UINT64_C (0) >> (63 - last % 64);
+      for (uint32_t i = 0; i < slices->n; i++)
+        texts &= slices->slice[i][word];
+      for (; texts != 0 && question->matches->len < question->limit; texts &= texts - 1)
+        search_text (question, block, word * 64 + (uint32_t) __builtin_ctzll (texts));
     }
 }
 
@@ -163,9 +195,11 @@ search_fit (Question *question, GCancellable *cancellable)
 {
   const TextIndex *index = question->index;
   Grams grams = { .n = 0 };
+  Slices slices;
   size_t at[MOST_GRAMS];
 
   add_grams (&grams, question->query, question->fit);
+  slices = slices_of (index, &grams.signature);
   g_qsort_with_data (grams.lists, (int) grams.n, sizeof *grams.lists, compare_lists,
                      (void *) index);
   for (uint32_t i = 0; i < grams.n; i++)
@@ -181,7 +215,7 @@ search_fit (Question *question, GCancellable *cancellable)
       while (i < grams.n && list_has (index, grams.lists[i], &at[i], block))
         i++;
       if (i == grams.n)
-        search_block (question, &grams.signature, block);
+        search_block (question, &slices, block);
     }
 }
 

@@ -103,25 +103,24 @@ sysprof_gram_of_one (uint32_t a)
 extern const uint8_t sysprof_gram_classes[];
 
 /* A bit for each gram of two or three that a text has; several share one. */
+enum
+{
+  SIGNATURE_WORDS = 4,
+  SIGNATURE_BITS = SIGNATURE_WORDS * 64,
+};
+
 typedef struct
 {
-  uint64_t bits[2];
+  uint64_t bits[SIGNATURE_WORDS];
 } TextSignature;
 
 static inline void
 sysprof_signature_add (TextSignature *self, uint32_t gram)
 {
   const uint32_t bit =
-      (gram * UINT32_C (2654435761)) >> 25; /* Knuth's; the upper 7 bits of it */
+      (gram * UINT32_C (2654435761)) >> 24; /* Knuth's; the upper 8 bits of it */
 
   self->bits[bit >> 6] |= UINT64_C (1) << (bit & 63);
-}
-
-/* Whether all bits of `part` are there. */
-static inline bool
-sysprof_signature_has (const TextSignature *self, const TextSignature *part)
-{
-  return (part->bits[0] & ~self->bits[0]) == 0 && (part->bits[1] & ~self->bits[1]) == 0;
 }
 
 struct TextIndex
@@ -130,11 +129,14 @@ struct TextIndex
   uint64_t *begin; /* [n + 1] of each text in `folded` */
   uint8_t
       *words; /* a bit per byte of `folded`; those of a block begin with a byte, see below */
-  TextSignature *signatures; /* [n] */
-  uint32_t *first_text;      /* [n_blocks + 1] */
-  size_t *list;              /* [N_LISTS + 1] into `blocks` */
-  uint16_t *blocks;          /* of each list, ascending */
-  uint32_t n;                /* texts */
+  /* The signatures, bit by bit: of each of the SIGNATURE_BITS a bit for each text [slice_size]. A question has few bits, and
+   * so reads a few slices of many texts instead of all bits of each. */
+  uint64_t *slices;
+  size_t slice_size;    /* words */
+  uint32_t *first_text; /* [n_blocks + 1] */
+  size_t *list;         /* [N_LISTS + 1] into `blocks` */
+  uint16_t *blocks;     /* of each list, ascending */
+  uint32_t n;           /* texts */
   uint32_t n_blocks;
 };
 

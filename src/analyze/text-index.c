@@ -53,6 +53,7 @@ typedef struct
 typedef struct
 {
   TextIndex *index;
+  TextSignature *signatures; /* [64 * slice_size] */
   const TextFields *texts;
   GCancellable *cancellable;
   Part *parts; /* [workers] those without a block are zero */
@@ -134,7 +135,7 @@ make_block (const Making *making, uint32_t block, Listing *listing)
       char *end = sysprof_fold_text (&making->texts[text], to, words, bit);
 
       *end = '\0';
-      index->signatures[text] = list_text (listing, to, (size_t) (end - to), words, bit);
+      making->signatures[text] = list_text (listing, to, (size_t) (end - to), words, bit);
     }
 }
 
@@ -231,8 +232,45 @@ lay_out_texts (TextIndex *self)
         i + 1 == self->n)
       self->first_text[++self->n_blocks] = i + 1;
   self->folded = sysprof_large_new (size + 1, 1);
-  self->signatures = sysprof_large_new (MAX (self->n, 1), sizeof *self->signatures);
+  self->slice_size = self->n / 64 + 1;
+  self->slices = sysprof_large_new (self->slice_size * SIGNATURE_BITS, sizeof *self->slices);
   self->words = sysprof_large_new0 (size / 8 + self->n_blocks + 1, 1);
+}
+
+/* Bit i of word k becomes bit k of word i: halves of ever smaller squares change places. */
+static void
+transpose (uint64_t square[64])
+{
+  uint64_t mask = UINT64_C (0xffffffff);
+
+  for (unsigned size = 32; size > 0; size /= 2, mask ^= mask << size)
+    for (unsigned k = 0; k < 64; k = (k + size + 1) & ~size)
+      {
+        const uint64_t changed = ((square[k] >> size) ^ square[k + size]) & mask;
+
+        square[k] ^= changed << size;
+        square[k + size] ^= changed;
+      }
+}
+
+static void
+slice_signatures (size_t begin, size_t end, unsigned worker, void *data)
+{
+  const Making *making = data;
+  const TextIndex *index = making->index;
+
+  (void) worker; /* each writes its own words */
+  for (size_t word = begin; word < end; word++)
+    for (unsigned part = 0; part < SIGNATURE_WORDS; part++)
+      {
+        uint64_t square[64];
+
+        for (unsigned i = 0; i < 64; i++)
+          square[i] = making->signatures[word * 64 + i].bits[part];
+        transpose (square);
+        for (unsigned i = 0; i < 64; i++)
+          index->slices[(part * 64 + i) * index->slice_size + word] = square[i];
+      }
 }
 
 TextIndex *
@@ -240,7 +278,9 @@ sysprof_text_index_new (const TextFields *texts, uint32_t n, GCancellable *cance
 {
   TextIndex *self = g_new0 (TextIndex, 1);
   const unsigned n_workers = sysprof_parallel_workers ();
-  Making making = { self, texts, cancellable, g_new0 (Part, n_workers) };
+  Making making = {
+    .index = self, .texts = texts, .cancellable = cancellable, .parts = g_new0 (Part, n_workers)
+  };
   bool is_cancelled;
 
   self->n = n;
@@ -248,12 +288,14 @@ sysprof_text_index_new (const TextFields *texts, uint32_t n, GCancellable *cance
   self->begin[0] = 0;
   sysprof_parallel_ranges (n, 4096, measure_texts, &making);
   lay_out_texts (self);
+  making.signatures = sysprof_large_new0 (self->slice_size * 64, sizeof *making.signatures);
   sysprof_parallel_ranges (self->n_blocks, 8, make_blocks, &making);
   is_cancelled = g_cancellable_is_cancelled (cancellable);
   if (!is_cancelled)
     {
       lay_out_lists (self, making.parts, n_workers);
       sysprof_parallel_ranges (n_workers, 1, fill_lists, &making);
+      sysprof_parallel_ranges (self->slice_size, 64, slice_signatures, &making);
     }
 
   for (unsigned i = 0; i < n_workers; i++)
@@ -263,6 +305,7 @@ sysprof_text_index_new (const TextFields *texts, uint32_t n, GCancellable *cance
       g_free (making.parts[i].next);
     }
   g_free (making.parts);
+  g_free (making.signatures);
   if (!is_cancelled)
     return self;
   sysprof_text_index_free (self);
@@ -277,7 +320,7 @@ sysprof_text_index_free (TextIndex *self)
   g_free (self->folded);
   g_free (self->begin);
   g_free (self->words);
-  g_free (self->signatures);
+  g_free (self->slices);
   g_free (self->first_text);
   g_free (self->list);
   g_free (self->blocks);
@@ -290,6 +333,7 @@ sysprof_text_index_size (const TextIndex *self)
   const size_t size = self->begin[self->n];
 
   return sizeof *self + size + size / 8 + self->n_blocks * (1 + sizeof *self->first_text) +
-         (self->n + (size_t) 1) * (sizeof *self->begin + sizeof *self->signatures) +
+         (self->n + (size_t) 1) * sizeof *self->begin +
+         self->slice_size * SIGNATURE_BITS * sizeof *self->slices +
          (N_LISTS + 1) * sizeof *self->list + self->list[N_LISTS] * sizeof *self->blocks;
 }

@@ -64,7 +64,7 @@ TextMatch *sysprof_text_index_find (const TextIndex *self,
                                     uint32_t *n_matches,
                                     GCancellable *cancellable);
 
-/* Bytes of memory that it holds: those of the texts, an eighth more for words, 24 for each text, 2 for each gram of each
+/* Bytes of memory that it holds: those of the texts, an eighth more for words, 40 for each text, 2 for each gram of each
  * block (some 20 for a name of 40 bytes), and 2 MiB. Making it takes two to four times that of the grams for a moment. */
 size_t sysprof_text_index_size (const TextIndex *self);
 
