@@ -41,7 +41,7 @@ compare_names (const void *left, const void *right, void *data)
 static void
 order_by_name (EmbeddedFiles *files)
 {
-  files->by_name = g_new (uint32_t, files->n);
+  files->by_name = g_new (uint32_t, MAX (files->n, 1));
   for (uint32_t i = 0; i < files->n; i++)
     files->by_name[i] = i;
   qsort_r (files->by_name, files->n, sizeof *files->by_name, compare_names, files);

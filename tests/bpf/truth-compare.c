@@ -118,7 +118,8 @@ void
 find_functions (Comparison *self, const char *program, pid_t pid)
 {
   g_autofree char *path = g_strdup_printf ("/proc/%d/maps", pid);
-  g_autofree char *directory = g_path_get_dirname (program);
+  g_autofree char *absolute = g_canonicalize_filename (program, NULL);
+  g_autofree char *directory = g_path_get_dirname (absolute);
   g_autofree char *maps = NULL;
   g_auto (GStrv) lines = NULL;
 
