@@ -54,8 +54,9 @@ replace (GFile *file,
                                            MIN (PIECE, size - at), NULL, cancellable, error);
       flush_until (G_OUTPUT_STREAM (stream), at);
     }
-  if (is_done)
-    return g_output_stream_close (G_OUTPUT_STREAM (stream), cancellable, error);
+  /* Closing looks at who wants it both before and after the file has its name: what is said must be what happened. */
+  if (is_done && !g_cancellable_set_error_if_cancelled (cancellable, error))
+    return g_output_stream_close (G_OUTPUT_STREAM (stream), NULL, error);
 
   /* Closed by one who does not want it, it is removed. */
   g_cancellable_cancel (abandoned);
@@ -95,6 +96,7 @@ sysprof_document_save_async (SysprofDocument *self,
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, sysprof_document_save_async);
   g_task_set_task_data (task, g_object_ref (file), g_object_unref);
+  g_task_set_check_cancellable (task, FALSE); /* once it is saved, it is saved */
   run (self, task, save);
 }
 
