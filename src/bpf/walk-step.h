@@ -417,6 +417,18 @@ walk_step_out_of_compat_stub (WalkState *state, WalkInput *input)
   return walk_go_on (state, high >> 32, state->sp + WALK_COMPAT_STUB_FRAME, (uint32_t) low);
 }
 
+/* Where a 32-bit process begins, the stack has the number of its arguments, the addresses of these, which lie above, and a 0. A
+ * function that a compiler made and that begins there saves a frame pointer of 0, and seems to return to that number. */
+WALK_INLINE bool
+walk_is_compat_entry (WalkInput *input, uint64_t fp, uint64_t words)
+{
+  uint64_t n = words >> 32, argument = 0, end = 0;
+
+  return (uint32_t) words == 0 && n > 0 && walk_read (input, fp + 8, &argument) &&
+         (uint32_t) argument > fp && walk_read (input, fp + 8 + 4 * n, &end) &&
+         (uint32_t) end == 0;
+}
+
 /* One step in a 32-bit process, whose words have four bytes. */
 WALK_OUTLINE bool
 sysprof_walk_compat_step (WalkState *state, WalkInput *input, bool is_in_call)
@@ -439,6 +451,8 @@ sysprof_walk_compat_step (WalkState *state, WalkInput *input, bool is_in_call)
   /* In the first frame the register may hold any number. */
   if (words == 0)
     return walk_stop (state, state->has_registers ? WALK_COMPAT : WALK_ROOT);
+  if (walk_is_compat_entry (input, fp, words))
+    return walk_stop (state, WALK_ROOT);
   if (!walk_find_mapping (state, input, (words >> 32) - 1))
     return walk_stop (state, WALK_COMPAT);
   return walk_go_on (state, words >> 32, fp + 8, (uint32_t) words);

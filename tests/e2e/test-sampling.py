@@ -32,22 +32,23 @@ volatile unsigned n;
 __attribute__ ((noinline)) static void inner (void) { for (;;) n++; }
 __attribute__ ((noinline)) static void middle (void) { inner (); n = 1; }
 __attribute__ ((noinline)) void outer (void) { middle (); n = 2; }
-__asm__ (".globl _start; _start: xorl %ebp, %ebp; call outer; hlt");
 """
+AS_LIBRARIES_BEGIN = '__asm__ (".globl _start; _start: xorl %ebp, %ebp; call outer; hlt");'
+AS_COMPILED = "void _start (void) { outer (); n = 3; }"  # has a frame, above which the number of arguments stands
 
 
 @unittest.skipUnless(platform.machine() == "x86_64", "only this machine runs programs of 32 bits beside its own")
 class Compat(Case):
     """Programs of 32 bits: by frame pointers, where they have any; where not, they say so."""
 
-    def rows_of(self, *options):
+    def rows_of(self, begin, *options):
         with open("nested.c", "w", encoding="ascii") as file:
-            file.write(NESTED)
+            file.write(NESTED + begin)
         built = run("gcc", "-m32", "-static", "-nostdlib", "-ffreestanding", "-fno-pie", "-no-pie", "-fno-optimize-sibling-calls", *options, "nested.c", "-o", "nested")
         if built.returncode != 0:
             self.skipTest(f"gcc -m32 does not work here: {built.stderr}")
         try:
-            program = subprocess.Popen([self.path("nested")])
+            program = subprocess.Popen([self.path("nested"), "an", "argument"])
         except OSError as error:
             self.skipTest(f"this kernel runs no programs of 32 bits: {error}")
         self.addCleanup(program.wait)
@@ -63,7 +64,14 @@ class Compat(Case):
 
     @needs_root
     def test_with_frame_pointers(self):
-        pid, rows = self.rows_of("-O0", "-fno-omit-frame-pointer")
+        self.check_with_frame_pointers(AS_LIBRARIES_BEGIN)
+
+    @needs_root
+    def test_without_a_library(self):
+        self.check_with_frame_pointers(AS_COMPILED)
+
+    def check_with_frame_pointers(self, begin):
+        pid, rows = self.rows_of(begin, "-O0", "-fno-omit-frame-pointer")
         found = [[entry["symbol"] for entry in row["stack"] if entry["kind"] == "user"][:4] for row in rows]
         right = found.count(["inner", "middle", "outer", "_start"])
         self.assertGreaterEqual(right, 0.9 * len(rows), found[:3])
@@ -73,7 +81,7 @@ class Compat(Case):
 
     @needs_root
     def test_without(self):
-        pid, rows = self.rows_of("-O1", "-fomit-frame-pointer")
+        pid, rows = self.rows_of(AS_LIBRARIES_BEGIN, "-O1", "-fomit-frame-pointer")
         cut = [row for row in rows if row["reason"] == "compat"]
         self.assertGreaterEqual(len(cut), 0.9 * len(rows), {row["reason"] for row in rows})
         self.assertFalse(any(row["complete"] for row in cut))
