@@ -600,6 +600,26 @@ rule_of (const Stack *stack)
   return RULE_MAKE_FAR (stack->sp, slot <= RULE_FAR_MOST_SLOT ? slot : SLOT_FAR_LOST);
 }
 
+/* Wherever the stack is, a return finds its address on top. What is added right before it says how far above that is. */
+static uint32_t
+rule_before_return (const CodeReader *self, uint64_t offset)
+{
+  X86Instruction instruction;
+  int64_t size = 0;
+
+  if (sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
+                          &instruction) &&
+      instruction.kind == X86_ADD_SP)
+    {
+      size = instruction.value;
+      offset += instruction.length;
+    }
+  if (offset >= self->size || (self->code[offset] != 0xc3 && self->code[offset] != 0xc2) ||
+      size < 0 || size % 8 != 0 || size + 8 > (int64_t) RULE_MOST_OFFSET)
+    return RULE_NONE;
+  return RULE_MAKE (RULE_SP, size + 8, SLOT_LOST);
+}
+
 /* Nothing that runs stands in [from, to): it needs no rows. */
 static bool
 is_padding (const CodeReader *self, uint64_t from, uint64_t to)
@@ -650,10 +670,8 @@ sysprof_code_reader_run (CodeReader *self, CfiRow row, void *data)
         }
 
       rule = rule_of (&self->stack[state]);
-      /* Wherever the stack is, a return finds its address on top. */
-      if (RULE_KIND (rule) == RULE_NONE &&
-          (self->code[offset] == 0xc3 || self->code[offset] == 0xc2))
-        rule = RULE_MAKE (RULE_SP, 8, SLOT_LOST);
+      if (RULE_KIND (rule) == RULE_NONE)
+        rule = rule_before_return (self, offset);
       row (data, self->start + offset, rule);
       if (!sysprof_x86_decode (self->code + offset, self->size - offset, self->start + offset,
                                &instruction))

@@ -470,8 +470,8 @@ sysprof_go_table_clear (GoTable *self)
 static uint32_t
 rule_behind_switch (const GoTable *self, const GoFunction *function)
 {
-  if (has_name (self, function, "runtime.mcall"))
-    return RULE_END; /* what is called never returns */
+  if (has_name (self, function, "runtime.mcall") || has_name (self, function, "runtime.clone"))
+    return RULE_END; /* what is called, of a new thread by that thread, never returns */
   if (self->switch_rule != 0 && has_name (self, function, SYSTEMSTACK))
     return self->switch_rule;
   if (self->switch_rule != 0 && has_name (self, function, "runtime.morestack"))

@@ -33,9 +33,11 @@ func main() {
 # Change SP to another stack, or in a way that the table cannot say.
 SWITCH = re.compile(r"(runtime\.|time\.)?(systemstack|now|mcall|morestack|gogo|asmcgocall\w*|cgocallback|callCgo\w+|sigfwd|clone|cgoSigtramp|"
                     r"sigtramp\w*|libpreinit|walltime|nanotime1|_cgo\w+|_rt0_amd64_\w*lib)(\.abi\w+)?$")
-TOP = re.compile(r"runtime\.(goexit|mstart|rt0_go|mcall|mstart0|mstart1|morestack|morestack_noctxt|asmcgocall|cgocallback|"
+TOP = re.compile(r"runtime\.(goexit|clone|mstart|rt0_go|mcall|mstart0|mstart1|morestack|morestack_noctxt|asmcgocall|cgocallback|"
                  r"\w*_trampoline|debugCall\w*|sigtramp\w*|systemstack\w*)(\.abi0)?$|_rt0_amd64\w*$")
 BASE = re.compile(r"rsp\+(\d+)$")
+# Where a goroutine is that goes on, stands in memory, and SP is that one's already.
+ESCAPE = re.compile(r"(runtime\.)?gogo(\.abi0)?$")
 LEAST_ROWS = 3000
 LARGEST = 8 * 0xFFFFF  # bytes of a frame that a rule can say
 
@@ -54,16 +56,20 @@ def table(path):
 
 
 def debug_rows(path):
-    """(function's start, row's start, CFA) by readelf."""
-    start = None
+    """(function's start, a byte of a row, CFA) by readelf: the first byte of each, and the last one where another row follows."""
+    start = last = before = None
     for line in run("readelf", "--debug-dump=frames-interp", path).splitlines():
         if match := re.search(r" FDE .*pc=([0-9a-f]+)\.\.", line):
-            start = int(match[1], 16)
+            start, last = int(match[1], 16), None
         elif " CIE" in line:
             start = None
         elif start is not None and re.match(r"[0-9a-f]{16} ", line):
             words = line.split()
-            yield start, int(words[0], 16), words[1]
+            at, cfa = int(words[0], 16), words[1]
+            if last is not None and last < at:
+                yield start, at - 1, before
+            yield start, at, cfa
+            last, before = at, cfa
 
 
 def check(path):
@@ -86,7 +92,8 @@ def check(path):
             faults.append(f"{at:x}: {found} and, stripped, {ours_stripped(at)}")
         size = int(BASE.match(cfa)[1])
         if found == cfa or (found == "escape" and (size % 8 or size > LARGEST)) or \
-                ((found == "escape" or re.match("go[0-2]$", found)) and SWITCH.match(names[start])) or \
+                (re.match("go[0-2]$", found) and SWITCH.match(names[start])) or \
+                (found == "escape" and ESCAPE.match(names[start])) or \
                 (found in ("end", "signal") and (TOP.match(names[start]) or "sigreturn" in names[start])):
             continue
         faults.append(f"{at:x} in {names.get(start)}: {found}, and for debuggers {cfa}")
