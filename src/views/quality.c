@@ -238,14 +238,22 @@ compare_findings (const void *left, const void *right, void *data)
   return (a->end - b->end) * 65536 + (a->cut - b->cut) * 256 + a->reason - b->reason;
 }
 
-/* Code that a runtime makes has no unwind information, and the compiler's options do not reach it. */
+/* Made by a runtime. */
+static bool
+is_generated (const SymbolTable *symbols, const Finding *finding)
+{
+  const Symbol *example = &symbols->row[finding->example];
+  const char *binary = sysprof_intern_get (&symbols->strings, finding->binary);
+
+  return example->kind == SYMBOL_JIT || example->reason == UNNAMED_ANONYMOUS ||
+         binary[0] == '\0' || binary[0] == '[';
+}
+
+/* Generated code has no unwind information, and the compiler's options do not reach it. */
 static const char *
 fp_remedy (const SymbolTable *symbols, const Finding *finding)
 {
-  const char *binary = sysprof_intern_get (&symbols->strings, finding->binary);
-
-  if (symbols->row[finding->example].kind == SYMBOL_JIT || binary[0] == '\0' ||
-      binary[0] == '[' || g_str_has_prefix (binary, "//anon"))
+  if (is_generated (symbols, finding))
     return "let the runtime keep frame pointers in the code it makes (Java: -XX:+PreserveFramePointer)";
   return "install its debug symbols (they may say how to unwind), or build it with -fasynchronous-unwind-tables, or with frame pointers";
 }
@@ -272,7 +280,10 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
   if (finding->may_miss_caller)
     {
       cells[REASON].text = "perhaps without its caller: the first step was by frame pointer";
-      cells[REMEDY].text = fp_remedy (symbols, finding);
+      cells[REMEDY].text = is_generated (symbols, finding)
+                               ? "none if its runtime keeps frame pointers "
+                                 "(Java: -XX:+PreserveFramePointer)"
+                               : fp_remedy (symbols, finding);
       return;
     }
   cells[REASON].text =

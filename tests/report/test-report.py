@@ -314,6 +314,24 @@ class Json(Base):
         self.assertEqual(sum(r['samples'] for r in rows if r['reason'] == 'whole'), self.profile.whole())
         self.assertEqual(sum(r['samples'] for r in rows), len(self.profile.samples))
 
+    def test_quality_says_what_helps(self):
+        remedies = {('bad-fp', ''): '-XX:+PreserveFramePointer', ('bad-fp', '//anon'): '-XX:+PreserveFramePointer',
+                    ('bad-fp', '/lib/a.so'): '-fasynchronous-unwind-tables', ('compat', '/lib/a.so'): '-fno-omit-frame-pointer',
+                    ('compat', ''): 'libraries', ('no-table', '/lib/a.so'): 'record longer', ('depth', '/lib/a.so'): '--stack-size',
+                    ('table-failed', '/lib/a.so'): 'as root'}
+        path = self.folder / 'remedies.syscap'
+        for (code, binary), remedy in remedies.items():
+            capture = made.Capture(time=made.BEGIN)
+            capture.map(0x5000, 0x6000, '/lib/b.so', pid=7, time=made.BEGIN)
+            if binary:
+                capture.map(0x1000, 0x2000, binary, pid=7, time=made.BEGIN)
+            capture.jitmap([(0xe000000000000001, f'[stack cut: {code}]')], pid=7, time=made.BEGIN)
+            capture.sample([made.USER, 0x1000, 0xe000000000000001], 7, pid=7, time=made.BEGIN + 1)
+            capture.save(path)
+            cut = [row for row in as_json('quality', path)['rows'] if row['reason'].startswith('cut')]
+            self.assertEqual([row['samples'] for row in cut], [1], (code, binary))
+            self.assertIn(remedy, cut[0]['remedy'], (code, binary))
+
     def test_quality_says_what_the_unwinder_missed(self):
         path = self.folder / 'missed.syscap'
         capture = made.Capture(time=made.BEGIN)
