@@ -117,6 +117,31 @@ class Refused(Case):
         self.assertIn("frame-pointer", {row["unwind"] for row in rows})
 
 
+GENERATED = """
+import mmap, sys
+code = mmap.mmap(-1, 1 << 16, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+class Generated(Case):
+    @needs_sampling
+    def test_code_from_before_the_recording_is_mapped(self):
+        with subprocess.Popen([sys.executable, "-c", GENERATED], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+            program.stdout.readline()
+            with open(f"/proc/{program.pid}/maps", encoding="ascii") as file:
+                words = [line.split() for line in file]
+            done = run(CLI, "-d", "0.3", "x.syscap")
+            program.stdin.close()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        generated = {tuple(int(number, 16) for number in word[0].split("-")) for word in words if len(word) == 5 and word[1][2] == "x"}
+        self.assertTrue(generated)
+        found = {(frame["start"], frame["end"]) for frame in Capture.open("x.syscap").of("map")
+                 if frame["pid"] == program.pid and frame["path"] == "//anon"}
+        self.assertEqual(found, generated)
+
+
 class Whole(Case):
     @needs_sampling
     def test_command_does_not_narrow_the_sampling(self):

@@ -131,6 +131,9 @@ add_command_line (SysprofProcessWatcher *self,
   return true;
 }
 
+/* What the kernel calls code without a file when it tells of it; in the text of what is mapped it has no name. */
+#define GENERATED_CODE "//anon"
+
 /* Returns how many mappings there are: none for a thread of the kernel. */
 static unsigned
 add_mappings (SysprofProcessWatcher *self,
@@ -146,18 +149,20 @@ add_mappings (SysprofProcessWatcher *self,
 
   while (size > 0 && sysprof_proc_next_mapping (&maps, &mapping))
     {
-      bool has_file = !sysprof_text_starts_with (mapping.path, "[");
+      bool has_name = sysprof_text_size (mapping.path) > 0;
+      bool has_file = has_name && !sysprof_text_starts_with (mapping.path, "[");
 
       n++;
-      if (sysprof_text_size (mapping.path) == 0)
+      if (!has_name && !mapping.is_executable)
         continue;
 
       /* The newline behind the path, or a part of " (deleted)", is not needed any more. */
-      *(char *) mapping.path.end = '\0';
+      if (has_name)
+        *(char *) mapping.path.end = '\0';
       if (!sysprof_capture_writer_add_map (
               sysprof_pump_get_writer (pump), time, -1, pid, mapping.start, mapping.end,
               has_file ? mapping.offset : 0, has_file && !in_container ? mapping.inode : 0,
-              mapping.path.at))
+              has_name ? mapping.path.at : GENERATED_CODE))
         sysprof_pump_add_lost (pump, 1);
     }
   return n;
