@@ -17,7 +17,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LOOK_AHEAD 16 /* addresses */
+#define LOOK_AHEAD    16     /* addresses */
+#define ITEMS_BETWEEN 0x1000 /* two looks at whether to go on */
 
 /* *Owned* by the thread that symbolizes. */
 typedef struct
@@ -48,7 +49,11 @@ parser_open (ElfParser *self, int envelope, const struct stat *info, ElfFacts *f
 
   self->is_open = self->has_debug = false;
   if (self->sandbox.pid == 0)
-    self->sandbox.keeps_rights = !self->use_sandbox;
+    {
+      self->sandbox.keeps_rights = !self->use_sandbox;
+      self->sandbox.has_stop_fd = self->opener.has_stop_fd;
+      self->sandbox.stop_fd = self->opener.stop_fd;
+    }
   status = sysprof_elf_sandbox_open (&self->sandbox, envelope, info, facts);
   self->is_open = status == ELF_OK;
   self->open_file = *info;
@@ -264,6 +269,8 @@ use_answers (Symbolization *self,
       const BatchItem *item = &batch->items[i];
       const ElfAnswer *answer;
 
+      if (i % ITEMS_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+        return;
       if (i + LOOK_AHEAD < batch->n_items)
         expect_item (self, batch->items[i + LOOK_AHEAD].address);
       while (batch->offsets[at] != item->offset)
@@ -368,6 +375,7 @@ resolve_vdso (Symbolization *self, const FileBatch *batch)
 static bool
 resolve (Symbolization *self, GError **error)
 {
+  GCancellable *cancellable = self->progress->cancellable;
   g_autoptr (FileBatches) batches = sysprof_file_batches_new (self, is_wanted);
   ElfParser parser = {
     .use_sandbox = self->options->use_sandbox,
@@ -375,6 +383,9 @@ resolve (Symbolization *self, GError **error)
     .sandbox = ELF_SANDBOX_INIT,
   };
 
+  /* A file takes as long as it likes: who cancels waits for neither child. */
+  parser.opener.stop_fd = g_cancellable_get_fd (cancellable);
+  parser.opener.has_stop_fd = parser.opener.stop_fd >= 0;
   sysprof_process_roots_init (&parser.roots, self);
   for (uint32_t i = 0; i < batches->n && sysprof_progress_at (self->progress, i, batches->n);
        i++)
@@ -388,6 +399,8 @@ resolve (Symbolization *self, GError **error)
   sysprof_process_roots_clear (&parser.roots);
   sysprof_opener_clear (&parser.opener);
   sysprof_elf_sandbox_clear (&parser.sandbox);
+  if (parser.opener.has_stop_fd)
+    g_cancellable_release_fd (cancellable);
   return true;
 }
 

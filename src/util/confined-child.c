@@ -21,8 +21,10 @@
 #define NICE      (-10)
 #define NICE_TEXT "-10"
 
-#define LEAVE_MSEC 2000    /* until a child that was killed is left to itself */
-#define NAP_NSEC   1000000 /* between two looks at it */
+#define LEAVE_MSEC         2000    /* until a child that was killed is left to itself */
+#define LEAVE_STOPPED_MSEC 50      /* where nobody is to wait any more */
+#define NAP_NSEC           1000000 /* between two looks at it */
+#define MOST_LEFT          16
 
 #define NSEC_PER_SEC 1000000000
 
@@ -178,6 +180,7 @@ static struct
   pid_t *running; /* 0 where one has ended */
   size_t n_running;
   int64_t ended_nsec;
+  pid_t left[MOST_LEFT]; /* killed, and not waited for yet; 0 = free */
 } children = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* 0 where it is no more. */
@@ -234,11 +237,32 @@ sysprof_confined_children_cpu_time (void)
   return nsec;
 }
 
+/* Those left to themselves that have ended since. `pid` is one more; 0 = none. Where there is no room it stays a zombie. */
+static void
+wait_for_those_left (pid_t pid)
+{
+  pthread_mutex_lock (&children.lock);
+  for (size_t i = 0; i < MOST_LEFT; i++)
+    {
+      pid_t *left = &children.left[i];
+
+      if (*left != 0 && waitpid (*left, NULL, WNOHANG) != 0)
+        *left = 0;
+      if (*left == 0)
+        {
+          *left = pid;
+          pid = 0;
+        }
+    }
+  pthread_mutex_unlock (&children.lock);
+}
+
 bool
 sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve)
 {
   int sockets[2];
 
+  wait_for_those_left (0);
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return false;
 
@@ -267,21 +291,33 @@ now_msec (void)
   return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* One that reads from a file system that does not answer does not end until that does: it is left, a zombie of ours then. */
+/* One that reads from a file system that does not answer does not end until that does: it is left, and waited for when the next
+ * child is started. */
 static void
-wait_for_end (pid_t pid)
+wait_for_end (pid_t pid, int64_t patience_msec)
 {
   const struct timespec nap = { .tv_nsec = NAP_NSEC };
-  int64_t deadline = now_msec () + LEAVE_MSEC;
+  int64_t deadline = now_msec () + patience_msec;
 
   for (;;)
     {
       pid_t ended = waitpid (pid, NULL, WNOHANG);
 
-      if (ended == pid || (ended < 0 && errno != EINTR) || now_msec () >= deadline)
+      if (ended == pid || (ended < 0 && errno != EINTR))
         return;
+      if (now_msec () >= deadline)
+        break;
       (void) nanosleep (&nap, NULL);
     }
+  wait_for_those_left (pid);
+}
+
+bool
+sysprof_confined_child_is_stopped (const ConfinedChild *self)
+{
+  struct pollfd stop = { .fd = self->stop_fd, .events = POLLIN };
+
+  return self->has_stop_fd && poll (&stop, 1, 0) > 0 && (stop.revents & POLLIN) != 0;
 }
 
 void
@@ -293,7 +329,8 @@ sysprof_confined_child_end (ConfinedChild *self)
     {
       (void) kill (self->pid, SIGKILL); /* it may be gone already */
       account_for (self->pid, 0);
-      wait_for_end (self->pid);
+      wait_for_end (self->pid,
+                    sysprof_confined_child_is_stopped (self) ? LEAVE_STOPPED_MSEC : LEAVE_MSEC);
     }
 
   *self = (ConfinedChild) CONFINED_CHILD_INIT;

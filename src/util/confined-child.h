@@ -37,6 +37,8 @@ typedef void (*ConfinedChildServe) (int socket);
 /* Forks: `serve` and what it calls is plain C. FALSE with errno. */
 bool sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve);
 void sysprof_confined_child_end (ConfinedChild *self);
+/* Its `stop_fd` is readable. */
+bool sysprof_confined_child_is_stopped (const ConfinedChild *self);
 /* Between requests: it has not died, nor says anything that nobody has asked for. */
 bool sysprof_confined_child_is_waiting (const ConfinedChild *self);
 /* Kills it and does not wait: the caller is to waitpid() for what it returns, the child. */

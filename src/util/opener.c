@@ -80,10 +80,19 @@ sysprof_opener_serve (int socket, void *request, size_t size, OpenerFunc func)
 
 /* --- the parent --- */
 
+/* What a child that has ended took along. */
+static void
+prepare_child (Opener *self)
+{
+  self->child.is_urgent = self->child.keeps_rights = true;
+  self->child.has_stop_fd = self->has_stop_fd;
+  self->child.stop_fd = self->stop_fd;
+}
+
 bool
 sysprof_opener_start (Opener *self, ConfinedChildServe serve)
 {
-  self->child.is_urgent = self->child.keeps_rights = true;
+  prepare_child (self);
   return self->child.pid != 0 || sysprof_confined_child_start (&self->child, serve);
 }
 
@@ -147,6 +156,10 @@ sysprof_opener_ask (Opener *self,
   Answer answer;
   int envelope;
 
+  prepare_child (self);
+  errno = ECANCELED;
+  if (sysprof_confined_child_is_stopped (&self->child))
+    return -1;
   errno = ETIMEDOUT;
   if (shunned != NULL && now < shunned->until_msec)
     return -1;
@@ -160,6 +173,12 @@ sysprof_opener_ask (Opener *self,
       !sysprof_confined_child_receive_answer (&self->child, now + PATIENCE, &answer,
                                               sizeof answer, &envelope))
     {
+      if (sysprof_confined_child_is_stopped (&self->child))
+        {
+          sysprof_confined_child_end (&self->child);
+          errno = ECANCELED;
+          return -1;
+        }
       room = find_room (self); /* there was some when it was started */
       *room = sysprof_confined_child_give_up (&self->child);
       shun (self, place);

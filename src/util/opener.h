@@ -27,6 +27,8 @@ typedef struct
 typedef struct
 {
   ConfinedChild child;
+  bool has_stop_fd;
+  int stop_fd; /* borrowed: once it is readable, nothing is opened any more */
   pid_t given_up[OPENER_MOST_GIVEN_UP]; /* 0 = free; ours until they end */
   OpenerShunned shunned[OPENER_MOST_SHUNNED];
 } Opener;
@@ -48,7 +50,7 @@ void sysprof_opener_serve (int socket, void *request, size_t size, OpenerFunc fu
 bool sysprof_opener_start (Opener *self, ConfinedChildServe serve);
 
 /* An envelope, which is the caller's, or -1 with errno, where that is 0 if there is nothing but `info`. ETIMEDOUT: no answer has come within
- * two seconds, or a while ago. `place` says where the file is: for a growing while nothing there is asked for again. `given` (borrowed, -1 =
+ * two seconds, or a while ago. ECANCELED: the stop_fd is readable. `place` says where the file is: for a growing while nothing there is asked for again. `given` (borrowed, -1 =
  * none) goes with the request. */
 int sysprof_opener_ask (Opener *self,
                         ConfinedChildServe serve,

@@ -6,6 +6,9 @@
 #include "capture/capture.h"
 #include "symbolize/symbolize.h"
 
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -218,6 +221,102 @@ test_naming (void)
     symbolize_and_listen (store, i);
 }
 
+/* --- a child that does not answer --- */
+
+#define LARGE    (200 << 20) /* bytes: of a file of that size the answer is waited for for 20 s */
+#define PATIENCE 10          /* s */
+
+static struct
+{
+  unsigned stuck_child; /* number of the child that never gets to its work; 0 = none */
+  unsigned n_children;
+  GMutex lock;
+  GCond is_stuck;
+} children;
+
+static void
+count_child (void)
+{
+  g_mutex_lock (&children.lock);
+  if (++children.n_children == children.stuck_child)
+    g_cond_signal (&children.is_stuck);
+  g_mutex_unlock (&children.lock);
+}
+
+/* The parent counts when it has forked. */
+static void
+be_stuck (void)
+{
+  while (children.n_children + 1 == children.stuck_child)
+    (void) pause ();
+}
+
+static gpointer
+cancel_when_stuck (gpointer data)
+{
+  g_mutex_lock (&children.lock);
+  while (children.n_children < children.stuck_child)
+    g_cond_wait (&children.is_stuck, &children.lock);
+  g_mutex_unlock (&children.lock);
+  g_cancellable_cancel (data);
+  return NULL;
+}
+
+static char *
+make_sysroot (void)
+{
+  char *root = g_dir_make_tmp ("sysprof-cancel-XXXXXX", NULL);
+  g_autofree char *directory = g_build_filename (root, "bin", NULL);
+  g_autofree char *path = g_build_filename (directory, "program", NULL);
+  autofd fd = -1;
+
+  g_assert_no_errno (g_mkdir (directory, 0700));
+  fd = open (path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  g_assert_no_errno (fd);
+  g_assert_no_errno (ftruncate (fd, LARGE));
+  return root;
+}
+
+static void
+remove_sysroot (const char *root)
+{
+  g_autofree char *directory = g_build_filename (root, "bin", NULL);
+  g_autofree char *path = g_build_filename (directory, "program", NULL);
+
+  g_assert_no_errno (g_unlink (path));
+  g_assert_no_errno (g_rmdir (directory));
+  g_assert_no_errno (g_rmdir (root));
+}
+
+/* The first child opens files, the second reads them. Who waits for it as long as it is given time is ended. */
+static void
+test_child_that_says_nothing (void)
+{
+  g_autofree char *root = make_sysroot ();
+  SymbolizeOptions options = { .sysroot = root };
+  g_autoptr (Store) store = sysprof_store_open_fd (capture, "capture", NULL, NULL);
+
+  (void) pthread_atfork (NULL, count_child, be_stuck);
+  for (unsigned stuck = 1; stuck <= 2; stuck++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GError) error = NULL;
+      GThread *thread;
+
+      children.n_children = 0;
+      children.stuck_child = stuck;
+      thread = g_thread_new ("cancel", cancel_when_stuck, cancellable);
+      (void) alarm (PATIENCE);
+      g_assert_null (sysprof_symbolize (store, &options, cancellable, &error));
+      (void) alarm (0);
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_thread_join (thread);
+      g_assert_cmpuint (children.n_children, ==, stuck); /* no other was started after that */
+    }
+  children.stuck_child = 0;
+  remove_sysroot (root);
+}
+
 static gpointer
 cancel_late (gpointer data)
 {
@@ -252,6 +351,7 @@ main (int argc, char **argv)
   g_test_add_func ("/store/cancel/opening", test_opening);
   g_test_add_func ("/store/cancel/opening-what-is-packed", test_opening_what_is_packed);
   g_test_add_func ("/store/cancel/naming", test_naming);
+  g_test_add_func ("/store/cancel/child-that-says-nothing", test_child_that_says_nothing);
   g_test_add_func ("/store/cancel/pipe-that-says-nothing", test_pipe_that_says_nothing);
   return g_test_run ();
 }

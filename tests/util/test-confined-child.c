@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -74,6 +75,41 @@ test_waiting_can_be_ended (void)
   end (&child);
 }
 
+static int stop_fd = -1; /* readable as soon as a child was started; -1 = none */
+
+static void
+stop_opening (void)
+{
+  const uint64_t one = 1;
+
+  if (stop_fd >= 0)
+    (void) sysprof_write_all (stop_fd, &one, sizeof one);
+}
+
+/* Not the patience with one that does not answer is at its end, but that of who asks: no place is to blame. */
+static void
+test_opening_can_be_ended (void)
+{
+  const uint8_t request = 1;
+  Opener opener = OPENER_INIT;
+  struct stat info;
+
+  stop_fd = eventfd (0, EFD_CLOEXEC);
+  g_assert_no_errno (pthread_atfork (NULL, stop_opening, NULL));
+  opener.has_stop_fd = true;
+  opener.stop_fd = stop_fd;
+  for (unsigned i = 0; i < 2; i++)
+    {
+      g_assert_cmpint (
+          sysprof_opener_ask (&opener, read_no_more, 1, &request, sizeof request, -1, &info),
+          ==, -1);
+      g_assert_cmpint (errno, ==, ECANCELED);
+    }
+  sysprof_opener_clear (&opener);
+  close (stop_fd);
+  stop_fd = -1;
+}
+
 #define SOME_NSEC 20000000
 
 /* Uses a CPU for a while, says so, and waits. */
@@ -122,6 +158,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/util/confined-child/cpu-time-is-counted", test_cpu_time_is_counted);
+  g_test_add_func ("/util/confined-child/opening-can-be-ended", test_opening_can_be_ended);
   g_test_add_func ("/util/confined-child/sending-has-a-deadline", test_sending_has_a_deadline);
   g_test_add_func ("/util/confined-child/waiting-can-be-ended", test_waiting_can_be_ended);
   return g_test_run ();
