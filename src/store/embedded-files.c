@@ -9,9 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PATH_SIZE   256
-#define DATA_AT     284
-#define UNPACK_MOST ((size_t) 256 << 20) /* bytes of one embedded file: none in use is near */
+#define PATH_SIZE      256
+#define DATA_AT        284
+#define CHUNKS_BETWEEN 0x100                /* two looks at whether to go on */
+#define UNPACK_MOST    ((size_t) 256 << 20) /* bytes of one embedded file: none in use is near */
 
 static uint32_t
 data_size (const Frame *frame)
@@ -39,12 +40,13 @@ compare_names (const void *left, const void *right, void *data)
 
 /* There may be some for each process. */
 static void
-order_by_name (EmbeddedFiles *files)
+order_by_name (EmbeddedFiles *files, const Progress *progress)
 {
   files->by_name = g_new (uint32_t, MAX (files->n, 1));
   for (uint32_t i = 0; i < files->n; i++)
     files->by_name[i] = i;
-  qsort_r (files->by_name, files->n, sizeof *files->by_name, compare_names, files);
+  (void) sysprof_progress_sort (progress, files->by_name, files->n, sizeof *files->by_name,
+                                compare_names, files); /* the caller sees it */
 }
 
 void
@@ -89,7 +91,7 @@ sysprof_builder_read_embedded_files (Builder *self)
 
   files->n = rows->len;
   files->row = (EmbeddedFile *) g_array_free (g_steal_pointer (&rows), FALSE);
-  order_by_name (files);
+  order_by_name (files, self->progress);
   files->chunk = g_new (FrameNo, files->n_chunks);
   next = g_new (uint32_t, files->n);
   for (uint32_t i = 0, at = 0; i < files->n; at += files->row[i++].n_chunks)
@@ -99,8 +101,8 @@ sysprof_builder_read_embedded_files (Builder *self)
       files->chunk[next[row_of_chunk[i] - 1]++] = frames->frame[i];
 }
 
-GBytes *
-sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error)
+static GBytes *
+read_raw (const Store *self, uint32_t file, const Progress *progress, GError **error)
 {
   const EmbeddedFile *row;
   uint8_t *bytes;
@@ -122,11 +124,24 @@ sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error)
 
       size_t size = MIN (data_size (&frame), row->size - done);
 
+      if (i % CHUNKS_BETWEEN == 0 && sysprof_progress_set_error_if_cancelled (progress, error))
+        {
+          g_free (bytes);
+          return NULL;
+        }
       memcpy (bytes + done, frame.bytes + DATA_AT, size);
       done += size;
     }
 
   return g_bytes_new_take (bytes, done);
+}
+
+GBytes *
+sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error)
+{
+  const Progress progress = { 0 };
+
+  return read_raw (self, file, &progress, error);
 }
 
 static uint32_t
@@ -159,10 +174,9 @@ free_unpacked (gpointer data)
 }
 
 static GBytes *
-unpack (GBytes *packed, const char *name, GError **error)
+unpack (GBytes *packed, const char *name, Progress *progress, GError **error)
 {
   FileBytes bytes = { 0 };
-  Progress progress = { 0 }; /* they are small */
   size_t size;
   const uint8_t *data = g_bytes_get_data (packed, &size);
 
@@ -172,7 +186,7 @@ unpack (GBytes *packed, const char *name, GError **error)
   if (size > 0)
     memcpy (bytes.bytes, data, size);
   bytes.size = size;
-  if (!sysprof_file_bytes_unpack (&bytes, name, UNPACK_MOST, NULL, 0, &progress, error))
+  if (!sysprof_file_bytes_unpack (&bytes, name, UNPACK_MOST, NULL, 0, progress, error))
     {
       sysprof_file_bytes_clear (&bytes);
       return NULL;
@@ -182,29 +196,47 @@ unpack (GBytes *packed, const char *name, GError **error)
                                      g_memdup2 (&bytes, sizeof bytes));
 }
 
-GBytes *
-sysprof_store_read_file_unpacked (const Store *self, uint32_t file, GError **error)
+static GBytes *
+read_unpacked (const Store *self, uint32_t file, Progress *progress, GError **error)
 {
-  g_autoptr (GBytes) bytes = sysprof_store_read_file_raw (self, file, error);
+  g_autoptr (GBytes) bytes = read_raw (self, file, progress, error);
   const char *name;
 
   if (bytes == NULL)
     return NULL;
 
   name = sysprof_store_string (self, self->files.row[file].name);
-  return g_str_has_suffix (name, ".gz") ? unpack (bytes, name, error)
+  return g_str_has_suffix (name, ".gz") ? unpack (bytes, name, progress, error)
                                         : g_steal_pointer (&bytes);
+}
+
+GBytes *
+sysprof_store_read_file_unpacked (const Store *self, uint32_t file, GError **error)
+{
+  Progress progress = { 0 };
+
+  return read_unpacked (self, file, &progress, error);
+}
+
+GBytes *
+sysprof_store_read_file_cancellable (const Store *self,
+                                     const char *name,
+                                     GCancellable *cancellable,
+                                     GError **error)
+{
+  g_autofree char *packed_name = g_strconcat (name, ".gz", NULL);
+  Progress progress = { .cancellable = cancellable };
+  uint32_t file = find_file (self, name);
+
+  if (file < self->files.n)
+    return read_raw (self, file, &progress, error);
+
+  file = find_file (self, packed_name);
+  return file < self->files.n ? read_unpacked (self, file, &progress, error) : NULL;
 }
 
 GBytes *
 sysprof_store_read_file (const Store *self, const char *name, GError **error)
 {
-  g_autofree char *packed_name = g_strconcat (name, ".gz", NULL);
-  uint32_t file = find_file (self, name);
-
-  if (file < self->files.n)
-    return sysprof_store_read_file_raw (self, file, error);
-
-  file = find_file (self, packed_name);
-  return file < self->files.n ? sysprof_store_read_file_unpacked (self, file, error) : NULL;
+  return sysprof_store_read_file_cancellable (self, name, NULL, error);
 }

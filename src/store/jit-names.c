@@ -11,7 +11,7 @@ typedef struct
 } OrderedName;
 
 static int
-compare_names (const void *a, const void *b)
+compare_names (const void *a, const void *b, void *data)
 {
   const OrderedName *left = a, *right = b;
 
@@ -52,7 +52,9 @@ sysprof_builder_read_jit_names (Builder *self)
       read_frame (store, &frame, names);
     }
 
-  g_array_sort (names, compare_names);
+  if (!sysprof_progress_sort (self->progress, names->data, names->len, sizeof (OrderedName),
+                              compare_names, NULL))
+    return;
   store->jit_names = g_new (JitName, names->len);
   for (unsigned i = 0; i < names->len; i++)
     {

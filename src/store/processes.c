@@ -197,7 +197,7 @@ follow_forks (Builder *self, GArray *rows, GArray *threads)
 }
 
 static int
-compare_threads (const void *a, const void *b)
+compare_threads (const void *a, const void *b, void *data)
 {
   const Thread *left = a, *right = b;
 
@@ -207,11 +207,13 @@ compare_threads (const void *a, const void *b)
 }
 
 static void
-fill_threads (Processes *processes, GArray *threads)
+fill_threads (Processes *processes, GArray *threads, const Progress *progress)
 {
   for (ProcessId i = 1; i < processes->n; i++)
     add_thread (threads, i, processes->row[i].pid);
-  g_array_sort (threads, compare_threads);
+  if (!sysprof_progress_sort (progress, threads->data, threads->len, sizeof (Thread),
+                              compare_threads, NULL))
+    return;
 
   processes->thread_ids = g_new (int32_t, threads->len);
   for (unsigned i = 0; i < threads->len; i++)
@@ -219,7 +221,7 @@ fill_threads (Processes *processes, GArray *threads)
       const Thread *thread = &g_array_index (threads, Thread, i);
       Process *process = &processes->row[thread->process];
 
-      if (i > 0 && compare_threads (thread, thread - 1) == 0)
+      if (i > 0 && compare_threads (thread, thread - 1, NULL) == 0)
         continue;
       if (process->n_threads++ == 0)
         process->first_thread = processes->n_thread_ids;
@@ -228,7 +230,7 @@ fill_threads (Processes *processes, GArray *threads)
 }
 
 static int
-compare_pids (const void *a, const void *b)
+compare_pids (const void *a, const void *b, void *data)
 {
   const ProcessOfPid *left = a, *right = b;
 
@@ -236,12 +238,14 @@ compare_pids (const void *a, const void *b)
 }
 
 static void
-order_by_pid (Processes *processes)
+order_by_pid (Processes *processes, const Progress *progress)
 {
   processes->by_pid = g_new (ProcessOfPid, processes->n);
   for (ProcessId id = 1; id < processes->n; id++)
     processes->by_pid[id - 1] = (ProcessOfPid){ processes->row[id].pid, id };
-  qsort (processes->by_pid, processes->n - 1, sizeof *processes->by_pid, compare_pids);
+  (void) sysprof_progress_sort (progress, processes->by_pid, processes->n - 1,
+                                sizeof *processes->by_pid, compare_pids,
+                                NULL); /* the caller sees it */
 }
 
 /* What the spans need to know while the frames go by. */
@@ -414,7 +418,7 @@ sysprof_builder_find_processes (Builder *self)
   self->comm_is_derived = g_new0 (bool, rows->len);
   self->has_process_frame = g_new0 (bool, rows->len);
   processes->row = (Process *) g_array_free (g_steal_pointer (&rows), FALSE);
-  order_by_pid (processes);
-  fill_threads (processes, threads);
+  order_by_pid (processes, self->progress);
+  fill_threads (processes, threads, self->progress);
   read_names_and_spans (self);
 }

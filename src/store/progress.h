@@ -44,5 +44,13 @@ bool sysprof_progress_stage (Progress *self, double share, const char *message);
 /* So much of this stage is done. FALSE if cancelled: leave all behind in a state that can be freed. Cheap enough for some
  * thousand items; whoever calls it tells every hundredth only. */
 bool sysprof_progress_at (Progress *self, uint64_t done, uint64_t all);
+/* Sorts by rising `compare`, which gets `data`. FALSE if cancelled: then the items are good for nothing but to be freed as
+ * memory. Any thread may call it. */
+bool sysprof_progress_sort (const Progress *self,
+                            void *items,
+                            size_t n,
+                            size_t size,
+                            GCompareDataFunc compare,
+                            void *data);
 /* TRUE with `error` set if so. */
 bool sysprof_progress_set_error_if_cancelled (const Progress *self, GError **error);

@@ -36,7 +36,8 @@ sysprof_builder_read_sample_notes (Builder *self)
 
   if (!store->has_walks || store->samples.n == 0)
     return;
-  bytes = sysprof_store_read_file (store, CAPTURE_FOUND_FILE, NULL); /* may be absent */
+  bytes = sysprof_store_read_file_cancellable (
+      store, CAPTURE_FOUND_FILE, self->progress->cancellable, NULL); /* may be absent */
   if (bytes == NULL)
     return;
 

@@ -78,8 +78,8 @@ new_columns (Builder *self, const FoundParts *parts)
 
   self->sample_digests = sysprof_stack_events_new (
       &store->samples, n_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE], false);
-  self->trace_digests = sysprof_stack_events_new (
-      &store->traces, n_of_type[SYSPROF_CAPTURE_FRAME_TRACE], false);
+  self->trace_digests =
+      sysprof_stack_events_new (&store->traces, n_of_type[SYSPROF_CAPTURE_FRAME_TRACE], false);
   self->allocation_digests = sysprof_stack_events_new (
       &store->allocations, n_of_type[SYSPROF_CAPTURE_FRAME_ALLOCATION], true);
 }
@@ -175,7 +175,7 @@ typedef struct
 } FoundMark;
 
 static int
-compare_longer_first (const void *a, const void *b)
+compare_longer_first (const void *a, const void *b, void *data)
 {
   const FoundMark *left = a, *right = b;
 
@@ -186,8 +186,9 @@ compare_longer_first (const void *a, const void *b)
 
 /* Among marks of one time, longer first: they take each other's places, other frames keep theirs. */
 static void
-order_marks (Store *store, const FrameNo *number, uint32_t n, GArray *marks)
+order_marks (const Builder *self, const FrameNo *number, uint32_t n, GArray *marks)
 {
+  Store *store = self->store;
   FrameTable *frames = &store->frames;
 
   g_array_set_size (marks, 0);
@@ -197,10 +198,14 @@ order_marks (Store *store, const FrameNo *number, uint32_t n, GArray *marks)
       FoundMark mark = { sysprof_frame_i64 (&frame, 24), frames->offset[number[i]],
                          frames->pid[number[i]], frames->cpu[number[i]] };
 
+      if (i % TIMES_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+        return;
       g_array_append_val (marks, mark);
     }
 
-  g_array_sort (marks, compare_longer_first);
+  if (!sysprof_progress_sort (self->progress, marks->data, n, sizeof (FoundMark),
+                              compare_longer_first, NULL))
+    return;
   for (uint32_t i = 0; i < n; i++)
     {
       const FoundMark *mark = &g_array_index (marks, FoundMark, i);
@@ -226,7 +231,7 @@ order_marks_of_equal_time (const Builder *self)
            end < of_type->n && time[of_type->frame[end]] == time[of_type->frame[begin]]; end++)
         ;
       if (end - begin > 1)
-        order_marks (store, of_type->frame + begin, end - begin, marks);
+        order_marks (self, of_type->frame + begin, end - begin, marks);
     }
 }
 

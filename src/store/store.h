@@ -383,6 +383,11 @@ bool sysprof_store_read_dbus_header (const Store *self, uint32_t i, DBusHeader *
 
 /* The embedded file of that name, or of that name with ".gz", unpacked; NULL without error when absent. */
 GBytes *sysprof_store_read_file (const Store *self, const char *name, GError **error);
+/* The same; unpacking takes its time. */
+GBytes *sysprof_store_read_file_cancellable (const Store *self,
+                                             const char *name,
+                                             GCancellable *cancellable,
+                                             GError **error);
 /* The same of an embedded file by its number. */
 GBytes *
 sysprof_store_read_file_unpacked (const Store *self, uint32_t file, GError **error);

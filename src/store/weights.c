@@ -12,7 +12,7 @@ typedef struct
 } Place;
 
 static int
-compare_places (const void *a, const void *b)
+compare_places (const void *a, const void *b, void *data)
 {
   const Place *left = a, *right = b;
 
@@ -24,7 +24,8 @@ sysprof_builder_read_weights (Builder *self)
 {
   Store *store = self->store;
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE];
-  g_autoptr (GBytes) bytes = sysprof_store_read_file (store, "__weights__", NULL);
+  g_autoptr (GBytes) bytes = sysprof_store_read_file_cancellable (
+      store, "__weights__", self->progress->cancellable, NULL);
   Frame weights = { .is_swapped = store->is_swapped };
   g_autofree Place *places = NULL;
   size_t size;
@@ -44,7 +45,9 @@ sysprof_builder_read_weights (Builder *self)
   places = g_new (Place, frames->n);
   for (uint32_t i = 0; i < frames->n; i++)
     places[i] = (Place){ store->frames.offset[frames->frame[i]], i };
-  qsort (places, frames->n, sizeof *places, compare_places);
+  if (!sysprof_progress_sort (self->progress, places, frames->n, sizeof *places, compare_places,
+                              NULL))
+    return;
 
   store->samples.weight = g_new (int64_t, frames->n);
   for (uint32_t i = 0; i < frames->n; i++)

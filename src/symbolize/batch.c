@@ -38,7 +38,7 @@ compare_files (const Mapping *left, const Mapping *right)
 }
 
 static int
-compare_candidates (const void *a, const void *b)
+compare_candidates (const void *a, const void *b, void *data)
 {
   return compare_files (((const Candidate *) a)->mapping, ((const Candidate *) b)->mapping);
 }
@@ -87,27 +87,30 @@ find_candidates (Files *files, const Symbolization *self, bool (*is_wanted) (con
   return candidates;
 }
 
-/* Fills `files`. */
-static void
+/* Fills `files`. FALSE if cancelled. */
+static bool
 find_files (Files *files, const Symbolization *self, bool (*is_wanted) (const char *path))
 {
   g_autoptr (GArray) candidates = find_candidates (files, self, is_wanted);
   g_autofree uint32_t *file_of_candidate = g_new (uint32_t, candidates->len + 1);
 
-  g_array_sort (candidates, compare_candidates);
+  if (!sysprof_progress_sort (self->progress, candidates->data, candidates->len,
+                              sizeof (Candidate), compare_candidates, NULL))
+    return false;
   files->file = g_new (const Mapping *, MAX (candidates->len, 1));
   file_of_candidate[0] = 0; /* not wanted */
   for (uint32_t i = 0; i < candidates->len; i++)
     {
       const Candidate *candidate = &g_array_index (candidates, Candidate, i);
 
-      if (i == 0 || compare_candidates (candidate, candidate - 1) != 0)
+      if (i == 0 || compare_candidates (candidate, candidate - 1, NULL) != 0)
         files->file[files->n_files++] = candidate->mapping;
       file_of_candidate[candidate->number + 1] = files->n_files;
     }
 
   for (MappingId id = 1; id < self->store->n_mappings; id++)
     files->of_mapping[id] = file_of_candidate[files->of_mapping[id]];
+  return true;
 }
 
 /* --- addresses --- */
@@ -182,16 +185,18 @@ sort_by_file (BatchItem **items, BatchItem **room, uint32_t n, uint32_t n_files)
   *room = from;
 }
 
-/* By file, offset and address; they come by address. */
+/* By file, offset and address; they come by address. If cancelled they may be in any order. */
 static BatchItem *
-sort_items (BatchItem *items, uint32_t n, uint32_t n_files)
+sort_items (const Symbolization *self, BatchItem *items, uint32_t n, uint32_t n_files)
 {
   BatchItem *room = sysprof_large_new (MAX (n, 1), sizeof *items);
   uint64_t all = 0;
 
   for (uint32_t i = 0; i < n; i++)
     all |= items[i].offset;
-  for (unsigned shift = 0; n > 0 && shift < 64 && all >> shift != 0; shift += DIGIT_BITS)
+  for (unsigned shift = 0; n > 0 && shift < 64 && all >> shift != 0 &&
+                           !sysprof_progress_is_cancelled (self->progress);
+       shift += DIGIT_BITS)
     sort_by_digit (&items, &room, n, shift);
   sort_by_file (&items, &room, n, n_files);
 
@@ -232,15 +237,20 @@ sysprof_file_batches_new (const Symbolization *self, bool (*is_wanted) (const ch
 {
   FileBatches *batches = g_new0 (FileBatches, 1);
   Files files = { 0 };
-  uint32_t n_items;
+  uint32_t n_items = 0;
 
-  find_files (&files, self, is_wanted);
-  batches->items = collect_items (self, &files, &n_items);
-  batches->items = sort_items (batches->items, n_items, files.n_files);
-  batches->offsets = g_new (uint64_t, MAX (n_items, 1));
-  batches->n = files.n_files;
-  batches->row = g_new0 (FileBatch, MAX (files.n_files, 1));
-  fill_rows (batches, self->store, &files, n_items);
+  if (find_files (&files, self, is_wanted))
+    {
+      batches->items = collect_items (self, &files, &n_items);
+      batches->items = sort_items (self, batches->items, n_items, files.n_files);
+    }
+  if (!sysprof_progress_is_cancelled (self->progress))
+    {
+      batches->offsets = g_new (uint64_t, MAX (n_items, 1));
+      batches->n = files.n_files;
+      batches->row = g_new0 (FileBatch, MAX (files.n_files, 1));
+      fill_rows (batches, self->store, &files, n_items);
+    }
 
   g_free (files.file);
   g_free (files.of_mapping);

@@ -47,7 +47,7 @@ typedef struct
 } PackedTable;
 
 static int
-compare_entries (const void *a, const void *b)
+compare_entries (const void *a, const void *b, void *data)
 {
   return packed_entry_compare (a, b);
 }
@@ -108,18 +108,19 @@ is_no_name (const char *name)
 
 /* Writers sort, but nobody vouches for it. */
 static void
-sort_entries (PackedEntry *entries, uint32_t n)
+sort_entries (PackedEntry *entries, uint32_t n, const Progress *progress)
 {
   for (uint32_t i = 1; i < n; i++)
     if (packed_entry_compare (&entries[i - 1], &entries[i]) > 0)
       {
-        qsort (entries, n, sizeof *entries, compare_entries);
+        (void) sysprof_progress_sort (progress, entries, n, sizeof *entries, compare_entries,
+                                      NULL); /* the caller sees it */
         return;
       }
 }
 
 static bool
-load_table (PackedTable *self, GBytes *bytes, bool is_swapped)
+load_table (PackedTable *self, GBytes *bytes, bool is_swapped, const Progress *progress)
 {
   size_t size;
   const uint8_t *data = g_bytes_get_data (bytes, &size);
@@ -145,6 +146,8 @@ load_table (PackedTable *self, GBytes *bytes, bool is_swapped)
       PackedEntry entry = read_entry (data + i * PACKED_ENTRY_SIZE, is_swapped);
       const char *name = text_at (self, entry.name);
 
+      if (i % LINES_BETWEEN == 0 && sysprof_progress_is_cancelled (progress))
+        return false;
       if (entry.end < entry.begin)
         continue;
       self->is_inclusive |= entry.begin == entry.end;
@@ -161,8 +164,8 @@ load_table (PackedTable *self, GBytes *bytes, bool is_swapped)
         }
     }
 
-  sort_entries (self->user, self->n_user);
-  sort_entries (self->kernel, self->n_kernel);
+  sort_entries (self->user, self->n_user, progress);
+  sort_entries (self->kernel, self->n_kernel, progress);
   return true;
 }
 
@@ -486,7 +489,8 @@ read_lines (UnnamedLines *self, GBytes *bytes, Progress *progress)
     }
   self->n = lines->len;
   self->line = (UnnamedLine *) (void *) g_array_free (lines, FALSE);
-  index_lines (self);
+  if (!sysprof_progress_is_cancelled (progress))
+    index_lines (self);
 }
 
 static void
@@ -543,13 +547,15 @@ read_brought (size_t begin, size_t end, unsigned worker, void *data)
 
   for (size_t i = begin; i < end; i++)
     {
-      g_autoptr (GBytes) bytes =
-          sysprof_store_read_file (self->store, i == 0 ? "__symbols__" : "__unnamed__", NULL);
+      g_autoptr (GBytes) bytes = sysprof_store_read_file_cancellable (
+          self->store, i == 0 ? "__symbols__" : "__unnamed__", self->progress->cancellable,
+          NULL);
 
       if (bytes == NULL)
         continue;
       if (i == 0)
-        self->has_table = load_table (&self->table, bytes, self->store->is_swapped);
+        self->has_table =
+            load_table (&self->table, bytes, self->store->is_swapped, self->progress);
       else
         {
           read_lines (&self->unnamed, bytes, self->progress);
@@ -567,9 +573,9 @@ resolve (Symbolization *self, GError **error)
     return true;
 
   sysprof_parallel_ranges (2, 1, read_brought, &brought);
-  if (brought.has_table)
+  if (brought.has_table && !sysprof_progress_is_cancelled (self->progress))
     use_table (self, &brought.table);
-  if (brought.has_unnamed)
+  if (brought.has_unnamed && !sysprof_progress_is_cancelled (self->progress))
     use_unnamed (self, &brought.unnamed);
   clear_table (&brought.table);
   clear_lines (&brought.unnamed);

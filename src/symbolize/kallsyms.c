@@ -49,7 +49,7 @@ parse_line (Text *line, uint64_t *address, char *type)
 }
 
 static int
-compare_symbols (const void *a, const void *b)
+compare_symbols (const void *a, const void *b, void *data)
 {
   const KernelSymbol *left = a;
   const KernelSymbol *right = b;
@@ -106,7 +106,8 @@ load_symbols (KernelSymbols *self, const char *text, size_t size, const Progress
   self->row = (KernelSymbol *) (void *) g_array_free (rows, FALSE);
   self->symbol = g_new0 (SymbolId, self->n + 1);
   if (!is_sorted)
-    qsort (self->row, self->n, sizeof *self->row, compare_symbols);
+    (void) sysprof_progress_sort (progress, self->row, self->n, sizeof *self->row,
+                                  compare_symbols, NULL); /* who names addresses sees it */
   keep_one_per_address (self);
 }
 
@@ -290,7 +291,8 @@ resolve (Symbolization *self, GError **error)
   if (self->options->kernel_symbols != NULL)
     embedded = g_bytes_ref (self->options->kernel_symbols);
   else
-    embedded = sysprof_store_read_file (self->store, "/proc/kallsyms", NULL);
+    embedded = sysprof_store_read_file_cancellable (self->store, "/proc/kallsyms",
+                                                    self->progress->cancellable, NULL);
   if (embedded != NULL)
     text = g_bytes_get_data (embedded, &size);
   else if (self->has_kernel_names || !self->is_this_boot ||

@@ -9,8 +9,10 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define N_STACKS 60000
@@ -103,8 +105,8 @@ append_moment (GByteArray *bytes, uint32_t i)
     append_frame (bytes, SYSPROF_CAPTURE_FRAME_MAP, pid, 1000, &map, sizeof map);
 }
 
-static int
-make_capture (void)
+static GByteArray *
+begin_capture (void)
 {
   SysprofCaptureFileHeader header = {
     .magic = GUINT32_FROM_LE (0xfdca975e),
@@ -113,14 +115,57 @@ make_capture (void)
     .capture_time = "2001-01-01T00:00:00Z",
     .time = 1000,
   };
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  GByteArray *bytes = g_byte_array_new ();
+
+  return g_byte_array_append (bytes, (const uint8_t *) &header, sizeof header);
+}
+
+static int
+write_capture (const GByteArray *bytes)
+{
   int fd = memfd_create ("capture", MFD_CLOEXEC);
 
-  g_byte_array_append (bytes, (const uint8_t *) &header, sizeof header);
+  g_assert_true (sysprof_write_all (fd, bytes->data, bytes->len));
+  return fd;
+}
+
+static int
+make_capture (void)
+{
+  g_autoptr (GByteArray) bytes = begin_capture ();
+
   for (uint32_t i = 0; i < N_STACKS; i++)
     append_moment (bytes, i);
-  g_assert_cmpint (write (fd, bytes->data, bytes->len), ==, (ssize_t) bytes->len);
-  return fd;
+  return write_capture (bytes);
+}
+
+#define FILE_SIZE (3 << 20) /* bytes */
+
+typedef struct
+{
+  uint8_t flags[4]; /* bit 0 in the order of the file: the last chunk */
+  char name[256];
+  uint8_t data[0x8000];
+} Chunk;
+
+static void
+append_file (GByteArray *bytes, const char *name, const uint8_t *data, size_t size)
+{
+  g_autofree Chunk *chunk = g_new0 (Chunk, 1);
+
+  g_strlcpy (chunk->name, name, sizeof chunk->name);
+  for (size_t at = 0; at < size; at += sizeof chunk->data)
+    {
+      uint32_t n = (uint32_t) MIN (sizeof chunk->data, size - at);
+      uint16_t n16 = (uint16_t) n;
+      bool is_last = at + n == size;
+
+      chunk->flags[0] = !is_last ? 0 : G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0x01 : 0x80;
+      memcpy (&chunk->flags[2], &n16, sizeof n16);
+      memcpy (chunk->data, data + at, n);
+      append_frame (bytes, SYSPROF_CAPTURE_FRAME_FILE_CHUNK, 1, 1000, chunk,
+                    G_STRUCT_OFFSET (Chunk, data) + n);
+    }
 }
 
 /* The same, packed. */
@@ -165,6 +210,57 @@ open_and_listen (int fd, unsigned cancel_at)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
   g_assert_cmpuint (listener.n_told, ==, cancel_at);
   return listener.n_told;
+}
+
+static GBytes *
+read_embedded (const Store *store, const char *name, bool is_wanted)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  GBytes *bytes;
+
+  if (!is_wanted)
+    g_cancellable_cancel (cancellable);
+  bytes = sysprof_store_read_file_cancellable (store, name, cancellable, &error);
+  if (is_wanted)
+    g_assert_no_error (error);
+  else
+    g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  return bytes;
+}
+
+static void
+test_reading_what_is_embedded (void)
+{
+  g_autoptr (GByteArray) bytes = begin_capture ();
+  g_autofree uint8_t *plain = g_malloc (FILE_SIZE);
+  autofd plain_fd = memfd_create ("plain", MFD_CLOEXEC);
+  autofd packed_fd = -1, fd = -1;
+  g_autofree uint8_t *packed = g_malloc (FILE_SIZE);
+  g_autoptr (Store) store = NULL;
+  ssize_t size;
+
+  for (size_t i = 0; i < FILE_SIZE; i++)
+    plain[i] = (uint8_t) (i * i >> 8);
+  g_assert_true (sysprof_write_all (plain_fd, plain, FILE_SIZE));
+  packed_fd = pack (plain_fd);
+  size = pread (packed_fd, packed, FILE_SIZE, 0);
+  g_assert_cmpint (size, >, 0);
+  append_file (bytes, "plain", plain, FILE_SIZE);
+  append_file (bytes, "packed.gz", packed, (size_t) size);
+  fd = write_capture (bytes);
+  store = sysprof_store_open_fd (fd, "capture", NULL, NULL);
+
+  for (unsigned i = 0; i < 2; i++)
+    {
+      const char *name = i == 0 ? "plain" : "packed";
+      g_autoptr (GBytes) whole = read_embedded (store, name, true);
+
+      g_assert_nonnull (whole);
+      g_assert_cmpmem (g_bytes_get_data (whole, NULL), g_bytes_get_size (whole), plain,
+                       FILE_SIZE);
+      g_assert_null (read_embedded (store, name, false));
+    }
 }
 
 static unsigned
@@ -243,10 +339,11 @@ count_child (void)
   g_mutex_unlock (&children.lock);
 }
 
-/* The parent counts when it has forked. */
+/* The parent counts when it has forked. Where it is ended, so are its children. */
 static void
 be_stuck (void)
 {
+  (void) prctl (PR_SET_PDEATHSIG, SIGKILL);
   while (children.n_children + 1 == children.stuck_child)
     (void) pause ();
 }
@@ -352,6 +449,7 @@ main (int argc, char **argv)
   g_test_add_func ("/store/cancel/opening-what-is-packed", test_opening_what_is_packed);
   g_test_add_func ("/store/cancel/naming", test_naming);
   g_test_add_func ("/store/cancel/child-that-says-nothing", test_child_that_says_nothing);
+  g_test_add_func ("/store/cancel/reading-what-is-embedded", test_reading_what_is_embedded);
   g_test_add_func ("/store/cancel/pipe-that-says-nothing", test_pipe_that_says_nothing);
   return g_test_run ();
 }
