@@ -443,12 +443,13 @@ sysprof_fold_plan_init (FoldPlan *self,
                         FoldWork *work)
 {
   FoldForest forest;
+  uint32_t *rank;
   bool is_done;
 
   *self = (FoldPlan){ 0 };
   is_done = sysprof_fold_forest_init (&forest, store, symbols, shape, ends, work) &&
-            sysprof_fold_plan_init_forest (self, &forest,
-                                           sysprof_key_ranks_new (store, symbols, &forest),
+            (rank = sysprof_key_ranks_new (store, symbols, &forest, work)) != NULL &&
+            sysprof_fold_plan_init_forest (self, &forest, rank,
                                            count_keys (store, symbols, &forest), ends->n, work);
   self->tids = g_steal_pointer (&forest.tids);
   sysprof_fold_forest_clear (&forest);
@@ -521,8 +522,9 @@ sysprof_fold_table_plan_init (FoldTablePlan *self,
     {
       Merger merger = { .forest = &forest, .has_rows = true };
 
-      merger.rank = self->rank = sysprof_key_ranks_new (store, symbols, &forest);
-      is_done = merge (&merger, count_keys (store, symbols, &forest), ends->n, work);
+      merger.rank = self->rank = sysprof_key_ranks_new (store, symbols, &forest, work);
+      is_done = merger.rank != NULL &&
+                merge (&merger, count_keys (store, symbols, &forest), ends->n, work);
       if (is_done)
         {
           fill_runs (&self->runs, &merger, ends->n);

@@ -337,5 +337,5 @@ sysprof_fold_table_plan_dup_table (const FoldTablePlan *self,
       rows.of_symbol[self->row_here[i]].self += sums[i + 1] - sums[i];
       i++;
     }
-  return sysprof_function_sums_finish (&rows, symbols, self->rank, sums[runs->n + 1]);
+  return sysprof_function_sums_finish (&rows, symbols, self->rank, sums[runs->n + 1], work);
 }

@@ -27,3 +27,17 @@ sysprof_fold_work_at (FoldWork *self, uint64_t i)
 {
   return i % FOLD_STEP != FOLD_STEP - 1 || sysprof_fold_work_step (self, FOLD_STEP);
 }
+
+/* FALSE if the work was cancelled: then the items are good for nothing but to be freed. */
+static inline bool
+sysprof_fold_work_sort (const FoldWork *self,
+                        void *items,
+                        size_t n,
+                        size_t size,
+                        GCompareDataFunc compare,
+                        const void *data)
+{
+  const Progress progress = { .cancellable = self != NULL ? self->cancellable : NULL };
+
+  return sysprof_progress_sort (&progress, items, n, size, compare, (void *) data);
+}

@@ -3,6 +3,7 @@
 #include "analyze/function-table.h"
 
 #include "analyze/call-order.h"
+#include "analyze/fold-work.h"
 
 #include <stdlib.h>
 
@@ -44,7 +45,8 @@ FunctionTable *
 sysprof_function_sums_finish (FunctionSums *self,
                               const SymbolTable *symbols,
                               const uint32_t *rank,
-                              uint64_t total)
+                              uint64_t total,
+                              const FoldWork *work)
 {
   Order order = { symbols, rank };
   FunctionTable *table = g_new0 (FunctionTable, 1);
@@ -59,10 +61,13 @@ sysprof_function_sums_finish (FunctionSums *self,
         table->row[table->n++] = (FunctionRow){ i, sum->self, sum->total };
     }
   table->row = g_renew (FunctionRow, table->row, MAX (table->n, 1));
-  qsort_r (table->row, table->n, sizeof *table->row, compare_rows, &order);
-
   sysprof_function_sums_clear (self);
-  return table;
+  if (sysprof_fold_work_sort (work, table->row, table->n, sizeof *table->row, compare_rows,
+                              &order))
+    return table;
+
+  sysprof_function_table_free (table);
+  return NULL;
 }
 
 void

@@ -20,8 +20,9 @@ typedef struct
 void sysprof_function_sums_init (FunctionSums *self, const SymbolTable *symbols);
 void sysprof_function_sums_clear (FunctionSums *self);
 
-/* The table, sorted; clears `self`. `rank` [symbols->n] is the order by name where it is known, or NULL. */
+/* The table, sorted, or NULL if cancelled; clears `self`. `rank` [symbols->n] is the order by name where it is known, or NULL. */
 FunctionTable *sysprof_function_sums_finish (FunctionSums *self,
                                              const SymbolTable *symbols,
                                              const uint32_t *rank,
-                                             uint64_t total);
+                                             uint64_t total,
+                                             const FoldWork *work);

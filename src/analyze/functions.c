@@ -52,7 +52,7 @@ new_table (const Store *store,
     }
   sum_rows (&sums, &forest, total);
   sysprof_fold_forest_clear (&forest);
-  return sysprof_function_sums_finish (&sums, symbols, NULL, weights->total);
+  return sysprof_function_sums_finish (&sums, symbols, NULL, weights->total, NULL);
 }
 
 FunctionTable *

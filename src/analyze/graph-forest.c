@@ -359,12 +359,14 @@ compare_by_name (const void *a, const void *b, void *data)
 uint32_t *
 sysprof_graph_ranks_new (const Store *store,
                          const SymbolTable *symbols,
-                         const FoldForest *forest)
+                         const FoldForest *forest,
+                         const FoldWork *work)
 {
   uint32_t n_symbols = sysprof_graph_n_symbols (store, symbols), n = 0, n_named = 0;
   uint32_t *rank = g_new0 (uint32_t, n_symbols);
   g_autofree GraphSymbolId *named = NULL;
   Names names = { symbols, g_new0 (char *, n_symbols) };
+  bool is_done;
 
   for (uint32_t i = 1; i < forest->n; i++)
     rank[forest->node[i].key] = 1;
@@ -383,12 +385,15 @@ sysprof_graph_ranks_new (const Store *store,
         names.name[i] = sysprof_graph_symbol_dup_name (store, symbols, i);
       named[n_named++] = i;
     }
-  qsort_r (named, n_named, sizeof *named, compare_by_name, &names);
+  is_done =
+      sysprof_fold_work_sort (work, named, n_named, sizeof *named, compare_by_name, &names);
   for (uint32_t i = 0; i < n_named; i++)
     rank[named[i]] = ++n;
 
   for (GraphSymbolId i = symbols->n; i < n_symbols; i++)
     g_free (names.name[i]);
   g_free (names.name);
+  if (!is_done)
+    g_clear_pointer (&rank, g_free);
   return rank;
 }

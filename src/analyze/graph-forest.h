@@ -18,7 +18,8 @@ bool sysprof_graph_forest_init (FoldForest *self,
                                 const GraphShape *shape,
                                 FoldWork *work);
 
-/* [sysprof_graph_n_symbols()] of those that occur in the forest: their order by name. *(full)* */
+/* [sysprof_graph_n_symbols()] of those that occur in the forest: their order by name. NULL if cancelled. *(full)* */
 uint32_t *sysprof_graph_ranks_new (const Store *store,
                                    const SymbolTable *symbols,
-                                   const FoldForest *forest);
+                                   const FoldForest *forest,
+                                   const FoldWork *work);

@@ -19,7 +19,7 @@ typedef struct
 } Family;
 
 static int
-compare_heavier_first (const void *a, const void *b)
+compare_heavier_first (const void *a, const void *b, void *data)
 {
   const Family *left = a, *right = b;
 
@@ -87,8 +87,10 @@ find_places (Layout *self, bool left_heavy, FoldWork *work)
       FOLD_FOR_EACH_BELOW (runs, i, below)
       if (self->size[below] > 0)
         g_array_append_val (family, ((Family){ total_of (self, below), below }));
-      if (left_heavy && family->len > 1)
-        qsort (family->data, family->len, sizeof (Family), compare_heavier_first);
+      if (left_heavy && family->len > 1 &&
+          !sysprof_fold_work_sort (work, family->data, family->len, sizeof (Family),
+                                   compare_heavier_first, NULL))
+        return false;
       for (uint32_t j = 0; j < family->len; j++)
         {
           uint32_t below = g_array_index (family, Family, j).run;
@@ -235,12 +237,13 @@ sysprof_graph_new (const Store *store,
   FoldForest forest;
   FoldPlan plan = { 0 };
   Graph *graph = NULL;
+  uint32_t *rank;
   uint32_t n_ends;
 
   if (sysprof_graph_forest_init (&forest, &n_ends, of_frame, store, symbols, frames, shape,
                                  &work) &&
-      sysprof_fold_plan_init_forest (&plan, &forest,
-                                     sysprof_graph_ranks_new (store, symbols, &forest),
+      (rank = sysprof_graph_ranks_new (store, symbols, &forest, &work)) != NULL &&
+      sysprof_fold_plan_init_forest (&plan, &forest, rank,
                                      sysprof_graph_n_symbols (store, symbols), n_ends, &work))
     {
       for (uint32_t i = 0; i < frames->n; i++)
@@ -290,13 +293,14 @@ sysprof_graph_descend (const Graph *self,
   g_autofree uint32_t *of_frame = sysprof_large_new (MAX (self->n_frames, 1), sizeof *of_frame);
   FoldWork work = { .cancellable = cancellable };
   FoldForest forest;
-  FoldPlan plan;
+  FoldPlan plan = { 0 };
   Graph *graph = NULL;
+  uint32_t *rank;
   uint32_t n_ends;
 
   take_below (&forest, self, symbol, &n_ends);
-  if (sysprof_fold_plan_init_forest (&plan, &forest,
-                                     sysprof_graph_ranks_new (store, symbols, &forest),
+  if ((rank = sysprof_graph_ranks_new (store, symbols, &forest, &work)) != NULL &&
+      sysprof_fold_plan_init_forest (&plan, &forest, rank,
                                      sysprof_graph_n_symbols (store, symbols), n_ends, &work))
     {
       for (uint32_t i = 0; i < self->n_frames; i++)

@@ -205,7 +205,7 @@ sysprof_heavy_tree_new (const Store *store,
       total[forest.node_of_end[i]] += weight[i];
   for (uint32_t i = forest.n; i-- > 1;)
     total[forest.node[i].parent] += total[i];
-  rank = sysprof_key_ranks_new (store, symbols, &forest);
+  rank = sysprof_key_ranks_new (store, symbols, &forest, NULL);
 
   self.forest = forest.node;
   self.total = total;

@@ -3,6 +3,7 @@
 #include "analyze/key-ranks.h"
 
 #include "analyze/call-order.h"
+#include "analyze/fold-work.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +58,14 @@ compare_names (const void *a, const void *b, void *data)
   return order != 0 ? order : (left->key > right->key) - (left->key < right->key);
 }
 
-/* Keys from `begin` to `end`; the ranks go on at `*n`. */
-static void
-rank (uint32_t *ranks, FoldKey begin, FoldKey end, const Names *names, uint32_t *n)
+/* Keys from `begin` to `end`; the ranks go on at `*n`. FALSE if cancelled. */
+static bool
+rank (uint32_t *ranks,
+      FoldKey begin,
+      FoldKey end,
+      const Names *names,
+      uint32_t *n,
+      const FoldWork *work)
 {
   g_autofree Named *named = g_new (Named, MAX (end - begin, 1));
   uint32_t n_named = 0;
@@ -70,25 +76,31 @@ rank (uint32_t *ranks, FoldKey begin, FoldKey end, const Names *names, uint32_t 
           (Named){ begin_of (key < names->symbols->n ? sysprof_symbol_name (names->symbols, key)
                                                      : comm_of (names, key)),
                    key };
-  qsort_r (named, n_named, sizeof *named, compare_names, (void *) names);
+  if (!sysprof_fold_work_sort (work, named, n_named, sizeof *named, compare_names, names))
+    return false;
   for (uint32_t i = 0; i < n_named; i++)
     ranks[named[i].key] = ++*n;
+  return true;
 }
 
 uint32_t *
-sysprof_key_ranks_new (const Store *store, const SymbolTable *symbols, const FoldForest *forest)
+sysprof_key_ranks_new (const Store *store,
+                       const SymbolTable *symbols,
+                       const FoldForest *forest,
+                       const FoldWork *work)
 {
   FoldKey first_thread = sysprof_fold_thread_key (store, symbols, 0);
-  uint32_t *ranks = g_new0 (uint32_t, first_thread + forest->n_tids + 1);
+  g_autofree uint32_t *ranks = g_new0 (uint32_t, first_thread + forest->n_tids + 1);
   Names names = { store, symbols };
   uint32_t n = 0;
 
   for (uint32_t i = 1; i < forest->n; i++)
     ranks[forest->node[i].key] = 1;
   ranks[0] = 0;
-  rank (ranks, 1, symbols->n, &names, &n);
-  rank (ranks, symbols->n, first_thread, &names, &n);
+  if (!rank (ranks, 1, symbols->n, &names, &n, work) ||
+      !rank (ranks, symbols->n, first_thread, &names, &n, work))
+    return NULL;
   for (uint32_t i = 0; i < forest->n_tids; i++)
     ranks[first_thread + i] = ++n;
-  return ranks;
+  return g_steal_pointer (&ranks);
 }

@@ -7,7 +7,8 @@
 #include "analyze/fold-forest.h"
 
 /* [n_keys] of the keys that occur in the forest: functions by name, then processes by name, then threads by number; the
- * orders of call-order.h. *(full)* */
+ * orders of call-order.h. NULL if cancelled. *(full)* */
 uint32_t *sysprof_key_ranks_new (const Store *store,
                                  const SymbolTable *symbols,
-                                 const FoldForest *forest);
+                                 const FoldForest *forest,
+                                 const FoldWork *work);

@@ -107,20 +107,22 @@ compare_tids (const void *a, const void *b, void *data)
   return (left > right) - (left < right);
 }
 
-/* [threads] where the ends of each begin, when they lie by rising tid. */
+/* [threads] where the ends of each begin, when they lie by rising tid. NULL if cancelled. */
 static uint32_t *
-find_begins (const Threads *threads)
+find_begins (const Threads *threads, const FoldWork *work)
 {
   uint32_t n = threads->tid.n, at = 0;
   g_autofree uint32_t *order = g_new (uint32_t, MAX (n, 1));
   g_autofree uint32_t *count = g_new0 (uint32_t, MAX (n, 1));
-  uint32_t *begin = g_new (uint32_t, MAX (n, 1));
+  uint32_t *begin;
 
   for (uint32_t i = 0; i < n; i++)
     order[i] = i;
-  qsort_r (order, n, sizeof *order, compare_tids, threads->tid.item);
+  if (!sysprof_fold_work_sort (work, order, n, sizeof *order, compare_tids, threads->tid.item))
+    return NULL;
   for (uint32_t i = 0; i < threads->stack.n; i++)
     count[threads->thread.item[i]]++;
+  begin = g_new (uint32_t, MAX (n, 1));
   for (uint32_t i = 0; i < n; i++)
     {
       begin[order[i]] = at;
@@ -133,9 +135,11 @@ find_begins (const Threads *threads)
 static bool
 order_by_thread (Ends *self, const Threads *threads, uint32_t n_events, FoldWork *work)
 {
-  g_autofree uint32_t *next = find_begins (threads);
+  g_autofree uint32_t *next = find_begins (threads, work);
   g_autofree uint32_t *moved = NULL;
 
+  if (next == NULL)
+    return false;
   self->n = threads->stack.n;
   self->stack = g_new (StackId, MAX (self->n, 1));
   self->tid = g_new (int32_t, MAX (self->n, 1));

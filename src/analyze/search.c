@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "analyze/analyze.h"
+#include "analyze/fold-work.h"
 
 #include <assert.h>
 #include <string.h>
+
+#define COUNTED_BETWEEN 0x1000 /* two looks at whether to go on */
 
 struct CaptureSearch
 {
@@ -41,10 +44,18 @@ typedef struct
 {
   CaptureSearch *search;
   const SampleFilter *filter;
-  GArray *found;         /* of Found */
+  GCancellable *cancellable; /* or NULL */
+  GArray *found;             /* of Found */
   GHashTable *of_events; /* of what may be there often: itself → 1 + its index in `found` */
   Arena keys;            /* of that */
 } Gathering;
+
+/* For loops over `i`. What was gathered until then is thrown away. */
+static bool
+goes_on (const Gathering *gathering, uint32_t i)
+{
+  return i % COUNTED_BETWEEN != 0 || !g_cancellable_is_cancelled (gathering->cancellable);
+}
 
 static guint
 hash_found (gconstpointer key)
@@ -104,7 +115,7 @@ gather_symbols (Gathering *gathering, const StackWeights *weights)
   for (uint32_t i = 0; i < functions->n; i++)
     of_symbol[functions->row[i].symbol] = functions->row[i];
 
-  for (SymbolId i = 1; i < symbols->n; i++)
+  for (SymbolId i = 1; i < symbols->n && goes_on (gathering, i); i++)
     {
       const Symbol *symbol = &symbols->row[i];
       const StringId path = symbol->path != 0 ? symbol->path : symbol->binary;
@@ -143,7 +154,7 @@ gather_processes (Gathering *gathering, const StackWeights *weights)
   /* Parents come first, and the first of all are processes. */
   for (StackId i = store->stacks.n; i-- > store->processes.n;)
     totals[store->stacks.parent[i]] += totals[i];
-  for (ProcessId i = 1; i < store->processes.n; i++)
+  for (ProcessId i = 1; i < store->processes.n && goes_on (gathering, i); i++)
     if (totals[i] > 0 || sysprof_filter_is_whole (gathering->filter))
       count (
           gathering,
@@ -159,7 +170,7 @@ gather_marks (Gathering *gathering, const EventSieve *sieve)
 {
   const Store *store = gathering->search->store;
 
-  for (uint32_t i = 0; i < store->n_marks; i++)
+  for (uint32_t i = 0; i < store->n_marks && goes_on (gathering, i); i++)
     {
       const Mark *mark = &store->marks[i];
       const char *name = sysprof_store_string (store, mark->name);
@@ -185,7 +196,7 @@ gather_members (Gathering *gathering, const EventSieve *sieve)
   const Store *store = gathering->search->store;
   DBusHeader header;
 
-  for (uint32_t i = 0; i < store->n_dbus; i++)
+  for (uint32_t i = 0; i < store->n_dbus && goes_on (gathering, i); i++)
     {
       const DBusMessage *message = &store->dbus[i];
 
@@ -209,7 +220,7 @@ gather_logs (Gathering *gathering, const EventSieve *sieve)
 {
   const Store *store = gathering->search->store;
 
-  for (uint32_t i = 0; i < store->n_logs; i++)
+  for (uint32_t i = 0; i < store->n_logs && goes_on (gathering, i); i++)
     {
       const Log *log = &store->logs[i];
 
@@ -253,11 +264,12 @@ gather_rest (Gathering *gathering)
 }
 
 static void
-gather (CaptureSearch *self, const SampleFilter *filter)
+gather (CaptureSearch *self, const SampleFilter *filter, GCancellable *cancellable)
 {
   Gathering gathering = {
     .search = self,
     .filter = filter,
+    .cancellable = cancellable,
     .found = g_array_new (false, false, sizeof (Found)),
     .of_events = g_hash_table_new (hash_found, found_equal),
   };
@@ -285,7 +297,7 @@ gather (CaptureSearch *self, const SampleFilter *filter)
 /* --- birth and death --- */
 
 static int
-compare_found (const void *left, const void *right)
+compare_found (const void *left, const void *right, void *data)
 {
   const Found *a = left, *b = right;
 
@@ -303,13 +315,18 @@ sysprof_capture_search_new (Store *store,
                             GCancellable *cancellable)
 {
   CaptureSearch *self = g_new0 (CaptureSearch, 1);
+  const FoldWork work = { .cancellable = cancellable };
   g_autofree TextFields *texts = NULL;
 
   self->store = sysprof_store_ref (store);
   self->symbols = sysprof_symbol_table_ref (symbols);
-  gather (self, filter);
-  if (self->n > 0)
-    qsort (self->found, self->n, sizeof *self->found, compare_found);
+  gather (self, filter, cancellable);
+  if (!sysprof_fold_work_sort (&work, self->found, self->n, sizeof *self->found, compare_found,
+                               NULL))
+    {
+      sysprof_capture_search_free (self);
+      return NULL;
+    }
 
   texts = g_new (TextFields, MAX (self->n, 1));
   for (uint32_t i = 0; i < self->n; i++)

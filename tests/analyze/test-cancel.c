@@ -144,10 +144,55 @@ test_selects_nothing_when_cancelled (void)
   fixture_clear (&fixture);
 }
 
+/* So few that no loop looks at whether to go on: sorting by name does. */
+static void
+test_delivers_nothing_when_cancelled (void)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  FoldWork work = { .cancellable = cancellable };
+  AddressId stack[2];
+  Fixture fixture;
+
+  fixture_init (&fixture);
+  for (uint32_t i = 0; i < G_N_ELEMENTS (stack); i++)
+    stack[i] = fixture_add_address (
+        &fixture, fixture_add_symbol (&fixture, i == 0 ? "a" : "b", "app", SYMBOL_USER),
+        ADDRESS_USER);
+  fixture_add_sample (&fixture,
+                      (PlainSample){ .process = fixture_add_process (&fixture, 1, "c"),
+                                     .tid = 1,
+                                     .weight = 1,
+                                     .n = G_N_ELEMENTS (stack),
+                                     .addresses = g_memdup2 (stack, sizeof stack) });
+  fixture_finish (&fixture);
+
+  for (uint32_t kind = 0; kind < 4; kind++)
+    {
+      Folding folding = {
+        .fixture = &fixture,
+        .shape = { .bottom_up = kind == 1, .threads = kind == 2 },
+        .work = work,
+        .is_table = kind == 3,
+      };
+
+      g_cancellable_reset (cancellable);
+      (void) fold (&folding);
+      g_assert_nonnull (folding.refold);
+      g_clear_pointer (&folding.refold, sysprof_refold_free);
+
+      g_cancellable_cancel (cancellable);
+      (void) fold (&folding);
+      g_assert_null (folding.refold);
+    }
+  fixture_clear (&fixture);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/cancel/delivers-nothing-when-cancelled",
+                   test_delivers_nothing_when_cancelled);
   g_test_add_func ("/cancel/ends-when-cancelled", test_ends_when_cancelled);
   g_test_add_func ("/cancel/selects-nothing-when-cancelled",
                    test_selects_nothing_when_cancelled);
