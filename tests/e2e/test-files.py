@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 
 import tap
 from decoder import Capture, whole
-from programs import BUSY, CAT, CLI, NOBODY, REPORT, Case, can_sample, needs_root, needs_sampling, run
+from programs import BUSY, CAT, CLI, NOBODY, REPORT, TIMEOUT, Case, can_sample, needs_root, needs_sampling, run
 
 LIMIT = 51200  # bytes of a file
 
@@ -199,6 +199,18 @@ class Refused(Case):
         self.assertEqual(run(CLI, "-h").stdout, done.stdout)
         for word in (b"--frequency", b"--merge", b"--use-trace-fd"):
             self.assertIn(word, done.stdout)
+
+
+class Interrupted(Case):
+    def test_who_prints_a_capture_ends_and_has_printed_nothing(self):
+        """It reads a pipe that is never closed. A capture is printed once it is known to be one: there is no half."""
+        with subprocess.Popen([CAT, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as cat:
+            cat.stdin.write(b"\x5e\x97\xca\xfd" + bytes(1 << 20))  # far more than a pipe holds: it has read some of it
+            cat.stdin.flush()
+            cat.send_signal(signal.SIGINT)
+            self.assertEqual(cat.wait(timeout=TIMEOUT), -signal.SIGINT)
+            self.assertEqual(cat.stdout.read(), b"")
+            self.assertEqual(cat.stderr.read(), b"")
 
 
 class FullDisk(Case):

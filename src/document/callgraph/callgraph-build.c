@@ -9,6 +9,8 @@
 #define SLICE_USEC       8000
 #define FRAMES_PER_CLOCK 64
 
+#define FRAMES_BETWEEN 0x1000 /* two looks at whether to go on */
+
 typedef struct
 {
   SysprofCallgraph *callgraph;
@@ -91,20 +93,24 @@ sysprof_callgraph_add_weights (SysprofCallgraph *self,
 
 /* --- the whole graph --- */
 
-/* On the worker: where each given frame's stack lies. */
-static void
-find_stacks (SysprofCallgraph *self, StackId *stack, int32_t *tid)
+/* On the worker: where each given frame's stack lies. FALSE if cancelled. */
+static bool
+find_stacks (SysprofCallgraph *self, StackId *stack, int32_t *tid, GCancellable *cancellable)
 {
   uint32_t n = 0;
 
   for (uint32_t i = 0; i < self->frames.n; i++)
-    if (sysprof_document_find_stack (self->store, self->frames.frame[i], &stack[n], &tid[n]))
-      {
-        if (self->taken != NULL)
-          self->taken[n] = self->taken[i];
-        n++;
-      }
+    {
+      if (i % FRAMES_BETWEEN == 0 && g_cancellable_is_cancelled (cancellable))
+        return false;
+      if (!sysprof_document_find_stack (self->store, self->frames.frame[i], &stack[n], &tid[n]))
+        continue;
+      if (self->taken != NULL)
+        self->taken[n] = self->taken[i];
+      n++;
+    }
   self->frames.n = n;
+  return true;
 }
 
 static GraphShape
@@ -145,11 +151,13 @@ build (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
   GraphShape shape = shape_of (self->flags);
   GraphFrames frames = { stack, tid, 0 };
 
-  Graph *graph;
+  Graph *graph = NULL;
 
-  find_stacks (self, stack, tid);
-  frames.n = self->frames.n;
-  graph = sysprof_graph_new (self->store, self->symbols, &frames, &shape, cancellable);
+  if (find_stacks (self, stack, tid, cancellable))
+    {
+      frames.n = self->frames.n;
+      graph = sysprof_graph_new (self->store, self->symbols, &frames, &shape, cancellable);
+    }
   if (graph == NULL)
     {
       (void) g_task_return_error_if_cancelled (task); /* which it is */
