@@ -11,6 +11,7 @@
 #define DEFINITION_SIZE 128
 #define GROUP_SIZE      96
 #define GROUP_SLOTS     8
+#define VALUES_BETWEEN  0x4000 /* two looks at whether to go on */
 
 /* From this frame on the key means that row. */
 typedef struct
@@ -169,8 +170,9 @@ set (const Definitions *self, FrameNo number, GArray *values)
 }
 
 static void
-lay_out_values (Counters *counters, const GArray *values)
+lay_out_values (const Builder *self, const GArray *values)
 {
+  Counters *counters = &self->store->counters;
   g_autofree uint32_t *next = g_new (uint32_t, counters->n);
 
   counters->time = g_new (int64_t, values->len);
@@ -185,6 +187,8 @@ lay_out_values (Counters *counters, const GArray *values)
     {
       const Value *value = &g_array_index (values, Value, i);
 
+      if (i % VALUES_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+        return;
       counters->time[next[value->row]] = value->time;
       counters->value[next[value->row]++] = value->value;
     }
@@ -216,7 +220,9 @@ sysprof_builder_read_counters (Builder *self)
 
   /* A set means the last definition before it; where there is none, for times may be out of order,
    * the first one behind it. */
-  for (uint32_t i = changes->len; i > 0; i--)
+  for (uint32_t i = changes->len;
+       i > 0 && (i % VALUES_BETWEEN != 0 || !sysprof_progress_is_cancelled (self->progress));
+       i--)
     apply (&table, &g_array_index (changes, Change, i - 1));
   for (uint32_t i = 0; i < sets->n && sysprof_builder_goes_on (self, i, sets->n); i++)
     {
@@ -229,7 +235,7 @@ sysprof_builder_read_counters (Builder *self)
 
   store->counters.n = table.rows->len;
   store->counters.row = (Counter *) g_array_free (table.rows, FALSE);
-  lay_out_values (&store->counters, values);
+  lay_out_values (self, values);
 }
 
 static bool

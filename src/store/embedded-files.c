@@ -60,7 +60,7 @@ sysprof_builder_read_embedded_files (Builder *self)
   g_autofree uint32_t *row_of_chunk = g_new (uint32_t, frames->n); /* row + 1; 0 = left out */
   g_autofree uint32_t *next = NULL;
 
-  for (uint32_t i = 0; i < frames->n; i++)
+  for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
       FrameNo number = frames->frame[i];
       Frame frame = sysprof_store_frame (store, number);
@@ -88,6 +88,9 @@ sysprof_builder_read_embedded_files (Builder *self)
       row->n_chunks++;
       files->n_chunks++;
     }
+
+  if (sysprof_progress_is_cancelled (self->progress))
+    return;
 
   files->n = rows->len;
   files->row = (EmbeddedFile *) g_array_free (g_steal_pointer (&rows), FALSE);

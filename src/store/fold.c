@@ -230,7 +230,8 @@ put_together (SharedFold *self)
   uint32_t n_roots = store->processes.n;
   uint32_t shift[MOST_THREADS] = { 0 };
 
-  for (size_t i = 1; i < self->n; i++)
+  for (size_t i = 1; i < self->n && !sysprof_progress_is_cancelled (self->builder->progress);
+       i++)
     {
       StackFold *fold = &self->folds[i];
       g_autofree AddressId *address = g_new (AddressId, fold->own.addresses.n);

@@ -18,7 +18,7 @@ static const bool names_process[STORE_N_FRAME_TYPES] = {
   [SYSPROF_CAPTURE_FRAME_TRACE] = true,
 };
 
-#define FORKS_BETWEEN 0x1000 /* two looks at whether to go on */
+#define ITEMS_BETWEEN 0x1000 /* two looks at whether to go on */
 
 typedef struct
 {
@@ -166,7 +166,7 @@ follow_forks (Builder *self, GArray *rows, GArray *threads)
   self->fork_child = g_new0 (ProcessId, forks->n);
   for (uint32_t i = 0; i < forks->n; i++)
     {
-      if (i % FORKS_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+      if (i % ITEMS_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
         break;
       Frame frame = sysprof_store_frame_in (store, &window, forks->frame[i]);
       int32_t parent_tid = store->frames.pid[forks->frame[i]];
@@ -389,6 +389,8 @@ read_names_and_spans (Builder *self)
     {
       Process *process = &processes->row[i];
 
+      if (i % ITEMS_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+        return;
       process->end = MAX (process->end, process->start);
       if (process->comm == 0)
         {
