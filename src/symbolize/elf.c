@@ -15,7 +15,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define LOOK_AHEAD    16     /* addresses */
 #define ITEMS_BETWEEN 0x1000 /* two looks at whether to go on */
@@ -372,9 +374,20 @@ resolve_vdso (Symbolization *self, const FileBatch *batch)
   sysprof_elf_answers_clear (&answers);
 }
 
+static void
+stop_waiting (GCancellable *cancellable, const int *fd)
+{
+  const uint64_t one = 1;
+
+  (void) !write (*fd, &one, sizeof one); /* not there: the children have their patience */
+}
+
 static bool
 resolve (Symbolization *self, GError **error)
 {
+  /* GCancellable's own descriptor ends the program where there is none left. */
+  autofd stop_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  gulong handler = 0;
   GCancellable *cancellable = self->progress->cancellable;
   g_autoptr (FileBatches) batches = sysprof_file_batches_new (self, is_wanted);
   ElfParser parser = {
@@ -384,8 +397,10 @@ resolve (Symbolization *self, GError **error)
   };
 
   /* A file takes as long as it likes: who cancels waits for neither child. */
-  parser.opener.stop_fd = g_cancellable_get_fd (cancellable);
-  parser.opener.has_stop_fd = parser.opener.stop_fd >= 0;
+  parser.opener.stop_fd = stop_fd;
+  parser.opener.has_stop_fd = stop_fd >= 0;
+  if (cancellable != NULL)
+    handler = g_cancellable_connect (cancellable, G_CALLBACK (stop_waiting), &stop_fd, NULL);
   sysprof_process_roots_init (&parser.roots, self);
   for (uint32_t i = 0; i < batches->n && sysprof_progress_at (self->progress, i, batches->n);
        i++)
@@ -399,8 +414,7 @@ resolve (Symbolization *self, GError **error)
   sysprof_process_roots_clear (&parser.roots);
   sysprof_opener_clear (&parser.opener);
   sysprof_elf_sandbox_clear (&parser.sandbox);
-  if (parser.opener.has_stop_fd)
-    g_cancellable_release_fd (cancellable);
+  g_cancellable_disconnect (cancellable, handler);
   return true;
 }
 
