@@ -325,18 +325,18 @@ test_naming (void)
 static struct
 {
   unsigned stuck_child; /* number of the child that never gets to its work; 0 = none */
+  pthread_mutex_t lock;
+  pthread_cond_t is_stuck;
   unsigned n_children;
-  GMutex lock;
-  GCond is_stuck;
-} children;
+} children = { .lock = PTHREAD_MUTEX_INITIALIZER, .is_stuck = PTHREAD_COND_INITIALIZER };
 
 static void
 count_child (void)
 {
-  g_mutex_lock (&children.lock);
+  pthread_mutex_lock (&children.lock);
   if (++children.n_children == children.stuck_child)
-    g_cond_signal (&children.is_stuck);
-  g_mutex_unlock (&children.lock);
+    pthread_cond_signal (&children.is_stuck);
+  pthread_mutex_unlock (&children.lock);
 }
 
 /* The parent counts when it has forked. Where it is ended, so are its children. */
@@ -351,10 +351,10 @@ be_stuck (void)
 static gpointer
 cancel_when_stuck (gpointer data)
 {
-  g_mutex_lock (&children.lock);
+  pthread_mutex_lock (&children.lock);
   while (children.n_children < children.stuck_child)
-    g_cond_wait (&children.is_stuck, &children.lock);
-  g_mutex_unlock (&children.lock);
+    pthread_cond_wait (&children.is_stuck, &children.lock);
+  pthread_mutex_unlock (&children.lock);
   g_cancellable_cancel (data);
   return NULL;
 }

@@ -100,7 +100,8 @@ test_grows (void)
   g_assert_cmpuint (g_list_model_get_n_items (G_LIST_MODEL (followed.document)), ==, 0);
   while (size < whole_size)
     {
-      size_t more = MIN ((size_t) g_test_rand_int_range (1, 4000), whole_size - size);
+      size_t wanted = (size_t) g_test_rand_int_range (1, 4000);
+      size_t more = MIN (wanted, whole_size - size);
 
       g_assert_false (follow (&followed));
       append (followed.path, whole + size, more);
