@@ -730,12 +730,13 @@ find_waiting (CodeProcesses *self)
 int64_t
 sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t now)
 {
-  int64_t next = pass_deadlines (self, &self->inheriting, now);
+  int64_t next = pass_deadlines (self, &self->inheriting, now), other;
   guint n_left = 0;
 
   g_hash_table_remove_all (self->unheard_of);
   self->n_tables_came += tables_came;
-  next = MIN (next, pass_deadlines (self, &self->lingering, now));
+  other = pass_deadlines (self, &self->lingering, now);
+  next = MIN (next, other);
   if (tables_came && !self->on_demand)
     find_waiting (self);
   for (guint i = 0; i < self->changed->len; i++)
