@@ -389,9 +389,19 @@ remove_sysroot (const char *root)
 static void
 test_child_that_says_nothing (void)
 {
-  g_autofree char *root = make_sysroot ();
-  SymbolizeOptions options = { .sysroot = root };
-  g_autoptr (Store) store = sysprof_store_open_fd (capture, "capture", NULL, NULL);
+  g_autofree char *root = NULL;
+  SymbolizeOptions options = { 0 };
+  g_autoptr (Store) store = NULL;
+
+  if (g_getenv ("MESON_EXE_WRAPPER") != NULL)
+    {
+      g_test_skip (
+          "under an emulator the child that opens files refuses them, and no second one is started");
+      return;
+    }
+  root = make_sysroot ();
+  options.sysroot = root;
+  store = sysprof_store_open_fd (capture, "capture", NULL, NULL);
 
   (void) pthread_atfork (NULL, count_child, be_stuck);
   for (unsigned stuck = 1; stuck <= 2; stuck++)
