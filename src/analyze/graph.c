@@ -203,22 +203,40 @@ lay_out (const FoldPlan *plan,
   return is_done ? g_steal_pointer (&graph) : NULL;
 }
 
-/* `run_of_frame` as for lay_out(). */
+/* *Takes* the forest. `of_frame` tells the end of each frame, or GRAPH_NOWHERE; it is written over. NULL if cancelled. */
 static Graph *
-weigh_and_lay_out (const FoldPlan *plan,
-                   GraphSymbolId root,
-                   bool left_heavy,
-                   const uint32_t *run_of_frame,
-                   uint32_t n_frames,
-                   FoldWork *work)
+fold (FoldForest *forest,
+      uint32_t n_ends,
+      const Store *store,
+      const SymbolTable *symbols,
+      GraphSymbolId root,
+      bool left_heavy,
+      uint32_t *of_frame,
+      uint32_t n_frames,
+      FoldWork *work)
 {
-  g_autofree uint64_t *sums = sysprof_fold_runs_new_sums (&plan->runs);
+  g_autofree uint64_t *sums = NULL;
+  FoldPlan plan = { 0 };
+  Graph *graph = NULL;
+  uint32_t *rank = sysprof_graph_ranks_new (store, symbols, forest, work);
 
-  for (uint32_t i = 0; i < n_frames; i++)
-    sums[run_of_frame[i] + 1]++;
-  return sysprof_fold_runs_sum (&plan->runs, sums, work)
-             ? lay_out (plan, sums, root, left_heavy, run_of_frame, n_frames, work)
-             : NULL;
+  if (rank != NULL &&
+      sysprof_fold_plan_init_forest (&plan, forest, rank,
+                                     sysprof_graph_n_symbols (store, symbols), n_ends, work))
+    {
+      sums = sysprof_fold_runs_new_sums (&plan.runs);
+      for (uint32_t i = 0; i < n_frames; i++)
+        {
+          of_frame[i] =
+              of_frame[i] != GRAPH_NOWHERE ? plan.runs.of_end[of_frame[i]] : plan.runs.n;
+          sums[of_frame[i] + 1]++;
+        }
+      if (sysprof_fold_runs_sum (&plan.runs, sums, work))
+        graph = lay_out (&plan, sums, root, left_heavy, of_frame, n_frames, work);
+    }
+  sysprof_fold_forest_clear (forest);
+  sysprof_fold_plan_clear (&plan);
+  return graph;
 }
 
 /* --- graphs --- */
@@ -235,25 +253,16 @@ sysprof_graph_new (const Store *store,
   g_autofree uint32_t *of_frame = sysprof_large_new (MAX (frames->n, 1), sizeof *of_frame);
   FoldWork work = { .cancellable = cancellable };
   FoldForest forest;
-  FoldPlan plan = { 0 };
-  Graph *graph = NULL;
-  uint32_t *rank;
   uint32_t n_ends;
 
-  if (sysprof_graph_forest_init (&forest, &n_ends, of_frame, store, symbols, frames, shape,
-                                 &work) &&
-      (rank = sysprof_graph_ranks_new (store, symbols, &forest, &work)) != NULL &&
-      sysprof_fold_plan_init_forest (&plan, &forest, rank,
-                                     sysprof_graph_n_symbols (store, symbols), n_ends, &work))
+  if (!sysprof_graph_forest_init (&forest, &n_ends, of_frame, store, symbols, frames, shape,
+                                  &work))
     {
-      for (uint32_t i = 0; i < frames->n; i++)
-        of_frame[i] =
-            of_frame[i] != GRAPH_NOWHERE ? plan.runs.of_end[of_frame[i]] : plan.runs.n;
-      graph = weigh_and_lay_out (&plan, root, shape->left_heavy, of_frame, frames->n, &work);
+      sysprof_fold_forest_clear (&forest);
+      return NULL;
     }
-  sysprof_fold_forest_clear (&forest);
-  sysprof_fold_plan_clear (&plan);
-  return graph;
+  return fold (&forest, n_ends, store, symbols, root, shape->left_heavy, of_frame, frames->n,
+               &work);
 }
 
 /* A graph lies as a forest does. What is not below the symbol, and the symbol where it is outermost, has no key. */
@@ -293,25 +302,13 @@ sysprof_graph_descend (const Graph *self,
   g_autofree uint32_t *of_frame = sysprof_large_new (MAX (self->n_frames, 1), sizeof *of_frame);
   FoldWork work = { .cancellable = cancellable };
   FoldForest forest;
-  FoldPlan plan = { 0 };
-  Graph *graph = NULL;
-  uint32_t *rank;
   uint32_t n_ends;
 
   take_below (&forest, self, symbol, &n_ends);
-  if ((rank = sysprof_graph_ranks_new (store, symbols, &forest, &work)) != NULL &&
-      sysprof_fold_plan_init_forest (&plan, &forest, rank,
-                                     sysprof_graph_n_symbols (store, symbols), n_ends, &work))
-    {
-      for (uint32_t i = 0; i < self->n_frames; i++)
-        of_frame[i] = self->node_of_frame[i] != GRAPH_NOWHERE
-                          ? plan.runs.of_end[self->node_of_frame[i]]
-                          : plan.runs.n;
-      graph = weigh_and_lay_out (&plan, symbol, left_heavy, of_frame, self->n_frames, &work);
-    }
-  sysprof_fold_forest_clear (&forest);
-  sysprof_fold_plan_clear (&plan);
-  return graph;
+  for (uint32_t i = 0; i < self->n_frames; i++)
+    of_frame[i] = self->node_of_frame[i];
+  return fold (&forest, n_ends, store, symbols, symbol, left_heavy, of_frame, self->n_frames,
+               &work);
 }
 
 void

@@ -28,27 +28,6 @@ is_last (const Frame *frame)
   return (frame->bytes[24] & (is_big_endian ? 0x80 : 0x01)) != 0;
 }
 
-static int
-compare_names (const void *left, const void *right, void *data)
-{
-  const EmbeddedFiles *files = data;
-  const StringId a = files->row[*(const uint32_t *) left].name;
-  const StringId b = files->row[*(const uint32_t *) right].name;
-
-  return (a > b) - (a < b);
-}
-
-/* There may be some for each process. */
-static void
-order_by_name (EmbeddedFiles *files, const Progress *progress)
-{
-  files->by_name = g_new (uint32_t, MAX (files->n, 1));
-  for (uint32_t i = 0; i < files->n; i++)
-    files->by_name[i] = i;
-  (void) sysprof_progress_sort (progress, files->by_name, files->n, sizeof *files->by_name,
-                                compare_names, files); /* the caller sees it */
-}
-
 void
 sysprof_builder_read_embedded_files (Builder *self)
 {
@@ -56,7 +35,7 @@ sysprof_builder_read_embedded_files (Builder *self)
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_FILE_CHUNK];
   EmbeddedFiles *files = &store->files;
   g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (EmbeddedFile));
-  g_autoptr (GHashTable) row_of_name = g_hash_table_new (NULL, NULL); /* StringId → row + 1 */
+  g_autoptr (GHashTable) row_of_name = g_hash_table_new (NULL, NULL);
   g_autofree uint32_t *row_of_chunk = g_new (uint32_t, frames->n); /* row + 1; 0 = left out */
   g_autofree uint32_t *next = NULL;
 
@@ -94,7 +73,7 @@ sysprof_builder_read_embedded_files (Builder *self)
 
   files->n = rows->len;
   files->row = (EmbeddedFile *) g_array_free (g_steal_pointer (&rows), FALSE);
-  order_by_name (files, self->progress);
+  files->row_of_name = g_steal_pointer (&row_of_name);
   files->chunk = g_new (FrameNo, files->n_chunks);
   next = g_new (uint32_t, files->n);
   for (uint32_t i = 0, at = 0; i < files->n; at += files->row[i++].n_chunks)
@@ -151,22 +130,12 @@ static uint32_t
 find_file (const Store *self, const char *name)
 {
   StringId id = sysprof_intern_lookup (&self->strings, name);
+  uint32_t known = 0;
 
-  uint32_t low = 0, high = id != 0 ? self->files.n : 0;
-
-  while (low < high)
-    {
-      const uint32_t middle = low + (high - low) / 2;
-      const uint32_t row = self->files.by_name[middle];
-
-      if (self->files.row[row].name == id)
-        return row;
-      if (self->files.row[row].name < id)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-  return G_MAXUINT32;
+  if (id != 0) /* else no file has that name */
+    known =
+        GPOINTER_TO_UINT (g_hash_table_lookup (self->files.row_of_name, GUINT_TO_POINTER (id)));
+  return known != 0 ? known - 1 : G_MAXUINT32;
 }
 
 static void

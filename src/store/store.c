@@ -79,7 +79,7 @@ free_store (OpenStore *self)
   g_free (store->metadata);
   g_free (store->sample_notes);
   g_free (store->files.row);
-  g_free (store->files.by_name);
+  g_clear_pointer (&store->files.row_of_name, g_hash_table_unref);
   g_free (store->files.chunk);
   g_free (store->jit_names);
   sysprof_intern_clear (&store->strings);

@@ -264,7 +264,7 @@ typedef struct
 typedef struct
 {
   EmbeddedFile *row; /* [n] in the order of their first chunk; of equal names only the first is listed */
-  uint32_t *by_name; /* [n] rows, ordered by StringId */
+  GHashTable *row_of_name; /* StringId → row + 1 */
   uint32_t n;
   FrameNo *chunk; /* [n_chunks] */
   uint32_t n_chunks;

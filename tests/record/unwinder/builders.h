@@ -4,12 +4,16 @@
 
 #pragma once
 
+#include "record/unwinder/files.h"
+
 #include <glib.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static inline bool
 can_find_builders (void)
@@ -51,4 +55,16 @@ kill_builders (void)
             n++;
           }
     }
+}
+
+/* What they made, once they say so. Returns whether tables came. */
+static inline bool
+collect_when_told (CodeFiles *files, int wake_fd)
+{
+  struct pollfd done = { .fd = wake_fd, .events = POLLIN };
+  uint64_t times;
+
+  g_assert_cmpint (poll (&done, 1, -1), ==, 1);
+  (void) !read (wake_fd, &times, sizeof times);
+  return sysprof_code_files_collect (files);
 }

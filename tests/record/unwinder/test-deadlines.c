@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
@@ -101,15 +100,9 @@ static void
 wait_for_tables (Fixture *self)
 {
   while (sysprof_code_files_get_status (self->files).n_waiting > 0)
-    {
-      struct pollfd done = { .fd = self->wake_fd, .events = POLLIN };
-      uint64_t times;
-
-      g_assert_cmpint (poll (&done, 1, -1), ==, 1);
-      (void) !read (self->wake_fd, &times, sizeof times);
-      (void) sysprof_code_processes_publish (
-          self->processes, sysprof_code_files_collect (self->files), g_get_monotonic_time ());
-    }
+    (void) sysprof_code_processes_publish (self->processes,
+                                           collect_when_told (self->files, self->wake_fd),
+                                           g_get_monotonic_time ());
 }
 
 /* How a walk ends that begins in that code, with nothing on its stack. */

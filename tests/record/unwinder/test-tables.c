@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <gio/gio.h>
 #include <glib/gstdio.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -86,13 +85,9 @@ test_published_once_until_tables_come (Fixture *self, gconstpointer data)
 
   while (state == CODE_PENDING)
     {
-      struct pollfd done = { .fd = self->wake_fd, .events = POLLIN };
-      uint64_t times;
-
-      g_assert_cmpint (poll (&done, 1, -1), ==, 1);
-      (void) !read (self->wake_fd, &times, sizeof times);
-      (void) sysprof_code_processes_publish (
-          self->processes, sysprof_code_files_collect (self->files), g_get_monotonic_time ());
+      (void) sysprof_code_processes_publish (self->processes,
+                                             collect_when_told (self->files, self->wake_fd),
+                                             g_get_monotonic_time ());
       state = ask (self, getpid ());
     }
   g_assert_cmpint (state, ==, CODE_READY);
@@ -139,14 +134,7 @@ static void
 wait_for_tables (Fixture *self)
 {
   while (sysprof_code_files_get_status (self->files).n_waiting > 0)
-    {
-      struct pollfd done = { .fd = self->wake_fd, .events = POLLIN };
-      uint64_t times;
-
-      g_assert_cmpint (poll (&done, 1, -1), ==, 1);
-      (void) !read (self->wake_fd, &times, sizeof times);
-      (void) sysprof_code_files_collect (self->files);
-    }
+    (void) collect_when_told (self->files, self->wake_fd);
 }
 
 /* Killed for want of memory, say: no fault of the file that is given to them next. */
