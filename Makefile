@@ -19,6 +19,11 @@ check:
 	scripts/install-deps build check
 	scripts/check build-check
 
+soak:
+	scripts/install-deps build check
+	scripts/build build-soak --buildtype=debugoptimized
+	SOAK_SECONDS=$${SOAK_SECONDS:-1800} scripts/test build-soak --suite soak --logbase soak --verbose
+
 bench:
 	scripts/install-deps build bench $(if $(filter whole-machine by-language,$(BENCHMARKS)),work)
 	scripts/build build-bench --buildtype=release -Dtests=false -Dbench=true
@@ -43,4 +48,4 @@ format:
 clean:
 	rm -rf build build-*/ profile.syscap profile.svg profile.html
 
-.PHONY: all build profile check bench examples install fuzz format clean
+.PHONY: all build profile check soak bench examples install fuzz format clean

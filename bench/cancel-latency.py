@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long loading goes on after it was cancelled: the engine's, and as the public loader's callers see it."""
+"""How long loading goes on after it was cancelled, the engine's and as the public loader's callers see it; and each view."""
 import argparse
 import subprocess
 import sys
@@ -11,13 +11,15 @@ import turns
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--samples', type=int, default=1000000)
+    parser.add_argument('--stacks', type=int, default=100000)
     parser.add_argument('--times', type=int, default=20)
     options = parser.parse_args()
 
-    turns.heading(f'a capture of {options.samples} samples, loading cancelled at {options.times} moments')
+    turns.heading(f'a capture of {options.samples} samples and {options.stacks} stacks, cancelled at {options.times} moments')
     with turns.scratch() as directory:
         capture = f'{directory}/samples.syscap'
-        subprocess.run([turns.BUILD / 'bench/bench-make-capture', str(options.samples), '100000', '50', capture], check=True)
+        subprocess.run([turns.BUILD / 'bench/bench-make-capture', str(options.samples), str(options.stacks), '50',
+                        capture], check=True)
         lines = subprocess.run([turns.BUILD / 'bench/bench-cancel-latency', capture, str(options.times)], check=True,
                                capture_output=True, text=True).stdout
     for line in lines.splitlines():

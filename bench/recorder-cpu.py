@@ -94,7 +94,8 @@ def main():
             } if options.copies else {
                 'sysprof-cli': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', ours], lost_of_ours),
                 'of it, without counters': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--no-cpu',
-                                                           '--no-disk', '--no-memory', '--no-network', ours]),
+                                                           '--no-disk', '--no-memory', '--no-network', '--no-pressure', '--no-gpu',
+                                                           '--no-battery', ours]),
                 '--unwind frame-pointer': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--unwind',
                                                           'frame-pointer', ours]),
                 'perf record -g': perf_record('-g'),

@@ -161,8 +161,15 @@ def part_recorder(options, directory, program):
         found = recorders.contestants(frequency)
         runs = {recorder.name: [] for recorder in found}
         for _ in range(options.rounds):
-            for recorder in found:
-                runs[recorder.name].append(record_programs(recorder, frequency, directory, options.seconds))
+            for recorder in list(found):
+                try:
+                    runs[recorder.name].append(record_programs(recorder, frequency, directory, options.seconds))
+                except ChildProcessError as error:
+                    if recorder.kind == 'ours':
+                        raise
+                    print(f'   {recorder.name}: left out from here on: {error}')
+                    found.remove(recorder)
+        runs = {name: measured for name, measured in runs.items() if measured}
         for key, title, unit, scale, digits in rows:
             turns.heading(f'{title}, programs starting all the time, {frequency} Hz, {options.seconds:g} s')
             turns.show({name: [run[key] for run in measured if run[key] is not None] for name, measured in runs.items()

@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel's texts, in which programs have a say by their names and paths: tables of mappings, arguments, and what counters
- * are read from. */
+/* The kernel's texts, in which programs have a say by their names and paths: tables of mappings and arguments. */
 
 #include "fuzz/fuzz.h"
 #include "record/proc-text.h"
-#include "record/sampled-counters.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-extern const SampledCounters sysprof_cpu_usage_counters;
-extern const SampledCounters sysprof_disk_usage_counters;
-extern const SampledCounters sysprof_memory_usage_counters;
-extern const SampledCounters sysprof_network_usage_counters;
-
-static const SampledCounters *const counters[] = {
-  &sysprof_cpu_usage_counters,
-  &sysprof_disk_usage_counters,
-  &sysprof_memory_usage_counters,
-  &sysprof_network_usage_counters,
-};
 
 static void
 read_mappings (Text maps)
@@ -46,29 +32,6 @@ join_arguments (Text text)
     abort ();
 }
 
-/* Twice, for growth and for what came and went. */
-static void
-read_counters (const SampledCounters *row, Text text)
-{
-  CounterValues values = { 0 };
-
-  for (unsigned i = 0; i < COUNTER_MAX_PATHS && row->paths[i] != NULL; i++)
-    {
-      values.reading++;
-      (void) row->parse (i, text, &values); /* may say no */
-      values.reading++;
-      (void) row->parse (i, (Text){ text.at + sysprof_text_size (text) / 2, text.end },
-                         &values);
-    }
-  for (unsigned i = 0; row->parse_instance != NULL && i < MIN (values.n_instances, 4); i++)
-    for (unsigned path = 0; path < COUNTER_MAX_PATHS && row->instance_paths[path] != NULL;
-         path++)
-      row->parse_instance (path, text, &values.instances[i]);
-  if (values.n_instances > COUNTER_MAX_INSTANCES)
-    abort ();
-  sysprof_counter_values_clear (&values);
-}
-
 int
 LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
@@ -76,7 +39,5 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 
   read_mappings (text);
   join_arguments (text);
-  for (size_t i = 0; i < G_N_ELEMENTS (counters); i++)
-    read_counters (counters[i], text);
   return 0;
 }

@@ -34,7 +34,8 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   check_views (&request, bytes[size - 1] + 1, NULL, NULL);
 
   /* Allocations in the shapes of samples. */
-  shape = (TreeShape){ .hide_system = size % 3 == 0, .collapse = size % 5 < 2 ? collapsed : NULL };
+  shape =
+      (TreeShape){ .hide_system = size % 3 == 0, .collapse = size % 5 < 2 ? collapsed : NULL };
   filter.events = &store->allocations;
   request.filter = &filter;
   check_views (&request, bytes[size - 1] + 2, NULL, NULL);

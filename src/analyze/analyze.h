@@ -29,9 +29,11 @@ typedef struct
 /* What takes part, of the samples or of another table. A zeroed filter takes all samples. AND between members, OR within one. */
 typedef struct SampleFilter
 {
-  const StackEvents *events; /* of the store; NULL = its samples */
+  const StackEvents *events; /* of the store, or with weights of their own (WeighedEvent); NULL = its samples */
   const uint8_t *event_is_in; /* [events->n] or NULL: all */
   bool weigh_one;             /* each weighs 1, whatever its weight */
+  const char *weight_name;    /* what the weight is, and its unit ("ns", "count"); NULL = as usual of such events */
+  const char *weight_unit;
   int64_t time_begin; /* ns, absolute; with time_end = 0: no limit */
   int64_t time_end;   /* ns, first instant that is out; 0: no limit */
   const TimeRange *times; /* [n_times] ascending, disjoint, all within the limits above; NULL: the limits alone count */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "analyze/fold-plan.h"
+#include "analyze/fold-work.h"
 #include "analyze/heavy-tree.h"
 
 /* What weighs something, as a plan wants it. */
@@ -17,11 +18,11 @@ find_weighted (WeightedEnds *self, const Store *store, const StackWeights *weigh
 {
   uint32_t n = 0;
 
-  for (StackId i = 0; i < store->stacks.n; i++)
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
     n += weights->self[i] > 0;
   self->stack = sysprof_large_new (MAX (n, 1), sizeof *self->stack);
   self->weight = sysprof_large_new (MAX (n, 1), sizeof *self->weight);
-  for (StackId i = 0; i < store->stacks.n; i++)
+  for (StackId i = 0; self->n < n; i++)
     if (weights->self[i] > 0)
       {
         self->stack[self->n] = i;
@@ -48,6 +49,26 @@ find_weighted_of_threads (WeightedEnds *self, const Store *store, const StackWei
   self->weight = g_memdup2 (weights->by_thread.self, self->n * sizeof *self->weight);
 }
 
+/* What is left of a tree that is not wanted any more. */
+static CallTree *
+new_root (void)
+{
+  CallTree *tree = g_new0 (CallTree, 1);
+
+  tree->n = 1;
+  tree->parent = g_new0 (CallNodeId, 1);
+  tree->first_child = g_new0 (CallNodeId, 1);
+  tree->next_sibling = g_new0 (CallNodeId, 1);
+  tree->symbol = g_new0 (SymbolId, 1);
+  tree->self = g_new0 (uint64_t, 1);
+  tree->total = g_new0 (uint64_t, 1);
+  tree->kind = g_new0 (uint8_t, 1);
+  tree->kind[0] = SYMBOL_ROOT;
+  tree->id = g_new0 (uint32_t, 1);
+  return tree;
+}
+
+/* NULL if cancelled. */
 static CallTree *
 new_whole (const Store *store,
            const SymbolTable *symbols,
@@ -55,17 +76,19 @@ new_whole (const Store *store,
            const FoldEnds *ends,
            const uint64_t *weight)
 {
+  FoldWork work = { .cancellable = g_cancellable_get_current () };
   g_autofree uint64_t *sums = NULL;
-  CallTree *tree;
+  CallTree *tree = NULL;
   FoldPlan plan;
 
-  /* Nobody can cancel these. */
-  (void) sysprof_fold_plan_init (&plan, store, symbols, shape, ends, NULL);
-  sums = sysprof_fold_runs_new_sums (&plan.runs);
-  for (uint32_t i = 0; i < ends->n; i++)
-    sums[plan.runs.of_end[i] + 1] += weight[i];
-  (void) sysprof_fold_runs_sum (&plan.runs, sums, NULL);
-  tree = sysprof_fold_plan_dup_tree (&plan, store, symbols, sums, NULL);
+  if (sysprof_fold_plan_init (&plan, store, symbols, shape, ends, &work))
+    {
+      sums = sysprof_fold_runs_new_sums (&plan.runs);
+      for (uint32_t i = 0; i < ends->n; i++)
+        sums[plan.runs.of_end[i] + 1] += weight[i];
+      if (sysprof_fold_runs_sum (&plan.runs, sums, &work))
+        tree = sysprof_fold_plan_dup_tree (&plan, store, symbols, sums, &work);
+    }
   sysprof_fold_plan_clear (&plan);
   return tree;
 }
@@ -84,6 +107,12 @@ sysprof_call_tree_new_above (const Store *store,
 
   if (shape == NULL)
     shape = &plain;
+  if (least > 1 && !shape->bottom_up && !shape->threads && shape->focus == NULL)
+    {
+      tree = sysprof_heavy_tree_new_of_stacks (store, symbols, shape, weights, least);
+      return tree != NULL ? tree : new_root ();
+    }
+
   if (shape->threads)
     find_weighted_of_threads (&weighted, store, weights);
   else
@@ -98,7 +127,7 @@ sysprof_call_tree_new_above (const Store *store,
   g_free (weighted.stack);
   g_free (weighted.tid);
   g_free (weighted.weight);
-  return tree;
+  return tree != NULL ? tree : new_root ();
 }
 
 CallTree *

@@ -15,7 +15,7 @@ agree (uint8_t *found, const SymbolTable *symbols, const TreeShape *shape)
   g_autofree bool *is_known = g_new0 (bool, MAX (symbols->strings.n_strings, 1));
   g_autofree bool *is_collapsed = g_new0 (bool, MAX (symbols->n, 1));
 
-  for (SymbolId i = 1; i < symbols->n; i++)
+  for (SymbolId i = 1; i < symbols->n && sysprof_is_wanted_at (i); i++)
     {
       StringId binary = symbols->row[i].binary;
 
@@ -53,7 +53,7 @@ sysprof_call_tree_categorize (const CallTree *self,
   g_autofree uint8_t *inherited = g_new0 (uint8_t, MAX (self->n, 1));
   uint8_t *category = g_new0 (uint8_t, MAX (self->n, 1));
 
-  for (CallNodeId i = 0; i < self->n; i++)
+  for (CallNodeId i = 0; i < self->n && sysprof_is_wanted_at (i); i++)
     {
       SymbolId symbol = self->symbol[i];
 
@@ -79,7 +79,7 @@ sysprof_stacks_categorize (const Store *store,
   g_autofree uint8_t *inherited = g_new0 (uint8_t, MAX (stacks->n, 1));
   uint8_t *category = g_new0 (uint8_t, MAX (stacks->n, 1));
 
-  for (StackId i = 0; i < stacks->n; i++)
+  for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)
     {
       SymbolId symbol;
 

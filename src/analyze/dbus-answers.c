@@ -19,7 +19,7 @@ sysprof_dbus_find_answers (const Store *store)
   g_autoptr (GHashTable) open = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   uint32_t *partner = g_new0 (uint32_t, MAX (store->n_dbus, 1));
 
-  for (uint32_t i = 0; i < store->n_dbus; i++)
+  for (uint32_t i = 0; i < store->n_dbus && sysprof_is_wanted_at (i); i++)
     {
       unsigned bus = store->dbus[i].bus;
       g_autofree char *key = NULL;

@@ -4,8 +4,6 @@
 
 #include "analyze/call-order.h"
 
-#include <stdlib.h>
-
 typedef struct
 {
   FlameLayout *layout;
@@ -66,13 +64,16 @@ sysprof_flame_layout_new (const CallTree *tree,
 
   /* The rectangles that are there are the queue of those whose children are to come: depth by depth. */
   append (&self, 0, 0, tree->total[0], 0);
-  for (uint32_t i = 0; i < layout->n && layout->depth[i] < UINT16_MAX; i++)
+  for (uint32_t i = 0;
+       i < layout->n && layout->depth[i] < UINT16_MAX && sysprof_is_wanted_at (i); i++)
     {
       uint32_t n = collect_children (&self, tree, layout->node[i]);
       uint64_t x = layout->x[i];
 
-      if (!left_heavy && n > 1)
-        qsort_r (self.family, n, sizeof *self.family, sysprof_call_node_compare_name, &order);
+      if (!left_heavy && n > 1 &&
+          !sysprof_sort_if_wanted (self.family, n, sizeof *self.family,
+                                   sysprof_call_node_compare_name, &order))
+        break;
       for (uint32_t j = 0; j < n; j++)
         {
           uint64_t width = tree->total[self.family[j]];

@@ -29,7 +29,7 @@ sysprof_focus_match (const SymbolTable *symbols, const char *name, uint32_t *n_m
   uint32_t n = 0;
 
   for (size_t test = 0; test < G_N_ELEMENTS (tests) && n == 0; test++)
-    for (SymbolId i = 1; i < symbols->n; i++)
+    for (SymbolId i = 1; i < symbols->n && sysprof_is_wanted_at (i); i++)
       {
         matches[i] = tests[test](symbols, &symbols->row[i], name);
         n += matches[i];

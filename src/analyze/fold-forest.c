@@ -3,8 +3,7 @@
 #include "analyze/fold-forest.h"
 
 #include "analyze/fold-work.h"
-#include "analyze/shown-symbols.h"
-#include "analyze/stack-entry.h"
+#include "analyze/stack-keys.h"
 
 #define IS_END (1u << 31)
 
@@ -12,13 +11,8 @@
 
 typedef struct
 {
-  const Store *store;
-  const SymbolTable *symbols;
-  const TreeShape *shape;
-  SymbolId *shown; /* [symbols->n] or NULL */
-  bool *is_focus;  /* [symbols->n] or NULL */
-  bool *is_folded; /* [symbols->n] or NULL: called directly by itself it is one entry */
-  ProcessId *first_of_comm; /* [store->strings.n_strings] or NULL: processes are not merged */
+  StackKeys keys;
+  bool *is_focus; /* [symbols->n] or NULL */
   FoldWork *work;
 } Shaping;
 
@@ -52,10 +46,10 @@ copy_for_threads (Copies *self,
                   const Shaping *shaping,
                   const FoldEnds *ends)
 {
-  const StackTree *stacks = &shaping->store->stacks;
+  const StackTree *stacks = &shaping->keys.store->stacks;
   g_autofree uint32_t *copy = sysprof_large_new (MAX (stacks->n, 1), sizeof (uint32_t));
   g_autofree uint32_t *round_of = sysprof_large_new0 (MAX (stacks->n, 1), sizeof (uint32_t));
-  g_autofree uint32_t *process = g_new0 (uint32_t, MAX (shaping->store->processes.n, 1));
+  g_autofree uint32_t *process = g_new0 (uint32_t, MAX (shaping->keys.store->processes.n, 1));
   g_autoptr (GArray) path = g_array_new (FALSE, FALSE, sizeof (StackId));
 
   forest->tids = g_new (int32_t, MAX (ends->n, 1));
@@ -94,44 +88,25 @@ copy_for_threads (Copies *self,
 
 /* --- what each stands for --- */
 
-static FoldKey
-key_of_process (const Shaping *self, ProcessId process)
-{
-  if (process == 0 || self->shape->focus != NULL || self->shape->no_processes)
-    return 0;
-  if (self->first_of_comm != NULL)
-    process = self->first_of_comm[self->store->processes.row[process].comm];
-  return sysprof_fold_process_key (self->symbols, process);
-}
-
-static FoldKey
-key_of_stack (const Shaping *self, StackId stack)
-{
-  if (self->shape->no_kernel && sysprof_stack_is_kernel (self->store, stack))
-    return 0;
-  return sysprof_shown_symbol (self->shown,
-                               sysprof_stack_symbol (self->store, self->symbols, stack));
-}
-
 static void
 fill_node (ForestNode *node, const Shaping *shaping, StackId stack)
 {
-  const StackTree *stacks = &shaping->store->stacks;
+  const StackTree *stacks = &shaping->keys.store->stacks;
 
   if (stack >= stacks->n)
     {
       node->row = IS_TOP;
-      if (shaping->shape->focus == NULL)
-        node->key = sysprof_fold_thread_key (shaping->store, shaping->symbols,
+      if (shaping->keys.shape->focus == NULL)
+        node->key = sysprof_fold_thread_key (shaping->keys.store, shaping->keys.symbols,
                                              FOLD_NOWHERE - 1 - stack);
     }
   else if (stacks->depth[stack] == 0)
     {
       node->row = IS_TOP;
-      node->key = key_of_process (shaping, stack);
+      node->key = sysprof_stack_keys_of_process (&shaping->keys, stack);
     }
   else
-    node->key = key_of_stack (shaping, stack);
+    node->key = sysprof_stack_keys_of_function (&shaping->keys, stack);
 }
 
 /* Sizes from the last to the first, as a node is complete when it is reached; places from the first to the last, as its
@@ -212,14 +187,13 @@ shape_nodes (FoldForest *self, const Shaping *shaping, State *states)
     {
       ForestNode *node = &self->node[i];
       State state = i > 0 ? states[node->parent] : (State){ .begin = FOLD_NOWHERE };
-      bool is_function = node->key != 0 && node->key < shaping->symbols->n;
+      bool is_function = node->key != 0 && node->key < shaping->keys.symbols->n;
 
       if (is_function && shaping->is_focus != NULL && shaping->is_focus[node->key])
         state.begin = i;
-      if ((shaping->is_focus != NULL && !shaping->shape->bottom_up &&
+      if ((shaping->is_focus != NULL && !shaping->keys.shape->bottom_up &&
            state.begin == FOLD_NOWHERE) ||
-          (is_function && node->key == state.visible && shaping->is_folded != NULL &&
-           shaping->is_folded[node->key]))
+          (is_function && sysprof_stack_keys_folds (&shaping->keys, node->key, state.visible)))
         node->key = 0;
       if (node->key != 0)
         state.visible = node->key;
@@ -235,10 +209,10 @@ shape_nodes (FoldForest *self, const Shaping *shaping, State *states)
 static bool
 apply_shape (FoldForest *self, const Shaping *shaping, uint32_t n_ends)
 {
-  bool is_reversed = shaping->shape->bottom_up;
+  bool is_reversed = shaping->keys.shape->bottom_up;
   g_autofree State *states = NULL;
 
-  if (!is_reversed && shaping->is_focus == NULL && shaping->is_folded == NULL)
+  if (!is_reversed && shaping->is_focus == NULL && shaping->keys.is_folded == NULL)
     return true;
 
   states = sysprof_large_new (self->n, sizeof *states);
@@ -259,34 +233,6 @@ apply_shape (FoldForest *self, const Shaping *shaping, uint32_t n_ends)
   return true;
 }
 
-/* --- the shape's own tables --- */
-
-static bool *
-find_folded (const Shaping *self)
-{
-  const TreeShape *shape = self->shape;
-  bool *is_folded;
-
-  if (!shape->fold_recursion && shape->collapse == NULL)
-    return NULL;
-
-  is_folded = g_new0 (bool, MAX (self->symbols->n, 1));
-  for (SymbolId i = 1; i < self->symbols->n; i++)
-    is_folded[i] = shape->fold_recursion || sysprof_shape_collapses (shape, self->symbols, i);
-  return is_folded;
-}
-
-static ProcessId *
-find_first_of_comm (const Store *store)
-{
-  const Processes *processes = &store->processes;
-  ProcessId *first = g_new0 (ProcessId, MAX (store->strings.n_strings, 1));
-
-  for (ProcessId i = processes->n; i-- > 1;)
-    first[processes->row[i].comm] = i;
-  return first;
-}
-
 bool
 sysprof_fold_forest_init (FoldForest *self,
                           const Store *store,
@@ -295,7 +241,7 @@ sysprof_fold_forest_init (FoldForest *self,
                           const FoldEnds *ends,
                           FoldWork *work)
 {
-  Shaping shaping = { .store = store, .symbols = symbols, .shape = shape, .work = work };
+  Shaping shaping = { .work = work };
   FoldEntries entries = { .parent = store->stacks.parent,
                           .entry_of_end = ends->stack,
                           .n = store->stacks.n,
@@ -304,15 +250,12 @@ sysprof_fold_forest_init (FoldForest *self,
   bool is_done = true;
 
   *self = (FoldForest){ 0 };
-  shaping.shown = sysprof_shown_symbols_new (store, symbols, shape);
-  shaping.is_folded = find_folded (&shaping);
+  sysprof_stack_keys_init (&shaping.keys, store, symbols, shape);
   if (shape->focus != NULL)
     {
       shaping.is_focus = sysprof_focus_match (symbols, shape->focus, NULL);
-      sysprof_shown_symbols_move_focus (shaping.shown, symbols, shaping.is_focus);
+      sysprof_shown_symbols_move_focus (shaping.keys.shown, symbols, shaping.is_focus);
     }
-  if (shape->merge_processes)
-    shaping.first_of_comm = find_first_of_comm (store);
 
   if (ends->tid != NULL)
     {
@@ -331,10 +274,8 @@ sysprof_fold_forest_init (FoldForest *self,
 
   if (ends->tid != NULL)
     copies_clear (&copies);
-  g_free (shaping.shown);
-  g_free (shaping.is_folded);
+  sysprof_stack_keys_clear (&shaping.keys);
   g_free (shaping.is_focus);
-  g_free (shaping.first_of_comm);
   return is_done;
 }
 

@@ -13,8 +13,6 @@
 #include "analyze/fold-work.h"
 #include "analyze/key-ranks.h"
 
-#include <stdlib.h>
-
 /* Where a stack goes on. Bottom up nobody's callers are shared, so there is one for each end. */
 typedef struct
 {
@@ -174,22 +172,19 @@ find_above (Merger *self, Place place)
 /* --- the children of a node --- */
 
 static int
-compare_u64 (const void *a, const void *b)
+compare_u64 (const void *a, const void *b, void *data)
 {
   uint64_t left = *(const uint64_t *) a, right = *(const uint64_t *) b;
 
   return (left > right) - (left < right);
 }
 
-/* Most families are small. */
-static void
-sort_u64 (uint64_t *values, uint32_t n)
+/* Most families are small. FALSE if cancelled. */
+static bool
+sort_u64 (uint64_t *values, uint32_t n, const FoldWork *work)
 {
   if (n > 16)
-    {
-      qsort (values, n, sizeof *values, compare_u64);
-      return;
-    }
+    return sysprof_fold_work_sort (work, values, n, sizeof *values, compare_u64, NULL);
   for (uint32_t i = 1; i < n; i++)
     {
       uint64_t value = values[i];
@@ -199,11 +194,12 @@ sort_u64 (uint64_t *values, uint32_t n)
         values[j] = values[j - 1];
       values[j] = value;
     }
+  return true;
 }
 
-/* The first one comes last, as it is next. */
-static void
-let_children_wait (Merger *self)
+/* The first one comes last, as it is next. FALSE if cancelled. */
+static bool
+let_children_wait (Merger *self, const FoldWork *work)
 {
   uint32_t n = self->children.n, begin = self->places.n;
   uint64_t *order;
@@ -215,7 +211,8 @@ let_children_wait (Merger *self)
   offsets = self->offsets.item;
   for (uint32_t i = 0; i < n; i++)
     order[i] = (uint64_t) self->rank[self->children.item[i].key] << 32 | i;
-  sort_u64 (order, n);
+  if (!sort_u64 (order, n, work))
+    return false;
 
   for (uint32_t i = n; i-- > 0;)
     {
@@ -230,11 +227,12 @@ let_children_wait (Merger *self)
   self->places.n += self->found.n;
   for (uint32_t i = 0; i < self->found.n; i++)
     self->places.item[offsets[self->child_of_found.item[i]]++] = self->found.item[i];
+  return true;
 }
 
-/* Makes the node that waits last, and lets its children wait in its place. */
-static void
-merge_next (Merger *self)
+/* Makes the node that waits last, and lets its children wait in its place. FALSE if cancelled. */
+static bool
+merge_next (Merger *self, const FoldWork *work)
 {
   Child next = self->waiting.item[--self->waiting.n];
   uint32_t begin = self->places.n - next.n_places;
@@ -247,11 +245,15 @@ merge_next (Merger *self)
   add_node (self, &next, row);
   self->found.n = self->child_of_found.n = self->children.n = 0;
   for (uint32_t i = begin; i < self->places.n; i++)
-    has_end |= is_reversed ? find_above (self, self->places.item[i])
-                           : find_below (self, self->places.item[i].at);
+    {
+      has_end |= is_reversed ? find_above (self, self->places.item[i])
+                             : find_below (self, self->places.item[i].at);
+      if (!sysprof_fold_work_is_wanted_at (work, i - begin))
+        return false;
+    }
   self->places.n = begin;
   self->is_open = !has_end && self->children.n == 1;
-  let_children_wait (self);
+  return let_children_wait (self, work);
 }
 
 /* FALSE where there is more than one way to go: then the node before them waits. */
@@ -371,8 +373,8 @@ merge (Merger *self, uint32_t n_keys, uint32_t n_ends, FoldWork *work)
   wait_at_root (self, n_ends);
   while (self->waiting.n > 0)
     {
-      if (!follow (self))
-        merge_next (self);
+      if (!follow (self) && !merge_next (self, work))
+        return false;
       if (self->keys.n - n_seen >= FOLD_STEP)
         {
           if (!sysprof_fold_work_step (work, self->keys.n - n_seen))

@@ -1,47 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which row of a table a node counts to.
- *
- * A call is a pair of functions next to each other on a stack. Callers are the outer halves of the pairs whose inner
- * half is in focus; callees the inner halves of those whose outer half is. What must count once per stack although it
- * may recur in it counts where it is not open further out. */
+/* The rows of the nodes of a forest, in one walk. */
 
-#include "analyze/fold-forest.h"
+#include "analyze/call-rows.h"
 #include "analyze/fold-list.h"
 #include "analyze/fold-work.h"
 #include "analyze/shown-symbols.h"
 
-/* What holds at a node on the path to where the walk is. */
+/* On the path to where the walk is. */
 typedef struct
 {
   uint32_t end;
-  SymbolId visible; /* the innermost function that shows, 0 = none */
-  SymbolId row;     /* to which what ends here counts, 0 = none */
-  SymbolId opened;  /* the row that the node itself opened, 0 = none */
+  CallRows rows;
 } Level;
 
 FOLD_DEFINE_LIST (LevelList, level_list, Level)
-
-static SymbolId
-row_of_call (FoldTable table, const bool *is_focus, SymbolId caller, SymbolId function)
-{
-  switch (table)
-    {
-    case FOLD_CALLERS:
-      return is_focus[function] ? caller : 0;
-    case FOLD_CALLEES:
-      return is_focus[caller] ? function : 0;
-    case FOLD_FUNCTIONS:
-    default:
-      return function;
-    }
-}
 
 static void
 leave (LevelList *path, uint32_t *n_open, uint32_t at)
 {
   for (; path->item[path->n - 1].end <= at; path->n--)
-    n_open[path->item[path->n - 1].opened]--;
+    n_open[path->item[path->n - 1].rows.opened]--;
 }
 
 static bool
@@ -62,16 +41,11 @@ mark_rows (FoldForest *self,
       Level level;
 
       leave (path, n_open, i);
-      level = path->item[path->n - 1];
       level.end = node->end;
-      level.opened = 0;
-      if (node->key != 0 && node->key < n_symbols)
-        {
-          level.row = level.opened = row_of_call (table, is_focus, level.visible, node->key);
-          level.visible = node->key;
-        }
-      node->row = level.row;
-      if (n_open[level.opened]++ == 0 && level.opened != 0)
+      level.rows = sysprof_call_rows_below (path->item[path->n - 1].rows, table, is_focus,
+                                            node->key < n_symbols ? node->key : 0);
+      node->row = level.rows.row;
+      if (n_open[level.rows.opened]++ == 0 && level.rows.opened != 0)
         node->row |= FOLD_ROW_COUNTS;
       level_list_add (path, level);
       if (!sysprof_fold_work_at (work, i))

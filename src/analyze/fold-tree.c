@@ -7,8 +7,6 @@
 #include "analyze/fold-work.h"
 #include "analyze/function-table.h"
 
-#include <stdlib.h>
-
 #define MOST_INSERTED 16 /* siblings: up to so many are sorted by insertion */
 
 uint64_t *
@@ -63,20 +61,17 @@ is_before (const Sibling *a, const Sibling *b)
 }
 
 static int
-compare_siblings (const void *a, const void *b)
+compare_siblings (const void *a, const void *b, void *data)
 {
   return is_before (a, b) ? -1 : 1;
 }
 
-/* Given by name, so that numbers settle equal totals. */
-static void
-sort_siblings (Sibling *siblings, uint32_t n)
+/* Given by name, so that numbers settle equal totals. FALSE if cancelled: then some may be there twice. */
+static bool
+sort_siblings (Sibling *siblings, uint32_t n, const FoldWork *work)
 {
   if (n > MOST_INSERTED)
-    {
-      qsort (siblings, n, sizeof *siblings, compare_siblings);
-      return;
-    }
+    return sysprof_fold_work_sort (work, siblings, n, sizeof *siblings, compare_siblings, NULL);
   for (uint32_t i = 1; i < n; i++)
     {
       Sibling sibling = siblings[i];
@@ -86,6 +81,7 @@ sort_siblings (Sibling *siblings, uint32_t n)
         siblings[j] = siblings[j - 1];
       siblings[j] = sibling;
     }
+  return true;
 }
 
 uint32_t
@@ -124,7 +120,7 @@ sysprof_fold_plan_sort_children (const FoldPlan *self,
     if (total > 0)
       siblings[n++] = (Sibling){ total, self->begin[below] };
   }
-  sort_siblings (siblings, n);
+  (void) sort_siblings (siblings, n, NULL); /* which nobody cancels */
   for (uint32_t i = 0; i < n; i++)
     children[i] = siblings[i].node;
   return n;
@@ -202,15 +198,16 @@ alloc_nodes (CallTree *tree)
 
 FOLD_DEFINE_LIST (SiblingList, sibling_list, Sibling)
 
-/* What hangs on the last node of `run`, which is `parent`. */
-static void
+/* What hangs on the last node of `run`, which is `parent`. FALSE if cancelled. */
+static bool
 link_siblings (CallTree *tree,
                const FoldPlan *plan,
                const uint64_t *sums,
                const uint32_t *number,
                uint32_t run,
                CallNodeId parent,
-               SiblingList *siblings)
+               SiblingList *siblings,
+               const FoldWork *work)
 {
   siblings->n = 0;
   FOLD_FOR_EACH_BELOW (&plan->runs, run, below)
@@ -221,12 +218,14 @@ link_siblings (CallTree *tree,
       sibling_list_add (siblings, (Sibling){ total, number[below] });
   }
   if (siblings->n == 0)
-    return;
+    return true;
 
-  sort_siblings (siblings->item, siblings->n);
+  if (!sort_siblings (siblings->item, siblings->n, work))
+    return false;
   tree->first_child[parent] = siblings->item[0].node;
   for (uint32_t i = 1; i < siblings->n; i++)
     tree->next_sibling[siblings->item[i - 1].node] = siblings->item[i].node;
+  return true;
 }
 
 static void
@@ -255,7 +254,8 @@ fill_tree (CallTree *tree,
   uint64_t n_seen = 0;
   bool is_done = true;
 
-  for (uint32_t i = 0; i < runs->n && is_done; is_done = sysprof_fold_work_at (work, n_seen++))
+  for (uint32_t i = 0; i < runs->n && is_done;
+       is_done = is_done && sysprof_fold_work_at (work, n_seen++))
     {
       uint64_t total = sysprof_fold_runs_total (runs, sums, i);
       uint32_t n = plan->begin[i + 1] - plan->begin[i], parent = runs->parent[i];
@@ -279,7 +279,7 @@ fill_tree (CallTree *tree,
           fill_node (tree, node, plan, store, symbols, plan->begin[i] + node - first);
         }
       tree->self[last] = sums[i + 1] - sums[i];
-      link_siblings (tree, plan, sums, number, i, last, &siblings);
+      is_done = link_siblings (tree, plan, sums, number, i, last, &siblings, work);
       i++;
     }
   sibling_list_clear (&siblings);

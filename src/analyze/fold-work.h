@@ -28,6 +28,14 @@ sysprof_fold_work_at (FoldWork *self, uint64_t i)
   return i % FOLD_STEP != FOLD_STEP - 1 || sysprof_fold_work_step (self, FOLD_STEP);
 }
 
+/* The same for steps within what is noted as a whole. */
+static inline bool
+sysprof_fold_work_is_wanted_at (const FoldWork *self, uint64_t i)
+{
+  return i % FOLD_STEP != FOLD_STEP - 1 || self == NULL ||
+         !g_cancellable_is_cancelled (self->cancellable);
+}
+
 /* FALSE if the work was cancelled: then the items are good for nothing but to be freed. */
 static inline bool
 sysprof_fold_work_sort (const FoldWork *self,

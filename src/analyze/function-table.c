@@ -19,6 +19,18 @@ sysprof_function_sums_clear (FunctionSums *self)
   g_clear_pointer (&self->of_symbol, g_free);
 }
 
+void
+sysprof_function_sums_add (FunctionSums *self,
+                           const FunctionSums *other,
+                           const SymbolTable *symbols)
+{
+  for (SymbolId i = 0; i < symbols->n; i++)
+    {
+      self->of_symbol[i].self += other->of_symbol[i].self;
+      self->of_symbol[i].total += other->of_symbol[i].total;
+    }
+}
+
 typedef struct
 {
   const SymbolTable *symbols;

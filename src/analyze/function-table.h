@@ -19,6 +19,9 @@ typedef struct
 
 void sysprof_function_sums_init (FunctionSums *self, const SymbolTable *symbols);
 void sysprof_function_sums_clear (FunctionSums *self);
+void sysprof_function_sums_add (FunctionSums *self,
+                                const FunctionSums *other,
+                                const SymbolTable *symbols);
 
 /* The table, sorted, or NULL if cancelled; clears `self`. `rank` [symbols->n] is the order by name where it is known, or NULL. */
 FunctionTable *sysprof_function_sums_finish (FunctionSums *self,

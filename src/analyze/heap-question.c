@@ -75,7 +75,9 @@ sysprof_heap_ask (const Store *store, HeapQuestion question, int64_t time)
   g_autoptr (GHashTable) last_of_tid = g_hash_table_new (NULL, NULL);
   Heap self = { .blocks_of_pid = blocks_of_pid, .last_of_tid = last_of_tid };
 
-  for (uint32_t i = 0; i < store->heap.n && store->frames.time[frames[i]] < time; i++)
+  for (uint32_t i = 0;
+       i < store->heap.n && store->frames.time[frames[i]] < time && sysprof_is_wanted_at (i);
+       i++)
     {
       turn_to_process (&self, store->frames.pid[frames[i]]);
       visit (&self, store, question, i, answers);

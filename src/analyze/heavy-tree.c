@@ -9,11 +9,12 @@
 
 #include "analyze/fold-list.h"
 #include "analyze/fold-plan.h"
+#include "analyze/fold-work.h"
 #include "analyze/key-ranks.h"
+#include "analyze/stack-keys.h"
+#include "analyze/stack-runs.h"
 
-#include <stdlib.h>
-
-/* A node of the tree: `n_places` of the forest, in the order of nodes, that it stands for. */
+/* A node of the tree: `n_places`, in the order of nodes, that it stands for. */
 typedef struct
 {
   FoldKey key;
@@ -24,31 +25,61 @@ typedef struct
   uint64_t self;
 } HeavyNode;
 
-FOLD_DEFINE_LIST (HeavyList, heavy_list, HeavyNode)
-
+/* Where stacks go on. */
 typedef struct
 {
+  uint32_t at;     /* node of the forest, or stack */
+  uint32_t run;    /* of the stack */
+  uint32_t branch; /* of the run the first one that leaves it there or further in */
+  uint64_t total;
+} Place;
+
+FOLD_DEFINE_LIST (HeavyList, heavy_list, HeavyNode)
+FOLD_DEFINE_LIST (PlaceList, place_list, Place)
+
+typedef struct HeavyTree HeavyTree;
+
+struct HeavyTree
+{
+  /* Finds what is below a place that is a part of `node`. FALSE if cancelled. */
+  bool (*find_below) (HeavyTree *self, uint32_t node, const Place *place);
+  /* Of a forest: */
   const ForestNode *forest;
   const uint64_t *total; /* [forest.n] */
-  const uint32_t *rank;  /* [n_keys] */
+  /* Of stacks as they lie in the store: */
+  StackKeys keys;
+  StackRuns runs;
+  const uint64_t *weight; /* [stacks.n] */
+  uint64_t *run_total;    /* [runs.n] */
+
+  const uint32_t *rank; /* [n_keys] */
   uint64_t least;
   HeavyList nodes;
-  NumberList places;   /* of the nodes from the one in hand on */
-  NumberList parts;    /* of the node in hand: further places that are a part of it */
-  NumberList found;    /* places below the node in hand */
+  PlaceList places;    /* of the nodes from the one in hand on */
+  PlaceList parts;     /* of the node in hand: further places that are a part of it */
+  PlaceList found;     /* places below the node in hand */
   HeavyList children;  /* of it; `n_places` of `found` each */
   NumberList child_of; /* [found.n] */
+  FoldWork *work;
+  uint64_t n_seen;
   struct
   {
     uint32_t node, child;
   } * slots; /* [n_keys] the child of that key, if the node is the one in hand (plus one) */
-} HeavyTree;
+};
 
 static void
-find (HeavyTree *self, uint32_t node, uint32_t below)
+find (HeavyTree *self, uint32_t node, FoldKey key, Place below)
 {
-  FoldKey key = self->forest[below].key;
   HeavyNode *child;
+
+  if (below.total == 0)
+    return;
+  if (key == 0)
+    {
+      place_list_add (&self->parts, below);
+      return;
+    }
 
   if (self->slots[key].node != node + 1)
     {
@@ -58,13 +89,55 @@ find (HeavyTree *self, uint32_t node, uint32_t below)
                       (HeavyNode){ .key = key, .parent = node, .rank = self->rank[key] });
     }
   child = &self->children.item[self->slots[key].child];
-  child->total += self->total[below];
+  child->total += below.total;
   child->n_places++;
-  number_list_add (&self->found, below);
+  place_list_add (&self->found, below);
   number_list_add (&self->child_of, self->slots[key].child);
 }
 
-static void
+static bool
+find_in_forest (HeavyTree *self, uint32_t node, const Place *place)
+{
+  uint32_t end = self->forest[place->at].end;
+
+  for (uint32_t below = place->at + 1; below < end; below = self->forest[below].end)
+    {
+      if (!sysprof_fold_work_at (self->work, self->n_seen++))
+        return false;
+      find (self, node, self->forest[below].key,
+            (Place){ .at = below, .total = self->total[below] });
+    }
+  return true;
+}
+
+/* The runs that leave the place's, and the rest of its own, which has what is left of its weight. */
+static bool
+find_in_runs (HeavyTree *self, uint32_t node, const Place *place)
+{
+  const StackRuns *runs = &self->runs;
+  FoldKey visible = self->nodes.item[node].key;
+  Place next = { place->at + 1, place->run, place->branch,
+                 place->total - self->weight[place->at] };
+
+  for (; next.branch < runs->first_branch[next.run + 1]; next.branch++)
+    {
+      uint32_t run = runs->branch[next.branch];
+      Place below = { runs->begin[run], run, runs->first_branch[run], self->run_total[run] };
+
+      if (sysprof_stack_runs_leaves (runs, run) != place->at)
+        break;
+      if (!sysprof_fold_work_at (self->work, self->n_seen++))
+        return false;
+      next.total -= below.total;
+      find (self, node, sysprof_stack_keys_get (&self->keys, below.at, visible), below);
+    }
+  if (next.at < runs->begin[next.run + 1])
+    find (self, node, sysprof_stack_keys_get (&self->keys, next.at, visible), next);
+  return true;
+}
+
+/* FALSE if cancelled. */
+static bool
 find_children (HeavyTree *self, uint32_t node, uint32_t first_place)
 {
   uint32_t n_places = self->nodes.item[node].n_places;
@@ -72,23 +145,19 @@ find_children (HeavyTree *self, uint32_t node, uint32_t first_place)
   self->parts.n = self->found.n = self->child_of.n = self->children.n = 0;
   for (uint32_t i = 0; i < n_places + self->parts.n; i++)
     {
-      uint32_t at =
+      Place place =
           i < n_places ? self->places.item[first_place + i] : self->parts.item[i - n_places];
 
-      for (uint32_t below = at + 1; below < self->forest[at].end;
-           below = self->forest[below].end)
-        if (self->total[below] == 0)
-          continue;
-        else if (self->forest[below].key != 0)
-          find (self, node, below);
-        else
-          number_list_add (&self->parts, below);
+      if (!self->find_below (self, node, &place) ||
+          !sysprof_fold_work_at (self->work, self->n_seen++))
+        return false;
     }
+  return true;
 }
 
 /* Heaviest first, then by name. */
 static int
-compare_siblings (const void *a, const void *b)
+compare_siblings (const void *a, const void *b, void *data)
 {
   const HeavyNode *left = a, *right = b;
 
@@ -97,8 +166,8 @@ compare_siblings (const void *a, const void *b)
   return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-/* Adds the children that are heavy enough, and where they are. */
-static void
+/* Adds the children that are heavy enough, and where they are. FALSE if cancelled. */
+static bool
 keep_children (HeavyTree *self, uint32_t node)
 {
   g_autofree uint32_t *next = g_new (uint32_t, MAX (self->children.n, 1));
@@ -115,7 +184,9 @@ keep_children (HeavyTree *self, uint32_t node)
     }
   self->nodes.item[node].self = self->nodes.item[node].total - below;
 
-  qsort (self->nodes.item + begin, self->nodes.n - begin, sizeof (HeavyNode), compare_siblings);
+  if (!sysprof_fold_work_sort (self->work, self->nodes.item + begin, self->nodes.n - begin,
+                               sizeof (HeavyNode), compare_siblings, NULL))
+    return false;
   for (uint32_t i = 0; i < self->children.n; i++)
     next[i] = UINT32_MAX;
   for (uint32_t i = begin; i < self->nodes.n; i++)
@@ -123,26 +194,29 @@ keep_children (HeavyTree *self, uint32_t node)
       next[self->slots[self->nodes.item[i].key].child] = at;
       at += self->nodes.item[i].n_places;
     }
-  number_list_reserve (&self->places, at - self->places.n);
+  place_list_reserve (&self->places, at - self->places.n);
   self->places.n = at;
   for (uint32_t i = 0; i < self->found.n; i++)
     if (next[self->child_of.item[i]] != UINT32_MAX)
       self->places.item[next[self->child_of.item[i]]++] = self->found.item[i];
+  return true;
 }
 
-static void
-make_nodes (HeavyTree *self)
+/* FALSE if cancelled. */
+static bool
+make_nodes (HeavyTree *self, uint64_t total)
 {
   uint32_t first_place = 0;
 
-  heavy_list_add (&self->nodes, (HeavyNode){ .n_places = 1, .total = self->total[0] });
-  number_list_add (&self->places, 0);
+  heavy_list_add (&self->nodes, (HeavyNode){ .n_places = 1, .total = total });
+  place_list_add (&self->places, (Place){ .total = total });
   for (uint32_t node = 0; node < self->nodes.n; node++)
     {
-      find_children (self, node, first_place);
-      keep_children (self, node);
+      if (!find_children (self, node, first_place) || !keep_children (self, node))
+        return false;
       first_place += self->nodes.item[node].n_places;
     }
+  return true;
 }
 
 /* The children of a node are neighbours. */
@@ -184,6 +258,34 @@ dup_tree (const HeavyTree *self,
   return tree;
 }
 
+/* NULL if cancelled. */
+static CallTree *
+new_tree (HeavyTree *self,
+          const Store *store,
+          const SymbolTable *symbols,
+          const FoldForest *forest,
+          uint64_t total)
+{
+  g_autofree uint32_t *rank = sysprof_key_ranks_new (store, symbols, forest, self->work);
+  CallTree *tree = NULL;
+
+  self->rank = rank;
+  self->slots = g_malloc0_n ((size_t) symbols->n + store->processes.n +
+                                 (forest != NULL ? forest->n_tids : 0),
+                             sizeof *self->slots);
+  if (rank != NULL && make_nodes (self, total))
+    tree = dup_tree (self, store, symbols, forest != NULL ? forest->tids : NULL);
+
+  heavy_list_clear (&self->nodes);
+  place_list_clear (&self->places);
+  place_list_clear (&self->parts);
+  place_list_clear (&self->found);
+  heavy_list_clear (&self->children);
+  number_list_clear (&self->child_of);
+  g_free (self->slots);
+  return tree;
+}
+
 CallTree *
 sysprof_heavy_tree_new (const Store *store,
                         const SymbolTable *symbols,
@@ -192,36 +294,67 @@ sysprof_heavy_tree_new (const Store *store,
                         const uint64_t *weight,
                         uint64_t least)
 {
-  HeavyTree self = { .least = MAX (least, 1) };
+  FoldWork work = { .cancellable = g_cancellable_get_current () };
+  HeavyTree self = { .find_below = find_in_forest, .least = MAX (least, 1), .work = &work };
   g_autofree uint64_t *total = NULL;
-  g_autofree uint32_t *rank = NULL;
   FoldForest forest;
   CallTree *tree;
 
-  (void) sysprof_fold_forest_init (&forest, store, symbols, shape, ends, NULL);
+  if (!sysprof_fold_forest_init (&forest, store, symbols, shape, ends, &work))
+    {
+      sysprof_fold_forest_clear (&forest);
+      return NULL;
+    }
   total = sysprof_large_new0 (forest.n, sizeof *total);
   for (uint32_t i = 0; i < ends->n; i++)
     if (forest.node_of_end[i] != FOLD_NOWHERE)
       total[forest.node_of_end[i]] += weight[i];
   for (uint32_t i = forest.n; i-- > 1;)
     total[forest.node[i].parent] += total[i];
-  rank = sysprof_key_ranks_new (store, symbols, &forest, NULL);
 
   self.forest = forest.node;
   self.total = total;
-  self.rank = rank;
-  self.slots = g_malloc0_n ((size_t) symbols->n + store->processes.n + forest.n_tids,
-                            sizeof *self.slots);
-  make_nodes (&self);
-  tree = dup_tree (&self, store, symbols, forest.tids);
-
-  heavy_list_clear (&self.nodes);
-  number_list_clear (&self.places);
-  number_list_clear (&self.parts);
-  number_list_clear (&self.found);
-  heavy_list_clear (&self.children);
-  number_list_clear (&self.child_of);
-  g_free (self.slots);
+  tree = new_tree (&self, store, symbols, &forest, total[0]);
   sysprof_fold_forest_clear (&forest);
+  return tree;
+}
+
+/* [runs->n] from the last to the first, as a run is complete when it is reached. *(full)* */
+static uint64_t *
+sum_runs (const StackRuns *runs, const uint64_t *weight)
+{
+  uint64_t *total = sysprof_large_new0 (runs->n, sizeof *total);
+  g_autofree uint32_t *left = sysprof_stack_runs_new_left (runs);
+
+  for (uint32_t run = runs->n; run-- > 0;)
+    {
+      for (StackId i = runs->begin[run]; i < runs->begin[run + 1]; i++)
+        total[run] += weight[i];
+      if (run > 0)
+        total[left[run]] += total[run];
+    }
+  return total;
+}
+
+CallTree *
+sysprof_heavy_tree_new_of_stacks (const Store *store,
+                                  const SymbolTable *symbols,
+                                  const TreeShape *shape,
+                                  const StackWeights *weights,
+                                  uint64_t least)
+{
+  FoldWork work = { .cancellable = g_cancellable_get_current () };
+  HeavyTree self = {
+    .find_below = find_in_runs, .weight = weights->self, .least = MAX (least, 1), .work = &work
+  };
+  CallTree *tree;
+
+  sysprof_stack_keys_init (&self.keys, store, symbols, shape);
+  sysprof_stack_runs_init (&self.runs, store);
+  self.run_total = sum_runs (&self.runs, weights->self);
+  tree = new_tree (&self, store, symbols, NULL, weights->total);
+  g_free (self.run_total);
+  sysprof_stack_runs_clear (&self.runs);
+  sysprof_stack_keys_clear (&self.keys);
   return tree;
 }

@@ -90,17 +90,22 @@ sysprof_key_ranks_new (const Store *store,
                        const FoldWork *work)
 {
   FoldKey first_thread = sysprof_fold_thread_key (store, symbols, 0);
-  g_autofree uint32_t *ranks = g_new0 (uint32_t, first_thread + forest->n_tids + 1);
+  uint32_t n_tids = forest != NULL ? forest->n_tids : 0;
+  g_autofree uint32_t *ranks = g_new0 (uint32_t, first_thread + n_tids + 1);
   Names names = { store, symbols };
   uint32_t n = 0;
 
-  for (uint32_t i = 1; i < forest->n; i++)
-    ranks[forest->node[i].key] = 1;
+  if (forest != NULL)
+    for (uint32_t i = 1; i < forest->n; i++)
+      ranks[forest->node[i].key] = 1;
+  else
+    for (FoldKey key = 1; key < first_thread; key++)
+      ranks[key] = 1;
   ranks[0] = 0;
   if (!rank (ranks, 1, symbols->n, &names, &n, work) ||
       !rank (ranks, symbols->n, first_thread, &names, &n, work))
     return NULL;
-  for (uint32_t i = 0; i < forest->n_tids; i++)
+  for (uint32_t i = 0; i < n_tids; i++)
     ranks[first_thread + i] = ++n;
   return g_steal_pointer (&ranks);
 }

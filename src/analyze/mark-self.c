@@ -53,9 +53,9 @@ sysprof_marks_find_self (const Store *store)
 {
   g_autoptr (GHashTable) open_of_pid =
       g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_array_unref);
-  int64_t *self = g_new (int64_t, MAX (store->n_marks, 1));
+  int64_t *self = g_new0 (int64_t, MAX (store->n_marks, 1));
 
-  for (uint32_t i = 0; i < store->n_marks; i++)
+  for (uint32_t i = 0; i < store->n_marks && sysprof_is_wanted_at (i); i++)
     {
       const Mark *mark = &store->marks[i];
       GArray *open = g_hash_table_lookup (open_of_pid, GINT_TO_POINTER (mark->pid));

@@ -5,7 +5,6 @@
 #include "analyze/analyze.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define LEAST_INTERVALS 3 /* of what can be called periodic */
 
@@ -19,7 +18,7 @@ typedef struct
 } Place;
 
 static int
-compare_places (const void *a, const void *b)
+compare_places (const void *a, const void *b, void *data)
 {
   const Place *left = a, *right = b;
 
@@ -142,11 +141,12 @@ sysprof_marks_summarize (const Store *store, const bool *is_in, uint32_t *n_summ
   GArray *summaries = g_array_new (FALSE, FALSE, sizeof (MarkSummary));
   uint32_t n = 0;
 
-  for (uint32_t i = 0; i < store->n_marks; i++)
+  for (uint32_t i = 0; i < store->n_marks && sysprof_is_wanted_at (i); i++)
     if (is_in[i])
       places[n++] =
           (Place){ store->marks[i].group, store->marks[i].name, store->marks[i].pid, i };
-  qsort (places, n, sizeof *places, compare_places);
+  if (!sysprof_sort_if_wanted (places, n, sizeof *places, compare_places, NULL))
+    n = 0;
 
   for (uint32_t begin = 0, end; begin < n; begin = end)
     {
@@ -161,7 +161,7 @@ sysprof_marks_summarize (const Store *store, const bool *is_in, uint32_t *n_summ
 
   *n_summaries = summaries->len;
   if (summaries->len > 0)
-    qsort_r (summaries->data, summaries->len, sizeof (MarkSummary), compare_summaries,
-             (void *) store);
+    (void) sysprof_sort_if_wanted (summaries->data, summaries->len, sizeof (MarkSummary),
+                                   compare_summaries, store);
   return (MarkSummary *) g_array_free (summaries, FALSE);
 }

@@ -4,8 +4,6 @@
 
 #include "analyze/stack-entry.h"
 
-#include <stdlib.h>
-
 /* The entry under which a stack stands that was cut. */
 static bool
 is_marker (const Store *store, const SymbolTable *symbols, StackId stack)
@@ -73,7 +71,7 @@ find_outermost (const StackTree *stacks)
 {
   StackId *outermost = g_new0 (StackId, MAX (stacks->n, 1));
 
-  for (StackId i = 0; i < stacks->n; i++)
+  for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)
     outermost[i] = stacks->depth[i] <= 1 ? i : outermost[stacks->parent[i]];
   return outermost;
 }
@@ -95,7 +93,7 @@ sysprof_stack_ends_find (const Store *store, const SymbolTable *symbols)
   const StackTree *stacks = &store->stacks;
   StackId *end = g_new0 (StackId, MAX (stacks->n, 1));
 
-  for (StackId i = 0; i < stacks->n; i++)
+  for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)
     {
       StackId caller = stacks->depth[i] <= 1 || is_marker (store, symbols, stacks->parent[i])
                            ? i
@@ -150,7 +148,7 @@ make_rows (Quality *self, const SymbolTable *symbols, const uint64_t *cut)
       if (cut[i] > cut[row->outermost])
         row->outermost = i;
     }
-  qsort_r (self->row, self->n, sizeof *self->row, compare_rows, (void *) symbols);
+  (void) sysprof_sort_if_wanted (self->row, self->n, sizeof *self->row, compare_rows, symbols);
 }
 
 Quality *
@@ -170,7 +168,7 @@ sysprof_quality_new (const Store *store,
     [STACK_EMPTY] = &self->empty,
   };
 
-  for (StackId i = 0; i < stacks->n; i++)
+  for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)
     {
       uint64_t weight = weights->self[i];
       StackEnd end;

@@ -51,7 +51,8 @@ leave_idle_out (SampleSieve *self, const Store *store)
 {
   ProcessId idle = sysprof_store_find_process (store, 0);
 
-  if (idle == 0 || self->samples != &store->samples)
+  if (idle == 0 || self->samples == &store->allocations ||
+      self->samples == &store->traces)
     return;
 
   if (self->process_is_in == NULL)
@@ -182,7 +183,7 @@ sysprof_samples_find (const Store *store,
 
   sysprof_sample_sieve_init (&sieve, store, symbols, filter);
   while (sysprof_sample_sieve_next_run (&sieve, &begin, &end))
-    for (uint32_t i = begin; i < end; i++)
+    for (uint32_t i = begin; i < end && sysprof_is_wanted_at (i); i++)
       if (sysprof_sample_sieve_takes (&sieve, i))
         g_array_append_val (found, i);
   sysprof_sample_sieve_clear (&sieve);

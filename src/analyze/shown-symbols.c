@@ -45,7 +45,7 @@ sysprof_is_system_library (const char *path)
 static void
 hide_system (SymbolId *shown, const Store *store, const SymbolTable *symbols)
 {
-  for (AddressId i = 1; i < store->addresses.n; i++)
+  for (AddressId i = 1; i < store->addresses.n && sysprof_is_wanted_at (i); i++)
     {
       const Mapping *mapping = &store->mappings[store->addresses.mapping[i]];
 
@@ -53,7 +53,7 @@ hide_system (SymbolId *shown, const Store *store, const SymbolTable *symbols)
           sysprof_is_system_library (sysprof_store_string (store, mapping->path)))
         shown[symbols->of_address[i]] = 0;
     }
-  for (SymbolId i = 1; i < symbols->n; i++)
+  for (SymbolId i = 1; i < symbols->n && sysprof_is_wanted_at (i); i++)
     if (sysprof_is_system_library (
             sysprof_intern_get (&symbols->strings, symbols->row[i].path)))
       shown[i] = 0;
@@ -64,7 +64,7 @@ collapse (SymbolId *shown, const SymbolTable *symbols, const TreeShape *shape)
 {
   g_autofree SymbolId *first_of_binary = g_new0 (SymbolId, MAX (symbols->strings.n_strings, 1));
 
-  for (SymbolId i = 1; i < symbols->n; i++)
+  for (SymbolId i = 1; i < symbols->n && sysprof_is_wanted_at (i); i++)
     {
       SymbolId *first = &first_of_binary[symbols->row[i].binary];
 

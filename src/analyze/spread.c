@@ -2,10 +2,8 @@
 
 #include "analyze/analyze.h"
 
-#include <stdlib.h>
-
 static int
-compare_numbers (const void *a, const void *b)
+compare_numbers (const void *a, const void *b, void *data)
 {
   int64_t left = *(const int64_t *) a;
   int64_t right = *(const int64_t *) b;
@@ -30,7 +28,8 @@ sysprof_spread_of (int64_t *values, size_t n)
   if (n == 0)
     return spread;
 
-  qsort (values, n, sizeof *values, compare_numbers);
+  if (!sysprof_sort_if_wanted (values, n, sizeof *values, compare_numbers, NULL))
+    return spread;
   for (size_t i = 0; i < n; i++)
     {
       if (__builtin_add_overflow (spread.sum, values[i], &spread.sum))

@@ -86,11 +86,11 @@ sysprof_stack_terms_match (const Store *store,
     wanted |= BINARY_WANTED;
 
   of_symbol = g_new0 (uint8_t, MAX (symbols->n, 1));
-  for (SymbolId i = 1; i < symbols->n; i++)
+  for (SymbolId i = 1; i < symbols->n && sysprof_is_wanted_at (i); i++)
     of_symbol[i] = match_symbol (symbols, i, filter);
 
   of_stack = g_new0 (uint8_t, MAX (stacks->n, 1));
-  for (StackId i = 1; i < stacks->n; i++)
+  for (StackId i = 1; i < stacks->n && sysprof_is_wanted_at (i); i++)
     of_stack[i] =
         of_stack[stacks->parent[i]] | of_symbol[symbols->of_address[stacks->address[i]]];
   for (StackId i = 0; i < stacks->n; i++)

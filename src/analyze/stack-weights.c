@@ -24,7 +24,7 @@ sysprof_stack_weights_fold (StackWeights *self,
 
   sysprof_sample_sieve_init (&sieve, store, symbols, filter);
   while (sysprof_sample_sieve_next_run (&sieve, &begin, &end))
-    for (uint32_t i = begin; i < end; i++)
+    for (uint32_t i = begin; i < end && sysprof_is_wanted_at (i); i++)
       {
         uint64_t weight = 1;
 

@@ -2,8 +2,6 @@
 
 #include "analyze/thread-weights.h"
 
-#include <stdlib.h>
-
 #define FIRST_SLOTS 1024 /* a power of two */
 
 typedef struct
@@ -79,7 +77,7 @@ sysprof_thread_weights_add (ThreadWeights *self, StackId stack, int32_t tid, uin
 }
 
 static int
-compare_slots (const void *a, const void *b)
+compare_slots (const void *a, const void *b, void *data)
 {
   const Slot *left = a;
   const Slot *right = b;
@@ -97,7 +95,7 @@ sysprof_thread_weights_finish (ThreadWeights *self, StackWeights *weights)
   for (uint32_t i = 0; i < self->n_slots; i++)
     if (self->slots[i].weight != 0)
       self->slots[n++] = self->slots[i];
-  qsort (self->slots, n, sizeof *self->slots, compare_slots);
+  (void) sysprof_sort_if_wanted (self->slots, n, sizeof *self->slots, compare_slots, NULL);
 
   weights->by_thread.n = n;
   weights->by_thread.stack = g_new (StackId, MAX (n, 1));

@@ -39,9 +39,17 @@ add_file (Pump *pump, const char *name, GBytes *bytes, bool compress)
 static void
 add_tables (Pump *pump, const SymbolTable *table, const Store *store)
 {
-  g_autoptr (GBytes) symbols = sysprof_symbol_table_pack (table, store);
-  g_autoptr (GBytes) unnamed = sysprof_symbol_table_pack_unnamed (table, store);
+  GCancellable *cancellable = sysprof_pump_get_augment_cancellable (pump);
+  g_autoptr (GBytes) symbols = NULL;
+  g_autoptr (GBytes) unnamed = NULL;
   GBytes *kallsyms = sysprof_symbol_table_get_kallsyms (table);
+
+  g_cancellable_push_current (cancellable);
+  symbols = sysprof_symbol_table_pack (table, store);
+  unnamed = sysprof_symbol_table_pack_unnamed (table, store);
+  g_cancellable_pop_current (cancellable);
+  if (sysprof_pump_is_augment_skipped (pump))
+    return;
 
   if (kallsyms != NULL && g_bytes_get_size (kallsyms) > 0)
     (void) add_file (pump, "/proc/kallsyms", kallsyms, true);

@@ -50,6 +50,13 @@ typedef enum
   CAPTURE_FOUND_BY_FP_FIRST = 8,
 } CaptureFound;
 
+/* What samples were taken on, a line each: NUMBER UNIT PERIOD NAME, the unit "ns" or "count"; the period "-" where it is that of each
+ * sample: then the other file has 24 bytes for each, i64 time, u64 period, i32 thread, u8 number, 3 bytes of 0; little endian.
+ * docs/format.md */
+#define CAPTURE_EVENTS_FILE  "__events__"
+#define CAPTURE_PERIODS_FILE "__periods__"
+#define CAPTURE_PERIODS_SIZE 24
+
 /* Whether `frame`, of which `available` bytes can be read, is a whole frame whose lengths and counts are
  * right. `swapped`: its integers are of the other byte order. A frame of unknown type is valid when its header is.
  * Texts need not end in NUL: take them with a bound. */
@@ -138,6 +145,9 @@ typedef struct
   uint64_t end_offset; /* where reading ended */
   bool is_cut;         /* that is not the end of the file */
 } SysprofCaptureReadStatus;
+
+/* Nothing is read of the file behind `end` (bytes), which is where it ended when somebody looked: it may grow. */
+void sysprof_capture_reader_set_end (SysprofCaptureReader *self, uint64_t end);
 
 /* What was left out until now. */
 void sysprof_capture_reader_get_status (SysprofCaptureReader *self,

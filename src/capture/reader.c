@@ -81,6 +81,7 @@ sysprof_capture_reader_new_from_fd (int fd)
   self->ref_count = 1;
   self->fd = fd;
   self->last_time = INT64_MIN;
+  self->end = UINT64_MAX;
   self->buffer = malloc (BUFFER_SIZE);
   if (self->buffer == NULL || !read_header (self))
     {
@@ -144,6 +145,7 @@ sysprof_capture_reader_copy (SysprofCaptureReader *self)
         }
     }
   sysprof_capture_reader_seek (copy, sysprof_capture_reader_tell (self));
+  copy->end = self->end;
   copy->last_time = self->last_time;
   copy->n_unknown = self->n_unknown;
   copy->n_damaged = self->n_damaged;
@@ -180,6 +182,7 @@ fill (SysprofCaptureReader *self, size_t size)
 {
   while (self->used - self->at < size)
     {
+      size_t room;
       ssize_t n;
 
       if (self->at != 0)
@@ -189,8 +192,12 @@ fill (SysprofCaptureReader *self, size_t size)
           self->at = 0;
         }
 
-      n = pread (self->fd, self->buffer + self->used, BUFFER_SIZE - self->used,
-                 (off_t) self->buffer_end);
+      if (self->buffer_end >= self->end)
+        return false;
+      room = BUFFER_SIZE - self->used;
+      if (room > self->end - self->buffer_end)
+        room = (size_t) (self->end - self->buffer_end);
+      n = pread (self->fd, self->buffer + self->used, room, (off_t) self->buffer_end);
       if (n < 0 && errno == EINTR)
         continue;
       if (n <= 0)
@@ -287,6 +294,12 @@ sysprof_capture_reader_get_status (SysprofCaptureReader *self, SysprofCaptureRea
   status->n_damaged = self->n_damaged;
   status->end_offset = sysprof_capture_reader_tell (self);
   status->is_cut = self->is_at_end && self->used != self->at;
+}
+
+void
+sysprof_capture_reader_set_end (SysprofCaptureReader *self, uint64_t end)
+{
+  self->end = end;
 }
 
 bool

@@ -21,6 +21,7 @@ struct _SysprofCaptureReader
   size_t at;           /* of the next frame in the buffer */
   size_t used;         /* bytes in the buffer */
   uint64_t buffer_end; /* where in the file the buffer ends */
+  uint64_t end;        /* what is behind it is not read */
   bool is_ready;       /* the next frame is whole, checked and native */
   bool is_at_end;      /* the last look found no whole frame */
 

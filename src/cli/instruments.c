@@ -7,7 +7,9 @@
 #include "util/util.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +24,31 @@ static const SwitchedInstrument switched[] = {
   { offsetof (CliOptions, rapl), sysprof_energy_usage_new },
   { offsetof (CliOptions, memprof), sysprof_malloc_tracing_new },
   { offsetof (CliOptions, scheduler), sysprof_scheduler_details_new },
+  { offsetof (CliOptions, kernel_log), sysprof_kernel_log_new },
+  { offsetof (CliOptions, thermal), sysprof_thermal_new },
+};
+
+/* Counters that are recorded unless they are left out. What a machine may lack is asked for in vain only by its switch. */
+typedef struct
+{
+  size_t left_out;  /* offset of a gboolean in CliOptions; NO_FLAG = none */
+  size_t asked_for; /* likewise: what is not there is told */
+  bool may_lack;
+  SysprofInstrument *(*new) (void);
+} UsualInstrument;
+
+#define NO_FLAG SIZE_MAX
+
+static const UsualInstrument usual[] = {
+  { offsetof (CliOptions, no_cpu), NO_FLAG, false, sysprof_cpu_usage_new },
+  { offsetof (CliOptions, no_disk), NO_FLAG, false, sysprof_disk_usage_new },
+  { offsetof (CliOptions, no_memory), NO_FLAG, false, sysprof_memory_usage_new },
+  { offsetof (CliOptions, no_network), NO_FLAG, false, sysprof_network_usage_new },
+  { offsetof (CliOptions, no_battery), NO_FLAG, true, sysprof_battery_charge_new },
+  { offsetof (CliOptions, no_pressure), offsetof (CliOptions, pressure), true,
+    sysprof_pressure_new },
+  { offsetof (CliOptions, no_gpu), offsetof (CliOptions, gpu), true, sysprof_gpu_usage_new },
+  { NO_FLAG, NO_FLAG, false, sysprof_own_usage_new },
 };
 
 /* Asked for by a switch, and nothing in the library stands for them yet. */
@@ -34,10 +61,6 @@ typedef struct
 static const MissingInstrument missing[] = {
   { offsetof (CliOptions, speedtrack), "speedtrack" },
   { offsetof (CliOptions, off_cpu), "off-cpu" },
-  { offsetof (CliOptions, pressure), "pressure" },
-  { offsetof (CliOptions, gpu), "gpu" },
-  { offsetof (CliOptions, thermal), "thermal" },
-  { offsetof (CliOptions, kernel_log), "kernel-log" },
 };
 
 static gboolean
@@ -45,8 +68,26 @@ is_on (const CliOptions *options, size_t flag)
 {
   gboolean value;
 
+  if (flag == NO_FLAG)
+    return FALSE;
   memcpy (&value, (const char *) options + flag, sizeof value);
   return value;
+}
+
+static void
+add_usual (SysprofProfiler *profiler, const CliOptions *options)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (usual); i++)
+    {
+      SysprofInstrument *instrument;
+
+      if (is_on (options, usual[i].left_out))
+        continue;
+      instrument = usual[i].new();
+      if (usual[i].may_lack)
+        sysprof_instrument_set_optional (instrument, !is_on (options, usual[i].asked_for));
+      sysprof_profiler_add_instrument (profiler, instrument);
+    }
 }
 
 static void
@@ -78,6 +119,24 @@ add_asked_for (SysprofProfiler *profiler, const CliOptions *options, Terminal *t
                                                   "/org/gnome/Sysprof3/Profiler"));
 }
 
+/* What graphics the machine has, as these programs say, under their names in the capture. */
+static void
+add_graphics_info (SysprofProfiler *profiler)
+{
+  static const char *const programs[] = { "eglinfo", "glxinfo" };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (programs); i++)
+    {
+      const char *const argv[] = { programs[i], NULL };
+      SysprofInstrument *instrument = sysprof_subprocess_output_new ();
+
+      sysprof_subprocess_output_set_command_argv (SYSPROF_SUBPROCESS_OUTPUT (instrument), argv);
+      sysprof_subprocess_output_set_stdout_path (SYSPROF_SUBPROCESS_OUTPUT (instrument),
+                                                 programs[i]);
+      sysprof_profiler_add_instrument (profiler, instrument);
+    }
+}
+
 void
 sysprof_cli_add_instruments (SysprofProfiler *profiler,
                              const CliOptions *options,
@@ -86,15 +145,15 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
   if (!options->no_perf)
     sysprof_profiler_add_instrument (profiler,
                                      sysprof_sampler_new_with_options (&options->sampler));
-  if (!options->no_cpu)
-    sysprof_profiler_add_instrument (profiler, sysprof_cpu_usage_new ());
-  if (!options->no_disk)
-    sysprof_profiler_add_instrument (profiler, sysprof_disk_usage_new ());
-  if (!options->no_memory)
-    sysprof_profiler_add_instrument (profiler, sysprof_memory_usage_new ());
-  if (!options->no_network)
-    sysprof_profiler_add_instrument (profiler, sysprof_network_usage_new ());
+  add_usual (profiler, options);
+  /* Whoever wants the kernel's log gets it from the kernel, and once. */
+  if (!options->no_system_log)
+    sysprof_profiler_add_instrument (profiler, options->kernel_log
+                                                   ? sysprof_system_logs_new_without_kernel ()
+                                                   : sysprof_system_logs_new ());
   add_asked_for (profiler, options, terminal);
+  if (!options->no_graphics_info)
+    add_graphics_info (profiler);
   if (!options->no_decode)
     sysprof_profiler_add_instrument (profiler, sysprof_symbols_bundle_new ());
 }

@@ -43,8 +43,9 @@ typedef struct
   char **events;
   gboolean follow_forks;
   gboolean no_follow_forks;
+  gboolean no_thermal;
+  gboolean no_kernel_log;
   gboolean no_throttle;
-  gboolean top;
   gboolean debuginfod;
   gboolean help;
   gboolean
@@ -128,23 +129,25 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "no-disk", 0, 0, G_OPTION_ARG_NONE, &o->no_disk, "Leave out disk counters", NULL },
     { "no-memory", 0, 0, G_OPTION_ARG_NONE, &o->no_memory, "Leave out memory counters", NULL },
     { "no-network", 0, 0, G_OPTION_ARG_NONE, &o->no_network, "Leave out network counters", NULL },
+    { "no-system-log", 0, 0, G_OPTION_ARG_NONE, &o->no_system_log, "Leave out messages of the journal", NULL },
+    { "no-graphics-info", 0, 0, G_OPTION_ARG_NONE, &o->no_graphics_info, "Leave out the output of eglinfo and glxinfo", NULL },
     { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Where threads wait (not built yet)", NULL },
     { "no-off-cpu", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &raw->accepted, NULL, NULL },
-    { "pressure", 0, 0, G_OPTION_ARG_NONE, &o->pressure, "Pressure counters (not built yet)", NULL },
-    { "no-pressure", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave out pressure counters", NULL },
-    { "gpu", 0, 0, G_OPTION_ARG_NONE, &o->gpu, "GPU counters (not built yet)", NULL },
-    { "no-gpu", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave out GPU counters", NULL },
-    { "thermal", 0, 0, G_OPTION_ARG_NONE, &o->thermal, "Temperatures (not built yet)", NULL },
-    { "no-thermal", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave out temperatures", NULL },
-    { "kernel-log", 0, 0, G_OPTION_ARG_NONE, &o->kernel_log, "Messages of the kernel (not built yet)", NULL },
-    { "no-kernel-log", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Leave out messages of the kernel", NULL },
-    { "gnome-shell", 0, 0, G_OPTION_ARG_NONE, &o->gnome_shell, "What GNOME Shell records (not built yet)", NULL },
-    { "rapl", 0, 0, G_OPTION_ARG_NONE, &o->rapl, "Energy counters (not built yet)", NULL },
-    { "scheduler", 0, 0, G_OPTION_ARG_NONE, &o->scheduler, "Which process ran on which CPU when (not built yet)", NULL },
-    { "session-bus", 0, 0, G_OPTION_ARG_NONE, &o->session_bus, "Messages of the session bus (not built yet)", NULL },
-    { "system-bus", 0, 0, G_OPTION_ARG_NONE, &o->system_bus, "Messages of the system bus (not built yet)", NULL },
-    { "monitor-bus", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->monitor_buses, "Messages of the bus at that address (not built yet)", "ADDRESS" },
-    { "power-profile", 0, 0, G_OPTION_ARG_STRING, &o->power_profile, "Hold power-saver, balanced or performance (not built yet)", "PROFILE" },
+    { "pressure", 0, 0, G_OPTION_ARG_NONE, &o->pressure, "Pressure counters (default where the machine has them)", NULL },
+    { "no-pressure", 0, 0, G_OPTION_ARG_NONE, &o->no_pressure, "Leave out pressure counters", NULL },
+    { "gpu", 0, 0, G_OPTION_ARG_NONE, &o->gpu, "GPU counters (default where the machine has them)", NULL },
+    { "no-gpu", 0, 0, G_OPTION_ARG_NONE, &o->no_gpu, "Leave out GPU counters", NULL },
+    { "thermal", 0, 0, G_OPTION_ARG_NONE, &o->thermal, "Temperatures, and how the machine is throttled", NULL },
+    { "no-thermal", 0, 0, G_OPTION_ARG_NONE, &raw->no_thermal, "Leave out temperatures (default)", NULL },
+    { "kernel-log", 0, 0, G_OPTION_ARG_NONE, &o->kernel_log, "Messages of the kernel", NULL },
+    { "no-kernel-log", 0, 0, G_OPTION_ARG_NONE, &raw->no_kernel_log, "Leave out messages of the kernel (default)", NULL },
+    { "gnome-shell", 0, 0, G_OPTION_ARG_NONE, &o->gnome_shell, "What GNOME Shell records of itself", NULL },
+    { "rapl", 0, 0, G_OPTION_ARG_NONE, &o->rapl, "Energy counters: watts of the processor", NULL },
+    { "scheduler", 0, 0, G_OPTION_ARG_NONE, &o->scheduler, "Which thread ran on which CPU when", NULL },
+    { "session-bus", 0, 0, G_OPTION_ARG_NONE, &o->session_bus, "Messages of the session bus", NULL },
+    { "system-bus", 0, 0, G_OPTION_ARG_NONE, &o->system_bus, "Messages of the system bus", NULL },
+    { "monitor-bus", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->monitor_buses, "Messages of the bus at that address; repeatable", "ADDRESS" },
+    { "power-profile", 0, 0, G_OPTION_ARG_STRING, &o->power_profile, "Hold power-saver, balanced or performance", "PROFILE" },
     { "no-throttle", 0, 0, G_OPTION_ARG_NONE, &raw->no_throttle, "Deprecated: the same as --power-profile=performance", NULL },
     { NULL }
   };
@@ -156,7 +159,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, "Print this", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &raw->completion, NULL, "SHELL" },
-    { "top", 0, 0, G_OPTION_ARG_NONE, &raw->top, "Live: the hottest functions (not built yet)", NULL },
+    { "top", 0, 0, G_OPTION_ARG_NONE, &o->top, "Live: the hottest functions and counters of the last seconds", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->files, NULL, NULL },
     { NULL }
   };
@@ -294,7 +297,7 @@ read_ids (const char *option, char **words, GArray *ids, GError **error)
 }
 
 static gboolean
-read_targets (CliOptions *o, const RawOptions *raw, GError **error)
+read_targets (CliOptions *o, RawOptions *raw, GError **error)
 {
   if (!read_ids ("--pid", raw->pids, o->pids, error) ||
       !read_ids ("--tid", raw->tids, o->tids, error))
@@ -315,18 +318,15 @@ read_targets (CliOptions *o, const RawOptions *raw, GError **error)
           getpwnam (o->user) == NULL)
         return refuse (error, "--user %s: there is no such user; give a login name.", o->user);
     }
-  if (raw->events != NULL && g_strv_length (raw->events) > 1)
-    return refuse (error,
-                   "--event %s: sampling on more than one event is not built yet; give one.",
-                   raw->events[1]);
-  if (raw->events != NULL)
-    o->event = g_strdup (raw->events[0]);
+  o->events = g_steal_pointer (&raw->events);
   if (o->sampler.kernel_only && o->sampler.user_only)
     return refuse (error, "--kernel-only and --user-only leave nothing to record; give one.");
   if (raw->follow_forks && raw->no_follow_forks)
     return refuse (error,
                    "--follow-forks and --no-follow-forks contradict each other; give one.");
   o->sampler.no_follow_forks = raw->no_follow_forks;
+  o->thermal = o->thermal && !raw->no_thermal;
+  o->kernel_log = o->kernel_log && !raw->no_kernel_log;
   return TRUE;
 }
 
@@ -372,8 +372,6 @@ refuse_what_is_not_built (const RawOptions *raw, GError **error)
     return refuse (error,
                    "--host %s: not built yet. Instead: ssh %s sysprof-cli -o - >capture.syscap",
                    raw->host, raw->host);
-  if (raw->top)
-    return refuse (error, "--top: not built yet; record, then use --report or sysprof-report.");
   if (raw->debuginfod)
     return refuse (error,
                    "--debuginfod: not built yet; symbols come from files on this machine.");
@@ -425,12 +423,16 @@ read_files (CliOptions *o, GError **error)
     return refuse (
         error, "'%s': there is already a file to write to; to run a command, put -- before it.",
         o->files[n_files - 1]);
-  if (o->output == NULL)
-    o->output = g_strdup (n_files == 1 ? o->files[0] : DEFAULT_CAPTURE);
+  if (o->output == NULL && n_files == 1)
+    o->output = g_strdup (o->files[0]);
+  if (o->output == NULL && !o->top)
+    o->output = g_strdup (DEFAULT_CAPTURE);
+  if (o->output == NULL && !o->report && o->flame == NULL)
+    o->no_decode = TRUE; /* for nobody */
   if (o->flame != NULL && !g_str_has_suffix (o->flame, ".svg") &&
       !g_str_has_suffix (o->flame, ".html"))
     return refuse (error, "--flame %s: give a file name that ends in .svg or .html.", o->flame);
-  if (o->flame != NULL)
+  if (o->flame != NULL && o->output != NULL)
     {
       g_autofree char *output = g_canonicalize_filename (o->output, NULL);
       g_autofree char *flame = g_canonicalize_filename (o->flame, NULL);
@@ -498,7 +500,7 @@ sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
   o->sampler.n_cpus = o->cpus->len;
   o->sampler.cgroup = o->cgroup;
   o->sampler.user = o->user;
-  o->sampler.event = o->event;
+  o->sampler.events = (const char *const *) o->events;
   return TRUE;
 }
 
@@ -514,7 +516,7 @@ sysprof_cli_options_clear (CliOptions *o)
   g_clear_pointer (&o->cpus, g_array_unref);
   g_free (o->cgroup);
   g_free (o->user);
-  g_free (o->event);
+  g_strfreev (o->events);
   g_strfreev (o->monitor_buses);
   g_free (o->power_profile);
   g_free (o->flame);

@@ -20,7 +20,8 @@ typedef struct
   char **files; /* NULL-terminated: positional arguments; of --merge the captures */
 
   /* the capture */
-  char *output; /* "-" = standard output; default capture.syscap */
+  char *
+      output; /* "-" = standard output; default capture.syscap; NULL = --top, and nothing is kept */
   gboolean force;
   int buffer_pages;  /* 0 = the default of 8 MiB */
   uint64_t max_size; /* bytes, 0 = no limit */
@@ -42,16 +43,20 @@ typedef struct
   GArray *cpus;
   char *cgroup;
   char *user;
-  char *event;
+  char **events;
   gboolean no_battery;
+  gboolean no_gpu;
+  gboolean no_pressure;
   gboolean no_cpu;
   gboolean no_disk;
   gboolean no_memory;
   gboolean no_network;
   gboolean no_perf;
   gboolean no_sysprofd;
+  gboolean no_system_log;
+  gboolean no_graphics_info;
 
-  /* instruments that are asked for, most of them not built yet */
+  /* instruments that are asked for, some of them not built yet */
   gboolean gnome_shell;
   gboolean rapl;
   gboolean memprof;
@@ -70,6 +75,7 @@ typedef struct
   /* what the person sees */
   gboolean quiet;
   gboolean json_status;
+  gboolean top;
   gboolean report;
   char *flame; /* file name, or NULL */
 } CliOptions;

@@ -13,6 +13,7 @@
 #include "cli/sandbox.h"
 #include "cli/service-manager.h"
 #include "cli/terminal.h"
+#include "cli/top.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -40,6 +41,7 @@ typedef struct
   Output flame;
   GMainLoop *loop;
   SysprofRecording *recording;
+  Top *top;      /* NULL: not asked for, or over */
   guint n_shown; /* diagnostics */
   guint n_signals;
   bool is_committed;
@@ -50,6 +52,7 @@ typedef struct
 static void
 session_clear (Session *self)
 {
+  g_clear_pointer (&self->top, sysprof_cli_top_free);
   sysprof_cli_output_clear (&self->output);
   sysprof_cli_output_clear (&self->flame);
   g_clear_pointer (&self->loop, g_main_loop_unref);
@@ -78,6 +81,13 @@ advice_on_command (int number)
     default:
       return "Check the name; a command with arguments stands behind --, word by word.";
     }
+}
+
+/* Whether anybody wants to see the recording when it has ended. */
+static bool
+is_kept (const CliOptions *options)
+{
+  return options->output != NULL || options->report || options->flame != NULL;
 }
 
 /* A command that cannot be found must not cost a file; that it can be started shows only later. */
@@ -112,6 +122,16 @@ find_command (const CliOptions *options, GError **error)
   return false;
 }
 
+/* What is recorded unasked, and is not on every machine: who wants quiet need not hear of that. */
+static bool
+is_about_a_default (const SysprofDiagnostic *diagnostic)
+{
+  static const char *const domains[] = { "System Logs", "Subprocess Output", NULL };
+
+  return g_strv_contains (domains,
+                          sysprof_diagnostic_get_domain ((SysprofDiagnostic *) diagnostic));
+}
+
 /* One that ends the recording is its error, and told as such. */
 static void
 show_diagnostics (Session *self)
@@ -124,7 +144,8 @@ show_diagnostics (Session *self)
       g_autoptr (SysprofDiagnostic) diagnostic =
           g_list_model_get_item (diagnostics, self->n_shown);
 
-      if (!sysprof_diagnostic_get_fatal (diagnostic))
+      if (!sysprof_diagnostic_get_fatal (diagnostic) &&
+          !(self->options->quiet && is_about_a_default (diagnostic)))
         sysprof_cli_terminal_print (&self->terminal, "%s: %s",
                                     sysprof_diagnostic_get_domain (diagnostic),
                                     sysprof_diagnostic_get_message (diagnostic));
@@ -138,7 +159,10 @@ on_diagnostics_changed (GListModel *model,
                         guint added,
                         gpointer data)
 {
-  show_diagnostics (data);
+  Session *self = data;
+
+  if (!sysprof_cli_top_is_shown (self->top)) /* it would hide them: told when it is over */
+    show_diagnostics (self);
 }
 
 /* Whether there is something to keep: the recording has begun, and so has its command. */
@@ -168,7 +192,7 @@ commit_once_begun (gpointer data)
       self->has_commit_failed = true;
     }
   self->is_committed = true;
-  if (self->options->command == NULL && self->n_signals == 0)
+  if (self->options->command == NULL && self->n_signals == 0 && self->top == NULL)
     sysprof_cli_terminal_note (&self->terminal, "Recording, press ^C to exit");
   if (self->options->sampler.n_pids == 0 && self->options->sampler.n_tids == 0)
     sysprof_cli_service_manager_notify ("READY=1");
@@ -181,6 +205,8 @@ show_status (gpointer data)
   Session *self = data;
   RecordingStatus status;
 
+  if (self->terminal.form == STATUS_LINE && sysprof_cli_top_is_shown (self->top))
+    return G_SOURCE_CONTINUE; /* it has one */
   sysprof_recording_get_status (self->recording, &status);
   sysprof_cli_terminal_status (&self->terminal, &status, false);
   return G_SOURCE_CONTINUE;
@@ -196,6 +222,7 @@ on_stop_signal (gpointer data)
     case 1:
       if (self->recording != NULL)
         sysprof_recording_stop_async (self->recording, NULL, NULL, NULL);
+      g_clear_pointer (&self->top, sysprof_cli_top_free);
       sysprof_cli_terminal_note (&self->terminal,
                                  self->options->no_decode
                                      ? "Stopping."
@@ -233,6 +260,21 @@ on_ended (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 static void
+start_top (Session *self)
+{
+  const CliOptions *options = self->options;
+  const TopOptions top = {
+    /* As for --report; and standard output may be where the capture goes. */
+    .fd = options->command != NULL || g_strcmp0 (options->output, "-") == 0 ? STDERR_FILENO
+                                                                            : STDOUT_FILENO,
+    .takes_keys = options->command == NULL,
+    .gives_back = !is_kept (options),
+  };
+
+  self->top = sysprof_cli_top_new (self->recording, &top);
+}
+
+static void
 on_begun (GObject *source, GAsyncResult *result, gpointer data)
 {
   Session *self = data;
@@ -253,6 +295,8 @@ on_begun (GObject *source, GAsyncResult *result, gpointer data)
   g_timeout_add (COMMIT_INTERVAL_MSEC, commit_once_begun, self);
   if (self->terminal.form != STATUS_NONE)
     g_timeout_add (STATUS_INTERVAL_MSEC, show_status, self);
+  if (self->options->top && self->n_signals == 0)
+    start_top (self);
   sysprof_recording_wait_async (self->recording, NULL, on_ended, self);
 }
 
@@ -270,7 +314,15 @@ open_outputs (Session *self, GError **error)
 
   if (!find_command (options, error))
     return false;
-  if (!sysprof_cli_output_open (&self->output, options->output, options->force, OUTPUT_AT_ONCE,
+  if (options->output == NULL)
+    self->output.fd = sysprof_open_temporary ();
+  if (options->output == NULL && self->output.fd < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot make a temporary file in '%s'", g_get_tmp_dir ());
+      return false;
+    }
+  if (options->output != NULL &&
+      !sysprof_cli_output_open (&self->output, options->output, options->force, OUTPUT_AT_ONCE,
                                 error))
     return false;
   return options->flame == NULL ||
@@ -345,6 +397,7 @@ run (Session *self)
   sysprof_profiler_record_async (profiler, writer, NULL, on_begun, self);
   sysprof_capture_writer_unref (writer);
   g_main_loop_run (self->loop);
+  g_clear_pointer (&self->top, sysprof_cli_top_free);
 
   /* From here on ^C ends the program as any other, less what is not whole. The sources stay: without them GLib would set the
    * default, and for a moment nobody would remove anything. */

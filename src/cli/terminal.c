@@ -150,22 +150,31 @@ format_line (const Terminal *self, const RecordingStatus *status, bool is_short)
   return g_string_free (line, FALSE);
 }
 
-/* A line that is broken by the terminal's edge could not be taken away again. */
-static void
-print_line (Terminal *self, const RecordingStatus *status)
+char *
+sysprof_cli_terminal_dup_line (const Terminal *self, const RecordingStatus *status, size_t room)
 {
-  size_t room = get_columns () - 1;
-  g_autofree char *line = NULL;
+  char *line = format_line (self, status, false);
 
-  if (!may_draw (self))
-    return;
-  line = format_line (self, status, false);
   if (strlen (line) > room)
     {
       g_free (line);
       line = format_line (self, status, true);
     }
-  fprintf (stderr, CLEAR_LINE "%.*s", (int) MIN (room, strlen (line)), line);
+  if (strlen (line) > room)
+    line[room] = '\0';
+  return line;
+}
+
+/* A line that is broken by the terminal's edge could not be taken away again. */
+static void
+print_line (Terminal *self, const RecordingStatus *status)
+{
+  g_autofree char *line = NULL;
+
+  if (!may_draw (self))
+    return;
+  line = sysprof_cli_terminal_dup_line (self, status, get_columns () - 1);
+  fprintf (stderr, CLEAR_LINE "%s", line);
   fflush (stderr);
   self->has_line = true;
 }

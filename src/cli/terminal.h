@@ -36,6 +36,10 @@ void sysprof_cli_terminal_print (Terminal *self, const char *format, ...) G_GNUC
 void sysprof_cli_terminal_note (Terminal *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* Once a second. */
 void sysprof_cli_terminal_status (Terminal *self, const RecordingStatus *status, bool is_last);
+/* The status line in at most `room` columns, with what happened since `self->last`. To be freed. */
+char *sysprof_cli_terminal_dup_line (const Terminal *self,
+                                     const RecordingStatus *status,
+                                     size_t room);
 /* How it went, in a sentence. `name` may be NULL: standard output. */
 void
 sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, const char *name);

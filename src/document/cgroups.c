@@ -39,7 +39,7 @@ read_paths (const Store *store)
 {
   GHashTable *paths = g_hash_table_new_full (NULL, NULL, NULL, g_free);
 
-  for (uint32_t i = 0; i < store->files.n; i++)
+  for (uint32_t i = 0; i < store->files.n && sysprof_is_wanted_at (i); i++)
     {
       Text name =
           sysprof_text_from_string (sysprof_store_string (store, store->files.row[i].name));

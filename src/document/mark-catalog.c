@@ -6,7 +6,6 @@
 #include "document/objects.h"
 #include "document/properties.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct _SysprofMarkCatalog
@@ -76,7 +75,7 @@ typedef struct
 } Row;
 
 static int
-compare_rows (const void *a, const void *b)
+compare_rows (const void *a, const void *b, void *data)
 {
   const Row *left = a, *right = b;
   int order = left->group != right->group ? strcmp (left->group, right->group) : 0;
@@ -119,14 +118,15 @@ sysprof_mark_catalogs_new (Store *store)
   for (uint32_t i = 0; i < store->n_marks; i++)
     rows[i] = (Row){ sysprof_store_string (store, store->marks[i].group),
                      sysprof_store_string (store, store->marks[i].name), i };
-  qsort (rows, store->n_marks, sizeof *rows, compare_rows);
+  if (!sysprof_sort_if_wanted (rows, store->n_marks, sizeof *rows, compare_rows, NULL))
+    return G_LIST_MODEL (groups);
 
-  for (uint32_t i = 0; i < store->n_marks;)
+  for (uint32_t i = 0; i < store->n_marks && sysprof_is_wanted ();)
     {
       g_autoptr (GListStore) catalogs = g_list_store_new (SYSPROF_TYPE_MARK_CATALOG);
       const char *group = rows[i].group;
 
-      while (i < store->n_marks && rows[i].group == group)
+      while (i < store->n_marks && rows[i].group == group && sysprof_is_wanted ())
         {
           g_autoptr (SysprofMarkCatalog) catalog = NULL;
           uint32_t end = i + 1;

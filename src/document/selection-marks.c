@@ -15,7 +15,7 @@ matches (const char *pattern, const char *text)
 static void
 find_marks (const Store *store, const char *group, const char *name, GArray *ranges)
 {
-  for (uint32_t i = 0; i < store->n_marks; i++)
+  for (uint32_t i = 0; i < store->n_marks && sysprof_is_wanted_at (i); i++)
     {
       const Mark *mark = &store->marks[i];
       TimeRange range = { mark->time, 0 };

@@ -4,8 +4,6 @@
 
 #include "document/selection-parts.h"
 
-#include <stdlib.h>
-
 #define MAX_DECIMALS 9 /* a second has 10^9 ns */
 
 static const struct
@@ -121,7 +119,7 @@ parse_range (const char *string, const Store *store, TimeRange *range)
 }
 
 static int
-compare_ranges (const void *a, const void *b)
+compare_ranges (const void *a, const void *b, void *data)
 {
   const TimeRange *left = a;
   const TimeRange *right = b;
@@ -134,7 +132,8 @@ sysprof_time_ranges_join (GArray *ranges)
 {
   guint n = 0;
 
-  g_array_sort (ranges, compare_ranges);
+  (void) sysprof_sort_if_wanted (ranges->data, ranges->len, sizeof (TimeRange), compare_ranges,
+                                 NULL);
   for (guint i = 0; i < ranges->len; i++)
     {
       TimeRange range = g_array_index (ranges, TimeRange, i);

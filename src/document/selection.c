@@ -203,7 +203,8 @@ sysprof_selection_resolve (const Selection *self,
 {
   *resolved = (ResolvedSelection){ 0 };
 
-  if (!resolve (self, store, resolved, error))
+  if (!resolve (self, store, resolved, error) ||
+      g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error))
     {
       sysprof_resolved_selection_clear (resolved);
       return FALSE;

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The instrument around a source of counters: reads it whenever the pump's timer says so. */
+/* The instrument around sources of counters: reads them whenever the pump's timer says so. */
 
+#include "record/record.h"
 #include "record/sampled-counters.h"
 
 G_DEFINE_ABSTRACT_TYPE (CounterInstrument, sysprof_counter_instrument, SYSPROF_TYPE_INSTRUMENT)
+
+struct CounterSource
+{
+  const SampledCounters *counters;
+  CounterSampler *sampler; /* NULL = not there */
+  char *absence;           /* why; owned */
+  bool is_optional;
+  bool has_complained;
+};
 
 static CounterInstrument *
 counter_instrument (void *object)
@@ -13,7 +23,7 @@ counter_instrument (void *object)
                                      CounterInstrument);
 }
 
-static const SampledCounters *
+static const SampledCounters *const *
 counters_of (CounterInstrument *self)
 {
   return G_TYPE_INSTANCE_GET_CLASS (self, sysprof_counter_instrument_get_type (),
@@ -21,57 +31,135 @@ counters_of (CounterInstrument *self)
       ->counters;
 }
 
+void
+sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional)
+{
+  counter_instrument (self)->is_optional = is_optional;
+}
+
+/* What nobody asked for is no news for who records; who reads the capture may ask why it is not there. */
+static void
+note (Pump *pump, const char *name, const char *reason)
+{
+  g_autofree char *key = g_strdup_printf ("org.gnome.sysprof.lacks.%s", name);
+
+  /* A full disk is the writer's to report, at its next flush. */
+  (void) sysprof_capture_writer_add_metadata (
+      sysprof_pump_get_writer (pump), SYSPROF_CAPTURE_CURRENT_TIME, -1, -1, key, reason, -1);
+}
+
 static void
 read_counters (Pump *pump, int64_t now, void *data)
 {
-  CounterInstrument *self = data;
+  CounterSource *source = data;
+  const char *name = source->counters->name;
   g_autoptr (GError) error = NULL;
+  g_autofree char *complaint = NULL;
 
-  if (self->sampler == NULL ||
-      sysprof_counter_sampler_read (self->sampler, sysprof_pump_get_writer (pump), now, &error))
+  if (!sysprof_counter_sampler_read (source->sampler, sysprof_pump_get_writer (pump), now,
+                                     &error))
+    {
+      if (!source->has_complained)
+        sysprof_pump_report (pump, name, false, "%s", error->message);
+      source->has_complained = true;
+    }
+
+  complaint = sysprof_counter_sampler_take_complaint (source->sampler);
+  if (complaint == NULL)
     return;
+  if (source->is_optional)
+    note (pump, name, complaint);
+  else
+    sysprof_pump_report (pump, name, false, "%s", complaint);
+}
 
-  if (!self->has_complained)
-    sysprof_pump_report (pump, counters_of (self)->name, false, "%s", error->message);
-  self->has_complained = true;
+static void
+clear_sources (CounterInstrument *self)
+{
+  for (unsigned i = 0; self->sources != NULL && i < COUNTER_MAX_SOURCES; i++)
+    {
+      sysprof_counter_sampler_free (self->sources[i].sampler);
+      g_free (self->sources[i].absence);
+    }
+  g_clear_pointer (&self->sources, g_free);
+}
+
+/* Whether it is there. */
+static bool
+prepare_source (CounterSource *self, Pump *pump)
+{
+  g_autoptr (GError) cause = NULL;
+
+  self->sampler =
+      sysprof_counter_sampler_open (self->counters, sysprof_pump_get_privilege (pump), &cause);
+  if (self->sampler == NULL)
+    {
+      self->absence = g_strdup (cause->message);
+      return false;
+    }
+
+  sysprof_pump_add_tick (pump, self->counters->interval, read_counters, self);
+  return true;
 }
 
 static gboolean
 sysprof_counter_instrument_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
   CounterInstrument *self = counter_instrument (instrument);
-  const SampledCounters *counters = counters_of (self);
+  const SampledCounters *const *counters = counters_of (self);
+  unsigned n = 0, n_there = 0;
 
-  self->sampler = sysprof_counter_sampler_open (counters, "", error);
-  if (self->sampler == NULL)
-    return FALSE;
+  clear_sources (self);
+  self->sources = g_new0 (CounterSource, COUNTER_MAX_SOURCES);
+  for (; n < COUNTER_MAX_SOURCES && counters[n] != NULL; n++)
+    {
+      self->sources[n].counters = counters[n];
+      self->sources[n].is_optional = self->is_optional;
+      n_there += prepare_source (&self->sources[n], pump);
+    }
+  if (self->is_optional)
+    return TRUE; /* what is not there is noted when recording begins */
 
-  self->has_complained = false;
-  sysprof_pump_add_tick (pump, counters->interval, read_counters, self);
-  return TRUE;
+  for (unsigned i = n_there > 0 ? 0 : 1; i < n; i++)
+    if (self->sources[i].absence != NULL)
+      sysprof_pump_report (pump, counters[i]->name, false, "%s", self->sources[i].absence);
+  if (n_there == 0)
+    g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                         self->sources[0].absence);
+  return n_there > 0;
+}
+
+static void
+embed_file (Pump *pump, const SampledCounters *counters, const char *path)
+{
+  g_autofree char *whole =
+      g_strconcat (sysprof_privilege_get_root (sysprof_pump_get_privilege (pump)), path, NULL);
+  g_autofree char *bytes = NULL;
+  gsize size;
+  g_autoptr (GError) error = NULL;
+
+  if (!g_file_get_contents (whole, &bytes, &size, &error))
+    sysprof_pump_report (
+        pump, counters->name, false,
+        "Cannot keep a copy of '%s': %s. The counters are recorded without it.", path,
+        error->message);
+  else
+    (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, path, bytes, size,
+                                  true); /* counted there */
 }
 
 static void
 sysprof_counter_instrument_record (SysprofInstrument *instrument, Pump *pump)
 {
-  const SampledCounters *counters = counters_of (counter_instrument (instrument));
+  CounterInstrument *self = counter_instrument (instrument);
+  const SampledCounters *const *counters = counters_of (self);
 
-  for (unsigned i = 0; i < COUNTER_MAX_FILES && counters->files[i] != NULL; i++)
-    {
-      g_autofree char *bytes = NULL;
-      gsize size;
-      g_autoptr (GError) error = NULL;
-
-      if (!g_file_get_contents (counters->files[i], &bytes, &size, &error))
-        sysprof_pump_report (
-            pump, counters->name, false,
-            "Cannot keep a copy of '%s': %s. The counters are recorded without it.",
-            counters->files[i], error->message);
-      else
-        (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1,
-                                      counters->files[i], bytes, size,
-                                      true); /* counted there */
-    }
+  for (unsigned i = 0; self->is_optional && i < COUNTER_MAX_SOURCES; i++)
+    if (self->sources[i].absence != NULL)
+      note (pump, counters[i]->name, self->sources[i].absence);
+  for (unsigned i = 0; i < COUNTER_MAX_SOURCES && counters[i] != NULL; i++)
+    for (unsigned j = 0; j < COUNTER_MAX_FILES && counters[i]->files[j] != NULL; j++)
+      embed_file (pump, counters[i], counters[i]->files[j]);
 }
 
 static void
@@ -79,15 +167,15 @@ sysprof_counter_instrument_stop (SysprofInstrument *instrument, Pump *pump)
 {
   CounterInstrument *self = counter_instrument (instrument);
 
-  g_clear_pointer (&self->sampler, sysprof_counter_sampler_free);
+  for (unsigned i = 0; self->sources != NULL && i < COUNTER_MAX_SOURCES; i++)
+    sysprof_pump_remove_tick (pump, read_counters, &self->sources[i]);
+  clear_sources (self);
 }
 
 static void
 sysprof_counter_instrument_finalize (GObject *object)
 {
-  CounterInstrument *self = counter_instrument (object);
-
-  g_clear_pointer (&self->sampler, sysprof_counter_sampler_free);
+  clear_sources (counter_instrument (object));
   G_OBJECT_CLASS (sysprof_counter_instrument_parent_class)->finalize (object);
 }
 

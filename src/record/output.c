@@ -444,7 +444,11 @@ sysprof_output_free (Output *self)
     }
 
   if (self->writer != NULL)
-    sysprof_capture_writer_unref (self->writer);
+    {
+      /* The last reference may write what is left. */
+      sysprof_capture_writer_set_sink (self->writer, NULL, NULL);
+      sysprof_capture_writer_unref (self->writer);
+    }
   while (self->n_spare > 0)
     free (self->spare[--self->n_spare]);
   g_free (self->spare);

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -19,6 +18,7 @@
 struct Privilege
 {
   gatomicrefcount ref_count;
+  char *root;             /* where /proc and /sys are; "" = where they belong */
   int helper;             /* the socket; -1 = all with our own rights */
   pthread_mutex_t asking; /* held from a question to its answer */
   int tracefs_fd;         /* its root, the pump thread's; -1 = not opened yet */
@@ -31,6 +31,7 @@ sysprof_privilege_new_for_helper (int socket)
 
   g_atomic_ref_count_init (&self->ref_count);
   (void) pthread_mutex_init (&self->asking, NULL);
+  self->root = g_strdup ("");
   self->helper = socket;
   self->tracefs_fd = -1;
   return self;
@@ -40,6 +41,22 @@ Privilege *
 sysprof_privilege_new (void)
 {
   return sysprof_privilege_new_for_helper (-1);
+}
+
+Privilege *
+sysprof_privilege_new_below (const char *root)
+{
+  Privilege *self = sysprof_privilege_new ();
+
+  g_free (self->root);
+  self->root = g_strdup (root);
+  return self;
+}
+
+const char *
+sysprof_privilege_get_root (const Privilege *self)
+{
+  return self->root;
 }
 
 Privilege *
@@ -57,6 +74,7 @@ sysprof_privilege_unref (Privilege *self)
 
   sysprof_autofd_close (&self->tracefs_fd);
   (void) pthread_mutex_destroy (&self->asking);
+  g_free (self->root);
   g_free (self);
 }
 
@@ -84,6 +102,23 @@ is_refused (const Privilege *self, int fd)
     answer_;                                       \
   })
 
+static int
+open_below (const Privilege *self, const char *path, int flags)
+{
+  g_autofree char *whole = g_strconcat (self->root, path, NULL);
+
+  return open (whole, O_RDONLY | O_CLOEXEC | flags);
+}
+
+static int
+open_recorded_event (const Privilege *self, const struct perf_event_attr *attr, int cpu)
+{
+  g_autofree char *path = g_strdup_printf ("/events/%u-%" G_GUINT64_FORMAT "-%d", attr->type,
+                                           (guint64) attr->config, cpu);
+
+  return open_below (self, path, 0);
+}
+
 int
 sysprof_privilege_open_event (Privilege *self,
                               struct perf_event_attr *attr,
@@ -93,6 +128,8 @@ sysprof_privilege_open_event (Privilege *self,
 {
   bool is_cgroup = (flags & PERF_FLAG_PID_CGROUP) != 0;
 
+  if (self->root[0] != '\0')
+    return open_recorded_event (self, attr, cpu);
   if (!has_helper (self))
     return sysprof_rights_open_event (attr, pid, cpu, flags);
 
@@ -106,13 +143,19 @@ sysprof_privilege_open_event (Privilege *self,
 int
 sysprof_privilege_open_processes (Privilege *self)
 {
-  return open ("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return open_below (self, "/proc", O_DIRECTORY);
+}
+
+int
+sysprof_privilege_open_machine_file (Privilege *self, const char *path)
+{
+  return open_below (self, path, 0);
 }
 
 int
 sysprof_privilege_open_mounts (Privilege *self)
 {
-  return open ("/proc/mounts", O_RDONLY | O_CLOEXEC);
+  return open_below (self, "/proc/mounts", 0);
 }
 
 int
@@ -123,7 +166,7 @@ sysprof_privilege_open_process_file (Privilege *self, pid_t pid, const char *nam
   int fd;
 
   g_snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
-  fd = open (path, O_RDONLY | O_CLOEXEC);
+  fd = open_below (self, path, 0);
   if (is_refused (self, fd) && file != N_PROCESS_FILES)
     fd = ASK (self, sysprof_rights_ask_process_file (self->helper, pid, file));
   return fd;
@@ -238,43 +281,25 @@ sysprof_privilege_open_kallsyms (Privilege *self)
   return sysprof_steal_fd (&fd);
 }
 
-/* A mount that only this descriptor knows: nothing of the machine's file system changes. */
-static int
-mount_tracefs (void)
-{
-  autofd context = fsopen ("tracefs", FSOPEN_CLOEXEC);
-
-  if (context < 0 || fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
-    return -1;
-  return fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
-}
-
-static int
-open_tracefs_root (void)
-{
-  static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-
-  for (size_t i = 0; i < G_N_ELEMENTS (places); i++)
-    {
-      autofd fd = open (places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-      if (fd >= 0 && faccessat (fd, "events", F_OK, 0) == 0)
-        return sysprof_steal_fd (&fd);
-      if (fd >= 0 && errno == EACCES)
-        return -1;
-    }
-  return mount_tracefs ();
-}
-
 int
 sysprof_privilege_open_tracefs (Privilege *self, const char *path)
 {
   if (self->tracefs_fd < 0)
-    self->tracefs_fd = open_tracefs_root ();
+    self->tracefs_fd = sysprof_rights_open_tracefs ();
   if (self->tracefs_fd < 0)
     return -1;
 
   return openat (self->tracefs_fd, path, O_RDONLY | O_CLOEXEC);
+}
+
+int
+sysprof_privilege_open_switch_format (Privilege *self)
+{
+  int fd = sysprof_rights_open_switch_format ();
+
+  if (is_refused (self, fd))
+    fd = ASK (self, sysprof_rights_ask_switch_format (self->helper));
+  return fd;
 }
 
 /* Where the hierarchy that perf events follow is mounted: a version 1 hierarchy with perf_event, else version 2. */

@@ -25,6 +25,11 @@ Privilege *sysprof_privilege_new (void);
 /* `socket` (borrowed, -1 = none) is one at whose other end sysprof_rights_server_handle() answers: what this process may
  * not do itself is asked of it, and all that belongs together, which is events and the walker. */
 Privilege *sysprof_privilege_new_for_helper (int socket);
+/* Of a machine that is a tree of files below `root`, as tests have them: processes and the machine's files are opened there, and
+ * an event is the file "events/TYPE-CONFIG-CPU" (numbers in decimal), which reads as one would. */
+Privilege *sysprof_privilege_new_below (const char *root);
+/* That tree; "" = this machine. */
+const char *sysprof_privilege_get_root (const Privilege *self);
 Privilege *sysprof_privilege_ref (Privilege *self);
 void sysprof_privilege_unref (Privilege *self);
 
@@ -37,6 +42,9 @@ int sysprof_privilege_open_event (Privilege *self,
 
 /* /proc as a directory: its entries that are numbers are processes. */
 int sysprof_privilege_open_processes (Privilege *self);
+
+/* A file or directory of /proc or /sys that belongs to no process. */
+int sysprof_privilege_open_machine_file (Privilege *self, const char *path);
 
 /* The mounts of the machine. */
 int sysprof_privilege_open_mounts (Privilege *self);
@@ -71,6 +79,9 @@ int sysprof_privilege_open_kallsyms (Privilege *self);
 
 /* PATH below the mount of tracefs, which is made for us alone where there is none. */
 int sysprof_privilege_open_tracefs (Privilege *self, const char *path);
+
+/* events/sched/sched_switch/format there. */
+int sysprof_privilege_open_switch_format (Privilege *self);
 
 /* The directory of a cgroup (absolute, or below the mount of the hierarchy that perf events follow). */
 int sysprof_privilege_open_cgroup (Privilege *self, const char *path);

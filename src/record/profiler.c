@@ -14,6 +14,7 @@ struct _SysprofProfiler
   guint64 max_size;
   gint64 max_duration;
   int helper;
+  char *machine;
   gboolean record_environment;
   gboolean acquire_privileges;
 };
@@ -37,6 +38,7 @@ sysprof_profiler_finalize (GObject *object)
 
   g_ptr_array_unref (self->instruments);
   g_clear_object (&self->spawnable);
+  g_free (self->machine);
   G_OBJECT_CLASS (sysprof_profiler_parent_class)->finalize (object);
 }
 
@@ -183,6 +185,15 @@ sysprof_profiler_set_helper (SysprofProfiler *self, int socket)
 }
 
 void
+sysprof_profiler_set_machine (SysprofProfiler *self, const char *root)
+{
+  g_return_if_fail (SYSPROF_IS_PROFILER (self));
+
+  g_free (self->machine);
+  self->machine = g_strdup (root);
+}
+
+void
 sysprof_profiler_set_record_environment (SysprofProfiler *self, gboolean record_environment)
 {
   g_return_if_fail (SYSPROF_IS_PROFILER (self));
@@ -228,6 +239,7 @@ void (sysprof_profiler_record_async) (SysprofProfiler *self,
                                    .max_size = self->max_size,
                                    .max_duration = self->max_duration,
                                    .helper = self->helper,
+                                   .machine = self->machine,
                                    .record_environment = self->record_environment,
                                },
                                cancellable),

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "record/late-frames.h"
 #include "record/output.h"
 #include "record/pump.h"
 
@@ -37,7 +38,8 @@ struct Pump
   GArray *ticks; /* of PumpTick */
   GArray *works; /* of PumpWork */
   ProcessLog process_log;
-  int64_t begin; /* ns; 0 = not yet */
+  LateFrames *late_frames; /* NULL until some are wanted */
+  int64_t begin;           /* ns; 0 = not yet */
   int64_t end;
   int64_t cpu_begin;
   int64_t published_at;

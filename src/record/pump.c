@@ -24,9 +24,8 @@
 #define PUBLISH_INTERVAL \
   (100 * NSEC_PER_MSEC) /* who watches sees numbers not older than this */
 
-/* Our threads, and the children that work for us: those that make tables of strangers' files. */
-static int64_t
-own_cpu_time (void)
+int64_t
+sysprof_pump_own_cpu_time (void)
 {
   struct timespec used;
 
@@ -37,6 +36,25 @@ own_cpu_time (void)
 
 /* --- status --- */
 
+/* Bytes of the capture so far, with what is added at the end. */
+static uint64_t
+get_size (Pump *self)
+{
+  uint64_t size = sysprof_capture_writer_get_size (self->writer);
+
+  return self->late_frames != NULL ? size + sysprof_late_frames_get_size (self->late_frames)
+                                   : size;
+}
+
+static uint64_t
+get_n_frames (Pump *self)
+{
+  uint64_t n = sysprof_capture_writer_get_n_frames (self->writer);
+
+  return self->late_frames != NULL ? n + sysprof_late_frames_get_n_frames (self->late_frames)
+                                   : n;
+}
+
 static void
 publish_status (Pump *self, int64_t now)
 {
@@ -45,11 +63,8 @@ publish_status (Pump *self, int64_t now)
   sysprof_capture_writer_stat (self->writer, &stat);
   atomic_store_explicit (&self->status.n_samples,
                          stat.frame_count[SYSPROF_CAPTURE_FRAME_SAMPLE], memory_order_relaxed);
-  atomic_store_explicit (&self->status.n_frames,
-                         sysprof_capture_writer_get_n_frames (self->writer),
-                         memory_order_relaxed);
-  atomic_store_explicit (&self->status.size, sysprof_capture_writer_get_size (self->writer),
-                         memory_order_relaxed);
+  atomic_store_explicit (&self->status.n_frames, get_n_frames (self), memory_order_relaxed);
+  atomic_store_explicit (&self->status.size, get_size (self), memory_order_relaxed);
   atomic_store_explicit (&self->status.counted_at, now, memory_order_relaxed);
   self->published_at = now;
 }
@@ -77,7 +92,7 @@ sysprof_pump_get_status (Pump *self, PumpStatus *status)
   status->duration = (end != 0 ? end : sysprof_pump_now ()) - begin;
   status->is_stopped = end != 0;
   status->counted = MAX (counted_at - begin, 0);
-  status->cpu_nsec = (cpu_end != 0 ? cpu_end : own_cpu_time ()) - self->cpu_begin;
+  status->cpu_nsec = (cpu_end != 0 ? cpu_end : sysprof_pump_own_cpu_time ()) - self->cpu_begin;
 }
 
 void
@@ -223,7 +238,7 @@ write_own_counters (Pump *self, int64_t now)
       values[n++].v64 = (int64_t) n_throttled;
     }
   ids[n] = self->first_counter + 2;
-  values[n++].v64 = own_cpu_time () - self->cpu_begin;
+  values[n++].v64 = sysprof_pump_own_cpu_time () - self->cpu_begin;
 
   if (!sysprof_capture_writer_set_counters (self->writer, now, -1, -1, ids, values, n))
     return;
@@ -385,6 +400,8 @@ flush_tick (Pump *self, int64_t now, void *data)
 {
   write_own_counters (self, now);
   sysprof_output_flush (self->output);
+  if (self->late_frames != NULL)
+    sysprof_late_frames_flush (self->late_frames);
   publish_status (self, now);
   self->events.second (self->events_data);
 }
@@ -395,8 +412,7 @@ has_reached_limit (Pump *self, int64_t now)
   if (self->options.max_duration > 0 && now - self->begin >= self->options.max_duration)
     return true;
 
-  return self->options.max_size > 0 &&
-         sysprof_capture_writer_get_size (self->writer) >= self->options.max_size;
+  return self->options.max_size > 0 && get_size (self) >= self->options.max_size;
 }
 
 static void
@@ -420,14 +436,14 @@ run_loop (Pump *self)
 }
 
 static void
-stop_instruments (Pump *self)
+stop_instruments (Pump *self, bool opens_events)
 {
   for (guint i = 0; i < self->instruments->len; i++)
     {
       SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
       SysprofInstrumentClass *klass = SYSPROF_INSTRUMENT_GET_CLASS (instrument);
 
-      if (klass->stop != NULL && !is_left_out (self, i))
+      if (klass->opens_events == opens_events && klass->stop != NULL && !is_left_out (self, i))
         klass->stop (instrument, self);
     }
 }
@@ -471,6 +487,45 @@ append_instruments (Pump *self)
 }
 
 static void
+lose_late_frames (Pump *self)
+{
+  uint64_t n =
+      self->late_frames != NULL ? sysprof_late_frames_get_n_frames (self->late_frames) : 0;
+
+  if (n == 0)
+    return;
+
+  sysprof_pump_add_lost (self, n);
+  sysprof_pump_report (self, "Recorder", false,
+                       "%" G_GUINT64_FORMAT
+                       " messages are lost: the recording, which they were to be added to, "
+                       "could not be written to its end. Record where there is more room.",
+                       n);
+}
+
+/* Also where the person wants no symbols: this was recorded. */
+static void
+append_late_frames (Pump *self)
+{
+  LateFrames *late_frames = g_steal_pointer (&self->late_frames);
+  g_autoptr (GError) error = NULL;
+  uint64_t n_lost;
+
+  if (late_frames == NULL)
+    return;
+
+  n_lost = sysprof_late_frames_append_to (late_frames, self->writer, &error);
+  if (n_lost > 0)
+    {
+      sysprof_pump_add_lost (self, n_lost);
+      sysprof_pump_report (self, "Recorder", false,
+                           "%" G_GUINT64_FORMAT " messages are lost: %s", n_lost,
+                           error != NULL ? error->message : "they cannot be read back.");
+    }
+  sysprof_late_frames_free (late_frames);
+}
+
+static void
 output_failed (void *data)
 {
   sysprof_pump_request_stop (data);
@@ -482,7 +537,9 @@ stop (Pump *self)
   self->end = sysprof_pump_now ();
   atomic_store_explicit (&self->status.end, self->end, memory_order_relaxed);
   sysprof_output_set_patient (self->output);
-  stop_instruments (self);
+  /* While others wait for an answer, rings would run over behind the end. */
+  stop_instruments (self, true);
+  stop_instruments (self, false);
   sysprof_pump_run_invoked (self);
 }
 
@@ -495,7 +552,7 @@ record (Pump *self)
   prepare_instruments (self, true);
   prepare_instruments (self, false);
 
-  self->cpu_begin = own_cpu_time ();
+  self->cpu_begin = sysprof_pump_own_cpu_time ();
   self->begin = sysprof_pump_now ();
   if (has_failed (self))
     {
@@ -533,13 +590,17 @@ finish (Pump *self, bool augments)
       sysprof_pump_run_invoked (self);
       write_final_accounts (self);
       append_instruments (self);
+      append_late_frames (self);
     }
+  else
+    lose_late_frames (self);
 
   if (!sysprof_output_finish (self->output, self->begin, self->end, &error))
     sysprof_pump_fail (self, g_steal_pointer (&error));
 
   publish_status (self, sysprof_pump_now ());
-  atomic_store_explicit (&self->status.cpu_end, own_cpu_time (), memory_order_relaxed);
+  atomic_store_explicit (&self->status.cpu_end, sysprof_pump_own_cpu_time (),
+                         memory_order_relaxed);
 }
 
 static void *
@@ -582,7 +643,10 @@ sysprof_pump_new (SysprofCaptureWriter *writer,
   self->program_fd = -1;
   self->epoll_fd = -1;
   self->wake_fd = -1;
-  self->privilege = sysprof_privilege_new_for_helper (options->helper);
+  self->privilege = options->machine != NULL
+                        ? sysprof_privilege_new_below (options->machine)
+                        : sysprof_privilege_new_for_helper (options->helper);
+  self->options.machine = NULL; /* it is the door's */
   return self;
 }
 
@@ -615,6 +679,7 @@ sysprof_pump_free (Pump *self)
 
   sysprof_pump_close_sources (self);
   sysprof_autofd_close (&self->program_fd);
+  sysprof_late_frames_free (self->late_frames);
   sysprof_output_free (self->output);
   sysprof_privilege_unref (self->privilege);
   sysprof_process_log_clear (&self->process_log);
@@ -653,6 +718,12 @@ sysprof_pump_request_stop (Pump *self)
   sysprof_pump_wake (self);
 }
 
+bool
+sysprof_pump_is_stop_requested (Pump *self)
+{
+  return atomic_load_explicit (&self->stop_requested, memory_order_acquire);
+}
+
 int64_t
 sysprof_pump_now (void)
 {
@@ -666,6 +737,20 @@ SysprofCaptureWriter *
 sysprof_pump_get_writer (Pump *self)
 {
   return self->writer;
+}
+
+SysprofCaptureWriter *
+sysprof_pump_get_late_writer (Pump *self, GError **error)
+{
+  if (self->late_frames == NULL)
+    self->late_frames = sysprof_late_frames_new (error);
+  return self->late_frames != NULL ? sysprof_late_frames_get_writer (self->late_frames) : NULL;
+}
+
+bool
+sysprof_pump_has_late_room (Pump *self)
+{
+  return self->late_frames == NULL || sysprof_late_frames_has_room (self->late_frames);
 }
 
 Privilege *
@@ -764,6 +849,12 @@ answer_open_request (Pump *self, void *data)
   request->is_done = true;
   pthread_cond_signal (&request->done);
   pthread_mutex_unlock (&request->lock);
+}
+
+int
+sysprof_pump_dup_written_fd (Pump *self)
+{
+  return sysprof_output_dup_fd (self->output);
 }
 
 int

@@ -35,6 +35,12 @@ typedef bool (*PumpWorkFunc) (Pump *pump, int64_t deadline, void *data);
 /* The writer that all sources share. */
 SysprofCaptureWriter *sysprof_pump_get_writer (Pump *self);
 
+/* The writer of frames at which readers of version 3.46 stop, and which therefore come behind all others: D-Bus messages.
+ * NULL with `error`. */
+SysprofCaptureWriter *sysprof_pump_get_late_writer (Pump *self, GError **error);
+/* FALSE when no more of them should be written: they would take the room that others need. */
+bool sysprof_pump_has_late_room (Pump *self);
+
 /* The door to what needs rights. */
 Privilege *sysprof_pump_get_privilege (Pump *self);
 
@@ -83,6 +89,12 @@ void sysprof_pump_report (Pump *self, const char *domain, bool fatal, const char
 /* From any thread: asks the recording to end, as SIGINT would. */
 void sysprof_pump_request_stop (Pump *self);
 
+/* From any thread: whether it was asked to end. Who waits outside of the loop looks at this now and then. */
+bool sysprof_pump_is_stop_requested (Pump *self);
+
+/* ns, of our threads and of the children that work for us: those that make tables of strangers' files. From any thread. */
+int64_t sysprof_pump_own_cpu_time (void);
+
 /* What was dropped, of whatever kind: counted, shown at the end, written to the capture. */
 void sysprof_pump_add_lost (Pump *self, uint64_t n);
 
@@ -120,6 +132,7 @@ typedef struct
   uint64_t max_size;    /* bytes, 0 = no limit */
   int64_t max_duration; /* ns, 0 = no limit */
   int helper; /* a socket to who has the rights that we have not; borrowed, -1 = none */
+  const char *machine; /* a tree of files in its place; NULL = this one. Copied */
   bool record_environment;
 } PumpOptions;
 
@@ -160,3 +173,5 @@ void sysprof_pump_get_status (Pump *self, PumpStatus *status); /* from any threa
 void sysprof_pump_skip_augment (Pump *self);                   /* from any thread */
 /* From any thread but the pump's: writes out what is buffered and opens the recording. -1 if that cannot be. */
 int sysprof_pump_open_recording (Pump *self);
+/* From any thread: opens it as it is. -1 with errno if that cannot be. */
+int sysprof_pump_dup_written_fd (Pump *self);

@@ -40,9 +40,9 @@ typedef struct
   gboolean no_follow_forks;
   const gint *cpus; /* [n_cpus] none = all */
   guint n_cpus;
-  const char *cgroup; /* path below the cgroup v2 mount, or absolute; NULL = all */
-  const char *user;   /* login name or number; NULL = all */
-  const char *event;  /* NAME[:PERIOD]; NULL = cycles, else cpu-clock */
+  const char *cgroup;        /* path below the cgroup v2 mount, or absolute; NULL = all */
+  const char *user;          /* login name or number; NULL = all */
+  const char *const *events; /* NULL-terminated, NAME[:PERIOD]; NULL = cycles, else cpu-clock */
   gboolean kernel_only;
   gboolean user_only;
   guint call_depth; /* frames; 0 = the kernel's limit */
@@ -54,6 +54,30 @@ typedef struct
 
 /* Strings and arrays are copied. */
 SysprofInstrument *sysprof_sampler_new_with_options (const SamplerOptions *options);
+
+/* Counters that other generations have not. */
+SYSPROF_DECLARE_INSTRUMENT (SysprofGpuUsage, sysprof_gpu_usage, GPU_USAGE, extern)
+SYSPROF_DECLARE_INSTRUMENT (SysprofOwnUsage, sysprof_own_usage, OWN_USAGE, extern)
+SYSPROF_DECLARE_INSTRUMENT (SysprofPressure, sysprof_pressure, PRESSURE, extern)
+SYSPROF_DECLARE_INSTRUMENT (SysprofThermal, sysprof_thermal, THERMAL, extern)
+
+/* "GPU Percent", "GPU Memory" per process and engine or region, and of all processes together. *(full)* */
+SysprofInstrument *sysprof_gpu_usage_new (void);
+/* "Recorder": CPU use and memory of this process. *(full)* */
+SysprofInstrument *sysprof_own_usage_new (void);
+/* "Pressure": the share of time in which tasks waited, of the system and of its cgroups. *(full)* */
+SysprofInstrument *sysprof_pressure_new (void);
+/* "Temperature", "Throttling", "Cooling". *(full)* */
+SysprofInstrument *sysprof_thermal_new (void);
+
+/* Of an instrument of counters, that nobody asked for it: what is not there is noted in the capture only. */
+void sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional);
+
+/* Messages of the kernel. */
+SysprofInstrument *sysprof_kernel_log_new (void);
+
+/* As sysprof_system_logs_new(), but without what the kernel says, which sysprof_kernel_log_new() records. */
+SysprofInstrument *sysprof_system_logs_new_without_kernel (void);
 
 typedef struct
 {
@@ -71,6 +95,10 @@ typedef struct
 /* From any thread. */
 void sysprof_recording_get_status (SysprofRecording *self, RecordingStatus *status);
 
+/* The capture, opened anew for reading, with what is written to the disk by now: no more often than once a second. Nobody is waited
+ * for. -1 with errno where it cannot be read back. From any thread. */
+int sysprof_recording_dup_written_fd (SysprofRecording *self);
+
 /* A second Ctrl-C: leaves out what is still to be added (symbols) and finishes the file. From any thread. */
 void sysprof_recording_skip_augment (SysprofRecording *self);
 
@@ -80,6 +108,8 @@ void sysprof_profiler_set_max_duration (SysprofProfiler *self, gint64 nsec);
 /* A socket at whose other end somebody with more rights lends them (rights/rights.h), for the next recording; -1, the default, is
  * none. Borrowed until that has ended. */
 void sysprof_profiler_set_helper (SysprofProfiler *self, int socket);
+/* For tests: the machine that counters are read from is a tree of files below `root` (record/privilege.h). NULL is this one. */
+void sysprof_profiler_set_machine (SysprofProfiler *self, const char *root);
 /* Keep the spawned program's environment in the capture: it holds secrets. Default FALSE. */
 void sysprof_profiler_set_record_environment (SysprofProfiler *self,
                                               gboolean record_environment);

@@ -378,6 +378,12 @@ sysprof_recording_dup_fd (SysprofRecording *self)
   return sysprof_pump_open_recording (self->pump);
 }
 
+int
+sysprof_recording_dup_written_fd (SysprofRecording *self)
+{
+  return sysprof_pump_dup_written_fd (self->pump);
+}
+
 SysprofCaptureReader *
 sysprof_recording_create_reader (SysprofRecording *self)
 {

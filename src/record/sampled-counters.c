@@ -23,12 +23,17 @@
 /* The kernel writes such texts into a page, and stops early only where a line does not fit. */
 #define SURELY_WHOLE 2048
 
-#define NSEC_PER_SEC 1e9
+/* On a busy machine any reading may take long once. */
+#define MANY_SLOW 3
+
+#define NSEC_PER_SEC  1e9
 
 struct CounterSampler
 {
   const SampledCounters *counters;
-  char *root;
+  Privilege *machine;
+  void *state; /* of a source that reads by itself */
+  int64_t next_find;
   int fds[COUNTER_MAX_PATHS]; /* -1 = absent */
 
   char *text; /* [text_size] what was read last */
@@ -40,8 +45,8 @@ struct CounterSampler
   bool has_old[COUNTER_MAX_ROWS];
   double sums[COUNTER_MAX_ROWS]; /* of rows with sum_of */
   int64_t old_time;
-  bool has_begun;    /* a reading was written */
-  unsigned first_id; /* of the rows; 0 = not defined yet */
+  bool has_begun;                     /* a reading was written */
+  unsigned row_ids[COUNTER_MAX_ROWS]; /* 0 = not defined yet */
 
   /* what a reading writes: [n], of room for all counters */
   unsigned *ids;
@@ -52,6 +57,7 @@ struct CounterSampler
 
 static const uint8_t counter_types[] = {
   [COUNTER_VALUE] = SYSPROF_CAPTURE_COUNTER_INT64,
+  [COUNTER_REAL] = SYSPROF_CAPTURE_COUNTER_DOUBLE,
   [COUNTER_TOTAL] = SYSPROF_CAPTURE_COUNTER_INT64,
   [COUNTER_GROWTH] = SYSPROF_CAPTURE_COUNTER_INT64,
   [COUNTER_RATE] = SYSPROF_CAPTURE_COUNTER_DOUBLE,
@@ -59,131 +65,6 @@ static const uint8_t counter_types[] = {
   [COUNTER_PERCENT] = SYSPROF_CAPTURE_COUNTER_DOUBLE,
 };
 static_assert (G_N_ELEMENTS (counter_types) == COUNTER_N_KINDS, "a type for each kind");
-
-/* --- what parsers call --- */
-
-void
-sysprof_counter_values_set (CounterValues *self, unsigned row, double value)
-{
-  sysprof_counter_values_set_share (self, row, value, 0);
-}
-
-void
-sysprof_counter_values_set_share (CounterValues *self, unsigned row, double part, double whole)
-{
-  g_assert (row < COUNTER_MAX_ROWS);
-  self->values[row] = part;
-  self->wholes[row] = whole;
-  self->is_set[row] = true;
-}
-
-void
-sysprof_counter_instance_set (CounterInstance *self, unsigned row, double value)
-{
-  sysprof_counter_instance_set_share (self, row, value, 0);
-}
-
-void
-sysprof_counter_instance_set_share (CounterInstance *self,
-                                    unsigned row,
-                                    double part,
-                                    double whole)
-{
-  g_assert (row < COUNTER_MAX_INSTANCE_ROWS);
-  self->values[row] = part;
-  self->wholes[row] = whole;
-  self->is_set[row] = true;
-}
-
-static void
-close_files (CounterInstance *self)
-{
-  for (unsigned i = 0; i < COUNTER_MAX_PATHS; i++)
-    {
-      sysprof_autofd_close (&self->fds[i]);
-      self->fds[i] = -1;
-    }
-  self->has_files = false;
-}
-
-static bool
-has_name (const CounterInstance *self, Text name)
-{
-  size_t size = sysprof_text_size (name);
-
-  return memcmp (self->name, name.at, size) == 0 && self->name[size] == '\0';
-}
-
-/* Containers come with interfaces of new names all day: the place of one that is gone is taken again. */
-static CounterInstance *
-free_place (CounterValues *self)
-{
-  if (self->n_instances < self->capacity)
-    return &self->instances[self->n_instances++];
-
-  for (unsigned i = 0; i < self->n_instances; i++)
-    {
-      CounterInstance *instance = &self->instances[i];
-
-      if (instance->seen + 1 < self->reading)
-        {
-          close_files (instance);
-          return instance;
-        }
-    }
-
-  if (self->capacity >= COUNTER_MAX_INSTANCES)
-    return NULL;
-
-  self->capacity = MAX (32, self->capacity * 2);
-  self->instances = g_renew (CounterInstance, self->instances, self->capacity);
-  return &self->instances[self->n_instances++];
-}
-
-CounterInstance *
-sysprof_counter_values_instance (CounterValues *self, Text name)
-{
-  CounterInstance *instance = NULL;
-
-  if (sysprof_text_size (name) >= COUNTER_NAME_SIZE)
-    name.end = name.at + COUNTER_NAME_SIZE - 1;
-
-  for (unsigned i = 0; i < self->n_instances; i++)
-    {
-      unsigned at = (self->hint + i) % self->n_instances;
-
-      if (has_name (&self->instances[at], name))
-        {
-          self->hint = at + 1;
-          instance = &self->instances[at];
-          break;
-        }
-    }
-
-  if (instance == NULL)
-    {
-      instance = free_place (self);
-      if (instance == NULL)
-        return NULL;
-
-      *instance = (CounterInstance){ 0 };
-      memcpy (instance->name, name.at, sysprof_text_size (name));
-      memset (instance->fds, 0xff, sizeof instance->fds);
-      self->hint = (unsigned) (instance - self->instances) + 1;
-    }
-
-  instance->seen = self->reading;
-  return instance;
-}
-
-void
-sysprof_counter_values_clear (CounterValues *self)
-{
-  for (unsigned i = 0; i < self->n_instances; i++)
-    close_files (&self->instances[i]);
-  g_free (self->instances);
-  *self = (CounterValues){ 0 };
-}
 
 /* --- files --- */
 
@@ -197,14 +78,6 @@ fill_in (char *out, size_t size, const char *pattern, const char *name)
   memset (out, 0, size);
   g_snprintf (out, size, "%.*s%s%s", (int) before, pattern, hole != NULL ? name : "",
               hole != NULL ? hole + 2 : "");
-}
-
-static int
-open_below (const char *root, const char *path)
-{
-  g_autofree char *whole = g_strconcat (root, path, NULL);
-
-  return open (whole, O_RDONLY | O_CLOEXEC);
 }
 
 /* The file from its beginning. FALSE with errno when it cannot be read. */
@@ -260,12 +133,55 @@ read_files (CounterSampler *self, GError **error)
           g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_CORRUPT,
                        "Cannot read %s from '%s%s': the text is not what this version knows. "
                        "Values are left out until it is; please report the text.",
-                       counters->title, self->root, counters->paths[i]);
+                       counters->title, sysprof_privilege_get_root (self->machine),
+                       counters->paths[i]);
           return false;
         }
     }
 
   return true;
+}
+
+static int
+open_instance_file (CounterSampler *self, const CounterInstance *instance, unsigned i)
+{
+  const char *pattern = self->counters->instance_paths[i];
+  g_autofree char *path = g_malloc (strlen (pattern) + strlen (instance->key));
+
+  fill_in (path, strlen (pattern) + strlen (instance->key), pattern, instance->key);
+  return sysprof_privilege_open_machine_file (self->machine, path);
+}
+
+/* Some sensors hang on slow buses: what kept us waiting is not read again. */
+static void
+lose_patience (CounterSampler *self, CounterInstance *instance, unsigned i, int64_t nsec)
+{
+  sysprof_autofd_close (&instance->fds[i]);
+  instance->fds[i] = -1;
+  if (self->values.complaint == NULL)
+    self->values.complaint =
+        g_strdup_printf ("'%s' is not read any more: it took %d ms, in which nothing else "
+                         "is recorded. The other counters go on.",
+                         instance->detail, (int) (nsec / MSEC));
+}
+
+static void
+read_instance_file (CounterSampler *self, CounterInstance *instance, unsigned i)
+{
+  const SampledCounters *counters = self->counters;
+  int64_t begin = counters->patience > 0 ? SYSPROF_CAPTURE_CURRENT_TIME : 0;
+  Text text;
+
+  if (read_text (self, instance->fds[i], &text))
+    counters->parse_instance (i, text, instance);
+  if (counters->patience > 0)
+    {
+      int64_t nsec = SYSPROF_CAPTURE_CURRENT_TIME - begin;
+
+      instance->n_slow[i] = nsec > counters->patience ? instance->n_slow[i] + 1 : 0;
+      if (instance->n_slow[i] == MANY_SLOW)
+        lose_patience (self, instance, i, nsec);
+    }
 }
 
 /* Files of an instance are opened when it appears, and again when it comes back. */
@@ -275,30 +191,39 @@ read_instance_files (CounterSampler *self, CounterInstance *instance)
   const SampledCounters *counters = self->counters;
   bool is_new = !instance->has_files;
 
-  if (instance->seen != self->values.reading)
+  if (!sysprof_counter_instance_is_there (instance, &self->values))
     {
       if (instance->has_files)
-        close_files (instance);
+        sysprof_counter_instance_close_files (instance);
       return;
     }
 
   instance->has_files = true;
   for (unsigned i = 0; i < COUNTER_MAX_PATHS && counters->instance_paths[i] != NULL; i++)
     {
-      Text text;
-
       if (is_new)
-        {
-          char path[256];
-
-          fill_in (path, sizeof path, counters->instance_paths[i], instance->name);
-          instance->fds[i] = open_below (self->root, path);
-        }
-
-      if (instance->fds[i] >= 0 && (is_new || i >= counters->n_constant) &&
-          read_text (self, instance->fds[i], &text))
-        counters->parse_instance (i, text, instance);
+        instance->fds[i] = open_instance_file (self, instance, i);
+      if (instance->fds[i] >= 0 && (is_new || i >= counters->n_constant))
+        read_instance_file (self, instance, i);
     }
+}
+
+/* Between two searches, what was found last is there. */
+static void
+find_instances (CounterSampler *self)
+{
+  CounterValues *values = &self->values;
+
+  if (values->now >= self->next_find)
+    {
+      self->counters->find (self->machine, values);
+      self->next_find = values->now + COUNTER_FIND_INTERVAL;
+      return;
+    }
+
+  for (unsigned i = 0; i < values->n_instances; i++)
+    if (values->instances[i].seen + 1 == values->reading)
+      values->instances[i].seen = values->reading;
 }
 
 /* --- definitions --- */
@@ -306,13 +231,16 @@ read_instance_files (CounterSampler *self, CounterInstance *instance)
 static void
 define_row (SysprofCaptureCounter *counter,
             const CounterRow *row,
-            const char *name,
+            const CounterInstance *instance,
             unsigned id)
 {
+  const char *label = instance != NULL ? instance->label : "";
+  const char *detail = instance != NULL ? instance->detail : "";
+
   memset (counter, 0, sizeof *counter);
-  fill_in (counter->category, sizeof counter->category, row->category, name);
-  fill_in (counter->name, sizeof counter->name, row->name, name);
-  fill_in (counter->description, sizeof counter->description, row->description, name);
+  fill_in (counter->category, sizeof counter->category, row->category, label);
+  fill_in (counter->name, sizeof counter->name, row->name, label);
+  fill_in (counter->description, sizeof counter->description, row->description, detail);
   counter->id = id & 0xffffff;
   counter->type = counter_types[row->kind];
 }
@@ -324,31 +252,71 @@ typedef struct
   int64_t now;
   unsigned n;
   SysprofCaptureCounter counters[MAX_DEFINITIONS_PER_FRAME];
+  unsigned *ids[MAX_DEFINITIONS_PER_FRAME]; /* where those of the counters are kept */
 } Definitions;
 
 static void
 flush_definitions (Definitions *self)
 {
-  /* A full disk is the writer's to report, at its next flush. */
-  if (self->n > 0)
-    (void) sysprof_capture_writer_define_counters (self->writer, self->now, -1, -1,
-                                                   self->counters, self->n);
+  /* Without room the next reading tries again: nobody could tell what undefined values are of. */
+  if (self->n > 0 && !sysprof_capture_writer_define_counters (self->writer, self->now, -1, -1,
+                                                              self->counters, self->n))
+    for (unsigned i = 0; i < self->n; i++)
+      *self->ids[i] = 0;
   self->n = 0;
 }
 
-static unsigned
-define_rows (Definitions *self, const CounterRow *rows, unsigned n_rows, const char *name)
+static void
+define (Definitions *self, const CounterRow *row, const CounterInstance *instance, unsigned *id)
 {
-  unsigned first_id = sysprof_capture_writer_request_counter (self->writer, n_rows);
+  *id = sysprof_capture_writer_request_counter (self->writer, 1);
+  if (*id == 0)
+    return; /* 2^24 are taken: no more values than that */
+  if (self->n == MAX_DEFINITIONS_PER_FRAME)
+    flush_definitions (self);
+  self->ids[self->n] = id;
+  define_row (&self->counters[self->n++], row, instance, *id);
+}
 
-  for (unsigned i = 0; first_id != 0 && i < n_rows; i++)
-    {
-      if (self->n == MAX_DEFINITIONS_PER_FRAME)
-        flush_definitions (self);
-      define_row (&self->counters[self->n++], &rows[i], name, first_id + i);
-    }
+/* A row is there when it was read, a sum when there is something to add. */
+static bool
+is_there (const CounterSampler *self, unsigned row)
+{
+  unsigned sum_of = self->counters->rows[row].sum_of;
 
-  return first_id;
+  if (sum_of == 0)
+    return self->values.is_set[row];
+  for (unsigned i = 0; i < self->values.n_instances; i++)
+    if (self->values.instances[i].is_set[sum_of - 1])
+      return true;
+  return false;
+}
+
+static bool
+is_to_define (const CounterSampler *self, unsigned row)
+{
+  return self->row_ids[row] == 0 && is_there (self, row);
+}
+
+static bool
+has_undefined (const CounterSampler *self)
+{
+  for (unsigned i = 0; i < self->counters->n_rows; i++)
+    if (is_to_define (self, i))
+      return true;
+  for (unsigned i = 0; i < self->values.n_instances; i++)
+    for (unsigned j = 0; j < self->counters->n_instance_rows; j++)
+      if (self->values.instances[i].is_set[j] && self->values.instances[i].ids[j] == 0)
+        return true;
+  return false;
+}
+
+static void
+check_part (CounterSampler *self, CounterInstance *instance)
+{
+  if (!instance->is_checked && self->counters->is_part != NULL)
+    instance->is_part = self->counters->is_part (self->machine, instance->key);
+  instance->is_checked = true;
 }
 
 static void
@@ -356,32 +324,26 @@ define_new (CounterSampler *self, SysprofCaptureWriter *writer, int64_t now)
 {
   const SampledCounters *counters = self->counters;
   g_autofree Definitions *definitions = NULL;
-  bool has_new = self->first_id == 0;
 
-  for (unsigned i = 0; i < self->values.n_instances; i++)
-    has_new |= !self->values.instances[i].is_defined;
-  if (!has_new)
+  if (!has_undefined (self))
     return;
 
   definitions = g_new0 (Definitions, 1);
   definitions->writer = writer;
   definitions->now = now;
 
-  if (self->first_id == 0 && counters->n_rows > 0)
-    self->first_id = define_rows (definitions, counters->rows, counters->n_rows, "");
+  for (unsigned i = 0; i < counters->n_rows; i++)
+    if (is_to_define (self, i))
+      define (definitions, &counters->rows[i], NULL, &self->row_ids[i]);
 
   for (unsigned i = 0; i < self->values.n_instances; i++)
     {
       CounterInstance *instance = &self->values.instances[i];
 
-      if (instance->is_defined || instance->seen != self->values.reading)
-        continue;
-
-      instance->is_defined = true;
-      instance->is_part =
-          counters->is_part != NULL && counters->is_part (self->root, instance->name);
-      instance->first_id = define_rows (definitions, counters->instance_rows,
-                                        counters->n_instance_rows, instance->name);
+      check_part (self, instance);
+      for (unsigned j = 0; j < counters->n_instance_rows; j++)
+        if (instance->is_set[j] && instance->ids[j] == 0)
+          define (definitions, &counters->instance_rows[j], instance, &instance->ids[j]);
     }
   flush_definitions (definitions);
 
@@ -437,6 +399,7 @@ derive (CounterKind kind, const Reading *reading, double seconds, double *result
   switch (kind)
     {
     case COUNTER_VALUE:
+    case COUNTER_REAL:
     case COUNTER_TOTAL:
       *result = reading->value;
       return true;
@@ -482,7 +445,9 @@ add_to_sums (CounterSampler *self, unsigned instance_row, const Reading *reading
         continue;
 
       /* What an interface had carried before it was plugged in did not happen now: only growth counts. */
-      if (row->kind == COUNTER_TOTAL && !self->has_begun)
+      if (row->kind == COUNTER_VALUE)
+        self->sums[i] += reading->value;
+      else if (row->kind == COUNTER_TOTAL && !self->has_begun)
         self->sums[i] += reading->value;
       else if (reading->has_old && reading->value >= reading->old_value)
         self->sums[i] += reading->value - reading->old_value;
@@ -509,7 +474,7 @@ derive_instances (CounterSampler *self, double seconds)
           if (instance->is_set[j])
             {
               if (derive (row->kind, &reading, seconds, &result))
-                write_value (self, instance->first_id + j, row->kind, result * scale_of (row));
+                write_value (self, instance->ids[j], row->kind, result * scale_of (row));
               if (!instance->is_part)
                 add_to_sums (self, j, &reading);
             }
@@ -521,59 +486,113 @@ derive_instances (CounterSampler *self, double seconds)
     }
 }
 
+/* What a sum over instances has come to; FALSE when there is nothing to say yet. */
+static bool
+derive_sum (const CounterSampler *self, unsigned i, double seconds, double *result)
+{
+  *result = self->sums[i];
+  switch (self->counters->rows[i].kind)
+    {
+    case COUNTER_VALUE:
+      return is_there (self, i);
+
+    case COUNTER_RATE:
+      *result /= seconds;
+      return self->has_begun && seconds > 0 && is_there (self, i);
+
+    case COUNTER_TOTAL:
+      return true;
+
+    default:
+      return self->has_begun;
+    }
+}
+
 static void
 derive_rows (CounterSampler *self, double seconds)
 {
   const SampledCounters *counters = self->counters;
+
   for (unsigned i = 0; i < counters->n_rows; i++)
     {
       const CounterRow *row = &counters->rows[i];
       const Reading reading = { self->values.values[i], self->values.wholes[i],
                                 self->old_values[i], self->old_wholes[i], self->has_old[i] };
-      double result = self->sums[i];
-      bool is_known = row->sum_of != 0 ? row->kind == COUNTER_TOTAL || self->has_begun
+      double result;
+      bool is_known = row->sum_of != 0 ? derive_sum (self, i, seconds, &result)
                                        : self->values.is_set[i] &&
                                              derive (row->kind, &reading, seconds, &result);
 
       if (is_known)
-        write_value (self, self->first_id + i, row->kind, result * scale_of (row));
+        write_value (self, self->row_ids[i], row->kind, result * scale_of (row));
 
       self->old_values[i] = self->values.values[i];
       self->old_wholes[i] = self->values.wholes[i];
       self->has_old[i] = self->values.is_set[i];
-      if (row->kind == COUNTER_GROWTH)
+      if (row->kind != COUNTER_TOTAL)
         self->sums[i] = 0;
     }
 }
 
-CounterSampler *
-sysprof_counter_sampler_open (const SampledCounters *counters, const char *root, GError **error)
+static bool
+open_source (CounterSampler *self, GError **error)
 {
-  CounterSampler *self = g_new0 (CounterSampler, 1);
+  const SampledCounters *counters = self->counters;
   unsigned n_open = 0;
 
+  if (counters->open != NULL)
+    {
+      self->state = counters->open (self->machine, error);
+      return self->state != NULL;
+    }
+
+  for (unsigned i = 0; i < COUNTER_MAX_PATHS && counters->paths[i] != NULL; i++)
+    {
+      Text text;
+
+      self->fds[i] = sysprof_privilege_open_machine_file (self->machine, counters->paths[i]);
+      n_open += self->fds[i] >= 0 && read_text (self, self->fds[i], &text);
+    }
+  if (counters->find != NULL)
+    {
+      int cause = errno;
+
+      counters->find (self->machine, &self->values);
+      n_open += self->values.n_instances;
+      errno = cause;
+    }
+
+  if (n_open == 0 && counters->absence != NULL)
+    g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                 "Cannot record %s: %s The recording goes on without.", counters->title,
+                 counters->absence);
+  else if (n_open == 0)
+    g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                 "Cannot record %s: cannot read '%s%s': %s. The recording goes on without; see "
+                 "that /proc and /sys are mounted, and not hidden.",
+                 counters->title, sysprof_privilege_get_root (self->machine),
+                 counters->paths[0], g_strerror (errno));
+  return n_open > 0;
+}
+
+CounterSampler *
+sysprof_counter_sampler_open (const SampledCounters *counters,
+                              Privilege *machine,
+                              GError **error)
+{
+  CounterSampler *self = g_new0 (CounterSampler, 1);
+
   self->counters = counters;
-  self->root = g_strdup (root);
+  self->machine = sysprof_privilege_ref (machine);
+  memset (self->fds, 0xff, sizeof self->fds);
   self->text_size = FIRST_TEXT_SIZE;
   self->text = g_malloc (self->text_size);
 
-  for (unsigned i = 0; i < COUNTER_MAX_PATHS; i++)
+  if (!open_source (self, error))
     {
-      self->fds[i] = counters->paths[i] != NULL ? open_below (root, counters->paths[i]) : -1;
-      n_open += self->fds[i] >= 0;
-    }
-
-  if (n_open == 0)
-    {
-      g_set_error (
-          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-          "Cannot record %s: cannot open '%s%s': %s. The recording goes on without; see "
-          "that /proc and /sys are mounted, and not hidden.",
-          counters->title, root, counters->paths[0], g_strerror (errno));
       sysprof_counter_sampler_free (self);
       return NULL;
     }
-
   return self;
 }
 
@@ -583,14 +602,37 @@ sysprof_counter_sampler_free (CounterSampler *self)
   if (self == NULL)
     return;
 
+  if (self->state != NULL)
+    self->counters->close (self->state);
   for (unsigned i = 0; i < COUNTER_MAX_PATHS; i++)
     sysprof_autofd_close (&self->fds[i]);
   sysprof_counter_values_clear (&self->values);
-  g_free (self->root);
+  sysprof_privilege_unref (self->machine);
   g_free (self->text);
   g_free (self->ids);
   g_free (self->numbers);
   g_free (self);
+}
+
+char *
+sysprof_counter_sampler_take_complaint (CounterSampler *self)
+{
+  return g_steal_pointer (&self->values.complaint);
+}
+
+static bool
+read_source (CounterSampler *self, GError **error)
+{
+  if (self->counters->read != NULL)
+    return self->counters->read (self->state, &self->values, error);
+  if (self->counters->find != NULL)
+    find_instances (self);
+  if (!read_files (self, error))
+    return false;
+
+  for (unsigned i = 0; i < self->values.n_instances; i++)
+    read_instance_files (self, &self->values.instances[i]);
+  return true;
 }
 
 bool
@@ -602,16 +644,14 @@ sysprof_counter_sampler_read (CounterSampler *self,
   double seconds = (double) (now - self->old_time) / NSEC_PER_SEC;
 
   self->values.reading++;
+  self->values.now = now;
   self->values.hint = 0;
   memset (self->values.is_set, 0, sizeof self->values.is_set);
   for (unsigned i = 0; i < self->values.n_instances; i++)
     memset (self->values.instances[i].is_set, 0, sizeof self->values.instances[i].is_set);
 
-  if (!read_files (self, error))
+  if (!read_source (self, error))
     return false;
-
-  for (unsigned i = 0; i < self->values.n_instances; i++)
-    read_instance_files (self, &self->values.instances[i]);
 
   define_new (self, writer, now);
   self->n = 0;

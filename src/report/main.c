@@ -5,6 +5,7 @@
 #include "import/import.h"
 #include "report/options.h"
 #include "report/output.h"
+#include "report/weight.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -262,6 +263,7 @@ report (ReportOptions *options)
   g_autoptr (SysprofDocument) document = NULL;
   g_autoptr (GError) error = NULL;
   ResolvedSelection resolved = { 0 };
+  WeighedEvent weighed = { 0 };
   ViewRequest request;
   bool is_done;
 
@@ -280,15 +282,15 @@ report (ReportOptions *options)
                                   &resolved, &error))
     return complain (error, EXIT_USAGE);
 
-  if (options->weight >= WEIGHT_BYTES)
-    resolved.filter.events = &sysprof_document_get_store (document)->allocations;
-  resolved.filter.weigh_one = options->weight == WEIGHT_COUNT;
   request = make_request (options, document, &resolved);
   is_done =
+      sysprof_report_weigh (options, sysprof_document_get_store (document), &resolved.filter,
+                            &weighed, &error) &&
       (!options->open_result || options->output || choose_output_to_open (options, &error)) &&
       write_report (options, &request, &error) &&
       (!options->open_result || show_in_browser (options->output, &error));
   sysprof_resolved_selection_clear (&resolved);
+  sysprof_weighed_event_clear (&weighed);
   if (is_done || sysprof_output_reader_is_gone (error))
     return EXIT_DONE;
   return complain (error, error->domain == G_OPTION_ERROR ? EXIT_USAGE : EXIT_FAILED);

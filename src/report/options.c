@@ -18,7 +18,7 @@ static const char *const later_formats[] = {
 };
 
 /* In the order of ReportWeight. */
-static const char *const weight_names[] = { "samples", "bytes", "count", NULL };
+static const char *const weight_names[] = { "samples", "period", "bytes", "count", NULL };
 
 static const struct
 {
@@ -182,7 +182,7 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
   const GOptionEntry others[] = {
     { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->debug_dirs, "A further directory like /usr/lib/debug", "DIR" },
     { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Look for programs and libraries below DIR", "DIR" },
-    { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples, or what they allocated: bytes, count", "WEIGHT" },
+    { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples, period (of an event: period:EVENT), or what was allocated: bytes, count", "WEIGHT" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &given->completion, NULL, "SHELL" },
@@ -419,13 +419,10 @@ find_lack (const char *weight)
     const char *weight;
     const char *lack;
   } lacks[] = {
-    { "period", "captures hold no periods of events, each sample weighs one" },
     { "time", "captures hold no time off the CPU, only samples of what runs" },
     { "wall", "captures hold no time off the CPU, only samples of what runs" },
   };
 
-  if (g_str_has_prefix (weight, "period:") && weight[strlen ("period:")] != '\0')
-    return "captures do not tell which event a sample is of";
   for (size_t i = 0; i < G_N_ELEMENTS (lacks); i++)
     if (strcmp (weight, lacks[i].weight) == 0)
       return lacks[i].lack;
@@ -437,6 +434,12 @@ set_weight (ReportOptions *options, const char *weight, GError **error)
 {
   const char *lack;
 
+  if (g_str_has_prefix (weight, "period:") && weight[strlen ("period:")] != '\0')
+    {
+      options->weight = WEIGHT_PERIOD;
+      options->event = g_strdup (weight + strlen ("period:"));
+      return true;
+    }
   for (size_t i = 0; weight_names[i]; i++)
     if (strcmp (weight, weight_names[i]) == 0)
       {
@@ -445,13 +448,17 @@ set_weight (ReportOptions *options, const char *weight, GError **error)
       }
   lack = find_lack (weight);
   if (lack != NULL)
-    set_unbuilt (error,
-                 "--weight %s: %s; --weight samples counts samples, bytes and count what was "
-                 "allocated.",
-                 weight, lack);
+    set_unbuilt (
+        error,
+        "--weight %s: %s; --weight samples counts samples, period sums what they stand for, bytes "
+        "and count what was allocated.",
+        weight, lack);
   else
-    set_usage (error, "--weight %s: there is no such weight; give samples, bytes or count.",
-               weight);
+    set_usage (
+        error,
+        "--weight %s: there is no such weight; give samples, period, period:EVENT, bytes or "
+        "count.",
+        weight);
   return false;
 }
 
@@ -508,6 +515,7 @@ sysprof_report_options_clear (ReportOptions *options)
   g_free (options->output);
   g_free (options->extract);
   g_free (options->sort);
+  g_free (options->event);
   g_free (options->search);
   g_free (options->title);
   g_free (options->subtitle);

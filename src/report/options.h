@@ -11,6 +11,7 @@ typedef enum
 {
   WEIGHT_DEFAULT, /* of the view */
   WEIGHT_SAMPLES,
+  WEIGHT_PERIOD,
   WEIGHT_BYTES,
   WEIGHT_COUNT,
 } ReportWeight;
@@ -37,6 +38,7 @@ typedef struct
   gboolean by_member;
   gboolean live;
   ReportWeight weight;
+  char *event; /* whose periods are summed; NULL = the only one's */
   Selection selection;
   char *title;
   char *subtitle;

@@ -9,10 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_FREQUENCY   50000u /* samples per second and CPU */
-#define LEAST_CLOCK_NSEC 20000u /* the same as a period */
-#define MOST_STACK       65528u /* bytes of a stack in one record */
-#define MOST_CPU         65536
+#define MOST_FREQUENCY    50000u /* samples per second and CPU */
+#define LEAST_CLOCK_NSEC  20000u /* the same as a period */
+#define MOST_STACK        65528u /* bytes of a stack in one record */
+#define MOST_CPU          65536
+#define MOST_ENERGY_EVENT 0xffu
+#define MOST_CACHE_EVENT  0xffffffu /* cache, operation and result, a byte each */
 
 #define KNOWN_SAMPLE_TYPE                                                                 \
   (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |                \
@@ -67,6 +69,16 @@ is_clock (const struct perf_event_attr *attr)
          (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+/* Counted on one CPU, for all: it cannot be sampled. */
+static bool
+is_known_energy (const RightsRequest *request)
+{
+  const struct perf_event_attr *attr = &request->event.attr;
+
+  return request->pid == -1 && attr->config <= MOST_ENERGY_EVENT && attr->sample_type == 0 &&
+         attr->sample_period == 0 && !attr->inherit;
+}
+
 static bool
 is_known_event (const struct perf_event_attr *attr)
 {
@@ -76,6 +88,8 @@ is_known_event (const struct perf_event_attr *attr)
       return attr->config < PERF_COUNT_HW_MAX;
     case PERF_TYPE_SOFTWARE:
       return attr->config <= PERF_COUNT_SW_BPF_OUTPUT;
+    case PERF_TYPE_HW_CACHE:
+      return attr->config <= MOST_CACHE_EVENT;
     case PERF_TYPE_TRACEPOINT:
       return attr->config <= INT32_MAX;
     default:
@@ -83,13 +97,16 @@ is_known_event (const struct perf_event_attr *attr)
     }
 }
 
-/* The raw part of a tracepoint's record can be anything that the kernel passes there; a program's own is what we want. */
+/* The raw part of a tracepoint's record can be anything that the kernel passes there: only a program's own is given out, and that of
+ * switches. */
 static bool
-is_known_sample (const struct perf_event_attr *attr)
+is_known_sample (const struct perf_event_attr *attr, uint64_t switch_id)
 {
   uint64_t known = KNOWN_SAMPLE_TYPE;
 
   if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+    known |= PERF_SAMPLE_RAW;
+  if (attr->type == PERF_TYPE_TRACEPOINT && attr->config == switch_id && switch_id != 0)
     known |= PERF_SAMPLE_RAW;
   return (attr->sample_type & ~known) == 0 && attr->sample_stack_user <= MOST_STACK;
 }
@@ -103,14 +120,19 @@ is_bearable (const struct perf_event_attr *attr)
 }
 
 int
-sysprof_rights_check_event (const RightsRequest *request, bool has_cgroup)
+sysprof_rights_check_event (const RightsRequest *request,
+                            bool has_cgroup,
+                            uint64_t switch_id,
+                            bool is_energy)
 {
   const struct perf_event_attr *attr = &request->event.attr;
   const struct perf_event_attr known = copy_known (attr);
   int32_t cpu = request->event.cpu;
 
-  if (memcmp (&known, attr, sizeof known) != 0 || !is_known_event (attr) ||
-      !is_known_sample (attr) || !is_bearable (attr) || attr->clockid != CLOCK_MONOTONIC)
+  if (memcmp (&known, attr, sizeof known) != 0 ||
+      !(is_energy ? !has_cgroup && is_known_energy (request) : is_known_event (attr)) ||
+      !is_known_sample (attr, switch_id) || !is_bearable (attr) ||
+      attr->clockid != CLOCK_MONOTONIC)
     return EPERM;
 
   /* 0 would be the server itself. */

@@ -84,6 +84,14 @@ sysprof_rights_ask_kallsyms (int socket)
   return ask (socket, &request, -1, NULL);
 }
 
+int
+sysprof_rights_ask_switch_format (int socket)
+{
+  const RightsRequest request = { .kind = ASK_SWITCH_FORMAT };
+
+  return ask (socket, &request, -1, NULL);
+}
+
 bool
 sysprof_rights_ask_walker_maps (int socket, WalkProgram *program)
 {

@@ -13,6 +13,7 @@ typedef enum
   ASK_MAPPED_FILE,
   ASK_NAMESPACE,
   ASK_KALLSYMS,
+  ASK_SWITCH_FORMAT,
   ASK_WALKER_MAPS,
   ASK_WALKER,
   ASK_SLAB,
@@ -54,5 +55,9 @@ bool sysprof_rights_send (int socket, const void *message, size_t size, int fd, 
  * what is no message of `size` bytes with at most one descriptor. */
 bool sysprof_rights_receive (int socket, void *message, size_t size, int *fd);
 
-/* 0, or the errno with which the request for an event is refused. */
-int sysprof_rights_check_event (const RightsRequest *request, bool has_cgroup);
+/* 0, or the errno with which the request for an event is refused. `switch_id`: the tracepoint whose raw part is known, 0 = none;
+ * `is_energy`: the type is that of a device that counts energy. */
+int sysprof_rights_check_event (const RightsRequest *request,
+                                bool has_cgroup,
+                                uint64_t switch_id,
+                                bool is_energy);

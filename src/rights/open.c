@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -189,8 +190,88 @@ sysprof_rights_read_namespace (pid_t pid, ProcessNamespace which)
   return bracket != NULL ? strtoull (bracket + 1, NULL, 10) : 0;
 }
 
+bool
+sysprof_rights_counts_energy (uint32_t type)
+{
+  static const char *const devices[] = { "power", "power_core" };
+  bool is_found = false;
+
+  for (size_t i = 0; !is_found && i < sizeof devices / sizeof devices[0]; i++)
+    {
+      char path[64], text[16] = "";
+      int fd;
+
+      (void) snprintf (path, sizeof path, "/sys/bus/event_source/devices/%s/type", devices[i]);
+      fd = open (path, O_RDONLY | O_CLOEXEC);
+      if (fd < 0)
+        continue;
+      is_found = read (fd, text, sizeof text - 1) > 0 && strtoul (text, NULL, 10) == type;
+      (void) close (fd);
+    }
+  return is_found;
+}
+
 int
 sysprof_rights_open_kallsyms (void)
 {
   return open ("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+}
+
+/* A mount that only this descriptor knows: nothing of the machine's file system changes. */
+static int
+mount_tracefs (void)
+{
+  int context = fsopen ("tracefs", FSOPEN_CLOEXEC);
+  int mounted = -1;
+  int saved;
+
+  if (context < 0)
+    return -1;
+  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+    mounted = fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
+
+  saved = errno;
+  (void) close (context);
+  errno = saved;
+  return mounted;
+}
+
+int
+sysprof_rights_open_tracefs (void)
+{
+  static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+    {
+      int fd = open (places[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+      int reason;
+
+      if (fd < 0)
+        continue;
+      if (faccessat (fd, "events", F_OK, 0) == 0)
+        return fd;
+
+      reason = errno;
+      (void) close (fd);
+      errno = reason;
+      if (reason == EACCES)
+        return -1;
+    }
+  return mount_tracefs ();
+}
+
+int
+sysprof_rights_open_switch_format (void)
+{
+  int tracefs = sysprof_rights_open_tracefs ();
+  int fd, saved;
+
+  if (tracefs < 0)
+    return -1;
+
+  fd = openat (tracefs, "events/sched/sched_switch/format", O_RDONLY | O_CLOEXEC);
+  saved = errno;
+  (void) close (tracefs);
+  errno = saved;
+  return fd;
 }

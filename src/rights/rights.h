@@ -86,6 +86,14 @@ uint64_t sysprof_rights_read_namespace (pid_t pid, ProcessNamespace which);
 
 int sysprof_rights_open_kallsyms (void);
 
+/* Whether events of that type are of a device that counts the processor's energy. */
+bool sysprof_rights_counts_energy (uint32_t type);
+
+/* The directory of tracefs, which is mounted for this descriptor alone where it is mounted nowhere. */
+int sysprof_rights_open_tracefs (void);
+/* events/sched/sched_switch/format in it: how the kernel tells of switches. */
+int sysprof_rights_open_switch_format (void);
+
 /* --- lending them --- */
 
 #define RIGHTS_MOST_EVENTS 65536u /* of one recording; then ENOSPC */
@@ -98,6 +106,8 @@ typedef struct
   WalkProgram maps;
   uint64_t slabs_made; /* a bit each */
   uint32_t n_events;
+  uint64_t
+      switch_id; /* the tracepoint of which the raw part is given out; 0 = nobody has asked for its format */
   pid_t left[RIGHTS_MOST_LEFT]; /* killed, and maybe not ended yet; 0 = none */
   bool has_loaded;
 } RightsServer;
@@ -124,6 +134,8 @@ int sysprof_rights_ask_process_file (int socket, pid_t pid, ProcessFile file);
 int sysprof_rights_ask_mapped_file (int socket, const ExecutableMapping *mapping);
 uint64_t sysprof_rights_ask_namespace (int socket, pid_t pid, ProcessNamespace which);
 int sysprof_rights_ask_kallsyms (int socket);
+/* From then on events of that tracepoint may have their raw part. */
+int sysprof_rights_ask_switch_format (int socket);
 
 /* Gives the index alone: the other maps stay with the server. */
 bool sysprof_rights_ask_walker_maps (int socket, WalkProgram *program);

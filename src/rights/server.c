@@ -29,7 +29,9 @@ open_event (RightsServer *self, const RightsRequest *request, int given)
 {
   struct perf_event_attr attr = request->event.attr;
 
-  errno = sysprof_rights_check_event (request, given >= 0);
+  errno = sysprof_rights_check_event (request, given >= 0, self->switch_id,
+                                      attr.type >= PERF_TYPE_MAX &&
+                                          sysprof_rights_counts_energy (attr.type));
   if (errno != 0)
     return -1;
 
@@ -187,6 +189,26 @@ read_namespace (const RightsRequest *request, uint64_t *value)
 
   *value = sysprof_rights_read_namespace (request->pid, (ProcessNamespace) request->number);
   return NO_DESCRIPTOR;
+}
+
+/* Whose raw part may be had from then on is read here, not from what the peer says. */
+static int
+open_switch_format (RightsServer *self)
+{
+  static const char id_line[] = "\nID: ";
+  char text[512]; /* it stands in the second line */
+  int fd = sysprof_rights_open_switch_format ();
+  ssize_t size = fd >= 0 ? pread (fd, text, sizeof text - 1, 0) : -1;
+  const char *found;
+
+  if (size < 0)
+    return fd;
+
+  text[size] = '\0';
+  found = strstr (text, id_line);
+  if (found != NULL)
+    self->switch_id = strtoull (found + strlen (id_line), NULL, 10);
+  return fd;
 }
 
 /* --- the walker --- */
@@ -348,6 +370,8 @@ carry_out (RightsServer *self, const RightsRequest *request, int given, uint64_t
       return read_namespace (request, value);
     case ASK_KALLSYMS:
       return sysprof_rights_open_kallsyms ();
+    case ASK_SWITCH_FORMAT:
+      return open_switch_format (self);
     case ASK_WALKER_MAPS:
       return make_maps (self);
     case ASK_WALKER:

@@ -152,4 +152,5 @@ void sysprof_builder_count_lost (Builder *self);
 void sysprof_builder_read_embedded_files (Builder *self);
 void sysprof_builder_read_sample_notes (Builder *self);
 void sysprof_builder_read_weights (Builder *self);
+void sysprof_builder_read_sampled_events (Builder *self);
 void sysprof_builder_read_jit_names (Builder *self);

@@ -210,5 +210,5 @@ sysprof_store_read_file_cancellable (const Store *self,
 GBytes *
 sysprof_store_read_file (const Store *self, const char *name, GError **error)
 {
-  return sysprof_store_read_file_cancellable (self, name, NULL, error);
+  return sysprof_store_read_file_cancellable (self, name, g_cancellable_get_current (), error);
 }

@@ -54,3 +54,32 @@ bool sysprof_progress_sort (const Progress *self,
                             void *data);
 /* TRUE with `error` set if so. */
 bool sysprof_progress_set_error_if_cancelled (const Progress *self, GError **error);
+
+/* --- where the cancellable is the thread's --- */
+
+/* Questions go through many small steps, to each of which a cancellable would have to be handed. They ask that of their thread
+ * instead, which whoever waits for the answer pushes: g_cancellable_push_current(). What a step gives once it was cancelled can
+ * be freed, or be handed to the next step, and tells nothing; who pushed it looks once, at the end. Without one, nothing of this
+ * happens. */
+
+#define WANTED_STEP 0x1000 /* items between two looks: well below a millisecond */
+
+static inline bool
+sysprof_is_wanted (void)
+{
+  return !g_cancellable_is_cancelled (g_cancellable_get_current ());
+}
+
+/* For loops over `i`. */
+static inline bool
+sysprof_is_wanted_at (uint64_t i)
+{
+  return i % WANTED_STEP != 0 || sysprof_is_wanted ();
+}
+
+/* As sysprof_progress_sort(). FALSE if cancelled: items may be missing then, and others be there twice. */
+bool sysprof_sort_if_wanted (void *items,
+                             size_t n,
+                             size_t size,
+                             GCompareDataFunc compare,
+                             const void *data);

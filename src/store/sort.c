@@ -83,3 +83,15 @@ sysprof_progress_sort (const Progress *self,
   return (n <= PIECE || merge_all (&sorting, items, n)) &&
          !sysprof_progress_is_cancelled (self);
 }
+
+bool
+sysprof_sort_if_wanted (void *items,
+                        size_t n,
+                        size_t size,
+                        GCompareDataFunc compare,
+                        const void *data)
+{
+  const Progress progress = { .cancellable = g_cancellable_get_current () };
+
+  return sysprof_progress_sort (&progress, items, n, size, compare, (void *) data);
+}

@@ -78,6 +78,9 @@ free_store (OpenStore *self)
   g_free (store->counters.value);
   g_free (store->metadata);
   g_free (store->sample_notes);
+  g_free (store->sampled_events);
+  g_free (store->sample_event);
+  g_free (store->sample_period);
   g_free (store->files.row);
   g_clear_pointer (&store->files.row_of_name, g_hash_table_unref);
   g_free (store->files.chunk);
@@ -152,6 +155,7 @@ static const Step steps[] = {
   { sysprof_builder_read_embedded_files, 0.01, "Finding files", false },
   { sysprof_builder_read_sample_notes, 0.01, "Reading how stacks were found", false },
   { sysprof_builder_read_weights, 0.01, "Reading weights", false },
+  { sysprof_builder_read_sampled_events, 0.01, "Reading what was sampled on", false },
 };
 
 static bool

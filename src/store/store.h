@@ -286,6 +286,16 @@ typedef struct
   int64_t end_time; /* bytes of the header, whatever they mean */
 } FileStamp;
 
+/* What samples were taken on, as our recorder says. */
+typedef struct
+{
+  StringId name;
+  bool is_time;   /* its periods are ns */
+  int64_t period; /* of every sample; 0 = they differ */
+} SampledEvent;
+
+#define SAMPLED_EVENT_UNKNOWN 255
+
 #define STORE_N_FRAME_TYPES 19 /* 0 holds the unknown ones, 18 the frame indexes */
 
 typedef struct Store
@@ -312,6 +322,10 @@ typedef struct Store
   StackEvents traces;      /* functions that were entered or left */
   StackTree stacks;
   uint8_t *sample_notes; /* [samples.n] CaptureFound: how its user's part was found; NULL = nobody says of any */
+  SampledEvent *sampled_events; /* [n_sampled_events] none where nobody says */
+  uint32_t n_sampled_events;
+  uint8_t *sample_event;  /* [samples.n] index of its event, or SAMPLED_EVENT_UNKNOWN; NULL = all are of the first, if there is one */
+  int64_t *sample_period; /* [samples.n], with `sample_event` */
   AddressTable addresses;
   Mapping *mappings; /* [n_mappings] row 0 is none */
   uint32_t n_mappings;
@@ -369,6 +383,17 @@ sysprof_time_between (int64_t from, int64_t to)
 }
 
 /* The first at or after `time`; `n` if there is none. */
+/* The samples of an event, each of which weighs its period. *Owned*; valid as long as the store. */
+typedef struct
+{
+  StackEvents samples; /* the store's columns, with weights of our own */
+  uint8_t *is_in;      /* [samples.n] which are of the event; NULL = all */
+} WeighedEvent;
+
+/* FALSE: their periods differ, and were not kept. */
+bool sysprof_store_weigh_event (const Store *self, uint32_t event, WeighedEvent *weighed);
+void sysprof_weighed_event_clear (WeighedEvent *self);
+
 uint32_t sysprof_stack_events_find_time (const StackEvents *self, int64_t time);
 
 /* The name of a synthetic address; NULL if it has none. */

@@ -10,7 +10,6 @@
 
 #include "symbolize/packed-table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_KERNEL_COPIES 65536 /* entries: 2 MiB */
@@ -23,7 +22,7 @@ typedef struct
 } Packer;
 
 static int
-compare_entries (const void *a, const void *b)
+compare_entries (const void *a, const void *b, void *data)
 {
   return packed_entry_compare (a, b);
 }
@@ -132,7 +131,9 @@ add_kernel_copies (Packer *self)
   uint32_t first = self->entries->len;
   NumberSet seen = { 0 };
 
-  for (StackId stack = 1; stack < stacks->n && seen.n <= MOST_KERNEL_COPIES; stack++)
+  for (StackId stack = 1;
+       stack < stacks->n && seen.n <= MOST_KERNEL_COPIES && sysprof_is_wanted_at (stack);
+       stack++)
     {
       AddressId address = stacks->address[stack];
 
@@ -163,9 +164,9 @@ tidy_entries (Packer *self)
   PackedEntry *entries = (PackedEntry *) (void *) self->entries->data;
   uint32_t n = 0;
 
-  if (self->entries->len > 1)
-    qsort (entries, self->entries->len, sizeof *entries, compare_entries);
-  for (uint32_t i = 0; i < self->entries->len; i++)
+  (void) sysprof_sort_if_wanted (entries, self->entries->len, sizeof *entries, compare_entries,
+                                 NULL);
+  for (uint32_t i = 0; i < self->entries->len && sysprof_is_wanted_at (i); i++)
     {
       PackedEntry *last = n > 0 ? &entries[n - 1] : NULL;
 
@@ -209,7 +210,8 @@ add_what_was_cut (Packer *self)
   uint32_t n = self->entries->len;
   g_autoptr (GArray) cut = g_array_new (FALSE, FALSE, sizeof (AddressId));
 
-  for (AddressId address = 1; address < self->store->addresses.n; address++)
+  for (AddressId address = 1;
+       address < self->store->addresses.n && sysprof_is_wanted_at (address); address++)
     if (is_packed (self, address) && !is_covered (self, address))
       g_array_append_val (cut, address);
 
@@ -256,7 +258,7 @@ write_table (const Packer *self)
   g_byte_array_set_size (file, n * PACKED_ENTRY_SIZE);
   g_byte_array_append (file, (const guint8 *) &terminator, sizeof terminator);
   g_byte_array_append (file, (const guint8 *) "", 1);
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     {
       entries[i].name = offset_of_string (self, file, offsets, entries[i].name, empty);
       entries[i].tag = offset_of_string (self, file, offsets, entries[i].tag, empty);
@@ -277,7 +279,8 @@ sysprof_symbol_table_pack (const SymbolTable *table, const Store *store)
   };
   GBytes *bytes;
 
-  for (AddressId address = 1; address < store->addresses.n; address++)
+  for (AddressId address = 1; address < store->addresses.n && sysprof_is_wanted_at (address);
+       address++)
     if (is_packed (&self, address))
       add_entry (&self, address, pid_of_address (&self, address), false);
   add_kernel_copies (&self);
@@ -296,7 +299,8 @@ sysprof_symbol_table_pack_unnamed (const SymbolTable *table, const Store *store)
   GString *text = g_string_new (NULL);
   uint64_t link_address, start;
 
-  for (AddressId address = 1; address < addresses->n; address++)
+  for (AddressId address = 1; address < addresses->n && sysprof_is_wanted_at (address);
+       address++)
     {
       const Symbol *symbol = &table->row[table->of_address[address]];
 

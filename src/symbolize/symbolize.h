@@ -134,7 +134,7 @@ sysprof_symbol_binary (const SymbolTable *self, SymbolId symbol)
 }
 
 /* The table of capture-format.md 10 over all named addresses of the store, in this machine's byte order: for the
- * embedded file `__symbols__`. */
+ * embedded file `__symbols__`. Of no use where the thread's cancellable was cancelled: sysprof_is_wanted(). */
 GBytes *sysprof_symbol_table_pack (const SymbolTable *self, const Store *store);
 
 /* What that table has no room for: the user addresses without a name, why, their link-time address, and whether

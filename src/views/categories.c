@@ -28,7 +28,7 @@ fill_categories (const ViewRequest *request, Rows *rows, GError **error)
   StackWeights weights;
 
   sysprof_request_fold (request, false, &weights);
-  for (StackId i = 0; i < store->stacks.n; i++)
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
     sums[category[i]] += weights.self[i];
 
   sysprof_rows_init (rows, columns, N_COLUMNS, weights.total);

@@ -31,7 +31,7 @@ typedef struct
 } Group;
 
 static int
-compare_groups (const void *a, const void *b)
+compare_groups (const void *a, const void *b, void *data)
 {
   const Group *left = a, *right = b;
 
@@ -41,7 +41,7 @@ compare_groups (const void *a, const void *b)
 }
 
 static int
-compare_names (const void *a, const void *b)
+compare_names (const void *a, const void *b, void *data)
 {
   return strcmp (((const Group *) a)->name, ((const Group *) b)->name);
 }
@@ -55,7 +55,8 @@ join_groups (Group *groups, uint32_t n)
   if (n == 0)
     return 0;
 
-  qsort (groups, n, sizeof *groups, compare_names);
+  if (!sysprof_sort_if_wanted (groups, n, sizeof *groups, compare_names, NULL))
+    return 0;
   for (uint32_t i = 0; i < n; i++)
     if (n_joined > 0 && strcmp (groups[n_joined - 1].name, groups[i].name) == 0)
       {
@@ -64,7 +65,7 @@ join_groups (Group *groups, uint32_t n)
       }
     else
       groups[n_joined++] = groups[i];
-  qsort (groups, n_joined, sizeof *groups, compare_groups);
+  (void) sysprof_sort_if_wanted (groups, n_joined, sizeof *groups, compare_groups, NULL);
   return n_joined;
 }
 
@@ -81,7 +82,7 @@ fill_cgroups (const ViewRequest *request, Rows *rows, GError **error)
   uint32_t n = 0;
 
   sysprof_request_fold (request, false, &weights);
-  for (StackId i = 0; i < store->stacks.n; i++)
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
     weight[process_of[i]] += weights.self[i];
   sysprof_rows_init (rows, columns, N_COLUMNS, weights.total);
   sysprof_stack_weights_clear (&weights);

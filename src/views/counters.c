@@ -55,13 +55,26 @@ static const struct
 } units[] = {
   { "CPU Percent", NULL, "%" },
   { "CPU Frequency", NULL, "%" },
+  { "Memory Events", NULL, "events", .is_growth = true },
   { "Memory", NULL, "bytes" },
   { "Network", NULL, "bytes" },
+  { "Disk", "Bytes", "bytes", .is_growth = true },
+  { "Disk", "Busy", "%" },
   { "Disk", NULL, "operations", .is_growth = true },
   { "Battery Charge", NULL, "uAh" },
   { "RAPL", NULL, "W" },
+  { "Battery Power", NULL, "W" },
   { "Pressure", NULL, "%" },
-  { "Sampler", "Lost", "samples" },
+  { "GPU Percent", NULL, "%" },
+  { "GPU Memory", NULL, "bytes" },
+  { "Temperature", NULL, "degC" },
+  { "Throttling Events", NULL, "events", .is_growth = true },
+  { "Throttling", NULL, "%" },
+  { "Cooling", NULL, "%" },
+  { "Recorder", "CPU Time", "ns" },
+  { "Recorder", "CPU", "%" },
+  { "Recorder", "Memory", "bytes" },
+  { "Sampler", NULL, "samples" },
   { "gtk", "fps", "frames/s" },
   { "GJS", "GC bytes", "bytes" },
   { "GJS", "Malloc bytes", "bytes" },
@@ -185,6 +198,35 @@ is_telling (const Store *store, const Counter *counter, const Sums *sums)
   return sums->min < sums->max && !name[strcspn (name, "(0123456789")];
 }
 
+/* Behind so many of its category a counter comes in no order. */
+#define MOST_ROUNDS 8
+
+/* Of many counters of memory the first tells most: each category is heard in turn. */
+static void
+add_telling (Rows *rows, const Store *store, const Sums *all)
+{
+  const Counters *counters = &store->counters;
+  g_autofree unsigned *rounds = g_new (unsigned, MAX (counters->n, 1));
+  g_autoptr (GHashTable) n_of_category = g_hash_table_new (NULL, NULL);
+
+  memset (rounds, 0xff, counters->n * sizeof *rounds); /* none */
+  for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+    {
+      gpointer category = GUINT_TO_POINTER (counters->row[i].category);
+      unsigned n = GPOINTER_TO_UINT (g_hash_table_lookup (n_of_category, category));
+
+      if (all[i].n == 0 || !is_telling (store, &counters->row[i], &all[i]))
+        continue;
+      rounds[i] = MIN (n, MOST_ROUNDS - 1);
+      g_hash_table_insert (n_of_category, category, GUINT_TO_POINTER (n + 1));
+    }
+
+  for (unsigned round = 0; round < MOST_ROUNDS; round++)
+    for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+      if (rounds[i] == round)
+        add_counter (rows, store, &counters->row[i], &all[i]);
+}
+
 static bool
 fill_counters (const ViewRequest *request, Rows *rows, GError **error)
 {
@@ -197,24 +239,25 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
   sysprof_rows_init_events (rows, columns, N_COLUMNS, "counters", 0, 0);
   sysprof_event_sieve_init (&sieve, store, request->filter);
   find_span (request, &begin, &end);
-  for (uint32_t i = 0; i < counters->n; i++)
+  for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
     {
       const Counter *counter = &counters->row[i];
       Sums *sums = &all[i];
 
-      for (uint32_t at = counter->first_value; at < counter->first_value + counter->n_values;
-           at++)
+      for (uint32_t at = counter->first_value;
+           at < counter->first_value + counter->n_values && sysprof_is_wanted_at (at); at++)
         if (sysprof_event_sieve_takes (&sieve, counters->time[at], counter->pid, -1))
           add_value (sums, counters->time[at], value_at (store, counter, at), begin, end);
       /* What was never set is only a name: recorders define some that the machine lacks. */
       rows->n_available += counter->n_values > 0;
       rows->total += sums->n > 0;
     }
+  if (request->telling)
+    add_telling (rows, store, all);
   /* What never changed tells little, and there may be much of it: the disks that a machine does not use. */
-  for (unsigned changed = 2; changed-- > 0;)
-    for (uint32_t i = 0; i < counters->n; i++)
-      if (all[i].n > 0 && (all[i].min < all[i].max) == changed &&
-          (!request->telling || is_telling (store, &counters->row[i], &all[i])))
+  for (unsigned changed = request->telling ? 0 : 2; changed-- > 0;)
+    for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+      if (all[i].n > 0 && (all[i].min < all[i].max) == changed)
         add_counter (rows, store, &counters->row[i], &all[i]);
   sysprof_event_sieve_clear (&sieve);
   return true;

@@ -4,8 +4,6 @@
 
 #include "views/fold.h"
 
-#include <stdlib.h>
-
 enum
 {
   CPU,
@@ -104,7 +102,7 @@ fill_cpus (const ViewRequest *request, Rows *rows, GError **error)
   if (bytes != NULL)
     read_cpus (cpus, bytes);
   sysprof_rows_init (rows, columns, N_COLUMNS, 0);
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     {
       uint64_t weight = weighs_one ? 1 : (uint64_t) MAX (events->weight[found[i]], 0);
 

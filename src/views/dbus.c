@@ -218,7 +218,7 @@ count_message (GHashTable *members, const Store *store, uint32_t i, uint32_t par
 }
 
 static int
-compare_members (const void *a, const void *b)
+compare_members (const void *a, const void *b, void *data)
 {
   const Member *left = *(Member *const *) a, *right = *(Member *const *) b;
   int order;
@@ -239,8 +239,8 @@ add_members (Rows *rows, GHashTable *members)
 
   for (unsigned i = 0; i < n; i++)
     list[i] = g_hash_table_lookup (members, list[i]);
-  qsort (list, n, sizeof *list, compare_members);
-  for (unsigned i = 0; i < n; i++)
+  (void) sysprof_sort_if_wanted (list, n, sizeof *list, compare_members, NULL);
+  for (unsigned i = 0; i < n && sysprof_is_wanted_at (i); i++)
     {
       const Member *member = list[i];
       Spread spread =
@@ -270,7 +270,7 @@ fill_dbus (const ViewRequest *request, Rows *rows, GError **error)
                             request->by_member ? N_BY_COLUMNS : N_COLUMNS, "messages", 0,
                             store->n_dbus);
   sysprof_event_sieve_init (&sieve, store, request->filter);
-  for (uint32_t i = 0; i < store->n_dbus; i++)
+  for (uint32_t i = 0; i < store->n_dbus && sysprof_is_wanted_at (i); i++)
     {
       const DBusMessage *message = &store->dbus[i];
 

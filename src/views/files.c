@@ -26,7 +26,7 @@ fill_files (const ViewRequest *request, Rows *rows, GError **error)
   const Store *store = request->store;
 
   sysprof_rows_init_events (rows, columns, N_COLUMNS, "files", store->files.n, store->files.n);
-  for (uint32_t i = 0; i < store->files.n; i++)
+  for (uint32_t i = 0; i < store->files.n && sysprof_is_wanted_at (i); i++)
     {
       const EmbeddedFile *file = &store->files.row[i];
       Cell *cells = sysprof_rows_add (rows);

@@ -148,7 +148,7 @@ count_processes (const Look *self, const ProcessId *process_of, uint32_t *n_of)
   const Store *store = self->store;
   g_autofree bool *is_counted = g_new0 (bool, MAX (store->processes.n, 1));
 
-  for (StackId i = 0; i < store->stacks.n; i++)
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
     if (self->weights.self[i] > 0 && !is_counted[process_of[i]])
       {
         is_counted[process_of[i]] = true;
@@ -166,7 +166,7 @@ look_at_idleness (Look *self)
 
   if (idle == 0 || filter == NULL || !filter->no_idle)
     return;
-  for (uint32_t i = 0; i < store->samples.n; i++)
+  for (uint32_t i = 0; i < store->samples.n && sysprof_is_wanted_at (i); i++)
     n += store->samples.process[i] == idle;
   if (n > 0)
     say (self, "summary --idle", "%.1f %% of the samples are of the idle task and left out.",
@@ -184,7 +184,7 @@ look_at_processes (Look *self)
   g_autofree char *more = NULL;
   g_autofree char *name = NULL;
 
-  for (StackId i = 0; i < store->stacks.n; i++)
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
     {
       StringId comm = store->processes.row[process_of[i]].comm;
 
@@ -302,7 +302,7 @@ look_at_logs (Look *self)
   uint32_t n = 0;
 
   sysprof_event_sieve_init (&sieve, self->store, self->request->filter);
-  for (uint32_t i = 0; i < self->store->n_logs; i++)
+  for (uint32_t i = 0; i < self->store->n_logs && sysprof_is_wanted_at (i); i++)
     {
       const Log *log = &self->store->logs[i];
 
@@ -343,7 +343,7 @@ look_at_messages (Look *self)
   g_autofree uint32_t *partner = sysprof_dbus_find_answers (store);
   uint32_t n = 0;
 
-  for (uint32_t i = 0; i < store->n_dbus; i++)
+  for (uint32_t i = 0; i < store->n_dbus && sysprof_is_wanted_at (i); i++)
     {
       DBusHeader header;
 
@@ -366,7 +366,7 @@ look_at_heap (Look *self)
   if (allocations->n == 0)
     return;
   lives = sysprof_heap_ask (self->store, HEAP_LIVE, INT64_MAX);
-  for (uint32_t i = 0; i < allocations->n; i++)
+  for (uint32_t i = 0; i < allocations->n && sysprof_is_wanted_at (i); i++)
     {
       all += (uint64_t) allocations->weight[i];
       leaked += lives[i] ? (uint64_t) allocations->weight[i] : 0;
@@ -391,7 +391,7 @@ fill_findings (const ViewRequest *request, Rows *rows, GError **error)
   sysprof_request_fold (request, false, &self.weights);
   self.quality = sysprof_quality_new (request->store, request->symbols, &self.weights);
   sysprof_rows_init (rows, columns, N_COLUMNS, self.weights.total);
-  for (size_t i = 0; i < G_N_ELEMENTS (rules); i++)
+  for (size_t i = 0; i < G_N_ELEMENTS (rules) && sysprof_is_wanted (); i++)
     rules[i](&self);
   sysprof_quality_free (self.quality);
   sysprof_stack_weights_clear (&self.weights);

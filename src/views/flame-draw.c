@@ -22,7 +22,7 @@ lay_out (Flame *self)
   g_autofree uint64_t *next_x = g_new0 (uint64_t, tree->n);
 
   self->x = g_new0 (uint64_t, tree->n);
-  for (uint32_t i = 1; i < tree->n; i++)
+  for (uint32_t i = 1; i < tree->n && sysprof_is_wanted_at (i); i++)
     {
       uint32_t parent = tree->parent[i];
 

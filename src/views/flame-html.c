@@ -27,7 +27,7 @@ write_functions (const Flame *flame, Out *out)
   uint32_t *function_of = g_new0 (uint32_t, flame->tree.n);
   uint32_t n = 0;
 
-  for (uint32_t i = 1; i < flame->tree.n; i++)
+  for (uint32_t i = 1; i < flame->tree.n && sysprof_is_wanted_at (i); i++)
     {
       const char *name = sysprof_flame_text (flame, i, flame->symbol);
       const char *binary = sysprof_flame_text (flame, i, flame->binary);
@@ -59,7 +59,8 @@ write_nodes (const Flame *flame, Out *out, const uint32_t *function_of)
   double least = flame->request->min_percent / 100 * (double) flame->total;
   const char *separator = "";
 
-  for (uint32_t at = sysprof_row_tree_next (tree, 0); at; at = sysprof_row_tree_next (tree, at))
+  for (uint32_t at = sysprof_row_tree_next (tree, 0); at && sysprof_out_goes_on (out);
+       at = sysprof_row_tree_next (tree, at))
     {
       uint64_t weight = sysprof_flame_weight (flame, at);
 

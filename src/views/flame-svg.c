@@ -46,7 +46,7 @@ hash_into_class (Picture *self)
 
   g_checksum_update (checksum, (const guchar *) flame->title, -1);
   g_checksum_update (checksum, (const guchar *) flame->subtitle, -1);
-  for (uint32_t i = 1; i < flame->tree.n; i++)
+  for (uint32_t i = 1; i < flame->tree.n && sysprof_is_wanted_at (i); i++)
     {
       const char *name = sysprof_flame_text (flame, i, flame->symbol);
 
@@ -72,7 +72,7 @@ px (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE])
 }
 
 static int
-compare_falling (const void *left, const void *right)
+compare_falling (const void *left, const void *right, void *data)
 {
   uint64_t a = *(const uint64_t *) left, b = *(const uint64_t *) right;
 
@@ -93,7 +93,7 @@ least_weight_to_keep (const Picture *self)
   weights = g_new (uint64_t, n);
   for (uint32_t i = 0; i < n; i++)
     weights[i] = sysprof_flame_weight (flame, i + 1);
-  qsort (weights, n, sizeof *weights, compare_falling);
+  (void) sysprof_sort_if_wanted (weights, n, sizeof *weights, compare_falling, NULL);
   return (uint64_t) MIN ((double) weights[FRAMES_TO_KEEP] + 1, visible);
 }
 
@@ -133,7 +133,7 @@ is_drawn (const Picture *self, uint32_t node)
 static void
 count_levels (Picture *self)
 {
-  for (uint32_t i = 1; i < self->flame->tree.n; i++)
+  for (uint32_t i = 1; i < self->flame->tree.n && sysprof_is_wanted_at (i); i++)
     if (is_drawn (self, i))
       self->n_levels = MAX (self->n_levels, self->flame->tree.depth[i]);
 }
@@ -266,7 +266,7 @@ write_legend (const Picture *self, double y)
   double x = SIDE;
   char at[2][G_ASCII_DTOSTR_BUF_SIZE];
 
-  for (uint32_t i = 1; i < self->flame->tree.n; i++)
+  for (uint32_t i = 1; i < self->flame->tree.n && sysprof_is_wanted_at (i); i++)
     for (size_t k = 0; k < G_N_ELEMENTS (entries); k++)
       is_present[k] |= strcmp (sysprof_flame_look (self->flame, i), entries[k].kind) == 0;
   sysprof_out_text (self->out, "<g class=\"legend\">");
@@ -376,7 +376,8 @@ sysprof_flame_draw_svg (const Flame *flame, GOutputStream *stream, GError **erro
            (self.has_legend ? LEGEND : 0);
   write_head (&self, height);
   sysprof_out_text (&out, "<g class=\"frames\">\n");
-  for (uint32_t at = sysprof_row_tree_next (tree, 0); at; at = sysprof_row_tree_next (tree, at))
+  for (uint32_t at = sysprof_row_tree_next (tree, 0); at && sysprof_out_goes_on (&out);
+       at = sysprof_row_tree_next (tree, at))
     if (is_drawn (&self, at))
       write_frame (&self, at);
   sysprof_out_text (&out, "</g>\n");

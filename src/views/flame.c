@@ -15,7 +15,7 @@ add_rectangles (Rows *rows,
   g_autofree uint8_t *category =
       sysprof_call_tree_categorize (tree, request->symbols, request->shape);
 
-  for (uint32_t i = 0; i < layout->n; i++)
+  for (uint32_t i = 0; i < layout->n && sysprof_is_wanted_at (i); i++)
     {
       CallNodeId node = layout->node[i];
       Cell *cells = sysprof_rows_add_child (rows, node ? row_of_node[tree->parent[node]] : 0);

@@ -31,6 +31,12 @@ sysprof_request_fold (const ViewRequest *request, bool by_thread, StackWeights *
 void
 sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *filter)
 {
+  if (filter != NULL && filter->weight_name != NULL)
+    {
+      rows->weight_name = filter->weight_name;
+      rows->weight_unit = filter->weight_unit;
+      return;
+    }
   if (filter == NULL || filter->events != &store->allocations)
     return;
   rows->is_event_list = true;
@@ -73,7 +79,7 @@ dup_similar_function (const SymbolTable *symbols, const char *wanted)
   Closest closest = sysprof_closest_to (wanted);
   g_autofree char *line = NULL, *cut = NULL;
 
-  for (SymbolId i = 1; i < symbols->n; i++)
+  for (SymbolId i = 1; i < symbols->n && sysprof_is_wanted_at (i); i++)
     {
       const char *name = sysprof_symbol_name (symbols, i);
       size_t size;
@@ -119,7 +125,7 @@ sysprof_processes_of_stacks (const Store *store)
   const StackTree *stacks = &store->stacks;
   ProcessId *process = g_new0 (ProcessId, MAX (stacks->n, 1));
 
-  for (StackId i = 0; i < stacks->n; i++)
+  for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)
     process[i] = stacks->depth[i] == 0 ? i : process[stacks->parent[i]];
   return process;
 }
@@ -153,7 +159,7 @@ sysprof_rows_add_functions (Rows *rows, const ViewRequest *request, const Functi
 {
   g_autofree uint8_t *found = sysprof_shown_categories_new (request->symbols, request->shape);
 
-  for (uint32_t i = 0; i < table->n; i++)
+  for (uint32_t i = 0; i < table->n && sysprof_is_wanted_at (i); i++)
     {
       uint8_t inherited = CATEGORY_NONE; /* a function's callers are many */
       SymbolId symbol = table->row[i].symbol;

@@ -95,7 +95,7 @@ fill_heat (const ViewRequest *request, Rows *rows, GError **error)
   g_autofree uint32_t *found = sysprof_samples_find (store, request->symbols, filter, &n);
 
   sysprof_rows_init (rows, columns, N_COLUMNS, 0);
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     add_event (&self, sysprof_request_offset (request, events->time[found[i]]),
                weighs_one ? 1 : (uint64_t) MAX (events->weight[found[i]], 0));
   find_scale (rows);

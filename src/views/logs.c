@@ -51,7 +51,7 @@ fill_logs (const ViewRequest *request, Rows *rows, GError **error)
 
   sysprof_rows_init_events (rows, columns, N_COLUMNS, "messages", 0, store->n_logs);
   sysprof_event_sieve_init (&sieve, store, request->filter);
-  for (uint32_t i = 0; i < store->n_logs; i++)
+  for (uint32_t i = 0; i < store->n_logs && sysprof_is_wanted_at (i); i++)
     {
       const Log *log = &store->logs[i];
       Cell *cells;

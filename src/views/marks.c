@@ -64,7 +64,7 @@ sysprof_request_find_marks (const ViewRequest *request, uint32_t *n)
   EventSieve sieve;
 
   sysprof_event_sieve_init (&sieve, store, request->filter);
-  for (uint32_t i = 0; i < store->n_marks; i++)
+  for (uint32_t i = 0; i < store->n_marks && sysprof_is_wanted_at (i); i++)
     {
       const Mark *mark = &store->marks[i];
 
@@ -82,7 +82,7 @@ add_marks (const ViewRequest *request, Rows *rows, const bool *is_in)
 {
   const Store *store = request->store;
 
-  for (uint32_t i = 0; i < store->n_marks; i++)
+  for (uint32_t i = 0; i < store->n_marks && sysprof_is_wanted_at (i); i++)
     {
       const Mark *mark = &store->marks[i];
       Cell *cells;
@@ -137,7 +137,7 @@ add_summaries (const ViewRequest *request, Rows *rows, const bool *is_in)
     for (uint32_t slot = 0; slot < first; slot++)
       if (summaries[i].histogram[slot] > 0)
         first = slot;
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     {
       const MarkSummary *summary = &summaries[i];
       Cell *cells = sysprof_rows_add (rows);

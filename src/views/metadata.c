@@ -27,7 +27,7 @@ fill_metadata (const ViewRequest *request, Rows *rows, GError **error)
 
   sysprof_rows_init_events (rows, columns, N_COLUMNS, "entries", store->n_metadata,
                             store->n_metadata);
-  for (uint32_t i = 0; i < store->n_metadata; i++)
+  for (uint32_t i = 0; i < store->n_metadata && sysprof_is_wanted_at (i); i++)
     {
       const Metadata *metadata = &store->metadata[i];
       Cell *cells = sysprof_rows_add (rows);

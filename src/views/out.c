@@ -18,7 +18,7 @@ flush (Out *self)
 {
   if (!self->error && self->buffer->len > 0)
     (void) g_output_stream_write_all (self->stream, self->buffer->str, self->buffer->len, NULL,
-                                      NULL, &self->error);
+                                      g_cancellable_get_current (), &self->error);
   g_string_truncate (self->buffer, 0);
 }
 
@@ -39,8 +39,9 @@ bool
 sysprof_out_finish (Out *self, GError **error)
 {
   flush (self);
-  if (!self->error)
-    (void) g_output_stream_flush (self->stream, NULL, &self->error);
+  if (!self->error &&
+      !g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), &self->error))
+    (void) g_output_stream_flush (self->stream, g_cancellable_get_current (), &self->error);
   g_string_free (self->buffer, TRUE);
   self->buffer = NULL;
   if (!self->error)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Buffered output with the escapes of each look. The first error sticks; later writes do nothing. *Owned.*
+/* Buffered output with the escapes of each look. The first error sticks; later writes do nothing, so that who writes rows
+ * ends with sysprof_out_goes_on(). That it was cancelled, sysprof_is_wanted(), is an error, too. *Owned.*
  *
  * Names in captures are any bytes. Every function that escapes also replaces what is not UTF-8 by U+FFFD. */
 
@@ -20,6 +21,13 @@ typedef struct
 void sysprof_out_init (Out *self, GOutputStream *stream);
 /* Flushes; false with the first error that happened. */
 bool sysprof_out_finish (Out *self, GError **error);
+
+/* Whether more is of use. */
+static inline bool
+sysprof_out_goes_on (const Out *self)
+{
+  return self->error == NULL;
+}
 
 void sysprof_out_text (Out *self, const char *text);
 void sysprof_out_bytes (Out *self, const char *bytes, size_t size);

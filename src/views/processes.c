@@ -5,8 +5,6 @@
 #include "views/fold.h"
 #include "views/found-by.h"
 
-#include <stdlib.h>
-
 enum
 {
   PID,
@@ -193,7 +191,7 @@ merge_shares (Shares *shares, const Store *store)
   const Processes *processes = &store->processes;
   g_autofree ProcessId *first = g_new0 (ProcessId, MAX (store->strings.n_strings, 1));
 
-  for (ProcessId i = 1; i < processes->n; i++)
+  for (ProcessId i = 1; i < processes->n && sysprof_is_wanted_at (i); i++)
     {
       ProcessId *of_name = &first[processes->row[i].comm];
       Shares *to = &shares[*of_name];
@@ -226,7 +224,7 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
   uint32_t n = 0;
 
   sysprof_request_fold (request, false, &weights);
-  for (StackId i = 0; i < store->stacks.n; i++)
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
     if (weights.self[i] > 0)
       {
         Shares *of_process = &shares[process_of[i]];
@@ -246,13 +244,14 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
   for (ProcessId i = 0; i < store->processes.n; i++)
     if (shares[i].weight > 0 || (i > 0 && is_whole && shares[i].n_processes > 0))
       order[n++] = i;
-  qsort_r (order, n, sizeof *order, compare_processes, &(Order){ shares });
+  (void) sysprof_sort_if_wanted (order, n, sizeof *order, compare_processes,
+                                 &(Order){ shares });
 
   sysprof_rows_init (rows, columns, request->details ? N_COLUMNS : N_PLAIN_COLUMNS,
                      weights.total);
   if (request->details)
     maps_init (&maps, store);
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     add_process (rows, request, order[i], shares[order[i]], &maps, found_by);
   maps_clear (&maps);
   sysprof_stack_weights_clear (&weights);

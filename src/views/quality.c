@@ -5,7 +5,6 @@
 #include "capture/capture.h"
 #include "views/fold.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum
@@ -146,7 +145,7 @@ find_all (const ViewRequest *request, const StackWeights *weights)
 
   for (size_t end = 0; end < N_ENDS; end++)
     ending[end] = g_new0 (uint64_t, MAX (symbols->n, 1));
-  for (StackId i = 0; i < stacks->n; i++)
+  for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)
     if (weights->self[i] > 0)
       {
         size_t end = find_end (store, symbols, i);
@@ -155,7 +154,7 @@ find_all (const ViewRequest *request, const StackWeights *weights)
         if (end != STACK_EMPTY)
           nameless[symbols->of_address[stacks->address[i]]] += weights->self[i];
       }
-  for (SymbolId i = 0; i < symbols->n; i++)
+  for (SymbolId i = 0; i < symbols->n && sysprof_is_wanted_at (i); i++)
     {
       const Symbol *symbol = &symbols->row[i];
 
@@ -190,12 +189,12 @@ count_missed_callers (const ViewRequest *request, GHashTable *findings)
   uint32_t n = 0;
 
   if (store->sample_notes == NULL ||
-      (request->filter != NULL && request->filter->events != NULL))
+      (request->filter != NULL && request->filter->events == &store->allocations))
     return;
 
   found = sysprof_samples_find (store, symbols, request->filter, &n);
   samples = g_new0 (uint64_t, MAX (symbols->n, 1));
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     if ((store->sample_notes[found[i]] & CAPTURE_FOUND_BY_FP_FIRST) != 0)
       {
         StackId stack = store->samples.stack[found[i]];
@@ -206,7 +205,7 @@ count_missed_callers (const ViewRequest *request, GHashTable *findings)
         samples[symbols->of_address[store->stacks.address[stack]]]++;
       }
 
-  for (SymbolId i = 0; i < symbols->n; i++)
+  for (SymbolId i = 0; i < symbols->n && sysprof_is_wanted_at (i); i++)
     count (findings, (Finding){ .binary = symbols->row[i].binary,
                                 .end = STACK_WHOLE,
                                 .may_miss_caller = true,
@@ -376,8 +375,8 @@ fill_quality (const ViewRequest *request, Rows *rows, GError **error)
   g_hash_table_iter_init (&iter, findings);
   while (g_hash_table_iter_next (&iter, NULL, &finding))
     sorted[n++] = finding;
-  qsort_r (sorted, n, sizeof *sorted, compare_findings, (void *) request->symbols);
-  for (uint32_t i = 0; i < n; i++)
+  (void) sysprof_sort_if_wanted (sorted, n, sizeof *sorted, compare_findings, request->symbols);
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     add_finding (rows, request->symbols, sorted[i]);
   for (uint32_t i = 0; i < request->store->n_metadata; i++)
     {

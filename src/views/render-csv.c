@@ -132,12 +132,12 @@ write_table (Out *out, const Rows *rows)
   sysprof_out_text (out, "\n");
   if (!rows->parent)
     {
-      for (uint32_t row = 0; row < rows->n_rows; row++)
+      for (uint32_t row = 0; row < rows->n_rows && sysprof_out_goes_on (out); row++)
         write_row (out, rows, row, 0);
       return;
     }
   sysprof_row_tree_init (&tree, rows);
-  for (uint32_t at = sysprof_row_tree_next (&tree, 0); at;
+  for (uint32_t at = sysprof_row_tree_next (&tree, 0); at && sysprof_out_goes_on (out);
        at = sysprof_row_tree_next (&tree, at))
     write_row (out, rows, at - 1, tree.depth[at] - 1);
   sysprof_row_tree_clear (&tree);

@@ -51,33 +51,28 @@ protect_leaf (GString *line)
 
 typedef struct
 {
-  char *stack;
+  const char *stack; /* borrowed */
   uint64_t weight;
 } FoldedLine;
 
 static int
-compare_lines (gconstpointer left, gconstpointer right)
+compare_lines (gconstpointer left, gconstpointer right, gpointer data)
 {
   return strcmp (((const FoldedLine *) left)->stack, ((const FoldedLine *) right)->stack);
 }
 
-static void
-clear_line (gpointer data)
-{
-  g_free (((FoldedLine *) data)->stack);
-}
-
-/* Walks the tree with the path to the current node in `path`; `begin` holds where each node's name begins. */
+/* Walks the tree with the path to the current node in `path`; `begin` holds where each node's name begins. The lines' texts
+ * go to `texts`. */
 static GArray *
-collect_lines (const CallTree *tree, const ViewRequest *request)
+collect_lines (const CallTree *tree, const ViewRequest *request, Arena *texts)
 {
   GArray *lines = g_array_new (FALSE, FALSE, sizeof (FoldedLine));
   g_autoptr (GString) path = g_string_new (NULL);
   g_autofree size_t *begin = g_new0 (size_t, MAX (tree->n, 1));
   CallNodeId node = tree->n > 0 ? tree->first_child[0] : 0;
+  uint64_t n_seen = 0;
 
-  g_array_set_clear_func (lines, clear_line);
-  while (node)
+  while (node && sysprof_is_wanted_at (n_seen++))
     {
       SymbolKind kind = (SymbolKind) tree->kind[node];
 
@@ -102,7 +97,7 @@ collect_lines (const CallTree *tree, const ViewRequest *request)
           FoldedLine line = { .weight = tree->self[node] };
 
           protect_leaf (stack);
-          line.stack = g_strdup (stack->str);
+          line.stack = sysprof_arena_strndup (texts, stack->str, stack->len);
           g_array_append_val (lines, line);
         }
       if (tree->first_child[node])
@@ -120,7 +115,8 @@ collect_lines (const CallTree *tree, const ViewRequest *request)
       if (node)
         node = tree->next_sibling[node];
     }
-  g_array_sort (lines, compare_lines);
+  (void) sysprof_sort_if_wanted (lines->data, lines->len, sizeof (FoldedLine), compare_lines,
+                                 NULL);
   return lines;
 }
 
@@ -135,6 +131,7 @@ sysprof_render_folded (const View *view,
   TreeShape shape = request->shape ? *request->shape : (TreeShape){ 0 };
   g_autoptr (CallTree) tree = NULL;
   g_autoptr (GArray) lines = NULL;
+  Arena texts = { 0 };
   Out out;
 
   shape.bottom_up = false; /* the format knows one direction */
@@ -143,19 +140,21 @@ sysprof_render_folded (const View *view,
   sysprof_stack_weights_fold (&weights, request->store, request->symbols, request->filter,
                               shape.threads);
   tree = sysprof_call_tree_new (request->store, request->symbols, &weights, &shape);
-  lines = collect_lines (tree, request);
+  lines = collect_lines (tree, request, &texts);
   sysprof_stack_weights_clear (&weights);
 
   sysprof_out_init (&out, stream);
-  for (uint32_t i = 0; i < lines->len;)
+  for (uint32_t i = 0; i < lines->len && sysprof_out_goes_on (&out);)
     {
       const FoldedLine *line = &g_array_index (lines, FoldedLine, i);
       uint64_t weight = 0;
 
-      for (; i < lines->len && compare_lines (line, &g_array_index (lines, FoldedLine, i)) == 0;
+      for (; i < lines->len &&
+             compare_lines (line, &g_array_index (lines, FoldedLine, i), NULL) == 0;
            i++)
         weight += g_array_index (lines, FoldedLine, i).weight;
       sysprof_out_printf (&out, "%s %" G_GUINT64_FORMAT "\n", line->stack, weight);
     }
+  sysprof_arena_clear (&texts);
   return sysprof_out_finish (&out, error);
 }

@@ -191,13 +191,13 @@ write_table (Out *out, const Rows *rows)
       RowTree tree;
 
       sysprof_row_tree_init (&tree, rows);
-      for (uint32_t at = sysprof_row_tree_next (&tree, 0); at;
+      for (uint32_t at = sysprof_row_tree_next (&tree, 0); at && sysprof_out_goes_on (out);
            at = sysprof_row_tree_next (&tree, at))
         write_row (out, rows, at - 1, tree.depth[at] - 1);
       sysprof_row_tree_clear (&tree);
     }
   else
-    for (uint32_t row = 0; row < rows->n_rows; row++)
+    for (uint32_t row = 0; row < rows->n_rows && sysprof_out_goes_on (out); row++)
       write_row (out, rows, row, 0);
   sysprof_out_text (out, "</tbody>\n</table>\n</div>\n");
   if (rows->n_hidden > 0)

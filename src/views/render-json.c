@@ -213,7 +213,7 @@ write_cells (Out *out, const Rows *rows, uint32_t row)
 static void
 write_flat (Out *out, const Rows *rows)
 {
-  for (uint32_t row = 0; row < rows->n_rows; row++)
+  for (uint32_t row = 0; row < rows->n_rows && sysprof_out_goes_on (out); row++)
     {
       sysprof_out_text (out, row ? ",\n    {" : "\n    {");
       write_cells (out, rows, row);
@@ -230,7 +230,7 @@ write_nested (Out *out, const Rows *rows)
 
   sysprof_row_tree_init (&tree, rows);
   at = tree.first_child[0];
-  while (at)
+  while (at && sysprof_out_goes_on (out))
     {
       sysprof_out_text (out, "\n{");
       write_cells (out, rows, at - 1);

@@ -40,12 +40,12 @@ sysprof_rows_search (Rows *self, const char *terms)
 
   if (sysprof_text_query_is_empty (query))
     return;
-  for (uint32_t i = 0; i < self->n_rows; i++)
+  for (uint32_t i = 0; i < self->n_rows && sysprof_is_wanted_at (i); i++)
     if (!is_kept[i + 1] && row_fits (self, i, query, buffer))
       for (uint32_t row = i + 1; row != 0 && !is_kept[row];
            row = self->parent != NULL ? self->parent[row - 1] : 0)
         is_kept[row] = true;
-  for (uint32_t row = 0; row < self->n_rows; row++)
+  for (uint32_t row = 0; row < self->n_rows && sysprof_is_wanted_at (row); row++)
     if (is_kept[row + 1])
       order[n++] = row;
   sysprof_rows_permute (self, order, n);

@@ -134,6 +134,11 @@ sysprof_row_tree_init (RowTree *self, const Rows *rows)
     {
       uint32_t parent = rows->parent ? rows->parent[i - 1] : 0;
 
+      if (!sysprof_is_wanted_at (i))
+        {
+          self->n = i; /* a whole tree of the first ones */
+          break;
+        }
       g_assert (parent < i);
       self->parent[i] = parent;
       self->depth[i] = self->depth[parent] + 1;
@@ -165,15 +170,18 @@ sysprof_rows_permute (Rows *self, const uint32_t *order, uint32_t n)
   Cell *cells = g_new (Cell, MAX ((size_t) n * self->n_columns, 1));
   uint32_t *parent = self->parent ? g_new (uint32_t, MAX (n, 1)) : NULL;
   uint32_t *moved_to = self->parent ? g_new0 (uint32_t, self->n_rows + 1) : NULL;
+  uint32_t n_moved = 0;
 
-  for (uint32_t i = 0; i < n; i++)
+  for (; n_moved < n && sysprof_is_wanted_at (n_moved); n_moved++)
     {
-      memcpy (cells + (size_t) i * self->n_columns, sysprof_rows_cells (self, order[i]),
+      uint32_t from = order[n_moved];
+
+      memcpy (cells + (size_t) n_moved * self->n_columns, sysprof_rows_cells (self, from),
               sizeof (Cell) * self->n_columns);
       if (parent)
         {
-          moved_to[order[i] + 1] = i + 1;
-          parent[i] = moved_to[self->parent[order[i]]];
+          moved_to[from + 1] = n_moved + 1;
+          parent[n_moved] = moved_to[self->parent[from]];
         }
     }
   g_free (moved_to);
@@ -181,8 +189,9 @@ sysprof_rows_permute (Rows *self, const uint32_t *order, uint32_t n)
   g_free (self->parent);
   self->cells = cells;
   self->parent = parent;
-  self->n_hidden += self->n_rows - n;
-  self->n_rows = self->capacity = n;
+  self->n_hidden += self->n_rows - n_moved;
+  self->n_rows = n_moved;
+  self->capacity = n;
 }
 
 typedef struct
@@ -240,8 +249,8 @@ compare_rows (gconstpointer left, gconstpointer right, gpointer data)
   return order ? order : (a > b) - (a < b);
 }
 
-/* Children of each row in the order of `order`, walked from the root. */
-static void
+/* Children of each row in the order of `order`, walked from the root. FALSE if cancelled. */
+static bool
 keep_below_parents (const Rows *rows, uint32_t *order)
 {
   uint32_t n = rows->n_rows;
@@ -272,12 +281,14 @@ keep_below_parents (const Rows *rows, uint32_t *order)
             break;
           at = next[at];
         }
+      if (!sysprof_is_wanted_at (used))
+        break;
       order[used++] = at - 1;
     }
-  g_assert (used == n);
   g_free (first);
   g_free (next);
   g_free (last);
+  return used == n;
 }
 
 static void
@@ -307,9 +318,9 @@ sysprof_rows_sort (Rows *self, const char *sort, GError **error)
   for (uint32_t i = 0; i < self->n_rows; i++)
     order[i] = i;
   key = (SortKey){ self, (uint32_t) column };
-  g_qsort_with_data (order, (int) self->n_rows, sizeof *order, compare_rows, &key);
-  if (self->parent)
-    keep_below_parents (self, order);
+  if (!sysprof_sort_if_wanted (order, self->n_rows, sizeof *order, compare_rows, &key) ||
+      (self->parent && !keep_below_parents (self, order)))
+    return !g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error);
   sysprof_rows_permute (self, order, self->n_rows);
   return true;
 }
@@ -324,7 +335,7 @@ weight_of_limit (const Rows *rows, uint32_t column, uint32_t limit, uint32_t *ti
 
   for (uint32_t i = 0; i < rows->n_rows; i++)
     order[i] = i;
-  g_qsort_with_data (order, (int) rows->n_rows, sizeof *order, compare_rows, &key);
+  (void) sysprof_sort_if_wanted (order, rows->n_rows, sizeof *order, compare_rows, &key);
   least = sysprof_rows_cells (rows, order[limit - 1])[column].count;
   *ties = 0;
   for (uint32_t i = limit;
@@ -352,7 +363,7 @@ sysprof_rows_cut (Rows *self, uint32_t limit, uint32_t depth, double min_percent
   depths = g_new0 (uint32_t, self->n_rows + 1);
   kept = g_new0 (bool, self->n_rows + 1);
   kept[0] = true;
-  for (uint32_t i = 0; i < self->n_rows; i++)
+  for (uint32_t i = 0; i < self->n_rows && sysprof_is_wanted_at (i); i++)
     {
       uint32_t parent = self->parent ? self->parent[i] : 0;
       uint64_t weight = total >= 0 ? sysprof_rows_cells (self, i)[total].count : 0;

@@ -25,7 +25,8 @@ sysprof_rows_cells (const Rows *self, uint32_t row)
   return self->cells + (size_t) row * self->n_columns;
 }
 
-/* Sorts by `sort`: numbers falling, texts rising, equal ones as they were. Children stay below their parents. */
+/* Sorts by `sort`: numbers falling, texts rising, equal ones as they were. Children stay below their parents. FALSE with
+ * `error` for a column that there is not, or where it is cancelled. */
 bool sysprof_rows_sort (Rows *self, const char *sort, GError **error);
 /* Leaves out what does not contain all terms in its texts, but for what stands above such rows in a tree. Without terms
  * nothing. */

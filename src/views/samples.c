@@ -211,8 +211,9 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
   g_autofree uint32_t *found = NULL;
   uint32_t n = 0;
 
+  if (filter.events == &request->store->allocations)
+    filter.event_is_in = NULL;
   filter.events = NULL; /* samples, whatever is weighed */
-  filter.event_is_in = NULL;
   found = sysprof_samples_find (request->store, request->symbols, &filter, &n);
   sysprof_rows_init (rows, columns, N_COLUMNS, n);
   rows->is_event_list = true; /* whatever is weighed */
@@ -220,7 +221,7 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
   self.shown = sysprof_shown_symbols_new (request->store, request->symbols, &self.shape);
   self.category = sysprof_stacks_categorize (request->store, request->symbols, &self.shape);
   self.texts = g_new0 (const StackText *, MAX (request->store->stacks.n, 1));
-  for (uint32_t i = 0; i < MIN (n, limit); i++)
+  for (uint32_t i = 0; i < MIN (n, limit) && sysprof_is_wanted_at (i); i++)
     add_sample (&self, found[i]);
   rows->n_hidden = n - rows->n_rows;
   g_free (self.texts);

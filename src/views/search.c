@@ -38,11 +38,14 @@ fill_search (const ViewRequest *request, Rows *rows, GError **error)
     }
 
   search = sysprof_capture_search_new (request->store, (SymbolTable *) request->symbols,
-                                       request->filter, NULL);
-  found = sysprof_capture_search_find (search, query, UINT32_MAX, &n_found, NULL);
+                                       request->filter, g_cancellable_get_current ());
+  if (search == NULL)
+    return !g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), error);
+  found = sysprof_capture_search_find (search, query, UINT32_MAX, &n_found,
+                                       g_cancellable_get_current ());
   sysprof_rows_init_events (rows, columns, N_COLUMNS, "names", n_found,
                             sysprof_capture_search_count (search));
-  for (uint32_t i = 0; i < n_found; i++)
+  for (uint32_t i = 0; i < n_found && sysprof_is_wanted_at (i); i++)
     {
       Cell *cells = sysprof_rows_add (rows);
 

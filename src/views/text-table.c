@@ -57,7 +57,7 @@ is_void (const Rows *rows, uint32_t column)
 {
   if (rows->columns[column].extra == 0 || rows->columns[column].kind != COLUMN_TEXT)
     return false;
-  for (uint32_t row = 0; row < rows->n_rows; row++)
+  for (uint32_t row = 0; row < rows->n_rows && sysprof_is_wanted_at (row); row++)
     if (sysprof_rows_cells (rows, row)[column].text[0])
       return false;
   return true;
@@ -100,7 +100,8 @@ measure_cells (const Table *table, uint32_t place)
   uint64_t greatest = 0;
   size_t width = 0;
 
-  for (uint32_t row = 0; row < rows->n_rows; row++, cells += rows->n_columns)
+  for (uint32_t row = 0; row < rows->n_rows && sysprof_is_wanted_at (row);
+       row++, cells += rows->n_columns)
     if (column->kind == COLUMN_COUNT)
       greatest = MAX (greatest, cells->count);
     else if (column->kind != COLUMN_TEXT)
@@ -601,11 +602,11 @@ sysprof_text_table_write (Out *out,
     fit_columns (&table);
   write_titles (&table);
   if (rows->parent)
-    for (uint32_t at = sysprof_row_tree_next (&tree, 0); at;
+    for (uint32_t at = sysprof_row_tree_next (&tree, 0); at && sysprof_out_goes_on (out);
          at = sysprof_row_tree_next (&tree, at))
       write_row (&table, at - 1);
   else
-    for (uint32_t row = 0; row < rows->n_rows; row++)
+    for (uint32_t row = 0; row < rows->n_rows && sysprof_out_goes_on (out); row++)
       write_row (&table, row);
   if (!is_section)
     tell_hidden (&table);

@@ -4,8 +4,6 @@
 
 #include "views/fold.h"
 
-#include <stdlib.h>
-
 enum
 {
   PID,
@@ -37,7 +35,7 @@ typedef struct
 } ThreadRow;
 
 static int
-compare_place (const void *left, const void *right)
+compare_place (const void *left, const void *right, void *data)
 {
   const ThreadRow *a = left, *b = right;
 
@@ -47,13 +45,13 @@ compare_place (const void *left, const void *right)
 }
 
 static int
-compare_weight (const void *left, const void *right)
+compare_weight (const void *left, const void *right, void *data)
 {
   const ThreadRow *a = left, *b = right;
 
   if (a->weight != b->weight)
     return a->weight < b->weight ? 1 : -1;
-  return compare_place (left, right);
+  return compare_place (left, right, NULL);
 }
 
 /* One row per (process, thread) that has samples, or that is known at all if nothing was left out. */
@@ -65,20 +63,20 @@ collect_threads (const ViewRequest *request, const StackWeights *weights)
   GArray *threads = g_array_new (FALSE, FALSE, sizeof (ThreadRow));
   uint32_t n = 0;
 
-  for (uint32_t i = 0; i < weights->by_thread.n; i++)
+  for (uint32_t i = 0; i < weights->by_thread.n && sysprof_is_wanted_at (i); i++)
     {
       ThreadRow row = { process_of[weights->by_thread.stack[i]], weights->by_thread.tid[i],
                         weights->by_thread.self[i] };
       ThreadRow *last =
           threads->len ? &g_array_index (threads, ThreadRow, threads->len - 1) : NULL;
 
-      if (last && compare_place (last, &row) == 0)
+      if (last && compare_place (last, &row, NULL) == 0)
         last->weight += row.weight;
       else
         g_array_append_val (threads, row);
     }
   if (sysprof_request_is_whole (request))
-    for (ProcessId i = 1; i < store->processes.n; i++)
+    for (ProcessId i = 1; i < store->processes.n && sysprof_is_wanted_at (i); i++)
       for (uint32_t j = 0; j < store->processes.row[i].n_threads; j++)
         {
           ThreadRow row = {
@@ -88,19 +86,21 @@ collect_threads (const ViewRequest *request, const StackWeights *weights)
           g_array_append_val (threads, row);
         }
 
-  g_array_sort (threads, compare_place);
+  (void) sysprof_sort_if_wanted (threads->data, threads->len, sizeof (ThreadRow), compare_place,
+                                 NULL);
   for (uint32_t i = 0; i < threads->len; i++)
     {
       ThreadRow *row = &g_array_index (threads, ThreadRow, i);
       ThreadRow *kept = n > 0 ? &g_array_index (threads, ThreadRow, n - 1) : NULL;
 
-      if (kept && compare_place (kept, row) == 0)
+      if (kept && compare_place (kept, row, NULL) == 0)
         kept->weight += row->weight;
       else
         g_array_index (threads, ThreadRow, n++) = *row;
     }
   g_array_set_size (threads, n);
-  g_array_sort (threads, compare_weight);
+  (void) sysprof_sort_if_wanted (threads->data, threads->len, sizeof (ThreadRow),
+                                 compare_weight, NULL);
   return threads;
 }
 
@@ -115,7 +115,7 @@ fill_threads (const ViewRequest *request, Rows *rows, GError **error)
   threads = collect_threads (request, &weights);
   sysprof_rows_init (rows, columns, N_COLUMNS, weights.total);
   sysprof_stack_weights_clear (&weights);
-  for (uint32_t i = 0; i < threads->len; i++)
+  for (uint32_t i = 0; i < threads->len && sysprof_is_wanted_at (i); i++)
     {
       const ThreadRow *row = &g_array_index (threads, ThreadRow, i);
       const Process *process = &store->processes.row[row->process];

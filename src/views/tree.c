@@ -17,7 +17,7 @@ add_nodes (Rows *rows, const ViewRequest *request, const CallTree *tree)
       sysprof_call_tree_categorize (tree, request->symbols, request->shape);
   CallNodeId node = 0;
 
-  for (;;)
+  while (sysprof_is_wanted_at (rows->n_rows))
     {
       uint32_t parent = node ? row_of_node[tree->parent[node]] : 0;
       Cell *cells = sysprof_rows_add_child (rows, parent);

@@ -134,6 +134,7 @@ typedef struct
   const SymbolTable *symbols;
   const SampleFilter *filter; /* NULL = everything */
   const TreeShape *shape;     /* NULL = default */
+  GCancellable *cancellable;  /* borrowed; NULL = that of the thread, if it has one */
   const struct Selection
       *selection;   /* as given, for the JSON member "selection"; may be NULL */
   const char *path; /* of the capture, for people; NULL = the store's */
@@ -195,7 +196,8 @@ const View *const *sysprof_view_list (void); /* NULL-terminated, in the order of
 /* NULL-terminated, the default first. */
 const char *const *sysprof_view_color_schemes (void);
 
-/* Fills, sorts and cuts. Fails for a --sort column that the view does not have, or a focus that it needs. */
+/* Fills, sorts and cuts. Fails for a --sort column that the view does not have, a focus that it needs, or with
+ * G_IO_ERROR_CANCELLED within some milliseconds of being cancelled; `rows` is empty then. */
 bool
 sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GError **error);
 void sysprof_rows_clear (Rows *rows);

@@ -244,7 +244,7 @@ class Terminal(Case):
 
     def test_status_line_is_updated_in_place(self):
         primary, secondary = pty.openpty()
-        recorder = self.recorder(self.path("x.syscap"), stderr=secondary, stdout=secondary)
+        recorder = self.recorder("--no-system-log", self.path("x.syscap"), stderr=secondary, stdout=secondary)
         os.close(secondary)
         line = rb"\d\d:\d\d  \d+ samples  \d+/s  \d+ lost  .*?B  recorder [\d.]+ % CPU"
         text = self.read_terminal(primary, lambda t: len(re.findall(line, t)) >= 2)
@@ -260,7 +260,7 @@ class Terminal(Case):
         """What a terminal of that width gets from a recording of two seconds and a half."""
         primary, secondary = pty.openpty()
         fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        recorder = self.recorder("-f", "-d", "2.5", *words, self.path("x.syscap"), stdin=secondary, stdout=secondary, stderr=secondary, **more)
+        recorder = self.recorder("-f", "-d", "2.5", "--no-system-log", *words, self.path("x.syscap"), stdin=secondary, stdout=secondary, stderr=secondary, **more)
         os.close(secondary)
         text = self.read_terminal(primary, lambda t: False)
         os.close(primary)

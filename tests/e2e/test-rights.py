@@ -194,6 +194,7 @@ class Rights(Case):
         capture = Capture.open("x.syscap")
         self.assertEqual(capture.metadata()["org.gnome.sysprof.unwind"], "tables")
         self.assertIn(pid, {frame["pid"] for frame in capture.of("map")})
+        self.assertIn("Scheduler", {frame["group"] for frame in capture.of("mark") if frame["pid"] == pid})
         rows = json.loads(run(REPORT, "samples", "--format", "json", "--process", pid, "x.syscap").stdout)["rows"]
         # What comes before its table is finished from a copy.
         whole = [row for row in rows if row["complete"] and row["unwind"] in ("tables", "copy")]

@@ -208,10 +208,10 @@ class Whole(Case):
             self.assertTrue(any(marker in sample["addrs"] for sample in samples))
 
     def test_what_is_not_built_is_named_and_the_rest_recorded(self):
-        done = run(CLI, "--memprof", "--off-cpu", "--rapl", "--scheduler", "x.syscap", "--", "true")
+        done = run(CLI, "--memprof", "--speedtrack", "x.syscap", "--", "true")
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = [line for line in done.stderr.decode().splitlines() if re.match(r"[\w -]+: .*(not built|not recorded|not have)", line)]
-        self.assertGreaterEqual(len(lines), 4, done.stderr)
+        self.assertGreaterEqual(len(lines), 2, done.stderr)
         Capture.open("x.syscap")
 
 
@@ -377,11 +377,11 @@ class What(Case):
         every = Capture.open("x.syscap").counter_categories()
         self.assertLessEqual({"CPU Percent", "Disk", "Memory", "Network"}, every)
         for word, gone in (("--no-cpu", "CPU Percent"), ("--no-disk", "Disk"), ("--no-memory", "Memory"), ("--no-network", "Network"),
-                           ("--no-battery", None)):
+                           ("--no-pressure", "Pressure"), ("--no-battery", "Battery"), ("--no-gpu", "GPU")):
             done = run(CLI, "-f", "-d", "0.1", word, "x.syscap")
             self.assertEqual(done.returncode, 0, done.stderr)
             left = Capture.open("x.syscap").counter_categories()
-            self.assertEqual(left, {name for name in every if name != gone and not (gone == "CPU Percent" and name == "CPU Frequency")})
+            self.assertEqual(left, {name for name in every if not name.startswith(gone.split()[0])})
 
 
 class Churn(Case):

@@ -108,6 +108,13 @@ class Ours(Case):
             self.assertGreater(counts.get(kind, 0), 0, kind)
         self.assert_usual_frames(capture.frames)
 
+    @unittest.skipUnless(os.geteuid() == 0, 'needs root')
+    def test_peer_reads_switches_and_events(self):
+        path = self.record('events', '--scheduler', '--unwind', 'frame-pointer', '--event', 'page-faults', '--event', 'cpu-clock')
+        capture = self.check_decoders_agree(path)
+        self.assertIn('Scheduler', {f['group'] for f in capture.of('mark')})
+        self.assertEqual(len(capture.file('__periods__')), 24 * len(capture.of('sample')))
+
     def join(self, program, *paths):
         merged = os.path.join(self.folder(), 'merged')
         with open(merged, 'wb') as out:

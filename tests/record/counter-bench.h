@@ -12,6 +12,7 @@ typedef struct
 {
   char *dir;
   char *root; /* stands for "/": `dir`, or "" for this machine's own files */
+  Privilege *machine;
   CounterSampler *sampler;
   SysprofCaptureWriter *writer;
 } CounterBench;
@@ -39,6 +40,28 @@ bench_remove (CounterBench *self, const char *path)
   g_assert_cmpint (unlink (whole), ==, 0);
 }
 
+/* A symbolic link that leads nowhere, as descriptors in /proc do for who looks at them from here. */
+static inline void
+bench_link (CounterBench *self, const char *path, const char *target)
+{
+  g_autofree char *whole = g_strconcat (self->root, path, NULL);
+  g_autofree char *dir = g_path_get_dirname (whole);
+
+  g_assert_cmpint (g_mkdir_with_parents (dir, 0700), ==, 0);
+  g_assert_cmpint (symlink (target, whole), ==, 0);
+}
+
+/* A directory with all that is in it. */
+static inline void
+bench_remove_all (CounterBench *self, const char *path)
+{
+  g_autofree char *whole = g_strconcat (self->root, path, NULL);
+  g_autofree char *quoted = g_shell_quote (whole);
+  g_autofree char *command = g_strconcat ("rm -r ", quoted, NULL);
+
+  g_assert_true (g_spawn_command_line_sync (command, NULL, NULL, NULL, NULL));
+}
+
 static inline void
 bench_init (CounterBench *self)
 {
@@ -53,12 +76,25 @@ bench_init (CounterBench *self)
   g_assert_nonnull (self->writer);
 }
 
+/* Opening fails, and says these words. */
+static inline void
+bench_assert_refused (CounterBench *self, const SampledCounters *counters, const char *words)
+{
+  g_autoptr (GError) error = NULL;
+
+  self->machine = sysprof_privilege_new_below (self->root);
+  g_assert_null (sysprof_counter_sampler_open (counters, self->machine, &error));
+  g_assert_nonnull (error);
+  g_assert_nonnull (strstr (error->message, words));
+}
+
 static inline void
 bench_open (CounterBench *self, const SampledCounters *counters)
 {
   g_autoptr (GError) error = NULL;
 
-  self->sampler = sysprof_counter_sampler_open (counters, self->root, &error);
+  self->machine = sysprof_privilege_new_below (self->root);
+  self->sampler = sysprof_counter_sampler_open (counters, self->machine, &error);
   g_assert_no_error (error);
 }
 
@@ -80,10 +116,25 @@ bench_clear (CounterBench *self)
   g_autofree char *command = g_strconcat ("rm -r ", quoted, NULL);
 
   sysprof_counter_sampler_free (self->sampler);
+  sysprof_privilege_unref (self->machine);
   sysprof_capture_writer_unref (self->writer);
   g_assert_true (g_spawn_command_line_sync (command, NULL, NULL, NULL, NULL));
   g_free (self->dir);
   g_free (self->root);
+}
+
+static inline void
+bench_assert_complaint (CounterBench *self, const char *words)
+{
+  g_autofree char *complaint = sysprof_counter_sampler_take_complaint (self->sampler);
+
+  if (words == NULL)
+    g_assert_cmpstr (complaint, ==, NULL);
+  else
+    {
+      g_assert_nonnull (complaint);
+      g_assert_nonnull (strstr (complaint, words));
+    }
 }
 
 /* Everything the capture says about one counter, as "SECONDS=VALUE SECONDS=VALUE …"; NULL when it was never

@@ -16,7 +16,9 @@ typedef struct
   SysprofRecording *recording;
   GError *error; /* of wait */
   gboolean ended;
-  void (*started) (SysprofRecording *recording, gpointer data); /* called in the main loop */
+  /* Called in the main loop: as soon as there is a recording, and when it has begun. */
+  void (*started) (SysprofRecording *recording, gpointer data);
+  void (*began) (SysprofRecording *recording, gpointer data);
   gpointer data;
 } Recorded;
 
@@ -48,6 +50,17 @@ recording_ended (GObject *object, GAsyncResult *result, gpointer data)
   recorded->ended = TRUE;
 }
 
+static gboolean
+call_when_begun (gpointer data)
+{
+  Recorded *recorded = data;
+
+  if (sysprof_recording_get_duration (recorded->recording) == 0)
+    return recorded->ended ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
+  recorded->began (recorded->recording, recorded->data);
+  return G_SOURCE_REMOVE;
+}
+
 static void
 recording_began (GObject *object, GAsyncResult *result, gpointer data)
 {
@@ -60,6 +73,8 @@ recording_began (GObject *object, GAsyncResult *result, gpointer data)
   sysprof_recording_wait_async (recorded->recording, NULL, recording_ended, recorded);
   if (recorded->started != NULL)
     recorded->started (recorded->recording, recorded->data);
+  if (recorded->began != NULL)
+    (void) g_timeout_add (1, call_when_begun, recorded);
 }
 
 /* Takes `writer`. Runs the main context until the recording has ended. */

@@ -143,13 +143,62 @@ test_text_that_is_not_understood (void)
 }
 
 static void
+find_one (Privilege *machine, CounterValues *values)
+{
+  (void) sysprof_counter_values_instance (values, sysprof_text_from_string ("slow"));
+  (void) sysprof_counter_values_instance (values, sysprof_text_from_string ("none"));
+}
+
+static void
+parse_one (unsigned path, Text text, CounterInstance *instance)
+{
+  uint64_t number;
+
+  if (sysprof_text_u64 (&text, &number))
+    sysprof_counter_instance_set (instance, 0, (double) number);
+}
+
+/* No file is read in a nanosecond: each is slow, and given up when it was so three times. */
+static void
+test_slow_file_is_given_up (void)
+{
+  static const SampledCounters slow = {
+    .name = "slow",
+    .title = "slow counters",
+    .interval = 500 * MSEC,
+    .instance_rows = instance_rows,
+    .n_instance_rows = 1,
+    .find = find_one,
+    .instance_paths = { "/sensors/%s" },
+    .parse_instance = parse_one,
+    .patience = 1,
+  };
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  bench_write (&bench, "/sensors/slow", "7\n");
+  bench_open (&bench, &slow);
+  bench_read (&bench, 1);
+  bench_read (&bench, 2);
+  bench_assert_complaint (&bench, NULL);
+  bench_read (&bench, 3);
+  bench_assert_complaint (&bench, "'slow' is not read any more");
+  bench_read (&bench, 4);
+  bench_assert_complaint (&bench, NULL);
+
+  bench_assert_series (&bench, "T", "Total slow", "1=7 2=7 3=7");
+  bench_clear (&bench);
+}
+
+static void
 test_missing_file_is_an_error (void)
 {
   CounterBench bench = { 0 };
   g_autoptr (GError) error = NULL;
 
   bench_init (&bench);
-  g_assert_null (sysprof_counter_sampler_open (&counters, bench.root, &error));
+  bench.machine = sysprof_privilege_new_below (bench.root);
+  g_assert_null (sysprof_counter_sampler_open (&counters, bench.machine, &error));
   g_assert_nonnull (error);
   g_assert_nonnull (strstr (error->message, "/sums"));
   g_assert_nonnull (strstr (error->message, "test counters"));
@@ -221,6 +270,7 @@ main (int argc, char **argv)
   g_test_add_func ("/record/counters/instances-come-and-go", test_instances_come_and_go);
   g_test_add_func ("/record/counters/text-not-understood", test_text_that_is_not_understood);
   g_test_add_func ("/record/counters/missing-file", test_missing_file_is_an_error);
+  g_test_add_func ("/record/counters/slow-file", test_slow_file_is_given_up);
   g_test_add_func ("/record/counters/many-instances", test_many_instances);
   g_test_add_func ("/record/counters/names-without-end", test_names_without_end);
   g_test_add_func ("/record/counters/long-name", test_name_longer_than_the_field);

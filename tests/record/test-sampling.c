@@ -364,8 +364,11 @@ test_one_cpu_and_later (void)
 {
   const char *argv[] = { busy_path, "0.3", NULL };
   const gint cpus[] = { 0 };
-  SysprofProfiler *profiler = new_profiler (&(SamplerOptions){
-      .cpus = cpus, .n_cpus = 1, .delay_nsec = SECOND / 10, .event = "cpu-clock:500000" });
+  SysprofProfiler *profiler = new_profiler (
+      &(SamplerOptions){ .cpus = cpus,
+                         .n_cpus = 1,
+                         .delay_nsec = SECOND / 10,
+                         .events = (const char *const[]){ "cpu-clock:500000", NULL } });
   Take take;
   SampleStats stats;
 
@@ -429,8 +432,8 @@ test_tracepoint (void)
 {
   const char *argv[] = { "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done",
                          NULL };
-  SysprofProfiler *profiler =
-      new_profiler (&(SamplerOptions){ .event = "sched:sched_process_exec" });
+  SysprofProfiler *profiler = new_profiler (
+      &(SamplerOptions){ .events = (const char *const[]){ "sched:sched_process_exec", NULL } });
   Take take;
 
   set_program (profiler, argv);
@@ -520,6 +523,8 @@ test_what_is_not_there (void)
 {
   static const gint nobody[] = { 4194303 }; /* the largest that a pid can be, less one */
   static const gint cpu[] = { 8000 };
+  static const char *const no_such_event[] = { "no-such-event", NULL };
+  static const char *const no_such_tracepoint[] = { "no:such_tracepoint", NULL };
   static const struct
   {
     SamplerOptions options;
@@ -530,8 +535,8 @@ test_what_is_not_there (void)
     { { .cpus = cpu, .n_cpus = 1 }, "CPU 8000" },
     { { .user = "no such user" }, "no such user" },
     { { .cgroup = "no/such/cgroup" }, "no/such/cgroup" },
-    { { .event = "no-such-event" }, "no-such-event" },
-    { { .event = "no:such_tracepoint" }, "no:such_tracepoint" },
+    { { .events = no_such_event }, "no-such-event" },
+    { { .events = no_such_tracepoint }, "no:such_tracepoint" },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)

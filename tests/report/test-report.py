@@ -10,6 +10,7 @@ import os
 import pathlib
 import pty
 import re
+import signal
 import stat
 import struct
 import subprocess
@@ -938,7 +939,8 @@ class Usage(Base):
                 ("does not have the view 'waits' yet", 'waits', capture), ("format 'pprof' yet", '--format', 'pprof', capture),
                 ("format 'pprof' yet", '-o', 'x.pb.gz', capture),                 ('--debuginfod yet', '--debuginfod', capture), ('no time off the CPU', '--weight', 'wall', capture),
                 ('no time off the CPU', '--weight', 'time', capture),
-                ('no periods of events', '--weight', 'period', capture), ('which event', '--weight', 'period:cycles', capture)):
+                ('what its samples were taken on', '--weight', 'period', capture),
+                ('what its samples were taken on', '--weight', 'period:cycles', capture)):
             self.refuse(1, words, *args)
         for switch in ('--no-debuginfod', '--no-inlines'):
             run('functions', switch, capture)
@@ -1016,6 +1018,15 @@ class Usage(Base):
         self.assertEqual(run('callers', '--focus', 'nobody', '-o', path, self.capture, check=False).returncode, 1)
         self.assertEqual(path.read_text(), 'old')
         self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith('.')], [], 'nothing is left behind')
+
+    def test_interrupt_ends_it(self):
+        """Amid writing: nobody takes more of it than a page."""
+        with subprocess.Popen([REPORT, 'samples', '--format', 'json', self.capture], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              pipesize=4096) as child:
+            self.assertEqual(child.stdout.read(1), b'{')
+            child.send_signal(signal.SIGINT)
+            self.assertEqual(child.wait(timeout=60), -signal.SIGINT)
+            self.assertEqual(child.stderr.read(), b'')
 
     def test_output_to_a_device_and_a_pipe(self):
         run('functions', '--format', 'json', '-o', '/dev/null', self.capture)

@@ -138,6 +138,7 @@ record (int pid, double seconds, const char *path)
 
   forbid_for_good ();
   sysprof_profiler_add_instrument (profiler, sysprof_sampler_new_with_options (&options));
+  sysprof_profiler_add_instrument (profiler, sysprof_scheduler_details_new ());
   sysprof_profiler_set_helper (profiler, SOCKET);
   sysprof_profiler_set_max_duration (profiler, (gint64) (seconds * SECOND));
   record_and_wait (&recorded, profiler, writer);

@@ -105,6 +105,62 @@ new_event (void)
   return request;
 }
 
+/* What the kernel passes to a tracepoint may be anything: of switches it is known, once the server has read how they are told. */
+static void
+test_raw_parts_are_of_switches_alone (Fixture *self, const void *data)
+{
+  RightsRequest request = new_event ();
+  const RightsRequest format = { .kind = ASK_SWITCH_FORMAT };
+  int got;
+
+  request.event.attr.type = PERF_TYPE_TRACEPOINT;
+  request.event.attr.config = 316;
+  request.event.attr.sample_type |= PERF_SAMPLE_RAW;
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 316, false), ==, 0);
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 317, false), ==, EPERM);
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 0, false), ==, EPERM);
+  request.event.attr.config = 0;
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 0, false), ==, EPERM);
+  assert_refused (self, &request, -1, EPERM);
+
+  /* Who may not read it is not given it either. */
+  if (ask (self, &format, -1, &got) == 0)
+    {
+      char text[512] = "";
+
+      g_assert_cmpint (got, >=, 0);
+      g_assert_cmpint (read (got, text, sizeof text - 1), >, 0);
+      g_assert_true (g_str_has_prefix (text, "name: sched_switch\nID: "));
+      (void) close (got);
+    }
+}
+
+/* The type of such devices differs from machine to machine; the server looks it up, this machine may have none. */
+static void
+test_energy_is_counted_only (Fixture *self, const void *data)
+{
+  RightsRequest request = new_event ();
+
+  request.event.attr.type = 23;
+  request.event.attr.config = 2;
+  request.event.attr.sample_type = 0;
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 0, true), ==, 0);
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 0, false), ==, EPERM);
+  g_assert_cmpint (sysprof_rights_check_event (&request, true, 0, true), ==, EPERM);
+  request.event.attr.sample_type = PERF_SAMPLE_IP;
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 0, true), ==, EPERM);
+  request.event.attr.sample_type = 0;
+  request.event.attr.sample_period = 1000;
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 0, true), ==, EPERM);
+  request.event.attr.sample_period = 0;
+  request.event.attr.config = 0x100;
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 0, true), ==, EPERM);
+  request.event.attr.config = 2;
+  request.pid = 1;
+  g_assert_cmpint (sysprof_rights_check_event (&request, false, 0, true), ==, EPERM);
+  g_assert_false (sysprof_rights_counts_energy (1000));
+}
+
 static void
 test_refuses_unknown_events (Fixture *self, const void *data)
 {
@@ -116,7 +172,7 @@ test_refuses_unknown_events (Fixture *self, const void *data)
   request.change;                   \
   assert_refused (self, &request, -1, EPERM)
 
-  g_assert_cmpint (sysprof_rights_check_event (&known, false), ==, 0);
+  g_assert_cmpint (sysprof_rights_check_event (&known, false, 0, false), ==, 0);
   ASSERT_REFUSED_WITH (event.attr.type = PERF_TYPE_BREAKPOINT);
   ASSERT_REFUSED_WITH (event.attr.type = PERF_TYPE_RAW);
   ASSERT_REFUSED_WITH (event.attr.type = 1000); /* some device of /sys/bus/event_source */
@@ -426,6 +482,8 @@ main (int argc, char **argv)
 
   g_test_init (&argc, &argv, NULL);
   ADD ("refuses-unknown-events", NULL, test_refuses_unknown_events);
+  ADD ("raw-parts-are-of-switches-alone", NULL, test_raw_parts_are_of_switches_alone);
+  ADD ("energy-is-counted-only", NULL, test_energy_is_counted_only);
   ADD ("refuses-unknown-numbers", NULL, test_refuses_unknown_numbers);
   ADD ("keeps-no-descriptor", NULL, test_keeps_no_descriptor);
   ADD ("ends-with-a-short-request", "short", test_ends_with_what_is_no_request);

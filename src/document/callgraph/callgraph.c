@@ -2,7 +2,6 @@
 
 #include "document/callgraph/callgraph.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static GType
@@ -102,14 +101,23 @@ is_function (SysprofCallgraph *self, GraphSymbolId symbol)
   return sort == GRAPH_SYMBOL_UNWINDABLE;
 }
 
-static uint32_t *
-sort_symbols (SysprofCallgraph *self, const SymbolWeight *weights, GArray *symbols)
+/* *Takes* `symbols`, of which none are left where the thread's cancellable is cancelled. */
+static GListModel *
+list_heavier_first (SysprofCallgraph *self,
+                    const SymbolWeight *weights,
+                    GArray *symbols,
+                    gpointer owner,
+                    IndexModelMake make)
 {
   WeightOrder order = { weights, self->symbols };
+  uint32_t n;
 
-  if (symbols->len > 1)
-    qsort_r (symbols->data, symbols->len, sizeof (uint32_t), compare_heavier_first, &order);
-  return (uint32_t *) g_array_free (symbols, FALSE);
+  if (!sysprof_sort_if_wanted (symbols->data, symbols->len, sizeof (uint32_t),
+                               compare_heavier_first, &order))
+    g_array_set_size (symbols, 0);
+  n = symbols->len;
+  return sysprof_index_model_new (owner, SYSPROF_TYPE_CALLGRAPH_SYMBOL, make,
+                                  (uint32_t *) g_array_free (symbols, FALSE), n);
 }
 
 static gpointer
@@ -123,7 +131,6 @@ sysprof_callgraph_list_symbols (SysprofCallgraph *self)
 {
   const SymbolWeight *weights;
   GArray *symbols;
-  uint32_t n;
 
   g_return_val_if_fail (SYSPROF_IS_CALLGRAPH (self), NULL);
 
@@ -133,9 +140,7 @@ sysprof_callgraph_list_symbols (SysprofCallgraph *self)
     if (weights[i].total > 0 && is_function (self, i))
       g_array_append_val (symbols, i);
 
-  n = symbols->len;
-  return sysprof_index_model_new (self, SYSPROF_TYPE_CALLGRAPH_SYMBOL, make_symbol,
-                                  sort_symbols (self, weights, symbols), n);
+  return list_heavier_first (self, weights, symbols, self, make_symbol);
 }
 
 /* Who calls a symbol, and how often; the list's items are made of it. */
@@ -185,7 +190,7 @@ sysprof_callgraph_list_callers (SysprofCallgraph *self, SysprofSymbol *symbol)
 {
   g_autofree uint32_t *end = NULL;
   g_autoptr (GObject) owner = NULL;
-  uint32_t n_symbols, n;
+  uint32_t n_symbols;
   const Graph *graph;
   GArray *symbols;
   Callers *callers;
@@ -231,9 +236,7 @@ sysprof_callgraph_list_callers (SysprofCallgraph *self, SysprofSymbol *symbol)
   owner = g_object_new (G_TYPE_OBJECT, NULL);
   g_object_set_data_full (owner, "callers", callers, callers_free);
   g_object_set_data_full (owner, "callgraph", g_object_ref (self), g_object_unref);
-  n = symbols->len;
-  return sysprof_index_model_new (owner, SYSPROF_TYPE_CALLGRAPH_SYMBOL, make_caller,
-                                  sort_symbols (self, callers->weights, symbols), n);
+  return list_heavier_first (self, callers->weights, symbols, owner, make_caller);
 }
 
 GListModel *

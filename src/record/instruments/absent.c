@@ -44,10 +44,6 @@ sysprof_absent_instrument_prepare (SysprofInstrument *self, Pump *pump, GError *
   }
 
 /* clang-format off */
-DEFINE_ABSENT_INSTRUMENT (SysprofBatteryCharge, sysprof_battery_charge, "Battery Charge")
-DEFINE_ABSENT_INSTRUMENT (SysprofEnergyUsage, sysprof_energy_usage, "Energy Usage")
 DEFINE_ABSENT_INSTRUMENT (SysprofMallocTracing, sysprof_malloc_tracing, "Malloc Tracing")
-DEFINE_ABSENT_INSTRUMENT (SysprofSchedulerDetails, sysprof_scheduler_details, "Scheduler Details")
-DEFINE_ABSENT_INSTRUMENT (SysprofSystemLogs, sysprof_system_logs, "System Logs")
 DEFINE_ABSENT_INSTRUMENT (SysprofTracer, sysprof_tracer, "Tracer")
 /* clang-format on */

@@ -131,4 +131,6 @@ const SampledCounters sysprof_cpu_usage_counters = {
   .parse_instance = parse_frequency,
 };
 
-SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofCpuUsage, sysprof_cpu_usage, sysprof_cpu_usage_counters)
+SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofCpuUsage,
+                                 sysprof_cpu_usage,
+                                 &sysprof_cpu_usage_counters)

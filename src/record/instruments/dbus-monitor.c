@@ -1,16 +1,63 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* All messages of a message bus. */
+/* All messages of a message bus, as they are on the wire.
+ *
+ * The bus gives them to a connection that became a monitor: that hears everything and may say nothing. Where it does not
+ * let us, match rules that ask for what is meant for others (what monitors were before) get what its policy permits.
+ *
+ * They wait in the recording's file for frames that come last. Numbers of buses are GLib's, as in the captures of others.
+ *
+ * Source: D-Bus Specification, "org.freedesktop.DBus.Monitoring.BecomeMonitor" and "Match Rules". */
 
-#include "record/instruments/absent.h"
+#include "record/bus-address.h"
+#include "record/bus.h"
+#include "record/instrument.h"
+#include "record/pump-private.h"
+#include "util/util.h"
 
 #include <sysprof.h>
+
+/* A command that talks at once is to be heard: it starts when we listen, but no bus may keep it from starting. */
+#define PREPARE_NSEC (2 * NSEC_PER_SEC)
+#define LAST_NSEC    (50 * NSEC_PER_MSEC)
+#define STOP_NSEC    (200 * NSEC_PER_MSEC)
+
+typedef struct
+{
+  const char *interface;
+  const char *method;
+  const char *rule; /* NULL = a monitor, which has none */
+  bool gets_own;    /* what is said to ourselves is among it */
+} Way;
+
+/* The first that is permitted is taken. */
+static const Way ways[] = {
+  { "org.freedesktop.DBus.Monitoring", "BecomeMonitor", NULL, false },
+  { "org.freedesktop.DBus", "AddMatch", "eavesdrop='true'", true },
+  { "org.freedesktop.DBus", "AddMatch", "", true },
+};
+
+static const char instrument_name[] = "D-Bus Monitor";
 
 struct _SysprofDBusMonitor
 {
   SysprofInstrument parent_instance;
-  GBusType bus_type;
+  GBusType bus_type; /* G_BUS_TYPE_NONE where there is an address */
   char *bus_address;
+
+  /* Owned by the pump thread. */
+  Pump *pump;
+  SysprofCaptureWriter *writer; /* the pump's */
+  Bus *bus;
+  char *title;
+  GError *error; /* why the connection has ended before there was a recording */
+  char *refusal; /* of the first way */
+  size_t way;
+  bool is_listening;
+  bool is_refused; /* in all ways */
+  bool is_full;    /* told that there is no more room */
+  bool is_recording;
+  uint64_t n_messages;
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofDBusMonitor, sysprof_dbus_monitor)
@@ -28,7 +75,13 @@ static GParamSpec *properties[N_PROPS];
 static void
 sysprof_dbus_monitor_finalize (GObject *object)
 {
-  g_free (SYSPROF_DBUS_MONITOR (object)->bus_address);
+  SysprofDBusMonitor *self = SYSPROF_DBUS_MONITOR (object);
+
+  sysprof_bus_close (self->bus);
+  g_free (self->bus_address);
+  g_free (self->title);
+  g_free (self->refusal);
+  g_clear_error (&self->error);
   G_OBJECT_CLASS (sysprof_dbus_monitor_parent_class)->finalize (object);
 }
 
@@ -71,15 +124,201 @@ sysprof_dbus_monitor_set_property (GObject *object,
     }
 }
 
+/* --- what the bus says --- */
+
+/* Who only has match rules also gets what is said to himself. */
+static bool
+is_for_us (Bus *bus, const uint8_t *bytes, size_t size)
+{
+  g_autoptr (GDBusMessage) message = g_dbus_message_new_from_blob (
+      (guchar *) bytes, size, G_DBUS_CAPABILITY_FLAGS_UNIX_FD_PASSING, NULL);
+
+  return message != NULL &&
+         g_strcmp0 (g_dbus_message_get_destination (message), sysprof_bus_get_name (bus)) == 0;
+}
+
+static void
+take_message (Bus *bus, int64_t time, const uint8_t *bytes, size_t size, void *data)
+{
+  SysprofDBusMonitor *self = data;
+  int64_t end = sysprof_pump_get_end_time (self->pump);
+
+  if (bytes != NULL && ways[self->way].gets_own && is_for_us (bus, bytes, size))
+    return;
+
+  /* Nothing in a capture is older than its begin. */
+  if (!self->is_recording)
+    return;
+  if (!sysprof_pump_has_late_room (self->pump))
+    {
+      sysprof_pump_add_lost (self->pump, 1);
+      if (!self->is_full)
+        sysprof_pump_report (
+            self->pump, instrument_name, false,
+            "After %" G_GUINT64_FORMAT
+            " messages there is no more room for those of %s in '%s'; what follows is lost. "
+            "Record for less long, or set TMPDIR to a directory with more room.",
+            self->n_messages, self->title, g_get_tmp_dir ());
+      self->is_full = true;
+      return;
+    }
+
+  if (end != 0 && time > end)
+    time = end;
+  self->n_messages++;
+  if (!sysprof_capture_writer_add_dbus_message (
+          self->writer, time, -1, -1, (uint16_t) self->bus_type,
+          bytes == NULL ? SYSPROF_CAPTURE_DBUS_FLAGS_MESSAGE_TOO_LARGE : 0, bytes,
+          bytes != NULL ? size : 0))
+    sysprof_pump_add_lost (self->pump, 1);
+}
+
+static void
+bus_closed (Bus *bus, const GError *error, void *data)
+{
+  SysprofDBusMonitor *self = data;
+
+  if (!self->is_recording)
+    self->error = g_error_copy (error);
+  else
+    sysprof_pump_report (self->pump, instrument_name, false,
+                         "After %" G_GUINT64_FORMAT " messages nothing of %s is recorded: %s",
+                         self->n_messages, self->title, error->message);
+}
+
+static const BusEvents bus_events = { .message = take_message, .closed = bus_closed };
+
+/* --- becoming one who listens --- */
+
+static void listen_in_some_way (SysprofDBusMonitor *self);
+
+static void
+answered (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
+{
+  SysprofDBusMonitor *self = data;
+
+  if (error == NULL)
+    {
+      sysprof_bus_set_monitor (bus);
+      self->is_listening = true;
+      if (self->refusal != NULL)
+        sysprof_pump_report (
+            self->pump, instrument_name, false,
+            "Of %s only what is said to everybody is recorded: it lets us hear no more (%s). "
+            "Record as root, or as the user to whom the bus belongs, for the rest.",
+            self->title, self->refusal);
+      return;
+    }
+
+  if (g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE))
+    return;
+  if (self->refusal == NULL)
+    self->refusal = g_strdup (error->message);
+  if (++self->way < G_N_ELEMENTS (ways))
+    {
+      listen_in_some_way (self);
+      return;
+    }
+  self->way = 0;
+  self->is_refused = true;
+  sysprof_pump_report (
+      self->pump, instrument_name, false,
+      "The messages of %s are not recorded: it lets us not listen (%s). Record "
+      "as root, or as the user to whom the bus belongs.",
+      self->title, self->refusal);
+}
+
+static void
+listen_in_some_way (SysprofDBusMonitor *self)
+{
+  const Way *way = &ways[self->way];
+  GDBusMessage *call = g_dbus_message_new_method_call (
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", way->interface, way->method);
+
+  g_dbus_message_set_body (call, way->rule == NULL ? g_variant_new_parsed ("(@as [], @u 0)")
+                                                   : g_variant_new ("(s)", way->rule));
+  sysprof_bus_call (self->bus, call, -1, answered, self);
+}
+
+static bool
+is_settled (const void *data)
+{
+  const SysprofDBusMonitor *self = data;
+
+  return self->is_listening || self->is_refused || self->error != NULL;
+}
+
 static gboolean
 sysprof_dbus_monitor_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
   SysprofDBusMonitor *self = SYSPROF_DBUS_MONITOR (instrument);
+  g_autofree char *address = self->bus_address != NULL
+                                 ? g_strdup (self->bus_address)
+                                 : sysprof_bus_dup_address (self->bus_type, error);
 
-  if (self->bus_address != NULL)
-    return sysprof_absent_instrument_refuse (self->bus_address, error);
-  return sysprof_absent_instrument_refuse (
-      self->bus_type == G_BUS_TYPE_SYSTEM ? "system bus" : "session bus", error);
+  self->pump = pump;
+  self->title = self->bus_address != NULL
+                    ? g_strdup_printf ("the bus at '%s'", address)
+                    : g_strdup (self->bus_type == G_BUS_TYPE_SYSTEM ? "the system bus"
+                                                                    : "the session bus");
+  if (address != NULL)
+    self->writer = sysprof_pump_get_late_writer (pump, error);
+  if (self->writer != NULL)
+    self->bus = sysprof_bus_open (pump, address, &bus_events, self, error);
+  if (self->bus != NULL)
+    {
+      listen_in_some_way (self);
+      (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + PREPARE_NSEC, is_settled, self);
+      if (self->error != NULL)
+        g_propagate_error (error, g_steal_pointer (&self->error));
+      else if (!self->is_listening && !self->is_refused)
+        sysprof_pump_report (pump, instrument_name, false,
+                             "%s has not answered yet: what it says is recorded from when it "
+                             "does. If that does not come, see whether another program reaches "
+                             "it: dbus-monitor --address '%s'.",
+                             self->title, address);
+    }
+  if (error == NULL || *error == NULL)
+    return TRUE;
+
+  g_prefix_error (error, "The messages of %s are not recorded: ", self->title);
+  sysprof_bus_detach (self->bus);
+  g_clear_pointer (&self->bus, sysprof_bus_close);
+  return FALSE;
+}
+
+static void
+sysprof_dbus_monitor_record (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofDBusMonitor *self = SYSPROF_DBUS_MONITOR (instrument);
+
+  self->is_recording = true;
+  if (self->error != NULL) /* since it was prepared */
+    bus_closed (self->bus, self->error, self);
+}
+
+static bool
+is_never (const void *data)
+{
+  return false;
+}
+
+static void
+sysprof_dbus_monitor_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofDBusMonitor *self = SYSPROF_DBUS_MONITOR (instrument);
+
+  if (self->bus == NULL)
+    return;
+
+  /* A bus gives monitors their copies when it has time for them. */
+  (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + LAST_NSEC, is_never, self);
+  if (!sysprof_bus_drain (self->bus, sysprof_pump_now () + STOP_NSEC))
+    sysprof_pump_report (pump, instrument_name, false,
+                         "The last messages of %s are missing: it says more than can be read. "
+                         "Record for longer, or what it says when less goes on.",
+                         self->title);
+  sysprof_bus_detach (self->bus);
 }
 
 static void
@@ -91,8 +330,10 @@ sysprof_dbus_monitor_class_init (SysprofDBusMonitorClass *klass)
   object_class->finalize = sysprof_dbus_monitor_finalize;
   object_class->get_property = sysprof_dbus_monitor_get_property;
   object_class->set_property = sysprof_dbus_monitor_set_property;
-  klass->parent_class.name = "D-Bus Monitor";
+  klass->parent_class.name = instrument_name;
   klass->parent_class.prepare = sysprof_dbus_monitor_prepare;
+  klass->parent_class.record = sysprof_dbus_monitor_record;
+  klass->parent_class.stop = sysprof_dbus_monitor_stop;
 
   properties[PROP_BUS_ADDRESS] = g_param_spec_string ("bus-address", NULL, NULL, NULL, flags);
   properties[PROP_BUS_TYPE] =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Completed operations of each block device.
+/* Completed operations of each block device, their bytes, and the time in which there was any.
  *
  * Partitions, and devices made of others (device mapper, RAID, loops over files), pass their operations on:
  * they have counters of their own, but "Combined" counts each operation once.
@@ -15,16 +15,39 @@ enum
 {
   ROW_READS,
   ROW_WRITES,
+  ROW_BYTES_READ,
+  ROW_BYTES_WRITTEN,
+  ROW_BUSY,
 };
+
+/* Numbers behind the name of the device. */
+enum
+{
+  COLUMN_READS,
+  COLUMN_SECTORS_READ = 2,
+  COLUMN_WRITES = 4,
+  COLUMN_SECTORS_WRITTEN = 6,
+  COLUMN_BUSY = 9, /* ms */
+  N_COLUMNS
+};
+
+#define SECTOR          512.0 /* whatever the device's own may be */
+#define PERCENT_OF_TIME 0.1   /* from ms per second */
 
 static const CounterRow disk_rows[] = {
   { "Disk", "Total Reads (Combined)", "Combined", COUNTER_GROWTH, .sum_of = ROW_READS + 1 },
   { "Disk", "Total Writes (Combined)", "Combined", COUNTER_GROWTH, .sum_of = ROW_WRITES + 1 },
+  { "Disk", "Bytes Read (Combined)", "Combined", COUNTER_GROWTH, SECTOR, ROW_BYTES_READ + 1 },
+  { "Disk", "Bytes Written (Combined)", "Combined", COUNTER_GROWTH, SECTOR,
+    ROW_BYTES_WRITTEN + 1 },
 };
 
 static const CounterRow disk_instance_rows[] = {
   [ROW_READS] = { "Disk", "Total Reads (%s)", "%s", COUNTER_GROWTH },
   [ROW_WRITES] = { "Disk", "Total Writes (%s)", "%s", COUNTER_GROWTH },
+  [ROW_BYTES_READ] = { "Disk", "Bytes Read (%s)", "%s", COUNTER_GROWTH, SECTOR },
+  [ROW_BYTES_WRITTEN] = { "Disk", "Bytes Written (%s)", "%s", COUNTER_GROWTH, SECTOR },
+  [ROW_BUSY] = { "Disk", "Busy (%s)", "%s", COUNTER_RATE, PERCENT_OF_TIME },
 };
 
 static bool
@@ -41,24 +64,34 @@ parse_diskstats (unsigned path, Text text, CounterValues *values)
 {
   Text line;
 
-  /* major minor name, then: reads completed, merged, sectors, ms; writes completed, … */
   while (sysprof_text_next_line (&text, &line))
     {
-      uint64_t ignored, reads, writes;
+      uint64_t ignored, columns[N_COLUMNS] = { 0 };
+      unsigned n = 0;
       Text name;
       CounterInstance *disk;
 
       if (!take_number (&line, &ignored) || !take_number (&line, &ignored) ||
-          !sysprof_text_next_word (&line, &name) || !take_number (&line, &reads) ||
-          !take_number (&line, &ignored) || !take_number (&line, &ignored) ||
-          !take_number (&line, &ignored) || !take_number (&line, &writes))
+          !sysprof_text_next_word (&line, &name))
+        return false;
+      while (n < N_COLUMNS && take_number (&line, &columns[n]))
+        n++;
+      if (n <= COLUMN_WRITES)
         return false;
 
       disk = sysprof_counter_values_instance (values, name);
       if (disk == NULL)
         continue;
-      sysprof_counter_instance_set (disk, ROW_READS, (double) reads);
-      sysprof_counter_instance_set (disk, ROW_WRITES, (double) writes);
+      sysprof_counter_instance_set (disk, ROW_READS, (double) columns[COLUMN_READS]);
+      sysprof_counter_instance_set (disk, ROW_WRITES, (double) columns[COLUMN_WRITES]);
+      /* Of devices that nobody uses there are many: eight loops, for instance. */
+      if (n < N_COLUMNS || columns[COLUMN_READS] + columns[COLUMN_WRITES] == 0)
+        continue;
+      sysprof_counter_instance_set (disk, ROW_BYTES_READ,
+                                    (double) columns[COLUMN_SECTORS_READ]);
+      sysprof_counter_instance_set (disk, ROW_BYTES_WRITTEN,
+                                    (double) columns[COLUMN_SECTORS_WRITTEN]);
+      sysprof_counter_instance_set (disk, ROW_BUSY, (double) columns[COLUMN_BUSY]);
     }
 
   return true;
@@ -80,10 +113,11 @@ has_entries (const char *path)
 }
 
 static bool
-is_part_of_other (const char *root, const char *name)
+is_part_of_other (Privilege *machine, const char *name)
 {
   g_autofree char *entry = g_strdelimit (g_strdup (name), "/", '!'); /* as sysfs spells it */
-  g_autofree char *device = g_strdup_printf ("%s/sys/class/block/%s", root, entry);
+  g_autofree char *device =
+      g_strdup_printf ("%s/sys/class/block/%s", sysprof_privilege_get_root (machine), entry);
   g_autofree char *partition = g_build_filename (device, "partition", NULL);
   g_autofree char *backing_file = g_build_filename (device, "loop", "backing_file", NULL);
   g_autofree char *slaves = g_build_filename (device, "slaves", NULL);
@@ -107,4 +141,4 @@ const SampledCounters sysprof_disk_usage_counters = {
 
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofDiskUsage,
                                  sysprof_disk_usage,
-                                 sysprof_disk_usage_counters)
+                                 &sysprof_disk_usage_counters)

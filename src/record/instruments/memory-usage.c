@@ -8,6 +8,8 @@
 
 #include <assert.h>
 
+extern const SampledCounters sysprof_memory_event_counters;
+
 #define KIB 1024.0 /* the kernel says kB and means 1024 bytes */
 
 enum
@@ -30,13 +32,29 @@ static const CounterRow memory_rows[] = {
   { "Memory", "Shmem", N_ ("Shared memory and tmpfs"), COUNTER_VALUE, KIB },
   { "Memory", "Swap Total", N_ ("Swap space"), COUNTER_VALUE, KIB },
   { "Memory", "Swap Free", N_ ("Swap space without use"), COUNTER_VALUE, KIB },
+  { "Memory", "Dirty", N_ ("Memory that waits to be written to disk"), COUNTER_VALUE, KIB },
+  { "Memory", "Writeback", N_ ("Memory that is being written to disk"), COUNTER_VALUE, KIB },
+  { "Memory", "Anonymous", N_ ("Memory of programs, not of files"), COUNTER_VALUE, KIB },
+  { "Memory", "Active (anon)", N_ ("Programs' memory in recent use"), COUNTER_VALUE, KIB },
+  { "Memory", "Inactive (anon)", N_ ("Programs' memory to be swapped first"), COUNTER_VALUE, KIB },
+  { "Memory", "Active (file)", N_ ("File contents in recent use"), COUNTER_VALUE, KIB },
+  { "Memory", "Inactive (file)", N_ ("File contents to be dropped first"), COUNTER_VALUE, KIB },
+  { "Memory", "Unevictable", N_ ("Memory that cannot be reclaimed"), COUNTER_VALUE, KIB },
+  { "Memory", "Slab Reclaimable", N_ ("The kernel's caches that can shrink"), COUNTER_VALUE, KIB },
+  { "Memory", "Slab Unreclaimable", N_ ("The kernel's own objects"), COUNTER_VALUE, KIB },
+  { "Memory", "Page Tables", N_ ("Memory that maps memory"), COUNTER_VALUE, KIB },
+  { "Memory", "Kernel Stack", N_ ("Stacks of threads in the kernel"), COUNTER_VALUE, KIB },
+  { "Memory", "Committed", N_ ("Memory that programs were promised"), COUNTER_VALUE, KIB },
+  { "Memory", "Zswapped", N_ ("Swapped memory that is kept compressed"), COUNTER_VALUE, KIB },
 };
 
 /* The kernel's names of the rows; used is what is not available. */
 static const char *const memory_keys[] = {
   [ROW_USED] = NULL,
   "MemTotal:", "MemAvailable:", "MemFree:", "Buffers:", "Cached:", "SwapCached:", "Mapped:", "Shmem:",
-  "SwapTotal:", "SwapFree:",
+  "SwapTotal:", "SwapFree:", "Dirty:", "Writeback:", "AnonPages:", "Active(anon):", "Inactive(anon):", "Active(file):",
+  "Inactive(file):", "Unevictable:", "SReclaimable:", "SUnreclaim:", "PageTables:", "KernelStack:", "Committed_AS:",
+  "Zswapped:",
 };
 /* clang-format on */
 static_assert (G_N_ELEMENTS (memory_keys) == G_N_ELEMENTS (memory_rows), "a key for each row");
@@ -85,4 +103,5 @@ const SampledCounters sysprof_memory_usage_counters = {
 
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofMemoryUsage,
                                  sysprof_memory_usage,
-                                 sysprof_memory_usage_counters)
+                                 &sysprof_memory_usage_counters,
+                                 &sysprof_memory_event_counters)

@@ -90,4 +90,4 @@ const SampledCounters sysprof_network_usage_counters = {
 
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofNetworkUsage,
                                  sysprof_network_usage,
-                                 sysprof_network_usage_counters)
+                                 &sysprof_network_usage_counters)

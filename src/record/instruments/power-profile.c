@@ -1,15 +1,54 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Holds a power profile at the power-profiles service while recording. */
+/* Holds a power profile at the power-profiles service while recording.
+ *
+ * A hold ends when its holder leaves the bus, so that the profile is given back also when we are killed. Only `performance` and
+ * `power-saver` can be held. `balanced` is set, as a person would, and set back by who is left when we are gone; so is every
+ * profile where the service knows no holds. */
 
-#include "record/instruments/absent.h"
+#include "record/bus-address.h"
+#include "record/bus.h"
+#include "record/instrument.h"
+#include "record/last-words.h"
+#include "record/pump-private.h"
 
 #include <sysprof.h>
+
+/* The recording is to have it from its begin, but waits for no person who is asked for a password. */
+#define PREPARE_NSEC (2 * NSEC_PER_SEC)
+#define STOP_NSEC    (1 * NSEC_PER_SEC)
+
+/* The interface has the name of the service. */
+typedef struct
+{
+  const char *name;
+  const char *path;
+} Service;
+
+static const Service services[] = {
+  { "org.freedesktop.UPower.PowerProfiles", "/org/freedesktop/UPower/PowerProfiles" },
+  { "net.hadess.PowerProfiles", "/net/hadess/PowerProfiles" }, /* until 0.20 */
+};
+
+static const char instrument_name[] = "Power Profile";
 
 struct _SysprofPowerProfile
 {
   SysprofInstrument parent_instance;
   char *id;
+
+  /* Owned by the pump thread. */
+  Pump *pump;
+  Bus *bus;
+  size_t service;
+  uint32_t cookie;
+  bool is_held;
+  bool is_settled; /* held, set or refused */
+  bool is_set;
+  bool is_answered;      /* the last question of the stop phase */
+  char *address;         /* of the bus */
+  char *before;          /* the profile that was set; NULL = not asked */
+  LastWords *last_words; /* which set it back */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofPowerProfile, sysprof_power_profile)
@@ -26,7 +65,11 @@ static GParamSpec *properties[N_PROPS];
 static void
 sysprof_power_profile_finalize (GObject *object)
 {
-  g_free (SYSPROF_POWER_PROFILE (object)->id);
+  SysprofPowerProfile *self = SYSPROF_POWER_PROFILE (object);
+
+  g_free (self->id);
+  g_free (self->address);
+  g_free (self->before);
   G_OBJECT_CLASS (sysprof_power_profile_parent_class)->finalize (object);
 }
 
@@ -51,12 +94,269 @@ sysprof_power_profile_set_property (GObject *object,
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
 
+/* --- the service --- */
+
+static GDBusMessage *
+new_call (SysprofPowerProfile *self, const char *interface, const char *method, GVariant *body)
+{
+  const Service *service = &services[self->service];
+  GDBusMessage *call = g_dbus_message_new_method_call (
+      service->name, service->path, interface != NULL ? interface : service->name, method);
+
+  /* The service may have to ask a person, who then has a dialog to answer. */
+  g_dbus_message_set_flags (call, G_DBUS_MESSAGE_FLAGS_ALLOW_INTERACTIVE_AUTHORIZATION);
+  g_dbus_message_set_body (call, body);
+  return call;
+}
+
+static void
+refused (SysprofPowerProfile *self, const GError *error)
+{
+  self->is_settled = true;
+  sysprof_pump_report (
+      self->pump, instrument_name, false,
+      "The power profile '%s' is not held: %s. See what 'powerprofilesctl list' "
+      "says, or leave the profile out.",
+      self->id, error->message);
+}
+
+/* --- setting --- */
+
+static GDBusMessage *
+new_set_call (SysprofPowerProfile *self, const char *profile)
+{
+  return new_call (self, "org.freedesktop.DBus.Properties", "Set",
+                   g_variant_new ("(ssv)", services[self->service].name, "ActiveProfile",
+                                  g_variant_new_string (profile)));
+}
+
+static void
+ask_for_active (SysprofPowerProfile *self, BusReplyFunc answered)
+{
+  sysprof_bus_call (
+      self->bus,
+      new_call (self, "org.freedesktop.DBus.Properties", "Get",
+                g_variant_new ("(ss)", services[self->service].name, "ActiveProfile")),
+      -1, answered, self);
+}
+
+/* NULL when that is no answer. *(full)* */
+static char *
+dup_active (GDBusMessage *reply)
+{
+  GVariant *body = reply != NULL ? g_dbus_message_get_body (reply) : NULL;
+  g_autoptr (GVariant) value = NULL;
+
+  if (body == NULL || !g_variant_is_of_type (body, G_VARIANT_TYPE ("(v)")))
+    return NULL;
+  g_variant_get (body, "(v)", &value);
+  return g_variant_is_of_type (value, G_VARIANT_TYPE_STRING)
+             ? g_variant_dup_string (value, NULL)
+             : NULL;
+}
+
+static void
+was_set (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
+{
+  SysprofPowerProfile *self = data;
+
+  self->is_set = self->is_settled = error == NULL;
+  if (error == NULL)
+    return;
+  g_clear_pointer (&self->last_words, sysprof_last_words_take_back);
+  refused (self, error);
+}
+
+static void
+set_what_is_wanted (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
+{
+  SysprofPowerProfile *self = data;
+  g_autoptr (GDBusMessage) back = NULL;
+  g_autoptr (GError) cause = NULL;
+
+  self->before = dup_active (reply);
+  if (error != NULL)
+    {
+      refused (self, error);
+      return;
+    }
+  if (self->before == NULL || g_str_equal (self->before, self->id))
+    {
+      self->is_settled = true; /* it is as it is wanted */
+      return;
+    }
+
+  back = new_set_call (self, self->before);
+  self->last_words = sysprof_last_words_new (self->address, back, &cause);
+  if (self->last_words == NULL)
+    refused (self, cause);
+  else
+    sysprof_bus_call (self->bus, new_set_call (self, self->id), -1, was_set, self);
+}
+
+/* --- holding --- */
+
+static void hold (SysprofPowerProfile *self);
+
+static void
+answered (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
+{
+  SysprofPowerProfile *self = data;
+  GVariant *body = reply != NULL ? g_dbus_message_get_body (reply) : NULL;
+
+  if (body != NULL && g_variant_is_of_type (body, G_VARIANT_TYPE ("(u)")))
+    {
+      g_variant_get (body, "(u)", &self->cookie);
+      self->is_held = self->is_settled = true;
+      return;
+    }
+
+  if ((g_error_matches (error, G_DBUS_ERROR, G_DBUS_ERROR_SERVICE_UNKNOWN) ||
+       g_error_matches (error, G_DBUS_ERROR, G_DBUS_ERROR_NAME_HAS_NO_OWNER)) &&
+      self->service + 1 < G_N_ELEMENTS (services))
+    {
+      self->service++;
+      hold (self);
+      return;
+    }
+  if (g_error_matches (error, G_DBUS_ERROR, G_DBUS_ERROR_UNKNOWN_METHOD) ||
+      g_error_matches (error, G_DBUS_ERROR, G_DBUS_ERROR_INVALID_ARGS))
+    ask_for_active (self, set_what_is_wanted);
+  else if (error != NULL)
+    refused (self, error);
+}
+
+static void
+hold (SysprofPowerProfile *self)
+{
+  sysprof_bus_call (
+      self->bus,
+      new_call (self, NULL, "HoldProfile",
+                g_variant_new ("(sss)", self->id, "A recording is made", "org.gnome.Sysprof")),
+      -1, answered, self);
+}
+
+static void
+take_signal (Bus *bus, GDBusMessage *message, void *data)
+{
+  SysprofPowerProfile *self = data;
+  GVariant *body = g_dbus_message_get_body (message);
+  guint cookie = 0;
+
+  if (!self->is_held ||
+      g_strcmp0 (g_dbus_message_get_member (message), "ProfileReleased") != 0 || body == NULL ||
+      !g_variant_is_of_type (body, G_VARIANT_TYPE ("(u)")))
+    return;
+
+  g_variant_get (body, "(u)", &cookie);
+  if (cookie != self->cookie)
+    return;
+  self->is_held = false;
+  if (sysprof_pump_get_end_time (self->pump) == 0)
+    sysprof_pump_report (self->pump, instrument_name, false,
+                         "The power profile '%s' is held no more: somebody has chosen another "
+                         "one. Let it be while recording.",
+                         self->id);
+}
+
+static void
+bus_closed (Bus *bus, const GError *error, void *data)
+{
+  SysprofPowerProfile *self = data;
+
+  if (!self->is_settled)
+    refused (self, error);
+  else if (self->is_held && sysprof_pump_get_end_time (self->pump) == 0)
+    sysprof_pump_report (self->pump, instrument_name, false,
+                         "The power profile '%s' is held no more: %s", self->id,
+                         error->message);
+  self->is_settled = true;
+  self->is_held = false;
+}
+
+static const BusEvents bus_events = { .signal = take_signal, .closed = bus_closed };
+
+/* --- the phases --- */
+
+static bool
+is_settled (const void *data)
+{
+  return ((const SysprofPowerProfile *) data)->is_settled;
+}
+
 static gboolean
 sysprof_power_profile_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
-  const char *id = SYSPROF_POWER_PROFILE (instrument)->id;
+  SysprofPowerProfile *self = SYSPROF_POWER_PROFILE (instrument);
 
-  return sysprof_absent_instrument_refuse (id != NULL ? id : "", error);
+  self->pump = pump;
+  self->address = sysprof_bus_dup_address (G_BUS_TYPE_SYSTEM, error);
+  if (self->address != NULL)
+    self->bus = sysprof_bus_open (pump, self->address, &bus_events, self, error);
+  if (self->bus == NULL)
+    {
+      g_prefix_error (error, "The power profile '%s' is not held: ", self->id);
+      return FALSE;
+    }
+
+  /* Addressed to us alone: no rule is needed. */
+  hold (self);
+  if (!sysprof_bus_wait (self->bus, sysprof_pump_now () + PREPARE_NSEC, is_settled, self))
+    sysprof_pump_report (
+        pump, instrument_name, false,
+        "The power profile '%s' is not held yet: the service has not answered. "
+        "It may have asked somebody for a password; it is held when it answers.",
+        self->id);
+  return TRUE;
+}
+
+static void
+was_set_back (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
+{
+  SysprofPowerProfile *self = data;
+
+  self->is_answered = true;
+  if (error == NULL)
+    g_clear_pointer (&self->last_words, sysprof_last_words_take_back);
+}
+
+static void
+set_back (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
+{
+  SysprofPowerProfile *self = data;
+  g_autofree char *active = dup_active (reply);
+
+  /* Somebody has chosen another one meanwhile: that is what is wanted now. */
+  if (active != NULL && !g_str_equal (active, self->id))
+    was_set_back (bus, reply, NULL, self);
+  else if (error == NULL)
+    sysprof_bus_call (bus, new_set_call (self, self->before), -1, was_set_back, self);
+}
+
+static bool
+is_answered (const void *data)
+{
+  return ((const SysprofPowerProfile *) data)->is_answered;
+}
+
+static void
+sysprof_power_profile_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofPowerProfile *self = SYSPROF_POWER_PROFILE (instrument);
+
+  if (self->is_held)
+    sysprof_bus_call (
+        self->bus, new_call (self, NULL, "ReleaseProfile", g_variant_new ("(u)", self->cookie)),
+        -1, NULL, NULL);
+  if (self->is_set)
+    {
+      ask_for_active (self, set_back);
+      (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + STOP_NSEC, is_answered, self);
+    }
+  /* Where it could not be set back, or whether it was set is not known. */
+  g_clear_pointer (&self->last_words, sysprof_last_words_say);
+  sysprof_bus_detach (self->bus);
+  g_clear_pointer (&self->bus, sysprof_bus_close);
 }
 
 static void
@@ -67,8 +367,9 @@ sysprof_power_profile_class_init (SysprofPowerProfileClass *klass)
   object_class->finalize = sysprof_power_profile_finalize;
   object_class->get_property = sysprof_power_profile_get_property;
   object_class->set_property = sysprof_power_profile_set_property;
-  klass->parent_class.name = "Power Profile";
+  klass->parent_class.name = instrument_name;
   klass->parent_class.prepare = sysprof_power_profile_prepare;
+  klass->parent_class.stop = sysprof_power_profile_stop;
 
   properties[PROP_ID] =
       g_param_spec_string ("id", NULL, NULL, NULL,

@@ -15,6 +15,7 @@
 
 #include "record/instruments/process-watcher.h"
 
+#include "record/container-facts.h"
 #include "record/perf/feed.h"
 #include "record/perf/tasks.h"
 #include "record/privilege.h"
@@ -44,7 +45,8 @@ struct _SysprofProcessWatcher
   GArray *to_read; /* of int32_t: processes that are still to be read; NULL = done */
   guint n_read;    /* of those */
   GHashTable *mount_namespaces; /* inodes whose mount table is in the capture */
-  char *text;                   /* [text_size] the file that was read last */
+  ContainerFacts facts;
+  char *text; /* [text_size] the file that was read last */
   size_t text_size;
 };
 
@@ -277,6 +279,7 @@ add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
   (void) add_cgroup (self, pump, pid, time);
   mounts = add_namespaces (self, pump, pid, time);
   add_mount_table (self, pump, pid, time, mounts);
+  sysprof_container_facts_ask (&self->facts, pid, time, mounts);
 }
 
 /* Mappings, name and parent have been told by kernel events. */
@@ -292,6 +295,7 @@ add_started_process (SysprofProcessWatcher *self, Pump *pump, const StartedProce
   mounts = add_namespaces (self, pump, process->pid, process->time);
   if (mounts != 0 && !g_hash_table_contains (self->mount_namespaces, &mounts))
     add_mount_table (self, pump, process->pid, process->time, mounts);
+  sysprof_container_facts_ask (&self->facts, process->pid, process->time, mounts);
 }
 
 /* --- the phases --- */
@@ -397,6 +401,7 @@ sysprof_process_watcher_record (SysprofInstrument *instrument, Pump *pump)
   if (self->feed.session != NULL)
     sysprof_perf_session_enable (self->feed.session);
 
+  sysprof_container_facts_init (&self->facts, pump);
   add_mounts (self, pump);
   self->to_read = list_processes_to_read (pump);
   sysprof_pump_add_work (pump, read_running_processes, self);
@@ -411,6 +416,7 @@ sysprof_process_watcher_stop (SysprofInstrument *instrument, Pump *pump)
   (void) read_running_processes (pump, INT64_MAX,
                                  self); /* a short recording has them all, too */
   read_started_processes (self, pump, INT64_MAX, sysprof_pump_now () + STARTED_INTERVAL);
+  sysprof_container_facts_finish (&self->facts);
 }
 
 /* Compressed only now: it takes longer than anything else here. */

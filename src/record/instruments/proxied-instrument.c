@@ -1,10 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A peer on a message bus that writes a capture of its own. */
+/* A peer on a message bus that writes a capture of its own.
+ *
+ * It gets a descriptor with Start, and is to have written everything when it answers Stop; its capture is joined to ours then.
+ * A peer that does not answer is not waited for longer than some seconds. */
 
-#include "record/instruments/absent.h"
+#include "record/bus-address.h"
+#include "record/bus.h"
+#include "record/instrument.h"
+#include "record/joined-capture.h"
+#include "record/pump-private.h"
+#include "util/util.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sysprof.h>
+
+/* It may have to ask a person whether we may; the recording begins without. */
+#define PREPARE_NSEC (1 * NSEC_PER_SEC)
+#define STOP_NSEC    (3 * NSEC_PER_SEC)
+
+typedef enum
+{
+  PEER_FAILED, /* or was never asked */
+  PEER_STARTING,
+  PEER_RUNNING,
+  PEER_STOPPING,
+  PEER_STOPPED,
+} PeerState;
+
+static const char instrument_name[] = "Proxied Instrument";
 
 struct _SysprofProxiedInstrument
 {
@@ -13,6 +39,14 @@ struct _SysprofProxiedInstrument
   char *bus_name;
   char *object_path;
   GVariant *options; /* a{sv} or NULL */
+
+  /* Owned by the pump thread. */
+  Pump *pump;
+  Bus *bus;
+  PeerState state;
+  int64_t asked_at; /* to stop; ns */
+  int capture_fd;
+  SysprofCaptureJoin *join; /* NULL = nothing is left */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofProxiedInstrument, sysprof_proxied_instrument)
@@ -22,30 +56,261 @@ sysprof_proxied_instrument_finalize (GObject *object)
 {
   SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (object);
 
+  /* Whatever it has of the writer it only borrowed; nothing is written any more. */
+  sysprof_capture_join_free (self->join);
+  sysprof_bus_close (self->bus);
+  sysprof_autofd_close (&self->capture_fd);
   g_free (self->bus_name);
   g_free (self->object_path);
   g_clear_pointer (&self->options, g_variant_unref);
   G_OBJECT_CLASS (sysprof_proxied_instrument_parent_class)->finalize (object);
 }
 
+/* --- the peer --- */
+
+static GDBusMessage *
+new_call (SysprofProxiedInstrument *self, const char *method)
+{
+  return g_dbus_message_new_method_call (self->bus_name, self->object_path,
+                                         "org.gnome.Sysprof3.Profiler", method);
+}
+
+static void
+set_failed (SysprofProxiedInstrument *self, const char *reason)
+{
+  self->state = PEER_FAILED;
+  sysprof_pump_report (
+      self->pump, instrument_name, false,
+      "What '%s' knows is not recorded: %s. Start it, or a version that can be "
+      "profiled, and record again.",
+      self->bus_name, reason);
+}
+
+static void
+started (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
+{
+  SysprofProxiedInstrument *self = data;
+
+  if (self->state != PEER_STARTING)
+    return;
+  if (error == NULL)
+    self->state = PEER_RUNNING;
+  else
+    set_failed (self, error->message);
+}
+
+static void
+stopped (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
+{
+  SysprofProxiedInstrument *self = data;
+
+  if (self->state != PEER_STOPPING)
+    return;
+  self->state = PEER_STOPPED;
+  if (error != NULL)
+    sysprof_pump_report (
+        self->pump, instrument_name, false,
+        "'%s' could not be stopped: %s. What it has written until then is kept; "
+        "restart it before the next recording.",
+        self->bus_name, error->message);
+}
+
+static void
+set_gone (SysprofProxiedInstrument *self, const char *reason)
+{
+  if (self->state != PEER_RUNNING && self->state != PEER_STOPPING)
+    return;
+
+  self->state = PEER_STOPPED;
+  sysprof_pump_report (
+      self->pump, instrument_name, false,
+      "'%s' has gone while it was recorded: %s. What it has written until then "
+      "is kept; record again when it runs.",
+      self->bus_name, reason);
+}
+
+static void
+take_signal (Bus *bus, GDBusMessage *message, void *data)
+{
+  SysprofProxiedInstrument *self = data;
+  GVariant *body = g_dbus_message_get_body (message);
+  const char *name, *before, *after;
+
+  if (g_strcmp0 (g_dbus_message_get_sender (message), "org.freedesktop.DBus") != 0 ||
+      g_strcmp0 (g_dbus_message_get_member (message), "NameOwnerChanged") != 0 ||
+      body == NULL || !g_variant_is_of_type (body, G_VARIANT_TYPE ("(sss)")))
+    return;
+
+  g_variant_get (body, "(&s&s&s)", &name, &before, &after);
+  if (g_str_equal (name, self->bus_name) && *before != '\0')
+    set_gone (self, *after == '\0' ? "it has left the bus" : "another one has taken its place");
+}
+
+static void
+bus_closed (Bus *bus, const GError *error, void *data)
+{
+  set_gone (data, error->message); /* who has not started yet got an error in started() */
+}
+
+static const BusEvents bus_events = { .signal = take_signal, .closed = bus_closed };
+
+static void
+watch_name (SysprofProxiedInstrument *self)
+{
+  g_autofree char *rule = g_strdup_printf (
+      "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+      "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg0='%s'",
+      self->bus_name);
+  GDBusMessage *call = g_dbus_message_new_method_call (
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "AddMatch");
+
+  g_dbus_message_set_body (call, g_variant_new ("(s)", rule));
+  sysprof_bus_call (self->bus, call, -1, NULL, NULL);
+}
+
+static void
+start_peer (SysprofProxiedInstrument *self)
+{
+  GDBusMessage *call = new_call (self, "Start");
+  GVariant *options = self->options != NULL
+                          ? self->options
+                          : g_variant_new_array (G_VARIANT_TYPE ("{sv}"), NULL, 0);
+
+  g_dbus_message_set_flags (call, G_DBUS_MESSAGE_FLAGS_ALLOW_INTERACTIVE_AUTHORIZATION);
+  g_dbus_message_set_body (call, g_variant_new ("(@a{sv}h)", options, 0));
+  self->state = PEER_STARTING;
+  sysprof_bus_call (self->bus, call, self->capture_fd, started, self);
+}
+
+/* --- the phases --- */
+
+static bool
+is_settled (const void *data)
+{
+  const SysprofProxiedInstrument *self = data;
+
+  return self->state != PEER_STARTING && self->state != PEER_STOPPING;
+}
+
 static gboolean
 sysprof_proxied_instrument_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
-  return sysprof_absent_instrument_refuse (SYSPROF_PROXIED_INSTRUMENT (instrument)->bus_name,
-                                           error);
+  SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (instrument);
+  g_autofree char *address = NULL;
+
+  self->pump = pump;
+  if (!g_dbus_is_name (self->bus_name) || !g_variant_is_object_path (self->object_path))
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "What '%s' knows is not recorded: that, with '%s', names no object of a bus. "
+          "Give the name of a service and the path of its object.",
+          self->bus_name, self->object_path);
+      return FALSE;
+    }
+
+  address = sysprof_bus_dup_address (self->bus_type, error);
+  if (address != NULL)
+    {
+      self->capture_fd = memfd_create ("[sysprof-proxy]", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+      if (self->capture_fd < 0)
+        sysprof_set_error_errno (error, "cannot make a file for it");
+      else
+        self->bus = sysprof_bus_open (pump, address, &bus_events, self, error);
+    }
+  if (self->bus == NULL)
+    {
+      g_prefix_error (error, "What '%s' knows is not recorded: ", self->bus_name);
+      return FALSE;
+    }
+
+  watch_name (self);
+  start_peer (self);
+  (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + PREPARE_NSEC, is_settled, self);
+  return TRUE;
+}
+
+/* A peer that has not answered Start, and has written something all the same, runs. */
+static bool
+runs (SysprofProxiedInstrument *self)
+{
+  struct stat info;
+
+  return self->state == PEER_RUNNING ||
+         (self->state == PEER_STARTING && fstat (self->capture_fd, &info) == 0 &&
+          info.st_size > 0);
+}
+
+static void
+sysprof_proxied_instrument_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (instrument);
+
+  if (self->bus == NULL)
+    return;
+
+  if (runs (self))
+    {
+      self->state = PEER_STOPPING;
+      self->asked_at = sysprof_pump_now ();
+      sysprof_bus_call (self->bus, new_call (self, "Stop"), -1, stopped, self);
+    }
+  else if (self->state == PEER_STARTING)
+    set_failed (self, "it has not answered");
+  sysprof_bus_detach (self->bus); /* what comes now is read by who waits for it */
+}
+
+static gboolean
+sysprof_proxied_instrument_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (instrument);
+  g_autoptr (GError) cause = NULL;
+
+  if (self->bus == NULL || self->state == PEER_FAILED)
+    return TRUE;
+
+  if (!sysprof_bus_wait (self->bus, self->asked_at + STOP_NSEC, is_settled, self))
+    sysprof_pump_report (
+        pump, instrument_name, false,
+        "'%s' does not answer that it should stop: what it has written until now is "
+        "kept, the rest is not waited for. Restart it before the next recording.",
+        self->bus_name);
+
+  /* The second is refused while it writes through memory: then it is read as it is, with care. */
+  (void) fcntl (self->capture_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK);
+  (void) fcntl (self->capture_fd, F_ADD_SEALS, F_SEAL_WRITE);
+  self->join = sysprof_joined_capture_begin (pump, instrument_name, self->bus_name,
+                                             self->capture_fd, &cause);
+  if (cause == NULL)
+    return TRUE;
+
+  g_propagate_error (error, g_steal_pointer (&cause));
+  return FALSE;
+}
+
+static gboolean
+sysprof_proxied_instrument_append (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (instrument);
+
+  return sysprof_joined_capture_finish (self->join, self->bus_name, error);
 }
 
 static void
 sysprof_proxied_instrument_class_init (SysprofProxiedInstrumentClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = sysprof_proxied_instrument_finalize;
-  klass->parent_class.name = "Proxied Instrument";
+  klass->parent_class.name = instrument_name;
   klass->parent_class.prepare = sysprof_proxied_instrument_prepare;
+  klass->parent_class.stop = sysprof_proxied_instrument_stop;
+  klass->parent_class.augment = sysprof_proxied_instrument_augment;
+  klass->parent_class.append = sysprof_proxied_instrument_append;
 }
 
 static void
 sysprof_proxied_instrument_init (SysprofProxiedInstrument *self)
 {
+  self->capture_fd = -1;
 }
 
 SysprofInstrument *

@@ -13,6 +13,7 @@
 #include "capture/capture.h"
 #include "record/descriptor-limit.h"
 #include "record/perf/copy.h"
+#include "record/perf/event-list.h"
 #include "record/perf/feed.h"
 #include "record/perf/request.h"
 #include "record/perf/tasks.h"
@@ -61,7 +62,8 @@ struct _SysprofSampler
   bool is_without_walks; /* the program was refused */
   UserFilter *filter;
   StackTally *tally;
-  GArray *watched; /* of WatchedTask: when all are gone, the recording ends */
+  EventLedger *ledger; /* NULL = each sample weighs what all of its event do */
+  GArray *watched;     /* of WatchedTask: when all are gone, the recording ends */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofSampler, sysprof_sampler)
@@ -315,6 +317,71 @@ use_next_best (SysprofSampler *self, Pump *pump, GError *why, GError **error)
   return true;
 }
 
+/* --- what was sampled on --- */
+
+static unsigned
+count_events (const SysprofSampler *self)
+{
+  return 1 + self->request.session.n_further;
+}
+
+/* Which event a sample is of, and its period, come with the sample where they are not the same for all. The program in the kernel
+ * does not send them. FALSE with `error` where it was asked for. */
+static bool
+prepare_ledger (SysprofSampler *self, GError **error)
+{
+  PerfSessionOptions *session = &self->request.session;
+  bool are_several = session->n_further > 0;
+  bool is_varying = self->request.has_event &&
+                    sysprof_perf_event_get_period (&session->event, session->frequency) == 0;
+
+  if (self->options.unwind == UNWIND_TABLES && are_several)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot sample on %u events with --unwind tables: the program in the kernel does not tell of which "
+          "one a sample is. Give --unwind copy, or one event.",
+          count_events (self));
+      return false;
+    }
+
+  if (are_several || (is_varying && self->options.unwind != UNWIND_TABLES))
+    self->ledger = session->ledger = sysprof_event_ledger_new ();
+  return true;
+}
+
+static void
+set_no_program_error (const SysprofSampler *self, GError **error)
+{
+  if (count_events (self) > 1)
+    g_set_error (
+        error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+        "the program in the kernel does not tell of which event a sample is, and there are %u.",
+        count_events (self));
+  else
+    g_set_error (
+        error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+        "the program in the kernel does not tell the period of a sample, which varies; --event %s:PERIOD "
+        "makes it the same for all.",
+        self->request.session.event.name);
+}
+
+static void
+write_events (SysprofSampler *self, Pump *pump)
+{
+  g_autofree char *lines =
+      sysprof_sampling_request_dup_events (&self->request, self->ledger != NULL);
+
+  (void) sysprof_pump_add_file (pump, sysprof_pump_get_end_time (pump), -1, CAPTURE_EVENTS_FILE,
+                                lines, strlen (lines), false); /* counted there */
+  if (self->ledger != NULL &&
+      !sysprof_event_ledger_finish (self->ledger, sysprof_pump_get_writer (pump),
+                                    sysprof_pump_get_end_time (pump)))
+    sysprof_pump_add_lost (pump, 1);
+}
+
+/* --- the unwinder --- */
+
 /* FALSE with `error` when what was asked for cannot be had. */
 static bool
 prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
@@ -327,6 +394,11 @@ prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
 
   if (self->options.unwind == UNWIND_COPY)
     return use_copies (self, pump, error);
+  if (self->ledger != NULL)
+    {
+      set_no_program_error (self, &why);
+      return use_next_best (self, pump, why, error);
+    }
   return use_tables (self, pump, &why) || use_next_best (self, pump, why, error);
 }
 
@@ -589,11 +661,9 @@ report_failure (SysprofSampler *self, Pump *pump, const GError *error)
 
   if (g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED))
     {
-      sysprof_pump_report (
-          pump, "Sampler", true,
-          "Cannot sample on '%s': this machine does not count it (a virtual machine often has no "
-          "hardware counters). Leave the event out, or give cpu-clock.",
-          self->request.session.event.name);
+      g_autofree char *there = sysprof_perf_events_describe (sysprof_pump_get_privilege (pump));
+
+      sysprof_pump_report (pump, "Sampler", true, "%s %s", error->message, there);
       return;
     }
 
@@ -748,7 +818,7 @@ sysprof_sampler_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
                                   (const int32_t *) (void *) self->request.processes->data,
                                   self->request.processes->len);
 
-  if (!prepare_unwinder (self, pump, &local))
+  if (!prepare_ledger (self, &local) || !prepare_unwinder (self, pump, &local))
     {
       sysprof_pump_report (pump, "Sampler", true, "%s", local->message);
       return TRUE;
@@ -807,7 +877,10 @@ sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
     finish_unwinder (self, pump);
   sysprof_event_feed_stop (&self->feed);
   if (self->tally != NULL)
-    write_tally (self, pump);
+    {
+      write_tally (self, pump);
+      write_events (self, pump);
+    }
   g_clear_pointer (&self->tally, sysprof_stack_tally_free);
   if (!is_loading) /* else later: that waits for the kernel, while there are symbols to find */
     g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
@@ -824,6 +897,7 @@ sysprof_sampler_finalize (GObject *object)
   g_clear_pointer (&self->watched, g_array_unref);
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   g_clear_pointer (&self->tally, sysprof_stack_tally_free);
+  g_clear_pointer (&self->ledger, sysprof_event_ledger_free);
   sysprof_sampling_request_clear (&self->request);
   g_free (self->why_not_better);
   g_free ((void *) self->options.pids);
@@ -831,7 +905,7 @@ sysprof_sampler_finalize (GObject *object)
   g_free ((void *) self->options.cpus);
   g_free ((void *) self->options.cgroup);
   g_free ((void *) self->options.user);
-  g_free ((void *) self->options.event);
+  g_strfreev ((char **) self->options.events);
   G_OBJECT_CLASS (sysprof_sampler_parent_class)->finalize (object);
 }
 
@@ -865,7 +939,7 @@ sysprof_sampler_new_with_options (const SamplerOptions *options)
   self->options.cpus = g_memdup2 (options->cpus, options->n_cpus * sizeof *options->cpus);
   self->options.cgroup = g_strdup (options->cgroup);
   self->options.user = g_strdup (options->user);
-  self->options.event = g_strdup (options->event);
+  self->options.events = (const char *const *) g_strdupv ((char **) options->events);
   return SYSPROF_INSTRUMENT (self);
 }
 

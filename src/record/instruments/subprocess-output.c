@@ -58,17 +58,25 @@ start_command (SysprofSubprocessOutput *self, Pump *pump, GError **error)
 {
   const char *const *argv = (const char *const *) self->command_argv;
   GSpawnFlags flags = G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_SEARCH_PATH | G_SPAWN_CLOEXEC_PIPES;
+  g_autoptr (GError) cause = NULL;
   bool started;
 
   sysprof_pump_begin_spawn (pump);
   started =
       g_spawn_async_with_pipes (self->command_cwd, (char **) argv, self->command_environ, flags,
-                                NULL, NULL, &self->pid, NULL, &self->out_fd, NULL, error);
+                                NULL, NULL, &self->pid, NULL, &self->out_fd, NULL, &cause);
   sysprof_pump_end_spawn (pump);
   if (!started)
     {
       self->out_fd = -1;
-      g_prefix_error (error, "Cannot run '%s' for '%s': ", argv[0], self->stdout_path);
+      if (g_error_matches (cause, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT))
+        g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                     "What '%s' prints is not recorded: there is no such program here. Install "
+                     "it, or do without.",
+                     argv[0]);
+      else
+        g_propagate_prefixed_error (error, g_steal_pointer (&cause),
+                                    "Cannot run '%s' for '%s': ", argv[0], self->stdout_path);
       return false;
     }
 

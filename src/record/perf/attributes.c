@@ -27,7 +27,9 @@ enum
 void
 sysprof_perf_attributes_init (PerfAttributes *self, const PerfSessionOptions *options)
 {
-  *self = (PerfAttributes){ .options = options, .features = (1 << N_FEATURES) - 1 };
+  *self = (PerfAttributes){ .options = options,
+                            .event = &options->event,
+                            .features = (1 << N_FEATURES) - 1 };
 }
 
 bool
@@ -50,29 +52,15 @@ sysprof_perf_attributes_reduce_rights (PerfAttributes *self)
   return true;
 }
 
-static bool
-uses_frequency (const PerfSessionOptions *options)
-{
-  return options->event.period == 0 && !options->event.is_clock;
-}
-
-/* A clock's period is its frequency's inverse; the kernel would do the same. */
-static uint64_t
-period_of (const PerfSessionOptions *options)
-{
-  if (options->event.period != 0)
-    return options->event.period;
-  return MAX (1, NSEC_PER_SEC / MAX (options->frequency, 1));
-}
-
 int64_t
 sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self)
 {
   if (!self->options->samples)
     return 0;
   if (self->options->event.is_clock)
-    return (int64_t) period_of (self->options);
-  return uses_frequency (self->options)
+    return (int64_t) sysprof_perf_event_get_period (&self->options->event,
+                                                    self->options->frequency);
+  return self->options->event.period == 0
              ? NSEC_PER_SEC / (int64_t) MAX (self->options->frequency, 1)
              : 0;
 }
@@ -125,18 +113,24 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
 {
   const PerfSessionOptions *options = self->options;
 
-  attr->type = options->event.type;
-  attr->config = options->event.config;
-  if (uses_frequency (options))
+  uint64_t period = sysprof_perf_event_get_period (self->event, options->frequency);
+
+  if (options->bare_sample_type != 0)
+    attr->sample_type = options->bare_sample_type;
+  attr->type = self->event->type;
+  attr->config = self->event->config;
+  if (period == 0)
     {
       attr->freq = 1;
       attr->sample_freq = options->frequency;
     }
   else
-    attr->sample_period = period_of (options);
+    attr->sample_period = period;
+  if (options->ledger != NULL)
+    attr->sample_type |= PERF_SAMPLE_ID | PERF_SAMPLE_PERIOD;
 
   /* Counters do not run while a CPU is idle; the software clock must be told. */
-  attr->exclude_idle = options->event.is_clock;
+  attr->exclude_idle = self->event->is_clock;
   attr->exclude_guest = 1;
   name_cgroup (self, attr);
   attr->exclude_kernel = options->exclude_kernel;

@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include "record/perf/event.h"
+
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +26,7 @@ typedef enum
 struct PerfAttributes
 {
   const struct PerfSessionOptions *options; /* borrowed */
+  const PerfEvent *event;                   /* that samples are taken on; borrowed */
   unsigned features;                        /* those that the kernel has not refused */
   size_t ring_size;                         /* bytes; set before events are opened */
 };

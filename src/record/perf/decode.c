@@ -398,14 +398,17 @@ init_sample (WalkedSample *sample, int cpu)
 static bool
 decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
 {
-  uint64_t ip, time, cgroup, n_addresses = 0;
+  uint64_t ip, time, cgroup, event_id = 0, period = 0, n_addresses = 0;
   uint64_t made_chain[2];
   WalkedSample sample;
   WalkRest rest;
 
   init_sample (&sample, self->cpu);
   if (!take_u64 (&cursor, &ip) || !take_two_i32 (&cursor, &sample.pid, &sample.tid) ||
-      !take_u64 (&cursor, &time) || (self->has_chains && !take_u64 (&cursor, &n_addresses)) ||
+      !take_u64 (&cursor, &time) ||
+      (self->ledger != NULL &&
+       (!take_u64 (&cursor, &event_id) || !take_u64 (&cursor, &period))) ||
+      (self->has_chains && !take_u64 (&cursor, &n_addresses)) ||
       n_addresses > (uint64_t) (cursor.end - cursor.at) / sizeof (uint64_t))
     return false;
 
@@ -441,6 +444,9 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
       sample.n_kernel = 2;
     }
 
+  if (self->ledger != NULL && !sysprof_event_ledger_note (self->ledger, self->writer, event_id,
+                                                          sample.time, sample.tid, period))
+    return false;
   if (sample.rest != NULL && self->take_unfinished != NULL &&
       self->take_unfinished (&sample, self->take_data))
     return true;

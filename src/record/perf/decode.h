@@ -11,6 +11,7 @@
 
 #include "bpf/bpf.h"
 #include "record/perf/cgroup-filter.h"
+#include "record/perf/event-ledger.h"
 #include "record/perf/stack-tally.h"
 #include "record/perf/user-filter.h"
 #include "record/process-log.h"
@@ -78,6 +79,8 @@ typedef struct
   TellRecordFunc tell; /* NULL = nobody is told; else mappings tell inodes */
   DrainedFunc drained; /* the same */
   void *tell_data;
+  EventLedger *
+      ledger; /* samples carry the id of their event and its period, behind the time; NULL = they do not */
   StackTally *tally; /* NULL = nobody counts */
 
   /* Of the ring that is being drained. */

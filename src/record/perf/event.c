@@ -2,11 +2,15 @@
 
 #include "record/perf/event.h"
 
+#include "record/perf/cache-event.h"
+#include "record/perf/event-list.h"
 #include "util/util.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+
+#define NSEC_PER_SEC 1000000000u
 
 typedef struct
 {
@@ -19,13 +23,15 @@ typedef struct
 /* clang-format off */
 static const EventName event_names[] = {
   { "cycles",            PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
-  { "cpu-cycles",        PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
   { "ref-cycles",        PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
   { "instructions",      PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
   { "cache-references",  PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
   { "cache-misses",      PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
   { "branches",          PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
   { "branch-misses",     PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
+  { "bus-cycles",        PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES },
+  { "stalled-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+  { "stalled-cycles-backend",  PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
   { "cpu-clock",         PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true },
   { "task-clock",        PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true },
   { "page-faults",       PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
@@ -38,19 +44,62 @@ static const EventName event_names[] = {
 };
 /* clang-format on */
 
+static PerfEvent
+make_event (const EventName *row)
+{
+  PerfEvent event = { .type = row->type, .config = row->config, .is_clock = row->is_clock };
+
+  g_strlcpy (event.name, row->name, sizeof event.name);
+  return event;
+}
+
+bool
+sysprof_perf_event_nth (unsigned i, PerfEvent *event)
+{
+  const char *name;
+
+  if (i < G_N_ELEMENTS (event_names))
+    {
+      *event = make_event (&event_names[i]);
+      return true;
+    }
+
+  name = sysprof_cache_event_nth (i - G_N_ELEMENTS (event_names));
+  if (name == NULL)
+    return false;
+
+  *event = (PerfEvent){ .type = PERF_TYPE_HW_CACHE };
+  g_strlcpy (event->name, name, sizeof event->name);
+  return sysprof_cache_event_find (event->name,
+                                   &event->config); /* not in what that overwrites */
+}
+
+/* By that name, or by one that people are used to. */
 static bool
 find_named (PerfEvent *self, const char *name)
 {
-  for (size_t i = 0; i < G_N_ELEMENTS (event_names); i++)
-    {
-      if (strcmp (event_names[i].name, name) != 0)
-        continue;
+  static const char *const aliases[][2] = {
+    { "cpu-cycles", "cycles" },
+    { "branch-instructions", "branches" },
+    { "faults", "page-faults" },
+    { "cs", "context-switches" },
+    { "migrations", "cpu-migrations" },
+    { "idle-cycles-frontend", "stalled-cycles-frontend" },
+    { "idle-cycles-backend", "stalled-cycles-backend" },
+  };
+  uint64_t period = self->period;
 
-      self->type = event_names[i].type;
-      self->config = event_names[i].config;
-      self->is_clock = event_names[i].is_clock;
-      return true;
-    }
+  for (size_t i = 0; i < G_N_ELEMENTS (aliases); i++)
+    if (strcmp (aliases[i][0], name) == 0)
+      name = aliases[i][1];
+
+  for (unsigned i = 0; sysprof_perf_event_nth (i, self); i++)
+    if (strcmp (self->name, name) == 0)
+      {
+        self->period = period;
+        return true;
+      }
+  self->period = period;
   return false;
 }
 
@@ -82,10 +131,11 @@ look_up_tracepoint (PerfEvent *self, const char *name, Privilege *privilege, GEr
 
   if (size < 0 && errno == ENOENT)
     {
+      g_autofree char *there = sysprof_perf_tracepoints_describe (privilege, name);
+
       g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                   "Cannot sample on '%s': this kernel has no such tracepoint. 'sudo ls "
-                   "/sys/kernel/tracing/events' shows the groups there are.",
-                   name);
+                   "Cannot sample on '%s': this kernel has no such tracepoint. %s", name,
+                   there);
       return false;
     }
 
@@ -149,12 +199,11 @@ sysprof_perf_event_parse (PerfEvent *self,
     {
       if (!is_tracepoint_name (name))
         {
-          g_set_error (
-              error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-              "Cannot sample on '%s': there is no such event. Give cpu-clock, cycles, instructions, "
-              "cache-misses, branch-misses, page-faults, context-switches, or a tracepoint as "
-              "GROUP:NAME.",
-              text);
+          g_autofree char *there = sysprof_perf_events_describe (privilege);
+
+          g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                       "Cannot sample on '%s': there is no event of that name. %s", text,
+                       there);
           return false;
         }
 
@@ -162,9 +211,18 @@ sysprof_perf_event_parse (PerfEvent *self,
         return false;
     }
 
-  g_strlcpy (parsed.name, name, sizeof parsed.name);
+  g_strlcpy (parsed.name, name, sizeof parsed.name); /* as it was asked for */
   *self = parsed;
   return true;
+}
+
+uint64_t
+sysprof_perf_event_get_period (const PerfEvent *self, uint64_t frequency)
+{
+  /* A clock's period is its frequency's inverse; the kernel would do the same. */
+  if (self->period == 0 && self->is_clock)
+    return MAX (1, NSEC_PER_SEC / MAX (frequency, 1));
+  return self->period;
 }
 
 void

@@ -24,6 +24,12 @@ bool sysprof_perf_event_parse (PerfEvent *self,
                                Privilege *privilege,
                                GError **error);
 
+/* The events that have names, one after the other, whether or not this machine has them; FALSE behind the last. */
+bool sysprof_perf_event_nth (unsigned i, PerfEvent *event);
+
+/* What a sample of it weighs, where the kernel takes `frequency` of them per second; 0 = each has a period of its own. */
+uint64_t sysprof_perf_event_get_period (const PerfEvent *self, uint64_t frequency);
+
 /* The events that are tried when none was asked for. */
 void sysprof_perf_event_init_cycles (PerfEvent *self);
 void sysprof_perf_event_init_cpu_clock (PerfEvent *self);

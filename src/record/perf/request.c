@@ -173,6 +173,43 @@ check_cpus (const SamplerOptions *options, GError **error)
   return true;
 }
 
+static bool
+resolve_events (SamplingRequest *self,
+                const SamplerOptions *options,
+                Privilege *privilege,
+                GError **error)
+{
+  if (!self->has_event)
+    {
+      sysprof_perf_event_init_cycles (&self->session.event);
+      return true;
+    }
+
+  if (!sysprof_perf_event_parse (&self->session.event, options->events[0], privilege, error))
+    return false;
+
+  self->further = g_array_new (false, false, sizeof (PerfEvent));
+  for (guint i = 1; options->events[i] != NULL; i++)
+    {
+      PerfEvent event;
+
+      if (i == MOST_EVENTS)
+        {
+          g_set_error (
+              error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+              "Cannot sample on '%s' as well: a recording has at most %d events. Name fewer.",
+              options->events[i], MOST_EVENTS);
+          return false;
+        }
+      if (!sysprof_perf_event_parse (&event, options->events[i], privilege, error))
+        return false;
+      g_array_append_val (self->further, event);
+    }
+  self->session.further = (const PerfEvent *) (void *) self->further->data;
+  self->session.n_further = self->further->len;
+  return true;
+}
+
 bool
 sysprof_sampling_request_resolve (SamplingRequest *self,
                                   const SamplerOptions *options,
@@ -181,7 +218,7 @@ sysprof_sampling_request_resolve (SamplingRequest *self,
 {
   *self = (SamplingRequest){
     .cgroup_fd = -1,
-    .has_event = options->event != NULL,
+    .has_event = options->events != NULL && options->events[0] != NULL,
     .session = {
       .target = PERF_TARGET_SYSTEM,
       .cgroup_fd = -1,
@@ -209,11 +246,7 @@ sysprof_sampling_request_resolve (SamplingRequest *self,
       self->session.n_tasks = self->tasks->len;
     }
 
-  if (options->event != NULL)
-    return sysprof_perf_event_parse (&self->session.event, options->event, privilege, error);
-
-  sysprof_perf_event_init_cycles (&self->session.event);
-  return true;
+  return resolve_events (self, options, privilege, error);
 }
 
 void
@@ -222,6 +255,7 @@ sysprof_sampling_request_clear (SamplingRequest *self)
   g_clear_pointer (&self->tasks, g_array_unref);
   g_clear_pointer (&self->watched, g_array_unref);
   g_clear_pointer (&self->processes, g_array_unref);
+  g_clear_pointer (&self->further, g_array_unref);
   sysprof_autofd_close (&self->cgroup_fd);
   self->cgroup_fd = -1;
 }
@@ -236,4 +270,31 @@ sysprof_sampling_request_narrow_to_own (SamplingRequest *self, Privilege *privil
   self->session.follows_forks = true;
   self->session.tasks = (const pid_t *) (void *) self->tasks->data;
   self->session.n_tasks = self->tasks->len;
+}
+
+static void
+append_event (GString *lines, unsigned number, const PerfEvent *event, uint64_t period)
+{
+  g_string_append_printf (lines, "%u %s ", number, event->is_clock ? "ns" : "count");
+  if (period > 0)
+    g_string_append_printf (lines, "%" G_GUINT64_FORMAT, period);
+  else
+    g_string_append_c (lines, '-');
+  g_string_append_printf (lines, " %s\n", event->name);
+}
+
+char *
+sysprof_sampling_request_dup_events (const SamplingRequest *self, bool each_says)
+{
+  const PerfSessionOptions *session = &self->session;
+  GString *lines = g_string_new (NULL);
+
+  for (unsigned i = 0; i <= session->n_further; i++)
+    {
+      const PerfEvent *event = i == 0 ? &session->event : &session->further[i - 1];
+
+      append_event (lines, i, event,
+                    each_says ? 0 : sysprof_perf_event_get_period (event, session->frequency));
+    }
+  return g_string_free (lines, FALSE);
 }

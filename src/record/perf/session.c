@@ -41,6 +41,7 @@ struct PerfSession
 {
   PerfSessionOptions options;
   pid_t *tasks; /* what options.tasks points to */
+  PerfEvent *further;
   int *sampled_cpus;
   Privilege *privilege;
   PerfAttributes attributes;
@@ -164,17 +165,48 @@ add_sampling_event (PerfSession *self, SessionCpu *cpu, int fd)
 }
 
 static bool
+tell_ledger (PerfSession *self, int fd, unsigned event)
+{
+  uint64_t id;
+
+  if (self->options.ledger == NULL)
+    return true;
+  if (ioctl (fd, PERF_EVENT_IOC_ID, &id) != 0)
+    return false;
+
+  sysprof_event_ledger_add_id (self->options.ledger, id, event);
+  return true;
+}
+
+/* All that is sampled on. Where one cannot be opened, the attributes stay those of that one. */
+static bool
+open_sampling_events (PerfSession *self,
+                      SessionCpu *cpu,
+                      PerfRole role,
+                      pid_t pid,
+                      unsigned long flags)
+{
+  for (unsigned i = 0; i <= self->options.n_further; i++)
+    {
+      int fd;
+
+      self->attributes.event = i == 0 ? &self->options.event : &self->further[i - 1];
+      fd = open_event (self, role, pid, cpu->cpu, flags);
+      if (!add_sampling_event (self, cpu, fd) || !tell_ledger (self, fd, i))
+        return false;
+    }
+  return true;
+}
+
+static bool
 open_system_event (PerfSession *self, SessionCpu *cpu)
 {
   bool is_cgroup = self->options.target == PERF_TARGET_CGROUP;
-  int fd;
 
-  if (!is_sampled_cpu (self, cpu->cpu))
-    return true;
-
-  fd = open_event (self, PERF_ROLE_SAMPLE, is_cgroup ? self->options.cgroup_fd : -1, cpu->cpu,
-                   is_cgroup ? PERF_FLAG_PID_CGROUP : 0);
-  return add_sampling_event (self, cpu, fd);
+  return !is_sampled_cpu (self, cpu->cpu) ||
+         open_sampling_events (self, cpu, PERF_ROLE_SAMPLE,
+                               is_cgroup ? self->options.cgroup_fd : -1,
+                               is_cgroup ? PERF_FLAG_PID_CGROUP : 0);
 }
 
 /* FALSE with errno when it could not be opened for any task; that of a task that is gone (ESRCH) matters
@@ -189,18 +221,16 @@ open_task_events (PerfSession *self, SessionCpu *cpu)
 
   for (unsigned i = 0; i < self->options.n_tasks; i++)
     {
-      /* Apart where sampling begins later than telling, or where there is nothing to sample. */
-      bool apart = self->options.delayed || !samples;
+      /* Apart where sampling begins later than telling, where there is nothing to sample, or where samples say more of
+       * themselves than what is told does. */
+      bool apart = self->options.delayed || !samples || self->options.ledger != NULL;
       PerfRole role = apart ? PERF_ROLE_TELL : PERF_ROLE_SAMPLE_AND_TELL;
       int fd = open_event (self, role, self->tasks[i], cpu->cpu, 0);
       bool is_open =
           apart ? fd >= 0 && add_event (cpu, fd, false) : add_sampling_event (self, cpu, fd);
 
       if (is_open && apart && samples)
-        {
-          fd = open_event (self, PERF_ROLE_SAMPLE, self->tasks[i], cpu->cpu, 0);
-          is_open = add_sampling_event (self, cpu, fd);
-        }
+        is_open = open_sampling_events (self, cpu, PERF_ROLE_SAMPLE, self->tasks[i], 0);
       if (is_open)
         any = true;
       else if (errno != ESRCH)
@@ -220,12 +250,13 @@ open_cpu (PerfSession *self, int number, SessionCpu **opened)
 {
   SessionCpu *cpu = g_new0 (SessionCpu, 1);
   bool by_task = self->options.target == PERF_TARGET_TASKS;
+  bool tells_nothing = by_task || self->options.bare_sample_type != 0;
   bool is_open;
   int saved;
 
   cpu->cpu = number;
   cpu->events = g_array_new (false, false, sizeof (SessionEvent));
-  cpu->leader_fd = open_event (self, by_task ? PERF_ROLE_RING : PERF_ROLE_LEAD_AND_TELL,
+  cpu->leader_fd = open_event (self, tells_nothing ? PERF_ROLE_RING : PERF_ROLE_LEAD_AND_TELL,
                                by_task ? 0 : -1, number, 0);
   is_open = cpu->leader_fd >= 0 &&
             sysprof_perf_ring_map (&cpu->ring, cpu->leader_fd, self->ring_size) &&
@@ -258,10 +289,12 @@ advice_on (PerfSession *self, int number)
 static void
 set_open_error (PerfSession *self, GError **error)
 {
-  const char *name = self->options.samples ? self->options.event.name : "dummy";
+  const char *name = self->options.samples ? self->attributes.event->name : "dummy";
   int code = SYSPROF_ERROR_FAILED;
 
-  switch (errno)
+  int number = errno;
+
+  switch (number)
     {
     case EACCES:
     case EPERM:
@@ -280,8 +313,14 @@ set_open_error (PerfSession *self, GError **error)
       break;
     }
 
-  g_set_error (error, SYSPROF_ERROR, code, "Cannot open the event '%s': %s.%s", name,
-               g_strerror (errno), advice_on (self, errno));
+  if (code == SYSPROF_ERROR_UNSUPPORTED)
+    g_set_error (
+        error, SYSPROF_ERROR, code,
+        "Cannot sample on '%s': this machine does not count it (%s; a virtual machine often has no hardware counters).",
+        name, g_strerror (number));
+  else
+    g_set_error (error, SYSPROF_ERROR, code, "Cannot open the event '%s': %s.%s", name,
+                 g_strerror (number), advice_on (self, number));
 }
 
 static bool
@@ -326,12 +365,14 @@ sysprof_perf_session_open (const PerfSessionOptions *options,
 
   self->options = *options;
   self->tasks = g_memdup2 (options->tasks, options->n_tasks * sizeof *options->tasks);
+  self->further = g_memdup2 (options->further, options->n_further * sizeof *options->further);
   self->sampled_cpus = g_memdup2 (options->cpus, options->n_cpus * sizeof *options->cpus);
   self->privilege = privilege;
   self->cpus = g_ptr_array_new_with_free_func (free_cpu);
   self->scratch = g_malloc (PERF_RECORD_MAX);
   sysprof_perf_attributes_init (&self->attributes, &self->options);
 
+  self->decoder.ledger = options->ledger;
   self->decoder.has_chains = !options->no_stacks;
   self->decoder.has_walks = options->walker != NULL;
   self->decoder.has_copies = options->stack_size > 0;
@@ -360,6 +401,7 @@ sysprof_perf_session_close (PerfSession *self)
   g_ptr_array_unref (self->cpus);
   sysprof_cgroup_filter_free (self->decoder.cgroups);
   g_free (self->tasks);
+  g_free (self->further);
   g_free (self->sampled_cpus);
   g_free (self->scratch);
   g_free (self);

@@ -20,7 +20,7 @@
 
 #include "bpf/bpf.h"
 #include "record/perf/decode.h"
-#include "record/perf/event.h"
+#include "record/perf/event-ledger.h"
 #include "record/perf/ring.h"
 #include "record/privilege.h"
 
@@ -46,6 +46,10 @@ typedef struct PerfSessionOptions
   unsigned n_cpus;
   bool samples; /* FALSE: only mappings, names, forks and exits */
   PerfEvent event;
+  const PerfEvent *further; /* [n_further] that are sampled as well; then there is a ledger */
+  unsigned n_further;
+  EventLedger *
+      ledger; /* samples say of which event they are, and its period; NULL = they do not. Borrowed */
   uint64_t frequency;  /* samples per second, where the event has no period */
   bool exclude_kernel; /* neither samples nor stacks of the kernel */
   bool exclude_user;
@@ -60,6 +64,8 @@ typedef struct PerfSessionOptions
   const WalkProgram *walker;
   uint32_t
       stack_size; /* bytes of each user stack that come with the sample, to be walked by us; 0 = none */
+  /* Samples have these parts alone, and nothing else is told: `func` takes them. 0 = those that the decoder knows. */
+  uint64_t bare_sample_type;
   bool delayed; /* sampling waits for sysprof_perf_session_enable_samples() */
 } PerfSessionOptions;
 

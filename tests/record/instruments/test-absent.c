@@ -31,38 +31,13 @@ new_monitor_for_address (void)
   return sysprof_dbus_monitor_new_for_bus_address ("unix:path=/nonexistent");
 }
 
-static SysprofInstrument *
-new_proxied (void)
-{
-  return sysprof_proxied_instrument_new (G_BUS_TYPE_SESSION, "org.example", "/org/example");
-}
-
-static SysprofInstrument *
-new_proxied_with_options (void)
-{
-  GVariantDict options;
-
-  g_variant_dict_init (&options, NULL);
-  return sysprof_proxied_instrument_new_with_options (
-      G_BUS_TYPE_SESSION, "org.example", "/org/example", g_variant_dict_end (&options));
-}
-
 static const struct
 {
   const char *name; /* as it introduces itself */
   const char *what; /* which one it is, where there may be several */
   SysprofInstrument *(*create) (void);
 } absent[] = {
-  { "Battery Charge", "", sysprof_battery_charge_new },
-  { "D-Bus Monitor", "session bus: ", new_monitor },
-  { "D-Bus Monitor", "unix:", new_monitor_for_address },
-  { "Energy Usage", "", sysprof_energy_usage_new },
   { "Malloc Tracing", "", sysprof_malloc_tracing_new },
-  { "Power Profile", "performance: ", new_power_profile },
-  { "Proxied Instrument", "org.", new_proxied },
-  { "Proxied Instrument", "org.example: ", new_proxied_with_options },
-  { "Scheduler Details", "", sysprof_scheduler_details_new },
-  { "System Logs", "", sysprof_system_logs_new },
   { "Tracer", "", sysprof_tracer_new },
   { "User Sampler", "", new_user_sampler },
 };
@@ -100,7 +75,7 @@ test_say_so_and_the_rest_is_recorded (void)
               g_str_has_prefix (sysprof_diagnostic_get_message (diagnostic), absent[i].what) &&
               strstr (sysprof_diagnostic_get_message (diagnostic), "does not have it yet");
         }
-      g_assert_cmpuint (n_told, >=, 1); /* two are of one proxy */
+      g_assert_cmpuint (n_told, ==, 1);
     }
 
   reader = new_reader_for (fd);

@@ -46,6 +46,34 @@ test_operations (void)
   bench_clear (&bench);
 }
 
+/* Sectors are 512 bytes on every device; a device is busy while any operation is under way. */
+static void
+test_bytes_and_busy (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  bench_write (&bench, "/proc/diskstats",
+               "   8       0 sda 100 0 2000 50 200 0 8000 90 0 1000 140 0 0 0 0 0 0\n"
+               "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+  bench_open (&bench, &sysprof_disk_usage_counters);
+  bench_read (&bench, 1);
+  bench_write (&bench, "/proc/diskstats",
+               "   8       0 sda 110 0 2400 50 220 0 8100 90 0 1300 140 0 0 0 0 0 0\n"
+               "   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+  bench_read (&bench, 1.5);
+
+  bench_assert_series (&bench, "Disk", "Bytes Read (sda)", "1.5=204800");
+  bench_assert_series (&bench, "Disk", "Bytes Written (sda)", "1.5=51200");
+  bench_assert_series (&bench, "Disk", "Bytes Read (Combined)", "1.5=204800");
+  bench_assert_series (&bench, "Disk", "Bytes Written (Combined)", "1.5=51200");
+  bench_assert_series (&bench, "Disk", "Busy (sda)", "1.5=60.000");
+  /* Nobody uses it. */
+  bench_assert_series (&bench, "Disk", "Total Reads (loop0)", "1.5=0");
+  bench_assert_series (&bench, "Disk", "Bytes Read (loop0)", NULL);
+  bench_clear (&bench);
+}
+
 /* Linux 2.6 writes eleven numbers behind the name, and four for a partition. */
 static void
 test_short_lines (void)
@@ -94,6 +122,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/record/disk-usage/operations", test_operations);
+  g_test_add_func ("/record/disk-usage/bytes-and-busy", test_bytes_and_busy);
   g_test_add_func ("/record/disk-usage/short-lines", test_short_lines);
   g_test_add_func ("/record/disk-usage/refuses", test_refuses);
   return g_test_run ();

@@ -6,13 +6,21 @@
 #include "tests/record/counter-bench.h"
 
 #include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 extern const SampledCounters sysprof_cpu_usage_counters;
 extern const SampledCounters sysprof_disk_usage_counters;
 extern const SampledCounters sysprof_memory_usage_counters;
 extern const SampledCounters sysprof_network_usage_counters;
+extern const SampledCounters sysprof_own_usage_counters;
+extern const SampledCounters sysprof_pressure_counters;
+extern const SampledCounters sysprof_pressure_group_counters;
 
 typedef struct
 {
@@ -77,8 +85,8 @@ last_value (CounterBench *bench, const char *category, const char *pattern, cons
 static void
 assert_between (double low, double value, double high)
 {
-  g_assert_cmpfloat (value, >=, low);
-  g_assert_cmpfloat (value, <=, high);
+  g_assert_cmpfloat (value, >=, low - 0.001); /* it is written with three decimals */
+  g_assert_cmpfloat (value, <=, high + 0.001);
 }
 
 static void
@@ -210,6 +218,174 @@ test_cpu (void)
   bench_clear (&bench);
 }
 
+/* µs, of the line "some". */
+static double
+read_stall (const char *path)
+{
+  FILE *file = fopen (path, "re");
+  uint64_t total;
+
+  g_assert_nonnull (file);
+  g_assert_cmpint (fscanf (file, "some avg10=%*f avg60=%*f avg300=%*f total=%" SCNu64, &total),
+                   ==, 1);
+  g_assert_cmpint (fclose (file), ==, 0);
+  return (double) total;
+}
+
+static void
+test_pressure (void)
+{
+  static const struct
+  {
+    const char *path;
+    const char *name;
+  } resources[] = {
+    { "/proc/pressure/cpu", "CPU" },
+    { "/proc/pressure/memory", "Memory" },
+    { "/proc/pressure/io", "I/O" },
+  };
+  CounterBench bench = { 0 };
+  double sums[4][G_N_ELEMENTS (resources)];
+
+  if (access ("/proc/pressure/cpu", R_OK) != 0)
+    {
+      g_test_skip ("this kernel keeps no pressure");
+      return;
+    }
+
+  bench_begin (&bench, &sysprof_pressure_counters);
+  for (unsigned step = 0; step < 4; step += 2)
+    {
+      for (unsigned i = 0; i < G_N_ELEMENTS (resources); i++)
+        sums[step][i] = read_stall (resources[i].path);
+      bench_read (&bench, 1 + step / 2);
+      for (unsigned i = 0; i < G_N_ELEMENTS (resources); i++)
+        sums[step + 1][i] = read_stall (resources[i].path);
+      burn_cpu_time (0.05);
+    }
+
+  /* A second as the recorder was told: what was stalled is a share of that. */
+  for (unsigned i = 0; i < G_N_ELEMENTS (resources); i++)
+    assert_between ((sums[2][i] - sums[1][i]) / 1e4,
+                    last_value (&bench, "Pressure", resources[i].name, ""),
+                    (sums[3][i] - sums[0][i]) / 1e4);
+  bench_clear (&bench);
+}
+
+/* Where the second version of cgroups is mounted, or NULL. *(full)* */
+static char *
+find_groups (void)
+{
+  FILE *file = fopen ("/proc/mounts", "re");
+  char line[4096], place[1024], type[64];
+  char *found = NULL;
+
+  g_assert_nonnull (file);
+  while (found == NULL && fgets (line, sizeof line, file) != NULL)
+    if (sscanf (line, "%*s %1023s %63s", place, type) == 2 && g_str_equal (type, "cgroup2"))
+      found = g_strdup (place);
+  g_assert_cmpint (fclose (file), ==, 0);
+  return found;
+}
+
+/* A process in the group, on the first CPU that we may use, until it is killed. */
+static pid_t
+start_busy (const char *processes)
+{
+  pid_t pid = fork ();
+  FILE *file;
+  cpu_set_t ours, one;
+
+  g_assert_cmpint (pid, >=, 0);
+  if (pid != 0)
+    return pid;
+
+  (void) prctl (PR_SET_PDEATHSIG, SIGKILL); /* a test that fails takes it along */
+  file = fopen (processes, "we");
+  if (file == NULL || fprintf (file, "%d\n", getpid ()) < 0 || fclose (file) != 0)
+    _exit (1);
+  CPU_ZERO (&one);
+  if (sched_getaffinity (0, sizeof ours, &ours) != 0)
+    _exit (1);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT (&one) == 0; cpu++)
+    if (CPU_ISSET (cpu, &ours))
+      CPU_SET (cpu, &one);
+  if (sched_setaffinity (0, sizeof one, &one) != 0)
+    _exit (1);
+  for (;;)
+    ;
+}
+
+/* Three that want one CPU: in their group there is always one that waits. */
+static void
+test_group (void)
+{
+  g_autofree char *mount = find_groups ();
+  g_autofree char *name = g_strdup_printf ("sysprof-%d", getpid ());
+  g_autofree char *group = g_build_filename (mount != NULL ? mount : "/", name, NULL);
+  g_autofree char *processes = g_build_filename (group, "cgroup.procs", NULL);
+  g_autofree char *pressure = g_build_filename (group, "cpu.pressure", NULL);
+  CounterBench bench = { 0 };
+  double sums[4];
+  pid_t pids[3];
+
+  if (mount == NULL || mkdir (group, 0755) != 0)
+    {
+      g_test_skip ("no cgroup can be made here: run as root, where version 2 is mounted");
+      return;
+    }
+  if (access (pressure, R_OK) != 0)
+    {
+      g_assert_cmpint (rmdir (group), ==, 0);
+      g_test_skip ("this kernel keeps no pressure of cgroups");
+      return;
+    }
+
+  bench_begin (&bench, &sysprof_pressure_group_counters);
+  bench_read (&bench, 1);
+  for (unsigned i = 0; i < G_N_ELEMENTS (pids); i++)
+    pids[i] = start_busy (processes);
+
+  /* The kernel brings its sums up to date every two seconds, and when they are read. */
+  do
+    {
+      burn_cpu_time (0.02);
+      sums[0] = read_stall (pressure);
+    }
+  while (sums[0] < 1000);
+  bench_read (&bench, 2);
+  sums[1] = read_stall (pressure);
+  burn_cpu_time (0.1);
+  sums[2] = read_stall (pressure);
+  bench_read (&bench, 3);
+  sums[3] = read_stall (pressure);
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (pids); i++)
+    {
+      g_assert_cmpint (kill (pids[i], SIGKILL), ==, 0);
+      g_assert_cmpint (waitpid (pids[i], NULL, 0), ==, pids[i]);
+    }
+  assert_between ((sums[2] - sums[1]) / 1e4, last_value (&bench, "Pressure", "CPU (%s)", name),
+                  (sums[3] - sums[0]) / 1e4);
+  g_assert_cmpfloat (sums[2], >, sums[1]);
+  bench_clear (&bench);
+  g_assert_cmpint (rmdir (group), ==, 0);
+}
+
+static void
+test_own_usage (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_begin (&bench, &sysprof_own_usage_counters);
+  bench_read (&bench, 1);
+  burn_cpu_time (0.2);
+  bench_read (&bench, 2);
+  assert_between (19, last_value (&bench, "Recorder", "CPU", ""), 100);
+  assert_between (1e5, last_value (&bench, "Recorder", "Memory", ""), 1e10);
+  bench_clear (&bench);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -218,5 +394,8 @@ main (int argc, char **argv)
   g_test_add_func ("/record/live-counters/disk", test_disk);
   g_test_add_func ("/record/live-counters/memory", test_memory);
   g_test_add_func ("/record/live-counters/network", test_network);
+  g_test_add_func ("/record/live-counters/own-usage", test_own_usage);
+  g_test_add_func ("/record/live-counters/pressure", test_pressure);
+  g_test_add_func ("/record/live-counters/group", test_group);
   return g_test_run ();
 }

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""CPU time and wake-ups that a recorder takes per second for its counters alone: no samples.
+
+Between two moments of a run, of all its threads: the scheduler's own account (ns), and how often they went to sleep. Contestants in
+turns: all of ours, ours with the peer's choice of counters, ours without any (what is left is the recorder), Debian's sysprof-cli
+with its counters and without, and the bare read of the files that ours reads, as often (read-counters.c)."""
+import argparse
+import pathlib
+import signal
+import time
+
+import recorders
+import turns
+
+WITHOUT = ['--no-cpu', '--no-disk', '--no-memory', '--no-network', '--no-battery']
+OF_OURS = ['--no-pressure', '--no-gpu']
+
+
+def account(pid):
+    """CPU seconds and wake-ups of a process and what works for it."""
+    cpu = wakeups = 0
+    for process in recorders.descendants(pid):
+        for task in pathlib.Path(f'/proc/{process}/task').iterdir():
+            cpu += int(task.joinpath('schedstat').read_text().split()[0]) / 1e9
+            status = task.joinpath('status').read_text()
+            wakeups += int(status.split('\nvoluntary_ctxt_switches:')[1].split()[0])
+    return cpu, wakeups
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--seconds', type=float, default=4, help='between the two moments')
+    parser.add_argument('--warm-up', type=float, default=0.7, help='seconds before the first')
+    options = parser.parse_args()
+    recorders.go_on_with_bus()
+    length = int(options.warm_up + options.seconds + 3)
+
+    with turns.scratch() as directory:
+        floor = turns.compile_program('read-counters', directory)
+        wakeups = {}
+
+        def measure(name, command):
+            def once():
+                process, began = turns.start(command)
+                time.sleep(options.warm_up)
+                (cpu, woken), since = account(process.pid), time.monotonic()
+                time.sleep(options.seconds)
+                (cpu_then, woken_then), seconds = account(process.pid), time.monotonic() - since
+                process.send_signal(signal.SIGINT)
+                turns.finish(process, began)
+                wakeups.setdefault(name, []).append((woken_then - woken) / seconds)
+                return (cpu_then - cpu) / seconds
+            return once
+
+        def ours(*words):
+            return [turns.CLI, '-f', '--quiet', '--no-decode', '--no-perf', *words, f'{directory}/ours.syscap']
+
+        commands = {'all of ours': ours('--thermal', '--rapl'),
+                    "ours, the peer's choice": ours(*OF_OURS),
+                    'ours without counters': ours(*WITHOUT, *OF_OURS)}
+        if pathlib.Path(recorders.DEBIAN_CLI).exists():
+            theirs = [recorders.DEBIAN_CLI, '-f', '--no-decode', '--no-perf']
+            commands["Debian's sysprof-cli"] = [*theirs, f'{directory}/theirs.syscap']
+            commands["Debian's without counters"] = [*theirs, *WITHOUT, f'{directory}/theirs.syscap']
+        commands['the bare read'] = [floor, length]
+
+        figures = turns.in_turns({name: measure(name, command) for name, command in commands.items()}, options.rounds)
+        turns.heading('what counters cost: CPU')
+        turns.show(figures, 'us/s', scale=1e6, digits=0)
+        turns.heading('what counters cost: wake-ups')
+        turns.show(wakeups, 'a second', digits=1)
+
+
+main()

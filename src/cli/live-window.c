@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "cli/live-window.h"
+
+#include "capture/capture.h"
+#include "util/util.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_SIZE ((size_t) 1 << 20) /* read at once; more than the largest frame */
+/* Between two looks at whether something that was forked is a process: ns. */
+#define LOOK_INTERVAL (30 * G_GINT64_CONSTANT (1000000000))
+#define CHUNK_SIZE    ((size_t) 16100) /* of an embedded file */
+
+/* What is known of one process, or, under pid -1, of none in particular. */
+typedef struct
+{
+  GByteArray *frames; /* state, in the order in which it came */
+  int32_t parent;     /* whose mappings it has until it executes a program; 0 = its own */
+  int64_t began_at;   /* ns: forked or executed last */
+  int64_t gone_at;    /* ns: ended last. What CPUs tell of one process may come in any order */
+  int64_t looked_at;  /* ns: at whether it is one */
+} Process;
+
+/* The events that were read at once. */
+typedef struct
+{
+  GByteArray *frames;
+  int64_t begin; /* ns, of the oldest */
+  int64_t end;   /* ns, of the youngest */
+} Batch;
+
+struct LiveWindow
+{
+  int64_t length;
+  LiveIsProcessFunc is_process;
+  int64_t offset;        /* of what is to be read next */
+  uint8_t *block;        /* [BLOCK_SIZE] */
+  GHashTable *processes; /* pid → Process */
+  GQueue batches;        /* of Batch, the oldest first */
+};
+
+static void
+free_process (gpointer data)
+{
+  Process *self = data;
+
+  g_byte_array_unref (self->frames);
+  g_free (self);
+}
+
+static void
+free_batch (gpointer data)
+{
+  Batch *self = data;
+
+  g_byte_array_unref (self->frames);
+  g_free (self);
+}
+
+LiveWindow *
+sysprof_cli_live_window_new (int64_t length, LiveIsProcessFunc is_process)
+{
+  LiveWindow *self = g_new0 (LiveWindow, 1);
+
+  self->length = length;
+  self->is_process = is_process;
+  self->offset = sizeof (SysprofCaptureFileHeader);
+  self->block = g_malloc (BLOCK_SIZE);
+  self->processes = g_hash_table_new_full (NULL, NULL, NULL, free_process);
+  g_queue_init (&self->batches);
+  return self;
+}
+
+void
+sysprof_cli_live_window_free (LiveWindow *self)
+{
+  g_queue_clear_full (&self->batches, free_batch);
+  g_hash_table_unref (self->processes);
+  g_free (self->block);
+  g_free (self);
+}
+
+int64_t
+sysprof_cli_live_window_get_offset (const LiveWindow *self)
+{
+  return self->offset;
+}
+
+int64_t
+sysprof_cli_live_window_get_span (const LiveWindow *self)
+{
+  const Batch *oldest = self->batches.head != NULL ? self->batches.head->data : NULL;
+  const Batch *youngest = self->batches.tail != NULL ? self->batches.tail->data : NULL;
+
+  return oldest != NULL ? youngest->end - oldest->begin : 0;
+}
+
+/* --- what was read --- */
+
+static Process *
+find_process (LiveWindow *self, int32_t pid)
+{
+  Process *process = g_hash_table_lookup (self->processes, GINT_TO_POINTER (pid));
+
+  if (process == NULL)
+    {
+      process = g_new0 (Process, 1);
+      process->frames = g_byte_array_new ();
+      g_hash_table_insert (self->processes, GINT_TO_POINTER (pid), process);
+    }
+  return process;
+}
+
+/* The tables of a process's mounts and the like are told of no process: their names say whose they are. */
+static int32_t
+owner_of_file (const SysprofCaptureFileChunk *chunk)
+{
+  int pid;
+
+  return sscanf (chunk->path, "/proc/%d/", &pid) == 1 ? pid : chunk->frame.pid;
+}
+
+static void
+keep_state (LiveWindow *self, const SysprofCaptureFrame *frame)
+{
+  int32_t pid = frame->pid;
+  Process *process;
+
+  if (frame->type == SYSPROF_CAPTURE_FRAME_FORK)
+    pid = ((const SysprofCaptureFork *) frame)->child_pid;
+  else if (frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK)
+    pid = owner_of_file ((const SysprofCaptureFileChunk *) frame);
+  process = find_process (self, pid);
+  g_byte_array_append (process->frames, (const guint8 *) frame, frame->len);
+
+  switch (frame->type)
+    {
+    case SYSPROF_CAPTURE_FRAME_FORK:
+      process->parent = frame->pid;
+      process->began_at = MAX (process->began_at, frame->time);
+      break;
+    case SYSPROF_CAPTURE_FRAME_PROCESS:
+      process->began_at = MAX (process->began_at, frame->time);
+      break;
+    case SYSPROF_CAPTURE_FRAME_EXIT:
+      process->gone_at = MAX (process->gone_at, frame->time);
+      break;
+    default:
+      break;
+    }
+}
+
+static void
+keep_event (Batch *batch, const SysprofCaptureFrame *frame)
+{
+  if (batch->frames->len == 0 || frame->time < batch->begin)
+    batch->begin = frame->time;
+  if (batch->frames->len == 0 || frame->time > batch->end)
+    batch->end = frame->time;
+  g_byte_array_append (batch->frames, (const guint8 *) frame, frame->len);
+}
+
+static void
+keep_frame (LiveWindow *self, Batch *batch, const SysprofCaptureFrame *frame)
+{
+  /* Of each sample a piece, and of no use before the end. */
+  if (frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
+      g_str_equal (((const SysprofCaptureFileChunk *) frame)->path, CAPTURE_PERIODS_FILE))
+    return;
+  if (sysprof_capture_frame_type_is_state (frame->type))
+    keep_state (self, frame);
+  else
+    keep_event (batch, frame);
+}
+
+/* Whole frames; what is behind them has not been written to its end. */
+static size_t
+keep_block (LiveWindow *self, Batch *batch, size_t size)
+{
+  size_t at = 0;
+  size_t length;
+
+  while (size - at >= sizeof (SysprofCaptureFrame) &&
+         (length = sysprof_capture_frame_length (self->block + at, size - at, false)) > 0 &&
+         length <= size - at)
+    {
+      keep_frame (self, batch, (const SysprofCaptureFrame *) (const void *) (self->block + at));
+      at += length;
+    }
+  return at;
+}
+
+bool
+sysprof_cli_live_window_read (LiveWindow *self, int fd, GError **error)
+{
+  Batch *batch = g_new0 (Batch, 1);
+  ssize_t size = 0;
+  size_t used = 0;
+
+  batch->frames = g_byte_array_new ();
+  for (;;)
+    {
+      size = pread (fd, self->block, BLOCK_SIZE, self->offset);
+      used = size > 0 ? keep_block (self, batch, (size_t) size) : 0;
+      if (used == 0)
+        break;
+      self->offset += (int64_t) used;
+    }
+
+  if (batch->frames->len > 0)
+    g_queue_push_tail (&self->batches, batch);
+  else
+    free_batch (batch);
+  if (size < 0)
+    sysprof_set_error_errno (error, "Cannot read the recording back for --top");
+  return size >= 0;
+}
+
+/* --- what is no longer needed --- */
+
+/* The mappings that a process had from one that has ended are its own from now on. */
+static void
+inherit (Process *process, int32_t pid, const Process *parent)
+{
+  GByteArray *frames = g_byte_array_new ();
+  size_t length;
+
+  for (size_t at = 0; at < parent->frames->len; at += length)
+    {
+      const SysprofCaptureFrame *frame = (const void *) (parent->frames->data + at);
+
+      length = frame->len;
+      if (frame->type != SYSPROF_CAPTURE_FRAME_MAP)
+        continue;
+      g_byte_array_append (frames, (const guint8 *) frame, (guint) length);
+      ((SysprofCaptureFrame *) (void *) (frames->data + frames->len - length))->pid = pid;
+    }
+  g_byte_array_append (frames, process->frames->data, process->frames->len);
+  g_byte_array_unref (process->frames);
+  process->frames = frames;
+  process->parent = parent->parent;
+}
+
+/* Threads are told like processes, but their ends are not; nor do they have mappings of their own. */
+static bool
+is_only_forked (const Process *process)
+{
+  return process->frames->len == sizeof (SysprofCaptureFork) && process->parent != 0;
+}
+
+static void
+forget_process (LiveWindow *self, int32_t pid, const Process *process)
+{
+  GHashTableIter iter;
+  gpointer key, value;
+
+  g_hash_table_iter_init (&iter, self->processes);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    {
+      Process *child = value;
+
+      if (child->parent != pid || child == process)
+        continue;
+      if (self->is_process (GPOINTER_TO_INT (key)))
+        inherit (child, GPOINTER_TO_INT (key), process);
+      else if (is_only_forked (child))
+        g_hash_table_iter_remove (&iter);
+      else
+        child->parent = 0;
+    }
+  g_hash_table_remove (self->processes, GINT_TO_POINTER (pid));
+}
+
+static bool
+is_over (LiveWindow *self, int32_t pid, Process *process, int64_t begin, int64_t now)
+{
+  if (process->gone_at > process->began_at)
+    return process->gone_at < begin;
+  if (!is_only_forked (process) || process->began_at >= begin ||
+      now - process->looked_at < LOOK_INTERVAL)
+    return false;
+  process->looked_at = now;
+  return !self->is_process (pid);
+}
+
+static void
+forget_before (LiveWindow *self, int64_t begin, int64_t now)
+{
+  g_autoptr (GArray) over = g_array_new (FALSE, FALSE, sizeof (int32_t));
+  GHashTableIter iter;
+  gpointer key, value;
+  Batch *batch;
+
+  while ((batch = g_queue_peek_head (&self->batches)) != NULL && batch->end < begin)
+    free_batch (g_queue_pop_head (&self->batches));
+
+  g_hash_table_iter_init (&iter, self->processes);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    {
+      int32_t pid = GPOINTER_TO_INT (key);
+
+      if (is_over (self, pid, value, begin, now))
+        g_array_append_val (over, pid);
+    }
+  for (guint i = 0; i < over->len; i++)
+    {
+      int32_t pid = g_array_index (over, int32_t, i);
+      const Process *process = g_hash_table_lookup (self->processes, GINT_TO_POINTER (pid));
+
+      if (process != NULL) /* else with its parent */
+        forget_process (self, pid, process);
+    }
+}
+
+/* --- the window as a capture --- */
+
+static bool
+add_frames (SysprofCaptureWriter *writer, const GByteArray *frames)
+{
+  size_t length;
+
+  for (size_t at = 0; at < frames->len; at += length)
+    {
+      void *room;
+
+      length = ((const SysprofCaptureFrame *) (const void *) (frames->data + at))->len;
+      room = sysprof_capture_writer_reserve (writer, length);
+      if (room == NULL)
+        return false;
+      memcpy (room, frames->data + at, length);
+      sysprof_capture_writer_commit (writer, length);
+    }
+  return true;
+}
+
+static bool
+add_file (SysprofCaptureWriter *writer, int64_t time, const char *name, GBytes *bytes)
+{
+  size_t left = 0;
+  const uint8_t *at = bytes != NULL ? g_bytes_get_data (bytes, &left) : NULL;
+  size_t size;
+
+  for (; left > 0; at += size, left -= size)
+    {
+      size = MIN (left, CHUNK_SIZE);
+      if (!sysprof_capture_writer_add_file (writer, time, -1, -1, name, size == left, at, size))
+        return false;
+    }
+  return true;
+}
+
+static bool
+add_kept (LiveWindow *self, SysprofCaptureWriter *writer)
+{
+  GHashTableIter iter;
+  gpointer value;
+
+  g_hash_table_iter_init (&iter, self->processes);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    if (!add_frames (writer, ((Process *) value)->frames))
+      return false;
+  for (GList *link = self->batches.head; link != NULL; link = link->next)
+    if (!add_frames (writer, ((Batch *) link->data)->frames))
+      return false;
+  return true;
+}
+
+int
+sysprof_cli_live_window_make_capture (LiveWindow *self,
+                                      int64_t now,
+                                      GBytes *symbols,
+                                      GBytes *unnamed,
+                                      GError **error)
+{
+  autofd fd = sysprof_open_temporary ();
+  int writers_fd = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
+  /* It takes the descriptor over, also on failure. */
+  SysprofCaptureWriter *writer =
+      writers_fd >= 0 ? sysprof_capture_writer_new_from_fd (writers_fd, 0) : NULL;
+  const Batch *oldest;
+  int64_t begin = now - self->length;
+  bool is_whole;
+
+  forget_before (self, begin, now);
+  oldest = g_queue_peek_head (&self->batches);
+  if (oldest != NULL)
+    begin = MAX (begin, oldest->begin);
+
+  is_whole = writer != NULL && add_kept (self, writer) &&
+             add_file (writer, begin, "__symbols__", symbols) &&
+             add_file (writer, begin, "__unnamed__", unnamed) &&
+             sysprof_capture_writer_set_time_range (writer, begin, now) &&
+             sysprof_capture_writer_flush (writer);
+  if (!is_whole)
+    sysprof_set_error_errno (error, "Cannot make a temporary file for --top");
+  if (writer != NULL)
+    sysprof_capture_writer_unref (writer);
+  return is_whole ? sysprof_steal_fd (&fd) : -1;
+}

@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Sources: D-Bus Specification, "Authentication Protocol" and "Message Protocol". */
+
+#include "record/bus.h"
+
+#include "record/bus-address.h"
+#include "record/pump-private.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gio/gunixfdlist.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define READ_SIZE        (128 * 1024)  /* bytes of one read */
+#define READ_BUDGET      (1024 * 1024) /* bytes until others have their turn */
+#define MOST_FDS         64 /* that one read may bring along; they are closed at once */
+#define MOST_MESSAGE     (128 * 1024 * 1024) /* by the specification */
+#define MOST_FIELDS_SIZE (64 * 1024 * 1024)  /* the same, of an array */
+#define MOST_LINE        4096                /* while we introduce ourselves */
+#define FIXED_SIZE       16                  /* of a message: what tells how long it is */
+#define POLL_MSEC        50
+#define RETRY_INTERVAL   (20 * NSEC_PER_MSEC)
+
+typedef enum
+{
+  BUS_EXTERNAL,  /* has said who it is, by the socket's credentials */
+  BUS_ANONYMOUS, /* the same, without a name */
+  BUS_FDS,       /* has asked whether descriptors may be sent */
+  BUS_HELLO,     /* messages go to and fro; waits for its name */
+  BUS_READY,
+  BUS_CLOSED,
+} BusState;
+
+typedef struct
+{
+  uint8_t *bytes;
+  size_t size;
+  size_t sent;
+  int fd; /* goes with the first byte; -1 = none */
+} Outgoing;
+
+typedef struct
+{
+  uint32_t serial;
+  BusReplyFunc reply;
+  void *data;
+} Pending;
+
+struct Bus
+{
+  Pump *pump;
+  char *address;
+  int fd;
+  BusState state;
+  bool is_monitor;
+  BusEvents events;
+  void *data;
+  char *name;
+  uint32_t last_serial;
+  GQueue outgoing;  /* of Outgoing: on its way */
+  GQueue waiting;   /* of Outgoing: until the bus knows us */
+  GArray *pending;  /* of Pending */
+  bool is_watched;  /* by the pump */
+  bool is_retrying; /* a tick sends what the socket had no room for */
+  size_t skip;      /* bytes of a message that is too long */
+  size_t n_read;    /* bytes in `input` */
+  uint8_t input[READ_SIZE + BUS_MESSAGE_MAX];
+};
+
+static void
+free_outgoing (void *data)
+{
+  Outgoing *out = data;
+
+  g_free (out->bytes);
+  sysprof_autofd_close (&out->fd);
+  g_free (out);
+}
+
+static void retry_tick (Pump *pump, int64_t now, void *data);
+
+void
+sysprof_bus_detach (Bus *self)
+{
+  if (self == NULL || !self->is_watched)
+    return;
+
+  sysprof_pump_unwatch_fd (self->pump, self->fd);
+  if (self->is_retrying)
+    sysprof_pump_remove_tick (self->pump, retry_tick, self);
+  self->is_watched = self->is_retrying = false;
+}
+
+/* Takes `error`. */
+static void
+close_with (Bus *self, GError *error)
+{
+  GArray *pending = self->pending;
+
+  if (self->state == BUS_CLOSED)
+    {
+      g_error_free (error);
+      return;
+    }
+  self->state = BUS_CLOSED;
+  self->pending = g_array_new (false, false, sizeof (Pending));
+  sysprof_bus_detach (self);
+  g_queue_clear_full (&self->outgoing, free_outgoing);
+  g_queue_clear_full (&self->waiting, free_outgoing);
+
+  for (guint i = 0; i < pending->len; i++)
+    {
+      const Pending *call = &g_array_index (pending, Pending, i);
+
+      call->reply (self, NULL, error, call->data);
+    }
+  g_array_unref (pending);
+  self->events.closed (self, error, self->data);
+  g_error_free (error);
+}
+
+G_GNUC_PRINTF (3, 4)
+static void
+fail (Bus *self, SysprofErrorCode code, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  close_with (self, g_error_new_valist (SYSPROF_ERROR, code, format, args));
+  va_end (args);
+}
+
+/* --- sending --- */
+
+/* FALSE when the socket has no room, or there is an end. */
+static bool
+send_one (Bus *self, Outgoing *out)
+{
+  struct iovec part = { out->bytes + out->sent, out->size - out->sent };
+  union
+  {
+    char bytes[CMSG_SPACE (sizeof (int))];
+    struct cmsghdr align;
+  } control = { 0 };
+  struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+  ssize_t n;
+
+  if (out->fd >= 0)
+    {
+      struct cmsghdr *header;
+
+      message.msg_control = control.bytes;
+      message.msg_controllen = sizeof control.bytes;
+      header = CMSG_FIRSTHDR (&message);
+      header->cmsg_level = SOL_SOCKET;
+      header->cmsg_type = SCM_RIGHTS;
+      header->cmsg_len = CMSG_LEN (sizeof (int));
+      memcpy (CMSG_DATA (header), &out->fd, sizeof (int));
+    }
+
+  n = sendmsg (self->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n < 0)
+    return false; /* an end shows when reading */
+
+  sysprof_autofd_close (&out->fd);
+  out->fd = -1;
+  out->sent += (size_t) n;
+  return out->sent == out->size;
+}
+
+static void
+send_what_waits (Bus *self)
+{
+  Outgoing *out;
+
+  while ((out = g_queue_peek_head (&self->outgoing)) != NULL && send_one (self, out))
+    free_outgoing (g_queue_pop_head (&self->outgoing));
+
+  if (self->is_retrying == (out != NULL) || !self->is_watched)
+    return;
+  if (out != NULL)
+    sysprof_pump_add_tick (self->pump, RETRY_INTERVAL, retry_tick, self);
+  else
+    sysprof_pump_remove_tick (self->pump, retry_tick, self);
+  self->is_retrying = out != NULL;
+}
+
+static void
+retry_tick (Pump *pump, int64_t now, void *data)
+{
+  send_what_waits (data);
+}
+
+static void
+send_text (Bus *self, const char *text, size_t size)
+{
+  Outgoing *out = g_new0 (Outgoing, 1);
+
+  *out = (Outgoing){ .bytes = g_memdup2 (text, size), .size = size, .fd = -1 };
+  g_queue_push_tail (&self->outgoing, out);
+  send_what_waits (self);
+}
+
+static void
+send_line (Bus *self, const char *line)
+{
+  send_text (self, line, strlen (line));
+}
+
+static void
+queue_message (Bus *self, GQueue *queue, GDBusMessage *message, int fd)
+{
+  g_autoptr (GError) error = NULL;
+  Outgoing *out = g_new0 (Outgoing, 1);
+
+  out->fd = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
+  if (out->fd >= 0)
+    {
+      g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
+
+      (void) g_unix_fd_list_append (fds, fd, NULL); /* counted there, and that is all */
+      g_dbus_message_set_unix_fd_list (message, fds);
+    }
+  out->bytes = g_dbus_message_to_blob (message, &out->size,
+                                       G_DBUS_CAPABILITY_FLAGS_UNIX_FD_PASSING, &error);
+  /* Our own messages are of types that D-Bus has. */
+  g_assert_no_error (error);
+  g_queue_push_tail (queue, out);
+}
+
+void
+sysprof_bus_call (Bus *self, GDBusMessage *call, int fd, BusReplyFunc reply, void *data)
+{
+  Pending pending = { ++self->last_serial, reply, data };
+
+  g_dbus_message_set_serial (call, pending.serial);
+  if (reply != NULL && self->state != BUS_CLOSED)
+    g_array_append_val (self->pending, pending);
+  if (self->state != BUS_CLOSED)
+    queue_message (self, self->state == BUS_READY ? &self->outgoing : &self->waiting, call, fd);
+  g_object_unref (call);
+  if (self->state == BUS_READY)
+    send_what_waits (self);
+}
+
+/* --- messages that are for us --- */
+
+static void
+greeted (Bus *self, GDBusMessage *reply, const GError *error, void *data)
+{
+  GVariant *body = reply != NULL ? g_dbus_message_get_body (reply) : NULL;
+  Outgoing *out;
+
+  if (self->state == BUS_CLOSED)
+    return;
+  if (body == NULL || !g_variant_is_of_type (body, G_VARIANT_TYPE ("(s)")))
+    {
+      fail (
+          self, SYSPROF_ERROR_FAILED,
+          "the bus at '%s' gives us no name: %s. Look into the log of the bus, and try again.",
+          self->address, error != NULL ? error->message : "its answer holds none");
+      return;
+    }
+
+  g_variant_get (body, "(s)", &self->name);
+  self->state = BUS_READY;
+  while ((out = g_queue_pop_head (&self->waiting)) != NULL)
+    g_queue_push_tail (&self->outgoing, out);
+  send_what_waits (self);
+}
+
+static void
+say_hello (Bus *self)
+{
+  GDBusMessage *call = g_dbus_message_new_method_call (
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello");
+  Pending pending = { ++self->last_serial, greeted, NULL };
+
+  self->state = BUS_HELLO;
+  g_dbus_message_set_serial (call, pending.serial);
+  g_array_append_val (self->pending, pending);
+  queue_message (self, &self->outgoing, call, -1);
+  g_object_unref (call);
+  send_what_waits (self);
+}
+
+static void
+take_reply (Bus *self, GDBusMessage *message)
+{
+  uint32_t serial = g_dbus_message_get_reply_serial (message);
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < self->pending->len; i++)
+    {
+      Pending call = g_array_index (self->pending, Pending, i);
+
+      if (call.serial != serial)
+        continue;
+
+      g_array_remove_index (self->pending, i);
+      if (g_dbus_message_to_gerror (message, &error))
+        {
+          g_dbus_error_strip_remote_error (error);
+          call.reply (self, NULL, error, call.data);
+        }
+      else
+        call.reply (self, message, NULL, call.data);
+      return;
+    }
+}
+
+static void
+take_own_message (Bus *self, uint8_t *bytes, size_t size)
+{
+  g_autoptr (GDBusMessage) message =
+      g_dbus_message_new_from_blob (bytes, size, G_DBUS_CAPABILITY_FLAGS_UNIX_FD_PASSING, NULL);
+
+  if (message == NULL)
+    return; /* nothing that we have asked for */
+
+  switch (g_dbus_message_get_message_type (message))
+    {
+    case G_DBUS_MESSAGE_TYPE_METHOD_RETURN:
+    case G_DBUS_MESSAGE_TYPE_ERROR:
+      take_reply (self, message);
+      break;
+    case G_DBUS_MESSAGE_TYPE_SIGNAL:
+      if (self->events.signal != NULL)
+        self->events.signal (self, message, self->data);
+      break;
+    default:
+      break; /* we offer nothing that could be called */
+    }
+}
+
+/* --- receiving --- */
+
+static uint32_t
+read_u32 (const uint8_t *bytes, bool is_big_endian)
+{
+  uint32_t value;
+
+  memcpy (&value, bytes, sizeof value);
+  return is_big_endian ? GUINT32_FROM_BE (value) : GUINT32_FROM_LE (value);
+}
+
+/* Of the whole message that begins with these 16 bytes; 0 = that is none. */
+static size_t
+message_size (const uint8_t *bytes)
+{
+  bool is_big_endian = bytes[0] == 'B';
+  uint32_t body = read_u32 (bytes + 4, is_big_endian);
+  uint32_t fields = read_u32 (bytes + 12, is_big_endian);
+  uint64_t size = FIXED_SIZE + (((uint64_t) fields + 7) & ~UINT64_C (7)) + body;
+
+  if ((bytes[0] != 'l' && bytes[0] != 'B') || bytes[3] != 1 || fields > MOST_FIELDS_SIZE ||
+      size > MOST_MESSAGE)
+    return 0;
+  return (size_t) size;
+}
+
+/* Takes the messages that are whole. The bytes that were used. */
+static size_t
+take_messages (Bus *self, int64_t time)
+{
+  size_t at = 0;
+
+  while (self->state != BUS_CLOSED)
+    {
+      size_t left = self->n_read - at;
+      size_t n = MIN (self->skip, left);
+      size_t size;
+
+      at += n;
+      left -= n;
+      self->skip -= n;
+      if (left < FIXED_SIZE)
+        break;
+
+      size = message_size (self->input + at);
+      if (size == 0)
+        {
+          fail (self, SYSPROF_ERROR_CORRUPT,
+                "the bus at '%s' sent what is no D-Bus message. Give the address of a message "
+                "bus.",
+                self->address);
+          break;
+        }
+      if (size > BUS_MESSAGE_MAX)
+        {
+          if (self->is_monitor)
+            self->events.message (self, time, NULL, size, self->data);
+          self->skip = size;
+          continue;
+        }
+      if (left < size)
+        break;
+
+      if (self->is_monitor)
+        self->events.message (self, time, self->input + at, size, self->data);
+      else
+        take_own_message (self, self->input + at, size);
+      at += size;
+    }
+  return at;
+}
+
+/* One line of the other side while we introduce ourselves. */
+static void
+take_line (Bus *self, const char *line)
+{
+  if (self->state == BUS_FDS)
+    {
+      /* Refused or not: then descriptors are not passed, and who needs that gets an error. */
+      send_line (self, "BEGIN\r\n");
+      say_hello (self);
+    }
+  else if (g_str_has_prefix (line, "OK"))
+    {
+      self->state = BUS_FDS;
+      send_line (self, "NEGOTIATE_UNIX_FD\r\n");
+    }
+  else if (g_str_has_prefix (line, "REJECTED") && self->state == BUS_EXTERNAL &&
+           strstr (line, "ANONYMOUS") != NULL)
+    {
+      self->state = BUS_ANONYMOUS;
+      send_line (self, "AUTH ANONYMOUS\r\n");
+    }
+  else
+    fail (self, SYSPROF_ERROR_DENIED,
+          "the bus at '%s' does not let this user in. Record as the user to whom it belongs.",
+          self->address);
+}
+
+static size_t
+take_lines (Bus *self)
+{
+  size_t at = 0;
+
+  while (self->state < BUS_HELLO)
+    {
+      char *line = (char *) self->input + at;
+      char *end = memchr (line, '\n', self->n_read - at);
+
+      if (end == NULL)
+        {
+          if (self->n_read - at > MOST_LINE)
+            fail (self, SYSPROF_ERROR_CORRUPT,
+                  "who answers at '%s' is no message bus. Give the address of one.",
+                  self->address);
+          break;
+        }
+      *end = '\0';
+      at += (size_t) (end + 1 - line);
+      take_line (self, line);
+    }
+  return at;
+}
+
+static void
+drop_fds (struct msghdr *message)
+{
+  for (struct cmsghdr *header = CMSG_FIRSTHDR (message); header != NULL;
+       header = CMSG_NXTHDR (message, header))
+    {
+      size_t n = header->cmsg_len >= CMSG_LEN (0)
+                     ? (header->cmsg_len - CMSG_LEN (0)) / sizeof (int)
+                     : 0;
+
+      if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+        continue;
+      for (size_t i = 0; i < n; i++)
+        {
+          int fd;
+
+          memcpy (&fd, CMSG_DATA (header) + i * sizeof fd, sizeof fd);
+          (void) close (fd); /* nobody here wants it */
+        }
+    }
+}
+
+/* What is there, and what descriptors come with it. */
+static ssize_t
+receive (Bus *self)
+{
+  struct iovec part = { self->input + self->n_read, sizeof self->input - self->n_read };
+  union
+  {
+    char bytes[CMSG_SPACE (MOST_FDS * sizeof (int))];
+    struct cmsghdr align;
+  } control;
+  struct msghdr message = { .msg_iov = &part,
+                            .msg_iovlen = 1,
+                            .msg_control = control.bytes,
+                            .msg_controllen = sizeof control.bytes };
+  ssize_t n;
+
+  do
+    n = recvmsg (self->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  while (n < 0 && errno == EINTR);
+  if (n >= 0)
+    drop_fds (&message);
+  return n;
+}
+
+/* FALSE when nothing more is there now. */
+static bool
+read_once (Bus *self)
+{
+  ssize_t n = receive (self);
+  int64_t now = sysprof_pump_now ();
+  size_t used = 0;
+
+  if (n < 0 && errno == EAGAIN)
+    return false;
+  if (n <= 0)
+    {
+      fail (self, SYSPROF_ERROR_PEER_GONE,
+            "the bus at '%s' has closed the connection%s%s. Let it run for as long as the "
+            "recording, and record again.",
+            self->address, n < 0 ? ": " : "", n < 0 ? g_strerror (errno) : "");
+      return false;
+    }
+
+  self->n_read += (size_t) n;
+  if (self->state < BUS_HELLO)
+    used = take_lines (self);
+  self->n_read -= used;
+  memmove (self->input, self->input + used, self->n_read);
+  used = self->state == BUS_HELLO || self->state == BUS_READY ? take_messages (self, now) : 0;
+  self->n_read -= used;
+  memmove (self->input, self->input + used, self->n_read);
+  return self->state != BUS_CLOSED;
+}
+
+static void
+socket_ready (Pump *pump, int fd, void *data)
+{
+  Bus *self = data;
+  size_t budget = READ_BUDGET / READ_SIZE;
+
+  send_what_waits (self);
+  while (budget-- > 0 && read_once (self))
+    continue;
+}
+
+/* --- from outside --- */
+
+Bus *
+sysprof_bus_open (Pump *pump,
+                  const char *address,
+                  const BusEvents *events,
+                  void *data,
+                  GError **error)
+{
+  int fd = sysprof_bus_connect (address, error);
+  g_autofree char *line = sysprof_bus_dup_introduction ();
+  Bus *self;
+
+  if (fd < 0)
+    return NULL;
+
+  self = g_new0 (Bus, 1);
+  self->pump = pump;
+  self->address = g_strdup (address);
+  self->fd = fd;
+  self->events = *events;
+  self->data = data;
+  self->pending = g_array_new (false, false, sizeof (Pending));
+  self->is_watched = true;
+  sysprof_pump_watch_fd (pump, fd, socket_ready, self);
+
+  send_text (self, "", 1); /* a NUL stands before everything else: it carries our credentials */
+  send_line (self, line);
+  return self;
+}
+
+bool
+sysprof_bus_drain (Bus *self, int64_t deadline)
+{
+  while (self->state != BUS_CLOSED && read_once (self))
+    if (sysprof_pump_now () >= deadline)
+      return false;
+  return true;
+}
+
+void
+sysprof_bus_close (Bus *self)
+{
+  if (self == NULL)
+    return;
+
+  g_queue_clear_full (&self->outgoing, free_outgoing);
+  g_queue_clear_full (&self->waiting, free_outgoing);
+  g_array_unref (self->pending);
+  sysprof_autofd_close (&self->fd);
+  g_free (self->address);
+  g_free (self->name);
+  g_free (self);
+}
+
+void
+sysprof_bus_set_monitor (Bus *self)
+{
+  self->is_monitor = true;
+}
+
+const char *
+sysprof_bus_get_name (Bus *self)
+{
+  return self->name;
+}
+
+bool
+sysprof_bus_wait (Bus *self,
+                  int64_t deadline,
+                  bool (*is_done) (const void *data),
+                  const void *data)
+{
+  bool may_stop =
+      sysprof_pump_is_stop_requested (self->pump); /* then it ends only by skipping */
+
+  while (!is_done (data) && self->state != BUS_CLOSED && sysprof_pump_now () < deadline &&
+         !sysprof_pump_is_augment_skipped (self->pump) &&
+         (may_stop || !sysprof_pump_is_stop_requested (self->pump)))
+    {
+      struct pollfd ready = {
+        .fd = self->fd,
+        .events = (short) (g_queue_is_empty (&self->outgoing) ? POLLIN : POLLIN | POLLOUT)
+      };
+
+      if (poll (&ready, 1, POLL_MSEC) > 0)
+        socket_ready (self->pump, self->fd, self);
+    }
+  return is_done (data);
+}

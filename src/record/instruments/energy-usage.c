@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the processor's packages, cores, graphics and memory consume, in watts.
+ *
+ * The hardware adds up the energy of each domain (RAPL). perf counts it as events of the devices "power" (packages) and
+ * "power_core" (single cores of AMD); where those are not there, powercap shows the sums, to root only.
+ *
+ * Source: Linux, Documentation/ABI/testing/sysfs-bus-event_source-devices-events, Documentation/power/powercap/powercap.rst. */
+
+#include "record/sampled-counters.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define DEVICES "/sys/bus/event_source/devices"
+#define ZONES   "/sys/class/powercap"
+#define CPUS    "/sys/devices/system/cpu"
+
+#define JOULES_PER_UJ 1e-6
+
+enum
+{
+  ROW_PACKAGE,
+  ROW_CORE,
+  ROW_GFX,
+  ROW_RAM,
+  ROW_PLATFORM,
+  N_ROWS
+};
+
+static const CounterRow energy_rows[N_ROWS] = {
+  [ROW_PACKAGE] = { "RAPL", "Package Watt", N_ ("Power of all packages"), COUNTER_RATE,
+                    .sum_of = ROW_PACKAGE + 1 },
+  [ROW_CORE] = { "RAPL", "Core Watt", N_ ("Power of all cores"), COUNTER_RATE,
+                 .sum_of = ROW_CORE + 1 },
+  [ROW_GFX] = { "RAPL", "GFX Watt", N_ ("Power of the graphics in packages"), COUNTER_RATE,
+                .sum_of = ROW_GFX + 1 },
+  [ROW_RAM] = { "RAPL", "RAM Watt", N_ ("Power of memory"), COUNTER_RATE,
+                .sum_of = ROW_RAM + 1 },
+  [ROW_PLATFORM] = { "RAPL", "Platform Watt", N_ ("Power of the whole platform"), COUNTER_RATE,
+                     .sum_of = ROW_PLATFORM + 1 },
+};
+
+/* "%s" is CORE:CPU. */
+static const CounterRow energy_instance_rows[N_ROWS] = {
+  [ROW_PACKAGE] = { "RAPL %s", "Package Watt (%s)", N_ ("Power of the package of %s"),
+                    COUNTER_RATE },
+  [ROW_CORE] = { "RAPL %s", "Core Watt (%s)", N_ ("Power of the cores of %s"), COUNTER_RATE },
+  [ROW_GFX] = { "RAPL %s", "GFX Watt (%s)", N_ ("Power of the graphics of %s"), COUNTER_RATE },
+  [ROW_RAM] = { "RAPL %s", "RAM Watt (%s)", N_ ("Power of the memory of %s"), COUNTER_RATE },
+  [ROW_PLATFORM] = { "RAPL %s", "Platform Watt (%s)", N_ ("Power of the platform of %s"),
+                     COUNTER_RATE },
+};
+
+static const struct
+{
+  const char *event; /* perf */
+  const char *zone;  /* powercap; how its name begins */
+  unsigned row;
+} domains[] = {
+  { "energy-pkg", "package-", ROW_PACKAGE }, { "energy-cores", "core", ROW_CORE },
+  { "energy-core", NULL, ROW_CORE },         { "energy-gpu", "uncore", ROW_GFX },
+  { "energy-ram", "dram", ROW_RAM },         { "energy-psys", "psys", ROW_PLATFORM },
+};
+
+typedef struct
+{
+  int fd;
+  bool is_event;
+  unsigned row;
+  double joules;  /* that a unit is worth */
+  uint64_t range; /* where the sum begins again at zero; 0 = never */
+  uint64_t last;
+  double base; /* units before the sum began again */
+  char place[COUNTER_NAME_SIZE];
+} Meter;
+
+typedef struct
+{
+  Privilege *machine;
+  GArray *meters; /* of Meter */
+  const char *device;
+  bool is_there; /* something of the kind, whether we may read it or not */
+  int cause;     /* errno of what was refused, or 0 */
+} Meters;
+
+static void
+clear_meter (void *data)
+{
+  Meter *meter = data;
+
+  sysprof_autofd_close (&meter->fd);
+}
+
+static bool
+read_number (Privilege *machine, const char *path, uint64_t *number)
+{
+  char line[64];
+  Text text;
+
+  if (!sysprof_counter_read_line (machine, path, line, sizeof line))
+    return false;
+  text = sysprof_text_from_string (line);
+  return sysprof_text_u64 (&text, number);
+}
+
+/* CORE:CPU. */
+static void
+name_place (Privilege *machine, unsigned cpu, char place[COUNTER_NAME_SIZE])
+{
+  g_autofree char *path = g_strdup_printf (CPUS "/cpu%u/topology/core_id", cpu);
+  uint64_t core = 0; /* where the kernel does not say */
+
+  (void) read_number (machine, path, &core);
+  g_snprintf (place, COUNTER_NAME_SIZE, "%u:%u", (unsigned) core, cpu);
+}
+
+/* --- perf --- */
+
+static void
+open_meter (Meters *self,
+            struct perf_event_attr *attr,
+            unsigned cpu,
+            unsigned row,
+            double joules)
+{
+  Meter meter = { .is_event = true, .row = row, .joules = joules };
+
+  self->is_there = true;
+  meter.fd =
+      sysprof_privilege_open_event (self->machine, attr, -1, (int) cpu, PERF_FLAG_FD_CLOEXEC);
+  if (meter.fd < 0)
+    {
+      self->cause = errno;
+      return;
+    }
+  name_place (self->machine, cpu, meter.place);
+  g_array_append_val (self->meters, meter);
+}
+
+/* On the CPUs that speak for their packages: "0,18", "0-3". */
+static void
+open_on_cpus (Meters *self, struct perf_event_attr *attr, unsigned row, double joules)
+{
+  g_autofree char *path = g_strdup_printf (DEVICES "/%s/cpumask", self->device);
+  char line[4096];
+  Text text;
+  uint64_t first, last;
+
+  if (!sysprof_counter_read_line (self->machine, path, line, sizeof line))
+    return;
+
+  text = sysprof_text_from_string (line);
+  while (sysprof_text_u64 (&text, &first))
+    {
+      last = first;
+      if (sysprof_text_skip (&text, "-") && !sysprof_text_u64 (&text, &last))
+        return;
+      for (uint64_t cpu = first; cpu <= MIN (last, first + COUNTER_MAX_INSTANCES); cpu++)
+        open_meter (self, attr, (unsigned) cpu, row, joules);
+      if (!sysprof_text_skip (&text, ","))
+        return;
+    }
+}
+
+static void
+open_event (Meters *self, const char *event, unsigned row)
+{
+  g_autofree char *type_path = g_strdup_printf (DEVICES "/%s/type", self->device);
+  g_autofree char *config_path = g_strdup_printf (DEVICES "/%s/events/%s", self->device, event);
+  g_autofree char *scale_path =
+      g_strdup_printf (DEVICES "/%s/events/%s.scale", self->device, event);
+  /* A clock of ours is what whoever lends rights wants of every event. */
+  struct perf_event_attr attr = {
+    .size = sizeof attr,
+    .use_clockid = 1,
+    .clockid = CLOCK_MONOTONIC,
+  };
+  char line[128];
+  Text text;
+  uint64_t type, config;
+  double joules;
+
+  if (!read_number (self->machine, type_path, &type) ||
+      !sysprof_counter_read_line (self->machine, config_path, line, sizeof line))
+    return;
+  text = sysprof_text_from_string (line);
+  if (!sysprof_text_skip (&text, "event=0x") || !sysprof_text_hex (&text, &config) ||
+      !sysprof_counter_read_line (self->machine, scale_path, line, sizeof line))
+    return;
+  joules = g_ascii_strtod (line, NULL);
+  if (!(joules > 0))
+    return;
+
+  attr.type = (uint32_t) type;
+  attr.config = config;
+  open_on_cpus (self, &attr, row, joules);
+}
+
+static void
+open_events (Meters *self)
+{
+  static const char *const devices[] = { "power", "power_core" };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (devices); i++)
+    for (size_t j = 0; j < G_N_ELEMENTS (domains); j++)
+      {
+        self->device = devices[i];
+        open_event (self, domains[j].event, domains[j].row);
+      }
+}
+
+/* --- powercap --- */
+
+typedef struct
+{
+  Privilege *machine;
+  uint64_t package;
+  uint64_t cpu; /* its first; UINT64_MAX = none */
+} PackageSearch;
+
+static void
+check_cpu (const char *name, void *data)
+{
+  PackageSearch *self = data;
+  g_autofree char *path = g_strdup_printf (CPUS "/%s/topology/physical_package_id", name);
+  Text text = sysprof_text_from_string (name);
+  uint64_t cpu, package;
+
+  if (sysprof_text_skip (&text, "cpu") && sysprof_text_u64 (&text, &cpu) &&
+      sysprof_text_size (text) == 0 && read_number (self->machine, path, &package) &&
+      package == self->package)
+    self->cpu = MIN (self->cpu, cpu);
+}
+
+/* A zone's domain, as what it calls itself tells: "package-1", "dram". */
+static bool
+find_domain (const char *name, unsigned *row)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (domains); i++)
+    if (domains[i].zone != NULL && g_str_has_prefix (name, domains[i].zone))
+      {
+        *row = domains[i].row;
+        return true;
+      }
+  return false;
+}
+
+static void
+open_zone (const char *name, void *data)
+{
+  Meters *self = data;
+  g_autofree char *name_path = g_strdup_printf (ZONES "/%s/name", name);
+  g_autofree char *parent_path = g_strdup_printf (ZONES "/%.12s/name", name);
+  g_autofree char *energy_path = g_strdup_printf (ZONES "/%s/energy_uj", name);
+  g_autofree char *range_path = g_strdup_printf (ZONES "/%s/max_energy_range_uj", name);
+  PackageSearch search = { self->machine, 0, UINT64_MAX };
+  Meter meter = { .joules = JOULES_PER_UJ };
+  char line[64];
+  Text text;
+
+  /* "intel-rapl:PACKAGE" and "intel-rapl:PACKAGE:DOMAIN"; "intel-rapl-mmio:…" are the same sums once more. */
+  if (!g_str_has_prefix (name, "intel-rapl:") ||
+      !sysprof_counter_read_line (self->machine, name_path, line, sizeof line) ||
+      !find_domain (line, &meter.row))
+    return;
+
+  self->is_there = true;
+  meter.fd = sysprof_privilege_open_machine_file (self->machine, energy_path);
+  if (meter.fd < 0)
+    {
+      self->cause = errno;
+      return;
+    }
+
+  (void) read_number (self->machine, range_path,
+                      &meter.range); /* without, it never begins again */
+  if (!sysprof_counter_read_line (self->machine, parent_path, line, sizeof line))
+    line[0] = '\0';
+  text = sysprof_text_from_string (line);
+  if (sysprof_text_skip (&text, "package-"))
+    (void) sysprof_text_u64 (&text, &search.package); /* else it is the first's */
+  (void) sysprof_counter_list (self->machine, CPUS, check_cpu, &search);
+  name_place (self->machine, search.cpu != UINT64_MAX ? (unsigned) search.cpu : 0, meter.place);
+  g_array_append_val (self->meters, meter);
+}
+
+/* --- both --- */
+
+static void
+close_meters (void *state)
+{
+  Meters *self = state;
+
+  g_array_unref (self->meters);
+  sysprof_privilege_unref (self->machine);
+  g_free (self);
+}
+
+static void *
+open_meters (Privilege *machine, GError **error)
+{
+  Meters *self = g_new0 (Meters, 1);
+
+  self->machine = sysprof_privilege_ref (machine);
+  self->meters = g_array_new (false, false, sizeof (Meter));
+  g_array_set_clear_func (self->meters, clear_meter);
+  open_events (self);
+  if (self->meters->len == 0)
+    (void) sysprof_counter_list (machine, ZONES, open_zone, self); /* none is none */
+  if (self->meters->len > 0)
+    return self;
+
+  if (self->is_there)
+    g_set_error (
+        error, SYSPROF_ERROR, SYSPROF_ERROR_DENIED,
+        "Cannot record energy: the processor's counters ('" DEVICES "/power', '" ZONES
+        "/intel-rapl:0/energy_uj') may not be read: %s. The recording goes on without; "
+        "run it as root, or give it CAP_PERFMON, or install sysprofd.",
+        g_strerror (self->cause));
+  else
+    g_set_error (
+        error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+        "Cannot record energy: this machine shows no counters of it (neither '" DEVICES
+        "/power' nor '" ZONES "/intel-rapl:0'). The recording goes on without; try "
+        "'modprobe intel_rapl_msr rapl', and in a virtual machine, record on the host.");
+  close_meters (self);
+  return NULL;
+}
+
+static bool
+read_meter (Meter *meter, uint64_t *sum)
+{
+  char buffer[32];
+  Text text;
+
+  if (meter->is_event)
+    return read (meter->fd, sum, sizeof *sum) == (ssize_t) sizeof *sum;
+  return sysprof_counter_read_text (meter->fd, buffer, sizeof buffer, &text) &&
+         sysprof_text_u64 (&text, sum);
+}
+
+static bool
+read_meters (void *state, CounterValues *values, GError **error)
+{
+  Meters *self = state;
+
+  for (unsigned i = 0; i < self->meters->len; i++)
+    {
+      Meter *meter = &g_array_index (self->meters, Meter, i);
+      CounterInstance *instance;
+      uint64_t sum;
+
+      if (!read_meter (meter, &sum))
+        continue; /* its CPU is not there for now */
+
+      if (sum < meter->last && meter->range > 0)
+        meter->base += (double) meter->range;
+      meter->last = sum;
+
+      instance =
+          sysprof_counter_values_instance (values, sysprof_text_from_string (meter->place));
+      if (instance != NULL)
+        sysprof_counter_instance_set (instance, meter->row,
+                                      (meter->base + (double) sum) * meter->joules);
+    }
+  return true;
+}
+
+const SampledCounters sysprof_energy_usage_counters = {
+  .name = "Energy Usage",
+  .title = N_ ("energy"),
+  .interval = 1000 * MSEC,
+  .rows = energy_rows,
+  .n_rows = G_N_ELEMENTS (energy_rows),
+  .instance_rows = energy_instance_rows,
+  .n_instance_rows = G_N_ELEMENTS (energy_instance_rows),
+  .open = open_meters,
+  .read = read_meters,
+  .close = close_meters,
+};
+
+SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofEnergyUsage,
+                                 sysprof_energy_usage,
+                                 &sysprof_energy_usage_counters)

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* How busy each process keeps each engine of the graphics devices, and how much of their memory it has.
+ *
+ * The kernel tells that per descriptor of a device, in /proc/PID/fdinfo. Which processes have such descriptors is found by
+ * looking through /proc/PID/fd; where the kernel says how many a process has (since 6.2) only those are looked through whose
+ * number has changed, and a few processes at a time, so that no reading takes long.
+ *
+ * Several descriptors may be of one client: it is counted once, for the process where it was found first.
+ *
+ * Source: Linux, Documentation/gpu/drm-usage-stats.rst; proc(5). */
+
+#include "record/instruments/gpu-clients.h"
+#include "record/record.h"
+#include "record/sampled-counters.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define MAX_DESCRIPTORS 1024 /* that are held open */
+#define MAX_CLIENTS     1024
+#define AT_A_TIME       50 /* processes that are looked through in one reading */
+
+#define LIST_INTERVAL    (2000 * MSEC)
+#define TRUSTED_INTERVAL (20000 * MSEC) /* a number that stays the same may hide a change */
+#define BLIND_INTERVAL   (5000 * MSEC)  /* there is no number */
+
+#define NSEC 1e-9
+
+enum
+{
+  ROW_BUSY,
+  ROW_MEMORY,
+};
+
+static const CounterRow gpu_rows[] = {
+  [ROW_BUSY] = { "GPU Percent", "%s", N_ ("Use of %s"), COUNTER_PERCENT },
+  [ROW_MEMORY] = { "GPU Memory", "%s", N_ ("Memory in %s"), COUNTER_VALUE },
+};
+
+/* A process that was looked through. */
+typedef struct
+{
+  pid_t pid;
+  int64_t looked; /* ns */
+  off_t n_fds;
+  uint64_t listing; /* the one it was in last */
+} Known;
+
+typedef struct
+{
+  pid_t pid;
+  int number; /* of the descriptor, there */
+  int fd;     /* its fdinfo */
+  char comm[16];
+} Descriptor;
+
+typedef struct
+{
+  char device[GPU_DEVICE_SIZE];
+  uint64_t id;
+  uint64_t reading; /* the last one that it was in */
+  int64_t time;     /* ns, of that */
+  GpuClient last;
+} Client;
+
+typedef struct
+{
+  Privilege *machine;
+  int processes_fd; /* /proc */
+  GArray *known;    /* of Known, by pid */
+  GArray *waiting;  /* of pid_t, to be looked through */
+  int64_t listed;
+  uint64_t listing;
+  bool has_counts;     /* the kernel tells how many descriptors a process has */
+  GArray *descriptors; /* of Descriptor */
+  GArray *clients;     /* of Client */
+  bool is_refused;
+  bool has_told_refusal;
+  bool has_told_silence;
+} Gpus;
+
+/* --- which processes --- */
+
+static void
+clear_descriptor (void *data)
+{
+  Descriptor *self = data;
+
+  sysprof_autofd_close (&self->fd);
+}
+
+static int
+compare_known (const void *a, const void *b)
+{
+  return ((const Known *) a)->pid - ((const Known *) b)->pid;
+}
+
+static Known *
+find_known (Gpus *self, pid_t pid)
+{
+  const Known key = { .pid = pid };
+
+  if (self->known->len == 0)
+    return NULL;
+  return bsearch (&key, self->known->data, self->known->len, sizeof (Known), compare_known);
+}
+
+static bool
+has_descriptor (const Gpus *self, pid_t pid, int number)
+{
+  for (unsigned i = 0; i < self->descriptors->len; i++)
+    {
+      const Descriptor *known = &g_array_index (self->descriptors, Descriptor, i);
+
+      if (known->pid == pid && known->number == number)
+        return true;
+    }
+  return false;
+}
+
+static void
+read_comm (Gpus *self, pid_t pid, char comm[16])
+{
+  autofd fd = sysprof_privilege_open_process_file (self->machine, pid, "comm");
+  Text text, line = { comm, comm };
+
+  if (fd >= 0 && sysprof_counter_read_text (fd, comm, 15, &text))
+    (void) sysprof_text_next_line (&text, &line); /* else it is empty */
+  comm[line.end - comm] = '\0';
+}
+
+static void
+add_descriptor (Gpus *self, pid_t pid, int number)
+{
+  Descriptor added = { .pid = pid, .number = number };
+  char name[32];
+
+  if (self->descriptors->len == MAX_DESCRIPTORS || has_descriptor (self, pid, number))
+    return;
+  g_snprintf (name, sizeof name, "fdinfo/%d", number);
+  added.fd = sysprof_privilege_open_process_file (self->machine, pid, name);
+  if (added.fd < 0)
+    return;
+  read_comm (self, pid, added.comm);
+  g_array_append_val (self->descriptors, added);
+}
+
+/* Its descriptors of /dev/dri/…. */
+static void
+look_through (Gpus *self, pid_t pid)
+{
+  int fd = sysprof_privilege_open_process_file (self->machine, pid, "fd");
+  DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  const struct dirent *entry;
+
+  if (dir == NULL)
+    {
+      self->is_refused |= errno == EACCES || errno == EPERM;
+      sysprof_autofd_close (&fd);
+      return;
+    }
+
+  while ((entry = readdir (dir)) != NULL)
+    {
+      static const char place[] = "/dev/dri/";
+      char target[sizeof place];
+      ssize_t size = readlinkat (dirfd (dir), entry->d_name, target, sizeof target);
+
+      if (size > (ssize_t) strlen (place) && memcmp (target, place, strlen (place)) == 0)
+        add_descriptor (self, pid, atoi (entry->d_name));
+    }
+  (void) closedir (dir); /* nothing was written */
+}
+
+static off_t
+count_descriptors (const Gpus *self, const char *pid)
+{
+  char path[32];
+  struct stat status;
+
+  g_snprintf (path, sizeof path, "%s/fd", pid);
+  return fstatat (self->processes_fd, path, &status, 0) == 0 ? status.st_size : 0;
+}
+
+/* Whether there may be something new in it. */
+static bool
+is_to_look_through (Gpus *self, pid_t pid, const char *name, int64_t now)
+{
+  off_t n_fds = count_descriptors (self, name);
+  Known *known = find_known (self, pid);
+  int64_t interval;
+
+  if (known == NULL)
+    {
+      const Known added = { pid, now, n_fds, self->listing };
+
+      g_array_append_val (self->known, added);
+      return n_fds > 0 || !self->has_counts; /* threads of the kernel have none */
+    }
+
+  known->listing = self->listing;
+  interval = self->has_counts ? TRUSTED_INTERVAL : BLIND_INTERVAL;
+  if (n_fds == known->n_fds && now - known->looked < interval)
+    return false;
+  known->n_fds = n_fds;
+  known->looked = now;
+  return true;
+}
+
+static void
+forget_ended (Gpus *self)
+{
+  unsigned kept = 0;
+
+  for (unsigned i = 0; i < self->known->len; i++)
+    {
+      const Known *known = &g_array_index (self->known, Known, i);
+
+      if (known->listing == self->listing)
+        g_array_index (self->known, Known, kept++) = *known;
+    }
+  g_array_set_size (self->known, kept);
+  g_array_sort (self->known, compare_known);
+}
+
+static void
+list_processes (Gpus *self, int64_t now)
+{
+  int fd = openat (self->processes_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  const struct dirent *entry;
+
+  if (dir == NULL)
+    {
+      sysprof_autofd_close (&fd);
+      return;
+    }
+
+  self->listing++;
+  while ((entry = readdir (dir)) != NULL)
+    {
+      pid_t pid = atoi (entry->d_name);
+
+      if (pid > 0 && is_to_look_through (self, pid, entry->d_name, now))
+        g_array_append_val (self->waiting, pid);
+    }
+  (void) closedir (dir); /* nothing was written */
+  forget_ended (self);
+}
+
+static void
+look_further (Gpus *self, int64_t now)
+{
+  unsigned n;
+
+  if (self->waiting->len == 0 && (self->listing == 0 || now - self->listed >= LIST_INTERVAL))
+    {
+      list_processes (self, now);
+      self->listed = now;
+    }
+
+  n = MIN (self->waiting->len, AT_A_TIME);
+  for (unsigned i = 0; i < n; i++)
+    look_through (self, g_array_index (self->waiting, pid_t, i));
+  if (n > 0)
+    g_array_remove_range (self->waiting, 0, n);
+}
+
+/* --- what they use --- */
+
+/* Sums that never go down, though clients come and go: what an instance was is added to. */
+static void
+add_to_row (CounterValues *values,
+            const char *key,
+            const char *label,
+            const char *detail,
+            unsigned row,
+            double value)
+{
+  CounterInstance *instance =
+      sysprof_counter_values_instance (values, sysprof_text_from_string (key));
+
+  if (instance == NULL)
+    return;
+  if (instance->ids[row] == 0)
+    sysprof_counter_instance_name (instance, label, detail);
+  if (row == ROW_BUSY || instance->is_set[row])
+    value += instance->values[row];
+  sysprof_counter_instance_set_share (instance, row, value, (double) values->now);
+}
+
+/* For the process, and for all together. */
+static void
+add_use (CounterValues *values,
+         const Descriptor *owner,
+         const GpuClient *client,
+         const char *what,
+         unsigned row,
+         double value)
+{
+  char key[128], label[64], detail[128];
+
+  g_snprintf (key, sizeof key, "%d %s %s %u %s", owner->pid, owner->comm, client->device, row,
+              what);
+  g_snprintf (label, sizeof label, "%s (%s %d)", what, owner->comm, owner->pid);
+  g_snprintf (detail, sizeof detail, "%s by %s on %s", what, owner->comm, client->device);
+  add_to_row (values, key, label, detail, row, value);
+
+  g_snprintf (key, sizeof key, "0 %s %u %s", client->device, row, what);
+  g_snprintf (label, sizeof label, "%s (%s)", what, client->device);
+  g_snprintf (detail, sizeof detail, "%s of %s %s", what, client->driver, client->device);
+  add_to_row (values, key, label, detail, row, value);
+}
+
+static const GpuEngine *
+find_engine (const GpuClient *client, const char *name)
+{
+  for (unsigned i = 0; i < client->n_engines; i++)
+    if (g_str_equal (client->engines[i].name, name))
+      return &client->engines[i];
+  return NULL;
+}
+
+/* ns that one of the engines of its kind was busy since the reading before. */
+static double
+busy_since (const GpuEngine *engine, const GpuEngine *old, double elapsed)
+{
+  double busy = 0;
+
+  if (engine->has_time && old->has_time)
+    busy =
+        engine->busy_nsec > old->busy_nsec ? (double) (engine->busy_nsec - old->busy_nsec) : 0;
+  else if (engine->has_cycles && engine->has_total && old->has_total &&
+           engine->cycles > old->cycles && engine->total_cycles > old->total_cycles)
+    busy = elapsed * (double) (engine->cycles - old->cycles) /
+           (double) (engine->total_cycles - old->total_cycles);
+  return busy / (double) engine->capacity;
+}
+
+static void
+add_client (CounterValues *values,
+            const Descriptor *owner,
+            Client *known,
+            const GpuClient *client)
+{
+  double elapsed = (double) (values->now - known->time);
+
+  for (unsigned i = 0; i < client->n_engines; i++)
+    {
+      const GpuEngine *engine = &client->engines[i];
+      const GpuEngine *old = find_engine (&known->last, engine->name);
+
+      if (engine->has_time || (engine->has_cycles && engine->has_total))
+        add_use (values, owner, client, engine->name, ROW_BUSY,
+                 old != NULL ? busy_since (engine, old, elapsed) : 0);
+    }
+  for (unsigned i = 0; i < client->n_regions; i++)
+    add_use (values, owner, client, client->regions[i].name, ROW_MEMORY,
+             (double) client->regions[i].size);
+
+  known->last = *client;
+  known->time = values->now;
+  known->reading = values->reading;
+}
+
+/* The place of a client that is gone is taken again. */
+static Client *
+client_of (Gpus *self, const GpuClient *client, uint64_t reading)
+{
+  Client *place = NULL;
+
+  for (unsigned i = 0; i < self->clients->len; i++)
+    {
+      Client *known = &g_array_index (self->clients, Client, i);
+
+      if (known->id == client->id && g_str_equal (known->device, client->device))
+        return known;
+      if (known->reading + 1 < reading)
+        place = known;
+    }
+
+  if (place == NULL && self->clients->len == MAX_CLIENTS)
+    return NULL;
+  if (place == NULL)
+    {
+      g_array_set_size (self->clients, self->clients->len + 1);
+      place = &g_array_index (self->clients, Client, self->clients->len - 1);
+    }
+  *place = (Client){ .id = client->id };
+  memcpy (place->device, client->device, sizeof place->device);
+  return place;
+}
+
+/* FALSE: it is none any more. */
+static bool
+read_descriptor (Gpus *self, const Descriptor *descriptor, CounterValues *values)
+{
+  char buffer[8192];
+  Text text;
+  GpuClient client;
+  Client *known;
+
+  if (!sysprof_counter_read_text (descriptor->fd, buffer, sizeof buffer, &text) ||
+      sysprof_text_size (text) == 0)
+    return false;
+
+  if (!sysprof_gpu_client_parse (text, &client))
+    {
+      if (!self->has_told_silence && values->complaint == NULL)
+        {
+          values->complaint = g_strdup_printf (
+              "The driver of '/proc/%d/fd/%d' says nothing of its use in fdinfo: kernels before "
+              "5.19 do not, nor do some drivers. What uses it is not recorded.",
+              descriptor->pid, descriptor->number);
+          self->has_told_silence = true;
+        }
+      return false;
+    }
+
+  known = client_of (self, &client, values->reading);
+  if (known != NULL && known->reading != values->reading)
+    add_client (values, descriptor, known, &client);
+  return true;
+}
+
+static bool
+read_gpus (void *state, CounterValues *values, GError **error)
+{
+  Gpus *self = state;
+
+  look_further (self, values->now);
+  for (unsigned i = self->descriptors->len; i > 0; i--)
+    if (!read_descriptor (self, &g_array_index (self->descriptors, Descriptor, i - 1), values))
+      g_array_remove_index (self->descriptors, i - 1);
+
+  if (self->is_refused && !self->has_told_refusal && values->complaint == NULL)
+    {
+      values->complaint = g_strdup (
+          "Which processes of other users use the GPU may not be known: they are left out. Run "
+          "as root, or give the recorder CAP_SYS_PTRACE.");
+      self->has_told_refusal = true;
+    }
+  return true;
+}
+
+static void
+count_device (const char *name, void *data)
+{
+  unsigned *n = data;
+
+  *n += g_str_has_prefix (name, "render") ||
+        (g_str_has_prefix (name, "card") && strchr (name, '-') == NULL);
+}
+
+static void
+close_gpus (void *state)
+{
+  Gpus *self = state;
+
+  sysprof_autofd_close (&self->processes_fd);
+  g_array_unref (self->known);
+  g_array_unref (self->waiting);
+  g_array_unref (self->descriptors);
+  g_array_unref (self->clients);
+  sysprof_privilege_unref (self->machine);
+  g_free (self);
+}
+
+static void *
+open_gpus (Privilege *machine, GError **error)
+{
+  unsigned n_devices = 0;
+  Gpus *self;
+
+  (void) sysprof_counter_list (machine, "/sys/class/drm", count_device, &n_devices);
+  if (n_devices == 0)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+          "Cannot record the use of GPUs: this machine has none that the kernel drives "
+          "('%s/sys/class/drm' has no card). The recording goes on without; in a "
+          "container or virtual machine, record on the host.",
+          sysprof_privilege_get_root (machine));
+      return NULL;
+    }
+
+  self = g_new0 (Gpus, 1);
+  self->machine = sysprof_privilege_ref (machine);
+  self->known = g_array_new (false, false, sizeof (Known));
+  self->waiting = g_array_new (false, false, sizeof (pid_t));
+  self->descriptors = g_array_new (false, false, sizeof (Descriptor));
+  g_array_set_clear_func (self->descriptors, clear_descriptor);
+  self->clients = g_array_new (false, true, sizeof (Client));
+  self->processes_fd = sysprof_privilege_open_processes (machine);
+  if (self->processes_fd < 0)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+          "Cannot record the use of GPUs: cannot open '%s/proc': %s. The recording goes "
+          "on without; see that it is mounted.",
+          sysprof_privilege_get_root (machine), g_strerror (errno));
+      close_gpus (self);
+      return NULL;
+    }
+  self->has_counts = count_descriptors (self, "self") > 0;
+  return self;
+}
+
+const SampledCounters sysprof_gpu_usage_counters = {
+  .name = "GPU Usage",
+  .title = N_ ("the use of GPUs"),
+  .interval = 500 * MSEC,
+  .instance_rows = gpu_rows,
+  .n_instance_rows = G_N_ELEMENTS (gpu_rows),
+  .open = open_gpus,
+  .read = read_gpus,
+  .close = close_gpus,
+};
+
+SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofGpuUsage,
+                                 sysprof_gpu_usage,
+                                 &sysprof_gpu_usage_counters)

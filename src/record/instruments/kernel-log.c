@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Messages of the kernel, from /dev/kmsg: one read, one record.
+ *
+ * The log has a clock of its own, which starts with CLOCK_MONOTONIC and drifts from it by seconds in weeks. Each message is
+ * read a moment after it was written; the smallest difference seen so far is the offset of the clocks, but for that
+ * moment.
+ *
+ * Source: Linux, Documentation/ABI/testing/dev-kmsg. */
+
+#include "record/instruments/kernel-log.h"
+
+#include "record/log-text.h"
+#include "record/pump-private.h"
+#include "record/record.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#define RECORD_SIZE   16384 /* more than the kernel makes of a record */
+#define RECORD_BUDGET 256   /* records until others have their turn */
+#define LAST_RECORDS  65536 /* read when the recording stops; more than a log usually holds */
+#define NO_OFFSET     INT64_MAX
+
+struct _SysprofKernelLog
+{
+  SysprofInstrument parent_instance;
+
+  /* Owned by the pump thread. */
+  Pump *pump;
+  int fd;
+  int64_t offset; /* ns: CLOCK_MONOTONIC less the log's clock */
+  uint64_t next;  /* sequence number */
+  bool has_next;
+  uint64_t n_lost; /* by the kernel, whose buffer is a ring */
+};
+
+SYSPROF_DEFINE_INSTRUMENT (SysprofKernelLog, sysprof_kernel_log)
+
+static const char instrument_name[] = "Kernel Log";
+
+bool
+sysprof_kernel_log_parse (Text record, KernelMessage *message)
+{
+  Text fields;
+  uint64_t priority, usec;
+
+  if (!sysprof_text_until (&record, ';', &fields))
+    return false;
+  if (!sysprof_text_u64 (&fields, &priority) || !sysprof_text_skip (&fields, ",") ||
+      !sysprof_text_u64 (&fields, &message->sequence) || !sysprof_text_skip (&fields, ",") ||
+      !sysprof_text_u64 (&fields, &usec) || usec > INT64_MAX / 1000)
+    return false;
+
+  message->priority = (int) (priority & 7); /* above it: who wrote it */
+  message->time = (int64_t) usec * 1000;
+  return sysprof_text_next_line (&record, &message->text);
+}
+
+size_t
+sysprof_kernel_log_unescape (char *text, size_t size)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < size; i++)
+    {
+      int high = i + 3 < size && text[i] == '\\' && text[i + 1] == 'x'
+                     ? g_ascii_xdigit_value (text[i + 2])
+                     : -1;
+      int low = high >= 0 ? g_ascii_xdigit_value (text[i + 3]) : -1;
+
+      if (low >= 0)
+        i += 3;
+      text[n++] = low >= 0 ? (char) (high << 4 | low) : text[i];
+    }
+  return n;
+}
+
+static void
+add_message (SysprofKernelLog *self, KernelMessage *message)
+{
+  int64_t now = sysprof_pump_now ();
+  int64_t end = sysprof_pump_get_end_time (self->pump);
+  char *text = (char *) message->text.at;
+  size_t size = sysprof_kernel_log_unescape (text, sysprof_text_size (message->text));
+  int64_t time;
+
+  if (self->has_next && message->sequence > self->next)
+    {
+      self->n_lost += message->sequence - self->next;
+      sysprof_pump_add_lost (self->pump, message->sequence - self->next);
+    }
+  self->next = message->sequence + 1;
+  self->has_next = true;
+
+  self->offset = MIN (self->offset, now - message->time);
+  time = message->time + self->offset;
+  if (end != 0)
+    time = MIN (time, end);
+  if (!sysprof_log_add (sysprof_pump_get_writer (self->pump), time, message->priority,
+                        instrument_name, text, size))
+    sysprof_pump_add_lost (self->pump, 1);
+}
+
+/* FALSE when there is nothing more now. */
+static bool
+read_record (SysprofKernelLog *self)
+{
+  char bytes[RECORD_SIZE];
+  KernelMessage message;
+  ssize_t n = read (self->fd, bytes, sizeof bytes);
+
+  if (n < 0)
+    return errno == EINTR ||
+           errno == EPIPE; /* some were overwritten: the next one tells how many */
+  if (n == 0)
+    return false;
+
+  if (sysprof_kernel_log_parse ((Text){ bytes, bytes + n }, &message))
+    add_message (self, &message);
+  return true;
+}
+
+static void
+log_ready (Pump *pump, int fd, void *data)
+{
+  for (unsigned i = 0; i < RECORD_BUDGET && read_record (data); i++)
+    continue;
+}
+
+static gboolean
+sysprof_kernel_log_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofKernelLog *self = SYSPROF_KERNEL_LOG (instrument);
+
+  self->pump = pump;
+  self->fd = open ("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (self->fd >= 0 && lseek (self->fd, 0, SEEK_END) >= 0)
+    return TRUE;
+
+  sysprof_set_error_errno (error,
+                           "The kernel's log is not recorded: cannot read '/dev/kmsg' "
+                           "(who is not root may only where kernel.dmesg_restrict is 0)");
+  return FALSE;
+}
+
+static void
+sysprof_kernel_log_record (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofKernelLog *self = SYSPROF_KERNEL_LOG (instrument);
+
+  sysprof_pump_watch_fd (pump, self->fd, log_ready, self);
+}
+
+static void
+sysprof_kernel_log_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofKernelLog *self = SYSPROF_KERNEL_LOG (instrument);
+  if (self->fd < 0)
+    return;
+
+  for (unsigned i = 0; i < LAST_RECORDS && read_record (self); i++)
+    continue;
+  sysprof_pump_unwatch_fd (pump, self->fd);
+  if (self->n_lost > 0)
+    sysprof_pump_report (
+        pump, instrument_name, false,
+        "%" G_GUINT64_FORMAT
+        " messages of the kernel are lost: it overwrote them before they could be "
+        "read. Give it a larger log: log_buf_len=16M on its command line.",
+        self->n_lost);
+}
+
+static void
+sysprof_kernel_log_finalize (GObject *object)
+{
+  sysprof_autofd_close (&SYSPROF_KERNEL_LOG (object)->fd);
+  G_OBJECT_CLASS (sysprof_kernel_log_parent_class)->finalize (object);
+}
+
+static void
+sysprof_kernel_log_class_init (SysprofKernelLogClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = sysprof_kernel_log_finalize;
+  klass->parent_class.name = instrument_name;
+  klass->parent_class.prepare = sysprof_kernel_log_prepare;
+  klass->parent_class.record = sysprof_kernel_log_record;
+  klass->parent_class.stop = sysprof_kernel_log_stop;
+}
+
+static void
+sysprof_kernel_log_init (SysprofKernelLog *self)
+{
+  self->fd = -1;
+  self->offset = NO_OFFSET;
+}
+
+SysprofInstrument *
+sysprof_kernel_log_new (void)
+{
+  return g_object_new (SYSPROF_TYPE_KERNEL_LOG, NULL);
+}

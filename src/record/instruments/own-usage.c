@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What the recorder itself costs: its CPU time, with that of its children, and its memory.
+ *
+ * Source: proc(5), /proc/PID/statm. */
+
+#include "record/pump.h"
+#include "record/record.h"
+#include "record/sampled-counters.h"
+
+#define PERCENT_OF_TIME 1e-7 /* from ns per second */
+
+enum
+{
+  ROW_CPU,
+  ROW_MEMORY,
+};
+
+static const CounterRow own_rows[] = {
+  [ROW_CPU] = { "Recorder", "CPU", N_ ("CPU time of the recorder"), COUNTER_RATE,
+                PERCENT_OF_TIME },
+  [ROW_MEMORY] = { "Recorder", "Memory", N_ ("Resident memory of the recorder"),
+                   COUNTER_VALUE },
+};
+
+static bool
+parse_statm (unsigned path, Text text, CounterValues *values)
+{
+  Text size, resident;
+  uint64_t pages;
+
+  if (!sysprof_text_next_word (&text, &size) || !sysprof_text_next_word (&text, &resident) ||
+      !sysprof_text_u64 (&resident, &pages) || sysprof_text_size (resident) > 0)
+    return false;
+
+  sysprof_counter_values_set (values, ROW_MEMORY,
+                              (double) pages * (double) sysconf (_SC_PAGESIZE));
+  sysprof_counter_values_set (values, ROW_CPU, (double) sysprof_pump_own_cpu_time ());
+  return true;
+}
+
+const SampledCounters sysprof_own_usage_counters = {
+  .name = "Own Usage",
+  .title = N_ ("what the recorder itself uses"),
+  .paths = { "/proc/self/statm" },
+  .interval = 1000 * MSEC,
+  .rows = own_rows,
+  .n_rows = G_N_ELEMENTS (own_rows),
+  .parse = parse_statm,
+};
+
+SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofOwnUsage,
+                                 sysprof_own_usage,
+                                 &sysprof_own_usage_counters)

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Pressure of cgroups: which service, session or container waited.
+ *
+ * Machines have hundreds of groups, nearly all of them idle. A task that stalls stalls in all groups above its own; so a group
+ * whose sums have not grown holds none whose have, and is not looked into. An idle machine costs one group's reading.
+ *
+ * A group's counters begin when it stalls for the first time: one that never waits has none.
+ *
+ * Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "PSI". */
+
+#include "record/instruments/pressure.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+
+#define N_RESOURCES 3
+
+/* Each takes three descriptors. */
+#define MAX_GROUPS 512
+
+/* A group may be made in one that was looked into before. */
+#define LIST_INTERVAL (2000 * MSEC)
+
+#define ALL_RESOURCES ((1u << N_RESOURCES) - 1)
+
+static const char *const files[N_RESOURCES] = { "cpu.pressure", "memory.pressure",
+                                                "io.pressure" };
+
+static const CounterRow group_rows[N_RESOURCES] = {
+  { "Pressure", "CPU (%s)", N_ ("%s"), COUNTER_RATE, PERCENT_OF_TIME },
+  { "Pressure", "Memory (%s)", N_ ("%s"), COUNTER_RATE, PERCENT_OF_TIME },
+  { "Pressure", "I/O (%s)", N_ ("%s"), COUNTER_RATE, PERCENT_OF_TIME },
+};
+
+/* The length of a label with which "Memory (%s)" is whole. */
+#define LABEL_LENGTH (COUNTER_NAME_SIZE - 1 - (int) strlen ("Memory ()"))
+
+typedef struct
+{
+  char *path;       /* below the mount; "" = its root. Owned */
+  GArray *children; /* of unsigned: indices into `groups` */
+  int fds[N_RESOURCES];
+  uint64_t sums[N_RESOURCES]; /* µs */
+  int64_t listed;             /* ns; when its children were looked for last, 0 = never */
+  bool is_known;              /* `sums` were read */
+  bool has_stalled;
+  bool is_there;
+} Group;
+
+typedef struct
+{
+  Privilege *machine;
+  char *mount;
+  GArray *groups; /* of Group; the first is the root */
+  bool is_full;
+} GroupTree;
+
+static void
+close_group (Group *group)
+{
+  for (unsigned i = 0; i < N_RESOURCES; i++)
+    {
+      sysprof_autofd_close (&group->fds[i]);
+      group->fds[i] = -1;
+    }
+  group->is_there = false;
+  group->is_known = false;
+}
+
+static void
+clear_group (void *data)
+{
+  Group *group = data;
+
+  close_group (group);
+  g_array_unref (group->children);
+  g_free (group->path);
+}
+
+static Group *
+group_at (GroupTree *self, unsigned i)
+{
+  return &g_array_index (self->groups, Group, i);
+}
+
+/* The root has no files under old kernels; the system's are the same, or more. */
+static bool
+open_group (GroupTree *self, Group *group)
+{
+  static const char *const system_files[N_RESOURCES] = { "/proc/pressure/cpu",
+                                                         "/proc/pressure/memory",
+                                                         "/proc/pressure/io" };
+
+  for (unsigned i = 0; i < N_RESOURCES; i++)
+    {
+      g_autofree char *path = group->path[0] == '\0'
+                                  ? g_strdup (system_files[i])
+                                  : g_strconcat (self->mount, group->path, "/", files[i], NULL);
+
+      group->fds[i] = sysprof_privilege_open_machine_file (self->machine, path);
+      group->is_there |= group->fds[i] >= 0;
+    }
+  return group->is_there;
+}
+
+/* Its index; a group that was gone is opened again. */
+static void
+add_group (GroupTree *self, unsigned parent, const char *name)
+{
+  g_autofree char *path = g_strconcat (group_at (self, parent)->path, "/", name, NULL);
+  GArray *children = group_at (self, parent)->children;
+  Group group = { .fds = { -1, -1, -1 } };
+  unsigned index = self->groups->len;
+
+  for (unsigned i = 0; i < children->len; i++)
+    {
+      Group *known = group_at (self, g_array_index (children, unsigned, i));
+
+      if (g_str_equal (known->path, path))
+        {
+          if (!known->is_there)
+            (void) open_group (self, known); /* gone again */
+          return;
+        }
+    }
+
+  self->is_full = self->is_full || index >= MAX_GROUPS;
+  if (self->is_full)
+    return;
+
+  group.path = g_steal_pointer (&path);
+  group.children = g_array_new (false, false, sizeof (unsigned));
+  (void) open_group (self, &group); /* without its files it is one that never stalls */
+  g_array_append_val (children, index);
+  g_array_append_val (self->groups, group);
+}
+
+static void
+list_children (GroupTree *self, unsigned parent)
+{
+  g_autofree char *path = g_strconcat (self->mount, group_at (self, parent)->path, NULL);
+  int fd = sysprof_privilege_open_machine_file (self->machine, path);
+  DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
+  const struct dirent *entry;
+
+  if (dir == NULL)
+    {
+      sysprof_autofd_close (&fd);
+      return;
+    }
+
+  while ((entry = readdir (dir)) != NULL)
+    if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+      add_group (self, parent, entry->d_name);
+  (void) closedir (dir); /* nothing was written */
+}
+
+/* Which of the `resources` have grown: a bit each. */
+static unsigned
+read_group (Group *group, unsigned resources)
+{
+  unsigned grown = 0;
+
+  for (unsigned i = 0; i < N_RESOURCES; i++)
+    {
+      char buffer[256];
+      Text text;
+      StallSums sums;
+
+      if ((resources & (1u << i)) == 0 || group->fds[i] < 0)
+        continue;
+
+      if (!sysprof_counter_read_text (group->fds[i], buffer, sizeof buffer, &text))
+        {
+          if (errno == ENODEV) /* it was removed */
+            close_group (group);
+          continue;
+        }
+      if (!sysprof_pressure_parse (text, &sums) || !sums.has_some)
+        continue;
+
+      if (sums.some_usec != group->sums[i])
+        grown |= 1u << i;
+      group->sums[i] = sums.some_usec;
+    }
+  return grown;
+}
+
+static void
+set_values (CounterValues *values, const Group *group)
+{
+  CounterInstance *instance;
+  char label[COUNTER_NAME_SIZE];
+  size_t length = strlen (group->path);
+
+  instance = sysprof_counter_values_instance (values, sysprof_text_from_string (group->path));
+  if (instance == NULL)
+    return;
+
+  if (instance->ids[0] == 0 && instance->ids[1] == 0 && instance->ids[2] == 0)
+    {
+      g_snprintf (label, sizeof label, "%.*s", LABEL_LENGTH, strrchr (group->path, '/') + 1);
+      sysprof_counter_instance_name (
+          instance, label,
+          group->path + (length < COUNTER_DETAIL_SIZE ? 0 : length - COUNTER_DETAIL_SIZE + 1));
+    }
+  for (unsigned i = 0; i < N_RESOURCES; i++)
+    if (group->fds[i] >= 0)
+      sysprof_counter_instance_set (instance, i, (double) group->sums[i]);
+}
+
+static void
+visit (GroupTree *self, unsigned index, unsigned resources, CounterValues *values)
+{
+  Group *group = group_at (self, index);
+  bool was_known = group->is_known;
+  unsigned grown = read_group (group, resources);
+
+  group->is_known = group->is_there;
+  if (!group->is_there)
+    return;
+
+  /* Since when it had stalled nobody knows: its first values are only compared with. */
+  group->has_stalled |= was_known && grown != 0;
+  if (grown != 0 || !was_known)
+    {
+      if (group->listed == 0 || values->now - group->listed >= LIST_INTERVAL)
+        {
+          group->listed = values->now;
+          list_children (self, index); /* may move `group` */
+        }
+      for (unsigned i = 0; i < group_at (self, index)->children->len; i++)
+        visit (self, g_array_index (group_at (self, index)->children, unsigned, i),
+               was_known ? grown : ALL_RESOURCES, values);
+    }
+}
+
+static char *
+find_mount (Privilege *machine)
+{
+  autofd fd = sysprof_privilege_open_mounts (machine);
+  char buffer[64 * 1024]; /* of a longer table the beginning, where system mounts are */
+  Text text, line;
+
+  if (fd < 0 || !sysprof_counter_read_text (fd, buffer, sizeof buffer, &text))
+    return NULL;
+
+  while (sysprof_text_next_line (&text, &line))
+    {
+      Text source, place, type;
+
+      if (sysprof_text_next_word (&line, &source) && sysprof_text_next_word (&line, &place) &&
+          sysprof_text_next_word (&line, &type) && sysprof_text_equal (type, "cgroup2"))
+        return g_strndup (place.at, sysprof_text_size (place));
+    }
+  return NULL;
+}
+
+static void
+close_groups (void *state)
+{
+  GroupTree *self = state;
+
+  g_array_unref (self->groups);
+  sysprof_privilege_unref (self->machine);
+  g_free (self->mount);
+  g_free (self);
+}
+
+static void *
+open_groups (Privilege *machine, GError **error)
+{
+  g_autofree char *mount = find_mount (machine);
+  GroupTree *self;
+  Group root = { .fds = { -1, -1, -1 } };
+
+  if (mount == NULL)
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                   "Cannot record the pressure of cgroups: the hierarchy of version 2 is not "
+                   "mounted here. That of the system is recorded; for groups, boot with "
+                   "'systemd.unified_cgroup_hierarchy=1'.");
+      return NULL;
+    }
+
+  self = g_new0 (GroupTree, 1);
+  self->machine = sysprof_privilege_ref (machine);
+  self->mount = g_steal_pointer (&mount);
+  self->groups = g_array_new (false, false, sizeof (Group));
+  g_array_set_clear_func (self->groups, clear_group);
+  root.path = g_strdup ("");
+  root.children = g_array_new (false, false, sizeof (unsigned));
+  if (!open_group (self, &root))
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+          "Cannot record the pressure of cgroups: cannot open '%s/proc/pressure/cpu': %s. "
+          "This kernel keeps no pressure; boot it with 'psi=1'.",
+          sysprof_privilege_get_root (machine), g_strerror (errno));
+      clear_group (&root);
+      close_groups (self);
+      return NULL;
+    }
+  g_array_append_val (self->groups, root);
+  return self;
+}
+
+static bool
+read_groups (void *state, CounterValues *values, GError **error)
+{
+  GroupTree *self = state;
+  bool was_full = self->is_full;
+
+  visit (self, 0, ALL_RESOURCES, values);
+  for (unsigned i = 1; i < self->groups->len; i++)
+    {
+      const Group *group = group_at (self, i);
+
+      if (group->is_there && group->has_stalled)
+        set_values (values, group);
+    }
+
+  if (self->is_full && !was_full)
+    values->complaint = g_strdup_printf (
+        "More than %d cgroups have waited: the pressure of the others is not recorded. That of "
+        "the groups above them is.",
+        MAX_GROUPS);
+  return true;
+}
+
+const SampledCounters sysprof_pressure_group_counters = {
+  .name = "Cgroup Pressure",
+  .title = N_ ("the pressure of cgroups"),
+  .interval = 1000 * MSEC,
+  .instance_rows = group_rows,
+  .n_instance_rows = G_N_ELEMENTS (group_rows),
+  .open = open_groups,
+  .read = read_groups,
+  .close = close_groups,
+};

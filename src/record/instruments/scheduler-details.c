@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Scheduler details: a mark for each time that a thread had a CPU, from the tracepoint sched:sched_switch of the whole machine.
+ *
+ * Nothing is sampled, no event is left out; a machine at its limit has some 100,000 of them per second and CPU. */
+
+#include "record/instrument.h"
+
+#include "record/perf/cpus.h"
+#include "record/perf/feed.h"
+#include "record/perf/scheduler-marks.h"
+#include "record/pump-private.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#define FORMAT_PATH  "events/sched/sched_switch/format"
+#define LARGEST_TEXT 4096 /* it has 1 KiB, of which half says how to print */
+
+struct _SysprofSchedulerDetails
+{
+  SysprofInstrument parent_instance;
+
+  /* Owned by the pump thread. */
+  EventFeed feed;
+  SchedulerMarks *marks;
+};
+
+SYSPROF_DEFINE_INSTRUMENT (SysprofSchedulerDetails, sysprof_scheduler_details)
+
+static bool
+read_layout (Privilege *privilege, SwitchLayout *layout, GError **error)
+{
+  char bytes[LARGEST_TEXT];
+  autofd fd = sysprof_privilege_open_switch_format (privilege);
+  ssize_t size = fd >= 0 ? read (fd, bytes, sizeof bytes) : -1;
+
+  if (size < 0)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR,
+          errno == EACCES || errno == EPERM ? SYSPROF_ERROR_DENIED : SYSPROF_ERROR_FAILED,
+          "not recorded: cannot read the layout of the tracepoint sched:sched_switch in tracefs: %s. Run as "
+          "root, or give your group access with 'sudo mount -o remount,gid=GROUP "
+          "/sys/kernel/tracing'.",
+          g_strerror (errno));
+      return false;
+    }
+
+  if (!sysprof_switch_layout_parse (layout, (Text){ bytes, bytes + size }))
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "not recorded: the tracepoint sched:sched_switch of this kernel lacks what is needed of it. Please "
+          "report that, with 'sudo cat /sys/kernel/tracing/%s'.",
+          FORMAT_PATH);
+      return false;
+    }
+  return true;
+}
+
+static PerfSession *
+open_session (SysprofSchedulerDetails *self,
+              Privilege *privilege,
+              const SwitchLayout *layout,
+              GError **error)
+{
+  PerfSessionOptions options = {
+    .target = PERF_TARGET_SYSTEM,
+    .cgroup_fd = -1,
+    .samples = true,
+    .event = { .type = PERF_TYPE_TRACEPOINT,
+               .config = layout->id,
+               .period = 1,
+               .name = "sched:sched_switch" },
+    .bare_sample_type = SCHEDULER_SAMPLE_TYPE,
+    .func = sysprof_scheduler_marks_take,
+    .func_data = self->marks,
+  };
+  g_autoptr (GError) local = NULL;
+  PerfSession *session = sysprof_perf_session_open (&options, privilege, &local);
+  g_autofree char *missing = NULL;
+
+  if (session != NULL)
+    return session;
+
+  if (!g_error_matches (local, SYSPROF_ERROR, SYSPROF_ERROR_DENIED))
+    {
+      g_set_error (error, SYSPROF_ERROR, local->code, "not recorded: %s", local->message);
+      return NULL;
+    }
+
+  missing = sysprof_privilege_describe_missing_perf (privilege);
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_DENIED, "not recorded: %s", missing);
+  return NULL;
+}
+
+static gboolean
+sysprof_scheduler_details_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofSchedulerDetails *self = SYSPROF_SCHEDULER_DETAILS (instrument);
+  Privilege *privilege = sysprof_pump_get_privilege (pump);
+  SwitchLayout layout;
+  PerfSession *session;
+
+  if (!read_layout (privilege, &layout, error))
+    return FALSE;
+
+  self->marks = sysprof_scheduler_marks_new (&layout);
+  session = open_session (self, privilege, &layout, error);
+  if (session == NULL)
+    return FALSE;
+
+  sysprof_scheduler_marks_set_decoder (self->marks, sysprof_perf_session_get_decoder (session));
+  sysprof_event_feed_start (&self->feed, pump, session);
+  return TRUE;
+}
+
+static void
+sysprof_scheduler_details_record (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofSchedulerDetails *self = SYSPROF_SCHEDULER_DETAILS (instrument);
+  g_autoptr (GArray) online = sysprof_cpus_online ();
+  int64_t begin;
+
+  sysprof_perf_session_enable (self->feed.session);
+  begin = sysprof_pump_now ();
+  for (guint i = 0; i < online->len; i++)
+    sysprof_scheduler_marks_begin (self->marks, g_array_index (online, int, i), begin);
+}
+
+static void
+sysprof_scheduler_details_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofSchedulerDetails *self = SYSPROF_SCHEDULER_DETAILS (instrument);
+
+  if (self->feed.session == NULL)
+    return;
+
+  sysprof_scheduler_marks_set_end (self->marks, sysprof_pump_get_end_time (pump));
+  sysprof_event_feed_drain (&self->feed);
+  sysprof_scheduler_marks_finish (self->marks, sysprof_pump_get_privilege (pump));
+  sysprof_event_feed_stop (&self->feed);
+}
+
+static void
+sysprof_scheduler_details_finalize (GObject *object)
+{
+  g_clear_pointer (&SYSPROF_SCHEDULER_DETAILS (object)->marks, sysprof_scheduler_marks_free);
+  G_OBJECT_CLASS (sysprof_scheduler_details_parent_class)->finalize (object);
+}
+
+static void
+sysprof_scheduler_details_class_init (SysprofSchedulerDetailsClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = sysprof_scheduler_details_finalize;
+
+  klass->parent_class.name = "Scheduler Details";
+  klass->parent_class.opens_events = true;
+  klass->parent_class.prepare = sysprof_scheduler_details_prepare;
+  klass->parent_class.record = sysprof_scheduler_details_record;
+  klass->parent_class.stop = sysprof_scheduler_details_stop;
+}
+
+static void
+sysprof_scheduler_details_init (SysprofSchedulerDetails *self)
+{
+}
+
+SysprofInstrument *
+sysprof_scheduler_details_new (void)
+{
+  return g_object_new (SYSPROF_TYPE_SCHEDULER_DETAILS, NULL);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Messages of the system's journal, as they come. What there is is read in slices, so that a journal that floods does not
+ * keep the rings waiting. */
+
+#include "record/instrument.h"
+#include "record/journal.h"
+#include "record/log-text.h"
+#include "record/pump-private.h"
+#include "record/record.h"
+
+#include <sysprof.h>
+
+#define PROCESS_INTERVAL NSEC_PER_SEC
+#define STOP_NSEC        (2 * NSEC_PER_SEC)
+
+struct _SysprofSystemLogs
+{
+  SysprofInstrument parent_instance;
+  bool leaves_kernel_out;
+
+  /* Owned by the pump thread. */
+  Pump *pump;
+  Journal *journal;
+  bool is_reading; /* work is underway */
+  bool is_over;    /* the first message behind the end was seen */
+};
+
+SYSPROF_DEFINE_INSTRUMENT (SysprofSystemLogs, sysprof_system_logs)
+
+static const char instrument_name[] = "System Logs";
+
+static void
+add_entry (SysprofSystemLogs *self, const JournalEntry *entry)
+{
+  int64_t end = sysprof_pump_get_end_time (self->pump);
+
+  self->is_over = end != 0 && entry->time > end;
+  if (self->is_over || entry->time < sysprof_pump_get_begin_time (self->pump) ||
+      (entry->is_of_kernel && self->leaves_kernel_out))
+    return;
+
+  if (!sysprof_log_add (sysprof_pump_get_writer (self->pump), entry->time, entry->priority,
+                        "System Log", entry->message, entry->size))
+    sysprof_pump_add_lost (self->pump, 1);
+}
+
+/* FALSE when there is nothing more now. */
+static bool
+read_entries (Pump *pump, int64_t deadline, void *data)
+{
+  SysprofSystemLogs *self = data;
+  JournalEntry entry;
+
+  while (!self->is_over && sysprof_pump_now () < deadline)
+    {
+      self->is_reading = self->journal != NULL && sysprof_journal_next (self->journal, &entry);
+      if (!self->is_reading)
+        return false;
+      add_entry (self, &entry);
+    }
+  return !self->is_over;
+}
+
+static void
+look_for_more (SysprofSystemLogs *self)
+{
+  sysprof_journal_process (self->journal);
+  if (self->is_reading)
+    return;
+
+  self->is_reading = true;
+  sysprof_pump_add_work (self->pump, read_entries, self);
+}
+
+static void
+journal_ready (Pump *pump, int fd, void *data)
+{
+  look_for_more (data);
+}
+
+static void
+journal_tick (Pump *pump, int64_t now, void *data)
+{
+  look_for_more (data);
+}
+
+static gboolean
+sysprof_system_logs_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofSystemLogs *self = SYSPROF_SYSTEM_LOGS (instrument);
+
+  self->pump = pump;
+  self->journal = sysprof_journal_open (error);
+  if (self->journal == NULL)
+    g_prefix_error (error, "The system's journal is not recorded: ");
+  return self->journal != NULL;
+}
+
+static void
+sysprof_system_logs_record (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofSystemLogs *self = SYSPROF_SYSTEM_LOGS (instrument);
+
+  sysprof_pump_watch_fd (pump, sysprof_journal_get_fd (self->journal), journal_ready, self);
+  sysprof_pump_add_tick (pump, PROCESS_INTERVAL, journal_tick, self);
+}
+
+static void
+sysprof_system_logs_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofSystemLogs *self = SYSPROF_SYSTEM_LOGS (instrument);
+
+  if (self->journal == NULL)
+    return;
+
+  sysprof_pump_unwatch_fd (pump, sysprof_journal_get_fd (self->journal));
+  sysprof_journal_process (self->journal);
+  if (read_entries (pump, sysprof_pump_now () + STOP_NSEC, self))
+    sysprof_pump_report (
+        pump, instrument_name, false,
+        "The last messages of the journal are missing: there are more than can "
+        "be read in time. 'journalctl' shows them.");
+  g_clear_pointer (&self->journal, sysprof_journal_close);
+}
+
+static void
+sysprof_system_logs_finalize (GObject *object)
+{
+  sysprof_journal_close (SYSPROF_SYSTEM_LOGS (object)->journal);
+  G_OBJECT_CLASS (sysprof_system_logs_parent_class)->finalize (object);
+}
+
+static void
+sysprof_system_logs_class_init (SysprofSystemLogsClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = sysprof_system_logs_finalize;
+  klass->parent_class.name = instrument_name;
+  klass->parent_class.prepare = sysprof_system_logs_prepare;
+  klass->parent_class.record = sysprof_system_logs_record;
+  klass->parent_class.stop = sysprof_system_logs_stop;
+}
+
+static void
+sysprof_system_logs_init (SysprofSystemLogs *self)
+{
+}
+
+SysprofInstrument *
+sysprof_system_logs_new (void)
+{
+  return g_object_new (SYSPROF_TYPE_SYSTEM_LOGS, NULL);
+}
+
+SysprofInstrument *
+sysprof_system_logs_new_without_kernel (void)
+{
+  SysprofInstrument *self = sysprof_system_logs_new ();
+
+  SYSPROF_SYSTEM_LOGS (self)->leaves_kernel_out = true;
+  return self;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/joined-capture.h"
+
+#include "util/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static void
+set_join_error (const char *who, GError **error)
+{
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+      "Cannot join all that %s wrote: %s. What was joined stays; record where there is "
+      "more room for the rest.",
+      who, g_strerror (errno));
+}
+
+SysprofCaptureJoin *
+sysprof_joined_capture_begin (Pump *pump,
+                              const char *domain,
+                              const char *who,
+                              int fd,
+                              GError **error)
+{
+  SysprofCaptureReader *reader;
+  SysprofCaptureJoin *join;
+  autofd copy = -1;
+  struct stat info;
+  uint64_t n_cut;
+
+  if (fd >= 0 && fstat (fd, &info) == 0 && info.st_size == 0)
+    return NULL;
+
+  copy = fcntl (fd, F_DUPFD_CLOEXEC, 3);
+  reader = copy >= 0 && fstat (copy, &info) == 0
+               ? sysprof_capture_reader_new_from_fd (sysprof_steal_fd (&copy))
+               : NULL;
+  if (reader == NULL)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot join what %s wrote into its descriptor: it is no capture (%s). "
+          "Programs write one with sysprof_capture_writer_new_from_env() or _from_fd().",
+          who, g_strerror (errno));
+      return NULL;
+    }
+  /* Whoever wrote it may still write: what comes from now on would have no end. */
+  sysprof_capture_reader_set_end (reader, (uint64_t) info.st_size);
+
+  join = sysprof_capture_join_begin (sysprof_pump_get_writer (pump), reader);
+  sysprof_capture_reader_unref (reader);
+  if (join == NULL)
+    {
+      set_join_error (who, error);
+      return NULL;
+    }
+
+  n_cut = sysprof_capture_join_get_n_cut (join);
+  if (n_cut > 0)
+    sysprof_pump_report (
+        pump, domain, false,
+        "%" G_GUINT64_FORMAT
+        " of the frames that %s wrote are longer than the 16384 bytes that every reader takes: their "
+        "texts are cut, and D-Bus messages kept without content. Let it write shorter ones.",
+        n_cut, who);
+  return join;
+}
+
+bool
+sysprof_joined_capture_finish (SysprofCaptureJoin *join, const char *who, GError **error)
+{
+  if (join == NULL || sysprof_capture_join_finish (join))
+    return true;
+
+  set_join_error (who, error);
+  return false;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/late-frames.h"
+
+#include "capture/capture.h"
+#include "record/output.h"
+#include "util/util.h"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+
+#define BUFFER_SIZE (1024 * 1024) /* bytes; the flush thread has several underway */
+/* Of what is free in the beginning: it is there twice while it is added to the recording, which needs room as well. */
+#define SHARE_OF_FREE 4
+
+struct LateFrames
+{
+  SysprofCaptureWriter *writer;
+  Output *output;
+  uint64_t most; /* bytes */
+};
+
+/* On the flush thread. The recording goes on; what is missing is counted in the end. */
+static void
+write_failed (void *data)
+{
+}
+
+static uint64_t
+get_most (int fd)
+{
+  struct statvfs info;
+
+  return fstatvfs (fd, &info) == 0 ? (uint64_t) info.f_bavail * info.f_frsize / SHARE_OF_FREE
+                                   : UINT64_MAX;
+}
+
+LateFrames *
+sysprof_late_frames_new (GError **error)
+{
+  g_autofree LateFrames *self = g_new0 (LateFrames, 1);
+  int fd = sysprof_open_temporary ();
+
+  if (fd >= 0)
+    self->most = get_most (fd);
+
+  if (fd >= 0)
+    self->writer = sysprof_capture_writer_new_from_fd (fd, BUFFER_SIZE); /* takes it */
+  if (self->writer != NULL)
+    self->output = sysprof_output_new (self->writer, false, write_failed, self, error);
+  else
+    sysprof_set_error_errno (error, "Cannot make a temporary file in '%s' for what is recorded",
+                             g_get_tmp_dir ());
+  if (self->output != NULL)
+    return g_steal_pointer (&self);
+
+  if (self->writer != NULL)
+    sysprof_capture_writer_unref (self->writer);
+  return NULL;
+}
+
+void
+sysprof_late_frames_free (LateFrames *self)
+{
+  if (self == NULL)
+    return;
+
+  sysprof_output_free (self->output);
+  sysprof_capture_writer_unref (self->writer);
+  g_free (self);
+}
+
+SysprofCaptureWriter *
+sysprof_late_frames_get_writer (LateFrames *self)
+{
+  return self->writer;
+}
+
+uint64_t
+sysprof_late_frames_get_size (LateFrames *self)
+{
+  return sysprof_capture_writer_get_size (self->writer);
+}
+
+uint64_t
+sysprof_late_frames_get_n_frames (LateFrames *self)
+{
+  return sysprof_capture_writer_get_n_frames (self->writer);
+}
+
+bool
+sysprof_late_frames_has_room (LateFrames *self)
+{
+  return sysprof_capture_writer_get_size (self->writer) < self->most;
+}
+
+void
+sysprof_late_frames_flush (LateFrames *self)
+{
+  sysprof_output_flush (self->output);
+}
+
+uint64_t
+sysprof_late_frames_append_to (LateFrames *self, SysprofCaptureWriter *writer, GError **error)
+{
+  uint64_t n_kept = sysprof_capture_writer_get_n_frames (self->writer);
+  uint64_t n_before = sysprof_capture_writer_get_n_frames (writer);
+  SysprofCaptureReader *reader = NULL;
+  autofd fd = -1;
+  uint64_t n_lost;
+
+  /* What could be written before an error is still there. */
+  (void) sysprof_output_sync (self->output, error);
+  fd = sysprof_output_dup_fd (self->output);
+  if (fd >= 0)
+    reader = sysprof_capture_reader_new_from_fd (sysprof_steal_fd (&fd));
+  if (reader != NULL)
+    {
+      (void) sysprof_capture_reader_splice (reader, writer); /* what is missing is counted */
+      sysprof_capture_reader_unref (reader);
+    }
+
+  n_lost = n_kept - (sysprof_capture_writer_get_n_frames (writer) - n_before);
+  if (n_lost > 0 && error != NULL && *error == NULL)
+    sysprof_set_error_errno (error, "Cannot add what waited in a temporary file");
+  return n_lost;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/log-text.h"
+
+#include <glib.h>
+#include <string.h>
+
+/* Readers of version 3.46 take frames of at most 16384 bytes: 64 stand before the message, a NUL behind it. */
+#define MAX_MESSAGE_SIZE (16384 - 64 - 1)
+
+int
+sysprof_log_severity_of_priority (int priority)
+{
+  static const int severities[] = {
+    [0] = G_LOG_LEVEL_ERROR,   [1] = G_LOG_LEVEL_ERROR,   [2] = G_LOG_LEVEL_CRITICAL,
+    [3] = G_LOG_LEVEL_WARNING, [4] = G_LOG_LEVEL_WARNING, [5] = G_LOG_LEVEL_MESSAGE,
+    [6] = G_LOG_LEVEL_INFO,    [7] = G_LOG_LEVEL_DEBUG,
+  };
+
+  return priority >= 0 && (size_t) priority < G_N_ELEMENTS (severities) ? severities[priority]
+                                                                        : 0;
+}
+
+bool
+sysprof_log_add (SysprofCaptureWriter *writer,
+                 int64_t time,
+                 int priority,
+                 const char *domain,
+                 const char *message,
+                 size_t size)
+{
+  char text[MAX_MESSAGE_SIZE + 1];
+  char remark[64] = "";
+  size_t n = size;
+
+  if (size > MAX_MESSAGE_SIZE)
+    {
+      g_snprintf (remark, sizeof remark, " [cut: %zu bytes in all]", size);
+      n = MAX_MESSAGE_SIZE - strlen (remark);
+      /* not inside a character of UTF-8 */
+      while (n > 0 && ((unsigned char) message[n] & 0xc0) == 0x80)
+        n--;
+    }
+
+  memcpy (text, message, n);
+  for (char *nul = text; (nul = memchr (nul, '\0', n - (size_t) (nul - text))) != NULL;)
+    *nul = ' ';
+  strcpy (text + n, remark);
+  return sysprof_capture_writer_add_log (
+      writer, time, -1, -1, sysprof_log_severity_of_priority (priority), domain, text);
+}

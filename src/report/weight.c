@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "report/weight.h"
+
+#include "util/util.h"
+
+#include <string.h>
+
+static const char *
+name_of (const Store *store, uint32_t event)
+{
+  return sysprof_store_string (store, store->sampled_events[event].name);
+}
+
+/* "page-faults, cpu-clock". *(full)* */
+static char *
+dup_event_names (const Store *store)
+{
+  GString *names = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < store->n_sampled_events; i++)
+    g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", name_of (store, i));
+  return g_string_free (names, FALSE);
+}
+
+G_GNUC_PRINTF (3, 4)
+static bool
+refuse (const ReportOptions *options, GError **error, const char *format, ...)
+{
+  g_autofree char *why = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  why = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED, "--weight period%s%s: '%s' %s",
+               options->event != NULL ? ":" : "", options->event != NULL ? options->event : "",
+               options->capture, why);
+  return false;
+}
+
+/* The one that was named, or the only one. */
+static bool
+find_event (const ReportOptions *options, const Store *store, uint32_t *event, GError **error)
+{
+  g_autofree char *names = dup_event_names (store);
+
+  if (store->n_sampled_events == 0)
+    return refuse (
+        options, error,
+        "does not say what its samples were taken on: another program or version recorded it. --weight "
+        "samples counts them.");
+
+  if (options->event == NULL)
+    {
+      *event = 0;
+      return store->n_sampled_events == 1 ||
+             refuse (options, error,
+                     "has samples of several events: %s. Name one, as --weight period:EVENT.",
+                     names);
+    }
+
+  for (*event = 0; *event < store->n_sampled_events; ++*event)
+    if (strcmp (name_of (store, *event), options->event) == 0)
+      return true;
+  return refuse (options, error, "has no samples of that event. It has those of %s.", names);
+}
+
+static bool
+weigh_periods (const ReportOptions *options,
+               const Store *store,
+               SampleFilter *filter,
+               WeighedEvent *weighed,
+               GError **error)
+{
+  uint32_t event = 0;
+
+  /* Imported: samples weigh what the other profiler says. */
+  if (store->n_sampled_events == 0 && store->samples.weight != NULL && options->event == NULL)
+    return true;
+  if (!find_event (options, store, &event, error))
+    return false;
+  if (!sysprof_store_weigh_event (store, event, weighed))
+    return refuse (
+        options, error,
+        "was recorded without the periods of '%s', which vary. Record with --event %s to keep them; "
+        "--weight samples counts the samples.",
+        name_of (store, event), name_of (store, event));
+
+  filter->events = &weighed->samples;
+  filter->event_is_in = weighed->is_in;
+  filter->weight_name = name_of (store, event);
+  filter->weight_unit = store->sampled_events[event].is_time ? "ns" : "count";
+  return true;
+}
+
+bool
+sysprof_report_weigh (const ReportOptions *options,
+                      const Store *store,
+                      SampleFilter *filter,
+                      WeighedEvent *weighed,
+                      GError **error)
+{
+  if (options->weight == WEIGHT_PERIOD)
+    return weigh_periods (options, store, filter, weighed, error);
+
+  if (options->weight >= WEIGHT_BYTES)
+    filter->events = &store->allocations;
+  filter->weigh_one = options->weight == WEIGHT_COUNT;
+  return true;
+}

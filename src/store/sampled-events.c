@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What samples were taken on, and what each of them weighs: docs/format.md. */
+
+#include "store/builder.h"
+
+#include "capture/capture.h"
+
+#include <string.h>
+
+#define PERIODS_BETWEEN 0x100  /* two looks at whether to go on */
+#define MOST_AT_ONCE    0x4000 /* samples of one time: so many CPUs no machine has */
+#define MOST_EVENTS     SAMPLED_EVENT_UNKNOWN
+
+/* It is shown, and typed: no blanks, no control characters. */
+static bool
+is_name (Text text)
+{
+  bool is_graphic = sysprof_text_size (text) > 0;
+
+  for (const char *at = text.at; at < text.end; at++)
+    is_graphic = is_graphic && g_ascii_isgraph (*at);
+  return is_graphic;
+}
+
+/* NUMBER UNIT PERIOD NAME, the numbers in turn. */
+static bool
+read_event (Store *store, Text line, uint32_t number, SampledEvent *event)
+{
+  uint64_t said, period;
+  Text unit, word;
+
+  if (!sysprof_text_u64 (&line, &said) || said != number ||
+      !sysprof_text_next_word (&line, &unit) || !sysprof_text_next_word (&line, &word) ||
+      !sysprof_text_skip (&line, " ") || !is_name (line))
+    return false;
+
+  *event = (SampledEvent){ .is_time = sysprof_text_equal (unit, "ns") };
+  if (sysprof_text_u64 (&word, &period))
+    event->period = (int64_t) MIN (period, INT64_MAX);
+  event->name = sysprof_store_intern (store, line);
+  return true;
+}
+
+static void
+read_events (Store *store, GBytes *bytes)
+{
+  g_autoptr (GArray) events = g_array_new (FALSE, FALSE, sizeof (SampledEvent));
+  gsize size;
+  const char *at = g_bytes_get_data (bytes, &size);
+  Text text = { at, at + size }, line;
+  SampledEvent event;
+
+  while (at != NULL && events->len < MOST_EVENTS && sysprof_text_next_line (&text, &line) &&
+         read_event (store, line, events->len, &event))
+    g_array_append_val (events, event);
+  store->n_sampled_events = events->len;
+  store->sampled_events =
+      (SampledEvent *) g_array_free (g_steal_pointer (&events), store->n_sampled_events == 0);
+}
+
+/* Of several at one time in one thread, the first that has none. */
+static void
+set_period (Store *store, int64_t time, int32_t tid, uint8_t event, int64_t period)
+{
+  const StackEvents *samples = &store->samples;
+  uint32_t first = sysprof_stack_events_find_time (samples, time);
+
+  for (uint32_t i = first;
+       i < samples->n && samples->time[i] == time && i - first < MOST_AT_ONCE; i++)
+    if (samples->tid[i] == tid && store->sample_event[i] == SAMPLED_EVENT_UNKNOWN)
+      {
+        store->sample_event[i] = event;
+        store->sample_period[i] = period;
+        return;
+      }
+}
+
+static void
+read_periods (Builder *self, GBytes *bytes)
+{
+  Store *store = self->store;
+  gsize size;
+  const uint8_t *at = g_bytes_get_data (bytes, &size);
+  gsize n = size / CAPTURE_PERIODS_SIZE;
+
+  store->sample_event = g_malloc (MAX (store->samples.n, 1));
+  memset (store->sample_event, SAMPLED_EVENT_UNKNOWN, store->samples.n);
+  store->sample_period = g_new0 (int64_t, MAX (store->samples.n, 1));
+  for (gsize i = 0;
+       i < n && (i % PERIODS_BETWEEN != 0 || sysprof_progress_at (self->progress, i, n));
+       i++, at += CAPTURE_PERIODS_SIZE)
+    {
+      int64_t time;
+      uint64_t period;
+      int32_t tid;
+
+      memcpy (&time, at, sizeof time);
+      memcpy (&period, at + 8, sizeof period);
+      memcpy (&tid, at + 16, sizeof tid);
+      if (at[20] < store->n_sampled_events)
+        set_period (store, GINT64_FROM_LE (time), GINT32_FROM_LE (tid), at[20],
+                    (int64_t) MIN (GUINT64_FROM_LE (period), INT64_MAX));
+    }
+}
+
+void
+sysprof_builder_read_sampled_events (Builder *self)
+{
+  Store *store = self->store;
+  GCancellable *cancellable = self->progress->cancellable;
+  g_autoptr (GBytes) events = sysprof_store_read_file_cancellable (
+      store, CAPTURE_EVENTS_FILE, cancellable, NULL); /* may be absent */
+  g_autoptr (GBytes) periods = NULL;
+
+  if (events == NULL)
+    return;
+
+  read_events (store, events);
+  periods =
+      sysprof_store_read_file_cancellable (store, CAPTURE_PERIODS_FILE, cancellable, NULL);
+  if (periods != NULL && store->n_sampled_events > 0)
+    read_periods (self, periods);
+}
+
+bool
+sysprof_store_weigh_event (const Store *self, uint32_t event, WeighedEvent *weighed)
+{
+  const SampledEvent *row = &self->sampled_events[event];
+  uint32_t n = self->samples.n;
+
+  if (self->sample_event == NULL && (row->period == 0 || event > 0))
+    return false;
+
+  *weighed = (WeighedEvent){ .samples = self->samples };
+  weighed->samples.weight = sysprof_large_new0 (MAX (n, 1), sizeof (int64_t));
+  if (self->sample_event != NULL)
+    weighed->is_in = g_new0 (uint8_t, MAX (n, 1));
+  for (uint32_t i = 0; i < n; i++)
+    if (self->sample_event == NULL)
+      weighed->samples.weight[i] = row->period;
+    else if (self->sample_event[i] == event)
+      {
+        weighed->samples.weight[i] = self->sample_period[i];
+        weighed->is_in[i] = 1;
+      }
+  return true;
+}
+
+void
+sysprof_weighed_event_clear (WeighedEvent *self)
+{
+  g_free (self->samples.weight);
+  g_free (self->is_in);
+  *self = (WeighedEvent){ 0 };
+}

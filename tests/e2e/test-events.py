@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scheduler details and events as weights, against what perf and the kernel count of the same run."""
+
+import collections
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+import unittest
+
+import tap
+from decoder import Capture
+from programs import CLI, REPORT, Case, needs_root, run, spinning
+
+PERF = shutil.which("perf")
+FAULTS = 20000  # pages that the program touches for the first time
+TOUCH = f"""
+import mmap, os, resource, time
+memory = mmap.mmap(-1, {FAULTS} * mmap.PAGESIZE)
+if hasattr(mmap, 'MADV_NOHUGEPAGE'):
+    memory.madvise(mmap.MADV_NOHUGEPAGE)
+before = resource.getrusage(resource.RUSAGE_SELF)
+for page in range({FAULTS}):
+    memory[page * mmap.PAGESIZE] = 1
+for _ in range(300):
+    time.sleep(1e-5)
+after = resource.getrusage(resource.RUSAGE_SELF)
+print(os.getpid(), after.ru_minflt - before.ru_minflt, after.ru_nvcsw - before.ru_nvcsw)
+"""
+SHORT_OF_BUSY = "--no-decode", "--no-cpu", "--no-disk", "--no-memory", "--no-network"
+
+
+def slices(path):
+    return [frame for frame in Capture.open(path).of("mark") if frame["group"] == "Scheduler"]
+
+
+class Scheduler(Case):
+    @needs_root
+    @unittest.skipUnless(PERF, "perf is not installed")
+    def test_as_perf_sched_timehist(self):
+        """The same threads ran as often and as long."""
+        # Without --buildid-mmap perf dies of the kernel's marks on mappings when another recorder asks for build IDs.
+        done = run(PERF, "record", "-q", "-B", "-N", "--buildid-mmap", "-a", "-e", "sched:sched_switch", "-o", "perf.data", "--",
+                   CLI, "-f", "--no-perf", "--scheduler", *SHORT_OF_BUSY, "x.syscap", "--",
+                   "sh", "-c", f"echo $$ >pid; exec {PERF} bench sched pipe -l 3000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open("pid", encoding="ascii") as file:
+            pids = {int(file.read())}
+        pids |= {frame["child_pid"] for frame in Capture.open("x.syscap").of("fork") if frame["pid"] in pids}
+
+        # Of these two alone: others may do the same meanwhile, and go on when one of the recorders has ended.
+        found = [mark["duration"] / 1e6 for mark in slices("x.syscap") if mark["pid"] in pids and mark["message"] == "sched-pipe"]
+        rows = run(PERF, "sched", "timehist", "-i", "perf.data").stdout.decode(errors="replace")
+        expected = [float(msec) for tid, msec in
+                    re.findall(r"^ *[\d.]+ \[\d+\] +sched-pipe\[(\d+)[/\d]*\] +[\d.]+ +[\d.]+ +([\d.]+) *$", rows, re.MULTILINE) if int(tid) in pids]
+        self.assertGreater(len(expected), 3000)
+        self.assertAlmostEqual(len(found) / len(expected), 1, delta=0.01)
+        # It has whole microseconds, cut.
+        self.assertAlmostEqual(sum(found) / (sum(expected) + 0.0005 * len(expected)), 1, delta=0.05)
+
+    @needs_root
+    def test_adds_up_to_the_time_that_the_kernel_counts(self):
+        def busy():
+            with open("/proc/stat", encoding="ascii") as file:
+                lines = [line.split() for line in file if re.match(r"cpu\d", line)]
+            now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            idle = {int(words[0][3:]): (int(words[4]) + int(words[5])) * 10**9 // os.sysconf("SC_CLK_TCK") for words in lines}
+            return now, idle
+
+        with spinning():
+            recorder = self.recorder("--no-perf", "--scheduler", "--json-status", *SHORT_OF_BUSY, self.path("x.syscap"))
+            recorder.wait_for_status()
+            begin, idle_before = busy()
+            time.sleep(2)
+            end, idle_after = busy()
+            recorder.send(signal.SIGINT)
+            recorder.finish()
+        sums = collections.Counter()
+        for mark in slices("x.syscap"):
+            sums[mark["cpu"]] += max(0, min(mark["time"] + mark["duration"], end) - max(mark["time"], begin))
+        for cpu, idle in idle_before.items():
+            expected = (end - begin) - (idle_after[cpu] - idle)
+            self.assertAlmostEqual(sums[cpu], expected, delta=0.05 * (end - begin), msg=f"CPU {cpu}")
+
+    @needs_root
+    def test_slices_do_not_overlap(self):
+        with spinning():
+            done = run(CLI, "-f", "--no-perf", "--scheduler", *SHORT_OF_BUSY, "-d", "0.5", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        end = collections.Counter()
+        for mark in sorted(slices("x.syscap"), key=lambda mark: mark["time"]):
+            self.assertEqual(mark["name"], f'CPU {mark["cpu"]}')
+            self.assertGreaterEqual(mark["time"], end[mark["cpu"]])
+            self.assertFalse(mark["message"].startswith("swapper/"))
+            end[mark["cpu"]] = mark["time"] + mark["duration"]
+
+
+class Weights(Case):
+    def total(self, pid, event):
+        done = run(REPORT, "functions", "--format", "json", "--weight", f"period:{event}", "--process", pid, "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["weight"]["total"]
+
+    @needs_root
+    def test_several_are_as_many_as_the_kernel_counts(self):
+        """Page faults and switches of a program that counts its own."""
+        done = run(CLI, "-f", *SHORT_OF_BUSY, "--unwind", "none", "--event", "page-faults:1", "--event", "cpu-clock", "--event",
+                   "context-switches:1", "--event", "sched:sched_switch", "x.syscap", "--", sys.executable, "-c", TOUCH)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pid, faults, switches = map(int, done.stdout.split())
+        capture = Capture.open("x.syscap")
+        self.assertEqual(capture.file("__events__"), b"0 count - page-faults\n1 ns - cpu-clock\n2 count - context-switches\n"
+                                                     b"3 count - sched:sched_switch\n")
+        self.assertGreaterEqual(faults, FAULTS)
+        # The program's own figures are of its middle part.
+        self.assertGreaterEqual(self.total(pid, "page-faults"), faults)
+        self.assertLess(self.total(pid, "page-faults"), faults + 10000)
+        self.assertGreaterEqual(self.total(pid, "context-switches"), switches)
+        self.assertAlmostEqual(self.total(pid, "sched:sched_switch"), self.total(pid, "context-switches"), delta=5)
+        self.assertGreater(self.total(pid, "cpu-clock"), 0)
+
+    @needs_root
+    def test_periods_that_vary(self):
+        """Some samples a second stand for all."""
+        done = run(CLI, "-f", *SHORT_OF_BUSY, "--unwind", "frame-pointer", "-F", "997", "--event", "page-faults", "x.syscap", "--",
+                   sys.executable, "-c", TOUCH)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        faults = int(done.stdout.split()[1])
+        total = json.loads(run(REPORT, "functions", "--format", "json", "--weight", "period", "x.syscap").stdout)["weight"]["total"]
+        self.assertGreater(total, 0.5 * faults)
+
+    @needs_root
+    def test_what_the_machine_lacks(self):
+        for words, told in ((("--event", "no-such-event"), b"This machine has "), (("--event", "sched:sched_swich"), b"Did you mean 'sched:sched_switch'?"),
+                            (("--unwind", "tables", "--event", "cpu-clock", "--event", "page-faults"), b"--unwind copy")):
+            done = run(CLI, "-f", "-d", "0.1", *words, "x.syscap")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(told, done.stderr)
+        done = run(CLI, "-f", "-d", "0.1", "--event", "cycles", "x.syscap")
+        if done.returncode != 0:
+            self.assertRegex(done.stderr, rb"'cycles': this machine does not count it .* This machine has .*cpu-clock")
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A message bus of the test's own, which is both the session's and the system's, and services on it. They live in the main
+ * context of the test, which runs while it records. */
+
+#pragma once
+
+#include "../recorder.h"
+
+#include <gio/gio.h>
+#include <gio/gunixfdlist.h>
+#include <string.h>
+
+typedef struct
+{
+  GTestDBus *bus;
+  GDBusConnection *connection; /* of the services and callers */
+} PrivateBus;
+
+static GDBusConnection *
+connect_to (const char *address)
+{
+  g_autoptr (GError) error = NULL;
+  GDBusConnection *connection = g_dbus_connection_new_for_address_sync (
+      address,
+      G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT |
+          G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION,
+      NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  return connection;
+}
+
+/* FALSE, and the test is skipped, where there is no dbus-daemon. */
+static gboolean
+private_bus_start (PrivateBus *self)
+{
+  g_autofree char *daemon = g_find_program_in_path ("dbus-daemon");
+
+  if (daemon == NULL)
+    {
+      g_test_skip ("dbus-daemon is not installed");
+      return FALSE;
+    }
+
+  self->bus = g_test_dbus_new (G_TEST_DBUS_NONE);
+  g_test_dbus_up (self->bus);
+  g_setenv ("DBUS_SYSTEM_BUS_ADDRESS", g_test_dbus_get_bus_address (self->bus), TRUE);
+  self->connection = connect_to (g_test_dbus_get_bus_address (self->bus));
+  return TRUE;
+}
+
+static void
+private_bus_stop (PrivateBus *self)
+{
+  g_clear_object (&self->connection);
+  g_test_dbus_stop (self->bus);
+  g_clear_object (&self->bus);
+}
+
+/* An object with the interface in `xml`. `table` lives as long as it. */
+G_GNUC_UNUSED static guint
+serve (PrivateBus *self,
+       const char *path,
+       const char *xml,
+       const GDBusInterfaceVTable *table,
+       gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GDBusNodeInfo) node = g_dbus_node_info_new_for_xml (xml, &error);
+  guint id;
+
+  g_assert_no_error (error);
+  id = g_dbus_connection_register_object (self->connection, path, node->interfaces[0], table,
+                                          data, NULL, &error);
+  g_assert_no_error (error);
+  return id;
+}
+
+G_GNUC_UNUSED static void
+own_name (PrivateBus *self, const char *name)
+{
+  g_autoptr (GError) error = NULL;
+  GVariant *reply = g_dbus_connection_call_sync (
+      self->connection, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+      "RequestName", g_variant_new ("(su)", name, 0), NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL,
+      &error);
+
+  g_assert_no_error (error);
+  g_variant_unref (reply);
+}
+
+G_GNUC_UNUSED static void
+request_stop (SysprofRecording *recording)
+{
+  sysprof_recording_stop_async (recording, NULL, NULL, NULL);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Records every counter of a machine that is a tree of files, and tells what could not be had.
+ *
+ * usage: record-machine ROOT CAPTURE SECONDS */
+
+#include "recorder.h"
+
+#include <stdlib.h>
+
+static SysprofInstrument *(*const instruments[]) (void) = {
+  sysprof_battery_charge_new, sysprof_cpu_usage_new, sysprof_disk_usage_new,
+  sysprof_energy_usage_new,   sysprof_gpu_usage_new, sysprof_memory_usage_new,
+  sysprof_network_usage_new,  sysprof_own_usage_new, sysprof_pressure_new,
+  sysprof_thermal_new,
+};
+
+static void
+print_diagnostics (SysprofRecording *recording)
+{
+  g_autoptr (GListModel) diagnostics = sysprof_recording_list_diagnostics (recording);
+
+  for (guint i = 0; i < g_list_model_get_n_items (diagnostics); i++)
+    {
+      g_autoptr (SysprofDiagnostic) diagnostic = g_list_model_get_item (diagnostics, i);
+
+      g_print ("%s: %s\n", sysprof_diagnostic_get_domain (diagnostic),
+               sysprof_diagnostic_get_message (diagnostic));
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
+  Recorded recorded = { 0 };
+  SysprofCaptureWriter *writer;
+
+  if (argc != 4)
+    {
+      g_printerr ("usage: record-machine ROOT CAPTURE SECONDS\n");
+      return 2;
+    }
+
+  writer = sysprof_capture_writer_new (argv[2], 0);
+  g_assert_nonnull (writer);
+  for (size_t i = 0; i < G_N_ELEMENTS (instruments); i++)
+    sysprof_profiler_add_instrument (profiler, instruments[i]());
+  sysprof_profiler_set_machine (profiler, argv[1]);
+  sysprof_profiler_set_max_duration (profiler, (gint64) (atof (argv[3]) * 1e9));
+  record_and_wait (&recorded, profiler, writer);
+  g_assert_no_error (recorded.error);
+  print_diagnostics (recorded.recording);
+  recorded_clear (&recorded);
+  return 0;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Counters that a machine lacks: who asked for them is told, else the capture alone says why they are not there. */
+
+#include "recorder.h"
+
+/* What the metadata of the capture say under that key, or NULL. *(full)* */
+static char *
+find_metadata (int fd, const char *key)
+{
+  SysprofCaptureReader *reader = new_reader_for (fd);
+  SysprofCaptureFrameType type;
+  char *found = NULL;
+
+  while (found == NULL && sysprof_capture_reader_peek_type (reader, &type))
+    {
+      const SysprofCaptureMetadata *metadata;
+
+      if (type != SYSPROF_CAPTURE_FRAME_METADATA)
+        {
+          g_assert_true (sysprof_capture_reader_skip (reader));
+          continue;
+        }
+      metadata = sysprof_capture_reader_read_metadata (reader);
+      g_assert_nonnull (metadata);
+      if (g_str_equal (metadata->id, key))
+        found = g_strdup (metadata->metadata);
+    }
+  sysprof_capture_reader_unref (reader);
+  return found;
+}
+
+/* Of an empty machine: GPUs, and pressure of the system and of cgroups. */
+static int
+record_empty_machine (Recorded *recorded, gboolean is_optional)
+{
+  g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
+  g_autofree char *root = g_dir_make_tmp ("sysprof-machine-XXXXXX", NULL);
+  SysprofInstrument *instruments[] = { sysprof_gpu_usage_new (), sysprof_pressure_new () };
+  int fd = new_memory_file ();
+
+  g_assert_nonnull (root);
+  for (size_t i = 0; i < G_N_ELEMENTS (instruments); i++)
+    {
+      sysprof_instrument_set_optional (instruments[i], is_optional);
+      sysprof_profiler_add_instrument (profiler, instruments[i]);
+    }
+  sysprof_profiler_set_machine (profiler, root);
+  sysprof_profiler_set_max_duration (profiler, 1000000);
+  record_and_wait (recorded, profiler, new_writer_for (fd));
+  g_assert_no_error (recorded->error);
+  g_assert_cmpint (rmdir (root), ==, 0);
+  return fd;
+}
+
+static void
+test_asked_for (void)
+{
+  Recorded recorded = { 0 };
+  int fd = record_empty_machine (&recorded, FALSE);
+  g_autofree char *note = find_metadata (fd, "org.gnome.sysprof.lacks.GPU Usage");
+
+  g_assert_true (recorded_has_told (&recorded, "Cannot record the use of GPUs"));
+  g_assert_true (recorded_has_told (&recorded, "Cannot record pressure"));
+  g_assert_true (recorded_has_told (&recorded, "Cannot record the pressure of cgroups"));
+  g_assert_null (note);
+  recorded_clear (&recorded);
+  (void) close (fd);
+}
+
+static void
+test_optional (void)
+{
+  Recorded recorded = { 0 };
+  int fd = record_empty_machine (&recorded, TRUE);
+  g_autofree char *gpu = find_metadata (fd, "org.gnome.sysprof.lacks.GPU Usage");
+  g_autofree char *pressure = find_metadata (fd, "org.gnome.sysprof.lacks.Pressure");
+  g_autofree char *groups = find_metadata (fd, "org.gnome.sysprof.lacks.Cgroup Pressure");
+
+  g_assert_false (recorded_has_told (&recorded, "Cannot record"));
+  g_assert_nonnull (gpu);
+  g_assert_nonnull (strstr (gpu, "/sys/class/drm"));
+  g_assert_nonnull (pressure);
+  g_assert_nonnull (groups);
+  recorded_clear (&recorded);
+  (void) close (fd);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/record/optional-counters/asked-for", test_asked_for);
+  g_test_add_func ("/record/optional-counters/optional", test_optional);
+  return g_test_run ();
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Whatever is asked can be cancelled at each moment at which it looks whether it is: it then says so, and what was half made is
+ * freed, which the sanitizers see. The moments are counted first, and then it is cancelled in one after the other. */
+
+#include "capture/capture.h"
+#include "document/document.h"
+#include "document/objects.h"
+#include "views/views.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define N_SAMPLES    9000 /* enough for a look amid each pass */
+#define LEAST_LOOKS  3    /* of what passes over the samples: some before and after */
+#define MOST_MOMENTS 10
+
+/* In the place of GLib's, for all that is linked in here. */
+static unsigned n_looks;   /* atomic: some work has threads of its own */
+static unsigned cancel_in; /* the look to cancel in; 0 = none */
+
+gboolean
+g_cancellable_is_cancelled (GCancellable *cancellable)
+{
+  static gboolean (*is_cancelled) (GCancellable *);
+
+  if (cancellable == NULL)
+    return FALSE;
+  if (g_once_init_enter (&is_cancelled))
+    g_once_init_leave (&is_cancelled, dlsym (RTLD_NEXT, "g_cancellable_is_cancelled"));
+  if (__atomic_add_fetch (&n_looks, 1, __ATOMIC_RELAXED) == cancel_in)
+    g_cancellable_cancel (cancellable);
+  return is_cancelled (cancellable);
+}
+
+typedef struct
+{
+  Store *store;
+  SymbolTable *symbols;
+  const View *view;
+  RenderFormat format;
+} Question;
+
+typedef bool (*AskFunc) (const Question *question, GCancellable *cancellable, GError **error);
+
+static void
+ask (AskFunc func, const Question *question, unsigned look)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  bool is_answered;
+
+  n_looks = 0;
+  cancel_in = look;
+  is_answered = func (question, cancellable, &error);
+  cancel_in = 0;
+  g_assert_null (g_cancellable_get_current ());
+  g_assert_true (is_answered == (error == NULL));
+  if (look > 0)
+    g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static void
+cancel_in_each_look (AskFunc func, const Question *question, unsigned least)
+{
+  unsigned n;
+
+  ask (func, question, 0);
+  n = n_looks;
+  g_assert_cmpuint (n, >=, least);
+  for (unsigned i = 0; i < MIN (n, MOST_MOMENTS); i++)
+    ask (func, question, n <= MOST_MOMENTS ? i + 1 : 1 + (n - 1) * i / (MOST_MOMENTS - 1));
+}
+
+/* --- captures --- */
+
+static Store *
+open_capture (int fd)
+{
+  g_autoptr (GError) error = NULL;
+  Store *store = sysprof_store_open_fd (fd, "capture", NULL, &error);
+
+  g_assert_no_error (error);
+  return store;
+}
+
+static Store *
+make_capture (void)
+{
+  autofd fd = memfd_create ("cancel", MFD_CLOEXEC);
+  SysprofCaptureWriter *writer = sysprof_capture_writer_new_from_fd (dup (fd), 0);
+  Store *store;
+
+  for (int pid = 10; pid < 40; pid++)
+    sysprof_capture_writer_add_process (writer, 1000, -1, pid, "/bin/program with arguments");
+  for (unsigned i = 0; i < N_SAMPLES; i++)
+    {
+      uint64_t stack[] = { SYSPROF_CAPTURE_JITMAP_MARK + 1 + (uint64_t) (i % 90),
+                           0x2000 + 16 * (uint64_t) i, 0x9000, 0xa000 };
+      int pid = 10 + (int) (i * 7 % 30);
+      g_autofree char *name = g_strdup_printf ("name %u", i % 2000);
+
+      sysprof_capture_writer_add_sample (writer, 2000 + i * 7919 % N_SAMPLES, i % 4, pid,
+                                         pid + (int) i % 300, stack, G_N_ELEMENTS (stack));
+      sysprof_capture_writer_add_mark (writer, 2000 + i, i % 4, pid, i % 50, "group", name,
+                                       "message");
+      sysprof_capture_writer_add_log (writer, 2000 + i, i % 4, pid, 16, "domain", name);
+    }
+  sysprof_capture_writer_unref (writer);
+  store = open_capture (fd);
+  g_assert_cmpuint (store->samples.n, ==, N_SAMPLES);
+  return store;
+}
+
+static Question
+question_of (Store *store)
+{
+  SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
+  SymbolTable *symbols = sysprof_symbolize (store, &options, NULL, NULL);
+
+  g_assert_nonnull (symbols);
+  return (Question){ .store = store, .symbols = symbols };
+}
+
+static void
+question_clear (Question *self)
+{
+  sysprof_symbol_table_unref (self->symbols);
+  sysprof_store_unref (self->store);
+}
+
+/* --- views --- */
+
+static bool
+render (const Question *question, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  SampleFilter filter = { 0 };
+  TreeShape shape = { .focus = question->view->uses_focus ? "0x" : NULL, .threads = true };
+  ViewRequest request = { .store = question->store,
+                          .symbols = question->symbols,
+                          .filter = &filter,
+                          .shape = &shape,
+                          .search = "0 n",
+                          .details = true,
+                          .live = true,
+                          .by_name = question->format % 2 != 0,
+                          .by_member = question->format % 2 != 0,
+                          .cancellable = cancellable };
+
+  return sysprof_view_render (question->view, question->format, &request, stream, error);
+}
+
+/* The same, but for what a first look leaves out: sorted, and nothing sought. */
+static bool
+render_sorted (const Question *question, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  ViewRequest request = { .store = question->store,
+                          .symbols = question->symbols,
+                          .sort = "self",
+                          .limit = 5000,
+                          .min_percent = 1e-6,
+                          .terminal_width = 100,
+                          .cancellable = cancellable };
+
+  return sysprof_view_render (question->view, question->format, &request, stream, error);
+}
+
+static void
+render_all (Question *question)
+{
+  unsigned turn = 0;
+
+  for (const View *const *view = sysprof_view_list (); *view != NULL; view++, turn++)
+    {
+      question->view = *view;
+      question->format = (RenderFormat) (turn % N_RENDER_FORMATS);
+      cancel_in_each_look (render, question, 1);
+    }
+}
+
+static void
+test_views (void)
+{
+  Question question = question_of (make_capture ());
+
+  render_all (&question);
+  question_clear (&question);
+}
+
+/* Few of each kind, but there are all. */
+static void
+test_all_kinds (const void *path)
+{
+  Question question = question_of (sysprof_store_open (path, NULL, NULL));
+
+  render_all (&question);
+  question_clear (&question);
+}
+
+static void
+test_formats (void)
+{
+  static const char *const views[] = { "tree", "flame", "functions" };
+  Question question = question_of (make_capture ());
+
+  for (size_t i = 0; i < G_N_ELEMENTS (views); i++)
+    for (unsigned format = 0; format < N_RENDER_FORMATS; format++)
+      {
+        question.view = sysprof_view_find (views[i]);
+        question.format = (RenderFormat) format;
+        cancel_in_each_look (render_sorted, &question, LEAST_LOOKS);
+      }
+  question_clear (&question);
+}
+
+/* --- what has no cancellable of its own --- */
+
+static bool
+select_marks (const Question *question, GError **error)
+{
+  static char *marks[] = { (char *) "group/name 1*", NULL };
+  const Selection selection = { .marks = marks };
+  ResolvedSelection resolved;
+
+  if (!sysprof_selection_resolve (&selection, question->store, &resolved, error))
+    return false;
+  sysprof_resolved_selection_clear (&resolved);
+  return true;
+}
+
+static bool
+ask_thread (const Question *question, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GListModel) catalogs = NULL;
+  g_autoptr (GBytes) table = NULL;
+  g_autoptr (GBytes) unnamed = NULL;
+  bool is_selected;
+
+  g_cancellable_push_current (cancellable);
+  is_selected = select_marks (question, error);
+  catalogs = sysprof_mark_catalogs_new (question->store);
+  table = sysprof_symbol_table_pack (question->symbols, question->store);
+  unnamed = sysprof_symbol_table_pack_unnamed (question->symbols, question->store);
+  g_cancellable_pop_current (cancellable);
+
+  if (is_selected)
+    return !g_cancellable_set_error_if_cancelled (cancellable, error);
+  return false;
+}
+
+static void
+test_thread (void)
+{
+  Question question = question_of (make_capture ());
+
+  cancel_in_each_look (ask_thread, &question, LEAST_LOOKS);
+  question_clear (&question);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_assert_cmpint (argc, ==, 2);
+  g_test_add_func ("/views/cancel/views", test_views);
+  g_test_add_data_func ("/views/cancel/all-kinds", argv[1], test_all_kinds);
+  g_test_add_func ("/views/cancel/formats", test_formats);
+  g_test_add_func ("/views/cancel/thread", test_thread);
+  return g_test_run ();
+}

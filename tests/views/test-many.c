@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A hundred thousand processes, each with something for every view: all views answer, with as many rows as were put in, in a time
+ * that grows with their number and not with its square, which would be hours. */
+
+#include "capture/capture.h"
+#include "views/views.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define N_PROCESSES 100000
+#define FIRST_PID   100
+#define N_GROUPS    1000
+#define N_FUNCTIONS 7
+
+/* Of views that are not here, and of those without a number, only that they answer. */
+static const struct
+{
+  const char *view;
+  uint32_t n_rows;
+} expected[] = {
+  { "functions", N_FUNCTIONS },
+  { "tree", 1 + 2 * N_PROCESSES }, /* the root, each process, its function */
+  { "flame", 1 + 2 * N_PROCESSES },
+  { "callers", 0 },
+  { "callees", 0 },
+  { "processes", N_PROCESSES },
+  { "threads", N_PROCESSES },
+  { "cgroups", N_GROUPS },
+  { "samples", N_PROCESSES },
+  { "marks", N_PROCESSES },
+  { "logs", N_PROCESSES },
+  { "metadata", N_PROCESSES },
+  { "files", 2 * N_PROCESSES },
+  { "counters", N_PROCESSES },
+  { "allocations", 1 }, /* recorders leave no context: their functions are not known */
+  { "leaks", 1 },
+  { "temporaries", 0 },
+};
+
+static void
+add_text_file (SysprofCaptureWriter *writer, int32_t pid, const char *name, const char *text)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%d/%s", pid, name);
+
+  g_assert_true (sysprof_capture_writer_add_file (writer, 1000, -1, pid, path, true,
+                                                  (const uint8_t *) text, strlen (text)));
+}
+
+static void
+add_counter (SysprofCaptureWriter *writer, int64_t time, int32_t pid)
+{
+  SysprofCaptureCounter counter = { .category = "c", .name = "n" };
+  unsigned id = sysprof_capture_writer_request_counter (writer, 1);
+  SysprofCaptureCounterValue value = { .v64 = pid };
+
+  counter.id = (uint32_t) id & 0xffffff;
+  counter.type = SYSPROF_CAPTURE_COUNTER_INT64;
+  g_assert_true (sysprof_capture_writer_define_counters (writer, time, -1, pid, &counter, 1));
+  g_assert_true (sysprof_capture_writer_set_counters (writer, time, -1, pid, &id, &value, 1));
+}
+
+static void
+add_process (SysprofCaptureWriter *writer, uint32_t i)
+{
+  int32_t pid = FIRST_PID + (int32_t) i;
+  int64_t time = 1000 + i;
+  uint64_t function = 0x1000 + i % N_FUNCTIONS;
+  uint64_t stack[] = { SYSPROF_CAPTURE_JITMAP_MARK + 1 + i % N_FUNCTIONS };
+  g_autofree char *command = g_strdup_printf ("/bin/p%u", i);
+  g_autofree char *mounts = g_strdup_printf ("1 2 3:4 / /%u rw - ext4 /dev/x rw\n", i);
+  g_autofree char *group = g_strdup_printf ("0::/%u\n", i % N_GROUPS);
+
+  sysprof_capture_writer_add_process (writer, time, -1, pid, command);
+  sysprof_capture_writer_add_map (writer, time, -1, pid, 0x100000, 0x900000, 0, 0, command);
+  sysprof_capture_writer_add_sample (writer, time, 0, pid, pid, stack, 1);
+  sysprof_capture_writer_add_allocation_copy (writer, time, 0, pid, pid, 0x10, 8, &function, 1);
+  sysprof_capture_writer_add_mark (writer, time, 0, pid, 1, "group", "mark", "");
+  sysprof_capture_writer_add_log (writer, time, 0, pid, 16, "domain", "said");
+  sysprof_capture_writer_add_metadata (writer, time, -1, pid, "id", "value", -1);
+  add_text_file (writer, pid, "mountinfo", mounts);
+  add_text_file (writer, pid, "cgroup", group);
+  add_counter (writer, time, pid);
+}
+
+static Store *
+make_store (void)
+{
+  autofd fd = memfd_create ("many", MFD_CLOEXEC);
+  SysprofCaptureWriter *writer = sysprof_capture_writer_new_from_fd (dup (fd), 0);
+  g_autoptr (GError) error = NULL;
+  Store *store;
+
+  for (uint32_t i = 0; i < N_PROCESSES; i++)
+    add_process (writer, i);
+  sysprof_capture_writer_unref (writer);
+  store = sysprof_store_open_fd (fd, "many", NULL, &error);
+  g_assert_no_error (error);
+  g_assert_null (store->damage);
+  g_assert_cmpuint (store->samples.n, ==, N_PROCESSES);
+  return store;
+}
+
+static void
+check_number (const View *view, const Rows *rows)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (expected); i++)
+    if (g_str_equal (expected[i].view, view->name))
+      {
+        if (rows->n_rows != expected[i].n_rows)
+          g_error ("%s: %u rows, not %u", view->name, rows->n_rows, expected[i].n_rows);
+        return;
+      }
+}
+
+static const Cell *
+cell_of (const Rows *rows, uint32_t row, const char *column)
+{
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    if (g_str_equal (rows->columns[i].name, column))
+      return rows->cells + (size_t) row * rows->n_columns + i;
+  g_assert_not_reached ();
+}
+
+/* Each its own, and nobody else's. */
+static void
+check_details (const Rows *rows)
+{
+  for (uint32_t row = 0; row < rows->n_rows; row++)
+    {
+      int64_t i = cell_of (rows, row, "pid")->number - FIRST_PID;
+      const char *const *maps = cell_of (rows, row, "maps")->texts;
+      const char *const *mounts = cell_of (rows, row, "mounts")->texts;
+      g_autofree char *map = g_strdup_printf ("100000-900000 0 /bin/p%" G_GINT64_FORMAT, i);
+      g_autofree char *mount =
+          g_strdup_printf ("1 2 3:4 / /%" G_GINT64_FORMAT " rw - ext4 /dev/x rw", i);
+
+      g_assert_cmpstr (maps[0], ==, map);
+      g_assert_null (maps[1]);
+      g_assert_cmpstr (mounts[0], ==, mount);
+      g_assert_null (mounts[1]);
+    }
+}
+
+static void
+check_look (const View *view, RenderFormat format, const ViewRequest *request, const Rows *rows)
+{
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  g_autoptr (GError) error = NULL;
+  bool is_done = sysprof_render (format, view, request, rows, stream, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (is_done);
+  g_assert_cmpuint (g_memory_output_stream_get_data_size (G_MEMORY_OUTPUT_STREAM (stream)), >,
+                    0);
+}
+
+static void
+test_processes (void)
+{
+  SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
+  g_autoptr (Store) store = make_store ();
+  g_autoptr (SymbolTable) symbols = sysprof_symbolize (store, &options, NULL, NULL);
+  TreeShape shape = { 0 };
+  ViewRequest request = {
+    .store = store, .symbols = symbols, .shape = &shape, .details = true
+  };
+
+  for (const View *const *view = sysprof_view_list (); *view != NULL; view++)
+    {
+      g_autoptr (GError) error = NULL;
+      Rows rows = { 0 };
+
+      shape.focus = g_str_has_prefix ((*view)->name, "calle") ? "0x" : NULL;
+      request.search = (*view)->searches ? "p4711" : NULL;
+      sysprof_view_fill (*view, &request, &rows, &error);
+      g_assert_no_error (error);
+      check_number (*view, &rows);
+      if (g_str_equal ((*view)->name, "processes"))
+        check_details (&rows);
+      check_look (*view, RENDER_JSON, &request, &rows);
+      check_look (*view, RENDER_TEXT, &request, &rows);
+      sysprof_rows_clear (&rows);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/views/many/processes", test_processes);
+  return g_test_run ();
+}
