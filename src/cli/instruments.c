@@ -74,6 +74,13 @@ is_on (const CliOptions *options, size_t flag)
   return value;
 }
 
+/* Nobody asked for it by name; who asks for everything is told everything. */
+static void
+make_optional (SysprofInstrument *instrument, const CliOptions *options)
+{
+  sysprof_instrument_set_optional (instrument, !options->verbose);
+}
+
 static void
 add_usual (SysprofProfiler *profiler, const CliOptions *options)
 {
@@ -84,8 +91,8 @@ add_usual (SysprofProfiler *profiler, const CliOptions *options)
       if (is_on (options, usual[i].left_out))
         continue;
       instrument = usual[i].new();
-      if (usual[i].may_lack)
-        sysprof_instrument_set_optional (instrument, !is_on (options, usual[i].asked_for));
+      if (usual[i].may_lack && !is_on (options, usual[i].asked_for))
+        make_optional (instrument, options);
       sysprof_profiler_add_instrument (profiler, instrument);
     }
 }
@@ -119,9 +126,21 @@ add_asked_for (SysprofProfiler *profiler, const CliOptions *options, Terminal *t
                                                   "/org/gnome/Sysprof3/Profiler"));
 }
 
+/* Whoever wants the kernel's log gets it from the kernel, and once. */
+static void
+add_system_logs (SysprofProfiler *profiler, const CliOptions *options)
+{
+  SysprofInstrument *instrument = options->kernel_log
+                                      ? sysprof_system_logs_new_without_kernel ()
+                                      : sysprof_system_logs_new ();
+
+  make_optional (instrument, options);
+  sysprof_profiler_add_instrument (profiler, instrument);
+}
+
 /* What graphics the machine has, as these programs say, under their names in the capture. */
 static void
-add_graphics_info (SysprofProfiler *profiler)
+add_graphics_info (SysprofProfiler *profiler, const CliOptions *options)
 {
   static const char *const programs[] = { "eglinfo", "glxinfo" };
 
@@ -133,6 +152,7 @@ add_graphics_info (SysprofProfiler *profiler)
       sysprof_subprocess_output_set_command_argv (SYSPROF_SUBPROCESS_OUTPUT (instrument), argv);
       sysprof_subprocess_output_set_stdout_path (SYSPROF_SUBPROCESS_OUTPUT (instrument),
                                                  programs[i]);
+      make_optional (instrument, options);
       sysprof_profiler_add_instrument (profiler, instrument);
     }
 }
@@ -146,14 +166,11 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
     sysprof_profiler_add_instrument (profiler,
                                      sysprof_sampler_new_with_options (&options->sampler));
   add_usual (profiler, options);
-  /* Whoever wants the kernel's log gets it from the kernel, and once. */
   if (!options->no_system_log)
-    sysprof_profiler_add_instrument (profiler, options->kernel_log
-                                                   ? sysprof_system_logs_new_without_kernel ()
-                                                   : sysprof_system_logs_new ());
+    add_system_logs (profiler, options);
   add_asked_for (profiler, options, terminal);
   if (!options->no_graphics_info)
-    add_graphics_info (profiler);
+    add_graphics_info (profiler, options);
   if (!options->no_decode)
     sysprof_profiler_add_instrument (profiler, sysprof_symbols_bundle_new ());
 }

@@ -153,6 +153,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
   };
   const GOptionEntry display[] = {
     { "quiet", 0, 0, G_OPTION_ARG_NONE, &o->quiet, "No status line, only what goes wrong", NULL },
+    { "verbose", 0, 0, G_OPTION_ARG_NONE, &o->verbose, "Also say what of the defaults this machine lacks", NULL },
     { "json-status", 0, 0, G_OPTION_ARG_NONE, &o->json_status, "One JSON object a second on standard error", NULL },
     { "report", 0, 0, G_OPTION_ARG_NONE, &o->report, "When done, print the summary", NULL },
     { "flame", 0, 0, G_OPTION_ARG_FILENAME, &o->flame, "When done, write the flame graph", "FILE.svg|FILE.html" },

@@ -74,6 +74,7 @@ typedef struct
 
   /* what the person sees */
   gboolean quiet;
+  gboolean verbose;
   gboolean json_status;
   gboolean top;
   gboolean report;

@@ -122,16 +122,6 @@ find_command (const CliOptions *options, GError **error)
   return false;
 }
 
-/* What is recorded unasked, and is not on every machine: who wants quiet need not hear of that. */
-static bool
-is_about_a_default (const SysprofDiagnostic *diagnostic)
-{
-  static const char *const domains[] = { "System Logs", "Subprocess Output", NULL };
-
-  return g_strv_contains (domains,
-                          sysprof_diagnostic_get_domain ((SysprofDiagnostic *) diagnostic));
-}
-
 /* One that ends the recording is its error, and told as such. */
 static void
 show_diagnostics (Session *self)
@@ -144,8 +134,7 @@ show_diagnostics (Session *self)
       g_autoptr (SysprofDiagnostic) diagnostic =
           g_list_model_get_item (diagnostics, self->n_shown);
 
-      if (!sysprof_diagnostic_get_fatal (diagnostic) &&
-          !(self->options->quiet && is_about_a_default (diagnostic)))
+      if (!sysprof_diagnostic_get_fatal (diagnostic))
         sysprof_cli_terminal_print (&self->terminal, "%s: %s",
                                     sysprof_diagnostic_get_domain (diagnostic),
                                     sysprof_diagnostic_get_message (diagnostic));

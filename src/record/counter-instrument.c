@@ -2,7 +2,6 @@
 
 /* The instrument around sources of counters: reads them whenever the pump's timer says so. */
 
-#include "record/record.h"
 #include "record/sampled-counters.h"
 
 G_DEFINE_ABSTRACT_TYPE (CounterInstrument, sysprof_counter_instrument, SYSPROF_TYPE_INSTRUMENT)
@@ -10,9 +9,9 @@ G_DEFINE_ABSTRACT_TYPE (CounterInstrument, sysprof_counter_instrument, SYSPROF_T
 struct CounterSource
 {
   const SampledCounters *counters;
-  CounterSampler *sampler; /* NULL = not there */
-  char *absence;           /* why; owned */
-  bool is_optional;
+  SysprofInstrument *instrument; /* whose it is; borrowed */
+  CounterSampler *sampler;       /* NULL = not there */
+  char *absence;                 /* why; owned */
   bool has_complained;
 };
 
@@ -29,23 +28,6 @@ counters_of (CounterInstrument *self)
   return G_TYPE_INSTANCE_GET_CLASS (self, sysprof_counter_instrument_get_type (),
                                     CounterInstrumentClass)
       ->counters;
-}
-
-void
-sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional)
-{
-  counter_instrument (self)->is_optional = is_optional;
-}
-
-/* What nobody asked for is no news for who records; who reads the capture may ask why it is not there. */
-static void
-note (Pump *pump, const char *name, const char *reason)
-{
-  g_autofree char *key = g_strdup_printf ("org.gnome.sysprof.lacks.%s", name);
-
-  /* A full disk is the writer's to report, at its next flush. */
-  (void) sysprof_capture_writer_add_metadata (
-      sysprof_pump_get_writer (pump), SYSPROF_CAPTURE_CURRENT_TIME, -1, -1, key, reason, -1);
 }
 
 static void
@@ -65,12 +47,8 @@ read_counters (Pump *pump, int64_t now, void *data)
     }
 
   complaint = sysprof_counter_sampler_take_complaint (source->sampler);
-  if (complaint == NULL)
-    return;
-  if (source->is_optional)
-    note (pump, name, complaint);
-  else
-    sysprof_pump_report (pump, name, false, "%s", complaint);
+  if (complaint != NULL)
+    sysprof_instrument_tell_lack (source->instrument, pump, name, complaint);
 }
 
 static void
@@ -114,15 +92,14 @@ sysprof_counter_instrument_prepare (SysprofInstrument *instrument, Pump *pump, G
   for (; n < COUNTER_MAX_SOURCES && counters[n] != NULL; n++)
     {
       self->sources[n].counters = counters[n];
-      self->sources[n].is_optional = self->is_optional;
+      self->sources[n].instrument = instrument;
       n_there += prepare_source (&self->sources[n], pump);
     }
-  if (self->is_optional)
-    return TRUE; /* what is not there is noted when recording begins */
 
   for (unsigned i = n_there > 0 ? 0 : 1; i < n; i++)
     if (self->sources[i].absence != NULL)
-      sysprof_pump_report (pump, counters[i]->name, false, "%s", self->sources[i].absence);
+      sysprof_instrument_tell_lack (instrument, pump, counters[i]->name,
+                                    self->sources[i].absence);
   if (n_there == 0)
     g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
                          self->sources[0].absence);
@@ -154,9 +131,6 @@ sysprof_counter_instrument_record (SysprofInstrument *instrument, Pump *pump)
   CounterInstrument *self = counter_instrument (instrument);
   const SampledCounters *const *counters = counters_of (self);
 
-  for (unsigned i = 0; self->is_optional && i < COUNTER_MAX_SOURCES; i++)
-    if (self->sources[i].absence != NULL)
-      note (pump, counters[i]->name, self->sources[i].absence);
   for (unsigned i = 0; i < COUNTER_MAX_SOURCES && counters[i] != NULL; i++)
     for (unsigned j = 0; j < COUNTER_MAX_FILES && counters[i]->files[j] != NULL; j++)
       embed_file (pump, counters[i], counters[i]->files[j]);

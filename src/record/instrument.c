@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base of all instruments: nothing but the type and its table of functions. */
+/* The base of all instruments: the type, its table of functions, and whether anybody asked for it. */
 
 #include "record/instrument.h"
+
+#include "record/record.h"
 
 G_DEFINE_ABSTRACT_TYPE (SysprofInstrument, sysprof_instrument, G_TYPE_OBJECT)
 
@@ -15,4 +17,24 @@ sysprof_instrument_class_init (SysprofInstrumentClass *klass)
 static void
 sysprof_instrument_init (SysprofInstrument *self)
 {
+}
+
+void
+sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional)
+{
+  g_return_if_fail (SYSPROF_IS_INSTRUMENT (self));
+
+  self->is_optional = is_optional;
+}
+
+void
+sysprof_instrument_tell_lack (SysprofInstrument *self,
+                              Pump *pump,
+                              const char *name,
+                              const char *reason)
+{
+  if (self->is_optional)
+    sysprof_pump_note_lack (pump, name, reason);
+  else
+    sysprof_pump_report (pump, name, false, "%s", reason);
 }

@@ -40,6 +40,7 @@
 struct _SysprofInstrument
 {
   GObject parent_instance;
+  bool is_optional; /* frozen once it records: nobody asked for it */
 };
 
 struct _SysprofInstrumentClass
@@ -65,6 +66,13 @@ struct _SysprofInstrumentClass
    * after prepare and before it starts. */
   void (*prepare_spawnable) (SysprofInstrument *self, Pump *pump, SysprofSpawnable *spawnable);
 };
+
+/* Tells that there is no `name` here, and why (whole sentences): whoever asked for the instrument, else only who looks into the
+ * capture. Before the end of augment. */
+void sysprof_instrument_tell_lack (SysprofInstrument *self,
+                                   Pump *pump,
+                                   const char *name,
+                                   const char *reason);
 
 #define SYSPROF_INSTRUMENT_CLASS(klass) ((SysprofInstrumentClass *) (klass))
 #define SYSPROF_INSTRUMENT_GET_CLASS(self) \

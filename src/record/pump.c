@@ -161,6 +161,43 @@ sysprof_pump_report (Pump *self, const char *domain, bool fatal, const char *for
     free_report (report);
 }
 
+typedef struct
+{
+  char *key;
+  char *reason;
+} Lack;
+
+static void
+free_lack (Lack *lack)
+{
+  g_free (lack->key);
+  g_free (lack->reason);
+  g_free (lack);
+}
+
+static void
+write_lack (Pump *self, void *data)
+{
+  Lack *lack = data;
+
+  /* A full disk is the writer's to report, at its next flush. */
+  (void) sysprof_capture_writer_add_metadata (self->writer, sysprof_pump_now (), -1, -1,
+                                              lack->key, lack->reason, -1);
+  free_lack (lack);
+}
+
+/* Nothing in the capture is older than its begin: it is written once that was. */
+void
+sysprof_pump_note_lack (Pump *self, const char *name, const char *reason)
+{
+  Lack *lack = g_new0 (Lack, 1);
+
+  lack->key = g_strdup_printf ("org.gnome.sysprof.lacks.%s", name);
+  lack->reason = g_strdup (reason);
+  if (!sysprof_pump_try_invoke (self, write_lack, lack))
+    free_lack (lack);
+}
+
 void
 sysprof_pump_fail (Pump *self, GError *error)
 {
@@ -352,9 +389,9 @@ drop_instrument (Pump *self, guint i, const GError *error)
 {
   SysprofInstrument *instrument = g_ptr_array_index (self->instruments, i);
 
-  sysprof_pump_report (self, SYSPROF_INSTRUMENT_GET_CLASS (instrument)->name, false, "%s",
-                       error != NULL ? error->message
-                                     : "It failed and gave no reason; please report that.");
+  sysprof_instrument_tell_lack (
+      instrument, self, SYSPROF_INSTRUMENT_GET_CLASS (instrument)->name,
+      error != NULL ? error->message : "It failed and gave no reason; please report that.");
   g_ptr_array_index (self->is_left_out, i) = GINT_TO_POINTER (true);
 }
 

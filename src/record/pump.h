@@ -86,6 +86,10 @@ void sysprof_pump_invoke (Pump *self, PumpFunc func, void *data);
 void sysprof_pump_report (Pump *self, const char *domain, bool fatal, const char *format, ...)
     G_GNUC_PRINTF (4, 5);
 
+/* From any thread: the same for whoever asks the capture later, as metadata org.gnome.sysprof.lacks.NAME, in which NAME has
+ * room for 15 bytes. */
+void sysprof_pump_note_lack (Pump *self, const char *name, const char *reason);
+
 /* From any thread: asks the recording to end, as SIGINT would. */
 void sysprof_pump_request_stop (Pump *self);
 

@@ -70,7 +70,8 @@ SysprofInstrument *sysprof_pressure_new (void);
 /* "Temperature", "Throttling", "Cooling". *(full)* */
 SysprofInstrument *sysprof_thermal_new (void);
 
-/* Of an instrument of counters, that nobody asked for it: what is not there is noted in the capture only. */
+/* That nobody asked for it: what is not there is noted in the capture only, as metadata org.gnome.sysprof.lacks.NAME. Before it
+ * records. */
 void sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional);
 
 /* Messages of the kernel. */

@@ -199,7 +199,6 @@ typedef struct
 {
   SysprofInstrument parent_instance;
   CounterSource *sources; /* [COUNTER_MAX_SOURCES] while recording */
-  bool is_optional;
 } CounterInstrument;
 
 typedef struct

@@ -94,13 +94,25 @@ class Journal(Case):
         for row, entry in zip(rows, said):
             self.assertEqual(row["time"], int(entry["__MONOTONIC_TIMESTAMP"]) * 1000 + begin)
 
-    def test_no_journal_is_told_unless_quiet(self):
+    def test_no_journal_is_told_when_asked_for(self):
         if glob.glob("/run/log/journal/*/*.journal") or glob.glob("/var/log/journal/*/*.journal"):
             self.skipTest("this machine has a journal")
-        words = [*NOT_WANTED, "-d", "0.1", "x.syscap"]
-        self.assertIn(b"System Logs: The system's journal is not recorded: ", run(CLI, *words).stderr)
-        self.assertEqual(run(CLI, "-f", "--quiet", *words).stderr, b"")
-        self.assertNotIn(b"journal", run(CLI, "-f", "--no-system-log", *words).stderr)
+        words = ["-f", *NOT_WANTED, "-d", "0.1", "x.syscap"]
+        self.assertIn(b"System Logs: The system's journal is not recorded: ", run(CLI, "--verbose", *words).stderr)
+        self.assertNotIn(b"journal", run(CLI, *words).stderr)
+        with open("x.syscap", "rb") as file:
+            self.assertIn(b"org.gnome.sysprof.lacks.System Logs\0", file.read())
+        self.assertEqual(run(CLI, "--quiet", *words).stderr, b"")
+        self.assertNotIn(b"journal", run(CLI, "--verbose", "--no-system-log", *words).stderr)
+
+    def test_default_recording_tells_nothing_of_what_is_not_there(self):
+        os.mkdir("empty")
+        words = ["-d", "0.1", "--no-perf", "--no-decode", "--quiet", "x.syscap"]
+        done = run(CLI, "-f", *words, env={**os.environ, "PATH": self.folder + "/empty"})
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        done = run(CLI, "-f", "--verbose", *words, env={**os.environ, "PATH": self.folder + "/empty"})
+        self.assertIn(b"Subprocess Output: What 'eglinfo' prints is not recorded: ", done.stderr)
+        self.assertIn(b"Subprocess Output: What 'glxinfo' prints is not recorded: ", done.stderr)
 
 
 # A process whose root is not ours, with all of /usr in it; its files say where it is, and one of them is no file at all.

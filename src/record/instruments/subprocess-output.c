@@ -147,6 +147,18 @@ reap_command (SysprofSubprocessOutput *self, int *status)
   return by_itself;
 }
 
+/* Of several such instruments the capture says which one has nothing: by the name of the file that it is not. */
+static void
+tell_lack (SysprofSubprocessOutput *self, Pump *pump, const char *reason)
+{
+  SysprofInstrument *instrument = SYSPROF_INSTRUMENT (self);
+
+  sysprof_instrument_tell_lack (
+      instrument, pump,
+      instrument->is_optional ? self->stdout_path : SYSPROF_INSTRUMENT_GET_CLASS (self)->name,
+      reason);
+}
+
 static void
 keep_output (SysprofSubprocessOutput *self, Pump *pump)
 {
@@ -167,10 +179,13 @@ keep_output (SysprofSubprocessOutput *self, Pump *pump)
                              self->command_argv[0], self->stdout_path);
     }
   else if (!g_spawn_check_wait_status (status, &error))
-    sysprof_pump_report (
-        pump, name, false,
-        "'%s' failed: %s. What it printed is kept as '%s'; run it alone to see its errors.",
-        self->command_argv[0], error->message, self->stdout_path);
+    {
+      g_autofree char *reason = g_strdup_printf (
+          "'%s' failed: %s. What it printed is kept as '%s'; run it alone to see its errors.",
+          self->command_argv[0], error->message, self->stdout_path);
+
+      tell_lack (self, pump, reason);
+    }
 
   (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, self->stdout_path,
                                 output->data, output->len, true); /* counted there */
@@ -190,6 +205,17 @@ output_ready (Pump *pump, int fd, void *data)
 
 /* --- the phases --- */
 
+static bool
+start_or_tell (SysprofSubprocessOutput *self, Pump *pump)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (start_command (self, pump, &error))
+    return true;
+  tell_lack (self, pump, error->message);
+  return false;
+}
+
 static gboolean
 sysprof_subprocess_output_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
@@ -206,9 +232,8 @@ sysprof_subprocess_output_prepare (SysprofInstrument *instrument, Pump *pump, GE
   if (self->phase != SYSPROF_RECORDING_PHASE_PREPARE)
     return TRUE;
 
-  if (!start_command (self, pump, error))
-    return FALSE;
-  wait_for_output (self, pump);
+  if (start_or_tell (self, pump))
+    wait_for_output (self, pump);
   return TRUE;
 }
 
@@ -216,18 +241,11 @@ static void
 sysprof_subprocess_output_record (SysprofInstrument *instrument, Pump *pump)
 {
   SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
-  g_autoptr (GError) error = NULL;
 
-  if (self->phase == SYSPROF_RECORDING_PHASE_PREPARE)
+  if (self->phase == SYSPROF_RECORDING_PHASE_PREPARE && self->pid != 0)
     keep_output (self, pump);
-  else if (self->phase == SYSPROF_RECORDING_PHASE_RECORD)
-    {
-      if (start_command (self, pump, &error))
-        sysprof_pump_watch_fd (pump, self->out_fd, output_ready, self);
-      else
-        sysprof_pump_report (pump, SYSPROF_INSTRUMENT_GET_CLASS (self)->name, false, "%s",
-                             error->message);
-    }
+  else if (self->phase == SYSPROF_RECORDING_PHASE_RECORD && start_or_tell (self, pump))
+    sysprof_pump_watch_fd (pump, self->out_fd, output_ready, self);
 }
 
 static void
@@ -247,11 +265,9 @@ sysprof_subprocess_output_augment (SysprofInstrument *instrument, Pump *pump, GE
 {
   SysprofSubprocessOutput *self = SYSPROF_SUBPROCESS_OUTPUT (instrument);
 
-  if (self->phase != SYSPROF_RECORDING_PHASE_AUGMENT)
+  if (self->phase != SYSPROF_RECORDING_PHASE_AUGMENT || !start_or_tell (self, pump))
     return TRUE;
 
-  if (!start_command (self, pump, error))
-    return FALSE;
   wait_for_output (self, pump);
   keep_output (self, pump);
   return TRUE;

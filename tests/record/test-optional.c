@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counters that a machine lacks: who asked for them is told, else the capture alone says why they are not there. */
+/* What a machine lacks: who asked for them is told, else the capture alone says why they are not there. */
 
 #include "recorder.h"
 
@@ -86,11 +86,68 @@ test_optional (void)
   (void) close (fd);
 }
 
+/* Of a command that is on no machine, and of one that fails. */
+static int
+record_commands (Recorded *recorded, gboolean is_optional)
+{
+  static const char *const missing[] = { "no-such-tool", NULL };
+  static const char *const failing[] = { "false", NULL };
+  static const char *const *const commands[] = { missing, failing };
+  g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
+  int fd = new_memory_file ();
+
+  for (size_t i = 0; i < G_N_ELEMENTS (commands); i++)
+    {
+      SysprofInstrument *instrument = sysprof_subprocess_output_new ();
+
+      sysprof_subprocess_output_set_command_argv (SYSPROF_SUBPROCESS_OUTPUT (instrument),
+                                                  commands[i]);
+      sysprof_subprocess_output_set_stdout_path (SYSPROF_SUBPROCESS_OUTPUT (instrument),
+                                                 commands[i][0]);
+      sysprof_instrument_set_optional (instrument, is_optional);
+      sysprof_profiler_add_instrument (profiler, instrument);
+    }
+  sysprof_profiler_set_max_duration (profiler, 1000000);
+  record_and_wait (recorded, profiler, new_writer_for (fd));
+  g_assert_no_error (recorded->error);
+  return fd;
+}
+
+static void
+test_command_asked_for (void)
+{
+  Recorded recorded = { 0 };
+  int fd = record_commands (&recorded, FALSE);
+
+  g_assert_true (recorded_has_told (&recorded, "there is no such program here"));
+  g_assert_true (recorded_has_told (&recorded, "'false' failed"));
+  recorded_clear (&recorded);
+  (void) close (fd);
+}
+
+static void
+test_command_by_default (void)
+{
+  Recorded recorded = { 0 };
+  int fd = record_commands (&recorded, TRUE);
+  g_autofree char *missing = find_metadata (fd, "org.gnome.sysprof.lacks.no-such-tool");
+  g_autofree char *failing = find_metadata (fd, "org.gnome.sysprof.lacks.false");
+
+  g_assert_false (recorded_has_told (&recorded, ""));
+  g_assert_nonnull (missing);
+  g_assert_nonnull (strstr (missing, "there is no such program here"));
+  g_assert_nonnull (failing);
+  recorded_clear (&recorded);
+  (void) close (fd);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/record/optional-counters/asked-for", test_asked_for);
-  g_test_add_func ("/record/optional-counters/optional", test_optional);
+  g_test_add_func ("/record/optional/counters-asked-for", test_asked_for);
+  g_test_add_func ("/record/optional/counters-by-default", test_optional);
+  g_test_add_func ("/record/optional/command-asked-for", test_command_asked_for);
+  g_test_add_func ("/record/optional/command-by-default", test_command_by_default);
   return g_test_run ();
 }
