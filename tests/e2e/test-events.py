@@ -53,14 +53,32 @@ class Scheduler(Case):
         pids |= {frame["child_pid"] for frame in Capture.open("x.syscap").of("fork") if frame["pid"] in pids}
 
         # Of these two alone: others may do the same meanwhile, and go on when one of the recorders has ended.
-        found = [mark["duration"] / 1e6 for mark in slices("x.syscap") if mark["pid"] in pids and mark["message"] == "sched-pipe"]
+        marks = [mark for mark in slices("x.syscap") if mark["pid"] in pids and mark["message"] == "sched-pipe"]
+        found = [mark["duration"] / 1e6 for mark in marks]
         rows = run(PERF, "sched", "timehist", "-i", "perf.data").stdout.decode(errors="replace")
-        expected = [float(msec) for tid, msec in
-                    re.findall(r"^ *[\d.]+ \[\d+\] +sched-pipe\[(\d+)[/\d]*\] +[\d.]+ +[\d.]+ +([\d.]+) *$", rows, re.MULTILINE) if int(tid) in pids]
-        self.assertGreater(len(expected), 3000)
-        self.assertAlmostEqual(len(found) / len(expected), 1, delta=0.01)
-        # It has whole microseconds, cut.
-        self.assertAlmostEqual(sum(found) / (sum(expected) + 0.0005 * len(expected)), 1, delta=0.05)
+        known = {(cpu, second) for cpu, second, _, _, is_known in self.switches("perf.data") if is_known}
+        matched = [row for row in re.findall(r"^ *([\d.]+) \[(\d+)\] +sched-pipe\[(\d+)[/\d]*\] +[\d.]+ +[\d.]+ +([\d.]+) *$", rows, re.MULTILINE)
+                   if int(row[2]) in pids and (int(row[1]), row[0]) in known]
+        expected = [float(msec) for _, _, _, msec in matched]
+        self.assertGreater(len(expected), 1000, "slices of which perf knows the beginning")
+        where = (collections.Counter((mark["pid"], mark["cpu"]) for mark in marks), collections.Counter((int(tid), int(cpu)) for _, cpu, tid, _ in matched))
+        self.assertAlmostEqual(len(found) / len(expected), 1, delta=0.01, msg=f"by process and CPU: {where}\n{done.stderr.decode()}")
+        # It has whole microseconds, cut; and slices are of few, as each of the two recorders delays the other's record of a switch.
+        self.assertAlmostEqual(sum(found) / (sum(expected) + 0.0005 * len(expected)), 1, delta=0.1)
+
+    def switches(self, path):
+        """(CPU, second, thread, next thread, whether the record before says that this thread was switched to). There are kernels (6.18 is one) that lose the events of one CPU's
+        idle thread, its switches to others among them, until they are booted again; then nobody knows when those others began to run."""
+        runs = {}
+        script = run(PERF, "script", "-i", path, "-F", "cpu,time,trace").stdout.decode(errors="replace")
+        for cpu, second, before, after in re.findall(r"\[(\d+)\] +([\d.]+):.* prev_pid=(\d+) .* next_pid=(\d+)", script):
+            yield int(cpu), second, int(before), int(after), runs.get(cpu, before) == before
+            runs[cpu] = after
+
+    def cpus_that_lose_events(self):
+        self.assertEqual(run(PERF, "record", "-q", "-a", "-e", "sched:sched_switch", "-o", "idle.data", "--", "sleep", "0.5").returncode, 0)
+        switches = list(self.switches("idle.data"))
+        return {cpu for cpu, _, _, after, _ in switches if after == 0} - {cpu for cpu, _, before, _, _ in switches if before == 0}
 
     @needs_root
     def test_adds_up_to_the_time_that_the_kernel_counts(self):
@@ -71,6 +89,7 @@ class Scheduler(Case):
             idle = {int(words[0][3:]): (int(words[4]) + int(words[5])) * 10**9 // os.sysconf("SC_CLK_TCK") for words in lines}
             return now, idle
 
+        losing = self.cpus_that_lose_events() if PERF else set()
         with spinning():
             recorder = self.recorder("--no-perf", "--scheduler", "--json-status", *SHORT_OF_BUSY, self.path("x.syscap"))
             recorder.wait_for_status()
@@ -84,6 +103,10 @@ class Scheduler(Case):
             sums[mark["cpu"]] += max(0, min(mark["time"] + mark["duration"], end) - max(mark["time"], begin))
         for cpu, idle in idle_before.items():
             expected = (end - begin) - (idle_after[cpu] - idle)
+            if cpu in losing:
+                print(f"# CPU {cpu}: this kernel loses switches of its idle thread", file=sys.stderr)
+                self.assertLessEqual(sums[cpu], expected + 0.05 * (end - begin))
+                continue
             self.assertAlmostEqual(sums[cpu], expected, delta=0.05 * (end - begin), msg=f"CPU {cpu}")
 
     @needs_root
