@@ -2,41 +2,82 @@
 
 #include "record/descriptor-limit.h"
 
+#include <pthread.h>
 #include <sys/param.h>
 #include <sys/resource.h>
 
-static rlim_t original, raised; /* soft limits; 0 = never raised */
+#define SPARE 256 /* for all that nobody asks for */
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
+static unsigned long asked_for;
+static rlim_t original; /* soft limit; 0 = as it is */
+static unsigned n_lowered;
+
+/* Lets the limit be what it has to be now. Where that cannot be, opening says so. */
 static void
-set_soft_limit (rlim_t value)
+adjust (void)
 {
   struct rlimit limit;
+  rlim_t wanted;
 
   if (getrlimit (RLIMIT_NOFILE, &limit) != 0)
     return;
+  if (original == 0)
+    original = limit.rlim_cur;
 
-  limit.rlim_cur = value;
-  (void) setrlimit (RLIMIT_NOFILE, &limit); /* where it does not reach, opening says so */
+  wanted = original;
+  if (n_lowered == 0 && asked_for > 0)
+    wanted = MAX (original, MIN ((rlim_t) asked_for + SPARE, limit.rlim_max));
+  if (wanted != limit.rlim_cur)
+    {
+      limit.rlim_cur = wanted;
+      (void) setrlimit (RLIMIT_NOFILE, &limit);
+    }
+  if (asked_for == 0)
+    original = 0; /* others may change it until the next recording */
 }
 
 void
-sysprof_descriptor_limit_raise (unsigned long needed)
+sysprof_descriptor_limit_ask (unsigned long n)
 {
-  struct rlimit limit;
+  pthread_mutex_lock (&lock);
+  asked_for += n;
+  adjust ();
+  pthread_mutex_unlock (&lock);
+}
 
-  if (needed > 0 && getrlimit (RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < needed)
-    {
-      if (original == 0)
-        original = limit.rlim_cur;
-      raised = MIN ((rlim_t) needed, limit.rlim_max);
-    }
-  if (raised > 0)
-    set_soft_limit (raised);
+void
+sysprof_descriptor_limit_give_back (unsigned long n)
+{
+  pthread_mutex_lock (&lock);
+  asked_for -= n;
+  adjust ();
+  pthread_mutex_unlock (&lock);
 }
 
 void
 sysprof_descriptor_limit_restore (void)
 {
-  if (original > 0)
-    set_soft_limit (original);
+  pthread_mutex_lock (&lock);
+  n_lowered++;
+  adjust ();
+  pthread_mutex_unlock (&lock);
+}
+
+void
+sysprof_descriptor_limit_raise_again (void)
+{
+  pthread_mutex_lock (&lock);
+  n_lowered--;
+  adjust ();
+  pthread_mutex_unlock (&lock);
+}
+
+bool
+sysprof_descriptor_limit_is_near (int fd)
+{
+  struct rlimit limit;
+
+  return getrlimit (RLIMIT_NOFILE, &limit) == 0 &&
+         (rlim_t) fd >= limit.rlim_cur - MIN (limit.rlim_cur / 2, SPARE);
 }

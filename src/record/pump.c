@@ -321,7 +321,7 @@ sysprof_pump_end_spawn (Pump *self)
 
   sigfillset (&all);
   pthread_sigmask (SIG_BLOCK, &all, NULL);
-  sysprof_descriptor_limit_raise (0);
+  sysprof_descriptor_limit_raise_again ();
 }
 
 static void

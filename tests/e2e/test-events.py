@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -127,6 +128,20 @@ class Weights(Case):
         done = run(REPORT, "functions", "--format", "json", "--weight", f"period:{event}", "--process", pid, "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["weight"]["total"]
+
+    @needs_root
+    def test_many_threads_have_room_for_all_events(self):
+        """Five descriptors per thread and processor are more than the soft limit."""
+        n_threads = 200 // (os.cpu_count() or 1) + 10
+        events = [word for name in ("cpu-clock", "task-clock", "page-faults", "context-switches") for word in ("--event", name)]
+        threads = f"import threading, time; [threading.Thread(target=time.sleep, args=(60,)).start() for _ in range({n_threads})]; print(flush=True)"
+        target = subprocess.Popen([sys.executable, "-c", threads], stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        target.stdout.readline()
+        done = run("sh", "-c", 'ulimit -S -n 512; exec "$@"', "sh", CLI, "-f", "-d", "0.2", "--quiet", *SHORT_OF_BUSY, "--no-graphics-info",
+                   "--unwind", "none", *events, "--pid", target.pid, "x.syscap")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     @needs_root
     def test_several_are_as_many_as_the_kernel_counts(self):

@@ -4,12 +4,13 @@
  *
  * The kernel tells that per descriptor of a device, in /proc/PID/fdinfo. Which processes have such descriptors is found by
  * looking through /proc/PID/fd; where the kernel says how many a process has (since 6.2) only those are looked through whose
- * number has changed, and a few processes at a time, so that no reading takes long.
+ * number has changed. Processes and descriptors have their turn in a few at a time, so that no reading takes long.
  *
  * Several descriptors may be of one client: it is counted once, for the process where it was found first.
  *
  * Source: Linux, Documentation/gpu/drm-usage-stats.rst; proc(5). */
 
+#include "record/descriptor-limit.h"
 #include "record/instruments/gpu-clients.h"
 #include "record/record.h"
 #include "record/sampled-counters.h"
@@ -20,9 +21,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define MAX_DESCRIPTORS 1024 /* that are held open */
+#define MAX_DESCRIPTORS 512 /* that are held open */
 #define MAX_CLIENTS     1024
-#define AT_A_TIME       50 /* processes that are looked through in one reading */
+
+/* In one reading; some 1 to 4 µs each, and 10 for a process that is begun with. */
+#define MOST_LISTED  1000 /* processes */
+#define MOST_LOOKED  2000 /* descriptors of them */
+#define COST_OF_OPEN 10   /* in descriptors */
 
 #define LIST_INTERVAL    (2000 * MSEC)
 #define TRUSTED_INTERVAL (20000 * MSEC) /* a number that stays the same may hide a change */
@@ -71,13 +76,20 @@ typedef struct
 {
   Privilege *machine;
   int processes_fd; /* /proc */
-  GArray *known;    /* of Known, by pid */
-  GArray *waiting;  /* of pid_t, to be looked through */
+  DIR *processes;   /* the listing that is underway; NULL = none */
+  GArray
+      *known; /* of Known: the first n_sorted by pid, then those that the listing has added */
+  unsigned n_sorted;
+  GArray *waiting;      /* of pid_t, to be looked through */
+  DIR *descriptors_dir; /* of the process that is being looked through; NULL = none */
+  pid_t looked_pid;     /* which that is */
   int64_t listed;
   uint64_t listing;
   bool has_counts;     /* the kernel tells how many descriptors a process has */
   GArray *descriptors; /* of Descriptor */
   GArray *clients;     /* of Client */
+  bool is_full;        /* some could not be held open */
+  bool has_told_full;
   bool is_refused;
   bool has_told_refusal;
   bool has_told_silence;
@@ -104,9 +116,9 @@ find_known (Gpus *self, pid_t pid)
 {
   const Known key = { .pid = pid };
 
-  if (self->known->len == 0)
+  if (self->n_sorted == 0)
     return NULL;
-  return bsearch (&key, self->known->data, self->known->len, sizeof (Known), compare_known);
+  return bsearch (&key, self->known->data, self->n_sorted, sizeof (Known), compare_known);
 }
 
 static bool
@@ -139,41 +151,66 @@ add_descriptor (Gpus *self, pid_t pid, int number)
   Descriptor added = { .pid = pid, .number = number };
   char name[32];
 
-  if (self->descriptors->len == MAX_DESCRIPTORS || has_descriptor (self, pid, number))
+  if (has_descriptor (self, pid, number))
     return;
+  if (self->descriptors->len == MAX_DESCRIPTORS)
+    {
+      self->is_full = true;
+      return;
+    }
   g_snprintf (name, sizeof name, "fdinfo/%d", number);
   added.fd = sysprof_privilege_open_process_file (self->machine, pid, name);
+  if (added.fd >= 0 && sysprof_descriptor_limit_is_near (added.fd))
+    {
+      sysprof_autofd_close (&added.fd);
+      added.fd = -1;
+      errno = EMFILE;
+    }
   if (added.fd < 0)
-    return;
+    {
+      self->is_full |= errno == EMFILE;
+      return;
+    }
   read_comm (self, pid, added.comm);
   g_array_append_val (self->descriptors, added);
 }
 
-/* Its descriptors of /dev/dri/…. */
 static void
-look_through (Gpus *self, pid_t pid)
+begin_to_look_through (Gpus *self, pid_t pid)
 {
   int fd = sysprof_privilege_open_process_file (self->machine, pid, "fd");
-  DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
-  const struct dirent *entry;
 
-  if (dir == NULL)
+  self->looked_pid = pid;
+  self->descriptors_dir = fd >= 0 ? fdopendir (fd) : NULL;
+  if (self->descriptors_dir == NULL)
     {
       self->is_refused |= errno == EACCES || errno == EPERM;
       sysprof_autofd_close (&fd);
-      return;
     }
+}
 
-  while ((entry = readdir (dir)) != NULL)
+/* Its descriptors of /dev/dri/…, as far as the budget goes. */
+static void
+look_through (Gpus *self, int *budget)
+{
+  const struct dirent *entry = NULL;
+
+  while (self->descriptors_dir != NULL && *budget > 0 &&
+         (entry = readdir (self->descriptors_dir)) != NULL)
     {
       static const char place[] = "/dev/dri/";
       char target[sizeof place];
-      ssize_t size = readlinkat (dirfd (dir), entry->d_name, target, sizeof target);
+      ssize_t size;
 
+      if (entry->d_name[0] == '.')
+        continue;
+      size = readlinkat (dirfd (self->descriptors_dir), entry->d_name, target, sizeof target);
+      --*budget;
       if (size > (ssize_t) strlen (place) && memcmp (target, place, strlen (place)) == 0)
-        add_descriptor (self, pid, atoi (entry->d_name));
+        add_descriptor (self, self->looked_pid, atoi (entry->d_name));
     }
-  (void) closedir (dir); /* nothing was written */
+  if (entry == NULL && *budget > 0)
+    g_clear_pointer (&self->descriptors_dir, closedir);
 }
 
 static off_t
@@ -225,47 +262,62 @@ forget_ended (Gpus *self)
     }
   g_array_set_size (self->known, kept);
   g_array_sort (self->known, compare_known);
+  self->n_sorted = kept;
+}
+
+static void
+begin_to_list (Gpus *self, int64_t now)
+{
+  int fd = openat (self->processes_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  self->processes = fd >= 0 ? fdopendir (fd) : NULL;
+  if (self->processes == NULL)
+    sysprof_autofd_close (&fd);
+  self->listing++;
+  self->listed = now;
 }
 
 static void
 list_processes (Gpus *self, int64_t now)
 {
-  int fd = openat (self->processes_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
-  const struct dirent *entry;
+  const struct dirent *entry = NULL;
+  int budget = MOST_LISTED;
 
-  if (dir == NULL)
-    {
-      sysprof_autofd_close (&fd);
-      return;
-    }
-
-  self->listing++;
-  while ((entry = readdir (dir)) != NULL)
+  while (self->processes != NULL && budget > 0 && (entry = readdir (self->processes)) != NULL)
     {
       pid_t pid = atoi (entry->d_name);
 
-      if (pid > 0 && is_to_look_through (self, pid, entry->d_name, now))
+      if (pid <= 0)
+        continue;
+      budget--;
+      if (is_to_look_through (self, pid, entry->d_name, now))
         g_array_append_val (self->waiting, pid);
     }
-  (void) closedir (dir); /* nothing was written */
+  if (self->processes == NULL || budget == 0)
+    return;
+
+  g_clear_pointer (&self->processes, closedir);
   forget_ended (self);
 }
 
 static void
 look_further (Gpus *self, int64_t now)
 {
-  unsigned n;
+  int budget = MOST_LOOKED;
+  unsigned n = 0;
 
-  if (self->waiting->len == 0 && (self->listing == 0 || now - self->listed >= LIST_INTERVAL))
+  if (self->processes == NULL && self->waiting->len == 0 && self->descriptors_dir == NULL &&
+      (self->listing == 0 || now - self->listed >= LIST_INTERVAL))
+    begin_to_list (self, now);
+  list_processes (self, now);
+
+  look_through (self, &budget);
+  while (budget > 0 && n < self->waiting->len)
     {
-      list_processes (self, now);
-      self->listed = now;
+      budget -= COST_OF_OPEN;
+      begin_to_look_through (self, g_array_index (self->waiting, pid_t, n++));
+      look_through (self, &budget);
     }
-
-  n = MIN (self->waiting->len, AT_A_TIME);
-  for (unsigned i = 0; i < n; i++)
-    look_through (self, g_array_index (self->waiting, pid_t, i));
   if (n > 0)
     g_array_remove_range (self->waiting, 0, n);
 }
@@ -437,6 +489,14 @@ read_gpus (void *state, CounterValues *values, GError **error)
     if (!read_descriptor (self, &g_array_index (self->descriptors, Descriptor, i - 1), values))
       g_array_remove_index (self->descriptors, i - 1);
 
+  if (self->is_full && !self->has_told_full && values->complaint == NULL)
+    {
+      values->complaint = g_strdup_printf (
+          "Of the descriptors of GPUs only %u are looked at, no more are held open here (%d at most): the use of "
+          "the others is not recorded. 'ulimit -Hn 65536' allows more, where there are fewer.",
+          self->descriptors->len, MAX_DESCRIPTORS);
+      self->has_told_full = true;
+    }
   if (self->is_refused && !self->has_told_refusal && values->complaint == NULL)
     {
       values->complaint = g_strdup (
@@ -461,7 +521,10 @@ close_gpus (void *state)
 {
   Gpus *self = state;
 
+  g_clear_pointer (&self->processes, closedir);
+  g_clear_pointer (&self->descriptors_dir, closedir);
   sysprof_autofd_close (&self->processes_fd);
+  sysprof_descriptor_limit_give_back (MAX_DESCRIPTORS);
   g_array_unref (self->known);
   g_array_unref (self->waiting);
   g_array_unref (self->descriptors);
@@ -489,6 +552,7 @@ open_gpus (Privilege *machine, GError **error)
     }
 
   self = g_new0 (Gpus, 1);
+  sysprof_descriptor_limit_ask (MAX_DESCRIPTORS);
   self->machine = sysprof_privilege_ref (machine);
   self->known = g_array_new (false, false, sizeof (Known));
   self->waiting = g_array_new (false, false, sizeof (pid_t));

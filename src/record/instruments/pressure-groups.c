@@ -9,16 +9,21 @@
  *
  * Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "PSI". */
 
+#include "record/descriptor-limit.h"
 #include "record/instruments/pressure.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #define N_RESOURCES 3
 
-/* Each takes three descriptors. */
-#define MAX_GROUPS 512
+/* At a time. Each takes three descriptors. */
+#define MAX_GROUPS 256
+
+/* A table of mounts that is longer is none that anybody made on purpose. */
+#define MAX_MOUNTS_SIZE (16 * 1024 * 1024)
 
 /* A group may be made in one that was looked into before. */
 #define LIST_INTERVAL (2000 * MSEC)
@@ -41,10 +46,11 @@ typedef struct
 {
   char *path;       /* below the mount; "" = its root. Owned */
   GArray *children; /* of unsigned: indices into `groups` */
+  uint64_t named;   /* the listing that it was in last */
   int fds[N_RESOURCES];
   uint64_t sums[N_RESOURCES]; /* µs */
   int64_t listed;             /* ns; when its children were looked for last, 0 = never */
-  bool is_known;              /* `sums` were read */
+  unsigned known;             /* which of `sums` were read: a bit each */
   bool has_stalled;
   bool is_there;
 } Group;
@@ -53,8 +59,11 @@ typedef struct
 {
   Privilege *machine;
   char *mount;
-  GArray *groups; /* of Group; the first is the root */
-  bool is_full;
+  GArray *groups; /* of Group; the first is the root. `path` NULL: a free place */
+  unsigned n_free;
+  uint64_t listing;
+  bool is_full; /* some group could not be taken */
+  bool has_told_full;
 } GroupTree;
 
 static void
@@ -66,7 +75,7 @@ close_group (Group *group)
       group->fds[i] = -1;
     }
   group->is_there = false;
-  group->is_known = false;
+  group->known = 0;
 }
 
 static void
@@ -75,8 +84,8 @@ clear_group (void *data)
   Group *group = data;
 
   close_group (group);
-  g_array_unref (group->children);
-  g_free (group->path);
+  g_clear_pointer (&group->children, g_array_unref);
+  g_clear_pointer (&group->path, g_free);
 }
 
 static Group *
@@ -100,47 +109,111 @@ open_group (GroupTree *self, Group *group)
                                   : g_strconcat (self->mount, group->path, "/", files[i], NULL);
 
       group->fds[i] = sysprof_privilege_open_machine_file (self->machine, path);
+      if (group->path[0] != '\0' && group->fds[i] >= 0 &&
+          sysprof_descriptor_limit_is_near (group->fds[i]))
+        {
+          close_group (group);
+          self->is_full = true;
+          return false;
+        }
       group->is_there |= group->fds[i] >= 0;
     }
   return group->is_there;
 }
 
-/* Its index; a group that was gone is opened again. */
+/* Its index; places may move. 0, which is the root's, when there is none. */
+static unsigned
+find_place (GroupTree *self)
+{
+  Group group = { .path = NULL };
+
+  if (self->n_free == 0 && self->groups->len >= MAX_GROUPS)
+    return 0;
+  if (self->n_free == 0)
+    {
+      g_array_append_val (self->groups, group);
+      return self->groups->len - 1;
+    }
+
+  self->n_free--;
+  for (unsigned i = 1; i < self->groups->len; i++)
+    if (group_at (self, i)->path == NULL)
+      return i;
+  g_assert_not_reached ();
+}
+
 static void
 add_group (GroupTree *self, unsigned parent, const char *name)
 {
-  g_autofree char *path = g_strconcat (group_at (self, parent)->path, "/", name, NULL);
-  GArray *children = group_at (self, parent)->children;
-  Group group = { .fds = { -1, -1, -1 } };
-  unsigned index = self->groups->len;
+  unsigned index = find_place (self);
+  Group *group = group_at (self, index);
+
+  if (index == 0)
+    {
+      self->is_full = true;
+      return;
+    }
+  *group = (Group){ .path = g_strconcat (group_at (self, parent)->path, "/", name, NULL),
+                    .children = g_array_new (false, false, sizeof (unsigned)),
+                    .named = self->listing,
+                    .fds = { -1, -1, -1 } };
+  (void) open_group (self, group); /* without its files it is one that never stalls */
+  g_array_append_val (group_at (self, parent)->children, index);
+}
+
+static void
+remove_group (GroupTree *self, unsigned index)
+{
+  Group *group = group_at (self, index);
+
+  for (unsigned i = 0; i < group->children->len; i++)
+    remove_group (self, g_array_index (group->children, unsigned, i));
+  clear_group (group);
+  self->n_free++;
+}
+
+/* A group that was gone is opened again. */
+static bool
+is_known_child (GroupTree *self, unsigned parent, const char *name)
+{
+  const GArray *children = group_at (self, parent)->children;
 
   for (unsigned i = 0; i < children->len; i++)
     {
-      Group *known = group_at (self, g_array_index (children, unsigned, i));
+      Group *group = group_at (self, g_array_index (children, unsigned, i));
 
-      if (g_str_equal (known->path, path))
-        {
-          if (!known->is_there)
-            (void) open_group (self, known); /* gone again */
-          return;
-        }
+      if (!g_str_equal (strrchr (group->path, '/') + 1, name))
+        continue;
+      group->named = self->listing;
+      if (!group->is_there)
+        (void) open_group (self, group); /* gone again */
+      return true;
     }
+  return false;
+}
 
-  self->is_full = self->is_full || index >= MAX_GROUPS;
-  if (self->is_full)
-    return;
+/* Those that the listing does not name make room for others. */
+static void
+remove_gone (GroupTree *self, unsigned parent)
+{
+  GArray *children = group_at (self, parent)->children;
 
-  group.path = g_steal_pointer (&path);
-  group.children = g_array_new (false, false, sizeof (unsigned));
-  (void) open_group (self, &group); /* without its files it is one that never stalls */
-  g_array_append_val (children, index);
-  g_array_append_val (self->groups, group);
+  for (unsigned i = children->len; i > 0; i--)
+    {
+      unsigned index = g_array_index (children, unsigned, i - 1);
+
+      if (group_at (self, index)->named == self->listing)
+        continue;
+      remove_group (self, index);
+      g_array_remove_index_fast (children, i - 1);
+    }
 }
 
 static void
 list_children (GroupTree *self, unsigned parent)
 {
   g_autofree char *path = g_strconcat (self->mount, group_at (self, parent)->path, NULL);
+  g_autoptr (GPtrArray) added = g_ptr_array_new_with_free_func (g_free);
   int fd = sysprof_privilege_open_machine_file (self->machine, path);
   DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
   const struct dirent *entry;
@@ -151,17 +224,25 @@ list_children (GroupTree *self, unsigned parent)
       return;
     }
 
+  self->listing++;
   while ((entry = readdir (dir)) != NULL)
-    if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
-      add_group (self, parent, entry->d_name);
+    if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+        !is_known_child (self, parent, entry->d_name))
+      g_ptr_array_add (added, g_strdup (entry->d_name));
   (void) closedir (dir); /* nothing was written */
+
+  remove_gone (self, parent);
+  for (guint i = 0; i < added->len; i++)
+    add_group (self, parent, g_ptr_array_index (added, i));
 }
 
-/* Which of the `resources` have grown: a bit each. */
+/* Which of the `resources` have grown: a bit each. What was never read is read now; how it came to that nobody knows. */
 static unsigned
 read_group (Group *group, unsigned resources)
 {
   unsigned grown = 0;
+
+  resources |= ~group->known;
 
   for (unsigned i = 0; i < N_RESOURCES; i++)
     {
@@ -174,15 +255,17 @@ read_group (Group *group, unsigned resources)
 
       if (!sysprof_counter_read_text (group->fds[i], buffer, sizeof buffer, &text))
         {
-          if (errno == ENODEV) /* it was removed */
-            close_group (group);
-          continue;
+          if (errno != ENODEV)
+            continue;
+          close_group (group); /* it was removed */
+          return 0;
         }
       if (!sysprof_pressure_parse (text, &sums) || !sums.has_some)
         continue;
 
-      if (sums.some_usec != group->sums[i])
+      if ((group->known & (1u << i)) != 0 && sums.some_usec != group->sums[i])
         grown |= 1u << i;
+      group->known |= 1u << i;
       group->sums[i] = sums.some_usec;
     }
   return grown;
@@ -207,7 +290,7 @@ set_values (CounterValues *values, const Group *group)
           group->path + (length < COUNTER_DETAIL_SIZE ? 0 : length - COUNTER_DETAIL_SIZE + 1));
     }
   for (unsigned i = 0; i < N_RESOURCES; i++)
-    if (group->fds[i] >= 0)
+    if ((group->known & (1u << i)) != 0)
       sysprof_counter_instance_set (instance, i, (double) group->sums[i]);
 }
 
@@ -215,15 +298,13 @@ static void
 visit (GroupTree *self, unsigned index, unsigned resources, CounterValues *values)
 {
   Group *group = group_at (self, index);
-  bool was_known = group->is_known;
+  bool was_known = group->known != 0;
   unsigned grown = read_group (group, resources);
 
-  group->is_known = group->is_there;
   if (!group->is_there)
     return;
 
-  /* Since when it had stalled nobody knows: its first values are only compared with. */
-  group->has_stalled |= was_known && grown != 0;
+  group->has_stalled |= grown != 0;
   if (grown != 0 || !was_known)
     {
       if (group->listed == 0 || values->now - group->listed >= LIST_INTERVAL)
@@ -241,12 +322,17 @@ static char *
 find_mount (Privilege *machine)
 {
   autofd fd = sysprof_privilege_open_mounts (machine);
-  char buffer[64 * 1024]; /* of a longer table the beginning, where system mounts are */
+  g_autoptr (GString) table = g_string_new (NULL);
+  char page[4096];
+  ssize_t n = 0;
   Text text, line;
 
-  if (fd < 0 || !sysprof_counter_read_text (fd, buffer, sizeof buffer, &text))
-    return NULL;
+  /* The kernel gives a page of it at a time. */
+  while (fd >= 0 && table->len < MAX_MOUNTS_SIZE &&
+         ((n = read (fd, page, sizeof page)) > 0 || (n < 0 && errno == EINTR)))
+    g_string_append_len (table, page, MAX (n, 0));
 
+  text = (Text){ table->str, table->str + table->len };
   while (sysprof_text_next_line (&text, &line))
     {
       Text source, place, type;
@@ -264,6 +350,7 @@ close_groups (void *state)
   GroupTree *self = state;
 
   g_array_unref (self->groups);
+  sysprof_descriptor_limit_give_back (N_RESOURCES * MAX_GROUPS);
   sysprof_privilege_unref (self->machine);
   g_free (self->mount);
   g_free (self);
@@ -286,6 +373,7 @@ open_groups (Privilege *machine, GError **error)
     }
 
   self = g_new0 (GroupTree, 1);
+  sysprof_descriptor_limit_ask (N_RESOURCES * MAX_GROUPS);
   self->machine = sysprof_privilege_ref (machine);
   self->mount = g_steal_pointer (&mount);
   self->groups = g_array_new (false, false, sizeof (Group));
@@ -311,22 +399,24 @@ static bool
 read_groups (void *state, CounterValues *values, GError **error)
 {
   GroupTree *self = state;
-  bool was_full = self->is_full;
 
   visit (self, 0, ALL_RESOURCES, values);
   for (unsigned i = 1; i < self->groups->len; i++)
     {
       const Group *group = group_at (self, i);
 
-      if (group->is_there && group->has_stalled)
+      if (group->path != NULL && group->is_there && group->has_stalled)
         set_values (values, group);
     }
 
-  if (self->is_full && !was_full)
-    values->complaint = g_strdup_printf (
-        "More than %d cgroups have waited: the pressure of the others is not recorded. That of "
-        "the groups above them is.",
-        MAX_GROUPS);
+  if (self->is_full && !self->has_told_full)
+    {
+      values->complaint = g_strdup_printf (
+          "The pressure of %u cgroups is looked at, that of more is not recorded: no more than %d at a time, and "
+          "fewer where the hard limit of open files is low. That of the groups above them is.",
+          self->groups->len - 1 - self->n_free, MAX_GROUPS - 1);
+      self->has_told_full = true;
+    }
   return true;
 }
 

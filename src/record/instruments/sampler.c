@@ -11,7 +11,6 @@
 #include "record/record.h"
 
 #include "capture/capture.h"
-#include "record/descriptor-limit.h"
 #include "record/perf/copy.h"
 #include "record/perf/event-list.h"
 #include "record/perf/feed.h"
@@ -33,10 +32,9 @@
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
 #define MOST_WAITING_MSEC \
   250 /* for the tables of what runs already: until they are there, copies wait */
-#define SPARE_DESCRIPTORS 256 /* for all that is no event */
-#define LOAD_PATIENCE     100 /* ms */
-#define TALLY_NAME        "__unwind__"
-#define MOST_METADATA     (60u << 10) /* bytes of a value; a frame holds 64 KiB */
+#define LOAD_PATIENCE 100 /* ms */
+#define TALLY_NAME    "__unwind__"
+#define MOST_METADATA (60u << 10) /* bytes of a value; a frame holds 64 KiB */
 
 /* A process or thread that was named. */
 typedef struct
@@ -120,10 +118,6 @@ try_open (SysprofSampler *self, Pump *pump, GError **error)
   g_autoptr (GError) local = NULL;
   PerfSession *session;
 
-  /* One event per task and CPU can be many descriptors. */
-  sysprof_descriptor_limit_raise ((unsigned long) options->n_tasks * g_get_num_processors () *
-                                      (1u + options->delayed + (options->stack_size > 0)) +
-                                  SPARE_DESCRIPTORS);
   session = sysprof_perf_session_open (options, privilege, &local);
   if (session == NULL && !self->request.has_event &&
       options->event.type == PERF_TYPE_HARDWARE &&

@@ -2,6 +2,7 @@
 
 #include "record/perf/session.h"
 
+#include "record/descriptor-limit.h"
 #include "record/perf/attributes.h"
 #include "record/perf/cpus.h"
 #include "util/util.h"
@@ -49,8 +50,9 @@ struct PerfSession
   size_t ring_size;
   bool is_enabled;
   bool are_samples_enabled;
-  unsigned n_refused;      /* of the tasks, at the CPU with the most */
-  uint64_t counted_losses; /* of events that were closed */
+  unsigned long n_descriptors; /* that were asked for */
+  unsigned n_refused;          /* of the tasks, at the CPU with the most */
+  uint64_t counted_losses;     /* of events that were closed */
   bool was_full;
   PerfDecoder decoder;
   PerfLeaderFunc leader_func;
@@ -323,6 +325,19 @@ set_open_error (PerfSession *self, GError **error)
                  g_strerror (number), advice_on (self, number));
 }
 
+/* No more than what all CPUs can come to have. */
+static unsigned long
+count_descriptors (const PerfSession *self, unsigned long n_cpus)
+{
+  const PerfSessionOptions *options = &self->options;
+  unsigned long n_sampling = options->samples ? 1ul + options->n_further : 0;
+  unsigned long n_own = 1ul + (options->walker != NULL); /* the leader; walks */
+
+  if (options->target == PERF_TARGET_TASKS)
+    return n_cpus * (n_own + options->n_tasks * (1 + n_sampling));
+  return n_cpus * (n_own + n_sampling);
+}
+
 static bool
 open_all_cpus (PerfSession *self, GError **error)
 {
@@ -335,6 +350,9 @@ open_all_cpus (PerfSession *self, GError **error)
         self->options.target == PERF_TARGET_TASKS ? LEAST_RING_SIZE / 4 : LEAST_RING_SIZE;
   self->ring_size = (size_t) 1 << g_bit_nth_msf (self->ring_size, -1);
   self->attributes.ring_size = self->ring_size;
+  self->n_descriptors = count_descriptors (
+      self, MAX (online->len, (unsigned long) sysconf (_SC_NPROCESSORS_CONF)));
+  sysprof_descriptor_limit_ask (self->n_descriptors);
 
   for (guint i = 0; i < online->len; i++)
     {
@@ -399,6 +417,7 @@ sysprof_perf_session_close (PerfSession *self)
     return;
 
   g_ptr_array_unref (self->cpus);
+  sysprof_descriptor_limit_give_back (self->n_descriptors);
   sysprof_cgroup_filter_free (self->decoder.cgroups);
   g_free (self->tasks);
   g_free (self->further);

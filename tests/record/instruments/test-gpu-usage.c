@@ -5,9 +5,24 @@
 #include "record/instruments/gpu-clients.h"
 #include "tests/record/counter-bench.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 extern const SampledCounters sysprof_gpu_usage_counters;
 
 #define FDINFO_HEAD "pos:\t0\nflags:\t0100002\nmnt_id:\t27\nino:\t741\n"
+
+/* What it costs to look at a process is counted: at how many of its descriptors. */
+static unsigned n_looked;
+
+ssize_t readlinkat (int dir, const char *path, char *buffer, size_t size);
+
+ssize_t
+readlinkat (int dir, const char *path, char *buffer, size_t size)
+{
+  n_looked++;
+  return syscall (SYS_readlinkat, dir, path, buffer, size);
+}
 
 /* --- texts --- */
 
@@ -322,6 +337,63 @@ test_cycles (void)
   bench_clear (&bench);
 }
 
+/* A server with thousands of connections has its turn in pieces, in which nothing else waits for long. */
+static void
+test_process_of_many_descriptors (void)
+{
+  const unsigned n = 9000, most = 2000;
+  g_autofree char *text = i915_text (7, 1000, 0, 10);
+  g_autofree char *before = NULL;
+  CounterBench bench = { 0 };
+  unsigned n_readings = 0;
+
+  bench_init (&bench);
+  bench_write (&bench, "/sys/class/drm/card0/dev", "226:0\n");
+  write_process (&bench, 70, "server");
+  for (unsigned i = 2; i < n; i++)
+    {
+      g_autofree char *link = g_strdup_printf ("/proc/70/fd/%u", i);
+
+      bench_link (&bench, link, "socket:[1]");
+    }
+  write_descriptor (&bench, 70, (int) n, "/dev/dri/renderD128", text);
+  bench_open (&bench, &sysprof_gpu_usage_counters);
+
+  for (unsigned n_all = 0; n_all < n + 1; n_readings++)
+    {
+      n_looked = 0;
+      bench_read (&bench, 1 + 0.5 * n_readings);
+      g_assert_cmpuint (n_looked, >, 0);
+      g_assert_cmpuint (n_looked, <=, most);
+      n_all += n_looked;
+    }
+  g_assert_cmpuint (n_readings, >=, n / most);
+  before = bench_series (&bench, "GPU Memory", "system0 (server 70)");
+  g_assert_nonnull (before);
+  bench_assert_complaint (&bench, NULL);
+  bench_clear (&bench);
+}
+
+/* One that is new, with a low number, must not make those behind it new, too. */
+static void
+test_low_number_comes_late (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  bench_write (&bench, "/sys/class/drm/card0/dev", "226:0\n");
+  for (int pid = 100; pid < 116; pid++)
+    write_process (&bench, pid, "server");
+  bench_open (&bench, &sysprof_gpu_usage_counters);
+  bench_read (&bench, 1);
+  for (int pid = 2; pid < 30; pid++)
+    write_process (&bench, pid, "late");
+  n_looked = 0;
+  bench_read (&bench, 3);
+  g_assert_cmpuint (n_looked, ==, 28 * 2);
+  bench_clear (&bench);
+}
+
 static void
 test_silent_driver (void)
 {
@@ -360,6 +432,9 @@ main (int argc, char **argv)
   g_test_add_func ("/record/gpu-usage/processes", test_processes);
   g_test_add_func ("/record/gpu-usage/come-and-go", test_come_and_go);
   g_test_add_func ("/record/gpu-usage/cycles", test_cycles);
+  g_test_add_func ("/record/gpu-usage/process-of-many-descriptors",
+                   test_process_of_many_descriptors);
+  g_test_add_func ("/record/gpu-usage/low-number-comes-late", test_low_number_comes_late);
   g_test_add_func ("/record/gpu-usage/silent-driver", test_silent_driver);
   g_test_add_func ("/record/gpu-usage/no-device", test_no_device);
   return g_test_run ();

@@ -3,6 +3,7 @@
 /* Pressure of the system and of a tree of cgroups, over texts as Linux 6.1 writes them. */
 
 #include "tests/record/counter-bench.h"
+#include "tests/record/removed-files.h"
 
 extern const SampledCounters sysprof_pressure_counters;
 extern const SampledCounters sysprof_pressure_group_counters;
@@ -167,6 +168,110 @@ test_groups_come_and_go (void)
   bench_clear (&bench);
 }
 
+/* The groups of a slice wait for a CPU at first; what they once waited for memory is not of now. */
+static void
+test_group_that_waited_before (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  write_mounts (&bench);
+  write_system (&bench, 0, 0, 0);
+  bench_open (&bench, &sysprof_pressure_group_counters);
+  bench_read (&bench, 1);
+  write_system (&bench, 1000, 0, 0);
+  write_group (&bench, "/job.scope", 1000, 90000000);
+  bench_read (&bench, 4); /* it is found: of its parent only the CPU has grown */
+  write_system (&bench, 2000, 0, 0);
+  write_group (&bench, "/job.scope", 2000, 90000000);
+  bench_read (&bench, 5);
+  write_system (&bench, 3000, 0, 10000);
+  write_group (&bench, "/job.scope", 3000, 90010000);
+  bench_read (&bench, 7);
+
+  bench_assert_series (&bench, "Pressure", "I/O (job.scope)", "7=0.500");
+  bench_clear (&bench);
+}
+
+/* More than there is room for at a time, but not at once. */
+static void
+test_many_groups_one_after_another (void)
+{
+  CounterBench bench = { 0 };
+  g_autofree char *last = NULL;
+  unsigned time = 0;
+
+  bench_init (&bench);
+  write_mounts (&bench);
+  write_system (&bench, 0, 0, 0);
+  bench_open (&bench, &sysprof_pressure_group_counters);
+  bench_read (&bench, ++time);
+  for (unsigned round = 0; round < 4; round++)
+    {
+      for (unsigned i = 0; i < 150; i++)
+        {
+          g_autofree char *path = g_strdup_printf ("/jobs.slice/job-%u-%u.scope", round, i);
+
+          write_group (&bench, path, 5, 0);
+        }
+      for (unsigned i = 0; i < 4; i++)
+        {
+          unsigned usec = ++time * 10000;
+
+          write_system (&bench, usec, 0, 0);
+          write_group (&bench, "/jobs.slice", usec, 0);
+          if (round == 3)
+            write_group (&bench, "/jobs.slice/job-3-0.scope", usec, 0);
+          bench_read (&bench, time);
+        }
+      if (round < 3)
+        bench_remove_all (&bench, ROOT "/jobs.slice");
+    }
+  last = bench_series (&bench, "Pressure", "CPU (job-3-0.scope)");
+  g_assert_nonnull (last);
+  g_assert_true (g_str_has_suffix (last, "=1.000"));
+  bench_assert_complaint (&bench, NULL);
+  bench_clear (&bench);
+}
+
+static void
+test_too_many_groups (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  write_mounts (&bench);
+  write_system (&bench, 0, 0, 0);
+  for (unsigned i = 0; i < 300; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/job-%u.scope", i);
+
+      write_group (&bench, path, 5, 0);
+    }
+  bench_open (&bench, &sysprof_pressure_group_counters);
+  bench_read (&bench, 1);
+  bench_assert_complaint (&bench, "The pressure of 255 cgroups is looked at");
+  bench_clear (&bench);
+}
+
+/* Machines with many containers have tables of mounts of many pages. */
+static void
+test_long_table_of_mounts (void)
+{
+  g_autoptr (GString) mounts = g_string_new (NULL);
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  for (unsigned i = 0; i < 2000; i++)
+    g_string_append_printf (mounts, "overlay /var/lib/containers/%u/merged overlay rw 0 0\n",
+                            i);
+  g_string_append (mounts, "cgroup2 " ROOT " cgroup2 rw 0 0\n");
+  bench_write (&bench, "/proc/mounts", mounts->str);
+  write_system (&bench, 0, 0, 0);
+  bench_open (&bench, &sysprof_pressure_group_counters);
+  bench_clear (&bench);
+}
+
 static void
 test_long_names (void)
 {
@@ -211,6 +316,11 @@ main (int argc, char **argv)
   g_test_add_func ("/record/pressure/kernel-without", test_kernel_without);
   g_test_add_func ("/record/pressure/groups-that-wait", test_groups_that_wait);
   g_test_add_func ("/record/pressure/groups-come-and-go", test_groups_come_and_go);
+  g_test_add_func ("/record/pressure/group-that-waited-before", test_group_that_waited_before);
+  g_test_add_func ("/record/pressure/many-groups-one-after-another",
+                   test_many_groups_one_after_another);
+  g_test_add_func ("/record/pressure/too-many-groups", test_too_many_groups);
+  g_test_add_func ("/record/pressure/long-table-of-mounts", test_long_table_of_mounts);
   g_test_add_func ("/record/pressure/long-names", test_long_names);
   g_test_add_func ("/record/pressure/no-hierarchy", test_no_hierarchy);
   return g_test_run ();
