@@ -5,11 +5,13 @@
  *   layout.h     tables, mappings, processes, reasons, the records that are sent
  *   walk-step.h  one step of a walk, compiled into the program in the kernel and, where WALK_STEP_WANTED is defined, into
  *                a walker outside
- *   walk.bpf.c   the walker in the kernel
+ *   walk-kernel.h  the walker in the kernel
+ *   walk.bpf.c   runs it with each sample
+ *   waits-layout.h, waits.bpf.c   watches the scheduler, and walks the stacks of who waits and of who wakes
  *   registers.h  what it must know of a machine's registers
  *   reasons.c    the codes of reasons
  *   code-mask.c  what pointer authentication leaves of an address
- *   loader.c     makes maps and loads programs: needs CAP_BPF and CAP_PERFMON, and reads no file but the kernel's own
+ *   loader.c, waits-loader.c   make maps and load programs: needs CAP_BPF and CAP_PERFMON, and reads no file but the kernel's own
  *                description of its types. All else is done with the descriptors that it returns, by anybody
  *
  *   WalkProgram program = WALK_PROGRAM_INIT;
@@ -24,6 +26,7 @@
 #pragma once
 
 #include "bpf/layout.h"
+#include "bpf/waits-layout.h"
 
 #ifdef WALK_STEP_WANTED
 #  include "bpf/walk-step.h"
@@ -79,3 +82,30 @@ int sysprof_walk_program_add_slab (const WalkProgram *self, uint32_t index);
 
 /* The walks of `cpu` are written to the ring of `event_fd`, an event of type BPF_OUTPUT. FALSE with errno. */
 bool sysprof_walk_program_set_output (const WalkProgram *self, int cpu, int event_fd);
+
+/* What watches the scheduler. *Owned* by one thread; the descriptors can be passed on. */
+typedef enum
+{
+  WAITS_CONTROL_FD, /* a WaitsControl, to be mapped */
+  WAITS_RINGS_FD,   /* a ring per possible CPU, one behind the other, to be mapped */
+  WAITS_SWITCH_FD,  /* the others run for as long as these are open */
+  WAITS_WAKING_FD,
+  WAITS_WAKEUP_NEW_FD,
+  N_WAITS_FDS
+} WaitsFd;
+
+typedef struct
+{
+  int fd[N_WAITS_FDS]; /* -1 = not there */
+} WaitsProgram;
+
+/* Bytes of the data of each ring: a power of two. Where there are many CPUs each has less. */
+uint32_t sysprof_waits_ring_size (void);
+/* How many rings there are; 0 with errno where that cannot be known. */
+unsigned sysprof_waits_n_rings (void);
+
+/* Loads the programs, which walk with the index and the slabs of `maps`, and has them run; they tell nothing until the control block
+ * says so. FALSE with errno, as of sysprof_walk_program_load(); before kernel 5.18 it is too old. */
+bool sysprof_waits_program_load (WaitsProgram *self, const WalkProgram *maps);
+/* Ends them. */
+void sysprof_waits_program_clear (WaitsProgram *self);

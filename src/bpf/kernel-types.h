@@ -103,9 +103,56 @@ struct thread_struct
   unsigned long fsbase;
 };
 
+struct kernfs_node
+{
+  uint64_t id;
+};
+
+struct cgroup
+{
+  struct kernfs_node *kn;
+};
+
+struct cgroup_subsys_state
+{
+  struct cgroup *cgroup;
+  struct cgroup_subsys_state *parent;
+};
+
+enum cgroup_subsys_id
+{
+  perf_event_cgrp_id
+};
+
+struct css_set
+{
+  struct cgroup_subsys_state *subsys[32];
+};
+
+typedef struct
+{
+  uint32_t val;
+} kuid_t;
+
+struct cred
+{
+  kuid_t euid;
+};
+
+struct pid
+{
+  unsigned int level; /* of namespaces; 0 = the first */
+};
+
 struct task_struct
 {
   unsigned int flags;
+  int on_rq;
+  unsigned in_iowait : 1;
+  char comm[16];
+  struct css_set *cgroups;
+  const struct cred *real_cred;
+  struct pid *thread_pid;
   int pid;  /* of the thread */
   int tgid; /* of its process */
   struct mm_struct *mm;

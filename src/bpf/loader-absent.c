@@ -46,3 +46,30 @@ sysprof_walk_program_set_output (const WalkProgram *self, int cpu, int event_fd)
   errno = ENOSYS;
   return false;
 }
+
+bool
+sysprof_waits_program_load (WaitsProgram *self, const WalkProgram *maps)
+{
+  for (unsigned i = 0; i < N_WAITS_FDS; i++)
+    self->fd[i] = -1;
+  errno = ENOSYS;
+  return false;
+}
+
+void
+sysprof_waits_program_clear (WaitsProgram *self)
+{
+}
+
+uint32_t
+sysprof_waits_ring_size (void)
+{
+  return 0;
+}
+
+unsigned
+sysprof_waits_n_rings (void)
+{
+  errno = ENOSYS;
+  return 0;
+}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "bpf/bpf.h"
-
+#include "bpf/loading.h"
 #include "bpf/objects.h"
 
 #include <bpf/bpf.h>
@@ -13,11 +12,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* As the program calls them; of the index, its section. */
-#define INDEX_NAME  "walk.bss"
-#define SLABS_NAME  "walk_slabs"
-#define EVENTS_NAME "walk_events"
-
 /* The program's variables, as the compiler has laid them out. */
 typedef struct
 {
@@ -27,8 +21,8 @@ typedef struct
   uint64_t code_mask;
 } Constants;
 
-static int
-print_nothing (enum libbpf_print_level level, const char *format, va_list args)
+int
+sysprof_bpf_print_nothing (enum libbpf_print_level level, const char *format, va_list args)
 {
   return 0;
 }
@@ -80,6 +74,12 @@ make_room_for_cpus (struct bpf_object *object)
     }
 
   return bpf_map__set_max_entries (scratch, (uint32_t) n_cpus) == 0;
+}
+
+bool
+sysprof_bpf_prepare_walker (struct bpf_object *object, const WalkProgramOptions *options)
+{
+  return set_constants (object, options) && make_room_for_cpus (object);
 }
 
 /* --- maps --- */
@@ -155,7 +155,7 @@ may_load (void)
 bool
 sysprof_walk_program_make_maps (WalkProgram *self)
 {
-  libbpf_print_fn_t print = libbpf_set_print (print_nothing);
+  libbpf_print_fn_t print = libbpf_set_print (sysprof_bpf_print_nothing);
   bool is_made;
   int saved;
 
@@ -172,8 +172,8 @@ sysprof_walk_program_make_maps (WalkProgram *self)
 
 /* --- the program --- */
 
-static bool
-use_map (struct bpf_object *object, const char *name, int fd)
+bool
+sysprof_bpf_use_map (struct bpf_object *object, const char *name, int fd)
 {
   struct bpf_map *map = bpf_object__find_map_by_name (object, name);
 
@@ -204,10 +204,11 @@ load (WalkProgram *self, const WalkProgramOptions *options)
       (void) bpf_program__set_log_buf (program, options->log, options->log_size);
       (void) bpf_program__set_log_level (program, 4); /* the statistics */
     }
-  is_loaded = program != NULL && set_constants (object, options) &&
-              make_room_for_cpus (object) && use_map (object, INDEX_NAME, self->index_fd) &&
-              use_map (object, SLABS_NAME, self->slabs_fd) &&
-              use_map (object, EVENTS_NAME, self->events_fd) && bpf_object__load (object) == 0;
+  is_loaded = program != NULL && sysprof_bpf_prepare_walker (object, options) &&
+              sysprof_bpf_use_map (object, INDEX_NAME, self->index_fd) &&
+              sysprof_bpf_use_map (object, SLABS_NAME, self->slabs_fd) &&
+              sysprof_bpf_use_map (object, EVENTS_NAME, self->events_fd) &&
+              bpf_object__load (object) == 0;
   if (is_loaded)
     self->fd = fcntl (bpf_program__fd (program), F_DUPFD_CLOEXEC, 3);
   is_loaded = self->fd >= 0;
@@ -222,7 +223,7 @@ bool
 sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options)
 {
   static const WalkProgramOptions none = { 0 };
-  libbpf_print_fn_t print = libbpf_set_print (print_nothing);
+  libbpf_print_fn_t print = libbpf_set_print (sysprof_bpf_print_nothing);
   bool is_loaded = load (self, options != NULL ? options : &none);
 
   (void) libbpf_set_print (print);

@@ -8,3 +8,5 @@
 
 extern const unsigned char sysprof_walk_object[]; /* [sysprof_walk_object_size] */
 extern const size_t sysprof_walk_object_size;
+extern const unsigned char sysprof_waits_object[]; /* [sysprof_waits_object_size] */
+extern const size_t sysprof_waits_object_size;

@@ -24,7 +24,9 @@ enum
 };
 
 #  define RESULT X0 /* of a system call */
-#  define SECOND 1  /* of its arguments */
+#  define FIRST  34 /* of its arguments, as it was */
+#  define SECOND 1
+#  define THIRD  2
 
 #  define IS_USER_MODE(regs) (((regs)->pstate & 15) == 0)
 #  define STATE_32_BITS      0x10
@@ -33,6 +35,12 @@ enum
 #  define CALL_EXECVE   221u
 #  define CALL_EXECVEAT 281u
 #  define CALL_CLONE3   435u
+
+#  define CALL_WAIT4           260u
+#  define CALL_WAITID          95u
+#  define CALL_NANOSLEEP       101u
+#  define CALL_CLOCK_NANOSLEEP 115u
+#  define CALL_FUTEX           98u
 #else
 enum
 {
@@ -61,7 +69,9 @@ enum
 };
 
 #  define RESULT AX
+#  define FIRST  DI
 #  define SECOND SI
+#  define THIRD  DX
 
 #  define IS_USER_MODE(regs) (((regs)->cs & 3) == 3)
 #  define CS_64_BITS         0x33 /* of a program's 64-bit code */
@@ -71,7 +81,16 @@ enum
 #  define CALL_EXECVEAT 322u
 #  define CALL_CLONE3   435u
 #  define SYSTEM_CALL   0x050fu /* the instruction */
+
+#  define CALL_WAIT4           61u
+#  define CALL_WAITID          247u
+#  define CALL_NANOSLEEP       35u
+#  define CALL_CLOCK_NANOSLEEP 230u
+#  define CALL_FUTEX           202u
 #endif
+
+#define CALL_FUTEX_WAITV 449u
+#define CALL_FUTEX_WAIT  455u
 
 static __always_inline bool
 is_compat (const uint64_t *registers)

@@ -60,7 +60,6 @@ typedef struct
 
 static const MissingInstrument missing[] = {
   { offsetof (CliOptions, speedtrack), "speedtrack" },
-  { offsetof (CliOptions, off_cpu), "off-cpu" },
 };
 
 static gboolean
@@ -165,6 +164,8 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
   if (!options->no_perf)
     sysprof_profiler_add_instrument (profiler,
                                      sysprof_sampler_new_with_options (&options->sampler));
+  if (options->off_cpu)
+    sysprof_profiler_add_instrument (profiler, sysprof_off_cpu_new (&options->sampler));
   add_usual (profiler, options);
   if (!options->no_system_log)
     add_system_logs (profiler, options);

@@ -131,7 +131,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "no-network", 0, 0, G_OPTION_ARG_NONE, &o->no_network, "Leave out network counters", NULL },
     { "no-system-log", 0, 0, G_OPTION_ARG_NONE, &o->no_system_log, "Leave out messages of the journal", NULL },
     { "no-graphics-info", 0, 0, G_OPTION_ARG_NONE, &o->no_graphics_info, "Leave out the output of eglinfo and glxinfo", NULL },
-    { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Where threads wait (not built yet)", NULL },
+    { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Where threads wait, for how long, why, and who wakes them", NULL },
     { "no-off-cpu", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &raw->accepted, NULL, NULL },
     { "pressure", 0, 0, G_OPTION_ARG_NONE, &o->pressure, "Pressure counters (default where the machine has them)", NULL },
     { "no-pressure", 0, 0, G_OPTION_ARG_NONE, &o->no_pressure, "Leave out pressure counters", NULL },

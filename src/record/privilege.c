@@ -233,6 +233,18 @@ sysprof_privilege_set_walker_output (Privilege *self,
   return ASK (self, sysprof_rights_ask_output (self->helper, cpu, event_fd));
 }
 
+bool
+sysprof_privilege_load_waits (Privilege *self, const WalkProgram *maps, WaitsProgram *program)
+{
+  int promise;
+
+  if (!has_helper (self))
+    return sysprof_waits_program_load (program, maps);
+
+  promise = ASK (self, sysprof_rights_ask_waits (self->helper));
+  return promise >= 0 && sysprof_rights_wait_for_waits (promise, program);
+}
+
 uint64_t
 sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name)
 {

@@ -71,6 +71,10 @@ bool sysprof_privilege_set_walker_output (Privilege *self,
                                           int cpu,
                                           int event_fd);
 
+/* What watches the scheduler, walking with the tables of `maps`. FALSE with errno. */
+bool
+sysprof_privilege_load_waits (Privilege *self, const WalkProgram *maps, WaitsProgram *program);
+
 /* The inode behind a link like "ns/mnt" of /proc/PID, or 0. */
 uint64_t sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name);
 

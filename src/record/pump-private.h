@@ -38,6 +38,7 @@ struct Pump
   GArray *ticks; /* of PumpTick */
   GArray *works; /* of PumpWork */
   ProcessLog process_log;
+  Unwinder *unwinder;      /* borrowed; NULL = none */
   LateFrames *late_frames; /* NULL until some are wanted */
   int64_t begin;           /* ns; 0 = not yet */
   int64_t end;

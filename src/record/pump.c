@@ -796,6 +796,18 @@ sysprof_pump_get_privilege (Pump *self)
   return self->privilege;
 }
 
+Unwinder *
+sysprof_pump_get_unwinder (Pump *self)
+{
+  return self->unwinder;
+}
+
+void
+sysprof_pump_set_unwinder (Pump *self, Unwinder *unwinder)
+{
+  self->unwinder = unwinder;
+}
+
 ProcessLog *
 sysprof_pump_get_process_log (Pump *self)
 {

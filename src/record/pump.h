@@ -22,6 +22,7 @@
 
 typedef struct Pump Pump;
 typedef struct Privilege Privilege;
+typedef struct Unwinder Unwinder;
 
 typedef void (*PumpReadyFunc) (Pump *pump, int fd, void *data);
 typedef void (*PumpTickFunc) (Pump *pump,
@@ -43,6 +44,11 @@ bool sysprof_pump_has_late_room (Pump *self);
 
 /* The door to what needs rights. */
 Privilege *sysprof_pump_get_privilege (Pump *self);
+
+/* Whose tables the program that walks stacks in the kernel has, for others that do; NULL = there is none. Borrowed: it is its
+ * owner's, who says so when it goes. */
+Unwinder *sysprof_pump_get_unwinder (Pump *self);
+void sysprof_pump_set_unwinder (Pump *self, Unwinder *unwinder);
 
 /* Which processes the recording is about, and which have just been started. */
 ProcessLog *sysprof_pump_get_process_log (Pump *self);

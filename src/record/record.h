@@ -55,6 +55,10 @@ typedef struct
 /* Strings and arrays are copied. */
 SysprofInstrument *sysprof_sampler_new_with_options (const SamplerOptions *options);
 
+/* Where threads wait, for how long, why, and who woke them; of those that the same options choose. *(full)* */
+SYSPROF_DECLARE_INSTRUMENT (SysprofOffCpu, sysprof_off_cpu, OFF_CPU, extern)
+SysprofInstrument *sysprof_off_cpu_new (const SamplerOptions *options);
+
 /* Counters that other generations have not. */
 SYSPROF_DECLARE_INSTRUMENT (SysprofGpuUsage, sysprof_gpu_usage, GPU_USAGE, extern)
 SYSPROF_DECLARE_INSTRUMENT (SysprofOwnUsage, sysprof_own_usage, OWN_USAGE, extern)

@@ -122,6 +122,34 @@ sysprof_rights_wait_for_walker (int promise)
 }
 
 int
+sysprof_rights_ask_waits (int socket)
+{
+  const RightsRequest request = { .kind = ASK_WAITS };
+
+  return ask (socket, &request, -1, NULL);
+}
+
+bool
+sysprof_rights_wait_for_waits (int promise, WaitsProgram *program)
+{
+  bool is_whole = true;
+  int saved;
+
+  for (unsigned i = 0; i < N_WAITS_FDS; i++)
+    {
+      program->fd[i] = is_whole ? receive_answer (promise, NULL) : -1;
+      is_whole = program->fd[i] >= 0;
+    }
+
+  saved = errno;
+  (void) close (promise);
+  if (!is_whole)
+    sysprof_waits_program_clear (program);
+  errno = saved;
+  return is_whole;
+}
+
+int
 sysprof_rights_ask_slab (int socket, uint32_t index)
 {
   const RightsRequest request = { .kind = ASK_SLAB, .number = index };

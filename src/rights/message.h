@@ -18,6 +18,7 @@ typedef enum
   ASK_WALKER,
   ASK_SLAB,
   ASK_OUTPUT,
+  ASK_WAITS,
   N_REQUESTS
 } RightsRequestKind;
 

@@ -110,6 +110,7 @@ typedef struct
       switch_id; /* the tracepoint of which the raw part is given out; 0 = nobody has asked for its format */
   pid_t left[RIGHTS_MOST_LEFT]; /* killed, and maybe not ended yet; 0 = none */
   bool has_loaded;
+  bool has_waits;
 } RightsServer;
 
 void sysprof_rights_server_init (RightsServer *self);
@@ -144,5 +145,9 @@ int sysprof_rights_ask_walker (int socket, uint32_t most_addresses, bool by_list
 /* Takes `promise`. The program. */
 int sysprof_rights_wait_for_walker (int promise);
 int sysprof_rights_ask_slab (int socket, uint32_t index);
+/* What watches the scheduler, walking with the maps that were made; as for the walker. */
+int sysprof_rights_ask_waits (int socket);
+/* Takes `promise`. FALSE with errno. */
+bool sysprof_rights_wait_for_waits (int promise, WaitsProgram *program);
 /* The walks of `cpu` are written to the ring of `event_fd`. */
 bool sysprof_rights_ask_output (int socket, int cpu, int event_fd);

@@ -237,6 +237,7 @@ typedef struct
   WalkProgram program; /* with descriptors of its own */
   uint32_t most_addresses;
   bool by_lists;
+  bool is_waits; /* not the walker, but what watches the scheduler */
   int socket;
 } Load;
 
@@ -249,6 +250,25 @@ free_load (Load *load)
   free (load);
 }
 
+/* One after the other. */
+static void
+send_waits (Load *load)
+{
+  RightsAnswer answer = { 0 };
+  WaitsProgram program;
+
+  if (!sysprof_waits_program_load (&program, &load->program))
+    {
+      answer.error = errno;
+      (void) sysprof_rights_send (load->socket, &answer, sizeof answer, -1, MSG_DONTWAIT);
+      return;
+    }
+  for (unsigned i = 0; i < N_WAITS_FDS; i++)
+    (void) sysprof_rights_send (load->socket, &answer, sizeof answer, program.fd[i],
+                                MSG_DONTWAIT);
+  sysprof_waits_program_clear (&program);
+}
+
 static void *
 run_load (void *data)
 {
@@ -259,9 +279,15 @@ run_load (void *data)
   };
   RightsAnswer answer = { 0 };
 
+  /* Who asked may be gone. */
+  if (load->is_waits)
+    {
+      send_waits (load);
+      free_load (load);
+      return NULL;
+    }
   if (!sysprof_walk_program_load (&load->program, &options))
     answer.error = errno;
-  /* Who asked may be gone. */
   (void) sysprof_rights_send (load->socket, &answer, sizeof answer, load->program.fd,
                               MSG_DONTWAIT);
   free_load (load);
@@ -285,19 +311,11 @@ start_load (Load *load)
 
 /* The peer's end of a socket, through which the program will come. */
 static int
-load_walker (RightsServer *self, const RightsRequest *request)
+begin_load (RightsServer *self, uint32_t most_addresses, bool by_lists, bool is_waits)
 {
   Load *load = NULL;
   int sockets[2];
   int saved;
-
-  if (self->maps.index_fd < 0 || request->walker.most_addresses > WALK_MOST_ADDRESSES ||
-      request->walker.by_lists > 1 || self->has_loaded)
-    {
-      errno = EPERM;
-      return -1;
-    }
-  self->has_loaded = true;
 
   load = calloc (1, sizeof *load);
   if (load == NULL || socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
@@ -308,8 +326,9 @@ load_walker (RightsServer *self, const RightsRequest *request)
 
   *load = (Load){ { -1, dup_fd (self->maps.index_fd), dup_fd (self->maps.slabs_fd),
                     dup_fd (self->maps.events_fd) },
-                  request->walker.most_addresses,
-                  request->walker.by_lists != 0,
+                  most_addresses,
+                  by_lists,
+                  is_waits,
                   sockets[0] };
   if (start_load (load))
     return sockets[1];
@@ -319,6 +338,32 @@ load_walker (RightsServer *self, const RightsRequest *request)
   (void) close (sockets[1]);
   errno = saved;
   return -1;
+}
+
+static int
+load_walker (RightsServer *self, const RightsRequest *request)
+{
+  if (self->maps.index_fd < 0 || request->walker.most_addresses > WALK_MOST_ADDRESSES ||
+      request->walker.by_lists > 1 || self->has_loaded)
+    {
+      errno = EPERM;
+      return -1;
+    }
+  self->has_loaded = true;
+  return begin_load (self, request->walker.most_addresses, request->walker.by_lists != 0,
+                     false);
+}
+
+static int
+load_waits (RightsServer *self)
+{
+  if (self->maps.index_fd < 0 || self->has_waits)
+    {
+      errno = EPERM;
+      return -1;
+    }
+  self->has_waits = true;
+  return begin_load (self, 0, false, true);
 }
 
 /* Each once: a slab stays for as long as somebody has it mapped. */
@@ -378,6 +423,8 @@ carry_out (RightsServer *self, const RightsRequest *request, int given, uint64_t
       return load_walker (self, request);
     case ASK_SLAB:
       return add_slab (self, request->number);
+    case ASK_WAITS:
+      return load_waits (self);
     case ASK_OUTPUT:
       return set_output (self, request->number, given);
     case N_REQUESTS:

@@ -455,7 +455,7 @@ go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
 
   decoder->take_unfinished = NULL;
   decoder->has_walks = false;
-  if (!tells_unwinder (self))
+  if (!tells_unwinder (self) && sysprof_pump_get_unwinder (pump) != self->unwinder)
     sysprof_unwinder_stop (self->unwinder, &status);
   self->is_without_walks = true;
   write_method (self, pump);
@@ -769,6 +769,8 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
   decoder->tally = self->tally;
   if (self->unwinder != NULL)
     {
+      if (self->request.session.walker != NULL && self->request.processes == NULL)
+        sysprof_pump_set_unwinder (pump, self->unwinder);
       decoder->take_unfinished = sysprof_unwinder_take_unfinished;
       decoder->take_data = self->unwinder;
       if (tells_unwinder (self))
@@ -864,6 +866,7 @@ sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
 
   bool is_loading = self->loaded_fd >= 0;
 
+  sysprof_pump_set_unwinder (pump, NULL);
   if (is_loading)
     sysprof_pump_unwatch_fd (pump, self->loaded_fd);
   self->loaded_fd = -1;

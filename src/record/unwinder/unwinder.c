@@ -507,6 +507,8 @@ sysprof_unwinder_new (Privilege *privilege, const UnwinderOptions *options, GErr
                     self->program.index_fd, 0),
               make_slab, error))
     {
+      if (options->without_program)
+        return self;
       /* Only now: who builds tables has been forked, and no thread may hold a lock of the allocator at that moment. */
       self->loading = sysprof_loading_start (self->privilege, &self->program,
                                              options->call_depth, options->by_lists);

@@ -21,6 +21,7 @@ typedef struct
   unsigned
       call_depth; /* how many frames the program finds at most; 0 = all that a record holds */
   bool by_lists; /* it looks mappings up in lists of ours, also where it could ask the kernel */
+  bool without_program; /* it is not loaded: others walk with the same maps */
 } UnwinderOptions;
 
 /* Has the program loaded, on another thread. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build

@@ -1,0 +1,744 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Runs with every switch between threads and with every wake-up: keeps with each thread where and why it left its CPU and who woke
+ * it, and tells of a wait when it is over. Stacks are told once: a table has those of which the recorder knows.
+ *
+ *   sched_switch       the thread that leaves a CPU: its stacks, its system call. The one that comes: the wait is told
+ *   sched_waking       in the waker: its stacks
+ *   sched_wakeup_new   a thread's first wait, for a CPU, begins
+ *
+ * Interrupts are off in all of them, so each CPU has one of them at a time, and one ring and one scratch space do.
+ */
+
+#define WALK_WITHOUT_EVENT
+#define WALK_MORE_INPUT uint64_t hash;
+#define WALK_FOUND(input)                                                               \
+  ((input)->hash = ((input)->hash ^ (input)->state.ip) * UINT64_C (0x9e3779b97f4a7c15), \
+   (input)->hash ^= (input)->hash >> 29)
+
+#include "bpf/walk-kernel.h"
+
+#include "bpf/waits-layout.h"
+
+#define TOLD_BITS            16
+#define SKIPPED_FRAMES       2 /* the program itself, and what runs it */
+#define TASK_UNINTERRUPTIBLE 0x0002u
+#define TASK_DEAD            0x0080u
+#define TASK_NOLOAD          0x0400u
+#define MOST_CGROUPS         32u /* in each other */
+
+/* How much earlier than it left its CPU a thread can have been woken: both are told by different CPUs. */
+#define WAKING_BEFORE 20000u /* ns */
+
+#define FUTEX_WAIT            0u
+#define FUTEX_LOCK_PI         6u
+#define FUTEX_WAIT_BITSET     9u
+#define FUTEX_WAIT_REQUEUE_PI 11u
+#define FUTEX_LOCK_PI2        13u
+#define FUTEX_COMMAND         0x7fu
+#define FUTEX_TID             0x3fffffffu
+#define CONTENDED             2u /* what a lock of glibc's says while somebody waits for it */
+#define OWNER_OFFSET          8u /* from there to the thread that has it */
+
+enum
+{
+  UNDECIDED,
+  WANTED,
+  UNWANTED
+};
+
+/* Of each thread. `waking` … are written by who wakes it, the others by itself as it leaves or comes to a CPU. */
+typedef struct
+{
+  uint64_t left;    /* ns: since when it waits; 0 = it runs */
+  uint64_t arrived; /* ns: since when it runs; 0 = since before the recording */
+  uint64_t ran;
+  uint64_t stack;
+  uint64_t lock;
+  uint64_t waking;
+  uint64_t waker_stack;
+  uint64_t group; /* for which `wanted` is */
+  uint64_t comm[2];
+  uint32_t pid;
+  uint32_t uid;
+  uint32_t holder;
+  uint32_t waker;
+  int32_t call;
+  uint16_t cpu;
+  uint8_t reason;
+  uint8_t flags;
+  uint8_t waker_flags;
+  uint8_t inherited; /* WANTED, UNWANTED */
+  uint8_t wanted;
+  uint8_t padding;
+} ThreadState;
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint (map_flags, BPF_F_NO_PREALLOC);
+  __type (key, int);
+  __type (value, ThreadState);
+} waits_threads SEC (".maps");
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_ARRAY);
+  __uint (max_entries, 1);
+  __uint (map_flags, BPF_F_MMAPABLE);
+  __type (key, uint32_t);
+  __type (value, WaitsControl);
+} waits_control SEC (".maps");
+
+/* Number and size of its values: set by the loader. */
+struct
+{
+  __uint (type, BPF_MAP_TYPE_ARRAY);
+  __uint (max_entries, 1);
+  __uint (map_flags, BPF_F_MMAPABLE);
+  __uint (key_size, sizeof (uint32_t));
+  __uint (value_size, WAITS_RING_SIZE (4096));
+} waits_rings SEC (".maps");
+
+typedef struct
+{
+  uint64_t hash[1 << TOLD_BITS];
+} Told;
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_ARRAY);
+  __uint (max_entries, 1);
+  __type (key, uint32_t);
+  __type (value, Told);
+} waits_told SEC (".maps");
+
+/* Kernel stacks: of each CPU. */
+typedef struct
+{
+  uint64_t address[WAITS_MOST_KERNEL + 1];
+} KernelStack;
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint (max_entries, 1);
+  __type (key, uint32_t);
+  __type (value, KernelStack);
+} waits_kernel SEC (".maps");
+
+/* Frozen when the programs are loaded: size of a ring's data, a power of two, less 1. */
+const volatile uint64_t waits_ring_mask SEC (".rodata.waits") = 4095;
+
+/* --- the ring --- */
+
+/* Room for `size` bytes, 8-aligned and at most WAITS_MOST_RECORD, or 0. */
+static __always_inline void *
+reserve (WaitsRing *ring, uint32_t size)
+{
+  uint64_t head = ring->head;
+  uint64_t offset;
+
+  if (head - *(volatile uint64_t *) &ring->tail + size > waits_ring_mask + 1)
+    {
+      ring->n_lost++;
+      return 0;
+    }
+  offset = head & waits_ring_mask;
+  WALK_KEEP (offset);
+  return ring->data + (offset & waits_ring_mask);
+}
+
+/* What was written there can be read now. */
+static __always_inline void
+commit (WaitsRing *ring, uint32_t size)
+{
+#ifdef __TARGET_ARCH_arm64
+  WALK_KEEP (size);
+  size += (uint32_t) __sync_fetch_and_add (&ring->head, size) & 0; /* with a barrier */
+  WALK_KEEP (size);
+#else
+  __asm__ volatile("" ::: "memory");
+  *(volatile uint64_t *) &ring->head += size;
+#endif
+}
+
+/* --- who is wanted --- */
+
+__noinline int
+waits_is_named (const WaitsControl *control, uint32_t pid, uint32_t tid)
+{
+  if (control == 0)
+    return 0;
+  for (uint32_t i = 0; i < WAITS_MOST_IDS && i < control->n_ids; i++)
+    if (control->id[i] == (i < control->n_pids ? pid : tid))
+      return 1;
+  return 0;
+}
+
+/* By which of its cgroups the kernel's events know it. */
+static __always_inline struct cgroup_subsys_state *
+group_of (struct task_struct *task)
+{
+  return task->cgroups->subsys[bpf_core_enum_value (enum cgroup_subsys_id, perf_event_cgrp_id)];
+}
+
+static __always_inline bool
+is_in_group (struct cgroup_subsys_state *group, uint64_t wanted)
+{
+  for (uint32_t i = 0; i < MOST_CGROUPS && group != 0; i++)
+    {
+      if (group->cgroup->kn->id == wanted)
+        return true;
+      group = group->parent;
+    }
+  return false;
+}
+
+static __always_inline bool
+is_wanted (const WaitsControl *control, ThreadState *state, struct task_struct *task)
+{
+  uint64_t group = 0;
+  uint32_t uid = 0;
+
+  if (control->n_ids == 0 && !control->has_user && control->cgroup == 0)
+    return true;
+  if (state->inherited == UNDECIDED)
+    state->inherited = control->n_ids == 0 || waits_is_named (control, (uint32_t) task->tgid,
+                                                              (uint32_t) task->pid)
+                           ? WANTED
+                           : UNWANTED;
+  if (state->inherited == UNWANTED)
+    return false;
+
+  if (control->has_user)
+    uid = task->real_cred->euid.val;
+  if (control->cgroup != 0)
+    group = (uint64_t) group_of (task);
+  if (state->wanted == UNDECIDED || state->group != group || state->uid != uid)
+    {
+      state->group = group;
+      state->uid = uid;
+      state->wanted =
+          (!control->has_user || uid == control->uid) &&
+                  (control->cgroup == 0 || is_in_group (group_of (task), control->cgroup))
+              ? WANTED
+              : UNWANTED;
+    }
+  return state->wanted == WANTED;
+}
+
+/* --- stacks --- */
+
+/* The current thread's own part. Returns whether there is one. */
+__noinline int
+waits_walk (WalkInput *input)
+{
+  struct task_struct *task = bpf_get_current_task_btf ();
+  uint32_t rest_size = 0;
+
+  if (input == 0)
+    return 0;
+  input->record.n = 0;
+  input->record.used = 0;
+  input->hash = 0;
+  input->record.reason = (uint8_t) walk_stack (0, task, input, &rest_size);
+  return 0;
+}
+
+/* What a kernel stack went through: how many of its `n` frames are an interrupt's, 0 = none; and whether there is a page fault. */
+typedef struct
+{
+  uint32_t n_interrupt;
+  uint32_t has_fault;
+} Passed;
+
+static __always_inline bool
+is_in_range (const WaitsRange *range, uint64_t address)
+{
+  return address - range->start < range->end - range->start;
+}
+
+__noinline int
+waits_look_at (const WaitsControl *control,
+               const KernelStack *kernel,
+               uint32_t n,
+               Passed *passed)
+{
+  if (control == 0 || kernel == 0 || passed == 0)
+    return 0;
+  passed->n_interrupt = 0;
+  passed->has_fault = 0;
+  for (uint32_t i = 0; i < WAITS_MOST_KERNEL && i < n; i++)
+    {
+      uint64_t address = kernel->address[i];
+
+      if (is_in_range (&control->interrupts[0], address) ||
+          is_in_range (&control->interrupts[1], address))
+        {
+          passed->n_interrupt = i + 1;
+          break;
+        }
+      if (is_in_range (&control->faults, address))
+        passed->has_fault = 1;
+    }
+  return 0;
+}
+
+/* Of both parts; never 0. */
+__noinline uint64_t
+waits_hash (WalkInput *input, const KernelStack *kernel, uint32_t n)
+{
+  uint64_t hash;
+
+  if (input == 0 || kernel == 0)
+    return 1;
+  hash = input->hash + input->record.reason;
+  for (uint32_t i = 0; i < WAITS_MOST_KERNEL && i < n; i++)
+    {
+      hash = (hash ^ kernel->address[i]) * UINT64_C (0x9e3779b97f4a7c15);
+      hash ^= hash >> 29;
+    }
+  return hash != 0 ? hash : 1;
+}
+
+/* Tells the recorder, unless it knows already. FALSE: there was no room. */
+static __always_inline bool
+tell_stack (WaitsRing *ring,
+            WalkInput *input,
+            KernelStack *kernel,
+            uint32_t n_kernel,
+            uint64_t hash)
+{
+  uint32_t zero = 0, size;
+  Told *told = bpf_map_lookup_elem (&waits_told, &zero);
+  uint32_t slot = mix (hash, TOLD_BITS);
+  uint32_t n_user = input->record.n;
+  WaitsStack *stack;
+
+  if (told == 0)
+    return false;
+  if (told->hash[slot & ((1u << TOLD_BITS) - 1)] == hash)
+    return true;
+
+  WALK_KEEP (n_user);
+  WALK_KEEP (n_kernel);
+  if (n_user > WAITS_MOST_USER || n_kernel > WAITS_MOST_KERNEL)
+    return false;
+  size = sizeof *stack + 8 * (n_user + n_kernel);
+  stack = reserve (ring, size);
+  if (stack == 0)
+    return false;
+  stack->head.kind = WAITS_STACK;
+  stack->head.size = (uint16_t) size;
+  stack->head.tid = 0;
+  stack->hash = hash;
+  stack->reason = input->record.reason;
+  stack->used = input->record.used;
+  stack->n_kernel = (uint16_t) n_kernel;
+  stack->n_user = (uint16_t) n_user;
+  bpf_probe_read_kernel (stack->address, 8 * n_kernel, kernel->address);
+  bpf_probe_read_kernel (stack->address + n_kernel, 8 * n_user, input->record.address);
+  commit (ring, size);
+  told->hash[slot & ((1u << TOLD_BITS) - 1)] = hash;
+  return true;
+}
+
+/* The stacks of the current thread; 0 = none. In an interrupt, that one's alone. A part of each program, as helpers want its context,
+ * and so that what is left out is the same number of frames. */
+static __always_inline uint64_t
+take_stack (void *context,
+            WaitsRing *ring,
+            const WaitsControl *control,
+            WalkInput *input,
+            bool is_idle,
+            Passed *passed)
+{
+  uint32_t zero = 0, n;
+  KernelStack *kernel = bpf_map_lookup_elem (&waits_kernel, &zero);
+  uint64_t hash;
+  long size;
+
+  if (kernel == 0)
+    return 0;
+  size = bpf_get_stack (context, kernel->address, WAITS_MOST_KERNEL * 8, SKIPPED_FRAMES);
+  n = size > 0 ? (uint32_t) size / 8 : 0;
+  waits_look_at (control, kernel, n, passed);
+  if (is_idle && passed->n_interrupt == 0)
+    passed->n_interrupt = n;
+  if (passed->n_interrupt > 0)
+    {
+      n = passed->n_interrupt;
+      input->record.n = 0;
+      input->record.used = 0;
+      input->record.reason = WALK_KERNEL_THREAD;
+      input->hash = 0;
+    }
+  else
+    waits_walk (input);
+  hash = waits_hash (input, kernel, n);
+  return tell_stack (ring, input, kernel, n, hash) ? hash : 0;
+}
+
+/* --- threads --- */
+
+/* Tells who it is, if that is new. */
+static __always_inline void
+tell_thread (WaitsRing *ring, ThreadState *state, struct task_struct *task)
+{
+  uint64_t comm[2];
+  WaitsThread *thread;
+
+  comm[0] = ((uint64_t *) task->comm)[0];
+  comm[1] = ((uint64_t *) task->comm)[1];
+  if (state->pid == (uint32_t) task->tgid && state->comm[0] == comm[0] &&
+      state->comm[1] == comm[1])
+    return;
+
+  thread = reserve (ring, sizeof *thread);
+  if (thread == 0)
+    return; /* the next time */
+  thread->head.kind = WAITS_THREAD;
+  thread->head.size = sizeof *thread;
+  thread->head.tid = (uint32_t) task->pid;
+  thread->pid = (uint32_t) task->tgid;
+  thread->padding = 0;
+  ((uint64_t *) thread->comm)[0] = comm[0];
+  ((uint64_t *) thread->comm)[1] = comm[1];
+  commit (ring, sizeof *thread);
+  state->pid = (uint32_t) task->tgid;
+  state->comm[0] = comm[0];
+  state->comm[1] = comm[1];
+}
+
+static __always_inline void
+tell_ran (WaitsRing *ring, ThreadState *state, uint32_t tid, uint64_t now)
+{
+  WaitsRan *ran = reserve (ring, sizeof *ran);
+
+  if (ran == 0)
+    return;
+  ran->head.kind = WAITS_RAN;
+  ran->head.size = sizeof *ran;
+  ran->head.tid = tid;
+  ran->time = now;
+  ran->ran = state->ran;
+  commit (ring, sizeof *ran);
+  state->ran = 0;
+}
+
+static __always_inline void
+tell_wait (WaitsRing *ring, ThreadState *state, uint32_t tid, uint64_t now, uint8_t flags)
+{
+  bool is_woken = state->waking + WAKING_BEFORE >= state->left;
+  WaitsWait *wait = reserve (ring, sizeof *wait);
+
+  if (wait == 0)
+    return;
+  wait->head.kind = WAITS_WAIT;
+  wait->head.size = sizeof *wait;
+  wait->head.tid = tid;
+  wait->begin = state->left;
+  wait->end = now;
+  wait->ran = state->ran;
+  wait->stack = state->stack;
+  wait->lock = state->lock;
+  wait->holder = state->holder;
+  wait->call = state->call;
+  wait->cpu = state->cpu;
+  wait->reason = state->reason;
+  wait->flags = state->flags | flags;
+  if (state->reason == WAIT_PREEMPTED)
+    {
+      wait->woken = state->left;
+      is_woken = false;
+    }
+  else
+    wait->woken = is_woken ? state->waking : 0;
+  wait->waker = is_woken ? state->waker : 0;
+  wait->waker_stack = is_woken ? state->waker_stack : 0;
+  wait->flags |= is_woken ? state->waker_flags : 0;
+  commit (ring, sizeof *wait);
+  state->ran = 0;
+}
+
+/* --- why it waits --- */
+
+/* Who has the lock that it waits for, as far as that can be told. Ids of threads are those of the first namespace. */
+static __always_inline void
+find_lock (ThreadState *state, struct task_struct *task, const uint64_t *registers)
+{
+  uint32_t command = (uint32_t) registers[SECOND] & FUTEX_COMMAND;
+  uint32_t word = 0, owner = 0;
+
+  if (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET && command != FUTEX_LOCK_PI &&
+      command != FUTEX_LOCK_PI2 && command != FUTEX_WAIT_REQUEUE_PI)
+    return;
+  state->lock = registers[FIRST];
+  state->flags |= WAIT_HAS_LOCK;
+  if (bpf_probe_read_user (&word, sizeof word, (const void *) state->lock) != 0 ||
+      task->thread_pid->level != 0)
+    return;
+  if (command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2)
+    state->holder = word & FUTEX_TID;
+  else if (word == CONTENDED && (uint32_t) registers[THIRD] == CONTENDED &&
+           bpf_probe_read_user (&owner, sizeof owner,
+                                (const void *) (state->lock + OWNER_OFFSET)) == 0)
+    state->holder = owner & FUTEX_TID;
+}
+
+static __always_inline uint8_t
+reason_of_call (uint32_t call)
+{
+  switch (call)
+    {
+    case CALL_WAIT4:
+    case CALL_WAITID:
+      return WAIT_CHILD;
+    case CALL_NANOSLEEP:
+    case CALL_CLOCK_NANOSLEEP:
+      return WAIT_SLEEP;
+    case CALL_FUTEX:
+    case CALL_FUTEX_WAITV:
+    case CALL_FUTEX_WAIT:
+      return WAIT_FUTEX;
+    default:
+      return WAIT_SYSCALL;
+    }
+}
+
+/* `task` is current, and its registers were taken if it has any. */
+static __always_inline void
+find_reason (ThreadState *state,
+             struct task_struct *task,
+             const WaitsControl *control,
+             WalkInput *input,
+             const Passed *passed,
+             bool is_able)
+{
+  uint64_t *registers = input->registers;
+  bool is_exception = false;
+
+  state->lock = 0;
+  state->holder = 0;
+  state->call = -1;
+  state->reason = WAIT_OTHER;
+  if (input->record.n == 0)
+    {
+      if (BPF_CORE_READ_BITFIELD (task, in_iowait))
+        state->reason = WAIT_IO;
+    }
+  else
+    {
+      int64_t number = (int32_t) registers[CALL_NUMBER];
+
+      if (is_compat (registers))
+        number = -1;
+      else if (number < 0)
+        is_exception = true;
+      state->call = (int32_t) number;
+      if (number >= 0)
+        state->reason = reason_of_call ((uint32_t) number);
+      if (state->reason >= WAIT_SYSCALL && BPF_CORE_READ_BITFIELD (task, in_iowait))
+        state->reason = WAIT_IO;
+      if (state->reason == WAIT_FUTEX && !is_able && number == CALL_FUTEX)
+        find_lock (state, task, registers);
+    }
+  if (is_able)
+    state->reason = WAIT_PREEMPTED;
+  else if (passed->has_fault || (is_exception && control->faults.end == 0))
+    state->reason = WAIT_PAGE_FAULT;
+}
+
+/* --- the programs --- */
+
+static __always_inline void
+leave (void *context,
+       WaitsRing *ring,
+       const WaitsControl *control,
+       struct task_struct *task,
+       uint64_t now,
+       uint32_t cpu,
+       bool is_preempted,
+       uint32_t task_state)
+{
+  Passed passed = { 0, 0 };
+  ThreadState *state;
+  WalkInput *input;
+  uint64_t since;
+
+  state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (state == 0)
+    {
+      ring->n_unknown++;
+      return;
+    }
+  since = state->arrived > control->begin ? state->arrived : control->begin;
+  if (state->left != 0 || !is_wanted (control, state, task))
+    return;
+  if (now > since)
+    state->ran += now - since;
+  if ((task_state & TASK_DEAD) != 0)
+    {
+      tell_thread (ring, state, task);
+      tell_ran (ring, state, (uint32_t) task->pid, now);
+      return;
+    }
+  if (control->has_cpus && control->cpu[cpu & (WAITS_MOST_CPUS - 1)] == 0)
+    return;
+
+  input = bpf_map_lookup_elem (&walk_scratch, &cpu);
+  if (input == 0)
+    return;
+  tell_thread (ring, state, task);
+  state->flags = 0;
+  state->stack = take_stack (context, ring, control, input, false, &passed);
+  find_reason (state, task, control, input, &passed, is_preempted || task_state == 0);
+  if ((task_state & TASK_UNINTERRUPTIBLE) != 0 && (task_state & TASK_NOLOAD) == 0)
+    state->flags |= WAIT_UNINTERRUPTIBLE;
+  state->cpu = (uint16_t) cpu;
+  state->left = now;
+}
+
+static __always_inline void
+arrive (WaitsRing *ring, const WaitsControl *control, struct task_struct *task, uint64_t now)
+{
+  ThreadState *state;
+  uint8_t flags = 0;
+
+  state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (state == 0)
+    {
+      ring->n_unknown++;
+      return;
+    }
+  if (!is_wanted (control, state, task))
+    return;
+  if (state->left == 0 && state->arrived == 0)
+    {
+      /* It has waited since before anybody looked. */
+      state->left = control->begin;
+      state->reason = WAIT_OTHER;
+      state->call = -1;
+      flags = WAIT_BEGAN_BEFORE;
+    }
+  if (state->left != 0)
+    {
+      tell_thread (ring, state, task);
+      tell_wait (ring, state, (uint32_t) task->pid, now, flags);
+    }
+  state->arrived = now;
+  state->left = 0;
+}
+
+#define LOOK_UP(cpu, ring, control)                                                    \
+  uint32_t zero = 0;                                                                   \
+  uint32_t cpu = bpf_get_smp_processor_id ();                                          \
+  WaitsRing *ring = bpf_map_lookup_elem (&waits_rings, &cpu);                          \
+  const WaitsControl *control = bpf_map_lookup_elem (&waits_control, &zero);           \
+                                                                                       \
+  if (ring == 0 || control == 0 || !*(volatile const uint32_t *) &control->is_enabled) \
+  return 0
+
+SEC ("tp_btf/sched_switch")
+int
+sysprof_switch (unsigned long long *args)
+{
+  LOOK_UP (cpu, ring, control);
+  struct task_struct *previous = (struct task_struct *) args[1];
+  struct task_struct *next = (struct task_struct *) args[2];
+  uint64_t now = bpf_ktime_get_ns ();
+
+  if (previous->pid != 0)
+    leave (args, ring, control, previous, now, cpu, args[0] != 0, (uint32_t) args[3]);
+  if (next->pid != 0)
+    arrive (ring, control, next, now);
+  return 0;
+}
+
+SEC ("tp_btf/sched_waking")
+int
+sysprof_waking (unsigned long long *args)
+{
+  LOOK_UP (cpu, ring, control);
+  struct task_struct *task = (struct task_struct *) args[0];
+  struct task_struct *waker = bpf_get_current_task_btf ();
+  ThreadState *state, *own;
+  Passed passed = { 0, 0 };
+  WalkInput *input;
+  bool is_interrupt;
+
+  state = bpf_task_storage_get (&waits_threads, task, 0, 0);
+  if (state == 0 || (state->left == 0 && task->on_rq != 0) || task->pid == waker->pid ||
+      !is_wanted (control, state, task))
+    return 0;
+
+  input = bpf_map_lookup_elem (&walk_scratch, &cpu);
+  if (input == 0)
+    return 0;
+  state->waker_stack = take_stack (args, ring, control, input, waker->pid == 0, &passed);
+  is_interrupt = passed.n_interrupt > 0;
+  state->waker_flags = is_interrupt ? WAIT_BY_INTERRUPT : 0;
+  state->waker = is_interrupt ? 0 : (uint32_t) waker->pid;
+  state->waking = bpf_ktime_get_ns ();
+  if (!is_interrupt)
+    {
+      own = bpf_task_storage_get (&waits_threads, waker, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+      if (own != 0)
+        tell_thread (ring, own, waker);
+    }
+  return 0;
+}
+
+SEC ("tp_btf/sched_wakeup_new")
+int
+sysprof_wakeup_new (unsigned long long *args)
+{
+  LOOK_UP (cpu, ring, control);
+  struct task_struct *task = (struct task_struct *) args[0];
+  struct task_struct *parent = bpf_get_current_task_btf ();
+  uint64_t now = bpf_ktime_get_ns ();
+  ThreadState *state, *own;
+  Passed passed = { 0, 0 };
+  WalkInput *input;
+  bool is_own_thread = task->tgid == parent->tgid;
+
+  own = bpf_task_storage_get (&waits_threads, parent, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (state == 0 || own == 0)
+    {
+      ring->n_unknown++;
+      return 0;
+    }
+  if (control->n_ids != 0)
+    {
+      (void) is_wanted (control, own, parent);
+      state->inherited =
+          own->inherited == WANTED &&
+                  (control->follows_forks || (is_own_thread && control->follows_threads))
+              ? WANTED
+              : UNWANTED;
+    }
+  if (!is_wanted (control, state, task))
+    return 0;
+  input = bpf_map_lookup_elem (&walk_scratch, &cpu);
+  if (input == 0)
+    return 0;
+
+  tell_thread (ring, own, parent);
+  state->waker_stack = take_stack (args, ring, control, input, false, &passed);
+  state->waker_flags = 0;
+  state->waker = (uint32_t) parent->pid;
+  state->waking = now;
+  state->left = now;
+  state->cpu = (uint16_t) cpu;
+  state->stack = 0;
+  state->flags = 0;
+  state->lock = 0;
+  state->holder = 0;
+  state->call = -1;
+  state->reason = WAIT_OTHER;
+  return 0;
+}
+
+const char waits_license[] SEC ("license") = "GPL";

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Off-CPU: where threads wait, for how long, why, and who wakes them; of the whole machine, or of what was chosen.
+ *
+ * Programs in the kernel run with each switch and each wake-up, and write into rings that are looked at some times a second. They
+ * walk stacks with the tables that the sampler has made, or, where it has none, with those of an unwinder of our own.
+ */
+
+#include "record/record.h"
+
+#include "record/perf/request.h"
+#include "record/privilege.h"
+#include "record/pump-private.h"
+#include "record/unwinder/unwinder.h"
+#include "record/waits/kernel-code.h"
+#include "record/waits/wait-log.h"
+#include "record/waits/wait-rings.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DOMAIN         "Off-CPU"
+#define DRAIN_INTERVAL (25 * NSEC_PER_MSEC) /* a ring holds several times as much */
+#define FLUSH_INTERVAL (1 * NSEC_PER_SEC)
+#define WHOLE_MSEC     250 /* until the tables of what runs already are there */
+#define BTF_PATH       "/sys/kernel/btf/vmlinux"
+
+struct _SysprofOffCpu
+{
+  SysprofInstrument parent_instance;
+
+  /* Frozen once made; pointers are ours. */
+  SamplerOptions options;
+
+  /* Owned by the pump thread. */
+  SamplingRequest request;
+  Unwinder *unwinder; /* our own; NULL: the sampler's */
+  WaitsProgram program;
+  WaitRings *rings;
+  WaitLog *log;
+  Pump *pump;
+  int64_t begin;
+  uint64_t marker[WALK_REASONS];
+  bool is_loaded;
+};
+
+SYSPROF_DEFINE_INSTRUMENT (SysprofOffCpu, sysprof_off_cpu)
+
+/* --- what is written --- */
+
+static void
+write_chunk (const uint8_t *bytes, size_t size, bool is_last, void *data)
+{
+  SysprofOffCpu *self = data;
+  int64_t end = sysprof_pump_get_end_time (self->pump);
+
+  if (!sysprof_capture_writer_add_file (sysprof_pump_get_writer (self->pump),
+                                        end > 0 ? end : sysprof_pump_now (), -1, -1,
+                                        WAIT_STREAM_FILE, is_last, bytes, size))
+    sysprof_pump_add_lost (self->pump, 1);
+}
+
+static uint64_t
+marker_of (WalkReason reason, void *data)
+{
+  SysprofOffCpu *self = data;
+  char name[64];
+
+  if (self->marker[reason] == 0)
+    {
+      (void) snprintf (name, sizeof name, "[stack cut: %s]",
+                       sysprof_walk_reason_to_string (reason));
+      self->marker[reason] =
+          sysprof_capture_writer_add_jitmap (sysprof_pump_get_writer (self->pump), name);
+    }
+  return self->marker[reason];
+}
+
+static void
+take_record (const WaitsHead *record, void *data)
+{
+  SysprofOffCpu *self = data;
+
+  sysprof_wait_log_take (self->log, record);
+}
+
+static void
+drain (SysprofOffCpu *self, int64_t now)
+{
+  uint64_t n_lost;
+
+  if (!sysprof_wait_rings_drain (self->rings, take_record, self))
+    g_debug ("A ring of waits holds what no program writes");
+  n_lost =
+      sysprof_wait_log_set_lost (self->log, sysprof_wait_rings_count_lost (self->rings), now);
+  if (n_lost > 0)
+    sysprof_pump_add_lost (self->pump, n_lost);
+}
+
+static void
+drain_tick (Pump *pump, int64_t now, void *data)
+{
+  SysprofOffCpu *self = data;
+
+  if (self->rings != NULL)
+    drain (self, now);
+}
+
+static void
+flush_tick (Pump *pump, int64_t now, void *data)
+{
+  SysprofOffCpu *self = data;
+
+  if (self->log != NULL)
+    sysprof_wait_log_flush (self->log);
+}
+
+/* --- what is wanted --- */
+
+static void
+find_kernel_code (SysprofOffCpu *self, Pump *pump, WaitsControl *control)
+{
+  autofd fd = sysprof_privilege_open_kallsyms (sysprof_pump_get_privilege (pump));
+  g_autoptr (GString) text = g_string_new (NULL);
+  char bytes[65536];
+  ssize_t n;
+
+  while (fd >= 0 && (n = read (fd, bytes, sizeof bytes)) > 0)
+    g_string_append_len (text, bytes, n);
+  sysprof_kernel_code_find (control, (Text){ text->str, text->str + text->len });
+  if (control->interrupts[0].end == 0)
+    sysprof_pump_report (
+        pump, DOMAIN, false,
+        "Who was interrupted is taken for who woke a thread: the kernel does not tell where it has its code. "
+        "Run as root, or with 'sudo sysctl kernel.kptr_restrict=0'.");
+}
+
+static bool
+choose (SysprofOffCpu *self, GError **error)
+{
+  WaitsControl *control = sysprof_wait_rings_get_control (self->rings);
+  const SamplerOptions *options = &self->options;
+  struct stat info;
+
+  if (options->n_pids + options->n_tids > WAITS_MOST_IDS)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "not recorded: %u processes and threads are named, and no more than %u can be told apart.",
+          options->n_pids + options->n_tids, WAITS_MOST_IDS);
+      return false;
+    }
+  for (guint i = 0; i < options->n_pids; i++)
+    control->id[control->n_ids++] = (uint32_t) options->pids[i];
+  control->n_pids = options->n_pids;
+  for (guint i = 0; i < options->n_tids; i++)
+    control->id[control->n_ids++] = (uint32_t) options->tids[i];
+  control->follows_forks = self->request.session.follows_forks;
+  control->follows_threads = self->request.session.follows_threads;
+
+  control->has_user = self->request.has_user;
+  control->uid = self->request.uid;
+  control->has_cpus = options->n_cpus > 0;
+  for (guint i = 0; i < options->n_cpus; i++)
+    if (options->cpus[i] >= 0 && (guint) options->cpus[i] < WAITS_MOST_CPUS)
+      control->cpu[options->cpus[i]] = 1;
+  if (self->request.cgroup_fd >= 0 && fstat (self->request.cgroup_fd, &info) == 0)
+    control->cgroup = info.st_ino;
+  return true;
+}
+
+/* --- the instrument --- */
+
+static void
+set_load_error (GError **error)
+{
+  int number = errno;
+
+  if (number == EPERM || number == EACCES)
+    g_set_error (
+        error, SYSPROF_ERROR, SYSPROF_ERROR_DENIED,
+        "not recorded: watching the scheduler needs root, or CAP_BPF and CAP_PERFMON.");
+  else if (number == ENOSYS)
+    g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                 "not recorded: this program was built without BPF (clang and libbpf).");
+  else if (access (BTF_PATH, R_OK) != 0)
+    g_set_error (
+        error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+        "not recorded: the kernel does not describe its types in " BTF_PATH
+        " (%s). It takes one that was built with CONFIG_DEBUG_INFO_BTF, as distributions' are.",
+        g_strerror (errno));
+  else
+    g_set_error (
+        error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+        "not recorded: the kernel refuses the programs that watch the scheduler: %s. They "
+        "need Linux 5.18 or later; 'dmesg' may say more.",
+        g_strerror (number));
+}
+
+/* Whose tables are walked with. */
+static const WalkProgram *
+find_tables (SysprofOffCpu *self, Pump *pump, GError **error)
+{
+  Unwinder *unwinder = sysprof_pump_get_unwinder (pump);
+
+  if (unwinder == NULL)
+    {
+      self->unwinder =
+          sysprof_unwinder_new (sysprof_pump_get_privilege (pump),
+                                &(UnwinderOptions){ .without_program = true }, error);
+      if (self->unwinder == NULL || !sysprof_unwinder_start (self->unwinder, NULL, 0, error))
+        return NULL;
+      unwinder = self->unwinder;
+    }
+  return sysprof_unwinder_get_program (unwinder);
+}
+
+static gboolean
+sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofOffCpu *self = SYSPROF_OFF_CPU (instrument);
+  const WalkProgram *tables;
+
+  self->pump = pump;
+  if (!sysprof_sampling_request_resolve (&self->request, &self->options,
+                                         sysprof_pump_get_privilege (pump), error))
+    return FALSE;
+  tables = find_tables (self, pump, error);
+  if (tables == NULL)
+    return FALSE;
+
+  self->is_loaded =
+      sysprof_privilege_load_waits (sysprof_pump_get_privilege (pump), tables, &self->program);
+  if (!self->is_loaded)
+    {
+      set_load_error (error);
+      return FALSE;
+    }
+  self->rings = sysprof_wait_rings_new (&self->program, error);
+  if (self->rings == NULL || !choose (self, error))
+    return FALSE;
+  find_kernel_code (self, pump, sysprof_wait_rings_get_control (self->rings));
+  if (self->unwinder != NULL)
+    sysprof_unwinder_wait_until_ready (self->unwinder, WHOLE_MSEC);
+
+  self->log = sysprof_wait_log_new (write_chunk, marker_of, self);
+  sysprof_pump_add_tick (pump, DRAIN_INTERVAL, drain_tick, self);
+  sysprof_pump_add_tick (pump, FLUSH_INTERVAL, flush_tick, self);
+  return TRUE;
+}
+
+static void
+begin (SysprofOffCpu *self, Pump *pump)
+{
+  WaitsControl *control = sysprof_wait_rings_get_control (self->rings);
+
+  self->begin = sysprof_pump_now ();
+  control->begin = (uint64_t) self->begin;
+  __atomic_store_n (&control->is_enabled, 1, __ATOMIC_RELEASE);
+}
+
+static void
+delay_tick (Pump *pump, int64_t now, void *data)
+{
+  SysprofOffCpu *self = data;
+
+  if (now < sysprof_pump_get_begin_time (pump) + self->options.delay_nsec)
+    return;
+
+  begin (self, pump);
+  sysprof_pump_remove_tick (pump, delay_tick, self);
+}
+
+static void
+sysprof_off_cpu_record (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofOffCpu *self = SYSPROF_OFF_CPU (instrument);
+
+  if (self->options.delay_nsec > 0)
+    sysprof_pump_add_tick (pump, self->options.delay_nsec, delay_tick, self);
+  else
+    begin (self, pump);
+}
+
+static void
+sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofOffCpu *self = SYSPROF_OFF_CPU (instrument);
+  WaitLogStatus status;
+
+  if (self->log == NULL)
+    return;
+
+  __atomic_store_n (&sysprof_wait_rings_get_control (self->rings)->is_enabled, 0,
+                    __ATOMIC_SEQ_CST);
+  /* Closing waits until none of them runs. */
+  sysprof_waits_program_clear (&self->program);
+  drain (self, sysprof_pump_get_end_time (pump));
+  sysprof_wait_log_finish (self->log);
+
+  status = sysprof_wait_log_get_status (self->log);
+  g_debug ("Off-CPU: %" G_GUINT64_FORMAT " waits, %" G_GUINT64_FORMAT
+           " stacks, %" G_GUINT64_FORMAT " without theirs, %" G_GUINT64_FORMAT " lost",
+           status.n_waits, status.n_stacks, status.n_nameless,
+           sysprof_wait_rings_count_lost (self->rings));
+  g_clear_pointer (&self->log, sysprof_wait_log_free);
+  g_clear_pointer (&self->rings, sysprof_wait_rings_free);
+  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+}
+
+static void
+sysprof_off_cpu_finalize (GObject *object)
+{
+  SysprofOffCpu *self = SYSPROF_OFF_CPU (object);
+
+  if (self->is_loaded)
+    sysprof_waits_program_clear (&self->program);
+  g_clear_pointer (&self->log, sysprof_wait_log_free);
+  g_clear_pointer (&self->rings, sysprof_wait_rings_free);
+  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+  sysprof_sampling_request_clear (&self->request);
+  g_free ((void *) self->options.pids);
+  g_free ((void *) self->options.tids);
+  g_free ((void *) self->options.cpus);
+  g_free ((void *) self->options.cgroup);
+  g_free ((void *) self->options.user);
+  G_OBJECT_CLASS (sysprof_off_cpu_parent_class)->finalize (object);
+}
+
+static void
+sysprof_off_cpu_class_init (SysprofOffCpuClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = sysprof_off_cpu_finalize;
+
+  klass->parent_class.name = DOMAIN;
+  klass->parent_class.opens_events = true;
+  klass->parent_class.prepare = sysprof_off_cpu_prepare;
+  klass->parent_class.record = sysprof_off_cpu_record;
+  klass->parent_class.stop = sysprof_off_cpu_stop;
+}
+
+static void
+sysprof_off_cpu_init (SysprofOffCpu *self)
+{
+  self->request.cgroup_fd = -1;
+}
+
+SysprofInstrument *
+sysprof_off_cpu_new (const SamplerOptions *options)
+{
+  SysprofOffCpu *self = g_object_new (sysprof_off_cpu_get_type (), NULL);
+
+  self->options = *options;
+  self->options.events = NULL; /* what is sampled on is nothing to us */
+  self->options.pids = g_memdup2 (options->pids, options->n_pids * sizeof *options->pids);
+  self->options.tids = g_memdup2 (options->tids, options->n_tids * sizeof *options->tids);
+  self->options.cpus = g_memdup2 (options->cpus, options->n_cpus * sizeof *options->cpus);
+  self->options.cgroup = g_strdup (options->cgroup);
+  self->options.user = g_strdup (options->user);
+  return SYSPROF_INSTRUMENT (self);
+}

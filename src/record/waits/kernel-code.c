@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/waits/kernel-code.h"
+
+/* x86-64: all entries for interrupts stand side by side; arm64: there is one for each level that is interrupted. */
+static const char *const interrupt_names[] = { "asm_common_interrupt", "asm_sysvec_",
+                                               "el1h_64_irq", "el0t_64_irq", NULL };
+static const char *const fault_names[] = { "asm_exc_page_fault", "do_mem_abort", NULL };
+
+static bool
+is_one_of (Text name, const char *const *prefixes)
+{
+  for (; *prefixes != NULL; prefixes++)
+    {
+      Text rest = name;
+
+      if (sysprof_text_skip (&rest, *prefixes))
+        return true;
+    }
+  return false;
+}
+
+/* `next` is where the function behind it begins. Further ones widen the range that is near; else they get the second. */
+static void
+add_range (WaitsRange *ranges, unsigned n, uint64_t start, uint64_t next)
+{
+  const uint64_t near = 4096;
+
+  for (unsigned i = 0; i < n; i++)
+    {
+      if (ranges[i].end == 0)
+        {
+          ranges[i] = (WaitsRange){ start, next };
+          return;
+        }
+      if (start <= ranges[i].end + near && start >= ranges[i].start)
+        {
+          ranges[i].end = MAX (ranges[i].end, next);
+          return;
+        }
+    }
+}
+
+/* The lines of the kernel itself are in the order of addresses. */
+void
+sysprof_kernel_code_find (WaitsControl *control, Text text)
+{
+  enum
+  {
+    NOTHING,
+    INTERRUPT,
+    FAULT
+  } last = NOTHING;
+  uint64_t start = 0;
+  Text line;
+
+  while (sysprof_text_next_line (&text, &line))
+    {
+      uint64_t address;
+      Text type, name;
+
+      if (!sysprof_text_hex (&line, &address) || !sysprof_text_next_word (&line, &type) ||
+          !sysprof_text_next_word (&line, &name))
+        continue;
+      if (last != NOTHING && address == start)
+        continue;
+      if (last == INTERRUPT && address > start)
+        add_range (control->interrupts, G_N_ELEMENTS (control->interrupts), start, address);
+      else if (last == FAULT && address > start)
+        add_range (&control->faults, 1, start, address);
+      last = is_one_of (name, interrupt_names) ? INTERRUPT
+             : is_one_of (name, fault_names)   ? FAULT
+                                               : NOTHING;
+      start = address;
+    }
+}
