@@ -152,6 +152,20 @@ open_instance_file (CounterSampler *self, const CounterInstance *instance, unsig
   return sysprof_privilege_open_machine_file (self->machine, path);
 }
 
+/* Whether there is any. */
+static bool
+open_instance_files (CounterSampler *self, CounterInstance *instance)
+{
+  bool any = false;
+
+  for (unsigned i = 0; i < COUNTER_MAX_PATHS && self->counters->instance_paths[i] != NULL; i++)
+    {
+      instance->fds[i] = open_instance_file (self, instance, i);
+      any |= instance->fds[i] >= 0;
+    }
+  return any;
+}
+
 /* Some sensors hang on slow buses: what kept us waiting is not read again. */
 static void
 lose_patience (CounterSampler *self, CounterInstance *instance, unsigned i, int64_t nsec)
@@ -174,6 +188,12 @@ read_instance_file (CounterSampler *self, CounterInstance *instance, unsigned i)
 
   if (read_text (self, instance->fds[i], &text))
     counters->parse_instance (i, text, instance);
+  else if (errno == ENODEV)
+    {
+      sysprof_counter_instance_close_files (instance);
+      instance->is_lost = true;
+      return;
+    }
   if (counters->patience > 0)
     {
       int64_t nsec = SYSPROF_CAPTURE_CURRENT_TIME - begin;
@@ -184,7 +204,7 @@ read_instance_file (CounterSampler *self, CounterInstance *instance, unsigned i)
     }
 }
 
-/* Files of an instance are opened when it appears, and again when it comes back. */
+/* Files of an instance are opened when it appears, and again when it comes back, which may be before anybody sees that it was gone. */
 static void
 read_instance_files (CounterSampler *self, CounterInstance *instance)
 {
@@ -195,17 +215,20 @@ read_instance_files (CounterSampler *self, CounterInstance *instance)
     {
       if (instance->has_files)
         sysprof_counter_instance_close_files (instance);
+      instance->is_lost = false;
       return;
     }
 
   instance->has_files = true;
-  for (unsigned i = 0; i < COUNTER_MAX_PATHS && counters->instance_paths[i] != NULL; i++)
+  if (is_new && !open_instance_files (self, instance) && instance->is_lost)
     {
-      if (is_new)
-        instance->fds[i] = open_instance_file (self, instance, i);
-      if (instance->fds[i] >= 0 && (is_new || i >= counters->n_constant))
-        read_instance_file (self, instance, i);
+      instance->has_files = false;
+      return;
     }
+  instance->is_lost = false;
+  for (unsigned i = 0; i < COUNTER_MAX_PATHS && counters->instance_paths[i] != NULL; i++)
+    if (instance->fds[i] >= 0 && (is_new || i >= counters->n_constant))
+      read_instance_file (self, instance, i);
 }
 
 /* Between two searches, what was found last is there. */

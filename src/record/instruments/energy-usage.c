@@ -72,6 +72,7 @@ typedef struct
   uint64_t range; /* where the sum begins again at zero; 0 = never */
   uint64_t last;
   double base; /* units before the sum began again */
+  char *path;  /* of a zone, to open it again; owned */
   char place[COUNTER_NAME_SIZE];
 } Meter;
 
@@ -90,6 +91,7 @@ clear_meter (void *data)
   Meter *meter = data;
 
   sysprof_autofd_close (&meter->fd);
+  g_free (meter->path);
 }
 
 static bool
@@ -216,6 +218,7 @@ typedef struct
 {
   Privilege *machine;
   uint64_t package;
+  uint64_t die; /* of it; UINT64_MAX = any */
   uint64_t cpu; /* its first; UINT64_MAX = none */
 } PackageSearch;
 
@@ -224,12 +227,15 @@ check_cpu (const char *name, void *data)
 {
   PackageSearch *self = data;
   g_autofree char *path = g_strdup_printf (CPUS "/%s/topology/physical_package_id", name);
+  g_autofree char *die_path = g_strdup_printf (CPUS "/%s/topology/die_id", name);
   Text text = sysprof_text_from_string (name);
-  uint64_t cpu, package;
+  uint64_t cpu, package, die;
 
   if (sysprof_text_skip (&text, "cpu") && sysprof_text_u64 (&text, &cpu) &&
       sysprof_text_size (text) == 0 && read_number (self->machine, path, &package) &&
-      package == self->package)
+      package == self->package &&
+      (self->die == UINT64_MAX ||
+       (read_number (self->machine, die_path, &die) && die == self->die)))
     self->cpu = MIN (self->cpu, cpu);
 }
 
@@ -246,18 +252,41 @@ find_domain (const char *name, unsigned *row)
   return false;
 }
 
+/* Where the zone is of which a package's or a part's name begins: "package-1", "package-1-die-0". */
+static void
+name_place_of_package (Privilege *machine, const char *name, char place[COUNTER_NAME_SIZE])
+{
+  PackageSearch search = { machine, 0, UINT64_MAX, UINT64_MAX };
+  Text text = sysprof_text_from_string (name);
+
+  if (sysprof_text_skip (&text, "package-"))
+    (void) sysprof_text_u64 (&text, &search.package); /* else it is the first's */
+  if (sysprof_text_skip (&text, "-die-"))
+    (void) sysprof_text_u64 (&text, &search.die);
+  (void) sysprof_counter_list (machine, CPUS, check_cpu, &search);
+
+  /* Two dies must not be taken for one where the kernel does not tell which CPUs they have. */
+  if (search.cpu == UINT64_MAX && search.die != UINT64_MAX)
+    g_snprintf (place, COUNTER_NAME_SIZE, "%s", name);
+  else
+    name_place (machine, search.cpu != UINT64_MAX ? (unsigned) search.cpu : 0, place);
+}
+
 static void
 open_zone (const char *name, void *data)
 {
   Meters *self = data;
   g_autofree char *name_path = g_strdup_printf (ZONES "/%s/name", name);
-  g_autofree char *parent_path = g_strdup_printf (ZONES "/%.12s/name", name);
+  const char *package = strchr (name, ':'); /* and what stands behind it */
+  int parent_length = package != NULL ? 1 + (int) strcspn (package + 1, ":") : 0;
+  g_autofree char *parent_path =
+      package != NULL ? g_strdup_printf (ZONES "/%.*s/name",
+                                         (int) (package - name) + parent_length, name)
+                      : NULL;
   g_autofree char *energy_path = g_strdup_printf (ZONES "/%s/energy_uj", name);
   g_autofree char *range_path = g_strdup_printf (ZONES "/%s/max_energy_range_uj", name);
-  PackageSearch search = { self->machine, 0, UINT64_MAX };
   Meter meter = { .joules = JOULES_PER_UJ };
   char line[64];
-  Text text;
 
   /* "intel-rapl:PACKAGE" and "intel-rapl:PACKAGE:DOMAIN"; "intel-rapl-mmio:…" are the same sums once more. */
   if (!g_str_has_prefix (name, "intel-rapl:") ||
@@ -277,11 +306,8 @@ open_zone (const char *name, void *data)
                       &meter.range); /* without, it never begins again */
   if (!sysprof_counter_read_line (self->machine, parent_path, line, sizeof line))
     line[0] = '\0';
-  text = sysprof_text_from_string (line);
-  if (sysprof_text_skip (&text, "package-"))
-    (void) sysprof_text_u64 (&text, &search.package); /* else it is the first's */
-  (void) sysprof_counter_list (self->machine, CPUS, check_cpu, &search);
-  name_place (self->machine, search.cpu != UINT64_MAX ? (unsigned) search.cpu : 0, meter.place);
+  name_place_of_package (self->machine, line, meter.place);
+  meter.path = g_steal_pointer (&energy_path);
   g_array_append_val (self->meters, meter);
 }
 
@@ -328,16 +354,31 @@ open_meters (Privilege *machine, GError **error)
   return NULL;
 }
 
+/* A zone that was taken away and is there again, as when its module is loaded anew, is another file. */
 static bool
-read_meter (Meter *meter, uint64_t *sum)
+read_meter (Meters *self, Meter *meter, uint64_t *sum)
 {
   char buffer[32];
   Text text;
 
   if (meter->is_event)
     return read (meter->fd, sum, sizeof *sum) == (ssize_t) sizeof *sum;
-  return sysprof_counter_read_text (meter->fd, buffer, sizeof buffer, &text) &&
-         sysprof_text_u64 (&text, sum);
+  if (meter->fd < 0)
+    {
+      meter->fd = sysprof_privilege_open_machine_file (self->machine, meter->path);
+      meter->last = 0;
+    }
+  if (meter->fd < 0)
+    return false;
+  if (sysprof_counter_read_text (meter->fd, buffer, sizeof buffer, &text))
+    return sysprof_text_u64 (&text, sum);
+
+  if (errno == ENODEV)
+    {
+      sysprof_autofd_close (&meter->fd);
+      meter->fd = -1;
+    }
+  return false;
 }
 
 static bool
@@ -351,7 +392,7 @@ read_meters (void *state, CounterValues *values, GError **error)
       CounterInstance *instance;
       uint64_t sum;
 
-      if (!read_meter (meter, &sum))
+      if (!read_meter (self, meter, &sum))
         continue; /* its CPU is not there for now */
 
       if (sum < meter->last && meter->range > 0)

@@ -3,6 +3,7 @@
 /* Batteries as drivers of several kinds tell of them: by charge, by energy, with and without a voltage. */
 
 #include "tests/record/counter-bench.h"
+#include "tests/record/removed-files.h"
 
 extern const SampledCounters sysprof_battery_charge_counters;
 
@@ -93,6 +94,31 @@ test_come_and_go (void)
   bench_clear (&bench);
 }
 
+/* Between two looks for what there is: it is never seen to be gone. */
+static void
+test_replaced_at_once (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  write_machine (&bench);
+  bench_open (&bench, &sysprof_battery_charge_counters);
+  bench_read (&bench, 1);
+  bench_remove_all (&bench, "/sys/class/power_supply/BAT1");
+  bench_read (&bench, 1.5);
+  bench_read (&bench, 2); /* not back yet */
+  write_machine (&bench);
+  write_property (&bench, "BAT1", "energy_now", "11400000");
+  bench_read (&bench, 2.5);
+  bench_read (&bench, 3);
+  write_property (&bench, "BAT1", "energy_now", "22800000");
+  bench_read (&bench, 3.5);
+
+  bench_assert_series (&bench, "Battery Charge", "BAT1",
+                       "1=2000000 2.5=1000000 3=1000000 3.5=2000000");
+  bench_clear (&bench);
+}
+
 static void
 test_no_battery (void)
 {
@@ -110,6 +136,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/record/battery-charge/several", test_several);
   g_test_add_func ("/record/battery-charge/come-and-go", test_come_and_go);
+  g_test_add_func ("/record/battery-charge/replaced-at-once", test_replaced_at_once);
   g_test_add_func ("/record/battery-charge/no-battery", test_no_battery);
   return g_test_run ();
 }

@@ -3,6 +3,7 @@
 /* Energy as perf counts it on a machine with two packages and on one with single cores, and as powercap shows it. */
 
 #include "tests/record/counter-bench.h"
+#include "tests/record/removed-files.h"
 
 extern const SampledCounters sysprof_energy_usage_counters;
 
@@ -159,6 +160,87 @@ test_powercap (void)
   bench_clear (&bench);
 }
 
+/* Cascade Lake-AP: each package is two dies with energies of their own. */
+static void
+test_dies (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  for (unsigned cpu = 0; cpu < 4; cpu++)
+    {
+      g_autofree char *path =
+          g_strdup_printf ("/sys/devices/system/cpu/cpu%u/topology/die_id", cpu);
+
+      write_core_id (&bench, cpu, cpu, 0);
+      bench_write (&bench, path, cpu < 2 ? "0\n" : "1\n");
+    }
+  for (unsigned i = 0; i < 2; i++)
+    {
+      write_zone (&bench, "intel-rapl:0", "package-0-die-0\n", i * 10000000);
+      write_zone (&bench, "intel-rapl:0:0", "dram\n", i * 1000000);
+      write_zone (&bench, "intel-rapl:1", "package-0-die-1\n", i * 30000000);
+      write_zone (&bench, "intel-rapl:1:0", "dram\n", i * 2000000);
+      if (i == 0)
+        bench_open (&bench, &sysprof_energy_usage_counters);
+      bench_read (&bench, 1 + i);
+    }
+
+  bench_assert_series (&bench, "RAPL 0:0", "Package Watt (0:0)", "2=10.000");
+  bench_assert_series (&bench, "RAPL 2:2", "Package Watt (2:2)", "2=30.000");
+  bench_assert_series (&bench, "RAPL 0:0", "RAM Watt (0:0)", "2=1.000");
+  bench_assert_series (&bench, "RAPL 2:2", "RAM Watt (2:2)", "2=2.000");
+  bench_assert_series (&bench, "RAPL", "Package Watt", "2=40.000");
+  bench_clear (&bench);
+}
+
+static void
+test_many_packages (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  write_core_id (&bench, 0, 0, 1);
+  write_core_id (&bench, 10, 5, 10);
+  for (unsigned i = 0; i < 2; i++)
+    {
+      write_zone (&bench, "intel-rapl:1", "package-1\n", i * 10000000);
+      write_zone (&bench, "intel-rapl:1:0", "dram\n", i * 1000000);
+      write_zone (&bench, "intel-rapl:10", "package-10\n", i * 30000000);
+      write_zone (&bench, "intel-rapl:10:0", "dram\n", i * 2000000);
+      if (i == 0)
+        bench_open (&bench, &sysprof_energy_usage_counters);
+      bench_read (&bench, 1 + i);
+    }
+  bench_assert_series (&bench, "RAPL 0:0", "RAM Watt (0:0)", "2=1.000");
+  bench_assert_series (&bench, "RAPL 5:10", "Package Watt (5:10)", "2=30.000");
+  bench_assert_series (&bench, "RAPL 5:10", "RAM Watt (5:10)", "2=2.000");
+  bench_clear (&bench);
+}
+
+/* Its module is loaded anew. */
+static void
+test_zone_is_replaced (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  write_core_id (&bench, 0, 0, 0);
+  write_zone (&bench, "intel-rapl:0", "package-0\n", 90000000);
+  bench_open (&bench, &sysprof_energy_usage_counters);
+  bench_read (&bench, 1);
+  write_zone (&bench, "intel-rapl:0", "package-0\n", 91000000);
+  bench_read (&bench, 2);
+  bench_remove_all (&bench, "/sys/class/powercap/intel-rapl:0");
+  write_zone (&bench, "intel-rapl:0", "package-0\n", 5000000);
+  bench_read (&bench, 3);
+  bench_read (&bench, 4);
+  write_zone (&bench, "intel-rapl:0", "package-0\n", 7000000);
+  bench_read (&bench, 5);
+  bench_assert_series (&bench, "RAPL 0:0", "Package Watt (0:0)", "2=1.000 5=2.000");
+  bench_clear (&bench);
+}
+
 static void
 test_none (void)
 {
@@ -190,6 +272,9 @@ main (int argc, char **argv)
   g_test_add_func ("/record/energy-usage/two-packages", test_two_packages);
   g_test_add_func ("/record/energy-usage/single-cores", test_single_cores);
   g_test_add_func ("/record/energy-usage/powercap", test_powercap);
+  g_test_add_func ("/record/energy-usage/dies", test_dies);
+  g_test_add_func ("/record/energy-usage/many-packages", test_many_packages);
+  g_test_add_func ("/record/energy-usage/zone-is-replaced", test_zone_is_replaced);
   g_test_add_func ("/record/energy-usage/none", test_none);
   g_test_add_func ("/record/energy-usage/refused", test_refused);
   return g_test_run ();
