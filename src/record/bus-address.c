@@ -12,6 +12,7 @@
 #include "util/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stddef.h>
@@ -65,6 +66,23 @@ dup_value (const char *address, const char *key)
   return NULL;
 }
 
+/* Who listens has as many waiting as it takes: it is waited for, which a socket does only where it may block. */
+static bool
+connect_patiently (int fd, const struct sockaddr *address, socklen_t size)
+{
+  const struct timeval most = { .tv_sec = CONNECT_MSEC / 1000 };
+  int flags = fcntl (fd, F_GETFL);
+  int number;
+
+  if (flags < 0 || setsockopt (fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most) != 0 ||
+      fcntl (fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+    return false;
+  number = connect (fd, address, size) == 0 ? 0 : errno;
+  (void) fcntl (fd, F_SETFL, flags); /* as a moment ago */
+  errno = number == EAGAIN ? ETIMEDOUT : number;
+  return number == 0;
+}
+
 static int
 connect_socket (int family, const struct sockaddr *address, socklen_t size)
 {
@@ -76,6 +94,8 @@ connect_socket (int family, const struct sockaddr *address, socklen_t size)
   if (fd < 0)
     return -1;
   if (connect (fd, address, size) == 0)
+    return sysprof_steal_fd (&fd);
+  if (errno == EAGAIN && connect_patiently (fd, address, size))
     return sysprof_steal_fd (&fd);
   if (errno != EINPROGRESS)
     return -1;

@@ -23,6 +23,7 @@
 #define MOST_LINE        4096                /* while we introduce ourselves */
 #define FIXED_SIZE       16                  /* of a message: what tells how long it is */
 #define POLL_MSEC        50
+#define BUS_ITSELF       "org.freedesktop.DBus"
 #define RETRY_INTERVAL   (20 * NSEC_PER_MSEC)
 
 typedef enum
@@ -46,6 +47,7 @@ typedef struct
 typedef struct
 {
   uint32_t serial;
+  char *callee; /* who was called; owned */
   BusReplyFunc reply;
   void *data;
 } Pending;
@@ -66,6 +68,7 @@ struct Bus
   GArray *pending;  /* of Pending */
   bool is_watched;  /* by the pump */
   bool is_retrying; /* a tick sends what the socket had no room for */
+  int send_error;   /* errno; 0 = none */
   size_t skip;      /* bytes of a message that is too long */
   size_t n_read;    /* bytes in `input` */
   uint8_t input[READ_SIZE + BUS_MESSAGE_MAX];
@@ -79,6 +82,21 @@ free_outgoing (void *data)
   g_free (out->bytes);
   sysprof_autofd_close (&out->fd);
   g_free (out);
+}
+
+static void
+clear_pending (void *data)
+{
+  g_free (((Pending *) data)->callee);
+}
+
+static GArray *
+new_pending (void)
+{
+  GArray *pending = g_array_new (false, false, sizeof (Pending));
+
+  g_array_set_clear_func (pending, clear_pending);
+  return pending;
 }
 
 static void retry_tick (Pump *pump, int64_t now, void *data);
@@ -107,7 +125,7 @@ close_with (Bus *self, GError *error)
       return;
     }
   self->state = BUS_CLOSED;
-  self->pending = g_array_new (false, false, sizeof (Pending));
+  self->pending = new_pending ();
   sysprof_bus_detach (self);
   g_queue_clear_full (&self->outgoing, free_outgoing);
   g_queue_clear_full (&self->waiting, free_outgoing);
@@ -136,7 +154,7 @@ fail (Bus *self, SysprofErrorCode code, const char *format, ...)
 
 /* --- sending --- */
 
-/* FALSE when the socket has no room, or there is an end. */
+/* FALSE when the socket has no room, or with errno when there is an end. */
 static bool
 send_one (Bus *self, Outgoing *out)
 {
@@ -162,14 +180,24 @@ send_one (Bus *self, Outgoing *out)
       memcpy (CMSG_DATA (header), &out->fd, sizeof (int));
     }
 
-  n = sendmsg (self->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  do
+    n = sendmsg (self->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (n < 0 && errno == EINTR);
   if (n < 0)
-    return false; /* an end shows when reading */
+    return false;
 
   sysprof_autofd_close (&out->fd);
   out->fd = -1;
   out->sent += (size_t) n;
+  errno = EAGAIN; /* the rest, if any */
   return out->sent == out->size;
+}
+
+/* Whether it may be sent a moment later. */
+static bool
+is_passing (int number)
+{
+  return number == EAGAIN || number == ENOBUFS || number == ENOMEM;
 }
 
 static void
@@ -177,8 +205,20 @@ send_what_waits (Bus *self)
 {
   Outgoing *out;
 
+  errno = EAGAIN;
   while ((out = g_queue_peek_head (&self->outgoing)) != NULL && send_one (self, out))
     free_outgoing (g_queue_pop_head (&self->outgoing));
+
+  if (out != NULL && !is_passing (errno))
+    {
+      /* Who is told is told where the end is read, which is never while he calls something; there it also shows that the other side
+       * has gone. */
+      if (self->send_error == 0 && errno != EPIPE && errno != ECONNRESET)
+        self->send_error = errno;
+      g_queue_clear_full (&self->outgoing, free_outgoing);
+      (void) shutdown (self->fd, SHUT_RDWR); /* or it has ended already */
+      out = NULL;
+    }
 
   if (self->is_retrying == (out != NULL) || !self->is_watched)
     return;
@@ -235,11 +275,14 @@ queue_message (Bus *self, GQueue *queue, GDBusMessage *message, int fd)
 void
 sysprof_bus_call (Bus *self, GDBusMessage *call, int fd, BusReplyFunc reply, void *data)
 {
-  Pending pending = { ++self->last_serial, reply, data };
+  Pending pending = { ++self->last_serial, NULL, reply, data };
 
   g_dbus_message_set_serial (call, pending.serial);
   if (reply != NULL && self->state != BUS_CLOSED)
-    g_array_append_val (self->pending, pending);
+    {
+      pending.callee = g_strdup (g_dbus_message_get_destination (call));
+      g_array_append_val (self->pending, pending);
+    }
   if (self->state != BUS_CLOSED)
     queue_message (self, self->state == BUS_READY ? &self->outgoing : &self->waiting, call, fd);
   g_object_unref (call);
@@ -276,9 +319,9 @@ greeted (Bus *self, GDBusMessage *reply, const GError *error, void *data)
 static void
 say_hello (Bus *self)
 {
-  GDBusMessage *call = g_dbus_message_new_method_call (
-      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello");
-  Pending pending = { ++self->last_serial, greeted, NULL };
+  GDBusMessage *call =
+      g_dbus_message_new_method_call (BUS_ITSELF, "/org/freedesktop/DBus", BUS_ITSELF, "Hello");
+  Pending pending = { ++self->last_serial, g_strdup (BUS_ITSELF), greeted, NULL };
 
   self->state = BUS_HELLO;
   g_dbus_message_set_serial (call, pending.serial);
@@ -286,6 +329,24 @@ say_hello (Bus *self)
   queue_message (self, &self->outgoing, call, -1);
   g_object_unref (call);
   send_what_waits (self);
+}
+
+/* Anybody on the bus can send what says that it answers serial 7. Who owns a well-known name is not known here: its messages come from
+ * a unique one. That a call cannot be delivered is said by the bus. */
+static bool
+may_answer (const Bus *self, const Pending *call, GDBusMessage *message)
+{
+  const char *destination = g_dbus_message_get_destination (message);
+  const char *sender = g_dbus_message_get_sender (message);
+
+  if (sender == NULL || (self->name != NULL && g_strcmp0 (destination, self->name) != 0))
+    return false;
+  if (g_str_equal (sender, BUS_ITSELF))
+    return g_str_equal (call->callee, BUS_ITSELF) ||
+           g_dbus_message_get_message_type (message) == G_DBUS_MESSAGE_TYPE_ERROR;
+  return g_dbus_is_unique_name (sender) && g_strcmp0 (sender, self->name) != 0 &&
+         (g_dbus_is_unique_name (call->callee) ? g_str_equal (sender, call->callee)
+                                               : !g_str_equal (call->callee, BUS_ITSELF));
 }
 
 static void
@@ -298,10 +359,10 @@ take_reply (Bus *self, GDBusMessage *message)
     {
       Pending call = g_array_index (self->pending, Pending, i);
 
-      if (call.serial != serial)
+      if (call.serial != serial || !may_answer (self, &call, message))
         continue;
 
-      g_array_remove_index (self->pending, i);
+      g_array_remove_index (self->pending, i); /* and its `callee` with it */
       if (g_dbus_message_to_gerror (message, &error))
         {
           g_dbus_error_strip_remote_error (error);
@@ -517,6 +578,14 @@ read_once (Bus *self)
 
   if (n < 0 && errno == EAGAIN)
     return false;
+  if (n <= 0 && self->send_error != 0)
+    {
+      fail (self, SYSPROF_ERROR_PEER_GONE,
+            "nothing can be sent to the bus at '%s': %s. Look into the log of the bus, and "
+            "record again.",
+            self->address, g_strerror (self->send_error));
+      return false;
+    }
   if (n <= 0)
     {
       fail (self, SYSPROF_ERROR_PEER_GONE,
@@ -570,7 +639,7 @@ sysprof_bus_open (Pump *pump,
   self->fd = fd;
   self->events = *events;
   self->data = data;
-  self->pending = g_array_new (false, false, sizeof (Pending));
+  self->pending = new_pending ();
   self->is_watched = true;
   sysprof_pump_watch_fd (pump, fd, socket_ready, self);
 

@@ -42,10 +42,10 @@ sysprof_late_frames_new (GError **error)
   int fd = sysprof_open_temporary ();
 
   if (fd >= 0)
-    self->most = get_most (fd);
-
-  if (fd >= 0)
-    self->writer = sysprof_capture_writer_new_from_fd (fd, BUFFER_SIZE); /* takes it */
+    {
+      self->most = get_most (fd);
+      self->writer = sysprof_capture_writer_new_from_fd (fd, BUFFER_SIZE); /* takes it */
+    }
   if (self->writer != NULL)
     self->output = sysprof_output_new (self->writer, false, write_failed, self, error);
   else

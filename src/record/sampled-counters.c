@@ -26,7 +26,7 @@
 /* On a busy machine any reading may take long once. */
 #define MANY_SLOW 3
 
-#define NSEC_PER_SEC  1e9
+#define NSEC_PER_SEC 1e9
 
 struct CounterSampler
 {

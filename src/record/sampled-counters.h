@@ -70,8 +70,9 @@ typedef struct
   bool is_part;    /* of another instance, which is in the sums already */
   bool is_checked; /* whether it is a part */
   bool has_files;  /* its own files are open, as far as they are there */
-  bool is_lost;    /* its device went away under them: it may be there again under its name any time */
-  uint64_t seen;   /* the reading that named it last; 0 = never */
+  bool
+      is_lost; /* its device went away under them: it may be there again under its name any time */
+  uint64_t seen; /* the reading that named it last; 0 = never */
   double values[COUNTER_MAX_INSTANCE_ROWS];
   double wholes[COUNTER_MAX_INSTANCE_ROWS];
   bool is_set[COUNTER_MAX_INSTANCE_ROWS];

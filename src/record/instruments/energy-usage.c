@@ -280,9 +280,9 @@ open_zone (const char *name, void *data)
   const char *package = strchr (name, ':'); /* and what stands behind it */
   int parent_length = package != NULL ? 1 + (int) strcspn (package + 1, ":") : 0;
   g_autofree char *parent_path =
-      package != NULL ? g_strdup_printf (ZONES "/%.*s/name",
-                                         (int) (package - name) + parent_length, name)
-                      : NULL;
+      package != NULL
+          ? g_strdup_printf (ZONES "/%.*s/name", (int) (package - name) + parent_length, name)
+          : NULL;
   g_autofree char *energy_path = g_strdup_printf (ZONES "/%s/energy_uj", name);
   g_autofree char *range_path = g_strdup_printf (ZONES "/%s/max_energy_range_uj", name);
   Meter meter = { .joules = JOULES_PER_UJ };

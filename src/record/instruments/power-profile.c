@@ -11,6 +11,7 @@
 #include "record/instrument.h"
 #include "record/last-words.h"
 #include "record/pump-private.h"
+#include "util/util.h"
 
 #include <sysprof.h>
 
@@ -47,6 +48,7 @@ struct _SysprofPowerProfile
   bool is_set;
   bool is_answered;      /* the last question of the stop phase */
   char *address;         /* of the bus */
+  char *holding;         /* the bus's name of who holds it for us; NULL = nobody */
   char *before;          /* the profile that was set; NULL = not asked */
   LastWords *last_words; /* which set it back */
 };
@@ -69,6 +71,7 @@ sysprof_power_profile_finalize (GObject *object)
 
   g_free (self->id);
   g_free (self->address);
+  g_free (self->holding);
   g_free (self->before);
   G_OBJECT_CLASS (sysprof_power_profile_parent_class)->finalize (object);
 }
@@ -207,6 +210,8 @@ answered (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
   if (body != NULL && g_variant_is_of_type (body, G_VARIANT_TYPE ("(u)")))
     {
       g_variant_get (body, "(u)", &self->cookie);
+      g_free (self->holding);
+      self->holding = g_strdup (g_dbus_message_get_sender (reply));
       self->is_held = self->is_settled = true;
       return;
     }
@@ -224,6 +229,14 @@ answered (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
     ask_for_active (self, set_what_is_wanted);
   else if (error != NULL)
     refused (self, error);
+  else
+    {
+      g_autoptr (GError) strange = g_error_new_literal (
+          SYSPROF_ERROR, SYSPROF_ERROR_CORRUPT,
+          "the service answers with something else than the number of a hold");
+
+      refused (self, strange);
+    }
 }
 
 static void
@@ -243,7 +256,8 @@ take_signal (Bus *bus, GDBusMessage *message, void *data)
   GVariant *body = g_dbus_message_get_body (message);
   guint cookie = 0;
 
-  if (!self->is_held ||
+  if (!self->is_held || g_strcmp0 (g_dbus_message_get_sender (message), self->holding) != 0 ||
+      g_strcmp0 (g_dbus_message_get_interface (message), services[self->service].name) != 0 ||
       g_strcmp0 (g_dbus_message_get_member (message), "ProfileReleased") != 0 || body == NULL ||
       !g_variant_is_of_type (body, G_VARIANT_TYPE ("(u)")))
     return;

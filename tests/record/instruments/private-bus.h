@@ -32,7 +32,7 @@ connect_to (const char *address)
 }
 
 /* FALSE, and the test is skipped, where there is no dbus-daemon. */
-static gboolean
+G_GNUC_UNUSED static gboolean
 private_bus_start (PrivateBus *self)
 {
   g_autofree char *daemon = g_find_program_in_path ("dbus-daemon");
@@ -50,7 +50,7 @@ private_bus_start (PrivateBus *self)
   return TRUE;
 }
 
-static void
+G_GNUC_UNUSED static void
 private_bus_stop (PrivateBus *self)
 {
   g_clear_object (&self->connection);
@@ -94,4 +94,43 @@ G_GNUC_UNUSED static void
 request_stop (SysprofRecording *recording)
 {
   sysprof_recording_stop_async (recording, NULL, NULL, NULL);
+}
+
+static gboolean
+request_stop_once (gpointer recording)
+{
+  request_stop (recording);
+  return G_SOURCE_REMOVE;
+}
+
+/* Gives what others do meanwhile some time to show. */
+G_GNUC_UNUSED static void
+request_stop_soon (SysprofRecording *recording, gpointer data)
+{
+  g_timeout_add (100, request_stop_once, recording);
+}
+
+/* Takes `instrument`. The capture, which the caller closes. What `recorded` holds is called. */
+G_GNUC_UNUSED static int
+record_instrument (Recorded *recorded, SysprofInstrument *instrument)
+{
+  g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
+  int fd = new_memory_file ();
+
+  sysprof_profiler_add_instrument (profiler, instrument);
+  record_and_wait (recorded, profiler, new_writer_for (fd));
+  g_assert_no_error (recorded->error);
+  return fd;
+}
+
+/* Nobody is there for it, or who is there is of no use: that is told with these words, and costs nothing else. */
+G_GNUC_UNUSED static void
+check_told (SysprofInstrument *instrument, const char *words)
+{
+  Recorded recorded = { .began = request_stop_soon };
+  int fd = record_instrument (&recorded, instrument);
+
+  g_assert_true (recorded_has_told (&recorded, words));
+  recorded_clear (&recorded);
+  (void) close (fd);
 }

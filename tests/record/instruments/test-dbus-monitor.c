@@ -271,17 +271,14 @@ test_goes_on_without_bus (void)
 {
   PrivateBus bus = { 0 };
   Recorded recorded = { .began = take_bus_down, .data = &bus };
-  g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
-  int fd = new_memory_file ();
+  int fd;
   SysprofCaptureReader *reader;
 
   if (!private_bus_start (&bus))
     return;
   g_dbus_connection_set_exit_on_close (bus.connection, FALSE);
-  sysprof_profiler_add_instrument (profiler, sysprof_dbus_monitor_new (G_BUS_TYPE_SYSTEM));
   g_timeout_add (10, stop_when_told, &recorded);
-  record_and_wait (&recorded, profiler, new_writer_for (fd));
-  g_assert_no_error (recorded.error);
+  fd = record_instrument (&recorded, sysprof_dbus_monitor_new (G_BUS_TYPE_SYSTEM));
   g_assert_true (recorded_has_told (&recorded, "nothing of the system bus is recorded"));
 
   reader = new_reader_for (fd);
@@ -361,22 +358,7 @@ test_tells_where_there_is_none (void)
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
-      g_autoptr (SysprofSpawnable) spawnable = sysprof_spawnable_new ();
-      Recorded recorded = { 0 };
-      int fd = new_memory_file ();
-
-      sysprof_profiler_add_instrument (
-          profiler, sysprof_dbus_monitor_new_for_bus_address (cases[i].address));
-      sysprof_spawnable_append_argv (spawnable, "true");
-      sysprof_profiler_set_spawnable (profiler, spawnable);
-      record_and_wait (&recorded, profiler, new_writer_for (fd));
-      g_assert_no_error (recorded.error);
-      g_assert_true (recorded_has_told (&recorded, cases[i].told));
-      recorded_clear (&recorded);
-      (void) close (fd);
-    }
+    check_told (sysprof_dbus_monitor_new_for_bus_address (cases[i].address), cases[i].told);
 }
 
 int

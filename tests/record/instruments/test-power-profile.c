@@ -173,30 +173,11 @@ stop_service (Service *self)
   private_bus_stop (&self->bus);
 }
 
-static gboolean
-stop_when_settled (gpointer data)
-{
-  request_stop (data);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-check_held (SysprofRecording *recording, gpointer data)
-{
-  g_timeout_add (100, stop_when_settled, recording);
-}
-
 static void
 record_profile (Recorded *recorded, const char *profile)
 {
-  g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
-  int fd = new_memory_file ();
-
-  recorded->began = check_held;
-  sysprof_profiler_add_instrument (profiler, sysprof_power_profile_new (profile));
-  record_and_wait (recorded, profiler, new_writer_for (fd));
-  g_assert_no_error (recorded->error);
-  (void) close (fd);
+  recorded->began = request_stop_soon;
+  (void) close (record_instrument (recorded, sysprof_power_profile_new (profile)));
 }
 
 static void
@@ -223,20 +204,30 @@ test_holds_and_gives_back (gconstpointer interface)
   stop_service (&service);
 }
 
+/* In a process of its own, that does so until it is killed. */
+static GPid
+hold_elsewhere (const char *profile)
+{
+  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+  const char *argv[] = { self, HOLD_FOREVER, profile, NULL };
+  g_autoptr (GError) error = NULL;
+  GPid pid;
+
+  g_spawn_async (NULL, (char **) argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid,
+                 &error);
+  g_assert_no_error (error);
+  return pid;
+}
+
 static void
 test_gives_back_when_killed (void)
 {
   Service service = { .interface = "org.freedesktop.UPower.PowerProfiles" };
-  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
-  const char *argv[] = { self, HOLD_FOREVER, "power-saver", NULL };
-  g_autoptr (GError) error = NULL;
   GPid pid;
 
   if (!start_service (&service))
     return;
-  g_spawn_async (NULL, (char **) argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid,
-                 &error);
-  g_assert_no_error (error);
+  pid = hold_elsewhere ("power-saver");
   while (service.held == NULL)
     g_main_context_iteration (NULL, TRUE);
   g_assert_cmpstr (service.held, ==, "power-saver");
@@ -285,16 +276,11 @@ test_sets_back_when_killed (void)
 {
   Service service = { .interface = "org.freedesktop.UPower.PowerProfiles",
                       .active = g_strdup ("performance") };
-  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
-  const char *argv[] = { self, HOLD_FOREVER, "balanced", NULL };
-  g_autoptr (GError) error = NULL;
   GPid pid;
 
   if (!start_service (&service))
     return;
-  g_spawn_async (NULL, (char **) argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid,
-                 &error);
-  g_assert_no_error (error);
+  pid = hold_elsewhere ("balanced");
   while (service.n_set < 1)
     g_main_context_iteration (NULL, TRUE);
   g_assert_cmpstr (service.active, ==, "balanced");
@@ -323,13 +309,10 @@ test_tells_what_went_wrong (void)
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       Service service = cases[i].service;
-      Recorded recorded = { 0 };
 
       if (!start_service (&service))
         return;
-      record_profile (&recorded, "performance");
-      g_assert_true (recorded_has_told (&recorded, cases[i].told));
-      recorded_clear (&recorded);
+      check_told (sysprof_power_profile_new ("performance"), cases[i].told);
       stop_service (&service);
     }
 }
@@ -338,10 +321,8 @@ static int
 hold_forever (const char *profile)
 {
   Recorded recorded = { 0 };
-  g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
 
-  sysprof_profiler_add_instrument (profiler, sysprof_power_profile_new (profile));
-  record_and_wait (&recorded, profiler, new_writer_for (new_memory_file ()));
+  (void) record_instrument (&recorded, sysprof_power_profile_new (profile));
   return 1;
 }
 

@@ -54,13 +54,6 @@ write_capture (Peer *self)
   sysprof_capture_writer_unref (writer);
 }
 
-static gboolean
-request_stop_later (gpointer data)
-{
-  request_stop (data);
-  return G_SOURCE_REMOVE;
-}
-
 static void
 start (Peer *self, GVariant *parameters, GDBusMethodInvocation *invocation)
 {
@@ -128,7 +121,7 @@ began (SysprofRecording *recording, gpointer data)
 
       g_assert_nonnull (reply);
     }
-  g_timeout_add (200, request_stop_later, recording);
+  request_stop_soon (recording, NULL);
 }
 
 static void
@@ -177,10 +170,9 @@ test_peer (gconstpointer data)
   const Case *c = data;
   Peer peer = { .manner = c->manner, .fd = -1 };
   Recorded recorded = { .began = began, .data = &peer };
-  g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
   g_autoptr (GListModel) diagnostics = NULL;
   GVariantDict options;
-  int fd = new_memory_file ();
+  int fd;
 
   if (!private_bus_start (&peer.bus))
     return;
@@ -188,12 +180,10 @@ test_peer (gconstpointer data)
   own_name (&peer.bus, PEER);
   g_variant_dict_init (&options, NULL);
   g_variant_dict_insert (&options, "frequency", "x", G_GINT64_CONSTANT (99));
-  sysprof_profiler_add_instrument (
-      profiler, sysprof_proxied_instrument_new_with_options (G_BUS_TYPE_SESSION, PEER,
-                                                             "/org/gnome/Sysprof3/Profiler",
-                                                             g_variant_dict_end (&options)));
-  record_and_wait (&recorded, profiler, new_writer_for (fd));
-  g_assert_no_error (recorded.error);
+  fd = record_instrument (
+      &recorded, sysprof_proxied_instrument_new_with_options (G_BUS_TYPE_SESSION, PEER,
+                                                              "/org/gnome/Sysprof3/Profiler",
+                                                              g_variant_dict_end (&options)));
 
   diagnostics = sysprof_recording_list_diagnostics (recorded.recording);
   g_assert_cmpuint (g_list_model_get_n_items (diagnostics), ==, c->told != NULL);
@@ -229,23 +219,9 @@ test_tells_where_nobody_is (void)
   if (!private_bus_start (&bus))
     return;
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
-      g_autoptr (SysprofSpawnable) spawnable = sysprof_spawnable_new ();
-      Recorded recorded = { 0 };
-      int fd = new_memory_file ();
-
-      sysprof_profiler_add_instrument (
-          profiler,
-          sysprof_proxied_instrument_new (G_BUS_TYPE_SESSION, cases[i].name, cases[i].path));
-      sysprof_spawnable_append_argv (spawnable, "true");
-      sysprof_profiler_set_spawnable (profiler, spawnable);
-      record_and_wait (&recorded, profiler, new_writer_for (fd));
-      g_assert_no_error (recorded.error);
-      g_assert_true (recorded_has_told (&recorded, cases[i].told));
-      recorded_clear (&recorded);
-      (void) close (fd);
-    }
+    check_told (
+        sysprof_proxied_instrument_new (G_BUS_TYPE_SESSION, cases[i].name, cases[i].path),
+        cases[i].told);
   private_bus_stop (&bus);
 }
 
