@@ -6,10 +6,10 @@
 
 #include "capture/capture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define PERIODS_BETWEEN 0x100  /* two looks at whether to go on */
-#define MOST_AT_ONCE    0x4000 /* samples of one time: so many CPUs no machine has */
+#define PERIODS_BETWEEN 0x100 /* two looks at whether to go on */
 #define MOST_EVENTS     SAMPLED_EVENT_UNKNOWN
 
 /* It is shown, and typed: no blanks, no control characters. */
@@ -59,21 +59,91 @@ read_events (Store *store, GBytes *bytes)
       (SampledEvent *) g_array_free (g_steal_pointer (&events), store->n_sampled_events == 0);
 }
 
-/* Of several at one time in one thread, the first that has none. */
+/* The samples by time and thread. A capture may say of all that they are of one time and thread: no step may look through those that
+ * have been given theirs. */
+typedef struct
+{
+  Store *store;
+  uint32_t *sample; /* [samples.n], in that order */
+  uint32_t
+      *taken; /* [samples.n]: at the first of a time and thread, how many of them have theirs */
+} Places;
+
+static int
+compare_places (const void *a, const void *b, void *data)
+{
+  const StackEvents *samples = data;
+  uint32_t i = *(const uint32_t *) a, j = *(const uint32_t *) b;
+
+  if (samples->tid[i] != samples->tid[j])
+    return samples->tid[i] < samples->tid[j] ? -1 : 1;
+  return i < j ? -1 : 1;
+}
+
+/* They are in the order of their times already. */
 static void
-set_period (Store *store, int64_t time, int32_t tid, uint8_t event, int64_t period)
+init_places (Places *self, Store *store)
 {
   const StackEvents *samples = &store->samples;
-  uint32_t first = sysprof_stack_events_find_time (samples, time);
 
-  for (uint32_t i = first;
-       i < samples->n && samples->time[i] == time && i - first < MOST_AT_ONCE; i++)
-    if (samples->tid[i] == tid && store->sample_event[i] == SAMPLED_EVENT_UNKNOWN)
-      {
-        store->sample_event[i] = event;
-        store->sample_period[i] = period;
-        return;
-      }
+  self->store = store;
+  self->sample = g_new (uint32_t, MAX (samples->n, 1));
+  self->taken = g_new0 (uint32_t, MAX (samples->n, 1));
+  for (uint32_t i = 0; i < samples->n; i++)
+    self->sample[i] = i;
+  for (uint32_t i = 0, end; i < samples->n; i = end)
+    {
+      for (end = i + 1; end < samples->n && samples->time[end] == samples->time[i];)
+        end++;
+      if (end - i > 1)
+        qsort_r (self->sample + i, end - i, sizeof *self->sample, compare_places,
+                 (void *) samples);
+    }
+}
+
+static void
+clear_places (Places *self)
+{
+  g_free (self->sample);
+  g_free (self->taken);
+}
+
+/* The first of that time and thread, or where it would be. */
+static uint32_t
+find_place (const Places *self, int64_t time, int32_t tid)
+{
+  const StackEvents *samples = &self->store->samples;
+  uint32_t low = 0, high = samples->n;
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+      uint32_t i = self->sample[middle];
+
+      if (samples->time[i] < time || (samples->time[i] == time && samples->tid[i] < tid))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+/* Of several at one time in one thread, the first that has none. */
+static void
+set_period (Places *self, int64_t time, int32_t tid, uint8_t event, int64_t period)
+{
+  const StackEvents *samples = &self->store->samples;
+  uint32_t first = find_place (self, time, tid);
+  uint32_t i;
+
+  if (first == samples->n || self->taken[first] >= samples->n - first)
+    return;
+  i = self->sample[first + self->taken[first]];
+  if (samples->time[i] != time || samples->tid[i] != tid)
+    return;
+  self->taken[first]++;
+  self->store->sample_event[i] = event;
+  self->store->sample_period[i] = period;
 }
 
 static void
@@ -83,10 +153,12 @@ read_periods (Builder *self, GBytes *bytes)
   gsize size;
   const uint8_t *at = g_bytes_get_data (bytes, &size);
   gsize n = size / CAPTURE_PERIODS_SIZE;
+  Places places;
 
   store->sample_event = g_malloc (MAX (store->samples.n, 1));
   memset (store->sample_event, SAMPLED_EVENT_UNKNOWN, store->samples.n);
   store->sample_period = g_new0 (int64_t, MAX (store->samples.n, 1));
+  init_places (&places, store);
   for (gsize i = 0;
        i < n && (i % PERIODS_BETWEEN != 0 || sysprof_progress_at (self->progress, i, n));
        i++, at += CAPTURE_PERIODS_SIZE)
@@ -99,9 +171,10 @@ read_periods (Builder *self, GBytes *bytes)
       memcpy (&period, at + 8, sizeof period);
       memcpy (&tid, at + 16, sizeof tid);
       if (at[20] < store->n_sampled_events)
-        set_period (store, GINT64_FROM_LE (time), GINT32_FROM_LE (tid), at[20],
+        set_period (&places, GINT64_FROM_LE (time), GINT32_FROM_LE (tid), at[20],
                     (int64_t) MIN (GUINT64_FROM_LE (period), INT64_MAX));
     }
+  clear_places (&places);
 }
 
 void

@@ -111,6 +111,20 @@ class Scheduler(Case):
             self.assertAlmostEqual(sums[cpu], expected, delta=0.05 * (end - begin), msg=f"CPU {cpu}")
 
     @needs_root
+    def test_thread_that_is_never_switched(self):
+        """It has its processor for itself: nothing but the kernel's stoppers may come between."""
+        spin = "import os; os.sched_setaffinity(0, {os.cpu_count() - 1}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50)); "
+        target = subprocess.Popen([sys.executable, "-c", spin + "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        target.stdout.readline()
+        for name in map(str, range(5)):
+            done = run(CLI, "-d", "0.15", "--quiet", "--no-perf", "--scheduler", *SHORT_OF_BUSY, "--no-graphics-info", "--no-pressure", name)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ran = sum(mark["duration"] for mark in slices(name) if mark["pid"] == target.pid)
+            self.assertGreater(ran, 0.05e9)
+
+    @needs_root
     def test_slices_do_not_overlap(self):
         with spinning():
             done = run(CLI, "-f", "--no-perf", "--scheduler", *SHORT_OF_BUSY, "-d", "0.5", "x.syscap")
@@ -128,6 +142,22 @@ class Weights(Case):
         done = run(REPORT, "functions", "--format", "json", "--weight", f"period:{event}", "--process", pid, "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["weight"]["total"]
+
+    def test_one_event_twice_is_refused(self):
+        done = run(CLI, "-f", "-d", "0.1", "--event", "cpu-clock", "--event", "page-faults", "--event", "cpu-clock:1000000", "x.syscap")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"Cannot sample on 'cpu-clock:1000000' as well: 'cpu-clock' is named before", done.stderr)
+
+    @needs_root
+    def test_a_killed_recording_says_what_it_was_taken_on(self):
+        recorder = self.recorder("--json-status", *SHORT_OF_BUSY, "--unwind", "none", "--event", "context-switches:1", "x.syscap")
+        recorder.wait_for_status()
+        recorder.process.stderr.readline()
+        recorder.send(signal.SIGKILL)
+        recorder.process.communicate()
+        done = run(REPORT, "functions", "--format", "json", "--weight", "period:context-switches", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(json.loads(done.stdout)["weight"]["total"], 0)
 
     @needs_root
     def test_many_threads_have_room_for_all_events(self):

@@ -101,6 +101,17 @@ class Weights(unittest.TestCase):
         write(self.path, self.samples)
         self.check()
 
+    def test_very_many_at_one_time(self):
+        """More than there are CPUs: each has its own weight, in their order."""
+        every = [Sample(random.Random(i), i) for i in range(40000)]
+        for i, s in enumerate(every):
+            s.time, s.pid, s.tid, s.stack, s.event, s.period = BEGIN, 20, 200 + i % 2, [i % 6], 0, i + 1
+        write(self.path, every)
+        rows, weight = self.rows('functions', 'period:page-faults')
+        self.assertEqual(weight['total'], 40000 * 40001 // 2)
+        self.assertEqual({r['symbol']: r['self'] for r in rows if r['symbol'].startswith('function')},
+                         {f'function{k}': sum(i + 1 for i in range(k, 40000, 6)) for k in range(6)})
+
     def test_of_the_other_byte_order(self):
         write(self.path, self.samples, big=True)
         self.check()

@@ -360,14 +360,21 @@ set_no_program_error (const SysprofSampler *self, GError **error)
         self->request.session.event.name);
 }
 
+/* In the beginning: who reads a capture that is still written, or whose recorder was killed, is to know it. */
 static void
 write_events (SysprofSampler *self, Pump *pump)
 {
   g_autofree char *lines =
       sysprof_sampling_request_dup_events (&self->request, self->ledger != NULL);
 
-  (void) sysprof_pump_add_file (pump, sysprof_pump_get_end_time (pump), -1, CAPTURE_EVENTS_FILE,
-                                lines, strlen (lines), false); /* counted there */
+  (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1,
+                                CAPTURE_EVENTS_FILE, lines, strlen (lines),
+                                false); /* counted there */
+}
+
+static void
+finish_ledger (SysprofSampler *self, Pump *pump)
+{
   if (self->ledger != NULL &&
       !sysprof_event_ledger_finish (self->ledger, sysprof_pump_get_writer (pump),
                                     sysprof_pump_get_end_time (pump)))
@@ -855,6 +862,7 @@ sysprof_sampler_record (SysprofInstrument *instrument, Pump *pump)
   if (tells_unwinder (self))
     sysprof_unwinder_rely_on_pump (self->unwinder);
   write_method (self, pump);
+  write_events (self, pump);
   if (self->options.delay_nsec > 0)
     sysprof_pump_add_tick (pump, self->options.delay_nsec, delay_tick, self);
 }
@@ -876,7 +884,7 @@ sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
   if (self->tally != NULL)
     {
       write_tally (self, pump);
-      write_events (self, pump);
+      finish_ledger (self, pump);
     }
   g_clear_pointer (&self->tally, sysprof_stack_tally_free);
   if (!is_loading) /* else later: that waits for the kernel, while there are symbols to find */

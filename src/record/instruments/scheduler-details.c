@@ -18,6 +18,10 @@
 #define FORMAT_PATH  "events/sched/sched_switch/format"
 #define LARGEST_TEXT 4096 /* it has 1 KiB, of which half says how to print */
 
+/* How often it is looked what runs where there was no switch, and for how long. */
+#define LOOK_INTERVAL (1 * NSEC_PER_MSEC)
+#define LOOK_PATIENCE (30 * NSEC_PER_MSEC)
+
 struct _SysprofSchedulerDetails
 {
   SysprofInstrument parent_instance;
@@ -130,6 +134,58 @@ sysprof_scheduler_details_record (SysprofInstrument *instrument, Pump *pump)
     sysprof_scheduler_marks_begin (self->marks, g_array_index (online, int, i), begin);
 }
 
+typedef struct
+{
+  SchedulerMarks *marks;
+  const PerfDecoder *decoder; /* of which CPU it is */
+} Look;
+
+static void
+take_look (const struct perf_event_header *record, void *data)
+{
+  const Look *self = data;
+  int32_t pid_and_tid[2];
+
+  if (record->type != PERF_RECORD_SAMPLE || record->size < sizeof *record + sizeof pid_and_tid)
+    return;
+  memcpy (pid_and_tid, record + 1, sizeof pid_and_tid);
+  sysprof_scheduler_marks_saw (self->marks, self->decoder->cpu, pid_and_tid[1]);
+}
+
+/* A thread that has a CPU for itself is never switched: a sample or two tell which one that is. What cannot be opened or does not come in
+ * time leaves out what is not known. */
+static void
+look_at_silent_cpus (SysprofSchedulerDetails *self, Privilege *privilege)
+{
+  Look look = { .marks = self->marks };
+  PerfSessionOptions options = {
+    .target = PERF_TARGET_SYSTEM,
+    .cgroup_fd = -1,
+    .samples = true,
+    .tells_at_once = true,
+    .bare_sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+    .func = take_look,
+    .func_data = &look,
+  };
+  int64_t deadline = sysprof_pump_now () + LOOK_PATIENCE;
+  PerfSession *session;
+
+  sysprof_perf_event_init_cpu_clock (&options.event);
+  options.event.period = LOOK_INTERVAL;
+  session = sysprof_perf_session_open (&options, privilege, NULL);
+  if (session == NULL)
+    return;
+
+  look.decoder = sysprof_perf_session_get_decoder (session);
+  sysprof_perf_session_enable (session);
+  while (sysprof_scheduler_marks_has_silent (self->marks) && sysprof_pump_now () < deadline)
+    {
+      g_usleep (LOOK_INTERVAL / 1000);
+      sysprof_perf_session_drain (session);
+    }
+  sysprof_perf_session_close (session);
+}
+
 static void
 sysprof_scheduler_details_stop (SysprofInstrument *instrument, Pump *pump)
 {
@@ -139,6 +195,9 @@ sysprof_scheduler_details_stop (SysprofInstrument *instrument, Pump *pump)
     return;
 
   sysprof_scheduler_marks_set_end (self->marks, sysprof_pump_get_end_time (pump));
+  sysprof_perf_session_drain (self->feed.session);
+  if (sysprof_scheduler_marks_has_silent (self->marks))
+    look_at_silent_cpus (self, sysprof_pump_get_privilege (pump));
   sysprof_event_feed_drain (&self->feed);
   sysprof_scheduler_marks_finish (self->marks, sysprof_pump_get_privilege (pump));
   sysprof_event_feed_stop (&self->feed);

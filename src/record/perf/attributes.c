@@ -53,16 +53,13 @@ sysprof_perf_attributes_reduce_rights (PerfAttributes *self)
 }
 
 int64_t
-sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self)
+sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self, const PerfEvent *event)
 {
   if (!self->options->samples)
     return 0;
-  if (self->options->event.is_clock)
-    return (int64_t) sysprof_perf_event_get_period (&self->options->event,
-                                                    self->options->frequency);
-  return self->options->event.period == 0
-             ? NSEC_PER_SEC / (int64_t) MAX (self->options->frequency, 1)
-             : 0;
+  if (event->is_clock)
+    return (int64_t) sysprof_perf_event_get_period (event, self->options->frequency);
+  return event->period == 0 ? NSEC_PER_SEC / (int64_t) MAX (self->options->frequency, 1) : 0;
 }
 
 static void

@@ -43,5 +43,6 @@ bool sysprof_perf_attributes_reduce (PerfAttributes *self);
 /* The same after EACCES: what takes a right that sampling alone does not. */
 bool sysprof_perf_attributes_reduce_rights (PerfAttributes *self);
 
-/* Time between samples of one CPU; 0 when it is not a matter of time. */
-int64_t sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self);
+/* Time between samples of `event` on one CPU; 0 when it is not a matter of time. */
+int64_t sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self,
+                                                     const PerfEvent *event);

@@ -779,26 +779,65 @@ decode_lost_samples (PerfDecoder *self, Cursor cursor)
   return true;
 }
 
+/* Which event has that number of the kernel's. FALSE: none of ours. */
+static bool
+find_event (const PerfDecoder *self, uint64_t id, unsigned *event)
+{
+  *event = 0;
+  return self->ledger == NULL || sysprof_event_ledger_find (self->ledger, id, event);
+}
+
+/* The sample that was too much is missed in any case; the others are known when it is over. Of very many events at once only that. */
+static void
+begin_throttled (PerfDecoder *self, uint64_t stream, int64_t time)
+{
+  ThrottledEvents *throttled = self->throttled;
+
+  self->n_throttled++;
+  for (unsigned i = 0; throttled != NULL && i < throttled->n; i++)
+    if (throttled->event[i].stream == stream)
+      return;
+  if (throttled == NULL || throttled->n == G_N_ELEMENTS (throttled->event))
+    return;
+  throttled->event[throttled->n].stream = stream;
+  throttled->event[throttled->n++].since = time;
+}
+
+/* When it began; 0 = nobody knows. */
+static int64_t
+end_throttled (ThrottledEvents *throttled, uint64_t stream)
+{
+  for (unsigned i = 0; throttled != NULL && i < throttled->n; i++)
+    if (throttled->event[i].stream == stream)
+      {
+        int64_t since = throttled->event[i].since;
+
+        throttled->event[i] = throttled->event[--throttled->n];
+        return since;
+      }
+  return 0;
+}
+
 static bool
 decode_throttle (PerfDecoder *self, Cursor cursor, bool begins)
 {
-  uint64_t time;
+  uint64_t time, id, stream;
+  unsigned event;
+  int64_t since;
 
-  if (!take_u64 (&cursor, &time))
+  if (!take_u64 (&cursor, &time) || !take_u64 (&cursor, &id) || !take_u64 (&cursor, &stream))
     return false;
 
   if (begins)
     {
-      self->n_throttled++; /* the one that was too much; the others when it is over */
-      self->throttled_since = (int64_t) time;
+      begin_throttled (self, stream, (int64_t) time);
+      return true;
     }
-  else if (self->throttled_since != 0)
-    {
-      if (self->nsec_per_sample > 0 && (int64_t) time > self->throttled_since)
-        self->n_throttled +=
-            (uint64_t) (((int64_t) time - self->throttled_since) / self->nsec_per_sample);
-      self->throttled_since = 0;
-    }
+
+  since = end_throttled (self->throttled, stream);
+  if (since != 0 && (int64_t) time > since && find_event (self, id, &event) &&
+      self->nsec_per_sample[event] > 0)
+    self->n_throttled += (uint64_t) (((int64_t) time - since) / self->nsec_per_sample[event]);
   return true;
 }
 

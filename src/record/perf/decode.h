@@ -57,6 +57,17 @@ typedef void (*DrainedFunc) (int64_t until, void *data);
 /* Takes over a sample that can be finished: copies what it needs. FALSE: it is written as it is. */
 typedef bool (*TakeUnfinishedFunc) (const WalkedSample *sample, void *data);
 
+/* Events that are held back, of one ring. Zero is empty. */
+typedef struct
+{
+  unsigned n;
+  struct
+  {
+    uint64_t stream; /* the kernel's number of it */
+    int64_t since;   /* ns */
+  } event[64];
+} ThrottledEvents;
+
 typedef struct
 {
   /* Set before the first record. */
@@ -69,9 +80,9 @@ typedef struct
   unsigned call_depth; /* of stacks that were walked, with the kernel's part; 0 = any */
   bool
       drops_chainless; /* a sample without a chain is none: only a part of the stacks is wanted */
-  int64_t
-      nsec_per_sample; /* while sampling is held back, one is missed each so many; 0 = unknown */
-  UserFilter *filter;  /* whose samples are wanted; NULL = all */
+  /* Of each event, in the ledger's order: while it is held back, a sample is missed each so many; 0 = unknown. */
+  int64_t nsec_per_sample[MOST_EVENTS];
+  UserFilter *filter; /* whose samples are wanted; NULL = all */
   CgroupFilter
       *cgroups; /* samples name their cgroup, and these are wanted; NULL = they do not */
   TakeUnfinishedFunc take_unfinished; /* NULL = nobody does */
@@ -93,7 +104,8 @@ typedef struct
   uint64_t n_throttled;
   uint64_t n_walks[WALK_REASONS]; /* by how they ended */
   uint64_t marker[WALK_REASONS];  /* the address that stands for it, once it has one */
-  int64_t throttled_since;        /* of `cpu`: kept by the caller per ring; 0 = not throttled */
+  ThrottledEvents *
+      throttled; /* of the ring that is being drained; borrowed, NULL = only that it begins counts */
 } PerfDecoder;
 
 /* Writes a sample that was taken over. */

@@ -78,6 +78,17 @@ sysprof_event_ledger_add_id (EventLedger *self, uint64_t id, unsigned event)
   *find_id (self, id) = (KnownId){ id, (uint8_t) event };
 }
 
+bool
+sysprof_event_ledger_find (const EventLedger *self, uint64_t id, unsigned *event)
+{
+  const KnownId *known = find_id (self, id);
+
+  if (id == 0 || known->id != id)
+    return false;
+  *event = known->event;
+  return true;
+}
+
 static bool
 write_chunk (EventLedger *self, SysprofCaptureWriter *writer, int64_t time, bool is_last)
 {

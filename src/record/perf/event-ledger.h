@@ -21,6 +21,9 @@ void sysprof_event_ledger_free (EventLedger *self);
 /* Samples with `id`, the kernel's, are of the event with that index. */
 void sysprof_event_ledger_add_id (EventLedger *self, uint64_t id, unsigned event);
 
+/* Of which event samples with `id` are. FALSE: there is none with it. */
+bool sysprof_event_ledger_find (const EventLedger *self, uint64_t id, unsigned *event);
+
 /* FALSE: there is no event with `id`, or no room in `writer`. */
 bool sysprof_event_ledger_note (EventLedger *self,
                                 SysprofCaptureWriter *writer,

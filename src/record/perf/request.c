@@ -174,6 +174,17 @@ check_cpus (const SamplerOptions *options, GError **error)
 }
 
 static bool
+has_event_named (const SamplingRequest *self, const char *name)
+{
+  if (g_str_equal (self->session.event.name, name))
+    return true;
+  for (guint i = 0; i < self->further->len; i++)
+    if (g_str_equal (g_array_index (self->further, PerfEvent, i).name, name))
+      return true;
+  return false;
+}
+
+static bool
 resolve_events (SamplingRequest *self,
                 const SamplerOptions *options,
                 Privilege *privilege,
@@ -203,6 +214,15 @@ resolve_events (SamplingRequest *self,
         }
       if (!sysprof_perf_event_parse (&event, options->events[i], privilege, error))
         return false;
+      if (has_event_named (self, event.name))
+        {
+          g_set_error (
+              error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+              "Cannot sample on '%s' as well: '%s' is named before, and nobody could tell their "
+              "samples apart. Name it once.",
+              options->events[i], event.name);
+          return false;
+        }
       g_array_append_val (self->further, event);
     }
   self->session.further = (const PerfEvent *) (void *) self->further->data;

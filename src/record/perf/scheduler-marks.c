@@ -7,9 +7,11 @@
 #include "record/perf/scheduler-marks.h"
 
 #include "record/perf/tasks.h"
+#include "util/util.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COMM_SIZE 16 /* TASK_COMM_LEN */
 #define UNKNOWN   (-1)
@@ -18,6 +20,7 @@ typedef struct
 {
   int64_t since; /* ns; 0 = not known */
   int32_t tid;   /* what runs; UNKNOWN before the first switch, 0 = nothing */
+  int32_t seen;  /* where that is UNKNOWN: what ran behind the end */
   char comm[COMM_SIZE];
   char name[sizeof ((SysprofCaptureMark *) NULL)->name];
 } Slice;
@@ -107,6 +110,31 @@ sysprof_scheduler_marks_begin (SchedulerMarks *self, int cpu, int64_t time)
 
   slice->since = time;
   slice->tid = UNKNOWN;
+  slice->seen = UNKNOWN;
+}
+
+static bool
+is_silent (const Slice *slice)
+{
+  return slice->since != 0 && slice->tid == UNKNOWN && slice->seen == UNKNOWN;
+}
+
+bool
+sysprof_scheduler_marks_has_silent (const SchedulerMarks *self)
+{
+  for (guint cpu = 0; cpu < self->slices->len; cpu++)
+    if (is_silent (&g_array_index (self->slices, Slice, cpu)))
+      return true;
+  return false;
+}
+
+void
+sysprof_scheduler_marks_saw (SchedulerMarks *self, int cpu, int32_t tid)
+{
+  Slice *slice = get_slice (self, cpu);
+
+  if (is_silent (slice))
+    slice->seen = tid;
 }
 
 /* --- records --- */
@@ -211,7 +239,15 @@ take_switch (SchedulerMarks *self, const struct perf_event_header *record)
       return false;
     }
   if (taken.time >= self->end)
-    return true; /* the slice that lasts until the end is written there */
+    {
+      /* The slice that lasts until the end is written there. */
+      if (slice->since != 0 && slice->tid == UNKNOWN)
+        {
+          slice->tid = taken.prev_tid;
+          memcpy (slice->comm, taken.prev_comm, sizeof slice->comm);
+        }
+      return true;
+    }
 
   /* An ended thread has no process any more. */
   if (taken.prev_tid != 0 && is_known (slice, &taken))
@@ -252,6 +288,16 @@ sysprof_scheduler_marks_take (const struct perf_event_header *record, void *data
     take_lost (self, record);
 }
 
+static void
+read_comm (Slice *slice, Privilege *privilege)
+{
+  autofd fd = sysprof_privilege_open_process_file (privilege, slice->tid, "comm");
+  ssize_t size = fd >= 0 ? read (fd, slice->comm, sizeof slice->comm - 1) : 0;
+
+  slice->comm[MAX (size, 0)] = '\0';
+  slice->comm[strcspn (slice->comm, "\n")] = '\0';
+}
+
 void
 sysprof_scheduler_marks_finish (SchedulerMarks *self, Privilege *privilege)
 {
@@ -260,6 +306,11 @@ sysprof_scheduler_marks_finish (SchedulerMarks *self, Privilege *privilege)
       Slice *slice = &g_array_index (self->slices, Slice, cpu);
       int32_t pid;
 
+      if (slice->tid == UNKNOWN && slice->seen > 0)
+        {
+          slice->tid = slice->seen;
+          read_comm (slice, privilege);
+        }
       if (slice->since == 0 || slice->since >= self->end || slice->tid <= 0)
         continue;
 

@@ -43,5 +43,10 @@ void sysprof_scheduler_marks_set_decoder (SchedulerMarks *self, PerfDecoder *dec
 void sysprof_scheduler_marks_take (const struct perf_event_header *record, void *data);
 /* The recording has ended at `time`: slices that go on are cut there. Records may still come, and are looked at up to then. */
 void sysprof_scheduler_marks_set_end (SchedulerMarks *self, int64_t time);
+/* Whether there is a CPU of whose thread nothing is known, as there was no switch since its begin. With one that comes behind the end it
+ * is known after all. */
+bool sysprof_scheduler_marks_has_silent (const SchedulerMarks *self);
+/* Of such a CPU, behind the end: `tid` runs on it, and has run all the time, unless a record of a switch comes. */
+void sysprof_scheduler_marks_saw (SchedulerMarks *self, int cpu, int32_t tid);
 /* Writes what still runs; there are no more records. */
 void sysprof_scheduler_marks_finish (SchedulerMarks *self, Privilege *privilege);

@@ -34,7 +34,7 @@ typedef struct
   int cpu;
   int leader_fd;
   PerfRing ring;
-  int64_t throttled_since;
+  ThrottledEvents throttled;
   GArray *events; /* of SessionEvent, the leader not among them */
 } SessionCpu;
 
@@ -396,8 +396,9 @@ sysprof_perf_session_open (const PerfSessionOptions *options,
   self->decoder.has_copies = options->stack_size > 0;
   self->decoder.call_depth = options->call_depth;
   self->decoder.drops_chainless = options->exclude_kernel_stacks && !options->no_stacks;
-  self->decoder.nsec_per_sample =
-      sysprof_perf_attributes_get_nsec_per_sample (&self->attributes);
+  for (unsigned i = 0; i < MOST_EVENTS && i <= options->n_further; i++)
+    self->decoder.nsec_per_sample[i] = sysprof_perf_attributes_get_nsec_per_sample (
+        &self->attributes, i == 0 ? &self->options.event : &self->further[i - 1]);
 
   if (sysprof_perf_session_filters_cgroup (options))
     self->decoder.cgroups = sysprof_cgroup_filter_new (options->cgroup_fd);
@@ -522,14 +523,13 @@ static void
 drain_cpu (PerfSession *self, SessionCpu *cpu)
 {
   self->decoder.cpu = cpu->cpu;
-  self->decoder.throttled_since = cpu->throttled_since;
+  self->decoder.throttled = &cpu->throttled;
   self->was_full |= sysprof_perf_ring_get_fill (&cpu->ring) + MOST_TELLING > cpu->ring.size;
   if (!sysprof_perf_ring_drain (
           &cpu->ring, self->scratch,
           self->options.func != NULL ? self->options.func : sysprof_perf_decode,
           self->options.func != NULL ? self->options.func_data : &self->decoder))
     self->decoder.n_dropped++;
-  cpu->throttled_since = self->decoder.throttled_since;
 }
 
 void

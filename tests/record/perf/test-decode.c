@@ -22,6 +22,7 @@ typedef struct
   int fd;
   uint8_t record[70000] __attribute__ ((aligned (8)));
   size_t size;
+  ThrottledEvents throttled;
 } Fixture;
 
 static void
@@ -34,7 +35,8 @@ set_up (Fixture *self, gconstpointer data)
     .log = &self->log,
     .has_chains = true,
     .cpu = 5,
-    .nsec_per_sample = 1000000,
+    .nsec_per_sample = { 1000000, 500000 },
+    .throttled = &self->throttled,
   };
   g_assert_nonnull (self->decoder.writer);
 }
@@ -469,14 +471,20 @@ test_losses_are_counted (Fixture *self, gconstpointer data)
 }
 
 static void
-put_throttle (Fixture *self, uint32_t type, uint64_t time)
+put_throttle_of (Fixture *self, uint32_t type, uint64_t time, uint64_t id, uint64_t stream)
 {
   begin (self, type, 0);
   put_u64 (self, time);
-  put_u64 (self, 1);
-  put_u64 (self, 1);
+  put_u64 (self, id);
+  put_u64 (self, stream);
   put_id (self, 1, 1);
   end (self);
+}
+
+static void
+put_throttle (Fixture *self, uint32_t type, uint64_t time)
+{
+  put_throttle_of (self, type, time, 1, 1);
 }
 
 /* Held back for 4.5 ms at one sample per ms: four, and the one at which it began. */
@@ -486,6 +494,27 @@ test_throttled_samples_are_counted (Fixture *self, gconstpointer data)
   put_throttle (self, PERF_RECORD_THROTTLE, 1000000);
   put_throttle (self, PERF_RECORD_UNTHROTTLE, 5500000);
   g_assert_cmpuint (self->decoder.n_throttled, ==, 5);
+}
+
+/* One with a sample per ms is held back for 8 ms, and meanwhile another one with two for 3 ms. */
+static void
+test_several_events_are_throttled (Fixture *self, gconstpointer data)
+{
+  self->decoder.ledger = sysprof_event_ledger_new ();
+  sysprof_event_ledger_add_id (self->decoder.ledger, 11, 0);
+  sysprof_event_ledger_add_id (self->decoder.ledger, 12, 1);
+  put_throttle_of (self, PERF_RECORD_THROTTLE, 1000000, 11, 21);
+  put_throttle_of (self, PERF_RECORD_THROTTLE, 2000000, 12, 22);
+  put_throttle_of (self, PERF_RECORD_UNTHROTTLE, 5000000, 12, 22);
+  put_throttle_of (self, PERF_RECORD_UNTHROTTLE, 9000000, 11, 21);
+  g_assert_cmpuint (self->decoder.n_throttled, ==, 1 + 1 + 6 + 8);
+
+  /* As many at once as nobody follows, and one whose begin was not told. */
+  for (unsigned i = 0; i < 1000; i++)
+    put_throttle_of (self, PERF_RECORD_THROTTLE, 10000000, 11, i);
+  put_throttle_of (self, PERF_RECORD_UNTHROTTLE, 90000000, 11, 5000);
+  g_assert_cmpuint (self->decoder.n_throttled, ==, 16 + 1000);
+  sysprof_event_ledger_free (self->decoder.ledger);
 }
 
 static void
@@ -732,6 +761,7 @@ main (int argc, char **argv)
   ADD ("namespaces-of-processes", test_namespaces_of_processes);
   ADD ("losses-are-counted", test_losses_are_counted);
   ADD ("throttled-samples-are-counted", test_throttled_samples_are_counted);
+  ADD ("several-events-are-throttled", test_several_events_are_throttled);
   ADD ("samples-are-dropped-when-told-to", test_samples_are_dropped_when_told_to);
   ADD ("counts-that-lie-are-refused", test_counts_that_lie_are_refused);
   ADD ("deep-stacks", test_deep_stacks);

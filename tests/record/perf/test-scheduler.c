@@ -247,6 +247,34 @@ test_what_runs_at_the_end (Fixture *self, gconstpointer data)
   sysprof_privilege_unref (privilege);
 }
 
+/* Who has a CPU for himself all the time: the first switch behind the end says who that was, or else who is seen there. */
+static void
+test_no_switch_at_all (Fixture *self, gconstpointer data)
+{
+  const int32_t own = (int32_t) getpid ();
+  g_autofree char *comm = NULL;
+  g_autofree char *expected = NULL;
+  Privilege *privilege = sysprof_privilege_new ();
+
+  g_assert_true (g_file_get_contents ("/proc/self/comm", &comm, NULL, NULL));
+  expected = g_strdup_printf ("1 CPU 1: make 1000+500 pid 21\n2 CPU 2: %s 1000+500 pid %d\n",
+                              g_strstrip (comm), own);
+  for (int cpu = 0; cpu < 4; cpu++)
+    sysprof_scheduler_marks_begin (self->marks, cpu, 1000);
+  sysprof_scheduler_marks_set_end (self->marks, 1500);
+  g_assert_true (sysprof_scheduler_marks_has_silent (self->marks));
+  sysprof_scheduler_marks_saw (self->marks, 1, own);
+  sysprof_scheduler_marks_saw (self->marks, 2, own);
+  sysprof_scheduler_marks_saw (self->marks, 3, 0);
+  g_assert_true (sysprof_scheduler_marks_has_silent (self->marks));
+  switch_threads (self, 0, 0, idle, longest, 1600);
+  g_assert_false (sysprof_scheduler_marks_has_silent (self->marks));
+  switch_threads (self, 1, 20, make, longest, 1600);
+  sysprof_scheduler_marks_finish (self->marks, privilege);
+  assert_marks (self, expected);
+  sysprof_privilege_unref (privilege);
+}
+
 static void
 test_nobody_knows_after_a_loss (Fixture *self, gconstpointer data)
 {
@@ -340,6 +368,7 @@ main (int argc, char **argv)
   ADD ("slices", NULL, test_slices);
   ADD ("switches-before-the-begin", NULL, test_switches_before_the_begin);
   ADD ("what-runs-at-the-end", NULL, test_what_runs_at_the_end);
+  ADD ("no-switch-at-all", NULL, test_no_switch_at_all);
   ADD ("nobody-knows-after-a-loss", NULL, test_nobody_knows_after_a_loss);
   ADD ("a-cpu-that-comes-later", NULL, test_a_cpu_that_comes_later);
   ADD ("a-slow-disk", NULL, test_a_slow_disk);
