@@ -231,32 +231,34 @@ sysprof_addresses_intern (Addresses *self,
   ProcessId owner;
   AddressSet *set = find_set (self, process, kind, &owner);
   AddressId id;
+  bool is_mapped, is_checked;
 
   slot = claim_slot (set, self->key, address);
   id = slot->id;
-  if (id != 0 && slot->checked_at == version)
-    mapping = self->store->addresses.mapping[id];
-  else if (kind == ADDRESS_USER)
+  is_checked = id != 0 && slot->checked_at == version;
+  if (!is_checked && kind == ADDRESS_USER)
     mapping = sysprof_mappings_find (self->mappings, process, address);
+  is_mapped = is_checked ? slot->is_mapped : mapping != 0;
 
   /* A caller where there is nothing. Not while it is unknown what the process has mapped. */
-  if (kind == ADDRESS_USER && is_return && mapping == 0 &&
+  if (kind == ADDRESS_USER && is_return && !is_mapped &&
       sysprof_mappings_has_any (self->mappings, process))
     return unmapped (self);
 
   if (id == 0)
     {
       id = new_row (self, owner, kind, address, mapping);
-      *slot = (AddressSlot){ address, version, id };
+      *slot = (AddressSlot){ address, version, is_mapped, id };
       set->n_used++;
     }
-  else if (slot->checked_at != version)
+  else if (!is_checked)
     {
       /* Mappings have changed. If the address means another place in a file now, it gets a row of its own from
        * here on. */
       if (!is_same_place (self->store, id, mapping))
         slot->id = id = new_row (self, owner, kind, address, mapping);
       slot->checked_at = version;
+      slot->is_mapped = is_mapped;
     }
 
   if (!is_return)
@@ -273,7 +275,7 @@ intern_shared (Addresses *self, AddressKind kind, uint64_t address)
 
   if (slot->id == 0)
     {
-      *slot = (AddressSlot){ address, 0, new_row (self, 0, kind, address, 0) };
+      *slot = (AddressSlot){ address, 0, false, new_row (self, 0, kind, address, 0) };
       set->n_used++;
     }
   return slot->id;

@@ -10,8 +10,10 @@
 typedef struct
 {
   uint64_t address;
-  uint32_t checked_at; /* version of the process's mappings when the row was last found right */
-  AddressId id;        /* 0 = free */
+  uint32_t
+      checked_at : 31; /* version of the process's mappings when the row was last found right */
+  uint32_t is_mapped : 1; /* what the row says, which is farther away */
+  AddressId id;           /* 0 = free */
 } AddressSlot;
 
 typedef struct

@@ -31,8 +31,10 @@ fold_sample (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t sa
   uint32_t ahead = sample + LOOK_AHEAD;
 
   if (ahead < samples->n && self->owner[samples->process[ahead]] == thread)
-    sysprof_stack_fold_expect (&self->folds[thread], &self->builder->sample_digests[ahead],
-                               samples->process[ahead]);
+    sysprof_stack_fold_expect (
+        &self->folds[thread],
+        self->builder->store->frames_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE].frame[ahead],
+        &self->builder->sample_digests[ahead], samples->process[ahead]);
 
   if (self->owner[process] == thread)
     samples->stack[sample] =

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Most stacks were there before: a whole stack is looked up by its digest first, and only a new one is taken apart. Of
- * that one, most callers are those of the stack before it. */
+ * that one, most callers are those of the stack before it, or of another (known-callers.h).
+ *
+ * Both lie anywhere in many megabytes: a stack is announced some stacks ahead, so that they are near by when it is folded. */
 
 #include "store/stacks.h"
 
 #include "store/slots.h"
 #include "util/large.h"
 
-#define FIRST_NODES      4096
-#define FIRST_NODE_SLOTS 64
-#define KNOWN_SLOTS      0x10000 /* 2 MiB: near enough to look into for each sample */
-#define MOST_ADDRESSES   8192    /* of a frame: less fit into 65535 bytes */
-#define PREFETCH_WORDS   4
-#define PAGES_AHEAD      0x4000 /* nodes, whose pages are taken at once */
-#define FIRST_MARKER     ((uint64_t) -4095)
-#define JIT_MASK         0xffffffff00000000u
-#define JIT_MARK         0xe000000000000000u
-#define JIT_MASK_32      0xfffffffff0000000u
-#define JIT_MARK_32      0xe0000000u
+#define FIRST_NODES       4096
+#define FIRST_NODE_SLOTS  64
+#define KNOWN_SLOTS       0x10000 /* 2 MiB: near enough to look into for each sample */
+#define MOST_ADDRESSES    8192    /* of a frame: less fit into 65535 bytes */
+#define PREFETCH_WORDS    4
+#define CACHE_LINE        64
+#define FRAME_LINES_AHEAD 5      /* some 35 addresses; the processor fetches on by itself */
+#define PAGES_AHEAD       0x4000 /* nodes, whose pages are taken at once */
+#define JIT_MASK          0xffffffff00000000u
+#define JIT_MARK          0xe000000000000000u
+#define JIT_MASK_32       0xfffffffff0000000u
+#define JIT_MARK_32       0xe0000000u
 
 static AddressKind
 kind_after_marker (uint64_t marker)
@@ -125,6 +128,7 @@ find_child (const StackFold *self,
   *slot = NULL;
   if (next == tree->n)
     return 0;
+  __builtin_prefetch (&set->slots[node_place (self, set, node, address)]);
   if (tree->parent[next] == node && tree->address[next] == address)
     return next;
 
@@ -168,24 +172,25 @@ intern_path (StackFold *self, NodeSet *set, StackId node, uint32_t n)
   return node;
 }
 
-static uint64_t
-word_at (const StackFold *self, const uint8_t *words, uint32_t i)
+static StackWords
+words_of_frame (const StackFold *self, FrameNo number, const StackLayout *layout)
 {
-  uint64_t word;
+  Frame frame = sysprof_store_frame (self->store, number);
 
-  memcpy (&word, words + (size_t) i * 8, sizeof word);
-  return self->store->is_swapped ? __builtin_bswap64 (word) : word;
+  return (StackWords){ frame.bytes + layout->addresses_at,
+                       sysprof_frame_count (&frame, layout->count_at, layout->addresses_at, 8),
+                       self->store->is_swapped };
 }
 
 /* The context of the outermost address. */
 static AddressKind
-last_context (const StackFold *self, const uint8_t *words, uint32_t n)
+last_context (const StackWords *words)
 {
-  while (n > 0)
+  for (uint32_t i = words->n; i > 0; i--)
     {
-      uint64_t word = word_at (self, words, --n);
+      uint64_t word = sysprof_stack_word (words, i - 1);
 
-      if (word >= FIRST_MARKER)
+      if (word >= STACK_FIRST_MARKER)
         return kind_after_marker (word);
     }
 
@@ -193,16 +198,15 @@ last_context (const StackFold *self, const uint8_t *words, uint32_t n)
 }
 
 /* How many of the outermost words mean the same as in the stack before: equal, in the same context, and callers in
- * both. The first of a context is none. */
+ * both. The first of a context is none. 0 if their node is not known any more. */
 static uint32_t
-count_shared (const StackFold *self,
-              const Recent *recent,
-              const uint8_t *words,
-              uint32_t n,
+count_shared (const Recent *recent,
+              const StackWords *words,
               uint32_t version,
               AddressKind context)
 {
-  uint32_t most = MIN (n, recent->n);
+  const StackWords *before = &recent->words;
+  uint32_t most = MIN (words->n, before->n);
   uint32_t shared = 0;
 
   if (recent->version != version || recent->context != context)
@@ -210,18 +214,20 @@ count_shared (const StackFold *self,
 
   while (shared < most)
     {
-      uint64_t word = word_at (self, words, n - shared - 1);
+      uint64_t word = sysprof_stack_word (words, words->n - shared - 1);
 
-      if (word >= FIRST_MARKER || word != word_at (self, recent->words, recent->n - shared - 1))
+      if (word >= STACK_FIRST_MARKER ||
+          word != sysprof_stack_word (before, before->n - shared - 1))
         break;
       shared++;
     }
 
-  if (shared > 0 && (shared == n || word_at (self, words, n - shared - 1) >= FIRST_MARKER ||
-                     shared == recent->n ||
-                     word_at (self, recent->words, recent->n - shared - 1) >= FIRST_MARKER))
+  if (shared > 0 && (shared == words->n ||
+                     sysprof_stack_word (words, words->n - shared - 1) >= STACK_FIRST_MARKER ||
+                     shared == before->n ||
+                     sysprof_stack_word (before, before->n - shared - 1) >= STACK_FIRST_MARKER))
     shared--;
-  return shared;
+  return before->n - shared < recent->n_found ? shared : 0;
 }
 
 /* Recorders with 32 bits have no room for the mark where it belongs; code may lie there, too, but has no such name. */
@@ -238,7 +244,7 @@ static uint32_t
 intern_addresses (StackFold *self,
                   const StackLayout *layout,
                   ProcessId process,
-                  const uint8_t *words,
+                  const StackWords *words,
                   uint32_t n_words)
 {
   AddressKind context = ADDRESS_USER;
@@ -247,15 +253,15 @@ intern_addresses (StackFold *self,
 
   for (uint32_t i = 0; i < n_words; i++)
     {
-      uint64_t address = word_at (self, words, i);
+      uint64_t address = sysprof_stack_word (words, i);
       AddressKind kind = context;
       AddressId id;
 
       if (i + PREFETCH_WORDS < n_words)
         sysprof_addresses_expect (&self->addresses, process,
-                                  word_at (self, words, i + PREFETCH_WORDS));
+                                  sysprof_stack_word (words, i + PREFETCH_WORDS));
       self->place[i] = (uint16_t) (n > 0 ? n - 1 : 0);
-      if (address >= FIRST_MARKER)
+      if (address >= STACK_FIRST_MARKER)
         {
           context = kind_after_marker (address);
           is_return = false; /* the first one of a context is where it was left */
@@ -281,47 +287,58 @@ intern_addresses (StackFold *self,
   return n;
 }
 
+/* Makes room for the nodes of `n_new` words before those of the `n_shared` outermost ones. */
 static void
-remember_stack (Recent *recent, const uint8_t *words, uint32_t n, uint32_t n_shared)
+remember_stack (Recent *recent, const StackWords *words, uint32_t n_new, uint32_t n_shared)
 {
-  uint32_t first_shared = recent->n - n_shared;
+  uint32_t first_shared = recent->words.n - n_shared;
+  uint32_t n_kept = n_shared > 0 ? recent->n_found - first_shared : 0;
 
-  if (n > recent->capacity)
+  if (n_new + n_kept > recent->capacity)
     {
-      recent->capacity = n + n / 2;
+      recent->capacity = (n_new + n_kept) + (n_new + n_kept) / 2;
       recent->node = g_renew (StackId, recent->node, recent->capacity);
     }
 
-  if (n_shared > 0)
-    memmove (recent->node + (n - n_shared), recent->node + first_shared,
-             n_shared * sizeof (StackId));
-  recent->words = words;
-  recent->n = n;
+  if (n_kept > 0)
+    memmove (recent->node + n_new, recent->node + first_shared, n_kept * sizeof (StackId));
+  recent->words = *words;
+  recent->n_found = n_new + n_kept;
 }
 
 static StackId
 fold_stack (StackFold *self,
-            const Frame *frame,
+            FrameNo number,
             const StackLayout *layout,
             ProcessId process,
             uint32_t version)
 {
-  uint32_t n_words = sysprof_frame_count (frame, layout->count_at, layout->addresses_at, 8);
-  const uint8_t *words = frame->bytes + layout->addresses_at;
+  StackWords words = words_of_frame (self, number, layout);
   Recent *recent = &self->recent[process];
-  AddressKind context = last_context (self, words, n_words);
-  uint32_t n_shared = count_shared (self, recent, words, n_words, version, context);
-  StackId node = n_shared > 0 ? recent->node[recent->n - n_shared] : process;
-  uint32_t n_new = n_words - n_shared;
+  AddressKind context = last_context (&words);
+  uint32_t n_shared = count_shared (recent, &words, version, context);
+  StackId node = n_shared > 0 ? recent->node[recent->words.n - n_shared] : process;
+  CallersDigests *callers = &self->callers;
+  uint32_t n_known, n_new;
+  StackId known;
 
+  sysprof_known_callers_digest (&self->known_callers, callers, &words, process, version,
+                                context);
+  known = sysprof_known_callers_find (&self->known_callers, callers, n_shared, &n_known);
+  if (known != 0)
+    node = known;
+  n_new = words.n - MAX (n_known, n_shared);
   node = intern_path (self, &self->node_sets[process], node,
-                      intern_addresses (self, layout, process, words, n_new));
+                      intern_addresses (self, layout, process, &words, n_new));
 
-  remember_stack (recent, words, n_words, n_shared);
+  remember_stack (recent, &words, n_new, known != 0 ? 0 : n_shared);
   recent->version = version;
   recent->context = context;
   for (uint32_t i = 0; i < n_new; i++)
     recent->node[i] = self->chain_node[self->place[i]];
+  for (uint32_t i = callers->n; i > 0 && callers->item[i - 1].n > words.n - n_new; i--)
+    sysprof_known_callers_add (&self->known_callers, &callers->item[i - 1],
+                               recent->node[words.n - callers->item[i - 1].n]);
   return node;
 }
 
@@ -332,10 +349,33 @@ known_place (const StackFold *self, const StackDigest *digest, ProcessId process
   return &self->known[(sysprof_mix (digest->low, process) % KNOWN_SLOTS) & ~1u];
 }
 
-void
-sysprof_stack_fold_expect (const StackFold *self, const StackDigest *digest, ProcessId process)
+/* NULL if it has to be taken apart. */
+static const Known *
+find_known (const StackFold *self,
+            const StackDigest *digest,
+            ProcessId process,
+            uint32_t version)
 {
+  const Known *known = known_place (self, digest, process);
+
+  for (unsigned i = 0; i < 2; i++)
+    if (known[i].digest.low == digest->low && known[i].digest.high == digest->high &&
+        known[i].process == process && known[i].version == version)
+      return &known[i];
+  return NULL;
+}
+
+void
+sysprof_stack_fold_expect (const StackFold *self,
+                           FrameNo number,
+                           const StackDigest *digest,
+                           ProcessId process)
+{
+  const uint8_t *bytes = self->store->bytes + self->store->frames.offset[number];
+
   __builtin_prefetch (known_place (self, digest, process));
+  for (unsigned i = 0; i < FRAME_LINES_AHEAD; i++)
+    __builtin_prefetch (bytes + i * CACHE_LINE);
 }
 
 StackId
@@ -346,21 +386,19 @@ sysprof_stack_fold_add (StackFold *self,
                         ProcessId process)
 {
   uint32_t version = sysprof_mappings_version (&self->mappings, process);
-  Known *known = known_place (self, digest, process);
-  Frame frame;
+  const Known *found;
+  Known *known;
 
   if (digest->low == 0)
     return process;
+  found = find_known (self, digest, process, version);
+  if (found != NULL)
+    return found->stack;
 
-  for (unsigned i = 0; i < 2; i++)
-    if (known[i].digest.low == digest->low && known[i].digest.high == digest->high &&
-        known[i].process == process && known[i].version == version)
-      return known[i].stack;
-
+  known = known_place (self, digest, process);
   known[1] = known[0];
-  frame = sysprof_store_frame (self->store, number);
   *known =
-      (Known){ *digest, process, version, fold_stack (self, &frame, layout, process, version) };
+      (Known){ *digest, process, version, fold_stack (self, number, layout, process, version) };
   return known->stack;
 }
 
@@ -375,6 +413,7 @@ sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappi
                        .key = sysprof_random_key () };
   self->known = sysprof_large_new (KNOWN_SLOTS, sizeof (Known));
   memset (self->known, 0, KNOWN_SLOTS * sizeof (Known));
+  sysprof_known_callers_init (&self->known_callers, self->key);
   self->node_sets = g_new0 (NodeSet, n_processes);
   self->has_user = g_new0 (bool, n_processes);
   self->has_kernel = g_new0 (bool, n_processes);
@@ -404,6 +443,7 @@ sysprof_stack_fold_finish (StackFold *self)
   g_clear_pointer (&self->node_sets, g_free);
   g_clear_pointer (&self->recent, g_free);
   g_clear_pointer (&self->known, g_free);
+  sysprof_known_callers_clear (&self->known_callers);
   g_clear_pointer (&self->chain, g_free);
   g_clear_pointer (&self->chain_node, g_free);
   g_clear_pointer (&self->place, g_free);

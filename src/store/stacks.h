@@ -6,7 +6,7 @@
 #pragma once
 
 #include "store/addresses.h"
-#include "store/builder.h"
+#include "store/known-callers.h"
 
 /* A stack that was folded before. Those that come often are found here; one that gave its place to another is taken
  * apart again, with the same result. */
@@ -21,9 +21,9 @@ typedef struct
 /* The stack of a process that was taken apart last. */
 typedef struct
 {
-  const uint8_t *words; /* [n] as they stand in the file: addresses and markers */
-  StackId *node;        /* [n] of each address; of markers any */
-  uint32_t n;
+  StackWords words;
+  StackId *node;    /* [n_found] of each address; of markers any */
+  uint32_t n_found; /* innermost words; the others were known callers */
   uint32_t capacity;
   uint32_t version;    /* as above */
   AddressKind context; /* in which its outermost address ran */
@@ -57,6 +57,8 @@ typedef struct
   Addresses addresses;
 
   Known *known; /* [KNOWN_SLOTS] by digest */
+  KnownCallers known_callers;
+  CallersDigests callers; /* of the stack at hand */
   uint64_t key;
 
   NodeSet *node_sets; /* [processes.n] */
@@ -74,9 +76,11 @@ typedef struct
 /* `mappings` [own.n_mappings] becomes its own. */
 void sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappings);
 
-/* Soon that stack will be asked for. */
-void
-sysprof_stack_fold_expect (const StackFold *self, const StackDigest *digest, ProcessId process);
+/* The stack of that frame of `process` will be asked for soon. */
+void sysprof_stack_fold_expect (const StackFold *self,
+                                FrameNo number,
+                                const StackDigest *digest,
+                                ProcessId process);
 
 /* The stack of a frame, which `process` has now. */
 StackId sysprof_stack_fold_add (StackFold *self,

@@ -14,7 +14,7 @@
 #define N_SAMPLES   40000 /* enough for two threads */
 #define N_PROCESSES 5
 #define N_VARIANTS  97
-#define N_CALLERS   4
+#define N_CALLERS   14 /* the outer ones are those of many stacks */
 #define N_DECOYS    1500
 #define FIRST_PID   100
 #define CODE        UINT64_C (0x400000)
