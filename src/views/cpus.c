@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* CPUs: what they are, and their shares. */
+/* CPUs: what they are, and their shares; where the scheduler was recorded, too, how busy they were. */
 
+#include "views/cpu-slices.h"
 #include "views/fold.h"
+
+#include <math.h>
 
 enum
 {
@@ -11,6 +14,10 @@ enum
   MODEL,
   SELF,
   TOTAL,
+  N_SAMPLED_COLUMNS,
+  BUSY = N_SAMPLED_COLUMNS, /* from here on: of captures with slices of the scheduler */
+  UTILIZATION,
+  SWITCHES,
   N_COLUMNS,
 };
 
@@ -20,6 +27,9 @@ static const Column columns[] = {
   [MODEL] = { "model", "MODEL", COLUMN_TEXT, .is_long = true },
   [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true },
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
+  [BUSY] = { "busy", "BUSY", COLUMN_DURATION },
+  [UTILIZATION] = { "utilization", "BUSY %", COLUMN_REAL },
+  [SWITCHES] = { "switches", "SWITCHES", COLUMN_COUNT },
 };
 
 #define MOST_CPUS \
@@ -72,7 +82,7 @@ read_cpus (Cpu *cpus, GBytes *bytes)
       cpu->core = (int64_t) number;
 }
 
-static void
+static Cell *
 add_cpu (Rows *rows, unsigned number, const Cpu *cpu)
 {
   Cell *cells = sysprof_rows_add (rows);
@@ -82,6 +92,16 @@ add_cpu (Rows *rows, unsigned number, const Cpu *cpu)
   cells[MODEL].text = sysprof_arena_strndup (&rows->arena, cpu->model.at ? cpu->model.at : "",
                                              sysprof_text_size (cpu->model));
   cells[SELF].count = cells[TOTAL].count = cpu->weight;
+  return cells;
+}
+
+/* `selected`: ns; 0 = slices tell nothing of what was asked for. */
+static void
+set_use (Cell *cells, const CpuUse *use, int64_t selected)
+{
+  cells[BUSY].number = selected > 0 ? use->busy : NO_NUMBER;
+  cells[UTILIZATION].real = selected > 0 ? 100.0 * (double) use->busy / (double) selected : NAN;
+  cells[SWITCHES].count = use->n_switches;
 }
 
 static bool
@@ -94,6 +114,9 @@ fill_cpus (const ViewRequest *request, Rows *rows, GError **error)
   g_autoptr (GBytes) bytes = sysprof_store_read_file (store, "/proc/cpuinfo", NULL);
   g_autofree Cpu *cpus = g_new0 (Cpu, MOST_CPUS);
   bool is_whole = sysprof_request_is_whole (request);
+  bool has_slices = sysprof_store_has_slices (store);
+  g_autofree CpuUse *uses = g_new0 (CpuUse, MOST_CPUS);
+  int64_t selected = 0;
   uint32_t n;
   g_autofree uint32_t *found = sysprof_samples_find (store, request->symbols, filter, &n);
 
@@ -101,7 +124,9 @@ fill_cpus (const ViewRequest *request, Rows *rows, GError **error)
     cpus[i].core = NO_NUMBER;
   if (bytes != NULL)
     read_cpus (cpus, bytes);
-  sysprof_rows_init (rows, columns, N_COLUMNS, 0);
+  if (has_slices && sysprof_cpu_uses_find (store, filter, uses, MOST_CPUS))
+    selected = sysprof_selected_time (store, filter);
+  sysprof_rows_init (rows, columns, has_slices ? N_COLUMNS : N_SAMPLED_COLUMNS, 0);
   for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     {
       uint64_t weight = weighs_one ? 1 : (uint64_t) MAX (events->weight[found[i]], 0);
@@ -110,14 +135,20 @@ fill_cpus (const ViewRequest *request, Rows *rows, GError **error)
       rows->total += weight;
     }
   for (unsigned i = 0; i < MOST_CPUS; i++)
-    if (cpus[i].weight > 0 || (cpus[i].is_known && is_whole))
-      add_cpu (rows, i, &cpus[i]);
+    if (cpus[i].weight > 0 || uses[i].busy > 0 || uses[i].n_switches > 0 ||
+        (cpus[i].is_known && is_whole))
+      {
+        Cell *cells = add_cpu (rows, i, &cpus[i]);
+
+        if (has_slices)
+          set_use (cells, &uses[i], selected);
+      }
   return true;
 }
 
 const View sysprof_cpus_view = {
   .name = "cpus",
   .title = "CPUs",
-  .summary = "shares, cores and models of the CPUs",
+  .summary = "shares, cores and models of the CPUs, and how busy they were",
   .fill = fill_cpus,
 };

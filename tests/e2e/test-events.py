@@ -136,6 +136,16 @@ class Scheduler(Case):
             self.assertFalse(mark["message"].startswith("swapper/"))
             end[mark["cpu"]] = mark["time"] + mark["duration"]
 
+        capture, marks = Capture.open("x.syscap"), slices("x.syscap")
+        begin = capture.time
+        done = run(REPORT, "cpus", "--format", "json", "--time", "100ms..400ms", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for row in json.loads(done.stdout)["rows"]:
+            here = [(mark["time"] - begin, mark["time"] - begin + mark["duration"]) for mark in marks if mark["cpu"] == row["cpu"]]
+            self.assertEqual(row["busy"], sum(max(0, min(until, 400_000_000) - max(since, 100_000_000)) for since, until in here))
+            self.assertEqual(row["switches"], sum(100_000_000 <= since < 400_000_000 for since, _ in here))
+            self.assertAlmostEqual(row["utilization"], row["busy"] / 300_000_000 * 100, places=6)
+
 
 class Weights(Case):
     def total(self, pid, event):

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import pty
+import random
 import re
 import signal
 import stat
@@ -439,6 +440,47 @@ class Json(Base):
                          [(0, 4, 'Some CPU', on[0]), (1, None, 'Other', on[1]), (2, None, '', 0)])
         self.assertEqual([r['cpu'] for r in as_json('cpus', '--cpu', '1', path)['rows']], [1])
         self.assertEqual([(r['cpu'], r['total']) for r in as_json('cpus', self.capture)['rows']], sorted(on.items()))
+
+    def test_cpus_with_slices(self):
+        """Marks as recorders of the scheduler write them; here each nanosecond is counted by itself."""
+        end, words = 2000, random.Random(7)
+        slices = {0: [], 1: [], 12: []}  # (begin, end, pid)
+        for cpu, found in slices.items():
+            at = words.randrange(40)
+            while at < end:
+                until = min(at + words.randrange(1, 60), end)
+                found.append((at, until, words.choice((10, 11, 99))))
+                at = until + words.choice((0, 0, 15))
+        slices[1].append((100, 160, 10))  # that CPU's marks stand there twice
+        capture = made.Capture(time=made.BEGIN)
+        for cpu, begin, until, pid in sorted(((cpu, *each) for cpu in slices for each in slices[cpu]), key=lambda each: each[1]):
+            capture.mark('Scheduler', f'CPU {cpu}', 'thread', until - begin, time=made.BEGIN + begin, pid=pid, cpu=cpu)
+        capture.mark('Scheduler', 'other', 'no slice', 500, time=made.BEGIN + 3, pid=10, cpu=1)
+        capture.mark('CPU 1', 'CPU 1', 'of another group', 500, time=made.BEGIN + 3, pid=10, cpu=1)
+        path = self.folder / 'slices.syscap'
+        capture.save(path)
+
+        for args, times, pids, cpus in (((), [(0, end)], {10, 11, 99}, slices),
+                                        (('--process', '10'), [(0, end)], {10}, slices),
+                                        (('--cpu', '12'), [(0, end)], {10, 11, 99}, [12]),
+                                        (('--time', '200ns..700ns'), [(200, 700)], {10, 11, 99}, slices),
+                                        (('--time', '200ns..250ns', '--time', '300ns..310ns', '--process', '11'), [(200, 250), (300, 310)], {11}, slices)):
+            expected = []
+            for cpu in cpus:
+                ran = {t for begin, until, pid in slices[cpu] if pid in pids for t in range(begin, until)}
+                busy = sum(t in ran for begin, until in times for t in range(begin, until))
+                n = sum(begin <= each[0] < until for begin, until in times for each in slices[cpu] if each[2] in pids)
+                if busy or n:
+                    expected.append((cpu, busy, busy / sum(until - begin for begin, until in times) * 100, n))
+            rows = as_json('cpus', *args, path)['rows']
+            self.assertEqual([(r['cpu'], r['busy'], r['switches']) for r in rows], [(cpu, busy, n) for cpu, busy, _, n in expected], args)
+            for row, (_, _, share, _) in zip(rows, expected):
+                self.assertAlmostEqual(row['utilization'], share, places=9)
+            lines = list(csv.DictReader(io.StringIO(run('cpus', '--format', 'csv', *args, path).stdout.decode())))
+            self.assertEqual([(int(r['cpu']), int(r['busy']), int(r['switches'])) for r in lines], [(cpu, busy, n) for cpu, busy, _, n in expected])
+        # Slices have no threads. Without any, nothing is said of them.
+        self.assertEqual(as_json('cpus', '--thread', '10', path)['rows'], [])
+        self.assertNotIn('busy', as_json('cpus', self.capture)['rows'][0])
 
     def test_cgroups(self):
         path = self.folder / 'cgroups.syscap'
