@@ -112,8 +112,9 @@ class Scheduler(Case):
 
     @needs_root
     def test_thread_that_is_never_switched(self):
-        """It has its processor for itself: nothing but the kernel's stoppers may come between."""
-        spin = "import os; os.sched_setaffinity(0, {os.cpu_count() - 1}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50)); "
+        """Its processor is never idle; whom else the kernel lets run now and then is told as well."""
+        cpu = os.cpu_count() - 1
+        spin = f"import os; os.sched_setaffinity(0, {{{cpu}}}); os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50)); "
         target = subprocess.Popen([sys.executable, "-c", spin + "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE)
         self.addCleanup(target.communicate)
         self.addCleanup(target.kill)
@@ -121,8 +122,11 @@ class Scheduler(Case):
         for name in map(str, range(5)):
             done = run(CLI, "-d", "0.15", "--quiet", "--no-perf", "--scheduler", *SHORT_OF_BUSY, "--no-graphics-info", "--no-pressure", name)
             self.assertEqual(done.returncode, 0, done.stderr)
-            ran = sum(mark["duration"] for mark in slices(name) if mark["pid"] == target.pid)
-            self.assertGreater(ran, 0.05e9)
+            marks = [mark for mark in slices(name) if mark["cpu"] == cpu]
+            self.assertTrue(marks)
+            # A recorder that has to wait for the other processors begins late.
+            begin, end = marks[0]["time"], marks[-1]["time"] + marks[-1]["duration"]
+            self.assertGreater(sum(mark["duration"] for mark in marks), 0.5 * (end - begin))
 
     @needs_root
     def test_slices_do_not_overlap(self):

@@ -20,7 +20,7 @@
 
 /* How often it is looked what runs where there was no switch, and for how long. */
 #define LOOK_INTERVAL (1 * NSEC_PER_MSEC)
-#define LOOK_PATIENCE (30 * NSEC_PER_MSEC)
+#define LOOK_PATIENCE (100 * NSEC_PER_MSEC)
 
 struct _SysprofSchedulerDetails
 {
@@ -167,7 +167,7 @@ look_at_silent_cpus (SysprofSchedulerDetails *self, Privilege *privilege)
     .func = take_look,
     .func_data = &look,
   };
-  int64_t deadline = sysprof_pump_now () + LOOK_PATIENCE;
+  int64_t deadline;
   PerfSession *session;
 
   sysprof_perf_event_init_cpu_clock (&options.event);
@@ -178,6 +178,7 @@ look_at_silent_cpus (SysprofSchedulerDetails *self, Privilege *privilege)
 
   look.decoder = sysprof_perf_session_get_decoder (session);
   sysprof_perf_session_enable (session);
+  deadline = sysprof_pump_now () + LOOK_PATIENCE;
   while (sysprof_scheduler_marks_has_silent (self->marks) && sysprof_pump_now () < deadline)
     {
       g_usleep (LOOK_INTERVAL / 1000);
