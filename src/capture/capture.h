@@ -57,6 +57,11 @@ typedef enum
 #define CAPTURE_PERIODS_FILE "__periods__"
 #define CAPTURE_PERIODS_SIZE 24
 
+/* Whether those files of one capture say of the samples of all what is true: at most one has samples, or the samples of all are of the
+ * same event and period. Else joining leaves them out. */
+bool sysprof_capture_readers_agree_on_events (SysprofCaptureReader *const *readers,
+                                              size_t n_readers);
+
 /* Whether `frame`, of which `available` bytes can be read, is a whole frame whose lengths and counts are
  * right. `swapped`: its integers are of the other byte order. A frame of unknown type is valid when its header is.
  * Texts need not end in NUL: take them with a bound. */

@@ -131,11 +131,16 @@ join_all (SysprofCaptureWriter *self,
           SysprofCaptureUnpackFunc unpack,
           TimeRange *range)
 {
+  CopyFlags flags = COPY_EARLY | LEAVE_SYMBOLS;
+
+  if (!sysprof_capture_readers_agree_on_events (readers, n_readers))
+    flags |= LEAVE_EVENTS;
+
   for (size_t i = 0; i < n_readers; i++)
     {
       if (!sysprof_translation_init (&translations[i], self, readers[i]) ||
           !sysprof_translation_add_names (&translations[i]) ||
-          !sysprof_translation_copy (&translations[i], COPY_EARLY | LEAVE_SYMBOLS))
+          !sysprof_translation_copy (&translations[i], flags))
         return false;
       widen (range, translations[i].reader);
     }

@@ -14,6 +14,7 @@ typedef enum
   COPY_LATE =
       1 << 1, /* what readers of version 3.46 stop at: traces, D-Bus messages, unknown types */
   LEAVE_SYMBOLS = 1 << 2, /* symbol tables are left out */
+  LEAVE_EVENTS = 1 << 3,  /* so is what samples were taken on */
 } CopyFlags;
 
 #define SYSPROF_CAPTURE_BUILD_ID_MAX 128 /* hex digits */
@@ -49,6 +50,9 @@ bool sysprof_capture_frame_fit (SysprofCaptureFrame *frame);
 
 /* True if `path` names an embedded symbol table, packed or not. */
 bool sysprof_is_symbol_table (const char *path, bool *is_packed);
+
+/* True if `path` names a file that says what samples were taken on. */
+bool sysprof_is_event_file (const char *path);
 
 /* Makes one symbol table out of those of all readers and adds it. False with errno set on failure. */
 bool sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,

@@ -482,6 +482,9 @@ is_wanted (const SysprofCaptureFrame *frame, CopyFlags flags)
   if ((flags & LEAVE_SYMBOLS) != 0 && frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
       sysprof_is_symbol_table (((const SysprofCaptureFileChunk *) frame)->path, NULL))
     return false;
+  if ((flags & LEAVE_EVENTS) != 0 && frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
+      sysprof_is_event_file (((const SysprofCaptureFileChunk *) frame)->path))
+    return false;
 
   return (flags & (is_late ? COPY_LATE : COPY_EARLY)) != 0;
 }

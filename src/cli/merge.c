@@ -158,6 +158,12 @@ join (GPtrArray *readers, GError **error)
 
   if (fd < 0)
     return FALSE;
+  if (!sysprof_capture_readers_agree_on_events ((SysprofCaptureReader *const *) readers->pdata,
+                                                readers->len))
+    fprintf (
+        stderr,
+        "sysprof-cli: what samples were taken on is left out: it is not the same in all captures, and nobody could tell whose is "
+        "whose. 'sysprof-report --weight period' tells it of each capture alone.\n");
   joined = writer != NULL && target >= 0 &&
            sysprof_capture_writer_join (writer, (SysprofCaptureReader *const *) readers->pdata,
                                         readers->len, unpack_gzip) &&

@@ -174,6 +174,36 @@ class Weights(Case):
         self.assertGreater(json.loads(done.stdout)["weight"]["total"], 0)
 
     @needs_root
+    def test_joined_captures_do_not_mix_events(self):
+        """A sample of one capture must not get the event, or the weight, that has its number in the other."""
+        for name, events in (("a", ("cpu-clock:1000000",)), ("b", ("cpu-clock:1000000",)), ("c", ("cpu-clock:2000000",)),
+                             ("d", ("page-faults:1", "context-switches:1"))):
+            words = [word for event in events for word in ("--event", event)]
+            done = run(CLI, "-d", "0.2", "--quiet", *SHORT_OF_BUSY, "--no-graphics-info", "--unwind", "none", *words, name)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+        def join(*names):
+            done = run(CLI, "--merge", *names)
+            self.assertEqual(done.returncode, 0)
+            with open("x.syscap", "wb") as file:
+                file.write(done.stdout)
+            paths = {chunk["path"] for chunk in Capture.open("x.syscap").of("file")}
+            return done.stderr, sorted(paths & {"__events__", "__periods__"})
+
+        self.assertEqual(join("a", "b"), (b"", ["__events__"]))
+        for names in (("a", "c"), ("a", "d"), ("d", "a"), ("d", "d")):
+            told, paths = join(*names)
+            self.assertEqual(paths, [])
+            self.assertIn(b"what samples were taken on is left out", told)
+        self.assertEqual(join("d", self.empty())[1], ["__events__", "__periods__"])
+
+    def empty(self):
+        """Of counters alone."""
+        done = run(CLI, "-d", "0.1", "--quiet", "--no-perf", "--no-decode", "--no-graphics-info", "empty")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return "empty"
+
+    @needs_root
     def test_many_threads_have_room_for_all_events(self):
         """Five descriptors per thread and processor are more than the soft limit."""
         n_threads = 200 // (os.cpu_count() or 1) + 10
