@@ -29,9 +29,32 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   g_assert_nonnull (symbols);
   request = (ViewRequest){ .store = store, .symbols = symbols, .details = true };
   check_views (&request, bytes[size - 1], NULL, NULL);
-  request.by_name = request.by_member = request.live = true;
+  request.by_name = request.by_member = request.live = request.by_thread = true;
   request.shape = &shape;
   check_views (&request, bytes[size - 1] + 1, NULL, NULL);
+
+  /* Waits in the other forms, and all as time. */
+  if (store->waits.is_recorded)
+    {
+      static const int32_t tids[] = { 12, 10 };
+      SampleFilter some = { .tids = tids, .n_tids = 1 + size % 2, .has_tids = true, .no_idle = true };
+      WeighedWaits wall;
+
+      request.filter = &some;
+      request.by_lock = true;
+      check_views (&request, bytes[size - 1] + 3, NULL, NULL);
+      request.critical_path = true;
+      check_views (&request, bytes[size - 1] + 4, NULL, NULL);
+      if (sysprof_waits_weigh_wall (&wall, store, symbols, &some))
+        {
+          some.events = &wall.events;
+          some.event_is_in = wall.is_in;
+          some.weight_name = "wall";
+          some.weight_unit = "ns";
+          check_views (&request, bytes[size - 1] + 5, NULL, NULL);
+        }
+      sysprof_weighed_waits_clear (&wall);
+    }
 
   /* Allocations in the shapes of samples. */
   shape =

@@ -61,6 +61,13 @@ sysprof_filter_events (const SampleFilter *filter, const Store *store)
   return filter != NULL && filter->events != NULL ? filter->events : &store->samples;
 }
 
+/* Whether its events are the store's samples, whatever they weigh: then indices of them are indices of samples. */
+static inline bool
+sysprof_filter_is_of_samples (const SampleFilter *filter, const Store *store)
+{
+  return sysprof_filter_events (filter, store)->time == store->samples.time;
+}
+
 /* What can be asked of the heap. */
 typedef enum
 {
@@ -320,3 +327,4 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FlameLayout, sysprof_flame_layout_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Quality, sysprof_quality_free)
 
 #include "analyze/refold.h" /* of the types above */
+#include "analyze/waits.h"

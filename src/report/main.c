@@ -134,6 +134,9 @@ make_request (const ReportOptions *options,
     .details = options->details,
     .by_name = options->by_name,
     .by_member = options->by_member,
+    .by_thread = options->by_thread,
+    .by_lock = options->by_lock,
+    .critical_path = options->critical_path,
     .live = options->live,
     .left_heavy = options->selection.left_heavy,
     .title = options->title,
@@ -263,7 +266,7 @@ report (ReportOptions *options)
   g_autoptr (SysprofDocument) document = NULL;
   g_autoptr (GError) error = NULL;
   ResolvedSelection resolved = { 0 };
-  WeighedEvent weighed = { 0 };
+  ReportWeights weights = { 0 };
   ViewRequest request;
   bool is_done;
 
@@ -284,13 +287,14 @@ report (ReportOptions *options)
 
   request = make_request (options, document, &resolved);
   is_done =
-      sysprof_report_weigh (options, sysprof_document_get_store (document), &resolved.filter,
-                            &weighed, &error) &&
+      sysprof_report_weigh (options, sysprof_document_get_store (document),
+                            sysprof_document_get_symbols (document), &resolved.filter, &weights,
+                            &error) &&
       (!options->open_result || options->output || choose_output_to_open (options, &error)) &&
       write_report (options, &request, &error) &&
       (!options->open_result || show_in_browser (options->output, &error));
   sysprof_resolved_selection_clear (&resolved);
-  sysprof_weighed_event_clear (&weighed);
+  sysprof_report_weights_clear (&weights);
   if (is_done || sysprof_output_reader_is_gone (error))
     return EXIT_DONE;
   return complain (error, error->domain == G_OPTION_ERROR ? EXIT_USAGE : EXIT_FAILED);

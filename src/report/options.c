@@ -10,7 +10,6 @@
 static const char *const later_views[] = {
   "source",
   "disassembly",
-  "waits",
   NULL,
 };
 static const char *const later_formats[] = {
@@ -18,7 +17,8 @@ static const char *const later_formats[] = {
 };
 
 /* In the order of ReportWeight. */
-static const char *const weight_names[] = { "samples", "period", "bytes", "count", NULL };
+static const char *const weight_names[] = { "samples", "period", "time", "wall",
+                                            "bytes",   "count",  NULL };
 
 static const struct
 {
@@ -166,6 +166,9 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "details", 0, 0, G_OPTION_ARG_NONE, &options->details, "Processes: with threads, maps and mounts", NULL },
     { "by-name", 0, 0, G_OPTION_ARG_NONE, &options->by_name, "Marks: statistics of each name", NULL },
     { "by-member", 0, 0, G_OPTION_ARG_NONE, &options->by_member, "D-Bus: statistics of each method and signal", NULL },
+    { "by-thread", 0, 0, G_OPTION_ARG_NONE, &options->by_thread, "Waits: where the time of each thread went", NULL },
+    { "by-lock", 0, 0, G_OPTION_ARG_NONE, &options->by_lock, "Waits: each contended lock, who holds it and who waits", NULL },
+    { "critical-path", 0, 0, G_OPTION_ARG_NONE, &options->critical_path, "Waits: what held up the selected thread, from waker to waker", NULL },
     { "live", 0, 0, G_OPTION_ARG_NONE, &options->live, "Allocations: only what lives when the selection ends", NULL },
     { "extract", 0, 0, G_OPTION_ARG_STRING, &options->extract, "Files: write that one", "NAME" },
     { NULL },
@@ -182,7 +185,7 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
   const GOptionEntry others[] = {
     { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->debug_dirs, "A further directory like /usr/lib/debug", "DIR" },
     { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Look for programs and libraries below DIR", "DIR" },
-    { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples, period (of an event: period:EVENT), or what was allocated: bytes, count", "WEIGHT" },
+    { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples, period (of an event: period:EVENT), time (off the CPU), wall (on and off), or what was allocated: bytes, count", "WEIGHT" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &given->completion, NULL, "SHELL" },
@@ -410,30 +413,9 @@ check_numbers (const ReportOptions *options, GError **error)
   return true;
 }
 
-/* What no capture that this version reads holds; NULL for others. */
-static const char *
-find_lack (const char *weight)
-{
-  static const struct
-  {
-    const char *weight;
-    const char *lack;
-  } lacks[] = {
-    { "time", "captures hold no time off the CPU, only samples of what runs" },
-    { "wall", "captures hold no time off the CPU, only samples of what runs" },
-  };
-
-  for (size_t i = 0; i < G_N_ELEMENTS (lacks); i++)
-    if (strcmp (weight, lacks[i].weight) == 0)
-      return lacks[i].lack;
-  return NULL;
-}
-
 static bool
 set_weight (ReportOptions *options, const char *weight, GError **error)
 {
-  const char *lack;
-
   if (g_str_has_prefix (weight, "period:") && weight[strlen ("period:")] != '\0')
     {
       options->weight = WEIGHT_PERIOD;
@@ -446,19 +428,10 @@ set_weight (ReportOptions *options, const char *weight, GError **error)
         options->weight = (ReportWeight) (WEIGHT_SAMPLES + i);
         return true;
       }
-  lack = find_lack (weight);
-  if (lack != NULL)
-    set_unbuilt (
-        error,
-        "--weight %s: %s; --weight samples counts samples, period sums what they stand for, bytes "
-        "and count what was allocated.",
-        weight, lack);
-  else
-    set_usage (
-        error,
-        "--weight %s: there is no such weight; give samples, period, period:EVENT, bytes or "
-        "count.",
-        weight);
+  set_usage (error,
+             "--weight %s: there is no such weight; give samples, period, period:EVENT, time, "
+             "wall, bytes or count.",
+             weight);
   return false;
 }
 

@@ -12,6 +12,8 @@ typedef enum
   WEIGHT_DEFAULT, /* of the view */
   WEIGHT_SAMPLES,
   WEIGHT_PERIOD,
+  WEIGHT_TIME, /* off the CPU */
+  WEIGHT_WALL, /* on it, too */
   WEIGHT_BYTES,
   WEIGHT_COUNT,
 } ReportWeight;
@@ -36,6 +38,9 @@ typedef struct
   gboolean details;
   gboolean by_name;
   gboolean by_member;
+  gboolean by_thread;
+  gboolean by_lock;
+  gboolean critical_path;
   gboolean live;
   ReportWeight weight;
   char *event; /* whose periods are summed; NULL = the only one's */

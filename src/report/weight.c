@@ -94,18 +94,66 @@ weigh_periods (const ReportOptions *options,
   return true;
 }
 
+static bool
+weigh_waits (const ReportOptions *options,
+             const Store *store,
+             const SymbolTable *symbols,
+             SampleFilter *filter,
+             WeighedWaits *weighed,
+             GError **error)
+{
+  bool is_wall = options->weight == WEIGHT_WALL;
+  const char *name = is_wall ? "wall" : "time";
+
+  if (!store->waits.is_recorded)
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "--weight %s: '%s' holds no waits, only what ran. Record with sysprof-cli "
+                   "--off-cpu to have the time off the CPU; --weight samples counts samples.",
+                   name, options->capture);
+      return false;
+    }
+  if (!is_wall)
+    sysprof_waits_weigh (weighed, store, symbols, filter);
+  else if (!sysprof_waits_weigh_wall (weighed, store, symbols, filter))
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "--weight wall: '%s' does not say for how long its samples stand. Record with "
+          "--event cpu-clock beside --off-cpu; --weight time sums what is off the CPU.",
+          options->capture);
+      return false;
+    }
+
+  filter->events = &weighed->events;
+  filter->event_is_in = weighed->is_in;
+  filter->weight_name = name;
+  filter->weight_unit = "ns";
+  return true;
+}
+
 bool
 sysprof_report_weigh (const ReportOptions *options,
                       const Store *store,
+                      const SymbolTable *symbols,
                       SampleFilter *filter,
-                      WeighedEvent *weighed,
+                      ReportWeights *weights,
                       GError **error)
 {
   if (options->weight == WEIGHT_PERIOD)
-    return weigh_periods (options, store, filter, weighed, error);
+    return weigh_periods (options, store, filter, &weights->event, error);
+  if (options->weight == WEIGHT_TIME || options->weight == WEIGHT_WALL)
+    return weigh_waits (options, store, symbols, filter, &weights->waits, error);
 
   if (options->weight >= WEIGHT_BYTES)
     filter->events = &store->allocations;
   filter->weigh_one = options->weight == WEIGHT_COUNT;
   return true;
+}
+
+void
+sysprof_report_weights_clear (ReportWeights *self)
+{
+  sysprof_weighed_event_clear (&self->event);
+  sysprof_weighed_waits_clear (&self->waits);
 }

@@ -6,7 +6,7 @@
  * who does not want to map them, scan.c has walk.c find the frames and
  * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
  * has mapped while fold.c goes through the samples in order of time; marks.c, logs.c, dbus.c, metadata.c, heap.c,
- * counters.c, embedded-files.c, sample-notes.c and jit-names.c fill their own tables. */
+ * counters.c, embedded-files.c, waits.c, sample-notes.c and jit-names.c fill their own tables. */
 
 #pragma once
 
@@ -35,6 +35,18 @@ extern const StackLayout sysprof_sample_layout;
 extern const StackLayout sysprof_allocation_layout;
 extern const StackLayout sysprof_trace_layout;
 
+/* Until they are folded: what the stacks of waits are. */
+typedef struct
+{
+  uint64_t *words;       /* [begin[n]] as they would stand in a frame of this capture */
+  size_t *begin;         /* [n + 1] */
+  StackDigest *digests;  /* [n] */
+  uint32_t n;
+  uint32_t *of_wait;     /* [waits.events.n] 1 + where the thread was; 0 = unknown */
+  uint32_t *of_waker;    /* [waits.events.n] 1 + where its waker was */
+  size_t size;           /* bytes that all that was read from */
+} WaitStacks;
+
 typedef struct
 {
   Store *store;
@@ -46,6 +58,8 @@ typedef struct
   StackDigest *sample_digests;     /* [samples.n] */
   StackDigest *allocation_digests; /* [allocations.n] */
   StackDigest *trace_digests;      /* [traces.n] */
+
+  WaitStacks wait_stacks; /* waits.c */
 
   /* processes.c */
   GHashTable *process_of_pid; /* pid → ProcessId */
@@ -150,6 +164,9 @@ void sysprof_builder_read_heap (Builder *self);
 void sysprof_builder_read_counters (Builder *self);
 void sysprof_builder_count_lost (Builder *self);
 void sysprof_builder_read_embedded_files (Builder *self);
+/* All but their stacks and processes. */
+void sysprof_builder_read_waits (Builder *self);
+void sysprof_wait_stacks_clear (WaitStacks *self);
 void sysprof_builder_read_sample_notes (Builder *self);
 void sysprof_builder_read_weights (Builder *self);
 void sysprof_builder_read_sampled_events (Builder *self);

@@ -13,15 +13,111 @@
 #define CANCEL_EVERY 0x40   /* frames: half a million addresses where stacks are deepest */
 #define LOOK_AHEAD   8      /* samples */
 
+/* A stack of waits is written once and may be many processes'. What nobody records, a short stream that names a long one again and
+ * again for ever other processes, is not followed without end. */
+#define WAIT_WORDS_PER_BYTE 16
+#define WAIT_WORDS_AT_LEAST (4u << 20)
+
+/* A waker's stack is of the time at which it woke. */
+typedef struct
+{
+  int64_t time;
+  uint32_t wait;
+} Wake;
+
 typedef struct
 {
   Builder *builder;
   uint8_t *owner;   /* [processes.n] the thread that folds the process's stacks */
   StackFold *folds; /* [n] */
   size_t n;
+  Wake *wakes; /* [n_wakes] by time */
+  uint32_t n_wakes;
 } SharedFold;
 
 /* --- in each thread --- */
+
+typedef struct
+{
+  uint32_t wait;
+  uint32_t wake;
+  uint64_t n_words; /* that may yet be taken apart */
+} WaitPlace;
+
+/* `number` is not 0. What there is no room for becomes a stack without addresses. */
+static StackId
+fold_wait_stack (const SharedFold *self,
+                 uint8_t thread,
+                 uint32_t number,
+                 ProcessId process,
+                 WaitPlace *place)
+{
+  const WaitStacks *stacks = &self->builder->wait_stacks;
+  size_t begin = stacks->begin[number - 1];
+  uint32_t n = (uint32_t) (stacks->begin[number] - begin);
+  const StackDigest *digest = &stacks->digests[number - 1];
+
+  if (!sysprof_stack_fold_knows (&self->folds[thread], digest, process))
+    {
+      if (place->n_words < n)
+        return process;
+      place->n_words -= n;
+    }
+  return sysprof_stack_fold_add_words (&self->folds[thread],
+                                       (const uint8_t *) (stacks->words + begin), n, digest,
+                                       process);
+}
+
+static void
+fold_wait (const SharedFold *self, uint8_t thread, WaitPlace *place)
+{
+  uint32_t wait = place->wait++;
+  StackEvents *events = &self->builder->store->waits.events;
+  uint32_t number = self->builder->wait_stacks.of_wait[wait];
+  ProcessId process = events->process[wait];
+
+  if (self->owner[process] == thread)
+    events->stack[wait] =
+        number != 0 ? fold_wait_stack (self, thread, number, process, place) : process;
+}
+
+static void
+fold_wake (const SharedFold *self, uint8_t thread, WaitPlace *place)
+{
+  uint32_t wait = self->wakes[place->wake++].wait;
+  Waits *waits = &self->builder->store->waits;
+  ProcessId process = waits->threads[waits->row[wait].waker - 1].process;
+
+  if (self->owner[process] == thread)
+    waits->row[wait].waker_stack = fold_wait_stack (
+        self, thread, self->builder->wait_stacks.of_waker[wait], process, place);
+}
+
+/* What was before that time; all if it is INT64_MAX. FALSE if cancelled. */
+static bool
+fold_waits_until (const SharedFold *self, uint8_t thread, int64_t time, WaitPlace *place)
+{
+  const StackEvents *events = &self->builder->store->waits.events;
+
+  for (;;)
+    {
+      bool has_wait = place->wait < events->n &&
+                      (events->time[place->wait] < time || time == INT64_MAX);
+      bool has_wake = place->wake < self->n_wakes &&
+                      (self->wakes[place->wake].time < time || time == INT64_MAX);
+
+      if (!has_wait && !has_wake)
+        return true;
+      if (((place->wait + place->wake) % CANCEL_EVERY) == 0 &&
+          sysprof_progress_is_cancelled (self->builder->progress))
+        return false;
+      if (has_wait &&
+          (!has_wake || events->time[place->wait] <= self->wakes[place->wake].time))
+        fold_wait (self, thread, place);
+      else
+        fold_wake (self, thread, place);
+    }
+}
 
 static void
 fold_sample (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t sample)
@@ -84,6 +180,9 @@ walk_frames (const SharedFold *self, uint8_t thread)
   Mappings *mappings = &self->folds[thread].mappings;
   uint32_t n_forks = 0, n_samples = 0, n_allocations = 0, n_traces = 0;
   size_t left_until = 0;
+  WaitPlace place = { .n_words = (WAIT_WORDS_AT_LEAST +
+                                  (uint64_t) builder->wait_stacks.size * WAIT_WORDS_PER_BYTE) /
+                                 self->n };
 
   for (FrameNo i = 0; i < store->frames.n; i++)
     {
@@ -91,6 +190,8 @@ walk_frames (const SharedFold *self, uint8_t thread)
       if (i % CANCEL_EVERY == 0 &&
           (thread == 0 ? !sysprof_progress_at (builder->progress, i, store->frames.n)
                        : sysprof_progress_is_cancelled (builder->progress)))
+        return;
+      if (!fold_waits_until (self, thread, store->frames.time[i], &place))
         return;
       switch (store->frames.type[i])
         {
@@ -122,6 +223,7 @@ walk_frames (const SharedFold *self, uint8_t thread)
           break;
         }
     }
+  (void) fold_waits_until (self, thread, INT64_MAX, &place); /* the caller sees it */
 }
 
 static void
@@ -178,6 +280,7 @@ share_out_processes (SharedFold *self)
   count_stacks (loads, &store->samples);
   count_stacks (loads, &store->allocations);
   count_stacks (loads, &store->traces);
+  count_stacks (loads, &store->waits.events);
   qsort (loads, store->processes.n, sizeof *loads, compare_loads);
   for (uint32_t i = 0; i < store->processes.n; i++)
     {
@@ -225,6 +328,21 @@ shift_stacks (const SharedFold *self, StackEvents *events, const uint32_t *shift
 }
 
 static void
+shift_wakers (const SharedFold *self, const uint32_t *shift)
+{
+  Waits *waits = &self->builder->store->waits;
+  uint32_t n_roots = self->builder->store->processes.n;
+
+  for (uint32_t i = 0; i < self->n_wakes; i++)
+    {
+      Wait *row = &waits->row[self->wakes[i].wait];
+
+      if (row->waker_stack >= n_roots)
+        row->waker_stack += shift[self->owner[waits->threads[row->waker - 1].process]];
+    }
+}
+
+static void
 put_together (SharedFold *self)
 {
   Store *store = self->builder->store;
@@ -253,6 +371,8 @@ put_together (SharedFold *self)
       shift_stacks (self, &store->samples, shift);
       shift_stacks (self, &store->allocations, shift);
       shift_stacks (self, &store->traces, shift);
+      shift_stacks (self, &store->waits.events, shift);
+      shift_wakers (self, shift);
     }
 }
 
@@ -303,15 +423,43 @@ find_kernel_processes (const SharedFold *self)
     }
 }
 
+static int
+compare_wakes (const void *a, const void *b, void *data)
+{
+  const Wake *left = a, *right = b;
+
+  if (left->time != right->time)
+    return left->time < right->time ? -1 : 1;
+  return (left->wait > right->wait) - (left->wait < right->wait);
+}
+
+static void
+order_wakes (SharedFold *self)
+{
+  const Waits *waits = &self->builder->store->waits;
+
+  self->wakes = g_new (Wake, MAX (waits->events.n, 1));
+  for (uint32_t i = 0; i < waits->events.n; i++)
+    if (waits->row[i].waker != 0 && self->builder->wait_stacks.of_waker[i] != 0)
+      self->wakes[self->n_wakes++] = (Wake){
+        waits->events.time[i] + waits->events.weight[i] - waits->row[i].runnable, i
+      };
+  (void) sysprof_progress_sort (self->builder->progress, self->wakes, self->n_wakes,
+                                sizeof *self->wakes, compare_wakes,
+                                NULL); /* the caller sees it */
+}
+
 static void
 init (SharedFold *self, Builder *builder)
 {
   Store *store = builder->store;
-  size_t n_stacks = (size_t) store->samples.n + store->allocations.n + store->traces.n;
+  size_t n_stacks = (size_t) store->samples.n + store->allocations.n + store->traces.n +
+                    store->waits.events.n;
 
   *self = (SharedFold){ .builder = builder };
   self->n = CLAMP (n_stacks / GRAIN, 1, MIN (sysprof_parallel_workers (), MOST_THREADS));
   share_out_processes (self);
+  order_wakes (self);
   sysprof_mappings_read (builder);
   sysprof_file_bytes_leave (builder->file); /* it has read frames all over the file */
 
@@ -341,6 +489,7 @@ clear (SharedFold *self)
         sysprof_store_free_folded (&self->folds[i].own);
     }
   g_free (self->folds);
+  g_free (self->wakes);
   g_free (self->owner);
 }
 

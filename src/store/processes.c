@@ -144,6 +144,48 @@ collect_pids (Builder *self, GArray *rows, GArray *threads)
     }
 }
 
+/* Those that were only seen to wait, or to wake others. */
+static void
+collect_waiting (Builder *self, GArray *rows, GArray *threads)
+{
+  Waits *waits = &self->store->waits;
+
+  for (uint32_t i = 0; i < waits->n_threads; i++)
+    {
+      WaitThread *thread = &waits->threads[i];
+
+      if (i % ITEMS_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+        return;
+      thread->process = add_process (self, rows, thread->pid);
+      if (thread->tid == thread->pid)
+        continue;
+      add_thread (threads, thread->process, thread->tid);
+      g_hash_table_insert (self->process_of_tid, GINT_TO_POINTER (thread->tid),
+                           GUINT_TO_POINTER (thread->process));
+    }
+  for (uint32_t i = 0; i < waits->events.n; i++)
+    waits->events.process[i] = waits->threads[waits->row[i].thread].process;
+}
+
+/* Where no frame tells it. */
+static void
+name_waiting (Builder *self)
+{
+  const Waits *waits = &self->store->waits;
+
+  for (uint32_t i = 0; i < waits->n_threads; i++)
+    {
+      const WaitThread *thread = &waits->threads[i];
+      Process *process = &self->store->processes.row[thread->process];
+
+      if (i % ITEMS_BETWEEN == 0 && sysprof_progress_is_cancelled (self->progress))
+        return;
+      if (thread->tid == thread->pid && !self->has_process_frame[thread->process] &&
+          thread->comm != 0)
+        process->comm = process->command_line = thread->comm;
+    }
+}
+
 static ProcessId
 process_of_thread (const Builder *self, int32_t tid)
 {
@@ -384,6 +426,7 @@ read_names_and_spans (Builder *self)
       birth->is_described = true;
     }
   sysprof_file_window_clear (&window);
+  name_waiting (self);
 
   for (ProcessId i = 1; i < processes->n; i++)
     {
@@ -414,6 +457,7 @@ sysprof_builder_find_processes (Builder *self)
 
   g_array_set_size (rows, 1);
   collect_pids (self, rows, threads);
+  collect_waiting (self, rows, threads);
   follow_forks (self, rows, threads);
 
   processes->n = rows->len;

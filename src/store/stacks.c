@@ -308,12 +308,11 @@ remember_stack (Recent *recent, const StackWords *words, uint32_t n_new, uint32_
 
 static StackId
 fold_stack (StackFold *self,
-            FrameNo number,
+            StackWords words,
             const StackLayout *layout,
             ProcessId process,
             uint32_t version)
 {
-  StackWords words = words_of_frame (self, number, layout);
   Recent *recent = &self->recent[process];
   AddressKind context = last_context (&words);
   uint32_t n_shared = count_shared (recent, &words, version, context);
@@ -378,6 +377,16 @@ sysprof_stack_fold_expect (const StackFold *self,
     __builtin_prefetch (bytes + i * CACHE_LINE);
 }
 
+static StackId
+remember_known (StackFold *self, const Known *found)
+{
+  Known *known = known_place (self, &found->digest, found->process);
+
+  known[1] = known[0];
+  known[0] = *found;
+  return found->stack;
+}
+
 StackId
 sysprof_stack_fold_add (StackFold *self,
                         FrameNo number,
@@ -386,20 +395,47 @@ sysprof_stack_fold_add (StackFold *self,
                         ProcessId process)
 {
   uint32_t version = sysprof_mappings_version (&self->mappings, process);
-  const Known *found;
-  Known *known;
+  const Known *known;
 
   if (digest->low == 0)
     return process;
-  found = find_known (self, digest, process, version);
-  if (found != NULL)
-    return found->stack;
+  known = find_known (self, digest, process, version);
+  if (known != NULL)
+    return known->stack;
 
-  known = known_place (self, digest, process);
-  known[1] = known[0];
-  *known =
-      (Known){ *digest, process, version, fold_stack (self, number, layout, process, version) };
-  return known->stack;
+  return remember_known (self, &(Known){ *digest, process, version,
+                                         fold_stack (self, words_of_frame (self, number, layout),
+                                                     layout, process, version) });
+}
+
+bool
+sysprof_stack_fold_knows (const StackFold *self, const StackDigest *digest, ProcessId process)
+{
+  return digest->low == 0 ||
+         find_known (self, digest, process,
+                     sysprof_mappings_version (&self->mappings, process)) != NULL;
+}
+
+StackId
+sysprof_stack_fold_add_words (StackFold *self,
+                              const uint8_t *bytes,
+                              uint32_t n_words,
+                              const StackDigest *digest,
+                              ProcessId process)
+{
+  uint32_t version = sysprof_mappings_version (&self->mappings, process);
+  StackWords words = { bytes, n_words, self->store->is_swapped };
+  const Known *known;
+
+  if (digest->low == 0)
+    return process;
+  known = find_known (self, digest, process, version);
+  if (known != NULL)
+    return known->stack;
+
+  return remember_known (
+      self, &(Known){ *digest, process, version,
+                      fold_stack (self, words, &sysprof_sample_layout, process, version) });
 }
 
 void

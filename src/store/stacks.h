@@ -89,6 +89,17 @@ StackId sysprof_stack_fold_add (StackFold *self,
                                 const StackDigest *digest,
                                 ProcessId process);
 
+/* The same of words that lie elsewhere, and as long as the fold does: as those of a sample. */
+StackId sysprof_stack_fold_add_words (StackFold *self,
+                                      const uint8_t *bytes,
+                                      uint32_t n_words,
+                                      const StackDigest *digest,
+                                      ProcessId process);
+/* Whether it is at hand, and need not be taken apart. */
+bool sysprof_stack_fold_knows (const StackFold *self,
+                               const StackDigest *digest,
+                               ProcessId process);
+
 /* What only adding needs: all but the addresses, the mappings and what `own` holds. */
 void sysprof_stack_fold_finish (StackFold *self);
 

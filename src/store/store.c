@@ -42,7 +42,8 @@ static void
 free_store (OpenStore *self)
 {
   Store *store = &self->store;
-  StackEvents *const events[] = { &store->samples, &store->allocations, &store->traces };
+  StackEvents *const events[] = { &store->samples, &store->allocations, &store->traces,
+                                  &store->waits.events };
 
   g_free (store->frames.offset);
   g_free (store->frames.time);
@@ -70,6 +71,9 @@ free_store (OpenStore *self)
   g_free (store->heap.tid);
   g_free (store->heap.stack);
   g_free (store->heap.allocation);
+  g_free (store->waits.row);
+  g_free (store->waits.threads);
+  g_free (store->waits.locks);
   g_free (store->marks);
   g_free (store->logs);
   g_free (store->dbus);
@@ -141,6 +145,9 @@ typedef struct
 
 static const Step steps[] = {
   { sysprof_builder_scan, 0.4, "Finding frames", true },
+  { sysprof_builder_read_embedded_files, 0.01, "Finding files", false },
+  /* Before the processes, of whom they tell, and the stacks, which are in the one tree. */
+  { sysprof_builder_read_waits, 0.02, "Reading waits", false },
   { sysprof_builder_find_processes, 0.1, "Finding processes", true },
   /* Before the stacks, whose addresses they may tell apart. */
   { sysprof_builder_read_jit_names, 0.01, "Reading names of generated code", false },
@@ -152,7 +159,6 @@ static const Step steps[] = {
   { sysprof_builder_read_metadata, 0.01, "Reading metadata", false },
   { sysprof_builder_read_counters, 0.02, "Reading counters", false },
   { sysprof_builder_count_lost, 0.01, "Counting losses", false },
-  { sysprof_builder_read_embedded_files, 0.01, "Finding files", false },
   { sysprof_builder_read_sample_notes, 0.01, "Reading how stacks were found", false },
   { sysprof_builder_read_weights, 0.01, "Reading weights", false },
   { sysprof_builder_read_sampled_events, 0.01, "Reading what was sampled on", false },
@@ -211,6 +217,7 @@ new_store (FileBytes *bytes,
   g_free (builder.sample_digests);
   g_free (builder.allocation_digests);
   g_free (builder.trace_digests);
+  sysprof_wait_stacks_clear (&builder.wait_stacks);
   g_free (builder.fork_parent);
   g_free (builder.fork_child);
   g_free (builder.comm_is_derived);

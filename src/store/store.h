@@ -296,6 +296,69 @@ typedef struct
 
 #define SAMPLED_EVENT_UNKNOWN 255
 
+/* Why a thread was off the CPU: the first that fits. */
+typedef enum
+{
+  OFF_CPU_PAGE_FAULT = 1,
+  OFF_CPU_CHILD,
+  OFF_CPU_SLEEP,
+  OFF_CPU_FUTEX,
+  OFF_CPU_IO,
+  OFF_CPU_SYSCALL, /* Wait.syscall says in which */
+  OFF_CPU_OTHER,
+  OFF_CPU_PREEMPTED, /* taken off while able to run */
+} OffCpuReason;
+#define N_OFF_CPU_REASONS (OFF_CPU_PREEMPTED + 1)
+
+#define OFF_CPU_GOES_ON         1u  /* it had not ended when the recording did */
+#define OFF_CPU_HAS_LOCK        2u  /* it has a row in Waits.locks */
+#define OFF_CPU_BY_INTERRUPT    4u  /* the waker was none of the threads */
+#define OFF_CPU_UNINTERRUPTIBLE 8u
+#define OFF_CPU_WAS_BEFORE      16u /* it began before the recording */
+
+/* A thread under one name. One that changes it, or whose id another takes, has several. */
+typedef struct
+{
+  int32_t tid;
+  int32_t pid;
+  ProcessId process;
+  StringId comm;
+  bool has_run;
+  int64_t run; /* ns on a CPU, where that is told */
+} WaitThread;
+
+typedef struct
+{
+  int64_t runnable;    /* ns of it, at its end: woken, and not yet running */
+  uint32_t thread;     /* row of Waits.threads */
+  uint32_t waker;      /* 1 + row of Waits.threads; 0 = nobody knows, or an interrupt */
+  StackId waker_stack; /* 0 = unknown */
+  uint32_t syscall;    /* 1 + its number; 0 = in none */
+  uint16_t stands_for; /* so many waits like it, of which one was kept; at least 1 */
+  uint8_t reason;      /* OffCpuReason */
+  uint8_t flags;       /* OFF_CPU_… */
+} Wait;
+
+typedef struct
+{
+  uint64_t address;
+  uint32_t wait;  /* row of Waits.events */
+  int32_t holder; /* thread id; 0 = unknown */
+} WaitLock;
+
+/* When threads were off the CPU, why, and who woke them. */
+typedef struct
+{
+  StackEvents events; /* by begin; weight = ns, not yet multiplied by `stands_for`; cpu = the one that was left */
+  Wait *row;          /* [events.n] */
+  WaitThread *threads; /* [n_threads] */
+  uint32_t n_threads;
+  WaitLock *locks; /* [n_locks] by wait */
+  uint32_t n_locks;
+  uint64_t n_lost;  /* switches and stacks that are missing */
+  bool is_recorded; /* somebody looked; there may have been none */
+} Waits;
+
 #define STORE_N_FRAME_TYPES 19 /* 0 holds the unknown ones, 18 the frame indexes */
 
 typedef struct Store
@@ -331,6 +394,7 @@ typedef struct Store
   uint32_t n_mappings;
   Processes processes;
   HeapEvents heap;
+  Waits waits;
   /* Of these, row i is the frame frames_of_type[…].frame[i] of its type. */
   Mark *marks; /* [n_marks] by time */
   uint32_t n_marks;
@@ -382,7 +446,15 @@ sysprof_time_between (int64_t from, int64_t to)
   return __builtin_sub_overflow (to, from, &nsec) ? INT64_MAX : nsec;
 }
 
-/* The first at or after `time`; `n` if there is none. */
+/* Of times that are not negative; INT64_MAX = that much or more. */
+static inline int64_t
+sysprof_time_sum (int64_t a, int64_t b)
+{
+  int64_t sum;
+
+  return __builtin_add_overflow (a, b, &sum) ? INT64_MAX : sum;
+}
+
 /* The samples of an event, each of which weighs its period. *Owned*; valid as long as the store. */
 typedef struct
 {
@@ -394,6 +466,7 @@ typedef struct
 bool sysprof_store_weigh_event (const Store *self, uint32_t event, WeighedEvent *weighed);
 void sysprof_weighed_event_clear (WeighedEvent *self);
 
+/* The first at or after `time`; `n` if there is none. */
 uint32_t sysprof_stack_events_find_time (const StackEvents *self, int64_t time);
 
 /* The name of a synthetic address; NULL if it has none. */

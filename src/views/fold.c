@@ -35,6 +35,12 @@ sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *fi
     {
       rows->weight_name = filter->weight_name;
       rows->weight_unit = filter->weight_unit;
+      if (!sysprof_filter_is_of_samples (filter, store))
+        {
+          rows->is_event_list = true;
+          rows->n_available = filter->events->n;
+          rows->noun = "waits";
+        }
       return;
     }
   if (filter == NULL || filter->events != &store->allocations)

@@ -32,12 +32,26 @@ dup_subject (const View *view, const ViewRequest *request)
 char *
 sysprof_dup_amount (const ViewRequest *request, const Rows *rows)
 {
+  /* Of all threads together: they may wait longer than the recording lasts. */
+  static const struct
+  {
+    const char *weight;
+    const char *text;
+  } times[] = { { "time", " off the CPU" }, { "wall", " on and off the CPU" }, { "path", "" } };
   const Store *store = request->store;
   int64_t nsec = sysprof_time_between (store->begin, store->end);
   g_autofree char *duration = sysprof_dup_duration (nsec);
   size_t letters = strlen (rows->weight_name);
   char weight[SYSPROF_GROUPED_SIZE];
 
+  if (g_str_equal (rows->weight_unit, "ns"))
+    for (size_t i = 0; i < G_N_ELEMENTS (times); i++)
+      if (g_str_equal (rows->weight_name, times[i].weight))
+        {
+          g_autofree char *total = sysprof_dup_duration ((int64_t) MIN (rows->total, INT64_MAX));
+
+          return g_strdup_printf ("%s%s in %s", total, times[i].text, duration);
+        }
   if (rows->total == 1 && letters > 0 && rows->weight_name[letters - 1] == 's')
     letters--;
   /* What was imported may tell no time. */

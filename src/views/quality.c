@@ -189,7 +189,7 @@ count_missed_callers (const ViewRequest *request, GHashTable *findings)
   uint32_t n = 0;
 
   if (store->sample_notes == NULL ||
-      (request->filter != NULL && request->filter->events == &store->allocations))
+      !sysprof_filter_is_of_samples (request->filter, store))
     return;
 
   found = sysprof_samples_find (store, symbols, request->filter, &n);

@@ -4,6 +4,7 @@
 
 #include "capture/capture.h"
 #include "views/fold.h"
+#include "views/stack-texts.h"
 
 enum
 {
@@ -35,90 +36,9 @@ typedef struct
 {
   const ViewRequest *request;
   Rows *rows;
-  TreeShape shape;
-  SymbolId *shown;         /* [symbols->n] or NULL */
-  uint8_t *category;       /* [stacks.n] */
-  const StackText **texts; /* [stacks.n] made on demand */
+  uint8_t *category; /* [stacks.n] */
+  StackTexts texts;
 } Samples;
-
-/* As the shape shows a function; 0 if it does not. */
-static SymbolId
-find_shown (const Samples *self, StackId stack)
-{
-  const SymbolTable *symbols = self->request->symbols;
-  SymbolId symbol = sysprof_shown_symbol (
-      self->shown, symbols->of_address[self->request->store->stacks.address[stack]]);
-  uint8_t kind = symbols->row[symbol].kind;
-
-  return kind == SYMBOL_MARKER || (kind == SYMBOL_KERNEL && self->shape.no_kernel) ? 0 : symbol;
-}
-
-static StackEntry
-entry_of (Samples *self, SymbolId symbol)
-{
-  const SymbolTable *symbols = self->request->symbols;
-  StackEntry entry = { sysprof_symbol_name (symbols, symbol),
-                       sysprof_symbol_binary (symbols, symbol), symbols->row[symbol].kind };
-
-  if (sysprof_shape_collapses (&self->shape, symbols, symbol))
-    {
-      g_autofree char *label = g_strdup_printf ("[%s]", entry.binary);
-
-      entry.symbol = sysprof_rows_dup (self->rows, label);
-    }
-  return entry;
-}
-
-/* How a stack is told that was cut. */
-static StackEntry
-entry_of_cut (const Samples *self, StackId stack)
-{
-  const Store *store = self->request->store;
-  const SymbolTable *symbols = self->request->symbols;
-  const char *text = "[stack cut]";
-
-  for (StackId at = stack; store->stacks.depth[at] > 0; at = store->stacks.parent[at])
-    {
-      SymbolId symbol = symbols->of_address[store->stacks.address[at]];
-
-      if (symbols->row[symbol].kind == SYMBOL_MARKER)
-        text = sysprof_symbol_name (symbols, symbol);
-    }
-  return (StackEntry){ text, "", SYMBOL_MARKER };
-}
-
-static const StackText *
-text_of_stack (Samples *self, StackId stack)
-{
-  const Store *store = self->request->store;
-  Arena *arena = &self->rows->arena;
-  StackText *text;
-  StackEntry *entries;
-  SymbolId last = 0;
-  uint32_t n = 0;
-
-  if (self->texts[stack])
-    return self->texts[stack];
-  text = sysprof_arena_alloc (arena, sizeof *text);
-  entries = sysprof_arena_alloc (arena, sizeof *entries * (store->stacks.depth[stack] + 1u));
-  for (StackId at = stack; store->stacks.depth[at] > 0; at = store->stacks.parent[at])
-    {
-      SymbolId symbol = find_shown (self, at);
-
-      if (symbol == 0 ||
-          (symbol == last &&
-           (self->shape.fold_recursion ||
-            sysprof_shape_collapses (&self->shape, self->request->symbols, symbol))))
-        continue;
-      entries[n++] = entry_of (self, symbol);
-      last = symbol;
-    }
-  if (sysprof_stack_end (store, self->request->symbols, stack) == STACK_CUT)
-    entries[n++] = entry_of_cut (self, stack);
-  *text = (StackText){ n, entries };
-  self->texts[stack] = text;
-  return text;
-}
 
 /* The code of how a stack ended, as unwinding.md § 8 has them. */
 static const char *
@@ -194,7 +114,7 @@ add_sample (Samples *self, uint32_t sample)
   cells[PID].number = samples->pid[sample];
   cells[TID].number = samples->tid[sample];
   cells[CPU].number = samples->cpu[sample];
-  cells[STACK].stack = text_of_stack (self, stack);
+  cells[STACK].stack = sysprof_stack_texts_get (&self->texts, stack);
   cells[COMPLETE].flag = end == STACK_WHOLE;
   cells[REASON].text = reason_of (self, sample, end);
   cells[UNWIND].text = method_of (store, sample, end, cells[REASON].text);
@@ -207,25 +127,24 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
   /* A limit ends the work early, unless the order is not that of time. */
   uint32_t limit = request->limit && !request->sort ? request->limit : UINT32_MAX;
   SampleFilter filter = request->filter ? *request->filter : (SampleFilter){ 0 };
-  Samples self = { .request = request, .rows = rows, .shape = sysprof_request_shape (request) };
+  Samples self = { .request = request, .rows = rows };
+  TreeShape shape = sysprof_request_shape (request);
   g_autofree uint32_t *found = NULL;
   uint32_t n = 0;
 
-  if (filter.events == &request->store->allocations)
+  if (!sysprof_filter_is_of_samples (&filter, request->store))
     filter.event_is_in = NULL;
   filter.events = NULL; /* samples, whatever is weighed */
   found = sysprof_samples_find (request->store, request->symbols, &filter, &n);
   sysprof_rows_init (rows, columns, N_COLUMNS, n);
   rows->is_event_list = true; /* whatever is weighed */
   rows->n_available = request->store->samples.n;
-  self.shown = sysprof_shown_symbols_new (request->store, request->symbols, &self.shape);
-  self.category = sysprof_stacks_categorize (request->store, request->symbols, &self.shape);
-  self.texts = g_new0 (const StackText *, MAX (request->store->stacks.n, 1));
+  sysprof_stack_texts_init (&self.texts, request, rows);
+  self.category = sysprof_stacks_categorize (request->store, request->symbols, &shape);
   for (uint32_t i = 0; i < MIN (n, limit) && sysprof_is_wanted_at (i); i++)
     add_sample (&self, found[i]);
   rows->n_hidden = n - rows->n_rows;
-  g_free (self.texts);
-  g_free (self.shown);
+  sysprof_stack_texts_clear (&self.texts);
   g_free (self.category);
   return true;
 }

@@ -146,6 +146,9 @@ typedef struct
   bool details;
   bool by_name;   /* marks */
   bool by_member; /* messages of D-Bus */
+  bool by_thread; /* waits */
+  bool by_lock;   /* waits */
+  bool critical_path; /* waits */
   bool live;      /* allocations: what lives at the end */
   bool telling;   /* counters: only of the whole machine or program, and that changed */
   bool left_heavy;

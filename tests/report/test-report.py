@@ -978,9 +978,9 @@ class Usage(Base):
         """Known words that this version cannot serve are no wrong usage."""
         capture = self.capture
         for words, *args in (
-                ("does not have the view 'waits' yet", 'waits', capture), ("format 'pprof' yet", '--format', 'pprof', capture),
-                ("format 'pprof' yet", '-o', 'x.pb.gz', capture),                 ('--debuginfod yet', '--debuginfod', capture), ('no time off the CPU', '--weight', 'wall', capture),
-                ('no time off the CPU', '--weight', 'time', capture),
+                ("does not have the view 'source' yet", 'source', capture), ("format 'pprof' yet", '--format', 'pprof', capture),
+                ("format 'pprof' yet", '-o', 'x.pb.gz', capture),                 ('--debuginfod yet', '--debuginfod', capture), ('holds no waits', '--weight', 'wall', capture),
+                ('holds no waits', '--weight', 'time', capture),
                 ('what its samples were taken on', '--weight', 'period', capture),
                 ('what its samples were taken on', '--weight', 'period:cycles', capture)):
             self.refuse(1, words, *args)

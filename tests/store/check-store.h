@@ -47,7 +47,8 @@ check_stacks (const Store *store)
 {
   const StackTree *stacks = &store->stacks;
   const AddressTable *addresses = &store->addresses;
-  const StackEvents *const tables[] = { &store->samples, &store->allocations, &store->traces };
+  const StackEvents *const tables[] = { &store->samples, &store->allocations, &store->traces,
+                                        &store->waits.events };
 
   for (StackId id = 0; id < stacks->n; id++)
     if (id < store->processes.n)
@@ -111,6 +112,48 @@ check_processes (const Store *store)
 }
 
 static inline void
+check_waits (const Store *store)
+{
+  const Waits *waits = &store->waits;
+  int64_t end;
+
+  for (uint32_t i = 0; i < waits->n_threads; i++)
+    {
+      check_string (store, waits->threads[i].comm);
+      g_assert_cmpint (store->processes.row[waits->threads[i].process].pid, ==,
+                       waits->threads[i].pid);
+      g_assert_cmpint (waits->threads[i].run, >=, 0);
+    }
+  for (uint32_t i = 0; i < waits->events.n; i++)
+    {
+      const Wait *row = &waits->row[i];
+
+      g_assert_true (i == 0 || waits->events.time[i - 1] <= waits->events.time[i]);
+      g_assert_cmpint (waits->events.weight[i], >=, 0);
+      g_assert_false (
+          __builtin_add_overflow (waits->events.time[i], waits->events.weight[i], &end));
+      g_assert_cmpint (end, <=, store->end);
+      g_assert_cmpint (row->runnable, >=, 0);
+      g_assert_cmpint (row->runnable, <=, waits->events.weight[i]);
+      g_assert_cmpuint (row->thread, <, waits->n_threads);
+      g_assert_cmpuint (row->waker, <=, waits->n_threads);
+      g_assert_cmpuint (row->waker_stack, <, store->stacks.n);
+      g_assert_cmpuint (row->stands_for, >=, 1);
+      g_assert_cmpuint (row->reason, >=, OFF_CPU_PAGE_FAULT);
+      g_assert_cmpuint (row->reason, <, N_OFF_CPU_REASONS);
+      g_assert_cmpint (waits->threads[row->thread].tid, ==, waits->events.tid[i]);
+      if (row->waker_stack != 0)
+        g_assert_cmpuint (sysprof_store_process_of_stack (store, row->waker_stack), ==,
+                          waits->threads[row->waker - 1].process);
+    }
+  for (uint32_t i = 0; i < waits->n_locks; i++)
+    {
+      g_assert_cmpuint (waits->locks[i].wait, <, waits->events.n);
+      g_assert_true (i == 0 || waits->locks[i - 1].wait < waits->locks[i].wait);
+    }
+}
+
+static inline void
 check_rest (const Store *store)
 {
   uint32_t n_values = 0;
@@ -169,5 +212,6 @@ check_store (const Store *store)
   check_frames (store);
   check_processes (store);
   check_stacks (store);
+  check_waits (store);
   check_rest (store);
 }

@@ -6,6 +6,7 @@
 #include "capture/capture.h"
 #include "document/document.h"
 #include "document/objects.h"
+#include "tests/views/write-waits.h"
 #include "views/views.h"
 
 #include <dlfcn.h>
@@ -90,6 +91,7 @@ make_capture (void)
 {
   autofd fd = memfd_create ("cancel", MFD_CLOEXEC);
   SysprofCaptureWriter *writer = sysprof_capture_writer_new_from_fd (dup (fd), 0);
+  GByteArray *waits = waits_new ();
   Store *store;
 
   for (int pid = 10; pid < 40; pid++)
@@ -101,15 +103,21 @@ make_capture (void)
       int pid = 10 + (int) (i * 7 % 30);
       g_autofree char *name = g_strdup_printf ("name %u", i % 2000);
 
+      waits_add_thread (waits, pid + (int) i % 300, pid, name);
+      waits_add_stack (waits, stack, G_N_ELEMENTS (stack));
+      waits_add_wait (waits, i == 0 ? 2000 : 1, 5, i, (int) i, (int) i / 2, (int) i / 2,
+                      i % 700);
       sysprof_capture_writer_add_sample (writer, 2000 + i * 7919 % N_SAMPLES, i % 4, pid,
                                          pid + (int) i % 300, stack, G_N_ELEMENTS (stack));
       sysprof_capture_writer_add_mark (writer, 2000 + i, i % 4, pid, i % 50, "group", name,
                                        "message");
       sysprof_capture_writer_add_log (writer, 2000 + i, i % 4, pid, 16, "domain", name);
     }
+  waits_write (waits, writer, 2000);
   sysprof_capture_writer_unref (writer);
   store = open_capture (fd);
   g_assert_cmpuint (store->samples.n, ==, N_SAMPLES);
+  g_assert_cmpuint (store->waits.events.n, ==, N_SAMPLES);
   return store;
 }
 
@@ -200,6 +208,59 @@ test_all_kinds (const void *path)
   question_clear (&question);
 }
 
+/* The other forms of waits, and all of them as weights. */
+static bool
+weigh_waits (const Question *question, GCancellable *cancellable, GError **error)
+{
+  WeighedWaits time, wall;
+  bool is_known;
+
+  g_cancellable_push_current (cancellable);
+  sysprof_waits_weigh (&time, question->store, question->symbols,
+                       &(SampleFilter){ .no_idle = true });
+  is_known = sysprof_waits_weigh_wall (&wall, question->store, question->symbols, NULL);
+  g_cancellable_pop_current (cancellable);
+  sysprof_weighed_waits_clear (&time);
+  sysprof_weighed_waits_clear (&wall);
+  g_assert_false (is_known);
+  return !g_cancellable_set_error_if_cancelled (cancellable, error);
+}
+
+static bool
+render_waits (const Question *question, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  int32_t tids[] = { 20 };
+  SampleFilter filter = { .tids = tids,
+                          .n_tids = 1,
+                          .has_tids = question->format == RENDER_TEXT };
+  ViewRequest request = { .store = question->store,
+                          .symbols = question->symbols,
+                          .filter = &filter,
+                          .by_thread = question->format == RENDER_JSON,
+                          .by_lock = question->format == RENDER_CSV,
+                          .critical_path = question->format == RENDER_TEXT,
+                          .cancellable = cancellable };
+
+  return sysprof_view_render (question->view, question->format, &request, stream, error);
+}
+
+static void
+test_waits (void)
+{
+  static const RenderFormat formats[] = { RENDER_JSON, RENDER_CSV, RENDER_TEXT };
+  Question question = question_of (make_capture ());
+
+  question.view = sysprof_view_find ("waits");
+  for (size_t i = 0; i < G_N_ELEMENTS (formats); i++)
+    {
+      question.format = formats[i];
+      cancel_in_each_look (render_waits, &question, LEAST_LOOKS);
+    }
+  cancel_in_each_look (weigh_waits, &question, LEAST_LOOKS);
+  question_clear (&question);
+}
+
 static void
 test_formats (void)
 {
@@ -268,6 +329,7 @@ main (int argc, char **argv)
   g_test_add_func ("/views/cancel/views", test_views);
   g_test_add_data_func ("/views/cancel/all-kinds", argv[1], test_all_kinds);
   g_test_add_func ("/views/cancel/formats", test_formats);
+  g_test_add_func ("/views/cancel/waits", test_waits);
   g_test_add_func ("/views/cancel/thread", test_thread);
   return g_test_run ();
 }

@@ -4,6 +4,7 @@
  * that grows with their number and not with its square, which would be hours. */
 
 #include "capture/capture.h"
+#include "tests/views/write-waits.h"
 #include "views/views.h"
 
 #include <string.h>
@@ -32,11 +33,12 @@ static const struct
   { "marks", N_PROCESSES },
   { "logs", N_PROCESSES },
   { "metadata", N_PROCESSES },
-  { "files", 2 * N_PROCESSES },
+  { "files", 2 * N_PROCESSES + 1 }, /* and the one of waits */
   { "counters", N_PROCESSES },
   { "allocations", 1 }, /* recorders leave no context: their functions are not known */
   { "leaks", 1 },
   { "temporaries", 0 },
+  { "waits", 2 * N_PROCESSES }, /* each waited, and was runnable then */
 };
 
 static void
@@ -62,7 +64,7 @@ add_counter (SysprofCaptureWriter *writer, int64_t time, int32_t pid)
 }
 
 static void
-add_process (SysprofCaptureWriter *writer, uint32_t i)
+add_process (SysprofCaptureWriter *writer, GByteArray *waits, uint32_t i)
 {
   int32_t pid = FIRST_PID + (int32_t) i;
   int64_t time = 1000 + i;
@@ -82,6 +84,9 @@ add_process (SysprofCaptureWriter *writer, uint32_t i)
   add_text_file (writer, pid, "mountinfo", mounts);
   add_text_file (writer, pid, "cgroup", group);
   add_counter (writer, time, pid);
+  waits_add_thread (waits, pid, pid, "waits");
+  waits_add_wait (waits, i == 0 ? time : 1, 8, i, (int) (i % N_FUNCTIONS), (int) i / 2,
+                  (int) (i % N_FUNCTIONS), i % N_GROUPS);
 }
 
 static Store *
@@ -89,11 +94,15 @@ make_store (void)
 {
   autofd fd = memfd_create ("many", MFD_CLOEXEC);
   SysprofCaptureWriter *writer = sysprof_capture_writer_new_from_fd (dup (fd), 0);
+  GByteArray *waits = waits_new ();
   g_autoptr (GError) error = NULL;
   Store *store;
 
+  for (uint64_t i = 0; i < N_FUNCTIONS; i++)
+    waits_add_stack (waits, (uint64_t[]){ SYSPROF_CAPTURE_JITMAP_MARK + 1 + i }, 1);
   for (uint32_t i = 0; i < N_PROCESSES; i++)
-    add_process (writer, i);
+    add_process (writer, waits, i);
+  waits_write (waits, writer, 1000);
   sysprof_capture_writer_unref (writer);
   store = sysprof_store_open_fd (fd, "many", NULL, &error);
   g_assert_no_error (error);
@@ -185,10 +194,41 @@ test_processes (void)
     }
 }
 
+/* The other forms of the view of waits. */
+static void
+test_forms_of_waits (void)
+{
+  SymbolizeOptions options = { .sysroot = "/nonexistent" };
+  g_autoptr (Store) store = make_store ();
+  g_autoptr (SymbolTable) symbols = sysprof_symbolize (store, &options, NULL, NULL);
+  const int32_t tids[] = { FIRST_PID + N_PROCESSES - 1 };
+  const SampleFilter last = { .tids = tids, .n_tids = 1, .has_tids = true };
+  const ViewRequest requests[] = {
+    { .store = store, .symbols = symbols, .by_thread = true },
+    { .store = store, .symbols = symbols, .by_lock = true },
+    { .store = store, .symbols = symbols, .critical_path = true, .filter = &last },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (requests); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      Rows rows = { 0 };
+
+      sysprof_view_fill (sysprof_view_find ("waits"), &requests[i], &rows, &error);
+      g_assert_no_error (error);
+      if (i < 2)
+        g_assert_cmpuint (rows.n_rows, ==, N_PROCESSES);
+      else
+        g_assert_cmpuint (rows.n_rows, >, 0);
+      sysprof_rows_clear (&rows);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/views/many/processes", test_processes);
+  g_test_add_func ("/views/many/forms-of-waits", test_forms_of_waits);
   return g_test_run ();
 }

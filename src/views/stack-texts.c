@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "views/stack-texts.h"
+
+void
+sysprof_stack_texts_init (StackTexts *self, const ViewRequest *request, Rows *rows)
+{
+  *self = (StackTexts){ .request = request,
+                        .rows = rows,
+                        .shape = sysprof_request_shape (request) };
+  self->shown = sysprof_shown_symbols_new (request->store, request->symbols, &self->shape);
+  self->texts = g_new0 (const StackText *, MAX (request->store->stacks.n, 1));
+}
+
+void
+sysprof_stack_texts_clear (StackTexts *self)
+{
+  g_free (self->shown);
+  g_free (self->texts);
+}
+
+/* As the shape shows a function; 0 if it does not. */
+static SymbolId
+find_shown (const StackTexts *self, StackId stack)
+{
+  const SymbolTable *symbols = self->request->symbols;
+  SymbolId symbol = sysprof_shown_symbol (
+      self->shown, symbols->of_address[self->request->store->stacks.address[stack]]);
+  uint8_t kind = symbols->row[symbol].kind;
+
+  return kind == SYMBOL_MARKER || (kind == SYMBOL_KERNEL && self->shape.no_kernel) ? 0 : symbol;
+}
+
+static StackEntry
+entry_of (StackTexts *self, SymbolId symbol)
+{
+  const SymbolTable *symbols = self->request->symbols;
+  StackEntry entry = { sysprof_symbol_name (symbols, symbol),
+                       sysprof_symbol_binary (symbols, symbol), symbols->row[symbol].kind };
+
+  if (sysprof_shape_collapses (&self->shape, symbols, symbol))
+    {
+      g_autofree char *label = g_strdup_printf ("[%s]", entry.binary);
+
+      entry.symbol = sysprof_rows_dup (self->rows, label);
+    }
+  return entry;
+}
+
+/* How a stack is told that was cut. */
+static StackEntry
+entry_of_cut (const StackTexts *self, StackId stack)
+{
+  const Store *store = self->request->store;
+  const SymbolTable *symbols = self->request->symbols;
+  const char *text = "[stack cut]";
+
+  for (StackId at = stack; store->stacks.depth[at] > 0; at = store->stacks.parent[at])
+    {
+      SymbolId symbol = symbols->of_address[store->stacks.address[at]];
+
+      if (symbols->row[symbol].kind == SYMBOL_MARKER)
+        text = sysprof_symbol_name (symbols, symbol);
+    }
+  return (StackEntry){ text, "", SYMBOL_MARKER };
+}
+
+const StackText *
+sysprof_stack_texts_get (StackTexts *self, StackId stack)
+{
+  const Store *store = self->request->store;
+  Arena *arena = &self->rows->arena;
+  StackText *text;
+  StackEntry *entries;
+  SymbolId last = 0;
+  uint32_t n = 0;
+
+  if (self->texts[stack])
+    return self->texts[stack];
+  text = sysprof_arena_alloc (arena, sizeof *text);
+  entries = sysprof_arena_alloc (arena, sizeof *entries * (store->stacks.depth[stack] + 1u));
+  for (StackId at = stack; store->stacks.depth[at] > 0; at = store->stacks.parent[at])
+    {
+      SymbolId symbol = find_shown (self, at);
+
+      if (symbol == 0 ||
+          (symbol == last &&
+           (self->shape.fold_recursion ||
+            sysprof_shape_collapses (&self->shape, self->request->symbols, symbol))))
+        continue;
+      entries[n++] = entry_of (self, symbol);
+      last = symbol;
+    }
+  if (sysprof_stack_end (store, self->request->symbols, stack) == STACK_CUT)
+    entries[n++] = entry_of_cut (self, stack);
+  *text = (StackText){ n, entries };
+  self->texts[stack] = text;
+  return text;
+}

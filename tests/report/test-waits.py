@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The view `waits` and the weights `time` and `wall`, over captures from seeds: all is counted again here, as plainly as possible."""
+import collections
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'data'))
+import captures  # noqa: E402
+import waits  # noqa: E402
+
+REPORT = sys.argv[1]
+FOLDER = tempfile.TemporaryDirectory()
+BEGIN, END = waits.BEGIN, waits.END
+ALL = ((BEGIN, END),)
+EVENT_CALLS = ('poll', 'epoll_wait')
+n_checks = 0
+
+
+def check(ok, *what):
+    global n_checks
+    n_checks += 1
+    if not ok:
+        sys.exit('not ok: ' + ' '.join(map(str, what)))
+
+
+def same(got, wanted, what):
+    if got != wanted:
+        for key in sorted(set(got) | set(wanted), key=str) if isinstance(got, dict) else ():
+            if got.get(key) != wanted.get(key):
+                print(key, 'is', got.get(key), 'not', wanted.get(key))
+    check(got == wanted, what)
+
+
+def save(name, capture):
+    return capture.save(f'{FOLDER.name}/{name}.syscap')
+
+
+def run(*arguments):
+    return subprocess.run([REPORT, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def report(*arguments):
+    done = run(*arguments, '--format', 'json')
+    check(done.returncode == 0 and not done.stderr, arguments, done.stderr)
+    return json.loads(done.stdout)
+
+
+def names(stack):
+    return tuple(entry['symbol'] for entry in stack if entry['kind'] != 'marker')
+
+
+# --- answers ---
+
+def overlap(begin, end, ranges):
+    return sum(max(min(end, b) - max(begin, a), 0) for a, b in ranges)
+
+
+def reason_of(wait):
+    if wait['reason'] == waits.SYSCALL:
+        return 'syscall:' + waits.SYSCALLS[wait['syscall']]
+    return waits.NAME_OF_REASON[wait['reason']]
+
+
+def is_idle(wait):
+    return (wait['reason'] == waits.SYSCALL and waits.SYSCALLS[wait['syscall']] in EVENT_CALLS
+            and 'g_main_context_dispatch' not in wait['stack'])
+
+
+def parts(wait, ranges):
+    """ns waiting and ns runnable."""
+    end = wait['begin'] + wait['duration']
+    woken = end - wait['runnable']
+    return (overlap(wait['begin'], woken, ranges) * wait['weight'], overlap(woken, end, ranges) * wait['weight'])
+
+
+def touches(wait, ranges):
+    end = wait['begin'] + wait['duration']
+    return any(a <= wait['begin'] < b or wait['begin'] < b and end > a for a, b in ranges)
+
+
+def waker_of(wait):
+    if wait['waker']:
+        return '%s/%d' % (wait['waker'][2], wait['waker'][0])
+    return '[interrupt]' if wait['flags'] & waits.BY_INTERRUPT else ''
+
+
+def rows_of(found, ranges=ALL):
+    rows = collections.defaultdict(lambda: [0, 0, 0, 0.0])
+
+    def add(wait, reason, idle, time):
+        tid, pid, comm = wait['thread']
+        row = rows[waits.COMMANDS[pid], pid, comm, tid, reason, waker_of(wait), tuple(wait['waker_stack'] or ()),
+                   tuple(wait['stack']), idle]
+        each = time // wait['weight']
+        row[0] += wait['weight']
+        row[1] += time
+        row[2] = max(row[2], each)
+        row[3] += each * each * wait['weight'] * (wait['weight'] - 1)
+
+    for wait in found:
+        if not touches(wait, ranges):
+            continue
+        waiting, runnable = parts(wait, ranges)
+        if wait['reason'] == waits.PREEMPTED:
+            add(wait, 'preempted', False, runnable)
+            continue
+        add(wait, reason_of(wait), is_idle(wait), waiting)
+        if runnable:
+            add(wait, 'runnable', False, runnable)
+    return {key: (n, time, most, round(1.96 * math.sqrt(variance) / 1000)) for key, (n, time, most, variance) in rows.items()}
+
+
+def shown(answer):
+    rows = {}
+    for row in answer['rows']:
+        key = (row['process'], row['pid'], row['thread'], row['tid'], row['reason'], row['waker'], names(row['waker-stack']),
+               names(row['stack']), row['idle'])
+        check(key not in rows, 'two rows', key)
+        rows[key] = row['count'], row['time'], row['max'], round(row['error'] / 1000)
+    return rows
+
+
+# --- tests ---
+
+def check_view(path, found):
+    answer = report('waits', path)
+    rows = answer['rows']
+    same(shown(answer), rows_of(found), 'rows')
+    check(answer['weight'] == {'name': 'time', 'unit': 'ns', 'total': sum(row['time'] for row in rows)}, answer['weight'])
+    order = [(row['idle'], -row['time']) for row in rows]
+    check(order == sorted(order), 'idle last, then by time')
+
+
+def check_selections(path, found):
+    def offset(a, b):
+        return ((BEGIN + a, BEGIN + b),)
+
+    cases = [
+        (['--process', 'daemon'], lambda w: w['thread'][1] == 20, ALL),
+        (['--process', 10, '--process', 30], lambda w: w['thread'][1] in (10, 30), ALL),
+        (['--thread', 11], lambda w: w['thread'][0] == 11, ALL),
+        (['--cpu', '1-2'], lambda w: w['cpu'] in (1, 2), ALL),
+        (['--symbol', 'read_f'], lambda w: 'read_file' in w['stack'], ALL),
+        (['--symbol', '!work', '--cpu', 0], lambda w: 'work' not in w['stack'] and w['cpu'] == 0, ALL),
+        (['--time', '500ms..700ms'], lambda w: True, offset(500_000_000, 700_000_000)),
+        (['--time', '1.5s..'], lambda w: True, offset(1_500_000_000, 2_000_000_000)),
+        (['--time', '10ms..20ms', '--time', '25ms..900ms', '--process', 'prog'], lambda w: w['thread'][1] == 10,
+         offset(10_000_000, 20_000_000) + offset(25_000_000, 900_000_000)),
+    ]
+    for arguments, keep, ranges in cases:
+        some = [wait for wait in found if keep(wait)]
+        same(shown(report('waits', path, *arguments)), rows_of(some, ranges), arguments)
+        total = report('functions', path, '--weight', 'time', '--idle', *arguments)['weight']['total']
+        check(total == sum(sum(parts(wait, ranges)) for wait in some), arguments, total)
+
+
+def weights_of_time(found, with_idle, ranges=ALL):
+    for wait in found:
+        waiting, runnable = parts(wait, ranges)
+        weight = runnable + (waiting if with_idle or not is_idle(wait) else 0)
+        if weight:
+            yield wait['thread'], wait['stack'], weight
+
+
+def check_weights(path, found, samples, period):
+    for weight, idle in (('time', False), ('time', True), ('wall', False), ('wall', True)):
+        weighed = list(weights_of_time(found, idle))
+        if weight == 'wall':
+            weighed += [(sample['thread'], sample['stack'], period) for sample in samples]
+        options = ['--weight', weight] + (['--idle'] if idle else [])
+        total = sum(n for _, _, n in weighed)
+
+        functions = report('functions', path, *options)
+        check(functions['weight'] == {'name': weight, 'unit': 'ns', 'total': total}, functions['weight'], total)
+        own, all_ = collections.Counter(), collections.Counter()
+        for _, stack, n in weighed:
+            own[stack[0]] += n
+            for name in set(stack):
+                all_[name] += n
+        same({row['symbol']: (row['self'], row['total']) for row in functions['rows']},
+             {name: (own[name], all_[name]) for name in all_}, ('functions', options))
+
+        by_process, by_thread, folded = collections.Counter(), collections.Counter(), collections.Counter()
+        for thread, stack, n in weighed:
+            by_process[thread[1]] += n
+            by_thread[thread[0]] += n
+            folded[';'.join([waits.COMMANDS[thread[1]]] + list(stack[::-1]))] += n
+        same({row['pid']: row['total'] for row in report('processes', path, *options)['rows'] if row['total']}, dict(by_process),
+             ('processes', options))
+        same({row['tid']: row['total'] for row in report('threads', path, *options)['rows'] if row['total']}, dict(by_thread),
+             ('threads', options))
+        lines = dict(line.rsplit(' ', 1) for line in run('flame', path, *options, '--format', 'folded').stdout.splitlines())
+        same({stack: int(n) for stack, n in lines.items()}, dict(folded), ('folded', options))
+        for view in ('tree', 'flame'):
+            answer = report(view, path, *options)
+            check(answer['rows'][0]['total'] == total, view, options)
+        callers = report('callers', path, *options, '--focus', 'read_file')
+        wanted = collections.Counter()
+        for _, stack, n in weighed:
+            for name in {stack[i + 1] for i in range(len(stack) - 1) if stack[i] == 'read_file'}:
+                wanted[name] += n
+        same({row['symbol']: row['total'] for row in callers['rows']}, dict(wanted), ('callers', options))
+        for form in ('text', 'svg', 'html', 'csv', 'markdown'):
+            for view in ('functions', 'flame', 'heat', 'cpus', 'quality', 'samples'):
+                done = run(view, path, *options, '--format', form)
+                check(done.returncode == 0, view, form, options, done.stderr)
+
+
+def check_by_thread(path, found, runs):
+    rows = {row['tid']: row for row in report('waits', path, '--by-thread')['rows']}
+    check(set(rows) == {run['thread'][0] for run in runs}, 'threads')
+    for run in runs:
+        tid = run['thread'][0]
+        row = rows[tid]
+        own = [wait for wait in found if wait['thread'][0] == tid]
+        check(row['running'] == run['run'], tid, row, run)
+        check(row['waiting'] == sum(parts(wait, ALL)[0] for wait in own), tid, 'waiting')
+        check(row['runnable'] == sum(parts(wait, ALL)[1] for wait in own), tid, 'runnable')
+        check(row['idle'] == sum(parts(wait, ALL)[0] for wait in own if is_idle(wait)), tid, 'idle')
+        check(row['wall'] == END - BEGIN == row['running'] + row['runnable'] + row['waiting'], tid, 'wall', row)
+    for row in report('waits', path, '--by-thread', '--time', '0.3s..0.9s')['rows']:
+        check(row['wall'] == 600_000_000 == row['running'] + row['runnable'] + row['waiting'], 'part', row)
+
+
+def check_by_lock(path, found):
+    wanted = collections.defaultdict(lambda: [0, 0, 0, collections.Counter(), collections.Counter(), collections.Counter()])
+    threads = {tid: '%s/%d' % (comm, tid) for tid, pid, comm in waits.THREADS}
+    for wait in found:
+        if wait['lock'] is None:
+            continue
+        row = wanted[hex(wait['lock']), wait['thread'][1]]
+        waiting = parts(wait, ALL)[0]
+        row[0] += 1
+        row[1] += waiting
+        row[2] = max(row[2], waiting)
+        row[3][threads[wait['thread'][0]]] += waiting
+        if wait['holder']:
+            row[4][threads.get(wait['holder'], str(wait['holder']))] += waiting
+        if wait['waker']:
+            row[5][threads[wait['waker'][0]]] += waiting
+
+    def in_order(counter):
+        return [name for name, time in sorted(counter.items(), key=lambda item: (-item[1], item[0]))]
+
+    answer = report('waits', path, '--by-lock')
+    same({(row['lock'], row['pid']): (row['count'], row['time'], row['max'], row['waiters'], row['holders'], row['wakers'])
+          for row in answer['rows']},
+         {key: (n, time, most, in_order(a), in_order(b), in_order(c)) for key, (n, time, most, a, b, c) in wanted.items()}, 'locks')
+    check([row['time'] for row in answer['rows']] == sorted((row['time'] for row in answer['rows']), reverse=True), 'order')
+
+
+def path_of(found, thread, begin, end):
+    """As docs/decisions.md has it, from the end backwards."""
+    def last_before(who, time):
+        own = [wait for wait in found if wait['thread'] == who and wait['begin'] < time]
+        return max(own, key=lambda wait: wait['begin'], default=None)
+
+    segments, wakes = [], ''
+    while end > begin:
+        wait = last_before(thread, end)
+        if wait is None:
+            segments.append((begin, end, thread, 'running', wakes))
+            break
+        until = min(wait['begin'] + wait['duration'], end)
+        woken = min(wait['begin'] + wait['duration'] - wait['runnable'], until)
+        segments.append((until, end, thread, 'running', wakes))
+        segments.append((woken, until, thread, 'preempted' if wait['reason'] == waits.PREEMPTED else 'runnable', ''))
+        waker = wait['waker']
+        if waker and not wait['flags'] & waits.GOES_ON:
+            its = last_before(waker, woken)
+            if its is None or its['begin'] + its['duration'] <= woken:
+                wakes, thread, end = '%s/%d' % (thread[2], thread[0]), waker, woken
+                continue
+        segments.append((wait['begin'], woken, thread, reason_of(wait), ''))
+        end, wakes = wait['begin'], ''
+    segments = [(max(a, begin), b, *rest) for a, b, *rest in segments]
+    return [(a - begin, b - a, thread[0], state, by) for a, b, thread, state, by in reversed(segments) if b > a]
+
+
+def check_path(path, found):
+    for thread in waits.THREADS:
+        answer = report('waits', path, '--critical-path', '--thread', thread[0])
+        got = [(row['time'], row['duration'], row['tid'], row['state'], row['wakes']) for row in answer['rows']]
+        wanted = path_of(found, thread, BEGIN, END)
+        for one, other in zip(got, wanted):
+            check(one == other, 'path of', thread, one, other)
+        check(len(got) == len(wanted), 'path of', thread, len(got), len(wanted))
+        check(sum(row['duration'] for row in answer['rows']) == END - BEGIN, 'each moment once')
+    done = run('waits', path, '--critical-path')
+    check(done.returncode == 2 and '--thread' in done.stderr, done.stderr)
+
+
+def check_same_in_all_forms(path):
+    rows = report('waits', path)['rows']
+    for form in ('text', 'csv', 'markdown', 'html', 'svg'):
+        done = run('waits', path, '--format', form, '--limit', 0)
+        check(done.returncode == 0, form, done.stderr)
+        if form in ('csv', 'markdown', 'text'):
+            check(done.stdout.count('syscall:fsync') == sum(row['reason'] == 'syscall:fsync' for row in rows), form)
+
+
+def check_without_waits():
+    path = save('none', captures.Capture(time=BEGIN, end_time=END).sample([captures.USER, 0x1000], 1, pid=1, time=BEGIN + 5))
+    for weight in ('time', 'wall'):
+        done = run('functions', path, '--weight', weight)
+        check(done.returncode == 1 and '--off-cpu' in done.stderr and weight in done.stderr, done.stderr)
+    done = run('waits', path)
+    check(done.returncode == 0 and 'no waits' in done.stdout, done.stdout)
+    check(report('waits', path)['rows'] == [], 'no rows')
+
+
+def check_wall_of_counted_events():
+    """Cycles are no time: what threads ran is shared out among their samples."""
+    c = captures.Capture(time=BEGIN, end_time=END)
+    c.jitmap([(waits.address(name), name) for name in waits.FUNCTIONS], time=BEGIN)
+    c.file('__events__', b'0 count 5000 cycles\n', time=BEGIN)
+    for i, name in enumerate(('work', 'work', 'lock')):
+        c.sample(waits.stack_of([name]), 7, pid=7, time=BEGIN + i)
+    stream = waits.Stream()
+    stream.wait(BEGIN + 10, 50, (7, 7, 'p'), waits.SLEEP, stack=waits.stack_of(['wake']))
+    without = bytes(stream.data)
+    stream.run((7, 7, 'p'), 1000)
+    bare = captures.Capture(time=BEGIN, end_time=END).raw(c.data[256:]).file('__waits__', without, time=BEGIN)
+    rows = report('functions', save('cycles', waits.embed(c, stream, time=BEGIN)), '--weight', 'wall')['rows']
+    same({row['symbol']: row['self'] for row in rows}, {'work': 667, 'lock': 333, 'wake': 50}, 'cycles')
+    done = run('functions', save('bare', bare), '--weight', 'wall')
+    check(done.returncode == 1 and 'cpu-clock' in done.stderr, done.stderr)
+
+
+def check_cut(seed):
+    """What stands before the cut is there, and all else of the capture."""
+    _, found, _, _ = waits.make(seed)
+    stream = waits.Stream()
+    ends = []
+    for wait in found[:12]:
+        stream.wait(wait['begin'], wait['duration'], wait['thread'], wait['reason'], wait['runnable'], wait['syscall'],
+                    wait['flags'], waits.stack_of(wait['stack']), wait['waker'], wait['waker'] and waits.stack_of(wait['waker_stack']),
+                    wait['lock'], wait['holder'], wait['cpu'])
+        ends.append(len(stream.data))
+    for size in list(range(0, len(stream.data), 7)) + ends:
+        c = captures.Capture(time=BEGIN, end_time=END).metadata('uname.machine', 'x86_64', time=BEGIN)
+        c.sample([captures.USER, 0x1000], 1, pid=1, time=BEGIN + 5)
+        c.file('__waits__', bytes(stream.data[:size]), False, time=BEGIN)
+        path = save('cut', c)
+        answer = json.loads(run('waits', path, '--format', 'json').stdout)
+        whole = [end for end in ends if end <= size]
+        got = sum(row['count'] for row in answer['rows'] if row['reason'] != 'runnable')
+        # zero-length ones at the very end of the recording are not within it
+        wanted = [w for w in found[:len(whole)]]
+        last = max([BEGIN + 5] + [w['begin'] + w['duration'] for w in wanted])
+        check(got == sum(touches(w, ((BEGIN, max(last, BEGIN)),)) for w in wanted), size, got, len(wanted))
+        check(answer['capture']['samples'] == 1, 'samples')
+
+
+for seed in (1, 2, 3):
+    capture, found, runs, samples = waits.make(seed, big=seed == 2)
+    path = save(f'seed{seed}', capture)
+    check_view(path, found)
+    check_selections(path, found)
+    check_weights(path, found, samples, 1_000_000)
+    check_by_thread(path, found, runs)
+    check_by_lock(path, found)
+    check_path(path, found)
+check_same_in_all_forms(path)
+capture, found, _, _ = waits.make(4, sampled=8)
+check_view(save('sampled', capture), found)
+check_without_waits()
+check_wall_of_counted_events()
+check_cut(5)
+print(f'ok: {n_checks} checks')
