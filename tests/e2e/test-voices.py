@@ -10,11 +10,14 @@ import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 import tap
+from decoder import Capture
 from programs import CLI, REPORT, Case, needs_root, run
 
 JOURNALD = "/lib/systemd/systemd-journald"
@@ -129,7 +132,67 @@ exec chroot root /usr/bin/sleep 60
 """
 
 
+# A process whose root is an overlay of three directories, with all of /usr in it; and what it starts later.
+OVERLAY = """
+set -e
+mount -t tmpfs none layers
+mkdir layers/top layers/work "layers/a middle" layers/bottom
+mkdir layers/bottom/usr layers/bottom/dev root
+: >layers/bottom/dev/null
+for name in bin lib lib64; do ln -s usr/$name layers/bottom/$name; done
+echo below >layers/bottom/said
+echo above >"layers/a middle/said"
+mount -t overlay none -o "lowerdir=$PWD/layers/a middle:$PWD/layers/bottom,upperdir=$PWD/layers/top,workdir=$PWD/layers/work" root
+mount --rbind /usr root/usr
+cd root
+mkdir old
+pivot_root . old
+exec chroot . /usr/bin/sh -c 'echo ready; read line; sleep 30 & sleep 31 & wait'
+"""
+
+
 class Container(Case):
+    @needs_root
+    def test_layers_of_its_root_are_told(self):
+        if not shutil.which("unshare") or run("unshare", "-m", "true").returncode != 0:
+            self.skipTest("no mount namespace can be made here")
+        container = subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c", "mkdir layers; " + OVERLAY], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(container.communicate)
+        self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in self.pids_below(container.pid)])
+        if container.stdout.readline() != b"ready\n":
+            self.skipTest(f"no overlay can be made here: {container.stderr.readline().decode()}")
+        self.assertEqual(run("cat", f"/proc/{container.pid}/root/said").stdout, b"above\n")
+        recorder = subprocess.Popen([CLI, "--quiet", *NOT_WANTED, "-d", "1.5", "x.syscap"])
+        while not os.path.exists("x.syscap"):
+            self.assertIsNone(recorder.poll())
+        time.sleep(0.5)
+        container.stdin.write(b"\n")
+        container.stdin.flush()
+        self.assertEqual(recorder.wait(), 0)
+
+        pids = self.pids_below(container.pid)
+        self.assertEqual(len(pids), 3)
+        folder = os.path.join(self.folder, "layers")
+        expected = [(0, f"{folder}/top", "/"), (1, f"{folder}/a middle", "/"), (2, f"{folder}/bottom", "/")]
+        told = [frame for frame in Capture.open("x.syscap").of("overlay") if frame["src"].startswith(self.folder)]
+        for pid in pids:
+            self.assertEqual([(frame["layer"], frame["src"], frame["dst"]) for frame in told if frame["pid"] == pid], expected, pid)
+        # Nobody else has them.
+        self.assertEqual({frame["pid"] for frame in told}, set(pids))
+
+        # Debian's library reads them.
+        if os.path.exists("/usr/bin/sysprof-cli"):
+            with open("joined.syscap", "wb") as out:
+                self.assertEqual(run("/usr/bin/sysprof-cli", "--merge", "x.syscap", "x.syscap", stdout=out).returncode, 0)
+            joined = [frame for frame in Capture.open("joined.syscap").of("overlay") if frame["pid"] in pids]
+            self.assertEqual([(frame["pid"], frame["layer"], frame["src"], frame["dst"]) for frame in joined],
+                             2 * [(frame["pid"], frame["layer"], frame["src"], frame["dst"]) for frame in told])
+
+    def pids_below(self, pid):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [pid, *(below for child in file.read().split() for below in self.pids_below(int(child)))]
+
     @needs_root
     def test_facts_at_its_root_are_kept(self):
         if not shutil.which("unshare") or run("unshare", "-m", "true").returncode != 0:

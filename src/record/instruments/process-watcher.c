@@ -8,7 +8,8 @@
  *
  * From then on kernel events say which processes start, and only what they do not say is read, for those that live
  * long enough to be seen, within a small budget: the whole command line, the cgroup, the namespaces, and the mount table
- * where the mount namespace is a new one.
+ * where the mount namespace is a new one. The directories of which a container's overlays are made are written for each of
+ * its processes, as readers look for them by process.
  *
  * Where nobody else has opened events, the watcher does: also a recording of counters or allocations needs mappings.
  */
@@ -16,6 +17,7 @@
 #include "record/instruments/process-watcher.h"
 
 #include "record/container-facts.h"
+#include "record/overlay-layers.h"
 #include "record/perf/feed.h"
 #include "record/perf/tasks.h"
 #include "record/privilege.h"
@@ -44,7 +46,8 @@ struct _SysprofProcessWatcher
   EventFeed feed;  /* only where no sampler has one */
   GArray *to_read; /* of int32_t: processes that are still to be read; NULL = done */
   guint n_read;    /* of those */
-  GHashTable *mount_namespaces; /* inodes whose mount table is in the capture */
+  /* Of those whose mount table is in the capture, the inode → GArray of OverlayLayer, or NULL. */
+  GHashTable *mount_namespaces;
   ContainerFacts facts;
   char *text; /* [text_size] the file that was read last */
   size_t text_size;
@@ -243,7 +246,28 @@ add_cgroup (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
   return strstr (self->text, CONTAINER_MARK) != NULL;
 }
 
-/* `inode` is that of the mount namespace, 0 = unknown. */
+/* May be NULL. */
+static void
+add_layers (Pump *pump, int32_t pid, int64_t time, const GArray *layers)
+{
+  for (guint i = 0; layers != NULL && i < layers->len; i++)
+    {
+      const OverlayLayer *layer = &g_array_index (layers, OverlayLayer, i);
+
+      if (!sysprof_capture_writer_add_overlay (sysprof_pump_get_writer (pump), time, -1, pid,
+                                               layer->layer, layer->source, layer->target))
+        sysprof_pump_add_lost (pump, 1);
+    }
+}
+
+static void
+free_layers (void *layers)
+{
+  if (layers != NULL)
+    g_array_unref (layers);
+}
+
+/* `inode` is that of the mount namespace, 0 = unknown. What is mounted in ours is where it says. */
 static void
 add_mount_table (SysprofProcessWatcher *self,
                  Pump *pump,
@@ -252,13 +276,19 @@ add_mount_table (SysprofProcessWatcher *self,
                  uint64_t inode)
 {
   ssize_t size = read_text (self, pump, pid, "mountinfo");
+  GArray *layers = NULL;
 
   if (size <= 0)
     return;
 
   add_text (self, pump, pid, time, "mountinfo", (size_t) size);
-  if (inode != 0)
-    g_hash_table_add (self->mount_namespaces, g_memdup2 (&inode, sizeof inode));
+  if (inode == 0)
+    return;
+
+  if (inode != self->facts.own_mounts)
+    layers = sysprof_overlay_layers_parse ((Text){ self->text, self->text + size });
+  add_layers (pump, pid, time, layers);
+  g_hash_table_insert (self->mount_namespaces, g_memdup2 (&inode, sizeof inode), layers);
 }
 
 static void
@@ -286,6 +316,7 @@ add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
 static void
 add_started_process (SysprofProcessWatcher *self, Pump *pump, const StartedProcess *process)
 {
+  void *layers;
   uint64_t mounts;
 
   if (!add_command_line (self, pump, process->pid, process->time, false))
@@ -293,7 +324,10 @@ add_started_process (SysprofProcessWatcher *self, Pump *pump, const StartedProce
 
   (void) add_cgroup (self, pump, process->pid, process->time);
   mounts = add_namespaces (self, pump, process->pid, process->time);
-  if (mounts != 0 && !g_hash_table_contains (self->mount_namespaces, &mounts))
+  if (mounts != 0 &&
+      g_hash_table_lookup_extended (self->mount_namespaces, &mounts, NULL, &layers))
+    add_layers (pump, process->pid, process->time, layers);
+  else if (mounts != 0)
     add_mount_table (self, pump, process->pid, process->time, mounts);
   sysprof_container_facts_ask (&self->facts, process->pid, process->time, mounts);
 }
@@ -473,7 +507,8 @@ sysprof_process_watcher_class_init (SysprofProcessWatcherClass *klass)
 static void
 sysprof_process_watcher_init (SysprofProcessWatcher *self)
 {
-  self->mount_namespaces = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  self->mount_namespaces = 
+      g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_layers);
 }
 
 SysprofInstrument *
