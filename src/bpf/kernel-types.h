@@ -146,6 +146,7 @@ struct pid
 
 struct task_struct
 {
+  void *stack;
   unsigned int flags;
   int on_rq;
   unsigned in_iowait : 1;

@@ -49,17 +49,18 @@ static bool
 make_room (struct bpf_object *object)
 {
   struct bpf_map *rings = bpf_object__find_map_by_name (object, "waits_rings");
+  struct bpf_map *memos = bpf_object__find_map_by_name (object, "waits_memos");
   struct bpf_map *constants = bpf_object__find_map_by_name (object, ".rodata.waits");
   uint32_t size = sysprof_waits_ring_size ();
   const uint64_t mask = size - 1;
   unsigned n = sysprof_waits_n_rings ();
 
-  if (rings == NULL || constants == NULL || n == 0)
+  if (rings == NULL || memos == NULL || constants == NULL || n == 0)
     {
       errno = EINVAL;
       return false;
     }
-  return bpf_map__set_max_entries (rings, n) == 0 &&
+  return bpf_map__set_max_entries (rings, n) == 0 && bpf_map__set_max_entries (memos, n) == 0 &&
          bpf_map__set_value_size (rings, WAITS_RING_SIZE (size)) == 0 &&
          bpf_map__set_initial_value (constants, &mask, sizeof mask) == 0;
 }

@@ -11,14 +11,37 @@
  */
 
 #define WALK_WITHOUT_EVENT
-#define WALK_MORE_INPUT uint64_t hash;
-#define WALK_FOUND(input)                                                               \
-  ((input)->hash = ((input)->hash ^ (input)->state.ip) * UINT64_C (0x9e3779b97f4a7c15), \
-   (input)->hash ^= (input)->hash >> 29)
+#define MOST_USER_SLOTS 96u
+#define WALK_MORE_INPUT                                                       \
+  uint64_t hash;                                                              \
+  uint64_t base;                  /* SP as the walk began */                  \
+  uint32_t n_read;                /* words of the stack that it depends on */ \
+  uint32_t has_more;              /* it depends on more than those */         \
+  uint16_t read[MOST_USER_SLOTS]; /* where they are, in words from `base` */  \
+  uint64_t read_word[MOST_USER_SLOTS];
+#define MIX(hash, word)                     (((hash) ^ (word)) * UINT64_C (0x9e3779b97f4a7c15))
+#define FOLD(hash, word)                    ((hash) = MIX (hash, word), (hash) ^= (hash) >> 29)
+#define WALK_FOUND(input)                   FOLD ((input)->hash, (input)->state.ip)
+#define WALK_HAS_READ(input, address, word) waits_note_read (input, address, word)
+#define WALK_HAS_ASKED(input)               ((input)->has_more = 1)
+
+struct WalkInput;
+static inline void
+waits_note_read (struct WalkInput *input, unsigned long long address, unsigned long long word);
 
 #include "bpf/walk-kernel.h"
 
 #include "bpf/waits-layout.h"
+
+/* What a thread's stacks depend on is kept, and looked at the next time: where the program stands at the same place, and all words that
+ * were return addresses, or that the walk has read, are what they were, so is the stack. Of the kernel's part they are counted from
+ * where it stands, as each of its calls may begin somewhere else; its outermost function is called from one place. */
+#define MOST_KERNEL_SLOTS 64u
+#define KERNEL_WORDS      192u /* of its stack */
+#define USER_WORDS        1024u
+#define MEMO_BITS         5
+#define MEMO_WAYS         4u     /* for the same place */
+#define STACK_SIZE        16384u /* of the kernel's, of each thread */
 
 #define TOLD_BITS            16
 #define SKIPPED_FRAMES       2 /* the program itself, and what runs it */
@@ -130,6 +153,50 @@ struct
 /* Frozen when the programs are loaded: size of a ring's data, a power of two, less 1. */
 const volatile uint64_t waits_ring_mask SEC (".rodata.waits") = 4095;
 
+typedef struct
+{
+  uint64_t ip; /* of the program; 0 = it has none */
+  uint64_t sp;
+  uint64_t fp;
+  uint64_t memory;
+  uint64_t stack; /* 0 = nothing is kept here */
+  uint32_t tid;
+  uint32_t call;
+  uint32_t exec_id;
+  uint32_t n_changes;
+  uint32_t version;
+  uint32_t has_fault;
+  uint32_t site;        /* which of the programs */
+  uint32_t kernel_size; /* bytes up from where the kernel stands */
+  uint32_t user_size;   /* and from SP */
+  uint32_t n_kernel;
+  uint32_t n_user;
+  uint16_t kernel[MOST_KERNEL_SLOTS]; /* where the words are, and what they were */
+  uint16_t user[MOST_USER_SLOTS];
+  uint64_t kernel_word[MOST_KERNEL_SLOTS];
+  uint64_t user_word[MOST_USER_SLOTS];
+} Memo;
+
+/* One of each CPU. */
+typedef struct
+{
+  Memo memo[MEMO_WAYS << MEMO_BITS];
+  Memo now;
+  uint64_t position; /* where the kernel stands */
+  uint32_t set;      /* where what is kept of the place begins */
+  uint32_t turn;
+  uint64_t word[KERNEL_WORDS];
+  uint64_t user_word[USER_WORDS];
+} Memos;
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_ARRAY);
+  __uint (max_entries, 1); /* as many as there can be CPUs: set by the loader */
+  __type (key, uint32_t);
+  __type (value, Memos);
+} waits_memos SEC (".maps");
+
 /* --- the ring --- */
 
 /* Room for `size` bytes, 8-aligned and at most WAITS_MOST_RECORD, or 0. */
@@ -230,7 +297,25 @@ is_wanted (const WaitsControl *control, ThreadState *state, struct task_struct *
 
 /* --- stacks --- */
 
-/* The current thread's own part. Returns whether there is one. */
+/* Of the walk, in the order in which it reads. */
+static inline void
+waits_note_read (WalkInput *input, unsigned long long address, unsigned long long word)
+{
+  uint64_t place = (address - input->base) >> 3;
+  uint32_t n = input->n_read;
+
+  WALK_KEEP (n);
+  if (n >= MOST_USER_SLOTS || (address & 7) != 0 || place >= USER_WORDS)
+    {
+      input->has_more = 1;
+      return;
+    }
+  input->read[n] = (uint16_t) place;
+  input->read_word[n] = word;
+  input->n_read = n + 1;
+}
+
+/* The current thread's own part. */
 __noinline int
 waits_walk (WalkInput *input)
 {
@@ -242,6 +327,8 @@ waits_walk (WalkInput *input)
   input->record.n = 0;
   input->record.used = 0;
   input->hash = 0;
+  input->n_read = 0;
+  input->has_more = 0;
   input->record.reason = (uint8_t) walk_stack (0, task, input, &rest_size);
   return 0;
 }
@@ -344,23 +431,348 @@ tell_stack (WaitsRing *ring,
   return true;
 }
 
+/* --- stacks that were found before --- */
+
+/* Takes down where the current thread stands. Its registers become the input's. FALSE: nothing is kept of such a thread. */
+__noinline int
+waits_stand (Memos *memos, WalkInput *input, uint32_t site)
+{
+  struct task_struct *task = bpf_get_current_task_btf ();
+  struct mm_struct *memory = task->mm;
+  uint64_t stack = (uint64_t) task->stack, position, key;
+  Memo *now;
+  uint32_t size;
+
+  if (memos == 0 || input == 0)
+    return 0;
+  now = &memos->now;
+  position = memos->position;
+  now->site = site;
+  now->tid = (uint32_t) task->pid;
+  now->ip = 0;
+  now->sp = 0;
+  now->fp = 0;
+  now->call = 0;
+  now->memory = (uint64_t) memory;
+  now->exec_id = (uint32_t) task->self_exec_id;
+  now->version = walk_index.version;
+  now->n_changes = 0;
+  input->registers[IP] = 0;
+  input->registers[CALL_NUMBER] = ~UINT64_C (0);
+  input->base = 0;
+  if ((task->flags & PF_KTHREAD) == 0 && memory != 0)
+    {
+      if (bpf_probe_read_kernel (input->registers, sizeof input->registers,
+                                 (const void *) bpf_task_pt_regs (task)) != 0)
+        return 0;
+      input->base = input->registers[SP];
+      now->ip = input->registers[IP];
+      now->sp = input->registers[SP];
+      now->fp = input->registers[FRAME_POINTER];
+      now->call = (uint32_t) input->registers[CALL_NUMBER];
+      if (!count_changes (memory, &now->n_changes) || is_compat (input->registers))
+        return 0;
+    }
+  if (position - stack >= STACK_SIZE)
+    return 0;
+  size = STACK_SIZE - (uint32_t) (position - stack);
+  if (size > KERNEL_WORDS * 8)
+    size = KERNEL_WORDS * 8;
+  now->kernel_size = size;
+  key = MIX (now->ip, now->sp);
+  key = MIX (key ^ key >> 32, now->tid << 8 ^ now->call << 1 ^ site);
+  memos->set = mix (key, MEMO_BITS) * MEMO_WAYS;
+  WALK_KEEP (size);
+  return size <= sizeof memos->word &&
+         bpf_probe_read_kernel (memos->word, size, (const void *) position) == 0;
+}
+
+static __always_inline bool
+is_same_place (const Memo *memo, const Memo *now)
+{
+  return memo->stack != 0 && memo->site == now->site && memo->tid == now->tid &&
+         memo->ip == now->ip && memo->sp == now->sp && memo->fp == now->fp &&
+         memo->call == now->call && memo->memory == now->memory &&
+         memo->exec_id == now->exec_id && memo->n_changes == now->n_changes &&
+         memo->version == now->version;
+}
+
+static __always_inline Memo *
+memo_at (Memos *memos, uint32_t way)
+{
+  uint32_t i = memos->set + way;
+
+  WALK_KEEP (i);
+  return &memos->memo[i & ((MEMO_WAYS << MEMO_BITS) - 1)];
+}
+
+/* Whether all words are what they were. */
+static __always_inline bool
+are_same (uint32_t n,
+          uint32_t most,
+          const uint16_t *places,
+          const uint64_t *words,
+          const uint64_t *found,
+          uint32_t n_found)
+{
+  for (uint32_t i = 0; i < most && i < n; i++)
+    {
+      uint32_t place = places[i];
+
+      WALK_KEEP (place);
+      if (place >= n_found || found[place] != words[i])
+        return false;
+    }
+  return true;
+}
+
+static __always_inline bool
+read_user_words (Memos *memos, const Memo *memo)
+{
+  uint32_t size = memo->user_size;
+
+  if (memo->n_user == 0)
+    return true;
+  WALK_KEEP (size);
+  return size <= sizeof memos->user_word &&
+         bpf_probe_read_user (memos->user_word, size, (const void *) memo->sp) == 0;
+}
+
+static __always_inline bool
+is_that (Memos *memos, const Memo *memo)
+{
+  return is_same_place (memo, &memos->now) && memo->kernel_size <= memos->now.kernel_size &&
+         are_same (memo->n_kernel, MOST_KERNEL_SLOTS, memo->kernel, memo->kernel_word,
+                   memos->word, KERNEL_WORDS) &&
+         read_user_words (memos, memo) &&
+         are_same (memo->n_user, MOST_USER_SLOTS, memo->user, memo->user_word, memos->user_word,
+                   USER_WORDS);
+}
+
+/* The stack that was found there before, if it is still that; else 0. */
+__noinline uint64_t
+waits_recall (Memos *memos, Passed *passed)
+{
+  if (memos == 0 || passed == 0)
+    return 0;
+  for (uint32_t way = 0; way < MEMO_WAYS; way++)
+    {
+      const Memo *memo = memo_at (memos, way);
+
+      if (!is_that (memos, memo))
+        continue;
+      passed->n_interrupt = 0;
+      passed->has_fault = memo->has_fault;
+      return memo->stack;
+    }
+  return 0;
+}
+
+typedef struct
+{
+  Memos *memos;
+  Memo *memo;
+  uint32_t n;
+} Forget;
+
+static long
+keep_kernel_word (uint32_t i, Forget *forget)
+{
+  Memo *memo = forget->memo;
+  uint32_t n = forget->n, place;
+
+  if (i >= MOST_KERNEL_SLOTS || n >= MOST_KERNEL_SLOTS)
+    return 1;
+  place = memo->kernel[i];
+  WALK_KEEP (place);
+  if (place >= KERNEL_WORDS)
+    return 1;
+  if (forget->memos->word[place] == memo->kernel_word[i])
+    {
+      memo->kernel[n] = (uint16_t) place;
+      memo->kernel_word[n] = memo->kernel_word[i];
+      forget->n = n + 1;
+    }
+  return 0;
+}
+
+static long
+keep_user_word (uint32_t i, Forget *forget)
+{
+  Memo *memo = forget->memo;
+  uint32_t n = forget->n, place;
+
+  if (i >= MOST_USER_SLOTS || n >= MOST_USER_SLOTS)
+    return 1;
+  place = memo->user[i];
+  WALK_KEEP (place);
+  if (place >= USER_WORDS)
+    return 1;
+  if (forget->memos->user_word[place] == memo->user_word[i])
+    {
+      memo->user[n] = (uint16_t) place;
+      memo->user_word[n] = memo->user_word[i];
+      forget->n = n + 1;
+    }
+  return 0;
+}
+
+/* The same stack was found though words have changed: it does not depend on these. */
+__noinline int
+waits_forget_words (Memos *memos, uint32_t way)
+{
+  Forget forget = { memos, 0, 0 };
+
+  if (memos == 0)
+    return 0;
+  forget.memo = memo_at (memos, way);
+  if (!read_user_words (memos, forget.memo))
+    return 0;
+  bpf_loop (forget.memo->n_kernel, keep_kernel_word, &forget, 0);
+  forget.memo->n_kernel = forget.n;
+  forget.n = 0;
+  bpf_loop (forget.memo->n_user, keep_user_word, &forget, 0);
+  forget.memo->n_user = forget.n;
+  return 0;
+}
+
+typedef struct
+{
+  Memos *memos;
+  Memo *memo;
+  uint64_t lowest;
+  uint64_t highest;
+  uint32_t furthest;
+} Learn;
+
+/* Whatever could be a return address is kept, and so all that are. */
+static long
+learn_kernel_word (uint32_t i, Learn *learn)
+{
+  uint32_t n = learn->memo->n_kernel;
+  uint64_t word;
+
+  if (i >= KERNEL_WORDS)
+    return 1;
+  word = learn->memos->word[i];
+  if (word < learn->lowest || word > learn->highest)
+    return 0;
+  WALK_KEEP (n);
+  if (n >= MOST_KERNEL_SLOTS)
+    {
+      learn->memo->stack = 0;
+      return 1;
+    }
+  learn->memo->kernel[n] = (uint16_t) i;
+  learn->memo->kernel_word[n] = word;
+  learn->memo->n_kernel = n + 1;
+  learn->furthest = i;
+  return 0;
+}
+
+/* Keeps what was found now. */
+__noinline int
+waits_learn (Memos *memos,
+             WalkInput *input,
+             const KernelStack *kernel,
+             uint32_t n,
+             uint64_t stack)
+{
+  Learn learn = { memos, 0, ~UINT64_C (0), 0, 0 };
+  uint32_t size, n_user, furthest = 0;
+  Memo *memo;
+
+  if (memos == 0 || input == 0 || kernel == 0)
+    return 0;
+  for (uint32_t way = 0; way < MEMO_WAYS; way++)
+    {
+      memo = memo_at (memos, way);
+      if (is_same_place (memo, &memos->now) && memo->stack == stack &&
+          memo->kernel_size <= memos->now.kernel_size)
+        return waits_forget_words (memos, way);
+    }
+  if ((input->record.reason != WALK_END && input->record.reason != WALK_ROOT &&
+       input->record.reason != WALK_KERNEL_THREAD) ||
+      input->has_more || (input->record.n != 0) != (memos->now.ip != 0) || n == 0)
+    return 0;
+  for (uint32_t i = 0; i < WAITS_MOST_KERNEL && i < n; i++)
+    {
+      uint64_t address = kernel->address[i];
+
+      if (address < learn.lowest)
+        learn.lowest = address;
+      if (address > learn.highest)
+        learn.highest = address;
+    }
+
+  memo = memo_at (memos, memos->turn++ & (MEMO_WAYS - 1));
+  memo->site = memos->now.site;
+  memo->tid = memos->now.tid;
+  memo->ip = memos->now.ip;
+  memo->sp = memos->now.sp;
+  memo->fp = memos->now.fp;
+  memo->call = memos->now.call;
+  memo->memory = memos->now.memory;
+  memo->exec_id = memos->now.exec_id;
+  memo->n_changes = memos->now.n_changes;
+  memo->version = memos->now.version;
+  memo->has_fault = memos->now.has_fault;
+  memo->n_kernel = 0;
+  memo->stack = stack;
+  size = memos->now.kernel_size;
+  learn.memo = memo;
+  bpf_loop (size / 8, learn_kernel_word, &learn, 0);
+  memo->kernel_size = 8 * (learn.furthest + 1);
+
+  n_user = input->n_read;
+  memo->n_user = n_user;
+  for (uint32_t i = 0; i < MOST_USER_SLOTS && i < n_user; i++)
+    {
+      uint16_t place = input->read[i];
+
+      memo->user[i] = place;
+      memo->user_word[i] = input->read_word[i];
+      if (place > furthest)
+        furthest = place;
+    }
+  memo->user_size = 8 * (furthest + 1);
+  return 0;
+}
+
 /* The stacks of the current thread; 0 = none. In an interrupt, that one's alone. A part of each program, as helpers want its context,
  * and so that what is left out is the same number of frames. */
 static __always_inline uint64_t
 take_stack (void *context,
+            uint32_t cpu,
             WaitsRing *ring,
             const WaitsControl *control,
             WalkInput *input,
+            uint32_t site,
             bool is_idle,
             Passed *passed)
 {
   uint32_t zero = 0, n;
   KernelStack *kernel = bpf_map_lookup_elem (&waits_kernel, &zero);
+  Memos *memos = bpf_map_lookup_elem (&waits_memos, &cpu);
+  bool is_kept = false;
   uint64_t hash;
   long size;
 
-  if (kernel == 0)
+  if (kernel == 0 || memos == 0)
     return 0;
+  if (!is_idle)
+    {
+      /* Through memory, from where it comes as a number. */
+      *(void *volatile *) &memos->position = context;
+      is_kept = waits_stand (memos, input, site) != 0;
+    }
+  if (is_kept)
+    {
+      hash = waits_recall (memos, passed);
+      if (hash != 0)
+        return hash;
+    }
+
   size = bpf_get_stack (context, kernel->address, WAITS_MOST_KERNEL * 8, SKIPPED_FRAMES);
   n = size > 0 ? (uint32_t) size / 8 : 0;
   waits_look_at (control, kernel, n, passed);
@@ -377,7 +789,14 @@ take_stack (void *context,
   else
     waits_walk (input);
   hash = waits_hash (input, kernel, n);
-  return tell_stack (ring, input, kernel, n, hash) ? hash : 0;
+  if (!tell_stack (ring, input, kernel, n, hash))
+    return 0;
+  if (is_kept && passed->n_interrupt == 0)
+    {
+      memos->now.has_fault = passed->has_fault;
+      waits_learn (memos, input, kernel, n, hash);
+    }
+  return hash;
 }
 
 /* --- threads --- */
@@ -523,7 +942,7 @@ find_reason (ThreadState *state,
   state->holder = 0;
   state->call = -1;
   state->reason = WAIT_OTHER;
-  if (input->record.n == 0)
+  if (registers[IP] == 0)
     {
       if (BPF_CORE_READ_BITFIELD (task, in_iowait))
         state->reason = WAIT_IO;
@@ -592,7 +1011,7 @@ leave (void *context,
     return;
   tell_thread (ring, state, task);
   state->flags = 0;
-  state->stack = take_stack (context, ring, control, input, false, &passed);
+  state->stack = take_stack (context, cpu, ring, control, input, 0, false, &passed);
   find_reason (state, task, control, input, &passed, is_preempted || task_state == 0);
   if ((task_state & TASK_UNINTERRUPTIBLE) != 0 && (task_state & TASK_NOLOAD) == 0)
     state->flags |= WAIT_UNINTERRUPTIBLE;
@@ -676,7 +1095,8 @@ sysprof_waking (unsigned long long *args)
   input = bpf_map_lookup_elem (&walk_scratch, &cpu);
   if (input == 0)
     return 0;
-  state->waker_stack = take_stack (args, ring, control, input, waker->pid == 0, &passed);
+  state->waker_stack =
+      take_stack (args, cpu, ring, control, input, 1, waker->pid == 0, &passed);
   is_interrupt = passed.n_interrupt > 0;
   state->waker_flags = is_interrupt ? WAIT_BY_INTERRUPT : 0;
   state->waker = is_interrupt ? 0 : (uint32_t) waker->pid;
@@ -726,7 +1146,7 @@ sysprof_wakeup_new (unsigned long long *args)
     return 0;
 
   tell_thread (ring, own, parent);
-  state->waker_stack = take_stack (args, ring, control, input, false, &passed);
+  state->waker_stack = take_stack (args, cpu, ring, control, input, 2, false, &passed);
   state->waker_flags = 0;
   state->waker = (uint32_t) parent->pid;
   state->waking = now;

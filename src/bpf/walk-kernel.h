@@ -10,6 +10,8 @@
  *   WALK_WITHOUT_EVENT     the program runs in the kernel's own code, and there are no registers but those with which
  *                          the thread came into the kernel
  *   WALK_FOUND (input)     is done with each address that was found, in input->state.ip; WALK_MORE_INPUT are members for that
+ *   WALK_HAS_READ (input, address, word)   with each word of the stack that the walk depends on
+ *   WALK_HAS_ASKED (input)                 when it depends on something else but IP, SP and frame pointer
  */
 
 #pragma once
@@ -50,6 +52,10 @@
 #ifndef WALK_FOUND
 #  define WALK_FOUND(input)
 #  define WALK_MORE_INPUT
+#endif
+#ifndef WALK_HAS_READ
+#  define WALK_HAS_READ(input, address, word)
+#  define WALK_HAS_ASKED(input)
 #endif
 
 /* Ancestors that are asked for their mappings: a process that has just been forked is not known yet. */
@@ -218,9 +224,16 @@ walk_read (WalkInput *input, uint64_t address, uint64_t *word)
   if ((address & 7) == 0 && offset < input->window_size)
     {
       *word = input->window[offset >> 3 & (WINDOW_WORDS - 1)];
+      WALK_HAS_READ (input, address, *word);
       return true;
     }
-  return walk_read_anew (input, address, word);
+  if (!walk_read_anew (input, address, word))
+    {
+      WALK_HAS_ASKED (input);
+      return false;
+    }
+  WALK_HAS_READ (input, address, *word);
+  return true;
 }
 
 static __always_inline const uint8_t *
@@ -279,6 +292,7 @@ walk_register (WalkInput *input, uint32_t number, uint64_t *value)
 {
   uint32_t place = place_of_register (number);
 
+  WALK_HAS_ASKED (input);
   WALK_KEEP (place);
   if (place >= N_REGISTERS)
     return false;
@@ -289,6 +303,7 @@ walk_register (WalkInput *input, uint32_t number, uint64_t *value)
 static __always_inline bool
 walk_thread_base (WalkInput *input, uint64_t *base)
 {
+  WALK_HAS_ASKED (input);
   *base = input->thread_base;
   return true;
 }
@@ -296,6 +311,7 @@ walk_thread_base (WalkInput *input, uint64_t *base)
 static __always_inline bool
 walk_code (WalkInput *input, uint64_t address, uint64_t *bytes)
 {
+  WALK_HAS_ASKED (input);
   return bpf_probe_read_user (bytes, sizeof *bytes, (const void *) address) == 0;
 }
 

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What it costs to record every wait of the machine, with its stack and its waker's, at the highest rate of switches that it reaches.
+
+One `perf bench sched pipe`, pinned, per CPU; recorded by `sysprof-cli --off-cpu`, by the same with `--scheduler` too, by `perf sched record`, which has
+no stacks, and by nobody, in turns:
+how much longer it takes, the CPU time of the recorder, bytes per switch (of the kernel's own count), and what was lost."""
+import argparse
+import os
+import pathlib
+import re
+import signal
+import statistics
+import subprocess
+import time
+
+import recorders
+import turns
+
+ONLY_WAITS = ('--no-perf', '--no-decode', '--no-cpu', '--no-disk', '--no-memory', '--no-network', '--no-pressure',
+              '--no-gpu', '--no-battery', '--no-system-log', '--no-graphics-info')
+
+
+def switches():
+    return int(re.search(r'^ctxt (\d+)', pathlib.Path('/proc/stat').read_text(), re.MULTILINE).group(1))
+
+
+def work(n):
+    """(seconds of the slower one, switches of the machine meanwhile)"""
+    before = switches()
+    running = [subprocess.Popen(['taskset', '-c', str(cpu), 'perf', 'bench', '-f', 'simple', 'sched', 'pipe', '-l', str(n)],
+                                stdout=subprocess.PIPE, text=True) for cpu in sorted(os.sched_getaffinity(0))]
+    seconds = max(float(process.communicate()[0].split()[0]) for process in running)
+    return seconds, switches() - before
+
+
+def count_lost(path):
+    """(frames of files, lost) as the capture says."""
+    n = lost = 0
+    for kind, _, frame in turns.frames(path):
+        n += kind == 13
+        if kind == 11 and b'org.gnome.sysprof.lost\0' in frame:
+            lost += int(frame[64:].split(b'\0', 1)[0])
+    return n, lost
+
+
+class Contestant:
+    def __init__(self, name, command, path, read):
+        self.name, self.command, self.path, self.read = name, command, path, read
+
+    def measure(self, n):
+        process, began = turns.start(self.command)
+        time.sleep(recorders.READY)
+        seconds, count = work(n)
+        process.send_signal(signal.SIGINT)
+        usage = turns.finish(process, began)
+        _, lost = self.read(self.path)
+        size = os.path.getsize(self.path)
+        os.unlink(self.path)
+        return {'seconds': seconds, 'rate': count / seconds, 'cpu': usage.cpu / count, 'bytes': size / count, 'lost': lost}
+
+
+def read_perf(path):
+    output = recorders.read_perf(path)
+    return output.samples, output.lost
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--operations', type=int, default=100000)
+    options = parser.parse_args()
+    if not turns.have('perf') or os.geteuid() != 0:
+        print('   this takes perf, and root')
+        return
+
+    with turns.scratch() as directory:
+        ours, perf = f'{directory}/run.syscap', f'{directory}/perf.data'
+        command = [turns.CLI, '-f', '--quiet', '--off-cpu', *ONLY_WAITS]
+        contestants = [Contestant('ours', [*command, ours], ours, count_lost),
+                       Contestant('ours, --scheduler too', [*command, '--scheduler', ours], ours, count_lost),
+                       Contestant('perf sched record', ['perf', 'sched', 'record', '-o', perf], perf, read_perf)]
+        found = {contestant.name: [] for contestant in contestants}
+        alone = []
+        for _ in range(options.rounds):
+            for contestant in contestants:
+                found[contestant.name].append(contestant.measure(options.operations))
+            alone.append(work(options.operations))
+
+    turns.heading('every wait, one pinned pipe per CPU')
+    base = statistics.median(seconds for seconds, _ in alone)
+    print(f'   alone: {statistics.median(count / seconds for seconds, count in alone):,.0f} switches a second')
+    print('   switches a second while recorded:')
+    turns.show({name: [run['rate'] for run in runs] for name, runs in found.items()}, '', digits=0, has_ratios=False)
+    print('   slowdown:')
+    turns.show({name: [run['seconds'] / base - 1 for run in runs] for name, runs in found.items()}, '%', scale=100, digits=1, has_ratios=False)
+    print('   CPU of the recorder per switch, its start and end included:')
+    turns.show({name: [run['cpu'] for run in runs] for name, runs in found.items()}, 'ns', scale=1e9, digits=0)
+    print('   in the file per switch:')
+    turns.show({name: [run['bytes'] for run in runs] for name, runs in found.items()}, 'bytes', digits=0)
+    print('   lost:')
+    turns.show({name: [run['lost'] for run in runs] for name, runs in found.items()}, '', digits=0, has_ratios=False)
+
+
+main()
