@@ -91,6 +91,8 @@ typedef enum
   WAITS_SWITCH_FD,  /* the others run for as long as these are open */
   WAITS_WAKING_FD,
   WAITS_WAKEUP_NEW_FD,
+  WAITS_BEGIN_FD, /* read to its end, before they are on, it notes what every thread does */
+  WAITS_END_FD,   /* the same when they are off: tells what has not ended */
   N_WAITS_FDS
 } WaitsFd;
 

@@ -148,7 +148,9 @@ struct task_struct
 {
   void *stack;
   unsigned int flags;
+  int on_cpu;
   int on_rq;
+  unsigned int __state;
   unsigned in_iowait : 1;
   char comm[16];
   struct css_set *cgroups;

@@ -35,6 +35,7 @@ typedef struct
   uint32_t n_ids;  /* 0 = all */
   uint32_t n_pids; /* of these, the first are of processes, the others of threads */
   uint64_t begin;  /* ns, CLOCK_MONOTONIC: nothing before is told */
+  uint64_t end;    /* the same, when it is over */
   uint64_t
       cgroup; /* id of one in the hierarchy that perf events follow, with those below it; 0 = all */
   uint32_t has_user;

@@ -18,7 +18,12 @@ static const char *const programs[] = { "sysprof_switch", "sysprof_waking",
 
 #define N_PROGRAMS (sizeof programs / sizeof programs[0])
 
-_Static_assert(WAITS_SWITCH_FD + N_PROGRAMS == N_WAITS_FDS, "a descriptor each");
+static const char *const walks[] = { "sysprof_begin", "sysprof_end" };
+
+#define N_WALKS (sizeof walks / sizeof walks[0])
+
+_Static_assert(WAITS_SWITCH_FD + N_PROGRAMS == WAITS_BEGIN_FD, "a descriptor each");
+_Static_assert(WAITS_BEGIN_FD + N_WALKS == N_WAITS_FDS, "a descriptor each");
 
 unsigned
 sysprof_waits_n_rings (void)
@@ -89,6 +94,29 @@ run_programs (WaitsProgram *self, struct bpf_object *object)
   return true;
 }
 
+/* Through all threads, once each. */
+static bool
+open_walks (WaitsProgram *self, struct bpf_object *object)
+{
+  for (unsigned i = 0; i < N_WALKS; i++)
+    {
+      struct bpf_program *program = bpf_object__find_program_by_name (object, walks[i]);
+      int link = program != NULL
+                     ? bpf_link_create (bpf_program__fd (program), 0, BPF_TRACE_ITER, NULL)
+                     : -1;
+      int saved;
+
+      self->fd[WAITS_BEGIN_FD + i] = link >= 0 ? bpf_iter_create (link) : -1;
+      saved = errno;
+      if (link >= 0)
+        (void) close (link);
+      errno = saved;
+      if (self->fd[WAITS_BEGIN_FD + i] < 0)
+        return false;
+    }
+  return true;
+}
+
 static bool
 load (WaitsProgram *self, const WalkProgram *maps)
 {
@@ -108,7 +136,7 @@ load (WaitsProgram *self, const WalkProgram *maps)
                bpf_object__load (object) == 0 &&
                (self->fd[WAITS_CONTROL_FD] = dup_map (object, "waits_control")) >= 0 &&
                (self->fd[WAITS_RINGS_FD] = dup_map (object, "waits_rings")) >= 0 &&
-               run_programs (self, object);
+               open_walks (self, object) && run_programs (self, object);
   saved = errno;
   bpf_object__close (object);
   errno = saved;

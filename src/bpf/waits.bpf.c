@@ -6,8 +6,9 @@
  *   sched_switch       the thread that leaves a CPU: its stacks, its system call. The one that comes: the wait is told
  *   sched_waking       in the waker: its stacks
  *   sched_wakeup_new   a thread's first wait, for a CPU, begins
+ *   begin, end         while all others are off: each thread, for what it does when the recording begins, and ends
  *
- * Interrupts are off in all of them, so each CPU has one of them at a time, and one ring and one scratch space do.
+ * Interrupts are off in the former, so each CPU has one of them at a time, and one ring and one scratch space do.
  */
 
 #define WALK_WITHOUT_EVENT
@@ -926,14 +927,15 @@ reason_of_call (uint32_t call)
     }
 }
 
-/* `task` is current, and its registers were taken if it has any. */
+/* Its registers were taken if it has any. */
 static __always_inline void
 find_reason (ThreadState *state,
              struct task_struct *task,
              const WaitsControl *control,
              WalkInput *input,
              const Passed *passed,
-             bool is_able)
+             bool is_able,
+             bool is_current)
 {
   uint64_t *registers = input->registers;
   bool is_exception = false;
@@ -960,7 +962,7 @@ find_reason (ThreadState *state,
         state->reason = reason_of_call ((uint32_t) number);
       if (state->reason >= WAIT_SYSCALL && BPF_CORE_READ_BITFIELD (task, in_iowait))
         state->reason = WAIT_IO;
-      if (state->reason == WAIT_FUTEX && !is_able && number == CALL_FUTEX)
+      if (state->reason == WAIT_FUTEX && !is_able && number == CALL_FUTEX && is_current)
         find_lock (state, task, registers);
     }
   if (is_able)
@@ -993,8 +995,9 @@ leave (void *context,
       return;
     }
   since = state->arrived > control->begin ? state->arrived : control->begin;
-  if (state->left != 0 || !is_wanted (control, state, task))
+  if (!is_wanted (control, state, task))
     return;
+  state->left = 0;
   if (now > since)
     state->ran += now - since;
   if ((task_state & TASK_DEAD) != 0)
@@ -1012,7 +1015,7 @@ leave (void *context,
   tell_thread (ring, state, task);
   state->flags = 0;
   state->stack = take_stack (context, cpu, ring, control, input, 0, false, &passed);
-  find_reason (state, task, control, input, &passed, is_preempted || task_state == 0);
+  find_reason (state, task, control, input, &passed, is_preempted || task_state == 0, true);
   if ((task_state & TASK_UNINTERRUPTIBLE) != 0 && (task_state & TASK_NOLOAD) == 0)
     state->flags |= WAIT_UNINTERRUPTIBLE;
   state->cpu = (uint16_t) cpu;
@@ -1033,12 +1036,16 @@ arrive (WaitsRing *ring, const WaitsControl *control, struct task_struct *task, 
     }
   if (!is_wanted (control, state, task))
     return;
-  if (state->left == 0 && state->arrived == 0)
+  if (state->left == 0 && state->arrived <= control->begin)
     {
       /* It has waited since before anybody looked. */
       state->left = control->begin;
       state->reason = WAIT_OTHER;
       state->call = -1;
+      state->flags = 0;
+      state->stack = 0;
+      state->lock = 0;
+      state->holder = 0;
       flags = WAIT_BEGAN_BEFORE;
     }
   if (state->left != 0)
@@ -1158,6 +1165,120 @@ sysprof_wakeup_new (unsigned long long *args)
   state->holder = 0;
   state->call = -1;
   state->reason = WAIT_OTHER;
+  return 0;
+}
+
+/* A thread of those that there are, as the kernel goes through them. */
+typedef struct
+{
+  void *meta;
+  struct task_struct *task; /* 0 = that was the last */
+} EachTask;
+
+/* One that waits already: what the kernel did for it, and where it called that. Its memory is not ours to read. */
+static __always_inline uint64_t
+take_stack_of (WaitsRing *ring,
+               const WaitsControl *control,
+               WalkInput *input,
+               struct task_struct *task,
+               Passed *passed)
+{
+  uint32_t zero = 0, n;
+  KernelStack *kernel = bpf_map_lookup_elem (&waits_kernel, &zero);
+  uint64_t hash;
+  long size;
+
+  if (kernel == 0)
+    return 0;
+  input->registers[IP] = 0;
+  input->registers[CALL_NUMBER] = ~UINT64_C (0);
+  input->record.n = 0;
+  input->record.used = 0;
+  input->record.reason = WALK_KERNEL_THREAD;
+  input->hash = 0;
+  if ((task->flags & PF_KTHREAD) == 0 && task->mm != 0 &&
+      bpf_probe_read_kernel (input->registers, sizeof input->registers,
+                             (const void *) bpf_task_pt_regs (task)) == 0 &&
+      input->registers[IP] != 0)
+    {
+      input->record.address[0] = input->registers[IP];
+      input->record.n = 1;
+      input->record.reason = WALK_NOT_YET;
+      FOLD (input->hash, input->registers[IP]);
+    }
+  size = bpf_get_task_stack (task, kernel->address, WAITS_MOST_KERNEL * 8, 0);
+  n = size > 0 ? (uint32_t) size / 8 : 0;
+  waits_look_at (control, kernel, n, passed);
+  hash = waits_hash (input, kernel, n);
+  return tell_stack (ring, input, kernel, n, hash) ? hash : 0;
+}
+
+#define LOOK_UP_WITHOUT_OTHERS(cpu, ring, control)                           \
+  uint32_t zero = 0;                                                         \
+  uint32_t cpu = bpf_get_smp_processor_id ();                                \
+  WaitsRing *ring = bpf_map_lookup_elem (&waits_rings, &cpu);                \
+  const WaitsControl *control = bpf_map_lookup_elem (&waits_control, &zero); \
+                                                                             \
+  if (ring == 0 || control == 0 || control->is_enabled)                      \
+  return 0
+
+SEC ("iter/task")
+int
+sysprof_begin (EachTask *each)
+{
+  LOOK_UP_WITHOUT_OTHERS (cpu, ring, control);
+  struct task_struct *task = each->task;
+  Passed passed = { 0, 0 };
+  ThreadState *state;
+  WalkInput *input = bpf_map_lookup_elem (&walk_scratch, &cpu);
+  uint32_t task_state;
+
+  if (task == 0 || input == 0 || task->pid == 0)
+    return 0;
+  state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (state == 0 || !is_wanted (control, state, task))
+    return 0;
+  tell_thread (ring, state, task);
+  state->arrived = control->begin;
+  if (task->on_cpu != 0)
+    return 0;
+
+  task_state = task->__state;
+  state->flags = WAIT_BEGAN_BEFORE;
+  state->stack = take_stack_of (ring, control, input, task, &passed);
+  find_reason (state, task, control, input, &passed, task_state == 0, false);
+  if ((task_state & TASK_UNINTERRUPTIBLE) != 0 && (task_state & TASK_NOLOAD) == 0)
+    state->flags |= WAIT_UNINTERRUPTIBLE;
+  state->cpu = 0;
+  state->left = control->begin;
+  return 0;
+}
+
+SEC ("iter/task")
+int
+sysprof_end (EachTask *each)
+{
+  LOOK_UP_WITHOUT_OTHERS (cpu, ring, control);
+  struct task_struct *task = each->task;
+  ThreadState *state;
+  uint64_t since;
+
+  if (task == 0 || task->pid == 0)
+    return 0;
+  state = bpf_task_storage_get (&waits_threads, task, 0, 0);
+  if (state == 0 || !is_wanted (control, state, task))
+    return 0;
+  tell_thread (ring, state, task);
+  if (state->left != 0)
+    {
+      tell_wait (ring, state, (uint32_t) task->pid, control->end, WAIT_NOT_ENDED);
+      return 0;
+    }
+  since = state->arrived > control->begin ? state->arrived : control->begin;
+  if (control->end > since)
+    state->ran += control->end - since;
+  if (state->ran > 0)
+    tell_ran (ring, state, (uint32_t) task->pid, control->end);
   return 0;
 }
 

@@ -253,6 +253,20 @@ sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
   return TRUE;
 }
 
+/* Has the kernel go through all threads, with the program that belongs to `fd`. */
+static void
+go_through_threads (int fd)
+{
+  char nothing[16]; /* they write none */
+  ssize_t n;
+
+  do
+    n = read (fd, nothing, sizeof nothing);
+  while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
+  if (n < 0)
+    g_debug ("The threads cannot be gone through: %s", g_strerror (errno));
+}
+
 static void
 begin (SysprofOffCpu *self, Pump *pump)
 {
@@ -260,6 +274,7 @@ begin (SysprofOffCpu *self, Pump *pump)
 
   self->begin = sysprof_pump_now ();
   control->begin = (uint64_t) self->begin;
+  go_through_threads (self->program.fd[WAITS_BEGIN_FD]);
   __atomic_store_n (&control->is_enabled, 1, __ATOMIC_RELEASE);
 }
 
@@ -290,14 +305,20 @@ static void
 sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
 {
   SysprofOffCpu *self = SYSPROF_OFF_CPU (instrument);
+  WaitsControl *control;
   WaitLogStatus status;
 
   if (self->log == NULL)
     return;
 
-  __atomic_store_n (&sysprof_wait_rings_get_control (self->rings)->is_enabled, 0,
-                    __ATOMIC_SEQ_CST);
-  /* Closing waits until none of them runs. */
+  control = sysprof_wait_rings_get_control (self->rings);
+  __atomic_store_n (&control->is_enabled, 0, __ATOMIC_SEQ_CST);
+  if (self->begin != 0)
+    {
+      drain (self, sysprof_pump_get_end_time (pump));
+      control->end = (uint64_t) MAX (sysprof_pump_now (), sysprof_pump_get_end_time (pump));
+      go_through_threads (self->program.fd[WAITS_END_FD]);
+    }
   sysprof_waits_program_clear (&self->program);
   drain (self, sysprof_pump_get_end_time (pump));
   sysprof_wait_log_finish (self->log);
