@@ -144,8 +144,14 @@ struct pid
   unsigned int level; /* of namespaces; 0 = the first */
 };
 
+struct thread_info
+{
+  uint32_t cpu;
+};
+
 struct task_struct
 {
+  struct thread_info thread_info;
   void *stack;
   unsigned int flags;
   int on_cpu;

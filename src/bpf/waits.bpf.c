@@ -296,6 +296,12 @@ is_wanted (const WaitsControl *control, ThreadState *state, struct task_struct *
   return state->wanted == WANTED;
 }
 
+static __always_inline bool
+is_wanted_cpu (const WaitsControl *control, uint32_t cpu)
+{
+  return !control->has_cpus || control->cpu[cpu & (WAITS_MOST_CPUS - 1)] != 0;
+}
+
 /* --- stacks --- */
 
 /* Of the walk, in the order in which it reads. */
@@ -998,6 +1004,8 @@ leave (void *context,
   if (!is_wanted (control, state, task))
     return;
   state->left = 0;
+  if (!is_wanted_cpu (control, cpu))
+    return;
   if (now > since)
     state->ran += now - since;
   if ((task_state & TASK_DEAD) != 0)
@@ -1006,9 +1014,6 @@ leave (void *context,
       tell_ran (ring, state, (uint32_t) task->pid, now);
       return;
     }
-  if (control->has_cpus && control->cpu[cpu & (WAITS_MOST_CPUS - 1)] == 0)
-    return;
-
   input = bpf_map_lookup_elem (&walk_scratch, &cpu);
   if (input == 0)
     return;
@@ -1036,7 +1041,7 @@ arrive (WaitsRing *ring, const WaitsControl *control, struct task_struct *task, 
     }
   if (!is_wanted (control, state, task))
     return;
-  if (state->left == 0 && state->arrived <= control->begin)
+  if (state->left == 0 && state->arrived <= control->begin && !control->has_cpus)
     {
       /* It has waited since before anybody looked. */
       state->left = control->begin;
@@ -1146,7 +1151,8 @@ sysprof_wakeup_new (unsigned long long *args)
               ? WANTED
               : UNWANTED;
     }
-  if (!is_wanted (control, state, task))
+  state->arrived = now;
+  if (!is_wanted (control, state, task) || !is_wanted_cpu (control, cpu))
     return 0;
   input = bpf_map_lookup_elem (&walk_scratch, &cpu);
   if (input == 0)
@@ -1240,7 +1246,8 @@ sysprof_begin (EachTask *each)
     return 0;
   tell_thread (ring, state, task);
   state->arrived = control->begin;
-  if (task->on_cpu != 0)
+  state->cpu = (uint16_t) task->thread_info.cpu;
+  if (task->on_cpu != 0 || !is_wanted_cpu (control, state->cpu))
     return 0;
 
   task_state = task->__state;
@@ -1249,7 +1256,6 @@ sysprof_begin (EachTask *each)
   find_reason (state, task, control, input, &passed, task_state == 0, false);
   if ((task_state & TASK_UNINTERRUPTIBLE) != 0 && (task_state & TASK_NOLOAD) == 0)
     state->flags |= WAIT_UNINTERRUPTIBLE;
-  state->cpu = 0;
   state->left = control->begin;
   return 0;
 }
@@ -1275,7 +1281,7 @@ sysprof_end (EachTask *each)
       return 0;
     }
   since = state->arrived > control->begin ? state->arrived : control->begin;
-  if (control->end > since)
+  if (control->end > since && is_wanted_cpu (control, task->thread_info.cpu))
     state->ran += control->end - since;
   if (state->ran > 0)
     tell_ran (ring, state, (uint32_t) task->pid, control->end);

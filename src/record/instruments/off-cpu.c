@@ -209,10 +209,23 @@ find_tables (SysprofOffCpu *self, Pump *pump, GError **error)
 
   if (unwinder == NULL)
     {
+      g_autoptr (GError) local = NULL;
+
       self->unwinder =
           sysprof_unwinder_new (sysprof_pump_get_privilege (pump),
-                                &(UnwinderOptions){ .without_program = true }, error);
-      if (self->unwinder == NULL || !sysprof_unwinder_start (self->unwinder, NULL, 0, error))
+                                &(UnwinderOptions){ .without_program = true }, &local);
+      if (g_error_matches (local, SYSPROF_ERROR, SYSPROF_ERROR_DENIED))
+        {
+          errno = EPERM;
+          set_load_error (error);
+          return NULL;
+        }
+      if (self->unwinder == NULL)
+        {
+          g_set_error (error, SYSPROF_ERROR, local->code, "not recorded: %s", local->message);
+          return NULL;
+        }
+      if (!sysprof_unwinder_start (self->unwinder, NULL, 0, error))
         return NULL;
       unwinder = self->unwinder;
     }

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waits, against a program that knows its own, against the clock, and against what perf says of the same run."""
+
+import collections
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import tap
+import wait_stream
+from decoder import Capture
+from programs import CLI, Case, run
+
+PERF = shutil.which("perf")
+KNOWN_WAITS = os.environ.get("KNOWN_WAITS", "known-waits")
+SHORT = "--no-cpu", "--no-disk", "--no-memory", "--no-network", "--no-decode"
+WHOLE = {1, 2, 3, 4}  # WALK_END … of src/bpf/layout.h
+MSEC = 10**6
+
+Step = collections.namedtuple("Step", "tid begin end first second")
+
+
+def steps(text):
+    found = collections.OrderedDict()
+    for line in text.splitlines():
+        name, *numbers = line.split()
+        found[name] = Step(*map(int, numbers))
+    return found
+
+
+def longest(waits, step):
+    """Of those that lie in it."""
+    inside = [wait for wait in waits.of(step.tid) if wait.begin >= step.begin and wait.begin + wait.duration <= step.end and wait.reason != "preempted"]
+    return max(inside, key=lambda wait: wait.duration, default=None)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class OffCpu(Case):
+    def record(self, *options, cli=(CLI,), command=(KNOWN_WAITS, "file")):
+        done = run(*cli, "-f", "--off-cpu", "--quiet", *SHORT, *options, "x.syscap", "--", "sh", "-c", '"$@" >said', "sh", *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = done.stderr.decode(errors="replace")
+        if "Off-CPU: not recorded" in text:
+            self.skipTest(text)
+        capture = Capture.open("x.syscap")
+        with open("said", encoding="ascii") as file:
+            return wait_stream.of_capture(capture), steps(file.read()), capture
+
+    def check_steps(self, waits, known):
+        def check(name, reason, at_least, **members):
+            with self.subTest(name):
+                wait = longest(waits, known[name])
+                self.assertIsNotNone(wait, waits.of(known[name].tid))
+                self.assertEqual(wait.reason, reason, wait)
+                self.assertGreaterEqual(wait.duration, at_least)
+                for member, value in members.items():
+                    found = getattr(wait, member)
+                    self.assertEqual(found.tid if member == "waker" and found else found, value, wait)
+                return wait
+
+        sleep = check("sleep", "sleep", 500 * MSEC, waker=None)
+        self.assertTrue(sleep.flags & wait_stream.BY_INTERRUPT, sleep)
+        lock = known["lock"]
+        check("lock", "futex", 190 * MSEC, lock=lock.first, holder=lock.second, waker=lock.second)
+        lock = known["inheriting-lock"]
+        check("inheriting-lock", "futex", 90 * MSEC, lock=lock.first, holder=lock.second, waker=lock.second)
+        pipe = check("pipe", "syscall", 140 * MSEC, call=known["pipe"].first, waker=known["pipe"].second)
+        for stack in pipe.stack, pipe.waker_stack:
+            self.assertIn(stack.reason, WHOLE)
+        idle = check("idle", "syscall", 250 * MSEC, call=known["idle"].first, waker=None)
+        self.assertTrue(idle.flags & wait_stream.BY_INTERRUPT, idle)
+        check("child", "child", 100 * MSEC, waker=known["child"].first)
+
+        for name, reasons in (("fsync", {"io", "syscall"}), ("fault", {"page-fault"})):
+            step = known[name]
+            inside = [wait for wait in waits.of(step.tid) if step.begin <= wait.begin < step.end and wait.reason not in ("preempted", "other")]
+            if not inside:
+                print(f"# {name}: nothing was waited for: the file is in memory", file=sys.stderr)
+                continue
+            self.assertLessEqual({wait.reason for wait in inside}, reasons | ({"syscall"} if name == "fsync" else set()))
+            if name == "fsync":
+                self.assertEqual({wait.call for wait in inside}, {step.first})
+
+    def check_times(self, waits, known):
+        """Of each of its threads: waiting and running are all of the time."""
+        step = known["burn"]
+        main = waits.of(step.tid)
+        begin = min(wait.begin for wait in main)
+        total = sum(wait.duration for wait in main) + waits.ran[step.tid]
+        self.assertAlmostEqual(total / (step.end - begin), 1, delta=0.01)
+        waited = sum(wait.duration for wait in main if step.begin <= wait.begin < step.end)
+        self.assertGreater(waits.ran[step.tid] + waited, step.end - step.begin - MSEC)
+        for wait in waits.waits:
+            self.assertLessEqual(wait.runnable, wait.duration)
+            if wait.reason == "preempted":
+                self.assertEqual(wait.runnable, wait.duration)
+
+    def test_program_that_knows(self):
+        waits, known, capture = self.record("--no-perf")
+        self.assertEqual(waits.n_lost, 0)
+        self.assertEqual(capture.metadata()["org.gnome.sysprof.lost"], "0")
+        self.check_steps(waits, known)
+        self.check_times(waits, known)
+
+    def test_with_samples(self):
+        waits, known, _ = self.record()
+        self.check_steps(waits, known)
+
+    def test_all_time_of_every_thread(self):
+        """Those that were there from the first to the last moment."""
+        recorder = self.recorder("--no-perf", "--off-cpu", "--json-status", *SHORT, self.path("x.syscap"))
+        recorder.wait_for_status()
+        time.sleep(2)
+        # Some machines hide their first process from whoever goes through all of them.
+        threads = {int(tid) for pid in os.listdir("/proc") if pid.isdigit() and pid != "1" for tid in self.threads_of(pid)}
+        recorder.send(signal.SIGINT)
+        recorder.finish()
+        waits = wait_stream.of_capture(Capture.open("x.syscap"))
+        begin = min(wait.begin for wait in waits.waits)
+        end = max(wait.begin + wait.duration for wait in waits.waits)
+        waited = collections.Counter()
+        before = set()
+        for wait in waits.waits:
+            waited[wait.thread.tid] += wait.duration
+            if wait.begin == begin:
+                before.add(wait.thread.tid)
+        checked = threads & before
+        self.assertGreater(len(checked), 10)
+        for tid in checked:
+            if not os.path.exists(f"/proc/{tid}"):
+                continue  # its last moments are no wait
+            with self.subTest(tid=tid):
+                self.assertAlmostEqual((waited[tid] + waits.ran[tid]) / (end - begin), 1, delta=0.01)
+
+    @staticmethod
+    def threads_of(pid):
+        try:
+            return os.listdir(f"/proc/{pid}/task")
+        except OSError:
+            return []
+
+    @unittest.skipUnless(PERF, "perf is not installed")
+    def test_as_perf_sched_timehist(self):
+        """Waiting, running and the delay of each thread of the program, in sum."""
+        done = run(PERF, "record", "-q", "-B", "-N", "--buildid-mmap", "-a", "-e", "sched:sched_switch", "-e", "sched:sched_waking",
+                   "-e", "sched:sched_wakeup_new", "-o", "perf.data", "--",
+                   CLI, "-f", "--no-perf", "--off-cpu", *SHORT, "x.syscap", "--", "sh", "-c", f"exec {KNOWN_WAITS} file >said")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        waits = wait_stream.of_capture(Capture.open("x.syscap"))
+        with open("said", encoding="ascii") as file:
+            known = steps(file.read())
+        rows = run(PERF, "sched", "timehist", "-i", "perf.data").stdout.decode(errors="replace")
+        def read_rows(tid):
+            """(waited, delayed, ran) in ms, of each time that it ran, but for the last, of which perf does not tell."""
+            found = re.finditer(r"^ *[\d.]+ +\[\d+\] +.+?\[(\d+)(?:/\d+)?\] +([\d.]+) +([\d.]+) +([\d.]+)", rows, re.MULTILINE)
+            return [tuple(float(number) for number in row.groups()[1:]) for row in found if int(row.group(1)) == tid]
+
+        # One after the other of a thread that waits seldom; of the first perf knows only the delay.
+        tid = known["lock"].second
+        theirs, ours = read_rows(tid), waits.of(tid)
+        self.assertIn(len(ours) - len(theirs), (0, 1), (theirs, ours))
+        for i, (waited, delayed, ran) in enumerate(theirs):
+            with self.subTest(i=i):
+                after = ours[i].begin + ours[i].duration
+                if i > 0:
+                    self.assertAlmostEqual(ours[i].duration / MSEC, waited, delta=0.1)
+                if ours[i].reason != "preempted":
+                    self.assertAlmostEqual(ours[i].runnable / MSEC, delayed, delta=0.1)
+                if i + 1 < len(ours):
+                    self.assertAlmostEqual((ours[i + 1].begin - after) / MSEC, ran, delta=0.1)
+        # In sum, of one that waits often.
+        tid = known["burn"].tid
+        theirs = read_rows(tid)
+        expected = sum(waited for waited, _, _ in theirs[1:])
+        self.assertAlmostEqual(sum(wait.duration for wait in waits.of(tid)[1:len(theirs)]) / MSEC, expected, delta=0.01 * expected)
+
+    def test_only_what_was_chosen(self):
+        sleeper = subprocess.Popen([sys.executable, "-c", "import time\nwhile True: time.sleep(0.01)"])
+        try:
+            done = run(CLI, "-f", "--off-cpu", "--no-perf", "--quiet", *SHORT, "-d", "0.5", "--pid", sleeper.pid, "x.syscap")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            waits = wait_stream.of_capture(Capture.open("x.syscap"))
+            self.assertEqual({wait.thread.pid for wait in waits.waits}, {sleeper.pid})
+            self.assertGreater(len(waits.waits), 20)
+
+            done = run("setpriv", f"--reuid=65534", "--clear-groups", sys.executable, "-c", "pass") if shutil.which("setpriv") else None
+            if done is not None:
+                other = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", "while :; do sleep 0.01; done"])
+                try:
+                    run(CLI, "-f", "--off-cpu", "--no-perf", "--quiet", *SHORT, "-d", "0.5", "--user", "65534", "x.syscap")
+                    waits = wait_stream.of_capture(Capture.open("x.syscap"))
+                    names = {wait.thread.name for wait in waits.waits}
+                    self.assertIn("sleep", names)
+                    self.assertNotIn(sleeper.pid, {wait.thread.pid for wait in waits.waits})
+                finally:
+                    other.kill()
+                    other.wait()
+
+            run(CLI, "-f", "--off-cpu", "--no-perf", "--quiet", *SHORT, "-d", "0.5", "--cpu", "0", "x.syscap")
+            waits = wait_stream.of_capture(Capture.open("x.syscap"))
+            self.assertEqual({wait.cpu for wait in waits.waits if not wait.flags & wait_stream.BEGAN_BEFORE}, {0})
+        finally:
+            sleeper.kill()
+            sleeper.wait()
+
+
+class Refused(Case):
+    def test_without_rights_says_what_is_missing(self):
+        (cli,), front = self.as_nobody(CLI)
+        done = run(*front, cli, "-f", "--off-cpu", "--no-perf", "-d", "0.2", *SHORT, self.path("x.syscap"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr.decode(), r"Off-CPU: not recorded: .*CAP_BPF and CAP_PERFMON")
+
+
+if __name__ == "__main__":
+    tap.main()
