@@ -74,7 +74,8 @@ class Waits:
         self.ran[thread.tid] += self._number()
 
     def of(self, tid):
-        return [wait for wait in self.waits if wait.thread.tid == tid]
+        """In the order of time, which the file has for each CPU alone."""
+        return sorted((wait for wait in self.waits if wait.thread.tid == tid), key=lambda wait: wait.begin)
 
 
 def of_capture(capture):

@@ -22,6 +22,7 @@ KNOWN_WAITS = os.environ.get("KNOWN_WAITS", "known-waits")
 SHORT = "--no-cpu", "--no-disk", "--no-memory", "--no-network", "--no-decode"
 WHOLE = {1, 2, 3, 4}  # WALK_END … of src/bpf/layout.h
 MSEC = 10**6
+NEAR = 50000  # ns: perf rounds, and its program runs before or behind ours
 
 Step = collections.namedtuple("Step", "tid begin end first second")
 
@@ -38,6 +39,11 @@ def longest(waits, step):
     """Of those that lie in it."""
     inside = [wait for wait in waits.of(step.tid) if wait.begin >= step.begin and wait.begin + wait.duration <= step.end and wait.reason != "preempted"]
     return max(inside, key=lambda wait: wait.duration, default=None)
+
+
+def has(times, time):
+    """perf's numbers have three decimals."""
+    return any(abs(other - time) <= 3000 for other in times)
 
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root")
@@ -147,8 +153,8 @@ class OffCpu(Case):
 
     @unittest.skipUnless(PERF, "perf is not installed")
     def test_as_perf_sched_timehist(self):
-        """Waiting, running and the delay of each thread of the program, in sum."""
-        done = run(PERF, "record", "-q", "-B", "-N", "--buildid-mmap", "-a", "-e", "sched:sched_switch", "-e", "sched:sched_waking",
+        """Each time that a thread of the program waited and ran, and how late it came to run."""
+        done = run(PERF, "record", "-q", "-B", "-N", "--buildid-mmap", "-a", "-k", "CLOCK_MONOTONIC", "-e", "sched:sched_switch", "-e", "sched:sched_waking",
                    "-e", "sched:sched_wakeup_new", "-o", "perf.data", "--",
                    CLI, "-f", "--no-perf", "--off-cpu", *SHORT, "x.syscap", "--", "sh", "-c", f"exec {KNOWN_WAITS} file >said")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -156,29 +162,33 @@ class OffCpu(Case):
         with open("said", encoding="ascii") as file:
             known = steps(file.read())
         rows = run(PERF, "sched", "timehist", "-i", "perf.data").stdout.decode(errors="replace")
-        def read_rows(tid):
-            """(waited, delayed, ran) in ms, of each time that it ran, but for the last, of which perf does not tell."""
-            found = re.finditer(r"^ *[\d.]+ +\[\d+\] +.+?\[(\d+)(?:/\d+)?\] +([\d.]+) +([\d.]+) +([\d.]+)", rows, re.MULTILINE)
-            return [tuple(float(number) for number in row.groups()[1:]) for row in found if int(row.group(1)) == tid]
-
-        # One after the other of a thread that waits seldom; of the first perf knows only the delay.
-        tid = known["lock"].second
-        theirs, ours = read_rows(tid), waits.of(tid)
-        self.assertIn(len(ours) - len(theirs), (0, 1), (theirs, ours))
-        for i, (waited, delayed, ran) in enumerate(theirs):
-            with self.subTest(i=i):
-                after = ours[i].begin + ours[i].duration
-                if i > 0:
-                    self.assertAlmostEqual(ours[i].duration / MSEC, waited, delta=0.1)
-                if ours[i].reason != "preempted":
-                    self.assertAlmostEqual(ours[i].runnable / MSEC, delayed, delta=0.1)
-                if i + 1 < len(ours):
-                    self.assertAlmostEqual((ours[i + 1].begin - after) / MSEC, ran, delta=0.1)
-        # In sum, of one that waits often.
-        tid = known["burn"].tid
-        theirs = read_rows(tid)
-        expected = sum(waited for waited, _, _ in theirs[1:])
-        self.assertAlmostEqual(sum(wait.duration for wait in waits.of(tid)[1:len(theirs)]) / MSEC, expected, delta=0.01 * expected)
+        script = run(PERF, "script", "-i", "perf.data", "--ns", "-F", "cpu,time,event,trace").stdout.decode(errors="replace")
+        switches = [(round(float(second) * 1e9), int(before), int(after))
+                    for second, before, after in re.findall(r"([\d.]+): +sched:sched_switch:.* prev_pid=(\d+) .* next_pid=(\d+)", script)]
+        for tid in known["lock"].second, known["burn"].tid:
+            left = [time for time, before, _ in switches if before == tid]
+            came = [time for time, _, after in switches if after == tid]
+            n_checked, different = 0, []
+            for row in re.finditer(r"^ *([\d.]+) +\[\d+\] +.+?\[(\d+)(?:/\d+)?\] +([\d.]+) +([\d.]+) +([\d.]+)", rows, re.MULTILINE):
+                end, waited, delayed, ran = (round(float(row.group(i)) * scale) for i, scale in ((1, 1e9), (3, 1e6), (4, 1e6), (5, 1e6)))
+                # Kernels lose switches of their idle threads: only what perf has seen begin and end counts.
+                begin = end - ran
+                if int(row.group(2)) != tid or waited == 0 or not has(came, begin) or not has(left, begin - waited):
+                    continue
+                ours = min(waits.of(tid), key=lambda wait: abs(wait.begin + wait.duration - begin))
+                after = next((wait for wait in waits.of(tid) if wait.begin > ours.begin), None)
+                pairs = [(ours.begin + ours.duration, begin), (ours.duration, waited)]
+                if ours.reason != "preempted":
+                    pairs.append((ours.runnable, delayed))
+                if after is not None and has(left, end):
+                    pairs.append((after.begin - ours.begin - ours.duration, ran))
+                if any(abs(one - other) > NEAR for one, other in pairs):
+                    different.append(pairs)
+                n_checked += 1
+            self.assertGreater(n_checked, 3)
+            self.assertLessEqual(len(different), max(1, n_checked // 50), different)
+            if different:
+                print(f"# {len(different)} of {n_checked} are different: {different}", file=sys.stderr)
 
     def test_only_what_was_chosen(self):
         sleeper = subprocess.Popen([sys.executable, "-c", "import time\nwhile True: time.sleep(0.01)"])
