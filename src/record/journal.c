@@ -187,8 +187,10 @@ sysprof_journal_next (Journal *self, JournalEntry *entry)
         entry->priority = priority[0] - '0';
       entry->is_of_kernel = has_value (self, "_TRANSPORT", "kernel");
       /* The last field that is asked for: the bytes of others go when it is fetched. */
-      if (get_field (self, "MESSAGE", &entry->message, &entry->size))
-        return true;
+      if (!get_field (self, "MESSAGE", &entry->message.bytes, &entry->message.size))
+        continue;
+      entry->message.is_cut = entry->message.size + strlen ("MESSAGE=") >= MOST_BYTES;
+      return true;
     }
   return false;
 }

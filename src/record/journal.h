@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include "record/log-text.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +21,7 @@ typedef struct
   int64_t time; /* ns, CLOCK_MONOTONIC: when the journal got it */
   int priority; /* of syslog(3); -1 = none */
   bool is_of_kernel;
-  const char *message; /* [size] without NUL at its end; valid until the next call */
-  size_t size;
+  LogMessage message; /* valid until the next call */
 } JournalEntry;
 
 /* Stands behind all that is there. NULL with `error`. */

@@ -26,23 +26,23 @@ sysprof_log_add (SysprofCaptureWriter *writer,
                  int64_t time,
                  int priority,
                  const char *domain,
-                 const char *message,
-                 size_t size)
+                 const LogMessage *message)
 {
   char text[MAX_MESSAGE_SIZE + 1];
   char remark[64] = "";
-  size_t n = size;
+  size_t n = message->size;
 
-  if (size > MAX_MESSAGE_SIZE)
+  if (message->size > MAX_MESSAGE_SIZE)
     {
-      g_snprintf (remark, sizeof remark, " [cut: %zu bytes in all]", size);
+      g_snprintf (remark, sizeof remark, " [cut: %zu bytes %s]", message->size,
+                  message->is_cut ? "or more" : "in all");
       n = MAX_MESSAGE_SIZE - strlen (remark);
       /* not inside a character of UTF-8 */
-      while (n > 0 && ((unsigned char) message[n] & 0xc0) == 0x80)
+      while (n > 0 && ((unsigned char) message->bytes[n] & 0xc0) == 0x80)
         n--;
     }
 
-  memcpy (text, message, n);
+  memcpy (text, message->bytes, n);
   for (char *nul = text; (nul = memchr (nul, '\0', n - (size_t) (nul - text))) != NULL;)
     *nul = ' ';
   strcpy (text + n, remark);

@@ -12,11 +12,17 @@
 /* GLib's flag for a priority of syslog(3); 0 for what is none. */
 int sysprof_log_severity_of_priority (int priority);
 
-/* `message` [size] need not end in NUL; a NUL inside becomes a space; what is too long for a frame is cut, and that is said.
+typedef struct
+{
+  const char *bytes; /* [size] need not end in NUL */
+  size_t size;
+  bool is_cut; /* there was more of it */
+} LogMessage;
+
+/* `message` may hold a NUL, which becomes a space; what is too long for a frame is cut, and that is said.
  * `domain` has at most 31 bytes. FALSE when the writer takes nothing. */
 bool sysprof_log_add (SysprofCaptureWriter *writer,
                       int64_t time,
                       int priority,
                       const char *domain,
-                      const char *message,
-                      size_t size);
+                      const LogMessage *message);

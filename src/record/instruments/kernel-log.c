@@ -99,7 +99,7 @@ add_message (SysprofKernelLog *self, KernelMessage *message)
   if (end != 0)
     time = MIN (time, end);
   if (!sysprof_log_add (sysprof_pump_get_writer (self->pump), time, message->priority,
-                        instrument_name, text, size))
+                        instrument_name, &(LogMessage){ text, size, false }))
     sysprof_pump_add_lost (self->pump, 1);
 }
 

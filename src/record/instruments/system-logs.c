@@ -41,7 +41,7 @@ add_entry (SysprofSystemLogs *self, const JournalEntry *entry)
     return;
 
   if (!sysprof_log_add (sysprof_pump_get_writer (self->pump), entry->time, entry->priority,
-                        "System Log", entry->message, entry->size))
+                        "System Log", &entry->message))
     sysprof_pump_add_lost (self->pump, 1);
 }
 

@@ -83,8 +83,9 @@ test_cuts_what_is_too_long (void)
   const SysprofCaptureLog *log;
 
   memset (text, 'x', 100000);
-  g_assert_true (sysprof_log_add (writer, 1, 4, "Domain", text, 100000));
-  g_assert_true (sysprof_log_add (writer, 1, -1, "Domain", "a\0b", 3));
+  g_assert_true (
+      sysprof_log_add (writer, 1, 4, "Domain", &(LogMessage){ text, 100000, false }));
+  g_assert_true (sysprof_log_add (writer, 1, -1, "Domain", &(LogMessage){ "a\0b", 3, false }));
   g_assert_true (sysprof_capture_writer_flush (writer));
   sysprof_capture_writer_unref (writer);
 
