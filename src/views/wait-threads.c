@@ -53,14 +53,36 @@ typedef struct
   int64_t waiting;
   int64_t idle;
   int64_t between; /* what lies between its waits, in the selection */
+  int64_t ran;     /* the same from its start to its last wait, whatever is selected */
   int64_t seen_until;
+  bool is_waiting; /* when it was last seen, and until the recording ended */
 } Total;
+
+/* From when until when the scheduler was listened to, which begins after other things do, and ends before them: as waits tell that
+ * were under way then. */
+static TimeRange
+find_span (const Store *store)
+{
+  const Waits *waits = &store->waits;
+  TimeRange span = { INT64_MAX, INT64_MIN };
+
+  for (uint32_t i = 0; i < waits->events.n && sysprof_is_wanted_at (i); i++)
+    {
+      if ((waits->row[i].flags & OFF_CPU_WAS_BEFORE) != 0)
+        span.begin = MIN (span.begin, waits->events.time[i]);
+      if ((waits->row[i].flags & OFF_CPU_GOES_ON) != 0)
+        span.end = MAX (span.end, sysprof_wait_end (waits, i));
+    }
+  return (TimeRange){ span.begin < INT64_MAX ? span.begin : store->begin,
+                      span.end > INT64_MIN ? span.end : store->end };
+}
 
 /* One for each process and thread. */
 static GArray *
 collect_threads (const Store *store, uint32_t *total_of_thread)
 {
   const Waits *waits = &store->waits;
+  TimeRange span = find_span (store);
   GArray *totals = g_array_new (FALSE, FALSE, sizeof (Total));
   g_autoptr (GHashTable) of_id =
       g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
@@ -75,7 +97,8 @@ collect_threads (const Store *store, uint32_t *total_of_thread)
       if (known == 0)
         {
           const Process *process = &store->processes.row[thread->process];
-          Total fresh = { .start = process->start, .end = process->end };
+          Total fresh = { .start = MAX (process->start, span.begin),
+                          .end = MIN (process->end, span.end) };
 
           g_array_append_val (totals, fresh);
           known = totals->len;
@@ -140,6 +163,18 @@ add_selected (const SelectedWaits *self, Total *totals, const uint32_t *total_of
     }
 }
 
+/* Captures tell the ends of processes only. A thread that does not wait when the recording ends runs, or is gone: then its end is
+ * that of what it is known to have run. */
+static void
+find_end (const Waits *waits, Total *total)
+{
+  const WaitThread *thread = &waits->threads[total->thread];
+
+  if (!total->is_waiting && total->has_run && thread->tid != thread->pid)
+    total->end = MIN (total->end,
+                      sysprof_time_sum (total->seen_until, MAX (total->run - total->ran, 0)));
+}
+
 /* Of all waits: one that is left out is no time on a CPU. */
 static void
 find_between (const SelectedWaits *self, GArray *array, const uint32_t *total_of_thread)
@@ -153,11 +188,17 @@ find_between (const SelectedWaits *self, GArray *array, const uint32_t *total_of
 
       total->between +=
           sysprof_time_clip_overlap (&self->clip, total->seen_until, waits->events.time[i]);
+      total->ran = sysprof_time_sum (
+          total->ran, sysprof_time_between (total->seen_until, waits->events.time[i]));
+      total->is_waiting = (waits->row[i].flags & OFF_CPU_GOES_ON) != 0;
       total->seen_until = MAX (total->seen_until, sysprof_wait_end (waits, i));
     }
   for (uint32_t i = 0; i < array->len; i++)
-    totals[i].between +=
-        sysprof_time_clip_overlap (&self->clip, totals[i].seen_until, totals[i].end);
+    {
+      find_end (waits, &totals[i]);
+      totals[i].between +=
+          sysprof_time_clip_overlap (&self->clip, totals[i].seen_until, totals[i].end);
+    }
 }
 
 /* Most of what is no idleness first. */

@@ -331,6 +331,15 @@ def check_wall_of_counted_events():
     check(done.returncode == 1 and 'cpu-clock' in done.stderr, done.stderr)
 
 
+def check_ended_thread():
+    """It began with a fork, waited once, ran on and was gone: nobody told when."""
+    c = captures.Capture(time=BEGIN, end_time=END).process('/bin/p', pid=7, time=BEGIN).fork(8, pid=7, time=BEGIN + 100)
+    c.sample([captures.USER, 0x1000], 7, pid=7, time=END)
+    stream = waits.Stream().wait(BEGIN + 400, 1000, (8, 7, 't'), waits.SLEEP, runnable=10).run((8, 7, 't'), 300 + 70)
+    row, = report('waits', save('ended', waits.embed(c, stream, time=BEGIN)), '--by-thread')['rows']
+    check((row['running'], row['runnable'], row['waiting'], row['wall']) == (370, 10, 990, 1370), row)
+
+
 def check_cut(seed):
     """What stands before the cut is there, and all else of the capture."""
     _, found, _, _ = waits.make(seed)
@@ -370,5 +379,6 @@ capture, found, _, _ = waits.make(4, sampled=8)
 check_view(save('sampled', capture), found)
 check_without_waits()
 check_wall_of_counted_events()
+check_ended_thread()
 check_cut(5)
 print(f'ok: {n_checks} checks')
