@@ -5,6 +5,7 @@
 #include "record/perf/event-list.h"
 
 #include "record/perf/event.h"
+#include "record/perf/pmu.h"
 #include "util/util.h"
 
 #include <dirent.h>
@@ -85,6 +86,7 @@ sysprof_perf_events_describe (Privilege *privilege)
     append_list (text, names, "'perf list'");
   else
     g_string_append (text, "none that we may use");
+  sysprof_pmu_append_events (text, privilege);
   if (groups != NULL && groups->len > 0)
     {
       g_string_append (text, "; and tracepoints, as GROUP:NAME, of the groups ");

@@ -3,7 +3,9 @@
 #include "record/perf/event.h"
 
 #include "record/perf/cache-event.h"
+#include "record/perf/cpus.h"
 #include "record/perf/event-list.h"
+#include "record/perf/pmu.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -195,7 +197,7 @@ sysprof_perf_event_parse (PerfEvent *self,
       return false;
     }
 
-  if (!find_named (&parsed, name))
+  if (!find_named (&parsed, name) && !sysprof_pmu_find_event (&parsed, name, privilege))
     {
       if (!is_tracepoint_name (name))
         {
@@ -214,6 +216,32 @@ sysprof_perf_event_parse (PerfEvent *self,
   g_strlcpy (parsed.name, name, sizeof parsed.name); /* as it was asked for */
   *self = parsed;
   return true;
+}
+
+bool
+sysprof_perf_event_for_cpu (const PerfEvent *self, int cpu, PerfEvent *there)
+{
+  *there = *self;
+  there->n_units = 0;
+  if (self->n_units == 0)
+    return true;
+
+  for (unsigned i = 0; i < self->n_units; i++)
+    {
+      const PerfUnit *unit = &self->units[i];
+      g_autoptr (GArray) cpus = sysprof_cpus_parse (unit->cpus);
+      bool is_of_it = unit->cpus[0] == '\0';
+
+      for (guint j = 0; j < cpus->len && !is_of_it; j++)
+        is_of_it = g_array_index (cpus, int, j) == cpu;
+      if (is_of_it)
+        {
+          there->type = unit->type;
+          there->config = unit->config;
+          return true;
+        }
+    }
+  return false;
 }
 
 uint64_t

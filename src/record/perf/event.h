@@ -8,6 +8,16 @@
 
 #include <glib.h>
 
+#define MOST_UNITS 4 /* kinds of CPUs in one machine */
+
+/* What an event is for one kind of CPUs. */
+typedef struct
+{
+  uint32_t type;
+  uint64_t config;
+  char cpus[256]; /* that have it, "0-15"; "" = all */
+} PerfUnit;
+
 typedef struct
 {
   uint32_t type;   /* perf_event_attr.type */
@@ -15,14 +25,19 @@ typedef struct
   uint64_t period; /* fixed period; 0 = by frequency */
   bool is_clock;   /* counts nanoseconds: its period is a time */
   char name[64];   /* for messages */
+  PerfUnit units[MOST_UNITS]; /* [n_units] it differs by the kind of a CPU (pmu.h): `type` and `config` are those of the first */
+  unsigned n_units;           /* 0 = it does not */
 } PerfEvent;
 
-/* NAME[:PERIOD]. One colon followed by digits is a period; "group:name" is a tracepoint. FALSE with `error`:
+/* NAME[:PERIOD]. One colon followed by digits is a period; "group:name" is a tracepoint, "unit/name/" an event of one kind of CPUs. FALSE with `error`:
  * no such event, or its tracepoint cannot be looked up. */
 bool sysprof_perf_event_parse (PerfEvent *self,
                                const char *text,
                                Privilege *privilege,
                                GError **error);
+
+/* What `self` is on `cpu`, without units. FALSE where that CPU does not count it. */
+bool sysprof_perf_event_for_cpu (const PerfEvent *self, int cpu, PerfEvent *there);
 
 /* The events that have names, one after the other, whether or not this machine has them; FALSE behind the last. */
 bool sysprof_perf_event_nth (unsigned i, PerfEvent *event);

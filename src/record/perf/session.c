@@ -43,6 +43,7 @@ struct PerfSession
   PerfSessionOptions options;
   pid_t *tasks; /* what options.tasks points to */
   PerfEvent *further;
+  PerfEvent event_here; /* the one that is being opened, as it is on that CPU */
   int *sampled_cpus;
   Privilege *privilege;
   PerfAttributes attributes;
@@ -190,9 +191,13 @@ open_sampling_events (PerfSession *self,
 {
   for (unsigned i = 0; i <= self->options.n_further; i++)
     {
+      const PerfEvent *event = i == 0 ? &self->options.event : &self->further[i - 1];
       int fd;
 
-      self->attributes.event = i == 0 ? &self->options.event : &self->further[i - 1];
+      self->attributes.event = &self->event_here;
+      if (!sysprof_perf_event_for_cpu (event, cpu->cpu, &self->event_here))
+        continue;
+
       fd = open_event (self, role, pid, cpu->cpu, flags);
       if (!add_sampling_event (self, cpu, fd) || !tell_ledger (self, fd, i))
         return false;
