@@ -45,6 +45,7 @@ typedef struct
   uint32_t follows_threads;    /* at least threads of theirs */
   WaitsRange interrupts[2];    /* where the kernel is entered by interrupts */
   WaitsRange faults;           /* and by page faults */
+  WaitsRange tracing;          /* that calls programs like ours, where there are several */
   uint32_t id[WAITS_MOST_IDS]; /* of processes and threads */
   uint8_t
       cpu[WAITS_MOST_CPUS]; /* where a thread must have waited, or come to run, with has_cpus */

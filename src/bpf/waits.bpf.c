@@ -781,6 +781,9 @@ take_stack (void *context,
     }
 
   size = bpf_get_stack (context, kernel->address, WAITS_MOST_KERNEL * 8, SKIPPED_FRAMES);
+  /* Where others watch the same tracepoint, there is one frame more. */
+  if (size > 0 && is_in_range (&control->tracing, kernel->address[0]))
+    size = bpf_get_stack (context, kernel->address, WAITS_MOST_KERNEL * 8, SKIPPED_FRAMES + 1);
   n = size > 0 ? (uint32_t) size / 8 : 0;
   waits_look_at (control, kernel, n, passed);
   if (is_idle && passed->n_interrupt == 0)

@@ -62,7 +62,7 @@ class OffCpu(Case):
         def check(name, reason, at_least, **members):
             with self.subTest(name):
                 wait = longest(waits, known[name])
-                self.assertIsNotNone(wait, waits.of(known[name].tid))
+                self.assertIsNotNone(wait, f"none of {len(waits.of(known[name].tid))} waits")
                 self.assertEqual(wait.reason, reason, wait)
                 self.assertGreaterEqual(wait.duration, at_least)
                 for member, value in members.items():
@@ -186,9 +186,7 @@ class OffCpu(Case):
                     different.append(pairs)
                 n_checked += 1
             self.assertGreater(n_checked, 3)
-            self.assertLessEqual(len(different), max(1, n_checked // 50), different)
-            if different:
-                print(f"# {len(different)} of {n_checked} are different: {different}", file=sys.stderr)
+            self.assertLessEqual(len(different), max(1, n_checked // 50), f"of {n_checked}")
 
     def test_only_what_was_chosen(self):
         sleeper = subprocess.Popen([sys.executable, "-c", "import time\nwhile True: time.sleep(0.01)"])

@@ -5,6 +5,8 @@
 /* x86-64: all entries for interrupts stand side by side; arm64: there is one for each level that is interrupted. */
 static const char *const interrupt_names[] = { "asm_common_interrupt", "asm_sysvec_",
                                                "el1h_64_irq", "el0t_64_irq", NULL };
+/* The tracepoints that are watched; the linker may put others between them. */
+static const char *const tracing_names[] = { "__traceiter_sched_", NULL };
 static const char *const fault_names[] = { "asm_exc_page_fault", "do_mem_abort", NULL };
 
 static bool
@@ -49,7 +51,8 @@ sysprof_kernel_code_find (WaitsControl *control, Text text)
   {
     NOTHING,
     INTERRUPT,
-    FAULT
+    FAULT,
+    TRACING
   } last = NOTHING;
   uint64_t start = 0;
   Text line;
@@ -68,8 +71,11 @@ sysprof_kernel_code_find (WaitsControl *control, Text text)
         add_range (control->interrupts, G_N_ELEMENTS (control->interrupts), start, address);
       else if (last == FAULT && address > start)
         add_range (&control->faults, 1, start, address);
+      else if (last == TRACING && address > start)
+        add_range (&control->tracing, 1, start, address);
       last = is_one_of (name, interrupt_names) ? INTERRUPT
              : is_one_of (name, fault_names)   ? FAULT
+             : is_one_of (name, tracing_names) ? TRACING
                                                : NOTHING;
       start = address;
     }
