@@ -137,6 +137,7 @@ wait_for_disk (const char *path)
   for (unsigned i = 0; i < FILE_SIZE; i += 4096)
     (void) mapped[i];
   say ("fault", begin, 0, 0);
+  free (bytes);
 }
 
 static void
