@@ -15,7 +15,8 @@ PROGRAMS = [pathlib.Path(sys.argv.pop(1)) for _ in sys.argv[1:]]
 PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/*.md')])
 
 
-OF_OTHERS = {'--cap-add', '--security-opt', '--filesystem'}  # of programs that run containers
+OF_OTHERS = {'--cap-add', '--security-opt', '--filesystem',  # of programs that run containers
+             '--off-cpu'}  # of the recorder, in the manual of the reports
 
 
 def options_of_manual(program):
