@@ -28,6 +28,30 @@ sysprof_request_fold (const ViewRequest *request, bool by_thread, StackWeights *
                               by_thread);
 }
 
+/* What people read as durations stays a whole number of ns for programs. */
+static void
+show_durations (Rows *rows)
+{
+  Column *columns = sysprof_arena_alloc (&rows->arena, rows->n_columns * sizeof *columns);
+
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    {
+      columns[i] = rows->columns[i];
+      if (columns[i].kind != COLUMN_COUNT || !(columns[i].share || columns[i].is_weight))
+        continue;
+      columns[i].kind = COLUMN_DURATION;
+      if (g_str_equal (columns[i].title, "SAMPLES"))
+        columns[i].title = "TIME";
+      for (uint32_t row = 0; row < rows->n_rows; row++)
+        {
+          Cell *cell = &rows->cells[(size_t) row * rows->n_columns + i];
+
+          cell->number = (int64_t) MIN (cell->count, INT64_MAX);
+        }
+    }
+  rows->columns = columns;
+}
+
 void
 sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *filter)
 {
@@ -41,6 +65,8 @@ sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *fi
           rows->n_available = filter->events->n;
           rows->noun = "waits";
         }
+      if (g_str_equal (rows->weight_unit, "ns"))
+        show_durations (rows);
       return;
     }
   if (filter == NULL || filter->events != &store->allocations)

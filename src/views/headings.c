@@ -45,13 +45,14 @@ sysprof_dup_amount (const ViewRequest *request, const Rows *rows)
   char weight[SYSPROF_GROUPED_SIZE];
 
   if (g_str_equal (rows->weight_unit, "ns"))
-    for (size_t i = 0; i < G_N_ELEMENTS (times); i++)
-      if (g_str_equal (rows->weight_name, times[i].weight))
-        {
-          g_autofree char *total = sysprof_dup_duration ((int64_t) MIN (rows->total, INT64_MAX));
+    {
+      g_autofree char *total = sysprof_dup_duration ((int64_t) MIN (rows->total, INT64_MAX));
 
+      for (size_t i = 0; i < G_N_ELEMENTS (times); i++)
+        if (g_str_equal (rows->weight_name, times[i].weight))
           return g_strdup_printf ("%s%s in %s", total, times[i].text, duration);
-        }
+      return g_strdup_printf ("%s of %s in %s", total, rows->weight_name, duration);
+    }
   if (rows->total == 1 && letters > 0 && rows->weight_name[letters - 1] == 's')
     letters--;
   /* What was imported may tell no time. */

@@ -30,7 +30,7 @@ static const Column columns[] = {
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
   [START] = { "start", "START", COLUMN_TIME },
   [END] = { "end", "END", COLUMN_TIME },
-  [WHOLE] = { "whole", "WHOLE", COLUMN_COUNT, .extra = 2 },
+  [WHOLE] = { "whole", "WHOLE", COLUMN_COUNT, .is_weight = true, .extra = 2 },
   [UNWIND] = { "unwind", "STACKS FOUND BY", COLUMN_TEXT, .extra = 3 },
   [THREADS] = { "threads", "THREADS", COLUMN_TEXTS },
   [MAPS] = { "maps", "MAPS", COLUMN_TEXTS },

@@ -47,6 +47,7 @@ typedef struct
   ColumnKind kind;
   bool
       share; /* show the percentage of Rows.total beside it (where people read; JSON has the total) */
+  bool is_weight; /* a part of the weight, as those with a share are */
   bool json_only; /* people see it otherwise, or have no room for it */
   bool is_long;   /* in text it stands last, and is cut where a terminal ends */
   uint8_t
@@ -96,7 +97,7 @@ typedef union
 
 typedef struct
 {
-  const Column *columns; /* [n_columns] static */
+  const Column *columns; /* [n_columns] static, or in the arena */
   uint32_t n_columns;
   Cell *cells; /* [n_rows * n_columns] */
   uint32_t n_rows;
