@@ -104,9 +104,10 @@ typedef struct
   uint32_t capacity;
   uint32_t *
       parent; /* [n_rows] 1 + index of the parent row, 0 = top; NULL for a flat table. Parents come first. */
-  uint32_t n_hidden;       /* rows that --limit, --min or --depth left out */
-  uint64_t total;          /* 100 % */
-  uint64_t total_left_out; /* of it, what ends in rows that were never made, as --min leaves them out */
+  uint32_t n_hidden; /* rows that --limit, --min or --depth left out */
+  uint64_t total;    /* 100 % */
+  uint64_t
+      total_left_out; /* of it, what ends in rows that were never made, as --min leaves them out */
   bool is_event_list;      /* of other things than samples: */
   uint64_t n_available;    /* as many as the capture holds before any selection */
   const char *noun;        /* what people call them, "marks"; NULL = as the weight */
@@ -145,13 +146,13 @@ typedef struct
   const char *sort;   /* column name or NULL */
   const char *search; /* terms that rows are to contain; NULL = all rows */
   bool details;
-  bool by_name;   /* marks */
-  bool by_member; /* messages of D-Bus */
-  bool by_thread; /* waits */
-  bool by_lock;   /* waits */
+  bool by_name;       /* marks */
+  bool by_member;     /* messages of D-Bus */
+  bool by_thread;     /* waits */
+  bool by_lock;       /* waits */
   bool critical_path; /* waits */
-  bool live;      /* allocations: what lives at the end */
-  bool telling;   /* counters: only of the whole machine or program, and that changed */
+  bool live;          /* allocations: what lives at the end */
+  bool telling;       /* counters: only of the whole machine or program, and that changed */
   bool left_heavy;
   /* flame graphs and tables as pictures */
   const char *title;    /* NULL = default */
@@ -190,8 +191,9 @@ typedef struct View
                 GError **error);
   unsigned draws;  /* bits, 1 << RENDER_… */
   bool uses_focus; /* it is about the function of --focus */
-  double text_min_percent; /* what programs give as `min_percent` for texts where nobody says what to show */
-  bool searches;   /* it answers --search itself */
+  double
+      text_min_percent; /* what programs give as `min_percent` for texts where nobody says what to show */
+  bool searches; /* it answers --search itself */
   bool is_prose; /* in text: a sentence, and in the second column the command that shows more */
 } View;
 
