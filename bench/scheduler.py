@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What it costs to record every switch of the machine at the highest rate it reaches.
+"""What it costs to record every switch of the machine, and every wait with its stack and its waker's, at the highest rate of switches that it reaches.
 
-One `perf bench sched pipe`, pinned, per CPU; recorded by `sysprof-cli --scheduler` alone, by `perf sched record`, and by nobody, in turns:
+One `perf bench sched pipe`, pinned, per CPU; recorded by `sysprof-cli` with --scheduler, with --off-cpu, with both, by `perf sched record`, which has
+no stacks, and by nobody, in turns:
 how much longer it takes, the CPU time of the recorder, bytes per switch (of the kernel's own count), and what was lost."""
 import argparse
 import os
@@ -16,7 +17,10 @@ import time
 import recorders
 import turns
 
-ONLY_SWITCHES = ('--no-perf', '--no-decode', '--no-cpu', '--no-disk', '--no-memory', '--no-network')
+ONLY_SWITCHES = ('--no-perf', '--no-decode', '--no-cpu', '--no-disk', '--no-memory', '--no-network', '--no-pressure',
+                 '--no-gpu', '--no-battery', '--no-system-log', '--no-graphics-info')
+
+START = 3  # seconds that each has before the work begins: programs are loaded into the kernel
 
 
 def switches():
@@ -32,14 +36,13 @@ def work(n):
     return seconds, switches() - before
 
 
-def marks(path):
-    """(marks, lost) as the capture says."""
-    n = lost = 0
+def count_lost(path):
+    """As the capture says."""
+    lost = 0
     for kind, _, frame in turns.frames(path):
-        n += kind == 10
         if kind == 11 and b'org.gnome.sysprof.lost\0' in frame:
             lost += int(frame[64:].split(b'\0', 1)[0])
-    return n, lost
+    return lost
 
 
 class Contestant:
@@ -48,19 +51,18 @@ class Contestant:
 
     def measure(self, n):
         process, began = turns.start(self.command)
-        time.sleep(recorders.READY)
+        time.sleep(START)
         seconds, count = work(n)
         process.send_signal(signal.SIGINT)
         usage = turns.finish(process, began)
-        _, lost = self.read(self.path)
+        lost = self.read(self.path)
         size = os.path.getsize(self.path)
         os.unlink(self.path)
         return {'seconds': seconds, 'rate': count / seconds, 'cpu': usage.cpu / count, 'bytes': size / count, 'lost': lost}
 
 
 def read_perf(path):
-    output = recorders.read_perf(path)
-    return output.samples, output.lost
+    return recorders.read_perf(path).lost
 
 
 def main():
@@ -74,8 +76,11 @@ def main():
 
     with turns.scratch() as directory:
         ours, perf = f'{directory}/run.syscap', f'{directory}/perf.data'
-        contestants = [Contestant('ours', [turns.CLI, '-f', '--quiet', '--scheduler', *ONLY_SWITCHES, ours], ours, marks),
-                       Contestant('perf sched record', ['perf', 'sched', 'record', '-o', perf], perf, read_perf)]
+        command = [turns.CLI, '-f', '--quiet', *ONLY_SWITCHES]
+        contestants = [Contestant(' '.join(wanted), [*command, *wanted, ours], ours, count_lost)
+                       for wanted in (['--scheduler'], ['--off-cpu'], ['--off-cpu', '--scheduler'])]
+        contestants.append(Contestant('perf sched record', ['perf', 'sched', 'record', '-o', perf], perf, read_perf))
+
         found = {contestant.name: [] for contestant in contestants}
         alone = []
         for _ in range(options.rounds):
@@ -83,7 +88,7 @@ def main():
                 found[contestant.name].append(contestant.measure(options.operations))
             alone.append(work(options.operations))
 
-    turns.heading('every switch, one pinned pipe per CPU')
+    turns.heading('every switch and every wait, one pinned pipe per CPU')
     base = statistics.median(seconds for seconds, _ in alone)
     print(f'   alone: {statistics.median(count / seconds for seconds, count in alone):,.0f} switches a second')
     print('   switches a second while recorded:')
