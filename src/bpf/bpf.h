@@ -87,11 +87,12 @@ bool sysprof_walk_program_set_output (const WalkProgram *self, int cpu, int even
 typedef enum
 {
   WAITS_CONTROL_FD, /* a WaitsControl, to be mapped */
-  WAITS_RINGS_FD,   /* a ring per possible CPU, one behind the other, to be mapped */
+  WAITS_RINGS_FD,   /* a ring per possible CPU and one more, behind each other, to be mapped */
   WAITS_SWITCH_FD,  /* the others run for as long as these are open */
   WAITS_WAKING_FD,
   WAITS_WAKEUP_NEW_FD,
-  WAITS_BEGIN_FD, /* read to its end, before they are on, it notes what every thread does */
+  WAITS_MEET_FD, /* read to its end, before they are on, it makes room for what is noted of each thread */
+  WAITS_BEGIN_FD, /* the same as soon as they are on: notes what every thread does */
   WAITS_END_FD,   /* the same when they are off: tells what has not ended */
   N_WAITS_FDS
 } WaitsFd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* What the programs that watch the scheduler and the recorder agree on, byte for byte: a block with which the recorder says what
- * is wanted, and a ring for each CPU, both mapped. In the byte order of the machine.
+ * is wanted, and a ring for each CPU and one more, both mapped. In the byte order of the machine.
  *
  * The recorder has no rights: the programs take each number that it can write as possibly wrong. A ring that is written by
  * others than its program holds nonsense, and that is all.
@@ -19,8 +19,10 @@
 
 /* --- what is wanted --- */
 
-#define WAITS_MOST_IDS  1024u
-#define WAITS_MOST_CPUS 4096u
+#define WAITS_MOST_IDS     1024u
+#define WAITS_MOST_CPUS    4096u
+#define WAITS_N_INTERRUPTS 4u
+#define WAITS_N_EXITS      4u
 
 /* Code of the kernel, by address. */
 typedef struct
@@ -41,10 +43,11 @@ typedef struct
   uint32_t has_user;
   uint32_t uid; /* effective */
   uint32_t has_cpus;
-  uint32_t follows_forks;      /* what the threads in `id` start is wanted as well */
-  uint32_t follows_threads;    /* at least threads of theirs */
-  WaitsRange interrupts[2];    /* where the kernel is entered by interrupts */
-  WaitsRange faults;           /* and by page faults */
+  uint32_t follows_forks;   /* what the threads in `id` start is wanted as well */
+  uint32_t follows_threads; /* at least threads of theirs */
+  WaitsRange interrupts[WAITS_N_INTERRUPTS]; /* where the kernel is entered by interrupts */
+  WaitsRange exits[WAITS_N_EXITS];           /* what it does on its way back to a program */
+  WaitsRange faults;                         /* and by page faults */
   WaitsRange tracing;          /* that calls programs like ours, where there are several */
   uint32_t id[WAITS_MOST_IDS]; /* of processes and threads */
   uint8_t
@@ -91,6 +94,7 @@ typedef struct
   WaitsHead head;
   uint32_t pid;
   uint32_t padding;
+  uint64_t time; /* since when, at the latest */
   char comm[16];
 } WaitsThread;
 

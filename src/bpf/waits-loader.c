@@ -18,12 +18,12 @@ static const char *const programs[] = { "sysprof_switch", "sysprof_waking",
 
 #define N_PROGRAMS (sizeof programs / sizeof programs[0])
 
-static const char *const walks[] = { "sysprof_begin", "sysprof_end" };
+static const char *const walks[] = { "sysprof_begin", "sysprof_begin", "sysprof_end" };
 
 #define N_WALKS (sizeof walks / sizeof walks[0])
 
-_Static_assert(WAITS_SWITCH_FD + N_PROGRAMS == WAITS_BEGIN_FD, "a descriptor each");
-_Static_assert(WAITS_BEGIN_FD + N_WALKS == N_WAITS_FDS, "a descriptor each");
+_Static_assert(WAITS_SWITCH_FD + N_PROGRAMS == WAITS_MEET_FD, "a descriptor each");
+_Static_assert(WAITS_MEET_FD + N_WALKS == N_WAITS_FDS, "a descriptor each");
 
 unsigned
 sysprof_waits_n_rings (void)
@@ -35,7 +35,7 @@ sysprof_waits_n_rings (void)
       errno = EINVAL;
       return 0;
     }
-  return (unsigned) n_cpus;
+  return (unsigned) n_cpus + 1;
 }
 
 uint32_t
@@ -57,8 +57,8 @@ make_room (struct bpf_object *object)
   struct bpf_map *memos = bpf_object__find_map_by_name (object, "waits_memos");
   struct bpf_map *constants = bpf_object__find_map_by_name (object, ".rodata.waits");
   uint32_t size = sysprof_waits_ring_size ();
-  const uint64_t mask = size - 1;
   unsigned n = sysprof_waits_n_rings ();
+  const uint64_t values[] = { size - 1, n - 1 }; /* the last ring is no CPU's */
 
   if (rings == NULL || memos == NULL || constants == NULL || n == 0)
     {
@@ -67,7 +67,7 @@ make_room (struct bpf_object *object)
     }
   return bpf_map__set_max_entries (rings, n) == 0 && bpf_map__set_max_entries (memos, n) == 0 &&
          bpf_map__set_value_size (rings, WAITS_RING_SIZE (size)) == 0 &&
-         bpf_map__set_initial_value (constants, &mask, sizeof mask) == 0;
+         bpf_map__set_initial_value (constants, values, sizeof values) == 0;
 }
 
 static int
@@ -106,12 +106,12 @@ open_walks (WaitsProgram *self, struct bpf_object *object)
                      : -1;
       int saved;
 
-      self->fd[WAITS_BEGIN_FD + i] = link >= 0 ? bpf_iter_create (link) : -1;
+      self->fd[WAITS_MEET_FD + i] = link >= 0 ? bpf_iter_create (link) : -1;
       saved = errno;
       if (link >= 0)
         (void) close (link);
       errno = saved;
-      if (self->fd[WAITS_BEGIN_FD + i] < 0)
+      if (self->fd[WAITS_MEET_FD + i] < 0)
         return false;
     }
   return true;

@@ -6,9 +6,10 @@
  *   sched_switch       the thread that leaves a CPU: its stacks, its system call. The one that comes: the wait is told
  *   sched_waking       in the waker: its stacks
  *   sched_wakeup_new   a thread's first wait, for a CPU, begins
- *   begin, end         while all others are off: each thread, for what it does when the recording begins, and ends
+ *   begin, end         each thread, for what it does when the recording begins, and ends
  *
- * Interrupts are off in the former, so each CPU has one of them at a time, and one ring and one scratch space do.
+ * Interrupts are off in the former, or, where a thread wakes itself, there is nothing to tell: each CPU has one of them at a time, and
+ * one ring and one scratch space do. What goes through all threads can be interrupted by them: it has its own.
  */
 
 #define WALK_WITHOUT_EVENT
@@ -83,6 +84,8 @@ typedef struct
   uint64_t waker_stack;
   uint64_t group; /* for which `wanted` is */
   uint64_t comm[2];
+  uint64_t first_stack; /* where it waited when the recording began, if `has_first` */
+  uint32_t tid;
   uint32_t pid;
   uint32_t uid;
   uint32_t holder;
@@ -94,7 +97,11 @@ typedef struct
   uint8_t waker_flags;
   uint8_t inherited; /* WANTED, UNWANTED */
   uint8_t wanted;
-  uint8_t padding;
+  uint8_t has_first;
+  int32_t first_call;
+  uint16_t first_cpu;
+  uint8_t first_reason;
+  uint8_t first_flags;
 } ThreadState;
 
 struct
@@ -151,8 +158,29 @@ struct
   __type (value, KernelStack);
 } waits_kernel SEC (".maps");
 
-/* Frozen when the programs are loaded: size of a ring's data, a power of two, less 1. */
-const volatile uint64_t waits_ring_mask SEC (".rodata.waits") = 4095;
+/* Of what goes through all threads. */
+typedef struct
+{
+  KernelStack kernel;
+  WalkInput input;
+  ThreadState first;
+} EachScratch;
+
+struct
+{
+  __uint (type, BPF_MAP_TYPE_ARRAY);
+  __uint (max_entries, 1);
+  __type (key, uint32_t);
+  __type (value, EachScratch);
+} waits_each SEC (".maps");
+
+/* Frozen when the programs are loaded: size of a ring's data, a power of two, less 1; and which ring is no CPU's. */
+const volatile struct
+{
+  uint64_t ring_mask;
+  uint64_t each_ring;
+} waits_constants SEC (".rodata.waits") = { 4095, 0 };
+#define waits_ring_mask waits_constants.ring_mask
 
 typedef struct
 {
@@ -248,6 +276,9 @@ waits_is_named (const WaitsControl *control, uint32_t pid, uint32_t tid)
 static __always_inline struct cgroup_subsys_state *
 group_of (struct task_struct *task)
 {
+  /* Kernels that were built without have no such number, and refuse what asks for it. */
+  if (!bpf_core_enum_value_exists (enum cgroup_subsys_id, perf_event_cgrp_id))
+    return 0;
   return task->cgroups->subsys[bpf_core_enum_value (enum cgroup_subsys_id, perf_event_cgrp_id)];
 }
 
@@ -340,7 +371,8 @@ waits_walk (WalkInput *input)
   return 0;
 }
 
-/* What a kernel stack went through: how many of its `n` frames are an interrupt's, 0 = none; and whether there is a page fault. */
+/* What a kernel stack went through: how many of its `n` frames are those of an interrupt that goes on, 0 = none; and whether there is
+ * a page fault. */
 typedef struct
 {
   uint32_t n_interrupt;
@@ -353,6 +385,16 @@ is_in_range (const WaitsRange *range, uint64_t address)
   return address - range->start < range->end - range->start;
 }
 
+static __always_inline bool
+is_in_any (const WaitsRange *ranges, uint32_t n, uint64_t address)
+{
+  for (uint32_t i = 0; i < n; i++)
+    if (is_in_range (&ranges[i], address))
+      return true;
+  return false;
+}
+
+/* What is done on the way back to the program is the thread's own, whatever the kernel was entered by. */
 __noinline int
 waits_look_at (const WaitsControl *control,
                const KernelStack *kernel,
@@ -367,13 +409,11 @@ waits_look_at (const WaitsControl *control,
     {
       uint64_t address = kernel->address[i];
 
-      if (is_in_range (&control->interrupts[0], address) ||
-          is_in_range (&control->interrupts[1], address))
-        {
-          passed->n_interrupt = i + 1;
-          break;
-        }
-      if (is_in_range (&control->faults, address))
+      if (is_in_any (control->interrupts, WAITS_N_INTERRUPTS, address))
+        passed->n_interrupt = i + 1;
+      else if (passed->n_interrupt != 0 || is_in_any (control->exits, WAITS_N_EXITS, address))
+        break;
+      else if (is_in_range (&control->faults, address))
         passed->has_fault = 1;
     }
   return 0;
@@ -746,8 +786,8 @@ waits_learn (Memos *memos,
   return 0;
 }
 
-/* The stacks of the current thread; 0 = none. In an interrupt, that one's alone. A part of each program, as helpers want its context,
- * and so that what is left out is the same number of frames. */
+/* The stacks of the current thread; 0 = none. Of a waker in an interrupt, that one's alone. A part of each program, as helpers want its
+ * context, and so that what is left out is the same number of frames. */
 static __always_inline uint64_t
 take_stack (void *context,
             uint32_t cpu,
@@ -755,6 +795,7 @@ take_stack (void *context,
             const WaitsControl *control,
             WalkInput *input,
             uint32_t site,
+            bool is_waker,
             bool is_idle,
             Passed *passed)
 {
@@ -788,7 +829,7 @@ take_stack (void *context,
   waits_look_at (control, kernel, n, passed);
   if (is_idle && passed->n_interrupt == 0)
     passed->n_interrupt = n;
-  if (passed->n_interrupt > 0)
+  if (is_waker && passed->n_interrupt > 0)
     {
       n = passed->n_interrupt;
       input->record.n = 0;
@@ -813,15 +854,16 @@ take_stack (void *context,
 
 /* Tells who it is, if that is new. */
 static __always_inline void
-tell_thread (WaitsRing *ring, ThreadState *state, struct task_struct *task)
+tell_thread (WaitsRing *ring, ThreadState *state, struct task_struct *task, uint64_t now)
 {
   uint64_t comm[2];
   WaitsThread *thread;
 
   comm[0] = ((uint64_t *) task->comm)[0];
   comm[1] = ((uint64_t *) task->comm)[1];
-  if (state->pid == (uint32_t) task->tgid && state->comm[0] == comm[0] &&
-      state->comm[1] == comm[1])
+  /* A thread that executes a program gets the first one's id. */
+  if (state->tid == (uint32_t) task->pid && state->pid == (uint32_t) task->tgid &&
+      state->comm[0] == comm[0] && state->comm[1] == comm[1])
     return;
 
   thread = reserve (ring, sizeof *thread);
@@ -832,9 +874,11 @@ tell_thread (WaitsRing *ring, ThreadState *state, struct task_struct *task)
   thread->head.tid = (uint32_t) task->pid;
   thread->pid = (uint32_t) task->tgid;
   thread->padding = 0;
+  thread->time = now;
   ((uint64_t *) thread->comm)[0] = comm[0];
   ((uint64_t *) thread->comm)[1] = comm[1];
   commit (ring, sizeof *thread);
+  state->tid = (uint32_t) task->pid;
   state->pid = (uint32_t) task->tgid;
   state->comm[0] = comm[0];
   state->comm[1] = comm[1];
@@ -1004,25 +1048,26 @@ leave (void *context,
       return;
     }
   since = state->arrived > control->begin ? state->arrived : control->begin;
-  if (!is_wanted (control, state, task))
-    return;
   state->left = 0;
-  if (!is_wanted_cpu (control, cpu))
-    return;
+  if (!is_wanted (control, state, task) || !is_wanted_cpu (control, cpu))
+    {
+      state->arrived = now; /* what was before is not told either */
+      return;
+    }
   if (now > since)
     state->ran += now - since;
   if ((task_state & TASK_DEAD) != 0)
     {
-      tell_thread (ring, state, task);
+      tell_thread (ring, state, task, now);
       tell_ran (ring, state, (uint32_t) task->pid, now);
       return;
     }
   input = bpf_map_lookup_elem (&walk_scratch, &cpu);
   if (input == 0)
     return;
-  tell_thread (ring, state, task);
+  tell_thread (ring, state, task, now);
   state->flags = 0;
-  state->stack = take_stack (context, cpu, ring, control, input, 0, false, &passed);
+  state->stack = take_stack (context, cpu, ring, control, input, 0, false, false, &passed);
   find_reason (state, task, control, input, &passed, is_preempted || task_state == 0, true);
   if ((task_state & TASK_UNINTERRUPTIBLE) != 0 && (task_state & TASK_NOLOAD) == 0)
     state->flags |= WAIT_UNINTERRUPTIBLE;
@@ -1030,11 +1075,37 @@ leave (void *context,
   state->left = now;
 }
 
+/* Nobody has seen it come or leave: it does what it did when the recording began. */
+static __always_inline bool
+is_as_at_begin (const WaitsControl *control, const ThreadState *state)
+{
+  return state->left == 0 && state->arrived <= control->begin;
+}
+
+/* It has waited since then. */
 static __always_inline void
-arrive (WaitsRing *ring, const WaitsControl *control, struct task_struct *task, uint64_t now)
+take_first (const WaitsControl *control, ThreadState *state, uint32_t cpu)
+{
+  bool has_first = state->has_first != 0;
+
+  state->left = control->begin;
+  state->reason = has_first ? state->first_reason : WAIT_OTHER;
+  state->call = has_first ? state->first_call : -1;
+  state->flags = WAIT_BEGAN_BEFORE | (has_first ? state->first_flags : 0);
+  state->stack = has_first ? state->first_stack : 0;
+  state->cpu = has_first ? state->first_cpu : (uint16_t) cpu;
+  state->lock = 0;
+  state->holder = 0;
+}
+
+static __always_inline void
+arrive (WaitsRing *ring,
+        const WaitsControl *control,
+        struct task_struct *task,
+        uint64_t now,
+        uint32_t cpu)
 {
   ThreadState *state;
-  uint8_t flags = 0;
 
   state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (state == 0)
@@ -1042,27 +1113,19 @@ arrive (WaitsRing *ring, const WaitsControl *control, struct task_struct *task, 
       ring->n_unknown++;
       return;
     }
-  if (!is_wanted (control, state, task))
-    return;
-  if (state->left == 0 && state->arrived <= control->begin && !control->has_cpus)
+  if (is_wanted (control, state, task))
     {
-      /* It has waited since before anybody looked. */
-      state->left = control->begin;
-      state->reason = WAIT_OTHER;
-      state->call = -1;
-      state->flags = 0;
-      state->stack = 0;
-      state->lock = 0;
-      state->holder = 0;
-      flags = WAIT_BEGAN_BEFORE;
-    }
-  if (state->left != 0)
-    {
-      tell_thread (ring, state, task);
-      tell_wait (ring, state, (uint32_t) task->pid, now, flags);
+      if (is_as_at_begin (control, state) && (!control->has_cpus || state->has_first))
+        take_first (control, state, cpu);
+      if (state->left != 0)
+        {
+          tell_thread (ring, state, task, now);
+          tell_wait (ring, state, (uint32_t) task->pid, now, 0);
+        }
     }
   state->arrived = now;
   state->left = 0;
+  state->waking = 0;
 }
 
 #define LOOK_UP(cpu, ring, control)                                                    \
@@ -1086,7 +1149,7 @@ sysprof_switch (unsigned long long *args)
   if (previous->pid != 0)
     leave (args, ring, control, previous, now, cpu, args[0] != 0, (uint32_t) args[3]);
   if (next->pid != 0)
-    arrive (ring, control, next, now);
+    arrive (ring, control, next, now, cpu);
   return 0;
 }
 
@@ -1100,27 +1163,37 @@ sysprof_waking (unsigned long long *args)
   ThreadState *state, *own;
   Passed passed = { 0, 0 };
   WalkInput *input;
+  uint64_t now;
   bool is_interrupt;
 
-  state = bpf_task_storage_get (&waits_threads, task, 0, 0);
-  if (state == 0 || (state->left == 0 && task->on_rq != 0) || task->pid == waker->pid ||
-      !is_wanted (control, state, task))
+  /* With itself interrupts are on. */
+  if (task->pid == waker->pid)
+    return 0;
+  /* Also one that still runs: it was about to wait, and this may be what ends that. */
+  state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (state == 0)
+    {
+      ring->n_unknown++;
+      return 0;
+    }
+  if (!is_wanted (control, state, task))
     return 0;
 
   input = bpf_map_lookup_elem (&walk_scratch, &cpu);
   if (input == 0)
     return 0;
   state->waker_stack =
-      take_stack (args, cpu, ring, control, input, 1, waker->pid == 0, &passed);
+      take_stack (args, cpu, ring, control, input, 1, true, waker->pid == 0, &passed);
   is_interrupt = passed.n_interrupt > 0;
   state->waker_flags = is_interrupt ? WAIT_BY_INTERRUPT : 0;
   state->waker = is_interrupt ? 0 : (uint32_t) waker->pid;
-  state->waking = bpf_ktime_get_ns ();
+  now = bpf_ktime_get_ns ();
+  state->waking = now;
   if (!is_interrupt)
     {
       own = bpf_task_storage_get (&waits_threads, waker, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
       if (own != 0)
-        tell_thread (ring, own, waker);
+        tell_thread (ring, own, waker, now);
     }
   return 0;
 }
@@ -1161,8 +1234,8 @@ sysprof_wakeup_new (unsigned long long *args)
   if (input == 0)
     return 0;
 
-  tell_thread (ring, own, parent);
-  state->waker_stack = take_stack (args, cpu, ring, control, input, 2, false, &passed);
+  tell_thread (ring, own, parent, now);
+  state->waker_stack = take_stack (args, cpu, ring, control, input, 2, true, false, &passed);
   state->waker_flags = 0;
   state->waker = (uint32_t) parent->pid;
   state->waking = now;
@@ -1188,17 +1261,16 @@ typedef struct
 static __always_inline uint64_t
 take_stack_of (WaitsRing *ring,
                const WaitsControl *control,
-               WalkInput *input,
+               EachScratch *scratch,
                struct task_struct *task,
                Passed *passed)
 {
-  uint32_t zero = 0, n;
-  KernelStack *kernel = bpf_map_lookup_elem (&waits_kernel, &zero);
+  KernelStack *kernel = &scratch->kernel;
+  WalkInput *input = &scratch->input;
   uint64_t hash;
+  uint32_t n;
   long size;
 
-  if (kernel == 0)
-    return 0;
   input->registers[IP] = 0;
   input->registers[CALL_NUMBER] = ~UINT64_C (0);
   input->record.n = 0;
@@ -1222,69 +1294,84 @@ take_stack_of (WaitsRing *ring,
   return tell_stack (ring, input, kernel, n, hash) ? hash : 0;
 }
 
-#define LOOK_UP_WITHOUT_OTHERS(cpu, ring, control)                           \
-  uint32_t zero = 0;                                                         \
-  uint32_t cpu = bpf_get_smp_processor_id ();                                \
-  WaitsRing *ring = bpf_map_lookup_elem (&waits_rings, &cpu);                \
+#define LOOK_UP_EACH(ring, control, scratch)                                 \
+  uint32_t zero = 0, place = (uint32_t) waits_constants.each_ring;           \
+  WaitsRing *ring = bpf_map_lookup_elem (&waits_rings, &place);              \
   const WaitsControl *control = bpf_map_lookup_elem (&waits_control, &zero); \
+  EachScratch *scratch = bpf_map_lookup_elem (&waits_each, &zero);           \
                                                                              \
-  if (ring == 0 || control == 0 || control->is_enabled)                      \
+  if (ring == 0 || control == 0 || scratch == 0)                             \
   return 0
 
+/* The others run already, so that nothing is missed, and what they write is theirs: this only says what a thread does of which they have
+ * not seen anything by the time that it comes. */
 SEC ("iter/task")
 int
 sysprof_begin (EachTask *each)
 {
-  LOOK_UP_WITHOUT_OTHERS (cpu, ring, control);
+  LOOK_UP_EACH (ring, control, scratch);
   struct task_struct *task = each->task;
+  ThreadState *first = &scratch->first;
   Passed passed = { 0, 0 };
   ThreadState *state;
-  WalkInput *input = bpf_map_lookup_elem (&walk_scratch, &cpu);
-  uint32_t task_state;
+  uint32_t task_state, cpu;
 
-  if (task == 0 || input == 0 || task->pid == 0)
+  if (task == 0 || task->pid == 0)
     return 0;
   state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-  if (state == 0 || !is_wanted (control, state, task))
+  /* The first time there was only to be room: where an interrupt finds this program making some, it gets none. */
+  if (state == 0 || control->begin == 0 || !is_wanted (control, state, task))
     return 0;
-  tell_thread (ring, state, task);
-  state->arrived = control->begin;
-  state->cpu = (uint16_t) task->thread_info.cpu;
-  if (task->on_cpu != 0 || !is_wanted_cpu (control, state->cpu))
+  tell_thread (ring, state, task, control->begin);
+  cpu = task->thread_info.cpu;
+  if (task->on_cpu != 0 || !is_as_at_begin (control, state) || !is_wanted_cpu (control, cpu))
     return 0;
 
   task_state = task->__state;
-  state->flags = WAIT_BEGAN_BEFORE;
-  state->stack = take_stack_of (ring, control, input, task, &passed);
-  find_reason (state, task, control, input, &passed, task_state == 0, false);
+  first->flags = 0;
+  state->first_stack = take_stack_of (ring, control, scratch, task, &passed);
+  find_reason (first, task, control, &scratch->input, &passed, task_state == 0, false);
   if ((task_state & TASK_UNINTERRUPTIBLE) != 0 && (task_state & TASK_NOLOAD) == 0)
-    state->flags |= WAIT_UNINTERRUPTIBLE;
-  state->left = control->begin;
+    first->flags |= WAIT_UNINTERRUPTIBLE;
+  state->first_reason = first->reason;
+  state->first_flags = first->flags;
+  state->first_call = first->call;
+  state->first_cpu = (uint16_t) cpu;
+  /* It may have come meanwhile, and what was found be of its next wait: its `arrived` says so where this is asked for. */
+  (void) __sync_fetch_and_add (&state->group, 0);
+  if (task->on_cpu == 0 && is_as_at_begin (control, state))
+    *(volatile uint8_t *) &state->has_first = 1;
   return 0;
 }
 
+/* All others are off. */
 SEC ("iter/task")
 int
 sysprof_end (EachTask *each)
 {
-  LOOK_UP_WITHOUT_OTHERS (cpu, ring, control);
+  LOOK_UP_EACH (ring, control, scratch);
   struct task_struct *task = each->task;
   ThreadState *state;
   uint64_t since;
+  uint32_t cpu;
 
-  if (task == 0 || task->pid == 0)
+  if (task == 0 || task->pid == 0 || control->is_enabled)
     return 0;
   state = bpf_task_storage_get (&waits_threads, task, 0, 0);
   if (state == 0 || !is_wanted (control, state, task))
     return 0;
-  tell_thread (ring, state, task);
+  tell_thread (ring, state, task, control->end);
+  cpu = task->thread_info.cpu;
+  if (is_as_at_begin (control, state) && task->on_cpu == 0 &&
+      (!control->has_cpus || state->has_first))
+    take_first (control, state, cpu);
   if (state->left != 0)
     {
       tell_wait (ring, state, (uint32_t) task->pid, control->end, WAIT_NOT_ENDED);
       return 0;
     }
   since = state->arrived > control->begin ? state->arrived : control->begin;
-  if (control->end > since && is_wanted_cpu (control, task->thread_info.cpu))
+  if (control->end > since && is_wanted_cpu (control, cpu))
     state->ran += control->end - since;
   if (state->ran > 0)
     tell_ran (ring, state, (uint32_t) task->pid, control->end);

@@ -46,6 +46,7 @@ struct _SysprofOffCpu
   int64_t begin;
   uint64_t marker[WALK_REASONS];
   bool is_loaded;
+  bool has_told_limit;
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofOffCpu, sysprof_off_cpu)
@@ -91,12 +92,21 @@ take_record (const WaitsHead *record, void *data)
 static void
 drain (SysprofOffCpu *self, int64_t now)
 {
-  uint64_t n_lost;
+  uint64_t n_lost, n_refused;
 
   if (!sysprof_wait_rings_drain (self->rings, take_record, self))
     g_debug ("A ring of waits holds what no program writes");
-  n_lost =
-      sysprof_wait_log_set_lost (self->log, sysprof_wait_rings_count_lost (self->rings), now);
+  n_refused = sysprof_wait_log_get_status (self->log).n_refused;
+  if (n_refused > 0 && !self->has_told_limit)
+    {
+      self->has_told_limit = true;
+      sysprof_pump_report (
+          self->pump, DOMAIN, false,
+          "There are more different stacks than can be told apart: further waits "
+          "are recorded without theirs. Record for a shorter time, or fewer processes.");
+    }
+  n_lost = sysprof_wait_log_set_lost (
+      self->log, sysprof_wait_rings_count_lost (self->rings) + n_refused, now);
   if (n_lost > 0)
     sysprof_pump_add_lost (self->pump, n_lost);
 }
@@ -168,8 +178,16 @@ choose (SysprofOffCpu *self, GError **error)
   for (guint i = 0; i < options->n_cpus; i++)
     if (options->cpus[i] >= 0 && (guint) options->cpus[i] < WAITS_MOST_CPUS)
       control->cpu[options->cpus[i]] = 1;
-  if (self->request.cgroup_fd >= 0 && fstat (self->request.cgroup_fd, &info) == 0)
-    control->cgroup = info.st_ino;
+  if (self->request.cgroup_fd >= 0)
+    {
+      if (fstat (self->request.cgroup_fd, &info) != 0 || info.st_ino == 0)
+        {
+          sysprof_set_error_errno (
+              error, "not recorded: the control group %s cannot be looked at", options->cgroup);
+          return false;
+        }
+      control->cgroup = info.st_ino;
+    }
   return true;
 }
 
@@ -268,7 +286,7 @@ sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
 
 /* Has the kernel go through all threads, with the program that belongs to `fd`. */
 static void
-go_through_threads (int fd)
+go_through_threads (Pump *pump, int fd)
 {
   char nothing[16]; /* they write none */
   ssize_t n;
@@ -277,7 +295,11 @@ go_through_threads (int fd)
     n = read (fd, nothing, sizeof nothing);
   while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
   if (n < 0)
-    g_debug ("The threads cannot be gone through: %s", g_strerror (errno));
+    sysprof_pump_report (
+        pump, DOMAIN, false,
+        "The kernel does not go through its threads: %s. What waits from the first moment, or "
+        "till the last, may be missing. 'dmesg' may say more.",
+        g_strerror (errno));
 }
 
 static void
@@ -285,10 +307,11 @@ begin (SysprofOffCpu *self, Pump *pump)
 {
   WaitsControl *control = sysprof_wait_rings_get_control (self->rings);
 
+  go_through_threads (pump, self->program.fd[WAITS_MEET_FD]);
   self->begin = sysprof_pump_now ();
   control->begin = (uint64_t) self->begin;
-  go_through_threads (self->program.fd[WAITS_BEGIN_FD]);
   __atomic_store_n (&control->is_enabled, 1, __ATOMIC_RELEASE);
+  go_through_threads (pump, self->program.fd[WAITS_BEGIN_FD]);
 }
 
 static void
@@ -330,7 +353,7 @@ sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
     {
       drain (self, sysprof_pump_get_end_time (pump));
       control->end = (uint64_t) MAX (sysprof_pump_now (), sysprof_pump_get_end_time (pump));
-      go_through_threads (self->program.fd[WAITS_END_FD]);
+      go_through_threads (pump, self->program.fd[WAITS_END_FD]);
     }
   sysprof_waits_program_clear (&self->program);
   drain (self, sysprof_pump_get_end_time (pump));

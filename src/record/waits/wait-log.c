@@ -13,12 +13,22 @@
 #define MOST_ADDRESSES (WAITS_MOST_KERNEL + WAITS_MOST_USER + 3)
 #define MOST_COMM      16
 
+/* What a thread was called for a time. */
+typedef struct Name Name;
+struct Name
+{
+  Name *before; /* the one until then */
+  uint64_t since;
+  uint64_t ran;
+  uint32_t number;
+  uint32_t n_flushed; /* times, since there was a later one */
+};
+
 typedef struct
 {
-  uint32_t number;
+  Name *name;         /* the latest */
   uint32_t n_flushed; /* times, since it has ended */
   bool has_ended;
-  uint64_t ran;
 } KnownThread;
 
 typedef struct
@@ -42,6 +52,21 @@ struct WaitLog
   uint64_t address[MOST_ADDRESSES];
 };
 
+static void
+free_thread (gpointer data)
+{
+  KnownThread *thread = data;
+
+  while (thread->name != NULL)
+    {
+      Name *before = thread->name->before;
+
+      g_free (thread->name);
+      thread->name = before;
+    }
+  g_free (thread);
+}
+
 WaitLog *
 sysprof_wait_log_new (WaitStreamFunc func, WaitMarkerFunc marker, void *data)
 {
@@ -50,7 +75,7 @@ sysprof_wait_log_new (WaitStreamFunc func, WaitMarkerFunc marker, void *data)
   sysprof_wait_stream_init (&self->stream, func, data);
   self->marker = marker;
   self->data = data;
-  self->threads = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  self->threads = g_hash_table_new_full (NULL, NULL, NULL, free_thread);
   self->n_slots = FIRST_SLOTS;
   self->stack = g_new0 (KnownStack, FIRST_SLOTS);
   return self;
@@ -70,37 +95,53 @@ sysprof_wait_log_free (WaitLog *self)
 /* --- threads --- */
 
 static void
-tell_run (WaitLog *self, KnownThread *thread)
+tell_run (WaitLog *self, Name *name)
 {
-  if (thread->ran > 0)
-    sysprof_wait_stream_add_run (&self->stream, thread->number, thread->ran);
-  thread->ran = 0;
+  if (name->ran > 0)
+    sysprof_wait_stream_add_run (&self->stream, name->number, name->ran);
+  name->ran = 0;
 }
 
+/* Rings are read one after the other: names do not come in the order of their times. */
 static KnownThread *
-add_thread (WaitLog *self, uint32_t tid, uint32_t pid, const char *comm)
+add_thread (WaitLog *self, uint32_t tid, uint32_t pid, const char *comm, uint64_t since)
 {
   KnownThread *thread = g_hash_table_lookup (self->threads, GUINT_TO_POINTER (tid));
+  Name *name = g_new0 (Name, 1), **at;
 
   if (thread == NULL)
     {
       thread = g_new0 (KnownThread, 1);
       g_hash_table_insert (self->threads, GUINT_TO_POINTER (tid), thread);
     }
-  tell_run (self, thread);
-  thread->number = self->n_threads++;
-  thread->has_ended = false;
+  at = &thread->name;
+  while (*at != NULL && (*at)->since > since)
+    at = &(*at)->before;
+  name->before = *at;
+  name->since = since;
+  name->number = self->n_threads++;
+  if (*at == thread->name)
+    thread->has_ended = false;
+  *at = name;
   sysprof_wait_stream_add_thread (&self->stream, tid, pid, comm);
   return thread;
 }
 
-static KnownThread *
-find_thread (WaitLog *self, uint32_t tid)
+/* Who had that id at that time. */
+static Name *
+find_name (WaitLog *self, uint32_t tid, uint64_t time, KnownThread **of)
 {
   KnownThread *thread = g_hash_table_lookup (self->threads, GUINT_TO_POINTER (tid));
+  Name *name;
 
-  /* Who it is found no room. */
-  return thread != NULL ? thread : add_thread (self, tid, tid, "");
+  if (thread == NULL)
+    thread = add_thread (self, tid, tid, "", 0); /* who it is found no room */
+  if (of != NULL)
+    *of = thread;
+  name = thread->name;
+  while (name->since > time && name->before != NULL)
+    name = name->before;
+  return name;
 }
 
 static void
@@ -109,7 +150,7 @@ take_thread (WaitLog *self, const WaitsThread *record)
   char comm[MOST_COMM + 1] = "";
 
   memcpy (comm, record->comm, MOST_COMM);
-  (void) add_thread (self, record->head.tid, record->pid, comm);
+  (void) add_thread (self, record->head.tid, record->pid, comm, record->time);
 }
 
 /* --- stacks --- */
@@ -159,8 +200,14 @@ take_stack (WaitLog *self, const WaitsStack *record)
   uint64_t marker;
   size_t n = 0;
 
-  if (record->hash == 0 || slot->hash != 0 || self->n_stacks >= MOST_STACKS ||
-      record->n_kernel > WAITS_MOST_KERNEL || record->n_user > WAITS_MOST_USER)
+  if (record->hash == 0 || slot->hash != 0)
+    return;
+  if (self->n_stacks >= MOST_STACKS)
+    {
+      self->status.n_refused++;
+      return;
+    }
+  if (record->n_kernel > WAITS_MOST_KERNEL || record->n_user > WAITS_MOST_USER)
     return;
 
   marker = sysprof_walk_reason_is_whole (reason) ? 0 : self->marker (reason, self->data);
@@ -204,25 +251,30 @@ number_of_stack (WaitLog *self, uint64_t hash)
 static void
 take_wait (WaitLog *self, const WaitsWait *record)
 {
-  KnownThread *thread = find_thread (self, record->head.tid);
+  KnownThread *thread;
+  Name *name = find_name (self, record->head.tid, record->end, &thread);
   uint64_t woken = MAX (record->woken, record->begin);
   StreamedWait wait = {
     .begin = (int64_t) record->begin,
     .duration = record->end > record->begin ? record->end - record->begin : 0,
     .runnable = record->woken != 0 && record->end > woken ? record->end - woken : 0,
-    .thread = thread->number,
+    .thread = name->number,
     .reason = record->reason,
     .flags = record->flags,
     .call = record->call >= 0 ? record->call : -1,
     .stack = number_of_stack (self, record->stack),
-    .waker = record->waker != 0 ? find_thread (self, record->waker)->number + 1 : 0,
+    .waker = record->waker != 0
+                 ? find_name (self, record->waker, record->woken, NULL)->number + 1
+                 : 0,
     .waker_stack = number_of_stack (self, record->waker_stack),
     .lock = record->lock,
     .holder = record->holder,
     .cpu = record->cpu,
   };
 
-  thread->ran += record->ran;
+  name->ran += record->ran;
+  if (name == thread->name)
+    thread->has_ended = false;
   sysprof_wait_stream_add_wait (&self->stream, &wait);
   self->status.n_waits++;
 }
@@ -230,10 +282,13 @@ take_wait (WaitLog *self, const WaitsWait *record)
 static void
 take_ran (WaitLog *self, const WaitsRan *record)
 {
-  KnownThread *thread = find_thread (self, record->head.tid);
+  KnownThread *thread;
+  Name *name = find_name (self, record->head.tid, record->time, &thread);
 
-  thread->ran += record->ran;
-  tell_run (self, thread);
+  name->ran += record->ran;
+  tell_run (self, name);
+  if (name != thread->name)
+    return; /* another one has the id now */
   thread->has_ended = true;
   thread->n_flushed = 0;
 }
@@ -271,19 +326,38 @@ sysprof_wait_log_set_lost (WaitLog *self, uint64_t n, int64_t time)
   return more;
 }
 
-/* Who has ended long ago wakes nobody any more. */
+/* Who has ended long ago wakes nobody any more, and whose name was another long ago has no waits that are still to come. */
 static gboolean
-is_forgotten (gpointer tid, gpointer data, gpointer unused)
+is_forgotten (gpointer tid, gpointer data, gpointer user_data)
 {
+  WaitLog *self = user_data;
   KnownThread *thread = data;
+  Name **at = &thread->name->before;
 
-  return thread->has_ended && ++thread->n_flushed > 2;
+  while (*at != NULL)
+    {
+      Name *name = *at;
+
+      if (++name->n_flushed < 2)
+        {
+          at = &name->before;
+          continue;
+        }
+      tell_run (self, name);
+      *at = name->before;
+      g_free (name);
+    }
+  if (!thread->has_ended || ++thread->n_flushed <= 2)
+    return FALSE;
+  for (Name *name = thread->name; name != NULL; name = name->before)
+    tell_run (self, name);
+  return TRUE;
 }
 
 void
 sysprof_wait_log_flush (WaitLog *self)
 {
-  g_hash_table_foreach_remove (self->threads, is_forgotten, NULL);
+  g_hash_table_foreach_remove (self->threads, is_forgotten, self);
   sysprof_wait_stream_flush (&self->stream, false);
 }
 
@@ -295,7 +369,8 @@ sysprof_wait_log_finish (WaitLog *self)
 
   g_hash_table_iter_init (&iter, self->threads);
   while (g_hash_table_iter_next (&iter, NULL, &thread))
-    tell_run (self, thread);
+    for (Name *name = ((KnownThread *) thread)->name; name != NULL; name = name->before)
+      tell_run (self, name);
   sysprof_wait_stream_flush (&self->stream, true);
 }
 

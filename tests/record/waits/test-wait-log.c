@@ -138,6 +138,12 @@ test_finds_code_of_the_kernel (void)
                               "ffffffff81000260 T asm_sysvec_one\n"
                               "ffffffff81000280 T asm_sysvec_two\n"
                               "ffffffff810002a0 T behind\n"
+                              "ffffffff81100000 t irqentry_exit_to_user_mode\n"
+                              "ffffffff81100040 t irqentry_exit\n"
+                              "ffffffff81100080 t exit_to_user_mode_loop\n"
+                              "ffffffff811000c0 t next\n"
+                              "ffffffff81200000 t fred_extint\n"
+                              "ffffffff81200040 t last\n"
                               "what is this\n";
   g_autofree WaitsControl *control = g_new0 (WaitsControl, 1);
 
@@ -146,7 +152,102 @@ test_finds_code_of_the_kernel (void)
   g_assert_cmphex (control->faults.end, ==, 0xffffffff81000240);
   g_assert_cmphex (control->interrupts[0].start, ==, 0xffffffff81000240);
   g_assert_cmphex (control->interrupts[0].end, ==, 0xffffffff810002a0);
+  g_assert_cmphex (control->interrupts[1].start, ==, 0xffffffff81200000);
+  g_assert_cmphex (control->interrupts[1].end, ==, 0xffffffff81200040);
+  g_assert_cmphex (control->interrupts[2].end, ==, 0);
+  g_assert_cmphex (control->exits[0].start, ==, 0xffffffff81100000);
+  g_assert_cmphex (control->exits[0].end, ==, 0xffffffff81100040);
+  g_assert_cmphex (control->exits[1].start, ==, 0xffffffff81100080);
+  g_assert_cmphex (control->exits[1].end, ==, 0xffffffff811000c0);
   g_assert_cmphex (control->tracing.end, ==, 0);
+}
+
+static void
+take_name (WaitLog *log, uint32_t pid, const char *comm, uint64_t time)
+{
+  WaitsThread thread = { .head = { WAITS_THREAD, sizeof thread, 5 }, .pid = pid, .time = time };
+
+  memcpy (thread.comm, comm, strlen (comm));
+  sysprof_wait_log_take (log, &thread.head);
+}
+
+static void
+take_wait (WaitLog *log, uint64_t begin, uint64_t end)
+{
+  const WaitsWait wait = { .head = { WAITS_WAIT, sizeof wait, 5 },
+                           .begin = begin,
+                           .end = end,
+                           .ran = 1,
+                           .waker = 5,
+                           .woken = begin + 1,
+                           .call = -1,
+                           .reason = WAIT_OTHER };
+
+  sysprof_wait_log_take (log, &wait.head);
+}
+
+/* Names of all rings come before waits of any, and not in order: each wait is of who had the id then. */
+static void
+test_names_are_those_of_the_time (void)
+{
+  static const uint8_t expected[] = {
+    'w', 'a',  'i', 't', 's', 0, 1, 0,                /* version 1 */
+    1,   5,    5,   1,   'b',                         /* 0: from 100 */
+    1,   5,    5,   1,   'a',                         /* 1: from 10 */
+    1,   5,    9,   1,   'c',                         /* 2: from 200 */
+    3,   40,   5,   4,   1,   7, 0, 0, 0, 2, 0, 0,    /* begins at 20 */
+    3,   0x80, 1,   20,  19,  0, 7, 0, 0, 0, 2, 0, 0, /* at 84 */
+    3,   48,   30,  29,  0,   7, 0, 0, 0, 1, 0, 0,    /* at 108 */
+    6,   0,    6,                                     /* ended: 1, 1 and 4 */
+    3,   0xd8, 1,   10,  9,   2, 7, 0, 0, 0, 3, 0, 0, /* at 216 */
+    6,   1,    1,                                     /* forgotten */
+    3,   0xa8, 1,   1,   0,   2, 7, 0, 0, 0, 3, 0, 0, /* at 300: still c */
+    6,   2,    2,
+  };
+  const WaitsRan ran = { { WAITS_RAN, sizeof ran, 5 }, .time = 150, .ran = 4 };
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  WaitLog *log = sysprof_wait_log_new (append, no_marker, bytes);
+
+  take_name (log, 5, "b", 100);
+  take_name (log, 5, "a", 10);
+  take_name (log, 9, "c", 200);
+  take_wait (log, 20, 25);
+  take_wait (log, 84, 104);
+  take_wait (log, 108, 138);
+  sysprof_wait_log_take (log, &ran.head);
+  take_wait (log, 216, 226);
+  for (int i = 0; i < 5; i++)
+    sysprof_wait_log_flush (log);
+  take_wait (log, 300, 301);
+  sysprof_wait_log_finish (log);
+  sysprof_wait_log_free (log);
+  g_assert_cmpmem (bytes->data, bytes->len, expected, sizeof expected);
+}
+
+static void
+forget_bytes (const uint8_t *bytes, size_t size, bool is_last, void *data)
+{
+}
+
+static void
+test_counts_stacks_that_are_too_many (void)
+{
+  const uint64_t most = 4u << 20;
+  WaitLog *log = sysprof_wait_log_new (forget_bytes, no_marker, NULL);
+  WaitLogStatus status;
+
+  for (uint64_t i = 1; i <= most + 3; i++)
+    {
+      const WaitsStack stack = { .head = { WAITS_STACK, sizeof stack, 5 },
+                                 .hash = i * UINT64_C (0x9e3779b97f4a7c15),
+                                 .reason = WALK_KERNEL_THREAD };
+
+      sysprof_wait_log_take (log, &stack.head);
+    }
+  status = sysprof_wait_log_get_status (log);
+  g_assert_cmpuint (status.n_stacks, ==, most);
+  g_assert_cmpuint (status.n_refused, ==, 3);
+  sysprof_wait_log_free (log);
 }
 
 static void
@@ -174,5 +275,8 @@ main (int argc, char **argv)
                    test_leaves_out_what_no_program_writes);
   g_test_add_func ("/wait-log/finds-code-of-the-kernel", test_finds_code_of_the_kernel);
   g_test_add_func ("/wait-log/counts-what-is-lost-once", test_counts_what_is_lost_once);
+  g_test_add_func ("/wait-log/names-are-those-of-the-time", test_names_are_those_of_the_time);
+  g_test_add_func ("/wait-log/counts-stacks-that-are-too-many",
+                   test_counts_stacks_that_are_too_many);
   return g_test_run ();
 }
