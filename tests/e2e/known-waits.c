@@ -56,6 +56,7 @@ say (const char *name, int64_t begin, uint64_t first, uint64_t second)
 {
   printf ("%s %d %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n", name, own_tid (), begin,
           now (), first, second);
+  fflush (stdout); /* whatever ends it */
 }
 
 static void
