@@ -73,7 +73,9 @@ def check_names(path):
     check(any(name == "main" for name in found), "the program's main is named")
     kernel = [name for kind, name, _, _ in bundled.values() if kind == "kernel"]
     if os.geteuid() == 0:
-        check(kernel and not any(name.startswith("[") for name in kernel), "kernel functions are named")
+        # But programs that another recorder had in the kernel, and took out before we looked.
+        unnamed = [name for name in kernel if name.startswith("[")]
+        check(kernel and len(unnamed) * 50 <= len(kernel), f"kernel functions are named: {unnamed[:5]}")
     check(any(entry == "entry" for _, _, _, entry in bundled.values()), "where stacks begin is known")
     return bundled
 

@@ -19,6 +19,7 @@ PROGRAMS = [pathlib.Path(path).resolve() for path in sys.argv[1:]]
 del sys.argv[1:]
 sys.path.insert(0, str(ROOT / 'tests' / 'report'))
 import profile  # noqa: E402
+import waits  # noqa: E402
 
 
 def examples(program):
@@ -60,6 +61,8 @@ class Examples(unittest.TestCase):
             made = profile.Profile().process(10, '/usr/bin/gcc -c x.c').mark('gtk', 'paint', 20, 50)
             for i in range(40):
                 made.add(100, 10, 10, '_start', 'main', 'malloc', 'brk_[k]').add(1, 10, 10, '_start', 'main')
+            waited = waits.Stream().wait(profile.BEGIN + 10**6, 10**7, (10, 10, 'gcc'), waits.IO, stack=made.addresses(made.samples[0].stack))
+            made.files += [('__events__', b'0 ns 1000000 cpu-clock\n'), ('__waits__', bytes(waited.data))]
             for name in 'run', 'build', 'a', 'b':
                 made.write(pathlib.Path(folder) / f'{name}.syscap')
             environment = dict(os.environ, PATH=os.pathsep.join([*(str(p.parent) for p in PROGRAMS), os.environ['PATH']]))
