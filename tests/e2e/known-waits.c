@@ -202,5 +202,5 @@ main (int argc, char **argv)
   wait_for_disk (argv[1]);
   wait_for_child ();
   burn ();
-  return 0;
+  _exit (0); /* what sanitizers do at the end is no step */
 }
