@@ -29,14 +29,17 @@ typedef struct
 /* What takes part, of the samples or of another table. A zeroed filter takes all samples. AND between members, OR within one. */
 typedef struct SampleFilter
 {
-  const StackEvents *events; /* of the store, or with weights of their own (WeighedEvent); NULL = its samples */
+  const StackEvents *
+      events; /* of the store, or with weights of their own (WeighedEvent); NULL = its samples */
   const uint8_t *event_is_in; /* [events->n] or NULL: all */
   bool weigh_one;             /* each weighs 1, whatever its weight */
-  const char *weight_name;    /* what the weight is, and its unit ("ns", "count"); NULL = as usual of such events */
+  const char *
+      weight_name; /* what the weight is, and its unit ("ns", "count"); NULL = as usual of such events */
   const char *weight_unit;
   int64_t time_begin; /* ns, absolute; with time_end = 0: no limit */
   int64_t time_end;   /* ns, first instant that is out; 0: no limit */
-  const TimeRange *times; /* [n_times] ascending, disjoint, all within the limits above; NULL: the limits alone count */
+  const TimeRange *
+      times; /* [n_times] ascending, disjoint, all within the limits above; NULL: the limits alone count */
   uint32_t n_times;
   const ProcessId *processes; /* [n_processes] */
   uint32_t n_processes;
@@ -48,8 +51,10 @@ typedef struct SampleFilter
   bool has_tids;
   bool has_cpus;
   bool no_idle; /* of samples, those of the kernel's idle task are out: process 0 */
-  const char *const *symbol_terms; /* NULL-terminated or NULL: stacks that contain one as a substring, case ignored; */
-  const char *const *binary_terms; /* a term that begins with ! excludes. A binary term with a / is sought in the path */
+  const char *const *
+      symbol_terms; /* NULL-terminated or NULL: stacks that contain one as a substring, case ignored; */
+  const char *const *
+      binary_terms; /* a term that begins with ! excludes. A binary term with a / is sought in the path */
 } SampleFilter;
 
 /* Whether it leaves nothing out, whatever it weighs. It may be NULL. */
@@ -71,8 +76,8 @@ sysprof_filter_is_of_samples (const SampleFilter *filter, const Store *store)
 /* What can be asked of the heap. */
 typedef enum
 {
-  HEAP_LIVE,       /* allocated before the given time and not freed until then */
-  HEAP_TEMPORARY,  /* freed by the same thread before it allocated or freed anything else */
+  HEAP_LIVE,      /* allocated before the given time and not freed until then */
+  HEAP_TEMPORARY, /* freed by the same thread before it allocated or freed anything else */
 } HeapQuestion;
 
 /* [allocations.n] 1 for those allocations of which the answer is yes. *(full)* A second allocation at an address that is
@@ -92,7 +97,9 @@ typedef struct
   bool is_empty;
 } EventSieve;
 
-void sysprof_event_sieve_init (EventSieve *self, const Store *store, const SampleFilter *filter); /* may be NULL */
+void sysprof_event_sieve_init (EventSieve *self,
+                               const Store *store,
+                               const SampleFilter *filter); /* may be NULL */
 bool sysprof_event_sieve_takes (const EventSieve *self, int64_t time, int32_t pid, int16_t cpu);
 void sysprof_event_sieve_clear (EventSieve *self);
 
@@ -102,30 +109,33 @@ typedef struct
 {
   uint64_t n;
   int64_t min, median, mean, p95, p99, max; /* without meaning if n is 0 */
-  int64_t sum; /* INT64_MAX: that much or more */
+  int64_t sum;                              /* INT64_MAX: that much or more */
 } Spread;
 
 /* Of none that is negative. Sorts `values`. */
 Spread sysprof_spread_of (int64_t *values, size_t n);
 
 /* How often, how long and how regularly a thing happened. */
-#define MARK_HISTOGRAM_SIZE 64 /* [i]: durations of 2^i ns and more, less than 2^(i+1); [0] with the instants */
-#define MARK_RHYTHM_SIZE    24 /* slices of the time from the first to the last */
+#define MARK_HISTOGRAM_SIZE \
+  64 /* [i]: durations of 2^i ns and more, less than 2^(i+1); [0] with the instants */
+#define MARK_RHYTHM_SIZE 24 /* slices of the time from the first to the last */
 typedef struct
 {
   StringId group;
   StringId name;
   Spread durations;
-  int64_t self;      /* ns, durations without what lies within other marks of the same process, together */
+  int64_t
+      self; /* ns, durations without what lies within other marks of the same process, together */
   bool is_periodic;
-  int64_t interval;  /* ns, median time from one begin to the next in the same process */
-  int64_t jitter;    /* ns by which at most 5 % of the intervals differ more from it */
+  int64_t interval; /* ns, median time from one begin to the next in the same process */
+  int64_t jitter;   /* ns by which at most 5 % of the intervals differ more from it */
   uint32_t histogram[MARK_HISTOGRAM_SIZE];
   double rhythm[MARK_RHYTHM_SIZE]; /* ns, mean interval in each slice; NaN = none began */
 } MarkSummary;
 
 /* One row per (group, name) of the marks with is_in[mark]; most time first. *(full)* */
-MarkSummary *sysprof_marks_summarize (const Store *store, const bool *is_in, uint32_t *n_summaries);
+MarkSummary *
+sysprof_marks_summarize (const Store *store, const bool *is_in, uint32_t *n_summaries);
 /* [n_marks] duration of each mark without that of the marks within it. *(full)* */
 int64_t *sysprof_marks_find_self (const Store *store);
 
@@ -138,17 +148,22 @@ typedef struct
   bool merge_processes; /* processes of the same comm become one */
   bool fold_recursion;  /* a function called directly by itself is one node */
   bool hide_system;     /* functions of the system's libraries are removed, the sample stays */
-  const char *const *collapse; /* NULL, or base names of binaries ("libc", "libc.so.6", "libg*"), NULL-terminated: each
+  const char *const *
+      collapse; /* NULL, or base names of binaries ("libc", "libc.so.6", "libg*"), NULL-terminated: each
                          * is shown as one function, which the first of its symbols stands for */
-  bool no_processes;    /* functions hang on the root directly (for one flame graph over all) */
-  const char *focus;    /* NULL, or: the tree below this function, merged over all places that call it; bottom up: the
+  bool no_processes; /* functions hang on the root directly (for one flame graph over all) */
+  const char *
+      focus; /* NULL, or: the tree below this function, merged over all places that call it; bottom up: the
                          * tree of its callers. Without processes and threads. See sysprof_focus_match() */
 } TreeShape;
 
 /* Whether the function is shown as a part of its binary. */
-bool sysprof_shape_collapses (const TreeShape *shape, const SymbolTable *symbols, SymbolId symbol);
+bool
+sysprof_shape_collapses (const TreeShape *shape, const SymbolTable *symbols, SymbolId symbol);
 /* [symbols->n] the function as which each shows, 0 = it is left out; NULL where each shows as itself. *(full)* */
-SymbolId *sysprof_shown_symbols_new (const Store *store, const SymbolTable *symbols, const TreeShape *shape);
+SymbolId *sysprof_shown_symbols_new (const Store *store,
+                                     const SymbolTable *symbols,
+                                     const TreeShape *shape);
 static inline SymbolId
 sysprof_shown_symbol (const SymbolId *shown, SymbolId symbol)
 {
@@ -169,11 +184,12 @@ typedef struct
   } by_thread;
 } StackWeights;
 
-void sysprof_stack_weights_fold (StackWeights *self,
-                                 const Store *store,
-                                 const SymbolTable *symbols, /* may be NULL without symbol and binary terms */
-                                 const SampleFilter *filter, /* may be NULL */
-                                 bool by_thread);
+void sysprof_stack_weights_fold (
+    StackWeights *self,
+    const Store *store,
+    const SymbolTable *symbols, /* may be NULL without symbol and binary terms */
+    const SampleFilter *filter, /* may be NULL */
+    bool by_thread);
 void sysprof_stack_weights_clear (StackWeights *self);
 
 /* The samples that the filter takes, by time: indices into store->samples. *(full)* */
@@ -218,7 +234,10 @@ CallTree *sysprof_call_tree_new_above (const Store *store,
                                        uint64_t least);
 void sysprof_call_tree_free (CallTree *self);
 /* The text a person reads: a function's name, "comm" of a process, "Thread N", "All Processes". *(full)* */
-char *sysprof_call_tree_dup_label (const CallTree *self, const Store *store, const SymbolTable *symbols, CallNodeId node);
+char *sysprof_call_tree_dup_label (const CallTree *self,
+                                   const Store *store,
+                                   const SymbolTable *symbols,
+                                   CallNodeId node);
 
 typedef struct
 {
@@ -248,10 +267,11 @@ uint8_t *sysprof_stacks_categorize (const Store *store,
  * its binary, what they say of all of it. `shape` may be NULL. *(full)* */
 uint8_t *sysprof_shown_categories_new (const SymbolTable *symbols, const TreeShape *shape);
 
-FunctionTable *sysprof_functions_new (const Store *store,
-                                      const SymbolTable *symbols,
-                                      const StackWeights *weights,
-                                      const TreeShape *shape); /* no_kernel counts; may be NULL */
+FunctionTable *
+sysprof_functions_new (const Store *store,
+                       const SymbolTable *symbols,
+                       const StackWeights *weights,
+                       const TreeShape *shape); /* no_kernel counts; may be NULL */
 /* Who calls the functions that match `shape->focus` / whom they call. self: weight with the row directly beside it
  * where the focused function (callers) or the row (callees) is innermost; total: once per stack. `no_kernel` counts. */
 FunctionTable *sysprof_callers_new (const Store *store,
@@ -277,16 +297,20 @@ typedef struct
 
 /* Children in alphabetical order (so that equal profiles look equal), or heaviest first. Rectangles narrower than
  * `min_width` weight units are left out. */
-FlameLayout *sysprof_flame_layout_new (const CallTree *tree, const Store *store, const SymbolTable *symbols, bool left_heavy, uint64_t min_width);
+FlameLayout *sysprof_flame_layout_new (const CallTree *tree,
+                                       const Store *store,
+                                       const SymbolTable *symbols,
+                                       bool left_heavy,
+                                       uint64_t min_width);
 void sysprof_flame_layout_free (FlameLayout *self);
 
 /* How a stack ends. Whole: its outermost function is where a process or a thread begins, or who walked it found nothing
  * missing. */
 typedef enum
 {
-  STACK_WHOLE,        /* user entry reached, or a kernel thread's */
-  STACK_KERNEL_ONLY,  /* a process in the kernel, no user part was recorded (exec, exit, or not asked for) */
-  STACK_CUT,          /* ends in a function that is no entry, or under an entry that says why */
+  STACK_WHOLE, /* user entry reached, or a kernel thread's */
+  STACK_KERNEL_ONLY, /* a process in the kernel, no user part was recorded (exec, exit, or not asked for) */
+  STACK_CUT, /* ends in a function that is no entry, or under an entry that says why */
   STACK_EMPTY,
 } StackEnd;
 #define N_STACK_ENDS (STACK_EMPTY + 1)
@@ -312,7 +336,9 @@ typedef struct
   uint64_t by_reason[N_UNNAMED]; /* samples by the UnnamedReason of their innermost function */
 } Quality;
 
-Quality *sysprof_quality_new (const Store *store, const SymbolTable *symbols, const StackWeights *weights);
+Quality *sysprof_quality_new (const Store *store,
+                              const SymbolTable *symbols,
+                              const StackWeights *weights);
 /* The code of the reason why it was cut, *borrowed* and without NUL behind; empty where nobody said. */
 Text sysprof_stack_cut_reason (const Store *store, const SymbolTable *symbols, StackId stack);
 StackEnd sysprof_stack_end (const Store *store, const SymbolTable *symbols, StackId stack);

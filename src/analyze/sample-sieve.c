@@ -51,8 +51,7 @@ leave_idle_out (SampleSieve *self, const Store *store)
 {
   ProcessId idle = sysprof_store_find_process (store, 0);
 
-  if (idle == 0 || self->samples == &store->allocations ||
-      self->samples == &store->traces)
+  if (idle == 0 || self->samples == &store->allocations || self->samples == &store->traces)
     return;
 
   if (self->process_is_in == NULL)

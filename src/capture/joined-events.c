@@ -15,7 +15,8 @@ typedef struct
   bool has_samples;
   bool has_events;
   bool has_periods;
-  uint8_t lines[512]; /* [size] of a capture whose samples are all of one event: that has one line */
+  uint8_t lines
+      [512]; /* [size] of a capture whose samples are all of one event: that has one line */
   size_t size;
 } Said;
 

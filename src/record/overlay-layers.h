@@ -13,8 +13,8 @@
 
 typedef struct
 {
-  char *source; /* directory on the host */
-  char *target; /* where it stands in the namespace */
+  char *source;  /* directory on the host */
+  char *target;  /* where it stands in the namespace */
   uint8_t layer; /* 0 = topmost */
 } OverlayLayer;
 

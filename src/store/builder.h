@@ -38,13 +38,13 @@ extern const StackLayout sysprof_trace_layout;
 /* Until they are folded: what the stacks of waits are. */
 typedef struct
 {
-  uint64_t *words;       /* [begin[n]] as they would stand in a frame of this capture */
-  size_t *begin;         /* [n + 1] */
-  StackDigest *digests;  /* [n] */
+  uint64_t *words;      /* [begin[n]] as they would stand in a frame of this capture */
+  size_t *begin;        /* [n + 1] */
+  StackDigest *digests; /* [n] */
   uint32_t n;
-  uint32_t *of_wait;     /* [waits.events.n] 1 + where the thread was; 0 = unknown */
-  uint32_t *of_waker;    /* [waits.events.n] 1 + where its waker was */
-  size_t size;           /* bytes that all that was read from */
+  uint32_t *of_wait;  /* [waits.events.n] 1 + where the thread was; 0 = unknown */
+  uint32_t *of_waker; /* [waits.events.n] 1 + where its waker was */
+  size_t size;        /* bytes that all that was read from */
 } WaitStacks;
 
 typedef struct

@@ -63,9 +63,8 @@ fold_wait_stack (const SharedFold *self,
         return process;
       place->n_words -= n;
     }
-  return sysprof_stack_fold_add_words (&self->folds[thread],
-                                       (const uint8_t *) (stacks->words + begin), n, digest,
-                                       process);
+  return sysprof_stack_fold_add_words (
+      &self->folds[thread], (const uint8_t *) (stacks->words + begin), n, digest, process);
 }
 
 static void
@@ -101,8 +100,8 @@ fold_waits_until (const SharedFold *self, uint8_t thread, int64_t time, WaitPlac
 
   for (;;)
     {
-      bool has_wait = place->wait < events->n &&
-                      (events->time[place->wait] < time || time == INT64_MAX);
+      bool has_wait =
+          place->wait < events->n && (events->time[place->wait] < time || time == INT64_MAX);
       bool has_wake = place->wake < self->n_wakes &&
                       (self->wakes[place->wake].time < time || time == INT64_MAX);
 
@@ -111,8 +110,7 @@ fold_waits_until (const SharedFold *self, uint8_t thread, int64_t time, WaitPlac
       if (((place->wait + place->wake) % CANCEL_EVERY) == 0 &&
           sysprof_progress_is_cancelled (self->builder->progress))
         return false;
-      if (has_wait &&
-          (!has_wake || events->time[place->wait] <= self->wakes[place->wake].time))
+      if (has_wait && (!has_wake || events->time[place->wait] <= self->wakes[place->wake].time))
         fold_wait (self, thread, place);
       else
         fold_wake (self, thread, place);
@@ -441,9 +439,8 @@ order_wakes (SharedFold *self)
   self->wakes = g_new (Wake, MAX (waits->events.n, 1));
   for (uint32_t i = 0; i < waits->events.n; i++)
     if (waits->row[i].waker != 0 && self->builder->wait_stacks.of_waker[i] != 0)
-      self->wakes[self->n_wakes++] = (Wake){
-        waits->events.time[i] + waits->events.weight[i] - waits->row[i].runnable, i
-      };
+      self->wakes[self->n_wakes++] =
+          (Wake){ waits->events.time[i] + waits->events.weight[i] - waits->row[i].runnable, i };
   (void) sysprof_progress_sort (self->builder->progress, self->wakes, self->n_wakes,
                                 sizeof *self->wakes, compare_wakes,
                                 NULL); /* the caller sees it */

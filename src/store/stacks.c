@@ -403,9 +403,10 @@ sysprof_stack_fold_add (StackFold *self,
   if (known != NULL)
     return known->stack;
 
-  return remember_known (self, &(Known){ *digest, process, version,
-                                         fold_stack (self, words_of_frame (self, number, layout),
-                                                     layout, process, version) });
+  return remember_known (self,
+                         &(Known){ *digest, process, version,
+                                   fold_stack (self, words_of_frame (self, number, layout),
+                                               layout, process, version) });
 }
 
 bool

@@ -96,9 +96,8 @@ StackId sysprof_stack_fold_add_words (StackFold *self,
                                       const StackDigest *digest,
                                       ProcessId process);
 /* Whether it is at hand, and need not be taken apart. */
-bool sysprof_stack_fold_knows (const StackFold *self,
-                               const StackDigest *digest,
-                               ProcessId process);
+bool
+sysprof_stack_fold_knows (const StackFold *self, const StackDigest *digest, ProcessId process);
 
 /* What only adding needs: all but the addresses, the mappings and what `own` holds. */
 void sysprof_stack_fold_finish (StackFold *self);

@@ -69,13 +69,13 @@ typedef struct
 /* Things with a stack. `weight` is NULL where each weighs 1. */
 typedef struct
 {
-  int64_t *time;     /* [n] ns, ascending */
-  int32_t *pid;      /* [n] as in the frame */
-  int32_t *tid;      /* [n] -1 unknown */
-  int16_t *cpu;      /* [n] -1 unknown */
-  StackId *stack;    /* [n] */
+  int64_t *time;      /* [n] ns, ascending */
+  int32_t *pid;       /* [n] as in the frame */
+  int32_t *tid;       /* [n] -1 unknown */
+  int16_t *cpu;       /* [n] -1 unknown */
+  StackId *stack;     /* [n] */
   ProcessId *process; /* [n] */
-  int64_t *weight;   /* [n] or NULL */
+  int64_t *weight;    /* [n] or NULL */
   uint32_t n;
 } StackEvents;
 
@@ -96,7 +96,8 @@ typedef struct
   ProcessId *process;    /* [n]; 0 for kernel and JIT addresses */
   MappingId *mapping;    /* [n]; 0 = in no known mapping */
   uint64_t *file_offset; /* [n] offset in the mapping's file; 0 without mapping */
-  uint8_t *is_return;    /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
+  uint8_t *
+      is_return; /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
   uint32_t n;
 } AddressTable;
 
@@ -115,11 +116,13 @@ typedef struct
 typedef struct
 {
   int32_t pid;
-  StringId command_line; /* the longest kind of name known: arguments where some frame brought them */
-  StringId comm;         /* short: the last comm seen, else base name of argv[0]; never 0 ("Process N") */
-  int32_t parent_pid;    /* -1 unknown */
-  int64_t start;         /* ns; the capture's begin where it ran before */
-  int64_t end;           /* ns; the capture's end where it went on */
+  StringId
+      command_line; /* the longest kind of name known: arguments where some frame brought them */
+  StringId
+      comm; /* short: the last comm seen, else base name of argv[0]; never 0 ("Process N") */
+  int32_t parent_pid; /* -1 unknown */
+  int64_t start;      /* ns; the capture's begin where it ran before */
+  int64_t end;        /* ns; the capture's end where it went on */
   bool has_exit;
   bool is_kernel;        /* no mapping, and only kernel addresses in its stacks; or pid 0 */
   uint32_t first_thread; /* index into Processes.thread_ids */
@@ -137,7 +140,7 @@ typedef struct
   Process *row; /* [n]; row 0 is nobody */
   uint32_t n;
   ProcessOfPid *by_pid; /* [n - 1] ordered by pid */
-  int32_t *thread_ids; /* [n_thread_ids] of all processes, each process's in ascending order */
+  int32_t *thread_ids;  /* [n_thread_ids] of all processes, each process's in ascending order */
   uint32_t n_thread_ids;
 } Processes;
 
@@ -154,13 +157,14 @@ typedef struct
 
 typedef struct
 {
-  uint32_t id;  /* in the file */
-  int32_t pid;  /* of the definition: ids are only unique together with it */
+  uint32_t id; /* in the file */
+  int32_t pid; /* of the definition: ids are only unique together with it */
   StringId category;
   StringId name;
   StringId description;
   bool is_double;
-  uint32_t first_value; /* index into Counters.time and .value: the values of a counter are neighbours */
+  uint32_t
+      first_value; /* index into Counters.time and .value: the values of a counter are neighbours */
   uint32_t n_values;
 } Counter;
 
@@ -192,7 +196,8 @@ typedef struct
   int64_t time;
   int32_t pid;
   int16_t cpu;
-  uint16_t severity; /* GLib's flags: 4 error, 8 critical, 16 warning, 32 message, 64 info, 128 debug */
+  uint16_t
+      severity; /* GLib's flags: 4 error, 8 critical, 16 warning, 32 message, 64 info, 128 debug */
   StringId domain;
   StringId message;
 } Log;
@@ -203,7 +208,8 @@ typedef struct
   int64_t time;
   int32_t pid;
   int16_t cpu;
-  uint8_t bus;       /* 1 = system, 2 = session, else another: GLib's numbers, which all recorders write */
+  uint8_t
+      bus; /* 1 = system, 2 = session, else another: GLib's numbers, which all recorders write */
   bool is_too_large; /* the recorder left its bytes out */
   uint16_t size;     /* bytes; 0 = not stored */
   uint64_t offset;   /* of the message in Store.bytes */
@@ -221,7 +227,7 @@ typedef enum
  * message has none. */
 typedef struct
 {
-  uint8_t type;          /* DBusType, or what else stands there */
+  uint8_t type; /* DBusType, or what else stands there */
   bool wants_no_reply;
   bool is_big_endian;    /* the message; the capture may differ */
   uint32_t serial;       /* unique together with the sender */
@@ -255,15 +261,16 @@ typedef struct
 {
   StringId name; /* as stored: may end in .gz */
   int32_t pid;
-  uint64_t size; /* bytes as stored */
-  bool is_whole; /* its last chunk is there */
+  uint64_t size;        /* bytes as stored */
+  bool is_whole;        /* its last chunk is there */
   uint32_t first_chunk; /* index into EmbeddedFiles.chunk */
   uint32_t n_chunks;
 } EmbeddedFile;
 
 typedef struct
 {
-  EmbeddedFile *row; /* [n] in the order of their first chunk; of equal names only the first is listed */
+  EmbeddedFile
+      *row; /* [n] in the order of their first chunk; of equal names only the first is listed */
   GHashTable *row_of_name; /* StringId → row + 1 */
   uint32_t n;
   FrameNo *chunk; /* [n_chunks] */
@@ -310,9 +317,9 @@ typedef enum
 } OffCpuReason;
 #define N_OFF_CPU_REASONS (OFF_CPU_PREEMPTED + 1)
 
-#define OFF_CPU_GOES_ON         1u  /* it had not ended when the recording did */
-#define OFF_CPU_HAS_LOCK        2u  /* it has a row in Waits.locks */
-#define OFF_CPU_BY_INTERRUPT    4u  /* the waker was none of the threads */
+#define OFF_CPU_GOES_ON         1u /* it had not ended when the recording did */
+#define OFF_CPU_HAS_LOCK        2u /* it has a row in Waits.locks */
+#define OFF_CPU_BY_INTERRUPT    4u /* the waker was none of the threads */
 #define OFF_CPU_UNINTERRUPTIBLE 8u
 #define OFF_CPU_WAS_BEFORE      16u /* it began before the recording */
 
@@ -349,8 +356,9 @@ typedef struct
 /* When threads were off the CPU, why, and who woke them. */
 typedef struct
 {
-  StackEvents events; /* by begin; weight = ns, not yet multiplied by `stands_for`; cpu = the one that was left */
-  Wait *row;          /* [events.n] */
+  StackEvents
+      events; /* by begin; weight = ns, not yet multiplied by `stands_for`; cpu = the one that was left */
+  Wait *row;           /* [events.n] */
   WaitThread *threads; /* [n_threads] */
   uint32_t n_threads;
   WaitLock *locks; /* [n_locks] by wait */
@@ -370,24 +378,27 @@ typedef struct Store
   const char *path; /* as given, or NULL */
   FileStamp stamp;
   char capture_time[65];
-  int64_t begin;    /* ns; see capture-format.md 11.4 */
-  int64_t end;      /* ns */
+  int64_t begin; /* ns; see capture-format.md 11.4 */
+  int64_t end;   /* ns */
   uint64_t n_frames_by_type[STORE_N_FRAME_TYPES];
-  uint64_t n_lost;          /* what the capture says was dropped, from any source */
-  uint64_t damaged_at;      /* offset from which on nothing could be read, 0 = whole file read */
-  bool is_imported; /* another profiler's: its stacks are whole as far as that one tells */
-  const char *damage;       /* what is wrong there, for a person; NULL if nothing */
+  uint64_t n_lost;     /* what the capture says was dropped, from any source */
+  uint64_t damaged_at; /* offset from which on nothing could be read, 0 = whole file read */
+  bool is_imported;    /* another profiler's: its stacks are whole as far as that one tells */
+  const char *damage;  /* what is wrong there, for a person; NULL if nothing */
 
   FrameTable frames;
   FrameList frames_of_type[STORE_N_FRAME_TYPES];
   StackEvents samples;
-  StackEvents allocations; /* weight = bytes; frees are left out of this table: `heap` has them */
-  StackEvents traces;      /* functions that were entered or left */
+  StackEvents
+      allocations;    /* weight = bytes; frees are left out of this table: `heap` has them */
+  StackEvents traces; /* functions that were entered or left */
   StackTree stacks;
-  uint8_t *sample_notes; /* [samples.n] CaptureFound: how its user's part was found; NULL = nobody says of any */
+  uint8_t *
+      sample_notes; /* [samples.n] CaptureFound: how its user's part was found; NULL = nobody says of any */
   SampledEvent *sampled_events; /* [n_sampled_events] none where nobody says */
   uint32_t n_sampled_events;
-  uint8_t *sample_event;  /* [samples.n] index of its event, or SAMPLED_EVENT_UNKNOWN; NULL = all are of the first, if there is one */
+  uint8_t *
+      sample_event; /* [samples.n] index of its event, or SAMPLED_EVENT_UNKNOWN; NULL = all are of the first, if there is one */
   int64_t *sample_period; /* [samples.n], with `sample_event` */
   AddressTable addresses;
   Mapping *mappings; /* [n_mappings] row 0 is none */
@@ -404,7 +415,8 @@ typedef struct Store
   uint32_t n_dbus;
   Metadata *metadata; /* [n_metadata] by time */
   uint32_t n_metadata;
-  bool has_walks; /* stacks were walked with unwind tables: those that were cut end in an entry that says so */
+  bool
+      has_walks; /* stacks were walked with unwind tables: those that were cut end in an entry that says so */
   bool has_copies; /* … and all of them outside the kernel, from copies */
   Counters counters;
   EmbeddedFiles files;
@@ -418,7 +430,8 @@ typedef struct Store
  * that is no capture at all (shorter than its header, wrong magic), or that cannot be read, is an error. */
 Store *sysprof_store_open (const char *path, GCancellable *cancellable, GError **error);
 /* `fd` is borrowed and its position left alone where it can seek; `name` is for messages and may be NULL. */
-Store *sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error);
+Store *
+sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GError **error);
 /* The same for who wants to hear how far it is. */
 Store *sysprof_store_open_telling (const char *path, Progress *progress, GError **error);
 Store *
@@ -487,8 +500,7 @@ GBytes *sysprof_store_read_file_cancellable (const Store *self,
                                              GCancellable *cancellable,
                                              GError **error);
 /* The same of an embedded file by its number. */
-GBytes *
-sysprof_store_read_file_unpacked (const Store *self, uint32_t file, GError **error);
+GBytes *sysprof_store_read_file_unpacked (const Store *self, uint32_t file, GError **error);
 /* The bytes as stored. */
 GBytes *sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error);
 

@@ -81,7 +81,8 @@ typedef struct SymbolTable
       function_start; /* [store->addresses.n] where the function begins, in terms of AddressTable.address; 0 unknown */
   uint64_t *function_end; /* [store->addresses.n] first address behind; 0 unknown */
   Intern strings;
-  uint8_t *categories; /* [n] or NULL: not asked for yet. Set once and atomically: analyze/categories.h */
+  uint8_t *
+      categories; /* [n] or NULL: not asked for yet. Set once and atomically: analyze/categories.h */
 } SymbolTable;
 
 /* Who can be asked. */

@@ -188,8 +188,7 @@ count_missed_callers (const ViewRequest *request, GHashTable *findings)
   g_autofree uint64_t *samples = NULL;
   uint32_t n = 0;
 
-  if (store->sample_notes == NULL ||
-      !sysprof_filter_is_of_samples (request->filter, store))
+  if (store->sample_notes == NULL || !sysprof_filter_is_of_samples (request->filter, store))
     return;
 
   found = sysprof_samples_find (store, symbols, request->filter, &n);

@@ -507,7 +507,7 @@ sysprof_process_watcher_class_init (SysprofProcessWatcherClass *klass)
 static void
 sysprof_process_watcher_init (SysprofProcessWatcher *self)
 {
-  self->mount_namespaces = 
+  self->mount_namespaces =
       g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, free_layers);
 }
 

@@ -25,8 +25,9 @@ typedef struct
   uint64_t period; /* fixed period; 0 = by frequency */
   bool is_clock;   /* counts nanoseconds: its period is a time */
   char name[64];   /* for messages */
-  PerfUnit units[MOST_UNITS]; /* [n_units] it differs by the kind of a CPU (pmu.h): `type` and `config` are those of the first */
-  unsigned n_units;           /* 0 = it does not */
+  PerfUnit units
+      [MOST_UNITS]; /* [n_units] it differs by the kind of a CPU (pmu.h): `type` and `config` are those of the first */
+  unsigned n_units; /* 0 = it does not */
 } PerfEvent;
 
 /* NAME[:PERIOD]. One colon followed by digits is a period; "group:name" is a tracepoint, "unit/name/" an event of one kind of CPUs. FALSE with `error`:

@@ -127,7 +127,8 @@ static bool
 add_term (Privilege *privilege, const char *unit, const char *term, uint64_t *config)
 {
   const char *equal = strchr (term, '=');
-  g_autofree char *name = g_strndup (term, equal != NULL ? (size_t) (equal - term) : strlen (term));
+  g_autofree char *name =
+      g_strndup (term, equal != NULL ? (size_t) (equal - term) : strlen (term));
   g_autofree char *path = g_build_filename ("format", name, NULL);
   g_autofree char *format = is_plain (name) ? dup_file (privilege, unit, path) : NULL;
   uint64_t value = 1;

@@ -20,8 +20,8 @@
 typedef enum
 {
   BUS_IS_GOOD,
-  BUS_HAS_A_LIAR,       /* who answers before the service does */
-  BUS_TELLS_OF_OTHERS,  /* what another one is answered */
+  BUS_HAS_A_LIAR,      /* who answers before the service does */
+  BUS_TELLS_OF_OTHERS, /* what another one is answered */
   BUS_ANSWERS_STRANGELY,
   BUS_HAS_A_RELEASER, /* who is not the service, and then the service */
   BUS_BREAKS,         /* nothing can be sent any more */

@@ -184,7 +184,9 @@ test_opens_what_counts_there (void)
       g_assert_true (sysprof_perf_event_for_cpu (&event, row->cpu, &there) == row->is_counted);
       if (row->is_counted)
         {
-          const PerfSessionOptions options = { .samples = true, .frequency = 1000, .event = there };
+          const PerfSessionOptions options = { .samples = true,
+                                               .frequency = 1000,
+                                               .event = there };
           PerfAttributes attributes;
           struct perf_event_attr attr;
 
