@@ -99,14 +99,13 @@ open_temporary (Output *self, GError **error)
   g_autofree char *name = g_path_get_basename (self->path);
 
   self->temporary = g_strdup_printf ("%s/.%s.XXXXXX", directory, name);
-  self->fd = g_mkstemp_full (self->temporary, O_RDWR | O_CLOEXEC, CAPTURE_MODE);
+  self->fd = sysprof_unfinished_create (self->temporary, O_RDWR | O_CLOEXEC, CAPTURE_MODE);
   if (self->fd < 0)
     {
       set_open_error (self, error);
       g_clear_pointer (&self->temporary, g_free);
       return false;
     }
-  sysprof_unfinished_add (self->temporary);
   self->is_created = true;
   return true;
 }

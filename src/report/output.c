@@ -35,7 +35,7 @@ open_beside (Output *self, const char *path, mode_t permissions, GError **error)
   autofd fd = -1;
 
   self->unfinished = g_strdup_printf ("%s/.%.200s.XXXXXX", folder, name);
-  fd = g_mkstemp_full (self->unfinished, O_WRONLY | O_CLOEXEC, 0600);
+  fd = sysprof_unfinished_create (self->unfinished, O_WRONLY | O_CLOEXEC, 0600);
   if (fd < 0)
     {
       g_clear_pointer (&self->unfinished, g_free);
@@ -43,7 +43,6 @@ open_beside (Output *self, const char *path, mode_t permissions, GError **error)
                                path);
       return false;
     }
-  sysprof_unfinished_add (self->unfinished);
   if (fchmod (fd, permissions) < 0)
     {
       sysprof_set_error_errno (error, "Cannot set the permissions of '%s'", path);

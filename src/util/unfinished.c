@@ -2,6 +2,8 @@
 
 #include "util/unfinished.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <limits.h>
 #include <signal.h>
@@ -11,6 +13,8 @@
 #include <unistd.h>
 
 #define MOST_UNFINISHED 8 /* a program has two at the most */
+#define N_RANDOM        6 /* letters of a name */
+#define MOST_TRIES      4
 
 /* A place is taken once and never again, so that the handler does not see half of a path. `is_there`: release, pairs with the
  * acquire of the handler, which may run on any thread. */
@@ -69,6 +73,32 @@ sysprof_unfinished_add (const char *path)
   place = &places[n_places++];
   strcpy (place->path, path);
   atomic_store_explicit (&place->is_there, true, memory_order_release);
+}
+
+int
+sysprof_unfinished_create (char *path, int flags, mode_t permissions)
+{
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  size_t size = strlen (path);
+
+  g_return_val_if_fail (size >= N_RANDOM, -1);
+
+  /* A name that is taken comes once in a thousand million times, if nobody makes them on purpose. */
+  for (unsigned i = 0; i < MOST_TRIES; i++)
+    {
+      int fd;
+
+      for (size_t at = size - N_RANDOM; at < size; at++)
+        path[at] = letters[g_random_int_range (0, sizeof letters - 1)];
+      sysprof_unfinished_add (path);
+      fd = open (path, flags | O_CREAT | O_EXCL, permissions);
+      if (fd >= 0)
+        return fd;
+      sysprof_unfinished_forget (path);
+      if (errno != EEXIST)
+        return -1;
+    }
+  return -1;
 }
 
 void
