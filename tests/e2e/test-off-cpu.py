@@ -276,10 +276,12 @@ class OffCpu(Case):
             def spin(second):
                 end = time.monotonic() + second
                 while time.monotonic() < end: pass
+            def become(user):  # whose a thread is, is looked at when it is switched
+                time.sleep(0.01); os.seteuid(user); time.sleep(0.01)
             spin(1)
-            os.seteuid(65534); spin(0.2)
-            os.seteuid(0); spin(0.5)
-            os.seteuid(65534); spin(0.2)
+            become(65534); spin(0.2)
+            become(0); spin(0.5)
+            become(65534); spin(0.2)
             """, "--user", "65534")
         tids = {thread.tid for thread in (wait.thread for wait in waits.waits) if thread.name.startswith("python")} or set(waits.ran)
         for tid in tids:
