@@ -165,7 +165,7 @@ class OffCpu(Case):
     @unittest.skipUnless(PERF, "perf is not installed")
     def test_as_perf_sched_timehist(self):
         """Each time that a thread of the program waited and ran, and how late it came to run."""
-        done = run(PERF, "record", "-q", "-B", "-N", "--buildid-mmap", "-a", "-k", "CLOCK_MONOTONIC", "-e", "sched:sched_switch", "-e", "sched:sched_waking",
+        done = run(PERF, "record", "-q", "-B", "-N", "--buildid-mmap", "-m", "16M", "-a", "-k", "CLOCK_MONOTONIC", "-e", "sched:sched_switch", "-e", "sched:sched_waking",
                    "-e", "sched:sched_wakeup_new", "-o", "perf.data", "--",
                    CLI, "-f", "--no-perf", "--off-cpu", *SHORT, "x.syscap", "--", "sh", "-c", f"exec {KNOWN_WAITS} file >said")
         self.assertEqual(done.returncode, 0, done.stderr)
