@@ -4,11 +4,13 @@
 
 Prints every skip with its reason and every failure by name; the last line is
 "N passed, N failed" and, if there were any, ", N skipped". A program that speaks
-TAP counts once per case, any other program once. Exit status: 1 if one failed,
+TAP counts once per case, any other program once. Where a FILE has a FILE-once-more
+beside it (once-more.py), what that says of a test counts, and both are told. Exit status: 1 if one failed,
 or if a file is missing or holds no test: a run that did not happen did not pass.
 """
 
 import json
+import os
 import re
 import sys
 
@@ -51,13 +53,31 @@ def cases(test):
     return found
 
 
+def read_log(path):
+    with open(path, encoding="utf-8") as log:
+        return [json.loads(line) for line in log if line.strip()]
+
+
+def results(path):
+    """The tests of a log, each as it ended last; prints those that ended otherwise before."""
+    tests = read_log(path)
+    again = path.removesuffix(".json") + "-once-more.json"
+    if not os.path.exists(again):
+        return tests
+    last = {test["name"]: test for test in read_log(again)}
+    for test in tests:
+        if test["name"] in last:
+            failed = [f"{name} ({reason})" if reason else name for outcome, name, reason in cases(test) if outcome == FAILED]
+            print(f"ran once more, alone ({last[test['name']]['result']}): {', '.join(failed)}")
+    return [last.get(test["name"], test) for test in tests]
+
+
 def main(paths):
     counts = {PASSED: 0, FAILED: 0, SKIPPED: 0}
     broken = False
     for path in paths:
         try:
-            with open(path, encoding="utf-8") as log:
-                tests = [json.loads(line) for line in log if line.strip()]
+            tests = results(path)
         except OSError as error:
             print(f"no results: {error}")
             broken = True

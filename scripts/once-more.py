@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs tests that failed a second time, one after the other: once-more.py BUILD LOG-NAME
+
+Only those that look at the whole machine (suites e2e, peers, system), as they may be disturbed by what else runs there; none
+of which a sanitizer has found something, as that is no matter of chance; and none if many failed, as then something is broken.
+The results are in LOG-NAME-once-more.json, which tally.py counts instead, telling both. Exit status: 0 if all passed then.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+MOST = 5
+DISTURBED = {"e2e", "peers", "system"}
+SANITIZER = re.compile(r"(Address|Leak|Thread|Memory)Sanitizer|runtime error:")
+
+
+def may_be_chance(test):
+    suites = re.sub(r"^.*?:| / .*$", "", test["name"]).split("+")
+    return DISTURBED & set(suites) and not SANITIZER.search((test.get("stdout") or "") + (test.get("stderr") or ""))
+
+
+def main(build, name):
+    try:
+        with open(f"{build}/meson-logs/{name}.json", encoding="utf-8") as log:
+            tests = [json.loads(line) for line in log if line.strip()]
+    except OSError as error:
+        print(f"no test ran: {error}", file=sys.stderr)
+        return 1
+    failed = [test for test in tests if test["result"] not in ("OK", "SKIP", "EXPECTEDFAIL")]
+    if not failed or len(failed) > MOST or not all(map(may_be_chance, failed)):
+        return 1
+    names = [test["name"].split(" / ", 1)[1] for test in failed]
+    print(f"== once more, alone: {' '.join(names)}", flush=True)
+    return subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--num-processes", "1",
+                           "--logbase", f"{name}-once-more", *names], stdin=subprocess.DEVNULL, env=os.environ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

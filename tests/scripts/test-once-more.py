@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""scripts/test and scripts/tally.py over a project whose tests fail in several ways: test-once-more.py SOURCE-ROOT"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(sys.argv.pop(1))
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("MESON", "NINJA", "MAKE"))}
+
+
+class OnceMore(unittest.TestCase):
+    def run_tests(self, **tests):
+        """(exit status, output, tally) of tests given as SUITE_NAME = shell script."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        source = pathlib.Path(folder.name)
+        lines = ["project('failing')", "sh = find_program('sh')"]
+        for name, script in {"unit_fine": "true", **tests}.items():  # suites are named where there are several
+            suite = name.split("_")[0]
+            (source / name).write_text(f"cd {source}\n{script}\n")
+            lines.append(f"test('{name}', sh, args: [files('{name}')], suite: '{suite}')")
+        (source / "meson.build").write_text("\n".join(lines) + "\n")
+        subprocess.run(["meson", "setup", source / "build", source], check=True, stdout=subprocess.DEVNULL, env=CLEAN)
+        done = subprocess.run([ROOT / "scripts/test", source / "build"], capture_output=True, text=True, env=CLEAN)
+        tally = subprocess.run([sys.executable, ROOT / "scripts/tally.py", source / "build/meson-logs/testlog.json"],
+                               capture_output=True, text=True, env=CLEAN)
+        self.assertEqual(done.returncode != 0, tally.returncode != 0, tally.stdout)
+        return done.returncode, done.stdout, tally.stdout
+
+    FIRST_FAILS = "[ -e been-here ] || { touch been-here; exit 1; }"
+
+    def test_what_passes_alone_counts_and_is_told(self):
+        status, output, tally = self.run_tests(e2e_one=self.FIRST_FAILS)
+        self.assertEqual(status, 0, output)
+        self.assertRegex(tally, r"ran once more, alone \(OK\): .*e2e_one")
+        self.assertEqual(tally.splitlines()[-1], "2 passed, 0 failed")
+
+    def test_what_fails_always_fails(self):
+        status, _, tally = self.run_tests(e2e_one="exit 1")
+        self.assertNotEqual(status, 0)
+        self.assertRegex(tally, r"ran once more, alone \(FAIL\)")
+        self.assertEqual(tally.splitlines()[-1], "1 passed, 1 failed")
+
+    def test_no_second_time(self):
+        """For what does not depend on the machine, for what a sanitizer found, and where much is broken."""
+        sanitizer = "[ -e been-here ] || { touch been-here; echo 'ERROR: AddressSanitizer: heap-use-after-free' >&2; exit 1; }"
+        many = {f"e2e_{i}": self.FIRST_FAILS.replace("been-here", f"been-here-{i}") for i in range(6)}
+        for tests, n_failed in (({"unit_one": self.FIRST_FAILS, "e2e_fine": "true"}, 1), ({"e2e_one": sanitizer}, 1), (many, 6)):
+            status, output, tally = self.run_tests(**tests)
+            self.assertNotEqual(status, 0)
+            self.assertNotIn("once more", output + tally)
+            self.assertIn(f"{n_failed} failed", tally.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    unittest.main()
