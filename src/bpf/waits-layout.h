@@ -40,6 +40,7 @@ typedef struct
   uint64_t end;    /* the same, when it is over */
   uint64_t
       cgroup; /* id of one in the hierarchy that perf events follow, with those below it; 0 = all */
+  uint32_t lacks_groups; /* the program's: this kernel has none to choose by */
   uint32_t has_user;
   uint32_t uid; /* effective */
   uint32_t has_cpus;

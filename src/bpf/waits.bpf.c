@@ -272,12 +272,19 @@ waits_is_named (const WaitsControl *control, uint32_t pid, uint32_t tid)
   return 0;
 }
 
+/* Kernels that were built without (CONFIG_CGROUP_PERF) have no such number, and refuse what asks for it. */
+static __always_inline bool
+has_groups (void)
+{
+  return bpf_core_field_exists (struct task_struct, cgroups) &&
+         bpf_core_enum_value_exists (enum cgroup_subsys_id, perf_event_cgrp_id);
+}
+
 /* By which of its cgroups the kernel's events know it. */
 static __always_inline struct cgroup_subsys_state *
 group_of (struct task_struct *task)
 {
-  /* Kernels that were built without have no such number, and refuse what asks for it. */
-  if (!bpf_core_enum_value_exists (enum cgroup_subsys_id, perf_event_cgrp_id))
+  if (!has_groups ())
     return 0;
   return task->cgroups->subsys[bpf_core_enum_value (enum cgroup_subsys_id, perf_event_cgrp_id)];
 }
@@ -1294,12 +1301,12 @@ take_stack_of (WaitsRing *ring,
   return tell_stack (ring, input, kernel, n, hash) ? hash : 0;
 }
 
-#define LOOK_UP_EACH(ring, control, scratch)                                 \
-  uint32_t zero = 0, place = (uint32_t) waits_constants.each_ring;           \
-  WaitsRing *ring = bpf_map_lookup_elem (&waits_rings, &place);              \
-  const WaitsControl *control = bpf_map_lookup_elem (&waits_control, &zero); \
-  EachScratch *scratch = bpf_map_lookup_elem (&waits_each, &zero);           \
-                                                                             \
+#define LOOK_UP_EACH(ring, control, scratch)                           \
+  uint32_t zero = 0, place = (uint32_t) waits_constants.each_ring;     \
+  WaitsRing *ring = bpf_map_lookup_elem (&waits_rings, &place);        \
+  WaitsControl *control = bpf_map_lookup_elem (&waits_control, &zero); \
+  EachScratch *scratch = bpf_map_lookup_elem (&waits_each, &zero);     \
+                                                                       \
   if (ring == 0 || control == 0 || scratch == 0)                             \
   return 0
 
@@ -1316,6 +1323,8 @@ sysprof_begin (EachTask *each)
   ThreadState *state;
   uint32_t task_state, cpu;
 
+  if (!has_groups ())
+    control->lacks_groups = 1;
   if (task == 0 || task->pid == 0)
     return 0;
   state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);

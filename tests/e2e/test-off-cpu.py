@@ -19,6 +19,7 @@ from decoder import Capture
 from programs import CLI, Case, run
 
 PERF = shutil.which("perf")
+DENY_TRACING = os.environ.get("DENY_TRACING", "deny-tracing")
 KNOWN_WAITS = os.environ.get("KNOWN_WAITS", "known-waits")
 SHORT = "--no-cpu", "--no-disk", "--no-memory", "--no-network", "--no-decode"
 WHOLE = {1, 2, 3, 4}  # WALK_END … of src/bpf/layout.h
@@ -324,6 +325,21 @@ class Refused(Case):
         done = run(*front, cli, "-f", "--off-cpu", "--no-perf", "-d", "0.2", *SHORT, self.path("x.syscap"))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr.decode(), r"Off-CPU: not recorded: .*CAP_BPF and CAP_PERFMON")
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_who_is_left_out_leaves_nothing_that_runs(self):
+        """What makes tables of the whole machine, for nobody else here, is a thread of the recorder."""
+        command = "sh", "-c", "sleep 0.1; cat /proc/$PPID/task/*/comm"
+        with self.subTest("recorded"):
+            done = run(CLI, "-f", "--off-cpu", "--no-perf", "--quiet", *SHORT, "x.syscap", "--", *command)
+            if b"Off-CPU: not recorded" in done.stderr:
+                self.skipTest(done.stderr.decode())
+            self.assertIn(b"sysprof-unwind\n", done.stdout)
+        with self.subTest("refused"):
+            done = run(DENY_TRACING, CLI, "-f", "--off-cpu", "--no-perf", "--quiet", *SHORT, "y.syscap", "--", *command)
+            self.assertRegex(done.stderr, rb"Off-CPU: not recorded: the kernel refuses")
+            self.assertIn(b"sysprof-pump\n", done.stdout)
+            self.assertNotIn(b"sysprof-unwind\n", done.stdout)
 
 
 if __name__ == "__main__":

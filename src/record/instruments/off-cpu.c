@@ -43,6 +43,7 @@ struct _SysprofOffCpu
   WaitRings *rings;
   WaitLog *log;
   Pump *pump;
+  uint64_t cgroup; /* its id; 0 = none was named */
   int64_t begin;
   uint64_t marker[WALK_REASONS];
   bool is_loaded;
@@ -149,10 +150,10 @@ find_kernel_code (SysprofOffCpu *self, Pump *pump, WaitsControl *control)
         "Run as root, or with 'sudo sysctl kernel.kptr_restrict=0'.");
 }
 
+/* Looked at before anything is begun. */
 static bool
-choose (SysprofOffCpu *self, GError **error)
+can_be_told_apart (SysprofOffCpu *self, GError **error)
 {
-  WaitsControl *control = sysprof_wait_rings_get_control (self->rings);
   const SamplerOptions *options = &self->options;
   struct stat info;
 
@@ -164,6 +165,24 @@ choose (SysprofOffCpu *self, GError **error)
           options->n_pids + options->n_tids, WAITS_MOST_IDS);
       return false;
     }
+  if (self->request.cgroup_fd >= 0)
+    {
+      if (fstat (self->request.cgroup_fd, &info) != 0 || info.st_ino == 0)
+        {
+          sysprof_set_error_errno (
+              error, "not recorded: the control group %s cannot be looked at", options->cgroup);
+          return false;
+        }
+      self->cgroup = info.st_ino;
+    }
+  return true;
+}
+
+static void
+choose (const SysprofOffCpu *self, WaitsControl *control)
+{
+  const SamplerOptions *options = &self->options;
+
   for (guint i = 0; i < options->n_pids; i++)
     control->id[control->n_ids++] = (uint32_t) options->pids[i];
   control->n_pids = options->n_pids;
@@ -178,17 +197,7 @@ choose (SysprofOffCpu *self, GError **error)
   for (guint i = 0; i < options->n_cpus; i++)
     if (options->cpus[i] >= 0 && (guint) options->cpus[i] < WAITS_MOST_CPUS)
       control->cpu[options->cpus[i]] = 1;
-  if (self->request.cgroup_fd >= 0)
-    {
-      if (fstat (self->request.cgroup_fd, &info) != 0 || info.st_ino == 0)
-        {
-          sysprof_set_error_errno (
-              error, "not recorded: the control group %s cannot be looked at", options->cgroup);
-          return false;
-        }
-      control->cgroup = info.st_ino;
-    }
-  return true;
+  control->cgroup = self->cgroup;
 }
 
 /* --- the instrument --- */
@@ -225,7 +234,9 @@ find_tables (SysprofOffCpu *self, Pump *pump, GError **error)
 {
   Unwinder *unwinder = sysprof_pump_get_unwinder (pump);
 
-  if (unwinder == NULL)
+  if (unwinder != NULL)
+    sysprof_unwinder_widen (unwinder); /* who wakes may be any process */
+  else
     {
       g_autoptr (GError) local = NULL;
 
@@ -250,31 +261,55 @@ find_tables (SysprofOffCpu *self, Pump *pump, GError **error)
   return sysprof_unwinder_get_program (unwinder);
 }
 
-static gboolean
-sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+static bool
+load (SysprofOffCpu *self, Pump *pump, GError **error)
 {
-  SysprofOffCpu *self = SYSPROF_OFF_CPU (instrument);
-  const WalkProgram *tables;
+  const WalkProgram *tables = find_tables (self, pump, error);
 
-  self->pump = pump;
-  if (!sysprof_sampling_request_resolve (&self->request, &self->options,
-                                         sysprof_pump_get_privilege (pump), error))
-    return FALSE;
-  tables = find_tables (self, pump, error);
   if (tables == NULL)
-    return FALSE;
-
+    return false;
   self->is_loaded =
       sysprof_privilege_load_waits (sysprof_pump_get_privilege (pump), tables, &self->program);
   if (!self->is_loaded)
     {
       set_load_error (error);
-      return FALSE;
+      return false;
     }
   self->rings = sysprof_wait_rings_new (&self->program, error);
-  if (self->rings == NULL || !choose (self, error))
+  return self->rings != NULL;
+}
+
+/* The kernel has nothing to do for us any more. */
+static void
+unload (SysprofOffCpu *self)
+{
+  if (self->is_loaded)
+    sysprof_waits_program_clear (&self->program);
+  self->is_loaded = false;
+  g_clear_pointer (&self->log, sysprof_wait_log_free);
+  g_clear_pointer (&self->rings, sysprof_wait_rings_free);
+  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+}
+
+static gboolean
+sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofOffCpu *self = SYSPROF_OFF_CPU (instrument);
+  WaitsControl *control;
+
+  self->pump = pump;
+  if (!sysprof_sampling_request_resolve (&self->request, &self->options,
+                                         sysprof_pump_get_privilege (pump), error) ||
+      !can_be_told_apart (self, error))
     return FALSE;
-  find_kernel_code (self, pump, sysprof_wait_rings_get_control (self->rings));
+  if (!load (self, pump, error))
+    {
+      unload (self); /* who is left out is not stopped at the end */
+      return FALSE;
+    }
+  control = sysprof_wait_rings_get_control (self->rings);
+  choose (self, control);
+  find_kernel_code (self, pump, control);
   if (self->unwinder != NULL)
     sysprof_unwinder_wait_until_ready (self->unwinder, WHOLE_MSEC);
 
@@ -308,6 +343,10 @@ begin (SysprofOffCpu *self, Pump *pump)
   WaitsControl *control = sysprof_wait_rings_get_control (self->rings);
 
   go_through_threads (pump, self->program.fd[WAITS_MEET_FD]);
+  if (control->cgroup != 0 && control->lacks_groups)
+    sysprof_pump_report (pump, DOMAIN, false,
+                         "No waits are recorded: this kernel cannot tell whose control group a "
+                         "thread is in (CONFIG_CGROUP_PERF). Choose by --pid or --user.");
   self->begin = sysprof_pump_now ();
   control->begin = (uint64_t) self->begin;
   __atomic_store_n (&control->is_enabled, 1, __ATOMIC_RELEASE);
@@ -364,9 +403,7 @@ sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
            " stacks, %" G_GUINT64_FORMAT " without theirs, %" G_GUINT64_FORMAT " lost",
            status.n_waits, status.n_stacks, status.n_nameless,
            sysprof_wait_rings_count_lost (self->rings));
-  g_clear_pointer (&self->log, sysprof_wait_log_free);
-  g_clear_pointer (&self->rings, sysprof_wait_rings_free);
-  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+  unload (self);
 }
 
 static void
@@ -374,11 +411,7 @@ sysprof_off_cpu_finalize (GObject *object)
 {
   SysprofOffCpu *self = SYSPROF_OFF_CPU (object);
 
-  if (self->is_loaded)
-    sysprof_waits_program_clear (&self->program);
-  g_clear_pointer (&self->log, sysprof_wait_log_free);
-  g_clear_pointer (&self->rings, sysprof_wait_rings_free);
-  g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+  unload (self);
   sysprof_sampling_request_clear (&self->request);
   g_free ((void *) self->options.pids);
   g_free ((void *) self->options.tids);
