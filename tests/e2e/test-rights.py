@@ -15,11 +15,13 @@ import sys
 import unittest
 
 import tap
+import wait_stream
 from decoder import Capture
 from programs import BUSY, CLI, DENY_PERF, LEND_RIGHTS, NOBODY, REPORT, Case, run
 
 
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+WHOLE = {1, 2, 3, 4}  # WALK_END … of src/bpf/layout.h
 UNPRIVILEGED_BPF = "/proc/sys/kernel/unprivileged_bpf_disabled"
 
 
@@ -208,6 +210,35 @@ class Rights(Case):
         process = json.loads(run(REPORT, "processes", "--format", "json", "--process", pid, "x.syscap").stdout)["rows"][0]
         self.assertEqual((process["whole"], process["total"]), (len(whole), len(rows)))
         self.assertIn("tables", process["unwind"])
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
+    def test_waits_of_one_process_with_the_rights_of_a_parent(self):
+        """Beside samples: both walk with the same tables, also the stacks of who wakes it, which is not sampled."""
+        with contextlib.suppress(OSError), open(UNPRIVILEGED_BPF, encoding="ascii") as file:
+            if int(file.read()) == 0:
+                self.skipTest("kernel.unprivileged_bpf_disabled lets everybody use BPF here")
+        (lend,), _ = self.as_nobody(LEND_RIGHTS)
+        reader = subprocess.Popen([sys.executable, "-c", "import os\nwhile os.read(0, 1): sum(range(10000))"], stdin=subprocess.PIPE)
+        writer = subprocess.Popen([sys.executable, "-c", "import os, time\nwhile True: os.write(1, b'x'); time.sleep(0.01)"], stdout=reader.stdin)
+        for process in reader, writer:
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+        self.addCleanup(reader.stdin.close)
+        done = run(lend, reader.pid, "2", self.path("x.syscap"), "off-cpu")
+        out, err = done.stdout.decode(), done.stderr.decode()
+        if "built without BPF" in out or "Off-CPU: not recorded: the kernel" in out:
+            self.skipTest(out)
+        self.assertEqual(done.returncode, 0, out + err)
+        self.assertNotIn("told: ", out)
+        capture = Capture.open("x.syscap")
+        self.assertEqual({frame["pid"] for frame in capture.of("sample")}, {reader.pid})
+        waits = wait_stream.of_capture(capture)
+        self.assertEqual({wait.thread.pid for wait in waits.waits}, {reader.pid})
+        woken = [wait for wait in waits.waits if wait.waker and wait.waker.pid == writer.pid]
+        self.assertGreater(len(woken), 10)
+        # Tables are made while it runs: at the end they are there.
+        for stack in woken[-2].stack, woken[-2].waker_stack:
+            self.assertIn(stack.reason, WHOLE, stack)
 
     def test_ordinary_user_is_no_reader_of_others(self):
         (cli,), as_nobody = self.as_nobody(CLI)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* usage: lend-rights PID SECONDS CAPTURE
+/* usage: lend-rights PID SECONDS CAPTURE [off-cpu]
  *
  * A privileged parent that lends its rights to a recorder, which is this program again, as nobody: the recorder first tries what
  * it may not do, of process PID of root and of the kernel, then has every attempt at an event or at BPF of its own punished with
- * death, and records. */
+ * death, and records: everything, or that process alone and where it waits. */
 
 #include "record/recorder.h"
 #include "rights/rights.h"
@@ -122,9 +122,14 @@ forbid_for_good (void)
 }
 
 static int
-record (int pid, double seconds, const char *path)
+record (int pid, double seconds, const char *path, bool with_waits)
 {
-  const SamplerOptions options = { .unwind = UNWIND_TABLES };
+  const gint32 pids[] = { pid };
+  const SamplerOptions options = {
+    .unwind = UNWIND_TABLES,
+    .pids = with_waits ? pids : NULL,
+    .n_pids = with_waits ? 1 : 0,
+  };
   g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
   SysprofCaptureWriter *writer = sysprof_capture_writer_new (path, 0);
   Recorded recorded = { 0 };
@@ -139,6 +144,8 @@ record (int pid, double seconds, const char *path)
   forbid_for_good ();
   sysprof_profiler_add_instrument (profiler, sysprof_sampler_new_with_options (&options));
   sysprof_profiler_add_instrument (profiler, sysprof_scheduler_details_new ());
+  if (with_waits)
+    sysprof_profiler_add_instrument (profiler, sysprof_off_cpu_new (&options));
   sysprof_profiler_set_helper (profiler, SOCKET);
   sysprof_profiler_set_max_duration (profiler, (gint64) (seconds * SECOND));
   record_and_wait (&recorded, profiler, writer);
@@ -164,7 +171,8 @@ become_recorder (char **argv, int socket)
 {
   struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
   struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-  char *const words[] = { argv[0], (char *) "--recorder", argv[1], argv[2], argv[3], NULL };
+  char *const words[] = { argv[0], (char *) "--recorder", argv[1], argv[2], argv[3], argv[4],
+                          NULL };
 
   if (dup2 (socket, SOCKET) < 0 || (socket == SOCKET && fcntl (SOCKET, F_SETFD, 0) != 0) ||
       syscall (SYS_close_range, SOCKET + 1, ~0U, 0) != 0 || setgroups (0, NULL) != 0 ||
@@ -206,11 +214,11 @@ int
 main (int argc, char **argv)
 {
   setvbuf (stdout, NULL, _IOLBF, 0);
-  if (argc == 5 && strcmp (argv[1], "--recorder") == 0)
-    return record (atoi (argv[2]), atof (argv[3]), argv[4]);
-  if (argc == 4)
+  if (argc >= 5 && strcmp (argv[1], "--recorder") == 0)
+    return record (atoi (argv[2]), atof (argv[3]), argv[4], argc == 6);
+  if (argc == 4 || (argc == 5 && strcmp (argv[4], "off-cpu") == 0))
     return lend (argv);
 
-  fprintf (stderr, "usage: lend-rights PID SECONDS CAPTURE\n");
+  fprintf (stderr, "usage: lend-rights PID SECONDS CAPTURE [off-cpu]\n");
   return 2;
 }

@@ -776,7 +776,7 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
   decoder->tally = self->tally;
   if (self->unwinder != NULL)
     {
-      if (self->request.session.walker != NULL && self->request.processes == NULL)
+      if (self->request.session.walker != NULL)
         sysprof_pump_set_unwinder (pump, self->unwinder);
       decoder->take_unfinished = sysprof_unwinder_take_unfinished;
       decoder->take_data = self->unwinder;

@@ -79,6 +79,7 @@ struct CodeProcesses
   GQueue inheriting;        /* of Deadline, in their order */
   GQueue lingering;         /* the same */
   GHashTable *only;         /* pids; NULL = all */
+  bool wants_all_files;     /* also those that processes not in `only` execute */
   GArray *scratch;          /* of UnwindProcessMapping */
 
   /* What is published as FORMER_PROGRAM. */
@@ -351,7 +352,12 @@ sysprof_code_processes_forget (CodeProcesses *self, int64_t now_nsec)
 void
 sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
 {
-  (void) read_process (self, pid, has_history (self));
+  if (self->only == NULL)
+    (void) read_process (self, pid, has_history (self));
+  else if (is_wanted (self, pid))
+    (void) read_process (self, pid, false);
+  else if (self->wants_all_files)
+    (void) read_process (self, pid, true);
 }
 
 /* --- events --- */
@@ -487,7 +493,11 @@ void
 sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event)
 {
   if (!is_wanted (self, event->kind == TASK_FORKED ? event->parent_pid : event->pid))
-    return;
+    {
+      if (self->wants_all_files && event->kind == TASK_MAPPED)
+        sysprof_code_file_unref (get_file (self, event, g_get_monotonic_time ()));
+      return;
+    }
 
   switch (event->kind)
     {
@@ -781,6 +791,15 @@ sysprof_code_processes_narrow (CodeProcesses *self, int32_t pid)
   if (self->only == NULL)
     self->only = g_hash_table_new (NULL, NULL);
   g_hash_table_add (self->only, GINT_TO_POINTER (pid));
+}
+
+void
+sysprof_code_processes_widen (CodeProcesses *self)
+{
+  if (self->on_demand)
+    self->wants_all_files = true;
+  else
+    g_clear_pointer (&self->only, g_hash_table_unref);
 }
 
 void

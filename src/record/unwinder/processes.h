@@ -20,6 +20,8 @@ void sysprof_code_processes_free (CodeProcesses *self);
 
 /* Only `pid`, those that were named before, and what they start. */
 void sysprof_code_processes_narrow (CodeProcesses *self, int32_t pid);
+/* Of all others, the files that they execute are looked at as well, or, where walks take processes from lists, they are wanted, too. */
+void sysprof_code_processes_widen (CodeProcesses *self);
 
 /* Those, of int32_t; NULL = all. *(full)* */
 GArray *sysprof_code_processes_list_wanted (const CodeProcesses *self);

@@ -56,6 +56,7 @@ struct Unwinder
   int ready_fd; /* told when the tables of what ran at the start are there */
   atomic_bool stop_requested;
   atomic_bool relies_on_pump;
+  atomic_bool is_to_widen;
   Told *told; /* shared with the pump, see there; NULL: the program does not ask the kernel */
   unsigned n_only; /* processes that are wanted; 0 = all */
 
@@ -237,6 +238,16 @@ list_processes (Unwinder *self)
   put_first (self->to_read, getpid ());
 }
 
+/* All are read then, those that were named once more. */
+static void
+widen (Unwinder *self)
+{
+  sysprof_code_processes_widen (self->processes);
+  g_array_unref (self->to_read);
+  self->to_read = sysprof_tasks_list_processes (self->privilege);
+  self->n_read = 0;
+}
+
 static bool
 is_reading (const Unwinder *self)
 {
@@ -317,6 +328,9 @@ catch_up (Unwinder *self, bool *waits)
 
   if (self->copies != NULL)
     sysprof_copied_samples_hold (self->copies);
+  if (self->n_only > 0 &&
+      atomic_exchange_explicit (&self->is_to_widen, false, memory_order_acquire))
+    widen (self);
   apply_events (self);
   if (self->is_incomplete)
     forget_processes (self);
@@ -644,6 +658,13 @@ sysprof_unwinder_start_for_tasks (Unwinder *self,
   };
 
   return start (self, options, only, n_only, error);
+}
+
+void
+sysprof_unwinder_widen (Unwinder *self)
+{
+  atomic_store_explicit (&self->is_to_widen, true, memory_order_release);
+  notify (self->wake_fd);
 }
 
 Told *

@@ -53,6 +53,9 @@ bool sysprof_unwinder_start_for_tasks (Unwinder *self,
                                        unsigned n_only,
                                        GError **error);
 
+/* Whoever walks with the same maps walks other processes than those that were named, too: from now on the code of all is looked at. */
+void sysprof_unwinder_widen (Unwinder *self);
+
 /* Until what runs already has its tables, but not for ever. */
 void sysprof_unwinder_wait_until_ready (Unwinder *self, int64_t patience_msec);
 
