@@ -34,6 +34,7 @@ typedef struct
 typedef struct
 {
   uint32_t is_enabled;
+  uint32_t is_chosen; /* what is wanted has been said: who starts whom is followed, also before */
   uint32_t n_ids;  /* 0 = all */
   uint32_t n_pids; /* of these, the first are of processes, the others of threads */
   uint64_t begin;  /* ns, CLOCK_MONOTONIC: nothing before is told */

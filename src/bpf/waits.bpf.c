@@ -1135,13 +1135,19 @@ arrive (WaitsRing *ring,
   state->waking = 0;
 }
 
-#define LOOK_UP(cpu, ring, control)                                                    \
-  uint32_t zero = 0;                                                                   \
-  uint32_t cpu = bpf_get_smp_processor_id ();                                          \
-  WaitsRing *ring = bpf_map_lookup_elem (&waits_rings, &cpu);                          \
-  const WaitsControl *control = bpf_map_lookup_elem (&waits_control, &zero);           \
-                                                                                       \
-  if (ring == 0 || control == 0 || !*(volatile const uint32_t *) &control->is_enabled) \
+static __always_inline bool
+is_enabled (const WaitsControl *control)
+{
+  return *(volatile const uint32_t *) &control->is_enabled != 0;
+}
+
+#define LOOK_UP(cpu, ring, control)                                          \
+  uint32_t zero = 0;                                                         \
+  uint32_t cpu = bpf_get_smp_processor_id ();                                \
+  WaitsRing *ring = bpf_map_lookup_elem (&waits_rings, &cpu);                \
+  const WaitsControl *control = bpf_map_lookup_elem (&waits_control, &zero); \
+                                                                             \
+  if (ring == 0 || control == 0)                                             \
   return 0
 
 SEC ("tp_btf/sched_switch")
@@ -1153,6 +1159,8 @@ sysprof_switch (unsigned long long *args)
   struct task_struct *next = (struct task_struct *) args[2];
   uint64_t now = bpf_ktime_get_ns ();
 
+  if (!is_enabled (control))
+    return 0;
   if (previous->pid != 0)
     leave (args, ring, control, previous, now, cpu, args[0] != 0, (uint32_t) args[3]);
   if (next->pid != 0)
@@ -1174,7 +1182,7 @@ sysprof_waking (unsigned long long *args)
   bool is_interrupt;
 
   /* With itself interrupts are on. */
-  if (task->pid == waker->pid)
+  if (task->pid == waker->pid || !is_enabled (control))
     return 0;
   /* Also one that still runs: it was about to wait, and this may be what ends that. */
   state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -1205,6 +1213,23 @@ sysprof_waking (unsigned long long *args)
   return 0;
 }
 
+/* Who it is started by: of them, it may be wanted. */
+static __always_inline void
+inherit (const WaitsControl *control,
+         ThreadState *own,
+         struct task_struct *parent,
+         ThreadState *state,
+         struct task_struct *task)
+{
+  bool is_own_thread = task->tgid == parent->tgid;
+
+  (void) is_wanted (control, own, parent);
+  state->inherited = own->inherited == WANTED && (control->follows_forks ||
+                                                  (is_own_thread && control->follows_threads))
+                         ? WANTED
+                         : UNWANTED;
+}
+
 SEC ("tp_btf/sched_wakeup_new")
 int
 sysprof_wakeup_new (unsigned long long *args)
@@ -1216,8 +1241,9 @@ sysprof_wakeup_new (unsigned long long *args)
   ThreadState *state, *own;
   Passed passed = { 0, 0 };
   WalkInput *input;
-  bool is_own_thread = task->tgid == parent->tgid;
 
+  if (!is_enabled (control) && (!control->is_chosen || control->n_ids == 0))
+    return 0;
   own = bpf_task_storage_get (&waits_threads, parent, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   if (state == 0 || own == 0)
@@ -1226,14 +1252,9 @@ sysprof_wakeup_new (unsigned long long *args)
       return 0;
     }
   if (control->n_ids != 0)
-    {
-      (void) is_wanted (control, own, parent);
-      state->inherited =
-          own->inherited == WANTED &&
-                  (control->follows_forks || (is_own_thread && control->follows_threads))
-              ? WANTED
-              : UNWANTED;
-    }
+    inherit (control, own, parent, state, task);
+  if (!is_enabled (control))
+    return 0;
   state->arrived = now;
   if (!is_wanted (control, state, task) || !is_wanted_cpu (control, cpu))
     return 0;

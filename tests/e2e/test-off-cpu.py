@@ -289,6 +289,21 @@ class OffCpu(Case):
             waited = sum(wait.duration for wait in waits.of(tid))
             self.assertLess(waits.ran[tid] + waited, 600 * MSEC)
 
+    def test_children_from_before_the_beginning(self):
+        """What a chosen process starts during --delay is chosen, too."""
+        script = "import os, sys, time\ninput()\nif os.fork() == 0: print(os.getpid(), flush=True)\nwhile True: time.sleep(0.01)"
+        parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(parent.communicate)
+        self.addCleanup(os.killpg, parent.pid, signal.SIGKILL)
+        recorder = self.recorder("--no-perf", "--off-cpu", "--json-status", *SHORT, "--delay", "1", "-d", "2", "--pid", parent.pid, self.path("x.syscap"))
+        recorder.wait_for_status()
+        parent.stdin.write(b"\n")
+        parent.stdin.flush()
+        child = int(parent.stdout.readline())
+        recorder.finish()
+        waits = wait_stream.of_capture(Capture.open("x.syscap"))
+        self.assertEqual({wait.thread.pid for wait in waits.waits}, {parent.pid, child})
+
     def test_only_what_was_chosen(self):
         sleeper = subprocess.Popen([sys.executable, "-c", "import time\nwhile True: time.sleep(0.01)"])
         try:

@@ -198,6 +198,7 @@ choose (const SysprofOffCpu *self, WaitsControl *control)
     if (options->cpus[i] >= 0 && (guint) options->cpus[i] < WAITS_MOST_CPUS)
       control->cpu[options->cpus[i]] = 1;
   control->cgroup = self->cgroup;
+  __atomic_store_n (&control->is_chosen, 1, __ATOMIC_RELEASE);
 }
 
 /* --- the instrument --- */
