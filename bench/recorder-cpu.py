@@ -87,12 +87,14 @@ def main():
                 return cpu_per_second(['perf', 'record', '-q', '-B', '-N', *words, '-a', '-e', 'cpu-clock', '-c', 1000000000 // frequency,
                                        '-o', theirs], lost_of_perf)
 
+            ours_by_tables = cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', ours], lost_of_ours)
             contestants = {
+                'sysprof-cli': ours_by_tables,
                 '--unwind copy': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--unwind', 'copy',
-                                                 '--stack-size', 8192, ours], lost_of_ours),
+                                                 '--stack-size', 8192, ours]),
                 '--call-graph dwarf,8192': perf_record('--call-graph', 'dwarf,8192'),
             } if options.copies else {
-                'sysprof-cli': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', ours], lost_of_ours),
+                'sysprof-cli': ours_by_tables,
                 'of it, without counters': cpu_per_second([turns.CLI, '-f', '-F', frequency, '--no-decode', '--quiet', '--no-cpu',
                                                            '--no-disk', '--no-memory', '--no-network', '--no-pressure', '--no-gpu',
                                                            '--no-battery', ours]),
