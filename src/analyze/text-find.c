@@ -5,7 +5,15 @@
 
 #include "analyze/text-index-parts.h"
 
-#define MOST_GRAMS 64 /* more would not make the blocks fewer */
+#define MOST_GRAMS    64 /* more would not make the blocks fewer */
+#define MOST_TOGETHER 32 /* texts */
+
+/* A text that may fit. */
+typedef struct
+{
+  uint32_t text;
+  uint32_t block;
+} Candidate;
 
 typedef struct
 {
@@ -14,6 +22,13 @@ typedef struct
   TextFit fit;     /* looked for now */
   GArray *matches; /* of TextMatch */
   uint32_t limit;
+  /* A bit for each text that was found to fit in no way [slice_size]; NULL as long as there are none. */
+  uint64_t *misfits;
+  /* Texts are looked at together, so that one is fetched into the cache while another is; one at first, lest the best wait
+   * for others. */
+  Candidate candidates[MOST_TOGETHER];
+  uint32_t n_candidates;
+  uint32_t n_together;
 } Question;
 
 typedef struct
@@ -106,14 +121,29 @@ typedef struct
   uint32_t n;
 } Slices;
 
+static int
+compare_slices (const void *left, const void *right, void *data)
+{
+  const TextIndex *index = data;
+  const uint32_t a = index->n_in_slice[*(const uint8_t *) left];
+  const uint32_t b = index->n_in_slice[*(const uint8_t *) right];
+
+  return a < b ? -1 : a > b;
+}
+
+/* Those of the fewest texts first, behind which the others are hardly looked at. */
 static Slices
 slices_of (const TextIndex *index, const TextSignature *signature)
 {
+  uint8_t bits[SIGNATURE_BITS];
   Slices slices = { .n = 0 };
 
   for (unsigned bit = 0; bit < SIGNATURE_BITS; bit++)
     if ((signature->bits[bit / 64] >> (bit % 64) & 1) != 0)
-      slices.slice[slices.n++] = index->slices + bit * index->slice_size;
+      bits[slices.n++] = (uint8_t) bit;
+  g_qsort_with_data (bits, (int) slices.n, sizeof *bits, compare_slices, (void *) index);
+  for (uint32_t i = 0; i < slices.n; i++)
+    slices.slice[i] = index->slices + bits[i] * index->slice_size;
   return slices;
 }
 
@@ -154,21 +184,65 @@ list_has (const TextIndex *index, uint32_t list, size_t *at, uint16_t block)
 }
 
 static void
-search_text (Question *question, uint32_t block, uint32_t text)
+search_text (Question *question, Candidate candidate)
 {
   const TextIndex *index = question->index;
-  const uint64_t begin = index->begin[text];
-  TextMatch match = { text, TEXT_DOES_NOT_FIT };
+  const uint64_t begin = index->begin[candidate.text];
+  TextMatch match = { candidate.text, TEXT_DOES_NOT_FIT };
 
   match.fit = sysprof_text_query_fit_folded (
-      question->query, index->folded + begin, (size_t) (index->begin[text + 1] - begin - 1),
-      sysprof_block_words (index, block),
-      (size_t) (begin - index->begin[index->first_text[block]]));
+      question->query, index->folded + begin,
+      (size_t) (index->begin[candidate.text + 1] - begin - 1),
+      sysprof_block_words (index, candidate.block),
+      (size_t) (begin - index->begin[index->first_text[candidate.block]]));
   if (match.fit == question->fit)
     g_array_append_val (question->matches, match);
+  else if (match.fit == TEXT_DOES_NOT_FIT)
+    {
+      if (question->misfits == NULL)
+        question->misfits = g_new0 (uint64_t, index->slice_size);
+      question->misfits[candidate.text / 64] |= UINT64_C (1) << (candidate.text % 64);
+    }
 }
 
-/* Of 64 texts at a time those are looked at that have all bits. */
+static void
+search_candidates (Question *question)
+{
+  const TextIndex *index = question->index;
+
+  for (uint32_t i = 0; i < question->n_candidates; i++)
+    __builtin_prefetch (index->folded + index->begin[question->candidates[i].text]);
+  for (uint32_t i = 0; i < question->n_candidates && question->matches->len < question->limit;
+       i++)
+    search_text (question, question->candidates[i]);
+  question->n_candidates = 0;
+  question->n_together = MIN (question->n_together * 2, MOST_TOGETHER);
+}
+
+static void
+add_candidate (Question *question, Candidate candidate)
+{
+  __builtin_prefetch (&question->index->begin[candidate.text]);
+  question->candidates[question->n_candidates++] = candidate;
+  if (question->n_candidates == question->n_together)
+    search_candidates (question);
+}
+
+/* Those of 64 texts that have all bits. */
+static inline uint64_t
+texts_of_word (const Question *question, const Slices *slices, uint32_t word)
+{
+  uint64_t texts = ~UINT64_C (0);
+  uint32_t i = 0;
+
+  /* Whether any are left is no longer a guess behind the rarest. */
+  for (; i < MIN (slices->n, 4); i++)
+    texts &= slices->slice[i][word];
+  for (; i < slices->n && texts != 0; i++)
+    texts &= slices->slice[i][word];
+  return question->misfits != NULL ? texts & ~question->misfits[word] : texts;
+}
+
 static void
 search_block (Question *question, const Slices *slices, uint32_t block)
 {
@@ -177,16 +251,15 @@ search_block (Question *question, const Slices *slices, uint32_t block)
 
   for (uint32_t word = first / 64; word <= last / 64; word++)
     {
-      uint64_t texts = ~UINT64_C (0);
+      uint64_t texts = texts_of_word (question, slices, word);
 
       if (word == first / 64)
         texts &= ~UINT64_C (0) << (first % 64);
       if (word == last / 64)
         texts &= ~UINT64_C (0) >> (63 - last % 64);
-      for (uint32_t i = 0; i < slices->n; i++)
-        texts &= slices->slice[i][word];
       for (; texts != 0 && question->matches->len < question->limit; texts &= texts - 1)
-        search_text (question, block, word * 64 + (uint32_t) __builtin_ctzll (texts));
+        add_candidate (question,
+                       (Candidate){ word * 64 + (uint32_t) __builtin_ctzll (texts), block });
     }
 }
 
@@ -211,12 +284,13 @@ search_fit (Question *question, GCancellable *cancellable)
       uint32_t i = 1;
 
       if (question->matches->len >= question->limit || g_cancellable_is_cancelled (cancellable))
-        return;
+        break;
       while (i < grams.n && list_has (index, grams.lists[i], &at[i], block))
         i++;
       if (i == grams.n)
         search_block (question, &slices, block);
     }
+  search_candidates (question);
 }
 
 TextMatch *
@@ -234,8 +308,10 @@ sysprof_text_index_find (const TextIndex *self,
   for (unsigned fit = 0; fit < N_TEXT_FITS && query->n_terms > 0; fit++)
     {
       question.fit = (TextFit) fit;
+      question.n_together = 1;
       search_fit (&question, cancellable);
     }
+  g_free (question.misfits);
   *n_matches = question.matches->len;
   return (TextMatch *) (void *) g_array_free (question.matches, false);
 }

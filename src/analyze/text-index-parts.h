@@ -133,6 +133,7 @@ struct TextIndex
    * so reads a few slices of many texts instead of all bits of each. */
   uint64_t *slices;
   size_t slice_size;    /* words */
+  uint32_t n_in_slice[SIGNATURE_BITS]; /* texts that have the bit */
   uint32_t *first_text; /* [n_blocks + 1] */
   size_t *list;         /* [N_LISTS + 1] into `blocks` */
   uint16_t *blocks;     /* of each list, ascending */

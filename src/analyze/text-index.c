@@ -273,6 +273,18 @@ slice_signatures (size_t begin, size_t end, unsigned worker, void *data)
       }
 }
 
+static void
+count_slices (size_t begin, size_t end, unsigned worker, void *data)
+{
+  TextIndex *index = ((const Making *) data)->index;
+
+  (void) worker; /* each writes its own counts */
+  for (size_t slice = begin; slice < end; slice++)
+    for (size_t word = 0; word < index->slice_size; word++)
+      index->n_in_slice[slice] +=
+          (uint32_t) __builtin_popcountll (index->slices[slice * index->slice_size + word]);
+}
+
 TextIndex *
 sysprof_text_index_new (const TextFields *texts, uint32_t n, GCancellable *cancellable)
 {
@@ -296,6 +308,7 @@ sysprof_text_index_new (const TextFields *texts, uint32_t n, GCancellable *cance
       lay_out_lists (self, making.parts, n_workers);
       sysprof_parallel_ranges (n_workers, 1, fill_lists, &making);
       sysprof_parallel_ranges (self->slice_size, 64, slice_signatures, &making);
+      sysprof_parallel_ranges (SIGNATURE_BITS, 8, count_slices, &making);
     }
 
   for (unsigned i = 0; i < n_workers; i++)

@@ -7,6 +7,8 @@
 /* So that a term that stands in a long text very often is not compared everywhere. */
 #define MOST_PLACES 64
 
+#define SHORT_TEXT 256 /* bytes */
+
 TextQuery *
 sysprof_text_query_new (const char *query)
 {
@@ -46,6 +48,26 @@ sysprof_text_query_is_empty (const TextQuery *self)
   return self->n_terms == 0;
 }
 
+/* memmem(), whose preparation takes longer than all of the search where a text is as short as names are. */
+static const char *
+find_term (const char *text, size_t size, const Term *term)
+{
+  const char *end = text + size;
+
+  if (size > SHORT_TEXT)
+    return memmem (text, size, term->at, term->size);
+  while ((size_t) (end - text) >= term->size)
+    {
+      text = memchr (text, term->at[0], (size_t) (end - text) - term->size + 1);
+      if (text == NULL)
+        return NULL;
+      if (memcmp (text, term->at, term->size) == 0)
+        return text;
+      text++;
+    }
+  return NULL;
+}
+
 static TextFit
 fit_of_term (const Term *term,
              const char *text,
@@ -54,7 +76,7 @@ fit_of_term (const Term *term,
              size_t first_bit)
 {
   const char *end = text + size;
-  const char *at = memmem (text, size, term->at, term->size);
+  const char *at = find_term (text, size, term);
 
   if (at == NULL)
     return TEXT_DOES_NOT_FIT;
@@ -65,7 +87,7 @@ fit_of_term (const Term *term,
       if (sysprof_bit_is_set (words, first_bit + (size_t) (at - text)))
         return TEXT_BEGINS_WORDS;
       at++;
-      at = memmem (at, (size_t) (end - at), term->at, term->size);
+      at = find_term (at, (size_t) (end - at), term);
     }
   return TEXT_CONTAINS;
 }
