@@ -43,6 +43,26 @@ function reads(path) {
     assertEqual(document.lookup_process(10).get_command_line(), '/usr/bin/example --run', 'process');
 }
 
+// What a bulk accessor gives: one call for all items.
+function numbers(bytes) {
+    const data = bytes.toArray();
+    return Array.from(new BigInt64Array(data.buffer, data.byteOffset, data.byteLength / 8), Number);
+}
+
+// Columns hold what the items say one by one, and lists are intersected.
+function readsAtOnce(path) {
+    const document = load(path);
+    const samples = document.list_samples();
+    const marks = document.list_marks();
+    const allocations = document.list_allocations();
+    const reads = document.find_counter('Disk', 'Reads');
+    assertEqual(numbers(document.dup_column(samples, Sysprof.DocumentColumn.TID)), items(samples).map(s => s.tid), 'threads');
+    assertEqual(numbers(document.dup_spans(marks)), items(marks).flatMap(m => [m.time, m.end_time]), 'spans');
+    assertEqual(numbers(reads.dup_values()), items(reads).map(v => v.get_value_int64()), 'values');
+    assertEqual(numbers(reads.dup_times()), items(reads).map(v => v.get_time()), 'times');
+    assertEqual(document.intersect(document.list_traceables(), allocations).get_n_items(), 2, 'intersected');
+}
+
 function makesGraph(path) {
     const document = load(path);
     const seen = [];
@@ -72,7 +92,7 @@ function records() {
     GLib.rmdir(directory);
 }
 
-const tests = { reads, 'makes-graph': makesGraph, records };
+const tests = { reads, 'reads-at-once': readsAtOnce, 'makes-graph': makesGraph, records };
 let number = 0;
 print(`1..${Object.keys(tests).length}`);
 for (const [name, test] of Object.entries(tests)) {

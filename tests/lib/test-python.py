@@ -59,6 +59,40 @@ def children(frame):
     return [frame.get_item(i) for i in range(frame.get_n_items())]
 
 
+def numbers(data, kind='q'):
+    """What a bulk accessor gives: one call for all items."""
+    return memoryview(data.get_data()).cast(kind).tolist()
+
+
+def test_reads_at_once(path):
+    """Columns hold what the items say one by one, and lists are intersected."""
+    document = load(path, None)
+    samples, marks, allocations = document.list_samples(), document.list_marks(), document.list_allocations()
+    column = lambda frames, which: numbers(document.dup_column(frames, which))
+    assert column(samples, Sysprof.DocumentColumn.TIME) == [sample.get_time() for sample in samples] != []
+    assert column(samples, Sysprof.DocumentColumn.TID) == [sample.get_tid() for sample in samples] == [12, 10]
+    assert column(allocations, Sysprof.DocumentColumn.SIZE) == [allocation.get_size() for allocation in allocations]
+    assert numbers(document.dup_spans(marks)) == [at for mark in marks for at in (mark.get_time(), mark.get_end_time())] != []
+    for counter in document.list_counters():
+        if counter.get_n_values() == 0:
+            continue
+        is_whole = counter.get_value_type().name == 'gint64'
+        get = counter.get_value_int64 if is_whole else counter.get_value_double
+        pairs = [get(nth) for nth in range(counter.get_n_values())]
+        assert numbers(counter.dup_times()) == [time for _, time in pairs]
+        assert numbers(counter.dup_values(), 'q' if is_whole else 'd') == [value for value, _ in pairs]
+    both = document.intersect(document.list_traceables(), allocations)
+    assert [frame.get_time() for frame in both] == [frame.get_time() for frame in allocations]
+    assert len(document.intersect(marks, samples)) == 0
+
+    graph = wait(lambda done: document.callgraph_async(Sysprof.CallgraphFlags.NONE, allocations, 0, None, None, None, done),
+                 document.callgraph_finish)
+    root = graph.get_item(0)
+    nodes = numbers(root.dup_nodes(Sysprof.DocumentColumn.SIZE))
+    assert nodes[0] == -1 and nodes[3] == root.sum_total(Sysprof.DocumentColumn.SIZE) == 64
+    assert document.get_nth_symbol(nodes[5]).get_name() == '[example]'
+
+
 def test_makes_graph(path):
     document = load(path, None)
     seen = []
@@ -118,9 +152,9 @@ def test_records():
 
 def main():
     path = sys.argv[1]
-    tests = [lambda: test_reads(path), lambda: test_makes_graph(path), lambda: test_saves(path), test_records]
+    tests = [lambda: test_reads(path), lambda: test_reads_at_once(path), lambda: test_makes_graph(path), lambda: test_saves(path), test_records]
     print(f'1..{len(tests)}')
-    for number, (name, test) in enumerate(zip(('reads', 'makes-graph', 'saves', 'records'), tests), 1):
+    for number, (name, test) in enumerate(zip(('reads', 'reads-at-once', 'makes-graph', 'saves', 'records'), tests), 1):
         test()
         print(f'ok {number} {name}')
 
