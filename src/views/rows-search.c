@@ -36,6 +36,7 @@ sysprof_rows_search (Rows *self, const char *terms)
   g_autofree bool *is_kept = g_new0 (bool, self->n_rows + 1);
   g_autofree uint32_t *order = g_new (uint32_t, MAX (self->n_rows, 1));
   g_autoptr (GString) buffer = g_string_new (NULL);
+  const uint32_t n_hidden = self->n_hidden;
   uint32_t n = 0;
 
   if (sysprof_text_query_is_empty (query))
@@ -49,4 +50,5 @@ sysprof_rows_search (Rows *self, const char *terms)
     if (is_kept[row + 1])
       order[n++] = row;
   sysprof_rows_permute (self, order, n);
+  self->n_hidden = n_hidden; /* no limit is in the way of those that do not fit */
 }

@@ -124,8 +124,9 @@ add_sample (Samples *self, uint32_t sample)
 static bool
 fill_samples (const ViewRequest *request, Rows *rows, GError **error)
 {
-  /* A limit ends the work early, unless the order is not that of time. */
-  uint32_t limit = request->limit && !request->sort ? request->limit : UINT32_MAX;
+  /* A limit ends the work early, unless the order is not that of time, or some rows only are wanted. */
+  uint32_t limit =
+      request->limit && !request->sort && request->search == NULL ? request->limit : UINT32_MAX;
   SampleFilter filter = request->filter ? *request->filter : (SampleFilter){ 0 };
   Samples self = { .request = request, .rows = rows };
   TreeShape shape = sysprof_request_shape (request);

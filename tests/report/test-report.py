@@ -633,6 +633,17 @@ class Json(Base):
         self.assertTrue(paths)
         self.assertTrue(all('alpha' in path[-1] for path in paths), paths)
 
+    def test_search_comes_before_the_limit(self):
+        """Rows that do not fit count for nothing: neither for the limit, nor among those that it left out."""
+        all_rows = as_json('samples', '--limit', '0', self.capture)['rows']
+        texts = ['\n'.join(str(function) for function in row['stack']) for row in all_rows]
+        last = next(name for name in sorted({f.symbol for f in self.profile.functions()})
+                    if name not in texts[0] and any(name in text for text in texts))
+        fit = [row for row, text in zip(all_rows, texts) if last in text]
+        self.assertEqual(as_json('samples', '--search', last, '--limit', '1', self.capture)['rows'], fit[:1])
+        fit = [f.symbol for f in self.profile.functions() if 'alpha' in f.symbol]
+        self.assertNotIn(b' more', run('functions', '--search', 'alpha', '--limit', str(len(fit)), self.capture).stdout)
+
     def test_limit_zero_is_all(self):
         self.assertEqual(len(as_json('functions', '--limit', '0', self.capture)['rows']), len(self.profile.functions()))
         self.assertEqual(len(as_json('functions', '--limit', '2', self.capture)['rows']), 2)
