@@ -45,14 +45,20 @@ write_machine (CounterBench *bench)
 }
 
 static void
+begin (CounterBench *bench)
+{
+  bench_init (bench);
+  write_machine (bench);
+  bench_open (bench, &sysprof_battery_charge_counters);
+  bench_read (bench, 1);
+}
+
+static void
 test_several (void)
 {
   CounterBench bench = { 0 };
 
-  bench_init (&bench);
-  write_machine (&bench);
-  bench_open (&bench, &sysprof_battery_charge_counters);
-  bench_read (&bench, 1);
+  begin (&bench);
   write_property (&bench, "BAT0", "charge_now", "4490000");
   write_property (&bench, "BAT1", "energy_now", "22230000");
   write_property (&bench, "BAT1", "power_now", "5000000");
@@ -74,10 +80,7 @@ test_come_and_go (void)
 {
   CounterBench bench = { 0 };
 
-  bench_init (&bench);
-  write_machine (&bench);
-  bench_open (&bench, &sysprof_battery_charge_counters);
-  bench_read (&bench, 1);
+  begin (&bench);
   bench_remove_all (&bench, "/sys/class/power_supply/BAT1");
   bench_read (&bench, 4);
   write_machine (&bench);
@@ -100,10 +103,7 @@ test_replaced_at_once (void)
 {
   CounterBench bench = { 0 };
 
-  bench_init (&bench);
-  write_machine (&bench);
-  bench_open (&bench, &sysprof_battery_charge_counters);
-  bench_read (&bench, 1);
+  begin (&bench);
   bench_remove_all (&bench, "/sys/class/power_supply/BAT1");
   bench_read (&bench, 1.5);
   bench_read (&bench, 2); /* not back yet */

@@ -108,6 +108,25 @@ write_group (CounterBench *bench, const char *group, unsigned cpu, unsigned io)
   write_stall (bench, io_path, io, 0);
 }
 
+/* Nobody has waited so far, and no group is there. */
+static void
+begin_idle (CounterBench *bench)
+{
+  bench_init (bench);
+  write_mounts (bench);
+  write_system (bench, 0, 0, 0);
+  bench_open (bench, &sysprof_pressure_group_counters);
+  bench_read (bench, 1);
+}
+
+/* Only the group has waited for a CPU. */
+static void
+write_waits_of (CounterBench *bench, const char *group, unsigned usec)
+{
+  write_system (bench, usec, 0, 0);
+  write_group (bench, group, usec, 0);
+}
+
 static void
 test_groups_that_wait (void)
 {
@@ -149,20 +168,13 @@ test_groups_come_and_go (void)
 {
   CounterBench bench = { 0 };
 
-  bench_init (&bench);
-  write_mounts (&bench);
-  write_system (&bench, 0, 0, 0);
-  bench_open (&bench, &sysprof_pressure_group_counters);
-  bench_read (&bench, 1);
+  begin_idle (&bench);
 
-  write_group (&bench, "/job.scope", 50000, 0);
-  write_system (&bench, 50000, 0, 0);
+  write_waits_of (&bench, "/job.scope", 50000);
   bench_read (&bench, 4);
-  write_group (&bench, "/job.scope", 150000, 0);
-  write_system (&bench, 150000, 0, 0);
+  write_waits_of (&bench, "/job.scope", 150000);
   bench_read (&bench, 5);
-  write_group (&bench, "/job.scope", 350000, 0);
-  write_system (&bench, 350000, 0, 0);
+  write_waits_of (&bench, "/job.scope", 350000);
   bench_read (&bench, 6);
   bench_assert_series (&bench, "Pressure", "CPU (job.scope)", "6=20.000");
   bench_clear (&bench);
@@ -174,11 +186,7 @@ test_group_that_waited_before (void)
 {
   CounterBench bench = { 0 };
 
-  bench_init (&bench);
-  write_mounts (&bench);
-  write_system (&bench, 0, 0, 0);
-  bench_open (&bench, &sysprof_pressure_group_counters);
-  bench_read (&bench, 1);
+  begin_idle (&bench);
   write_system (&bench, 1000, 0, 0);
   write_group (&bench, "/job.scope", 1000, 90000000);
   bench_read (&bench, 4); /* it is found: of its parent only the CPU has grown */
@@ -199,13 +207,9 @@ test_many_groups_one_after_another (void)
 {
   CounterBench bench = { 0 };
   g_autofree char *last = NULL;
-  unsigned time = 0;
+  unsigned time = 1;
 
-  bench_init (&bench);
-  write_mounts (&bench);
-  write_system (&bench, 0, 0, 0);
-  bench_open (&bench, &sysprof_pressure_group_counters);
-  bench_read (&bench, ++time);
+  begin_idle (&bench);
   for (unsigned round = 0; round < 4; round++)
     {
       for (unsigned i = 0; i < 150; i++)
@@ -218,8 +222,7 @@ test_many_groups_one_after_another (void)
         {
           unsigned usec = ++time * 10000;
 
-          write_system (&bench, usec, 0, 0);
-          write_group (&bench, "/jobs.slice", usec, 0);
+          write_waits_of (&bench, "/jobs.slice", usec);
           if (round == 3)
             write_group (&bench, "/jobs.slice/job-3-0.scope", usec, 0);
           bench_read (&bench, time);
@@ -286,8 +289,7 @@ test_long_names (void)
   bench_open (&bench, &sysprof_pressure_group_counters);
   for (unsigned i = 0; i < 3; i++)
     {
-      write_system (&bench, i * 1000, 0, 0);
-      write_group (&bench, group, i * 1000, 0);
+      write_waits_of (&bench, group, i * 1000);
       bench_read (&bench, 1 + i);
     }
   bench_assert_series (&bench, "Pressure", "Memory (kubepods-burstable-pod0)", NULL);
