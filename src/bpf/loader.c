@@ -7,10 +7,14 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#define CPUS_POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 
 /* The program's variables, as the compiler has laid them out. */
 typedef struct
@@ -21,9 +25,57 @@ typedef struct
   uint64_t code_mask;
 } Constants;
 
-int
-sysprof_bpf_print_nothing (enum libbpf_print_level level, const char *format, va_list args)
+static int
+print_nothing (enum libbpf_print_level level, const char *format, va_list args)
 {
+  return 0;
+}
+
+static void
+set_print (void)
+{
+  (void) libbpf_set_print (print_nothing);
+}
+
+void
+sysprof_bpf_be_quiet (void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+  (void) pthread_once (&once, set_print);
+}
+
+/* A list of ranges, ascending: the last number is the highest. */
+static unsigned
+highest_of (const char *list)
+{
+  const char *last = list;
+
+  for (const char *at = list; *at != '\0'; at++)
+    if (*at == ',' || *at == '-')
+      last = at + 1;
+  return (unsigned) strtoul (last, NULL, 10);
+}
+
+unsigned
+sysprof_bpf_n_cpus (void)
+{
+  char list[4096];
+  int fd = open (CPUS_POSSIBLE_PATH, O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd >= 0 ? read (fd, list, sizeof list - 1) : -1;
+  int n_counted;
+
+  if (fd >= 0)
+    (void) close (fd);
+  if (n > 0)
+    {
+      list[n] = '\0';
+      return highest_of (list) + 1;
+    }
+  n_counted = libbpf_num_possible_cpus ();
+  if (n_counted > 0)
+    return (unsigned) n_counted;
+  errno = EINVAL;
   return 0;
 }
 
@@ -65,15 +117,15 @@ static bool
 make_room_for_cpus (struct bpf_object *object)
 {
   struct bpf_map *scratch = bpf_object__find_map_by_name (object, "walk_scratch");
-  int n_cpus = libbpf_num_possible_cpus ();
+  unsigned n_cpus = sysprof_bpf_n_cpus ();
 
-  if (scratch == NULL || n_cpus <= 0)
+  if (scratch == NULL || n_cpus == 0)
     {
       errno = EINVAL;
       return false;
     }
 
-  return bpf_map__set_max_entries (scratch, (uint32_t) n_cpus) == 0;
+  return bpf_map__set_max_entries (scratch, n_cpus) == 0;
 }
 
 bool
@@ -124,15 +176,12 @@ make_slabs (void)
 static int
 make_events (void)
 {
-  int n_cpus = libbpf_num_possible_cpus ();
+  unsigned n_cpus = sysprof_bpf_n_cpus ();
 
-  if (n_cpus <= 0)
-    {
-      errno = EINVAL;
-      return -1;
-    }
+  if (n_cpus == 0)
+    return -1;
   return bpf_map_create (BPF_MAP_TYPE_PERF_EVENT_ARRAY, EVENTS_NAME, sizeof (uint32_t),
-                         sizeof (uint32_t), (uint32_t) n_cpus, NULL);
+                         sizeof (uint32_t), n_cpus, NULL);
 }
 
 /* A program of the same type that does nothing, in no time: who may not load it may not load the walker. */
@@ -155,15 +204,14 @@ may_load (void)
 bool
 sysprof_walk_program_make_maps (WalkProgram *self)
 {
-  libbpf_print_fn_t print = libbpf_set_print (sysprof_bpf_print_nothing);
   bool is_made;
   int saved;
 
+  sysprof_bpf_be_quiet ();
   *self = (WalkProgram) WALK_PROGRAM_INIT;
   is_made = may_load () && (self->index_fd = make_index ()) >= 0 &&
             (self->slabs_fd = make_slabs ()) >= 0 && (self->events_fd = make_events ()) >= 0;
   saved = errno;
-  (void) libbpf_set_print (print);
   if (!is_made)
     sysprof_walk_program_clear (self);
   errno = saved;
@@ -223,11 +271,9 @@ bool
 sysprof_walk_program_load (WalkProgram *self, const WalkProgramOptions *options)
 {
   static const WalkProgramOptions none = { 0 };
-  libbpf_print_fn_t print = libbpf_set_print (sysprof_bpf_print_nothing);
-  bool is_loaded = load (self, options != NULL ? options : &none);
 
-  (void) libbpf_set_print (print);
-  return is_loaded;
+  sysprof_bpf_be_quiet ();
+  return load (self, options != NULL ? options : &none);
 }
 
 void

@@ -13,8 +13,10 @@
 #define SLABS_NAME  "walk_slabs"
 #define EVENTS_NAME "walk_events"
 
-/* libbpf's own words are for nobody. */
-int sysprof_bpf_print_nothing (enum libbpf_print_level level, const char *format, va_list args);
+/* libbpf's own words are for nobody, from now on: programs are loaded on several threads, and it has one setting for all. */
+void sysprof_bpf_be_quiet (void);
+/* As many as there are numbers of CPUs that there can be, also where some are left out. 0 with errno. */
+unsigned sysprof_bpf_n_cpus (void);
 
 /* Gives the walker in `object` its constants and as many scratch spaces as there can be CPUs. FALSE with errno. */
 bool sysprof_bpf_prepare_walker (struct bpf_object *object, const WalkProgramOptions *options);

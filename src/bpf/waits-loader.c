@@ -28,14 +28,9 @@ _Static_assert(WAITS_MEET_FD + N_WALKS == N_WAITS_FDS, "a descriptor each");
 unsigned
 sysprof_waits_n_rings (void)
 {
-  int n_cpus = libbpf_num_possible_cpus ();
+  unsigned n_cpus = sysprof_bpf_n_cpus ();
 
-  if (n_cpus <= 0)
-    {
-      errno = EINVAL;
-      return 0;
-    }
-  return (unsigned) n_cpus + 1;
+  return n_cpus > 0 ? n_cpus + 1 : 0;
 }
 
 uint32_t
@@ -146,15 +141,14 @@ load (WaitsProgram *self, const WalkProgram *maps)
 bool
 sysprof_waits_program_load (WaitsProgram *self, const WalkProgram *maps)
 {
-  libbpf_print_fn_t print = libbpf_set_print (sysprof_bpf_print_nothing);
   bool is_loaded;
   int saved;
 
+  sysprof_bpf_be_quiet ();
   for (unsigned i = 0; i < N_WAITS_FDS; i++)
     self->fd[i] = -1;
   is_loaded = load (self, maps);
   saved = errno;
-  (void) libbpf_set_print (print);
   if (!is_loaded)
     sysprof_waits_program_clear (self);
   errno = saved;
