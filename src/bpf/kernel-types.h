@@ -139,6 +139,14 @@ struct cred
   kuid_t euid;
 };
 
+struct seq_file;
+
+/* Of a walk through all threads. */
+struct bpf_iter_meta
+{
+  struct seq_file *seq;
+};
+
 struct pid
 {
   unsigned int level; /* of namespaces; 0 = the first */

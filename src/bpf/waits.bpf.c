@@ -1076,7 +1076,9 @@ leave (void *context,
   state->flags = 0;
   state->stack = take_stack (context, cpu, ring, control, input, 0, false, false, &passed);
   find_reason (state, task, control, input, &passed, is_preempted || task_state == 0, true);
-  if ((task_state & TASK_UNINTERRUPTIBLE) != 0 && (task_state & TASK_NOLOAD) == 0)
+  /* What takes its CPU away may come when it is about to wait. */
+  if (!is_preempted && (task_state & TASK_UNINTERRUPTIBLE) != 0 &&
+      (task_state & TASK_NOLOAD) == 0)
     state->flags |= WAIT_UNINTERRUPTIBLE;
   state->cpu = (uint16_t) cpu;
   state->left = now;
@@ -1281,9 +1283,18 @@ sysprof_wakeup_new (unsigned long long *args)
 /* A thread of those that there are, as the kernel goes through them. */
 typedef struct
 {
-  void *meta;
+  struct bpf_iter_meta *meta;
   struct task_struct *task; /* 0 = that was the last */
 } EachTask;
+
+/* One byte of each: who reads them comes to look at the ring now and then. */
+static __always_inline void
+tick (EachTask *each)
+{
+  const char byte = 0;
+
+  bpf_seq_write (each->meta->seq, &byte, sizeof byte);
+}
 
 /* One that waits already: what the kernel did for it, and where it called that. Its memory is not ours to read. */
 static __always_inline uint64_t
@@ -1328,7 +1339,7 @@ take_stack_of (WaitsRing *ring,
   WaitsControl *control = bpf_map_lookup_elem (&waits_control, &zero); \
   EachScratch *scratch = bpf_map_lookup_elem (&waits_each, &zero);     \
                                                                        \
-  if (ring == 0 || control == 0 || scratch == 0)                             \
+  if (ring == 0 || control == 0 || scratch == 0)                       \
   return 0
 
 /* The others run already, so that nothing is missed, and what they write is theirs: this only says what a thread does of which they have
@@ -1346,6 +1357,7 @@ sysprof_begin (EachTask *each)
 
   if (!has_groups ())
     control->lacks_groups = 1;
+  tick (each);
   if (task == 0 || task->pid == 0)
     return 0;
   state = bpf_task_storage_get (&waits_threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -1385,6 +1397,7 @@ sysprof_end (EachTask *each)
   uint64_t since;
   uint32_t cpu;
 
+  tick (each);
   if (task == 0 || task->pid == 0 || control->is_enabled)
     return 0;
   state = bpf_task_storage_get (&waits_threads, task, 0, 0);

@@ -125,6 +125,26 @@ sysprof_pump_remove_tick (Pump *self, PumpTickFunc tick, void *data)
 }
 
 void
+sysprof_pump_change_tick (Pump *self, int64_t interval, PumpTickFunc tick, void *data)
+{
+  int64_t since_begin = sysprof_pump_now () - self->begin;
+
+  g_return_if_fail (interval > 0);
+
+  for (guint i = 0; i < self->ticks->len; i++)
+    {
+      PumpTick *known = &g_array_index (self->ticks, PumpTick, i);
+
+      if (known->tick != tick || known->data != data)
+        continue;
+
+      known->interval = interval;
+      known->next = self->begin + (since_begin / interval + 1) * interval;
+      return;
+    }
+}
+
+void
 sysprof_pump_start_ticks (Pump *self)
 {
   for (guint i = 0; i < self->ticks->len; i++)

@@ -80,6 +80,8 @@ void sysprof_pump_unwatch_fd (Pump *self, int fd);
  * intervals fall on the same wake-up. */
 void sysprof_pump_add_tick (Pump *self, int64_t interval, PumpTickFunc tick, void *data);
 void sysprof_pump_remove_tick (Pump *self, PumpTickFunc tick, void *data);
+/* From now on it comes in another interval; also from within it. */
+void sysprof_pump_change_tick (Pump *self, int64_t interval, PumpTickFunc tick, void *data);
 
 /* Calls `work` whenever nothing else is due, until it returns FALSE. It returns before `deadline` (ns), a few
  * milliseconds ahead, so that long work does not keep the rings waiting. */

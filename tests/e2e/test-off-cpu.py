@@ -342,6 +342,18 @@ class Refused(Case):
         self.assertRegex(done.stderr.decode(), r"Off-CPU: not recorded: .*CAP_BPF and CAP_PERFMON")
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_other_numbers_of_processes_are_told(self):
+        inside = "unshare", "--pid", "--fork", "--mount-proc"
+        if not shutil.which("unshare") or run(*inside, "true").returncode != 0:
+            self.skipTest("no namespaces of processes here")
+        for options, expected in ((), r"numbers outside of this container"), (("--pid", "1"), r"Off-CPU: not recorded: in this container"):
+            with self.subTest(options):
+                done = run(*inside, CLI, "-f", "--off-cpu", "--no-perf", "-d", "0.1", *SHORT, *options, "x.syscap")
+                if b"the kernel refuses" in done.stderr:
+                    self.skipTest(done.stderr.decode())
+                self.assertRegex(done.stderr.decode(), expected)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_who_is_left_out_leaves_nothing_that_runs(self):
         """What makes tables of the whole machine, for nobody else here, is a thread of the recorder."""
         command = "sh", "-c", "sleep 0.1; cat /proc/$PPID/task/*/comm"

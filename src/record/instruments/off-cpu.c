@@ -18,16 +18,24 @@
 #include "util/util.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define DOMAIN         "Off-CPU"
-#define DRAIN_INTERVAL (25 * NSEC_PER_MSEC) /* a ring holds several times as much */
-#define FLUSH_INTERVAL (1 * NSEC_PER_SEC)
-#define WHOLE_MSEC     250 /* until the tables of what runs already are there */
-#define BTF_PATH       "/sys/kernel/btf/vmlinux"
+#define DOMAIN              "Off-CPU"
+#define DRAIN_INTERVAL      (25 * NSEC_PER_MSEC)  /* a ring holds several times as much */
+#define MOST_INTERVAL       (200 * NSEC_PER_MSEC) /* where little comes */
+#define FASTEST             40        /* bytes of a ring that are written in a microsecond */
+#define MUCH                (1. / 16) /* of a ring */
+#define LITTLE              (1. / 64)
+#define FLUSH_INTERVAL      (1 * NSEC_PER_SEC)
+#define WHOLE_MSEC          250 /* until the tables of what runs already are there */
+#define PID_NAMESPACE_PATH  "/proc/self/ns/pid"
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode, in each kernel */
+#define BTF_PATH            "/sys/kernel/btf/vmlinux"
 
 struct _SysprofOffCpu
 {
@@ -47,7 +55,9 @@ struct _SysprofOffCpu
   int64_t begin;
   uint64_t marker[WALK_REASONS];
   bool is_loaded;
+  int64_t interval; /* ns: between two looks at the rings */
   bool has_told_limit;
+  bool is_broken_off; /* the stream: of what could not be written nothing behind can be read */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofOffCpu, sysprof_off_cpu)
@@ -60,10 +70,18 @@ write_chunk (const uint8_t *bytes, size_t size, bool is_last, void *data)
   SysprofOffCpu *self = data;
   int64_t end = sysprof_pump_get_end_time (self->pump);
 
+  if (self->is_broken_off)
+    {
+      sysprof_pump_add_lost (self->pump, 1);
+      return;
+    }
   if (!sysprof_capture_writer_add_file (sysprof_pump_get_writer (self->pump),
                                         end > 0 ? end : sysprof_pump_now (), -1, -1,
                                         WAIT_STREAM_FILE, is_last, bytes, size))
-    sysprof_pump_add_lost (self->pump, 1);
+    {
+      self->is_broken_off = true;
+      sysprof_pump_add_lost (self->pump, 1);
+    }
 }
 
 static uint64_t
@@ -112,13 +130,37 @@ drain (SysprofOffCpu *self, int64_t now)
     sysprof_pump_add_lost (self->pump, n_lost);
 }
 
+static void drain_tick (Pump *pump, int64_t now, void *data);
+
+/* A machine that does nothing is not woken for it: as long as little comes the rings are looked at less often, but not so seldom that one
+ * could be full before, however much comes then. */
+static void
+adapt_interval (SysprofOffCpu *self, Pump *pump)
+{
+  double fill = sysprof_wait_rings_get_fill (self->rings);
+  int64_t most = (int64_t) sysprof_wait_rings_get_size (self->rings) * 1000 / FASTEST;
+  int64_t interval = self->interval;
+
+  if (fill > MUCH)
+    interval = DRAIN_INTERVAL;
+  else if (fill < LITTLE)
+    interval = MIN (2 * interval, CLAMP (most, DRAIN_INTERVAL, MOST_INTERVAL));
+  if (interval == self->interval)
+    return;
+
+  self->interval = interval;
+  sysprof_pump_change_tick (pump, interval, drain_tick, self);
+}
+
 static void
 drain_tick (Pump *pump, int64_t now, void *data)
 {
   SysprofOffCpu *self = data;
 
-  if (self->rings != NULL)
-    drain (self, now);
+  if (self->rings == NULL)
+    return;
+  drain (self, now);
+  adapt_interval (self, pump);
 }
 
 static void
@@ -150,6 +192,15 @@ find_kernel_code (SysprofOffCpu *self, Pump *pump, WaitsControl *control)
         "Run as root, or with 'sudo sysctl kernel.kptr_restrict=0'.");
 }
 
+/* The programs know processes by the numbers of the first namespace. */
+static bool
+has_other_numbers (void)
+{
+  struct stat info;
+
+  return stat (PID_NAMESPACE_PATH, &info) == 0 && info.st_ino != FIRST_PID_NAMESPACE;
+}
+
 /* Looked at before anything is begun. */
 static bool
 can_be_told_apart (SysprofOffCpu *self, GError **error)
@@ -157,6 +208,14 @@ can_be_told_apart (SysprofOffCpu *self, GError **error)
   const SamplerOptions *options = &self->options;
   struct stat info;
 
+  if (options->n_pids + options->n_tids > 0 && has_other_numbers ())
+    {
+      g_set_error_literal (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+          "not recorded: in this container processes have other numbers than those by which the "
+          "kernel's scheduler knows them. Choose by --cgroup or --user, or record outside of it.");
+      return false;
+    }
   if (options->n_pids + options->n_tids > WAITS_MOST_IDS)
     {
       g_set_error (
@@ -311,24 +370,35 @@ sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
   control = sysprof_wait_rings_get_control (self->rings);
   choose (self, control);
   find_kernel_code (self, pump, control);
+  if (has_other_numbers ())
+    sysprof_pump_report (
+        pump, DOMAIN, false,
+        "Threads that wait are recorded by their numbers outside of this container, samples by "
+        "those inside: they do not meet in views of single threads. Record outside of it.");
   if (self->unwinder != NULL)
     sysprof_unwinder_wait_until_ready (self->unwinder, WHOLE_MSEC);
 
   self->log = sysprof_wait_log_new (write_chunk, marker_of, self);
-  sysprof_pump_add_tick (pump, DRAIN_INTERVAL, drain_tick, self);
+  self->interval = DRAIN_INTERVAL;
+  sysprof_pump_add_tick (pump, self->interval, drain_tick, self);
   sysprof_pump_add_tick (pump, FLUSH_INTERVAL, flush_tick, self);
   return TRUE;
 }
 
-/* Has the kernel go through all threads, with the program that belongs to `fd`. */
+/* Has the kernel go through all threads, with the program that belongs to `fd`. They come in pieces, as one ring holds what is told of
+ * some hundred. */
 static void
-go_through_threads (Pump *pump, int fd)
+go_through_threads (SysprofOffCpu *self, Pump *pump, int fd)
 {
-  char nothing[16]; /* they write none */
+  char ticks[32]; /* one of each */
   ssize_t n;
 
   do
-    n = read (fd, nothing, sizeof nothing);
+    {
+      n = read (fd, ticks, sizeof ticks);
+      if (n > 0)
+        drain (self, sysprof_pump_now ());
+    }
   while (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)));
   if (n < 0)
     sysprof_pump_report (
@@ -343,7 +413,7 @@ begin (SysprofOffCpu *self, Pump *pump)
 {
   WaitsControl *control = sysprof_wait_rings_get_control (self->rings);
 
-  go_through_threads (pump, self->program.fd[WAITS_MEET_FD]);
+  go_through_threads (self, pump, self->program.fd[WAITS_MEET_FD]);
   if (control->cgroup != 0 && control->lacks_groups)
     sysprof_pump_report (pump, DOMAIN, false,
                          "No waits are recorded: this kernel cannot tell whose control group a "
@@ -351,7 +421,7 @@ begin (SysprofOffCpu *self, Pump *pump)
   self->begin = sysprof_pump_now ();
   control->begin = (uint64_t) self->begin;
   __atomic_store_n (&control->is_enabled, 1, __ATOMIC_RELEASE);
-  go_through_threads (pump, self->program.fd[WAITS_BEGIN_FD]);
+  go_through_threads (self, pump, self->program.fd[WAITS_BEGIN_FD]);
 }
 
 static void
@@ -377,6 +447,14 @@ sysprof_off_cpu_record (SysprofInstrument *instrument, Pump *pump)
     begin (self, pump);
 }
 
+/* Detaching does not wait for those that run just now. This does, as they cannot be interrupted by other threads. */
+static void
+wait_for_programs (void)
+{
+  if (syscall (SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
+    g_usleep (G_USEC_PER_SEC / 1000); /* none takes as long */
+}
+
 static void
 sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
 {
@@ -389,11 +467,12 @@ sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
 
   control = sysprof_wait_rings_get_control (self->rings);
   __atomic_store_n (&control->is_enabled, 0, __ATOMIC_SEQ_CST);
+  wait_for_programs ();
   if (self->begin != 0)
     {
       drain (self, sysprof_pump_get_end_time (pump));
       control->end = (uint64_t) MAX (sysprof_pump_now (), sysprof_pump_get_end_time (pump));
-      go_through_threads (pump, self->program.fd[WAITS_END_FD]);
+      go_through_threads (self, pump, self->program.fd[WAITS_END_FD]);
     }
   sysprof_waits_program_clear (&self->program);
   drain (self, sysprof_pump_get_end_time (pump));

@@ -15,7 +15,8 @@ struct WaitRings
   WaitsControl *control;
   uint64_t *first; /* [n] how far it was written when that was looked at first, and then */
   uint64_t *second;
-  uint64_t *told; /* [n] stacks and threads before were given */
+  uint64_t *told;      /* [n] stacks and threads before were given */
+  uint64_t most_given; /* bytes of one, the last time */
   bool is_mapped;
 };
 
@@ -176,6 +177,7 @@ sysprof_wait_rings_drain (WaitRings *self, WaitRecordFunc func, void *data)
 {
   bool is_right_all = true;
 
+  self->most_given = 0;
   look_at_heads (self, self->first);
   look_at_heads (self, self->second);
   for (unsigned i = 0; i < self->n; i++)
@@ -190,9 +192,22 @@ sysprof_wait_rings_drain (WaitRings *self, WaitRecordFunc func, void *data)
 
       if (!give (self, i, ring->tail, self->first[i], true, func, data))
         is_right_all = false;
+      self->most_given = MAX (self->most_given, self->first[i] - ring->tail);
       __atomic_store_n (&ring->tail, self->first[i], __ATOMIC_RELEASE);
     }
   return is_right_all;
+}
+
+double
+sysprof_wait_rings_get_fill (const WaitRings *self)
+{
+  return (double) MIN (self->most_given, self->size) / self->size;
+}
+
+uint32_t
+sysprof_wait_rings_get_size (const WaitRings *self)
+{
+  return self->size;
 }
 
 uint64_t

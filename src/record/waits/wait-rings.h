@@ -27,5 +27,10 @@ typedef void (*WaitRecordFunc) (const WaitsHead *record, void *data);
 /* Gives everything that is there. FALSE: a ring does not hold what a program would write; what was in it is left out. */
 bool sysprof_wait_rings_drain (WaitRings *self, WaitRecordFunc func, void *data);
 
+/* How full the fullest of them was when they were given the last time: 0 … 1. */
+double sysprof_wait_rings_get_fill (const WaitRings *self);
+/* Bytes that each has room for. */
+uint32_t sysprof_wait_rings_get_size (const WaitRings *self);
+
 /* Records that found no room, and switches that there was no memory for, so far. */
 uint64_t sysprof_wait_rings_count_lost (const WaitRings *self);

@@ -100,7 +100,9 @@ test_names_come_before_waits (void)
   put (rings, 0, &wait, sizeof wait);
   put (rings, 1, &thread, sizeof thread);
   g_assert_true (sysprof_wait_rings_drain (rings, see, &seen));
+  g_assert_cmpfloat (sysprof_wait_rings_get_fill (rings), ==, sizeof wait / 4096.);
   g_assert_true (sysprof_wait_rings_drain (rings, see, &seen));
+  g_assert_cmpfloat (sysprof_wait_rings_get_fill (rings), ==, 0);
   g_assert_cmpuint (seen.n_threads, ==, 1);
   g_assert_cmpuint (seen.n_waits, ==, 1);
   g_assert_false (seen.wait_came_first);
