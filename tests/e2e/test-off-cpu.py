@@ -3,6 +3,7 @@
 """Waits, against a program that knows its own, against the clock, and against what perf says of the same run."""
 
 import collections
+import json
 import os
 import re
 import shutil
@@ -289,17 +290,28 @@ class OffCpu(Case):
             waited = sum(wait.duration for wait in waits.of(tid))
             self.assertLess(waits.ran[tid] + waited, 600 * MSEC)
 
+    @staticmethod
+    def wait_until(recorder, nsec):
+        """By what it says of itself, once a second: before it records, that is 0."""
+        for line in iter(recorder.process.stderr.readline, b""):
+            if line.startswith(b"{") and json.loads(line)["time"] >= nsec:
+                return
+        raise AssertionError("the recorder ended")
+
     def test_children_from_before_the_beginning(self):
         """What a chosen process starts during --delay is chosen, too."""
-        script = "import os, sys, time\ninput()\nif os.fork() == 0: print(os.getpid(), flush=True)\nwhile True: time.sleep(0.01)"
+        script = "import os, sys, time\nprint(flush=True)\ninput()\nif os.fork() == 0: print(os.getpid(), flush=True)\nwhile True: time.sleep(0.01)"
         parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self.addCleanup(parent.communicate)
         self.addCleanup(os.killpg, parent.pid, signal.SIGKILL)
-        recorder = self.recorder("--no-perf", "--off-cpu", "--json-status", *SHORT, "--delay", "1", "-d", "2", "--pid", parent.pid, self.path("x.syscap"))
-        recorder.wait_for_status()
+        parent.stdout.readline()
+        recorder = self.recorder("--no-perf", "--off-cpu", "--json-status", *SHORT, "--delay", "2", "--pid", parent.pid, self.path("x.syscap"))
+        self.wait_until(recorder, 1)
         parent.stdin.write(b"\n")
         parent.stdin.flush()
         child = int(parent.stdout.readline())
+        self.wait_until(recorder, 3e9)
+        recorder.send(signal.SIGINT)
         recorder.finish()
         waits = wait_stream.of_capture(Capture.open("x.syscap"))
         self.assertEqual({wait.thread.pid for wait in waits.waits}, {parent.pid, child})
