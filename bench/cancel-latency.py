@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long loading goes on after it was cancelled, the engine's and as the public loader's callers see it; and each view."""
+"""How long work goes on after it was cancelled: loading, by the engine and as the public loader's callers see it; each view; and what the
+public documents do."""
 import argparse
 import subprocess
 import sys

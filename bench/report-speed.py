@@ -4,12 +4,14 @@
 
 The recordings are made once, with ours and with perf, at 10 kHz while a compiler, an interpreter, a program of known
 depth and process churn keep all CPUs busy, and kept in the build directory (`make clean` removes them; --record makes
-them anew). perf has no call chains to merge for functions (-g none) and may use so much memory and no more. --script also folds
+them anew). Stacks are found by frame pointers, as perf's are; "whole stacks" are those that ours finds unasked, which are
+deeper, and more of them differ. perf has no call chains to merge for functions (-g none) and may use so much memory and no more. --script also folds
 what `perf script` prints, as is often done, which takes minutes at a million samples.
 
 --made THOUSANDS reads captures of a million samples that are made, with so many thousands of distinct stacks, in turns
 with a naive reader (naive-reader.c), which does not look up names; --samples N makes them of N samples."""
 import argparse
+import json
 import pathlib
 import re
 import resource
@@ -47,12 +49,16 @@ def record(thousands, recorders):
         turns.end_groups(load)
 
 
+def whole(directory, seconds):
+    return [turns.CLI, '-f', '-F', FREQUENCY, '-d', seconds, '--quiet', directory / 'whole.syscap']
+
+
 def ours(directory, seconds):
-    return [turns.CLI, '-f', '-F', FREQUENCY, '-d', seconds, '--quiet', directory / 'ours.syscap']
+    return [*whole(directory, seconds)[:-1], '--unwind', 'frame-pointer', directory / 'ours.syscap']
 
 
 def ours_without_symbols(directory, seconds):
-    return [turns.CLI, '-f', '-F', FREQUENCY, '-d', seconds, '--quiet', '--no-decode', directory / 'bare.syscap']
+    return [*ours(directory, seconds)[:-1], '--no-decode', directory / 'bare.syscap']
 
 
 def perf(directory, seconds):
@@ -60,9 +66,15 @@ def perf(directory, seconds):
             '-o', directory / 'perf.data', 'sleep', seconds]
 
 
+def samples_of_ours(capture):
+    """Not read here: what this process holds counts among the memory of those that it starts."""
+    report = subprocess.run([turns.REPORT, 'metadata', '--format', 'json', '--limit', '1', capture], check=True, capture_output=True)
+    return json.loads(report.stdout)['capture']['samples']
+
+
 def samples_of(directory):
     stats = subprocess.run(['perf', 'report', '--stats', '-i', directory / 'perf.data'], capture_output=True, text=True).stdout
-    counts = {name: sum(1 for kind, _, _ in turns.frames(directory / f'{name}.syscap') if kind == 2) for name in ('ours', 'bare')}
+    counts = {name: samples_of_ours(directory / f'{name}.syscap') for name in ('ours', 'bare', 'whole')}
     counts['perf'] = int(re.search(r'SAMPLE events: +(\d+)', stats).group(1))
     return counts
 
@@ -125,7 +137,7 @@ def main():
 
     for thousands in options.thousands or [100, 1000]:
         directory = RECORDINGS / f'{thousands}k'
-        recorders = {'ours': ours, 'bare': ours_without_symbols, 'perf': perf}
+        recorders = {'ours': ours, 'bare': ours_without_symbols, 'whole': whole, 'perf': perf}
         missing = {name: command for name, command in recorders.items()
                    if options.record or not (directory / {'perf': 'perf.data'}.get(name, f'{name}.syscap')).exists()}
         if missing:
@@ -140,6 +152,7 @@ def main():
             contestants = {
                 'sysprof-report': measure('sysprof-report', [turns.REPORT, view, directory / 'ours.syscap']),
                 'with symbols from ELF files': measure('with symbols from ELF files', [turns.REPORT, view, directory / 'bare.syscap']),
+                'whole stacks': measure('whole stacks', [turns.REPORT, view, directory / 'whole.syscap']),
                 'perf report': measure('perf report', perf_report, preexec_fn=cap),
             }
             if options.script:
@@ -147,7 +160,7 @@ def main():
                 contestants['perf script, folded'] = measure('perf script, folded', ['sh', '-c', script])
             wall = turns.in_turns(contestants, options.rounds)
             turns.heading(f'from a finished recording of {thousands} thousand samples to {what}')
-            print(f'   samples: {counts["ours"]} ours, {counts["bare"]} ours without symbols, {counts["perf"]} perf;'
+            print(f'   samples: {counts["ours"]} ours, {counts["bare"]} ours without symbols, {counts["whole"]} with whole stacks, {counts["perf"]} perf;'
                   f' perf may use {options.perf_memory:g} GiB and {options.perf_seconds:g} s')
             turns.show(wall, 's', digits=3)
             peak = {name: peak.get(name, []) for name in contestants}
