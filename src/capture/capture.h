@@ -57,10 +57,8 @@ typedef enum
 #define CAPTURE_PERIODS_FILE "__periods__"
 #define CAPTURE_PERIODS_SIZE 24
 
-/* Whether those files of one capture say of the samples of all what is true: at most one has samples, or the samples of all are of the
- * same event and period. Else joining leaves them out. */
-bool sysprof_capture_readers_agree_on_events (SysprofCaptureReader *const *readers,
-                                              size_t n_readers);
+/* Where threads waited: docs/format.md. */
+#define CAPTURE_WAITS_FILE "__waits__"
 
 /* Whether `frame`, of which `available` bytes can be read, is a whole frame whose lengths and counts are
  * right. `swapped`: its integers are of the other byte order. A frame of unknown type is valid when its header is.
@@ -160,6 +158,19 @@ void sysprof_capture_reader_get_status (SysprofCaptureReader *self,
 
 /* ---- joining ---- */
 
+/* Embedded files that hold for one recording, of which a capture has one each. */
+typedef enum
+{
+  JOINED_EVENTS = 1 << 0,   /* what samples were taken on */
+  JOINED_PERIODS = 1 << 1,  /* and with which periods */
+  JOINED_WAITS = 1 << 2,    /* where threads waited */
+  JOINED_FOUND = 1 << 3,    /* how the stacks of samples were found */
+  JOINED_UNWIND = 1 << 4,   /* the same by process */
+  JOINED_UNNAMED = 1 << 5,  /* why functions have no name */
+  JOINED_KALLSYMS = 1 << 6, /* the kernel's functions, which the symbol table has, too */
+  JOINED_ALL = (1 << 7) - 1,
+} JoinedFiles;
+
 /* Unpacks gzip: on success a new buffer from malloc() in `*out`. */
 typedef bool (*SysprofCaptureUnpackFunc) (const uint8_t *in,
                                           size_t in_size,
@@ -168,11 +179,15 @@ typedef bool (*SysprofCaptureUnpackFunc) (const uint8_t *in,
 
 /* Appends all of `readers` to `self` with renumbering, as cat does one by one, but with one symbol table out of
  * theirs, and with traces and D-Bus messages last, where readers of version 3.46 lose nothing else by them. The time
- * range becomes smallest begin to largest end. `unpack` may be NULL: packed symbol tables are then copied as they are. */
+ * range becomes smallest begin to largest end. `unpack` may be NULL: packed symbol tables are then copied as they are.
+ *
+ * What holds for one recording is kept where it is true of all: what samples were taken on, if it is the same; where threads waited, of
+ * the first that has it. `left` (may be NULL): of which of those files something was left out. */
 bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
                                   SysprofCaptureReader *const *readers,
                                   size_t n_readers,
-                                  SysprofCaptureUnpackFunc unpack);
+                                  SysprofCaptureUnpackFunc unpack,
+                                  JoinedFiles *left);
 
 /* A capture that is joined to a recording, with frames as a recording has them: at most 16384 bytes, but for deep stacks. Long files
  * come in more pieces, longer texts are cut, longer D-Bus messages are marked as too large. Traces, D-Bus messages and unknown

@@ -104,6 +104,53 @@ initial_range (const SysprofCaptureWriter *self)
   return range;
 }
 
+/* What of a capture cannot be true beside what the others said, which comes first. */
+static JoinedFiles
+find_wrong (const Translation *translation, const Said *others)
+{
+  JoinedFiles wrong =
+      others->files & translation->said.files & (JOINED_WAITS | JOINED_KALLSYMS);
+
+  /* The addresses within. */
+  if (translation->moves_addresses)
+    wrong |= translation->said.files & JOINED_WAITS;
+
+  return wrong;
+}
+
+/* Nobody knows what the samples were taken on: readers that see what contradicts the file before know that, too. */
+static bool
+contradict_events (SysprofCaptureWriter *self, const Said *others, int64_t time)
+{
+  if ((others->files & (JOINED_EVENTS | JOINED_PERIODS)) == 0)
+    return true;
+
+  return sysprof_capture_writer_add_file (self, time, -1, -1, CAPTURE_EVENTS_FILE, true,
+                                          (const uint8_t *) "", 0);
+}
+
+static bool
+cat_files (Translation *translation)
+{
+  static const JoinedFiles events = JOINED_EVENTS | JOINED_PERIODS;
+  SysprofCaptureWriter *writer = translation->writer;
+  Said *others = &writer->said;
+
+  others->has_samples |= writer->n_frames_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE] != 0;
+  /* A file that was ended is not continued. */
+  translation->left = find_wrong (translation, others);
+  translation->said.files &= ~translation->left;
+  translation->left |= others->files & ~events;
+  if (others->has_samples || (others->files & events) != 0)
+    translation->left |= events;
+  if (!sysprof_said_agree_on_events (others, &translation->said) &&
+      !contradict_events (writer, others, translation->reader->header.time))
+    return false;
+
+  sysprof_said_add (others, &translation->said);
+  return true;
+}
+
 bool
 sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *reader)
 {
@@ -114,7 +161,7 @@ sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *re
   if (!sysprof_translation_init (&translation, self, reader))
     return false;
 
-  is_done = sysprof_translation_add_names (&translation) &&
+  is_done = sysprof_translation_add_names (&translation) && cat_files (&translation) &&
             sysprof_translation_copy (&translation, COPY_EARLY | COPY_LATE);
   if (is_done)
     widen (&range, translation.reader);
@@ -123,24 +170,78 @@ sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *re
   return is_done && finish (self, range);
 }
 
+/* Readers see frames in the order of time: the list of the capture that ended last is the end of all. */
+static void
+continue_lists (Translation *translations, size_t n)
+{
+  static const JoinedFiles lists[] = { JOINED_FOUND, JOINED_UNWIND, JOINED_UNNAMED };
+
+  for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++)
+    {
+      Translation *last = NULL;
+
+      for (size_t i = 0; i < n; i++)
+        {
+          if ((translations[i].said.files & lists[list]) == 0)
+            continue;
+          translations[i].goes_on |= lists[list];
+          if (last == NULL || translations[i].reader->last_time >= last->reader->last_time)
+            last = &translations[i];
+        }
+      if (last != NULL)
+        last->goes_on &= ~lists[list];
+    }
+}
+
+/* Of which captures which of those files are kept. What was left out. */
+static JoinedFiles
+choose_files (Translation *translations, size_t n)
+{
+  JoinedFiles left = 0;
+  Said before = { 0 };
+  bool agree = true;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      Said *said = &translations[i].said;
+
+      translations[i].left = find_wrong (&translations[i], &before);
+      said->files &= ~translations[i].left;
+      left |= translations[i].left;
+      agree = agree && sysprof_said_agree_on_events (&before, said);
+      sysprof_said_add (&before, said);
+    }
+
+  continue_lists (translations, n);
+  for (size_t i = 0; i < n && !agree; i++)
+    translations[i].left |= JOINED_EVENTS | JOINED_PERIODS;
+
+  return agree ? left : left | JOINED_EVENTS | JOINED_PERIODS;
+}
+
 static bool
 join_all (SysprofCaptureWriter *self,
           Translation *translations,
           SysprofCaptureReader *const *readers,
           size_t n_readers,
           SysprofCaptureUnpackFunc unpack,
+          JoinedFiles *left,
           TimeRange *range)
 {
-  CopyFlags flags = COPY_EARLY | LEAVE_SYMBOLS;
+  JoinedFiles left_out;
 
-  if (!sysprof_capture_readers_agree_on_events (readers, n_readers))
-    flags |= LEAVE_EVENTS;
+  for (size_t i = 0; i < n_readers; i++)
+    if (!sysprof_translation_init (&translations[i], self, readers[i]) ||
+        !sysprof_translation_add_names (&translations[i]))
+      return false;
+
+  left_out = choose_files (translations, n_readers);
+  if (left != NULL)
+    *left = left_out;
 
   for (size_t i = 0; i < n_readers; i++)
     {
-      if (!sysprof_translation_init (&translations[i], self, readers[i]) ||
-          !sysprof_translation_add_names (&translations[i]) ||
-          !sysprof_translation_copy (&translations[i], flags))
+      if (!sysprof_translation_copy (&translations[i], COPY_EARLY | LEAVE_SYMBOLS))
         return false;
       widen (range, translations[i].reader);
     }
@@ -159,7 +260,8 @@ bool
 sysprof_capture_writer_join (SysprofCaptureWriter *self,
                              SysprofCaptureReader *const *readers,
                              size_t n_readers,
-                             SysprofCaptureUnpackFunc unpack)
+                             SysprofCaptureUnpackFunc unpack,
+                             JoinedFiles *left)
 {
   Translation *translations = calloc (n_readers, sizeof *translations);
   TimeRange range = initial_range (self);
@@ -168,7 +270,7 @@ sysprof_capture_writer_join (SysprofCaptureWriter *self,
   if (translations == NULL)
     return false;
 
-  is_done = join_all (self, translations, readers, n_readers, unpack, &range);
+  is_done = join_all (self, translations, readers, n_readers, unpack, left, &range);
   for (size_t i = 0; i < n_readers; i++)
     if (translations[i].writer != NULL)
       sysprof_translation_clear (&translations[i]);
@@ -194,6 +296,7 @@ sysprof_capture_join_begin (SysprofCaptureWriter *writer, SysprofCaptureReader *
   if (sysprof_translation_init (&self->translation, writer, reader))
     {
       self->translation.fits_frames = true;
+      self->translation.left = JOINED_ALL; /* the recording has its own */
       if (sysprof_translation_add_names (&self->translation) &&
           sysprof_translation_copy (&self->translation, COPY_EARLY) &&
           sysprof_capture_writer_flush_jitmap (writer))

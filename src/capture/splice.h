@@ -14,10 +14,18 @@ typedef enum
   COPY_LATE =
       1 << 1, /* what readers of version 3.46 stop at: traces, D-Bus messages, unknown types */
   LEAVE_SYMBOLS = 1 << 2, /* symbol tables are left out */
-  LEAVE_EVENTS = 1 << 3,  /* so is what samples were taken on */
 } CopyFlags;
 
 #define SYSPROF_CAPTURE_BUILD_ID_MAX 128 /* hex digits */
+
+/* Which of those files `path` names, packed or not; 0 if none. */
+JoinedFiles sysprof_joined_file (const char *path);
+void sysprof_said_add_frame (Said *self, const SysprofCaptureFrame *frame);
+/* Whether what either says its samples were taken on is true of those of both: at most one has samples, or those of both are of the same
+ * event, and all of the same period. */
+bool sysprof_said_agree_on_events (const Said *a, const Said *b);
+/* What both say together, where they agree. */
+void sysprof_said_add (Said *self, const Said *other);
 
 /* One capture on its way into another. *Owned* by the call that joins. */
 typedef struct
@@ -27,6 +35,10 @@ typedef struct
   NumberMap addresses;          /* synthetic addresses of the source → ours */
   NumberMap counters;           /* pid and id → ours */
   NumberMap counters_by_id;     /* id alone, for values that another process sets */
+  Said said;                    /* once its names are added */
+  JoinedFiles left;             /* files that are left out */
+  JoinedFiles goes_on;          /* files that another capture continues */
+  bool moves_addresses;         /* of names: those within files would be wrong */
   bool fits_frames;             /* to what readers of version 3.46 take */
   uint64_t n_cut;               /* frames that lost something by that */
   unsigned int *ids;            /* scratch for the values of a frame */
@@ -38,7 +50,8 @@ bool sysprof_translation_init (Translation *self,
                                SysprofCaptureReader *reader);
 void sysprof_translation_clear (Translation *self);
 
-/* Gives the names of synthetic addresses new addresses in the writer: before the frames that use them. */
+/* Gives the names of synthetic addresses new addresses in the writer: before the frames that use them. Looks at all frames, and learns
+ * what the capture says. */
 bool sysprof_translation_add_names (Translation *self);
 
 /* Copies all frames that `flags` name. */
@@ -50,9 +63,6 @@ bool sysprof_capture_frame_fit (SysprofCaptureFrame *frame);
 
 /* True if `path` names an embedded symbol table, packed or not. */
 bool sysprof_is_symbol_table (const char *path, bool *is_packed);
-
-/* True if `path` names a file that says what samples were taken on. */
-bool sysprof_is_event_file (const char *path);
 
 /* Makes one symbol table out of those of all readers and adds it. False with errno set on failure. */
 bool sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,

@@ -82,6 +82,7 @@ add_names_of (Translation *self, const SysprofCaptureJitmap *jitmap)
 
       if (ours == 0 || !sysprof_number_map_set (&self->addresses, address, ours))
         return false;
+      self->moves_addresses |= ours != address;
     }
 
   return true;
@@ -98,6 +99,7 @@ sysprof_translation_add_names (Translation *self)
       if (frame->type == SYSPROF_CAPTURE_FRAME_JITMAP &&
           !add_names_of (self, (const SysprofCaptureJitmap *) frame))
         return false;
+      sysprof_said_add_frame (&self->said, frame);
       sysprof_capture_reader_step (self->reader);
     }
 
@@ -359,12 +361,13 @@ copy_file_chunk (Translation *self, const SysprofCaptureFileChunk *chunk)
 {
   const SysprofCaptureFrame *frame = &chunk->frame;
   size_t most = self->fits_frames ? CHUNK_MAX : UINT16_MAX;
+  bool goes_on = (self->goes_on & sysprof_joined_file (chunk->path)) != 0;
   size_t at = 0;
 
   do
     {
       size_t n = chunk->len - at < most ? chunk->len - at : most;
-      bool is_last = chunk->is_last && at + n == chunk->len;
+      bool is_last = chunk->is_last && at + n == chunk->len && !goes_on;
 
       if (!sysprof_capture_writer_add_file (self->writer, frame->time, frame->cpu, frame->pid,
                                             chunk->path, is_last, chunk->data + at, n))
@@ -471,19 +474,18 @@ copy_frame (Translation *self, SysprofCaptureFrame *frame)
 }
 
 static bool
-is_wanted (const SysprofCaptureFrame *frame, CopyFlags flags)
+is_wanted (const Translation *self, const SysprofCaptureFrame *frame, CopyFlags flags)
 {
+  const SysprofCaptureFileChunk *chunk = (const SysprofCaptureFileChunk *) frame;
   bool is_late = !sysprof_capture_frame_type_is_known (frame->type) ||
                  frame->type == SYSPROF_CAPTURE_FRAME_TRACE ||
                  frame->type == SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE;
 
   if (sysprof_capture_frame_is_index ((const uint8_t *) frame, false))
     return false;
-  if ((flags & LEAVE_SYMBOLS) != 0 && frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
-      sysprof_is_symbol_table (((const SysprofCaptureFileChunk *) frame)->path, NULL))
-    return false;
-  if ((flags & LEAVE_EVENTS) != 0 && frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
-      sysprof_is_event_file (((const SysprofCaptureFileChunk *) frame)->path))
+  if (frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
+      ((self->left & sysprof_joined_file (chunk->path)) != 0 ||
+       ((flags & LEAVE_SYMBOLS) != 0 && sysprof_is_symbol_table (chunk->path, NULL))))
     return false;
 
   return (flags & (is_late ? COPY_LATE : COPY_EARLY)) != 0;
@@ -515,8 +517,8 @@ sysprof_translation_copy (Translation *self, CopyFlags flags)
       SysprofCaptureFrame *own =
           (SysprofCaptureFrame *) (self->reader->buffer + self->reader->at);
 
-      if (is_wanted (frame, flags) ? !copy_frame (self, own)
-                                   : !prepare_for_later (self, own, flags))
+      if (is_wanted (self, frame, flags) ? !copy_frame (self, own)
+                                         : !prepare_for_later (self, own, flags))
         return false;
       sysprof_capture_reader_step (self->reader);
     }

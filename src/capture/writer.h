@@ -14,6 +14,16 @@
 
 typedef struct JitTable JitTable;
 
+/* What one capture says of its recording. */
+typedef struct
+{
+  bool has_samples;
+  JoinedFiles files; /* that it holds */
+  uint8_t events
+      [512]; /* [events_size] of JOINED_EVENTS; what is longer has JOINED_PERIODS beside it */
+  size_t events_size;
+} Said;
+
 struct _SysprofCaptureWriter
 {
   int ref_count; /* atomic */
@@ -43,6 +53,7 @@ struct _SysprofCaptureWriter
   int64_t end;              /* ns, 0 = when last flushed */
   int64_t joined_end;       /* ns; holds as long as nothing is added to what was joined */
   uint64_t n_frames_joined; /* 0 = nothing was joined */
+  Said said;                /* by what was appended */
 
   JitTable *jit_table; /* NULL until a name is added */
   unsigned int next_counter_id;

@@ -148,29 +148,42 @@ tell_damage (SysprofCaptureReader *reader, const char *path)
         path, status.n_damaged);
 }
 
+/* What holds for one recording alone. */
+static void
+tell_left_out (JoinedFiles left)
+{
+  if ((left & JOINED_EVENTS) != 0)
+    fprintf (
+        stderr,
+        "sysprof-cli: what samples were taken on is left out: it is not the same in all captures, and nobody could tell whose is "
+        "whose. 'sysprof-report --weight period' tells it of each capture alone.\n");
+  if ((left & JOINED_WAITS) != 0)
+    fprintf (
+        stderr,
+        "sysprof-cli: where threads waited is kept of the first capture that tells it, and left out of all others: it cannot be "
+        "joined. 'sysprof-report waits' shows it of each capture alone.\n");
+}
+
 static gboolean
 join (GPtrArray *readers, GError **error)
 {
   int fd = open_target (error);
   autofd target = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
   SysprofCaptureWriter *writer = fd < 0 ? NULL : sysprof_capture_writer_new_from_fd (fd, 0);
+  JoinedFiles left = 0;
   gboolean joined;
 
   if (fd < 0)
     return FALSE;
-  if (!sysprof_capture_readers_agree_on_events ((SysprofCaptureReader *const *) readers->pdata,
-                                                readers->len))
-    fprintf (
-        stderr,
-        "sysprof-cli: what samples were taken on is left out: it is not the same in all captures, and nobody could tell whose is "
-        "whose. 'sysprof-report --weight period' tells it of each capture alone.\n");
   joined = writer != NULL && target >= 0 &&
            sysprof_capture_writer_join (writer, (SysprofCaptureReader *const *) readers->pdata,
-                                        readers->len, unpack_gzip) &&
+                                        readers->len, unpack_gzip, &left) &&
            sysprof_capture_writer_flush (writer) &&
            (can_go_back (STDOUT_FILENO) || copy_to_standard_output (target));
   if (!joined)
     sysprof_set_error_errno (error, "Cannot write the joined captures to standard output");
+  else
+    tell_left_out (left);
   g_clear_pointer (&writer, sysprof_capture_writer_unref);
   return joined;
 }

@@ -99,8 +99,14 @@ tell_damage (const ReportOptions *options, SysprofDocument *document)
 {
   const Store *store = sysprof_document_get_store (document);
 
-  if (store->damage && !options->view->sections)
-    g_printerr ("sysprof-report: '%s' is damaged. %s\n", options->capture, store->damage);
+  if (options->view->sections)
+    return;
+  if (store->damage)
+    g_printerr ("sysprof-report: '%s' is damaged. %s%s%s\n", options->capture, store->damage,
+                store->mixed ? " " : "", store->mixed ? store->mixed : "");
+  else if (store->mixed)
+    g_printerr ("sysprof-report: '%s' was joined from several captures. %s\n", options->capture,
+                store->mixed);
 }
 
 /* Rules that the user wrote for categories and that are none. */

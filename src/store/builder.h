@@ -69,6 +69,7 @@ typedef struct
   bool *comm_is_derived;  /* [processes.n] from the command line: no frame brought it */
   bool *has_process_frame; /* [processes.n] */
   GString *damage;         /* sentences for Store.damage */
+  GString *mixed;          /* sentences for Store.mixed */
 } Builder;
 
 /* For loops over frames, by the loading thread only: whether to go on at the `i`th of `n`. */
@@ -164,6 +165,10 @@ void sysprof_builder_read_heap (Builder *self);
 void sysprof_builder_read_counters (Builder *self);
 void sysprof_builder_count_lost (Builder *self);
 void sysprof_builder_read_embedded_files (Builder *self);
+/* NULL if there is none. */
+const EmbeddedFile *sysprof_builder_find_file (const Builder *self, const char *name);
+/* A sentence for Store.mixed. */
+void sysprof_builder_note_mixed (Builder *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* All but their stacks and processes. */
 void sysprof_builder_read_waits (Builder *self);
 void sysprof_wait_stacks_clear (WaitStacks *self);

@@ -28,6 +28,51 @@ is_last (const Frame *frame)
   return (frame->bytes[24] & (is_big_endian ? 0x80 : 0x01)) != 0;
 }
 
+static uint32_t
+find_file (const Store *self, const char *name)
+{
+  StringId id = sysprof_intern_lookup (&self->strings, name);
+  uint32_t known = 0;
+
+  if (id != 0) /* else no file has that name */
+    known =
+        GPOINTER_TO_UINT (g_hash_table_lookup (self->files.row_of_name, GUINT_TO_POINTER (id)));
+  return known != 0 ? known - 1 : G_MAXUINT32;
+}
+
+/* The same name again, from another capture that was joined. `first`: the number of the file's first chunk. */
+static void
+note_repetition (EmbeddedFile *file, const Store *store, FrameNo first, const Frame *again)
+{
+  Frame frame = sysprof_store_frame (store, first);
+  uint32_t size = data_size (&frame);
+
+  file->is_repeated = true;
+  if (!file->is_contradicted)
+    file->is_contradicted = file->n_chunks > 1 || size != data_size (again) ||
+                            memcmp (frame.bytes + DATA_AT, again->bytes + DATA_AT, size) != 0;
+}
+
+const EmbeddedFile *
+sysprof_builder_find_file (const Builder *self, const char *name)
+{
+  uint32_t file = find_file (self->store, name);
+
+  return file < self->store->files.n ? &self->store->files.row[file] : NULL;
+}
+
+void
+sysprof_builder_note_mixed (Builder *self, const char *format, ...)
+{
+  va_list arguments;
+
+  if (self->mixed->len > 0)
+    g_string_append_c (self->mixed, ' ');
+  va_start (arguments, format);
+  g_string_append_vprintf (self->mixed, format, arguments);
+  va_end (arguments);
+}
+
 void
 sysprof_builder_read_embedded_files (Builder *self)
 {
@@ -50,7 +95,9 @@ sysprof_builder_read_embedded_files (Builder *self)
 
       if (known == 0)
         {
-          EmbeddedFile file = { .name = name, .pid = store->frames.pid[number] };
+          EmbeddedFile file = { .name = name,
+                                .pid = store->frames.pid[number],
+                                .first_chunk = i };
 
           g_array_append_val (rows, file);
           known = rows->len;
@@ -60,7 +107,10 @@ sysprof_builder_read_embedded_files (Builder *self)
       row = &g_array_index (rows, EmbeddedFile, known - 1);
       row_of_chunk[i] = row->is_whole ? 0 : known;
       if (row->is_whole)
-        continue; /* the same name again, from another capture */
+        {
+          note_repetition (row, store, frames->frame[row->first_chunk], &frame);
+          continue;
+        }
 
       row->size += data_size (&frame);
       row->is_whole = is_last (&frame);
@@ -124,18 +174,6 @@ sysprof_store_read_file_raw (const Store *self, uint32_t file, GError **error)
   const Progress progress = { 0 };
 
   return read_raw (self, file, &progress, error);
-}
-
-static uint32_t
-find_file (const Store *self, const char *name)
-{
-  StringId id = sysprof_intern_lookup (&self->strings, name);
-  uint32_t known = 0;
-
-  if (id != 0) /* else no file has that name */
-    known =
-        GPOINTER_TO_UINT (g_hash_table_lookup (self->files.row_of_name, GUINT_TO_POINTER (id)));
-  return known != 0 ? known - 1 : G_MAXUINT32;
 }
 
 static void

@@ -184,10 +184,19 @@ sysprof_builder_read_sampled_events (Builder *self)
   GCancellable *cancellable = self->progress->cancellable;
   g_autoptr (GBytes) events = sysprof_store_read_file_cancellable (
       store, CAPTURE_EVENTS_FILE, cancellable, NULL); /* may be absent */
+  const EmbeddedFile *said = sysprof_builder_find_file (self, CAPTURE_EVENTS_FILE);
+  const EmbeddedFile *each_says = sysprof_builder_find_file (self, CAPTURE_PERIODS_FILE);
   g_autoptr (GBytes) periods = NULL;
 
   if (events == NULL)
     return;
+  if ((said != NULL && said->is_contradicted) || (each_says != NULL && each_says->is_repeated))
+    {
+      sysprof_builder_note_mixed (
+          self, "What samples were taken on is left out: the captures that were joined do not "
+                "agree, and nobody can tell whose is whose; each of them alone tells it.");
+      return;
+    }
 
   read_events (store, events);
   periods =

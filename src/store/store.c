@@ -16,6 +16,7 @@ typedef struct
   FileBytes bytes;
   char *path;
   char *damage;
+  char *mixed;
   gatomicrefcount n_refs;
 } OpenStore;
 
@@ -93,6 +94,7 @@ free_store (OpenStore *self)
   sysprof_file_bytes_clear (&self->bytes);
   g_free (self->path);
   g_free (self->damage);
+  g_free (self->mixed);
   g_free (self);
 }
 
@@ -205,6 +207,7 @@ new_store (FileBytes *bytes,
 
   builder.damage =
       g_string_new (bytes->is_cut ? "The compressed data end early or are damaged." : NULL);
+  builder.mixed = g_string_new (NULL);
   builder.process_of_pid = g_hash_table_new (NULL, NULL);
   builder.process_of_tid = g_hash_table_new (NULL, NULL);
   done = fill_columns (&builder, error);
@@ -212,6 +215,8 @@ new_store (FileBytes *bytes,
   sysprof_file_bytes_leave (&self->bytes);
   self->damage = g_string_free (builder.damage, FALSE);
   store->damage = *self->damage != '\0' ? self->damage : NULL;
+  self->mixed = g_string_free (builder.mixed, FALSE);
+  store->mixed = *self->mixed != '\0' ? self->mixed : NULL;
   g_hash_table_unref (builder.process_of_pid);
   g_hash_table_unref (builder.process_of_tid);
   g_free (builder.sample_digests);

@@ -263,6 +263,8 @@ typedef struct
   int32_t pid;
   uint64_t size;        /* bytes as stored */
   bool is_whole;        /* its last chunk is there */
+  bool is_repeated;     /* there is one more of the name, of another capture: it is left out, */
+  bool is_contradicted; /* and says something else */
   uint32_t first_chunk; /* index into EmbeddedFiles.chunk */
   uint32_t n_chunks;
 } EmbeddedFile;
@@ -385,6 +387,8 @@ typedef struct Store
   uint64_t damaged_at; /* offset from which on nothing could be read, 0 = whole file read */
   bool is_imported;    /* another profiler's: its stacks are whole as far as that one tells */
   const char *damage;  /* what is wrong there, for a person; NULL if nothing */
+  const char
+      *mixed; /* what is left out as it is of several captures, for a person; NULL if nothing */
 
   FrameTable frames;
   FrameList frames_of_type[STORE_N_FRAME_TYPES];

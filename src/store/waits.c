@@ -7,9 +7,10 @@
 
 #include "store/builder.h"
 
+#include "capture/capture.h"
+
 #include <string.h>
 
-#define WAITS_FILE      "__waits__"
 #define ENTRIES_BETWEEN 0x400 /* two looks at whether to go on */
 #define MOST_WORDS      8000  /* of a stack: a sample holds no more */
 #define MOST_NAME       64    /* bytes */
@@ -31,7 +32,8 @@ typedef struct
   Builder *builder;
   const uint8_t *at;
   const uint8_t *end;
-  bool is_bad; /* sticks: the entry cannot be, or is cut */
+  bool is_bad;       /* sticks: the entry cannot be, or is cut */
+  bool is_cut_short; /* those of another capture come next */
 
   int64_t last_begin;
   uint16_t stands_for; /* of the waits from here on */
@@ -402,6 +404,8 @@ read_entries (Reading *self, const uint8_t *begin)
         read_entry (self);
       if (self->is_bad)
         {
+          if (self->is_cut_short && self->at == self->end)
+            return;
           note_damage (self->builder, (size_t) (entry - begin), size,
                        self->at == self->end ? "they were cut"
                                              : "is nothing that this version understands");
@@ -410,12 +414,36 @@ read_entries (Reading *self, const uint8_t *begin)
     }
 }
 
+/* Programs that know nothing of waits join captures, too. Returns how much is of the first one. */
+static size_t
+find_other_waits (Builder *self, const uint8_t *data, size_t size)
+{
+  const EmbeddedFile *file = sysprof_builder_find_file (self, CAPTURE_WAITS_FILE);
+  const uint8_t *other = memmem (data + 1, size - 1, magic, sizeof magic);
+
+  if (other != NULL)
+    {
+      sysprof_builder_note_mixed (
+          self,
+          "Where threads waited is mixed up, of several captures: what the first one's first "
+          "%zu bytes of %zu say is shown, and all else left out. Each capture alone tells it, and "
+          "'sysprof-cli --merge' keeps that of the first.",
+          (size_t) (other - data), size);
+      return (size_t) (other - data);
+    }
+  if (file != NULL && file->is_repeated)
+    sysprof_builder_note_mixed (
+        self, "Where threads waited is shown of the first of the captures that "
+              "were joined, and left out of all others; each alone tells it.");
+  return size;
+}
+
 void
 sysprof_builder_read_waits (Builder *self)
 {
   g_autoptr (GBytes) bytes = sysprof_store_read_file_cancellable (
-      self->store, WAITS_FILE, self->progress->cancellable, NULL); /* may be absent */
-  size_t size, zero = 0;
+      self->store, CAPTURE_WAITS_FILE, self->progress->cancellable, NULL); /* may be absent */
+  size_t size, zero = 0, own;
   const uint8_t *data;
   Reading reading;
 
@@ -431,11 +459,13 @@ sysprof_builder_read_waits (Builder *self)
       return;
     }
 
+  own = find_other_waits (self, data, size);
   self->store->waits.is_recorded = true;
   self->wait_stacks.size = size;
   reading = (Reading){ .builder = self,
                        .at = data + sizeof magic,
-                       .end = data + size,
+                       .end = data + own,
+                       .is_cut_short = own < size,
                        .stands_for = 1,
                        .threads = g_array_new (FALSE, FALSE, sizeof (WaitThread)),
                        .words = g_array_new (FALSE, FALSE, sizeof (uint64_t)),

@@ -153,6 +153,8 @@ sysprof_dup_machine_facts (const ViewRequest *request)
     add_line (lines, "Stacks", describe_stacks (&facts));
   if (store->damage)
     add_line (lines, "Damage", g_string_new (store->damage));
+  if (store->mixed)
+    add_line (lines, "Joined", g_string_new (store->mixed));
   g_ptr_array_add (lines, NULL);
   return (char **) g_ptr_array_free (lines, FALSE);
 }

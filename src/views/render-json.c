@@ -51,6 +51,11 @@ write_capture (Out *out, const ViewRequest *request)
       sysprof_out_text (out, ", \"damage\": ");
       sysprof_out_json (out, store->damage);
     }
+  if (store->mixed)
+    {
+      sysprof_out_text (out, ", \"joined\": ");
+      sysprof_out_json (out, store->mixed);
+    }
   sysprof_out_text (out, "}");
 }
 

@@ -329,6 +329,74 @@ class Join(Case):
         for (_, end, pid, _, _), (begin, _, next_pid, _, _) in zip(joined, joined[1:]):
             self.assertTrue(pid < next_pid or end <= begin)
 
+    # --- files that hold for one recording ---
+
+    CLOCK, OTHER = b'0 ns 1000000 cpu-clock\n', b'0 count 1 page-faults\n'
+
+    def recording(self, name, files=(), n_samples=1, jit=()):
+        content = [{'type': 'jitmap', 'cpu': -1, 'pid': -1, 'time': 1, 'names': list(jit)}] if jit else []
+        content += [{'type': 'sample', 'cpu': 0, 'pid': 1, 'time': 2, 'tid': 1, 'addrs': [0x1000]}] * n_samples
+        return self.capture(name, content + [chunk for path, data in files for chunk in self.chunks(path, data)])
+
+    def all_of(self, capture, path):
+        """Each time the file is there, whole."""
+        found, data = [], b''
+        for frame in capture.frames:
+            if frame['type'] == 'file' and frame['path'] == path:
+                data += frame['data']
+                if frame['is_last']:
+                    found, data = found + [data], b''
+        self.assertEqual(data, b'')
+        return found
+
+    def test_events_are_kept_where_all_agree(self):
+        events, periods = '__events__', '__periods__'
+        cases = {  # what each capture says, and its samples: whether a join keeps it
+            'same': ([((events, self.CLOCK),), ((events, self.CLOCK),)], True),
+            'none has any': ([(), ()], True),
+            'another event': ([((events, self.CLOCK),), ((events, self.OTHER),)], False),
+            'one says nothing': ([((events, self.CLOCK),), ()], False),
+            'the first says nothing': ([(), ((events, self.CLOCK),)], False),
+            'each sample has its own': ([((events, self.CLOCK), (periods, b'x' * 24))] * 2, False),
+            'the third': ([((events, self.CLOCK),)] * 2 + [((events, self.OTHER),)], False),
+        }
+        for name, (files, agree) in cases.items():
+            inputs = [self.recording(f'in{i}', of_one) for i, of_one in enumerate(files)]
+            joined = self.join('join', *inputs)
+            self.assertEqual(self.all_of(joined, events), [self.CLOCK] * len(inputs) if agree and files[0] else [], name)
+            self.assertEqual(self.all_of(joined, periods), [], name)
+            appended = self.join('cat', *inputs)
+            known = set(self.all_of(appended, events))
+            # what is appended to stands there already: another one that differs says that nobody knows
+            self.assertEqual(known, ({self.CLOCK} if files[0] else set()) if agree else ({self.CLOCK, b''} if files[0] else set()), name)
+            self.assertLessEqual(len(self.all_of(appended, periods)), 1, name)
+        alone = self.join('cat', self.recording('a', n_samples=0), self.recording('b', ((events, self.OTHER),)))
+        self.assertEqual(self.all_of(alone, events), [self.OTHER])
+
+    def test_waits_are_those_of_one_capture(self):
+        """Whole, and with the addresses that they were written with."""
+        a, b = b'waits\0\1\0' + bytes(2500), b'waits\0\1\0' + b'b' * 1500
+        jit = captures.JIT
+        plain = self.recording('plain')
+        first, second = self.recording('a', (('__waits__', a),)), self.recording('b', (('__waits__', b),))
+        named = self.recording('named', (('__waits__', a),), jit=[(jit + 1, 'one'), (jit + 2, 'two')])
+        other = self.recording('other', (('__waits__', b),), jit=[(jit + 1, 'three')])
+        for how in ('join', 'cat'):
+            for inputs, wanted in (((first, second), [a]), ((plain, second, first), [b]), ((named, other), [a]), ((named, plain), [a]),
+                                   ((plain, named), [a])):
+                self.assertEqual(self.all_of(self.join(how, *inputs), '__waits__'), wanted, (how, inputs))
+            kept = self.join(how, self.recording('names', jit=[(jit + 1, 'zero')]), other, first)
+            self.assertEqual(self.all_of(kept, '__waits__'), [a], 'its names have moved')
+
+    def test_lists_are_continued(self):
+        """What is said of single samples and processes, so that each capture's is found."""
+        files = [(('__unwind__', b'%d tables=3\n' % i), ('__found__', bytes([i]) * 1600), ('__unnamed__.gz', gzip.compress(b'line %d\n' % i)))
+                 for i in range(3)]
+        joined = self.join('join', *(self.recording(f'in{i}', of_one) for i, of_one in enumerate(files)))
+        self.assertEqual(self.all_of(joined, '__unwind__'), [b'0 tables=3\n1 tables=3\n2 tables=3\n'])
+        self.assertEqual(self.all_of(joined, '__found__'), [b''.join(bytes([i]) * 1600 for i in range(3))])
+        self.assertEqual([gzip.decompress(data) for data in self.all_of(joined, '__unnamed__.gz')], [b'line 0\nline 1\nline 2\n'])
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -365,6 +365,76 @@ def check_cut(seed):
         check(answer['capture']['samples'] == 1, 'samples')
 
 
+def check_gpu_fences():
+    """Whoever waits for a graphics device is in the kernel's function for that, whatever the system call."""
+    kernel = {'schedule': 0xffffffff80001000, 'dma_fence_default_wait.part.0': 0xffffffff80002000, 'i915_request_wait': 0xffffffff80003000,
+              'vfs_ioctl': 0xffffffff80004000}
+    user = {'glFinish': 0x401000, 'dma_fence_default_wait': 0x402000}
+    c = captures.Capture(time=BEGIN, end_time=END).metadata('uname.machine', 'x86_64', time=BEGIN)
+    c.process('/usr/bin/game', pid=7, time=BEGIN).map(0x400000, 0x500000, '/usr/bin/game', pid=7, time=BEGIN)
+    c.chunked_file('__symbols__', captures.symbol_table(
+        [(at, at + 0x100, 0, name, 'Kernel') for name, at in kernel.items()]
+        + [(at, at + 0x100, 7, name, 'game') for name, at in user.items()]), time=BEGIN)
+    stream = waits.Stream()
+
+    def wait(i, reason, functions, caller='glFinish', syscall=16, runnable=0):
+        stack = [captures.KERNEL] + [kernel[name] + 8 for name in functions] + [captures.USER, user[caller] + 8]
+        stream.wait(BEGIN + 100 * i, 100, (7, 7, 'game'), reason, runnable, syscall, stack=stack)
+
+    part = 'dma_fence_default_wait.part.0'
+    wait(0, waits.SYSCALL, ['schedule', part, 'vfs_ioctl'])
+    wait(1, waits.IO, ['schedule', 'i915_request_wait', 'vfs_ioctl'], runnable=30)
+    wait(2, waits.OTHER, ['schedule', part], syscall=None)
+    wait(3, waits.SYSCALL, ['schedule', 'vfs_ioctl'])
+    wait(4, waits.SYSCALL, ['schedule'], 'dma_fence_default_wait')  # a program's own of that name
+    wait(5, waits.PAGE_FAULT, ['schedule', part], syscall=None)
+    wait(6, waits.PREEMPTED, ['schedule', part], syscall=None)
+    path = save('fences', waits.embed(c, stream, time=BEGIN))
+    times = collections.Counter()
+    for row in report('waits', path)['rows']:
+        times[row['reason']] += row['time']
+    same(dict(times), {'gpu-fence': 270, 'runnable': 30, 'syscall:ioctl': 200, 'page-fault': 100, 'preempted': 100}, 'fences')
+    states = [row['state'] for row in report('waits', path, '--critical-path', '--process', 'game')['rows']]
+    check(states[:4] == ['gpu-fence', 'gpu-fence', 'runnable', 'gpu-fence'], states)
+
+
+def check_mixed():
+    """Captures that were joined by who knows nothing of waits: what is of one is right, and what happened is said."""
+    def stream(pid):
+        s = waits.Stream()
+        for i in range(40):
+            s.wait(BEGIN + 10 * i, 10, (pid, pid, f'p{pid}'), waits.SLEEP, stack=waits.stack_of(['work' if pid == 7 else 'lock']))
+        return bytes(s.data)
+
+    def capture(chunks, events=()):
+        c = captures.Capture(time=BEGIN, end_time=END)
+        c.jitmap([(waits.address(name), name) for name in waits.FUNCTIONS], time=BEGIN)
+        c.sample(waits.stack_of(['start']), 7, pid=7, time=BEGIN + 500)
+        for data, is_last in chunks:
+            c.file('__waits__', data, is_last, time=BEGIN)
+        for data in events:
+            c.file('__events__', data, time=BEGIN)
+        return save('mixed', c)
+
+    a, b = stream(7), stream(8)
+    half = len(a) // 2
+    turns = [(a[:half], False), (b[:half], False), (a[half:], True), (b[half:], True)]
+    for chunks, least in (([(a, True), (b, True)], 40), (turns, 1), ([(a[:half], False), (b, True)], 1)):
+        path = capture(chunks)
+        done = run('waits', path, '--format', 'json')
+        check(done.returncode == 0 and 'joined from several captures' in done.stderr and 'damage' not in done.stderr, done.stderr)
+        answer = json.loads(done.stdout)
+        row, = answer['rows']
+        check(row['pid'] == 7 and least <= row['count'] <= 40 and row['time'] == 10 * row['count'], row)
+        check('waits' not in answer['capture'] and 'damage' not in answer['capture'] and 'threads waited' in answer['capture']['joined'], answer)
+        check('Joined' in run('summary', path).stdout, 'summary')
+    clock, faults = b'0 ns 1000000 cpu-clock\n', b'0 count 1 page-faults\n'
+    for events, is_known in (([clock, clock], True), ([clock, faults], False), ([clock, b''], False)):
+        done = run('functions', capture([(a, True)], events), '--weight', 'period')
+        check((done.returncode == 0) == is_known, events, done.stderr)
+        check(('joined from several captures' in done.stderr) != is_known, events, done.stderr)
+
+
 for seed in (1, 2, 3):
     capture, found, runs, samples = waits.make(seed, big=seed == 2)
     path = save(f'seed{seed}', capture)
@@ -381,4 +451,6 @@ check_without_waits()
 check_wall_of_counted_events()
 check_ended_thread()
 check_cut(5)
+check_gpu_fences()
+check_mixed()
 print(f'ok: {n_checks} checks')

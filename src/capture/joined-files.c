@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+/* Embedded files that hold for one recording, where captures are joined: readers take the first of a name, and what it says would be
+ * taken for what holds of all. */
+
+#include "capture/splice.h"
+
+#include "capture/capture.h"
+
+/* A packed one ends in .gz. */
+static const struct
+{
+  const char *path;
+  JoinedFiles file;
+} files_of_one[] = {
+  { CAPTURE_EVENTS_FILE, JOINED_EVENTS }, { CAPTURE_PERIODS_FILE, JOINED_PERIODS },
+  { CAPTURE_WAITS_FILE, JOINED_WAITS },   { CAPTURE_FOUND_FILE, JOINED_FOUND },
+  { "__unwind__", JOINED_UNWIND },        { "__unnamed__", JOINED_UNNAMED },
+  { "/proc/kallsyms", JOINED_KALLSYMS },
+};
+
+JoinedFiles
+sysprof_joined_file (const char *path)
+{
+  for (size_t i = 0; i < sizeof files_of_one / sizeof files_of_one[0]; i++)
+    {
+      size_t size = strlen (files_of_one[i].path);
+
+      if (strncmp (path, files_of_one[i].path, size) == 0 &&
+          (path[size] == '\0' || strcmp (path + size, ".gz") == 0))
+        return files_of_one[i].file;
+    }
+  return 0;
+}
+
+void
+sysprof_said_add_frame (Said *self, const SysprofCaptureFrame *frame)
+{
+  const SysprofCaptureFileChunk *chunk = (const SysprofCaptureFileChunk *) frame;
+  JoinedFiles file;
+
+  if (frame->type == SYSPROF_CAPTURE_FRAME_SAMPLE)
+    self->has_samples = true;
+  if (frame->type != SYSPROF_CAPTURE_FRAME_FILE_CHUNK)
+    return;
+
+  file = sysprof_joined_file (chunk->path);
+  self->files |= file;
+  if (file != JOINED_EVENTS)
+    return;
+  if (chunk->len > sizeof self->events - self->events_size)
+    self->files |= JOINED_PERIODS; /* of several events, or ours is not what wrote it */
+  else
+    {
+      memcpy (self->events + self->events_size, chunk->data, chunk->len);
+      self->events_size += chunk->len;
+    }
+}
+
+/* Of what its samples were, or that there are some. */
+static bool
+tells (const Said *self)
+{
+  return self->has_samples || (self->files & (JOINED_EVENTS | JOINED_PERIODS)) != 0;
+}
+
+bool
+sysprof_said_agree_on_events (const Said *a, const Said *b)
+{
+  JoinedFiles of_both = (a->files | b->files) & (JOINED_EVENTS | JOINED_PERIODS);
+
+  if (!tells (a) || !tells (b) || of_both == 0)
+    return true;
+  return of_both == JOINED_EVENTS && (a->files & b->files & JOINED_EVENTS) != 0 &&
+         a->events_size == b->events_size && memcmp (a->events, b->events, a->events_size) == 0;
+}
+
+void
+sysprof_said_add (Said *self, const Said *other)
+{
+  if ((self->files & JOINED_EVENTS) == 0)
+    {
+      memcpy (self->events, other->events, other->events_size);
+      self->events_size = other->events_size;
+    }
+  self->has_samples |= other->has_samples;
+  self->files |= other->files;
+}
