@@ -59,36 +59,12 @@ is_among (const char *const *names, size_t n, const char *name)
   return false;
 }
 
-/* [stacks.n] 1 where such a function is on the stack. Parents come before their children. *(full)* */
-static uint8_t *
-find_busy_stacks (const Store *store, const SymbolTable *symbols)
-{
-  const StackTree *stacks = &store->stacks;
-  g_autofree uint8_t *is_busy = g_new0 (uint8_t, MAX (symbols->n, 1));
-  uint8_t *found = g_new0 (uint8_t, MAX (stacks->n, 1));
-  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
-
-  for (size_t i = 0; i < G_N_ELEMENTS (busy_functions); i++)
-    g_hash_table_add (names, (char *) busy_functions[i]);
-  for (SymbolId i = 1; i < symbols->n && sysprof_is_wanted_at (i); i++)
-    {
-      const char *name = sysprof_symbol_name (symbols, i);
-      size_t bare = strcspn (name, "(@"); /* of C++ the arguments, of libraries the version */
-      g_autofree char *cut = name[bare] != '\0' ? g_strndup (name, bare) : NULL;
-
-      is_busy[i] = g_hash_table_contains (names, cut != NULL ? cut : name);
-    }
-  for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)
-    if (stacks->depth[i] > 0)
-      found[i] = found[stacks->parent[i]] | is_busy[symbols->of_address[stacks->address[i]]];
-  return found;
-}
-
 uint8_t *
 sysprof_waits_find_idle (const Store *store, const SymbolTable *symbols)
 {
   const Waits *waits = &store->waits;
-  g_autofree uint8_t *is_busy = find_busy_stacks (store, symbols);
+  g_autofree uint8_t *is_busy = sysprof_stacks_find_functions (
+      store, symbols, busy_functions, G_N_ELEMENTS (busy_functions), false);
   g_autofree uint8_t *waits_for_events = NULL; /* [names.n] */
   uint8_t *is_idle = g_new0 (uint8_t, MAX (waits->events.n, 1));
   SyscallNames names;

@@ -58,6 +58,17 @@ sysprof_wait_end (const Waits *waits, uint32_t wait)
  * sleeps. *(full)* */
 uint8_t *sysprof_waits_find_idle (const Store *store, const SymbolTable *symbols);
 
+/* [stacks.n] 1 where one of the functions is on the stack, `of_kernel`: one of the kernel's. Of C++ the arguments are left out, of
+ * libraries the version, of the kernel what compilers append. *(full)* */
+uint8_t *sysprof_stacks_find_functions (const Store *store,
+                                        const SymbolTable *symbols,
+                                        const char *const *names,
+                                        size_t n_names,
+                                        bool of_kernel);
+
+/* [stacks.n] 1 where it is a fence of a graphics device that is waited for. *(full)* */
+uint8_t *sysprof_stacks_find_gpu_fences (const Store *store, const SymbolTable *symbols);
+
 /* Events with columns of their own, for SampleFilter.events and .event_is_in. *Owned*. */
 typedef struct
 {

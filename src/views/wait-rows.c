@@ -42,6 +42,7 @@ sysprof_selected_waits_init (SelectedWaits *self, const ViewRequest *request, Ro
   self->found = sysprof_samples_find (store, request->symbols, &filter, &self->n);
   sysprof_weighed_waits_clear (&weighed);
   self->is_idle = sysprof_waits_find_idle (store, request->symbols);
+  self->has_fence = sysprof_stacks_find_gpu_fences (store, request->symbols);
   self->first_thread = find_first_threads (store);
   self->names = g_new0 (const char *, MAX (store->waits.n_threads, 1));
   sysprof_syscall_names_init (&self->syscalls, store);
@@ -53,6 +54,7 @@ sysprof_selected_waits_clear (SelectedWaits *self)
   sysprof_time_clip_clear (&self->clip);
   g_free (self->found);
   g_free (self->is_idle);
+  g_free (self->has_fence);
   g_free (self->first_thread);
   g_free (self->names);
   *self = (SelectedWaits){ 0 };
@@ -133,10 +135,14 @@ sysprof_selected_waits_reason (const SelectedWaits *self, uint32_t wait)
   static const char *const reasons[N_OFF_CPU_REASONS] = {
     "", "page-fault", "child", "sleep", "futex", "io", NULL, "other", "preempted",
   };
-  const Wait *row = &self->request->store->waits.row[wait];
+  const Waits *waits = &self->request->store->waits;
+  const Wait *row = &waits->row[wait];
   const char *name;
   g_autofree char *text = NULL;
 
+  if (self->has_fence[waits->events.stack[wait]] && row->reason >= OFF_CPU_IO &&
+      row->reason <= OFF_CPU_OTHER)
+    return "gpu-fence";
   if (row->reason != OFF_CPU_SYSCALL)
     return reasons[row->reason];
   if (row->syscall == 0)

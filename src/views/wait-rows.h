@@ -15,6 +15,7 @@ typedef struct
   uint32_t *found; /* [n] rows of Store.waits */
   uint32_t n;
   uint8_t *is_idle;       /* [waits.events.n] */
+  uint8_t *has_fence;     /* [stacks.n] a graphics device is waited for */
   uint32_t *first_thread; /* [waits.n_threads] the first row that says the same */
   const char **names;     /* [waits.n_threads] COMM/TID, made on demand */
   SyscallNames syscalls;
