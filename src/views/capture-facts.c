@@ -150,7 +150,13 @@ sysprof_dup_machine_facts (const ViewRequest *request)
                    sysprof_format_grouped (store->n_lost, lost));
   add_line (lines, "Samples", text);
   if (facts.samples > 0 && !store->is_imported)
-    add_line (lines, "Stacks", describe_stacks (&facts));
+    {
+      bool is_weighed = request->filter != NULL && request->filter->weight_name != NULL;
+      GString *stacks = describe_stacks (&facts);
+
+      add_line (lines, "Stacks",
+                g_string_append (stacks, is_weighed ? ", of the samples" : ""));
+    }
   if (store->damage)
     add_line (lines, "Damage", g_string_new (store->damage));
   if (store->mixed)

@@ -20,7 +20,7 @@ static const Column columns[] = {
   [CGROUP] = { "cgroup", "CONTROL GROUP", COLUMN_TEXT, .is_long = true },
   [PROCESSES] = { "processes", "PROCESSES", COLUMN_COUNT },
   [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true },
-  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
+  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
 };
 
 typedef struct

@@ -26,7 +26,7 @@ static const Column columns[] = {
   [CORE] = { "core", "CORE", COLUMN_NUMBER },
   [MODEL] = { "model", "MODEL", COLUMN_TEXT, .is_long = true },
   [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true },
-  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
+  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
   [BUSY] = { "busy", "BUSY", COLUMN_DURATION },
   [UTILIZATION] = { "utilization", "BUSY %", COLUMN_REAL },
   [SWITCHES] = { "switches", "SWITCHES", COLUMN_COUNT },

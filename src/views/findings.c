@@ -107,11 +107,34 @@ dup_most_common_cut (const Look *self)
   return reason ? reason : g_strdup ("");
 }
 
+/* Whether what is weighed has waits in it, all of which are in the kernel, and each at one moment. */
+static bool
+weighs_waits (const Look *self)
+{
+  const SampleFilter *filter = self->request->filter;
+
+  return filter != NULL && filter->events != NULL &&
+         filter->events != &self->store->allocations &&
+         !sysprof_filter_is_of_samples (filter, self->store);
+}
+
+/* What shares are of where it is not samples, which all else that is said of stacks counts. */
+static const char *
+weighed (const Look *self)
+{
+  const SampleFilter *filter = self->request->filter;
+
+  if (filter == NULL || filter->weight_name == NULL)
+    return NULL;
+  return g_str_equal (filter->weight_unit, "ns") ? "time" : filter->weight_name;
+}
+
 static void
 look_at_stacks (Look *self)
 {
   const Quality *quality = self->quality;
   double cut = share (self, quality->cut + quality->empty);
+  const char *noun = weighed (self);
 
   if (quality->total == 0 || self->store->is_imported)
     return;
@@ -120,14 +143,18 @@ look_at_stacks (Look *self)
       g_autofree char *reason = dup_most_common_cut (self);
 
       say (self, "quality",
-           "%.1f %% of the stacks are cut%s%s%s; so callers get too little of their time.", cut,
+           "%s%.1f %% of the %s are cut%s%s%s; so callers get too little of their time.",
+           noun ? "The stacks of " : "", cut, noun ? noun : "stacks",
            reason[0] ? " (mostly: " : "", reason, reason[0] ? ")" : "");
     }
   else
-    say (self, "quality", "The stacks can be trusted: %.1f %% are whole.", 100 - cut);
+    say (self, "quality", "The stacks can be trusted: %s%.1f %% %s%s%sare whole.",
+         noun ? "those of " : "", 100 - cut, noun ? "of the " : "", noun ? noun : "",
+         noun ? " " : "");
   if (share (self, quality->unnamed) >= MANY_UNNAMED)
-    say (self, "quality", "%.1f %% of the samples are in functions without a name.",
-         share (self, quality->unnamed));
+    say (self, "quality", "%.1f %% of the %s %s in functions without a name.",
+         share (self, quality->unnamed), noun ? noun : "samples",
+         noun && g_str_equal (noun, "time") ? "is" : "are");
 }
 
 static void
@@ -236,7 +263,7 @@ look_at_functions (Look *self)
 
       say (self, more, "%.1f %% was spent in %s itself.", share (self, self_of_top), cut);
     }
-  if (share (self, in_kernel) >= BIG_KERNEL)
+  if (share (self, in_kernel) >= BIG_KERNEL && !weighs_waits (self))
     say (self, "functions --no-kernel",
          "%.1f %% was spent in the kernel; without it, that time counts to its callers.",
          share (self, in_kernel));
@@ -276,7 +303,8 @@ look_at_time (Look *self)
   uint64_t most = 0;
   int64_t second = 0;
 
-  if (!sysprof_view_fill (&sysprof_heat_view, self->request, &rows, NULL))
+  if (weighs_waits (self) ||
+      !sysprof_view_fill (&sysprof_heat_view, self->request, &rows, NULL))
     return;
   for (uint32_t i = 0; i < rows.n_rows; i++)
     if (sysprof_rows_cells (&rows, i)[1].count > most)

@@ -40,8 +40,8 @@ show_durations (Rows *rows)
       if (columns[i].kind != COLUMN_COUNT || !(columns[i].share || columns[i].is_weight))
         continue;
       columns[i].kind = COLUMN_DURATION;
-      if (g_str_equal (columns[i].title, "SAMPLES"))
-        columns[i].title = "TIME";
+      if (columns[i].title_of_time != NULL)
+        columns[i].title = columns[i].title_of_time;
       for (uint32_t row = 0; row < rows->n_rows; row++)
         {
           Cell *cell = &rows->cells[(size_t) row * rows->n_columns + i];

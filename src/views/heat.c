@@ -29,7 +29,7 @@ enum
 
 static const Column columns[] = {
   [TIME] = { "time", "SECOND", COLUMN_TIME },
-  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .is_weight = true },
+  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .is_weight = true, .title_of_time = "TIME" },
   [SLOTS_] = { "slots", "EACH 25 MS", COLUMN_GRAPH },
 };
 

@@ -27,7 +27,7 @@ static const Column columns[] = {
   [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true, .is_command = true },
   [SELF] = { "self", "SELF", COLUMN_COUNT,
              .json_only = true }, /* a process holds no other: self is total */
-  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
+  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
   [START] = { "start", "START", COLUMN_TIME },
   [END] = { "end", "END", COLUMN_TIME },
   [WHOLE] = { "whole", "WHOLE", COLUMN_COUNT, .is_weight = true, .extra = 2 },

@@ -20,7 +20,7 @@ enum
 static const Column columns[] = {
   [BINARY] = { "binary", "BINARY", COLUMN_TEXT },
   [REASON] = { "reason", "REASON", COLUMN_TEXT },
-  [SAMPLES] = { "samples", "SAMPLES", COLUMN_COUNT, .share = true },
+  [SAMPLES] = { "samples", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
   [REMEDY] = { "remedy", "REMEDY", COLUMN_TEXT, .may_stand_below = true },
   [EXAMPLE] = { "example", "MOST OFTEN IN", COLUMN_TEXT, .is_long = true, .extra = 3 },
 };

@@ -21,7 +21,7 @@ static const Column columns[] = {
   [TID] = { "tid", "TID", COLUMN_NUMBER },
   [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true, .is_command = true },
   [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true },
-  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true },
+  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
   [START] = { "start", "START", COLUMN_TIME,
               .json_only = true }, /* its process's: threads are not followed */
   [END] = { "end", "END", COLUMN_TIME, .json_only = true },

@@ -166,6 +166,11 @@ def weights_of_time(found, with_idle, ranges=ALL):
             yield wait['thread'], wait['stack'], weight
 
 
+def leaves(row):
+    """What all rows of a tree have themselves."""
+    return row['self'] + sum(leaves(child) for child in row.get('children', ()))
+
+
 def check_weights(path, found, samples, period):
     for weight, idle in (('time', False), ('time', True), ('wall', False), ('wall', True)):
         weighed = list(weights_of_time(found, idle))
@@ -198,12 +203,18 @@ def check_weights(path, found, samples, period):
         for view in ('tree', 'flame'):
             answer = report(view, path, *options)
             check(answer['rows'][0]['total'] == total, view, options)
-        callers = report('callers', path, *options, '--focus', 'read_file')
-        wanted = collections.Counter()
-        for _, stack, n in weighed:
-            for name in {stack[i + 1] for i in range(len(stack) - 1) if stack[i] == 'read_file'}:
-                wanted[name] += n
-        same({row['symbol']: row['total'] for row in callers['rows']}, dict(wanted), ('callers', options))
+        for view, step in (('callers', 1), ('callees', -1)):
+            rows = report(view, path, *options, '--focus', 'read_file')['rows']
+            wanted = collections.Counter()
+            for _, stack, n in weighed:
+                for name in {stack[i + step] for i in range(len(stack)) if stack[i] == 'read_file' and 0 <= i + step < len(stack)}:
+                    wanted[name] += n
+            same({row['symbol']: row['total'] for row in rows}, dict(wanted), (view, options))
+        for view, shape in (('tree', ()), ('flame', ()), ('tree', ('--bottom-up',))):
+            answer, = report(view, path, *options, *shape, '--limit', 0)['rows']
+            check(leaves(answer) == total, view, shape, options)
+        for row in report('summary', path, *options)['processes']:
+            check(row['total'] == by_process[row['pid']], 'summary', row)
         for form in ('text', 'svg', 'html', 'csv', 'markdown'):
             for view in ('functions', 'flame', 'heat', 'cpus', 'quality', 'samples'):
                 done = run(view, path, *options, '--format', form)
