@@ -314,6 +314,26 @@ def check_same_in_all_forms(path):
             check(done.stdout.count('syscall:fsync') == sum(row['reason'] == 'syscall:fsync' for row in rows), form)
 
 
+def check_schema(path):
+    """Each form keeps the installed schema, by a validator that is not ours, and has no member that it does not describe."""
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    schema = json.loads((pathlib.Path(__file__).resolve().parents[2] / 'data' / 'sysprof-report.schema.json').read_text())
+    forms = {'wait': (), 'wait-thread': ('--by-thread',), 'wait-lock': ('--by-lock',), 'wait-step': ('--critical-path', '--thread', waits.THREADS[0][0])}
+    for kind, arguments in forms.items():
+        answer = report('waits', path, *arguments)
+        check(answer['rows'], kind)
+        jsonschema.validate(answer, schema)
+        whole = dict(schema, **{'$ref': '#/$defs/' + kind})
+        whole = {key: whole[key] for key in ('$schema', '$ref', '$defs')}
+        whole['$defs'] = dict(schema['$defs'], **{kind: dict(schema['$defs'][kind], additionalProperties=False)})
+        validator = jsonschema.Draft202012Validator(whole)
+        for row in answer['rows'][:100]:
+            check(validator.is_valid(row), kind, [error.message for error in validator.iter_errors(row)])
+
+
 def check_without_waits():
     path = save('none', captures.Capture(time=BEGIN, end_time=END).sample([captures.USER, 0x1000], 1, pid=1, time=BEGIN + 5))
     for weight in ('time', 'wall'):
@@ -456,6 +476,7 @@ for seed in (1, 2, 3):
     check_by_lock(path, found)
     check_path(path, found)
 check_same_in_all_forms(path)
+check_schema(path)
 capture, found, _, _ = waits.make(4, sampled=8)
 check_view(save('sampled', capture), found)
 check_without_waits()
