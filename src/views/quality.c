@@ -354,6 +354,24 @@ add_shortcomings (Rows *rows, const char *counts)
       }
 }
 
+/* Of stacks of waits that were walked before all of the program was known. */
+static void
+add_unfinished_waits (Rows *rows, const char *value)
+{
+  uint64_t n = g_ascii_strtoull (value, NULL, 10);
+  g_autofree char *reason = NULL;
+  Cell *cells;
+
+  if (n == 0)
+    return;
+  reason = g_strdup_printf (
+      "%" G_GUINT64_FORMAT " waits of programs that had just started: stacks cut", n);
+  cells = sysprof_rows_add (rows);
+  cells[BINARY].text = "(unwinder)";
+  cells[REASON].text = sysprof_rows_dup (rows, reason);
+  cells[REMEDY].text = "start recording before the programs, or record for longer";
+}
+
 static bool
 fill_quality (const ViewRequest *request, Rows *rows, GError **error)
 {
@@ -387,6 +405,8 @@ fill_quality (const ViewRequest *request, Rows *rows, GError **error)
         add_contradictions (request, rows, value);
       else if (g_str_equal (id, "org.gnome.sysprof.unwinder"))
         add_shortcomings (rows, value);
+      else if (g_str_equal (id, "org.gnome.sysprof.unfinished-waits"))
+        add_unfinished_waits (rows, value);
     }
   return true;
 }

@@ -33,6 +33,7 @@
 #define LITTLE              (1. / 64)
 #define FLUSH_INTERVAL      (1 * NSEC_PER_SEC)
 #define WHOLE_MSEC          250 /* until the tables of what runs already are there */
+#define UNFINISHED_ID       "org.gnome.sysprof.unfinished-waits"
 #define PID_NAMESPACE_PATH  "/proc/self/ns/pid"
 #define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode, in each kernel */
 #define BTF_PATH            "/sys/kernel/btf/vmlinux"
@@ -351,6 +352,21 @@ unload (SysprofOffCpu *self)
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
 }
 
+/* Samples bring the rest of such a stack along, and are finished; waits do not. */
+static void
+write_unfinished (Pump *pump, uint64_t n)
+{
+  char text[32];
+
+  if (n == 0)
+    return;
+  (void) snprintf (text, sizeof text, "%" G_GUINT64_FORMAT, n);
+  if (!sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
+                                            sysprof_pump_get_end_time (pump), -1, -1,
+                                            UNFINISHED_ID, text, -1))
+    sysprof_pump_add_lost (pump, 1);
+}
+
 static gboolean
 sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
@@ -479,6 +495,7 @@ sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
   sysprof_wait_log_finish (self->log);
 
   status = sysprof_wait_log_get_status (self->log);
+  write_unfinished (pump, status.n_unfinished);
   g_debug ("Off-CPU: %" G_GUINT64_FORMAT " waits, %" G_GUINT64_FORMAT
            " stacks, %" G_GUINT64_FORMAT " without theirs, %" G_GUINT64_FORMAT " lost",
            status.n_waits, status.n_stacks, status.n_nameless,

@@ -35,6 +35,7 @@ typedef struct
 {
   uint64_t hash; /* 0 = free */
   uint32_t number;
+  bool is_unfinished; /* when it was walked, something of the program was not known yet */
 } KnownStack;
 
 struct WaitLog
@@ -225,7 +226,8 @@ take_stack (WaitLog *self, const WaitsStack *record)
   sysprof_wait_stream_add_stack (&self->stream, (uint8_t) reason, how_it_was_found (record),
                                  self->address, n);
 
-  *slot = (KnownStack){ record->hash, self->n_stacks++ };
+  *slot = (KnownStack){ record->hash, self->n_stacks++,
+                        reason >= WALK_NO_PROCESS && reason <= WALK_NO_TABLE };
   if (2 * self->n_stacks > self->n_slots)
     grow (self);
 }
@@ -244,6 +246,12 @@ number_of_stack (WaitLog *self, uint64_t hash)
       return 0;
     }
   return slot->number + 1;
+}
+
+static bool
+is_unfinished (const WaitLog *self, uint64_t hash)
+{
+  return hash != 0 && find_slot (self, hash)->is_unfinished;
 }
 
 /* --- waits --- */
@@ -277,6 +285,7 @@ take_wait (WaitLog *self, const WaitsWait *record)
     thread->has_ended = false;
   sysprof_wait_stream_add_wait (&self->stream, &wait);
   self->status.n_waits++;
+  self->status.n_unfinished += is_unfinished (self, record->stack);
 }
 
 static void

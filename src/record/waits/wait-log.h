@@ -30,7 +30,9 @@ typedef struct
   uint64_t n_waits;
   uint64_t n_stacks;
   uint64_t n_nameless; /* waits whose stack nobody has told */
-  uint64_t n_refused;  /* of these stacks, as there were too many; to be counted as lost */
+  uint64_t
+      n_unfinished; /* waits whose stack is cut, as a table or the mappings were not there yet */
+  uint64_t n_refused; /* of these stacks, as there were too many; to be counted as lost */
 } WaitLogStatus;
 
 WaitLogStatus sysprof_wait_log_get_status (const WaitLog *self);

@@ -252,6 +252,30 @@ test_counts_stacks_that_are_too_many (void)
   sysprof_wait_log_free (log);
 }
 
+/* As many waits as have such a stack, and none of those whose stack is cut for good. */
+static void
+test_counts_stacks_without_tables (void)
+{
+  static const WalkReason reasons[] = { WALK_END, WALK_NO_TABLE, WALK_FAULT, WALK_NO_PROCESS };
+  WaitLog *log = sysprof_wait_log_new (forget_bytes, no_marker, NULL);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (reasons); i++)
+    {
+      const WaitsStack stack = { .head = { WAITS_STACK, sizeof stack, 5 },
+                                 .hash = i + 1,
+                                 .reason = reasons[i] };
+      const WaitsWait wait = {
+        .head = { WAITS_WAIT, sizeof wait, 5 }, .begin = 1, .end = 2, .stack = i + 1
+      };
+
+      sysprof_wait_log_take (log, &stack.head);
+      sysprof_wait_log_take (log, &wait.head);
+      sysprof_wait_log_take (log, &wait.head);
+    }
+  g_assert_cmpuint (sysprof_wait_log_get_status (log).n_unfinished, ==, 4);
+  sysprof_wait_log_free (log);
+}
+
 static void
 test_counts_what_is_lost_once (void)
 {
@@ -280,5 +304,6 @@ main (int argc, char **argv)
   g_test_add_func ("/wait-log/names-are-those-of-the-time", test_names_are_those_of_the_time);
   g_test_add_func ("/wait-log/counts-stacks-that-are-too-many",
                    test_counts_stacks_that_are_too_many);
+  g_test_add_func ("/wait-log/counts-stacks-without-tables", test_counts_stacks_without_tables);
   return g_test_run ();
 }
