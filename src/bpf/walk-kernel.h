@@ -599,17 +599,27 @@ to_verdict (bool has_caller)
   return verdict & 1;
 }
 
+/* Where the walk is now, as address i. False where there is no room. */
+static __always_inline bool
+add_address (WalkInput *input, uint32_t i)
+{
+  WalkRecord *record = &input->record;
+
+  if (i >= WALK_MOST_ADDRESSES)
+    return false;
+  record->address[i] = input->state.ip;
+  record->n = (uint16_t) (i + 1);
+  WALK_FOUND (input);
+  return true;
+}
+
 static long
 walk_one_frame (uint32_t i, Walk *walk)
 {
   WalkInput *input = walk->input;
-  WalkRecord *record = &input->record;
 
-  if (i >= WALK_MOST_ADDRESSES)
+  if (!add_address (input, i))
     return 1;
-  record->address[i] = input->state.ip;
-  record->n = (uint16_t) (i + 1);
-  WALK_FOUND (input);
   return to_verdict (sysprof_walk_step (&input->state, input));
 }
 
@@ -617,13 +627,9 @@ static long
 walk_one_compat_frame (uint32_t i, Walk *walk)
 {
   WalkInput *input = walk->input;
-  WalkRecord *record = &input->record;
 
-  if (i >= WALK_MOST_ADDRESSES)
+  if (!add_address (input, i))
     return 1;
-  record->address[i] = input->state.ip;
-  record->n = (uint16_t) (i + 1);
-  WALK_FOUND (input);
   return to_verdict (sysprof_walk_compat_step (&input->state, input,
                                                input->registers[CALL_NUMBER] != ~UINT64_C (0)));
 }
