@@ -29,6 +29,7 @@ LONGEST = 16384  # bytes of a frame that every reader of recordings takes
 # Two programs that say the same through the ring, and a known user of CPU time.
 WORK = '"$1" all && "$2" all && "$3" 0.5'
 SAID = {'mark': 4, 'log': 2, 'allocation': 2, 'ctrdef': 1, 'ctrset': 1}
+KERNEL_FUNCTIONS = '/proc/kallsyms.gz'
 
 
 def decode(path):
@@ -44,10 +45,10 @@ def report(path, view, *options):
 
 
 def made_of(capture):
-    """Number of frames by type, but for those which our joins make anew: names of addresses, a table of symbols and
-    the timestamp in front of it."""
-    return collections.Counter(f['type'] for f in capture.frames
-                               if f['type'] not in ('jitmap', 'timestamp') and f.get('path') != '__symbols__')
+    """Number of frames by type, but for those which our joins make anew (names of addresses, a table of symbols and
+    the timestamp in front of it) or keep of one capture only: the kernel's functions."""
+    return collections.Counter(f['type'] for f in capture.frames if f['type'] not in ('jitmap', 'timestamp')
+                               and f.get('path') not in ('__symbols__', KERNEL_FUNCTIONS))
 
 
 def decode_file(every, path):
@@ -192,6 +193,7 @@ class Ours(Case):
             expected += made_of(decode(path))
         joined = self.check_decoders_agree(merged)
         self.assertEqual(made_of(joined), expected)
+        self.assertEqual(decode_file(joined.frames, KERNEL_FUNCTIONS), decode_file(decode(paths[0]).frames, KERNEL_FUNCTIONS))
         # In a row of file frames the peer looks at every other one only, and would miss the table.
         at = next(i for i, f in enumerate(joined.frames) if f.get('path') == '__symbols__')
         self.assertNotEqual(joined.frames[at - 1]['type'], 'file')
