@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """scripts/test and scripts/tally.py over a project whose tests fail in several ways: test-once-more.py SOURCE-ROOT"""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -47,14 +48,25 @@ class OnceMore(unittest.TestCase):
         self.assertEqual(tally.splitlines()[-1], "1 passed, 1 failed")
 
     def test_no_second_time(self):
-        """For what does not depend on the machine, for what a sanitizer found, and where much is broken."""
+        """For what does not depend on the machine, for what a sanitizer found, for a crash, and where much is broken."""
         sanitizer = "[ -e been-here ] || { touch been-here; echo 'ERROR: AddressSanitizer: heap-use-after-free' >&2; exit 1; }"
+        crash = "[ -e been-here ] || { touch been-here; kill -SEGV $$; }"
         many = {f"e2e_{i}": self.FIRST_FAILS.replace("been-here", f"been-here-{i}") for i in range(6)}
-        for tests, n_failed in (({"unit_one": self.FIRST_FAILS, "e2e_fine": "true"}, 1), ({"e2e_one": sanitizer}, 1), (many, 6)):
+        for tests, n_failed in (({"unit_one": self.FIRST_FAILS, "e2e_fine": "true"}, 1), ({"e2e_one": sanitizer}, 1), ({"e2e_one": crash}, 1),
+                                (many, 6)):
             status, output, tally = self.run_tests(**tests)
             self.assertNotEqual(status, 0)
             self.assertNotIn("once more", output + tally)
             self.assertIn(f"{n_failed} failed", tally.splitlines()[-1])
+
+
+    def test_a_run_that_was_cut_short_fails(self):
+        with tempfile.TemporaryDirectory() as build:
+            logs = pathlib.Path(build, "meson-logs")
+            logs.mkdir()
+            (logs / "testlog.json").write_text(json.dumps({"name": "some:e2e / one", "result": "FAIL", "returncode": 1}) + "\n")
+            done = subprocess.run([sys.executable, ROOT / "scripts/once-more.py", build, "testlog", "137"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
 
 
 if __name__ == "__main__":
