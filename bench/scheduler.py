@@ -52,13 +52,15 @@ class Contestant:
     def measure(self, n):
         process, began = turns.start(self.command)
         time.sleep(START)
+        before = recorders.cpu_seconds(recorders.descendants(process.pid))
         seconds, count = work(n)
+        cpu = recorders.cpu_seconds(recorders.descendants(process.pid)) - before
         process.send_signal(signal.SIGINT)
         usage = turns.finish(process, began)
         lost = self.read(self.path)
         size = os.path.getsize(self.path)
         os.unlink(self.path)
-        return {'seconds': seconds, 'rate': count / seconds, 'cpu': usage.cpu / count, 'bytes': size / count, 'lost': lost}
+        return {'seconds': seconds, 'rate': count / seconds, 'cpu': cpu / count, 'cpu of all': usage.cpu / count, 'bytes': size / count, 'lost': lost}
 
 
 def read_perf(path):
@@ -95,8 +97,10 @@ def main():
     turns.show({name: [run['rate'] for run in runs] for name, runs in found.items()}, '', digits=0, has_ratios=False)
     print('   slowdown:')
     turns.show({name: [run['seconds'] / base - 1 for run in runs] for name, runs in found.items()}, '%', scale=100, digits=1, has_ratios=False)
-    print('   CPU of the recorder per switch, its start and end included:')
+    print('   CPU of the recorder per switch, while the work runs:')
     turns.show({name: [run['cpu'] for run in runs] for name, runs in found.items()}, 'ns', scale=1e9, digits=0)
+    print('   the same with its start and its end:')
+    turns.show({name: [run['cpu of all'] for run in runs] for name, runs in found.items()}, 'ns', scale=1e9, digits=0)
     print('   in the file per switch:')
     turns.show({name: [run['bytes'] for run in runs] for name, runs in found.items()}, 'bytes', digits=0)
     print('   lost:')
