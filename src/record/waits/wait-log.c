@@ -227,7 +227,7 @@ take_stack (WaitLog *self, const WaitsStack *record)
                                  self->address, n);
 
   *slot = (KnownStack){ record->hash, self->n_stacks++,
-                        reason >= WALK_NO_PROCESS && reason <= WALK_NO_TABLE };
+                        reason == WALK_NO_PROCESS || reason == WALK_NO_TABLE };
   if (2 * self->n_stacks > self->n_slots)
     grow (self);
 }

@@ -256,7 +256,8 @@ test_counts_stacks_that_are_too_many (void)
 static void
 test_counts_stacks_without_tables (void)
 {
-  static const WalkReason reasons[] = { WALK_END, WALK_NO_TABLE, WALK_FAULT, WALK_NO_PROCESS };
+  static const WalkReason reasons[] = { WALK_END, WALK_NO_TABLE, WALK_FAULT, WALK_NO_PROCESS,
+                                        WALK_NO_MAPPING };
   WaitLog *log = sysprof_wait_log_new (forget_bytes, no_marker, NULL);
 
   for (size_t i = 0; i < G_N_ELEMENTS (reasons); i++)
