@@ -77,6 +77,7 @@ struct Unwinder
   bool had_events;    /* the last time */
   bool is_incomplete; /* what was told since */
   bool is_to_read;    /* what runs, anew */
+  bool is_widened;    /* to all processes */
   int64_t read_usec;  /* when reading it began */
   int64_t now_usec;   /* when the rings were looked at */
   int64_t begin_nsec;
@@ -231,20 +232,22 @@ put_first (GArray *pids, int32_t pid)
 static void
 list_processes (Unwinder *self)
 {
-  self->to_read = sysprof_code_processes_list_wanted (self->processes);
+  self->to_read =
+      self->is_widened ? NULL : sysprof_code_processes_list_wanted (self->processes);
   if (self->to_read != NULL)
     return;
   self->to_read = sysprof_tasks_list_processes (self->privilege);
   put_first (self->to_read, getpid ());
 }
 
-/* All are read then, those that were named once more. */
+/* All are read then, those that were named once more; also whenever what runs is read anew. */
 static void
 widen (Unwinder *self)
 {
+  self->is_widened = true;
   sysprof_code_processes_widen (self->processes);
   g_array_unref (self->to_read);
-  self->to_read = sysprof_tasks_list_processes (self->privilege);
+  list_processes (self);
   self->n_read = 0;
 }
 
