@@ -27,8 +27,8 @@
 
 #define DOMAIN              "Off-CPU"
 #define DRAIN_INTERVAL      (25 * NSEC_PER_MSEC)  /* a ring holds several times as much */
-#define MOST_INTERVAL       (200 * NSEC_PER_MSEC) /* where little comes */
-#define FASTEST             40        /* bytes of a ring that are written in a microsecond */
+#define MOST_INTERVAL       (100 * NSEC_PER_MSEC) /* where little comes */
+#define FASTEST             40 /* bytes of a ring that waits take in a microsecond, without new stacks */
 #define MUCH                (1. / 16) /* of a ring */
 #define LITTLE              (1. / 64)
 #define FLUSH_INTERVAL      (1 * NSEC_PER_SEC)
@@ -133,8 +133,9 @@ drain (SysprofOffCpu *self, int64_t now)
 
 static void drain_tick (Pump *pump, int64_t now, void *data);
 
-/* A machine that does nothing is not woken for it: as long as little comes the rings are looked at less often, but not so seldom that one
- * could be full before, however much comes then. */
+/* A machine that does nothing is not woken for it: as long as little comes the rings are looked at less often, but not so seldom that
+ * waits alone could fill one before, however many come then. Stacks that are new take up to some KB each: where very many come at
+ * once, after little, a ring may be full, and what finds no room is counted as lost. */
 static void
 adapt_interval (SysprofOffCpu *self, Pump *pump)
 {
