@@ -33,6 +33,7 @@ typedef struct
   const uint8_t *at;
   const uint8_t *end;
   bool is_bad;       /* sticks: the entry cannot be, or is cut */
+  bool ran_out;      /* for it is longer than what is left */
   bool is_cut_short; /* those of another capture come next */
 
   int64_t last_begin;
@@ -118,7 +119,9 @@ read_thread (Reading *self)
 
   thread.tid = (int32_t) read_up_to (self, INT32_MAX);
   thread.pid = (int32_t) read_up_to (self, INT32_MAX);
-  size = read_up_to (self, (uint64_t) (self->end - self->at));
+  size = read_unsigned (self);
+  self->ran_out = size > (uint64_t) (self->end - self->at);
+  self->is_bad |= self->ran_out;
   if (self->is_bad)
     return;
 
@@ -404,11 +407,13 @@ read_entries (Reading *self, const uint8_t *begin)
         read_entry (self);
       if (self->is_bad)
         {
-          if (self->is_cut_short && self->at == self->end)
+          bool is_cut = self->ran_out || self->at == self->end;
+
+          if (self->is_cut_short && is_cut)
             return;
           note_damage (self->builder, (size_t) (entry - begin), size,
-                       self->at == self->end ? "they were cut"
-                                             : "is nothing that this version understands");
+                       is_cut ? "they were cut"
+                              : "is nothing that this version understands");
           return;
         }
     }

@@ -459,6 +459,10 @@ def check_mixed():
         check(row['pid'] == 7 and least <= row['count'] <= 40 and row['time'] == 10 * row['count'], row)
         check('waits' not in answer['capture'] and 'damage' not in answer['capture'] and 'threads waited' in answer['capture']['joined'], answer)
         check('Joined' in run('summary', path).stdout, 'summary')
+    short = bytes(waits.Stream().wait(BEGIN, 10, (7, 7, 'thread'), waits.SLEEP, stack=waits.stack_of(['work'])).data)
+    for size in range(8, len(short) + 1):
+        done = run('waits', capture([(short[:size], False), (b, True)]))
+        check('joined from several captures' in done.stderr and 'damage' not in done.stderr, size, done.stderr)
     clock, faults = b'0 ns 1000000 cpu-clock\n', b'0 count 1 page-faults\n'
     for events, is_known in (([clock, clock], True), ([clock, faults], False), ([clock, b''], False)):
         done = run('functions', capture([(a, True)], events), '--weight', 'period')
