@@ -250,6 +250,14 @@ class Json(Base):
         self.assertEqual({r['unwind'] for r in as_json('processes', self.capture)['rows']}, {''})
         self.assertIn('tables 93 %', run('processes', path).stdout.decode())
 
+    def test_a_process_of_several_joined_captures_was_found_as_all_of_them_say(self):
+        path = self.folder / 'found.syscap'
+        profile = made.usual()
+        profile.files.append(('__unwind__', b'10 tables=30 copy=10\n11 tables=1\n10 frame-pointer=5 copy=50 none=1\n10 none=9\n'))
+        profile.write(path)
+        rows = {r['pid']: r['unwind'] for r in as_json('processes', path)['rows']}
+        self.assertEqual((rows[10], rows[11]), ('copies 63 %, tables 32 %, frame pointers 5 %', 'tables'))
+
     def test_process_details(self):
         rows = {r['pid']: r for r in as_json('processes', '--details', self.capture)['rows']}
         self.assertEqual(rows[10]['threads'], ['10', '12'])
