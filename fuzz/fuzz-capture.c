@@ -74,7 +74,7 @@ join (SysprofCaptureReader *reader)
   SysprofCaptureReadStatus status;
   SysprofCaptureReader *joined;
 
-  if (writer == NULL || !sysprof_capture_writer_join (writer, readers, 2, NULL, NULL) ||
+  if (writer == NULL || !sysprof_capture_writer_join (writer, readers, 2, NULL, NULL, NULL) ||
       !sysprof_capture_writer_flush (writer))
     abort ();
   sysprof_capture_writer_unref (writer);

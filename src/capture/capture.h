@@ -182,12 +182,14 @@ typedef bool (*SysprofCaptureUnpackFunc) (const uint8_t *in,
  * range becomes smallest begin to largest end. `unpack` may be NULL: packed symbol tables are then copied as they are.
  *
  * What holds for one recording is kept where it is true of all: what samples were taken on, if it is the same; where threads waited, of
- * the first that has it. `left` (may be NULL): of which of those files something was left out. */
+ * the first that has it and whose names keep their addresses. Of those files (may be NULL), `left`: of which something was left out;
+ * `kept`: which the joined capture has. */
 bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
                                   SysprofCaptureReader *const *readers,
                                   size_t n_readers,
                                   SysprofCaptureUnpackFunc unpack,
-                                  JoinedFiles *left);
+                                  JoinedFiles *left,
+                                  JoinedFiles *kept);
 
 /* A capture that is joined to a recording, with frames as a recording has them: at most 16384 bytes, but for deep stacks. Long files
  * come in more pieces, longer texts are cut, longer D-Bus messages are marked as too large. Traces, D-Bus messages and unknown

@@ -33,6 +33,38 @@ sysprof_joined_file (const char *path)
   return 0;
 }
 
+/* A capture that was joined before may have the file again. One that differs says that nobody knows. */
+static void
+add_events (Said *self, const SysprofCaptureFileChunk *chunk)
+{
+  uint8_t *at = self->events + self->events_size;
+  size_t left = sizeof self->events - self->events_size;
+
+  if (self->has_whole_events)
+    {
+      at = self->events + self->events_again;
+      left = self->events_size - self->events_again;
+    }
+
+  if (chunk->len > left ||
+      (self->has_whole_events && memcmp (at, chunk->data, chunk->len) != 0))
+    self->files |= JOINED_PERIODS; /* of several events, or ours is not what wrote it */
+  else if (self->has_whole_events)
+    self->events_again += chunk->len;
+  else
+    {
+      memcpy (at, chunk->data, chunk->len);
+      self->events_size += chunk->len;
+    }
+
+  if (!chunk->is_last)
+    return;
+  if (self->has_whole_events && self->events_again != self->events_size)
+    self->files |= JOINED_PERIODS;
+  self->has_whole_events = true;
+  self->events_again = 0;
+}
+
 void
 sysprof_said_add_frame (Said *self, const SysprofCaptureFrame *frame)
 {
@@ -46,15 +78,8 @@ sysprof_said_add_frame (Said *self, const SysprofCaptureFrame *frame)
 
   file = sysprof_joined_file (chunk->path);
   self->files |= file;
-  if (file != JOINED_EVENTS)
-    return;
-  if (chunk->len > sizeof self->events - self->events_size)
-    self->files |= JOINED_PERIODS; /* of several events, or ours is not what wrote it */
-  else
-    {
-      memcpy (self->events + self->events_size, chunk->data, chunk->len);
-      self->events_size += chunk->len;
-    }
+  if (file == JOINED_EVENTS)
+    add_events (self, chunk);
 }
 
 /* Of what its samples were, or that there are some. */

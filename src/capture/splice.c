@@ -161,7 +161,7 @@ sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *re
   if (!sysprof_translation_init (&translation, self, reader))
     return false;
 
-  is_done = sysprof_translation_add_names (&translation) && cat_files (&translation) &&
+  is_done = sysprof_translation_add_names (&translation, true) && cat_files (&translation) &&
             sysprof_translation_copy (&translation, COPY_EARLY | COPY_LATE);
   if (is_done)
     widen (&range, translation.reader);
@@ -193,10 +193,11 @@ continue_lists (Translation *translations, size_t n)
     }
 }
 
-/* Of which captures which of those files are kept. What was left out. */
+/* Of which captures which of those files are kept, and of all together. What was left out. */
 static JoinedFiles
-choose_files (Translation *translations, size_t n)
+choose_files (Translation *translations, size_t n, JoinedFiles *kept)
 {
+  static const JoinedFiles events = JOINED_EVENTS | JOINED_PERIODS;
   JoinedFiles left = 0;
   Said before = { 0 };
   bool agree = true;
@@ -213,10 +214,35 @@ choose_files (Translation *translations, size_t n)
     }
 
   continue_lists (translations, n);
-  for (size_t i = 0; i < n && !agree; i++)
-    translations[i].left |= JOINED_EVENTS | JOINED_PERIODS;
+  for (size_t i = 0, said = 0; i < n; i++)
+    {
+      /* What is the same in all is there once. */
+      translations[i].left |=
+          !agree ? events : translations[i].said.files & said & JOINED_EVENTS;
+      said |= translations[i].said.files;
+    }
 
-  return agree ? left : left | JOINED_EVENTS | JOINED_PERIODS;
+  *kept = agree ? before.files : before.files & ~events;
+  return agree ? left : left | events;
+}
+
+/* Addresses are within a file of waits, too: the names of the first capture that has one keep theirs. */
+static bool
+add_all_names (Translation *translations, size_t n)
+{
+  size_t first = 0;
+
+  while (first < n && sysprof_capture_reader_find_file (translations[first].reader,
+                                                        CAPTURE_WAITS_FILE) == NULL)
+    first++;
+  if (first < n && !sysprof_translation_add_names (&translations[first], true))
+    return false;
+
+  for (size_t i = 0; i < n; i++)
+    if (i != first && !sysprof_translation_add_names (&translations[i], false))
+      return false;
+
+  return true;
 }
 
 static bool
@@ -226,18 +252,22 @@ join_all (SysprofCaptureWriter *self,
           size_t n_readers,
           SysprofCaptureUnpackFunc unpack,
           JoinedFiles *left,
+          JoinedFiles *kept,
           TimeRange *range)
 {
-  JoinedFiles left_out;
+  JoinedFiles left_out, of_all;
 
   for (size_t i = 0; i < n_readers; i++)
-    if (!sysprof_translation_init (&translations[i], self, readers[i]) ||
-        !sysprof_translation_add_names (&translations[i]))
+    if (!sysprof_translation_init (&translations[i], self, readers[i]))
       return false;
+  if (!add_all_names (translations, n_readers))
+    return false;
 
-  left_out = choose_files (translations, n_readers);
+  left_out = choose_files (translations, n_readers, &of_all);
   if (left != NULL)
     *left = left_out;
+  if (kept != NULL)
+    *kept = of_all;
 
   for (size_t i = 0; i < n_readers; i++)
     {
@@ -261,7 +291,8 @@ sysprof_capture_writer_join (SysprofCaptureWriter *self,
                              SysprofCaptureReader *const *readers,
                              size_t n_readers,
                              SysprofCaptureUnpackFunc unpack,
-                             JoinedFiles *left)
+                             JoinedFiles *left,
+                             JoinedFiles *kept)
 {
   Translation *translations = calloc (n_readers, sizeof *translations);
   TimeRange range = initial_range (self);
@@ -270,7 +301,7 @@ sysprof_capture_writer_join (SysprofCaptureWriter *self,
   if (translations == NULL)
     return false;
 
-  is_done = join_all (self, translations, readers, n_readers, unpack, left, &range);
+  is_done = join_all (self, translations, readers, n_readers, unpack, left, kept, &range);
   for (size_t i = 0; i < n_readers; i++)
     if (translations[i].writer != NULL)
       sysprof_translation_clear (&translations[i]);
@@ -297,7 +328,7 @@ sysprof_capture_join_begin (SysprofCaptureWriter *writer, SysprofCaptureReader *
     {
       self->translation.fits_frames = true;
       self->translation.left = JOINED_ALL; /* the recording has its own */
-      if (sysprof_translation_add_names (&self->translation) &&
+      if (sysprof_translation_add_names (&self->translation, false) &&
           sysprof_translation_copy (&self->translation, COPY_EARLY) &&
           sysprof_capture_writer_flush_jitmap (writer))
         {

@@ -51,8 +51,8 @@ bool sysprof_translation_init (Translation *self,
 void sysprof_translation_clear (Translation *self);
 
 /* Gives the names of synthetic addresses new addresses in the writer: before the frames that use them. Looks at all frames, and learns
- * what the capture says. */
-bool sysprof_translation_add_names (Translation *self);
+ * what the capture says. `keeps_addresses`: where they can, in a writer that has no names yet. */
+bool sysprof_translation_add_names (Translation *self, bool keeps_addresses);
 
 /* Copies all frames that `flags` name. */
 bool sysprof_translation_copy (Translation *self, CopyFlags flags);

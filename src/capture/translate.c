@@ -69,7 +69,7 @@ add_name (Translation *self, const char *name)
 }
 
 static bool
-add_names_of (Translation *self, const SysprofCaptureJitmap *jitmap)
+add_names_of (Translation *self, const SysprofCaptureJitmap *jitmap, bool keeps_addresses)
 {
   SysprofCaptureJitmapIter iter;
   SysprofCaptureAddress address;
@@ -78,8 +78,12 @@ add_names_of (Translation *self, const SysprofCaptureJitmap *jitmap)
   sysprof_capture_jitmap_iter_init (&iter, jitmap);
   while (sysprof_capture_jitmap_iter_next (&iter, &address, &name))
     {
-      uint64_t ours = add_name (self, name);
+      uint64_t ours = address;
 
+      if (!keeps_addresses)
+        ours = add_name (self, name);
+      else if (!sysprof_capture_writer_keep_jitmap (self->writer, address, name))
+        return false;
       if (ours == 0 || !sysprof_number_map_set (&self->addresses, address, ours))
         return false;
       self->moves_addresses |= ours != address;
@@ -88,16 +92,47 @@ add_names_of (Translation *self, const SysprofCaptureJitmap *jitmap)
   return true;
 }
 
-bool
-sysprof_translation_add_names (Translation *self)
+/* Where there is no other name yet, and all are numbered as ours are. */
+static bool
+can_keep_addresses (Translation *self)
 {
   const SysprofCaptureFrame *frame;
+
+  if (sysprof_capture_writer_has_names (self->writer))
+    return false;
 
   (void) sysprof_capture_reader_reset (self->reader); /* cannot fail */
   while ((frame = sysprof_capture_reader_peek_known (self->reader)) != NULL)
     {
+      SysprofCaptureJitmapIter iter;
+      SysprofCaptureAddress address;
+      const char *name;
+
+      if (frame->type == SYSPROF_CAPTURE_FRAME_JITMAP)
+        {
+          sysprof_capture_jitmap_iter_init (&iter, (const SysprofCaptureJitmap *) frame);
+          while (sysprof_capture_jitmap_iter_next (&iter, &address, &name))
+            if (address <= SYSPROF_CAPTURE_JITMAP_MARK ||
+                address - SYSPROF_CAPTURE_JITMAP_MARK > INT32_MAX)
+              return false;
+        }
+      sysprof_capture_reader_step (self->reader);
+    }
+
+  return true;
+}
+
+bool
+sysprof_translation_add_names (Translation *self, bool keeps_addresses)
+{
+  const SysprofCaptureFrame *frame;
+
+  keeps_addresses = keeps_addresses && can_keep_addresses (self);
+  (void) sysprof_capture_reader_reset (self->reader); /* cannot fail */
+  while ((frame = sysprof_capture_reader_peek_known (self->reader)) != NULL)
+    {
       if (frame->type == SYSPROF_CAPTURE_FRAME_JITMAP &&
-          !add_names_of (self, (const SysprofCaptureJitmap *) frame))
+          !add_names_of (self, (const SysprofCaptureJitmap *) frame, keeps_addresses))
         return false;
       sysprof_said_add_frame (&self->said, frame);
       sysprof_capture_reader_step (self->reader);

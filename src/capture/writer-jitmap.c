@@ -102,46 +102,95 @@ sysprof_capture_writer_free_jitmap (SysprofCaptureWriter *self)
   self->jit_table = NULL;
 }
 
-uint64_t
-sysprof_capture_writer_add_jitmap (SysprofCaptureWriter *self, const char *name)
+/* NULL: no memory. */
+static JitTable *
+need_table (SysprofCaptureWriter *self)
 {
-  JitTable *table = self->jit_table;
-  uint64_t address;
-  uint16_t *slot;
-  size_t len;
-
-  if (name == NULL)
-    name = "";
-
-  if (table == NULL)
+  if (self->jit_table == NULL)
     {
-      table = self->jit_table = calloc (1, sizeof *table);
-      if (table == NULL)
-        return 0;
-      forget_names (table);
+      self->jit_table = calloc (1, sizeof *self->jit_table);
+      if (self->jit_table != NULL)
+        forget_names (self->jit_table);
     }
 
-  len = strnlen (name, NAME_LEN_MAX);
-  slot = find_slot (table, name, len);
-  if (*slot != 0)
-    return sysprof_load_u64 (table->frame + *slot, false);
+  return self->jit_table;
+}
 
-  if (table->n_names > 0 &&
-      (table->n_names == NAMES_MAX ||
-       table->used + ADDRESS_SIZE + len + 1 > SYSPROF_CAPTURE_FRAME_USUAL_MAX))
-    {
-      if (!sysprof_capture_writer_flush_jitmap (self))
-        return 0;
-      slot = find_slot (table, name, len);
-    }
+static bool
+make_room (SysprofCaptureWriter *self, size_t len)
+{
+  const JitTable *table = self->jit_table;
 
-  address = SYSPROF_CAPTURE_JITMAP_MARK | ++table->n_addresses;
-  *slot = (uint16_t) table->used;
+  if (table->n_names == 0 ||
+      (table->n_names < NAMES_MAX &&
+       table->used + ADDRESS_SIZE + len + 1 <= SYSPROF_CAPTURE_FRAME_USUAL_MAX))
+    return true;
+
+  return sysprof_capture_writer_flush_jitmap (self);
+}
+
+/* For which there is room. */
+static void
+add_entry (JitTable *table, uint64_t address, const char *name, size_t len)
+{
+  uint16_t *slot = find_slot (table, name, len);
+
+  if (*slot == 0)
+    *slot = (uint16_t) table->used;
   sysprof_store_u64 (table->frame + table->used, address);
   memcpy (table->frame + table->used + ADDRESS_SIZE, name, len);
   table->frame[table->used + ADDRESS_SIZE + len] = '\0';
   table->used += ADDRESS_SIZE + len + 1;
   table->n_names++;
+}
+
+uint64_t
+sysprof_capture_writer_add_jitmap (SysprofCaptureWriter *self, const char *name)
+{
+  JitTable *table = need_table (self);
+  uint64_t address;
+  uint16_t *slot;
+  size_t len;
+
+  if (table == NULL)
+    return 0;
+  if (name == NULL)
+    name = "";
+
+  len = strnlen (name, NAME_LEN_MAX);
+  slot = find_slot (table, name, len);
+  if (*slot != 0)
+    return sysprof_load_u64 (table->frame + *slot, false);
+  if (!make_room (self, len))
+    return 0;
+
+  address = SYSPROF_CAPTURE_JITMAP_MARK | ++table->n_addresses;
+  add_entry (table, address, name, len);
 
   return address;
+}
+
+bool
+sysprof_capture_writer_has_names (const SysprofCaptureWriter *self)
+{
+  return self->jit_table != NULL && self->jit_table->n_addresses > 0;
+}
+
+bool
+sysprof_capture_writer_keep_jitmap (SysprofCaptureWriter *self,
+                                    uint64_t address,
+                                    const char *name)
+{
+  JitTable *table = need_table (self);
+  uint64_t number = address & ~SYSPROF_CAPTURE_JITMAP_MARK;
+  size_t len = strnlen (name, NAME_LEN_MAX);
+
+  if (table == NULL || !make_room (self, len))
+    return false;
+
+  add_entry (table, address, name, len);
+  if (number > table->n_addresses)
+    table->n_addresses = number;
+
+  return true;
 }

@@ -22,6 +22,8 @@ typedef struct
   uint8_t events
       [512]; /* [events_size] of JOINED_EVENTS; what is longer has JOINED_PERIODS beside it */
   size_t events_size;
+  size_t events_again; /* bytes of a repetition, which is the same so far */
+  bool has_whole_events;
 } Said;
 
 struct _SysprofCaptureWriter
@@ -84,6 +86,14 @@ sysprof_capture_writer_add_early (SysprofCaptureWriter *self, const uint8_t *fra
 
 /* Puts the names of addresses that are not yet written into the buffer. */
 bool sysprof_capture_writer_flush_jitmap (SysprofCaptureWriter *self);
+
+/* Whether it gave an address to a name, or kept one. */
+bool sysprof_capture_writer_has_names (const SysprofCaptureWriter *self);
+
+/* Names the synthetic address of another capture; those that are given out next are above it. */
+bool sysprof_capture_writer_keep_jitmap (SysprofCaptureWriter *self,
+                                         uint64_t address,
+                                         const char *name);
 void sysprof_capture_writer_free_jitmap (SysprofCaptureWriter *self);
 
 /* Copies as much of `text` (may be NULL) as fits into a cleared field, which then ends in NUL. */

@@ -150,18 +150,23 @@ tell_damage (SysprofCaptureReader *reader, const char *path)
 
 /* What holds for one recording alone. */
 static void
-tell_left_out (JoinedFiles left)
+tell_left_out (JoinedFiles left, JoinedFiles kept)
 {
   if ((left & JOINED_EVENTS) != 0)
     fprintf (
         stderr,
         "sysprof-cli: what samples were taken on is left out: it is not the same in all captures, and nobody could tell whose is "
         "whose. 'sysprof-report --weight period' tells it of each capture alone.\n");
-  if ((left & JOINED_WAITS) != 0)
+  if ((left & kept & JOINED_WAITS) != 0)
     fprintf (
         stderr,
         "sysprof-cli: where threads waited is kept of the first capture that tells it, and left out of all others: it cannot be "
         "joined. 'sysprof-report waits' shows it of each capture alone.\n");
+  else if ((left & JOINED_WAITS) != 0)
+    fprintf (
+        stderr,
+        "sysprof-cli: where threads waited is left out: its names could not stay what they are beside those of the other "
+        "captures. 'sysprof-report waits' shows it of each capture alone.\n");
 }
 
 static gboolean
@@ -170,20 +175,20 @@ join (GPtrArray *readers, GError **error)
   int fd = open_target (error);
   autofd target = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
   SysprofCaptureWriter *writer = fd < 0 ? NULL : sysprof_capture_writer_new_from_fd (fd, 0);
-  JoinedFiles left = 0;
+  JoinedFiles left = 0, kept = 0;
   gboolean joined;
 
   if (fd < 0)
     return FALSE;
   joined = writer != NULL && target >= 0 &&
            sysprof_capture_writer_join (writer, (SysprofCaptureReader *const *) readers->pdata,
-                                        readers->len, unpack_gzip, &left) &&
+                                        readers->len, unpack_gzip, &left, &kept) &&
            sysprof_capture_writer_flush (writer) &&
            (can_go_back (STDOUT_FILENO) || copy_to_standard_output (target));
   if (!joined)
     sysprof_set_error_errno (error, "Cannot write the joined captures to standard output");
   else
-    tell_left_out (left);
+    tell_left_out (left, kept);
   g_clear_pointer (&writer, sysprof_capture_writer_unref);
   return joined;
 }

@@ -7,6 +7,7 @@ usage: test-format.py DUMP_CAPTURE WRITE_CAPTURE JOIN_CAPTURES
 import gzip
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -333,6 +334,9 @@ class Join(Case):
 
     CLOCK, OTHER = b'0 ns 1000000 cpu-clock\n', b'0 count 1 page-faults\n'
 
+    def copy_of_joined(self, name):
+        return shutil.copy(os.path.join(self.folder, 'out'), os.path.join(self.folder, name))
+
     def recording(self, name, files=(), n_samples=1, jit=()):
         content = [{'type': 'jitmap', 'cpu': -1, 'pid': -1, 'time': 1, 'names': list(jit)}] if jit else []
         content += [{'type': 'sample', 'cpu': 0, 'pid': 1, 'time': 2, 'tid': 1, 'addrs': [0x1000]}] * n_samples
@@ -363,13 +367,16 @@ class Join(Case):
         for name, (files, agree) in cases.items():
             inputs = [self.recording(f'in{i}', of_one) for i, of_one in enumerate(files)]
             joined = self.join('join', *inputs)
-            self.assertEqual(self.all_of(joined, events), [self.CLOCK] * len(inputs) if agree and files[0] else [], name)
+            path = self.copy_of_joined('joined')
+            self.assertEqual(self.all_of(joined, events), [self.CLOCK] if agree and files[0] else [], name)
             self.assertEqual(self.all_of(joined, periods), [], name)
             appended = self.join('cat', *inputs)
             known = set(self.all_of(appended, events))
             # what is appended to stands there already: another one that differs says that nobody knows
             self.assertEqual(known, ({self.CLOCK} if files[0] else set()) if agree else ({self.CLOCK, b''} if files[0] else set()), name)
             self.assertLessEqual(len(self.all_of(appended, periods)), 1, name)
+            again = self.join('join', path, self.copy_of_joined('appended'))
+            self.assertEqual(self.all_of(again, events)[:1], [self.CLOCK] if agree and files[0] else [], name)
         alone = self.join('cat', self.recording('a', n_samples=0), self.recording('b', ((events, self.OTHER),)))
         self.assertEqual(self.all_of(alone, events), [self.OTHER])
 
@@ -385,8 +392,27 @@ class Join(Case):
             for inputs, wanted in (((first, second), [a]), ((plain, second, first), [b]), ((named, other), [a]), ((named, plain), [a]),
                                    ((plain, named), [a])):
                 self.assertEqual(self.all_of(self.join(how, *inputs), '__waits__'), wanted, (how, inputs))
-            kept = self.join(how, self.recording('names', jit=[(jit + 1, 'zero')]), other, first)
-            self.assertEqual(self.all_of(kept, '__waits__'), [a], 'its names have moved')
+        names = self.recording('names', jit=[(jit + 1, 'zero')])
+        self.assertEqual(self.all_of(self.join('cat', names, other, first), '__waits__'), [a], 'its names have moved')
+        joined = self.join('join', names, other, first)
+        self.assertEqual(self.all_of(joined, '__waits__'), [b])
+        self.assertIn((jit + 1, 'three'), self.names_of(joined))
+        moved = self.recording('moved', (('__waits__', b),), jit=[(0xe0000001, 'four')])
+        self.assertEqual(self.all_of(self.join('join', names, moved), '__waits__'), [], 'its names have moved')
+
+    def names_of(self, capture):
+        return [pair for frame in capture.frames if frame['type'] == 'jitmap' for pair in frame['names']]
+
+    def test_names_of_waits_stay_where_they_are_repeated(self):
+        """As a recorder repeats them once it has written the first, which the file may have behind."""
+        jit = captures.JIT
+        content = [{'type': 'jitmap', 'cpu': -1, 'pid': -1, 'time': 1, 'names': names}
+                   for names in ([(jit + 2, 'one'), (jit + 3, 'two')], [(jit + 1, 'one')])]
+        path = self.capture('repeated', content + self.chunks('__waits__', b'waits\0\1\0'))
+        for how in ('join', 'cat'):
+            joined = self.join(how, path, self.recording('names', jit=[(jit + 1, 'three')]))
+            self.assertEqual(self.all_of(joined, '__waits__'), [b'waits\0\1\0'])
+            self.assertEqual(sorted(self.names_of(joined)), [(jit + 1, 'one'), (jit + 2, 'one'), (jit + 3, 'two'), (jit + 4, 'three')])
 
     def test_lists_are_continued(self):
         """What is said of single samples and processes, so that each capture's is found."""

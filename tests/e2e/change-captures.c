@@ -154,7 +154,7 @@ check_join (SysprofCaptureReader *reader)
   SysprofCaptureStat stat;
 
   g_assert_nonnull (writer);
-  g_assert_true (sysprof_capture_writer_join (writer, readers, 2, NULL, NULL));
+  g_assert_true (sysprof_capture_writer_join (writer, readers, 2, NULL, NULL, NULL));
   g_assert_true (sysprof_capture_writer_flush (writer));
   store = sysprof_store_open_fd (fd, "joined", NULL, &error);
   sysprof_capture_writer_unref (writer);

@@ -14,6 +14,7 @@ import sys
 import time
 import unittest
 
+import captures
 import tap
 from decoder import Capture
 from programs import CLI, REPORT, Case, needs_root, run, spinning
@@ -215,6 +216,23 @@ class Weights(Case):
             self.assertEqual(paths, [])
             self.assertIn(b"what samples were taken on is left out", told)
         self.assertEqual(join("d", self.empty())[1], ["__events__", "__periods__"])
+
+    def test_what_of_waits_is_kept_is_said(self):
+        def save(name, address, *files):
+            content = captures.Capture().jitmap([(address, name)])
+            for data in files:
+                content.file("__waits__", data)
+            return content.save(name)
+
+        head = b"waits\0\1\0"
+        names, waits = save("names", captures.JIT + 1), save("waits", captures.JIT + 1, head)
+        again, moved = save("again", captures.JIT + 1, head), save("moved", 0xe0000001, head)
+        for inputs, told in (((names, waits), b""), ((names, waits, again), b"is kept of the first capture"),
+                             ((names, moved), b"where threads waited is left out: ")):
+            done = run(CLI, "--merge", *inputs)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(told, done.stderr)
+            self.assertEqual(done.stderr.count(b"\n"), told != b"")
 
     def empty(self):
         """Of counters alone."""

@@ -46,9 +46,10 @@ def report(path, view, *options):
 
 def made_of(capture):
     """Number of frames by type, but for those which our joins make anew (names of addresses, a table of symbols and
-    the timestamp in front of it) or keep of one capture only: the kernel's functions."""
+    the timestamp in front of it) or keep of one capture only: the kernel's functions, and
+    what samples were taken on."""
     return collections.Counter(f['type'] for f in capture.frames if f['type'] not in ('jitmap', 'timestamp')
-                               and f.get('path') not in ('__symbols__', KERNEL_FUNCTIONS))
+                               and f.get('path') not in ('__symbols__', '__events__', KERNEL_FUNCTIONS))
 
 
 def decode_file(every, path):
@@ -194,6 +195,7 @@ class Ours(Case):
         joined = self.check_decoders_agree(merged)
         self.assertEqual(made_of(joined), expected)
         self.assertEqual(decode_file(joined.frames, KERNEL_FUNCTIONS), decode_file(decode(paths[0]).frames, KERNEL_FUNCTIONS))
+        self.assertEqual(decode_file(joined.frames, '__events__'), decode_file(decode(paths[0]).frames, '__events__'))
         # In a row of file frames the peer looks at every other one only, and would miss the table.
         at = next(i for i, f in enumerate(joined.frames) if f.get('path') == '__symbols__')
         self.assertNotEqual(joined.frames[at - 1]['type'], 'file')
