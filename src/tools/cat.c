@@ -268,6 +268,8 @@ tell_damage (SysprofDocument *document)
 
   if (store->damage != NULL)
     fprintf (stderr, "sysprof-cat: The capture is damaged. %s\n", store->damage);
+  if (store->mixed != NULL)
+    fprintf (stderr, "sysprof-cat: The capture was joined from several. %s\n", store->mixed);
 }
 
 static SysprofDocument *

@@ -17,7 +17,7 @@ import unittest
 import captures
 import tap
 from decoder import Capture
-from programs import CLI, REPORT, Case, needs_root, run, spinning
+from programs import CAT, CLI, REPORT, Case, needs_root, run, spinning
 
 PERF = shutil.which("perf")
 FAULTS = 20000  # pages that the program touches for the first time
@@ -233,6 +233,14 @@ class Weights(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(told, done.stderr)
             self.assertEqual(done.stderr.count(b"\n"), told != b"")
+
+    def test_what_is_mixed_up_is_said(self):
+        content = captures.Capture()
+        for data in (b"0 ns 1000000 cpu-clock\n", b"0 count 1 page-faults\n"):
+            content.file("__events__", data)
+        done = run(CAT, content.save("mixed"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"joined from several. What samples were taken on is left out", done.stderr)
 
     def empty(self):
         """Of counters alone."""
