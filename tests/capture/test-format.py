@@ -383,7 +383,7 @@ class Join(Case):
     def test_waits_are_those_of_one_capture(self):
         """Whole, and with the addresses that they were written with."""
         a, b = b'waits\0\1\0' + bytes(2500), b'waits\0\1\0' + b'b' * 1500
-        jit = captures.JIT
+        jit = self.mark_of_names()
         plain = self.recording('plain')
         first, second = self.recording('a', (('__waits__', a),)), self.recording('b', (('__waits__', b),))
         named = self.recording('named', (('__waits__', a),), jit=[(jit + 1, 'one'), (jit + 2, 'two')])
@@ -397,15 +397,20 @@ class Join(Case):
         joined = self.join('join', names, other, first)
         self.assertEqual(self.all_of(joined, '__waits__'), [b])
         self.assertIn((jit + 1, 'three'), self.names_of(joined))
-        moved = self.recording('moved', (('__waits__', b),), jit=[(0xe0000001, 'four')])
+        moved = self.recording('moved', (('__waits__', b),), jit=[(1, 'four')])
         self.assertEqual(self.all_of(self.join('join', names, moved), '__waits__'), [], 'its names have moved')
+
+    def mark_of_names(self):
+        """Behind which machines of this kind number their names; those of another kind are numbered anew."""
+        path = self.capture('elsewhere', [{'type': 'jitmap', 'cpu': -1, 'pid': -1, 'time': 1, 'names': [(1, 'name')]}])
+        return self.names_of(self.join('cat', path))[0][0] - 1
 
     def names_of(self, capture):
         return [pair for frame in capture.frames if frame['type'] == 'jitmap' for pair in frame['names']]
 
     def test_names_of_waits_stay_where_they_are_repeated(self):
         """As a recorder repeats them once it has written the first, which the file may have behind."""
-        jit = captures.JIT
+        jit = self.mark_of_names()
         content = [{'type': 'jitmap', 'cpu': -1, 'pid': -1, 'time': 1, 'names': names}
                    for names in ([(jit + 2, 'one'), (jit + 3, 'two')], [(jit + 1, 'one')])]
         path = self.capture('repeated', content + self.chunks('__waits__', b'waits\0\1\0'))
