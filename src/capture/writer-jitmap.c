@@ -182,7 +182,7 @@ sysprof_capture_writer_keep_jitmap (SysprofCaptureWriter *self,
                                     const char *name)
 {
   JitTable *table = need_table (self);
-  uint64_t number = address & ~SYSPROF_CAPTURE_JITMAP_MARK;
+  uint64_t number = address - SYSPROF_CAPTURE_JITMAP_MARK;
   size_t len = strnlen (name, NAME_LEN_MAX);
 
   if (table == NULL || !make_room (self, len))
