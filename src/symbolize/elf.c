@@ -8,6 +8,7 @@
  * started as root has them parsed without rights (elf-sandbox.c). */
 
 #include "symbolize/batch.h"
+#include "symbolize/debug-candidates.h"
 #include "symbolize/elf-sandbox.h"
 #include "symbolize/file-locator.h"
 #include "symbolize/vdso.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the file behind a mapping, and its separate debug file, may be on this machine. */
+/* Where the file behind a mapping may be on this machine. */
 
 #pragma once
 
@@ -40,16 +40,5 @@ void sysprof_file_roots_find (FileRoots *self,
  * not answer. */
 int sysprof_open_regular_file (Opener *opener, int root, const char *path, struct stat *info);
 
-/* Where a debug file of `path` may be. */
-typedef struct
-{
-  int root; /* borrowed */
-  char *path;
-} DebugCandidate;
-
-/* GArray of DebugCandidate, the likeliest first. */
-GArray *sysprof_list_debug_candidates (const Symbolization *symbolization,
-                                       Opener *opener,
-                                       int root,
-                                       const char *path,
-                                       const ElfFacts *facts);
+/* Through links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. NULL: nobody can say. */
+char *sysprof_find_real_path (Opener *opener, const char *path);
