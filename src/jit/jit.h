@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* jit: what programs that generate code say about it, in files that anybody may have written: perf maps
+ * (/tmp/perf-PID.map) and jitdumps (jit-PID.dump). Plain C, as it is read behind fork(), without rights.
+ *
+ * Both become the same lines, which captures carry and `store` reads (docs/format.md):
+ *
+ *   START SIZE TIME NAME        hexadecimal twice; ns, 0 = since ever; the rest of the line
+ *
+ * In their order; where two overlap, the later one holds, from its time on. */
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum
+{
+  JIT_OK,
+  JIT_TRUNCATED,  /* it ends within a record: what came before is there */
+  JIT_CORRUPT,    /* a record makes no sense: what came before is there */
+  JIT_NOT_A_DUMP, /* another kind of file */
+  JIT_TOO_LARGE,  /* more than is kept: what came before is there */
+  JIT_NO_MEMORY,
+  JIT_IO_ERROR, /* it cannot be read, or reading it takes too long */
+} JitStatus;
+
+/* One clause, e.g. "it ends within a record". "" for JIT_OK. */
+const char *sysprof_jit_status_to_string (JitStatus status);
+
+/* *Owned*. */
+typedef struct
+{
+  char *text; /* [size] */
+  size_t size;
+  size_t capacity;
+  size_t last_name; /* where that of the last line lies */
+  uint32_t n;
+} JitLines;
+
+void sysprof_jit_lines_clear (JitLines *self);
+/* Adds a line; code without extent or name is left out. A long name is cut, and what would end the line replaced. `name`
+ * may lie in the text of `self`. */
+JitStatus sysprof_jit_lines_add (JitLines *self,
+                                 uint64_t start,
+                                 uint64_t size,
+                                 uint64_t time,
+                                 const char *name,
+                                 size_t name_size);
+
+/* Lines that are none are left out. */
+JitStatus sysprof_jit_read_perf_map (const char *bytes, size_t size, JitLines *lines);
+
+/* Of either byte order. */
+JitStatus sysprof_jit_read_dump (const uint8_t *bytes, size_t size, JitLines *lines);
