@@ -26,6 +26,7 @@ typedef enum
   ELF_ABSENT,      /* well-formed, but what was asked for is not in it */
   ELF_CORRUPT,     /* contradicts itself */
   ELF_TOO_LARGE,   /* over one of our limits */
+  ELF_MISMATCH,    /* belongs to another file */
   ELF_NO_MEMORY,
   ELF_IO_ERROR, /* errno tells */
 } ElfStatus;
@@ -78,6 +79,8 @@ size_t sysprof_elf_symbols_count (const ElfSymbols *symbols);
 ElfSymbol sysprof_elf_symbols_get (const ElfSymbols *symbols, size_t i);
 /* TRUE when .symtab or .gnu_debugdata was there, so that a separate debug file has nothing to add. */
 bool sysprof_elf_symbols_is_full (const ElfSymbols *symbols);
+/* TRUE where a table was left out, as it is over one of our limits. */
+bool sysprof_elf_symbols_is_over_limit (const ElfSymbols *symbols);
 /* The function that holds `address`; FALSE when it lies between functions. Symbols without a size
  * reach to the next symbol, or to the end of their section. */
 bool sysprof_elf_symbols_find (const ElfSymbols *symbols, uint64_t address, ElfSymbol *symbol);

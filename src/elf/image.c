@@ -422,6 +422,8 @@ sysprof_elf_status_to_string (ElfStatus status)
       return "the file contradicts itself";
     case ELF_TOO_LARGE:
       return "too large to be true";
+    case ELF_MISMATCH:
+      return "belongs to another file";
     case ELF_NO_MEMORY:
       return "not enough memory";
     case ELF_IO_ERROR:

@@ -44,6 +44,7 @@ struct ElfSymbols
   char *strings[N_TABLES]; /* [strings_size], NUL behind */
   uint64_t strings_size[N_TABLES];
   bool is_full;
+  bool is_over_limit;
 };
 
 /* One symbol table entry, either class. */
@@ -384,9 +385,12 @@ sysprof_elf_symbols_load (ElfImage *image, ElfSymbols **symbols)
   self->is_full = status[0] == ELF_OK || status[2] == ELF_OK;
 
   /* One good table makes up for a damaged one. */
-  for (unsigned i = 0; i < N_TABLES && result != ELF_OK; i++)
-    if (status[i] == ELF_OK || result == ELF_ABSENT)
-      result = status[i];
+  for (unsigned i = 0; i < N_TABLES; i++)
+    {
+      self->is_over_limit |= status[i] == ELF_TOO_LARGE;
+      if (result != ELF_OK && (status[i] == ELF_OK || result == ELF_ABSENT))
+        result = status[i];
+    }
 
   if (result == ELF_OK && (!sort_by_start (&raws) || !fold (self, &raws)))
     result = ELF_NO_MEMORY;
@@ -430,6 +434,12 @@ bool
 sysprof_elf_symbols_is_full (const ElfSymbols *symbols)
 {
   return symbols->is_full;
+}
+
+bool
+sysprof_elf_symbols_is_over_limit (const ElfSymbols *symbols)
+{
+  return symbols->is_over_limit;
 }
 
 bool

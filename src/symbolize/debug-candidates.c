@@ -6,7 +6,73 @@
 
 #include <string.h>
 
-#define SYSTEM_DEBUG_DIR "/usr/lib/debug"
+#define SYSTEM_DEBUG_DIR  "/usr/lib/debug"
+#define APP_PREFIX        "/app/" /* where a Flatpak application sees its own files */
+#define APP_DEBUG_DIR     "/app/lib/debug"
+#define MOST_FLATPAK_DIRS 64 /* each is asked for every file */
+
+/* --- Flatpak's directories of debug files --- */
+
+/* What is in `path`, or that alone whose name ends in `suffix`. */
+static void
+add_below (GPtrArray *dirs, const char *path, const char *suffix)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  while (dir != NULL && dirs->len < MOST_FLATPAK_DIRS && (name = g_dir_read_name (dir)) != NULL)
+    if (suffix == NULL || g_str_has_suffix (name, suffix))
+      g_ptr_array_add (dirs, g_build_filename (path, name, NULL));
+}
+
+/* The next level of directories instead of these. */
+static GPtrArray *
+descend (GPtrArray *dirs)
+{
+  GPtrArray *lower = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < dirs->len; i++)
+    add_below (lower, dirs->pdata[i], NULL);
+  g_ptr_array_unref (dirs);
+  return lower;
+}
+
+static int
+compare_paths (const void *a, const void *b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+char **
+sysprof_list_flatpak_debug_dirs (void)
+{
+  const char *system = g_getenv ("FLATPAK_SYSTEM_DIR");
+  const char *user = g_getenv ("FLATPAK_USER_DIR");
+  g_autofree char *in_home = g_build_filename (g_get_user_data_dir (), "flatpak", NULL);
+  const char *installations[] = { user != NULL ? user : in_home,
+                                  system != NULL ? system : "/var/lib/flatpak" };
+  GPtrArray *dirs = g_ptr_array_new_with_free_func (g_free);
+
+  /* INSTALLATION/runtime/ID.Debug/ARCHITECTURE/BRANCH/active/files is what is mounted over /usr/lib/debug. */
+  for (size_t i = 0; i < G_N_ELEMENTS (installations); i++)
+    {
+      g_autofree char *runtimes = g_build_filename (installations[i], "runtime", NULL);
+
+      add_below (dirs, runtimes, ".Debug");
+    }
+  dirs = descend (descend (dirs));
+  g_ptr_array_sort (dirs, compare_paths);
+  for (guint i = 0; i < dirs->len; i++)
+    {
+      g_autofree char *branch = dirs->pdata[i];
+
+      dirs->pdata[i] = g_build_filename (branch, "active", "files", NULL);
+    }
+  g_ptr_array_add (dirs, NULL);
+  return (char **) g_ptr_array_free (dirs, FALSE);
+}
+
+/* --- candidates --- */
 
 static void
 add_candidate (GArray *candidates, int root, char *path)
@@ -72,9 +138,30 @@ add_by_link (GArray *candidates,
         g_build_filename (options->inner_debug_dirs[i], directory, facts->link, NULL));
 }
 
+/* What was built as /app/bin/x has its debug file in bin/x.debug there; of a runtime's files some builders keep /usr. */
+static void
+add_flatpak (GArray *candidates,
+             const char *const *dirs,
+             const char *directory,
+             const ElfFacts *facts)
+{
+  const char *below = strchr (directory + (directory[0] == '/'), '/');
+
+  for (size_t i = 0; dirs != NULL && dirs[i] != NULL; i++)
+    {
+      add_by_build_id (candidates, -1, dirs[i], facts);
+      if (facts->link[0] == 0)
+        continue;
+      add_candidate (candidates, -1, g_build_filename (dirs[i], directory, facts->link, NULL));
+      if (below != NULL)
+        add_candidate (candidates, -1, g_build_filename (dirs[i], below, facts->link, NULL));
+    }
+}
+
 GArray *
 sysprof_list_debug_candidates (const Symbolization *symbolization,
                                Opener *opener,
+                               const char *const *flatpak_dirs,
                                int root,
                                const char *path,
                                const ElfFacts *facts)
@@ -93,8 +180,12 @@ sysprof_list_debug_candidates (const Symbolization *symbolization,
   /* A container without debug files may run what is installed here, too. */
   if (root >= 0 && options->sysroot == NULL)
     add_by_build_id (candidates, -1, SYSTEM_DEBUG_DIR, facts);
+  if (g_str_has_prefix (path, APP_PREFIX))
+    add_by_build_id (candidates, root, APP_DEBUG_DIR, facts);
 
   add_by_link (candidates, options, root, directory, facts);
+  if (options->sysroot == NULL)
+    add_flatpak (candidates, flatpak_dirs, directory, facts);
   if (root < 0 && facts->link[0] != 0)
     {
       g_autofree char *real = sysprof_find_real_path (opener, path);

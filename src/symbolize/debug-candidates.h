@@ -15,9 +15,14 @@ typedef struct
   char *path;
 } DebugCandidate;
 
-/* GArray of DebugCandidate, the likeliest first. */
+/* Where Flatpak's installations, the user's and the system's, have the files of their `.Debug` runtimes. NULL-terminated; free
+ * with g_strfreev(). */
+char **sysprof_list_flatpak_debug_dirs (void);
+
+/* GArray of DebugCandidate, the likeliest first. `flatpak_dirs` as listed above, or NULL. */
 GArray *sysprof_list_debug_candidates (const Symbolization *symbolization,
                                        Opener *opener,
+                                       const char *const *flatpak_dirs,
                                        int root,
                                        const char *path,
                                        const ElfFacts *facts);

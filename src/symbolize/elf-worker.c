@@ -66,6 +66,9 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, ElfFacts *facts)
     own->link[0] = 0;
   own->symbols_status = sysprof_elf_symbols_load (self->image, &self->symbols);
   own->is_full = self->symbols != NULL && sysprof_elf_symbols_is_full (self->symbols);
+  own->is_over_limit =
+      own->symbols_status == ELF_TOO_LARGE ||
+      (self->symbols != NULL && sysprof_elf_symbols_is_over_limit (self->symbols));
 
   *facts = *own;
   return ELF_OK;
@@ -101,7 +104,7 @@ sysprof_elf_worker_add_debug (ElfWorker *self, int fd)
     status = sysprof_elf_image_open (fd, &self->debug_image);
 
   if (status == ELF_OK && !belongs_to_file (self, self->debug_image, fd))
-    status = ELF_ABSENT;
+    status = ELF_MISMATCH;
   if (status == ELF_OK)
     status = sysprof_elf_symbols_load (self->debug_image, &self->debug_symbols);
   if (status == ELF_OK && !sysprof_elf_symbols_is_full (self->debug_symbols))

@@ -15,7 +15,8 @@ typedef struct
   uint8_t build_id[ELF_MAX_BUILD_ID];
   char link[256]; /* .gnu_debuglink; empty = none */
   uint8_t is_full;
-  uint8_t padding[3];
+  uint8_t is_over_limit; /* a symbol table was left out for its size */
+  uint8_t padding[2];
 } ElfFacts;
 
 typedef struct
@@ -58,7 +59,8 @@ typedef struct
 /* Closes what was open before. Takes the descriptor. */
 ElfStatus sysprof_elf_worker_open (ElfWorker *self, int fd, ElfFacts *facts);
 
-/* Takes the descriptor. ELF_ABSENT: it does not belong to the file, or has no symbols; it is not used. */
+/* Takes the descriptor. ELF_MISMATCH: it does not belong to the file. ELF_ABSENT: it has no symbols. In both cases, and in
+ * all but ELF_OK, it is not used. */
 ElfStatus sysprof_elf_worker_add_debug (ElfWorker *self, int fd);
 
 /* `offsets` in the file, ascending. */

@@ -35,6 +35,7 @@ typedef struct
   bool has_debug; /* a debug file belongs to it and is open, too */
   ElfFacts facts;
   ProcessRoots roots;
+  char **flatpak_dirs;
 } ElfParser;
 
 static ElfStatus
@@ -65,11 +66,13 @@ parser_open (ElfParser *self, int envelope, const struct stat *info, ElfFacts *f
   return status;
 }
 
-static bool
+static ElfStatus
 parser_add_debug (ElfParser *self, int envelope, const struct stat *info)
 {
-  self->has_debug = sysprof_elf_sandbox_add_debug (&self->sandbox, envelope, info) == ELF_OK;
-  return self->has_debug;
+  ElfStatus status = sysprof_elf_sandbox_add_debug (&self->sandbox, envelope, info);
+
+  self->has_debug = status == ELF_OK;
+  return status;
 }
 
 static bool
@@ -147,27 +150,33 @@ open_recorded_file (ElfParser *parser,
   return *reason == UNNAMED_NOT;
 }
 
-static bool
+/* ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: what is there cannot be used. */
+static ElfStatus
 find_debug_file (const Symbolization *self,
                  ElfParser *parser,
                  const FileBatch *batch,
                  int root,
                  const ElfFacts *facts)
 {
-  g_autoptr (GArray) candidates =
-      sysprof_list_debug_candidates (self, &parser->opener, root, batch->path, facts);
+  g_autoptr (GArray) candidates = sysprof_list_debug_candidates (
+      self, &parser->opener, (const char *const *) parser->flatpak_dirs, root, batch->path,
+      facts);
+  ElfStatus result = ELF_ABSENT;
 
-  for (guint i = 0; i < candidates->len; i++)
+  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
     {
       const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
       struct stat info = { 0 };
       autofd envelope =
           sysprof_open_regular_file (&parser->opener, candidate->root, candidate->path, &info);
+      ElfStatus status =
+          envelope >= 0 ? parser_add_debug (parser, envelope, &info) : ELF_ABSENT;
 
-      if (envelope >= 0 && parser_add_debug (parser, envelope, &info))
-        return true;
+      if (status == ELF_OK || status == ELF_TOO_LARGE ||
+          (status == ELF_MISMATCH && result == ELF_ABSENT))
+        result = status;
     }
-  return false;
+  return result;
 }
 
 /* --- answers --- */
@@ -261,7 +270,7 @@ static void
 use_answers (Symbolization *self,
              const FileBatch *batch,
              const ElfAnswers *answers,
-             bool has_symbols)
+             UnnamedReason reason)
 {
   const ElfAnswer *last = NULL; /* the one that gave `symbol` */
   SymbolId symbol = 0;
@@ -294,8 +303,7 @@ use_answers (Symbolization *self,
           last = answer;
         }
       else
-        explain_answer (self, item->address, answer,
-                        has_symbols ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS);
+        explain_answer (self, item->address, answer, reason);
     }
 }
 
@@ -307,6 +315,26 @@ explain_all (Symbolization *self, const FileBatch *batch, UnnamedReason reason)
                                    &(UnnamedAnswer){ .reason = reason });
 }
 
+static bool
+is_lack_of_names (uint8_t reason)
+{
+  return reason == UNNAMED_NO_SYMBOLS || reason == UNNAMED_BETWEEN_SYMBOLS ||
+         reason == UNNAMED_OTHER_DEBUG_FILE || reason == UNNAMED_OVER_LIMIT;
+}
+
+/* Why addresses have no name in a file that could be read. */
+static UnnamedReason
+reason_of_lack (const ElfFacts *facts, ElfStatus debug_status)
+{
+  if (debug_status == ELF_OK)
+    return UNNAMED_BETWEEN_SYMBOLS;
+  if (facts->is_over_limit || debug_status == ELF_TOO_LARGE)
+    return UNNAMED_OVER_LIMIT;
+  if (debug_status == ELF_MISMATCH)
+    return UNNAMED_OTHER_DEBUG_FILE;
+  return facts->symbols_status == ELF_OK ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS;
+}
+
 /* Whoever recorded has read this file, and it had no names for any of these. */
 static bool
 is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
@@ -315,8 +343,7 @@ is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
     {
       AddressId address = batch->items[i].address;
 
-      if (!self->is_told[address] || (self->reason[address] != UNNAMED_NO_SYMBOLS &&
-                                      self->reason[address] != UNNAMED_BETWEEN_SYMBOLS))
+      if (!self->is_told[address] || !is_lack_of_names (self->reason[address]))
         return false;
     }
   return true;
@@ -335,7 +362,7 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
       UnnamedReason here = UNNAMED_NOT;
       ElfFacts facts = { 0 };
       bool is_open = open_recorded_file (parser, batch, roots.fd[i], &facts, &here);
-      bool has_debug;
+      ElfStatus debug_status = ELF_ABSENT;
 
       /* What a file that is there says beats that another is missing. */
       if (here != UNNAMED_NOT &&
@@ -344,14 +371,15 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
       if (!is_open)
         continue;
 
-      has_debug =
-          parser->has_debug ||
-          (!facts.is_full && find_debug_file (self, parser, batch, roots.fd[i], &facts));
-      if (!has_debug && is_told_to_lack_names (self, batch))
+      if (parser->has_debug)
+        debug_status = ELF_OK;
+      else if (!facts.is_full)
+        debug_status = find_debug_file (self, parser, batch, roots.fd[i], &facts);
+      if (debug_status != ELF_OK && is_told_to_lack_names (self, batch))
         return;
       if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
                                        &answers) == ELF_OK)
-        use_answers (self, batch, &answers, has_debug || facts.symbols_status == ELF_OK);
+        use_answers (self, batch, &answers, reason_of_lack (&facts, debug_status));
       else
         reason = UNNAMED_NOT_ELF;
     }
@@ -369,7 +397,7 @@ resolve_vdso (Symbolization *self, const FileBatch *batch)
 
   if (self->is_this_boot &&
       sysprof_vdso_resolve (batch->offsets, batch->n_offsets, &answers) == ELF_OK)
-    use_answers (self, batch, &answers, true);
+    use_answers (self, batch, &answers, UNNAMED_BETWEEN_SYMBOLS);
   else
     explain_all (self, batch, UNNAMED_FILE_MISSING);
   sysprof_elf_answers_clear (&answers);
@@ -395,6 +423,7 @@ resolve (Symbolization *self, GError **error)
     .use_sandbox = self->options->use_sandbox,
     .opener = OPENER_INIT,
     .sandbox = ELF_SANDBOX_INIT,
+    .flatpak_dirs = sysprof_list_flatpak_debug_dirs (),
   };
 
   /* A file takes as long as it likes: who cancels waits for neither child. */
@@ -412,6 +441,7 @@ resolve (Symbolization *self, GError **error)
         resolve_vdso (self, &batches->row[i]);
     }
 
+  g_strfreev (parser.flatpak_dirs);
   sysprof_process_roots_clear (&parser.roots);
   sysprof_opener_clear (&parser.opener);
   sysprof_elf_sandbox_clear (&parser.sandbox);

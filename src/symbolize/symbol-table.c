@@ -48,6 +48,13 @@ static const struct
                                 "install its debug symbols" },
   [UNNAMED_NO_KERNEL_SYMBOLS] = { "no-kernel-symbols", "the kernel hid its symbols",
                                   "record as root, or set kernel.kptr_restrict to 0" },
+  [UNNAMED_OTHER_DEBUG_FILE] = { "other-debug-file",
+                                 "stripped, and the debug file here is of another build",
+                                 "install the debug symbols of the version that was recorded" },
+  [UNNAMED_OVER_LIMIT] = { "over-limit",
+                           "its symbols are over a limit: 1 GiB or 16 million of a table, or "
+                           "packed to a thousandth",
+                           "" },
 };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (kind_names) == SYMBOL_MARKER + 1);

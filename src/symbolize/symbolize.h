@@ -53,6 +53,8 @@ typedef enum
   UNNAMED_NO_SYMBOLS,      /* stripped */
   UNNAMED_BETWEEN_SYMBOLS, /* a static function of a stripped file, or padding */
   UNNAMED_NO_KERNEL_SYMBOLS,
+  UNNAMED_OTHER_DEBUG_FILE, /* stripped, and the debug file in its place is of another build */
+  UNNAMED_OVER_LIMIT,       /* its symbols, or those of its debug file, are more than is read */
   N_UNNAMED,
 } UnnamedReason;
 

@@ -16,11 +16,13 @@ import random
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import captures
 from captures import KERNEL, USER, symbol_table
@@ -30,6 +32,8 @@ PRINT_SYMBOLS, PROGRAM = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[
 sys.argv[1:] = []
 PID, BASE = 4000001, 0x7F0000000000  # above the largest pid: no such process lives
 IS_ROOT = os.geteuid() == 0
+OTHER_BUILD = "stripped, and the debug file here is of another build"
+OVER_LIMIT = "its symbols are over a limit: 1 GiB or 16 million of a table, or packed to a thousandth"
 
 
 def run(*command, check=True):
@@ -245,6 +249,7 @@ class Symbolize(unittest.TestCase):
                 os.rename(other, debug)
                 rows = symbolize(self.place("c"), *options)
                 self.assertEqual({r.name[0] for r in rows.values()}, {"["})
+                self.assertEqual({r.reason for r in rows.values()}, {OTHER_BUILD})
                 shutil.rmtree(self.place("bin"))
 
     def note(self, hex_id):
@@ -264,7 +269,56 @@ class Symbolize(unittest.TestCase):
         self.check_names(stripped, found, symbolize(capture.save(self.place("c"))), bias)
         with open(debug, "ab") as file:
             file.write(b"\0")
-        self.assertEqual({r.name[0] for r in symbolize(self.place("c")).values()}, {"["})
+        self.assertEqual({(r.name[0], r.reason) for r in symbolize(self.place("c")).values()}, {("[", OTHER_BUILD)})
+
+    def test_flatpak_debug_runtimes(self):
+        """By build id and by link, in the user's installation and in the system's; /app and /usr lie at the top of a runtime."""
+        hex_id = build_id(PROGRAM)
+        found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
+        runtime = ("runtime", "org.example.Sdk.Debug", "x86_64", "1", "active", "files")
+        places = dict(FLATPAK_USER_DIR=self.place("user"), FLATPAK_SYSTEM_DIR=self.place("system"))
+        here = self.dir.lstrip("/").split("/")
+        for names in (
+            ("user", *runtime, ".build-id", hex_id[:2], hex_id[2:] + ".debug"),
+            ("system", *runtime, ".build-id", hex_id[:2], hex_id[2:] + ".debug"),
+            ("system", *runtime, *here, "bin", "x.debug"),
+            ("user", *runtime, *here[1:], "bin", "x.debug"),
+            ("user", "runtime", "org.example.Sdk", *runtime[2:], ".build-id", hex_id[:2], hex_id[2:] + ".debug"),
+        ):
+            with self.subTest(names), unittest.mock.patch.dict(os.environ, places):
+                stripped, debug = self.stripped_program(*names)
+                run("objcopy", f"--add-gnu-debuglink={debug}", stripped)
+                os.rename(debug, debug + ".x")
+                capture, bias = self.capture_of(stripped, found)
+                rows = symbolize(capture.save(self.place("c")))
+                self.assertEqual({r.reason for r in rows.values()}, {"partly stripped"})
+                os.rename(debug + ".x", debug)
+                rows = symbolize(self.place("c"))
+                if "org.example.Sdk" in names:  # no runtime of debug files
+                    self.assertEqual({r.reason for r in rows.values()}, {"partly stripped"})
+                else:
+                    self.check_names(stripped, found, rows, bias)
+                os.remove(debug)
+
+    def test_tables_over_the_limits(self):
+        """A symbol table that claims 2 GiB is left out, in the file or in its debug file, and that is told."""
+        found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
+        stripped, debug = self.stripped_program("bin", "x.debug")
+        run("objcopy", f"--add-gnu-debuglink={debug}", stripped)
+        own = self.place("own")
+        shutil.copy(PROGRAM, own)
+        for path, changed in ((stripped, debug), (own, own)):
+            capture, _ = self.capture_of(path, found)
+            data = bytearray(pathlib.Path(changed).read_bytes())
+            (headers,), (count,) = struct.unpack_from("<Q", data, 0x28), struct.unpack_from("<H", data, 0x3C)
+            for at in range(headers, headers + 64 * count, 64):
+                if struct.unpack_from("<I", data, at + 4)[0] in (2, 11):  # .symtab, .dynsym
+                    struct.pack_into("<Q", data, at + 0x20, 2 << 30)
+            pathlib.Path(changed).write_bytes(data)
+            os.truncate(changed, 3 << 30)
+            with self.subTest(path):
+                rows = symbolize(capture.save(self.place("c")))
+                self.assertEqual({(r.name[0], r.reason) for r in rows.values()}, {("[", OVER_LIMIT)})
 
     def test_unnamed_says_link_time_address(self):
         """In a program that is not position independent, file offsets and addresses differ."""
