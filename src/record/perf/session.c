@@ -51,6 +51,8 @@ struct PerfSession
   size_t ring_size;
   bool is_enabled;
   bool are_samples_enabled;
+  unsigned n_repeats;          /* see repeat_enabling() */
+  int64_t repeat_time;         /* g_get_monotonic_time() */
   unsigned long n_descriptors; /* that were asked for */
   unsigned n_refused;          /* of the tasks, at the CPU with the most */
   uint64_t counted_losses;     /* of events that were closed */
@@ -446,6 +448,20 @@ sysprof_perf_session_get_decoder (PerfSession *self)
 
 /* --- on and off --- */
 
+/* What a thread has begun while its events were not on yet may have copies of them that stay off: the kernel looks at the
+ * thread's own before it lists the copy. As it exchanges the events of a thread for those of one that it started when one follows
+ * the other on a CPU, the thread itself could be without any from then on (seen for one of forty of those that start others all
+ * the time). What is on already takes no notice. */
+#define ENABLE_REPEATS  10
+#define REPEAT_INTERVAL (20 * G_TIME_SPAN_MILLISECOND)
+
+static void
+plan_repeats (PerfSession *self)
+{
+  self->n_repeats = self->options.target == PERF_TARGET_TASKS ? ENABLE_REPEATS : 0;
+  self->repeat_time = g_get_monotonic_time () + REPEAT_INTERVAL;
+}
+
 static void
 switch_cpu (SessionCpu *cpu, bool samples, unsigned long request)
 {
@@ -465,6 +481,7 @@ void
 sysprof_perf_session_enable_samples (PerfSession *self)
 {
   self->are_samples_enabled = true;
+  plan_repeats (self);
   for (guint i = 0; i < self->cpus->len; i++)
     switch_cpu (g_ptr_array_index (self->cpus, i), true, PERF_EVENT_IOC_ENABLE);
 }
@@ -473,6 +490,7 @@ void
 sysprof_perf_session_enable (PerfSession *self)
 {
   self->is_enabled = true;
+  plan_repeats (self);
   for (guint i = 0; i < self->cpus->len; i++)
     switch_cpu (g_ptr_array_index (self->cpus, i), false, PERF_EVENT_IOC_ENABLE);
   if (!self->options.delayed)
@@ -484,6 +502,7 @@ sysprof_perf_session_disable (PerfSession *self)
 {
   self->is_enabled = false;
   self->are_samples_enabled = false;
+  self->n_repeats = 0;
   for (guint i = 0; i < self->cpus->len; i++)
     {
       switch_cpu (g_ptr_array_index (self->cpus, i), true, PERF_EVENT_IOC_DISABLE);
@@ -537,9 +556,29 @@ drain_cpu (PerfSession *self, SessionCpu *cpu)
     self->decoder.n_dropped++;
 }
 
+static void
+repeat_enabling (PerfSession *self)
+{
+  if (self->n_repeats == 0 || g_get_monotonic_time () < self->repeat_time)
+    return;
+
+  self->n_repeats--;
+  self->repeat_time = g_get_monotonic_time () + REPEAT_INTERVAL;
+  for (guint i = 0; i < self->cpus->len; i++)
+    {
+      SessionCpu *cpu = g_ptr_array_index (self->cpus, i);
+
+      if (self->is_enabled)
+        switch_cpu (cpu, false, PERF_EVENT_IOC_ENABLE);
+      if (self->are_samples_enabled)
+        switch_cpu (cpu, true, PERF_EVENT_IOC_ENABLE);
+    }
+}
+
 void
 sysprof_perf_session_drain (PerfSession *self)
 {
+  repeat_enabling (self);
   for (guint i = 0; i < self->cpus->len; i++)
     drain_cpu (self, g_ptr_array_index (self->cpus, i));
 }
@@ -627,6 +666,8 @@ add_cpu (PerfSession *self, int number)
     switch_cpu (cpu, false, PERF_EVENT_IOC_ENABLE);
   if (self->are_samples_enabled)
     switch_cpu (cpu, true, PERF_EVENT_IOC_ENABLE);
+  if (self->is_enabled || self->are_samples_enabled)
+    plan_repeats (self);
   if (self->leader_func != NULL)
     self->leader_func (cpu->leader_fd, true, self->leader_data);
 }
