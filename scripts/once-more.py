@@ -3,7 +3,8 @@
 """Runs tests that failed a second time, one after the other: once-more.py BUILD LOG-NAME STATUS
 
 Only those that look at the whole machine (suites e2e, peers, system), as they may be disturbed by what else runs there; none
-where a sanitizer has found something or a program crashed, as that is no matter of chance; none if many failed, as then
+where a sanitizer has found something or a program crashed (but for a test that gives up by itself at its assertion), as that is no
+matter of chance; none if many failed, as then
 something is broken; and none if meson ended otherwise (STATUS) than by failing tests, as then others may not have run.
 The results are in LOG-NAME-once-more.json, which tally.py counts instead, telling both. Exit status: 0 if all passed then.
 """
@@ -19,12 +20,16 @@ DISTURBED = {"e2e", "peers", "system"}
 SANITIZER = r"(Address|Leak|Thread|Memory)Sanitizer|runtime error:"
 SIGNAL = r"SIG(SEGV|ABRT|BUS|ILL|FPE)|Segmentation fault|core dumped|-(4|6|7|8|11) != 0"
 NO_CHANCE = re.compile(f"{SANITIZER}|{SIGNAL}")
+# How a C program of ours ends where it asserts; a critical message is no assertion.
+ASSERTED = re.compile(r"^Bail out! ERROR:\S*tests/\S+\.c:\d+:\w+: (assertion failed|'.*' should be)", re.MULTILINE)
+ABORTED = -6
 
 
 def may_be_chance(test):
     suites = re.sub(r"^.*?:| / .*$", "", test["name"]).split("+")
     said = (test.get("stdout") or "") + (test.get("stderr") or "")
-    return DISTURBED & set(suites) and test["returncode"] >= 0 and not NO_CHANCE.search(said)
+    ended = test["returncode"] >= 0 or test["returncode"] == ABORTED and ASSERTED.search(said)
+    return DISTURBED & set(suites) and ended and not NO_CHANCE.search(said)
 
 
 def main(build, name, status):

@@ -41,6 +41,17 @@ class OnceMore(unittest.TestCase):
         self.assertRegex(tally, r"ran once more, alone \(OK\): .*e2e_one")
         self.assertEqual(tally.splitlines()[-1], "2 passed, 0 failed")
 
+    def test_an_assertion_of_a_test_is_no_crash(self):
+        """As a C test ends; but not where the program itself says something critical, or crashes after all."""
+        said = "Bail out! ERROR:../tests/some/test-one.c:7:test_one: assertion failed (n >= 1000): (0 >= 1000)"
+        ends = "[ -e been-here ] || { touch been-here; echo '%s'; kill -%s $$; }"
+        status, output, _ = self.run_tests(system_one=ends % (said, "ABRT"))
+        self.assertEqual(status, 0, output)
+        for other in (ends % ("Bail out! GLib-FATAL-CRITICAL: g_free", "ABRT"), ends % (said, "SEGV"), ends % ("", "ABRT")):
+            status, output, tally = self.run_tests(system_one=other)
+            self.assertNotEqual(status, 0)
+            self.assertNotIn("once more", output + tally)
+
     def test_what_fails_always_fails(self):
         status, _, tally = self.run_tests(e2e_one="exit 1")
         self.assertNotEqual(status, 0)
