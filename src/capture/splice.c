@@ -170,29 +170,6 @@ sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *re
   return is_done && finish (self, range);
 }
 
-/* Readers see frames in the order of time: the list of the capture that ended last is the end of all. */
-static void
-continue_lists (Translation *translations, size_t n)
-{
-  static const JoinedFiles lists[] = { JOINED_FOUND, JOINED_UNWIND, JOINED_UNNAMED };
-
-  for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++)
-    {
-      Translation *last = NULL;
-
-      for (size_t i = 0; i < n; i++)
-        {
-          if ((translations[i].said.files & lists[list]) == 0)
-            continue;
-          translations[i].goes_on |= lists[list];
-          if (last == NULL || translations[i].reader->last_time >= last->reader->last_time)
-            last = &translations[i];
-        }
-      if (last != NULL)
-        last->goes_on &= ~lists[list];
-    }
-}
-
 /* Of which captures which of those files are kept, and of all together. What was left out. */
 static JoinedFiles
 choose_files (Translation *translations, size_t n, JoinedFiles *kept)
@@ -213,7 +190,6 @@ choose_files (Translation *translations, size_t n, JoinedFiles *kept)
       sysprof_said_add (&before, said);
     }
 
-  continue_lists (translations, n);
   for (size_t i = 0, said = 0; i < n; i++)
     {
       /* What is the same in all is there once. */
@@ -264,20 +240,21 @@ join_all (SysprofCaptureWriter *self,
     return false;
 
   left_out = choose_files (translations, n_readers, &of_all);
-  if (left != NULL)
-    *left = left_out;
-  if (kept != NULL)
-    *kept = of_all;
-
   for (size_t i = 0; i < n_readers; i++)
     {
-      if (!sysprof_translation_copy (&translations[i], COPY_EARLY | LEAVE_SYMBOLS))
+      if (!sysprof_translation_copy (&translations[i], COPY_EARLY | LEAVE_MERGED))
         return false;
       widen (range, translations[i].reader);
     }
 
-  if (!sysprof_capture_writer_add_merged_symbols (self, range->end, readers, n_readers, unpack))
+  if (!sysprof_capture_writer_add_joined_lists (self, range->end, readers, n_readers, unpack,
+                                                &left_out, &of_all) ||
+      !sysprof_capture_writer_add_merged_symbols (self, range->end, readers, n_readers, unpack))
     return false;
+  if (left != NULL)
+    *left = left_out;
+  if (kept != NULL)
+    *kept = of_all;
 
   for (size_t i = 0; i < n_readers; i++)
     if (!sysprof_translation_copy (&translations[i], COPY_LATE))

@@ -13,7 +13,7 @@ typedef enum
   COPY_EARLY = 1 << 0, /* what every reader knows */
   COPY_LATE =
       1 << 1, /* what readers of version 3.46 stop at: traces, D-Bus messages, unknown types */
-  LEAVE_SYMBOLS = 1 << 2, /* symbol tables are left out */
+  LEAVE_MERGED = 1 << 2, /* of what all captures together have one, none is copied: symbol tables, lists */
 } CopyFlags;
 
 #define SYSPROF_CAPTURE_BUILD_ID_MAX 128 /* hex digits */
@@ -37,7 +37,6 @@ typedef struct
   NumberMap counters_by_id;     /* id alone, for values that another process sets */
   Said said;                    /* once its names are added */
   JoinedFiles left;             /* files that are left out */
-  JoinedFiles goes_on;          /* files that another capture continues */
   bool moves_addresses;         /* of names: those within files would be wrong */
   bool fits_frames;             /* to what readers of version 3.46 take */
   uint64_t n_cut;               /* frames that lost something by that */
@@ -70,3 +69,16 @@ bool sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
                                                 SysprofCaptureReader *const *readers,
                                                 size_t n_readers,
                                                 SysprofCaptureUnpackFunc unpack);
+
+/* True if `path` names a list of samples, processes or addresses, packed or not. */
+bool sysprof_is_joined_list (const char *path);
+
+/* Makes one of each such list out of those of all readers and adds it. Which of them lack what could not be unpacked is added to `left`,
+ * and to `kept` which the writer has now; the others are not in it then. False with errno set on failure. */
+bool sysprof_capture_writer_add_joined_lists (SysprofCaptureWriter *self,
+                                              int64_t time,
+                                              SysprofCaptureReader *const *readers,
+                                              size_t n_readers,
+                                              SysprofCaptureUnpackFunc unpack,
+                                              JoinedFiles *left,
+                                              JoinedFiles *kept);

@@ -10,6 +10,7 @@
  */
 
 #include "capture/splice.h"
+#include "capture/whole-file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,6 @@
 #define PLAIN_NAME  "__symbols__"
 #define PACKED_NAME "__symbols__.gz"
 #define ENTRY_SIZE  32
-#define CHUNK_SIZE  (SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureFileChunk))
 
 typedef struct
 {
@@ -38,13 +38,6 @@ typedef struct
   size_t n_tables;
 } Entries;
 
-typedef struct
-{
-  uint8_t *bytes; /* [size] */
-  size_t size;
-  size_t capacity;
-} Bytes;
-
 bool
 sysprof_is_symbol_table (const char *path, bool *is_packed)
 {
@@ -56,67 +49,9 @@ sysprof_is_symbol_table (const char *path, bool *is_packed)
   return packed || strcmp (path, PLAIN_NAME) == 0;
 }
 
-static bool
-append (Bytes *self, const void *bytes, size_t size)
-{
-  if (size > self->capacity - self->size)
-    {
-      size_t capacity = self->capacity * 2 > self->size + size ? self->capacity * 2
-                                                               : self->size + size + 4096;
-      uint8_t *larger = realloc (self->bytes, capacity);
-
-      if (larger == NULL)
-        return false;
-      self->bytes = larger;
-      self->capacity = capacity;
-    }
-  if (size != 0)
-    memcpy (self->bytes + self->size, bytes, size);
-  self->size += size;
-
-  return true;
-}
-
-/* The whole embedded file `path`, empty if there is none. */
-static bool
-read_file (SysprofCaptureReader *reader, const char *path, Bytes *file)
-{
-  SysprofCaptureReader *copy = sysprof_capture_reader_copy (reader);
-  const SysprofCaptureFileChunk *chunk;
-  bool is_last = false;
-  bool is_kept = true;
-
-  if (copy == NULL)
-    return false;
-
-  chunk = sysprof_capture_reader_find_file (copy, path);
-  while (is_kept && !is_last && chunk != NULL)
-    {
-      const SysprofCaptureFrame *next;
-
-      if (strcmp (chunk->path, path) == 0)
-        {
-          is_kept = append (file, chunk->data, chunk->len);
-          is_last = chunk->is_last;
-        }
-      for (chunk = NULL; chunk == NULL;)
-        {
-          next = sysprof_capture_reader_peek_known (copy);
-          if (next == NULL)
-            break;
-          sysprof_capture_reader_step (copy);
-          if (next->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK)
-            chunk = (const SysprofCaptureFileChunk *) next;
-        }
-    }
-  sysprof_capture_reader_unref (copy);
-
-  return is_kept;
-}
-
 /* The text at `offset`, NULL if it does not end inside the table. */
 static const char *
-text_at (const Bytes *table, uint32_t offset)
+text_at (const WholeFile *table, uint32_t offset)
 {
   if (offset >= table->size || memchr (table->bytes + offset, 0, table->size - offset) == NULL)
     return NULL;
@@ -144,7 +79,7 @@ add_entry (Entries *self, const Entry *entry)
 
 /* Number of entries before the terminator; -1 if there is none, which makes the table void. */
 static ptrdiff_t
-count_entries (const Bytes *table, bool *is_inclusive, bool swapped)
+count_entries (const WholeFile *table, bool *is_inclusive, bool swapped)
 {
   size_t n_entries = table->size / ENTRY_SIZE;
 
@@ -166,7 +101,7 @@ count_entries (const Bytes *table, bool *is_inclusive, bool swapped)
 }
 
 static bool
-add_entries (Entries *self, const Bytes *table, uint32_t rank, bool swapped)
+add_entries (Entries *self, const WholeFile *table, uint32_t rank, bool swapped)
 {
   bool is_inclusive;
   ptrdiff_t n_entries = count_entries (table, &is_inclusive, swapped);
@@ -196,13 +131,13 @@ add_entries (Entries *self, const Bytes *table, uint32_t rank, bool swapped)
 
 /* Takes the bytes over. */
 static bool
-keep_table (Entries *self, Bytes *table, uint32_t rank, bool swapped)
+keep_table (Entries *self, WholeFile *table, uint32_t rank, bool swapped)
 {
   uint8_t **tables = realloc (self->tables, (self->n_tables + 1) * sizeof *tables);
 
   if (tables == NULL)
     {
-      free (table->bytes);
+      sysprof_whole_file_clear (table);
       return false;
     }
   self->tables = tables;
@@ -217,27 +152,20 @@ gather (Entries *self,
         uint32_t rank,
         SysprofCaptureUnpackFunc unpack)
 {
-  Bytes plain = { 0 };
-  Bytes packed = { 0 };
-  bool is_gathered = false;
+  WholeFile table = { 0 };
+  WholeFile packed = { 0 };
+  bool is_gathered =
+      sysprof_whole_file_read_unpacked (&table, reader, PLAIN_NAME, unpack, &packed);
 
-  if (read_file (reader, PLAIN_NAME, &plain) &&
-      (plain.size != 0 || unpack == NULL || read_file (reader, PACKED_NAME, &packed)))
+  /* What cannot be unpacked is damaged: then this capture has no table. */
+  sysprof_whole_file_clear (&packed);
+  if (!is_gathered || table.size == 0)
     {
-      is_gathered = true;
-      /* What cannot be unpacked is damaged: then this capture has no table. */
-      if (packed.size != 0 && !unpack (packed.bytes, packed.size, &plain.bytes, &plain.size))
-        memset (&plain, 0, sizeof plain);
-    }
-  free (packed.bytes);
-
-  if (!is_gathered || plain.size == 0)
-    {
-      free (plain.bytes);
+      sysprof_whole_file_clear (&table);
       return is_gathered;
     }
 
-  return keep_table (self, &plain, rank, reader->is_swapped);
+  return keep_table (self, &table, rank, reader->is_swapped);
 }
 
 static int
@@ -296,7 +224,7 @@ hash_text (const char *text)
 
 /* Where `text` stands in the table; equal texts are stored once, but for those whose hashes collide. */
 static bool
-put_text (Bytes *table, NumberMap *places, const char *text, uint32_t *offset)
+put_text (WholeFile *table, NumberMap *places, const char *text, uint32_t *offset)
 {
   uint64_t hash = hash_text (text);
   uint64_t place = sysprof_number_map_get (places, hash);
@@ -304,7 +232,7 @@ put_text (Bytes *table, NumberMap *places, const char *text, uint32_t *offset)
   if (place == 0 || strcmp ((const char *) table->bytes + place, text) != 0)
     {
       place = table->size;
-      if (!append (table, text, strlen (text) + 1) ||
+      if (!sysprof_whole_file_append (table, text, strlen (text) + 1) ||
           !sysprof_number_map_set (places, hash, place))
         return false;
     }
@@ -319,12 +247,13 @@ put_text (Bytes *table, NumberMap *places, const char *text, uint32_t *offset)
 }
 
 static bool
-pack (const Entries *self, Bytes *table)
+pack (const Entries *self, WholeFile *table)
 {
   NumberMap places = { 0 };
   size_t head_size = (self->n + 1) * ENTRY_SIZE;
   uint8_t *head = calloc (self->n + 1, ENTRY_SIZE);
-  bool is_packed = head != NULL && append (table, head, head_size) && append (table, "", 1);
+  bool is_packed = head != NULL && sysprof_whole_file_append (table, head, head_size) &&
+                   sysprof_whole_file_append (table, "", 1);
 
   for (size_t i = 0; is_packed && i < self->n; i++)
     {
@@ -351,23 +280,11 @@ pack (const Entries *self, Bytes *table)
 }
 
 static bool
-add_table (SysprofCaptureWriter *self, int64_t time, const Bytes *table)
+add_table (SysprofCaptureWriter *self, int64_t time, const WholeFile *table)
 {
   /* In a row of file frames version 3.46 looks at every other one only; so none stands in front of the table. */
-  if (!sysprof_capture_writer_add_timestamp (self, time, -1, -1))
-    return false;
-
-  for (size_t at = 0; at < table->size; at += CHUNK_SIZE)
-    {
-      size_t rest = table->size - at;
-      size_t n = rest < CHUNK_SIZE ? rest : CHUNK_SIZE;
-
-      if (!sysprof_capture_writer_add_file (self, time, -1, -1, PLAIN_NAME, n == rest,
-                                            table->bytes + at, n))
-        return false;
-    }
-
-  return true;
+  return sysprof_capture_writer_add_timestamp (self, time, -1, -1) &&
+         sysprof_whole_file_write (table, self, time, PLAIN_NAME);
 }
 
 /* The packed tables as they are: nobody here can look into them. */
@@ -406,7 +323,7 @@ sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
                                            SysprofCaptureUnpackFunc unpack)
 {
   Entries entries = { 0 };
-  Bytes table = { 0 };
+  WholeFile table = { 0 };
   bool is_added = true;
 
   for (size_t i = 0; is_added && i < n_readers; i++)
@@ -424,7 +341,7 @@ sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
     free (entries.tables[i]);
   free (entries.tables);
   free (entries.entries);
-  free (table.bytes);
+  sysprof_whole_file_clear (&table);
 
   return is_added;
 }

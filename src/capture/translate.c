@@ -396,13 +396,12 @@ copy_file_chunk (Translation *self, const SysprofCaptureFileChunk *chunk)
 {
   const SysprofCaptureFrame *frame = &chunk->frame;
   size_t most = self->fits_frames ? CHUNK_MAX : UINT16_MAX;
-  bool goes_on = (self->goes_on & sysprof_joined_file (chunk->path)) != 0;
   size_t at = 0;
 
   do
     {
       size_t n = chunk->len - at < most ? chunk->len - at : most;
-      bool is_last = chunk->is_last && at + n == chunk->len && !goes_on;
+      bool is_last = chunk->is_last && at + n == chunk->len;
 
       if (!sysprof_capture_writer_add_file (self->writer, frame->time, frame->cpu, frame->pid,
                                             chunk->path, is_last, chunk->data + at, n))
@@ -520,7 +519,8 @@ is_wanted (const Translation *self, const SysprofCaptureFrame *frame, CopyFlags 
     return false;
   if (frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
       ((self->left & sysprof_joined_file (chunk->path)) != 0 ||
-       ((flags & LEAVE_SYMBOLS) != 0 && sysprof_is_symbol_table (chunk->path, NULL))))
+       ((flags & LEAVE_MERGED) != 0 && (sysprof_is_symbol_table (chunk->path, NULL) ||
+                                        sysprof_is_joined_list (chunk->path)))))
     return false;
 
   return (flags & (is_late ? COPY_LATE : COPY_EARLY)) != 0;

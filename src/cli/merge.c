@@ -19,11 +19,13 @@
 /* Symbol tables are a few megabytes; a stream that wants more than this is made to exhaust us. */
 #define MAX_UNPACKED (256u * 1024 * 1024)
 
+/* All members, as gzip does: whoever joined captures before may have put several behind each other. */
 static bool
 unpack_gzip (const uint8_t *in, size_t in_size, uint8_t **out, size_t *out_size)
 {
   z_stream stream = { .next_in = (uint8_t *) in, .avail_in = (uInt) in_size };
   size_t capacity = in_size * 4 + 4096;
+  size_t size = 0;
   uint8_t *bytes = malloc (capacity);
   int result = Z_OK;
 
@@ -32,9 +34,11 @@ unpack_gzip (const uint8_t *in, size_t in_size, uint8_t **out, size_t *out_size)
       free (bytes);
       return false;
     }
-  while (result == Z_OK && stream.total_out < MAX_UNPACKED)
+  while (result == Z_OK && size < MAX_UNPACKED)
     {
-      if (stream.total_out == capacity)
+      uInt room;
+
+      if (size == capacity)
         {
           uint8_t *larger = realloc (bytes, capacity * 2);
 
@@ -43,9 +47,13 @@ unpack_gzip (const uint8_t *in, size_t in_size, uint8_t **out, size_t *out_size)
           bytes = larger;
           capacity *= 2;
         }
-      stream.next_out = bytes + stream.total_out;
-      stream.avail_out = (uInt) MIN (capacity - stream.total_out, UINT32_MAX);
+      room = (uInt) MIN (capacity - size, UINT32_MAX);
+      stream.next_out = bytes + size;
+      stream.avail_out = room;
       result = inflate (&stream, Z_NO_FLUSH);
+      size += room - stream.avail_out;
+      if (result == Z_STREAM_END && stream.avail_in > 0)
+        result = inflateReset (&stream);
     }
   (void) inflateEnd (&stream); /* frees whatever the state is */
   if (result != Z_STREAM_END)
@@ -55,7 +63,7 @@ unpack_gzip (const uint8_t *in, size_t in_size, uint8_t **out, size_t *out_size)
       return false;
     }
   *out = bytes;
-  *out_size = stream.total_out;
+  *out_size = size;
   return true;
 }
 
@@ -167,6 +175,11 @@ tell_left_out (JoinedFiles left, JoinedFiles kept)
         stderr,
         "sysprof-cli: where threads waited is left out: its names could not stay what they are beside those of the other "
         "captures. 'sysprof-report waits' shows it of each capture alone.\n");
+  if ((left & (JOINED_FOUND | JOINED_UNWIND | JOINED_UNNAMED)) != 0)
+    fprintf (
+        stderr,
+        "sysprof-cli: how stacks were found, or why functions have no name, is left out where a capture has it packed and damaged; "
+        "the rest is joined. Copy that capture again from where it was recorded.\n");
 }
 
 static gboolean

@@ -419,14 +419,72 @@ class Join(Case):
             self.assertEqual(self.all_of(joined, '__waits__'), [b'waits\0\1\0'])
             self.assertEqual(sorted(self.names_of(joined)), [(jit + 1, 'one'), (jit + 2, 'one'), (jit + 3, 'two'), (jit + 4, 'three')])
 
-    def test_lists_are_continued(self):
+    def test_lists_are_joined(self):
         """What is said of single samples and processes, so that each capture's is found."""
         files = [(('__unwind__', b'%d tables=3\n' % i), ('__found__', bytes([i]) * 1600), ('__unnamed__.gz', gzip.compress(b'line %d\n' % i)))
                  for i in range(3)]
         joined = self.join('join', *(self.recording(f'in{i}', of_one) for i, of_one in enumerate(files)))
         self.assertEqual(self.all_of(joined, '__unwind__'), [b'0 tables=3\n1 tables=3\n2 tables=3\n'])
         self.assertEqual(self.all_of(joined, '__found__'), [b''.join(bytes([i]) * 1600 for i in range(3))])
-        self.assertEqual([gzip.decompress(data) for data in self.all_of(joined, '__unnamed__.gz')], [b'line 0\nline 1\nline 2\n'])
+        self.assertEqual(self.all_of(joined, '__unnamed__'), [b'line 0\nline 1\nline 2\n'])
+        self.assertEqual(self.all_of(joined, '__unnamed__.gz'), [])
+
+    LISTS = '__found__', '__unwind__', '__unnamed__'
+
+    def interleaved(self):
+        """Two captures, of each list in pieces whose times stand between those of the other one; and what the lists are."""
+        rng = random.Random(4)
+        texts, paths = [], []
+        for i in range(2):
+            lines = b''.join(b'%d %x %x dso-not-found\n' % (i + 1, rng.getrandbits(47), rng.getrandbits(40)) for _ in range(2000))
+            texts.append({'__found__': lines[:len(lines) // 16 * 16], '__unwind__': lines, '__unnamed__': lines})
+            content = []
+            for name, data in texts[i].items():
+                packed = gzip.compress(data)
+                self.assertGreater(len(packed), 5000)
+                content += [dict(chunk, time=10 + 20 * at + 10 * i) for at, chunk in enumerate(self.chunks(f'{name}.gz', packed))]
+            paths.append(self.capture(f'interleaved{i}', content))
+        return paths, texts
+
+    def in_order_of_time(self, capture, path):
+        """What a reader finds that takes frames by their times, those of one time as they stand in the file, and stops at the last."""
+        data = b''
+        for frame in sorted((f for f in capture.frames if f['type'] == 'file' and f['path'] == path), key=lambda frame: frame['time']):
+            data += frame['data']
+            if frame['is_last']:
+                break
+        return data
+
+    def check_gzip(self, data):
+        subprocess.run(['gzip', '-t'], input=data, check=True)
+
+    def test_packed_lists_whose_times_interleave_stay_whole(self):
+        paths, texts = self.interleaved()
+        joined = self.join('join', *paths)
+        for name in self.LISTS:
+            self.assertEqual(self.in_order_of_time(joined, name), texts[0][name] + texts[1][name], name)
+            self.assertEqual(self.all_of(joined, f'{name}.gz'), [], name)
+        appended = self.join('cat', *paths)
+        for name in self.LISTS:
+            packed = self.in_order_of_time(appended, f'{name}.gz')
+            self.check_gzip(packed)
+            self.assertEqual(gzip.decompress(packed), texts[0][name], name)
+
+    def test_a_list_that_is_packed_in_one_capture_only_is_joined(self):
+        """A reader takes the file that is not packed, and would not look for the other one."""
+        plain, packed = (('__unnamed__', b'plain'),), (('__unnamed__.gz', gzip.compress(b'packed\n')),)
+        for files, wanted in (((plain, packed), b'plain\npacked\n'), ((packed, plain), b'packed\nplain\n')):
+            joined = self.join('join', *(self.recording(f'in{i}', of_one) for i, of_one in enumerate(files)))
+            self.assertEqual(self.all_of(joined, '__unnamed__'), [wanted])
+            self.assertEqual(self.all_of(joined, '__unnamed__.gz'), [])
+
+    def test_a_damaged_list_does_no_harm(self):
+        inputs = [self.recording('good', (('__unnamed__.gz', gzip.compress(b'good\n')), ('__found__', bytes(16)))),
+                  self.recording('bad', (('__unnamed__.gz', gzip.compress(b'bad\n')[:-9]), ('__found__', b'1' * 20))),
+                  self.recording('last', (('__unnamed__.gz', gzip.compress(b'last\n')), ('__found__', b'2' * 16)))]
+        joined = self.join('join', *inputs)
+        self.assertEqual(self.all_of(joined, '__unnamed__'), [b'good\nlast\n'])
+        self.assertEqual(self.all_of(joined, '__found__'), [bytes(16) + b'1' * 16 + b'2' * 16])
 
 
 if __name__ == '__main__':

@@ -4,6 +4,7 @@
 
 import bisect
 import collections
+import gzip
 import json
 import os
 import re
@@ -233,6 +234,27 @@ class Weights(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(told, done.stderr)
             self.assertEqual(done.stderr.count(b"\n"), told != b"")
+
+    def test_lists_that_are_joined_are_read(self):
+        """How the stacks of processes were found, packed, in pieces whose times stand between each other; one damaged."""
+        def save(name, lines, offset, cut=0):
+            content = captures.Capture()
+            packed = gzip.compress(lines + b"9 none=%d\n" % offset * 2000)
+            packed = packed[:len(packed) - cut]
+            for at in range(0, len(packed), 20):
+                content.file("__unwind__.gz", packed[at:at + 20], is_last=at + 20 >= len(packed), time=2000 + 100 * at + offset)
+            return content.save(name)
+
+        inputs = [save("a", b"7 tables=3\n", 0), save("b", b"7 copy=1\n", 50), save("c", b"7 copy=1\n", 70, cut=9)]
+        done = run(CLI, "--merge", *inputs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"how stacks were found, or why functions have no name, is left out where", done.stderr)
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+        with open("x.syscap", "wb") as file:
+            file.write(done.stdout)
+        done = run(REPORT, "files", "--extract", "__unwind__", "x.syscap")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(done.stdout, b"7 tables=3\n" + b"9 none=0\n" * 2000 + b"7 copy=1\n" + b"9 none=50\n" * 2000)
 
     def test_what_is_mixed_up_is_said(self):
         content = captures.Capture()
