@@ -169,6 +169,8 @@ typedef enum
   JOINED_UNNAMED = 1 << 5,  /* why functions have no name */
   JOINED_KALLSYMS = 1 << 6, /* the kernel's functions, which the symbol table has, too */
   JOINED_ALL = (1 << 7) - 1,
+  JOINED_SAMPLED_ON = JOINED_EVENTS | JOINED_PERIODS,
+  JOINED_LISTS = JOINED_FOUND | JOINED_UNWIND | JOINED_UNNAMED,
 } JoinedFiles;
 
 /* Unpacks gzip: on success a new buffer from malloc() in `*out`. */

@@ -82,19 +82,18 @@ sysprof_said_add_frame (Said *self, const SysprofCaptureFrame *frame)
     add_events (self, chunk);
 }
 
-/* Of what its samples were, or that there are some. */
-static bool
-tells (const Said *self)
+bool
+sysprof_said_tells_events (const Said *self)
 {
-  return self->has_samples || (self->files & (JOINED_EVENTS | JOINED_PERIODS)) != 0;
+  return self->has_samples || (self->files & JOINED_SAMPLED_ON) != 0;
 }
 
 bool
 sysprof_said_agree_on_events (const Said *a, const Said *b)
 {
-  JoinedFiles of_both = (a->files | b->files) & (JOINED_EVENTS | JOINED_PERIODS);
+  JoinedFiles of_both = (a->files | b->files) & JOINED_SAMPLED_ON;
 
-  if (!tells (a) || !tells (b) || of_both == 0)
+  if (!sysprof_said_tells_events (a) || !sysprof_said_tells_events (b) || of_both == 0)
     return true;
   return of_both == JOINED_EVENTS && (a->files & b->files & JOINED_EVENTS) != 0 &&
          a->events_size == b->events_size && memcmp (a->events, b->events, a->events_size) == 0;

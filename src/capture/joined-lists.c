@@ -99,13 +99,7 @@ add_list (SysprofCaptureWriter *self,
 bool
 sysprof_is_joined_list (const char *path)
 {
-  JoinedFiles file = sysprof_joined_file (path);
-
-  for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++)
-    if (lists[list].file == file)
-      return true;
-
-  return false;
+  return (sysprof_joined_file (path) & JOINED_LISTS) != 0;
 }
 
 bool

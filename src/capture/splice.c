@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* What says nothing of what samples were taken on. */
+#define FILES_BESIDE_EVENTS (JOINED_ALL & ~JOINED_SAMPLED_ON)
+
 bool
 sysprof_capture_reader_splice (SysprofCaptureReader *self, SysprofCaptureWriter *dest)
 {
@@ -104,50 +107,44 @@ initial_range (const SysprofCaptureWriter *self)
   return range;
 }
 
-/* What of a capture cannot be true beside what the others said, which comes first. */
-static JoinedFiles
-find_wrong (const Translation *translation, const Said *others)
-{
-  JoinedFiles wrong =
-      others->files & translation->said.files & (JOINED_WAITS | JOINED_KALLSYMS);
-
-  /* The addresses within. */
-  if (translation->moves_addresses)
-    wrong |= translation->said.files & JOINED_WAITS;
-
-  return wrong;
-}
-
-/* Nobody knows what the samples were taken on: readers that see what contradicts the file before know that, too. */
+/* Of which of its files a capture keeps none beside what those before it said, to whom it is added then. False if they contradict each
+ * other on what samples were taken on. */
 static bool
-contradict_events (SysprofCaptureWriter *self, const Said *others, int64_t time)
+judge_files (Translation *translation, Said *before)
 {
-  if ((others->files & (JOINED_EVENTS | JOINED_PERIODS)) == 0)
-    return true;
+  Said *said = &translation->said;
+  bool agree;
 
-  return sysprof_capture_writer_add_file (self, time, -1, -1, CAPTURE_EVENTS_FILE, true,
-                                          (const uint8_t *) "", 0);
+  translation->left = before->files & said->files & (JOINED_WAITS | JOINED_KALLSYMS);
+  if (translation->moves_addresses) /* those within */
+    translation->left |= said->files & JOINED_WAITS;
+  said->files &= ~translation->left;
+
+  /* What is the same in all is there once. */
+  if (sysprof_said_tells_events (before))
+    translation->left |= JOINED_SAMPLED_ON;
+  agree = sysprof_said_agree_on_events (before, said);
+  sysprof_said_add (before, said);
+
+  return agree;
 }
 
 static bool
 cat_files (Translation *translation)
 {
-  static const JoinedFiles events = JOINED_EVENTS | JOINED_PERIODS;
   SysprofCaptureWriter *writer = translation->writer;
   Said *others = &writer->said;
+  JoinedFiles before = others->files;
 
   others->has_samples |= writer->n_frames_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE] != 0;
-  /* A file that was ended is not continued. */
-  translation->left = find_wrong (translation, others);
-  translation->said.files &= ~translation->left;
-  translation->left |= others->files & ~events;
-  if (others->has_samples || (others->files & events) != 0)
-    translation->left |= events;
-  if (!sysprof_said_agree_on_events (others, &translation->said) &&
-      !contradict_events (writer, others, translation->reader->header.time))
+  if (!judge_files (translation, others) && (before & JOINED_SAMPLED_ON) != 0 &&
+      /* Nobody knows what the samples were taken on: readers that see what contradicts the file before know that, too. */
+      !sysprof_capture_writer_add_file (writer, translation->reader->header.time, -1, -1,
+                                        CAPTURE_EVENTS_FILE, true, (const uint8_t *) "", 0))
     return false;
 
-  sysprof_said_add (others, &translation->said);
+  translation->left |=
+      before & FILES_BESIDE_EVENTS; /* a file that was ended is not continued */
   return true;
 }
 
@@ -174,32 +171,21 @@ sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *re
 static JoinedFiles
 choose_files (Translation *translations, size_t n, JoinedFiles *kept)
 {
-  static const JoinedFiles events = JOINED_EVENTS | JOINED_PERIODS;
   JoinedFiles left = 0;
   Said before = { 0 };
   bool agree = true;
 
   for (size_t i = 0; i < n; i++)
     {
-      Said *said = &translations[i].said;
-
-      translations[i].left = find_wrong (&translations[i], &before);
-      said->files &= ~translations[i].left;
-      left |= translations[i].left;
-      agree = agree && sysprof_said_agree_on_events (&before, said);
-      sysprof_said_add (&before, said);
+      agree = judge_files (&translations[i], &before) && agree;
+      left |= translations[i].left & FILES_BESIDE_EVENTS;
     }
 
-  for (size_t i = 0, said = 0; i < n; i++)
-    {
-      /* What is the same in all is there once. */
-      translations[i].left |=
-          !agree ? events : translations[i].said.files & said & JOINED_EVENTS;
-      said |= translations[i].said.files;
-    }
+  for (size_t i = 0; i < n && !agree; i++)
+    translations[i].left |= JOINED_SAMPLED_ON;
 
-  *kept = agree ? before.files : before.files & ~events;
-  return agree ? left : left | events;
+  *kept = agree ? before.files : before.files & FILES_BESIDE_EVENTS;
+  return agree ? left : left | JOINED_SAMPLED_ON;
 }
 
 /* Addresses are within a file of waits, too: the names of the first capture that has one keep theirs. */

@@ -13,7 +13,8 @@ typedef enum
   COPY_EARLY = 1 << 0, /* what every reader knows */
   COPY_LATE =
       1 << 1, /* what readers of version 3.46 stop at: traces, D-Bus messages, unknown types */
-  LEAVE_MERGED = 1 << 2, /* of what all captures together have one, none is copied: symbol tables, lists */
+  LEAVE_MERGED =
+      1 << 2, /* of what all captures together have one, none is copied: symbol tables, lists */
 } CopyFlags;
 
 #define SYSPROF_CAPTURE_BUILD_ID_MAX 128 /* hex digits */
@@ -21,6 +22,8 @@ typedef enum
 /* Which of those files `path` names, packed or not; 0 if none. */
 JoinedFiles sysprof_joined_file (const char *path);
 void sysprof_said_add_frame (Said *self, const SysprofCaptureFrame *frame);
+/* Whether it says what its samples were taken on, or that there are some. */
+bool sysprof_said_tells_events (const Said *self);
 /* Whether what either says its samples were taken on is true of those of both: at most one has samples, or those of both are of the same
  * event, and all of the same period. */
 bool sysprof_said_agree_on_events (const Said *a, const Said *b);
