@@ -175,7 +175,12 @@ tell_left_out (JoinedFiles left, JoinedFiles kept)
         stderr,
         "sysprof-cli: where threads waited is left out: its names could not stay what they are beside those of the other "
         "captures. 'sysprof-report waits' shows it of each capture alone.\n");
-  if ((left & (JOINED_FOUND | JOINED_UNWIND | JOINED_UNNAMED)) != 0)
+  if ((left & JOINED_KALLSYMS) != 0)
+    fprintf (
+        stderr,
+        "sysprof-cli: the list of the kernel's functions is kept of the first capture that has one, and left out of all others: they "
+        "may be of another kernel. What these others named is in the table of symbols, which is joined.\n");
+  if ((left & JOINED_LISTS) != 0)
     fprintf (
         stderr,
         "sysprof-cli: how stacks were found, or why functions have no name, is left out where a capture has it packed and damaged; "

@@ -18,7 +18,7 @@ import unittest
 import captures
 import tap
 from decoder import Capture
-from programs import CAT, CLI, REPORT, Case, needs_root, run, spinning
+from programs import CAT, CLI, REPORT, Case, needs_root, run, spinning, without_kernel_list
 
 PERF = shutil.which("perf")
 FAULTS = 20000  # pages that the program touches for the first time
@@ -209,7 +209,7 @@ class Weights(Case):
             with open("x.syscap", "wb") as file:
                 file.write(done.stdout)
             paths = {chunk["path"] for chunk in Capture.open("x.syscap").of("file")}
-            return done.stderr, sorted(paths & {"__events__", "__periods__"})
+            return without_kernel_list(done.stderr), sorted(paths & {"__events__", "__periods__"})
 
         self.assertEqual(join("a", "b"), (b"", ["__events__"]))
         for names in (("a", "c"), ("a", "d"), ("d", "a"), ("d", "d")):
@@ -234,6 +234,21 @@ class Weights(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(told, done.stderr)
             self.assertEqual(done.stderr.count(b"\n"), told != b"")
+
+    def test_whose_kernel_functions_are_kept_is_said(self):
+        def save(name, *files):
+            content = captures.Capture().sample([0x1000])
+            for path in files:
+                content.file(path, b"ffffffff81000000 T " + name.encode())
+            return content.save(name)
+
+        none, plain, packed = save("none"), save("plain", "/proc/kallsyms"), save("packed", "/proc/kallsyms.gz")
+        for inputs, is_told in (((none, plain), False), ((plain, packed), True), ((packed, none, plain), True)):
+            done = run(CLI, "--merge", *inputs)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(b"the kernel's functions is kept of the first capture" in done.stderr, is_told)
+            self.assertEqual(done.stderr.count(b"\n"), is_told)
+            self.assertEqual(without_kernel_list(done.stderr), b"")
 
     def test_lists_that_are_joined_are_read(self):
         """How the stacks of processes were found, packed, in pieces whose times stand between each other; one damaged."""

@@ -217,7 +217,7 @@ class ThroughPrograms(Case):
         for number in range(N_THROUGH_PROGRAMS):
             with self.subTest(number=number):
                 path = self.changed(number)
-                status, out = self.check(CLI, "--merge", Bases.narrow(), path, other_lines=2)  # of events that differ, of a list that cannot be unpacked
+                status, out = self.check(CLI, "--merge", Bases.narrow(), path, other_lines=3)  # events, the kernel's functions, damaged lists
                 if status == 0:
                     whole(out, odd=True)  # what is joined is whole
                 else:
