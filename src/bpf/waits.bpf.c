@@ -261,15 +261,38 @@ commit (WaitsRing *ring, uint32_t size)
 
 /* --- who is wanted --- */
 
+/* Loops of many turns are the kernel's (bpf_loop), so that the verifier goes through them once: it follows each turn of ours, in each of
+ * the programs, and that takes longer than what a short recording does. */
+typedef struct
+{
+  const WaitsControl *control;
+  uint32_t pid;
+  uint32_t tid;
+  uint32_t is_found;
+} Named;
+
+static long
+compare_id (uint32_t i, Named *named)
+{
+  const WaitsControl *control = named->control;
+
+  if (i >= WAITS_MOST_IDS)
+    return 1;
+  if (control->id[i] != (i < control->n_pids ? named->pid : named->tid))
+    return 0;
+  named->is_found = 1;
+  return 1;
+}
+
 __noinline int
 waits_is_named (const WaitsControl *control, uint32_t pid, uint32_t tid)
 {
+  Named named = { control, pid, tid, 0 };
+
   if (control == 0)
     return 0;
-  for (uint32_t i = 0; i < WAITS_MOST_IDS && i < control->n_ids; i++)
-    if (control->id[i] == (i < control->n_pids ? pid : tid))
-      return 1;
-  return 0;
+  bpf_loop (control->n_ids, compare_id, &named, 0);
+  return named.is_found != 0;
 }
 
 /* Kernels that were built without (CONFIG_CGROUP_PERF) have no such number, and refuse what asks for it. */
@@ -280,25 +303,36 @@ has_groups (void)
          bpf_core_enum_value_exists (enum cgroup_subsys_id, perf_event_cgrp_id);
 }
 
-/* By which of its cgroups the kernel's events know it. */
-static __always_inline struct cgroup_subsys_state *
+/* By which of its cgroups the kernel's events know it. Read by a helper, as a verifier that we know searches all types of the kernel by
+ * name, for a millisecond, for each pointer that it sees taken out of a task. */
+static __always_inline uint64_t
 group_of (struct task_struct *task)
 {
+  struct css_set *set;
+  uint64_t group = 0;
+
   if (!has_groups ())
     return 0;
-  return task->cgroups->subsys[bpf_core_enum_value (enum cgroup_subsys_id, perf_event_cgrp_id)];
+  set = BPF_CORE_READ (task, cgroups);
+  bpf_probe_read_kernel (
+      &group, sizeof group,
+      (const uint8_t *) set + bpf_core_field_offset (struct css_set, subsys) +
+          bpf_core_enum_value (enum cgroup_subsys_id, perf_event_cgrp_id) * sizeof group);
+  return group;
 }
 
-static __always_inline bool
-is_in_group (struct cgroup_subsys_state *group, uint64_t wanted)
+__noinline int
+waits_is_in_group (uint64_t address, uint64_t wanted)
 {
+  struct cgroup_subsys_state *group = (struct cgroup_subsys_state *) address;
+
   for (uint32_t i = 0; i < MOST_CGROUPS && group != 0; i++)
     {
-      if (group->cgroup->kn->id == wanted)
-        return true;
-      group = group->parent;
+      if (BPF_CORE_READ (group, cgroup, kn, id) == wanted)
+        return 1;
+      group = BPF_CORE_READ (group, parent);
     }
-  return false;
+  return 0;
 }
 
 static __always_inline bool
@@ -318,16 +352,16 @@ is_wanted (const WaitsControl *control, ThreadState *state, struct task_struct *
     return false;
 
   if (control->has_user)
-    uid = task->real_cred->euid.val;
+    uid = BPF_CORE_READ (task, real_cred, euid.val);
   if (control->cgroup != 0)
-    group = (uint64_t) group_of (task);
+    group = group_of (task);
   if (state->wanted == UNDECIDED || state->group != group || state->uid != uid)
     {
       state->group = group;
       state->uid = uid;
       state->wanted =
           (!control->has_user || uid == control->uid) &&
-                  (control->cgroup == 0 || is_in_group (group_of (task), control->cgroup))
+                  (control->cgroup == 0 || waits_is_in_group (group, control->cgroup) != 0)
               ? WANTED
               : UNWANTED;
     }
@@ -401,28 +435,61 @@ is_in_any (const WaitsRange *ranges, uint32_t n, uint64_t address)
   return false;
 }
 
+typedef struct
+{
+  const WaitsControl *control;
+  const KernelStack *kernel;
+  Passed *passed;
+} LookAt;
+
 /* What is done on the way back to the program is the thread's own, whatever the kernel was entered by. */
+static long
+look_at_address (uint32_t i, LookAt *look)
+{
+  const WaitsControl *control = look->control;
+  Passed *passed = look->passed;
+  uint64_t address;
+
+  if (i >= WAITS_MOST_KERNEL)
+    return 1;
+  address = look->kernel->address[i];
+  if (is_in_any (control->interrupts, WAITS_N_INTERRUPTS, address))
+    passed->n_interrupt = i + 1;
+  else if (passed->n_interrupt != 0 || is_in_any (control->exits, WAITS_N_EXITS, address))
+    return 1;
+  else if (is_in_range (&control->faults, address))
+    passed->has_fault = 1;
+  return 0;
+}
+
 __noinline int
 waits_look_at (const WaitsControl *control,
                const KernelStack *kernel,
                uint32_t n,
                Passed *passed)
 {
+  LookAt look = { control, kernel, passed };
+
   if (control == 0 || kernel == 0 || passed == 0)
     return 0;
   passed->n_interrupt = 0;
   passed->has_fault = 0;
-  for (uint32_t i = 0; i < WAITS_MOST_KERNEL && i < n; i++)
-    {
-      uint64_t address = kernel->address[i];
+  bpf_loop (n, look_at_address, &look, 0);
+  return 0;
+}
 
-      if (is_in_any (control->interrupts, WAITS_N_INTERRUPTS, address))
-        passed->n_interrupt = i + 1;
-      else if (passed->n_interrupt != 0 || is_in_any (control->exits, WAITS_N_EXITS, address))
-        break;
-      else if (is_in_range (&control->faults, address))
-        passed->has_fault = 1;
-    }
+typedef struct
+{
+  const KernelStack *kernel;
+  uint64_t hash;
+} HashOf;
+
+static long
+hash_address (uint32_t i, HashOf *of)
+{
+  if (i >= WAITS_MOST_KERNEL)
+    return 1;
+  FOLD (of->hash, of->kernel->address[i]);
   return 0;
 }
 
@@ -430,17 +497,13 @@ waits_look_at (const WaitsControl *control,
 __noinline uint64_t
 waits_hash (WalkInput *input, const KernelStack *kernel, uint32_t n)
 {
-  uint64_t hash;
+  HashOf of = { kernel, 0 };
 
   if (input == 0 || kernel == 0)
     return 1;
-  hash = input->hash + input->record.reason;
-  for (uint32_t i = 0; i < WAITS_MOST_KERNEL && i < n; i++)
-    {
-      hash = (hash ^ kernel->address[i]) * UINT64_C (0x9e3779b97f4a7c15);
-      hash ^= hash >> 29;
-    }
-  return hash != 0 ? hash : 1;
+  of.hash = input->hash + input->record.reason;
+  bpf_loop (n, hash_address, &of, 0);
+  return of.hash != 0 ? of.hash : 1;
 }
 
 /* Tells the recorder, unless it knows already. FALSE: there was no room. */
@@ -592,9 +655,15 @@ read_user_words (Memos *memos, const Memo *memo)
          bpf_probe_read_user (memos->user_word, size, (const void *) memo->sp) == 0;
 }
 
-static __always_inline bool
-is_that (Memos *memos, const Memo *memo)
+/* Of its own, so that the verifier follows its turns once, and not for each way again. */
+__noinline int
+waits_is_that (Memos *memos, uint32_t way)
 {
+  const Memo *memo;
+
+  if (memos == 0)
+    return 0;
+  memo = memo_at (memos, way);
   return is_same_place (memo, &memos->now) && memo->kernel_size <= memos->now.kernel_size &&
          are_same (memo->n_kernel, MOST_KERNEL_SLOTS, memo->kernel, memo->kernel_word,
                    memos->word, KERNEL_WORDS) &&
@@ -613,7 +682,7 @@ waits_recall (Memos *memos, Passed *passed)
     {
       const Memo *memo = memo_at (memos, way);
 
-      if (!is_that (memos, memo))
+      if (!waits_is_that (memos, way))
         continue;
       passed->n_interrupt = 0;
       passed->has_fault = memo->has_fault;
@@ -626,15 +695,15 @@ typedef struct
 {
   Memos *memos;
   Memo *memo;
-  uint32_t n;
 } Forget;
 
 static long
 keep_kernel_word (uint32_t i, Forget *forget)
 {
   Memo *memo = forget->memo;
-  uint32_t n = forget->n, place;
+  uint32_t n = memo->n_kernel, place;
 
+  WALK_KEEP (n);
   if (i >= MOST_KERNEL_SLOTS || n >= MOST_KERNEL_SLOTS)
     return 1;
   place = memo->kernel[i];
@@ -645,7 +714,7 @@ keep_kernel_word (uint32_t i, Forget *forget)
     {
       memo->kernel[n] = (uint16_t) place;
       memo->kernel_word[n] = memo->kernel_word[i];
-      forget->n = n + 1;
+      memo->n_kernel = n + 1;
     }
   return 0;
 }
@@ -654,8 +723,9 @@ static long
 keep_user_word (uint32_t i, Forget *forget)
 {
   Memo *memo = forget->memo;
-  uint32_t n = forget->n, place;
+  uint32_t n = memo->n_user, place;
 
+  WALK_KEEP (n);
   if (i >= MOST_USER_SLOTS || n >= MOST_USER_SLOTS)
     return 1;
   place = memo->user[i];
@@ -666,7 +736,7 @@ keep_user_word (uint32_t i, Forget *forget)
     {
       memo->user[n] = (uint16_t) place;
       memo->user_word[n] = memo->user_word[i];
-      forget->n = n + 1;
+      memo->n_user = n + 1;
     }
   return 0;
 }
@@ -675,18 +745,20 @@ keep_user_word (uint32_t i, Forget *forget)
 __noinline int
 waits_forget_words (Memos *memos, uint32_t way)
 {
-  Forget forget = { memos, 0, 0 };
+  Forget forget = { memos, 0 };
+  uint32_t n;
 
   if (memos == 0)
     return 0;
   forget.memo = memo_at (memos, way);
   if (!read_user_words (memos, forget.memo))
     return 0;
-  bpf_loop (forget.memo->n_kernel, keep_kernel_word, &forget, 0);
-  forget.memo->n_kernel = forget.n;
-  forget.n = 0;
-  bpf_loop (forget.memo->n_user, keep_user_word, &forget, 0);
-  forget.memo->n_user = forget.n;
+  n = forget.memo->n_kernel;
+  forget.memo->n_kernel = 0;
+  bpf_loop (n, keep_kernel_word, &forget, 0);
+  n = forget.memo->n_user;
+  forget.memo->n_user = 0;
+  bpf_loop (n, keep_user_word, &forget, 0);
   return 0;
 }
 
@@ -694,10 +766,27 @@ typedef struct
 {
   Memos *memos;
   Memo *memo;
+  const KernelStack *kernel;
+  WalkInput *input;
   uint64_t lowest;
   uint64_t highest;
   uint32_t furthest;
 } Learn;
+
+static long
+widen_range (uint32_t i, Learn *learn)
+{
+  uint64_t address;
+
+  if (i >= WAITS_MOST_KERNEL)
+    return 1;
+  address = learn->kernel->address[i];
+  if (address < learn->lowest)
+    learn->lowest = address;
+  if (address > learn->highest)
+    learn->highest = address;
+  return 0;
+}
 
 /* Whatever could be a return address is kept, and so all that are. */
 static long
@@ -724,6 +813,22 @@ learn_kernel_word (uint32_t i, Learn *learn)
   return 0;
 }
 
+static long
+learn_user_word (uint32_t i, Learn *learn)
+{
+  Memo *memo = learn->memo;
+  uint32_t place;
+
+  if (i >= MOST_USER_SLOTS)
+    return 1;
+  place = learn->input->read[i];
+  memo->user[i] = (uint16_t) place;
+  memo->user_word[i] = learn->input->read_word[i];
+  if (place > learn->furthest)
+    learn->furthest = place;
+  return 0;
+}
+
 /* Keeps what was found now. */
 __noinline int
 waits_learn (Memos *memos,
@@ -732,8 +837,8 @@ waits_learn (Memos *memos,
              uint32_t n,
              uint64_t stack)
 {
-  Learn learn = { memos, 0, ~UINT64_C (0), 0, 0 };
-  uint32_t size, n_user, furthest = 0;
+  Learn learn = { memos, 0, kernel, input, ~UINT64_C (0), 0, 0 };
+  uint32_t size;
   Memo *memo;
 
   if (memos == 0 || input == 0 || kernel == 0)
@@ -749,15 +854,7 @@ waits_learn (Memos *memos,
        input->record.reason != WALK_KERNEL_THREAD) ||
       input->has_more || (input->record.n != 0) != (memos->now.ip != 0) || n == 0)
     return 0;
-  for (uint32_t i = 0; i < WAITS_MOST_KERNEL && i < n; i++)
-    {
-      uint64_t address = kernel->address[i];
-
-      if (address < learn.lowest)
-        learn.lowest = address;
-      if (address > learn.highest)
-        learn.highest = address;
-    }
+  bpf_loop (n, widen_range, &learn, 0);
 
   memo = memo_at (memos, memos->turn++ & (MEMO_WAYS - 1));
   memo->site = memos->now.site;
@@ -778,18 +875,10 @@ waits_learn (Memos *memos,
   bpf_loop (size / 8, learn_kernel_word, &learn, 0);
   memo->kernel_size = 8 * (learn.furthest + 1);
 
-  n_user = input->n_read;
-  memo->n_user = n_user;
-  for (uint32_t i = 0; i < MOST_USER_SLOTS && i < n_user; i++)
-    {
-      uint16_t place = input->read[i];
-
-      memo->user[i] = place;
-      memo->user_word[i] = input->read_word[i];
-      if (place > furthest)
-        furthest = place;
-    }
-  memo->user_size = 8 * (furthest + 1);
+  learn.furthest = 0;
+  memo->n_user = input->n_read;
+  bpf_loop (input->n_read, learn_user_word, &learn, 0);
+  memo->user_size = 8 * (learn.furthest + 1);
   return 0;
 }
 
@@ -863,11 +952,13 @@ take_stack (void *context,
 static __always_inline void
 tell_thread (WaitsRing *ring, ThreadState *state, struct task_struct *task, uint64_t now)
 {
+  const void *name = task->comm;
   uint64_t comm[2];
   WaitsThread *thread;
 
-  comm[0] = ((uint64_t *) task->comm)[0];
-  comm[1] = ((uint64_t *) task->comm)[1];
+  WALK_KEEP (name); /* two words, not sixteen letters */
+  comm[0] = ((const uint64_t *) name)[0];
+  comm[1] = ((const uint64_t *) name)[1];
   /* A thread that executes a program gets the first one's id. */
   if (state->tid == (uint32_t) task->pid && state->pid == (uint32_t) task->tgid &&
       state->comm[0] == comm[0] && state->comm[1] == comm[1])
