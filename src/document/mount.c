@@ -24,86 +24,30 @@ struct _SysprofMount
 
 G_DEFINE_FINAL_TYPE (SysprofMount, sysprof_mount, G_TYPE_OBJECT)
 
-/* Blanks and such stand as a backslash and three octal digits. */
 static char *
-dup_unescaped (Text word)
+dup_text (Text word)
 {
-  GString *text = g_string_sized_new (sysprof_text_size (word));
+  g_autofree char *plain = sysprof_mountinfo_dup_plain (word);
 
-  for (const char *at = word.at; at < word.end; at++)
-    {
-      if (at[0] == '\\' && word.end - at > 3 && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' &&
-          at[2] <= '7' && at[3] >= '0' && at[3] <= '7')
-        {
-          g_string_append_c (text,
-                             (char) ((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0')));
-          at += 3;
-        }
-      else
-        g_string_append_c (text, at[0]);
-    }
-
-  {
-    g_autofree char *bytes = g_string_free (text, FALSE);
-
-    return g_utf8_make_valid (bytes, -1);
-  }
+  return g_utf8_make_valid (plain, -1);
 }
 
-static bool
-take_int (Text *line, char separator, int *value)
-{
-  Text word;
-  uint64_t number;
-
-  if (!sysprof_text_until (line, separator, &word) || !sysprof_text_u64 (&word, &number) ||
-      number > G_MAXINT)
-    return false;
-
-  *value = (int) number;
-  return true;
-}
-
-static bool
-take_text (Text *line, char **value)
-{
-  Text word;
-
-  if (!sysprof_text_next_word (line, &word))
-    return false;
-
-  *value = dup_unescaped (word);
-  return true;
-}
-
-/* Of any number, up to a dash. */
-static bool
-skip_optional_fields (Text *line)
-{
-  Text word;
-
-  while (sysprof_text_next_word (line, &word))
-    if (sysprof_text_equal (word, "-"))
-      return true;
-  return false;
-}
-
-/* NULL where the line is none. *(full)* */
+/* *(full)* */
 static SysprofMount *
-parse_mount (Text line)
+make_mount (const Mountinfo *mount)
 {
-  g_autoptr (SysprofMount) self = g_object_new (SYSPROF_TYPE_MOUNT, NULL);
+  SysprofMount *self = g_object_new (SYSPROF_TYPE_MOUNT, NULL);
 
-  if (!take_int (&line, ' ', &self->mount_id) ||
-      !take_int (&line, ' ', &self->parent_mount_id) ||
-      !take_int (&line, ':', &self->device_major) ||
-      !take_int (&line, ' ', &self->device_minor) || !take_text (&line, &self->root) ||
-      !take_text (&line, &self->mount_point) || !skip_optional_fields (&line) ||
-      !take_text (&line, &self->filesystem_type) || !take_text (&line, &self->mount_source) ||
-      !take_text (&line, &self->superblock_options))
-    return NULL;
-
-  return g_steal_pointer (&self);
+  self->mount_id = mount->id;
+  self->parent_mount_id = mount->parent_id;
+  self->device_major = mount->device_major;
+  self->device_minor = mount->device_minor;
+  self->root = dup_text (mount->root);
+  self->mount_point = dup_text (mount->mount_point);
+  self->filesystem_type = dup_text (mount->type);
+  self->mount_source = dup_text (mount->source);
+  self->superblock_options = dup_text (mount->options);
+  return self;
 }
 
 GListModel *
@@ -112,7 +56,8 @@ sysprof_mounts_read (const Store *store, int pid)
   GListStore *list = g_list_store_new (SYSPROF_TYPE_MOUNT);
   g_autofree char *name = g_strdup_printf ("/proc/%d/mountinfo", pid);
   g_autoptr (GBytes) bytes = sysprof_store_read_file (store, name, NULL); /* may be absent */
-  Text text = { 0 }, line;
+  Text text = { 0 };
+  Mountinfo mount;
   gsize size;
 
   if (bytes != NULL)
@@ -121,12 +66,11 @@ sysprof_mounts_read (const Store *store, int pid)
       text.end = text.at + size;
     }
 
-  while (text.at != NULL && sysprof_text_next_line (&text, &line))
+  while (text.at != NULL && sysprof_mountinfo_next (&text, &mount))
     {
-      g_autoptr (SysprofMount) mount = parse_mount (line);
+      g_autoptr (SysprofMount) object = make_mount (&mount);
 
-      if (mount != NULL)
-        g_list_store_append (list, mount);
+      g_list_store_append (list, object);
     }
   return G_LIST_MODEL (list);
 }

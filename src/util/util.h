@@ -9,6 +9,8 @@
  *   intern.h    string to id and back
  *   closest.h   what a mistyped word may have meant
  *   completion.h  what shells complete command lines with
+ *   mountinfo.h what a process has mounted
+ *   overlay-layers.h  the directories that overlays are made of
  *   opener.h    a child that opens files which may never answer
  *   color.h     whether a terminal is written to in colours
  *   text.h      bounded cursor over a text from an untrusted source
@@ -33,7 +35,9 @@
 #include "util/errors.h"
 #include "util/intern.h"
 #include "util/large.h"
+#include "util/mountinfo.h"
 #include "util/opener.h"
+#include "util/overlay-layers.h"
 #include "util/parallel.h"
 #include "util/size.h"
 #include "util/temporary.h"

@@ -17,7 +17,7 @@
 #include "record/instruments/process-watcher.h"
 
 #include "record/container-facts.h"
-#include "record/overlay-layers.h"
+#include "util/overlay-layers.h"
 #include "record/perf/feed.h"
 #include "record/perf/tasks.h"
 #include "record/privilege.h"

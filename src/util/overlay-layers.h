@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "util/util.h"
+#include "util/text.h"
 
 #include <glib.h>
 

@@ -3,7 +3,7 @@
 /* Lines as Docker's and Podman's containers have them, the same written otherwise as the kernel may (overlayfs.rst: colons that belong
  * to a name, "lowerdir+"), and what is no line. Expected is what the documentation says that they mean. */
 
-#include "record/overlay-layers.h"
+#include "util/overlay-layers.h"
 
 #define DOCKER "/var/lib/docker/overlay2/"
 
@@ -86,8 +86,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/record/overlay-layers/reads", test_reads);
-  g_test_add_func ("/record/overlay-layers/leaves-out-what-has-no-room",
+  g_test_add_func ("/util/overlay-layers/reads", test_reads);
+  g_test_add_func ("/util/overlay-layers/leaves-out-what-has-no-room",
                    test_leaves_out_what_has_no_room);
   return g_test_run ();
 }
