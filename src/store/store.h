@@ -279,6 +279,15 @@ typedef struct
   uint32_t n_chunks;
 } EmbeddedFiles;
 
+/* A directory of the host that stands in for one of the process. Texts point into Store.bytes. */
+typedef struct
+{
+  int32_t pid;
+  uint8_t layer; /* 0 = topmost */
+  Text source;   /* on the host */
+  Text target;   /* as the process sees it */
+} Overlay;
+
 typedef struct
 {
   uint64_t address;
@@ -495,6 +504,10 @@ ProcessId sysprof_store_process_of_stack (const Store *self, StackId stack);
 
 /* FALSE if message `i` of Store.dbus was not stored, is cut, or is none of D-Bus. */
 bool sysprof_store_read_dbus_header (const Store *self, uint32_t i, DBusHeader *header);
+
+uint32_t sysprof_store_count_overlays (const Store *self);
+/* The one with number `i`. FALSE where one of its paths is not absolute. */
+bool sysprof_store_read_overlay (const Store *self, uint32_t i, Overlay *overlay);
 
 /* The embedded file of that name, or of that name with ".gz", unpacked; NULL without error when absent. */
 GBytes *sysprof_store_read_file (const Store *self, const char *name, GError **error);
