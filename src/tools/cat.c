@@ -281,6 +281,8 @@ load (const char *path, GError **error)
     loader = sysprof_document_loader_new_for_fd (STDIN_FILENO, error);
   else
     loader = sysprof_document_loader_new (path);
+  if (loader != NULL && g_str_equal (path, "-"))
+    sysprof_document_loader_set_name (loader, "standard input");
   return loader != NULL ? sysprof_document_loader_load (loader, NULL, error) : NULL;
 }
 
