@@ -2,6 +2,7 @@
 
 /* sysprof-cli: records from a terminal. */
 
+#include "cli/host.h"
 #include "cli/merge.h"
 #include "cli/options.h"
 #include "cli/session.h"
@@ -50,6 +51,8 @@ main (int argc, char **argv)
       fputs (options.help, stdout);
       return EXIT_SUCCESS;
     }
+  if (options.host != NULL)
+    return sysprof_cli_record_there (&options);
   if (!options.merge)
     return sysprof_cli_record (&options);
   if (!sysprof_cli_merge ((const char *const *) options.files, &error))

@@ -7,6 +7,7 @@
 
 #include "cli/options.h"
 
+#include "cli/far-words.h"
 #include "cli/numbers.h"
 #include "util/util.h"
 
@@ -35,7 +36,6 @@ typedef struct
   char *buffer_size;
   char *stack_size;
   char *unwind;
-  char *host;
   char *completion; /* name of a shell */
   char **pids;
   char **tids;
@@ -47,6 +47,7 @@ typedef struct
   gboolean no_kernel_log;
   gboolean no_throttle;
   gboolean debuginfod;
+  gboolean no_debuginfod;
   gboolean help;
   gboolean
       accepted; /* switches that leave out what is not recorded anyway, or have no effect */
@@ -64,7 +65,6 @@ raw_options_clear (RawOptions *raw)
   g_free (raw->buffer_size);
   g_free (raw->stack_size);
   g_free (raw->unwind);
-  g_free (raw->host);
   g_free (raw->completion);
   g_strfreev (raw->pids);
   g_strfreev (raw->tids);
@@ -86,9 +86,10 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "buffer-size", 0, 0, G_OPTION_ARG_STRING, &raw->buffer_size, "Pages of the write buffer", "PAGES" },
     { "no-decode", 0, 0, G_OPTION_ARG_NONE, &o->no_decode, "Leave out the symbols at the end", NULL },
     { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->debuginfod, "Ask debuginfod servers for symbols (not built yet)", NULL },
-    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Never ask debuginfod servers", NULL },
+    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->no_debuginfod, "Never ask debuginfod servers", NULL },
     { "merge", 0, 0, G_OPTION_ARG_NONE, &o->merge, "Join captures, to standard output", NULL },
-    { "host", 0, 0, G_OPTION_ARG_STRING, &raw->host, "Record there over ssh (not built yet)", "[USER@]HOST" },
+    { "host", 0, 0, G_OPTION_ARG_STRING, &o->host, "Record there over ssh, write here", "[USER@]HOST" },
+    { "far-end", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o->far_end, NULL, "TOKEN" },
     { NULL }
   };
   const GOptionEntry command[] = {
@@ -165,6 +166,11 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { NULL }
   };
   /* clang-format on */
+  /* Where the capture goes and what becomes of it is a matter of this machine. */
+  static const char *const not_for_there[] = {
+    "output", "force", "host",    "far-end",    "merge",       "report",     "flame",
+    "top",    "help",  "version", "debuginfod", "json-status", "completion", NULL
+  };
   const OptionSection sections[] = {
     { "The capture", capture },   { "The command", command },
     { "Sampling", sampling },     { "Counters and further instruments", instruments },
@@ -183,6 +189,8 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
       sysprof_usage_explain ("sysprof-cli", sections, words, error);
       return FALSE;
     }
+  if (o->host != NULL)
+    o->far_words = sysprof_cli_words_of_options (sections, not_for_there);
   if (raw->completion != NULL)
     {
       static const char *const ways[] = { "auto",          "tables", "copy",
@@ -196,6 +204,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
   if (raw->help)
     o->help = sysprof_usage_help (
         "Usage: sysprof-cli [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
+        "       sysprof-cli --host HOST [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
         "       sysprof-cli --merge CAPTURE CAPTURE... >JOINED\n"
         "\n"
         "Records where the time goes on the whole machine, until ^C or COMMAND's end.\n",
@@ -369,13 +378,26 @@ read_unwind (CliOptions *o, const char *unwind, GError **error)
 static gboolean
 refuse_what_is_not_built (const RawOptions *raw, GError **error)
 {
-  if (raw->host != NULL)
-    return refuse (error,
-                   "--host %s: not built yet. Instead: ssh %s sysprof-cli -o - >capture.syscap",
-                   raw->host, raw->host);
   if (raw->debuginfod)
     return refuse (error,
                    "--debuginfod: not built yet; symbols come from files on this machine.");
+  return TRUE;
+}
+
+/* Processes, users and the like are looked for where they are. */
+static gboolean
+read_host (CliOptions *o, GError **error)
+{
+  /* ssh takes what begins with a dash for an option, of which some run programs. */
+  if (o->host[0] == '-' || o->host[strcspn (o->host, " \t\n")] != '\0' || o->host[0] == '\0')
+    return refuse (error, "--host '%s': give [USER@]HOST, as for ssh.", o->host);
+  if (o->merge)
+    return refuse (error, "--merge joins files that are here: leave --host out.");
+  if (o->top)
+    return refuse (
+        error,
+        "--top shows what runs where it is started: leave --host out, and type: ssh -t %s sysprof-cli --top",
+        o->host);
   return TRUE;
 }
 
@@ -487,6 +509,10 @@ sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
     return FALSE;
   if (o->version || o->help != NULL)
     return TRUE;
+  if (o->host != NULL)
+    return read_host (o, error) && refuse_what_is_not_built (&raw, error) &&
+           read_whole_numbers (o, &raw, error) && read_times (o, &raw, error) &&
+           read_command (o, &raw, command, error) && read_files (o, error);
   if (!refuse_what_is_not_built (&raw, error) || !read_whole_numbers (o, &raw, error) ||
       !read_times (o, &raw, error) || !read_targets (o, &raw, error) ||
       !read_unwind (o, raw.unwind, error) || !read_command (o, &raw, command, error) ||
@@ -509,6 +535,9 @@ void
 sysprof_cli_options_clear (CliOptions *o)
 {
   g_strfreev (o->files);
+  g_free (o->host);
+  g_strfreev (o->far_words);
+  g_free (o->far_end);
   g_free (o->output);
   g_strfreev (o->command);
   g_strfreev (o->environment);

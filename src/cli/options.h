@@ -19,6 +19,12 @@ typedef struct
   gboolean merge;
   char **files; /* NULL-terminated: positional arguments; of --merge the captures */
 
+  /* another machine */
+  char *host; /* [USER@]HOST where it is recorded, or NULL: here */
+  char **
+      far_words; /* NULL-terminated: what was asked for, for the sysprof-cli there; NULL without `host` */
+  char *far_end; /* we are the one there: what stands before each status; else NULL */
+
   /* the capture */
   char *
       output; /* "-" = standard output; default capture.syscap; NULL = --top, and nothing is kept */

@@ -17,6 +17,7 @@
 #include "util/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib-unix.h>
 #include <signal.h>
 #include <stdio.h>
@@ -168,6 +169,19 @@ has_begun (Session *self)
 }
 
 static gboolean
+show_status (gpointer data)
+{
+  Session *self = data;
+  RecordingStatus status;
+
+  if (self->terminal.form == STATUS_LINE && sysprof_cli_top_is_shown (self->top))
+    return G_SOURCE_CONTINUE; /* it has one */
+  sysprof_recording_get_status (self->recording, &status);
+  sysprof_cli_terminal_status (&self->terminal, &status, false);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
 commit_once_begun (gpointer data)
 {
   Session *self = data;
@@ -181,24 +195,13 @@ commit_once_begun (gpointer data)
       self->has_commit_failed = true;
     }
   self->is_committed = true;
+  if (self->options->far_end != NULL)
+    (void) show_status (self); /* at once: the near end keeps nothing before */
   if (self->options->command == NULL && self->n_signals == 0 && self->top == NULL)
     sysprof_cli_terminal_note (&self->terminal, "Recording, press ^C to exit");
   if (self->options->sampler.n_pids == 0 && self->options->sampler.n_tids == 0)
     sysprof_cli_service_manager_notify ("READY=1");
   return G_SOURCE_REMOVE;
-}
-
-static gboolean
-show_status (gpointer data)
-{
-  Session *self = data;
-  RecordingStatus status;
-
-  if (self->terminal.form == STATUS_LINE && sysprof_cli_top_is_shown (self->top))
-    return G_SOURCE_CONTINUE; /* it has one */
-  sysprof_recording_get_status (self->recording, &status);
-  sysprof_cli_terminal_status (&self->terminal, &status, false);
-  return G_SOURCE_CONTINUE;
 }
 
 static gboolean
@@ -228,6 +231,40 @@ on_stop_signal (gpointer data)
       sysprof_unfinished_remove ();
       _exit (EXIT_FAILURE);
     }
+}
+
+/* The near end of a recording on this machine: a byte for each ^C there. When it has gone, so has who would read symbols. */
+static gboolean
+on_near_end (gint fd, GIOCondition condition, gpointer data)
+{
+  char bytes[16];
+  ssize_t size = read (fd, bytes, sizeof bytes);
+
+  if (size < 0 && (errno == EINTR || errno == EAGAIN))
+    return G_SOURCE_CONTINUE;
+  for (ssize_t i = 0; i < size; i++)
+    (void) on_stop_signal (data);
+  if (size > 0)
+    return G_SOURCE_CONTINUE;
+  while (((Session *) data)->n_signals < 2)
+    (void) on_stop_signal (data);
+  return G_SOURCE_REMOVE;
+}
+
+/* Standard input is the near end's, so a command gets an empty one. */
+static bool
+watch_near_end (Session *self, GError **error)
+{
+  int control = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  autofd nothing = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+
+  if (control < 0 || nothing < 0 || dup2 (nothing, STDIN_FILENO) < 0)
+    {
+      sysprof_set_error_errno (error, "Cannot listen to who records from another machine");
+      return false;
+    }
+  g_unix_fd_add (control, G_IO_IN | G_IO_HUP | G_IO_ERR, on_near_end, self);
+  return true;
 }
 
 /* Several of these come for one reason: the terminal's end is told by the kernel and by the shell. */
@@ -485,14 +522,18 @@ sysprof_cli_record (const CliOptions *options)
   bool is_whole;
   int command_status;
 
-  sysprof_cli_terminal_init (&self.terminal, options->json_status ? STATUS_JSON : STATUS_LINE,
+  sysprof_cli_terminal_init (&self.terminal,
+                             options->json_status || options->far_end != NULL ? STATUS_JSON
+                                                                              : STATUS_LINE,
                              options->quiet);
+  self.terminal.mark = options->far_end;
   self.loop = g_main_loop_new (NULL, FALSE);
   (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails for wrong numbers only */
   (void) sigaction (SIGXFSZ, &refused_write, NULL); /* the same */
 
   sysprof_unfinished_watch_signals ();
-  if (!open_outputs (&self, &error))
+  if ((options->far_end != NULL && !watch_near_end (&self, &error)) ||
+      !open_outputs (&self, &error))
     return fail (&self, error);
   if (sandbox_warning != NULL)
     sysprof_cli_terminal_print (&self.terminal, "%s", sandbox_warning);

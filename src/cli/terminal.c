@@ -195,10 +195,11 @@ print_json (Terminal *self, const RecordingStatus *status, bool is_last)
                    is_last ? percent_of_cpu (status->cpu_nsec, status->duration)
                            : percent_of_cpu (status->cpu_nsec - self->last.cpu_nsec, nsec));
   fprintf (stderr,
-           "{\"time\": %" G_GINT64_FORMAT ", \"samples\": %" G_GUINT64_FORMAT
+           "%s%s{\"time\": %" G_GINT64_FORMAT ", \"samples\": %" G_GUINT64_FORMAT
            ", \"rate\": %s, \"lost\": %" G_GUINT64_FORMAT ", \"throttled\": %" G_GUINT64_FORMAT
            ", \"frames\": %" G_GUINT64_FORMAT ", \"size\": %" G_GUINT64_FORMAT
            ", \"cpu-time\": %" G_GINT64_FORMAT ", \"cpu-percent\": %s, \"finished\": %s}\n",
+           self->mark != NULL ? self->mark : "", self->mark != NULL ? " " : "",
            status->duration, status->n_samples, samples_per_second, status->n_lost,
            status->n_throttled, status->n_frames, status->size, status->cpu_nsec, cpu_percent,
            is_last ? "true" : "false");

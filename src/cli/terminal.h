@@ -22,8 +22,9 @@ typedef struct
 {
   StatusForm form;
   bool is_quiet;
-  bool has_line; /* the cursor stands behind a status line */
-  tcflag_t mode; /* of the terminal, before anybody changed it */
+  bool has_line;    /* the cursor stands behind a status line */
+  const char *mark; /* stands before each JSON object, with a blank; NULL: nothing does */
+  tcflag_t mode;    /* of the terminal, before anybody changed it */
   RecordingStatus last;
 } Terminal;
 

@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The near end of a recording on another machine: ssh is started, and what comes through it is written, shown and judged.
+ *
+ * Nothing is known of what is there but what it says, and everything may end at any time. What arrived is kept as soon as the
+ * recording there has begun. All on the main thread. */
+
+#include "cli/host.h"
+
+#include "cli/far-words.h"
+#include "cli/output.h"
+#include "cli/results.h"
+#include "cli/service-manager.h"
+#include "cli/terminal.h"
+#include "util/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gio/gio.h>
+#include <gio/gunixinputstream.h>
+#include <gio/gunixoutputstream.h>
+#include <glib-unix.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_SIZE      (256 * 1024)
+#define HEADER_SIZE     256 /* of a capture in front of its frames */
+#define MOST_BEFORE     (64 * 1024)
+#define MOST_OF_LINE    (64 * 1024)
+#define FAILED_SSH      255 /* exit statuses: of ssh itself, */
+#define CANNOT_EXECUTE  126 /* and of shells */
+#define NO_SUCH_PROGRAM 127
+#define FAR_PROGRAM     "sysprof-cli"
+
+/* What a capture begins with: its magic and version. What a shell's start-up files print stands in front. */
+static const uint8_t beginning[] = { 0x5e, 0x97, 0xca, 0xfd, 1 };
+
+typedef struct
+{
+  const CliOptions *options;
+  Terminal terminal;
+  Output output;
+  Output flame;
+  GMainLoop *loop;
+  GSubprocess *ssh; /* NULL: not started */
+  char *token;
+  GByteArray *before; /* came before the capture; NULL once that began */
+  GString *line;      /* of what is said: without its end yet */
+  char *last_line;    /* that was complete */
+  guint64 n_bytes;    /* of the capture */
+  int result_fd;      /* the capture once more, to be read when done; -1 = not needed */
+  guint n_signals;
+  guint data_source;
+  guint message_source;
+  bool has_exited;
+  bool is_begun;
+  bool is_finished; /* as the far end says */
+  bool is_committed;
+  bool is_too_old; /* it does not know our option */
+  RecordingStatus status;
+  GError *error; /* on this machine */
+} Near;
+
+static void
+near_clear (Near *self)
+{
+  sysprof_cli_output_clear (&self->output);
+  sysprof_cli_output_clear (&self->flame);
+  g_clear_handle_id (&self->data_source, g_source_remove);
+  g_clear_handle_id (&self->message_source, g_source_remove);
+  g_clear_pointer (&self->loop, g_main_loop_unref);
+  g_clear_object (&self->ssh);
+  g_clear_pointer (&self->before, g_byte_array_unref);
+  if (self->line != NULL)
+    g_string_free (self->line, TRUE);
+  g_free (self->token);
+  g_free (self->last_line);
+  g_clear_error (&self->error);
+  sysprof_autofd_close (&self->result_fd);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Near, near_clear)
+
+static void
+quit_when_done (Near *self)
+{
+  if (self->has_exited && self->data_source == 0)
+    g_main_loop_quit (self->loop);
+}
+
+static void
+end_ssh (Near *self)
+{
+  if (!self->has_exited)
+    g_subprocess_send_signal (self->ssh, SIGTERM);
+}
+
+/* --- the capture --- */
+
+static void
+commit (Near *self)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (self->is_committed)
+    return;
+  self->is_committed = true;
+  if (!sysprof_cli_output_commit (&self->output, &error) && self->error == NULL)
+    self->error = g_steal_pointer (&error);
+}
+
+static void
+keep (Near *self, const uint8_t *bytes, size_t size)
+{
+  if (self->error != NULL || size == 0)
+    return;
+  if (!sysprof_write_all (self->output.fd, bytes, size))
+    {
+      const char *name = self->output.path != NULL ? self->output.path : "standard output";
+      g_autofree char *kept = sysprof_text_of_size (self->n_bytes);
+      int number = errno;
+
+      g_set_error (
+          &self->error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot write to '%s': %s. The recording ended there; the %s until then are kept. %s",
+          name, g_strerror (number), kept, sysprof_advice_on_errno (number));
+      end_ssh (self);
+      return;
+    }
+  self->n_bytes += size;
+  if (self->result_fd >= 0 && !sysprof_write_all (self->result_fd, bytes, size))
+    sysprof_autofd_close (&self->result_fd); /* told when it is needed */
+}
+
+/* A shell's start-up files may print to where only a capture is expected. */
+static void
+look_for_beginning (Near *self)
+{
+  const uint8_t *found =
+      memmem (self->before->data, self->before->len, beginning, sizeof beginning);
+  g_autoptr (GByteArray) before = NULL;
+  size_t n_before = self->before->len;
+
+  if (found == NULL && self->before->len < MOST_BEFORE)
+    return;
+  if (found != NULL)
+    n_before = (size_t) (found - self->before->data);
+  before = g_steal_pointer (&self->before);
+  if (found == NULL)
+    {
+      g_set_error (&self->error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "What came from '%s' is no capture. Does a start-up file of the shell there "
+                   "print it? 'ssh %s true' should print nothing.",
+                   self->options->host, self->options->host);
+      end_ssh (self);
+      return;
+    }
+  if (n_before > 0)
+    sysprof_cli_terminal_print (
+        &self->terminal,
+        "%s: %" G_GSIZE_FORMAT
+        " bytes that are no part of the capture were left out: a start-up file of the shell "
+        "there prints them.",
+        self->options->host, n_before);
+  keep (self, found, before->len - n_before);
+}
+
+static void
+take_data (Near *self, const uint8_t *bytes, size_t size)
+{
+  if (self->before == NULL)
+    {
+      keep (self, bytes, size);
+      return;
+    }
+  g_byte_array_append (self->before, bytes, (guint) size);
+  look_for_beginning (self);
+}
+
+static gboolean
+on_data (gint fd, GIOCondition condition, gpointer data)
+{
+  static uint8_t bytes[BLOCK_SIZE];
+  Near *self = data;
+  ssize_t size = read (fd, bytes, sizeof bytes);
+
+  if (size < 0 && (errno == EAGAIN || errno == EINTR))
+    return G_SOURCE_CONTINUE;
+  if (size > 0)
+    {
+      take_data (self, bytes, (size_t) size);
+      return G_SOURCE_CONTINUE;
+    }
+  self->data_source = 0;
+  quit_when_done (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* --- what is said --- */
+
+/* An object that this program's --json-status writes; what is missing keeps its value. */
+static void
+take_status (Near *self, Text text)
+{
+  RecordingStatus *status = &self->status;
+  uint64_t time;
+
+  (void) sysprof_text_u64_after (text, "\"samples\": ", &status->n_samples);
+  (void) sysprof_text_u64_after (text, "\"lost\": ", &status->n_lost);
+  (void) sysprof_text_u64_after (text, "\"throttled\": ", &status->n_throttled);
+  (void) sysprof_text_u64_after (text, "\"frames\": ", &status->n_frames);
+  (void) sysprof_text_u64_after (text, "\"size\": ", &status->size);
+  if (sysprof_text_u64_after (text, "\"time\": ", &time) && time <= INT64_MAX)
+    status->duration = status->counted = (int64_t) time;
+  if (sysprof_text_u64_after (text, "\"cpu-time\": ", &time) && time <= INT64_MAX)
+    status->cpu_nsec = (int64_t) time;
+  status->is_stopped = self->n_signals > 0;
+
+  if (!self->is_begun)
+    {
+      self->is_begun = true;
+      commit (self);
+      sysprof_cli_service_manager_notify ("READY=1");
+    }
+  self->is_finished =
+      memmem (text.at, sysprof_text_size (text), "\"finished\": true", 16) != NULL;
+  if (!self->is_finished)
+    sysprof_cli_terminal_status (&self->terminal, status, false);
+}
+
+static void
+take_line (Near *self, const char *line)
+{
+  const char *status = strstr (line, self->token);
+
+  /* A command's output may stand in front of it, without a newline. */
+  if (status != NULL && status[strlen (self->token)] == ' ')
+    {
+      if (status > line)
+        sysprof_cli_terminal_print (&self->terminal, "%.*s", (int) (status - line), line);
+      take_status (self, sysprof_text_from_string (status));
+      return;
+    }
+  if (!self->is_begun && strstr (line, "--far-end") != NULL)
+    self->is_too_old = true; /* told by us */
+  else
+    sysprof_cli_terminal_print (&self->terminal, "%s", line);
+  g_free (self->last_line);
+  self->last_line = g_strdup (line);
+}
+
+static void
+take_lines (Near *self)
+{
+  char *end;
+
+  while ((end = memchr (self->line->str, '\n', self->line->len)) != NULL)
+    {
+      gssize size = end - self->line->str;
+
+      *end = '\0';
+      if (size > 0 && end[-1] == '\r') /* ssh's own end so */
+        end[-1] = '\0';
+      take_line (self, self->line->str);
+      g_string_erase (self->line, 0, size + 1);
+    }
+  if (self->line->len > MOST_OF_LINE)
+    {
+      take_line (self, self->line->str);
+      g_string_truncate (self->line, 0);
+    }
+}
+
+/* FALSE: there will be no more. */
+static bool
+read_messages (Near *self, int fd)
+{
+  char bytes[4096];
+  ssize_t size = read (fd, bytes, sizeof bytes);
+
+  if (size < 0 && (errno == EAGAIN || errno == EINTR))
+    return true;
+  if (size <= 0)
+    return false;
+  g_string_append_len (self->line, bytes, size);
+  take_lines (self);
+  return true;
+}
+
+static gboolean
+on_messages (gint fd, GIOCondition condition, gpointer data)
+{
+  Near *self = data;
+
+  if (read_messages (self, fd))
+    return G_SOURCE_CONTINUE;
+  self->message_source = 0;
+  return G_SOURCE_REMOVE;
+}
+
+/* What was said last; a connection that is kept for others may hold this end open, so its end is not waited for. */
+static void
+read_last_messages (Near *self, int fd)
+{
+  GPollFD ready = { fd, G_IO_IN, 0 };
+
+  g_clear_handle_id (&self->message_source, g_source_remove);
+  while (g_poll (&ready, 1, 0) > 0 && read_messages (self, fd))
+    ready.revents = 0;
+  if (self->line->len > 0)
+    take_line (self, self->line->str);
+  g_string_truncate (self->line, 0);
+}
+
+/* --- ssh --- */
+
+static void
+on_exited (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Near *self = data;
+
+  (void) g_subprocess_wait_finish (G_SUBPROCESS (source), result, NULL); /* never cancelled */
+  self->has_exited = true;
+  quit_when_done (self);
+}
+
+/* ^C goes to all who have the terminal; ssh, which leaves ignored signals ignored, has to stay until the end has come. */
+static void
+ignore_signals_of_terminal (gpointer data)
+{
+  (void) signal (SIGINT, SIG_IGN);
+  (void) signal (SIGHUP, SIG_IGN);
+}
+
+static char *
+dup_far_command (const CliOptions *options, const char *token)
+{
+  GString *line = g_string_new (FAR_PROGRAM);
+  g_autofree char *far_end = g_strdup_printf ("--far-end=%s", token);
+
+  sysprof_cli_append_shell_word (line, far_end);
+  for (size_t i = 0; options->far_words[i] != NULL; i++)
+    sysprof_cli_append_shell_word (line, options->far_words[i]);
+  g_string_append (line, " -o -");
+  if (options->command != NULL)
+    g_string_append (line, " --");
+  for (size_t i = 0; options->command != NULL && options->command[i] != NULL; i++)
+    sysprof_cli_append_shell_word (line, options->command[i]);
+  return g_string_free (line, FALSE);
+}
+
+static bool
+start_ssh (Near *self, GError **error)
+{
+  g_autoptr (GSubprocessLauncher) launcher = NULL;
+  g_autofree char *program = g_find_program_in_path ("ssh");
+  g_autofree char *command = dup_far_command (self->options, self->token);
+  /* No terminal there, which would change bytes; a dead connection is noticed after three quarters of a minute. */
+  const char *const words[] = { program, "-T",
+                                "-o",    "RemoteCommand=none",
+                                "-o",    "ServerAliveInterval=15",
+                                "--",    self->options->host,
+                                command, NULL };
+
+  if (program == NULL)
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "--host %s: there is no program 'ssh' in PATH. Install it (package "
+                   "openssh-client), or record there and bring the file here.",
+                   self->options->host);
+      return false;
+    }
+  launcher = g_subprocess_launcher_new (G_SUBPROCESS_FLAGS_STDIN_PIPE |
+                                        G_SUBPROCESS_FLAGS_STDOUT_PIPE |
+                                        G_SUBPROCESS_FLAGS_STDERR_PIPE);
+  g_subprocess_launcher_set_child_setup (launcher, ignore_signals_of_terminal, NULL, NULL);
+  self->ssh = g_subprocess_launcher_spawnv (launcher, words, error);
+  if (self->ssh == NULL)
+    g_prefix_error (error, "--host %s: Cannot start ssh: ", self->options->host);
+  return self->ssh != NULL;
+}
+
+static int
+message_fd (Near *self)
+{
+  return g_unix_input_stream_get_fd (
+      G_UNIX_INPUT_STREAM (g_subprocess_get_stderr_pipe (self->ssh)));
+}
+
+static void
+ask_to_stop (Near *self)
+{
+  int fd = g_unix_output_stream_get_fd (
+      G_UNIX_OUTPUT_STREAM (g_subprocess_get_stdin_pipe (self->ssh)));
+
+  (void) !write (fd, "\n", 1); /* gone: its end is near anyway */
+}
+
+static gboolean
+on_stop_signal (gpointer data)
+{
+  Near *self = data;
+
+  self->n_signals++;
+  /* Before it has begun there is nothing to be ended well, and ssh may wait for a password. */
+  if (self->n_signals > 2 || !self->is_begun)
+    end_ssh (self);
+  else
+    ask_to_stop (self);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_hang_up (gpointer data)
+{
+  Near *self = data;
+
+  return self->n_signals == 0 ? on_stop_signal (data) : G_SOURCE_CONTINUE;
+}
+
+static void
+run (Near *self)
+{
+  struct sigaction hang_up;
+  int data_fd = g_unix_input_stream_get_fd (
+      G_UNIX_INPUT_STREAM (g_subprocess_get_stdout_pipe (self->ssh)));
+
+  g_unix_signal_add (SIGINT, on_stop_signal, self);
+  g_unix_signal_add (SIGTERM, on_stop_signal, self);
+  if (sigaction (SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) /* nohup */
+    g_unix_signal_add (SIGHUP, on_hang_up, self);
+  self->data_source = g_unix_fd_add (data_fd, G_IO_IN | G_IO_HUP | G_IO_ERR, on_data, self);
+  self->message_source =
+      g_unix_fd_add (message_fd (self), G_IO_IN | G_IO_HUP | G_IO_ERR, on_messages, self);
+  g_subprocess_wait_async (self->ssh, NULL, on_exited, self);
+  g_main_loop_run (self->loop);
+  read_last_messages (self, message_fd (self));
+  sysprof_unfinished_watch_signals ();
+}
+
+/* --- how it ended --- */
+
+static const char *
+advice_on_connection (const char *said)
+{
+  static const struct
+  {
+    const char *said; /* by ssh */
+    const char *advice;
+  } causes[] = {
+    { "Could not resolve hostname", "Check the name, or give its address." },
+    { "Connection refused", "It is up, and no ssh server listens there: start one." },
+    { "Permission denied",
+      "It does not let this user in: give USER@HOST, or install a key there (ssh-copy-id)." },
+    { "Host key verification failed", "Connect once by hand with ssh, and compare its key." },
+    { "No route to host", "Check that it is up and on this network." },
+    { "timed out", "Check that it is up, and that no firewall is between." },
+  };
+
+  for (size_t i = 0; said != NULL && i < G_N_ELEMENTS (causes); i++)
+    if (strstr (said, causes[i].said) != NULL)
+      return causes[i].advice;
+  return "Try 'ssh HOST true' by hand: it has to succeed.";
+}
+
+/* Why nothing came, where the other end has not told it itself. */
+static void
+explain_nothing (Near *self, int status)
+{
+  const char *host = self->options->host;
+
+  if (self->n_signals > 0)
+    sysprof_cli_terminal_print (
+        &self->terminal,
+        "sysprof-cli: Stopped before '%s' had begun to record; nothing is written.", host);
+  else if (status == FAILED_SSH || status < 0)
+    sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: Cannot reach '%s' by ssh. %s",
+                                host, advice_on_connection (self->last_line));
+  else if (status == NO_SUCH_PROGRAM ||
+           (self->last_line != NULL && strstr (self->last_line, "ommand not found") != NULL))
+    sysprof_cli_terminal_print (
+        &self->terminal,
+        "sysprof-cli: There is no " FAR_PROGRAM
+        " on '%s' in the PATH that ssh gives. Install Sysprof " SYSPROF_VERSION_S
+        " or later there, as /usr/local/bin/" FAR_PROGRAM ".",
+        host);
+  else if (status == CANNOT_EXECUTE)
+    sysprof_cli_terminal_print (
+        &self->terminal,
+        "sysprof-cli: The " FAR_PROGRAM
+        " on '%s' cannot be executed there. Install the one that is built for that machine.",
+        host);
+  else if (self->is_too_old)
+    sysprof_cli_terminal_print (
+        &self->terminal,
+        "sysprof-cli: The " FAR_PROGRAM
+        " on '%s' is of another version, which cannot be told from here what to record. "
+        "Install Sysprof " SYSPROF_VERSION_S " or later there.",
+        host);
+  else if (self->last_line == NULL)
+    sysprof_cli_terminal_print (
+        &self->terminal,
+        "sysprof-cli: Nothing came from '%s', which ended with status %d. Try 'ssh %s " FAR_PROGRAM
+        " --version'.",
+        host, status, host);
+}
+
+static void
+explain_cut (Near *self, int status)
+{
+  g_autofree char *size = sysprof_text_of_size (self->n_bytes);
+  g_autofree char *place = self->output.path != NULL
+                               ? g_strdup_printf ("in '%s'", self->options->output)
+                               : g_strdup ("and written to standard output");
+  const char *what = self->n_signals > 2                  ? "was left at once"
+                     : status == FAILED_SSH || status < 0 ? "was lost"
+                                                          : "has brought an end too early";
+  sysprof_cli_terminal_print (
+      &self->terminal,
+      "sysprof-cli: The connection to '%s' %s, after %.1f s of recording. The %s that had arrived are kept %s and can be read. "
+      "What comes last is missing, the symbols too: functions get their names from files with the same build IDs.",
+      self->options->host, what, (double) self->status.duration / 1e9, size, place);
+}
+
+/* Whether all that was recorded there is here. What is wrong is told. */
+static bool
+judge (Near *self, int status)
+{
+  bool is_whole = self->is_finished && self->error == NULL && self->n_signals <= 2 &&
+                  self->n_bytes >= HEADER_SIZE && status >= 0 &&
+                  (status == 0 || self->options->exit_status);
+  g_autoptr (GError) error = NULL;
+
+  /* A connection that was lost before the first status arrived may have brought frames. */
+  if (!self->is_committed && self->n_bytes > HEADER_SIZE &&
+      (status < 0 || status == FAILED_SSH) && self->n_signals == 0)
+    commit (self);
+  if (!sysprof_cli_output_close (&self->output, &error) && self->error == NULL)
+    self->error = g_steal_pointer (&error);
+  if (self->error != NULL)
+    {
+      sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: %s", self->error->message);
+      return false;
+    }
+  if (!self->is_committed)
+    explain_nothing (self, status);
+  else if (!self->is_finished || self->n_signals > 2 || status < 0 ||
+           (status == FAILED_SSH && !is_whole))
+    explain_cut (self, status);
+  return is_whole;
+}
+
+static bool
+show_results (Near *self, GError **error)
+{
+  if (!self->options->report && self->options->flame == NULL)
+    return true;
+  if (self->result_fd < 0)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot keep a copy for --report or --flame in '%s'. Make room, or set TMPDIR to another directory.",
+          g_get_tmp_dir ());
+      return false;
+    }
+  (void) lseek (self->result_fd, 0, SEEK_SET); /* a file of ours: cannot fail */
+  return sysprof_cli_show_results (self->options, self->result_fd, &self->flame, error);
+}
+
+static bool
+open_outputs (Near *self, GError **error)
+{
+  const CliOptions *options = self->options;
+
+  if (!sysprof_cli_output_open (&self->output, options->output, options->force, OUTPUT_AT_ONCE,
+                                error))
+    return false;
+  if (options->report || options->flame != NULL)
+    self->result_fd = sysprof_open_temporary ();
+  return options->flame == NULL ||
+         sysprof_cli_output_open (&self->flame, options->flame, options->force,
+                                  OUTPUT_WHEN_DONE, error);
+}
+
+/* So that writing to a closed pipe, or beyond a limit of size, is an error and no death. */
+static void
+on_refused_write (int signal_number)
+{
+}
+
+int
+sysprof_cli_record_there (const CliOptions *options)
+{
+  g_auto (Near) self = {
+    .options = options, .output = OUTPUT_INIT, .flame = OUTPUT_INIT, .result_fd = -1
+  };
+  struct sigaction refused_write = { .sa_handler = on_refused_write, .sa_flags = SA_RESTART };
+  g_autoptr (GError) error = NULL;
+  int status;
+  bool is_whole;
+
+  sysprof_cli_terminal_init (&self.terminal, options->json_status ? STATUS_JSON : STATUS_LINE,
+                             options->quiet);
+  self.loop = g_main_loop_new (NULL, FALSE);
+  self.before = g_byte_array_new ();
+  self.line = g_string_new (NULL);
+  self.token = g_uuid_string_random ();
+  (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails for wrong numbers only */
+  (void) sigaction (SIGXFSZ, &refused_write, NULL); /* the same */
+  sysprof_unfinished_watch_signals ();
+
+  if (!open_outputs (&self, &error) || !start_ssh (&self, &error))
+    {
+      sysprof_cli_terminal_print (&self.terminal, "sysprof-cli: %s", error->message);
+      return EXIT_FAILURE;
+    }
+  run (&self);
+  status = g_subprocess_get_if_exited (self.ssh) ? g_subprocess_get_exit_status (self.ssh) : -1;
+  is_whole = judge (&self, status);
+  if (!self.is_committed)
+    return EXIT_FAILURE;
+
+  sysprof_cli_terminal_status (&self.terminal, &self.status, true);
+  if (is_whole)
+    sysprof_cli_terminal_summary (&self.terminal, &self.status,
+                                  self.output.path != NULL ? options->output : NULL);
+  if (self.error == NULL && !show_results (&self, &error))
+    {
+      is_whole = false;
+      sysprof_cli_terminal_print (&self.terminal, "sysprof-cli: %s", error->message);
+    }
+  return is_whole ? status : EXIT_FAILURE;
+}
