@@ -2,15 +2,7 @@
 
 /* deny-perf COMMAND [ARGUMENT…]: runs it where perf_event_open always answers EACCES, as in many containers. */
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "deny.h"
 
 int
 main (int argc, char **argv)
@@ -21,17 +13,6 @@ main (int argc, char **argv)
     BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
     BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
 
-  if (argc < 2)
-    return EXIT_FAILURE;
-  if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-      prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
-    {
-      perror ("deny-perf");
-      return EXIT_FAILURE;
-    }
-  execvp (argv[1], argv + 1);
-  perror (argv[1]);
-  return EXIT_FAILURE;
+  return deny (filter, DENY_LENGTH (filter), argc, argv);
 }

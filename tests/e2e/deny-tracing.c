@@ -2,16 +2,9 @@
 
 /* deny-tracing COMMAND [ARGUMENT…]: runs it where no program can be attached to a tracepoint, though it can be loaded. */
 
-#include <errno.h>
+#include "deny.h"
+
 #include <linux/bpf.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #  define LOW_HALF 0
@@ -30,17 +23,6 @@ main (int argc, char **argv)
     BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
     BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
-  struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
 
-  if (argc < 2)
-    return EXIT_FAILURE;
-  if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-      prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
-    {
-      perror ("deny-tracing");
-      return EXIT_FAILURE;
-    }
-  execvp (argv[1], argv + 1);
-  perror (argv[1]);
-  return EXIT_FAILURE;
+  return deny (filter, DENY_LENGTH (filter), argc, argv);
 }

@@ -162,6 +162,12 @@ class Rights(Case):
         os.unlink(program)
         return process.pid
 
+    def skip_where_everybody_may_use_bpf(self):
+        """There nothing has to be lent."""
+        with contextlib.suppress(OSError), open(UNPRIVILEGED_BPF, encoding="ascii") as file:
+            if int(file.read()) == 0:
+                self.skipTest("kernel.unprivileged_bpf_disabled lets everybody use BPF here")
+
     def start_hidden_program(self):
         """Of root, from a folder that nobody else may look into."""
         folder = self.path("hidden")
@@ -176,9 +182,7 @@ class Rights(Case):
     @unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
     def test_nobody_with_the_rights_of_a_parent(self):
         """A privileged process opens and loads; who records and parses has no rights at all, and finds whole stacks of root's programs."""
-        with contextlib.suppress(OSError), open(UNPRIVILEGED_BPF, encoding="ascii") as file:
-            if int(file.read()) == 0:
-                self.skipTest("kernel.unprivileged_bpf_disabled lets everybody use BPF here")
+        self.skip_where_everybody_may_use_bpf()
         (lend,), _ = self.as_nobody(LEND_RIGHTS)
         pid = self.start_hidden_program()
         done = run(lend, pid, "1", self.path("x.syscap"))
@@ -216,9 +220,7 @@ class Rights(Case):
     @unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
     def test_waits_of_one_process_with_the_rights_of_a_parent(self):
         """Beside samples: both walk with the same tables, also the stacks of who wakes it, which is not sampled."""
-        with contextlib.suppress(OSError), open(UNPRIVILEGED_BPF, encoding="ascii") as file:
-            if int(file.read()) == 0:
-                self.skipTest("kernel.unprivileged_bpf_disabled lets everybody use BPF here")
+        self.skip_where_everybody_may_use_bpf()
         (lend,), _ = self.as_nobody(LEND_RIGHTS)
         reader = subprocess.Popen([sys.executable, "-c", "import os\nwhile os.read(0, 1): sum(range(10000))"], stdin=subprocess.PIPE)
         # Another program, of whose files the reader has not all.
