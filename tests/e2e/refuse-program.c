@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* To be preloaded: the first event that is given a BPF program takes it, the others refuse it. */
+/* To be preloaded: the first event that is given a BPF program takes it, the others refuse it; with REFUSE_ALL in the environment all do. */
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 
 __attribute__ ((visibility ("default"))) int
@@ -21,7 +22,8 @@ ioctl (int fd, unsigned long request, ...)
   argument = va_arg (args, void *);
   va_end (args);
   if (request == PERF_EVENT_IOC_SET_BPF &&
-      __atomic_fetch_add (&n_programs, 1, __ATOMIC_RELAXED) > 0)
+      (__atomic_fetch_add (&n_programs, 1, __ATOMIC_RELAXED) > 0 ||
+       getenv ("REFUSE_ALL") != NULL))
     {
       errno = EINVAL;
       return -1;

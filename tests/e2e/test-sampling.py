@@ -116,6 +116,21 @@ class Refused(Case):
         self.assertGreater(sum(row["complete"] for row in walked), 0.5 * len(walked))
         self.assertIn("frame-pointer", {row["unwind"] for row in rows})
 
+    @needs_root
+    @unittest.skipUnless(shutil.which("setarch"), "setarch (util-linux) is not installed")
+    def test_without_a_walker_nobody_makes_tables(self):
+        """On a kernel that calls itself older than 6.1 nobody else needs the thread that makes them."""
+        look = "i=0; while [ $i -lt 300 ] && cat /proc/$PPID/task/*/comm | grep -q sysprof-unwind; do i=$((i + 1)); sleep 0.1; done; " \
+            "cat /proc/$PPID/task/*/comm"
+        preload = dict(os.environ, LD_PRELOAD=os.environ["REFUSE_PROGRAM"], REFUSE_ALL="1",
+                       ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
+        done = run("setarch", "--uname-2.6", CLI, "-f", "x.syscap", "--", "sh", "-c", look, env=preload)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if b"the kernel refuses the program that walks them" not in done.stderr:
+            self.skipTest(done.stderr.decode())
+        self.assertIn(b"sysprof-pump\n", done.stdout)
+        self.assertNotIn(b"sysprof-unwind\n", done.stdout)
+
 
 GENERATED = """
 import mmap, sys

@@ -453,7 +453,8 @@ tells_unwinder (const SysprofSampler *self)
   return self->unwinder != NULL && sysprof_perf_session_tells_inodes (&self->request.session);
 }
 
-/* Nothing has been walked: from here on this is a recording by frame pointers. Who finds out the build IDs goes on. */
+/* Nothing has been walked: from here on this is a recording by frame pointers. Who finds out the build IDs, or makes tables for waits,
+ * goes on; waits that are prepared later have tables of their own. */
 static void
 go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
 {
@@ -462,8 +463,11 @@ go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
 
   decoder->take_unfinished = NULL;
   decoder->has_walks = false;
-  if (!tells_unwinder (self) && sysprof_pump_get_unwinder (pump) != self->unwinder)
-    sysprof_unwinder_stop (self->unwinder, &status);
+  if (!tells_unwinder (self) && !sysprof_unwinder_is_widened (self->unwinder))
+    {
+      sysprof_pump_set_unwinder (pump, NULL);
+      sysprof_unwinder_stop (self->unwinder, &status);
+    }
   self->is_without_walks = true;
   write_method (self, pump);
   sysprof_pump_report (pump, "Sampler", false,

@@ -57,6 +57,7 @@ struct Unwinder
   atomic_bool stop_requested;
   atomic_bool relies_on_pump;
   atomic_bool is_to_widen;
+  bool is_shared; /* the pump thread's: it was told to widen */
   Told *told; /* shared with the pump, see there; NULL: the program does not ask the kernel */
   unsigned n_only; /* processes that are wanted; 0 = all */
 
@@ -666,8 +667,15 @@ sysprof_unwinder_start_for_tasks (Unwinder *self,
 void
 sysprof_unwinder_widen (Unwinder *self)
 {
+  self->is_shared = true;
   atomic_store_explicit (&self->is_to_widen, true, memory_order_release);
   notify (self->wake_fd);
+}
+
+bool
+sysprof_unwinder_is_widened (const Unwinder *self)
+{
+  return self->is_shared;
 }
 
 Told *

@@ -55,6 +55,8 @@ bool sysprof_unwinder_start_for_tasks (Unwinder *self,
 
 /* Whoever walks with the same maps walks other processes than those that were named, too: from now on the code of all is looked at. */
 void sysprof_unwinder_widen (Unwinder *self);
+/* Whether there is such a one. */
+bool sysprof_unwinder_is_widened (const Unwinder *self);
 
 /* Until what runs already has its tables, but not for ever. */
 void sysprof_unwinder_wait_until_ready (Unwinder *self, int64_t patience_msec);
