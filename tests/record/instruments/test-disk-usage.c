@@ -46,6 +46,36 @@ test_operations (void)
   bench_clear (&bench);
 }
 
+#define SDA(reads) "   8       0 sda " reads " 0 2000 50 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+#define SDB(reads) "   8      16 sdb " reads " 0 2000 50 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+
+/* Another disk may have the name of one that is gone: its operations until then are none of the time between. */
+static void
+test_come_and_go (void)
+{
+  static const char *const texts[] = {
+    SDA ("100") SDB ("900"),
+    SDA ("110"),
+    SDA ("120") SDB ("3"),
+    SDA ("130") SDB ("8"),
+  };
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  bench_write (&bench, "/proc/diskstats", texts[0]);
+  bench_open (&bench, &sysprof_disk_usage_counters);
+  bench_read (&bench, 1);
+  for (size_t i = 1; i < G_N_ELEMENTS (texts); i++)
+    {
+      bench_write (&bench, "/proc/diskstats", texts[i]);
+      bench_read (&bench, 1 + (double) i);
+    }
+
+  bench_assert_series (&bench, "Disk", "Total Reads (sda)", "2=10 3=10 4=10");
+  bench_assert_series (&bench, "Disk", "Total Reads (sdb)", "4=5");
+  bench_clear (&bench);
+}
+
 /* Sectors are 512 bytes on every device; a device is busy while any operation is under way. */
 static void
 test_bytes_and_busy (void)
@@ -122,6 +152,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/record/disk-usage/operations", test_operations);
+  g_test_add_func ("/record/disk-usage/come-and-go", test_come_and_go);
   g_test_add_func ("/record/disk-usage/bytes-and-busy", test_bytes_and_busy);
   g_test_add_func ("/record/disk-usage/short-lines", test_short_lines);
   g_test_add_func ("/record/disk-usage/refuses", test_refuses);
