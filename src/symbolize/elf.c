@@ -36,6 +36,7 @@ typedef struct
   ElfFacts facts;
   ProcessRoots roots;
   char **flatpak_dirs;
+  CaptureMounts *mounts; /* NULL: files are looked for below a directory */
 } ElfParser;
 
 static ElfStatus
@@ -123,11 +124,12 @@ static bool
 open_recorded_file (ElfParser *parser,
                     const FileBatch *batch,
                     int root,
+                    const char *path,
                     ElfFacts *facts,
                     UnnamedReason *reason)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&parser->opener, root, batch->path, &info);
+  autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
 
   if (envelope < 0)
     {
@@ -150,31 +152,67 @@ open_recorded_file (ElfParser *parser,
   return *reason == UNNAMED_NOT;
 }
 
+static ElfStatus
+open_debug_file (ElfParser *parser, int root, const char *path)
+{
+  struct stat info = { 0 };
+  autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
+
+  return envelope >= 0 ? parser_add_debug (parser, envelope, &info) : ELF_ABSENT;
+}
+
+/* The better of what two files are. */
+static ElfStatus
+better_status (ElfStatus before, ElfStatus status)
+{
+  if (status == ELF_OK || status == ELF_TOO_LARGE ||
+      (status == ELF_MISMATCH && before == ELF_ABSENT))
+    return status;
+  return before;
+}
+
 /* ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: what is there cannot be used. */
 static ElfStatus
 find_debug_file (const Symbolization *self,
                  ElfParser *parser,
-                 const FileBatch *batch,
                  int root,
+                 const char *path,
                  const ElfFacts *facts)
 {
   g_autoptr (GArray) candidates = sysprof_list_debug_candidates (
-      self, &parser->opener, (const char *const *) parser->flatpak_dirs, root, batch->path,
-      facts);
+      self, &parser->opener, (const char *const *) parser->flatpak_dirs, root, path, facts);
   ElfStatus result = ELF_ABSENT;
 
   for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
     {
       const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
-      struct stat info = { 0 };
-      autofd envelope =
-          sysprof_open_regular_file (&parser->opener, candidate->root, candidate->path, &info);
-      ElfStatus status =
-          envelope >= 0 ? parser_add_debug (parser, envelope, &info) : ELF_ABSENT;
 
-      if (status == ELF_OK || status == ELF_TOO_LARGE ||
-          (status == ELF_MISMATCH && result == ELF_ABSENT))
-        result = status;
+      result =
+          better_status (result, open_debug_file (parser, candidate->root, candidate->path));
+    }
+  return result;
+}
+
+/* What the file's processes saw as its debug files, where they are gone. */
+static ElfStatus
+find_translated_debug_file (const Symbolization *self,
+                            ElfParser *parser,
+                            const FileBatch *batch,
+                            const ElfFacts *facts)
+{
+  g_autoptr (GArray) candidates =
+      sysprof_list_debug_candidates (self, &parser->opener, NULL, -1, batch->path, facts);
+  ElfStatus result = ELF_ABSENT;
+
+  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
+    {
+      const char *path = g_array_index (candidates, DebugCandidate, i).path;
+      bool is_ours;
+      g_autoptr (GPtrArray) paths =
+          sysprof_list_translations (parser->mounts, self->store, batch, path, &is_ours);
+
+      for (guint j = 0; j < paths->len && result != ELF_OK; j++)
+        result = better_status (result, open_debug_file (parser, -1, paths->pdata[j]));
     }
   return result;
 }
@@ -349,44 +387,111 @@ is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
   return true;
 }
 
-static void
-resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
+/* Looks for the file below `root` at `path`, and names what it has. FALSE, with what was wrong in `reason`, where another place is to
+ * be tried. */
+static bool
+try_place (Symbolization *self,
+           ElfParser *parser,
+           const FileBatch *batch,
+           int root,
+           const char *path,
+           UnnamedReason *reason)
 {
-  UnnamedReason reason = UNNAMED_FILE_MISSING;
+  UnnamedReason here = UNNAMED_NOT;
+  ElfFacts facts = { 0 };
   ElfAnswers answers = { 0 };
+  bool is_open = open_recorded_file (parser, batch, root, path, &facts, &here);
+  ElfStatus debug_status = ELF_ABSENT;
+
+  /* What a file that is there says beats that another is missing. */
+  if (here != UNNAMED_NOT && (*reason == UNNAMED_FILE_MISSING || here != UNNAMED_FILE_MISSING))
+    *reason = here;
+  if (!is_open)
+    return false;
+
+  if (parser->has_debug)
+    debug_status = ELF_OK;
+  else if (!facts.is_full)
+    debug_status = find_debug_file (self, parser, root, path, &facts);
+  if (debug_status != ELF_OK && !facts.is_full && path != batch->path)
+    debug_status =
+        better_status (debug_status, find_translated_debug_file (self, parser, batch, &facts));
+  if (debug_status != ELF_OK && is_told_to_lack_names (self, batch))
+    return true;
+  if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
+                                   &answers) != ELF_OK)
+    {
+      *reason = UNNAMED_NOT_ELF;
+      return false;
+    }
+
+  use_answers (self, batch, &answers, reason_of_lack (&facts, debug_status));
+  sysprof_elf_answers_clear (&answers);
+  return true;
+}
+
+/* At the file's own path, below the roots of processes that live, and below ours. `reason_there` is the first of these. */
+static bool
+try_own_path (Symbolization *self,
+              ElfParser *parser,
+              const FileBatch *batch,
+              bool may_be_ours,
+              UnnamedReason *reason_there,
+              UnnamedReason *reason)
+{
   FileRoots roots;
 
   sysprof_file_roots_find (&roots, &parser->roots, self, batch);
-  for (unsigned i = 0; i < roots.n && answers.row == NULL; i++)
+  for (unsigned i = 0; i < roots.n; i++)
     {
-      UnnamedReason here = UNNAMED_NOT;
-      ElfFacts facts = { 0 };
-      bool is_open = open_recorded_file (parser, batch, roots.fd[i], &facts, &here);
-      ElfStatus debug_status = ELF_ABSENT;
-
-      /* What a file that is there says beats that another is missing. */
-      if (here != UNNAMED_NOT &&
-          (reason == UNNAMED_FILE_MISSING || here != UNNAMED_FILE_MISSING))
-        reason = here;
-      if (!is_open)
-        continue;
-
-      if (parser->has_debug)
-        debug_status = ELF_OK;
-      else if (!facts.is_full)
-        debug_status = find_debug_file (self, parser, batch, roots.fd[i], &facts);
-      if (debug_status != ELF_OK && is_told_to_lack_names (self, batch))
-        return;
-      if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
-                                       &answers) == ELF_OK)
-        use_answers (self, batch, &answers, reason_of_lack (&facts, debug_status));
-      else
-        reason = UNNAMED_NOT_ELF;
+      if (roots.fd[i] < 0)
+        *reason_there = *reason;
+      if ((roots.fd[i] >= 0 || may_be_ours) &&
+          try_place (self, parser, batch, roots.fd[i], batch->path, reason))
+        return true;
     }
+  return false;
+}
 
-  if (answers.row == NULL)
-    explain_all (self, batch, reason);
-  sysprof_elf_answers_clear (&answers);
+/* Where processes that are gone saw it. */
+static bool
+try_translations (Symbolization *self,
+                  ElfParser *parser,
+                  const FileBatch *batch,
+                  bool has_tried_ours,
+                  UnnamedReason reason_there,
+                  UnnamedReason *reason)
+{
+  bool is_ours;
+  g_autoptr (GPtrArray) paths =
+      sysprof_list_translations (parser->mounts, self->store, batch, batch->path, &is_ours);
+
+  /* What has the path here is another file, which says nothing of this one. */
+  if (!is_ours)
+    *reason = reason_there;
+  for (guint i = 0; i < paths->len; i++)
+    if ((!has_tried_ours || strcmp (paths->pdata[i], batch->path) != 0) &&
+        try_place (self, parser, batch, -1, paths->pdata[i], reason))
+      return true;
+
+  return paths->len == 0 && !has_tried_ours &&
+         try_place (self, parser, batch, -1, batch->path, reason);
+}
+
+static void
+resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
+{
+  /* Where nothing says which file it was, one of another namespace must not be taken for it. */
+  bool may_be_ours = parser->mounts == NULL || batch->inode != 0 || batch->build_id[0] != 0;
+  UnnamedReason reason = UNNAMED_FILE_MISSING, reason_there = UNNAMED_FILE_MISSING;
+
+  if (try_own_path (self, parser, batch, may_be_ours, &reason_there, &reason))
+    return;
+  if (parser->mounts != NULL &&
+      try_translations (self, parser, batch, may_be_ours, reason_there, &reason))
+    return;
+
+  explain_all (self, batch, reason);
 }
 
 /* The kernel's own library in every process: the one of our process is the same, while this kernel runs. */
@@ -432,6 +537,8 @@ resolve (Symbolization *self, GError **error)
   if (cancellable != NULL)
     handler = g_cancellable_connect (cancellable, G_CALLBACK (stop_waiting), &stop_fd, NULL);
   sysprof_process_roots_init (&parser.roots, self);
+  if (self->options->sysroot == NULL)
+    parser.mounts = sysprof_capture_mounts_new (self);
   for (uint32_t i = 0; i < batches->n && sysprof_progress_at (self->progress, i, batches->n);
        i++)
     {
@@ -443,6 +550,7 @@ resolve (Symbolization *self, GError **error)
 
   g_strfreev (parser.flatpak_dirs);
   sysprof_process_roots_clear (&parser.roots);
+  g_clear_pointer (&parser.mounts, sysprof_capture_mounts_free);
   sysprof_opener_clear (&parser.opener);
   sysprof_elf_sandbox_clear (&parser.sandbox);
   g_cancellable_disconnect (cancellable, handler);

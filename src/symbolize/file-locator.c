@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define MOST_KNOWN_ROOTS 256 /* each is a descriptor */
+#define MOST_TRANSLATING 16  /* processes of one file that are asked where they saw it */
 
 /* In ProcessRoots.of_process. */
 enum
@@ -155,6 +156,49 @@ sysprof_file_roots_find (FileRoots *self,
         self->fd[self->n++] = fd;
     }
   self->fd[self->n++] = -1;
+}
+
+/* --- translated paths --- */
+
+static void
+take_new_paths (GPtrArray *paths, GPtrArray *more)
+{
+  for (guint i = 0; i < more->len; i++)
+    if (!g_ptr_array_find_with_equal_func (paths, more->pdata[i], g_str_equal, NULL))
+      g_ptr_array_add (paths, g_strdup (more->pdata[i]));
+}
+
+GPtrArray *
+sysprof_list_translations (CaptureMounts *mounts,
+                           const Store *store,
+                           const FileBatch *batch,
+                           const char *path,
+                           bool *is_ours)
+{
+  GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
+  ProcessId asked[MOST_TRANSLATING];
+  unsigned n = 0;
+
+  for (uint32_t i = 0; i < batch->n_items && n < MOST_TRANSLATING; i++)
+    {
+      ProcessId process = store->addresses.process[batch->items[i].address];
+      g_autoptr (GPtrArray) more = NULL;
+      bool is_asked = false;
+
+      for (unsigned j = 0; j < n && !is_asked; j++)
+        is_asked = asked[j] == process;
+      if (is_asked)
+        continue;
+
+      asked[n++] = process;
+      more = sysprof_capture_mounts_translate (mounts, process, path);
+      take_new_paths (paths, more);
+    }
+
+  /* Where nothing is known, nothing says otherwise. */
+  *is_ours =
+      paths->len == 0 || g_ptr_array_find_with_equal_func (paths, path, g_str_equal, NULL);
+  return paths;
 }
 
 /* --- opening --- */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "symbolize/batch.h"
+#include "symbolize/capture-mounts.h"
 #include "symbolize/elf-worker.h"
 #include "util/util.h"
 
@@ -42,3 +43,11 @@ int sysprof_open_regular_file (Opener *opener, int root, const char *path, struc
 
 /* Through links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. NULL: nobody can say. */
 char *sysprof_find_real_path (Opener *opener, const char *path);
+
+/* Where on this machine that file may be which the processes of the batch know as `path`, by what the capture says of them; the likeliest first.
+ * `is_ours`: one of them saw our files, so that the path itself is as good. GPtrArray of char*, which frees them. */
+GPtrArray *sysprof_list_translations (CaptureMounts *mounts,
+                                      const Store *store,
+                                      const FileBatch *batch,
+                                      const char *path,
+                                      bool *is_ours);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What a capture says of where its processes saw their files: tables of mounts, namespaces, overlays, what sandboxes tell. *Owned* by the
+ * thread that symbolizes; each text is read when it is first needed. */
+
+#pragma once
+
+#include "symbolize/path-translation.h"
+#include "symbolize/symbolizer.h"
+
+typedef struct CaptureMounts CaptureMounts;
+
+CaptureMounts *sysprof_capture_mounts_new (const Symbolization *symbolization);
+void sysprof_capture_mounts_free (CaptureMounts *self);
+
+/* Where the file may be on this machine that the process knows as `path`; see sysprof_translate_path(). */
+GPtrArray *
+sysprof_capture_mounts_translate (CaptureMounts *self, ProcessId process, const char *path);

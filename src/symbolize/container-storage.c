@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A storage is a directory of a user:
+ *
+ *   overlay-containers/containers.json  a container's own layer, and its image
+ *   overlay-images/images.json          an image's topmost layer
+ *   overlay-layers/layers.json          a layer's parent
+ *   overlay/LAYER/diff                  a layer's files
+ *
+ * Beside each list stands one of what does not outlive a start of the machine. Each list is any user's file: it is opened by one child and
+ * parsed by another one that has no rights, and what that answers counts only where it is the name of a layer.
+ *
+ * Source: containers-storage(1), docs/format.md. */
+
+#include "symbolize/container-storage.h"
+
+#include "symbolize/file-locator.h"
+#include "symbolize/json-find.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ID_SIZE       64 /* hexadecimal digits */
+#define MOST_LAYERS   256
+#define MOST_JSON     (32 << 20) /* bytes of a list */
+#define PATIENCE      2000       /* ms for one list */
+#define SYSTEM_PATH   "/var/lib/containers/storage"
+#define HOME_PATH     ".local/share/containers/storage"
+#define CONTAINER     "libpod-"
+#define USER_OF_GROUP "/user@"
+
+typedef struct
+{
+  char id[ID_SIZE + 1];
+} Question;
+
+typedef struct
+{
+  char layer[ID_SIZE + 1]; /* each "" = it has none */
+  char image[ID_SIZE + 1];
+  char parent[ID_SIZE + 1];
+} Answer;
+
+static bool
+is_id (Text text)
+{
+  if (sysprof_text_size (text) != ID_SIZE)
+    return false;
+  for (const char *at = text.at; at < text.end; at++)
+    if (!((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f')))
+      return false;
+  return true;
+}
+
+/* --- the child: plain C --- */
+
+static void
+copy_id (char id[ID_SIZE + 1], Text text)
+{
+  if (is_id (text))
+    memcpy (id, text.at, ID_SIZE);
+}
+
+static size_t
+read_list (int fd, char *json)
+{
+  size_t size = 0;
+  ssize_t n;
+
+  while (size < MOST_JSON && (n = pread (fd, json + size, MOST_JSON - size, (off_t) size)) > 0)
+    size += (size_t) n;
+  return size;
+}
+
+static void
+answer_question (int fd, Question *question, Answer *answer)
+{
+  char *json = fd >= 0 ? malloc (MOST_JSON) : NULL;
+  StorageEntry entry;
+
+  question->id[ID_SIZE] = '\0';
+  if (json != NULL && sysprof_json_find_entry ((Text){ json, json + read_list (fd, json) },
+                                               question->id, &entry))
+    {
+      copy_id (answer->layer, entry.layer);
+      copy_id (answer->image, entry.image);
+      copy_id (answer->parent, entry.parent);
+    }
+  free (json);
+}
+
+static void
+serve (int socket)
+{
+  Question question;
+  int envelope;
+
+  while (sysprof_confined_child_read_request (socket, &question, sizeof question, &envelope))
+    {
+      int fd = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
+      Answer answer = { 0 };
+
+      answer_question (fd, &question, &answer);
+      if (fd >= 0)
+        (void) close (fd); /* only read from */
+      if (envelope >= 0)
+        (void) close (envelope);
+      if (!sysprof_write_all (socket, &answer, sizeof answer))
+        return;
+    }
+}
+
+/* --- the parent --- */
+
+static bool
+is_answer_id (const char id[ID_SIZE + 1])
+{
+  return memchr (id, 0, ID_SIZE + 1) == id + ID_SIZE && is_id ((Text){ id, id + ID_SIZE });
+}
+
+/* FALSE: the list is not there, or does not have it. */
+static bool
+ask_list (ContainerStorage *self, const char *path, const char *id, Answer *answer)
+{
+  struct stat info;
+  autofd envelope = sysprof_open_regular_file (&self->opener, -1, path, &info);
+  Question question = { 0 };
+
+  if (envelope < 0 ||
+      (self->parser.pid == 0 && !sysprof_confined_child_start (&self->parser, serve)))
+    return false;
+
+  (void) g_strlcpy (question.id, id, sizeof question.id);
+  if (!sysprof_confined_child_send_request (&self->parser, &question, sizeof question,
+                                            envelope) ||
+      !sysprof_confined_child_receive (
+          &self->parser, sysprof_confined_child_deadline (PATIENCE), answer, sizeof *answer))
+    {
+      sysprof_confined_child_end (&self->parser);
+      return false;
+    }
+  return is_answer_id (answer->layer) || is_answer_id (answer->parent);
+}
+
+/* `kind`: "containers", "images" or "layers". */
+static bool
+ask_storage (ContainerStorage *self,
+             const char *storage,
+             const char *kind,
+             const char *id,
+             Answer *answer)
+{
+  g_autofree char *lasting = g_strdup_printf ("%s/overlay-%s/%s.json", storage, kind, kind);
+  g_autofree char *passing =
+      g_strdup_printf ("%s/overlay-%s/volatile-%s.json", storage, kind, kind);
+
+  return ask_list (self, lasting, id, answer) || ask_list (self, passing, id, answer);
+}
+
+static void
+clear_layer (void *data)
+{
+  OverlayLayer *layer = data;
+
+  g_free (layer->source);
+  g_free (layer->target);
+}
+
+/* The layer, its parent, and so on. */
+static void
+add_chain (ContainerStorage *self, GArray *layers, const char *storage, const char *first)
+{
+  char id[ID_SIZE + 1];
+
+  (void) g_strlcpy (id, first, sizeof id);
+  while (is_answer_id (id) && layers->len < MOST_LAYERS)
+    {
+      OverlayLayer layer = { g_build_filename (storage, "overlay", id, "diff", NULL),
+                             g_strdup ("/"), (uint8_t) layers->len };
+      Answer answer;
+
+      g_array_append_val (layers, layer);
+      if (!ask_storage (self, storage, "layers", id, &answer) || !is_answer_id (answer.parent))
+        return;
+      memcpy (id, answer.parent, sizeof id);
+    }
+}
+
+/* NULL: the storage does not know the container. */
+static GArray *
+find_in_storage (ContainerStorage *self, const char *storage, const char *id)
+{
+  Answer container, image;
+  GArray *layers;
+
+  if (!ask_storage (self, storage, "containers", id, &container))
+    return NULL;
+
+  layers = g_array_new (FALSE, FALSE, sizeof (OverlayLayer));
+  g_array_set_clear_func (layers, clear_layer);
+  add_chain (self, layers, storage, container.layer);
+  if (is_answer_id (container.image) &&
+      ask_storage (self, storage, "images", container.image, &image))
+    add_chain (self, layers, storage, image.layer);
+  return layers;
+}
+
+/* NULL: the text names no container. */
+static char *
+find_container (Text cgroup)
+{
+  const char *at = cgroup.at;
+  size_t length = strlen (CONTAINER);
+
+  while (at != NULL &&
+         (at = memmem (at, (size_t) (cgroup.end - at), CONTAINER, length)) != NULL)
+    {
+      at += length;
+      if (cgroup.end - at >= ID_SIZE && is_id ((Text){ at, at + ID_SIZE }))
+        return g_strndup (at, ID_SIZE);
+    }
+  return NULL;
+}
+
+/* Of the user in whose part of the tree the group is. NULL: in none's, or nobody knows where that one lives. */
+static char *
+find_storage_of_user (Text cgroup)
+{
+  const char *at =
+      memmem (cgroup.at, sysprof_text_size (cgroup), USER_OF_GROUP, strlen (USER_OF_GROUP));
+  const struct passwd *user;
+  uint64_t number;
+  Text text;
+
+  if (at == NULL)
+    return NULL;
+  text = (Text){ at + strlen (USER_OF_GROUP), cgroup.end };
+  if (!sysprof_text_u64 (&text, &number) || number > UINT32_MAX)
+    return NULL;
+
+  user = getpwuid ((uid_t) number);
+  return user != NULL ? g_build_filename (user->pw_dir, HOME_PATH, NULL) : NULL;
+}
+
+GArray *
+sysprof_container_storage_find (ContainerStorage *self, Text cgroup)
+{
+  g_autofree char *id = find_container (cgroup);
+  g_autofree char *of_user = id != NULL ? find_storage_of_user (cgroup) : NULL;
+  g_autofree char *own =
+      g_build_filename (g_get_user_data_dir (), "containers", "storage", NULL);
+  const char *storages[] = { own, SYSTEM_PATH, of_user };
+  GArray *layers = NULL;
+
+  for (size_t i = 0; i < G_N_ELEMENTS (storages) && layers == NULL && id != NULL; i++)
+    if (storages[i] != NULL)
+      layers = find_in_storage (self, storages[i], id);
+  return layers;
+}
+
+void
+sysprof_container_storage_init (ContainerStorage *self)
+{
+  *self = (ContainerStorage){ .opener = OPENER_INIT, .parser = CONFINED_CHILD_INIT };
+}
+
+void
+sysprof_container_storage_clear (ContainerStorage *self)
+{
+  sysprof_opener_clear (&self->opener);
+  sysprof_confined_child_end (&self->parser);
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs of containers, sandboxes and other file systems: their functions have names while they run, and when all of that is gone.
+
+Each place is made here, by mounts of a namespace of its own. What is expected is what nm says of the file inside."""
+
+import contextlib
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+import tap
+from programs import BUSY, CLI, REPORT, Case, needs_root, run
+
+PRINT_SYMBOLS = os.environ.get("PRINT_SYMBOLS", "print-symbols")
+NAME = f"inner-{os.getpid()}"  # nobody else on the machine runs a program of this name
+SECONDS = "60"  # it is ended long before
+CLONE_NEWNS, MNT_DETACH, MS_REC, MS_PRIVATE = 0x20000, 2, 0x4000, 1 << 18
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def check(result):
+    if result != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def do(*words):
+    done = subprocess.run([str(word) for word in words], check=False, capture_output=True)
+    if done.returncode != 0:
+        raise OSError(f"{' '.join(map(str, words))}: {done.stderr.decode().strip()}")
+
+
+def change_root(root):
+    """As container runtimes do: the old root is gone."""
+    os.chdir(root)
+    check(libc.syscall(SYS_PIVOT_ROOT, b".", b"."))
+    check(libc.umount2(b".", MNT_DETACH))
+    os.chdir("/")
+
+
+SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}.get(os.uname().machine, 41)
+
+
+def copy_program(tree, program="bin/" + NAME, libraries=""):
+    """With the libraries that it needs, below `libraries` of the tree."""
+    words = run("ldd", BUSY).stdout.decode()
+    for path in [BUSY, *re.findall(r"(/\S+) \(0x", words)]:
+        to = f"{tree}/{program}" if path == BUSY else f"{tree}/{libraries}{path}"
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        shutil.copy(path, to)
+
+
+def functions_of(path):
+    return set(re.findall(r"^\S+ [tTwW] (\S+)$", run("nm", path).stdout.decode(), re.MULTILINE))
+
+
+@unittest.skipUnless(shutil.which("nm") and shutil.which("ldd"), "needs nm and ldd")
+class Places(Case):
+    def setUp(self):
+        super().setUp()
+        self.mounted = []
+        self.addCleanup(self.unmount)
+        self.running = []
+        self.addCleanup(self.end)
+
+    def mount(self, *words):
+        """In our own namespace."""
+        os.makedirs(words[-1], exist_ok=True)
+        done = run("mount", *words)
+        if done.returncode != 0:
+            self.skipTest(f"mount {' '.join(words)}: {done.stderr.decode().strip()}")
+        self.mounted.append(words[-1])
+
+    def unmount(self):
+        while self.mounted:
+            run("umount", self.mounted.pop())
+
+    def end(self):
+        while self.running:
+            pid = self.running.pop()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)  # it has a child
+            os.waitpid(pid, 0)
+
+    def start(self, enter, program="/bin/" + NAME):
+        """Runs the program where `enter` leads: a function that is called in a mount namespace of its own."""
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.close(reading)
+                os.setpgid(0, 0)
+                os.dup2(os.open("/dev/null", os.O_RDWR), 1)
+                check(libc.unshare(CLONE_NEWNS))
+                check(libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
+                enter()
+                os.execv(program, [program, SECONDS])
+            except BaseException as error:  # pylint: disable=broad-except
+                os.write(writing, str(error).encode())
+            finally:
+                os._exit(1)
+        self.running.append(pid)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            error = pipe.read()
+        if error:
+            self.skipTest("cannot be made here: " + error.decode())
+
+    def assert_named(self, rows):
+        """`rows`: names of functions of the program, those of samples without a function among them."""
+        self.assertIn("heavy_work", rows)
+        self.assertLessEqual(rows, functions_of(BUSY))
+
+    def assert_live(self):
+        done = run(CLI, "-f", "-d", "0.5", "--max-size", "200M", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run(REPORT, "functions", "--format", "json", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_named({row["symbol"] for row in json.loads(done.stdout)["rows"] if row["binary"] == NAME})
+
+    def assert_gone(self):
+        """By the files that are still there, without the names that the capture has."""
+        self.end()
+        done = run(PRINT_SYMBOLS, "--ignore-bundled", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split("\t") for line in done.stdout.decode(errors="replace").splitlines()]
+        self.assert_named({row[9] or row[3] for row in rows if row[4] == NAME})
+
+    def assert_found(self, enter, program="/bin/" + NAME):
+        self.start(enter, program)
+        self.assert_live()
+        self.assert_gone()
+
+    @needs_root
+    def test_bind_mount(self):
+        copy_program("tree")
+        os.mkdir("seen")
+        self.assert_found(lambda: do("mount", "--bind", "tree", "seen"), self.path("seen/bin/" + NAME))
+
+    @needs_root
+    def test_chroot(self):
+        copy_program("tree")
+        self.assert_found(lambda: os.chroot("tree"))
+
+    @needs_root
+    def test_root_of_a_container(self):
+        copy_program("tree")
+
+        def enter():
+            do("mount", "--bind", "tree", "tree")
+            change_root("tree")
+
+        self.assert_found(enter)
+
+    def make_overlay(self):
+        copy_program("lower")
+        self.mount("-t", "tmpfs", "none", self.path("upper"))
+        os.mkdir("upper/diff")
+        os.mkdir("upper/work")
+        os.mkdir("merged")
+
+    def enter_overlay(self):
+        where = self.folder
+        do("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={where}/lower,upperdir={where}/upper/diff,workdir={where}/upper/work", "merged")
+        change_root("merged")
+
+    @needs_root
+    def test_overlay(self):
+        self.make_overlay()
+        self.assert_found(self.enter_overlay)
+
+    @needs_root
+    def test_program_of_the_upper_layer(self):
+        self.make_overlay()
+        shutil.move(f"lower/bin/{NAME}", f"upper/diff/{NAME}")
+        self.assert_found(self.enter_overlay, "/" + NAME)
+
+
+if __name__ == "__main__":
+    tap.main()
