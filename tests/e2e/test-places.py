@@ -117,7 +117,7 @@ class Places(Case):
         self.assertLessEqual(rows, functions_of(BUSY))
 
     def assert_live(self):
-        done = run(CLI, "-f", "-d", "0.5", "--max-size", "200M", "x.syscap")
+        done = run(CLI, "-f", "-d", "0.5", "--max-size", "200M", "--pid", self.running[-1], "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
         done = run(REPORT, "functions", "--format", "json", "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -179,6 +179,74 @@ class Places(Case):
         self.make_overlay()
         shutil.move(f"lower/bin/{NAME}", f"upper/diff/{NAME}")
         self.assert_found(self.enter_overlay, "/" + NAME)
+
+    @needs_root
+    def test_new_root(self):
+        """As older bubblewraps do: who looks from outside is told paths below /newroot."""
+        copy_program("tree")
+        os.mkdir("base")
+
+        def enter():
+            do("mount", "-t", "tmpfs", "none", "base")
+            os.mkdir("base/newroot")
+            do("mount", "--bind", "tree", "base/newroot")
+            change_root("base")
+            os.chroot("newroot")
+            os.chdir("/")
+
+        self.assert_found(enter)
+
+    @needs_root
+    def test_subvolume_of_btrfs(self):
+        if not shutil.which("mkfs.btrfs") or not shutil.which("btrfs"):
+            self.skipTest("btrfs-progs is not installed")
+        with open("disk", "wb") as disk:
+            disk.truncate(128 << 20)
+        if run("mkfs.btrfs", "-q", "disk").returncode != 0:
+            self.skipTest("mkfs.btrfs makes no file system here")
+        self.mount("-o", "loop", "disk", self.path("all"))
+        do("btrfs", "subvolume", "create", "all/inner")
+        copy_program("all/inner")
+        os.mkdir("seen")
+        device = next(line.split()[0] for line in open("/proc/mounts", encoding="utf-8") if line.split()[1] == self.path("all"))
+        self.assert_found(lambda: do("mount", "-o", "subvol=inner", device, "seen"), self.path("seen/bin/" + NAME))
+
+    @needs_root
+    def test_deployment_of_ostree(self):
+        """The root is a part of the disk, as is /usr in it."""
+        deployment = "sysroot/ostree/deploy/os/deploy/0123.0"
+        copy_program(deployment, "usr/bin/" + NAME)
+
+        def enter():
+            do("mount", "--bind", deployment, deployment)
+            do("mount", "--bind", deployment + "/usr", deployment + "/usr")
+            change_root(deployment)
+
+        self.assert_found(enter, "/usr/bin/" + NAME)
+
+    @needs_root
+    def test_sandbox_of_flatpak(self):
+        """A root of nothing but mounts: the application's deployment, the runtime's, and links to that."""
+        app, runtime = "flatpak/app/org.example.App/x/stable/0123/files", "flatpak/runtime/org.example.Platform/x/1/4567/files"
+        os.makedirs(app + "/bin")
+        copy_program(runtime, "unused")
+        os.rename(runtime + "/unused", f"{app}/bin/{NAME}")
+        os.mkdir("root")
+        libraries = os.listdir(runtime)
+
+        def enter():
+            do("mount", "-t", "tmpfs", "none", "root")
+            for name, source in (("app", app), ("usr", runtime)):
+                os.mkdir("root/" + name)
+                do("mount", "--bind", source, "root/" + name)
+            for name in libraries:
+                if name != "usr":
+                    os.symlink("usr/" + name, "root/" + name)
+            with open("root/.flatpak-info", "w", encoding="utf-8") as info:
+                info.write(f"[Instance]\napp-path={self.folder}/{app}\nruntime-path={self.folder}/{runtime}\n")
+            change_root("root")
+
+        self.assert_found(enter, "/app/bin/" + NAME)
 
 
 if __name__ == "__main__":
