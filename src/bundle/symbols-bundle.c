@@ -63,11 +63,27 @@ add_tables (Pump *pump, const SymbolTable *table, const Store *store)
   (void) add_file (pump, "__symbols__", symbols, false);
 }
 
+static void
+tell_debuginfod (const DebuginfodStatus *status, void *pump)
+{
+  g_autofree char *text = status->is_done ? sysprof_debuginfod_describe (status) : NULL;
+
+  if (text != NULL)
+    sysprof_pump_report (pump, "debuginfod", false, "%s", text);
+}
+
 static gboolean
 sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
   /* AT_SECURE: started with rights that its user has not, like capabilities of the file. */
-  SymbolizeOptions options = { .use_sandbox = geteuid () == 0 || getauxval (AT_SECURE) != 0 };
+  SymbolizeOptions options = {
+    .use_sandbox = geteuid () == 0 || getauxval (AT_SECURE) != 0,
+    /* Which files are written for it, and where, is for the environment to say. */
+    .ask_debuginfod =
+        SYSPROF_SYMBOLS_BUNDLE (instrument)->enable_debuginfod && getauxval (AT_SECURE) == 0,
+    .tell_debuginfod = tell_debuginfod,
+    .tell_debuginfod_data = pump,
+  };
   g_autoptr (SymbolTable) table = NULL;
   g_autoptr (Store) store = NULL;
   autofd fd = sysprof_pump_dup_fd (pump, error);

@@ -4,6 +4,7 @@
 
 #include "cli/instruments.h"
 
+#include "document/document.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -173,7 +174,14 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
   if (!options->no_graphics_info)
     add_graphics_info (profiler, options);
   if (!options->no_decode)
-    sysprof_profiler_add_instrument (profiler, sysprof_symbols_bundle_new ());
+    {
+      SysprofInstrument *symbols = sysprof_symbols_bundle_new ();
+
+      sysprof_symbols_bundle_set_enable_debuginfod (
+          SYSPROF_SYMBOLS_BUNDLE (symbols),
+          sysprof_debuginfod_may_ask (options->debuginfod, options->no_debuginfod));
+      sysprof_profiler_add_instrument (profiler, symbols);
+    }
 }
 
 /* The command writes a capture of its own there; what is in it at the end is joined to ours. */

@@ -46,8 +46,6 @@ typedef struct
   gboolean no_thermal;
   gboolean no_kernel_log;
   gboolean no_throttle;
-  gboolean debuginfod;
-  gboolean no_debuginfod;
   gboolean help;
   gboolean
       accepted; /* switches that leave out what is not recorded anyway, or have no effect */
@@ -85,8 +83,8 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "max-size", 0, 0, G_OPTION_ARG_STRING, &raw->max_size, "Stop when the capture is that large (K, M, G)", "BYTES" },
     { "buffer-size", 0, 0, G_OPTION_ARG_STRING, &raw->buffer_size, "Pages of the write buffer", "PAGES" },
     { "no-decode", 0, 0, G_OPTION_ARG_NONE, &o->no_decode, "Leave out the symbols at the end", NULL },
-    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->debuginfod, "Ask debuginfod servers for symbols (not built yet)", NULL },
-    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &raw->no_debuginfod, "Never ask debuginfod servers", NULL },
+    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &o->debuginfod, "Ask debuginfod servers for debug files, as is done anyway where DEBUGINFOD_URLS is set", NULL },
+    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &o->no_debuginfod, "Never ask debuginfod servers", NULL },
     { "merge", 0, 0, G_OPTION_ARG_NONE, &o->merge, "Join captures, to standard output", NULL },
     { "host", 0, 0, G_OPTION_ARG_STRING, &o->host, "Record there over ssh, write here", "[USER@]HOST" },
     { "far-end", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o->far_end, NULL, "TOKEN" },
@@ -375,15 +373,6 @@ read_unwind (CliOptions *o, const char *unwind, GError **error)
   return refuse (error, "--unwind %s: give auto, tables, copy, frame-pointer or none.", unwind);
 }
 
-static gboolean
-refuse_what_is_not_built (const RawOptions *raw, GError **error)
-{
-  if (raw->debuginfod)
-    return refuse (error,
-                   "--debuginfod: not built yet; symbols come from files on this machine.");
-  return TRUE;
-}
-
 /* Processes, users and the like are looked for where they are. */
 static gboolean
 read_host (CliOptions *o, GError **error)
@@ -510,13 +499,13 @@ sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
   if (o->version || o->help != NULL)
     return TRUE;
   if (o->host != NULL)
-    return read_host (o, error) && refuse_what_is_not_built (&raw, error) &&
-           read_whole_numbers (o, &raw, error) && read_times (o, &raw, error) &&
-           read_command (o, &raw, command, error) && read_files (o, error);
-  if (!refuse_what_is_not_built (&raw, error) || !read_whole_numbers (o, &raw, error) ||
-      !read_times (o, &raw, error) || !read_targets (o, &raw, error) ||
-      !read_unwind (o, raw.unwind, error) || !read_command (o, &raw, command, error) ||
-      !read_files (o, error) || !read_power_profile (o, raw.no_throttle, error))
+    return read_host (o, error) && read_whole_numbers (o, &raw, error) &&
+           read_times (o, &raw, error) && read_command (o, &raw, command, error) &&
+           read_files (o, error);
+  if (!read_whole_numbers (o, &raw, error) || !read_times (o, &raw, error) ||
+      !read_targets (o, &raw, error) || !read_unwind (o, raw.unwind, error) ||
+      !read_command (o, &raw, command, error) || !read_files (o, error) ||
+      !read_power_profile (o, raw.no_throttle, error))
     return FALSE;
 
   o->sampler.pids = (const gint *) (const void *) o->pids->data;

@@ -33,6 +33,8 @@ typedef struct
   uint64_t max_size; /* bytes, 0 = no limit */
   int64_t duration_nsec;
   gboolean no_decode;
+  gboolean debuginfod; /* as typed */
+  gboolean no_debuginfod;
   gboolean record_environment;
 
   /* the command */

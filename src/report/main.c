@@ -78,12 +78,29 @@ make_loader (const char *path, GError **error)
   return loader;
 }
 
+/* The report waits for servers: on a terminal it says so. */
+static void
+tell_debuginfod (const DebuginfodStatus *status, void *data)
+{
+  g_autofree char *text = sysprof_debuginfod_describe (status);
+  bool is_terminal = isatty (STDERR_FILENO);
+
+  if (is_terminal)
+    g_printerr ("\r\033[K");
+  if (text && status->is_done)
+    g_printerr ("sysprof-report: debuginfod: %s\n", text);
+  else if (text && is_terminal)
+    g_printerr ("debuginfod: %s", text);
+}
+
 static SysprofDocument *
 load_document (const ReportOptions *options, GError **error)
 {
   SymbolizeOptions symbolize = {
     .debug_dirs = (const char *const *) options->debug_dirs,
     .sysroot = options->sysroot,
+    .ask_debuginfod = sysprof_debuginfod_may_ask (options->debuginfod, options->no_debuginfod),
+    .tell_debuginfod = tell_debuginfod,
   };
   g_autoptr (SysprofDocumentLoader) loader = make_loader (options->capture, error);
 

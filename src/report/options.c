@@ -185,13 +185,13 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
   const GOptionEntry others[] = {
     { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->debug_dirs, "A further directory like /usr/lib/debug", "DIR" },
     { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Look for programs and libraries below DIR", "DIR" },
+    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &options->debuginfod, "Ask debuginfod servers for debug files, as is done anyway where DEBUGINFOD_URLS is set", NULL },
+    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &options->no_debuginfod, "Never ask debuginfod servers", NULL },
     { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples, period (of an event: period:EVENT), time (off the CPU), wall (on and off), or what was allocated: bytes, count", "WEIGHT" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &given->completion, NULL, "SHELL" },
     { "no-inlines", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
-    { "no-debuginfod", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
-    { "debuginfod", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { "annotate", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { NULL },
   };

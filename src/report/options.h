@@ -53,6 +53,8 @@ typedef struct
   gboolean icicle;
   char **debug_dirs;
   char *sysroot;
+  gboolean debuginfod;
+  gboolean no_debuginfod;
 } ReportOptions;
 
 /* False with one line of error when the arguments ask for nothing that can be done. */

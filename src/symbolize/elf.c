@@ -10,6 +10,7 @@
 #include "symbolize/batch.h"
 #include "symbolize/debug-candidates.h"
 #include "symbolize/elf-sandbox.h"
+#include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
 #include "symbolize/vdso.h"
 
@@ -92,13 +93,20 @@ is_wanted (const char *path)
 
 /* --- is it the file that was recorded? --- */
 
+static void
+write_build_id (const ElfFacts *facts, char text[BUILD_ID_TEXT_SIZE])
+{
+  text[0] = 0;
+  for (uint32_t i = 0; i < facts->build_id_size; i++)
+    g_snprintf (text + 2 * i, 3, "%02x", facts->build_id[i]);
+}
+
 static bool
 has_build_id (const ElfFacts *facts, const char *hex)
 {
-  char text[2 * ELF_MAX_BUILD_ID + 1] = "";
+  char text[BUILD_ID_TEXT_SIZE];
 
-  for (uint32_t i = 0; i < facts->build_id_size; i++)
-    g_snprintf (text + 2 * i, 3, "%02x", facts->build_id[i]);
+  write_build_id (facts, text);
   return strcmp (text, hex) == 0;
 }
 
@@ -119,7 +127,7 @@ reason_of_errno (int number)
                                                                     : UNNAMED_FILE_MISSING;
 }
 
-/* Has the recorded file open in the parser. FALSE with the reason why not. */
+/* Has the recorded file, which lies at `path` now, open in the parser. FALSE with the reason why not. */
 static bool
 open_recorded_file (ElfParser *parser,
                     const FileBatch *batch,
@@ -387,6 +395,82 @@ is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
   return true;
 }
 
+/* --- files from elsewhere --- */
+
+/* The capture says what it likes: the text becomes part of paths and of questions to servers. */
+static bool
+is_build_id (const char *hex)
+{
+  size_t length = strlen (hex);
+
+  return length >= 4 && length < BUILD_ID_TEXT_SIZE && length % 2 == 0 &&
+         strspn (hex, "0123456789abcdef") == length;
+}
+
+static void
+note_wanted (Symbolization *self, const FileBatch *batch, const ElfFacts *facts)
+{
+  WantedFile wanted = { .path = batch->path,
+                        .recorded_id = batch->build_id,
+                        .inode = batch->inode,
+                        .is_missing = facts == NULL };
+
+  if (facts != NULL)
+    write_build_id (facts, wanted.build_id);
+  else
+    g_strlcpy (wanted.build_id, batch->build_id, sizeof wanted.build_id);
+  if (is_build_id (wanted.build_id))
+    g_array_append_val (self->wanted, wanted);
+}
+
+/* The file itself is here, or came with its debug file. */
+static void
+resolve_file_fetched (Symbolization *self,
+                      ElfParser *parser,
+                      const FileBatch *batch,
+                      FetchedFile *fetched)
+{
+  UnnamedReason reason = UNNAMED_FILE_MISSING;
+  ElfStatus debug_status = ELF_ABSENT;
+  ElfAnswers answers = { 0 };
+  ElfFacts facts = { 0 };
+  bool is_open = false;
+
+  if (fetched->executable != NULL)
+    {
+      is_open = open_recorded_file (parser, batch, -1, fetched->executable, &facts, &reason) &&
+                has_build_id (&facts, batch->build_id);
+      fetched->is_unfit = !is_open;
+    }
+  else
+    {
+      FileRoots roots;
+
+      sysprof_file_roots_find (&roots, &parser->roots, self, batch);
+      for (unsigned i = 0; i < roots.n && !is_open; i++)
+        is_open = open_recorded_file (parser, batch, roots.fd[i], batch->path, &facts, &reason);
+    }
+  if (!is_open)
+    return;
+
+  if (parser->has_debug)
+    debug_status = ELF_OK;
+  else if (fetched->debug != NULL && !facts.is_full)
+    {
+      debug_status = open_debug_file (parser, -1, fetched->debug);
+      fetched->is_unfit = debug_status != ELF_OK && debug_status != ELF_TOO_LARGE;
+    }
+  /* The file alone has been asked; and without its debug file it may be another one than where it was found. */
+  if (fetched->executable == NULL && debug_status != ELF_OK)
+    return;
+  if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
+                                   &answers) == ELF_OK)
+    use_answers (self, batch, &answers, reason_of_lack (&facts, debug_status));
+  sysprof_elf_answers_clear (&answers);
+}
+
+/* --- files of this machine --- */
+
 /* Looks for the file below `root` at `path`, and names what it has. FALSE, with what was wrong in `reason`, where another place is to
  * be tried. */
 static bool
@@ -416,6 +500,8 @@ try_place (Symbolization *self,
   if (debug_status != ELF_OK && !facts.is_full && path != batch->path)
     debug_status =
         better_status (debug_status, find_translated_debug_file (self, parser, batch, &facts));
+  if (debug_status != ELF_OK && !facts.is_full)
+    note_wanted (self, batch, &facts);
   if (debug_status != ELF_OK && is_told_to_lack_names (self, batch))
     return true;
   if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
@@ -492,6 +578,9 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
     return;
 
   explain_all (self, batch, reason);
+  if (reason == UNNAMED_FILE_MISSING || reason == UNNAMED_OTHER_INODE ||
+      reason == UNNAMED_OTHER_BUILD_ID)
+    note_wanted (self, batch, NULL);
 }
 
 /* The kernel's own library in every process: the one of our process is the same, while this kernel runs. */
@@ -516,16 +605,16 @@ stop_waiting (GCancellable *cancellable, const int *fd)
   (void) !write (*fd, &one, sizeof one); /* not there: the children have their patience */
 }
 
-static bool
-resolve (Symbolization *self, GError **error)
+/* `fetched` [batches->n] or NULL: files of this machine. */
+static void
+resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *fetched)
 {
   /* GCancellable's own descriptor ends the program where there is none left. */
   autofd stop_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   gulong handler = 0;
   GCancellable *cancellable = self->progress->cancellable;
-  g_autoptr (FileBatches) batches = sysprof_file_batches_new (self, is_wanted);
   ElfParser parser = {
-    .use_sandbox = self->options->use_sandbox,
+    .use_sandbox = fetched != NULL || self->options->use_sandbox,
     .opener = OPENER_INIT,
     .sandbox = ELF_SANDBOX_INIT,
     .flatpak_dirs = sysprof_list_flatpak_debug_dirs (),
@@ -542,7 +631,11 @@ resolve (Symbolization *self, GError **error)
   for (uint32_t i = 0; i < batches->n && sysprof_progress_at (self->progress, i, batches->n);
        i++)
     {
-      if (is_file (batches->row[i].path))
+      if (fetched != NULL && fetched[i].executable == NULL && fetched[i].debug == NULL)
+        continue;
+      if (fetched != NULL)
+        resolve_file_fetched (self, &parser, &batches->row[i], &fetched[i]);
+      else if (is_file (batches->row[i].path))
         resolve_file (self, &parser, &batches->row[i]);
       else
         resolve_vdso (self, &batches->row[i]);
@@ -554,6 +647,22 @@ resolve (Symbolization *self, GError **error)
   sysprof_opener_clear (&parser.opener);
   sysprof_elf_sandbox_clear (&parser.sandbox);
   g_cancellable_disconnect (cancellable, handler);
+}
+
+void
+sysprof_elf_resolve_fetched (Symbolization *self,
+                             const FileBatches *batches,
+                             FetchedFile *fetched)
+{
+  resolve_batches (self, batches, fetched);
+}
+
+static bool
+resolve (Symbolization *self, GError **error)
+{
+  g_autoptr (FileBatches) batches = sysprof_file_batches_new (self, is_wanted);
+
+  resolve_batches (self, batches, NULL);
   return true;
 }
 

@@ -7,7 +7,7 @@
  *   SymbolId s = symbols->of_address[address];
  *   … symbols->row[s].name …
  *
- * Default chain: bundled table, kernel symbols, JIT names, ELF files. The first answer wins. Where nobody
+ * Default chain: bundled table, kernel symbols, JIT names, ELF files, debuginfod. The first answer wins. Where nobody
  * answers, the address gets a symbol of its own: "[libfoo.so:0x1234]" where the function is known that begins there, else
  * "[libfoo.so+0x1234]" (link-time address where the file
  * could be read, else file offset), with the reason why.
@@ -94,8 +94,39 @@ typedef enum
   SYMBOLIZER_KERNEL,
   SYMBOLIZER_JIT,
   SYMBOLIZER_ELF,
+  SYMBOLIZER_DEBUGINFOD, /* for files that ELF found to lack names */
 } SymbolizerKind;
-#define N_SYMBOLIZERS (SYMBOLIZER_ELF + 1)
+#define N_SYMBOLIZERS (SYMBOLIZER_DEBUGINFOD + 1)
+
+/* What came of asking debuginfod servers, until now. */
+typedef struct
+{
+  uint32_t n_cached;        /* debug files that had come before: no server is asked for them */
+  uint32_t n_known_missing; /* that no server had a while ago: the same */
+  uint32_t n_asked;
+  uint32_t n_done; /* of those asked for; each is one of the next four */
+  uint32_t n_found;
+  uint32_t n_not_found;
+  uint32_t n_failed; /* no answer in time, or another than these */
+  uint32_t n_too_large;
+  uint32_t n_unfit; /* found or cached, and not what was asked for: not used */
+  uint64_t bytes;
+  double seconds;
+  int first_error; /* errno of one that failed, 0 = unknown */
+  bool is_out_of_time;
+  bool is_done;
+  char *problem; /* why no server was asked, or NULL */
+} DebuginfodStatus;
+
+/* Called by the thread that symbolizes: now and then while servers are asked, and at the end. */
+typedef void (*DebuginfodFunc) (const DebuginfodStatus *status, void *data);
+
+/* Progress, or once it is done one sentence about it; NULL = nothing to tell. Free with g_free(). */
+char *sysprof_debuginfod_describe (const DebuginfodStatus *status);
+
+/* For programs with the switches --debuginfod and --no-debuginfod: whether to ask. Sets DEBUGINFOD_URLS from /etc/debuginfod where
+ * servers are wanted and it is not set: to be called before there are threads. */
+bool sysprof_debuginfod_may_ask (bool is_wanted, bool is_refused);
 
 typedef struct
 {
@@ -110,6 +141,10 @@ typedef struct
   const char *sysroot;                 /* look for files below this directory; NULL = "/" */
   bool use_sandbox;    /* the child that parses ELF gives up its rights (started as root) */
   bool ignore_bundled; /* do not read `__symbols__` */
+  bool
+      ask_debuginfod; /* servers, and not their cache alone; waits for them, a minute at most */
+  DebuginfodFunc tell_debuginfod; /* or NULL */
+  void *tell_debuginfod_data;
 } SymbolizeOptions;
 
 SymbolTable *sysprof_symbolize (Store *store,

@@ -4,6 +4,7 @@
 
 #include "symbolize/symbolizer.h"
 
+#include "symbolize/fetched-files.h"
 #include "symbolize/symbol-table.h"
 
 #include <errno.h>
@@ -20,7 +21,9 @@ static const struct
   [SYMBOLIZER_BUNDLED] = { &sysprof_bundled_symbolizer, 0.1, "Reading names in the capture" },
   [SYMBOLIZER_KERNEL] = { &sysprof_kallsyms_symbolizer, 0.1, "Naming the kernel's functions" },
   [SYMBOLIZER_JIT] = { &sysprof_jitmap_symbolizer, 0.05, "Naming generated code" },
-  [SYMBOLIZER_ELF] = { &sysprof_elf_symbolizer, 0.65, "Naming functions of files" },
+  [SYMBOLIZER_ELF] = { &sysprof_elf_symbolizer, 0.6, "Naming functions of files" },
+  [SYMBOLIZER_DEBUGINFOD] = { &sysprof_debuginfod_symbolizer, 0.05,
+                              "Getting debug files from servers" },
 };
 
 #define SHARE_OF_OWN_NAMES 0.1
@@ -313,6 +316,7 @@ clear_symbolization (Symbolization *self)
   g_free (self->reason);
   g_free (self->is_entry);
   g_free (self->is_told);
+  g_array_unref (self->wanted);
 }
 
 static bool
@@ -354,6 +358,7 @@ sysprof_symbolize_telling (Store *store,
     .link_address = g_new0 (uint64_t, n + 1),
     .is_entry = g_new0 (uint8_t, n + 1),
     .is_told = g_new0 (uint8_t, n + 1),
+    .wanted = g_array_new (FALSE, FALSE, sizeof (WantedFile)),
   };
   uint8_t n_chain = self.options->n_chain != 0 ? self.options->n_chain : N_SYMBOLIZERS;
   bool is_done = true;

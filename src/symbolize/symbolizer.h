@@ -23,6 +23,7 @@ typedef struct
   uint8_t *is_entry;
   uint8_t *
       is_told; /* the capture itself says so: what is missing here and now does not change it */
+  GArray *wanted; /* of WantedFile: files that lack names */
 } Symbolization;
 
 typedef struct
@@ -36,6 +37,7 @@ extern const Symbolizer sysprof_bundled_symbolizer;
 extern const Symbolizer sysprof_kallsyms_symbolizer;
 extern const Symbolizer sysprof_jitmap_symbolizer;
 extern const Symbolizer sysprof_elf_symbolizer;
+extern const Symbolizer sysprof_debuginfod_symbolizer;
 
 /* For loops over addresses: whether to go on with this one. */
 static inline bool

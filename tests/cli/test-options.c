@@ -93,6 +93,7 @@ test_takes_what_people_type (void)
 {
   static const char *const lines[] = {
     "sysprof-cli --no-battery --no-cpu --no-disk --no-memory --no-network --no-perf --no-decode",
+    "sysprof-cli --debuginfod",
     "sysprof-cli --no-debuginfod --no-sysprofd --gtk --gjs --use-trace-fd --rapl --gnome-shell",
     "sysprof-cli --scheduler --session-bus --system-bus --monitor-bus unix:path=/x --monitor-bus unix:path=/y",
     "sysprof-cli --memprof --speedtrack -- true",
@@ -179,7 +180,6 @@ test_refuses_in_one_line_that_names_the_option (void)
     { "sysprof-cli --host there --merge a b", "--host" },
     { "sysprof-cli --host there --top", "ssh -t there" },
     { "sysprof-cli --host there -F 0", "--frequency 0" },
-    { "sysprof-cli --debuginfod", "--debuginfod" },
     { "sysprof-cli --memprof", "--memprof" },
     { "sysprof-cli --speedtrack", "--speedtrack" },
     { "sysprof-cli --exit-status", "--exit-status" },

@@ -999,7 +999,7 @@ class Usage(Base):
         capture = self.capture
         for words, *args in (
                 ("does not have the view 'source' yet", 'source', capture), ("format 'pprof' yet", '--format', 'pprof', capture),
-                ("format 'pprof' yet", '-o', 'x.pb.gz', capture),                 ('--debuginfod yet', '--debuginfod', capture), ('holds no waits', '--weight', 'wall', capture),
+                ("format 'pprof' yet", '-o', 'x.pb.gz', capture), ('holds no waits', '--weight', 'wall', capture),
                 ('holds no waits', '--weight', 'time', capture),
                 ('what its samples were taken on', '--weight', 'period', capture),
                 ('what its samples were taken on', '--weight', 'period:cycles', capture)):

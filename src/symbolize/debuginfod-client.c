@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A client of debuginfod servers: libdebuginfod, which is loaded once there is something to ask.
+ *
+ * The library asks for one file at a time and tells how far it is. So there are some threads, each with a client of its own, that
+ * take one file after the other, while who wants them waits. Nobody waits for long: a download without new bytes is
+ * cancelled, once no server answers at all no more is asked, and there is a bound for all together. A thread that does not come
+ * back, as it looks up a name perhaps, is left behind with what it holds.
+ *
+ * The layout of the cache is that of libdebuginfod and gdb: BUILDID/debuginfo, BUILDID/executable; an empty file says that no
+ * server had it. */
+
+#include "symbolize/debuginfod-client.h"
+
+#include "util/util.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIBRARY      "libdebuginfod.so.1"
+#define MOST_THREADS 4
+#define MOST_BYTES \
+  (INT64_C (512) << 20) /* of one file, unless DEBUGINFOD_MAXSIZE says otherwise */
+#define PATIENCE  (5 * G_USEC_PER_SEC)  /* without new bytes */
+#define MOST_TIME (60 * G_USEC_PER_SEC) /* for all */
+#define PATIENCE_FOR_END \
+  (2 * G_USEC_PER_SEC) /* the library looks once a second whether to go on */
+#define BETWEEN_LOOKS (G_USEC_PER_SEC / 10)
+#define MOST_SILENT \
+  4 /* files about which no server said anything, before servers are given up; 1 while none said anything at all */
+#define NOT_FOUND_IS_VALID  600 /* seconds, unless the cache says otherwise */
+#define MOST_CONTROL_NUMBER 32  /* bytes */
+
+/* --- the cache --- */
+
+static char *
+find_cache (void)
+{
+  const char *given = g_getenv ("DEBUGINFOD_CACHE_PATH");
+  g_autofree char *old = g_build_filename (g_get_home_dir (), ".debuginfod_client_cache", NULL);
+
+  if (given != NULL && given[0] != 0)
+    return g_strdup (given);
+  if (g_file_test (old, G_FILE_TEST_IS_DIR))
+    return g_steal_pointer (&old);
+  return g_build_filename (g_get_user_cache_dir (), "debuginfod_client", NULL);
+}
+
+/* Seconds for which an answer counts that there is no such file. */
+static int64_t
+read_miss_time (const char *cache)
+{
+  g_autofree char *path = g_build_filename (cache, "cache_miss_s", NULL);
+  g_autofree char *text = NULL;
+  gsize size;
+  guint64 seconds;
+
+  if (g_file_get_contents (path, &text, &size, NULL) && size < MOST_CONTROL_NUMBER &&
+      g_ascii_string_to_unsigned (g_strchomp (text), 10, 0, G_MAXINT32, &seconds, NULL))
+    return (int64_t) seconds;
+  return NOT_FOUND_IS_VALID;
+}
+
+typedef enum
+{
+  CACHE_UNKNOWN,
+  CACHE_HAS,
+  CACHE_KNOWS_NONE,
+} CacheAnswer;
+
+static CacheAnswer
+look_in_cache (const char *cache, int64_t miss_time, DebuginfodFile *file)
+{
+  g_autofree char *path = g_build_filename (
+      cache, file->build_id, file->is_executable ? "executable" : "debuginfo", NULL);
+  struct stat info;
+
+  if (stat (path, &info) != 0 || !S_ISREG (info.st_mode))
+    return CACHE_UNKNOWN;
+  if (info.st_size > 0)
+    {
+      file->path = g_steal_pointer (&path);
+      return CACHE_HAS;
+    }
+  return info.st_mtime + miss_time > g_get_real_time () / G_USEC_PER_SEC ? CACHE_KNOWS_NONE
+                                                                         : CACHE_UNKNOWN;
+}
+
+/* --- the library --- */
+
+typedef struct debuginfod_client Client;
+typedef int (*ProgressFn) (Client *client, long a, long b);
+
+/* As <elfutils/debuginfod.h> declares them. */
+typedef struct
+{
+  Client *(*begin) (void);
+  void (*end) (Client *);
+  int (*find_debuginfo) (Client *, const unsigned char *build_id, int size, char **path);
+  int (*find_executable) (Client *, const unsigned char *build_id, int size, char **path);
+  void (*set_progressfn) (Client *, ProgressFn);
+  void (*set_user_data) (Client *, void *);
+  void *(*get_user_data) (Client *);
+} Library;
+
+/* *Frozen* once load_library() gave TRUE. */
+static Library library;
+
+/* Stays loaded: threads that were left behind are in it. */
+static bool
+load_functions (char **problem)
+{
+  static bool is_loaded;
+  void *handle;
+  const struct
+  {
+    const char *name;
+    void *into;
+  } functions[] = {
+    { "debuginfod_begin", &library.begin },
+    { "debuginfod_end", &library.end },
+    { "debuginfod_find_debuginfo", &library.find_debuginfo },
+    { "debuginfod_find_executable", &library.find_executable },
+    { "debuginfod_set_progressfn", &library.set_progressfn },
+    { "debuginfod_set_user_data", &library.set_user_data },
+    { "debuginfod_get_user_data", &library.get_user_data },
+  };
+
+  if (is_loaded)
+    return true;
+  handle = dlopen (LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (handle == NULL)
+    {
+      *problem =
+          g_strdup_printf ("No server was asked: %s. Install libdebuginfod, Debian's package "
+                           "libdebuginfod1.",
+                           dlerror ());
+      return false;
+    }
+
+  for (size_t i = 0; i < G_N_ELEMENTS (functions); i++)
+    {
+      void *function = dlsym (handle, functions[i].name);
+
+      if (function == NULL)
+        {
+          *problem = g_strdup_printf ("No server was asked: " LIBRARY " has no %s. Install "
+                                      "version 0.179 or later.",
+                                      functions[i].name);
+          return false;
+        }
+      memcpy (functions[i].into, &function, sizeof function);
+    }
+  is_loaded = true;
+  return true;
+}
+
+/* FALSE with `problem`, which the caller frees. Any thread may call it. */
+static bool
+load_library (char **problem)
+{
+  static GMutex lock;
+  bool is_loaded;
+
+  g_mutex_lock (&lock);
+  is_loaded = load_functions (problem);
+  g_mutex_unlock (&lock);
+  return is_loaded;
+}
+
+/* --- downloads --- */
+
+typedef enum
+{
+  WAITING,
+  RUNNING,
+  FINISHED,
+} DownloadState;
+
+typedef struct
+{
+  char *build_id;
+  bool is_executable;
+  DownloadState state;
+  int64_t last_news; /* monotonic: when it began, or bytes came */
+  long told;         /* by the library, the last time */
+  int64_t bytes;     /* that came */
+  bool is_too_large;
+  bool was_stopped; /* by us */
+  int result;       /* of the library: a descriptor, here 0, or -errno */
+  char *path;
+} Download;
+
+/* *Guarded* by `lock`, but for what does not change after it was made: `most_bytes`, `n`. */
+typedef struct
+{
+  gint n_references;
+  int64_t most_bytes; /* 0 = any */
+  GMutex lock;
+  GCond changed;
+  Download *row; /* [n] the heaviest first */
+  uint32_t n;
+  uint32_t next; /* to be begun */
+  uint32_t n_running;
+  uint32_t n_answered;
+  uint32_t n_silent;  /* ended without a word from any server */
+  bool takes_no_more; /* what is under way goes on */
+  bool is_stopped;
+} Downloads;
+
+static void
+downloads_unref (Downloads *self)
+{
+  if (!g_atomic_int_dec_and_test (&self->n_references))
+    return;
+
+  for (uint32_t i = 0; i < self->n; i++)
+    {
+      g_free (self->row[i].build_id);
+      g_free (self->row[i].path);
+    }
+  g_free (self->row);
+  g_mutex_clear (&self->lock);
+  g_cond_clear (&self->changed);
+  g_free (self);
+}
+
+/* The library's thread is in one download at a time. */
+typedef struct
+{
+  Downloads *downloads;
+  Download *current;
+} Worker;
+
+/* The library tells bytes and how many there will be; or, while no server has answered, how often it has asked us, and 0. */
+static int
+on_progress (Client *client, long a, long b)
+{
+  const Worker *worker = library.get_user_data (client);
+  Downloads *downloads = worker->downloads;
+  Download *download = worker->current;
+  int64_t now = g_get_monotonic_time ();
+  bool is_wanted;
+
+  g_mutex_lock (&downloads->lock);
+  if (a != download->told && (b > 0 || a != download->told + 1))
+    {
+      download->last_news = now;
+      download->bytes = a;
+    }
+  download->told = a;
+  download->is_too_large =
+      downloads->most_bytes > 0 && MAX (b, download->bytes) > downloads->most_bytes;
+  is_wanted =
+      !downloads->is_stopped && !download->is_too_large && now - download->last_news < PATIENCE;
+  download->was_stopped |= !is_wanted;
+  g_mutex_unlock (&downloads->lock);
+  return is_wanted ? 0 : 1;
+}
+
+static bool
+take_next (Downloads *self, Worker *worker)
+{
+  if (self->is_stopped || self->takes_no_more || self->next == self->n)
+    return false;
+
+  worker->current = &self->row[self->next++];
+  worker->current->state = RUNNING;
+  worker->current->last_news = g_get_monotonic_time ();
+  return true;
+}
+
+/* The lock is held. */
+static void
+finish (Downloads *self, Download *download, int result, char *path)
+{
+  download->state = FINISHED;
+  download->result = result;
+  download->path = path;
+  if (download->bytes > 0 || result >= 0 || (result == -ENOENT && !download->was_stopped))
+    self->n_answered++;
+  else
+    self->n_silent++;
+  /* Each file more would take as long as this one did. */
+  self->takes_no_more |= self->n_silent >= (self->n_answered > 0 ? MOST_SILENT : 1);
+  g_cond_broadcast (&self->changed);
+}
+
+static void *
+download_all (void *data)
+{
+  Downloads *downloads = data;
+  Worker worker = { .downloads = downloads };
+  Client *client = library.begin ();
+
+  if (client != NULL)
+    {
+      library.set_user_data (client, &worker);
+      library.set_progressfn (client, on_progress);
+    }
+
+  g_mutex_lock (&downloads->lock);
+  while (take_next (downloads, &worker))
+    {
+      const Download *current = worker.current;
+      char *path = NULL;
+      int result = -ENOMEM;
+
+      g_mutex_unlock (&downloads->lock);
+      if (client != NULL)
+        result = (current->is_executable ? library.find_executable : library.find_debuginfo) (
+            client, (const unsigned char *) current->build_id, 0, &path);
+      if (result >= 0)
+        (void) close (result); /* it is opened again by who parses it */
+      g_mutex_lock (&downloads->lock);
+      finish (downloads, worker.current, MIN (result, 0), result >= 0 ? g_strdup (path) : NULL);
+      free (path);
+    }
+  g_mutex_unlock (&downloads->lock);
+
+  /* Before it is told to have ended: nothing of the library's runs while the program ends. */
+  if (client != NULL)
+    library.end (client);
+  g_mutex_lock (&downloads->lock);
+  downloads->n_running--;
+  g_cond_broadcast (&downloads->changed);
+  g_mutex_unlock (&downloads->lock);
+  downloads_unref (downloads);
+  return NULL;
+}
+
+static Downloads *
+downloads_new (const DebuginfodFile *const *files, uint32_t n)
+{
+  Downloads *self = g_new0 (Downloads, 1);
+  const char *given = g_getenv ("DEBUGINFOD_MAXSIZE");
+
+  self->n_references = 1;
+  self->most_bytes = MOST_BYTES;
+  if (given != NULL && given[0] != 0)
+    self->most_bytes = g_ascii_strtoll (given, NULL, 10);
+  self->row = g_new0 (Download, n);
+  self->n = n;
+  for (uint32_t i = 0; i < n; i++)
+    {
+      self->row[i].build_id = g_strdup (files[i]->build_id);
+      self->row[i].is_executable = files[i]->is_executable;
+    }
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->changed);
+  return self;
+}
+
+static void
+start_threads (Downloads *self)
+{
+  for (uint32_t i = 0; i < MIN (self->n, MOST_THREADS); i++)
+    {
+      g_autoptr (GThread) thread = NULL;
+
+      g_atomic_int_inc (&self->n_references);
+      self->n_running++;
+      thread = g_thread_try_new ("debuginfod", download_all, self, NULL);
+      if (thread == NULL)
+        {
+          self->n_running--;
+          downloads_unref (self);
+        }
+    }
+}
+
+/* --- waiting --- */
+
+/* The lock is held. */
+static void
+count (Downloads *self, DebuginfodStatus *status)
+{
+  DebuginfodStatus now = *status;
+
+  now.n_done = now.n_found = now.n_not_found = now.n_failed = now.n_too_large = 0;
+  now.bytes = 0;
+  for (uint32_t i = 0; i < self->n; i++)
+    {
+      const Download *download = &self->row[i];
+
+      now.bytes += (uint64_t) MAX (download->bytes, 0);
+      if (download->state != FINISHED)
+        continue;
+      now.n_done++;
+      if (download->path != NULL)
+        now.n_found++;
+      else if (download->is_too_large)
+        now.n_too_large++;
+      else if (download->result == -ENOENT && !download->was_stopped)
+        now.n_not_found++;
+      else
+        {
+          now.n_failed++;
+          now.first_error = download->was_stopped ? ETIMEDOUT : -download->result;
+        }
+    }
+  *status = now;
+}
+
+/* Each thread looks once a second whether it is to go on; one that does not is stuck in the library. */
+static void
+wait_for_all (Downloads *self,
+              const Progress *progress,
+              DebuginfodFunc func,
+              void *data,
+              DebuginfodStatus *status)
+{
+  int64_t begin = g_get_monotonic_time ();
+  int64_t end = begin + MOST_TIME;
+
+  g_mutex_lock (&self->lock);
+  while (self->n_running > 0 && g_get_monotonic_time () < end)
+    {
+      (void) g_cond_wait_until (&self->changed, &self->lock,
+                                g_get_monotonic_time () + BETWEEN_LOOKS);
+      if (sysprof_progress_is_cancelled (progress))
+        break;
+      count (self, status);
+      status->seconds = (double) (g_get_monotonic_time () - begin) / G_USEC_PER_SEC;
+      if (func != NULL)
+        {
+          g_mutex_unlock (&self->lock);
+          func (status, data);
+          g_mutex_lock (&self->lock);
+        }
+    }
+
+  status->is_out_of_time = g_get_monotonic_time () - begin >= MOST_TIME;
+  self->is_stopped = true;
+  end = g_get_monotonic_time () + PATIENCE_FOR_END;
+  while (self->n_running > 0 && g_cond_wait_until (&self->changed, &self->lock, end))
+    continue;
+  count (self, status);
+  status->n_failed += self->n - status->n_done;
+  status->seconds = (double) (g_get_monotonic_time () - begin) / G_USEC_PER_SEC;
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+ask_servers (DebuginfodFile *const *files,
+             uint32_t n,
+             const Progress *progress,
+             DebuginfodFunc func,
+             void *data,
+             DebuginfodStatus *status)
+{
+  Downloads *downloads = downloads_new ((const DebuginfodFile *const *) files, n);
+
+  status->n_asked = n;
+  start_threads (downloads);
+  wait_for_all (downloads, progress, func, data, status);
+
+  g_mutex_lock (&downloads->lock);
+  for (uint32_t i = 0; i < n; i++)
+    if (downloads->row[i].state == FINISHED)
+      files[i]->path = g_steal_pointer (&downloads->row[i].path);
+  g_mutex_unlock (&downloads->lock);
+  downloads_unref (downloads);
+}
+
+/* --- both --- */
+
+static int
+compare_weights (const void *a, const void *b)
+{
+  const DebuginfodFile *left = a, *right = b;
+
+  if (left->weight != right->weight)
+    return left->weight > right->weight ? -1 : 1;
+  return strcmp (left->build_id, right->build_id);
+}
+
+void
+sysprof_debuginfod_fetch (DebuginfodFile *files,
+                          uint32_t n,
+                          const Progress *progress,
+                          DebuginfodFunc func,
+                          void *data,
+                          DebuginfodStatus *status)
+{
+  g_autofree char *cache = find_cache ();
+  int64_t miss_time = read_miss_time (cache);
+  g_autofree DebuginfodFile **unknown = g_new (DebuginfodFile *, n + 1);
+  const char *urls = g_getenv ("DEBUGINFOD_URLS");
+  uint32_t n_unknown = 0;
+
+  *status = (DebuginfodStatus){ 0 };
+  qsort (files, n, sizeof *files, compare_weights);
+  for (uint32_t i = 0; i < n; i++)
+    switch (look_in_cache (cache, miss_time, &files[i]))
+      {
+      case CACHE_HAS:
+        status->n_cached++;
+        break;
+      case CACHE_KNOWS_NONE:
+        status->n_known_missing++;
+        break;
+      default:
+        if (files[i].may_ask)
+          unknown[n_unknown++] = &files[i];
+        break;
+      }
+
+  if (n_unknown == 0)
+    return;
+  if (urls == NULL || strstr (urls, "://") == NULL)
+    status->problem =
+        g_strdup ("No server was asked: none is known. Set DEBUGINFOD_URLS, for example to the "
+                  "one of your distribution.");
+  else if (load_library (&status->problem))
+    ask_servers (unknown, n_unknown, progress, func, data, status);
+}
+
+void
+sysprof_debuginfod_files_clear (DebuginfodFile *files, uint32_t n)
+{
+  for (uint32_t i = 0; i < n; i++)
+    g_clear_pointer (&files[i].path, g_free);
+}
+
+/* --- what is said --- */
+
+bool
+sysprof_debuginfod_may_ask (bool is_wanted, bool is_refused)
+{
+  static const char folder[] = "/etc/debuginfod";
+  const char *urls = g_getenv ("DEBUGINFOD_URLS");
+  g_autoptr (GString) found = g_string_new (NULL);
+  g_autoptr (GDir) dir = NULL;
+  const char *name;
+
+  if (is_refused)
+    return false;
+  if (urls != NULL && urls[0] != 0)
+    return true;
+  if (!is_wanted)
+    return false;
+
+  /* A desktop's programs do not see what a login shell reads from there. */
+  dir = g_dir_open (folder, 0, NULL);
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *path = g_build_filename (folder, name, NULL);
+      g_autofree char *text = NULL;
+
+      if (g_str_has_suffix (name, ".urls") && g_file_get_contents (path, &text, NULL, NULL))
+        g_string_append_printf (found, "%s ", text);
+    }
+  g_strdelimit (g_strchomp (found->str), "\n\t", ' ');
+  if (found->str[0] != 0)
+    g_setenv ("DEBUGINFOD_URLS", found->str, TRUE);
+  return true;
+}
+
+static void
+add_part (GString *text, uint32_t n, const char *what)
+{
+  if (n > 0)
+    g_string_append_printf (text, "%s%u %s", text->len > 0 ? ", " : "", n, what);
+}
+
+char *
+sysprof_debuginfod_describe (const DebuginfodStatus *status)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  if (!status->is_done)
+    return g_strdup_printf ("%u of %u debug files, %.1f MB", status->n_done, status->n_asked,
+                            (double) status->bytes / 1e6);
+
+  add_part (text, status->n_cached, "from the cache");
+  add_part (text, status->n_known_missing, "that servers did not have a while ago");
+  add_part (text, status->n_found, "found");
+  if (status->n_found > 0)
+    g_string_append_printf (text, " (%.1f MB)", (double) status->bytes / 1e6);
+  add_part (text, status->n_not_found, "not found");
+  add_part (text, status->n_failed, "not answered");
+  if (status->n_failed > 0 && status->first_error != 0)
+    g_string_append_printf (text, " (%s)", g_strerror (status->first_error));
+  add_part (text, status->n_too_large,
+            "left out as larger than 512 MiB, or than DEBUGINFOD_MAXSIZE if that is set");
+  add_part (text, status->n_unfit, "not used, as not what was asked for");
+  if (status->n_asked > 0)
+    {
+      g_autofree char *asked = g_strdup_printf (
+          "asked servers for %u debug files in %.1f s: ", status->n_asked, status->seconds);
+
+      g_string_prepend (text, asked);
+    }
+  else if (text->len > 0)
+    g_string_prepend (text, "debug files: ");
+  if (text->len > 0)
+    g_string_append (text, ". ");
+  if (status->is_out_of_time)
+    g_string_append (text, "That was all the time for it; debuginfod-find waits for longer. ");
+  if (status->problem != NULL)
+    g_string_append (text, status->problem);
+  g_strchomp (text->str);
+  return text->str[0] != 0 ? g_strdup (text->str) : NULL;
+}

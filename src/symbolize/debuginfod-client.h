@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Debug files of debuginfod servers, and what of theirs the cache has that is shared with other programs. */
+
+#pragma once
+
+#include "symbolize/symbolizer.h"
+
+/* What is wanted of one build, and what came of it. */
+typedef struct
+{
+  const char *build_id; /* lower-case hex */
+  bool may_ask;         /* servers; else the cache alone */
+  bool is_executable;   /* the program or library itself, not its debug file */
+  uint64_t weight;      /* samples; the heaviest come first */
+  char *path;           /* in the cache; NULL = not there */
+} DebuginfodFile;
+
+/* Looks for `files` in the cache and at the servers that DEBUGINFOD_URLS names, for a bounded time. Sorts
+ * `files` by weight. What is found is a stranger's: nobody has looked into it. */
+void sysprof_debuginfod_fetch (DebuginfodFile *files,
+                               uint32_t n,
+                               const Progress *progress,
+                               DebuginfodFunc func,
+                               void *data,
+                               DebuginfodStatus *status);
+void sysprof_debuginfod_files_clear (DebuginfodFile *files, uint32_t n);

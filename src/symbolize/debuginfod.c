@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Names from debug files of debuginfod servers, and of the cache of what they gave before: for files that lack names after all
+ * else was tried, those in which the most samples are. */
+
+#include "symbolize/debuginfod-client.h"
+#include "symbolize/fetched-files.h"
+
+#include <string.h>
+
+#define LEAST_SHARE 0.005 /* of the samples; for less no server is asked */
+
+/* --- weights --- */
+
+/* Samples with a function of each file, [batches->n]. */
+static uint64_t *
+weigh (const Symbolization *self, const FileBatches *batches)
+{
+  const Store *store = self->store;
+  g_autofree uint32_t *file_of = g_new0 (uint32_t, store->addresses.n + 1); /* 1 + index */
+  g_autofree uint32_t *n_samples = g_new0 (uint32_t, store->stacks.n + 1);
+  g_autofree StackId *seen_in = g_new0 (StackId, batches->n + 1);
+  uint64_t *weights = g_new0 (uint64_t, batches->n + 1);
+
+  for (uint32_t i = 0; i < batches->n; i++)
+    for (uint32_t j = 0; j < batches->row[i].n_items; j++)
+      file_of[batches->row[i].items[j].address] = i + 1;
+  for (uint32_t i = 0; i < store->samples.n; i++)
+    n_samples[store->samples.stack[i]]++;
+
+  for (StackId stack = 1; stack < store->stacks.n; stack++)
+    {
+      if (n_samples[stack] == 0)
+        continue;
+      if (sysprof_progress_is_cancelled (self->progress))
+        break;
+      for (StackId at = stack; store->stacks.depth[at] > 0; at = store->stacks.parent[at])
+        {
+          uint32_t file = file_of[store->stacks.address[at]];
+
+          if (file == 0 || seen_in[file - 1] == stack)
+            continue;
+          seen_in[file - 1] = stack;
+          weights[file - 1] += n_samples[stack];
+        }
+    }
+  return weights;
+}
+
+/* --- files --- */
+
+static const WantedFile *
+find_wanted (const Symbolization *self, const FileBatch *batch)
+{
+  for (guint i = 0; i < self->wanted->len; i++)
+    {
+      const WantedFile *wanted = &g_array_index (self->wanted, WantedFile, i);
+
+      if (wanted->inode == batch->inode && strcmp (wanted->path, batch->path) == 0 &&
+          strcmp (wanted->recorded_id, batch->build_id) == 0)
+        return wanted;
+    }
+  return NULL;
+}
+
+/* Files that were mapped under several names are asked for once. */
+static void
+want (GArray *files, const char *build_id, bool is_executable, uint64_t weight)
+{
+  DebuginfodFile file = { .build_id = build_id,
+                          .is_executable = is_executable,
+                          .weight = weight };
+
+  for (guint i = 0; i < files->len; i++)
+    {
+      DebuginfodFile *known = &g_array_index (files, DebuginfodFile, i);
+
+      if (known->is_executable == is_executable && strcmp (known->build_id, build_id) == 0)
+        {
+          known->weight += weight;
+          return;
+        }
+    }
+  g_array_append_val (files, file);
+}
+
+static const char *
+find_path (const GArray *files, const char *build_id, bool is_executable)
+{
+  for (guint i = 0; i < files->len; i++)
+    {
+      const DebuginfodFile *file = &g_array_index (files, DebuginfodFile, i);
+
+      if (file->is_executable == is_executable && strcmp (file->build_id, build_id) == 0)
+        return file->path;
+    }
+  return NULL;
+}
+
+static bool
+is_wanted (const char *path)
+{
+  return path[0] == '/';
+}
+
+static GArray *
+list_files (const Symbolization *self, const FileBatches *batches, const uint64_t *weights)
+{
+  GArray *files = g_array_new (FALSE, FALSE, sizeof (DebuginfodFile));
+  double least = LEAST_SHARE * self->store->samples.n;
+
+  for (uint32_t i = 0; i < batches->n; i++)
+    {
+      const WantedFile *wanted = find_wanted (self, &batches->row[i]);
+
+      if (wanted == NULL)
+        continue;
+      want (files, wanted->build_id, false, weights[i]);
+      if (wanted->is_missing)
+        want (files, wanted->build_id, true, weights[i]);
+    }
+  for (guint i = 0; i < files->len; i++)
+    {
+      DebuginfodFile *file = &g_array_index (files, DebuginfodFile, i);
+
+      file->may_ask = self->options->ask_debuginfod && (double) file->weight >= least;
+    }
+  return files;
+}
+
+static void
+use_files (Symbolization *self,
+           const FileBatches *batches,
+           const GArray *files,
+           DebuginfodStatus *status)
+{
+  g_autofree FetchedFile *fetched = g_new0 (FetchedFile, batches->n + 1);
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < batches->n; i++)
+    {
+      const WantedFile *wanted = find_wanted (self, &batches->row[i]);
+
+      if (wanted == NULL)
+        continue;
+      if (wanted->is_missing)
+        fetched[i].executable = find_path (files, wanted->build_id, true);
+      if (!wanted->is_missing || fetched[i].executable != NULL)
+        fetched[i].debug = find_path (files, wanted->build_id, false);
+      n += fetched[i].debug != NULL || fetched[i].executable != NULL;
+    }
+  if (n > 0)
+    sysprof_elf_resolve_fetched (self, batches, fetched);
+  for (uint32_t i = 0; i < batches->n; i++)
+    status->n_unfit += fetched[i].is_unfit;
+}
+
+static bool
+resolve (Symbolization *self, GError **error)
+{
+  g_autoptr (FileBatches) batches = NULL;
+  g_autofree uint64_t *weights = NULL;
+  g_autoptr (GArray) files = NULL;
+  DebuginfodStatus status;
+
+  /* Below a sysroot this machine plays no part, unless it is asked to. */
+  if (self->wanted->len == 0 ||
+      (self->options->sysroot != NULL && !self->options->ask_debuginfod))
+    return true;
+
+  batches = sysprof_file_batches_new (self, is_wanted);
+  weights = weigh (self, batches);
+  files = list_files (self, batches, weights);
+  sysprof_debuginfod_fetch ((DebuginfodFile *) (void *) files->data, files->len, self->progress,
+                            self->options->tell_debuginfod, self->options->tell_debuginfod_data,
+                            &status);
+  if (!sysprof_progress_is_cancelled (self->progress))
+    use_files (self, batches, files, &status);
+  status.is_done = true;
+  if (self->options->ask_debuginfod && self->options->tell_debuginfod != NULL)
+    self->options->tell_debuginfod (&status, self->options->tell_debuginfod_data);
+
+  sysprof_debuginfod_files_clear ((DebuginfodFile *) (void *) files->data, files->len);
+  g_free (status.problem);
+  return true;
+}
+
+const Symbolizer sysprof_debuginfod_symbolizer = { "debuginfod", resolve };

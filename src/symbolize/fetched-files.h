@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Between who notes which files lack names (elf.c) and who gets them from elsewhere (debuginfod.c). */
+
+#pragma once
+
+#include "symbolize/batch.h"
+#include "symbolize/elf-worker.h"
+
+#define BUILD_ID_TEXT_SIZE (2 * ELF_MAX_BUILD_ID + 1)
+
+/* One of whose functions some have no name, for want of a debug file, or of the file itself. */
+typedef struct
+{
+  const char *path; /* these three as in its FileBatch */
+  const char *recorded_id;
+  uint64_t inode;
+  bool is_missing;                   /* the file that was recorded is not here */
+  char build_id[BUILD_ID_TEXT_SIZE]; /* lower-case hex, at least two bytes */
+} WantedFile;
+
+/* Strangers' files. */
+typedef struct
+{
+  const char *
+      executable; /* path on this machine, to be read instead of the file; NULL = read the file itself */
+  const char *debug; /* path of its debug file, or NULL */
+  bool is_unfit;     /* set here: one of them is not what it should be, and was not used */
+} FetchedFile;
+
+/* Names what is left of `batches` with `fetched` [batches->n], all of which are parsed without rights, whoever we are. Where both
+ * paths are NULL the file is passed over. */
+void sysprof_elf_resolve_fetched (Symbolization *self,
+                                  const FileBatches *batches,
+                                  FetchedFile *fetched);

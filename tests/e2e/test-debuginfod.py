@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Debug files of servers: Debian's debuginfod and ones that are slow, cut, lying or absent, in a network of their own."""
+
+import contextlib
+import ctypes
+import datetime
+import fcntl
+import http.server
+import json
+import os
+import pathlib
+import re
+import secrets
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+import captures
+import tap
+from captures import USER
+from programs import REPORT, TIMEOUT, Case, run
+
+BASE = 0x7F0000000000
+PID = 4000001  # above the largest pid: no such process lives
+SOURCE = """
+__attribute__ ((noinline)) static int inner_%s (int x) { __asm__ volatile ("" : "+r" (x)); return x + 1; }
+int main (int argc, char **argv) { return inner_%s (argc) * 2; }
+"""
+LIBRARY = "libdebuginfod.so.1"
+INSIDE = "SYSPROF_TEST_NETWORK"
+# Root needs no user namespace; nobody may mount and make networks without one.
+UNSHARE = ["unshare", "--net", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+
+
+def enter_network():
+    """Begins anew in a network with nothing but a loopback. FALSE where that is not allowed."""
+    if INSIDE not in os.environ:
+        if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode != 0:
+            return False
+        os.environ[INSIDE] = "1"
+        os.execvp(UNSHARE[0], [*UNSHARE, sys.executable, *sys.argv])
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 0x41))  # SIOCSIFFLAGS: IFF_UP | IFF_RUNNING
+    return True
+
+
+def find_library():
+    """The file itself, which programs of this process' kind load."""
+    try:
+        ctypes.CDLL(LIBRARY)
+    except OSError:
+        return None
+    maps = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8")
+    return next(line.split(None, 5)[5] for line in maps.splitlines() if "/libdebuginfod" in line)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Program:
+    """One with its debug information taken out, and the functions that nm knows in that."""
+
+    def __init__(self, name):
+        self.path, self.debug = os.path.abspath(name), os.path.abspath(name + ".debug")
+        self.build_id = secrets.token_hex(20)
+        pathlib.Path(name + ".c").write_text(SOURCE % (name, name), encoding="ascii")
+        subprocess.run(["cc", "-g", "-O1", f"-Wl,--build-id=0x{self.build_id}", "-o", name, name + ".c"], check=True)
+        listed = subprocess.run(["nm", name], capture_output=True, text=True, check=True).stdout
+        self.functions = {n: int(a, 16) for a, n in re.findall(rf"^(\w+) [tT] (main|inner_{name})$", listed, re.M)}
+        loads = subprocess.run(["readelf", "-lW", name], capture_output=True, text=True, check=True).stdout
+        load = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", loads)
+        self.offset, self.address, self.size = (int(number, 16) for number in load.groups())
+        subprocess.run(["objcopy", "--only-keep-debug", name, self.debug], check=True)
+        shutil.copy(name, name + ".whole")
+        subprocess.run(["strip", name], check=True)
+
+
+def write_capture(path, *weights):
+    """(program, samples in each of its functions) each."""
+    now = time.monotonic_ns()
+    made = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    capture = captures.Capture(now, now + 1000000, False, made, now=now)
+    capture.process("program", pid=PID)
+    for i, (program, n) in enumerate(weights):
+        base = BASE + (i << 32)
+        inode = os.stat(program.path).st_ino if os.path.exists(program.path) else 0
+        capture.map(base, base + ((program.size + 4095) & ~4095), program.path, program.offset, inode, program.build_id, pid=PID)
+        for address in program.functions.values():
+            for _ in range(n):
+                capture.sample([USER, base + address - program.address], pid=PID)
+    return capture.save(path)
+
+
+class Stub(http.server.BaseHTTPRequestHandler):
+    """Answers as its server's `answer` does."""
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        with contextlib.suppress(OSError):
+            self.server.answer(self)
+
+    def log_message(self, *words):
+        pass
+
+
+@contextlib.contextmanager
+def stub_server(answer):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stub)
+    server.daemon_threads, server.block_on_close = True, False
+    server.answer, server.asked = answer, []
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server, f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def send(data, length=None):
+    def answer(request):
+        request.send_response(200)
+        request.send_header("Content-Type", "application/octet-stream")
+        request.send_header("Content-Length", str(length or len(data)))
+        request.end_headers()
+        request.wfile.write(data)
+
+    return answer
+
+
+@unittest.skipUnless(find_library(), f"{LIBRARY} is not installed")
+@unittest.skipUnless(INSIDE in os.environ, "a network of our own is not allowed here")
+@unittest.skipUnless(shutil.which("objcopy"), "objcopy is not installed")
+class Debuginfod(Case):
+    def setUp(self):
+        super().setUp()
+        self.program = Program("thing")
+
+    def report(self, url, *options, capture="c"):
+        """{function: samples}, and what was said."""
+        environment = dict(os.environ, DEBUGINFOD_CACHE_PATH=self.path("cache"), HOME=self.folder)
+        environment.pop("DEBUGINFOD_URLS", None)
+        if url is not None:
+            environment["DEBUGINFOD_URLS"] = url
+        done = run(REPORT, "functions", "--format", "json", *options, capture, env=environment)
+        said = done.stderr.decode()
+        self.assertEqual(done.returncode, 0, said)
+        return {row["symbol"]: row["self"] for row in json.loads(done.stdout)["rows"]}, said
+
+    def check_named(self, rows, program=None, n=10):
+        for name in (program or self.program).functions:
+            self.assertEqual(rows.get(name, 0) % n, 0, rows)
+            self.assertGreater(rows.get(name, 0), 0, rows)
+
+    def check_nameless(self, rows):
+        self.assertEqual([name for name in rows if not name.startswith("[")], [])
+
+    @unittest.skipUnless(shutil.which("debuginfod"), "debuginfod is not installed")
+    def test_debian_server(self):
+        """Found; found nowhere, and asked for once; too little weight; a file that is not on this machine."""
+        served = pathlib.Path("served")
+        served.mkdir()
+        gone, unknown, light = Program("gone"), Program("unknown"), Program("light")
+        for path in (self.program.debug, gone.debug, gone.path, light.debug):
+            shutil.copy(path, served)
+        os.remove(gone.path)
+        port = free_port()
+        url = f"http://127.0.0.1:{port}"
+        # Its own client must not ask itself, nor anybody else.
+        server = subprocess.Popen(["debuginfod", "-d", ":memory:", "-p", str(port), "-F", str(served)],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  env={name: value for name, value in os.environ.items() if name != "DEBUGINFOD_URLS"})
+        try:
+            self.wait_for(f"{url}/buildid/{light.build_id}/debuginfo", f"{url}/buildid/{gone.build_id}/executable",
+                          f"{url}/buildid/{gone.build_id}/debuginfo", f"{url}/buildid/{self.program.build_id}/debuginfo")
+            write_capture("c", (self.program, 300), (gone, 300), (unknown, 300), (light, 1))
+
+            before = self.count(url)
+            rows, said = self.report(None)
+            self.check_nameless(rows)
+            self.assertEqual(said, "")
+            rows, said = self.report(url, "--no-debuginfod")
+            self.check_nameless(rows)
+            self.assertEqual((said, self.count(url)), ("", before))
+
+            rows, said = self.report(url)
+            self.check_named(rows, n=300)
+            self.check_named(rows, gone, n=300)
+            self.assertNotIn("inner_unknown", rows)
+            self.assertNotIn("inner_light", rows)
+            self.assertRegex(said, r"debuginfod: asked servers for 4 debug files in [\d.]+ s: 3 found \([\d.]+ MB\), 1 not found\.\n$")
+            self.assertEqual(self.count(url), before + 4)
+
+            again, said = self.report(url)
+            self.assertEqual(again, rows)
+            self.assertRegex(said, r"debug files: 3 from the cache, 1 that servers did not have a while ago\.\n$")
+            self.assertEqual(self.count(url), before + 4)
+        finally:
+            server.kill()
+            server.wait()
+        # What came before is used without any server, also where none is to be asked.
+        self.assertEqual(self.report(url)[0], rows)
+        self.assertEqual(self.report(None, "--no-debuginfod"), (rows, ""))
+
+    def wait_for(self, *urls):
+        end = time.monotonic() + TIMEOUT
+        for url in urls:
+            while True:
+                try:
+                    with urllib.request.urlopen(url) as answer:
+                        answer.read()
+                    break
+                except (urllib.error.URLError, OSError):
+                    self.assertLess(time.monotonic(), end, f"no answer: {url}")
+                    time.sleep(0.1)
+
+    @staticmethod
+    def count(url):
+        """Requests for files until now."""
+        with urllib.request.urlopen(url + "/metrics") as answer:
+            text = answer.read().decode()
+        return sum(int(float(n)) for n in re.findall(r'^http_requests_total\{type="(?:debuginfo|executable)"\} (\S+)$', text, re.M))
+
+    def test_slow(self):
+        """A server that accepts and says nothing more: the first file is waited for, no second one is asked for."""
+        write_capture("c", *((Program(f"p{i}"), 10) for i in range(6)))
+        end = threading.Event()
+        with stub_server(lambda request: end.wait(TIMEOUT)) as (server, url):
+            rows, said = self.report(url)
+            end.set()
+        self.check_nameless(rows)
+        self.assertRegex(said, r"asked servers for 6 debug files in [\d.]+ s: 6 not answered \(.*\)\.\n$")
+        self.assertLessEqual(len(set(server.asked)), 4)
+
+    def test_cut(self):
+        write_capture("c", (self.program, 10))
+        data = pathlib.Path(self.program.debug).read_bytes()
+        with stub_server(send(data[: len(data) // 2], len(data))) as (server, url):
+            rows, said = self.report(url)
+        self.check_nameless(rows)
+        # Version 0.188 of the library calls it not found.
+        self.assertRegex(said, "1 not (answered|found)")
+        kept = pathlib.Path(self.path(f"cache/{self.program.build_id}/debuginfo"))
+        self.assertFalse(kept.exists() and kept.stat().st_size > 0)
+
+    def test_lying(self):
+        """What is no debug file, and one of another build: never used, and told."""
+        other = Program("other")
+        write_capture("c", (self.program, 10))
+        for data in (b"no debug file\n" * 100, pathlib.Path(other.debug).read_bytes()):
+            with self.subTest(data[:10]):
+                with stub_server(send(data)) as (server, url):
+                    rows, said = self.report(url)
+                self.check_nameless(rows)
+                self.assertEqual(len(server.asked), 1)
+                self.assertRegex(said, r"1 found \(.*\), 1 not used, as not what was asked for\.\n$")
+                shutil.rmtree(self.path("cache"))
+
+    def test_too_large(self):
+        write_capture("c", (self.program, 10))
+        with stub_server(send(b"x" * 100, 600 << 20)) as (server, url):
+            rows, said = self.report(url)
+        self.check_nameless(rows)
+        self.assertIn("1 left out as larger than 512 MiB", said)
+
+    def test_absent(self):
+        """Nobody listens; no server is known; the library is missing."""
+        write_capture("c", (self.program, 10))
+        rows, said = self.report(f"http://127.0.0.1:{free_port()}")
+        self.check_nameless(rows)
+        self.assertRegex(said, r"asked servers for 1 debug files in [\d.]+ s: 1 not answered \(.*\)\.\n$")
+
+        empty = self.path("empty")
+        os.mkdir(empty)
+        self.bind(empty, "/etc/debuginfod")
+        rows, said = self.report(None, "--debuginfod")
+        self.check_nameless(rows)
+        self.assertIn("none is known. Set DEBUGINFOD_URLS", said)
+
+        # What a login shell reads is read.
+        pathlib.Path(empty, "x.urls").write_text("http://127.0.0.1:1\n", encoding="ascii")
+        self.assertIn("asked servers for 1", self.report(None, "--debuginfod")[1])
+
+        self.bind("/dev/null", find_library())
+        rows, said = self.report(f"http://127.0.0.1:{free_port()}")
+        self.check_nameless(rows)
+        self.assertIn("No server was asked: ", said)
+        self.assertIn("Install libdebuginfod", said)
+
+    def bind(self, source, target):
+        if not os.path.exists(target):
+            self.skipTest(f"there is no {target}")
+        subprocess.run(["mount", "--bind", source, target], check=True)
+        self.addCleanup(subprocess.run, ["umount", target], check=True)
+
+
+if __name__ == "__main__":
+    enter_network()
+    tap.main()
