@@ -137,7 +137,7 @@ sysprof_jitmap_symbolizer_new (void)
   return g_object_new (SYSPROF_TYPE_JITMAP_SYMBOLIZER, NULL);
 }
 
-/* --- debuginfod: not in this build --- */
+/* --- debuginfod --- */
 
 struct _SysprofDebuginfodSymbolizer
 {
@@ -149,13 +149,23 @@ struct _SysprofDebuginfodSymbolizerClass
   SysprofSymbolizerClass parent_class;
 };
 
-G_DEFINE_ABSTRACT_TYPE (SysprofDebuginfodSymbolizer,
-                        sysprof_debuginfod_symbolizer,
-                        SYSPROF_TYPE_SYMBOLIZER)
+G_DEFINE_TYPE (SysprofDebuginfodSymbolizer,
+               sysprof_debuginfod_symbolizer,
+               SYSPROF_TYPE_SYMBOLIZER)
+
+/* Servers are asked for what the files of this machine lack, so these are read first. */
+static void
+sysprof_debuginfod_symbolizer_configure (SysprofSymbolizer *self, SymbolizeOptions *options)
+{
+  sysprof_symbolize_options_add (options, SYMBOLIZER_ELF);
+  sysprof_symbolize_options_add (options, SYMBOLIZER_DEBUGINFOD);
+  options->ask_debuginfod = true;
+}
 
 static void
 sysprof_debuginfod_symbolizer_class_init (SysprofDebuginfodSymbolizerClass *class)
 {
+  class->parent_class.configure = sysprof_debuginfod_symbolizer_configure;
 }
 
 static void
@@ -166,9 +176,12 @@ sysprof_debuginfod_symbolizer_init (SysprofDebuginfodSymbolizer *self)
 SysprofSymbolizer *
 sysprof_debuginfod_symbolizer_new (GError **error)
 {
+  g_autofree char *problem = sysprof_debuginfod_check ();
+
+  if (problem == NULL)
+    return g_object_new (SYSPROF_TYPE_DEBUGINFOD_SYMBOLIZER, NULL);
+
   g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-               "Cannot ask debuginfod servers for symbols: this version has no client for "
-               "them. Install the debug files, or name their directory with "
-               "sysprof_elf_symbolizer_set_external_debug_dirs().");
+               "Cannot ask debuginfod servers for symbols. %s", problem);
   return NULL;
 }

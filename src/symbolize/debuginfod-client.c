@@ -479,6 +479,19 @@ compare_weights (const void *a, const void *b)
   return strcmp (left->build_id, right->build_id);
 }
 
+char *
+sysprof_debuginfod_check (void)
+{
+  const char *urls = g_getenv ("DEBUGINFOD_URLS");
+  char *problem = NULL;
+
+  if (urls == NULL || strstr (urls, "://") == NULL)
+    return g_strdup (
+        "No server was asked: none is known. Set DEBUGINFOD_URLS, for example to the "
+        "one of your distribution.");
+  return load_library (&problem) ? NULL : problem;
+}
+
 void
 sysprof_debuginfod_fetch (DebuginfodFile *files,
                           uint32_t n,
@@ -490,7 +503,6 @@ sysprof_debuginfod_fetch (DebuginfodFile *files,
   g_autofree char *cache = find_cache ();
   int64_t miss_time = read_miss_time (cache);
   g_autofree DebuginfodFile **unknown = g_new (DebuginfodFile *, n + 1);
-  const char *urls = g_getenv ("DEBUGINFOD_URLS");
   uint32_t n_unknown = 0;
 
   *status = (DebuginfodStatus){ 0 };
@@ -512,11 +524,8 @@ sysprof_debuginfod_fetch (DebuginfodFile *files,
 
   if (n_unknown == 0)
     return;
-  if (urls == NULL || strstr (urls, "://") == NULL)
-    status->problem =
-        g_strdup ("No server was asked: none is known. Set DEBUGINFOD_URLS, for example to the "
-                  "one of your distribution.");
-  else if (load_library (&status->problem))
+  status->problem = sysprof_debuginfod_check ();
+  if (status->problem == NULL)
     ask_servers (unknown, n_unknown, progress, func, data, status);
 }
 

@@ -124,6 +124,9 @@ typedef void (*DebuginfodFunc) (const DebuginfodStatus *status, void *data);
 /* Progress, or once it is done one sentence about it; NULL = nothing to tell. Free with g_free(). */
 char *sysprof_debuginfod_describe (const DebuginfodStatus *status);
 
+/* Why no server can be asked: none is known, or libdebuginfod is missing. NULL = nothing is in the way. Free with g_free(). */
+char *sysprof_debuginfod_check (void);
+
 /* For programs with the switches --debuginfod and --no-debuginfod: whether to ask. Sets DEBUGINFOD_URLS from /etc/debuginfod where
  * servers are wanted and it is not set: to be called before there are threads. */
 bool sysprof_debuginfod_may_ask (bool is_wanted, bool is_refused);
