@@ -6,17 +6,21 @@
 
 #include "jit/jit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAGIC         UINT32_C (0x4a695444)
 #define MAGIC_SWAPPED UINT32_C (0x4454694a)
 #define VERSION       1
 
-#define HEADER_SIZE    40
-#define PREFIX_SIZE    16
-#define LOAD_SIZE      56 /* with the prefix, before the name */
-#define MOVE_SIZE      64
+#define HEADER_SIZE 40
+#define PREFIX_SIZE 16
+#define LOAD_SIZE   56 /* with the prefix, before the name */
+#define MOVE_SIZE   64
+#define HEAD_SIZE \
+  (LOAD_SIZE + 4096 + 1) /* of a record: all that counts; code lies behind the name */
 #define FLAG_ARCH_TIME 1 /* of a clock that is not the recording's */
 
 enum
@@ -38,22 +42,47 @@ typedef struct
 
 typedef struct
 {
-  const uint8_t *bytes;
-  size_t size;
+  int fd;               /* or, where that is -1: */
+  const uint8_t *bytes; /* [size] */
+  uint64_t size;
   bool is_swapped;
   bool has_time;
   JitLines *lines;
   Known *known;   /* [n_slots] by index */
   size_t n_slots; /* a power of two */
   size_t n_known;
+  uint8_t head[HEAD_SIZE]; /* of the record that is being read */
 } Dump;
+
+static bool
+read_head (Dump *self, uint64_t at, size_t size)
+{
+  size_t done = 0;
+
+  if (self->fd < 0)
+    {
+      memcpy (self->head, self->bytes + at, size);
+      return true;
+    }
+  while (done < size)
+    {
+      ssize_t n = pread (self->fd, self->head + done, size - done, (off_t) (at + done));
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n <= 0)
+        return false;
+      done += (size_t) n;
+    }
+  return true;
+}
 
 static uint32_t
 get_u32 (const Dump *self, size_t at)
 {
   uint32_t value;
 
-  memcpy (&value, self->bytes + at, sizeof value);
+  memcpy (&value, self->head + at, sizeof value);
   return self->is_swapped ? __builtin_bswap32 (value) : value;
 }
 
@@ -62,7 +91,7 @@ get_u64 (const Dump *self, size_t at)
 {
   uint64_t value;
 
-  memcpy (&value, self->bytes + at, sizeof value);
+  memcpy (&value, self->head + at, sizeof value);
   return self->is_swapped ? __builtin_bswap64 (value) : value;
 }
 
@@ -113,34 +142,35 @@ remember (Dump *self, uint64_t index, size_t name, uint32_t name_size)
 
 /* --- records --- */
 
+/* `size` is that of the head, which is the whole record where it is not longer. */
 static JitStatus
-read_load (Dump *self, size_t at, size_t size, uint64_t time)
+read_load (Dump *self, size_t size, uint64_t time)
 {
-  const char *name = (const char *) self->bytes + at + LOAD_SIZE;
+  const char *name = (const char *) self->head + LOAD_SIZE;
   uint32_t n_before = self->lines->n;
-  const char *end;
+  size_t name_size;
   JitStatus status;
 
-  if (size < LOAD_SIZE)
+  if (size <= LOAD_SIZE)
     return JIT_CORRUPT;
-  end = memchr (name, '\0', size - LOAD_SIZE);
-  if (end == NULL)
-    return JIT_CORRUPT;
+  name_size = strnlen (name, size - LOAD_SIZE);
+  if (name_size == size - LOAD_SIZE && size < HEAD_SIZE)
+    return JIT_CORRUPT; /* without an end */
 
-  status = sysprof_jit_lines_add (self->lines, get_u64 (self, at + 32), get_u64 (self, at + 40),
-                                  time, name, (size_t) (end - name));
+  status = sysprof_jit_lines_add (self->lines, get_u64 (self, 32), get_u64 (self, 40), time,
+                                  name, name_size);
   if (status != JIT_OK || self->lines->n == n_before)
     return status;
 
   /* As it stands in the line: it may have been cut. */
-  return remember (self, get_u64 (self, at + 48), self->lines->last_name,
+  return remember (self, get_u64 (self, 48), self->lines->last_name,
                    (uint32_t) (self->lines->size - self->lines->last_name - 1))
              ? JIT_OK
              : JIT_NO_MEMORY;
 }
 
 static JitStatus
-read_move (Dump *self, size_t at, size_t size, uint64_t time)
+read_move (Dump *self, size_t size, uint64_t time)
 {
   const Known *known;
 
@@ -148,33 +178,38 @@ read_move (Dump *self, size_t at, size_t size, uint64_t time)
     return JIT_CORRUPT;
   if (self->n_slots == 0)
     return JIT_OK;
-  known = find_known (self, get_u64 (self, at + 56));
+  known = find_known (self, get_u64 (self, 56));
   if (known->name_size == 0)
     return JIT_OK;
 
-  return sysprof_jit_lines_add (self->lines, get_u64 (self, at + 40), get_u64 (self, at + 48),
-                                time, self->lines->text + known->name, known->name_size);
+  return sysprof_jit_lines_add (self->lines, get_u64 (self, 40), get_u64 (self, 48), time,
+                                self->lines->text + known->name, known->name_size);
 }
 
 static JitStatus
-read_records (Dump *self, size_t at)
+read_records (Dump *self, uint64_t at)
 {
   while (self->size - at >= PREFIX_SIZE)
     {
-      uint32_t kind = get_u32 (self, at);
-      uint32_t size = get_u32 (self, at + 4);
-      uint64_t time = self->has_time ? get_u64 (self, at + 8) : 0;
+      size_t head_size = self->size - at < HEAD_SIZE ? (size_t) (self->size - at) : HEAD_SIZE;
       JitStatus status = JIT_OK;
+      uint32_t kind, size;
+      uint64_t time;
 
+      if (!read_head (self, at, head_size))
+        return JIT_IO_ERROR;
+      kind = get_u32 (self, 0);
+      size = get_u32 (self, 4);
+      time = self->has_time ? get_u64 (self, 8) : 0;
       if (size < PREFIX_SIZE)
         return JIT_CORRUPT;
       if (size > self->size - at)
         return JIT_TRUNCATED;
 
       if (kind == RECORD_LOAD)
-        status = read_load (self, at, size, time);
+        status = read_load (self, size < head_size ? size : head_size, time);
       else if (kind == RECORD_MOVE)
-        status = read_move (self, at, size, time);
+        status = read_move (self, size, time);
       else if (kind == RECORD_CLOSE)
         return JIT_OK;
       if (status != JIT_OK)
@@ -184,30 +219,48 @@ read_records (Dump *self, size_t at)
   return at == self->size ? JIT_OK : JIT_TRUNCATED;
 }
 
-JitStatus
-sysprof_jit_read_dump (const uint8_t *bytes, size_t size, JitLines *lines)
+static JitStatus
+read_dump (Dump *self)
 {
-  Dump dump = { .bytes = bytes, .size = size, .lines = lines };
   uint32_t magic, header_size;
+  size_t size = self->size < HEADER_SIZE ? (size_t) self->size : HEADER_SIZE;
   JitStatus status;
 
+  if (!read_head (self, 0, size))
+    return JIT_IO_ERROR;
   if (size < sizeof magic)
     return size == 0 ? JIT_TRUNCATED : JIT_NOT_A_DUMP;
-  magic = get_u32 (&dump, 0);
+  magic = get_u32 (self, 0);
   if (magic != MAGIC && magic != MAGIC_SWAPPED)
     return JIT_NOT_A_DUMP;
   if (size < HEADER_SIZE)
     return JIT_TRUNCATED;
 
-  dump.is_swapped = magic == MAGIC_SWAPPED;
-  header_size = get_u32 (&dump, 8);
-  if (get_u32 (&dump, 4) != VERSION || header_size < HEADER_SIZE)
+  self->is_swapped = magic == MAGIC_SWAPPED;
+  header_size = get_u32 (self, 8);
+  if (get_u32 (self, 4) != VERSION || header_size < HEADER_SIZE)
     return JIT_CORRUPT;
-  if (header_size > size)
+  if (header_size > self->size)
     return JIT_TRUNCATED;
-  dump.has_time = (get_u64 (&dump, 32) & FLAG_ARCH_TIME) == 0;
+  self->has_time = (get_u64 (self, 32) & FLAG_ARCH_TIME) == 0;
 
-  status = read_records (&dump, header_size);
-  free (dump.known);
+  status = read_records (self, header_size);
+  free (self->known);
   return status;
+}
+
+JitStatus
+sysprof_jit_read_dump (const uint8_t *bytes, size_t size, JitLines *lines)
+{
+  Dump dump = { .fd = -1, .bytes = bytes, .size = size, .lines = lines };
+
+  return read_dump (&dump);
+}
+
+JitStatus
+sysprof_jit_read_dump_file (int fd, uint64_t size, JitLines *lines)
+{
+  Dump dump = { .fd = fd, .size = size, .lines = lines };
+
+  return read_dump (&dump);
 }

@@ -11,9 +11,13 @@
 
 #pragma once
 
+#include "util/util.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define JIT_MOST_TEXT ((size_t) 128 << 20) /* bytes of lines of one file */
 
 typedef enum
 {
@@ -54,3 +58,21 @@ JitStatus sysprof_jit_read_perf_map (const char *bytes, size_t size, JitLines *l
 
 /* Of either byte order. */
 JitStatus sysprof_jit_read_dump (const uint8_t *bytes, size_t size, JitLines *lines);
+/* The same of a file that has `size` bytes; its code, which is most of it, is not read. */
+JitStatus sysprof_jit_read_dump_file (int fd, uint64_t size, JitLines *lines);
+
+/* --- the same in a child without rights --- */
+
+typedef enum
+{
+  JIT_PERF_MAP,
+  JIT_DUMP,
+} JitFileKind;
+
+/* What a file of `size` bytes says, in an envelope (util/opener.h), which is borrowed. Where it is not JIT_OK, `lines` holds what came
+ * before. */
+JitStatus sysprof_jit_read_confined (ConfinedChild *child,
+                                     JitFileKind kind,
+                                     int envelope,
+                                     uint64_t size,
+                                     JitLines *lines);

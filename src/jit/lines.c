@@ -8,9 +8,8 @@
 #include <string.h>
 
 #define MOST_LINES   (UINT32_C (1) << 20)
-#define MOST_TEXT    ((size_t) 128 << 20) /* bytes */
-#define MOST_NAME    4096                 /* bytes */
-#define MOST_NUMBERS 64                   /* bytes before a name */
+#define MOST_NAME    4096 /* bytes */
+#define MOST_NUMBERS 64   /* bytes before a name */
 #define FIRST_SIZE   65536
 
 const char *
@@ -78,7 +77,7 @@ sysprof_jit_lines_add (JitLines *self,
 
   if (size == 0 || n == 0 || start > UINT64_MAX - size)
     return JIT_OK;
-  if (self->n == MOST_LINES || self->size > MOST_TEXT - MOST_NUMBERS - MOST_NAME - 1)
+  if (self->n == MOST_LINES || self->size > JIT_MOST_TEXT - MOST_NUMBERS - MOST_NAME - 1)
     return JIT_TOO_LARGE;
   if (is_own)
     own = (size_t) (name - self->text);

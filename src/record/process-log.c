@@ -150,9 +150,76 @@ sysprof_process_log_get_namespaces (const ProcessLog *self, int32_t pid)
   return slot != NULL && slot->pid != 0 ? &self->sets[slot->set] : NULL;
 }
 
+static bool
+starts_with (const char *path, size_t size, const char *prefix)
+{
+  return size >= strlen (prefix) && memcmp (path, prefix, strlen (prefix)) == 0;
+}
+
+/* As all runtimes call it that make one: jit-PID.dump. */
+static bool
+is_dump (const char *path, size_t size)
+{
+  const char *name = path + size;
+
+  while (name > path && name[-1] != '/')
+    name--;
+  size -= (size_t) (name - path);
+  return size > strlen ("jit-.dump") && starts_with (name, size, "jit-") &&
+         memcmp (name + size - strlen (".dump"), ".dump", strlen (".dump")) == 0;
+}
+
+CodeMappingKind
+sysprof_code_mapping_kind (const char *path, size_t size)
+{
+  if (size == 0 || starts_with (path, size, "//anon") || starts_with (path, size, "[anon") ||
+      starts_with (path, size, "/memfd:") || starts_with (path, size, "/dev/zero"))
+    return CODE_MAPPING_GENERATED;
+  return is_dump (path, size) ? CODE_MAPPING_OF_DUMP : CODE_MAPPING_OF_FILE;
+}
+
+void
+sysprof_process_log_mapped (ProcessLog *self, int32_t pid, const char *path, size_t size)
+{
+  CodeMappingKind kind = sysprof_code_mapping_kind (path, size);
+  int32_t *known =
+      &self->known_generating[(uint32_t) pid % G_N_ELEMENTS (self->known_generating)];
+  GeneratingProcess *process;
+
+  if (kind == CODE_MAPPING_OF_FILE || size >= GENERATING_PATH ||
+      self->n_generating == GENERATING_LOG_SIZE ||
+      (kind == CODE_MAPPING_GENERATED && *known == pid))
+    return;
+
+  if (kind == CODE_MAPPING_GENERATED)
+    *known = pid;
+  process =
+      &self->generating[(self->first_generating + self->n_generating++) % GENERATING_LOG_SIZE];
+  process->pid = pid;
+  memcpy (process->path, path, size);
+  process->path[size] = '\0';
+}
+
+const GeneratingProcess *
+sysprof_process_log_take_generating (ProcessLog *self)
+{
+  const GeneratingProcess *process = &self->generating[self->first_generating];
+
+  if (self->n_generating == 0)
+    return NULL;
+  self->first_generating = (self->first_generating + 1) % GENERATING_LOG_SIZE;
+  self->n_generating--;
+  return process;
+}
+
 void
 sysprof_process_log_ended (ProcessLog *self, int32_t pid)
 {
+  int32_t *known =
+      &self->known_generating[(uint32_t) pid % G_N_ELEMENTS (self->known_generating)];
+
+  if (*known == pid)
+    *known = 0;
   forget_namespaces (self, pid);
   for (unsigned i = self->n_started; i > 0; i--)
     if (get_nth (self, i - 1)->pid == pid)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which processes the recording is about, and which of them have started a program and are still to be looked at.
+/* Which processes the recording is about, and which of them have started a program, or generate code, and are still to be
+ * looked at.
  *
  * The instrument that reads kernel events fills it, the process watcher empties it. A process that ends before
  * anybody has looked is dropped here: a machine that starts a thousand processes a second costs no reading
@@ -9,6 +10,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PROCESS_LOG_SIZE 1024 /* the oldest is dropped when more wait */
@@ -38,6 +40,25 @@ typedef struct
   int64_t time;
 } StartedProcess;
 
+/* What executable memory holds, by the name that it is mapped under. */
+typedef enum
+{
+  CODE_MAPPING_OF_FILE,
+  CODE_MAPPING_GENERATED, /* no file: code that the program makes */
+  CODE_MAPPING_OF_DUMP,   /* a file in which a program says what it has made */
+} CodeMappingKind;
+
+CodeMappingKind sysprof_code_mapping_kind (const char *path, size_t size);
+
+#define GENERATING_LOG_SIZE 64
+#define GENERATING_PATH     256
+
+typedef struct
+{
+  int32_t pid;
+  char path[GENERATING_PATH]; /* of the mapping */
+} GeneratingProcess;
+
 typedef struct
 {
   bool is_tracked; /* kernel events tell of processes that start */
@@ -51,6 +72,11 @@ typedef struct
   struct ProcessNamespaces *namespaces; /* [n_slots] by pid; NULL until some are known */
   unsigned n_slots;                     /* a power of two */
   unsigned n_known;
+  GeneratingProcess generating[GENERATING_LOG_SIZE]; /* a ring */
+  unsigned first_generating;
+  unsigned n_generating;
+  int32_t known_generating
+      [256]; /* by pid: of whom it was told, so that it is not told at each mapping */
 } ProcessLog;
 
 void sysprof_process_log_clear (ProcessLog *self);
@@ -67,6 +93,10 @@ void sysprof_process_log_set_namespaces (ProcessLog *self,
                                          const Namespaces *namespaces);
 /* NULL when nobody told. Valid until something is told. */
 const Namespaces *sysprof_process_log_get_namespaces (const ProcessLog *self, int32_t pid);
+/* `pid` maps executable memory as [size] `path`. */
+void sysprof_process_log_mapped (ProcessLog *self, int32_t pid, const char *path, size_t size);
+/* The next that generates code, told at least once; NULL when there is none. Valid until something is told. */
+const GeneratingProcess *sysprof_process_log_take_generating (ProcessLog *self);
 /* `pid` has ended. */
 void sysprof_process_log_ended (ProcessLog *self, int32_t pid);
 

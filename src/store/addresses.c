@@ -22,6 +22,8 @@ grow_rows (Addresses *self)
   table->mapping = g_renew (MappingId, table->mapping, self->capacity);
   table->file_offset = g_renew (uint64_t, table->file_offset, self->capacity);
   table->is_return = g_renew (uint8_t, table->is_return, self->capacity);
+  if (self->store->n_jit_code > 0)
+    table->code = g_renew (JitCodeId, table->code, self->capacity);
 }
 
 static void
@@ -56,6 +58,8 @@ add_row (Addresses *self, ProcessId process, AddressKind kind, uint64_t address)
   table->mapping[id] = 0;
   table->file_offset[id] = 0;
   table->is_return[id] = true;
+  if (table->code != NULL)
+    table->code[id] = 0;
   table->n++;
   return id;
 }
@@ -139,6 +143,18 @@ offset_in_file (const Mapping *mapping, uint64_t address)
   return address - mapping->start + mapping->file_offset;
 }
 
+/* Told again where it is, code is the same. */
+static bool
+is_same_code (const Store *store, AddressId id, JitCodeId other)
+{
+  JitCodeId code = sysprof_address_table_get_code (&store->addresses, id);
+
+  return code == other || (code != 0 && other != 0 &&
+                           store->jit_code[code].name == store->jit_code[other].name &&
+                           store->jit_code[code].start == store->jit_code[other].start &&
+                           store->jit_code[code].end == store->jit_code[other].end);
+}
+
 static bool
 is_same_place (const Store *store, AddressId id, MappingId other)
 {
@@ -200,11 +216,14 @@ new_row (Addresses *self,
          ProcessId process,
          AddressKind kind,
          uint64_t address,
-         MappingId mapping)
+         MappingId mapping,
+         JitCodeId code)
 {
   AddressId id = add_row (self, process, kind, address);
 
   set_mapping (self, id, mapping);
+  if (code != 0)
+    self->store->addresses.code[id] = code;
   return id;
 }
 
@@ -227,6 +246,7 @@ sysprof_addresses_intern (Addresses *self,
   uint32_t version =
       kind == ADDRESS_USER ? sysprof_mappings_version (self->mappings, process) : 0;
   MappingId mapping = 0;
+  JitCodeId code = 0;
   AddressSlot *slot;
   ProcessId owner;
   AddressSet *set = find_set (self, process, kind, &owner);
@@ -237,7 +257,11 @@ sysprof_addresses_intern (Addresses *self,
   id = slot->id;
   is_checked = id != 0 && slot->checked_at == version;
   if (!is_checked && kind == ADDRESS_USER)
-    mapping = sysprof_mappings_find (self->mappings, process, address);
+    {
+      mapping = sysprof_mappings_find (self->mappings, process, address);
+      /* What a call returns to may be the next function. */
+      code = sysprof_mappings_find_code (self->mappings, process, mapping, address - is_return);
+    }
   is_mapped = is_checked ? slot->is_mapped : mapping != 0;
 
   /* A caller where there is nothing. Not while it is unknown what the process has mapped. */
@@ -247,16 +271,16 @@ sysprof_addresses_intern (Addresses *self,
 
   if (id == 0)
     {
-      id = new_row (self, owner, kind, address, mapping);
+      id = new_row (self, owner, kind, address, mapping, code);
       *slot = (AddressSlot){ address, version, is_mapped, id };
       set->n_used++;
     }
   else if (!is_checked)
     {
-      /* Mappings have changed. If the address means another place in a file now, it gets a row of its own from
-       * here on. */
-      if (!is_same_place (self->store, id, mapping))
-        slot->id = id = new_row (self, owner, kind, address, mapping);
+      /* Mappings have changed. If the address means another place in a file, or other code now, it gets a row of its
+       * own from here on. */
+      if (!is_same_place (self->store, id, mapping) || !is_same_code (self->store, id, code))
+        slot->id = id = new_row (self, owner, kind, address, mapping, code);
       slot->checked_at = version;
       slot->is_mapped = is_mapped;
     }
@@ -275,7 +299,7 @@ intern_shared (Addresses *self, AddressKind kind, uint64_t address)
 
   if (slot->id == 0)
     {
-      *slot = (AddressSlot){ address, 0, false, new_row (self, 0, kind, address, 0) };
+      *slot = (AddressSlot){ address, 0, false, new_row (self, 0, kind, address, 0, 0) };
       set->n_used++;
     }
   return slot->id;
@@ -296,7 +320,8 @@ sysprof_addresses_absorb (Addresses *self, const AddressTable *other, AddressId 
       else if (other->process[i] == 0)
         id[i] = intern_shared (self, kind, other->address[i]);
       else
-        id[i] = new_row (self, other->process[i], kind, other->address[i], other->mapping[i]);
+        id[i] = new_row (self, other->process[i], kind, other->address[i], other->mapping[i],
+                         sysprof_address_table_get_code (other, i));
       table->is_return[id[i]] &= other->is_return[i];
     }
 }

@@ -6,7 +6,7 @@
  * who does not want to map them, scan.c has walk.c find the frames and
  * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
  * has mapped while fold.c goes through the samples in order of time; marks.c, logs.c, dbus.c, metadata.c, heap.c,
- * counters.c, embedded-files.c, waits.c, sample-notes.c and jit-names.c fill their own tables. */
+ * counters.c, embedded-files.c, waits.c, sample-notes.c, jit-names.c and jit-code.c fill their own tables. */
 
 #pragma once
 
@@ -176,3 +176,4 @@ void sysprof_builder_read_sample_notes (Builder *self);
 void sysprof_builder_read_weights (Builder *self);
 void sysprof_builder_read_sampled_events (Builder *self);
 void sysprof_builder_read_jit_names (Builder *self);
+void sysprof_builder_read_jit_code (Builder *self);

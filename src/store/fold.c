@@ -75,21 +75,28 @@ fold_wait (const SharedFold *self, uint8_t thread, WaitPlace *place)
   uint32_t number = self->builder->wait_stacks.of_wait[wait];
   ProcessId process = events->process[wait];
 
-  if (self->owner[process] == thread)
-    events->stack[wait] =
-        number != 0 ? fold_wait_stack (self, thread, number, process, place) : process;
+  if (self->owner[process] != thread)
+    return;
+
+  sysprof_mappings_go_to (&self->folds[thread].mappings, process, events->time[wait]);
+  events->stack[wait] =
+      number != 0 ? fold_wait_stack (self, thread, number, process, place) : process;
 }
 
 static void
 fold_wake (const SharedFold *self, uint8_t thread, WaitPlace *place)
 {
-  uint32_t wait = self->wakes[place->wake++].wait;
+  const Wake *wake = &self->wakes[place->wake++];
+  uint32_t wait = wake->wait;
   Waits *waits = &self->builder->store->waits;
   ProcessId process = waits->threads[waits->row[wait].waker - 1].process;
 
-  if (self->owner[process] == thread)
-    waits->row[wait].waker_stack = fold_wait_stack (
-        self, thread, self->builder->wait_stacks.of_waker[wait], process, place);
+  if (self->owner[process] != thread)
+    return;
+
+  sysprof_mappings_go_to (&self->folds[thread].mappings, process, wake->time);
+  waits->row[wait].waker_stack =
+      fold_wait_stack (self, thread, self->builder->wait_stacks.of_waker[wait], process, place);
 }
 
 /* What was before that time; all if it is INT64_MAX. FALSE if cancelled. */
@@ -130,10 +137,13 @@ fold_sample (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t sa
         self->builder->store->frames_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE].frame[ahead],
         &self->builder->sample_digests[ahead], samples->process[ahead]);
 
-  if (self->owner[process] == thread)
-    samples->stack[sample] =
-        sysprof_stack_fold_add (&self->folds[thread], number, &sysprof_sample_layout,
-                                &self->builder->sample_digests[sample], process);
+  if (self->owner[process] != thread)
+    return;
+
+  sysprof_mappings_go_to (&self->folds[thread].mappings, process, samples->time[sample]);
+  samples->stack[sample] =
+      sysprof_stack_fold_add (&self->folds[thread], number, &sysprof_sample_layout,
+                              &self->builder->sample_digests[sample], process);
 }
 
 static void
@@ -151,6 +161,7 @@ fold_allocation (const SharedFold *self, uint8_t thread, FrameNo number, uint32_
   frame = sysprof_store_frame (self->builder->store, number);
   events->weight[allocation] = MAX (sysprof_frame_i64 (&frame, 32), 0);
   digest.high = ~digest.high;
+  sysprof_mappings_go_to (&self->folds[thread].mappings, process, events->time[allocation]);
   events->stack[allocation] = sysprof_stack_fold_add (
       &self->folds[thread], number, &sysprof_allocation_layout, &digest, process);
 }
@@ -166,6 +177,7 @@ fold_trace (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t tra
     return;
 
   digest.high = ~digest.high; /* as of allocations */
+  sysprof_mappings_go_to (&self->folds[thread].mappings, process, events->time[trace]);
   events->stack[trace] = sysprof_stack_fold_add (&self->folds[thread], number,
                                                  &sysprof_trace_layout, &digest, process);
 }

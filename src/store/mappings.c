@@ -71,6 +71,23 @@ sysprof_mappings_read (const Builder *builder)
   sysprof_file_window_clear (&window);
 }
 
+/* They are sorted: each process's begin where another's end. */
+static void
+init_code (Mappings *self)
+{
+  const Store *store = self->store;
+  uint32_t n_processes = store->processes.n;
+
+  if (store->n_jit_code == 0)
+    return;
+
+  self->code = g_new0 (AddressSpace, n_processes);
+  self->later_code = g_new0 (AddressSpace, n_processes);
+  self->next_code = g_new0 (JitCodeId, n_processes);
+  for (JitCodeId id = store->n_jit_code - 1; id > 0; id--)
+    self->next_code[store->jit_code[id].process] = id;
+}
+
 void
 sysprof_mappings_init (Mappings *self, Store *store)
 {
@@ -94,6 +111,7 @@ sysprof_mappings_init (Mappings *self, Store *store)
       self->last[process] = id;
       self->same_as[id] = id;
     }
+  init_code (self);
 }
 
 void
@@ -107,6 +125,9 @@ sysprof_mappings_clear (Mappings *self)
   g_free (self->last);
   g_free (self->before);
   g_free (self->same_as);
+  g_free (self->code);
+  g_free (self->later_code);
+  g_free (self->next_code);
   *self = (Mappings){ 0 };
 }
 
@@ -166,6 +187,8 @@ sysprof_mappings_fork (Mappings *self, ProcessId parent, ProcessId child)
   self->has_exited[child] = false;
   self->is_complete[child] |= self->now[parent].root != 0 || self->now[child].root != 0;
   sysprof_address_space_fork (&self->now[parent], &self->regions, &self->now[child]);
+  if (self->code != NULL)
+    sysprof_address_space_fork (&self->code[parent], &self->regions, &self->code[child]);
 }
 
 void
@@ -204,6 +227,90 @@ sysprof_mappings_find (Mappings *self, ProcessId process, uint64_t address)
     }
 
   return region == NULL ? 0 : region->mapping;
+}
+
+/* --- generated code --- */
+
+/* Some runtimes tell of code only when it runs already. */
+#define TELL_LATE 1000000000 /* ns */
+
+static bool
+is_of_process (const Store *store, JitCodeId id, ProcessId process)
+{
+  return id != 0 && id < store->n_jit_code && store->jit_code[id].process == process;
+}
+
+void
+sysprof_mappings_take_code (Mappings *self, ProcessId process, int64_t time)
+{
+  JitCodeId *next = &self->next_code[process];
+
+  self->time = time;
+  for (; is_of_process (self->store, *next, process); ++*next)
+    {
+      const JitCode *code = &self->store->jit_code[*next];
+
+      if (code->time > time)
+        return;
+      sysprof_address_space_map (&self->code[process], &self->regions, code->start, code->end,
+                                 *next);
+    }
+}
+
+/* From the last back to now, as in look_ahead(). */
+static void
+look_ahead_for_code (Mappings *self, ProcessId process)
+{
+  JitCodeId first = self->next_code[process], behind = first;
+
+  self->later_code[process].owner = ++self->regions.n_owners;
+  while (is_of_process (self->store, behind, process))
+    behind++;
+  for (; behind > first; behind--)
+    {
+      const JitCode *code = &self->store->jit_code[behind - 1];
+
+      sysprof_address_space_map (&self->later_code[process], &self->regions, code->start,
+                                 code->end, behind - 1);
+    }
+}
+
+/* Not what lies in a file, which has names of its own, and more trustworthy ones. */
+static bool
+may_be_generated (const Store *store, MappingId mapping)
+{
+  const char *path = sysprof_store_string (store, store->mappings[mapping].path);
+
+  return mapping == 0 || path[0] == '\0' || g_str_has_prefix (path, "//anon") ||
+         g_str_has_prefix (path, "[anon") || g_str_has_prefix (path, "[heap") ||
+         g_str_has_prefix (path, "[stack") || g_str_has_prefix (path, "/memfd:") ||
+         g_str_has_prefix (path, "/dev/zero");
+}
+
+JitCodeId
+sysprof_mappings_find_code (Mappings *self,
+                            ProcessId process,
+                            MappingId mapping,
+                            uint64_t address)
+{
+  const Region *region;
+
+  if (self->code == NULL ||
+      (self->code[process].root == 0 &&
+       !is_of_process (self->store, self->next_code[process], process)) ||
+      !may_be_generated (self->store, mapping))
+    return 0;
+
+  region = sysprof_address_space_find (&self->code[process], &self->regions, address);
+  if (region != NULL)
+    return region->mapping;
+
+  if (self->later_code[process].owner == 0)
+    look_ahead_for_code (self, process);
+  region = sysprof_address_space_find (&self->later_code[process], &self->regions, address);
+  return region != NULL && self->store->jit_code[region->mapping].time - self->time <= TELL_LATE
+             ? region->mapping
+             : 0;
 }
 
 void

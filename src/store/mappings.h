@@ -21,7 +21,12 @@ typedef struct
   MappingId *before;  /* [n_mappings] the process's mapping before this one in time */
   MappingId *last;    /* [processes.n] */
   MappingId *same_as; /* [n_mappings] for one that repeats another: which; else itself */
-  MappingId n_seen;   /* mappings up to this one are from before now */
+  AddressSpace *
+      code; /* [processes.n] of generated code, whose Region.mapping is a JitCodeId; NULL = there is none */
+  AddressSpace *later_code; /* [processes.n] */
+  JitCodeId *next_code;     /* [processes.n] the first that is from after now; 0 = no more */
+  int64_t time;             /* now, of the process that was looked at last */
+  MappingId n_seen;         /* mappings up to this one are from before now */
 } Mappings;
 
 /* Makes a row of each map frame, in order of time. */
@@ -46,11 +51,29 @@ sysprof_mappings_has_any (const Mappings *self, ProcessId process)
   return self->now[process].root != 0 || self->last[process] != 0;
 }
 
+/* Takes what `process` said of its code until `time`. */
+void sysprof_mappings_take_code (Mappings *self, ProcessId process, int64_t time);
+
+/* To be called before anything of `process` is asked for that is from another time. */
+static inline void
+sysprof_mappings_go_to (Mappings *self, ProcessId process, int64_t time)
+{
+  if (self->code != NULL)
+    sysprof_mappings_take_code (self, process, time);
+}
+
+/* The generated code at `address` in `mapping`; 0 = none. */
+JitCodeId sysprof_mappings_find_code (Mappings *self,
+                                      ProcessId process,
+                                      MappingId mapping,
+                                      uint64_t address);
+
 /* Changes when an answer for `process` may. */
 static inline uint32_t
 sysprof_mappings_version (const Mappings *self, ProcessId process)
 {
-  return self->now[process].version;
+  return self->now[process].version +
+         (self->code != NULL ? self->code[process].version : 0); /* neither goes back */
 }
 
 /* Drops the rows that repeat others and renumbers `mapping` [n]. */

@@ -36,6 +36,7 @@ sysprof_store_free_folded (Store *store)
   g_free (store->addresses.mapping);
   g_free (store->addresses.file_offset);
   g_free (store->addresses.is_return);
+  g_free (store->addresses.code);
   g_free (store->mappings);
 }
 
@@ -90,6 +91,7 @@ free_store (OpenStore *self)
   g_clear_pointer (&store->files.row_of_name, g_hash_table_unref);
   g_free (store->files.chunk);
   g_free (store->jit_names);
+  g_free (store->jit_code);
   sysprof_intern_clear (&store->strings);
   sysprof_file_bytes_clear (&self->bytes);
   g_free (self->path);
@@ -153,6 +155,7 @@ static const Step steps[] = {
   { sysprof_builder_find_processes, 0.1, "Finding processes", true },
   /* Before the stacks, whose addresses they may tell apart. */
   { sysprof_builder_read_jit_names, 0.01, "Reading names of generated code", false },
+  { sysprof_builder_read_jit_code, 0.01, "Reading names of generated code", false },
   { sysprof_builder_fold_stacks, 0.2, "Folding stacks", true },
   { sysprof_builder_read_heap, 0.02, "Reading allocations", false },
   { sysprof_builder_read_marks, 0.02, "Reading marks", false },

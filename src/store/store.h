@@ -87,8 +87,20 @@ typedef struct
   uint32_t n;
 } StackTree;
 
+typedef uint32_t JitCodeId;
+
+/* What a program said of code that it made, from a time on until it said otherwise of the same place. */
+typedef struct
+{
+  ProcessId process;
+  StringId name;
+  int64_t time; /* ns; 0 = since ever */
+  uint64_t start;
+  uint64_t end;
+} JitCode;
+
 /* Distinct code addresses: one row per (process, address), and one per kernel or JIT address. Where a
- * process maps another file over a range, addresses there get new rows from then on. */
+ * process maps another file over a range, or makes other code there, addresses there get new rows from then on. */
 typedef struct
 {
   uint64_t *address;     /* [n] */
@@ -98,6 +110,7 @@ typedef struct
   uint64_t *file_offset; /* [n] offset in the mapping's file; 0 without mapping */
   uint8_t *
       is_return; /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
+  JitCodeId *code; /* [n] the generated code that it was then; NULL = there is none in the capture */
   uint32_t n;
 } AddressTable;
 
@@ -435,6 +448,8 @@ typedef struct Store
   EmbeddedFiles files;
   JitName *jit_names; /* [n_jit_names] by address */
   uint32_t n_jit_names;
+  JitCode *jit_code; /* [n_jit_code] by process and time; row 0 is none */
+  uint32_t n_jit_code;
   Intern strings;
 } Store;
 
@@ -494,6 +509,12 @@ void sysprof_weighed_event_clear (WeighedEvent *self);
 
 /* The first at or after `time`; `n` if there is none. */
 uint32_t sysprof_stack_events_find_time (const StackEvents *self, int64_t time);
+
+static inline JitCodeId
+sysprof_address_table_get_code (const AddressTable *self, AddressId address)
+{
+  return self->code != NULL ? self->code[address] : 0;
+}
 
 /* The name of a synthetic address; NULL if it has none. */
 const JitName *sysprof_store_find_jit_name (const Store *self, uint64_t address);

@@ -258,7 +258,9 @@ find_entries (size_t begin, size_t end, unsigned worker, void *data)
 
       if (is_kernel)
         entry = find_entry (table, entries, table->n_kernel, 0, at);
-      else if (addresses->kind[address] == ADDRESS_USER)
+      /* Code has a name by time, for which the table has no room. */
+      else if (addresses->kind[address] == ADDRESS_USER &&
+               sysprof_address_table_get_code (addresses, address) == 0)
         entry =
             find_entry (table, entries, table->n_user,
                         (uint32_t) store->processes.row[addresses->process[address]].pid, at);

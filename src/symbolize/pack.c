@@ -33,14 +33,15 @@ lookup_address (const AddressTable *addresses, AddressId address)
   return addresses->address[address] - (addresses->is_return[address] != 0);
 }
 
-/* Is it named by the kernel, or by a file? JIT names have frames of their own. */
+/* Is it named by the kernel, by a file, or by who made it? Names of synthetic addresses have frames of their own. */
 static bool
 is_packed (const Packer *self, AddressId address)
 {
   const Symbol *symbol = &self->table->row[self->table->of_address[address]];
 
   return symbol->reason == UNNAMED_NOT &&
-         (symbol->kind == SYMBOL_USER || symbol->kind == SYMBOL_KERNEL);
+         (symbol->kind == SYMBOL_USER || symbol->kind == SYMBOL_KERNEL ||
+          (symbol->kind == SYMBOL_JIT && self->store->addresses.kind[address] == ADDRESS_USER));
 }
 
 static void

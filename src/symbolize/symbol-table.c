@@ -33,7 +33,7 @@ static const struct
   [UNNAMED_NOT] = { "named", "", "" },
   [UNNAMED_NO_MAPPING] = { "no-mapping", "the process mapped nothing there", "" },
   [UNNAMED_ANONYMOUS] = { "anonymous", "generated code: no file stands behind it",
-                          "let the runtime write names for its code" },
+                          "let the runtime write a perf map or a jitdump (node --perf-basic-prof, python3 -X perf)" },
   [UNNAMED_FILE_MISSING] = { "file-missing", "the file is not on this machine",
                              "open the capture where it was recorded, or record it with symbols" },
   [UNNAMED_FILE_DENIED] = { "file-denied", "the file may not be read",

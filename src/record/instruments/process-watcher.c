@@ -17,6 +17,7 @@
 #include "record/instruments/process-watcher.h"
 
 #include "record/container-facts.h"
+#include "record/jit-files.h"
 #include "util/overlay-layers.h"
 #include "record/perf/feed.h"
 #include "record/perf/tasks.h"
@@ -49,6 +50,7 @@ struct _SysprofProcessWatcher
   /* Of those whose mount table is in the capture, the inode → GArray of OverlayLayer, or NULL. */
   GHashTable *mount_namespaces;
   ContainerFacts facts;
+  JitFiles jit_files;
   char *text; /* [text_size] the file that was read last */
   size_t text_size;
 };
@@ -164,6 +166,8 @@ add_mappings (SysprofProcessWatcher *self,
       /* The newline behind the path, or a part of " (deleted)", is not needed any more. */
       if (has_name)
         *(char *) mapping.path.end = '\0';
+      if (mapping.is_executable)
+        sysprof_jit_files_note (&self->jit_files, pid, has_name ? mapping.path.at : "");
       if (!sysprof_capture_writer_add_map (
               sysprof_pump_get_writer (pump), time, -1, pid, mapping.start, mapping.end,
               has_file ? mapping.offset : 0, has_file && !in_container ? mapping.inode : 0,
@@ -381,7 +385,10 @@ read_started_processes (SysprofProcessWatcher *self,
 static void
 started_tick (Pump *pump, int64_t now, void *data)
 {
-  read_started_processes (data, pump, now - STARTED_AGE, now + STARTED_BUDGET);
+  SysprofProcessWatcher *self = data;
+
+  sysprof_jit_files_take_log (&self->jit_files);
+  read_started_processes (self, pump, now - STARTED_AGE, now + STARTED_BUDGET);
 }
 
 /* Mappings and names without samples. Refused: then /proc is all there is, and the sampler has told why. */
@@ -436,6 +443,7 @@ sysprof_process_watcher_record (SysprofInstrument *instrument, Pump *pump)
     sysprof_perf_session_enable (self->feed.session);
 
   sysprof_container_facts_init (&self->facts, pump);
+  sysprof_jit_files_init (&self->jit_files, pump);
   add_mounts (self, pump);
   self->to_read = list_processes_to_read (pump);
   sysprof_pump_add_work (pump, read_running_processes, self);
@@ -450,6 +458,7 @@ sysprof_process_watcher_stop (SysprofInstrument *instrument, Pump *pump)
   (void) read_running_processes (pump, INT64_MAX,
                                  self); /* a short recording has them all, too */
   read_started_processes (self, pump, INT64_MAX, sysprof_pump_now () + STARTED_INTERVAL);
+  sysprof_jit_files_take_log (&self->jit_files);
   sysprof_container_facts_finish (&self->facts);
 }
 
@@ -457,11 +466,13 @@ sysprof_process_watcher_stop (SysprofInstrument *instrument, Pump *pump)
 static gboolean
 sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
+  SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
   autofd fd = -1;
   g_autoptr (GByteArray) symbols = NULL;
   uint8_t part[FIRST_TEXT_SIZE];
   ssize_t n;
 
+  sysprof_jit_files_add (&self->jit_files);
   if (sysprof_pump_bundles_kernel_symbols (pump))
     return TRUE;
 
@@ -487,6 +498,7 @@ sysprof_process_watcher_finalize (GObject *object)
   SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (object);
 
   g_clear_pointer (&self->to_read, g_array_unref);
+  sysprof_jit_files_clear (&self->jit_files);
   g_hash_table_unref (self->mount_namespaces);
   g_free (self->text);
   G_OBJECT_CLASS (sysprof_process_watcher_parent_class)->finalize (object);

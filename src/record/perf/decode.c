@@ -606,6 +606,7 @@ decode_mmap2 (PerfDecoder *self, const struct perf_event_header *record)
   size = self->tell != NULL ? self->tell (record, self->cpu, build_id, self->tell_data) : 0;
   if (size > 0)
     name_mapping (&mapping, build_id, size);
+  sysprof_process_log_mapped (self->log, mapping.pid, mapping.path, mapping.path_size);
   return write_map (self, &mapping);
 }
 
