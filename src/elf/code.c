@@ -18,6 +18,12 @@ sysprof_elf_image_is_native (const ElfImage *image)
   return image->is_64 && !image->is_swapped;
 }
 
+bool
+sysprof_elf_image_is_swapped (const ElfImage *image)
+{
+  return image->is_swapped;
+}
+
 uint64_t
 sysprof_elf_image_entry (const ElfImage *image)
 {

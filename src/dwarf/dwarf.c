@@ -1,0 +1,774 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* From addresses to units, and from what a unit says of each to the answers. */
+
+#include "dwarf/unit.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Steps that one call may make: per byte of the sections, per address, and in any case. */
+#define WORK_PER_BYTE    16
+#define WORK_PER_ADDRESS 1024
+#define LEAST_WORK       (UINT64_C (16) << 20)
+
+#define MAX_RANGES (UINT32_C (1) << 24) /* of all units */
+#define MOST_BACK  64                   /* ranges that may lie around an address before it */
+#define MAX_STRING 65536                /* bytes of a name that is believed */
+
+typedef struct
+{
+  uint64_t start;
+  uint64_t end;
+  uint64_t furthest; /* end of this range and all before it */
+  uint32_t unit;     /* index */
+} UnitRange;
+
+struct Dwarf
+{
+  DwarfFiles files;
+  DwarfFile file;
+  DwarfFile supplement;
+  DwarfFile package;
+  DwarfFile split; /* the one that is open now */
+  bool has_package;
+  uint32_t n_files; /* that were given a number */
+  UnitRange *range; /* [n_ranges] by start */
+  size_t n_ranges;
+  size_t ranges_capacity;
+  bool has_unit_ranges; /* those of the units that .debug_aranges leaves out, too */
+  bool has_no_memory;
+};
+
+/* --- which unit? --- */
+
+typedef struct
+{
+  Dwarf *dwarf;
+  uint32_t unit;
+} RangeOwner;
+
+static void
+append_range (void *closure, uint64_t start, uint64_t end)
+{
+  RangeOwner *owner = closure;
+  Dwarf *self = owner->dwarf;
+
+  if (start >= end || self->n_ranges >= MAX_RANGES)
+    return;
+  if (self->n_ranges == self->ranges_capacity)
+    {
+      size_t capacity = self->ranges_capacity == 0 ? 256 : 2 * self->ranges_capacity;
+      UnitRange *larger = realloc (self->range, capacity * sizeof (UnitRange));
+
+      if (larger == NULL)
+        {
+          self->has_no_memory = true;
+          return;
+        }
+      self->range = larger;
+      self->ranges_capacity = capacity;
+    }
+  self->range[self->n_ranges++] = (UnitRange){ start, end, 0, owner->unit };
+}
+
+static int
+compare_ranges (const void *a, const void *b)
+{
+  const UnitRange *left = a, *right = b;
+
+  if (left->start != right->start)
+    return left->start < right->start ? -1 : 1;
+  /* The narrower one last: it is looked at first. */
+  return (left->end < right->end) - (left->end > right->end);
+}
+
+static void
+sort_ranges (Dwarf *self)
+{
+  uint64_t furthest = 0;
+
+  if (self->n_ranges == 0)
+    return;
+  qsort (self->range, self->n_ranges, sizeof (UnitRange), compare_ranges);
+  for (size_t i = 0; i < self->n_ranges; i++)
+    {
+      if (self->range[i].end > furthest)
+        furthest = self->range[i].end;
+      self->range[i].furthest = furthest;
+    }
+}
+
+/* One set of .debug_aranges, the cursor being behind its length. */
+static void
+take_set (Dwarf *self, Cursor set, const uint8_t *start, bool is_64)
+{
+  uint16_t version = cursor_u16 (&set);
+  uint64_t offset = cursor_uint (&set, is_64 ? 8 : 4);
+  uint8_t address_size = cursor_u8 (&set);
+  uint8_t segment_size = cursor_u8 (&set);
+  Unit *unit;
+  uint64_t misaligned;
+
+  if (set.is_bad || version != 2 || (address_size != 4 && address_size != 8) ||
+      segment_size != 0 || self->file.n_units == 0)
+    return;
+  /* Offsets are those of headers. */
+  unit = sysprof_dwarf_file_find_unit (&self->file, offset + (is_64 ? 24 : 12));
+  if (unit == NULL || unit->offset != offset)
+    return;
+
+  unit->is_ranged = true;
+  misaligned = (uint64_t) (set.at - start) % (2u * address_size);
+  cursor_skip (&set, misaligned == 0 ? 0 : 2u * address_size - misaligned);
+  while (cursor_left (&set) > 0)
+    {
+      uint64_t from = cursor_uint (&set, address_size);
+      uint64_t size = cursor_uint (&set, address_size);
+      uint64_t to;
+
+      if (set.is_bad || (from == 0 && size == 0))
+        break;
+      if (!__builtin_add_overflow (from, size, &to))
+        append_range (&(RangeOwner){ self, (uint32_t) (unit - self->file.units) }, from, to);
+    }
+}
+
+static void
+read_aranges (Dwarf *self)
+{
+  Cursor cursor = sysprof_dwarf_file_cursor (&self->file, SECTION_ARANGES, 0);
+
+  while (cursor_left (&cursor) > 0)
+    {
+      const uint8_t *start = cursor.at, *end;
+      Cursor set;
+      bool is_64;
+
+      if (!sysprof_dwarf_take_length (&cursor, &is_64, &end))
+        break;
+      set = cursor;
+      set.end = end;
+      take_set (self, set, start, is_64);
+      cursor.at = end;
+    }
+}
+
+static void
+read_unit_ranges (Dwarf *self)
+{
+  self->has_unit_ranges = true;
+  for (size_t i = 0; i < self->file.n_units; i++)
+    {
+      Unit *unit = &self->file.units[i];
+      const Root *root;
+      RangeOwner owner = { self, (uint32_t) i };
+
+      if (unit->is_ranged || unit->type == DW_UT_TYPE || unit->type == DW_UT_PARTIAL)
+        continue;
+      root = sysprof_dwarf_unit_root (unit);
+      if (!root->is_sound || root->tag == DW_TAG_PARTIAL_UNIT)
+        continue;
+      if (root->has_ranges)
+        (void) sysprof_dwarf_for_each_range (unit, unit, root->ranges_form, root->ranges,
+                                             append_range, &owner);
+      else if (root->has_pc)
+        append_range (&owner, root->low_pc, root->high_pc);
+    }
+  sort_ranges (self);
+}
+
+/* The index of the unit, or UINT32_MAX. */
+static uint32_t
+find_unit (const Dwarf *self, uint64_t address)
+{
+  size_t low = 0, high = self->n_ranges;
+
+  while (low < high)
+    {
+      size_t middle = low + (high - low) / 2;
+
+      if (self->range[middle].start <= address)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  for (size_t back = 0; back < MOST_BACK && low > 0; back++, low--)
+    {
+      if (self->range[low - 1].end > address)
+        return self->range[low - 1].unit;
+      if (self->range[low - 1].furthest <= address)
+        break;
+    }
+  return UINT32_MAX;
+}
+
+/* --- texts --- */
+
+typedef struct
+{
+  uint64_t key; /* of an entry: file and offset */
+  uint32_t text;
+  bool is_used;
+} NameSlot;
+
+/* *Owned* by one call of sysprof_dwarf_resolve(). */
+typedef struct
+{
+  Dwarf *dwarf;
+  DwarfAnswers *answers;
+  size_t frames_capacity;
+  size_t text_capacity;
+  uint32_t *text_slot; /* [n_text_slots] offsets, 0 = free */
+  size_t n_text_slots;
+  size_t n_texts;
+  NameSlot *name_slot; /* [n_name_slots] */
+  size_t n_name_slots;
+  size_t n_names;
+  uint64_t work;
+  uint64_t most_work;
+  ElfStatus status;
+} Resolution;
+
+static uint64_t
+hash_text (const char *text, size_t size)
+{
+  uint64_t hash = 0xcbf29ce484222325;
+
+  for (size_t i = 0; i < size; i++)
+    hash = (hash ^ (uint8_t) text[i]) * 0x100000001b3;
+  return hash ^ hash >> 29;
+}
+
+static bool
+grow_text_slots (Resolution *self)
+{
+  size_t n = self->n_text_slots == 0 ? 256 : 2 * self->n_text_slots;
+  uint32_t *larger = calloc (n, sizeof *larger);
+
+  if (larger == NULL)
+    return false;
+  for (size_t i = 0; i < self->n_text_slots; i++)
+    if (self->text_slot[i] != 0)
+      {
+        const char *text = self->answers->text + self->text_slot[i];
+        size_t at = hash_text (text, strlen (text)) & (n - 1);
+
+        while (larger[at] != 0)
+          at = (at + 1) & (n - 1);
+        larger[at] = self->text_slot[i];
+      }
+  free (self->text_slot);
+  self->text_slot = larger;
+  self->n_text_slots = n;
+  return true;
+}
+
+static bool
+reserve_text (Resolution *self, size_t size)
+{
+  DwarfAnswers *answers = self->answers;
+  size_t capacity = self->text_capacity == 0 ? 4096 : self->text_capacity;
+  char *larger;
+
+  if (size <= self->text_capacity - answers->text_size)
+    return true;
+  while (capacity - answers->text_size < size)
+    capacity *= 2;
+  larger = realloc (answers->text, capacity);
+  if (larger == NULL)
+    return false;
+  answers->text = larger;
+  self->text_capacity = capacity;
+  return true;
+}
+
+/* The text's offset; 0 where it is none, or there is no room (status). */
+static uint32_t
+intern (Resolution *self, const char *text)
+{
+  DwarfAnswers *answers = self->answers;
+  size_t size = text != NULL ? strnlen (text, MAX_STRING + 1) : 0;
+  size_t at;
+
+  if (size == 0 || size > MAX_STRING)
+    return 0;
+  self->work += size / 8;
+  if (size + 1 > DWARF_MAX_TEXT - answers->text_size)
+    {
+      self->status = ELF_TOO_LARGE;
+      return 0;
+    }
+  if ((2 * self->n_texts >= self->n_text_slots && !grow_text_slots (self)) ||
+      !reserve_text (self, size + 1))
+    {
+      self->status = ELF_NO_MEMORY;
+      return 0;
+    }
+
+  for (at = hash_text (text, size) & (self->n_text_slots - 1); self->text_slot[at] != 0;
+       at = (at + 1) & (self->n_text_slots - 1))
+    if (strncmp (answers->text + self->text_slot[at], text, size + 1) == 0)
+      return self->text_slot[at];
+
+  self->text_slot[at] = (uint32_t) answers->text_size;
+  self->n_texts++;
+  memcpy (answers->text + answers->text_size, text, size);
+  answers->text[answers->text_size + size] = 0;
+  answers->text_size += size + 1;
+  return self->text_slot[at];
+}
+
+static NameSlot *
+find_slot (NameSlot *slots, size_t n, uint64_t key)
+{
+  size_t at = (key * 0x9e3779b97f4a7c15 >> 20) & (n - 1);
+
+  while (slots[at].is_used && slots[at].key != key)
+    at = (at + 1) & (n - 1);
+  return &slots[at];
+}
+
+static bool
+grow_name_slots (Resolution *self)
+{
+  size_t n = self->n_name_slots == 0 ? 256 : 2 * self->n_name_slots;
+  NameSlot *larger = calloc (n, sizeof *larger);
+
+  if (larger == NULL)
+    return false;
+  for (size_t i = 0; i < self->n_name_slots; i++)
+    if (self->name_slot[i].is_used)
+      *find_slot (larger, n, self->name_slot[i].key) = self->name_slot[i];
+  free (self->name_slot);
+  self->name_slot = larger;
+  self->n_name_slots = n;
+  return true;
+}
+
+static uint32_t
+name_of_entry (Resolution *self, Unit *unit, uint64_t entry)
+{
+  /* Sections have at most 2^30 bytes. */
+  uint64_t key = (uint64_t) unit->file->number << 32 | entry;
+  NameSlot *slot;
+
+  if (2 * self->n_names >= self->n_name_slots && !grow_name_slots (self))
+    {
+      self->status = ELF_NO_MEMORY;
+      return 0;
+    }
+  slot = find_slot (self->name_slot, self->n_name_slots, key);
+  if (!slot->is_used)
+    {
+      slot->key = key;
+      slot->is_used = true;
+      slot->text = intern (self, sysprof_dwarf_function_name (unit, entry, &self->work));
+      self->n_names++;
+    }
+  return slot->text;
+}
+
+/* --- the addresses of one unit --- */
+
+/* Where its lines come from: each file's name is put together once. */
+typedef struct
+{
+  LineTable table;
+  bool is_there;
+  uint32_t *text; /* [n_text] by file, 0 = not asked for or unknown */
+  size_t n_text;
+} Files;
+
+static uint32_t
+name_of_file (Resolution *self, Files *files, uint64_t file)
+{
+  char *path;
+
+  if (!files->is_there || file >= files->n_text)
+    return 0;
+  if (files->text[file] == 0)
+    {
+      path = sysprof_dwarf_lines_path (&files->table, file);
+      files->text[file] = intern (self, path);
+      free (path);
+    }
+  return files->text[file];
+}
+
+static DwarfFrame *
+append_frame (Resolution *self)
+{
+  DwarfAnswers *answers = self->answers;
+
+  if (answers->n_frames == self->frames_capacity)
+    {
+      size_t capacity = self->frames_capacity == 0 ? 256 : 2 * self->frames_capacity;
+      DwarfFrame *larger;
+
+      if (capacity > DWARF_MAX_FRAMES)
+        {
+          self->status = ELF_TOO_LARGE;
+          return NULL;
+        }
+      larger = realloc (answers->frame, capacity * sizeof (DwarfFrame));
+      if (larger == NULL)
+        {
+          self->status = ELF_NO_MEMORY;
+          return NULL;
+        }
+      answers->frame = larger;
+      self->frames_capacity = capacity;
+    }
+  answers->frame[answers->n_frames] = (DwarfFrame){ 0 };
+  return &answers->frame[answers->n_frames++];
+}
+
+static void
+append_frames (Resolution *self,
+               Unit *unit,
+               const Functions *functions,
+               size_t i,
+               const LineRow *line,
+               Files *files,
+               DwarfRow *row)
+{
+  uint32_t file = line->is_known ? line->file : 0;
+  uint32_t number = line->is_known ? line->line : 0;
+  bool has_file = line->is_known;
+
+  row->first = (uint32_t) self->answers->n_frames;
+  row->start = functions->start[i];
+  row->end = functions->end[i];
+  for (uint32_t at = functions->innermost[i]; at != 0 || row->n == 0;
+       at = functions->call[at].parent)
+    {
+      const Call *call = at != 0 ? &functions->call[at] : NULL;
+      DwarfFrame *frame;
+
+      if (call == NULL && !has_file)
+        return;
+      frame = append_frame (self);
+      if (frame == NULL)
+        return;
+      row->n++;
+      frame->line = number;
+      frame->file = has_file ? name_of_file (self, files, file) : 0;
+      if (call == NULL)
+        return;
+
+      frame->is_inlined = call->is_inlined;
+      frame->name = name_of_entry (self, unit, call->entry);
+      file = call->call_file;
+      number = call->call_line;
+      has_file = true;
+      self->work++;
+    }
+}
+
+/* The unit with that id of the file that the descriptor, which is taken, is of. */
+static Unit *
+open_split (Dwarf *self, int fd, uint64_t dwo_id)
+{
+  ElfImage *image;
+
+  if (fd < 0)
+    return NULL;
+  if (sysprof_elf_image_open (fd, &image) != ELF_OK)
+    {
+      (void) close (fd); /* only read from */
+      return NULL;
+    }
+
+  sysprof_dwarf_file_clear (&self->split);
+  (void) sysprof_dwarf_file_init (&self->split, image, true); /* else it has no units */
+  self->split.fd = fd;
+  self->split.main = &self->file;
+  self->split.number = ++self->n_files;
+  (void) sysprof_dwarf_file_find_units (&self->split); /* the same */
+  for (size_t i = 0; i < self->split.n_units; i++)
+    {
+      Unit *unit = &self->split.units[i];
+
+      if (unit->type != DW_UT_SPLIT_TYPE && unit->type != DW_UT_TYPE &&
+          sysprof_dwarf_unit_root (unit)->dwo_id == dwo_id)
+        return unit;
+    }
+  return NULL;
+}
+
+/* The unit that a skeleton stands for; the skeleton itself where it cannot be had. */
+static Unit *
+find_split (Dwarf *self, Unit *skeleton)
+{
+  const Root *root = sysprof_dwarf_unit_root (skeleton);
+  const char *directory = root->comp_dir != NULL ? root->comp_dir : "";
+  Unit *found = NULL;
+
+  if (root->dwo_name == NULL)
+    return skeleton;
+
+  if (self->has_package && sysprof_dwarf_file_find_packaged (&self->package, root->dwo_id))
+    {
+      self->package.number = ++self->n_files;
+      found = &self->package.units[0];
+    }
+  else if (self->files.open_split != NULL)
+    {
+      found = open_split (
+          self, self->files.open_split (self->files.closure, directory, root->dwo_name),
+          root->dwo_id);
+    }
+  if (found == NULL)
+    return skeleton;
+
+  (void) sysprof_dwarf_unit_root (found); /* has the bases, but for this one */
+  found->addresses_base = skeleton->addresses_base;
+  return found;
+}
+
+static void
+clear_files (Files *self)
+{
+  sysprof_dwarf_lines_clear (&self->table);
+  free (self->text);
+}
+
+static uint64_t
+work_left (const Resolution *self)
+{
+  return self->work < self->most_work ? self->most_work - self->work : 0;
+}
+
+/* Its functions, then its lines. */
+static void
+read_unit (Resolution *self,
+           Unit *unit,
+           Unit *skeleton,
+           Functions *functions,
+           Files *files,
+           LineRow *lines)
+{
+  functions->most_work = work_left (self);
+  sysprof_dwarf_functions_find (functions, unit, skeleton);
+  self->work += functions->work;
+  if (functions->has_no_memory)
+    self->status = ELF_NO_MEMORY;
+
+  files->is_there = sysprof_dwarf_lines_read (&files->table, skeleton);
+  if (!files->is_there)
+    return;
+  self->work += files->table.n_files + files->table.n_directories;
+  self->work += sysprof_dwarf_lines_run (&files->table, functions->addresses, functions->n,
+                                         work_left (self), lines);
+  files->n_text = files->table.n_files + 1;
+  files->text = calloc (files->n_text, sizeof *files->text);
+  if (files->text == NULL)
+    self->status = ELF_NO_MEMORY;
+}
+
+/* `asked` are the places of the `n` addresses in the answers. */
+static void
+resolve_unit (Resolution *self,
+              Unit *skeleton,
+              const uint64_t *addresses,
+              const uint32_t *asked,
+              size_t n)
+{
+  Unit *unit = find_split (self->dwarf, skeleton);
+  Files files = { 0 };
+  Functions functions = {
+    .addresses = addresses,
+    .n = n,
+    .innermost = calloc (n, sizeof (uint32_t)),
+    .start = calloc (n, sizeof (uint64_t)),
+    .end = calloc (n, sizeof (uint64_t)),
+  };
+  LineRow *lines = calloc (n, sizeof (LineRow));
+
+  (void) sysprof_dwarf_unit_root (skeleton); /* has the bases */
+  if (functions.innermost == NULL || functions.start == NULL || functions.end == NULL ||
+      lines == NULL)
+    self->status = ELF_NO_MEMORY;
+  else
+    read_unit (self, unit, skeleton, &functions, &files, lines);
+
+  for (size_t i = 0; i < n && self->status == ELF_OK; i++)
+    append_frames (self, unit, &functions, i, &lines[i], &files, &self->answers->row[asked[i]]);
+
+  clear_files (&files);
+  free (functions.innermost);
+  free (functions.start);
+  free (functions.end);
+  free (functions.call);
+  free (lines);
+}
+
+/* --- all addresses --- */
+
+typedef struct
+{
+  uint32_t unit;
+  uint32_t asked; /* index of the address */
+} Place;
+
+static int
+compare_places (const void *a, const void *b)
+{
+  const Place *left = a, *right = b;
+
+  if (left->unit != right->unit)
+    return left->unit < right->unit ? -1 : 1;
+  return (left->asked > right->asked) - (left->asked < right->asked);
+}
+
+static void
+find_units (Dwarf *self, const uint64_t *addresses, size_t n, Place *places)
+{
+  for (size_t i = 0; i < n; i++)
+    {
+      uint32_t unit = find_unit (self, addresses[i]);
+
+      if (unit == UINT32_MAX && !self->has_unit_ranges)
+        {
+          read_unit_ranges (self);
+          unit = find_unit (self, addresses[i]);
+        }
+      places[i] = (Place){ unit, (uint32_t) i };
+    }
+  qsort (places, n, sizeof (Place), compare_places);
+}
+
+static void
+resolve_places (Resolution *self, const Place *places, size_t n, const uint64_t *addresses)
+{
+  uint64_t *of_unit = calloc (n + 1, sizeof *of_unit);
+  uint32_t *asked = calloc (n + 1, sizeof *asked);
+  size_t end;
+
+  if (of_unit == NULL || asked == NULL)
+    self->status = ELF_NO_MEMORY;
+  for (size_t i = 0; i < n && places[i].unit != UINT32_MAX && self->status == ELF_OK; i = end)
+    {
+      for (end = i; end < n && places[end].unit == places[i].unit; end++)
+        {
+          asked[end - i] = places[end].asked;
+          of_unit[end - i] = addresses[places[end].asked];
+        }
+      resolve_unit (self, &self->dwarf->file.units[places[i].unit], of_unit, asked, end - i);
+      if (self->status == ELF_OK && self->work >= self->most_work)
+        self->status = ELF_TOO_LARGE;
+    }
+
+  free (of_unit);
+  free (asked);
+}
+
+static uint64_t
+bound_work (Dwarf *self, size_t n)
+{
+  uint64_t size = sysprof_dwarf_file_section (&self->file, SECTION_INFO)->size +
+                  sysprof_dwarf_file_section (&self->file, SECTION_LINE)->size +
+                  sysprof_dwarf_file_section (&self->file, SECTION_RANGES)->size +
+                  sysprof_dwarf_file_section (&self->file, SECTION_RNGLISTS)->size;
+
+  if (self->has_package)
+    size += sysprof_dwarf_file_section (&self->package, SECTION_INFO)->size;
+  return LEAST_WORK + size * WORK_PER_BYTE + (uint64_t) n * WORK_PER_ADDRESS;
+}
+
+ElfStatus
+sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAnswers *answers)
+{
+  Resolution resolution = { .dwarf = self, .answers = answers };
+  Place *places = calloc (n + 1, sizeof *places);
+
+  *answers = (DwarfAnswers){ .row = calloc (n + 1, sizeof (DwarfRow)), .n = n };
+  resolution.most_work = bound_work (self, n);
+  if (n >= UINT32_MAX || places == NULL || answers->row == NULL ||
+      !reserve_text (&resolution, 1))
+    {
+      resolution.status = ELF_NO_MEMORY;
+    }
+  else
+    {
+      answers->text[0] = 0;
+      answers->text_size = 1;
+      find_units (self, addresses, n, places);
+      resolve_places (&resolution, places, n, addresses);
+      if (self->has_no_memory)
+        resolution.status = ELF_NO_MEMORY;
+    }
+
+  if (resolution.status == ELF_NO_MEMORY)
+    sysprof_dwarf_answers_clear (answers);
+  free (places);
+  free (resolution.text_slot);
+  free (resolution.name_slot);
+  return resolution.status;
+}
+
+void
+sysprof_dwarf_answers_clear (DwarfAnswers *self)
+{
+  free (self->row);
+  free (self->frame);
+  free (self->text);
+  *self = (DwarfAnswers){ 0 };
+}
+
+/* --- open and close --- */
+
+ElfStatus
+sysprof_dwarf_open (const DwarfFiles *files, Dwarf **dwarf)
+{
+  Dwarf *self = calloc (1, sizeof *self);
+  ElfStatus status;
+
+  if (self == NULL)
+    return ELF_NO_MEMORY;
+
+  self->files = *files;
+  self->supplement.fd = self->package.fd = self->split.fd = -1;
+  status = sysprof_dwarf_file_init (&self->file, files->image, false);
+  if (status == ELF_OK)
+    status = sysprof_dwarf_file_find_units (&self->file);
+  self->file.number = ++self->n_files;
+  if (status == ELF_OK && files->supplement != NULL &&
+      sysprof_dwarf_file_init (&self->supplement, files->supplement, false) == ELF_OK)
+    {
+      status = sysprof_dwarf_file_find_units (&self->supplement);
+      self->supplement.number = ++self->n_files;
+      self->file.supplement = &self->supplement;
+    }
+  if (status == ELF_OK && files->package != NULL &&
+      sysprof_dwarf_file_init (&self->package, files->package, true) == ELF_OK)
+    {
+      self->package.main = &self->file;
+      self->has_package = true;
+    }
+  if (status != ELF_OK)
+    {
+      sysprof_dwarf_free (self);
+      return status;
+    }
+
+  read_aranges (self);
+  sort_ranges (self);
+  *dwarf = self;
+  return ELF_OK;
+}
+
+void
+sysprof_dwarf_free (Dwarf *self)
+{
+  if (self == NULL)
+    return;
+
+  sysprof_dwarf_file_clear (&self->file);
+  sysprof_dwarf_file_clear (&self->supplement);
+  sysprof_dwarf_file_clear (&self->package);
+  sysprof_dwarf_file_clear (&self->split);
+  free (self->range);
+  free (self);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Names of functions: an entry of code mostly says only which other entry it comes from. */
+
+#include "dwarf/unit.h"
+
+typedef struct
+{
+  const char *linkage;
+  const char *plain;
+  Value origin; /* or specification */
+} NameEntry;
+
+static bool
+read_name_entry (Unit *unit, uint64_t offset, uint64_t *work, NameEntry *entry)
+{
+  AbbrevTable *abbrevs = sysprof_dwarf_file_abbrevs (unit->file, unit->abbrev_offset);
+  Cursor cursor = sysprof_dwarf_file_cursor (unit->file, SECTION_INFO, offset);
+  const Abbrev *abbrev;
+
+  *entry = (NameEntry){ 0 };
+  if (abbrevs == NULL || cursor.is_bad)
+    return false;
+  cursor.end = sysprof_dwarf_file_section (unit->file, SECTION_INFO)->bytes + unit->end;
+  abbrev = sysprof_dwarf_abbrevs_find (abbrevs, cursor_uleb128 (&cursor));
+  if (cursor.is_bad || abbrev == NULL)
+    return false;
+
+  *work += abbrev->n;
+  for (uint32_t i = 0; i < abbrev->n && !cursor.is_bad; i++)
+    {
+      const AttributeSpec *spec = &abbrevs->attribute[abbrev->first + i];
+      Value value;
+
+      sysprof_dwarf_take_value (&cursor, unit, spec->form, spec->constant, &value);
+      if (cursor.is_bad)
+        break;
+      switch (spec->name)
+        {
+        case DW_AT_LINKAGE_NAME:
+        case DW_AT_MIPS_LINKAGE_NAME:
+          entry->linkage = sysprof_dwarf_value_string (&value, unit);
+          break;
+        case DW_AT_NAME:
+          entry->plain = sysprof_dwarf_value_string (&value, unit);
+          break;
+        case DW_AT_ABSTRACT_ORIGIN:
+          entry->origin = value;
+          break;
+        case DW_AT_SPECIFICATION:
+          if (entry->origin.form == 0)
+            entry->origin = value;
+          break;
+        default:
+          break;
+        }
+    }
+  return true;
+}
+
+const char *
+sysprof_dwarf_function_name (Unit *unit, uint64_t offset, uint64_t *work)
+{
+  const char *plain = NULL;
+  NameEntry entry;
+
+  for (unsigned i = 0; i <= DWARF_MAX_ORIGINS; i++)
+    {
+      if (!read_name_entry (unit, offset, work, &entry))
+        break;
+      if (entry.linkage != NULL && entry.linkage[0] != 0)
+        return entry.linkage;
+      if (plain == NULL && entry.plain != NULL && entry.plain[0] != 0)
+        plain = entry.plain;
+      if (entry.origin.form == 0)
+        break;
+
+      (void) sysprof_dwarf_unit_root (unit); /* has the bases of its strings */
+      if (!sysprof_dwarf_value_reference (&entry.origin, unit, &unit, &offset))
+        break;
+      (void) sysprof_dwarf_unit_root (unit);
+    }
+
+  return plain;
+}
