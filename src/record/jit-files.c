@@ -41,9 +41,13 @@ sysprof_jit_files_note (JitFiles *self, int32_t pid, const char *path)
 void
 sysprof_jit_files_take_log (JitFiles *self)
 {
-  ProcessLog *log = sysprof_pump_get_process_log (self->pump);
+  ProcessLog *log;
   const GeneratingProcess *process;
 
+  if (self->pump == NULL) /* the recording did not begin */
+    return;
+
+  log = sysprof_pump_get_process_log (self->pump);
   while ((process = sysprof_process_log_take_generating (log)) != NULL)
     sysprof_jit_files_note (self, process->pid, process->path);
 }
@@ -134,6 +138,9 @@ sysprof_jit_files_add (JitFiles *self)
   ConfinedChild reader = CONFINED_CHILD_INIT;
   JitFound found;
   int envelope;
+
+  if (self->pump == NULL)
+    return;
 
   sysprof_jit_finder_begin (&self->finder);
   while (sysprof_jit_finder_next (&self->finder, &found, &envelope))
