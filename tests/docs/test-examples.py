@@ -28,7 +28,8 @@ def examples(program):
 
 
 # What examples of recording call: another machine, and a build.
-STAND_INS = {'ssh': 'shift; exec "$@"', 'make': ':'}
+# (ssh has options and their values in front of the host.)
+STAND_INS = {'ssh': 'while case "$1" in -o) shift 2;; -*) shift;; *) false;; esac; do :; done\nshift; exec sh -c "$*"', 'make': ':'}
 
 
 class Examples(unittest.TestCase):

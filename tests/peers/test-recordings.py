@@ -8,6 +8,7 @@ What is right is what tests/data/decoder.py finds, a decoder written from the de
 usage: test-recordings.py WITH_DEBIAN_RECORDER SYSPROF_CLI SYSPROF_REPORT SYSPROF_CAT BUSY DUMP TARGET PEER_DUMP PEER_TARGET
 """
 import collections
+import gzip
 import json
 import os
 import re
@@ -44,16 +45,26 @@ def report(path, view, *options):
     return json.loads(result.stdout)
 
 
+# What our joins unpack, and write in a row.
+LISTS = ('__found__', '__unwind__', '__unnamed__')
+
+
 def made_of(capture):
     """Number of frames by type, but for those which our joins make anew (names of addresses, a table of symbols and
-    the timestamp in front of it) or keep of one capture only: the kernel's functions, and
+    the timestamp in front of it, lists) or keep of one capture only: the kernel's functions, and
     what samples were taken on."""
     return collections.Counter(f['type'] for f in capture.frames if f['type'] not in ('jitmap', 'timestamp')
-                               and f.get('path') not in ('__symbols__', '__events__', KERNEL_FUNCTIONS))
+                               and f.get('path') not in ('__symbols__', '__events__', KERNEL_FUNCTIONS)
+                               and f.get('path', '').removesuffix('.gz') not in LISTS)
 
 
 def decode_file(every, path):
     return b''.join(frame['data'] for frame in every if frame.get('path') == path)
+
+
+def decode_list(every, name):
+    packed = decode_file(every, name + '.gz')
+    return decode_file(every, name) + (gzip.decompress(packed) if packed else b'')
 
 
 def comparable(frame):
@@ -196,6 +207,8 @@ class Ours(Case):
         self.assertEqual(made_of(joined), expected)
         self.assertEqual(decode_file(joined.frames, KERNEL_FUNCTIONS), decode_file(decode(paths[0]).frames, KERNEL_FUNCTIONS))
         self.assertEqual(decode_file(joined.frames, '__events__'), decode_file(decode(paths[0]).frames, '__events__'))
+        for name in LISTS:
+            self.assertEqual(decode_list(joined.frames, name), b''.join(decode_list(decode(path).frames, name) for path in paths), name)
         # In a row of file frames the peer looks at every other one only, and would miss the table.
         at = next(i for i, f in enumerate(joined.frames) if f.get('path') == '__symbols__')
         self.assertNotEqual(joined.frames[at - 1]['type'], 'file')
