@@ -559,11 +559,13 @@ drain_cpu (PerfSession *self, SessionCpu *cpu)
 static void
 repeat_enabling (PerfSession *self)
 {
+  int64_t begin, took;
+
   if (self->n_repeats == 0 || g_get_monotonic_time () < self->repeat_time)
     return;
 
   self->n_repeats--;
-  self->repeat_time = g_get_monotonic_time () + REPEAT_INTERVAL;
+  begin = g_get_monotonic_time ();
   for (guint i = 0; i < self->cpus->len; i++)
     {
       SessionCpu *cpu = g_ptr_array_index (self->cpus, i);
@@ -573,6 +575,10 @@ repeat_enabling (PerfSession *self)
       if (self->are_samples_enabled)
         switch_cpu (cpu, true, PERF_EVENT_IOC_ENABLE);
     }
+
+  /* Of thousands of threads on many CPUs it takes a while, and rings fill meanwhile. */
+  took = g_get_monotonic_time () - begin;
+  self->repeat_time = begin + took + MAX (REPEAT_INTERVAL, 10 * took);
 }
 
 void
