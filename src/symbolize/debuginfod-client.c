@@ -290,6 +290,16 @@ finish (Downloads *self, Download *download, int result, char *path)
   g_cond_broadcast (&self->changed);
 }
 
+/* The lock is not held. */
+static void
+change_running (Downloads *self, int difference)
+{
+  g_mutex_lock (&self->lock);
+  self->n_running += (uint32_t) difference;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
 static void *
 download_all (void *data)
 {
@@ -325,10 +335,7 @@ download_all (void *data)
   /* Before it is told to have ended: nothing of the library's runs while the program ends. */
   if (client != NULL)
     library.end (client);
-  g_mutex_lock (&downloads->lock);
-  downloads->n_running--;
-  g_cond_broadcast (&downloads->changed);
-  g_mutex_unlock (&downloads->lock);
+  change_running (downloads, -1);
   downloads_unref (downloads);
   return NULL;
 }
@@ -363,11 +370,11 @@ start_threads (Downloads *self)
       g_autoptr (GThread) thread = NULL;
 
       g_atomic_int_inc (&self->n_references);
-      self->n_running++;
+      change_running (self, 1);
       thread = g_thread_try_new ("debuginfod", download_all, self, NULL);
       if (thread == NULL)
         {
-          self->n_running--;
+          change_running (self, -1);
           downloads_unref (self);
         }
     }
@@ -383,6 +390,7 @@ count (Downloads *self, DebuginfodStatus *status)
 
   now.n_done = now.n_found = now.n_not_found = now.n_failed = now.n_too_large = 0;
   now.bytes = 0;
+  now.first_error = 0;
   for (uint32_t i = 0; i < self->n; i++)
     {
       const Download *download = &self->row[i];
@@ -400,7 +408,8 @@ count (Downloads *self, DebuginfodStatus *status)
       else
         {
           now.n_failed++;
-          now.first_error = download->was_stopped ? ETIMEDOUT : -download->result;
+          if (now.first_error == 0)
+            now.first_error = download->was_stopped ? ETIMEDOUT : -download->result;
         }
     }
   *status = now;

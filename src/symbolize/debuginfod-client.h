@@ -12,7 +12,7 @@ typedef struct
   const char *build_id; /* lower-case hex */
   bool may_ask;         /* servers; else the cache alone */
   bool is_executable;   /* the program or library itself, not its debug file */
-  uint64_t weight;      /* samples; the heaviest come first */
+  uint64_t weight;      /* events with it in their stack; the heaviest come first */
   char *path;           /* in the cache; NULL = not there */
 } DebuginfodFile;
 

@@ -1,36 +1,72 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Names from debug files of debuginfod servers, and of the cache of what they gave before: for files that lack names after all
- * else was tried, those in which the most samples are. */
+ * else was tried, those in which the most samples, waits and allocations are. */
 
 #include "symbolize/debuginfod-client.h"
 #include "symbolize/fetched-files.h"
 
 #include <string.h>
 
-#define LEAST_SHARE 0.005 /* of the samples; for less no server is asked */
+#define LEAST_SHARE 0.005 /* of all events; for less no server is asked */
 
 /* --- weights --- */
 
-/* Samples with a function of each file, [batches->n]. */
+/* Everything with a stack: a file that only waits or allocates has views that show its names, too. */
+typedef struct
+{
+  const StackEvents *row[4];
+} AllEvents;
+
+static AllEvents
+list_events (const Store *store)
+{
+  return (AllEvents){
+    { &store->samples, &store->allocations, &store->traces, &store->waits.events },
+  };
+}
+
+static uint64_t
+count_events (const Store *store)
+{
+  AllEvents events = list_events (store);
+  uint64_t n = 0;
+
+  for (size_t i = 0; i < G_N_ELEMENTS (events.row); i++)
+    n += events.row[i]->n;
+  return n;
+}
+
+/* [store->stacks.n] */
+static uint64_t *
+count_events_of_stacks (const Store *store)
+{
+  AllEvents events = list_events (store);
+  uint64_t *counts = g_new0 (uint64_t, store->stacks.n + 1);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (events.row); i++)
+    for (uint32_t j = 0; j < events.row[i]->n; j++)
+      counts[events.row[i]->stack[j]]++;
+  return counts;
+}
+
+/* Events with a function of each file, [batches->n]: for nothing but the choice of what servers are asked for. */
 static uint64_t *
 weigh (const Symbolization *self, const FileBatches *batches)
 {
   const Store *store = self->store;
   g_autofree uint32_t *file_of = g_new0 (uint32_t, store->addresses.n + 1); /* 1 + index */
-  g_autofree uint32_t *n_samples = g_new0 (uint32_t, store->stacks.n + 1);
+  g_autofree uint64_t *n_events = count_events_of_stacks (store);
   g_autofree StackId *seen_in = g_new0 (StackId, batches->n + 1);
   uint64_t *weights = g_new0 (uint64_t, batches->n + 1);
 
   for (uint32_t i = 0; i < batches->n; i++)
     for (uint32_t j = 0; j < batches->row[i].n_items; j++)
       file_of[batches->row[i].items[j].address] = i + 1;
-  for (uint32_t i = 0; i < store->samples.n; i++)
-    n_samples[store->samples.stack[i]]++;
 
   for (StackId stack = 1; stack < store->stacks.n; stack++)
     {
-      if (n_samples[stack] == 0)
+      if (n_events[stack] == 0)
         continue;
       if (sysprof_progress_is_cancelled (self->progress))
         break;
@@ -41,7 +77,7 @@ weigh (const Symbolization *self, const FileBatches *batches)
           if (file == 0 || seen_in[file - 1] == stack)
             continue;
           seen_in[file - 1] = stack;
-          weights[file - 1] += n_samples[stack];
+          weights[file - 1] += n_events[stack];
         }
     }
   return weights;
@@ -103,11 +139,12 @@ is_wanted (const char *path)
   return path[0] == '/';
 }
 
+/* Those of small weight, and without `weights` all of them, are looked for in the cache alone. */
 static GArray *
 list_files (const Symbolization *self, const FileBatches *batches, const uint64_t *weights)
 {
   GArray *files = g_array_new (FALSE, FALSE, sizeof (DebuginfodFile));
-  double least = LEAST_SHARE * self->store->samples.n;
+  double least = LEAST_SHARE * (double) count_events (self->store);
 
   for (uint32_t i = 0; i < batches->n; i++)
     {
@@ -115,15 +152,15 @@ list_files (const Symbolization *self, const FileBatches *batches, const uint64_
 
       if (wanted == NULL)
         continue;
-      want (files, wanted->build_id, false, weights[i]);
+      want (files, wanted->build_id, false, weights != NULL ? weights[i] : 0);
       if (wanted->is_missing)
-        want (files, wanted->build_id, true, weights[i]);
+        want (files, wanted->build_id, true, weights != NULL ? weights[i] : 0);
     }
   for (guint i = 0; i < files->len; i++)
     {
       DebuginfodFile *file = &g_array_index (files, DebuginfodFile, i);
 
-      file->may_ask = self->options->ask_debuginfod && (double) file->weight >= least;
+      file->may_ask = file->weight > 0 && (double) file->weight >= least;
     }
   return files;
 }
@@ -143,6 +180,7 @@ use_files (Symbolization *self,
 
       if (wanted == NULL)
         continue;
+      fetched[i].build_id = wanted->build_id;
       if (wanted->is_missing)
         fetched[i].executable = find_path (files, wanted->build_id, true);
       if (!wanted->is_missing || fetched[i].executable != NULL)
@@ -169,7 +207,8 @@ resolve (Symbolization *self, GError **error)
     return true;
 
   batches = sysprof_file_batches_new (self, is_wanted);
-  weights = weigh (self, batches);
+  if (self->options->ask_debuginfod)
+    weights = weigh (self, batches);
   files = list_files (self, batches, weights);
   sysprof_debuginfod_fetch ((DebuginfodFile *) (void *) files->data, files->len, self->progress,
                             self->options->tell_debuginfod, self->options->tell_debuginfod_data,

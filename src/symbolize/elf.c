@@ -423,6 +423,46 @@ note_wanted (Symbolization *self, const FileBatch *batch, const ElfFacts *facts)
     g_array_append_val (self->wanted, wanted);
 }
 
+static bool
+open_wanted_file (ElfParser *parser,
+                  const FileBatch *batch,
+                  const char *build_id,
+                  int root,
+                  const char *path,
+                  ElfFacts *facts)
+{
+  UnnamedReason reason;
+
+  return open_recorded_file (parser, batch, root, path, facts, &reason) &&
+         has_build_id (facts, build_id);
+}
+
+/* Wherever it may have been found when it was noted as wanted. */
+static bool
+open_found_file (const Symbolization *self,
+                 ElfParser *parser,
+                 const FileBatch *batch,
+                 const char *build_id,
+                 ElfFacts *facts)
+{
+  g_autoptr (GPtrArray) paths = NULL;
+  FileRoots roots;
+  bool is_ours;
+
+  sysprof_file_roots_find (&roots, &parser->roots, self, batch);
+  for (unsigned i = 0; i < roots.n; i++)
+    if (open_wanted_file (parser, batch, build_id, roots.fd[i], batch->path, facts))
+      return true;
+  if (parser->mounts == NULL)
+    return false;
+
+  paths = sysprof_list_translations (parser->mounts, self->store, batch, batch->path, &is_ours);
+  for (guint i = 0; i < paths->len; i++)
+    if (open_wanted_file (parser, batch, build_id, -1, paths->pdata[i], facts))
+      return true;
+  return false;
+}
+
 /* The file itself is here, or came with its debug file. */
 static void
 resolve_file_fetched (Symbolization *self,
@@ -430,26 +470,15 @@ resolve_file_fetched (Symbolization *self,
                       const FileBatch *batch,
                       FetchedFile *fetched)
 {
-  UnnamedReason reason = UNNAMED_FILE_MISSING;
   ElfStatus debug_status = ELF_ABSENT;
   ElfAnswers answers = { 0 };
   ElfFacts facts = { 0 };
-  bool is_open = false;
+  bool is_open =
+      fetched->executable != NULL
+          ? open_wanted_file (parser, batch, fetched->build_id, -1, fetched->executable, &facts)
+          : open_found_file (self, parser, batch, fetched->build_id, &facts);
 
-  if (fetched->executable != NULL)
-    {
-      is_open = open_recorded_file (parser, batch, -1, fetched->executable, &facts, &reason) &&
-                has_build_id (&facts, batch->build_id);
-      fetched->is_unfit = !is_open;
-    }
-  else
-    {
-      FileRoots roots;
-
-      sysprof_file_roots_find (&roots, &parser->roots, self, batch);
-      for (unsigned i = 0; i < roots.n && !is_open; i++)
-        is_open = open_recorded_file (parser, batch, roots.fd[i], batch->path, &facts, &reason);
-    }
+  fetched->is_unfit = fetched->executable != NULL && !is_open;
   if (!is_open)
     return;
 

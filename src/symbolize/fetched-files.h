@@ -22,6 +22,7 @@ typedef struct
 /* Strangers' files. */
 typedef struct
 {
+  const char *build_id; /* of the file and of both: another one is not read */
   const char *
       executable; /* path on this machine, to be read instead of the file; NULL = read the file itself */
   const char *debug; /* path of its debug file, or NULL */

@@ -37,7 +37,15 @@ int main (int argc, char **argv) { return inner_%s (argc) * 2; }
 LIBRARY = "libdebuginfod.so.1"
 INSIDE = "SYSPROF_TEST_NETWORK"
 # Root needs no user namespace; nobody may mount and make networks without one.
+ANSWER_TIMEOUT = 10  # s
 UNSHARE = ["unshare", "--net", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+
+
+def forget_settings():
+    """Those of who runs the tests: of proxies, which know no server of ours, and of debuginfod's clients."""
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy") or name.startswith("DEBUGINFOD_"):
+            del os.environ[name]
 
 
 def enter_network():
@@ -86,19 +94,27 @@ class Program:
         subprocess.run(["strip", name], check=True)
 
 
-def write_capture(path, *weights):
-    """(program, samples in each of its functions) each."""
+def write_capture(path, *weights, allocations=(), layer=None, is_identified=True):
+    """(program, samples in each of its functions) each, and the same of allocations. The process saw `layer` as its root."""
     now = time.monotonic_ns()
     made = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     capture = captures.Capture(now, now + 1000000, False, made, now=now)
     capture.process("program", pid=PID)
-    for i, (program, n) in enumerate(weights):
+    if layer is not None:
+        capture.overlay(layer, "/", pid=PID)
+    for i, (program, n) in enumerate([*weights, *allocations]):
         base = BASE + (i << 32)
-        inode = os.stat(program.path).st_ino if os.path.exists(program.path) else 0
-        capture.map(base, base + ((program.size + 4095) & ~4095), program.path, program.offset, inode, program.build_id, pid=PID)
+        place = (layer or "") + program.path
+        inode = os.stat(place).st_ino if is_identified and os.path.exists(place) else 0
+        capture.map(base, base + ((program.size + 4095) & ~4095), program.path, program.offset, inode,
+                    program.build_id if is_identified else None, pid=PID)
         for address in program.functions.values():
-            for _ in range(n):
-                capture.sample([USER, base + address - program.address], pid=PID)
+            for j in range(n):
+                stack = [USER, base + address - program.address]
+                if i < len(weights):
+                    capture.sample(stack, pid=PID)
+                else:
+                    capture.allocation(16 * (j + 1), 16, stack, tid=PID, pid=PID)
     return capture.save(path)
 
 
@@ -219,7 +235,7 @@ class Debuginfod(Case):
         for url in urls:
             while True:
                 try:
-                    with urllib.request.urlopen(url) as answer:
+                    with urllib.request.urlopen(url, timeout=ANSWER_TIMEOUT) as answer:
                         answer.read()
                     break
                 except (urllib.error.URLError, OSError):
@@ -229,7 +245,7 @@ class Debuginfod(Case):
     @staticmethod
     def count(url):
         """Requests for files until now."""
-        with urllib.request.urlopen(url + "/metrics") as answer:
+        with urllib.request.urlopen(url + "/metrics", timeout=ANSWER_TIMEOUT) as answer:
             text = answer.read().decode()
         return sum(int(float(n)) for n in re.findall(r'^http_requests_total\{type="(?:debuginfo|executable)"\} (\S+)$', text, re.M))
 
@@ -276,7 +292,7 @@ class Debuginfod(Case):
         self.assertIn("1 left out as larger than 512 MiB", said)
 
     def test_absent(self):
-        """Nobody listens; no server is known; the library is missing."""
+        """Nobody listens; no server is known."""
         write_capture("c", (self.program, 10))
         rows, said = self.report(f"http://127.0.0.1:{free_port()}")
         self.check_nameless(rows)
@@ -293,11 +309,42 @@ class Debuginfod(Case):
         pathlib.Path(empty, "x.urls").write_text("http://127.0.0.1:1\n", encoding="ascii")
         self.assertIn("asked servers for 1", self.report(None, "--debuginfod")[1])
 
+    def test_missing_library(self):
+        write_capture("c", (self.program, 10))
         self.bind("/dev/null", find_library())
         rows, said = self.report(f"http://127.0.0.1:{free_port()}")
         self.check_nameless(rows)
         self.assertIn("No server was asked: ", said)
         self.assertIn("Install libdebuginfod", said)
+
+    def test_gone_container(self):
+        """Where the container's file is now says its layer. At the path that it had there is another one."""
+        inside = Program("inside")
+        layer = self.path("layer")
+        os.makedirs(layer + self.folder)
+        os.rename(inside.path, layer + inside.path)
+        shutil.copy(self.program.path, inside.path)
+        for is_identified in True, False:
+            with self.subTest(is_identified=is_identified):
+                write_capture("c", (inside, 10), layer=layer, is_identified=is_identified)
+                with stub_server(send(pathlib.Path(inside.debug).read_bytes())) as (server, url):
+                    rows, said = self.report(url)
+                self.assertEqual(set(server.asked), {f"/buildid/{inside.build_id}/debuginfo"})
+                self.check_named(rows, inside)
+                self.assertRegex(said, r"1 found \([\d.]+ MB\)\.\n$")
+                shutil.rmtree(self.path("cache"))
+
+    def test_weights(self):
+        """What only allocates counts, too, and little of it does not."""
+        heavy, light = Program("heavy"), Program("light")
+        for sampled in [], [(self.program, 300)]:
+            with self.subTest(sampled=len(sampled)):
+                write_capture("c", *sampled, allocations=[(heavy, 300), (light, 1)])
+                with stub_server(lambda request: request.send_error(404)) as (server, url):
+                    self.report(url)
+                self.assertEqual(set(server.asked), {f"/buildid/{program.build_id}/debuginfo"
+                                                     for program in [heavy, *(program for program, n in sampled)]})
+                shutil.rmtree(self.path("cache"))
 
     def bind(self, source, target):
         if not os.path.exists(target):
@@ -307,5 +354,6 @@ class Debuginfod(Case):
 
 
 if __name__ == "__main__":
+    forget_settings()
     enter_network()
     tap.main()
