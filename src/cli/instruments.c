@@ -4,7 +4,6 @@
 
 #include "cli/instruments.h"
 
-#include "document/document.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -160,6 +159,7 @@ add_graphics_info (SysprofProfiler *profiler, const CliOptions *options)
 void
 sysprof_cli_add_instruments (SysprofProfiler *profiler,
                              const CliOptions *options,
+                             bool ask_debuginfod,
                              Terminal *terminal)
 {
   if (!options->no_perf)
@@ -177,9 +177,8 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
     {
       SysprofInstrument *symbols = sysprof_symbols_bundle_new ();
 
-      sysprof_symbols_bundle_set_enable_debuginfod (
-          SYSPROF_SYMBOLS_BUNDLE (symbols),
-          sysprof_debuginfod_may_ask (options->debuginfod, options->no_debuginfod));
+      sysprof_symbols_bundle_set_enable_debuginfod (SYSPROF_SYMBOLS_BUNDLE (symbols),
+                                                    ask_debuginfod);
       sysprof_profiler_add_instrument (profiler, symbols);
     }
 }
@@ -204,6 +203,7 @@ add_trace_fd (SysprofProfiler *profiler,
 SysprofSpawnable *
 sysprof_cli_new_spawnable (SysprofProfiler *profiler,
                            const CliOptions *options,
+                           const char *const *environment,
                            Terminal *terminal)
 {
   g_autoptr (SysprofSpawnable) spawnable = NULL;
@@ -211,6 +211,7 @@ sysprof_cli_new_spawnable (SysprofProfiler *profiler,
   if (options->command == NULL)
     return NULL;
   spawnable = sysprof_spawnable_new ();
+  sysprof_spawnable_set_environ (spawnable, environment);
   sysprof_spawnable_append_args (spawnable, (const char *const *) options->command);
   sysprof_spawnable_set_flags (spawnable, G_SUBPROCESS_FLAGS_STDIN_INHERIT);
   for (size_t i = 0; options->environment != NULL && options->environment[i] != NULL; i++)

@@ -7,13 +7,16 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 
-/* Adds what `options` ask for. What is asked for and not built yet is named on the terminal, and left out. */
+/* Adds what `options` ask for. What is asked for and not built yet is named on the terminal, and left out. `ask_debuginfod`: servers
+ * may be asked for symbols. */
 void sysprof_cli_add_instruments (SysprofProfiler *profiler,
                                   const CliOptions *options,
+                                  bool ask_debuginfod,
                                   Terminal *terminal);
 
 /* The command with its environment and descriptors; NULL without one. *(full)* Adds to `profiler` what its
- * descriptors need. */
+ * descriptors need. `environment`: what the options add to. */
 SysprofSpawnable *sysprof_cli_new_spawnable (SysprofProfiler *profiler,
                                              const CliOptions *options,
+                                             const char *const *environment,
                                              Terminal *terminal);

@@ -14,6 +14,7 @@
 #include "cli/service-manager.h"
 #include "cli/terminal.h"
 #include "cli/top.h"
+#include "document/document.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -37,6 +38,8 @@
 typedef struct
 {
   const CliOptions *options;
+  char **environment; /* as it was given to us: the command's */
+  bool ask_debuginfod;
   Terminal terminal;
   Output output;
   Output flame;
@@ -54,6 +57,7 @@ static void
 session_clear (Session *self)
 {
   g_clear_pointer (&self->top, sysprof_cli_top_free);
+  g_clear_pointer (&self->environment, g_strfreev);
   sysprof_cli_output_clear (&self->output);
   sysprof_cli_output_clear (&self->flame);
   g_clear_pointer (&self->loop, g_main_loop_unref);
@@ -367,8 +371,9 @@ new_profiler (Session *self)
   sysprof_profiler_set_max_size (profiler, options->max_size);
   sysprof_profiler_set_max_duration (profiler, options->duration_nsec);
   sysprof_profiler_set_record_environment (profiler, options->record_environment);
-  sysprof_cli_add_instruments (profiler, options, &self->terminal);
-  spawnable = sysprof_cli_new_spawnable (profiler, options, &self->terminal);
+  sysprof_cli_add_instruments (profiler, options, self->ask_debuginfod, &self->terminal);
+  spawnable = sysprof_cli_new_spawnable (
+      profiler, options, (const char *const *) self->environment, &self->terminal);
   sysprof_profiler_set_spawnable (profiler, spawnable);
   return profiler;
 }
@@ -511,6 +516,19 @@ show_results (Session *self, GError **error)
   return sysprof_cli_show_results (self->options, fd, &self->flame, error);
 }
 
+/* libdebuginfod knows its servers by our environment alone: it is changed while there are no other threads, and the command gets it
+ * as it was. */
+static void
+choose_servers (Session *self)
+{
+  const CliOptions *options = self->options;
+
+  self->environment = g_get_environ ();
+  self->ask_debuginfod =
+      !options->no_decode &&
+      sysprof_debuginfod_may_ask (options->debuginfod, options->no_debuginfod);
+}
+
 int
 sysprof_cli_record (const CliOptions *options)
 {
@@ -522,6 +540,7 @@ sysprof_cli_record (const CliOptions *options)
   bool is_whole;
   int command_status;
 
+  choose_servers (&self);
   sysprof_cli_terminal_init (&self.terminal,
                              options->json_status || options->far_end != NULL ? STATUS_JSON
                                                                               : STATUS_LINE,

@@ -26,7 +26,7 @@ import urllib.request
 import captures
 import tap
 from captures import USER
-from programs import REPORT, TIMEOUT, Case, run
+from programs import CLI, REPORT, TIMEOUT, Case, run
 
 BASE = 0x7F0000000000
 PID = 4000001  # above the largest pid: no such process lives
@@ -345,6 +345,20 @@ class Debuginfod(Case):
                 self.assertEqual(set(server.asked), {f"/buildid/{program.build_id}/debuginfo"
                                                      for program in [heavy, *(program for program, n in sampled)]})
                 shutil.rmtree(self.path("cache"))
+
+    def test_command(self):
+        """The servers that --debuginfod finds are none that the recorded command was given."""
+        folder = self.path("servers")
+        os.mkdir(folder)
+        pathlib.Path(folder, "x.urls").write_text("http://127.0.0.1:1\n", encoding="ascii")
+        self.bind(folder, "/etc/debuginfod")
+        done = run(CLI, "-f", "-d", "60", "--max-size", "200M", "--no-perf", "--debuginfod", "--record-environment", "c", "--",
+                   "sh", "-c", "echo ${DEBUGINFOD_URLS-none} > said")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(pathlib.Path("said").read_text(encoding="ascii"), "none\n")
+        capture = pathlib.Path("c").read_bytes()
+        self.assertIn(b"PATH=", capture)
+        self.assertNotIn(b"DEBUGINFOD_URLS=", capture)
 
     def bind(self, source, target):
         if not os.path.exists(target):
