@@ -29,8 +29,9 @@
 #define HEADER_SIZE     256 /* of a capture in front of its frames */
 #define MOST_BEFORE     (64 * 1024)
 #define MOST_OF_LINE    (64 * 1024)
-#define FAILED_SSH      255 /* exit statuses: of ssh itself, */
-#define CANNOT_EXECUTE  126 /* and of shells */
+#define MSEC_FOR_EXIT   2000 /* once nothing more is expected; far above the way of a message */
+#define FAILED_SSH      255  /* exit statuses: of ssh itself, */
+#define CANNOT_EXECUTE  126  /* and of shells */
 #define NO_SUCH_PROGRAM 127
 #define FAR_PROGRAM     "sysprof-cli"
 
@@ -46,6 +47,7 @@ typedef struct
   GMainLoop *loop;
   GSubprocess *ssh; /* NULL: not started */
   char *token;
+  char *mark;         /* the token, and what stands behind it in front of a status only */
   GByteArray *before; /* came before the capture; NULL once that began */
   GString *line;      /* of what is said: without its end yet */
   char *last_line;    /* that was complete */
@@ -54,9 +56,11 @@ typedef struct
   guint n_signals;
   guint data_source;
   guint message_source;
+  guint exit_source; /* until ssh is not waited for any more */
   bool has_exited;
   bool is_begun;
   bool is_finished; /* as the far end says */
+  int far_status;   /* of the recorder there, as it says; -1 = not yet */
   bool is_committed;
   bool is_too_old; /* it does not know our option */
   RecordingStatus status;
@@ -70,12 +74,14 @@ near_clear (Near *self)
   sysprof_cli_output_clear (&self->flame);
   g_clear_handle_id (&self->data_source, g_source_remove);
   g_clear_handle_id (&self->message_source, g_source_remove);
+  g_clear_handle_id (&self->exit_source, g_source_remove);
   g_clear_pointer (&self->loop, g_main_loop_unref);
   g_clear_object (&self->ssh);
   g_clear_pointer (&self->before, g_byte_array_unref);
   if (self->line != NULL)
     g_string_free (self->line, TRUE);
   g_free (self->token);
+  g_free (self->mark);
   g_free (self->last_line);
   g_clear_error (&self->error);
   sysprof_autofd_close (&self->result_fd);
@@ -97,17 +103,44 @@ end_ssh (Near *self)
     g_subprocess_send_signal (self->ssh, SIGTERM);
 }
 
+static bool
+is_all_here (const Near *self)
+{
+  return self->is_finished && self->n_bytes >= HEADER_SIZE &&
+         self->n_bytes >= self->status.size;
+}
+
+static gboolean
+on_exit_is_late (gpointer data)
+{
+  Near *self = data;
+
+  self->exit_source = 0;
+  end_ssh (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* A command that outlives its recorder has the other end of what is said, and the server there keeps the connection for it. */
+static void
+end_when_all_is_here (Near *self)
+{
+  if (self->exit_source == 0 && !self->has_exited && self->far_status >= 0 &&
+      is_all_here (self))
+    self->exit_source = g_timeout_add (MSEC_FOR_EXIT, on_exit_is_late, self);
+}
+
 /* --- the capture --- */
 
+/* Not what could not be written. */
 static void
 commit (Near *self)
 {
   g_autoptr (GError) error = NULL;
 
-  if (self->is_committed)
+  if (self->is_committed || self->error != NULL)
     return;
   self->is_committed = true;
-  if (!sysprof_cli_output_commit (&self->output, &error) && self->error == NULL)
+  if (!sysprof_cli_output_commit (&self->output, &error))
     self->error = g_steal_pointer (&error);
 }
 
@@ -118,14 +151,16 @@ keep (Near *self, const uint8_t *bytes, size_t size)
     return;
   if (!sysprof_write_all (self->output.fd, bytes, size))
     {
-      const char *name = self->output.path != NULL ? self->output.path : "standard output";
-      g_autofree char *kept = sysprof_text_of_size (self->n_bytes);
       int number = errno;
+      const char *name = self->output.path != NULL ? self->output.path : "standard output";
+      g_autofree char *written = sysprof_text_of_size (self->n_bytes);
+      g_autofree char *kept = self->is_committed || self->output.path == NULL
+                                  ? g_strdup_printf ("The %s until then are kept.", written)
+                                  : g_strdup ("Nothing is kept.");
 
-      g_set_error (
-          &self->error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "Cannot write to '%s': %s. The recording ended there; the %s until then are kept. %s",
-          name, g_strerror (number), kept, sysprof_advice_on_errno (number));
+      g_set_error (&self->error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "Cannot write to '%s': %s. The recording ended there. %s %s", name,
+                   g_strerror (number), kept, sysprof_advice_on_errno (number));
       end_ssh (self);
       return;
     }
@@ -191,6 +226,7 @@ on_data (gint fd, GIOCondition condition, gpointer data)
   if (size > 0)
     {
       take_data (self, bytes, (size_t) size);
+      end_when_all_is_here (self);
       return G_SOURCE_CONTINUE;
     }
   self->data_source = 0;
@@ -200,13 +236,20 @@ on_data (gint fd, GIOCondition condition, gpointer data)
 
 /* --- what is said --- */
 
-/* An object that this program's --json-status writes; what is missing keeps its value. */
+/* An object that this program's --json-status writes, or the last one, which has only the status with which it exits; what is
+ * missing keeps its value. */
 static void
 take_status (Near *self, Text text)
 {
   RecordingStatus *status = &self->status;
-  uint64_t time;
+  uint64_t time, exit_status;
 
+  if (sysprof_text_u64_after (text, "\"exit-status\": ", &exit_status))
+    {
+      self->far_status = (int) MIN (exit_status, UINT8_MAX);
+      end_when_all_is_here (self);
+      return;
+    }
   (void) sysprof_text_u64_after (text, "\"samples\": ", &status->n_samples);
   (void) sysprof_text_u64_after (text, "\"lost\": ", &status->n_lost);
   (void) sysprof_text_u64_after (text, "\"throttled\": ", &status->n_throttled);
@@ -233,17 +276,17 @@ take_status (Near *self, Text text)
 static void
 take_line (Near *self, const char *line)
 {
-  const char *status = strstr (line, self->token);
+  const char *status = strstr (line, self->mark);
 
-  /* A command's output may stand in front of it, without a newline. */
-  if (status != NULL && status[strlen (self->token)] == ' ')
+  /* A command's output may stand in front of it, without a newline. The token alone is shown by ps as well. */
+  if (status != NULL)
     {
       if (status > line)
         sysprof_cli_terminal_print (&self->terminal, "%.*s", (int) (status - line), line);
       take_status (self, sysprof_text_from_string (status));
       return;
     }
-  if (!self->is_begun && strstr (line, "--far-end") != NULL)
+  if (!self->is_begun && strstr (line, "--far-end") != NULL && strstr (line, " -o -") == NULL)
     self->is_too_old = true; /* told by us */
   else
     sysprof_cli_terminal_print (&self->terminal, "%s", line);
@@ -284,6 +327,10 @@ read_messages (Near *self, int fd)
     return true;
   if (size <= 0)
     return false;
+  /* A command prints what it likes; behind one of these nothing would be read. */
+  for (ssize_t i = 0; i < size; i++)
+    if (bytes[i] == '\0')
+      bytes[i] = '\n';
   g_string_append_len (self->line, bytes, size);
   take_lines (self);
   return true;
@@ -300,7 +347,7 @@ on_messages (gint fd, GIOCondition condition, gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* What was said last; a connection that is kept for others may hold this end open, so its end is not waited for. */
+/* What was said last; a program by which ssh connects may hold this end open, so its end is not waited for. */
 static void
 read_last_messages (Near *self, int fd)
 {
@@ -323,6 +370,7 @@ on_exited (GObject *source, GAsyncResult *result, gpointer data)
 
   (void) g_subprocess_wait_finish (G_SUBPROCESS (source), result, NULL); /* never cancelled */
   self->has_exited = true;
+  g_clear_handle_id (&self->exit_source, g_source_remove);
   quit_when_done (self);
 }
 
@@ -357,10 +405,13 @@ start_ssh (Near *self, GError **error)
   g_autoptr (GSubprocessLauncher) launcher = NULL;
   g_autofree char *program = g_find_program_in_path ("ssh");
   g_autofree char *command = dup_far_command (self->options, self->token);
-  /* No terminal there, which would change bytes; a dead connection is noticed after three quarters of a minute. */
+  /* No terminal there, which would change bytes; a dead connection is noticed after three quarters of a minute, which a
+   * connection that others share would not do. */
   const char *const words[] = { program, "-T",
                                 "-o",    "RemoteCommand=none",
                                 "-o",    "ServerAliveInterval=15",
+                                "-o",    "ServerAliveCountMax=3",
+                                "-o",    "ControlPath=none",
                                 "--",    self->options->host,
                                 command, NULL };
 
@@ -499,7 +550,7 @@ explain_nothing (Near *self, int status)
         " on '%s' is of another version, which cannot be told from here what to record. "
         "Install Sysprof " SYSPROF_VERSION_S " or later there.",
         host);
-  else if (self->last_line == NULL)
+  else if (self->last_line == NULL || !g_str_has_prefix (self->last_line, "sysprof-cli: "))
     sysprof_cli_terminal_print (
         &self->terminal,
         "sysprof-cli: Nothing came from '%s', which ended with status %d. Try 'ssh %s " FAR_PROGRAM
@@ -524,18 +575,28 @@ explain_cut (Near *self, int status)
       self->options->host, what, (double) self->status.duration / 1e9, size, place);
 }
 
-/* Whether all that was recorded there is here. What is wrong is told. */
-static bool
-judge (Near *self, int status)
+/* The recording is here, and how the recorder there ended is not known: that of its command is not known then either. */
+static void
+explain_left (Near *self)
 {
-  bool is_whole = self->is_finished && self->error == NULL && self->n_signals <= 2 &&
-                  self->n_bytes >= HEADER_SIZE && status >= 0 &&
-                  (status == 0 || self->options->exit_status);
+  sysprof_cli_terminal_print (
+      &self->terminal,
+      "sysprof-cli: The connection to '%s' %s after all of the recording had arrived, and before "
+      "the recorder there had ended%s.",
+      self->options->host, self->n_signals > 2 ? "was left" : "was lost",
+      self->options->exit_status ? ": the status of the command is not known" : "");
+}
+
+/* Whether all that was recorded there is here, and the recorder there is content. What is wrong is told. */
+static bool
+judge (Near *self, int ssh_status)
+{
+  bool is_cut_off = self->far_status < 0 && (ssh_status < 0 || ssh_status == FAILED_SSH);
+  int status = self->far_status >= 0 ? self->far_status : ssh_status;
   g_autoptr (GError) error = NULL;
 
   /* A connection that was lost before the first status arrived may have brought frames. */
-  if (!self->is_committed && self->n_bytes > HEADER_SIZE &&
-      (status < 0 || status == FAILED_SSH) && self->n_signals == 0)
+  if (is_cut_off && self->n_bytes > HEADER_SIZE && self->n_signals == 0)
     commit (self);
   if (!sysprof_cli_output_close (&self->output, &error) && self->error == NULL)
     self->error = g_steal_pointer (&error);
@@ -545,11 +606,12 @@ judge (Near *self, int status)
       return false;
     }
   if (!self->is_committed)
-    explain_nothing (self, status);
-  else if (!self->is_finished || self->n_signals > 2 || status < 0 ||
-           (status == FAILED_SSH && !is_whole))
-    explain_cut (self, status);
-  return is_whole;
+    explain_nothing (self, ssh_status);
+  else if (!is_all_here (self))
+    explain_cut (self, ssh_status);
+  else if (is_cut_off)
+    explain_left (self);
+  return is_all_here (self) && !is_cut_off && (status == 0 || self->options->exit_status);
 }
 
 static bool
@@ -593,9 +655,11 @@ on_refused_write (int signal_number)
 int
 sysprof_cli_record_there (const CliOptions *options)
 {
-  g_auto (Near) self = {
-    .options = options, .output = OUTPUT_INIT, .flame = OUTPUT_INIT, .result_fd = -1
-  };
+  g_auto (Near) self = { .options = options,
+                         .output = OUTPUT_INIT,
+                         .flame = OUTPUT_INIT,
+                         .result_fd = -1,
+                         .far_status = -1 };
   struct sigaction refused_write = { .sa_handler = on_refused_write, .sa_flags = SA_RESTART };
   g_autoptr (GError) error = NULL;
   int status;
@@ -607,6 +671,7 @@ sysprof_cli_record_there (const CliOptions *options)
   self.before = g_byte_array_new ();
   self.line = g_string_new (NULL);
   self.token = g_uuid_string_random ();
+  self.mark = g_strconcat (self.token, " {", NULL);
   (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails for wrong numbers only */
   (void) sigaction (SIGXFSZ, &refused_write, NULL); /* the same */
   sysprof_unfinished_watch_signals ();
@@ -631,5 +696,7 @@ sysprof_cli_record_there (const CliOptions *options)
       is_whole = false;
       sysprof_cli_terminal_print (&self.terminal, "sysprof-cli: %s", error->message);
     }
-  return is_whole ? status : EXIT_FAILURE;
+  if (!is_whole)
+    return EXIT_FAILURE;
+  return self.far_status >= 0 ? self.far_status : status;
 }

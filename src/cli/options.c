@@ -165,10 +165,10 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
   };
   /* clang-format on */
   /* Where the capture goes and what becomes of it is a matter of this machine. */
-  static const char *const not_for_there[] = {
-    "output", "force", "host",    "far-end",    "merge",       "report",     "flame",
-    "top",    "help",  "version", "debuginfod", "json-status", "completion", NULL
-  };
+  static const char *const not_for_there[] = { "output", "force",   "host",        "far-end",
+                                               "merge",  "report",  "flame",       "top",
+                                               "help",   "version", "json-status", "completion",
+                                               NULL };
   const OptionSection sections[] = {
     { "The capture", capture },   { "The command", command },
     { "Sampling", sampling },     { "Counters and further instruments", instruments },

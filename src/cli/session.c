@@ -538,7 +538,7 @@ sysprof_cli_record (const CliOptions *options)
   g_autoptr (GError) error = NULL;
   RecordingStatus status;
   bool is_whole;
-  int command_status;
+  int command_status, exit_status;
 
   choose_servers (&self);
   sysprof_cli_terminal_init (&self.terminal,
@@ -574,5 +574,10 @@ sysprof_cli_record (const CliOptions *options)
       fail (&self, error);
     }
   command_status = leave_command (&self);
-  return is_whole ? command_status : EXIT_FAILURE;
+  exit_status = is_whole ? command_status : EXIT_FAILURE;
+  /* What ssh says of it waits for all who have our standard error, as a command that goes on has. */
+  if (options->far_end != NULL)
+    sysprof_cli_terminal_print (&self.terminal, "%s {\"exit-status\": %d}", options->far_end,
+                                exit_status);
+  return exit_status;
 }

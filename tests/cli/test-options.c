@@ -209,6 +209,35 @@ test_refuses_in_one_line_that_names_the_option (void)
 }
 
 static void
+test_words_for_another_machine (void)
+{
+  static const struct
+  {
+    const char *line;
+    const char *there;
+  } cases[] = {
+    { "sysprof-cli --host there x.syscap", "" },
+    { "sysprof-cli --host there --debuginfod -F 99 -fo x", "--debuginfod --frequency=99" },
+    { "sysprof-cli --host there --no-debuginfod --no-decode", "--no-decode --no-debuginfod" },
+    { "sysprof-cli --host there --report --flame x.svg --json-status --quiet", "--quiet" },
+    { "sysprof-cli --host there -d 5 -- ls --report", "--duration=5" },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      CliOptions options = { 0 };
+      GError *error = NULL;
+      g_autofree char *there = NULL;
+
+      parse (&options, cases[i].line, &error);
+      g_assert_no_error (error);
+      there = g_strjoinv (" ", options.far_words);
+      g_assert_cmpstr (there, ==, cases[i].there);
+      sysprof_cli_options_clear (&options);
+    }
+}
+
+static void
 test_refuses_a_process_that_has_ended (void)
 {
   g_autofree char *line = NULL;
@@ -256,6 +285,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/options/leaves-counters-out", test_leaves_counters_out);
   g_test_add_func ("/cli/options/refuses-in-one-line-that-names-the-option",
                    test_refuses_in_one_line_that_names_the_option);
+  g_test_add_func ("/cli/options/words-for-another-machine", test_words_for_another_machine);
   g_test_add_func ("/cli/options/refuses-a-process-that-has-ended",
                    test_refuses_a_process_that_has_ended);
   g_test_add_func ("/cli/options/help-fits-into-80-columns", test_help_fits_into_80_columns);

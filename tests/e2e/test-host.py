@@ -8,6 +8,8 @@ import json
 import os
 import pathlib
 import pwd
+import re
+import resource
 import shutil
 import signal
 import socket
@@ -100,7 +102,8 @@ class There(Case):
 
     def environment(self, path=None, **more):
         """In which `ssh` knows the server; `path` is the PATH there, None for one with the program under test."""
-        if self.server is None:
+        is_new = self.server is None
+        if is_new:
             self.start_server(path or f"{self.place}/bin:/usr/bin:/bin")
         (self.place / "config").write_text(
             f"Host there\n HostName 127.0.0.1\n Port {self.port}\n User root\n IdentityFile {self.place}/user-key\n IdentitiesOnly yes\n"
@@ -109,13 +112,29 @@ class There(Case):
         ssh = self.place / "here/ssh"
         ssh.write_text(f'#!/bin/sh\nexec {SSH} -F {self.place}/config "$@"\n')
         ssh.chmod(0o755)
+        if is_new:
+            self.log_in(ssh)
         return dict(os.environ, PATH=f"{ssh.parent}:{os.environ['PATH']}", **more)
+
+    def log_in(self, ssh):
+        """A locked account, or a shell like nologin, is no fault of the programs under test."""
+        done = run(ssh, "there", "exit 0")
+        if done.returncode != 0:
+            self.skipTest(f"root may not log in by ssh here: status {done.returncode}, {done.stderr.decode().strip()}")
 
     def record(self, *words, **more):
         return run(CLI, "--host", "there", *words, env=self.environment(**more))
 
     def files(self):
         return sorted(set(os.listdir(".")) - {"there", "notify"})
+
+    def kill_later(self, path):
+        """The command there that writes its pid to `path`, and that outlives its recorder."""
+        def kill():
+            with contextlib.suppress(OSError, ValueError):
+                os.kill(int(pathlib.Path(path).read_text()), signal.SIGKILL)
+
+        self.addCleanup(kill)
 
     def wait_for_end(self, far):
         """Of the recorder there, and what it started."""
@@ -180,6 +199,29 @@ class Recorded(There):
         if capture.of("sample"):
             self.assertIsNotNone(capture.file("__symbols__"))
         self.wait_for_end(far)
+
+    def test_command_that_outlives_its_recorder(self):
+        """It has the far end of standard error, for which the server there keeps the connection."""
+        cases = (("-d 0.2", "echo $$ >{}; exec sleep 600", 0), ("--exit-status", "sleep 600 & echo $! >{}; exit 7", 7))
+        for number, (option, script, expected) in enumerate(cases):
+            pid = self.place / f"pid{number}"
+            self.kill_later(pid)
+            done = self.record(*FEW, *option.split(), f"{number}.syscap", "--", "sh", "-c", script.format(pid))
+            self.assertEqual(done.returncode, expected, done.stderr)
+            self.assertNotIn(b"sysprof-cli: ", done.stderr)
+            self.assertTrue(Capture.open(f"{number}.syscap").of("process"))
+            os.kill(int(pid.read_text()), 0)  # it goes on
+
+    def test_output_that_is_no_text(self):
+        done = self.record(*FEW, "--exit-status", "x.syscap", "--", "printf", "a\\0b")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"a\nb", done.stderr)
+        self.assertIn(b"in 'x.syscap'", done.stderr)
+
+    def test_command_line_there_is_no_status(self):
+        done = self.record(*FEW, "x.syscap", "--", "sh", "-c", "tr '\\0' ' ' </proc/$PPID/cmdline")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(re.search(r"--far-end=\S+ .*--no-perf .* -o - -- sh", done.stderr.decode()), done.stderr)
 
     def test_start_up_files_that_print(self):
         if SHELL != "bash":
@@ -250,6 +292,16 @@ class Broken(There):
         self.assertRegex(done.stderr.decode(), "sysprof-cli: The sysprof-cli on 'there' is of another version.* Install Sysprof")
         self.assertEqual(self.files(), [])
 
+    def test_something_else_there(self):
+        (self.place / "other").mkdir()
+        program = self.place / "other/sysprof-cli"
+        program.write_text("#!/bin/sh\necho Sorry >&2\nexit 3\n")
+        program.chmod(0o755)
+        done = self.record("x.syscap", "--", "true", path=f"{program.parent}:/usr/bin:/bin")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), "Sorry\nsysprof-cli: Nothing came from 'there', which ended with status 3[.] Try")
+        self.assertEqual(self.files(), [])
+
     def test_no_ssh_here(self):
         self.assert_one_line_error(run(CLI, "--host", "there", "x.syscap", env=dict(os.environ, PATH="/no/such/folder")), "'ssh'", "Install it")
         self.assertEqual(self.files(), [])
@@ -265,6 +317,14 @@ class Broken(There):
         done = self.record(*FEW, "-o", "/dev/full", "-d", "20")
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"sysprof-cli: Cannot write to '/dev/full': No space left on device", done.stderr)
+
+    def test_what_is_said_to_be_kept_is(self):
+        done = run(CLI, "--host", "there", *FEW, "-d", "20", "x.syscap", env=self.environment(),
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        text = done.stderr.decode()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("sysprof-cli: Cannot write to 'x.syscap': File too large", text)
+        self.assertEqual("Nothing is kept" in text, self.files() == [], text)
 
 
 if __name__ == "__main__":
