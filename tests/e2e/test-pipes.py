@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A capture that goes through a pipe, which cannot seek and may end anywhere: what arrived is a capture."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -109,7 +110,7 @@ class Flow(Case):
         data = b""
         with subprocess.Popen([CLI, "-o", "-", "--", BUSY, "100"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as recorder:
             try:
-                while len(data) < HEADER or not decode(data).of("sample"):
+                while len(data) < HEADER or not decode(data).of("sample") or not self.commands(data):
                     more = os.read(recorder.stdout.fileno(), 1 << 20)
                     self.assertTrue(more, "the recorder ended")
                     data += more
@@ -117,16 +118,20 @@ class Flow(Case):
                 data += recorder.stdout.read()
             finally:
                 recorder.kill()
-                self.end_children_of(data)
+                self.end_commands(data)
         capture = decode(data)
         done = run(REPORT, "functions", "--format", "json", "-", stdin=None, input=data)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["capture"]["samples"], len(capture.of("sample")))
 
-    def end_children_of(self, data):
-        """The command, which goes on without its recorder."""
-        for pid, names in decode(data).names().items() if len(data) >= HEADER else ():
-            if f"{BUSY} 100" in names:
+    def commands(self, data):
+        """Their pids."""
+        return {pid for pid, names in decode(data).names().items() if f"{BUSY} 100" in names} if len(data) >= HEADER else set()
+
+    def end_commands(self, data):
+        """They go on without their recorder."""
+        for pid in self.commands(data):
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def test_stopped_by_hand(self):
