@@ -168,7 +168,8 @@ typedef enum
   JOINED_UNWIND = 1 << 4,   /* the same by process */
   JOINED_UNNAMED = 1 << 5,  /* why functions have no name */
   JOINED_KALLSYMS = 1 << 6, /* the kernel's functions, which the symbol table has, too */
-  JOINED_ALL = (1 << 7) - 1,
+  JOINED_JIT_CODE = 1 << 7, /* code that processes made, by their number and by time */
+  JOINED_ALL = (1 << 8) - 1,
   JOINED_SAMPLED_ON = JOINED_EVENTS | JOINED_PERIODS,
   JOINED_LISTS = JOINED_FOUND | JOINED_UNWIND | JOINED_UNNAMED,
 } JoinedFiles;
@@ -184,7 +185,7 @@ typedef bool (*SysprofCaptureUnpackFunc) (const uint8_t *in,
  * range becomes smallest begin to largest end. `unpack` may be NULL: packed symbol tables are then copied as they are.
  *
  * What holds for one recording is kept where it is true of all: what samples were taken on, if it is the same; where threads waited, of
- * the first that has it and whose names keep their addresses. Of those files (may be NULL), `left`: of which something was left out;
+ * the first that has it and whose names keep their addresses; what names generated code, of none, as the symbol table does so, too. Of those files (may be NULL), `left`: of which something was left out;
  * `kept`: which the joined capture has. */
 bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
                                   SysprofCaptureReader *const *readers,

@@ -19,6 +19,22 @@ static const struct
   { "/proc/kallsyms", JOINED_KALLSYMS },
 };
 
+/* /proc/PID/jit-code */
+static bool
+is_jit_code (const char *path)
+{
+  static const char before[] = "/proc/", behind[] = "/jit-code";
+  size_t at = sizeof before - 1;
+
+  if (strncmp (path, before, at) != 0 || path[at] < '0' || path[at] > '9')
+    return false;
+  at += strspn (path + at, "0123456789");
+  if (strncmp (path + at, behind, sizeof behind - 1) != 0)
+    return false;
+  at += sizeof behind - 1;
+  return path[at] == '\0' || strcmp (path + at, ".gz") == 0;
+}
+
 JoinedFiles
 sysprof_joined_file (const char *path)
 {
@@ -30,7 +46,7 @@ sysprof_joined_file (const char *path)
           (path[size] == '\0' || strcmp (path + size, ".gz") == 0))
         return files_of_one[i].file;
     }
-  return 0;
+  return is_jit_code (path) ? JOINED_JIT_CODE : 0;
 }
 
 /* A capture that was joined before may have the file again. One that differs says that nobody knows. */

@@ -108,9 +108,10 @@ initial_range (const SysprofCaptureWriter *self)
 }
 
 /* Of which of its files a capture keeps none beside what those before it said, to whom it is added then. False if they contradict each
- * other on what samples were taken on. */
+ * other on what samples were taken on. `is_one_of_many`: processes of others may have the numbers of its own, whose code has other
+ * names. */
 static bool
-judge_files (Translation *translation, Said *before)
+judge_files (Translation *translation, Said *before, bool is_one_of_many)
 {
   Said *said = &translation->said;
   bool agree;
@@ -118,6 +119,8 @@ judge_files (Translation *translation, Said *before)
   translation->left = before->files & said->files & (JOINED_WAITS | JOINED_KALLSYMS);
   if (translation->moves_addresses) /* those within */
     translation->left |= said->files & JOINED_WAITS;
+  if (is_one_of_many)
+    translation->left |= said->files & JOINED_JIT_CODE;
   said->files &= ~translation->left;
 
   /* What is the same in all is there once. */
@@ -130,14 +133,14 @@ judge_files (Translation *translation, Said *before)
 }
 
 static bool
-cat_files (Translation *translation)
+cat_files (Translation *translation, bool has_others)
 {
   SysprofCaptureWriter *writer = translation->writer;
   Said *others = &writer->said;
   JoinedFiles before = others->files;
 
   others->has_samples |= writer->n_frames_of_type[SYSPROF_CAPTURE_FRAME_SAMPLE] != 0;
-  if (!judge_files (translation, others) && (before & JOINED_SAMPLED_ON) != 0 &&
+  if (!judge_files (translation, others, has_others) && (before & JOINED_SAMPLED_ON) != 0 &&
       /* Nobody knows what the samples were taken on: readers that see what contradicts the file before know that, too. */
       !sysprof_capture_writer_add_file (writer, translation->reader->header.time, -1, -1,
                                         CAPTURE_EVENTS_FILE, true, (const uint8_t *) "", 0))
@@ -145,6 +148,7 @@ cat_files (Translation *translation)
 
   translation->left |=
       before & FILES_BESIDE_EVENTS; /* a file that was ended is not continued */
+  translation->contradicts_code = has_others;
   return true;
 }
 
@@ -152,13 +156,14 @@ bool
 sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *reader)
 {
   TimeRange range = initial_range (self);
+  bool has_others = self->n_frames != 0;
   Translation translation;
   bool is_done;
 
   if (!sysprof_translation_init (&translation, self, reader))
     return false;
 
-  is_done = sysprof_translation_add_names (&translation, true) && cat_files (&translation) &&
+  is_done = sysprof_translation_add_names (&translation, true) && cat_files (&translation, has_others) &&
             sysprof_translation_copy (&translation, COPY_EARLY | COPY_LATE);
   if (is_done)
     widen (&range, translation.reader);
@@ -177,7 +182,7 @@ choose_files (Translation *translations, size_t n, JoinedFiles *kept)
 
   for (size_t i = 0; i < n; i++)
     {
-      agree = judge_files (&translations[i], &before) && agree;
+      agree = judge_files (&translations[i], &before, n > 1) && agree;
       left |= translations[i].left & FILES_BESIDE_EVENTS;
     }
 

@@ -41,6 +41,7 @@ typedef struct
   Said said;                    /* once its names are added */
   JoinedFiles left;             /* files that are left out */
   bool moves_addresses;         /* of names: those within files would be wrong */
+  bool contradicts_code;        /* of a process of the same number that was written before */
   bool fits_frames;             /* to what readers of version 3.46 take */
   uint64_t n_cut;               /* frames that lost something by that */
   unsigned int *ids;            /* scratch for the values of a frame */

@@ -540,6 +540,20 @@ prepare_for_later (Translation *self, SysprofCaptureFrame *frame, CopyFlags flag
          translate_addresses (self, (uint8_t *) trace + sizeof *trace, trace->n_addrs);
 }
 
+/* A file that is left out, of the name of one that may have been written before: readers that see what contradicts it know that it does
+ * not hold for all. */
+static bool
+contradict (Translation *self, const SysprofCaptureFrame *frame)
+{
+  const SysprofCaptureFileChunk *chunk = (const SysprofCaptureFileChunk *) frame;
+
+  if (!self->contradicts_code || frame->type != SYSPROF_CAPTURE_FRAME_FILE_CHUNK ||
+      !chunk->is_last || sysprof_joined_file (chunk->path) != JOINED_JIT_CODE)
+    return true;
+  return sysprof_capture_writer_add_file (self->writer, frame->time, frame->cpu, frame->pid,
+                                          chunk->path, true, (const uint8_t *) "", 0);
+}
+
 bool
 sysprof_translation_copy (Translation *self, CopyFlags flags)
 {
@@ -552,8 +566,9 @@ sysprof_translation_copy (Translation *self, CopyFlags flags)
       SysprofCaptureFrame *own =
           (SysprofCaptureFrame *) (self->reader->buffer + self->reader->at);
 
-      if (is_wanted (self, frame, flags) ? !copy_frame (self, own)
-                                         : !prepare_for_later (self, own, flags))
+      if (is_wanted (self, frame, flags)
+              ? !copy_frame (self, own)
+              : !prepare_for_later (self, own, flags) || !contradict (self, own))
         return false;
       sysprof_capture_reader_step (self->reader);
     }

@@ -180,6 +180,11 @@ tell_left_out (JoinedFiles left, JoinedFiles kept)
         stderr,
         "sysprof-cli: the list of the kernel's functions is kept of the first capture that has one, and left out of all others: they "
         "may be of another kernel. What these others named is in the table of symbols, which is joined.\n");
+  if ((left & JOINED_JIT_CODE) != 0)
+    fprintf (
+        stderr,
+        "sysprof-cli: what programs say of the code that they generate is left out: it holds for the processes of one capture. What was "
+        "named by it is in the table of symbols, which is joined.\n");
   if ((left & JOINED_LISTS) != 0)
     fprintf (
         stderr,

@@ -102,12 +102,15 @@ sysprof_jit_read_confined (ConfinedChild *child,
                            JitFileKind kind,
                            int envelope,
                            uint64_t size,
+                           int64_t until,
                            JitLines *lines)
 {
   const Request request = { .size = size, .kind = (uint32_t) kind };
   int64_t deadline = sysprof_confined_child_deadline (PATIENCE);
   Reply reply;
 
+  if (until < deadline)
+    deadline = until;
   if (child->pid == 0 && !sysprof_confined_child_start (child, serve))
     return JIT_IO_ERROR;
 

@@ -70,9 +70,10 @@ typedef enum
 } JitFileKind;
 
 /* What a file of `size` bytes says, in an envelope (util/opener.h), which is borrowed. Where it is not JIT_OK, `lines` holds what came
- * before. */
+ * before. It is not waited for behind `until` (sysprof_confined_child_deadline()). */
 JitStatus sysprof_jit_read_confined (ConfinedChild *child,
                                      JitFileKind kind,
                                      int envelope,
                                      uint64_t size,
+                                     int64_t until,
                                      JitLines *lines);

@@ -12,6 +12,22 @@
 
 #define DOMAIN "Processes"
 
+/* Anybody may write such files, as many and as long ones as he likes. A reader unpacks 256 MiB of a file of a capture. */
+#define MOST_OF_PROCESS ((size_t) 192 << 20) /* bytes of lines */
+#define MOST_OF_ALL     ((size_t) 512 << 20)
+#define MOST_READING    60 /* s, of all files together */
+
+/* *Owned* by sysprof_jit_files_add(). */
+typedef struct
+{
+  GHashTable *of_pid; /* GByteArray of lines */
+  size_t size;        /* of all */
+  int64_t until;      /* reading ends there */
+  ConfinedChild reader;
+  unsigned n_left; /* files for which there was no room, or no time */
+  bool is_late;    /* and those that nobody has counted */
+} Reading;
+
 static const char *const refusals[] = {
   [JIT_REFUSED_LINK] = "there is a symbolic link in its place",
   [JIT_REFUSED_NO_FILE] = "it is not a regular file",
@@ -87,37 +103,93 @@ report_status (const JitFiles *self, const JitFound *found, JitStatus status)
         found->path, found->pid, sysprof_jit_status_to_string (status));
 }
 
-static void
-read_found (JitFiles *self,
-            ConfinedChild *reader,
-            const JitFound *found,
-            int envelope,
-            GHashTable *lines_of_pid)
+static bool
+is_time_over (const Reading *reading)
 {
-  JitLines lines = { 0 };
-  JitStatus status = sysprof_jit_read_confined (
-      reader, found->kind == JIT_DUMP ? JIT_DUMP : JIT_PERF_MAP, envelope, found->size, &lines);
-  GByteArray *all = g_hash_table_lookup (lines_of_pid, GINT_TO_POINTER (found->pid));
+  return sysprof_confined_child_deadline (0) >= reading->until;
+}
 
-  sysprof_confined_child_end (reader); /* nobody's file answers for another's */
-  report_status (self, found, status);
-  if (lines.size > 0 && all == NULL)
+/* Bytes. */
+static size_t
+room_for (const Reading *reading, int32_t pid)
+{
+  const GByteArray *all = g_hash_table_lookup (reading->of_pid, GINT_TO_POINTER (pid));
+  size_t of_process = MOST_OF_PROCESS - (all != NULL ? all->len : 0);
+
+  return MIN (of_process, MOST_OF_ALL - reading->size);
+}
+
+/* Of `size` bytes of lines those that are whole within `room`. */
+static size_t
+cut_lines (const char *text, size_t size, size_t room)
+{
+  const char *end = size > room ? memrchr (text, '\n', room) : NULL;
+
+  if (size <= room)
+    return size;
+  return end != NULL ? (size_t) (end + 1 - text) : 0;
+}
+
+static void
+append_lines (Reading *reading, int32_t pid, const char *text, size_t size)
+{
+  GByteArray *all = g_hash_table_lookup (reading->of_pid, GINT_TO_POINTER (pid));
+
+  if (size == 0)
+    return;
+  if (all == NULL)
     {
       all = g_byte_array_new ();
-      g_hash_table_insert (lines_of_pid, GINT_TO_POINTER (found->pid), all);
+      g_hash_table_insert (reading->of_pid, GINT_TO_POINTER (pid), all);
     }
-  if (lines.size > 0)
-    g_byte_array_append (all, (const uint8_t *) lines.text, (guint) lines.size);
+  g_byte_array_append (all, (const uint8_t *) text, (guint) size);
+  reading->size += size;
+}
+
+static void
+read_found (JitFiles *self, Reading *reading, const JitFound *found, int envelope)
+{
+  size_t room = room_for (reading, found->pid);
+  JitLines lines = { 0 };
+  JitStatus status;
+  size_t size;
+
+  if (room == 0 || is_time_over (reading))
+    {
+      reading->n_left++;
+      return;
+    }
+
+  status = sysprof_jit_read_confined (&reading->reader,
+                                      found->kind == JIT_DUMP ? JIT_DUMP : JIT_PERF_MAP,
+                                      envelope, found->size, reading->until, &lines);
+  sysprof_confined_child_end (&reading->reader); /* nobody's file answers for another's */
+  size = cut_lines (lines.text, lines.size, room);
+  report_status (self, found, size < lines.size ? JIT_TOO_LARGE : status);
+  append_lines (reading, found->pid, lines.text, size);
   sysprof_jit_lines_clear (&lines);
 }
 
 static void
-add_lines (JitFiles *self, GHashTable *lines_of_pid)
+report_left (const JitFiles *self, const Reading *reading)
+{
+  if (reading->n_left > 0 || reading->is_late)
+    sysprof_pump_report (
+        self->pump, DOMAIN, false,
+        "%u files%s that name code that processes generate are left out: of one process at most %u "
+        "MiB of names are kept, of all at most %u MiB, and reading them takes at most %d s. Record "
+        "fewer processes at a time.",
+        reading->n_left, reading->is_late ? ", and more that nobody counted," : "",
+        (unsigned) (MOST_OF_PROCESS >> 20), (unsigned) (MOST_OF_ALL >> 20), MOST_READING);
+}
+
+static void
+add_lines (JitFiles *self, const Reading *reading)
 {
   GHashTableIter iter;
   void *pid, *lines;
 
-  g_hash_table_iter_init (&iter, lines_of_pid);
+  g_hash_table_iter_init (&iter, reading->of_pid);
   while (g_hash_table_iter_next (&iter, &pid, &lines))
     {
       const GByteArray *bytes = lines;
@@ -135,24 +207,28 @@ sysprof_jit_files_add (JitFiles *self)
 {
   g_autoptr (GHashTable) lines_of_pid =
       g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_byte_array_unref);
-  ConfinedChild reader = CONFINED_CHILD_INIT;
-  JitFound found;
+  Reading reading = { .of_pid = lines_of_pid,
+                      .until = sysprof_confined_child_deadline (MOST_READING * 1000),
+                      .reader = CONFINED_CHILD_INIT };
+  JitFound found = { 0 };
   int envelope;
 
   if (self->pump == NULL)
     return;
 
   sysprof_jit_finder_begin (&self->finder);
-  while (sysprof_jit_finder_next (&self->finder, &found, &envelope))
+  while (!(reading.is_late = is_time_over (&reading)) &&
+         sysprof_jit_finder_next (&self->finder, &found, &envelope))
     {
       if (envelope >= 0 && !sysprof_pump_is_augment_skipped (self->pump))
-        read_found (self, &reader, &found, envelope, lines_of_pid);
+        read_found (self, &reading, &found, envelope);
       else if (found.found == JIT_FOUND_REFUSED)
         report_refused (self, &found);
       if (envelope >= 0)
         close (envelope);
     }
-  add_lines (self, lines_of_pid);
+  report_left (self, &reading);
+  add_lines (self, &reading);
 }
 
 void

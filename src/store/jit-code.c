@@ -7,7 +7,8 @@
 
 #define PREFIX        "/proc/"
 #define SUFFIX        "/jit-code"
-#define MOST_CODE     (UINT32_C (16) << 20) /* rows of all processes together */
+#define NAME_SIZE     32 /* of a file that is not packed */
+#define MOST_CODE     (UINT32_C (2) << 20) /* rows of all processes together */
 #define LINES_BETWEEN 0x1000                /* two looks at whether to go on */
 
 typedef struct
@@ -28,15 +29,30 @@ compare_code (const void *a, const void *b, void *data)
   return (left->order > right->order) - (left->order < right->order);
 }
 
-/* FALSE where it is no name of such a file. */
+/* FALSE where it is no name of such a file, or another one of the same: `name_plain` is what it is called unpacked, of [NAME_SIZE]. */
 static bool
-parse_name (const char *name, uint64_t *pid)
+parse_name (const char *name, uint64_t *pid, char *name_plain)
 {
   Text text = sysprof_text_from_string (name);
 
-  return sysprof_text_skip (&text, PREFIX) && sysprof_text_u64 (&text, pid) &&
-         *pid <= G_MAXINT32 && sysprof_text_skip (&text, SUFFIX) &&
-         (text.at == text.end || sysprof_text_equal (text, ".gz"));
+  if (!sysprof_text_skip (&text, PREFIX) || !sysprof_text_u64 (&text, pid) ||
+      *pid > G_MAXINT32 || !sysprof_text_skip (&text, SUFFIX) ||
+      !(text.at == text.end || sysprof_text_equal (text, ".gz")))
+    return false;
+
+  (void) g_snprintf (name_plain, NAME_SIZE, PREFIX "%u" SUFFIX, (unsigned) *pid);
+  return g_str_has_prefix (name, name_plain); /* not /proc/007 */
+}
+
+/* FALSE where it is not known whose it is, of several captures; and of a packed one where it is there unpacked, which is what is read of
+ * the two. */
+static bool
+is_wanted (const Builder *self, const EmbeddedFile *file, const char *name_plain)
+{
+  const char *name = sysprof_store_string (self->store, file->name);
+
+  return !file->is_contradicted && (strcmp (name, name_plain) == 0 ||
+                                    sysprof_builder_find_file (self, name_plain) == NULL);
 }
 
 static bool
@@ -84,23 +100,30 @@ read_all (Builder *self)
   for (uint32_t i = 0; i < store->files.n && sysprof_builder_goes_on (self, i, store->files.n);
        i++)
     {
+      const EmbeddedFile *file = &store->files.row[i];
       g_autoptr (GBytes) bytes = NULL;
-      g_autofree char *name = NULL;
+      char name[NAME_SIZE];
       ProcessId process;
       uint64_t pid;
 
-      if (!parse_name (sysprof_store_string (store, store->files.row[i].name), &pid))
+      if (!parse_name (sysprof_store_string (store, file->name), &pid, name) ||
+          !is_wanted (self, file, name))
         continue;
       process = sysprof_builder_process (self, (int32_t) pid);
       if (process == 0)
         continue;
       /* One that cannot be unpacked is as good as none. */
-      name = g_strdup_printf (PREFIX "%u" SUFFIX, (unsigned) pid);
       bytes =
           sysprof_store_read_file_cancellable (store, name, self->progress->cancellable, NULL);
       if (bytes != NULL)
         read_lines (self, process, bytes, rows);
     }
+  if (rows->len == MOST_CODE)
+    sysprof_builder_note_mixed (self,
+                                "Of the code that programs generated, only the first %u pieces "
+                                "have names: there are more than that. Record fewer processes at "
+                                "a time.",
+                                MOST_CODE);
   return rows;
 }
 

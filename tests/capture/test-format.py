@@ -400,6 +400,21 @@ class Join(Case):
         moved = self.recording('moved', (('__waits__', b),), jit=[(1, 'four')])
         self.assertEqual(self.all_of(self.join('join', names, moved), '__waits__'), [], 'its names have moved')
 
+    def test_generated_code_is_that_of_one_capture(self):
+        """Processes of two captures may have one number."""
+        path = '/proc/7/jit-code.gz'
+        first, second = self.recording('a', ((path, b'a' * 1500),)), self.recording('b', ((path, b'b'), ('/proc/8/jit-code', b'c')))
+        for how in ('join', 'cat'):
+            self.assertEqual(self.all_of(self.join(how, first), path), [b'a' * 1500], how)
+        for inputs in ((first, second), (first, self.recording('none')), (self.recording('none'), first)):
+            self.assertEqual(self.all_of(self.join('join', *inputs), path), [])
+        # what is appended to stands there already: another one that differs says that it does not hold for all
+        appended = self.join('cat', first, second)
+        self.assertEqual((self.all_of(appended, path), self.all_of(appended, '/proc/8/jit-code')), ([b'a' * 1500, b''], [b'']))
+        other = self.recording('other', (('/proc/x/jit-code', b'x'), ('/proc//jit-code', b'y'), ('/proc/7/jit-code.x', b'z')))
+        joined = self.join('join', first, other)
+        self.assertEqual([self.all_of(joined, name) for name in ('/proc/x/jit-code', '/proc//jit-code', '/proc/7/jit-code.x')], [[b'x'], [b'y'], [b'z']])
+
     def mark_of_names(self):
         """Behind which machines of this kind number their names; those of another kind are numbered anew."""
         path = self.capture('elsewhere', [{'type': 'jitmap', 'cpu': -1, 'pid': -1, 'time': 1, 'names': [(1, 'name')]}])
