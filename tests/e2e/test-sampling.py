@@ -421,25 +421,34 @@ class Churn(Case):
 
 class Missing(Case):
     @needs_sampling
+    def record_with_a_stop(self, quiet, seconds):
+        """(capture, what is told of lost samples or None, all that was told)"""
+        recorder = self.recorder("-f", *quiet, "-F", "20000", "--no-decode", self.path("x.syscap"))
+        try:
+            recorder.wait_until_recording()
+            # Stopped, as with ^Z, it takes nothing, and the kernel's rings become full.
+            recorder.send(signal.SIGSTOP)
+            run("timeout", str(seconds), "sh", "-c", "while :; do :; done")
+            recorder.send(signal.SIGCONT)
+            recorder.send(signal.SIGINT)
+            status, _, err = recorder.finish()
+        finally:
+            os.remove("notify")
+        self.assertEqual(status, 0, err)
+        return Capture.open("x.syscap"), re.search(r"Samples are missing: (\d+) lost", err), err
+
     def test_lost_samples_are_counted_and_told(self):
         for quiet in ([], ["--quiet"]):
             with self.subTest(quiet), spinning():
-                recorder = self.recorder("-f", *quiet, "-F", "20000", "--no-decode", self.path("x.syscap"))
-                recorder.wait_until_recording()
-                # Stopped, as with ^Z, it takes nothing, and the kernel's rings become full.
-                recorder.send(signal.SIGSTOP)
-                run("timeout", "2", "sh", "-c", "while :; do :; done")
-                recorder.send(signal.SIGCONT)
-                recorder.send(signal.SIGINT)
-                status, _, err = recorder.finish()
-                self.assertEqual(status, 0, err)
-                capture = Capture.open("x.syscap")
-                told = re.search(r"Samples are missing: (\d+) lost", err)
+                # A machine that is busy elsewhere takes fewer samples than were asked for, and the rings have more room.
+                for seconds in (2, 8, 32):
+                    capture, told, err = self.record_with_a_stop(quiet, seconds)
+                    if told:
+                        break
                 self.assertTrue(told, err)
                 self.assertGreater(int(told[1]), 0)
                 self.assertEqual(capture.metadata()["org.gnome.sysprof.lost"], told[1])
                 self.assertTrue(any("Lost" in frame["message"] for frame in capture.of("log")))
-                os.remove("notify")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define NOBODY 65534
-#define SECOND INT64_C (1000000000)
+#define NOBODY       65534
+#define USER_OF_NONE 54329 /* nobody has other programs, too */
+#define SECOND       INT64_C (1000000000)
 
 static const char *busy_path;
 
@@ -386,10 +387,12 @@ test_one_cpu_and_later (void)
 static void
 test_one_user (void)
 {
-  g_autofree char *command = g_strdup_printf (
-      "setpriv --reuid=%d --clear-groups %s 0.3 & %s 0.3; wait", NOBODY, busy_path, busy_path);
+  g_autofree char *command =
+      g_strdup_printf ("setpriv --reuid=%d --clear-groups %s 0.3 & %s 0.3; wait", USER_OF_NONE,
+                       busy_path, busy_path);
   const char *argv[] = { "sh", "-c", command, NULL };
-  SysprofProfiler *profiler = new_profiler (&(SamplerOptions){ .user = "65534" });
+  SysprofProfiler *profiler =
+      new_profiler (&(SamplerOptions){ .user = G_STRINGIFY (USER_OF_NONE) });
   Take take;
   SysprofCaptureFrameType type;
   g_autoptr (GHashTable) pids = g_hash_table_new (NULL, NULL);
