@@ -108,31 +108,22 @@ class Flow(Case):
     def test_what_came_before_the_recorder_was_killed(self):
         """It is written as it is recorded: who reads has it, whatever happens to who wrote."""
         data = b""
-        with subprocess.Popen([CLI, "-o", "-", "--", BUSY, "100"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as recorder:
+        with subprocess.Popen([CLI, "-o", "-", "--", BUSY, "100"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              start_new_session=True) as recorder:
             try:
-                while len(data) < HEADER or not decode(data).of("sample") or not self.commands(data):
+                while len(data) < HEADER or not decode(data).of("sample"):
                     more = os.read(recorder.stdout.fileno(), 1 << 20)
                     self.assertTrue(more, "the recorder ended")
                     data += more
                 recorder.send_signal(signal.SIGKILL)
                 data += recorder.stdout.read()
             finally:
-                recorder.kill()
-                self.end_commands(data)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(recorder.pid, signal.SIGKILL)  # the command and what it started, which go on without their recorder
         capture = decode(data)
         done = run(REPORT, "functions", "--format", "json", "-", stdin=None, input=data)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["capture"]["samples"], len(capture.of("sample")))
-
-    def commands(self, data):
-        """Their pids."""
-        return {pid for pid, names in decode(data).names().items() if f"{BUSY} 100" in names} if len(data) >= HEADER else set()
-
-    def end_commands(self, data):
-        """They go on without their recorder."""
-        for pid in self.commands(data):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
 
     def test_stopped_by_hand(self):
         """The reader gets all that a file would get, symbols included; the header of a pipe has no end."""
