@@ -21,6 +21,7 @@ translate (Text text)
                           .layers = table->layers,
                           .flatpak_info = text,
                           .has_same_devices = i % 2 == 0,
+                          .is_identified = i % 3 == 0,
                           .host_prefix = i == 0 ? "/host" : NULL };
       g_autoptr (GPtrArray) found = sysprof_translate_path (&facts, paths[i]);
 

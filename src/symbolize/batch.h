@@ -34,6 +34,13 @@ typedef struct
   uint64_t *offsets;
 } FileBatches;
 
+/* Whether what lies at a path can be compared with what was recorded. */
+static inline bool
+sysprof_file_batch_is_identified (const FileBatch *self)
+{
+  return self->inode != 0 || self->build_id[0] != 0;
+}
+
 /* Of the addresses that nobody named yet and whose mapping `is_wanted`. */
 FileBatches *sysprof_file_batches_new (const Symbolization *self,
                                        bool (*is_wanted) (const char *path));

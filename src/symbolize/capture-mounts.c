@@ -255,15 +255,19 @@ find_process (CaptureMounts *self, ProcessId process)
   return mounts;
 }
 
+static bool
+is_known_of (const ProcessMounts *mounts)
+{
+  return mounts->table != NULL || mounts->layers != NULL || mounts->flatpak_info != NULL;
+}
+
 static const ProcessMounts *
 find_process_or_ancestor (CaptureMounts *self, ProcessId process)
 {
   const Store *store = self->symbolization->store;
   const ProcessMounts *mounts = find_process (self, process);
 
-  for (unsigned i = 0; i < MOST_ANCESTORS && mounts->table == NULL && mounts->layers == NULL &&
-                       mounts->flatpak_info == NULL && process != 0;
-       i++)
+  for (unsigned i = 0; i < MOST_ANCESTORS && !is_known_of (mounts) && process != 0; i++)
     {
       process = sysprof_store_find_process (store, store->processes.row[process].parent_pid);
       if (process != 0)
@@ -273,7 +277,11 @@ find_process_or_ancestor (CaptureMounts *self, ProcessId process)
 }
 
 GPtrArray *
-sysprof_capture_mounts_translate (CaptureMounts *self, ProcessId process, const char *path)
+sysprof_capture_mounts_translate (CaptureMounts *self,
+                                  ProcessId process,
+                                  const char *path,
+                                  bool is_identified,
+                                  bool *is_known)
 {
   const ProcessMounts *mounts = find_process_or_ancestor (self, process);
   PathFacts facts = {
@@ -282,9 +290,11 @@ sysprof_capture_mounts_translate (CaptureMounts *self, ProcessId process, const 
     .layers = mounts->layers,
     .flatpak_info = text_of (mounts->flatpak_info),
     .has_same_devices = self->symbolization->is_this_boot,
+    .is_identified = is_identified,
     .host_prefix = self->host_prefix,
   };
 
+  *is_known = is_known_of (mounts);
   return sysprof_translate_path (&facts, path);
 }
 

@@ -13,6 +13,10 @@ typedef struct CaptureMounts CaptureMounts;
 CaptureMounts *sysprof_capture_mounts_new (const Symbolization *symbolization);
 void sysprof_capture_mounts_free (CaptureMounts *self);
 
-/* Where the file may be on this machine that the process knows as `path`; see sysprof_translate_path(). */
-GPtrArray *
-sysprof_capture_mounts_translate (CaptureMounts *self, ProcessId process, const char *path);
+/* Where the file may be on this machine that the process knows as `path`; see sysprof_translate_path(). `is_identified`: as
+ * PathFacts has it. `is_known` is set where the capture says anything of what the process saw. */
+GPtrArray *sysprof_capture_mounts_translate (CaptureMounts *self,
+                                             ProcessId process,
+                                             const char *path,
+                                             bool is_identified,
+                                             bool *is_known);

@@ -589,7 +589,7 @@ try_translations (Symbolization *self,
         try_place (self, parser, batch, -1, paths->pdata[i], reason))
       return true;
 
-  return paths->len == 0 && !has_tried_ours &&
+  return paths->len == 0 && is_ours && !has_tried_ours &&
          try_place (self, parser, batch, -1, batch->path, reason);
 }
 
@@ -597,7 +597,7 @@ static void
 resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
 {
   /* Where nothing says which file it was, one of another namespace must not be taken for it. */
-  bool may_be_ours = parser->mounts == NULL || batch->inode != 0 || batch->build_id[0] != 0;
+  bool may_be_ours = parser->mounts == NULL || sysprof_file_batch_is_identified (batch);
   UnnamedReason reason = UNNAMED_FILE_MISSING, reason_there = UNNAMED_FILE_MISSING;
 
   if (try_own_path (self, parser, batch, may_be_ours, &reason_there, &reason))

@@ -176,6 +176,7 @@ sysprof_list_translations (CaptureMounts *mounts,
                            bool *is_ours)
 {
   GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
+  bool is_identified = sysprof_file_batch_is_identified (batch), is_known = false;
   ProcessId asked[MOST_TRANSLATING];
   unsigned n = 0;
 
@@ -183,7 +184,7 @@ sysprof_list_translations (CaptureMounts *mounts,
     {
       ProcessId process = store->addresses.process[batch->items[i].address];
       g_autoptr (GPtrArray) more = NULL;
-      bool is_asked = false;
+      bool is_asked = false, is_known_here;
 
       for (unsigned j = 0; j < n && !is_asked; j++)
         is_asked = asked[j] == process;
@@ -191,13 +192,15 @@ sysprof_list_translations (CaptureMounts *mounts,
         continue;
 
       asked[n++] = process;
-      more = sysprof_capture_mounts_translate (mounts, process, path);
+      more = sysprof_capture_mounts_translate (mounts, process, path, is_identified,
+                                               &is_known_here);
+      is_known |= is_known_here;
       take_new_paths (paths, more);
     }
 
-  /* Where nothing is known, nothing says otherwise. */
-  *is_ours =
-      paths->len == 0 || g_ptr_array_find_with_equal_func (paths, path, g_str_equal, NULL);
+  /* Where nothing is known, nothing says otherwise; else what is found there has to be compared with what was recorded. */
+  *is_ours = (paths->len == 0 && (is_identified || !is_known)) ||
+             g_ptr_array_find_with_equal_func (paths, path, g_str_equal, NULL);
   return paths;
 }
 

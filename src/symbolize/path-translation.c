@@ -8,6 +8,9 @@
  * covers bind mounts, subvolumes of Btrfs, deployments of OSTree and Flatpak, and what sandboxes put together of them. An overlay that
  * is gone, or that only the container sees, is made of directories: those are tried from the topmost on.
  *
+ * Where nothing identifies the file, a place counts only if nothing else can have come there: not by a device whose number is given
+ * again, or that is another one after a start of the machine, and not by a mount that others hid from the process.
+ *
  * Source: docs/format.md; proc(5), "/proc/pid/mountinfo". */
 
 #include "symbolize/path-translation.h"
@@ -16,6 +19,8 @@
 
 /* Older bubblewraps build the sandbox there, and the kernel tells paths to who looks from outside as it was before the change of root. */
 #define NEW_ROOT "/newroot"
+
+#define LOOP_MAJOR 7 /* of files that are mounted like disks */
 
 typedef struct
 {
@@ -171,14 +176,32 @@ add_layers (const PathFacts *facts,
     }
 }
 
+/* The kernel gives the next file system, or image, that number again. A disk's Btrfs has one of this kind, too, but says which disk. */
+static bool
+is_numbered_anew (const Mount *mount)
+{
+  return (mount->device_major == 0 && strcmp (mount->type, "btrfs") != 0) ||
+         mount->device_major == LOOP_MAJOR;
+}
+
+static bool
+is_of_same_source (const Mount *mount, const Mount *own)
+{
+  return strcmp (mount->type, own->type) == 0 && strcmp (mount->source, own->source) == 0;
+}
+
 static bool
 is_same_file_system (const PathFacts *facts, const Mount *mount, const Mount *own)
 {
+  if (!facts->is_identified && (is_numbered_anew (mount) ||
+                                (mount->device_major == 0 && !is_of_same_source (mount, own))))
+    return false;
+
   if (facts->has_same_devices)
     return mount->device_major == own->device_major && mount->device_minor == own->device_minor;
 
   /* After a start of the machine only a disk, or a server's directory, says what it is. */
-  return strcmp (mount->type, own->type) == 0 && strcmp (mount->source, own->source) == 0 &&
+  return is_of_same_source (mount, own) &&
          (mount->source[0] == '/' || strchr (mount->source, ':') != NULL);
 }
 
@@ -211,7 +234,31 @@ add_by_mounts (const PathFacts *facts, GPtrArray *paths, const char *path)
       add_own_mounts (facts, paths, mount, rest);
       if (strcmp (mount->type, "overlay") == 0)
         add_layers (facts, paths, facts->process->layers, mount->mount_point, path);
+      if (!facts->is_identified)
+        return; /* the others lie below this one */
     }
+}
+
+/* The mount that shows the path to the process. NULL: it is not known. */
+static const Mount *
+find_mount (const PathFacts *facts, const char *path)
+{
+  for (guint i = 0; facts->process != NULL && i < facts->process->order->len; i++)
+    {
+      const Mount *mount = nth_mount (facts->process, i);
+
+      if (find_rest (path, mount->mount_point) != NULL)
+        return mount;
+    }
+  return NULL;
+}
+
+static void
+add_told_layers (const PathFacts *facts, GPtrArray *paths, const char *path)
+{
+  const Mount *mount = facts->is_identified ? NULL : find_mount (facts, path);
+
+  add_layers (facts, paths, facts->layers, mount != NULL ? mount->mount_point : NULL, path);
 }
 
 /* The deployments that Flatpak shows under /app and /usr. */
@@ -243,7 +290,7 @@ add_flatpak (const PathFacts *facts, GPtrArray *paths, const char *path)
 static void
 add_all (const PathFacts *facts, GPtrArray *paths, const char *path)
 {
-  add_layers (facts, paths, facts->layers, NULL, path);
+  add_told_layers (facts, paths, path);
   add_by_mounts (facts, paths, path);
   add_flatpak (facts, paths, path);
 }
@@ -253,6 +300,10 @@ sysprof_translate_path (const PathFacts *facts, const char *path)
 {
   GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
   const char *inner = find_rest (path, NEW_ROOT);
+
+  /* It may be another machine. */
+  if (!facts->is_identified && !facts->has_same_devices)
+    return paths;
 
   if (inner != NULL && inner[0] == '/')
     add_all (facts, paths, inner);

@@ -33,6 +33,8 @@ typedef struct
   Text flatpak_info; /* the process's /.flatpak-info; empty = it has none */
   bool
       has_same_devices; /* recorded since this machine was started: device numbers mean the same */
+  bool
+      is_identified; /* what is found is compared with what was recorded; else only what cannot be another file is wanted */
   const char *
       host_prefix; /* where we see the host's files, if we run in a container ourselves; or NULL */
 } PathFacts;

@@ -22,6 +22,7 @@ typedef struct
   const char *path;
   bool is_other_boot;
   const char *expected[6]; /* all of them, in this order */
+  bool is_unidentified;
 } Case;
 
 /* clang-format off */
@@ -98,6 +99,33 @@ static const Case cases[] = {
     "27 1 0:40 /sub /mnt rw - nfs4 server:/export rw\n", "27 1 0:50 / /net rw - nfs4 server:/export rw\n", "/mnt/x", true,
     { "/net/sub/x" } },
   { "no path", HOST, HOST, "x", false, { NULL } },
+
+  /* Nothing says which file it was: only what cannot be another one counts. */
+  { "unidentified, on a disk",
+    "40 39 8:1 /srv/tree /opt rw - ext4 /dev/sda1 rw\n", HOST, "/opt/bin/x", false, { "/srv/tree/bin/x" }, true },
+  { "unidentified, number that memory had before",
+    "40 39 0:27 / /mnt rw - tmpfs tmpfs rw\n", HOST, "/mnt/x", false, { NULL }, true },
+  { "unidentified, number that another overlay has now",
+    "726 602 0:52 / / rw,relatime - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w\n",
+    "99 27 0:52 / /var/merged rw - overlay overlay rw,lowerdir=/a,upperdir=/b,workdir=/c\n", "/bin/x", false,
+    { "/u/bin/x", "/l/bin/x" }, true },
+  { "unidentified, number that another image has now",
+    "40 39 7:5 / /mnt ro - squashfs /dev/loop5 ro\n", "41 27 7:5 / /snap/other/2 ro - squashfs /dev/loop5 ro\n", "/mnt/x", false,
+    { NULL }, true },
+  { "unidentified, subvolume",
+    "60 1 0:24 /@ / rw - btrfs /dev/sdb1 rw\n",
+    "27 1 0:24 / /a rw - btrfs /dev/sdb1 rw\n28 1 0:24 / /b rw - btrfs /dev/sdc1 rw\n29 1 0:24 / /c rw - tmpfs tmpfs rw\n",
+    "/x", false, { "/a/@/x" }, true },
+  { "unidentified, disk after a start of the machine", HOST, HOST, "/usr/bin/x", true, { NULL }, true },
+  { "unidentified, below a mount that hid it",
+    "27 1 8:1 / / rw - ext4 /dev/sda1 rw\n40 27 8:9 / /data rw - ext4 /dev/sdz9 rw\n", HOST, "/data/x", false, { NULL }, true },
+  { "unidentified, under another mount of that place",
+    HOST "40 27 8:1 /below /mnt rw - ext4 /dev/sda1 rw\n41 40 8:1 /above /mnt rw - ext4 /dev/sda1 rw\n", HOST, "/mnt/x", false,
+    { "/above/x" }, true },
+  { "unidentified, volume that hid what the overlay has there",
+    "726 602 0:52 / / rw,relatime - overlay overlay rw,lowerdir=/l,upperdir=/u,workdir=/w\n"
+    "727 726 8:2 /u/volume /data rw - ext4 /dev/sda2 rw\n",
+    HOST, "/data/x", false, { "/home/u/volume/x" }, true },
 };
 /* clang-format on */
 
@@ -124,7 +152,8 @@ test_translates (void)
           sysprof_mount_table_new (sysprof_text_from_string (row->own));
       PathFacts facts = { .process = process,
                           .own = own,
-                          .has_same_devices = !row->is_other_boot };
+                          .has_same_devices = !row->is_other_boot,
+                          .is_identified = !row->is_unidentified };
 
       g_test_message ("%s", row->name);
       check (&facts, row->path, row->expected);
@@ -141,7 +170,11 @@ test_takes_layers_that_were_told (void)
     { (char *) "/data", (char *) "/mnt", 0 },
   };
   g_autoptr (GArray) layers = g_array_new (FALSE, FALSE, sizeof (OverlayLayer));
-  PathFacts facts = { .layers = layers };
+  g_autoptr (MountTable) table = sysprof_mount_table_new (
+      sysprof_text_from_string ("1 0 0:52 / / rw - fuse.fuse-overlayfs fuse-overlayfs rw\n"
+                                "2 1 0:53 / /mnt rw - fuse.fuse-overlayfs fuse-overlayfs rw\n"
+                                "3 1 8:9 / /volume rw - ext4 /dev/sdz9 rw\n"));
+  PathFacts facts = { .layers = layers, .has_same_devices = true };
 
   g_array_append_vals (layers, rows, G_N_ELEMENTS (rows));
   check (&facts, "/usr/bin/x",
@@ -149,6 +182,16 @@ test_takes_layers_that_were_told (void)
   check (
       &facts, "/mnt/x",
       (const char *const[]){ STORAGE "c/diff/mnt/x", STORAGE "b/diff/mnt/x", "/data/x", NULL });
+
+  /* Of what hid what, only the table of mounts tells. */
+  facts.process = table;
+  check (&facts, "/usr/bin/x",
+         (const char *const[]){ STORAGE "c/diff/usr/bin/x", STORAGE "b/diff/usr/bin/x", NULL });
+  check (&facts, "/mnt/x", (const char *const[]){ "/data/x", NULL });
+  check (&facts, "/volume/x", (const char *const[]){ NULL });
+
+  facts.has_same_devices = false;
+  check (&facts, "/usr/bin/x", (const char *const[]){ NULL });
 }
 
 static void
@@ -159,6 +202,7 @@ test_takes_deployments_of_flatpak (void)
         "[Application]\nname=org.example.App\nruntime=runtime/org.gnome.Platform/x86_64/44\n\n"
         "[Instance]\ninstance-id=1\napp-path=" FLATPAK "app/a/files\n"
         "runtime-path=" FLATPAK "runtime/r/files\n"),
+    .is_identified = true,
   };
 
   check (&facts, "/app/bin/x", (const char *const[]){ FLATPAK "app/a/files/bin/x", NULL });
@@ -174,7 +218,7 @@ test_prefixes_what_is_the_hosts (void)
   OverlayLayer rows[] = { { (char *) "/var/c/diff", (char *) "/", 0 },
                           { (char *) "/home/u/b/diff", (char *) "/", 1 } };
   g_autoptr (GArray) layers = g_array_new (FALSE, FALSE, sizeof (OverlayLayer));
-  PathFacts facts = { .layers = layers, .host_prefix = "/var/run/host" };
+  PathFacts facts = { .layers = layers, .is_identified = true, .host_prefix = "/var/run/host" };
 
   g_array_append_vals (layers, rows, G_N_ELEMENTS (rows));
   check (&facts, "/x",
@@ -194,7 +238,9 @@ test_has_a_limit (void)
   g_string_append (mounts, "1 2 8:1 / / rw - ext4 /dev/sda1 rw\n");
   table = sysprof_mount_table_new (sysprof_text_from_string (mounts->str));
   paths = sysprof_translate_path (
-      &(PathFacts){ .process = table, .own = table, .has_same_devices = true }, "/x");
+      &(PathFacts){
+          .process = table, .own = table, .has_same_devices = true, .is_identified = true },
+      "/x");
   g_assert_cmpuint (paths->len, ==, TRANSLATION_MOST_PATHS);
 }
 
