@@ -163,7 +163,8 @@ sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *re
   if (!sysprof_translation_init (&translation, self, reader))
     return false;
 
-  is_done = sysprof_translation_add_names (&translation, true) && cat_files (&translation, has_others) &&
+  is_done = sysprof_translation_add_names (&translation, true) &&
+            cat_files (&translation, has_others) &&
             sysprof_translation_copy (&translation, COPY_EARLY | COPY_LATE);
   if (is_done)
     widen (&range, translation.reader);

@@ -8,6 +8,7 @@
 #include "record/pump-private.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 
 #define DOMAIN "Processes"
@@ -171,6 +172,17 @@ read_found (JitFiles *self, Reading *reading, const JitFound *found, int envelop
 }
 
 static void
+report_no_room (const JitFiles *self, uint64_t n)
+{
+  if (n > 0)
+    sysprof_pump_report (self->pump, DOMAIN, false,
+                         "For code that processes generate, names were not looked for %" PRIu64
+                         " times: at most %u files with such names are awaited at once. Record "
+                         "fewer processes at a time.",
+                         n, JIT_FINDER_MOST_FILES);
+}
+
+static void
 report_left (const JitFiles *self, const Reading *reading)
 {
   if (reading->n_left > 0 || reading->is_late)
@@ -210,7 +222,7 @@ sysprof_jit_files_add (JitFiles *self)
   Reading reading = { .of_pid = lines_of_pid,
                       .until = sysprof_confined_child_deadline (MOST_READING * 1000),
                       .reader = CONFINED_CHILD_INIT };
-  JitFound found = { 0 };
+  JitFound found = { .found = JIT_FOUND_FILE };
   int envelope;
 
   if (self->pump == NULL)
@@ -227,6 +239,8 @@ sysprof_jit_files_add (JitFiles *self)
       if (envelope >= 0)
         close (envelope);
     }
+  if (!reading.is_late && found.found == JIT_FOUND_END)
+    report_no_room (self, found.size);
   report_left (self, &reading);
   add_lines (self, &reading);
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_FILES    512
 #define LOOK_MSEC     200 /* between two looks for what is not there yet */
 #define LAZY_MSEC     1000
 #define EAGER_LOOKS   50   /* then they become rarer */
@@ -44,8 +44,9 @@ typedef struct
   bool is_refused;
   uint32_t reason; /* JitRefusal */
   uint32_t owner;
-  int64_t start; /* of the process, seconds since 1970 */
-  int fd;        /* -1 = not found yet */
+  unsigned long long ticks; /* when the process began, since boot */
+  int64_t start;            /* the same, seconds since 1970; 0 = unknown */
+  int fd;                   /* -1 = not found yet */
   char path[JIT_FINDER_MOST_PATH];
 } Watched;
 
@@ -53,7 +54,10 @@ typedef struct
 {
   Watched *files; /* [n] */
   unsigned n;
-  unsigned n_looks; /* since the last that was new */
+  unsigned n_looks;    /* since the last that was new */
+  int64_t last_look;   /* ms */
+  unsigned n_no_room;  /* times that there was no room for one more */
+  int32_t no_room_for; /* whom it was told last */
   uint64_t our_mounts;
 } Watch;
 
@@ -107,47 +111,71 @@ inner_pid_of (const char *status)
   return inner;
 }
 
-/* Seconds since 1970; 0 = unknown. */
-static int64_t
-start_of (const char *stat_text)
+/* 0 = unknown. */
+static unsigned long long
+ticks_of (const char *stat_text)
 {
   const char *at = strrchr (stat_text, ')');
   unsigned long long ticks = 0;
-  struct timespec now, since_boot;
 
   for (int i = 0; i < 20 && at != NULL; i++) /* the 22nd field, and the second is behind us */
     at = strchr (at + 1, ' ');
-  if (at == NULL || sscanf (at, "%llu", &ticks) != 1 ||
-      clock_gettime (CLOCK_REALTIME, &now) != 0 ||
+  return at != NULL && sscanf (at, "%llu", &ticks) == 1 ? ticks : 0;
+}
+
+/* Seconds since 1970; 0 = unknown. */
+static int64_t
+time_of_ticks (unsigned long long ticks)
+{
+  struct timespec now, since_boot;
+
+  if (ticks == 0 || clock_gettime (CLOCK_REALTIME, &now) != 0 ||
       clock_gettime (CLOCK_BOOTTIME, &since_boot) != 0)
     return 0;
   return now.tv_sec - since_boot.tv_sec +
          (int64_t) (ticks / (unsigned long) sysconf (_SC_CLK_TCK));
 }
 
+typedef struct
+{
+  int32_t inner; /* its number in its own namespace */
+  unsigned uid;
+  unsigned long long ticks; /* as Watched.ticks */
+} Running;
+
+/* FALSE when it has ended. */
+static bool
+read_process (int32_t pid, Running *process)
+{
+  char text[4096];
+  const char *uid;
+
+  if (read_proc (pid, "status", text, sizeof text) == 0)
+    return false;
+  process->inner = inner_pid_of (text);
+  uid = strstr (text, "\nUid:");
+  if (process->inner <= 0 || uid == NULL || sscanf (uid, "\nUid: %*u %u", &process->uid) != 1 ||
+      read_proc (pid, "stat", text, sizeof text) == 0)
+    return false;
+  process->ticks = ticks_of (text);
+  return true;
+}
+
 /* FALSE when it has ended. */
 static bool
 learn_process (const Watch *self, Watched *file)
 {
-  char text[4096];
-  const char *uid;
-  unsigned effective;
-  int32_t inner;
+  Running process;
 
-  if (read_proc (file->pid, "status", text, sizeof text) == 0)
-    return false;
-  inner = inner_pid_of (text);
-  uid = strstr (text, "\nUid:");
-  if (inner <= 0 || uid == NULL || sscanf (uid, "\nUid: %*u %u", &effective) != 1)
-    return false;
-  if (read_proc (file->pid, "stat", text, sizeof text) == 0)
+  if (!read_process (file->pid, &process))
     return false;
 
-  file->uid = effective;
-  file->start = start_of (text);
+  file->uid = process.uid;
+  file->ticks = process.ticks;
+  file->start = time_of_ticks (process.ticks);
   file->in_our_mounts = self->our_mounts != 0 && mounts_of (file->pid) == self->our_mounts;
   if (file->kind == JIT_PERF_MAP)
-    (void) snprintf (file->path, sizeof file->path, PERF_MAP_PATH, inner);
+    (void) snprintf (file->path, sizeof file->path, PERF_MAP_PATH, process.inner);
   file->is_known = true;
   return true;
 }
@@ -229,27 +257,83 @@ look_for (const Watch *self, Watched *file)
     refuse (file, JIT_REFUSED_LINK, 0);
 }
 
-static void
-look_for_all (const Watch *self)
+static int64_t
+now_msec (void)
 {
+  struct timespec now;
+
+  (void) clock_gettime (CLOCK_MONOTONIC, &now); /* cannot fail */
+  return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void
+look_for_all (Watch *self)
+{
+  self->last_look = now_msec ();
   for (unsigned i = 0; i < self->n; i++)
     look_for (self, &self->files[i]);
+}
+
+/* The process of that number is another one than it was, or may do other things: what its file said does not hold for what comes
+ * now. */
+static bool
+is_another (const Watched *file)
+{
+  Running process;
+
+  return file->is_known && read_process (file->pid, &process) &&
+         (process.ticks != file->ticks || process.uid != file->uid);
+}
+
+static Watched *
+find_watched (const Watch *self, const Request *request, uint32_t kind)
+{
+  for (unsigned i = 0; i < self->n; i++)
+    if (self->files[i].pid == request->pid && self->files[i].kind == kind &&
+        (kind == JIT_PERF_MAP || strcmp (self->files[i].path, request->path) == 0))
+      return &self->files[i];
+  return NULL;
+}
+
+/* Where there is none left, that of a process that has ended and left nothing behind. NULL = there is none. */
+static Watched *
+find_room (Watch *self)
+{
+  if (self->n < JIT_FINDER_MOST_FILES)
+    return &self->files[self->n++];
+
+  for (unsigned i = 0; i < self->n; i++)
+    {
+      Watched *file = &self->files[i];
+
+      if (file->fd >= 0 || file->is_refused || kill (file->pid, 0) == 0 || errno != ESRCH)
+        continue;
+      look_for (self, file); /* for the last time */
+      if (file->fd < 0 && !file->is_refused)
+        return file;
+    }
+  return NULL;
 }
 
 static void
 watch (Watch *self, const Request *request)
 {
   uint32_t kind = request->is_dump != 0 ? JIT_DUMP : JIT_PERF_MAP;
-  Watched *file;
+  Watched *file = find_watched (self, request, kind);
 
-  for (unsigned i = 0; i < self->n; i++)
-    if (self->files[i].pid == request->pid && self->files[i].kind == kind &&
-        (kind == JIT_PERF_MAP || strcmp (self->files[i].path, request->path) == 0))
-      return;
-  if (self->n == MOST_FILES)
+  if (file != NULL && !is_another (file))
     return;
+  if (file != NULL && file->fd >= 0)
+    (void) close (file->fd);
+  if (file == NULL)
+    file = find_room (self);
+  if (file == NULL)
+    {
+      self->n_no_room += request->pid != self->no_room_for;
+      self->no_room_for = request->pid;
+      return;
+    }
 
-  file = &self->files[self->n++];
   *file = (Watched){ .pid = request->pid, .kind = kind, .fd = -1 };
   if (kind == JIT_DUMP)
     memcpy (file->path, request->path, sizeof file->path);
@@ -271,7 +355,7 @@ answer (int socket, const JitFound *found, int fd)
 }
 
 static bool
-tell_all (const Watch *self, int socket)
+tell_all (Watch *self, int socket)
 {
   look_for_all (self);
   for (unsigned i = 0; i < self->n; i++)
@@ -293,7 +377,7 @@ tell_all (const Watch *self, int socket)
       if (!answer (socket, &found, file->fd))
         return false;
     }
-  return answer (socket, &(JitFound){ .found = JIT_FOUND_END }, -1);
+  return answer (socket, &(JitFound){ .found = JIT_FOUND_END, .size = self->n_no_room }, -1);
 }
 
 static bool
@@ -305,27 +389,39 @@ is_looking (const Watch *self)
   return false;
 }
 
+/* ms until the next look is due; -1 = never. However much is told meanwhile, it comes. */
+static int
+until_next_look (const Watch *self)
+{
+  int64_t due = self->last_look + (self->n_looks < EAGER_LOOKS ? LOOK_MSEC : LAZY_MSEC);
+  int64_t now = now_msec ();
+
+  if (!is_looking (self))
+    return -1;
+  return due > now ? (int) (due - now) : 0;
+}
+
 static void
 serve (int socket)
 {
-  static Watched files[MOST_FILES];
+  static Watched files[JIT_FINDER_MOST_FILES];
   Watch self = { .files = files, .our_mounts = mounts_of (getpid ()) };
 
   for (;;)
     {
       struct pollfd readable = { .fd = socket, .events = POLLIN };
-      int pause = !is_looking (&self) ? -1 : self.n_looks < EAGER_LOOKS ? LOOK_MSEC : LAZY_MSEC;
-      int n = poll (&readable, 1, pause);
+      int n = poll (&readable, 1, until_next_look (&self));
       Request request;
 
       if (n < 0 && errno != EINTR)
         return;
-      if (n <= 0)
+      if (until_next_look (&self) == 0)
         {
           self.n_looks++;
           look_for_all (&self);
-          continue;
         }
+      if (n <= 0)
+        continue;
       if (!sysprof_confined_child_read (socket, &request, sizeof request))
         return;
       request.path[sizeof request.path - 1] = '\0';
@@ -384,6 +480,15 @@ sysprof_jit_finder_begin (JitFinder *self)
     send_request (self, &(Request){ 0 });
 }
 
+/* It is a stranger's, and goes to terminals. */
+static void
+make_printable (char *path)
+{
+  for (; *path != '\0'; path++)
+    if (*path < ' ' || *path > '~')
+      *path = '?';
+}
+
 bool
 sysprof_jit_finder_next (JitFinder *self, JitFound *found, int *envelope)
 {
@@ -399,6 +504,7 @@ sysprof_jit_finder_next (JitFinder *self, JitFound *found, int *envelope)
     }
 
   found->path[sizeof found->path - 1] = '\0';
+  make_printable (found->path);
   return found->found != JIT_FOUND_END;
 }
 

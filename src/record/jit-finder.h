@@ -16,7 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define JIT_FINDER_MOST_PATH 256
+#define JIT_FINDER_MOST_PATH  256
+#define JIT_FINDER_MOST_FILES 512 /* at once */
 
 typedef struct
 {
@@ -57,13 +58,13 @@ typedef struct
   uint32_t reason; /* JitRefusal */
   uint32_t uid;    /* whose it is */
   uint32_t padding;
-  uint64_t size;                   /* bytes */
-  char path[JIT_FINDER_MOST_PATH]; /* as the process sees it */
+  uint64_t size; /* bytes; JIT_FOUND_END: how often there was no room for one more process */
+  char path[JIT_FINDER_MOST_PATH]; /* as the process sees it, fit to be printed */
 } JitFound;
 
 /* Asks for what was found: to be called before sysprof_jit_finder_next(). */
 void sysprof_jit_finder_begin (JitFinder *self);
-/* The next; `envelope` (util/opener.h) is the caller's, -1 = none. FALSE at the end. */
+/* The next; `envelope` (util/opener.h) is the caller's, -1 = none. FALSE at the end, where `found` is JIT_FOUND_END if all was told. */
 bool sysprof_jit_finder_next (JitFinder *self, JitFound *found, int *envelope);
 
 void sysprof_jit_finder_clear (JitFinder *self);

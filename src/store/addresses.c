@@ -255,7 +255,10 @@ sysprof_addresses_intern (Addresses *self,
 
   slot = claim_slot (set, self->key, address);
   id = slot->id;
-  is_checked = id != 0 && slot->checked_at == version;
+  is_checked = id != 0 && slot->checked_at == version &&
+               /* Code was looked for before it, as of what a call returns to. */
+               (is_return || self->store->addresses.code == NULL ||
+                !self->store->addresses.is_return[id]);
   if (!is_checked && kind == ADDRESS_USER)
     {
       mapping = sysprof_mappings_find (self->mappings, process, address);

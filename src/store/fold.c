@@ -221,8 +221,13 @@ walk_frames (const SharedFold *self, uint8_t thread)
           break;
         case SYSPROF_CAPTURE_FRAME_FORK:
           if (builder->fork_child[n_forks] != 0)
-            sysprof_mappings_fork (mappings, builder->fork_parent[n_forks],
-                                   builder->fork_child[n_forks]);
+            {
+              /* Its samples may be another thread's. */
+              sysprof_mappings_go_to (mappings, builder->fork_parent[n_forks],
+                                      store->frames.time[i]);
+              sysprof_mappings_fork (mappings, builder->fork_parent[n_forks],
+                                     builder->fork_child[n_forks]);
+            }
           n_forks++;
           break;
         case SYSPROF_CAPTURE_FRAME_EXIT:

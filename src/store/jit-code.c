@@ -7,9 +7,9 @@
 
 #define PREFIX        "/proc/"
 #define SUFFIX        "/jit-code"
-#define NAME_SIZE     32 /* of a file that is not packed */
+#define NAME_SIZE     32                   /* of a file that is not packed */
 #define MOST_CODE     (UINT32_C (2) << 20) /* rows of all processes together */
-#define LINES_BETWEEN 0x1000                /* two looks at whether to go on */
+#define LINES_BETWEEN 0x1000               /* two looks at whether to go on */
 
 typedef struct
 {
@@ -119,11 +119,12 @@ read_all (Builder *self)
         read_lines (self, process, bytes, rows);
     }
   if (rows->len == MOST_CODE)
-    sysprof_builder_note_mixed (self,
-                                "Of the code that programs generated, only the first %u pieces "
-                                "have names: there are more than that. Record fewer processes at "
-                                "a time.",
-                                MOST_CODE);
+    sysprof_builder_note_mixed (
+        self,
+        "Of the code that programs generated, only the first %u pieces "
+        "have names: there are more than that. Record fewer processes at "
+        "a time.",
+        MOST_CODE);
   return rows;
 }
 

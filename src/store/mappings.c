@@ -275,11 +275,10 @@ look_ahead_for_code (Mappings *self, ProcessId process)
     }
 }
 
-/* Not what lies in a file, which has names of its own, and more trustworthy ones. */
-static bool
-may_be_generated (const Store *store, MappingId mapping)
+bool
+sysprof_store_may_be_generated (const Store *self, MappingId mapping)
 {
-  const char *path = sysprof_store_string (store, store->mappings[mapping].path);
+  const char *path = sysprof_store_string (self, self->mappings[mapping].path);
 
   return mapping == 0 || path[0] == '\0' || g_str_has_prefix (path, "//anon") ||
          g_str_has_prefix (path, "[anon") || g_str_has_prefix (path, "[heap") ||
@@ -298,7 +297,7 @@ sysprof_mappings_find_code (Mappings *self,
   if (self->code == NULL ||
       (self->code[process].root == 0 &&
        !is_of_process (self->store, self->next_code[process], process)) ||
-      !may_be_generated (self->store, mapping))
+      !sysprof_store_may_be_generated (self->store, mapping))
     return 0;
 
   region = sysprof_address_space_find (&self->code[process], &self->regions, address);

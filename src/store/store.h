@@ -516,6 +516,9 @@ sysprof_address_table_get_code (const AddressTable *self, AddressId address)
   return self->code != NULL ? self->code[address] : 0;
 }
 
+/* Code in that mapping may be generated: it lies in no file, which has names of its own, and more trustworthy ones. */
+bool sysprof_store_may_be_generated (const Store *self, MappingId mapping);
+
 /* The name of a synthetic address; NULL if it has none. */
 const JitName *sysprof_store_find_jit_name (const Store *self, uint64_t address);
 

@@ -235,8 +235,21 @@ typedef struct
 {
   const Symbolization *symbolization;
   const PackedTable *table;
-  uint32_t *entry; /* [store->addresses.n] of user or kernel entries; NO_ENTRY = none */
+  uint32_t *entry;  /* [store->addresses.n] of user or kernel entries; NO_ENTRY = none */
+  bool *tells_code; /* [store->processes.n] it says what its generated code is called */
 } Lookup;
+
+/* Such code has a name by time, for which the table has no room: what is called something later is nothing before. */
+static bool
+is_generated (const Lookup *self, AddressId address)
+{
+  const Store *store = self->symbolization->store;
+  const AddressTable *addresses = &store->addresses;
+
+  return sysprof_address_table_get_code (addresses, address) != 0 ||
+         (self->tells_code[addresses->process[address]] &&
+          sysprof_store_may_be_generated (store, addresses->mapping[address]));
+}
 
 static void
 find_entries (size_t begin, size_t end, unsigned worker, void *data)
@@ -258,9 +271,7 @@ find_entries (size_t begin, size_t end, unsigned worker, void *data)
 
       if (is_kernel)
         entry = find_entry (table, entries, table->n_kernel, 0, at);
-      /* Code has a name by time, for which the table has no room. */
-      else if (addresses->kind[address] == ADDRESS_USER &&
-               sysprof_address_table_get_code (addresses, address) == 0)
+      else if (addresses->kind[address] == ADDRESS_USER && !is_generated (self, address))
         entry =
             find_entry (table, entries, table->n_user,
                         (uint32_t) store->processes.row[addresses->process[address]].pid, at);
@@ -340,12 +351,16 @@ static void
 use_table (Symbolization *self, PackedTable *table)
 {
   uint32_t n_addresses = self->store->addresses.n;
-  Lookup lookup = { self, table, NULL };
+  Lookup lookup = { .symbolization = self,
+                    .table = table,
+                    .tells_code = g_new0 (bool, self->store->processes.n) };
 
   join_kernel_entries (table);
   table->named = g_new0 (NamedEntry, NAMED_SLOTS);
   self->has_kernel_names = table->n_kernel > 0;
 
+  for (JitCodeId code = 1; code < self->store->n_jit_code; code++)
+    lookup.tells_code[self->store->jit_code[code].process] = true;
   lookup.entry = sysprof_large_new (n_addresses, sizeof *lookup.entry);
   sysprof_parallel_ranges (n_addresses, GRAIN, find_entries, &lookup);
   for (AddressId address = 1;
@@ -358,6 +373,7 @@ use_table (Symbolization *self, PackedTable *table)
     }
 
   g_free (lookup.entry);
+  g_free (lookup.tells_code);
 }
 
 static void
