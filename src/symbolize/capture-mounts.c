@@ -31,8 +31,6 @@ struct CaptureMounts
   GHashTable *by_namespace; /* its inode → MountTable */
   GPtrArray *tables;        /* of MountTable: all of them */
   GHashTable *layers;       /* pid → GArray of OverlayLayer */
-  GPtrArray *
-      stored_layers; /* of GArray of OverlayLayer: what was found in the storage of containers */
   ContainerStorage storage;
   bool has_read_namespaces;
 };
@@ -220,12 +218,9 @@ static GArray *
 find_stored_layers (CaptureMounts *self, int32_t pid)
 {
   g_autoptr (GBytes) cgroup = read_file (self, pid, "cgroup");
-  GArray *layers =
-      cgroup != NULL ? sysprof_container_storage_find (&self->storage, text_of (cgroup)) : NULL;
 
-  if (layers != NULL)
-    g_ptr_array_add (self->stored_layers, layers);
-  return layers;
+  return cgroup != NULL ? sysprof_container_storage_find (&self->storage, text_of (cgroup))
+                        : NULL;
 }
 
 static ProcessMounts *
@@ -299,7 +294,7 @@ sysprof_capture_mounts_translate (CaptureMounts *self,
 }
 
 CaptureMounts *
-sysprof_capture_mounts_new (const Symbolization *symbolization)
+sysprof_capture_mounts_new (const Symbolization *symbolization, int stop_fd)
 {
   CaptureMounts *self = g_new0 (CaptureMounts, 1);
 
@@ -310,8 +305,7 @@ sysprof_capture_mounts_new (const Symbolization *symbolization)
   self->of_process = g_hash_table_new_full (NULL, NULL, NULL, free_process);
   self->by_namespace = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   self->tables = g_ptr_array_new_with_free_func ((GDestroyNotify) sysprof_mount_table_free);
-  self->stored_layers = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
-  sysprof_container_storage_init (&self->storage);
+  sysprof_container_storage_init (&self->storage, stop_fd);
   self->layers = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_array_unref);
   read_layers (self);
   return self;
@@ -324,7 +318,6 @@ sysprof_capture_mounts_free (CaptureMounts *self)
   g_hash_table_unref (self->by_namespace);
   g_hash_table_unref (self->layers);
   g_ptr_array_unref (self->tables);
-  g_ptr_array_unref (self->stored_layers);
   sysprof_container_storage_clear (&self->storage);
   sysprof_mount_table_free (self->own);
   g_free (self);

@@ -10,7 +10,8 @@
 
 typedef struct CaptureMounts CaptureMounts;
 
-CaptureMounts *sysprof_capture_mounts_new (const Symbolization *symbolization);
+/* `stop_fd` (borrowed, -1 = none): once it is readable, no file is waited for any more. */
+CaptureMounts *sysprof_capture_mounts_new (const Symbolization *symbolization, int stop_fd);
 void sysprof_capture_mounts_free (CaptureMounts *self);
 
 /* Where the file may be on this machine that the process knows as `path`; see sysprof_translate_path(). `is_identified`: as

@@ -27,6 +27,8 @@
 #define MOST_LAYERS   256
 #define MOST_JSON     (32 << 20) /* bytes of a list */
 #define PATIENCE      2000       /* ms for one list */
+#define MOST_TIME     10000      /* ms for all of them: names of the rest are worth more */
+#define MOST_USER     (1 << 16)  /* bytes of what is known of a user */
 #define SYSTEM_PATH   "/var/lib/containers/storage"
 #define HOME_PATH     ".local/share/containers/storage"
 #define CONTAINER     "libpod-"
@@ -121,23 +123,35 @@ is_answer_id (const char id[ID_SIZE + 1])
   return memchr (id, 0, ID_SIZE + 1) == id + ID_SIZE && is_id ((Text){ id, id + ID_SIZE });
 }
 
+/* What a child that has ended took along. */
+static bool
+start_parser (ContainerStorage *self)
+{
+  if (self->parser.pid != 0)
+    return true;
+
+  self->parser.has_stop_fd = self->opener.has_stop_fd;
+  self->parser.stop_fd = self->opener.stop_fd;
+  return sysprof_confined_child_start (&self->parser, serve);
+}
+
 /* FALSE: the list is not there, or does not have it. */
 static bool
 ask_list (ContainerStorage *self, const char *path, const char *id, Answer *answer)
 {
+  bool is_late = sysprof_confined_child_deadline (0) >= self->deadline_msec;
   struct stat info;
-  autofd envelope = sysprof_open_regular_file (&self->opener, -1, path, &info);
+  autofd envelope = is_late ? -1 : sysprof_open_regular_file (&self->opener, -1, path, &info);
+  int64_t deadline = MIN (sysprof_confined_child_deadline (PATIENCE), self->deadline_msec);
   Question question = { 0 };
 
-  if (envelope < 0 ||
-      (self->parser.pid == 0 && !sysprof_confined_child_start (&self->parser, serve)))
+  if (envelope < 0 || !start_parser (self))
     return false;
 
   (void) g_strlcpy (question.id, id, sizeof question.id);
   if (!sysprof_confined_child_send_request (&self->parser, &question, sizeof question,
                                             envelope) ||
-      !sysprof_confined_child_receive (
-          &self->parser, sysprof_confined_child_deadline (PATIENCE), answer, sizeof *answer))
+      !sysprof_confined_child_receive (&self->parser, deadline, answer, sizeof *answer))
     {
       sysprof_confined_child_end (&self->parser);
       return false;
@@ -225,46 +239,95 @@ find_container (Text cgroup)
   return NULL;
 }
 
-/* Of the user in whose part of the tree the group is. NULL: in none's, or nobody knows where that one lives. */
-static char *
-find_storage_of_user (Text cgroup)
+/* In whose part of the tree the group is. FALSE: in none's. */
+static bool
+find_user (Text cgroup, uid_t *user)
 {
   const char *at =
       memmem (cgroup.at, sysprof_text_size (cgroup), USER_OF_GROUP, strlen (USER_OF_GROUP));
-  const struct passwd *user;
   uint64_t number;
   Text text;
 
   if (at == NULL)
-    return NULL;
+    return false;
   text = (Text){ at + strlen (USER_OF_GROUP), cgroup.end };
   if (!sysprof_text_u64 (&text, &number) || number > UINT32_MAX)
-    return NULL;
+    return false;
 
-  user = getpwuid ((uid_t) number);
-  return user != NULL ? g_build_filename (user->pw_dir, HOME_PATH, NULL) : NULL;
+  *user = (uid_t) number;
+  return true;
+}
+
+/* NULL: nobody knows where that user lives. */
+static char *
+find_storage_of_user (uid_t number)
+{
+  g_autofree char *text = g_malloc (MOST_USER);
+  struct passwd user, *found = NULL;
+
+  if (getpwuid_r (number, &user, text, MOST_USER, &found) != 0 || found == NULL)
+    return NULL;
+  return g_build_filename (user.pw_dir, HOME_PATH, NULL);
+}
+
+/* NULL: no storage knows it. */
+static GArray *
+find_layers (ContainerStorage *self, const char *id, const uid_t *user)
+{
+  g_autofree char *of_user = user != NULL ? find_storage_of_user (*user) : NULL;
+  g_autofree char *own =
+      g_build_filename (g_get_user_data_dir (), "containers", "storage", NULL);
+  const char *storages[] = { own, SYSTEM_PATH, of_user };
+  GArray *layers = NULL;
+
+  for (size_t i = 0; i < G_N_ELEMENTS (storages) && layers == NULL; i++)
+    if (storages[i] != NULL)
+      layers = find_in_storage (self, storages[i], id);
+  return layers;
 }
 
 GArray *
 sysprof_container_storage_find (ContainerStorage *self, Text cgroup)
 {
   g_autofree char *id = find_container (cgroup);
-  g_autofree char *of_user = id != NULL ? find_storage_of_user (cgroup) : NULL;
-  g_autofree char *own =
-      g_build_filename (g_get_user_data_dir (), "containers", "storage", NULL);
-  const char *storages[] = { own, SYSTEM_PATH, of_user };
-  GArray *layers = NULL;
+  g_autofree char *key = NULL;
+  uid_t user;
+  bool has_user;
+  void *found;
 
-  for (size_t i = 0; i < G_N_ELEMENTS (storages) && layers == NULL && id != NULL; i++)
-    if (storages[i] != NULL)
-      layers = find_in_storage (self, storages[i], id);
-  return layers;
+  if (id == NULL)
+    return NULL;
+
+  has_user = find_user (cgroup, &user);
+  key = has_user ? g_strdup_printf ("%s %u", id, user) : g_strdup (id);
+  if (!g_hash_table_lookup_extended (self->found, key, NULL, &found))
+    {
+      self->deadline_msec = sysprof_confined_child_deadline (self->left_msec);
+      found = find_layers (self, id, has_user ? &user : NULL);
+      self->left_msec = MAX (self->deadline_msec - sysprof_confined_child_deadline (0), 0);
+      g_hash_table_insert (self->found, g_steal_pointer (&key), found);
+    }
+  return found;
+}
+
+static void
+free_layers (void *layers)
+{
+  if (layers != NULL)
+    g_array_unref (layers);
 }
 
 void
-sysprof_container_storage_init (ContainerStorage *self)
+sysprof_container_storage_init (ContainerStorage *self, int stop_fd)
 {
-  *self = (ContainerStorage){ .opener = OPENER_INIT, .parser = CONFINED_CHILD_INIT };
+  *self = (ContainerStorage){
+    .opener = OPENER_INIT,
+    .parser = CONFINED_CHILD_INIT,
+    .found = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_layers),
+    .left_msec = MOST_TIME,
+  };
+  self->opener.stop_fd = stop_fd;
+  self->opener.has_stop_fd = stop_fd >= 0;
 }
 
 void
@@ -272,4 +335,5 @@ sysprof_container_storage_clear (ContainerStorage *self)
 {
   sysprof_opener_clear (&self->opener);
   sysprof_confined_child_end (&self->parser);
+  g_clear_pointer (&self->found, g_hash_table_unref);
 }

@@ -656,7 +656,7 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
     handler = g_cancellable_connect (cancellable, G_CALLBACK (stop_waiting), &stop_fd, NULL);
   sysprof_process_roots_init (&parser.roots, self);
   if (self->options->sysroot == NULL)
-    parser.mounts = sysprof_capture_mounts_new (self);
+    parser.mounts = sysprof_capture_mounts_new (self, stop_fd);
   for (uint32_t i = 0; i < batches->n && sysprof_progress_at (self->progress, i, batches->n);
        i++)
     {
