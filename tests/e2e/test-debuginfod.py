@@ -99,6 +99,8 @@ def write_capture(path, *weights, allocations=(), layer=None, is_identified=True
     now = time.monotonic_ns()
     made = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     capture = captures.Capture(now, now + 1000000, False, made, now=now)
+    if not is_identified:
+        capture.metadata("uname.release", os.uname().release)  # else it may be of another machine, of which nothing is taken
     capture.process("program", pid=PID)
     if layer is not None:
         capture.overlay(layer, "/", pid=PID)
