@@ -285,6 +285,7 @@ sysprof_capture_mounts_translate (CaptureMounts *self,
     .layers = mounts->layers,
     .flatpak_info = text_of (mounts->flatpak_info),
     .has_same_devices = self->symbolization->is_this_boot,
+    .is_elsewhere = self->symbolization->is_elsewhere,
     .is_identified = is_identified,
     .host_prefix = self->host_prefix,
   };

@@ -301,8 +301,8 @@ sysprof_translate_path (const PathFacts *facts, const char *path)
   GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
   const char *inner = find_rest (path, NEW_ROOT);
 
-  /* It may be another machine. */
-  if (!facts->is_identified && !facts->has_same_devices)
+  /* Another machine may have other files there. Recorders that do not tell theirs are taken to be of this one. */
+  if (!facts->is_identified && facts->is_elsewhere)
     return paths;
 
   if (inner != NULL && inner[0] == '/')

@@ -33,6 +33,7 @@ typedef struct
   Text flatpak_info; /* the process's /.flatpak-info; empty = it has none */
   bool
       has_same_devices; /* recorded since this machine was started: device numbers mean the same */
+  bool is_elsewhere;    /* another machine, or another start of it, was recorded */
   bool
       is_identified; /* what is found is compared with what was recorded; else only what cannot be another file is wanted */
   const char *

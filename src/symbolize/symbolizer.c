@@ -52,6 +52,18 @@ is_same_metadata (const Store *store, const char *key, const char *here, bool is
   return !is_required;
 }
 
+/* Other recorders do not tell their machine. */
+static bool
+tells_machine (const Store *store)
+{
+  StringId id = sysprof_intern_lookup (&store->strings, "uname.release");
+
+  for (uint32_t i = 0; id != 0 && i < store->n_metadata; i++)
+    if (store->metadata[i].id == id)
+      return true;
+  return false;
+}
+
 /* Seconds since 1970 at which this machine started. Sleep counts, so that it stays the same until it is started anew. */
 static int64_t
 boot_time (void)
@@ -354,6 +366,7 @@ sysprof_symbolize_telling (Store *store,
     .progress = progress,
     .table = table,
     .is_this_boot = is_this_boot (store),
+    .is_elsewhere = tells_machine (store) && !is_this_boot (store),
     .reason = g_new0 (uint8_t, n + 1),
     .link_address = g_new0 (uint64_t, n + 1),
     .is_entry = g_new0 (uint8_t, n + 1),

@@ -15,6 +15,8 @@ typedef struct
   SymbolTable *table;
   bool
       is_this_boot; /* recorded on this machine since it was started: its processes and kernel may be asked */
+  bool
+      is_elsewhere; /* it says that it was recorded on another machine, or before this one was started */
   bool has_kernel_names; /* the capture brings its own: the running kernel is never asked */
 
   /* About addresses without a name. [store->addresses.n] each. */

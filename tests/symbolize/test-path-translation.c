@@ -153,6 +153,7 @@ test_translates (void)
       PathFacts facts = { .process = process,
                           .own = own,
                           .has_same_devices = !row->is_other_boot,
+                          .is_elsewhere = row->is_other_boot,
                           .is_identified = !row->is_unidentified };
 
       g_test_message ("%s", row->name);
@@ -191,6 +192,7 @@ test_takes_layers_that_were_told (void)
   check (&facts, "/volume/x", (const char *const[]){ NULL });
 
   facts.has_same_devices = false;
+  facts.is_elsewhere = true;
   check (&facts, "/usr/bin/x", (const char *const[]){ NULL });
 }
 
