@@ -118,10 +118,10 @@ sysprof_jit_read_confined (ConfinedChild *child,
       sysprof_confined_child_receive (child, deadline, &reply, sizeof reply) &&
       reply.status <= JIT_IO_ERROR && reply.size <= JIT_MOST_TEXT)
     {
-      *lines = (JitLines){ .text = malloc (reply.size + 1),
-                           .size = reply.size,
-                           .capacity = reply.size,
-                           .n = reply.n };
+      size_t told = (size_t) reply.size;
+
+      *lines =
+          (JitLines){ .text = malloc (told + 1), .size = told, .capacity = told, .n = reply.n };
       if (lines->text != NULL &&
           sysprof_confined_child_receive (child, deadline, lines->text, lines->size))
         return (JitStatus) reply.status;

@@ -120,7 +120,7 @@ class Refused(Case):
                 (["-e", "=x", "--", "true"], "--env =x"), (["--kernel-only", "--user-only"], "--kernel-only"),
                 (["--follow-forks", "--no-follow-forks"], "--no-follow-forks"), (["--flame", "x.png"], "x.png", ".svg"),
                 (["--flame", "x.svg", "-o", "./x.svg"], "x.svg"), (["--host", "-x"], "--host '-x'"),
-                (["--debuginfod"], "--debuginfod"), (["--unwind", "x"], "--unwind x"), (["--event", "cycles:0"], "cycles:0")):
+                (["--unwind", "x"], "--unwind x"), (["--event", "cycles:0"], "cycles:0")):
             with self.subTest(words):
                 self.assert_one_line_error(run(CLI, *words), *parts)
         self.assertEqual(os.listdir("."), [])

@@ -114,7 +114,8 @@ class Places(Case):
     def assert_named(self, rows):
         """`rows`: names of functions of the program, those of samples without a function among them."""
         self.assertIn("heavy_work", rows)
-        self.assertLessEqual(rows, functions_of(BUSY))
+        # The linker's own stubs have no name, and are told by their address.
+        self.assertLessEqual({row for row in rows if not row.startswith(f"[{NAME}:0x")}, functions_of(BUSY))
 
     def assert_live(self):
         done = run(CLI, "-f", "-d", "0.5", "--max-size", "200M", "--pid", self.running[-1], "x.syscap")
