@@ -252,7 +252,7 @@ grow_text_slots (Resolution *self)
     if (self->text_slot[i] != 0)
       {
         const char *text = self->answers->text + self->text_slot[i];
-        size_t at = hash_text (text, strlen (text)) & (n - 1);
+        size_t at = (size_t) hash_text (text, strlen (text)) & (n - 1);
 
         while (larger[at] != 0)
           at = (at + 1) & (n - 1);
@@ -306,8 +306,8 @@ intern (Resolution *self, const char *text)
       return 0;
     }
 
-  for (at = hash_text (text, size) & (self->n_text_slots - 1); self->text_slot[at] != 0;
-       at = (at + 1) & (self->n_text_slots - 1))
+  for (at = (size_t) hash_text (text, size) & (self->n_text_slots - 1);
+       self->text_slot[at] != 0; at = (at + 1) & (self->n_text_slots - 1))
     if (strncmp (answers->text + self->text_slot[at], text, size + 1) == 0)
       return self->text_slot[at];
 
@@ -322,7 +322,7 @@ intern (Resolution *self, const char *text)
 static NameSlot *
 find_slot (NameSlot *slots, size_t n, uint64_t key)
 {
-  size_t at = (key * 0x9e3779b97f4a7c15 >> 20) & (n - 1);
+  size_t at = (size_t) (key * 0x9e3779b97f4a7c15 >> 20) & (n - 1);
 
   while (slots[at].is_used && slots[at].key != key)
     at = (at + 1) & (n - 1);
