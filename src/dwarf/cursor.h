@@ -51,18 +51,26 @@ cursor_u8 (Cursor *self)
   return *self->at++;
 }
 
+/* The next `size` bytes as they stand there; zeros where there are fewer. */
+static inline void
+cursor_take (Cursor *self, void *value, size_t size)
+{
+  if (cursor_left (self) < size)
+    {
+      cursor_fail (self);
+      memset (value, 0, size);
+      return;
+    }
+  memcpy (value, self->at, size);
+  self->at += size;
+}
+
 static inline uint16_t
 cursor_u16 (Cursor *self)
 {
   uint16_t value;
 
-  if (cursor_left (self) < sizeof value)
-    {
-      cursor_fail (self);
-      return 0;
-    }
-  memcpy (&value, self->at, sizeof value);
-  self->at += sizeof value;
+  cursor_take (self, &value, sizeof value);
   return self->is_swapped ? __builtin_bswap16 (value) : value;
 }
 
@@ -71,13 +79,7 @@ cursor_u32 (Cursor *self)
 {
   uint32_t value;
 
-  if (cursor_left (self) < sizeof value)
-    {
-      cursor_fail (self);
-      return 0;
-    }
-  memcpy (&value, self->at, sizeof value);
-  self->at += sizeof value;
+  cursor_take (self, &value, sizeof value);
   return self->is_swapped ? __builtin_bswap32 (value) : value;
 }
 
@@ -86,13 +88,7 @@ cursor_u64 (Cursor *self)
 {
   uint64_t value;
 
-  if (cursor_left (self) < sizeof value)
-    {
-      cursor_fail (self);
-      return 0;
-    }
-  memcpy (&value, self->at, sizeof value);
-  self->at += sizeof value;
+  cursor_take (self, &value, sizeof value);
   return self->is_swapped ? __builtin_bswap64 (value) : value;
 }
 

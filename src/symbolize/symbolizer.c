@@ -40,28 +40,24 @@ base_name (const char *path)
 
 /* --- is what runs here what was recorded? --- */
 
-static bool
-is_same_metadata (const Store *store, const char *key, const char *here, bool is_required)
+/* NULL: the capture does not tell. */
+static const char *
+find_metadata (const Store *store, const char *key)
 {
   StringId id = sysprof_intern_lookup (&store->strings, key);
 
   for (uint32_t i = 0; id != 0 && i < store->n_metadata; i++)
     if (store->metadata[i].id == id)
-      return strcmp (sysprof_store_string (store, store->metadata[i].value), here) == 0;
-
-  return !is_required;
+      return sysprof_store_string (store, store->metadata[i].value);
+  return NULL;
 }
 
-/* Other recorders do not tell their machine. */
 static bool
-tells_machine (const Store *store)
+is_same_metadata (const Store *store, const char *key, const char *here, bool is_required)
 {
-  StringId id = sysprof_intern_lookup (&store->strings, "uname.release");
+  const char *there = find_metadata (store, key);
 
-  for (uint32_t i = 0; id != 0 && i < store->n_metadata; i++)
-    if (store->metadata[i].id == id)
-      return true;
-  return false;
+  return there != NULL ? strcmp (there, here) == 0 : !is_required;
 }
 
 /* Seconds since 1970 at which this machine started. Sleep counts, so that it stays the same until it is started anew. */
@@ -366,7 +362,6 @@ sysprof_symbolize_telling (Store *store,
     .progress = progress,
     .table = table,
     .is_this_boot = is_this_boot (store),
-    .is_elsewhere = tells_machine (store) && !is_this_boot (store),
     .reason = g_new0 (uint8_t, n + 1),
     .link_address = g_new0 (uint64_t, n + 1),
     .is_entry = g_new0 (uint8_t, n + 1),
@@ -376,6 +371,8 @@ sysprof_symbolize_telling (Store *store,
   uint8_t n_chain = self.options->n_chain != 0 ? self.options->n_chain : N_SYMBOLIZERS;
   bool is_done = true;
 
+  /* Other recorders do not tell their machine. */
+  self.is_elsewhere = !self.is_this_boot && find_metadata (store, "uname.release") != NULL;
   for (uint8_t i = 0; i < n_chain && is_done && !self.options->no_symbols; i++)
     is_done = ask (&self, self.options->n_chain != 0 ? self.options->chain[i] : i, error);
 
