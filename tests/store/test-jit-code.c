@@ -5,6 +5,7 @@
 
 #include "capture/capture.h"
 #include "check-store.h"
+#include "use-cpus.h"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -89,24 +90,6 @@ static const char *
 name_of_leaf (const Store *store, uint32_t sample)
 {
   return name_of (store, store->stacks.address[store->samples.stack[sample]]);
-}
-
-/* One CPU at least, and at most `n`. Returns how many. */
-static unsigned
-use_cpus (const cpu_set_t *allowed, unsigned n)
-{
-  cpu_set_t some;
-  unsigned n_some = 0;
-
-  CPU_ZERO (&some);
-  for (unsigned cpu = 0; cpu < CPU_SETSIZE && n_some < n; cpu++)
-    if (CPU_ISSET (cpu, allowed))
-      {
-        CPU_SET (cpu, &some);
-        n_some++;
-      }
-  g_assert_no_errno (sched_setaffinity (0, sizeof some, &some));
-  return n_some;
 }
 
 static void

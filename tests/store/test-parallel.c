@@ -7,6 +7,7 @@
 
 #include "capture/capture.h"
 #include "check-store.h"
+#include "use-cpus.h"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -162,24 +163,6 @@ make_capture (void)
   g_assert_cmpuint (middle, >, begin);
   g_assert_cmpuint (middle, <, end - N_DECOYS / 4 * sizeof (SysprofCaptureSample));
   return bytes;
-}
-
-/* As many as there are, but at most `n`. Returns how many. */
-static unsigned
-use_cpus (const cpu_set_t *allowed, unsigned n)
-{
-  cpu_set_t some;
-  unsigned n_some = 0;
-
-  CPU_ZERO (&some);
-  for (unsigned cpu = 0; cpu < CPU_SETSIZE && n_some < n; cpu++)
-    if (CPU_ISSET (cpu, allowed))
-      {
-        CPU_SET (cpu, &some);
-        n_some++;
-      }
-  g_assert_no_errno (sched_setaffinity (0, sizeof some, &some));
-  return n_some;
 }
 
 static void
