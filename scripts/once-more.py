@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs tests that failed a second time, one after the other: once-more.py BUILD LOG-NAME STATUS
 
-Only those that look at the whole machine (suites e2e, peers, system), as they may be disturbed by what else runs there; none
+Only those that look at the whole machine (suites e2e, peers, system, soak, hotplug), as they may be disturbed by what else runs there; none
 where a sanitizer has found something or a program crashed (but for a test that gives up by itself at its assertion), as that is no
 matter of chance; none if many failed, as then
 something is broken; and none if meson ended otherwise (STATUS) than by failing tests, as then others may not have run.
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 MOST = 5
-DISTURBED = {"e2e", "peers", "system"}
+DISTURBED = {"e2e", "peers", "system", "soak", "hotplug"}
 SANITIZER = r"(Address|Leak|Thread|Memory)Sanitizer|runtime error:"
 SIGNAL = r"SIG(SEGV|ABRT|BUS|ILL|FPE)|Segmentation fault|core dumped|-(4|6|7|8|11) != 0"
 NO_CHANCE = re.compile(f"{SANITIZER}|{SIGNAL}")
@@ -25,11 +25,14 @@ ASSERTED = re.compile(r"^Bail out! ERROR:\S*tests/\S+\.c:\d+:\w+: (assertion fai
 ABORTED = -6
 
 
+def suites_of(test):
+    return set(re.sub(r"^.*?:| / .*$", "", test["name"]).split("+"))
+
+
 def may_be_chance(test):
-    suites = re.sub(r"^.*?:| / .*$", "", test["name"]).split("+")
     said = (test.get("stdout") or "") + (test.get("stderr") or "")
     ended = test["returncode"] >= 0 or test["returncode"] == ABORTED and ASSERTED.search(said)
-    return DISTURBED & set(suites) and ended and not NO_CHANCE.search(said)
+    return DISTURBED & suites_of(test) and ended and not NO_CHANCE.search(said)
 
 
 def main(build, name, status):
@@ -44,9 +47,11 @@ def main(build, name, status):
     if int(status) not in (1, len(failed)) or not failed or len(failed) > MOST or not all(map(may_be_chance, failed)):
         return 1
     names = [test["name"].split(" / ", 1)[1] for test in failed]
+    # Named, as some run only where they are.
+    suites = [word for suite in sorted(set.union(*map(suites_of, failed))) for word in ("--suite", suite)]
     print(f"== once more, alone: {' '.join(names)}", flush=True)
     return subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--num-processes", "1",
-                           "--logbase", f"{name}-once-more", *names], stdin=subprocess.DEVNULL, env=os.environ).returncode
+                           "--logbase", f"{name}-once-more", *suites, *names], stdin=subprocess.DEVNULL, env=os.environ).returncode
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Adds up the tests of meson's testlog.json files: tally.py FILE...
 
-Prints every skip with its reason and every failure by name; the last line is
+Prints every skip with its reason and every failure by name, with what it told last; the last line is
 "N passed, N failed" and, if there were any, ", N skipped". A program that speaks
 TAP counts once per case, any other program once. Where a FILE has a FILE-once-more
 beside it (once-more.py), what that says of a test counts, and both are told. Exit status: 1 if one failed,
@@ -19,9 +19,20 @@ PLAN = re.compile(r"^1\.\.(\d+)(?:\s*#\s*SKIP\S*\s*(.*))?$", re.IGNORECASE)
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 
-def last_line(text):
+MOST_SAID = 600  # characters
+
+
+def last_line(text, otherwise="it gave no reason"):
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it gave no reason"
+    return lines[-1] if lines else otherwise
+
+
+def said_last(test):
+    """What a program told that failed: the last line below its last failed case, else of its errors."""
+    output = test.get("stdout") or ""
+    _, failure, below = output.rpartition("\nnot ok ")
+    told = "\n".join(line for line in below.splitlines() if line.startswith(("#", "Bail out!"))) if failure else ""
+    return last_line(told, last_line(test.get("stderr") or "", last_line(output, "")))[-MOST_SAID:]
 
 
 def cases(test):
@@ -68,7 +79,7 @@ def results(path):
     for test in tests:
         if test["name"] in last:
             failed = [f"{name} ({reason})" if reason else name for outcome, name, reason in cases(test) if outcome == FAILED]
-            print(f"ran once more, alone ({last[test['name']]['result']}): {', '.join(failed)}")
+            print(f"ran once more, alone ({last[test['name']]['result']}): {', '.join(failed)}: {said_last(test)}")
     return [last.get(test["name"], test) for test in tests]
 
 
@@ -86,12 +97,15 @@ def main(paths):
             print(f"no test in {path}")
             broken = True
         for test in tests:
-            for outcome, name, reason in cases(test):
+            found = cases(test)
+            for outcome, name, reason in found:
                 counts[outcome] += 1
                 if outcome == SKIPPED:
                     print(f"skipped: {name}: {reason}")
                 elif outcome == FAILED:
                     print(f"FAILED: {name} ({reason or path})")
+            if any(outcome == FAILED for outcome, _, _ in found):
+                print(f"  {said_last(test)}")
     if broken:
         counts[FAILED] += 1
     line = f"{counts[PASSED]} passed, {counts[FAILED]} failed"

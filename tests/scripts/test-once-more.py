@@ -15,7 +15,7 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 
 
 class OnceMore(unittest.TestCase):
-    def run_tests(self, **tests):
+    def run_tests(self, *options, setup="", **tests):
         """(exit status, output, tally) of tests given as SUITE_NAME = shell script."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -25,9 +25,9 @@ class OnceMore(unittest.TestCase):
             suite = name.split("_")[0]
             (source / name).write_text(f"cd {source}\n{script}\n")
             lines.append(f"test('{name}', sh, args: [files('{name}')], suite: '{suite}')")
-        (source / "meson.build").write_text("\n".join(lines) + "\n")
+        (source / "meson.build").write_text("\n".join([*lines, setup]) + "\n")
         subprocess.run(["meson", "setup", source / "build", source], check=True, stdout=subprocess.DEVNULL, env=CLEAN)
-        done = subprocess.run([ROOT / "scripts/test", source / "build"], capture_output=True, text=True, env=CLEAN)
+        done = subprocess.run([ROOT / "scripts/test", source / "build", *options], capture_output=True, text=True, env=CLEAN)
         tally = subprocess.run([sys.executable, ROOT / "scripts/tally.py", source / "build/meson-logs/testlog.json"],
                                capture_output=True, text=True, env=CLEAN)
         self.assertEqual(done.returncode != 0, tally.returncode != 0, tally.stdout)
@@ -40,6 +40,15 @@ class OnceMore(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertRegex(tally, r"ran once more, alone \(OK\): .*e2e_one")
         self.assertEqual(tally.splitlines()[-1], "2 passed, 0 failed")
+
+    def test_what_runs_only_where_it_is_named(self):
+        """As the suite soak; and what failed is told in the tally."""
+        says = "[ -e been-here ] || { touch been-here; echo '1..1'; echo 'not ok 1 grows'; echo '# 7 is not less than 5'; exit 1; }; true"
+        status, _, tally = self.run_tests("--suite", "soak", setup="add_test_setup('default', exclude_suites: ['soak'], is_default: true)",
+                                          soak_one=says)
+        self.assertEqual(status, 0)
+        self.assertRegex(tally, r"ran once more, alone \(OK\): .*soak_one.*7 is not less than 5")
+        self.assertEqual(tally.splitlines()[-1], "1 passed, 0 failed")
 
     def test_an_assertion_of_a_test_is_no_crash(self):
         """As a C test ends; but not where the program itself says something critical, or crashes after all."""
