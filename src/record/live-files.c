@@ -65,6 +65,29 @@ reach_by_path (const Request *request, const char *path, struct stat *info)
   return fd;
 }
 
+/* What of the path lies below the root of the process, where it is told from the root of its mount namespace, as to who reads the list
+ * of its mappings. NULL: it is not told so. */
+static const char *
+find_rest (int32_t pid, const char *path)
+{
+  char link[64], root[PATH_MAX];
+  ssize_t size;
+
+  (void) snprintf (link, sizeof link, "/proc/%d/root", pid);
+  size = readlink (link, root, sizeof root);
+  return size > 1 && strncmp (path, root, (size_t) size) == 0 && path[size] == '/' ? path + size
+                                                                                   : NULL;
+}
+
+static int
+reach_below_root (const Request *request, const char *rest, struct stat *info)
+{
+  char path[PATH_MAX + 32];
+
+  (void) snprintf (path, sizeof path, "/proc/%d/root%s", request->mapping.pid, rest);
+  return reach_by_path (request, path, info);
+}
+
 static int
 check_regular (int fd, struct stat *info)
 {
@@ -90,13 +113,13 @@ reach_file (const void *data, int given, struct stat *info)
 
   if (request->path[0] == '/')
     {
-      char path[PATH_MAX + 32];
+      const char *rest;
 
       fd = reach_by_path (request, request->path, info);
-      (void) snprintf (path, sizeof path, "/proc/%d/root%s", request->mapping.pid,
-                       request->path);
       if (fd == -1)
-        fd = reach_by_path (request, path, info);
+        fd = reach_below_root (request, request->path, info);
+      if (fd == -1 && (rest = find_rest (request->mapping.pid, request->path)) != NULL)
+        fd = reach_below_root (request, rest, info);
     }
   return fd != -1 ? fd
                   : check_regular (sysprof_rights_open_mapped_file (&request->mapping), info);

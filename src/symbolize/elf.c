@@ -559,8 +559,12 @@ try_own_path (Symbolization *self,
   sysprof_file_roots_find (&roots, &parser->roots, self, batch);
   for (unsigned i = 0; i < roots.n; i++)
     {
+      const char *rest = sysprof_file_roots_find_rest (&roots, i, batch->path);
+
       if (roots.fd[i] < 0)
         *reason_there = *reason;
+      if (rest != NULL && try_place (self, parser, batch, roots.fd[i], rest, reason))
+        return true;
       if ((roots.fd[i] >= 0 || may_be_ours) &&
           try_place (self, parser, batch, roots.fd[i], batch->path, reason))
         return true;

@@ -50,12 +50,22 @@ typedef struct
   int fd;
   dev_t device;
   ino_t inode;
+  char *path; /* NULL = "/", or unknown */
 } KnownRoot;
+
+static char *
+read_path_of (int fd)
+{
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", fd);
+  g_autofree char *path = g_file_read_link (link, NULL);
+
+  return path != NULL && path[0] == '/' && path[1] != 0 ? g_steal_pointer (&path) : NULL;
+}
 
 static void
 add_root (GArray *roots, int fd, const struct stat *info)
 {
-  KnownRoot root = { fd, info->st_dev, info->st_ino };
+  KnownRoot root = { fd, info->st_dev, info->st_ino, read_path_of (fd) };
 
   g_array_append_val (roots, root);
 }
@@ -106,7 +116,10 @@ void
 sysprof_process_roots_clear (ProcessRoots *self)
 {
   for (guint i = 0; i < self->roots->len; i++)
-    (void) close (g_array_index (self->roots, KnownRoot, i).fd); /* nothing was written */
+    {
+      (void) close (g_array_index (self->roots, KnownRoot, i).fd); /* nothing was written */
+      g_free (g_array_index (self->roots, KnownRoot, i).path);
+    }
   g_array_unref (self->roots);
   g_free (self->of_process);
   *self = (ProcessRoots){ 0 };
@@ -142,7 +155,7 @@ sysprof_file_roots_find (FileRoots *self,
     {
       ProcessId process = store->addresses.process[batch->items[i].address];
       uint16_t *root = &roots->of_process[process];
-      int fd;
+      const KnownRoot *known;
 
       if (*root == ROOT_UNKNOWN)
         *root = store->processes.row[process].has_exit
@@ -151,11 +164,24 @@ sysprof_file_roots_find (FileRoots *self,
       if (*root == ROOT_OURS)
         continue;
 
-      fd = g_array_index (roots->roots, KnownRoot, *root - FIRST_ROOT).fd;
-      if (!has_root (self, fd))
-        self->fd[self->n++] = fd;
+      known = &g_array_index (roots->roots, KnownRoot, *root - FIRST_ROOT);
+      if (!has_root (self, known->fd))
+        {
+          self->path[self->n] = known->path;
+          self->fd[self->n++] = known->fd;
+        }
     }
   self->fd[self->n++] = -1;
+}
+
+const char *
+sysprof_file_roots_find_rest (const FileRoots *self, unsigned n, const char *path)
+{
+  const char *rest = self->path[n] != NULL && g_str_has_prefix (path, self->path[n])
+                         ? path + strlen (self->path[n])
+                         : NULL;
+
+  return rest != NULL && rest[0] == '/' ? rest : NULL;
 }
 
 /* --- translated paths --- */

@@ -26,6 +26,8 @@ void sysprof_process_roots_clear (ProcessRoots *self);
 typedef struct
 {
   int fd[MOST_ROOTS];
+  const char
+      *path[MOST_ROOTS]; /* of the root, as the kernel tells it to us; NULL = "/", or unknown */
   unsigned n;
 } FileRoots;
 
@@ -35,6 +37,10 @@ void sysprof_file_roots_find (FileRoots *self,
                               ProcessRoots *roots,
                               const Symbolization *symbolization,
                               const FileBatch *batch);
+
+/* What of `path` lies below the nth root, of a process that changed its root within a mount namespace: what it had mapped before
+ * the recording, the kernel told whoever read it by paths from the root of that namespace. NULL: it is not told so. */
+const char *sysprof_file_roots_find_rest (const FileRoots *self, unsigned n, const char *path);
 
 /* Opens a regular file for reading, and nothing else: opening a device can have effects. Below a root, absolute
  * links stay below it. An envelope, and in `info` what the file is; -1 with errno, which is ETIMEDOUT where its file system does

@@ -165,9 +165,12 @@ class Places(Case):
         os.mkdir("upper/work")
         os.mkdir("merged")
 
-    def enter_overlay(self):
+    def mount_overlay(self):
         where = self.folder
         do("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={where}/lower,upperdir={where}/upper/diff,workdir={where}/upper/work", "merged")
+
+    def enter_overlay(self):
+        self.mount_overlay()
         change_root("merged")
 
     @needs_root
@@ -180,6 +183,18 @@ class Places(Case):
         self.make_overlay()
         shutil.move(f"lower/bin/{NAME}", f"upper/diff/{NAME}")
         self.assert_found(self.enter_overlay, "/" + NAME)
+
+    @needs_root
+    def test_chroot_of_a_namespace(self):
+        """Who looks from outside is told paths from the root of the namespace, which its processes cannot reach."""
+        self.make_overlay()
+
+        def enter():
+            self.mount_overlay()
+            os.chroot("merged")
+
+        self.start(enter)
+        self.assert_live()
 
     @needs_root
     def test_new_root(self):
