@@ -15,6 +15,11 @@ profile:
 	scripts/build build-profile --buildtype=debugoptimized -Dtests=false
 	scripts/profile build-profile
 
+demo-container:
+	scripts/install-deps build
+	scripts/build build-profile --buildtype=debugoptimized -Dtests=false
+	scripts/demo-container build-profile
+
 check:
 	scripts/install-deps build check
 	scripts/check build-check
@@ -48,4 +53,4 @@ format:
 clean:
 	rm -rf build build-*/ profile.syscap profile.svg profile.html
 
-.PHONY: all build profile check soak bench examples install fuzz format clean
+.PHONY: all build profile demo-container check soak bench examples install fuzz format clean
