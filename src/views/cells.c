@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "views/render.h"
+#include "views/short-name.h"
 
 #include <math.h>
 
@@ -198,6 +199,20 @@ dup_stack (const StackText *stack)
 
   for (uint32_t i = 0; i < stack->n; i++)
     g_string_append_printf (joined, "%s%s", i ? " < " : "", stack->entries[i].symbol);
+  return sysprof_dup_one_line (joined->str);
+}
+
+char *
+sysprof_dup_short_stack (const StackText *stack)
+{
+  g_autoptr (GString) joined = g_string_new (NULL);
+
+  for (uint32_t i = 0; i < stack->n; i++)
+    {
+      g_autofree char *name = sysprof_dup_short_name (stack->entries[i].symbol, 0);
+
+      g_string_append_printf (joined, "%s%s", i ? " < " : "", name);
+    }
   return sysprof_dup_one_line (joined->str);
 }
 

@@ -4,6 +4,7 @@
  * rules of one picture do not reach another on the same page; there are no ids; the script needs no CDATA. */
 
 #include "views/flame-draw.h"
+#include "views/short-name.h"
 #include "web/web.h"
 
 #include <math.h>
@@ -19,8 +20,9 @@
 #define LEGEND             20
 #define PAPER              "#fdf9f3"
 /* Beyond this many frames a browser becomes slow: the lightest ones that no screen can show are left out. */
-#define FRAMES_TO_KEEP 30000
-#define LEAST_WIDTH    0.1 /* px */
+#define FRAMES_TO_KEEP     30000
+#define LEAST_WIDTH        0.1  /* px */
+#define LONGEST_TO_SHORTEN 4096 /* letters of a name */
 
 typedef struct
 {
@@ -318,10 +320,18 @@ write_label (const Picture *self, const char *name, double x, double y, double w
 
   if (room < 3)
     return;
-  head = g_strndup (
-      name, MIN (strlen (name), 6 * room)); /* so that a very long name is not read whole */
-  line = sysprof_dup_one_line (head);
-  cut = sysprof_dup_ellipsized (line, room);
+  /* A very long name is not read whole; the script knows the same bound. */
+  if (strnlen (name, LONGEST_TO_SHORTEN + 1) <= LONGEST_TO_SHORTEN)
+    {
+      line = sysprof_dup_one_line (name);
+      head = sysprof_dup_short_name (line, room);
+    }
+  else
+    {
+      line = g_strndup (name, 6 * room);
+      head = sysprof_dup_one_line (line);
+    }
+  cut = sysprof_dup_ellipsized (head, room);
   sysprof_out_printf (self->out, "<text x=\"%s\" y=\"%s\">", px (x + 3, at[0]),
                       px (y + self->row_height - 5, at[1]));
   sysprof_out_xml (self->out, cut);

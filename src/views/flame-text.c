@@ -6,6 +6,7 @@
 #include "views/flame-draw.h"
 
 #include "views/render.h"
+#include "views/short-name.h"
 
 #include <string.h>
 
@@ -25,13 +26,24 @@ column_of (const Flame *flame, uint64_t x, uint32_t width)
   return (uint32_t) ((double) x / (double) flame->total * width + 0.5);
 }
 
+/* What a compiler appended is grey. */
+static void
+write_label (const Flame *flame, Out *out, const char *label)
+{
+  size_t stem = flame->request->use_color ? sysprof_name_stem (label) : strlen (label);
+
+  sysprof_out_bytes (out, label, stem);
+  if (label[stem])
+    sysprof_out_printf (out, "\033[38;2;96;96;96m%s", label + stem);
+}
+
 static void
 write_frame (const Flame *flame, Out *out, uint32_t node, uint32_t width)
 {
   g_autofree char *line =
       sysprof_dup_one_line (sysprof_flame_text (flame, node, flame->symbol));
-  g_autofree char *label =
-      width > 3 ? sysprof_dup_abbreviated (line, width - 1) : g_strdup ("");
+  g_autofree char *name = width > 3 ? sysprof_dup_short_name (line, width - 1) : g_strdup ("");
+  g_autofree char *label = sysprof_dup_abbreviated (name, width - 1);
   size_t columns = sysprof_text_columns (label);
   const char *kind = sysprof_flame_look (flame, node);
 
@@ -43,7 +55,7 @@ write_frame (const Flame *flame, Out *out, uint32_t node, uint32_t width)
                           color.blue);
     }
   sysprof_out_text (out, "\342\224\202"); /* a vertical bar */
-  sysprof_out_text (out, label);
+  write_label (flame, out, label);
   sysprof_out_fill (out, ' ', width - 1 > columns ? width - 1 - columns : 0);
   if (flame->request->use_color)
     sysprof_out_text (out, "\033[0m");

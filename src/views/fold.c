@@ -10,7 +10,8 @@
 #define MAX_SUGGESTION 80 /* columns */
 
 const Column sysprof_function_columns[] = {
-  [FUNCTION_SYMBOL] = { "symbol", "FUNCTION", COLUMN_TEXT, .is_long = true },
+  [FUNCTION_SYMBOL] = { "symbol", "FUNCTION", COLUMN_TEXT, .is_long = true,
+                        .is_function = true },
   [FUNCTION_BINARY] = { "binary", "BINARY", COLUMN_TEXT },
   [FUNCTION_KIND] = { "kind", "KIND", COLUMN_TEXT, .json_only = true },
   [FUNCTION_SELF] = { "self", "SELF", COLUMN_COUNT, .share = true },

@@ -65,6 +65,8 @@ typedef struct
 
 const char *sysprof_cell_text (const Column *column, Cell cell, CellText *room);
 void sysprof_cell_text_clear (CellText *room);
+/* The functions of a stack with names as short as they can be. *(full)* */
+char *sysprof_dup_short_stack (const StackText *stack);
 bool sysprof_column_is_figure (const Column *column);
 /* Whether there is no number: "-" for people, null in JSON, empty in CSV. */
 bool sysprof_cell_is_none (const Column *column, Cell cell);

@@ -7,6 +7,7 @@
 #include "views/text-table.h"
 
 #include "views/rows.h"
+#include "views/short-name.h"
 
 #include <string.h>
 
@@ -246,7 +247,25 @@ level_of (const Table *table, uint32_t row)
   return table->tree ? table->tree->depth[row + 1] - 1 : 0;
 }
 
-/* Whole, where no terminal ends: millions of rows without a copy. Depth as blanks, as in dup_indented(). */
+/* The last column only: escapes have no width, but are counted. What a compiler appended to a name is dim. */
+static void
+append_tinted (const Table *table, const Column *column, const char *tint, const char *text)
+{
+  size_t size = strlen (text);
+  size_t stem =
+      column->is_function && table->request->use_color ? sysprof_name_stem (text) : size;
+
+  g_string_append (table->line, tint);
+  g_string_append_len (table->line, text, (gssize) stem);
+  if (stem < size)
+    {
+      g_string_append (table->line, COLOR_DIM);
+      g_string_append_len (table->line, text + stem, (gssize) (size - stem));
+    }
+  g_string_append (table->line, tint[0] || stem < size ? COLOR_RESET : "");
+}
+
+/* Whole, where no terminal ends: millions of rows without a copy. Depth as blanks, as in dup_indent(). */
 static void
 append_whole (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
 {
@@ -260,12 +279,10 @@ append_whole (const Table *table, uint32_t row, uint32_t place, const Cell *cell
       const char *tint = color_of_row (table, cells);
 
       begin_cell (table, place);
-      g_string_append (table->line, tint);
       append_blanks (table, 2 * MIN (level, MOST_LEVELS));
       if (level > MOST_LEVELS)
         g_string_append_printf (table->line, "[%zu] ", level);
-      g_string_append (table->line, text);
-      g_string_append (table->line, tint[0] ? COLOR_RESET : "");
+      append_tinted (table, column, tint, text);
     }
   else
     append_cell (table, place, text);
@@ -275,20 +292,15 @@ append_whole (const Table *table, uint32_t row, uint32_t place, const Cell *cell
 /* Depth as blanks; where a terminal is too narrow for that, as a number. Deeper than anybody reads, also elsewhere: with
  * blanks, a stack of thousands would take megabytes. */
 static char *
-dup_indented (const Table *table, uint32_t row, const char *text, size_t room)
+dup_indent (const Table *table, uint32_t row, size_t room)
 {
   size_t level = level_of (table, row);
-  g_autofree char *blanks = NULL;
+  bool is_narrow = 2 * level > room / 2;
+  g_autofree char *blanks =
+      g_strnfill (is_narrow ? room / 4 : 2 * MIN (level, MOST_LEVELS), ' ');
 
-  if (2 * level > room / 2)
-    {
-      blanks = g_strnfill (room / 4, ' ');
-      return g_strdup_printf ("%s[%zu] %s", blanks, level, text);
-    }
-  blanks = g_strnfill (2 * MIN (level, MOST_LEVELS), ' ');
-  if (level > MOST_LEVELS)
-    return g_strdup_printf ("%s[%zu] %s", blanks, level, text);
-  return g_strconcat (blanks, text, NULL);
+  return is_narrow || level > MOST_LEVELS ? g_strdup_printf ("%s[%zu] ", blanks, level)
+                                          : g_steal_pointer (&blanks);
 }
 
 /* Of a command line, what follows the folder of its program. */
@@ -301,6 +313,26 @@ skip_folder (const char *command)
   return slash && slash[1] && slash[1] != ' ' ? slash + 1 : command;
 }
 
+/* Without what a reader can do without, where there is too little room for all. */
+static char *
+dup_short (const Column *column, Cell cell, size_t room)
+{
+  char *text = sysprof_dup_cell (column, cell), *whole = text;
+
+  if (sysprof_text_columns (text) <= room)
+    return text;
+  if (column->is_function)
+    text = sysprof_dup_short_name (whole, room);
+  else if (column->kind == COLUMN_STACK)
+    text = sysprof_dup_short_stack (cell.stack);
+  else if (column->is_command)
+    text = g_strdup (skip_folder (whole));
+  else
+    return text;
+  g_free (whole);
+  return text;
+}
+
 static char *
 dup_long_text (const Table *table, uint32_t row, uint32_t place, size_t used)
 {
@@ -309,10 +341,11 @@ dup_long_text (const Table *table, uint32_t row, uint32_t place, size_t used)
   size_t terminal = table->request->terminal_width;
   size_t gap = place > 0 ? 2 : 0;
   size_t room = terminal > used + gap ? terminal - used - gap : 1;
-  g_autofree char *text = sysprof_dup_cell (column, cell);
-  bool is_cut = column->is_command && sysprof_text_columns (text) > room;
-  g_autofree char *indented =
-      dup_indented (table, row, is_cut ? skip_folder (text) : text, room);
+  g_autofree char *indent = dup_indent (table, row, room);
+  size_t indent_columns = sysprof_text_columns (indent);
+  g_autofree char *text =
+      dup_short (column, cell, room > indent_columns ? room - indent_columns : 0);
+  g_autofree char *indented = g_strconcat (indent, text, NULL);
 
   return sysprof_dup_ellipsized (indented, room);
 }
@@ -381,23 +414,20 @@ write_below (Table *table, const Cell *cells)
 static void
 append_fitted (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
 {
-  Cell cell = cells[table->order[place]];
-  const char *tint = column_at (table, place)->is_long ? color_of_row (table, cells) : "";
-  g_autofree char *text =
-      column_at (table, place)->is_long
-          ? dup_long_text (table, row, place, sysprof_text_columns (table->line->str))
-          : dup_text (table, place, cell);
+  const Column *column = column_at (table, place);
+  g_autofree char *text = NULL;
 
-  if (!tint[0])
+  if (column->is_long)
     {
-      append_cell (table, place, text);
-      return;
+      text = dup_long_text (table, row, place, sysprof_text_columns (table->line->str));
+      begin_cell (table, place);
+      append_tinted (table, column, color_of_row (table, cells), text);
     }
-  /* Behind the last column only: escapes have no width, but are counted. */
-  begin_cell (table, place);
-  g_string_append (table->line, tint);
-  g_string_append (table->line, text);
-  g_string_append (table->line, COLOR_RESET);
+  else
+    {
+      text = dup_text (table, place, cells[table->order[place]]);
+      append_cell (table, place, text);
+    }
 }
 
 /* Without the blanks at its end. */

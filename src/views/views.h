@@ -52,6 +52,7 @@ typedef struct
   bool is_long;   /* in text it stands last, and is cut where a terminal ends */
   uint8_t
       extra; /* 1 … MOST_EXTRA: the greater, the earlier a narrow terminal goes without it */
+  bool is_function;          /* names of functions: short where they would be cut */
   bool is_command;           /* the folder of its first word may go where it is cut */
   bool may_stand_below;      /* where a terminal is too narrow: below its row */
   const char *title_of_time; /* the same where the weight is a time; NULL = title */

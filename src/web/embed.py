@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-PAGES = {'flamegraph': {'CSS': ['flamegraph.css'], 'JS': ['flamegraph-colors.js', 'flamegraph-tree.js', 'flamegraph.js']},
+PAGES = {'flamegraph': {'CSS': ['flamegraph.css'], 'JS': ['flamegraph-colors.js', 'flamegraph-tree.js', 'short-name.js', 'flamegraph.js']},
          'table': {'CSS': ['table.css'], 'JS': ['table.js']}}
 HOLES = re.compile(r'@@(TITLE|DATA)@@')
 
@@ -47,9 +47,10 @@ def main():
                               page_parts(folder, name, files)):
             constants[f'{name}_{role}'] = part
     script = strip_licence((folder / 'flamegraph-svg.js').read_text())
+    script = script.replace('@@SHORT_NAME@@', strip_licence((folder / 'short-name.js').read_text()).rstrip())
     script = re.sub(r'^\s*//[^\n]*\n', '', script, flags=re.M)
     if set(script) & set('<&') or ']]' + '>' in script:
-        sys.exit('flamegraph-svg.js: neither < nor & may stand in it, '
+        sys.exit('flamegraph-svg.js, short-name.js: neither < nor & may stand in it, '
                  'so that it works where CDATA is stripped')
     constants['svg_script'] = script
     out = ['#include "web/web.h"\n']

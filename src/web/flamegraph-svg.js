@@ -4,6 +4,7 @@
 // is looked up below the picture that this script stands in. The renderer writes the argument list behind it.
 (function (id) {
   "use strict";
+  @@SHORT_NAME@@
   var script = document.currentScript;
   var svg = script ? script.parentNode : document.querySelector("svg." + id);
   var part = function (name) { return svg.querySelector("." + name); };
@@ -36,7 +37,7 @@
 
   function fitted(name, width) {
     var room = Math.floor((width - 6) / charWidth);
-    var letters = Array.from(name.slice(0, 2 * Math.max(room, 0) + 4));
+    var letters = Array.from(ShortName.of(name, room).slice(0, 2 * Math.max(room, 0) + 4));
     if (3 > room) return "";
     return letters.length > room ? letters.slice(0, room - 2).join("") + ".." : letters.join("");
   }

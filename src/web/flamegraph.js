@@ -156,7 +156,8 @@
   function label(name, pixels) {
     const room = Math.floor((pixels - 8) / charWidth);
     if (room < 3) return "";
-    let text = oneLine(name.length > room ? name.slice(0, room + 1) : name);
+    const short = name.length > room ? ShortName.of(name, room) : name;
+    let text = oneLine(short.length > room ? short.slice(0, room + 1) : short);
     if (/[^\u0020-\u04ff]/.test(text)) {
       while (text.length > 2 && context.measureText(text).width > pixels - 8) text = text.slice(0, -2).replace(/[\ud800-\udbff]$/, "") + "\u2026";
       return text;

@@ -827,6 +827,32 @@ class Looks(Base):
     def bare_terminal(self, *args, **options):
         return re.sub('\x1b\\[[0-9;]*m', '', self.on_terminal(*args, **options)).splitlines()
 
+    def test_names_are_short_and_suffixes_dim_on_a_terminal_alone(self):
+        path = self.folder / 'names.syscap'
+        long = 'void std::vector<std::pair<int, int>, std::allocator<std::pair<int, int> > >::emplace_back<int, int>(int&&, int&&)'
+        cut = 'parse_everything(char const*, unsigned long) [clone .isra.0] [clone .cold]'
+        made.Profile().process(1, '/bin/app').add(50, 1, 1, 'main', long, 'leaf.part.0').add(50, 1, 1, 'main', cut).write(path)
+        text = self.on_terminal('functions', path, columns=100, rows=40)
+        self.assertIn(' std::vector<…>::emplace_back<…>(…)', text)
+        self.assertNotIn('pair<', text)
+        self.assertIn('leaf\x1b[2m.part.0\x1b[0m', text)
+        self.assertIn('parse_everything(…)\x1b[2m [clone .isra.0] [clone .cold]\x1b[0m', text)
+        self.assertIn('leaf.part.0 < std::vector<…>::emplace_back<…>(…) < main',
+                      self.on_terminal('samples', path, columns=100, rows=40))
+        wide = self.on_terminal('functions', path, columns=250, rows=40)
+        self.assertIn(long, wide)
+        self.assertIn('pair<', self.on_terminal('functions', path, '--search', 'pair', columns=250, rows=40))
+        self.assertIn('emplace_back', self.on_terminal('functions', path, '--search', 'pair', columns=100, rows=40))
+        flame = self.on_terminal('flame', path, '--focus', 'emplace_back', '--merge-processes', columns=100, rows=40)
+        self.assertIn('vector<', flame)
+        for args in (['functions'], ['tree'], ['functions', '--format', 'csv'], ['--format', 'folded'],
+                     ['functions', '--format', 'markdown']):
+            whole = html.unescape(run(*args, path).stdout.decode()).replace('\\', '')
+            self.assertIn(long, whole, args)
+            self.assertIn(cut, whole, args)
+        names = [row['symbol'] for row in as_json('functions', path)['rows']]
+        self.assertEqual({long, cut, 'leaf.part.0', 'main'} - set(names), set())
+
     def test_terminals_hold_what_matters(self):
         """Also a narrow one: what a row is about, its graph, and what to do about it."""
         path = self.folder / 'wide-events.syscap'

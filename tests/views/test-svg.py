@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Clicks through the interactive SVG in a browser: alone, and twice on one page without CDATA."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -74,6 +75,24 @@ class InteractiveSvg(browser.Case):
         self.assertAlmostEqual(picture.width('alpha'), full * 0.4, delta=1)
         self.assertAlmostEqual(picture.width('sh'), full * 0.2, delta=1)
         self.assertFalse(picture.is_shown('Reset Zoom'))
+
+    def test_script_and_renderer_shorten_names_alike(self):
+        names = ['void std::vector<int, std::allocator<int> >::emplace_back<std::pair<int, int> >(std::pair<int, int>&&)',
+                 'std::ostream& std::operator<< <std::char_traits<char> >(std::ostream&, char const*)',
+                 '<alloc::vec::Vec<u8, A> as std::io::Write>::write_all', 'ns::(anonymous namespace)::T<(1 > 2)>::f() const',
+                 'bool operator< <int>(A<int> const&, B)', 'A::operator std::vector<int>() const [clone .cold]',
+                 'f(int) const::{lambda(auto:1)#2}::operator()<int>(int) const', 'f(((<<<>)', 'g<a(b>c)', 'py::<module>:/usr/a.py',
+                 '-[NSString(Extra) compare:options:]', 'x' * 5000 + '<int>', 'non-virtual thunk to A<int>::f(int)']
+        profile = stacks.Profile()
+        for n in range(6 * len(names)):  # a name in each width
+            profile.add(['app', *(names * 6)[:n + 1]], 10)
+        picture = Picture(self.open(draw(profile), 'short.svg'))
+        labels = 'JSON.stringify([...document.querySelectorAll("g.frame > text")].map((t) => t.textContent))'
+        before = json.loads(picture.page.js(labels))
+        self.assertGreater(sum('…' in label for label in before), 10)
+        picture.zoom('app')
+        picture.press('Reset Zoom')
+        self.assertEqual([label for label in json.loads(picture.page.js(labels)) if label], before)
 
     def test_search_counts_nested_matches_once(self):
         profile = stacks.small()
