@@ -32,7 +32,9 @@ typedef enum
 
 /* --- one text at a time --- */
 
-/* What is sought: terms, which blanks separate. *Frozen*. */
+#define TEXT_MOST_TERMS 64
+
+/* What is sought: terms, which blanks separate; the first TEXT_MOST_TERMS count. *Frozen*. */
 typedef struct TextQuery TextQuery;
 
 TextQuery *sysprof_text_query_new (const char *query); /* *(full)* */
@@ -40,6 +42,9 @@ void sysprof_text_query_free (TextQuery *self);
 /* Without any term. Nothing fits it. */
 bool sysprof_text_query_is_empty (const TextQuery *self);
 TextFit sysprof_text_query_fit (const TextQuery *self, const TextFields *text);
+/* Which terms a text contains: one bit each, the first is the lowest. */
+uint64_t sysprof_text_query_find_terms (const TextQuery *self, const char *text);
+uint64_t sysprof_text_query_all_terms (const TextQuery *self);
 
 /* --- many --- */
 

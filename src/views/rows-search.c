@@ -1,32 +1,83 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The rows of any view that contain what is sought. Each is looked at once, for which no index is worth making. */
+/* The rows of any view that contain what is sought. There are many rows, and few texts in them: functions and stacks are those of other
+ * rows, too. What was found in them is remembered, which takes less than an index of what is asked once. */
 
 #include "analyze/analyze.h"
 #include "views/rows.h"
 
-static void
-append_cell (GString *text, ColumnKind kind, const Cell *cell)
+#define MEMORY_BITS 16
+
+typedef struct
 {
+  const void *text; /* or stack */
+  uint64_t terms;
+} Remembered;
+
+typedef struct
+{
+  const TextQuery *query;
+  Remembered
+      *memory; /* [1 << MEMORY_BITS] by address; who comes takes the place of who was there */
+} Search;
+
+static Remembered *
+find_place (const Search *self, const void *text)
+{
+  uint64_t hash = (uint64_t) (uintptr_t) text * UINT64_C (0x9e3779b97f4a7c15);
+
+  return &self->memory[hash >> (64 - MEMORY_BITS)];
+}
+
+static uint64_t
+terms_of_text (const Search *self, const char *text)
+{
+  Remembered *place = find_place (self, text);
+
+  if (place->text != text)
+    *place = (Remembered){ text, sysprof_text_query_find_terms (self->query, text) };
+  return place->terms;
+}
+
+static uint64_t
+terms_of_stack (const Search *self, const StackText *stack)
+{
+  uint64_t terms = 0;
+
+  if (find_place (self, stack)->text == stack)
+    return find_place (self, stack)->terms;
+  for (uint32_t i = 0; i < stack->n; i++)
+    terms |= terms_of_text (self, stack->entries[i].symbol) |
+             terms_of_text (self, stack->entries[i].binary);
+  *find_place (self, stack) = (Remembered){ stack, terms };
+  return terms;
+}
+
+static uint64_t
+terms_of_cell (const Search *self, ColumnKind kind, const Cell *cell)
+{
+  uint64_t terms = 0;
+
   if (kind == COLUMN_TEXT)
-    g_string_append_printf (text, "%s\n", cell->text);
-  else if (kind == COLUMN_TEXTS)
+    return terms_of_text (self, cell->text);
+  if (kind == COLUMN_STACK)
+    return terms_of_stack (self, cell->stack);
+  if (kind == COLUMN_TEXTS)
     for (const char *const *at = cell->texts; *at != NULL; at++)
-      g_string_append_printf (text, "%s\n", *at);
-  else if (kind == COLUMN_STACK)
-    for (uint32_t i = 0; i < cell->stack->n; i++)
-      g_string_append_printf (text, "%s\n%s\n", cell->stack->entries[i].symbol,
-                              cell->stack->entries[i].binary);
+      terms |= terms_of_text (self, *at);
+  return terms;
 }
 
 /* Terms may stand in different columns. */
 static bool
-row_fits (const Rows *rows, uint32_t row, const TextQuery *query, GString *buffer)
+row_fits (const Search *self, const Rows *rows, uint32_t row)
 {
-  g_string_truncate (buffer, 0);
-  for (uint32_t i = 0; i < rows->n_columns; i++)
-    append_cell (buffer, rows->columns[i].kind, &sysprof_rows_cells (rows, row)[i]);
-  return sysprof_text_query_fit (query, &(TextFields){ { buffer->str } }) != TEXT_DOES_NOT_FIT;
+  const uint64_t all = sysprof_text_query_all_terms (self->query);
+  uint64_t terms = 0;
+
+  for (uint32_t i = 0; i < rows->n_columns && terms != all; i++)
+    terms |= terms_of_cell (self, rows->columns[i].kind, &sysprof_rows_cells (rows, row)[i]);
+  return terms == all;
 }
 
 void
@@ -35,14 +86,15 @@ sysprof_rows_search (Rows *self, const char *terms)
   g_autoptr (TextQuery) query = sysprof_text_query_new (terms);
   g_autofree bool *is_kept = g_new0 (bool, self->n_rows + 1);
   g_autofree uint32_t *order = g_new (uint32_t, MAX (self->n_rows, 1));
-  g_autoptr (GString) buffer = g_string_new (NULL);
+  g_autofree Remembered *memory = g_new0 (Remembered, 1 << MEMORY_BITS);
+  const Search search = { query, memory };
   const uint32_t n_hidden = self->n_hidden;
   uint32_t n = 0;
 
   if (sysprof_text_query_is_empty (query))
     return;
   for (uint32_t i = 0; i < self->n_rows && sysprof_is_wanted_at (i); i++)
-    if (!is_kept[i + 1] && row_fits (self, i, query, buffer))
+    if (!is_kept[i + 1] && row_fits (&search, self, i))
       for (uint32_t row = i + 1; row != 0 && !is_kept[row];
            row = self->parent != NULL ? self->parent[row - 1] : 0)
         is_kept[row] = true;

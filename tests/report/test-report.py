@@ -653,6 +653,17 @@ class Json(Base):
         fit = [f.symbol for f in self.profile.functions() if 'alpha' in f.symbol]
         self.assertNotIn(b' more', run('functions', '--search', 'alpha', '--limit', str(len(fit)), self.capture).stdout)
 
+    def test_search_of_several_terms(self):
+        """Each of them somewhere in a row."""
+        rows = as_json('samples', '--limit', '0', self.capture)['rows']
+        texts = ['\n'.join(map(str, row.values())).lower() for row in rows]
+        n_found = set()
+        for terms in ('alpha', 'alpha beta', 'BETA alpha', 'main alpha beta helper', 'alpha nowhere', ' '.join(['alpha'] * 100)):
+            found = as_json('samples', '--limit', '0', '--search', terms, self.capture)['rows']
+            self.assertEqual(found, [row for row, text in zip(rows, texts) if all(term in text for term in terms.lower().split())], terms)
+            n_found.add(len(found))
+        self.assertGreater(len(n_found), 2)
+
     def test_limit_zero_is_all(self):
         self.assertEqual(len(as_json('functions', '--limit', '0', self.capture)['rows']), len(self.profile.functions()))
         self.assertEqual(len(as_json('functions', '--limit', '2', self.capture)['rows']), 2)
