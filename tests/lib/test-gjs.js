@@ -75,6 +75,26 @@ function makesGraph(path) {
     assertEqual(root.get_item(0).get_symbol().name, '[example]', 'process');
 }
 
+// A capture that grows: first a part of it, cut anywhere, then all.
+function follows(path) {
+    const whole = GLib.file_get_contents(path)[1];
+    const directory = GLib.dir_make_tmp('gjs-XXXXXX');
+    const growing = GLib.build_filenamev([directory, 'growing.syscap']);
+    GLib.file_set_contents(growing, whole.slice(0, whole.length / 2));
+    const loader = Sysprof.DocumentLoader.new(growing);
+    const first = loader.load(null);
+    assertEqual(loader.follow(first, null), null, 'nothing new');
+
+    const stream = Gio.File.new_for_path(growing).append_to(Gio.FileCreateFlags.NONE, null);
+    stream.write_all(whole.slice(whole.length / 2), null);
+    stream.close(null);
+    const second = wait(done => loader.follow_async(first, null, done), result => loader.follow_finish(result));
+    assertEqual(items(second).map(frame => frame.time), items(load(path)).map(frame => frame.time), 'times');
+    assertEqual(first.get_n_items() < second.get_n_items(), true, 'it grows');
+    GLib.unlink(growing);
+    GLib.rmdir(directory);
+}
+
 function records() {
     const directory = GLib.dir_make_tmp('gjs-XXXXXX');
     const path = GLib.build_filenamev([directory, 'made.syscap']);
@@ -92,7 +112,7 @@ function records() {
     GLib.rmdir(directory);
 }
 
-const tests = { reads, 'reads-at-once': readsAtOnce, 'makes-graph': makesGraph, records };
+const tests = { reads, 'reads-at-once': readsAtOnce, 'makes-graph': makesGraph, follows, records };
 let number = 0;
 print(`1..${Object.keys(tests).length}`);
 for (const [name, test] of Object.entries(tests)) {

@@ -125,6 +125,25 @@ def test_saves(path):
             raise AssertionError('loaded what is not there')
 
 
+def test_follows(path):
+    """A capture that grows: first a part of it, cut anywhere, then all."""
+    whole = open(path, 'rb').read()
+    with tempfile.TemporaryDirectory() as directory:
+        growing = os.path.join(directory, 'growing.syscap')
+        with open(growing, 'wb') as file:
+            file.write(whole[:len(whole) // 2])
+            file.flush()
+            loader = Sysprof.DocumentLoader.new(growing)
+            first = loader.load(None)
+            assert loader.follow(first, None) is None
+            file.write(whole[len(whole) // 2:])
+            file.flush()
+            second = wait(lambda done: loader.follow_async(first, None, done), loader.follow_finish)
+        n_all = len(load(path))
+        assert 0 < len(first) < len(second) == n_all, (len(first), len(second), n_all)
+        assert [frame.get_time() for frame in second] == [frame.get_time() for frame in load(path)]
+
+
 def test_records():
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, 'made.syscap')
@@ -152,9 +171,10 @@ def test_records():
 
 def main():
     path = sys.argv[1]
-    tests = [lambda: test_reads(path), lambda: test_reads_at_once(path), lambda: test_makes_graph(path), lambda: test_saves(path), test_records]
+    tests = [lambda: test_reads(path), lambda: test_reads_at_once(path), lambda: test_makes_graph(path), lambda: test_saves(path),
+             lambda: test_follows(path), test_records]
     print(f'1..{len(tests)}')
-    for number, (name, test) in enumerate(zip(('reads', 'reads-at-once', 'makes-graph', 'saves', 'records'), tests), 1):
+    for number, (name, test) in enumerate(zip(('reads', 'reads-at-once', 'makes-graph', 'saves', 'follows', 'records'), tests), 1):
         test()
         print(f'ok {number} {name}')
 
