@@ -30,7 +30,7 @@ soak:
 	SOAK_SECONDS=$${SOAK_SECONDS:-1800} scripts/test build-soak --suite soak --logbase soak --verbose
 
 bench:
-	scripts/install-deps build bench $(if $(filter whole-machine by-language,$(BENCHMARKS)),work)
+	scripts/install-deps build bench $(if $(filter whole-machine by-language symbols,$(BENCHMARKS)),work)
 	scripts/build build-bench --buildtype=release -Dtests=false -Dbench=true
 	bench/run build-bench $(BENCHMARKS)
 

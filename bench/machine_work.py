@@ -197,15 +197,16 @@ class Script:
 class Machine:
     """All of it at once; what is not installed is left out, and told."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, only=None):
+        """`only`: titles of what is to run."""
         self.parts = []
         try:
-            self.start(directory)
+            self.start(directory, only)
         except BaseException:
             self.end()
             raise
 
-    def start(self, directory):
+    def start(self, directory, only):
         for title, start in {
                 'compiler': lambda: Script(['sh', '-c', COMPILER], directory),
                 'Python': lambda: Script(['sh', '-c', PYTHON], directory),
@@ -215,6 +216,8 @@ class Machine:
                 'shell scripts': lambda: Script(['sh', '-c', SHELL], directory),
                 'Node': lambda: Script(['node', 'work.js'], directory, NODE),
         }.items():
+            if only and title not in only:
+                continue
             try:
                 self.parts.append(start())
             except (OSError, subprocess.CalledProcessError, KeyError) as error:

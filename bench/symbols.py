@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From a recording without names to the first printed functions, and what it takes others to name all its addresses.
+
+A compiler, Python and a browser are recorded at 10 kHz by ours (--no-decode) and, in the next turn, by perf; the recordings are kept in
+the build directory (`make clean` removes them; --record makes them anew). Then, in turns, `sysprof-report functions` and `perf report`, with
+inlined functions and without, each warm, and cold: with the page cache dropped before. `addr2line`, `eu-addr2line` and `llvm-symbolizer` get the
+same distinct addresses, file by file, with functions (-f) and inlined ones (-i); they print no report. Who takes longer than
+--most-seconds is ended, and told as such."""
+import argparse
+import bisect
+import collections
+import os
+import pathlib
+import resource
+import struct
+import subprocess
+import time
+
+import machine_work
+import turns
+
+FREQUENCY = 10000
+CLASSES = ('compiler', 'Python', 'browser')
+FOLDER = turns.BUILD / 'recordings/symbols'
+SAMPLE, MAP = 2, 3
+EXECUTABLE = 1  # of a segment's flags
+
+
+def record(thousands):
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    seconds = thousands * 1000 / FREQUENCY / turns.n_cpus()
+    commands = {
+        'ours': [turns.CLI, '-f', '-F', FREQUENCY, '-d', seconds, '--quiet', '--no-decode', FOLDER / 'bare.syscap'],
+        'perf': ['perf', 'record', '-q', '-B', '-N', '-g', '-a', '-e', 'cpu-clock', '-c', 1000000000 // FREQUENCY, '-o', FOLDER / 'perf.data',
+                 'sleep', seconds],
+    }
+    for name, command in commands.items():
+        with turns.scratch() as directory, machine_work.Machine(directory, CLASSES):
+            time.sleep(2)
+            print(f'   recording {seconds:g} s with {name}', flush=True)
+            turns.run(command)
+
+
+class Mappings:
+    """Of one process: what was mapped last at an address."""
+
+    def __init__(self):
+        self.starts, self.rows = [], []
+
+    def add(self, row):
+        at = bisect.bisect_left(self.starts, row[0])
+        if at < len(self.starts) and self.starts[at] == row[0]:
+            self.rows[at] = row
+        else:
+            self.starts.insert(at, row[0])
+            self.rows.insert(at, row)
+
+    def find(self, address):
+        at = bisect.bisect_right(self.starts, address) - 1
+        return self.rows[at] if at >= 0 and address < self.rows[at][1] else None
+
+
+def offsets_of_files(capture):
+    """{path: set of offsets} of the user addresses of all samples."""
+    mappings, seen, offsets = collections.defaultdict(Mappings), set(), collections.defaultdict(set)
+    for kind, _, frame in turns.frames(capture):
+        pid, = struct.unpack_from('<i', frame, 4)
+        if kind == MAP:
+            start, end, offset = struct.unpack_from('<QQQ', frame, 24)
+            mappings[pid].add((start, end, offset, frame[56:].split(b'\0', 1)[0].decode(errors='replace')))
+        elif kind == SAMPLE:
+            n, = struct.unpack_from('<H', frame, 24)
+            for address in struct.unpack_from(f'<{n}Q', frame, 32):
+                if address >= 1 << 63 or (pid, address) in seen:
+                    continue
+                seen.add((pid, address))
+                row = mappings[pid].find(address)
+                if row and row[3].startswith('/'):
+                    offsets[row[3]].add(address - row[0] + row[2])
+    return offsets
+
+
+def link_addresses(path, offsets):
+    """As the file's own tools count them; [] of what is no ELF file of 64 bits."""
+    try:
+        data = pathlib.Path(path).open('rb').read(1 << 16)
+    except OSError:
+        return []
+    if data[:6] != b'\x7fELF\x02\x01':
+        return []
+    at, = struct.unpack_from('<Q', data, 32)
+    size, n = struct.unpack_from('<HH', data, 54)
+    segments = [struct.unpack_from('<IIQQQQ', data, at + i * size) for i in range(n)]
+    return sorted(offset - start + address for kind, flags, start, address, _, length in segments if kind == 1 and flags & EXECUTABLE
+                  for offset in offsets if start <= offset < start + length)
+
+
+def drop_caches():
+    os.sync()
+    pathlib.Path('/proc/sys/vm/drop_caches').write_text('3')
+
+
+def timed(command, peak, is_cold, most_seconds, text=None):
+    """Seconds, or None where it failed or took too long."""
+    def cap():
+        resource.setrlimit(resource.RLIMIT_CPU, (most_seconds,) * 2)
+
+    if is_cold:
+        drop_caches()
+    stdin = open(text, 'rb') if text else subprocess.DEVNULL
+    usage = turns.run(command, stdin=stdin, preexec_fn=cap)
+    if text:
+        stdin.close()
+    if usage.status < 0 or (usage.status > 0 and not text):  # tools say so, too, that they do not know an address
+        return None
+    peak.append(usage.peak_kib)
+    return usage.wall
+
+
+def compare_reports(options):
+    contestants = {
+        'sysprof-report': [turns.REPORT, 'functions', FOLDER / 'bare.syscap'],
+        'perf report': ['perf', 'report', '--stdio', '--no-children', '--no-inline', '-g', 'none', '-i', FOLDER / 'perf.data'],
+        'perf report, inlined': ['perf', 'report', '--stdio', '--no-children', '--inline', '-g', 'none', '-i', FOLDER / 'perf.data'],
+    }
+    for is_cold in (False, True):
+        peak = {name: [] for name in contestants}
+        if not is_cold:  # the page cache is filled
+            timed(contestants['sysprof-report'], [], False, options.most_seconds)
+        wall = turns.in_turns({name: (lambda name=name: timed(contestants[name], peak[name], is_cold, options.most_seconds))
+                               for name in contestants}, options.rounds)
+        turns.heading(f'from a recording without names to functions, {"cold" if is_cold else "warm"}')
+        turns.show(wall, 's', digits=3)
+        turns.show(peak, 'MiB', scale=1 / 1024, digits=0)
+
+
+def compare_tools(options):
+    addresses = {path: link_addresses(path, offsets) for path, offsets in offsets_of_files(FOLDER / 'bare.syscap').items()}
+    addresses = {path: found for path, found in addresses.items() if found}
+    tools = {
+        'addr2line -f -i': lambda path: ['addr2line', '-f', '-i', '-e', path],
+        'eu-addr2line -f -i': lambda path: ['eu-addr2line', '-f', '-i', '-e', path],
+        'llvm-symbolizer': lambda path: ['llvm-symbolizer', f'--obj={path}', '--inlining'],
+    }
+    with turns.scratch() as directory:
+        lists = {}
+        for number, (path, found) in enumerate(addresses.items()):
+            lists[path] = f'{directory}/{number}'
+            pathlib.Path(lists[path]).write_text(''.join(f'{address:#x}\n' for address in found))
+        turns.heading(f'{sum(map(len, addresses.values()))} distinct addresses of {len(addresses)} files, warm')
+        for name, command in tools.items():
+            if not turns.have(name.split()[0]):
+                continue
+            peak, seconds, left_out = [], 0, 0
+            for path, text in lists.items():
+                one = timed(command(path), peak, False, options.most_seconds, text)
+                seconds += one or options.most_seconds
+                left_out += one is None
+            print(f'   {name:28} {seconds:10.1f} s, at most {max(peak, default=0) / 1024:.0f} MiB'
+                  + (f'; {left_out} files took longer than {options.most_seconds} s of CPU' if left_out else ''))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--thousands', type=int, default=1000, help='thousands of samples')
+    parser.add_argument('--record', action='store_true', help='make the recordings anew')
+    parser.add_argument('--most-seconds', type=int, default=60, help='of CPU time, for one run of a peer')
+    parser.add_argument('--no-tools', action='store_true', help='reports alone')
+    options = parser.parse_args()
+    if options.record or not (FOLDER / 'perf.data').exists():
+        record(options.thousands)
+    compare_reports(options)
+    if not options.no_tools:
+        compare_tools(options)
+
+
+main()
