@@ -81,6 +81,7 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
     /* Which files are written for it, and where, is for the environment to say. */
     .ask_debuginfod =
         SYSPROF_SYMBOLS_BUNDLE (instrument)->enable_debuginfod && getauxval (AT_SECURE) == 0,
+    .kept_files = sysprof_pump_get_kept_files (pump),
     .tell_debuginfod = tell_debuginfod,
     .tell_debuginfod_data = pump,
   };

@@ -39,6 +39,7 @@ struct Pump
   GArray *works; /* of PumpWork */
   ProcessLog process_log;
   Unwinder *unwinder;      /* borrowed; NULL = none */
+  KeptFiles *kept_files;   /* NULL = none */
   LateFrames *late_frames; /* NULL until some are wanted */
   int64_t begin;           /* ns; 0 = not yet */
   int64_t end;

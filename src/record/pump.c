@@ -720,6 +720,7 @@ sysprof_pump_free (Pump *self)
   sysprof_output_free (self->output);
   sysprof_privilege_unref (self->privilege);
   sysprof_process_log_clear (&self->process_log);
+  sysprof_kept_files_free (self->kept_files);
   sysprof_capture_writer_unref (self->writer);
   g_clear_object (&self->options.spawnable);
   g_ptr_array_unref (self->instruments);
@@ -806,6 +807,19 @@ void
 sysprof_pump_set_unwinder (Pump *self, Unwinder *unwinder)
 {
   self->unwinder = unwinder;
+}
+
+const KeptFiles *
+sysprof_pump_get_kept_files (Pump *self)
+{
+  return self->kept_files;
+}
+
+void
+sysprof_pump_set_kept_files (Pump *self, KeptFiles *kept)
+{
+  sysprof_kept_files_free (self->kept_files);
+  self->kept_files = kept;
 }
 
 ProcessLog *

@@ -19,6 +19,7 @@
 #include <sysprof.h>
 
 #include "record/process-log.h"
+#include "util/kept-files.h"
 
 typedef struct Pump Pump;
 typedef struct Privilege Privilege;
@@ -49,6 +50,11 @@ Privilege *sysprof_pump_get_privilege (Pump *self);
  * owner's, who says so when it goes. */
 Unwinder *sysprof_pump_get_unwinder (Pump *self);
 void sysprof_pump_set_unwinder (Pump *self, Unwinder *unwinder);
+
+/* For *augment*: files of whose code samples are, and which may have vanished. NULL = none were kept. Borrowed. */
+const KeptFiles *sysprof_pump_get_kept_files (Pump *self);
+/* Takes them. */
+void sysprof_pump_set_kept_files (Pump *self, KeptFiles *kept);
 
 /* Which processes the recording is about, and which have just been started. */
 ProcessLog *sysprof_pump_get_process_log (Pump *self);

@@ -500,6 +500,42 @@ resolve_file_fetched (Symbolization *self,
 
 /* --- files of this machine --- */
 
+/* Names what the file has that is open now, and was found below `root` at `path`. FALSE with the reason where it cannot be asked. */
+static bool
+use_open_file (Symbolization *self,
+               ElfParser *parser,
+               const FileBatch *batch,
+               int root,
+               const char *path,
+               const ElfFacts *facts,
+               UnnamedReason *reason)
+{
+  ElfAnswers answers = { 0 };
+  ElfStatus debug_status = ELF_ABSENT;
+
+  if (parser->has_debug)
+    debug_status = ELF_OK;
+  else if (!facts->is_full)
+    debug_status = find_debug_file (self, parser, root, path, facts);
+  if (debug_status != ELF_OK && !facts->is_full && path != batch->path)
+    debug_status =
+        better_status (debug_status, find_translated_debug_file (self, parser, batch, facts));
+  if (debug_status != ELF_OK && !facts->is_full)
+    note_wanted (self, batch, facts);
+  if (debug_status != ELF_OK && is_told_to_lack_names (self, batch))
+    return true;
+  if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
+                                   &answers) != ELF_OK)
+    {
+      *reason = UNNAMED_NOT_ELF;
+      return false;
+    }
+
+  use_answers (self, batch, &answers, reason_of_lack (facts, debug_status));
+  sysprof_elf_answers_clear (&answers);
+  return true;
+}
+
 /* Looks for the file below `root` at `path`, and names what it has. FALSE, with what was wrong in `reason`, where another place is to
  * be tried. */
 static bool
@@ -512,37 +548,52 @@ try_place (Symbolization *self,
 {
   UnnamedReason here = UNNAMED_NOT;
   ElfFacts facts = { 0 };
-  ElfAnswers answers = { 0 };
   bool is_open = open_recorded_file (parser, batch, root, path, &facts, &here);
-  ElfStatus debug_status = ELF_ABSENT;
 
   /* What a file that is there says beats that another is missing. */
   if (here != UNNAMED_NOT && (*reason == UNNAMED_FILE_MISSING || here != UNNAMED_FILE_MISSING))
     *reason = here;
-  if (!is_open)
-    return false;
+  return is_open && use_open_file (self, parser, batch, root, path, &facts, reason);
+}
 
-  if (parser->has_debug)
-    debug_status = ELF_OK;
-  else if (!facts.is_full)
-    debug_status = find_debug_file (self, parser, root, path, &facts);
-  if (debug_status != ELF_OK && !facts.is_full && path != batch->path)
-    debug_status =
-        better_status (debug_status, find_translated_debug_file (self, parser, batch, &facts));
-  if (debug_status != ELF_OK && !facts.is_full)
-    note_wanted (self, batch, &facts);
-  if (debug_status != ELF_OK && is_told_to_lack_names (self, batch))
-    return true;
-  if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
-                                   &answers) != ELF_OK)
+/* Whether the file that was kept is certain to be the one that was recorded. */
+static bool
+is_kept_file (const Symbolization *self,
+              const FileBatch *batch,
+              const KeptFile *kept,
+              const ElfFacts *facts)
+{
+  if (batch->build_id[0] != 0 && facts->build_id_size > 0)
+    return has_build_id (facts, batch->build_id);
+
+  /* Inodes are numbered by each file system, which recordings do not tell, and numbers are given again. */
+  return batch->inode != 0 && strcmp (batch->path, kept->path) == 0 &&
+         sysprof_kept_files_find (self->options->kept_files, batch->inode, NULL, 1) == NULL;
+}
+
+/* Where the recorder kept it open. */
+static bool
+try_kept_files (Symbolization *self,
+                ElfParser *parser,
+                const FileBatch *batch,
+                UnnamedReason *reason)
+{
+  const KeptFiles *files = self->options->kept_files;
+  const KeptFile *kept;
+
+  for (unsigned n = 0;
+       files != NULL &&
+       (kept = sysprof_kept_files_find (files, batch->inode, batch->path, n)) != NULL;
+       n++)
     {
-      *reason = UNNAMED_NOT_ELF;
-      return false;
-    }
+      ElfFacts facts = { 0 };
 
-  use_answers (self, batch, &answers, reason_of_lack (&facts, debug_status));
-  sysprof_elf_answers_clear (&answers);
-  return true;
+      if (parser_open (parser, kept->envelope, &kept->info, &facts) == ELF_OK &&
+          is_kept_file (self, batch, kept, &facts) &&
+          use_open_file (self, parser, batch, -1, batch->path, &facts, reason))
+        return true;
+    }
+  return false;
 }
 
 /* At the file's own path, below the roots of processes that live, and below ours. `reason_there` is the first of these. */
@@ -608,6 +659,8 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
     return;
   if (parser->mounts != NULL &&
       try_translations (self, parser, batch, may_be_ours, reason_there, &reason))
+    return;
+  if (try_kept_files (self, parser, batch, &reason))
     return;
 
   explain_all (self, batch, reason);

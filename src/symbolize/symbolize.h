@@ -17,6 +17,7 @@
 #pragma once
 
 #include "store/store.h"
+#include "util/kept-files.h"
 
 typedef uint32_t SymbolId;
 
@@ -142,6 +143,8 @@ typedef struct
       *debug_dirs; /* further directories like /usr/lib/debug; NULL-terminated or NULL */
   const char *const *inner_debug_dirs; /* the same, as the process of the file sees them */
   const char *sysroot;                 /* look for files below this directory; NULL = "/" */
+  const KeptFiles
+      *kept_files;     /* open still, and asked where none is found in its place; or NULL */
   bool use_sandbox;    /* the child that parses ELF gives up its rights (started as root) */
   bool ignore_bundled; /* do not read `__symbols__` */
   bool

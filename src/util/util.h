@@ -34,6 +34,7 @@
 #include "util/completion.h"
 #include "util/errors.h"
 #include "util/intern.h"
+#include "util/kept-files.h"
 #include "util/large.h"
 #include "util/mountinfo.h"
 #include "util/opener.h"

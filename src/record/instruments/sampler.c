@@ -11,6 +11,7 @@
 #include "record/record.h"
 
 #include "capture/capture.h"
+#include "record/descriptor-limit.h"
 #include "record/perf/copy.h"
 #include "record/perf/event-list.h"
 #include "record/perf/feed.h"
@@ -34,7 +35,9 @@
   250 /* for the tables of what runs already: until they are there, copies wait */
 #define LOAD_PATIENCE 100 /* ms */
 #define TALLY_NAME    "__unwind__"
-#define MOST_METADATA (60u << 10) /* bytes of a value; a frame holds 64 KiB */
+/* Each is a descriptor; most machines run the code of some 250 files. */
+#define MOST_KEPT_FILES 512
+#define MOST_METADATA   (60u << 10) /* bytes of a value; a frame holds 64 KiB */
 
 /* A process or thread that was named. */
 typedef struct
@@ -53,9 +56,10 @@ struct _SysprofSampler
   /* Owned by the pump thread. */
   SamplingRequest request;
   EventFeed feed;
-  Unwinder *unwinder;    /* NULL: the kernel follows frame pointers */
-  char *why_not_better;  /* than copies, or than that; NULL = nothing is to be told */
-  bool is_narrowed;      /* for want of rights, which was told */
+  Unwinder *unwinder;             /* NULL: the kernel follows frame pointers */
+  bool has_asked_for_descriptors; /* for MOST_KEPT_FILES */
+  char *why_not_better;           /* than copies, or than that; NULL = nothing is to be told */
+  bool is_narrowed;               /* for want of rights, which was told */
   int loaded_fd;         /* watched until the program is loaded; -1 = it is not waited for */
   bool is_without_walks; /* the program was refused */
   UserFilter *filter;
@@ -230,6 +234,19 @@ must_be_loaded_first (const SysprofSampler *self)
          self->request.session.event.type == PERF_TYPE_TRACEPOINT;
 }
 
+/* For who looks up names at the end. What the unwinder opens anyway, it keeps. */
+static void
+keep_files (SysprofSampler *self, Pump *pump)
+{
+  if (!sysprof_pump_bundles_kernel_symbols (pump))
+    return;
+
+  if (!self->has_asked_for_descriptors)
+    sysprof_descriptor_limit_ask (MOST_KEPT_FILES);
+  self->has_asked_for_descriptors = true;
+  sysprof_unwinder_keep_files (self->unwinder, MOST_KEPT_FILES);
+}
+
 /* By the program in the kernel. */
 static bool
 use_tables (SysprofSampler *self, Pump *pump, GError **error)
@@ -242,6 +259,7 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
   if (self->unwinder == NULL)
     return false;
 
+  keep_files (self, pump);
   if (!sysprof_unwinder_start (
           self->unwinder,
           processes != NULL ? (const int32_t *) (const void *) processes->data : NULL,
@@ -268,6 +286,7 @@ use_copies (SysprofSampler *self, Pump *pump, GError **error)
   if (self->unwinder == NULL)
     return false;
 
+  keep_files (self, pump);
   self->request.session.stack_size = self->options.stack_size > 0
                                          ? MIN (self->options.stack_size, PERF_COPY_MOST_SIZE)
                                          : PERF_COPY_SIZE;
@@ -586,6 +605,20 @@ write_shortcomings (Pump *pump, const UnwinderStatus *status)
                                               "org.gnome.sysprof.unwinder", text, -1);
 }
 
+static void
+hand_over_kept_files (SysprofSampler *self, Pump *pump)
+{
+  KeptFiles *kept = sysprof_unwinder_steal_kept_files (self->unwinder);
+  unsigned n_let_go = kept != NULL ? sysprof_kept_files_get_n_let_go (kept) : 0;
+  g_autofree char *text = g_strdup_printf ("%u", n_let_go);
+
+  if (n_let_go > 0)
+    (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
+                                                sysprof_pump_get_end_time (pump), -1, -1,
+                                                "org.gnome.sysprof.files-let-go", text, -1);
+  sysprof_pump_set_kept_files (pump, kept);
+}
+
 /* Writes what is still to be finished, then of how many walks each way to end was. */
 static void
 finish_unwinder (SysprofSampler *self, Pump *pump)
@@ -598,6 +631,7 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
   sysprof_unwinder_stop (self->unwinder, &status);
   sysprof_unwinder_write_finished (self->unwinder, decoder);
   decoder->take_unfinished = NULL;
+  hand_over_kept_files (self, pump);
 
   for (uint32_t i = 0; i < WALK_REASONS; i++)
     if (decoder->n_walks[i] > 0)
@@ -905,6 +939,8 @@ sysprof_sampler_finalize (GObject *object)
     sysprof_autofd_close (&g_array_index (self->watched, WatchedTask, i).fd);
   g_clear_pointer (&self->watched, g_array_unref);
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
+  if (self->has_asked_for_descriptors)
+    sysprof_descriptor_limit_give_back (MOST_KEPT_FILES);
   g_clear_pointer (&self->tally, sysprof_stack_tally_free);
   g_clear_pointer (&self->ledger, sysprof_event_ledger_free);
   sysprof_sampling_request_clear (&self->request);

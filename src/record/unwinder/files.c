@@ -80,6 +80,7 @@ struct CodeFiles
   UnwindPublisher *publisher;
   LiveFiles live_files;
   Told *told;         /* NULL = nobody wants to know */
+  KeptFiles *kept;    /* NULL = none are to be */
   GHashTable *by_key; /* of CodeFile, current ones */
   HandOver to_build;  /* of Job */
   HandOver done;
@@ -411,6 +412,23 @@ find_file (CodeFiles *self,
   return NULL;
 }
 
+/* Its processes may be gone with it before the recording ends. */
+static void
+keep_file (CodeFiles *self, const LiveMapping *mapping, int envelope, const struct stat *info)
+{
+  const KeptFile file = {
+    .inode = mapping->inode,
+    .device_major = mapping->device_major,
+    .device_minor = mapping->device_minor,
+    .path = (char *) mapping->path,
+    .envelope = envelope,
+    .info = *info,
+  };
+
+  if (self->kept != NULL && mapping->inode != 0)
+    sysprof_kept_files_add (self->kept, &file);
+}
+
 CodeFile *
 sysprof_code_files_get (CodeFiles *self,
                         const LiveMapping *mapping,
@@ -461,6 +479,7 @@ sysprof_code_files_get (CodeFiles *self,
 
   g_hash_table_insert (self->by_key, &file->key, file);
   tell_of_name (file);
+  keep_file (self, mapping, envelope, &info);
   queue_job (self,
              (Job){ .file = file, .envelope = envelope, .debug_envelope = -1, .info = info },
              soon);
@@ -636,6 +655,19 @@ sysprof_code_files_new (UnwindPublisher *publisher,
   return self;
 }
 
+void
+sysprof_code_files_keep (CodeFiles *self, unsigned most)
+{
+  if (self->kept == NULL)
+    self->kept = sysprof_kept_files_new (most);
+}
+
+KeptFiles *
+sysprof_code_files_steal_kept (CodeFiles *self)
+{
+  return g_steal_pointer (&self->kept);
+}
+
 /* Nobody waits for these any more. */
 static void
 drop_jobs (HandOver *queue)
@@ -674,6 +706,7 @@ sysprof_code_files_free (CodeFiles *self)
   sysprof_live_files_clear (&self->live_files);
 
   retire_unused_files (self, UINT_MAX);
+  sysprof_kept_files_free (self->kept);
   sysprof_hand_over_clear (&self->to_build, NULL);
   sysprof_hand_over_clear (&self->done, NULL);
   g_hash_table_unref (self->by_key);

@@ -8,6 +8,7 @@
 #include "record/live-files.h"
 #include "record/unwinder/told.h"
 #include "unwind/unwind.h"
+#include "util/kept-files.h"
 
 #include <glib.h>
 
@@ -35,6 +36,11 @@ CodeFiles *sysprof_code_files_new (UnwindPublisher *publisher,
                                    Privilege *privilege,
                                    Told *told,
                                    int wake_fd);
+/* From now on files are kept open, as many as there is room for, for who reads them when the recording ends. */
+void sysprof_code_files_keep (CodeFiles *self, unsigned most);
+/* Those that were kept, and no more are; the caller's. NULL: none were to be. */
+KeptFiles *sysprof_code_files_steal_kept (CodeFiles *self);
+
 /* No file may be in use any more. */
 void sysprof_code_files_free (CodeFiles *self);
 

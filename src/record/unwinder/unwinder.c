@@ -754,6 +754,18 @@ sysprof_unwinder_stop (Unwinder *self, UnwinderStatus *status)
 }
 
 void
+sysprof_unwinder_keep_files (Unwinder *self, unsigned most)
+{
+  sysprof_code_files_keep (self->files, most);
+}
+
+KeptFiles *
+sysprof_unwinder_steal_kept_files (Unwinder *self)
+{
+  return sysprof_code_files_steal_kept (self->files);
+}
+
+void
 sysprof_unwinder_free (Unwinder *self)
 {
   if (self == NULL)

@@ -71,6 +71,11 @@ bool sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data);
 /* Writes those that are finished, and sees to the others. */
 void sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder);
 
+/* Before it starts: files of whose code stacks are walked are kept open (util/kept-files.h). */
+void sysprof_unwinder_keep_files (Unwinder *self, unsigned most);
+/* Once it is stopped: those that were; the caller's. NULL: none were to be. */
+KeptFiles *sysprof_unwinder_steal_kept_files (Unwinder *self);
+
 /* Ends the thread; sessions with the program are closed before. */
 void sysprof_unwinder_free (Unwinder *self);
 

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that are gone, and whose processes are gone, when the recording ends: their functions have the names that nm gives them."""
+
+import json
+import os
+import re
+import shutil
+import unittest
+
+import tap
+from decoder import Capture
+from programs import BUSY, CLI, REPORT, Case, needs_root, run
+
+PROGRAM = os.environ.get("MOVED_FILES", "moved-files")
+LIBRARY = os.environ.get("MOVED_LIBRARY", "moved-library.so")
+SECONDS = "0.7"  # its table takes some milliseconds, and may wait for its turn
+
+
+def functions_of(path):
+    return set(re.findall(r"^\S+ [tTwW] (\S+)$", run("nm", path).stdout.decode(), re.MULTILINE))
+
+
+@unittest.skipUnless(shutil.which("nm"), "needs nm")
+class Vanished(Case):
+    def record(self, script, *words):
+        """What the script starts has ended when it ends."""
+        done = run(CLI, "-f", "--max-size", "200M", "x.syscap", "--", "sh", "-c", f"{script}; true", "sh", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if Capture.open("x.syscap").metadata()["org.gnome.sysprof.unwind"] == "frame-pointer":
+            self.skipTest("files are kept by who walks stacks with their tables: " + done.stderr.decode())
+
+    def assert_named(self, binary, file, name):
+        done = run(REPORT, "functions", "--format", "json", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = {row["symbol"] for row in json.loads(done.stdout)["rows"] if row["binary"] == binary}
+        self.assertIn(name, rows)
+        # The linker's own stubs have no name, and are told by their address.
+        self.assertLessEqual({row for row in rows if not row.startswith(f"[{binary}:0x")}, functions_of(file))
+
+    @needs_root
+    def test_library(self):
+        for how in ("deleted", "replaced"):
+            with self.subTest(how):
+                shutil.copy(LIBRARY, "library.so")
+                self.record('"$@"', PROGRAM, self.path("library.so"), how, SECONDS)
+                self.assert_named("library.so", LIBRARY, "moved_spin")
+
+    @needs_root
+    def test_program(self):
+        name = f"inner-{os.getpid()}"
+        shutil.copy(BUSY, name)
+        self.record('"$1" "$2" >/dev/null & until [ "$(readlink /proc/$!/exe)" = "$1" ]; do :; done; rm "$1"; wait', self.path(name), SECONDS)
+        self.assertFalse(os.path.exists(name))
+        self.assert_named(name, BUSY, "heavy_work")
+
+    @needs_root
+    def test_file_system(self):
+        """In a mount namespace that nobody but the program has."""
+        name = f"inner-{os.getpid()}"
+        os.mkdir("place")
+        if not shutil.which("unshare") or run("unshare", "-m", "mount", "-t", "tmpfs", "none", "place").returncode != 0:
+            self.skipTest("no mount namespace can be made here")
+        self.record('unshare -m sh -c \'mount -t tmpfs none place && cp "$0" "place/$1" && "place/$1" "$2" >/dev/null; umount -l place\' "$@"',
+                    BUSY, name, SECONDS)
+        self.assert_named(name, BUSY, "heavy_work")
+
+
+if __name__ == "__main__":
+    tap.main()
