@@ -16,7 +16,7 @@ static const struct
   { CAPTURE_EVENTS_FILE, JOINED_EVENTS }, { CAPTURE_PERIODS_FILE, JOINED_PERIODS },
   { CAPTURE_WAITS_FILE, JOINED_WAITS },   { CAPTURE_FOUND_FILE, JOINED_FOUND },
   { "__unwind__", JOINED_UNWIND },        { "__unnamed__", JOINED_UNNAMED },
-  { "/proc/kallsyms", JOINED_KALLSYMS },
+  { "/proc/kallsyms", JOINED_KALLSYMS },  { "__ksymbols__", JOINED_KALLSYMS },
 };
 
 /* /proc/PID/jit-code */

@@ -38,6 +38,7 @@ struct Pump
   GArray *ticks; /* of PumpTick */
   GArray *works; /* of PumpWork */
   ProcessLog process_log;
+  KernelSymbolLog kernel_symbol_log;
   Unwinder *unwinder;      /* borrowed; NULL = none */
   KeptFiles *kept_files;   /* NULL = none */
   LateFrames *late_frames; /* NULL until some are wanted */

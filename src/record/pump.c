@@ -721,6 +721,7 @@ sysprof_pump_free (Pump *self)
   sysprof_privilege_unref (self->privilege);
   sysprof_process_log_clear (&self->process_log);
   sysprof_kept_files_free (self->kept_files);
+  sysprof_kernel_symbol_log_clear (&self->kernel_symbol_log);
   sysprof_capture_writer_unref (self->writer);
   g_clear_object (&self->options.spawnable);
   g_ptr_array_unref (self->instruments);
@@ -826,6 +827,12 @@ ProcessLog *
 sysprof_pump_get_process_log (Pump *self)
 {
   return &self->process_log;
+}
+
+KernelSymbolLog *
+sysprof_pump_get_kernel_symbol_log (Pump *self)
+{
+  return &self->kernel_symbol_log;
 }
 
 bool

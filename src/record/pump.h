@@ -18,6 +18,7 @@
 #include <sysprof-capture.h>
 #include <sysprof.h>
 
+#include "record/kernel-symbol-log.h"
 #include "record/process-log.h"
 #include "util/kept-files.h"
 
@@ -58,6 +59,7 @@ void sysprof_pump_set_kept_files (Pump *self, KeptFiles *kept);
 
 /* Which processes the recording is about, and which have just been started. */
 ProcessLog *sysprof_pump_get_process_log (Pump *self);
+KernelSymbolLog *sysprof_pump_get_kernel_symbol_log (Pump *self);
 
 /* Some instrument's augment phase embeds what is needed of the kernel's symbols. */
 bool sysprof_pump_bundles_kernel_symbols (Pump *self);

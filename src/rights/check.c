@@ -49,6 +49,7 @@ copy_known (const struct perf_event_attr *asked)
     .comm_exec = asked->comm_exec,
     .task = asked->task,
     .namespaces = asked->namespaces,
+    .ksymbol = asked->ksymbol,
     .build_id = asked->build_id,
     .freq = asked->freq,
     .watermark = asked->watermark,

@@ -10,6 +10,7 @@
 #include "symbolize/symbolizer.h"
 
 #include "symbolize/packed-table.h"
+#include "symbolize/passing-code.h"
 #include "symbolize/symbol-table.h"
 
 #include <stdlib.h>
@@ -262,6 +263,7 @@ find_entries (size_t begin, size_t end, unsigned worker, void *data)
   for (AddressId address = (AddressId) begin; address < end; address++)
     {
       bool is_kernel = addresses->kind[address] == ADDRESS_KERNEL;
+      bool is_open = sysprof_symbolization_is_open (self->symbolization, address);
       const PackedEntry *entries = is_kernel ? table->kernel : table->user;
       /* 3.46 stores addresses as they stand in the stacks. */
       uint64_t at = table->is_inclusive
@@ -269,7 +271,7 @@ find_entries (size_t begin, size_t end, unsigned worker, void *data)
                         : sysprof_symbolization_lookup_address (self->symbolization, address);
       const PackedEntry *entry = NULL;
 
-      if (is_kernel)
+      if (is_kernel && is_open)
         entry = find_entry (table, entries, table->n_kernel, 0, at);
       else if (addresses->kind[address] == ADDRESS_USER && !is_generated (self, address))
         entry =
@@ -590,6 +592,9 @@ resolve (Symbolization *self, GError **error)
   if (self->options->ignore_bundled)
     return true;
 
+  /* By time, for which the table has no room. */
+  if (self->options->kernel_symbols == NULL)
+    sysprof_name_passing_code (self);
   sysprof_parallel_ranges (2, 1, read_brought, &brought);
   if (brought.has_table && !sysprof_progress_is_cancelled (self->progress))
     use_table (self, &brought.table);

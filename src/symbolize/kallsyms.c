@@ -9,6 +9,7 @@
 #include "symbolize/symbolizer.h"
 
 #include "elf/elf.h"
+#include "symbolize/passing-code.h"
 #include "symbolize/symbol-table.h"
 
 #include <stdlib.h>
@@ -284,6 +285,8 @@ resolve (Symbolization *self, GError **error)
   const char *text = NULL;
   size_t size = 0;
 
+  if (self->options->kernel_symbols == NULL)
+    sysprof_name_passing_code (self);
   if (!has_open_address (self))
     return true;
 

@@ -10,10 +10,12 @@ import shutil
 import sys
 import unittest
 
+import decoder
 import tap
 from programs import CLI, REPORT, Case, needs_root, run
 
 PROGRAM = os.environ.get("GENERATED_CODE", "generated-code")
+PASSING = os.environ.get("PASSING_PROGRAMS", "passing-programs")
 SCRIPT = """
 function burnInner(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) * (i % 7); return s; }
 function burnOuter() { let t = 0; for (let i = 0; i < 200; i++) t += burnInner(20000); return t; }
@@ -66,6 +68,23 @@ class Generated(Case):
         functions = self.functions("--process", words[0])
         self.assert_named(functions, "generated_code of a program")
         self.assertFalse(any(function.startswith("[anon") for function in functions), functions)
+
+    @needs_root
+    def test_programs_in_the_kernel_that_are_gone(self):
+        for options in [], ["--no-decode"]:
+            with self.subTest(options):
+                done = run(CLI, "-f", "--max-size", "200M", *options, "x.syscap", "--", PASSING, "300")
+                if done.returncode == 77:
+                    self.skipTest("the kernel compiles no programs of BPF for us")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                names = done.stdout.decode().split()
+                with open("/proc/kallsyms", encoding="utf-8", errors="replace") as file:
+                    self.assertEqual([name for name in names if name in file.read()], [])
+                self.assert_named(self.functions(), *names)
+                if options:
+                    listed = decoder.Capture.open("x.syscap").file("/proc/kallsyms").decode()
+                    for name in names:
+                        self.assertRegex(listed, rf"(?m)^[0-9a-f]{{16}} t {name}\t\[bpf\]$")
 
     @needs_root
     def test_perf_map_without_decoding(self):

@@ -439,6 +439,28 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
             self.assertEqual((rows[1].start, rows[1].end), (0xFFFFFFFF81000040, 0xFFFFFFFF81000080))
             self.assertEqual(rows[5].raw_name, "_RNvCskwGfYPst2Cb_3foo16example_function")
 
+    def test_kernel_code_that_comes_and_goes(self):
+        at = 0xFFFFFFFFC0300000
+        capture = new_capture()
+        begin = capture.now
+        capture.chunked_file("/proc/kallsyms", (self.KALLSYMS + f"{at:x} t bpf_prog_3_last\t[bpf]\n{at + 0x2000:x} t later\n").encode())
+        capture.chunked_file("__ksymbols__", (
+            f"{at:x} 100 0 {begin + 100} bpf_prog_1_first\n{at + 0x10:x} 100 {begin + 200} {begin + 300} bpf_prog_2_second\n"
+            f"{at:x} 80 {begin + 400} 0 bpf_prog_3_last\n{at + 0x1000:x} 40 {begin + 10} {begin + 20} ftrace_trampoline\n"
+            "no line\n1 2 3\n" + f"{2**64 - 1:x} 100 0 0 beyond\n").encode())
+        for when, *offsets in ((50, 0, 0x20, 0x60, 0x1010), (250, 0x20, 0x28, 0x90), (450, 8, 0x28), (470, 0x70)):
+            capture.sample([KERNEL, *(at + offset for offset in offsets)], pid=PID, time=begin + when)
+        # Of a table that knows no time, as it stands behind the recording.
+        capture.file("__symbols__", symbol_table([(at, at + 0x200, 0, "in_the_table", "[bpf]")]))
+        rows = symbolize(capture.save(self.place("c")))
+        self.assertEqual({address - at: (row.name, row.binary, row.kind) for address, row in rows.items() if address >= at}, {
+            0: ("bpf_prog_1_first", "[bpf]", "kernel"), 8: ("bpf_prog_3_last", "[bpf]", "kernel"),
+            0x20: ("bpf_prog_1_first or bpf_prog_2_second", "[bpf]", "kernel"),
+            0x28: ("bpf_prog_2_second or bpf_prog_3_last", "[bpf]", "kernel"),
+            0x60: ("bpf_prog_1_first", "[bpf]", "kernel"), 0x70: ("bpf_prog_3_last", "[bpf]", "kernel"),
+            0x90: ("bpf_prog_2_second", "[bpf]", "kernel"),
+            0x1010: ("ftrace_trampoline", "[__builtin__ftrace]", "kernel")})
+
     def test_excerpt_names_nothing_else(self):
         """A function that only bounds a sampled one is not what the functions behind it are."""
         capture = new_capture()

@@ -18,12 +18,12 @@
 
 #include "record/container-facts.h"
 #include "record/jit-files.h"
-#include "util/overlay-layers.h"
 #include "record/perf/feed.h"
 #include "record/perf/tasks.h"
 #include "record/privilege.h"
 #include "record/proc-text.h"
 #include "record/pump-private.h"
+#include "util/overlay-layers.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -462,6 +462,26 @@ sysprof_process_watcher_stop (SysprofInstrument *instrument, Pump *pump)
   sysprof_container_facts_finish (&self->facts);
 }
 
+static void
+add_kernel_symbol_log (Pump *pump)
+{
+  KernelSymbolLog *log = sysprof_pump_get_kernel_symbol_log (pump);
+  GString *text = sysprof_kernel_symbol_log_to_text (log);
+
+  if (text == NULL)
+    return;
+
+  (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "__ksymbols__",
+                                (const uint8_t *) text->str, text->len, false);
+  g_string_free (text, TRUE);
+  if (log->n_missed > 0)
+    sysprof_pump_report (pump, "Processes", false,
+                         "The first %u times that code came to the kernel or went from it are "
+                         "written; %" G_GUINT64_FORMAT " more are not, and what ran there then "
+                         "may be named after what is there now. Record for a shorter time.",
+                         KERNEL_SYMBOL_LOG_MOST, log->n_missed);
+}
+
 /* Compressed only now: it takes longer than anything else here. */
 static gboolean
 sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
@@ -473,6 +493,7 @@ sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GErr
   ssize_t n;
 
   sysprof_jit_files_add (&self->jit_files);
+  add_kernel_symbol_log (pump);
   if (sysprof_pump_bundles_kernel_symbols (pump))
     return TRUE;
 
@@ -486,6 +507,7 @@ sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GErr
   symbols = g_byte_array_new ();
   while ((n = read (fd, part, sizeof part)) > 0)
     g_byte_array_append (symbols, part, (guint) n);
+  sysprof_kernel_symbol_log_append_gone (sysprof_pump_get_kernel_symbol_log (pump), symbols);
 
   (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "/proc/kallsyms",
                                 symbols->data, symbols->len, true);

@@ -19,9 +19,10 @@ enum
   FEATURE_BUILD_ID = 1 << 0,       /* 5.12 */
   FEATURE_LOST = 1 << 1,           /* 6.0 */
   FEATURE_INHERIT_THREAD = 1 << 2, /* 5.13 */
-  FEATURE_CALL_DEPTH = 1 << 3,     /* 4.8; refused as well above kernel.perf_event_max_stack */
-  FEATURE_NAMESPACES = 1 << 4,     /* 4.12; refused as well without CAP_PERFMON */
-  N_FEATURES = 5,
+  FEATURE_KSYMBOL = 1 << 3,        /* 5.1 */
+  FEATURE_CALL_DEPTH = 1 << 4,     /* 4.8; refused as well above kernel.perf_event_max_stack */
+  FEATURE_NAMESPACES = 1 << 5,     /* 4.12; refused as well without CAP_PERFMON */
+  N_FEATURES = 6,
 };
 
 void
@@ -72,6 +73,7 @@ fill_telling (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->task = 1;
   attr->namespaces =
       (self->features & FEATURE_NAMESPACES) != 0 && !self->options->tells_at_once;
+  attr->ksymbol = (self->features & FEATURE_KSYMBOL) != 0 && !self->options->tells_at_once;
   /* A build ID takes the place of the inode, by which the unwinder finds the file. */
   attr->build_id = (self->features & FEATURE_BUILD_ID) != 0 && !self->options->tells_at_once &&
                    !sysprof_perf_session_tells_inodes (self->options);

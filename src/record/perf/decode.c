@@ -754,6 +754,33 @@ decode_namespaces (PerfDecoder *self, Cursor cursor)
   return true;
 }
 
+/* --- code of the kernel --- */
+
+static bool
+decode_kernel_symbol (PerfDecoder *self, Cursor cursor)
+{
+  struct
+  {
+    uint32_t size;
+    uint16_t type; /* BPF, or code out of line */
+    uint16_t flags;
+  } what;
+  RecordId id;
+  uint64_t address;
+
+  if (!cut_record_id (&cursor, &id) || !take_u64 (&cursor, &address) ||
+      cursor.end - cursor.at < (ptrdiff_t) sizeof what)
+    return false;
+
+  memcpy (&what, cursor.at, sizeof what);
+  cursor.at += sizeof what;
+  if (self->kernel_symbols != NULL)
+    sysprof_kernel_symbol_log_add (self->kernel_symbols, id.time, address, what.size,
+                                   (what.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) != 0,
+                                   (const char *) cursor.at, (size_t) (cursor.end - cursor.at));
+  return true;
+}
+
 /* --- what did not come --- */
 
 static bool
@@ -875,6 +902,8 @@ decode (PerfDecoder *self, const struct perf_event_header *record)
       return decode_exit (self, cursor);
     case PERF_RECORD_NAMESPACES:
       return decode_namespaces (self, cursor);
+    case PERF_RECORD_KSYMBOL:
+      return decode_kernel_symbol (self, cursor);
     case PERF_RECORD_LOST:
       tell (self, record);
       return decode_lost (self, cursor);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "bpf/bpf.h"
+#include "record/kernel-symbol-log.h"
 #include "record/perf/cgroup-filter.h"
 #include "record/perf/event-ledger.h"
 #include "record/perf/stack-tally.h"
@@ -73,7 +74,8 @@ typedef struct
   /* Set before the first record. */
   SysprofCaptureWriter *writer;
   ProcessLog *log;
-  bool has_chains; /* samples carry call chains */
+  KernelSymbolLog *kernel_symbols; /* NULL = nobody asks */
+  bool has_chains;                 /* samples carry call chains */
   bool
       has_walks; /* … and behind them, once it is attached, the user's part, as the program in the kernel found it */
   bool has_copies;     /* … or a copy of it, to be walked by us */

@@ -90,6 +90,7 @@ sysprof_event_feed_start (EventFeed *self, Pump *pump, PerfSession *session)
   *self = (EventFeed){ .pump = pump, .session = session };
   decoder->writer = sysprof_pump_get_writer (pump);
   decoder->log = sysprof_pump_get_process_log (pump);
+  decoder->kernel_symbols = sysprof_pump_get_kernel_symbol_log (pump);
   sysprof_perf_session_set_leader_func (session, leader_changed, self);
   sysprof_pump_add_tick (pump, DRAIN_INTERVAL, drain_tick, self);
   sysprof_pump_add_tick (pump, CPUS_INTERVAL, cpus_tick, self);

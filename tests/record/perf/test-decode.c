@@ -454,6 +454,44 @@ test_namespaces_of_processes (Fixture *self, gconstpointer data)
 }
 
 static void
+put_kernel_symbol (Fixture *self, uint16_t flags, const char *name, size_t cut)
+{
+  uint32_t size = 0x40;
+  uint16_t type = PERF_RECORD_KSYMBOL_TYPE_BPF;
+
+  begin (self, PERF_RECORD_KSYMBOL, 0);
+  put_u64 (self, 0xffffffffc0001000);
+  put (self, &size, sizeof size);
+  put (self, &type, sizeof type);
+  put (self, &flags, sizeof flags);
+  put_text (self, name);
+  put_id (self, 7, 7);
+  self->size -= cut;
+  end (self);
+}
+
+static void
+test_kernel_symbols (Fixture *self, gconstpointer data)
+{
+  KernelSymbolLog log = { 0 };
+  GString *text;
+
+  put_kernel_symbol (self, 0, "nobody_asks", 0);
+  self->decoder.kernel_symbols = &log;
+  put_kernel_symbol (self, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "bpf_prog_1_x", 0);
+  put_kernel_symbol (self, 0, "bpf_prog_2_y", 0);
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  put_kernel_symbol (self, 0, "", 16 + 8 + 8); /* ends within what it says */
+  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+  text = sysprof_kernel_symbol_log_to_text (&log);
+  g_assert_cmpstr (text->str, ==,
+                   "ffffffffc0001000 40 0 1000000007 bpf_prog_1_x\n"
+                   "ffffffffc0001000 40 1000000007 0 bpf_prog_2_y\n");
+  g_string_free (text, TRUE);
+  sysprof_kernel_symbol_log_clear (&log);
+}
+
+static void
 test_losses_are_counted (Fixture *self, gconstpointer data)
 {
   begin (self, PERF_RECORD_LOST, 0);
@@ -759,6 +797,7 @@ main (int argc, char **argv)
   ADD ("build-id-that-is-too-long-is-refused", test_build_id_that_is_too_long_is_refused);
   ADD ("life-of-a-process", test_life_of_a_process);
   ADD ("namespaces-of-processes", test_namespaces_of_processes);
+  ADD ("kernel-symbols", test_kernel_symbols);
   ADD ("losses-are-counted", test_losses_are_counted);
   ADD ("throttled-samples-are-counted", test_throttled_samples_are_counted);
   ADD ("several-events-are-throttled", test_several_events_are_throttled);

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "record/kernel-symbol-log.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct
+{
+  int64_t time;
+  uint64_t address;
+  uint32_t size;
+  bool is_gone;
+  const char *name;
+} Event;
+
+typedef struct
+{
+  uint64_t address;
+  uint32_t size;
+  int64_t begin; /* 0 = before the recording */
+  int64_t end;   /* 0 = behind it */
+  const char *name;
+} Life;
+
+void
+sysprof_kernel_symbol_log_clear (KernelSymbolLog *self)
+{
+  g_clear_pointer (&self->events, g_array_unref);
+  g_clear_pointer (&self->names, g_string_chunk_free);
+}
+
+/* Names are words, as in the kernel's list. */
+static const char *
+keep_name (KernelSymbolLog *self, const char *name, size_t size)
+{
+  g_autofree char *word = g_strndup (name, size);
+
+  for (char *at = word; *at != '\0'; at++)
+    if (!g_ascii_isgraph (*at))
+      *at = '?';
+  return g_string_chunk_insert_const (self->names, word);
+}
+
+void
+sysprof_kernel_symbol_log_add (KernelSymbolLog *self,
+                               int64_t time,
+                               uint64_t address,
+                               uint32_t size,
+                               bool is_gone,
+                               const char *name,
+                               size_t name_size)
+{
+  Event event = { .time = time, .address = address, .size = size, .is_gone = is_gone };
+
+  name_size = strnlen (name, name_size);
+  if (size == 0 || name_size == 0)
+    return;
+  if (self->events == NULL)
+    {
+      self->events = g_array_new (FALSE, FALSE, sizeof (Event));
+      self->names = g_string_chunk_new (4096);
+    }
+  if (self->events->len >= KERNEL_SYMBOL_LOG_MOST)
+    {
+      self->n_missed++;
+      return;
+    }
+  event.name = keep_name (self, name, name_size);
+  g_array_append_val (self->events, event);
+}
+
+/* By address and time; what goes before what comes. */
+static int
+compare_events (const void *a, const void *b)
+{
+  const Event *left = a, *right = b;
+
+  if (left->address != right->address)
+    return left->address < right->address ? -1 : 1;
+  if (left->time != right->time)
+    return left->time < right->time ? -1 : 1;
+  return (int) right->is_gone - (int) left->is_gone;
+}
+
+/* Events come from the rings of several CPUs: what was told of first need not have been first. What came where something
+ * was told to be, had its end missed. */
+static GArray *
+list_lives (KernelSymbolLog *self)
+{
+  GArray *lives = g_array_new (FALSE, FALSE, sizeof (Life));
+  Life *open = NULL; /* the last, as long as it has no end */
+
+  if (self->events == NULL)
+    return lives;
+  g_array_sort (self->events, compare_events);
+  for (guint i = 0; i < self->events->len; i++)
+    {
+      const Event *event = &g_array_index (self->events, Event, i);
+      Life life = { event->address, event->size, event->time, 0, event->name };
+
+      if (open != NULL && open->address == event->address)
+        {
+          open->end = event->time;
+          if (event->is_gone)
+            {
+              open = NULL;
+              continue;
+            }
+        }
+      else if (event->is_gone)
+        {
+          life.begin = 0;
+          life.end = event->time;
+        }
+      g_array_append_val (lives, life);
+      open = event->is_gone ? NULL : &g_array_index (lives, Life, lives->len - 1);
+    }
+  return lives;
+}
+
+GString *
+sysprof_kernel_symbol_log_to_text (KernelSymbolLog *self)
+{
+  g_autoptr (GArray) lives = list_lives (self);
+  GString *text;
+
+  if (lives->len == 0)
+    return NULL;
+  text = g_string_new (NULL);
+  for (guint i = 0; i < lives->len; i++)
+    {
+      const Life *life = &g_array_index (lives, Life, i);
+
+      g_string_append_printf (text, "%" PRIx64 " %" PRIx32 " %" PRId64 " %" PRId64 " %s\n",
+                              life->address, life->size, life->begin, life->end, life->name);
+    }
+  return text;
+}
+
+void
+sysprof_kernel_symbol_log_append_gone (KernelSymbolLog *self, GByteArray *kallsyms)
+{
+  g_autoptr (GArray) lives = list_lives (self);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; i < lives->len; i++)
+    {
+      const Life *life = &g_array_index (lives, Life, i);
+
+      if (life->end != 0)
+        g_string_append_printf (text, "%016" PRIx64 " t %s\t[bpf]\n", life->address,
+                                life->name);
+    }
+  g_byte_array_append (kallsyms, (const uint8_t *) text->str, (guint) text->len);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Lines `ADDRESS SIZE BEGIN END NAME` (docs/format.md): what stood there from when to when. Memory of what went is soon given
+ * to what comes. A kernel address is one row of the store whatever stood there; so when it was sampled decides, and where that
+ * was in the lives of several, it is named after all of them. */
+
+#include "symbolize/passing-code.h"
+
+#include <inttypes.h>
+
+#define PASSING_CODE_FILE "__ksymbols__"
+#define MOST_LIVES        (1u << 20)
+#define MOST_AT_ONE_PLACE 16 /* that are looked at */
+#define MOST_NAMES_OF_ONE 4
+#define LINES_BETWEEN     0x4000 /* two looks at whether to go on */
+
+typedef struct
+{
+  uint64_t start;
+  uint64_t end;
+  uint64_t most_end; /* of those up to this one */
+  int64_t begin;     /* ns */
+  int64_t until;
+  Text name;
+} Life;
+
+/* When an address was sampled; never: first > last. */
+typedef struct
+{
+  int64_t first;
+  int64_t last;
+} Span;
+
+typedef struct
+{
+  Symbolization *symbolization;
+  Life *life; /* [n] by start, then time */
+  uint32_t n;
+  Span *span; /* [addresses.n] of those that several stood at; NULL = not known yet */
+} PassingCode;
+
+typedef struct
+{
+  const Life *life[MOST_AT_ONE_PLACE];
+  unsigned n;
+} Candidates;
+
+static bool
+parse_line (Text line, Life *life)
+{
+  uint64_t size, begin, end;
+
+  if (!sysprof_text_hex (&line, &life->start) || !sysprof_text_skip (&line, " ") ||
+      !sysprof_text_hex (&line, &size) || !sysprof_text_skip (&line, " ") ||
+      !sysprof_text_u64 (&line, &begin) || !sysprof_text_skip (&line, " ") ||
+      !sysprof_text_u64 (&line, &end) || !sysprof_text_skip (&line, " ") ||
+      __builtin_add_overflow (life->start, size, &life->end))
+    return false;
+
+  life->begin = (int64_t) MIN (begin, (uint64_t) INT64_MAX);
+  life->until = end == 0 ? INT64_MAX : (int64_t) MIN (end, (uint64_t) INT64_MAX);
+  life->name = line;
+  return size > 0 && sysprof_text_size (line) > 0;
+}
+
+static int
+compare_lives (const void *a, const void *b, void *data)
+{
+  const Life *left = a, *right = b;
+
+  if (left->start != right->start)
+    return left->start < right->start ? -1 : 1;
+  return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+static void
+load_lives (PassingCode *self, Text text, Progress *progress)
+{
+  GArray *lives = g_array_new (FALSE, FALSE, sizeof (Life));
+  uint64_t most_end = 0;
+  Text line;
+
+  while (lives->len < MOST_LIVES && sysprof_text_next_line (&text, &line))
+    {
+      Life life = { 0 };
+
+      if (lives->len % LINES_BETWEEN == 0 && sysprof_progress_is_cancelled (progress))
+        break;
+      if (parse_line (line, &life))
+        g_array_append_val (lives, life);
+    }
+  self->n = lives->len;
+  self->life = (Life *) (void *) g_array_free (lives, FALSE);
+  (void) sysprof_progress_sort (progress, self->life, self->n, sizeof *self->life,
+                                compare_lives, NULL); /* who names addresses sees it */
+  for (uint32_t i = 0; i < self->n; i++)
+    self->life[i].most_end = most_end = MAX (most_end, self->life[i].end);
+}
+
+static void
+find_candidates (const PassingCode *self, uint64_t address, Candidates *found)
+{
+  uint32_t low = 0, n_seen = 0;
+
+  for (uint32_t high = self->n; low < high;)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (self->life[middle].start <= address)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  found->n = 0;
+  for (uint32_t i = low;
+       i-- > 0 && self->life[i].most_end > address && n_seen < MOST_AT_ONE_PLACE; n_seen++)
+    if (self->life[i].end > address)
+      found->life[found->n++] = &self->life[i];
+}
+
+static bool
+is_same_name (const Life *left, const Life *right)
+{
+  size_t size = sysprof_text_size (left->name);
+
+  return size == sysprof_text_size (right->name) &&
+         memcmp (left->name.at, right->name.at, size) == 0;
+}
+
+static void
+sort_by_time (Candidates *candidates)
+{
+  for (unsigned i = 1; i < candidates->n; i++)
+    for (unsigned k = i; k > 0 && candidates->life[k]->begin < candidates->life[k - 1]->begin;
+         k--)
+      {
+        const Life *later = candidates->life[k - 1];
+
+        candidates->life[k - 1] = candidates->life[k];
+        candidates->life[k] = later;
+      }
+}
+
+static bool
+have_one_name (const Candidates *candidates)
+{
+  for (unsigned i = 1; i < candidates->n; i++)
+    if (!is_same_name (candidates->life[0], candidates->life[i]))
+      return false;
+  return true;
+}
+
+static void
+extend (Span *span, Span other)
+{
+  span->first = MIN (span->first, other.first);
+  span->last = MAX (span->last, other.last);
+}
+
+/* What is called was called while its callee ran: callers are seen whenever those are. */
+static void
+find_spans (PassingCode *self)
+{
+  const Store *store = self->symbolization->store;
+  const StackTree *stacks = &store->stacks;
+  g_autofree Span *of_stack = g_new (Span, MAX (stacks->n, 1));
+
+  self->span = g_new (Span, MAX (store->addresses.n, 1));
+  for (AddressId address = 0; address < store->addresses.n; address++)
+    self->span[address] = (Span){ INT64_MAX, INT64_MIN };
+  for (StackId stack = 0; stack < stacks->n; stack++)
+    of_stack[stack] = (Span){ INT64_MAX, INT64_MIN };
+  for (uint32_t i = 0; i < store->samples.n; i++)
+    extend (&of_stack[store->samples.stack[i]],
+            (Span){ store->samples.time[i], store->samples.time[i] });
+  for (StackId stack = stacks->n; stack-- > 0;)
+    {
+      extend (&self->span[stacks->address[stack]], of_stack[stack]);
+      extend (&of_stack[stacks->parent[stack]], of_stack[stack]);
+    }
+}
+
+static const char *
+binary_of (const char *name)
+{
+  if (g_str_has_prefix (name, "bpf_"))
+    return "[bpf]";
+  if (g_str_has_prefix (name, "ftrace_"))
+    return "[__builtin__ftrace]";
+  return g_str_has_prefix (name, "kprobe") ? "[__builtin__kprobes]" : "[kernel]";
+}
+
+/* Of those that lived then, each name once. */
+static char *
+dup_names (const Candidates *candidates, Span span)
+{
+  GString *names = g_string_new (NULL);
+  const Life *named[MOST_NAMES_OF_ONE];
+  unsigned n = 0;
+
+  for (unsigned i = 0; i < candidates->n && n < MOST_NAMES_OF_ONE; i++)
+    {
+      const Life *life = candidates->life[i];
+      bool is_new = life->begin <= span.last && life->until >= span.first;
+
+      for (unsigned k = 0; k < n && is_new; k++)
+        is_new = !is_same_name (named[k], life);
+      if (!is_new)
+        continue;
+      if (n > 0)
+        g_string_append (names, " or ");
+      g_string_append_len (names, life->name.at, (gssize) sysprof_text_size (life->name));
+      named[n++] = life;
+    }
+  return g_string_free (names, FALSE);
+}
+
+static void
+name_address (PassingCode *self, AddressId address, Candidates *candidates)
+{
+  static const Span always = { INT64_MIN, INT64_MAX };
+  Symbolization *symbolization = self->symbolization;
+  const Life *life = candidates->life[0];
+  g_autofree char *name = NULL;
+  Span span = always;
+
+  if (!have_one_name (candidates))
+    {
+      sort_by_time (candidates);
+      if (self->span == NULL)
+        find_spans (self);
+      span = self->span[address];
+    }
+  name = dup_names (candidates, span);
+  if (name[0] == '\0') /* the stack is of no sample */
+    {
+      g_free (name);
+      name = dup_names (candidates, always);
+    }
+  sysprof_symbolization_name (symbolization, address,
+                              &(SymbolAnswer){
+                                  .name = name,
+                                  .raw_name = name,
+                                  .binary = binary_of (name),
+                                  .kind = SYMBOL_KERNEL,
+                                  .start = life->start,
+                                  .end = life->end,
+                              });
+}
+
+void
+sysprof_name_passing_code (Symbolization *symbolization)
+{
+  const AddressTable *addresses = &symbolization->store->addresses;
+  PassingCode self = { .symbolization = symbolization };
+  g_autoptr (GBytes) bytes = NULL;
+  Candidates candidates;
+  const char *data;
+  size_t size;
+
+  bytes = sysprof_store_read_file_cancellable (symbolization->store, PASSING_CODE_FILE,
+                                               symbolization->progress->cancellable, NULL);
+  if (bytes == NULL)
+    return;
+
+  data = g_bytes_get_data (bytes, &size);
+  load_lives (&self, (Text){ data, data + size }, symbolization->progress);
+  for (AddressId address = 1;
+       address < addresses->n && sysprof_symbolization_goes_on (symbolization, address);
+       address++)
+    {
+      if (addresses->kind[address] != ADDRESS_KERNEL ||
+          !sysprof_symbolization_is_open (symbolization, address))
+        continue;
+      find_candidates (&self, sysprof_symbolization_lookup_address (symbolization, address),
+                       &candidates);
+      if (candidates.n > 0)
+        name_address (&self, address, &candidates);
+    }
+  g_free (self.life);
+  g_free (self.span);
+}
