@@ -34,7 +34,8 @@ typedef struct
 typedef struct
 {
   uint32_t is_enabled;
-  uint32_t is_chosen; /* what is wanted has been said: who starts whom is followed, also before */
+  uint32_t
+      is_chosen;   /* what is wanted has been said: who starts whom is followed, also before */
   uint32_t n_ids;  /* 0 = all */
   uint32_t n_pids; /* of these, the first are of processes, the others of threads */
   uint64_t begin;  /* ns, CLOCK_MONOTONIC: nothing before is told */
@@ -69,7 +70,9 @@ typedef struct
   uint64_t head;      /* the program's */
   uint64_t n_lost;    /* records that found no room */
   uint64_t n_unknown; /* switches of threads for which there was no memory */
-  uint64_t padding[13];
+  uint64_t n_unseen;  /* switches that the program was not run for */
+  uint64_t current;   /* 1 + the thread that this CPU came to, as last told; 0 = not told yet */
+  uint64_t padding[11];
   uint64_t tail; /* the recorder's */
   uint64_t padding2[15];
   uint8_t data[];

@@ -1124,6 +1124,20 @@ find_reason (ThreadState *state,
 
 /* --- the programs --- */
 
+/* It leaves and has not been seen to come: the kernel passed over that switch. It came soon after it was woken, where it was; when else is not
+ * known, and that wait is not told. */
+static __always_inline void
+arrive_unseen (WaitsRing *ring, ThreadState *state, uint32_t tid)
+{
+  if (state->waking >= state->left && state->reason != WAIT_PREEMPTED)
+    {
+      tell_wait (ring, state, tid, state->waking, 0);
+      state->arrived = state->waking;
+    }
+  else
+    state->arrived = state->left; /* up to there it is counted */
+}
+
 static __always_inline void
 leave (void *context,
        WaitsRing *ring,
@@ -1145,13 +1159,16 @@ leave (void *context,
       ring->n_unknown++;
       return;
     }
-  since = state->arrived > control->begin ? state->arrived : control->begin;
-  state->left = 0;
   if (!is_wanted (control, state, task) || !is_wanted_cpu (control, cpu))
     {
+      state->left = 0;
       state->arrived = now; /* what was before is not told either */
       return;
     }
+  if (state->left != 0)
+    arrive_unseen (ring, state, (uint32_t) task->pid);
+  state->left = 0;
+  since = state->arrived > control->begin ? state->arrived : control->begin;
   if (now > since)
     state->ran += now - since;
   if ((task_state & TASK_DEAD) != 0)
@@ -1254,6 +1271,9 @@ sysprof_switch (unsigned long long *args)
 
   if (!is_enabled (control))
     return 0;
+  if (ring->current != 0 && ring->current != 1 + (uint64_t) previous->pid)
+    ring->n_unseen++;
+  ring->current = 1 + (uint64_t) next->pid;
   if (previous->pid != 0)
     leave (args, ring, control, previous, now, cpu, args[0] != 0, (uint32_t) args[3]);
   if (next->pid != 0)

@@ -116,7 +116,10 @@ class MemoryLimit(Case):
         calls = [(words[0].split("-")[0], *map(int, words[1:])) for words in map(str.split, text("said").splitlines())]
         self.assertGreaterEqual(len(calls), 2 * ROUNDS)
         tid = calls[0][1]
-        waits = wait_stream.of_capture(Capture.open("x.syscap"))
+        capture = Capture.open("x.syscap")
+        waits = wait_stream.of_capture(capture)
+        unseen = int(capture.metadata().get("org.gnome.sysprof.unseen-switches", "0"))
+        print(f"# {unseen} switches that the kernel passed over")
         rows = [row for row in self.report("waits")["rows"] if row["tid"] == tid]
         for name, function in (("save", "save_settings"), ("look", "look_at_pages")):
             of_kind = [call for call in calls if call[0] == name]
@@ -130,8 +133,9 @@ class MemoryLimit(Case):
                     continue
                 inside = [wait for wait in waits.of(tid) if wait.reason != "preempted"
                           and any(begin <= wait.begin < end for _, _, begin, end, *_ in of_kind)]
+                # Not one more than the kernel counted. Few fewer: it may pass over switches, of which two in a row on one CPU are not found.
                 self.assertLessEqual(len(inside), n_switches)
-                self.assertGreater(len(inside), n_switches // 2)
+                self.assertGreaterEqual(len(inside) + unseen + waits.n_lost, n_switches - n_switches // 50)
                 named = [row for row in rows if any(symbol == function for symbol in self.names(row))]
                 self.assertTrue(named, rows[:3])
                 longest = max(named, key=lambda row: row["time"])

@@ -34,6 +34,7 @@
 #define FLUSH_INTERVAL      (1 * NSEC_PER_SEC)
 #define WHOLE_MSEC          250 /* until the tables of what runs already are there */
 #define UNFINISHED_ID       "org.gnome.sysprof.unfinished-waits"
+#define UNSEEN_ID           "org.gnome.sysprof.unseen-switches"
 #define PID_NAMESPACE_PATH  "/proc/self/ns/pid"
 #define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode, in each kernel */
 #define BTF_PATH            "/sys/kernel/btf/vmlinux"
@@ -355,7 +356,7 @@ unload (SysprofOffCpu *self)
 
 /* Samples bring the rest of such a stack along, and are finished; waits do not. */
 static void
-write_unfinished (Pump *pump, uint64_t n)
+write_count (Pump *pump, const char *id, uint64_t n)
 {
   char text[32];
 
@@ -363,8 +364,8 @@ write_unfinished (Pump *pump, uint64_t n)
     return;
   (void) snprintf (text, sizeof text, "%" G_GUINT64_FORMAT, n);
   if (!sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
-                                            sysprof_pump_get_end_time (pump), -1, -1,
-                                            UNFINISHED_ID, text, -1))
+                                            sysprof_pump_get_end_time (pump), -1, -1, id, text,
+                                            -1))
     sysprof_pump_add_lost (pump, 1);
 }
 
@@ -496,7 +497,8 @@ sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
   sysprof_wait_log_finish (self->log);
 
   status = sysprof_wait_log_get_status (self->log);
-  write_unfinished (pump, status.n_unfinished);
+  write_count (pump, UNFINISHED_ID, status.n_unfinished);
+  write_count (pump, UNSEEN_ID, sysprof_wait_rings_count_unseen (self->rings));
   g_debug ("Off-CPU: %" G_GUINT64_FORMAT " waits, %" G_GUINT64_FORMAT
            " stacks, %" G_GUINT64_FORMAT " without theirs, %" G_GUINT64_FORMAT " lost",
            status.n_waits, status.n_stacks, status.n_nameless,

@@ -224,3 +224,13 @@ sysprof_wait_rings_count_lost (const WaitRings *self)
     }
   return n;
 }
+
+uint64_t
+sysprof_wait_rings_count_unseen (const WaitRings *self)
+{
+  uint64_t n = 0;
+
+  for (unsigned i = 0; i < self->n; i++)
+    n += sysprof_wait_rings_get_ring ((WaitRings *) self, i)->n_unseen; /* only looked at */
+  return n;
+}

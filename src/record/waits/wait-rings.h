@@ -34,3 +34,6 @@ uint32_t sysprof_wait_rings_get_size (const WaitRings *self);
 
 /* Records that found no room, and switches that there was no memory for, so far. */
 uint64_t sysprof_wait_rings_count_lost (const WaitRings *self);
+/* Switches that the kernel did not run the program for, so far: where one CPU was told to leave another thread than it had come to. Up
+ * to two waits are missing for each. */
+uint64_t sysprof_wait_rings_count_unseen (const WaitRings *self);
