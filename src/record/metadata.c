@@ -4,6 +4,7 @@
 
 #include "record/metadata.h"
 
+#include "record/kernel-build-ids.h"
 #include "util/util.h"
 
 #include <fcntl.h>
@@ -90,6 +91,19 @@ add_host (SysprofCaptureWriter *writer)
     }
 }
 
+/* By these debug files of the kernel can be found, on any machine. */
+static void
+add_kernel_build_ids (SysprofCaptureWriter *writer)
+{
+  g_autofree char *kernel = sysprof_dup_kernel_build_id ();
+  g_autofree char *modules = sysprof_dup_module_build_ids ();
+
+  if (kernel != NULL)
+    add (writer, "org.gnome.sysprof.kernel-build-id", kernel);
+  if (modules != NULL)
+    add (writer, "org.gnome.sysprof.module-build-ids", modules);
+}
+
 static void
 add_session (SysprofCaptureWriter *writer)
 {
@@ -163,6 +177,7 @@ sysprof_record_metadata_write (SysprofCaptureWriter *writer,
   add (writer, "org.gnome.sysprof.version", SYSPROF_VERSION_S);
   add (writer, "capture-time", capture_time);
   add_host (writer);
+  add_kernel_build_ids (writer);
   add_session (writer);
   if (spawnable != NULL)
     add_program (writer, spawnable, record_environment);

@@ -87,6 +87,17 @@ class Generated(Case):
                         self.assertRegex(listed, rf"(?m)^[0-9a-f]{{16}} t {name}\t\[bpf\]$")
 
     @needs_root
+    def test_build_id_of_the_kernel(self):
+        """As perf reads it."""
+        perf = shutil.which("perf") and run("perf", "buildid-list", "--kernel")
+        if not perf or perf.returncode != 0 or not perf.stdout.strip():
+            self.skipTest("needs perf, and a kernel that tells")
+        done = run(CLI, "-f", "--no-decode", "--max-size", "200M", "x.syscap", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(decoder.Capture.open("x.syscap").metadata().get("org.gnome.sysprof.kernel-build-id"),
+                         perf.stdout.decode().split()[0])
+
+    @needs_root
     def test_perf_map_without_decoding(self):
         words, _ = self.record(PROGRAM, "map", "0.8", options=["--no-decode"])
         self.assert_named(self.functions("--process", words[0]), "generated_code of a program")
