@@ -209,8 +209,19 @@ typedef struct
 {
   uint64_t key; /* of an entry: file and offset */
   uint32_t text;
+  uint32_t decl_file;
+  uint32_t decl_line;
   bool is_used;
 } NameSlot;
+
+/* The files of a unit: each one's name is put together once. */
+typedef struct
+{
+  LineTable table;
+  bool is_there;
+  uint32_t *text; /* [n_text] by file, 0 = not asked for or unknown */
+  size_t n_text;
+} Files;
 
 /* *Owned* by one call of sysprof_dwarf_resolve(). */
 typedef struct
@@ -225,6 +236,9 @@ typedef struct
   NameSlot *name_slot; /* [n_name_slots] */
   size_t n_name_slots;
   size_t n_names;
+  Files other_files;     /* of the unit in which a function of another one was written */
+  uint32_t other_number; /* of its file, */
+  uint64_t other_offset; /* and where it is there */
   uint64_t work;
   uint64_t most_work;
   ElfStatus status;
@@ -346,39 +360,28 @@ grow_name_slots (Resolution *self)
   return true;
 }
 
-static uint32_t
-name_of_entry (Resolution *self, Unit *unit, uint64_t entry)
-{
-  /* Sections have at most 2^30 bytes. */
-  uint64_t key = (uint64_t) unit->file->number << 32 | entry;
-  NameSlot *slot;
+/* --- files --- */
 
-  if (2 * self->n_names >= self->n_name_slots && !grow_name_slots (self))
-    {
-      self->status = ELF_NO_MEMORY;
-      return 0;
-    }
-  slot = find_slot (self->name_slot, self->n_name_slots, key);
-  if (!slot->is_used)
-    {
-      slot->key = key;
-      slot->is_used = true;
-      slot->text = intern (self, sysprof_dwarf_function_name (unit, entry, &self->work));
-      self->n_names++;
-    }
-  return slot->text;
+static void
+clear_files (Files *self)
+{
+  sysprof_dwarf_lines_clear (&self->table);
+  free (self->text);
+  *self = (Files){ 0 };
 }
 
-/* --- the addresses of one unit --- */
-
-/* Where its lines come from: each file's name is put together once. */
-typedef struct
+static void
+read_files (Resolution *self, Files *files, Unit *unit)
 {
-  LineTable table;
-  bool is_there;
-  uint32_t *text; /* [n_text] by file, 0 = not asked for or unknown */
-  size_t n_text;
-} Files;
+  files->is_there = sysprof_dwarf_lines_read (&files->table, unit);
+  if (!files->is_there)
+    return;
+  self->work += files->table.n_files + files->table.n_directories;
+  files->n_text = files->table.n_files + 1;
+  files->text = calloc (files->n_text, sizeof *files->text);
+  if (files->text == NULL)
+    self->status = ELF_NO_MEMORY;
+}
 
 static uint32_t
 name_of_file (Resolution *self, Files *files, uint64_t file)
@@ -395,6 +398,56 @@ name_of_file (Resolution *self, Files *files, uint64_t file)
     }
   return files->text[file];
 }
+
+/* Those of another unit than the one whose addresses are resolved. */
+static Files *
+other_files (Resolution *self, Unit *unit)
+{
+  if (self->other_number != unit->file->number || self->other_offset != unit->offset)
+    {
+      clear_files (&self->other_files);
+      if (self->work < self->most_work)
+        read_files (self, &self->other_files, unit);
+      self->other_number = unit->file->number;
+      self->other_offset = unit->offset;
+    }
+  return &self->other_files;
+}
+
+/* The name of the function at an entry, and where it is written. `files` are the unit's. */
+static void
+describe_entry (Resolution *self, Unit *unit, Files *files, uint64_t entry, DwarfFrame *frame)
+{
+  /* Sections have at most 2^30 bytes. */
+  uint64_t key = (uint64_t) unit->file->number << 32 | entry;
+  NameSlot *slot;
+
+  if (2 * self->n_names >= self->n_name_slots && !grow_name_slots (self))
+    {
+      self->status = ELF_NO_MEMORY;
+      return;
+    }
+  slot = find_slot (self->name_slot, self->n_name_slots, key);
+  if (!slot->is_used)
+    {
+      FunctionFacts facts = sysprof_dwarf_function_facts (unit, entry, &self->work);
+
+      slot->key = key;
+      slot->is_used = true;
+      slot->text = intern (self, facts.name);
+      if (facts.decl_unit != NULL && facts.decl_line != 0 && facts.decl_line <= UINT32_MAX)
+        slot->decl_file = name_of_file (
+            self, facts.decl_unit == unit ? files : other_files (self, facts.decl_unit),
+            facts.decl_file);
+      slot->decl_line = slot->decl_file != 0 ? (uint32_t) facts.decl_line : 0;
+      self->n_names++;
+    }
+  frame->name = slot->text;
+  frame->decl_file = slot->decl_file;
+  frame->decl_line = slot->decl_line;
+}
+
+/* --- the addresses of one unit --- */
 
 static DwarfFrame *
 append_frame (Resolution *self)
@@ -458,7 +511,7 @@ append_frames (Resolution *self,
         return;
 
       frame->is_inlined = call->is_inlined;
-      frame->name = name_of_entry (self, unit, call->entry);
+      describe_entry (self, unit, files, call->entry, frame);
       file = call->call_file;
       number = call->call_line;
       has_file = true;
@@ -527,13 +580,6 @@ find_split (Dwarf *self, Unit *skeleton)
   return found;
 }
 
-static void
-clear_files (Files *self)
-{
-  sysprof_dwarf_lines_clear (&self->table);
-  free (self->text);
-}
-
 static uint64_t
 work_left (const Resolution *self)
 {
@@ -555,16 +601,10 @@ read_unit (Resolution *self,
   if (functions->has_no_memory)
     self->status = ELF_NO_MEMORY;
 
-  files->is_there = sysprof_dwarf_lines_read (&files->table, skeleton);
-  if (!files->is_there)
-    return;
-  self->work += files->table.n_files + files->table.n_directories;
-  self->work += sysprof_dwarf_lines_run (&files->table, functions->addresses, functions->n,
-                                         work_left (self), lines);
-  files->n_text = files->table.n_files + 1;
-  files->text = calloc (files->n_text, sizeof *files->text);
-  if (files->text == NULL)
-    self->status = ELF_NO_MEMORY;
+  read_files (self, files, skeleton);
+  if (files->is_there && self->status == ELF_OK)
+    self->work += sysprof_dwarf_lines_run (&files->table, functions->addresses, functions->n,
+                                           work_left (self), lines);
 }
 
 /* `asked` are the places of the `n` addresses in the answers. */
@@ -705,6 +745,7 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
   free (places);
   free (resolution.text_slot);
   free (resolution.name_slot);
+  clear_files (&resolution.other_files);
   return resolution.status;
 }
 

@@ -44,6 +44,8 @@ typedef struct
       name; /* linkage name, else the plain name; offsets into DwarfAnswers.text, 0 = unknown */
   uint32_t file; /* with its directories, as compiled */
   uint32_t line; /* where it was at that address, or called the frame before; 0 = unknown */
+  uint32_t decl_file; /* where the function itself is written; 0 and 0 = unknown */
+  uint32_t decl_line;
   bool is_inlined;
 } DwarfFrame;
 

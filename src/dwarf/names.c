@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names of functions: an entry of code mostly says only which other entry it comes from. */
+/* Names of functions and where they are written: an entry of code mostly says only which other entry it comes from. */
 
 #include "dwarf/unit.h"
 
@@ -8,7 +8,10 @@ typedef struct
 {
   const char *linkage;
   const char *plain;
-  Value origin; /* or specification */
+  bool has_file;
+  uint64_t file;
+  uint64_t line; /* 0 = it does not say */
+  Value origin;  /* or specification */
 } NameEntry;
 
 static bool
@@ -44,6 +47,13 @@ read_name_entry (Unit *unit, uint64_t offset, uint64_t *work, NameEntry *entry)
         case DW_AT_NAME:
           entry->plain = sysprof_dwarf_value_string (&value, unit);
           break;
+        case DW_AT_DECL_FILE:
+          entry->file = value.number;
+          entry->has_file = true;
+          break;
+        case DW_AT_DECL_LINE:
+          entry->line = value.number;
+          break;
         case DW_AT_ABSTRACT_ORIGIN:
           entry->origin = value;
           break;
@@ -58,9 +68,11 @@ read_name_entry (Unit *unit, uint64_t offset, uint64_t *work, NameEntry *entry)
   return true;
 }
 
-const char *
-sysprof_dwarf_function_name (Unit *unit, uint64_t offset, uint64_t *work)
+/* What an entry leaves out its origin says: each of name, file and line is that of the first who has it. */
+FunctionFacts
+sysprof_dwarf_function_facts (Unit *unit, uint64_t offset, uint64_t *work)
 {
+  FunctionFacts facts = { 0 };
   const char *plain = NULL;
   NameEntry entry;
 
@@ -68,11 +80,19 @@ sysprof_dwarf_function_name (Unit *unit, uint64_t offset, uint64_t *work)
     {
       if (!read_name_entry (unit, offset, work, &entry))
         break;
-      if (entry.linkage != NULL && entry.linkage[0] != 0)
-        return entry.linkage;
+      if (facts.name == NULL && entry.linkage != NULL && entry.linkage[0] != 0)
+        facts.name = entry.linkage;
       if (plain == NULL && entry.plain != NULL && entry.plain[0] != 0)
         plain = entry.plain;
-      if (entry.origin.form == 0)
+      if (facts.decl_line == 0)
+        facts.decl_line = entry.line;
+      if (facts.decl_unit == NULL && entry.has_file)
+        {
+          facts.decl_unit = unit;
+          facts.decl_file = entry.file;
+        }
+      if (entry.origin.form == 0 ||
+          (facts.name != NULL && facts.decl_line != 0 && facts.decl_unit != NULL))
         break;
 
       (void) sysprof_dwarf_unit_root (unit); /* has the bases of its strings */
@@ -81,5 +101,7 @@ sysprof_dwarf_function_name (Unit *unit, uint64_t offset, uint64_t *work)
       (void) sysprof_dwarf_unit_root (unit);
     }
 
-  return plain;
+  if (facts.name == NULL)
+    facts.name = plain;
+  return facts;
 }

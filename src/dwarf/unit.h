@@ -289,5 +289,14 @@ void sysprof_dwarf_functions_find (Functions *self, Unit *unit, Unit *skeleton);
 
 /* --- names (names.c) --- */
 
-/* Of the function at `entry`: linkage name where there is one. NULL = none. Adds its steps to `*work`. */
-const char *sysprof_dwarf_function_name (Unit *unit, uint64_t entry, uint64_t *work);
+typedef struct
+{
+  const char *name; /* linkage name where there is one; NULL = none */
+  Unit *
+      decl_unit; /* whose line table numbers `decl_file`; NULL = nobody says where it is written */
+  uint64_t decl_file;
+  uint64_t decl_line;
+} FunctionFacts;
+
+/* Of the function at `entry`. Adds its steps to `*work`. */
+FunctionFacts sysprof_dwarf_function_facts (Unit *unit, uint64_t entry, uint64_t *work);
