@@ -43,6 +43,7 @@ typedef struct Selection
   gboolean by_threads;
   gboolean merge_processes;
   gboolean hide_system;
+  gboolean no_inlines; /* for who loads the document */
   char **collapse; /* BINARY */
   char *focus;
 } Selection;

@@ -42,6 +42,7 @@ static GParamSpec *properties[N_PROPS];
 
 /* Of the two steps, naming takes longer where ELF files are read, and next to nothing otherwise. */
 #define FRACTION_OF_READING 0.5
+#define FRACTION_OF_LINES   0.2 /* where they are asked for */
 
 static gboolean
 notify_progress (gpointer data)
@@ -158,6 +159,7 @@ load (SysprofDocumentLoader *self,
   g_autoptr (SymbolTable) symbols = NULL;
   Telling telling = { self, task, request->shown, 0, FRACTION_OF_READING };
   Progress progress = { .cancellable = cancellable, .func = tell, .data = &telling };
+  double fraction_of_lines = request->options.with_lines ? FRACTION_OF_LINES : 0;
 
   if (request->earlier != NULL && !has_changed (self, request->earlier, error))
     return NULL;
@@ -170,10 +172,17 @@ load (SysprofDocumentLoader *self,
     return NULL;
 
   telling.begin = FRACTION_OF_READING;
-  telling.share = 1 - FRACTION_OF_READING;
+  telling.share = 1 - FRACTION_OF_READING - fraction_of_lines;
   progress = (Progress){ .cancellable = cancellable, .func = tell, .data = &telling };
   symbols = sysprof_symbolize_telling (store, &request->options, &progress, error);
   if (symbols == NULL)
+    return NULL;
+
+  telling.begin = 1 - fraction_of_lines;
+  telling.share = fraction_of_lines;
+  progress = (Progress){ .cancellable = cancellable, .func = tell, .data = &telling };
+  if (request->options.with_lines &&
+      !sysprof_symbol_table_load_lines (symbols, store, &request->options, &progress, error))
     return NULL;
 
   tell (1, "Done", &telling);

@@ -48,6 +48,9 @@ void sysprof_elf_image_free (ElfImage *image);
 ElfStatus
 sysprof_elf_image_build_id (ElfImage *image, uint8_t build_id[ELF_MAX_BUILD_ID], size_t *size);
 
+/* Whether it has a section of that name, whatever is in it. */
+bool sysprof_elf_image_has_section (const ElfImage *image, const char *name);
+
 /* .gnu_debuglink: file name (no slash) and CRC-32 of the file it names. */
 ElfStatus sysprof_elf_image_debug_link (ElfImage *image, char name[256], uint32_t *crc);
 

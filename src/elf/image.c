@@ -325,6 +325,12 @@ sysprof_elf_image_find_section (const ElfImage *self, const char *name)
   return NULL;
 }
 
+bool
+sysprof_elf_image_has_section (const ElfImage *image, const char *name)
+{
+  return sysprof_elf_image_find_section (image, name) != NULL;
+}
+
 ElfStatus
 sysprof_elf_image_read_section (ElfImage *self,
                                 const ElfSection *section,

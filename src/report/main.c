@@ -101,6 +101,7 @@ load_document (const ReportOptions *options, GError **error)
     .sysroot = options->sysroot,
     .ask_debuginfod = sysprof_debuginfod_may_ask (options->debuginfod, options->no_debuginfod),
     .tell_debuginfod = tell_debuginfod,
+    .with_lines = !options->selection.no_inlines,
   };
   g_autoptr (SysprofDocumentLoader) loader = make_loader (options->capture, error);
 

@@ -59,7 +59,6 @@ typedef struct
   char *format;
   gboolean open_result;
   gboolean help;
-  gboolean accepted; /* switches that leave out what this version does not do anyway */
   char *weight;
   char *completion;  /* name of a shell */
   const char *later; /* an option that this version does not serve */
@@ -187,11 +186,11 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Look for programs and libraries below DIR", "DIR" },
     { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &options->debuginfod, "Ask debuginfod servers for debug files, as is done anyway where DEBUGINFOD_URLS is set", NULL },
     { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &options->no_debuginfod, "Never ask debuginfod servers", NULL },
+    { "no-inlines", 0, 0, G_OPTION_ARG_NONE, &options->selection.no_inlines, "Neither inlined functions nor lines", NULL },
     { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples, period (of an event: period:EVENT), time (off the CPU), wall (on and off), or what was allocated: bytes, count", "WEIGHT" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &given->completion, NULL, "SHELL" },
-    { "no-inlines", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &given->accepted, NULL, NULL },
     { "annotate", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { NULL },
   };

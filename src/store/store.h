@@ -17,6 +17,7 @@
  * innermost node, so equal stacks of a process are one id, a parent's id is always smaller than its
  * children's, and the process of a stack is found at its root. Context markers are no nodes: the kind of an
  * address says in which context it ran. A sample without any address is its process's root.
+ * Who knows which calls were inlined may have entries put in for them, once, before anybody else sees the store.
  */
 
 #pragma once
@@ -110,7 +111,8 @@ typedef struct
   uint64_t *file_offset; /* [n] offset in the mapping's file; 0 without mapping */
   uint8_t *
       is_return; /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
-  JitCodeId *code; /* [n] the generated code that it was then; NULL = there is none in the capture */
+  JitCodeId
+      *code; /* [n] the generated code that it was then; NULL = there is none in the capture */
   uint32_t n;
 } AddressTable;
 
@@ -464,6 +466,11 @@ sysprof_store_open_fd (int fd, const char *name, GCancellable *cancellable, GErr
 Store *sysprof_store_open_telling (const char *path, Progress *progress, GError **error);
 Store *
 sysprof_store_open_fd_telling (int fd, const char *name, Progress *progress, GError **error);
+/* Puts n_inner[address] entries into all stacks between each address and what it called: calls that have no address of their own.
+ * [addresses.n]. They get address rows of their own behind all others, in the order of these, the outermost one first, that say
+ * the same but for what they are to be named; a stack's number leads to the innermost entry. FALSE where there are
+ * none, or they are too many: then nothing was done. Ids of stacks from before are good for nothing. */
+bool sysprof_store_insert_inner_calls (Store *self, const uint16_t *n_inner);
 /* Whether `fd` leads to the file that was opened, and nothing was written to it since. A store never changes; to see what a
  * recorder has appended, the file is opened anew. FALSE for what is no regular file. */
 bool sysprof_store_is_current (const Store *self, int fd);

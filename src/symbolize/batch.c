@@ -5,6 +5,8 @@
 
 #include "symbolize/batch.h"
 
+#include "symbolize/lines.h"
+
 #include <stdlib.h>
 
 #define DIGIT_BITS 11
@@ -49,7 +51,8 @@ is_asked_for (const Symbolization *self, AddressId address)
   const AddressTable *addresses = &self->store->addresses;
 
   return addresses->kind[address] == ADDRESS_USER && addresses->mapping[address] != 0 &&
-         sysprof_symbolization_is_open (self, address);
+         (self->lines != NULL ? sysprof_line_collection_wants (self, address)
+                              : sysprof_symbolization_is_open (self, address));
 }
 
 /* Most mappings of a path are of the same file as the one before them; so few candidates are left to be sorted. Fills

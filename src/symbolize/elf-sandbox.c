@@ -3,7 +3,7 @@
 /* The parent's and the child's side of the socket between them.
  *
  *   request:  Request (with it, where the call has one, a descriptor), offsets
- *   reply:    Reply, answers, text
+ *   reply:    Reply, answers, text; of lines: Reply, rows, frames, text
  *
  * One request is answered before the next is sent. The child may have been taken over by a file that it parsed:
  * the parent believes sizes only within limits, and offsets only inside the text. */
@@ -28,8 +28,10 @@
 typedef enum
 {
   CALL_OPEN = 1,
+  CALL_OPEN_FOR_LINES,
   CALL_ADD_DEBUG,
   CALL_RESOLVE,
+  CALL_RESOLVE_LINES,
 } Call;
 
 typedef struct
@@ -43,18 +45,68 @@ typedef struct
   uint32_t status;
   uint32_t n_answers;
   uint64_t text_size;
+  uint32_t n_frames;
+  uint32_t padding;
   ElfFacts facts;
 } Reply;
 
 /* --- the child --- */
 
+/* In fresh memory; NULL = the parent is gone. */
+static uint64_t *
+read_offsets (int socket, const Request *request)
+{
+  size_t n = request->n_offsets;
+  uint64_t *offsets = malloc ((n + 1) * sizeof *offsets);
+
+  if (offsets != NULL && !sysprof_confined_child_read (socket, offsets, n * sizeof *offsets))
+    {
+      free (offsets);
+      offsets = NULL;
+    }
+  return offsets;
+}
+
+static bool
+answer_with_names (ElfWorker *worker, int socket, const uint64_t *offsets, size_t n)
+{
+  ElfAnswers answers = { 0 };
+  Reply reply = { .status = sysprof_elf_worker_resolve (worker, offsets, n, &answers) };
+  bool is_sent;
+
+  reply.n_answers = (uint32_t) answers.n;
+  reply.text_size = answers.text_size;
+  is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
+            sysprof_write_all (socket, answers.row, answers.n * sizeof *answers.row) &&
+            sysprof_write_all (socket, answers.text, answers.text_size);
+  sysprof_elf_answers_clear (&answers);
+  return is_sent;
+}
+
+static bool
+answer_with_lines (ElfWorker *worker, int socket, const uint64_t *offsets, size_t n)
+{
+  ElfLines lines = { 0 };
+  Reply reply = { .status = sysprof_elf_worker_resolve_lines (worker, offsets, n, &lines) };
+  bool is_sent;
+
+  reply.n_answers = (uint32_t) lines.n;
+  reply.n_frames = (uint32_t) lines.n_frames;
+  reply.text_size = lines.text_size;
+  is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
+            sysprof_write_all (socket, lines.row, lines.n * sizeof *lines.row) &&
+            sysprof_write_all (socket, lines.frame, lines.n_frames * sizeof *lines.frame) &&
+            sysprof_write_all (socket, lines.text, lines.text_size);
+  sysprof_elf_lines_clear (&lines);
+  return is_sent;
+}
+
 static bool
 answer_request (ElfWorker *worker, int socket, const Request *request, int envelope)
 {
   int fd = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
-  ElfAnswers answers = { 0 };
-  uint64_t *offsets = NULL;
   Reply reply = { 0 };
+  uint64_t *offsets;
   bool is_sent;
 
   if (envelope >= 0)
@@ -62,33 +114,24 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int envel
   switch (request->call)
     {
     case CALL_OPEN:
-      reply.status = sysprof_elf_worker_open (worker, fd, &reply.facts);
+    case CALL_OPEN_FOR_LINES:
+      reply.status = sysprof_elf_worker_open (worker, fd, request->call == CALL_OPEN_FOR_LINES,
+                                              &reply.facts);
       break;
     case CALL_ADD_DEBUG:
       reply.status = sysprof_elf_worker_add_debug (worker, fd);
       break;
     default:
-      offsets = malloc ((size_t) (request->n_offsets + 1) * sizeof *offsets);
-      if (offsets == NULL ||
-          !sysprof_confined_child_read (socket, offsets,
-                                        (size_t) request->n_offsets * sizeof *offsets))
-        {
-          free (offsets);
-          return false;
-        }
-      reply.status = sysprof_elf_worker_resolve (worker, offsets, request->n_offsets, &answers);
-      break;
+      offsets = read_offsets (socket, request);
+      if (offsets == NULL)
+        return false;
+      is_sent = (request->call == CALL_RESOLVE_LINES ? answer_with_lines : answer_with_names) (
+          worker, socket, offsets, request->n_offsets);
+      free (offsets);
+      return is_sent;
     }
 
-  reply.n_answers = (uint32_t) answers.n;
-  reply.text_size = answers.text_size;
-  is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
-            sysprof_write_all (socket, answers.row, answers.n * sizeof *answers.row) &&
-            sysprof_write_all (socket, answers.text, answers.text_size);
-
-  sysprof_elf_answers_clear (&answers);
-  free (offsets);
-  return is_sent;
+  return sysprof_write_all (socket, &reply, sizeof reply);
 }
 
 static void
@@ -154,7 +197,80 @@ receive_answers (const ElfSandbox *self,
   return false;
 }
 
-/* One call. ELF_CORRUPT with the child gone where it did not keep to the rules. */
+static bool
+are_sound (const ElfLines *lines)
+{
+  uint64_t n_frames = 0;
+
+  if (lines->text_size == 0 || lines->text[lines->text_size - 1] != 0)
+    return false;
+
+  for (size_t i = 0; i < lines->n_frames; i++)
+    {
+      const ElfLineFrame *frame = &lines->frame[i];
+
+      if (frame->name >= lines->text_size || frame->demangled >= lines->text_size ||
+          frame->file >= lines->text_size || frame->decl_file >= lines->text_size ||
+          frame->is_inlined != (frame->name != 0))
+        return false;
+    }
+  for (size_t i = 0; i < lines->n; i++)
+    {
+      const ElfLineRow *row = &lines->row[i];
+
+      n_frames += row->n;
+      if (row->first > lines->n_frames || row->n > lines->n_frames - row->first ||
+          row->n > ELF_MAX_INLINES + 1 || n_frames > lines->n_frames)
+        return false;
+      for (uint32_t j = 0; j < row->n; j++)
+        if (lines->frame[row->first + j].is_inlined != (j + 1 < row->n))
+          return false;
+    }
+  return true;
+}
+
+static bool
+receive_lines (const ElfSandbox *self, int64_t deadline, const Reply *reply, ElfLines *lines)
+{
+  *lines = (ElfLines){
+    .row = calloc ((size_t) reply->n_answers + 1, sizeof (ElfLineRow)),
+    .n = reply->n_answers,
+    .frame = calloc ((size_t) reply->n_frames + 1, sizeof (ElfLineFrame)),
+    .n_frames = reply->n_frames,
+    .text = malloc (reply->text_size + 1),
+    .text_size = reply->text_size,
+  };
+  if (lines->row != NULL && lines->frame != NULL && lines->text != NULL &&
+      sysprof_confined_child_receive (self, deadline, lines->row,
+                                      lines->n * sizeof *lines->row) &&
+      sysprof_confined_child_receive (self, deadline, lines->frame,
+                                      lines->n_frames * sizeof *lines->frame) &&
+      sysprof_confined_child_receive (self, deadline, lines->text, lines->text_size) &&
+      are_sound (lines))
+    return true;
+
+  sysprof_elf_lines_clear (lines);
+  return false;
+}
+
+static bool
+has_answers (const Request *request, const Reply *reply)
+{
+  return request->n_offsets > 0 && reply->status == ELF_OK;
+}
+
+/* Whether a reply is one of those that the request can have. */
+static bool
+fits (const Request *request, const Reply *reply)
+{
+  return reply->status <= ELF_IO_ERROR && reply->text_size <= MOST_TEXT &&
+         reply->n_answers == (has_answers (request, reply) ? request->n_offsets : 0) &&
+         (reply->n_frames == 0 ||
+          (request->call == CALL_RESOLVE_LINES && has_answers (request, reply) &&
+           reply->n_frames <= ELF_MAX_LINE_FRAMES));
+}
+
+/* One call, whose answers are of one of two kinds. ELF_CORRUPT with the child gone where it did not keep to the rules. */
 static ElfStatus
 call (ElfSandbox *self,
       const Request *request,
@@ -162,7 +278,8 @@ call (ElfSandbox *self,
       int envelope,
       const uint64_t *offsets,
       ElfFacts *facts,
-      ElfAnswers *answers)
+      ElfAnswers *answers,
+      ElfLines *lines)
 {
   int64_t deadline = sysprof_confined_child_deadline (patience);
   Reply reply;
@@ -170,14 +287,13 @@ call (ElfSandbox *self,
   if (!sysprof_confined_child_send_request (self, request, sizeof *request, envelope) ||
       !sysprof_confined_child_send (self, deadline, offsets,
                                     request->n_offsets * sizeof *offsets) ||
-      !sysprof_confined_child_receive (self, deadline, &reply, sizeof reply))
+      !sysprof_confined_child_receive (self, deadline, &reply, sizeof reply) ||
+      !fits (request, &reply))
     goto gone;
-  if (reply.status > ELF_IO_ERROR || reply.text_size > MOST_TEXT ||
-      reply.n_answers !=
-          (request->call == CALL_RESOLVE && reply.status == ELF_OK ? request->n_offsets : 0))
-    goto gone;
-  if (request->call == CALL_RESOLVE && reply.status == ELF_OK &&
+  if (answers != NULL && reply.status == ELF_OK &&
       !receive_answers (self, deadline, &reply, answers))
+    goto gone;
+  if (lines != NULL && reply.status == ELF_OK && !receive_lines (self, deadline, &reply, lines))
     goto gone;
 
   if (facts != NULL)
@@ -204,13 +320,16 @@ ElfStatus
 sysprof_elf_sandbox_open (ElfSandbox *self,
                           int envelope,
                           const struct stat *info,
+                          bool is_for_lines,
                           ElfFacts *facts)
 {
+  Call open = is_for_lines ? CALL_OPEN_FOR_LINES : CALL_OPEN;
+
   if (self->pid == 0 && !sysprof_confined_child_start (self, serve))
     return ELF_IO_ERROR;
 
-  return call (self, &(Request){ .call = CALL_OPEN }, patience_for (info), envelope, NULL,
-               facts, NULL);
+  return call (self, &(Request){ .call = open }, patience_for (info), envelope, NULL, facts,
+               NULL, NULL);
 }
 
 ElfStatus
@@ -220,7 +339,7 @@ sysprof_elf_sandbox_add_debug (ElfSandbox *self, int envelope, const struct stat
     return ELF_ABSENT;
 
   return call (self, &(Request){ .call = CALL_ADD_DEBUG }, patience_for (info), envelope, NULL,
-               NULL, NULL);
+               NULL, NULL, NULL);
 }
 
 ElfStatus
@@ -235,5 +354,20 @@ sysprof_elf_sandbox_resolve (ElfSandbox *self,
     return ELF_TOO_LARGE;
 
   return call (self, &(Request){ .call = CALL_RESOLVE, .n_offsets = (uint32_t) n },
-               MOST_PATIENCE, -1, offsets, NULL, answers);
+               MOST_PATIENCE, -1, offsets, NULL, answers, NULL);
+}
+
+ElfStatus
+sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
+                                   const uint64_t *offsets,
+                                   size_t n,
+                                   ElfLines *lines)
+{
+  if (self->pid == 0)
+    return ELF_CORRUPT;
+  if (n > MOST_OFFSETS)
+    return ELF_TOO_LARGE;
+
+  return call (self, &(Request){ .call = CALL_RESOLVE_LINES, .n_offsets = (uint32_t) n },
+               MOST_PATIENCE, -1, offsets, NULL, NULL, lines);
 }

@@ -18,6 +18,7 @@ typedef ConfinedChild ElfSandbox;
 ElfStatus sysprof_elf_sandbox_open (ElfSandbox *self,
                                     int envelope,
                                     const struct stat *info,
+                                    bool is_for_lines,
                                     ElfFacts *facts);
 ElfStatus
 sysprof_elf_sandbox_add_debug (ElfSandbox *self, int envelope, const struct stat *info);
@@ -25,4 +26,8 @@ ElfStatus sysprof_elf_sandbox_resolve (ElfSandbox *self,
                                        const uint64_t *offsets,
                                        size_t n,
                                        ElfAnswers *answers);
+ElfStatus sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
+                                             const uint64_t *offsets,
+                                             size_t n,
+                                             ElfLines *lines);
 void sysprof_elf_sandbox_clear (ElfSandbox *self);

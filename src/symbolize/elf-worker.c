@@ -44,8 +44,26 @@ sysprof_elf_worker_clear (ElfWorker *self)
   *self = (ElfWorker) ELF_WORKER_INIT;
 }
 
+static bool
+has_debug_info (const ElfImage *image)
+{
+  return sysprof_elf_image_has_section (image, ".debug_info");
+}
+
+static void
+load_symbols (ElfWorker *self)
+{
+  ElfFacts *own = &self->facts;
+
+  own->symbols_status = sysprof_elf_symbols_load (self->image, &self->symbols);
+  own->is_full = self->symbols != NULL && sysprof_elf_symbols_is_full (self->symbols);
+  own->is_over_limit =
+      own->symbols_status == ELF_TOO_LARGE ||
+      (self->symbols != NULL && sysprof_elf_symbols_is_over_limit (self->symbols));
+}
+
 ElfStatus
-sysprof_elf_worker_open (ElfWorker *self, int fd, ElfFacts *facts)
+sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *facts)
 {
   ElfFacts *own = &self->facts;
   ElfStatus status;
@@ -53,6 +71,7 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, ElfFacts *facts)
 
   sysprof_elf_worker_clear (self);
   self->fd = fd;
+  self->is_for_lines = is_for_lines;
   status = sysprof_elf_image_open (fd, &self->image);
   if (status != ELF_OK)
     {
@@ -64,11 +83,9 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, ElfFacts *facts)
     own->build_id_size = (uint32_t) size;
   if (sysprof_elf_image_debug_link (self->image, own->link, &own->link_crc) != ELF_OK)
     own->link[0] = 0;
-  own->symbols_status = sysprof_elf_symbols_load (self->image, &self->symbols);
-  own->is_full = self->symbols != NULL && sysprof_elf_symbols_is_full (self->symbols);
-  own->is_over_limit =
-      own->symbols_status == ELF_TOO_LARGE ||
-      (self->symbols != NULL && sysprof_elf_symbols_is_over_limit (self->symbols));
+  own->has_lines = has_debug_info (self->image);
+  if (!is_for_lines)
+    load_symbols (self);
 
   *facts = *own;
   return ELF_OK;
@@ -105,9 +122,12 @@ sysprof_elf_worker_add_debug (ElfWorker *self, int fd)
 
   if (status == ELF_OK && !belongs_to_file (self, self->debug_image, fd))
     status = ELF_MISMATCH;
-  if (status == ELF_OK)
+  if (status == ELF_OK && self->is_for_lines)
+    status = has_debug_info (self->debug_image) ? ELF_OK : ELF_ABSENT;
+  else if (status == ELF_OK)
     status = sysprof_elf_symbols_load (self->debug_image, &self->debug_symbols);
-  if (status == ELF_OK && !sysprof_elf_symbols_is_full (self->debug_symbols))
+  if (status == ELF_OK && !self->is_for_lines &&
+      !sysprof_elf_symbols_is_full (self->debug_symbols))
     status = ELF_ABSENT;
   if (status != ELF_OK)
     clear_debug (self);

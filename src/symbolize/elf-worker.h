@@ -16,7 +16,8 @@ typedef struct
   char link[256]; /* .gnu_debuglink; empty = none */
   uint8_t is_full;
   uint8_t is_over_limit; /* a symbol table was left out for its size */
-  uint8_t padding[2];
+  uint8_t has_lines;     /* it has debug information of its own */
+  uint8_t padding;
 } ElfFacts;
 
 typedef struct
@@ -40,6 +41,42 @@ typedef struct
 
 void sysprof_elf_answers_clear (ElfAnswers *self);
 
+/* A function that an address is in: the innermost one, which may be inlined, or one that calls it. */
+typedef struct
+{
+  uint32_t
+      name; /* offsets into ElfLines.text; only inlined ones have names, and those always */
+  uint32_t demangled; /* 0 = as `name` */
+  uint32_t file;      /* as it was compiled; 0 = unknown */
+  uint32_t line; /* where it was at that address, or called the frame before; 0 = unknown */
+  uint32_t decl_file; /* where the function itself is written; 0 = unknown */
+  uint32_t decl_line;
+  uint8_t is_inlined;
+  uint8_t padding[3];
+} ElfLineFrame;
+
+typedef struct
+{
+  uint32_t
+      first; /* frame, the innermost one; all but the last of a row are inlined, and no two rows share one */
+  uint32_t n; /* 0 = nothing is known */
+} ElfLineRow;
+
+#define ELF_MAX_LINE_FRAMES (UINT32_C (16) << 20) /* of one file */
+#define ELF_MAX_INLINES     512                   /* of one offset */
+
+typedef struct
+{
+  ElfLineRow *row; /* [n] one per offset that was asked for */
+  size_t n;
+  ElfLineFrame *frame; /* [n_frames] */
+  size_t n_frames;
+  char *text; /* [text_size], the first and the last byte are NUL */
+  size_t text_size;
+} ElfLines;
+
+void sysprof_elf_lines_clear (ElfLines *self);
+
 typedef struct
 {
   int fd;
@@ -49,6 +86,7 @@ typedef struct
   ElfSymbols *symbols;
   ElfSymbols *debug_symbols;
   ElfFacts facts;
+  bool is_for_lines;
 } ElfWorker;
 
 #define ELF_WORKER_INIT      \
@@ -56,10 +94,11 @@ typedef struct
     .fd = -1, .debug_fd = -1 \
   }
 
-/* Closes what was open before. Takes the descriptor. */
-ElfStatus sysprof_elf_worker_open (ElfWorker *self, int fd, ElfFacts *facts);
+/* Closes what was open before. Takes the descriptor. `is_for_lines`: symbols are not read, and what a debug file must have is
+ * debug information. */
+ElfStatus sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *facts);
 
-/* Takes the descriptor. ELF_MISMATCH: it does not belong to the file. ELF_ABSENT: it has no symbols. In both cases, and in
+/* Takes the descriptor. ELF_MISMATCH: it does not belong to the file. ELF_ABSENT: it has none of what is wanted. In both cases, and in
  * all but ELF_OK, it is not used. */
 ElfStatus sysprof_elf_worker_add_debug (ElfWorker *self, int fd);
 
@@ -68,5 +107,11 @@ ElfStatus sysprof_elf_worker_resolve (ElfWorker *self,
                                       const uint64_t *offsets,
                                       size_t n,
                                       ElfAnswers *answers);
+
+/* The same for lines and inlined functions (elf-lines.c). ELF_ABSENT: there is no debug information. */
+ElfStatus sysprof_elf_worker_resolve_lines (ElfWorker *self,
+                                            const uint64_t *offsets,
+                                            size_t n,
+                                            ElfLines *lines);
 
 void sysprof_elf_worker_clear (ElfWorker *self);

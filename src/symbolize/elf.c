@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names from the ELF files behind mappings.
+/* Names from the ELF files behind mappings; or, for who asks for them (lines.c), lines and inlined functions.
  *
  * A file counts only if it is the one that was recorded: by build id where both sides have one, else by inode. A
  * separate debug file is used where the file's own symbols are not all, and only if it belongs to the file.
@@ -12,6 +12,7 @@
 #include "symbolize/elf-sandbox.h"
 #include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
+#include "symbolize/lines.h"
 #include "symbolize/vdso.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@
 /* *Owned* by the thread that symbolizes. */
 typedef struct
 {
-  bool use_sandbox; /* who parses has no rights */
+  bool use_sandbox;  /* who parses has no rights */
+  bool is_for_lines; /* instead of names */
   Opener opener;
   ElfSandbox sandbox;
   /* What is open now: files that were mapped under several names, or read with and without build id, are parsed once. */
@@ -60,7 +62,7 @@ parser_open (ElfParser *self, int envelope, const struct stat *info, ElfFacts *f
       self->sandbox.has_stop_fd = self->opener.has_stop_fd;
       self->sandbox.stop_fd = self->opener.stop_fd;
     }
-  status = sysprof_elf_sandbox_open (&self->sandbox, envelope, info, facts);
+  status = sysprof_elf_sandbox_open (&self->sandbox, envelope, info, self->is_for_lines, facts);
   self->is_open = status == ELF_OK;
   self->open_file = *info;
   if (status == ELF_OK)
@@ -75,6 +77,13 @@ parser_add_debug (ElfParser *self, int envelope, const struct stat *info)
 
   self->has_debug = status == ELF_OK;
   return status;
+}
+
+/* The file itself says all that a debug file could add. */
+static bool
+needs_no_debug_file (const ElfParser *self, const ElfFacts *facts)
+{
+  return self->is_for_lines ? facts->has_lines : facts->is_full;
 }
 
 static bool
@@ -395,6 +404,43 @@ is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
   return true;
 }
 
+/* Names what is open in the parser, or finds its lines. FALSE where it answers nothing. */
+static bool
+resolve_open_file (Symbolization *self,
+                   ElfParser *parser,
+                   const FileBatch *batch,
+                   UnnamedReason reason_of_lack)
+{
+  ElfAnswers answers = { 0 };
+  ElfLines lines = { 0 };
+  bool is_answered;
+
+  if (self->lines != NULL)
+    {
+      is_answered = sysprof_elf_sandbox_resolve_lines (&parser->sandbox, batch->offsets,
+                                                       batch->n_offsets, &lines) == ELF_OK;
+      if (is_answered)
+        sysprof_line_collection_add (self, batch, &lines);
+    }
+  else
+    {
+      is_answered = sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets,
+                                                 batch->n_offsets, &answers) == ELF_OK;
+      if (is_answered)
+        use_answers (self, batch, &answers, reason_of_lack);
+    }
+  sysprof_elf_answers_clear (&answers);
+  sysprof_elf_lines_clear (&lines);
+  return is_answered;
+}
+
+/* Lines are of use where it is certain that the file is the one that was recorded: an inode is that of this machine. */
+static bool
+may_have_lines (const Symbolization *self, const FileBatch *batch)
+{
+  return batch->build_id[0] != 0 || (batch->inode != 0 && !self->is_elsewhere);
+}
+
 /* --- files from elsewhere --- */
 
 /* The capture says what it likes: the text becomes part of paths and of questions to servers. */
@@ -471,7 +517,6 @@ resolve_file_fetched (Symbolization *self,
                       FetchedFile *fetched)
 {
   ElfStatus debug_status = ELF_ABSENT;
-  ElfAnswers answers = { 0 };
   ElfFacts facts = { 0 };
   bool is_open =
       fetched->executable != NULL
@@ -484,7 +529,7 @@ resolve_file_fetched (Symbolization *self,
 
   if (parser->has_debug)
     debug_status = ELF_OK;
-  else if (fetched->debug != NULL && !facts.is_full)
+  else if (fetched->debug != NULL && !needs_no_debug_file (parser, &facts))
     {
       debug_status = open_debug_file (parser, -1, fetched->debug);
       fetched->is_unfit = debug_status != ELF_OK && debug_status != ELF_TOO_LARGE;
@@ -492,10 +537,7 @@ resolve_file_fetched (Symbolization *self,
   /* The file alone has been asked; and without its debug file it may be another one than where it was found. */
   if (fetched->executable == NULL && debug_status != ELF_OK)
     return;
-  if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
-                                   &answers) == ELF_OK)
-    use_answers (self, batch, &answers, reason_of_lack (&facts, debug_status));
-  sysprof_elf_answers_clear (&answers);
+  (void) resolve_open_file (self, parser, batch, reason_of_lack (&facts, debug_status));
 }
 
 /* --- files of this machine --- */
@@ -510,30 +552,28 @@ use_open_file (Symbolization *self,
                const ElfFacts *facts,
                UnnamedReason *reason)
 {
-  ElfAnswers answers = { 0 };
   ElfStatus debug_status = ELF_ABSENT;
+  bool is_complete = needs_no_debug_file (parser, facts);
 
+  if (self->lines != NULL && self->is_elsewhere && facts->build_id_size == 0)
+    return true; /* nothing says that it is the same */
   if (parser->has_debug)
     debug_status = ELF_OK;
-  else if (!facts->is_full)
+  else if (!is_complete)
     debug_status = find_debug_file (self, parser, root, path, facts);
-  if (debug_status != ELF_OK && !facts->is_full && path != batch->path)
+  if (debug_status != ELF_OK && !is_complete && path != batch->path)
     debug_status =
         better_status (debug_status, find_translated_debug_file (self, parser, batch, facts));
-  if (debug_status != ELF_OK && !facts->is_full)
+  if (debug_status != ELF_OK && !is_complete)
     note_wanted (self, batch, facts);
-  if (debug_status != ELF_OK && is_told_to_lack_names (self, batch))
+  if (debug_status != ELF_OK &&
+      (self->lines != NULL ? !is_complete : is_told_to_lack_names (self, batch)))
     return true;
-  if (sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets, batch->n_offsets,
-                                   &answers) != ELF_OK)
-    {
-      *reason = UNNAMED_NOT_ELF;
-      return false;
-    }
+  if (resolve_open_file (self, parser, batch, reason_of_lack (facts, debug_status)))
+    return true;
 
-  use_answers (self, batch, &answers, reason_of_lack (facts, debug_status));
-  sysprof_elf_answers_clear (&answers);
-  return true;
+  *reason = UNNAMED_NOT_ELF;
+  return false;
 }
 
 /* Looks for the file below `root` at `path`, and names what it has. FALSE, with what was wrong in `reason`, where another place is to
@@ -663,7 +703,8 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
   if (try_kept_files (self, parser, batch, &reason))
     return;
 
-  explain_all (self, batch, reason);
+  if (self->lines == NULL)
+    explain_all (self, batch, reason);
   if (reason == UNNAMED_FILE_MISSING || reason == UNNAMED_OTHER_INODE ||
       reason == UNNAMED_OTHER_BUILD_ID)
     note_wanted (self, batch, NULL);
@@ -701,6 +742,7 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
   GCancellable *cancellable = self->progress->cancellable;
   ElfParser parser = {
     .use_sandbox = fetched != NULL || self->options->use_sandbox,
+    .is_for_lines = self->lines != NULL,
     .opener = OPENER_INIT,
     .sandbox = ELF_SANDBOX_INIT,
     .flatpak_dirs = sysprof_list_flatpak_debug_dirs (),
@@ -718,6 +760,9 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
        i++)
     {
       if (fetched != NULL && fetched[i].executable == NULL && fetched[i].debug == NULL)
+        continue;
+      if (self->lines != NULL &&
+          (!is_file (batches->row[i].path) || !may_have_lines (self, &batches->row[i])))
         continue;
       if (fetched != NULL)
         resolve_file_fetched (self, &parser, &batches->row[i], &fetched[i]);

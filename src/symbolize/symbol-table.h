@@ -17,6 +17,8 @@ void sysprof_symbol_table_take_kallsyms (SymbolTable *self, GBytes *lines);
 
 /* [n_addresses] by address; taken. 0 = unknown. */
 void sysprof_symbol_table_take_link_addresses (SymbolTable *self, uint64_t *link_address);
+/* All columns of addresses get `n_inner[address]` rows behind the `n` that they have, in the order of these, that say the same. */
+void sysprof_symbol_table_extend (SymbolTable *self, uint32_t n, const uint16_t *n_inner);
 uint64_t sysprof_symbol_table_get_link_address (const SymbolTable *self, AddressId address);
 
 /* A short word for a reason, as stored in captures, and back; N_UNNAMED where it is none. */

@@ -69,6 +69,8 @@ typedef struct
   StringId raw_name; /* as in the file, 0 = the same */
   StringId binary;   /* base name of the file: "libc.so.6", "[kernel]", "[module]"; 0 = none */
   StringId path;     /* of the file as the process sees it; 0 = none */
+  StringId file;     /* where the function is written, as it was compiled; 0 = unknown */
+  uint32_t line;     /* 0 = unknown */
   uint8_t kind;      /* SymbolKind */
   uint8_t reason;    /* UnnamedReason */
   bool
@@ -83,6 +85,10 @@ typedef struct SymbolTable
   uint64_t *
       function_start; /* [store->addresses.n] where the function begins, in terms of AddressTable.address; 0 unknown */
   uint64_t *function_end; /* [store->addresses.n] first address behind; 0 unknown */
+  StringId *
+      file; /* [store->addresses.n] where that was, as it was compiled; 0 = unknown. NULL: lines were not loaded */
+  uint32_t *
+      line; /* [store->addresses.n] likewise; of a function that calls an inlined one, the line of the call */
   Intern strings;
   uint8_t *
       categories; /* [n] or NULL: not asked for yet. Set once and atomically: analyze/categories.h */
@@ -147,6 +153,7 @@ typedef struct
       *kept_files;     /* open still, and asked where none is found in its place; or NULL */
   bool use_sandbox;    /* the child that parses ELF gives up its rights (started as root) */
   bool ignore_bundled; /* do not read `__symbols__` */
+  bool with_lines;     /* for who loads documents: lines and inlined functions, too */
   bool
       ask_debuginfod; /* servers, and not their cache alone; waits for them, a minute at most */
   DebuginfodFunc tell_debuginfod; /* or NULL */
@@ -162,6 +169,13 @@ SymbolTable *sysprof_symbolize_telling (Store *store,
                                         const SymbolizeOptions *options,
                                         Progress *progress,
                                         GError **error);
+/* Adds lines and inlined functions, from the debug information of files that are here: takes longer than names do. The
+ * calls that were inlined become entries of the store's stacks: nobody else may know the store yet. FALSE if cancelled. */
+bool sysprof_symbol_table_load_lines (SymbolTable *self,
+                                      Store *store,
+                                      const SymbolizeOptions *options, /* NULL = defaults */
+                                      Progress *progress,
+                                      GError **error);
 SymbolTable *sysprof_symbol_table_ref (SymbolTable *self);
 void sysprof_symbol_table_unref (SymbolTable *self);
 

@@ -318,10 +318,37 @@ give_own_names (Symbolization *self)
       give_own_name (self, address, names);
 }
 
-static void
-clear_symbolization (Symbolization *self)
+void
+sysprof_symbolization_init (Symbolization *self,
+                            Store *store,
+                            const SymbolizeOptions *options,
+                            Progress *progress,
+                            SymbolTable *table)
+{
+  static const SymbolizeOptions no_options = { 0 };
+  uint32_t n = store->addresses.n;
+
+  *self = (Symbolization){
+    .store = store,
+    .options = options != NULL ? options : &no_options,
+    .progress = progress,
+    .table = table,
+    .is_this_boot = is_this_boot (store),
+    .reason = g_new0 (uint8_t, n + 1),
+    .link_address = g_new0 (uint64_t, n + 1),
+    .is_entry = g_new0 (uint8_t, n + 1),
+    .is_told = g_new0 (uint8_t, n + 1),
+    .wanted = g_array_new (FALSE, FALSE, sizeof (WantedFile)),
+  };
+  /* Other recorders do not tell their machine. */
+  self->is_elsewhere = !self->is_this_boot && find_metadata (store, "uname.release") != NULL;
+}
+
+void
+sysprof_symbolization_clear (Symbolization *self)
 {
   g_free (self->reason);
+  g_free (self->link_address);
   g_free (self->is_entry);
   g_free (self->is_told);
   g_array_unref (self->wanted);
@@ -353,26 +380,13 @@ sysprof_symbolize_telling (Store *store,
                            Progress *progress,
                            GError **error)
 {
-  static const SymbolizeOptions no_options = { 0 };
-  uint32_t n = store->addresses.n;
-  g_autoptr (SymbolTable) table = sysprof_symbol_table_new (n);
-  Symbolization self = {
-    .store = store,
-    .options = options != NULL ? options : &no_options,
-    .progress = progress,
-    .table = table,
-    .is_this_boot = is_this_boot (store),
-    .reason = g_new0 (uint8_t, n + 1),
-    .link_address = g_new0 (uint64_t, n + 1),
-    .is_entry = g_new0 (uint8_t, n + 1),
-    .is_told = g_new0 (uint8_t, n + 1),
-    .wanted = g_array_new (FALSE, FALSE, sizeof (WantedFile)),
-  };
-  uint8_t n_chain = self.options->n_chain != 0 ? self.options->n_chain : N_SYMBOLIZERS;
+  g_autoptr (SymbolTable) table = sysprof_symbol_table_new (store->addresses.n);
+  Symbolization self;
+  uint8_t n_chain;
   bool is_done = true;
 
-  /* Other recorders do not tell their machine. */
-  self.is_elsewhere = !self.is_this_boot && find_metadata (store, "uname.release") != NULL;
+  sysprof_symbolization_init (&self, store, options, progress, table);
+  n_chain = self.options->n_chain != 0 ? self.options->n_chain : N_SYMBOLIZERS;
   for (uint8_t i = 0; i < n_chain && is_done && !self.options->no_symbols; i++)
     is_done = ask (&self, self.options->n_chain != 0 ? self.options->chain[i] : i, error);
 
@@ -381,7 +395,7 @@ sysprof_symbolize_telling (Store *store,
     give_own_names (&self);
   is_done = is_done && !sysprof_progress_set_error_if_cancelled (progress, error);
 
-  sysprof_symbol_table_take_link_addresses (table, self.link_address);
-  clear_symbolization (&self);
+  sysprof_symbol_table_take_link_addresses (table, g_steal_pointer (&self.link_address));
+  sysprof_symbolization_clear (&self);
   return is_done ? g_steal_pointer (&table) : NULL;
 }

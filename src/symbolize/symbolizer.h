@@ -25,8 +25,17 @@ typedef struct
   uint8_t *is_entry;
   uint8_t *
       is_told; /* the capture itself says so: what is missing here and now does not change it */
-  GArray *wanted; /* of WantedFile: files that lack names */
+  GArray *wanted;               /* of WantedFile: files that lack names */
+  struct LineCollection *lines; /* NULL; else lines are looked for instead of names (lines.h) */
 } Symbolization;
+
+/* `table` is borrowed. */
+void sysprof_symbolization_init (Symbolization *self,
+                                 Store *store,
+                                 const SymbolizeOptions *options,
+                                 Progress *progress,
+                                 SymbolTable *table);
+void sysprof_symbolization_clear (Symbolization *self);
 
 typedef struct
 {

@@ -17,6 +17,8 @@ const Column sysprof_function_columns[] = {
   [FUNCTION_SELF] = { "self", "SELF", COLUMN_COUNT, .share = true },
   [FUNCTION_TOTAL] = { "total", "TOTAL", COLUMN_COUNT, .share = true },
   [FUNCTION_CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT, .json_only = true },
+  [FUNCTION_FILE] = { "file", "FILE", COLUMN_TEXT, .json_only = true, .may_miss = true },
+  [FUNCTION_LINE] = { "line", "LINE", COLUMN_NUMBER, .json_only = true, .may_miss = true },
 };
 static_assert (G_N_ELEMENTS (sysprof_function_columns) == N_FUNCTION_COLUMNS,
                "one row per column");
@@ -173,18 +175,22 @@ static void
 set_function (Rows *rows, Cell *cells, const ViewRequest *request, SymbolId symbol)
 {
   const SymbolTable *symbols = request->symbols;
+  const Symbol *row = &symbols->row[symbol];
 
   cells[FUNCTION_SYMBOL].text = sysprof_symbol_name (symbols, symbol);
+  cells[FUNCTION_FILE].text = sysprof_intern_get (&symbols->strings, row->file);
+  cells[FUNCTION_LINE].number = row->line != 0 ? row->line : NO_NUMBER;
   if (request->shape && sysprof_shape_collapses (request->shape, symbols, symbol))
     {
       g_autofree char *label =
           g_strdup_printf ("[%s]", sysprof_symbol_binary (symbols, symbol));
 
+      cells[FUNCTION_FILE].text = "";
+      cells[FUNCTION_LINE].number = NO_NUMBER;
       cells[FUNCTION_SYMBOL].text = sysprof_rows_dup (rows, label);
     }
   cells[FUNCTION_BINARY].text = sysprof_symbol_binary (symbols, symbol);
-  cells[FUNCTION_KIND].text =
-      sysprof_symbol_kind_to_string ((SymbolKind) symbols->row[symbol].kind);
+  cells[FUNCTION_KIND].text = sysprof_symbol_kind_to_string ((SymbolKind) row->kind);
 }
 
 void
@@ -218,6 +224,7 @@ sysprof_rows_set_node (Rows *rows,
                        CallNodeId node,
                        const uint8_t *category)
 {
+  cells[FUNCTION_LINE].number = NO_NUMBER;
   if (tree->symbol[node])
     set_function (rows, cells, request, tree->symbol[node]);
   else

@@ -31,6 +31,8 @@ enum
   FUNCTION_SELF,
   FUNCTION_TOTAL,
   FUNCTION_CATEGORY,
+  FUNCTION_FILE, /* where it is written */
+  FUNCTION_LINE,
   N_FUNCTION_COLUMNS,
 };
 void

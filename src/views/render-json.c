@@ -99,6 +99,7 @@ write_selection (Out *out, const Selection *selection)
     { "threads", selection->by_threads },
     { "merge-processes", selection->merge_processes },
     { "hide-system", selection->hide_system },
+    { "no-inlines", selection->no_inlines },
   };
   const char *separator = "";
 
@@ -136,8 +137,15 @@ write_stack (Out *out, const StackText *stack)
       sysprof_out_json (out, stack->entries[i].symbol);
       sysprof_out_text (out, ", \"binary\": ");
       sysprof_out_json (out, stack->entries[i].binary);
-      sysprof_out_printf (out, ", \"kind\": \"%s\"}",
+      sysprof_out_printf (out, ", \"kind\": \"%s\"",
                           sysprof_symbol_kind_to_string ((SymbolKind) stack->entries[i].kind));
+      if (stack->entries[i].line != 0)
+        {
+          sysprof_out_text (out, ", \"file\": ");
+          sysprof_out_json (out, stack->entries[i].file);
+          sysprof_out_printf (out, ", \"line\": %u", stack->entries[i].line);
+        }
+      sysprof_out_text (out, "}");
     }
   sysprof_out_text (out, "]");
 }
@@ -203,15 +211,30 @@ write_cell (Out *out, const Column *column, Cell cell)
     }
 }
 
+static bool
+is_missing (const Column *column, Cell cell)
+{
+  return column->may_miss &&
+         (column->kind == COLUMN_TEXT ? cell.text[0] == 0
+                                      : sysprof_cell_is_none (column, cell));
+}
+
 static void
 write_cells (Out *out, const Rows *rows, uint32_t row)
 {
+  const char *separator = "";
+
   for (uint32_t i = 0; i < rows->n_columns; i++)
     {
-      if (i > 0)
-        sysprof_out_text (out, ", ");
-      write_key (out, rows->columns[i].name);
-      write_cell (out, &rows->columns[i], sysprof_rows_cells (rows, row)[i]);
+      const Column *column = &rows->columns[i];
+      Cell cell = sysprof_rows_cells (rows, row)[i];
+
+      if (is_missing (column, cell))
+        continue;
+      sysprof_out_text (out, separator);
+      write_key (out, column->name);
+      write_cell (out, column, cell);
+      separator = ", ";
     }
 }
 

@@ -32,17 +32,26 @@ find_shown (const StackTexts *self, StackId stack)
 }
 
 static StackEntry
-entry_of (StackTexts *self, SymbolId symbol)
+entry_of (StackTexts *self, StackId stack, SymbolId symbol)
 {
   const SymbolTable *symbols = self->request->symbols;
-  StackEntry entry = { sysprof_symbol_name (symbols, symbol),
-                       sysprof_symbol_binary (symbols, symbol), symbols->row[symbol].kind };
+  AddressId address = self->request->store->stacks.address[stack];
+  StackEntry entry = { .symbol = sysprof_symbol_name (symbols, symbol),
+                       .binary = sysprof_symbol_binary (symbols, symbol),
+                       .kind = symbols->row[symbol].kind };
+
+  if (symbols->line != NULL && symbols->line[address] != 0)
+    {
+      entry.file = sysprof_intern_get (&symbols->strings, symbols->file[address]);
+      entry.line = symbols->line[address];
+    }
 
   if (sysprof_shape_collapses (&self->shape, symbols, symbol))
     {
       g_autofree char *label = g_strdup_printf ("[%s]", entry.binary);
 
       entry.symbol = sysprof_rows_dup (self->rows, label);
+      entry.line = 0;
     }
   return entry;
 }
@@ -62,7 +71,7 @@ entry_of_cut (const StackTexts *self, StackId stack)
       if (symbols->row[symbol].kind == SYMBOL_MARKER)
         text = sysprof_symbol_name (symbols, symbol);
     }
-  return (StackEntry){ text, "", SYMBOL_MARKER };
+  return (StackEntry){ .symbol = text, .binary = "", .kind = SYMBOL_MARKER };
 }
 
 const StackText *
@@ -88,7 +97,7 @@ sysprof_stack_texts_get (StackTexts *self, StackId stack)
            (self->shape.fold_recursion ||
             sysprof_shape_collapses (&self->shape, self->request->symbols, symbol))))
         continue;
-      entries[n++] = entry_of (self, symbol);
+      entries[n++] = entry_of (self, at, symbol);
       last = symbol;
     }
   if (sysprof_stack_end (store, self->request->symbols, stack) == STACK_CUT)

@@ -49,6 +49,7 @@ typedef struct
       share; /* show the percentage of Rows.total beside it (where people read; JSON has the total) */
   bool is_weight; /* a part of the weight, as those with a share are */
   bool json_only; /* people see it otherwise, or have no room for it */
+  bool may_miss;  /* JSON leaves it out where it is an empty text or no number */
   bool is_long;   /* in text it stands last, and is cut where a terminal ends */
   uint8_t
       extra; /* 1 … MOST_EXTRA: the greater, the earlier a narrow terminal goes without it */
@@ -64,7 +65,9 @@ typedef struct
 {
   const char *symbol;
   const char *binary;
-  uint8_t kind; /* SymbolKind */
+  uint8_t kind;     /* SymbolKind */
+  const char *file; /* where that was; "" = unknown */
+  uint32_t line;
 } StackEntry;
 
 typedef struct

@@ -276,6 +276,55 @@ add_random_sample (Fixture *self,
   g_array_append_val (self->samples, sample);
 }
 
+/* Each inlined call is one more address of the samples that have the one it is in. */
+static void
+insert_into_samples (Fixture *self, const uint16_t *n_inner, const AddressId *first)
+{
+  for (uint32_t i = 0; i < self->samples->len; i++)
+    {
+      PlainSample *sample = &g_array_index (self->samples, PlainSample, i);
+      g_autoptr (GArray) addresses = g_array_new (FALSE, FALSE, sizeof (AddressId));
+
+      for (uint32_t j = 0; j < sample->n; j++)
+        {
+          g_array_append_val (addresses, sample->addresses[j]);
+          for (AddressId k = 0; k < n_inner[sample->addresses[j]]; k++)
+            {
+              AddressId inner = first[sample->addresses[j]] + k;
+
+              g_array_append_val (addresses, inner);
+            }
+        }
+      g_free (sample->addresses);
+      sample->n = addresses->len;
+      sample->addresses = g_memdup2 (addresses->data, MAX (sample->n, 1) * sizeof (AddressId));
+    }
+}
+
+static void
+inline_some (Fixture *self, GRand *random, SymbolId first_symbol, uint32_t n_symbols)
+{
+  uint32_t n = self->store.addresses.n, n_new = 0;
+  g_autofree uint16_t *n_inner = g_new0 (uint16_t, n);
+  g_autofree AddressId *first = g_new0 (AddressId, n);
+
+  for (AddressId i = 1; i < n; i++)
+    {
+      first[i] = n + n_new;
+      if (self->store.addresses.kind[i] == ADDRESS_USER)
+        n_inner[i] = (uint16_t) below (random, 4);
+      n_new += n_inner[i];
+    }
+  if (!sysprof_store_insert_inner_calls (&self->store, n_inner))
+    return;
+
+  g_assert_cmpuint (self->store.addresses.n, ==, n + n_new);
+  self->symbols.of_address = g_renew (SymbolId, self->symbols.of_address, n + n_new);
+  for (AddressId i = n; i < n + n_new; i++)
+    self->symbols.of_address[i] = first_symbol + below (random, n_symbols);
+  insert_into_samples (self, n_inner, first);
+}
+
 void
 fixture_init_random (Fixture *self, uint32_t seed)
 {
@@ -287,6 +336,7 @@ fixture_init_random (Fixture *self, uint32_t seed)
   uint32_t n_user = 1 + below (random, 24);
   uint32_t n_kernel = 1 + below (random, 4);
   uint32_t n_samples = below (random, 300);
+  SymbolId first_inlined;
   int64_t time = 1000;
 
   fixture_init (self);
@@ -310,5 +360,10 @@ fixture_init_random (Fixture *self, uint32_t seed)
     fixture_add_address (self, 19 + below (random, 3), ADDRESS_KERNEL);
   for (uint32_t i = 0; i < n_samples; i++)
     add_random_sample (self, random, time += below (random, 3), n_user, n_kernel);
+  first_inlined = fixture_add_symbol (self, "read_at", "app", SYMBOL_INLINE);
+  fixture_add_symbol (self, "inlined", "app", SYMBOL_INLINE);
+  fixture_add_symbol (self, "xx", "libglib.so", SYMBOL_INLINE);
   fixture_finish (self);
+  if (seed % 2 != 0)
+    inline_some (self, random, first_inlined, 3);
 }

@@ -49,5 +49,6 @@ void fixture_clear (Fixture *self);
 
 SymbolId fixture_find_symbol (const Fixture *self, const char *name);
 
-/* A few processes, threads, CPUs and functions; recursion, kernel parts, empty stacks, equal names in several binaries. */
+/* A few processes, threads, CPUs and functions; recursion, kernel parts, empty stacks, equal names in several binaries; of every
+ * other seed some functions are inlined, which the store is told once its stacks are there. */
 void fixture_init_random (Fixture *self, uint32_t seed);

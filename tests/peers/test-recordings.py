@@ -217,7 +217,7 @@ class Ours(Case):
     def check_functions(self, merged, paths):
         """What the program did is found again, by its names."""
         def samples(path):
-            return {row['symbol']: row['self'] for row in report(path, 'functions', '--process', 'busy')['rows']
+            return {row['symbol']: row['self'] for row in report(path, 'functions', '--no-inlines', '--process', 'busy')['rows']
                     if row['binary'] == 'busy'}
 
         found, expected = samples(merged), [samples(path) for path in paths]

@@ -300,7 +300,7 @@ class Forms(Base):
             table = list(csv.DictReader(io.StringIO(run(*args, '--format', 'csv', self.capture).decode(), newline='')))
             self.assertEqual(len(table), len(wanted), args)
             for cells, row in zip(table, wanted):
-                self.assertEqual(list(cells), list(row))
+                self.assertEqual([name for name in cells if name in row or cells[name]], list(row))
                 for name, value in row.items():
                     if isinstance(value, list):
                         self.assertEqual([float(v) for v in cells[name].split() if v != 'nan'], [v for v in value if v is not None])

@@ -179,7 +179,7 @@ open_in (ElfSandbox *sandbox, int fd, ElfFacts *facts)
 
   g_assert_cmpint (envelope, >=, 0);
   g_assert_cmpint (fstat (fd, &info), ==, 0);
-  return sysprof_elf_sandbox_open (sandbox, envelope, &info, facts);
+  return sysprof_elf_sandbox_open (sandbox, envelope, &info, false, facts);
 }
 
 static void

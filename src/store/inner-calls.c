@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Entries for calls that have no address of their own: what a compiler inlined. */
+
+#include "store/store.h"
+
+/* Stacks that one tree may have for them: so many times as before, or this many. */
+#define MOST_TIMES  8
+#define MOST_STACKS (UINT32_C (16) << 20)
+
+typedef struct
+{
+  Store *store;
+  const uint16_t *n_inner;
+  AddressId *first; /* [addresses.n] the row of its outermost inner call */
+  StackId *moved;   /* [stacks.n] the new number of each stack */
+  uint32_t n_addresses;
+  uint32_t n_stacks;
+} Insertion;
+
+/* FALSE where nothing is to be inserted, or too much. */
+static bool
+number_addresses (Insertion *self)
+{
+  const AddressTable *addresses = &self->store->addresses;
+  uint64_t n = addresses->n;
+
+  for (AddressId i = 0; i < addresses->n; i++)
+    {
+      self->first[i] = (AddressId) n;
+      n += self->n_inner[i];
+      if (n > UINT32_MAX)
+        return false;
+    }
+  self->n_addresses = (uint32_t) n;
+  return n > addresses->n;
+}
+
+static bool
+number_stacks (Insertion *self)
+{
+  const StackTree *stacks = &self->store->stacks;
+  uint64_t most = MAX (MOST_STACKS, (uint64_t) stacks->n * MOST_TIMES);
+  uint64_t n = 0;
+
+  for (StackId i = 0; i < stacks->n; i++)
+    {
+      n += stacks->depth[i] > 0 ? self->n_inner[stacks->address[i]] : 0;
+      if (n >= MIN (most, UINT32_MAX))
+        return false;
+      self->moved[i] = (StackId) n++;
+    }
+  self->n_stacks = (uint32_t) n;
+  return true;
+}
+
+/* The column with room for the new rows, each of which says what its address does. */
+static void
+extend (const Insertion *self, void *column, size_t size)
+{
+  void **array = column;
+  uint32_t n = self->store->addresses.n;
+  char *larger;
+
+  if (*array == NULL)
+    return;
+  larger = sysprof_large_new (MAX (self->n_addresses, 1), size);
+  memcpy (larger, *array, n * size);
+  for (AddressId i = 0; i < n; i++)
+    for (uint32_t j = 0; j < self->n_inner[i]; j++)
+      memcpy (larger + (self->first[i] + j) * size, larger + i * size, size);
+  g_free (*array);
+  *array = larger;
+}
+
+static void
+insert_addresses (const Insertion *self)
+{
+  AddressTable *addresses = &self->store->addresses;
+
+  extend (self, &addresses->address, sizeof *addresses->address);
+  extend (self, &addresses->kind, sizeof *addresses->kind);
+  extend (self, &addresses->process, sizeof *addresses->process);
+  extend (self, &addresses->mapping, sizeof *addresses->mapping);
+  extend (self, &addresses->file_offset, sizeof *addresses->file_offset);
+  extend (self, &addresses->is_return, sizeof *addresses->is_return);
+  extend (self, &addresses->code, sizeof *addresses->code);
+  addresses->n = self->n_addresses;
+}
+
+/* What is innermost keeps the number that leads to the old one; its function is what it called. FALSE where a stack would be too
+ * deep. */
+static bool
+insert_stacks (const Insertion *self)
+{
+  StackTree *old = &self->store->stacks;
+  StackTree stacks = { .n = self->n_stacks };
+  bool is_shallow = true;
+
+  stacks.parent = sysprof_large_new (MAX (stacks.n, 1), sizeof *stacks.parent);
+  stacks.address = sysprof_large_new (MAX (stacks.n, 1), sizeof *stacks.address);
+  stacks.depth = sysprof_large_new (MAX (stacks.n, 1), sizeof *stacks.depth);
+  for (StackId i = 0; i < old->n && is_shallow; i++)
+    {
+      AddressId address = old->address[i];
+      uint32_t n_inner = old->depth[i] > 0 ? self->n_inner[address] : 0;
+      StackId at = self->moved[i] - n_inner;
+      StackId parent = self->moved[old->parent[i]];
+      uint32_t depth = old->depth[i] > 0 ? stacks.depth[parent] + 1u : 0;
+
+      is_shallow = depth + n_inner <= UINT16_MAX;
+      for (uint32_t j = 0; j <= n_inner && is_shallow; j++, at++)
+        {
+          stacks.parent[at] = j == 0 ? parent : at - 1;
+          stacks.address[at] = j == 0 ? address : self->first[address] + j - 1;
+          stacks.depth[at] = (uint16_t) (depth + j);
+        }
+    }
+
+  if (!is_shallow)
+    old = &stacks;
+  g_free (old->parent);
+  g_free (old->address);
+  g_free (old->depth);
+  if (is_shallow)
+    *old = stacks;
+  return is_shallow;
+}
+
+static void
+move (const Insertion *self, StackId *column, uint32_t n)
+{
+  for (uint32_t i = 0; i < n; i++)
+    column[i] = self->moved[column[i]];
+}
+
+bool
+sysprof_store_insert_inner_calls (Store *store, const uint16_t *n_inner)
+{
+  Insertion self = { .store = store, .n_inner = n_inner };
+  bool is_done;
+
+  self.first = sysprof_large_new (MAX (store->addresses.n, 1), sizeof *self.first);
+  self.moved = sysprof_large_new (MAX (store->stacks.n, 1), sizeof *self.moved);
+  is_done = number_addresses (&self) && number_stacks (&self) && insert_stacks (&self);
+  if (is_done)
+    {
+      insert_addresses (&self);
+      move (&self, store->samples.stack, store->samples.n);
+      move (&self, store->allocations.stack, store->allocations.n);
+      move (&self, store->traces.stack, store->traces.n);
+      move (&self, store->waits.events.stack, store->waits.events.n);
+      move (&self, store->heap.stack, store->heap.n);
+      for (uint32_t i = 0; i < store->waits.events.n; i++)
+        store->waits.row[i].waker_stack = self.moved[store->waits.row[i].waker_stack];
+    }
+
+  g_free (self.first);
+  g_free (self.moved);
+  return is_done;
+}

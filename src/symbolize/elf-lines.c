@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Lines and inlined functions of an open file, from its own debug information or that of its debug file. Plain C, as it
+ * runs behind fork(). */
+
+#include "dwarf/dwarf.h"
+#include "symbolize/elf-worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_KNOWN_NAMES 0x4000
+
+void
+sysprof_elf_lines_clear (ElfLines *self)
+{
+  free (self->row);
+  free (self->frame);
+  free (self->text);
+  *self = (ElfLines){ 0 };
+}
+
+/* --- addresses --- */
+
+typedef struct
+{
+  uint64_t address;
+  uint32_t offset; /* its index */
+} Asked;
+
+static int
+compare_asked (const void *a, const void *b)
+{
+  const Asked *left = a, *right = b;
+
+  return (left->address > right->address) - (left->address < right->address);
+}
+
+/* Of segments that lie in the file in another order than in memory they do not ascend. */
+static size_t
+find_addresses (const ElfWorker *self, const uint64_t *offsets, size_t n, Asked *asked)
+{
+  size_t n_asked = 0;
+  bool is_sorted = true;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      Asked *next = &asked[n_asked];
+
+      next->offset = (uint32_t) i;
+      if (sysprof_elf_image_address_of_offset (self->image, offsets[i], &next->address) !=
+          ELF_OK)
+        continue;
+      is_sorted = is_sorted && (n_asked == 0 || next[-1].address <= next->address);
+      n_asked++;
+    }
+  if (!is_sorted)
+    qsort (asked, n_asked, sizeof *asked, compare_asked);
+  return n_asked;
+}
+
+/* --- answers --- */
+
+typedef struct
+{
+  uint32_t name;
+  uint32_t demangled;
+} KnownName;
+
+typedef struct
+{
+  ElfLines *lines;
+  size_t capacity; /* of lines->text */
+  KnownName known[N_KNOWN_NAMES];
+} Builder;
+
+/* The offset of the demangled name; 0 where it is not mangled, or there is no room. */
+static uint32_t
+demangle (Builder *self, uint32_t name)
+{
+  ElfLines *lines = self->lines;
+  KnownName *known = &self->known[name % N_KNOWN_NAMES];
+  char *demangled;
+  size_t size;
+
+  if (known->name == name)
+    return known->demangled;
+
+  *known = (KnownName){ name, 0 };
+  demangled = sysprof_elf_demangle (lines->text + name);
+  size = demangled != NULL ? strlen (demangled) + 1 : 0;
+  if (size > self->capacity - lines->text_size && size <= DWARF_MAX_TEXT - lines->text_size)
+    {
+      size_t capacity = (lines->text_size + size) * 2;
+      char *larger = realloc (lines->text, capacity);
+
+      if (larger != NULL)
+        {
+          lines->text = larger;
+          self->capacity = capacity;
+        }
+    }
+  if (size > 1 && size <= self->capacity - lines->text_size)
+    {
+      memcpy (lines->text + lines->text_size, demangled, size);
+      known->demangled = (uint32_t) lines->text_size;
+      lines->text_size += size;
+    }
+  free (demangled);
+  return known->demangled;
+}
+
+/* An inlined function without a name is nothing to show: what it calls is called by what calls it. */
+static void
+take_row (Builder *self, const DwarfAnswers *answers, const DwarfRow *from, ElfLineRow *row)
+{
+  ElfLines *lines = self->lines;
+
+  row->first = (uint32_t) lines->n_frames;
+  if (from->n > ELF_MAX_LINE_FRAMES - lines->n_frames)
+    return;
+  for (uint32_t i = 0; i < from->n; i++)
+    {
+      const DwarfFrame *frame = &answers->frame[from->first + i];
+      bool is_inlined = frame->is_inlined && i + 1 < from->n;
+      ElfLineFrame *taken = &lines->frame[lines->n_frames];
+
+      if (is_inlined && frame->name == 0)
+        continue;
+      *taken = (ElfLineFrame){
+        .name = is_inlined ? frame->name : 0,
+        .demangled = is_inlined ? demangle (self, frame->name) : 0,
+        .file = frame->line != 0 ? frame->file : 0,
+        .line = frame->file != 0 ? frame->line : 0,
+        .decl_file = frame->decl_file,
+        .decl_line = frame->decl_line,
+        .is_inlined = is_inlined,
+      };
+      lines->n_frames++;
+      row->n++;
+    }
+}
+
+static ElfStatus
+take_answers (DwarfAnswers *answers, const Asked *asked, size_t n, ElfLines *lines)
+{
+  Builder *builder = calloc (1, sizeof *builder);
+
+  lines->row = calloc (n + 1, sizeof (ElfLineRow));
+  lines->frame = calloc (
+      (answers->n_frames < ELF_MAX_LINE_FRAMES ? answers->n_frames : ELF_MAX_LINE_FRAMES) + 1,
+      sizeof (ElfLineFrame));
+  if (builder == NULL || lines->row == NULL || lines->frame == NULL)
+    {
+      free (builder);
+      sysprof_elf_lines_clear (lines);
+      return ELF_NO_MEMORY;
+    }
+
+  lines->n = n;
+  lines->text = answers->text;
+  lines->text_size = builder->capacity = answers->text_size;
+  answers->text = NULL;
+  builder->lines = lines;
+  for (size_t i = 0; i < answers->n; i++)
+    take_row (builder, answers, &answers->row[i], &lines->row[asked[i].offset]);
+  free (builder);
+  return ELF_OK;
+}
+
+static ElfStatus
+resolve (Dwarf *dwarf, const Asked *asked, size_t n_asked, size_t n, ElfLines *lines)
+{
+  uint64_t *addresses = calloc (n_asked + 1, sizeof *addresses);
+  DwarfAnswers answers = { 0 };
+  ElfStatus status;
+
+  if (addresses == NULL)
+    return ELF_NO_MEMORY;
+
+  for (size_t i = 0; i < n_asked; i++)
+    addresses[i] = asked[i].address;
+  status = sysprof_dwarf_resolve (dwarf, addresses, n_asked, &answers);
+  /* Over a limit: what was found until then holds. */
+  if (status == ELF_OK || status == ELF_TOO_LARGE)
+    status = take_answers (&answers, asked, n, lines);
+  sysprof_dwarf_answers_clear (&answers);
+  free (addresses);
+  return status;
+}
+
+ElfStatus
+sysprof_elf_worker_resolve_lines (ElfWorker *self,
+                                  const uint64_t *offsets,
+                                  size_t n,
+                                  ElfLines *lines)
+{
+  DwarfFiles files = { .image = self->debug_image != NULL ? self->debug_image : self->image };
+  Asked *asked = calloc (n + 1, sizeof *asked);
+  Dwarf *dwarf = NULL;
+  ElfStatus status;
+
+  *lines = (ElfLines){ 0 };
+  if (asked == NULL)
+    status = ELF_NO_MEMORY;
+  else if (self->image == NULL || n >= UINT32_MAX)
+    status = ELF_ABSENT;
+  else
+    status = sysprof_dwarf_open (&files, &dwarf);
+
+  if (status == ELF_OK)
+    status = resolve (dwarf, asked, find_addresses (self, offsets, n, asked), n, lines);
+  sysprof_dwarf_free (dwarf);
+  free (asked);
+  return status;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Lines and inlined functions for a table of names: files are looked for once more, and now for debug information.
+ *
+ * Functions keep the names that they have. What was inlined into them gets symbols of its own, and entries of the stacks
+ * (store/inner-calls.c), so that whoever walks stacks meets inlined calls as any other ones. */
+
+#include "symbolize/lines.h"
+
+#include "symbolize/fetched-files.h"
+#include "symbolize/symbol-table.h"
+
+#include <string.h>
+
+#define N_KNOWN_TEXTS 0x4000
+
+/* --- what one file says --- */
+
+/* Texts of a file come again and again. */
+typedef struct
+{
+  uint32_t text; /* offset; 0 = free */
+  uint32_t id;
+} KnownText;
+
+typedef struct
+{
+  Symbolization *symbolization;
+  const FileBatch *batch;
+  const ElfLines *lines;
+  StringId binary;
+  StringId path;
+  KnownText files[N_KNOWN_TEXTS];
+  KnownText functions[N_KNOWN_TEXTS];
+} FileLines;
+
+static StringId
+intern_file (FileLines *self, uint32_t text)
+{
+  SymbolTable *table = self->symbolization->table;
+  KnownText *known = &self->files[text % N_KNOWN_TEXTS];
+  const char *path = self->lines->text + text;
+
+  if (text == 0)
+    return 0;
+  if (known->text != text)
+    {
+      /* What a compiler was given may go up and down again. */
+      g_autofree char *short_path =
+          path[0] == '/' ? g_canonicalize_filename (path, NULL) : g_strdup (path);
+
+      *known = (KnownText){ text, sysprof_symbol_table_intern (table, short_path) };
+    }
+  return known->id;
+}
+
+static void
+set_place_of_function (FileLines *self, SymbolId symbol, const ElfLineFrame *frame)
+{
+  Symbol *row = &self->symbolization->table->row[symbol];
+
+  if (row->file != 0 || frame->decl_file == 0 || frame->decl_line == 0)
+    return;
+  row->file = intern_file (self, frame->decl_file);
+  row->line = frame->decl_line;
+}
+
+static SymbolId
+find_inlined_function (FileLines *self, const ElfLineFrame *frame)
+{
+  SymbolTable *table = self->symbolization->table;
+  KnownText *known = &self->functions[frame->name % N_KNOWN_TEXTS];
+  const char *raw_name = self->lines->text + frame->name;
+  const char *name = frame->demangled != 0 ? self->lines->text + frame->demangled : raw_name;
+  Symbol symbol = { .binary = self->binary, .path = self->path, .kind = SYMBOL_INLINE };
+
+  if (known->text == frame->name)
+    return known->id;
+
+  symbol.name = sysprof_symbol_table_intern (table, name);
+  if (symbol.name == 0)
+    return 0;
+  if (strcmp (name, raw_name) != 0)
+    symbol.raw_name = sysprof_symbol_table_intern (table, raw_name);
+  *known = (KnownText){ frame->name, sysprof_symbol_table_add (table, &symbol) };
+  set_place_of_function (self, known->id, frame);
+  return known->id;
+}
+
+/* The inlined functions of a row, outermost first. Returns how many. */
+static uint16_t
+append_inlined (FileLines *self, const ElfLineRow *row)
+{
+  GArray *inlined = self->symbolization->lines->inlined;
+  uint16_t n = 0;
+
+  for (uint32_t i = row->n - 1; i-- > 0;)
+    {
+      const ElfLineFrame *frame = &self->lines->frame[row->first + i];
+      InlinedCall call = { .symbol = find_inlined_function (self, frame) };
+
+      if (call.symbol == 0)
+        continue;
+      call.file = intern_file (self, frame->file);
+      call.line = frame->line;
+      g_array_append_val (inlined, call);
+      n++;
+    }
+  return n;
+}
+
+static const char *
+base_name (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+
+  return slash != NULL && slash[1] != 0 ? slash + 1 : path;
+}
+
+void
+sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const ElfLines *lines)
+{
+  SymbolTable *table = self->table;
+  LineCollection *collection = self->lines;
+  g_autofree FileLines *file = g_new0 (FileLines, 1);
+  uint32_t at = 0, first = 0;
+  uint16_t n = 0;
+
+  file->symbolization = self;
+  file->batch = batch;
+  file->lines = lines;
+  file->binary = sysprof_symbol_table_intern (table, base_name (batch->path));
+  file->path = sysprof_symbol_table_intern (table, batch->path);
+  for (uint32_t i = 0; i < batch->n_items; i++)
+    {
+      const BatchItem *item = &batch->items[i];
+      bool is_new = i == 0 || item[-1].offset != item->offset;
+      const ElfLineFrame *outermost;
+      const ElfLineRow *row;
+
+      while (batch->offsets[at] != item->offset)
+        at++;
+      row = &lines->row[at];
+      collection->is_known[item->address] = 1;
+      if (row->n == 0)
+        continue;
+
+      if (is_new)
+        {
+          first = collection->inlined->len;
+          n = append_inlined (file, row);
+        }
+      outermost = &lines->frame[row->first + row->n - 1];
+      collection->first_inlined[item->address] = first;
+      collection->n_inlined[item->address] = n;
+      table->file[item->address] = intern_file (file, outermost->file);
+      table->line[item->address] = outermost->line;
+      set_place_of_function (file, table->of_address[item->address], outermost);
+    }
+}
+
+/* --- all files --- */
+
+/* Entries of stacks for what was inlined, and what they are. */
+static void
+insert_inlined (Symbolization *self)
+{
+  SymbolTable *table = self->table;
+  const LineCollection *lines = self->lines;
+  uint32_t n = self->store->addresses.n;
+  AddressId at = n;
+
+  if (!sysprof_store_insert_inner_calls (self->store, lines->n_inlined))
+    return;
+
+  sysprof_symbol_table_extend (table, n, lines->n_inlined);
+  for (AddressId address = 0; address < n; address++)
+    for (uint32_t i = 0; i < lines->n_inlined[address]; i++, at++)
+      {
+        const InlinedCall *call =
+            &g_array_index (lines->inlined, InlinedCall, lines->first_inlined[address] + i);
+
+        table->of_address[at] = call->symbol;
+        table->file[at] = call->file;
+        table->line[at] = call->line;
+      }
+}
+
+static bool
+asks_files (const SymbolizeOptions *options)
+{
+  if (options->no_symbols)
+    return false;
+  for (uint8_t i = 0; i < options->n_chain; i++)
+    if (options->chain[i] == SYMBOLIZER_ELF)
+      return true;
+  return options->n_chain == 0;
+}
+
+bool
+sysprof_symbol_table_load_lines (SymbolTable *table,
+                                 Store *store,
+                                 const SymbolizeOptions *options,
+                                 Progress *progress,
+                                 GError **error)
+{
+  uint32_t n = store->addresses.n;
+  SymbolizeOptions from_cache = options != NULL ? *options : (SymbolizeOptions){ 0 };
+  LineCollection lines = {
+    .is_known = g_new0 (uint8_t, n + 1),
+    .first_inlined = g_new0 (uint32_t, n + 1),
+    .n_inlined = g_new0 (uint16_t, n + 1),
+    .inlined = g_array_new (FALSE, FALSE, sizeof (InlinedCall)),
+  };
+  Symbolization self;
+  bool is_done;
+
+  /* Servers were asked when names were looked for: what they gave is in their cache. */
+  from_cache.ask_debuginfod = false;
+  sysprof_symbolization_init (&self, store, &from_cache, progress, table);
+  self.lines = &lines;
+  table->file = sysprof_large_new0 (MAX (n, 1), sizeof *table->file);
+  table->line = sysprof_large_new0 (MAX (n, 1), sizeof *table->line);
+  is_done = sysprof_progress_stage (progress, 1, "Finding lines");
+  if (is_done && asks_files (&from_cache))
+    is_done = sysprof_elf_symbolizer.resolve (&self, error) &&
+              sysprof_debuginfod_symbolizer.resolve (&self, error);
+  is_done = !sysprof_progress_set_error_if_cancelled (progress, error) && is_done;
+  if (is_done)
+    insert_inlined (&self);
+
+  sysprof_symbolization_clear (&self);
+  g_free (lines.is_known);
+  g_free (lines.first_inlined);
+  g_free (lines.n_inlined);
+  g_array_unref (lines.inlined);
+  return is_done;
+}
