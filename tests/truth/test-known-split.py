@@ -58,7 +58,8 @@ class KnownSplit(unittest.TestCase):
         cls.used = {name: int(used) / 1000 for name, used in re.findall(r"^(\w+ \w+) (\d+)$", text, re.MULTILINE)}
 
     def report(self, view, *options):
-        done = run(REPORT, view, "--format", "json", "--limit", "0", *options, self.capture)
+        # As perf is asked: what is inlined belongs to the function that it is in.
+        done = run(REPORT, view, "--no-inlines", "--format", "json", "--limit", "0", *options, self.capture)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["rows"]
 

@@ -129,11 +129,11 @@ class SampledAddresses(unittest.TestCase):
         if done.returncode != 0:
             raise AssertionError(done.stderr.decode())
         cls.decoded = decoder.Capture.open(cls.capture)
-        cls.here = run(REPORT, "samples", "--format", "json", "--limit", "0", cls.capture).stdout
+        cls.here = run(REPORT, "samples", "--no-inlines", "--format", "json", "--limit", "0", cls.capture).stdout
         cls.away = None
         if can_change_root():
             with EmptyRoot(REPORT) as root:
-                cls.away = root.run(cls.capture, "samples", "--format", "json", "--limit", "0")
+                cls.away = root.run(cls.capture, "samples", "--no-inlines", "--format", "json", "--limit", "0")
 
     def user_entries(self, mappings):
         """(pid, time, address, whether it is a return address, our row) of each user entry of each stack."""

@@ -58,7 +58,7 @@ class PerfCapture(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
 
         made = Capture.open("theirs.syscap")
-        rows = json.loads(run(REPORT, "samples", "--process", "busy", "--format", "json", "theirs.syscap").stdout)["rows"]
+        rows = json.loads(run(REPORT, "samples", "--no-inlines", "--process", "busy", "--format", "json", "theirs.syscap").stdout)["rows"]
         ours = {(made.time + row["time"], row["tid"]): [entry["symbol"] for entry in row["stack"] if entry["symbol"] in OF_BUSY]
                 for row in rows}
         script = run("perf", "script", "--ns", "--no-inline", "-F", "tid,time,ip,sym", "-i", "perf.data").stdout.decode()
