@@ -14,7 +14,7 @@ from programs import REPORT, TIMEOUT, Case, needs_root, needs_sampling, run
 SETTINGS = ["/proc/sys/kernel/perf_event_paranoid", "/proc/sys/kernel/perf_event_max_sample_rate", "/proc/sys/kernel/kptr_restrict",
             "/proc/sys/kernel/nmi_watchdog", "/proc/sys/kernel/bpf_stats_enabled", "/proc/sys/kernel/printk", "/proc/sys/kernel/sched_schedstats",
             "/sys/kernel/tracing/events/enable", "/sys/kernel/debug/tracing/events/enable", "/proc/self/mounts"]
-EVERYTHING = ["--scheduler", "--pressure", "--thermal", "--gpu", "--rapl", "--kernel-log"]
+EVERYTHING = ["--scheduler", "--off-cpu", "--pressure", "--thermal", "--gpu", "--rapl", "--kernel-log"]
 
 
 def read(path):
@@ -34,7 +34,8 @@ def descendants(pid):
 
 
 def lives(pid):
-    return read(f"/proc/{pid}/stat").rpartition(")")[2].split()[:1] not in ([], ["Z"], ["X"])
+    _, has_name, rest = read(f"/proc/{pid}/stat").rpartition(")")
+    return bool(has_name) and rest.split()[0] not in ("Z", "X")
 
 
 class Killed(Case):
