@@ -157,6 +157,29 @@ class Ours(Case):
         self.assert_joined([decode(path).frames for path in paths], joined.frames)
         self.check_functions(merged, paths)
 
+    @unittest.skipUnless(os.geteuid() == 0, 'needs root')
+    @unittest.skipIf(shutil.which(PEER_CLI) is None, 'sysprof-cli is not installed')
+    def test_peer_reads_and_joins_every_instrument(self):
+        """At once; a bus, whose messages 3.46 does not know, where one can be had."""
+        words = ['--scheduler', '--off-cpu', '--pressure', '--thermal', '--gpu', '--rapl', '--kernel-log']
+        if shutil.which('dbus-daemon'):
+            bus = subprocess.Popen(['dbus-daemon', '--session', '--nofork', '--print-address=1'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.addCleanup(bus.communicate)
+            self.addCleanup(bus.kill)
+            words += ['--monitor-bus', bus.stdout.readline().decode().strip()]
+        paths = [self.record(name, *words) for name in ('a', 'b')]
+        of_peer = []
+        for path in paths:
+            every = decode(path).frames
+            kinds = [frame['type'] for frame in every]
+            first = kinds.index('dbus') if 'dbus' in kinds else len(kinds)
+            self.assertLessEqual(set(kinds[first:]), {'dbus'})
+            _, found = frames.dump(PEER_DUMP, path)
+            self.assertEqual(found, [frames.as_dumped(frame) for frame in every[:first]])
+            self.assertIn('Scheduler', {frame['group'] for frame in every if frame['type'] == 'mark'})
+            of_peer.append(every[:first])
+        self.assert_joined(of_peer, decode(self.join(PEER_CLI, *paths)).frames)
+
     def record_with_trace(self):
         """The command has a capture of its own, whose frames are long, or such at which the peer stops."""
         path, given = (os.path.join(self.folder(), name) for name in ('a', 'given'))
