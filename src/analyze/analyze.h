@@ -202,6 +202,22 @@ uint32_t *sysprof_samples_find (const Store *store,
  * that contain it, case ignored. matches[symbol], *(full)*; `n_matches` may be NULL. */
 bool *sysprof_focus_match (const SymbolTable *symbols, const char *name, uint32_t *n_matches);
 
+/* What was at one line of a source file, in entries of stacks. */
+typedef struct
+{
+  StringId file; /* in the table's strings */
+  uint32_t line;
+  uint64_t self;
+  uint64_t total; /* once per stack, however often it is in it */
+} LineWeight;
+
+/* Of all lines of the functions is_wanted[symbols->n], by file and line; [n], *(full)*. None where lines were not loaded. */
+LineWeight *sysprof_lines_weigh (const Store *store,
+                                 const SymbolTable *symbols,
+                                 const StackWeights *weights,
+                                 const bool *is_wanted,
+                                 uint32_t *n);
+
 typedef uint32_t CallNodeId;
 
 /* Nodes lie parents first; node 0 is the root ("All Processes"). Siblings are linked by falling total, then by name.

@@ -217,11 +217,17 @@ sysprof_render_text (const View *view,
       sysprof_out_text (&out, "\n");
       if (rows->n_rows > 0)
         sysprof_text_table_write (&out, request, rows, false);
-      else
+      else if (rows->note == NULL)
         {
           g_autofree char *emptiness = sysprof_dup_emptiness (request, rows);
 
           sysprof_out_printf (&out, "%s\n", emptiness);
+        }
+      if (rows->note != NULL)
+        {
+          g_autofree char *note = sysprof_dup_one_line (rows->note);
+
+          sysprof_out_printf (&out, "%s%s\n", rows->n_rows > 0 ? "\n" : "", note);
         }
     }
   return sysprof_out_finish (&out, is_filled ? error : NULL) && is_filled;

@@ -118,6 +118,7 @@ typedef struct
   const char *noun;        /* what people call them, "marks"; NULL = as the weight */
   const char *weight_name; /* "samples" */
   const char *weight_unit; /* "count" */
+  const char *note;        /* a sentence for people below the rows, in the arena; or NULL */
   Arena arena;
 } Rows;
 
@@ -145,6 +146,7 @@ typedef struct
   const struct Selection
       *selection;   /* as given, for the JSON member "selection"; may be NULL */
   const char *path; /* of the capture, for people; NULL = the store's */
+  const char *sysroot; /* sources are looked for below it; NULL = "/" */
   uint32_t limit;   /* rows; 0 = all */
   uint32_t depth;   /* of trees, the top row is at 0; 0 = all */
   double min_percent;

@@ -219,6 +219,35 @@ class Inlines(unittest.TestCase):
         outer = [(entry["symbol"], entry.get("file", "??"), entry.get("line", 0)) for entry in stack[:-1]]
         self.assertEqual(outer[-len(for_each[at - 1]):], for_each[at - 1])
 
+    def test_source(self):
+        """Each line has what was there, the text that it has in its file, and those between them are told, too."""
+        path = self.compile()
+        addresses = addresses_of(path, FUNCTIONS)
+        capture = self.capture_of(path, addresses)
+        chains = self.chains_in(capture, addresses)
+        inlined = collections.Counter(name for chain in chains.values() for name, _, _ in chain[:-1]).most_common(1)[0][0]
+        for function in ("main", inlined):
+            own, total = collections.Counter(), collections.Counter()
+            for chain in chains.values():
+                own.update([chain[0][1:]] if chain[0][0] == function else [])
+                total.update({(file, line) for name, file, line in chain if name == function})
+            rows = as_json("source", "--focus", function, capture)["rows"]
+            self.assertEqual({(row["file"], row["line"]): (row["self"], row["total"]) for row in rows if row["total"] > 0},
+                             {place: (own[place], total[place]) for place in total if place[1] > 0})
+            for row in rows:
+                if row["file"].startswith(str(self.at)):
+                    text = pathlib.Path(row["file"]).read_text().splitlines()[row["line"] - 1].expandtabs()
+                    self.assertEqual(row.get("source", ""), text)
+            if function == "main":
+                numbers = [row["line"] for row in rows]
+                self.assertEqual(numbers, list(range(numbers[0], numbers[-1] + 1)))
+                self.assertRegex(rows[0]["source"], r"^main \(")
+
+        (self.at / "inlines.cc").unlink()
+        self.assertRegex(run(REPORT, "source", "--focus", "main", capture), r"inlines\.cc' cannot be read: No such file")
+        self.assertNotIn("source", as_json("source", "--focus", "main", capture)["rows"][0])
+        self.assertIn("--no-inlines", run(REPORT, "source", "--focus", "main", "--no-inlines", capture))
+
     def test_where_functions_are_written(self):
         """Rows say the line on which the source has the function."""
         path = self.compile()

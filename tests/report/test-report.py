@@ -707,7 +707,7 @@ class Json(Base):
         """What others read is what they can parse, and holds as many rows in each form."""
         views = re.findall(r'^  (\w+) ', run('--help').stdout.decode().split('\nViews:')[1].split('\n\n')[0], re.M)
         self.assertGreater(len(views), 20)
-        needs = {'callers': ['--focus', 'alpha'], 'callees': ['--focus', 'main'], 'search': ['--search', 'a']}
+        needs = {'callers': ['--focus', 'alpha'], 'callees': ['--focus', 'main'], 'source': ['--focus', 'main'], 'search': ['--search', 'a']}
         count = lambda rows: sum(1 + count(row.get('children', [])) for row in rows)
         for view in views:
             words = [view, *needs.get(view, []), self.capture]

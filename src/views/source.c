@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The lines of one function, each with what it weighs. */
+
+#include "views/fold.h"
+#include "views/source-lines.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MOST_BETWEEN 60 /* lines without weight that are told between two with one */
+#define TAB_COLUMNS  8
+
+enum
+{
+  SELF,
+  TOTAL,
+  LINE,
+  FILE_NAME,
+  SOURCE,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [SELF] = { "self", "SELF", COLUMN_COUNT, .share = true },
+  [TOTAL] = { "total", "TOTAL", COLUMN_COUNT, .share = true },
+  [LINE] = { "line", "LINE", COLUMN_NUMBER },
+  [FILE_NAME] = { "file", "FILE", COLUMN_TEXT },
+  [SOURCE] = { "source", "SOURCE", COLUMN_TEXT, .is_long = true, .may_miss = true },
+};
+
+typedef struct
+{
+  const ViewRequest *request;
+  Rows *rows;
+  SourceLines source;
+  const char *file;
+  uint32_t last; /* line that was told */
+} Told;
+
+/* Tabs become blanks, as the line does not begin where a tab's column does. *(full)* */
+static char *
+dup_without_tabs (const char *line)
+{
+  GString *text = g_string_new (NULL);
+  size_t column = 0;
+
+  for (; *line != '\0' && *line != '\r'; line++, column++)
+    if (*line == '\t')
+      {
+        size_t n = TAB_COLUMNS - column % TAB_COLUMNS;
+
+        g_string_append_printf (text, "%*s", (int) n, "");
+        column += n - 1;
+      }
+    else
+      {
+        g_string_append_c (text, *line);
+      }
+  return g_string_free (text, FALSE);
+}
+
+static void
+add_line (Told *self, uint32_t line, uint64_t weight, uint64_t total)
+{
+  Cell *cells = sysprof_rows_add (self->rows);
+  const char *text = sysprof_source_lines_get (&self->source, line);
+  g_autofree char *shown = text != NULL ? dup_without_tabs (text) : NULL;
+
+  cells[SELF].count = weight;
+  cells[TOTAL].count = total;
+  cells[LINE].number = line;
+  cells[FILE_NAME].text = self->file;
+  cells[SOURCE].text = sysprof_rows_dup (self->rows, shown);
+  self->last = line;
+}
+
+static void
+add_lines_between (Told *self, uint32_t begin, uint32_t end)
+{
+  if (self->source.lines == NULL || begin > end || end - begin > MOST_BETWEEN)
+    return;
+  for (uint32_t line = begin; line < end; line++)
+    add_line (self, line, 0, 0);
+}
+
+/* The first line of these functions in a file, as far as that is known and not behind `line`. */
+static uint32_t
+find_begin (const SymbolTable *symbols, const bool *is_wanted, StringId file, uint32_t line)
+{
+  uint32_t begin = line;
+
+  for (SymbolId i = 1; i < symbols->n; i++)
+    if (is_wanted[i] && symbols->row[i].file == file && symbols->row[i].line != 0)
+      begin = MIN (begin, symbols->row[i].line);
+  return begin;
+}
+
+static void
+add_file (Told *self, const bool *is_wanted, const LineWeight *lines, uint32_t n)
+{
+  const SymbolTable *symbols = self->request->symbols;
+
+  self->file = sysprof_intern_get (&symbols->strings, lines[0].file);
+  if (!sysprof_source_lines_init (&self->source, self->request->sysroot, self->file) &&
+      self->rows->note == NULL)
+    {
+      g_autofree char *note = g_strdup_printf (
+          "The source '%s' cannot be read: %s. --sysroot DIR looks for sources below DIR.",
+          self->file, g_strerror (errno));
+
+      self->rows->note = sysprof_rows_dup (self->rows, note);
+    }
+  self->last = find_begin (symbols, is_wanted, lines[0].file, lines[0].line) - 1;
+  for (uint32_t i = 0; i < n; i++)
+    {
+      add_lines_between (self, self->last + 1, lines[i].line);
+      add_line (self, lines[i].line, lines[i].self, lines[i].total);
+    }
+  sysprof_source_lines_clear (&self->source);
+}
+
+static const char *
+dup_why_none (const ViewRequest *request, Rows *rows)
+{
+  g_autofree char *note = g_strdup_printf (
+      "No lines are known of '%s': %s", request->shape->focus,
+      request->symbols->line == NULL
+          ? "they were not looked for, as --no-inlines says."
+          : "its file has no debug information here. Install its debug symbols, name their folder "
+            "with --debug-dir, or let a server be asked with --debuginfod.");
+
+  return sysprof_rows_dup (rows, note);
+}
+
+static bool
+fill_source (const ViewRequest *request, Rows *rows, GError **error)
+{
+  Told self = { .request = request, .rows = rows };
+  g_autofree bool *is_wanted = NULL;
+  g_autofree LineWeight *lines = NULL;
+  StackWeights weights;
+  uint32_t n = 0, end;
+
+  if (!sysprof_request_needs_focus (request, "source", error))
+    return false;
+
+  is_wanted = sysprof_focus_match (request->symbols, request->shape->focus, NULL);
+  sysprof_request_fold (request, false, &weights);
+  lines = sysprof_lines_weigh (request->store, request->symbols, &weights, is_wanted, &n);
+  sysprof_rows_init (rows, columns, N_COLUMNS, weights.total);
+  for (uint32_t i = 0; i < n; i = end)
+    {
+      for (end = i; end < n && lines[end].file == lines[i].file;)
+        end++;
+      add_file (&self, is_wanted, lines + i, end - i);
+    }
+  sysprof_stack_weights_clear (&weights);
+  if (n == 0)
+    rows->note = dup_why_none (request, rows);
+  return true;
+}
+
+const View sysprof_source_view = {
+  .name = "source",
+  .title = "Source",
+  .summary = "lines of the function of --focus",
+  .fill = fill_source,
+  .uses_focus = true,
+};
