@@ -8,7 +8,6 @@
 
 /* Words that the documentation fixes and that this version cannot serve: they are told apart from mistyped ones. */
 static const char *const later_views[] = {
-  "source",
   "disassembly",
   NULL,
 };

@@ -12,6 +12,7 @@
 #include "document/document.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void
 hand_out (const View *view, const ViewRequest *request)
@@ -56,7 +57,7 @@ main (int argc, char **argv)
   request.symbols = sysprof_document_get_symbols (document);
   for (const View *const *view = sysprof_view_list (); *view != NULL; view++)
     {
-      shape.focus = g_str_has_prefix ((*view)->name, "calle") ? argv[2] : NULL;
+      shape.focus = strstr ("callers callees source", (*view)->name) != NULL ? argv[2] : NULL;
       request.search = (*view)->searches ? argv[2] : NULL;
       hand_out (*view, &request);
       for (RenderFormat format = 0; format < N_RENDER_FORMATS; format++)

@@ -1035,7 +1035,7 @@ class Usage(Base):
         """Known words that this version cannot serve are no wrong usage."""
         capture = self.capture
         for words, *args in (
-                ("does not have the view 'source' yet", 'source', capture), ("format 'pprof' yet", '--format', 'pprof', capture),
+                ("does not have the view 'disassembly' yet", 'disassembly', capture), ("format 'pprof' yet", '--format', 'pprof', capture),
                 ("format 'pprof' yet", '-o', 'x.pb.gz', capture), ('holds no waits', '--weight', 'wall', capture),
                 ('holds no waits', '--weight', 'time', capture),
                 ('what its samples were taken on', '--weight', 'period', capture),
