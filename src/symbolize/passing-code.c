@@ -10,7 +10,8 @@
 
 #define PASSING_CODE_FILE "__ksymbols__"
 #define MOST_LIVES        (1u << 20)
-#define MOST_AT_ONE_PLACE 16 /* that are looked at */
+#define MOST_AT_ONE_PLACE 16                                  /* that are looked at */
+#define SLACK             (100 * G_GINT64_CONSTANT (1000000)) /* ns */
 #define MOST_NAMES_OF_ONE 4
 #define LINES_BETWEEN     0x4000 /* two looks at whether to go on */
 
@@ -24,7 +25,7 @@ typedef struct
   Text name;
 } Life;
 
-/* When an address was sampled; never: first > last. */
+/* When an address was sampled, at least 0; never: first > last. */
 typedef struct
 {
   int64_t first;
@@ -36,7 +37,7 @@ typedef struct
   Symbolization *symbolization;
   Life *life; /* [n] by start, then time */
   uint32_t n;
-  Span *span; /* [addresses.n] of those that several stood at; NULL = not known yet */
+  Span *span; /* [addresses.n] NULL = not known yet */
 } PassingCode;
 
 typedef struct
@@ -141,15 +142,6 @@ sort_by_time (Candidates *candidates)
       }
 }
 
-static bool
-have_one_name (const Candidates *candidates)
-{
-  for (unsigned i = 1; i < candidates->n; i++)
-    if (!is_same_name (candidates->life[0], candidates->life[i]))
-      return false;
-  return true;
-}
-
 static void
 extend (Span *span, Span other)
 {
@@ -215,28 +207,32 @@ dup_names (const Candidates *candidates, Span span)
   return g_string_free (names, FALSE);
 }
 
+/* Code may still run for a moment when the kernel tells that it is gone. Where nothing of what is known here stood there then, as in
+ * captures that were joined, others may know what did. */
 static void
 name_address (PassingCode *self, AddressId address, Candidates *candidates)
 {
-  static const Span always = { INT64_MIN, INT64_MAX };
   Symbolization *symbolization = self->symbolization;
   const Life *life = candidates->life[0];
   g_autofree char *name = NULL;
-  Span span = always;
+  Span span;
 
-  if (!have_one_name (candidates))
-    {
-      sort_by_time (candidates);
-      if (self->span == NULL)
-        find_spans (self);
-      span = self->span[address];
-    }
+  if (self->span == NULL)
+    find_spans (self);
+  span = self->span[address];
+  sort_by_time (candidates);
   name = dup_names (candidates, span);
-  if (name[0] == '\0') /* the stack is of no sample */
+  if (name[0] == '\0')
     {
+      if (span.first > span.last) /* the stack is of no sample */
+        span = (Span){ INT64_MIN, INT64_MAX };
+      else
+        span.first = MAX (span.first, INT64_MIN + SLACK) - SLACK;
       g_free (name);
-      name = dup_names (candidates, always);
+      name = dup_names (candidates, span);
     }
+  if (name[0] == '\0')
+    return;
   sysprof_symbolization_name (symbolization, address,
                               &(SymbolAnswer){
                                   .name = name,

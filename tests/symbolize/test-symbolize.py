@@ -448,7 +448,7 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
             f"{at:x} 100 0 {begin + 100} bpf_prog_1_first\n{at + 0x10:x} 100 {begin + 200} {begin + 300} bpf_prog_2_second\n"
             f"{at:x} 80 {begin + 400} 0 bpf_prog_3_last\n{at + 0x1000:x} 40 {begin + 10} {begin + 20} ftrace_trampoline\n"
             "no line\n1 2 3\n" + f"{2**64 - 1:x} 100 0 0 beyond\n").encode())
-        for when, *offsets in ((50, 0, 0x20, 0x60, 0x1010), (250, 0x20, 0x28, 0x90), (450, 8, 0x28), (470, 0x70)):
+        for when, *offsets in ((50, 0, 0x20, 0x60, 0x1010), (250, 0x20, 0x28, 0x90), (450, 8, 0x28), (470, 0x70), (5 * 10**8, 0x1020)):
             capture.sample([KERNEL, *(at + offset for offset in offsets)], pid=PID, time=begin + when)
         # Of a table that knows no time, as it stands behind the recording.
         capture.file("__symbols__", symbol_table([(at, at + 0x200, 0, "in_the_table", "[bpf]")]))
@@ -459,7 +459,8 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
             0x28: ("bpf_prog_2_second or bpf_prog_3_last", "[bpf]", "kernel"),
             0x60: ("bpf_prog_1_first", "[bpf]", "kernel"), 0x70: ("bpf_prog_3_last", "[bpf]", "kernel"),
             0x90: ("bpf_prog_2_second", "[bpf]", "kernel"),
-            0x1010: ("ftrace_trampoline", "[__builtin__ftrace]", "kernel")})
+            0x1010: ("ftrace_trampoline", "[__builtin__ftrace]", "kernel"),
+            0x1020: ("bpf_prog_3_last", "[bpf]", "kernel")})  # long after what stood there
 
     def test_excerpt_names_nothing_else(self):
         """A function that only bounds a sampled one is not what the functions behind it are."""
