@@ -278,10 +278,92 @@ test_many (void)
   g_byte_array_unref (made.bytes);
 }
 
+/* Numbers of 64 bits are kept whole, and code that would end behind the last address is left out. */
+static void
+test_large_numbers (void)
+{
+  static const char expected[] = "ffffffff00000000 fffffffe 18446744073709551615 top\n"
+                                 "1000 100000000 7 moved\n";
+  Made made = { g_byte_array_new (), false };
+  JitLines lines = { 0 };
+
+  put_header (&made, 0);
+  /* Its code is not there: the record says how long it is itself. */
+  put_prefix (&made, 0, 56 + 4, UINT64_MAX);
+  put (&made, 1, 4);
+  put (&made, 1, 4);
+  put (&made, 0, 8);
+  put (&made, UINT64_C (0xffffffff00000000), 8);
+  put (&made, 0xfffffffe, 8);
+  put (&made, 1, 8);
+  put_text (&made, "top");
+  put_load (&made, 6, 0x5000, 0, 2, "moved"); /* without extent: nobody knows it */
+  put_move (&made, 6, 0x5000, 0x1000, 1, 2);
+  put_prefix (&made, 0, 56 + 6, 7);
+  put (&made, 1, 4);
+  put (&made, 1, 4);
+  put (&made, 0, 8);
+  put (&made, 0x1000, 8);
+  put (&made, UINT64_C (0x100000000), 8);
+  put (&made, 3, 8);
+  put_text (&made, "moved");
+  put_move (&made, 8, 0x1000, UINT64_MAX - 1, UINT64_C (0x100000000), 3);
+  g_assert_cmpint (sysprof_jit_read_dump (made.bytes->data, made.bytes->len, &lines), ==,
+                   JIT_OK);
+  g_assert_cmpmem (lines.text, lines.size, expected, strlen (expected));
+  sysprof_jit_lines_clear (&lines);
+  g_byte_array_unref (made.bytes);
+}
+
+/* As long as a number of 32 bits can say, and a header that is longer than the file. */
+static void
+test_lengths_beyond_the_end (void)
+{
+  Made made = { g_byte_array_new (), false };
+
+  put_header (&made, 0);
+  put_prefix (&made, 0, UINT32_MAX, 0);
+  g_assert_cmpint (status_of (&made), ==, JIT_TRUNCATED);
+
+  made.bytes = g_byte_array_new ();
+  put_header (&made, 0);
+  put_prefix (&made, 77, 0, 0); /* it would be read for ever */
+  g_assert_cmpint (status_of (&made), ==, JIT_CORRUPT);
+
+  made.bytes = g_byte_array_new ();
+  put_header (&made, 0);
+  for (unsigned i = 0; i < 4; i++)
+    made.bytes->data[8 + i] = 0xff;
+  g_assert_cmpint (status_of (&made), ==, JIT_TRUNCATED);
+}
+
+/* Names of 4,096 bytes until 128 MiB are full: what came before is there. */
+static void
+test_too_many_bytes (void)
+{
+  char name[4096];
+  JitLines lines = { 0 };
+  JitStatus status;
+  uint64_t n = 0;
+
+  memset (name, 'x', sizeof name);
+  while ((status = sysprof_jit_lines_add (&lines, 0x1000 + n, 1, 0, name, sizeof name)) ==
+         JIT_OK)
+    n++;
+  g_assert_cmpint (status, ==, JIT_TOO_LARGE);
+  g_assert_cmpuint (lines.n, ==, n);
+  g_assert_cmpuint (lines.size, <=, JIT_MOST_TEXT);
+  g_assert_cmpuint (lines.size, >, JIT_MOST_TEXT - 2 * (sizeof name + 64));
+  sysprof_jit_lines_clear (&lines);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/jitdump/large-numbers", test_large_numbers);
+  g_test_add_func ("/jitdump/lengths-beyond-the-end", test_lengths_beyond_the_end);
+  g_test_add_func ("/jitdump/too-many-bytes", test_too_many_bytes);
   g_test_add_func ("/jitdump/reads", test_reads);
   g_test_add_func ("/jitdump/other-clock", test_other_clock);
   g_test_add_func ("/jitdump/truncated", test_truncated);
