@@ -3,7 +3,7 @@
 """What Debian's sysprof-cli 3.46 records of samples, allocations, counters, marks, main loops and GTK is shown by our views
 with the numbers that tests/report/events.py counts from the bytes.
 
-usage: test-views.py WITH_DEBIAN_RECORDER SYSPROF_REPORT PEER_TARGET GTK_TARGET
+usage: test-views.py WITH_DEBIAN_RECORDER SYSPROF_REPORT PEER_TARGET GTK_TARGET SHELL_PEER
 """
 import collections
 import csv
@@ -11,6 +11,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,15 +21,15 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'report'))
 import events  # noqa: E402
 
-RECORDER, REPORT, PEER_TARGET, GTK_TARGET = map(os.path.abspath, sys.argv[1:5])
-del sys.argv[1:5]
+RECORDER, REPORT, PEER_TARGET, GTK_TARGET, SHELL_PEER = map(os.path.abspath, sys.argv[1:6])
+del sys.argv[1:6]
 PEER_CLI = '/usr/bin/sysprof-cli'
 # Opens, reads and closes files on its main thread, and starts a program that says one of each kind through the ring.
 WORK = 'cat /etc/passwd /etc/group >/dev/null; "$0" all; ls -l /etc >/dev/null; sleep 0.6'
 
 
-def record(path, *options, command=('sh', '-c', WORK, PEER_TARGET)):
-    done = subprocess.run([RECORDER, PEER_CLI, '-f', *options, path, '--', *command], capture_output=True, stdin=subprocess.DEVNULL)
+def record(path, *options, command=('sh', '-c', WORK, PEER_TARGET), around=()):
+    done = subprocess.run([*around, RECORDER, PEER_CLI, '-f', *options, path, '--', *command], capture_output=True, stdin=subprocess.DEVNULL)
     if done.returncode == 77:
         raise unittest.SkipTest(done.stderr.decode())
     assert done.returncode == 0, done.stderr
@@ -145,6 +146,34 @@ class Gtk(Views):
         # What was drawn is drawn within a cycle of the frame clock, so that is not its own.
         cycle = next(r for r in rows(path, 'marks', '--by-name')['rows'] if r['name'] == 'frameclock cycle')
         self.assertLess(cycle['self'], cycle['total'])
+
+    def test_allocations(self):
+        self.assertEqual(rows(self.cases[0][0], 'allocations')['rows'], [])
+
+
+class Shell(Views):
+    """GNOME Shell's series and log, from one of the test's that the recorder asks on a bus of its own."""
+    PAINTS, LINES = 20, ['a window was mapped', 'a window was closed']  # as shell-peer.py has them
+
+    test_every_look = None  # as the others'
+
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which('dbus-run-session') is None:
+            raise unittest.SkipTest('needs dbus-run-session')
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.cases = [record(os.path.join(cls.temporary.name, 'shell'), '--gnome-shell', command=('sh', '-c', 'while :; do :; done & sleep 0.6; kill $!'),
+                            around=('dbus-run-session', '--', '/usr/bin/python3', SHELL_PEER))]
+
+    def test_holds_what_is_compared(self):
+        path, answers = self.cases[0]
+        painted, share = (next([value for _, value in timed] for counter, timed in answers.counters().values() if counter['name'] == name)
+                          for name in ('painted', 'share'))
+        self.assertEqual(painted, [i * i for i in range(self.PAINTS)])
+        self.assertEqual(share, [i / 8 for i in range(self.PAINTS)])
+        self.assertEqual([(r['group'], r['name'], r['message']) for r in rows(path, 'marks')['rows'] if r['group'] == 'compositor'],
+                         [('compositor', 'paint' if i % 2 else 'layout', f'frame {i}') for i in range(self.PAINTS)])
+        self.assertEqual([r['message'] for r in rows(path, 'logs')['rows'] if r['domain'] == 'journal'], self.LINES)
 
     def test_allocations(self):
         self.assertEqual(rows(self.cases[0][0], 'allocations')['rows'], [])
