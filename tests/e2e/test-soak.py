@@ -52,6 +52,11 @@ def memory(pid):
     return total
 
 
+def processes_started():
+    """Of the whole machine, since it was."""
+    return int(re.search(r"^processes (\d+)$", text("/proc/stat"), re.MULTILINE).group(1))
+
+
 class Soak(Case):
     def storm(self):
         process = subprocess.Popen(["sh", "-c", STORM], start_new_session=True)
@@ -72,11 +77,13 @@ class Soak(Case):
         reader = threading.Thread(target=lambda: lines.extend(recorder.process.stderr), daemon=True)
         reader.start()
         taken = []
+        started = processes_started()
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             self.assertIsNone(recorder.process.poll(), lines[-3:])
             taken.append(memory(recorder.process.pid))
             time.sleep(1)
+        rate = (processes_started() - started) / SECONDS
         recorder.send(signal.SIGINT)
         recorder.process.wait(timeout=300)
         reader.join(timeout=60)
@@ -86,7 +93,7 @@ class Soak(Case):
         levels = [statistics.median(settled[i:i + SPAN]) for i in range(0, len(settled) - SPAN + 1, SPAN)]
         growth = statistics.median(b - a for a, b in zip(levels, levels[1:]))
         print(f"# {SECONDS} s: {levels[0] / MB:.1f} MB after a third, {levels[-1] / MB:.1f} MB in the end, {max(taken) / MB:.1f} MB at most, "
-              f"{growth / 1024:.0f} KB more each {SPAN} s")
+              f"{growth / 1024:.0f} KB more each {SPAN} s; {rate:.0f} processes and threads started a second")
         if len(levels) >= LEAST_LEVELS:
             self.assertLess(growth, MOST_GROWTH, [round(size / MB, 1) for size in taken])
         self.assertLess(max(levels), MOST_MEMORY)
