@@ -32,9 +32,7 @@ typedef enum
 
 /* --- one text at a time --- */
 
-#define TEXT_MOST_TERMS 64
-
-/* What is sought: terms, which blanks separate; the first TEXT_MOST_TERMS count. *Frozen*. */
+/* What is sought: terms, which blanks separate. *Frozen*. */
 typedef struct TextQuery TextQuery;
 
 TextQuery *sysprof_text_query_new (const char *query); /* *(full)* */
@@ -42,9 +40,9 @@ void sysprof_text_query_free (TextQuery *self);
 /* Without any term. Nothing fits it. */
 bool sysprof_text_query_is_empty (const TextQuery *self);
 TextFit sysprof_text_query_fit (const TextQuery *self, const TextFields *text);
-/* Which terms a text contains: one bit each, the first is the lowest. */
-uint64_t sysprof_text_query_find_terms (const TextQuery *self, const char *text);
-uint64_t sysprof_text_query_all_terms (const TextQuery *self);
+uint32_t sysprof_text_query_get_n_terms (const TextQuery *self);
+/* Which of the 64 terms from `first` on a text contains: one bit each, that of `first` is the lowest. */
+uint64_t sysprof_text_query_find_terms (const TextQuery *self, uint32_t first, const char *text);
 
 /* --- many --- */
 

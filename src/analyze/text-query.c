@@ -21,8 +21,8 @@ sysprof_text_query_new (const char *query)
   *sysprof_fold_text (&text, folded, NULL, 0) = '\0';
   self->whole = g_strdup (g_strstrip (folded));
   self->whole_size = strlen (self->whole);
-  self->terms = g_new (Term, MIN (self->whole_size / 2 + 1, TEXT_MOST_TERMS));
-  for (at = self->whole; *at != '\0' && self->n_terms < TEXT_MOST_TERMS; at += strspn (at, " "))
+  self->terms = g_new (Term, self->whole_size / 2 + 1);
+  for (at = self->whole; *at != '\0'; at += strspn (at, " "))
     {
       const Term term = { at, strcspn (at, " ") };
 
@@ -134,23 +134,24 @@ sysprof_text_query_fit (const TextQuery *self, const TextFields *text)
   return sysprof_text_query_fit_folded (self, folded, size, words, 0);
 }
 
+uint32_t
+sysprof_text_query_get_n_terms (const TextQuery *self)
+{
+  return self->n_terms;
+}
+
 uint64_t
-sysprof_text_query_find_terms (const TextQuery *self, const char *text)
+sysprof_text_query_find_terms (const TextQuery *self, uint32_t first, const char *text)
 {
   const TextFields fields = { { text } };
   const size_t size = sysprof_folded_size (&fields);
+  const uint32_t n = self->n_terms - MIN (first, self->n_terms);
   g_autofree char *folded = g_malloc (size + 1);
   uint64_t found = 0;
 
   (void) sysprof_fold_text (&fields, folded, NULL, 0); /* the size is known */
-  for (uint32_t i = 0; i < self->n_terms; i++)
-    if (find_term (folded, size, &self->terms[i]) != NULL)
+  for (uint32_t i = 0; i < MIN (n, 64); i++)
+    if (find_term (folded, size, &self->terms[first + i]) != NULL)
       found |= UINT64_C (1) << i;
   return found;
-}
-
-uint64_t
-sysprof_text_query_all_terms (const TextQuery *self)
-{
-  return self->n_terms < 64 ? (UINT64_C (1) << self->n_terms) - 1 : UINT64_MAX;
 }

@@ -6,6 +6,8 @@
 #include "analyze/analyze.h"
 #include "views/rows.h"
 
+#include <string.h>
+
 #define MEMORY_BITS 16
 
 typedef struct
@@ -17,6 +19,8 @@ typedef struct
 typedef struct
 {
   const TextQuery *query;
+  uint32_t first; /* of the terms that are looked for now, up to 64 of them */
+  uint64_t all;   /* their bits */
   Remembered
       *memory; /* [1 << MEMORY_BITS] by address; who comes takes the place of who was there */
 } Search;
@@ -35,7 +39,8 @@ terms_of_text (const Search *self, const char *text)
   Remembered *place = find_place (self, text);
 
   if (place->text != text)
-    *place = (Remembered){ text, sysprof_text_query_find_terms (self->query, text) };
+    *place =
+        (Remembered){ text, sysprof_text_query_find_terms (self->query, self->first, text) };
   return place->terms;
 }
 
@@ -72,29 +77,47 @@ terms_of_cell (const Search *self, ColumnKind kind, const Cell *cell)
 static bool
 row_fits (const Search *self, const Rows *rows, uint32_t row)
 {
-  const uint64_t all = sysprof_text_query_all_terms (self->query);
   uint64_t terms = 0;
 
-  for (uint32_t i = 0; i < rows->n_columns && terms != all; i++)
+  for (uint32_t i = 0; i < rows->n_columns && terms != self->all; i++)
     terms |= terms_of_cell (self, rows->columns[i].kind, &sysprof_rows_cells (rows, row)[i]);
-  return terms == all;
+  return terms == self->all;
+}
+
+/* fits[rows->n_rows]. As many terms at once as a word has bits: hardly anybody types more. */
+static void
+find_rows (const Rows *rows, const TextQuery *query, bool *fits)
+{
+  const uint32_t n_terms = sysprof_text_query_get_n_terms (query);
+  g_autofree Remembered *memory = g_new (Remembered, 1 << MEMORY_BITS);
+  Search search = { .query = query, .memory = memory };
+
+  for (; search.first < n_terms; search.first += 64)
+    {
+      const uint32_t n = MIN (n_terms - search.first, 64);
+
+      search.all = UINT64_MAX >> (64 - n);
+      memset (memory, 0, sizeof *memory << MEMORY_BITS);
+      for (uint32_t row = 0; row < rows->n_rows && sysprof_is_wanted_at (row); row++)
+        fits[row] = (search.first == 0 || fits[row]) && row_fits (&search, rows, row);
+    }
 }
 
 void
 sysprof_rows_search (Rows *self, const char *terms)
 {
   g_autoptr (TextQuery) query = sysprof_text_query_new (terms);
+  g_autofree bool *fits = g_new0 (bool, MAX (self->n_rows, 1));
   g_autofree bool *is_kept = g_new0 (bool, self->n_rows + 1);
   g_autofree uint32_t *order = g_new (uint32_t, MAX (self->n_rows, 1));
-  g_autofree Remembered *memory = g_new0 (Remembered, 1 << MEMORY_BITS);
-  const Search search = { query, memory };
   const uint32_t n_hidden = self->n_hidden;
   uint32_t n = 0;
 
   if (sysprof_text_query_is_empty (query))
     return;
+  find_rows (self, query, fits);
   for (uint32_t i = 0; i < self->n_rows && sysprof_is_wanted_at (i); i++)
-    if (!is_kept[i + 1] && row_fits (&search, self, i))
+    if (fits[i])
       for (uint32_t row = i + 1; row != 0 && !is_kept[row];
            row = self->parent != NULL ? self->parent[row - 1] : 0)
         is_kept[row] = true;

@@ -658,7 +658,8 @@ class Json(Base):
         rows = as_json('samples', '--limit', '0', self.capture)['rows']
         texts = ['\n'.join(map(str, row.values())).lower() for row in rows]
         n_found = set()
-        for terms in ('alpha', 'alpha beta', 'BETA alpha', 'main alpha beta helper', 'alpha nowhere', ' '.join(['alpha'] * 100)):
+        for terms in ('alpha', 'alpha beta', 'BETA alpha', 'main alpha beta helper', 'alpha nowhere', ' '.join(['alpha'] * 100), ' '.join(['alpha'] * 100 + ['beta']),
+                      ' '.join(['alpha'] * 100 + ['nowhere'])):
             found = as_json('samples', '--limit', '0', '--search', terms, self.capture)['rows']
             self.assertEqual(found, [row for row, text in zip(rows, texts) if all(term in text for term in terms.lower().split())], terms)
             n_found.add(len(found))
