@@ -515,7 +515,8 @@ sysprof_debuginfod_fetch (DebuginfodFile *files,
   uint32_t n_unknown = 0;
 
   *status = (DebuginfodStatus){ 0 };
-  qsort (files, n, sizeof *files, compare_weights);
+  if (n > 0)
+    qsort (files, n, sizeof *files, compare_weights);
   for (uint32_t i = 0; i < n; i++)
     switch (look_in_cache (cache, miss_time, &files[i]))
       {
