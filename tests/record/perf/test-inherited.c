@@ -16,7 +16,7 @@
 
 #define ROUNDS       30
 #define FREQUENCY    1000
-#define ENOUGH       20
+#define ENOUGH       5
 #define MOST_SECONDS 8
 
 static volatile unsigned sink;
