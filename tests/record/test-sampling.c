@@ -563,7 +563,7 @@ static void
 test_processes_and_their_files (void)
 {
   const char *before[] = { "sleep", "61", NULL };
-  const char *program[] = { "sh", "-c", "unshare --mount sleep 0.61; true", NULL };
+  const char *program[] = { "sh", "-c", "unshare --mount sleep 3.61; true", NULL };
   GPid pid = start (before);
   SysprofProfiler *profiler = new_profiler (&(SamplerOptions){ 0 });
   Take take;
@@ -578,7 +578,7 @@ test_processes_and_their_files (void)
   g_assert_true (has_process_file (take.reader, pid, "ns"));
   g_assert_cmpuint (count_frames (take.reader, SYSPROF_CAPTURE_FRAME_MAP, pid), >, 3);
 
-  later = find_process (take.reader, "sleep 0.61");
+  later = find_process (take.reader, "sleep 3.61");
   g_assert_cmpint (later, >, 0);
   g_assert_true (has_process_file (take.reader, later, "mountinfo"));
   g_assert_true (has_process_file (take.reader, later, "ns"));
