@@ -54,23 +54,33 @@ number_stacks (Insertion *self)
   return true;
 }
 
-/* The column with room for the new rows, each of which says what its address does. */
-static void
-extend (const Insertion *self, void *column, size_t size)
+void
+sysprof_store_extend_column (void *column,
+                             size_t size,
+                             uint32_t n,
+                             const uint16_t *n_inner,
+                             uint32_t n_rows)
 {
   void **array = column;
-  uint32_t n = self->store->addresses.n;
-  char *larger;
+  char *larger, *at;
 
   if (*array == NULL)
     return;
-  larger = sysprof_large_new (MAX (self->n_addresses, 1), size);
+  larger = sysprof_large_new (MAX (n_rows, 1), size);
   memcpy (larger, *array, n * size);
+  at = larger + n * size;
   for (AddressId i = 0; i < n; i++)
-    for (uint32_t j = 0; j < self->n_inner[i]; j++)
-      memcpy (larger + (self->first[i] + j) * size, larger + i * size, size);
+    for (uint32_t j = 0; j < n_inner[i]; j++, at += size)
+      memcpy (at, larger + i * size, size);
   g_free (*array);
   *array = larger;
+}
+
+static void
+extend (const Insertion *self, void *column, size_t size)
+{
+  sysprof_store_extend_column (column, size, self->store->addresses.n, self->n_inner,
+                               self->n_addresses);
 }
 
 static void

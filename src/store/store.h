@@ -471,6 +471,13 @@ sysprof_store_open_fd_telling (int fd, const char *name, Progress *progress, GEr
  * the same but for what they are to be named; a stack's number leads to the innermost entry. FALSE where there are
  * none, or they are too many: then nothing was done. Ids of stacks from before are good for nothing. */
 bool sysprof_store_insert_inner_calls (Store *self, const uint16_t *n_inner);
+/* The same for whoever keeps a column by address, a pointer to which `column` leads to: its `n` items of `size` bytes become
+ * `n_rows`, the new ones being what those of their addresses are. A column that is NULL stays so. */
+void sysprof_store_extend_column (void *column,
+                                  size_t size,
+                                  uint32_t n,
+                                  const uint16_t *n_inner,
+                                  uint32_t n_rows);
 /* Whether `fd` leads to the file that was opened, and nothing was written to it since. A store never changes; to see what a
  * recorder has appended, the file is opened anew. FALSE for what is no regular file. */
 bool sysprof_store_is_current (const Store *self, int fd);

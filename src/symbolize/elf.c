@@ -236,14 +236,6 @@ find_translated_debug_file (const Symbolization *self,
 
 /* --- answers --- */
 
-static const char *
-base_name (const char *path)
-{
-  const char *slash = strrchr (path, '/');
-
-  return slash != NULL && slash[1] != 0 ? slash + 1 : path;
-}
-
 /* The function's range, from the file's terms to those of the process in which `address` is. */
 static void
 find_range (const Symbolization *self,
@@ -269,7 +261,7 @@ use_answer (Symbolization *self,
   g_autofree char *unversioned = NULL;
   const char *version;
   SymbolAnswer named = {
-    .binary = base_name (batch->path),
+    .binary = sysprof_symbolize_base_name (batch->path),
     .path = batch->path,
     .kind = SYMBOL_USER,
     .is_entry = answer->is_entry,

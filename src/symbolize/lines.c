@@ -26,7 +26,6 @@ typedef struct
 typedef struct
 {
   Symbolization *symbolization;
-  const FileBatch *batch;
   const ElfLines *lines;
   StringId binary;
   StringId path;
@@ -109,14 +108,6 @@ append_inlined (FileLines *self, const ElfLineRow *row)
   return n;
 }
 
-static const char *
-base_name (const char *path)
-{
-  const char *slash = strrchr (path, '/');
-
-  return slash != NULL && slash[1] != 0 ? slash + 1 : path;
-}
-
 void
 sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const ElfLines *lines)
 {
@@ -127,9 +118,8 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const 
   uint16_t n = 0;
 
   file->symbolization = self;
-  file->batch = batch;
   file->lines = lines;
-  file->binary = sysprof_symbol_table_intern (table, base_name (batch->path));
+  file->binary = sysprof_symbol_table_intern (table, sysprof_symbolize_base_name (batch->path));
   file->path = sysprof_symbol_table_intern (table, batch->path);
   for (uint32_t i = 0; i < batch->n_items; i++)
     {

@@ -226,37 +226,24 @@ sysprof_symbol_table_get_link_address (const SymbolTable *table, AddressId addre
   return self->link_address != NULL ? self->link_address[address] : 0;
 }
 
-static void
-extend (void *column, size_t size, uint32_t n, const uint16_t *n_inner, uint32_t n_new)
-{
-  void **array = column;
-  char *larger, *at;
-
-  if (*array == NULL)
-    return;
-  larger = sysprof_large_new (MAX (n + n_new, 1), size);
-  memcpy (larger, *array, n * size);
-  at = larger + n * size;
-  for (AddressId i = 0; i < n; i++)
-    for (uint32_t j = 0; j < n_inner[i]; j++, at += size)
-      memcpy (at, larger + i * size, size);
-  g_free (*array);
-  *array = larger;
-}
-
 void
 sysprof_symbol_table_extend (SymbolTable *table, uint32_t n, const uint16_t *n_inner)
 {
-  uint32_t n_new = 0;
+  TableWithIndex *self = (TableWithIndex *) table;
+  uint32_t n_rows = n;
 
   for (AddressId i = 0; i < n; i++)
-    n_new += n_inner[i];
-  extend (&table->of_address, sizeof *table->of_address, n, n_inner, n_new);
-  extend (&table->function_start, sizeof *table->function_start, n, n_inner, n_new);
-  extend (&table->function_end, sizeof *table->function_end, n, n_inner, n_new);
-  extend (&table->file, sizeof *table->file, n, n_inner, n_new);
-  extend (&table->line, sizeof *table->line, n, n_inner, n_new);
-  extend (&((TableWithIndex *) table)->link_address, sizeof (uint64_t), n, n_inner, n_new);
+    n_rows += n_inner[i];
+  sysprof_store_extend_column (&table->of_address, sizeof *table->of_address, n, n_inner,
+                               n_rows);
+  sysprof_store_extend_column (&table->function_start, sizeof *table->function_start, n,
+                               n_inner, n_rows);
+  sysprof_store_extend_column (&table->function_end, sizeof *table->function_end, n, n_inner,
+                               n_rows);
+  sysprof_store_extend_column (&table->file, sizeof *table->file, n, n_inner, n_rows);
+  sysprof_store_extend_column (&table->line, sizeof *table->line, n, n_inner, n_rows);
+  sysprof_store_extend_column (&self->link_address, sizeof *self->link_address, n, n_inner,
+                               n_rows);
 }
 
 SymbolTable *

@@ -30,14 +30,6 @@ static const struct
 
 G_STATIC_ASSERT (G_N_ELEMENTS (chain) == N_SYMBOLIZERS);
 
-static const char *
-base_name (const char *path)
-{
-  const char *slash = strrchr (path, '/');
-
-  return slash != NULL && slash[1] != 0 ? slash + 1 : path;
-}
-
 /* --- is what runs here what was recorded? --- */
 
 /* NULL: the capture does not tell. */
@@ -183,7 +175,7 @@ place_name (const Store *store, AddressId address, char buffer[64])
   if (path[0] == 0 || strcmp (path, "//anon") == 0)
     return "anon";
   if (path[0] != '[')
-    return base_name (path);
+    return sysprof_symbolize_base_name (path);
 
   g_strlcpy (buffer, path + 1, 64);
   buffer[strcspn (buffer, "]")] = 0;
@@ -297,8 +289,8 @@ give_own_name (Symbolization *self, AddressId address, OwnName *names)
     symbol.binary = sysprof_symbol_table_intern (self->table, "[kernel]");
   else if (mapping->path != 0)
     {
-      symbol.binary =
-          sysprof_symbol_table_intern (self->table, path[0] == '[' ? path : base_name (path));
+      symbol.binary = sysprof_symbol_table_intern (
+          self->table, path[0] == '[' ? path : sysprof_symbolize_base_name (path));
       symbol.path = sysprof_symbol_table_intern (self->table, path);
     }
   self->table->of_address[address] = sysprof_symbol_table_add (self->table, &symbol);

@@ -7,6 +7,8 @@
 
 #include "symbolize/symbolize.h"
 
+#include <string.h>
+
 typedef struct
 {
   Store *store;
@@ -97,6 +99,15 @@ typedef struct
 void sysprof_symbolization_explain (Symbolization *self,
                                     AddressId address,
                                     const UnnamedAnswer *answer);
+
+/* Of a path as stacks show their binary; a path that ends in a slash stays whole. */
+static inline const char *
+sysprof_symbolize_base_name (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+
+  return slash != NULL && slash[1] != 0 ? slash + 1 : path;
+}
 
 static inline bool
 sysprof_symbolization_is_open (const Symbolization *self, AddressId address)

@@ -47,14 +47,15 @@ terms_of_text (const Search *self, const char *text)
 static uint64_t
 terms_of_stack (const Search *self, const StackText *stack)
 {
+  Remembered *place = find_place (self, stack);
   uint64_t terms = 0;
 
-  if (find_place (self, stack)->text == stack)
-    return find_place (self, stack)->terms;
+  if (place->text == stack)
+    return place->terms;
   for (uint32_t i = 0; i < stack->n; i++)
     terms |= terms_of_text (self, stack->entries[i].symbol) |
              terms_of_text (self, stack->entries[i].binary);
-  *find_place (self, stack) = (Remembered){ stack, terms };
+  *place = (Remembered){ stack, terms };
   return terms;
 }
 
