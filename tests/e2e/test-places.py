@@ -12,14 +12,16 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 import tap
-from programs import BUSY, CLI, REPORT, Case, needs_root, run
+from programs import BUSY, CLI, REPORT, TIMEOUT, Case, needs_root, run
 
 PRINT_SYMBOLS = os.environ.get("PRINT_SYMBOLS", "print-symbols")
 NAME = f"inner-{os.getpid()}"  # nobody else on the machine runs a program of this name
 SECONDS = "60"  # it is ended long before
+OTHER_USER = 54321
 CLONE_NEWNS, MNT_DETACH, MS_REC, MS_PRIVATE = 0x20000, 2, 0x4000, 1 << 18
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -55,8 +57,17 @@ def copy_program(tree, program="bin/" + NAME, libraries=""):
         shutil.copy(path, to)
 
 
+def is_mounted(path):
+    with open("/proc/self/mounts", encoding="utf-8") as file:
+        return any(line.split()[1] == path for line in file)
+
+
 def functions_of(path):
     return set(re.findall(r"^\S+ [tTwW] (\S+)$", run("nm", path).stdout.decode(), re.MULTILINE))
+
+
+def needs_fuse_overlayfs(function):
+    return unittest.skipUnless(shutil.which("fuse-overlayfs"), "fuse-overlayfs is not installed")(function)
 
 
 @unittest.skipUnless(shutil.which("nm") and shutil.which("ldd"), "needs nm and ldd")
@@ -124,10 +135,10 @@ class Places(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_named({row["symbol"] for row in json.loads(done.stdout)["rows"] if row["binary"] == NAME})
 
-    def assert_gone(self):
+    def assert_gone(self, **environment):
         """By the files that are still there, without the names that the capture has."""
         self.end()
-        done = run(PRINT_SYMBOLS, "--ignore-bundled", "x.syscap")
+        done = run(PRINT_SYMBOLS, "--ignore-bundled", "x.syscap", env=dict(os.environ, **environment))
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [line.split("\t") for line in done.stdout.decode(errors="replace").splitlines()]
         self.assert_named({row[9] or row[3] for row in rows if row[4] == NAME})
@@ -263,6 +274,117 @@ class Places(Case):
             change_root("root")
 
         self.assert_found(enter, "/app/bin/" + NAME)
+
+    def make_group(self, *names):
+        """A group of processes within others; the file by which processes are put into it."""
+        with open("/proc/self/mounts", encoding="utf-8") as file:
+            places = [line.split()[1] for line in file if line.split()[2] in ("cgroup2", "cgroup") and "cpuset" not in line]
+        for place in places:
+            path = place
+            with contextlib.suppress(OSError):
+                for name in names:
+                    path += "/" + name
+                    os.mkdir(path)
+                    self.addCleanup(self.remove_group, path)
+                return path + "/cgroup.procs"
+        self.skipTest("no group of processes can be made here")
+        return None
+
+    def remove_group(self, path):
+        """Once its processes are gone for the kernel, too."""
+        self.end()
+        deadline = time.monotonic() + TIMEOUT
+        while os.path.isdir(path):
+            try:
+                os.rmdir(path)
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+    def make_storage(self, storage, container):
+        """As Podman's has it: an image of two layers, libraries below and the program above, and the container's own. The words for
+        fuse-overlayfs, and where that mounts it."""
+        ids = {name: (name.encode().hex() * 64)[:64] for name in ("libraries", "program", "own")}
+        overlay = f"{storage}/overlay"
+        for name, short, lower in (("libraries", "AAA", None), ("program", "BBB", "l/AAA"), ("own", "CCC", "l/BBB:l/AAA")):
+            layer = f"{overlay}/{ids[name]}"
+            for folder in ("diff", "merged", "work", "../l"):
+                os.makedirs(f"{layer}/{folder}", exist_ok=True)
+            os.symlink(f"../{ids[name]}/diff", f"{overlay}/l/{short}")
+            for file, text in (("link", short), ("lower", lower)):
+                if text is not None:
+                    with open(f"{layer}/{file}", "w", encoding="ascii") as out:
+                        out.write(text)
+        copy_program(f"{overlay}/{ids['libraries']}/diff")
+        os.makedirs(f"{overlay}/{ids['program']}/diff/opt")
+        os.rename(f"{overlay}/{ids['libraries']}/diff/bin/{NAME}", f"{overlay}/{ids['program']}/diff/opt/{NAME}")
+
+        image = "1a" * 32
+        for kind, rows in (("layers", [{"id": ids["libraries"]}, {"id": ids["program"], "parent": ids["libraries"]},
+                                       {"id": ids["own"], "parent": ids["program"]}]),
+                           ("images", [{"id": image, "names": ["localhost/x:latest"], "layer": ids["program"]}]),
+                           ("containers", [{"id": container, "names": ["x"], "image": image, "layer": ids["own"]}])):
+            os.makedirs(f"{storage}/overlay-{kind}")
+            with open(f"{storage}/overlay-{kind}/{kind}.json", "w", encoding="ascii") as file:
+                json.dump(rows, file)
+        own = f"{overlay}/{ids['own']}"
+        return ["-o", f"lowerdir={overlay}/l/BBB:{overlay}/l/AAA,upperdir={own}/diff,workdir={own}/work"], own + "/merged"
+
+    def serve_overlay(self, words, merged):
+        """By a process outside of the container's namespace: whoever changes the root of that one must not change the server's, which
+        would look for the files of its layers in itself. Should it hang all the same, it is killed, and so is the file system."""
+        server = subprocess.Popen(["timeout", "--signal=KILL", str(TIMEOUT), "fuse-overlayfs", "-f", *words, merged],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+
+        def end_server():
+            self.end()  # who runs a file of it
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+            run("umount", "-l", merged)
+
+        self.addCleanup(end_server)
+        deadline = time.monotonic() + TIMEOUT
+        while not is_mounted(merged):
+            if server.poll() is not None or time.monotonic() > deadline:
+                end_server()
+                self.skipTest("fuse-overlayfs mounts nothing here")
+            time.sleep(0.01)
+        return end_server
+
+    def assert_found_in_container(self, storage, *groups, **environment):
+        """Its file system does not say what it is made of, and has inodes of its own."""
+        container = f"{os.getpid():064x}"
+        words, merged = self.make_storage(storage, container)
+        group = self.make_group(*groups, f"libpod-{container}.scope")
+        end_server = self.serve_overlay(words, merged)
+
+        def enter():
+            with open(group, "w", encoding="ascii") as file:
+                file.write(str(os.getpid()))
+            change_root(merged)
+
+        self.start(enter, "/opt/" + NAME)
+        self.assert_live()
+        end_server()
+        self.assertFalse(os.path.exists(f"{merged}/opt"))
+        self.assert_gone(**environment)
+
+    @needs_root
+    @needs_fuse_overlayfs
+    def test_container_of_podman(self):
+        self.assert_found_in_container(self.path("share/containers/storage"), XDG_DATA_HOME=self.path("share"))
+
+    @needs_root
+    @needs_fuse_overlayfs
+    def test_container_of_another_user(self):
+        """Whose home is where the list of users says: the group is one of that user's."""
+        with open("/etc/passwd", encoding="utf-8") as file, open("passwd", "w", encoding="utf-8") as other:
+            other.write(f"{file.read()}other:x:{OTHER_USER}:{OTHER_USER}::{self.path('home')}:/bin/sh\n")
+        do("mount", "--bind", "passwd", "/etc/passwd")
+        self.mounted.append("/etc/passwd")
+        self.assert_found_in_container(self.path("home/.local/share/containers/storage"), f"user@{OTHER_USER}.service")
 
 
 def leave_mounts_of_the_machine():
