@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Many processes map the same few files, so files are told apart once per mapping. Then addresses are sorted by their
- * digits, from the least one on, which needs no comparisons. */
+ * digits, from the least one on, which needs no comparisons.
+ *
+ * A file that has several paths, as in trees of hard links, or was told of now by its inode and now by its build id, comes in
+ * several batches: those stand next to each other, so that who parses it has it open still. */
 
 #include "symbolize/batch.h"
 
@@ -18,6 +21,8 @@ typedef struct
 {
   const Mapping *mapping;
   uint32_t number;
+  uint32_t
+      kin; /* another candidate that may be of the same file, or this one; in the end the same one for all of these */
 } Candidate;
 
 typedef struct
@@ -32,17 +37,21 @@ typedef struct
 static int
 compare_files (const Mapping *left, const Mapping *right)
 {
-  if (left->path != right->path)
-    return left->path < right->path ? -1 : 1;
   if (left->build_id != right->build_id)
     return left->build_id < right->build_id ? -1 : 1;
-  return left->inode < right->inode ? -1 : left->inode > right->inode;
+  if (left->inode != right->inode)
+    return left->inode < right->inode ? -1 : 1;
+  return left->path < right->path ? -1 : left->path > right->path;
 }
 
 static int
 compare_candidates (const void *a, const void *b, void *data)
 {
-  return compare_files (((const Candidate *) a)->mapping, ((const Candidate *) b)->mapping);
+  const Candidate *left = a, *right = b;
+
+  if (left->kin != right->kin)
+    return left->kin < right->kin ? -1 : 1;
+  return compare_files (left->mapping, right->mapping);
 }
 
 static bool
@@ -72,7 +81,7 @@ find_candidates (Files *files, const Symbolization *self, bool (*is_wanted) (con
   files->of_mapping = g_new0 (uint32_t, store->n_mappings);
   for (MappingId id = 1; id < store->n_mappings; id++)
     {
-      Candidate candidate = { &store->mappings[id], candidates->len };
+      Candidate candidate = { &store->mappings[id], candidates->len, candidates->len };
       MappingId last = last_of_path[candidate.mapping->path];
 
       if (!is_used[id])
@@ -90,6 +99,59 @@ find_candidates (Files *files, const Symbolization *self, bool (*is_wanted) (con
   return candidates;
 }
 
+static uint32_t
+find_kin (GArray *candidates, uint32_t number)
+{
+  Candidate *row = (Candidate *) (void *) candidates->data;
+
+  while (row[number].kin != number)
+    number = row[number].kin = row[row[number].kin].kin;
+  return number;
+}
+
+/* Takes the candidate for one of the same file as the last one of which this was known, if any. 0 is nothing to know. */
+static void
+join_kin (GArray *candidates, GHashTable *last, uint64_t known, uint32_t number)
+{
+  uint32_t one, other;
+  void *found;
+
+  if (known == 0)
+    return;
+  if (!g_hash_table_lookup_extended (last, &known, NULL, &found))
+    {
+      g_hash_table_insert (last, g_memdup2 (&known, sizeof known), GUINT_TO_POINTER (number));
+      return;
+    }
+
+  one = find_kin (candidates, number);
+  other = find_kin (candidates, GPOINTER_TO_UINT (found));
+  g_array_index (candidates, Candidate, MAX (one, other)).kin = MIN (one, other);
+}
+
+/* Whether they are the same is for who opens them to see: inodes are those of some file system. */
+static void
+find_all_kin (GArray *candidates)
+{
+  g_autoptr (GHashTable) by_path =
+      g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  g_autoptr (GHashTable) by_build_id =
+      g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  g_autoptr (GHashTable) by_inode =
+      g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+
+  for (uint32_t i = 0; i < candidates->len; i++)
+    {
+      const Mapping *mapping = g_array_index (candidates, Candidate, i).mapping;
+
+      join_kin (candidates, by_path, mapping->path, i);
+      join_kin (candidates, by_build_id, mapping->build_id, i);
+      join_kin (candidates, by_inode, mapping->inode, i);
+    }
+  for (uint32_t i = 0; i < candidates->len; i++)
+    g_array_index (candidates, Candidate, i).kin = find_kin (candidates, i);
+}
+
 /* Fills `files`. FALSE if cancelled. */
 static bool
 find_files (Files *files, const Symbolization *self, bool (*is_wanted) (const char *path))
@@ -97,6 +159,7 @@ find_files (Files *files, const Symbolization *self, bool (*is_wanted) (const ch
   g_autoptr (GArray) candidates = find_candidates (files, self, is_wanted);
   g_autofree uint32_t *file_of_candidate = g_new (uint32_t, candidates->len + 1);
 
+  find_all_kin (candidates);
   if (!sysprof_progress_sort (self->progress, candidates->data, candidates->len,
                               sizeof (Candidate), compare_candidates, NULL))
     return false;

@@ -28,7 +28,7 @@ typedef struct
 
 typedef struct
 {
-  FileBatch *row; /* [n] by path */
+  FileBatch *row; /* [n] those that may be of the same file next to each other */
   uint32_t n;
   BatchItem *items;
   uint64_t *offsets;

@@ -7,6 +7,8 @@ usage: test-symbolize.py PRINT-SYMBOLS C-PROGRAM
 """
 
 import bisect
+import contextlib
+import ctypes
 import datetime
 import gzip
 import os
@@ -93,6 +95,27 @@ def library(name):
     for line in run("ldconfig", "-p").splitlines():
         if line.strip().startswith(name + " ") and "x86-64" in line:
             return os.path.realpath(line.split("=> ")[1])
+
+
+OPEN, READ = 0x20, 1  # of inotify
+
+
+def reads_of(paths, do):
+    """Which of the files, by their numbers, were read while `do` ran, in this order; once for each time that it was opened before."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    queue = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    watches = [libc.inotify_add_watch(queue, path.encode(), OPEN | READ) for path in paths]
+    do()
+    data, at, events = b"", 0, []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            data += os.read(queue, 65536)
+    os.close(queue)
+    while at < len(data):
+        watch, mask, _, size = struct.unpack_from("<iIII", data, at)
+        events.append((watches.index(watch), mask))
+        at += 16 + size
+    return [file for file, mask in events if mask == READ]
 
 
 class Symbolize(unittest.TestCase):
@@ -183,6 +206,38 @@ class Symbolize(unittest.TestCase):
                 offset, address, size = segments(PROGRAM)[0]
                 base = os.path.basename(given.get("mapped_as", PROGRAM))
                 self.assertEqual(row.name, f"[{base}+0x{main - address + offset:x}]")
+
+    def test_file_of_several_paths(self):
+        """Trees of hard links, as deployments of OSTree are: a file is parsed once, by what the kernel tells of who reads it."""
+        found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
+        programs, links = [self.place("x"), self.place("y")], []
+        for path in programs:
+            shutil.copy(PROGRAM, path)
+        for tree in range(3):
+            for path in programs:
+                links.append(self.place(str(tree), os.path.basename(path)))
+                os.link(path, links[-1])
+        offset, address, size = segments(PROGRAM)[0]
+        capture = new_capture()
+        for i, path in enumerate(links):
+            # By its inode alone, by its build id alone, and by both, as recorders tell it.
+            capture.process("program", pid=PID + i)
+            capture.map(BASE, BASE + ((size + 4095) & ~4095), path, offset, 0 if i >= 4 else os.stat(path).st_ino,
+                        f"{i % 2 + 1:02x}" * 20 if i >= 2 else None, pid=PID + i)
+            for at in found:
+                capture.sample([USER, BASE + at - address], pid=PID + i)
+        for i, path in enumerate(programs):
+            run("objcopy", "--update-section", f".note.gnu.build-id={self.note(f'{i + 1:02x}' * 20)}", path, self.place("n"))
+            with open(path, "wb") as file:  # the links' inode stays
+                file.write(pathlib.Path(self.place("n")).read_bytes())
+        capture.save(self.place("c"))
+
+        rows = []
+        reads = reads_of(programs, lambda: rows.extend(Row(line) for line in run(PRINT_SYMBOLS, self.place("c")).splitlines()))
+        self.assertEqual(len(rows), len(links) * len(found))
+        for row in rows:
+            self.assertIn(row.raw_name or row.name, found[row.address - BASE + address][1])
+        self.assertEqual(reads, [0, 1])
 
     def test_files_that_are_none(self):
         main = next(iter(functions(PROGRAM)))
