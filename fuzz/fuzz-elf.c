@@ -35,7 +35,7 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   ElfSymbols *symbols = NULL;
   size_t build_id_size;
   uint64_t address = 0;
-  char link[256];
+  char link[256], alt_link[ELF_MAX_ALT_LINK];
   uint32_t crc;
   ElfImage *image;
 
@@ -44,6 +44,12 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 
   if (sysprof_elf_image_build_id (image, build_id, &build_id_size) == ELF_OK &&
       (build_id_size == 0 || build_id_size > ELF_MAX_BUILD_ID))
+    abort ();
+  if (sysprof_elf_image_alt_link (image, alt_link, build_id, &build_id_size) == ELF_OK &&
+      (build_id_size == 0 || build_id_size > sizeof build_id || alt_link[0] == 0))
+    abort ();
+  if (sysprof_elf_image_alt_id (image, build_id, &build_id_size) == ELF_OK &&
+      (build_id_size == 0 || build_id_size > sizeof build_id))
     abort ();
   if (sysprof_elf_image_debug_link (image, link, &crc) == ELF_OK && strchr (link, '/') != NULL)
     abort ();

@@ -54,6 +54,18 @@ bool sysprof_elf_image_has_section (const ElfImage *image, const char *name);
 /* .gnu_debuglink: file name (no slash) and CRC-32 of the file it names. */
 ElfStatus sysprof_elf_image_debug_link (ElfImage *image, char name[256], uint32_t *crc);
 
+#define ELF_MAX_ALT_LINK 1024
+
+/* What debug information refers to that dwz moved into another file: .gnu_debugaltlink, or .debug_sup of DWARF 5. The file's name, which
+ * may be a path, and by what it is known: a build id, or a checksum. ELF_ABSENT: it refers to none. */
+ElfStatus sysprof_elf_image_alt_link (ElfImage *image,
+                                      char name[ELF_MAX_ALT_LINK],
+                                      uint8_t id[ELF_MAX_BUILD_ID],
+                                      size_t *size);
+/* By what such a file itself is known. */
+ElfStatus
+sysprof_elf_image_alt_id (ElfImage *image, uint8_t id[ELF_MAX_BUILD_ID], size_t *size);
+
 /* CRC-32 of a whole file, as .gnu_debuglink has it. */
 ElfStatus sysprof_elf_file_crc (int fd, uint32_t *crc);
 

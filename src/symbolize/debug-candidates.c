@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SYSTEM_DEBUG_DIR  "/usr/lib/debug"
+#define DWZ_DIR           ".dwz"  /* of what several files share, in there */
 #define APP_PREFIX        "/app/" /* where a Flatpak application sees its own files */
 #define APP_DEBUG_DIR     "/app/lib/debug"
 #define MOST_FLATPAK_DIRS 64 /* each is asked for every file */
@@ -98,20 +99,79 @@ clear_candidate (void *candidate)
   g_free (((DebugCandidate *) candidate)->path);
 }
 
+/* Build id of what is looked for, and how the names of such files end. */
+typedef struct
+{
+  const uint8_t *bytes;
+  uint32_t size;
+  const char *suffix;
+} SoughtId;
+
 static void
-add_by_build_id (GArray *candidates, int root, const char *debug_dir, const ElfFacts *facts)
+add_by_build_id (GArray *candidates, int root, const char *debug_dir, const SoughtId *id)
 {
   GString *path;
 
-  if (facts->build_id_size < 2)
+  if (id->size < 2)
     return;
 
   path = g_string_new (debug_dir);
-  g_string_append_printf (path, "/.build-id/%02x/", facts->build_id[0]);
-  for (uint32_t i = 1; i < facts->build_id_size; i++)
-    g_string_append_printf (path, "%02x", facts->build_id[i]);
-  g_string_append (path, ".debug");
+  g_string_append_printf (path, "/.build-id/%02x/", id->bytes[0]);
+  for (uint32_t i = 1; i < id->size; i++)
+    g_string_append_printf (path, "%02x", id->bytes[i]);
+  g_string_append (path, id->suffix);
   add_candidate (candidates, root, g_string_free (path, FALSE));
+}
+
+/* A directory like /usr/lib/debug. */
+typedef struct
+{
+  int root; /* borrowed */
+  const char *path;
+} DebugDir;
+
+/* All that there are for a file that was found below `root` at `path`, but those of Flatpak. */
+static GArray *
+list_debug_dirs (const SymbolizeOptions *options, int root, const char *path)
+{
+  GArray *dirs = g_array_new (FALSE, FALSE, sizeof (DebugDir));
+  DebugDir dir = { root, SYSTEM_DEBUG_DIR };
+
+  g_array_append_val (dirs, dir);
+  for (size_t i = 0; options->debug_dirs != NULL && options->debug_dirs[i] != NULL; i++)
+    {
+      dir = (DebugDir){ -1, options->debug_dirs[i] };
+      g_array_append_val (dirs, dir);
+    }
+  for (size_t i = 0; options->inner_debug_dirs != NULL && options->inner_debug_dirs[i] != NULL;
+       i++)
+    {
+      dir = (DebugDir){ root, options->inner_debug_dirs[i] };
+      g_array_append_val (dirs, dir);
+    }
+  /* A container without debug files may run what is installed here, too. */
+  if (root >= 0 && options->sysroot == NULL)
+    {
+      dir = (DebugDir){ -1, SYSTEM_DEBUG_DIR };
+      g_array_append_val (dirs, dir);
+    }
+  if (g_str_has_prefix (path, APP_PREFIX))
+    {
+      dir = (DebugDir){ root, APP_DEBUG_DIR };
+      g_array_append_val (dirs, dir);
+    }
+  return dirs;
+}
+
+static void
+add_by_build_id_everywhere (GArray *candidates, const GArray *dirs, const SoughtId *id)
+{
+  for (guint i = 0; i < dirs->len; i++)
+    {
+      const DebugDir *dir = &g_array_index (dirs, DebugDir, i);
+
+      add_by_build_id (candidates, dir->root, dir->path, id);
+    }
 }
 
 static void
@@ -143,19 +203,29 @@ static void
 add_flatpak (GArray *candidates,
              const char *const *dirs,
              const char *directory,
+             const SoughtId *id,
              const ElfFacts *facts)
 {
   const char *below = strchr (directory + (directory[0] == '/'), '/');
 
   for (size_t i = 0; dirs != NULL && dirs[i] != NULL; i++)
     {
-      add_by_build_id (candidates, -1, dirs[i], facts);
+      add_by_build_id (candidates, -1, dirs[i], id);
       if (facts->link[0] == 0)
         continue;
       add_candidate (candidates, -1, g_build_filename (dirs[i], directory, facts->link, NULL));
       if (below != NULL)
         add_candidate (candidates, -1, g_build_filename (dirs[i], below, facts->link, NULL));
     }
+}
+
+static GArray *
+new_candidates (void)
+{
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (DebugCandidate));
+
+  g_array_set_clear_func (candidates, clear_candidate);
+  return candidates;
 }
 
 GArray *
@@ -167,25 +237,15 @@ sysprof_list_debug_candidates (const Symbolization *symbolization,
                                const ElfFacts *facts)
 {
   const SymbolizeOptions *options = symbolization->options;
-  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (DebugCandidate));
+  g_autoptr (GArray) dirs = list_debug_dirs (options, root, path);
+  const SoughtId id = { facts->build_id, facts->build_id_size, ".debug" };
   g_autofree char *directory = g_path_get_dirname (path);
+  GArray *candidates = new_candidates ();
 
-  g_array_set_clear_func (candidates, clear_candidate);
-  add_by_build_id (candidates, root, SYSTEM_DEBUG_DIR, facts);
-  for (size_t i = 0; options->debug_dirs != NULL && options->debug_dirs[i] != NULL; i++)
-    add_by_build_id (candidates, -1, options->debug_dirs[i], facts);
-  for (size_t i = 0; options->inner_debug_dirs != NULL && options->inner_debug_dirs[i] != NULL;
-       i++)
-    add_by_build_id (candidates, root, options->inner_debug_dirs[i], facts);
-  /* A container without debug files may run what is installed here, too. */
-  if (root >= 0 && options->sysroot == NULL)
-    add_by_build_id (candidates, -1, SYSTEM_DEBUG_DIR, facts);
-  if (g_str_has_prefix (path, APP_PREFIX))
-    add_by_build_id (candidates, root, APP_DEBUG_DIR, facts);
-
+  add_by_build_id_everywhere (candidates, dirs, &id);
   add_by_link (candidates, options, root, directory, facts);
   if (options->sysroot == NULL)
-    add_flatpak (candidates, flatpak_dirs, directory, facts);
+    add_flatpak (candidates, flatpak_dirs, directory, &id, facts);
   if (root < 0 && facts->link[0] != 0)
     {
       g_autofree char *real = sysprof_find_real_path (opener, path);
@@ -195,5 +255,68 @@ sysprof_list_debug_candidates (const Symbolization *symbolization,
         add_by_link (candidates, options, root, real_directory, facts);
     }
 
+  return candidates;
+}
+
+/* --- supplements --- */
+
+/* What of the link lies below a directory like /usr/lib/debug; NULL: it does not say. */
+static const char *
+find_dwz_part (const char *link)
+{
+  const char *part = strstr (link, "/" DWZ_DIR "/");
+
+  return part == NULL && g_str_has_prefix (link, DWZ_DIR "/") ? link : part;
+}
+
+/* From the directory of the file that has the link. */
+static void
+add_by_alt_link (GArray *candidates, int root, const char *path, const char *link)
+{
+  g_autofree char *directory = g_path_get_dirname (path);
+
+  if (g_path_is_absolute (link))
+    add_candidate (candidates, root, g_strdup (link));
+  else
+    add_candidate (candidates, root, g_build_filename (directory, link, NULL));
+}
+
+GArray *
+sysprof_list_supplement_candidates (const Symbolization *symbolization,
+                                    Opener *opener,
+                                    const char *const *flatpak_dirs,
+                                    int root,
+                                    const char *path,
+                                    const ElfFacts *facts)
+{
+  const SymbolizeOptions *options = symbolization->options;
+  g_autoptr (GArray) dirs = list_debug_dirs (options, root, path);
+  const SoughtId id = { facts->alt_id, facts->alt_id_size, ".debug" };
+  const char *part = find_dwz_part (facts->alt_link);
+  GArray *candidates = new_candidates ();
+
+  for (size_t i = 0;
+       options->sysroot == NULL && flatpak_dirs != NULL && flatpak_dirs[i] != NULL; i++)
+    {
+      DebugDir dir = { -1, flatpak_dirs[i] };
+
+      g_array_append_val (dirs, dir);
+    }
+  add_by_build_id_everywhere (candidates, dirs, &id);
+  add_by_alt_link (candidates, root, path, facts->alt_link);
+  if (root < 0)
+    {
+      /* What is found by build id may be a link to what has the name of the program. */
+      g_autofree char *real = sysprof_find_real_path (opener, path);
+
+      if (real != NULL)
+        add_by_alt_link (candidates, root, real, facts->alt_link);
+    }
+  for (guint i = 0; i < dirs->len && part != NULL; i++)
+    {
+      const DebugDir *dir = &g_array_index (dirs, DebugDir, i);
+
+      add_candidate (candidates, dir->root, g_build_filename (dir->path, part, NULL));
+    }
   return candidates;
 }

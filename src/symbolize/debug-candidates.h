@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the separate debug file of an ELF file may be on this machine. */
+/* Where the separate debug file of an ELF file may be on this machine, and what belongs to its debug information. */
 
 #pragma once
 
@@ -26,3 +26,11 @@ GArray *sysprof_list_debug_candidates (const Symbolization *symbolization,
                                        int root,
                                        const char *path,
                                        const ElfFacts *facts);
+
+/* The same for the supplement that dwz made of what several files share: of the file at `path`, which has the debug information. */
+GArray *sysprof_list_supplement_candidates (const Symbolization *symbolization,
+                                            Opener *opener,
+                                            const char *const *flatpak_dirs,
+                                            int root,
+                                            const char *path,
+                                            const ElfFacts *facts);

@@ -195,7 +195,8 @@ sysprof_elf_worker_resolve_lines (ElfWorker *self,
                                   size_t n,
                                   ElfLines *lines)
 {
-  DwarfFiles files = { .image = self->debug_image != NULL ? self->debug_image : self->image };
+  DwarfFiles files = { .image = self->debug_image != NULL ? self->debug_image : self->image,
+                       .supplement = self->supplement };
   Asked *asked = calloc (n + 1, sizeof *asked);
   Dwarf *dwarf = NULL;
   ElfStatus status;

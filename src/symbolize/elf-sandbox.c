@@ -30,6 +30,7 @@ typedef enum
   CALL_OPEN = 1,
   CALL_OPEN_FOR_LINES,
   CALL_ADD_DEBUG,
+  CALL_ADD_SUPPLEMENT,
   CALL_RESOLVE,
   CALL_RESOLVE_LINES,
 } Call;
@@ -119,7 +120,10 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int envel
                                               &reply.facts);
       break;
     case CALL_ADD_DEBUG:
-      reply.status = sysprof_elf_worker_add_debug (worker, fd);
+      reply.status = sysprof_elf_worker_add_debug (worker, fd, &reply.facts);
+      break;
+    case CALL_ADD_SUPPLEMENT:
+      reply.status = sysprof_elf_worker_add_supplement (worker, fd);
       break;
     default:
       offsets = read_offsets (socket, request);
@@ -300,7 +304,9 @@ call (ElfSandbox *self,
     {
       *facts = reply.facts;
       facts->link[sizeof facts->link - 1] = 0;
-      if (facts->build_id_size > ELF_MAX_BUILD_ID || strchr (facts->link, '/') != NULL)
+      facts->alt_link[sizeof facts->alt_link - 1] = 0;
+      if (facts->build_id_size > ELF_MAX_BUILD_ID || strchr (facts->link, '/') != NULL ||
+          facts->alt_id_size > ELF_MAX_BUILD_ID)
         goto gone;
     }
   return (ElfStatus) reply.status;
@@ -333,13 +339,36 @@ sysprof_elf_sandbox_open (ElfSandbox *self,
 }
 
 ElfStatus
-sysprof_elf_sandbox_add_debug (ElfSandbox *self, int envelope, const struct stat *info)
+sysprof_elf_sandbox_add_debug (ElfSandbox *self,
+                               int envelope,
+                               const struct stat *info,
+                               ElfFacts *facts)
+{
+  ElfFacts told;
+  ElfStatus status;
+
+  if (self->pid == 0)
+    return ELF_ABSENT;
+
+  status = call (self, &(Request){ .call = CALL_ADD_DEBUG }, patience_for (info), envelope,
+                 NULL, &told, NULL, NULL);
+  if (status != ELF_OK)
+    return status;
+
+  facts->alt_id_size = told.alt_id_size;
+  memcpy (facts->alt_id, told.alt_id, sizeof facts->alt_id);
+  memcpy (facts->alt_link, told.alt_link, sizeof facts->alt_link);
+  return ELF_OK;
+}
+
+ElfStatus
+sysprof_elf_sandbox_add_supplement (ElfSandbox *self, int envelope, const struct stat *info)
 {
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  return call (self, &(Request){ .call = CALL_ADD_DEBUG }, patience_for (info), envelope, NULL,
-               NULL, NULL, NULL);
+  return call (self, &(Request){ .call = CALL_ADD_SUPPLEMENT }, patience_for (info), envelope,
+               NULL, NULL, NULL, NULL);
 }
 
 ElfStatus

@@ -14,14 +14,18 @@ typedef ConfinedChild ElfSandbox;
 
 /* The calls of ElfWorker, made in the child, which is started when there is none. Files come in envelopes (util/opener.h), which
  * are borrowed; `info` is the file's. ELF_CORRUPT: the child died, answered nonsense, or took longer than files of that size take;
- * the next open() starts a new one. */
+ * the next open() starts a new one. Of a debug file's facts only those of its supplement are taken. */
 ElfStatus sysprof_elf_sandbox_open (ElfSandbox *self,
                                     int envelope,
                                     const struct stat *info,
                                     bool is_for_lines,
                                     ElfFacts *facts);
+ElfStatus sysprof_elf_sandbox_add_debug (ElfSandbox *self,
+                                         int envelope,
+                                         const struct stat *info,
+                                         ElfFacts *facts);
 ElfStatus
-sysprof_elf_sandbox_add_debug (ElfSandbox *self, int envelope, const struct stat *info);
+sysprof_elf_sandbox_add_supplement (ElfSandbox *self, int envelope, const struct stat *info);
 ElfStatus sysprof_elf_sandbox_resolve (ElfSandbox *self,
                                        const uint64_t *offsets,
                                        size_t n,

@@ -25,8 +25,17 @@ close_fd (int *fd)
 }
 
 static void
+clear_supplement (ElfWorker *self)
+{
+  sysprof_elf_image_free (self->supplement);
+  self->supplement = NULL;
+  close_fd (&self->supplement_fd);
+}
+
+static void
 clear_debug (ElfWorker *self)
 {
+  clear_supplement (self);
   sysprof_elf_symbols_free (self->debug_symbols);
   sysprof_elf_image_free (self->debug_image);
   self->debug_symbols = NULL;
@@ -48,6 +57,18 @@ static bool
 has_debug_info (const ElfImage *image)
 {
   return sysprof_elf_image_has_section (image, ".debug_info");
+}
+
+/* Of who has the debug information. */
+static void
+note_alt_link (ElfFacts *facts, ElfImage *image)
+{
+  size_t size = 0;
+
+  facts->alt_link[0] = 0;
+  facts->alt_id_size = 0;
+  if (sysprof_elf_image_alt_link (image, facts->alt_link, facts->alt_id, &size) == ELF_OK)
+    facts->alt_id_size = (uint32_t) size;
 }
 
 static void
@@ -84,6 +105,7 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *f
   if (sysprof_elf_image_debug_link (self->image, own->link, &own->link_crc) != ELF_OK)
     own->link[0] = 0;
   own->has_lines = has_debug_info (self->image);
+  note_alt_link (own, self->image);
   if (!is_for_lines)
     load_symbols (self);
 
@@ -109,7 +131,7 @@ belongs_to_file (const ElfWorker *self, ElfImage *debug_image, int fd)
 }
 
 ElfStatus
-sysprof_elf_worker_add_debug (ElfWorker *self, int fd)
+sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts)
 {
   ElfStatus status;
 
@@ -130,7 +152,45 @@ sysprof_elf_worker_add_debug (ElfWorker *self, int fd)
       !sysprof_elf_symbols_is_full (self->debug_symbols))
     status = ELF_ABSENT;
   if (status != ELF_OK)
-    clear_debug (self);
+    {
+      clear_debug (self);
+      return status;
+    }
+
+  note_alt_link (&self->facts, self->debug_image);
+  *facts = self->facts;
+  return ELF_OK;
+}
+
+/* What a file calls itself is what another one calls it. */
+static bool
+is_supplement (const ElfFacts *facts, ElfImage *image)
+{
+  uint8_t id[ELF_MAX_BUILD_ID];
+  size_t size;
+
+  return sysprof_elf_image_alt_id (image, id, &size) == ELF_OK && size == facts->alt_id_size &&
+         memcmp (id, facts->alt_id, size) == 0;
+}
+
+ElfStatus
+sysprof_elf_worker_add_supplement (ElfWorker *self, int fd)
+{
+  ElfStatus status;
+
+  clear_supplement (self);
+  self->supplement_fd = fd;
+  if (self->image == NULL || self->facts.alt_id_size == 0)
+    status = ELF_ABSENT;
+  else
+    status = sysprof_elf_image_open (fd, &self->supplement);
+
+  if (status == ELF_OK && !is_supplement (&self->facts, self->supplement))
+    status = ELF_MISMATCH;
+  if (status == ELF_OK && !has_debug_info (self->supplement))
+    status = ELF_ABSENT;
+  if (status != ELF_OK)
+    clear_supplement (self);
   return status;
 }
 

@@ -18,6 +18,10 @@ typedef struct
   uint8_t is_over_limit; /* a symbol table was left out for its size */
   uint8_t has_lines;     /* it has debug information of its own */
   uint8_t padding;
+  uint32_t alt_id_size; /* 0 = its debug information refers to no supplement */
+  uint8_t alt_id[ELF_MAX_BUILD_ID];
+  char alt_link
+      [ELF_MAX_ALT_LINK]; /* where dwz put that: a path, perhaps relative to its own directory */
 } ElfFacts;
 
 typedef struct
@@ -81,17 +85,19 @@ typedef struct
 {
   int fd;
   int debug_fd;
+  int supplement_fd;
   ElfImage *image;
   ElfImage *debug_image;
+  ElfImage *supplement; /* of what has the debug information: the file or its debug file */
   ElfSymbols *symbols;
   ElfSymbols *debug_symbols;
   ElfFacts facts;
   bool is_for_lines;
 } ElfWorker;
 
-#define ELF_WORKER_INIT      \
-  {                          \
-    .fd = -1, .debug_fd = -1 \
+#define ELF_WORKER_INIT                           \
+  {                                               \
+    .fd = -1, .debug_fd = -1, .supplement_fd = -1 \
   }
 
 /* Closes what was open before. Takes the descriptor. `is_for_lines`: symbols are not read, and what a debug file must have is
@@ -99,8 +105,11 @@ typedef struct
 ElfStatus sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *facts);
 
 /* Takes the descriptor. ELF_MISMATCH: it does not belong to the file. ELF_ABSENT: it has none of what is wanted. In both cases, and in
- * all but ELF_OK, it is not used. */
-ElfStatus sysprof_elf_worker_add_debug (ElfWorker *self, int fd);
+ * all but ELF_OK, it is not used. `facts` are then those of the file, with the supplement of the debug file. */
+ElfStatus sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts);
+
+/* The same for the supplement that the facts tell of. */
+ElfStatus sysprof_elf_worker_add_supplement (ElfWorker *self, int fd);
 
 /* `offsets` in the file, ascending. */
 ElfStatus sysprof_elf_worker_resolve (ElfWorker *self,

@@ -9,7 +9,8 @@
 
 #include "symbolize/batch.h"
 #include "symbolize/debug-candidates.h"
-#include "symbolize/elf-sandbox.h"
+#include "symbolize/debug-parts.h"
+#include "symbolize/elf-parser.h"
 #include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
 #include "symbolize/lines.h"
@@ -24,60 +25,6 @@
 
 #define LOOK_AHEAD    16     /* addresses */
 #define ITEMS_BETWEEN 0x1000 /* two looks at whether to go on */
-
-/* *Owned* by the thread that symbolizes. */
-typedef struct
-{
-  bool use_sandbox;  /* who parses has no rights */
-  bool is_for_lines; /* instead of names */
-  Opener opener;
-  ElfSandbox sandbox;
-  /* What is open now: files that were mapped under several names, or read with and without build id, are parsed once. */
-  struct stat open_file;
-  bool is_open;
-  bool has_debug; /* a debug file belongs to it and is open, too */
-  ElfFacts facts;
-  ProcessRoots roots;
-  char **flatpak_dirs;
-  CaptureMounts *mounts; /* NULL: files are looked for below a directory */
-} ElfParser;
-
-static ElfStatus
-parser_open (ElfParser *self, int envelope, const struct stat *info, ElfFacts *facts)
-{
-  ElfStatus status;
-
-  if (self->is_open && info->st_dev == self->open_file.st_dev &&
-      info->st_ino == self->open_file.st_ino && info->st_size == self->open_file.st_size &&
-      info->st_mtime == self->open_file.st_mtime && self->sandbox.pid != 0)
-    {
-      *facts = self->facts;
-      return ELF_OK;
-    }
-
-  self->is_open = self->has_debug = false;
-  if (self->sandbox.pid == 0)
-    {
-      self->sandbox.keeps_rights = !self->use_sandbox;
-      self->sandbox.has_stop_fd = self->opener.has_stop_fd;
-      self->sandbox.stop_fd = self->opener.stop_fd;
-    }
-  status = sysprof_elf_sandbox_open (&self->sandbox, envelope, info, self->is_for_lines, facts);
-  self->is_open = status == ELF_OK;
-  self->open_file = *info;
-  if (status == ELF_OK)
-    self->facts = *facts;
-  return status;
-}
-
-static ElfStatus
-parser_add_debug (ElfParser *self, int envelope, const struct stat *info)
-{
-  ElfStatus status = sysprof_elf_sandbox_add_debug (&self->sandbox, envelope, info);
-
-  self->has_debug = status == ELF_OK;
-  return status;
-}
 
 /* The file itself says all that a debug file could add. */
 static bool
@@ -154,7 +101,7 @@ open_recorded_file (ElfParser *parser,
       return false;
     }
 
-  switch (parser_open (parser, envelope, &info, facts))
+  switch (sysprof_elf_parser_open (parser, envelope, &info, root, path, facts))
     {
     case ELF_OK:
       *reason = check_identity (batch, &info, facts);
@@ -175,7 +122,8 @@ open_debug_file (ElfParser *parser, int root, const char *path)
   struct stat info = { 0 };
   autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
 
-  return envelope >= 0 ? parser_add_debug (parser, envelope, &info) : ELF_ABSENT;
+  return envelope >= 0 ? sysprof_elf_parser_add_debug (parser, envelope, &info, root, path)
+                       : ELF_ABSENT;
 }
 
 /* The better of what two files are. */
@@ -409,6 +357,7 @@ resolve_open_file (Symbolization *self,
 
   if (self->lines != NULL)
     {
+      sysprof_debug_parts_add_supplement (self, parser, batch);
       is_answered = sysprof_elf_sandbox_resolve_lines (&parser->sandbox, batch->offsets,
                                                        batch->n_offsets, &lines) == ELF_OK;
       if (is_answered)
@@ -620,7 +569,8 @@ try_kept_files (Symbolization *self,
     {
       ElfFacts facts = { 0 };
 
-      if (parser_open (parser, kept->envelope, &kept->info, &facts) == ELF_OK &&
+      if (sysprof_elf_parser_open (parser, kept->envelope, &kept->info, -1, batch->path,
+                                   &facts) == ELF_OK &&
           is_kept_file (self, batch, kept, &facts) &&
           use_open_file (self, parser, batch, -1, batch->path, &facts, reason))
         return true;
@@ -767,8 +717,7 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
   g_strfreev (parser.flatpak_dirs);
   sysprof_process_roots_clear (&parser.roots);
   g_clear_pointer (&parser.mounts, sysprof_capture_mounts_free);
-  sysprof_opener_clear (&parser.opener);
-  sysprof_elf_sandbox_clear (&parser.sandbox);
+  sysprof_elf_parser_close (&parser);
   g_cancellable_disconnect (cancellable, handler);
 }
 

@@ -2,6 +2,7 @@
 
 #include "symbolize/file-locator.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -262,11 +263,27 @@ open_regular_file (int root, const char *path)
   return open (link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
+typedef enum
+{
+  WANTS_FILE,
+  WANTS_ELF_FILE,
+  WANTS_PATH, /* without links, as the contents of a file */
+} Wanted;
+
 typedef struct
 {
-  bool wants_path; /* without links, as the contents of a file */
+  Wanted wanted;
   char path[PATH_MAX];
 } Request;
+
+static bool
+is_elf (int fd)
+{
+  char magic[SELFMAG];
+
+  return pread (fd, magic, sizeof magic, 0) == sizeof magic &&
+         memcmp (magic, ELFMAG, sizeof magic) == 0;
+}
 
 /* Takes the descriptor. */
 static int
@@ -291,8 +308,13 @@ open_asked_file (const void *data, int root, struct stat *info)
   const Request *request = data;
   autofd fd = open_regular_file (root, request->path);
 
-  if (fd >= 0 && request->wants_path)
+  if (fd >= 0 && request->wanted == WANTS_PATH)
     return write_path_of (sysprof_steal_fd (&fd));
+  if (fd >= 0 && request->wanted == WANTS_ELF_FILE && !is_elf (fd))
+    {
+      errno = ENOEXEC;
+      return -1;
+    }
   return fd >= 0 && fstat (fd, info) == 0 ? sysprof_steal_fd (&fd) : -1;
 }
 
@@ -305,10 +327,10 @@ serve (int socket)
 }
 
 static int
-ask (Opener *opener, int root, const char *path, bool wants_path, struct stat *info)
+ask (Opener *opener, int root, const char *path, Wanted wanted, struct stat *info)
 {
   g_autofree char *directory = g_path_get_dirname (path);
-  Request request = { .wants_path = wants_path };
+  Request request = { .wanted = wanted };
 
   if (g_strlcpy (request.path, path, sizeof request.path) < sizeof request.path)
     return sysprof_opener_ask (opener, serve,
@@ -321,14 +343,20 @@ ask (Opener *opener, int root, const char *path, bool wants_path, struct stat *i
 int
 sysprof_open_regular_file (Opener *opener, int root, const char *path, struct stat *info)
 {
-  return ask (opener, root, path, false, info);
+  return ask (opener, root, path, WANTS_FILE, info);
+}
+
+int
+sysprof_open_elf_file (Opener *opener, int root, const char *path, struct stat *info)
+{
+  return ask (opener, root, path, WANTS_ELF_FILE, info);
 }
 
 char *
 sysprof_find_real_path (Opener *opener, const char *path)
 {
   struct stat info;
-  autofd envelope = ask (opener, -1, path, true, &info);
+  autofd envelope = ask (opener, -1, path, WANTS_PATH, &info);
   autofd text = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
   char real[PATH_MAX];
   ssize_t length = text >= 0 ? pread (text, real, sizeof real, 0) : -1;

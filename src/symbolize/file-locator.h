@@ -47,6 +47,9 @@ const char *sysprof_file_roots_find_rest (const FileRoots *self, unsigned n, con
  * not answer. */
 int sysprof_open_regular_file (Opener *opener, int root, const char *path, struct stat *info);
 
+/* The same for a path that a file names, which may be that of anything: nothing but an ELF file is handed out, else ENOEXEC. */
+int sysprof_open_elf_file (Opener *opener, int root, const char *path, struct stat *info);
+
 /* Through links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. NULL: nobody can say. */
 char *sysprof_find_real_path (Opener *opener, const char *path);
 

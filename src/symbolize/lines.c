@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define N_KNOWN_TEXTS 0x4000
+#define MOST_GAPS     1024
 
 /* --- what one file says --- */
 
@@ -149,6 +150,34 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const 
     }
 }
 
+void
+sysprof_line_collection_note_gap (const Symbolization *self,
+                                  const FileBatch *batch,
+                                  DebugGapKind kind,
+                                  uint32_t n,
+                                  const char *what)
+{
+  GArray *gaps = self->lines->gaps;
+  const char *binary = sysprof_symbolize_base_name (batch->path);
+  DebugGap gap = {
+    .binary = sysprof_symbol_table_intern (self->table, binary),
+    .what = sysprof_symbol_table_intern (self->table, what),
+    .n = n,
+    .kind = (uint8_t) kind,
+  };
+
+  /* A file may be in several batches. */
+  for (guint i = 0; i < gaps->len; i++)
+    {
+      const DebugGap *known = &g_array_index (gaps, DebugGap, i);
+
+      if (known->binary == gap.binary && known->kind == gap.kind && known->what == gap.what)
+        return;
+    }
+  if (gaps->len < MOST_GAPS)
+    g_array_append_val (gaps, gap);
+}
+
 /* --- all files --- */
 
 /* Entries of stacks for what was inlined, and what they are. */
@@ -201,6 +230,7 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
     .first_inlined = g_new0 (uint32_t, n + 1),
     .n_inlined = g_new0 (uint16_t, n + 1),
     .inlined = g_array_new (FALSE, FALSE, sizeof (InlinedCall)),
+    .gaps = g_array_new (FALSE, FALSE, sizeof (DebugGap)),
   };
   Symbolization self;
   bool is_done;
@@ -224,5 +254,7 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   g_free (lines.first_inlined);
   g_free (lines.n_inlined);
   g_array_unref (lines.inlined);
+  table->n_gaps = lines.gaps->len;
+  table->gap = (DebugGap *) (void *) g_array_free (lines.gaps, FALSE);
   return is_done;
 }

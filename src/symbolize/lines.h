@@ -21,6 +21,7 @@ typedef struct LineCollection
   uint32_t *first_inlined; /* [addresses.n] index into `inlined`, of the outermost one */
   uint16_t *n_inlined;     /* [addresses.n] */
   GArray *inlined;         /* of InlinedCall */
+  GArray *gaps;            /* of DebugGap */
 } LineCollection;
 
 /* Whether lines are still to be found for an address. */
@@ -37,3 +38,10 @@ sysprof_line_collection_wants (const Symbolization *self, AddressId address)
 void sysprof_line_collection_add (Symbolization *self,
                                   const FileBatch *batch,
                                   const ElfLines *lines);
+
+/* Notes why what files say of a batch is not all; `what` is untrusted, or NULL. */
+void sysprof_line_collection_note_gap (const Symbolization *self,
+                                       const FileBatch *batch,
+                                       DebugGapKind kind,
+                                       uint32_t n,
+                                       const char *what);

@@ -57,6 +57,18 @@ static const struct
                            "" },
 };
 
+static const struct
+{
+  const char *clause;
+  const char *remedy;
+} gaps[] = {
+  [DEBUG_GAP_NO_SUPPLEMENT] = { "the debug file that dwz moved their names to is not here",
+                                "install all packages of its debug symbols" },
+  [DEBUG_GAP_OTHER_SUPPLEMENT] = { "the debug file that dwz moved their names to is of another build",
+                                   "install all packages of its debug symbols in one version" },
+};
+
+G_STATIC_ASSERT (G_N_ELEMENTS (gaps) == N_DEBUG_GAPS);
 G_STATIC_ASSERT (G_N_ELEMENTS (kind_names) == SYMBOL_MARKER + 1);
 G_STATIC_ASSERT (G_N_ELEMENTS (reasons) == N_UNNAMED);
 
@@ -64,6 +76,18 @@ const char *
 sysprof_symbol_kind_to_string (SymbolKind kind)
 {
   return (size_t) kind < G_N_ELEMENTS (kind_names) ? kind_names[kind] : "none";
+}
+
+const char *
+sysprof_debug_gap_to_string (DebugGapKind kind)
+{
+  return (size_t) kind < N_DEBUG_GAPS ? gaps[kind].clause : "";
+}
+
+const char *
+sysprof_debug_gap_remedy (DebugGapKind kind)
+{
+  return (size_t) kind < N_DEBUG_GAPS ? gaps[kind].remedy : "";
 }
 
 const char *
@@ -267,6 +291,7 @@ sysprof_symbol_table_unref (SymbolTable *table)
   g_free (table->function_end);
   g_free (table->file);
   g_free (table->line);
+  g_free (table->gap);
   g_free (table->categories);
   sysprof_intern_clear (&table->strings);
   g_clear_pointer (&self->kallsyms, g_bytes_unref);

@@ -77,6 +77,26 @@ typedef struct
       is_entry; /* where processes and threads begin (_start, start_thread, ret_from_fork, …) */
 } Symbol;
 
+/* Why lines or inlined functions are not all that debug information says. */
+typedef enum
+{
+  DEBUG_GAP_NO_SUPPLEMENT,    /* dwz moved names to a file that is not here, */
+  DEBUG_GAP_OTHER_SUPPLEMENT, /* or is of another build */
+  N_DEBUG_GAPS,
+} DebugGapKind;
+
+typedef struct
+{
+  StringId binary;
+  StringId what; /* the file that is lacking, as it is named there; one of them */
+  uint32_t n;    /* how many are */
+  uint8_t kind;  /* DebugGapKind */
+} DebugGap;
+
+/* One short clause about `n` files, and what a person can do. */
+const char *sysprof_debug_gap_to_string (DebugGapKind kind);
+const char *sysprof_debug_gap_remedy (DebugGapKind kind);
+
 typedef struct SymbolTable
 {
   Symbol *row; /* [n] row 0 is none; (name, binary, kind) is unique */
@@ -89,6 +109,8 @@ typedef struct SymbolTable
       file; /* [store->addresses.n] where that was, as it was compiled; 0 = unknown. NULL: lines were not loaded */
   uint32_t *
       line; /* [store->addresses.n] likewise; of a function that calls an inlined one, the line of the call */
+  DebugGap *gap; /* [n_gaps] NULL: lines were not loaded */
+  uint32_t n_gaps;
   Intern strings;
   uint8_t *
       categories; /* [n] or NULL: not asked for yet. Set once and atomically: analyze/categories.h */

@@ -372,6 +372,20 @@ add_unfinished_waits (Rows *rows, const char *value)
   cells[REMEDY].text = "start recording before the programs, or record for longer";
 }
 
+/* What debug information would say of lines and inlined functions if all its files were here. */
+static void
+add_debug_gap (Rows *rows, const SymbolTable *symbols, const DebugGap *gap)
+{
+  const char *clause = sysprof_debug_gap_to_string ((DebugGapKind) gap->kind);
+  g_autofree char *reason = g_strdup_printf ("inlined functions missing: %s: '%s'", clause,
+                                             sysprof_intern_get (&symbols->strings, gap->what));
+  Cell *cells = sysprof_rows_add (rows);
+
+  cells[BINARY].text = sysprof_intern_get (&symbols->strings, gap->binary);
+  cells[REASON].text = sysprof_rows_dup (rows, reason);
+  cells[REMEDY].text = sysprof_debug_gap_remedy ((DebugGapKind) gap->kind);
+}
+
 static bool
 fill_quality (const ViewRequest *request, Rows *rows, GError **error)
 {
@@ -408,6 +422,8 @@ fill_quality (const ViewRequest *request, Rows *rows, GError **error)
       else if (g_str_equal (id, "org.gnome.sysprof.unfinished-waits"))
         add_unfinished_waits (rows, value);
     }
+  for (uint32_t i = 0; i < request->symbols->n_gaps; i++)
+    add_debug_gap (rows, request->symbols, &request->symbols->gap[i]);
   return true;
 }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "symbolize/elf-parser.h"
+
+static void
+set_place (ElfParser *self, int root, const char *path)
+{
+  g_free (self->path);
+  self->path = g_strdup (path);
+  self->root = root;
+  self->has_supplement_status = false;
+}
+
+ElfStatus
+sysprof_elf_parser_open (ElfParser *self,
+                         int envelope,
+                         const struct stat *info,
+                         int root,
+                         const char *path,
+                         ElfFacts *facts)
+{
+  ElfStatus status;
+
+  if (self->is_open && info->st_dev == self->open_file.st_dev &&
+      info->st_ino == self->open_file.st_ino && info->st_size == self->open_file.st_size &&
+      info->st_mtime == self->open_file.st_mtime && self->sandbox.pid != 0)
+    {
+      *facts = self->facts;
+      return ELF_OK;
+    }
+
+  self->is_open = self->has_debug = false;
+  if (self->sandbox.pid == 0)
+    {
+      self->sandbox.keeps_rights = !self->use_sandbox;
+      self->sandbox.has_stop_fd = self->opener.has_stop_fd;
+      self->sandbox.stop_fd = self->opener.stop_fd;
+    }
+  status = sysprof_elf_sandbox_open (&self->sandbox, envelope, info, self->is_for_lines, facts);
+  self->is_open = status == ELF_OK;
+  self->open_file = *info;
+  if (status == ELF_OK)
+    {
+      self->facts = *facts;
+      set_place (self, root, path);
+    }
+  return status;
+}
+
+ElfStatus
+sysprof_elf_parser_add_debug (ElfParser *self,
+                              int envelope,
+                              const struct stat *info,
+                              int root,
+                              const char *path)
+{
+  ElfStatus status =
+      sysprof_elf_sandbox_add_debug (&self->sandbox, envelope, info, &self->facts);
+
+  self->has_debug = status == ELF_OK;
+  if (status == ELF_OK)
+    set_place (self, root, path);
+  return status;
+}
+
+void
+sysprof_elf_parser_close (ElfParser *self)
+{
+  g_clear_pointer (&self->path, g_free);
+  self->is_open = self->has_debug = false;
+  sysprof_opener_clear (&self->opener);
+  sysprof_elf_sandbox_clear (&self->sandbox);
+}
