@@ -100,6 +100,9 @@ bool sysprof_elf_symbols_is_over_limit (const ElfSymbols *symbols);
  * reach to the next symbol, or to the end of their section. */
 bool sysprof_elf_symbols_find (const ElfSymbols *symbols, uint64_t address, ElfSymbol *symbol);
 
+/* The value of the first entry of .symtab with that name, of whatever type it is. ELF_ABSENT: there is none. */
+ElfStatus sysprof_elf_image_find_label (ElfImage *image, const char *name, uint64_t *address);
+
 /* --- functions without a symbol --- */
 
 /* Where the function that holds `address` begins and ends, by the call-frame table. ELF_ABSENT where no

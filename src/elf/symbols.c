@@ -160,16 +160,25 @@ append_symbol (RawSymbols *symbols, const RawSymbol *raw)
   return true;
 }
 
-static ElfStatus
-read_table (ElfSymbols *self, RawSymbols *raws, ElfImage *image, uint32_t type, unsigned table)
+/* The first table of that type; both of its parts are in fresh memory, where the status is ELF_OK. */
+typedef struct
 {
-  size_t entry_size = image->is_64 ? sizeof (Elf64_Sym) : sizeof (Elf32_Sym);
+  uint8_t *bytes;
+  uint64_t n;
+  size_t entry_size;
+  char *strings; /* [strings_size], NUL behind */
+  uint64_t strings_size;
+} FileTable;
+
+static ElfStatus
+load_table (FileTable *self, ElfImage *image, uint32_t type)
+{
   const ElfSection *section = NULL;
   const ElfSection *names;
-  uint8_t *bytes = NULL;
-  uint64_t size, n;
+  uint64_t size;
   ElfStatus status;
 
+  *self = (FileTable){ .entry_size = image->is_64 ? sizeof (Elf64_Sym) : sizeof (Elf32_Sym) };
   for (uint32_t i = 1; i < image->n_sections && section == NULL; i++)
     if (image->sections[i].type == type)
       section = &image->sections[i];
@@ -181,21 +190,58 @@ read_table (ElfSymbols *self, RawSymbols *raws, ElfImage *image, uint32_t type, 
   if (names->type != SHT_STRTAB)
     return names->type == SHT_NOBITS ? ELF_ABSENT : ELF_CORRUPT;
 
-  status = sysprof_elf_image_read_section (image, section, &bytes, &size);
+  status = sysprof_elf_image_read_section (image, section, &self->bytes, &size);
   if (status != ELF_OK)
     return status;
-  n = size / entry_size;
-  if (n > MAX_SYMBOLS)
-    {
-      free (bytes);
-      return ELF_TOO_LARGE;
-    }
+  self->n = size / self->entry_size;
+  status = self->n > MAX_SYMBOLS
+               ? ELF_TOO_LARGE
+               : sysprof_elf_image_read_section (image, names, (uint8_t **) &self->strings,
+                                                 &self->strings_size);
+  if (status != ELF_OK)
+    free (self->bytes);
+  return status;
+}
 
-  status = sysprof_elf_image_read_section (image, names, (uint8_t **) &self->strings[table],
-                                           &self->strings_size[table]);
-  for (uint64_t i = 1; i < n && status == ELF_OK; i++)
+ElfStatus
+sysprof_elf_image_find_label (ElfImage *image, const char *name, uint64_t *address)
+{
+  FileTable file;
+  ElfStatus status = load_table (&file, image, SHT_SYMTAB);
+
+  if (status != ELF_OK)
+    return status;
+
+  status = ELF_ABSENT;
+  for (uint64_t i = 1; i < file.n && status != ELF_OK; i++)
     {
-      FileSymbol symbol = decode_symbol (image, bytes + i * entry_size);
+      FileSymbol symbol = decode_symbol (image, file.bytes + i * file.entry_size);
+
+      if (symbol.section == SHN_UNDEF || symbol.name >= file.strings_size ||
+          strcmp (file.strings + symbol.name, name) != 0)
+        continue;
+      *address = symbol.value;
+      status = ELF_OK;
+    }
+  free (file.bytes);
+  free (file.strings);
+  return status;
+}
+
+static ElfStatus
+read_table (ElfSymbols *self, RawSymbols *raws, ElfImage *image, uint32_t type, unsigned table)
+{
+  FileTable file;
+  ElfStatus status = load_table (&file, image, type);
+
+  if (status != ELF_OK)
+    return status;
+
+  self->strings[table] = file.strings;
+  self->strings_size[table] = file.strings_size;
+  for (uint64_t i = 1; i < file.n && status == ELF_OK; i++)
+    {
+      FileSymbol symbol = decode_symbol (image, file.bytes + i * file.entry_size);
       RawSymbol raw;
 
       if (!convert_symbol (image, &symbol, self->strings_size[table], &raw))
@@ -205,7 +251,7 @@ read_table (ElfSymbols *self, RawSymbols *raws, ElfImage *image, uint32_t type, 
         status = ELF_NO_MEMORY;
     }
 
-  free (bytes);
+  free (file.bytes);
   return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "symbolize/debuginfod-client.h"
 #include "symbolize/fetched-files.h"
+#include "symbolize/vmlinux.h"
 
 #include <string.h>
 
@@ -50,7 +51,8 @@ count_events_of_stacks (const Store *store)
   return counts;
 }
 
-/* Events with a function of each file, [batches->n]: for nothing but the choice of what servers are asked for. */
+/* Events with a function of each file, [batches->n], and behind them those with one of the kernel that has no name: for nothing but
+ * the choice of what servers are asked for. */
 static uint64_t *
 weigh (const Symbolization *self, const FileBatches *batches)
 {
@@ -60,6 +62,9 @@ weigh (const Symbolization *self, const FileBatches *batches)
   g_autofree StackId *seen_in = g_new0 (StackId, batches->n + 1);
   uint64_t *weights = g_new0 (uint64_t, batches->n + 1);
 
+  for (AddressId i = 1; self->wanted_kernel != NULL && i < store->addresses.n; i++)
+    if (store->addresses.kind[i] == ADDRESS_KERNEL && sysprof_symbolization_is_open (self, i))
+      file_of[i] = batches->n + 1;
   for (uint32_t i = 0; i < batches->n; i++)
     for (uint32_t j = 0; j < batches->row[i].n_items; j++)
       file_of[batches->row[i].items[j].address] = i + 1;
@@ -156,6 +161,8 @@ list_files (const Symbolization *self, const FileBatches *batches, const uint64_
       if (wanted->is_missing)
         want (files, wanted->build_id, true, weights != NULL ? weights[i] : 0);
     }
+  if (self->wanted_kernel != NULL)
+    want (files, self->wanted_kernel, false, weights != NULL ? weights[batches->n] : 0);
   for (guint i = 0; i < files->len; i++)
     {
       DebuginfodFile *file = &g_array_index (files, DebuginfodFile, i);
@@ -189,6 +196,9 @@ use_files (Symbolization *self,
     }
   if (n > 0)
     sysprof_elf_resolve_fetched (self, batches, fetched);
+  if (self->wanted_kernel != NULL && find_path (files, self->wanted_kernel, false) != NULL)
+    status->n_unfit +=
+        !sysprof_vmlinux_resolve_fetched (self, find_path (files, self->wanted_kernel, false));
   for (uint32_t i = 0; i < batches->n; i++)
     status->n_unfit += fetched[i].is_unfit;
 }
@@ -202,7 +212,7 @@ resolve (Symbolization *self, GError **error)
   DebuginfodStatus status;
 
   /* Below a sysroot this machine plays no part, unless it is asked to. */
-  if (self->wanted->len == 0 ||
+  if ((self->wanted->len == 0 && self->wanted_kernel == NULL) ||
       (self->options->sysroot != NULL && !self->options->ask_debuginfod))
     return true;
 

@@ -48,8 +48,7 @@ find_addresses (const ElfWorker *self, const uint64_t *offsets, size_t n, Asked 
       Asked *next = &asked[n_asked];
 
       next->offset = (uint32_t) i;
-      if (sysprof_elf_image_address_of_offset (self->image, offsets[i], &next->address) !=
-          ELF_OK)
+      if (sysprof_elf_worker_find_address (self, offsets[i], &next->address) != ELF_OK)
         continue;
       is_sorted = is_sorted && (n_asked == 0 || next[-1].address <= next->address);
       n_asked++;

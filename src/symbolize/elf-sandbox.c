@@ -39,6 +39,8 @@ typedef struct
 {
   uint32_t call;
   uint32_t n_offsets;
+  uint32_t are_addresses; /* not offsets */
+  uint32_t padding;
 } Request;
 
 typedef struct
@@ -129,6 +131,7 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int envel
       offsets = read_offsets (socket, request);
       if (offsets == NULL)
         return false;
+      worker->takes_addresses = request->are_addresses != 0;
       is_sent = (request->call == CALL_RESOLVE_LINES ? answer_with_lines : answer_with_names) (
           worker, socket, offsets, request->n_offsets);
       free (offsets);
@@ -373,6 +376,7 @@ sysprof_elf_sandbox_add_supplement (ElfSandbox *self, int envelope, const struct
 
 ElfStatus
 sysprof_elf_sandbox_resolve (ElfSandbox *self,
+                             bool are_addresses,
                              const uint64_t *offsets,
                              size_t n,
                              ElfAnswers *answers)
@@ -382,12 +386,16 @@ sysprof_elf_sandbox_resolve (ElfSandbox *self,
   if (n > MOST_OFFSETS)
     return ELF_TOO_LARGE;
 
-  return call (self, &(Request){ .call = CALL_RESOLVE, .n_offsets = (uint32_t) n },
+  return call (self,
+               &(Request){ .call = CALL_RESOLVE,
+                           .n_offsets = (uint32_t) n,
+                           .are_addresses = are_addresses },
                MOST_PATIENCE, -1, offsets, NULL, answers, NULL);
 }
 
 ElfStatus
 sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
+                                   bool are_addresses,
                                    const uint64_t *offsets,
                                    size_t n,
                                    ElfLines *lines)
@@ -397,6 +405,9 @@ sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
   if (n > MOST_OFFSETS)
     return ELF_TOO_LARGE;
 
-  return call (self, &(Request){ .call = CALL_RESOLVE_LINES, .n_offsets = (uint32_t) n },
+  return call (self,
+               &(Request){ .call = CALL_RESOLVE_LINES,
+                           .n_offsets = (uint32_t) n,
+                           .are_addresses = are_addresses },
                MOST_PATIENCE, -1, offsets, NULL, NULL, lines);
 }

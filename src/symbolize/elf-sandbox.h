@@ -26,11 +26,14 @@ ElfStatus sysprof_elf_sandbox_add_debug (ElfSandbox *self,
                                          ElfFacts *facts);
 ElfStatus
 sysprof_elf_sandbox_add_supplement (ElfSandbox *self, int envelope, const struct stat *info);
+/* `are_addresses`: what is given are not offsets in the file, but link-time addresses. */
 ElfStatus sysprof_elf_sandbox_resolve (ElfSandbox *self,
+                                       bool are_addresses,
                                        const uint64_t *offsets,
                                        size_t n,
                                        ElfAnswers *answers);
 ElfStatus sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
+                                             bool are_addresses,
                                              const uint64_t *offsets,
                                              size_t n,
                                              ElfLines *lines);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_TEXT (UINT32_C (256) << 20) /* bytes of names of one file */
+#define MOST_TEXT      (UINT32_C (256) << 20) /* bytes of names of one file */
+#define KERNEL_SECTION "__ksymtab"            /* what a kernel has for its modules */
+#define KERNEL_LABEL   "_text"
 
 void
 sysprof_elf_answers_clear (ElfAnswers *self)
@@ -106,6 +108,9 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *f
     own->link[0] = 0;
   own->has_lines = has_debug_info (self->image);
   note_alt_link (own, self->image);
+  if (sysprof_elf_image_has_section (self->image, KERNEL_SECTION) &&
+      sysprof_elf_image_find_label (self->image, KERNEL_LABEL, &own->kernel_text) != ELF_OK)
+    own->kernel_text = 0;
   if (!is_for_lines)
     load_symbols (self);
 
@@ -276,6 +281,16 @@ describe_nameless (const ElfWorker *self, ElfAnswer *answer)
 }
 
 ElfStatus
+sysprof_elf_worker_find_address (const ElfWorker *self, uint64_t place, uint64_t *address)
+{
+  if (!self->takes_addresses)
+    return sysprof_elf_image_address_of_offset (self->image, place, address);
+
+  *address = place;
+  return ELF_OK;
+}
+
+ElfStatus
 sysprof_elf_worker_resolve (ElfWorker *self,
                             const uint64_t *offsets,
                             size_t n,
@@ -293,8 +308,7 @@ sysprof_elf_worker_resolve (ElfWorker *self,
       ElfAnswer *answer = &answers->row[i];
       ElfSymbol symbol;
 
-      if (sysprof_elf_image_address_of_offset (self->image, offsets[i],
-                                               &answer->link_address) != ELF_OK)
+      if (sysprof_elf_worker_find_address (self, offsets[i], &answer->link_address) != ELF_OK)
         continue;
       if (!find_symbol (self, answer->link_address, &symbol))
         describe_nameless (self, answer);

@@ -22,6 +22,8 @@ typedef struct
   uint8_t alt_id[ELF_MAX_BUILD_ID];
   char alt_link
       [ELF_MAX_ALT_LINK]; /* where dwz put that: a path, perhaps relative to its own directory */
+  uint64_t
+      kernel_text; /* of a kernel: the link-time address of its label `_text`; 0 = it is none */
 } ElfFacts;
 
 typedef struct
@@ -93,6 +95,7 @@ typedef struct
   ElfSymbols *debug_symbols;
   ElfFacts facts;
   bool is_for_lines;
+  bool takes_addresses; /* instead of offsets in the file, link-time addresses */
 } ElfWorker;
 
 #define ELF_WORKER_INIT                           \
@@ -110,6 +113,10 @@ ElfStatus sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts
 
 /* The same for the supplement that the facts tell of. */
 ElfStatus sysprof_elf_worker_add_supplement (ElfWorker *self, int fd);
+
+/* The link-time address of what was asked for, be it that or an offset. */
+ElfStatus
+sysprof_elf_worker_find_address (const ElfWorker *self, uint64_t place, uint64_t *address);
 
 /* `offsets` in the file, ascending. */
 ElfStatus sysprof_elf_worker_resolve (ElfWorker *self,

@@ -358,14 +358,14 @@ resolve_open_file (Symbolization *self,
   if (self->lines != NULL)
     {
       sysprof_debug_parts_add_supplement (self, parser, batch);
-      is_answered = sysprof_elf_sandbox_resolve_lines (&parser->sandbox, batch->offsets,
+      is_answered = sysprof_elf_sandbox_resolve_lines (&parser->sandbox, false, batch->offsets,
                                                        batch->n_offsets, &lines) == ELF_OK;
       if (is_answered)
         sysprof_line_collection_add (self, batch, &lines);
     }
   else
     {
-      is_answered = sysprof_elf_sandbox_resolve (&parser->sandbox, batch->offsets,
+      is_answered = sysprof_elf_sandbox_resolve (&parser->sandbox, false, batch->offsets,
                                                  batch->n_offsets, &answers) == ELF_OK;
       if (is_answered)
         use_answers (self, batch, &answers, reason_of_lack);

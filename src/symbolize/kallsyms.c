@@ -11,6 +11,7 @@
 #include "elf/elf.h"
 #include "symbolize/passing-code.h"
 #include "symbolize/symbol-table.h"
+#include "symbolize/vmlinux.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,16 @@ typedef enum
   ROW_IS_USED,
 } RowUse;
 
+/* Where the kernel lay, for who has its file (vmlinux.c): an address that may have better names, and so is of no type. */
+static void
+append_place (GString *text, const KernelSymbols *symbols)
+{
+  uint64_t address = sysprof_kallsyms_find_text (symbols->text, symbols->size);
+
+  if (address != 0)
+    g_string_append_printf (text, "%016" G_GINT64_MODIFIER "x %c _text\n", address, BOUND_TYPE);
+}
+
 /* What a capture needs of the list: lines that were used, and those that bound them. These are of no type: with the
  * lines behind them left out, they would reach over functions that are not theirs, which matters where the list
  * is asked for more than was recorded with it, as in captures that were joined. */
@@ -211,6 +222,8 @@ excerpt (const KernelSymbols *symbols, const uint8_t *use)
 {
   GString *text = g_string_new (NULL);
 
+  if (memchr (use, ROW_IS_USED, symbols->n) != NULL)
+    append_place (text, symbols);
   for (uint32_t i = 0; i < symbols->n; i++)
     if (use[i] != ROW_UNUSED)
       {
@@ -276,19 +289,14 @@ has_open_address (const Symbolization *self)
   return false;
 }
 
-static bool
-resolve (Symbolization *self, GError **error)
+static void
+resolve_by_list (Symbolization *self)
 {
   g_autoptr (GBytes) embedded = NULL;
   g_autofree char *own = NULL;
   KernelSymbols symbols = { 0 };
   const char *text = NULL;
   size_t size = 0;
-
-  if (self->options->kernel_symbols == NULL)
-    sysprof_name_passing_code (self);
-  if (!has_open_address (self))
-    return true;
 
   /* A list that cannot be unpacked is as good as none: the rest of the capture is worth showing. */
   if (self->options->kernel_symbols != NULL)
@@ -300,7 +308,7 @@ resolve (Symbolization *self, GError **error)
     text = g_bytes_get_data (embedded, &size);
   else if (self->has_kernel_names || !self->is_this_boot ||
            !g_file_get_contents ("/proc/kallsyms", &own, &size, NULL))
-    return true;
+    return;
   else
     text = own;
 
@@ -311,6 +319,16 @@ resolve (Symbolization *self, GError **error)
       g_free (symbols.row);
       g_free (symbols.symbol);
     }
+}
+
+static bool
+resolve (Symbolization *self, GError **error)
+{
+  if (self->options->kernel_symbols == NULL)
+    sysprof_name_passing_code (self);
+  if (has_open_address (self))
+    resolve_by_list (self);
+  sysprof_vmlinux_resolve (self);
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "symbolize/fetched-files.h"
 #include "symbolize/symbol-table.h"
+#include "symbolize/vmlinux.h"
 
 #include <string.h>
 
@@ -30,6 +31,7 @@ typedef struct
   const ElfLines *lines;
   StringId binary;
   StringId path;
+  SymbolKind kind; /* of what is inlined: who leaves the kernel out means that, too */
   KnownText files[N_KNOWN_TEXTS];
   KnownText functions[N_KNOWN_TEXTS];
 } FileLines;
@@ -72,7 +74,7 @@ find_inlined_function (FileLines *self, const ElfLineFrame *frame)
   KnownText *known = &self->functions[frame->name % N_KNOWN_TEXTS];
   const char *raw_name = self->lines->text + frame->name;
   const char *name = frame->demangled != 0 ? self->lines->text + frame->demangled : raw_name;
-  Symbol symbol = { .binary = self->binary, .path = self->path, .kind = SYMBOL_INLINE };
+  Symbol symbol = { .binary = self->binary, .path = self->path, .kind = self->kind };
 
   if (known->text == frame->name)
     return known->id;
@@ -121,7 +123,9 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const 
   file->symbolization = self;
   file->lines = lines;
   file->binary = sysprof_symbol_table_intern (table, sysprof_symbolize_base_name (batch->path));
-  file->path = sysprof_symbol_table_intern (table, batch->path);
+  file->kind = batch->path[0] == '/' ? SYMBOL_INLINE : SYMBOL_KERNEL;
+  if (file->kind == SYMBOL_INLINE)
+    file->path = sysprof_symbol_table_intern (table, batch->path);
   for (uint32_t i = 0; i < batch->n_items; i++)
     {
       const BatchItem *item = &batch->items[i];
@@ -243,8 +247,11 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   table->line = sysprof_large_new0 (MAX (n, 1), sizeof *table->line);
   is_done = sysprof_progress_stage (progress, 1, "Finding lines");
   if (is_done && asks_files (&from_cache))
-    is_done = sysprof_elf_symbolizer.resolve (&self, error) &&
-              sysprof_debuginfod_symbolizer.resolve (&self, error);
+    {
+      sysprof_vmlinux_resolve (&self);
+      is_done = sysprof_elf_symbolizer.resolve (&self, error) &&
+                sysprof_debuginfod_symbolizer.resolve (&self, error);
+    }
   is_done = !sysprof_progress_set_error_if_cancelled (progress, error) && is_done;
   if (is_done)
     insert_inlined (&self);

@@ -29,9 +29,9 @@ static inline bool
 sysprof_line_collection_wants (const Symbolization *self, AddressId address)
 {
   const SymbolTable *table = self->table;
+  uint8_t kind = table->row[table->of_address[address]].kind;
 
-  return !self->lines->is_known[address] &&
-         table->row[table->of_address[address]].kind == SYMBOL_USER;
+  return !self->lines->is_known[address] && (kind == SYMBOL_USER || kind == SYMBOL_KERNEL);
 }
 
 /* Takes what was found for the offsets of a batch. */

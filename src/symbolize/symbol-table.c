@@ -48,6 +48,13 @@ static const struct
                                 "install its debug symbols" },
   [UNNAMED_NO_KERNEL_SYMBOLS] = { "no-kernel-symbols", "the kernel hid its symbols",
                                   "record as root, or set kernel.kptr_restrict to 0" },
+  [UNNAMED_OTHER_KERNEL_FILE] = { "other-kernel-file",
+                                  "the capture has no names of it, and the vmlinux here is of "
+                                  "another build",
+                                  "install the debug symbols of the kernel that was recorded" },
+  [UNNAMED_KERNEL_MOVED] = { "kernel-moved",
+                             "the kernel hid where it lies, so that its vmlinux names nothing",
+                             "record as root, or set kernel.kptr_restrict to 0" },
   [UNNAMED_OTHER_DEBUG_FILE] = { "other-debug-file",
                                  "stripped, and the debug file here is of another build",
                                  "install the debug symbols of the version that was recorded" },

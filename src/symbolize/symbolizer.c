@@ -44,6 +44,12 @@ find_metadata (const Store *store, const char *key)
   return NULL;
 }
 
+const char *
+sysprof_symbolization_find_metadata (const Symbolization *self, const char *key)
+{
+  return find_metadata (self->store, key);
+}
+
 static bool
 is_same_metadata (const Store *store, const char *key, const char *here, bool is_required)
 {

@@ -27,7 +27,9 @@ typedef struct
   uint8_t *is_entry;
   uint8_t *
       is_told; /* the capture itself says so: what is missing here and now does not change it */
-  GArray *wanted;               /* of WantedFile: files that lack names */
+  GArray *wanted; /* of WantedFile: files that lack names */
+  const char *
+      wanted_kernel; /* the build id of a kernel that lacks some and whose file is not here; or NULL */
   struct LineCollection *lines; /* NULL; else lines are looked for instead of names (lines.h) */
 } Symbolization;
 
@@ -38,6 +40,9 @@ void sysprof_symbolization_init (Symbolization *self,
                                  Progress *progress,
                                  SymbolTable *table);
 void sysprof_symbolization_clear (Symbolization *self);
+
+/* NULL: the capture does not tell. */
+const char *sysprof_symbolization_find_metadata (const Symbolization *self, const char *key);
 
 typedef struct
 {

@@ -190,7 +190,8 @@ assert_names_main (ElfSandbox *sandbox, int fd, uint64_t offset)
 
   g_assert_cmpint (open_in (sandbox, fd, &facts), ==, ELF_OK);
   g_assert_cmpuint (facts.build_id_size, ==, 20);
-  g_assert_cmpint (sysprof_elf_sandbox_resolve (sandbox, &offset, 1, &answers), ==, ELF_OK);
+  g_assert_cmpint (sysprof_elf_sandbox_resolve (sandbox, false, &offset, 1, &answers), ==,
+                   ELF_OK);
   g_assert_cmpstr (answers.text + answers.row[0].name, ==, "main");
   sysprof_elf_answers_clear (&answers);
 }
@@ -211,10 +212,10 @@ test_death_costs_one_file (void)
   g_assert_cmpint (sandbox.pid, ==, first);
 
   g_assert_cmpint (kill (first, SIGKILL), ==, 0);
-  g_assert_cmpint (sysprof_elf_sandbox_resolve (&sandbox, &offset, 1, &answers), ==,
+  g_assert_cmpint (sysprof_elf_sandbox_resolve (&sandbox, false, &offset, 1, &answers), ==,
                    ELF_CORRUPT);
   g_assert_cmpint (sandbox.pid, ==, 0);
-  g_assert_cmpint (sysprof_elf_sandbox_resolve (&sandbox, &offset, 1, &answers), ==,
+  g_assert_cmpint (sysprof_elf_sandbox_resolve (&sandbox, false, &offset, 1, &answers), ==,
                    ELF_CORRUPT);
 
   assert_names_main (&sandbox, fd, offset);

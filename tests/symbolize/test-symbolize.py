@@ -535,6 +535,102 @@ ffffffffc0000040 t _RNvCskwGfYPst2Cb_3foo16example_function\t[rust_module]
         row = self.kernel_names(capture, 0xFFFFFFFF81000040)[0]
         self.assertEqual((row.name, row.reason), ("[kernel+0xffffffff81000040]", "the kernel hid its symbols"))
 
+    # --- the kernel's own file ---
+
+    KERNEL_SOURCE = """
+__attribute__ ((section ("__ksymtab"))) int exported = 1;
+int first (int x) { return x * 3 + exported; }
+static __attribute__ ((noinline)) int hidden (int x) { return x * 5 - exported; }
+int second (int x) { return hidden (x) + x; }
+"""
+    RELEASE, KERNEL_ID, MOVED = "6.1.0-77-none", "ab" * 20, 0x1CE00000
+
+    def build_kernel(self, path, hex_id=KERNEL_ID):
+        """Linked like a kernel. Its functions: {link-time address: (size, {names})}."""
+        source = self.place("kernel.c")
+        pathlib.Path(source).write_text(self.KERNEL_SOURCE)
+        run("cc", "-g", "-O1", "-ffreestanding", "-fno-pic", "-fcf-protection=none", "-c", "-o", self.place("kernel.o"), source)
+        run("ld", "-Ttext=0x1000000", f"--build-id=0x{hex_id}", "--defsym=_text=0x1000000", "-e0", "-o", path, self.place("kernel.o"))
+        return {a: f for a, f in functions(path).items() if f[0]}
+
+    def capture_of_kernel(self, found, kallsyms=True, hex_id=KERNEL_ID):
+        """Its addresses begin where the list says that the label is; no line of it names any of them."""
+        capture = new_capture()
+        capture.metadata("uname.release", self.RELEASE)
+        if hex_id:
+            capture.metadata("org.gnome.sysprof.kernel-build-id", hex_id)
+        if kallsyms:
+            capture.file("/proc/kallsyms", f"{0x1000000 + self.MOVED:016x} - _text\n".encode())
+        for address, (size, _) in found.items():
+            capture.sample([KERNEL, address + self.MOVED], pid=PID)
+            capture.sample([KERNEL, address + self.MOVED + size - 1], pid=PID)
+        return capture.save(self.place("c"))
+
+    def test_file_of_the_kernel(self):
+        root, dir = self.dir + "/root", self.dir + "/d"
+        by_id = f".build-id/{self.KERNEL_ID[:2]}/{self.KERNEL_ID[2:]}"
+        for where, options in (
+            ("d/" + by_id + ".debug", ("--debug-dir", dir)),
+            ("d/" + by_id, ("--debug-dir", dir)),
+            ("d/vmlinux", ("--debug-dir", dir)),
+            (f"d/lib/modules/{self.RELEASE}/vmlinux", ("--debug-dir", dir)),
+            ("root/usr/lib/debug/" + by_id + ".debug", ("--sysroot", root)),
+            (f"root/usr/lib/debug/boot/vmlinux-{self.RELEASE}", ("--sysroot", root)),
+            (f"root/usr/lib/debug/lib/modules/{self.RELEASE}/vmlinux", ("--sysroot", root)),
+            (f"root/boot/vmlinux-{self.RELEASE}", ("--sysroot", root)),
+            (f"root/lib/modules/{self.RELEASE}/build/vmlinux", ("--sysroot", root)),
+        ):
+            with self.subTest(where):
+                found = self.build_kernel(self.place(where))
+                rows = symbolize(self.capture_of_kernel(found), *options)
+                self.assertEqual(len(found), 3)
+                self.assertEqual(len(rows), 6)
+                for address, (size, names) in found.items():
+                    for row in (rows[address + self.MOVED], rows[address + self.MOVED + size - 1]):
+                        self.assertIn(row.name, names)
+                        self.assertEqual((row.kind, row.binary, row.reason), ("kernel", "[kernel]", ""))
+                        self.assertEqual((row.start, row.end), (address + self.MOVED, address + self.MOVED + size))
+                if IS_ROOT:
+                    self.assertEqual({r.name for r in symbolize(self.place("c"), "--sandbox", *options).values()},
+                                     {r.name for r in rows.values()})
+                os.remove(self.place(where))
+
+    def test_debug_file_of_the_kernel(self):
+        """What packages of debug symbols have: code is left out."""
+        found = self.build_kernel(self.place("k"))
+        run("objcopy", "--only-keep-debug", self.place("k"), self.place("d", "vmlinux"))
+        rows = symbolize(self.capture_of_kernel(found), "--debug-dir", self.place("d"))
+        self.assertEqual({r.name for r in rows.values()}, {"first", "hidden", "second"})
+
+    def test_file_of_another_kernel(self):
+        """Or of who knows which, or where: it names nothing, and that is told."""
+        found = self.build_kernel(self.place("d", "vmlinux"))
+        for capture, reason in (
+            (dict(hex_id="cd" * 20), "the capture has no names of it, and the vmlinux here is of another build"),
+            (dict(hex_id=None), "the kernel hid its symbols"),
+            (dict(hex_id="../" * 13 + "x"), "the kernel hid its symbols"),
+            (dict(kallsyms=False), "the kernel hid where it lies, so that its vmlinux names nothing"),
+        ):
+            rows = symbolize(self.capture_of_kernel(found, **capture), "--debug-dir", self.place("d"))
+            self.assertEqual({(r.name, r.reason) for r in rows.values()}, {(f"[kernel+0x{a:x}]", reason) for a in rows})
+        rows = symbolize(self.capture_of_kernel(found), "--debug-dir", self.place("none"))
+        self.assertEqual({r.reason for r in rows.values()}, {"the kernel hid its symbols"})
+        run("strip", self.place("d", "vmlinux"))
+        rows = symbolize(self.capture_of_kernel(found), "--debug-dir", self.place("d"))
+        self.assertEqual({r.name[0] for r in rows.values()}, {"["})
+
+    def test_place_of_the_kernel_is_kept(self):
+        """With the lines that samples touch, for who has its file."""
+        capture = new_capture()
+        capture.chunked_file("/proc/kallsyms", self.KALLSYMS.encode())
+        self.kernel_names(capture, 0xFFFFFFFF81000044, options=("--kallsyms", self.place("excerpt")))
+        self.assertIn("ffffffff81000000 - _text", pathlib.Path(self.place("excerpt")).read_text().splitlines())
+        for kept in (self.place("excerpt"), self.place("again")):  # of an excerpt, too
+            more = new_capture()
+            more.chunked_file("/proc/kallsyms", pathlib.Path(kept).read_bytes())
+            self.assertEqual(self.kernel_names(more, 0xFFFFFFFF81000044, options=("--kallsyms", self.place("again")))[0].name,
+                             "first_function")
+
     def real_kallsyms(self):
         lines = pathlib.Path("/proc/kallsyms").read_text().splitlines()
         rows = [(int(l.split()[0], 16), l.split()[1], l.split()[2], (l.split() + ["[kernel]"])[3]) for l in lines]
