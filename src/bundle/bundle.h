@@ -10,6 +10,7 @@
  *
  *   __symbols__         the packed table (plain: peers of the 3.46 generation do not unpack)
  *   __unnamed__.gz      addresses without a name: where they are in their file, and why
+ *   __lines__.gz        lines and inlined functions, where files here had debug information
  *   /proc/kallsyms.gz   the kernel's symbols that samples touch, each with the next */
 
 #pragma once

@@ -37,17 +37,19 @@ add_file (Pump *pump, const char *name, GBytes *bytes, bool compress)
 
 /* A full disk is told by whoever flushes; what did not fit is counted. */
 static void
-add_tables (Pump *pump, const SymbolTable *table, const Store *store)
+add_tables (Pump *pump, SymbolTable *table, Store *store, const SymbolizeOptions *options)
 {
   GCancellable *cancellable = sysprof_pump_get_augment_cancellable (pump);
   g_autoptr (GBytes) symbols = NULL;
   g_autoptr (GBytes) unnamed = NULL;
+  g_autoptr (GBytes) lines = NULL;
   GBytes *kallsyms = sysprof_symbol_table_get_kallsyms (table);
 
   g_cancellable_push_current (cancellable);
   symbols = sysprof_symbol_table_pack (table, store);
   unnamed = sysprof_symbol_table_pack_unnamed (table, store);
   g_cancellable_pop_current (cancellable);
+  lines = sysprof_symbol_table_pack_lines (table, store, options, cancellable);
   if (sysprof_pump_is_augment_skipped (pump))
     return;
 
@@ -55,6 +57,8 @@ add_tables (Pump *pump, const SymbolTable *table, const Store *store)
     (void) add_file (pump, "/proc/kallsyms", kallsyms, true);
   if (unnamed != NULL)
     (void) add_file (pump, "__unnamed__", unnamed, true);
+  if (lines != NULL)
+    (void) add_file (pump, "__lines__", lines, true);
 
   /* Version 3.46 looks at every other frame only in a row of file frames, and would not find the table if its first
    * chunk were one of those between. This one it may pass over. Its time must not lie behind the end. */
@@ -107,7 +111,7 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
     table =
         sysprof_symbolize (store, &options, sysprof_pump_get_augment_cancellable (pump), error);
   if (table != NULL && !sysprof_pump_is_augment_skipped (pump))
-    add_tables (pump, table, store);
+    add_tables (pump, table, store, &options);
 
   return sysprof_pump_is_augment_skipped (pump) || table != NULL;
 }

@@ -169,9 +169,10 @@ typedef enum
   JOINED_UNNAMED = 1 << 5,  /* why functions have no name */
   JOINED_KALLSYMS = 1 << 6, /* the kernel's functions, which the symbol table has, too */
   JOINED_JIT_CODE = 1 << 7, /* code that processes made, by their number and by time */
-  JOINED_ALL = (1 << 8) - 1,
+  JOINED_LINES = 1 << 8,    /* lines and inlined functions */
+  JOINED_ALL = (1 << 9) - 1,
   JOINED_SAMPLED_ON = JOINED_EVENTS | JOINED_PERIODS,
-  JOINED_LISTS = JOINED_FOUND | JOINED_UNWIND | JOINED_UNNAMED,
+  JOINED_LISTS = JOINED_FOUND | JOINED_UNWIND | JOINED_UNNAMED | JOINED_LINES,
 } JoinedFiles;
 
 /* Unpacks gzip: on success a new buffer from malloc() in `*out`. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Joins embedded lists that say something of single samples, processes or addresses: readers take the first of a name only, so that
+/* Joins embedded lists that say something of single samples, processes, addresses or files: readers take the first of a name only, so that
  * joined captures need one. It is not packed: chunks of packed lists that stand between each other unpack to nothing. */
 
 #include "capture/splice.h"
@@ -17,6 +17,7 @@ static const struct
   { JOINED_FOUND, CAPTURE_FOUND_FILE, CAPTURE_FOUND_SIZE },
   { JOINED_UNWIND, "__unwind__", 0 },
   { JOINED_UNNAMED, "__unnamed__", 0 },
+  { JOINED_LINES, "__lines__", 0 },
 };
 
 /* What was cut within an item does not spoil the next one. */

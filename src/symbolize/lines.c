@@ -8,6 +8,7 @@
 #include "symbolize/lines.h"
 
 #include "symbolize/fetched-files.h"
+#include "symbolize/packed-lines.h"
 #include "symbolize/symbol-table.h"
 #include "symbolize/vmlinux.h"
 
@@ -111,6 +112,14 @@ append_inlined (FileLines *self, const ElfLineRow *row)
   return n;
 }
 
+static void
+pack (LineCollection *collection, const FileBatch *batch, const ElfLines *lines)
+{
+  for (uint32_t i = 0; i < batch->n_items; i++)
+    collection->is_known[batch->items[i].address] = 1;
+  sysprof_packed_lines_add (collection->packed, batch, lines);
+}
+
 void
 sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const ElfLines *lines)
 {
@@ -120,6 +129,11 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const 
   uint32_t at = 0, first = 0;
   uint16_t n = 0;
 
+  if (collection->packed != NULL)
+    {
+      pack (collection, batch, lines);
+      return;
+    }
   file->symbolization = self;
   file->lines = lines;
   file->binary = sysprof_symbol_table_intern (table, sysprof_symbolize_base_name (batch->path));
@@ -210,14 +224,30 @@ insert_inlined (Symbolization *self)
 }
 
 static bool
-asks_files (const SymbolizeOptions *options)
+asks (const SymbolizeOptions *options, SymbolizerKind kind)
 {
   if (options->no_symbols)
     return false;
   for (uint8_t i = 0; i < options->n_chain; i++)
-    if (options->chain[i] == SYMBOLIZER_ELF)
+    if (options->chain[i] == kind)
       return true;
   return options->n_chain == 0;
+}
+
+/* What the capture brings, then what files say. FALSE only with `error` set. */
+static bool
+collect (Symbolization *self, GError **error)
+{
+  const SymbolizeOptions *options = self->options;
+
+  if (asks (options, SYMBOLIZER_BUNDLED) && !options->ignore_bundled)
+    sysprof_packed_lines_use (self);
+  if (!asks (options, SYMBOLIZER_ELF))
+    return true;
+  if (self->lines->packed == NULL) /* lines of the kernel have no place there */
+    sysprof_vmlinux_resolve (self);
+  return sysprof_elf_symbolizer.resolve (self, error) &&
+         sysprof_debuginfod_symbolizer.resolve (self, error);
 }
 
 bool
@@ -245,13 +275,7 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   self.lines = &lines;
   table->file = sysprof_large_new0 (MAX (n, 1), sizeof *table->file);
   table->line = sysprof_large_new0 (MAX (n, 1), sizeof *table->line);
-  is_done = sysprof_progress_stage (progress, 1, "Finding lines");
-  if (is_done && asks_files (&from_cache))
-    {
-      sysprof_vmlinux_resolve (&self);
-      is_done = sysprof_elf_symbolizer.resolve (&self, error) &&
-                sysprof_debuginfod_symbolizer.resolve (&self, error);
-    }
+  is_done = sysprof_progress_stage (progress, 1, "Finding lines") && collect (&self, error);
   is_done = !sysprof_progress_set_error_if_cancelled (progress, error) && is_done;
   if (is_done)
     insert_inlined (&self);
@@ -264,4 +288,35 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   table->n_gaps = lines.gaps->len;
   table->gap = (DebugGap *) (void *) g_array_free (lines.gaps, FALSE);
   return is_done;
+}
+
+GBytes *
+sysprof_symbol_table_pack_lines (SymbolTable *table,
+                                 Store *store,
+                                 const SymbolizeOptions *options,
+                                 GCancellable *cancellable)
+{
+  SymbolizeOptions from_files = *options;
+  Progress progress = { .cancellable = cancellable };
+  LineCollection lines = {
+    .is_known = g_new0 (uint8_t, store->addresses.n + 1),
+    .packed = g_string_new (NULL),
+    .gaps = g_array_new (FALSE, FALSE, sizeof (DebugGap)), /* told by who reads */
+  };
+  Symbolization self;
+
+  from_files.ask_debuginfod = false;
+  sysprof_symbolization_init (&self, store, &from_files, &progress, table);
+  self.lines = &lines;
+  (void) collect (&self, NULL); /* what was found until then is true */
+
+  sysprof_symbolization_clear (&self);
+  g_free (lines.is_known);
+  g_array_unref (lines.gaps);
+  if (lines.packed->len == 0)
+    {
+      g_string_free (lines.packed, TRUE);
+      return NULL;
+    }
+  return g_string_free_to_bytes (lines.packed);
 }

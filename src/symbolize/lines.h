@@ -22,6 +22,7 @@ typedef struct LineCollection
   uint16_t *n_inlined;     /* [addresses.n] */
   GArray *inlined;         /* of InlinedCall */
   GArray *gaps;            /* of DebugGap */
+  GString *packed; /* NULL; else what is found is written there alone (packed-lines.h) */
 } LineCollection;
 
 /* Whether lines are still to be found for an address. */

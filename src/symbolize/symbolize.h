@@ -224,6 +224,13 @@ GBytes *sysprof_symbol_table_pack (const SymbolTable *self, const Store *store);
  * `__unnamed__`; NULL if there are none. */
 GBytes *sysprof_symbol_table_pack_unnamed (const SymbolTable *self, const Store *store);
 
+/* Lines and inlined functions of what has a name, from the debug information of files that are here: for the embedded file
+ * `__lines__`. NULL if there are none. Takes longer than names do. */
+GBytes *sysprof_symbol_table_pack_lines (SymbolTable *self,
+                                         Store *store,
+                                         const SymbolizeOptions *options,
+                                         GCancellable *cancellable);
+
 /* The lines of /proc/kallsyms that the samples touch, each with the one that bounds it: for the embedded file
  * `/proc/kallsyms`. Borrowed; NULL where the list was not asked. */
 GBytes *sysprof_symbol_table_get_kallsyms (const SymbolTable *self);

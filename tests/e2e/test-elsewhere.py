@@ -19,7 +19,8 @@ from programs import CLI, REPORT, Case, needs_root, needs_sampling, run
 SOURCE = """
 #include <time.h>
 volatile unsigned long sink;
-__attribute__ ((noinline)) static void PREFIX_inner (unsigned n) { while (n-- > 0) sink += n * sink; }
+__attribute__ ((always_inline)) static inline unsigned long PREFIX_leaf (unsigned long n) { while (n % 64 != 0) n += n >> 3 | 1; return n; }
+__attribute__ ((noinline)) static void PREFIX_inner (unsigned n) { while (n-- > 0) sink += PREFIX_leaf (n); }
 __attribute__ ((noinline)) static void PREFIX_outer (void) { PREFIX_inner (50000); sink++; }
 int main (void)
 {
@@ -87,7 +88,7 @@ class Elsewhere(Case):
                 found = self.names("--sysroot", "image", "--debug-dir", "debug")
                 self.assertTrue(NAMES <= set(found), found)
                 self.assertFalse(set(found) & LIES)
-                self.assertGreater(found["true_inner"], sum(found.values()) / 2)
+                self.assertGreater(found["true_inner"] + found.get("true_leaf", 0), sum(found.values()) / 2)
 
     @needs_root
     @needs_sampling
@@ -125,7 +126,7 @@ class Elsewhere(Case):
     @needs_sampling
     def test_empty_machine(self):
         """What is shown where there is nothing but the capture is what is shown here: functions of programs, libraries and the kernel,
-        without what was inlined, which only debug information knows."""
+        and what was inlined, although only debug information knows it."""
         if b"__asan_init" in pathlib.Path(REPORT).read_bytes():
             self.skipTest("the address sanitizer needs /proc")
         self.build("true", secrets.token_hex(20), "program")
@@ -133,14 +134,17 @@ class Elsewhere(Case):
         self.record()
         root = self.empty_root()
         shutil.copy("x.syscap", root)
-        words = [REPORT, "functions", "--no-inlines", "--limit", "0", "--format", "json", "x.syscap"]
+        words = [REPORT, "functions", "--limit", "0", "--format", "json", "x.syscap"]
         here = run(*words)
         there = run("chroot", root, *words)
         self.assertEqual((here.returncode, there.returncode), (0, 0), there.stderr)
         here, there = (json.loads(done.stdout) for done in (here, there))
         self.assertTrue(NAMES <= {row["symbol"] for row in there["rows"]})
         self.assertTrue({row["symbol"] for row in there["rows"] if row["kind"] == "kernel" and row["symbol"][0] != "["})
-        key = lambda row: (row["symbol"], row["binary"], row["kind"], row["self"], row["total"])
+        leaf = [row for row in there["rows"] if row["symbol"] == "true_leaf"]
+        number = 1 + SOURCE.splitlines().index(next(line for line in SOURCE.splitlines() if "PREFIX_leaf (unsigned long n)" in line))
+        self.assertEqual([(row["kind"], row["file"], row["line"]) for row in leaf], [("inline", os.path.abspath("true.c"), number)])
+        key = lambda row: (row["symbol"], row["binary"], row["kind"], row["self"], row["total"], row.get("file", ""), row.get("line", 0))
         self.assertEqual(sorted(map(key, there["rows"])), sorted(map(key, here["rows"])))
 
 

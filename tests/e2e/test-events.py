@@ -263,7 +263,7 @@ class Weights(Case):
         inputs = [save("a", b"7 tables=3\n", 0), save("b", b"7 copy=1\n", 50), save("c", b"7 copy=1\n", 70, cut=9)]
         done = run(CLI, "--merge", *inputs)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(b"how stacks were found, or why functions have no name, is left out where", done.stderr)
+        self.assertIn(b"how stacks were found, why functions have no name, or lines and inlined functions are left out where", done.stderr)
         self.assertEqual(done.stderr.count(b"\n"), 1)
         with open("x.syscap", "wb") as file:
             file.write(done.stdout)

@@ -46,7 +46,7 @@ def report(path, view, *options):
 
 
 # What our joins unpack, and write in a row.
-LISTS = ('__found__', '__unwind__', '__unnamed__')
+LISTS = ('__found__', '__unwind__', '__unnamed__', '__lines__')
 
 
 def made_of(capture):

@@ -5,14 +5,14 @@
  *   PID KIND ADDRESS NAME BINARY START END REASON entry|- RAW-NAME
  *
  *   print-symbols [--sandbox] [--ignore-bundled] [--sysroot DIR] [--debug-dir DIR] [--pack FILE]
- *                 [--unnamed FILE] [--kallsyms FILE] CAPTURE
+ *                 [--unnamed FILE] [--kallsyms FILE] [--lines FILE] CAPTURE
  */
 
 #include "symbolize/symbolize.h"
 
 #include <stdio.h>
 
-static char *pack_to, *unnamed_to, *kallsyms_to, *sysroot;
+static char *pack_to, *unnamed_to, *kallsyms_to, *lines_to, *sysroot;
 static char **debug_dirs;
 static gboolean use_sandbox, ignore_bundled;
 
@@ -24,6 +24,7 @@ static const GOptionEntry entries[] = {
   { "pack", 0, 0, G_OPTION_ARG_FILENAME, &pack_to, NULL, NULL },
   { "unnamed", 0, 0, G_OPTION_ARG_FILENAME, &unnamed_to, NULL, NULL },
   { "kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &kallsyms_to, NULL, NULL },
+  { "lines", 0, 0, G_OPTION_ARG_FILENAME, &lines_to, NULL, NULL },
   { NULL },
 };
 
@@ -65,6 +66,7 @@ main (int argc, char **argv)
   g_autoptr (Store) store = NULL;
   g_autoptr (GBytes) packed = NULL;
   g_autoptr (GBytes) unnamed = NULL;
+  g_autoptr (GBytes) lines = NULL;
   SymbolizeOptions options = { 0 };
 
   g_option_context_add_main_entries (context, entries, NULL);
@@ -88,8 +90,11 @@ main (int argc, char **argv)
     print_address (store, table, address);
   packed = sysprof_symbol_table_pack (table, store);
   unnamed = sysprof_symbol_table_pack_unnamed (table, store);
+  if (lines_to != NULL)
+    lines = sysprof_symbol_table_pack_lines (table, store, &options, NULL);
   save (pack_to, packed);
   save (unnamed_to, unnamed);
+  save (lines_to, lines);
   save (kallsyms_to, sysprof_symbol_table_get_kallsyms (table));
   return 0;
 }

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Files of a capture are told apart as for names (batch.h), so that what was mapped by a hundred processes stands once. A
+ * file's part knows nothing of the others: those of joined captures stand behind each other. */
+
+#include "symbolize/packed-lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_TEXT     ((gsize) 64 << 20) /* bytes that are written of all files */
+#define LINES_BETWEEN 0x1000             /* two looks at whether to go on */
+
+/* --- writing --- */
+
+typedef struct
+{
+  GString *text;
+  const ElfLines *lines;
+  GHashTable *number; /* of a text: its offset -> from 1 */
+} Writer;
+
+/* A line is one text. */
+static bool
+fits_line (const char *text)
+{
+  return strpbrk (text, "\r\n") == NULL;
+}
+
+static uint32_t
+number_of (Writer *self, uint32_t offset)
+{
+  const char *text = self->lines->text + offset;
+  uint32_t number;
+
+  if (offset == 0 || !fits_line (text))
+    return 0;
+  number = GPOINTER_TO_UINT (g_hash_table_lookup (self->number, GUINT_TO_POINTER (offset)));
+  if (number == 0)
+    {
+      number = g_hash_table_size (self->number) + 1;
+      g_hash_table_insert (self->number, GUINT_TO_POINTER (offset), GUINT_TO_POINTER (number));
+      g_string_append_printf (self->text, "text %s\n", text);
+    }
+  return number;
+}
+
+/* Texts come before the line that needs them. */
+static void
+add_row (Writer *self, uint64_t offset, const ElfLineRow *row)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  g_string_append_printf (line, "at %" G_GINT64_MODIFIER "x", offset);
+  for (uint32_t i = 0; i < row->n; i++)
+    {
+      const ElfLineFrame *frame = &self->lines->frame[row->first + i];
+
+      g_string_append_printf (line, " %u,%u,%u,%u,%u,%u", number_of (self, frame->name),
+                              number_of (self, frame->demangled), number_of (self, frame->file),
+                              frame->line, number_of (self, frame->decl_file),
+                              frame->decl_line);
+    }
+  g_string_append_c (line, '\n');
+  g_string_append_len (self->text, line->str, (gssize) line->len);
+}
+
+static void
+add_file (GString *text, const FileBatch *batch)
+{
+  g_string_append_printf (text, "file %s %" G_GINT64_MODIFIER "x %s\n",
+                          batch->build_id[0] != 0 ? batch->build_id : "-", batch->inode,
+                          batch->path);
+}
+
+void
+sysprof_packed_lines_add (GString *text, const FileBatch *batch, const ElfLines *lines)
+{
+  Writer self = { .text = text, .lines = lines };
+
+  if (!fits_line (batch->path))
+    return;
+
+  self.number = g_hash_table_new (NULL, NULL);
+  add_file (text, batch);
+  for (uint32_t i = 0; i < batch->n_offsets && text->len < MOST_TEXT; i++)
+    if (lines->row[i].n > 0)
+      add_row (&self, batch->offsets[i], &lines->row[i]);
+  g_hash_table_unref (self.number);
+}
+
+/* --- reading --- */
+
+typedef struct
+{
+  Symbolization *symbolization;
+  GHashTable *batches; /* first line of a file's part -> FileBatch */
+
+  /* Of the part that is being read. */
+  const FileBatch *batch; /* NULL: none that the capture has addresses in */
+  GArray *offset_of_text; /* of uint32_t, into `text`; [0] is 0 */
+  GString *text;          /* NUL-terminated ones, after an empty one */
+  GArray *frames;         /* of ElfLineFrame */
+  ElfLineRow *row;        /* [batch->n_offsets] n = 0: nothing yet */
+} Reader;
+
+static bool
+take_number (Text *word, char separator, uint64_t *number)
+{
+  const char end[] = { separator, 0 };
+
+  return sysprof_text_u64 (word, number) && *number <= G_MAXUINT32 &&
+         (separator == 0 ? sysprof_text_size (*word) == 0 : sysprof_text_skip (word, end));
+}
+
+static bool
+take_text (const Reader *self, Text *word, char separator, uint32_t *offset)
+{
+  uint64_t number;
+
+  if (!take_number (word, separator, &number) || number >= self->offset_of_text->len)
+    return false;
+  *offset = g_array_index (self->offset_of_text, uint32_t, number);
+  return true;
+}
+
+static bool
+parse_frame (const Reader *self, Text word, ElfLineFrame *frame)
+{
+  uint64_t line, decl_line;
+
+  *frame = (ElfLineFrame){ 0 };
+  if (!take_text (self, &word, ',', &frame->name) ||
+      !take_text (self, &word, ',', &frame->demangled) ||
+      !take_text (self, &word, ',', &frame->file) || !take_number (&word, ',', &line) ||
+      !take_text (self, &word, ',', &frame->decl_file) || !take_number (&word, 0, &decl_line))
+    return false;
+  frame->line = (uint32_t) line;
+  frame->decl_line = (uint32_t) decl_line;
+  frame->is_inlined = frame->name != 0;
+  return true;
+}
+
+static int
+compare_offsets (const void *a, const void *b)
+{
+  uint64_t left = *(const uint64_t *) a, right = *(const uint64_t *) b;
+
+  return (left > right) - (left < right);
+}
+
+/* Of two answers for an offset the first holds. */
+static void
+read_row (Reader *self, Text line)
+{
+  uint64_t offset;
+  const uint64_t *found = NULL;
+  ElfLineRow row = { .first = self->frames->len };
+  ElfLineFrame frame = { .is_inlined = true };
+  Text word;
+
+  if (self->batch != NULL && sysprof_text_hex (&line, &offset))
+    found = bsearch (&offset, self->batch->offsets, self->batch->n_offsets,
+                     sizeof *self->batch->offsets, compare_offsets);
+  if (found == NULL || self->row[found - self->batch->offsets].n != 0)
+    return;
+
+  /* All but the last are inlined. */
+  while (frame.is_inlined && row.n <= ELF_MAX_INLINES &&
+         self->frames->len < ELF_MAX_LINE_FRAMES && sysprof_text_next_word (&line, &word) &&
+         parse_frame (self, word, &frame))
+    {
+      g_array_append_val (self->frames, frame);
+      row.n++;
+    }
+  if (row.n > 0 && !frame.is_inlined)
+    self->row[found - self->batch->offsets] = row;
+  else
+    g_array_set_size (self->frames, row.first);
+}
+
+static void
+read_text (Reader *self, Text line)
+{
+  uint32_t offset = (uint32_t) self->text->len;
+
+  if (self->batch == NULL)
+    return;
+  g_string_append_len (self->text, line.at, (gssize) sysprof_text_size (line));
+  g_string_append_c (self->text, 0);
+  g_array_append_val (self->offset_of_text, offset);
+}
+
+/* The items of a batch that have answers, with these, are a batch of their own: others are looked for in files. */
+static void
+finish_file (Reader *self)
+{
+  const FileBatch *batch = self->batch;
+  FileBatch answered;
+  ElfLines lines;
+  BatchItem *items;
+  uint64_t *offsets;
+  uint32_t at = 0;
+
+  if (batch == NULL)
+    return;
+
+  items = g_new (BatchItem, batch->n_items);
+  offsets = g_new (uint64_t, batch->n_offsets);
+  answered = (FileBatch){ .path = batch->path, .items = items, .offsets = offsets };
+  for (uint32_t i = 0; i < batch->n_items; i++)
+    {
+      const BatchItem *item = &batch->items[i];
+
+      while (batch->offsets[at] != item->offset)
+        at++;
+      if (self->row[at].n == 0 ||
+          !sysprof_line_collection_wants (self->symbolization, item->address))
+        continue;
+      items[answered.n_items++] = *item;
+      if (answered.n_offsets == 0 || offsets[answered.n_offsets - 1] != item->offset)
+        {
+          self->row[answered.n_offsets] = self->row[at];
+          offsets[answered.n_offsets++] = item->offset;
+        }
+    }
+
+  lines = (ElfLines){
+    .row = self->row,
+    .n = answered.n_offsets,
+    .frame = (ElfLineFrame *) (void *) self->frames->data,
+    .n_frames = self->frames->len,
+    .text = self->text->str,
+    .text_size = self->text->len,
+  };
+  sysprof_line_collection_add (self->symbolization, &answered, &lines);
+  g_free (items);
+  g_free (offsets);
+  g_clear_pointer (&self->row, g_free);
+  self->batch = NULL;
+}
+
+static void
+begin_file (Reader *self, Text line)
+{
+  g_autofree char *key = g_strndup (line.at, sysprof_text_size (line));
+
+  finish_file (self);
+  self->batch = g_hash_table_lookup (self->batches, key);
+  g_array_set_size (self->offset_of_text, 1);
+  g_string_truncate (self->text, 1);
+  g_array_set_size (self->frames, 0);
+  if (self->batch != NULL)
+    self->row = g_new0 (ElfLineRow, self->batch->n_offsets);
+}
+
+static void
+read_lines (Reader *self, Text text)
+{
+  Text line;
+
+  for (uint32_t i = 0; sysprof_text_next_line (&text, &line); i++)
+    {
+      Text whole = line;
+
+      if (i % LINES_BETWEEN == 0 &&
+          sysprof_progress_is_cancelled (self->symbolization->progress))
+        break;
+      if (sysprof_text_skip (&line, "text "))
+        read_text (self, line);
+      else if (sysprof_text_skip (&line, "at "))
+        read_row (self, line);
+      else if (sysprof_text_starts_with (whole, "file "))
+        begin_file (self, whole);
+    }
+  finish_file (self);
+}
+
+static bool
+is_any (const char *path)
+{
+  return true;
+}
+
+void
+sysprof_packed_lines_use (Symbolization *symbolization)
+{
+  g_autoptr (GBytes) bytes = sysprof_store_read_file_cancellable (
+      symbolization->store, "__lines__", symbolization->progress->cancellable, NULL);
+  Reader self = { .symbolization = symbolization };
+  g_autoptr (FileBatches) batches = NULL;
+  uint32_t none = 0;
+
+  if (bytes == NULL)
+    return;
+
+  batches = sysprof_file_batches_new (symbolization, is_any);
+  self.batches = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self.offset_of_text = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  self.text = g_string_new (NULL);
+  self.frames = g_array_new (FALSE, FALSE, sizeof (ElfLineFrame));
+  g_array_append_val (self.offset_of_text, none);
+  g_string_append_c (self.text, 0);
+  for (uint32_t i = 0; i < batches->n; i++)
+    {
+      GString *key = g_string_new (NULL);
+
+      add_file (key, &batches->row[i]);
+      g_string_truncate (key, key->len - 1); /* the newline */
+      g_hash_table_insert (self.batches, g_string_free (key, FALSE), &batches->row[i]);
+    }
+
+  read_lines (&self, (Text){ g_bytes_get_data (bytes, NULL),
+                             (const char *) g_bytes_get_data (bytes, NULL) +
+                                 g_bytes_get_size (bytes) });
+  g_hash_table_unref (self.batches);
+  g_array_unref (self.offset_of_text);
+  g_string_free (self.text, TRUE);
+  g_array_unref (self.frames);
+}
