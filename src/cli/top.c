@@ -110,8 +110,11 @@ load_window (Top *self, GError **error)
 {
   g_autoptr (SysprofDocumentLoader) loader = NULL;
   /* AT_SECURE: started with rights that its user has not, like capabilities of the file. */
-  const SymbolizeOptions names = { .use_sandbox =
-                                       geteuid () == 0 || getauxval (AT_SECURE) != 0 };
+  const SymbolizeOptions names = {
+    .use_sandbox = geteuid () == 0 || getauxval (AT_SECURE) != 0,
+    .no_cache =
+        true, /* what it is asked each second is new, and would be written each second */
+  };
   autofd fd = -1;
 
   fd = sysprof_cli_live_window_make_capture (self->window, SYSPROF_CAPTURE_CURRENT_TIME,

@@ -10,7 +10,7 @@ try_supplement (ElfParser *parser, int root, const char *path)
   struct stat info = { 0 };
   autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
 
-  return envelope >= 0 ? sysprof_elf_sandbox_add_supplement (&parser->sandbox, envelope, &info)
+  return envelope >= 0 ? sysprof_remembered_elf_add_supplement (&parser->elf, envelope, &info)
                        : ELF_ABSENT;
 }
 

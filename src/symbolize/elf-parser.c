@@ -23,20 +23,20 @@ sysprof_elf_parser_open (ElfParser *self,
 
   if (self->is_open && info->st_dev == self->open_file.st_dev &&
       info->st_ino == self->open_file.st_ino && info->st_size == self->open_file.st_size &&
-      info->st_mtime == self->open_file.st_mtime && self->sandbox.pid != 0)
+      info->st_mtime == self->open_file.st_mtime && sysprof_remembered_elf_is_open (&self->elf))
     {
       *facts = self->facts;
       return ELF_OK;
     }
 
   self->is_open = self->has_debug = false;
-  if (self->sandbox.pid == 0)
+  if (self->elf.sandbox.pid == 0)
     {
-      self->sandbox.keeps_rights = !self->use_sandbox;
-      self->sandbox.has_stop_fd = self->opener.has_stop_fd;
-      self->sandbox.stop_fd = self->opener.stop_fd;
+      self->elf.sandbox.keeps_rights = !self->use_sandbox;
+      self->elf.sandbox.has_stop_fd = self->opener.has_stop_fd;
+      self->elf.sandbox.stop_fd = self->opener.stop_fd;
     }
-  status = sysprof_elf_sandbox_open (&self->sandbox, envelope, info, self->is_for_lines, facts);
+  status = sysprof_remembered_elf_open (&self->elf, envelope, info, self->is_for_lines, facts);
   self->is_open = status == ELF_OK;
   self->open_file = *info;
   if (status == ELF_OK)
@@ -55,7 +55,7 @@ sysprof_elf_parser_add_debug (ElfParser *self,
                               const char *path)
 {
   ElfStatus status =
-      sysprof_elf_sandbox_add_debug (&self->sandbox, envelope, info, &self->facts);
+      sysprof_remembered_elf_add_debug (&self->elf, envelope, info, &self->facts);
 
   self->has_debug = status == ELF_OK;
   if (status == ELF_OK)
@@ -69,5 +69,5 @@ sysprof_elf_parser_close (ElfParser *self)
   g_clear_pointer (&self->path, g_free);
   self->is_open = self->has_debug = false;
   sysprof_opener_clear (&self->opener);
-  sysprof_elf_sandbox_clear (&self->sandbox);
+  sysprof_remembered_elf_clear (&self->elf);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The ELF file that is open in the child that parses, with its debug file and what else belongs to it; and the child that opens
+/* The ELF file that is open, for the child that parses it, with its debug file and what else belongs to it; and the child that opens
  * files. */
 
 #pragma once
 
 #include "symbolize/capture-mounts.h"
-#include "symbolize/elf-sandbox.h"
 #include "symbolize/file-locator.h"
+#include "symbolize/remembered-elf.h"
 
 /* *Owned* by the thread that symbolizes. */
 typedef struct
@@ -15,7 +15,7 @@ typedef struct
   bool use_sandbox;  /* who parses has no rights */
   bool is_for_lines; /* instead of names */
   Opener opener;
-  ElfSandbox sandbox;
+  RememberedElf elf;
   /* What is open now: files that were mapped under several names, or read with and without build id, are parsed once. */
   struct stat open_file;
   bool is_open;

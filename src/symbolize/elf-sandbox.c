@@ -161,8 +161,17 @@ sysprof_elf_sandbox_clear (ElfSandbox *self)
   sysprof_confined_child_end (self);
 }
 
-static bool
-is_sound (const ElfAnswers *answers)
+bool
+sysprof_elf_facts_are_sound (const ElfFacts *facts)
+{
+  return facts->build_id_size <= ELF_MAX_BUILD_ID && facts->alt_id_size <= ELF_MAX_BUILD_ID &&
+         memchr (facts->link, 0, sizeof facts->link) != NULL &&
+         strchr (facts->link, '/') == NULL &&
+         memchr (facts->alt_link, 0, sizeof facts->alt_link) != NULL;
+}
+
+bool
+sysprof_elf_answers_are_sound (const ElfAnswers *answers)
 {
   if (answers->text_size == 0 || answers->text[answers->text_size - 1] != 0)
     return false;
@@ -197,15 +206,15 @@ receive_answers (const ElfSandbox *self,
       sysprof_confined_child_receive (self, deadline, answers->row,
                                       answers->n * sizeof *answers->row) &&
       sysprof_confined_child_receive (self, deadline, answers->text, answers->text_size) &&
-      is_sound (answers))
+      sysprof_elf_answers_are_sound (answers))
     return true;
 
   sysprof_elf_answers_clear (answers);
   return false;
 }
 
-static bool
-are_sound (const ElfLines *lines)
+bool
+sysprof_elf_lines_are_sound (const ElfLines *lines)
 {
   uint64_t n_frames = 0;
 
@@ -253,7 +262,7 @@ receive_lines (const ElfSandbox *self, int64_t deadline, const Reply *reply, Elf
       sysprof_confined_child_receive (self, deadline, lines->frame,
                                       lines->n_frames * sizeof *lines->frame) &&
       sysprof_confined_child_receive (self, deadline, lines->text, lines->text_size) &&
-      are_sound (lines))
+      sysprof_elf_lines_are_sound (lines))
     return true;
 
   sysprof_elf_lines_clear (lines);
@@ -306,10 +315,7 @@ call (ElfSandbox *self,
   if (facts != NULL)
     {
       *facts = reply.facts;
-      facts->link[sizeof facts->link - 1] = 0;
-      facts->alt_link[sizeof facts->alt_link - 1] = 0;
-      if (facts->build_id_size > ELF_MAX_BUILD_ID || strchr (facts->link, '/') != NULL ||
-          facts->alt_id_size > ELF_MAX_BUILD_ID)
+      if (!sysprof_elf_facts_are_sound (facts))
         goto gone;
     }
   return (ElfStatus) reply.status;

@@ -38,3 +38,8 @@ ElfStatus sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
                                              size_t n,
                                              ElfLines *lines);
 void sysprof_elf_sandbox_clear (ElfSandbox *self);
+
+/* Whether what was answered keeps to the rules, whoever gave it: sizes within limits, offsets inside the text. */
+bool sysprof_elf_facts_are_sound (const ElfFacts *facts);
+bool sysprof_elf_answers_are_sound (const ElfAnswers *answers);
+bool sysprof_elf_lines_are_sound (const ElfLines *lines);

@@ -358,15 +358,15 @@ resolve_open_file (Symbolization *self,
   if (self->lines != NULL)
     {
       sysprof_debug_parts_add_supplement (self, parser, batch);
-      is_answered = sysprof_elf_sandbox_resolve_lines (&parser->sandbox, false, batch->offsets,
-                                                       batch->n_offsets, &lines) == ELF_OK;
+      is_answered = sysprof_remembered_elf_resolve_lines (&parser->elf, batch->offsets,
+                                                          batch->n_offsets, &lines) == ELF_OK;
       if (is_answered)
         sysprof_line_collection_add (self, batch, &lines);
     }
   else
     {
-      is_answered = sysprof_elf_sandbox_resolve (&parser->sandbox, false, batch->offsets,
-                                                 batch->n_offsets, &answers) == ELF_OK;
+      is_answered = sysprof_remembered_elf_resolve (&parser->elf, batch->offsets,
+                                                    batch->n_offsets, &answers) == ELF_OK;
       if (is_answered)
         use_answers (self, batch, &answers, reason_of_lack);
     }
@@ -686,7 +686,7 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
     .use_sandbox = fetched != NULL || self->options->use_sandbox,
     .is_for_lines = self->lines != NULL,
     .opener = OPENER_INIT,
-    .sandbox = ELF_SANDBOX_INIT,
+    .elf = REMEMBERED_ELF_INIT,
     .flatpak_dirs = sysprof_list_flatpak_debug_dirs (),
   };
 
@@ -695,6 +695,8 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
   parser.opener.has_stop_fd = stop_fd >= 0;
   if (cancellable != NULL)
     handler = g_cancellable_connect (cancellable, G_CALLBACK (stop_waiting), &stop_fd, NULL);
+  if (!self->options->no_cache)
+    parser.elf.cache = sysprof_symbol_cache_new ();
   sysprof_process_roots_init (&parser.roots, self);
   if (self->options->sysroot == NULL)
     parser.mounts = sysprof_capture_mounts_new (self, stop_fd);

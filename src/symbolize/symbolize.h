@@ -176,6 +176,7 @@ typedef struct
   const KeptFiles
       *kept_files;     /* open still, and asked where none is found in its place; or NULL */
   bool use_sandbox;    /* the child that parses ELF gives up its rights (started as root) */
+  bool no_cache;       /* ask files anew, and keep nothing that they answer */
   bool ignore_bundled; /* do not read `__symbols__` */
   bool with_lines;     /* for who loads documents: lines and inlined functions, too */
   bool

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "symbolize/remembered-elf.h"
+
+#include "util/util.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a file was handed to the child as: numbers of the entries' format. */
+typedef enum
+{
+  PART_DEBUG = 1,
+  PART_SUPPLEMENT,
+} PartCall;
+
+/* One that is in use. */
+typedef struct
+{
+  PartCall call;
+  guint number; /* in the entry, if there is one */
+  int envelope; /* -1 once it is in the child */
+  struct stat info;
+} Part;
+
+static void
+clear_part (void *part)
+{
+  Part *self = part;
+
+  if (self->envelope >= 0)
+    (void) close (self->envelope); /* a socket */
+}
+
+/* --- what is open --- */
+
+static void
+forget_file (RememberedElf *self)
+{
+  if (self->has_changed && self->entry != NULL)
+    sysprof_symbol_cache_store (self->cache, self->entry);
+  g_clear_pointer (&self->entry, sysprof_cache_entry_free);
+  g_clear_pointer (&self->parts, g_array_unref);
+  if (self->envelope >= 0)
+    (void) close (self->envelope); /* a socket */
+  self->envelope = -1;
+  self->is_open = self->is_in_child = self->has_changed = false;
+}
+
+bool
+sysprof_remembered_elf_is_open (const RememberedElf *self)
+{
+  return self->is_open && (!self->is_in_child || self->sandbox.pid != 0);
+}
+
+void
+sysprof_remembered_elf_clear (RememberedElf *self)
+{
+  forget_file (self);
+  g_clear_pointer (&self->cache, sysprof_symbol_cache_free);
+  sysprof_elf_sandbox_clear (&self->sandbox);
+}
+
+/* Its settings outlive it. */
+static void
+end_child (RememberedElf *self)
+{
+  ElfSandbox settings = self->sandbox;
+
+  sysprof_elf_sandbox_clear (&self->sandbox);
+  self->sandbox.keeps_rights = settings.keeps_rights;
+  self->sandbox.has_stop_fd = settings.has_stop_fd;
+  self->sandbox.stop_fd = settings.stop_fd;
+}
+
+/* Has the child open the file. What it says is kept: one that a file of somebody else's may have taken over, or one from a
+ * container, is asked no more. */
+static ElfStatus
+open_in_child (RememberedElf *self,
+               int envelope,
+               const struct stat *info,
+               bool is_for_lines,
+               ElfFacts *facts)
+{
+  if (self->cache != NULL && self->sandbox.pid != 0 &&
+      (self->is_child_mixed || self->child_owner != info->st_uid ||
+       self->child_device != info->st_dev))
+    end_child (self);
+  self->child_owner = info->st_uid;
+  self->child_device = info->st_dev;
+  self->is_child_mixed = false;
+  return sysprof_elf_sandbox_open (&self->sandbox, envelope, info, is_for_lines, facts);
+}
+
+static int
+duplicate (int fd)
+{
+  return fcntl (fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* FALSE: it is to be asked itself. */
+static bool
+recall_file (RememberedElf *self, int envelope, const FileIdentity *file, bool is_for_lines)
+{
+  self->entry = sysprof_symbol_cache_load (self->cache, file, is_for_lines);
+  if (self->entry == NULL)
+    return false;
+
+  self->envelope = duplicate (envelope);
+  if (self->envelope < 0)
+    g_clear_pointer (&self->entry, sysprof_cache_entry_free);
+  return self->envelope >= 0;
+}
+
+ElfStatus
+sysprof_remembered_elf_open (RememberedElf *self,
+                             int envelope,
+                             const struct stat *info,
+                             bool is_for_lines,
+                             ElfFacts *facts)
+{
+  FileIdentity file;
+  bool has_identity = self->cache != NULL && sysprof_file_identity_init (&file, info);
+  ElfStatus status;
+
+  forget_file (self);
+  self->info = *info;
+  self->parts = g_array_new (FALSE, FALSE, sizeof (Part));
+  g_array_set_clear_func (self->parts, clear_part);
+  if (has_identity && recall_file (self, envelope, &file, is_for_lines))
+    {
+      *facts = self->entry->facts;
+      self->is_open = true;
+      return ELF_OK;
+    }
+
+  status = open_in_child (self, envelope, info, is_for_lines, facts);
+  self->is_open = self->is_in_child = status == ELF_OK;
+  if (status == ELF_OK && has_identity)
+    {
+      self->entry = sysprof_cache_entry_new (is_for_lines, &file, facts);
+      self->has_changed = true;
+    }
+  return status;
+}
+
+/* --- into the child --- */
+
+/* `facts` are those of the file, and are then those with the part. */
+static ElfStatus
+hand_part (RememberedElf *self,
+           PartCall call,
+           int envelope,
+           const struct stat *info,
+           ElfFacts *facts)
+{
+  self->is_child_mixed = self->is_child_mixed || info->st_uid != self->child_owner ||
+                         info->st_dev != self->child_device;
+  return call == PART_DEBUG
+             ? sysprof_elf_sandbox_add_debug (&self->sandbox, envelope, info, facts)
+             : sysprof_elf_sandbox_add_supplement (&self->sandbox, envelope, info);
+}
+
+/* Has the child read what was remembered only until now. */
+static bool
+hand_over (RememberedElf *self)
+{
+  ElfFacts facts;
+
+  if (self->is_in_child)
+    return true;
+
+  self->is_in_child = open_in_child (self, self->envelope, &self->info,
+                                     self->entry->is_for_lines, &facts) == ELF_OK;
+  for (guint i = 0; i < self->parts->len && self->is_in_child; i++)
+    {
+      Part *part = &g_array_index (self->parts, Part, i);
+
+      self->is_in_child =
+          hand_part (self, part->call, part->envelope, &part->info, &facts) == ELF_OK;
+      (void) close (part->envelope); /* a socket */
+      part->envelope = -1;
+    }
+  (void) close (self->envelope); /* likewise */
+  self->envelope = -1;
+  self->is_open = self->is_in_child;
+  return self->is_in_child;
+}
+
+/* Nothing is remembered of this file. */
+static bool
+stop_remembering (RememberedElf *self)
+{
+  bool is_handed_over = hand_over (self);
+
+  g_clear_pointer (&self->entry, sysprof_cache_entry_free);
+  return is_handed_over;
+}
+
+/* --- parts --- */
+
+/* What time or lack of memory decided may be another way next time. */
+static bool
+is_lasting (ElfStatus status)
+{
+  return status == ELF_OK || status == ELF_ABSENT || status == ELF_MISMATCH ||
+         status == ELF_TOO_LARGE;
+}
+
+/* What it is to the child depends on the debug file. */
+static uint32_t
+find_beside (const RememberedElf *self)
+{
+  for (guint i = 0; i < self->parts->len; i++)
+    if (g_array_index (self->parts, Part, i).call == PART_DEBUG)
+      return g_array_index (self->parts, Part, i).number + 1;
+  return 0;
+}
+
+static CachedPart *
+find_part (const RememberedElf *self, PartCall call, const FileIdentity *file, guint *number)
+{
+  for (guint i = 0; self->entry != NULL && i < self->entry->parts->len; i++)
+    {
+      CachedPart *part = &g_array_index (self->entry->parts, CachedPart, i);
+
+      *number = i;
+      if (part->call == call && part->beside == find_beside (self) &&
+          memcmp (&part->file, file, sizeof *file) == 0)
+        return part;
+    }
+  return NULL;
+}
+
+static void
+use_part (RememberedElf *self,
+          PartCall call,
+          guint number,
+          int envelope,
+          const struct stat *info)
+{
+  Part part = { .call = call, .number = number, .envelope = envelope, .info = *info };
+
+  g_array_append_val (self->parts, part);
+}
+
+/* As the child does, whatever comes of the next one: a supplement belongs to the debug file. */
+static void
+drop_parts (RememberedElf *self, PartCall call)
+{
+  for (guint i = self->parts->len; i-- > 0;)
+    if (call == PART_DEBUG || g_array_index (self->parts, Part, i).call == call)
+      g_array_remove_index (self->parts, i);
+}
+
+static void
+remember_part (RememberedElf *self,
+               PartCall call,
+               const FileIdentity *file,
+               ElfStatus status,
+               const ElfFacts *facts,
+               guint *number)
+{
+  CachedPart part = {
+    .file = *file, .call = call, .status = status, .beside = find_beside (self), .facts = *facts
+  };
+
+  if (self->entry->parts->len == CACHE_ENTRY_MOST_PARTS)
+    {
+      g_clear_pointer (&self->entry, sysprof_cache_entry_free);
+      return;
+    }
+  *number = self->entry->parts->len;
+  g_array_append_val (self->entry->parts, part);
+  self->has_changed = true;
+}
+
+static ElfStatus
+add_part (RememberedElf *self,
+          PartCall call,
+          int envelope,
+          const struct stat *info,
+          ElfFacts *facts)
+{
+  FileIdentity file;
+  CachedPart *known;
+  ElfStatus status;
+  guint number = 0;
+
+  if (!sysprof_remembered_elf_is_open (self))
+    return ELF_ABSENT;
+  drop_parts (self, call);
+  if (self->entry != NULL && !sysprof_file_identity_init (&file, info) &&
+      !stop_remembering (self))
+    return ELF_CORRUPT;
+
+  known = find_part (self, call, &file, &number);
+  if (known != NULL && is_lasting ((ElfStatus) known->status) && !self->is_in_child)
+    {
+      int own = known->status == ELF_OK ? duplicate (envelope) : -1;
+
+      if (own >= 0)
+        {
+          use_part (self, call, number, own, info);
+          *facts = known->facts;
+        }
+      if (own >= 0 || known->status != ELF_OK)
+        return (ElfStatus) known->status;
+    }
+
+  if (!hand_over (self))
+    return ELF_CORRUPT;
+  status = hand_part (self, call, envelope, info, facts);
+  if (known == NULL && self->entry != NULL && is_lasting (status))
+    remember_part (self, call, &file, status, facts, &number);
+  if (status == ELF_OK)
+    use_part (self, call, number, -1, info);
+  return status;
+}
+
+ElfStatus
+sysprof_remembered_elf_add_debug (RememberedElf *self,
+                                  int envelope,
+                                  const struct stat *info,
+                                  ElfFacts *facts)
+{
+  return add_part (self, PART_DEBUG, envelope, info, facts);
+}
+
+ElfStatus
+sysprof_remembered_elf_add_supplement (RememberedElf *self,
+                                       int envelope,
+                                       const struct stat *info)
+{
+  ElfFacts facts = { 0 }; /* it adds none */
+
+  return add_part (self, PART_SUPPLEMENT, envelope, info, &facts);
+}
+
+/* --- answers --- */
+
+static bool
+is_in_use (const RememberedElf *self, guint number)
+{
+  for (guint i = 0; i < self->parts->len; i++)
+    if (g_array_index (self->parts, Part, i).number == number)
+      return true;
+  return false;
+}
+
+/* Answers of other parts than those in use are of no use any more. */
+static void
+keep_to_parts (RememberedElf *self)
+{
+  CacheEntry *entry = self->entry;
+  bool is_same = true;
+
+  for (guint i = 0; i < entry->parts->len; i++)
+    is_same = is_same &&
+              is_in_use (self, i) == (g_array_index (entry->parts, CachedPart, i).is_used != 0);
+  if (is_same)
+    return;
+
+  sysprof_cache_entry_clear_answers (entry);
+  for (guint i = 0; i < entry->parts->len; i++)
+    g_array_index (entry->parts, CachedPart, i).is_used = is_in_use (self, i);
+}
+
+/* One of `names` and `lines`. */
+static ElfStatus
+ask (RememberedElf *self, const uint64_t *offsets, size_t n, ElfAnswers *names, ElfLines *lines)
+{
+  return names != NULL
+             ? sysprof_elf_sandbox_resolve (&self->sandbox, false, offsets, n, names)
+             : sysprof_elf_sandbox_resolve_lines (&self->sandbox, false, offsets, n, lines);
+}
+
+/* FALSE: they are too many. */
+static bool
+learn (RememberedElf *self,
+       const uint64_t *offsets,
+       const ElfAnswers *names,
+       const ElfLines *lines)
+{
+  self->has_changed = true;
+  if (names != NULL ? sysprof_cache_entry_add_names (self->entry, offsets, names)
+                    : sysprof_cache_entry_add_lines (self->entry, offsets, lines))
+    return true;
+
+  g_clear_pointer (&self->entry, sysprof_cache_entry_free);
+  return false;
+}
+
+static void
+recall (const RememberedElf *self,
+        const uint64_t *offsets,
+        size_t n,
+        ElfAnswers *names,
+        ElfLines *lines)
+{
+  if (names != NULL)
+    sysprof_cache_entry_get_names (self->entry, offsets, n, names);
+  else
+    sysprof_cache_entry_get_lines (self->entry, offsets, n, lines);
+}
+
+static ElfStatus
+resolve (RememberedElf *self,
+         const uint64_t *offsets,
+         size_t n,
+         ElfAnswers *names,
+         ElfLines *lines)
+{
+  g_autofree uint64_t *missing = NULL;
+  ElfAnswers new_names = { 0 };
+  ElfLines new_lines = { 0 };
+  ElfStatus status = ELF_OK;
+  size_t n_missing;
+
+  if (self->entry == NULL)
+    return ask (self, offsets, n, names, lines);
+
+  keep_to_parts (self);
+  missing = g_new (uint64_t, n + 1);
+  n_missing = sysprof_cache_entry_find_missing (self->entry, offsets, n, missing);
+  if (n_missing > 0 && !hand_over (self))
+    return ELF_CORRUPT;
+  if (n_missing == n && n > 0)
+    {
+      status = ask (self, offsets, n, names, lines);
+      if (status == ELF_OK)
+        (void) learn (self, offsets, names, lines); /* the answers are there */
+      return status;
+    }
+
+  if (n_missing > 0)
+    status = ask (self, missing, n_missing, names != NULL ? &new_names : NULL, &new_lines);
+  if (status == ELF_OK && n_missing > 0 &&
+      !learn (self, missing, names != NULL ? &new_names : NULL, &new_lines))
+    status = ask (self, offsets, n, names, lines);
+  else if (status == ELF_OK)
+    recall (self, offsets, n, names, lines);
+  sysprof_elf_answers_clear (&new_names);
+  sysprof_elf_lines_clear (&new_lines);
+  return status;
+}
+
+ElfStatus
+sysprof_remembered_elf_resolve (RememberedElf *self,
+                                const uint64_t *offsets,
+                                size_t n,
+                                ElfAnswers *answers)
+{
+  return resolve (self, offsets, n, answers, NULL);
+}
+
+ElfStatus
+sysprof_remembered_elf_resolve_lines (RememberedElf *self,
+                                      const uint64_t *offsets,
+                                      size_t n,
+                                      ElfLines *lines)
+{
+  return resolve (self, offsets, n, NULL, lines);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* One ELF file with what belongs to it, asked as the child that parses is (elf-sandbox.h); but what it has answered before, in this
+ * process or in another one, is remembered (symbol-cache.h). Then the child gets the file only once something is asked that is new.
+ *
+ * Files are opened by the caller all the same: that they are there, and still the same, is never remembered. *Owned* by one
+ * thread. */
+
+#pragma once
+
+#include "symbolize/elf-sandbox.h"
+#include "symbolize/symbol-cache.h"
+
+typedef struct
+{
+  ElfSandbox sandbox;
+  SymbolCache *cache; /* or NULL: nothing is remembered */
+  /* What is open. */
+  bool is_open;
+  bool is_in_child;  /* the child has it, and what belongs to it */
+  bool has_changed;  /* the entry is to be stored */
+  CacheEntry *entry; /* or NULL: nothing is remembered of this file */
+  int envelope;      /* -1 once it is in the child */
+  struct stat info;
+  GArray *parts; /* of those in use */
+  /* Whose file the child has read last, and on which device; and whether it has read others' as well. */
+  uid_t child_owner;
+  dev_t child_device;
+  bool is_child_mixed;
+} RememberedElf;
+
+#define REMEMBERED_ELF_INIT                     \
+  {                                             \
+    .sandbox = ELF_SANDBOX_INIT, .envelope = -1 \
+  }
+
+/* As those of the sandbox. */
+ElfStatus sysprof_remembered_elf_open (RememberedElf *self,
+                                       int envelope,
+                                       const struct stat *info,
+                                       bool is_for_lines,
+                                       ElfFacts *facts);
+ElfStatus sysprof_remembered_elf_add_debug (RememberedElf *self,
+                                            int envelope,
+                                            const struct stat *info,
+                                            ElfFacts *facts);
+ElfStatus sysprof_remembered_elf_add_supplement (RememberedElf *self,
+                                                 int envelope,
+                                                 const struct stat *info);
+ElfStatus sysprof_remembered_elf_resolve (RememberedElf *self,
+                                          const uint64_t *offsets,
+                                          size_t n,
+                                          ElfAnswers *answers);
+ElfStatus sysprof_remembered_elf_resolve_lines (RememberedElf *self,
+                                                const uint64_t *offsets,
+                                                size_t n,
+                                                ElfLines *lines);
+
+/* Whether what was opened last can still be asked. */
+bool sysprof_remembered_elf_is_open (const RememberedElf *self);
+
+/* Stores what is new, frees the cache, and ends the child. */
+void sysprof_remembered_elf_clear (RememberedElf *self);
