@@ -192,26 +192,39 @@ dup_joined (const char *const *texts)
   return sysprof_dup_one_line (joined);
 }
 
+/* Each function with the line that was met, where it is known. */
 static char *
 dup_stack (const StackText *stack)
 {
   g_autoptr (GString) joined = g_string_new (NULL);
 
   for (uint32_t i = 0; i < stack->n; i++)
-    g_string_append_printf (joined, "%s%s", i ? " < " : "", stack->entries[i].symbol);
+    {
+      const StackEntry *entry = &stack->entries[i];
+
+      g_string_append_printf (joined, "%s%s", i ? " < " : "", entry->symbol);
+      if (entry->line != 0)
+        {
+          g_autofree char *place = sysprof_dup_place (entry->file, entry->line);
+
+          g_string_append_printf (joined, " (%s)", place);
+        }
+    }
   return sysprof_dup_one_line (joined->str);
 }
 
 char *
-sysprof_dup_short_stack (const StackText *stack)
+sysprof_dup_bare_stack (const StackText *stack, bool is_short)
 {
   g_autoptr (GString) joined = g_string_new (NULL);
 
   for (uint32_t i = 0; i < stack->n; i++)
     {
-      g_autofree char *name = sysprof_dup_short_name (stack->entries[i].symbol, 0);
+      g_autofree char *name =
+          is_short ? sysprof_dup_short_name (stack->entries[i].symbol, 0) : NULL;
 
-      g_string_append_printf (joined, "%s%s", i ? " < " : "", name);
+      g_string_append_printf (joined, "%s%s", i ? " < " : "",
+                              is_short ? name : stack->entries[i].symbol);
     }
   return sysprof_dup_one_line (joined->str);
 }

@@ -47,6 +47,7 @@ sysprof_flame_init (Flame *self, const ViewRequest *request, const Rows *rows)
     .subtitle =
         request->subtitle ? g_strdup (request->subtitle) : dup_default_subtitle (request, rows),
   };
+  sysprof_places_init (&self->places, rows);
   sysprof_row_tree_init (&self->tree, rows);
   lay_out (self);
 }

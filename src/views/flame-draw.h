@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "views/out.h"
+#include "views/render.h"
 #include "views/rows.h"
 
 #include <string.h>
@@ -17,6 +17,7 @@ typedef struct
   uint64_t *x;                            /* [tree.n] where it begins, in weight */
   uint64_t total;                         /* of all top rows: the full width */
   int symbol, binary, kind, self, weight; /* columns */
+  Places places;                          /* where functions are written */
   char *title;
   char *subtitle;
 } Flame;
@@ -34,6 +35,13 @@ static inline uint64_t
 sysprof_flame_weight (const Flame *self, uint32_t node)
 {
   return sysprof_rows_cells (self->rows, node - 1)[self->weight].count;
+}
+
+/* Where the function of a node is written; NULL = unknown. `file`, if asked for: the whole name, borrowed. *(full)* */
+static inline char *
+sysprof_flame_dup_place (const Flame *self, uint32_t node, const char **file)
+{
+  return sysprof_places_dup (&self->places, node - 1, self->places.function, file);
 }
 
 /* The kind that a function is drawn as: what lies in no file and has no name is not known. */

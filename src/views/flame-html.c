@@ -19,9 +19,9 @@ index_of_kind (const char *kind)
   return 0;
 }
 
-/* Numbers functions by (name, binary, kind); function_of[node]. */
+/* Numbers functions by (name, binary, kind); function_of[node], and node_of[function]: the first that shows it. */
 static uint32_t *
-write_functions (const Flame *flame, Out *out)
+write_functions (const Flame *flame, Out *out, GArray *node_of)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   uint32_t *function_of = g_new0 (uint32_t, flame->tree.n);
@@ -47,9 +47,32 @@ write_functions (const Flame *flame, Out *out)
       sysprof_out_json (out, binary);
       sysprof_out_printf (out, ",%zu", kind);
       g_hash_table_insert (seen, g_steal_pointer (&key), GUINT_TO_POINTER (n));
+      g_array_append_val (node_of, i);
       function_of[i] = n++;
     }
   return function_of;
+}
+
+/* Only of functions of which it is known: mostly none or few. */
+static void
+write_files (const Flame *flame, Out *out, const GArray *node_of)
+{
+  const char *separator = "";
+
+  for (uint32_t i = 0; i < node_of->len && sysprof_is_wanted_at (i); i++)
+    {
+      const char *file = NULL;
+      g_autofree char *place =
+          sysprof_flame_dup_place (flame, g_array_index (node_of, uint32_t, i), &file);
+      g_autofree char *text =
+          place != NULL ? g_strdup_printf ("%s%s", file, strrchr (place, ':')) : NULL;
+
+      if (text == NULL)
+        continue;
+      sysprof_out_printf (out, "%s\"%u\":", separator, i);
+      sysprof_out_json (out, text);
+      separator = ",\n";
+    }
 }
 
 static void
@@ -76,6 +99,7 @@ bool
 sysprof_flame_draw_html (const Flame *flame, GOutputStream *stream, GError **error)
 {
   const ViewRequest *request = flame->request;
+  g_autoptr (GArray) node_of = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   g_autofree uint32_t *function_of = NULL;
   Out out;
 
@@ -97,8 +121,10 @@ sysprof_flame_draw_html (const Flame *flame, GOutputStream *stream, GError **err
   for (size_t i = 0; i < G_N_ELEMENTS (kinds); i++)
     sysprof_out_printf (&out, "%s\"%s\"", i ? "," : "", kinds[i]);
   sysprof_out_text (&out, "],\n\"functions\":[");
-  function_of = write_functions (flame, &out);
-  sysprof_out_text (&out, "],\n\"nodes\":[");
+  function_of = write_functions (flame, &out, node_of);
+  sysprof_out_text (&out, "],\n\"files\":{");
+  write_files (flame, &out, node_of);
+  sysprof_out_text (&out, "},\n\"nodes\":[");
   write_nodes (flame, &out, function_of);
   sysprof_out_text (&out, "]}");
   sysprof_out_text (&out, sysprof_web_flamegraph_after_data);

@@ -37,6 +37,20 @@ write_label (const Flame *flame, Out *out, const char *label)
     sysprof_out_printf (out, "\033[38;2;96;96;96m%s", label + stem);
 }
 
+/* Where the function is written, if that fits behind its name, with a blank behind it. Returns how many columns it took. */
+static size_t
+write_place (const Flame *flame, Out *out, uint32_t node, size_t room)
+{
+  g_autofree char *place = sysprof_flame_dup_place (flame, node, NULL);
+  size_t columns = place != NULL ? 2 + sysprof_text_columns (place) : 0;
+
+  if (place == NULL || columns >= room)
+    return 0;
+  sysprof_out_printf (out, "  %s%s", flame->request->use_color ? "\033[38;2;96;96;96m" : "",
+                      place);
+  return columns;
+}
+
 static void
 write_frame (const Flame *flame, Out *out, uint32_t node, uint32_t width)
 {
@@ -56,6 +70,7 @@ write_frame (const Flame *flame, Out *out, uint32_t node, uint32_t width)
     }
   sysprof_out_text (out, "\342\224\202"); /* a vertical bar */
   write_label (flame, out, label);
+  columns += write_place (flame, out, node, width - 1 > columns ? width - 1 - columns : 0);
   sysprof_out_fill (out, ' ', width - 1 > columns ? width - 1 - columns : 0);
   if (flame->request->use_color)
     sysprof_out_text (out, "\033[0m");

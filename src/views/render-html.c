@@ -37,6 +37,17 @@ write_head (Out *out, const Rows *rows)
   sysprof_out_text (out, "</tr></thead>\n<tbody>\n");
 }
 
+/* Beside the name of a function; pointing at it tells the folders, too. */
+static void
+write_place (Out *out, const char *place, const char *file)
+{
+  sysprof_out_text (out, " <small title=\"");
+  sysprof_out_xml (out, file);
+  sysprof_out_text (out, "\">");
+  sysprof_out_xml (out, place);
+  sysprof_out_text (out, "</small>");
+}
+
 static void
 write_stack (Out *out, const StackText *stack)
 {
@@ -46,6 +57,13 @@ write_stack (Out *out, const StackText *stack)
       sysprof_out_text (out, stack->entries[i].kind == SYMBOL_KERNEL ? "<li class=\"kernel\">"
                                                                      : "<li>");
       sysprof_out_xml (out, stack->entries[i].symbol);
+      if (stack->entries[i].line != 0)
+        {
+          g_autofree char *place =
+              sysprof_dup_place (stack->entries[i].file, stack->entries[i].line);
+
+          write_place (out, place, stack->entries[i].file);
+        }
       sysprof_out_text (out, "</li>");
     }
   sysprof_out_text (out, "</ol></td>");
@@ -140,7 +158,7 @@ write_figure (Out *out, const Rows *rows, const Column *column, Cell cell)
 }
 
 static void
-write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
+write_row (Out *out, const Rows *rows, const Places *places, uint32_t row, uint32_t depth)
 {
   const Cell *cells = sysprof_rows_cells (rows, row);
   int kind = sysprof_rows_column (rows, "kind");
@@ -162,7 +180,9 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
         write_figure (out, rows, column, cells[i]);
       else
         {
+          const char *file = NULL;
           g_autofree char *text = sysprof_dup_cell (column, cells[i]);
+          g_autofree char *place = sysprof_places_dup (places, row, i, &file);
           bool is_short = column->kind == COLUMN_TEXT && strlen (text) <= SHORT_TEXT;
 
           if (is_first_text)
@@ -174,6 +194,8 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
             write_list (out, cells[i].texts);
           else
             write_text (out, text);
+          if (place != NULL)
+            write_place (out, place, file);
           sysprof_out_text (out, "</td>");
           is_first_text = false;
         }
@@ -184,6 +206,9 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
 static void
 write_table (Out *out, const Rows *rows)
 {
+  Places places;
+
+  sysprof_places_init (&places, rows);
   sysprof_out_text (out, "<div class=\"scroll\">\n");
   write_head (out, rows);
   if (rows->parent)
@@ -193,12 +218,12 @@ write_table (Out *out, const Rows *rows)
       sysprof_row_tree_init (&tree, rows);
       for (uint32_t at = sysprof_row_tree_next (&tree, 0); at && sysprof_out_goes_on (out);
            at = sysprof_row_tree_next (&tree, at))
-        write_row (out, rows, at - 1, tree.depth[at] - 1);
+        write_row (out, rows, &places, at - 1, tree.depth[at] - 1);
       sysprof_row_tree_clear (&tree);
     }
   else
     for (uint32_t row = 0; row < rows->n_rows && sysprof_out_goes_on (out); row++)
-      write_row (out, rows, row, 0);
+      write_row (out, rows, &places, row, 0);
   sysprof_out_text (out, "</tbody>\n</table>\n</div>\n");
   if (rows->n_hidden > 0)
     sysprof_out_printf (out, "<p>&#8230; and %u more</p>\n", rows->n_hidden);

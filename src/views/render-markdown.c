@@ -40,7 +40,7 @@ write_cell (Out *out, const Rows *rows, const Column *column, Cell cell)
 }
 
 static void
-write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
+write_row (Out *out, const Rows *rows, const Places *places, uint32_t row, uint32_t depth)
 {
   bool is_indented = depth == 0;
 
@@ -48,6 +48,7 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
   for (uint32_t i = 0; i < rows->n_columns; i++)
     {
       const Column *column = &rows->columns[i];
+      g_autofree char *place = sysprof_places_dup (places, row, i, NULL);
 
       if (column->json_only)
         continue;
@@ -56,6 +57,12 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
         sysprof_out_text (out, "&nbsp;&nbsp;");
       is_indented = is_indented || !sysprof_column_is_figure (column);
       write_cell (out, rows, column, sysprof_rows_cells (rows, row)[i]);
+      if (place != NULL)
+        {
+          g_autofree char *bracketed = g_strdup_printf (" (%s)", place);
+
+          write_text (out, bracketed);
+        }
       sysprof_out_text (out, " |");
     }
   sysprof_out_text (out, "\n");
@@ -80,19 +87,21 @@ static void
 write_table (Out *out, const Rows *rows)
 {
   RowTree tree;
+  Places places;
 
+  sysprof_places_init (&places, rows);
   write_head (out, rows);
   if (rows->parent)
     {
       sysprof_row_tree_init (&tree, rows);
       for (uint32_t at = sysprof_row_tree_next (&tree, 0); at && sysprof_out_goes_on (out);
            at = sysprof_row_tree_next (&tree, at))
-        write_row (out, rows, at - 1, tree.depth[at] - 1);
+        write_row (out, rows, &places, at - 1, tree.depth[at] - 1);
       sysprof_row_tree_clear (&tree);
     }
   else
     for (uint32_t row = 0; row < rows->n_rows && sysprof_out_goes_on (out); row++)
-      write_row (out, rows, row, 0);
+      write_row (out, rows, &places, row, 0);
   if (rows->n_hidden > 0)
     sysprof_out_printf (out, "\n... and %u more\n", rows->n_hidden);
 }

@@ -65,8 +65,8 @@ typedef struct
 
 const char *sysprof_cell_text (const Column *column, Cell cell, CellText *room);
 void sysprof_cell_text_clear (CellText *room);
-/* The functions of a stack with names as short as they can be. *(full)* */
-char *sysprof_dup_short_stack (const StackText *stack);
+/* The functions of a stack without their places, with names as short as they can be or whole. *(full)* */
+char *sysprof_dup_bare_stack (const StackText *stack, bool is_short);
 bool sysprof_column_is_figure (const Column *column);
 /* Whether there is no number: "-" for people, null in JSON, empty in CSV. */
 bool sysprof_cell_is_none (const Column *column, Cell cell);
@@ -80,6 +80,25 @@ double sysprof_graph_share (double value, double least, double most);
 int sysprof_rows_graph_column (const Rows *rows);
 /* What the lowest and the highest value are drawn as: `least` > `most` if there is none. */
 void sysprof_graph_limits (const GraphValues *graph, double *least, double *most);
+
+/* --- places: file and line beside the names of functions (places.c) --- */
+
+/* "sort.c:123": without folders, which are long and mostly the same. One line. *(full)* */
+char *sysprof_dup_place (const char *file, uint32_t line);
+
+/* Where the functions of rows are written, as the columns "file" and "line" say. */
+typedef struct
+{
+  const Rows *rows;
+  uint32_t function; /* column that shows their names; UINT32_MAX = none does */
+  int file;
+  int line;
+} Places;
+
+void sysprof_places_init (Places *self, const Rows *rows);
+/* What stands beside a cell: NULL but for the name of a function of which that is known. `file`, if asked for: the whole
+ * name, borrowed. *(full)* */
+char *sysprof_places_dup (const Places *self, uint32_t row, uint32_t column, const char **file);
 
 /* --- sections: a view that is made of others (sections.c) --- */
 

@@ -21,6 +21,7 @@
 #define LONG_COLUMN_MIN 40 /* that a narrow terminal leaves to the last text, if it needs it */
 #define BELOW_INDENT    9  /* of what stands below its row */
 #define LEAST_GRAPH     8  /* columns */
+#define PLACE_GAP       2  /* blanks between a function and where it is written */
 
 typedef struct
 {
@@ -34,6 +35,7 @@ typedef struct
   size_t long_width;              /* that the long text would need */
   unsigned squeeze;               /* values of a graph that are drawn as one */
   int kind;                       /* column of the kind of function, or -1 */
+  Places places;                  /* of functions: stand beside them where there is room */
   int below;                      /* column that stands below its row, or -1 */
   const char *last_below;         /* what stood there last */
   bool is_section;
@@ -265,6 +267,17 @@ append_tinted (const Table *table, const Column *column, const char *tint, const
   g_string_append (table->line, tint[0] || stem < size ? COLOR_RESET : "");
 }
 
+/* File and line behind the name of a function, unless that takes more than `room`. */
+static void
+append_place (const Table *table, uint32_t row, uint32_t place, size_t room)
+{
+  g_autofree char *text = sysprof_places_dup (&table->places, row, table->order[place], NULL);
+
+  if (text != NULL && PLACE_GAP + sysprof_text_columns (text) <= room)
+    g_string_append_printf (table->line, "%*s%s%s%s", PLACE_GAP, "", color (table, COLOR_DIM),
+                            text, color (table, COLOR_RESET));
+}
+
 /* Whole, where no terminal ends: millions of rows without a copy. Depth as blanks, as in dup_indent(). */
 static void
 append_whole (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
@@ -283,6 +296,7 @@ append_whole (const Table *table, uint32_t row, uint32_t place, const Cell *cell
       if (level > MOST_LEVELS)
         g_string_append_printf (table->line, "[%zu] ", level);
       append_tinted (table, column, tint, text);
+      append_place (table, row, place, SIZE_MAX);
     }
   else
     append_cell (table, place, text);
@@ -324,7 +338,14 @@ dup_short (const Column *column, Cell cell, size_t room)
   if (column->is_function)
     text = sysprof_dup_short_name (whole, room);
   else if (column->kind == COLUMN_STACK)
-    text = sysprof_dup_short_stack (cell.stack);
+    {
+      text = sysprof_dup_bare_stack (cell.stack, false);
+      if (sysprof_text_columns (text) > room)
+        {
+          g_free (text);
+          text = sysprof_dup_bare_stack (cell.stack, true);
+        }
+    }
   else if (column->is_command)
     text = g_strdup (skip_folder (whole));
   else
@@ -419,9 +440,15 @@ append_fitted (const Table *table, uint32_t row, uint32_t place, const Cell *cel
 
   if (column->is_long)
     {
-      text = dup_long_text (table, row, place, sysprof_text_columns (table->line->str));
+      size_t used = sysprof_text_columns (table->line->str);
+
+      text = dup_long_text (table, row, place, used);
       begin_cell (table, place);
+      used += (place > 0 ? 2 : 0) + sysprof_text_columns (text);
       append_tinted (table, column, color_of_row (table, cells), text);
+      append_place (table, row, place,
+                    table->request->terminal_width -
+                        MIN (used, table->request->terminal_width));
     }
   else
     {
@@ -626,6 +653,7 @@ sysprof_text_table_write (Out *out,
       table.tree = &tree;
     }
   table.kind = sysprof_rows_column (rows, "kind");
+  sysprof_places_init (&table.places, rows);
   order_columns (&table);
   measure_columns (&table);
   if (request->terminal_width > 0)

@@ -6,6 +6,7 @@
  *   weight             what is counted, e.g. "samples"
  *   kinds              names of the kinds of functions
  *   functions          [name, binary, index into kinds, …] flat, three per function
+ *   files              {function: "file:line"}: where it is written, of those of which that is known
  *   nodes              [function, depth, total, …] flat, three per node, in the order of a walk from the root
  *   icicle, heavy      how the page opens
  *   colors             "kind" or a hue
@@ -320,6 +321,8 @@
     const binary = binaryOf(node);
     const lines = [cut(nameOf(node), 1500)];
     lines.push((binary ? cut(binary, 200) + " \u00b7 " : "") + kindOf(node));
+    const place = profile.files[tree.function_[node]];
+    if (place) lines.push(cut(oneLine(place), 300));
     lines.push("total: " + weightText(tree.total[node]));
     lines.push("self: " + weightText(tree.self[node]));
     if (tree.parent[node] >= 0) lines.push("of its caller: " + percent(tree.total[node], tree.total[tree.parent[node]]));

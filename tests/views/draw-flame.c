@@ -4,7 +4,8 @@
  *
  * usage: draw-flame svg|html|text [TITLE [SUBTITLE [COLORS [icicle]]]] < rows
  *
- * A row: DEPTH TAB TOTAL TAB KIND TAB BINARY TAB NAME, with \n, \t and \xHH in the name, parents first. */
+ * A row: DEPTH TAB TOTAL TAB KIND TAB BINARY TAB NAME [TAB FILE TAB LINE], with \n, \t and \xHH in the name, parents
+ * first. */
 
 #include "views/flame-draw.h"
 
@@ -14,9 +15,13 @@
 #include <string.h>
 
 static const Column columns[] = {
-  { "symbol", "FUNCTION", COLUMN_TEXT }, { "binary", "BINARY", COLUMN_TEXT },
-  { "kind", "KIND", COLUMN_TEXT },       { "self", "SELF", COLUMN_COUNT },
+  { "symbol", "FUNCTION", COLUMN_TEXT, .is_function = true },
+  { "binary", "BINARY", COLUMN_TEXT },
+  { "kind", "KIND", COLUMN_TEXT },
+  { "self", "SELF", COLUMN_COUNT },
   { "total", "TOTAL", COLUMN_COUNT },
+  { "file", "FILE", COLUMN_TEXT },
+  { "line", "LINE", COLUMN_NUMBER },
 };
 
 static const char *
@@ -44,7 +49,7 @@ dup_unescaped (Rows *rows, const char *text)
 static void
 add_row (Rows *rows, GArray *open, char *line)
 {
-  g_auto (GStrv) parts = g_strsplit (line, "\t", 5);
+  g_auto (GStrv) parts = g_strsplit (line, "\t", 7);
   uint32_t depth = (uint32_t) strtoul (parts[0], NULL, 10);
   uint32_t parent = depth ? g_array_index (open, uint32_t, depth - 1) : 0;
   Cell *cells = sysprof_rows_add_child (rows, parent);
@@ -53,6 +58,11 @@ add_row (Rows *rows, GArray *open, char *line)
   cells[2].text = sysprof_rows_dup (rows, parts[2]);
   cells[1].text = sysprof_rows_dup (rows, parts[3]);
   cells[0].text = dup_unescaped (rows, parts[4]);
+  if (parts[5] != NULL && parts[6] != NULL)
+    {
+      cells[5].text = sysprof_rows_dup (rows, parts[5]);
+      cells[6].number = strtoll (parts[6], NULL, 10);
+    }
   g_array_set_size (open, depth);
   g_array_append_val (open, rows->n_rows);
 }

@@ -8,6 +8,7 @@ class Profile:
 
     def __init__(self):
         self.stacks = []
+        self.places = {}  # function: (file, line)
 
     def add(self, names, weight, pid=0, binary='app'):
         """`pid` tells processes of one name apart."""
@@ -40,7 +41,8 @@ class Profile:
         todo = [(1, frame, node) for frame, node in sorted(root['children'].items(), reverse=True)]
         while todo:
             depth, (name, kind, binary, *_), node = todo.pop()
-            lines.append(f'{depth}\t{node["total"]}\t{kind}\t{binary}\t{escape(name)}')
+            place = ''.join(f'\t{part}' for part in self.places.get(name, ()))
+            lines.append(f'{depth}\t{node["total"]}\t{kind}\t{binary}\t{escape(name)}{place}')
             todo += [(depth + 1, f, n) for f, n in sorted(node['children'].items(), reverse=True)]
         return ('\n'.join(lines) + '\n').encode()
 

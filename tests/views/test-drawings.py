@@ -155,6 +155,19 @@ class Drawings(unittest.TestCase):
         self.assertEqual(totals['vfs_read'], [(5, 200)])
         self.assertEqual([url for url in page.urls if not url.startswith('data:')], [])
 
+    def test_where_functions_are_written(self):
+        """In a line of text beside the name, where that leaves room; on the page with folders."""
+        profile = stacks.Profile().add(['app', 'main', 'alpha'], 90).add(['app', 'main', 'beta'], 10)
+        profile.places = {'alpha': ('/src/the/alpha.c', 12), 'beta': ('beta.c', 3)}
+        data = json.loads(DataOfPage(draw(profile, 'html').decode()).text)
+        names = data['functions'][0::3]
+        self.assertEqual({names[int(at)]: place for at, place in data['files'].items()}, {'alpha': '/src/the/alpha.c:12', 'beta': 'beta.c:3'})
+        text = draw(profile, 'text').decode()
+        self.assertRegex(text, r'\u2502alpha  alpha\.c:12 +\u2502beta *\n')
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        profile.places = {}
+        self.assertEqual(draw(profile, 'text').decode(), text.replace('  alpha.c:12', ' ' * 12))
+
     def test_html_of_hostile_names(self):
         page = DataOfPage(draw(stacks.hostile(), 'html', '</title><script>alert(1)</script>').decode())
         self.assertEqual(page.n_scripts, 2, 'the data and the program, no third one')

@@ -191,10 +191,12 @@ class FlamePage(browser.Case):
         self.assertEqual(page.js('performance.getEntriesByType("resource").length'), 0)
 
     def test_tooltip(self):
-        page = self.open(stacks.small())
+        profile = stacks.small()
+        profile.places = {'beta': ('/src/beta.c', 12)}
+        page = self.open(profile)
         page.move(*self.place(page, 3, 0.6))
         text = page.js('document.getElementById("tip").innerText').replace('\u00a0', ' ')
-        self.assertEqual(text.splitlines(), ['beta', 'app · user', 'total: 300 samples, 30.00 %',
+        self.assertEqual(text.splitlines(), ['beta', 'app · user', '/src/beta.c:12', 'total: 300 samples, 30.00 %',
                                              'self: 100 samples, 10.00 %', 'of its caller: 37.50 %'])
         page.move(*self.place(page, 12, 0.6))
         self.assertTrue(page.js('document.getElementById("tip").hidden'))

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""File and line beside the names of functions, as people read them: what the JSON of the same capture says.
+
+usage: test-places.py SYSPROF-REPORT DIRECTORY-OF-SOURCES
+"""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import unittest
+
+sys.dont_write_bytecode = True
+from chains import REPORT, Case, addresses_of, as_json, run  # noqa: E402
+
+
+def on_terminal(columns, *args):
+    """What a terminal of so many columns gets."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "PAGER": "cat"}
+    environment.pop("NO_COLOR", None)
+    child = subprocess.Popen([REPORT, *map(str, args)], stdout=follower, env=environment)
+    os.close(follower)
+    text = b""
+    try:
+        while got := os.read(leader, 65536):
+            text += got
+    except OSError:
+        pass  # closed by the child
+    os.close(leader)
+    if child.wait() != 0:
+        raise AssertionError(text)
+    return text.decode()
+
+
+class Places(Case):
+    def test_places_for_people(self):
+        """Text, Markdown and pages show beside a function where it is written, those of stacks the line that was met, as
+        the JSON has it; nothing where that is not known, or not wanted."""
+        path = self.compile()
+        capture = self.capture_of(path, addresses_of(path, r"main|weight"))
+        place_of = lambda row: f"{os.path.basename(row['file'])}:{row['line']}" if "line" in row else None
+
+        def shown(view, form, *options):
+            return run(REPORT, view, *options, "--format", form, "--limit", "0", str(capture))
+
+        def tree_rows(rows):
+            for row in rows:
+                yield row
+                yield from tree_rows(row["children"])
+
+        for view, options in (("functions", ()), ("callees", ("--focus", "main")), ("tree", ())):
+            rows = list(tree_rows(as_json(view, capture, *options)["rows"])) if view == "tree" else as_json(view, capture, *options)["rows"]
+            self.assertGreater(sum("line" in row for row in rows), 3)
+            for form in ("text", "markdown", "html"):
+                text = shown(view, form, *options).replace("\\", "")
+                for row in rows:
+                    place = place_of(row)
+                    if not re.fullmatch(r"[\w:]+", row["symbol"]):
+                        continue  # letters that a form writes in another way
+                    if place is None:
+                        self.assertNotRegex(text, rf"\b{re.escape(row['symbol'])} *(<small|\(\w+\.|\w+\.\w+:)")
+                    elif form == "html":
+                        self.assertIn(f'>{row["symbol"]} <small title="{row["file"]}">{place}</small></td>', text)
+                    elif form == "markdown":
+                        self.assertIn(f" {row['symbol']} ({place}) |" if view != "tree" else f"{row['symbol']} ({place}) |", text)
+                    else:
+                        self.assertRegex(text, rf"(?m) {re.escape(row['symbol'])}  {re.escape(place)}$")
+
+        rows = as_json("samples", capture)["rows"]
+        stacks = [" < ".join(entry["symbol"] + (f" ({place_of(entry)})" if "line" in entry else "") for entry in row["stack"]) for row in rows]
+        lines = shown("samples", "text").splitlines()
+        self.assertEqual([line.split(" yes  ")[1] for line in lines if " yes  " in line], stacks)
+        page = shown("samples", "html")
+        self.assertEqual(page.count("<small title="), sum("line" in entry for row in rows for entry in row["stack"]))
+
+        page = shown("flame", "html")
+        graph = json.loads(re.search(r'<script type="application/json" id="profile">(.*?)</script>', page, re.S)[1])
+        names = graph["functions"][0::3]
+        self.assertEqual({(names[int(i)], place) for i, place in graph["files"].items()},
+                         {(row["symbol"], f"{row['file']}:{row['line']}") for row in as_json("functions", capture)["rows"] if "line" in row})
+        self.assertIn("main  inlines.cc:", shown("flame", "text"))
+
+        for view, form in (("functions", "text"), ("functions", "markdown"), ("functions", "html"), ("samples", "text"), ("flame", "text")):
+            self.assertNotRegex(shown(view, form, "--no-inlines"), r"inlines\.cc|stl_|<small")
+        self.assertIn('"files":{}', shown("flame", "html", "--no-inlines"))
+
+    def test_places_on_terminals(self):
+        """Dimmed, and only where the name is whole beside it: no name is cut, and no line is longer, for a place."""
+        path = self.compile()
+        capture = self.capture_of(path, addresses_of(path, r"main|weight"))
+        row = next(row for row in as_json("functions", capture)["rows"] if row["symbol"] == "main")
+        place = f"inlines.cc:{row['line']}"
+        self.assertIn(f" main  \x1b[2m{place}\x1b[0m", on_terminal(120, "functions", capture))
+        for view in ("tree", "samples"):
+            for columns in (70, 83, 110):
+                bare = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in on_terminal(columns, view, capture).splitlines()]
+                self.assertLessEqual(max(map(len, bare[2:])), columns)
+                self.assertNotIn("inlines.cc", on_terminal(columns, view, "--no-inlines", capture))
+        # Up to the name, then two blanks and the place: with one column less the place goes, and the name stays.
+        line = next(line for line in on_terminal(120, "functions", capture).splitlines() if " main  " in line)
+        size = len(re.sub("\x1b\\[[0-9;]*m", "", line))
+        self.assertIn(place, on_terminal(size, "functions", capture))
+        self.assertRegex(on_terminal(size - 1, "functions", capture), r" main\r?\n")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
