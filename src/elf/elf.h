@@ -137,6 +137,10 @@ typedef struct
 /* The executable segments as far as the file has bytes for them, ascending and apart; the first `most` of the file. */
 size_t sysprof_elf_image_code (const ElfImage *image, ElfCode *code, size_t most);
 
+/* Where the only executable segment lies in memory, of a file that has not all of its bytes: a debug file. FALSE: it is none, or has
+ * several. */
+bool sysprof_elf_image_left_out_code (const ElfImage *image, uint64_t *address, uint64_t *size);
+
 /* What of them is code: by the executable sections, as an old linker's segment holds read-only data as well; where there are no
  * sections, or more than `most`, the segments. Ascending and apart. */
 size_t sysprof_elf_image_text (const ElfImage *image, ElfCode *text, size_t most);

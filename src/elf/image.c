@@ -383,6 +383,29 @@ sysprof_elf_image_address_of_offset (ElfImage *image, uint64_t file_offset, uint
   return ELF_ABSENT;
 }
 
+bool
+sysprof_elf_image_left_out_code (const ElfImage *image, uint64_t *address, uint64_t *size)
+{
+  const ElfSegment *code = NULL;
+
+  for (uint32_t i = 0; i < image->n_segments; i++)
+    {
+      const ElfSegment *segment = &image->segments[i];
+
+      if (segment->type != PT_LOAD || (segment->flags & PF_X) == 0)
+        continue;
+      if (code != NULL)
+        return false;
+      code = segment;
+    }
+  if (code == NULL || code->file_size >= code->memory_size)
+    return false;
+
+  *address = code->address;
+  *size = code->memory_size;
+  return true;
+}
+
 ElfStatus
 sysprof_elf_image_offset_of_address (const ElfImage *self,
                                      uint64_t address,

@@ -15,7 +15,7 @@
 #include <time.h>
 
 /* To be raised when answers come to say something else, or mean something else. Changes of their size are noticed. */
-#define VERSION 1
+#define VERSION 2
 
 #define MAGIC          "SymCach"
 #define OWN_BYTE_ORDER UINT32_C (0x01020304)

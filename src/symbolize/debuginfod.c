@@ -190,8 +190,7 @@ use_files (Symbolization *self,
       fetched[i].build_id = wanted->build_id;
       if (wanted->is_missing)
         fetched[i].executable = find_path (files, wanted->build_id, true);
-      if (!wanted->is_missing || fetched[i].executable != NULL)
-        fetched[i].debug = find_path (files, wanted->build_id, false);
+      fetched[i].debug = find_path (files, wanted->build_id, false);
       n += fetched[i].debug != NULL || fetched[i].executable != NULL;
     }
   if (n > 0)

@@ -108,6 +108,8 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *f
     own->link[0] = 0;
   own->has_lines = has_debug_info (self->image);
   note_alt_link (own, self->image);
+  if (!sysprof_elf_image_left_out_code (self->image, &own->text_address, &own->text_size))
+    own->text_size = 0;
   if (sysprof_elf_image_has_section (self->image, KERNEL_SECTION) &&
       sysprof_elf_image_find_label (self->image, KERNEL_LABEL, &own->kernel_text) != ELF_OK)
     own->kernel_text = 0;

@@ -24,6 +24,9 @@ typedef struct
       [ELF_MAX_ALT_LINK]; /* where dwz put that: a path, perhaps relative to its own directory */
   uint64_t
       kernel_text; /* of a kernel: the link-time address of its label `_text`; 0 = it is none */
+  uint64_t
+      text_address;   /* of a debug file whose offsets are not those of its file: of its code */
+  uint64_t text_size; /* 0 = it is none */
 } ElfFacts;
 
 typedef struct

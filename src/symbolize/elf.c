@@ -14,6 +14,7 @@
 #include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
 #include "symbolize/lines.h"
+#include "symbolize/link-addresses.h"
 #include "symbolize/vdso.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define DEBUG_SUFFIX  ".debug"
 #define LOOK_AHEAD    16     /* addresses */
 #define ITEMS_BETWEEN 0x1000 /* two looks at whether to go on */
 
@@ -344,13 +346,16 @@ is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
   return true;
 }
 
-/* Names what is open in the parser, or finds its lines. FALSE where it answers nothing. */
+/* Names what is open in the parser, or finds its lines, by link-time addresses where these are given instead of offsets. FALSE where it
+ * answers nothing. */
 static bool
 resolve_open_file (Symbolization *self,
                    ElfParser *parser,
                    const FileBatch *batch,
+                   const uint64_t *addresses,
                    UnnamedReason reason_of_lack)
 {
+  const uint64_t *places = addresses != NULL ? addresses : batch->offsets;
   ElfAnswers answers = { 0 };
   ElfLines lines = { 0 };
   bool is_answered;
@@ -358,14 +363,15 @@ resolve_open_file (Symbolization *self,
   if (self->lines != NULL)
     {
       sysprof_debug_parts_add_supplement (self, parser, batch);
-      is_answered = sysprof_remembered_elf_resolve_lines (&parser->elf, batch->offsets,
-                                                          batch->n_offsets, &lines) == ELF_OK;
+      is_answered =
+          sysprof_remembered_elf_resolve_lines (&parser->elf, addresses != NULL, places,
+                                                batch->n_offsets, &lines) == ELF_OK;
       if (is_answered)
         sysprof_line_collection_add (self, batch, &lines);
     }
   else
     {
-      is_answered = sysprof_remembered_elf_resolve (&parser->elf, batch->offsets,
+      is_answered = sysprof_remembered_elf_resolve (&parser->elf, addresses != NULL, places,
                                                     batch->n_offsets, &answers) == ELF_OK;
       if (is_answered)
         use_answers (self, batch, &answers, reason_of_lack);
@@ -450,6 +456,32 @@ open_found_file (const Symbolization *self,
   return false;
 }
 
+/* Names what is in a debug file whose own file is not here. FALSE: it is not the one, or does not say which of its code was where. */
+static bool
+use_debug_file_alone (Symbolization *self,
+                      ElfParser *parser,
+                      const FileBatch *batch,
+                      int root,
+                      const char *path)
+{
+  struct stat info = { 0 };
+  autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
+  g_autofree uint64_t *addresses = NULL;
+  ElfFacts facts = { 0 };
+
+  if (envelope < 0 ||
+      sysprof_elf_parser_open (parser, envelope, &info, root, path, &facts) != ELF_OK ||
+      !has_build_id (&facts, batch->build_id) || !needs_no_debug_file (parser, &facts))
+    return false;
+  if (facts.text_size != 0)
+    {
+      addresses = sysprof_find_link_addresses (self, batch, &facts);
+      if (addresses == NULL)
+        return false;
+    }
+  return resolve_open_file (self, parser, batch, addresses, UNNAMED_BETWEEN_SYMBOLS);
+}
+
 /* The file itself is here, or came with its debug file. */
 static void
 resolve_file_fetched (Symbolization *self,
@@ -466,7 +498,11 @@ resolve_file_fetched (Symbolization *self,
 
   fetched->is_unfit = fetched->executable != NULL && !is_open;
   if (!is_open)
-    return;
+    {
+      if (fetched->debug != NULL && strcmp (fetched->build_id, batch->build_id) == 0)
+        (void) use_debug_file_alone (self, parser, batch, -1, fetched->debug);
+      return;
+    }
 
   if (parser->has_debug)
     debug_status = ELF_OK;
@@ -478,7 +514,7 @@ resolve_file_fetched (Symbolization *self,
   /* The file alone has been asked; and without its debug file it may be another one than where it was found. */
   if (fetched->executable == NULL && debug_status != ELF_OK)
     return;
-  (void) resolve_open_file (self, parser, batch, reason_of_lack (&facts, debug_status));
+  (void) resolve_open_file (self, parser, batch, NULL, reason_of_lack (&facts, debug_status));
 }
 
 /* --- files of this machine --- */
@@ -510,7 +546,7 @@ use_open_file (Symbolization *self,
   if (debug_status != ELF_OK &&
       (self->lines != NULL ? !is_complete : is_told_to_lack_names (self, batch)))
     return true;
-  if (resolve_open_file (self, parser, batch, reason_of_lack (facts, debug_status)))
+  if (resolve_open_file (self, parser, batch, NULL, reason_of_lack (facts, debug_status)))
     return true;
 
   *reason = UNNAMED_NOT_ELF;
@@ -630,6 +666,60 @@ try_translations (Symbolization *self,
          try_place (self, parser, batch, -1, batch->path, reason);
 }
 
+/* DIR/.build-id/ab/cdef.debug, and beside it the file itself, where somebody collects both. */
+static bool
+try_build_id_below (Symbolization *self,
+                    ElfParser *parser,
+                    const FileBatch *batch,
+                    int root,
+                    UnnamedReason *reason)
+{
+  ElfFacts recorded = { .build_id_size = (uint32_t) strlen (batch->build_id) / 2 };
+  g_autoptr (GArray) candidates = NULL;
+
+  for (uint32_t i = 0; i < recorded.build_id_size; i++)
+    recorded.build_id[i] = (uint8_t) (g_ascii_xdigit_value (batch->build_id[2 * i]) << 4 |
+                                      g_ascii_xdigit_value (batch->build_id[2 * i + 1]));
+  candidates = sysprof_list_debug_candidates (self, &parser->opener,
+                                              (const char *const *) parser->flatpak_dirs, root,
+                                              batch->path, &recorded);
+  for (guint i = 0; i < candidates->len; i++)
+    {
+      const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
+      g_autofree char *itself =
+          g_strndup (candidate->path, strlen (candidate->path) - strlen (DEBUG_SUFFIX));
+      ElfFacts facts = { 0 };
+      UnnamedReason here;
+
+      if (open_recorded_file (parser, batch, candidate->root, itself, &facts, &here) &&
+          has_build_id (&facts, batch->build_id) && facts.text_size == 0 &&
+          use_open_file (self, parser, batch, candidate->root, itself, &facts, reason))
+        return true;
+      if (use_debug_file_alone (self, parser, batch, candidate->root, candidate->path))
+        return true;
+    }
+  return false;
+}
+
+/* By its build id alone, wherever it was. */
+static bool
+try_build_id (Symbolization *self,
+              ElfParser *parser,
+              const FileBatch *batch,
+              UnnamedReason *reason)
+{
+  FileRoots roots;
+
+  if (!is_build_id (batch->build_id))
+    return false;
+
+  sysprof_file_roots_find (&roots, &parser->roots, self, batch);
+  for (unsigned i = 0; i < roots.n; i++)
+    if (try_build_id_below (self, parser, batch, roots.fd[i], reason))
+      return true;
+  return false;
+}
+
 static void
 resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
 {
@@ -642,7 +732,8 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
   if (parser->mounts != NULL &&
       try_translations (self, parser, batch, may_be_ours, reason_there, &reason))
     return;
-  if (try_kept_files (self, parser, batch, &reason))
+  if (try_kept_files (self, parser, batch, &reason) ||
+      try_build_id (self, parser, batch, &reason))
     return;
 
   if (self->lines == NULL)

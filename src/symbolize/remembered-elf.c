@@ -448,18 +448,28 @@ resolve (RememberedElf *self,
 
 ElfStatus
 sysprof_remembered_elf_resolve (RememberedElf *self,
+                                bool are_addresses,
                                 const uint64_t *offsets,
                                 size_t n,
                                 ElfAnswers *answers)
 {
+  if (are_addresses)
+    return stop_remembering (self)
+               ? sysprof_elf_sandbox_resolve (&self->sandbox, true, offsets, n, answers)
+               : ELF_CORRUPT;
   return resolve (self, offsets, n, answers, NULL);
 }
 
 ElfStatus
 sysprof_remembered_elf_resolve_lines (RememberedElf *self,
+                                      bool are_addresses,
                                       const uint64_t *offsets,
                                       size_t n,
                                       ElfLines *lines)
 {
+  if (are_addresses)
+    return stop_remembering (self)
+               ? sysprof_elf_sandbox_resolve_lines (&self->sandbox, true, offsets, n, lines)
+               : ELF_CORRUPT;
   return resolve (self, offsets, n, NULL, lines);
 }

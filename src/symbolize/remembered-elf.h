@@ -47,11 +47,14 @@ ElfStatus sysprof_remembered_elf_add_debug (RememberedElf *self,
 ElfStatus sysprof_remembered_elf_add_supplement (RememberedElf *self,
                                                  int envelope,
                                                  const struct stat *info);
+/* What is asked by address is not remembered. */
 ElfStatus sysprof_remembered_elf_resolve (RememberedElf *self,
+                                          bool are_addresses,
                                           const uint64_t *offsets,
                                           size_t n,
                                           ElfAnswers *answers);
 ElfStatus sysprof_remembered_elf_resolve_lines (RememberedElf *self,
+                                                bool are_addresses,
                                                 const uint64_t *offsets,
                                                 size_t n,
                                                 ElfLines *lines);

@@ -184,10 +184,11 @@ ask (const char *path,
 
   open_program (&asked, path, has_cache, is_for_lines);
   if (is_for_lines)
-    g_assert_cmpint (sysprof_remembered_elf_resolve_lines (&asked.elf, offsets, n, &lines), ==,
-                     ELF_OK);
+    g_assert_cmpint (
+        sysprof_remembered_elf_resolve_lines (&asked.elf, false, offsets, n, &lines), ==,
+        ELF_OK);
   else
-    g_assert_cmpint (sysprof_remembered_elf_resolve (&asked.elf, offsets, n, &names), ==,
+    g_assert_cmpint (sysprof_remembered_elf_resolve (&asked.elf, false, offsets, n, &names), ==,
                      ELF_OK);
   text = is_for_lines ? describe_lines (&lines) : describe_names (&names);
   if (was_asked != NULL)

@@ -307,6 +307,53 @@ class Symbolize(unittest.TestCase):
                 self.assertEqual({r.reason for r in rows.values()}, {OTHER_BUILD})
                 shutil.rmtree(self.place("bin"))
 
+    def test_debug_file_alone(self):
+        """The file itself is nowhere: by build id its debug file names as much, as far as it is certain what of it was where."""
+        source, fixed, hex_id = self.place("fixed.c"), self.place("fixed"), "5e" * 20
+        pathlib.Path(source).write_text("static int f (void) { return 1; } int main (void) { return f (); }\n")
+        run("cc", "-O0", "-no-pie", f"-Wl,--build-id=0x{hex_id}", "-o", fixed, source)
+        debug = self.place("d", ".build-id", hex_id[:2], hex_id[2:] + ".debug")
+        strips = [("objcopy", "--only-keep-debug", fixed, debug), ("llvm-objcopy", "--only-keep-debug", fixed, debug),
+                  ("eu-strip", "-f", debug, "-o", self.place("unused"), fixed)]
+        found = {a: f for a, f in functions(fixed).items() if f[0]}
+        gone = dict(mapped_as="/nowhere/program", hex_id=hex_id, inode=1)
+        missing = {"the file is not on this machine"}
+        for strip in strips:
+            if not shutil.which(strip[0]):
+                continue
+            with self.subTest(strip[0]):
+                run(*strip)
+                capture, bias = self.capture_of(fixed, found, **gone)
+                self.check_names(fixed, found, symbolize(capture.save(self.place("c")), "--debug-dir", self.place("d")), bias)
+                if IS_ROOT:
+                    self.check_names(fixed, found, symbolize(self.place("c"), "--sandbox", "--debug-dir", self.place("d")), bias)
+
+                capture, bias = self.capture_of(fixed, found, **{**gone, "hex_id": "5e" * 19 + "5f"})
+                os.link(debug, debug[:-8] + "5f.debug")
+                rows = symbolize(capture.save(self.place("c")), "--debug-dir", self.place("d"))
+                self.assertEqual({r.reason for r in rows.values()}, missing)
+                os.remove(debug[:-8] + "5f.debug")
+                os.remove(debug)
+
+        # A part of the code, of which nothing says where in it that was.
+        run(*strips[0])
+        offset, address, size = segments(fixed)[0]
+        capture = new_capture()
+        capture.process("program", pid=PID)
+        capture.map(BASE, BASE + 0x10000, "/nowhere/program", offset, 1, hex_id, pid=PID)
+        for at in found:
+            capture.sample([USER, BASE + at - address], pid=PID)
+        rows = symbolize(capture.save(self.place("c")), "--debug-dir", self.place("d"))
+        self.assertEqual({r.reason for r in rows.values()}, missing)
+
+    def test_file_by_build_id_alone(self):
+        """Beside debug files, where somebody collects both."""
+        hex_id = build_id(PROGRAM)
+        found = {a: f for a, f in functions(PROGRAM).items() if f[0]}
+        shutil.copy(PROGRAM, self.place("d", ".build-id", hex_id[:2], hex_id[2:]))
+        capture, bias = self.capture_of(PROGRAM, found, mapped_as="/nowhere/program", hex_id=hex_id, inode=1)
+        self.check_names(PROGRAM, found, symbolize(capture.save(self.place("c")), "--debug-dir", self.place("d")), bias)
+
     def note(self, hex_id):
         path = self.place("note")
         wrong = bytes.fromhex(hex_id)[::-1]

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* A process maps the code as it lies in the file, whole pages of it: a mapping of just as many pages as the segment takes shows it from its
+ * first page on. Parts of it (a runtime moved others to huge pages), and segments that an old loader maps together, tell nothing. */
+
+#include "symbolize/link-addresses.h"
+
+#include <stdlib.h>
+
+#define USUAL_PAGE    4096
+#define PAGE_SIZE_KEY "page-size"
+
+static uint64_t
+page_size (const Symbolization *self)
+{
+  const char *text = sysprof_symbolization_find_metadata (self, PAGE_SIZE_KEY);
+  uint64_t size = text != NULL ? strtoull (text, NULL, 10) : USUAL_PAGE;
+
+  return size >= USUAL_PAGE && size <= (1 << 20) && (size & (size - 1)) == 0 ? size
+                                                                             : USUAL_PAGE;
+}
+
+/* The offset in the file of the `size` bytes that show the segment. FALSE: nobody mapped just these, or in several places. */
+static bool
+find_offset (const Symbolization *self, const FileBatch *batch, uint64_t size, uint64_t *offset)
+{
+  const Store *store = self->store;
+  bool is_found = false;
+
+  for (uint32_t i = 0; i < batch->n_items; i++)
+    {
+      const Mapping *mapping =
+          &store->mappings[store->addresses.mapping[batch->items[i].address]];
+
+      if (mapping->end - mapping->start != size)
+        continue;
+      if (is_found && mapping->file_offset != *offset)
+        return false;
+      *offset = mapping->file_offset;
+      is_found = true;
+    }
+  return is_found;
+}
+
+uint64_t *
+sysprof_find_link_addresses (const Symbolization *self,
+                             const FileBatch *batch,
+                             const ElfFacts *facts)
+{
+  uint64_t page = page_size (self);
+  uint64_t first = facts->text_address / page * page;
+  uint64_t end, size, offset;
+  uint64_t *addresses;
+
+  if (__builtin_add_overflow (facts->text_address, facts->text_size, &end) ||
+      __builtin_add_overflow (end, page - 1, &end))
+    return NULL;
+  size = end / page * page - first;
+  if (!find_offset (self, batch, size, &offset))
+    return NULL;
+
+  addresses = g_new (uint64_t, batch->n_offsets + 1);
+  for (uint32_t i = 0; i < batch->n_offsets; i++)
+    addresses[i] = batch->offsets[i] < offset           ? 0
+                   : batch->offsets[i] - offset >= size ? UINT64_MAX
+                                                        : batch->offsets[i] - offset + first;
+  return addresses;
+}
