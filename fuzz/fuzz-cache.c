@@ -37,7 +37,12 @@ add_lines (CacheEntry *entry)
     { .file = 16, .line = 9, .decl_file = 16, .decl_line = 8 },
     { .file = 16, .line = 20 },
   };
-  ElfLines lines = { row, N_ANSWERS, frame, G_N_ELEMENTS (frame), (char *) text, sizeof text };
+  ElfLines lines = { .row = row,
+                     .n = N_ANSWERS,
+                     .frame = frame,
+                     .n_frames = G_N_ELEMENTS (frame),
+                     .text = (char *) text,
+                     .text_size = sizeof text };
 
   if (!sysprof_cache_entry_add_lines (entry, offsets, &lines))
     abort ();

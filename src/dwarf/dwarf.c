@@ -5,7 +5,6 @@
 #include "dwarf/unit.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Steps that one call may make: per byte of the sections, per address, and in any case. */
 #define WORK_PER_BYTE    16
@@ -519,29 +518,12 @@ append_frames (Resolution *self,
     }
 }
 
-/* The unit with that id of the file that the descriptor, which is taken, is of. */
 static Unit *
-open_split (Dwarf *self, int fd, uint64_t dwo_id)
+find_unit_by_id (DwarfFile *file, uint64_t dwo_id)
 {
-  ElfImage *image;
-
-  if (fd < 0)
-    return NULL;
-  if (sysprof_elf_image_open (fd, &image) != ELF_OK)
+  for (size_t i = 0; i < file->n_units; i++)
     {
-      (void) close (fd); /* only read from */
-      return NULL;
-    }
-
-  sysprof_dwarf_file_clear (&self->split);
-  (void) sysprof_dwarf_file_init (&self->split, image, true); /* else it has no units */
-  self->split.fd = fd;
-  self->split.main = &self->file;
-  self->split.number = ++self->n_files;
-  (void) sysprof_dwarf_file_find_units (&self->split); /* the same */
-  for (size_t i = 0; i < self->split.n_units; i++)
-    {
-      Unit *unit = &self->split.units[i];
+      Unit *unit = &file->units[i];
 
       if (unit->type != DW_UT_SPLIT_TYPE && unit->type != DW_UT_TYPE &&
           sysprof_dwarf_unit_root (unit)->dwo_id == dwo_id)
@@ -550,33 +532,114 @@ open_split (Dwarf *self, int fd, uint64_t dwo_id)
   return NULL;
 }
 
+/* The unit with that id of the file that the descriptor is of. */
+static Unit *
+open_split (Dwarf *self, int fd, uint64_t dwo_id)
+{
+  ElfImage *image;
+
+  if (fd < 0 || sysprof_elf_image_open (fd, &image) != ELF_OK)
+    return NULL;
+
+  sysprof_dwarf_file_clear (&self->split);
+  (void) sysprof_dwarf_file_init (&self->split, image, true); /* else it has no units */
+  self->split.owns_image = true;
+  self->split.main = &self->file;
+  self->split.number = ++self->n_files;
+  (void) sysprof_dwarf_file_find_units (&self->split); /* the same */
+  return find_unit_by_id (&self->split, dwo_id);
+}
+
+bool
+sysprof_dwarf_has_split (ElfImage *image, uint64_t dwo_id)
+{
+  DwarfFile file = { 0 };
+  bool has_unit = sysprof_dwarf_file_init (&file, image, true) == ELF_OK &&
+                  sysprof_dwarf_file_find_units (&file) == ELF_OK &&
+                  find_unit_by_id (&file, dwo_id) != NULL;
+
+  sysprof_dwarf_file_clear (&file);
+  return has_unit;
+}
+
+bool
+sysprof_dwarf_has_packaged (ElfImage *image, uint64_t dwo_id)
+{
+  DwarfFile file = { 0 };
+  bool has_unit = sysprof_dwarf_file_init (&file, image, true) == ELF_OK &&
+                  sysprof_dwarf_file_find_packaged (&file, dwo_id);
+
+  sysprof_dwarf_file_clear (&file);
+  return has_unit;
+}
+
+/* Tells of the file that should have the unit. */
+static void
+note_split (Resolution *self,
+            const char *directory,
+            const char *name,
+            uint64_t dwo_id,
+            bool is_other)
+{
+  DwarfAnswers *answers = self->answers;
+  DwarfSplit split = { .directory = intern (self, directory),
+                       .name = intern (self, name),
+                       .dwo_id = dwo_id,
+                       .is_other = is_other };
+
+  if (split.name == 0)
+    return;
+  if (answers->split == NULL)
+    answers->split = calloc (DWARF_MAX_SPLITS, sizeof (DwarfSplit));
+  if (answers->split == NULL)
+    {
+      self->status = ELF_NO_MEMORY;
+      return;
+    }
+
+  for (size_t i = 0; i < answers->n_splits; i++)
+    if (answers->split[i].directory == split.directory && answers->split[i].name == split.name)
+      return;
+  if (answers->n_splits < DWARF_MAX_SPLITS)
+    answers->split[answers->n_splits++] = split;
+}
+
 /* The unit that a skeleton stands for; the skeleton itself where it cannot be had. */
 static Unit *
-find_split (Dwarf *self, Unit *skeleton)
+find_split (Resolution *self, Unit *skeleton)
 {
+  Dwarf *dwarf = self->dwarf;
   const Root *root = sysprof_dwarf_unit_root (skeleton);
   const char *directory = root->comp_dir != NULL ? root->comp_dir : "";
+  bool is_other = dwarf->has_package;
   Unit *found = NULL;
 
   if (root->dwo_name == NULL)
     return skeleton;
 
-  if (self->has_package && sysprof_dwarf_file_find_packaged (&self->package, root->dwo_id))
+  if (dwarf->has_package && sysprof_dwarf_file_find_packaged (&dwarf->package, root->dwo_id))
     {
-      self->package.number = ++self->n_files;
-      found = &self->package.units[0];
+      dwarf->package.number = ++dwarf->n_files;
+      found = &dwarf->package.units[0];
     }
-  else if (self->files.open_split != NULL)
+  else if (dwarf->files.open_split != NULL)
     {
-      found = open_split (
-          self, self->files.open_split (self->files.closure, directory, root->dwo_name),
-          root->dwo_id);
+      int fd = dwarf->files.open_split (dwarf->files.closure, directory, root->dwo_name);
+
+      is_other = is_other || fd >= 0;
+      found = open_split (dwarf, fd, root->dwo_id);
     }
   if (found == NULL)
-    return skeleton;
+    {
+      note_split (self, directory, root->dwo_name, root->dwo_id, is_other);
+      return skeleton;
+    }
 
   (void) sysprof_dwarf_unit_root (found); /* has the bases, but for this one */
   found->addresses_base = skeleton->addresses_base;
+  if (found->file == &dwarf->split)
+    self->most_work +=
+        sysprof_dwarf_file_section (found->file, SECTION_INFO)->size * WORK_PER_BYTE;
   return found;
 }
 
@@ -615,7 +678,7 @@ resolve_unit (Resolution *self,
               const uint32_t *asked,
               size_t n)
 {
-  Unit *unit = find_split (self->dwarf, skeleton);
+  Unit *unit = find_split (self, skeleton);
   Files files = { 0 };
   Functions functions = {
     .addresses = addresses,
@@ -754,6 +817,7 @@ sysprof_dwarf_answers_clear (DwarfAnswers *self)
 {
   free (self->row);
   free (self->frame);
+  free (self->split);
   free (self->text);
   *self = (DwarfAnswers){ 0 };
 }
@@ -770,7 +834,6 @@ sysprof_dwarf_open (const DwarfFiles *files, Dwarf **dwarf)
     return ELF_NO_MEMORY;
 
   self->files = *files;
-  self->supplement.fd = self->package.fd = self->split.fd = -1;
   status = sysprof_dwarf_file_init (&self->file, files->image, false);
   if (status == ELF_OK)
     status = sysprof_dwarf_file_find_units (&self->file);

@@ -24,6 +24,7 @@
 
 #define DWARF_MAX_INLINES 512 /* inlined functions around one address */
 #define DWARF_MAX_ORIGINS 16  /* links from a function to where its name stands */
+#define DWARF_MAX_SPLITS  512 /* files with split units that one answer tells of */
 #define DWARF_MAX_FRAMES  (UINT32_C (64) << 20)
 #define DWARF_MAX_TEXT    (UINT32_C (256) << 20) /* bytes of names of one answer */
 
@@ -33,7 +34,7 @@ typedef struct
   ElfImage *supplement; /* what .gnu_debugaltlink or .debug_sup names; or NULL */
   ElfImage *package;    /* the .dwp with its split units; or NULL */
   /* Opens a split unit: `name` as it was compiled, in `directory` unless it is absolute; both may hold anything. Returns a
-   * descriptor, which is taken, or -1. NULL = there are none. */
+   * descriptor, which is borrowed and must outlive the Dwarf, or -1. NULL = there are none. */
   int (*open_split) (void *closure, const char *directory, const char *name);
   void *closure;
 } DwarfFiles;
@@ -59,15 +60,31 @@ typedef struct
   uint64_t end;
 } DwarfRow;
 
+/* A file with split units of the addresses that could not be used: it says what was inlined there. */
+typedef struct
+{
+  uint32_t
+      directory; /* in which it was compiled; offsets into DwarfAnswers.text, 0 = unknown */
+  uint32_t name;
+  uint64_t dwo_id; /* of one of the units */
+  bool is_other;   /* there is one, without the unit: it is of another build */
+} DwarfSplit;
+
 typedef struct
 {
   DwarfRow *row; /* [n] one per address that was asked for */
   size_t n;
   DwarfFrame *frame; /* [n_frames] */
   size_t n_frames;
+  DwarfSplit *split; /* [n_splits] each file once */
+  size_t n_splits;
   char *text; /* [text_size], the first and the last byte are NUL */
   size_t text_size;
 } DwarfAnswers;
+
+/* Whether a file with split units, or a package of such, has the unit. */
+bool sysprof_dwarf_has_split (ElfImage *image, uint64_t dwo_id);
+bool sysprof_dwarf_has_packaged (ElfImage *image, uint64_t dwo_id);
 
 typedef struct Dwarf Dwarf;
 

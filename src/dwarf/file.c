@@ -5,7 +5,6 @@
 #include "dwarf/unit.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #define MAX_UNITS (UINT32_C (1) << 22)
 
@@ -289,7 +288,6 @@ ElfStatus
 sysprof_dwarf_file_init (DwarfFile *self, ElfImage *image, bool is_split)
 {
   self->image = image;
-  self->fd = -1;
   self->is_split = is_split;
   self->is_swapped = sysprof_elf_image_is_swapped (image);
   return sysprof_dwarf_file_section (self, SECTION_INFO)->bytes != NULL ? ELF_OK : ELF_ABSENT;
@@ -303,10 +301,7 @@ sysprof_dwarf_file_clear (DwarfFile *self)
   for (size_t i = 0; i < N_ABBREV_TABLES; i++)
     sysprof_dwarf_abbrevs_clear (&self->abbrevs[i]);
   free (self->units);
-  if (self->fd >= 0)
-    {
-      sysprof_elf_image_free (self->image);
-      (void) close (self->fd); /* only read from */
-    }
-  *self = (DwarfFile){ .fd = -1 };
+  if (self->owns_image)
+    sysprof_elf_image_free (self->image);
+  *self = (DwarfFile){ 0 };
 }

@@ -76,7 +76,7 @@ struct DwarfFile
 {
   uint32_t number; /* no two files of a Dwarf have the same */
   ElfImage *image;
-  int fd;        /* -1 = the image is borrowed */
+  bool owns_image;
   bool is_split; /* sections are named .debug_….dwo */
   bool is_swapped;
   DwarfFile *supplement; /* borrowed; or NULL */

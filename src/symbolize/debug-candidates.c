@@ -164,6 +164,20 @@ list_debug_dirs (const SymbolizeOptions *options, int root, const char *path)
 }
 
 static void
+add_flatpak_dirs (GArray *dirs,
+                  const SymbolizeOptions *options,
+                  const char *const *flatpak_dirs)
+{
+  for (size_t i = 0;
+       options->sysroot == NULL && flatpak_dirs != NULL && flatpak_dirs[i] != NULL; i++)
+    {
+      DebugDir dir = { -1, flatpak_dirs[i] };
+
+      g_array_append_val (dirs, dir);
+    }
+}
+
+static void
 add_by_build_id_everywhere (GArray *candidates, const GArray *dirs, const SoughtId *id)
 {
   for (guint i = 0; i < dirs->len; i++)
@@ -317,6 +331,65 @@ sysprof_list_supplement_candidates (const Symbolization *symbolization,
       const DebugDir *dir = &g_array_index (dirs, DebugDir, i);
 
       add_candidate (candidates, dir->root, g_build_filename (dir->path, part, NULL));
+    }
+  return candidates;
+}
+
+/* --- split units --- */
+
+GArray *
+sysprof_list_package_candidates (const Symbolization *symbolization,
+                                 const char *const *flatpak_dirs,
+                                 const FilePlaces *places,
+                                 const ElfFacts *facts)
+{
+  static const char *const suffixes[] = { ".dwp", ".debug.dwp" };
+  const SymbolizeOptions *options = symbolization->options;
+  g_autoptr (GArray) dirs = list_debug_dirs (options, places->root, places->path);
+  GArray *candidates = new_candidates ();
+
+  add_candidate (candidates, places->root, g_strconcat (places->path, ".dwp", NULL));
+  add_candidate (candidates, places->debug_root,
+                 g_strconcat (places->debug_path, ".dwp", NULL));
+  add_flatpak_dirs (dirs, options, flatpak_dirs);
+  for (size_t i = 0; i < G_N_ELEMENTS (suffixes); i++)
+    add_by_build_id_everywhere (
+        candidates, dirs, &(SoughtId){ facts->build_id, facts->build_id_size, suffixes[i] });
+  for (guint i = 0; i < dirs->len; i++)
+    {
+      const DebugDir *dir = &g_array_index (dirs, DebugDir, i);
+      g_autofree char *below = g_build_filename (dir->path, places->path, NULL);
+
+      add_candidate (candidates, dir->root, g_strconcat (below, ".dwp", NULL));
+    }
+  return candidates;
+}
+
+GArray *
+sysprof_list_split_candidates (const Symbolization *symbolization,
+                               const FilePlaces *places,
+                               const char *directory,
+                               const char *name)
+{
+  const SymbolizeOptions *options = symbolization->options;
+  g_autofree char *compiled =
+      g_path_is_absolute (name) ? g_strdup (name) : g_build_filename (directory, name, NULL);
+  g_autofree char *base = g_path_get_basename (name);
+  g_autofree char *own_directory = g_path_get_dirname (places->path);
+  GArray *candidates = new_candidates ();
+
+  if (g_path_is_absolute (compiled))
+    add_candidate (candidates, places->root, g_strdup (compiled));
+  /* What runs in a container may have been built outside of it. */
+  if (g_path_is_absolute (compiled) && options->sysroot == NULL)
+    add_candidate (candidates, -1, g_strdup (compiled));
+  if (!g_path_is_absolute (name))
+    add_candidate (candidates, places->root, g_build_filename (own_directory, name, NULL));
+  add_candidate (candidates, places->root, g_build_filename (own_directory, base, NULL));
+  for (size_t i = 0; options->debug_dirs != NULL && options->debug_dirs[i] != NULL; i++)
+    {
+      add_candidate (candidates, -1, g_build_filename (options->debug_dirs[i], compiled, NULL));
+      add_candidate (candidates, -1, g_build_filename (options->debug_dirs[i], base, NULL));
     }
   return candidates;
 }

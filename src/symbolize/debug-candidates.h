@@ -34,3 +34,24 @@ GArray *sysprof_list_supplement_candidates (const Symbolization *symbolization,
                                             int root,
                                             const char *path,
                                             const ElfFacts *facts);
+
+/* Where a file is of which a part is looked for, and where that is of it which has the debug information: itself or its debug file. */
+typedef struct
+{
+  int root;
+  const char *path;
+  int debug_root;
+  const char *debug_path;
+} FilePlaces;
+
+/* The same for the package of its split units. */
+GArray *sysprof_list_package_candidates (const Symbolization *symbolization,
+                                         const char *const *flatpak_dirs,
+                                         const FilePlaces *places,
+                                         const ElfFacts *facts);
+
+/* The same for a file with split units that was compiled in `directory` as `name`. */
+GArray *sysprof_list_split_candidates (const Symbolization *symbolization,
+                                       const FilePlaces *places,
+                                       const char *directory,
+                                       const char *name);

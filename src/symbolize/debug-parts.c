@@ -4,6 +4,8 @@
 
 #include "symbolize/debug-candidates.h"
 
+/* --- supplements --- */
+
 static ElfStatus
 try_supplement (ElfParser *parser, int root, const char *path)
 {
@@ -18,7 +20,7 @@ try_supplement (ElfParser *parser, int root, const char *path)
 static ElfStatus
 better_status (ElfStatus before, ElfStatus status)
 {
-  return status == ELF_OK || before == ELF_ABSENT ? status : before;
+  return status == ELF_OK || before != ELF_MISMATCH ? status : before;
 }
 
 static ElfStatus
@@ -62,10 +64,8 @@ find_translated_supplement (const Symbolization *self,
   return result;
 }
 
-void
-sysprof_debug_parts_add_supplement (const Symbolization *self,
-                                    ElfParser *parser,
-                                    const FileBatch *batch)
+static void
+add_supplement (const Symbolization *self, ElfParser *parser, const FileBatch *batch)
 {
   if (parser->facts.alt_id_size == 0)
     return;
@@ -84,4 +84,197 @@ sysprof_debug_parts_add_supplement (const Symbolization *self,
                                           ? DEBUG_GAP_OTHER_SUPPLEMENT
                                           : DEBUG_GAP_NO_SUPPLEMENT,
                                       1, parser->facts.alt_link);
+}
+
+/* --- split units --- */
+
+static FilePlaces
+places_of (const ElfParser *parser)
+{
+  return (FilePlaces){ parser->own_root, parser->own_path, parser->root, parser->path };
+}
+
+static ElfStatus
+try_package (ElfParser *parser, int root, const char *path)
+{
+  struct stat info = { 0 };
+  autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
+
+  return envelope >= 0 ? sysprof_remembered_elf_add_package (&parser->elf, envelope, &info)
+                       : ELF_ABSENT;
+}
+
+static ElfStatus
+try_split (ElfParser *parser, int root, const char *path, uint32_t i)
+{
+  struct stat info = { 0 };
+  autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
+
+  return envelope >= 0 ? sysprof_remembered_elf_add_split (&parser->elf, envelope, &info, i)
+                       : ELF_ABSENT;
+}
+
+/* Where processes that are gone saw `path`. */
+static GPtrArray *
+list_translations (const Symbolization *self,
+                   ElfParser *parser,
+                   const FileBatch *batch,
+                   const char *path)
+{
+  bool is_ours;
+
+  if (parser->mounts == NULL || path[0] != '/')
+    return g_ptr_array_new_with_free_func (g_free);
+  return sysprof_list_translations (parser->mounts, self->store, batch, path, &is_ours);
+}
+
+static ElfStatus
+find_package (const Symbolization *self, ElfParser *parser, const FileBatch *batch)
+{
+  FilePlaces places = places_of (parser);
+  g_autoptr (GArray) candidates = sysprof_list_package_candidates (
+      self, (const char *const *) parser->flatpak_dirs, &places, &parser->facts);
+  g_autofree char *beside = g_strconcat (batch->path, ".dwp", NULL);
+  g_autoptr (GPtrArray) translations = NULL;
+  ElfStatus result = ELF_ABSENT;
+
+  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
+    {
+      const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
+
+      result = better_status (result, try_package (parser, candidate->root, candidate->path));
+    }
+  if (result == ELF_OK)
+    return result;
+
+  translations = list_translations (self, parser, batch, beside);
+  for (guint i = 0; i < translations->len && result != ELF_OK; i++)
+    result = better_status (result, try_package (parser, -1, translations->pdata[i]));
+  return result;
+}
+
+/* The file that is number `i` of those that the answer lacks. */
+static ElfStatus
+find_split (const Symbolization *self,
+            ElfParser *parser,
+            const FileBatch *batch,
+            const ElfLines *lines,
+            uint32_t i)
+{
+  const char *directory = lines->text + lines->split[i].directory;
+  const char *name = lines->text + lines->split[i].name;
+  FilePlaces places = places_of (parser);
+  g_autoptr (GArray) candidates =
+      sysprof_list_split_candidates (self, &places, directory, name);
+  g_autofree char *compiled =
+      name[0] == '/' ? g_strdup (name) : g_build_filename (directory, name, NULL);
+  g_autoptr (GPtrArray) translations = NULL;
+  ElfStatus result = ELF_ABSENT;
+
+  for (guint k = 0; k < candidates->len && result != ELF_OK; k++)
+    {
+      const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, k);
+
+      result = better_status (result, try_split (parser, candidate->root, candidate->path, i));
+    }
+  if (result == ELF_OK)
+    return result;
+
+  translations = list_translations (self, parser, batch, compiled);
+  for (guint k = 0; k < translations->len && result != ELF_OK; k++)
+    result = better_status (result, try_split (parser, -1, translations->pdata[k], i));
+  return result;
+}
+
+/* Whether some were found; of the others the answer then says which are of another build. */
+static bool
+find_splits (const Symbolization *self,
+             ElfParser *parser,
+             const FileBatch *batch,
+             ElfLines *lines)
+{
+  bool is_any = false;
+
+  for (uint32_t i = 0; i < lines->n_splits && !sysprof_progress_is_cancelled (self->progress);
+       i++)
+    switch (find_split (self, parser, batch, lines, i))
+      {
+      case ELF_OK:
+        is_any = true;
+        break;
+      case ELF_MISMATCH:
+        lines->split[i].is_other = true;
+        break;
+      default:
+        break;
+      }
+  return is_any;
+}
+
+static bool
+ask (ElfParser *parser, const FileBatch *batch, const uint64_t *addresses, ElfLines *lines)
+{
+  return sysprof_remembered_elf_resolve_lines (&parser->elf, addresses != NULL,
+                                               addresses != NULL ? addresses : batch->offsets,
+                                               batch->n_offsets, lines) == ELF_OK;
+}
+
+/* Asks once more, of what has come since; the answer before stands where there is none. */
+static void
+ask_again (ElfParser *parser,
+           const FileBatch *batch,
+           const uint64_t *addresses,
+           ElfLines *lines)
+{
+  ElfLines better = { 0 };
+
+  if (!ask (parser, batch, addresses, &better))
+    return;
+  sysprof_elf_lines_clear (lines);
+  *lines = better;
+}
+
+static void
+note_lacking (const Symbolization *self, const FileBatch *batch, const ElfLines *lines)
+{
+  static const DebugGapKind kinds[] = { DEBUG_GAP_NO_SPLIT, DEBUG_GAP_OTHER_SPLIT };
+
+  for (uint8_t is_other = 0; is_other < G_N_ELEMENTS (kinds); is_other++)
+    {
+      const ElfSplit *first = NULL;
+      uint32_t n = 0;
+
+      for (size_t i = 0; i < lines->n_splits; i++)
+        if (lines->split[i].is_other == is_other && n++ == 0)
+          first = &lines->split[i];
+      if (first != NULL)
+        sysprof_line_collection_note_gap (self, batch, kinds[is_other], n,
+                                          lines->text + first->name);
+    }
+}
+
+bool
+sysprof_debug_parts_resolve_lines (const Symbolization *self,
+                                   ElfParser *parser,
+                                   const FileBatch *batch,
+                                   const uint64_t *addresses,
+                                   ElfLines *lines)
+{
+  add_supplement (self, parser, batch);
+  if (!ask (parser, batch, addresses, lines))
+    return false;
+
+  if (lines->n_splits > 0)
+    {
+      ElfStatus status = find_package (self, parser, batch);
+
+      if (status == ELF_OK)
+        ask_again (parser, batch, addresses, lines);
+      for (size_t i = 0; status == ELF_MISMATCH && i < lines->n_splits; i++)
+        lines->split[i].is_other = true;
+    }
+  if (lines->n_splits > 0 && find_splits (self, parser, batch, lines))
+    ask_again (parser, batch, addresses, lines);
+  note_lacking (self, batch, lines);
+  return true;
 }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What belongs to the debug information of an open file and lies in further files: the supplement that dwz made. */
+/* What belongs to the debug information of an open file and lies in further files: the supplement that dwz made, and split
+ * units. */
 
 #pragma once
 
 #include "symbolize/elf-parser.h"
 #include "symbolize/lines.h"
 
-/* Looks for the supplement of what is open in the parser, once, and has it read as well. Where it cannot be had that is noted. */
-void sysprof_debug_parts_add_supplement (const Symbolization *self,
-                                         ElfParser *parser,
-                                         const FileBatch *batch);
+/* Asks what is open in the parser for lines and inlined functions of the batch, with all that belongs to it. By link-time `addresses`, or NULL: offsets. What
+ * cannot be had is noted. FALSE where
+ * it answers nothing. */
+bool sysprof_debug_parts_resolve_lines (const Symbolization *self,
+                                        ElfParser *parser,
+                                        const FileBatch *batch,
+                                        const uint64_t *addresses,
+                                        ElfLines *lines);

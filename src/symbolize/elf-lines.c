@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define N_KNOWN_NAMES 0x4000
 
@@ -16,6 +17,7 @@ sysprof_elf_lines_clear (ElfLines *self)
 {
   free (self->row);
   free (self->frame);
+  free (self->split);
   free (self->text);
   *self = (ElfLines){ 0 };
 }
@@ -146,10 +148,11 @@ take_answers (DwarfAnswers *answers, const Asked *asked, size_t n, ElfLines *lin
   Builder *builder = calloc (1, sizeof *builder);
 
   lines->row = calloc (n + 1, sizeof (ElfLineRow));
+  lines->split = calloc (answers->n_splits + 1, sizeof (ElfSplit));
   lines->frame = calloc (
       (answers->n_frames < ELF_MAX_LINE_FRAMES ? answers->n_frames : ELF_MAX_LINE_FRAMES) + 1,
       sizeof (ElfLineFrame));
-  if (builder == NULL || lines->row == NULL || lines->frame == NULL)
+  if (builder == NULL || lines->row == NULL || lines->split == NULL || lines->frame == NULL)
     {
       free (builder);
       sysprof_elf_lines_clear (lines);
@@ -164,11 +167,100 @@ take_answers (DwarfAnswers *answers, const Asked *asked, size_t n, ElfLines *lin
   for (size_t i = 0; i < answers->n; i++)
     take_row (builder, answers, &answers->row[i], &lines->row[asked[i].offset]);
   free (builder);
+  for (size_t i = 0; i < answers->n_splits && i < ELF_MAX_SPLITS; i++)
+    {
+      const DwarfSplit *split = &answers->split[i];
+
+      lines->split[lines->n_splits++] = (ElfSplit){ .directory = split->directory,
+                                                    .name = split->name,
+                                                    .is_other = split->is_other };
+    }
   return ELF_OK;
 }
 
+/* --- split units --- */
+
+/* What the answer says of a file that it lacks, or NULL. */
+static ElfSplit *
+find_lacking (ElfLines *lines, const ElfSplitFile *split)
+{
+  for (size_t i = 0; i < lines->n_splits; i++)
+    if (strcmp (lines->text + lines->split[i].name, split->name) == 0 &&
+        strcmp (lines->text + lines->split[i].directory, split->directory) == 0)
+      return &lines->split[i];
+  return NULL;
+}
+
+/* What came and was of use stays; the rest gives way to what this answer lacks. */
 static ElfStatus
-resolve (Dwarf *dwarf, const Asked *asked, size_t n_asked, size_t n, ElfLines *lines)
+expect_splits (ElfWorker *self, const DwarfAnswers *answers, ElfLines *lines)
+{
+  ElfSplitFile *larger;
+  size_t n = 0;
+
+  for (size_t i = 0; i < self->n_splits; i++)
+    {
+      ElfSplitFile *split = &self->split[i];
+      ElfSplit *lacking = find_lacking (lines, split);
+
+      if (split->fd >= 0 && lacking == NULL)
+        {
+          self->split[n++] = *split;
+          continue;
+        }
+      if (lacking != NULL && split->is_other)
+        lacking->is_other = true;
+      if (split->fd >= 0)
+        (void) close (split->fd); /* only read from */
+      free (split->directory);
+      free (split->name);
+    }
+  self->n_splits = self->n_given_splits = n;
+  larger = realloc (self->split, (n + lines->n_splits + 1) * sizeof *larger);
+  if (larger == NULL)
+    return ELF_NO_MEMORY;
+
+  self->split = larger;
+  for (size_t i = 0; i < lines->n_splits; i++)
+    {
+      ElfSplitFile split = { .directory = strdup (lines->text + lines->split[i].directory),
+                             .name = strdup (lines->text + lines->split[i].name),
+                             .dwo_id = answers->split[i].dwo_id,
+                             .fd = -1 };
+
+      if (self->has_other_package)
+        lines->split[i].is_other = true;
+      self->split[self->n_splits++] = split;
+      if (split.directory == NULL || split.name == NULL)
+        return ELF_NO_MEMORY;
+    }
+  return ELF_OK;
+}
+
+/* Of DwarfFiles. */
+static int
+open_split (void *closure, const char *directory, const char *name)
+{
+  const ElfWorker *self = closure;
+
+  for (size_t i = 0; i < self->n_splits; i++)
+    {
+      const ElfSplitFile *split = &self->split[i];
+
+      if (split->fd >= 0 && strcmp (split->name, name) == 0 &&
+          strcmp (split->directory, directory) == 0)
+        return split->fd;
+    }
+  return -1;
+}
+
+static ElfStatus
+resolve (ElfWorker *self,
+         Dwarf *dwarf,
+         const Asked *asked,
+         size_t n_asked,
+         size_t n,
+         ElfLines *lines)
 {
   uint64_t *addresses = calloc (n_asked + 1, sizeof *addresses);
   DwarfAnswers answers = { 0 };
@@ -183,6 +275,10 @@ resolve (Dwarf *dwarf, const Asked *asked, size_t n_asked, size_t n, ElfLines *l
   /* Over a limit: what was found until then holds. */
   if (status == ELF_OK || status == ELF_TOO_LARGE)
     status = take_answers (&answers, asked, n, lines);
+  if (status == ELF_OK)
+    status = expect_splits (self, &answers, lines);
+  if (status != ELF_OK)
+    sysprof_elf_lines_clear (lines);
   sysprof_dwarf_answers_clear (&answers);
   free (addresses);
   return status;
@@ -195,7 +291,10 @@ sysprof_elf_worker_resolve_lines (ElfWorker *self,
                                   ElfLines *lines)
 {
   DwarfFiles files = { .image = self->debug_image != NULL ? self->debug_image : self->image,
-                       .supplement = self->supplement };
+                       .supplement = self->supplement,
+                       .package = self->package,
+                       .open_split = open_split,
+                       .closure = self };
   Asked *asked = calloc (n + 1, sizeof *asked);
   Dwarf *dwarf = NULL;
   ElfStatus status;
@@ -209,7 +308,7 @@ sysprof_elf_worker_resolve_lines (ElfWorker *self,
     status = sysprof_dwarf_open (&files, &dwarf);
 
   if (status == ELF_OK)
-    status = resolve (dwarf, asked, find_addresses (self, offsets, n, asked), n, lines);
+    status = resolve (self, dwarf, asked, find_addresses (self, offsets, n, asked), n, lines);
   sysprof_dwarf_free (dwarf);
   free (asked);
   return status;

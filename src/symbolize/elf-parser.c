@@ -42,6 +42,9 @@ sysprof_elf_parser_open (ElfParser *self,
   if (status == ELF_OK)
     {
       self->facts = *facts;
+      g_free (self->own_path);
+      self->own_path = g_strdup (path);
+      self->own_root = root;
       set_place (self, root, path);
     }
   return status;
@@ -67,6 +70,7 @@ void
 sysprof_elf_parser_close (ElfParser *self)
 {
   g_clear_pointer (&self->path, g_free);
+  g_clear_pointer (&self->own_path, g_free);
   self->is_open = self->has_debug = false;
   sysprof_opener_clear (&self->opener);
   sysprof_remembered_elf_clear (&self->elf);

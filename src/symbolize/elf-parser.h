@@ -21,6 +21,8 @@ typedef struct
   bool is_open;
   bool has_debug; /* a debug file belongs to it and is open, too */
   ElfFacts facts;
+  int own_root; /* borrowed: where it was found */
+  char *own_path;
   /* Where that was found whose debug information is read: the file, or its debug file. */
   int root; /* borrowed */
   char *path;

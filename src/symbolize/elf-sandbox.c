@@ -3,7 +3,7 @@
 /* The parent's and the child's side of the socket between them.
  *
  *   request:  Request (with it, where the call has one, a descriptor), offsets
- *   reply:    Reply, answers, text; of lines: Reply, rows, frames, text
+ *   reply:    Reply, answers, text; of lines: Reply, rows, frames, splits, text
  *
  * One request is answered before the next is sent. The child may have been taken over by a file that it parsed:
  * the parent believes sizes only within limits, and offsets only inside the text. */
@@ -31,6 +31,8 @@ typedef enum
   CALL_OPEN_FOR_LINES,
   CALL_ADD_DEBUG,
   CALL_ADD_SUPPLEMENT,
+  CALL_ADD_PACKAGE,
+  CALL_ADD_SPLIT,
   CALL_RESOLVE,
   CALL_RESOLVE_LINES,
 } Call;
@@ -40,7 +42,7 @@ typedef struct
   uint32_t call;
   uint32_t n_offsets;
   uint32_t are_addresses; /* not offsets */
-  uint32_t padding;
+  uint32_t split;         /* which one of those that were asked for */
 } Request;
 
 typedef struct
@@ -49,7 +51,7 @@ typedef struct
   uint32_t n_answers;
   uint64_t text_size;
   uint32_t n_frames;
-  uint32_t padding;
+  uint32_t n_splits;
   ElfFacts facts;
 } Reply;
 
@@ -95,10 +97,12 @@ answer_with_lines (ElfWorker *worker, int socket, const uint64_t *offsets, size_
 
   reply.n_answers = (uint32_t) lines.n;
   reply.n_frames = (uint32_t) lines.n_frames;
+  reply.n_splits = (uint32_t) lines.n_splits;
   reply.text_size = lines.text_size;
   is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
             sysprof_write_all (socket, lines.row, lines.n * sizeof *lines.row) &&
             sysprof_write_all (socket, lines.frame, lines.n_frames * sizeof *lines.frame) &&
+            sysprof_write_all (socket, lines.split, lines.n_splits * sizeof *lines.split) &&
             sysprof_write_all (socket, lines.text, lines.text_size);
   sysprof_elf_lines_clear (&lines);
   return is_sent;
@@ -126,6 +130,12 @@ answer_request (ElfWorker *worker, int socket, const Request *request, int envel
       break;
     case CALL_ADD_SUPPLEMENT:
       reply.status = sysprof_elf_worker_add_supplement (worker, fd);
+      break;
+    case CALL_ADD_PACKAGE:
+      reply.status = sysprof_elf_worker_add_package (worker, fd);
+      break;
+    case CALL_ADD_SPLIT:
+      reply.status = sysprof_elf_worker_add_split (worker, fd, request->split);
       break;
     default:
       offsets = read_offsets (socket, request);
@@ -230,6 +240,14 @@ sysprof_elf_lines_are_sound (const ElfLines *lines)
           frame->is_inlined != (frame->name != 0))
         return false;
     }
+  for (size_t i = 0; i < lines->n_splits; i++)
+    {
+      const ElfSplit *split = &lines->split[i];
+
+      if (split->name == 0 || split->name >= lines->text_size ||
+          split->directory >= lines->text_size || split->is_other > 1)
+        return false;
+    }
   for (size_t i = 0; i < lines->n; i++)
     {
       const ElfLineRow *row = &lines->row[i];
@@ -253,14 +271,19 @@ receive_lines (const ElfSandbox *self, int64_t deadline, const Reply *reply, Elf
     .n = reply->n_answers,
     .frame = calloc ((size_t) reply->n_frames + 1, sizeof (ElfLineFrame)),
     .n_frames = reply->n_frames,
+    .split = calloc ((size_t) reply->n_splits + 1, sizeof (ElfSplit)),
+    .n_splits = reply->n_splits,
     .text = malloc (reply->text_size + 1),
     .text_size = reply->text_size,
   };
-  if (lines->row != NULL && lines->frame != NULL && lines->text != NULL &&
+  if (lines->row != NULL && lines->frame != NULL && lines->split != NULL &&
+      lines->text != NULL &&
       sysprof_confined_child_receive (self, deadline, lines->row,
                                       lines->n * sizeof *lines->row) &&
       sysprof_confined_child_receive (self, deadline, lines->frame,
                                       lines->n_frames * sizeof *lines->frame) &&
+      sysprof_confined_child_receive (self, deadline, lines->split,
+                                      lines->n_splits * sizeof *lines->split) &&
       sysprof_confined_child_receive (self, deadline, lines->text, lines->text_size) &&
       sysprof_elf_lines_are_sound (lines))
     return true;
@@ -281,9 +304,9 @@ fits (const Request *request, const Reply *reply)
 {
   return reply->status <= ELF_IO_ERROR && reply->text_size <= MOST_TEXT &&
          reply->n_answers == (has_answers (request, reply) ? request->n_offsets : 0) &&
-         (reply->n_frames == 0 ||
+         ((reply->n_frames == 0 && reply->n_splits == 0) ||
           (request->call == CALL_RESOLVE_LINES && has_answers (request, reply) &&
-           reply->n_frames <= ELF_MAX_LINE_FRAMES));
+           reply->n_frames <= ELF_MAX_LINE_FRAMES && reply->n_splits <= ELF_MAX_SPLITS));
 }
 
 /* One call, whose answers are of one of two kinds. ELF_CORRUPT with the child gone where it did not keep to the rules. */
@@ -378,6 +401,29 @@ sysprof_elf_sandbox_add_supplement (ElfSandbox *self, int envelope, const struct
 
   return call (self, &(Request){ .call = CALL_ADD_SUPPLEMENT }, patience_for (info), envelope,
                NULL, NULL, NULL, NULL);
+}
+
+ElfStatus
+sysprof_elf_sandbox_add_package (ElfSandbox *self, int envelope, const struct stat *info)
+{
+  if (self->pid == 0)
+    return ELF_ABSENT;
+
+  return call (self, &(Request){ .call = CALL_ADD_PACKAGE }, patience_for (info), envelope,
+               NULL, NULL, NULL, NULL);
+}
+
+ElfStatus
+sysprof_elf_sandbox_add_split (ElfSandbox *self,
+                               int envelope,
+                               const struct stat *info,
+                               uint32_t i)
+{
+  if (self->pid == 0)
+    return ELF_ABSENT;
+
+  return call (self, &(Request){ .call = CALL_ADD_SPLIT, .split = i }, patience_for (info),
+               envelope, NULL, NULL, NULL, NULL);
 }
 
 ElfStatus

@@ -26,6 +26,12 @@ ElfStatus sysprof_elf_sandbox_add_debug (ElfSandbox *self,
                                          ElfFacts *facts);
 ElfStatus
 sysprof_elf_sandbox_add_supplement (ElfSandbox *self, int envelope, const struct stat *info);
+ElfStatus
+sysprof_elf_sandbox_add_package (ElfSandbox *self, int envelope, const struct stat *info);
+ElfStatus sysprof_elf_sandbox_add_split (ElfSandbox *self,
+                                         int envelope,
+                                         const struct stat *info,
+                                         uint32_t i);
 /* `are_addresses`: what is given are not offsets in the file, but link-time addresses. */
 ElfStatus sysprof_elf_sandbox_resolve (ElfSandbox *self,
                                        bool are_addresses,

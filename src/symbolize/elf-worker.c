@@ -2,6 +2,8 @@
 
 #include "symbolize/elf-worker.h"
 
+#include "dwarf/dwarf.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,9 +37,34 @@ clear_supplement (ElfWorker *self)
 }
 
 static void
+clear_package (ElfWorker *self)
+{
+  sysprof_elf_image_free (self->package);
+  self->package = NULL;
+  close_fd (&self->package_fd);
+}
+
+static void
+clear_splits (ElfWorker *self)
+{
+  for (size_t i = 0; i < self->n_splits; i++)
+    {
+      free (self->split[i].directory);
+      free (self->split[i].name);
+      close_fd (&self->split[i].fd);
+    }
+  free (self->split);
+  self->split = NULL;
+  self->n_splits = self->n_given_splits = 0;
+}
+
+static void
 clear_debug (ElfWorker *self)
 {
   clear_supplement (self);
+  clear_package (self);
+  clear_splits (self);
+  self->has_other_package = false;
   sysprof_elf_symbols_free (self->debug_symbols);
   sysprof_elf_image_free (self->debug_image);
   self->debug_symbols = NULL;
@@ -198,6 +225,67 @@ sysprof_elf_worker_add_supplement (ElfWorker *self, int fd)
     status = ELF_ABSENT;
   if (status != ELF_OK)
     clear_supplement (self);
+  return status;
+}
+
+static bool
+is_package (const ElfWorker *self, ElfImage *image)
+{
+  for (size_t i = self->n_given_splits; i < self->n_splits; i++)
+    if (sysprof_dwarf_has_packaged (image, self->split[i].dwo_id))
+      return true;
+  return false;
+}
+
+ElfStatus
+sysprof_elf_worker_add_package (ElfWorker *self, int fd)
+{
+  ElfStatus status;
+
+  clear_package (self);
+  self->package_fd = fd;
+  if (self->image == NULL)
+    status = ELF_ABSENT;
+  else
+    status = sysprof_elf_image_open (fd, &self->package);
+
+  if (status == ELF_OK && !sysprof_elf_image_has_section (self->package, ".debug_cu_index"))
+    status = ELF_ABSENT;
+  if (status == ELF_OK && !is_package (self, self->package))
+    {
+      self->has_other_package = true;
+      status = ELF_MISMATCH;
+    }
+  if (status != ELF_OK)
+    clear_package (self);
+  return status;
+}
+
+ElfStatus
+sysprof_elf_worker_add_split (ElfWorker *self, int fd, size_t i)
+{
+  ElfSplitFile *split = self->split + self->n_given_splits + i;
+  ElfImage *image = NULL;
+  ElfStatus status;
+
+  if (i >= self->n_splits - self->n_given_splits)
+    status = ELF_ABSENT;
+  else
+    status = sysprof_elf_image_open (fd, &image);
+
+  if (status == ELF_OK && !sysprof_dwarf_has_split (image, split->dwo_id))
+    {
+      split->is_other = true;
+      status = ELF_MISMATCH;
+    }
+  sysprof_elf_image_free (image);
+  if (status == ELF_OK)
+    {
+      close_fd (&split->fd);
+      split->fd = fd;
+    }
+  else
+    close_fd (&fd);
   return status;
 }
 

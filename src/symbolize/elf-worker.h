@@ -74,26 +74,56 @@ typedef struct
 #define ELF_MAX_LINE_FRAMES (UINT32_C (16) << 20) /* of one file */
 #define ELF_MAX_INLINES     512                   /* of one offset */
 
+/* A file that belongs to the debug information and was not there, or is another one. */
+typedef struct
+{
+  uint32_t directory; /* offsets into ElfLines.text; 0 = unknown */
+  uint32_t name;      /* a path, in that directory if it is not absolute; never 0 */
+  uint8_t is_other;
+  uint8_t padding[3];
+} ElfSplit;
+
+#define ELF_MAX_SPLITS 512 /* of one answer; each is a descriptor */
+
 typedef struct
 {
   ElfLineRow *row; /* [n] one per offset that was asked for */
   size_t n;
   ElfLineFrame *frame; /* [n_frames] */
   size_t n_frames;
+  ElfSplit *split; /* [n_splits] */
+  size_t n_splits;
   char *text; /* [text_size], the first and the last byte are NUL */
   size_t text_size;
 } ElfLines;
 
 void sysprof_elf_lines_clear (ElfLines *self);
 
+/* A file with split units, as it was compiled. */
+typedef struct
+{
+  char *directory;
+  char *name;
+  uint64_t dwo_id; /* of one of its units */
+  int fd;          /* -1 = it was asked for, and has not come */
+  bool is_other;   /* what came did not have the unit */
+} ElfSplitFile;
+
 typedef struct
 {
   int fd;
   int debug_fd;
   int supplement_fd;
+  int package_fd;
   ElfImage *image;
   ElfImage *debug_image;
-  ElfImage *supplement; /* of what has the debug information: the file or its debug file */
+  ElfImage *supplement;   /* of what has the debug information: the file or its debug file */
+  ElfImage *package;      /* of its split units */
+  bool has_other_package; /* one came that has none of its units */
+  ElfSplitFile
+      *split; /* [n_splits] those that came, then those that the last answer asked for */
+  size_t n_splits;
+  size_t n_given_splits;
   ElfSymbols *symbols;
   ElfSymbols *debug_symbols;
   ElfFacts facts;
@@ -101,9 +131,9 @@ typedef struct
   bool takes_addresses; /* instead of offsets in the file, link-time addresses */
 } ElfWorker;
 
-#define ELF_WORKER_INIT                           \
-  {                                               \
-    .fd = -1, .debug_fd = -1, .supplement_fd = -1 \
+#define ELF_WORKER_INIT                                             \
+  {                                                                 \
+    .fd = -1, .debug_fd = -1, .supplement_fd = -1, .package_fd = -1 \
   }
 
 /* Closes what was open before. Takes the descriptor. `is_for_lines`: symbols are not read, and what a debug file must have is
@@ -116,6 +146,11 @@ ElfStatus sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts
 
 /* The same for the supplement that the facts tell of. */
 ElfStatus sysprof_elf_worker_add_supplement (ElfWorker *self, int fd);
+
+/* The same for a package of split units (.dwp) with some of those that the last answer of sysprof_elf_worker_resolve_lines() lacked, and for
+ * the file that is number `i` of these. What comes so counts in the next answer. */
+ElfStatus sysprof_elf_worker_add_package (ElfWorker *self, int fd);
+ElfStatus sysprof_elf_worker_add_split (ElfWorker *self, int fd, size_t i);
 
 /* The link-time address of what was asked for, be it that or an offset. */
 ElfStatus

@@ -362,10 +362,7 @@ resolve_open_file (Symbolization *self,
 
   if (self->lines != NULL)
     {
-      sysprof_debug_parts_add_supplement (self, parser, batch);
-      is_answered =
-          sysprof_remembered_elf_resolve_lines (&parser->elf, addresses != NULL, places,
-                                                batch->n_offsets, &lines) == ELF_OK;
+      is_answered = sysprof_debug_parts_resolve_lines (self, parser, batch, addresses, &lines);
       if (is_answered)
         sysprof_line_collection_add (self, batch, &lines);
     }

@@ -338,6 +338,37 @@ sysprof_remembered_elf_add_supplement (RememberedElf *self,
   return add_part (self, PART_SUPPLEMENT, envelope, info, &facts);
 }
 
+/* Files with split units follow answers that lack them, so the file is in the child. */
+static void
+mix_child (RememberedElf *self, const struct stat *info)
+{
+  self->is_child_mixed = self->is_child_mixed || info->st_uid != self->child_owner ||
+                         info->st_dev != self->child_device;
+}
+
+ElfStatus
+sysprof_remembered_elf_add_package (RememberedElf *self, int envelope, const struct stat *info)
+{
+  if (!self->is_in_child)
+    return ELF_ABSENT;
+
+  mix_child (self, info);
+  return sysprof_elf_sandbox_add_package (&self->sandbox, envelope, info);
+}
+
+ElfStatus
+sysprof_remembered_elf_add_split (RememberedElf *self,
+                                  int envelope,
+                                  const struct stat *info,
+                                  uint32_t i)
+{
+  if (!self->is_in_child)
+    return ELF_ABSENT;
+
+  mix_child (self, info);
+  return sysprof_elf_sandbox_add_split (&self->sandbox, envelope, info, i);
+}
+
 /* --- answers --- */
 
 static bool
@@ -376,7 +407,7 @@ ask (RememberedElf *self, const uint64_t *offsets, size_t n, ElfAnswers *names, 
              : sysprof_elf_sandbox_resolve_lines (&self->sandbox, false, offsets, n, lines);
 }
 
-/* FALSE: they are too many. */
+/* FALSE: they are too many, or depend on files that entries do not tell of. */
 static bool
 learn (RememberedElf *self,
        const uint64_t *offsets,
@@ -384,8 +415,9 @@ learn (RememberedElf *self,
        const ElfLines *lines)
 {
   self->has_changed = true;
-  if (names != NULL ? sysprof_cache_entry_add_names (self->entry, offsets, names)
-                    : sysprof_cache_entry_add_lines (self->entry, offsets, lines))
+  if (names != NULL
+          ? sysprof_cache_entry_add_names (self->entry, offsets, names)
+          : lines->n_splits == 0 && sysprof_cache_entry_add_lines (self->entry, offsets, lines))
     return true;
 
   g_clear_pointer (&self->entry, sysprof_cache_entry_free);

@@ -47,6 +47,13 @@ ElfStatus sysprof_remembered_elf_add_debug (RememberedElf *self,
 ElfStatus sysprof_remembered_elf_add_supplement (RememberedElf *self,
                                                  int envelope,
                                                  const struct stat *info);
+/* Nor is what split units say: the answers that lack some end the remembering of that file. */
+ElfStatus
+sysprof_remembered_elf_add_package (RememberedElf *self, int envelope, const struct stat *info);
+ElfStatus sysprof_remembered_elf_add_split (RememberedElf *self,
+                                            int envelope,
+                                            const struct stat *info,
+                                            uint32_t i);
 /* What is asked by address is not remembered. */
 ElfStatus sysprof_remembered_elf_resolve (RememberedElf *self,
                                           bool are_addresses,

@@ -73,6 +73,10 @@ static const struct
                                 "install all packages of its debug symbols" },
   [DEBUG_GAP_OTHER_SUPPLEMENT] = { "the debug file that dwz moved their names to is of another build",
                                    "install all packages of its debug symbols in one version" },
+  [DEBUG_GAP_NO_SPLIT] = { "files with split debug information are not here",
+                           "keep them where they were built, or a package of them (.dwp) beside the program" },
+  [DEBUG_GAP_OTHER_SPLIT] = { "files with split debug information are of another build",
+                              "build again and record again" },
 };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (gaps) == N_DEBUG_GAPS);

@@ -84,6 +84,8 @@ typedef enum
 {
   DEBUG_GAP_NO_SUPPLEMENT,    /* dwz moved names to a file that is not here, */
   DEBUG_GAP_OTHER_SUPPLEMENT, /* or is of another build */
+  DEBUG_GAP_NO_SPLIT,         /* split units are not here (.dwo, .dwp), */
+  DEBUG_GAP_OTHER_SPLIT,      /* or are of another build */
   N_DEBUG_GAPS,
 } DebugGapKind;
 

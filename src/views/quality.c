@@ -377,8 +377,11 @@ static void
 add_debug_gap (Rows *rows, const SymbolTable *symbols, const DebugGap *gap)
 {
   const char *clause = sysprof_debug_gap_to_string ((DebugGapKind) gap->kind);
-  g_autofree char *reason = g_strdup_printf ("inlined functions missing: %s: '%s'", clause,
-                                             sysprof_intern_get (&symbols->strings, gap->what));
+  const char *what = sysprof_intern_get (&symbols->strings, gap->what);
+  g_autofree char *more =
+      gap->n > 1 ? g_strdup_printf (" and %u more", gap->n - 1) : g_strdup ("");
+  g_autofree char *reason =
+      g_strdup_printf ("inlined functions missing: %s: '%s'%s", clause, what, more);
   Cell *cells = sysprof_rows_add (rows);
 
   cells[BINARY].text = sysprof_intern_get (&symbols->strings, gap->binary);

@@ -26,7 +26,7 @@ open_split (void *closure, const char *directory, const char *name)
     snprintf (path, sizeof path, "%s", name);
   else
     snprintf (path, sizeof path, "%s/%s", directory, name);
-  return open (path, O_RDONLY | O_CLOEXEC);
+  return open (path, O_RDONLY | O_CLOEXEC); /* stays open until the end */
 }
 
 static ElfImage *

@@ -131,11 +131,11 @@ class Case(unittest.TestCase):
             chains[addresses[row["time"]]] = [(entry["symbol"], entry.get("file", "??"), entry.get("line", 0)) for entry in stack]
         return chains
 
-    def check_chains(self, path, *options, like=None):
+    def check_chains(self, path, *options, like=None, functions=FUNCTIONS):
         """Each chain is that of one of the others, or its names, files and lines are each those of one; the
         function around all inlined ones may have the name of the symbol table. `like`: a file of the same code that they read."""
         like = like or path
-        addresses = addresses_of(like, FUNCTIONS)
+        addresses = addresses_of(like, functions)
         chains = self.chains_in(self.capture_of(path, addresses), addresses, *options)
         others = [chains_of(tool, like, addresses) for tool in OTHERS if shutil.which(tool)]
         symbols = symbols_of(like)
