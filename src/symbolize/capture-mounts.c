@@ -20,6 +20,7 @@ typedef struct
   const MountTable *table; /* borrowed; NULL = unknown */
   GArray *layers;          /* of OverlayLayer; borrowed; NULL = none */
   GBytes *flatpak_info;    /* NULL = none */
+  char *root; /* as its namespace sees it; NULL = that of the namespace, or unknown */
 } ProcessMounts;
 
 struct CaptureMounts
@@ -41,6 +42,7 @@ free_process (void *data)
   ProcessMounts *mounts = data;
 
   g_clear_pointer (&mounts->flatpak_info, g_bytes_unref);
+  g_free (mounts->root);
   g_free (mounts);
 }
 
@@ -223,6 +225,18 @@ find_stored_layers (CaptureMounts *self, int32_t pid)
                         : NULL;
 }
 
+/* NULL: it is that of its namespace, or the capture does not tell. */
+static char *
+read_root (const CaptureMounts *self, int32_t pid)
+{
+  g_autoptr (GBytes) bytes = read_file (self, pid, "root-path");
+  Text text = text_of (bytes);
+  g_autofree char *root =
+      text.at != NULL ? g_strndup (text.at, sysprof_text_size (text)) : NULL;
+
+  return root != NULL && root[0] == '/' && root[1] != 0 ? g_steal_pointer (&root) : NULL;
+}
+
 static ProcessMounts *
 read_process (CaptureMounts *self, ProcessId process)
 {
@@ -234,6 +248,7 @@ read_process (CaptureMounts *self, ProcessId process)
   if (mounts->layers == NULL)
     mounts->layers = find_stored_layers (self, row->pid);
   mounts->flatpak_info = read_file (self, row->pid, "root/.flatpak-info");
+  mounts->root = read_root (self, row->pid);
   return mounts;
 }
 
@@ -271,6 +286,19 @@ find_process_or_ancestor (CaptureMounts *self, ProcessId process)
   return mounts;
 }
 
+/* Of a process in a chroot. What it had mapped before, and what somebody read who was not in there, has paths of the namespace. */
+static GPtrArray *
+translate_below_root (const PathFacts *facts, const char *root, const char *path)
+{
+  g_autofree char *whole = g_strconcat (root, path, NULL);
+  GPtrArray *paths = sysprof_translate_path (facts, whole);
+  GPtrArray *outer = sysprof_translate_path (facts, path);
+
+  g_ptr_array_add (paths, g_steal_pointer (&whole));
+  g_ptr_array_extend_and_steal (paths, outer);
+  return paths;
+}
+
 GPtrArray *
 sysprof_capture_mounts_translate (CaptureMounts *self,
                                   ProcessId process,
@@ -291,7 +319,9 @@ sysprof_capture_mounts_translate (CaptureMounts *self,
   };
 
   *is_known = is_known_of (mounts);
-  return sysprof_translate_path (&facts, path);
+  return mounts->root != NULL && is_identified
+             ? translate_below_root (&facts, mounts->root, path)
+             : sysprof_translate_path (&facts, path);
 }
 
 CaptureMounts *

@@ -160,6 +160,22 @@ class Places(Case):
         self.assert_found(lambda: os.chroot("tree"))
 
     @needs_root
+    def test_chroot_while_recording(self):
+        """The kernel tells paths from that root."""
+        copy_program("tree")
+        recorder = self.recorder("-f", "--no-decode", "--max-size", "200M", "x.syscap")
+        recorder.wait_until_recording()
+        program = subprocess.Popen(["/bin/" + NAME, SECONDS], preexec_fn=lambda: os.chroot("tree"), start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.addCleanup(program.wait)
+        self.running.append(program.pid)
+        time.sleep(1)
+        recorder.send(signal.SIGINT)
+        code, _, error = recorder.finish()
+        self.assertEqual(code, 0, error)
+        self.assert_gone()
+
+    @needs_root
     def test_root_of_a_container(self):
         copy_program("tree")
 

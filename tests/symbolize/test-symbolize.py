@@ -742,6 +742,18 @@ int second (int x) { return hidden (x) + x; }
         self.assertEqual([(r.name, r.kind) for a, r in sorted(rows.items())],
                          [("one", "jit"), ("two words", "jit"), (f"[jit+0x{jit | 3:x}]", "jit")])
 
+    def test_perf_maps_are_what_was_recorded(self):
+        """What a process says of its code now is not asked: it may be another process, and other code. The recorder asked."""
+        path = f"/tmp/perf-{os.getpid()}.map"
+        self.addCleanup(os.remove, path)
+        pathlib.Path(path).write_text(f"{BASE:x} 1000 of_now\n")
+        capture = self.capture_of_this_machine()
+        capture.process("program", pid=os.getpid())
+        capture.map(BASE, BASE + 0x2000, "//anon", pid=os.getpid())
+        capture.sample([USER, BASE + 0x10], pid=os.getpid())
+        row = symbolize(capture.save(self.place("c")))[BASE + 0x10]
+        self.assertEqual((row.name, row.reason[:9]), (f"[anon+0x{BASE + 0x10:x}]", "generated"))
+
     def names_by_table(self, entries, addresses, order="<", table=None, kernel=()):
         capture = new_capture(big=order == ">")
         capture.process("program", pid=PID)

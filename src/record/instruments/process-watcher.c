@@ -27,6 +27,8 @@
 #include "util/util.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <unistd.h>
 
 /* Of each interval, at most so much is spent on reading about processes that were started: 1 % of a CPU. */
 #define STARTED_INTERVAL (200 * NSEC_PER_MSEC)
@@ -237,6 +239,22 @@ add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t ti
   return mounts;
 }
 
+/* The kernel tells of what it maps from then on by paths from there, and those are nobody else's. */
+static void
+add_root (Pump *pump, int32_t pid, int64_t time)
+{
+  char path[64], root[PATH_MAX];
+  ssize_t size;
+
+  g_snprintf (path, sizeof path, "/proc/%d/root", pid);
+  size = readlink (path, root, sizeof root);
+  if (size <= 1 || size == sizeof root || root[0] != '/')
+    return; /* as ours, or we may not know */
+
+  g_snprintf (path, sizeof path, "/proc/%d/root-path", pid);
+  (void) sysprof_pump_add_file (pump, time, pid, path, root, (size_t) size, false);
+}
+
 /* Returns whether the process is in a container of Podman. */
 static bool
 add_cgroup (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
@@ -311,6 +329,7 @@ add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
     return; /* the kernel's own, or somebody's of whom we may not know more */
 
   (void) add_cgroup (self, pump, pid, time);
+  add_root (pump, pid, time);
   mounts = add_namespaces (self, pump, pid, time);
   add_mount_table (self, pump, pid, time, mounts);
   sysprof_container_facts_ask (&self->facts, pid, time, mounts);
@@ -327,6 +346,7 @@ add_started_process (SysprofProcessWatcher *self, Pump *pump, const StartedProce
     return;
 
   (void) add_cgroup (self, pump, process->pid, process->time);
+  add_root (pump, process->pid, process->time);
   mounts = add_namespaces (self, pump, process->pid, process->time);
   if (mounts != 0 &&
       g_hash_table_lookup_extended (self->mount_namespaces, &mounts, NULL, &layers))
