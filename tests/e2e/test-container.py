@@ -43,7 +43,7 @@ class Container(Case):
         if "cannot make a container" in error:
             self.skipTest(error.strip())
         self.assertEqual(done.returncode, 0, error + text)
-        self.assertLessEqual(NAMES, {line.split()[-1] for line in text.splitlines() if " kitchen " in line}, text)
+        self.assertLessEqual(NAMES, {word for line in text.splitlines() if " kitchen " in line for word in line.split()}, text)
         self.assert_nothing_stays(text)
         return text
 
