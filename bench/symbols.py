@@ -4,7 +4,8 @@
 
 A compiler, Python and a browser are recorded at 10 kHz by ours (--no-decode) and, in the next turn, by perf; the recordings are kept in
 the build directory (`make clean` removes them; --record makes them anew). Then, in turns, `sysprof-report functions` and `perf report`, with
-inlined functions and without, each warm, and cold: with the page cache dropped before. `addr2line`, `eu-addr2line` and `llvm-symbolizer` get the
+inlined functions and without, each warm, and cold: with the page cache dropped before. Ours has kept what files answered (SYSPROF_SYMBOL_CACHE),
+or nothing, and tells (G_MESSAGES_DEBUG) what of the time names take, and lines with inlined functions. `addr2line`, `eu-addr2line` and `llvm-symbolizer` get the
 same distinct addresses, file by file, with functions (-f) and inlined ones (-i); they print no report. Who takes longer than
 --most-seconds is ended, and told as such."""
 import argparse
@@ -12,9 +13,11 @@ import bisect
 import collections
 import os
 import pathlib
+import re
 import resource
 import struct
 import subprocess
+import threading
 import time
 
 import machine_work
@@ -101,7 +104,33 @@ def drop_caches():
     pathlib.Path('/proc/sys/vm/drop_caches').write_text('3')
 
 
-def timed(command, peak, is_cold, most_seconds, text=None):
+def own_memory(command, environment):
+    """MiB: the most that it and its children had at once which is no file's. Looked at every few milliseconds, so not timed."""
+    def anonymous(pid):
+        try:
+            text = pathlib.Path(f'/proc/{pid}/status').read_text()
+            below = pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text().split()
+        except OSError:
+            return 0
+        found = re.search(r'^RssAnon:\s+(\d+) kB', text, re.M)
+        return (int(found[1]) if found else 0) + sum(anonymous(child) for child in below)
+
+    def watch():
+        while not is_done.is_set():
+            seen.append(anonymous(process.pid))
+            time.sleep(0.003)
+
+    seen, is_done = [0], threading.Event()
+    process, began = turns.start(command, env=environment)
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    turns.finish(process, began)
+    is_done.set()
+    watcher.join()
+    return max(seen) / 1024
+
+
+def timed(command, peak, is_cold, most_seconds, text=None, environment=None):
     """Seconds, or None where it failed or took too long."""
     def cap():
         resource.setrlimit(resource.RLIMIT_CPU, (most_seconds,) * 2)
@@ -109,7 +138,7 @@ def timed(command, peak, is_cold, most_seconds, text=None):
     if is_cold:
         drop_caches()
     stdin = open(text, 'rb') if text else subprocess.DEVNULL
-    usage = turns.run(command, stdin=stdin, preexec_fn=cap)
+    usage = turns.run(command, stdin=stdin, preexec_fn=cap, env=environment)
     if text:
         stdin.close()
     if usage.status < 0 or (usage.status > 0 and not text):  # tools say so, too, that they do not know an address
@@ -118,21 +147,45 @@ def timed(command, peak, is_cold, most_seconds, text=None):
     return usage.wall
 
 
-def compare_reports(options):
+def keeping(directory):
+    return dict(os.environ, SYSPROF_SYMBOL_CACHE=str(directory))
+
+
+def told(command, environment, is_cold):
+    """{'Names': ms, 'Lines': ms} of one run, as the program itself says."""
+    if is_cold:
+        drop_caches()
+    done = subprocess.run([str(word) for word in command], env=dict(environment, G_MESSAGES_DEBUG='all'), text=True, errors='replace',
+                          capture_output=True, check=True)
+    return {what: float(time) for what, time in re.findall(r'(Names|Lines) of \d+ addresses took ([0-9.]+) ms', done.stdout + done.stderr)}
+
+
+def compare_reports(options, directory):
+    functions = [turns.REPORT, 'functions', FOLDER / 'bare.syscap']
+    perf = ['perf', 'report', '--stdio', '--no-children', '-g', 'none', '-i', FOLDER / 'perf.data']
+    kept, nothing = keeping(f'{directory}/kept'), keeping('')
     contestants = {
-        'sysprof-report': [turns.REPORT, 'functions', FOLDER / 'bare.syscap'],
-        'perf report': ['perf', 'report', '--stdio', '--no-children', '--no-inline', '-g', 'none', '-i', FOLDER / 'perf.data'],
-        'perf report, inlined': ['perf', 'report', '--stdio', '--no-children', '--inline', '-g', 'none', '-i', FOLDER / 'perf.data'],
+        'sysprof-report': (functions, kept),
+        'nothing kept': (functions, nothing),
+        'perf report': ([*perf, '--no-inline'], None),
+        'perf report, inlined': ([*perf, '--inline'], None),
     }
+    timed(functions, [], False, options.most_seconds, environment=kept)  # the page cache is filled, and what files answer is kept
     for is_cold in (False, True):
         peak = {name: [] for name in contestants}
-        if not is_cold:  # the page cache is filled
-            timed(contestants['sysprof-report'], [], False, options.most_seconds)
-        wall = turns.in_turns({name: (lambda name=name: timed(contestants[name], peak[name], is_cold, options.most_seconds))
-                               for name in contestants}, options.rounds)
+        wall = turns.in_turns({
+            name: (lambda name=name, command=command, environment=environment:
+                   timed(command, peak[name], is_cold, options.most_seconds, environment=environment))
+            for name, (command, environment) in contestants.items()}, options.rounds)
         turns.heading(f'from a recording without names to functions, {"cold" if is_cold else "warm"}')
         turns.show(wall, 's', digits=3)
         turns.show(peak, 'MiB', scale=1 / 1024, digits=0)
+        parts = {'': kept, ', nothing kept': nothing}
+        rows = [{name: told(functions, environment, is_cold) for name, environment in parts.items()} for _ in range(options.rounds)]
+        for what in ('Names', 'Lines'):
+            turns.show({f'{what.lower()} of that{name}': [row[name][what] for row in rows] for name in parts}, 'ms', digits=0)
+    for name in ('sysprof-report', 'nothing kept'):
+        print(f'   {name:28} {own_memory(*contestants[name]):10.0f} MiB of memory that is no file\'s')
 
 
 def compare_tools(options):
@@ -168,10 +221,13 @@ def main():
     parser.add_argument('--record', action='store_true', help='make the recordings anew')
     parser.add_argument('--most-seconds', type=int, default=60, help='of CPU time, for one run of a peer')
     parser.add_argument('--no-tools', action='store_true', help='reports alone')
+    parser.add_argument('--no-reports', action='store_true', help='tools alone')
     options = parser.parse_args()
     if options.record or not (FOLDER / 'perf.data').exists():
         record(options.thousands)
-    compare_reports(options)
+    if not options.no_reports:
+        with turns.scratch() as directory:
+            compare_reports(options, directory)
     if not options.no_tools:
         compare_tools(options)
 

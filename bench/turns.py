@@ -21,6 +21,9 @@ BUILD = pathlib.Path(os.environ.get('SYSPROF_BUILD', ROOT / 'build-bench')).reso
 CLI = BUILD / 'src/cli/sysprof-cli'
 REPORT = BUILD / 'src/report/sysprof-report'
 
+# Each report asks files itself, whatever was asked before, unless a benchmark says otherwise.
+os.environ['SYSPROF_SYMBOL_CACHE'] = ''
+
 
 # Programs that start one after another.
 PROGRAMS = """

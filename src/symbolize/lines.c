@@ -266,6 +266,7 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
     .inlined = g_array_new (FALSE, FALSE, sizeof (InlinedCall)),
     .gaps = g_array_new (FALSE, FALSE, sizeof (DebugGap)),
   };
+  int64_t began = g_get_monotonic_time ();
   Symbolization self;
   bool is_done;
 
@@ -287,6 +288,8 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   g_array_unref (lines.inlined);
   table->n_gaps = lines.gaps->len;
   table->gap = (DebugGap *) (void *) g_array_free (lines.gaps, FALSE);
+  g_debug ("Lines of %u addresses took %.1f ms", n,
+           (double) (g_get_monotonic_time () - began) / 1000);
   return is_done;
 }
 

@@ -379,6 +379,7 @@ sysprof_symbolize_telling (Store *store,
                            GError **error)
 {
   g_autoptr (SymbolTable) table = sysprof_symbol_table_new (store->addresses.n);
+  int64_t began = g_get_monotonic_time ();
   Symbolization self;
   uint8_t n_chain;
   bool is_done = true;
@@ -395,5 +396,7 @@ sysprof_symbolize_telling (Store *store,
 
   sysprof_symbol_table_take_link_addresses (table, g_steal_pointer (&self.link_address));
   sysprof_symbolization_clear (&self);
+  g_debug ("Names of %u addresses took %.1f ms", store->addresses.n,
+           (double) (g_get_monotonic_time () - began) / 1000);
   return is_done ? g_steal_pointer (&table) : NULL;
 }
