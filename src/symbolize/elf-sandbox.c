@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parent's and the child's side of the socket between them.
- *
- *   request:  Request (with it, where the call has one, a descriptor), offsets
- *   reply:    Reply, answers, text; of lines: Reply, rows, frames, splits, text
- *
- * One request is answered before the next is sent. The child may have been taken over by a file that it parsed:
- * the parent believes sizes only within limits, and offsets only inside the text. */
+/* The parent's and the child's side of the socket between them (elf-messages.h). */
 
 #include "symbolize/elf-sandbox.h"
 
+#include "symbolize/elf-messages.h"
 #include "util/util.h"
 
 #include <stdlib.h>
@@ -25,41 +20,11 @@
 #define MOST_OFFSETS (UINT32_C (16) << 20)
 #define MOST_TEXT    (UINT64_C (512) << 20) /* bytes */
 
-typedef enum
-{
-  CALL_OPEN = 1,
-  CALL_OPEN_FOR_LINES,
-  CALL_ADD_DEBUG,
-  CALL_ADD_SUPPLEMENT,
-  CALL_ADD_PACKAGE,
-  CALL_ADD_SPLIT,
-  CALL_RESOLVE,
-  CALL_RESOLVE_LINES,
-} Call;
-
-typedef struct
-{
-  uint32_t call;
-  uint32_t n_offsets;
-  uint32_t are_addresses; /* not offsets */
-  uint32_t split;         /* which one of those that were asked for */
-} Request;
-
-typedef struct
-{
-  uint32_t status;
-  uint32_t n_answers;
-  uint64_t text_size;
-  uint32_t n_frames;
-  uint32_t n_splits;
-  ElfFacts facts;
-} Reply;
-
 /* --- the child --- */
 
 /* In fresh memory; NULL = the parent is gone. */
 static uint64_t *
-read_offsets (int socket, const Request *request)
+read_offsets (int socket, const ElfRequest *request)
 {
   size_t n = request->n_offsets;
   uint64_t *offsets = malloc ((n + 1) * sizeof *offsets);
@@ -76,7 +41,7 @@ static bool
 answer_with_names (ElfWorker *worker, int socket, const uint64_t *offsets, size_t n)
 {
   ElfAnswers answers = { 0 };
-  Reply reply = { .status = sysprof_elf_worker_resolve (worker, offsets, n, &answers) };
+  ElfReply reply = { .status = sysprof_elf_worker_resolve (worker, offsets, n, &answers) };
   bool is_sent;
 
   reply.n_answers = (uint32_t) answers.n;
@@ -92,7 +57,7 @@ static bool
 answer_with_lines (ElfWorker *worker, int socket, const uint64_t *offsets, size_t n)
 {
   ElfLines lines = { 0 };
-  Reply reply = { .status = sysprof_elf_worker_resolve_lines (worker, offsets, n, &lines) };
+  ElfReply reply = { .status = sysprof_elf_worker_resolve_lines (worker, offsets, n, &lines) };
   bool is_sent;
 
   reply.n_answers = (uint32_t) lines.n;
@@ -109,10 +74,10 @@ answer_with_lines (ElfWorker *worker, int socket, const uint64_t *offsets, size_
 }
 
 static bool
-answer_request (ElfWorker *worker, int socket, const Request *request, int envelope)
+answer_request (ElfWorker *worker, int socket, const ElfRequest *request, int envelope)
 {
   int fd = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
-  Reply reply = { 0 };
+  ElfReply reply = { 0 };
   uint64_t *offsets;
   bool is_sent;
 
@@ -155,7 +120,7 @@ static void
 serve (int socket)
 {
   ElfWorker worker = ELF_WORKER_INIT;
-  Request request;
+  ElfRequest request;
   int fd;
 
   while (sysprof_confined_child_read_request (socket, &request, sizeof request, &fd) &&
@@ -203,7 +168,7 @@ sysprof_elf_answers_are_sound (const ElfAnswers *answers)
 static bool
 receive_answers (const ElfSandbox *self,
                  int64_t deadline,
-                 const Reply *reply,
+                 const ElfReply *reply,
                  ElfAnswers *answers)
 {
   *answers = (ElfAnswers){
@@ -264,7 +229,7 @@ sysprof_elf_lines_are_sound (const ElfLines *lines)
 }
 
 static bool
-receive_lines (const ElfSandbox *self, int64_t deadline, const Reply *reply, ElfLines *lines)
+receive_lines (const ElfSandbox *self, int64_t deadline, const ElfReply *reply, ElfLines *lines)
 {
   *lines = (ElfLines){
     .row = calloc ((size_t) reply->n_answers + 1, sizeof (ElfLineRow)),
@@ -293,14 +258,14 @@ receive_lines (const ElfSandbox *self, int64_t deadline, const Reply *reply, Elf
 }
 
 static bool
-has_answers (const Request *request, const Reply *reply)
+has_answers (const ElfRequest *request, const ElfReply *reply)
 {
   return request->n_offsets > 0 && reply->status == ELF_OK;
 }
 
 /* Whether a reply is one of those that the request can have. */
 static bool
-fits (const Request *request, const Reply *reply)
+fits (const ElfRequest *request, const ElfReply *reply)
 {
   return reply->status <= ELF_IO_ERROR && reply->text_size <= MOST_TEXT &&
          reply->n_answers == (has_answers (request, reply) ? request->n_offsets : 0) &&
@@ -312,7 +277,7 @@ fits (const Request *request, const Reply *reply)
 /* One call, whose answers are of one of two kinds. ELF_CORRUPT with the child gone where it did not keep to the rules. */
 static ElfStatus
 call (ElfSandbox *self,
-      const Request *request,
+      const ElfRequest *request,
       int64_t patience,
       int envelope,
       const uint64_t *offsets,
@@ -321,7 +286,7 @@ call (ElfSandbox *self,
       ElfLines *lines)
 {
   int64_t deadline = sysprof_confined_child_deadline (patience);
-  Reply reply;
+  ElfReply reply;
 
   if (!sysprof_confined_child_send_request (self, request, sizeof *request, envelope) ||
       !sysprof_confined_child_send (self, deadline, offsets,
@@ -361,12 +326,12 @@ sysprof_elf_sandbox_open (ElfSandbox *self,
                           bool is_for_lines,
                           ElfFacts *facts)
 {
-  Call open = is_for_lines ? CALL_OPEN_FOR_LINES : CALL_OPEN;
+  ElfCall open = is_for_lines ? CALL_OPEN_FOR_LINES : CALL_OPEN;
 
   if (self->pid == 0 && !sysprof_confined_child_start (self, serve))
     return ELF_IO_ERROR;
 
-  return call (self, &(Request){ .call = open }, patience_for (info), envelope, NULL, facts,
+  return call (self, &(ElfRequest){ .call = open }, patience_for (info), envelope, NULL, facts,
                NULL, NULL);
 }
 
@@ -382,7 +347,7 @@ sysprof_elf_sandbox_add_debug (ElfSandbox *self,
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  status = call (self, &(Request){ .call = CALL_ADD_DEBUG }, patience_for (info), envelope,
+  status = call (self, &(ElfRequest){ .call = CALL_ADD_DEBUG }, patience_for (info), envelope,
                  NULL, &told, NULL, NULL);
   if (status != ELF_OK)
     return status;
@@ -399,8 +364,8 @@ sysprof_elf_sandbox_add_supplement (ElfSandbox *self, int envelope, const struct
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  return call (self, &(Request){ .call = CALL_ADD_SUPPLEMENT }, patience_for (info), envelope,
-               NULL, NULL, NULL, NULL);
+  return call (self, &(ElfRequest){ .call = CALL_ADD_SUPPLEMENT }, patience_for (info),
+               envelope, NULL, NULL, NULL, NULL);
 }
 
 ElfStatus
@@ -409,7 +374,7 @@ sysprof_elf_sandbox_add_package (ElfSandbox *self, int envelope, const struct st
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  return call (self, &(Request){ .call = CALL_ADD_PACKAGE }, patience_for (info), envelope,
+  return call (self, &(ElfRequest){ .call = CALL_ADD_PACKAGE }, patience_for (info), envelope,
                NULL, NULL, NULL, NULL);
 }
 
@@ -422,7 +387,7 @@ sysprof_elf_sandbox_add_split (ElfSandbox *self,
   if (self->pid == 0)
     return ELF_ABSENT;
 
-  return call (self, &(Request){ .call = CALL_ADD_SPLIT, .split = i }, patience_for (info),
+  return call (self, &(ElfRequest){ .call = CALL_ADD_SPLIT, .split = i }, patience_for (info),
                envelope, NULL, NULL, NULL, NULL);
 }
 
@@ -439,9 +404,9 @@ sysprof_elf_sandbox_resolve (ElfSandbox *self,
     return ELF_TOO_LARGE;
 
   return call (self,
-               &(Request){ .call = CALL_RESOLVE,
-                           .n_offsets = (uint32_t) n,
-                           .are_addresses = are_addresses },
+               &(ElfRequest){ .call = CALL_RESOLVE,
+                              .n_offsets = (uint32_t) n,
+                              .are_addresses = are_addresses },
                MOST_PATIENCE, -1, offsets, NULL, answers, NULL);
 }
 
@@ -458,8 +423,8 @@ sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
     return ELF_TOO_LARGE;
 
   return call (self,
-               &(Request){ .call = CALL_RESOLVE_LINES,
-                           .n_offsets = (uint32_t) n,
-                           .are_addresses = are_addresses },
+               &(ElfRequest){ .call = CALL_RESOLVE_LINES,
+                              .n_offsets = (uint32_t) n,
+                              .are_addresses = are_addresses },
                MOST_PATIENCE, -1, offsets, NULL, NULL, lines);
 }
