@@ -218,6 +218,31 @@ LineWeight *sysprof_lines_weigh (const Store *store,
                                  const bool *is_wanted,
                                  uint32_t *n);
 
+/* Where the stacks of a selection meet functions. */
+typedef struct
+{
+  bool *is_at; /* [store->addresses.n] */
+  uint64_t
+      elsewhere; /* weight of stacks whose entries for them are in no file: of the kernel, generated code */
+  SymbolId example; /* such a function; 0 = none */
+} CodePlaces;
+
+/* The addresses of the functions is_wanted[symbols->n], or of those that they are inlined into. *(full)* `is_at`. */
+void sysprof_code_find_places (CodePlaces *places,
+                               const Store *store,
+                               const SymbolTable *symbols,
+                               const StackWeights *weights,
+                               const bool *is_wanted);
+
+/* What was at each instruction, self[code->n], and what went through it, as it called what is inner: total[code->n], once per
+ * stack, however often it is in it. Inlined calls are where their instructions are. */
+void sysprof_code_weigh (const Store *store,
+                         const SymbolTable *symbols,
+                         const StackWeights *weights,
+                         const Disassembly *code,
+                         uint64_t *self,
+                         uint64_t *total);
+
 typedef uint32_t CallNodeId;
 
 /* Nodes lie parents first; node 0 is the root ("All Processes"). Siblings are linked by falling total, then by name.

@@ -19,6 +19,12 @@ sysprof_elf_image_is_native (const ElfImage *image)
 }
 
 bool
+sysprof_elf_image_is_64 (const ElfImage *image)
+{
+  return image->is_64;
+}
+
+bool
 sysprof_elf_image_is_swapped (const ElfImage *image)
 {
   return image->is_swapped;

@@ -122,6 +122,7 @@ bool sysprof_elf_image_is_entry (ElfImage *image, const ElfSymbols *symbols, uin
 /* EM_…, of <elf.h>, and whether it is a file of 64 bits in our own byte order, the only kind that runs here. */
 uint16_t sysprof_elf_image_machine (const ElfImage *image);
 bool sysprof_elf_image_is_native (const ElfImage *image);
+bool sysprof_elf_image_is_64 (const ElfImage *image);
 /* Whether its integers are of the other byte order. */
 bool sysprof_elf_image_is_swapped (const ElfImage *image);
 /* Where the program begins; 0 in most libraries. */

@@ -93,21 +93,26 @@ tell_debuginfod (const DebuginfodStatus *status, void *data)
     g_printerr ("debuginfod: %s", text);
 }
 
-static SysprofDocument *
-load_document (const ReportOptions *options, GError **error)
+static SymbolizeOptions
+make_symbolize_options (const ReportOptions *options)
 {
-  SymbolizeOptions symbolize = {
+  return (SymbolizeOptions){
     .debug_dirs = (const char *const *) options->debug_dirs,
     .sysroot = options->sysroot,
     .ask_debuginfod = sysprof_debuginfod_may_ask (options->debuginfod, options->no_debuginfod),
     .tell_debuginfod = tell_debuginfod,
     .with_lines = !options->selection.no_inlines,
   };
+}
+
+static SysprofDocument *
+load_document (const ReportOptions *options, const SymbolizeOptions *symbolize, GError **error)
+{
   g_autoptr (SysprofDocumentLoader) loader = make_loader (options->capture, error);
 
   if (!loader)
     return NULL;
-  sysprof_document_loader_set_symbolize_options (loader, &symbolize);
+  sysprof_document_loader_set_symbolize_options (loader, symbolize);
   return sysprof_document_loader_load (loader, NULL, error);
 }
 
@@ -141,6 +146,7 @@ tell_rules (void)
 static ViewRequest
 make_request (const ReportOptions *options,
               SysprofDocument *document,
+              const SymbolizeOptions *symbolize,
               const ResolvedSelection *resolved)
 {
   return (ViewRequest){
@@ -150,6 +156,7 @@ make_request (const ReportOptions *options,
     .shape = &resolved->shape,
     .selection = &options->selection,
     .path = options->capture,
+    .symbolize = symbolize,
     .sysroot = options->sysroot,
     .limit = (uint32_t) options->limit,
     .depth = (uint32_t) options->depth,
@@ -198,7 +205,8 @@ suit_terminal (const ReportOptions *options, ViewRequest *request, Output *outpu
   request->use_color = sysprof_wants_color ();
   request->terminal_width = size.ws_col;
   request->terminal_height = size.ws_row;
-  if (!options->limit_is_given && !options->view->sections && !options->view->draw)
+  if (!options->limit_is_given && !options->view->sections && !options->view->draw &&
+      !options->view->is_listing)
     request->limit = (uint32_t) MAX (size.ws_row - SCREEN_LINES_BESIDE_ROWS, 5);
   sysprof_output_use_pager (output, size.ws_row);
 }
@@ -292,6 +300,7 @@ report (ReportOptions *options)
   g_autoptr (GError) error = NULL;
   ResolvedSelection resolved = { 0 };
   ReportWeights weights = { 0 };
+  SymbolizeOptions symbolize = make_symbolize_options (options);
   ViewRequest request;
   bool is_done;
 
@@ -301,7 +310,7 @@ report (ReportOptions *options)
                   options->output);
       return EXIT_USAGE;
     }
-  document = load_document (options, &error);
+  document = load_document (options, &symbolize, &error);
   if (!document)
     return complain (error, EXIT_FAILED);
   tell_damage (options, document);
@@ -310,7 +319,7 @@ report (ReportOptions *options)
                                   &resolved, &error))
     return complain (error, EXIT_USAGE);
 
-  request = make_request (options, document, &resolved);
+  request = make_request (options, document, &symbolize, &resolved);
   is_done =
       sysprof_report_weigh (options, sysprof_document_get_store (document),
                             sysprof_document_get_symbols (document), &resolved.filter, &weights,

@@ -7,10 +7,6 @@
 #include <string.h>
 
 /* Words that the documentation fixes and that this version cannot serve: they are told apart from mistyped ones. */
-static const char *const later_views[] = {
-  "disassembly",
-  NULL,
-};
 static const char *const later_formats[] = {
   "firefox", "pprof", "speedscope", "perfetto", "chrome", "callgrind", "syscap", NULL,
 };
@@ -325,13 +321,7 @@ set_view (ReportOptions *options, const char *name, const char *next, GError **e
   options->view = sysprof_view_find (name);
   if (options->view)
     return true;
-  if (g_strv_contains (later_views, name))
-    set_unbuilt (
-        error,
-        "This version does not have the view '%s' yet; sysprof-report --help lists those it has.",
-        name);
-  else
-    set_no_view (name, next, error);
+  set_no_view (name, next, error);
   return false;
 }
 
@@ -351,7 +341,7 @@ take_positionals (ReportOptions *options, int n, char **words, GError **error)
       options->capture = g_strdup (words[1]);
       return true;
     }
-  if (n == 0 || sysprof_view_find (words[0]) || g_strv_contains (later_views, words[0]))
+  if (n == 0 || sysprof_view_find (words[0]))
     {
       if (n == 1 && !set_view (options, words[0], NULL, error))
         return false;

@@ -8,6 +8,7 @@
 
 #include "symbolize/batch.h"
 
+#include "symbolize/code.h"
 #include "symbolize/lines.h"
 
 #include <stdlib.h>
@@ -60,8 +61,9 @@ is_asked_for (const Symbolization *self, AddressId address)
   const AddressTable *addresses = &self->store->addresses;
 
   return addresses->kind[address] == ADDRESS_USER && addresses->mapping[address] != 0 &&
-         (self->lines != NULL ? sysprof_line_collection_wants (self, address)
-                              : sysprof_symbolization_is_open (self, address));
+         (self->code != NULL    ? sysprof_code_collection_wants (self, address)
+          : self->lines != NULL ? sysprof_line_collection_wants (self, address)
+                                : sysprof_symbolization_is_open (self, address));
 }
 
 /* Most mappings of a path are of the same file as the one before them; so few candidates are left to be sorted. Fills

@@ -22,6 +22,7 @@ typedef enum
   CALL_ADD_SPLIT,
   CALL_RESOLVE,
   CALL_RESOLVE_LINES,
+  CALL_DISASSEMBLE, /* offsets are pairs: ElfCodeRange */
 } ElfCall;
 
 typedef struct

@@ -74,6 +74,23 @@ answer_with_lines (ElfWorker *worker, int socket, const uint64_t *offsets, size_
 }
 
 static bool
+answer_with_code (ElfWorker *worker, int socket, const uint64_t *offsets, size_t n)
+{
+  ElfInstructions code = { 0 };
+  ElfReply reply = { .status = sysprof_elf_worker_disassemble (
+                         worker, (const ElfCodeRange *) (const void *) offsets, n / 2, &code) };
+  bool is_sent;
+
+  reply.n_answers = (uint32_t) code.n;
+  reply.text_size = code.text_size;
+  is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
+            sysprof_write_all (socket, code.row, code.n * sizeof *code.row) &&
+            sysprof_write_all (socket, code.text, code.text_size);
+  sysprof_elf_instructions_clear (&code);
+  return is_sent;
+}
+
+static bool
 answer_request (ElfWorker *worker, int socket, const ElfRequest *request, int envelope)
 {
   int fd = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
@@ -107,8 +124,10 @@ answer_request (ElfWorker *worker, int socket, const ElfRequest *request, int en
       if (offsets == NULL)
         return false;
       worker->takes_addresses = request->are_addresses != 0;
-      is_sent = (request->call == CALL_RESOLVE_LINES ? answer_with_lines : answer_with_names) (
-          worker, socket, offsets, request->n_offsets);
+      is_sent = (request->call == CALL_DISASSEMBLE ? answer_with_code
+                 : request->call == CALL_RESOLVE_LINES
+                     ? answer_with_lines
+                     : answer_with_names) (worker, socket, offsets, request->n_offsets);
       free (offsets);
       return is_sent;
     }
@@ -258,9 +277,63 @@ receive_lines (const ElfSandbox *self, int64_t deadline, const ElfReply *reply, 
 }
 
 static bool
+is_sound_code (const ElfInstructions *code, const ElfCodeRange *ranges, size_t n_ranges)
+{
+  if (code->text_size == 0 || code->text[code->text_size - 1] != 0)
+    return false;
+
+  for (size_t i = 0; i < code->n; i++)
+    {
+      const ElfInstruction *row = &code->row[i];
+      const ElfInstruction *last = i > 0 && row[-1].range == row->range ? row - 1 : NULL;
+
+      if (row->range >= n_ranges || row->size == 0 || row->size > ELF_MAX_INSTRUCTION ||
+          row->text >= code->text_size || row->offset > UINT64_MAX - row->size ||
+          (i > 0 && row[-1].range > row->range) ||
+          (last != NULL && last->offset + last->size > row->offset) ||
+          (ranges[row->range].end != 0 &&
+           (row->offset < ranges[row->range].start || row->offset >= ranges[row->range].end)))
+        return false;
+    }
+  return true;
+}
+
+static bool
+receive_code (const ElfSandbox *self,
+              int64_t deadline,
+              const ElfReply *reply,
+              const ElfCodeRange *ranges,
+              size_t n_ranges,
+              ElfInstructions *code)
+{
+  *code = (ElfInstructions){
+    .row = calloc ((size_t) reply->n_answers + 1, sizeof (ElfInstruction)),
+    .n = reply->n_answers,
+    .text = malloc (reply->text_size + 1),
+    .text_size = reply->text_size,
+  };
+  if (code->row != NULL && code->text != NULL &&
+      sysprof_confined_child_receive (self, deadline, code->row, code->n * sizeof *code->row) &&
+      sysprof_confined_child_receive (self, deadline, code->text, code->text_size) &&
+      is_sound_code (code, ranges, n_ranges))
+    return true;
+
+  sysprof_elf_instructions_clear (code);
+  return false;
+}
+
+static bool
 has_answers (const ElfRequest *request, const ElfReply *reply)
 {
   return request->n_offsets > 0 && reply->status == ELF_OK;
+}
+
+static bool
+has_as_many (const ElfRequest *request, const ElfReply *reply)
+{
+  if (request->call == CALL_DISASSEMBLE && has_answers (request, reply))
+    return reply->n_answers <= ELF_MAX_INSTRUCTIONS;
+  return reply->n_answers == (has_answers (request, reply) ? request->n_offsets : 0);
 }
 
 /* Whether a reply is one of those that the request can have. */
@@ -268,13 +341,13 @@ static bool
 fits (const ElfRequest *request, const ElfReply *reply)
 {
   return reply->status <= ELF_IO_ERROR && reply->text_size <= MOST_TEXT &&
-         reply->n_answers == (has_answers (request, reply) ? request->n_offsets : 0) &&
+         has_as_many (request, reply) &&
          ((reply->n_frames == 0 && reply->n_splits == 0) ||
           (request->call == CALL_RESOLVE_LINES && has_answers (request, reply) &&
            reply->n_frames <= ELF_MAX_LINE_FRAMES && reply->n_splits <= ELF_MAX_SPLITS));
 }
 
-/* One call, whose answers are of one of two kinds. ELF_CORRUPT with the child gone where it did not keep to the rules. */
+/* One call, whose answers are of one of three kinds. ELF_CORRUPT with the child gone where it did not keep to the rules. */
 static ElfStatus
 call (ElfSandbox *self,
       const ElfRequest *request,
@@ -283,7 +356,8 @@ call (ElfSandbox *self,
       const uint64_t *offsets,
       ElfFacts *facts,
       ElfAnswers *answers,
-      ElfLines *lines)
+      ElfLines *lines,
+      ElfInstructions *code)
 {
   int64_t deadline = sysprof_confined_child_deadline (patience);
   ElfReply reply;
@@ -298,6 +372,10 @@ call (ElfSandbox *self,
       !receive_answers (self, deadline, &reply, answers))
     goto gone;
   if (lines != NULL && reply.status == ELF_OK && !receive_lines (self, deadline, &reply, lines))
+    goto gone;
+  if (code != NULL && reply.status == ELF_OK &&
+      !receive_code (self, deadline, &reply, (const ElfCodeRange *) (const void *) offsets,
+                     request->n_offsets / 2, code))
     goto gone;
 
   if (facts != NULL)
@@ -332,7 +410,7 @@ sysprof_elf_sandbox_open (ElfSandbox *self,
     return ELF_IO_ERROR;
 
   return call (self, &(ElfRequest){ .call = open }, patience_for (info), envelope, NULL, facts,
-               NULL, NULL);
+               NULL, NULL, NULL);
 }
 
 ElfStatus
@@ -348,7 +426,7 @@ sysprof_elf_sandbox_add_debug (ElfSandbox *self,
     return ELF_ABSENT;
 
   status = call (self, &(ElfRequest){ .call = CALL_ADD_DEBUG }, patience_for (info), envelope,
-                 NULL, &told, NULL, NULL);
+                 NULL, &told, NULL, NULL, NULL);
   if (status != ELF_OK)
     return status;
 
@@ -365,7 +443,7 @@ sysprof_elf_sandbox_add_supplement (ElfSandbox *self, int envelope, const struct
     return ELF_ABSENT;
 
   return call (self, &(ElfRequest){ .call = CALL_ADD_SUPPLEMENT }, patience_for (info),
-               envelope, NULL, NULL, NULL, NULL);
+               envelope, NULL, NULL, NULL, NULL, NULL);
 }
 
 ElfStatus
@@ -375,7 +453,7 @@ sysprof_elf_sandbox_add_package (ElfSandbox *self, int envelope, const struct st
     return ELF_ABSENT;
 
   return call (self, &(ElfRequest){ .call = CALL_ADD_PACKAGE }, patience_for (info), envelope,
-               NULL, NULL, NULL, NULL);
+               NULL, NULL, NULL, NULL, NULL);
 }
 
 ElfStatus
@@ -388,7 +466,7 @@ sysprof_elf_sandbox_add_split (ElfSandbox *self,
     return ELF_ABSENT;
 
   return call (self, &(ElfRequest){ .call = CALL_ADD_SPLIT, .split = i }, patience_for (info),
-               envelope, NULL, NULL, NULL, NULL);
+               envelope, NULL, NULL, NULL, NULL, NULL);
 }
 
 ElfStatus
@@ -407,7 +485,7 @@ sysprof_elf_sandbox_resolve (ElfSandbox *self,
                &(ElfRequest){ .call = CALL_RESOLVE,
                               .n_offsets = (uint32_t) n,
                               .are_addresses = are_addresses },
-               MOST_PATIENCE, -1, offsets, NULL, answers, NULL);
+               MOST_PATIENCE, -1, offsets, NULL, answers, NULL, NULL);
 }
 
 ElfStatus
@@ -426,5 +504,21 @@ sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
                &(ElfRequest){ .call = CALL_RESOLVE_LINES,
                               .n_offsets = (uint32_t) n,
                               .are_addresses = are_addresses },
-               MOST_PATIENCE, -1, offsets, NULL, NULL, lines);
+               MOST_PATIENCE, -1, offsets, NULL, NULL, lines, NULL);
+}
+
+ElfStatus
+sysprof_elf_sandbox_disassemble (ElfSandbox *self,
+                                 const ElfCodeRange *ranges,
+                                 size_t n,
+                                 ElfInstructions *instructions)
+{
+  if (self->pid == 0)
+    return ELF_CORRUPT;
+  if (n > MOST_OFFSETS / 2)
+    return ELF_TOO_LARGE;
+
+  return call (self, &(ElfRequest){ .call = CALL_DISASSEMBLE, .n_offsets = (uint32_t) n * 2 },
+               MOST_PATIENCE, -1, (const uint64_t *) (const void *) ranges, NULL, NULL, NULL,
+               instructions);
 }

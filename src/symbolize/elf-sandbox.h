@@ -43,6 +43,10 @@ ElfStatus sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
                                              const uint64_t *offsets,
                                              size_t n,
                                              ElfLines *lines);
+ElfStatus sysprof_elf_sandbox_disassemble (ElfSandbox *self,
+                                           const ElfCodeRange *ranges,
+                                           size_t n,
+                                           ElfInstructions *instructions);
 void sysprof_elf_sandbox_clear (ElfSandbox *self);
 
 /* Whether what was answered keeps to the rules, whoever gave it: sizes within limits, offsets inside the text. */

@@ -71,6 +71,7 @@ typedef struct
   uint32_t n; /* 0 = nothing is known */
 } ElfLineRow;
 
+#define ELF_MAX_INSTRUCTION 16                    /* bytes */
 #define ELF_MAX_LINE_FRAMES (UINT32_C (16) << 20) /* of one file */
 #define ELF_MAX_INLINES     512                   /* of one offset */
 
@@ -108,6 +109,38 @@ typedef struct
   int fd;          /* -1 = it was asked for, and has not come */
   bool is_other;   /* what came did not have the unit */
 } ElfSplitFile;
+
+/* Code to be shown as instructions: offsets in the file. */
+typedef struct
+{
+  uint64_t start;
+  uint64_t
+      end; /* 0 = where the function ends that holds `start`, by the call-frame table, which tells its start as well */
+} ElfCodeRange;
+
+typedef struct
+{
+  uint64_t offset;  /* in the file */
+  uint64_t address; /* link-time */
+  uint32_t range;   /* number of the one that it is in */
+  uint32_t text;    /* offset into ElfInstructions.text */
+  uint8_t bytes[ELF_MAX_INSTRUCTION];
+  uint8_t size;
+  uint8_t padding[7];
+} ElfInstruction;
+
+#define ELF_MAX_CODE         (UINT64_C (1) << 20) /* bytes of one range; what is behind is left out */
+#define ELF_MAX_INSTRUCTIONS (UINT32_C (4) << 20) /* of one call; likewise */
+
+typedef struct
+{
+  ElfInstruction *row; /* [n] by range and offset */
+  size_t n;
+  char *text; /* [text_size], the first and the last byte are NUL */
+  size_t text_size;
+} ElfInstructions;
+
+void sysprof_elf_instructions_clear (ElfInstructions *self);
 
 typedef struct
 {
@@ -167,5 +200,12 @@ ElfStatus sysprof_elf_worker_resolve_lines (ElfWorker *self,
                                             const uint64_t *offsets,
                                             size_t n,
                                             ElfLines *lines);
+
+/* What stands in the file itself (elf-code.c); of a range without code there is nothing. ELF_UNSUPPORTED: nobody here knows such
+ * instructions. The disassembler is to be loaded before (disasm/disasm.h). */
+ElfStatus sysprof_elf_worker_disassemble (ElfWorker *self,
+                                          const ElfCodeRange *ranges,
+                                          size_t n,
+                                          ElfInstructions *instructions);
 
 void sysprof_elf_worker_clear (ElfWorker *self);

@@ -8,6 +8,7 @@
  * started as root has them parsed without rights (elf-sandbox.c). */
 
 #include "symbolize/batch.h"
+#include "symbolize/code.h"
 #include "symbolize/debug-candidates.h"
 #include "symbolize/debug-parts.h"
 #include "symbolize/elf-parser.h"
@@ -346,8 +347,8 @@ is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
   return true;
 }
 
-/* Names what is open in the parser, or finds its lines, by link-time addresses where these are given instead of offsets. FALSE where it
- * answers nothing. */
+/* Names what is open in the parser, or finds its lines, by link-time addresses where these are given instead of offsets; or its code. FALSE
+ * where it answers nothing. */
 static bool
 resolve_open_file (Symbolization *self,
                    ElfParser *parser,
@@ -360,7 +361,9 @@ resolve_open_file (Symbolization *self,
   ElfLines lines = { 0 };
   bool is_answered;
 
-  if (self->lines != NULL)
+  if (self->code != NULL)
+    is_answered = sysprof_code_collection_read (self, batch, parser);
+  else if (self->lines != NULL)
     {
       is_answered = sysprof_debug_parts_resolve_lines (self, parser, batch, addresses, &lines);
       if (is_answered)
@@ -378,7 +381,7 @@ resolve_open_file (Symbolization *self,
   return is_answered;
 }
 
-/* Lines are of use where it is certain that the file is the one that was recorded: an inode is that of this machine. */
+/* Lines and code are of use where it is certain that the file is the one that was recorded: an inode is that of this machine. */
 static bool
 may_have_lines (const Symbolization *self, const FileBatch *batch)
 {
@@ -472,6 +475,8 @@ use_debug_file_alone (Symbolization *self,
     return false;
   if (facts.text_size != 0)
     {
+      if (self->code != NULL)
+        return false; /* the code is what it does not have */
       addresses = sysprof_find_link_addresses (self, batch, &facts);
       if (addresses == NULL)
         return false;
@@ -531,6 +536,8 @@ use_open_file (Symbolization *self,
 
   if (self->lines != NULL && self->is_elsewhere && facts->build_id_size == 0)
     return true; /* nothing says that it is the same */
+  if (self->code != NULL && self->is_elsewhere && facts->build_id_size == 0)
+    return sysprof_code_collection_explain_unsure (self, batch);
   if (parser->has_debug)
     debug_status = ELF_OK;
   else if (!is_complete)
@@ -540,7 +547,7 @@ use_open_file (Symbolization *self,
         better_status (debug_status, find_translated_debug_file (self, parser, batch, facts));
   if (debug_status != ELF_OK && !is_complete)
     note_wanted (self, batch, facts);
-  if (debug_status != ELF_OK &&
+  if (debug_status != ELF_OK && self->code == NULL &&
       (self->lines != NULL ? !is_complete : is_told_to_lack_names (self, batch)))
     return true;
   if (resolve_open_file (self, parser, batch, NULL, reason_of_lack (facts, debug_status)))
@@ -733,7 +740,9 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
       try_build_id (self, parser, batch, &reason))
     return;
 
-  if (self->lines == NULL)
+  if (self->code != NULL)
+    sysprof_code_collection_explain (self, batch, reason);
+  else if (self->lines == NULL)
     explain_all (self, batch, reason);
   if (reason == UNNAMED_FILE_MISSING || reason == UNNAMED_OTHER_INODE ||
       reason == UNNAMED_OTHER_BUILD_ID)
@@ -771,8 +780,8 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
   gulong handler = 0;
   GCancellable *cancellable = self->progress->cancellable;
   ElfParser parser = {
-    .use_sandbox = fetched != NULL || self->options->use_sandbox,
-    .is_for_lines = self->lines != NULL,
+    .use_sandbox = fetched != NULL || self->code != NULL || self->options->use_sandbox,
+    .is_for_lines = self->lines != NULL || self->code != NULL,
     .opener = OPENER_INIT,
     .elf = REMEMBERED_ELF_INIT,
     .flatpak_dirs = sysprof_list_flatpak_debug_dirs (),
@@ -783,7 +792,8 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
   parser.opener.has_stop_fd = stop_fd >= 0;
   if (cancellable != NULL)
     handler = g_cancellable_connect (cancellable, G_CALLBACK (stop_waiting), &stop_fd, NULL);
-  if (!self->options->no_cache)
+  /* Of instructions nothing is remembered. */
+  if (!self->options->no_cache && self->code == NULL)
     parser.elf.cache = sysprof_symbol_cache_new ();
   sysprof_process_roots_init (&parser.roots, self);
   if (self->options->sysroot == NULL)
@@ -793,6 +803,12 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
     {
       if (fetched != NULL && fetched[i].executable == NULL && fetched[i].debug == NULL)
         continue;
+      if (self->code != NULL &&
+          (!is_file (batches->row[i].path) || !may_have_lines (self, &batches->row[i])))
+        {
+          (void) sysprof_code_collection_explain_unsure (self, &batches->row[i]);
+          continue;
+        }
       if (self->lines != NULL &&
           (!is_file (batches->row[i].path) || !may_have_lines (self, &batches->row[i])))
         continue;

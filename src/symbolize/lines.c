@@ -175,9 +175,16 @@ sysprof_line_collection_note_gap (const Symbolization *self,
                                   uint32_t n,
                                   const char *what)
 {
-  GArray *gaps = self->lines->gaps;
   const char *binary = sysprof_symbolize_base_name (batch->path);
-  DebugGap gap = {
+  DebugGap gap;
+  GArray *gaps;
+
+  /* Who looks for code has been told of it before. */
+  if (self->lines == NULL)
+    return;
+
+  gaps = self->lines->gaps;
+  gap = (DebugGap){
     .binary = sysprof_symbol_table_intern (self->table, binary),
     .what = sysprof_symbol_table_intern (self->table, what),
     .n = n,

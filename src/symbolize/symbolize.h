@@ -206,6 +206,67 @@ bool sysprof_symbol_table_load_lines (SymbolTable *self,
 SymbolTable *sysprof_symbol_table_ref (SymbolTable *self);
 void sysprof_symbol_table_unref (SymbolTable *self);
 
+/* --- machine code --- */
+
+typedef struct
+{
+  uint64_t offset;  /* in the file */
+  uint64_t address; /* link-time */
+  StringId text;    /* these in Disassembly.strings; mnemonic and operands */
+  StringId bytes;   /* "48 89 e5" */
+  StringId inlined; /* the innermost inlined function that it is of; 0 = none */
+  StringId file;    /* where that is, as it was compiled; 0 = unknown */
+  uint32_t line;
+  uint32_t size;
+  bool
+      is_wanted; /* it is of a function that was asked for, and not only of one that it is inlined into */
+} Instruction;
+
+/* The code of one function of one file, once, whichever processes mapped it; or of a part of it that lies elsewhere. */
+typedef struct
+{
+  SymbolId symbol;
+  const char *path;     /* of the file, as processes see it; as long as the store */
+  const char *build_id; /* likewise; "" = unknown */
+  uint64_t inode;       /* 0 = unknown */
+  uint64_t start;       /* offsets in the file; the end is 0 where it is not known */
+  uint64_t end;
+  uint32_t first; /* Instruction */
+  uint32_t n;
+  const char *problem; /* why there are none: a clause; NULL = there are */
+  const char *remedy;  /* a sentence, "" = none */
+} CodePiece;
+
+#define MOST_CODE_OF_PIECE (UINT64_C (1) << 20) /* bytes; the rest is left out */
+#define MOST_PIECES        256
+
+typedef struct
+{
+  CodePiece *piece; /* [n_pieces] */
+  uint32_t n_pieces;
+  Instruction *row; /* [n] of a piece together, ascending */
+  uint32_t n;
+  uint32_t *piece_of; /* [store->addresses.n] 1 + the piece that the address is in; 0 = none */
+  bool is_cut;        /* there are more pieces */
+  Intern strings;
+} Disassembly;
+
+/* The code of the functions at those addresses [store->addresses.n] that are in files, which are looked for as they are for names, and
+ * read by a child without rights. `is_wanted` [symbols->n]: functions that are asked for, which may be inlined there. FALSE where there is
+ * no disassembler, or it is cancelled. */
+bool sysprof_disassemble (Disassembly *self,
+                          Store *store,
+                          const SymbolTable *symbols,
+                          const SymbolizeOptions *options, /* NULL = defaults */
+                          const bool *is_at,
+                          const bool *is_wanted,
+                          GCancellable *cancellable,
+                          GError **error);
+void sysprof_disassembly_clear (Disassembly *self);
+/* The instruction at that offset of the file, in the piece of the address; NULL = none. */
+const Instruction *
+sysprof_disassembly_find (const Disassembly *self, AddressId address, uint64_t offset);
+
 static inline const char *
 sysprof_symbol_name (const SymbolTable *self, SymbolId symbol)
 {

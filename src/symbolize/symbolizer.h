@@ -31,6 +31,7 @@ typedef struct
   const char *
       wanted_kernel; /* the build id of a kernel that lacks some and whose file is not here; or NULL */
   struct LineCollection *lines; /* NULL; else lines are looked for instead of names (lines.h) */
+  struct CodeCollection *code;  /* NULL; else code is (code.h), and the table stays as it is */
 } Symbolization;
 
 /* `table` is borrowed. */

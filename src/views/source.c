@@ -22,8 +22,8 @@ enum
 };
 
 static const Column columns[] = {
-  [SELF] = { "self", "SELF", COLUMN_COUNT, .share = true },
-  [TOTAL] = { "total", "TOTAL", COLUMN_COUNT, .share = true },
+  [SELF] = { "self", "SELF", COLUMN_COUNT, .share = true, .hides_zero = true },
+  [TOTAL] = { "total", "TOTAL", COLUMN_COUNT, .share = true, .hides_zero = true },
   [LINE] = { "line", "LINE", COLUMN_NUMBER },
   [FILE_NAME] = { "file", "FILE", COLUMN_TEXT },
   [SOURCE] = { "source", "SOURCE", COLUMN_TEXT, .is_long = true, .may_miss = true },
@@ -167,4 +167,5 @@ const View sysprof_source_view = {
   .summary = "lines of the function of --focus",
   .fill = fill_source,
   .uses_focus = true,
+  .is_listing = true,
 };

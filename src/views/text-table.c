@@ -38,6 +38,8 @@ typedef struct
   Places places;                  /* of functions: stand beside them where there is room */
   int below;                      /* column that stands below its row, or -1 */
   const char *last_below;         /* what stood there last */
+  const Cell *last_cells;         /* of the row before; NULL = none */
+  bool has_headings;
   bool is_section;
   GString *line; /* that is being made */
 } Table;
@@ -73,8 +75,9 @@ order_columns (Table *table)
 
   for (uint32_t rank = 0; rank < 3; rank++)
     for (uint32_t i = 0; i < rows->n_columns; i++)
-      if (!rows->columns[i].json_only && rows->columns[i].kind != COLUMN_TEXTS &&
-          rank_of_column (&rows->columns[i]) == rank && !is_void (rows, i))
+      if (!rows->columns[i].json_only && rows->columns[i].heading == 0 &&
+          rows->columns[i].kind != COLUMN_TEXTS && rank_of_column (&rows->columns[i]) == rank &&
+          !is_void (rows, i))
         table->order[table->n++] = i;
 }
 
@@ -225,7 +228,9 @@ append_figure (const Table *table, uint32_t place, Cell cell)
   CellText room;
   const char *figure = sysprof_cell_text (column, cell, &room);
 
-  if (column->share)
+  if (column->hides_zero && cell.count == 0)
+    append_cell (table, place, "");
+  else if (column->share)
     {
       char share[SYSPROF_GROUPED_SIZE];
       const char *percent =
@@ -431,6 +436,68 @@ write_below (Table *table, const Cell *cells)
     }
 }
 
+static bool
+is_same_cell (const Column *column, Cell left, Cell right)
+{
+  return column->kind == COLUMN_TEXT ? strcmp (left.text, right.text) == 0
+                                     : left.number == right.number;
+}
+
+static bool
+is_same_heading (const Table *table, const Cell *cells, unsigned heading)
+{
+  const Rows *rows = table->rows;
+
+  for (uint32_t i = 0; i < rows->n_columns && table->last_cells != NULL; i++)
+    if (rows->columns[i].heading > 0 && rows->columns[i].heading <= heading &&
+        !is_same_cell (&rows->columns[i], cells[i], table->last_cells[i]))
+      return false;
+  return table->last_cells != NULL;
+}
+
+/* What the rows from here on share, where it is another than of the row before: "function  binary", "file:line". */
+static void
+write_heading (const Table *table, const Cell *cells, unsigned heading)
+{
+  const Rows *rows = table->rows;
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *line = NULL;
+
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    {
+      g_autofree char *cell = NULL;
+
+      if (rows->columns[i].heading != heading)
+        continue;
+      cell = sysprof_dup_cell (&rows->columns[i], cells[i]);
+      if (cell[0] != '\0')
+        g_string_append_printf (text, "%s%s",
+                                text->len == 0                           ? ""
+                                : rows->columns[i].kind == COLUMN_NUMBER ? ":"
+                                                                         : "  ",
+                                cell);
+    }
+  if (text->len == 0)
+    return;
+  line = table->request->terminal_width
+             ? sysprof_dup_ellipsized (text->str, table->request->terminal_width)
+             : g_strdup (text->str);
+  sysprof_out_printf (
+      table->out, "%s%s%s%s\n", heading == 1 && table->last_cells != NULL ? "\n" : "",
+      color (table, heading == 1 ? COLOR_TITLE : COLOR_DIM), line, color (table, COLOR_RESET));
+}
+
+static void
+write_headings (Table *table, const Cell *cells)
+{
+  if (!table->has_headings)
+    return;
+  for (unsigned heading = 1; heading <= MOST_HEADING; heading++)
+    if (!is_same_heading (table, cells, heading))
+      write_heading (table, cells, heading);
+  table->last_cells = cells;
+}
+
 /* A text in a terminal: as much as has room. */
 static void
 append_fitted (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
@@ -474,6 +541,7 @@ write_row (Table *table, uint32_t row)
 {
   const Cell *cells = sysprof_rows_cells (table->rows, row);
 
+  write_headings (table, cells);
   g_string_truncate (table->line, 0);
   for (uint32_t i = 0; i < table->n; i++)
     if (sysprof_column_is_figure (column_at (table, i)))
@@ -654,6 +722,8 @@ sysprof_text_table_write (Out *out,
     }
   table.kind = sysprof_rows_column (rows, "kind");
   sysprof_places_init (&table.places, rows);
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    table.has_headings |= rows->columns[i].heading > 0;
   order_columns (&table);
   measure_columns (&table);
   if (request->terminal_width > 0)

@@ -53,13 +53,17 @@ typedef struct
   bool is_long;   /* in text it stands last, and is cut where a terminal ends */
   uint8_t
       extra; /* 1 … MOST_EXTRA: the greater, the earlier a narrow terminal goes without it */
-  bool is_function;          /* names of functions: short where they would be cut */
-  bool is_command;           /* the folder of its first word may go where it is cut */
-  bool may_stand_below;      /* where a terminal is too narrow: below its row */
+  bool hides_zero;      /* in text nothing stands where it is 0 */
+  bool is_function;     /* names of functions: short where they would be cut */
+  bool is_command;      /* the folder of its first word may go where it is cut */
+  bool may_stand_below; /* where a terminal is too narrow: below its row */
+  uint8_t
+      heading; /* 1 … MOST_HEADING: in text it stands in lines of its own, above the rows that share it; 2 below 1 */
   const char *title_of_time; /* the same where the weight is a time; NULL = title */
 } Column;
 
-#define MOST_EXTRA 4
+#define MOST_EXTRA   4
+#define MOST_HEADING 2
 
 typedef struct
 {
@@ -146,9 +150,11 @@ typedef struct
   const struct Selection
       *selection;   /* as given, for the JSON member "selection"; may be NULL */
   const char *path; /* of the capture, for people; NULL = the store's */
+  const SymbolizeOptions *
+      symbolize; /* where files of programs are looked for, as for their names; NULL = defaults */
   const char *sysroot; /* sources are looked for below it; NULL = "/" */
-  uint32_t limit;   /* rows; 0 = all */
-  uint32_t depth;   /* of trees, the top row is at 0; 0 = all */
+  uint32_t limit;      /* rows; 0 = all */
+  uint32_t depth;      /* of trees, the top row is at 0; 0 = all */
   double min_percent;
   const char *sort;   /* column name or NULL */
   const char *search; /* terms that rows are to contain; NULL = all rows */
@@ -200,7 +206,8 @@ typedef struct View
   bool uses_focus; /* it is about the function of --focus */
   double
       text_min_percent; /* what programs give as `min_percent` for texts where nobody says what to show */
-  bool searches; /* it answers --search itself */
+  bool searches;   /* it answers --search itself */
+  bool is_listing; /* its rows go together, and the first ones are not those that matter most */
   bool is_prose; /* in text: a sentence, and in the second column the command that shows more */
 } View;
 

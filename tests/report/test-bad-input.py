@@ -103,7 +103,7 @@ class Base(unittest.TestCase):
         answers = split(done.stdout)
         for view, report in answers.items():
             if isinstance(report, str):
-                self.assertIn(view, ("callers", "callees", "source", "search"), report)
+                self.assertIn(view, ("callers", "callees", "source", "disassembly", "search"), report)
             elif self.VALIDATOR and not (is_deep and view in ("tree", "flame", "samples", "search")):
                 self.VALIDATOR.validate(one_of_each(report))
         return answers

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Instructions of functions, from the files that names come from: files are looked for once more, and now for code. */
+
+#include "symbolize/code.h"
+
+#include "disasm/disasm.h"
+#include "symbolize/debug-parts.h"
+#include "symbolize/symbol-table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES_TEXT (3 * ELF_MAX_INSTRUCTION + 1)
+
+G_STATIC_ASSERT (MOST_CODE_OF_PIECE == ELF_MAX_CODE);
+
+/* --- pieces --- */
+
+/* Texts are the store's: equal ones have one address. */
+typedef struct
+{
+  const char *path;
+  const char *build_id;
+  uint64_t inode;
+  uint64_t start;
+  SymbolId symbol;
+} PieceKey;
+
+static guint
+hash_key (const void *data)
+{
+  const PieceKey *key = data;
+
+  return g_direct_hash (key->path) ^ g_int64_hash (&key->start) ^ key->symbol * 31;
+}
+
+static gboolean
+is_same_key (const void *a, const void *b)
+{
+  const PieceKey *left = a, *right = b;
+
+  return left->path == right->path && left->build_id == right->build_id &&
+         left->inode == right->inode && left->start == right->start &&
+         left->symbol == right->symbol;
+}
+
+/* The function that an address is in, from the terms of its process to those of the file. Where that is not known, or cannot be,
+ * the place itself, without an end. */
+static void
+find_range (const Symbolization *self, const BatchItem *item, uint64_t *start, uint64_t *end)
+{
+  uint64_t at = sysprof_symbolization_lookup_address (self, item->address);
+  uint64_t begin = self->table->function_start[item->address];
+  uint64_t behind = self->table->function_end[item->address];
+
+  *start = item->offset;
+  *end = 0;
+  if (begin == 0 || begin > at || behind <= at || at - begin > item->offset ||
+      behind - at > UINT64_MAX - item->offset)
+    return;
+  *start = item->offset - (at - begin);
+  *end = item->offset + (behind - at);
+}
+
+/* 1 + the index of the piece, which is added if it is new; 0 = there are enough. */
+static uint32_t
+add_piece (Symbolization *self, const FileBatch *batch, const BatchItem *item)
+{
+  CodeCollection *code = self->code;
+  SymbolId symbol = self->table->of_address[item->address];
+  CodePiece piece = {
+    .symbol = symbol, .path = batch->path, .build_id = batch->build_id, .inode = batch->inode
+  };
+  PieceKey key;
+  uint32_t number;
+
+  find_range (self, item, &piece.start, &piece.end);
+  key = (PieceKey){ batch->path, batch->build_id, batch->inode, piece.start, symbol };
+  number = GPOINTER_TO_UINT (g_hash_table_lookup (code->places, &key));
+  if (number == 0 && code->pieces->len < MOST_PIECES)
+    {
+      g_array_append_val (code->pieces, piece);
+      number = code->pieces->len;
+      g_hash_table_insert (code->places, g_memdup2 (&key, sizeof key),
+                           GUINT_TO_POINTER (number));
+    }
+  code->into->is_cut |= number == 0;
+  code->into->piece_of[item->address] = number;
+  return number;
+}
+
+/* --- reasons --- */
+
+static void
+explain (Symbolization *self, const FileBatch *batch, const char *problem, const char *remedy)
+{
+  for (uint32_t i = 0; i < batch->n_items; i++)
+    {
+      uint32_t number = add_piece (self, batch, &batch->items[i]);
+      CodePiece *piece =
+          number != 0 ? &g_array_index (self->code->pieces, CodePiece, number - 1) : NULL;
+
+      if (piece == NULL || piece->n > 0)
+        continue;
+      piece->problem = problem;
+      piece->remedy = remedy;
+    }
+}
+
+void
+sysprof_code_collection_explain (Symbolization *self,
+                                 const FileBatch *batch,
+                                 UnnamedReason reason)
+{
+  explain (self, batch, sysprof_unnamed_reason_to_string (reason),
+           sysprof_unnamed_reason_remedy (reason));
+}
+
+bool
+sysprof_code_collection_explain_unsure (Symbolization *self, const FileBatch *batch)
+{
+  explain (
+      self, batch, "nothing says that a file of this machine is the one that was recorded",
+      "Look at it where it was recorded, or record it with build ids, as sysprof-cli does.");
+  return true;
+}
+
+/* --- instructions --- */
+
+static StringId
+intern_bytes (Disassembly *into, const ElfInstruction *row)
+{
+  char text[BYTES_TEXT] = "";
+
+  for (unsigned i = 0; i < row->size; i++)
+    g_snprintf (text + 3 * i, sizeof text - 3 * i, i + 1 < row->size ? "%02x " : "%02x",
+                row->bytes[i]);
+  return sysprof_intern_string (&into->strings, text);
+}
+
+/* Of an untrusted file. *(full)* */
+static char *
+dup_printable (const char *text)
+{
+  char *valid = g_utf8_make_valid (text, -1);
+
+  for (char *at = valid; *at != '\0'; at++)
+    if (g_ascii_iscntrl (*at))
+      *at = '?';
+  return valid;
+}
+
+static StringId
+intern_text (Disassembly *into, const char *text)
+{
+  g_autofree char *printable = dup_printable (text);
+
+  return sysprof_intern_string (&into->strings, printable);
+}
+
+static StringId
+intern_file (Disassembly *into, const char *path)
+{
+  g_autofree char *short_path =
+      path[0] == '/' ? g_canonicalize_filename (path, NULL) : g_strdup (path);
+
+  return intern_text (into, short_path);
+}
+
+/* Whether a function that was inlined there is one of those asked for. */
+static bool
+is_wanted_inlined (const Symbolization *self, const char *name)
+{
+  StringId id = sysprof_intern_lookup (&self->table->strings, name);
+
+  return id != 0 && g_hash_table_contains (self->code->inlined, GUINT_TO_POINTER (id));
+}
+
+static void
+set_place (const Symbolization *self,
+           const ElfLines *lines,
+           const ElfLineRow *place,
+           Instruction *instruction)
+{
+  Disassembly *into = self->code->into;
+
+  for (uint32_t i = 0; i < place->n; i++)
+    {
+      const ElfLineFrame *frame = &lines->frame[place->first + i];
+      const char *name = lines->text + (frame->demangled != 0 ? frame->demangled : frame->name);
+
+      if (i == 0)
+        {
+          instruction->file =
+              frame->file != 0 ? intern_file (into, lines->text + frame->file) : 0;
+          instruction->line = frame->line;
+          instruction->inlined = frame->name != 0 ? intern_text (into, name) : 0;
+        }
+      if (frame->name != 0 && !instruction->is_wanted)
+        instruction->is_wanted = is_wanted_inlined (self, name);
+    }
+}
+
+/* `lines` may have none. */
+static void
+take_rows (Symbolization *self,
+           const uint32_t *number_of, /* [ranges] of pieces */
+           const ElfInstructions *found,
+           const ElfLines *lines)
+{
+  CodeCollection *code = self->code;
+  CodePiece *piece = NULL;
+
+  for (size_t i = 0; i < found->n; i++)
+    {
+      const ElfInstruction *row = &found->row[i];
+      Instruction instruction = { .offset = row->offset,
+                                  .address = row->address,
+                                  .size = row->size };
+
+      if (i == 0 || row[-1].range != row->range)
+        {
+          piece = &g_array_index (code->pieces, CodePiece, number_of[row->range] - 1);
+          piece->first = code->rows->len;
+          piece->n = 0;
+          piece->problem = NULL;
+        }
+      instruction.text = intern_text (code->into, found->text + row->text);
+      instruction.bytes = intern_bytes (code->into, row);
+      instruction.is_wanted = code->is_wanted[piece->symbol];
+      if (i < lines->n)
+        set_place (self, lines, &lines->row[i], &instruction);
+      g_array_append_val (code->rows, instruction);
+      piece->n++;
+    }
+}
+
+static int
+compare_offsets (const void *a, const void *b)
+{
+  const ElfCodeRange *left = a, *right = b;
+
+  return (left->start > right->start) - (left->start < right->start);
+}
+
+/* Lines are asked for by offsets that ascend; those of overlapping functions do not. */
+static void
+find_lines (const Symbolization *self,
+            const FileBatch *batch,
+            ElfParser *parser,
+            const ElfInstructions *found,
+            ElfLines *lines)
+{
+  g_autofree uint64_t *offsets = g_new (uint64_t, found->n + 1);
+  FileBatch all = *batch;
+
+  *lines = (ElfLines){ 0 };
+  for (size_t i = 0; i < found->n; i++)
+    {
+      offsets[i] = found->row[i].offset;
+      if (i > 0 && offsets[i] < offsets[i - 1])
+        return;
+    }
+  all.offsets = offsets;
+  all.n_offsets = (uint32_t) found->n;
+  if (!sysprof_debug_parts_resolve_lines (self, parser, &all, NULL, lines))
+    *lines = (ElfLines){ 0 };
+}
+
+/* [*n] by offset, each once, and in `number_of` the piece of each. */
+static ElfCodeRange *
+list_ranges (Symbolization *self, const FileBatch *batch, uint32_t **number_of, uint32_t *n)
+{
+  CodeCollection *code = self->code;
+  g_autofree bool *is_listed = g_new0 (bool, MOST_PIECES);
+  ElfCodeRange *ranges = g_new0 (ElfCodeRange, MOST_PIECES);
+  g_autofree uint32_t *numbers = g_new0 (uint32_t, MOST_PIECES);
+
+  *n = 0;
+  for (uint32_t i = 0; i < batch->n_items; i++)
+    {
+      uint32_t number = add_piece (self, batch, &batch->items[i]);
+      const CodePiece *piece;
+
+      if (number == 0 || is_listed[number - 1])
+        continue;
+      is_listed[number - 1] = true;
+      piece = &g_array_index (code->pieces, CodePiece, number - 1);
+      ranges[(*n)++] = (ElfCodeRange){ piece->start, piece->end };
+    }
+  qsort (ranges, *n, sizeof *ranges, compare_offsets);
+  for (uint32_t i = 0; i < *n; i++)
+    for (guint j = 0; j < code->pieces->len; j++)
+      if (is_listed[j] && g_array_index (code->pieces, CodePiece, j).start == ranges[i].start)
+        numbers[i] = j + 1;
+  *number_of = g_steal_pointer (&numbers);
+  return ranges;
+}
+
+bool
+sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfParser *parser)
+{
+  ElfInstructions found = { 0 };
+  ElfLines lines = { 0 };
+  g_autofree uint32_t *number_of = NULL;
+  uint32_t n;
+  g_autofree ElfCodeRange *ranges = list_ranges (self, batch, &number_of, &n);
+  ElfStatus status = sysprof_elf_sandbox_disassemble (&parser->elf.sandbox, ranges, n, &found);
+
+  if (status == ELF_UNSUPPORTED)
+    explain (self, batch, "the disassembler does not know the instructions of its machine", "");
+  if (status != ELF_OK)
+    return status == ELF_UNSUPPORTED;
+
+  /* Of ranges that hold no code nothing comes. */
+  explain (self, batch, "the file has no code there, or does not tell where the function ends",
+           "");
+  find_lines (self, batch, parser, &found, &lines);
+  take_rows (self, number_of, &found, &lines);
+  for (uint32_t i = 0; i < batch->n_items && lines.n > 0; i++)
+    self->code->is_open[batch->items[i].address] = 0;
+  sysprof_elf_instructions_clear (&found);
+  sysprof_elf_lines_clear (&lines);
+  return true;
+}
+
+/* --- all files --- */
+
+void
+sysprof_disassembly_clear (Disassembly *self)
+{
+  g_free (self->piece);
+  g_free (self->row);
+  g_free (self->piece_of);
+  if (self->strings.strings != NULL)
+    sysprof_intern_clear (&self->strings);
+  *self = (Disassembly){ 0 };
+}
+
+bool
+sysprof_disassemble (Disassembly *self,
+                     Store *store,
+                     const SymbolTable *symbols,
+                     const SymbolizeOptions *options,
+                     const bool *is_at,
+                     const bool *is_wanted,
+                     GCancellable *cancellable,
+                     GError **error)
+{
+  SymbolizeOptions from_cache = options != NULL ? *options : (SymbolizeOptions){ 0 };
+  Progress progress = { .cancellable = cancellable };
+  CodeCollection code = { .is_wanted = is_wanted, .into = self };
+  Symbolization symbolization;
+  const char *problem;
+  bool is_done;
+
+  *self = (Disassembly){ 0 };
+  if (!sysprof_disasm_load (&problem))
+    {
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                   "Instructions cannot be shown: %s", problem);
+      return false;
+    }
+
+  sysprof_intern_init (&self->strings);
+  self->piece_of = g_new0 (uint32_t, store->addresses.n + 1);
+  code.is_open = g_new0 (uint8_t, store->addresses.n + 1);
+  for (AddressId i = 0; i < store->addresses.n; i++)
+    code.is_open[i] = is_at[i];
+  code.pieces = g_array_new (FALSE, FALSE, sizeof (CodePiece));
+  code.rows = g_array_new (FALSE, FALSE, sizeof (Instruction));
+  code.inlined = g_hash_table_new (NULL, NULL);
+  for (SymbolId i = 1; i < symbols->n; i++)
+    if (is_wanted[i] && symbols->row[i].kind == SYMBOL_INLINE)
+      g_hash_table_add (code.inlined, GUINT_TO_POINTER (symbols->row[i].name));
+  code.places = g_hash_table_new_full (hash_key, is_same_key, g_free, NULL);
+
+  /* Servers were asked when names were looked for: what they gave is in their cache. The table is only read. */
+  from_cache.ask_debuginfod = false;
+  sysprof_symbolization_init (&symbolization, store, &from_cache, &progress,
+                              (SymbolTable *) symbols);
+  symbolization.code = &code;
+  is_done = sysprof_elf_symbolizer.resolve (&symbolization, error) &&
+            sysprof_debuginfod_symbolizer.resolve (&symbolization, error) &&
+            !sysprof_progress_set_error_if_cancelled (&progress, error);
+  sysprof_symbolization_clear (&symbolization);
+
+  self->n_pieces = code.pieces->len;
+  self->n = code.rows->len;
+  self->piece = (CodePiece *) (void *) g_array_free (code.pieces, FALSE);
+  self->row = (Instruction *) (void *) g_array_free (code.rows, FALSE);
+  g_hash_table_unref (code.places);
+  g_hash_table_unref (code.inlined);
+  g_free (code.is_open);
+  if (!is_done)
+    sysprof_disassembly_clear (self);
+  return is_done;
+}
+
+const Instruction *
+sysprof_disassembly_find (const Disassembly *self, AddressId address, uint64_t offset)
+{
+  uint32_t number = self->piece_of[address];
+  uint32_t low, high;
+
+  if (number == 0 || self->piece[number - 1].n == 0)
+    return NULL;
+
+  low = self->piece[number - 1].first;
+  high = low + self->piece[number - 1].n;
+  while (high - low > 1)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (self->row[middle].offset <= offset)
+        low = middle;
+      else
+        high = middle;
+    }
+  if (offset < self->row[low].offset || offset - self->row[low].offset >= self->row[low].size)
+    return NULL;
+  return &self->row[low];
+}

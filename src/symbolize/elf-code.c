@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Instructions of an open file. Plain C, as it runs behind fork(). */
+
+#include "disasm/disasm.h"
+#include "symbolize/elf-worker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_TEXT (UINT32_C (256) << 20) /* bytes */
+#define MOST_CODE 256                    /* pieces of executable segments that are looked at */
+#define MOST_NAME 160                    /* bytes of the name of what is called */
+
+_Static_assert(DISASM_MAX_SIZE <= ELF_MAX_INSTRUCTION, "an instruction fits");
+
+void
+sysprof_elf_instructions_clear (ElfInstructions *self)
+{
+  free (self->row);
+  free (self->text);
+  *self = (ElfInstructions){ 0 };
+}
+
+typedef struct
+{
+  ElfWorker *worker;
+  ElfInstructions *into;
+  size_t capacity; /* of into->row */
+  size_t text_capacity;
+  uint64_t start; /* link-time addresses of the range that is under way */
+  uint64_t end;
+} Builder;
+
+static bool
+append_text (Builder *self, const char *text, uint32_t *offset)
+{
+  ElfInstructions *into = self->into;
+  size_t size = strlen (text) + 1;
+
+  if (size > MOST_TEXT - into->text_size)
+    return false;
+  if (size > self->text_capacity - into->text_size)
+    {
+      size_t capacity = (into->text_size + size) * 2;
+      char *larger = realloc (into->text, capacity);
+
+      if (larger == NULL)
+        return false;
+      into->text = larger;
+      self->text_capacity = capacity;
+    }
+  memcpy (into->text + into->text_size, text, size);
+  *offset = (uint32_t) into->text_size;
+  into->text_size += size;
+  return true;
+}
+
+/* Where a jump or call leads that leaves the function, if there is a name for it. */
+static void
+append_target (const Builder *self, uint64_t target, char *text, size_t size)
+{
+  const ElfWorker *worker = self->worker;
+  size_t length = strlen (text);
+  char *demangled;
+  ElfSymbol symbol;
+
+  if (target == 0 || (target >= self->start && target < self->end) ||
+      !((worker->debug_symbols != NULL &&
+         sysprof_elf_symbols_find (worker->debug_symbols, target, &symbol)) ||
+        (worker->symbols != NULL &&
+         sysprof_elf_symbols_find (worker->symbols, target, &symbol))))
+    return;
+
+  demangled = sysprof_elf_demangle (symbol.name);
+  if (target == symbol.start)
+    (void) snprintf (text + length, size - length, " <%.*s>", MOST_NAME,
+                     demangled != NULL ? demangled : symbol.name);
+  else
+    (void) snprintf (text + length, size - length, " <%.*s+0x%" PRIx64 ">", MOST_NAME,
+                     demangled != NULL ? demangled : symbol.name, target - symbol.start);
+  free (demangled);
+}
+
+static bool
+append_instruction (Builder *self,
+                    const DisasmInstruction *instruction,
+                    uint64_t offset,
+                    uint32_t range)
+{
+  ElfInstructions *into = self->into;
+  char text[sizeof instruction->text + MOST_NAME + 32];
+  ElfInstruction *row;
+
+  if (into->n == self->capacity)
+    {
+      size_t capacity = self->capacity * 2 + 256;
+      ElfInstruction *larger = realloc (into->row, capacity * sizeof *larger);
+
+      if (larger == NULL)
+        return false;
+      into->row = larger;
+      self->capacity = capacity;
+    }
+  (void) snprintf (text, sizeof text, "%s", instruction->text);
+  append_target (self, instruction->target, text, sizeof text);
+
+  row = &into->row[into->n];
+  *row = (ElfInstruction){
+    .offset = offset, .address = instruction->address, .range = range, .size = instruction->size
+  };
+  memcpy (row->bytes, instruction->bytes, instruction->size);
+  if (!append_text (self, text, &row->text))
+    return false;
+  into->n++;
+  return true;
+}
+
+/* The code of a range, as link-time addresses: no more of it than one executable segment holds. */
+static bool
+find_code (const ElfWorker *worker,
+           const ElfCodeRange *range,
+           const ElfCode *code,
+           size_t n_code,
+           uint64_t *start,
+           uint64_t *end)
+{
+  for (size_t i = 0; i < n_code; i++)
+    {
+      uint64_t size = code[i].end - code[i].start;
+
+      if (range->start < code[i].offset || range->start - code[i].offset >= size)
+        continue;
+      *start = code[i].start + (range->start - code[i].offset);
+      *end = code[i].end;
+      if (range->end == 0)
+        {
+          uint64_t within = *start;
+
+          return sysprof_elf_image_function_bounds (worker->image, within, start, end) ==
+                     ELF_OK &&
+                 *start >= code[i].start && *start <= within && *end > within &&
+                 *end <= code[i].end;
+        }
+      if (range->end - range->start < *end - *start)
+        *end = *start + (range->end - range->start);
+      return range->end > range->start;
+    }
+  return false;
+}
+
+static ElfStatus
+disassemble (Builder *self, uint64_t offset, uint32_t range)
+{
+  ElfImage *image = self->worker->image;
+  DisasmInstruction instruction;
+  Disassembler *disassembler;
+  ElfStatus status;
+  uint8_t *bytes;
+
+  status = sysprof_elf_image_read_code (image, self->start, self->end, &bytes);
+  if (status != ELF_OK)
+    return status;
+
+  disassembler = sysprof_disassembler_new (&(DisasmCode){
+      .machine = sysprof_elf_image_machine (image),
+      .is_64 = sysprof_elf_image_is_64 (image),
+      .is_big_endian =
+          sysprof_elf_image_is_swapped (image) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
+      .address = self->start,
+      .bytes = bytes,
+      .size = (size_t) (self->end - self->start),
+  });
+  if (disassembler == NULL)
+    status = ELF_UNSUPPORTED;
+  while (status == ELF_OK && self->into->n < ELF_MAX_INSTRUCTIONS &&
+         sysprof_disassembler_next (disassembler, &instruction))
+    if (!append_instruction (self, &instruction, offset + (instruction.address - self->start),
+                             range))
+      status = ELF_NO_MEMORY;
+
+  sysprof_disassembler_free (disassembler);
+  free (bytes);
+  return status;
+}
+
+ElfStatus
+sysprof_elf_worker_disassemble (ElfWorker *self,
+                                const ElfCodeRange *ranges,
+                                size_t n,
+                                ElfInstructions *instructions)
+{
+  Builder builder = { .worker = self, .into = instructions };
+  ElfCode code[MOST_CODE];
+  ElfStatus status = ELF_OK;
+  size_t n_code;
+  uint32_t empty;
+
+  *instructions = (ElfInstructions){ 0 };
+  if (self->image == NULL)
+    return ELF_ABSENT;
+  if (!append_text (&builder, "", &empty))
+    return ELF_NO_MEMORY;
+
+  /* Who opens a file for its lines has not read them. */
+  if (self->symbols == NULL)
+    (void) sysprof_elf_symbols_load (self->image, &self->symbols);
+  if (self->debug_image != NULL && self->debug_symbols == NULL)
+    (void) sysprof_elf_symbols_load (self->debug_image, &self->debug_symbols);
+
+  n_code = sysprof_elf_image_code (self->image, code, MOST_CODE);
+  for (size_t i = 0; i < n && status == ELF_OK; i++)
+    {
+      uint64_t start;
+
+      if (!find_code (self, &ranges[i], code, n_code, &start, &builder.end))
+        continue;
+      builder.start = start;
+      if (builder.end - start > ELF_MAX_CODE)
+        builder.end = start + ELF_MAX_CODE;
+      for (size_t j = 0; j < n_code; j++)
+        if (start >= code[j].start && start < code[j].end)
+          {
+            status =
+                disassemble (&builder, code[j].offset + (start - code[j].start), (uint32_t) i);
+            break;
+          }
+    }
+  if (status != ELF_OK)
+    sysprof_elf_instructions_clear (instructions);
+  return status;
+}

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Instructions in reports, against objdump: captures made by hand, with samples in functions of small programs that are compiled here.
+
+usage: test-disassembly.py SYSPROF-REPORT DIRECTORY-OF-SOURCES
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+from captures import KERNEL, USER, Capture, symbol_table  # noqa: E402
+
+REPORT, SOURCES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
+sys.argv[1:] = []
+PID, BASE = 4000001, 0x7F0000000000  # above the largest pid: no such process lives
+
+PROGRAM = r"""
+#include <stdio.h>
+static volatile unsigned sink;
+__attribute__ ((noinline)) static unsigned leaf (unsigned x) { return x * 1664525u / (x | 1); }
+__attribute__ ((noinline)) static double floats (double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i] * x[i] / 3; return s; }
+static inline __attribute__ ((always_inline)) unsigned inlined (unsigned x)
+{
+  return (x ^ x >> 3) % 1000003;
+}
+__attribute__ ((noinline)) unsigned middle (unsigned x)
+{
+  unsigned sum = 0;
+  for (unsigned i = 0; i < 10; i++)
+    sum += leaf (x + i) + inlined (sum);
+  if (sum == 7)
+    printf ("%u\n", sum);
+  return sum + 1;
+}
+__attribute__ ((noinline)) unsigned recursive (unsigned n) { return n == 0 ? 1 : n + recursive (n - 1) * recursive (n / 2); }
+int main (int argc, char **argv)
+{
+  double x[5] = { argc };
+  switch (argc) { case 1: sink = 3; break; case 2: sink = 5; break; case 3: puts (argv[1]); break; case 4: return 9; case 5: sink++; }
+  sink = middle (argc) + recursive (argc) + (unsigned) floats (x, 5);
+  return 0;
+}
+"""
+
+
+def run(*command, fails=False):
+    done = subprocess.run([str(word) for word in command], text=True, capture_output=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    if (done.returncode != 0) != fails:
+        raise AssertionError(f"{command}: {done.returncode} {done.stdout} {done.stderr}")
+    return done.stderr if fails else done.stdout
+
+
+def as_json(*args):
+    return json.loads(run(REPORT, *args, "--format", "json", "--limit", "0"))
+
+
+def functions_of(path):
+    """{name: (start, end)}"""
+    return {match[3]: (int(match[1], 16), int(match[1], 16) + int(match[2], 16))
+            for match in re.finditer(r"^([0-9a-f]+) ([0-9a-f]+) [tTwW] (\S+)$", run("nm", "-S", "--defined-only", path), re.M)}
+
+
+# Prefixes, which the one writes before the mnemonic and the other before or behind it.
+PREFIXES = {"cs", "ds", "es", "data16", "rep", "repz", "repe", "repnz", "repne", "bnd", "notrack", "lock", "rex.W"}
+
+
+def mnemonic(text):
+    words = [word for word in text.split() if word not in PREFIXES]
+    # String instructions have their operand's size in the name, or not.
+    return re.sub(r"^(stos|movs|lods|scas|cmps)[bwdq]$", r"\1", words[0]) if words else "nop"
+
+
+def objdump(path, start, end):
+    """[(address, bytes, mnemonic)]"""
+    text = run("objdump", "-d", "-w", "-M", "intel", "--insn-width=16", f"--start-address={start}", f"--stop-address={end}", path)
+    found = re.findall(r"^ +([0-9a-f]+):\t([0-9a-f ]+?) *\t(.*)$", text, re.M)
+    return [(int(at, 16), code.strip(), mnemonic(words)) for at, code, words in found]
+
+
+class Disassembly(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.at = pathlib.Path(directory.name).resolve()
+
+    def compile(self, *options, name="program", text=PROGRAM, compiler="gcc"):
+        source = self.at / f"{name}.{'c' if compiler == 'gcc' else 'cc'}"
+        source.write_text(text)
+        path = self.at / name
+        run(compiler, "-g", "-fno-pie", "-no-pie", "-o", path, *(options or ("-O2",)), source)
+        return path
+
+    def map(self, capture, path, at=BASE, inode=None, hex_id=None, pid=PID):
+        """Returns what is to be added to link-time addresses of the file."""
+        load = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", run("readelf", "-lW", path))
+        offset, address, size = [int(number, 16) for number in load.groups()]
+        inode = os.stat(path).st_ino if inode is None else inode
+        capture.map(at, at + (size + 4095 & ~4095), str(path), offset, inode, hex_id, pid=pid, time=0)
+        return at - address
+
+    def capture_of(self, path, stacks, **more):
+        """One process, seen once in each stack of link-time addresses, innermost first."""
+        capture = Capture(0, len(stacks) + 1).process("program", pid=PID, time=0)
+        base = self.map(capture, path, **more)
+        for i, stack in enumerate(stacks):
+            capture.sample([USER] + [base + at for at in stack], pid=PID, tid=PID, time=i)
+        return capture.save(self.at / "made.syscap")
+
+    def check(self, path, name, rows):
+        start, end = functions_of(path)[name]
+        self.assertEqual([(int(row["address"], 16), row["bytes"], mnemonic(row["instruction"])) for row in rows], objdump(path, start, end))
+
+    def test_instructions(self):
+        """Those of objdump, each with as many samples as it has bytes, one at each."""
+        programs = [(self.compile(option, name="program" + option), ("leaf", "floats", "middle", "recursive", "main"))
+                    for option in ("-O0", "-O3")]
+        inlines = (SOURCES / "inlines.cc").read_text()
+        (self.at / "inlines.h").write_text((SOURCES / "inlines.h").read_text())
+        programs.append((self.compile("-O2", name="inlines", text=inlines, compiler="g++"), ("main",)))
+        for path, names in programs:
+            functions = functions_of(path)
+            for name in [name for name in names if name in functions]:
+                with self.subTest(program=path.name, function=name):
+                    start, end = functions[name]
+                    capture = self.capture_of(path, [[at] for at in range(start, end)])
+                    rows = as_json("disassembly", "--focus", name, capture)["rows"]
+                    self.check(path, name, rows)
+                    for row in rows:
+                        size = len(row["bytes"].split())
+                        self.assertEqual((row["function"], row["binary"], row["self"], row["total"]), (name, str(path), size, size))
+                    own = sum(row["self"] for row in as_json("functions", "--no-inlines", capture)["rows"] if row["symbol"] == name)
+                    self.assertEqual(sum(row["self"] for row in rows), own)
+
+    def test_lines(self):
+        """Of each instruction that line which addr2line, or one of its like, names."""
+        path = self.compile()
+        start, end = functions_of(path)["middle"]
+        rows = as_json("disassembly", "--focus", "middle", self.capture_of(path, [[start]]))["rows"]
+        answers = [run(tool, "-e", path, *[row["address"] for row in rows]).splitlines() for tool in ("addr2line", "eu-addr2line")]
+        for i, row in enumerate(rows):
+            known = {tuple(re.match(r"(.*?):(\d+)", lines[i]).groups()) for lines in answers}
+            self.assertIn((row["file"], str(row["line"])), known, row)
+        self.assertEqual({row.get("inlined") for row in rows}, {None, "inlined"})
+        # As a heading, once where it stays the same.
+        text = run(REPORT, "disassembly", "--focus", "middle", self.at / "made.syscap")
+        places = [(row.get("inlined"), row["file"], row["line"]) for row in rows]
+        changes = [place for i, place in enumerate(places) if i == 0 or places[i - 1] != place]
+        self.assertEqual([tuple(found) for found in re.findall(r"^(?:(inlined)  )?(\S+):(\d+)$", text, re.M)],
+                         [(name or "", file, str(line)) for name, file, line in changes])
+        self.assertEqual(len(re.findall(rf"^middle  {re.escape(str(path))}$", text, re.M)), 1)
+
+    def test_without_debug_information(self):
+        path = self.compile("-O2", "-g0", "-fno-ident")
+        start, end = functions_of(path)["middle"]
+        rows = as_json("disassembly", "--focus", "middle", self.capture_of(path, [[start]]))["rows"]
+        self.check(path, "middle", rows)
+        self.assertFalse([row for row in rows if "line" in row or "file" in row])
+
+    def test_calls(self):
+        """What a function called counts where it called it, once per stack; a return address that was sampled as well is two places."""
+        path = self.compile("-O1", "-fno-optimize-sibling-calls")
+        functions = functions_of(path)
+        code = objdump(path, *functions["recursive"])
+        calls = [i for i, row in enumerate(code) if row[2] == "call"]
+        self.assertEqual(len(calls), 2)
+        behind = [code[i + 1][0] for i in calls]
+        stacks = [
+            [functions["leaf"][0], behind[0]],                        # through the first call
+            [code[0][0], behind[0], behind[0], behind[1]],            # through both, and in itself
+            [behind[0]],                                              # there, and not as a caller
+            [code[calls[1]][0], behind[1]],                           # at the call that the outer one is in
+        ]
+        expected = collections.Counter({(code[calls[0]][0], "total"): 2, (code[calls[1]][0], "total"): 2, (code[0][0], "self"): 1,
+                                        (code[0][0], "total"): 1, (behind[0], "self"): 1, (behind[0], "total"): 1,
+                                        (code[calls[1]][0], "self"): 1})
+        rows = as_json("disassembly", "--focus", "recursive", self.capture_of(path, stacks))["rows"]
+        found = {(int(row["address"], 16), key): row[key] for row in rows for key in ("self", "total") if row[key]}
+        self.assertEqual(found, dict(expected))
+        called = [row["instruction"] for row in as_json("disassembly", "--focus", "middle",
+                                                        self.capture_of(path, [[functions["middle"][0]]]))["rows"]]
+        self.assertTrue([text for text in called if text == f"call {functions['leaf'][0]:#x} <leaf>"], called)
+
+    def test_selection(self):
+        """Weights are those of the selection; where nothing of it is in the function, that is said."""
+        path = self.compile()
+        start, end = functions_of(path)["leaf"]
+        capture = self.capture_of(path, [[start]] * 3)
+        self.assertEqual(as_json("disassembly", "--focus", "leaf", "--time", "1ns..", capture)["rows"][0]["self"], 2)
+        self.assertIn("Nothing that is selected was in 'leaf'", run(REPORT, "disassembly", "--focus", "leaf", "--time", "1s..", capture))
+
+    def test_inlined(self):
+        """Of a function that was inlined those of its instructions, wherever they are."""
+        path = self.compile()
+        start, end = functions_of(path)["middle"]
+        capture = self.capture_of(path, [[at] for at in range(start, end)])
+        total, = [row["total"] for row in as_json("functions", capture)["rows"] if row["symbol"] == "inlined"]
+        rows = as_json("disassembly", "--focus", "inlined", capture)["rows"]
+        self.assertEqual({(row["function"], row["inlined"]) for row in rows}, {("middle", "inlined")})
+        self.assertEqual(sum(row["self"] for row in rows), total)
+        self.assertGreater(total, 0)
+
+    def test_two_files(self):
+        """Functions of one name in two files are told apart, the heavier one first."""
+        paths = [self.compile(option, name=name) for name, option in (("first", "-O2"), ("second", "-O0"))]
+        capture = Capture(0, 9).process("program", pid=PID, time=0)
+        bases = [self.map(capture, path, at=BASE + (i << 30)) for i, path in enumerate(paths)]
+        starts = [functions_of(path)["leaf"][0] for path in paths]
+        for i in range(3):
+            capture.sample([USER, bases[i > 0] + starts[i > 0]], pid=PID, tid=PID, time=i)
+        rows = as_json("disassembly", "--focus", "leaf", capture.save(self.at / "made.syscap"))["rows"]
+        self.assertEqual(list(dict.fromkeys(row["binary"] for row in rows)), [str(paths[1]), str(paths[0])])
+        for path, weight in zip(paths, (1, 2)):
+            own = [row for row in rows if row["binary"] == str(path)]
+            self.check(path, "leaf", own)
+            self.assertEqual(own[0]["self"], weight)
+
+    def test_what_cannot_be_shown(self):
+        path = self.compile("-O2", "-Wl,--build-id=0x0123456789abcdef")
+        start = functions_of(path)["leaf"][0]
+        # Names come with the capture.
+        base = self.map(Capture(0, 1), path)
+        names = symbol_table([(base + start, base + functions_of(path)["leaf"][1], PID, "leaf", "program")])
+
+        def notes(change, focus="leaf", **more):
+            copy = self.at / "copy"
+            copy.write_bytes(path.read_bytes())
+            capture = Capture(0, 3).process("program", pid=PID, time=0)
+            capture.metadata("uname.release", more.pop("release", os.uname().release), time=0)
+            base = self.map(capture, copy, **more)
+            capture.sample([USER, base + start], pid=PID, tid=PID, time=1)
+            capture.sample([KERNEL, 0xFFFFFFFF81000010, USER, base + start], pid=PID, tid=PID, time=2)
+            capture.chunked_file("__symbols__", names, time=2)
+            change(copy)
+            saved = capture.save(self.at / "made.syscap")
+            self.assertEqual(as_json("disassembly", "--focus", focus, saved)["rows"], [])
+            return run(REPORT, "disassembly", "--focus", focus, saved)
+
+        def cut(copy):
+            os.truncate(copy, 40)
+
+        hex_id = "0123456789abcdef"
+        self.assertRegex(notes(pathlib.Path.unlink, hex_id=hex_id), "copy' cannot be shown: the file is not on this machine")
+        self.assertRegex(notes(cut, hex_id=hex_id), "copy' cannot be shown: not an ELF file, or a damaged one")
+        self.assertRegex(notes(lambda copy: None, hex_id=hex_id[::-1]), "copy' cannot be shown: the file here has another build id")
+        self.assertRegex(notes(lambda copy: None, inode=1), "copy' cannot be shown: the file was replaced since|nothing says that a file")
+        self.assertRegex(notes(lambda copy: None, release="0.1", inode=0), "nothing says that a file of this machine is the one")
+        self.assertRegex(notes(lambda copy: copy.write_text("#!/bin/sh\n"), hex_id=hex_id), "copy' cannot be shown: not an ELF file")
+        self.assertRegex(notes(lambda copy: None, focus="kernel+0x", hex_id=hex_id), "is a function of the kernel")
+        message = run(REPORT, "disassembly", "--focus", "nowhere", self.at / "made.syscap", fails=True)
+        self.assertIn("no function of this capture has that in its name", message)
+        message = run(REPORT, "disassembly", self.at / "made.syscap", fails=True)
+        self.assertIn("name the function with --focus", message)
+
+    def check_answer(self, capture):
+        """The name may be gone with the symbol table."""
+        done = subprocess.run([REPORT, "disassembly", "--focus", "middle", capture], capture_output=True, text=True)
+        self.assertIn(done.returncode, (0, 1), done)
+        self.assertNotIn("Sanitizer", done.stderr)
+        if done.returncode:
+            self.assertIn("no function of this capture", done.stderr)
+
+    def test_damaged(self):
+        """Whatever stands in the file: rows or a sentence."""
+        path = self.compile("-O2", "-Wl,--build-id=0x0123456789abcdef")
+        start, end = functions_of(path)["middle"]
+        capture = self.capture_of(path, [[at] for at in range(start, end)], hex_id="0123456789abcdef")
+        whole = path.read_bytes()
+        for step in (3, 1021):
+            for at in range(step, min(len(whole), 4096), 800):
+                damaged = bytearray(whole)
+                for i in range(at, min(at + step, len(damaged))):
+                    damaged[i] = 0xFF ^ damaged[i]
+                path.write_bytes(damaged)
+                self.check_answer(capture)
+        path.write_bytes(whole)
+        # Bytes that are no instructions keep their places.
+        load = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", run("readelf", "-lW", path))
+        offset = start - int(load[2], 16) + int(load[1], 16)
+        damaged = bytearray(whole)
+        damaged[offset:offset + end - start] = b"\x06" * (end - start)
+        path.write_bytes(damaged)
+        rows = as_json("disassembly", "--focus", "middle", capture)["rows"]
+        self.assertEqual([(int(row["address"], 16), row["instruction"], row["self"]) for row in rows],
+                         [(at, ".byte 0x06", 1) for at in range(start, end)])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
