@@ -27,7 +27,9 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 
   symbols = sysprof_symbolize (store, &options, NULL, NULL);
   g_assert_nonnull (symbols);
-  request = (ViewRequest){ .store = store, .symbols = symbols, .details = true };
+  request = (ViewRequest){
+    .store = store, .symbols = symbols, .symbolize = &options, .details = true
+  };
   check_views (&request, bytes[size - 1], NULL, NULL);
   request.by_name = request.by_member = request.live = request.by_thread = true;
   request.shape = &shape;
@@ -37,7 +39,9 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   if (store->waits.is_recorded)
     {
       static const int32_t tids[] = { 12, 10 };
-      SampleFilter some = { .tids = tids, .n_tids = 1 + size % 2, .has_tids = true, .no_idle = true };
+      SampleFilter some = {
+        .tids = tids, .n_tids = 1 + size % 2, .has_tids = true, .no_idle = true
+      };
       WeighedWaits wall;
 
       request.filter = &some;

@@ -72,11 +72,35 @@ typedef enum
   CACHE_KNOWS_NONE,
 } CacheAnswer;
 
+/* As the library does it: paths become names. */
+static char *
+dup_source_name (const char *source)
+{
+  GString *name = g_string_new ("source");
+
+  for (; *source != 0; source++)
+    if (*source == '/')
+      g_string_append (name, "##");
+    else if (*source == '#')
+      g_string_append (name, "#_");
+    else
+      g_string_append_c (name, *source);
+  return g_string_free (name, FALSE);
+}
+
+static char *
+dup_name_in_cache (const DebuginfodFile *file)
+{
+  if (file->source != NULL)
+    return dup_source_name (file->source);
+  return g_strdup (file->is_executable ? "executable" : "debuginfo");
+}
+
 static CacheAnswer
 look_in_cache (const char *cache, int64_t miss_time, DebuginfodFile *file)
 {
-  g_autofree char *path = g_build_filename (
-      cache, file->build_id, file->is_executable ? "executable" : "debuginfo", NULL);
+  g_autofree char *name = dup_name_in_cache (file);
+  g_autofree char *path = g_build_filename (cache, file->build_id, name, NULL);
   struct stat info;
 
   if (stat (path, &info) != 0 || !S_ISREG (info.st_mode))
@@ -102,6 +126,11 @@ typedef struct
   void (*end) (Client *);
   int (*find_debuginfo) (Client *, const unsigned char *build_id, int size, char **path);
   int (*find_executable) (Client *, const unsigned char *build_id, int size, char **path);
+  int (*find_source) (Client *,
+                      const unsigned char *build_id,
+                      int size,
+                      const char *source,
+                      char **path);
   void (*set_progressfn) (Client *, ProgressFn);
   void (*set_user_data) (Client *, void *);
   void *(*get_user_data) (Client *);
@@ -125,6 +154,7 @@ load_functions (char **problem)
     { "debuginfod_end", &library.end },
     { "debuginfod_find_debuginfo", &library.find_debuginfo },
     { "debuginfod_find_executable", &library.find_executable },
+    { "debuginfod_find_source", &library.find_source },
     { "debuginfod_set_progressfn", &library.set_progressfn },
     { "debuginfod_set_user_data", &library.set_user_data },
     { "debuginfod_get_user_data", &library.get_user_data },
@@ -184,6 +214,7 @@ typedef enum
 typedef struct
 {
   char *build_id;
+  char *source; /* NULL, or as in DebuginfodFile */
   bool is_executable;
   DownloadState state;
   int64_t last_news; /* monotonic: when it began, or bytes came */
@@ -221,6 +252,7 @@ downloads_unref (Downloads *self)
   for (uint32_t i = 0; i < self->n; i++)
     {
       g_free (self->row[i].build_id);
+      g_free (self->row[i].source);
       g_free (self->row[i].path);
     }
   g_free (self->row);
@@ -300,6 +332,17 @@ change_running (Downloads *self, int difference)
   g_mutex_unlock (&self->lock);
 }
 
+static int
+find_file (Client *client, const Download *file, char **path)
+{
+  const unsigned char *build_id = (const unsigned char *) file->build_id;
+
+  if (file->source != NULL)
+    return library.find_source (client, build_id, 0, file->source, path);
+  return (file->is_executable ? library.find_executable
+                              : library.find_debuginfo) (client, build_id, 0, path);
+}
+
 static void *
 download_all (void *data)
 {
@@ -322,8 +365,7 @@ download_all (void *data)
 
       g_mutex_unlock (&downloads->lock);
       if (client != NULL)
-        result = (current->is_executable ? library.find_executable : library.find_debuginfo) (
-            client, (const unsigned char *) current->build_id, 0, &path);
+        result = find_file (client, current, &path);
       if (result >= 0)
         (void) close (result); /* it is opened again by who parses it */
       g_mutex_lock (&downloads->lock);
@@ -355,6 +397,7 @@ downloads_new (const DebuginfodFile *const *files, uint32_t n)
   for (uint32_t i = 0; i < n; i++)
     {
       self->row[i].build_id = g_strdup (files[i]->build_id);
+      self->row[i].source = g_strdup (files[i]->source);
       self->row[i].is_executable = files[i]->is_executable;
     }
   g_mutex_init (&self->lock);
@@ -514,7 +557,7 @@ sysprof_debuginfod_fetch (DebuginfodFile *files,
   g_autofree DebuginfodFile **unknown = g_new (DebuginfodFile *, n + 1);
   uint32_t n_unknown = 0;
 
-  *status = (DebuginfodStatus){ 0 };
+  *status = (DebuginfodStatus){ .is_of_sources = n > 0 && files[0].source != NULL };
   if (n > 0)
     qsort (files, n, sizeof *files, compare_weights);
   for (uint32_t i = 0; i < n; i++)
@@ -591,9 +634,10 @@ char *
 sysprof_debuginfod_describe (const DebuginfodStatus *status)
 {
   g_autoptr (GString) text = g_string_new (NULL);
+  const char *what = status->is_of_sources ? "source files" : "debug files";
 
   if (!status->is_done)
-    return g_strdup_printf ("%u of %u debug files, %.1f MB", status->n_done, status->n_asked,
+    return g_strdup_printf ("%u of %u %s, %.1f MB", status->n_done, status->n_asked, what,
                             (double) status->bytes / 1e6);
 
   add_part (text, status->n_cached, "from the cache");
@@ -611,12 +655,15 @@ sysprof_debuginfod_describe (const DebuginfodStatus *status)
   if (status->n_asked > 0)
     {
       g_autofree char *asked = g_strdup_printf (
-          "asked servers for %u debug files in %.1f s: ", status->n_asked, status->seconds);
+          "asked servers for %u %s in %.1f s: ", status->n_asked, what, status->seconds);
 
       g_string_prepend (text, asked);
     }
   else if (text->len > 0)
-    g_string_prepend (text, "debug files: ");
+    {
+      g_string_prepend (text, ": ");
+      g_string_prepend (text, what);
+    }
   if (text->len > 0)
     g_string_append (text, ". ");
   if (status->is_out_of_time)

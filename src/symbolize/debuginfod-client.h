@@ -12,8 +12,10 @@ typedef struct
   const char *build_id; /* lower-case hex */
   bool may_ask;         /* servers; else the cache alone */
   bool is_executable;   /* the program or library itself, not its debug file */
-  uint64_t weight;      /* events with it in their stack; the heaviest come first */
-  char *path;           /* in the cache; NULL = not there */
+  const char
+      *source; /* NULL, or what is wanted is that source file, by the path as it was compiled */
+  uint64_t weight; /* events with it in their stack; the heaviest come first */
+  char *path;      /* in the cache; NULL = not there */
 } DebuginfodFile;
 
 /* Looks for `files` in the cache and at the servers that DEBUGINFOD_URLS names, for a bounded time. Sorts

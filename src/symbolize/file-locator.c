@@ -268,6 +268,7 @@ typedef enum
   WANTS_FILE,
   WANTS_ELF_FILE,
   WANTS_PATH, /* without links, as the contents of a file */
+  WANTS_TEXT, /* a copy */
 } Wanted;
 
 typedef struct
@@ -301,6 +302,34 @@ write_path_of (int taken)
   return sysprof_steal_fd (&text);
 }
 
+/* Takes the descriptor. What grows meanwhile is cut where it ended. */
+static int
+copy_text_of (int taken, struct stat *info)
+{
+  autofd fd = taken;
+  autofd text = memfd_create ("text", MFD_CLOEXEC);
+  char bytes[0x4000];
+  off_t size = 0;
+  ssize_t n;
+
+  if (text < 0 || fstat (fd, info) != 0)
+    return -1;
+  if (info->st_size > MOST_SOURCE_SIZE)
+    {
+      errno = EFBIG;
+      return -1;
+    }
+  while (size < info->st_size &&
+         (n = read (fd, bytes, (size_t) MIN ((off_t) sizeof bytes, info->st_size - size))) > 0)
+    {
+      if (!sysprof_write_all (text, bytes, (size_t) n))
+        return -1;
+      size += n;
+    }
+  info->st_size = size;
+  return sysprof_steal_fd (&text);
+}
+
 /* In the opener, with the root. */
 static int
 open_asked_file (const void *data, int root, struct stat *info)
@@ -310,6 +339,8 @@ open_asked_file (const void *data, int root, struct stat *info)
 
   if (fd >= 0 && request->wanted == WANTS_PATH)
     return write_path_of (sysprof_steal_fd (&fd));
+  if (fd >= 0 && request->wanted == WANTS_TEXT)
+    return copy_text_of (sysprof_steal_fd (&fd), info);
   if (fd >= 0 && request->wanted == WANTS_ELF_FILE && !is_elf (fd))
     {
       errno = ENOEXEC;
@@ -350,6 +381,12 @@ int
 sysprof_open_elf_file (Opener *opener, int root, const char *path, struct stat *info)
 {
   return ask (opener, root, path, WANTS_ELF_FILE, info);
+}
+
+int
+sysprof_copy_text_file (Opener *opener, int root, const char *path, struct stat *info)
+{
+  return ask (opener, root, path, WANTS_TEXT, info);
 }
 
 char *

@@ -50,6 +50,9 @@ int sysprof_open_regular_file (Opener *opener, int root, const char *path, struc
 /* The same for a path that a file names, which may be that of anything: nothing but an ELF file is handed out, else ENOEXEC. */
 int sysprof_open_elf_file (Opener *opener, int root, const char *path, struct stat *info);
 
+/* A copy of it in memory, `info->st_size` bytes, which takes no time to read; EFBIG: it is larger than MOST_SOURCE_SIZE. */
+int sysprof_copy_text_file (Opener *opener, int root, const char *path, struct stat *info);
+
 /* Through links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. NULL: nobody can say. */
 char *sysprof_find_real_path (Opener *opener, const char *path);
 

@@ -145,7 +145,8 @@ typedef struct
   uint32_t n_unfit; /* found or cached, and not what was asked for: not used */
   uint64_t bytes;
   double seconds;
-  int first_error; /* errno of one that failed, 0 = unknown */
+  int first_error;    /* errno of one that failed, 0 = unknown */
+  bool is_of_sources; /* source files were asked for, and not debug files */
   bool is_out_of_time;
   bool is_done;
   char *problem; /* why no server was asked, or NULL */
@@ -266,6 +267,34 @@ void sysprof_disassembly_clear (Disassembly *self);
 /* The instruction at that offset of the file, in the piece of the address; NULL = none. */
 const Instruction *
 sysprof_disassembly_find (const Disassembly *self, AddressId address, uint64_t offset);
+
+/* --- sources --- */
+
+typedef struct
+{
+  /* What is wanted; borrowed. */
+  const char *path;           /* as it was compiled */
+  const AddressId *addresses; /* [n_addresses] some of its code, all in one file */
+  uint32_t n_addresses;
+  /* What is found. */
+  char *text;      /* [size], NUL behind; NULL = none */
+  size_t size;     /* up to MOST_SOURCE_SIZE */
+  int error;       /* errno where there is no text; 0 = no place to look at */
+  bool is_newer;   /* it was changed since the program was made, or recorded */
+  bool is_fetched; /* from a debuginfod server, now or before */
+} SourceFile;
+
+#define MOST_SOURCE_SIZE (16 << 20) /* bytes */
+
+/* Reads what can be found: below --sysroot; else where the processes of these addresses saw their files, then on this machine; else
+ * what debuginfod gave or gives, as the options say. `files` are zero but for what is wanted. */
+void sysprof_source_files_read (SourceFile *files, /* [n] */
+                                uint32_t n,
+                                Store *store,
+                                const SymbolTable *symbols,
+                                const SymbolizeOptions *options, /* NULL = defaults */
+                                GCancellable *cancellable);
+void sysprof_source_file_clear (SourceFile *self);
 
 static inline const char *
 sysprof_symbol_name (const SymbolTable *self, SymbolId symbol)

@@ -3,7 +3,6 @@
 /* The instructions of one function, each with what it weighs, below the lines that they were made of. */
 
 #include "views/fold.h"
-#include "views/source-lines.h"
 
 #include <string.h>
 

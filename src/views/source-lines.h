@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The text of a source file, line by line. Nobody vouches for where it is said to be: only a regular file of up to 16 MiB is
- * read. *Owned* by one thread. */
+/* The text of a source file, line by line. *Owned* by one thread. */
 
 #pragma once
 
@@ -9,12 +8,11 @@
 
 typedef struct
 {
-  char *text;
-  GPtrArray *lines; /* char *, borrowed from `text` */
+  GPtrArray *lines; /* char *, borrowed from the text */
 } SourceLines;
 
-/* `path` as it was compiled, below `sysroot` (NULL = "/"). FALSE with errno: there is none. */
-bool sysprof_source_lines_init (SourceLines *self, const char *sysroot, const char *path);
+/* `text` [size], NUL behind, is borrowed and changed: its lines end in NUL. NULL: there are none. */
+void sysprof_source_lines_init (SourceLines *self, char *text, size_t size);
 void sysprof_source_lines_clear (SourceLines *self);
 
 /* From 1; NULL = the file has no such line. Any bytes. */

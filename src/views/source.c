@@ -8,8 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define MOST_BETWEEN 60 /* lines without weight that are told between two with one */
-#define TAB_COLUMNS  8
+#define MOST_BETWEEN   60 /* lines without weight that are told between two with one */
+#define TAB_COLUMNS    8
+#define MOST_ADDRESSES 16 /* of a file: of one process each, often */
 
 enum
 {
@@ -96,21 +97,57 @@ find_begin (const SymbolTable *symbols, const bool *is_wanted, StringId file, ui
   return begin;
 }
 
+/* What is to be said below the rows of the texts: of the first that is lacking, and of the first that may be another. */
 static void
-add_file (Told *self, const bool *is_wanted, const LineWeight *lines, uint32_t n)
+tell_texts (const SourceFile *files, uint32_t n, GString *note)
+{
+  const SourceFile *lacking = NULL, *newer = NULL;
+  uint32_t n_lacking = 0, n_newer = 0;
+
+  for (uint32_t i = n; i-- > 0;)
+    {
+      if (files[i].text == NULL)
+        {
+          lacking = &files[i];
+          n_lacking++;
+        }
+      else if (files[i].is_newer)
+        {
+          newer = &files[i];
+          n_newer++;
+        }
+    }
+  if (lacking != NULL)
+    {
+      g_string_append_printf (note, "The source '%s' cannot be read: %s", lacking->path,
+                              g_strerror (lacking->error != 0 ? lacking->error : ENOENT));
+      if (n_lacking > 1)
+        g_string_append_printf (note, "; nor can %u more", n_lacking - 1);
+      g_string_append (note, ". --sysroot DIR looks for sources below DIR, --debuginfod asks "
+                             "servers for them. ");
+    }
+  if (newer != NULL)
+    {
+      g_string_append_printf (note, "The source '%s'", newer->path);
+      if (n_newer > 1)
+        g_string_append_printf (note, " and %u more", n_newer - 1);
+      g_string_append (note, n_newer > 1 ? " were" : " was");
+      g_string_append (note, " changed since the program was made: lines may be others than "
+                             "those that ran. Build and record it again. ");
+    }
+}
+
+static void
+add_file (Told *self,
+          const bool *is_wanted,
+          const LineWeight *lines,
+          uint32_t n,
+          SourceFile *text)
 {
   const SymbolTable *symbols = self->request->symbols;
 
-  self->file = sysprof_intern_get (&symbols->strings, lines[0].file);
-  if (!sysprof_source_lines_init (&self->source, self->request->sysroot, self->file) &&
-      self->rows->note == NULL)
-    {
-      g_autofree char *note = g_strdup_printf (
-          "The source '%s' cannot be read: %s. --sysroot DIR looks for sources below DIR.",
-          self->file, g_strerror (errno));
-
-      self->rows->note = sysprof_rows_dup (self->rows, note);
-    }
+  self->file = text->path;
+  sysprof_source_lines_init (&self->source, text->text, text->size);
   self->last = find_begin (symbols, is_wanted, lines[0].file, lines[0].line) - 1;
   for (uint32_t i = 0; i < n; i++)
     {
@@ -118,6 +155,79 @@ add_file (Told *self, const bool *is_wanted, const LineWeight *lines, uint32_t n
       add_line (self, lines[i].line, lines[i].self, lines[i].total);
     }
   sysprof_source_lines_clear (&self->source);
+}
+
+/* --- texts --- */
+
+/* Some code of each file of `lines`, all in one file of a program: who mapped that knows where the source may be. [n_files *
+ * MOST_ADDRESSES] *(full)* */
+static void
+list_texts (const ViewRequest *request,
+            const bool *is_wanted,
+            const LineWeight *lines,
+            uint32_t n,
+            SourceFile *files,
+            AddressId *places)
+{
+  const SymbolTable *symbols = request->symbols;
+  const AddressTable *addresses = &request->store->addresses;
+  g_autoptr (GHashTable) numbers = g_hash_table_new (NULL, NULL);
+  uint32_t n_files = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (i == 0 || lines[i].file != lines[i - 1].file)
+      {
+        files[n_files] = (SourceFile){
+          .path = sysprof_intern_get (&symbols->strings, lines[i].file),
+          .addresses = places + (size_t) n_files * MOST_ADDRESSES,
+        };
+        g_hash_table_insert (numbers, GUINT_TO_POINTER (lines[i].file),
+                             GUINT_TO_POINTER (++n_files));
+      }
+  for (AddressId i = 0; i < addresses->n && sysprof_is_wanted_at (i); i++)
+    {
+      uint32_t number = is_wanted[symbols->of_address[i]] && addresses->mapping[i] != 0
+                            ? GPOINTER_TO_UINT (g_hash_table_lookup (
+                                  numbers, GUINT_TO_POINTER (symbols->file[i])))
+                            : 0;
+      SourceFile *file = number != 0 ? &files[number - 1] : NULL;
+      AddressId *first = number != 0 ? places + (size_t) (number - 1) * MOST_ADDRESSES : NULL;
+
+      if (number == 0 || file->n_addresses == MOST_ADDRESSES)
+        continue;
+      if (file->n_addresses > 0 && request->store->mappings[addresses->mapping[*first]].path !=
+                                       request->store->mappings[addresses->mapping[i]].path)
+        continue;
+      first[file->n_addresses++] = i;
+    }
+}
+
+static void
+add_files (Told *self, const bool *is_wanted, const LineWeight *lines, uint32_t n)
+{
+  const ViewRequest *request = self->request;
+  g_autofree SourceFile *files = NULL;
+  g_autofree AddressId *places = NULL;
+  g_autoptr (GString) note = g_string_new (NULL);
+  uint32_t n_files = 0, at = 0, end;
+
+  for (uint32_t i = 0; i < n; i++)
+    n_files += i == 0 || lines[i].file != lines[i - 1].file;
+  files = g_new0 (SourceFile, n_files + 1);
+  places = g_new0 (AddressId, (size_t) n_files * MOST_ADDRESSES + 1);
+  list_texts (request, is_wanted, lines, n, files, places);
+  sysprof_source_files_read (files, n_files, request->store, request->symbols,
+                             request->symbolize, g_cancellable_get_current ());
+  tell_texts (files, n_files, note);
+  for (uint32_t i = 0; i < n; i = end, at++)
+    {
+      for (end = i; end < n && lines[end].file == lines[i].file;)
+        end++;
+      add_file (self, is_wanted, lines + i, end - i, &files[at]);
+      sysprof_source_file_clear (&files[at]);
+    }
+  if (note->len > 0)
+    self->rows->note = sysprof_rows_dup (self->rows, g_strchomp (note->str));
 }
 
 static const char *
@@ -140,7 +250,7 @@ fill_source (const ViewRequest *request, Rows *rows, GError **error)
   g_autofree bool *is_wanted = NULL;
   g_autofree LineWeight *lines = NULL;
   StackWeights weights;
-  uint32_t n = 0, end;
+  uint32_t n = 0;
 
   if (!sysprof_request_needs_focus (request, "source", error))
     return false;
@@ -149,12 +259,8 @@ fill_source (const ViewRequest *request, Rows *rows, GError **error)
   sysprof_request_fold (request, false, &weights);
   lines = sysprof_lines_weigh (request->store, request->symbols, &weights, is_wanted, &n);
   sysprof_rows_init (rows, columns, N_COLUMNS, weights.total);
-  for (uint32_t i = 0; i < n; i = end)
-    {
-      for (end = i; end < n && lines[end].file == lines[i].file;)
-        end++;
-      add_file (&self, is_wanted, lines + i, end - i);
-    }
+  if (n > 0)
+    add_files (&self, is_wanted, lines, n);
   sysprof_stack_weights_clear (&weights);
   if (n == 0)
     rows->note = dup_why_none (request, rows);

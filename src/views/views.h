@@ -151,10 +151,9 @@ typedef struct
       *selection;   /* as given, for the JSON member "selection"; may be NULL */
   const char *path; /* of the capture, for people; NULL = the store's */
   const SymbolizeOptions *
-      symbolize; /* where files of programs are looked for, as for their names; NULL = defaults */
-  const char *sysroot; /* sources are looked for below it; NULL = "/" */
-  uint32_t limit;      /* rows; 0 = all */
-  uint32_t depth;      /* of trees, the top row is at 0; 0 = all */
+      symbolize; /* where files of programs, and their sources, are looked for, as for names; NULL = defaults */
+  uint32_t limit; /* rows; 0 = all */
+  uint32_t depth; /* of trees, the top row is at 0; 0 = all */
   double min_percent;
   const char *sort;   /* column name or NULL */
   const char *search; /* terms that rows are to contain; NULL = all rows */

@@ -232,6 +232,45 @@ class Debuginfod(Case):
         self.assertEqual(self.report(url)[0], rows)
         self.assertEqual(self.report(None, "--no-debuginfod"), (rows, ""))
 
+    @unittest.skipUnless(shutil.which("debuginfod"), "debuginfod is not installed")
+    def test_sources(self):
+        """Of a program that is nowhere here: the server's text, and later that of the cache."""
+        served, empty = pathlib.Path("served"), self.path("empty")
+        served.mkdir()
+        os.mkdir(empty)
+        for path in (self.program.debug, self.program.path):
+            shutil.copy(path, served)
+        source = self.program.path + ".c"
+        text = pathlib.Path(source).read_text(encoding="ascii").splitlines()
+        write_capture("c", (self.program, 300))
+        port = free_port()
+        url = f"http://127.0.0.1:{port}"
+        server = subprocess.Popen(["debuginfod", "-d", ":memory:", "-p", str(port), "-F", str(served)],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  env={name: value for name, value in os.environ.items() if name != "DEBUGINFOD_URLS"})
+
+        def lines(url, *options):
+            environment = dict(os.environ, DEBUGINFOD_CACHE_PATH=self.path("cache"), HOME=self.folder)
+            if url is not None:
+                environment["DEBUGINFOD_URLS"] = url
+            done = run(REPORT, "source", "--focus", "main", "--format", "json", *options, "c", env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)["rows"], done.stderr.decode()
+
+        try:
+            build = f"{url}/buildid/{self.program.build_id}"
+            self.wait_for(build + "/executable", build + "/debuginfo", build + "/source" + source)
+            rows, said = lines(url, "--sysroot", empty)
+        finally:
+            server.kill()
+            server.wait()
+        self.assertGreater(len(rows), 0)
+        self.assertEqual({(row["file"], row.get("source")) for row in rows}, {(source, text[row["line"] - 1]) for row in rows})
+        self.assertRegex(said, r"asked servers for 1 source files in [\d.]+ s: 1 found \([\d.]+ MB\)\.\n$")
+        os.remove(source)
+        again, said = lines(None, "--no-debuginfod")
+        self.assertEqual((again, said), (rows, ""))
+
     def wait_for(self, *urls):
         end = time.monotonic() + TIMEOUT
         for url in urls:

@@ -185,6 +185,39 @@ class Places(Case):
 
         self.assert_found(enter)
 
+    @needs_root
+    @unittest.skipUnless(shutil.which("cc"), "needs a compiler")
+    def test_sources_of_a_container(self):
+        """The text that stood where the program saw it, and not what has that path here; also when all is gone."""
+        os.makedirs("tree/src")
+        os.makedirs("tree/bin")
+        text = ["static volatile unsigned long n;", "__attribute__ ((noinline)) static void", "spin_here (void)", "{",
+                "  for (unsigned i = 0; i < 1000000; i++)", "    n += i;", "}", "int", "main (void)", "{", "  for (;;)", "    spin_here ();", "}"]
+        name = f"{NAME}.c"
+        with open("tree/src/" + name, "w", encoding="ascii") as file:
+            file.write("\n".join(text) + "\n")
+        done = run("cc", "-g", "-O1", "-static", f"-ffile-prefix-map={self.path('tree/src')}=/src", "-o", "tree/bin/" + NAME,
+                   self.path("tree/src/" + name))
+        if done.returncode != 0:
+            self.skipTest("no static program: " + done.stderr.decode())
+
+        def enter():
+            do("mount", "--bind", "tree", "tree")
+            change_root("tree")
+
+        self.start(enter)
+        done = run(CLI, "-f", "-d", "0.5", "--max-size", "200M", "--pid", self.running[-1], "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for is_gone in False, True:
+            if is_gone:
+                self.end()
+            done = run(REPORT, "source", "--focus", "spin_here", "--format", "json", "x.syscap")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = json.loads(done.stdout)["rows"]
+            self.assertGreater(sum(row["self"] for row in rows), 0)
+            for row in rows:
+                self.assertEqual((row["file"], row.get("source")), ("/src/" + name, text[row["line"] - 1]), is_gone)
+
     def make_overlay(self):
         copy_program("lower")
         self.mount("-t", "tmpfs", "none", self.path("upper"))

@@ -40,7 +40,7 @@ main (int argc, char **argv)
   g_autoptr (SysprofDocument) document = NULL;
   g_autoptr (GError) error = NULL;
   TreeShape shape = { 0 };
-  ViewRequest request = { .shape = &shape, .details = true };
+  ViewRequest request = { .shape = &shape, .symbolize = &options, .details = true };
 
   g_assert_cmpint (argc, ==, 3);
   loader = sysprof_document_loader_new (argv[1]);
@@ -57,7 +57,7 @@ main (int argc, char **argv)
   request.symbols = sysprof_document_get_symbols (document);
   for (const View *const *view = sysprof_view_list (); *view != NULL; view++)
     {
-      shape.focus = strstr ("callers callees source", (*view)->name) != NULL ? argv[2] : NULL;
+      shape.focus = strstr ("callers callees source disassembly", (*view)->name) != NULL ? argv[2] : NULL;
       request.search = (*view)->searches ? argv[2] : NULL;
       hand_out (*view, &request);
       for (RenderFormat format = 0; format < N_RENDER_FORMATS; format++)

@@ -146,8 +146,10 @@ render (const Question *question, GCancellable *cancellable, GError **error)
   g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
   SampleFilter filter = { 0 };
   TreeShape shape = { .focus = question->view->uses_focus ? "0x" : NULL, .threads = true };
+  SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
   ViewRequest request = { .store = question->store,
                           .symbols = question->symbols,
+                          .symbolize = &options,
                           .filter = &filter,
                           .shape = &shape,
                           .search = "0 n",

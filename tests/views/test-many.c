@@ -173,7 +173,7 @@ test_processes (void)
   g_autoptr (SymbolTable) symbols = sysprof_symbolize (store, &options, NULL, NULL);
   TreeShape shape = { 0 };
   ViewRequest request = {
-    .store = store, .symbols = symbols, .shape = &shape, .details = true
+    .store = store, .symbols = symbols, .symbolize = &options, .shape = &shape, .details = true
   };
 
   for (const View *const *view = sysprof_view_list (); *view != NULL; view++)

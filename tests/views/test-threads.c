@@ -122,8 +122,10 @@ render (const Shared *self)
 {
   TreeShape shape = { .focus = "0x" };
   SampleFilter filter = { .weigh_one = true };
+  SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
   ViewRequest request = { .store = self->store,
                           .symbols = self->symbols,
+                          .symbolize = &options,
                           .filter = &filter,
                           .shape = &shape,
                           .search = "one",

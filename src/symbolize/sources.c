@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Texts of source files, from where the program saw its files, from here, or from debuginfod servers.
+ *
+ * Nothing says which text a file was compiled from but its path; servers alone know it by the build. */
+
+#include "symbolize/debuginfod-client.h"
+#include "symbolize/fetched-files.h"
+#include "symbolize/file-locator.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct
+{
+  Symbolization symbolization;
+  Opener opener;
+  ProcessRoots roots;
+  CaptureMounts *mounts; /* NULL: files are looked for below a directory */
+} Finder;
+
+/* The program or library that is made of it, as far as that can be asked for. */
+typedef struct
+{
+  FileBatch batch;
+  BatchItem *items;
+} Made;
+
+static void
+made_init (Made *self, const Store *store, const SourceFile *file)
+{
+  const Mapping *mapping;
+
+  *self = (Made){ .items = g_new0 (BatchItem, file->n_addresses + 1) };
+  mapping =
+      &store
+           ->mappings[file->n_addresses > 0 ? store->addresses.mapping[file->addresses[0]] : 0];
+  self->batch = (FileBatch){ .path = sysprof_store_string (store, mapping->path),
+                             .build_id = sysprof_store_string (store, mapping->build_id),
+                             .inode = mapping->inode,
+                             .items = self->items };
+  for (uint32_t i = 0; i < file->n_addresses; i++)
+    if (store->addresses.kind[file->addresses[i]] == ADDRESS_USER)
+      self->items[self->batch.n_items++].address = file->addresses[i];
+}
+
+/* --- on this machine --- */
+
+/* Whether the source was changed since the program was made, where its file is beside it; else since the recording. */
+static bool
+is_newer (Finder *self, const FileBatch *batch, int root, const char *path, time_t source)
+{
+  struct stat info = { 0 };
+  autofd envelope = -1;
+  g_autoptr (GDateTime) recorded = NULL;
+
+  if (self->symbolization.is_elsewhere || self->symbolization.options->sysroot != NULL)
+    return false; /* times of another machine */
+  if (batch->path[0] == '/')
+    envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
+  if (envelope >= 0 && batch->inode != 0 && info.st_ino == batch->inode)
+    return source > info.st_mtime;
+
+  recorded = g_date_time_new_from_iso8601 (self->symbolization.store->capture_time, NULL);
+  return recorded != NULL && source > g_date_time_to_unix (recorded);
+}
+
+static bool
+read_text (SourceFile *file, int envelope, const struct stat *info)
+{
+  autofd text = sysprof_envelope_open (envelope);
+  size_t size = (size_t) info->st_size, at = 0;
+  ssize_t n = 1;
+
+  if (text < 0)
+    return false;
+  file->text = g_malloc (size + 1);
+  for (; at < size && n > 0; at += (size_t) MAX (n, 0))
+    n = pread (text, file->text + at, size - at, (off_t) at);
+  file->text[at] = '\0';
+  file->size = at;
+  return true;
+}
+
+static bool
+try_place (Finder *self, SourceFile *file, const FileBatch *batch, int root, const char *path)
+{
+  struct stat info = { 0 };
+  autofd envelope = sysprof_copy_text_file (&self->opener, root, path, &info);
+
+  if (envelope < 0 || !read_text (file, envelope, &info))
+    {
+      /* That a file may not be read says more than that another place has none. */
+      if (file->error == 0 || (file->error == ENOENT && errno != ENOENT))
+        file->error = errno;
+      return false;
+    }
+  file->is_newer = is_newer (self, batch, root, batch->path, info.st_mtime);
+  return true;
+}
+
+/* Where the processes of the file saw it, then here. */
+static bool
+find_here (Finder *self, SourceFile *file, const FileBatch *batch)
+{
+  g_autofree char *path =
+      file->path[0] == '/' ? g_strdup (file->path) : g_strconcat ("/", file->path, NULL);
+  g_autoptr (GPtrArray) paths = NULL;
+  FileRoots roots;
+  bool is_ours;
+
+  sysprof_file_roots_find (&roots, &self->roots, &self->symbolization, batch);
+  for (unsigned i = 0; i < roots.n; i++)
+    if ((roots.fd[i] >= 0) && try_place (self, file, batch, roots.fd[i], path))
+      return true;
+  if (self->mounts == NULL)
+    return false;
+
+  paths = sysprof_list_translations (self->mounts, self->symbolization.store, batch, path,
+                                     &is_ours);
+  for (guint i = 0; i < paths->len; i++)
+    if (try_place (self, file, batch, -1, paths->pdata[i]))
+      return true;
+  /* What was compiled here and runs elsewhere has its sources here. */
+  return try_place (self, file, batch, -1, path);
+}
+
+/* --- from servers --- */
+
+static void
+take_fetched (Finder *self, SourceFile *file, const FileBatch *batch, const char *path)
+{
+  struct stat info = { 0 };
+  autofd envelope = sysprof_copy_text_file (&self->opener, -1, path, &info);
+
+  file->is_fetched = envelope >= 0 && read_text (file, envelope, &info);
+}
+
+static bool
+is_known_build (const char *hex)
+{
+  size_t length = strlen (hex);
+
+  return length >= 4 && length < BUILD_ID_TEXT_SIZE && length % 2 == 0 &&
+         strspn (hex, "0123456789abcdef") == length;
+}
+
+static void
+fetch (Finder *self, SourceFile *files, const Made *made, uint32_t n)
+{
+  const SymbolizeOptions *options = self->symbolization.options;
+  g_autofree DebuginfodFile *wanted = g_new0 (DebuginfodFile, n + 1);
+  DebuginfodStatus status = { 0 };
+  uint32_t n_wanted = 0;
+
+  /* Below a sysroot this machine plays no part, unless it is asked to. */
+  if (options->sysroot != NULL && !options->ask_debuginfod)
+    return;
+  for (uint32_t i = 0; i < n; i++)
+    if (files[i].text == NULL && files[i].path[0] == '/' &&
+        is_known_build (made[i].batch.build_id))
+      wanted[n_wanted++] = (DebuginfodFile){ .build_id = made[i].batch.build_id,
+                                             .source = files[i].path,
+                                             .may_ask = options->ask_debuginfod,
+                                             .weight = n - i };
+  if (n_wanted == 0)
+    return;
+
+  sysprof_debuginfod_fetch (wanted, n_wanted, self->symbolization.progress,
+                            options->tell_debuginfod, options->tell_debuginfod_data, &status);
+  for (uint32_t i = 0; i < n_wanted; i++)
+    for (uint32_t j = 0; j < n && wanted[i].path != NULL; j++)
+      if (files[j].text == NULL && files[j].path == wanted[i].source &&
+          made[j].batch.build_id == wanted[i].build_id)
+        take_fetched (self, &files[j], &made[j].batch, wanted[i].path);
+  status.is_done = true;
+  if (options->ask_debuginfod && options->tell_debuginfod != NULL)
+    options->tell_debuginfod (&status, options->tell_debuginfod_data);
+  sysprof_debuginfod_files_clear (wanted, n_wanted);
+  g_free (status.problem);
+}
+
+/* --- both --- */
+
+void
+sysprof_source_files_read (SourceFile *files,
+                           uint32_t n,
+                           Store *store,
+                           const SymbolTable *symbols,
+                           const SymbolizeOptions *options,
+                           GCancellable *cancellable)
+{
+  Progress progress = { .cancellable = cancellable };
+  g_autofree Made *made = g_new0 (Made, n + 1);
+  Finder self = { .opener = OPENER_INIT };
+
+  sysprof_symbolization_init (&self.symbolization, store, options, &progress,
+                              (SymbolTable *) symbols);
+  sysprof_process_roots_init (&self.roots, &self.symbolization);
+  if (self.symbolization.options->sysroot == NULL)
+    self.mounts = sysprof_capture_mounts_new (&self.symbolization, -1);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      made_init (&made[i], store, &files[i]);
+      if (!sysprof_progress_is_cancelled (&progress))
+        (void) find_here (&self, &files[i], &made[i].batch);
+    }
+  fetch (&self, files, made, n);
+
+  for (uint32_t i = 0; i < n; i++)
+    g_free (made[i].items);
+  sysprof_process_roots_clear (&self.roots);
+  g_clear_pointer (&self.mounts, sysprof_capture_mounts_free);
+  sysprof_opener_clear (&self.opener);
+  sysprof_symbolization_clear (&self.symbolization);
+}
+
+void
+sysprof_source_file_clear (SourceFile *self)
+{
+  g_clear_pointer (&self->text, g_free);
+}
