@@ -377,6 +377,7 @@ sysprof_disassemble (Disassembly *self,
   code.places = g_hash_table_new_full (hash_key, is_same_key, g_free, NULL);
 
   /* Servers were asked when names were looked for: what they gave is in their cache. The table is only read. */
+  from_cache.was_asked_debuginfod = from_cache.ask_debuginfod;
   from_cache.ask_debuginfod = false;
   sysprof_symbolization_init (&symbolization, store, &from_cache, &progress,
                               (SymbolTable *) symbols);

@@ -212,7 +212,8 @@ resolve (Symbolization *self, GError **error)
 
   /* Below a sysroot this machine plays no part, unless it is asked to. */
   if ((self->wanted->len == 0 && self->wanted_kernel == NULL) ||
-      (self->options->sysroot != NULL && !self->options->ask_debuginfod))
+      (self->options->sysroot != NULL && !self->options->ask_debuginfod &&
+       !self->options->was_asked_debuginfod))
     return true;
 
   batches = sysprof_file_batches_new (self, is_wanted);

@@ -278,6 +278,7 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   bool is_done;
 
   /* Servers were asked when names were looked for: what they gave is in their cache. */
+  from_cache.was_asked_debuginfod = from_cache.ask_debuginfod;
   from_cache.ask_debuginfod = false;
   sysprof_symbolization_init (&self, store, &from_cache, progress, table);
   self.lines = &lines;

@@ -184,6 +184,8 @@ typedef struct
   bool with_lines;     /* for who loads documents: lines and inlined functions, too */
   bool
       ask_debuginfod; /* servers, and not their cache alone; waits for them, a minute at most */
+  bool
+      was_asked_debuginfod; /* not again: what it gave is in the cache, which counts below a sysroot, too */
   DebuginfodFunc tell_debuginfod; /* or NULL */
   void *tell_debuginfod_data;
 } SymbolizeOptions;

@@ -107,6 +107,10 @@ class Inlines(Case):
                 self.assertEqual(numbers, list(range(numbers[0], numbers[-1] + 1)))
                 self.assertRegex(rows[0]["source"], r"^main \(")
 
+        changed = "was changed since the program was made"
+        self.assertNotIn(changed, run(REPORT, "source", "--focus", "main", capture))
+        os.utime(self.at / "inlines.cc", (os.stat(path).st_mtime + 2,) * 2)
+        self.assertIn(changed, run(REPORT, "source", "--focus", "main", capture))
         (self.at / "inlines.cc").unlink()
         self.assertRegex(run(REPORT, "source", "--focus", "main", capture), r"inlines\.cc' cannot be read: No such file")
         self.assertNotIn("source", as_json("source", "--focus", "main", capture)["rows"][0])
