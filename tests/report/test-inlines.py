@@ -6,6 +6,7 @@ usage: test-inlines.py SYSPROF-REPORT DIRECTORY-OF-SOURCES
 """
 
 import collections
+import os
 import pathlib
 import re
 import sys
