@@ -181,7 +181,7 @@ test_processes (void)
       g_autoptr (GError) error = NULL;
       Rows rows = { 0 };
 
-      shape.focus = strstr ("callers callees source", (*view)->name) != NULL ? "0x" : NULL;
+      shape.focus = strstr ("callers callees source disassembly", (*view)->name) != NULL ? "0x" : NULL;
       request.search = (*view)->searches ? "p4711" : NULL;
       sysprof_view_fill (*view, &request, &rows, &error);
       g_assert_no_error (error);
