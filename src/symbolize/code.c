@@ -76,7 +76,9 @@ add_piece (Symbolization *self, const FileBatch *batch, const BatchItem *item)
   uint32_t number;
 
   find_range (self, item, &piece.start, &piece.end);
-  key = (PieceKey){ batch->path, batch->build_id, batch->inode, piece.start, symbol };
+  /* Of a function whose bounds the file is to tell, every address leads to the same ones. */
+  key = (PieceKey){ batch->path, batch->build_id, batch->inode,
+                    piece.end != 0 ? piece.start : UINT64_MAX, symbol };
   number = GPOINTER_TO_UINT (g_hash_table_lookup (code->places, &key));
   if (number == 0 && code->pieces->len < MOST_PIECES)
     {

@@ -207,6 +207,23 @@ class Disassembly(unittest.TestCase):
         self.assertEqual(sum(row["self"] for row in rows), total)
         self.assertGreater(total, 0)
 
+    def test_function_without_a_name(self):
+        """Of one that the recorder found in a stripped file, and of which the capture tells the begin alone: once, with all of its weights."""
+        path = self.compile("-O2")
+        start, end = functions_of(path)["leaf"]
+        run("strip", path)
+        capture = Capture(0, end - start + 1).process("program", pid=PID, time=0)
+        base = self.map(capture, path)
+        for at in range(start, end):
+            capture.sample([USER, base + at], pid=PID, tid=PID, time=at - start)
+        lines = [f"{PID} {base + at:x} {at:x} no-symbols function {start:x}\n" for at in range(start, end)]
+        capture.chunked_file("__unnamed__", "".join(lines).encode(), time=end - start)
+        rows = as_json("disassembly", "--focus", f"[program:{start:#x}]", capture.save(self.at / "made.syscap"))["rows"]
+        expected = objdump(path, start, end)
+        self.assertEqual([(int(row["address"], 16), row["bytes"], row["self"]) for row in rows[:len(expected)]],
+                         [(at, code, len(code.split())) for at, code, _ in expected])
+        self.assertEqual(sum(row["self"] for row in rows), end - start)
+
     def test_two_files(self):
         """Functions of one name in two files are told apart, the heavier one first."""
         paths = [self.compile(option, name=name) for name, option in (("first", "-O2"), ("second", "-O0"))]
