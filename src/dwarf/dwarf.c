@@ -661,6 +661,7 @@ read_unit (Resolution *self,
   functions->most_work = work_left (self);
   sysprof_dwarf_functions_find (functions, unit, skeleton);
   self->work += functions->work;
+  self->answers->is_over_limit |= functions->is_over_limit;
   if (functions->has_no_memory)
     self->status = ELF_NO_MEMORY;
 
@@ -803,6 +804,7 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
         resolution.status = ELF_NO_MEMORY;
     }
 
+  answers->is_over_limit |= resolution.status == ELF_TOO_LARGE;
   if (resolution.status == ELF_NO_MEMORY)
     sysprof_dwarf_answers_clear (answers);
   free (places);

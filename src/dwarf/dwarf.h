@@ -80,6 +80,7 @@ typedef struct
   size_t n_splits;
   char *text; /* [text_size], the first and the last byte are NUL */
   size_t text_size;
+  bool is_over_limit; /* it has more to some of them than is read */
 } DwarfAnswers;
 
 /* Whether a file with split units, or a package of such, has the unit. */

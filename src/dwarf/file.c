@@ -27,13 +27,16 @@ sysprof_dwarf_file_section (DwarfFile *self, SectionId id)
 {
   Section *section = &self->section[id];
   ElfFrames content = { 0 };
+  ElfStatus status;
 
   if (section->is_read)
     return section;
 
   section->is_read = true;
-  if (sysprof_elf_image_read_named (self->image, section_names[id][self->is_split], &content) ==
-      ELF_OK)
+  status =
+      sysprof_elf_image_read_named (self->image, section_names[id][self->is_split], &content);
+  section->is_over_limit = status == ELF_TOO_LARGE;
+  if (status == ELF_OK)
     {
       section->bytes = content.bytes;
       section->size = content.size;
@@ -290,7 +293,9 @@ sysprof_dwarf_file_init (DwarfFile *self, ElfImage *image, bool is_split)
   self->image = image;
   self->is_split = is_split;
   self->is_swapped = sysprof_elf_image_is_swapped (image);
-  return sysprof_dwarf_file_section (self, SECTION_INFO)->bytes != NULL ? ELF_OK : ELF_ABSENT;
+  if (sysprof_dwarf_file_section (self, SECTION_INFO)->bytes != NULL)
+    return ELF_OK;
+  return self->section[SECTION_INFO].is_over_limit ? ELF_TOO_LARGE : ELF_ABSENT;
 }
 
 void

@@ -217,7 +217,10 @@ enter_code (Functions *self,
   if (!claim.is_inlined)
     claim.parent = 0; /* a function inside another one: code of its own */
   else if (self->call[around].depth >= DWARF_MAX_INLINES - 1)
-    return 0;
+    {
+      self->is_over_limit = true;
+      return 0;
+    }
   return claim_code (self, unit, skeleton, &claim);
 }
 

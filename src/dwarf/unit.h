@@ -29,6 +29,7 @@ typedef struct
   uint8_t *bytes; /* [size], a NUL behind; NULL = not there */
   uint64_t size;
   bool is_read;
+  bool is_over_limit; /* it is there, and larger than is read */
 } Section;
 
 /* --- abbreviations (abbrev.c) --- */
@@ -282,6 +283,7 @@ typedef struct
   uint64_t work; /* steps that were made, and the most */
   uint64_t most_work;
   bool has_no_memory;
+  bool is_over_limit; /* inlined calls lie in each other deeper than is read */
 } Functions;
 
 /* `skeleton` has the addresses of split units; else it is `unit`. */

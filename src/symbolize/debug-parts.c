@@ -211,12 +211,12 @@ find_splits (const Symbolization *self,
   return is_any;
 }
 
-static bool
+static ElfStatus
 ask (ElfParser *parser, const FileBatch *batch, const uint64_t *addresses, ElfLines *lines)
 {
   return sysprof_remembered_elf_resolve_lines (&parser->elf, addresses != NULL,
                                                addresses != NULL ? addresses : batch->offsets,
-                                               batch->n_offsets, lines) == ELF_OK;
+                                               batch->n_offsets, lines);
 }
 
 /* Asks once more, of what has come since; the answer before stands where there is none. */
@@ -228,7 +228,7 @@ ask_again (ElfParser *parser,
 {
   ElfLines better = { 0 };
 
-  if (!ask (parser, batch, addresses, &better))
+  if (ask (parser, batch, addresses, &better) != ELF_OK)
     return;
   sysprof_elf_lines_clear (lines);
   *lines = better;
@@ -253,6 +253,12 @@ note_lacking (const Symbolization *self, const FileBatch *batch, const ElfLines 
     }
 }
 
+static void
+note_over_limit (const Symbolization *self, const FileBatch *batch)
+{
+  sysprof_line_collection_note_gap (self, batch, DEBUG_GAP_OVER_LIMIT, 1, batch->path);
+}
+
 bool
 sysprof_debug_parts_resolve_lines (const Symbolization *self,
                                    ElfParser *parser,
@@ -260,13 +266,18 @@ sysprof_debug_parts_resolve_lines (const Symbolization *self,
                                    const uint64_t *addresses,
                                    ElfLines *lines)
 {
+  ElfStatus status;
+
   add_supplement (self, parser, batch);
-  if (!ask (parser, batch, addresses, lines))
+  status = ask (parser, batch, addresses, lines);
+  if (status == ELF_TOO_LARGE)
+    note_over_limit (self, batch);
+  if (status != ELF_OK)
     return false;
 
   if (lines->n_splits > 0)
     {
-      ElfStatus status = find_package (self, parser, batch);
+      status = find_package (self, parser, batch);
 
       if (status == ELF_OK)
         ask_again (parser, batch, addresses, lines);
@@ -276,5 +287,7 @@ sysprof_debug_parts_resolve_lines (const Symbolization *self,
   if (lines->n_splits > 0 && find_splits (self, parser, batch, lines))
     ask_again (parser, batch, addresses, lines);
   note_lacking (self, batch, lines);
+  if (lines->is_over_limit)
+    note_over_limit (self, batch);
   return true;
 }

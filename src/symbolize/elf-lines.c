@@ -160,6 +160,7 @@ take_answers (DwarfAnswers *answers, const Asked *asked, size_t n, ElfLines *lin
     }
 
   lines->n = n;
+  lines->is_over_limit = answers->is_over_limit;
   lines->text = answers->text;
   lines->text_size = builder->capacity = answers->text_size;
   answers->text = NULL;

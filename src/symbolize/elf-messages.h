@@ -40,5 +40,7 @@ typedef struct
   uint64_t text_size;
   uint32_t n_frames;
   uint32_t n_splits;
+  uint32_t is_over_limit; /* ElfLines */
+  uint32_t padding;
   ElfFacts facts;
 } ElfReply;

@@ -63,6 +63,7 @@ answer_with_lines (ElfWorker *worker, int socket, const uint64_t *offsets, size_
   reply.n_answers = (uint32_t) lines.n;
   reply.n_frames = (uint32_t) lines.n_frames;
   reply.n_splits = (uint32_t) lines.n_splits;
+  reply.is_over_limit = lines.is_over_limit;
   reply.text_size = lines.text_size;
   is_sent = sysprof_write_all (socket, &reply, sizeof reply) &&
             sysprof_write_all (socket, lines.row, lines.n * sizeof *lines.row) &&
@@ -257,6 +258,7 @@ receive_lines (const ElfSandbox *self, int64_t deadline, const ElfReply *reply, 
     .n_frames = reply->n_frames,
     .split = calloc ((size_t) reply->n_splits + 1, sizeof (ElfSplit)),
     .n_splits = reply->n_splits,
+    .is_over_limit = reply->is_over_limit != 0,
     .text = malloc (reply->text_size + 1),
     .text_size = reply->text_size,
   };

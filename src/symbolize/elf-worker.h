@@ -96,6 +96,7 @@ typedef struct
   size_t n_splits;
   char *text; /* [text_size], the first and the last byte are NUL */
   size_t text_size;
+  bool is_over_limit; /* the file has more to some of them than is read */
 } ElfLines;
 
 void sysprof_elf_lines_clear (ElfLines *self);

@@ -407,7 +407,7 @@ ask (RememberedElf *self, const uint64_t *offsets, size_t n, ElfAnswers *names, 
              : sysprof_elf_sandbox_resolve_lines (&self->sandbox, false, offsets, n, lines);
 }
 
-/* FALSE: they are too many, or depend on files that entries do not tell of. */
+/* FALSE: they are too many, or depend on what entries do not tell of. */
 static bool
 learn (RememberedElf *self,
        const uint64_t *offsets,
@@ -415,9 +415,9 @@ learn (RememberedElf *self,
        const ElfLines *lines)
 {
   self->has_changed = true;
-  if (names != NULL
-          ? sysprof_cache_entry_add_names (self->entry, offsets, names)
-          : lines->n_splits == 0 && sysprof_cache_entry_add_lines (self->entry, offsets, lines))
+  if (names != NULL ? sysprof_cache_entry_add_names (self->entry, offsets, names)
+                    : lines->n_splits == 0 && !lines->is_over_limit &&
+                          sysprof_cache_entry_add_lines (self->entry, offsets, lines))
     return true;
 
   g_clear_pointer (&self->entry, sysprof_cache_entry_free);

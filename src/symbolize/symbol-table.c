@@ -77,6 +77,9 @@ static const struct
                            "keep them where they were built, or a package of them (.dwp) beside the program" },
   [DEBUG_GAP_OTHER_SPLIT] = { "files with split debug information are of another build",
                               "build again and record again" },
+  [DEBUG_GAP_OVER_LIMIT] = { "debug information is more than is read: its sections, or inlined "
+                             "functions in each other",
+                             "" },
 };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (gaps) == N_DEBUG_GAPS);

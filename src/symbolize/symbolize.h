@@ -86,6 +86,7 @@ typedef enum
   DEBUG_GAP_OTHER_SUPPLEMENT, /* or is of another build */
   DEBUG_GAP_NO_SPLIT,         /* split units are not here (.dwo, .dwp), */
   DEBUG_GAP_OTHER_SPLIT,      /* or are of another build */
+  DEBUG_GAP_OVER_LIMIT,       /* a file has more of it than is read */
   N_DEBUG_GAPS,
 } DebugGapKind;
 
