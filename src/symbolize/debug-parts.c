@@ -3,6 +3,7 @@
 #include "symbolize/debug-parts.h"
 
 #include "symbolize/debug-candidates.h"
+#include "symbolize/debuginfod-client.h"
 
 /* --- supplements --- */
 
@@ -64,6 +65,20 @@ find_translated_supplement (const Symbolization *self,
   return result;
 }
 
+/* A server's file is looked into by who has no rights alone. */
+static ElfStatus
+find_cached_supplement (ElfParser *parser)
+{
+  char build_id[2 * ELF_MAX_BUILD_ID + 1];
+  g_autofree char *path = NULL;
+
+  if (!parser->use_sandbox)
+    return ELF_ABSENT;
+  sysprof_elf_write_build_id (parser->facts.alt_id, parser->facts.alt_id_size, build_id);
+  path = sysprof_debuginfod_find_cached (build_id);
+  return path != NULL ? try_supplement (parser, -1, path) : ELF_ABSENT;
+}
+
 static void
 add_supplement (const Symbolization *self, ElfParser *parser, const FileBatch *batch)
 {
@@ -76,6 +91,9 @@ add_supplement (const Symbolization *self, ElfParser *parser, const FileBatch *b
       if (parser->supplement_status != ELF_OK && parser->mounts != NULL)
         parser->supplement_status = better_status (
             parser->supplement_status, find_translated_supplement (self, parser, batch));
+      if (parser->supplement_status != ELF_OK)
+        parser->supplement_status =
+            better_status (parser->supplement_status, find_cached_supplement (parser));
       parser->has_supplement_status = true;
     }
   if (parser->supplement_status != ELF_OK)

@@ -582,6 +582,16 @@ sysprof_debuginfod_fetch (DebuginfodFile *files,
     ask_servers (unknown, n_unknown, progress, func, data, status);
 }
 
+char *
+sysprof_debuginfod_find_cached (const char *build_id)
+{
+  g_autofree char *cache = find_cache ();
+  DebuginfodFile file = { .build_id = build_id };
+
+  (void) look_in_cache (cache, 0, &file);
+  return file.path;
+}
+
 void
 sysprof_debuginfod_files_clear (DebuginfodFile *files, uint32_t n)
 {

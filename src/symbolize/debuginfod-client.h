@@ -26,4 +26,6 @@ void sysprof_debuginfod_fetch (DebuginfodFile *files,
                                DebuginfodFunc func,
                                void *data,
                                DebuginfodStatus *status);
+/* The path of a debug file that came before; NULL = there is none. Free with g_free(). */
+char *sysprof_debuginfod_find_cached (const char *build_id);
 void sysprof_debuginfod_files_clear (DebuginfodFile *files, uint32_t n);

@@ -144,12 +144,24 @@ is_wanted (const char *path)
   return path[0] == '/';
 }
 
+static void
+choose_asked (const Symbolization *self, GArray *files)
+{
+  double least = LEAST_SHARE * (double) count_events (self->store);
+
+  for (guint i = 0; i < files->len; i++)
+    {
+      DebuginfodFile *file = &g_array_index (files, DebuginfodFile, i);
+
+      file->may_ask = file->weight > 0 && (double) file->weight >= least;
+    }
+}
+
 /* Those of small weight, and without `weights` all of them, are looked for in the cache alone. */
 static GArray *
 list_files (const Symbolization *self, const FileBatches *batches, const uint64_t *weights)
 {
   GArray *files = g_array_new (FALSE, FALSE, sizeof (DebuginfodFile));
-  double least = LEAST_SHARE * (double) count_events (self->store);
 
   for (uint32_t i = 0; i < batches->n; i++)
     {
@@ -163,19 +175,64 @@ list_files (const Symbolization *self, const FileBatches *batches, const uint64_
     }
   if (self->wanted_kernel != NULL)
     want (files, self->wanted_kernel, false, weights != NULL ? weights[batches->n] : 0);
-  for (guint i = 0; i < files->len; i++)
-    {
-      DebuginfodFile *file = &g_array_index (files, DebuginfodFile, i);
-
-      file->may_ask = file->weight > 0 && (double) file->weight >= least;
-    }
+  choose_asked (self, files);
   return files;
 }
+
+/* --- what dwz took out of them --- */
+
+static void
+add_status (DebuginfodStatus *self, DebuginfodStatus *more)
+{
+  self->n_cached += more->n_cached;
+  self->n_known_missing += more->n_known_missing;
+  self->n_asked += more->n_asked;
+  self->n_done += more->n_done;
+  self->n_found += more->n_found;
+  self->n_not_found += more->n_not_found;
+  self->n_failed += more->n_failed;
+  self->n_too_large += more->n_too_large;
+  self->bytes += more->bytes;
+  self->seconds += more->seconds;
+  self->first_error = self->first_error != 0 ? self->first_error : more->first_error;
+  self->is_out_of_time |= more->is_out_of_time;
+  if (self->problem == NULL)
+    self->problem = g_steal_pointer (&more->problem);
+  g_clear_pointer (&more->problem, g_free);
+}
+
+/* Into the cache, where who looks for lines finds them: names need none. Debug files of one package share one. */
+static void
+fetch_supplements (const Symbolization *self,
+                   const FileBatches *batches,
+                   const FetchedFile *fetched,
+                   const uint64_t *weights,
+                   DebuginfodStatus *status)
+{
+  g_autoptr (GArray) files = g_array_new (FALSE, FALSE, sizeof (DebuginfodFile));
+  DebuginfodStatus more;
+
+  for (uint32_t i = 0; i < batches->n; i++)
+    if (fetched[i].supplement[0] != 0)
+      want (files, fetched[i].supplement, false, weights[i]);
+  if (files->len == 0)
+    return;
+
+  choose_asked (self, files);
+  sysprof_debuginfod_fetch ((DebuginfodFile *) (void *) files->data, files->len, self->progress,
+                            self->options->tell_debuginfod, self->options->tell_debuginfod_data,
+                            &more);
+  add_status (status, &more);
+  sysprof_debuginfod_files_clear ((DebuginfodFile *) (void *) files->data, files->len);
+}
+
+/* --- all of it --- */
 
 static void
 use_files (Symbolization *self,
            const FileBatches *batches,
            const GArray *files,
+           const uint64_t *weights,
            DebuginfodStatus *status)
 {
   g_autofree FetchedFile *fetched = g_new0 (FetchedFile, batches->n + 1);
@@ -195,6 +252,8 @@ use_files (Symbolization *self,
     }
   if (n > 0)
     sysprof_elf_resolve_fetched (self, batches, fetched);
+  if (n > 0 && weights != NULL && !sysprof_progress_is_cancelled (self->progress))
+    fetch_supplements (self, batches, fetched, weights, status);
   if (self->wanted_kernel != NULL && find_path (files, self->wanted_kernel, false) != NULL)
     status->n_unfit +=
         !sysprof_vmlinux_resolve_fetched (self, find_path (files, self->wanted_kernel, false));
@@ -224,7 +283,7 @@ resolve (Symbolization *self, GError **error)
                             self->options->tell_debuginfod, self->options->tell_debuginfod_data,
                             &status);
   if (!sysprof_progress_is_cancelled (self->progress))
-    use_files (self, batches, files, &status);
+    use_files (self, batches, files, weights, &status);
   status.is_done = true;
   if (self->options->ask_debuginfod && self->options->tell_debuginfod != NULL)
     self->options->tell_debuginfod (&status, self->options->tell_debuginfod_data);

@@ -67,6 +67,16 @@ sysprof_elf_parser_add_debug (ElfParser *self,
 }
 
 void
+sysprof_elf_write_build_id (const uint8_t *id,
+                            uint32_t size,
+                            char text[2 * ELF_MAX_BUILD_ID + 1])
+{
+  text[0] = 0;
+  for (uint32_t i = 0; i < size; i++)
+    g_snprintf (text + 2 * i, 3, "%02x", id[i]);
+}
+
+void
 sysprof_elf_parser_close (ElfParser *self)
 {
   g_clear_pointer (&self->path, g_free);

@@ -48,5 +48,10 @@ ElfStatus sysprof_elf_parser_add_debug (ElfParser *self,
                                         int root,
                                         const char *path);
 
+/* In lower-case hex, as file names have it. */
+void sysprof_elf_write_build_id (const uint8_t *id,
+                                 uint32_t size,
+                                 char text[2 * ELF_MAX_BUILD_ID + 1]);
+
 /* What is open is open no more, and the children end. */
 void sysprof_elf_parser_close (ElfParser *self);

@@ -55,9 +55,7 @@ is_wanted (const char *path)
 static void
 write_build_id (const ElfFacts *facts, char text[BUILD_ID_TEXT_SIZE])
 {
-  text[0] = 0;
-  for (uint32_t i = 0; i < facts->build_id_size; i++)
-    g_snprintf (text + 2 * i, 3, "%02x", facts->build_id[i]);
+  sysprof_elf_write_build_id (facts->build_id, facts->build_id_size, text);
 }
 
 static bool
@@ -813,7 +811,12 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
           (!is_file (batches->row[i].path) || !may_have_lines (self, &batches->row[i])))
         continue;
       if (fetched != NULL)
-        resolve_file_fetched (self, &parser, &batches->row[i], &fetched[i]);
+        {
+          resolve_file_fetched (self, &parser, &batches->row[i], &fetched[i]);
+          if (parser.is_open)
+            sysprof_elf_write_build_id (parser.facts.alt_id, parser.facts.alt_id_size,
+                                        fetched[i].supplement);
+        }
       else if (is_file (batches->row[i].path))
         resolve_file (self, &parser, &batches->row[i]);
       else

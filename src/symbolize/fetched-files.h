@@ -27,6 +27,8 @@ typedef struct
       executable; /* path on this machine, to be read instead of the file; NULL = read the file itself */
   const char *debug; /* path of its debug file, or NULL */
   bool is_unfit;     /* set here: one of them is not what it should be, and was not used */
+  char supplement
+      [BUILD_ID_TEXT_SIZE]; /* set here: the build id of what dwz took out of them; "" = nothing */
 } FetchedFile;
 
 /* Names what is left of `batches` with `fetched` [batches->n], all of which are parsed without rights, whoever we are. Where both

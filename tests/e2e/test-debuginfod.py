@@ -86,12 +86,38 @@ class Program:
         subprocess.run(["cc", "-g", "-O1", f"-Wl,--build-id=0x{self.build_id}", "-o", name, name + ".c"], check=True)
         listed = subprocess.run(["nm", name], capture_output=True, text=True, check=True).stdout
         self.functions = {n: int(a, 16) for a, n in re.findall(rf"^(\w+) [tT] (main|inner_{name})$", listed, re.M)}
-        loads = subprocess.run(["readelf", "-lW", name], capture_output=True, text=True, check=True).stdout
-        load = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", loads)
-        self.offset, self.address, self.size = (int(number, 16) for number in load.groups())
+        self.find_code()
         subprocess.run(["objcopy", "--only-keep-debug", name, self.debug], check=True)
         shutil.copy(name, name + ".whole")
         subprocess.run(["strip", name], check=True)
+
+    def find_code(self):
+        loads = subprocess.run(["readelf", "-lW", self.path], capture_output=True, text=True, check=True).stdout
+        load = re.search(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+) 0x\w+ R ?E", loads)
+        self.offset, self.address, self.size = (int(number, 16) for number in load.groups())
+
+
+class SharedProgram(Program):
+    """One out of whose debug information dwz took what `shared` has, and every address of its main as a function."""
+
+    # pylint: disable-next=super-init-not-called
+    def __init__(self, name):
+        source = pathlib.Path(__file__).resolve().parent.parent / "dwarf" / "inlines.cc"
+        self.path, self.debug, self.whole, self.shared = (os.path.abspath(name + end) for end in ("", ".debug", ".whole", ".shared"))
+        self.build_id, self.shared_id = secrets.token_hex(20), None
+        for path, level in ((self.whole, "-O2"), (name + ".other", "-O1")):
+            subprocess.run(["c++", "-g", level, "-fno-pie", "-no-pie", f"-Wl,--build-id=0x{self.build_id}", "-o", path, source], check=True)
+        shutil.copy(self.whole, self.path)
+        subprocess.run(["dwz", "-m", self.shared, "-M", "/nowhere/shared", self.path, name + ".other"], check=True)
+        notes = subprocess.run(["readelf", "-n", self.shared], capture_output=True, text=True, check=True).stdout
+        self.shared_id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
+        listed = subprocess.run(["nm", "-S", self.path], capture_output=True, text=True, check=True).stdout
+        start, size = (int(number, 16) for number in re.search(r"^(\w+) (\w+) T main$", listed, re.M).groups())
+        self.functions = {str(at): at for at in range(start, start + size)}
+        self.find_code()
+        subprocess.run(["objcopy", "--only-keep-debug", self.path, self.debug], check=True)
+        subprocess.run(["strip", self.path], check=True)
+
 
 
 def write_capture(path, *weights, allocations=(), layer=None, is_identified=True):
@@ -270,6 +296,32 @@ class Debuginfod(Case):
         os.remove(source)
         again, said = lines(None, "--no-debuginfod")
         self.assertEqual((again, said), (rows, ""))
+
+    @unittest.skipUnless(shutil.which("dwz") and shutil.which("c++"), "dwz or a compiler of C++ is not installed")
+    def test_what_dwz_took_out(self):
+        """The names of inlined functions, which debug files of a package share: asked for with the first of them."""
+        program = SharedProgram("sharing")
+        files = {program.build_id: program.debug, program.shared_id: program.shared}
+
+        def answer(request):
+            name = files.get(request.path.split("/")[2]) if request.path.endswith("/debuginfo") else None
+            if name is None:
+                request.send_error(404)
+            else:
+                send(pathlib.Path(name).read_bytes())(request)
+
+        write_capture("c", (program, 1))
+        with stub_server(answer) as (server, url):
+            rows, said = self.report(url)
+            self.assertEqual([path.split("/")[2] for path in server.asked], [program.build_id, program.shared_id])
+            self.assertRegex(said, r"asked servers for 2 debug files in [\d.]+ s: 2 found \([\d.]+ MB\)\.\n$")
+        again = self.report(None)
+        shutil.copy(program.whole, program.path)
+        write_capture("c", (program, 1))
+        expected, _ = self.report(None)
+        self.assertGreater(len(expected), 5)
+        self.assertEqual(rows, expected)
+        self.assertEqual(again, (rows, ""))
 
     def wait_for(self, *urls):
         end = time.monotonic() + TIMEOUT
