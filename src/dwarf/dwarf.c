@@ -840,10 +840,11 @@ sysprof_dwarf_open (const DwarfFiles *files, Dwarf **dwarf)
   if (status == ELF_OK)
     status = sysprof_dwarf_file_find_units (&self->file);
   self->file.number = ++self->n_files;
-  if (status == ELF_OK && files->supplement != NULL &&
-      sysprof_dwarf_file_init (&self->supplement, files->supplement, false) == ELF_OK)
+  if (status == ELF_OK && files->supplement != NULL)
     {
-      status = sysprof_dwarf_file_find_units (&self->supplement);
+      /* What two small programs share may be strings alone. */
+      if (sysprof_dwarf_file_init (&self->supplement, files->supplement, false) == ELF_OK)
+        status = sysprof_dwarf_file_find_units (&self->supplement);
       self->supplement.number = ++self->n_files;
       self->file.supplement = &self->supplement;
     }

@@ -221,7 +221,8 @@ sysprof_elf_worker_add_supplement (ElfWorker *self, int fd)
 
   if (status == ELF_OK && !is_supplement (&self->facts, self->supplement))
     status = ELF_MISMATCH;
-  if (status == ELF_OK && !has_debug_info (self->supplement))
+  if (status == ELF_OK && !has_debug_info (self->supplement) &&
+      !sysprof_elf_image_has_section (self->supplement, ".debug_str"))
     status = ELF_ABSENT;
   if (status != ELF_OK)
     clear_supplement (self);
