@@ -3,12 +3,13 @@
 #include "symbolize/debug-parts.h"
 
 #include "symbolize/debug-candidates.h"
+#include "symbolize/debug-search.h"
 #include "symbolize/debuginfod-client.h"
 
 /* --- supplements --- */
 
 static ElfStatus
-try_supplement (ElfParser *parser, int root, const char *path)
+try_supplement (ElfParser *parser, int root, const char *path, void *data)
 {
   struct stat info = { 0 };
   autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
@@ -17,29 +18,14 @@ try_supplement (ElfParser *parser, int root, const char *path)
                        : ELF_ABSENT;
 }
 
-/* One of another build is told of where there is no better one. */
-static ElfStatus
-better_status (ElfStatus before, ElfStatus status)
-{
-  return status == ELF_OK || before != ELF_MISMATCH ? status : before;
-}
-
 static ElfStatus
 find_supplement (const Symbolization *self, ElfParser *parser)
 {
   g_autoptr (GArray) candidates = sysprof_list_supplement_candidates (
       self, &parser->opener, (const char *const *) parser->flatpak_dirs, parser->root,
       parser->path, &parser->facts);
-  ElfStatus result = ELF_ABSENT;
 
-  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
-    {
-      const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
-
-      result =
-          better_status (result, try_supplement (parser, candidate->root, candidate->path));
-    }
-  return result;
+  return sysprof_debug_search_candidates (parser, candidates, try_supplement, NULL);
 }
 
 /* What the file's processes saw as that, where they are gone. */
@@ -53,15 +39,10 @@ find_translated_supplement (const Symbolization *self,
   ElfStatus result = ELF_ABSENT;
 
   for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
-    {
-      const char *path = g_array_index (candidates, DebugCandidate, i).path;
-      bool is_ours;
-      g_autoptr (GPtrArray) paths =
-          sysprof_list_translations (parser->mounts, self->store, batch, path, &is_ours);
-
-      for (guint j = 0; j < paths->len && result != ELF_OK; j++)
-        result = better_status (result, try_supplement (parser, -1, paths->pdata[j]));
-    }
+    result = sysprof_debug_search_join (
+        result, sysprof_debug_search_translations (
+                    self, parser, batch, g_array_index (candidates, DebugCandidate, i).path,
+                    try_supplement, NULL));
   return result;
 }
 
@@ -76,7 +57,7 @@ find_cached_supplement (ElfParser *parser)
     return ELF_ABSENT;
   sysprof_elf_write_build_id (parser->facts.alt_id, parser->facts.alt_id_size, build_id);
   path = sysprof_debuginfod_find_cached (build_id);
-  return path != NULL ? try_supplement (parser, -1, path) : ELF_ABSENT;
+  return path != NULL ? try_supplement (parser, -1, path, NULL) : ELF_ABSENT;
 }
 
 static void
@@ -89,11 +70,11 @@ add_supplement (const Symbolization *self, ElfParser *parser, const FileBatch *b
     {
       parser->supplement_status = find_supplement (self, parser);
       if (parser->supplement_status != ELF_OK && parser->mounts != NULL)
-        parser->supplement_status = better_status (
+        parser->supplement_status = sysprof_debug_search_join (
             parser->supplement_status, find_translated_supplement (self, parser, batch));
       if (parser->supplement_status != ELF_OK)
-        parser->supplement_status =
-            better_status (parser->supplement_status, find_cached_supplement (parser));
+        parser->supplement_status = sysprof_debug_search_join (parser->supplement_status,
+                                                               find_cached_supplement (parser));
       parser->has_supplement_status = true;
     }
   if (parser->supplement_status != ELF_OK)
@@ -113,7 +94,7 @@ places_of (const ElfParser *parser)
 }
 
 static ElfStatus
-try_package (ElfParser *parser, int root, const char *path)
+try_package (ElfParser *parser, int root, const char *path, void *data)
 {
   struct stat info = { 0 };
   autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
@@ -122,28 +103,16 @@ try_package (ElfParser *parser, int root, const char *path)
                        : ELF_ABSENT;
 }
 
+/* `number`: uint32_t, of those that the answer lacks. */
 static ElfStatus
-try_split (ElfParser *parser, int root, const char *path, uint32_t i)
+try_split (ElfParser *parser, int root, const char *path, void *number)
 {
   struct stat info = { 0 };
   autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
 
-  return envelope >= 0 ? sysprof_remembered_elf_add_split (&parser->elf, envelope, &info, i)
+  return envelope >= 0 ? sysprof_remembered_elf_add_split (&parser->elf, envelope, &info,
+                                                           *(const uint32_t *) number)
                        : ELF_ABSENT;
-}
-
-/* Where processes that are gone saw `path`. */
-static GPtrArray *
-list_translations (const Symbolization *self,
-                   ElfParser *parser,
-                   const FileBatch *batch,
-                   const char *path)
-{
-  bool is_ours;
-
-  if (parser->mounts == NULL || path[0] != '/')
-    return g_ptr_array_new_with_free_func (g_free);
-  return sysprof_list_translations (parser->mounts, self->store, batch, path, &is_ours);
 }
 
 static ElfStatus
@@ -153,21 +122,12 @@ find_package (const Symbolization *self, ElfParser *parser, const FileBatch *bat
   g_autoptr (GArray) candidates = sysprof_list_package_candidates (
       self, (const char *const *) parser->flatpak_dirs, &places, &parser->facts);
   g_autofree char *beside = g_strconcat (batch->path, ".dwp", NULL);
-  g_autoptr (GPtrArray) translations = NULL;
-  ElfStatus result = ELF_ABSENT;
+  ElfStatus result = sysprof_debug_search_candidates (parser, candidates, try_package, NULL);
 
-  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
-    {
-      const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
-
-      result = better_status (result, try_package (parser, candidate->root, candidate->path));
-    }
-  if (result == ELF_OK)
-    return result;
-
-  translations = list_translations (self, parser, batch, beside);
-  for (guint i = 0; i < translations->len && result != ELF_OK; i++)
-    result = better_status (result, try_package (parser, -1, translations->pdata[i]));
+  if (result != ELF_OK)
+    result = sysprof_debug_search_join (
+        result,
+        sysprof_debug_search_translations (self, parser, batch, beside, try_package, NULL));
   return result;
 }
 
@@ -186,21 +146,12 @@ find_split (const Symbolization *self,
       sysprof_list_split_candidates (self, &places, directory, name);
   g_autofree char *compiled =
       name[0] == '/' ? g_strdup (name) : g_build_filename (directory, name, NULL);
-  g_autoptr (GPtrArray) translations = NULL;
-  ElfStatus result = ELF_ABSENT;
+  ElfStatus result = sysprof_debug_search_candidates (parser, candidates, try_split, &i);
 
-  for (guint k = 0; k < candidates->len && result != ELF_OK; k++)
-    {
-      const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, k);
-
-      result = better_status (result, try_split (parser, candidate->root, candidate->path, i));
-    }
-  if (result == ELF_OK)
-    return result;
-
-  translations = list_translations (self, parser, batch, compiled);
-  for (guint k = 0; k < translations->len && result != ELF_OK; k++)
-    result = better_status (result, try_split (parser, -1, translations->pdata[k], i));
+  if (result != ELF_OK)
+    result = sysprof_debug_search_join (
+        result,
+        sysprof_debug_search_translations (self, parser, batch, compiled, try_split, &i));
   return result;
 }
 

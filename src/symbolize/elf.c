@@ -11,6 +11,7 @@
 #include "symbolize/code.h"
 #include "symbolize/debug-candidates.h"
 #include "symbolize/debug-parts.h"
+#include "symbolize/debug-search.h"
 #include "symbolize/elf-parser.h"
 #include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
@@ -118,23 +119,13 @@ open_recorded_file (ElfParser *parser,
 }
 
 static ElfStatus
-open_debug_file (ElfParser *parser, int root, const char *path)
+open_debug_file (ElfParser *parser, int root, const char *path, void *data)
 {
   struct stat info = { 0 };
   autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
 
   return envelope >= 0 ? sysprof_elf_parser_add_debug (parser, envelope, &info, root, path)
                        : ELF_ABSENT;
-}
-
-/* The better of what two files are. */
-static ElfStatus
-better_status (ElfStatus before, ElfStatus status)
-{
-  if (status == ELF_OK || status == ELF_TOO_LARGE ||
-      (status == ELF_MISMATCH && before == ELF_ABSENT))
-    return status;
-  return before;
 }
 
 /* ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: what is there cannot be used. */
@@ -147,16 +138,8 @@ find_debug_file (const Symbolization *self,
 {
   g_autoptr (GArray) candidates = sysprof_list_debug_candidates (
       self, &parser->opener, (const char *const *) parser->flatpak_dirs, root, path, facts);
-  ElfStatus result = ELF_ABSENT;
 
-  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
-    {
-      const DebugCandidate *candidate = &g_array_index (candidates, DebugCandidate, i);
-
-      result =
-          better_status (result, open_debug_file (parser, candidate->root, candidate->path));
-    }
-  return result;
+  return sysprof_debug_search_candidates (parser, candidates, open_debug_file, NULL);
 }
 
 /* What the file's processes saw as its debug files, where they are gone. */
@@ -171,15 +154,10 @@ find_translated_debug_file (const Symbolization *self,
   ElfStatus result = ELF_ABSENT;
 
   for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
-    {
-      const char *path = g_array_index (candidates, DebugCandidate, i).path;
-      bool is_ours;
-      g_autoptr (GPtrArray) paths =
-          sysprof_list_translations (parser->mounts, self->store, batch, path, &is_ours);
-
-      for (guint j = 0; j < paths->len && result != ELF_OK; j++)
-        result = better_status (result, open_debug_file (parser, -1, paths->pdata[j]));
-    }
+    result = sysprof_debug_search_join (
+        result, sysprof_debug_search_translations (
+                    self, parser, batch, g_array_index (candidates, DebugCandidate, i).path,
+                    open_debug_file, NULL));
   return result;
 }
 
@@ -508,7 +486,7 @@ resolve_file_fetched (Symbolization *self,
     debug_status = ELF_OK;
   else if (fetched->debug != NULL && !needs_no_debug_file (parser, &facts))
     {
-      debug_status = open_debug_file (parser, -1, fetched->debug);
+      debug_status = open_debug_file (parser, -1, fetched->debug, NULL);
       fetched->is_unfit = debug_status != ELF_OK && debug_status != ELF_TOO_LARGE;
     }
   /* The file alone has been asked; and without its debug file it may be another one than where it was found. */
@@ -541,8 +519,8 @@ use_open_file (Symbolization *self,
   else if (!is_complete)
     debug_status = find_debug_file (self, parser, root, path, facts);
   if (debug_status != ELF_OK && !is_complete && path != batch->path)
-    debug_status =
-        better_status (debug_status, find_translated_debug_file (self, parser, batch, facts));
+    debug_status = sysprof_debug_search_join (
+        debug_status, find_translated_debug_file (self, parser, batch, facts));
   if (debug_status != ELF_OK && !is_complete)
     note_wanted (self, batch, facts);
   if (debug_status != ELF_OK && self->code == NULL &&
