@@ -94,15 +94,24 @@ sysprof_packed_lines_add (GString *text, const FileBatch *batch, const ElfLines 
 typedef struct
 {
   Symbolization *symbolization;
-  GHashTable *batches; /* first line of a file's part -> FileBatch */
+  const FileBatches *all;
+  GHashTable *batches;  /* first line of a file's part -> FileBatch */
+  uint8_t *is_answered; /* [items of all] by index into all->offsets */
 
   /* Of the part that is being read. */
   const FileBatch *batch; /* NULL: none that the capture has addresses in */
   GArray *offset_of_text; /* of uint32_t, into `text`; [0] is 0 */
   GString *text;          /* NUL-terminated ones, after an empty one */
   GArray *frames;         /* of ElfLineFrame */
-  ElfLineRow *row;        /* [batch->n_offsets] n = 0: nothing yet */
+  GArray *answers;        /* of Answer */
 } Reader;
+
+/* A row that was read for an offset. */
+typedef struct
+{
+  uint32_t at; /* index into batch->offsets */
+  ElfLineRow row;
+} Answer;
 
 static bool
 take_number (Text *word, char separator, uint64_t *number)
@@ -155,6 +164,7 @@ read_row (Reader *self, Text line)
 {
   uint64_t offset;
   const uint64_t *found = NULL;
+  uint8_t *is_answered;
   ElfLineRow row = { .first = self->frames->len };
   ElfLineFrame frame = { .is_inlined = true };
   Text word;
@@ -162,7 +172,10 @@ read_row (Reader *self, Text line)
   if (self->batch != NULL && sysprof_text_hex (&line, &offset))
     found = bsearch (&offset, self->batch->offsets, self->batch->n_offsets,
                      sizeof *self->batch->offsets, compare_offsets);
-  if (found == NULL || self->row[found - self->batch->offsets].n != 0)
+  if (found == NULL)
+    return;
+  is_answered = &self->is_answered[found - self->all->offsets];
+  if (*is_answered)
     return;
 
   /* All but the last are inlined. */
@@ -174,7 +187,12 @@ read_row (Reader *self, Text line)
       row.n++;
     }
   if (row.n > 0 && !frame.is_inlined)
-    self->row[found - self->batch->offsets] = row;
+    {
+      Answer answer = { (uint32_t) (found - self->batch->offsets), row };
+
+      g_array_append_val (self->answers, answer);
+      *is_answered = 1;
+    }
   else
     g_array_set_size (self->frames, row.first);
 }
@@ -191,42 +209,73 @@ read_text (Reader *self, Text line)
   g_array_append_val (self->offset_of_text, offset);
 }
 
-/* The items of a batch that have answers, with these, are a batch of their own: others are looked for in files. */
+static int
+compare_answers (const void *a, const void *b)
+{
+  const Answer *left = a, *right = b;
+
+  return (left->at > right->at) - (left->at < right->at);
+}
+
+/* The first of a batch's items at an offset that some have. */
+static const BatchItem *
+find_items (const FileBatch *batch, uint64_t offset)
+{
+  uint32_t low = 0, high = batch->n_items;
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (batch->items[middle].offset < offset)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return &batch->items[low];
+}
+
+/* The items of a batch that have answers, with these, are a batch of their own: others are looked for in files. There may be as many
+ * parts of a file as there are lines: each may cost no more than what it says. */
 static void
 finish_file (Reader *self)
 {
   const FileBatch *batch = self->batch;
+  g_autoptr (GArray) items = NULL;
+  g_autofree uint64_t *offsets = NULL;
+  g_autofree ElfLineRow *rows = NULL;
   FileBatch answered;
   ElfLines lines;
-  BatchItem *items;
-  uint64_t *offsets;
-  uint32_t at = 0;
 
-  if (batch == NULL)
+  self->batch = NULL;
+  if (batch == NULL || self->answers->len == 0)
     return;
 
-  items = g_new (BatchItem, batch->n_items);
-  offsets = g_new (uint64_t, batch->n_offsets);
-  answered = (FileBatch){ .path = batch->path, .items = items, .offsets = offsets };
-  for (uint32_t i = 0; i < batch->n_items; i++)
+  g_array_sort (self->answers, compare_answers);
+  items = g_array_new (FALSE, FALSE, sizeof (BatchItem));
+  offsets = g_new (uint64_t, self->answers->len);
+  rows = g_new (ElfLineRow, self->answers->len);
+  answered = (FileBatch){ .path = batch->path, .offsets = offsets };
+  for (guint i = 0; i < self->answers->len; i++)
     {
-      const BatchItem *item = &batch->items[i];
+      const Answer *answer = &g_array_index (self->answers, Answer, i);
+      const BatchItem *item = find_items (batch, batch->offsets[answer->at]);
+      guint n_before = items->len;
 
-      while (batch->offsets[at] != item->offset)
-        at++;
-      if (self->row[at].n == 0 ||
-          !sysprof_line_collection_wants (self->symbolization, item->address))
+      for (; item < batch->items + batch->n_items && item->offset == batch->offsets[answer->at];
+           item++)
+        if (sysprof_line_collection_wants (self->symbolization, item->address))
+          g_array_append_val (items, *item);
+      if (items->len == n_before)
         continue;
-      items[answered.n_items++] = *item;
-      if (answered.n_offsets == 0 || offsets[answered.n_offsets - 1] != item->offset)
-        {
-          self->row[answered.n_offsets] = self->row[at];
-          offsets[answered.n_offsets++] = item->offset;
-        }
+      rows[answered.n_offsets] = answer->row;
+      offsets[answered.n_offsets++] = batch->offsets[answer->at];
     }
+  answered.items = (const BatchItem *) (const void *) items->data;
+  answered.n_items = items->len;
 
   lines = (ElfLines){
-    .row = self->row,
+    .row = rows,
     .n = answered.n_offsets,
     .frame = (ElfLineFrame *) (void *) self->frames->data,
     .n_frames = self->frames->len,
@@ -234,10 +283,6 @@ finish_file (Reader *self)
     .text_size = self->text->len,
   };
   sysprof_line_collection_add (self->symbolization, &answered, &lines);
-  g_free (items);
-  g_free (offsets);
-  g_clear_pointer (&self->row, g_free);
-  self->batch = NULL;
 }
 
 static void
@@ -250,8 +295,7 @@ begin_file (Reader *self, Text line)
   g_array_set_size (self->offset_of_text, 1);
   g_string_truncate (self->text, 1);
   g_array_set_size (self->frames, 0);
-  if (self->batch != NULL)
-    self->row = g_new0 (ElfLineRow, self->batch->n_offsets);
+  g_array_set_size (self->answers, 0);
 }
 
 static void
@@ -289,7 +333,7 @@ sysprof_packed_lines_use (Symbolization *symbolization)
       symbolization->store, "__lines__", symbolization->progress->cancellable, NULL);
   Reader self = { .symbolization = symbolization };
   g_autoptr (FileBatches) batches = NULL;
-  uint32_t none = 0;
+  uint32_t none = 0, n_items = 0;
 
   if (bytes == NULL)
     return;
@@ -299,17 +343,21 @@ sysprof_packed_lines_use (Symbolization *symbolization)
   self.offset_of_text = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   self.text = g_string_new (NULL);
   self.frames = g_array_new (FALSE, FALSE, sizeof (ElfLineFrame));
+  self.answers = g_array_new (FALSE, FALSE, sizeof (Answer));
+  self.all = batches;
   g_array_append_val (self.offset_of_text, none);
   g_string_append_c (self.text, 0);
   for (uint32_t i = 0; i < batches->n; i++)
     {
       GString *key = g_string_new (NULL);
 
+      n_items += batches->row[i].n_items;
       add_file (key, &batches->row[i]);
       g_string_truncate (key, key->len - 1); /* the newline */
       g_hash_table_insert (self.batches, g_string_free (key, FALSE), &batches->row[i]);
     }
 
+  self.is_answered = g_new0 (uint8_t, n_items + 1);
   read_lines (&self, (Text){ g_bytes_get_data (bytes, NULL),
                              (const char *) g_bytes_get_data (bytes, NULL) +
                                  g_bytes_get_size (bytes) });
@@ -317,4 +365,6 @@ sysprof_packed_lines_use (Symbolization *symbolization)
   g_array_unref (self.offset_of_text);
   g_string_free (self.text, TRUE);
   g_array_unref (self.frames);
+  g_array_unref (self.answers);
+  g_free (self.is_answered);
 }

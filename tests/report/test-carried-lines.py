@@ -45,6 +45,21 @@ class CarriedLines(Case):
         capture = self.capture_of(path, addresses, inode=inode + 1, files=[symbols, (name, lines)])
         self.assertEqual({len(chain) for chain in self.chains_in(capture, addresses).values()}, {1})
 
+    def test_parts(self):
+        """A file's lines in as many parts as it has, in any order, among others that say nothing."""
+        path = self.compile()
+        addresses = addresses_of(path, FUNCTIONS)
+        chains = self.chains_in(self.capture_of(path, addresses), addresses)
+        symbols, (name, lines) = self.brought(path, addresses)
+        head, *rest = lines.splitlines(keepends=True)
+        texts = b"".join(line for line in rest if line.startswith(b"text "))
+        parts = [head + texts + line for line in rest if line.startswith(b"at ")]
+        parts += [head] * 1000 + [head + b"at 0 1,2\n", head + texts]
+        random.Random(5).shuffle(parts)
+        capture = self.capture_of(path, addresses, files=[symbols, (name, b"".join(parts))])
+        os.remove(path)
+        self.assertEqual(self.chains_in(capture, addresses), chains)
+
     def test_damaged_lines(self):
         """What cannot be true is left out: each sample keeps the function that it is in."""
         path = self.compile()
