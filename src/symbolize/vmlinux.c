@@ -24,6 +24,7 @@
 
 #define BUILD_ID_KEY "org.gnome.sysprof.kernel-build-id"
 #define RELEASE_KEY  "uname.release"
+#define TIME_KEY     "capture-time" /* told once by each recording */
 #define LINE_END     " _text\n"
 #define DEBUG_DIR    "/usr/lib/debug"
 
@@ -352,6 +353,18 @@ explain (Symbolization *self, UnnamedReason reason)
 
 /* --- --- */
 
+/* Of captures that were joined each may be of another start of the machine, and where the kernel lay is kept of one. */
+static bool
+is_of_one_recording (const Store *store, const char *key)
+{
+  StringId id = sysprof_intern_lookup (&store->strings, key);
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; id != 0 && i < store->n_metadata; i++)
+    n += store->metadata[i].id == id;
+  return n <= 1;
+}
+
 /* The capture says what it likes: the texts become parts of paths. FALSE: it does not say which kernel it was. */
 static bool
 start (Search *search, Symbolization *self, bool use_sandbox)
@@ -360,7 +373,9 @@ start (Search *search, Symbolization *self, bool use_sandbox)
   const char *release = sysprof_symbolization_find_metadata (self, RELEASE_KEY);
 
   if (build_id == NULL || strlen (build_id) < 4 || strlen (build_id) >= BUILD_ID_TEXT_SIZE ||
-      strspn (build_id, "0123456789abcdef") != strlen (build_id))
+      strspn (build_id, "0123456789abcdef") != strlen (build_id) ||
+      !is_of_one_recording (self->store, BUILD_ID_KEY) ||
+      !is_of_one_recording (self->store, TIME_KEY))
     return false;
 
   *search = (Search){

@@ -70,9 +70,10 @@ class KernelLines(unittest.TestCase):
         self.names = {int(start, 16) + i: name for start, size, name in rows for i in range(int(size, 16))}
         self.assertEqual(set(self.names.values()), {"outer", "other"})
 
-    def record(self, kallsyms):
+    def record(self, kallsyms, n_joined=1):
         capture = Capture(1, 2)
-        capture.metadata("org.gnome.sysprof.kernel-build-id", BUILD_ID)
+        for _ in range(n_joined):
+            capture.metadata("org.gnome.sysprof.kernel-build-id", BUILD_ID)
         capture.file("/proc/kallsyms", kallsyms.encode())
         for address in sorted(self.names):
             capture.sample([KERNEL, address + MOVED], pid=PID)
@@ -104,6 +105,12 @@ class KernelLines(unittest.TestCase):
         run("objcopy", "--only-keep-debug", self.file, self.dir / "debug")
         os.rename(self.dir / "debug", self.file)
         self.check_lines()
+
+    def test_joined_captures(self):
+        """Of one of them nobody knows where the kernel lay."""
+        self.record(f"{TEXT + MOVED:016x} - _text\n{TEXT + MOVED:016x} T listed\n", n_joined=2)
+        for stack in self.stacks():
+            self.assertEqual([(frame["symbol"], frame.get("line")) for frame in stack], [("listed", None)])
 
     def test_lines_of_another_kernel(self):
         self.record(f"{TEXT + MOVED:016x} - _text\n{TEXT + MOVED:016x} T listed\n")
