@@ -17,12 +17,12 @@
 #include "symbolize/file-locator.h"
 #include "symbolize/lines.h"
 #include "symbolize/link-addresses.h"
+#include "symbolize/stop-event.h"
 #include "symbolize/vdso.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -739,22 +739,11 @@ resolve_vdso (Symbolization *self, const FileBatch *batch)
   sysprof_elf_answers_clear (&answers);
 }
 
-static void
-stop_waiting (GCancellable *cancellable, const int *fd)
-{
-  const uint64_t one = 1;
-
-  (void) !write (*fd, &one, sizeof one); /* not there: the children have their patience */
-}
-
 /* `fetched` [batches->n] or NULL: files of this machine. */
 static void
 resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *fetched)
 {
-  /* GCancellable's own descriptor ends the program where there is none left. */
-  autofd stop_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  gulong handler = 0;
-  GCancellable *cancellable = self->progress->cancellable;
+  StopEvent stop;
   ElfParser parser = {
     .use_sandbox = fetched != NULL || self->code != NULL || self->options->use_sandbox,
     .is_for_lines = self->lines != NULL || self->code != NULL,
@@ -764,16 +753,15 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
   };
 
   /* A file takes as long as it likes: who cancels waits for neither child. */
-  parser.opener.stop_fd = stop_fd;
-  parser.opener.has_stop_fd = stop_fd >= 0;
-  if (cancellable != NULL)
-    handler = g_cancellable_connect (cancellable, G_CALLBACK (stop_waiting), &stop_fd, NULL);
+  sysprof_stop_event_init (&stop, self->progress->cancellable);
+  parser.opener.stop_fd = stop.fd;
+  parser.opener.has_stop_fd = stop.fd >= 0;
   /* Of instructions nothing is remembered. */
   if (!self->options->no_cache && self->code == NULL)
     parser.elf.cache = sysprof_symbol_cache_new ();
   sysprof_process_roots_init (&parser.roots, self);
   if (self->options->sysroot == NULL)
-    parser.mounts = sysprof_capture_mounts_new (self, stop_fd);
+    parser.mounts = sysprof_capture_mounts_new (self, stop.fd);
   for (uint32_t i = 0; i < batches->n && sysprof_progress_at (self->progress, i, batches->n);
        i++)
     {
@@ -805,7 +793,7 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
   sysprof_process_roots_clear (&parser.roots);
   g_clear_pointer (&parser.mounts, sysprof_capture_mounts_free);
   sysprof_elf_parser_close (&parser);
-  g_cancellable_disconnect (cancellable, handler);
+  sysprof_stop_event_clear (&stop);
 }
 
 void

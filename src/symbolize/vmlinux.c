@@ -14,6 +14,7 @@
 #include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
 #include "symbolize/lines.h"
+#include "symbolize/stop-event.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +37,8 @@ typedef struct
   int root;             /* of the sysroot; -1 = ours */
   Opener opener;
   ElfSandbox sandbox;
+  bool use_sandbox;
+  StopEvent stop;       /* debug information of a kernel takes seconds */
   ElfFacts facts;       /* of what is open */
   UnnamedReason reason; /* why there is none */
 } Search;
@@ -142,6 +145,12 @@ open_file (Search *self, int root, const char *path)
 
   if (envelope < 0)
     return false;
+  if (self->sandbox.pid == 0) /* one that ended has forgotten them */
+    {
+      self->sandbox.keeps_rights = !self->use_sandbox;
+      self->sandbox.stop_fd = self->opener.stop_fd;
+      self->sandbox.has_stop_fd = self->opener.has_stop_fd;
+    }
   if (sysprof_elf_sandbox_open (&self->sandbox, envelope, &info,
                                 self->symbolization->lines != NULL, &self->facts) != ELF_OK)
     return false;
@@ -155,7 +164,8 @@ open_file (Search *self, int root, const char *path)
 static bool
 open_first (Search *self, int root, const GPtrArray *paths)
 {
-  for (guint i = 0; i < paths->len; i++)
+  for (guint i = 0;
+       i < paths->len && !sysprof_progress_is_cancelled (self->symbolization->progress); i++)
     if (open_file (self, root, paths->pdata[i]))
       return true;
   return false;
@@ -384,9 +394,12 @@ start (Search *search, Symbolization *self, bool use_sandbox)
     .release = release != NULL && strchr (release, '/') == NULL ? release : "",
     .opener = OPENER_INIT,
     .sandbox = ELF_SANDBOX_INIT,
+    .use_sandbox = use_sandbox,
     .reason = UNNAMED_NO_KERNEL_SYMBOLS,
   };
-  search->sandbox.keeps_rights = !use_sandbox;
+  sysprof_stop_event_init (&search->stop, self->progress->cancellable);
+  search->opener.stop_fd = search->stop.fd;
+  search->opener.has_stop_fd = search->stop.fd >= 0;
   return true;
 }
 
@@ -395,6 +408,7 @@ finish (Search *self)
 {
   sysprof_opener_clear (&self->opener);
   sysprof_elf_sandbox_clear (&self->sandbox);
+  sysprof_stop_event_clear (&self->stop);
 }
 
 void
