@@ -563,11 +563,14 @@ sysprof_dwarf_has_split (ElfImage *image, uint64_t dwo_id)
 }
 
 bool
-sysprof_dwarf_has_packaged (ElfImage *image, uint64_t dwo_id)
+sysprof_dwarf_has_packaged (ElfImage *image, const uint64_t *dwo_ids, size_t n)
 {
   DwarfFile file = { 0 };
-  bool has_unit = sysprof_dwarf_file_init (&file, image, true) == ELF_OK &&
-                  sysprof_dwarf_file_find_packaged (&file, dwo_id);
+  bool has_unit = false;
+
+  if (sysprof_dwarf_file_init (&file, image, true) == ELF_OK)
+    for (size_t i = 0; i < n && !has_unit; i++)
+      has_unit = sysprof_dwarf_file_find_packaged (&file, dwo_ids[i]);
 
   sysprof_dwarf_file_clear (&file);
   return has_unit;

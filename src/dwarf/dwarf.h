@@ -83,9 +83,9 @@ typedef struct
   bool is_over_limit; /* it has more to some of them than is read */
 } DwarfAnswers;
 
-/* Whether a file with split units, or a package of such, has the unit. */
+/* Whether a file with split units has the unit; a package of such some of those. */
 bool sysprof_dwarf_has_split (ElfImage *image, uint64_t dwo_id);
-bool sysprof_dwarf_has_packaged (ElfImage *image, uint64_t dwo_id);
+bool sysprof_dwarf_has_packaged (ElfImage *image, const uint64_t *dwo_ids, size_t n);
 
 typedef struct Dwarf Dwarf;
 

@@ -232,10 +232,17 @@ sysprof_elf_worker_add_supplement (ElfWorker *self, int fd)
 static bool
 is_package (const ElfWorker *self, ElfImage *image)
 {
-  for (size_t i = self->n_given_splits; i < self->n_splits; i++)
-    if (sysprof_dwarf_has_packaged (image, self->split[i].dwo_id))
-      return true;
-  return false;
+  size_t n = self->n_splits - self->n_given_splits;
+  uint64_t *dwo_ids = calloc (n + 1, sizeof *dwo_ids);
+  bool is_one;
+
+  if (dwo_ids == NULL)
+    return false;
+  for (size_t i = 0; i < n; i++)
+    dwo_ids[i] = self->split[self->n_given_splits + i].dwo_id;
+  is_one = sysprof_dwarf_has_packaged (image, dwo_ids, n);
+  free (dwo_ids);
+  return is_one;
 }
 
 ElfStatus

@@ -217,6 +217,18 @@ class SplitUnits(Parts):
                     os.unlink(path + ".dwp")
                     self.assertEqual(len(self.gaps_in(path)), 1)
 
+    def test_package_of_another_build(self):
+        if not shutil.which("dwp"):
+            self.skipTest("dwp is not here")
+        path, whole, built = self.split("gcc", 4)
+        kept = shutil.copy(path, self.at / "kept")
+        self.split("gcc", 4, level="-Os")
+        subprocess.run(["dwp", "-e", path, "-o", path + ".dwp"], check=True, cwd=built, timeout=30)
+        shutil.rmtree(built)
+        os.rename(kept, path)
+        (binary, reason), = self.gaps_in(path)
+        self.assertRegex(reason, r": files with split debug information are of another build: '[a-z-]+\.dwo' and 1 more$")
+
     def test_package_by_build_id(self):
         if not shutil.which("clang") or not shutil.which("llvm-dwp"):
             self.skipTest("clang or llvm-dwp is not here")
