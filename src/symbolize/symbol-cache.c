@@ -43,6 +43,27 @@ is_own (const struct stat *info)
   return info->st_uid == geteuid () && (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+/* As root, nobody else may say by links in which directory files are written. */
+static bool
+is_led_to_by_own (const char *path)
+{
+  g_autofree char *part = g_strdup (path);
+  struct stat info;
+  char *end = part;
+
+  if (geteuid () != 0)
+    return true;
+
+  while ((end = strchr (end + 1, '/')) != NULL)
+    {
+      *end = 0;
+      if (lstat (part, &info) == 0 && info.st_uid != 0)
+        return false;
+      *end = '/';
+    }
+  return path[0] == '/';
+}
+
 static bool
 open_directory (SymbolCache *self)
 {
@@ -51,6 +72,11 @@ open_directory (SymbolCache *self)
 
   if (self->fd >= 0 || self->is_unfit)
     return self->fd >= 0;
+  if (!is_led_to_by_own (self->path))
+    {
+      complain (self, "a directory or link on the way belongs to somebody else", 0);
+      return false;
+    }
 
   fd = open (self->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0)

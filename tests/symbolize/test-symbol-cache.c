@@ -377,6 +377,34 @@ test_others_directories (Fixture *self, const void *data)
     }
 }
 
+/* Who has root's rights and another user's HOME, in which a link leads to what is root's. */
+static void
+test_others_links (Fixture *self, const void *data)
+{
+  g_autofree char *home = g_build_filename (self->directory, "home", NULL);
+  g_autofree char *link = g_build_filename (home, ".cache", NULL);
+  g_autofree char *place = g_build_filename (self->directory, "place", NULL);
+  g_autofree char *cache = g_build_filename (link, "symbols", NULL);
+
+  if (geteuid () != 0)
+    {
+      g_test_skip ("needs root");
+      return;
+    }
+  g_assert_cmpint (g_mkdir (home, 0700), ==, 0);
+  g_assert_cmpint (g_mkdir (place, 0755), ==, 0);
+  g_assert_cmpint (symlink (place, link), ==, 0);
+  g_assert_true (g_setenv (SYMBOL_CACHE_VARIABLE, cache, TRUE));
+  assert_answers (self, false, 100, true);
+  assert_answers (self, false, 100, false); /* its own link */
+
+  remove_tree (cache);
+  g_assert_cmpint (chown (home, 65534, 65534), ==, 0);
+  g_assert_cmpint (lchown (link, 65534, 65534), ==, 0);
+  assert_answers (self, false, 100, true);
+  g_assert_false (g_file_test (cache, G_FILE_TEST_EXISTS));
+}
+
 static void
 test_cannot_be_written (Fixture *self, const void *data)
 {
@@ -588,6 +616,7 @@ main (int argc, char **argv)
   add ("/symbol-cache/damage", 0, test_damage);
   add ("/symbol-cache/other-files-in-its-place", 0, test_other_files_in_its_place);
   add ("/symbol-cache/others-directories", 0, test_others_directories);
+  add ("/symbol-cache/others-links", 0, test_others_links);
   add ("/symbol-cache/cannot-be-written", 0, test_cannot_be_written);
   add ("/symbol-cache/child-for-each-owner", 0, test_child_for_each_owner);
   add ("/symbol-cache/replaced-file", 0, test_replaced_file);
