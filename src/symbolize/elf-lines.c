@@ -217,6 +217,12 @@ expect_splits (ElfWorker *self, const DwarfAnswers *answers, ElfLines *lines)
       free (split->name);
     }
   self->n_splits = self->n_given_splits = n;
+  /* Those that were asked for come first: what is behind them is not looked for, and nobody knows whether it is here. */
+  if (lines->n_splits > ELF_MAX_SPLITS - n)
+    {
+      lines->n_splits = ELF_MAX_SPLITS - n;
+      lines->is_over_limit = true;
+    }
   larger = realloc (self->split, (n + lines->n_splits + 1) * sizeof *larger);
   if (larger == NULL)
     return ELF_NO_MEMORY;

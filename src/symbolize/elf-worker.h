@@ -84,7 +84,7 @@ typedef struct
   uint8_t padding[3];
 } ElfSplit;
 
-#define ELF_MAX_SPLITS 512 /* of one answer; each is a descriptor */
+#define ELF_MAX_SPLITS 512 /* of one file; each is a descriptor */
 
 typedef struct
 {

@@ -77,8 +77,8 @@ static const struct
                            "keep them where they were built, or a package of them (.dwp) beside the program" },
   [DEBUG_GAP_OTHER_SPLIT] = { "files with split debug information are of another build",
                               "build again and record again" },
-  [DEBUG_GAP_OVER_LIMIT] = { "debug information is more than is read: its sections, or inlined "
-                             "functions in each other",
+  [DEBUG_GAP_OVER_LIMIT] = { "debug information is more than is read: its sections, its split "
+                             "files, or inlined functions in each other",
                              "" },
 };
 

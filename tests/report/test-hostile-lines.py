@@ -79,6 +79,56 @@ OUTER = f'    .byte 2\n    .asciz "outer"\n    .quad outer\n    .quad {BODY}\n'
 LEAF = 'leaf:\n    .byte 3\n    .asciz "leaf"\n    .byte 1\n'
 
 
+def skeletons(n, directory):
+    """As many functions, each with a unit of its own that lies in u0.dwo, u1.dwo, …"""
+    code = "".join(f"    .type f{i}, @function\nf{i}:\n    .skip 8, 0x90\n    .size f{i}, 8\n" for i in range(n))
+    units = "".join(f"""
+    .long s{i}_end - s{i}
+s{i}:
+    .short 5
+    .byte 4, 8
+    .long 0
+    .quad {SPLIT_ID + i}
+    .byte 1
+    .quad f{i}
+    .quad 8
+    .asciz "{directory}"
+    .asciz "u{i}.dwo"
+s{i}_end:
+""" for i in range(n))
+    return f"""
+    .globl _start
+    .text
+{code}
+    .type _start, @function
+_start:
+    call f0
+    .skip 8, 0x90
+    .size _start, . - _start
+    .section .note.GNU-stack,"",@progbits
+    .section .debug_abbrev,"",@progbits
+    .byte 1, 0x4a, 0, 0x11, 0x01, 0x12, 0x07, 0x1b, 0x08, 0x76, 0x08, 0, 0, 0
+    .section .debug_info,"",@progbits
+{units}"""
+
+
+SPLIT_ID = 0x1122334455660000
+SPLIT_UNIT = f"""
+    .section .debug_abbrev.dwo,"e",@progbits
+    .byte 1, 0x11, 0, 0x03, 0x08, 0, 0, 0
+    .section .debug_info.dwo,"e",@progbits
+    .long unit_end - unit
+unit:
+    .short 5
+    .byte 5, 8
+    .long 0
+    .quad {SPLIT_ID}
+    .byte 1
+    .asciz "u.c"
+unit_end:
+"""
+
+
 class HostileLines(Case):
     def assemble(self, text, name="program"):
         source, path = self.at / f"{name}.s", str(self.at / name)
@@ -105,6 +155,23 @@ class HostileLines(Case):
                 self.assertEqual(len(told), int(n >= LIMIT), told)
                 for line in told:
                     self.assertIn("more than is read", line)
+
+    def test_split_files(self):
+        """Of more than are open at once nobody says that they are not here."""
+        (self.at / "u.s").write_text(SPLIT_UNIT)
+        run("cc", "-c", "-o", str(self.at / "u.o"), str(self.at / "u.s"))
+        content = (self.at / "u.o").read_bytes()
+        for n, reasons in ((LIMIT, []), (LIMIT + 1, ["more than is read"]), (3 * LIMIT, ["more than is read"])):
+            with self.subTest(n):
+                path = self.assemble(skeletons(n, self.at))
+                for i in range(n):
+                    (self.at / f"u{i}.dwo").write_bytes(content.replace(struct.pack("<Q", SPLIT_ID), struct.pack("<Q", SPLIT_ID + i)))
+                start = min(int(line.split()[0], 16) for line in run("nm", path).splitlines() if line.endswith(" f0"))
+                capture = self.capture_of(path, [start + 8 * i for i in range(n)])
+                told = [row["reason"] for row in as_json("quality", capture)["rows"] if row["reason"].startswith("inlined functions missing")]
+                self.assertEqual(len(told), len(reasons), told)
+                for line, reason in zip(told, reasons):
+                    self.assertIn(reason, line)
 
     def test_origins_that_go_round(self):
         """An inlined function whose name nobody says is not shown; what lies in it and what it lies in are."""
