@@ -22,7 +22,7 @@
 #define NSEC           INT64_C (1000000000)
 
 /* File systems write down when a file was changed by a clock that goes in steps: within one the file may change again, and looks the
- * same. Ours take a timer's tick, others whole seconds: FAT two. */
+ * same. Those of devices take a timer's tick; others have a clock elsewhere, or below them what they do not tell. */
 #define FINE_STEP   (NSEC / 10)
 #define COARSE_STEP (2 * NSEC)
 
@@ -89,9 +89,13 @@ bool
 sysprof_file_identity_init (FileIdentity *self, const struct stat *info)
 {
   bool has_own_device = major (info->st_dev) != 0;
-  bool is_fine = has_own_device && info->st_ctim.tv_nsec != 0;
   struct timespec now;
   int64_t settled_nsec;
+
+  /* Images that are only read (squashfs, ISO 9660, mostly EROFS) have for it what their maker wrote for the last change of the contents,
+   * which may be one and the same for all files of all builds; others count whole seconds. */
+  if (info->st_ctim.tv_nsec == 0)
+    return false;
 
   *self = (FileIdentity){
     .device = info->st_dev,
@@ -109,7 +113,7 @@ sysprof_file_identity_init (FileIdentity *self, const struct stat *info)
     }
   if (clock_gettime (CLOCK_REALTIME, &now) != 0)
     return false;
-  settled_nsec = nsec_of (&now) - (is_fine ? FINE_STEP : COARSE_STEP);
+  settled_nsec = nsec_of (&now) - (has_own_device ? FINE_STEP : COARSE_STEP);
   return self->modified_nsec < settled_nsec && self->changed_nsec < settled_nsec;
 }
 
