@@ -320,6 +320,26 @@ read_lines (Reader *self, Text text)
   finish_file (self);
 }
 
+/* FALSE: captures of several machines were joined, whose files may have the same paths and inodes. */
+static bool
+is_of_one_machine (const Store *store)
+{
+  StringId key = sysprof_intern_lookup (&store->strings, "hostname");
+  const Metadata *first = NULL;
+
+  for (uint32_t i = 0; key != 0 && i < store->n_metadata; i++)
+    {
+      const Metadata *row = &store->metadata[i];
+
+      if (row->id != key)
+        continue;
+      if (first != NULL && first->value != row->value)
+        return false;
+      first = row;
+    }
+  return true;
+}
+
 static bool
 is_any (const char *path)
 {
@@ -333,6 +353,7 @@ sysprof_packed_lines_use (Symbolization *symbolization)
       symbolization->store, "__lines__", symbolization->progress->cancellable, NULL);
   Reader self = { .symbolization = symbolization };
   g_autoptr (FileBatches) batches = NULL;
+  bool has_inodes = is_of_one_machine (symbolization->store);
   uint32_t none = 0, n_items = 0;
 
   if (bytes == NULL)
@@ -349,9 +370,12 @@ sysprof_packed_lines_use (Symbolization *symbolization)
   g_string_append_c (self.text, 0);
   for (uint32_t i = 0; i < batches->n; i++)
     {
-      GString *key = g_string_new (NULL);
+      GString *key;
 
       n_items += batches->row[i].n_items;
+      if (batches->row[i].build_id[0] == 0 && !has_inodes)
+        continue;
+      key = g_string_new (NULL);
       add_file (key, &batches->row[i]);
       g_string_truncate (key, key->len - 1); /* the newline */
       g_hash_table_insert (self.batches, g_string_free (key, FALSE), &batches->row[i]);

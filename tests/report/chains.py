@@ -104,7 +104,7 @@ class Case(unittest.TestCase):
         run("g++", "-O2", "-g", "-fno-pie", "-no-pie", "-o", path, *options, str(self.at / "inlines.cc"))
         return path
 
-    def capture_of(self, path, addresses, mapped_as=None, hex_id=None, inode=None, callers=(), files=()):
+    def capture_of(self, path, addresses, mapped_as=None, hex_id=None, inode=None, callers=(), files=(), metadata=()):
         """One process that was seen at each of these, called from `callers`, innermost first, and _start: `addresses[i]` at i ns."""
         start = int(re.search(r"Entry point address: +0x(\w+)", run("readelf", "-hW", path))[1], 16)
         offset, address, size = code_of(path)
@@ -115,6 +115,8 @@ class Case(unittest.TestCase):
         for i, at in enumerate(addresses):
             stack = [at, *callers, start + 2]
             capture.sample([USER] + [BASE + each - address for each in stack], pid=PID, tid=PID, time=i)
+        for key, value in metadata:
+            capture.metadata(key, value)
         for name, content in files:
             capture.chunked_file(name, content)
         return capture.save(self.at / "made.syscap")

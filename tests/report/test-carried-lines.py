@@ -60,6 +60,29 @@ class CarriedLines(Case):
         os.remove(path)
         self.assertEqual(self.chains_in(capture, addresses), chains)
 
+    def test_of_several_machines(self):
+        """Where captures of several were joined an inode tells no file any more; a build ID does."""
+        path = self.compile("-Wl,--build-id")
+        addresses, inode = addresses_of(path, FUNCTIONS), os.stat(path).st_ino
+        chains = self.chains_in(self.capture_of(path, addresses), addresses)
+        build_id = re.search(r"Build ID: (\w+)", run("readelf", "-nW", path))[1]
+        files = self.brought(path, addresses)
+        text = files[1][1].decode()
+        with_id = [files[0], (files[1][0], text.replace("file - ", f"file {build_id} ", 1).encode())]
+        self.assertNotEqual(with_id, files)
+        for others, hex_id, brought, is_told in (("same", None, files, True), ("other", None, files, False),
+                                                 ("other", build_id, with_id, True)):
+            with self.subTest(others=others, hex_id=hex_id):
+                metadata = [("hostname", "same"), ("hostname", others)]
+                capture = self.capture_of(path, addresses, inode=inode, hex_id=hex_id, files=brought, metadata=metadata)
+                os.rename(path, self.at / "kept")
+                told = self.chains_in(capture, addresses)
+                os.rename(self.at / "kept", path)
+                if is_told:
+                    self.assertEqual(told, chains)
+                else:
+                    self.assertEqual({len(chain) for chain in told.values()}, {1})
+
     def test_damaged_lines(self):
         """What cannot be true is left out: each sample keeps the function that it is in."""
         path = self.compile()
