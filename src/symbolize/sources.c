@@ -12,12 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Bytes of all texts: whoever made a program or a capture names as many files as they like. */
+#define MOST_SOURCES_SIZE (256 << 20)
+
 typedef struct
 {
   Symbolization symbolization;
   Opener opener;
   ProcessRoots roots;
   CaptureMounts *mounts; /* NULL: files are looked for below a directory */
+  size_t room;           /* bytes that further texts may have; 0 = what did not fit was met */
 } Finder;
 
 /* The program or library that is made of it, as far as that can be asked for. */
@@ -67,7 +71,7 @@ is_newer (Finder *self, const FileBatch *batch, int root, const char *path, time
 }
 
 static bool
-read_text (SourceFile *file, int envelope, const struct stat *info)
+read_text (Finder *self, SourceFile *file, int envelope, const struct stat *info)
 {
   autofd text = sysprof_envelope_open (envelope);
   size_t size = (size_t) info->st_size, at = 0;
@@ -75,6 +79,13 @@ read_text (SourceFile *file, int envelope, const struct stat *info)
 
   if (text < 0)
     return false;
+  if (size >= self->room)
+    {
+      self->room = 0;
+      errno = EFBIG;
+      return false;
+    }
+  self->room -= size;
   file->text = g_malloc (size + 1);
   for (; at < size && n > 0; at += (size_t) MAX (n, 0))
     n = pread (text, file->text + at, size - at, (off_t) at);
@@ -87,9 +98,13 @@ static bool
 try_place (Finder *self, SourceFile *file, const FileBatch *batch, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_copy_text_file (&self->opener, root, path, &info);
+  autofd envelope = -1;
 
-  if (envelope < 0 || !read_text (file, envelope, &info))
+  if (self->room > 0)
+    envelope = sysprof_copy_text_file (&self->opener, root, path, &info);
+  else
+    errno = EFBIG;
+  if (envelope < 0 || !read_text (self, file, envelope, &info))
     {
       /* That a file may not be read says more than that another place has none. */
       if (file->error == 0 || (file->error == ENOENT && errno != ENOENT))
@@ -134,7 +149,7 @@ take_fetched (Finder *self, SourceFile *file, const FileBatch *batch, const char
   struct stat info = { 0 };
   autofd envelope = sysprof_copy_text_file (&self->opener, -1, path, &info);
 
-  file->is_fetched = envelope >= 0 && read_text (file, envelope, &info);
+  file->is_fetched = envelope >= 0 && read_text (self, file, envelope, &info);
 }
 
 static bool
@@ -193,7 +208,7 @@ sysprof_source_files_read (SourceFile *files,
 {
   Progress progress = { .cancellable = cancellable };
   g_autofree Made *made = g_new0 (Made, n + 1);
-  Finder self = { .opener = OPENER_INIT };
+  Finder self = { .opener = OPENER_INIT, .room = MOST_SOURCES_SIZE };
 
   sysprof_symbolization_init (&self.symbolization, store, options, &progress,
                               (SymbolTable *) symbols);
