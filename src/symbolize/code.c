@@ -258,6 +258,8 @@ find_lines (const Symbolization *self,
   FileBatch all = *batch;
 
   *lines = (ElfLines){ 0 };
+  if (!self->options->with_lines)
+    return;
   for (size_t i = 0; i < found->n; i++)
     {
       offsets[i] = found->row[i].offset;
@@ -320,7 +322,8 @@ sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfPa
            "");
   find_lines (self, batch, parser, &found, &lines);
   take_rows (self, number_of, &found, &lines);
-  for (uint32_t i = 0; i < batch->n_items && lines.n > 0; i++)
+  /* Debug information may come from servers. */
+  for (uint32_t i = 0; i < batch->n_items && (lines.n > 0 || !self->options->with_lines); i++)
     self->code->is_open[batch->items[i].address] = 0;
   sysprof_elf_instructions_clear (&found);
   sysprof_elf_lines_clear (&lines);

@@ -28,9 +28,10 @@ static const Column columns[] = {
   [BYTES] = { "bytes", "BYTES", COLUMN_TEXT, .extra = 2 },
   [INSTRUCTION] = { "instruction", "INSTRUCTION", COLUMN_TEXT, .is_long = true },
   [FUNCTION] = { "function", "FUNCTION", COLUMN_TEXT, .heading = 1 },
-  [BINARY] = { "binary", "BINARY", COLUMN_TEXT, .heading = 1 },
+  [BINARY] = { "binary", "BINARY", COLUMN_TEXT, .heading = 1, .is_command = true },
   [INLINED] = { "inlined", "INLINED", COLUMN_TEXT, .heading = 2, .may_miss = true },
-  [FILE_NAME] = { "file", "FILE", COLUMN_TEXT, .heading = 2, .may_miss = true },
+  [FILE_NAME] = { "file", "FILE", COLUMN_TEXT, .heading = 2, .may_miss = true,
+                  .is_command = true },
   [LINE] = { "line", "LINE", COLUMN_NUMBER, .heading = 2, .may_miss = true },
 };
 
@@ -165,8 +166,8 @@ tell_elsewhere (const Shown *self, const CodePlaces *places, GString *note)
     case SYMBOL_JIT:
       g_string_append_printf (note,
                               "'%s' was generated while the program ran, and the capture has "
-                              "its name but not its code. The view 'source' shows its lines, "
-                              "where its runtime tells them. ",
+                              "its name but not its code. The view 'callers' shows who called "
+                              "it. ",
                               name);
       break;
     default:

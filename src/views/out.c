@@ -203,6 +203,15 @@ sysprof_is_plain (const char *text)
   return !text[count_plain (text)];
 }
 
+/* What ends lines, and what turns the direction of what follows: a name could show the figures beside it in another order. */
+static bool
+is_line_control (gunichar character)
+{
+  return character == 0x2028 || character == 0x2029 ||
+         (character >= 0x202a && character <= 0x202e) ||
+         (character >= 0x2066 && character <= 0x2069);
+}
+
 char *
 sysprof_dup_one_line (const char *text)
 {
@@ -222,7 +231,7 @@ sysprof_dup_one_line (const char *text)
       if (character == 0xfffd)
         g_string_append (line, REPLACEMENT);
       else if (character < 0x20 || (character >= 0x7f && character < 0xa0) ||
-               character == 0x2028 || character == 0x2029)
+               is_line_control (character))
         g_string_append_c (line, ' ');
       else
         g_string_append_len (line, text, (gssize) size);

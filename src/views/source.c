@@ -230,16 +230,30 @@ add_files (Told *self, const bool *is_wanted, const LineWeight *lines, uint32_t 
     self->rows->note = sysprof_rows_dup (self->rows, g_strchomp (note->str));
 }
 
-static const char *
-dup_why_none (const ViewRequest *request, Rows *rows)
+/* Whether all of them are code of which no file has lines. */
+static bool
+are_generated (const SymbolTable *symbols, const bool *is_wanted)
 {
-  g_autofree char *note = g_strdup_printf (
-      "No lines are known of '%s': %s", request->shape->focus,
-      request->symbols->line == NULL
-          ? "they were not looked for, as --no-inlines says."
-          : "its file has no debug information here. Install its debug symbols, name their folder "
-            "with --debug-dir, or let a server be asked with --debuginfod.");
+  for (SymbolId i = 1; i < symbols->n; i++)
+    if (is_wanted[i] && symbols->row[i].kind != SYMBOL_JIT)
+      return false;
+  return true;
+}
 
+static const char *
+dup_why_none (const ViewRequest *request, const bool *is_wanted, Rows *rows)
+{
+  const char *reason =
+      "its file has no debug information here. Install its debug symbols, name their folder "
+      "with --debug-dir, or let a server be asked with --debuginfod.";
+  g_autofree char *note = NULL;
+
+  if (request->symbols->line == NULL)
+    reason = "they were not looked for, as --no-inlines says.";
+  else if (are_generated (request->symbols, is_wanted))
+    reason = "it was generated while the program ran, and the capture has its name but not its "
+             "lines. The view 'callers' shows who called it.";
+  note = g_strdup_printf ("No lines are known of '%s': %s", request->shape->focus, reason);
   return sysprof_rows_dup (rows, note);
 }
 
@@ -263,7 +277,7 @@ fill_source (const ViewRequest *request, Rows *rows, GError **error)
     add_files (&self, is_wanted, lines, n);
   sysprof_stack_weights_clear (&weights);
   if (n == 0)
-    rows->note = dup_why_none (request, rows);
+    rows->note = dup_why_none (request, is_wanted, rows);
   return true;
 }
 

@@ -21,6 +21,7 @@
 #define LONG_COLUMN_MIN 40 /* that a narrow terminal leaves to the last text, if it needs it */
 #define BELOW_INDENT    9  /* of what stands below its row */
 #define LEAST_GRAPH     8  /* columns */
+#define LEAST_NAME      8  /* columns of a name in a heading */
 #define PLACE_GAP       2  /* blanks between a function and where it is written */
 
 typedef struct
@@ -40,6 +41,7 @@ typedef struct
   const char *last_below;         /* what stood there last */
   const Cell *last_cells;         /* of the row before; NULL = none */
   bool has_headings;
+  bool has_heading[MOST_HEADING + 1]; /* by level: whether something is told above the row */
   bool is_section;
   GString *line; /* that is being made */
 } Table;
@@ -455,36 +457,68 @@ is_same_heading (const Table *table, const Cell *cells, unsigned heading)
   return table->last_cells != NULL;
 }
 
-/* What the rows from here on share, where it is another than of the row before: "function  binary", "file:line". */
-static void
-write_heading (const Table *table, const Cell *cells, unsigned heading)
+/* What the rows from here on share: "function  binary", "file:line"; what is not known is left out. `room`: so many columns of
+ * a terminal, for which folders go, and what names of functions can do without; 0 = whole. *(full)* */
+static char *
+dup_heading (const Table *table, const Cell *cells, unsigned heading, size_t room)
 {
   const Rows *rows = table->rows;
-  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GString) behind = g_string_new (NULL);
+
+  /* From the last to the first: names get the room that is left. */
+  for (uint32_t i = rows->n_columns; i-- > 0;)
+    {
+      const Column *column = &rows->columns[i];
+      g_autofree char *whole = NULL;
+      g_autofree char *name = NULL;
+      const char *cell;
+
+      if (column->heading != heading || sysprof_cell_is_none (column, cells[i]))
+        continue;
+      cell = whole = sysprof_dup_cell (column, cells[i]);
+      if (room > 0 && column->is_command)
+        cell = skip_folder (whole);
+      else if (room > 0 && column->kind == COLUMN_TEXT)
+        {
+          size_t used = sysprof_text_columns (behind->str);
+          size_t left = used + LEAST_NAME < room ? room - used : LEAST_NAME;
+          g_autofree char *shorter = sysprof_dup_short_name (whole, left);
+
+          cell = name = sysprof_dup_ellipsized (shorter, left);
+        }
+      if (cell[0] == '\0')
+        continue;
+      g_string_prepend (behind, cell);
+      if (column->kind == COLUMN_NUMBER)
+        g_string_prepend (behind, ":");
+      else
+        g_string_prepend (behind, "  ");
+    }
+  return g_strdup (behind->str + (g_str_has_prefix (behind->str, "  ") ? 2 : 0));
+}
+
+/* `is_known`: whether something stands above the rows before. Returns whether that is so of these. */
+static bool
+write_heading (const Table *table, const Cell *cells, unsigned heading, bool is_known)
+{
+  size_t room = table->request->terminal_width;
+  g_autofree char *text = dup_heading (table, cells, heading, 0);
+  bool is_told = text[0] != '\0';
   g_autofree char *line = NULL;
 
-  for (uint32_t i = 0; i < rows->n_columns; i++)
+  if (!is_told && !is_known)
+    return false;
+  if (room > 0 && sysprof_text_columns (text) > room)
     {
-      g_autofree char *cell = NULL;
-
-      if (rows->columns[i].heading != heading)
-        continue;
-      cell = sysprof_dup_cell (&rows->columns[i], cells[i]);
-      if (cell[0] != '\0')
-        g_string_append_printf (text, "%s%s",
-                                text->len == 0                           ? ""
-                                : rows->columns[i].kind == COLUMN_NUMBER ? ":"
-                                                                         : "  ",
-                                cell);
+      g_free (text);
+      text = dup_heading (table, cells, heading, room);
     }
-  if (text->len == 0)
-    return;
-  line = table->request->terminal_width
-             ? sysprof_dup_ellipsized (text->str, table->request->terminal_width)
-             : g_strdup (text->str);
-  sysprof_out_printf (
-      table->out, "%s%s%s%s\n", heading == 1 && table->last_cells != NULL ? "\n" : "",
-      color (table, heading == 1 ? COLOR_TITLE : COLOR_DIM), line, color (table, COLOR_RESET));
+  line = room > 0 ? sysprof_dup_ellipsized (text, room) : g_strdup (text);
+  sysprof_out_printf (table->out, "%s%s%s%s\n",
+                      heading == 1 && table->last_cells != NULL ? "\n" : "",
+                      color (table, heading == 1 ? COLOR_TITLE : COLOR_DIM),
+                      is_told ? line : "(not known)", color (table, COLOR_RESET));
+  return is_told;
 }
 
 static void
@@ -494,7 +528,12 @@ write_headings (Table *table, const Cell *cells)
     return;
   for (unsigned heading = 1; heading <= MOST_HEADING; heading++)
     if (!is_same_heading (table, cells, heading))
-      write_heading (table, cells, heading);
+      {
+        table->has_heading[heading] =
+            write_heading (table, cells, heading, table->has_heading[heading]);
+        for (unsigned below = heading + 1; below <= MOST_HEADING; below++)
+          table->has_heading[below] = false;
+      }
   table->last_cells = cells;
 }
 

@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-from captures import KERNEL, USER, Capture, symbol_table  # noqa: E402
+from captures import JIT, KERNEL, USER, Capture, symbol_table  # noqa: E402
 
 REPORT, SOURCES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
 sys.argv[1:] = []
@@ -163,6 +163,43 @@ class Disassembly(unittest.TestCase):
         rows = as_json("disassembly", "--focus", "middle", self.capture_of(path, [[start]]))["rows"]
         self.check(path, "middle", rows)
         self.assertFalse([row for row in rows if "line" in row or "file" in row])
+        # Nor does anything stand above them but the function.
+        text = run(REPORT, "disassembly", "--focus", "middle", self.at / "made.syscap")
+        self.assertNotRegex(text, r"(?m)^(-|\(not known\))$")
+
+    def test_lines_not_wanted(self):
+        path = self.compile()
+        start, end = functions_of(path)["middle"]
+        rows = as_json("disassembly", "--no-inlines", "--focus", "middle", self.capture_of(path, [[start]]))["rows"]
+        self.check(path, "middle", rows)
+        self.assertFalse([row for row in rows if "line" in row or "file" in row or "inlined" in row])
+
+    def test_name_that_turns_the_line(self):
+        path = self.compile(name="a\u202eb\u2066c")
+        text = run(REPORT, "functions", self.capture_of(path, [[functions_of(path)["leaf"][0]]]))
+        self.assertIn("a b c", text)
+        self.assertNotRegex(text, "[\u202a-\u202e\u2066-\u2069]")
+
+    def test_sources_too_large_together(self):
+        """Whoever makes a program names as many large files as they like."""
+        names = [self.at / f"source{i}" for i in range(17)]
+        names[0].touch()
+        os.truncate(names[0], 16 << 20)
+        for name in names[1:]:
+            os.link(names[0], name)
+        text = "".join(f'# 1 "{name}"\n__attribute__ ((noinline)) int many{i} (int x) {{ return x + {i}; }}\n' for i, name in enumerate(names))
+        path = self.compile("-O0", text=text + "int main (void) { return many3 (1); }\n")
+        functions = functions_of(path)
+        capture = self.capture_of(path, [[functions[f"many{i}"][0]] for i in range(17)])
+        self.assertRegex(run(REPORT, "source", "--focus", "many", capture), "cannot be read: File too large; nor can 1 more")
+
+    def test_generated_code(self):
+        """It is not its file that lacks something: there is none."""
+        capture = Capture(0, 2).process("program", pid=PID, time=0)
+        capture.jitmap([(JIT + 1, "generated")], time=0).sample([USER, JIT + 1], pid=PID, tid=PID, time=1)
+        capture.save(self.at / "made.syscap")
+        for view in ("source", "disassembly"):
+            self.assertRegex(run(REPORT, view, "--focus", "generated", self.at / "made.syscap"), "was generated while the program ran.*'callers'")
 
     def test_calls(self):
         """What a function called counts where it called it, once per stack; a return address that was sampled as well is two places."""
