@@ -36,14 +36,9 @@ find_translated_supplement (const Symbolization *self,
 {
   g_autoptr (GArray) candidates = sysprof_list_supplement_candidates (
       self, &parser->opener, NULL, -1, batch->path, &parser->facts);
-  ElfStatus result = ELF_ABSENT;
 
-  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
-    result = sysprof_debug_search_join (
-        result, sysprof_debug_search_translations (
-                    self, parser, batch, g_array_index (candidates, DebugCandidate, i).path,
-                    try_supplement, NULL));
-  return result;
+  return sysprof_debug_search_all_translations (self, parser, batch, candidates, try_supplement,
+                                                NULL);
 }
 
 /* A server's file is looked into by who has no rights alone. */

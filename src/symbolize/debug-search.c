@@ -51,3 +51,24 @@ sysprof_debug_search_translations (const Symbolization *self,
     result = sysprof_debug_search_join (result, try_part (parser, -1, paths->pdata[i], data));
   return result;
 }
+
+ElfStatus
+sysprof_debug_search_all_translations (const Symbolization *self,
+                                       ElfParser *parser,
+                                       const FileBatch *batch,
+                                       const GArray *candidates,
+                                       TryPartFunc try_part,
+                                       void *data)
+{
+  ElfStatus result = ELF_ABSENT;
+
+  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
+    {
+      const char *path = g_array_index (candidates, DebugCandidate, i).path;
+
+      result = sysprof_debug_search_join (
+          result,
+          sysprof_debug_search_translations (self, parser, batch, path, try_part, data));
+    }
+  return result;
+}

@@ -24,3 +24,10 @@ ElfStatus sysprof_debug_search_translations (const Symbolization *self,
                                              const char *path,
                                              TryPartFunc try_part,
                                              void *data);
+/* The same of all the paths of `candidates`. */
+ElfStatus sysprof_debug_search_all_translations (const Symbolization *self,
+                                                 ElfParser *parser,
+                                                 const FileBatch *batch,
+                                                 const GArray *candidates,
+                                                 TryPartFunc try_part,
+                                                 void *data);

@@ -151,14 +151,9 @@ find_translated_debug_file (const Symbolization *self,
 {
   g_autoptr (GArray) candidates =
       sysprof_list_debug_candidates (self, &parser->opener, NULL, -1, batch->path, facts);
-  ElfStatus result = ELF_ABSENT;
 
-  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
-    result = sysprof_debug_search_join (
-        result, sysprof_debug_search_translations (
-                    self, parser, batch, g_array_index (candidates, DebugCandidate, i).path,
-                    open_debug_file, NULL));
-  return result;
+  return sysprof_debug_search_all_translations (self, parser, batch, candidates,
+                                                open_debug_file, NULL);
 }
 
 /* --- answers --- */
