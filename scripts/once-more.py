@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs tests that failed a second time, one after the other: once-more.py BUILD LOG-NAME STATUS
 
-Only those that look at the whole machine (suites e2e, peers, system, soak, hotplug), as they may be disturbed by what else runs there; none
+Only those that look at the whole machine (suites e2e, peers, system, soak, hotplug, live), as they may be disturbed by what else runs there; none
 where a sanitizer has found something or a program crashed (but for a test that gives up by itself at its assertion), as that is no
 matter of chance; none if many failed, as then
 something is broken; and none if meson ended otherwise (STATUS) than by failing tests, as then others may not have run.
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 MOST = 5
-DISTURBED = {"e2e", "peers", "system", "soak", "hotplug"}
+DISTURBED = {"e2e", "peers", "system", "soak", "hotplug", "live"}
 SANITIZER = r"(Address|Leak|Thread|Memory)Sanitizer|runtime error:"
 SIGNAL = r"SIG(SEGV|ABRT|BUS|ILL|FPE)|Segmentation fault|core dumped|-(4|6|7|8|11) != 0"
 NO_CHANCE = re.compile(f"{SANITIZER}|{SIGNAL}")

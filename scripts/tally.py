@@ -28,10 +28,13 @@ def last_line(text, otherwise="it gave no reason"):
 
 
 def said_last(test):
-    """What a program told that failed: the last line below its last failed case, else of its errors."""
+    """What a program told that failed: why it gave up, else the last line below its last failed case, else of its errors."""
     output = test.get("stdout") or ""
+    gave_up = [line for line in output.splitlines() if line.startswith("Bail out!")]
+    if gave_up:
+        return gave_up[-1][-MOST_SAID:]
     _, failure, below = output.rpartition("\nnot ok ")
-    told = "\n".join(line for line in below.splitlines() if line.startswith(("#", "Bail out!"))) if failure else ""
+    told = "\n".join(line for line in below.splitlines() if line.startswith("#")) if failure else ""
     return last_line(told, last_line(test.get("stderr") or "", last_line(output, "")))[-MOST_SAID:]
 
 

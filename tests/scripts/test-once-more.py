@@ -54,8 +54,9 @@ class OnceMore(unittest.TestCase):
         """As a C test ends; but not where the program itself says something critical, or crashes after all."""
         said = "Bail out! ERROR:../tests/some/test-one.c:7:test_one: assertion failed (n >= 1000): (0 >= 1000)"
         ends = "[ -e been-here ] || { touch been-here; echo '%s'; kill -%s $$; }"
-        status, output, _ = self.run_tests(system_one=ends % (said, "ABRT"))
+        status, output, tally = self.run_tests(system_one=ends % (said, "ABRT"))
         self.assertEqual(status, 0, output)
+        self.assertIn("assertion failed (n >= 1000): (0 >= 1000)", tally)
         for other in (ends % ("Bail out! GLib-FATAL-CRITICAL: g_free", "ABRT"), ends % (said, "SEGV"), ends % ("", "ABRT")):
             status, output, tally = self.run_tests(system_one=other)
             self.assertNotEqual(status, 0)
