@@ -20,6 +20,7 @@ struct EventLedger
   unsigned n_known;
   unsigned n_taken;
   unsigned n_entries;
+  int64_t latest; /* time of a chunk that was written */
   uint8_t chunk[CHUNK_ENTRIES * CAPTURE_PERIODS_SIZE];
 };
 
@@ -97,6 +98,7 @@ write_chunk (EventLedger *self, SysprofCaptureWriter *writer, int64_t time, bool
                                        self->chunk, self->n_entries * CAPTURE_PERIODS_SIZE);
 
   self->n_entries = 0;
+  self->latest = MAX (self->latest, time);
   return is_written;
 }
 
@@ -127,5 +129,7 @@ sysprof_event_ledger_note (EventLedger *self,
 bool
 sysprof_event_ledger_finish (EventLedger *self, SysprofCaptureWriter *writer, int64_t time)
 {
-  return write_chunk (self, writer, time, true);
+  /* Events are disabled a little behind the end, which is `time`. Readers take chunks by their times: one behind the last would begin a
+   * file of another recording. */
+  return write_chunk (self, writer, MAX (self->latest, time), true);
 }

@@ -45,6 +45,7 @@ read_back (Fixture *self)
   SysprofCaptureFrameType type;
   SysprofCaptureReader *reader;
   bool is_last = false;
+  gint64 latest = G_MININT64;
 
   g_assert_true (sysprof_event_ledger_finish (self->ledger, self->writer, 99));
   g_assert_true (sysprof_capture_writer_flush (self->writer));
@@ -62,6 +63,8 @@ read_back (Fixture *self)
       g_assert_cmpint (chunk->frame.len, <=, 16384);
       g_byte_array_append (bytes, chunk->data, chunk->len);
       is_last = chunk->is_last;
+      latest = MAX (latest, chunk->frame.time);
+      g_assert_true (!is_last || chunk->frame.time == latest);
     }
   g_assert_true (is_last);
   sysprof_capture_reader_unref (reader);
