@@ -167,7 +167,7 @@ typedef enum
   JOINED_FOUND = 1 << 3,    /* how the stacks of samples were found */
   JOINED_UNWIND = 1 << 4,   /* the same by process */
   JOINED_UNNAMED = 1 << 5,  /* why functions have no name */
-  JOINED_KALLSYMS = 1 << 6, /* the kernel's functions, which the symbol table has, too */
+  JOINED_KALLSYMS = 1 << 6, /* the kernel's functions, which the symbol table has, too, and its modules */
   JOINED_JIT_CODE = 1 << 7, /* code that processes made, by their number and by time */
   JOINED_LINES = 1 << 8,    /* lines and inlined functions */
   JOINED_ALL = (1 << 9) - 1,
@@ -186,7 +186,8 @@ typedef bool (*SysprofCaptureUnpackFunc) (const uint8_t *in,
  * range becomes smallest begin to largest end. `unpack` may be NULL: packed symbol tables are then copied as they are.
  *
  * What holds for one recording is kept where it is true of all: what samples were taken on, if it is the same; where threads waited, of
- * the first that has it and whose names keep their addresses; what names generated code, of none, as the symbol table does so, too. Of those files (may be NULL), `left`: of which something was left out;
+ * the first that has it and whose names keep their addresses; what names generated code, of none, as the symbol table does so, too. The
+ * kernels of several starts of machines get places of their own (boots.h), but where `unpack` is NULL. Of those files (may be NULL), `left`: of which something was left out;
  * `kept`: which the joined capture has. */
 bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
                                   SysprofCaptureReader *const *readers,

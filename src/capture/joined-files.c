@@ -17,7 +17,7 @@ static const struct
   { CAPTURE_WAITS_FILE, JOINED_WAITS },   { CAPTURE_FOUND_FILE, JOINED_FOUND },
   { "__unwind__", JOINED_UNWIND },        { "__unnamed__", JOINED_UNNAMED },
   { "/proc/kallsyms", JOINED_KALLSYMS },  { "__ksymbols__", JOINED_KALLSYMS },
-  { "__lines__", JOINED_LINES },
+  { "__modules__", JOINED_KALLSYMS },     { "__lines__", JOINED_LINES },
 };
 
 /* /proc/PID/jit-code */

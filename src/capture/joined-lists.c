@@ -20,6 +20,16 @@ static const struct
   { JOINED_LINES, "__lines__", 0 },
 };
 
+static const struct
+{
+  KernelListKind kind;
+  const char *name;
+} kernel_lists[] = {
+  { KERNEL_LIST_OF_SYMBOLS, "/proc/kallsyms" },
+  { KERNEL_LIST_OF_LIVES, "__ksymbols__" },
+  { KERNEL_LIST_OF_MODULES, "__modules__" },
+};
+
 /* What was cut within an item does not spoil the next one. */
 static bool
 append_items (WholeFile *all, const WholeFile *items, size_t item_size)
@@ -62,8 +72,8 @@ static bool
 add_list (SysprofCaptureWriter *self,
           int64_t time,
           size_t list,
-          SysprofCaptureReader *const *readers,
-          size_t n_readers,
+          const Translation *captures,
+          size_t n_captures,
           SysprofCaptureUnpackFunc unpack,
           JoinedFiles *left,
           JoinedFiles *kept)
@@ -73,8 +83,8 @@ add_list (SysprofCaptureWriter *self,
   size_t n_packed = 0;
   bool is_added = true;
 
-  for (size_t i = 0; is_added && i < n_readers; i++)
-    is_added = gather (&all, &packed, list, readers[i], unpack, &n_packed);
+  for (size_t i = 0; is_added && i < n_captures; i++)
+    is_added = gather (&all, &packed, list, captures[i].reader, unpack, &n_packed);
 
   if (is_added && all.size != 0)
     is_added = sysprof_whole_file_write (&all, self, time, lists[list].name);
@@ -97,17 +107,57 @@ add_list (SysprofCaptureWriter *self,
   return is_added;
 }
 
-bool
-sysprof_is_joined_list (const char *path)
+/* FALSE only with errno set. */
+static bool
+gather_kernel_list (KernelList *all,
+                    const char *name,
+                    const Translation *capture,
+                    SysprofCaptureUnpackFunc unpack,
+                    JoinedFiles *left)
 {
-  return (sysprof_joined_file (path) & JOINED_LISTS) != 0;
+  WholeFile one = { 0 };
+  WholeFile packed = { 0 };
+  bool is_gathered;
+
+  if ((capture->said.files & ~capture->left & JOINED_KALLSYMS) == 0 ||
+      capture->keeps_kernel_lists)
+    return true;
+
+  is_gathered =
+      sysprof_whole_file_read_unpacked (&one, capture->reader, name, unpack, &packed) &&
+      sysprof_kernel_list_append (all, capture, &one);
+  if (packed.size != 0)
+    *left |= JOINED_KALLSYMS;
+  sysprof_whole_file_clear (&one);
+  sysprof_whole_file_clear (&packed);
+  return is_gathered;
+}
+
+static bool
+add_kernel_list (SysprofCaptureWriter *self,
+                 int64_t time,
+                 size_t list,
+                 const Translation *captures,
+                 size_t n_captures,
+                 SysprofCaptureUnpackFunc unpack,
+                 JoinedFiles *left)
+{
+  KernelList all = { .kind = kernel_lists[list].kind };
+  bool is_added = true;
+
+  for (size_t i = 0; is_added && i < n_captures; i++)
+    is_added = gather_kernel_list (&all, kernel_lists[list].name, &captures[i], unpack, left);
+  if (is_added && all.all.size != 0)
+    is_added = sysprof_whole_file_write (&all.all, self, time, kernel_lists[list].name);
+  sysprof_kernel_list_clear (&all);
+  return is_added;
 }
 
 bool
 sysprof_capture_writer_add_joined_lists (SysprofCaptureWriter *self,
                                          int64_t time,
-                                         SysprofCaptureReader *const *readers,
-                                         size_t n_readers,
+                                         const Translation *captures,
+                                         size_t n_captures,
                                          SysprofCaptureUnpackFunc unpack,
                                          JoinedFiles *left,
                                          JoinedFiles *kept)
@@ -115,9 +165,12 @@ sysprof_capture_writer_add_joined_lists (SysprofCaptureWriter *self,
   for (size_t list = 0; list < sizeof lists / sizeof lists[0]; list++)
     {
       *kept &= ~lists[list].file;
-      if (!add_list (self, time, list, readers, n_readers, unpack, left, kept))
+      if (!add_list (self, time, list, captures, n_captures, unpack, left, kept))
         return false;
     }
+  for (size_t list = 0; list < sizeof kernel_lists / sizeof kernel_lists[0]; list++)
+    if (!add_kernel_list (self, time, list, captures, n_captures, unpack, left))
+      return false;
 
   return true;
 }

@@ -116,8 +116,10 @@ judge_files (Translation *translation, Said *before, bool is_one_of_many)
   Said *said = &translation->said;
   bool agree;
 
-  translation->left = before->files & said->files & (JOINED_WAITS | JOINED_KALLSYMS);
-  if (translation->moves_addresses) /* those within */
+  translation->left =
+      before->files & said->files &
+      (translation->joins_kernel_lists ? JOINED_WAITS : JOINED_WAITS | JOINED_KALLSYMS);
+  if (translation->moves_addresses || translation->kernel_move.is_moved) /* those within */
     translation->left |= said->files & JOINED_WAITS;
   if (is_one_of_many)
     translation->left |= said->files & JOINED_JIT_CODE;
@@ -171,6 +173,64 @@ sysprof_capture_writer_cat (SysprofCaptureWriter *self, SysprofCaptureReader *re
   sysprof_translation_clear (&translation);
 
   return is_done && finish (self, range);
+}
+
+static bool
+has_kernel_lists (const Translation *self)
+{
+  return (self->said.files & ~self->left & JOINED_KALLSYMS) != 0;
+}
+
+/* Of those that do not say of which start of a machine they are, the first ones' lists are kept: who knows whether those of others
+ * are of the same kernel. */
+static void
+choose_kernel_lists (Translation *translations, size_t n)
+{
+  bool has_unknown = false;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      bool is_unknown = sysprof_boots_id_at (&translations[i].boots, 0) == NULL;
+
+      translations[i].joins_kernel_lists = !is_unknown || !has_unknown;
+      has_unknown = has_unknown || (is_unknown && has_kernel_lists (&translations[i]));
+    }
+}
+
+/* One that stands alone stays as it is, packed if it was. */
+static void
+keep_single_kernel_lists (Translation *translations, size_t n)
+{
+  Translation *single = NULL;
+  size_t n_with = 0;
+
+  for (size_t i = 0; i < n; i++)
+    if (has_kernel_lists (&translations[i]))
+      {
+        single = &translations[i];
+        n_with++;
+      }
+  if (n_with == 1 && !single->kernel_move.is_moved)
+    single->keeps_kernel_lists = true;
+}
+
+/* Addresses are within a file of waits, too: the kernel of the first capture that has one stays where it is. */
+static void
+move_kernels (Translation *translations, size_t n)
+{
+  Boots all = { 0 };
+  size_t first = 0;
+
+  while (first < n && (translations[first].said.files & JOINED_WAITS) == 0)
+    first++;
+  for (size_t i = 0; i < n && first == n; i++)
+    if (translations[i].boots.n > 0)
+      first = i;
+  if (first < n)
+    sysprof_kernel_move_init (&translations[first].kernel_move, &all,
+                              &translations[first].boots);
+  for (size_t i = 0; i < n; i++)
+    sysprof_kernel_move_init (&translations[i].kernel_move, &all, &translations[i].boots);
 }
 
 /* Of which captures which of those files are kept, and of all together. What was left out. */
@@ -231,7 +291,13 @@ join_all (SysprofCaptureWriter *self,
   if (!add_all_names (translations, n_readers))
     return false;
 
+  if (unpack != NULL)
+    {
+      move_kernels (translations, n_readers);
+      choose_kernel_lists (translations, n_readers);
+    }
   left_out = choose_files (translations, n_readers, &of_all);
+  keep_single_kernel_lists (translations, n_readers);
   for (size_t i = 0; i < n_readers; i++)
     {
       if (!sysprof_translation_copy (&translations[i], COPY_EARLY | LEAVE_MERGED))
@@ -239,9 +305,10 @@ join_all (SysprofCaptureWriter *self,
       widen (range, translations[i].reader);
     }
 
-  if (!sysprof_capture_writer_add_joined_lists (self, range->end, readers, n_readers, unpack,
-                                                &left_out, &of_all) ||
-      !sysprof_capture_writer_add_merged_symbols (self, range->end, readers, n_readers, unpack))
+  if (!sysprof_capture_writer_add_joined_lists (self, range->end, translations, n_readers,
+                                                unpack, &left_out, &of_all) ||
+      !sysprof_capture_writer_add_merged_symbols (self, range->end, translations, n_readers,
+                                                  unpack))
     return false;
   if (left != NULL)
     *left = left_out;

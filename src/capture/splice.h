@@ -4,8 +4,10 @@
 
 #pragma once
 
+#include "capture/boots.h"
 #include "capture/number-map.h"
 #include "capture/reader.h"
+#include "capture/whole-file.h"
 #include "capture/writer.h"
 
 typedef enum
@@ -16,8 +18,6 @@ typedef enum
   LEAVE_MERGED =
       1 << 2, /* of what all captures together have one, none is copied: symbol tables, lists */
 } CopyFlags;
-
-#define SYSPROF_CAPTURE_BUILD_ID_MAX 128 /* hex digits */
 
 /* Which of those files `path` names, packed or not; 0 if none. */
 JoinedFiles sysprof_joined_file (const char *path);
@@ -39,12 +39,16 @@ typedef struct
   NumberMap counters;           /* pid and id → ours */
   NumberMap counters_by_id;     /* id alone, for values that another process sets */
   Said said;                    /* once its names are added */
-  JoinedFiles left;             /* files that are left out */
-  bool moves_addresses;         /* of names: those within files would be wrong */
-  bool contradicts_code;        /* of a process of the same number that was written before */
-  bool fits_frames;             /* to what readers of version 3.46 take */
-  uint64_t n_cut;               /* frames that lost something by that */
-  unsigned int *ids;            /* scratch for the values of a frame */
+  Boots boots;                  /* likewise */
+  KernelMove kernel_move;
+  JoinedFiles left;        /* files that are left out */
+  bool joins_kernel_lists; /* with those of captures before it */
+  bool keeps_kernel_lists; /* as they are: it is the only one that has them */
+  bool moves_addresses;    /* of names: those within files would be wrong */
+  bool contradicts_code;   /* of a process of the same number that was written before */
+  bool fits_frames;        /* to what readers of version 3.46 take */
+  uint64_t n_cut;          /* frames that lost something by that */
+  unsigned int *ids;       /* scratch for the values of a frame */
   SysprofCaptureCounterValue *values;
 } Translation;
 
@@ -67,22 +71,39 @@ bool sysprof_capture_frame_fit (SysprofCaptureFrame *frame);
 /* True if `path` names an embedded symbol table, packed or not. */
 bool sysprof_is_symbol_table (const char *path, bool *is_packed);
 
-/* Makes one symbol table out of those of all readers and adds it. False with errno set on failure. */
+/* Makes one symbol table out of those of all captures and adds it. False with errno set on failure. */
 bool sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
                                                 int64_t time,
-                                                SysprofCaptureReader *const *readers,
-                                                size_t n_readers,
+                                                const Translation *captures,
+                                                size_t n_captures,
                                                 SysprofCaptureUnpackFunc unpack);
 
-/* True if `path` names a list of samples, processes or addresses, packed or not. */
-bool sysprof_is_joined_list (const char *path);
+typedef enum
+{
+  KERNEL_LIST_OF_SYMBOLS,
+  KERNEL_LIST_OF_LIVES,
+  KERNEL_LIST_OF_MODULES,
+} KernelListKind;
 
-/* Makes one of each such list out of those of all readers and adds it. Which of them lack what could not be unpacked is added to `left`,
- * and to `kept` which the writer has now; the others are not in it then. False with errno set on failure. */
+/* Of several captures. Zero but for its kind, it is empty. */
+typedef struct
+{
+  KernelListKind kind;
+  WholeFile all;
+  NumberMap lines; /* hash → 1 + where it is */
+} KernelList;
+
+/* Appends the list of one, less what is there already. False with errno set on failure. */
+bool
+sysprof_kernel_list_append (KernelList *self, const Translation *capture, const WholeFile *one);
+void sysprof_kernel_list_clear (KernelList *self);
+
+/* Makes one of each list of samples, processes, addresses or the kernel's code out of those of all captures that do not leave it out, and adds it. Which of them lack what could not be
+ * unpacked is added to `left`, and to `kept` which the writer has now; the others are not in it then. False with errno set on failure. */
 bool sysprof_capture_writer_add_joined_lists (SysprofCaptureWriter *self,
                                               int64_t time,
-                                              SysprofCaptureReader *const *readers,
-                                              size_t n_readers,
+                                              const Translation *captures,
+                                              size_t n_captures,
                                               SysprofCaptureUnpackFunc unpack,
                                               JoinedFiles *left,
                                               JoinedFiles *kept);

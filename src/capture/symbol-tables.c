@@ -100,8 +100,23 @@ count_entries (const WholeFile *table, bool *is_inclusive, bool swapped)
   return -1;
 }
 
+/* An end may be the first byte of the next place. */
+static void
+move_kernel (Entry *entry, const KernelMove *move)
+{
+  uint64_t begin = sysprof_kernel_move_address (move, entry->begin);
+
+  if (entry->begin < entry->end)
+    entry->end += begin - entry->begin;
+  entry->begin = begin;
+}
+
 static bool
-add_entries (Entries *self, const WholeFile *table, uint32_t rank, bool swapped)
+add_entries (Entries *self,
+             const WholeFile *table,
+             uint32_t rank,
+             const KernelMove *move,
+             bool swapped)
 {
   bool is_inclusive;
   ptrdiff_t n_entries = count_entries (table, &is_inclusive, swapped);
@@ -122,6 +137,7 @@ add_entries (Entries *self, const WholeFile *table, uint32_t rank, bool swapped)
         entry.tag = "";
       if (is_inclusive && entry.end != UINT64_MAX)
         entry.end++;
+      move_kernel (&entry, move);
       if (entry.name != NULL && entry.begin < entry.end && !add_entry (self, &entry))
         return false;
     }
@@ -131,7 +147,11 @@ add_entries (Entries *self, const WholeFile *table, uint32_t rank, bool swapped)
 
 /* Takes the bytes over. */
 static bool
-keep_table (Entries *self, WholeFile *table, uint32_t rank, bool swapped)
+keep_table (Entries *self,
+            WholeFile *table,
+            uint32_t rank,
+            const KernelMove *move,
+            bool swapped)
 {
   uint8_t **tables = realloc (self->tables, (self->n_tables + 1) * sizeof *tables);
 
@@ -143,15 +163,16 @@ keep_table (Entries *self, WholeFile *table, uint32_t rank, bool swapped)
   self->tables = tables;
   self->tables[self->n_tables++] = table->bytes;
 
-  return add_entries (self, table, rank, swapped);
+  return add_entries (self, table, rank, move, swapped);
 }
 
 static bool
 gather (Entries *self,
-        SysprofCaptureReader *reader,
+        const Translation *capture,
         uint32_t rank,
         SysprofCaptureUnpackFunc unpack)
 {
+  SysprofCaptureReader *reader = capture->reader;
   WholeFile table = { 0 };
   WholeFile packed = { 0 };
   bool is_gathered =
@@ -165,7 +186,7 @@ gather (Entries *self,
       return is_gathered;
     }
 
-  return keep_table (self, &table, rank, reader->is_swapped);
+  return keep_table (self, &table, rank, &capture->kernel_move, reader->is_swapped);
 }
 
 static int
@@ -318,19 +339,19 @@ copy_packed (SysprofCaptureWriter *self, SysprofCaptureReader *reader)
 bool
 sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
                                            int64_t time,
-                                           SysprofCaptureReader *const *readers,
-                                           size_t n_readers,
+                                           const Translation *captures,
+                                           size_t n_captures,
                                            SysprofCaptureUnpackFunc unpack)
 {
   Entries entries = { 0 };
   WholeFile table = { 0 };
   bool is_added = true;
 
-  for (size_t i = 0; is_added && i < n_readers; i++)
+  for (size_t i = 0; is_added && i < n_captures; i++)
     {
-      is_added = gather (&entries, readers[i], (uint32_t) i, unpack);
+      is_added = gather (&entries, &captures[i], (uint32_t) i, unpack);
       if (is_added && unpack == NULL)
-        is_added = copy_packed (self, readers[i]);
+        is_added = copy_packed (self, captures[i].reader);
     }
 
   resolve_overlaps (&entries);

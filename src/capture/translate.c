@@ -135,6 +135,7 @@ sysprof_translation_add_names (Translation *self, bool keeps_addresses)
           !add_names_of (self, (const SysprofCaptureJitmap *) frame, keeps_addresses))
         return false;
       sysprof_said_add_frame (&self->said, frame);
+      sysprof_boots_add_frame (&self->boots, frame);
       sysprof_capture_reader_step (self->reader);
     }
 
@@ -181,10 +182,14 @@ translate_addresses (Translation *self, uint8_t *addrs, size_t n_addrs)
     {
       SysprofCaptureAddress address = sysprof_load_u64 (addrs + i * sizeof address, false);
 
-      if (sysprof_address_is_context_switch (address, &context) ||
-          (context != SYSPROF_ADDRESS_CONTEXT_NONE && context != SYSPROF_ADDRESS_CONTEXT_USER))
+      if (sysprof_address_is_context_switch (address, &context))
         continue;
-      if (!translate_address (self, &address))
+      if (context == SYSPROF_ADDRESS_CONTEXT_KERNEL)
+        address = sysprof_kernel_move_address (&self->kernel_move, address);
+      else if (context != SYSPROF_ADDRESS_CONTEXT_NONE &&
+               context != SYSPROF_ADDRESS_CONTEXT_USER)
+        continue;
+      else if (!translate_address (self, &address))
         return false;
       sysprof_store_u64 (addrs + i * sizeof address, address);
     }
@@ -414,6 +419,16 @@ copy_file_chunk (Translation *self, const SysprofCaptureFileChunk *chunk)
 }
 
 static bool
+add_boot (Translation *self, int64_t time, const char *value)
+{
+  char moved[BOOT_ID_SIZE + SYSPROF_CAPTURE_BUILD_ID_MAX + 16];
+
+  sysprof_kernel_move_boot (&self->kernel_move, value, moved, sizeof moved);
+  return sysprof_capture_writer_add_metadata (self->writer, time, -1, -1, CAPTURE_BOOT_ID,
+                                              moved, -1);
+}
+
+static bool
 copy_text_frame (Translation *self, SysprofCaptureFrame *frame)
 {
   SysprofCaptureWriter *writer = self->writer;
@@ -433,6 +448,8 @@ copy_text_frame (Translation *self, SysprofCaptureFrame *frame)
       {
         const SysprofCaptureMetadata *metadata = (const SysprofCaptureMetadata *) frame;
 
+        if (self->kernel_move.is_moved && strcmp (metadata->id, CAPTURE_BOOT_ID) == 0)
+          return add_boot (self, frame->time, metadata->metadata);
         return sysprof_capture_writer_add_metadata (writer, frame->time, frame->cpu, frame->pid,
                                                     metadata->id, metadata->metadata, -1);
       }
@@ -511,16 +528,22 @@ static bool
 is_wanted (const Translation *self, const SysprofCaptureFrame *frame, CopyFlags flags)
 {
   const SysprofCaptureFileChunk *chunk = (const SysprofCaptureFileChunk *) frame;
+  JoinedFiles file;
   bool is_late = !sysprof_capture_frame_type_is_known (frame->type) ||
                  frame->type == SYSPROF_CAPTURE_FRAME_TRACE ||
                  frame->type == SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE;
 
   if (sysprof_capture_frame_is_index ((const uint8_t *) frame, false))
     return false;
-  if (frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
-      ((self->left & sysprof_joined_file (chunk->path)) != 0 ||
-       ((flags & LEAVE_MERGED) != 0 && (sysprof_is_symbol_table (chunk->path, NULL) ||
-                                        sysprof_is_joined_list (chunk->path)))))
+  if (frame->type != SYSPROF_CAPTURE_FRAME_FILE_CHUNK)
+    return (flags & (is_late ? COPY_LATE : COPY_EARLY)) != 0;
+
+  file = sysprof_joined_file (chunk->path);
+  if ((self->left & file) != 0)
+    return false;
+  if ((flags & LEAVE_MERGED) != 0 &&
+      (sysprof_is_symbol_table (chunk->path, NULL) || (file & JOINED_LISTS) != 0 ||
+       (file == JOINED_KALLSYMS && !self->keeps_kernel_lists)))
     return false;
 
   return (flags & (is_late ? COPY_LATE : COPY_EARLY)) != 0;
@@ -558,6 +581,12 @@ bool
 sysprof_translation_copy (Translation *self, CopyFlags flags)
 {
   const SysprofCaptureFrame *frame;
+
+  /* A place that nobody names would be given again by who joins once more. */
+  if ((flags & COPY_EARLY) != 0 && self->kernel_move.is_moved && self->kernel_move.to[0] != 0 &&
+      sysprof_boots_id_at (&self->boots, 0) == NULL &&
+      !add_boot (self, self->reader->header.time, BOOT_ID_UNKNOWN))
+    return false;
 
   (void) sysprof_capture_reader_reset (self->reader); /* cannot fail */
   while ((frame = sysprof_capture_reader_next_any (self->reader)) != NULL)

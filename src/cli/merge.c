@@ -178,8 +178,9 @@ tell_left_out (JoinedFiles left, JoinedFiles kept)
   if ((left & JOINED_KALLSYMS) != 0)
     fprintf (
         stderr,
-        "sysprof-cli: the list of the kernel's functions is kept of the first capture that has one, and left out of all others: they "
-        "may be of another kernel. What these others named is in the table of symbols, which is joined.\n");
+        "sysprof-cli: the list of the kernel's functions is left out of captures that do not tell of which start of a machine they "
+        "are, but for the first of these, and where it is damaged. What was named by it is in the table of symbols, which is "
+        "joined.\n");
   if ((left & JOINED_JIT_CODE) != 0)
     fprintf (
         stderr,

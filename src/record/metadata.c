@@ -91,6 +91,20 @@ add_host (SysprofCaptureWriter *writer)
     }
 }
 
+/* By this captures of one start of a machine are known to be of one kernel, which lies at one place. */
+static void
+add_boot (SysprofCaptureWriter *writer, const char *build_id)
+{
+  g_autofree char *id = NULL;
+  g_autofree char *value = NULL;
+
+  if (!g_file_get_contents ("/proc/sys/kernel/random/boot_id", &id, NULL, NULL) ||
+      g_strchomp (id)[0] == '\0')
+    return; /* not every container shows it */
+  value = g_strdup_printf ("%s %s", id, build_id != NULL ? build_id : "-");
+  add (writer, "org.gnome.sysprof.boot-id", value);
+}
+
 /* By these debug files of the kernel can be found, on any machine. */
 static void
 add_kernel_build_ids (SysprofCaptureWriter *writer)
@@ -102,6 +116,7 @@ add_kernel_build_ids (SysprofCaptureWriter *writer)
     add (writer, "org.gnome.sysprof.kernel-build-id", kernel);
   if (modules != NULL)
     add (writer, "org.gnome.sysprof.module-build-ids", modules);
+  add_boot (writer, kernel);
 }
 
 static void

@@ -501,6 +501,99 @@ class Join(Case):
         self.assertEqual(self.all_of(joined, '__unnamed__'), [b'good\nlast\n'])
         self.assertEqual(self.all_of(joined, '__found__'), [bytes(16) + b'1' * 16 + b'2' * 16])
 
+    # --- kernels of several starts ---
+
+    BOOT, KERNEL_MARK = 'org.gnome.sysprof.boot-id', 0xffffffffffffff80
+    AT, PLACE = 0xffffffff81000000, 1 << 48
+
+    def of_boot(self, name, boot, files=(), addresses=(AT,), is_big=False, time=1000, end_time=9000):
+        content = [{'type': 'metadata', 'cpu': -1, 'pid': -1, 'time': 1, 'id': self.BOOT, 'value': value} for value in boot]
+        content += [{'type': 'sample', 'cpu': 0, 'pid': 1, 'time': 2000, 'tid': 1, 'addrs': [self.KERNEL_MARK, address, 2**64 - 512, 0x1000]}
+                    for address in addresses]
+        return self.capture(name, content + [chunk for path, data in files for chunk in self.chunks(path, data)], big_endian=is_big,
+                            time=time, end_time=end_time)
+
+    def kernel_addresses(self, joined):
+        for frame in joined.of('sample'):
+            self.assertEqual(frame['addrs'][::2] + frame['addrs'][3:], [self.KERNEL_MARK, 2**64 - 512, 0x1000])
+        return [frame['addrs'][1] for frame in joined.of('sample')]
+
+    def boots_of(self, joined):
+        return [frame['value'] for frame in joined.of('metadata') if frame['id'] == self.BOOT]
+
+    def test_kernels_of_several_starts_lie_apart(self):
+        """So that each address has the name that its own capture gives it."""
+        at, place = self.AT, self.PLACE
+        def symbols(name):
+            return ('__symbols__', captures.symbol_table([(at, at + 16, 0, name, '[kernel]'), (at, at + 16, 1, name, '[kernel]'),
+                                                          (0x1000, 0x1010, 1, 'user', '')]))
+        inputs = [self.of_boot('a', ['one ab'], [symbols('alpha')]), self.of_boot('b', ['two cd'], [symbols('beta')], is_big=False),
+                  self.of_boot('c', ['one ab'], [symbols('gamma')]), self.of_boot('d', [], [symbols('delta')])]
+        joined = self.join('join', *inputs)
+        self.assertEqual(self.kernel_addresses(joined), [at, at - place, at, at - 2 * place])
+        self.assertEqual(sorted(self.boots_of(joined)), ['one ab', 'one ab', 'two cd 1', 'unknown - 2'])
+        table = decoder.read_symbol_table(joined.files()['__symbols__'], ORDER)
+        self.assertEqual({entry[:4] for entry in table if entry[2] == 0},
+                         {(at, at + 16, 0, 'alpha'), (at - place, at - place + 16, 0, 'beta'), (at - 2 * place, at - 2 * place + 16, 0, 'delta')})
+        self.assertEqual({entry[:4] for entry in table if entry[2] == 1},
+                         {(at, at + 16, 1, 'alpha'), (at - place, at - place + 16, 1, 'beta'),
+                          (at - 2 * place, at - 2 * place + 16, 1, 'delta'), (0x1000, 0x1010, 1, 'user')})
+
+        # What was joined is joined again: each start has one place.
+        again = self.copy_of_joined('again')
+        more = self.join('join', self.of_boot('e', ['three -']), again, inputs[1])
+        self.assertEqual(self.kernel_addresses(more), [at, at - place, at - 2 * place, at - place, at - 3 * place, at - 2 * place])
+        self.assertEqual(sorted(self.boots_of(more)), ['one ab 1', 'one ab 1', 'three -', 'two cd 2', 'two cd 2', 'unknown - 3'])
+
+    def test_kernels_of_unknown_starts_stay_where_they_are(self):
+        """As do those of machines whose kernel lies elsewhere."""
+        unknown = [self.of_boot(f'u{i}', []) for i in range(2)]
+        self.assertEqual(self.kernel_addresses(self.join('join', *unknown)), [self.AT] * 2)
+        low = [self.of_boot(f'l{i}', [f'{i} -'], addresses=(0xc000000000001000, 0xc0001000)) for i in range(2)]
+        self.assertEqual(self.kernel_addresses(self.join('join', *low)), [0xc000000000001000, 0xc0001000] * 2)
+        for values in (['x' * 64], [''], ['one - 99'], ['one - -1'], ['one - x']):
+            self.assertEqual(self.kernel_addresses(self.join('join', self.of_boot('s', values))), [self.AT], values)
+        # As many as there are places; those that come then share one.
+        many = [self.of_boot(f'm{i}', [f'{i} -']) for i in range(40)]
+        tens = []
+        for i in range(0, 40, 10):
+            self.join('join', *many[i:i + 10])
+            tens.append(self.copy_of_joined(f't{i}'))
+        self.assertEqual(len(set(self.kernel_addresses(self.join('join', *tens)))), 32)
+
+    def test_waits_keep_their_kernel(self):
+        """Whose addresses stand within them."""
+        waits = b'waits\0\1\0' + bytes(100)
+        joined = self.join('join', self.of_boot('a', ['one -']), self.of_boot('b', ['two -'], [('__waits__', waits)]))
+        self.assertEqual(self.kernel_addresses(joined), [self.AT - self.PLACE, self.AT])
+        self.assertEqual(self.all_of(joined, '__waits__'), [waits])
+
+    def test_lists_of_kernels_are_joined(self):
+        """Those of one start together; those of others where their kernel is."""
+        at, place = self.AT, self.PLACE
+        def files(name, begin, end):
+            return [('/proc/kallsyms.gz', gzip.compress(b'%016x - _text\n%016x T shared\n%016x t %s\t[m]\n' % (at, at + 64, at + 128, name))),
+                    ('__ksymbols__', b'%x 40 %d %d bpf_%s\nrubbish\n' % (at + 0x1000, begin, end, name)),
+                    ('__modules__', b'm ab .text=%x .init.text=%x\nn -\n' % (at + 0x2000, at + 0x3000))]
+        one = [self.of_boot('a', ['one ab'], files(b'first', 0, 0)), self.of_boot('b', ['one ab'], files(b'second', 3000, 0), time=5000)]
+        other = self.of_boot('c', ['two cd'], files(b'third', 0, 4000))
+        for path, data in files(b'first', 0, 0):
+            self.assertEqual(self.all_of(self.join('join', one[0], self.of_boot('none', [])), path), [data], 'as it is')
+        joined = self.join('join', *one, other)
+        self.assertEqual([path for path in joined.files() if path.endswith('.gz')], [])
+        self.assertEqual(self.all_of(joined, '/proc/kallsyms'), [
+            b'%016x - _text\n%016x T shared\n%016x t first\t[m]\n%016x t second\t[m]\n' % (at, at + 64, at + 128, at + 128) +
+            b'%016x - _text\n%016x T shared\n%016x t third\t[m]\n' % (at - place, at - place + 64, at - place + 128)])
+        self.assertEqual(self.all_of(joined, '__ksymbols__'), [
+            b'%x 40 1000 9000 bpf_first\nrubbish\n%x 40 3000 9000 bpf_second\n%x 40 1000 4000 bpf_third\n'
+            % (at + 0x1000, at + 0x1000, at - place + 0x1000)])
+        self.assertEqual(self.all_of(joined, '__modules__'), [
+            b'm ab .text=%x .init.text=%x\nn -\nm ab .text=%x .init.text=%x\n'
+            % (at + 0x2000, at + 0x3000, at - place + 0x2000, at - place + 0x3000)])
+        # Who does not say which kernel it was may have another one.
+        unknown = [self.of_boot(f'u{i}', [], files(b'u%d' % i, 0, 0)) for i in range(2)]
+        self.assertEqual(self.all_of(self.join('join', *unknown), '/proc/kallsyms.gz'), [files(b'u0', 0, 0)[0][1]])
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -238,15 +238,19 @@ class Weights(Case):
     def test_whose_kernel_functions_are_kept_is_said(self):
         def save(name, *files):
             content = captures.Capture().sample([0x1000])
+            if name.startswith("boot"):
+                content.metadata("org.gnome.sysprof.boot-id", f"{name} -")
             for path in files:
                 content.file(path, b"ffffffff81000000 T " + name.encode())
             return content.save(name)
 
+        one, other = save("boot-1", "/proc/kallsyms"), save("boot-2", "/proc/kallsyms")
         none, plain, packed = save("none"), save("plain", "/proc/kallsyms"), save("packed", "/proc/kallsyms.gz")
-        for inputs, is_told in (((none, plain), False), ((plain, packed), True), ((packed, none, plain), True)):
+        for inputs, is_told in (((none, plain), False), ((plain, packed), True), ((packed, none, plain), True),
+                                ((one, other, one, plain), False)):
             done = run(CLI, "--merge", *inputs)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(b"the kernel's functions is kept of the first capture" in done.stderr, is_told)
+            self.assertEqual(b"the kernel's functions is left out of captures that do not tell" in done.stderr, is_told)
             self.assertEqual(done.stderr.count(b"\n"), is_told)
             self.assertEqual(without_kernel_list(done.stderr), b"")
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+
+#include "capture/boots.h"
+
+#include "capture/byte-order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `ID BUILD-ID PLACE`. Returns the place; the length of what is before it is in `size`. */
+static unsigned
+parse_place (const char *value, size_t *size)
+{
+  const char *build_id = strchr (value, ' ');
+  const char *place = build_id != NULL ? strchr (build_id + 1, ' ') : NULL;
+  unsigned long number;
+
+  *size = place != NULL ? (size_t) (place - value) : strlen (value);
+  number = place != NULL ? strtoul (place + 1, NULL, 10) : 0;
+  return number < BOOTS_MOST ? (unsigned) number : 0;
+}
+
+static bool
+add (Boots *self, const char *id, size_t id_size, unsigned place)
+{
+  Boot *boot = &self->boot[self->n];
+
+  if (self->n == BOOTS_MOST || id_size == 0 || id_size >= BOOT_ID_SIZE)
+    return false;
+  memcpy (boot->id, id, id_size);
+  boot->id[id_size] = '\0';
+  boot->place = place;
+  self->n++;
+  return true;
+}
+
+const char *
+sysprof_boots_id_at (const Boots *self, unsigned place)
+{
+  for (size_t i = 0; i < self->n; i++)
+    if (self->boot[i].place == place)
+      return self->boot[i].id;
+  return NULL;
+}
+
+/* Of two at one place the first holds: whoever put them there did not tell them apart. */
+void
+sysprof_boots_add_frame (Boots *self, const SysprofCaptureFrame *frame)
+{
+  const SysprofCaptureMetadata *metadata = (const SysprofCaptureMetadata *) frame;
+  unsigned place;
+  size_t size;
+
+  if (frame->type != SYSPROF_CAPTURE_FRAME_METADATA ||
+      strcmp (metadata->id, CAPTURE_BOOT_ID) != 0)
+    return;
+  place = parse_place (metadata->metadata, &size);
+  if (sysprof_boots_id_at (self, place) == NULL)
+    (void) add (self, metadata->metadata, strcspn (metadata->metadata, " "), place);
+}
+
+/* --- moves --- */
+
+/* The place of a start among all, a new one if need be; where there is no more room, that of the first. */
+static unsigned
+find_place (Boots *all, const char *id)
+{
+  for (size_t i = 0; i < all->n; i++)
+    if (strcmp (all->boot[i].id, id) == 0)
+      return all->boot[i].place;
+  return add (all, id, strlen (id), (unsigned) all->n) ? (unsigned) all->n - 1 : 0;
+}
+
+/* Of the kernel at place 0. */
+static const char *
+first_id (const Boots *boots)
+{
+  const char *id = sysprof_boots_id_at (boots, 0);
+
+  return id != NULL ? id : BOOT_ID_UNKNOWN;
+}
+
+void
+sysprof_kernel_move_init (KernelMove *self, Boots *all, const Boots *boots)
+{
+  *self = (KernelMove){ 0 };
+  for (unsigned place = 0; place < BOOTS_MOST; place++)
+    self->to[place] = place;
+  self->to[0] = find_place (all, first_id (boots));
+  for (size_t i = 0; i < boots->n; i++)
+    self->to[boots->boot[i].place] = find_place (all, boots->boot[i].id);
+  for (unsigned place = 0; place < BOOTS_MOST; place++)
+    self->is_moved = self->is_moved || self->to[place] != place;
+}
+
+uint64_t
+sysprof_kernel_move_address (const KernelMove *self, uint64_t address)
+{
+  uint64_t place = (UINT64_MAX >> KERNEL_PLACE_BITS) - (address >> KERNEL_PLACE_BITS);
+
+  if (!self->is_moved || place >= BOOTS_MOST)
+    return address;
+  return address + ((place - self->to[place]) << KERNEL_PLACE_BITS);
+}
+
+void
+sysprof_kernel_move_boot (const KernelMove *self, const char *value, char *moved, size_t size)
+{
+  size_t length;
+  unsigned place = self->to[parse_place (value, &length)];
+  bool has_build_id = memchr (value, ' ', length) != NULL;
+
+  if (length > BOOT_ID_SIZE + SYSPROF_CAPTURE_BUILD_ID_MAX)
+    length = BOOT_ID_SIZE + SYSPROF_CAPTURE_BUILD_ID_MAX;
+  if (place == 0)
+    (void) snprintf (moved, size, "%.*s", (int) length, value);
+  else
+    (void) snprintf (moved, size, "%.*s%s %u", (int) length, value, has_build_id ? "" : " -",
+                     place);
+}
