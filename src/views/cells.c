@@ -192,7 +192,7 @@ dup_joined (const char *const *texts)
   return sysprof_dup_one_line (joined);
 }
 
-/* Each function with the line that was met, where it is known. */
+/* Each function with the line that was met, where it is known, and whether it is inlined. */
 static char *
 dup_stack (const StackText *stack)
 {
@@ -202,13 +202,11 @@ dup_stack (const StackText *stack)
     {
       const StackEntry *entry = &stack->entries[i];
 
-      g_string_append_printf (joined, "%s%s", i ? " < " : "", entry->symbol);
-      if (entry->line != 0)
-        {
-          g_autofree char *place = sysprof_dup_place (entry->file, entry->line);
+      g_autofree char *place = sysprof_dup_place_of_entry (entry);
 
-          g_string_append_printf (joined, " (%s)", place);
-        }
+      g_string_append_printf (joined, "%s%s", i ? " < " : "", entry->symbol);
+      if (place != NULL)
+        g_string_append_printf (joined, " (%s)", place);
     }
   return sysprof_dup_one_line (joined->str);
 }

@@ -82,6 +82,17 @@ dup_option (const char *view, const char *option, const char *value)
   return g_strdup_printf ("%s %s %s", view, option, quoted);
 }
 
+/* " (sort.c:123)", or "" where nothing is known. *(full)* */
+static char *
+dup_place_behind (const SymbolTable *symbols, SymbolId symbol)
+{
+  const Symbol *row = &symbols->row[symbol];
+  g_autofree char *place = sysprof_dup_place (sysprof_intern_get (&symbols->strings, row->file),
+                                              row->line, row->kind == SYMBOL_INLINE);
+
+  return place != NULL ? g_strdup_printf (" (%s)", place) : g_strdup ("");
+}
+
 /* Why most stacks are cut that are, as the view of their quality puts it; "" where it does not. *(full)* */
 static char *
 dup_most_common_cut (const Look *self)
@@ -259,9 +270,11 @@ look_at_functions (Look *self)
     {
       g_autofree char *name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, top));
       g_autofree char *cut = sysprof_dup_ellipsized (name, 60);
+      g_autofree char *place = dup_place_behind (self->symbols, top);
       g_autofree char *more = dup_option ("callers", "--focus", name);
 
-      say (self, more, "%.1f %% was spent in %s itself.", share (self, self_of_top), cut);
+      say (self, more, "%.1f %% was spent in %s%s itself.", share (self, self_of_top), cut,
+           place);
     }
   if (share (self, in_kernel) >= BIG_KERNEL && !weighs_waits (self))
     say (self, "functions --no-kernel",

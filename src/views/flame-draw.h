@@ -37,11 +37,21 @@ sysprof_flame_weight (const Flame *self, uint32_t node)
   return sysprof_rows_cells (self->rows, node - 1)[self->weight].count;
 }
 
-/* Where the function of a node is written; NULL = unknown. `file`, if asked for: the whole name, borrowed. *(full)* */
+/* Where the function of a node is written, and whether it is inlined; NULL = neither is known. *(full)* */
 static inline char *
-sysprof_flame_dup_place (const Flame *self, uint32_t node, const char **file)
+sysprof_flame_dup_place (const Flame *self, uint32_t node)
 {
-  return sysprof_places_dup (&self->places, node - 1, self->places.function, file);
+  return sysprof_places_dup (&self->places, node - 1, self->places.function);
+}
+
+/* The whole name of the file, and the line: "/src/sort.c:123"; NULL = unknown. *(full)* */
+static inline char *
+sysprof_flame_dup_whole_place (const Flame *self, uint32_t node)
+{
+  const char *file;
+  uint32_t line = sysprof_places_find (&self->places, node - 1, &file);
+
+  return line != 0 ? g_strdup_printf ("%s:%u", file, line) : NULL;
 }
 
 /* The kind that a function is drawn as: what lies in no file and has no name is not known. */

@@ -61,16 +61,13 @@ write_files (const Flame *flame, Out *out, const GArray *node_of)
 
   for (uint32_t i = 0; i < node_of->len && sysprof_is_wanted_at (i); i++)
     {
-      const char *file = NULL;
       g_autofree char *place =
-          sysprof_flame_dup_place (flame, g_array_index (node_of, uint32_t, i), &file);
-      g_autofree char *text =
-          place != NULL ? g_strdup_printf ("%s%s", file, strrchr (place, ':')) : NULL;
+          sysprof_flame_dup_whole_place (flame, g_array_index (node_of, uint32_t, i));
 
-      if (text == NULL)
+      if (place == NULL)
         continue;
       sysprof_out_printf (out, "%s\"%u\":", separator, i);
-      sysprof_out_json (out, text);
+      sysprof_out_json (out, place);
       separator = ",\n";
     }
 }

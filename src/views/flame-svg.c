@@ -310,6 +310,27 @@ write_foot (const Picture *self, double height)
     write_legend (self, top + FOOT + LEGEND - 12);
 }
 
+/* A line of its own below what the frame is called and weighs: where it is written, and whether it is inlined. */
+static void
+write_place (const Picture *self, uint32_t node)
+{
+  const Flame *flame = self->flame;
+  g_autofree char *place = sysprof_flame_dup_whole_place (flame, node);
+  bool is_inlined = sysprof_places_is_inlined (&flame->places, node - 1);
+
+  if (place == NULL && !is_inlined)
+    return;
+  sysprof_out_text (self->out, "\n");
+  if (place != NULL)
+    {
+      g_autofree char *line = sysprof_dup_one_line (place);
+
+      sysprof_out_xml (self->out, line);
+    }
+  if (is_inlined)
+    sysprof_out_text (self->out, place != NULL ? ", inlined" : "inlined");
+}
+
 /* What fits into the frame before the script runs. */
 static void
 write_label (const Picture *self, const char *name, double x, double y, double width)
@@ -359,13 +380,14 @@ write_frame (const Picture *self, uint32_t node)
   sysprof_out_printf (out, "<g class=\"frame\" data-w=\"%" G_GUINT64_FORMAT "\"><title>",
                       weight);
   sysprof_out_xml (out, name[0] ? name : "[unknown]");
-  sysprof_out_printf (
-      out,
-      " (%s %s, %s%%)</title><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" "
-      "fill=\"rgb(%u,%u,%u)\" rx=\"1.5\"/>",
-      sysprof_format_grouped (weight, grouped), flame->rows->weight_name, percent,
-      px (x, at[0]), px (y, at[1]), px (width, at[2]), px (self->row_height - 1, at[3]),
-      color.red, color.green, color.blue);
+  sysprof_out_printf (out, " (%s %s, %s%%)", sysprof_format_grouped (weight, grouped),
+                      flame->rows->weight_name, percent);
+  write_place (self, node);
+  sysprof_out_printf (out,
+                      "</title><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" "
+                      "fill=\"rgb(%u,%u,%u)\" rx=\"1.5\"/>",
+                      px (x, at[0]), px (y, at[1]), px (width, at[2]),
+                      px (self->row_height - 1, at[3]), color.red, color.green, color.blue);
   write_label (self, name, x, y, width);
   sysprof_out_text (out, "</g>\n");
 }

@@ -41,7 +41,7 @@ write_label (const Flame *flame, Out *out, const char *label)
 static size_t
 write_place (const Flame *flame, Out *out, uint32_t node, size_t room)
 {
-  g_autofree char *place = sysprof_flame_dup_place (flame, node, NULL);
+  g_autofree char *place = sysprof_flame_dup_place (flame, node);
   size_t columns = place != NULL ? 2 + sysprof_text_columns (place) : 0;
 
   if (place == NULL || columns >= room)

@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* File and line beside the names of functions, as people read them. */
+/* File and line beside the names of functions, as people read them, and whether they were inlined. */
 
 #include "views/render.h"
 #include "views/rows.h"
 
 #include <string.h>
 
-char *
-sysprof_dup_place (const char *file, uint32_t line)
-{
-  const char *slash = strrchr (file, '/');
-  g_autofree char *base = sysprof_dup_one_line (slash && slash[1] ? slash + 1 : file);
+#define INLINED "inlined"
 
-  return g_strdup_printf ("%s:%u", base, line);
+char *
+sysprof_dup_place (const char *file, uint32_t line, bool is_inlined)
+{
+  const char *slash;
+  g_autofree char *base = NULL;
+
+  if (line == 0 || file[0] == '\0')
+    return is_inlined ? g_strdup (INLINED) : NULL;
+  slash = strrchr (file, '/');
+  base = sysprof_dup_one_line (slash && slash[1] ? slash + 1 : file);
+  return g_strdup_printf ("%s:%u%s", base, line, is_inlined ? ", " INLINED : "");
+}
+
+char *
+sysprof_dup_place_of_entry (const StackEntry *entry)
+{
+  return sysprof_dup_place (entry->file, entry->line, entry->kind == SYMBOL_INLINE);
 }
 
 void
@@ -21,25 +33,48 @@ sysprof_places_init (Places *self, const Rows *rows)
 {
   *self = (Places){ .rows = rows, .function = UINT32_MAX };
   for (uint32_t i = 0; i < rows->n_columns; i++)
-    if (rows->columns[i].is_function)
+    if (rows->columns[i].is_function || rows->columns[i].has_place)
       self->function = i;
   self->file = sysprof_rows_column (rows, "file");
   self->line = sysprof_rows_column (rows, "line");
+  self->kind = sysprof_rows_column (rows, "symbol-kind");
+  if (self->kind < 0)
+    self->kind = sysprof_rows_column (rows, "kind");
   if (self->file < 0 || self->line < 0)
     self->function = UINT32_MAX;
 }
 
-char *
-sysprof_places_dup (const Places *self, uint32_t row, uint32_t column, const char **file)
+uint32_t
+sysprof_places_find (const Places *self, uint32_t row, const char **file)
 {
   const Cell *cells;
 
-  if (self->function == UINT32_MAX || column != self->function)
-    return NULL;
+  *file = "";
+  if (self->function == UINT32_MAX)
+    return 0;
   cells = sysprof_rows_cells (self->rows, row);
   if (cells[self->line].number <= 0 || cells[self->file].text[0] == '\0')
+    return 0;
+  *file = cells[self->file].text;
+  return (uint32_t) cells[self->line].number;
+}
+
+bool
+sysprof_places_is_inlined (const Places *self, uint32_t row)
+{
+  return self->function != UINT32_MAX && self->kind >= 0 &&
+         strcmp (sysprof_rows_cells (self->rows, row)[self->kind].text,
+                 sysprof_symbol_kind_to_string (SYMBOL_INLINE)) == 0;
+}
+
+char *
+sysprof_places_dup (const Places *self, uint32_t row, uint32_t column)
+{
+  const char *file;
+  uint32_t line;
+
+  if (column != self->function)
     return NULL;
-  if (file != NULL)
-    *file = cells[self->file].text;
-  return sysprof_dup_place (cells[self->file].text, (uint32_t) cells[self->line].number);
+  line = sysprof_places_find (self, row, &file);
+  return sysprof_dup_place (file, line, sysprof_places_is_inlined (self, row));
 }

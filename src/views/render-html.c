@@ -54,16 +54,13 @@ write_stack (Out *out, const StackText *stack)
   sysprof_out_text (out, "<td><ol>");
   for (uint32_t i = 0; i < stack->n; i++)
     {
+      g_autofree char *place = sysprof_dup_place_of_entry (&stack->entries[i]);
+
       sysprof_out_text (out, stack->entries[i].kind == SYMBOL_KERNEL ? "<li class=\"kernel\">"
                                                                      : "<li>");
       sysprof_out_xml (out, stack->entries[i].symbol);
-      if (stack->entries[i].line != 0)
-        {
-          g_autofree char *place =
-              sysprof_dup_place (stack->entries[i].file, stack->entries[i].line);
-
-          write_place (out, place, stack->entries[i].file);
-        }
+      if (place != NULL)
+        write_place (out, place, stack->entries[i].file);
       sysprof_out_text (out, "</li>");
     }
   sysprof_out_text (out, "</ol></td>");
@@ -180,9 +177,8 @@ write_row (Out *out, const Rows *rows, const Places *places, uint32_t row, uint3
         write_figure (out, rows, column, cells[i]);
       else
         {
-          const char *file = NULL;
           g_autofree char *text = sysprof_dup_cell (column, cells[i]);
-          g_autofree char *place = sysprof_places_dup (places, row, i, &file);
+          g_autofree char *place = sysprof_places_dup (places, row, i);
           bool is_short = column->kind == COLUMN_TEXT && strlen (text) <= SHORT_TEXT;
 
           if (is_first_text)
@@ -195,7 +191,12 @@ write_row (Out *out, const Rows *rows, const Places *places, uint32_t row, uint3
           else
             write_text (out, text);
           if (place != NULL)
-            write_place (out, place, file);
+            {
+              const char *file;
+
+              (void) sysprof_places_find (places, row, &file);
+              write_place (out, place, file);
+            }
           sysprof_out_text (out, "</td>");
           is_first_text = false;
         }

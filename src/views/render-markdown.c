@@ -48,7 +48,7 @@ write_row (Out *out, const Rows *rows, const Places *places, uint32_t row, uint3
   for (uint32_t i = 0; i < rows->n_columns; i++)
     {
       const Column *column = &rows->columns[i];
-      g_autofree char *place = sysprof_places_dup (places, row, i, NULL);
+      g_autofree char *place = sysprof_places_dup (places, row, i);
 
       if (column->json_only)
         continue;

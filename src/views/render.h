@@ -83,22 +83,29 @@ void sysprof_graph_limits (const GraphValues *graph, double *least, double *most
 
 /* --- places: file and line beside the names of functions (places.c) --- */
 
-/* "sort.c:123": without folders, which are long and mostly the same. One line. *(full)* */
-char *sysprof_dup_place (const char *file, uint32_t line);
+/* "sort.c:123", or "sort.c:123, inlined": without folders, which are long and mostly the same. One line; NULL where there is nothing to
+ * say, as no line is known (0). *(full)* */
+char *sysprof_dup_place (const char *file, uint32_t line, bool is_inlined);
+/* The same of an entry of a stack: the line that was met. */
+char *sysprof_dup_place_of_entry (const StackEntry *entry);
 
-/* Where the functions of rows are written, as the columns "file" and "line" say. */
+/* Where the functions of rows are written, as the columns "file" and "line" say, and whether they are inlined, as "symbol-kind" or
+ * else "kind" does. */
 typedef struct
 {
   const Rows *rows;
   uint32_t function; /* column that shows their names; UINT32_MAX = none does */
   int file;
   int line;
+  int kind; /* -1 = there is none */
 } Places;
 
 void sysprof_places_init (Places *self, const Rows *rows);
-/* What stands beside a cell: NULL but for the name of a function of which that is known. `file`, if asked for: the whole
- * name, borrowed. *(full)* */
-char *sysprof_places_dup (const Places *self, uint32_t row, uint32_t column, const char **file);
+/* The line and, borrowed, the whole name of the file; 0 and "" where that is not known. */
+uint32_t sysprof_places_find (const Places *self, uint32_t row, const char **file);
+bool sysprof_places_is_inlined (const Places *self, uint32_t row);
+/* What stands beside a cell: NULL but for the name of a function of which something is known. *(full)* */
+char *sysprof_places_dup (const Places *self, uint32_t row, uint32_t column);
 
 /* --- sections: a view that is made of others (sections.c) --- */
 

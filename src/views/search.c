@@ -10,6 +10,9 @@ enum
   COUNT,
   NAME,
   WHERE,
+  SYMBOL_KIND,
+  FILE_NAME,
+  LINE,
   N_COLUMNS,
 };
 
@@ -17,8 +20,25 @@ static const Column columns[] = {
   [KIND] = { "kind", "KIND", COLUMN_TEXT },
   [COUNT] = { "count", "COUNT", COLUMN_COUNT },
   [NAME] = { "name", "NAME", COLUMN_TEXT },
-  [WHERE] = { "where", "IN", COLUMN_TEXT, .is_long = true },
+  [WHERE] = { "where", "IN", COLUMN_TEXT, .is_long = true, .has_place = true },
+  [SYMBOL_KIND] = { "symbol-kind", "KIND", COLUMN_TEXT, .json_only = true, .may_miss = true },
+  [FILE_NAME] = { "file", "FILE", COLUMN_TEXT, .json_only = true, .may_miss = true },
+  [LINE] = { "line", "LINE", COLUMN_NUMBER, .json_only = true, .may_miss = true },
 };
+
+/* What only functions have: where they are written, and whether they are inlined. */
+static void
+set_function (const ViewRequest *request, const Found *found, Cell *cells)
+{
+  const SymbolTable *symbols = request->symbols;
+  const Symbol *symbol = found->kind == FOUND_SYMBOL ? &symbols->row[found->id] : NULL;
+
+  cells[SYMBOL_KIND].text =
+      symbol != NULL ? sysprof_symbol_kind_to_string ((SymbolKind) symbol->kind) : "";
+  cells[FILE_NAME].text =
+      symbol != NULL ? sysprof_intern_get (&symbols->strings, symbol->file) : "";
+  cells[LINE].number = symbol != NULL && symbol->line != 0 ? symbol->line : NO_NUMBER;
+}
 
 static bool
 fill_search (const ViewRequest *request, Rows *rows, GError **error)
@@ -53,6 +73,7 @@ fill_search (const ViewRequest *request, Rows *rows, GError **error)
       cells[COUNT].count = found[i].count;
       cells[NAME].text = sysprof_rows_dup (rows, found[i].name);
       cells[WHERE].text = sysprof_rows_dup (rows, found[i].where);
+      set_function (request, &found[i], cells);
     }
   return true;
 }

@@ -278,7 +278,7 @@ append_tinted (const Table *table, const Column *column, const char *tint, const
 static void
 append_place (const Table *table, uint32_t row, uint32_t place, size_t room)
 {
-  g_autofree char *text = sysprof_places_dup (&table->places, row, table->order[place], NULL);
+  g_autofree char *text = sysprof_places_dup (&table->places, row, table->order[place]);
 
   if (text != NULL && PLACE_GAP + sysprof_text_columns (text) <= room)
     g_string_append_printf (table->line, "%*s%s%s%s", PLACE_GAP, "", color (table, COLOR_DIM),

@@ -53,8 +53,10 @@ typedef struct
   bool is_long;   /* in text it stands last, and is cut where a terminal ends */
   uint8_t
       extra; /* 1 … MOST_EXTRA: the greater, the earlier a narrow terminal goes without it */
-  bool hides_zero;      /* in text nothing stands where it is 0 */
-  bool is_function;     /* names of functions: short where they would be cut */
+  bool hides_zero;  /* in text nothing stands where it is 0 */
+  bool is_function; /* names of functions: short where they would be cut */
+  bool
+      has_place; /* another column, beside which stands where a function is written, as it does beside names */
   bool is_command;      /* the folder of its first word may go where it is cut */
   bool may_stand_below; /* where a terminal is too narrow: below its row */
   uint8_t

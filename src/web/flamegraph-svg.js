@@ -16,13 +16,19 @@
   var unzoom = part("unzoom"), searchButton = part("search"), caseButton = part("ic");
   var ignoreCase = false, term = null, zoomed = 0, isInside = false;
 
+  // A title is the name, what it weighs, and perhaps a line that says where that is written, which ends in no bracket.
+  function nameOf(title) {
+    var parts = /^([^]*) \([^()]*%\)(?:\n.*)?$/.exec(title);
+    return parts ? parts[1] : title.slice(0, title.lastIndexOf(" ("));
+  }
+
   // The frames come in the order of a walk from the root, so depth alone tells callers and callees.
   var open = [];
   var frames = groups.map(function (group, i) {
     var rect = group.querySelector("rect"), text = group.querySelector("text"); // none where nothing fits
     var title = group.querySelector("title").textContent;
     var frame = { group: group, rect: rect, text: text, title: title,
-                  name: title.slice(0, title.lastIndexOf(" (")), weight: number(group, "data-w"),
+                  name: nameOf(title), weight: number(group, "data-w"),
                   x: number(rect, "x"), width: number(rect, "width"), y: number(rect, "y"),
                   fill: rect.getAttribute("fill"), parent: -1, end: 0 };
     return frame;

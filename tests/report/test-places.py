@@ -15,6 +15,7 @@ import subprocess
 import sys
 import termios
 import unittest
+import xml.etree.ElementTree as ET
 
 sys.dont_write_bytecode = True
 from chains import REPORT, Case, addresses_of, as_json, run  # noqa: E402
@@ -46,7 +47,10 @@ class Places(Case):
         the JSON has it; nothing where that is not known, or not wanted."""
         path = self.compile()
         capture = self.capture_of(path, addresses_of(path, r"main|weight"))
-        place_of = lambda row: f"{os.path.basename(row['file'])}:{row['line']}" if "line" in row else None
+
+        def place_of(row):
+            words = [f"{os.path.basename(row['file'])}:{row['line']}"] if "line" in row else []
+            return ", ".join(words + ["inlined"] * (row["kind"] == "inline")) or None
 
         def shown(view, form, *options):
             return run(REPORT, view, *options, "--format", form, "--limit", "0", str(capture))
@@ -68,18 +72,18 @@ class Places(Case):
                     if place is None:
                         self.assertNotRegex(text, rf"\b{re.escape(row['symbol'])} *(<small|\(\w+\.|\w+\.\w+:)")
                     elif form == "html":
-                        self.assertIn(f'>{row["symbol"]} <small title="{row["file"]}">{place}</small></td>', text)
+                        self.assertIn(f'>{row["symbol"]} <small title="{row.get("file", "")}">{place}</small></td>', text)
                     elif form == "markdown":
                         self.assertIn(f" {row['symbol']} ({place}) |" if view != "tree" else f"{row['symbol']} ({place}) |", text)
                     else:
                         self.assertRegex(text, rf"(?m) {re.escape(row['symbol'])}  {re.escape(place)}$")
 
         rows = as_json("samples", capture)["rows"]
-        stacks = [" < ".join(entry["symbol"] + (f" ({place_of(entry)})" if "line" in entry else "") for entry in row["stack"]) for row in rows]
+        stacks = [" < ".join(entry["symbol"] + (f" ({place_of(entry)})" if place_of(entry) else "") for entry in row["stack"]) for row in rows]
         lines = shown("samples", "text").splitlines()
         self.assertEqual([line.split(" yes  ")[1] for line in lines if " yes  " in line], stacks)
         page = shown("samples", "html")
-        self.assertEqual(page.count("<small title="), sum("line" in entry for row in rows for entry in row["stack"]))
+        self.assertEqual(page.count("<small title="), sum(place_of(entry) is not None for row in rows for entry in row["stack"]))
 
         page = shown("flame", "html")
         graph = json.loads(re.search(r'<script type="application/json" id="profile">(.*?)</script>', page, re.S)[1])
@@ -87,6 +91,23 @@ class Places(Case):
         self.assertEqual({(names[int(i)], place) for i, place in graph["files"].items()},
                          {(row["symbol"], f"{row['file']}:{row['line']}") for row in as_json("functions", capture)["rows"] if "line" in row})
         self.assertIn("main  inlines.cc:", shown("flame", "text"))
+        picture = ET.fromstring(shown("flame", "svg"))
+        titles = [title.text.rpartition("%)") for title in picture.iter("{http://www.w3.org/2000/svg}title") if "%)" in title.text]
+        known = {}  # a function may be there on its own, too
+        for row in as_json("functions", capture)["rows"]:
+            words = [f"{row['file']}:{row['line']}" for _ in range("line" in row)] + ["inlined"] * (row["kind"] == "inline")
+            known.setdefault(row["symbol"], set()).add("\n" * bool(words) + ", ".join(words))
+        self.assertGreater(sum(place.endswith("inlined") for _, _, place in titles), 3)
+        for text, _, place in titles:
+            self.assertIn(place, known.get(text.rpartition(" (")[0], {""}))
+
+        rows = {row["name"]: row for row in as_json("search", capture, "--search", "main")["rows"] if row["kind"] == "symbol"}
+        row, = [row for row in as_json("functions", capture)["rows"] if row["symbol"] == "main"]
+        self.assertEqual([rows["main"][key] for key in ("symbol-kind", "file", "line")], [row[key] for key in ("kind", "file", "line")])
+        self.assertRegex(shown("search", "text", "--search", "main"), rf"(?m) main  program  {re.escape(place_of(row))}$")
+        row = next(row for row in as_json("functions", capture)["rows"] if row["kind"] == "inline")
+        found, = {each["symbol-kind"] for each in as_json("search", capture, "--search", row["symbol"])["rows"] if each["name"] == row["symbol"]}
+        self.assertEqual(found, "inline")
 
         for view, form in (("functions", "text"), ("functions", "markdown"), ("functions", "html"), ("samples", "text"), ("flame", "text")):
             self.assertNotRegex(shown(view, form, "--no-inlines"), r"inlines\.cc|stl_|<small")

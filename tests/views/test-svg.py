@@ -119,6 +119,18 @@ class InteractiveSvg(browser.Case):
             picture.press('Search')
             self.assertEqual(picture.matched(), f'Matched: {share}%', term)
 
+    def test_places_are_no_part_of_names(self):
+        profile = stacks.small()
+        profile.places = {'alpha': ('/src/beta (10%)', 5), 'beta': ('/a folder (x)/b.c', 7)}
+        picture = Picture(self.open(draw(profile), 'places.svg'))
+        picture.answer_prompt('beta')
+        picture.press('Search')
+        self.assertEqual(picture.matched(), 'Matched: %.2f%%' % profile.share_matching(lambda name: 'beta' in name))
+        picture.press('Reset Search')
+        picture.zoom('beta')
+        self.assertEqual(picture.page.js(picture.frame('beta') + '.querySelector("text").textContent'), 'beta')
+        self.assertTrue(picture.page.js(picture.frame('beta') + '.querySelector("title").textContent').endswith('%)\n/a folder (x)/b.c:7'))
+
     def test_keyboard(self):
         picture = Picture(self.open(draw(stacks.small()), 'keys.svg'))
         full = picture.width('All Processes')
