@@ -791,6 +791,7 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
   Place *places = calloc (n + 1, sizeof *places);
 
   *answers = (DwarfAnswers){ .row = calloc (n + 1, sizeof (DwarfRow)), .n = n };
+  self->file.abbrev_work = self->supplement.abbrev_work = self->package.abbrev_work = 0;
   resolution.most_work = bound_work (self, n);
   if (n >= UINT32_MAX || places == NULL || answers->row == NULL ||
       !reserve_text (&resolution, 1))
@@ -814,6 +815,7 @@ sysprof_dwarf_resolve (Dwarf *self, const uint64_t *addresses, size_t n, DwarfAn
   free (resolution.text_slot);
   free (resolution.name_slot);
   clear_files (&resolution.other_files);
+  sysprof_dwarf_file_clear (&self->split); /* its descriptor was lent */
   return resolution.status;
 }
 

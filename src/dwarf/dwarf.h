@@ -34,7 +34,7 @@ typedef struct
   ElfImage *supplement; /* what .gnu_debugaltlink or .debug_sup names; or NULL */
   ElfImage *package;    /* the .dwp with its split units; or NULL */
   /* Opens a split unit: `name` as it was compiled, in `directory` unless it is absolute; both may hold anything. Returns a
-   * descriptor, which is borrowed and must outlive the Dwarf, or -1. NULL = there are none. */
+   * descriptor, which is borrowed until sysprof_dwarf_resolve() returns, or -1. NULL = there are none. */
   int (*open_split) (void *closure, const char *directory, const char *name);
   void *closure;
 } DwarfFiles;

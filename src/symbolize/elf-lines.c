@@ -3,7 +3,6 @@
 /* Lines and inlined functions of an open file, from its own debug information or that of its debug file. Plain C, as it
  * runs behind fork(). */
 
-#include "dwarf/dwarf.h"
 #include "symbolize/elf-worker.h"
 
 #include <stdlib.h>
@@ -262,12 +261,7 @@ open_split (void *closure, const char *directory, const char *name)
 }
 
 static ElfStatus
-resolve (ElfWorker *self,
-         Dwarf *dwarf,
-         const Asked *asked,
-         size_t n_asked,
-         size_t n,
-         ElfLines *lines)
+resolve (ElfWorker *self, const Asked *asked, size_t n_asked, size_t n, ElfLines *lines)
 {
   uint64_t *addresses = calloc (n_asked + 1, sizeof *addresses);
   DwarfAnswers answers = { 0 };
@@ -278,17 +272,33 @@ resolve (ElfWorker *self,
 
   for (size_t i = 0; i < n_asked; i++)
     addresses[i] = asked[i].address;
-  status = sysprof_dwarf_resolve (dwarf, addresses, n_asked, &answers);
+  status = sysprof_dwarf_resolve (self->dwarf, addresses, n_asked, &answers);
   /* Over a limit: what was found until then holds. */
   if (status == ELF_OK || status == ELF_TOO_LARGE)
     status = take_answers (&answers, asked, n, lines);
   if (status == ELF_OK)
     status = expect_splits (self, &answers, lines);
   if (status != ELF_OK)
-    sysprof_elf_lines_clear (lines);
+    {
+      sysprof_elf_lines_clear (lines);
+      sysprof_elf_worker_close_dwarf (self);
+    }
   sysprof_dwarf_answers_clear (&answers);
   free (addresses);
   return status;
+}
+
+/* A file is asked several times: it has several paths, or was told of in several ways. */
+static ElfStatus
+open_dwarf (ElfWorker *self)
+{
+  DwarfFiles files = { .image = self->debug_image != NULL ? self->debug_image : self->image,
+                       .supplement = self->supplement,
+                       .package = self->package,
+                       .open_split = open_split,
+                       .closure = self };
+
+  return self->dwarf != NULL ? ELF_OK : sysprof_dwarf_open (&files, &self->dwarf);
 }
 
 ElfStatus
@@ -297,13 +307,7 @@ sysprof_elf_worker_resolve_lines (ElfWorker *self,
                                   size_t n,
                                   ElfLines *lines)
 {
-  DwarfFiles files = { .image = self->debug_image != NULL ? self->debug_image : self->image,
-                       .supplement = self->supplement,
-                       .package = self->package,
-                       .open_split = open_split,
-                       .closure = self };
   Asked *asked = calloc (n + 1, sizeof *asked);
-  Dwarf *dwarf = NULL;
   ElfStatus status;
 
   *lines = (ElfLines){ 0 };
@@ -312,11 +316,10 @@ sysprof_elf_worker_resolve_lines (ElfWorker *self,
   else if (self->image == NULL || n >= UINT32_MAX)
     status = ELF_ABSENT;
   else
-    status = sysprof_dwarf_open (&files, &dwarf);
+    status = open_dwarf (self);
 
   if (status == ELF_OK)
-    status = resolve (self, dwarf, asked, find_addresses (self, offsets, n, asked), n, lines);
-  sysprof_dwarf_free (dwarf);
+    status = resolve (self, asked, find_addresses (self, offsets, n, asked), n, lines);
   free (asked);
   return status;
 }

@@ -2,8 +2,6 @@
 
 #include "symbolize/elf-worker.h"
 
-#include "dwarf/dwarf.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,9 +26,17 @@ close_fd (int *fd)
   *fd = -1;
 }
 
+void
+sysprof_elf_worker_close_dwarf (ElfWorker *self)
+{
+  sysprof_dwarf_free (self->dwarf);
+  self->dwarf = NULL;
+}
+
 static void
 clear_supplement (ElfWorker *self)
 {
+  sysprof_elf_worker_close_dwarf (self);
   sysprof_elf_image_free (self->supplement);
   self->supplement = NULL;
   close_fd (&self->supplement_fd);
@@ -39,6 +45,7 @@ clear_supplement (ElfWorker *self)
 static void
 clear_package (ElfWorker *self)
 {
+  sysprof_elf_worker_close_dwarf (self);
   sysprof_elf_image_free (self->package);
   self->package = NULL;
   close_fd (&self->package_fd);

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "dwarf/dwarf.h"
 #include "elf/elf.h"
 
 typedef struct
@@ -158,6 +159,7 @@ typedef struct
       *split; /* [n_splits] those that came, then those that the last answer asked for */
   size_t n_splits;
   size_t n_given_splits;
+  Dwarf *dwarf; /* of these images, once lines were asked for; NULL = not open */
   ElfSymbols *symbols;
   ElfSymbols *debug_symbols;
   ElfFacts facts;
@@ -208,5 +210,8 @@ ElfStatus sysprof_elf_worker_disassemble (ElfWorker *self,
                                           const ElfCodeRange *ranges,
                                           size_t n,
                                           ElfInstructions *instructions);
+
+/* What was unpacked for lines serves all answers until then; images do not outlive it. */
+void sysprof_elf_worker_close_dwarf (ElfWorker *self);
 
 void sysprof_elf_worker_clear (ElfWorker *self);

@@ -2,9 +2,9 @@
 
 /* What src/dwarf says about addresses, as `addr2line -f -i -a` prints it: the other side of the tests that compare them.
  *
- *   print-lines [-p] [-s SUPPLEMENT] [-w PACKAGE] FILE   reads hex numbers from standard input, in any order
+ *   print-lines [-pt] [-s SUPPLEMENT] [-w PACKAGE] FILE   reads hex numbers from standard input, in any order
  *
- * -p prints the range of the function behind the address as well. Split units are opened by their names.
+ * -p prints the range of the function behind the address as well; -t asks for the addresses in two turns. Split units are opened by their names.
  */
 
 #include "dwarf/dwarf.h"
@@ -89,22 +89,36 @@ print_row (const DwarfAnswers *answers, uint64_t address, const DwarfRow *row, b
     }
 }
 
+static void
+print_rows (Dwarf *dwarf, const char *path, const uint64_t *addresses, size_t n, bool has_range)
+{
+  DwarfAnswers answers;
+  ElfStatus status = sysprof_dwarf_resolve (dwarf, addresses, n, &answers);
+
+  for (size_t i = 0; i < answers.n; i++)
+    print_row (&answers, addresses[i], &answers.row[i], has_range);
+  if (status != ELF_OK)
+    fprintf (stderr, "print-lines: '%s': %s\n", path, sysprof_elf_status_to_string (status));
+  sysprof_dwarf_answers_clear (&answers);
+}
+
 int
 main (int argc, char **argv)
 {
   DwarfFiles files = { .open_split = open_split };
-  bool has_range = false;
+  bool has_range = false, is_in_turns = false;
   uint64_t *addresses;
-  DwarfAnswers answers;
   Dwarf *dwarf = NULL;
   ElfStatus status;
   int option;
-  size_t n;
+  size_t n, n_first;
 
-  while ((option = getopt (argc, argv, "ps:w:")) != -1)
+  while ((option = getopt (argc, argv, "pts:w:")) != -1)
     {
       if (option == 'p')
         has_range = true;
+      else if (option == 't')
+        is_in_turns = true;
       else if (option == 's')
         files.supplement = open_image (optarg);
       else if (option == 'w')
@@ -125,14 +139,11 @@ main (int argc, char **argv)
     }
 
   addresses = read_addresses (&n);
-  status = sysprof_dwarf_resolve (dwarf, addresses, n, &answers);
-  for (size_t i = 0; i < answers.n; i++)
-    print_row (&answers, addresses[i], &answers.row[i], has_range);
-  if (status != ELF_OK)
-    fprintf (stderr, "print-lines: '%s': %s\n", argv[optind],
-             sysprof_elf_status_to_string (status));
+  n_first = is_in_turns ? n / 2 : n;
+  print_rows (dwarf, argv[optind], addresses, n_first, has_range);
+  if (is_in_turns)
+    print_rows (dwarf, argv[optind], addresses + n_first, n - n_first, has_range);
 
-  sysprof_dwarf_answers_clear (&answers);
   sysprof_dwarf_free (dwarf);
   sysprof_elf_image_free (files.image);
   sysprof_elf_image_free (files.supplement);

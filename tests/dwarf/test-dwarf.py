@@ -113,6 +113,7 @@ class Dwarf(unittest.TestCase):
     def compare(self, path, others=("binutils", "elfutils", "LLVM"), least_inlined=50):
         addresses = addresses_of(path)
         ours = ask(PRINT_LINES, path, addresses)
+        self.assertEqual(ask([*PRINT_LINES, "-t"], path, addresses), ours)
         theirs = {name: ask(OTHERS[name], path, addresses) for name in others if have(OTHERS[name][0])}
         self.assertTrue(theirs, "none of the other programs is here")
         self.assertEqual(sorted(ours), addresses)
@@ -195,7 +196,7 @@ class Dwarf(unittest.TestCase):
                         split = self.compile(f"split-{name}", compiler, "-gsplit-dwarf", f"-gdwarf-{version}", "-O2")
                         self.assertTrue(list(self.at.glob(f"*{name}*.dwo")))
                         self.assertEqual(addresses_of(split), addresses_of(whole))
-                        self.assertEqual(ask(PRINT_LINES, split, addresses_of(split)), ask(PRINT_LINES, whole, addresses_of(whole)))
+                        self.assertEqual(ask([*PRINT_LINES, "-t"], split, addresses_of(split)), ask(PRINT_LINES, whole, addresses_of(whole)))
 
     def test_package_of_split_units(self):
         for compiler, version, packer in (("gcc", 4, "dwp"), ("clang", 5, "llvm-dwp")):
@@ -209,7 +210,7 @@ class Dwarf(unittest.TestCase):
                     for dwo in self.at.glob("*.dwo"):
                         dwo.unlink()
                     self.assertNotEqual(ask(PRINT_LINES, path, addresses), before)
-                    self.assertEqual(ask([*PRINT_LINES, "-w", path + ".dwp"], path, addresses), before)
+                    self.assertEqual(ask([*PRINT_LINES, "-t", "-w", path + ".dwp"], path, addresses), before)
 
     def test_dwz(self):
         """The same as before dwz moved what units share into another file. (LLVM and binutils lose the names then.)"""
