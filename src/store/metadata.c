@@ -8,25 +8,36 @@
 
 #define IMPORTED "org.gnome.sysprof.imported" /* metadata that an importer writes */
 
+const Metadata *
+sysprof_store_find_metadata (const Store *self, const char *key, const Metadata *after)
+{
+  StringId id = sysprof_intern_lookup (&self->strings, key);
+  uint32_t first = after != NULL ? (uint32_t) (after - self->metadata) + 1 : 0;
+
+  for (uint32_t i = first; id != 0 && i < self->n_metadata; i++)
+    if (self->metadata[i].id == id)
+      return &self->metadata[i];
+  return NULL;
+}
+
 /* Of captures that were joined, all must have it. */
 static void
 find_unwind_method (Store *store)
 {
-  StringId key = sysprof_intern_lookup (&store->strings, "org.gnome.sysprof.unwind");
   uint32_t n_tables = 0, n_copies = 0, n_others = 0;
 
-  for (uint32_t i = 0; key != 0 && i < store->n_metadata; i++)
-    if (store->metadata[i].id == key)
-      {
-        const char *method = sysprof_store_string (store, store->metadata[i].value);
+  for (const Metadata *row = NULL;
+       (row = sysprof_store_find_metadata (store, "org.gnome.sysprof.unwind", row)) != NULL;)
+    {
+      const char *method = sysprof_store_string (store, row->value);
 
-        if (strcmp (method, "tables") == 0)
-          n_tables++;
-        else if (strcmp (method, "copy") == 0)
-          n_copies++;
-        else
-          n_others++;
-      }
+      if (strcmp (method, "tables") == 0)
+        n_tables++;
+      else if (strcmp (method, "copy") == 0)
+        n_copies++;
+      else
+        n_others++;
+    }
   store->has_walks = n_tables + n_copies > 0 && n_others == 0;
   store->has_copies = store->has_walks && n_tables == 0;
 }

@@ -490,6 +490,11 @@ sysprof_store_string (const Store *self, StringId id)
   return sysprof_intern_get (&self->strings, id);
 }
 
+/* The first with that key, or the next one behind `after`; NULL if there is none. Recordings write a key once each: what was joined may have
+ * it several times. */
+const Metadata *
+sysprof_store_find_metadata (const Store *self, const char *key, const Metadata *after);
+
 /* ns from one instant to a later one, 0 to an earlier; times in captures are any numbers. */
 static inline int64_t
 sysprof_time_between (int64_t from, int64_t to)

@@ -18,6 +18,8 @@ typedef struct
 typedef struct
 {
   const char *path;
+  const char *
+      section; /* of a module of the kernel, from whose beginning offsets count; else NULL or "" */
   const char *build_id;   /* lower-case hex, "" = unknown */
   uint64_t inode;         /* 0 = unknown, or do not compare */
   const BatchItem *items; /* [n_items] by offset */

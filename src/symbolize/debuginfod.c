@@ -62,7 +62,7 @@ weigh (const Symbolization *self, const FileBatches *batches)
   g_autofree StackId *seen_in = g_new0 (StackId, batches->n + 1);
   uint64_t *weights = g_new0 (uint64_t, batches->n + 1);
 
-  for (AddressId i = 1; self->wanted_kernel != NULL && i < store->addresses.n; i++)
+  for (AddressId i = 1; self->wanted_kernel[0] != 0 && i < store->addresses.n; i++)
     if (store->addresses.kind[i] == ADDRESS_KERNEL && sysprof_symbolization_is_open (self, i))
       file_of[i] = batches->n + 1;
   for (uint32_t i = 0; i < batches->n; i++)
@@ -173,7 +173,7 @@ list_files (const Symbolization *self, const FileBatches *batches, const uint64_
       if (wanted->is_missing)
         want (files, wanted->build_id, true, weights != NULL ? weights[i] : 0);
     }
-  if (self->wanted_kernel != NULL)
+  if (self->wanted_kernel[0] != 0)
     want (files, self->wanted_kernel, false, weights != NULL ? weights[batches->n] : 0);
   choose_asked (self, files);
   return files;
@@ -254,7 +254,7 @@ use_files (Symbolization *self,
     sysprof_elf_resolve_fetched (self, batches, fetched);
   if (n > 0 && weights != NULL && !sysprof_progress_is_cancelled (self->progress))
     fetch_supplements (self, batches, fetched, weights, status);
-  if (self->wanted_kernel != NULL && find_path (files, self->wanted_kernel, false) != NULL)
+  if (self->wanted_kernel[0] != 0 && find_path (files, self->wanted_kernel, false) != NULL)
     status->n_unfit +=
         !sysprof_vmlinux_resolve_fetched (self, find_path (files, self->wanted_kernel, false));
   for (uint32_t i = 0; i < batches->n; i++)
@@ -270,7 +270,7 @@ resolve (Symbolization *self, GError **error)
   DebuginfodStatus status;
 
   /* Below a sysroot this machine plays no part, unless it is asked to. */
-  if ((self->wanted->len == 0 && self->wanted_kernel == NULL) ||
+  if ((self->wanted->len == 0 && self->wanted_kernel[0] == 0) ||
       (self->options->sysroot != NULL && !self->options->ask_debuginfod &&
        !self->options->was_asked_debuginfod))
     return true;

@@ -9,6 +9,7 @@
 #include "symbolize/symbolizer.h"
 
 #include "elf/elf.h"
+#include "symbolize/kernel-parts.h"
 #include "symbolize/passing-code.h"
 #include "symbolize/symbol-table.h"
 #include "symbolize/vmlinux.h"
@@ -204,14 +205,25 @@ typedef enum
   ROW_IS_USED,
 } RowUse;
 
-/* Where the kernel lay, for who has its file (vmlinux.c): an address that may have better names, and so is of no type. */
+/* Where each kernel lay, for who has its file (vmlinux.c): an address that may have better names, and so is of no type. */
 static void
-append_place (GString *text, const KernelSymbols *symbols)
+append_places (GString *text, const KernelSymbols *symbols, const uint8_t *use)
 {
-  uint64_t address = sysprof_kallsyms_find_text (symbols->text, symbols->size);
+  unsigned last = G_MAXUINT;
 
-  if (address != 0)
-    g_string_append_printf (text, "%016" G_GINT64_MODIFIER "x %c _text\n", address, BOUND_TYPE);
+  for (uint32_t i = 0; i < symbols->n; i++)
+    {
+      unsigned place = sysprof_kernel_place (symbols->row[i].address);
+      uint64_t address;
+
+      if (use[i] != ROW_IS_USED || place == last)
+        continue;
+      last = place;
+      address = sysprof_kallsyms_find_text (symbols->text, symbols->size, place);
+      if (address != 0)
+        g_string_append_printf (text, "%016" G_GINT64_MODIFIER "x %c _text\n", address,
+                                BOUND_TYPE);
+    }
 }
 
 /* What a capture needs of the list: lines that were used, and those that bound them. These are of no type: with the
@@ -222,8 +234,7 @@ excerpt (const KernelSymbols *symbols, const uint8_t *use)
 {
   GString *text = g_string_new (NULL);
 
-  if (memchr (use, ROW_IS_USED, symbols->n) != NULL)
-    append_place (text, symbols);
+  append_places (text, symbols, use);
   for (uint32_t i = 0; i < symbols->n; i++)
     if (use[i] != ROW_UNUSED)
       {

@@ -251,8 +251,7 @@ collect (Symbolization *self, GError **error)
     sysprof_packed_lines_use (self);
   if (!asks (options, SYMBOLIZER_ELF))
     return true;
-  if (self->lines->packed == NULL) /* lines of the kernel have no place there */
-    sysprof_vmlinux_resolve (self);
+  sysprof_vmlinux_resolve (self);
   return sysprof_elf_symbolizer.resolve (self, error) &&
          sysprof_debuginfod_symbolizer.resolve (self, error);
 }

@@ -5,6 +5,8 @@
 
 #include "symbolize/packed-lines.h"
 
+#include "symbolize/kernel-parts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,9 +70,9 @@ add_row (Writer *self, uint64_t offset, const ElfLineRow *row)
 static void
 add_file (GString *text, const FileBatch *batch)
 {
-  g_string_append_printf (text, "file %s %" G_GINT64_MODIFIER "x %s\n",
+  g_string_append_printf (text, "file %s %" G_GINT64_MODIFIER "x %s%s\n",
                           batch->build_id[0] != 0 ? batch->build_id : "-", batch->inode,
-                          batch->path);
+                          batch->path, batch->section != NULL ? batch->section : "");
 }
 
 void
@@ -93,13 +95,17 @@ sysprof_packed_lines_add (GString *text, const FileBatch *batch, const ElfLines 
 
 typedef struct
 {
+  FileBatch batch;
+  uint8_t *is_answered; /* [batch.n_offsets] */
+} KnownFile;
+
+typedef struct
+{
   Symbolization *symbolization;
-  const FileBatches *all;
-  GHashTable *batches;  /* first line of a file's part -> FileBatch */
-  uint8_t *is_answered; /* [items of all] by index into all->offsets */
+  GHashTable *files; /* first line of a file's part -> KnownFile */
 
   /* Of the part that is being read. */
-  const FileBatch *batch; /* NULL: none that the capture has addresses in */
+  KnownFile *file;        /* NULL: none that the capture has addresses in */
   GArray *offset_of_text; /* of uint32_t, into `text`; [0] is 0 */
   GString *text;          /* NUL-terminated ones, after an empty one */
   GArray *frames;         /* of ElfLineFrame */
@@ -169,12 +175,12 @@ read_row (Reader *self, Text line)
   ElfLineFrame frame = { .is_inlined = true };
   Text word;
 
-  if (self->batch != NULL && sysprof_text_hex (&line, &offset))
-    found = bsearch (&offset, self->batch->offsets, self->batch->n_offsets,
-                     sizeof *self->batch->offsets, compare_offsets);
+  if (self->file != NULL && sysprof_text_hex (&line, &offset))
+    found = bsearch (&offset, self->file->batch.offsets, self->file->batch.n_offsets,
+                     sizeof offset, compare_offsets);
   if (found == NULL)
     return;
-  is_answered = &self->is_answered[found - self->all->offsets];
+  is_answered = &self->file->is_answered[found - self->file->batch.offsets];
   if (*is_answered)
     return;
 
@@ -188,7 +194,7 @@ read_row (Reader *self, Text line)
     }
   if (row.n > 0 && !frame.is_inlined)
     {
-      Answer answer = { (uint32_t) (found - self->batch->offsets), row };
+      Answer answer = { (uint32_t) (found - self->file->batch.offsets), row };
 
       g_array_append_val (self->answers, answer);
       *is_answered = 1;
@@ -202,7 +208,7 @@ read_text (Reader *self, Text line)
 {
   uint32_t offset = (uint32_t) self->text->len;
 
-  if (self->batch == NULL)
+  if (self->file == NULL)
     return;
   g_string_append_len (self->text, line.at, (gssize) sysprof_text_size (line));
   g_string_append_c (self->text, 0);
@@ -240,14 +246,14 @@ find_items (const FileBatch *batch, uint64_t offset)
 static void
 finish_file (Reader *self)
 {
-  const FileBatch *batch = self->batch;
+  const FileBatch *batch = self->file != NULL ? &self->file->batch : NULL;
   g_autoptr (GArray) items = NULL;
   g_autofree uint64_t *offsets = NULL;
   g_autofree ElfLineRow *rows = NULL;
   FileBatch answered;
   ElfLines lines;
 
-  self->batch = NULL;
+  self->file = NULL;
   if (batch == NULL || self->answers->len == 0)
     return;
 
@@ -291,7 +297,7 @@ begin_file (Reader *self, Text line)
   g_autofree char *key = g_strndup (line.at, sysprof_text_size (line));
 
   finish_file (self);
-  self->batch = g_hash_table_lookup (self->batches, key);
+  self->file = g_hash_table_lookup (self->files, key);
   g_array_set_size (self->offset_of_text, 1);
   g_string_truncate (self->text, 1);
   g_array_set_size (self->frames, 0);
@@ -324,19 +330,12 @@ read_lines (Reader *self, Text text)
 static bool
 is_of_one_machine (const Store *store)
 {
-  StringId key = sysprof_intern_lookup (&store->strings, "hostname");
-  const Metadata *first = NULL;
+  const Metadata *first = sysprof_store_find_metadata (store, "hostname", NULL);
 
-  for (uint32_t i = 0; key != 0 && i < store->n_metadata; i++)
-    {
-      const Metadata *row = &store->metadata[i];
-
-      if (row->id != key)
-        continue;
-      if (first != NULL && first->value != row->value)
-        return false;
-      first = row;
-    }
+  for (const Metadata *row = first;
+       first != NULL && (row = sysprof_store_find_metadata (store, "hostname", row)) != NULL;)
+    if (row->value != first->value)
+      return false;
   return true;
 }
 
@@ -346,6 +345,27 @@ is_any (const char *path)
   return true;
 }
 
+static void
+free_known_file (void *file)
+{
+  KnownFile *self = file;
+
+  g_free (self->is_answered);
+  g_free (self);
+}
+
+static void
+add_known_file (Reader *self, const FileBatch *batch)
+{
+  GString *key = g_string_new (NULL);
+  KnownFile *file = g_new (KnownFile, 1);
+
+  *file = (KnownFile){ *batch, g_new0 (uint8_t, batch->n_offsets + 1) };
+  add_file (key, batch);
+  g_string_truncate (key, key->len - 1); /* the newline */
+  g_hash_table_insert (self->files, g_string_free (key, FALSE), file);
+}
+
 void
 sysprof_packed_lines_use (Symbolization *symbolization)
 {
@@ -353,42 +373,40 @@ sysprof_packed_lines_use (Symbolization *symbolization)
       symbolization->store, "__lines__", symbolization->progress->cancellable, NULL);
   Reader self = { .symbolization = symbolization };
   g_autoptr (FileBatches) batches = NULL;
+  g_autoptr (KernelParts) kernel = NULL;
   bool has_inodes = is_of_one_machine (symbolization->store);
-  uint32_t none = 0, n_items = 0;
+  uint32_t none = 0;
 
   if (bytes == NULL)
     return;
 
   batches = sysprof_file_batches_new (symbolization, is_any);
-  self.batches = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  kernel = sysprof_kernel_parts_new (symbolization);
+  self.files = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_known_file);
   self.offset_of_text = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   self.text = g_string_new (NULL);
   self.frames = g_array_new (FALSE, FALSE, sizeof (ElfLineFrame));
   self.answers = g_array_new (FALSE, FALSE, sizeof (Answer));
-  self.all = batches;
   g_array_append_val (self.offset_of_text, none);
   g_string_append_c (self.text, 0);
   for (uint32_t i = 0; i < batches->n; i++)
+    if (batches->row[i].build_id[0] != 0 || has_inodes)
+      add_known_file (&self, &batches->row[i]);
+  for (guint i = 0; i < kernel->parts->len; i++)
     {
-      GString *key;
+      FileBatch batch =
+          sysprof_kernel_part_get_batch (&g_array_index (kernel->parts, KernelPart, i));
 
-      n_items += batches->row[i].n_items;
-      if (batches->row[i].build_id[0] == 0 && !has_inodes)
-        continue;
-      key = g_string_new (NULL);
-      add_file (key, &batches->row[i]);
-      g_string_truncate (key, key->len - 1); /* the newline */
-      g_hash_table_insert (self.batches, g_string_free (key, FALSE), &batches->row[i]);
+      if (batch.build_id[0] != 0 && batch.n_offsets > 0)
+        add_known_file (&self, &batch);
     }
 
-  self.is_answered = g_new0 (uint8_t, n_items + 1);
   read_lines (&self, (Text){ g_bytes_get_data (bytes, NULL),
                              (const char *) g_bytes_get_data (bytes, NULL) +
                                  g_bytes_get_size (bytes) });
-  g_hash_table_unref (self.batches);
+  g_hash_table_unref (self.files);
   g_array_unref (self.offset_of_text);
   g_string_free (self.text, TRUE);
   g_array_unref (self.frames);
   g_array_unref (self.answers);
-  g_free (self.is_answered);
 }

@@ -55,6 +55,11 @@ static const struct
   [UNNAMED_KERNEL_MOVED] = { "kernel-moved",
                              "the kernel hid where it lies, so that its vmlinux names nothing",
                              "record as root, or set kernel.kptr_restrict to 0" },
+  [UNNAMED_MIXED_KERNELS] = { "mixed-kernels",
+                              "captures of several kernels were joined, and do not tell whose is "
+                              "whose, so that no vmlinux names any",
+                              "open each capture alone, or record and join them with this "
+                              "version" },
   [UNNAMED_OTHER_DEBUG_FILE] = { "other-debug-file",
                                  "stripped, and the debug file here is of another build",
                                  "install the debug symbols of the version that was recorded" },

@@ -57,6 +57,7 @@ typedef enum
   UNNAMED_OTHER_DEBUG_FILE, /* stripped, and the debug file in its place is of another build */
   UNNAMED_OVER_LIMIT,       /* its symbols, or those of its debug file, are more than is read */
   UNNAMED_OTHER_KERNEL_FILE, /* as with hidden symbols, and the vmlinux here is of another build */
+  UNNAMED_MIXED_KERNELS,     /* captures were joined that do not tell whose kernel is whose */
   UNNAMED_KERNEL_MOVED,      /* the kernel's vmlinux is here, but not where the kernel lay */
   N_UNNAMED,
 } UnnamedReason;

@@ -36,12 +36,9 @@ G_STATIC_ASSERT (G_N_ELEMENTS (chain) == N_SYMBOLIZERS);
 static const char *
 find_metadata (const Store *store, const char *key)
 {
-  StringId id = sysprof_intern_lookup (&store->strings, key);
+  const Metadata *row = sysprof_store_find_metadata (store, key, NULL);
 
-  for (uint32_t i = 0; id != 0 && i < store->n_metadata; i++)
-    if (store->metadata[i].id == id)
-      return sysprof_store_string (store, store->metadata[i].value);
-  return NULL;
+  return row != NULL ? sysprof_store_string (store, row->value) : NULL;
 }
 
 const char *

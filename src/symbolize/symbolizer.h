@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define SYMBOLIZER_BUILD_ID_SIZE 129 /* hex digits and a NUL */
+
 typedef struct
 {
   Store *store;
@@ -28,8 +30,8 @@ typedef struct
   uint8_t *
       is_told; /* the capture itself says so: what is missing here and now does not change it */
   GArray *wanted; /* of WantedFile: files that lack names */
-  const char *
-      wanted_kernel; /* the build id of a kernel that lacks some and whose file is not here; or NULL */
+  char wanted_kernel
+      [SYMBOLIZER_BUILD_ID_SIZE]; /* the build id of a kernel that lacks some and whose file is not here; or empty */
   struct LineCollection *lines; /* NULL; else lines are looked for instead of names (lines.h) */
   struct CodeCollection *code;  /* NULL; else code is (code.h), and the table stays as it is */
 } Symbolization;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A kernel lies elsewhere in memory each time that it starts: by as much as its label `_text`, in the list of its symbols, is away
- * from that label in its file. Who was not told the list was not told that either, and finds nothing here.
- *
- * Modules are not looked for: a list says where their functions are, and not where their sections are, which lie in any order.
+ * from that label in its file (kernel-parts.h).
  *
  * Source: the kernel's Documentation/ABI and kbuild, and where distributions put the file: Debian's linux-image-*-dbg, Fedora's
  * kernel-debuginfo. */
@@ -13,6 +11,7 @@
 #include "symbolize/elf-sandbox.h"
 #include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
+#include "symbolize/kernel-parts.h"
 #include "symbolize/lines.h"
 #include "symbolize/stop-event.h"
 
@@ -23,16 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUILD_ID_KEY "org.gnome.sysprof.kernel-build-id"
-#define RELEASE_KEY  "uname.release"
-#define TIME_KEY     "capture-time" /* told once by each recording */
-#define LINE_END     " _text\n"
-#define DEBUG_DIR    "/usr/lib/debug"
+#define RELEASE_KEY "uname.release"
+#define DEBUG_DIR   "/usr/lib/debug"
 
 typedef struct
 {
   Symbolization *symbolization;
-  const char *build_id; /* lower-case hex */
+  const char *build_id; /* of what is looked for */
   const char *release;  /* "" = unknown */
   int root;             /* of the sysroot; -1 = ours */
   Opener opener;
@@ -183,112 +179,6 @@ find_file (Search *self)
          ((fd >= 0 || sysroot == NULL) && open_first (self, fd, paths));
 }
 
-/* --- where the kernel lay --- */
-
-uint64_t
-sysprof_kallsyms_find_text (const char *text, size_t size)
-{
-  const char *end = text + size;
-  const char *found = text != NULL ? memmem (text, size, LINE_END, strlen (LINE_END)) : NULL;
-  const char *line = found;
-  uint64_t address = 0;
-  Text rest;
-
-  if (found == NULL)
-    return 0;
-  while (line > text && line[-1] != '\n')
-    line--;
-  rest = (Text){ line, end };
-  return sysprof_text_hex (&rest, &address) ? address : 0;
-}
-
-static uint64_t
-find_kernel (const Symbolization *self)
-{
-  g_autoptr (GBytes) list = NULL;
-  g_autofree char *own = NULL;
-  gsize size = 0;
-  const char *text;
-
-  if (self->options->kernel_symbols != NULL)
-    list = g_bytes_ref (self->options->kernel_symbols);
-  else
-    list = sysprof_store_read_file_cancellable (self->store, "/proc/kallsyms",
-                                                self->progress->cancellable, NULL);
-  if (list != NULL)
-    {
-      text = g_bytes_get_data (list, &size);
-      return sysprof_kallsyms_find_text (text, size);
-    }
-  if (!self->is_this_boot || self->options->sysroot != NULL ||
-      !g_file_get_contents ("/proc/kallsyms", &own, &size, NULL))
-    return 0;
-  return sysprof_kallsyms_find_text (own, size);
-}
-
-/* --- addresses --- */
-
-static bool
-is_asked_for (const Symbolization *self, AddressId address)
-{
-  return self->store->addresses.kind[address] == ADDRESS_KERNEL &&
-         (self->lines != NULL ? sysprof_line_collection_wants (self, address)
-                              : sysprof_symbolization_is_open (self, address));
-}
-
-static bool
-has_asked_for (const Symbolization *self)
-{
-  for (AddressId address = 1; address < self->store->addresses.n; address++)
-    if (is_asked_for (self, address))
-      return true;
-  return false;
-}
-
-static int
-compare_items (const void *a, const void *b)
-{
-  const BatchItem *left = a, *right = b;
-
-  if (left->offset != right->offset)
-    return left->offset < right->offset ? -1 : 1;
-  return left->address < right->address ? -1 : left->address > right->address;
-}
-
-/* Of BatchItem, whose offsets are link-time addresses. `shift` may be negative, as a number below 2^64. */
-static GArray *
-collect_items (const Symbolization *self, uint64_t shift)
-{
-  GArray *items = g_array_new (FALSE, FALSE, sizeof (BatchItem));
-
-  for (AddressId address = 1; address < self->store->addresses.n; address++)
-    if (is_asked_for (self, address))
-      {
-        BatchItem item = { sysprof_symbolization_lookup_address (self, address) - shift,
-                           address, 0 };
-
-        g_array_append_val (items, item);
-      }
-  qsort (items->data, items->len, sizeof (BatchItem), compare_items);
-  return items;
-}
-
-static uint64_t *
-list_offsets (const GArray *items, uint32_t *n)
-{
-  uint64_t *offsets = g_new (uint64_t, items->len + 1);
-
-  *n = 0;
-  for (guint i = 0; i < items->len; i++)
-    {
-      uint64_t offset = g_array_index (items, BatchItem, i).offset;
-
-      if (*n == 0 || offsets[*n - 1] != offset)
-        offsets[(*n)++] = offset;
-    }
-  return offsets;
-}
-
 /* --- answers --- */
 
 static void
@@ -326,27 +216,34 @@ use_answers (Symbolization *self, const FileBatch *batch, const ElfAnswers *answ
     }
 }
 
+/* As what captures carry, offsets from the label: who reads them has no file that tells where it was linked. */
+static uint64_t *
+list_addresses (const KernelPart *part, uint64_t link_base)
+{
+  uint64_t *addresses = g_new (uint64_t, part->offsets->len + 1);
+
+  for (guint i = 0; i < part->offsets->len; i++)
+    addresses[i] = link_base + g_array_index (part->offsets, uint64_t, i);
+  return addresses;
+}
+
+/* From the file that is open, in which the part begins at `link_base`. */
 static void
-use_file (Search *self, uint64_t text)
+use_file (Search *self, const KernelPart *part, uint64_t link_base)
 {
   Symbolization *symbolization = self->symbolization;
-  g_autoptr (GArray) items = collect_items (symbolization, text - self->facts.kernel_text);
-  FileBatch batch = { .path = "[kernel]",
-                      .build_id = self->build_id,
-                      .items = (const BatchItem *) (const void *) items->data,
-                      .n_items = items->len };
-  g_autofree uint64_t *offsets = list_offsets (items, &batch.n_offsets);
+  FileBatch batch = sysprof_kernel_part_get_batch (part);
+  g_autofree uint64_t *addresses = list_addresses (part, link_base);
   ElfAnswers answers = { 0 };
   ElfLines lines = { 0 };
 
-  batch.offsets = offsets;
   if (symbolization->lines != NULL)
     {
-      if (sysprof_elf_sandbox_resolve_lines (&self->sandbox, true, offsets, batch.n_offsets,
+      if (sysprof_elf_sandbox_resolve_lines (&self->sandbox, true, addresses, batch.n_offsets,
                                              &lines) == ELF_OK)
         sysprof_line_collection_add (symbolization, &batch, &lines);
     }
-  else if (sysprof_elf_sandbox_resolve (&self->sandbox, true, offsets, batch.n_offsets,
+  else if (sysprof_elf_sandbox_resolve (&self->sandbox, true, addresses, batch.n_offsets,
                                         &answers) == ELF_OK)
     use_answers (symbolization, &batch, &answers);
   sysprof_elf_answers_clear (&answers);
@@ -354,53 +251,31 @@ use_file (Search *self, uint64_t text)
 }
 
 static void
-explain (Symbolization *self, UnnamedReason reason)
+explain (Symbolization *self, unsigned place, UnnamedReason reason)
 {
   for (AddressId address = 1; address < self->store->addresses.n; address++)
-    if (is_asked_for (self, address))
+    if (sysprof_kernel_is_asked_for (self, address) &&
+        sysprof_kernel_place (self->store->addresses.address[address]) == place)
       sysprof_symbolization_explain (self, address, &(UnnamedAnswer){ .reason = reason });
 }
 
 /* --- --- */
 
-/* Of captures that were joined each may be of another start of the machine, and where the kernel lay is kept of one. */
-static bool
-is_of_one_recording (const Store *store, const char *key)
+static void
+start (Search *self, Symbolization *symbolization, bool use_sandbox)
 {
-  StringId id = sysprof_intern_lookup (&store->strings, key);
-  uint32_t n = 0;
+  const char *release = sysprof_symbolization_find_metadata (symbolization, RELEASE_KEY);
 
-  for (uint32_t i = 0; id != 0 && i < store->n_metadata; i++)
-    n += store->metadata[i].id == id;
-  return n <= 1;
-}
-
-/* The capture says what it likes: the texts become parts of paths. FALSE: it does not say which kernel it was. */
-static bool
-start (Search *search, Symbolization *self, bool use_sandbox)
-{
-  const char *build_id = sysprof_symbolization_find_metadata (self, BUILD_ID_KEY);
-  const char *release = sysprof_symbolization_find_metadata (self, RELEASE_KEY);
-
-  if (build_id == NULL || strlen (build_id) < 4 || strlen (build_id) >= BUILD_ID_TEXT_SIZE ||
-      strspn (build_id, "0123456789abcdef") != strlen (build_id) ||
-      !is_of_one_recording (self->store, BUILD_ID_KEY) ||
-      !is_of_one_recording (self->store, TIME_KEY))
-    return false;
-
-  *search = (Search){
-    .symbolization = self,
-    .build_id = build_id,
+  *self = (Search){
+    .symbolization = symbolization,
     .release = release != NULL && strchr (release, '/') == NULL ? release : "",
     .opener = OPENER_INIT,
     .sandbox = ELF_SANDBOX_INIT,
     .use_sandbox = use_sandbox,
-    .reason = UNNAMED_NO_KERNEL_SYMBOLS,
   };
-  sysprof_stop_event_init (&search->stop, self->progress->cancellable);
-  search->opener.stop_fd = search->stop.fd;
-  search->opener.has_stop_fd = search->stop.fd >= 0;
-  return true;
+  sysprof_stop_event_init (&self->stop, symbolization->progress->cancellable);
+  self->opener.stop_fd = self->stop.fd;
+  self->opener.has_stop_fd = self->stop.fd >= 0;
 }
 
 static void
@@ -411,40 +286,63 @@ finish (Search *self)
   sysprof_stop_event_clear (&self->stop);
 }
 
+static void
+resolve_kernel (Search *self, const KernelPart *kernel)
+{
+  Symbolization *symbolization = self->symbolization;
+  bool is_found;
+
+  if (kernel->build_id[0] == '\0')
+    return;
+  self->build_id = kernel->build_id;
+  self->reason = UNNAMED_NO_KERNEL_SYMBOLS;
+  is_found = (kernel->base == 0 || kernel->items->len > 0) && find_file (self);
+  if (is_found && kernel->base != 0)
+    use_file (self, kernel, self->facts.kernel_text);
+  else if (symbolization->lines == NULL)
+    explain (symbolization, kernel->place, is_found ? UNNAMED_KERNEL_MOVED : self->reason);
+  if (!is_found && kernel->items->len > 0 && symbolization->wanted_kernel[0] == '\0')
+    g_strlcpy (symbolization->wanted_kernel, kernel->build_id,
+               sizeof symbolization->wanted_kernel);
+}
+
 void
 sysprof_vmlinux_resolve (Symbolization *self)
 {
+  g_autoptr (KernelParts) parts = sysprof_kernel_parts_new (self);
   Search search;
-  uint64_t text;
-  bool is_found;
 
-  if (!has_asked_for (self) || !start (&search, self, self->options->use_sandbox))
+  if (parts->are_mixed && self->lines == NULL)
+    explain (self, 0, UNNAMED_MIXED_KERNELS);
+  if (parts->parts->len == 0)
     return;
 
-  is_found = find_file (&search);
-  text = find_kernel (self);
-  if (is_found && text != 0)
-    use_file (&search, text);
-  else if (self->lines == NULL)
-    explain (self, is_found ? UNNAMED_KERNEL_MOVED : search.reason);
-  if (!is_found && text != 0)
-    self->wanted_kernel = search.build_id;
+  start (&search, self, self->options->use_sandbox);
+  for (guint i = 0; i < parts->parts->len; i++)
+    resolve_kernel (&search, &g_array_index (parts->parts, KernelPart, i));
   finish (&search);
 }
 
 bool
 sysprof_vmlinux_resolve_fetched (Symbolization *self, const char *path)
 {
-  uint64_t text = find_kernel (self);
+  g_autoptr (KernelParts) parts = sysprof_kernel_parts_new (self);
+  bool is_fit = false;
   Search search;
-  bool is_fit;
 
-  if (text == 0 || !start (&search, self, true))
-    return false;
+  start (&search, self, true);
+  for (guint i = 0; i < parts->parts->len; i++)
+    {
+      const KernelPart *kernel = &g_array_index (parts->parts, KernelPart, i);
 
-  is_fit = open_file (&search, -1, path);
-  if (is_fit)
-    use_file (&search, text);
+      if (kernel->items->len == 0 || strcmp (kernel->build_id, self->wanted_kernel) != 0)
+        continue;
+      search.build_id = kernel->build_id;
+      if (!open_file (&search, -1, path))
+        continue;
+      use_file (&search, kernel, search.facts.kernel_text);
+      is_fit = true;
+    }
   finish (&search);
   return is_fit;
 }

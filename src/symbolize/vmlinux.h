@@ -6,9 +6,6 @@
 
 #include "symbolize/symbolizer.h"
 
-/* Where the kernel's label `_text` is by a list like /proc/kallsyms. 0: the list does not have it, or hides it. */
-uint64_t sysprof_kallsyms_find_text (const char *text, size_t size);
-
 /* Names what is open of the kernel, or finds its lines, from the file with the build id that was recorded, where it is here; notes
  * as wanted what is not. Strangers' files are never taken for it. */
 void sysprof_vmlinux_resolve (Symbolization *self);

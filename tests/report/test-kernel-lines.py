@@ -3,7 +3,7 @@
 """Lines and inlined functions of the kernel, from its own file, against addr2line: one is compiled here, and a capture made by hand with
 a sample at each address of its functions, as it would lie after a start.
 
-usage: test-kernel-lines.py SYSPROF-REPORT
+usage: test-kernel-lines.py SYSPROF-REPORT PRINT-SYMBOLS
 """
 
 import json
@@ -19,9 +19,10 @@ import unittest
 sys.dont_write_bytecode = True
 from captures import KERNEL, Capture  # noqa: E402
 
-REPORT = os.path.abspath(sys.argv[1])
+REPORT, PRINT_SYMBOLS = map(os.path.abspath, sys.argv[1:3])
 sys.argv[1:] = []
-PID, TEXT, MOVED, BUILD_ID = 4000001, 0x1000000, 0x1CE00000, "ab" * 20
+PID, TEXT, MOVED, BUILD_ID = 4000001, 0x1000000, 0xFFFFFFFF9CE00000, "ab" * 20
+PLACE = 1 << 48
 SOURCE = """
 __attribute__ ((section ("__ksymtab"))) volatile int exported = 1;
 
@@ -70,25 +71,29 @@ class KernelLines(unittest.TestCase):
         self.names = {int(start, 16) + i: name for start, size, name in rows for i in range(int(size, 16))}
         self.assertEqual(set(self.names.values()), {"outer", "other"})
 
-    def record(self, kallsyms, n_joined=1):
+    def record(self, kallsyms, n_joined=1, boots=(), places=(0,), files=()):
         capture = Capture(1, 2)
         for _ in range(n_joined):
             capture.metadata("org.gnome.sysprof.kernel-build-id", BUILD_ID)
-        capture.file("/proc/kallsyms", kallsyms.encode())
-        for address in sorted(self.names):
-            capture.sample([KERNEL, address + MOVED], pid=PID)
-        capture.save(self.dir / "x.syscap")
+        for boot in boots:
+            capture.metadata("capture-time", "then").metadata("org.gnome.sysprof.boot-id", boot)
+        for name, data in [("/proc/kallsyms", kallsyms.encode()), *files]:
+            capture.chunked_file(name, data)
+        for place in places:
+            for address in sorted(self.names):
+                capture.sample([KERNEL, address + MOVED - place * PLACE], pid=PID)
+        return capture.save(self.dir / "x.syscap")
 
     def stacks(self, *words):
         done = run(REPORT, "samples", "--debug-dir", self.dir, *words, "--format", "json", "--limit", "0", self.dir / "x.syscap")
         return [[frame for frame in row["stack"] if frame["kind"] != "marker"] for row in json.loads(done)["rows"]]
 
-    def check_lines(self):
+    def check_lines(self, n_places=1):
         told = run("addr2line", "-a", "-f", "-i", "-e", self.file, text="".join(f"{address:x}\n" for address in sorted(self.names)))
         chains = [list(zip(*[iter(part.splitlines()[1:])] * 2)) for part in re.split(r"^(?=0x)", told, flags=re.MULTILINE)[1:]]
         self.assertTrue(any(len(chain) == 3 for chain in chains))
         self.assertEqual([[(frame["symbol"], f"{frame['file']}:{frame['line']}") for frame in stack] for stack in self.stacks()],
-                         [[(name, place.split(" (")[0]) for name, place in chain] for chain in chains])
+                         [[(name, place.split(" (")[0]) for name, place in chain] for chain in chains] * n_places)
         # Who leaves the kernel out means what was inlined, too.
         for stack in self.stacks():
             self.assertEqual({(frame["kind"], frame["binary"]) for frame in stack}, {("kernel", "[kernel]")})
@@ -105,6 +110,46 @@ class KernelLines(unittest.TestCase):
         run("objcopy", "--only-keep-debug", self.file, self.dir / "debug")
         os.rename(self.dir / "debug", self.file)
         self.check_lines()
+
+    def places_text(self, *places):
+        return "".join(f"{TEXT + MOVED - place * PLACE:016x} - _text\n" for place in places)
+
+    def test_starts_that_were_joined(self):
+        """Of one kernel: each lies at a place of its own. Two of one start lie at one."""
+        boots = [f"one {BUILD_ID}", f"two {BUILD_ID} 1", f"one {BUILD_ID}", f"three {BUILD_ID} 2", "unknown - 3"]
+        self.record(self.places_text(1, 0, 2), n_joined=3, boots=boots, places=(0, 1))
+        self.check_lines(n_places=2)
+        # Of the last nobody knows where it lay, and of the one behind it nothing.
+        self.record(self.places_text(1, 0), n_joined=3, boots=boots, places=(2, 3))
+        self.assertEqual({frame["symbol"][:8] for stack in self.stacks() for frame in stack}, {"[kernel+"})
+
+    def test_starts_that_are_not_told_apart(self):
+        for boots in ([f"one {BUILD_ID}", f"two {BUILD_ID}"], [f"one {BUILD_ID}", f"onetwo {BUILD_ID}"]):
+            path = self.record(self.places_text(0), boots=boots)
+            self.assertEqual({frame["symbol"][:8] for stack in self.stacks() for frame in stack}, {"[kernel+"})
+            quality = run(REPORT, "quality", "--format", "json", "--debug-dir", self.dir, path)
+            self.assertIn("do not tell whose is whose", quality)
+
+    def test_carried(self):
+        """What a recording brings is enough, where the file is gone; also for another start of that kernel."""
+        capture = self.record(self.places_text(0), boots=[f"one {BUILD_ID}"])
+        brought = {"__symbols__": self.dir / "symbols", "__lines__": self.dir / "lines"}
+        run(PRINT_SYMBOLS, "--debug-dir", self.dir, "--pack", brought["__symbols__"], "--lines", brought["__lines__"], capture)
+        files = [(name, path.read_bytes()) for name, path in brought.items()]
+        self.assertIn(f"file {BUILD_ID} 0 [kernel]\n".encode(), files[1][1])
+        kept = self.file.rename(self.dir / "kept")
+        boots = [f"two {BUILD_ID}", f"one {BUILD_ID} 1"]
+        for options in (dict(boots=boots[:1]), dict(boots=boots, places=(0, 1), n_joined=2)):
+            self.record(self.places_text(*options.get("places", (0,))), files=files, **options)
+            kept.rename(self.file)  # addr2line looks into it
+            expected = run("addr2line", "-a", "-f", "-i", "-e", self.file, text="".join(f"{a:x}\n" for a in sorted(self.names)))
+            self.file.rename(kept)
+            lines = [re.sub(r" \(.*", "", place) for place in expected.splitlines()]
+            chains = [list(zip(*[iter(part.splitlines()[1:])] * 2)) for part in re.split(r"^(?=0x)", "\n".join(lines), flags=re.MULTILINE)[1:]]
+            told = [[(frame["symbol"], f"{frame['file']}:{frame['line']}") for frame in stack] for stack in self.stacks()]
+            self.assertEqual([[place for _, place in stack] for stack in told],
+                             [[place for _, place in chain] for chain in chains] * len(options.get("places", (0,))))
+            self.assertEqual([stack[:-1] for stack in told[:len(chains)]], [chain[:-1] for chain in chains])
 
     def test_joined_captures(self):
         """Of one of them nobody knows where the kernel lay."""

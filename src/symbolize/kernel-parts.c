@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "symbolize/kernel-parts.h"
+
+#include "symbolize/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUILD_ID_KEY  "org.gnome.sysprof.kernel-build-id"
+#define BOOT_ID_KEY   "org.gnome.sysprof.boot-id"
+#define TIME_KEY      "capture-time" /* told once by each recording */
+#define UNKNOWN_BOOT  "unknown"
+#define KERNEL_BINARY "[kernel]"
+#define LINE_END      " _text\n"
+#define PLACE_BITS    48
+#define N_PLACES      32
+#define LARGEST_PART  (UINT64_C (1) << 30) /* bytes */
+
+unsigned
+sysprof_kernel_place (uint64_t address)
+{
+  uint64_t place = (UINT64_MAX >> PLACE_BITS) - (address >> PLACE_BITS);
+
+  return place < N_PLACES ? (unsigned) place : 0;
+}
+
+bool
+sysprof_kernel_is_asked_for (const Symbolization *self, AddressId address)
+{
+  return self->store->addresses.kind[address] == ADDRESS_KERNEL &&
+         (self->lines != NULL ? sysprof_line_collection_wants (self, address)
+                              : sysprof_symbolization_is_open (self, address));
+}
+
+static bool
+has_asked_for (const Symbolization *self)
+{
+  for (AddressId address = 1; address < self->store->addresses.n; address++)
+    if (sysprof_kernel_is_asked_for (self, address))
+      return true;
+  return false;
+}
+
+/* --- which kernels --- */
+
+/* The capture says what it likes: the text becomes part of paths. */
+static bool
+is_build_id (Text hex)
+{
+  size_t size = sysprof_text_size (hex);
+
+  if (size < 4 || size >= SYMBOLIZER_BUILD_ID_SIZE)
+    return false;
+  for (const char *at = hex.at; at < hex.end; at++)
+    if (!g_ascii_isxdigit (*at) || g_ascii_isupper (*at))
+      return false;
+  return true;
+}
+
+static char *
+dup_build_id (Text hex)
+{
+  return is_build_id (hex) ? g_strndup (hex.at, sysprof_text_size (hex)) : g_strdup ("");
+}
+
+static KernelPart *
+add_part (KernelParts *self, unsigned place, char *binary, char *section, char *build_id)
+{
+  KernelPart part = { .binary = binary,
+                      .section = section,
+                      .build_id = build_id,
+                      .place = place,
+                      .items = g_array_new (FALSE, FALSE, sizeof (BatchItem)),
+                      .offsets = g_array_new (FALSE, FALSE, sizeof (uint64_t)) };
+
+  g_array_append_val (self->parts, part);
+  return &g_array_index (self->parts, KernelPart, self->parts->len - 1);
+}
+
+static KernelPart *
+find_kernel (const KernelParts *self, unsigned place)
+{
+  for (guint i = 0; i < self->parts->len; i++)
+    {
+      KernelPart *part = &g_array_index (self->parts, KernelPart, i);
+
+      if (part->place == place && part->section[0] == '\0')
+        return part;
+    }
+  return NULL;
+}
+
+/* `ID BUILD-ID PLACE` */
+static void
+add_boot (KernelParts *self, Text value, const char **id_of_place)
+{
+  const char *id = value.at;
+  Text word, build_id = { 0 };
+  uint64_t place = 0;
+  KernelPart *known;
+
+  if (!sysprof_text_next_word (&value, &word))
+    return;
+  (void) sysprof_text_next_word (&value, &build_id);
+  if (sysprof_text_skip (&value, " ") && !sysprof_text_u64 (&value, &place))
+    return;
+  if (place >= N_PLACES || sysprof_text_equal (word, UNKNOWN_BOOT))
+    return;
+
+  known = find_kernel (self, (unsigned) place);
+  if (known == NULL)
+    {
+      id_of_place[place] = id;
+      add_part (self, (unsigned) place, g_strdup (KERNEL_BINARY), g_strdup (""),
+                dup_build_id (build_id));
+    }
+  else if (strcspn (id_of_place[place], " ") != sysprof_text_size (word) ||
+           strncmp (id_of_place[place], word.at, sysprof_text_size (word)) != 0)
+    {
+      known->build_id[0] = '\0'; /* they were joined by who does not tell them apart */
+      self->are_mixed = true;
+    }
+}
+
+static uint32_t
+count_metadata (const Store *store, const char *key)
+{
+  uint32_t n = 0;
+
+  for (const Metadata *row = NULL;
+       (row = sysprof_store_find_metadata (store, key, row)) != NULL;)
+    n++;
+  return n;
+}
+
+/* Recordings without a boot id lie at place 0, unless who joined them has moved them, which that tells then. */
+static void
+add_kernels (KernelParts *self, const Symbolization *symbolization)
+{
+  const Store *store = symbolization->store;
+  const char *build_id = sysprof_symbolization_find_metadata (symbolization, BUILD_ID_KEY);
+  const char *id_of_place[N_PLACES] = { NULL };
+  uint32_t n_boots = 0;
+  bool has_unknown = false;
+  KernelPart *first;
+
+  for (const Metadata *row = NULL;
+       (row = sysprof_store_find_metadata (store, BOOT_ID_KEY, row)) != NULL; n_boots++)
+    {
+      const char *value = sysprof_store_string (store, row->value);
+
+      has_unknown = has_unknown || g_str_has_prefix (value, UNKNOWN_BOOT);
+      add_boot (self, sysprof_text_from_string (value), id_of_place);
+    }
+  first = find_kernel (self, 0);
+  if (first != NULL && !has_unknown && count_metadata (store, TIME_KEY) > n_boots)
+    {
+      first->build_id[0] = '\0';
+      self->are_mixed = true;
+    }
+  if (n_boots > 0 || build_id == NULL)
+    return;
+
+  self->are_mixed =
+      count_metadata (store, BUILD_ID_KEY) > 1 || count_metadata (store, TIME_KEY) > 1;
+  if (!self->are_mixed)
+    add_part (self, 0, g_strdup (KERNEL_BINARY), g_strdup (""),
+              dup_build_id (sysprof_text_from_string (build_id)));
+}
+
+/* --- where they lay --- */
+
+uint64_t
+sysprof_kallsyms_find_text (const char *text, size_t size, unsigned place)
+{
+  const char *end = text + size;
+  const char *at = text, *found;
+  uint64_t address = 0;
+
+  while (text != NULL &&
+         (found = memmem (at, (size_t) (end - at), LINE_END, strlen (LINE_END))) != NULL)
+    {
+      const char *line = found;
+      Text rest;
+
+      while (line > text && line[-1] != '\n')
+        line--;
+      rest = (Text){ line, end };
+      if (sysprof_text_hex (&rest, &address) && address != 0 &&
+          sysprof_kernel_place (address) == place)
+        return address;
+      at = found + 1;
+    }
+  return 0;
+}
+
+static void
+find_bases (KernelParts *self, const Symbolization *symbolization)
+{
+  g_autoptr (GBytes) list = NULL;
+  g_autofree char *own = NULL;
+  const char *text = NULL;
+  gsize size = 0;
+
+  if (symbolization->options->kernel_symbols != NULL)
+    list = g_bytes_ref (symbolization->options->kernel_symbols);
+  else
+    list = sysprof_store_read_file_cancellable (symbolization->store, "/proc/kallsyms",
+                                                symbolization->progress->cancellable, NULL);
+  if (list != NULL)
+    text = g_bytes_get_data (list, &size);
+  else if (symbolization->is_this_boot && symbolization->options->sysroot == NULL &&
+           g_file_get_contents ("/proc/kallsyms", &own, &size, NULL))
+    text = own;
+  if (text == NULL)
+    return;
+
+  for (guint i = 0; i < self->parts->len; i++)
+    {
+      KernelPart *part = &g_array_index (self->parts, KernelPart, i);
+
+      part->base = sysprof_kallsyms_find_text (text, size, part->place);
+    }
+}
+
+/* --- addresses --- */
+
+static int
+compare_bases (const void *a, const void *b)
+{
+  const KernelPart *left = a, *right = b;
+
+  return (left->base > right->base) - (left->base < right->base);
+}
+
+static int
+compare_items (const void *a, const void *b)
+{
+  const BatchItem *left = a, *right = b;
+
+  if (left->offset != right->offset)
+    return left->offset < right->offset ? -1 : 1;
+  return left->address < right->address ? -1 : left->address > right->address;
+}
+
+/* The part that begins last at or before an address; NULL without one. */
+static KernelPart *
+find_part (const KernelParts *self, uint64_t address)
+{
+  KernelPart *rows = (KernelPart *) (void *) self->parts->data;
+  guint low = 0;
+
+  for (guint high = self->parts->len; low < high;)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (rows[middle].base <= address)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (low == 0 || rows[low - 1].base == 0 || address - rows[low - 1].base >= LARGEST_PART)
+    return NULL;
+  return &rows[low - 1];
+}
+
+static void
+collect_items (KernelParts *self, const Symbolization *symbolization)
+{
+  for (AddressId address = 1; address < symbolization->store->addresses.n; address++)
+    {
+      uint64_t at;
+      KernelPart *part;
+
+      if (!sysprof_kernel_is_asked_for (symbolization, address))
+        continue;
+      at = sysprof_symbolization_lookup_address (symbolization, address);
+      part = find_part (self, at);
+      if (part != NULL)
+        {
+          BatchItem item = { at - part->base, address, 0 };
+
+          g_array_append_val (part->items, item);
+        }
+    }
+}
+
+static void
+list_offsets (KernelPart *self)
+{
+  qsort (self->items->data, self->items->len, sizeof (BatchItem), compare_items);
+  for (guint i = 0; i < self->items->len; i++)
+    {
+      uint64_t offset = g_array_index (self->items, BatchItem, i).offset;
+
+      if (i == 0 || g_array_index (self->items, BatchItem, i - 1).offset != offset)
+        g_array_append_val (self->offsets, offset);
+    }
+}
+
+/* One build that was started several times is one file, whose parts are asked for together. */
+static void
+merge_same_files (KernelParts *self)
+{
+  for (guint i = 1; i < self->parts->len; i++)
+    for (guint k = 0; k < i; k++)
+      {
+        KernelPart *part = &g_array_index (self->parts, KernelPart, i);
+        KernelPart *first = &g_array_index (self->parts, KernelPart, k);
+
+        if (part->items->len == 0 || first->items->len == 0 ||
+            strcmp (part->build_id, first->build_id) != 0 ||
+            strcmp (part->binary, first->binary) != 0 ||
+            strcmp (part->section, first->section) != 0)
+          continue;
+        g_array_append_vals (first->items, part->items->data, part->items->len);
+        g_array_set_size (part->items, 0);
+      }
+}
+
+/* --- --- */
+
+static void
+clear_part (void *part)
+{
+  KernelPart *self = part;
+
+  g_free (self->binary);
+  g_free (self->section);
+  g_free (self->build_id);
+  g_array_unref (self->items);
+  g_array_unref (self->offsets);
+}
+
+KernelParts *
+sysprof_kernel_parts_new (const Symbolization *symbolization)
+{
+  KernelParts *self = g_new0 (KernelParts, 1);
+
+  self->parts = g_array_new (FALSE, FALSE, sizeof (KernelPart));
+  g_array_set_clear_func (self->parts, clear_part);
+  if (!has_asked_for (symbolization))
+    return self;
+
+  add_kernels (self, symbolization);
+  if (self->parts->len == 0)
+    return self;
+  find_bases (self, symbolization);
+  g_array_sort (self->parts, compare_bases);
+  collect_items (self, symbolization);
+  merge_same_files (self);
+  for (guint i = 0; i < self->parts->len; i++)
+    list_offsets (&g_array_index (self->parts, KernelPart, i));
+  return self;
+}
+
+void
+sysprof_kernel_parts_free (KernelParts *self)
+{
+  g_array_unref (self->parts);
+  g_free (self);
+}
+
+FileBatch
+sysprof_kernel_part_get_batch (const KernelPart *self)
+{
+  return (FileBatch){
+    .path = self->binary,
+    .section = self->section,
+    .build_id = self->build_id,
+    .items = (const BatchItem *) (const void *) self->items->data,
+    .n_items = self->items->len,
+    .offsets = (const uint64_t *) (const void *) self->offsets->data,
+    .n_offsets = self->offsets->len,
+  };
+}
