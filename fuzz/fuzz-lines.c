@@ -122,8 +122,7 @@ collect (const ElfLines *lines)
                       .offsets = offsets,
                       .n_offsets = N_ADDRESSES };
   LineCollection collection = { is_known, first, n_inlined,
-                                g_array_new (FALSE, FALSE, sizeof (InlinedCall)),
-                                g_array_new (FALSE, FALSE, sizeof (DebugGap)) };
+                                g_array_new (FALSE, FALSE, sizeof (InlinedCall)) };
   g_autoptr (SymbolTable) table = sysprof_symbol_table_new (N_ADDRESSES * 2 + 1);
   Symbolization symbolization = { .table = table, .lines = &collection };
 
@@ -150,7 +149,6 @@ collect (const ElfLines *lines)
           abort ();
     }
   g_array_unref (collection.inlined);
-  g_array_unref (collection.gaps);
 }
 
 int

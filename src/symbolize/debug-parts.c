@@ -6,6 +6,8 @@
 #include "symbolize/debug-search.h"
 #include "symbolize/debuginfod-client.h"
 
+#define MOST_TRIES 3 /* with all split units but those that failed */
+
 /* --- supplements --- */
 
 static ElfStatus
@@ -14,8 +16,8 @@ try_supplement (ElfParser *parser, int root, const char *path, void *data)
   struct stat info = { 0 };
   autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
 
-  return envelope >= 0 ? sysprof_remembered_elf_add_supplement (&parser->elf, envelope, &info)
-                       : ELF_ABSENT;
+  return envelope >= 0 ? sysprof_elf_parser_add_supplement (parser, envelope, &info, path)
+                       : sysprof_elf_parser_note_unopened (parser, path);
 }
 
 static ElfStatus
@@ -72,7 +74,7 @@ add_supplement (const Symbolization *self, ElfParser *parser, const FileBatch *b
                                                                find_cached_supplement (parser));
       parser->has_supplement_status = true;
     }
-  if (parser->supplement_status != ELF_OK)
+  if (parser->supplement_status != ELF_OK && parser->supplement_status != ELF_GIVEN_UP)
     sysprof_line_collection_note_gap (self, batch,
                                       parser->supplement_status == ELF_MISMATCH
                                           ? DEBUG_GAP_OTHER_SUPPLEMENT
@@ -94,8 +96,8 @@ try_package (ElfParser *parser, int root, const char *path, void *data)
   struct stat info = { 0 };
   autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
 
-  return envelope >= 0 ? sysprof_remembered_elf_add_package (&parser->elf, envelope, &info)
-                       : ELF_ABSENT;
+  return envelope >= 0 ? sysprof_elf_parser_add_package (parser, envelope, &info, path)
+                       : sysprof_elf_parser_note_unopened (parser, path);
 }
 
 /* `number`: uint32_t, of those that the answer lacks. */
@@ -105,9 +107,9 @@ try_split (ElfParser *parser, int root, const char *path, void *number)
   struct stat info = { 0 };
   autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
 
-  return envelope >= 0 ? sysprof_remembered_elf_add_split (&parser->elf, envelope, &info,
-                                                           *(const uint32_t *) number)
-                       : ELF_ABSENT;
+  return envelope >= 0 ? sysprof_elf_parser_add_split (parser, envelope, &info, path,
+                                                       *(const uint32_t *) number)
+                       : sysprof_elf_parser_note_unopened (parser, path);
 }
 
 static ElfStatus
@@ -159,7 +161,8 @@ find_splits (const Symbolization *self,
 {
   bool is_any = false;
 
-  for (uint32_t i = 0; i < lines->n_splits && !sysprof_progress_is_cancelled (self->progress);
+  for (uint32_t i = 0; i < lines->n_splits && !parser->has_started_again &&
+                       !sysprof_progress_is_cancelled (self->progress);
        i++)
     switch (find_split (self, parser, batch, lines, i))
       {
@@ -184,18 +187,55 @@ ask (ElfParser *parser, const FileBatch *batch, const uint64_t *addresses, ElfLi
 }
 
 /* Asks once more, of what has come since; the answer before stands where there is none. */
-static void
+static ElfStatus
 ask_again (ElfParser *parser,
            const FileBatch *batch,
            const uint64_t *addresses,
            ElfLines *lines)
 {
   ElfLines better = { 0 };
+  ElfStatus status = ask (parser, batch, addresses, &better);
 
-  if (ask (parser, batch, addresses, &better) != ELF_OK)
-    return;
+  if (status != ELF_OK)
+    return status;
   sysprof_elf_lines_clear (lines);
   *lines = better;
+  return ELF_OK;
+}
+
+/* FALSE: one that came could not be read. */
+static bool
+ask_with_splits (ElfParser *parser,
+                 const FileBatch *batch,
+                 const uint64_t *addresses,
+                 ElfLines *lines)
+{
+  return !sysprof_elf_parser_do_without_split (parser,
+                                               ask_again (parser, batch, addresses, lines));
+}
+
+/* Looks for the split units that the answer lacks. FALSE: one was found that could not be read, who read has started again without it, and
+ * is to be asked anew. */
+static bool
+complete (const Symbolization *self,
+          ElfParser *parser,
+          const FileBatch *batch,
+          const uint64_t *addresses,
+          ElfLines *lines)
+{
+  ElfStatus status;
+
+  parser->has_started_again = false;
+  status = find_package (self, parser, batch);
+  if (parser->has_started_again ||
+      (status == ELF_OK && !ask_with_splits (parser, batch, addresses, lines)))
+    return false;
+
+  for (size_t i = 0; status == ELF_MISMATCH && i < lines->n_splits; i++)
+    lines->split[i].is_other = true;
+  if (lines->n_splits == 0 || !find_splits (self, parser, batch, lines))
+    return !parser->has_started_again;
+  return !parser->has_started_again && ask_with_splits (parser, batch, addresses, lines);
 }
 
 static void
@@ -230,26 +270,24 @@ sysprof_debug_parts_resolve_lines (const Symbolization *self,
                                    const uint64_t *addresses,
                                    ElfLines *lines)
 {
+  guint n_blamed = sysprof_elf_parser_n_blamed (parser);
   ElfStatus status;
 
   add_supplement (self, parser, batch);
-  status = ask (parser, batch, addresses, lines);
+  do
+    status = ask (parser, batch, addresses, lines);
+  while (sysprof_elf_parser_do_without (parser, status));
+  if (sysprof_elf_status_is_failure (status))
+    sysprof_elf_parser_forgive (parser, n_blamed);
   if (status == ELF_TOO_LARGE)
     note_over_limit (self, batch);
   if (status != ELF_OK)
     return false;
 
-  if (lines->n_splits > 0)
-    {
-      status = find_package (self, parser, batch);
-
-      if (status == ELF_OK)
-        ask_again (parser, batch, addresses, lines);
-      for (size_t i = 0; status == ELF_MISMATCH && i < lines->n_splits; i++)
-        lines->split[i].is_other = true;
-    }
-  if (lines->n_splits > 0 && find_splits (self, parser, batch, lines))
-    ask_again (parser, batch, addresses, lines);
+  for (unsigned i = 0; i < MOST_TRIES && lines->n_splits > 0; i++)
+    if (complete (self, parser, batch, addresses, lines) ||
+        ask_again (parser, batch, addresses, lines) != ELF_OK)
+      break;
   note_lacking (self, batch, lines);
   if (lines->is_over_limit)
     note_over_limit (self, batch);

@@ -2,6 +2,18 @@
 
 #include "symbolize/elf-parser.h"
 
+#include <errno.h>
+
+#define MOST_FAILED         256 /* told apart; each took time */
+#define MOST_FAILED_OF_FILE 3   /* then it has no further ones */
+
+static bool
+is_same_file (const struct stat *a, const struct stat *b)
+{
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+         a->st_mtime == b->st_mtime;
+}
+
 static void
 set_place (ElfParser *self, int root, const char *path)
 {
@@ -21,15 +33,16 @@ sysprof_elf_parser_open (ElfParser *self,
 {
   ElfStatus status;
 
-  if (self->is_open && info->st_dev == self->open_file.st_dev &&
-      info->st_ino == self->open_file.st_ino && info->st_size == self->open_file.st_size &&
-      info->st_mtime == self->open_file.st_mtime && sysprof_remembered_elf_is_open (&self->elf))
+  if (self->is_open && is_same_file (info, &self->open_file) &&
+      sysprof_remembered_elf_is_open (&self->elf))
     {
       *facts = self->facts;
       return ELF_OK;
     }
 
   self->is_open = self->has_debug = false;
+  self->n_failed_of_file = 0;
+  g_clear_pointer (&self->split_path, g_free);
   if (self->elf.sandbox.pid == 0)
     {
       self->elf.sandbox.keeps_rights = !self->use_sandbox;
@@ -50,6 +63,69 @@ sysprof_elf_parser_open (ElfParser *self,
   return status;
 }
 
+/* --- further files --- */
+
+static bool
+has_failed (const ElfParser *self, const struct stat *info)
+{
+  for (guint i = 0; self->failed != NULL && i < self->failed->len; i++)
+    if (is_same_file (&g_array_index (self->failed, struct stat, i), info))
+      return true;
+  return false;
+}
+
+/* `info`: NULL where nothing is known of it. */
+static void
+blame (ElfParser *self, const struct stat *info, const char *path)
+{
+  if (self->failed == NULL)
+    {
+      self->failed = g_array_new (FALSE, FALSE, sizeof (struct stat));
+      self->blamed = g_ptr_array_new_with_free_func (g_free);
+    }
+  if (info != NULL && self->failed->len < MOST_FAILED && !has_failed (self, info))
+    g_array_append_val (self->failed, *info);
+  g_ptr_array_add (self->blamed, g_strdup (path));
+}
+
+/* FALSE: it is not asked, as it failed before, or as others of this file did. */
+static bool
+may_add (ElfParser *self, const struct stat *info, const char *path)
+{
+  if (!has_failed (self, info))
+    return self->n_failed_of_file < MOST_FAILED_OF_FILE;
+  blame (self, info, path);
+  return false;
+}
+
+bool
+sysprof_elf_status_is_failure (ElfStatus status)
+{
+  return status == ELF_GIVEN_UP || status == ELF_NO_MEMORY || status == ELF_IO_ERROR;
+}
+
+/* What came of adding one. Where the child is gone, another one has all that it had. */
+static ElfStatus
+judge (ElfParser *self, ElfStatus status, const struct stat *info, const char *path)
+{
+  ElfFacts facts;
+
+  if (!sysprof_elf_status_is_failure (status))
+    return status;
+  if (status == ELF_GIVEN_UP)
+    {
+      self->has_started_again = true;
+      self->is_open = !sysprof_confined_child_is_stopped (&self->elf.sandbox) &&
+                      sysprof_remembered_elf_start_again (&self->elf, &facts);
+      if (!self->is_open)
+        return status; /* it is the file's own fault, or who asks has gone */
+      self->facts = facts;
+    }
+  self->n_failed_of_file++;
+  blame (self, info, path);
+  return ELF_GIVEN_UP;
+}
+
 ElfStatus
 sysprof_elf_parser_add_debug (ElfParser *self,
                               int envelope,
@@ -57,13 +133,152 @@ sysprof_elf_parser_add_debug (ElfParser *self,
                               int root,
                               const char *path)
 {
-  ElfStatus status =
-      sysprof_remembered_elf_add_debug (&self->elf, envelope, info, &self->facts);
+  ElfStatus status;
 
+  if (!may_add (self, info, path))
+    return ELF_GIVEN_UP;
+  status = sysprof_remembered_elf_add_debug (&self->elf, envelope, info, &self->facts);
   self->has_debug = status == ELF_OK;
   if (status == ELF_OK)
-    set_place (self, root, path);
-  return status;
+    {
+      self->debug_file = *info;
+      set_place (self, root, path);
+    }
+  return judge (self, status, info, path);
+}
+
+ElfStatus
+sysprof_elf_parser_add_supplement (ElfParser *self,
+                                   int envelope,
+                                   const struct stat *info,
+                                   const char *path)
+{
+  ElfStatus status;
+
+  if (!may_add (self, info, path))
+    return ELF_GIVEN_UP;
+  status = sysprof_remembered_elf_add_supplement (&self->elf, envelope, info);
+  if (status == ELF_OK)
+    {
+      g_free (self->supplement_path);
+      self->supplement_path = g_strdup (path);
+    }
+  return judge (self, status, info, path);
+}
+
+/* `status`: of having added it. */
+static ElfStatus
+note_split (ElfParser *self, ElfStatus status, const struct stat *info, const char *path)
+{
+  if (status == ELF_OK)
+    {
+      self->split_file = *info;
+      g_free (self->split_path);
+      self->split_path = g_strdup (path);
+    }
+  return judge (self, status, info, path);
+}
+
+ElfStatus
+sysprof_elf_parser_add_package (ElfParser *self,
+                                int envelope,
+                                const struct stat *info,
+                                const char *path)
+{
+  if (self->has_started_again || !may_add (self, info, path))
+    return ELF_GIVEN_UP;
+  return note_split (self, sysprof_remembered_elf_add_package (&self->elf, envelope, info),
+                     info, path);
+}
+
+ElfStatus
+sysprof_elf_parser_add_split (ElfParser *self,
+                              int envelope,
+                              const struct stat *info,
+                              const char *path,
+                              uint32_t i)
+{
+  if (self->has_started_again || !may_add (self, info, path))
+    return ELF_GIVEN_UP;
+  return note_split (self, sysprof_remembered_elf_add_split (&self->elf, envelope, info, i),
+                     info, path);
+}
+
+ElfStatus
+sysprof_elf_parser_note_unopened (ElfParser *self, const char *path)
+{
+  if (errno != ETIMEDOUT && errno != EIO)
+    return ELF_ABSENT;
+  if (sysprof_elf_parser_n_blamed (self) == 0)
+    blame (self, NULL, path);
+  return ELF_GIVEN_UP;
+}
+
+/* --- where answers failed --- */
+
+static void
+do_without_debug_file (ElfParser *self, const struct stat *dropped)
+{
+  blame (self, dropped, self->path);
+  self->has_debug = false;
+  set_place (self, self->own_root, self->own_path);
+}
+
+static void
+do_without_supplement (ElfParser *self, const struct stat *dropped)
+{
+  blame (self, dropped, self->supplement_path);
+  self->has_supplement_status = true;
+  self->supplement_status = ELF_GIVEN_UP;
+}
+
+bool
+sysprof_elf_parser_do_without (ElfParser *self, ElfStatus status)
+{
+  bool is_back = false;
+  struct stat dropped;
+  ElfFacts facts;
+
+  if (!sysprof_elf_status_is_failure (status) ||
+      sysprof_confined_child_is_stopped (&self->elf.sandbox))
+    return false;
+
+  while (!is_back && sysprof_remembered_elf_has_parts (&self->elf))
+    is_back = sysprof_remembered_elf_drop_part (&self->elf, &dropped, &facts);
+  self->is_open = is_back;
+  if (!is_back)
+    return false;
+
+  self->has_started_again = true;
+  self->n_failed_of_file++;
+  self->facts = facts;
+  (self->has_debug && is_same_file (&dropped, &self->debug_file)
+       ? do_without_debug_file
+       : do_without_supplement) (self, &dropped);
+  return true;
+}
+
+bool
+sysprof_elf_parser_do_without_split (ElfParser *self, ElfStatus status)
+{
+  if (!sysprof_elf_status_is_failure (status) || self->split_path == NULL)
+    return false;
+
+  (void) judge (self, ELF_GIVEN_UP, &self->split_file, self->split_path);
+  return self->is_open;
+}
+
+guint
+sysprof_elf_parser_n_blamed (const ElfParser *self)
+{
+  return self->blamed != NULL ? self->blamed->len : 0;
+}
+
+void
+sysprof_elf_parser_forgive (ElfParser *self, guint n)
+{
+  if (sysprof_elf_parser_n_blamed (self) > n)
+    g_ptr_array_set_size (self->blamed, (gint) n);
 }
 
 void
@@ -81,6 +296,10 @@ sysprof_elf_parser_close (ElfParser *self)
 {
   g_clear_pointer (&self->path, g_free);
   g_clear_pointer (&self->own_path, g_free);
+  g_clear_pointer (&self->supplement_path, g_free);
+  g_clear_pointer (&self->split_path, g_free);
+  g_clear_pointer (&self->failed, g_array_unref);
+  g_clear_pointer (&self->blamed, g_ptr_array_unref);
   self->is_open = self->has_debug = false;
   sysprof_opener_clear (&self->opener);
   sysprof_remembered_elf_clear (&self->elf);

@@ -153,7 +153,13 @@ serve (int socket)
 void
 sysprof_elf_sandbox_clear (ElfSandbox *self)
 {
+  const ElfSandbox settings = *self;
+
   sysprof_confined_child_end (self);
+  self->is_urgent = settings.is_urgent;
+  self->keeps_rights = settings.keeps_rights;
+  self->has_stop_fd = settings.has_stop_fd;
+  self->stop_fd = settings.stop_fd;
 }
 
 bool
@@ -349,7 +355,7 @@ fits (const ElfRequest *request, const ElfReply *reply)
            reply->n_frames <= ELF_MAX_LINE_FRAMES && reply->n_splits <= ELF_MAX_SPLITS));
 }
 
-/* One call, whose answers are of one of three kinds. ELF_CORRUPT with the child gone where it did not keep to the rules. */
+/* One call, whose answers are of one of three kinds. ELF_GIVEN_UP with the child gone where it did not keep to the rules. */
 static ElfStatus
 call (ElfSandbox *self,
       const ElfRequest *request,
@@ -390,7 +396,7 @@ call (ElfSandbox *self,
 
 gone:
   sysprof_elf_sandbox_clear (self);
-  return ELF_CORRUPT;
+  return ELF_GIVEN_UP;
 }
 
 static int64_t
@@ -479,7 +485,7 @@ sysprof_elf_sandbox_resolve (ElfSandbox *self,
                              ElfAnswers *answers)
 {
   if (self->pid == 0)
-    return ELF_CORRUPT;
+    return ELF_GIVEN_UP;
   if (n > MOST_OFFSETS)
     return ELF_TOO_LARGE;
 
@@ -498,7 +504,7 @@ sysprof_elf_sandbox_resolve_lines (ElfSandbox *self,
                                    ElfLines *lines)
 {
   if (self->pid == 0)
-    return ELF_CORRUPT;
+    return ELF_GIVEN_UP;
   if (n > MOST_OFFSETS)
     return ELF_TOO_LARGE;
 
@@ -516,7 +522,7 @@ sysprof_elf_sandbox_disassemble (ElfSandbox *self,
                                  ElfInstructions *instructions)
 {
   if (self->pid == 0)
-    return ELF_CORRUPT;
+    return ELF_GIVEN_UP;
   if (n > MOST_OFFSETS / 2)
     return ELF_TOO_LARGE;
 

@@ -13,8 +13,8 @@ typedef ConfinedChild ElfSandbox;
 #define ELF_SANDBOX_INIT CONFINED_CHILD_INIT
 
 /* The calls of ElfWorker, made in the child, which is started when there is none. Files come in envelopes (util/opener.h), which
- * are borrowed; `info` is the file's. ELF_CORRUPT: the child died, answered nonsense, or took longer than files of that size take;
- * the next open() starts a new one. Of a debug file's facts only those of its supplement are taken. */
+ * are borrowed; `info` is the file's. ELF_GIVEN_UP: the child died, answered nonsense, or took longer than files of that size take,
+ * or there is none; the next open() starts a new one. Of a debug file's facts only those of its supplement are taken. */
 ElfStatus sysprof_elf_sandbox_open (ElfSandbox *self,
                                     int envelope,
                                     const struct stat *info,
@@ -47,6 +47,7 @@ ElfStatus sysprof_elf_sandbox_disassemble (ElfSandbox *self,
                                            const ElfCodeRange *ranges,
                                            size_t n,
                                            ElfInstructions *instructions);
+/* Its settings outlive it. */
 void sysprof_elf_sandbox_clear (ElfSandbox *self);
 
 /* Whether what was answered keeps to the rules, whoever gave it: sizes within limits, offsets inside the text. */

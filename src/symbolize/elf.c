@@ -125,7 +125,7 @@ open_debug_file (ElfParser *parser, int root, const char *path, void *data)
   autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
 
   return envelope >= 0 ? sysprof_elf_parser_add_debug (parser, envelope, &info, root, path)
-                       : ELF_ABSENT;
+                       : sysprof_elf_parser_note_unopened (parser, path);
 }
 
 /* ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: what is there cannot be used. */
@@ -288,7 +288,8 @@ static bool
 is_lack_of_names (uint8_t reason)
 {
   return reason == UNNAMED_NO_SYMBOLS || reason == UNNAMED_BETWEEN_SYMBOLS ||
-         reason == UNNAMED_OTHER_DEBUG_FILE || reason == UNNAMED_OVER_LIMIT;
+         reason == UNNAMED_OTHER_DEBUG_FILE || reason == UNNAMED_DEBUG_FILE_FAILED ||
+         reason == UNNAMED_OVER_LIMIT;
 }
 
 /* Why addresses have no name in a file that could be read. */
@@ -299,6 +300,8 @@ reason_of_lack (const ElfFacts *facts, ElfStatus debug_status)
     return UNNAMED_BETWEEN_SYMBOLS;
   if (facts->is_over_limit || debug_status == ELF_TOO_LARGE)
     return UNNAMED_OVER_LIMIT;
+  if (debug_status == ELF_GIVEN_UP)
+    return UNNAMED_DEBUG_FILE_FAILED;
   if (debug_status == ELF_MISMATCH)
     return UNNAMED_OTHER_DEBUG_FILE;
   return facts->symbols_status == ELF_OK ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS;
@@ -318,6 +321,35 @@ is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
   return true;
 }
 
+/* A debug file that cannot be read costs only what it alone knows. */
+static bool
+resolve_names (Symbolization *self,
+               ElfParser *parser,
+               const FileBatch *batch,
+               const uint64_t *addresses,
+               UnnamedReason reason_of_lack)
+{
+  const uint64_t *places = addresses != NULL ? addresses : batch->offsets;
+  guint n_blamed = sysprof_elf_parser_n_blamed (parser);
+  ElfAnswers answers = { 0 };
+  ElfStatus status;
+
+  for (;;)
+    {
+      status = sysprof_remembered_elf_resolve (&parser->elf, addresses != NULL, places,
+                                               batch->n_offsets, &answers);
+      if (!sysprof_elf_parser_do_without (parser, status))
+        break;
+      reason_of_lack = UNNAMED_DEBUG_FILE_FAILED;
+    }
+  if (status == ELF_OK)
+    use_answers (self, batch, &answers, reason_of_lack);
+  else
+    sysprof_elf_parser_forgive (parser, n_blamed);
+  sysprof_elf_answers_clear (&answers);
+  return status == ELF_OK;
+}
+
 /* Names what is open in the parser, or finds its lines, by link-time addresses where these are given instead of offsets; or its code. FALSE
  * where it answers nothing. */
 static bool
@@ -327,8 +359,6 @@ resolve_open_file (Symbolization *self,
                    const uint64_t *addresses,
                    UnnamedReason reason_of_lack)
 {
-  const uint64_t *places = addresses != NULL ? addresses : batch->offsets;
-  ElfAnswers answers = { 0 };
   ElfLines lines = { 0 };
   bool is_answered;
 
@@ -341,13 +371,7 @@ resolve_open_file (Symbolization *self,
         sysprof_line_collection_add (self, batch, &lines);
     }
   else
-    {
-      is_answered = sysprof_remembered_elf_resolve (&parser->elf, addresses != NULL, places,
-                                                    batch->n_offsets, &answers) == ELF_OK;
-      if (is_answered)
-        use_answers (self, batch, &answers, reason_of_lack);
-    }
-  sysprof_elf_answers_clear (&answers);
+    is_answered = resolve_names (self, parser, batch, addresses, reason_of_lack);
   sysprof_elf_lines_clear (&lines);
   return is_answered;
 }
@@ -734,6 +758,16 @@ resolve_vdso (Symbolization *self, const FileBatch *batch)
   sysprof_elf_answers_clear (&answers);
 }
 
+/* Of code nothing is told: who looks for that has looked for lines before. */
+static void
+tell_failed (Symbolization *self, ElfParser *parser, const FileBatch *batch)
+{
+  for (guint i = 0; i < sysprof_elf_parser_n_blamed (parser) && self->code == NULL; i++)
+    sysprof_symbolization_note_gap (self, batch->path, DEBUG_GAP_FAILED, 1,
+                                    parser->blamed->pdata[i]);
+  sysprof_elf_parser_forgive (parser, 0);
+}
+
 /* `fetched` [batches->n] or NULL: files of this machine. */
 static void
 resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *fetched)
@@ -782,6 +816,7 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
         resolve_file (self, &parser, &batches->row[i]);
       else
         resolve_vdso (self, &batches->row[i]);
+      tell_failed (self, &parser, &batches->row[i]);
     }
 
   g_strfreev (parser.flatpak_dirs);

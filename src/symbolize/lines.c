@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define N_KNOWN_TEXTS 0x4000
-#define MOST_GAPS     1024
 
 /* --- what one file says --- */
 
@@ -175,32 +174,9 @@ sysprof_line_collection_note_gap (const Symbolization *self,
                                   uint32_t n,
                                   const char *what)
 {
-  const char *binary = sysprof_symbolize_base_name (batch->path);
-  DebugGap gap;
-  GArray *gaps;
-
   /* Who looks for code has been told of it before. */
-  if (self->lines == NULL)
-    return;
-
-  gaps = self->lines->gaps;
-  gap = (DebugGap){
-    .binary = sysprof_symbol_table_intern (self->table, binary),
-    .what = sysprof_symbol_table_intern (self->table, what),
-    .n = n,
-    .kind = (uint8_t) kind,
-  };
-
-  /* A file may be in several batches. */
-  for (guint i = 0; i < gaps->len; i++)
-    {
-      const DebugGap *known = &g_array_index (gaps, DebugGap, i);
-
-      if (known->binary == gap.binary && known->kind == gap.kind && known->what == gap.what)
-        return;
-    }
-  if (gaps->len < MOST_GAPS)
-    g_array_append_val (gaps, gap);
+  if (self->lines != NULL)
+    sysprof_symbolization_note_gap (self, batch->path, kind, n, what);
 }
 
 /* --- all files --- */
@@ -270,7 +246,6 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
     .first_inlined = g_new0 (uint32_t, n + 1),
     .n_inlined = g_new0 (uint16_t, n + 1),
     .inlined = g_array_new (FALSE, FALSE, sizeof (InlinedCall)),
-    .gaps = g_array_new (FALSE, FALSE, sizeof (DebugGap)),
   };
   int64_t began = g_get_monotonic_time ();
   Symbolization self;
@@ -293,8 +268,6 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   g_free (lines.first_inlined);
   g_free (lines.n_inlined);
   g_array_unref (lines.inlined);
-  table->n_gaps = lines.gaps->len;
-  table->gap = (DebugGap *) (void *) g_array_free (lines.gaps, FALSE);
   g_debug ("Lines of %u addresses took %.1f ms", n,
            (double) (g_get_monotonic_time () - began) / 1000);
   return is_done;
@@ -311,7 +284,6 @@ sysprof_symbol_table_pack_lines (SymbolTable *table,
   LineCollection lines = {
     .is_known = g_new0 (uint8_t, store->addresses.n + 1),
     .packed = g_string_new (NULL),
-    .gaps = g_array_new (FALSE, FALSE, sizeof (DebugGap)), /* told by who reads */
   };
   Symbolization self;
 
@@ -322,7 +294,6 @@ sysprof_symbol_table_pack_lines (SymbolTable *table,
 
   sysprof_symbolization_clear (&self);
   g_free (lines.is_known);
-  g_array_unref (lines.gaps);
   if (lines.packed->len == 0)
     {
       g_string_free (lines.packed, TRUE);

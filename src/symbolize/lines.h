@@ -21,7 +21,6 @@ typedef struct LineCollection
   uint32_t *first_inlined; /* [addresses.n] index into `inlined`, of the outermost one */
   uint16_t *n_inlined;     /* [addresses.n] */
   GArray *inlined;         /* of InlinedCall */
-  GArray *gaps;            /* of DebugGap */
   GString *packed; /* NULL; else what is found is written there alone (packed-lines.h) */
 } LineCollection;
 

@@ -20,7 +20,7 @@ typedef struct
 {
   PartCall call;
   guint number; /* in the entry, if there is one */
-  int envelope; /* -1 once it is in the child */
+  int envelope; /* ours; -1: there was no descriptor left for one */
   struct stat info;
 } Part;
 
@@ -62,18 +62,6 @@ sysprof_remembered_elf_clear (RememberedElf *self)
   sysprof_elf_sandbox_clear (&self->sandbox);
 }
 
-/* Its settings outlive it. */
-static void
-end_child (RememberedElf *self)
-{
-  ElfSandbox settings = self->sandbox;
-
-  sysprof_elf_sandbox_clear (&self->sandbox);
-  self->sandbox.keeps_rights = settings.keeps_rights;
-  self->sandbox.has_stop_fd = settings.has_stop_fd;
-  self->sandbox.stop_fd = settings.stop_fd;
-}
-
 /* Has the child open the file. What it says is kept: one that a file of somebody else's may have taken over, or one from a
  * container, is asked no more. */
 static ElfStatus
@@ -86,7 +74,7 @@ open_in_child (RememberedElf *self,
   if (self->cache != NULL && self->sandbox.pid != 0 &&
       (self->is_child_mixed || self->child_owner != info->st_uid ||
        self->child_device != info->st_dev))
-    end_child (self);
+    sysprof_elf_sandbox_clear (&self->sandbox);
   self->child_owner = info->st_uid;
   self->child_device = info->st_dev;
   self->is_child_mixed = false;
@@ -101,16 +89,11 @@ duplicate (int fd)
 
 /* FALSE: it is to be asked itself. */
 static bool
-recall_file (RememberedElf *self, int envelope, const FileIdentity *file, bool is_for_lines)
+recall_file (RememberedElf *self, const FileIdentity *file)
 {
-  self->entry = sysprof_symbol_cache_load (self->cache, file, is_for_lines);
-  if (self->entry == NULL)
-    return false;
-
-  self->envelope = duplicate (envelope);
-  if (self->envelope < 0)
-    g_clear_pointer (&self->entry, sysprof_cache_entry_free);
-  return self->envelope >= 0;
+  if (self->envelope >= 0)
+    self->entry = sysprof_symbol_cache_load (self->cache, file, self->is_for_lines);
+  return self->entry != NULL;
 }
 
 ElfStatus
@@ -126,9 +109,12 @@ sysprof_remembered_elf_open (RememberedElf *self,
 
   forget_file (self);
   self->info = *info;
+  self->is_for_lines = is_for_lines;
+  self->envelope = duplicate (envelope);
+  self->failed = G_MAXUINT;
   self->parts = g_array_new (FALSE, FALSE, sizeof (Part));
   g_array_set_clear_func (self->parts, clear_part);
-  if (has_identity && recall_file (self, envelope, &file, is_for_lines))
+  if (has_identity && recall_file (self, &file))
     {
       *facts = self->entry->facts;
       self->is_open = true;
@@ -162,30 +148,57 @@ hand_part (RememberedElf *self,
              : sysprof_elf_sandbox_add_supplement (&self->sandbox, envelope, info);
 }
 
-/* Has the child read what was remembered only until now. */
+/* Has the child read what it has not read yet. */
+static bool
+hand_over_telling (RememberedElf *self, ElfFacts *facts)
+{
+  bool is_opened = self->envelope >= 0 && open_in_child (self, self->envelope, &self->info,
+                                                         self->is_for_lines, facts) == ELF_OK;
+
+  self->failed = G_MAXUINT;
+  self->is_in_child = is_opened;
+  for (guint i = 0; i < self->parts->len && self->is_in_child; i++)
+    {
+      const Part *part = &g_array_index (self->parts, Part, i);
+
+      self->is_in_child = part->envelope >= 0 && hand_part (self, part->call, part->envelope,
+                                                            &part->info, facts) == ELF_OK;
+      if (!self->is_in_child)
+        self->failed = i;
+    }
+  self->is_open = self->is_in_child;
+  return self->is_in_child;
+}
+
 static bool
 hand_over (RememberedElf *self)
 {
   ElfFacts facts;
 
-  if (self->is_in_child)
-    return true;
+  return self->is_in_child || hand_over_telling (self, &facts);
+}
 
-  self->is_in_child = open_in_child (self, self->envelope, &self->info,
-                                     self->entry->is_for_lines, &facts) == ELF_OK;
-  for (guint i = 0; i < self->parts->len && self->is_in_child; i++)
-    {
-      Part *part = &g_array_index (self->parts, Part, i);
+bool
+sysprof_remembered_elf_start_again (RememberedElf *self, ElfFacts *facts)
+{
+  return hand_over_telling (self, facts);
+}
 
-      self->is_in_child =
-          hand_part (self, part->call, part->envelope, &part->info, &facts) == ELF_OK;
-      (void) close (part->envelope); /* a socket */
-      part->envelope = -1;
-    }
-  (void) close (self->envelope); /* likewise */
-  self->envelope = -1;
-  self->is_open = self->is_in_child;
-  return self->is_in_child;
+bool
+sysprof_remembered_elf_has_parts (const RememberedElf *self)
+{
+  return self->parts != NULL && self->parts->len > 0;
+}
+
+bool
+sysprof_remembered_elf_drop_part (RememberedElf *self, struct stat *dropped, ElfFacts *facts)
+{
+  guint at = MIN (self->failed, self->parts->len - 1);
+
+  /* A supplement belongs to the debug file, and goes with it. */
+  *dropped = g_array_index (self->parts, Part, at).info;
+  g_array_set_size (self->parts, at);
+  return hand_over_telling (self, facts);
 }
 
 /* Nothing is remembered of this file. */
@@ -293,7 +306,7 @@ add_part (RememberedElf *self,
   drop_parts (self, call);
   if (self->entry != NULL && !sysprof_file_identity_init (&file, info) &&
       !stop_remembering (self))
-    return ELF_CORRUPT;
+    return ELF_GIVEN_UP;
 
   known = find_part (self, call, &file, &number);
   if (known != NULL && is_lasting ((ElfStatus) known->status) && !self->is_in_child)
@@ -310,12 +323,12 @@ add_part (RememberedElf *self,
     }
 
   if (!hand_over (self))
-    return ELF_CORRUPT;
+    return ELF_GIVEN_UP;
   status = hand_part (self, call, envelope, info, facts);
   if (known == NULL && self->entry != NULL && is_lasting (status))
     remember_part (self, call, &file, status, facts, &number);
   if (status == ELF_OK)
-    use_part (self, call, number, -1, info);
+    use_part (self, call, number, duplicate (envelope), info);
   return status;
 }
 
@@ -451,13 +464,13 @@ resolve (RememberedElf *self,
   size_t n_missing;
 
   if (self->entry == NULL)
-    return ask (self, offsets, n, names, lines);
+    return hand_over (self) ? ask (self, offsets, n, names, lines) : ELF_GIVEN_UP;
 
   keep_to_parts (self);
   missing = g_new (uint64_t, n + 1);
   n_missing = sysprof_cache_entry_find_missing (self->entry, offsets, n, missing);
   if (n_missing > 0 && !hand_over (self))
-    return ELF_CORRUPT;
+    return ELF_GIVEN_UP;
   if (n_missing == n && n > 0)
     {
       status = ask (self, offsets, n, names, lines);
@@ -488,7 +501,7 @@ sysprof_remembered_elf_resolve (RememberedElf *self,
   if (are_addresses)
     return stop_remembering (self)
                ? sysprof_elf_sandbox_resolve (&self->sandbox, true, offsets, n, answers)
-               : ELF_CORRUPT;
+               : ELF_GIVEN_UP;
   return resolve (self, offsets, n, answers, NULL);
 }
 
@@ -502,6 +515,6 @@ sysprof_remembered_elf_resolve_lines (RememberedElf *self,
   if (are_addresses)
     return stop_remembering (self)
                ? sysprof_elf_sandbox_resolve_lines (&self->sandbox, true, offsets, n, lines)
-               : ELF_CORRUPT;
+               : ELF_GIVEN_UP;
   return resolve (self, offsets, n, NULL, lines);
 }

@@ -20,9 +20,11 @@ typedef struct
   bool is_in_child;  /* the child has it, and what belongs to it */
   bool has_changed;  /* the entry is to be stored */
   CacheEntry *entry; /* or NULL: nothing is remembered of this file */
-  int envelope;      /* -1 once it is in the child */
+  bool is_for_lines;
+  int envelope; /* ours; -1: there was no descriptor left for one */
   struct stat info;
   GArray *parts; /* of those in use */
+  guint failed;  /* the one that the child could not be handed; G_MAXUINT = none */
   /* Whose file the child has read last, and on which device; and whether it has read others' as well. */
   uid_t child_owner;
   dev_t child_device;
@@ -65,6 +67,15 @@ ElfStatus sysprof_remembered_elf_resolve_lines (RememberedElf *self,
                                                 const uint64_t *offsets,
                                                 size_t n,
                                                 ElfLines *lines);
+
+/* Whether there are a debug file or a supplement in use. */
+bool sysprof_remembered_elf_has_parts (const RememberedElf *self);
+/* Where the child could not answer: has another one what is open, but for the part that came last, or that it could not be handed.
+ * Tells which one that was, and the facts without it. FALSE: it cannot be asked without it, either. */
+bool
+sysprof_remembered_elf_drop_part (RememberedElf *self, struct stat *dropped, ElfFacts *facts);
+/* Where the child died of a part that it was to add: has another one what is open. FALSE: it is open no more. */
+bool sysprof_remembered_elf_start_again (RememberedElf *self, ElfFacts *facts);
 
 /* Whether what was opened last can still be asked. */
 bool sysprof_remembered_elf_is_open (const RememberedElf *self);

@@ -6,6 +6,7 @@
 
 #define FIRST_ROWS  256
 #define FIRST_SLOTS 512
+#define MOST_GAPS   1024
 
 typedef struct
 {
@@ -63,6 +64,9 @@ static const struct
   [UNNAMED_OTHER_DEBUG_FILE] = { "other-debug-file",
                                  "stripped, and the debug file here is of another build",
                                  "install the debug symbols of the version that was recorded" },
+  [UNNAMED_DEBUG_FILE_FAILED] = { "debug-file-failed",
+                                  "stripped, and its debug file could not be read",
+                                  "install its debug symbols anew" },
   [UNNAMED_OVER_LIMIT] = { "over-limit",
                            "its symbols are over a limit: 1 GiB or 16 million of a table, or "
                            "packed to a thousandth",
@@ -85,6 +89,9 @@ static const struct
   [DEBUG_GAP_OVER_LIMIT] = { "debug information is more than is read: its sections, its split "
                              "files, or inlined functions in each other",
                              "" },
+  [DEBUG_GAP_FAILED] = { "debug file left out: it could not be read, took too long or too much "
+                         "memory, or ended who read it",
+                         "install the debug symbols anew, on a disk that answers" },
 };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (gaps) == N_DEBUG_GAPS);
@@ -287,6 +294,23 @@ sysprof_symbol_table_extend (SymbolTable *table, uint32_t n, const uint16_t *n_i
   sysprof_store_extend_column (&table->line, sizeof *table->line, n, n_inner, n_rows);
   sysprof_store_extend_column (&self->link_address, sizeof *self->link_address, n, n_inner,
                                n_rows);
+}
+
+void
+sysprof_symbol_table_note_gap (SymbolTable *self, const DebugGap *gap)
+{
+  /* A file may be asked several times. */
+  for (uint32_t i = 0; i < self->n_gaps; i++)
+    {
+      const DebugGap *known = &self->gap[i];
+
+      if (known->binary == gap->binary && known->kind == gap->kind && known->what == gap->what)
+        return;
+    }
+  if (self->n_gaps == MOST_GAPS)
+    return;
+  self->gap = g_renew (DebugGap, self->gap, self->n_gaps + 1);
+  self->gap[self->n_gaps++] = *gap;
 }
 
 SymbolTable *

@@ -12,6 +12,9 @@ SymbolId sysprof_symbol_table_add (SymbolTable *self, const Symbol *symbol);
 /* Interns a text from an untrusted file: control characters and what is no UTF-8 are replaced. */
 StringId sysprof_symbol_table_intern (SymbolTable *self, const char *text);
 
+/* Notes it, unless it is noted for that binary already. */
+void sysprof_symbol_table_note_gap (SymbolTable *self, const DebugGap *gap);
+
 /* The lines of the kernel's symbol list that the samples touch, and the line behind each. Taken. */
 void sysprof_symbol_table_take_kallsyms (SymbolTable *self, GBytes *lines);
 

@@ -54,8 +54,9 @@ typedef enum
   UNNAMED_NO_SYMBOLS,      /* stripped */
   UNNAMED_BETWEEN_SYMBOLS, /* a static function of a stripped file, or padding */
   UNNAMED_NO_KERNEL_SYMBOLS,
-  UNNAMED_OTHER_DEBUG_FILE, /* stripped, and the debug file in its place is of another build */
-  UNNAMED_OVER_LIMIT,       /* its symbols, or those of its debug file, are more than is read */
+  UNNAMED_OTHER_DEBUG_FILE,  /* stripped, and the debug file in its place is of another build */
+  UNNAMED_DEBUG_FILE_FAILED, /* likewise, and it could not be read (DEBUG_GAP_FAILED) */
+  UNNAMED_OVER_LIMIT, /* its symbols, or those of its debug file, are more than is read */
   UNNAMED_OTHER_KERNEL_FILE, /* as with hidden symbols, and the vmlinux here is of another build */
   UNNAMED_MIXED_KERNELS,     /* captures were joined that do not tell whose kernel is whose */
   UNNAMED_KERNEL_MOVED,      /* the kernel's vmlinux is here, but not where the kernel lay */
@@ -80,7 +81,7 @@ typedef struct
       is_entry; /* where processes and threads begin (_start, start_thread, ret_from_fork, …) */
 } Symbol;
 
-/* Why lines or inlined functions are not all that debug information says. */
+/* Why lines, inlined functions or names are not all that debug information says. */
 typedef enum
 {
   DEBUG_GAP_NO_SUPPLEMENT,    /* dwz moved names to a file that is not here, */
@@ -88,6 +89,7 @@ typedef enum
   DEBUG_GAP_NO_SPLIT,         /* split units are not here (.dwo, .dwp), */
   DEBUG_GAP_OTHER_SPLIT,      /* or are of another build */
   DEBUG_GAP_OVER_LIMIT,       /* a file has more of it than is read */
+  DEBUG_GAP_FAILED, /* a file of it could not be read, took too long or too much memory, or killed who read it: names may lack, too */
   N_DEBUG_GAPS,
 } DebugGapKind;
 
@@ -115,7 +117,7 @@ typedef struct SymbolTable
       file; /* [store->addresses.n] where that was, as it was compiled; 0 = unknown. NULL: lines were not loaded */
   uint32_t *
       line; /* [store->addresses.n] likewise; of a function that calls an inlined one, the line of the call */
-  DebugGap *gap; /* [n_gaps] NULL: lines were not loaded */
+  DebugGap *gap; /* [n_gaps] */
   uint32_t n_gaps;
   Intern strings;
   uint8_t *

@@ -87,6 +87,24 @@ is_this_boot (const Store *store)
 /* --- answers --- */
 
 void
+sysprof_symbolization_note_gap (const Symbolization *self,
+                                const char *path,
+                                DebugGapKind kind,
+                                uint32_t n,
+                                const char *what)
+{
+  SymbolTable *table = self->table;
+  const DebugGap gap = {
+    .binary = sysprof_symbol_table_intern (table, sysprof_symbolize_base_name (path)),
+    .what = sysprof_symbol_table_intern (table, what),
+    .n = n,
+    .kind = (uint8_t) kind,
+  };
+
+  sysprof_symbol_table_note_gap (table, &gap);
+}
+
+void
 sysprof_symbolization_name_again (Symbolization *self,
                                   AddressId address,
                                   SymbolId symbol,

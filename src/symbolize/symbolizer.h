@@ -108,6 +108,13 @@ void sysprof_symbolization_explain (Symbolization *self,
                                     AddressId address,
                                     const UnnamedAnswer *answer);
 
+/* Notes what is lacking of the debug information of the file with that path (as processes see it); `what` is untrusted. */
+void sysprof_symbolization_note_gap (const Symbolization *self,
+                                     const char *path,
+                                     DebugGapKind kind,
+                                     uint32_t n,
+                                     const char *what);
+
 /* Of a path as stacks show their binary; a path that ends in a slash stays whole. */
 static inline const char *
 sysprof_symbolize_base_name (const char *path)

@@ -372,7 +372,7 @@ add_unfinished_waits (Rows *rows, const char *value)
   cells[REMEDY].text = "start recording before the programs, or record for longer";
 }
 
-/* What debug information would say of lines and inlined functions if all its files were here. */
+/* What debug information would say of lines, inlined functions and names if all its files were here and could be read. */
 static void
 add_debug_gap (Rows *rows, const SymbolTable *symbols, const DebugGap *gap)
 {
@@ -380,8 +380,9 @@ add_debug_gap (Rows *rows, const SymbolTable *symbols, const DebugGap *gap)
   const char *what = sysprof_intern_get (&symbols->strings, gap->what);
   g_autofree char *more =
       gap->n > 1 ? g_strdup_printf (" and %u more", gap->n - 1) : g_strdup ("");
-  g_autofree char *reason =
-      g_strdup_printf ("inlined functions missing: %s: '%s'%s", clause, what, more);
+  g_autofree char *reason = g_strdup_printf (
+      "%s%s: '%s'%s",
+      gap->kind == DEBUG_GAP_FAILED ? "" : "inlined functions missing: ", clause, what, more);
   Cell *cells = sysprof_rows_add (rows);
 
   cells[BINARY].text = sysprof_intern_get (&symbols->strings, gap->binary);

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import platform
+import re
 import stat
 import subprocess
 import sys
@@ -26,13 +27,16 @@ class WithFileSystem(Case):
     def setUp(self):
         super().setUp()
         os.mkdir("silent")
-        with open(LIBRARY, "rb") as file:
+        with open(self.contents(), "rb") as file:
             contents = file.read()
         try:
             self.files = SilentFileSystem(self.path("silent"), contents)
         except OSError as error:
             self.skipTest(f"no file system can be made in user space here: {error}")
         self.addCleanup(self.files.close)
+
+    def contents(self):
+        return LIBRARY
 
 
 class Named(WithFileSystem):
@@ -68,6 +72,63 @@ class Named(WithFileSystem):
         os.mknod("zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
         for path in (self.path("pipe"), self.path("zero")):
             self.assertIn("not on this machine", self.names_of_both(path))
+
+
+class DebugFile(WithFileSystem):
+    """What belongs to a file and is silent costs only what it alone knows, and is told by its path."""
+
+    LEFT_OUT = "debug file left out: it could not be read, took too long or too much memory, or ended who read it: "
+
+    def build(self):
+        """Both are in its symbol table, and one for who links to it."""
+        with open("program.c", "w", encoding="ascii") as file:
+            file.write("int n;\nstatic __attribute__ ((noinline, used)) void hidden (void) { n++; }\n"
+                       "__attribute__ ((noinline)) void shown (void) { hidden (); n++; }\n"
+                       "int main (void) { shown (); return 0; }\n")
+        subprocess.run(["cc", "-g", "-O1", "-rdynamic", "-Wl,--build-id", "-o", "program", "program.c"], check=True)
+
+    def contents(self):
+        self.build()
+        subprocess.run(["objcopy", "--only-keep-debug", "program", "file"], check=True)
+        nm = subprocess.run(["nm", "program"], check=True, stdout=subprocess.PIPE).stdout.decode()
+        self.address_of = {line.split()[2]: int(line.split()[0], 16) for line in nm.splitlines() if len(line.split()) == 3}
+        subprocess.run(["objcopy", "--strip-all", "--add-gnu-debuglink=file", "program"], check=True)
+        os.rename("file", "copy")
+        return "copy"
+
+    def report(self, *paths):
+        """Names in them, each of a process of its own, and what the report says of those."""
+        capture = captures.Capture()
+        headers = subprocess.run(["readelf", "-lW", "program"], check=True, stdout=subprocess.PIPE).stdout.decode()
+        offset, start, size = (int(number, 16) for number in re.search(r"LOAD +(\w+) (\w+) \w+ (\w+) \w+ R E", headers).groups())
+        for pid, path in enumerate(paths, 4000001):
+            capture.process("program", pid=pid)
+            capture.map(0x100000, 0x100000 + (size + 4095 & ~4095), path, offset, os.stat(path).st_ino, pid=pid)
+            for name in ("shown", "shown", "hidden"):
+                capture.sample([captures.USER, 0x100000 + self.address_of[name] + 1 - start], pid=pid)
+        capture.save("named.syscap")
+        done = run(REPORT, "quality", "--no-inlines", "--format", "json", "named.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(done.stdout)["rows"]
+        return {row.get("example") for row in rows}, {(row["binary"], row["reason"]) for row in rows}
+
+    def test_that_answers(self):
+        os.symlink("silent", ".debug")
+        names, told = self.report(self.path("program"))
+        self.assertIn("shown", names)
+        self.assertFalse([reason for _, reason in told if "unnamed" in reason or self.LEFT_OUT in reason])
+
+    def test_that_is_silent(self):
+        """Under two paths: the second one's is not waited for again."""
+        os.symlink("silent", ".debug")
+        os.link("program", "another")
+        self.files.silence(only_reading=True)
+        names, told = self.report(self.path("program"), self.path("another"))
+        self.files.close()
+        self.assertIn("shown", names)
+        for name in ("program", "another"):
+            self.assertIn((name, f"{self.LEFT_OUT}'{self.path('.debug/file')}'"), told)
+            self.assertIn((name, "unnamed: stripped, and its debug file could not be read"), told)
 
 
 @unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
