@@ -48,6 +48,17 @@ sum_totals (const Store *store, const StackWeights *weights)
   return total;
 }
 
+/* Whether there may be a file with the code. */
+static bool
+has_code (const Store *store, const SymbolTable *symbols, AddressId address)
+{
+  SymbolKind kind = (SymbolKind) symbols->row[symbols->of_address[address]].kind;
+
+  return (kind == SYMBOL_USER && store->addresses.mapping[address] != 0) ||
+         (kind == SYMBOL_JIT &&
+          sysprof_address_table_get_code (&store->addresses, address) != 0);
+}
+
 void
 sysprof_code_find_places (CodePlaces *places,
                           const Store *store,
@@ -67,8 +78,7 @@ sysprof_code_find_places (CodePlaces *places,
       if (stacks->depth[i] == 0 || total[i] == 0 || !is_wanted[symbol])
         continue;
       address = stacks->address[find_function (store, symbols, i)];
-      if (symbols->row[symbols->of_address[address]].kind == SYMBOL_USER &&
-          store->addresses.mapping[address] != 0)
+      if (has_code (store, symbols, address))
         places->is_at[address] = true;
       else
         {
@@ -96,9 +106,8 @@ typedef struct
 static uint32_t
 find_row (const Weighing *self, AddressId address, uint64_t before)
 {
-  uint64_t offset = self->store->addresses.file_offset[address];
   const Instruction *instruction =
-      offset >= before ? sysprof_disassembly_find (self->code, address, offset - before) : NULL;
+      sysprof_disassembly_find (self->code, self->store, address, before);
 
   return instruction != NULL ? (uint32_t) (instruction - self->code->row) + 1 : 0;
 }

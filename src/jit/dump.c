@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A header, then records of a kind, a size and a time. Source: Linux,
- * tools/perf/Documentation/jitdump-specification.txt. Of the five kinds two say what code is called and where it is; lines
- * (DEBUG_INFO) and call-frame rules (UNWINDING_INFO) are passed over, as is what later versions add. */
+ * tools/perf/Documentation/jitdump-specification.txt. Of the five kinds two say what code is called and where it is, and one, before
+ * the first of these, of which lines it was made (debug-lines.c reads it); call-frame rules (UNWINDING_INFO) are passed over, as is
+ * what later versions add. */
 
 #include "jit/jit.h"
 
@@ -19,6 +20,7 @@
 #define PREFIX_SIZE 16
 #define LOAD_SIZE   56 /* with the prefix, before the name */
 #define MOVE_SIZE   64
+#define DEBUG_SIZE  32 /* with the prefix, before the entries */
 #define HEAD_SIZE \
   (LOAD_SIZE + 4096 + 1) /* of a record: all that counts; code lies behind the name */
 #define FLAG_ARCH_TIME 1 /* of a clock that is not the recording's */
@@ -32,12 +34,13 @@ enum
   RECORD_UNWINDING_INFO,
 };
 
-/* A function by its number in the dump: where its name lies in the text of the lines. */
+/* A function by its number in the dump: where its name lies in the text of the lines, and what it is. */
 typedef struct
 {
   uint64_t index;
   size_t name;
   uint32_t name_size; /* 0 = free */
+  JitCodeRange code;
 } Known;
 
 typedef struct
@@ -47,10 +50,14 @@ typedef struct
   uint64_t size;
   bool is_swapped;
   bool has_time;
+  uint16_t machine;
   JitLines *lines;
   Known *known;   /* [n_slots] by index */
   size_t n_slots; /* a power of two */
   size_t n_known;
+  JitCodeRange *wanted; /* [n_wanted] or NULL */
+  size_t n_wanted;
+  JitCodeRange debug; /* of the last such record, until code comes; n_debug 0 = there is none */
   uint8_t head[HEAD_SIZE]; /* of the record that is being read */
 } Dump;
 
@@ -128,7 +135,7 @@ grow_known (Dump *self)
 }
 
 static bool
-remember (Dump *self, uint64_t index, size_t name, uint32_t name_size)
+remember (Dump *self, uint64_t index, size_t name, uint32_t name_size, const JitCodeRange *code)
 {
   Known *known;
 
@@ -136,18 +143,51 @@ remember (Dump *self, uint64_t index, size_t name, uint32_t name_size)
     return false;
   known = find_known (self, index);
   self->n_known += known->name_size == 0;
-  *known = (Known){ index, name, name_size };
+  *known = (Known){ index, name, name_size, *code };
   return true;
+}
+
+/* --- code --- */
+
+static void
+find_wanted (Dump *self, const JitCodeRange *code)
+{
+  for (size_t i = 0; i < self->n_wanted; i++)
+    if (self->wanted[i].start == code->start && self->wanted[i].size == code->size &&
+        self->wanted[i].time == code->time)
+      self->wanted[i] = *code;
+}
+
+/* Of the record at `at` of `record_size` bytes: the code lies behind the name, which may be too long to be read whole; then nothing
+ * is behind the code. */
+static JitCodeRange
+locate_code (Dump *self, uint64_t at, uint64_t record_size, uint64_t time, size_t name_size)
+{
+  JitCodeRange code = { .start = get_u64 (self, 32), .size = get_u64 (self, 40), .time = time };
+  uint64_t before = LOAD_SIZE + name_size + 1;
+  bool is_cut = before > HEAD_SIZE;
+
+  if (before <= record_size && code.size <= record_size - before)
+    code.code = at + (is_cut ? record_size - code.size : before);
+  if (self->debug.n_debug > 0 && self->debug.debug_start == code.start)
+    {
+      code.debug = self->debug.debug;
+      code.debug_end = self->debug.debug_end;
+      code.n_debug = self->debug.n_debug;
+      code.debug_start = code.start;
+    }
+  return code;
 }
 
 /* --- records --- */
 
 /* `size` is that of the head, which is the whole record where it is not longer. */
 static JitStatus
-read_load (Dump *self, size_t size, uint64_t time)
+read_load (Dump *self, uint64_t at, uint64_t record_size, size_t size, uint64_t time)
 {
   const char *name = (const char *) self->head + LOAD_SIZE;
   uint32_t n_before = self->lines->n;
+  JitCodeRange code;
   size_t name_size;
   JitStatus status;
 
@@ -157,14 +197,16 @@ read_load (Dump *self, size_t size, uint64_t time)
   if (name_size == size - LOAD_SIZE && size < HEAD_SIZE)
     return JIT_CORRUPT; /* without an end */
 
-  status = sysprof_jit_lines_add (self->lines, get_u64 (self, 32), get_u64 (self, 40), time,
-                                  name, name_size);
+  code = locate_code (self, at, record_size, time, name_size);
+  self->debug.n_debug = 0;
+  status = sysprof_jit_lines_add (self->lines, code.start, code.size, time, name, name_size);
   if (status != JIT_OK || self->lines->n == n_before)
     return status;
 
+  find_wanted (self, &code);
   /* As it stands in the line: it may have been cut. */
   return remember (self, get_u64 (self, 48), self->lines->last_name,
-                   (uint32_t) (self->lines->size - self->lines->last_name - 1))
+                   (uint32_t) (self->lines->size - self->lines->last_name - 1), &code)
              ? JIT_OK
              : JIT_NO_MEMORY;
 }
@@ -173,6 +215,7 @@ static JitStatus
 read_move (Dump *self, size_t size, uint64_t time)
 {
   const Known *known;
+  JitCodeRange code;
 
   if (size < MOVE_SIZE)
     return JIT_CORRUPT;
@@ -182,8 +225,25 @@ read_move (Dump *self, size_t size, uint64_t time)
   if (known->name_size == 0)
     return JIT_OK;
 
+  code = known->code;
+  code.start = get_u64 (self, 40);
+  code.time = time;
+  if (code.size == get_u64 (self, 48)) /* which must not change */
+    find_wanted (self, &code);
   return sysprof_jit_lines_add (self->lines, get_u64 (self, 40), get_u64 (self, 48), time,
                                 self->lines->text + known->name, known->name_size);
+}
+
+static JitStatus
+read_debug_info (Dump *self, uint64_t at, uint64_t record_size, size_t size)
+{
+  if (size < DEBUG_SIZE)
+    return JIT_CORRUPT;
+  self->debug = (JitCodeRange){ .debug = at + DEBUG_SIZE,
+                                .debug_end = at + record_size,
+                                .debug_start = get_u64 (self, 16),
+                                .n_debug = get_u64 (self, 24) };
+  return JIT_OK;
 }
 
 static JitStatus
@@ -207,9 +267,11 @@ read_records (Dump *self, uint64_t at)
         return JIT_TRUNCATED;
 
       if (kind == RECORD_LOAD)
-        status = read_load (self, size < head_size ? size : head_size, time);
+        status = read_load (self, at, size, size < head_size ? size : head_size, time);
       else if (kind == RECORD_MOVE)
         status = read_move (self, size, time);
+      else if (kind == RECORD_DEBUG_INFO && self->wanted != NULL)
+        status = read_debug_info (self, at, size, size < head_size ? size : head_size);
       else if (kind == RECORD_CLOSE)
         return JIT_OK;
       if (status != JIT_OK)
@@ -242,6 +304,7 @@ read_dump (Dump *self)
     return JIT_CORRUPT;
   if (header_size > self->size)
     return JIT_TRUNCATED;
+  self->machine = (uint16_t) get_u32 (self, 12);
   self->has_time = (get_u64 (self, 32) & FLAG_ARCH_TIME) == 0;
 
   status = read_records (self, header_size);
@@ -263,4 +326,27 @@ sysprof_jit_read_dump_file (int fd, uint64_t size, JitLines *lines)
   Dump dump = { .fd = fd, .size = size, .lines = lines };
 
   return read_dump (&dump);
+}
+
+JitStatus
+sysprof_jit_find_code (int fd,
+                       uint64_t size,
+                       JitCodeRange *ranges,
+                       size_t n,
+                       JitDumpFacts *facts)
+{
+  JitLines lines = { 0 };
+  Dump dump = { .fd = fd, .size = size, .lines = &lines, .wanted = ranges, .n_wanted = n };
+  JitStatus status;
+
+  *facts = (JitDumpFacts){ 0 };
+  for (size_t i = 0; i < n; i++)
+    ranges[i] = (JitCodeRange){ .start = ranges[i].start,
+                                .size = ranges[i].size,
+                                .time = ranges[i].time };
+  status = read_dump (&dump);
+  facts->machine = dump.machine;
+  facts->is_swapped = dump.is_swapped;
+  sysprof_jit_lines_clear (&lines);
+  return status;
 }

@@ -7,7 +7,8 @@
  *
  *   START SIZE TIME NAME        hexadecimal twice; ns, 0 = since ever; the rest of the line
  *
- * In their order; where two overlap, the later one holds, from its time on. */
+ * In their order; where two overlap, the later one holds, from its time on. Dumps also have the code itself, and its lines, which
+ * captures do not carry. */
 
 #pragma once
 
@@ -61,7 +62,63 @@ JitStatus sysprof_jit_read_dump (const uint8_t *bytes, size_t size, JitLines *li
 /* The same of a file that has `size` bytes; its code, which is most of it, is not read. */
 JitStatus sysprof_jit_read_dump_file (int fd, uint64_t size, JitLines *lines);
 
-/* --- the same in a child without rights --- */
+/* --- the code itself --- */
+
+/* A function as one of the lines has it, and where its code lies in the dump. */
+typedef struct
+{
+  uint64_t start; /* as the line says */
+  uint64_t size;
+  uint64_t time;
+  uint64_t code; /* offset of its bytes in the file; 0 = it is not there */
+  uint64_t
+      debug; /* offset of its debug information: n_debug entries, which end before debug_end; 0 = none */
+  uint64_t debug_end;
+  uint64_t n_debug;
+  uint64_t debug_start; /* where its code was by that, before it was moved */
+} JitCodeRange;
+
+typedef struct
+{
+  uint16_t machine; /* EM_…, of <elf.h> */
+  bool is_swapped;
+} JitDumpFacts;
+
+/* Fills in where these are; of equal ones the last that the dump tells of. What stands before what cannot be read is found. */
+JitStatus sysprof_jit_find_code (int fd,
+                                 uint64_t size,
+                                 JitCodeRange *ranges,
+                                 size_t n,
+                                 JitDumpFacts *facts);
+
+/* A piece of code was made of that line; of entries that ascend by address, each holds up to the next one. */
+typedef struct
+{
+  uint64_t address;
+  uint32_t line;
+  const char *file; /* borrowed, "" = unknown */
+} JitLine;
+
+typedef struct
+{
+  const uint8_t *at;
+  const uint8_t *end;
+  uint64_t n_left;
+  uint64_t shift; /* of all addresses */
+  bool is_swapped;
+  const char *file; /* of the last entry */
+} JitDebugReader;
+
+/* Over the `size` bytes that a range says. They are borrowed. */
+void sysprof_jit_debug_reader_init (JitDebugReader *self,
+                                    const JitCodeRange *range,
+                                    const JitDumpFacts *facts,
+                                    const uint8_t *bytes,
+                                    size_t size);
+/* FALSE at the end, or where an entry makes no sense. */
+bool sysprof_jit_debug_reader_next (JitDebugReader *self, JitLine *line);
+
+/* --- lines of a file, read in a child without rights --- */
 
 typedef enum
 {

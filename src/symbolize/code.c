@@ -170,6 +170,26 @@ intern_file (Disassembly *into, const char *path)
   return intern_text (into, short_path);
 }
 
+StringId
+sysprof_code_collection_intern_file (CodeCollection *self, const char *path)
+{
+  return path[0] != '\0' ? intern_file (self->into, path) : 0;
+}
+
+Instruction
+sysprof_code_collection_make_row (CodeCollection *self,
+                                  const CodePiece *piece,
+                                  const ElfInstruction *row,
+                                  const char *text)
+{
+  return (Instruction){ .offset = row->offset,
+                        .address = row->address,
+                        .size = row->size,
+                        .text = intern_text (self->into, text + row->text),
+                        .bytes = intern_bytes (self->into, row),
+                        .is_wanted = self->is_wanted[piece->symbol] };
+}
+
 /* Whether a function that was inlined there is one of those asked for. */
 static bool
 is_wanted_inlined (const Symbolization *self, const char *name)
@@ -217,9 +237,7 @@ take_rows (Symbolization *self,
   for (size_t i = 0; i < found->n; i++)
     {
       const ElfInstruction *row = &found->row[i];
-      Instruction instruction = { .offset = row->offset,
-                                  .address = row->address,
-                                  .size = row->size };
+      Instruction instruction;
 
       if (i == 0 || row[-1].range != row->range)
         {
@@ -228,9 +246,7 @@ take_rows (Symbolization *self,
           piece->n = 0;
           piece->problem = NULL;
         }
-      instruction.text = intern_text (code->into, found->text + row->text);
-      instruction.bytes = intern_bytes (code->into, row);
-      instruction.is_wanted = code->is_wanted[piece->symbol];
+      instruction = sysprof_code_collection_make_row (code, piece, row, found->text);
       if (i < lines->n)
         set_place (self, lines, &lines->row[i], &instruction);
       g_array_append_val (code->rows, instruction);
@@ -387,6 +403,7 @@ sysprof_disassemble (Disassembly *self,
   sysprof_symbolization_init (&symbolization, store, &from_cache, &progress,
                               (SymbolTable *) symbols);
   symbolization.code = &code;
+  sysprof_jit_code_read (&symbolization);
   is_done = sysprof_elf_symbolizer.resolve (&symbolization, error) &&
             sysprof_debuginfod_symbolizer.resolve (&symbolization, error) &&
             !sysprof_progress_set_error_if_cancelled (&progress, error);
@@ -405,13 +422,22 @@ sysprof_disassemble (Disassembly *self,
 }
 
 const Instruction *
-sysprof_disassembly_find (const Disassembly *self, AddressId address, uint64_t offset)
+sysprof_disassembly_find (const Disassembly *self,
+                          const Store *store,
+                          AddressId address,
+                          uint64_t before)
 {
   uint32_t number = self->piece_of[address];
+  uint64_t offset;
   uint32_t low, high;
 
   if (number == 0 || self->piece[number - 1].n == 0)
     return NULL;
+  offset = self->piece[number - 1].is_in_memory ? store->addresses.address[address]
+                                                : store->addresses.file_offset[address];
+  if (offset < before)
+    return NULL;
+  offset -= before;
 
   low = self->piece[number - 1].first;
   high = low + self->piece[number - 1].n;

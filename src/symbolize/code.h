@@ -36,3 +36,16 @@ void sysprof_code_collection_explain (Symbolization *self,
                                       UnnamedReason reason);
 /* The same, as nothing says that a file is the one that was recorded. Always TRUE. */
 bool sysprof_code_collection_explain_unsure (Symbolization *self, const FileBatch *batch);
+
+/* --- for who reads code elsewhere --- */
+
+/* An instruction as it is shown, whose line is not known yet; `text` is what the row's texts are offsets into. */
+Instruction sysprof_code_collection_make_row (CodeCollection *self,
+                                              const CodePiece *piece,
+                                              const ElfInstruction *row,
+                                              const char *text);
+/* 0 = "". */
+StringId sysprof_code_collection_intern_file (CodeCollection *self, const char *path);
+
+/* Takes the functions that programs generated, from their jitdumps (jit-code.c). */
+void sysprof_jit_code_read (Symbolization *self);

@@ -284,8 +284,10 @@ receive_lines (const ElfSandbox *self, int64_t deadline, const ElfReply *reply, 
   return false;
 }
 
-static bool
-is_sound_code (const ElfInstructions *code, const ElfCodeRange *ranges, size_t n_ranges)
+bool
+sysprof_elf_instructions_are_sound (const ElfInstructions *code,
+                                    const ElfCodeRange *ranges,
+                                    size_t n_ranges)
 {
   if (code->text_size == 0 || code->text[code->text_size - 1] != 0)
     return false;
@@ -323,7 +325,7 @@ receive_code (const ElfSandbox *self,
   if (code->row != NULL && code->text != NULL &&
       sysprof_confined_child_receive (self, deadline, code->row, code->n * sizeof *code->row) &&
       sysprof_confined_child_receive (self, deadline, code->text, code->text_size) &&
-      is_sound_code (code, ranges, n_ranges))
+      sysprof_elf_instructions_are_sound (code, ranges, n_ranges))
     return true;
 
   sysprof_elf_instructions_clear (code);

@@ -54,3 +54,6 @@ void sysprof_elf_sandbox_clear (ElfSandbox *self);
 bool sysprof_elf_facts_are_sound (const ElfFacts *facts);
 bool sysprof_elf_answers_are_sound (const ElfAnswers *answers);
 bool sysprof_elf_lines_are_sound (const ElfLines *lines);
+bool sysprof_elf_instructions_are_sound (const ElfInstructions *code,
+                                         const ElfCodeRange *ranges,
+                                         size_t n_ranges);

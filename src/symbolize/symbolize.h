@@ -238,6 +238,8 @@ typedef struct
   uint64_t inode;       /* 0 = unknown */
   uint64_t start;       /* offsets in the file; the end is 0 where it is not known */
   uint64_t end;
+  bool
+      is_in_memory; /* offsets, these and those of its instructions, are addresses in the process instead */
   uint32_t first; /* Instruction */
   uint32_t n;
   const char *problem; /* why there are none: a clause; NULL = there are */
@@ -259,7 +261,7 @@ typedef struct
 } Disassembly;
 
 /* The code of the functions at those addresses [store->addresses.n] that are in files, which are looked for as they are for names, and
- * read by a child without rights. `is_wanted` [symbols->n]: functions that are asked for, which may be inlined there. FALSE where there is
+ * read by a child without rights; of those that programs generated, in their jitdumps. `is_wanted` [symbols->n]: functions that are asked for, which may be inlined there. FALSE where there is
  * no disassembler, or it is cancelled. */
 bool sysprof_disassemble (Disassembly *self,
                           Store *store,
@@ -270,9 +272,11 @@ bool sysprof_disassemble (Disassembly *self,
                           GCancellable *cancellable,
                           GError **error);
 void sysprof_disassembly_clear (Disassembly *self);
-/* The instruction at that offset of the file, in the piece of the address; NULL = none. */
-const Instruction *
-sysprof_disassembly_find (const Disassembly *self, AddressId address, uint64_t offset);
+/* The instruction so many bytes before the address, in its piece; NULL = none. */
+const Instruction *sysprof_disassembly_find (const Disassembly *self,
+                                             const Store *store,
+                                             AddressId address,
+                                             uint64_t before);
 
 /* --- sources --- */
 

@@ -132,10 +132,12 @@ tell_pieces (const Shown *self, GString *note)
           n_others++;
           continue;
         }
-      g_string_append_printf (note, "The code of '%s' in '%s' cannot be shown: %s%s%s%s. ",
+      g_string_append_printf (note, "The code of '%s'%s%s%s cannot be shown: %s%s%s%s. ",
                               sysprof_symbol_name (self->request->symbols, piece->symbol),
-                              piece->path, piece->problem, piece->remedy[0] != '\0' ? " (" : "",
-                              piece->remedy, piece->remedy[0] != '\0' ? ")" : "");
+                              piece->path[0] != '\0' ? " in '" : "", piece->path,
+                              piece->path[0] != '\0' ? "'" : "", piece->problem,
+                              piece->remedy[0] != '\0' ? " (" : "", piece->remedy,
+                              piece->remedy[0] != '\0' ? ")" : "");
       is_told = true;
     }
   if (n_others > 0)

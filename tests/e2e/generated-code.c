@@ -10,6 +10,7 @@
  *
  * Prints its process number, and when it was replaced (ns, CLOCK_MONOTONIC; 0 = never). */
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -25,10 +26,13 @@
 
 /* Counts its argument down. */
 #if defined(__x86_64__)
+#  define MACHINE EM_X86_64
 static const uint8_t spin[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };
 #elif defined(__aarch64__)
+#  define MACHINE EM_AARCH64
 static const uint32_t spin[] = { 0xd1000400, 0xb5ffffe0, 0xd65f03c0 };
 #else
+#  define MACHINE EM_NONE
 static const uint8_t spin[1];
 #endif
 
@@ -98,7 +102,7 @@ open_dump (void)
   {
     uint32_t magic, version, size, machine, padding, pid;
     uint64_t time, flags;
-  } header = { 0x4a695444, 1, 40, 0, 0, (uint32_t) getpid (), (uint64_t) now (), 0 };
+  } header = { 0x4a695444, 1, 40, MACHINE, 0, (uint32_t) getpid (), (uint64_t) now (), 0 };
   char path[64];
   FILE *file;
 

@@ -144,6 +144,14 @@ class Generated(Case):
         self.assertGreater(len(first), 20, rows[:20])
         self.assertGreater(len(second), 20, rows[:20])
         self.assertLess(max(first), min(second))
+        # Both are of the same instructions, which are in the dump; it lies where the program ran.
+        for name in ("first_code", "second_code"):
+            done = run(REPORT, "disassembly", "--format", "json", "--focus", name, "x.syscap")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown = json.loads(done.stdout)["rows"]
+            self.assertEqual(len(shown), 3, shown)
+            self.assertRegex(shown[-1]["instruction"], "^ret")
+            self.assertGreater(sum(row["self"] for row in shown), 20)
 
     @needs_root
     def test_node(self):

@@ -5,7 +5,9 @@
 #include "jit/jit.h"
 
 #include <glib.h>
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct
 {
@@ -148,6 +150,113 @@ test_reads (void)
       sysprof_jit_lines_clear (&lines);
       g_byte_array_unref (made.bytes);
     }
+}
+
+static int
+write_file (const Made *made)
+{
+  g_autofree char *path = NULL;
+  int fd = g_file_open_tmp ("dump-XXXXXX", &path, NULL);
+
+  g_assert_cmpint (fd, >=, 0);
+  g_assert_cmpint (write (fd, made->bytes->data, made->bytes->len), ==, made->bytes->len);
+  g_assert_cmpint (unlink (path), ==, 0);
+  return fd;
+}
+
+/* The bytes of each function that the lines tell of, and the line of the first, also where it was moved. */
+static void
+test_finds_code (void)
+{
+  for (int swapped = 0; swapped < 2; swapped++)
+    {
+      Made made = make_whole (swapped != 0, 0);
+      JitCodeRange ranges[] = {
+        { .start = 0x1000, .size = 16, .time = 2000 },
+        { .start = 0x7fff00002000, .size = 32, .time = 2500 },
+        { .start = 0x3000, .size = 16, .time = 3000 },
+        { .start = 0x1000, .size = 16, .time = 4000 },
+        { .start = 0x1000, .size = 16, .time = 4001 },
+        { .start = 0x5000, .size = 16, .time = 6000 }, /* behind the end */
+      };
+      int fd = write_file (&made);
+      JitDumpFacts facts;
+
+      g_assert_cmpint (
+          sysprof_jit_find_code (fd, made.bytes->len, ranges, G_N_ELEMENTS (ranges), &facts),
+          ==, JIT_OK);
+      g_assert_cmpint (facts.machine, ==, 62);
+      g_assert_cmpint (facts.is_swapped, ==, swapped);
+      for (size_t i = 0; i < 4; i++)
+        {
+          const uint8_t *code = made.bytes->data + ranges[i].code;
+
+          g_assert_cmpuint (ranges[i].code, >, 0);
+          g_assert_cmpint (code[-1], ==, 0); /* of the name */
+          for (size_t j = 0; j < ranges[i].size; j++)
+            g_assert_cmpint (code[j], ==, 0xc3);
+        }
+      g_assert_cmpuint (ranges[0].code, ==, ranges[2].code);
+      g_assert_cmpuint (ranges[4].code, ==, 0);
+      g_assert_cmpuint (ranges[5].code, ==, 0);
+      for (size_t i = 0; i < 4; i++)
+        {
+          JitDebugReader reader;
+          JitLine line;
+
+          g_assert_cmpint (ranges[i].debug != 0, ==, i == 0 || i == 2);
+          if (ranges[i].debug == 0)
+            continue;
+          sysprof_jit_debug_reader_init (&reader, &ranges[i], &facts,
+                                         made.bytes->data + ranges[i].debug,
+                                         (size_t) (ranges[i].debug_end - ranges[i].debug));
+          g_assert_true (sysprof_jit_debug_reader_next (&reader, &line));
+          g_assert_cmpuint (line.address, ==, ranges[i].start + 4);
+          g_assert_cmpuint (line.line, ==, 7);
+          g_assert_cmpstr (line.file, ==, "a.js");
+          g_assert_false (sysprof_jit_debug_reader_next (&reader, &line));
+        }
+      g_close (fd, NULL);
+      g_byte_array_unref (made.bytes);
+    }
+}
+
+/* Every byte changed: what is said to be in the file is there. */
+static void
+test_finds_code_in_changed (void)
+{
+  Made made = make_whole (false, 0);
+
+  for (size_t at = 0; at < made.bytes->len; at++)
+    {
+      uint8_t kept = made.bytes->data[at];
+      JitCodeRange range = { .start = 0x3000, .size = 16, .time = 3000 };
+      JitDumpFacts facts;
+      int fd;
+
+      made.bytes->data[at] ^= 0xff;
+      fd = write_file (&made);
+      made.bytes->data[at] = kept;
+      (void) sysprof_jit_find_code (fd, made.bytes->len, &range, 1, &facts);
+      g_close (fd, NULL);
+      g_assert_cmpuint (range.code, <=, made.bytes->len - (range.code != 0 ? range.size : 0));
+      g_assert_cmpuint (range.debug, <=, range.debug_end);
+      g_assert_cmpuint (range.debug_end, <=, made.bytes->len);
+      if (range.debug != 0)
+        {
+          g_autofree uint8_t *copy = g_memdup2 (made.bytes->data + range.debug,
+                                                (size_t) (range.debug_end - range.debug));
+          JitDebugReader reader;
+          JitLine line;
+
+          copy[at % (range.debug_end - range.debug)] ^= 0xff;
+          sysprof_jit_debug_reader_init (&reader, &range, &facts, copy,
+                                         (size_t) (range.debug_end - range.debug));
+          while (sysprof_jit_debug_reader_next (&reader, &line))
+            g_assert_nonnull (line.file);
+        }
+    }
+  g_byte_array_unref (made.bytes);
 }
 
 /* Of a clock that nobody can compare with that of the recording: the order is all there is. */
@@ -365,6 +474,8 @@ main (int argc, char **argv)
   g_test_add_func ("/jitdump/lengths-beyond-the-end", test_lengths_beyond_the_end);
   g_test_add_func ("/jitdump/too-many-bytes", test_too_many_bytes);
   g_test_add_func ("/jitdump/reads", test_reads);
+  g_test_add_func ("/jitdump/finds-code", test_finds_code);
+  g_test_add_func ("/jitdump/finds-code-in-changed", test_finds_code_in_changed);
   g_test_add_func ("/jitdump/other-clock", test_other_clock);
   g_test_add_func ("/jitdump/truncated", test_truncated);
   g_test_add_func ("/jitdump/changed", test_changed);

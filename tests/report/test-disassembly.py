@@ -9,7 +9,9 @@ import collections
 import json
 import os
 import pathlib
+import platform
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -200,6 +202,137 @@ class Disassembly(unittest.TestCase):
         capture.save(self.at / "made.syscap")
         for view in ("source", "disassembly"):
             self.assertRegex(run(REPORT, view, "--focus", "generated", self.at / "made.syscap"), "was generated while the program ran.*'callers'")
+
+    def dump(self, records, machine=62, cut=0):
+        """Writes a jitdump: ("load", address, time, number, name, code), ("move", from, to, time, number, size),
+        ("lines", address, time, [(address, line, name)]). Source: Linux, tools/perf/Documentation/jitdump-specification.txt."""
+        data = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, machine, 0, PID, 0, 0)
+        for kind, *what in records:
+            if kind == "load":
+                at, time, number, name, code = what
+                number, body = 0, struct.pack("<IIQQQQ", PID, PID, at, at, len(code), number) + name.encode() + b"\0" + code
+            elif kind == "move":
+                begin, at, time, number, size = what
+                number, body = 1, struct.pack("<IIQQQQQ", PID, PID, at, begin, at, size, number)
+            else:
+                at, time, entries = what
+                number, body = 2, struct.pack("<QQ", at, len(entries))
+                body += b"".join(struct.pack("<QII", *entry[:2], 0) + entry[2] + b"\0" for entry in entries)
+            data += struct.pack("<IIQ", number, 16 + len(body), time) + body
+        path = self.at / f"jit-{PID}.dump"
+        path.write_bytes(data[:len(data) - cut])
+        return path
+
+    def generated(self, path, lines, samples, inode=None):
+        """One process that mapped the dump `path`, and said `lines`: (start, size, time, name); seen at (time, address)."""
+        capture = Capture(0, 1000).process("program", pid=PID, time=0)
+        if path:
+            capture.map(0x5000000, 0x5001000, str(path), 0, path.stat().st_ino if inode is None else inode, pid=PID, time=0)
+        capture.map(0x10000000, 0x10100000, "//anon", 0, 0, pid=PID, time=0)
+        for time, at in samples:
+            capture.sample([USER, at], pid=PID, tid=PID, time=time)
+        capture.chunked_file(f"/proc/{PID}/jit-code", "".join(f"{at:x} {size:x} {time} {name}\n" for at, size, time, name in lines).encode(), time=1000)
+        return capture.save(self.at / "made.syscap")
+
+    def code_of(self, path, name):
+        """Its bytes, and what objdump says of these at another address."""
+        start, end = functions_of(path)[name]
+        code = b"".join(bytes.fromhex(row[1]) for row in objdump(path, start, end))
+        self.assertEqual(len(code), end - start)
+        return code
+
+    def objdump_at(self, code, address):
+        raw = self.at / "raw"
+        raw.write_bytes(code)
+        text = run("objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "-w", "-M", "intel", "--insn-width=16", f"--adjust-vma={address}", raw)
+        return [(int(at, 16), words.strip(), mnemonic(rest)) for at, words, rest in re.findall(r"^ +([0-9a-f]+):\t([0-9a-f ]+?) *\t(.*)$", text, re.M)]
+
+    def check_generated(self, capture, name, expected, path):
+        rows = as_json("disassembly", "--focus", name, capture)["rows"]
+        self.assertEqual([(int(row["address"], 16), row["bytes"], mnemonic(row["instruction"])) for row in rows], expected)
+        self.assertEqual({(row["function"], row["binary"]) for row in rows}, {(name, str(path))})
+        return rows
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the code is that of this compiler")
+    def test_jitdump(self):
+        """Code of dumps, by time: what objdump says of the same bytes."""
+        path = self.compile("-O1")
+        leaf, middle, floats = [self.code_of(path, name) for name in ("leaf", "middle", "floats")]
+        at = 0x10000040
+        records = [("load", at, 100, 1, "early", leaf), ("load", at, 500, 2, "late", middle),
+                   ("load", 0x10002000, 100, 3, "moving", floats), ("move", 0x10002000, 0x10003000, 600, 3, len(floats))]
+        lines = [(at, len(leaf), 100, "early"), (at, len(middle), 500, "late"),
+                 (0x10002000, len(floats), 100, "moving"), (0x10003000, len(floats), 600, "moving")]
+        samples = [(200, at)] * 3 + [(700 + i, at + i) for i in range(len(middle))] + [(300, 0x10002000), (900, 0x10003001), (900, 0x10003001)]
+        dump = self.dump(records)
+        capture = self.generated(dump, lines, samples)
+        early = self.check_generated(capture, "early", self.objdump_at(leaf, at), dump)
+        self.assertEqual([row["self"] for row in early], [3] + [0] * (len(early) - 1))
+        late = self.check_generated(capture, "late", self.objdump_at(middle, at), dump)
+        self.assertEqual([row["self"] for row in late], [len(row["bytes"].split()) for row in late])
+        rows = as_json("disassembly", "--focus", "moving", capture)["rows"]
+        self.assertEqual([(int(row["address"], 16), row["bytes"], mnemonic(row["instruction"])) for row in rows],
+                         self.objdump_at(floats, 0x10003000) + self.objdump_at(floats, 0x10002000))
+        self.assertEqual(sum(row["self"] for row in rows), 3)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the code is that of this compiler")
+    def test_jitdump_lines(self):
+        """Of each instruction the line that addr2line names for the same code in a file, whose line table becomes that of the dump."""
+        path = self.compile("-O0", "-gdwarf-4")
+        start, end = functions_of(path)["middle"]
+        table = []
+        for match in re.finditer(r"^(\S+) +(\d+) +0x([0-9a-f]+)", run("objdump", "--dwarf=decodedline", path), re.M):
+            if start <= int(match[3], 16) < end:
+                table.append((int(match[3], 16), int(match[2])))
+        self.assertGreater(len(table), 5)
+        code, at = self.code_of(path, "middle"), 0x10000800
+        rows = objdump(path, start, end)
+        answers = run("addr2line", "-e", path, *[hex(row[0]) for row in rows]).splitlines()
+        expected = [int(re.search(r":(\d+)", answer)[1]) for answer in answers]
+        source = str(self.at / "program.c").encode()
+        # As the specification has it; as V8 writes it for perf, too high by the header of an ELF file, and each file once.
+        for shift, again in ((0, source), (0x40, b"\xff")):
+            entries = [(at + address - start + shift, line, source if i == 0 else again) for i, (address, line) in enumerate(table)]
+            for moved in (0, 0x10004000):
+                records = [("lines", at, 90, entries), ("load", at, 100, 1, "with_lines", code)]
+                lines = [(at, len(code), 100, "with_lines")]
+                if moved:
+                    records.append(("move", at, moved, 200, 1, len(code)))
+                    lines.append((moved, len(code), 200, "with_lines"))
+                dump = self.dump(records)
+                capture = self.generated(dump, lines, [(300, moved or at)])
+                found = self.check_generated(capture, "with_lines", self.objdump_at(code, moved or at), dump)
+                self.assertEqual([row.get("line") for row in found], expected)
+                self.assertEqual({row["file"] for row in found}, {source.decode()})
+                self.assertFalse([row for row in as_json("disassembly", "--focus", "with_lines", "--no-inlines", capture)["rows"] if "line" in row])
+
+    def test_jitdump_that_cannot_be_shown(self):
+        code = self.code_of(self.compile("-O1"), "leaf")
+        at = 0x10000040
+        records, lines, samples = [("load", at, 100, 1, "made", code)], [(at, len(code), 100, "made")], [(200, at)]
+        dump = self.dump(records)
+
+        def note(capture):
+            self.assertEqual(as_json("disassembly", "--focus", "made", capture)["rows"], [])
+            return run(REPORT, "disassembly", "--focus", "made", capture)
+
+        self.assertRegex(note(self.generated(dump, lines, samples, inode=dump.stat().st_ino + 1)), "jitdump, which has the code, is not there any more")
+        self.assertRegex(note(self.generated(dump, lines, samples, inode=0)), "nothing says that a file of this machine is the one")
+        self.assertRegex(note(self.generated(None, lines, samples)), "was generated while the program ran, which told its name.*'callers'")
+        self.assertRegex(note(self.generated(self.dump(records, machine=0), lines, samples)), "does not know the instructions of its machine")
+        self.assertRegex(note(self.generated(self.dump(records, cut=1), lines, samples)), "jitdump does not have it")
+        self.assertRegex(note(self.generated(self.dump([("load", at, 101, 1, "made", code)]), lines, samples)), "jitdump does not have it")
+        capture = self.generated(dump := self.dump(records), lines, samples)
+        whole = dump.read_bytes()
+        dump.write_bytes(b"no dump at all" * 10)
+        self.assertRegex(note(capture), "does not begin like a jitdump")
+        # Whatever stands in it: rows or a sentence.
+        for i in range(0, len(whole), 3):
+            dump.write_bytes(whole[:i] + b"\xff\xff\xff" + whole[i + 3:])
+            done = subprocess.run([REPORT, "disassembly", "--focus", "made", capture], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        dump.unlink()
+        self.assertRegex(note(capture), "is not there any more")
 
     def test_calls(self):
         """What a function called counts where it called it, once per stack; a return address that was sampled as well is two places."""

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Instructions of code that programs made, from their jitdumps, which they have mapped: the capture says which file that was, and from
+ * when on which code was where. */
+
+#include "symbolize/code.h"
+
+#include "symbolize/file-locator.h"
+#include "symbolize/jit-sandbox.h"
+#include "symbolize/stop-event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DUMP_PREFIX "jit-"
+#define DUMP_SUFFIX ".dump"
+
+/* An address and the function that it was in then. */
+typedef struct
+{
+  ProcessId process;
+  JitCodeId code;
+  AddressId address;
+} Place;
+
+typedef struct
+{
+  Symbolization *symbolization;
+  StopEvent stop;
+  Opener opener;
+  ConfinedChild child;
+  ProcessRoots roots;
+  CaptureMounts *mounts; /* NULL: files are looked for below a directory */
+} Search;
+
+/* The functions of one process. */
+typedef struct
+{
+  const BatchItem *items; /* [n_items] its addresses */
+  uint32_t n_items;
+  JitFunction *function; /* [n] */
+  uint32_t *piece;       /* [n] index of its piece */
+  uint32_t n;
+} Functions;
+
+/* --- what is wanted --- */
+
+static int
+compare_places (const void *a, const void *b)
+{
+  const Place *left = a, *right = b;
+
+  if (left->process != right->process)
+    return left->process < right->process ? -1 : 1;
+  if (left->code != right->code)
+    return left->code < right->code ? -1 : 1;
+  return (left->address > right->address) - (left->address < right->address);
+}
+
+static GArray *
+collect_places (const Symbolization *self)
+{
+  const AddressTable *addresses = &self->store->addresses;
+  GArray *places = g_array_new (FALSE, FALSE, sizeof (Place));
+
+  for (AddressId address = 1; address < addresses->n; address++)
+    {
+      JitCodeId code = sysprof_address_table_get_code (addresses, address);
+
+      if (code != 0 && sysprof_code_collection_wants (self, address))
+        {
+          Place place = { self->store->jit_code[code].process, code, address };
+
+          g_array_append_val (places, place);
+        }
+    }
+  qsort (places->data, places->len, sizeof (Place), compare_places);
+  return places;
+}
+
+/* 1 + the index; 0 = there are enough. */
+static uint32_t
+add_piece (CodeCollection *code, const Symbolization *self, const Place *place)
+{
+  const JitCode *function = &self->store->jit_code[place->code];
+  const CodePiece piece = {
+    .symbol = self->table->of_address[place->address],
+    .path = "",
+    .build_id = "",
+    .start = function->start,
+    .end = function->end,
+    .is_in_memory = true,
+    .problem = "it was generated while the program ran, which told its name and not its code",
+    .remedy =
+        "Have the program write a jitdump, which tells both. The view 'callers' shows who "
+        "called it.",
+  };
+
+  if (code->pieces->len >= MOST_PIECES)
+    {
+      code->into->is_cut = true;
+      return 0;
+    }
+  g_array_append_val (code->pieces, piece);
+  return code->pieces->len;
+}
+
+/* Of places[n] of one process. */
+static void
+functions_init (Functions *self, Symbolization *symbolization, const Place *places, uint32_t n)
+{
+  CodeCollection *code = symbolization->code;
+  BatchItem *items = g_new0 (BatchItem, n);
+  uint32_t number = 0;
+
+  *self = (Functions){ .items = items, .n_items = n };
+  self->function = g_new0 (JitFunction, n);
+  self->piece = g_new0 (uint32_t, n);
+  for (uint32_t i = 0; i < n; i++)
+    {
+      const JitCode *function = &symbolization->store->jit_code[places[i].code];
+
+      items[i].address = places[i].address;
+      if (i == 0 || places[i].code != places[i - 1].code)
+        {
+          number = add_piece (code, symbolization, &places[i]);
+          if (number != 0)
+            {
+              self->function[self->n] =
+                  (JitFunction){ function->start, function->end - function->start,
+                                 (uint64_t) function->time };
+              self->piece[self->n++] = number - 1;
+            }
+        }
+      code->into->piece_of[places[i].address] = number;
+    }
+}
+
+static void
+functions_clear (Functions *self)
+{
+  g_free ((BatchItem *) self->items);
+  g_free (self->function);
+  g_free (self->piece);
+}
+
+/* Whatever has no instructions. */
+static void
+explain (Symbolization *self,
+         const Functions *functions,
+         const char *path,
+         const char *problem,
+         const char *remedy)
+{
+  for (uint32_t i = 0; i < functions->n; i++)
+    {
+      CodePiece *piece = &g_array_index (self->code->pieces, CodePiece, functions->piece[i]);
+
+      if (piece->n > 0)
+        continue;
+      piece->path = path;
+      piece->problem = problem;
+      piece->remedy = remedy;
+    }
+}
+
+/* --- what is found --- */
+
+static void
+take (Symbolization *self,
+      const Functions *functions,
+      const char *path,
+      const JitInstructions *found)
+{
+  CodeCollection *code = self->code;
+  CodePiece *piece = NULL;
+  bool is_known = false;
+
+  for (size_t i = 0; i < found->code.n; i++)
+    {
+      const ElfInstruction *row = &found->code.row[i];
+      const JitPlace *place = &found->place[i];
+      Instruction instruction;
+
+      if (i == 0 || row[-1].range != row->range)
+        {
+          piece = &g_array_index (code->pieces, CodePiece, functions->piece[row->range]);
+          is_known = piece->n > 0; /* by another dump */
+          if (!is_known)
+            {
+              piece->path = path;
+              piece->problem = NULL;
+              piece->first = code->rows->len;
+            }
+        }
+      if (is_known)
+        continue;
+      instruction = sysprof_code_collection_make_row (code, piece, row, found->code.text);
+      if (self->options->with_lines && place->line != 0)
+        {
+          instruction.file =
+              sysprof_code_collection_intern_file (code, found->code.text + place->file);
+          instruction.line = place->line;
+        }
+      g_array_append_val (code->rows, instruction);
+      piece->n++;
+    }
+}
+
+/* --- where dumps are --- */
+
+static bool
+is_dump (const char *path)
+{
+  const char *name = sysprof_symbolize_base_name (path);
+
+  return path[0] == '/' && g_str_has_prefix (name, DUMP_PREFIX) &&
+         g_str_has_suffix (name, DUMP_SUFFIX);
+}
+
+/* -1: it is not there, or is another one. */
+static int
+open_at (Search *self, int root, const char *path, const FileBatch *batch, struct stat *info)
+{
+  int envelope = sysprof_open_regular_file (&self->opener, root, path, info);
+
+  if (envelope >= 0 && info->st_ino != batch->inode)
+    {
+      close (envelope);
+      return -1;
+    }
+  return envelope;
+}
+
+static int
+open_dump (Search *self, const FileBatch *batch, struct stat *info)
+{
+  const Symbolization *symbolization = self->symbolization;
+  g_autoptr (GPtrArray) paths = NULL;
+  FileRoots roots;
+  int envelope = -1;
+  bool is_ours;
+
+  sysprof_file_roots_find (&roots, &self->roots, symbolization, batch);
+  for (unsigned i = 0; i < roots.n && envelope < 0; i++)
+    {
+      const char *rest = sysprof_file_roots_find_rest (&roots, i, batch->path);
+
+      if (rest != NULL)
+        envelope = open_at (self, roots.fd[i], rest, batch, info);
+      if (envelope < 0)
+        envelope = open_at (self, roots.fd[i], batch->path, batch, info);
+    }
+  if (envelope >= 0 || self->mounts == NULL)
+    return envelope;
+
+  paths = sysprof_list_translations (self->mounts, symbolization->store, batch, batch->path,
+                                     &is_ours);
+  for (guint i = 0; i < paths->len && envelope < 0; i++)
+    envelope = open_at (self, -1, paths->pdata[i], batch, info);
+  return envelope;
+}
+
+static void
+read_dump (Search *self, const Functions *functions, const Mapping *mapping)
+{
+  Symbolization *symbolization = self->symbolization;
+  const char *path = sysprof_store_string (symbolization->store, mapping->path);
+  const FileBatch batch = { .path = path,
+                            .build_id = "",
+                            .inode = mapping->inode,
+                            .items = functions->items,
+                            .n_items = functions->n_items };
+  JitInstructions found = { 0 };
+  struct stat info = { 0 };
+  autofd envelope = -1;
+
+  /* It has no build id. */
+  if (mapping->inode == 0 || symbolization->is_elsewhere)
+    {
+      explain (symbolization, functions, path,
+               "nothing says that a file of this machine is the one that was recorded",
+               "Look at it where it was recorded.");
+      return;
+    }
+  envelope = open_dump (self, &batch, &info);
+  if (envelope < 0)
+    {
+      explain (symbolization, functions, path,
+               "the program's jitdump, which has the code, is not there any more",
+               "Keep such files until the report is made.");
+      return;
+    }
+  switch (sysprof_jit_sandbox_disassemble (&self->child, envelope, (uint64_t) info.st_size,
+                                           functions->function, functions->n, &found))
+    {
+    case JIT_CODE_OK:
+      explain (symbolization, functions, path, "the program's jitdump does not have it", "");
+      take (symbolization, functions, path, &found);
+      break;
+    case JIT_CODE_NOT_A_DUMP:
+      explain (symbolization, functions, path, "it does not begin like a jitdump", "");
+      break;
+    case JIT_CODE_UNKNOWN_MACHINE:
+      explain (symbolization, functions, path,
+               "the disassembler does not know the instructions of its machine", "");
+      break;
+    case JIT_CODE_FAILED:
+      explain (symbolization, functions, path, "the program's jitdump cannot be read", "");
+      break;
+    }
+  sysprof_jit_instructions_clear (&found);
+}
+
+static bool
+is_same_file (const Mapping *a, const Mapping *b)
+{
+  return a->path == b->path && a->inode == b->inode;
+}
+
+static void
+read_process (Search *self, const Place *places, uint32_t n)
+{
+  const Store *store = self->symbolization->store;
+  const Mapping *last = NULL; /* what is mapped again is the same file */
+  Functions functions;
+
+  functions_init (&functions, self->symbolization, places, n);
+  for (MappingId id = 1; id < store->n_mappings && functions.n > 0; id++)
+    {
+      const Mapping *mapping = &store->mappings[id];
+
+      if (mapping->process != places->process ||
+          (last != NULL && is_same_file (last, mapping)) ||
+          !is_dump (sysprof_store_string (store, mapping->path)))
+        continue;
+      last = mapping;
+      read_dump (self, &functions, mapping);
+    }
+  functions_clear (&functions);
+}
+
+void
+sysprof_jit_code_read (Symbolization *self)
+{
+  g_autoptr (GArray) array = collect_places (self);
+  const Place *places = (const Place *) (const void *) array->data;
+  Search search = { .symbolization = self,
+                    .opener = OPENER_INIT,
+                    .child = CONFINED_CHILD_INIT };
+  uint32_t end;
+
+  if (array->len == 0)
+    return;
+
+  sysprof_stop_event_init (&search.stop, self->progress->cancellable);
+  search.opener.stop_fd = search.child.stop_fd = search.stop.fd;
+  search.opener.has_stop_fd = search.child.has_stop_fd = search.stop.fd >= 0;
+  sysprof_process_roots_init (&search.roots, self);
+  if (self->options->sysroot == NULL)
+    search.mounts = sysprof_capture_mounts_new (self, search.stop.fd);
+  for (uint32_t i = 0; i < array->len && !sysprof_progress_is_cancelled (self->progress);
+       i = end)
+    {
+      for (end = i + 1; end < array->len && places[end].process == places[i].process; end++)
+        ;
+      read_process (&search, places + i, end - i);
+      /* Nobody's file answers for another's. */
+      sysprof_confined_child_end (&search.child);
+    }
+
+  sysprof_process_roots_clear (&search.roots);
+  g_clear_pointer (&search.mounts, sysprof_capture_mounts_free);
+  sysprof_confined_child_end (&search.child);
+  sysprof_opener_clear (&search.opener);
+  sysprof_stop_event_clear (&search.stop);
+}
