@@ -44,6 +44,11 @@ static GParamSpec *properties[N_PROPS];
 #define FRACTION_OF_READING 0.5
 #define FRACTION_OF_LINES   0.2 /* where they are asked for */
 
+/* Who opens and who parses the files that names come from: the kernel's, all others, and once more for lines. */
+#define N_CHILDREN 6
+#define LARGE_CAPTURE \
+  ((off_t) 16 << 20) /* bytes: smaller ones leave the process as small as it was */
+
 static gboolean
 notify_progress (gpointer data)
 {
@@ -147,6 +152,16 @@ has_changed (SysprofDocumentLoader *self, SysprofDocument *earlier, GError **err
   return !sysprof_store_is_current (earlier->store, fd);
 }
 
+static bool
+is_large (const SysprofDocumentLoader *self)
+{
+  struct stat info;
+
+  return (self->filename != NULL ? stat (self->filename, &info) : fstat (self->fd, &info)) ==
+             0 &&
+         S_ISREG (info.st_mode) && info.st_size >= LARGE_CAPTURE;
+}
+
 /* NULL without error where nothing came since the earlier document. */
 static SysprofDocument *
 load (SysprofDocumentLoader *self,
@@ -194,7 +209,12 @@ static void
 load_on_worker (GTask *task, gpointer source, gpointer task_data, GCancellable *cancellable)
 {
   GError *error = NULL;
-  SysprofDocument *document = load (source, task_data, task, cancellable, &error);
+  SysprofDocument *document;
+
+  if (is_large (source))
+    sysprof_confined_children_prepare (N_CHILDREN);
+  document = load (source, task_data, task, cancellable, &error);
+  sysprof_confined_children_dismiss ();
 
   if (error == NULL)
     g_task_return_pointer (task, document, g_object_unref);

@@ -10,20 +10,74 @@
 #define PAGES_AHEAD   0x4000 /* rows, whose pages are taken at once */
 #define N_GUEST_KINDS 2      /* that have a process: ADDRESS_GUEST, ADDRESS_GUEST_USER */
 
+typedef struct
+{
+  void *column; /* where its pointer is */
+  size_t item_size;
+} Column;
+
+#define MOST_COLUMNS 7
+
+/* Returns how many there are. */
+static size_t
+list_columns (const Addresses *self, Column columns[MOST_COLUMNS])
+{
+  AddressTable *table = &self->store->addresses;
+  size_t n = 0;
+
+  columns[n++] = (Column){ &table->address, sizeof *table->address };
+  columns[n++] = (Column){ &table->kind, sizeof *table->kind };
+  columns[n++] = (Column){ &table->process, sizeof *table->process };
+  columns[n++] = (Column){ &table->mapping, sizeof *table->mapping };
+  columns[n++] = (Column){ &table->file_offset, sizeof *table->file_offset };
+  columns[n++] = (Column){ &table->is_return, sizeof *table->is_return };
+  if (self->store->n_jit_code > 0)
+    columns[n++] = (Column){ &table->code, sizeof *table->code };
+  return n;
+}
+
 static void
 grow_rows (Addresses *self)
 {
-  AddressTable *table = &self->store->addresses;
+  uint32_t capacity = MAX (self->capacity * 2, FIRST_ROWS);
+  Column columns[MOST_COLUMNS];
+  size_t n = list_columns (self, columns);
 
-  self->capacity = MAX (self->capacity * 2, FIRST_ROWS);
-  table->address = g_renew (uint64_t, table->address, self->capacity);
-  table->kind = g_renew (uint8_t, table->kind, self->capacity);
-  table->process = g_renew (ProcessId, table->process, self->capacity);
-  table->mapping = g_renew (MappingId, table->mapping, self->capacity);
-  table->file_offset = g_renew (uint64_t, table->file_offset, self->capacity);
-  table->is_return = g_renew (uint8_t, table->is_return, self->capacity);
-  if (self->store->n_jit_code > 0)
-    table->code = g_renew (JitCodeId, table->code, self->capacity);
+  for (size_t i = 0; i < n; i++)
+    {
+      void **column = columns[i].column;
+
+      *column = sysprof_growing_renew (*column, self->capacity, capacity, columns[i].item_size);
+    }
+  self->capacity = capacity;
+}
+
+void
+sysprof_addresses_finish (Addresses *self)
+{
+  Column columns[MOST_COLUMNS];
+  size_t n = list_columns (self, columns);
+
+  for (size_t i = 0; i < n; i++)
+    {
+      void **column = columns[i].column;
+
+      *column = sysprof_growing_finish (*column, self->store->addresses.n, self->capacity,
+                                        columns[i].item_size);
+    }
+  self->capacity = self->store->addresses.n;
+}
+
+void
+sysprof_addresses_drop_rows (Addresses *self)
+{
+  Column columns[MOST_COLUMNS];
+  size_t n = list_columns (self, columns);
+
+  for (size_t i = 0; i < n; i++)
+    sysprof_growing_free (*(void **) columns[i].column, self->capacity, columns[i].item_size);
+  self->store->addresses = (AddressTable){ 0 };
+  self->capacity = 0;
 }
 
 static void
@@ -94,6 +148,13 @@ sysprof_addresses_clear (Addresses *self)
   g_free (self->of_process);
   g_free (self->of_guests);
   *self = (Addresses){ 0 };
+}
+
+void
+sysprof_addresses_forget (Addresses *self, ProcessId process)
+{
+  free_sets (&self->of_process[process], 1);
+  self->of_process[process] = (AddressSet){ 0 };
 }
 
 static uint32_t

@@ -28,7 +28,8 @@ typedef struct
 {
   Store *store;
   Mappings *mappings;
-  uint32_t capacity;      /* of the rows */
+  uint32_t
+      capacity; /* of the rows, which are growing arrays (util/large.h) until they are finished */
   AddressSet *of_process; /* [processes.n] user code */
   AddressSet
       of_all[ADDRESS_UNMAPPED + 1]; /* by kind, where an address is the same in all processes */
@@ -39,6 +40,12 @@ typedef struct
 
 void sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings);
 void sysprof_addresses_clear (Addresses *self);
+/* What is needed to add addresses of user code of `process`, of which there are no more. */
+void sysprof_addresses_forget (Addresses *self, ProcessId process);
+/* The rows become arrays of the store like any other; no more are added. */
+void sysprof_addresses_finish (Addresses *self);
+/* There are no more rows. */
+void sysprof_addresses_drop_rows (Addresses *self);
 
 /* Soon that address of user code will be asked for. */
 void sysprof_addresses_expect (const Addresses *self, ProcessId process, uint64_t address);

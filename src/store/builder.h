@@ -154,9 +154,6 @@ ProcessId sysprof_builder_process (const Builder *self, int32_t pid);
 /* mappings, addresses, stacks, those of samples and allocations, and what is known of processes only then. */
 void sysprof_builder_fold_stacks (Builder *self);
 
-/* The columns that folding makes: stacks, addresses and mappings. */
-void sysprof_store_free_folded (Store *store);
-
 void sysprof_builder_read_marks (Builder *self);
 void sysprof_builder_read_metadata (Builder *self);
 void sysprof_builder_read_logs (Builder *self);

@@ -29,13 +29,23 @@ typedef struct
 {
   Builder *builder;
   uint8_t *owner;   /* [processes.n] the thread that folds the process's stacks */
+  uint32_t *n_left; /* [processes.n] stacks that are yet to be folded */
   StackFold *folds; /* [n] */
   size_t n;
-  Wake *wakes; /* [n_wakes] by time */
+  bool is_together; /* the first of `folds` has what all had */
+  Wake *wakes;      /* [n_wakes] by time */
   uint32_t n_wakes;
 } SharedFold;
 
 /* --- in each thread --- */
+
+/* One more stack of that process was looked at. What ends while others go on, as a compiler does, leaves nothing to look for. */
+static void
+count_off (const SharedFold *self, uint8_t thread, ProcessId process)
+{
+  if (--self->n_left[process] == 0)
+    sysprof_stack_fold_forget (&self->folds[thread], process);
+}
 
 typedef struct
 {
@@ -81,6 +91,7 @@ fold_wait (const SharedFold *self, uint8_t thread, WaitPlace *place)
   sysprof_mappings_go_to (&self->folds[thread].mappings, process, events->time[wait]);
   events->stack[wait] =
       number != 0 ? fold_wait_stack (self, thread, number, process, place) : process;
+  count_off (self, thread, process);
 }
 
 static void
@@ -97,6 +108,7 @@ fold_wake (const SharedFold *self, uint8_t thread, WaitPlace *place)
   sysprof_mappings_go_to (&self->folds[thread].mappings, process, wake->time);
   waits->row[wait].waker_stack =
       fold_wait_stack (self, thread, self->builder->wait_stacks.of_waker[wait], process, place);
+  count_off (self, thread, process);
 }
 
 /* What was before that time; all if it is INT64_MAX. FALSE if cancelled. */
@@ -144,6 +156,7 @@ fold_sample (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t sa
   samples->stack[sample] =
       sysprof_stack_fold_add (&self->folds[thread], number, &sysprof_sample_layout,
                               &self->builder->sample_digests[sample], process);
+  count_off (self, thread, process);
 }
 
 static void
@@ -164,6 +177,7 @@ fold_allocation (const SharedFold *self, uint8_t thread, FrameNo number, uint32_
   sysprof_mappings_go_to (&self->folds[thread].mappings, process, events->time[allocation]);
   events->stack[allocation] = sysprof_stack_fold_add (
       &self->folds[thread], number, &sysprof_allocation_layout, &digest, process);
+  count_off (self, thread, process);
 }
 
 static void
@@ -180,6 +194,7 @@ fold_trace (const SharedFold *self, uint8_t thread, FrameNo number, uint32_t tra
   sysprof_mappings_go_to (&self->folds[thread].mappings, process, events->time[trace]);
   events->stack[trace] = sysprof_stack_fold_add (&self->folds[thread], number,
                                                  &sysprof_trace_layout, &digest, process);
+  count_off (self, thread, process);
 }
 
 static void
@@ -272,10 +287,25 @@ compare_loads (const void *a, const void *b)
 }
 
 static void
-count_stacks (Load *loads, const StackEvents *events)
+count_stacks_of (const StackEvents *events, uint32_t *n_stacks)
 {
   for (uint32_t i = 0; i < events->n; i++)
-    loads[events->process[i]].n_stacks++;
+    n_stacks[events->process[i]]++;
+}
+
+static void
+count_stacks (SharedFold *self)
+{
+  const Store *store = self->builder->store;
+  const Waits *waits = &store->waits;
+
+  self->n_left = g_new0 (uint32_t, store->processes.n);
+  count_stacks_of (&store->samples, self->n_left);
+  count_stacks_of (&store->allocations, self->n_left);
+  count_stacks_of (&store->traces, self->n_left);
+  count_stacks_of (&waits->events, self->n_left);
+  for (uint32_t i = 0; i < self->n_wakes; i++)
+    self->n_left[waits->threads[waits->row[self->wakes[i].wait].waker - 1].process]++;
 }
 
 /* From the busiest process on, each to the thread that has least to do. */
@@ -291,11 +321,7 @@ share_out_processes (SharedFold *self)
     return;
 
   for (ProcessId id = 0; id < store->processes.n; id++)
-    loads[id].process = id;
-  count_stacks (loads, &store->samples);
-  count_stacks (loads, &store->allocations);
-  count_stacks (loads, &store->traces);
-  count_stacks (loads, &store->waits.events);
+    loads[id] = (Load){ id, self->n_left[id] };
   qsort (loads, store->processes.n, sizeof *loads, compare_loads);
   for (uint32_t i = 0; i < store->processes.n; i++)
     {
@@ -311,25 +337,52 @@ share_out_processes (SharedFold *self)
 
 /* --- putting together --- */
 
-/* Roots, which all trees have, stay; the other nodes of `from` go behind those of `to`. */
-static void
-append_nodes (StackTree *to, const StackTree *from, uint32_t n_roots, const AddressId *address)
+/* Roots, which all trees have, are those of the first; the other nodes of each tree go behind those of the tree before it. No two
+ * columns are there twice at a time. `address` [n][stacks.n] tells which each is now; NULL for the first. */
+static StackTree
+join_nodes (const SharedFold *self, AddressId *const *address, const uint32_t *shift)
 {
-  uint32_t shift = to->n - n_roots;
-  uint32_t n = to->n + from->n - n_roots;
+  uint32_t n_roots = self->builder->store->processes.n;
+  const StackFold *last = &self->folds[self->n - 1];
+  StackTree tree = { .n = shift[self->n - 1] + last->own.stacks.n };
 
-  to->parent = g_renew (StackId, to->parent, n);
-  to->address = g_renew (AddressId, to->address, n);
-  to->depth = g_renew (uint16_t, to->depth, n);
-  for (uint32_t i = n_roots; i < from->n; i++)
+  tree.parent = sysprof_large_new (tree.n, sizeof *tree.parent);
+  for (size_t i = 0; i < self->n; i++)
     {
-      StackId parent = from->parent[i];
+      StackTree *from = &self->folds[i].own.stacks;
 
-      to->parent[shift + i] = parent < n_roots ? parent : parent + shift;
-      to->address[shift + i] = address[from->address[i]];
-      to->depth[shift + i] = from->depth[i];
+      for (uint32_t j = i == 0 ? 0 : n_roots; j < from->n; j++)
+        tree.parent[shift[i] + j] =
+            from->parent[j] < n_roots ? from->parent[j] : from->parent[j] + shift[i];
+      sysprof_growing_free (from->parent, self->folds[i].node_capacity, sizeof *from->parent);
+      from->parent = NULL;
     }
-  to->n = n;
+
+  tree.address = sysprof_large_new (tree.n, sizeof *tree.address);
+  for (size_t i = 0; i < self->n; i++)
+    {
+      StackTree *from = &self->folds[i].own.stacks;
+
+      for (uint32_t j = i == 0 ? 0 : n_roots; j < from->n; j++)
+        tree.address[shift[i] + j] =
+            address[i] == NULL ? from->address[j] : address[i][from->address[j]];
+      sysprof_growing_free (from->address, self->folds[i].node_capacity, sizeof *from->address);
+      from->address = NULL;
+    }
+
+  tree.depth = sysprof_large_new (tree.n, sizeof *tree.depth);
+  for (size_t i = 0; i < self->n; i++)
+    {
+      StackTree *from = &self->folds[i].own.stacks;
+      uint32_t begin = i == 0 ? 0 : n_roots;
+
+      memcpy (tree.depth + shift[i] + begin, from->depth + begin,
+              (from->n - begin) * sizeof *from->depth);
+      sysprof_growing_free (from->depth, self->folds[i].node_capacity, sizeof *from->depth);
+      *from = (StackTree){ 0 };
+      self->folds[i].node_capacity = 0;
+    }
+  return tree;
 }
 
 static void
@@ -364,22 +417,28 @@ put_together (SharedFold *self)
   StackFold *first = &self->folds[0];
   uint32_t n_roots = store->processes.n;
   uint32_t shift[MOST_THREADS] = { 0 };
+  AddressId *address[MOST_THREADS] = { NULL };
 
-  for (size_t i = 1; i < self->n && !sysprof_progress_is_cancelled (self->builder->progress);
-       i++)
+  for (size_t i = 1; i < self->n; i++)
     {
       StackFold *fold = &self->folds[i];
-      g_autofree AddressId *address = g_new (AddressId, fold->own.addresses.n);
 
-      sysprof_addresses_absorb (&first->addresses, &fold->own.addresses, address);
-      shift[i] = first->own.stacks.n - n_roots;
-      append_nodes (&first->own.stacks, &fold->own.stacks, n_roots, address);
+      address[i] = g_new (AddressId, fold->own.addresses.n);
+      sysprof_addresses_absorb (&first->addresses, &fold->own.addresses, address[i]);
+      sysprof_addresses_drop_rows (&fold->addresses);
+      shift[i] = shift[i - 1] + self->folds[i - 1].own.stacks.n - n_roots;
       for (ProcessId id = 0; id < n_roots; id++)
         {
           first->has_user[id] |= fold->has_user[id];
           first->has_kernel[id] |= fold->has_kernel[id];
         }
     }
+
+  sysprof_addresses_finish (&first->addresses);
+  first->own.stacks = join_nodes (self, address, shift);
+  self->is_together = true;
+  for (size_t i = 1; i < self->n; i++)
+    g_free (address[i]);
 
   if (self->n > 1)
     {
@@ -472,8 +531,9 @@ init (SharedFold *self, Builder *builder)
 
   *self = (SharedFold){ .builder = builder };
   self->n = CLAMP (n_stacks / GRAIN, 1, MIN (sysprof_parallel_workers (), MOST_THREADS));
-  share_out_processes (self);
   order_wakes (self);
+  count_stacks (self);
+  share_out_processes (self);
   sysprof_mappings_read (builder);
   sysprof_file_bytes_leave (builder->file); /* it has read frames all over the file */
 
@@ -485,13 +545,18 @@ init (SharedFold *self, Builder *builder)
                : g_memdup2 (store->mappings, store->n_mappings * sizeof (Mapping)));
 }
 
-/* What the first thread has, and with it all, is the store's. */
+/* What the first thread has, and with it all, is the store's. If cancelled, there is nothing but mappings. */
 static void
 clear (SharedFold *self)
 {
   Store *store = self->builder->store;
   const Store *own = &self->folds[0].own;
 
+  for (size_t i = self->is_together ? 1 : 0; i < self->n; i++)
+    {
+      sysprof_stack_fold_drop_nodes (&self->folds[i]);
+      sysprof_addresses_drop_rows (&self->folds[i].addresses);
+    }
   store->stacks = own->stacks;
   store->addresses = own->addresses;
   store->mappings = own->mappings;
@@ -500,9 +565,10 @@ clear (SharedFold *self)
     {
       sysprof_stack_fold_clear (&self->folds[i]);
       if (i > 0)
-        sysprof_store_free_folded (&self->folds[i].own);
+        g_free (self->folds[i].own.mappings);
     }
   g_free (self->folds);
+  g_free (self->n_left);
   g_free (self->wakes);
   g_free (self->owner);
 }
@@ -518,6 +584,10 @@ sysprof_builder_fold_stacks (Builder *self)
     {
       StackFold *first = &fold.folds[0];
 
+      /* From here on a stack is its number. */
+      g_clear_pointer (&self->sample_digests, g_free);
+      g_clear_pointer (&self->allocation_digests, g_free);
+      g_clear_pointer (&self->trace_digests, g_free);
       put_together (&fold);
       drop_frees (self->store);
       find_kernel_processes (&fold);

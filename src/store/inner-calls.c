@@ -36,6 +36,14 @@ number_addresses (Insertion *self)
   return n > addresses->n;
 }
 
+static uint32_t
+count_inner (const Insertion *self, StackId stack)
+{
+  const StackTree *stacks = &self->store->stacks;
+
+  return stacks->depth[stack] > 0 ? self->n_inner[stacks->address[stack]] : 0;
+}
+
 static bool
 number_stacks (Insertion *self)
 {
@@ -45,7 +53,7 @@ number_stacks (Insertion *self)
 
   for (StackId i = 0; i < stacks->n; i++)
     {
-      n += stacks->depth[i] > 0 ? self->n_inner[stacks->address[i]] : 0;
+      n += count_inner (self, i);
       if (n >= MIN (most, UINT32_MAX))
         return false;
       self->moved[i] = (StackId) n++;
@@ -98,43 +106,89 @@ insert_addresses (const Insertion *self)
   addresses->n = self->n_addresses;
 }
 
-/* What is innermost keeps the number that leads to the old one; its function is what it called. FALSE where a stack would be too
- * deep. */
+/* NULL where a stack would be too deep. */
+static uint16_t *
+insert_depths (const Insertion *self)
+{
+  const StackTree *old = &self->store->stacks;
+  uint16_t *depths = sysprof_large_new (MAX (self->n_stacks, 1), sizeof *depths);
+
+  for (StackId i = 0; i < old->n; i++)
+    {
+      uint32_t n_inner = count_inner (self, i);
+      StackId at = self->moved[i] - n_inner;
+      uint32_t depth = old->depth[i] > 0 ? depths[self->moved[old->parent[i]]] + 1u : 0;
+
+      if (depth + n_inner > UINT16_MAX)
+        {
+          g_free (depths);
+          return NULL;
+        }
+      for (uint32_t j = 0; j <= n_inner; j++)
+        depths[at + j] = (uint16_t) (depth + j);
+    }
+  return depths;
+}
+
+static StackId *
+insert_parents (const Insertion *self)
+{
+  const StackTree *old = &self->store->stacks;
+  StackId *parents = sysprof_large_new (MAX (self->n_stacks, 1), sizeof *parents);
+
+  for (StackId i = 0; i < old->n; i++)
+    {
+      uint32_t n_inner = count_inner (self, i);
+      StackId at = self->moved[i] - n_inner;
+
+      parents[at] = self->moved[old->parent[i]];
+      for (uint32_t j = 1; j <= n_inner; j++)
+        parents[at + j] = at + j - 1;
+    }
+  return parents;
+}
+
+static AddressId *
+insert_callees (const Insertion *self)
+{
+  const StackTree *old = &self->store->stacks;
+  AddressId *addresses = sysprof_large_new (MAX (self->n_stacks, 1), sizeof *addresses);
+
+  for (StackId i = 0; i < old->n; i++)
+    {
+      uint32_t n_inner = count_inner (self, i);
+      StackId at = self->moved[i] - n_inner;
+      AddressId address = old->address[i];
+
+      addresses[at] = address;
+      for (uint32_t j = 1; j <= n_inner; j++)
+        addresses[at + j] = self->first[address] + j - 1;
+    }
+  return addresses;
+}
+
+/* What is innermost keeps the number that leads to the old one; its function is what it called. One column after the other, so that
+ * no two of them are there twice. FALSE where a stack would be too deep. */
 static bool
 insert_stacks (const Insertion *self)
 {
-  StackTree *old = &self->store->stacks;
-  StackTree stacks = { .n = self->n_stacks };
-  bool is_shallow = true;
+  StackTree *stacks = &self->store->stacks;
+  uint16_t *depths = insert_depths (self);
+  StackId *parents;
+  AddressId *addresses;
 
-  stacks.parent = sysprof_large_new (MAX (stacks.n, 1), sizeof *stacks.parent);
-  stacks.address = sysprof_large_new (MAX (stacks.n, 1), sizeof *stacks.address);
-  stacks.depth = sysprof_large_new (MAX (stacks.n, 1), sizeof *stacks.depth);
-  for (StackId i = 0; i < old->n && is_shallow; i++)
-    {
-      AddressId address = old->address[i];
-      uint32_t n_inner = old->depth[i] > 0 ? self->n_inner[address] : 0;
-      StackId at = self->moved[i] - n_inner;
-      StackId parent = self->moved[old->parent[i]];
-      uint32_t depth = old->depth[i] > 0 ? stacks.depth[parent] + 1u : 0;
-
-      is_shallow = depth + n_inner <= UINT16_MAX;
-      for (uint32_t j = 0; j <= n_inner && is_shallow; j++, at++)
-        {
-          stacks.parent[at] = j == 0 ? parent : at - 1;
-          stacks.address[at] = j == 0 ? address : self->first[address] + j - 1;
-          stacks.depth[at] = (uint16_t) (depth + j);
-        }
-    }
-
-  if (!is_shallow)
-    old = &stacks;
-  g_free (old->parent);
-  g_free (old->address);
-  g_free (old->depth);
-  if (is_shallow)
-    *old = stacks;
-  return is_shallow;
+  if (depths == NULL)
+    return false;
+  parents = insert_parents (self);
+  g_free (stacks->parent);
+  stacks->parent = parents;
+  addresses = insert_callees (self);
+  g_free (stacks->address);
+  stacks->address = addresses;
+  g_free (stacks->depth);
+  stacks->depth = depths;
+  stacks->n = self->n_stacks;
+  return true;
 }
 
 static void

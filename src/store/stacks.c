@@ -85,10 +85,14 @@ make_room (StackFold *self, uint32_t n)
 
   if (needed > self->node_capacity)
     {
-      self->node_capacity = MAX (MAX (self->node_capacity * 2, needed), FIRST_NODES);
-      tree->parent = g_renew (StackId, tree->parent, self->node_capacity);
-      tree->address = g_renew (AddressId, tree->address, self->node_capacity);
-      tree->depth = g_renew (uint16_t, tree->depth, self->node_capacity);
+      uint32_t had = self->node_capacity;
+      uint32_t capacity = MAX (MAX (had * 2, needed), FIRST_NODES);
+
+      tree->parent = sysprof_growing_renew (tree->parent, had, capacity, sizeof *tree->parent);
+      tree->address =
+          sysprof_growing_renew (tree->address, had, capacity, sizeof *tree->address);
+      tree->depth = sysprof_growing_renew (tree->depth, had, capacity, sizeof *tree->depth);
+      self->node_capacity = capacity;
     }
   if (needed > self->n_faulted_in)
     {
@@ -468,15 +472,34 @@ sysprof_stack_fold_init (StackFold *self, const Builder *builder, Mapping *mappi
 }
 
 void
+sysprof_stack_fold_forget (StackFold *self, ProcessId process)
+{
+  NodeSet *set = &self->node_sets[process];
+
+  sysprof_slots_free (set->slots, set->n_slots, sizeof (NodeSlot));
+  *set = (NodeSet){ 0 };
+  g_free (self->recent[process].node);
+  self->recent[process] = (Recent){ 0 };
+  sysprof_addresses_forget (&self->addresses, process);
+}
+
+void
+sysprof_stack_fold_drop_nodes (StackFold *self)
+{
+  StackTree *tree = &self->own.stacks;
+
+  sysprof_growing_free (tree->parent, self->node_capacity, sizeof *tree->parent);
+  sysprof_growing_free (tree->address, self->node_capacity, sizeof *tree->address);
+  sysprof_growing_free (tree->depth, self->node_capacity, sizeof *tree->depth);
+  *tree = (StackTree){ 0 };
+  self->node_capacity = 0;
+}
+
+void
 sysprof_stack_fold_finish (StackFold *self)
 {
   for (ProcessId id = 0; id < self->own.processes.n; id++)
-    {
-      NodeSet *set = &self->node_sets[id];
-
-      sysprof_slots_free (set->slots, set->n_slots, sizeof (NodeSlot));
-      g_free (self->recent[id].node);
-    }
+    sysprof_stack_fold_forget (self, id);
   g_clear_pointer (&self->node_sets, g_free);
   g_clear_pointer (&self->recent, g_free);
   g_clear_pointer (&self->known, g_free);

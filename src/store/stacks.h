@@ -61,9 +61,9 @@ typedef struct
   CallersDigests callers; /* of the stack at hand */
   uint64_t key;
 
-  NodeSet *node_sets; /* [processes.n] */
-  uint32_t node_capacity;
-  uint32_t n_faulted_in; /* nodes whose pages are there */
+  NodeSet *node_sets;     /* [processes.n] */
+  uint32_t node_capacity; /* of the tree, whose columns are growing arrays (util/large.h) */
+  uint32_t n_faulted_in;  /* nodes whose pages are there */
 
   Recent *recent;      /* [processes.n] */
   bool *has_user;      /* [processes.n] */
@@ -99,8 +99,14 @@ StackId sysprof_stack_fold_add_words (StackFold *self,
 bool
 sysprof_stack_fold_knows (const StackFold *self, const StackDigest *digest, ProcessId process);
 
+/* That was the last stack of `process`: what is kept to fold more of them goes. */
+void sysprof_stack_fold_forget (StackFold *self, ProcessId process);
+
 /* What only adding needs: all but the addresses, the mappings and what `own` holds. */
 void sysprof_stack_fold_finish (StackFold *self);
+
+/* There are no more nodes. */
+void sysprof_stack_fold_drop_nodes (StackFold *self);
 
 /* All but what `own` holds. */
 void sysprof_stack_fold_clear (StackFold *self);

@@ -24,8 +24,9 @@ static const uint8_t magic[] = { 0x5e, 0x97, 0xca, 0xfd };
 
 #define SHARE_OF_BYTES 0.15 /* of the time, where they must be unpacked */
 
-void
-sysprof_store_free_folded (Store *store)
+/* The columns that folding makes. */
+static void
+free_folded (Store *store)
 {
   g_free (store->stacks.parent);
   g_free (store->stacks.address);
@@ -64,7 +65,7 @@ free_store (OpenStore *self)
       g_free (events[i]->process);
       g_free (events[i]->weight);
     }
-  sysprof_store_free_folded (store);
+  free_folded (store);
   g_free (store->processes.row);
   g_free (store->processes.by_pid);
   g_free (store->processes.thread_ids);
@@ -222,7 +223,7 @@ new_store (FileBytes *bytes,
   store->mixed = *self->mixed != '\0' ? self->mixed : NULL;
   g_hash_table_unref (builder.process_of_pid);
   g_hash_table_unref (builder.process_of_tid);
-  g_free (builder.sample_digests);
+  g_free (builder.sample_digests); /* where folding was cancelled */
   g_free (builder.allocation_digests);
   g_free (builder.trace_digests);
   sysprof_wait_stacks_clear (&builder.wait_stacks);

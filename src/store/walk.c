@@ -27,8 +27,11 @@ next_found (FoundPart *part)
 {
   if (part->n == part->capacity)
     {
-      part->capacity = MAX (part->capacity * 2, FIRST_ITEMS);
-      part->items = g_renew (Found, part->items, part->capacity);
+      size_t capacity = MAX (part->capacity * 2, FIRST_ITEMS);
+
+      part->items =
+          sysprof_growing_renew (part->items, part->capacity, capacity, sizeof (Found));
+      part->capacity = capacity;
     }
 
   return &part->items[part->n];
@@ -170,7 +173,8 @@ walk_parts (size_t begin, size_t end, unsigned worker, void *data)
       uint64_t from = i > 0 ? part[-1].limit : FILE_HEADER_SIZE;
 
       part->capacity = (part->limit - from) / BYTES_PER_FRAME + FIRST_ITEMS;
-      part->items = sysprof_large_new (part->capacity, sizeof (Found));
+      part->items = sysprof_growing_renew (NULL, 0, part->capacity, sizeof (Found));
+      sysprof_large_wish (part->items, part->capacity * sizeof (Found));
       part->begin = i > 0 ? guess_begin (self->builder->store, from) : from;
       if (part->begin != 0)
         walk_part (self->builder, part, worker == 0);
@@ -180,7 +184,7 @@ walk_parts (size_t begin, size_t end, unsigned worker, void *data)
 static void
 clear_part (FoundPart *part)
 {
-  g_free (part->items);
+  sysprof_growing_free (part->items, part->capacity, sizeof (Found));
   *part = (FoundPart){ 0 };
 }
 

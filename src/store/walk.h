@@ -29,7 +29,7 @@ typedef struct
 /* Frames of one part of the file, in its order. */
 typedef struct
 {
-  Found *items; /* [n] */
+  Found *items; /* [n], growing (util/large.h): it is given back before the stacks are folded */
   size_t n;
   size_t capacity;
   uint64_t n_of_type[STORE_N_FRAME_TYPES];

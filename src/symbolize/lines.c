@@ -183,14 +183,12 @@ sysprof_line_collection_note_gap (const Symbolization *self,
 
 /* Entries of stacks for what was inlined, and what they are. */
 static void
-insert_inlined (Symbolization *self)
+insert_inlined (Store *store, SymbolTable *table, const LineCollection *lines)
 {
-  SymbolTable *table = self->table;
-  const LineCollection *lines = self->lines;
-  uint32_t n = self->store->addresses.n;
+  uint32_t n = store->addresses.n;
   AddressId at = n;
 
-  if (!sysprof_store_insert_inner_calls (self->store, lines->n_inlined))
+  if (!sysprof_store_insert_inner_calls (store, lines->n_inlined))
     return;
 
   sysprof_symbol_table_extend (table, n, lines->n_inlined);
@@ -260,11 +258,12 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   table->line = sysprof_large_new0 (MAX (n, 1), sizeof *table->line);
   is_done = sysprof_progress_stage (progress, 1, "Finding lines") && collect (&self, error);
   is_done = !sysprof_progress_set_error_if_cancelled (progress, error) && is_done;
-  if (is_done)
-    insert_inlined (&self);
-
+  /* What was only needed to look for them goes before all stacks get entries. */
   sysprof_symbolization_clear (&self);
   g_free (lines.is_known);
+  if (is_done)
+    insert_inlined (store, table, &lines);
+
   g_free (lines.first_inlined);
   g_free (lines.n_inlined);
   g_array_unref (lines.inlined);

@@ -26,6 +26,8 @@
 #define NAP_NSEC           1000000 /* between two looks at it */
 #define MOST_LEFT          16
 
+#define MOST_PREPARED 8
+
 #define NSEC_PER_SEC 1000000000
 
 /* --- the child --- */
@@ -152,23 +154,45 @@ go_before_others (void)
   close (fd);
 }
 
-_Noreturn static void
-run (int socket, ConfinedChildServe serve, const ConfinedChild *self)
+/* What a child is to do. It is a copy of us, in which functions lie where they lie here. */
+typedef struct
+{
+  ConfinedChildServe serve;
+  bool is_urgent;
+  bool keeps_rights;
+} Errand;
+
+static void
+leave_parent (int socket)
 {
   /* Of its own: what is typed to end the recorder does not end its children before their time. */
   (void) setsid ();
-  if (self->is_urgent)
-    go_before_others ();
-
   /* Nothing of the parent's but the socket: its other descriptors may be able to sample the whole machine. */
   if (dup2 (socket, 0) < 0 || syscall (SYS_close_range, 1U, ~0U, 0U) != 0)
     _exit (1);
+}
+
+_Noreturn static void
+run (const Errand *errand)
+{
+  if (errand->is_urgent)
+    go_before_others ();
   warm_up ();
-  if (!self->keeps_rights && !sysprof_confine ())
+  if (!errand->keeps_rights && !sysprof_confine ())
     _exit (1);
 
-  serve (0);
+  errand->serve (0);
   _exit (0);
+}
+
+_Noreturn static void
+wait_for_errand (void)
+{
+  Errand errand;
+
+  if (!sysprof_confined_child_read (0, &errand, sizeof errand))
+    _exit (0); /* nobody took it */
+  run (&errand);
 }
 
 /* --- the parent --- */
@@ -257,29 +281,34 @@ wait_for_those_left (pid_t pid)
   pthread_mutex_unlock (&children.lock);
 }
 
-bool
-sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve)
+/* Forks a child that waits for an errand, where it is given none. 0 where that failed, with errno; `socket` is then -1. */
+static pid_t
+fork_child (const Errand *errand, int *socket)
 {
   int sockets[2];
+  pid_t pid;
 
-  wait_for_those_left (0);
+  *socket = -1;
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-    return false;
+    return 0;
 
-  self->pid = fork ();
-  if (self->pid == 0)
-    run (sockets[1], serve, self);
+  pid = fork ();
+  if (pid == 0)
+    {
+      leave_parent (sockets[1]);
+      if (errand == NULL)
+        wait_for_errand ();
+      run (errand);
+    }
 
   close (sockets[1]);
-  self->socket = sockets[0];
-  if (self->pid < 0)
+  if (pid > 0)
     {
-      self->pid = 0;
-      sysprof_confined_child_end (self);
-      return false;
+      *socket = sockets[0];
+      return pid;
     }
-  account_for (0, self->pid);
-  return true;
+  close (sockets[0]);
+  return 0;
 }
 
 static int64_t
@@ -310,6 +339,81 @@ wait_for_end (pid_t pid, int64_t patience_msec)
       (void) nanosleep (&nap, NULL);
     }
   wait_for_those_left (pid);
+}
+
+/* *Owned* by their thread: a confined child ends with the thread that forked it. */
+static _Thread_local struct
+{
+  pid_t pid;
+  int socket;
+} prepared[MOST_PREPARED];
+static _Thread_local unsigned n_prepared;
+
+void
+sysprof_confined_children_prepare (unsigned n)
+{
+  while (n_prepared < n && n_prepared < MOST_PREPARED)
+    {
+      pid_t pid = fork_child (NULL, &prepared[n_prepared].socket);
+
+      if (pid == 0)
+        return; /* whoever needs it forks, too, and is told */
+      prepared[n_prepared++].pid = pid;
+    }
+}
+
+static void
+end_prepared (unsigned i)
+{
+  (void) close (prepared[i].socket);
+  (void) kill (prepared[i].pid, SIGKILL); /* it may be gone already */
+  wait_for_end (prepared[i].pid, LEAVE_MSEC);
+}
+
+void
+sysprof_confined_children_dismiss (void)
+{
+  while (n_prepared > 0)
+    end_prepared (--n_prepared);
+}
+
+/* 0 where there is none. */
+static pid_t
+take_prepared (const Errand *errand, int *socket)
+{
+  while (n_prepared > 0)
+    {
+      unsigned i = --n_prepared;
+
+      if (send (prepared[i].socket, errand, sizeof *errand, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+          (ssize_t) sizeof *errand)
+        {
+          *socket = prepared[i].socket;
+          return prepared[i].pid;
+        }
+      end_prepared (i); /* somebody ended it */
+    }
+  return 0;
+}
+
+bool
+sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve)
+{
+  Errand errand = { .serve = serve,
+                    .is_urgent = self->is_urgent,
+                    .keeps_rights = self->keeps_rights };
+
+  wait_for_those_left (0);
+  self->pid = take_prepared (&errand, &self->socket);
+  if (self->pid == 0)
+    self->pid = fork_child (&errand, &self->socket);
+  if (self->pid == 0)
+    {
+      sysprof_confined_child_end (self);
+      return false;
+    }
+  account_for (0, self->pid);
+  return true;
 }
 
 bool

@@ -37,6 +37,10 @@ typedef void (*ConfinedChildServe) (int socket);
 /* Forks: `serve` and what it calls is plain C. FALSE with errno. */
 bool sysprof_confined_child_start (ConfinedChild *self, ConfinedChildServe serve);
 void sysprof_confined_child_end (ConfinedChild *self);
+/* Forks up to `n` children, for whatever this thread starts next: a process that is about to grow has them while they are small, and
+ * is not held up later by pages that it shares with them. Those that nobody took are ended by the same thread. */
+void sysprof_confined_children_prepare (unsigned n);
+void sysprof_confined_children_dismiss (void);
 /* Its `stop_fd` is readable. */
 bool sysprof_confined_child_is_stopped (const ConfinedChild *self);
 /* Between requests: it has not died, nor says anything that nobody has asked for. */

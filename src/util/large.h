@@ -16,6 +16,18 @@
 
 #define LARGE_PAGE ((size_t) 2 << 20) /* bytes: a huge page of most machines */
 
+/* Huge pages for what lies in whole ones. */
+static inline void
+sysprof_large_wish (void *begin, size_t size)
+{
+  uintptr_t from = (uintptr_t) begin, to = from + size;
+
+  from = (from + LARGE_PAGE - 1) & ~(uintptr_t) (LARGE_PAGE - 1);
+  to &= ~(uintptr_t) (LARGE_PAGE - 1);
+  if (from < to)
+    (void) madvise ((void *) from, to - from, MADV_HUGEPAGE); /* a wish */
+}
+
 /* Not cleared. */
 static inline void *
 sysprof_large_new (size_t n, size_t item_size)
@@ -30,7 +42,7 @@ sysprof_large_new (size_t n, size_t item_size)
   if (posix_memalign (&array, LARGE_PAGE, size) != 0)
     g_error ("cannot allocate %zu bytes", size);
 
-  (void) madvise (array, size / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE); /* a wish */
+  sysprof_large_wish (array, size);
   return array;
 }
 
@@ -39,6 +51,52 @@ static inline void *
 sysprof_large_new0 (size_t n, size_t item_size)
 {
   return memset (sysprof_large_new (n, item_size), 0, n * item_size);
+}
+
+/* Arrays that grow: those that are large move by their pages, so that nothing is copied and no hole stays behind. Of `n` items,
+ * `new_n` from now on, no fewer; the new ones are not cleared. Freed with sysprof_growing_free() of as many. */
+static inline void *
+sysprof_growing_renew (void *array, size_t n, size_t new_n, size_t item_size)
+{
+  size_t size = n * item_size, new_size;
+  void *larger;
+
+  if (__builtin_mul_overflow (new_n, item_size, &new_size))
+    g_error ("cannot allocate %zu times %zu bytes", new_n, item_size); /* as GLib does */
+  if (new_size < LARGE_PAGE)
+    return g_realloc (array, new_size);
+
+  larger = size < LARGE_PAGE ? mmap (NULL, new_size, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                             : mremap (array, size, new_size, MREMAP_MAYMOVE);
+  if (larger == MAP_FAILED)
+    g_error ("cannot allocate %zu bytes", new_size);
+  if (size > 0 && size < LARGE_PAGE)
+    memcpy (larger, array, size);
+  if (size < LARGE_PAGE)
+    g_free (array);
+  return larger;
+}
+
+static inline void
+sysprof_growing_free (void *array, size_t n, size_t item_size)
+{
+  if (n * item_size < LARGE_PAGE)
+    g_free (array);
+  else
+    (void) munmap (array, n * item_size); /* cannot fail for what mmap gave */
+}
+
+/* The `n` items that it has by now in an array as sysprof_large_new() gives it; the growing one, of `capacity`, is freed. */
+static inline void *
+sysprof_growing_finish (void *array, size_t n, size_t capacity, size_t item_size)
+{
+  void *exact = sysprof_large_new (n, item_size);
+
+  if (n > 0)
+    memcpy (exact, array, n * item_size);
+  sysprof_growing_free (array, capacity, item_size);
+  return exact;
 }
 
 /* For what grows and so should not take huge pages: takes the pages of the range, which is about to be filled, at once

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <glib.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -153,12 +155,116 @@ test_cpu_time_is_counted (void)
   g_assert_cmpint (sysprof_confined_children_cpu_time (), ==, used);
 }
 
+#define ANSWER 42
+
+static void
+say_something (int socket)
+{
+  uint8_t byte = ANSWER;
+
+  (void) sysprof_confined_child_send_answer (socket, &byte, sizeof byte, -1);
+  (void) sysprof_confined_child_read (socket, &byte, sizeof byte);
+}
+
+static void
+check_that_it_answers (ConfinedChild *child)
+{
+  uint8_t answer = 0;
+
+  g_assert_true (sysprof_confined_child_start (child, say_something));
+  g_assert_true (sysprof_confined_child_receive (child, sysprof_confined_child_deadline (60000),
+                                                 &answer, sizeof answer));
+  g_assert_cmpuint (answer, ==, ANSWER);
+}
+
+/* The children of this process now. */
+static GArray *
+list_children (void)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/self/task/%d/children", (int) gettid ());
+  g_autofree char *text = NULL;
+  g_auto (GStrv) words = NULL;
+  GArray *children;
+
+  if (!g_file_get_contents (path, &text, NULL, NULL))
+    return NULL;
+
+  children = g_array_new (FALSE, FALSE, sizeof (pid_t));
+  words = g_strsplit (text, " ", -1);
+  for (char **word = words; *word != NULL; word++)
+    {
+      pid_t pid = atoi (*word);
+
+      if (pid != 0)
+        g_array_append_val (children, pid);
+    }
+  return children;
+}
+
+/* They do what others do that are forked when they are started, and none is left over. */
+static void
+test_prepared_ones_are_taken (void)
+{
+  ConfinedChild confined = CONFINED_CHILD_INIT, trusted = CONFINED_CHILD_INIT;
+  ConfinedChild late = CONFINED_CHILD_INIT, later = CONFINED_CHILD_INIT;
+  g_autoptr (GArray) before = NULL, after = NULL;
+
+  sysprof_confined_children_prepare (3);
+  before = list_children ();
+  trusted.keeps_rights = true;
+  check_that_it_answers (&confined);
+  check_that_it_answers (&trusted);
+  after = list_children ();
+  if (before != NULL && after != NULL)
+    g_assert_cmpuint (after->len, ==, before->len);
+  sysprof_confined_children_dismiss ();
+  check_that_it_answers (&late);
+
+  end (&confined);
+  end (&trusted);
+  end (&late);
+  g_assert_cmpint (waitpid (-1, NULL, WNOHANG), ==, -1);
+  g_assert_cmpint (errno, ==, ECHILD);
+  check_that_it_answers (&later);
+  end (&later);
+}
+
+/* Somebody may have ended it: another one is forked. */
+static void
+test_a_prepared_one_may_be_gone (void)
+{
+  ConfinedChild child = CONFINED_CHILD_INIT;
+  g_autoptr (GArray) prepared = NULL;
+  siginfo_t info;
+
+  sysprof_confined_children_prepare (1);
+  prepared = list_children ();
+  if (prepared == NULL)
+    {
+      sysprof_confined_children_dismiss ();
+      g_test_skip ("this kernel does not tell children");
+      return;
+    }
+
+  g_assert_cmpuint (prepared->len, ==, 1);
+  g_assert_no_errno (kill (g_array_index (prepared, pid_t, 0), SIGKILL));
+  g_assert_no_errno (
+      waitid (P_PID, (id_t) g_array_index (prepared, pid_t, 0), &info, WEXITED | WNOWAIT));
+  check_that_it_answers (&child);
+  end (&child);
+  sysprof_confined_children_dismiss ();
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/util/confined-child/a-prepared-one-may-be-gone",
+                   test_a_prepared_one_may_be_gone);
   g_test_add_func ("/util/confined-child/cpu-time-is-counted", test_cpu_time_is_counted);
   g_test_add_func ("/util/confined-child/opening-can-be-ended", test_opening_can_be_ended);
+  g_test_add_func ("/util/confined-child/prepared-ones-are-taken",
+                   test_prepared_ones_are_taken);
   g_test_add_func ("/util/confined-child/sending-has-a-deadline", test_sending_has_a_deadline);
   g_test_add_func ("/util/confined-child/waiting-can-be-ended", test_waiting_can_be_ended);
   return g_test_run ();
