@@ -9,8 +9,8 @@
  *     { … sysprof_dwarf_resolve (dwarf, addresses, n, &answers); … sysprof_dwarf_free (dwarf); }
  *
  * Only the units that hold one of the addresses are read. Read are whole programs and separate debug files, split units
- * (.dwo and .dwp), supplementary files as dwz writes them, compressed sections, 32 and 64 bits, both byte orders. Not
- * read are object files that are not linked yet, and types.
+ * (.dwo and .dwp), supplementary files as dwz writes them, compressed sections, 32 and 64 bits, both byte orders. Object
+ * files that are not linked yet are read as far as elf links them. Not read are types.
  *
  * Bounds: a chain of origins has 16 links, a stack of inlined functions DWARF_MAX_INLINES entries (further ones are left
  * out at the inner end), and all steps together are bounded by the size of the sections. A file that has more to it gets

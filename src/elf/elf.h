@@ -52,6 +52,13 @@ sysprof_elf_image_build_id (ElfImage *image, uint8_t build_id[ELF_MAX_BUILD_ID],
 /* Whether it has a section of that name, whatever is in it. */
 bool sysprof_elf_image_has_section (const ElfImage *image, const char *name);
 
+/* Of an object file that is not linked the number `i` of its sections with code, and where it is put here. FALSE: there are not so many. */
+bool sysprof_elf_image_object_text (const ElfImage *image,
+                                    size_t i,
+                                    const char **name,
+                                    uint64_t *address,
+                                    uint64_t *size);
+
 /* .gnu_debuglink: file name (no slash) and CRC-32 of the file it names. */
 ElfStatus sysprof_elf_image_debug_link (ElfImage *image, char name[256], uint32_t *crc);
 

@@ -78,17 +78,15 @@ parse_segment (Bytes bytes, ElfSegment *segment)
 static bool
 parse_section (Bytes bytes, ElfSection *section)
 {
-  uint32_t info;
-  uint64_t align;
-
   return sysprof_bytes_u32 (&bytes, &section->name) &&
          sysprof_bytes_u32 (&bytes, &section->type) &&
          sysprof_bytes_word (&bytes, &section->flags) &&
          sysprof_bytes_word (&bytes, &section->address) &&
          sysprof_bytes_word (&bytes, &section->offset) &&
          sysprof_bytes_word (&bytes, &section->size) &&
-         sysprof_bytes_u32 (&bytes, &section->link) && sysprof_bytes_u32 (&bytes, &info) &&
-         sysprof_bytes_word (&bytes, &align) &&
+         sysprof_bytes_u32 (&bytes, &section->link) &&
+         sysprof_bytes_u32 (&bytes, &section->info) &&
+         sysprof_bytes_word (&bytes, &section->align) &&
          sysprof_bytes_word (&bytes, &section->entry_size);
 }
 
@@ -259,6 +257,8 @@ open_source (ElfSource source, ElfImage **image)
     status = read_segments (self, &tables);
   if (status == ELF_OK)
     status = read_sections (self, &tables);
+  if (status == ELF_OK && self->type == ET_REL)
+    sysprof_elf_image_place_sections (self);
   if (status != ELF_OK)
     {
       sysprof_elf_image_free (self);
@@ -281,17 +281,39 @@ stat_descriptor (int fd, struct stat *info)
 #endif
 }
 
+/* Modules of the kernel are often packed as a whole. */
+static ElfStatus
+open_packed (ElfSource source, ElfImage **image)
+{
+  uint8_t *bytes;
+  uint64_t size;
+  ElfStatus status = sysprof_elf_inflate_file (&source, &bytes, &size);
+
+  if (status != ELF_OK)
+    return status;
+  status = open_source ((ElfSource){ .fd = -1, .memory = bytes, .size = size }, image);
+  if (status == ELF_OK)
+    (*image)->unpacked = bytes;
+  else
+    free (bytes);
+  return status;
+}
+
 ElfStatus
 sysprof_elf_image_open (int fd, ElfImage **image)
 {
   struct stat info;
+  ElfSource source;
+  ElfStatus status;
 
   if (stat_descriptor (fd, &info) < 0)
     return ELF_IO_ERROR;
   if (!S_ISREG (info.st_mode))
     return ELF_NOT_ELF; /* a pipe or a device would block or never end */
 
-  return open_source ((ElfSource){ .fd = fd, .size = (uint64_t) info.st_size }, image);
+  source = (ElfSource){ .fd = fd, .size = (uint64_t) info.st_size };
+  status = open_source (source, image);
+  return status == ELF_NOT_ELF ? open_packed (source, image) : status;
 }
 
 ElfStatus
@@ -306,6 +328,7 @@ sysprof_elf_image_free (ElfImage *image)
   if (image == NULL)
     return;
 
+  free (image->unpacked);
   free (image->segments);
   free (image->sections);
   free (image->section_names);
@@ -352,12 +375,19 @@ sysprof_elf_image_read_section (ElfImage *self,
     {
       *bytes = stored;
       *size = section->size;
-      return ELF_OK;
     }
-
-  status = sysprof_elf_inflate_section (sysprof_elf_image_cursor (self, stored, section->size),
-                                        bytes, size);
-  free (stored);
+  else
+    {
+      status = sysprof_elf_inflate_section (
+          sysprof_elf_image_cursor (self, stored, section->size), bytes, size);
+      free (stored);
+    }
+  if (status == ELF_OK && self->type == ET_REL)
+    status = sysprof_elf_image_relocate (self, section, *bytes, *size);
+  else
+    return status;
+  if (status != ELF_OK)
+    free (*bytes);
   return status;
 }
 

@@ -34,6 +34,8 @@ typedef struct
   uint64_t offset;
   uint64_t size;
   uint32_t link;
+  uint32_t info;
+  uint64_t align;
   uint64_t entry_size;
 } ElfSection;
 
@@ -59,6 +61,7 @@ typedef struct
 struct ElfImage
 {
   ElfSource source;
+  uint8_t *unpacked; /* what the source points into, of a packed file; or NULL */
   bool is_64;
   bool is_swapped;
   uint16_t type;
@@ -96,11 +99,22 @@ sysprof_elf_image_cursor (const ElfImage *self, const uint8_t *bytes, uint64_t s
 /* The first section of that name, or NULL. */
 const ElfSection *sysprof_elf_image_find_section (const ElfImage *self, const char *name);
 
-/* The content of a section, unpacked where it is compressed, with a NUL behind; free with free(). */
+/* The content of a section, unpacked where it is compressed, with a NUL behind; free with free(). Of an object file that is not linked
+ * debug information is linked (relocate.c). */
 ElfStatus sysprof_elf_image_read_section (ElfImage *self,
                                           const ElfSection *section,
                                           uint8_t **bytes,
                                           uint64_t *size);
+
+/* Gives the sections of an object file that are loaded addresses, one behind the other: those that it is linked to here. They depend
+ * on nothing but sizes and alignments of these sections, which a file has in common with its debug file. */
+void sysprof_elf_image_place_sections (ElfImage *self);
+
+/* Links the content of a section with debug information. ELF_UNSUPPORTED: it needs what is not known of this machine. */
+ElfStatus sysprof_elf_image_relocate (ElfImage *self,
+                                      const ElfSection *section,
+                                      uint8_t *bytes,
+                                      uint64_t size);
 
 /* Where the byte at a link-time address is in the file, and how many follow it there. */
 ElfStatus sysprof_elf_image_offset_of_address (const ElfImage *self,

@@ -11,6 +11,7 @@
 
 #define XZ_MEMORY_LIMIT (UINT64_C (64) << 20)  /* bytes that the decoder may use */
 #define XZ_OUTPUT_LIMIT (UINT64_C (256) << 20) /* bytes */
+#define MIN_PACKED_FILE 32                     /* bytes: shorter ones hold no ELF file */
 #define XZ_FIRST_OUTPUT (UINT64_C (64) << 10)  /* bytes, doubled as needed */
 
 #ifndef ELFCOMPRESS_ZSTD
@@ -147,5 +148,96 @@ out:
       free (output);
     }
   lzma_end (&stream);
+  return status;
+}
+
+/* The size is in front; of files that do not tell it, nothing is unpacked. */
+static ElfStatus
+inflate_zstd_file (const uint8_t *packed, size_t packed_size, uint8_t **bytes, uint64_t *size)
+{
+  unsigned long long unpacked_size = ZSTD_getFrameContentSize (packed, packed_size);
+  uint8_t *fresh;
+
+  if (unpacked_size == ZSTD_CONTENTSIZE_UNKNOWN || unpacked_size == ZSTD_CONTENTSIZE_ERROR)
+    return ELF_UNSUPPORTED;
+  if (unpacked_size > XZ_OUTPUT_LIMIT || unpacked_size / ELF_MAX_RATIO > packed_size)
+    return ELF_TOO_LARGE;
+  fresh = malloc ((size_t) unpacked_size + 1);
+  if (fresh == NULL)
+    return ELF_NO_MEMORY;
+  if (ZSTD_decompress (fresh, (size_t) unpacked_size, packed, packed_size) != unpacked_size)
+    {
+      free (fresh);
+      return ELF_CORRUPT;
+    }
+  *bytes = fresh;
+  *size = unpacked_size;
+  return ELF_OK;
+}
+
+/* The size, below 4 GiB, is behind. */
+static ElfStatus
+inflate_gzip_file (const uint8_t *packed, size_t packed_size, uint8_t **bytes, uint64_t *size)
+{
+  z_stream stream = { .next_in = (uint8_t *) packed, .avail_in = (uInt) packed_size };
+  const uint8_t *behind = packed + packed_size - 4;
+  uint32_t unpacked_size = (uint32_t) behind[0] | (uint32_t) behind[1] << 8 |
+                           (uint32_t) behind[2] << 16 | (uint32_t) behind[3] << 24;
+  uint8_t *fresh;
+  int result;
+
+  if (unpacked_size > XZ_OUTPUT_LIMIT || unpacked_size / ELF_MAX_RATIO > packed_size)
+    return ELF_TOO_LARGE;
+  fresh = malloc ((size_t) unpacked_size + 1);
+  if (fresh == NULL || inflateInit2 (&stream, 15 + 16) != Z_OK)
+    {
+      free (fresh);
+      return ELF_NO_MEMORY;
+    }
+  stream.next_out = fresh;
+  stream.avail_out = unpacked_size;
+  result = inflate (&stream, Z_FINISH);
+  (void) inflateEnd (&stream); /* frees whatever the state is */
+  if (result != Z_STREAM_END || stream.total_out != unpacked_size)
+    {
+      free (fresh);
+      return ELF_CORRUPT;
+    }
+  *bytes = fresh;
+  *size = unpacked_size;
+  return ELF_OK;
+}
+
+ElfStatus
+sysprof_elf_inflate_file (const ElfSource *source, uint8_t **bytes, uint64_t *size)
+{
+  static const struct
+  {
+    uint8_t magic[4];
+    ElfStatus (*inflate) (const uint8_t *, size_t, uint8_t **, uint64_t *);
+  } kinds[] = {
+    { { 0x28, 0xb5, 0x2f, 0xfd }, inflate_zstd_file },
+    { { 0x1f, 0x8b, 8, 0 }, inflate_gzip_file },
+  };
+  static const uint8_t xz[] = { 0xfd, '7', 'z', 'X' };
+  uint8_t head[4], *packed;
+  ElfStatus status = ELF_NOT_ELF;
+
+  if (source->size < MIN_PACKED_FILE ||
+      sysprof_elf_source_read (source, 0, head, sizeof head) != ELF_OK)
+    return ELF_NOT_ELF;
+  head[3] = memcmp (head, kinds[1].magic, 3) == 0 ? 0 : head[3]; /* flags of gzip */
+  if (memcmp (head, xz, sizeof xz) != 0 && memcmp (head, kinds[0].magic, sizeof head) != 0 &&
+      memcmp (head, kinds[1].magic, sizeof head) != 0)
+    return ELF_NOT_ELF;
+  if (sysprof_elf_source_read_new (source, 0, source->size, XZ_OUTPUT_LIMIT, &packed) != ELF_OK)
+    return ELF_NOT_ELF;
+
+  if (memcmp (head, xz, sizeof xz) == 0)
+    status = sysprof_elf_inflate_xz (packed, source->size, bytes, size);
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (memcmp (head, kinds[i].magic, sizeof head) == 0)
+      status = kinds[i].inflate (packed, (size_t) source->size, bytes, size);
+  free (packed);
   return status;
 }

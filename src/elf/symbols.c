@@ -117,7 +117,9 @@ convert_symbol (const ElfImage *image,
   if (image->machine == EM_ARM)
     start &= ~UINT64_C (1); /* bit 0 says Thumb */
 
-  if (section != NULL && image->type != ET_REL)
+  if (section != NULL && image->type == ET_REL)
+    start += section->address;
+  if (section != NULL)
     {
       if (start < section->address || start - section->address >= section->size)
         return false;

@@ -4,6 +4,7 @@
 
 #include "record/kernel-build-ids.h"
 
+#include "record/module-sections.h"
 #include "util/util.h"
 
 #include <elf.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #define KERNEL_NOTES   "/sys/kernel/notes"
-#define MODULES        "/sys/module"
 #define MOST_NOTES     4096 /* bytes */
 #define MOST_BUILD_ID  64   /* bytes */
 #define NOTE_ALIGNMENT 4
@@ -84,17 +84,24 @@ compare_names (const void *a, const void *b)
 }
 
 char *
+sysprof_dup_module_build_id (const char *modules_dir, const char *name)
+{
+  g_autofree char *path =
+      g_build_filename (modules_dir, name, "notes", ".note.gnu.build-id", NULL);
+
+  return dup_build_id_in (path);
+}
+
+char *
 sysprof_dup_module_build_ids (void)
 {
-  g_autoptr (GDir) dir = g_dir_open (MODULES, 0, NULL);
+  g_autoptr (GDir) dir = g_dir_open (MODULES_DIR, 0, NULL);
   g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
   const char *name;
 
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
     {
-      g_autofree char *path =
-          g_build_filename (MODULES, name, "notes", ".note.gnu.build-id", NULL);
-      g_autofree char *build_id = dup_build_id_in (path);
+      g_autofree char *build_id = sysprof_dup_module_build_id (MODULES_DIR, name);
 
       if (build_id != NULL)
         g_ptr_array_add (lines, g_strdup_printf ("%s %s", name, build_id));

@@ -165,7 +165,11 @@ sysprof_elf_sandbox_clear (ElfSandbox *self)
 bool
 sysprof_elf_facts_are_sound (const ElfFacts *facts)
 {
+  for (size_t i = 0; i < ELF_MAX_TEXT_SECTIONS; i++)
+    if (memchr (facts->text_section[i].name, 0, ELF_MAX_SECTION_NAME) == NULL)
+      return false;
   return facts->build_id_size <= ELF_MAX_BUILD_ID && facts->alt_id_size <= ELF_MAX_BUILD_ID &&
+         facts->n_text_sections <= ELF_MAX_TEXT_SECTIONS &&
          memchr (facts->link, 0, sizeof facts->link) != NULL &&
          strchr (facts->link, '/') == NULL &&
          memchr (facts->alt_link, 0, sizeof facts->alt_link) != NULL;

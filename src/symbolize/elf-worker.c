@@ -108,6 +108,27 @@ note_alt_link (ElfFacts *facts, ElfImage *image)
 }
 
 static void
+note_text_sections (ElfFacts *facts, const ElfImage *image)
+{
+  const char *name;
+  uint64_t address, size;
+
+  for (size_t i = 0; facts->n_text_sections < ELF_MAX_TEXT_SECTIONS &&
+                     sysprof_elf_image_object_text (image, i, &name, &address, &size);
+       i++)
+    {
+      ElfTextSection *section = &facts->text_section[facts->n_text_sections];
+
+      if (strlen (name) >= sizeof section->name)
+        continue;
+      strcpy (section->name, name);
+      section->address = address;
+      section->size = size;
+      facts->n_text_sections++;
+    }
+}
+
+static void
 load_symbols (ElfWorker *self)
 {
   ElfFacts *own = &self->facts;
@@ -147,6 +168,7 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *f
   if (sysprof_elf_image_has_section (self->image, KERNEL_SECTION) &&
       sysprof_elf_image_find_label (self->image, KERNEL_LABEL, &own->kernel_text) != ELF_OK)
     own->kernel_text = 0;
+  note_text_sections (own, self->image);
   if (!is_for_lines)
     load_symbols (self);
 

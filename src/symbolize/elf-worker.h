@@ -8,6 +8,17 @@
 #include "dwarf/dwarf.h"
 #include "elf/elf.h"
 
+#define ELF_MAX_TEXT_SECTIONS 16
+#define ELF_MAX_SECTION_NAME  40 /* with its NUL; longer ones are left out */
+
+/* Of an object file that is not linked. */
+typedef struct
+{
+  char name[ELF_MAX_SECTION_NAME];
+  uint64_t address; /* where it is put here */
+  uint64_t size;
+} ElfTextSection;
+
 typedef struct
 {
   uint32_t symbols_status; /* ElfStatus of its symbol tables */
@@ -28,6 +39,8 @@ typedef struct
   uint64_t
       text_address;   /* of a debug file whose offsets are not those of its file: of its code */
   uint64_t text_size; /* 0 = it is none */
+  uint64_t n_text_sections;
+  ElfTextSection text_section[ELF_MAX_TEXT_SECTIONS];
 } ElfFacts;
 
 typedef struct

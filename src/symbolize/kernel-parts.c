@@ -13,6 +13,8 @@
 #define UNKNOWN_BOOT  "unknown"
 #define KERNEL_BINARY "[kernel]"
 #define LINE_END      " _text\n"
+#define MODULES_FILE  "__modules__"
+#define MOST_PARTS    0x10000
 #define PLACE_BITS    48
 #define N_PLACES      32
 #define LARGEST_PART  (UINT64_C (1) << 30) /* bytes */
@@ -220,7 +222,61 @@ find_bases (KernelParts *self, const Symbolization *symbolization)
     {
       KernelPart *part = &g_array_index (self->parts, KernelPart, i);
 
-      part->base = sysprof_kallsyms_find_text (text, size, part->place);
+      if (part->section[0] == '\0')
+        part->base = sysprof_kallsyms_find_text (text, size, part->place);
+    }
+}
+
+/* --- modules --- */
+
+/* `SECTION=ADDRESS` */
+static bool
+parse_section (Text word, Text *section, uint64_t *address)
+{
+  const char *sign = memchr (word.at, '=', sysprof_text_size (word));
+
+  if (sign == NULL || sign == word.at)
+    return false;
+  *section = (Text){ word.at, sign };
+  word.at = sign + 1;
+  return sysprof_text_hex (&word, address) && *address != 0;
+}
+
+/* Names are parts of paths. */
+static bool
+is_name (Text name)
+{
+  return memchr (name.at, '/', sysprof_text_size (name)) == NULL && name.at[0] != '.';
+}
+
+/* `NAME BUILD-ID SECTION=ADDRESS …`, a line each. */
+static void
+add_modules (KernelParts *self, const Symbolization *symbolization)
+{
+  g_autoptr (GBytes) bytes = sysprof_store_read_file_cancellable (
+      symbolization->store, MODULES_FILE, symbolization->progress->cancellable, NULL);
+  const char *data = bytes != NULL ? g_bytes_get_data (bytes, NULL) : NULL;
+  Text text, line;
+
+  if (data == NULL)
+    return;
+
+  text = (Text){ data, data + g_bytes_get_size (bytes) };
+  while (sysprof_text_next_line (&text, &line))
+    {
+      Text name, build_id, word, section;
+      uint64_t address;
+
+      if (!sysprof_text_next_word (&line, &name) || !is_name (name) ||
+          !sysprof_text_next_word (&line, &build_id))
+        continue;
+      while (self->parts->len < MOST_PARTS && sysprof_text_next_word (&line, &word))
+        if (parse_section (word, &section, &address))
+          add_part (self, sysprof_kernel_place (address),
+                    g_strdup_printf ("[%.*s]", (int) sysprof_text_size (name), name.at),
+                    g_strndup (section.at, sysprof_text_size (section)),
+                    dup_build_id (build_id))
+              ->base = address;
     }
 }
 
@@ -303,20 +359,26 @@ list_offsets (KernelPart *self)
 static void
 merge_same_files (KernelParts *self)
 {
-  for (guint i = 1; i < self->parts->len; i++)
-    for (guint k = 0; k < i; k++)
-      {
-        KernelPart *part = &g_array_index (self->parts, KernelPart, i);
-        KernelPart *first = &g_array_index (self->parts, KernelPart, k);
+  g_autoptr (GHashTable) firsts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
-        if (part->items->len == 0 || first->items->len == 0 ||
-            strcmp (part->build_id, first->build_id) != 0 ||
-            strcmp (part->binary, first->binary) != 0 ||
-            strcmp (part->section, first->section) != 0)
+  for (guint i = 0; i < self->parts->len; i++)
+    {
+      KernelPart *part = &g_array_index (self->parts, KernelPart, i), *first;
+      char *key;
+
+      if (part->items->len == 0 || part->build_id[0] == '\0')
+        continue;
+      key = g_strdup_printf ("%s%s %s", part->build_id, part->binary, part->section);
+      first = g_hash_table_lookup (firsts, key);
+      if (first == NULL)
+        {
+          g_hash_table_insert (firsts, key, part);
           continue;
-        g_array_append_vals (first->items, part->items->data, part->items->len);
-        g_array_set_size (part->items, 0);
-      }
+        }
+      g_free (key);
+      g_array_append_vals (first->items, part->items->data, part->items->len);
+      g_array_set_size (part->items, 0);
+    }
 }
 
 /* --- --- */
@@ -344,6 +406,7 @@ sysprof_kernel_parts_new (const Symbolization *symbolization)
     return self;
 
   add_kernels (self, symbolization);
+  add_modules (self, symbolization);
   if (self->parts->len == 0)
     return self;
   find_bases (self, symbolization);

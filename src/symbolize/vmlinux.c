@@ -24,13 +24,16 @@
 
 #define RELEASE_KEY "uname.release"
 #define DEBUG_DIR   "/usr/lib/debug"
+#define MODULES_DIR "/lib/modules/"
 
 typedef struct
 {
   Symbolization *symbolization;
   const char *build_id; /* of what is looked for */
   const char *release;  /* "" = unknown */
-  int root;             /* of the sysroot; -1 = ours */
+  const char *module;   /* where it is below those of its release; NULL: the kernel itself */
+  char *modules; /* what those are, as depmod writes it; NULL = not read yet, "" = not known */
+  int root;      /* of the sysroot; -1 = ours */
   Opener opener;
   ElfSandbox sandbox;
   bool use_sandbox;
@@ -41,31 +44,44 @@ typedef struct
 
 /* --- where it may be --- */
 
+static void add_format (GPtrArray *paths, const char *dir, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+
 static void
-add_for_release (GPtrArray *paths, const char *dir, const char *release)
+add_format (GPtrArray *paths, const char *dir, const char *format, ...)
 {
-  static const char *const forms[] = { "%s/boot/vmlinux-%s", "%s/boot/vmlinux-%s.debug",
-                                       "%s/lib/modules/%s/vmlinux",
-                                       "%s/lib/modules/%s/vmlinux.debug" };
+  g_autofree char *rest = NULL;
+  va_list arguments;
 
-  if (release[0] == 0)
-    return;
-  for (size_t i = 0; i < G_N_ELEMENTS (forms); i++)
-    {
-      g_auto (GStrv) parts = g_strsplit (forms[i], "%s", 3);
-
-      g_ptr_array_add (paths, g_strconcat (dir, parts[1], release, parts[2], NULL));
-    }
+  va_start (arguments, format);
+  rest = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_ptr_array_add (paths, g_strconcat (dir, rest, NULL));
 }
 
 static void
-add_debug_dir (GPtrArray *paths, const char *dir, const char *build_id, const char *release)
+add_for_release (const Search *self, GPtrArray *paths, const char *dir)
 {
-  g_ptr_array_add (paths,
-                   g_strdup_printf ("%s/.build-id/%.2s/%s.debug", dir, build_id, build_id + 2));
-  g_ptr_array_add (paths,
-                   g_strdup_printf ("%s/.build-id/%.2s/%s", dir, build_id, build_id + 2));
-  add_for_release (paths, dir, release);
+  if (self->release[0] == 0)
+    return;
+  if (self->module != NULL)
+    {
+      add_format (paths, dir, "/lib/modules/%s/%s", self->release, self->module);
+      add_format (paths, dir, "/lib/modules/%s/%s.debug", self->release, self->module);
+      return;
+    }
+  add_format (paths, dir, "/boot/vmlinux-%s", self->release);
+  add_format (paths, dir, "/boot/vmlinux-%s.debug", self->release);
+  add_format (paths, dir, "/lib/modules/%s/vmlinux", self->release);
+  add_format (paths, dir, "/lib/modules/%s/vmlinux.debug", self->release);
+}
+
+static void
+add_debug_dir (const Search *self, GPtrArray *paths, const char *dir)
+{
+  add_format (paths, dir, "/.build-id/%.2s/%s.debug", self->build_id, self->build_id + 2);
+  add_format (paths, dir, "/.build-id/%.2s/%s", self->build_id, self->build_id + 2);
+  add_for_release (self, paths, dir);
 }
 
 /* Below the root. */
@@ -77,15 +93,21 @@ list_places (const Search *self)
 
   for (size_t i = 0; options->inner_debug_dirs != NULL && options->inner_debug_dirs[i] != NULL;
        i++)
-    add_debug_dir (paths, options->inner_debug_dirs[i], self->build_id, self->release);
-  add_debug_dir (paths, DEBUG_DIR, self->build_id, self->release);
-  if (self->release[0] != 0)
+    add_debug_dir (self, paths, options->inner_debug_dirs[i]);
+  add_debug_dir (self, paths, DEBUG_DIR);
+  if (self->release[0] == 0)
+    return paths;
+  if (self->module != NULL)
     {
-      g_ptr_array_add (paths, g_strconcat ("/boot/vmlinux-", self->release, NULL));
-      g_ptr_array_add (paths, g_strconcat ("/lib/modules/", self->release, "/vmlinux", NULL));
-      g_ptr_array_add (paths,
-                       g_strconcat ("/lib/modules/", self->release, "/build/vmlinux", NULL));
+      static const char *const packed[] = { "", ".xz", ".zst", ".gz" };
+
+      for (size_t i = 0; i < G_N_ELEMENTS (packed); i++)
+        add_format (paths, "", MODULES_DIR "%s/%s%s", self->release, self->module, packed[i]);
+      return paths;
     }
+  add_format (paths, "", "/boot/vmlinux-%s", self->release);
+  add_format (paths, "", MODULES_DIR "%s/vmlinux", self->release);
+  add_format (paths, "", MODULES_DIR "%s/build/vmlinux", self->release);
   return paths;
 }
 
@@ -98,13 +120,77 @@ list_given_places (const Search *self)
 
   for (size_t i = 0; options->debug_dirs != NULL && options->debug_dirs[i] != NULL; i++)
     {
-      add_debug_dir (paths, options->debug_dirs[i], self->build_id, self->release);
-      g_ptr_array_add (paths, g_build_filename (options->debug_dirs[i], "vmlinux", NULL));
+      add_debug_dir (self, paths, options->debug_dirs[i]);
+      if (self->module == NULL)
+        add_format (paths, options->debug_dirs[i], "/vmlinux");
     }
   return paths;
 }
 
-/* --- is it the kernel that was recorded? --- */
+/* --- modules --- */
+
+/* `kernel/fs/ext4/ext4.ko.xz: …` by line. */
+static void
+read_modules (Search *self)
+{
+  const char *sysroot = self->symbolization->options->sysroot;
+  autofd root = sysroot != NULL ? open (sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+  g_autofree char *path = g_strconcat (MODULES_DIR, self->release, "/modules.dep", NULL);
+  autofd envelope = -1, text = -1;
+  struct stat info = { 0 };
+  ssize_t n = 0;
+
+  self->modules = g_strdup ("");
+  if (self->release[0] == 0 || (sysroot != NULL && root < 0))
+    return;
+  envelope = sysprof_copy_text_file (&self->opener, root, path, &info);
+  text = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
+  if (text < 0)
+    return;
+  g_free (self->modules);
+  self->modules = g_malloc0 ((size_t) info.st_size + 1);
+  n = pread (text, self->modules, (size_t) info.st_size, 0);
+  self->modules[MAX (n, 0)] = '\0';
+}
+
+/* Files may have '-' where modules have '_'. */
+static bool
+is_file_of (Text path, const char *name, size_t size)
+{
+  const char *base = memrchr (path.at, '/', sysprof_text_size (path));
+  Text file = { base != NULL ? base + 1 : path.at, path.end };
+
+  if (sysprof_text_size (file) < size + 3 || strncmp (file.at + size, ".ko", 3) != 0)
+    return false;
+  for (size_t i = 0; i < size; i++)
+    if (file.at[i] != name[i] && !(file.at[i] == '-' && name[i] == '_'))
+      return false;
+  return true;
+}
+
+/* Of `[NAME]`, without what it is packed with. *(full)* */
+static char *
+dup_module_path (Search *self, const char *binary)
+{
+  size_t size = strlen (binary) - 2;
+  Text text, line, path;
+
+  if (self->modules == NULL)
+    read_modules (self);
+  text = sysprof_text_from_string (self->modules);
+  while (sysprof_text_next_line (&text, &line))
+    if (sysprof_text_until (&line, ':', &path) && is_file_of (path, binary + 1, size) &&
+        memmem (path.at, sysprof_text_size (path), "..", 2) == NULL)
+      {
+        const char *base = memrchr (path.at, '/', sysprof_text_size (path));
+        size_t before = base != NULL ? (size_t) (base + 1 - path.at) : 0;
+
+        return g_strndup (path.at, before + size + strlen (".ko"));
+      }
+  return g_strndup (binary + 1, size); /* by its build ID it may be found all the same */
+}
+
+/* --- is it the file that was recorded? --- */
 
 static bool
 has_build_id (const ElfFacts *facts, const char *hex)
@@ -128,7 +214,7 @@ has_build_id (const ElfFacts *facts, const char *hex)
 static bool
 is_of_use (const Search *self)
 {
-  if (self->facts.kernel_text == 0)
+  if (self->module == NULL ? self->facts.kernel_text == 0 : self->facts.n_text_sections == 0)
     return false;
   return self->symbolization->lines != NULL ? self->facts.has_lines : self->facts.is_full;
 }
@@ -183,6 +269,7 @@ find_file (Search *self)
 
 static void
 name_address (Symbolization *self,
+              const FileBatch *batch,
               AddressId address,
               const ElfAnswers *answers,
               const ElfAnswer *answer)
@@ -195,7 +282,7 @@ name_address (Symbolization *self,
       &(SymbolAnswer){
           .name = answer->demangled != 0 ? answers->text + answer->demangled : raw_name,
           .raw_name = raw_name,
-          .binary = "[kernel]",
+          .binary = batch->path,
           .kind = SYMBOL_KERNEL,
           .start = at - (answer->link_address - answer->start),
           .end = at + (answer->end - answer->link_address),
@@ -212,7 +299,7 @@ use_answers (Symbolization *self, const FileBatch *batch, const ElfAnswers *answ
       while (batch->offsets[at] != batch->items[i].offset)
         at++;
       if (answers->row[at].name != 0)
-        name_address (self, batch->items[i].address, answers, &answers->row[at]);
+        name_address (self, batch, batch->items[i].address, answers, &answers->row[at]);
     }
 }
 
@@ -281,6 +368,7 @@ start (Search *self, Symbolization *symbolization, bool use_sandbox)
 static void
 finish (Search *self)
 {
+  g_free (self->modules);
   sysprof_opener_clear (&self->opener);
   sysprof_elf_sandbox_clear (&self->sandbox);
   sysprof_stop_event_clear (&self->stop);
@@ -292,6 +380,7 @@ resolve_kernel (Search *self, const KernelPart *kernel)
   Symbolization *symbolization = self->symbolization;
   bool is_found;
 
+  self->module = NULL;
   if (kernel->build_id[0] == '\0')
     return;
   self->build_id = kernel->build_id;
@@ -304,6 +393,36 @@ resolve_kernel (Search *self, const KernelPart *kernel)
   if (!is_found && kernel->items->len > 0 && symbolization->wanted_kernel[0] == '\0')
     g_strlcpy (symbolization->wanted_kernel, kernel->build_id,
                sizeof symbolization->wanted_kernel);
+}
+
+/* Where the kernel has put a section, what was it in the file? FALSE: it is not in it. */
+static bool
+find_section (const ElfFacts *facts, const char *name, uint64_t *address)
+{
+  for (size_t i = 0; i < facts->n_text_sections; i++)
+    if (strcmp (facts->text_section[i].name, name) == 0)
+      {
+        *address = facts->text_section[i].address;
+        return true;
+      }
+  return false;
+}
+
+/* Without a build ID it could be any. */
+static void
+resolve_module (Search *self, const KernelPart *part)
+{
+  g_autofree char *module = NULL;
+  uint64_t address;
+
+  if (part->build_id[0] == '\0' || part->items->len == 0)
+    return;
+  module = dup_module_path (self, part->binary);
+  self->module = module;
+  self->build_id = part->build_id;
+  if (find_file (self) && find_section (&self->facts, part->section, &address))
+    use_file (self, part, address);
+  self->module = NULL;
 }
 
 void
@@ -319,7 +438,11 @@ sysprof_vmlinux_resolve (Symbolization *self)
 
   start (&search, self, self->options->use_sandbox);
   for (guint i = 0; i < parts->parts->len; i++)
-    resolve_kernel (&search, &g_array_index (parts->parts, KernelPart, i));
+    {
+      const KernelPart *part = &g_array_index (parts->parts, KernelPart, i);
+
+      (part->section[0] == '\0' ? resolve_kernel : resolve_module) (&search, part);
+    }
   finish (&search);
 }
 
@@ -335,7 +458,8 @@ sysprof_vmlinux_resolve_fetched (Symbolization *self, const char *path)
     {
       const KernelPart *kernel = &g_array_index (parts->parts, KernelPart, i);
 
-      if (kernel->items->len == 0 || strcmp (kernel->build_id, self->wanted_kernel) != 0)
+      if (kernel->section[0] != '\0' || kernel->items->len == 0 ||
+          strcmp (kernel->build_id, self->wanted_kernel) != 0)
         continue;
       search.build_id = kernel->build_id;
       if (!open_file (&search, -1, path))

@@ -18,6 +18,7 @@
 
 #include "record/container-facts.h"
 #include "record/jit-files.h"
+#include "record/module-sections.h"
 #include "record/perf/feed.h"
 #include "record/perf/tasks.h"
 #include "record/privilege.h"
@@ -502,6 +503,17 @@ add_kernel_symbol_log (Pump *pump)
                          KERNEL_SYMBOL_LOG_MOST, log->n_missed);
 }
 
+/* At the end, when what was loaded meanwhile is there as well. */
+static void
+add_module_sections (Pump *pump)
+{
+  g_autofree char *text = sysprof_dup_module_sections (MODULES_DIR);
+
+  if (text != NULL)
+    (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "__modules__",
+                                  (const uint8_t *) text, strlen (text), true);
+}
+
 /* Compressed only now: it takes longer than anything else here. */
 static gboolean
 sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
@@ -514,6 +526,7 @@ sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GErr
 
   sysprof_jit_files_add (&self->jit_files);
   add_kernel_symbol_log (pump);
+  add_module_sections (pump);
   if (sysprof_pump_bundles_kernel_symbols (pump))
     return TRUE;
 

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Names, lines and inlined functions of modules of the kernel, from their files, against nm and addr2line: one is compiled here, as the
+kernel's build does it, which leaves it to the kernel to link it; and a capture made by hand says where its sections were.
+
+usage: test-kernel-modules.py SYSPROF-REPORT PRINT-SYMBOLS
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+from captures import KERNEL, Capture  # noqa: E402
+
+REPORT, PRINT_SYMBOLS = map(os.path.abspath, sys.argv[1:3])
+sys.argv[1:] = []
+PID, BUILD_ID, RELEASE = 4000001, "ab" * 20, "6.1.0-77-none"
+PLACES = {".text": 0xFFFFFFFFC0800000, ".init.text": 0xFFFFFFFFC0900000, ".text.unlikely": 0xFFFFFFFFC0810000}
+SOURCES = ("""
+extern int exported (int x);
+int shared_count = 1;
+
+static inline __attribute__ ((always_inline)) int
+inner (int x)
+{
+  int y = exported (x) + shared_count;
+  return y * 3;
+}
+
+int
+outer (int x)
+{
+  int y = inner (x);
+  return y + shared_count;
+}
+
+int __attribute__ ((section (".init.text")))
+first_init (int x)
+{
+  return outer (x) - inner (x + 1);
+}
+""", """
+extern int exported (int x), outer (int x);
+
+static int __attribute__ ((noinline))
+hidden (int x)
+{
+  return exported (x) * 5;
+}
+
+int
+second (int x)
+{
+  return hidden (x) + outer (x);
+}
+
+int __attribute__ ((section (".text.unlikely")))
+rare (int x)
+{
+  return hidden (x) - 1;
+}
+""")
+
+
+def run(*command, text=None):
+    return subprocess.run([str(word) for word in command], input=text, check=True, text=True, capture_output=True).stdout
+
+
+def can_build():
+    return all(map(shutil.which, ("cc", "ld", "nm", "addr2line", "objcopy", "readelf"))) and os.uname().machine in ("x86_64", "aarch64")
+
+
+@unittest.skipUnless(can_build(), "needs a compiler and binutils of a machine whose relocations are known")
+class KernelModules(unittest.TestCase):
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.built = self.dir / "my-module.o"
+
+    def build(self, *options):
+        for i, source in enumerate(SOURCES):
+            (self.dir / f"{i}.c").write_text(source)
+            run("cc", "-g", "-O2", "-ffreestanding", "-fno-pic", "-fno-asynchronous-unwind-tables", *options, "-c", "-o", self.dir / f"{i}.o",
+                self.dir / f"{i}.c")
+        run("ld", "-r", f"--build-id=0x{BUILD_ID}", "-o", self.built, self.dir / "0.o", self.dir / "1.o")
+        headers = {m[2]: int(m[1]) for m in re.finditer(r"^ *\[ *(\d+)\] (\S+)", run("readelf", "-SW", self.built), re.MULTILINE)}
+        self.functions = []  # section, offset, size, name
+        for line in run("readelf", "-sW", self.built).splitlines():
+            words = line.split()
+            if len(words) == 8 and words[3] == "FUNC" and words[6].isdigit():
+                section = next(name for name, number in headers.items() if number == int(words[6]))
+                self.functions.append((section, int(words[1], 16), int(words[2], 0), words[7]))
+        self.assertEqual({f[3] for f in self.functions}, {"outer", "first_init", "hidden", "second", "rare"})
+        self.assertEqual({f[0] for f in self.functions}, set(PLACES))
+
+    def places(self):
+        return [(section, offset + i, name) for section, offset, size, name in sorted(self.functions) for i in range(size)]
+
+    def install(self, path, *command):
+        path = self.dir / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if command:
+            path.write_bytes(subprocess.run([*command, self.built], check=True, capture_output=True).stdout)
+        else:
+            shutil.copy(self.built, path)
+        return path
+
+    def record(self, modules=None, files=()):
+        if modules is None:
+            modules = f"other - .text=1\nmy_module {BUILD_ID} " + " ".join(f"{name}={at:x}" for name, at in PLACES.items()) + "\n"
+        capture = Capture(1, 2)
+        capture.metadata("uname.release", RELEASE).metadata("capture-time", "then").metadata("org.gnome.sysprof.boot-id", "one -")
+        for name, data in [("__modules__", modules.encode()), *files]:
+            capture.chunked_file(name, data)
+        for section, offset, _ in self.places():
+            capture.sample([KERNEL, PLACES[section] + offset], pid=PID)
+        return capture.save(self.dir / "x.syscap")
+
+    def stacks(self, *words):
+        done = run(REPORT, "samples", *words, "--format", "json", "--limit", "0", self.dir / "x.syscap")
+        return [[frame for frame in row["stack"] if frame["kind"] != "marker"] for row in json.loads(done)["rows"]]
+
+    def chains(self):
+        """What addr2line says, which takes offsets in a section of such a file."""
+        chains = []
+        for section in sorted(PLACES):
+            offsets = [offset for name, offset, _ in self.places() if name == section]
+            told = run("addr2line", "-a", "-f", "-i", "-j", section, "-e", self.built, text="".join(f"{offset:x}\n" for offset in offsets))
+            for part in re.split(r"^(?=0x)", told, flags=re.MULTILINE)[1:]:
+                chains.append([(name, place.split(" (")[0]) for name, place in zip(*[iter(part.splitlines()[1:])] * 2)])
+        self.assertTrue(any(len(chain) == 2 for chain in chains))
+        return chains
+
+    def check(self, *words):
+        stacks = self.stacks(*words)
+        self.assertEqual([[(frame["symbol"], f"{frame['file']}:{frame['line']}") for frame in stack] for stack in stacks], self.chains())
+        self.assertEqual({(frame["kind"], frame["binary"]) for stack in stacks for frame in stack}, {("kernel", "[my_module]")})
+
+    def check_names(self, *words):
+        self.assertEqual([stack[0]["symbol"] for stack in self.stacks(*words)], [name for _, _, name in self.places()])
+
+    def dep(self, name):
+        (self.dir / f"root/lib/modules/{RELEASE}").mkdir(parents=True, exist_ok=True)
+        (self.dir / f"root/lib/modules/{RELEASE}/modules.dep").write_text(f"kernel/fs/x.ko:\nkernel/my/{name}: kernel/fs/x.ko\n")
+
+    def test_places(self):
+        """By its build ID or by its release, with the names of modules in files, whole, packed, or as a debug file."""
+        debug, lib = f".build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}", f"lib/modules/{RELEASE}/kernel/my/my-module.ko"
+        packers = {"": (), ".xz": ("xz", "-c"), ".gz": ("gzip", "-c"), ".zst": ("zstd", "-q", "-c")}
+        options = {"debug": ("--debug-dir", self.dir / "debug"), "root": ("--sysroot", self.dir / "root")}
+        for dwarf in ("-gdwarf-4", "-gdwarf-5"):
+            self.build(dwarf)
+            self.record()
+            self.dep("my-module.ko")
+            for path in (f"debug/{debug}.debug", f"debug/{debug}", f"root/usr/lib/debug/{debug}.debug", f"root/usr/lib/debug/{lib}",
+                         f"root/usr/lib/debug/{lib}.debug", *(f"root/{lib}{suffix}" for suffix in packers)):
+                command = packers[os.path.splitext(path)[1]] if path.startswith("root/lib") and not path.endswith(".ko") else ()
+                if command and not shutil.which(command[0]):
+                    continue
+                with self.subTest(path=path, dwarf=dwarf):
+                    self.dep("my-module.ko" + (os.path.splitext(path)[1] if command else ""))
+                    file = self.install(path, *command)
+                    self.check(*options[path.split("/")[0]])
+                    os.remove(file)
+            with self.subTest("separate"):
+                stripped, separate = self.install(f"root/{lib}"), self.dir / f"debug/{debug}.debug"
+                separate.parent.mkdir(parents=True, exist_ok=True)
+                run("objcopy", "--only-keep-debug", stripped, separate)
+                run("strip", "--strip-debug", stripped)
+                self.check_names(*options["root"])
+                self.check(*options["root"], *options["debug"])
+                os.remove(stripped)
+                os.remove(separate)
+
+    def test_compressed_sections(self):
+        self.build("-gz=zlib")
+        self.record()
+        self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        self.check("--debug-dir", self.dir / "debug")
+
+    def test_not_the_one(self):
+        """Of another build, in other sections, or of who knows which."""
+        self.build()
+        self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        for modules in ("", f"my_module {'cd' * 20} .text={PLACES['.text']:x}\n", f"my_module - .text={PLACES['.text']:x}\n",
+                        f"my_module {BUILD_ID} .data={PLACES['.text']:x}\n", f"my_module {BUILD_ID} .text=0\n", f"../my_module {BUILD_ID} .text=x\n"):
+            self.record(modules)
+            self.assertEqual({stack[0]["symbol"][:10] for stack in self.stacks("--debug-dir", self.dir / "debug")}, {"[kernel+0x"}, modules)
+
+    def test_carried(self):
+        """What a recording brings is enough, where the file is gone."""
+        self.build()
+        file = self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        brought = {"__symbols__": self.dir / "symbols", "__lines__": self.dir / "lines"}
+        run(PRINT_SYMBOLS, "--debug-dir", self.dir / "debug", "--pack", brought["__symbols__"], "--lines", brought["__lines__"], self.record())
+        os.remove(file)
+        self.record(files=[(name, path.read_bytes()) for name, path in brought.items()])
+        self.check()
+
+    def test_damaged(self):
+        """Whatever is in it, each sample stays."""
+        self.build()
+        self.record()
+        path = self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        whole = path.read_bytes()
+        sections = re.findall(r"^ *\[ *\d+\] (?:\.rela\S+|\.symtab) +\S+ +\w+ (\w+) (\w+)", run("readelf", "-SW", path), re.MULTILINE)
+        self.assertGreater(len(sections), 5)
+        for at, size in sections:
+            for value in (b"\xff", b"\0", b"\x7f"):
+                bytes_ = bytearray(whole)
+                begin, size_ = int(at, 16), int(size, 16)
+                bytes_[begin:begin + size_] = value * size_
+                path.write_bytes(bytes_)
+                self.assertEqual(len(self.stacks("--debug-dir", self.dir / "debug")), len(self.places()))
+
+
+if __name__ == "__main__":
+    unittest.main()
