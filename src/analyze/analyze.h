@@ -225,6 +225,7 @@ typedef struct
   uint64_t
       elsewhere; /* weight of stacks whose entries for them are in no file: of the kernel, generated code */
   SymbolId example; /* such a function; 0 = none */
+  AddressId kernel; /* one of those at which the kernel is; 0 = none */
 } CodePlaces;
 
 /* The addresses of the functions is_wanted[symbols->n], or of those that they are inlined into. *(full)* `is_at`. */

@@ -9,11 +9,29 @@
 
 #include <string.h>
 
+/* What is inlined in the kernel is named as the kernel is. It has a row of addresses of its own, of the same address. */
+static bool
+is_inlined_in_kernel (const Store *store, StackId stack)
+{
+  AddressId inner = store->stacks.address[stack];
+  StackId parent = store->stacks.parent[stack];
+  AddressId outer;
+
+  if (store->addresses.kind[inner] != ADDRESS_KERNEL || store->stacks.depth[parent] == 0)
+    return false;
+  outer = store->stacks.address[parent];
+  return outer != inner && store->addresses.kind[outer] == ADDRESS_KERNEL &&
+         store->addresses.address[outer] == store->addresses.address[inner];
+}
+
 static bool
 is_inlined (const Store *store, const SymbolTable *symbols, StackId stack)
 {
+  AddressId address = store->stacks.address[stack];
+
   return store->stacks.depth[stack] > 0 &&
-         symbols->row[symbols->of_address[store->stacks.address[stack]]].kind == SYMBOL_INLINE;
+         (symbols->row[symbols->of_address[address]].kind == SYMBOL_INLINE ||
+          is_inlined_in_kernel (store, stack));
 }
 
 /* The entries of an address: the one of its function, and one for each call that was inlined there. What is innermost of them stands for
@@ -55,6 +73,7 @@ has_code (const Store *store, const SymbolTable *symbols, AddressId address)
   SymbolKind kind = (SymbolKind) symbols->row[symbols->of_address[address]].kind;
 
   return (kind == SYMBOL_USER && store->addresses.mapping[address] != 0) ||
+         (kind == SYMBOL_KERNEL && store->addresses.kind[address] == ADDRESS_KERNEL) ||
          (kind == SYMBOL_JIT &&
           sysprof_address_table_get_code (&store->addresses, address) != 0);
 }
@@ -79,7 +98,11 @@ sysprof_code_find_places (CodePlaces *places,
         continue;
       address = stacks->address[find_function (store, symbols, i)];
       if (has_code (store, symbols, address))
-        places->is_at[address] = true;
+        {
+          places->is_at[address] = true;
+          if (store->addresses.kind[address] == ADDRESS_KERNEL)
+            places->kernel = address;
+        }
       else
         {
           places->elsewhere += total[i];
@@ -147,8 +170,11 @@ sum_kernel (const Store *store, const uint64_t *total)
   for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)
     {
       AddressKind kind = (AddressKind) store->addresses.kind[stacks->address[i]];
+      AddressId outer = stacks->depth[i] > 1 ? stacks->address[stacks->parent[i]] : 0;
 
-      if (stacks->depth[i] > 1 && kind == ADDRESS_KERNEL)
+      /* Within itself the kernel calls as programs do. */
+      if (outer != 0 && kind == ADDRESS_KERNEL &&
+          store->addresses.kind[outer] != ADDRESS_KERNEL)
         sums[stacks->parent[i]] += total[i];
     }
   return sums;

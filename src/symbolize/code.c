@@ -7,6 +7,7 @@
 #include "disasm/disasm.h"
 #include "symbolize/debug-parts.h"
 #include "symbolize/symbol-table.h"
+#include "symbolize/vmlinux.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,12 +225,11 @@ set_place (const Symbolization *self,
     }
 }
 
-/* `lines` may have none. */
-static void
-take_rows (Symbolization *self,
-           const uint32_t *number_of, /* [ranges] of pieces */
-           const ElfInstructions *found,
-           const ElfLines *lines)
+void
+sysprof_code_collection_take (Symbolization *self,
+                              const uint32_t *number_of,
+                              const ElfInstructions *found,
+                              const ElfLines *lines)
 {
   CodeCollection *code = self->code;
   CodePiece *piece = NULL;
@@ -337,7 +337,7 @@ sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfPa
   explain (self, batch, "the file has no code there, or does not tell where the function ends",
            "");
   find_lines (self, batch, parser, &found, &lines);
-  take_rows (self, number_of, &found, &lines);
+  sysprof_code_collection_take (self, number_of, &found, &lines);
   /* Debug information may come from servers. */
   for (uint32_t i = 0; i < batch->n_items && (lines.n > 0 || !self->options->with_lines); i++)
     self->code->is_open[batch->items[i].address] = 0;
@@ -393,7 +393,8 @@ sysprof_disassemble (Disassembly *self,
   code.rows = g_array_new (FALSE, FALSE, sizeof (Instruction));
   code.inlined = g_hash_table_new (NULL, NULL);
   for (SymbolId i = 1; i < symbols->n; i++)
-    if (is_wanted[i] && symbols->row[i].kind == SYMBOL_INLINE)
+    if (is_wanted[i] &&
+        (symbols->row[i].kind == SYMBOL_INLINE || symbols->row[i].kind == SYMBOL_KERNEL))
       g_hash_table_add (code.inlined, GUINT_TO_POINTER (symbols->row[i].name));
   code.places = g_hash_table_new_full (hash_key, is_same_key, g_free, NULL);
 
@@ -404,6 +405,7 @@ sysprof_disassemble (Disassembly *self,
                               (SymbolTable *) symbols);
   symbolization.code = &code;
   sysprof_jit_code_read (&symbolization);
+  sysprof_vmlinux_resolve (&symbolization);
   is_done = sysprof_elf_symbolizer.resolve (&symbolization, error) &&
             sysprof_debuginfod_symbolizer.resolve (&symbolization, error) &&
             !sysprof_progress_set_error_if_cancelled (&progress, error);

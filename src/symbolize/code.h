@@ -47,5 +47,11 @@ Instruction sysprof_code_collection_make_row (CodeCollection *self,
 /* 0 = "". */
 StringId sysprof_code_collection_intern_file (CodeCollection *self, const char *path);
 
+/* Takes instructions, and of `lines`, which may have none, a row for each. number_of[ranges]: 1 + the indices of their pieces. */
+void sysprof_code_collection_take (Symbolization *self,
+                                   const uint32_t *number_of,
+                                   const ElfInstructions *found,
+                                   const ElfLines *lines);
+
 /* Takes the functions that programs generated, from their jitdumps (jit-code.c). */
 void sysprof_jit_code_read (Symbolization *self);

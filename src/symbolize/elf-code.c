@@ -64,10 +64,12 @@ append_target (const Builder *self, uint64_t target, char *text, size_t size)
 {
   const ElfWorker *worker = self->worker;
   size_t length = strlen (text);
+  bool is_known = target != 0;
   char *demangled;
   ElfSymbol symbol;
 
-  if (target == 0 || (target >= self->start && target < self->end) ||
+  target -= worker->shift;
+  if (!is_known || (target >= self->start && target < self->end) ||
       !((worker->debug_symbols != NULL &&
          sysprof_elf_symbols_find (worker->debug_symbols, target, &symbol)) ||
         (worker->symbols != NULL &&
@@ -116,6 +118,39 @@ append_instruction (Builder *self,
     return false;
   into->n++;
   return true;
+}
+
+/* What a symbol says of the end of a function holds before who only knows where the next one begins. */
+static void
+cut_at_symbol (const ElfWorker *worker, uint64_t start, uint64_t *end)
+{
+  ElfSymbol symbol;
+
+  if (worker->symbols != NULL && sysprof_elf_symbols_find (worker->symbols, start, &symbol) &&
+      symbol.start == start && symbol.end > start && symbol.end < *end)
+    *end = symbol.end;
+}
+
+/* The same of a range that has link-time addresses already, but for the shift. */
+static bool
+find_shifted_code (const ElfWorker *worker,
+                   const ElfCodeRange *range,
+                   const ElfCode *code,
+                   size_t n_code,
+                   uint64_t *start,
+                   uint64_t *end)
+{
+  uint64_t size = range->end - range->start;
+
+  *start = range->start - worker->shift;
+  for (size_t i = 0; i < n_code; i++)
+    if (range->end > range->start && *start >= code[i].start && *start < code[i].end)
+      {
+        *end = code[i].end - *start < size ? code[i].end : *start + size;
+        cut_at_symbol (worker, *start, end);
+        return true;
+      }
+  return false;
 }
 
 /* The code of a range, as link-time addresses: no more of it than one executable segment holds. */
@@ -169,7 +204,7 @@ disassemble (Builder *self, uint64_t offset, uint32_t range)
       .is_64 = sysprof_elf_image_is_64 (image),
       .is_big_endian =
           sysprof_elf_image_is_swapped (image) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__),
-      .address = self->start,
+      .address = self->start + self->worker->shift,
       .bytes = bytes,
       .size = (size_t) (self->end - self->start),
   });
@@ -177,7 +212,8 @@ disassemble (Builder *self, uint64_t offset, uint32_t range)
     status = ELF_UNSUPPORTED;
   while (status == ELF_OK && self->into->n < ELF_MAX_INSTRUCTIONS &&
          sysprof_disassembler_next (disassembler, &instruction))
-    if (!append_instruction (self, &instruction, offset + (instruction.address - self->start),
+    if (!append_instruction (self, &instruction,
+                             offset + (instruction.address - self->worker->shift - self->start),
                              range))
       status = ELF_NO_MEMORY;
 
@@ -215,7 +251,8 @@ sysprof_elf_worker_disassemble (ElfWorker *self,
     {
       uint64_t start;
 
-      if (!find_code (self, &ranges[i], code, n_code, &start, &builder.end))
+      if (!(self->takes_addresses ? find_shifted_code : find_code) (
+              self, &ranges[i], code, n_code, &start, &builder.end))
         continue;
       builder.start = start;
       if (builder.end - start > ELF_MAX_CODE)
@@ -224,7 +261,10 @@ sysprof_elf_worker_disassemble (ElfWorker *self,
         if (start >= code[j].start && start < code[j].end)
           {
             status =
-                disassemble (&builder, code[j].offset + (start - code[j].start), (uint32_t) i);
+                disassemble (&builder,
+                             self->takes_addresses ? start + self->shift
+                                                   : code[j].offset + (start - code[j].start),
+                             (uint32_t) i);
             break;
           }
     }

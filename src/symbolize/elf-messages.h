@@ -31,6 +31,7 @@ typedef struct
   uint32_t n_offsets;
   uint32_t are_addresses; /* not offsets */
   uint32_t split;         /* which one of those that were asked for */
+  uint64_t shift;         /* of code: addresses are so much above those of the file */
 } ElfRequest;
 
 typedef struct

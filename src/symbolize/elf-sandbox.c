@@ -125,6 +125,7 @@ answer_request (ElfWorker *worker, int socket, const ElfRequest *request, int en
       if (offsets == NULL)
         return false;
       worker->takes_addresses = request->are_addresses != 0;
+      worker->shift = request->shift;
       is_sent = (request->call == CALL_DISASSEMBLE ? answer_with_code
                  : request->call == CALL_RESOLVE_LINES
                      ? answer_with_lines
@@ -533,6 +534,27 @@ sysprof_elf_sandbox_disassemble (ElfSandbox *self,
     return ELF_TOO_LARGE;
 
   return call (self, &(ElfRequest){ .call = CALL_DISASSEMBLE, .n_offsets = (uint32_t) n * 2 },
+               MOST_PATIENCE, -1, (const uint64_t *) (const void *) ranges, NULL, NULL, NULL,
+               instructions);
+}
+
+ElfStatus
+sysprof_elf_sandbox_disassemble_shifted (ElfSandbox *self,
+                                         uint64_t shift,
+                                         const ElfCodeRange *ranges,
+                                         size_t n,
+                                         ElfInstructions *instructions)
+{
+  if (self->pid == 0)
+    return ELF_CORRUPT;
+  if (n > MOST_OFFSETS / 2)
+    return ELF_TOO_LARGE;
+
+  return call (self,
+               &(ElfRequest){ .call = CALL_DISASSEMBLE,
+                              .n_offsets = (uint32_t) n * 2,
+                              .are_addresses = true,
+                              .shift = shift },
                MOST_PATIENCE, -1, (const uint64_t *) (const void *) ranges, NULL, NULL, NULL,
                instructions);
 }

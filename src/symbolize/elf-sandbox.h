@@ -48,6 +48,13 @@ ElfStatus sysprof_elf_sandbox_disassemble (ElfSandbox *self,
                                            size_t n,
                                            ElfInstructions *instructions);
 /* Its settings outlive it. */
+/* Of ranges of addresses where the code ran, `shift` above those where it was linked (negative as a number below 2^64); none of their
+ * ends is 0. Offsets of instructions are addresses likewise. */
+ElfStatus sysprof_elf_sandbox_disassemble_shifted (ElfSandbox *self,
+                                                   uint64_t shift,
+                                                   const ElfCodeRange *ranges,
+                                                   size_t n,
+                                                   ElfInstructions *instructions);
 void sysprof_elf_sandbox_clear (ElfSandbox *self);
 
 /* Whether what was answered keeps to the rules, whoever gave it: sizes within limits, offsets inside the text. */

@@ -178,6 +178,8 @@ typedef struct
   ElfFacts facts;
   bool is_for_lines;
   bool takes_addresses; /* instead of offsets in the file, link-time addresses */
+  uint64_t
+      shift; /* of code, where it takes addresses: these, and what is answered, are so much above link-time ones */
 } ElfWorker;
 
 #define ELF_WORKER_INIT                                             \

@@ -2,6 +2,7 @@
 
 #include "symbolize/kernel-parts.h"
 
+#include "symbolize/code.h"
 #include "symbolize/lines.h"
 
 #include <stdlib.h>
@@ -31,8 +32,9 @@ bool
 sysprof_kernel_is_asked_for (const Symbolization *self, AddressId address)
 {
   return self->store->addresses.kind[address] == ADDRESS_KERNEL &&
-         (self->lines != NULL ? sysprof_line_collection_wants (self, address)
-                              : sysprof_symbolization_is_open (self, address));
+         (self->code != NULL    ? sysprof_code_collection_wants (self, address)
+          : self->lines != NULL ? sysprof_line_collection_wants (self, address)
+                                : sysprof_symbolization_is_open (self, address));
 }
 
 static bool

@@ -34,7 +34,7 @@ void sysprof_kernel_parts_free (KernelParts *self);
 /* Its items as a batch; borrowed. */
 FileBatch sysprof_kernel_part_get_batch (const KernelPart *self);
 
-/* Whether a kernel address has no name yet, or no lines. */
+/* Whether a kernel address has no name yet, or no lines, or code is wanted there. */
 bool sysprof_kernel_is_asked_for (const Symbolization *self, AddressId address);
 unsigned sysprof_kernel_place (uint64_t address);
 

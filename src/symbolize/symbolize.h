@@ -240,6 +240,7 @@ typedef struct
   uint64_t end;
   bool
       is_in_memory; /* offsets, these and those of its instructions, are addresses in the process instead */
+  bool is_of_kernel;
   uint32_t first; /* Instruction */
   uint32_t n;
   const char *problem; /* why there are none: a clause; NULL = there are */

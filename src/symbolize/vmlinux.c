@@ -11,6 +11,7 @@
 #include "symbolize/elf-sandbox.h"
 #include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
+#include "symbolize/kernel-code.h"
 #include "symbolize/kernel-parts.h"
 #include "symbolize/lines.h"
 #include "symbolize/stop-event.h"
@@ -216,6 +217,8 @@ is_of_use (const Search *self)
 {
   if (self->module == NULL ? self->facts.kernel_text == 0 : self->facts.n_text_sections == 0)
     return false;
+  if (self->symbolization->code != NULL)
+    return self->facts.text_size == 0; /* it has its code */
   return self->symbolization->lines != NULL ? self->facts.has_lines : self->facts.is_full;
 }
 
@@ -234,7 +237,9 @@ open_file (Search *self, int root, const char *path)
       self->sandbox.has_stop_fd = self->opener.has_stop_fd;
     }
   if (sysprof_elf_sandbox_open (&self->sandbox, envelope, &info,
-                                self->symbolization->lines != NULL, &self->facts) != ELF_OK)
+                                self->symbolization->lines != NULL ||
+                                    self->symbolization->code != NULL,
+                                &self->facts) != ELF_OK)
     return false;
   if (has_build_id (&self->facts, self->build_id))
     return is_of_use (self);
@@ -324,7 +329,9 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base)
   ElfAnswers answers = { 0 };
   ElfLines lines = { 0 };
 
-  if (symbolization->lines != NULL)
+  if (symbolization->code != NULL)
+    sysprof_kernel_code_read (symbolization, &self->sandbox, &batch, part->base - link_base);
+  else if (symbolization->lines != NULL)
     {
       if (sysprof_elf_sandbox_resolve_lines (&self->sandbox, true, addresses, batch.n_offsets,
                                              &lines) == ELF_OK)
@@ -388,7 +395,7 @@ resolve_kernel (Search *self, const KernelPart *kernel)
   is_found = (kernel->base == 0 || kernel->items->len > 0) && find_file (self);
   if (is_found && kernel->base != 0)
     use_file (self, kernel, self->facts.kernel_text);
-  else if (symbolization->lines == NULL)
+  else if (symbolization->lines == NULL && symbolization->code == NULL)
     explain (symbolization, kernel->place, is_found ? UNNAMED_KERNEL_MOVED : self->reason);
   if (!is_found && kernel->items->len > 0 && symbolization->wanted_kernel[0] == '\0')
     g_strlcpy (symbolization->wanted_kernel, kernel->build_id,
@@ -431,12 +438,12 @@ sysprof_vmlinux_resolve (Symbolization *self)
   g_autoptr (KernelParts) parts = sysprof_kernel_parts_new (self);
   Search search;
 
-  if (parts->are_mixed && self->lines == NULL)
+  if (parts->are_mixed && self->lines == NULL && self->code == NULL)
     explain (self, 0, UNNAMED_MIXED_KERNELS);
   if (parts->parts->len == 0)
     return;
 
-  start (&search, self, self->options->use_sandbox);
+  start (&search, self, self->options->use_sandbox || self->code != NULL);
   for (guint i = 0; i < parts->parts->len; i++)
     {
       const KernelPart *part = &g_array_index (parts->parts, KernelPart, i);

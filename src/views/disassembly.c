@@ -147,6 +147,32 @@ tell_pieces (const Shown *self, GString *note)
         note, "Only %u functions are shown; name one exactly to see it alone. ", MOST_PIECES);
 }
 
+/* The kernel's own file is not here, or says nothing of some; and what it says is not all. */
+static void
+tell_kernel (const Shown *self, const CodePlaces *places, GString *note)
+{
+  const SymbolTable *symbols = self->request->symbols;
+
+  for (uint32_t i = 0; i < self->code.n_pieces; i++)
+    if (self->code.piece[i].is_of_kernel && self->code.piece[i].n > 0)
+      {
+        g_string_append (note,
+                         "Of the kernel this is the code that its file has; it changes its "
+                         "own when it starts and later (alternatives, static calls and "
+                         "keys, tracing), so that what ran may differ in places. ");
+        break;
+      }
+  if (places->kernel != 0 && self->code.piece_of[places->kernel] == 0)
+    g_string_append_printf (
+        note,
+        "'%s' is a function of the kernel, whose code is taken from its own file (vmlinux): if that "
+        "with the recorded build ID is here, and the capture tells where the kernel lay, as it does "
+        "where the recorder was told the kernel's symbols. The debug package of the kernel has the "
+        "file (Debian: linux-image-RELEASE-dbg), and so may debuginfod servers (--debuginfod). The "
+        "view 'callers' shows who called it. ",
+        sysprof_symbol_name (symbols, symbols->of_address[places->kernel]));
+}
+
 static void
 tell_elsewhere (const Shown *self, const CodePlaces *places, GString *note)
 {
@@ -158,13 +184,6 @@ tell_elsewhere (const Shown *self, const CodePlaces *places, GString *note)
   name = sysprof_symbol_name (symbols, places->example);
   switch ((SymbolKind) symbols->row[places->example].kind)
     {
-    case SYMBOL_KERNEL:
-      g_string_append_printf (note,
-                              "'%s' is a function of the kernel, whose code is in no file that "
-                              "can be compared with what ran. The view 'callers' shows who "
-                              "called it. ",
-                              name);
-      break;
     case SYMBOL_JIT:
       g_string_append_printf (note,
                               "'%s' was generated while the program ran, and the capture has "
@@ -183,6 +202,7 @@ tell (const Shown *self, const CodePlaces *places)
 {
   g_autoptr (GString) note = g_string_new (NULL);
 
+  tell_kernel (self, places, note);
   tell_elsewhere (self, places, note);
   tell_pieces (self, note);
   if (note->len == 0 && self->rows->n_rows == 0)

@@ -65,6 +65,9 @@ class KernelLines(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.dir)
         self.file = self.dir / "vmlinux"
         (self.dir / "kernel.c").write_text(SOURCE)
+        self.link()
+
+    def link(self):
         run("cc", "-g", "-O2", "-ffreestanding", "-fno-pic", "-fcf-protection=none", "-c", "-o", self.dir / "kernel.o", self.dir / "kernel.c")
         run("ld", f"-Ttext={TEXT:#x}", f"--build-id=0x{BUILD_ID}", f"--defsym=_text={TEXT}", "-e0", "-o", self.file, self.dir / "kernel.o")
         rows = re.findall(r"^(\w+) (\w+) T (\w+)$", run("nm", "-S", self.file), re.MULTILINE)
@@ -156,6 +159,66 @@ class KernelLines(unittest.TestCase):
         self.record(f"{TEXT + MOVED:016x} - _text\n{TEXT + MOVED:016x} T listed\n", n_joined=2)
         for stack in self.stacks():
             self.assertEqual([(frame["symbol"], frame.get("line")) for frame in stack], [("listed", None)])
+
+    def instructions(self, focus, *words):
+        done = run(REPORT, "disassembly", "--focus", focus, "--debug-dir", self.dir, *words, "--format", "json", "--limit", "0", self.dir / "x.syscap")
+        return json.loads(done)["rows"]
+
+    def note(self, focus):
+        return run(REPORT, "disassembly", "--focus", focus, "--debug-dir", self.dir, self.dir / "x.syscap")
+
+    def list_symbols(self):
+        """Like the kernel's list, which does not tell where functions end, with another function far behind the last."""
+        starts = {name: min(a for a in self.names if self.names[a] == name) for name in self.names.values()}
+        return f"{TEXT + MOVED:016x} - _text\n" + "".join(f"{a + MOVED:016x} T {name}\n" for name, a in starts.items()) + \
+            f"{max(self.names) + MOVED + 64:016x} T behind\n"
+
+    def test_instructions(self):
+        """What objdump says of the file, where it ran; a sample at each byte, lines as addr2line has them."""
+        for kallsyms in (self.list_symbols(), f"{TEXT + MOVED:016x} - _text\n"):
+            self.record(kallsyms)
+            for name in ("outer", "other"):
+                places = sorted(a for a in self.names if self.names[a] == name)
+                text = run("objdump", "-d", "-w", "-M", "intel", "--insn-width=16", f"--adjust-vma={MOVED}",
+                           f"--start-address={places[0] + MOVED}", f"--stop-address={places[-1] + 1 + MOVED}", self.file)
+                theirs = [(int(at, 16), code.strip()) for at, code in re.findall(r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\t", text, re.M)]
+                # The one is inlined into the other, too.
+                rows = [row for row in self.instructions(name) if row["function"] == name]
+                self.assertEqual([(int(row["address"], 16), row["bytes"]) for row in rows], theirs)
+                self.assertEqual([row["self"] for row in rows], [len(row["bytes"].split()) for row in rows])
+                self.assertEqual({row["binary"] for row in rows}, {"[kernel]"})
+                told = run("addr2line", "-e", self.file, text="".join(f"{at - MOVED:x}\n" for at, _ in theirs))
+                self.assertEqual([f"{row['file']}:{row['line']}" for row in rows], [line.split(" (")[0] for line in told.splitlines()])
+                self.assertFalse([row for row in self.instructions(name, "--no-inlines") if "line" in row])
+                self.assertIn("it changes its own", self.note(name))
+            self.assertEqual({row.get("inlined") for row in self.instructions("outer")} - {None}, {"outer", "inner", "innermost"})
+
+    def test_calls_within_the_kernel(self):
+        """What a function called counts where it called, the instruction before that to which it returns."""
+        (self.dir / "kernel.c").write_text(SOURCE.replace("int\nouter", "__attribute__ ((noinline, noipa)) int\nouter"))
+        self.link()
+        start, end = [f(a for a in self.names if self.names[a] == "other") for f in (min, max)]
+        code = re.findall(r"^ *([0-9a-f]+):\t[0-9a-f ]+?\t(\w+) .*", run("objdump", "-d", "-w", "--insn-width=16", f"--start-address={start}", f"--stop-address={end + 1}", self.file), re.M)
+        call, = [i for i, row in enumerate(code) if row[1] in ("call", "bl")]
+        capture = Capture(1, 2).metadata("org.gnome.sysprof.kernel-build-id", BUILD_ID)
+        capture.file("/proc/kallsyms", self.list_symbols().encode())
+        outer = min(a for a in self.names if self.names[a] == "outer")
+        for _ in range(3):
+            capture.sample([KERNEL, outer + MOVED, int(code[call + 1][0], 16) + MOVED], pid=PID)
+        capture.save(self.dir / "x.syscap")
+        rows = self.instructions("other")
+        self.assertEqual([(int(row["address"], 16) - MOVED, row["total"]) for row in rows if row["total"]], [(int(code[call][0], 16), 3)])
+        self.assertRegex(next(row["instruction"] for row in rows if row["total"]), rf"0x{outer + MOVED:x} <outer>")
+
+    def test_instructions_that_nobody_has(self):
+        self.record(self.list_symbols())
+        whole = self.file.read_bytes()
+        for change in (lambda: self.file.unlink(), lambda: run("objcopy", "--only-keep-debug", self.file),
+                       lambda: self.record("".join(line for line in self.list_symbols().splitlines(True) if "_text" not in line))):
+            self.file.write_bytes(whole)
+            change()
+            self.assertEqual(self.instructions("outer"), [])
+            self.assertRegex(self.note("outer"), r"'o\w+' is a function of the kernel, whose code is taken from its own file \(vmlinux\).*--debuginfod")
 
     def test_lines_of_another_kernel(self):
         self.record(f"{TEXT + MOVED:016x} - _text\n{TEXT + MOVED:016x} T listed\n")
