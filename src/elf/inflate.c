@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
+#ifdef HAVE_LIBDEFLATE
+#  include <libdeflate.h>
+#endif
 
 #define XZ_MEMORY_LIMIT (UINT64_C (64) << 20)  /* bytes that the decoder may use */
 #define XZ_OUTPUT_LIMIT (UINT64_C (256) << 20) /* bytes */
@@ -18,6 +21,24 @@
 #  define ELFCOMPRESS_ZSTD 2
 #endif
 
+#ifdef HAVE_LIBDEFLATE
+
+static bool
+inflate_zlib (Bytes packed, uint8_t *into, uint64_t size)
+{
+  struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor ();
+  enum libdeflate_result result = LIBDEFLATE_BAD_DATA;
+
+  /* Without a place for the size it is to be just that. */
+  if (decompressor != NULL)
+    result = libdeflate_zlib_decompress (decompressor, packed.at, sysprof_bytes_left (&packed),
+                                         into, (size_t) size, NULL);
+  libdeflate_free_decompressor (decompressor);
+  return result == LIBDEFLATE_SUCCESS;
+}
+
+#else
+
 static bool
 inflate_zlib (Bytes packed, uint8_t *into, uint64_t size)
 {
@@ -26,6 +47,8 @@ inflate_zlib (Bytes packed, uint8_t *into, uint64_t size)
   return uncompress (into, &written, packed.at, (uLong) sysprof_bytes_left (&packed)) == Z_OK &&
          written == size;
 }
+
+#endif
 
 static bool
 inflate_zstd (Bytes packed, uint8_t *into, uint64_t size)
