@@ -15,8 +15,9 @@
 #include <time.h>
 
 /* To be raised when answers come to say something else, or mean something else. Changes of their size are noticed. */
-#define VERSION 2
+#define VERSION 3
 
+#define BY_ADDRESS     UINT32_C (2)
 #define MAGIC          "SymCach"
 #define OWN_BYTE_ORDER UINT32_C (0x01020304)
 #define NSEC           INT64_C (1000000000)
@@ -35,7 +36,7 @@ typedef struct
   uint32_t version;
   uint64_t maker; /* who wrote it: release of the program, sizes of what it wrote */
   FileIdentity file;
-  uint32_t is_for_lines;
+  uint32_t kind; /* 1 = lines; and BY_ADDRESS */
   uint32_t n_parts;
   uint64_t n;
   uint64_t n_frames;
@@ -441,7 +442,7 @@ sysprof_cache_entry_pack (const CacheEntry *self)
     .version = VERSION,
     .maker = this_maker (),
     .file = self->file,
-    .is_for_lines = self->is_for_lines,
+    .kind = (uint32_t) self->is_for_lines | (self->is_by_address ? BY_ADDRESS : 0),
     .n_parts = self->parts->len,
     .n = self->n,
     .n_frames = self->lines.n_frames,
@@ -563,7 +564,7 @@ is_whole (const Header *header, const uint8_t *bytes, size_t size, bool is_for_l
   return memcmp (header->magic, MAGIC, sizeof header->magic) == 0 &&
          header->byte_order == OWN_BYTE_ORDER && header->version == VERSION &&
          header->maker == this_maker () && header->size == size &&
-         header->is_for_lines == is_for_lines &&
+         (header->kind & ~BY_ADDRESS) == is_for_lines &&
          header->checksum == digest (bytes + CHECKED_FROM, size - CHECKED_FROM);
 }
 
@@ -596,5 +597,6 @@ sysprof_cache_entry_parse (const uint8_t *bytes, size_t size, bool is_for_lines)
     return NULL;
 
   self = sysprof_cache_entry_new (is_for_lines, &header.file, &no_facts);
+  self->is_by_address = (header.kind & BY_ADDRESS) != 0;
   return take_entry (self, &cursor, &header) ? g_steal_pointer (&self) : NULL;
 }

@@ -45,6 +45,7 @@ typedef struct
 typedef struct
 {
   bool is_for_lines;
+  bool is_by_address; /* what it was asked for are link-time addresses, not offsets */
   FileIdentity file;
   ElfFacts facts;
   GArray *parts; /* of CachedPart */

@@ -92,7 +92,8 @@ static bool
 recall_file (RememberedElf *self, const FileIdentity *file)
 {
   if (self->envelope >= 0)
-    self->entry = sysprof_symbol_cache_load (self->cache, file, self->is_for_lines);
+    self->entry =
+        sysprof_symbol_cache_load (self->cache, file, self->is_for_lines, self->is_by_address);
   return self->entry != NULL;
 }
 
@@ -126,6 +127,7 @@ sysprof_remembered_elf_open (RememberedElf *self,
   if (status == ELF_OK && has_identity)
     {
       self->entry = sysprof_cache_entry_new (is_for_lines, &file, facts);
+      self->entry->is_by_address = self->is_by_address;
       self->has_changed = true;
     }
   return status;
@@ -415,9 +417,10 @@ keep_to_parts (RememberedElf *self)
 static ElfStatus
 ask (RememberedElf *self, const uint64_t *offsets, size_t n, ElfAnswers *names, ElfLines *lines)
 {
-  return names != NULL
-             ? sysprof_elf_sandbox_resolve (&self->sandbox, false, offsets, n, names)
-             : sysprof_elf_sandbox_resolve_lines (&self->sandbox, false, offsets, n, lines);
+  return names != NULL ? sysprof_elf_sandbox_resolve (&self->sandbox, self->is_by_address,
+                                                      offsets, n, names)
+                       : sysprof_elf_sandbox_resolve_lines (&self->sandbox, self->is_by_address,
+                                                            offsets, n, lines);
 }
 
 /* FALSE: they are too many, or depend on what entries do not tell of. */
@@ -498,7 +501,7 @@ sysprof_remembered_elf_resolve (RememberedElf *self,
                                 size_t n,
                                 ElfAnswers *answers)
 {
-  if (are_addresses)
+  if (are_addresses && !self->is_by_address)
     return stop_remembering (self)
                ? sysprof_elf_sandbox_resolve (&self->sandbox, true, offsets, n, answers)
                : ELF_GIVEN_UP;
@@ -512,7 +515,7 @@ sysprof_remembered_elf_resolve_lines (RememberedElf *self,
                                       size_t n,
                                       ElfLines *lines)
 {
-  if (are_addresses)
+  if (are_addresses && !self->is_by_address)
     return stop_remembering (self)
                ? sysprof_elf_sandbox_resolve_lines (&self->sandbox, true, offsets, n, lines)
                : ELF_GIVEN_UP;

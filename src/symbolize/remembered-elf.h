@@ -15,6 +15,8 @@ typedef struct
 {
   ElfSandbox sandbox;
   SymbolCache *cache; /* or NULL: nothing is remembered */
+  bool
+      is_by_address; /* all is asked by address: then that is remembered, and offsets are not asked for */
   /* What is open. */
   bool is_open;
   bool is_in_child;  /* the child has it, and what belongs to it */
@@ -56,7 +58,7 @@ ElfStatus sysprof_remembered_elf_add_split (RememberedElf *self,
                                             int envelope,
                                             const struct stat *info,
                                             uint32_t i);
-/* What is asked by address is not remembered. */
+/* What is asked by address is not remembered, unless all is. */
 ElfStatus sysprof_remembered_elf_resolve (RememberedElf *self,
                                           bool are_addresses,
                                           const uint64_t *offsets,

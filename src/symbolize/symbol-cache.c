@@ -159,10 +159,11 @@ sysprof_symbol_cache_free (SymbolCache *self)
 /* --- entries --- */
 
 static char *
-name_entry (const FileIdentity *file, bool is_for_lines)
+name_entry (const FileIdentity *file, bool is_for_lines, bool is_by_address)
 {
-  return g_strdup_printf ("%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x.%s", file->device,
-                          file->inode, is_for_lines ? "lines" : "names");
+  return g_strdup_printf ("%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x.%s%s", file->device,
+                          file->inode, is_by_address ? "kernel-" : "",
+                          is_for_lines ? "lines" : "names");
 }
 
 /* NULL: there is none, or nothing that is ours. */
@@ -198,9 +199,12 @@ read_file (int directory, const char *name)
 }
 
 CacheEntry *
-sysprof_symbol_cache_load (SymbolCache *self, const FileIdentity *file, bool is_for_lines)
+sysprof_symbol_cache_load (SymbolCache *self,
+                           const FileIdentity *file,
+                           bool is_for_lines,
+                           bool is_by_address)
 {
-  g_autofree char *name = name_entry (file, is_for_lines);
+  g_autofree char *name = name_entry (file, is_for_lines, is_by_address);
   g_autoptr (GByteArray) bytes = NULL;
   g_autoptr (CacheEntry) entry = NULL;
 
@@ -211,7 +215,8 @@ sysprof_symbol_cache_load (SymbolCache *self, const FileIdentity *file, bool is_
     return NULL;
 
   entry = sysprof_cache_entry_parse (bytes->data, bytes->len, is_for_lines);
-  if (entry == NULL || memcmp (&entry->file, file, sizeof *file) != 0)
+  if (entry == NULL || entry->is_by_address != is_by_address ||
+      memcmp (&entry->file, file, sizeof *file) != 0)
     return NULL;
   return g_steal_pointer (&entry);
 }
@@ -245,7 +250,7 @@ sysprof_symbol_cache_store (SymbolCache *self, const CacheEntry *entry)
   if (!make_directory (self))
     return;
 
-  name = name_entry (&entry->file, entry->is_for_lines);
+  name = name_entry (&entry->file, entry->is_for_lines, entry->is_by_address);
   temporary = g_strdup_printf (TEMPORARY_PREFIX "%d-%08x", (int) getpid (), g_random_int ());
   bytes = sysprof_cache_entry_pack (entry);
   if (write_file (self->fd, temporary, name, bytes))

@@ -21,8 +21,10 @@ SymbolCache *sysprof_symbol_cache_new (void);
 void sysprof_symbol_cache_free (SymbolCache *self);
 
 /* The entry of that very file, or NULL. */
-CacheEntry *
-sysprof_symbol_cache_load (SymbolCache *self, const FileIdentity *file, bool is_for_lines);
+CacheEntry *sysprof_symbol_cache_load (SymbolCache *self,
+                                       const FileIdentity *file,
+                                       bool is_for_lines,
+                                       bool is_by_address);
 void sysprof_symbol_cache_store (SymbolCache *self, const CacheEntry *entry);
 
 /* Removes what was not used for longest until the rest has `most_bytes`, and what writers have left behind. */

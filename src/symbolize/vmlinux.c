@@ -8,12 +8,12 @@
 
 #include "symbolize/vmlinux.h"
 
-#include "symbolize/elf-sandbox.h"
 #include "symbolize/fetched-files.h"
 #include "symbolize/file-locator.h"
 #include "symbolize/kernel-code.h"
 #include "symbolize/kernel-parts.h"
 #include "symbolize/lines.h"
+#include "symbolize/remembered-elf.h"
 #include "symbolize/stop-event.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ typedef struct
   char *modules; /* what those are, as depmod writes it; NULL = not read yet, "" = not known */
   int root;      /* of the sysroot; -1 = ours */
   Opener opener;
-  ElfSandbox sandbox;
+  RememberedElf elf;
   bool use_sandbox;
   StopEvent stop;       /* debug information of a kernel takes seconds */
   ElfFacts facts;       /* of what is open */
@@ -230,16 +230,16 @@ open_file (Search *self, int root, const char *path)
 
   if (envelope < 0)
     return false;
-  if (self->sandbox.pid == 0) /* one that ended has forgotten them */
+  if (self->elf.sandbox.pid == 0) /* one that ended has forgotten them */
     {
-      self->sandbox.keeps_rights = !self->use_sandbox;
-      self->sandbox.stop_fd = self->opener.stop_fd;
-      self->sandbox.has_stop_fd = self->opener.has_stop_fd;
+      self->elf.sandbox.keeps_rights = !self->use_sandbox;
+      self->elf.sandbox.stop_fd = self->opener.stop_fd;
+      self->elf.sandbox.has_stop_fd = self->opener.has_stop_fd;
     }
-  if (sysprof_elf_sandbox_open (&self->sandbox, envelope, &info,
-                                self->symbolization->lines != NULL ||
-                                    self->symbolization->code != NULL,
-                                &self->facts) != ELF_OK)
+  if (sysprof_remembered_elf_open (&self->elf, envelope, &info,
+                                   self->symbolization->lines != NULL ||
+                                       self->symbolization->code != NULL,
+                                   &self->facts) != ELF_OK)
     return false;
   if (has_build_id (&self->facts, self->build_id))
     return is_of_use (self);
@@ -329,16 +329,20 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base)
   ElfAnswers answers = { 0 };
   ElfLines lines = { 0 };
 
+  /* What is asked ascends. */
+  if (batch.n_offsets == 0 || addresses[batch.n_offsets - 1] < addresses[0])
+    return;
   if (symbolization->code != NULL)
-    sysprof_kernel_code_read (symbolization, &self->sandbox, &batch, part->base - link_base);
+    sysprof_kernel_code_read (symbolization, &self->elf.sandbox, &batch,
+                              part->base - link_base);
   else if (symbolization->lines != NULL)
     {
-      if (sysprof_elf_sandbox_resolve_lines (&self->sandbox, true, addresses, batch.n_offsets,
-                                             &lines) == ELF_OK)
+      if (sysprof_remembered_elf_resolve_lines (&self->elf, true, addresses, batch.n_offsets,
+                                                &lines) == ELF_OK)
         sysprof_line_collection_add (symbolization, &batch, &lines);
     }
-  else if (sysprof_elf_sandbox_resolve (&self->sandbox, true, addresses, batch.n_offsets,
-                                        &answers) == ELF_OK)
+  else if (sysprof_remembered_elf_resolve (&self->elf, true, addresses, batch.n_offsets,
+                                           &answers) == ELF_OK)
     use_answers (symbolization, &batch, &answers);
   sysprof_elf_answers_clear (&answers);
   sysprof_elf_lines_clear (&lines);
@@ -364,10 +368,14 @@ start (Search *self, Symbolization *symbolization, bool use_sandbox)
     .symbolization = symbolization,
     .release = release != NULL && strchr (release, '/') == NULL ? release : "",
     .opener = OPENER_INIT,
-    .sandbox = ELF_SANDBOX_INIT,
+    .elf = REMEMBERED_ELF_INIT,
     .use_sandbox = use_sandbox,
   };
   sysprof_stop_event_init (&self->stop, symbolization->progress->cancellable);
+  self->elf.is_by_address = true;
+  /* Of instructions nothing is remembered. */
+  if (!symbolization->options->no_cache && symbolization->code == NULL)
+    self->elf.cache = sysprof_symbol_cache_new ();
   self->opener.stop_fd = self->stop.fd;
   self->opener.has_stop_fd = self->stop.fd >= 0;
 }
@@ -377,7 +385,7 @@ finish (Search *self)
 {
   g_free (self->modules);
   sysprof_opener_clear (&self->opener);
-  sysprof_elf_sandbox_clear (&self->sandbox);
+  sysprof_remembered_elf_clear (&self->elf);
   sysprof_stop_event_clear (&self->stop);
 }
 

@@ -106,6 +106,18 @@ class KernelLines(unittest.TestCase):
         self.record(f"{TEXT + MOVED:016x} - _text\n")
         self.check_lines()
 
+    def test_what_it_said_is_kept(self):
+        """In the cache on disk, once the file has been there for a while; what else is asked then is added."""
+        cache = self.dir / "cache"
+        os.environ["SYSPROF_SYMBOL_CACHE"] = str(cache)
+        self.addCleanup(os.environ.__setitem__, "SYSPROF_SYMBOL_CACHE", os.environ.get("KEPT_CACHE", ""))
+        os.utime(self.file, (1, 1))
+        for names in (dict(list(self.names.items())[::2]), self.names):
+            self.names = names
+            self.record(f"{TEXT + MOVED:016x} - _text\n")
+            for _ in range(2):
+                self.check_lines()
+
     def test_lines_alone(self):
         """The list that the capture has says what functions are called, and a debug file has the lines."""
         starts = {name: min(a for a in self.names if self.names[a] == name) for name in self.names.values()}

@@ -254,6 +254,61 @@ test_answers_are_the_files (Fixture *self, const void *data)
   assert_answers (self, is_for_lines, self->n / 3, false);
 }
 
+/* Names by address; FALSE: of what was remembered. */
+static bool
+ask_addresses (Fixture *self, const uint64_t *addresses, size_t n, const char *expected)
+{
+  Asked asked = { .elf = REMEMBERED_ELF_INIT };
+  ElfAnswers names = { 0 };
+  g_autofree char *text = NULL;
+  bool was_asked;
+
+  asked.elf.cache = sysprof_symbol_cache_new ();
+  asked.elf.is_by_address = true;
+  reopen_program (&asked, self->program, false);
+  g_assert_cmpint (sysprof_remembered_elf_resolve (&asked.elf, true, addresses, n, &names), ==,
+                   ELF_OK);
+  text = describe_names (&names);
+  g_assert_cmpstr (text, ==, expected);
+  was_asked = asked.elf.sandbox.pid != 0;
+  sysprof_elf_answers_clear (&names);
+  sysprof_remembered_elf_clear (&asked.elf);
+  return was_asked;
+}
+
+/* The numbers of some offsets are addresses of something else. */
+static void
+test_addresses_are_kept_apart (Fixture *self, const void *data)
+{
+  Asked asked;
+  ElfAnswers names = { 0 };
+  g_autofree uint64_t *addresses = g_new0 (uint64_t, self->n);
+  g_autofree char *expected = NULL;
+  size_t n = 0;
+
+  open_program (&asked, self->program, false, false);
+  g_assert_cmpint (
+      sysprof_remembered_elf_resolve (&asked.elf, false, self->offset, self->n, &names), ==,
+      ELF_OK);
+  /* Some are in no segment. */
+  for (size_t i = 0; i < self->n; i++)
+    if (names.row[i].link_address > (n > 0 ? addresses[n - 1] : 0))
+      {
+        addresses[n] = names.row[i].link_address;
+        names.row[n++] = names.row[i];
+      }
+  names.n = n;
+  expected = describe_names (&names);
+  g_assert_cmpuint (n, >, 10);
+  sysprof_elf_answers_clear (&names);
+  sysprof_remembered_elf_clear (&asked.elf);
+
+  assert_answers (self, false, self->n, true);
+  g_assert_true (ask_addresses (self, addresses, n, expected));
+  g_assert_false (ask_addresses (self, addresses, n, expected));
+  assert_answers (self, false, self->n, false);
+}
+
 /* Every other one, then all. */
 static void
 test_entry_grows (Fixture *self, const void *data)
@@ -515,7 +570,7 @@ static bool
 is_kept (SymbolCache *cache, uint64_t inode, size_t n)
 {
   const FileIdentity file = { .device = 5, .inode = inode, .size = n };
-  g_autoptr (CacheEntry) entry = sysprof_symbol_cache_load (cache, &file, false);
+  g_autoptr (CacheEntry) entry = sysprof_symbol_cache_load (cache, &file, false, false);
 
   return entry != NULL;
 }
@@ -629,6 +684,7 @@ main (int argc, char **argv)
   add ("/symbol-cache/lines-are-the-files", true, test_answers_are_the_files);
   add ("/symbol-cache/names-grow", false, test_entry_grows);
   add ("/symbol-cache/lines-grow", true, test_entry_grows);
+  add ("/symbol-cache/addresses-are-kept-apart", 0, test_addresses_are_kept_apart);
   add ("/symbol-cache/damage", 0, test_damage);
   add ("/symbol-cache/other-files-in-its-place", 0, test_other_files_in_its_place);
   add ("/symbol-cache/others-directories", 0, test_others_directories);
