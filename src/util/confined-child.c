@@ -28,6 +28,9 @@
 
 #define MOST_PREPARED 8
 
+/* What came in time may be read late: we may have been stopped, or been given no CPU. But so many pieces of it. */
+#define MOST_LATE 64
+
 #define NSEC_PER_SEC 1000000000
 
 /* --- the child --- */
@@ -475,7 +478,7 @@ wait_for_child (const ConfinedChild *self, short events, int64_t deadline_msec)
   for (;;)
     {
       int64_t left = deadline_msec - now_msec ();
-      int n = left <= 0 ? 0 : poll (fds, 2, (int) left);
+      int n = left <= 0 && events != POLLIN ? 0 : poll (fds, 2, (int) (left > 0 ? left : 0));
 
       if (n < 0 && errno == EINTR)
         continue;
@@ -490,12 +493,14 @@ sysprof_confined_child_receive (const ConfinedChild *self,
                                 size_t size)
 {
   uint8_t *at = into;
+  unsigned n_late = 0;
 
   while (size > 0)
     {
       ssize_t n;
 
-      if (!wait_for_child (self, POLLIN, deadline_msec))
+      if (!wait_for_child (self, POLLIN, deadline_msec) ||
+          (now_msec () > deadline_msec && ++n_late > MOST_LATE))
         return false;
       n = recv (self->socket, at, size, MSG_DONTWAIT);
       if (n < 0 && (errno == EINTR || errno == EAGAIN))

@@ -35,6 +35,7 @@ typedef struct
   Comparison comparison;
   PerfDecoder *decoder;
   GHashTable *truths; /* Key → TruthCopy */
+  GHashTable *cuts;   /* address of an entry under which stacks were cut → WalkReason */
   TruthSample truth;  /* the last one */
   Key truth_key;      /* its record's; tid 0 = none */
 } Test;
@@ -91,6 +92,47 @@ take_record (const struct perf_event_header *record, void *data)
   sysprof_perf_decode (record, self->decoder);
 }
 
+/* Names of addresses may stand behind the samples that have them. */
+static void
+collect_cuts (Test *self, SysprofCaptureReader *reader)
+{
+  SysprofCaptureFrameType type;
+
+  while (sysprof_capture_reader_peek_type (reader, &type))
+    {
+      SysprofCaptureJitmapIter iter;
+      SysprofCaptureAddress address;
+      const char *name;
+
+      if (type != SYSPROF_CAPTURE_FRAME_JITMAP)
+        {
+          g_assert_true (sysprof_capture_reader_skip (reader));
+          continue;
+        }
+      sysprof_capture_jitmap_iter_init (&iter, sysprof_capture_reader_read_jitmap (reader));
+      while (sysprof_capture_jitmap_iter_next (&iter, &address, &name))
+        for (unsigned i = 0; i < WALK_REASONS; i++)
+          {
+            g_autofree char *cut =
+                g_strdup_printf ("[stack cut: %s]", sysprof_walk_reason_to_string (i));
+
+            if (g_str_equal (name, cut))
+              g_hash_table_insert (self->cuts, g_memdup2 (&address, sizeof address),
+                                   GUINT_TO_POINTER (i));
+          }
+    }
+  g_assert_true (sysprof_capture_reader_reset (reader));
+}
+
+static WalkReason
+find_cut (Test *self, uint64_t address)
+{
+  void *reason;
+
+  g_assert_true (g_hash_table_lookup_extended (self->cuts, &address, NULL, &reason));
+  return GPOINTER_TO_UINT (reason);
+}
+
 static void
 compare_written (Test *self, const SysprofCaptureSample *sample)
 {
@@ -108,7 +150,7 @@ compare_written (Test *self, const SysprofCaptureSample *sample)
     at++;
   for (at++; at < sample->n_addrs && found.n < MOST_USER; at++)
     if (sample->addrs[at] >> 61 == 7)
-      found.reason = WALK_DEPTH; /* the entry under which it was cut */
+      found.reason = find_cut (self, sample->addrs[at]);
     else
       user[found.n++] = sample->addrs[at];
   if (found.n > 0)
@@ -121,6 +163,7 @@ compare_all_written (Test *self, int fd)
   SysprofCaptureReader *reader = sysprof_capture_reader_new_from_fd (fd);
   SysprofCaptureFrameType type;
 
+  collect_cuts (self, reader);
   while (sysprof_capture_reader_peek_type (reader, &type))
     if (type == SYSPROF_CAPTURE_FRAME_SAMPLE)
       compare_written (self, sysprof_capture_reader_read_sample (reader));
@@ -184,6 +227,7 @@ test_stacks_are_the_programs_own (const void *data)
   UnwinderStatus status;
   ProcessLog log = { 0 };
   uint64_t n_told; /* that are whole, or end where the copy does */
+  uint64_t n_fault;
   int fd = memfd_create ("truth", MFD_CLOEXEC);
   pid_t pid;
 
@@ -208,6 +252,7 @@ test_stacks_are_the_programs_own (const void *data)
   sysprof_unwinder_wait_until_ready (unwinder, MOST_SECONDS * 1000);
 
   self->truths = g_hash_table_new_full (hash_key, equal_keys, g_free, g_free);
+  self->cuts = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   session = open_samples (self, &program, privilege, threads);
   self->decoder = sysprof_perf_session_get_decoder (session);
   self->decoder->has_walks = false;
@@ -232,8 +277,12 @@ test_stacks_are_the_programs_own (const void *data)
                       sysprof_walk_reason_to_string (i), self->decoder->n_walks[i]);
   g_assert_cmpuint (self->comparison.n_samples, >=, 1000);
   /* In deep recursion, below large frames, from one stack to another, a copy does not reach the end, and says so. Everything else is
-   * whole, but for threads in their first instructions: on a busy machine 12 of 1,501 stood there. */
-  g_assert_cmpuint (self->comparison.n_short * 1000, <=, self->comparison.n_samples * 15);
+   * whole, but for threads in their first instructions, and where the kernel could not copy what was not in memory just then (on a busy
+   * machine 29 of 1,501), which it tells, and which is no walker's fault. */
+  n_fault = self->comparison.n_short_of[WALK_FAULT];
+  g_assert_cmpuint ((self->comparison.n_short - n_fault) * 1000, <=,
+                    self->comparison.n_samples * 15);
+  g_assert_cmpuint (n_fault * 1000, <=, self->comparison.n_samples * 100);
   g_assert_cmpuint (self->decoder->n_walks[WALK_ESCAPE] * 1000, <=,
                     self->comparison.n_samples * 5);
   n_told = self->decoder->n_walks[WALK_END] + self->decoder->n_walks[WALK_IN_EXEC] +
@@ -248,6 +297,7 @@ test_stacks_are_the_programs_own (const void *data)
   sysprof_process_log_clear (&log);
   sysprof_privilege_unref (privilege);
   g_hash_table_unref (self->truths);
+  g_hash_table_unref (self->cuts);
 }
 
 int

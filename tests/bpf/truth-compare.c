@@ -325,6 +325,7 @@ compare_sample (Comparison *self, const TruthSample *sample)
       bool has_all = is_short (self, truth, walked, n_walked);
 
       self->n_short += has_all;
+      self->n_short_of[sample->reason] += has_all;
       if (self->n_broken++ < 5 || has_all)
         tell (self, sample, walked, n_walked);
       return;
@@ -378,6 +379,10 @@ tell_comparison (const Comparison *self)
     if (self->n_reasons[i] > 0)
       g_test_message ("%s: %" G_GUINT64_FORMAT, sysprof_walk_reason_to_string (i),
                       self->n_reasons[i]);
+  for (unsigned i = 0; i < WALK_REASONS; i++)
+    if (self->n_short_of[i] > 0)
+      g_test_message ("short, %s: %" G_GUINT64_FORMAT, sysprof_walk_reason_to_string (i),
+                      self->n_short_of[i]);
   g_test_message (
       "%" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT
       " between two stacks, %" G_GUINT64_FORMAT " broken (%" G_GUINT64_FORMAT

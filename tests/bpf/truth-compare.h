@@ -36,8 +36,9 @@ typedef struct
   const char *const *tops; /* NULL-terminated names: see n_elsewhere; NULL = none */
   uint64_t n_samples;
   uint64_t n_unsettled;
-  uint64_t n_broken;    /* neither unsettled nor whole */
-  uint64_t n_short;     /* of them, those of a few small frames, on one stack */
+  uint64_t n_broken; /* neither unsettled nor whole */
+  uint64_t n_short;  /* of them, those of a few small frames, on one stack */
+  uint64_t n_short_of[WALK_REASONS];
   uint64_t n_without;   /* whole, of threads without a list */
   uint64_t n_elsewhere; /* whole, on the stack of a runtime that has one beside the program's */
   uint64_t n_whole;

@@ -50,9 +50,14 @@ class Elsewhere(Case):
         shutil.copy(debug, place / (build_id[2:] + ".debug"))
 
     def record(self, *words):
-        done = run(CLI, "-f", "-F", "500", "--max-size", "200M", *words, "x.syscap", "--", "./program")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(Capture.open("x.syscap").of("sample"))
+        for _ in range(3):
+            done = run(CLI, "-f", "-F", "500", "--max-size", "200M", *words, "x.syscap", "--", "./program")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            capture = Capture.open("x.syscap")
+            self.assertTrue(capture.of("sample"))
+            # On a busy machine the kernel may have had no room for what the program mapped: then the recorder says that something was lost.
+            if capture.metadata()["org.gnome.sysprof.lost"] == "0":
+                break
 
     def names(self, *words, front=()):
         """Of the program's own functions: name to samples in it."""

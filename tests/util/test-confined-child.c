@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,6 +75,40 @@ test_waiting_can_be_ended (void)
   child.has_stop_fd = true;
   g_assert_false (sysprof_confined_child_receive (&child, deadline, &answer, sizeof answer));
   close (child.stop_fd);
+  end (&child);
+}
+
+static void
+answer_byte_by_byte (int socket)
+{
+  uint8_t bytes[256];
+
+  (void) sysprof_confined_child_read (socket, bytes, 1);
+  for (unsigned i = 0; i < sizeof bytes; i++)
+    if (!sysprof_write_all (socket, &(uint8_t){ (uint8_t) i }, 1))
+      return;
+  (void) sysprof_confined_child_read (socket, bytes, 1);
+}
+
+/* Who asked was stopped, or had no CPU, until behind the deadline. */
+static void
+test_answer_in_time_is_read_late (void)
+{
+  ConfinedChild child = CONFINED_CHILD_INIT;
+  int64_t past = sysprof_confined_child_deadline (-1000);
+  uint8_t answer[256] = { 0 };
+  int n;
+
+  g_assert_true (sysprof_confined_child_start (&child, answer_byte_by_byte));
+  g_assert_false (sysprof_confined_child_receive (&child, past, answer, 1)); /* there is none */
+  g_assert_true (sysprof_confined_child_send_request (&child, answer, 1, -1));
+  do
+    g_assert_cmpint (ioctl (child.socket, FIONREAD, &n), ==, 0);
+  while (n < (int) sizeof answer);
+  g_assert_true (sysprof_confined_child_receive (&child, past, answer, sizeof answer));
+  for (unsigned i = 0; i < sizeof answer; i++)
+    g_assert_cmpuint (answer[i], ==, i);
+  g_assert_false (sysprof_confined_child_receive (&child, past, answer, 1));
   end (&child);
 }
 
@@ -261,6 +296,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/util/confined-child/a-prepared-one-may-be-gone",
                    test_a_prepared_one_may_be_gone);
+  g_test_add_func ("/util/confined-child/answer-in-time-is-read-late",
+                   test_answer_in_time_is_read_late);
   g_test_add_func ("/util/confined-child/cpu-time-is-counted", test_cpu_time_is_counted);
   g_test_add_func ("/util/confined-child/opening-can-be-ended", test_opening_can_be_ended);
   g_test_add_func ("/util/confined-child/prepared-ones-are-taken",

@@ -17,7 +17,7 @@
 #define ROUNDS       30
 #define FREQUENCY    1000
 #define ENOUGH       5
-#define MOST_SECONDS 8
+#define MOST_SECONDS 30 /* on a machine that has other things to do; else a few milliseconds */
 
 static volatile unsigned sink;
 
