@@ -62,7 +62,8 @@ typedef struct
   bool is_finished; /* as the far end says */
   int far_status;   /* of the recorder there, as it says; -1 = not yet */
   bool is_committed;
-  bool is_too_old; /* it does not know our option */
+  bool is_too_old;    /* it does not know our option */
+  bool has_other_key; /* than ssh knows */
   RecordingStatus status;
   GError *error; /* on this machine */
 } Near;
@@ -290,6 +291,8 @@ take_line (Near *self, const char *line)
     self->is_too_old = true; /* told by us */
   else
     sysprof_cli_terminal_print (&self->terminal, "%s", line);
+  if (!self->is_begun && strstr (line, "HOST IDENTIFICATION HAS CHANGED") != NULL)
+    self->has_other_key = true;
   g_free (self->last_line);
   self->last_line = g_strdup (line);
 }
@@ -526,6 +529,12 @@ explain_nothing (Near *self, int status)
     sysprof_cli_terminal_print (
         &self->terminal,
         "sysprof-cli: Stopped before '%s' had begun to record; nothing is written.", host);
+  else if ((status == FAILED_SSH || status < 0) && self->has_other_key)
+    sysprof_cli_terminal_print (
+        &self->terminal,
+        "sysprof-cli: Cannot reach '%s' by ssh. It has another key than the one that is known here: "
+        "make sure that it is that machine, then have its old key forgotten as ssh says above.",
+        host);
   else if (status == FAILED_SSH || status < 0)
     sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: Cannot reach '%s' by ssh. %s",
                                 host, advice_on_connection (self->last_line));

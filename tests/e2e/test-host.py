@@ -237,13 +237,7 @@ class Recorded(There):
 
 class Broken(There):
     def test_connection_that_is_lost(self):
-        recorder = self.recorder("--host", "there", "--max-size", "200M", "x.syscap", env=self.environment())
-        recorder.wait_until_recording()
-        end = time.monotonic() + TIMEOUT
-        while not decode(pathlib.Path("x.syscap").read_bytes()).of("process"):
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.02)
-        far = descendants(self.server.pid)
+        recorder, far = self.recording(self.environment())
         for pid, name in far.items():
             if name.startswith("sshd"):
                 os.kill(pid, signal.SIGKILL)
@@ -270,6 +264,76 @@ class Broken(There):
         done = run(CLI, "--host", "there", "x.syscap", "--", "true", env=environment)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr.decode(), r"Connection refused\s+sysprof-cli: Cannot reach 'there' by ssh[.] .*no ssh server listens")
+        self.assertEqual(self.files(), [])
+
+    def recording(self, environment):
+        """One that has begun, and of which something has arrived."""
+        recorder = self.recorder("--host", "there", "--max-size", "200M", "x.syscap", env=environment)
+        recorder.wait_until_recording()
+        end = time.monotonic() + TIMEOUT
+        while not decode(pathlib.Path("x.syscap").read_bytes()).of("process"):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        return recorder, descendants(self.server.pid)
+
+    def assert_kept(self, recorder, told):
+        status, _, text = recorder.finish()
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, rf"sysprof-cli: The connection to 'there' {told}.* had arrived are kept in 'x\.syscap' and can be read")
+        self.assertTrue(Capture.open("x.syscap").of("process"))
+
+    def test_server_that_is_silent(self):
+        """It is asked for signs of life; here more often, as what ssh is told first holds."""
+        environment = self.environment()
+        ssh = self.place / "here/ssh"
+        ssh.write_text(ssh.read_text().replace('"$@"', '-o ServerAliveInterval=1 -o ServerAliveCountMax=2 "$@"')
+                       .replace("exec", f'echo "$@" >>{self.place}/words; exec'))
+        recorder, far = self.recording(environment)
+        servers = [pid for pid, name in far.items() if name.startswith("sshd")]
+        self.assertTrue(servers)
+        for pid in servers:
+            os.kill(pid, signal.SIGSTOP)
+        self.assert_kept(recorder, "was lost")
+        for pid in servers:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGCONT)
+        self.wait_for_end(far)
+        self.assertIn("-o ServerAliveInterval=15 -o ServerAliveCountMax=3", (self.place / "words").read_text())
+
+    def test_recorder_there_is_killed(self):
+        recorder, far = self.recording(self.environment())
+        for pid, name in far.items():
+            if name == "sysprof-cli":
+                os.kill(pid, signal.SIGKILL)
+        self.assert_kept(recorder, "(was lost|has brought an end too early)")  # as the shell there tells of it
+        self.wait_for_end(far)
+
+    def test_name_that_nobody_knows(self):
+        environment = self.environment()
+        config = self.place / "config"
+        config.write_text(config.read_text().replace("HostName 127.0.0.1", f"HostName {'x' * 64}.invalid"))  # longer than names may be: no server is asked
+        done = run(CLI, "--host", "there", "x.syscap", "--", "true", env=environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), "sysprof-cli: Cannot reach 'there' by ssh[.] Check the name, or give its address")
+        self.assertEqual(self.files(), [])
+
+    def test_machine_with_another_key(self):
+        environment = self.environment()
+        key = (self.place / "user-key.pub").read_text().split()[:2]
+        (self.place / "known").write_text(f"[127.0.0.1]:{self.port} {' '.join(key)}\n")
+        done = run(CLI, "--host", "there", "x.syscap", "--", "true", env=environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), "sysprof-cli: Cannot reach 'there' by ssh[.] It has another key than the one that is known here")
+        self.assertEqual(self.files(), [])
+
+    def test_machine_whose_key_nobody_knows(self):
+        environment = self.environment()
+        (self.place / "known").unlink(missing_ok=True)
+        config = self.place / "config"
+        config.write_text(config.read_text().replace("accept-new", "yes"))
+        done = run(CLI, "--host", "there", "x.syscap", "--", "true", env=environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), "sysprof-cli: Cannot reach 'there' by ssh[.] Connect once by hand with ssh, and compare its key")
         self.assertEqual(self.files(), [])
 
     def test_login_that_is_refused(self):
