@@ -254,6 +254,24 @@ class Weights(Case):
             self.assertEqual(done.stderr.count(b"\n"), is_told)
             self.assertEqual(without_kernel_list(done.stderr), b"")
 
+    def test_functions_of_several_kernels_keep_their_names(self):
+        """At one address, after two starts: named when they were recorded, by a list, and not at all."""
+        at = 0xffffffff81000000
+        for boot in ("one", "two"):
+            content = captures.Capture(1, 2).metadata("org.gnome.sysprof.boot-id", f"{boot} -")
+            content.file("__symbols__", captures.symbol_table([(at, at + 64, pid, boot, "[kernel]") for pid in (0, 7)]))
+            content.file("/proc/kallsyms", f"{at:016x} T {boot}\n{at + 64:016x} T {boot}_next\n{at + 128:016x} - end\n".encode())
+            for offset in (4, 70, 1000):
+                content.sample([captures.KERNEL, at + offset], pid=7)
+            content.save(boot)
+        with open("both.syscap", "wb") as both:
+            done = run(CLI, "--merge", "one", "two", stdout=both)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        done = run(REPORT, "samples", "--format", "json", "--limit", "0", "both.syscap")
+        named = [[frame["symbol"] for frame in row["stack"] if frame["kind"] == "kernel"] for row in json.loads(done.stdout)["rows"]]
+        self.assertEqual(named, [["one"], ["one_next"], [f"[kernel+{at + 1000:#x}]"],
+                                 ["two"], ["two_next"], [f"[kernel+{at + 1000 - (1 << 48):#x}]"]])
+
     def test_lists_that_are_joined_are_read(self):
         """How the stacks of processes were found, packed, in pieces whose times stand between each other; one damaged."""
         def save(name, lines, offset, cut=0):
