@@ -52,9 +52,8 @@ static void
 sort_branches (StackRuns *self)
 {
   uint32_t n = self->n > 0 ? self->n - 1 : 0;
-  g_autofree uint64_t *one = sysprof_large_new (MAX (n, 1), sizeof (uint64_t));
-  g_autofree uint64_t *other = sysprof_large_new (MAX (n, 1), sizeof (uint64_t));
-  uint64_t *from = one, *to = other;
+  uint64_t *from = sysprof_large_new (MAX (n, 1), sizeof (uint64_t));
+  uint64_t *to = sysprof_large_new (MAX (n, 1), sizeof (uint64_t));
   uint32_t run = 0;
 
   for (uint32_t i = 0; i < n; i++)
@@ -69,6 +68,7 @@ sort_branches (StackRuns *self)
       from = sorted;
     }
 
+  g_free (to);
   self->branch = sysprof_large_new (MAX (n, 1), sizeof *self->branch);
   self->first_branch = sysprof_large_new ((size_t) self->n + 1, sizeof *self->first_branch);
   for (uint32_t i = 0; i < n; i++)
@@ -79,6 +79,7 @@ sort_branches (StackRuns *self)
     }
   while (run <= self->n)
     self->first_branch[run++] = n;
+  g_free (from);
 }
 
 void

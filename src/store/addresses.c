@@ -16,7 +16,7 @@ typedef struct
   size_t item_size;
 } Column;
 
-#define MOST_COLUMNS 7
+#define MOST_COLUMNS 6
 
 /* Returns how many there are. */
 static size_t
@@ -29,7 +29,6 @@ list_columns (const Addresses *self, Column columns[MOST_COLUMNS])
   columns[n++] = (Column){ &table->kind, sizeof *table->kind };
   columns[n++] = (Column){ &table->process, sizeof *table->process };
   columns[n++] = (Column){ &table->mapping, sizeof *table->mapping };
-  columns[n++] = (Column){ &table->file_offset, sizeof *table->file_offset };
   columns[n++] = (Column){ &table->is_return, sizeof *table->is_return };
   if (self->store->n_jit_code > 0)
     columns[n++] = (Column){ &table->code, sizeof *table->code };
@@ -91,7 +90,6 @@ take_pages (Addresses *self)
   sysprof_large_fault_in (table->kind + id, n * sizeof *table->kind);
   sysprof_large_fault_in (table->process + id, n * sizeof *table->process);
   sysprof_large_fault_in (table->mapping + id, n * sizeof *table->mapping);
-  sysprof_large_fault_in (table->file_offset + id, n * sizeof *table->file_offset);
   sysprof_large_fault_in (table->is_return + id, n * sizeof *table->is_return);
 }
 
@@ -110,7 +108,6 @@ add_row (Addresses *self, ProcessId process, AddressKind kind, uint64_t address)
   table->kind[id] = (uint8_t) kind;
   table->process[id] = process;
   table->mapping[id] = 0;
-  table->file_offset[id] = 0;
   table->is_return[id] = true;
   if (table->code != NULL)
     table->code[id] = 0;
@@ -227,19 +224,8 @@ is_same_place (const Store *store, AddressId id, MappingId other)
 
   return store->addresses.mapping[id] != 0 && other != 0 && left->path == right->path &&
          left->inode == right->inode && left->build_id == right->build_id &&
-         store->addresses.file_offset[id] ==
+         sysprof_store_file_offset (store, id) ==
              offset_in_file (right, store->addresses.address[id]);
-}
-
-static void
-set_mapping (Addresses *self, AddressId id, MappingId mapping)
-{
-  AddressTable *table = &self->store->addresses;
-
-  table->mapping[id] = mapping;
-  if (mapping != 0)
-    table->file_offset[id] =
-        offset_in_file (&self->store->mappings[mapping], table->address[id]);
 }
 
 /* The set of the addresses of a kind, and the process to which they belong. */
@@ -282,7 +268,7 @@ new_row (Addresses *self,
 {
   AddressId id = add_row (self, process, kind, address);
 
-  set_mapping (self, id, mapping);
+  self->store->addresses.mapping[id] = mapping;
   if (code != 0)
     self->store->addresses.code[id] = code;
   return id;

@@ -151,6 +151,17 @@ sysprof_random_key (void)
 void sysprof_builder_find_processes (Builder *self);
 ProcessId sysprof_builder_process (const Builder *self, int32_t pid);
 
+/* Whoever has read from a mapped file leaves its pages behind: they come back for who looks at them again. */
+void sysprof_store_leave_file (const Store *store);
+
+/* A frame, for steps that go through those of a type in their order; `*left_until` is 0 before the first. */
+static inline Frame
+sysprof_builder_next_frame (const Builder *self, FrameNo number, size_t *left_until)
+{
+  sysprof_file_bytes_leave_behind (self->file, self->store->frames.offset[number], left_until);
+  return sysprof_store_frame (self->store, number);
+}
+
 /* mappings, addresses, stacks, those of samples and allocations, and what is known of processes only then. */
 void sysprof_builder_fold_stacks (Builder *self);
 

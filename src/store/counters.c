@@ -141,18 +141,17 @@ find_row (const Definitions *self, int32_t pid, uint32_t id)
 }
 
 static void
-set (const Definitions *self, FrameNo number, GArray *values)
+set (const Definitions *self, FrameNo number, const Frame *frame, GArray *values)
 {
   const Store *store = self->store;
-  Frame frame = sysprof_store_frame (store, number);
-  uint32_t n_groups = sysprof_frame_count (&frame, 24, 32, GROUP_SIZE);
+  uint32_t n_groups = sysprof_frame_count (frame, 24, 32, GROUP_SIZE);
   int32_t pid = store->frames.pid[number];
   bool has_own = g_hash_table_contains (self->definers, GINT_TO_POINTER (pid));
 
   for (uint32_t i = 0; i < n_groups * GROUP_SLOTS; i++)
     {
       size_t group = 32 + (size_t) (i / GROUP_SLOTS) * GROUP_SIZE;
-      uint32_t id = sysprof_frame_u32 (&frame, group + i % GROUP_SLOTS * 4);
+      uint32_t id = sysprof_frame_u32 (frame, group + i % GROUP_SLOTS * 4);
       uint32_t row = id == 0 ? 0 : find_row (self, pid, id);
       Value value = { row - 1, store->frames.time[number], { 0 } };
 
@@ -163,7 +162,7 @@ set (const Definitions *self, FrameNo number, GArray *values)
         }
       if (row == 0)
         continue;
-      value.value.i64 = sysprof_frame_i64 (&frame, group + 32 + i % GROUP_SLOTS * 8);
+      value.value.i64 = sysprof_frame_i64 (frame, group + 32 + i % GROUP_SLOTS * 8);
       g_array_index (self->rows, Counter, row - 1).n_values++;
       g_array_append_val (values, value);
     }
@@ -213,6 +212,7 @@ sysprof_builder_read_counters (Builder *self)
                         .by_id = by_id,
                         .definers = definers };
   uint32_t next = 0;
+  size_t left_until = 0;
 
   for (uint32_t i = 0; i < definitions->n && sysprof_builder_goes_on (self, i, definitions->n);
        i++)
@@ -226,11 +226,13 @@ sysprof_builder_read_counters (Builder *self)
     apply (&table, &g_array_index (changes, Change, i - 1));
   for (uint32_t i = 0; i < sets->n && sysprof_builder_goes_on (self, i, sets->n); i++)
     {
+      Frame frame = sysprof_builder_next_frame (self, sets->frame[i], &left_until);
+
       for (;
            next < changes->len && g_array_index (changes, Change, next).frame < sets->frame[i];
            next++)
         apply (&table, &g_array_index (changes, Change, next));
-      set (&table, sets->frame[i], values);
+      set (&table, sets->frame[i], &frame, values);
     }
 
   store->counters.n = table.rows->len;

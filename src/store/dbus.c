@@ -44,12 +44,13 @@ sysprof_builder_read_dbus (Builder *self)
   Store *store = self->store;
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_DBUS_MESSAGE];
   bool is_big_endian = store->is_swapped == (G_BYTE_ORDER == G_LITTLE_ENDIAN);
+  size_t left_until = 0;
 
   store->dbus = g_new (DBusMessage, frames->n);
   for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
       FrameNo number = frames->frame[i];
-      Frame frame = sysprof_store_frame (store, number);
+      Frame frame = sysprof_builder_next_frame (self, number, &left_until);
       uint16_t word = sysprof_frame_u16 (&frame, 24);
       unsigned flags = is_big_endian ? word & 0x3fff : word >> 2;
 

@@ -83,11 +83,14 @@ sysprof_builder_read_embedded_files (Builder *self)
   g_autoptr (GHashTable) row_of_name = g_hash_table_new (NULL, NULL);
   g_autofree uint32_t *row_of_chunk = g_new (uint32_t, frames->n); /* row + 1; 0 = left out */
   g_autofree uint32_t *next = NULL;
+  FileWindow window;
 
+  /* They may lie all over the file. */
+  sysprof_file_window_init (&window, self->file, FILE_WINDOW_SOME);
   for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
       FrameNo number = frames->frame[i];
-      Frame frame = sysprof_store_frame (store, number);
+      Frame frame = sysprof_store_frame_in (store, &window, number);
       StringId name = sysprof_store_intern (store, sysprof_frame_field (&frame, 28, PATH_SIZE));
       uint32_t known =
           GPOINTER_TO_UINT (g_hash_table_lookup (row_of_name, GUINT_TO_POINTER (name)));
@@ -117,6 +120,7 @@ sysprof_builder_read_embedded_files (Builder *self)
       row->n_chunks++;
       files->n_chunks++;
     }
+  sysprof_file_window_clear (&window);
 
   if (sysprof_progress_is_cancelled (self->progress))
     return;
@@ -164,6 +168,7 @@ read_raw (const Store *self, uint32_t file, const Progress *progress, GError **e
       memcpy (bytes + done, frame.bytes + DATA_AT, size);
       done += size;
     }
+  sysprof_store_leave_file (self);
 
   return g_bytes_new_take (bytes, done);
 }

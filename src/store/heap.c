@@ -11,6 +11,7 @@ sysprof_builder_read_heap (Builder *self)
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_ALLOCATION];
   HeapEvents *heap = &store->heap;
   uint32_t n_allocations = 0;
+  size_t left_until = 0;
 
   heap->address = sysprof_large_new (frames->n, sizeof *heap->address);
   heap->size = sysprof_large_new (frames->n, sizeof *heap->size);
@@ -18,7 +19,7 @@ sysprof_builder_read_heap (Builder *self)
   heap->allocation = sysprof_large_new (frames->n, sizeof *heap->allocation);
   for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
-      Frame frame = sysprof_store_frame (store, frames->frame[i]);
+      Frame frame = sysprof_builder_next_frame (self, frames->frame[i], &left_until);
       int64_t size = sysprof_frame_i64 (&frame, 32);
       bool is_allocation = size > 0 && n_allocations < store->allocations.n;
 

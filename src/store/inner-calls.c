@@ -100,7 +100,6 @@ insert_addresses (const Insertion *self)
   extend (self, &addresses->kind, sizeof *addresses->kind);
   extend (self, &addresses->process, sizeof *addresses->process);
   extend (self, &addresses->mapping, sizeof *addresses->mapping);
-  extend (self, &addresses->file_offset, sizeof *addresses->file_offset);
   extend (self, &addresses->is_return, sizeof *addresses->is_return);
   extend (self, &addresses->code, sizeof *addresses->code);
   addresses->n = self->n_addresses;

@@ -9,12 +9,13 @@ sysprof_builder_read_logs (Builder *self)
 {
   Store *store = self->store;
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_LOG];
+  size_t left_until = 0;
 
   store->logs = g_new (Log, frames->n);
   for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
       FrameNo number = frames->frame[i];
-      Frame frame = sysprof_store_frame (store, number);
+      Frame frame = sysprof_builder_next_frame (self, number, &left_until);
 
       store->logs[i] = (Log){
         .time = store->frames.time[number],

@@ -114,6 +114,8 @@ sysprof_mapped_file_map (int fd, size_t size)
     }
 
   (void) madvise (bytes, size, MADV_WILLNEED); /* a wish */
+  /* Who looks at one frame is to have 64 KiB around it at most, not 2 MiB, in the memory that counts as ours. */
+  (void) madvise (bytes, size, MADV_NOHUGEPAGE); /* likewise */
   range->was_cut = false;
   __atomic_store_n (&range->end, (uintptr_t) bytes + size, __ATOMIC_RELAXED);
   __atomic_store_n (&range->begin, (uintptr_t) bytes, __ATOMIC_RELEASE);

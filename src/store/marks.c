@@ -9,12 +9,13 @@ sysprof_builder_read_marks (Builder *self)
 {
   Store *store = self->store;
   const FrameList *frames = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_MARK];
+  size_t left_until = 0;
 
   store->marks = g_new (Mark, frames->n);
   for (uint32_t i = 0; i < frames->n && sysprof_builder_goes_on (self, i, frames->n); i++)
     {
       FrameNo number = frames->frame[i];
-      Frame frame = sysprof_store_frame (store, number);
+      Frame frame = sysprof_builder_next_frame (self, number, &left_until);
 
       store->marks[i] = (Mark){
         .time = store->frames.time[number],

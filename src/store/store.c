@@ -35,7 +35,6 @@ free_folded (Store *store)
   g_free (store->addresses.kind);
   g_free (store->addresses.process);
   g_free (store->addresses.mapping);
-  g_free (store->addresses.file_offset);
   g_free (store->addresses.is_return);
   g_free (store->addresses.code);
   g_free (store->mappings);
@@ -113,6 +112,12 @@ sysprof_store_unref (Store *self)
 {
   if (self != NULL && g_atomic_ref_count_dec (&((OpenStore *) self)->n_refs))
     free_store ((OpenStore *) self);
+}
+
+void
+sysprof_store_leave_file (const Store *store)
+{
+  sysprof_file_bytes_leave (&((const OpenStore *) store)->bytes);
 }
 
 static bool

@@ -104,11 +104,10 @@ typedef struct
  * process maps another file over a range, or makes other code there, addresses there get new rows from then on. */
 typedef struct
 {
-  uint64_t *address;     /* [n] */
-  uint8_t *kind;         /* [n] AddressKind */
-  ProcessId *process;    /* [n]; 0 for kernel and JIT addresses */
-  MappingId *mapping;    /* [n]; 0 = in no known mapping */
-  uint64_t *file_offset; /* [n] offset in the mapping's file; 0 without mapping */
+  uint64_t *address;  /* [n] */
+  uint8_t *kind;      /* [n] AddressKind */
+  ProcessId *process; /* [n]; 0 for kernel and JIT addresses */
+  MappingId *mapping; /* [n]; 0 = in no known mapping */
   uint8_t *
       is_return; /* [n] 1 where it was only ever seen as a return address: look up address - 1 */
   JitCodeId
@@ -528,6 +527,16 @@ void sysprof_weighed_event_clear (WeighedEvent *self);
 
 /* The first at or after `time`; `n` if there is none. */
 uint32_t sysprof_stack_events_find_time (const StackEvents *self, int64_t time);
+
+/* Of an address in its mapping's file; 0 without mapping. */
+static inline uint64_t
+sysprof_store_file_offset (const Store *self, AddressId address)
+{
+  MappingId id = self->addresses.mapping[address];
+  const Mapping *mapping = &self->mappings[id];
+
+  return id != 0 ? self->addresses.address[address] - mapping->start + mapping->file_offset : 0;
+}
 
 static inline JitCodeId
 sysprof_address_table_get_code (const AddressTable *self, AddressId address)

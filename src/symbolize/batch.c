@@ -199,7 +199,7 @@ collect_items (const Symbolization *self, const Files *files, uint32_t *n_items)
   for (AddressId address = 1; address < addresses->n; address++)
     if (is_asked_for (self, address) && files->of_mapping[addresses->mapping[address]] != 0)
       {
-        uint64_t offset = addresses->file_offset[address];
+        uint64_t offset = sysprof_store_file_offset (self->store, address);
 
         offset -= addresses->is_return[address] != 0 && offset > 0;
         items[n++] =

@@ -436,7 +436,7 @@ sysprof_disassembly_find (const Disassembly *self,
   if (number == 0 || self->piece[number - 1].n == 0)
     return NULL;
   offset = self->piece[number - 1].is_in_memory ? store->addresses.address[address]
-                                                : store->addresses.file_offset[address];
+                                                : sysprof_store_file_offset (store, address);
   if (offset < before)
     return NULL;
   offset -= before;

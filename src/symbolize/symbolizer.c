@@ -277,8 +277,9 @@ give_own_name (Symbolization *self, AddressId address, OwnName *names)
     self->reason[address] = (uint8_t) default_reason (self->store, address);
   /* What is no file has no addresses of its own. */
   if (offset == 0)
-    offset = mapping->path != 0 && !is_special_mapping (path) ? addresses->file_offset[address]
-                                                              : addresses->address[address];
+    offset = mapping->path != 0 && !is_special_mapping (path)
+                 ? sysprof_store_file_offset (self->store, address)
+                 : addresses->address[address];
   if (addresses->kind[address] == ADDRESS_USER && mapping->path != 0)
     {
       own = find_own_name (names, mapping->path, offset);

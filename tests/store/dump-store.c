@@ -80,7 +80,8 @@ print_address (const Store *store, AddressId id)
   printf (" %u:%" PRIx64, table->kind[id], table->address[id]);
   if (table->mapping[id] != 0)
     printf ("@%s+%" PRIx64 ":%" PRIu64 ":%s", string (store, mapping->path),
-            table->file_offset[id], mapping->inode, string (store, mapping->build_id));
+            sysprof_store_file_offset (store, id), mapping->inode,
+            string (store, mapping->build_id));
 }
 
 static void
