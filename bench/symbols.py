@@ -104,30 +104,39 @@ def drop_caches():
     pathlib.Path('/proc/sys/vm/drop_caches').write_text('3')
 
 
-def own_memory(command, environment):
-    """MiB: the most that it and its children had at once which is no file's. Looked at every few milliseconds, so not timed."""
-    def anonymous(pid):
-        try:
-            text = pathlib.Path(f'/proc/{pid}/status').read_text()
-            below = pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text().split()
-        except OSError:
-            return 0
-        found = re.search(r'^RssAnon:\s+(\d+) kB', text, re.M)
-        return (int(found[1]) if found else 0) + sum(anonymous(child) for child in below)
+Memory = collections.namedtuple('Memory', 'anonymous resident resident_alone')  # KiB
 
+
+def memory_of(pid):
+    """Of a process with its children, which any of its threads may have started. What they share counts for each of them."""
+    try:
+        text = pathlib.Path(f'/proc/{pid}/status').read_text()
+        below = [child for task in pathlib.Path(f'/proc/{pid}/task').iterdir() for child in (task / 'children').read_text().split()]
+    except OSError:
+        return Memory(0, 0, 0)
+    anonymous, resident = (int(found[1]) if (found := re.search(rf'^{field}:\s+(\d+) kB', text, re.M)) else 0
+                           for field in ('RssAnon', 'VmRSS'))
+    children = [memory_of(child) for child in below]
+    return Memory(anonymous + sum(child.anonymous for child in children), resident + sum(child.resident for child in children), resident)
+
+
+def own_memory(command, environment, is_cold=False):
+    """Memory, each the most there was at once. Looked at every few milliseconds, so not timed."""
     def watch():
         while not is_done.is_set():
-            seen.append(anonymous(process.pid))
+            seen.append(memory_of(process.pid))
             time.sleep(0.003)
 
-    seen, is_done = [0], threading.Event()
+    if is_cold:
+        drop_caches()
+    seen, is_done = [Memory(0, 0, 0)], threading.Event()
     process, began = turns.start(command, env=environment)
     watcher = threading.Thread(target=watch)
     watcher.start()
     turns.finish(process, began)
     is_done.set()
     watcher.join()
-    return max(seen) / 1024
+    return Memory(*map(max, zip(*seen)))
 
 
 def timed(command, peak, is_cold, most_seconds, text=None, environment=None):
@@ -160,6 +169,23 @@ def told(command, environment, is_cold):
     return {what: float(time) for what, time in re.findall(r'(Names|Lines) of \d+ addresses took ([0-9.]+) ms', done.stdout + done.stderr)}
 
 
+def show_memory(contestants):
+    turns.heading('memory of that, with all children')
+    for name, (command, environment) in contestants.items():
+        for is_cold in (False, True):
+            memory = own_memory(command, environment, is_cold)
+            print(f'   {name + (", cold" if is_cold else ""):28} {memory.anonymous / 1024:10.0f} MiB that is no file\'s, {memory.resident / 1024:.0f} MiB'
+                  f' resident; the program alone {memory.resident_alone / 1024:.0f} MiB')
+
+
+def compare_memory(directory):
+    """Of ours alone, for who has no recording by perf."""
+    functions = [turns.REPORT, 'functions', FOLDER / 'bare.syscap']
+    kept = keeping(f'{directory}/kept')
+    turns.run(functions, env=kept)
+    show_memory({'sysprof-report': (functions, kept), 'nothing kept': (functions, keeping(''))})
+
+
 def compare_reports(options, directory):
     functions = [turns.REPORT, 'functions', FOLDER / 'bare.syscap']
     perf = ['perf', 'report', '--stdio', '--no-children', '-g', 'none', '-i', FOLDER / 'perf.data']
@@ -184,8 +210,7 @@ def compare_reports(options, directory):
         rows = [{name: told(functions, environment, is_cold) for name, environment in parts.items()} for _ in range(options.rounds)]
         for what in ('Names', 'Lines'):
             turns.show({f'{what.lower()} of that{name}': [row[name][what] for row in rows] for name in parts}, 'ms', digits=0)
-    for name in ('sysprof-report', 'nothing kept'):
-        print(f'   {name:28} {own_memory(*contestants[name]):10.0f} MiB of memory that is no file\'s')
+    show_memory({name: contestants[name] for name in ('sysprof-report', 'nothing kept')})
 
 
 def compare_tools(options):
@@ -222,7 +247,12 @@ def main():
     parser.add_argument('--most-seconds', type=int, default=60, help='of CPU time, for one run of a peer')
     parser.add_argument('--no-tools', action='store_true', help='reports alone')
     parser.add_argument('--no-reports', action='store_true', help='tools alone')
+    parser.add_argument('--only-memory', action='store_true', help='that of our reports, of a recording that is there')
     options = parser.parse_args()
+    if options.only_memory:
+        with turns.scratch() as directory:
+            compare_memory(directory)
+        return
     if options.record or not (FOLDER / 'perf.data').exists():
         record(options.thousands)
     if not options.no_reports:
