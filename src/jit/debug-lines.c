@@ -49,8 +49,20 @@ read_entry (JitDebugReader *self, JitLine *line)
   line->line = (uint32_t) get (self, 8, 4);
   line->file = self->file;
   self->at += ENTRY_SIZE + length + 1;
-  self->n_left--;
   return true;
+}
+
+/* Names with NULs in them, as some programs write (Node.js 18), make entries that are none, which do not count. */
+static bool
+read_entry_within (JitDebugReader *self, JitLine *line)
+{
+  while (read_entry (self, line))
+    if (line->address - self->shift - self->start < self->size + HEADER_SHIFT)
+      {
+        self->n_left--;
+        return true;
+      }
+  return false;
 }
 
 static bool
@@ -59,7 +71,7 @@ is_all_behind (JitDebugReader self, uint64_t address)
   JitLine line;
   bool has_some = false;
 
-  while (read_entry (&self, &line))
+  while (read_entry_within (&self, &line))
     {
       if (line.address < address)
         return false;
@@ -78,6 +90,8 @@ sysprof_jit_debug_reader_init (JitDebugReader *self,
   *self = (JitDebugReader){ .at = bytes,
                             .end = bytes + size,
                             .n_left = range->n_debug,
+                            .start = range->debug_start,
+                            .size = range->size,
                             .is_swapped = facts->is_swapped,
                             .file = "" };
   if (is_all_behind (*self, range->debug_start + HEADER_SHIFT))
@@ -88,5 +102,5 @@ sysprof_jit_debug_reader_init (JitDebugReader *self,
 bool
 sysprof_jit_debug_reader_next (JitDebugReader *self, JitLine *line)
 {
-  return read_entry (self, line);
+  return read_entry_within (self, line);
 }

@@ -105,6 +105,8 @@ typedef struct
   const uint8_t *end;
   uint64_t n_left;
   uint64_t shift; /* of all addresses */
+  uint64_t start; /* of the code, as entries have it */
+  uint64_t size;
   bool is_swapped;
   const char *file; /* of the last entry */
 } JitDebugReader;

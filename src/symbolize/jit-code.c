@@ -168,6 +168,17 @@ explain (Symbolization *self,
 
 /* --- what is found --- */
 
+static bool
+is_name (const char *text)
+{
+  if (!g_utf8_validate (text, -1, NULL))
+    return false;
+  for (; *text != '\0'; text++)
+    if (g_ascii_iscntrl (*text))
+      return false;
+  return true;
+}
+
 static void
 take (Symbolization *self,
       const Functions *functions,
@@ -200,8 +211,10 @@ take (Symbolization *self,
       instruction = sysprof_code_collection_make_row (code, piece, row, found->code.text);
       if (self->options->with_lines && place->line != 0)
         {
-          instruction.file =
-              sysprof_code_collection_intern_file (code, found->code.text + place->file);
+          /* Node.js 18 writes what is left of names that it has given back. */
+          if (is_name (found->code.text + place->file))
+            instruction.file =
+                sysprof_code_collection_intern_file (code, found->code.text + place->file);
           instruction.line = place->line;
         }
       g_array_append_val (code->rows, instruction);

@@ -145,6 +145,7 @@ lines_read (Lines *self, const Reader *reader, const JitCodeRange *range)
   uint64_t size = range->debug_end - range->debug;
   JitDebugReader entries;
   bool is_sorted = true;
+  JitLine *line;
   size_t most;
 
   *self = (Lines){ 0 };
@@ -157,10 +158,13 @@ lines_read (Lines *self, const Reader *reader, const JitCodeRange *range)
     return;
 
   sysprof_jit_debug_reader_init (&entries, range, &reader->facts, self->bytes, (size_t) size);
-  while (self->n < most && sysprof_jit_debug_reader_next (&entries, &self->line[self->n]))
+  while (self->n < most &&
+         sysprof_jit_debug_reader_next (&entries, line = &self->line[self->n]))
     {
-      is_sorted = is_sorted && (self->n == 0 || compare_lines (&self->line[self->n - 1],
-                                                               &self->line[self->n]) <= 0);
+      /* Too far behind the code, if by little. */
+      if (line->address < range->start || line->address - range->start >= range->size)
+        continue;
+      is_sorted = is_sorted && (self->n == 0 || compare_lines (line - 1, line) <= 0);
       self->n++;
     }
   if (!is_sorted)

@@ -494,6 +494,8 @@ dup_heading (const Table *table, const Cell *cells, unsigned heading, size_t roo
       else
         g_string_prepend (behind, "  ");
     }
+  if (behind->str[0] == ':') /* of a file that is not known */
+    return g_strdup_printf ("line %s", behind->str + 1);
   return g_strdup (behind->str + (g_str_has_prefix (behind->str, "  ") ? 2 : 0));
 }
 

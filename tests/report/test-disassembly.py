@@ -305,6 +305,14 @@ class Disassembly(unittest.TestCase):
                 self.assertEqual([row.get("line") for row in found], expected)
                 self.assertEqual({row["file"] for row in found}, {source.decode()})
                 self.assertFalse([row for row in as_json("disassembly", "--focus", "with_lines", "--no-inlines", capture)["rows"] if "line" in row])
+        # Names that are none, as Node.js writes them, cost the name alone.
+        entries = [(at + address - start + 0x40, line, b"\xc3k\xa6\x15\0" + b"\0\0\0abcdefgh\1jklm" + b"gram.c") for address, line in table]
+        dump = self.dump([("lines", at, 90, entries), ("load", at, 100, 1, "with_lines", code)])
+        found = self.check_generated(self.generated(dump, [(at, len(code), 100, "with_lines")], [(300, at)]), "with_lines", self.objdump_at(code, at), dump)
+        self.assertEqual({row.get("file") for row in found}, {None})
+        text = run(REPORT, "disassembly", "--focus", "with_lines", self.at / "made.syscap")
+        self.assertEqual(set(re.findall(r"(?m)^line (\d+)$", text)), {str(row["line"]) for row in found if "line" in row})
+        self.assertGreater(len({row.get("line") for row in found}), 2)
 
     def test_jitdump_that_cannot_be_shown(self):
         code = self.code_of(self.compile("-O1"), "leaf")
