@@ -310,7 +310,7 @@ copy_text_of (int taken, struct stat *info)
   autofd text = memfd_create ("text", MFD_CLOEXEC);
   char bytes[0x4000];
   off_t size = 0;
-  ssize_t n;
+  ssize_t n = 0;
 
   if (text < 0 || fstat (fd, info) != 0)
     return -1;
@@ -326,6 +326,8 @@ copy_text_of (int taken, struct stat *info)
         return -1;
       size += n;
     }
+  if (n < 0)
+    return -1;
   info->st_size = size;
   return sysprof_steal_fd (&text);
 }

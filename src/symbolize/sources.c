@@ -207,7 +207,9 @@ sysprof_source_files_read (SourceFile *files,
                            GCancellable *cancellable)
 {
   Progress progress = { .cancellable = cancellable };
-  g_autofree Made *made = g_new0 (Made, n + 1);
+  int64_t until = g_get_monotonic_time () + MOST_SOURCE_SECONDS * G_TIME_SPAN_SECOND;
+  uint32_t n_sought = MIN (n, MOST_SOURCES);
+  g_autofree Made *made = g_new0 (Made, n_sought + 1);
   Finder self = { .opener = OPENER_INIT, .room = MOST_SOURCES_SIZE };
 
   sysprof_symbolization_init (&self.symbolization, store, options, &progress,
@@ -215,15 +217,18 @@ sysprof_source_files_read (SourceFile *files,
   sysprof_process_roots_init (&self.roots, &self.symbolization);
   if (self.symbolization.options->sysroot == NULL)
     self.mounts = sysprof_capture_mounts_new (&self.symbolization, -1);
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n_sought; i++)
     {
       made_init (&made[i], store, &files[i]);
-      if (!sysprof_progress_is_cancelled (&progress))
+      files[i].is_left_out = g_get_monotonic_time () > until;
+      if (!files[i].is_left_out && !sysprof_progress_is_cancelled (&progress))
         (void) find_here (&self, &files[i], &made[i].batch);
     }
-  fetch (&self, files, made, n);
+  for (uint32_t i = n_sought; i < n; i++)
+    files[i].is_left_out = true;
+  fetch (&self, files, made, n_sought); /* has bounds of its own */
 
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < n_sought; i++)
     g_free (made[i].items);
   sysprof_process_roots_clear (&self.roots);
   g_clear_pointer (&self.mounts, sysprof_capture_mounts_free);

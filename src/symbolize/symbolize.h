@@ -293,8 +293,11 @@ typedef struct
   int error;       /* errno where there is no text; 0 = no place to look at */
   bool is_newer;   /* it was changed since the program was made, or recorded */
   bool is_fetched; /* from a debuginfod server, now or before */
+  bool is_left_out; /* it was not looked for: there are too many, or others took too long */
 } SourceFile;
 
+#define MOST_SOURCES        4096 /* looked for at once */
+#define MOST_SOURCE_SECONDS 10   /* to look for them on this machine */
 #define MOST_SOURCE_SIZE (16 << 20) /* bytes */
 
 /* Reads what can be found: below --sysroot; else where the processes of these addresses saw their files, then on this machine; else

@@ -102,11 +102,13 @@ static void
 tell_texts (const SourceFile *files, uint32_t n, GString *note)
 {
   const SourceFile *lacking = NULL, *newer = NULL;
-  uint32_t n_lacking = 0, n_newer = 0;
+  uint32_t n_lacking = 0, n_newer = 0, n_left_out = 0;
 
   for (uint32_t i = n; i-- > 0;)
     {
-      if (files[i].text == NULL)
+      if (files[i].text == NULL && files[i].is_left_out)
+        n_left_out++;
+      else if (files[i].text == NULL)
         {
           lacking = &files[i];
           n_lacking++;
@@ -126,6 +128,12 @@ tell_texts (const SourceFile *files, uint32_t n, GString *note)
       g_string_append (note, ". --sysroot DIR looks for sources below DIR, --debuginfod asks "
                              "servers for them. ");
     }
+  if (n_left_out > 0)
+    g_string_append_printf (
+        note,
+        "%u sources were not looked for: at most %d are, for %d s. Choose fewer "
+        "functions with --focus. ",
+        n_left_out, MOST_SOURCES, MOST_SOURCE_SECONDS);
   if (newer != NULL)
     {
       g_string_append_printf (note, "The source '%s'", newer->path);

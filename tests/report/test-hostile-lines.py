@@ -6,6 +6,7 @@ usage: test-hostile-lines.py SYSPROF-REPORT DIRECTORY-OF-SOURCES
 """
 
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import unittest
 import zlib
 
 sys.dont_write_bytecode = True
-from chains import Case, as_json, run  # noqa: E402
+from chains import REPORT, Case, as_json, run  # noqa: E402
 
 LIMIT = 512  # inlined functions around one address, that one included
 BODY = 64  # bytes of the function
@@ -172,6 +173,21 @@ class HostileLines(Case):
                 self.assertEqual(len(told), len(reasons), told)
                 for line, reason in zip(told, reasons):
                     self.assertIn(reason, line)
+
+    def test_more_sources_than_are_looked_for(self):
+        most = 4096
+        n = most + 3
+        files = "".join(f'    .file {i} "{self.at}/s{i}.c"\n' for i in range(1, n + 1))
+        lines = "".join(f"    .loc {i} 1\n    nop\n" for i in range(1, n + 1))
+        path = self.at / "many"
+        (self.at / "many.s").write_text(f"    .globl _start\n    .text\n{files}    .type _start, @function\n_start:\n{lines}"
+                                        f'    .size _start, . - _start\n    .section .note.GNU-stack,"",@progbits\n')
+        run("cc", "-g", "-nostdlib", "-static", "-Wl,--build-id", "-o", str(path), str(self.at / "many.s"))
+        start = next(int(line.split()[0], 16) for line in run("nm", str(path)).splitlines() if line.endswith(" _start"))
+        text = run(REPORT, "source", "--focus", "_start", "--limit", "0", self.capture_of(str(path), [start + i for i in range(n)]))
+        told = re.search(r"(\d+) sources were not looked for", text)
+        self.assertTrue(told, text[-1000:])
+        self.assertGreaterEqual(int(told[1]), n - most)  # more where looking for the others takes too long
 
     def test_origins_that_go_round(self):
         """An inlined function whose name nobody says is not shown; what lies in it and what it lies in are."""
