@@ -3,14 +3,19 @@
 """From a recording without names to the first printed functions, and what it takes others to name all its addresses.
 
 A compiler, Python and a browser are recorded at 10 kHz by ours (--no-decode) and, in the next turn, by perf; the recordings are kept in
-the build directory (`make clean` removes them; --record makes them anew). Then, in turns, `sysprof-report functions` and `perf report`, with
-inlined functions and without, each warm, and cold: with the page cache dropped before. Ours has kept what files answered (SYSPROF_SYMBOL_CACHE),
-or nothing, and tells (G_MESSAGES_DEBUG) what of the time names take, and lines with inlined functions. `addr2line`, `eu-addr2line` and `llvm-symbolizer` get the
-same distinct addresses, file by file, with functions (-f) and inlined ones (-i); they print no report. Who takes longer than
---most-seconds is ended, and told as such."""
+the build directory (`make clean` removes them; --record makes them anew). As what distributions ship has no debug information, there are
+beside them Go's compiler, built here with it, and a C++ program (-O2 -g) that lives of inlined templates; Debian has it for Python and libc
+(`scripts/install-deps build work`).
+
+Then, in turns, `sysprof-report functions` and `perf report`, with inlined functions and without, each warm, and cold: with the page cache
+dropped before. Ours has kept what files answered (SYSPROF_SYMBOL_CACHE), or nothing, and tells (G_MESSAGES_DEBUG) what of the time names take,
+and lines with inlined functions. `addr2line`, `eu-addr2line` and `llvm-symbolizer` get the same distinct addresses, file by file, with functions (-f)
+and inlined ones (-i); they print no report. Of them ratios are to our names and lines, in the same turn. Who takes longer than --most-seconds
+for a report, or for one file, is ended there, and told as such. Takes five minutes or so."""
 import argparse
 import bisect
 import collections
+import contextlib
 import os
 import pathlib
 import re
@@ -29,6 +34,82 @@ FOLDER = turns.BUILD / 'recordings/symbols'
 SAMPLE, MAP = 2, 3
 EXECUTABLE = 1  # of a segment's flags
 
+# Programs with debug information, which stay beside the recordings: all ask them again.
+BUILD_GO = """
+[ -e compile ] || GO111MODULE=off GOFLAGS= go build -o compile cmd/compile
+cat >tool <<END
+#!/bin/sh
+case \\$1 in */compile) shift; exec "$PWD/compile" "\\$@" ;; esac
+exec "\\$@"
+END
+chmod +x tool
+"""
+
+GO = """
+export GOCACHE="$PWD/cache" GO111MODULE=off GOFLAGS=
+while :; do go build -a -p 1 -toolexec "$0/tool" net/http; done
+"""
+
+BUILD_CPP = """
+cat >templates.cc <<'END'
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+int main ()
+{
+  std::mt19937_64 random (1);
+  std::regex words ("([a-z]+)[0-9]*|[0-9]+([.][0-9]+)?");
+  for (size_t round = 0;; round++)
+    {
+      std::unordered_map<std::string, std::vector<double>> rows;
+      std::map<std::string, std::variant<double, std::string>> sums;
+      for (int i = 0; i < 20000; i++)
+        {
+          std::ostringstream text;
+          text << "row" << random () % 500 << " " << i * 0.5;
+          std::istringstream parts (text.str ());
+          std::string name;
+          double value;
+          parts >> name >> value;
+          rows[name].push_back (value);
+          if (i % 20 == 0)
+            for (std::sregex_iterator it (name.begin (), name.end (), words), end; it != end; ++it)
+              sums[(*it)[1].str ()] = it->str ();
+        }
+      for (auto &[name, values] : rows)
+        {
+          std::sort (values.begin (), values.end (), [] (double a, double b) { return a > b; });
+          sums[name] = std::accumulate (values.begin (), values.end (), 0.0);
+        }
+      std::vector<std::shared_ptr<std::string>> names;
+      for (auto &[name, sum] : sums)
+        names.push_back (std::make_shared<std::string> (std::visit ([&name = name] (auto &it) { std::ostringstream s; s << name << it; return s.str (); }, sum)));
+      std::stable_sort (names.begin (), names.end (), [] (auto &a, auto &b) { return a->size () < b->size () || *a < *b; });
+      std::vector<std::function<size_t (size_t)>> steps;
+      for (auto &name : names)
+        steps.push_back ([name] (size_t n) { return std::hash<std::string> () (*name) ^ n; });
+      size_t hash = round;
+      for (auto &step : steps)
+        hash = step (hash);
+      if (hash == 1)
+        puts ("one");
+    }
+}
+END
+g++ -std=c++17 -O2 -g -o templates templates.cc
+"""
+
 
 def record(thousands):
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -38,8 +119,14 @@ def record(thousands):
         'perf': ['perf', 'record', '-q', '-B', '-N', '-g', '-a', '-e', 'cpu-clock', '-c', 1000000000 // FREQUENCY, '-o', FOLDER / 'perf.data',
                  'sleep', seconds],
     }
+    for script in (BUILD_GO, BUILD_CPP):
+        subprocess.run(['sh', '-euc', script], cwd=FOLDER, check=True)
     for name, command in commands.items():
-        with turns.scratch() as directory, machine_work.Machine(directory, CLASSES):
+        with contextlib.ExitStack() as stack:
+            directory = stack.enter_context(turns.scratch())
+            for words in (['sh', '-c', GO, FOLDER], [FOLDER / 'templates']):
+                stack.callback(machine_work.Script(words, directory).end)
+            stack.enter_context(machine_work.Machine(directory, CLASSES))
             time.sleep(2)
             print(f'   recording {seconds:g} s with {name}', flush=True)
             turns.run(command)
@@ -203,7 +290,7 @@ def compare_reports(options, directory):
             name: (lambda name=name, command=command, environment=environment:
                    timed(command, peak[name], is_cold, options.most_seconds, environment=environment))
             for name, (command, environment) in contestants.items()}, options.rounds)
-        turns.heading(f'from a recording without names to functions, {"cold" if is_cold else "warm"}')
+        turns.heading(f'from a recording without names to the first names on screen, {"cold" if is_cold else "warm"}')
         turns.show(wall, 's', digits=3)
         turns.show(peak, 'MiB', scale=1 / 1024, digits=0)
         parts = {'': kept, ', nothing kept': nothing}
@@ -213,30 +300,65 @@ def compare_reports(options, directory):
     show_memory({name: contestants[name] for name in ('sysprof-report', 'nothing kept')})
 
 
-def compare_tools(options):
+def has_debug_information(path):
+    """Of its own, or in a separate file that its build id leads to."""
+    def ask(file, option):
+        return subprocess.run(['readelf', '-W', option, file], capture_output=True, text=True, errors='replace').stdout
+
+    build_id = re.search(r'Build ID: ([0-9a-f]{2})([0-9a-f]+)', ask(path, '-n'))
+    files = [path] + ([f'/usr/lib/debug/.build-id/{build_id[1]}/{build_id[2]}.debug'] if build_id else [])
+    return any('.debug_info' in ask(file, '-S') for file in files if os.path.exists(file))
+
+
+class Tool:
+    """One that is asked file by file. A file that takes too long is not asked again; it counts as that long."""
+
+    def __init__(self, command, options):
+        self.command, self.most_seconds = command, options.most_seconds
+        self.given_up, self.peak, self.of_debug = set(), [], []
+
+    def name_all(self, lists, with_debug):
+        peak, seconds = [], {}
+        for path, text in lists.items():
+            one = None if path in self.given_up else timed([*self.command, path], peak, False, self.most_seconds, text)
+            seconds[path] = self.most_seconds if one is None else one
+            if one is None:
+                self.given_up.add(path)
+        self.peak.append(max(peak, default=0))
+        self.of_debug.append(sum(seconds[path] for path in with_debug))
+        return sum(seconds.values())
+
+
+def compare_tools(options, directory):
     addresses = {path: link_addresses(path, offsets) for path, offsets in offsets_of_files(FOLDER / 'bare.syscap').items()}
     addresses = {path: found for path, found in addresses.items() if found}
-    tools = {
-        'addr2line -f -i': lambda path: ['addr2line', '-f', '-i', '-e', path],
-        'eu-addr2line -f -i': lambda path: ['eu-addr2line', '-f', '-i', '-e', path],
-        'llvm-symbolizer': lambda path: ['llvm-symbolizer', f'--obj={path}', '--inlining'],
-    }
-    with turns.scratch() as directory:
-        lists = {}
-        for number, (path, found) in enumerate(addresses.items()):
-            lists[path] = f'{directory}/{number}'
-            pathlib.Path(lists[path]).write_text(''.join(f'{address:#x}\n' for address in found))
-        turns.heading(f'{sum(map(len, addresses.values()))} distinct addresses of {len(addresses)} files, warm')
-        for name, command in tools.items():
-            if not turns.have(name.split()[0]):
-                continue
-            peak, seconds, left_out = [], 0, 0
-            for path, text in lists.items():
-                one = timed(command(path), peak, False, options.most_seconds, text)
-                seconds += one or options.most_seconds
-                left_out += one is None
-            print(f'   {name:28} {seconds:10.1f} s, at most {max(peak, default=0) / 1024:.0f} MiB'
-                  + (f'; {left_out} files took longer than {options.most_seconds} s of CPU' if left_out else ''))
+    with_debug = {path for path in addresses if has_debug_information(path)}
+    lists = {}
+    for number, (path, found) in enumerate(addresses.items()):
+        lists[path] = f'{directory}/{number}'
+        pathlib.Path(lists[path]).write_text(''.join(f'{address:#x}\n' for address in found))
+    tools = {name: Tool(name.split(), options) for name in ('addr2line -f -i -e', 'eu-addr2line -f -i -e', 'llvm-symbolizer --inlining -e')
+             if turns.have(name.split()[0])}
+    functions = [turns.REPORT, 'functions', FOLDER / 'bare.syscap']
+    rows = []
+
+    def ours():
+        rows.append(told(functions, keeping(''), False))
+        return sum(rows[-1].values()) / 1000
+
+    timed(functions, [], False, options.most_seconds, environment=keeping(f'{directory}/kept'))
+    wall = turns.in_turns({
+        'ours': ours,
+        'ours, kept': lambda: sum(told(functions, keeping(f'{directory}/kept'), False).values()) / 1000,
+        **{name: (lambda tool=tool: tool.name_all(lists, with_debug)) for name, tool in tools.items()}}, options.rounds)
+    turns.heading(f'names and lines of {sum(map(len, addresses.values()))} distinct addresses of {len(addresses)} files, warm')
+    turns.show(wall, 's', digits=3)
+    print(f'   of these {sum(len(addresses[path]) for path in with_debug)} of {len(with_debug)} files with debug information; ours is all lines:')
+    turns.show({'ours': [row['Lines'] / 1000 for row in rows], **{name: tool.of_debug for name, tool in tools.items()}}, 's', digits=3)
+    turns.show({name: tool.peak for name, tool in tools.items()}, 'MiB', scale=1 / 1024, digits=0, has_ratios=False)
+    for name, tool in tools.items():
+        for path in sorted(tool.given_up):
+            print(f'   {name}: {path} took longer than {options.most_seconds} s of CPU, and counts as that')
 
 
 def main():
@@ -244,7 +366,7 @@ def main():
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--thousands', type=int, default=1000, help='thousands of samples')
     parser.add_argument('--record', action='store_true', help='make the recordings anew')
-    parser.add_argument('--most-seconds', type=int, default=60, help='of CPU time, for one run of a peer')
+    parser.add_argument('--most-seconds', type=int, default=30, help='of CPU time, for one run of a peer')
     parser.add_argument('--no-tools', action='store_true', help='reports alone')
     parser.add_argument('--no-reports', action='store_true', help='tools alone')
     parser.add_argument('--only-memory', action='store_true', help='that of our reports, of a recording that is there')
@@ -259,7 +381,8 @@ def main():
         with turns.scratch() as directory:
             compare_reports(options, directory)
     if not options.no_tools:
-        compare_tools(options)
+        with turns.scratch() as directory:
+            compare_tools(options, directory)
 
 
 main()
