@@ -355,10 +355,10 @@ sysprof_elf_image_has_section (const ElfImage *image, const char *name)
 }
 
 ElfStatus
-sysprof_elf_image_read_section (ElfImage *self,
-                                const ElfSection *section,
-                                uint8_t **bytes,
-                                uint64_t *size)
+sysprof_elf_image_read_section_unlinked (ElfImage *self,
+                                         const ElfSection *section,
+                                         uint8_t **bytes,
+                                         uint64_t *size)
 {
   ElfStatus status;
   uint8_t *stored;
@@ -375,17 +375,26 @@ sysprof_elf_image_read_section (ElfImage *self,
     {
       *bytes = stored;
       *size = section->size;
+      return ELF_OK;
     }
-  else
-    {
-      status = sysprof_elf_inflate_section (
-          sysprof_elf_image_cursor (self, stored, section->size), bytes, size);
-      free (stored);
-    }
-  if (status == ELF_OK && self->type == ET_REL)
-    status = sysprof_elf_image_relocate (self, section, *bytes, *size);
-  else
+
+  status = sysprof_elf_inflate_section (sysprof_elf_image_cursor (self, stored, section->size),
+                                        bytes, size);
+  free (stored);
+  return status;
+}
+
+ElfStatus
+sysprof_elf_image_read_section (ElfImage *self,
+                                const ElfSection *section,
+                                uint8_t **bytes,
+                                uint64_t *size)
+{
+  ElfStatus status = sysprof_elf_image_read_section_unlinked (self, section, bytes, size);
+
+  if (status != ELF_OK || self->type != ET_REL)
     return status;
+  status = sysprof_elf_image_relocate (self, section, *bytes, *size);
   if (status != ELF_OK)
     free (*bytes);
   return status;

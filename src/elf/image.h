@@ -106,6 +106,12 @@ ElfStatus sysprof_elf_image_read_section (ElfImage *self,
                                           uint8_t **bytes,
                                           uint64_t *size);
 
+/* The same as it is stored. */
+ElfStatus sysprof_elf_image_read_section_unlinked (ElfImage *self,
+                                                   const ElfSection *section,
+                                                   uint8_t **bytes,
+                                                   uint64_t *size);
+
 /* Gives the sections of an object file that are loaded addresses, one behind the other: those that it is linked to here. They depend
  * on nothing but sizes and alignments of these sections, which a file has in common with its debug file. */
 void sysprof_elf_image_place_sections (ElfImage *self);

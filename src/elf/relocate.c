@@ -146,6 +146,7 @@ has_debug_name (const ElfImage *self, const ElfSection *section)
          strncmp (self->section_names + section->name, prefix, sizeof prefix - 1) == 0;
 }
 
+/* Of a section there is one list. Neither that nor symbols are linked themselves: a file may say that they are lists of themselves. */
 ElfStatus
 sysprof_elf_image_relocate (ElfImage *self,
                             const ElfSection *section,
@@ -168,16 +169,15 @@ sysprof_elf_image_relocate (ElfImage *self,
           (self->machine != EM_X86_64 && self->machine != EM_AARCH64))
         return ELF_UNSUPPORTED;
 
-      status = sysprof_elf_image_read_section (self, row, &list.bytes, &list.size);
+      status = sysprof_elf_image_read_section_unlinked (self, row, &list.bytes, &list.size);
       if (status == ELF_OK)
-        status = sysprof_elf_image_read_section (self, &self->sections[row->link],
-                                                 &symbols.bytes, &symbols.size);
+        status = sysprof_elf_image_read_section_unlinked (self, &self->sections[row->link],
+                                                          &symbols.bytes, &symbols.size);
       if (status == ELF_OK)
         apply (self, &list, &symbols, (Content){ bytes, size });
       free (list.bytes);
       free (symbols.bytes);
-      if (status != ELF_OK)
-        return status;
+      return status;
     }
   return ELF_OK;
 }

@@ -9,6 +9,7 @@
 #define MOST_TEXT      (UINT32_C (256) << 20) /* bytes of names of one file */
 #define KERNEL_SECTION "__ksymtab"            /* what a kernel has for its modules */
 #define KERNEL_LABEL   "_text"
+#define MOST_SECTIONS  256 /* with code that are looked at */
 
 void
 sysprof_elf_answers_clear (ElfAnswers *self)
@@ -113,7 +114,7 @@ note_text_sections (ElfFacts *facts, const ElfImage *image)
   const char *name;
   uint64_t address, size;
 
-  for (size_t i = 0; facts->n_text_sections < ELF_MAX_TEXT_SECTIONS &&
+  for (size_t i = 0; i < MOST_SECTIONS && facts->n_text_sections < ELF_MAX_TEXT_SECTIONS &&
                      sysprof_elf_image_object_text (image, i, &name, &address, &size);
        i++)
     {
