@@ -95,6 +95,13 @@ find_kernel (const KernelParts *self, unsigned place)
   return NULL;
 }
 
+static void
+mix (KernelParts *self, unsigned place)
+{
+  self->are_mixed = true;
+  self->mixed_places |= UINT32_C (1) << place;
+}
+
 /* `ID BUILD-ID PLACE` */
 static void
 add_boot (KernelParts *self, Text value, const char **id_of_place)
@@ -123,7 +130,7 @@ add_boot (KernelParts *self, Text value, const char **id_of_place)
            strncmp (id_of_place[place], word.at, sysprof_text_size (word)) != 0)
     {
       known->build_id[0] = '\0'; /* they were joined by who does not tell them apart */
-      self->are_mixed = true;
+      mix (self, (unsigned) place);
     }
 }
 
@@ -161,14 +168,16 @@ add_kernels (KernelParts *self, const Symbolization *symbolization)
   if (first != NULL && !has_unknown && count_metadata (store, TIME_KEY) > n_boots)
     {
       first->build_id[0] = '\0';
-      self->are_mixed = true;
+      mix (self, 0);
     }
-  if (n_boots > 0 || build_id == NULL)
+  if (n_boots > 0)
     return;
-
-  self->are_mixed =
-      count_metadata (store, BUILD_ID_KEY) > 1 || count_metadata (store, TIME_KEY) > 1;
-  if (!self->are_mixed)
+  if (count_metadata (store, BUILD_ID_KEY) > 1 || count_metadata (store, TIME_KEY) > 1)
+    {
+      mix (self, 0);
+      self->are_mixed = build_id != NULL;
+    }
+  else if (build_id != NULL)
     add_part (self, 0, g_strdup (KERNEL_BINARY), g_strdup (""),
               dup_build_id (sysprof_text_from_string (build_id)));
 }
@@ -251,7 +260,7 @@ is_name (Text name)
   return memchr (name.at, '/', sysprof_text_size (name)) == NULL && name.at[0] != '.';
 }
 
-/* `NAME BUILD-ID SECTION=ADDRESS …`, a line each. */
+/* `NAME BUILD-ID SECTION=ADDRESS …`, a line each. Where kernels are mixed, who knows whose modules they are. */
 static void
 add_modules (KernelParts *self, const Symbolization *symbolization)
 {
@@ -273,7 +282,8 @@ add_modules (KernelParts *self, const Symbolization *symbolization)
           !sysprof_text_next_word (&line, &build_id))
         continue;
       while (self->parts->len < MOST_PARTS && sysprof_text_next_word (&line, &word))
-        if (parse_section (word, &section, &address))
+        if (parse_section (word, &section, &address) &&
+            !(self->mixed_places >> sysprof_kernel_place (address) & 1))
           add_part (self, sysprof_kernel_place (address),
                     g_strdup_printf ("[%.*s]", (int) sysprof_text_size (name), name.at),
                     g_strndup (section.at, sysprof_text_size (section)),
@@ -357,7 +367,7 @@ list_offsets (KernelPart *self)
     }
 }
 
-/* One build that was started several times is one file, whose parts are asked for together. */
+/* One build that was started several times is one file, whose parts are asked for together: but for code, which is shown where it was. */
 static void
 merge_same_files (KernelParts *self)
 {
@@ -414,7 +424,8 @@ sysprof_kernel_parts_new (const Symbolization *symbolization)
   find_bases (self, symbolization);
   g_array_sort (self->parts, compare_bases);
   collect_items (self, symbolization);
-  merge_same_files (self);
+  if (symbolization->code == NULL)
+    merge_same_files (self);
   for (guint i = 0; i < self->parts->len; i++)
     list_offsets (&g_array_index (self->parts, KernelPart, i));
   return self;

@@ -23,8 +23,9 @@ typedef struct
 
 typedef struct
 {
-  GArray *parts;  /* of KernelPart */
-  bool are_mixed; /* captures were joined that do not tell whose kernel is whose */
+  GArray *parts;         /* of KernelPart */
+  bool are_mixed;        /* captures were joined that do not tell whose kernel is whose: */
+  uint32_t mixed_places; /* bits, from the lowest on */
 } KernelParts;
 
 /* Of the addresses that are asked for now. */

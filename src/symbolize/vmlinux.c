@@ -319,9 +319,19 @@ list_addresses (const KernelPart *part, uint64_t link_base)
   return addresses;
 }
 
-/* From the file that is open, in which the part begins at `link_base`. */
+/* What lies behind a section in memory is not what lies behind it in the file. */
 static void
-use_file (Search *self, const KernelPart *part, uint64_t link_base)
+cut_batch (FileBatch *batch, uint64_t size)
+{
+  while (batch->n_offsets > 0 && batch->offsets[batch->n_offsets - 1] >= size)
+    batch->n_offsets--;
+  while (batch->n_items > 0 && batch->items[batch->n_items - 1].offset >= size)
+    batch->n_items--;
+}
+
+/* From the file that is open, in which the part begins at `link_base`, and has so many bytes. */
+static void
+use_file (Search *self, const KernelPart *part, uint64_t link_base, uint64_t size)
 {
   Symbolization *symbolization = self->symbolization;
   FileBatch batch = sysprof_kernel_part_get_batch (part);
@@ -329,6 +339,7 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base)
   ElfAnswers answers = { 0 };
   ElfLines lines = { 0 };
 
+  cut_batch (&batch, size);
   /* What is asked ascends. */
   if (batch.n_offsets == 0 || addresses[batch.n_offsets - 1] < addresses[0])
     return;
@@ -366,7 +377,8 @@ start (Search *self, Symbolization *symbolization, bool use_sandbox)
 
   *self = (Search){
     .symbolization = symbolization,
-    .release = release != NULL && strchr (release, '/') == NULL ? release : "",
+    .release =
+        release != NULL && release[0] != '.' && strchr (release, '/') == NULL ? release : "",
     .opener = OPENER_INIT,
     .elf = REMEMBERED_ELF_INIT,
     .use_sandbox = use_sandbox,
@@ -402,7 +414,7 @@ resolve_kernel (Search *self, const KernelPart *kernel)
   self->reason = UNNAMED_NO_KERNEL_SYMBOLS;
   is_found = (kernel->base == 0 || kernel->items->len > 0) && find_file (self);
   if (is_found && kernel->base != 0)
-    use_file (self, kernel, self->facts.kernel_text);
+    use_file (self, kernel, self->facts.kernel_text, UINT64_MAX);
   else if (symbolization->lines == NULL && symbolization->code == NULL)
     explain (symbolization, kernel->place, is_found ? UNNAMED_KERNEL_MOVED : self->reason);
   if (!is_found && kernel->items->len > 0 && symbolization->wanted_kernel[0] == '\0')
@@ -410,17 +422,14 @@ resolve_kernel (Search *self, const KernelPart *kernel)
                sizeof symbolization->wanted_kernel);
 }
 
-/* Where the kernel has put a section, what was it in the file? FALSE: it is not in it. */
-static bool
-find_section (const ElfFacts *facts, const char *name, uint64_t *address)
+/* NULL: the file that is open has none of that name. */
+static const ElfTextSection *
+find_section (const ElfFacts *facts, const char *name)
 {
   for (size_t i = 0; i < facts->n_text_sections; i++)
     if (strcmp (facts->text_section[i].name, name) == 0)
-      {
-        *address = facts->text_section[i].address;
-        return true;
-      }
-  return false;
+      return &facts->text_section[i];
+  return NULL;
 }
 
 /* Without a build ID it could be any. */
@@ -428,15 +437,16 @@ static void
 resolve_module (Search *self, const KernelPart *part)
 {
   g_autofree char *module = NULL;
-  uint64_t address;
+  const ElfTextSection *section;
 
   if (part->build_id[0] == '\0' || part->items->len == 0)
     return;
   module = dup_module_path (self, part->binary);
   self->module = module;
   self->build_id = part->build_id;
-  if (find_file (self) && find_section (&self->facts, part->section, &address))
-    use_file (self, part, address);
+  section = find_file (self) ? find_section (&self->facts, part->section) : NULL;
+  if (section != NULL)
+    use_file (self, part, section->address, section->size);
   self->module = NULL;
 }
 
@@ -479,7 +489,7 @@ sysprof_vmlinux_resolve_fetched (Symbolization *self, const char *path)
       search.build_id = kernel->build_id;
       if (!open_file (&search, -1, path))
         continue;
-      use_file (&search, kernel, search.facts.kernel_text);
+      use_file (&search, kernel, search.facts.kernel_text, UINT64_MAX);
       is_fit = true;
     }
   finish (&search);

@@ -205,6 +205,16 @@ class KernelLines(unittest.TestCase):
                 self.assertIn("it changes its own", self.note(name))
             self.assertEqual({row.get("inlined") for row in self.instructions("outer")} - {None}, {"outer", "inner", "innermost"})
 
+    def test_instructions_of_starts_that_were_joined(self):
+        """Of each kernel where it lay, though both are of one file."""
+        self.record(self.places_text(1, 0), n_joined=2, boots=[f"one {BUILD_ID}", f"two {BUILD_ID} 1"], places=(0, 1))
+        rows = [row for row in self.instructions("outer") if row["function"] == "outer"]
+        found = [int(row["address"], 16) for row in rows]
+        first = [at for at in found if at >= TEXT + MOVED]
+        self.assertGreater(len(first), 5)
+        self.assertEqual(sorted(found), sorted(first + [at - PLACE for at in first]))
+        self.assertEqual({row["bytes"] for row in rows}, {row["bytes"] for row in rows if int(row["address"], 16) in first})
+
     def test_calls_within_the_kernel(self):
         """What a function called counts where it called, the instruction before that to which it returns."""
         (self.dir / "kernel.c").write_text(SOURCE.replace("int\nouter", "__attribute__ ((noinline, noipa)) int\nouter"))

@@ -91,6 +91,7 @@ class KernelModules(unittest.TestCase):
                 self.dir / f"{i}.c")
         run("ld", "-r", f"--build-id=0x{BUILD_ID}", "-o", self.built, self.dir / "0.o", self.dir / "1.o")
         headers = {m[2]: int(m[1]) for m in re.finditer(r"^ *\[ *(\d+)\] (\S+)", run("readelf", "-SW", self.built), re.MULTILINE)}
+        self.sizes = {m[1]: int(m[2], 16) for m in re.finditer(r"\] (\S+) +PROGBITS +\w+ \w+ (\w+)", run("readelf", "-SW", self.built))}
         self.functions = []  # section, offset, size, name
         for line in run("readelf", "-sW", self.built).splitlines():
             words = line.split()
@@ -112,15 +113,19 @@ class KernelModules(unittest.TestCase):
             shutil.copy(self.built, path)
         return path
 
-    def record(self, modules=None, files=()):
+    def record(self, modules=None, files=(), boots=("one -",), beside=()):
         if modules is None:
             modules = f"other - .text=1\nmy_module {BUILD_ID} " + " ".join(f"{name}={at:x}" for name, at in PLACES.items()) + "\n"
         capture = Capture(1, 2)
-        capture.metadata("uname.release", RELEASE).metadata("capture-time", "then").metadata("org.gnome.sysprof.boot-id", "one -")
+        capture.metadata("uname.release", RELEASE)
+        for boot in boots:
+            capture.metadata("capture-time", "then").metadata("org.gnome.sysprof.boot-id", boot)
         for name, data in [("__modules__", modules.encode()), *files]:
             capture.chunked_file(name, data)
         for section, offset, _ in self.places():
             capture.sample([KERNEL, PLACES[section] + offset], pid=PID)
+        for address in beside:
+            capture.sample([KERNEL, address], pid=PID)
         return capture.save(self.dir / "x.syscap")
 
     def stacks(self, *words):
@@ -193,6 +198,25 @@ class KernelModules(unittest.TestCase):
                         f"my_module {BUILD_ID} .data={PLACES['.text']:x}\n", f"my_module {BUILD_ID} .text=0\n", f"../my_module {BUILD_ID} .text=x\n"):
             self.record(modules)
             self.assertEqual({stack[0]["symbol"][:10] for stack in self.stacks("--debug-dir", self.dir / "debug")}, {"[kernel+0x"}, modules)
+
+    def test_what_lies_behind_a_section(self):
+        """Is not what lies behind it in the file."""
+        self.build()
+        self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        beside = [PLACES[section] + self.sizes[section] + i for section in sorted(PLACES) for i in range(256)]
+        self.record(beside=beside)
+        stacks = self.stacks("--debug-dir", self.dir / "debug")
+        self.assertEqual([stack[-1]["symbol"] for stack in stacks], [name for _, _, name in self.places()] + [f"[kernel+{at:#x}]" for at in beside])
+        self.assertFalse([frame for stack in stacks[-len(beside):] for frame in stack if frame.get("line")])
+
+    def test_starts_that_are_not_told_apart(self):
+        """Whose modules they are nobody knows; where they lay apart, they are known."""
+        self.build()
+        self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        for boots, is_named in ((("one -", "two -"), False), (("one -", "one -"), True), (("one -", "two - 1"), True)):
+            self.record(boots=boots)
+            names = {stack[0]["symbol"] for stack in self.stacks("--debug-dir", self.dir / "debug")}
+            self.assertEqual("outer" in names, is_named, boots)
 
     def test_carried(self):
         """What a recording brings is enough, where the file is gone."""
