@@ -17,6 +17,7 @@
 #define MOST_DUMP      (UINT64_C (4) << 30)   /* bytes, of which little is read */
 #define MOST_TEXT      (UINT32_C (256) << 20) /* bytes */
 #define MOST_DEBUG     (UINT64_C (16) << 20)  /* bytes of lines of one function */
+#define LEAST_ENTRY    17                     /* bytes of one of these */
 #define MOST_FUNCTIONS 0x10000
 #define PATIENCE       20000 /* ms */
 
@@ -152,7 +153,7 @@ lines_read (Lines *self, const Reader *reader, const JitCodeRange *range)
   if (range->debug == 0 || size > MOST_DEBUG)
     return;
   self->bytes = read_bytes (reader->fd, range->debug, (size_t) size);
-  most = (size_t) (range->n_debug < size ? range->n_debug : size);
+  most = (size_t) (range->n_debug < size / LEAST_ENTRY ? range->n_debug : size / LEAST_ENTRY);
   self->line = self->bytes != NULL ? calloc (most + 1, sizeof *self->line) : NULL;
   if (self->line == NULL)
     return;
