@@ -211,7 +211,8 @@ load_on_worker (GTask *task, gpointer source, gpointer task_data, GCancellable *
   GError *error = NULL;
   SysprofDocument *document;
 
-  if (is_large (source))
+  /* Who has an earlier document has grown already. */
+  if (((const Request *) task_data)->earlier == NULL && is_large (source))
     sysprof_confined_children_prepare (N_CHILDREN);
   document = load (source, task_data, task, cancellable, &error);
   sysprof_confined_children_dismiss ();

@@ -366,18 +366,19 @@ sysprof_confined_children_prepare (unsigned n)
 }
 
 static void
-end_prepared (unsigned i)
+kill_prepared (unsigned i)
 {
   (void) close (prepared[i].socket);
   (void) kill (prepared[i].pid, SIGKILL); /* it may be gone already */
-  wait_for_end (prepared[i].pid, LEAVE_MSEC);
 }
 
 void
 sysprof_confined_children_dismiss (void)
 {
+  for (unsigned i = 0; i < n_prepared; i++)
+    kill_prepared (i); /* they end while one of them is waited for */
   while (n_prepared > 0)
-    end_prepared (--n_prepared);
+    wait_for_end (prepared[--n_prepared].pid, LEAVE_MSEC);
 }
 
 /* 0 where there is none. */
@@ -394,7 +395,8 @@ take_prepared (const Errand *errand, int *socket)
           *socket = prepared[i].socket;
           return prepared[i].pid;
         }
-      end_prepared (i); /* somebody ended it */
+      kill_prepared (i); /* somebody ended it */
+      wait_for_end (prepared[i].pid, LEAVE_MSEC);
     }
   return 0;
 }
