@@ -11,12 +11,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* .text, .init.text, .text.unlikely, .noinstr.text: what else there is holds no functions. */
+/* .text, .text.unlikely, .noinstr.text, .exit.text: what else there is holds no functions, and the memory of .init.text is given to other
+ * modules once it has run, though the kernel goes on telling where it was. */
 static bool
 is_code (const char *section)
 {
-  return section[0] == '.' && strstr (section, "text") != NULL &&
-         strpbrk (section, " \t\n=") == NULL;
+  return section[0] == '.' && !g_str_has_prefix (section, ".init") &&
+         strstr (section, "text") != NULL && strpbrk (section, " \t\n=") == NULL;
 }
 
 /* `0xffffffffc0123000` */

@@ -82,6 +82,7 @@ test_sections_with_code (Fixture *self, const void *data)
   g_autofree char *text = NULL;
 
   put_section (self, "second", ".text", "0xffffffffc0123000\n");
+  put_section (self, "second", ".exit.text", "0xffffffffc0138000\n");
   put_section (self, "second", ".init.text", "0xffffffffc0140000\n");
   put_section (self, "second", ".data", "0xffffffffc0150000\n");
   put_section (self, "second", "__ksymtab_text", "0xffffffffc0160000\n");
@@ -90,7 +91,7 @@ test_sections_with_code (Fixture *self, const void *data)
   text = sysprof_dup_module_sections (self->dir);
   g_assert_cmpstr (text, ==,
                    "first - .text.unlikely=ffffffffc0001000\n"
-                   "second abcdef01 .init.text=ffffffffc0140000 .text=ffffffffc0123000\n");
+                   "second abcdef01 .exit.text=ffffffffc0138000 .text=ffffffffc0123000\n");
 }
 
 static void
