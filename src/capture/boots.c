@@ -44,6 +44,28 @@ sysprof_boots_id_at (const Boots *self, unsigned place)
   return NULL;
 }
 
+static uint64_t
+place_of (uint64_t address)
+{
+  return (UINT64_MAX >> KERNEL_PLACE_BITS) - (address >> KERNEL_PLACE_BITS);
+}
+
+/* Where the code of one sample lies, that of all does. */
+static void
+look_at_sample (Boots *self, const SysprofCaptureSample *sample)
+{
+  const uint8_t *addrs = (const uint8_t *) sample + sizeof *sample;
+  SysprofAddressContext context = SYSPROF_ADDRESS_CONTEXT_NONE;
+
+  if (self->has_kernel_code || sample->n_addrs < 2 ||
+      !sysprof_address_is_context_switch (sysprof_load_u64 (addrs, false), &context) ||
+      context != SYSPROF_ADDRESS_CONTEXT_KERNEL)
+    return;
+  self->has_kernel_code = true;
+  self->is_elsewhere =
+      place_of (sysprof_load_u64 (addrs + sizeof (uint64_t), false)) >= BOOTS_MOST;
+}
+
 /* Of two at one place the first holds: whoever put them there did not tell them apart. */
 void
 sysprof_boots_add_frame (Boots *self, const SysprofCaptureFrame *frame)
@@ -51,6 +73,9 @@ sysprof_boots_add_frame (Boots *self, const SysprofCaptureFrame *frame)
   const SysprofCaptureMetadata *metadata = (const SysprofCaptureMetadata *) frame;
   unsigned place;
   size_t size;
+
+  if (frame->type == SYSPROF_CAPTURE_FRAME_SAMPLE)
+    look_at_sample (self, (const SysprofCaptureSample *) frame);
 
   if (frame->type != SYSPROF_CAPTURE_FRAME_METADATA ||
       strcmp (metadata->id, CAPTURE_BOOT_ID) != 0)
@@ -84,12 +109,18 @@ first_id (const Boots *boots)
 void
 sysprof_kernel_move_init (KernelMove *self, Boots *all, const Boots *boots)
 {
+  const char *first = first_id (boots), *found;
+
   *self = (KernelMove){ 0 };
   for (unsigned place = 0; place < BOOTS_MOST; place++)
     self->to[place] = place;
-  self->to[0] = find_place (all, first_id (boots));
+  self->to[0] = find_place (all, first);
   for (size_t i = 0; i < boots->n; i++)
     self->to[boots->boot[i].place] = find_place (all, boots->boot[i].id);
+  if (boots->is_elsewhere)
+    self->to[0] = 0;
+  found = sysprof_boots_id_at (all, self->to[0]);
+  self->is_apart = !boots->is_elsewhere && found != NULL && strcmp (found, first) == 0;
   for (unsigned place = 0; place < BOOTS_MOST; place++)
     self->is_moved = self->is_moved || self->to[place] != place;
 }
@@ -97,7 +128,7 @@ sysprof_kernel_move_init (KernelMove *self, Boots *all, const Boots *boots)
 uint64_t
 sysprof_kernel_move_address (const KernelMove *self, uint64_t address)
 {
-  uint64_t place = (UINT64_MAX >> KERNEL_PLACE_BITS) - (address >> KERNEL_PLACE_BITS);
+  uint64_t place = place_of (address);
 
   if (!self->is_moved || place >= BOOTS_MOST)
     return address;

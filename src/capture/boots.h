@@ -4,7 +4,7 @@
  *
  * A kernel lies elsewhere after each start, and so do its modules: addresses of one, in a capture that was joined, would have the names of
  * another. So a join gives each start a place of its own: all addresses of kernel code are lower by 2^48 for each place. Code lies in the
- * uppermost 2^48 bytes of all, where kernels have 64 bits (x86-64, arm64, riscv64); that of others stays where it is. What captures
+ * uppermost 2^48 bytes of all, where kernels have 64 bits (x86-64, arm64, riscv64); that of others stays where it is, at place 0. What captures
  * say of their start is the metadata CAPTURE_BOOT_ID: its id, the build ID of the kernel or `-`, and the place if that is not 0. All that do
  * not say it count as one start. */
 
@@ -31,6 +31,8 @@ typedef struct
 {
   Boot boot[BOOTS_MOST]; /* [n] */
   size_t n;
+  bool has_kernel_code; /* in a sample */
+  bool is_elsewhere;    /* that does not lie where it could be moved */
 } Boots;
 
 void sysprof_boots_add_frame (Boots *self, const SysprofCaptureFrame *frame);
@@ -42,6 +44,7 @@ typedef struct
 {
   unsigned to[BOOTS_MOST];
   bool is_moved; /* any of them */
+  bool is_apart; /* no other kernel is where that of place 0 is now */
 } KernelMove;
 
 /* `all`: of the captures before, to which these are added. Of the first one the kernel at place 0 stays there. */

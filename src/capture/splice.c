@@ -182,7 +182,7 @@ has_kernel_lists (const Translation *self)
 }
 
 /* Of those that do not say of which start of a machine they are, the first ones' lists are kept: who knows whether those of others
- * are of the same kernel. */
+ * are of the same kernel. So it is with kernels that cannot be put apart. */
 static void
 choose_kernel_lists (Translation *translations, size_t n)
 {
@@ -190,7 +190,8 @@ choose_kernel_lists (Translation *translations, size_t n)
 
   for (size_t i = 0; i < n; i++)
     {
-      bool is_unknown = sysprof_boots_id_at (&translations[i].boots, 0) == NULL;
+      bool is_unknown = sysprof_boots_id_at (&translations[i].boots, 0) == NULL ||
+                        !translations[i].kernel_move.is_apart;
 
       translations[i].joins_kernel_lists = !is_unknown || !has_unknown;
       has_unknown = has_unknown || (is_unknown && has_kernel_lists (&translations[i]));

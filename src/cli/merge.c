@@ -179,7 +179,7 @@ tell_left_out (JoinedFiles left, JoinedFiles kept)
     fprintf (
         stderr,
         "sysprof-cli: the list of the kernel's functions is left out of captures that do not tell of which start of a machine they "
-        "are, but for the first of these, and where it is damaged. What was named by it is in the table of symbols, which is "
+        "are, or whose kernels share addresses (as of 32 bits), but for the first of these, and where it is damaged. What was named by it is in the table of symbols, which is "
         "joined.\n");
   if ((left & JOINED_JIT_CODE) != 0)
     fprintf (

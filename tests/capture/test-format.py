@@ -551,6 +551,13 @@ class Join(Case):
         self.assertEqual(self.kernel_addresses(self.join('join', *unknown)), [self.AT] * 2)
         low = [self.of_boot(f'l{i}', [f'{i} -'], addresses=(0xc000000000001000, 0xc0001000)) for i in range(2)]
         self.assertEqual(self.kernel_addresses(self.join('join', *low)), [0xc000000000001000, 0xc0001000] * 2)
+        # Where they lie they are told to be, so that nobody takes the one for the other; lists of both would be of neither.
+        low = [self.of_boot(f'l{i}', [f'{i} -'], addresses=(0xc0001000,), is_big=is_big, files=[('/proc/kallsyms', b'c0001000 T l%d\n' % i)])
+               for i, is_big in enumerate((True, False))]
+        joined = self.join('join', *low)
+        self.assertEqual(self.kernel_addresses(joined), [0xc0001000] * 2)
+        self.assertEqual(self.boots_of(joined), ['0 -', '1 -'])
+        self.assertEqual(self.all_of(joined, '/proc/kallsyms'), [b'c0001000 T l0\n'])
         for values in (['x' * 64], [''], ['one - 99'], ['one - -1'], ['one - x']):
             self.assertEqual(self.kernel_addresses(self.join('join', self.of_boot('s', values))), [self.AT], values)
         # As many as there are places; those that come then share one.
