@@ -22,6 +22,7 @@ import re
 import resource
 import struct
 import subprocess
+import sys
 import threading
 import time
 
@@ -372,6 +373,8 @@ def main():
     parser.add_argument('--only-memory', action='store_true', help='that of our reports, of a recording that is there')
     options = parser.parse_args()
     if options.only_memory:
+        if not (FOLDER / 'bare.syscap').exists():
+            sys.exit(f"There is no recording to report of: '{FOLDER / 'bare.syscap'}' is not there. Run this once without --only-memory.")
         with turns.scratch() as directory:
             compare_memory(directory)
         return
