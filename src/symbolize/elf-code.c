@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TEXT (UINT32_C (256) << 20) /* bytes */
-#define MOST_CODE 256                    /* pieces of executable segments that are looked at */
-#define MOST_NAME 160                    /* bytes of the name of what is called */
+#define MOST_CODE 256 /* pieces of executable segments that are looked at */
+#define MOST_NAME 160 /* bytes of the name of what is called */
 
 _Static_assert(DISASM_MAX_SIZE <= ELF_MAX_INSTRUCTION, "an instruction fits");
 
@@ -24,6 +23,32 @@ sysprof_elf_instructions_clear (ElfInstructions *self)
   *self = (ElfInstructions){ 0 };
 }
 
+bool
+sysprof_elf_instructions_add_text (ElfInstructions *self,
+                                   size_t *capacity,
+                                   const char *text,
+                                   uint32_t *offset)
+{
+  size_t size = strlen (text) + 1;
+
+  if (size > ELF_MAX_CODE_TEXT - self->text_size)
+    return false;
+  if (size > *capacity - self->text_size)
+    {
+      size_t more = (self->text_size + size) * 2;
+      char *larger = realloc (self->text, more);
+
+      if (larger == NULL)
+        return false;
+      self->text = larger;
+      *capacity = more;
+    }
+  memcpy (self->text + self->text_size, text, size);
+  *offset = (uint32_t) self->text_size;
+  self->text_size += size;
+  return true;
+}
+
 typedef struct
 {
   ElfWorker *worker;
@@ -33,30 +58,6 @@ typedef struct
   uint64_t start; /* link-time addresses of the range that is under way */
   uint64_t end;
 } Builder;
-
-static bool
-append_text (Builder *self, const char *text, uint32_t *offset)
-{
-  ElfInstructions *into = self->into;
-  size_t size = strlen (text) + 1;
-
-  if (size > MOST_TEXT - into->text_size)
-    return false;
-  if (size > self->text_capacity - into->text_size)
-    {
-      size_t capacity = (into->text_size + size) * 2;
-      char *larger = realloc (into->text, capacity);
-
-      if (larger == NULL)
-        return false;
-      into->text = larger;
-      self->text_capacity = capacity;
-    }
-  memcpy (into->text + into->text_size, text, size);
-  *offset = (uint32_t) into->text_size;
-  into->text_size += size;
-  return true;
-}
 
 /* Where a jump or call leads that leaves the function, if there is a name for it. */
 static void
@@ -114,7 +115,7 @@ append_instruction (Builder *self,
     .offset = offset, .address = instruction->address, .range = range, .size = instruction->size
   };
   memcpy (row->bytes, instruction->bytes, instruction->size);
-  if (!append_text (self, text, &row->text))
+  if (!sysprof_elf_instructions_add_text (into, &self->text_capacity, text, &row->text))
     return false;
   into->n++;
   return true;
@@ -237,7 +238,7 @@ sysprof_elf_worker_disassemble (ElfWorker *self,
   *instructions = (ElfInstructions){ 0 };
   if (self->image == NULL)
     return ELF_ABSENT;
-  if (!append_text (&builder, "", &empty))
+  if (!sysprof_elf_instructions_add_text (instructions, &builder.text_capacity, "", &empty))
     return ELF_NO_MEMORY;
 
   /* Who opens a file for its lines has not read them. */

@@ -145,7 +145,8 @@ typedef struct
 } ElfInstruction;
 
 #define ELF_MAX_CODE         (UINT64_C (1) << 20) /* bytes of one range; what is behind is left out */
-#define ELF_MAX_INSTRUCTIONS (UINT32_C (4) << 20) /* of one call; likewise */
+#define ELF_MAX_CODE_TEXT    (UINT32_C (256) << 20) /* bytes of texts of one call */
+#define ELF_MAX_INSTRUCTIONS (UINT32_C (4) << 20)   /* of one call; likewise */
 
 typedef struct
 {
@@ -156,6 +157,11 @@ typedef struct
 } ElfInstructions;
 
 void sysprof_elf_instructions_clear (ElfInstructions *self);
+/* Adds a text, for which there are `*capacity` bytes by now, and tells where it is. FALSE: there is no room. */
+bool sysprof_elf_instructions_add_text (ElfInstructions *self,
+                                        size_t *capacity,
+                                        const char *text,
+                                        uint32_t *offset);
 
 typedef struct
 {

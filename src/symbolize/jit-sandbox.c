@@ -14,10 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_DUMP      (UINT64_C (4) << 30)   /* bytes, of which little is read */
-#define MOST_TEXT      (UINT32_C (256) << 20) /* bytes */
-#define MOST_DEBUG     (UINT64_C (16) << 20)  /* bytes of lines of one function */
-#define LEAST_ENTRY    17                     /* bytes of one of these */
+#define MOST_DUMP      (UINT64_C (4) << 30)  /* bytes, of which little is read */
+#define MOST_DEBUG     (UINT64_C (16) << 20) /* bytes of lines of one function */
+#define LEAST_ENTRY    17                    /* bytes of one of these */
 #define MOST_FUNCTIONS 0x10000
 #define PATIENCE       20000 /* ms */
 
@@ -57,25 +56,8 @@ typedef struct
 static bool
 append_text (Reader *self, const char *text, uint32_t *offset)
 {
-  ElfInstructions *into = &self->into.code;
-  size_t size = strlen (text) + 1;
-
-  if (size > MOST_TEXT - into->text_size)
-    return false;
-  if (size > self->text_capacity - into->text_size)
-    {
-      size_t capacity = (into->text_size + size) * 2;
-      char *larger = realloc (into->text, capacity);
-
-      if (larger == NULL)
-        return false;
-      into->text = larger;
-      self->text_capacity = capacity;
-    }
-  memcpy (into->text + into->text_size, text, size);
-  *offset = (uint32_t) into->text_size;
-  into->text_size += size;
-  return true;
+  return sysprof_elf_instructions_add_text (&self->into.code, &self->text_capacity, text,
+                                            offset);
 }
 
 static bool
@@ -399,7 +381,7 @@ sysprof_jit_sandbox_disassemble (ConfinedChild *child,
       sysprof_confined_child_send (child, deadline, functions, n * sizeof *functions) &&
       sysprof_confined_child_receive (child, deadline, &reply, sizeof reply) &&
       reply.status <= JIT_CODE_FAILED && reply.n <= ELF_MAX_INSTRUCTIONS &&
-      reply.text_size <= MOST_TEXT)
+      reply.text_size <= ELF_MAX_CODE_TEXT)
     {
       if (reply.status != JIT_CODE_OK)
         return (JitCodeStatus) reply.status;
