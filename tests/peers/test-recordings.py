@@ -109,9 +109,17 @@ class Case(unittest.TestCase):
 
 
 class Ours(Case):
+    @classmethod
+    def setUpClass(cls):
+        """Under a name that nobody else's program has: recordings are of the whole machine, where others may record the same one, which
+        may have its names in the one recording, and none in the other."""
+        folder = tempfile.TemporaryDirectory(prefix='sysprof-peers-')
+        cls.addClassCleanup(folder.cleanup)
+        cls.busy = shutil.copy(BUSY, os.path.join(folder.name, f'own-{os.getpid()}'))
+
     def record(self, name='a', *options):
         path = os.path.join(self.folder(), name)
-        subprocess.run([CLI, '--quiet', *options, '-o', path, '--', BUSY, '0.3'], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([CLI, '--quiet', *options, '-o', path, '--', self.busy, '0.3'], check=True, stdout=subprocess.DEVNULL)
         return path
 
     def test_peer_reads_every_frame(self):
@@ -189,7 +197,7 @@ class Ours(Case):
         own.mark('group', 'name', 'm' * 30000, pid=4242).log('domain', 'l' * 30000, pid=4242).metadata('key', 'v' * 30000)
         own.process('p' * 30000, pid=4242).file('given-file', b'f' * 60000).mark('group', 'last', pid=4242)
         own.save(given)
-        subprocess.run([CLI, '--quiet', '--use-trace-fd', '-o', path, '--', 'sh', '-c', f'{BUSY} 0.3; cat {given} >&"$SYSPROF_TRACE_FD"'],
+        subprocess.run([CLI, '--quiet', '--use-trace-fd', '-o', path, '--', 'sh', '-c', f'{self.busy} 0.3; cat {given} >&"$SYSPROF_TRACE_FD"'],
                        check=True, stdout=subprocess.DEVNULL)
         return path
 
@@ -243,8 +251,9 @@ class Ours(Case):
     def check_functions(self, merged, paths):
         """What the program did is found again, by its names."""
         def samples(path):
-            return {row['symbol']: row['self'] for row in report(path, 'functions', '--no-inlines', '--process', 'busy')['rows']
-                    if row['binary'] == 'busy'}
+            name = os.path.basename(self.busy)
+            return {row['symbol']: row['self'] for row in report(path, 'functions', '--no-inlines', '--process', name)['rows']
+                    if row['binary'] == name}
 
         found, expected = samples(merged), [samples(path) for path in paths]
         for name in ('heavy_work', 'light_work', 'nested_work', 'child_work'):
