@@ -462,7 +462,8 @@ sysprof_vmlinux_resolve (Symbolization *self)
     return;
 
   start (&search, self, self->options->use_sandbox || self->code != NULL);
-  for (guint i = 0; i < parts->parts->len; i++)
+  for (guint i = 0; i < parts->parts->len && !sysprof_progress_is_cancelled (self->progress);
+       i++)
     {
       const KernelPart *part = &g_array_index (parts->parts, KernelPart, i);
 
