@@ -76,7 +76,7 @@ collect_places (const Symbolization *self)
           g_array_append_val (places, place);
         }
     }
-  qsort (places->data, places->len, sizeof (Place), compare_places);
+  g_array_sort (places, compare_places);
   return places;
 }
 

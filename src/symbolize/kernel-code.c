@@ -80,7 +80,7 @@ list_wanted (Symbolization *self, const FileBatch *batch)
       wanted = (Wanted){ { piece->start, piece->end }, number };
       g_array_append_val (list, wanted);
     }
-  qsort (list->data, list->len, sizeof (Wanted), compare_wanted);
+  g_array_sort (list, compare_wanted);
   return list;
 }
 

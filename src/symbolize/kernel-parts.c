@@ -357,7 +357,7 @@ collect_items (KernelParts *self, const Symbolization *symbolization)
 static void
 list_offsets (KernelPart *self)
 {
-  qsort (self->items->data, self->items->len, sizeof (BatchItem), compare_items);
+  g_array_sort (self->items, compare_items);
   for (guint i = 0; i < self->items->len; i++)
     {
       uint64_t offset = g_array_index (self->items, BatchItem, i).offset;
