@@ -174,7 +174,7 @@ walk_parts (size_t begin, size_t end, unsigned worker, void *data)
 
       part->capacity = (part->limit - from) / BYTES_PER_FRAME + FIRST_ITEMS;
       part->items = sysprof_growing_renew (NULL, 0, part->capacity, sizeof (Found));
-      sysprof_large_wish (part->items, part->capacity * sizeof (Found));
+      sysprof_growing_wish (part->items, part->capacity, sizeof (Found));
       part->begin = i > 0 ? guess_begin (self->builder->store, from) : from;
       if (part->begin != 0)
         walk_part (self->builder, part, worker == 0);

@@ -78,6 +78,14 @@ sysprof_growing_renew (void *array, size_t n, size_t new_n, size_t item_size)
   return larger;
 }
 
+/* Huge pages for it, as a whole: the kernel moves only what has one and the same wish from end to end. */
+static inline void
+sysprof_growing_wish (void *array, size_t n, size_t item_size)
+{
+  if (n * item_size >= LARGE_PAGE)
+    (void) madvise (array, n * item_size, MADV_HUGEPAGE); /* a wish */
+}
+
 static inline void
 sysprof_growing_free (void *array, size_t n, size_t item_size)
 {

@@ -134,17 +134,17 @@ add_decoys (GByteArray *bytes)
     }
 }
 
+static const SysprofCaptureFileHeader header = {
+  .magic = GUINT32_FROM_LE (0xfdca975e),
+  .version = 1,
+  .little_endian = G_BYTE_ORDER == G_LITTLE_ENDIAN,
+  .capture_time = "2026-01-01T00:00:00Z",
+  .time = 1,
+};
+
 static GByteArray *
 make_capture (void)
 {
-  SysprofCaptureFileHeader header = {
-    .magic = GUINT32_FROM_LE (0xfdca975e),
-    .version = 1,
-    .little_endian = G_BYTE_ORDER == G_LITTLE_ENDIAN,
-    .capture_time = "2026-01-01T00:00:00Z",
-    .time = 1,
-    .end_time = time_of (N_SAMPLES),
-  };
   GByteArray *bytes = g_byte_array_new ();
   size_t begin, end, middle;
 
@@ -255,10 +255,42 @@ test_two_threads (void)
   g_assert_no_errno (sched_setaffinity (0, sizeof allowed, &allowed));
 }
 
+#define N_SMALL 500000
+
+/* There are far more frames than the length of the file lets one expect. */
+static void
+test_small_frames (void)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  autofd fd = memfd_create ("small", MFD_CLOEXEC);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Store) store = NULL;
+  cpu_set_t allowed;
+
+  g_byte_array_append (bytes, (const uint8_t *) &header, sizeof header);
+  for (uint32_t i = 0; i < N_SMALL; i++)
+    {
+      SysprofCaptureFrame frame = make_frame (SYSPROF_CAPTURE_FRAME_EXIT, sizeof frame,
+                                              FIRST_PID + (int32_t) (i % N_PROCESSES), i);
+
+      g_byte_array_append (bytes, (const uint8_t *) &frame, sizeof frame);
+    }
+  g_assert_cmpint (write (fd, bytes->data, bytes->len), ==, (ssize_t) bytes->len);
+
+  g_assert_no_errno (sched_getaffinity (0, sizeof allowed, &allowed));
+  use_cpus (&allowed, 1);
+  store = sysprof_store_open_fd (fd, NULL, NULL, &error);
+  g_assert_no_errno (sched_setaffinity (0, sizeof allowed, &allowed));
+  g_assert_no_error (error);
+  g_assert_cmpuint (store->n_frames_by_type[SYSPROF_CAPTURE_FRAME_EXIT], ==, N_SMALL);
+  g_assert_cmpuint (store->frames.n, ==, N_SMALL);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/store/parallel/small-frames", test_small_frames);
   g_test_add_func ("/store/parallel/two-threads", test_two_threads);
   return g_test_run ();
 }

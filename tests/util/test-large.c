@@ -36,6 +36,7 @@ test_growing_arrays_keep_their_items (void)
         {
           array = grow (array, n, sizes[i]);
           n = sizes[i];
+          sysprof_growing_wish (array, n, sizeof *array); /* and it grows all the same */
         }
       sysprof_large_fault_in (array, n * sizeof *array);
 
