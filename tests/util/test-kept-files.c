@@ -28,7 +28,7 @@ add (KeptFiles *files, uint64_t inode, const char *path, time_t changed)
   autofd envelope = seal_text (path, &info);
 
   g_assert_cmpint (envelope, >=, 0);
-  info.st_ctim.tv_sec = changed;
+  info.st_ctim = (struct timespec){ .tv_sec = changed };
   sysprof_kept_files_add (
       files,
       &(KeptFile){ .inode = inode, .path = (char *) path, .envelope = envelope, .info = info });
