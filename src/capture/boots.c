@@ -18,7 +18,7 @@ parse_place (const char *value, size_t *size)
 
   *size = place != NULL ? (size_t) (place - value) : strlen (value);
   number = place != NULL ? strtoul (place + 1, NULL, 10) : 0;
-  return number < BOOTS_MOST ? (unsigned) number : 0;
+  return number < KERNEL_PLACES ? (unsigned) number : 0;
 }
 
 static bool
@@ -26,7 +26,7 @@ add (Boots *self, const char *id, size_t id_size, unsigned place)
 {
   Boot *boot = &self->boot[self->n];
 
-  if (self->n == BOOTS_MOST || id_size == 0 || id_size >= BOOT_ID_SIZE)
+  if (self->n == KERNEL_PLACES || id_size == 0 || id_size >= BOOT_ID_SIZE)
     return false;
   memcpy (boot->id, id, id_size);
   boot->id[id_size] = '\0';
@@ -44,12 +44,6 @@ sysprof_boots_id_at (const Boots *self, unsigned place)
   return NULL;
 }
 
-static uint64_t
-place_of (uint64_t address)
-{
-  return (UINT64_MAX >> KERNEL_PLACE_BITS) - (address >> KERNEL_PLACE_BITS);
-}
-
 /* Where the code of one sample lies, that of all does. */
 static void
 look_at_sample (Boots *self, const SysprofCaptureSample *sample)
@@ -62,8 +56,8 @@ look_at_sample (Boots *self, const SysprofCaptureSample *sample)
       context != SYSPROF_ADDRESS_CONTEXT_KERNEL)
     return;
   self->has_kernel_code = true;
-  self->is_elsewhere =
-      place_of (sysprof_load_u64 (addrs + sizeof (uint64_t), false)) >= BOOTS_MOST;
+  self->is_elsewhere = sysprof_kernel_place_of (sysprof_load_u64 (addrs + sizeof (uint64_t),
+                                                                  false)) >= KERNEL_PLACES;
 }
 
 /* Of two at one place the first holds: whoever put them there did not tell them apart. */
@@ -103,7 +97,7 @@ first_id (const Boots *boots)
 {
   const char *id = sysprof_boots_id_at (boots, 0);
 
-  return id != NULL ? id : BOOT_ID_UNKNOWN;
+  return id != NULL ? id : CAPTURE_BOOT_ID_UNKNOWN;
 }
 
 void
@@ -112,7 +106,7 @@ sysprof_kernel_move_init (KernelMove *self, Boots *all, const Boots *boots)
   const char *first = first_id (boots), *found;
 
   *self = (KernelMove){ 0 };
-  for (unsigned place = 0; place < BOOTS_MOST; place++)
+  for (unsigned place = 0; place < KERNEL_PLACES; place++)
     self->to[place] = place;
   self->to[0] = find_place (all, first);
   for (size_t i = 0; i < boots->n; i++)
@@ -121,16 +115,16 @@ sysprof_kernel_move_init (KernelMove *self, Boots *all, const Boots *boots)
     self->to[0] = 0;
   found = sysprof_boots_id_at (all, self->to[0]);
   self->is_apart = !boots->is_elsewhere && found != NULL && strcmp (found, first) == 0;
-  for (unsigned place = 0; place < BOOTS_MOST; place++)
+  for (unsigned place = 0; place < KERNEL_PLACES; place++)
     self->is_moved = self->is_moved || self->to[place] != place;
 }
 
 uint64_t
 sysprof_kernel_move_address (const KernelMove *self, uint64_t address)
 {
-  uint64_t place = place_of (address);
+  uint64_t place = sysprof_kernel_place_of (address);
 
-  if (!self->is_moved || place >= BOOTS_MOST)
+  if (!self->is_moved || place >= KERNEL_PLACES)
     return address;
   return address + ((place - self->to[place]) << KERNEL_PLACE_BITS);
 }

@@ -11,6 +11,7 @@
  *   writer.c             buffer, header, end time, frame index, sink
  *   writer-frames.c      one short add_… per frame type
  *   writer-jitmap.c      names → addresses          writer-counters.c   ids, definitions, values
+ *   kernel-places.h      where kernels of several starts lie: this header brings it
  *   splice.c             appending and joining captures; translate.c renumbers, fit.c cuts,
  *                        symbol-tables.c merges
  *   save.c               copies of whole files
@@ -24,6 +25,8 @@
  */
 
 #pragma once
+
+#include "capture/kernel-places.h"
 
 #include <sysprof-capture.h>
 
@@ -187,7 +190,7 @@ typedef bool (*SysprofCaptureUnpackFunc) (const uint8_t *in,
  *
  * What holds for one recording is kept where it is true of all: what samples were taken on, if it is the same; where threads waited, of
  * the first that has it and whose names keep their addresses; what names generated code, of none, as the symbol table does so, too. The
- * kernels of several starts of machines get places of their own (boots.h), but where `unpack` is NULL. Of those files (may be NULL), `left`: of which something was left out;
+ * kernels of several starts of machines get places of their own (kernel-places.h), but where `unpack` is NULL. Of those files (may be NULL), `left`: of which something was left out;
  * `kept`: which the joined capture has. */
 bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
                                   SysprofCaptureReader *const *readers,

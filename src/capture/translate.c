@@ -585,7 +585,7 @@ sysprof_translation_copy (Translation *self, CopyFlags flags)
   /* A place that nobody names would be given again by who joins once more. */
   if ((flags & COPY_EARLY) != 0 && self->kernel_move.is_moved && self->kernel_move.to[0] != 0 &&
       sysprof_boots_id_at (&self->boots, 0) == NULL &&
-      !add_boot (self, self->reader->header.time, BOOT_ID_UNKNOWN))
+      !add_boot (self, self->reader->header.time, CAPTURE_BOOT_ID_UNKNOWN))
     return false;
 
   (void) sysprof_capture_reader_reset (self->reader); /* cannot fail */

@@ -4,6 +4,7 @@
 
 #include "record/metadata.h"
 
+#include "capture/capture.h"
 #include "record/kernel-build-ids.h"
 #include "util/util.h"
 
@@ -102,7 +103,7 @@ add_boot (SysprofCaptureWriter *writer, const char *build_id)
       g_strchomp (id)[0] == '\0')
     return; /* not every container shows it */
   value = g_strdup_printf ("%s %s", id, build_id != NULL ? build_id : "-");
-  add (writer, "org.gnome.sysprof.boot-id", value);
+  add (writer, CAPTURE_BOOT_ID, value);
 }
 
 /* By these debug files of the kernel can be found, on any machine. */

@@ -52,6 +52,24 @@ sysprof_debug_search_translations (const Symbolization *self,
   return result;
 }
 
+typedef struct
+{
+  const Symbolization *symbolization;
+  const FileBatch *batch;
+  TryPartFunc try_part;
+  void *data;
+} Translated;
+
+static ElfStatus
+try_translations (ElfParser *parser, int root, const char *path, void *data)
+{
+  const Translated *self = data;
+
+  (void) root; /* of a process, which is gone */
+  return sysprof_debug_search_translations (self->symbolization, parser, self->batch, path,
+                                            self->try_part, self->data);
+}
+
 ElfStatus
 sysprof_debug_search_all_translations (const Symbolization *self,
                                        ElfParser *parser,
@@ -60,15 +78,7 @@ sysprof_debug_search_all_translations (const Symbolization *self,
                                        TryPartFunc try_part,
                                        void *data)
 {
-  ElfStatus result = ELF_ABSENT;
+  Translated translated = { self, batch, try_part, data };
 
-  for (guint i = 0; i < candidates->len && result != ELF_OK; i++)
-    {
-      const char *path = g_array_index (candidates, DebugCandidate, i).path;
-
-      result = sysprof_debug_search_join (
-          result,
-          sysprof_debug_search_translations (self, parser, batch, path, try_part, data));
-    }
-  return result;
+  return sysprof_debug_search_candidates (parser, candidates, try_translations, &translated);
 }

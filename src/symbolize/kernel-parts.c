@@ -2,6 +2,7 @@
 
 #include "symbolize/kernel-parts.h"
 
+#include "capture/capture.h"
 #include "symbolize/code.h"
 #include "symbolize/lines.h"
 
@@ -9,23 +10,19 @@
 #include <string.h>
 
 #define BUILD_ID_KEY  "org.gnome.sysprof.kernel-build-id"
-#define BOOT_ID_KEY   "org.gnome.sysprof.boot-id"
 #define TIME_KEY      "capture-time" /* told once by each recording */
-#define UNKNOWN_BOOT  "unknown"
 #define KERNEL_BINARY "[kernel]"
 #define LINE_END      " _text\n"
 #define MODULES_FILE  "__modules__"
 #define MOST_PARTS    0x10000
-#define PLACE_BITS    48
-#define N_PLACES      32
 #define LARGEST_PART  (UINT64_C (1) << 30) /* bytes */
 
 unsigned
 sysprof_kernel_place (uint64_t address)
 {
-  uint64_t place = (UINT64_MAX >> PLACE_BITS) - (address >> PLACE_BITS);
+  uint64_t place = sysprof_kernel_place_of (address);
 
-  return place < N_PLACES ? (unsigned) place : 0;
+  return place < KERNEL_PLACES ? (unsigned) place : 0;
 }
 
 bool
@@ -116,7 +113,7 @@ add_boot (KernelParts *self, Text value, const char **id_of_place)
   (void) sysprof_text_next_word (&value, &build_id);
   if (sysprof_text_skip (&value, " ") && !sysprof_text_u64 (&value, &place))
     return;
-  if (place >= N_PLACES || sysprof_text_equal (word, UNKNOWN_BOOT))
+  if (place >= KERNEL_PLACES || sysprof_text_equal (word, CAPTURE_BOOT_ID_UNKNOWN))
     return;
 
   known = find_kernel (self, (unsigned) place);
@@ -151,17 +148,17 @@ add_kernels (KernelParts *self, const Symbolization *symbolization)
 {
   const Store *store = symbolization->store;
   const char *build_id = sysprof_symbolization_find_metadata (symbolization, BUILD_ID_KEY);
-  const char *id_of_place[N_PLACES] = { NULL };
+  const char *id_of_place[KERNEL_PLACES] = { NULL };
   uint32_t n_boots = 0;
   bool has_unknown = false;
   KernelPart *first;
 
   for (const Metadata *row = NULL;
-       (row = sysprof_store_find_metadata (store, BOOT_ID_KEY, row)) != NULL; n_boots++)
+       (row = sysprof_store_find_metadata (store, CAPTURE_BOOT_ID, row)) != NULL; n_boots++)
     {
       const char *value = sysprof_store_string (store, row->value);
 
-      has_unknown = has_unknown || g_str_has_prefix (value, UNKNOWN_BOOT);
+      has_unknown = has_unknown || g_str_has_prefix (value, CAPTURE_BOOT_ID_UNKNOWN);
       add_boot (self, sysprof_text_from_string (value), id_of_place);
     }
   first = find_kernel (self, 0);

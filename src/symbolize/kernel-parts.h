@@ -37,6 +37,7 @@ FileBatch sysprof_kernel_part_get_batch (const KernelPart *self);
 
 /* Whether a kernel address has no name yet, or no lines, or code is wanted there. */
 bool sysprof_kernel_is_asked_for (const Symbolization *self, AddressId address);
+/* 0 also where no start is put. */
 unsigned sysprof_kernel_place (uint64_t address);
 
 /* Where the kernel's label `_text` is by a list like /proc/kallsyms, of the kernel at a place. 0: the list does not have it, or hides it. */
