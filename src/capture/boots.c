@@ -81,40 +81,53 @@ sysprof_boots_add_frame (Boots *self, const SysprofCaptureFrame *frame)
 
 /* --- moves --- */
 
-/* The place of a start among all, a new one if need be; where there is no more room, that of the first. */
-static unsigned
-find_place (Boots *all, const char *id)
+/* The place of a start among all, a new one if need be. False with that of the first where there is no more room. */
+static bool
+find_place (Boots *all, const Boot *boot, unsigned *place)
 {
-  for (size_t i = 0; i < all->n; i++)
-    if (strcmp (all->boot[i].id, id) == 0)
-      return all->boot[i].place;
-  return add (all, id, strlen (id), (unsigned) all->n) ? (unsigned) all->n - 1 : 0;
+  *place = 0;
+  for (size_t i = 0; i < all->n && !boot->is_of_join; i++)
+    if (!all->boot[i].is_of_join && strcmp (all->boot[i].id, boot->id) == 0)
+      {
+        *place = all->boot[i].place;
+        return true;
+      }
+  if (!add (all, boot->id, strlen (boot->id), (unsigned) all->n))
+    return false;
+  all->boot[all->n - 1].is_of_join = boot->is_of_join;
+  *place = (unsigned) all->n - 1;
+  return true;
 }
 
-/* Of the kernel at place 0. */
-static const char *
-first_id (const Boots *boots)
+/* Of the kernel at `place`. */
+static Boot
+get_boot (const Boots *boots, unsigned place)
 {
-  const char *id = sysprof_boots_id_at (boots, 0);
+  const char *id = sysprof_boots_id_at (boots, place);
+  Boot boot = { .place = place };
 
-  return id != NULL ? id : CAPTURE_BOOT_ID_UNKNOWN;
+  strcpy (boot.id, id != NULL ? id : CAPTURE_BOOT_ID_UNKNOWN);
+  boot.is_of_join = boots->n > 0 && strcmp (boot.id, CAPTURE_BOOT_ID_UNKNOWN) == 0;
+  return boot;
 }
 
 void
 sysprof_kernel_move_init (KernelMove *self, Boots *all, const Boots *boots)
 {
-  const char *first = first_id (boots), *found;
+  Boot first = get_boot (boots, 0), other;
 
-  *self = (KernelMove){ 0 };
+  *self = (KernelMove){ .is_set = true };
   for (unsigned place = 0; place < KERNEL_PLACES; place++)
     self->to[place] = place;
-  self->to[0] = find_place (all, first);
+  self->is_apart = find_place (all, &first, &self->to[0]) && !boots->is_elsewhere;
   for (size_t i = 0; i < boots->n; i++)
-    self->to[boots->boot[i].place] = find_place (all, boots->boot[i].id);
+    if (boots->boot[i].place != 0)
+      {
+        other = get_boot (boots, boots->boot[i].place);
+        (void) find_place (all, &other, &self->to[other.place]);
+      }
   if (boots->is_elsewhere)
     self->to[0] = 0;
-  found = sysprof_boots_id_at (all, self->to[0]);
-  self->is_apart = !boots->is_elsewhere && found != NULL && strcmp (found, first) == 0;
   for (unsigned place = 0; place < KERNEL_PLACES; place++)
     self->is_moved = self->is_moved || self->to[place] != place;
 }

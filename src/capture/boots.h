@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Which starts of machines captures tell of, and their places (kernel-places.h) in one that they are joined to. All that do not tell it
- * count as one start. */
+/* Which starts of machines captures tell of, and their places (kernel-places.h) in one that they are joined to.
+ *
+ * Captures that tell of none count as one start. But a join that has one of those beside others keeps it apart from all others when it is
+ * joined again: nobody knows any more which captures it was made of. */
 
 #pragma once
 
@@ -15,6 +17,7 @@ typedef struct
 {
   char id[BOOT_ID_SIZE];
   unsigned place;
+  bool is_of_join; /* unknown, in a capture that tells of others: no other start is it */
 } Boot;
 
 /* What one capture says. A zeroed one says nothing. */
@@ -34,6 +37,7 @@ const char *sysprof_boots_id_at (const Boots *self, unsigned place);
 typedef struct
 {
   unsigned to[KERNEL_PLACES];
+  bool is_set;   /* a zeroed one leaves all where it is */
   bool is_moved; /* any of them */
   bool is_apart; /* no other kernel is where that of place 0 is now */
 } KernelMove;

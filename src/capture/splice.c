@@ -190,8 +190,7 @@ choose_kernel_lists (Translation *translations, size_t n)
 
   for (size_t i = 0; i < n; i++)
     {
-      bool is_unknown = sysprof_boots_id_at (&translations[i].boots, 0) == NULL ||
-                        !translations[i].kernel_move.is_apart;
+      bool is_unknown = translations[i].boots.n == 0 || !translations[i].kernel_move.is_apart;
 
       translations[i].joins_kernel_lists = !is_unknown || !has_unknown;
       has_unknown = has_unknown || (is_unknown && has_kernel_lists (&translations[i]));
@@ -231,7 +230,8 @@ move_kernels (Translation *translations, size_t n)
     sysprof_kernel_move_init (&translations[first].kernel_move, &all,
                               &translations[first].boots);
   for (size_t i = 0; i < n; i++)
-    sysprof_kernel_move_init (&translations[i].kernel_move, &all, &translations[i].boots);
+    if (i != first)
+      sysprof_kernel_move_init (&translations[i].kernel_move, &all, &translations[i].boots);
 }
 
 /* Of which captures which of those files are kept, and of all together. What was left out. */

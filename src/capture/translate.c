@@ -577,15 +577,24 @@ contradict (Translation *self, const SysprofCaptureFrame *frame)
                                           chunk->path, true, (const uint8_t *) "", 0);
 }
 
+/* A place that nobody names would be given again by who joins once more; and where there was no more room, another kernel is there. */
+static bool
+add_unknown_boot (Translation *self)
+{
+  const KernelMove *move = &self->kernel_move;
+  bool is_elsewhere_now = move->is_moved && move->to[0] != 0;
+  bool has_no_room = move->is_set && !move->is_apart && !self->boots.is_elsewhere;
+
+  return sysprof_boots_id_at (&self->boots, 0) != NULL || (!is_elsewhere_now && !has_no_room) ||
+         add_boot (self, self->reader->header.time, CAPTURE_BOOT_ID_UNKNOWN);
+}
+
 bool
 sysprof_translation_copy (Translation *self, CopyFlags flags)
 {
   const SysprofCaptureFrame *frame;
 
-  /* A place that nobody names would be given again by who joins once more. */
-  if ((flags & COPY_EARLY) != 0 && self->kernel_move.is_moved && self->kernel_move.to[0] != 0 &&
-      sysprof_boots_id_at (&self->boots, 0) == NULL &&
-      !add_boot (self, self->reader->header.time, CAPTURE_BOOT_ID_UNKNOWN))
+  if ((flags & COPY_EARLY) != 0 && !add_unknown_boot (self))
     return false;
 
   (void) sysprof_capture_reader_reset (self->reader); /* cannot fail */

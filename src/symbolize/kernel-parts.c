@@ -101,7 +101,7 @@ mix (KernelParts *self, unsigned place)
 
 /* `ID BUILD-ID PLACE` */
 static void
-add_boot (KernelParts *self, Text value, const char **id_of_place)
+add_boot (KernelParts *self, Text value, const char **id_of_place, uint32_t *unknown_places)
 {
   const char *id = value.at;
   Text word, build_id = { 0 };
@@ -113,8 +113,13 @@ add_boot (KernelParts *self, Text value, const char **id_of_place)
   (void) sysprof_text_next_word (&value, &build_id);
   if (sysprof_text_skip (&value, " ") && !sysprof_text_u64 (&value, &place))
     return;
-  if (place >= KERNEL_PLACES || sysprof_text_equal (word, CAPTURE_BOOT_ID_UNKNOWN))
+  if (place >= KERNEL_PLACES)
     return;
+  if (sysprof_text_equal (word, CAPTURE_BOOT_ID_UNKNOWN))
+    {
+      *unknown_places |= UINT32_C (1) << place;
+      return;
+    }
 
   known = find_kernel (self, (unsigned) place);
   if (known == NULL)
@@ -149,20 +154,24 @@ add_kernels (KernelParts *self, const Symbolization *symbolization)
   const Store *store = symbolization->store;
   const char *build_id = sysprof_symbolization_find_metadata (symbolization, BUILD_ID_KEY);
   const char *id_of_place[KERNEL_PLACES] = { NULL };
-  uint32_t n_boots = 0;
-  bool has_unknown = false;
-  KernelPart *first;
+  uint32_t n_boots = 0, unknown_places = 0;
+  KernelPart *first, *known;
 
   for (const Metadata *row = NULL;
        (row = sysprof_store_find_metadata (store, CAPTURE_BOOT_ID, row)) != NULL; n_boots++)
     {
       const char *value = sysprof_store_string (store, row->value);
 
-      has_unknown = has_unknown || g_str_has_prefix (value, CAPTURE_BOOT_ID_UNKNOWN);
-      add_boot (self, sysprof_text_from_string (value), id_of_place);
+      add_boot (self, sysprof_text_from_string (value), id_of_place, &unknown_places);
     }
+  for (unsigned place = 0; place < KERNEL_PLACES; place++)
+    if ((unknown_places >> place & 1) != 0 && (known = find_kernel (self, place)) != NULL)
+      {
+        known->build_id[0] = '\0';
+        mix (self, place);
+      }
   first = find_kernel (self, 0);
-  if (first != NULL && !has_unknown && count_metadata (store, TIME_KEY) > n_boots)
+  if (first != NULL && unknown_places == 0 && count_metadata (store, TIME_KEY) > n_boots)
     {
       first->build_id[0] = '\0';
       mix (self, 0);

@@ -568,6 +568,40 @@ class Join(Case):
             tens.append(self.copy_of_joined(f't{i}'))
         self.assertEqual(len(set(self.kernel_addresses(self.join('join', *tens)))), 32)
 
+    def test_unknown_starts_of_several_joins_lie_apart(self):
+        """Nobody knows of which captures joins were made: that of the one is not that of the other, wherever it lies, and as often as it
+        is joined."""
+        at, place = self.AT, self.PLACE
+        def symbols(name):
+            return ('__symbols__', captures.symbol_table([(at, at + 16, 0, name, '[kernel]')]))
+        waits, joins = b'waits\0\1\0' + bytes(100), []
+        for name, files in (('u', []), ('v', []), ('w', [('__waits__', waits)])):  # that of what waited stays where it is, unsaid
+            self.join('join', self.of_boot('known', ['one ab'], [symbols('alpha')]), self.of_boot(name, [], [symbols(name), *files]))
+            joins.append(self.copy_of_joined(f'joined-{name}'))
+        plain = self.of_boot('x', [], [symbols('x')])
+        joined = self.join('join', *joins, plain)
+        self.assertEqual(self.all_of(joined, '__waits__'), [waits])
+        self.assertEqual(self.kernel_addresses(joined), [at - i * place for i in (1, 2, 1, 3, 1, 0, 4)])
+        names = {0: 'w', 1: 'alpha', 2: 'u', 3: 'v', 4: 'x'}
+        def check_names(joined, to):
+            table = decoder.read_symbol_table(joined.files()['__symbols__'], ORDER)
+            self.assertEqual({(entry[0], entry[3]) for entry in table}, {(at - i * place, name) for i, name in zip(to, names.values())})
+        check_names(joined, names)
+        again = self.copy_of_joined('again')
+        joined = self.join('join', self.of_boot('known', ['one ab']), again, plain)
+        self.assertEqual(self.kernel_addresses(joined), [at - i * place for i in (1, 1, 2, 1, 3, 1, 0, 4, 5)])
+        self.assertEqual(sorted(self.boots_of(joined)), ['one ab 1'] * 4 + [f'unknown - {i}' for i in (2, 3, 4, 5)])
+
+    def test_where_no_place_is_left_is_said(self):
+        """The place of the first has two kernels then."""
+        halves = []
+        for half in (0, 16):
+            self.join('join', *(self.of_boot(f'm{i}', [f'{i} -']) for i in range(half, half + 16)))
+            halves.append(self.copy_of_joined(f'h{half}'))
+        joined = self.join('join', *halves, self.of_boot('u', []))
+        self.assertEqual(self.kernel_addresses(joined), [self.AT - i * self.PLACE for i in range(32)] + [self.AT])
+        self.assertEqual({boot for boot in self.boots_of(joined) if len(boot.split()) < 3}, {'0 -', 'unknown'})
+
     def test_waits_keep_their_kernel(self):
         """Whose addresses stand within them."""
         waits = b'waits\0\1\0' + bytes(100)

@@ -139,7 +139,8 @@ class KernelLines(unittest.TestCase):
         self.assertEqual({frame["symbol"][:8] for stack in self.stacks() for frame in stack}, {"[kernel+"})
 
     def test_starts_that_are_not_told_apart(self):
-        for boots in ([f"one {BUILD_ID}", f"two {BUILD_ID}"], [f"one {BUILD_ID}", f"onetwo {BUILD_ID}"]):
+        for other in (f"two {BUILD_ID}", f"onetwo {BUILD_ID}", "unknown", "unknown -"):
+            boots = [f"one {BUILD_ID}", other]
             path = self.record(self.places_text(0), boots=boots)
             self.assertEqual({frame["symbol"][:8] for stack in self.stacks() for frame in stack}, {"[kernel+"})
             quality = run(REPORT, "quality", "--format", "json", "--debug-dir", self.dir, path)
