@@ -9,29 +9,13 @@
 
 #include <string.h>
 
-/* What is inlined in the kernel is named as the kernel is. It has a row of addresses of its own, of the same address. */
-static bool
-is_inlined_in_kernel (const Store *store, StackId stack)
-{
-  AddressId inner = store->stacks.address[stack];
-  StackId parent = store->stacks.parent[stack];
-  AddressId outer;
-
-  if (store->addresses.kind[inner] != ADDRESS_KERNEL || store->stacks.depth[parent] == 0)
-    return false;
-  outer = store->stacks.address[parent];
-  return outer != inner && store->addresses.kind[outer] == ADDRESS_KERNEL &&
-         store->addresses.address[outer] == store->addresses.address[inner];
-}
-
 static bool
 is_inlined (const Store *store, const SymbolTable *symbols, StackId stack)
 {
   AddressId address = store->stacks.address[stack];
 
   return store->stacks.depth[stack] > 0 &&
-         (symbols->row[symbols->of_address[address]].kind == SYMBOL_INLINE ||
-          is_inlined_in_kernel (store, stack));
+         symbols->row[symbols->of_address[address]].is_inlined;
 }
 
 /* The entries of an address: the one of its function, and one for each call that was inlined there. What is innermost of them stands for

@@ -55,16 +55,8 @@ typedef struct
   gboolean open_result;
   gboolean help;
   char *weight;
-  char *completion;  /* name of a shell */
-  const char *later; /* an option that this version does not serve */
+  char *completion; /* name of a shell */
 } Given;
-
-static gboolean
-note_later_option (const char *name, const char *value, gpointer data, GError **error)
-{
-  ((Given *) data)->later = g_intern_string (name);
-  return TRUE;
-}
 
 static gboolean
 set_limit (const char *name, const char *value, gpointer data, GError **error)
@@ -164,6 +156,8 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "by-lock", 0, 0, G_OPTION_ARG_NONE, &options->by_lock, "Waits: each contended lock, who holds it and who waits", NULL },
     { "critical-path", 0, 0, G_OPTION_ARG_NONE, &options->critical_path, "Waits: what held up the selected thread, from waker to waker", NULL },
     { "live", 0, 0, G_OPTION_ARG_NONE, &options->live, "Allocations: only what lives when the selection ends", NULL },
+    { "annotate", 0, 0, G_OPTION_ARG_NONE, &options->annotate, "Folded stacks: mark what is the kernel's, inlined or generated: _[k] _[i] _[j]", NULL },
+    { "lines", 0, 0, G_OPTION_ARG_NONE, &options->lines, "Folded stacks: file and line of functions behind their names", NULL },
     { "extract", 0, 0, G_OPTION_ARG_STRING, &options->extract, "Files: write that one", "NAME" },
     { NULL },
   };
@@ -186,7 +180,6 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &given->completion, NULL, "SHELL" },
-    { "annotate", 0, G_OPTION_FLAG_HIDDEN | G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, note_later_option, NULL, NULL },
     { NULL },
   };
   /* clang-format on */
@@ -398,6 +391,19 @@ check_numbers (const ReportOptions *options, GError **error)
                  "--extract takes a file out of a capture; it goes with the view 'files'.");
       return false;
     }
+  if ((options->annotate || options->lines) && options->format != RENDER_FOLDED)
+    {
+      set_usage (error,
+                 "--%s is for folded stacks (--format folded, or a FILE that ends in .folded).",
+                 options->annotate ? "annotate" : "lines");
+      return false;
+    }
+  if (options->lines && options->selection.no_inlines)
+    {
+      set_usage (error,
+                 "--lines shows lines and --no-inlines leaves them out; give one of them.");
+      return false;
+    }
   return true;
 }
 
@@ -430,11 +436,6 @@ check (Given *given, int n, char **words, GError **error)
 
   if (options->version)
     return true;
-  if (given->later)
-    {
-      set_unbuilt (error, "This version does not have %s yet.", given->later);
-      return false;
-    }
   if (given->weight && !set_weight (options, given->weight, error))
     return false;
   if (options->output && strcmp (options->output, "-") == 0)

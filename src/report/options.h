@@ -42,6 +42,8 @@ typedef struct
   gboolean by_lock;
   gboolean critical_path;
   gboolean live;
+  gboolean annotate;
+  gboolean lines;
   ReportWeight weight;
   char *event; /* whose periods are summed; NULL = the only one's */
   Selection selection;

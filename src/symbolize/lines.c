@@ -74,7 +74,9 @@ find_inlined_function (FileLines *self, const ElfLineFrame *frame)
   KnownText *known = &self->functions[frame->name % N_KNOWN_TEXTS];
   const char *raw_name = self->lines->text + frame->name;
   const char *name = frame->demangled != 0 ? self->lines->text + frame->demangled : raw_name;
-  Symbol symbol = { .binary = self->binary, .path = self->path, .kind = self->kind };
+  Symbol symbol = {
+    .binary = self->binary, .path = self->path, .kind = self->kind, .is_inlined = true
+  };
 
   if (known->text == frame->name)
     return known->id;

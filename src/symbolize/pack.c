@@ -39,7 +39,7 @@ is_packed (const Packer *self, AddressId address)
 {
   const Symbol *symbol = &self->table->row[self->table->of_address[address]];
 
-  return symbol->reason == UNNAMED_NOT &&
+  return symbol->reason == UNNAMED_NOT && !symbol->is_inlined &&
          (symbol->kind == SYMBOL_USER || symbol->kind == SYMBOL_KERNEL ||
           (symbol->kind == SYMBOL_JIT && self->store->addresses.kind[address] == ADDRESS_USER));
 }

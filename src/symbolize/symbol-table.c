@@ -168,7 +168,8 @@ hash_symbol (const Symbol *symbol)
   uint64_t hash = symbol->name * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
 
   hash = (hash ^ symbol->binary) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
-  hash = (hash ^ symbol->kind) * G_GUINT64_CONSTANT (0x94d049bb133111eb);
+  hash = (hash ^ symbol->kind ^ (uint64_t) symbol->is_inlined << 8) *
+         G_GUINT64_CONSTANT (0x94d049bb133111eb);
   return (uint32_t) (hash >> 32);
 }
 
@@ -204,7 +205,7 @@ sysprof_symbol_table_add (SymbolTable *table, const Symbol *symbol)
       const Symbol *row = &table->row[id];
 
       if (row->name == symbol->name && row->binary == symbol->binary &&
-          row->kind == symbol->kind)
+          row->kind == symbol->kind && row->is_inlined == symbol->is_inlined)
         return id;
     }
 

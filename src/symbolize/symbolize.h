@@ -79,6 +79,7 @@ typedef struct
   uint8_t reason;    /* UnnamedReason */
   bool
       is_entry; /* where processes and threads begin (_start, start_thread, ret_from_fork, …) */
+  bool is_inlined; /* as all of SYMBOL_INLINE are; of the kernel's, those have its kind */
 } Symbol;
 
 /* Why lines, inlined functions or names are not all that debug information says. */
@@ -107,7 +108,7 @@ const char *sysprof_debug_gap_remedy (DebugGapKind kind);
 
 typedef struct SymbolTable
 {
-  Symbol *row; /* [n] row 0 is none; (name, binary, kind) is unique */
+  Symbol *row; /* [n] row 0 is none; (name, binary, kind, is_inlined) is unique */
   uint32_t n;
   SymbolId *of_address; /* [store->addresses.n] */
   uint64_t *
@@ -288,17 +289,17 @@ typedef struct
   const AddressId *addresses; /* [n_addresses] some of its code, all in one file */
   uint32_t n_addresses;
   /* What is found. */
-  char *text;      /* [size], NUL behind; NULL = none */
-  size_t size;     /* up to MOST_SOURCE_SIZE */
-  int error;       /* errno where there is no text; 0 = no place to look at */
-  bool is_newer;   /* it was changed since the program was made, or recorded */
-  bool is_fetched; /* from a debuginfod server, now or before */
+  char *text;       /* [size], NUL behind; NULL = none */
+  size_t size;      /* up to MOST_SOURCE_SIZE */
+  int error;        /* errno where there is no text; 0 = no place to look at */
+  bool is_newer;    /* it was changed since the program was made, or recorded */
+  bool is_fetched;  /* from a debuginfod server, now or before */
   bool is_left_out; /* it was not looked for: there are too many, or others took too long */
 } SourceFile;
 
-#define MOST_SOURCES        4096 /* looked for at once */
-#define MOST_SOURCE_SECONDS 10   /* to look for them on this machine */
-#define MOST_SOURCE_SIZE (16 << 20) /* bytes */
+#define MOST_SOURCES        4096       /* looked for at once */
+#define MOST_SOURCE_SECONDS 10         /* to look for them on this machine */
+#define MOST_SOURCE_SIZE    (16 << 20) /* bytes */
 
 /* Reads what can be found: below --sysroot; else where the processes of these addresses saw their files, then on this machine; else
  * what debuginfod gave or gives, as the options say. `files` are zero but for what is wanted. */

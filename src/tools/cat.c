@@ -31,6 +31,7 @@ typedef struct
   gboolean no_counters;
   gboolean no_marks;
   gboolean no_metadata;
+  gboolean no_inlines;
   char **captures;  /* NULL-terminated */
   char *completion; /* name of a shell */
   char *help;       /* what to print instead of a capture, or NULL */
@@ -107,6 +108,20 @@ print_metadata (const Store *store)
   close_block (1);
 }
 
+/* What of a function is known beside its name. */
+static void
+print_place (const SymbolTable *symbols, const Symbol *row)
+{
+  g_autofree char *file = NULL;
+
+  if (row->is_inlined)
+    printf (", inlined: yes");
+  if (row->line == 0)
+    return;
+  file = escape (sysprof_intern_get (&symbols->strings, row->file));
+  printf (", file: \"%s\", line: %u", file, row->line);
+}
+
 /* Without recursion: the depth of a tree is a stranger's choice. */
 static void
 print_callgraph (const Store *store, const SymbolTable *symbols)
@@ -128,8 +143,10 @@ print_callgraph (const Store *store, const SymbolTable *symbols)
 
       open_block (level, "node");
       indent (level + 1);
-      printf ("symbol: \"%s\", self: %" PRIu64 ", total: %" PRIu64 "%s\n", escaped,
-              tree->self[node], tree->total[node], tree->first_child[node] != 0 ? "," : "");
+      printf ("symbol: \"%s\", self: %" PRIu64 ", total: %" PRIu64, escaped, tree->self[node],
+              tree->total[node]);
+      print_place (symbols, &symbols->row[tree->symbol[node]]);
+      puts (tree->first_child[node] != 0 ? "," : "");
       if (tree->first_child[node] != 0)
         {
           node = tree->first_child[node];
@@ -273,8 +290,10 @@ tell_damage (SysprofDocument *document)
 }
 
 static SysprofDocument *
-load (const char *path, GError **error)
+load (const char *path, const CatOptions *options, GError **error)
 {
+  const SymbolizeOptions symbolize = { .with_lines =
+                                           !options->no_inlines && !options->no_callgraph };
   g_autoptr (SysprofDocumentLoader) loader = NULL;
 
   if (g_str_equal (path, "-"))
@@ -283,6 +302,8 @@ load (const char *path, GError **error)
     loader = sysprof_document_loader_new (path);
   if (loader != NULL && g_str_equal (path, "-"))
     sysprof_document_loader_set_name (loader, "standard input");
+  if (loader != NULL)
+    sysprof_document_loader_set_symbolize_options (loader, &symbolize);
   return loader != NULL ? sysprof_document_loader_load (loader, NULL, error) : NULL;
 }
 
@@ -295,6 +316,7 @@ parse_options (CatOptions *options, int *argc, char ***argv, GError **error)
     { "no-counters", 0, 0, G_OPTION_ARG_NONE, &options->no_counters, "Leave out counter values", NULL },
     { "no-marks", 0, 0, G_OPTION_ARG_NONE, &options->no_marks, "Leave out marks", NULL },
     { "no-metadata", 0, 0, G_OPTION_ARG_NONE, &options->no_metadata, "Leave out metadata", NULL },
+    { "no-inlines", 0, 0, G_OPTION_ARG_NONE, &options->no_inlines, "Neither inlined functions nor lines", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &options->completion, NULL, "SHELL" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->captures, NULL, "CAPTURE" },
     { NULL }
@@ -365,7 +387,7 @@ main (int argc, char **argv)
           clear_options (&options);
           return EXIT_FAILURE;
         }
-      document = load (options.captures[0], &error);
+      document = load (options.captures[0], &options, &error);
     }
   clear_options (&options);
   if (document == NULL)

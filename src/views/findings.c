@@ -88,7 +88,7 @@ dup_place_behind (const SymbolTable *symbols, SymbolId symbol)
 {
   const Symbol *row = &symbols->row[symbol];
   g_autofree char *place = sysprof_dup_place (sysprof_intern_get (&symbols->strings, row->file),
-                                              row->line, row->kind == SYMBOL_INLINE);
+                                              row->line, row->is_inlined);
 
   return place != NULL ? g_strdup_printf (" (%s)", place) : g_strdup ("");
 }

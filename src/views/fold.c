@@ -19,6 +19,8 @@ const Column sysprof_function_columns[] = {
   [FUNCTION_CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT, .json_only = true },
   [FUNCTION_FILE] = { "file", "FILE", COLUMN_TEXT, .json_only = true, .may_miss = true },
   [FUNCTION_LINE] = { "line", "LINE", COLUMN_NUMBER, .json_only = true, .may_miss = true },
+  [FUNCTION_INLINED] = { "inlined", "INLINED", COLUMN_BOOL, .json_only = true,
+                         .may_miss = true },
 };
 static_assert (G_N_ELEMENTS (sysprof_function_columns) == N_FUNCTION_COLUMNS,
                "one row per column");
@@ -180,6 +182,7 @@ set_function (Rows *rows, Cell *cells, const ViewRequest *request, SymbolId symb
   cells[FUNCTION_SYMBOL].text = sysprof_symbol_name (symbols, symbol);
   cells[FUNCTION_FILE].text = sysprof_intern_get (&symbols->strings, row->file);
   cells[FUNCTION_LINE].number = row->line != 0 ? row->line : NO_NUMBER;
+  cells[FUNCTION_INLINED].flag = row->is_inlined;
   if (request->shape && sysprof_shape_collapses (request->shape, symbols, symbol))
     {
       g_autofree char *label =
@@ -187,6 +190,7 @@ set_function (Rows *rows, Cell *cells, const ViewRequest *request, SymbolId symb
 
       cells[FUNCTION_FILE].text = "";
       cells[FUNCTION_LINE].number = NO_NUMBER;
+      cells[FUNCTION_INLINED].flag = false;
       cells[FUNCTION_SYMBOL].text = sysprof_rows_dup (rows, label);
     }
   cells[FUNCTION_BINARY].text = sysprof_symbol_binary (symbols, symbol);

@@ -33,6 +33,7 @@ enum
   FUNCTION_CATEGORY,
   FUNCTION_FILE, /* where it is written */
   FUNCTION_LINE,
+  FUNCTION_INLINED,
   N_FUNCTION_COLUMNS,
 };
 void

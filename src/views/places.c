@@ -25,7 +25,7 @@ sysprof_dup_place (const char *file, uint32_t line, bool is_inlined)
 char *
 sysprof_dup_place_of_entry (const StackEntry *entry)
 {
-  return sysprof_dup_place (entry->file, entry->line, entry->kind == SYMBOL_INLINE);
+  return sysprof_dup_place (entry->file, entry->line, entry->is_inlined);
 }
 
 void
@@ -37,9 +37,7 @@ sysprof_places_init (Places *self, const Rows *rows)
       self->function = i;
   self->file = sysprof_rows_column (rows, "file");
   self->line = sysprof_rows_column (rows, "line");
-  self->kind = sysprof_rows_column (rows, "symbol-kind");
-  if (self->kind < 0)
-    self->kind = sysprof_rows_column (rows, "kind");
+  self->inlined = sysprof_rows_column (rows, "inlined");
   if (self->file < 0 || self->line < 0)
     self->function = UINT32_MAX;
 }
@@ -62,9 +60,8 @@ sysprof_places_find (const Places *self, uint32_t row, const char **file)
 bool
 sysprof_places_is_inlined (const Places *self, uint32_t row)
 {
-  return self->function != UINT32_MAX && self->kind >= 0 &&
-         strcmp (sysprof_rows_cells (self->rows, row)[self->kind].text,
-                 sysprof_symbol_kind_to_string (SYMBOL_INLINE)) == 0;
+  return self->function != UINT32_MAX && self->inlined >= 0 &&
+         sysprof_rows_cells (self->rows, row)[self->inlined].flag;
 }
 
 char *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Comma-separated values (RFC 4180, with the line ends of Unix), for spreadsheets and scripts: the columns and numbers of
- * the JSON. A tree has its depth in a column of its own, in front. */
+ * the JSON. A tree has its depth in a column of its own, in front; behind a stack stands what its entries have besides their names. */
 
 #include "views/render.h"
 #include "views/rows.h"
@@ -50,14 +50,67 @@ write_text (Out *out, const char *text)
   sysprof_out_text (out, "\"");
 }
 
-/* A line per item in one cell. */
+/* What of the entries of a stack has a cell. */
+typedef enum
+{
+  STACK_SYMBOLS,
+  STACK_BINARIES,
+  STACK_KINDS,
+  STACK_FILES,
+  STACK_LINES,
+  STACK_INLINED,
+  N_STACK_PARTS,
+} StackPart;
+
+/* Behind the name of the column: as in the JSON of an entry. */
+static const char *const stack_parts[] = {
+  [STACK_SYMBOLS] = "",    [STACK_BINARIES] = "-binary", [STACK_KINDS] = "-kind",
+  [STACK_FILES] = "-file", [STACK_LINES] = "-line",      [STACK_INLINED] = "-inlined",
+};
+G_STATIC_ASSERT (G_N_ELEMENTS (stack_parts) == N_STACK_PARTS);
+
+static void
+append_part (GString *text, const StackEntry *entry, StackPart part)
+{
+  switch (part)
+    {
+    case STACK_SYMBOLS:
+      g_string_append (text, entry->symbol);
+      break;
+    case STACK_BINARIES:
+      g_string_append (text, entry->binary);
+      break;
+    case STACK_KINDS:
+      g_string_append (text, sysprof_symbol_kind_to_string ((SymbolKind) entry->kind));
+      break;
+    case STACK_FILES:
+      if (entry->line != 0)
+        g_string_append (text, entry->file);
+      break;
+    case STACK_LINES:
+      if (entry->line != 0)
+        g_string_append_printf (text, "%u", entry->line);
+      break;
+    case STACK_INLINED:
+      g_string_append (text, entry->is_inlined ? "true" : "");
+      break;
+    case N_STACK_PARTS:
+      break;
+    }
+}
+
+/* A line per entry in one cell, in all its cells alike. */
 static char *
-dup_stack (const StackText *stack)
+dup_stack (const StackText *stack, StackPart part)
 {
   GString *text = g_string_new (NULL);
 
   for (uint32_t i = 0; i < stack->n; i++)
-    g_string_append_printf (text, "%s%s", i ? "\n" : "", stack->entries[i].symbol);
+    {
+      if (i > 0)
+        g_string_append_c (text, '\n');
+      append_part (text, &stack->entries[i], part);
+    }
   return g_string_free (text, FALSE);
 }
 
@@ -87,7 +140,7 @@ dup_cell (const Column *column, Cell cell)
     case COLUMN_TEXTS:
       return g_strjoinv ("\n", (char **) cell.texts);
     case COLUMN_STACK:
-      return dup_stack (cell.stack);
+      return dup_stack (cell.stack, STACK_SYMBOLS);
     case COLUMN_GRAPH:
       return dup_graph (cell.graph);
     case COLUMN_COUNT:
@@ -95,7 +148,7 @@ dup_cell (const Column *column, Cell cell)
     case COLUMN_REAL:
       return g_strdup (sysprof_format_real (cell.real, buffer));
     case COLUMN_BOOL:
-      return g_strdup (cell.flag ? "true" : "false");
+      return g_strdup (cell.flag ? "true" : column->may_miss ? "" : "false");
     case COLUMN_DURATION:
     case COLUMN_TIME:
     case COLUMN_BYTES:
@@ -103,6 +156,18 @@ dup_cell (const Column *column, Cell cell)
       return g_strdup_printf ("%" G_GINT64_FORMAT, cell.number);
     }
   g_assert_not_reached ();
+}
+
+static void
+write_parts (Out *out, const StackText *stack)
+{
+  for (StackPart part = STACK_SYMBOLS + 1; part < N_STACK_PARTS; part++)
+    {
+      g_autofree char *text = dup_stack (stack, part);
+
+      sysprof_out_text (out, ",");
+      write_text (out, text);
+    }
 }
 
 static void
@@ -117,6 +182,8 @@ write_row (Out *out, const Rows *rows, uint32_t row, uint32_t depth)
       if (i > 0)
         sysprof_out_text (out, ",");
       write_text (out, text);
+      if (rows->columns[i].kind == COLUMN_STACK)
+        write_parts (out, sysprof_rows_cells (rows, row)[i].stack);
     }
   sysprof_out_text (out, "\n");
 }
@@ -128,7 +195,14 @@ write_table (Out *out, const Rows *rows)
 
   sysprof_out_text (out, rows->parent ? "depth," : "");
   for (uint32_t i = 0; i < rows->n_columns; i++)
-    sysprof_out_printf (out, "%s%s", i ? "," : "", rows->columns[i].name);
+    {
+      const Column *column = &rows->columns[i];
+      StackPart n_parts = column->kind == COLUMN_STACK ? N_STACK_PARTS : 1;
+
+      for (StackPart part = 0; part < n_parts; part++)
+        sysprof_out_printf (out, "%s%s%s", i + part > 0 ? "," : "", column->name,
+                            stack_parts[part]);
+    }
   sysprof_out_text (out, "\n");
   if (!rows->parent)
     {

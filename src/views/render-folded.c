@@ -3,7 +3,10 @@
 /* Folded stacks: `comm;function;function COUNT`, root first, one line per distinct stack, in the order of their bytes.
  *
  * What readers trip over is rewritten: ';' separates, control characters end lines, and the text between the last
- * blank and the line's end is taken for a number, so that a name that ends in a blank and digits would lose them. */
+ * blank and the line's end is taken for a number, so that a name that ends in a blank and digits would lose them.
+ *
+ * Readers tell functions apart by the whole text and show it: so it is the bare name, unless somebody asks for more. Kinds are
+ * annotated as flamegraph.pl reads them, which takes them off again. */
 
 #include "views/render.h"
 
@@ -49,6 +52,43 @@ protect_leaf (GString *line)
     line->str[at - 1] = '_';
 }
 
+static const char *const annotations[] = {
+  [SYMBOL_KERNEL] = "_[k]",
+  [SYMBOL_INLINE] = "_[i]",
+  [SYMBOL_JIT] = "_[j]",
+};
+
+/* The name of a node as it stands in a line, with what is asked for beside it. */
+static void
+append_node (GString *line, const CallTree *tree, const ViewRequest *request, CallNodeId node)
+{
+  const SymbolTable *symbols = request->symbols;
+  SymbolKind kind = (SymbolKind) tree->kind[node];
+  SymbolId symbol = tree->symbol[node];
+  const Symbol *row = &symbols->row[symbol];
+  bool is_binary =
+      symbol && request->shape && sysprof_shape_collapses (request->shape, symbols, symbol);
+  g_autofree char *label =
+      is_binary ? g_strdup_printf ("[%s]", sysprof_symbol_binary (symbols, symbol))
+                : sysprof_call_tree_dup_label (tree, request->store, request->symbols, node);
+
+  append_name (line, label, kind == SYMBOL_PROCESS);
+  if (symbol == 0 || is_binary)
+    return;
+  if (request->with_lines)
+    {
+      g_autofree char *place = sysprof_dup_place (
+          sysprof_intern_get (&symbols->strings, row->file), row->line, false);
+      g_autofree char *bracketed = place != NULL ? g_strdup_printf (" (%s)", place) : NULL;
+
+      if (place != NULL)
+        append_name (line, bracketed, false);
+    }
+  if (request->annotates && (size_t) kind < G_N_ELEMENTS (annotations) &&
+      annotations[kind] != NULL)
+    g_string_append (line, annotations[kind]);
+}
+
 typedef struct
 {
   const char *stack; /* borrowed */
@@ -79,17 +119,9 @@ collect_lines (const CallTree *tree, const ViewRequest *request, Arena *texts)
       begin[node] = path->len;
       if (kind != SYMBOL_MARKER)
         {
-          SymbolId symbol = tree->symbol[node];
-          bool is_binary = symbol && request->shape &&
-                           sysprof_shape_collapses (request->shape, request->symbols, symbol);
-          g_autofree char *label =
-              is_binary
-                  ? g_strdup_printf ("[%s]", sysprof_symbol_binary (request->symbols, symbol))
-                  : sysprof_call_tree_dup_label (tree, request->store, request->symbols, node);
-
           if (path->len > 0)
             g_string_append_c (path, ';');
-          append_name (path, label, kind == SYMBOL_PROCESS);
+          append_node (path, tree, request, node);
         }
       if (tree->self[node] > 0)
         {

@@ -145,7 +145,7 @@ write_stack (Out *out, const StackText *stack)
           sysprof_out_json (out, stack->entries[i].file);
           sysprof_out_printf (out, ", \"line\": %u", stack->entries[i].line);
         }
-      sysprof_out_text (out, "}");
+      sysprof_out_text (out, stack->entries[i].is_inlined ? ", \"inlined\": true}" : "}");
     }
   sysprof_out_text (out, "]");
 }
@@ -215,8 +215,9 @@ static bool
 is_missing (const Column *column, Cell cell)
 {
   return column->may_miss &&
-         (column->kind == COLUMN_TEXT ? cell.text[0] == 0
-                                      : sysprof_cell_is_none (column, cell));
+         (column->kind == COLUMN_TEXT   ? cell.text[0] == 0
+          : column->kind == COLUMN_BOOL ? !cell.flag
+                                        : sysprof_cell_is_none (column, cell));
 }
 
 static void

@@ -89,15 +89,14 @@ char *sysprof_dup_place (const char *file, uint32_t line, bool is_inlined);
 /* The same of an entry of a stack: the line that was met. */
 char *sysprof_dup_place_of_entry (const StackEntry *entry);
 
-/* Where the functions of rows are written, as the columns "file" and "line" say, and whether they are inlined, as "symbol-kind" or
- * else "kind" does. */
+/* Where the functions of rows are written, as the columns "file" and "line" say, and whether they are inlined, as "inlined" does. */
 typedef struct
 {
   const Rows *rows;
   uint32_t function; /* column that shows their names; UINT32_MAX = none does */
   int file;
   int line;
-  int kind; /* -1 = there is none */
+  int inlined; /* -1 = there is none */
 } Places;
 
 void sysprof_places_init (Places *self, const Rows *rows);

@@ -13,6 +13,7 @@ enum
   SYMBOL_KIND,
   FILE_NAME,
   LINE,
+  INLINED,
   N_COLUMNS,
 };
 
@@ -24,6 +25,7 @@ static const Column columns[] = {
   [SYMBOL_KIND] = { "symbol-kind", "KIND", COLUMN_TEXT, .json_only = true, .may_miss = true },
   [FILE_NAME] = { "file", "FILE", COLUMN_TEXT, .json_only = true, .may_miss = true },
   [LINE] = { "line", "LINE", COLUMN_NUMBER, .json_only = true, .may_miss = true },
+  [INLINED] = { "inlined", "INLINED", COLUMN_BOOL, .json_only = true, .may_miss = true },
 };
 
 /* What only functions have: where they are written, and whether they are inlined. */
@@ -38,6 +40,7 @@ set_function (const ViewRequest *request, const Found *found, Cell *cells)
   cells[FILE_NAME].text =
       symbol != NULL ? sysprof_intern_get (&symbols->strings, symbol->file) : "";
   cells[LINE].number = symbol != NULL && symbol->line != 0 ? symbol->line : NO_NUMBER;
+  cells[INLINED].flag = symbol != NULL && symbol->is_inlined;
 }
 
 static bool

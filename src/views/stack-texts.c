@@ -38,7 +38,8 @@ entry_of (StackTexts *self, StackId stack, SymbolId symbol)
   AddressId address = self->request->store->stacks.address[stack];
   StackEntry entry = { .symbol = sysprof_symbol_name (symbols, symbol),
                        .binary = sysprof_symbol_binary (symbols, symbol),
-                       .kind = symbols->row[symbol].kind };
+                       .kind = symbols->row[symbol].kind,
+                       .is_inlined = symbols->row[symbol].is_inlined };
 
   if (symbols->line != NULL && symbols->line[address] != 0)
     {
@@ -52,6 +53,7 @@ entry_of (StackTexts *self, StackId stack, SymbolId symbol)
 
       entry.symbol = sysprof_rows_dup (self->rows, label);
       entry.line = 0;
+      entry.is_inlined = false;
     }
   return entry;
 }

@@ -49,7 +49,7 @@ typedef struct
       share; /* show the percentage of Rows.total beside it (where people read; JSON has the total) */
   bool is_weight; /* a part of the weight, as those with a share are */
   bool json_only; /* people see it otherwise, or have no room for it */
-  bool may_miss;  /* JSON leaves it out where it is an empty text or no number */
+  bool may_miss;  /* JSON leaves it out where it is an empty text, no number or not so */
   bool is_long;   /* in text it stands last, and is cut where a terminal ends */
   uint8_t
       extra; /* 1 … MOST_EXTRA: the greater, the earlier a narrow terminal goes without it */
@@ -71,7 +71,8 @@ typedef struct
 {
   const char *symbol;
   const char *binary;
-  uint8_t kind;     /* SymbolKind */
+  uint8_t kind; /* SymbolKind */
+  bool is_inlined;
   const char *file; /* where that was; "" = unknown */
   uint32_t line;
 } StackEntry;
@@ -168,6 +169,8 @@ typedef struct
   bool live;          /* allocations: what lives at the end */
   bool telling;       /* counters: only of the whole machine or program, and that changed */
   bool left_heavy;
+  bool annotates;  /* folded stacks: kinds of functions, */
+  bool with_lines; /* and file and line of them */
   /* flame graphs and tables as pictures */
   const char *title;    /* NULL = default */
   const char *subtitle; /* NULL = default, "" = none */

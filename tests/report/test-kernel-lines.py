@@ -100,11 +100,36 @@ class KernelLines(unittest.TestCase):
         # Who leaves the kernel out means what was inlined, too.
         for stack in self.stacks():
             self.assertEqual({(frame["kind"], frame["binary"]) for frame in stack}, {("kernel", "[kernel]")})
+            self.assertEqual([frame.get("inlined", False) for frame in stack], [True] * (len(stack) - 1) + [False])
 
     def test_lines_and_names(self):
         """Of a capture without names."""
         self.record(f"{TEXT + MOVED:016x} - _text\n")
         self.check_lines()
+
+    def test_inlined_is_told(self):
+        """In all views; of a function that is both, each of both is one."""
+        path = self.record(f"{TEXT + MOVED:016x} - _text\n")
+        inlined = {"innermost", "inner", "outer"}
+        told = run("addr2line", "-f", "-i", "-e", self.file, text="".join(f"{address:x}\n" for address in sorted(self.names)))
+        self.assertEqual(inlined | {"other"}, set(told.splitlines()[::2]))
+        for view in ("functions", "tree"):
+            rows = json.loads(run(REPORT, view, "--debug-dir", self.dir, "--format", "json", "--limit", "0", path))["rows"]
+            found = []
+            while rows:
+                found += [(row["symbol"], row.get("inlined", False)) for row in rows if row["symbol"] in inlined | {"other"}]
+                rows = [child for row in rows for child in row.get("children", ())]
+            self.assertEqual(set(found), {(name, True) for name in inlined} | {("outer", False), ("other", False)})
+            text = run(REPORT, view, "--debug-dir", self.dir, "--limit", "0", path)
+            self.assertEqual(set(re.findall(r"(\w+)  kernel\.c:\d+, inlined$", text, re.M)), inlined)
+            self.assertEqual(set(re.findall(r"(\w+)  kernel\.c:\d+$", text, re.M)), {"outer", "other"})
+        self.assertIn("innermost (kernel.c:", run(REPORT, "samples", "--debug-dir", self.dir, "--limit", "0", path))
+        picture = run(REPORT, "flame", "--debug-dir", self.dir, "--format", "svg", path)
+        self.assertEqual(set(re.findall(r"<title>(\w+) [^<]*, inlined</title>", picture)), inlined)
+        found = json.loads(run(REPORT, "search", "--search", "outer", "--debug-dir", self.dir, "--format", "json", path))["rows"]
+        self.assertEqual(sorted(row.get("inlined", False) for row in found if row["name"] == "outer"), [False, True])
+        folded = run(REPORT, "functions", "--debug-dir", self.dir, "--format", "folded", "--annotate", path)
+        self.assertEqual(set(re.findall(r";(\w+)_\[k\]", folded)), inlined | {"other"})
 
     def test_what_it_said_is_kept(self):
         """In the cache on disk, once the file has been there for a while; what else is asked then is added."""

@@ -147,6 +147,8 @@ class KernelModules(unittest.TestCase):
         stacks = self.stacks(*words)
         self.assertEqual([[(frame["symbol"], f"{frame['file']}:{frame['line']}") for frame in stack] for stack in stacks], self.chains())
         self.assertEqual({(frame["kind"], frame["binary"]) for stack in stacks for frame in stack}, {("kernel", "[my_module]")})
+        self.assertEqual([[frame.get("inlined", False) for frame in stack] for stack in stacks],
+                         [[True] * (len(stack) - 1) + [False] for stack in stacks])
 
     def check_names(self, *words):
         self.assertEqual([stack[0]["symbol"] for stack in self.stacks(*words)], [name for _, _, name in self.places()])

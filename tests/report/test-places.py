@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""File and line beside the names of functions, as people read them: what the JSON of the same capture says.
+"""File and line beside the names of functions, as people read them: what the JSON of the same capture says. And as programs do, in CSV,
+folded stacks and what sysprof-cat prints: what addr2line and the source say.
 
-usage: test-places.py SYSPROF-REPORT DIRECTORY-OF-SOURCES
+usage: test-places.py SYSPROF-REPORT DIRECTORY-OF-SOURCES SYSPROF-CAT
 """
 
+import collections
+import csv
 import fcntl
+import html
+import io
 import json
 import os
 import pty
@@ -18,7 +23,8 @@ import unittest
 import xml.etree.ElementTree as ET
 
 sys.dont_write_bytecode = True
-from chains import REPORT, Case, addresses_of, as_json, run  # noqa: E402
+CAT = os.path.abspath(sys.argv.pop())
+from chains import FUNCTIONS, REPORT, Case, addresses_of, as_json, chains_of, run  # noqa: E402
 
 
 def on_terminal(columns, *args):
@@ -112,6 +118,99 @@ class Places(Case):
         for view, form in (("functions", "text"), ("functions", "markdown"), ("functions", "html"), ("samples", "text"), ("flame", "text")):
             self.assertNotRegex(shown(view, form, "--no-inlines"), r"inlines\.cc|stl_|<small")
         self.assertIn('"files":{}', shown("flame", "html", "--no-inlines"))
+
+    def folded(self, capture, *options):
+        """{stack: weight}"""
+        found = collections.Counter()
+        for line in run(REPORT, "functions", capture, "--format", "folded", *options).splitlines():
+            stack, _, number = line.rpartition(" ")
+            found[stack] += int(number)
+        return found
+
+    def written_at(self, capture):
+        """{(function, is inlined): "FILE:LINE"}, where the source has it; of one there it is looked up."""
+        found = {(row["symbol"], row.get("inlined", False)): f"{os.path.basename(row['file'])}:{row['line']}"
+                 for row in as_json("functions", capture)["rows"] if "line" in row}
+        lines = (self.at / "inlines.cc").read_text().splitlines()
+        number, = [number for number, line in enumerate(lines, 1) if re.match(r"main \(", line)]
+        self.assertEqual(found["main", False], f"inlines.cc:{number}")
+        return found
+
+    def test_folded(self):
+        """Bare names, which readers tell functions apart by; what is asked for stands behind them, and is taken off as flamegraph.pl does it."""
+        path = self.compile()
+        addresses = addresses_of(path, FUNCTIONS)
+        capture = str(self.capture_of(path, addresses))
+        plain = self.folded(capture)
+        # How many of each stack's functions are inlined: of which the file that it was compiled to has as many as addr2line says.
+        chains = self.chains_in(capture, addresses)
+        theirs = chains_of("addr2line", path, addresses)
+        same = [at for at in addresses if len(chains[at]) == len(theirs[at])]
+        self.assertGreater(len(same), len(addresses) * 3 / 4)
+        expected = collections.Counter()
+        for at in addresses:
+            names = [name for name, _, _ in reversed(chains[at])]
+            expected[";".join(["program", "_start", names[0]] + [name + "_[i]" for name in names[1:]])] += 1
+        annotated = self.folded(capture, "--annotate")
+        self.assertEqual(annotated, expected)
+        self.assertEqual(collections.Counter({re.sub(r"_\[[kwij]\](?=;|$)", "", stack): n for stack, n in annotated.items()}), plain)
+
+        written = self.written_at(capture)
+        with_lines = self.folded(capture, "--lines", "--annotate")
+        self.assertEqual(sum(with_lines.values()), len(addresses))
+        seen = set()
+        for stack in with_lines:
+            for frame in stack.split(";")[1:]:
+                name, place, kind = re.fullmatch(r"(.*?)(?: \(([^()]+:\d+)\))?(_\[i\])?", frame).groups()
+                self.assertEqual(place, written.get((name, kind is not None)), frame)
+                seen.add((name, kind is not None))
+        self.assertLessEqual(set(written), seen)
+        self.assertEqual(self.folded(capture, "--no-inlines", "--annotate"), self.folded(capture, "--no-inlines"))
+        for words in (("--annotate",), ("--lines",), ("--format", "csv", "--lines"), ("--format", "folded", "--lines", "--no-inlines")):
+            done = subprocess.run([REPORT, "functions", *words, capture], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, r"--(annotate|lines) (is for folded stacks|shows lines and)")
+
+    def test_csv(self):
+        """Beside the names of a stack, in cells with as many lines, what its entries have in the JSON; and that is what addr2line says."""
+        path = self.compile()
+        addresses = addresses_of(path, FUNCTIONS)
+        capture = str(self.capture_of(path, addresses))
+        for options in ((), ("--no-inlines",)):
+            table = list(csv.DictReader(io.StringIO(run(REPORT, "samples", capture, "--format", "csv", "--limit", "0", *options), newline="")))
+            rows = as_json("samples", capture, *options)["rows"]
+            self.assertEqual(len(table), len(rows))
+            for line, row in zip(table, rows):
+                cells = [line["stack" + part].split("\n") for part in ("", "-binary", "-kind", "-file", "-line", "-inlined")]
+                self.assertEqual([list(entry) for entry in zip(*cells)],
+                                 [[entry["symbol"], entry["binary"], entry["kind"], entry.get("file", ""), str(entry.get("line", "")),
+                                   "true" * entry.get("inlined", False)] for entry in row["stack"]])
+                self.assertEqual([entry["kind"] == "inline" for entry in row["stack"]], [entry.get("inlined", False) for entry in row["stack"]])
+        theirs = chains_of("addr2line", path, addresses)
+        table = list(csv.DictReader(io.StringIO(run(REPORT, "samples", capture, "--format", "csv", "--limit", "0"), newline="")))
+        agreed = 0
+        for line, at in zip(table, addresses):
+            places = list(zip(line["stack-file"].split("\n"), line["stack-line"].split("\n")))[:-1]
+            agreed += [place for place in places] == [(file, str(number)) for _, file, number in theirs[at]]
+        self.assertGreater(agreed, len(addresses) * 3 / 4)
+
+    def test_cat(self):
+        """Nodes of what is inlined say so, and all of them where they are written."""
+        path = self.compile()
+        addresses = addresses_of(path, FUNCTIONS)
+        capture = str(self.capture_of(path, addresses))
+        written = self.written_at(capture)
+        pattern = r'symbol: "(.*?)", self: (\d+), total: (\d+)(, inlined: yes)?(?:, file: "(.*?)", line: (\d+))?,?$'
+        own, places = collections.Counter(), {}
+        for name, self_, _, inlined, file, line in re.findall(pattern, run(CAT, capture), re.M):
+            key = html.unescape(name), bool(inlined)
+            own[key] += int(self_)
+            if file:
+                places[key] = f"{os.path.basename(file)}:{line}"
+        self.assertEqual(places, written)
+        rows = {(row["symbol"], row.get("inlined", False)): row["self"] for row in as_json("functions", capture)["rows"]}
+        self.assertEqual({key: n for key, n in own.items() if n}, {key: n for key, n in rows.items() if n})
+        self.assertNotRegex(run(CAT, "--no-inlines", capture), r"inlined: yes|, line: ")
 
     def test_places_on_terminals(self):
         """Dimmed, and only where the name is whole beside it: no name is cut, and no line is longer, for a place."""
