@@ -92,8 +92,12 @@ static const struct
   [DEBUG_GAP_FAILED] = { "debug file left out: it could not be read, took too long or too much "
                          "memory, or ended who read it",
                          "install the debug symbols anew, on a disk that answers" },
+  [DEBUG_GAP_MODULES_LEFT_OUT] = { "files of the kernel's modules were not looked for: more than "
+                                   "4,096 of their sections were sampled, or the search took 10 s",
+                                   "open the capture again, from a disk that answers faster" },
 };
 
+G_STATIC_ASSERT (MOST_MODULE_SECTIONS == 4096 && MOST_MODULE_SECONDS == 10); /* as is said */
 G_STATIC_ASSERT (G_N_ELEMENTS (gaps) == N_DEBUG_GAPS);
 G_STATIC_ASSERT (G_N_ELEMENTS (kind_names) == SYMBOL_MARKER + 1);
 G_STATIC_ASSERT (G_N_ELEMENTS (reasons) == N_UNNAMED);

@@ -91,6 +91,7 @@ typedef enum
   DEBUG_GAP_OTHER_SPLIT,      /* or are of another build */
   DEBUG_GAP_OVER_LIMIT,       /* a file has more of it than is read */
   DEBUG_GAP_FAILED, /* a file of it could not be read, took too long or too much memory, or killed who read it: names may lack, too */
+  DEBUG_GAP_MODULES_LEFT_OUT, /* files of modules of the kernel were not looked for: names may lack, too */
   N_DEBUG_GAPS,
 } DebugGapKind;
 
@@ -279,6 +280,10 @@ const Instruction *sysprof_disassembly_find (const Disassembly *self,
                                              const Store *store,
                                              AddressId address,
                                              uint64_t before);
+
+/* Bounds of the search for the files of the kernel's modules: sections that were sampled, and all their time. */
+#define MOST_MODULE_SECTIONS 4096
+#define MOST_MODULE_SECONDS  10
 
 /* --- sources --- */
 

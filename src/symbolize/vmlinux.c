@@ -27,6 +27,8 @@
 #define DEBUG_DIR   "/usr/lib/debug"
 #define MODULES_DIR "/lib/modules/"
 
+#define MOST_MODULE_NAME 64 /* the kernel's own bound is 56 */
+
 typedef struct
 {
   Symbolization *symbolization;
@@ -38,9 +40,13 @@ typedef struct
   Opener opener;
   RememberedElf elf;
   bool use_sandbox;
-  StopEvent stop;       /* debug information of a kernel takes seconds */
-  ElfFacts facts;       /* of what is open */
-  UnnamedReason reason; /* why there is none */
+  StopEvent stop;                        /* debug information of a kernel takes seconds */
+  ElfFacts facts;                        /* of what is open */
+  UnnamedReason reason;                  /* why there is none */
+  uint32_t n_sections;                   /* of modules that were looked for */
+  int64_t usec;                          /* which took so long */
+  uint32_t n_left_out;                   /* of these */
+  char first_left_out[MOST_MODULE_NAME]; /* is the first */
 } Search;
 
 /* --- where it may be --- */
@@ -432,14 +438,26 @@ find_section (const ElfFacts *facts, const char *name)
   return NULL;
 }
 
+static bool
+has_room_for_module (Search *self, const KernelPart *part)
+{
+  if (self->n_sections < MOST_MODULE_SECTIONS &&
+      self->usec < MOST_MODULE_SECONDS * G_TIME_SPAN_SECOND)
+    return true;
+  if (self->n_left_out++ == 0)
+    g_strlcpy (self->first_left_out, part->binary, sizeof self->first_left_out);
+  return false;
+}
+
 /* Without a build ID it could be any. */
 static void
 resolve_module (Search *self, const KernelPart *part)
 {
+  int64_t began = g_get_monotonic_time ();
   g_autofree char *module = NULL;
   const ElfTextSection *section;
 
-  if (part->build_id[0] == '\0' || part->items->len == 0)
+  if (part->build_id[0] == '\0' || part->items->len == 0 || !has_room_for_module (self, part))
     return;
   module = dup_module_path (self, part->binary);
   self->module = module;
@@ -448,6 +466,8 @@ resolve_module (Search *self, const KernelPart *part)
   if (section != NULL)
     use_file (self, part, section->address, section->size);
   self->module = NULL;
+  self->n_sections++;
+  self->usec += g_get_monotonic_time () - began;
 }
 
 void
@@ -469,6 +489,10 @@ sysprof_vmlinux_resolve (Symbolization *self)
 
       (part->section[0] == '\0' ? resolve_kernel : resolve_module) (&search, part);
     }
+  /* Who looks for code has been told of it before. */
+  if (search.n_left_out > 0 && self->code == NULL)
+    sysprof_symbolization_note_gap (self, "[kernel]", DEBUG_GAP_MODULES_LEFT_OUT,
+                                    search.n_left_out, search.first_left_out);
   finish (&search);
 }
 

@@ -380,9 +380,9 @@ add_debug_gap (Rows *rows, const SymbolTable *symbols, const DebugGap *gap)
   const char *what = sysprof_intern_get (&symbols->strings, gap->what);
   g_autofree char *more =
       gap->n > 1 ? g_strdup_printf (" and %u more", gap->n - 1) : g_strdup ("");
+  bool is_of_inlines = gap->kind != DEBUG_GAP_FAILED && gap->kind != DEBUG_GAP_MODULES_LEFT_OUT;
   g_autofree char *reason = g_strdup_printf (
-      "%s%s: '%s'%s",
-      gap->kind == DEBUG_GAP_FAILED ? "" : "inlined functions missing: ", clause, what, more);
+      "%s%s: '%s'%s", is_of_inlines ? "inlined functions missing: " : "", clause, what, more);
   Cell *cells = sysprof_rows_add (rows);
 
   cells[BINARY].text = sysprof_intern_get (&symbols->strings, gap->binary);

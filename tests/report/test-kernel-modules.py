@@ -230,6 +230,25 @@ class KernelModules(unittest.TestCase):
         self.record(files=[(name, path.read_bytes()) for name, path in brought.items()])
         self.check()
 
+    def test_more_than_are_looked_for(self):
+        """As many as would keep a person waiting: those at the lowest addresses are, and it is said that others are not."""
+        self.build()
+        self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        others = [(f"other_{i}", PLACES[".text.unlikely"] + (i + 1) * 0x1000) for i in range(4100)]
+        modules = [f"my_module {BUILD_ID} .text={PLACES['.text']:x} .text.unlikely={PLACES['.text.unlikely']:x}"]
+        modules += [f"{name} {i:040x} .text={at:x}" for i, (name, at) in enumerate(others)]
+        # The last of them would have been found by the build ID that it has.
+        last = others[-1][1] + 0x1000
+        modules.append(f"last {BUILD_ID} .text={last:x}")
+        outer = next(offset for section, offset, _, name in self.functions if name == "outer")
+        capture = self.record("\n".join(modules) + "\n", beside=[at for _, at in others] + [last + outer])
+        stacks = self.stacks("--debug-dir", self.dir / "debug")
+        self.assertIn("outer", {stack[-1]["symbol"] for stack in stacks})
+        self.assertEqual(stacks[-1][-1]["symbol"], f"[kernel+{last + outer:#x}]")
+        rows = json.loads(run(REPORT, "quality", "--format", "json", "--debug-dir", self.dir / "debug", capture))["rows"]
+        told = [row["reason"] for row in rows if "were not looked for" in row["reason"]]
+        self.assertTrue(told and all(re.search(r"4,096 of their sections .*: '\[other_\d+\]' and \d+ more$", reason) for reason in told), rows)
+
     def test_damaged(self):
         """Whatever is in it, each sample stays."""
         self.build()
