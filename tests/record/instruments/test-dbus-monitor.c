@@ -8,6 +8,8 @@
 #include <sys/un.h>
 
 #define N_CALLS     5
+#define NEAR_NSEC   20000000
+#define MOST_TRIES  20
 #define N_SIGNALS   3000
 #define WHOLE_BYTES 16000 /* of a body that fits a frame with its header */
 
@@ -139,7 +141,8 @@ typedef struct
   guint n_takes;
   gint64 called[N_CALLS]; /* ns */
   guint serials[N_CALLS];
-  gint64 took[N_CALLS];
+  gboolean is_answered[N_CALLS];
+  gint64 took[N_CALLS]; /* 0 if a busy machine let the call and its answer be read at once */
 } Seen;
 
 static void
@@ -191,11 +194,15 @@ look_at (const SysprofCaptureDBusMessage *frame, Seen *seen)
     for (guint i = 0; i < N_CALLS; i++)
       if (seen->serials[i] != 0 &&
           seen->serials[i] == g_dbus_message_get_reply_serial (message))
-        seen->took[i] = frame->frame.time - seen->called[i];
+        {
+          seen->is_answered[i] = TRUE;
+          seen->took[i] = frame->frame.time - seen->called[i];
+        }
 }
 
-static void
-test_records_what_is_said (void)
+/* How near (ns) the recorded time of one call, at the best, was to what the service measured; -1 = there is no bus. */
+static gint64
+record_what_is_said (void)
 {
   static const GDBusInterfaceVTable table = { .method_call = called };
   Fixture fixture = { 0 };
@@ -209,7 +216,7 @@ test_records_what_is_said (void)
   gboolean is_late = FALSE;
 
   if (!private_bus_start (&fixture.bus))
-    return;
+    return -1;
   (void) serve (&fixture.bus, "/org/example", service_xml, &table, &fixture);
   sysprof_profiler_add_instrument (profiler, sysprof_dbus_monitor_new (G_BUS_TYPE_SESSION));
   sysprof_profiler_add_instrument (profiler, sysprof_memory_usage_new ());
@@ -234,17 +241,30 @@ test_records_what_is_said (void)
   g_assert_cmpuint (seen.n_flood, ==, N_SIGNALS);
   g_assert_cmpuint (seen.n_too_large, ==, 2);
   g_assert_cmpuint (seen.n_takes, ==, 1);
-  /* A busy machine may delay any one of them. */
   for (guint i = 0; i < N_CALLS; i++)
     {
-      g_assert_cmpint (seen.took[i], >, 0);
+      g_assert_true (seen.is_answered[i]);
+      g_assert_cmpint (seen.took[i], >=, 0);
       closest = MIN (closest, ABS (seen.took[i] - fixture.took[i]));
     }
-  g_assert_cmpint (closest, <, 20000000);
 
   recorded_clear (&recorded);
   (void) close (fd);
   private_bus_stop (&fixture.bus);
+  return closest;
+}
+
+static void
+test_records_what_is_said (void)
+{
+  gint64 closest;
+  guint n_tries = 0;
+
+  /* A busy machine may delay any one of them, and all of a try. */
+  do
+    closest = record_what_is_said ();
+  while (closest >= NEAR_NSEC && ++n_tries < MOST_TRIES);
+  g_assert_cmpint (closest, <, NEAR_NSEC);
 }
 
 /* --- a bus that goes away, and what is no bus --- */
