@@ -22,6 +22,7 @@
 typedef struct
 {
   GHashTable *of_pid; /* GByteArray of lines */
+  GHashTable *owners; /* of pid: GString, a user's number per line */
   size_t size;        /* of all */
   int64_t until;      /* reading ends there */
   ConfinedChild reader;
@@ -147,6 +148,23 @@ append_lines (Reading *reading, int32_t pid, const char *text, size_t size)
   reading->size += size;
 }
 
+/* Who reads the capture looks into dumps again, and takes those of nobody else. */
+static void
+note_owner (Reading *reading, const JitFound *found)
+{
+  GString *owners = g_hash_table_lookup (reading->owners, GINT_TO_POINTER (found->pid));
+  g_autofree char *line = g_strdup_printf ("%u\n", found->uid);
+
+  if (owners == NULL)
+    {
+      owners = g_string_new (NULL);
+      g_hash_table_insert (reading->owners, GINT_TO_POINTER (found->pid), owners);
+    }
+  /* Files are root's or the process's. */
+  if (!g_str_has_prefix (owners->str, line) && !g_str_has_suffix (owners->str, line))
+    g_string_append (owners, line);
+}
+
 static void
 read_found (JitFiles *self, Reading *reading, const JitFound *found, int envelope)
 {
@@ -168,6 +186,8 @@ read_found (JitFiles *self, Reading *reading, const JitFound *found, int envelop
   size = cut_lines (lines.text, lines.size, room);
   report_status (self, found, size < lines.size ? JIT_TOO_LARGE : status);
   append_lines (reading, found->pid, lines.text, size);
+  if (found->kind == JIT_DUMP)
+    note_owner (reading, found);
   sysprof_jit_lines_clear (&lines);
 }
 
@@ -214,12 +234,39 @@ add_lines (JitFiles *self, const Reading *reading)
     }
 }
 
+static void
+add_owners (JitFiles *self, const Reading *reading)
+{
+  GHashTableIter iter;
+  void *pid, *owners;
+
+  g_hash_table_iter_init (&iter, reading->owners);
+  while (g_hash_table_iter_next (&iter, &pid, &owners))
+    {
+      const GString *text = owners;
+      char name[64];
+
+      g_snprintf (name, sizeof name, "/proc/%d/jit-owners", GPOINTER_TO_INT (pid));
+      (void) sysprof_pump_add_file (self->pump, sysprof_pump_get_begin_time (self->pump),
+                                    GPOINTER_TO_INT (pid), name, (const uint8_t *) text->str,
+                                    text->len, false); /* counted there */
+    }
+}
+
+static void
+free_text (void *text)
+{
+  g_string_free (text, TRUE);
+}
+
 void
 sysprof_jit_files_add (JitFiles *self)
 {
   g_autoptr (GHashTable) lines_of_pid =
       g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_byte_array_unref);
+  g_autoptr (GHashTable) owners = g_hash_table_new_full (NULL, NULL, NULL, free_text);
   Reading reading = { .of_pid = lines_of_pid,
+                      .owners = owners,
                       .until = sysprof_confined_child_deadline (MOST_READING * 1000),
                       .reader = CONFINED_CHILD_INIT };
   JitFound found = { .found = JIT_FOUND_FILE };
@@ -243,6 +290,7 @@ sysprof_jit_files_add (JitFiles *self)
     report_no_room (self, found.size);
   report_left (self, &reading);
   add_lines (self, &reading);
+  add_owners (self, &reading);
 }
 
 void

@@ -233,6 +233,31 @@ is_dump (const char *path)
          g_str_has_suffix (name, DUMP_SUFFIX);
 }
 
+/* Whether a file may be the process's: root's, or of whom the recorder says. Where it says nothing, of who looks. Whoever may write to
+ * /tmp may put another one there, and some file systems give its inode's number away again. */
+static bool
+is_owner_known (const Search *self, ProcessId process, uid_t owner)
+{
+  const Store *store = self->symbolization->store;
+  g_autofree char *name =
+      g_strdup_printf ("/proc/%d/jit-owners", store->processes.row[process].pid);
+  g_autoptr (GBytes) bytes = sysprof_store_read_file_cancellable (
+      store, name, self->symbolization->progress->cancellable, NULL);
+  const char *data = bytes != NULL ? g_bytes_get_data (bytes, NULL) : NULL;
+  Text text, line;
+  uint64_t known;
+
+  if (owner == 0)
+    return true;
+  if (data == NULL)
+    return owner == geteuid ();
+  text = (Text){ data, data + g_bytes_get_size (bytes) };
+  while (sysprof_text_next_line (&text, &line))
+    if (sysprof_text_u64 (&line, &known) && line.at == line.end && known == owner)
+      return true;
+  return false;
+}
+
 /* -1: it is not there, or is another one. */
 static int
 open_at (Search *self, int root, const char *path, const FileBatch *batch, struct stat *info)
@@ -304,6 +329,13 @@ read_dump (Search *self, const Functions *functions, const Mapping *mapping)
       explain (symbolization, functions, path,
                "the program's jitdump, which has the code, is not there any more",
                "Keep such files until the report is made.");
+      return;
+    }
+  if (!is_owner_known (self, mapping->process, info.st_uid))
+    {
+      explain (symbolization, functions, path,
+               "the file in the place of the program's jitdump belongs to somebody else",
+               "Record again, and look at it as the user of the program, or as root.");
       return;
     }
   switch (sysprof_jit_sandbox_disassemble (&self->child, envelope, (uint64_t) info.st_size,

@@ -144,6 +144,7 @@ class Generated(Case):
         self.assertGreater(len(first), 20, rows[:20])
         self.assertGreater(len(second), 20, rows[:20])
         self.assertLess(max(first), min(second))
+        self.assertEqual(decoder.Capture.open("x.syscap").file(f"/proc/{words[0]}/jit-owners"), b"%d\n" % os.geteuid())
         # Both are of the same instructions, which are in the dump; it lies where the program ran.
         for name in ("first_code", "second_code"):
             done = run(REPORT, "disassembly", "--format", "json", "--focus", name, "x.syscap")

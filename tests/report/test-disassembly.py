@@ -223,7 +223,7 @@ class Disassembly(unittest.TestCase):
         path.write_bytes(data[:len(data) - cut])
         return path
 
-    def generated(self, path, lines, samples, inode=None):
+    def generated(self, path, lines, samples, inode=None, owners=None):
         """One process that mapped the dump `path`, and said `lines`: (start, size, time, name); seen at (time, address)."""
         capture = Capture(0, 1000).process("program", pid=PID, time=0)
         if path:
@@ -232,6 +232,8 @@ class Disassembly(unittest.TestCase):
         for time, at in samples:
             capture.sample([USER, at], pid=PID, tid=PID, time=time)
         capture.chunked_file(f"/proc/{PID}/jit-code", "".join(f"{at:x} {size:x} {time} {name}\n" for at, size, time, name in lines).encode(), time=1000)
+        if owners is not None:
+            capture.file(f"/proc/{PID}/jit-owners", owners)
         return capture.save(self.at / "made.syscap")
 
     def code_of(self, path, name):
@@ -313,6 +315,25 @@ class Disassembly(unittest.TestCase):
         text = run(REPORT, "disassembly", "--focus", "with_lines", self.at / "made.syscap")
         self.assertEqual(set(re.findall(r"(?m)^line (\d+)$", text)), {str(row["line"]) for row in found if "line" in row})
         self.assertGreater(len({row.get("line") for row in found}), 2)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the code is that of this compiler")
+    def test_jitdump_of_somebody_else(self):
+        """At the same path, with the same inode number: it is used only if it is of whom the recorder says."""
+        code = self.code_of(self.compile("-O1"), "leaf")
+        at, owner = 0x10000040, os.geteuid() or 65534
+        records, lines, samples = [("load", at, 100, 1, "made", code)], [(at, len(code), 100, "made")], [(200, at)]
+        dump = self.dump(records)
+        os.chown(dump, owner, -1)
+        for owners in (f"{owner}\n", f"0\n{owner}\n"):
+            self.check_generated(self.generated(dump, lines, samples, owners=owners.encode()), "made", self.objdump_at(code, at), dump)
+        refused = [owners.encode() for owners in ("0\n", f"{owner + 1}\n", "", f"x{owner}\n", f"{owner}x\n", f"{owner}0\n", f"{owner + (1 << 32)}\n")]
+        for owners in (*refused, *([] if owner == os.geteuid() else [None])):
+            capture = self.generated(dump, lines, samples, owners=owners)
+            self.assertEqual(as_json("disassembly", "--focus", "made", capture)["rows"], [], owners)
+            self.assertIn("belongs to somebody else", run(REPORT, "disassembly", "--focus", "made", capture))
+        if os.geteuid() == 0:
+            os.chown(dump, 0, -1)
+        self.check_generated(self.generated(dump, lines, samples), "made", self.objdump_at(code, at), dump)
 
     def test_jitdump_that_cannot_be_shown(self):
         code = self.code_of(self.compile("-O1"), "leaf")
