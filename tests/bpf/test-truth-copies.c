@@ -227,7 +227,7 @@ test_stacks_are_the_programs_own (const void *data)
   UnwinderStatus status;
   ProcessLog log = { 0 };
   uint64_t n_told; /* that are whole, or end where the copy does */
-  uint64_t n_fault;
+  uint64_t n_fault, n_zero;
   int fd = memfd_create ("truth", MFD_CLOEXEC);
   pid_t pid;
 
@@ -278,10 +278,13 @@ test_stacks_are_the_programs_own (const void *data)
   g_assert_cmpuint (self->comparison.n_samples, >=, 1000);
   /* In deep recursion, below large frames, from one stack to another, a copy does not reach the end, and says so. Everything else is
    * whole, but for threads in their first instructions, and where the kernel could not copy what was not in memory just then (on a busy
-   * machine 29 of 1,501), which it tells, and which is no walker's fault. */
+   * machine 29 of 1,501), which it tells, and which is no walker's fault. Where the machine is busy, programs that start threads all the
+   * time are found oftener in the first instructions of these, whose stacks are empty. */
   n_fault = self->comparison.n_short_of[WALK_FAULT];
-  g_assert_cmpuint ((self->comparison.n_short - n_fault) * 1000, <=,
+  n_zero = self->comparison.n_short_of[WALK_ZERO];
+  g_assert_cmpuint ((self->comparison.n_short - n_fault - n_zero) * 1000, <=,
                     self->comparison.n_samples * 15);
+  g_assert_cmpuint (n_zero * 1000, <=, self->comparison.n_samples * 50);
   g_assert_cmpuint (n_fault * 1000, <=, self->comparison.n_samples * 100);
   g_assert_cmpuint (self->decoder->n_walks[WALK_ESCAPE] * 1000, <=,
                     self->comparison.n_samples * 5);

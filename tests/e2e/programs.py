@@ -35,9 +35,11 @@ def run(*words, **more):
     return subprocess.run([str(word) for word in words], check=False, **more)
 
 
-def without_kernel_list(told):
-    """What --merge says, but for lists of the kernel's functions: who may not read them has none in any capture."""
-    return b"".join(line for line in told.splitlines(True) if b"list of the kernel's functions is " not in line)
+def without_machine(told):
+    """What --merge says, but for lists of the kernel's functions: who may not read them has none in any capture; and for what other
+    programs of the machine that was recorded say of code that they generate."""
+    of_machine = b"list of the kernel's functions is ", b"what programs say of the code that they generate is "
+    return b"".join(line for line in told.splitlines(True) if not any(part in line for part in of_machine))
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ import unittest
 import captures
 import tap
 from decoder import Capture
-from programs import CAT, CLI, REPORT, Case, needs_root, run, spinning, without_kernel_list
+from programs import CAT, CLI, REPORT, Case, needs_root, run, spinning, without_machine
 
 PERF = shutil.which("perf")
 FAULTS = 20000  # pages that the program touches for the first time
@@ -94,7 +94,7 @@ class Scheduler(Case):
             runs[cpu] = after
 
     def cpus_that_lose_events(self):
-        self.assertEqual(run(PERF, "record", "-q", "-m", "16M", "-a", "-e", "sched:sched_switch", "-o", "idle.data", "--", "sleep", "0.5").returncode, 0)
+        self.assertEqual(run(PERF, "record", "-q", "-B", "-N", "--buildid-mmap", "-m", "16M", "-a", "-e", "sched:sched_switch", "-o", "idle.data", "--", "sleep", "0.5").returncode, 0)
         switches = list(self.switches("idle.data"))
         return {cpu for cpu, _, _, after, _ in switches if after == 0} - {cpu for cpu, _, before, _, _ in switches if before == 0}
 
@@ -209,7 +209,7 @@ class Weights(Case):
             with open("x.syscap", "wb") as file:
                 file.write(done.stdout)
             paths = {chunk["path"] for chunk in Capture.open("x.syscap").of("file")}
-            return without_kernel_list(done.stderr), sorted(paths & {"__events__", "__periods__"})
+            return without_machine(done.stderr), sorted(paths & {"__events__", "__periods__"})
 
         self.assertEqual(join("a", "b"), (b"", ["__events__"]))
         for names in (("a", "c"), ("a", "d"), ("d", "a"), ("d", "d")):
@@ -252,7 +252,7 @@ class Weights(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(b"the kernel's functions is left out of captures that do not tell" in done.stderr, is_told)
             self.assertEqual(done.stderr.count(b"\n"), is_told)
-            self.assertEqual(without_kernel_list(done.stderr), b"")
+            self.assertEqual(without_machine(done.stderr), b"")
 
     def test_functions_of_several_kernels_keep_their_names(self):
         """At one address, after two starts: named when they were recorded, by a list, and not at all."""

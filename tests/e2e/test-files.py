@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 
 import tap
 from decoder import Capture, whole
-from programs import BUSY, CAT, CLI, NOBODY, REPORT, TIMEOUT, Case, can_sample, needs_root, needs_sampling, run, without_kernel_list
+from programs import BUSY, CAT, CLI, NOBODY, REPORT, TIMEOUT, Case, can_sample, needs_root, needs_sampling, run, without_machine
 
 LIMIT = 51200  # bytes of a file
 
@@ -398,7 +398,7 @@ class Merge(Case):
 
     def test_joins_all_frames(self):
         done = run(CLI, "--merge", "a.syscap", "b.syscap")
-        self.assertEqual((done.returncode, without_kernel_list(done.stderr)), (0, b""))
+        self.assertEqual((done.returncode, without_machine(done.stderr)), (0, b""))
         a, b, both = Capture.open("a.syscap"), Capture.open("b.syscap"), whole(done.stdout)
         for kind in ("sample", "map", "process", "fork", "exit", "ctrset", "metadata"):
             self.assertEqual(both.counts()[kind], a.counts()[kind] + b.counts()[kind], kind)
