@@ -26,7 +26,7 @@ check:
 
 soak:
 	scripts/install-deps build check
-	scripts/build build-soak --buildtype=debugoptimized
+	scripts/build build-soak --buildtype=debugoptimized -Dslow=false
 	SOAK_SECONDS=$${SOAK_SECONDS:-1800} scripts/test build-soak --suite soak --logbase soak --verbose
 
 bench:
