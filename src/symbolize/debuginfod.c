@@ -51,20 +51,34 @@ count_events_of_stacks (const Store *store)
   return counts;
 }
 
-/* Events with a function of each file, [batches->n], and behind them those with one of the kernel that has no name: for nothing but
- * the choice of what servers are asked for. */
+static const WantedModule *
+get_module (const Symbolization *self, guint i)
+{
+  return &g_array_index (self->wanted_modules, WantedModule, i);
+}
+
+/* Events with a function of each file, [batches->n], and behind them those with one of the kernel that has no name, and with one of each
+ * module: for nothing but the choice of what servers are asked for. */
 static uint64_t *
 weigh (const Symbolization *self, const FileBatches *batches)
 {
   const Store *store = self->store;
   g_autofree uint32_t *file_of = g_new0 (uint32_t, store->addresses.n + 1); /* 1 + index */
   g_autofree uint64_t *n_events = count_events_of_stacks (store);
-  g_autofree StackId *seen_in = g_new0 (StackId, batches->n + 1);
-  uint64_t *weights = g_new0 (uint64_t, batches->n + 1);
+  guint n_modules = self->wanted_modules->len;
+  g_autofree StackId *seen_in = g_new0 (StackId, batches->n + 1 + n_modules);
+  uint64_t *weights = g_new0 (uint64_t, batches->n + 1 + n_modules);
 
   for (AddressId i = 1; self->wanted_kernel[0] != 0 && i < store->addresses.n; i++)
     if (store->addresses.kind[i] == ADDRESS_KERNEL && sysprof_symbolization_is_open (self, i))
       file_of[i] = batches->n + 1;
+  for (guint i = 0; i < n_modules; i++)
+    {
+      const GArray *addresses = get_module (self, i)->addresses;
+
+      for (guint j = 0; j < addresses->len; j++)
+        file_of[g_array_index (addresses, AddressId, j)] = batches->n + 2 + i;
+    }
   for (uint32_t i = 0; i < batches->n; i++)
     for (uint32_t j = 0; j < batches->row[i].n_items; j++)
       file_of[batches->row[i].items[j].address] = i + 1;
@@ -175,6 +189,9 @@ list_files (const Symbolization *self, const FileBatches *batches, const uint64_
     }
   if (self->wanted_kernel[0] != 0)
     want (files, self->wanted_kernel, false, weights != NULL ? weights[batches->n] : 0);
+  for (guint i = 0; i < self->wanted_modules->len; i++)
+    want (files, get_module (self, i)->build_id, false,
+          weights != NULL ? weights[batches->n + 1 + i] : 0);
   choose_asked (self, files);
   return files;
 }
@@ -229,6 +246,32 @@ fetch_supplements (const Symbolization *self,
 /* --- all of it --- */
 
 static void
+add_kernel_file (GArray *fetched, const GArray *files, const char *build_id)
+{
+  FetchedKernelFile file = { .build_id = build_id, .path = find_path (files, build_id, false) };
+
+  if (file.path != NULL)
+    g_array_append_val (fetched, file);
+}
+
+static void
+use_kernel_files (Symbolization *self, const GArray *files, DebuginfodStatus *status)
+{
+  g_autoptr (GArray) fetched = g_array_new (FALSE, FALSE, sizeof (FetchedKernelFile));
+
+  if (self->wanted_kernel[0] != 0)
+    add_kernel_file (fetched, files, self->wanted_kernel);
+  for (guint i = 0; i < self->wanted_modules->len; i++)
+    add_kernel_file (fetched, files, get_module (self, i)->build_id);
+  if (fetched->len == 0)
+    return;
+  sysprof_vmlinux_resolve_fetched (self, (FetchedKernelFile *) (void *) fetched->data,
+                                   fetched->len);
+  for (guint i = 0; i < fetched->len; i++)
+    status->n_unfit += !g_array_index (fetched, FetchedKernelFile, i).is_fit;
+}
+
+static void
 use_files (Symbolization *self,
            const FileBatches *batches,
            const GArray *files,
@@ -254,9 +297,7 @@ use_files (Symbolization *self,
     sysprof_elf_resolve_fetched (self, batches, fetched);
   if (n > 0 && weights != NULL && !sysprof_progress_is_cancelled (self->progress))
     fetch_supplements (self, batches, fetched, weights, status);
-  if (self->wanted_kernel[0] != 0 && find_path (files, self->wanted_kernel, false) != NULL)
-    status->n_unfit +=
-        !sysprof_vmlinux_resolve_fetched (self, find_path (files, self->wanted_kernel, false));
+  use_kernel_files (self, files, status);
   for (uint32_t i = 0; i < batches->n; i++)
     status->n_unfit += fetched[i].is_unfit;
 }
@@ -270,7 +311,8 @@ resolve (Symbolization *self, GError **error)
   DebuginfodStatus status;
 
   /* Below a sysroot this machine plays no part, unless it is asked to. */
-  if ((self->wanted->len == 0 && self->wanted_kernel[0] == 0) ||
+  if ((self->wanted->len == 0 && self->wanted_kernel[0] == 0 &&
+       self->wanted_modules->len == 0) ||
       (self->options->sysroot != NULL && !self->options->ask_debuginfod &&
        !self->options->was_asked_debuginfod))
     return true;

@@ -19,6 +19,21 @@ typedef struct
   char build_id[BUILD_ID_TEXT_SIZE]; /* lower-case hex, at least two bytes */
 } WantedFile;
 
+/* A module of the kernel, of whose functions some have no name, or no lines, for want of its file. */
+typedef struct
+{
+  char build_id[SYMBOLIZER_BUILD_ID_SIZE]; /* lower-case hex, at least two bytes */
+  GArray *addresses;                       /* of AddressId: of these functions */
+} WantedModule;
+
+/* A file that came for the kernel or for one of its modules; a stranger's. */
+typedef struct
+{
+  const char *build_id;
+  const char *path; /* on this machine */
+  bool is_fit;      /* set by who reads it: it is what it should be */
+} FetchedKernelFile;
+
 /* Strangers' files. */
 typedef struct
 {

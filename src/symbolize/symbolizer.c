@@ -332,6 +332,12 @@ give_own_names (Symbolization *self)
       give_own_name (self, address, names);
 }
 
+static void
+clear_wanted_module (void *module)
+{
+  g_array_unref (((WantedModule *) module)->addresses);
+}
+
 void
 sysprof_symbolization_init (Symbolization *self,
                             Store *store,
@@ -353,7 +359,9 @@ sysprof_symbolization_init (Symbolization *self,
     .is_entry = g_new0 (uint8_t, n + 1),
     .is_told = g_new0 (uint8_t, n + 1),
     .wanted = g_array_new (FALSE, FALSE, sizeof (WantedFile)),
+    .wanted_modules = g_array_new (FALSE, FALSE, sizeof (WantedModule)),
   };
+  g_array_set_clear_func (self->wanted_modules, clear_wanted_module);
   /* Other recorders do not tell their machine. */
   self->is_elsewhere = !self->is_this_boot && find_metadata (store, "uname.release") != NULL;
 }
@@ -366,6 +374,7 @@ sysprof_symbolization_clear (Symbolization *self)
   g_free (self->is_entry);
   g_free (self->is_told);
   g_array_unref (self->wanted);
+  g_array_unref (self->wanted_modules);
 }
 
 static bool

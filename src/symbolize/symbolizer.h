@@ -32,6 +32,8 @@ typedef struct
   GArray *wanted; /* of WantedFile: files that lack names */
   char wanted_kernel
       [SYMBOLIZER_BUILD_ID_SIZE]; /* the build id of a kernel that lacks some and whose file is not here; or empty */
+  GArray *
+      wanted_modules; /* of WantedModule: modules of the kernel, likewise; each build id once */
   struct LineCollection *lines; /* NULL; else lines are looked for instead of names (lines.h) */
   struct CodeCollection *code;  /* NULL; else code is (code.h), and the table stays as it is */
 } Symbolization;

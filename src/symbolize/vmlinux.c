@@ -449,6 +449,30 @@ has_room_for_module (Search *self, const KernelPart *part)
   return false;
 }
 
+static void
+note_wanted_module (Symbolization *self, const KernelPart *part)
+{
+  WantedModule *wanted = NULL;
+
+  for (guint i = 0; i < self->wanted_modules->len && wanted == NULL; i++)
+    {
+      WantedModule *known = &g_array_index (self->wanted_modules, WantedModule, i);
+
+      if (strcmp (known->build_id, part->build_id) == 0)
+        wanted = known;
+    }
+  if (wanted == NULL)
+    {
+      g_array_set_size (self->wanted_modules, self->wanted_modules->len + 1);
+      wanted =
+          &g_array_index (self->wanted_modules, WantedModule, self->wanted_modules->len - 1);
+      g_strlcpy (wanted->build_id, part->build_id, sizeof wanted->build_id);
+      wanted->addresses = g_array_new (FALSE, FALSE, sizeof (AddressId));
+    }
+  for (guint i = 0; i < part->items->len; i++)
+    g_array_append_val (wanted->addresses, g_array_index (part->items, BatchItem, i).address);
+}
+
 /* Without a build ID it could be any. */
 static void
 resolve_module (Search *self, const KernelPart *part)
@@ -456,15 +480,19 @@ resolve_module (Search *self, const KernelPart *part)
   int64_t began = g_get_monotonic_time ();
   g_autofree char *module = NULL;
   const ElfTextSection *section;
+  bool is_found;
 
   if (part->build_id[0] == '\0' || part->items->len == 0 || !has_room_for_module (self, part))
     return;
   module = dup_module_path (self, part->binary);
   self->module = module;
   self->build_id = part->build_id;
-  section = find_file (self) ? find_section (&self->facts, part->section) : NULL;
+  is_found = find_file (self);
+  section = is_found ? find_section (&self->facts, part->section) : NULL;
   if (section != NULL)
     use_file (self, part, section->address, section->size);
+  if (!is_found && self->symbolization->code == NULL) /* debug files have none */
+    note_wanted_module (self->symbolization, part);
   self->module = NULL;
   self->n_sections++;
   self->usec += g_get_monotonic_time () - began;
@@ -496,27 +524,40 @@ sysprof_vmlinux_resolve (Symbolization *self)
   finish (&search);
 }
 
-bool
-sysprof_vmlinux_resolve_fetched (Symbolization *self, const char *path)
+/* FALSE: it is not what it should be. */
+static bool
+use_fetched (Search *self, const KernelPart *part, const char *path)
+{
+  bool is_kernel = part->section[0] == '\0';
+  const ElfTextSection *section;
+
+  self->build_id = part->build_id;
+  self->module = is_kernel ? NULL : part->binary;
+  if (!open_file (self, -1, path))
+    return false;
+  section = is_kernel ? NULL : find_section (&self->facts, part->section);
+  if (is_kernel)
+    use_file (self, part, self->facts.kernel_text, UINT64_MAX);
+  else if (section != NULL)
+    use_file (self, part, section->address, section->size);
+  return true;
+}
+
+void
+sysprof_vmlinux_resolve_fetched (Symbolization *self, FetchedKernelFile *files, guint n)
 {
   g_autoptr (KernelParts) parts = sysprof_kernel_parts_new (self);
-  bool is_fit = false;
   Search search;
 
   start (&search, self, true);
-  for (guint i = 0; i < parts->parts->len; i++)
-    {
-      const KernelPart *kernel = &g_array_index (parts->parts, KernelPart, i);
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < parts->parts->len && !sysprof_progress_is_cancelled (self->progress);
+         j++)
+      {
+        const KernelPart *part = &g_array_index (parts->parts, KernelPart, j);
 
-      if (kernel->section[0] != '\0' || kernel->items->len == 0 ||
-          strcmp (kernel->build_id, self->wanted_kernel) != 0)
-        continue;
-      search.build_id = kernel->build_id;
-      if (!open_file (&search, -1, path))
-        continue;
-      use_file (&search, kernel, search.facts.kernel_text, UINT64_MAX);
-      is_fit = true;
-    }
+        if (part->items->len > 0 && strcmp (part->build_id, files[i].build_id) == 0)
+          files[i].is_fit = use_fetched (&search, part, files[i].path) || files[i].is_fit;
+      }
   finish (&search);
-  return is_fit;
 }

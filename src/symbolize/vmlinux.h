@@ -4,11 +4,12 @@
 
 #pragma once
 
+#include "symbolize/fetched-files.h"
 #include "symbolize/symbolizer.h"
 
-/* Names what is open of the kernel, or finds its lines, from the file with the build id that was recorded, where it is here; notes
- * as wanted what is not. Strangers' files are never taken for it. */
+/* Names what is open of the kernel, or finds its lines, from the files with the build ids that were recorded, where they are here;
+ * notes as wanted those that are not. Strangers' files are never taken for it. */
 void sysprof_vmlinux_resolve (Symbolization *self);
 
-/* The same from a file that came from elsewhere, which is parsed without rights. FALSE: it is not what it should be. */
-bool sysprof_vmlinux_resolve_fetched (Symbolization *self, const char *path);
+/* The same from files[n] that came from elsewhere, which are parsed without rights. */
+void sysprof_vmlinux_resolve_fetched (Symbolization *self, FetchedKernelFile *files, guint n);

@@ -427,6 +427,59 @@ class Debuginfod(Case):
                 self.assertRegex(said, r"1 found \([\d.]+ MB\)\.\n$")
                 shutil.rmtree(self.path("cache"))
 
+    @unittest.skipUnless(shutil.which("debuginfod"), "debuginfod is not installed")
+    def test_kernel_modules(self):
+        """By the build ID that the recorder tells: found, found nowhere, and one of too little weight."""
+        text, release = 0xFFFFFFFFC0800000, "6.1.0-77-none"
+        served = pathlib.Path("served-modules")
+        served.mkdir()
+        modules = []
+        for name in ("thick", "absent", "thin"):
+            pathlib.Path(name + ".c").write_text(f"int outside (int);\nint {name}_one (int x) {{ return outside (x) + 1; }}\n"
+                                                 f"int {name}_two (int x) {{ return outside (x) * 3; }}\n", encoding="ascii")
+            build_id, path = secrets.token_hex(20), f"{name}.ko"
+            subprocess.run(["cc", "-g", "-O1", "-ffreestanding", "-fno-pic", "-fno-asynchronous-unwind-tables", "-c", name + ".c"], check=True)
+            subprocess.run(["ld", "-r", f"--build-id=0x{build_id}", "-o", path, name + ".o"], check=True)
+            listed = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+            modules.append((name, build_id, {n: int(at, 16) for at, n in re.findall(r"^(\w+) T (\w+)$", listed, re.M)}))
+            self.assertEqual(len(modules[-1][2]), 2)
+            if name != "absent":
+                shutil.copy(path, served)
+        now = time.monotonic_ns()
+        capture = captures.Capture(now, now + 1000000, False, now=now)
+        capture.metadata("uname.release", release).metadata("org.gnome.sysprof.boot-id", "one -")
+        lines = [f"{name} {build_id} .text={text + (i << 16):x}\n" for i, (name, build_id, _) in enumerate(modules)]
+        capture.chunked_file("__modules__", "".join(lines).encode())
+        for i, (name, _, functions) in enumerate(modules):
+            for offset in functions.values():
+                for _ in range(1 if name == "thin" else 300):
+                    capture.sample([captures.KERNEL, text + (i << 16) + offset], pid=PID)
+        capture.save("m")
+        port = free_port()
+        url = f"http://127.0.0.1:{port}"
+        server = subprocess.Popen(["debuginfod", "-d", ":memory:", "-p", str(port), "-F", str(served)],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  env={name: value for name, value in os.environ.items() if name != "DEBUGINFOD_URLS"})
+        try:
+            self.wait_for(*(f"{url}/buildid/{build_id}/debuginfo" for name, build_id, _ in modules if name != "absent"))
+            before = self.count(url)
+            self.check_nameless(self.report(url, "--no-debuginfod", capture="m")[0])
+            self.assertEqual(self.count(url), before)
+            rows, said = self.report(url, capture="m")
+            self.assertEqual({name: n for name, n in rows.items() if not name.startswith("[")}, {"thick_one": 300, "thick_two": 300})
+            self.assertRegex(said, r"debuginfod: asked servers for 2 debug files in [\d.]+ s: 1 found \([\d.]+ MB\), 1 not found\.\n$")
+            self.assertEqual(self.count(url), before + 2)
+        finally:
+            server.kill()
+            server.wait()
+        # It stays in the cache, and has lines.
+        self.assertEqual(self.report(None, "--no-debuginfod", capture="m")[0], rows)
+        done = run(REPORT, "samples", "--format", "json", "--limit", "0", "--no-debuginfod", "m",
+                   env=dict(os.environ, DEBUGINFOD_CACHE_PATH=self.path("cache"), HOME=self.folder))
+        named = {(entry["symbol"], os.path.basename(entry["file"]), entry["line"], entry["binary"])
+                 for row in json.loads(done.stdout)["rows"] for entry in row["stack"] if "line" in entry}
+        self.assertEqual(named, {("thick_one", "thick.c", 2, "[thick]"), ("thick_two", "thick.c", 3, "[thick]")})
+
     def test_weights(self):
         """What only allocates counts, too, and little of it does not."""
         heavy, light = Program("heavy"), Program("light")
