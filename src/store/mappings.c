@@ -5,10 +5,10 @@
 #define BUILD_ID_MOST 128 /* hex digits */
 
 static bool
-is_hex (Text text)
+is_lower_hex (Text text)
 {
   for (const char *at = text.at; at < text.end; at++)
-    if (!g_ascii_isxdigit (*at))
+    if (!g_ascii_isxdigit (*at) || g_ascii_isupper (*at))
       return false;
 
   return true;
@@ -19,7 +19,6 @@ static StringId
 read_build_id (Store *store, const Frame *frame, Text path)
 {
   size_t at = (size_t) (path.end - (const char *) frame->bytes) + 1;
-  g_autofree char *lower = NULL;
   Text hex;
   size_t size;
 
@@ -28,12 +27,11 @@ read_build_id (Store *store, const Frame *frame, Text path)
 
   hex = sysprof_frame_text (frame, at + 1);
   size = sysprof_text_size (hex);
-  if (size < 2 || size > BUILD_ID_MOST || size % 2 != 0 || !is_hex (hex) ||
+  if (size < 2 || size > BUILD_ID_MOST || size % 2 != 0 || !is_lower_hex (hex) ||
       hex.end == (const char *) frame->bytes + frame->size)
     return 0;
 
-  lower = g_ascii_strdown (hex.at, (gssize) size);
-  return sysprof_intern_bytes (&store->strings, lower, size);
+  return sysprof_intern_bytes (&store->strings, hex.at, size);
 }
 
 static void

@@ -125,7 +125,7 @@ def decode_frame(raw, order):
         rest = raw[56 + len(path) + 1:]
         if rest[:1] == b'@' and b'\0' in rest:
             digits = rest[1:].split(b'\0', 1)[0]
-            if 2 <= len(digits) <= 128 and len(digits) % 2 == 0 and not digits.strip(b'0123456789abcdefABCDEF'):
+            if 2 <= len(digits) <= 128 and len(digits) % 2 == 0 and not digits.strip(b'0123456789abcdef'):
                 frame['build_id'] = digits.decode()
     elif name == 'process':
         least(25)

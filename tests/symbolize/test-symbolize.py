@@ -307,6 +307,19 @@ class Symbolize(unittest.TestCase):
                 self.assertEqual({r.reason for r in rows.values()}, {OTHER_BUILD})
                 shutil.rmtree(self.place("bin"))
 
+    def test_rubbish_behind_a_path(self):
+        """Writers leave texts in the padding that begin like a build id: an id is lower-case hex, and it is no reason not to take a file."""
+        hex_id = "5f" * 20
+        source, program = self.place("plain.c"), self.place("plain")
+        pathlib.Path(source).write_text("static int f (void) { return 1; } int main (void) { return f (); }\n")
+        run("cc", "-O0", "-no-pie", f"-Wl,--build-id=0x{hex_id}", "-o", program, source)
+        found = {a: f for a, f in functions(program).items() if f[0]}
+        for rubbish in ("dB", "DB", "d", "d\xfe"):
+            capture, bias = self.capture_of(program, found, hex_id=rubbish)
+            self.check_names(program, found, symbolize(capture.save(self.place("c"))), bias)
+        capture, bias = self.capture_of(program, found, hex_id="db")
+        self.assertEqual({r.reason for r in symbolize(capture.save(self.place("c"))).values()}, {"the file here has another build id"})
+
     def test_debug_file_alone(self):
         """The file itself is nowhere: by build id its debug file names as much, as far as it is certain what of it was where."""
         source, fixed, hex_id = self.place("fixed.c"), self.place("fixed"), "5e" * 20
