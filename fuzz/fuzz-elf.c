@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_PIECES 16
+#define MOST_CODE   (UINT64_C (1) << 16) /* bytes of one */
+#define MOST_NAME   (size_t) (1 << 30)
+
 static void
 ask_around (ElfImage *image, const ElfSymbols *symbols, uint64_t address)
 {
@@ -28,6 +32,28 @@ ask_around (ElfImage *image, const ElfSymbols *symbols, uint64_t address)
   sysprof_elf_image_is_entry (image, symbols, address);
 }
 
+/* What is left to who links it is within the code. */
+static void
+link_code (ElfImage *image, const ElfCode *code)
+{
+  uint64_t end = code->end - code->start < MOST_CODE ? code->end : code->start + MOST_CODE;
+  ElfReferences references;
+  uint8_t *bytes;
+
+  if (sysprof_elf_image_read_code (image, code->start, end, &bytes) != ELF_OK)
+    return;
+  if (sysprof_elf_image_link_code (image, code->start, bytes, end - code->start, &references) ==
+      ELF_OK)
+    {
+      for (size_t i = 0; i < references.n; i++)
+        if (references.row[i].at < code->start || references.row[i].at >= end ||
+            strlen (references.row[i].name) > MOST_NAME)
+          abort ();
+      sysprof_elf_references_clear (&references);
+    }
+  free (bytes);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
@@ -37,6 +63,7 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   uint64_t address = 0;
   char link[256], alt_link[ELF_MAX_ALT_LINK];
   uint32_t crc;
+  ElfCode code[MOST_PIECES];
   ElfImage *image;
 
   if (sysprof_elf_image_open_memory (bytes, size, &image) != ELF_OK)
@@ -61,6 +88,9 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
       ask_around (image, symbols, address);
   for (unsigned bit = 0; bit < 64; bit += 3)
     ask_around (image, symbols, UINT64_MAX >> bit);
+
+  for (size_t i = sysprof_elf_image_code (image, code, MOST_PIECES); i-- > 0;)
+    link_code (image, &code[i]);
 
   sysprof_elf_symbols_free (symbols);
   sysprof_elf_image_free (image);

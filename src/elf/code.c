@@ -89,6 +89,9 @@ sysprof_elf_image_code (const ElfImage *image, ElfCode *code, size_t most)
   for (uint32_t i = 0; i < image->n_segments && n < most; i++)
     if (is_code (image, &image->segments[i], &code[n]))
       n++;
+  for (uint32_t i = 1; image->type == ET_REL && i < image->n_sections && n < most; i++)
+    if (sysprof_elf_image_object_code (image, i, &code[n]))
+      n++;
   return sort_apart (code, n);
 }
 

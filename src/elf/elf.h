@@ -59,6 +59,33 @@ bool sysprof_elf_image_object_text (const ElfImage *image,
                                     uint64_t *address,
                                     uint64_t *size);
 
+/* What such a file's code refers to and who links it puts there. */
+typedef struct
+{
+  uint64_t at;      /* link-time address, as the file has its place here */
+  uint64_t value;   /* of the symbol, likewise; 0 = it is not of this file */
+  const char *name; /* of it, or of the section; may be "" */
+  int64_t addend;
+  bool
+      is_from_end; /* the processor counts from the end of the instruction, and the addend is less by what is left of it */
+} ElfReference;
+
+typedef struct
+{
+  ElfReference *row; /* [n] by `at` */
+  size_t n;
+  char *strings; /* that names are in, where they are not the image's */
+} ElfReferences;
+
+/* Links what is the same wherever its sections go, of the code from `start` on, and lists the rest. Of a file that is linked there is
+ * none. ELF_UNSUPPORTED: of its machine nothing is known. */
+ElfStatus sysprof_elf_image_link_code (ElfImage *image,
+                                       uint64_t start,
+                                       uint8_t *code,
+                                       uint64_t size,
+                                       ElfReferences *references);
+void sysprof_elf_references_clear (ElfReferences *self);
+
 /* .gnu_debuglink: file name (no slash) and CRC-32 of the file it names. */
 ElfStatus sysprof_elf_image_debug_link (ElfImage *image, char name[256], uint32_t *crc);
 

@@ -422,6 +422,19 @@ sysprof_elf_image_address_of_offset (ElfImage *image, uint64_t file_offset, uint
   return ELF_ABSENT;
 }
 
+/* The same of an object file that is not linked: its first section of those, if there are no bytes of any. */
+static bool
+left_out_sections (const ElfImage *image, uint64_t *address, uint64_t *size)
+{
+  const char *name;
+  ElfCode code;
+
+  for (uint32_t i = 1; i < image->n_sections; i++)
+    if (sysprof_elf_image_object_code (image, i, &code))
+      return false;
+  return sysprof_elf_image_object_text (image, 0, &name, address, size);
+}
+
 bool
 sysprof_elf_image_left_out_code (const ElfImage *image, uint64_t *address, uint64_t *size)
 {
@@ -437,6 +450,8 @@ sysprof_elf_image_left_out_code (const ElfImage *image, uint64_t *address, uint6
         return false;
       code = segment;
     }
+  if (code == NULL && image->type == ET_REL)
+    return left_out_sections (image, address, size);
   if (code == NULL || code->file_size >= code->memory_size)
     return false;
 
@@ -466,6 +481,17 @@ sysprof_elf_image_offset_of_address (const ElfImage *self,
           *left = segment->file_size - delta;
           return ELF_OK;
         }
+    }
+  for (uint32_t i = 1; self->type == ET_REL && i < self->n_sections; i++)
+    {
+      ElfCode code;
+
+      if (!sysprof_elf_image_object_code (self, i, &code) || address < code.start ||
+          address >= code.end)
+        continue;
+      *offset = code.offset + (address - code.start);
+      *left = code.end - address;
+      return ELF_OK;
     }
 
   return ELF_ABSENT;

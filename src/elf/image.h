@@ -116,6 +116,9 @@ ElfStatus sysprof_elf_image_read_section_unlinked (ElfImage *self,
  * on nothing but sizes and alignments of these sections, which a file has in common with its debug file. */
 void sysprof_elf_image_place_sections (ElfImage *self);
 
+/* The code of the section with that number of an object file that is not linked. FALSE: it has none, or the file has not its bytes. */
+bool sysprof_elf_image_object_code (const ElfImage *image, uint32_t number, ElfCode *code);
+
 /* Links the content of a section with debug information. ELF_UNSUPPORTED: it needs what is not known of this machine. */
 ElfStatus sysprof_elf_image_relocate (ElfImage *self,
                                       const ElfSection *section,

@@ -59,6 +59,25 @@ sysprof_elf_image_object_text (const ElfImage *image,
   return false;
 }
 
+bool
+sysprof_elf_image_object_code (const ElfImage *image, uint32_t number, ElfCode *code)
+{
+  const ElfSection *section = &image->sections[number];
+  uint64_t size = section->size;
+
+  if (image->type != ET_REL || section->type != SHT_PROGBITS ||
+      !(section->flags & SHF_EXECINSTR) || (section->flags & SHF_COMPRESSED) ||
+      section->address == 0 || section->offset >= image->source.size)
+    return false;
+  if (size > image->source.size - section->offset)
+    size = image->source.size - section->offset;
+
+  *code = (ElfCode){ .start = section->address,
+                     .end = section->address + size,
+                     .offset = section->offset };
+  return size > 0;
+}
+
 /* How many bytes a relocation sets to a sum; 0 = it is of another kind. */
 static unsigned
 size_of_sum (uint16_t machine, uint32_t type)

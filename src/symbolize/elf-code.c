@@ -57,34 +57,91 @@ typedef struct
   size_t text_capacity;
   uint64_t start; /* link-time addresses of the range that is under way */
   uint64_t end;
+  const ElfReferences *references; /* of it, that are not linked */
 } Builder;
+
+static void
+append_name (const char *name, int64_t distance, char *text, size_t size)
+{
+  size_t length = strlen (text);
+  char *demangled = sysprof_elf_demangle (name);
+
+  if (demangled != NULL)
+    name = demangled;
+  if (distance == 0)
+    (void) snprintf (text + length, size - length, " <%.*s>", MOST_NAME, name);
+  else
+    (void) snprintf (text + length, size - length, " <%.*s%c0x%" PRIx64 ">", MOST_NAME, name,
+                     distance < 0 ? '-' : '+',
+                     distance < 0 ? -(uint64_t) distance : (uint64_t) distance);
+  free (demangled);
+}
+
+static bool
+find_function (const ElfWorker *worker, uint64_t address, ElfSymbol *symbol)
+{
+  return (worker->debug_symbols != NULL &&
+          sysprof_elf_symbols_find (worker->debug_symbols, address, symbol)) ||
+         (worker->symbols != NULL &&
+          sysprof_elf_symbols_find (worker->symbols, address, symbol));
+}
 
 /* Where a jump or call leads that leaves the function, if there is a name for it. */
 static void
 append_target (const Builder *self, uint64_t target, char *text, size_t size)
 {
-  const ElfWorker *worker = self->worker;
-  size_t length = strlen (text);
   bool is_known = target != 0;
-  char *demangled;
   ElfSymbol symbol;
 
-  target -= worker->shift;
-  if (!is_known || (target >= self->start && target < self->end) ||
-      !((worker->debug_symbols != NULL &&
-         sysprof_elf_symbols_find (worker->debug_symbols, target, &symbol)) ||
-        (worker->symbols != NULL &&
-         sysprof_elf_symbols_find (worker->symbols, target, &symbol))))
-    return;
+  target -= self->worker->shift;
+  if (is_known && !(target >= self->start && target < self->end) &&
+      find_function (self->worker, target, &symbol))
+    append_name (symbol.name, (int64_t) (target - symbol.start), text, size);
+}
 
-  demangled = sysprof_elf_demangle (symbol.name);
-  if (target == symbol.start)
-    (void) snprintf (text + length, size - length, " <%.*s>", MOST_NAME,
-                     demangled != NULL ? demangled : symbol.name);
-  else
-    (void) snprintf (text + length, size - length, " <%.*s+0x%" PRIx64 ">", MOST_NAME,
-                     demangled != NULL ? demangled : symbol.name, target - symbol.start);
-  free (demangled);
+/* What an instruction refers to that is not linked; NULL = nothing. */
+static const ElfReference *
+find_reference (const Builder *self, const DisasmInstruction *instruction)
+{
+  uint64_t at = instruction->address - self->worker->shift;
+  size_t low = 0;
+
+  for (size_t high = self->references->n; low < high;)
+    {
+      size_t middle = low + (high - low) / 2;
+
+      if (self->references->row[middle].at < at)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low < self->references->n && self->references->row[low].at - at < instruction->size
+             ? &self->references->row[low]
+             : NULL;
+}
+
+/* Where that lies nobody knows here: what it is called stands for it, and for what stands in its place. */
+static void
+append_reference (const Builder *self,
+                  const DisasmInstruction *instruction,
+                  const ElfReference *reference,
+                  char *text,
+                  size_t size)
+{
+  uint64_t end = instruction->address - self->worker->shift + instruction->size;
+  uint64_t distance = (uint64_t) reference->addend;
+  ElfSymbol symbol;
+
+  if (reference->is_from_end)
+    distance += end - reference->at;
+  if (instruction->target != 0)
+    text[strcspn (text, " ")] = '\0';
+  if (reference->value != 0 &&
+      find_function (self->worker, reference->value + distance, &symbol))
+    append_name (symbol.name, (int64_t) (reference->value + distance - symbol.start), text,
+                 size);
+  else if (reference->name[0] != '\0')
+    append_name (reference->name, (int64_t) distance, text, size);
 }
 
 static bool
@@ -94,6 +151,7 @@ append_instruction (Builder *self,
                     uint32_t range)
 {
   ElfInstructions *into = self->into;
+  const ElfReference *reference = find_reference (self, instruction);
   char text[sizeof instruction->text + MOST_NAME + 32];
   ElfInstruction *row;
 
@@ -108,7 +166,10 @@ append_instruction (Builder *self,
       self->capacity = capacity;
     }
   (void) snprintf (text, sizeof text, "%s", instruction->text);
-  append_target (self, instruction->target, text, sizeof text);
+  if (reference != NULL)
+    append_reference (self, instruction, reference, text, sizeof text);
+  else
+    append_target (self, instruction->target, text, sizeof text);
 
   row = &into->row[into->n];
   *row = (ElfInstruction){
@@ -191,6 +252,7 @@ static ElfStatus
 disassemble (Builder *self, uint64_t offset, uint32_t range)
 {
   ElfImage *image = self->worker->image;
+  ElfReferences references;
   DisasmInstruction instruction;
   Disassembler *disassembler;
   ElfStatus status;
@@ -199,7 +261,15 @@ disassemble (Builder *self, uint64_t offset, uint32_t range)
   status = sysprof_elf_image_read_code (image, self->start, self->end, &bytes);
   if (status != ELF_OK)
     return status;
+  status = sysprof_elf_image_link_code (image, self->start, bytes, self->end - self->start,
+                                        &references);
+  if (status != ELF_OK)
+    {
+      free (bytes);
+      return status;
+    }
 
+  self->references = &references;
   disassembler = sysprof_disassembler_new (&(DisasmCode){
       .machine = sysprof_elf_image_machine (image),
       .is_64 = sysprof_elf_image_is_64 (image),
@@ -219,6 +289,7 @@ disassemble (Builder *self, uint64_t offset, uint32_t range)
       status = ELF_NO_MEMORY;
 
   sysprof_disassembler_free (disassembler);
+  sysprof_elf_references_clear (&references);
   free (bytes);
   return status;
 }

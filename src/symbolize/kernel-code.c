@@ -6,23 +6,26 @@
 
 #include <stdlib.h>
 
-#define NO_CODE "the kernel's file has no code there"
+#define NO_CODE        "the kernel's file has no code there"
+#define NO_MODULE_CODE "the file of that module has no code there"
 
 /* 1 + the index; 0 = its bounds are not known, or there are enough. */
 static uint32_t
-add_piece (Symbolization *self, AddressId address)
+add_piece (Symbolization *self, const FileBatch *batch, AddressId address)
 {
   CodeCollection *code = self->code;
   uint64_t at = sysprof_symbolization_lookup_address (self, address);
+  SymbolId symbol = self->table->of_address[address];
+  bool is_module = batch->section != NULL && batch->section[0] != '\0';
   const CodePiece piece = {
-    .symbol = self->table->of_address[address],
-    .path = "[kernel]",
+    .symbol = symbol,
+    .path = is_module ? sysprof_symbol_binary (self->table, symbol) : "[kernel]",
     .build_id = "",
     .start = self->table->function_start[address],
     .end = self->table->function_end[address],
     .is_in_memory = true,
     .is_of_kernel = true,
-    .problem = NO_CODE,
+    .problem = is_module ? NO_MODULE_CODE : NO_CODE,
     .remedy = "",
   };
 
@@ -68,7 +71,7 @@ list_wanted (Symbolization *self, const FileBatch *batch)
   for (uint32_t i = 0; i < batch->n_items; i++)
     {
       AddressId address = batch->items[i].address;
-      uint32_t number = add_piece (self, address);
+      uint32_t number = add_piece (self, batch, address);
       const CodePiece *piece;
       Wanted wanted;
 

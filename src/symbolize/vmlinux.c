@@ -229,6 +229,16 @@ is_of_use (const Search *self)
 }
 
 static bool
+add_debug_file (Search *self, int root, const char *path)
+{
+  struct stat info = { 0 };
+  autofd envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
+
+  return envelope >= 0 &&
+         sysprof_remembered_elf_add_debug (&self->elf, envelope, &info, &self->facts) == ELF_OK;
+}
+
+static bool
 open_file (Search *self, int root, const char *path)
 {
   struct stat info = { 0 };
@@ -255,25 +265,42 @@ open_file (Search *self, int root, const char *path)
 }
 
 static bool
-open_first (Search *self, int root, const GPtrArray *paths)
+open_first (Search *self,
+            bool (*open_one) (Search *self, int root, const char *path),
+            int root,
+            const GPtrArray *paths)
 {
   for (guint i = 0;
        i < paths->len && !sysprof_progress_is_cancelled (self->symbolization->progress); i++)
-    if (open_file (self, root, paths->pdata[i]))
+    if (open_one (self, root, paths->pdata[i]))
       return true;
   return false;
 }
 
 static bool
-find_file (Search *self)
+find_in_all_places (Search *self, bool (*open_one) (Search *self, int root, const char *path))
 {
   const char *sysroot = self->symbolization->options->sysroot;
   g_autoptr (GPtrArray) given = list_given_places (self);
   g_autoptr (GPtrArray) paths = list_places (self);
   autofd fd = sysroot != NULL ? open (sysroot, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
-  return open_first (self, -1, given) ||
-         ((fd >= 0 || sysroot == NULL) && open_first (self, fd, paths));
+  return open_first (self, open_one, -1, given) ||
+         ((fd >= 0 || sysroot == NULL) && open_first (self, open_one, fd, paths));
+}
+
+/* What has the code of a module has no lines where distributions put those into a file of their own. */
+static bool
+find_file (Search *self)
+{
+  const Symbolization *symbolization = self->symbolization;
+
+  if (!find_in_all_places (self, open_file))
+    return false;
+  if (symbolization->code != NULL && symbolization->options->with_lines &&
+      !self->facts.has_lines)
+    (void) find_in_all_places (self, add_debug_file);
+  return true;
 }
 
 /* --- answers --- */

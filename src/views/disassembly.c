@@ -152,6 +152,7 @@ static void
 tell_kernel (const Shown *self, const CodePlaces *places, GString *note)
 {
   const SymbolTable *symbols = self->request->symbols;
+  SymbolId symbol;
 
   for (uint32_t i = 0; i < self->code.n_pieces; i++)
     if (self->code.piece[i].is_of_kernel && self->code.piece[i].n > 0)
@@ -162,7 +163,17 @@ tell_kernel (const Shown *self, const CodePlaces *places, GString *note)
                          "keys, tracing), so that what ran may differ in places. ");
         break;
       }
-  if (places->kernel != 0 && self->code.piece_of[places->kernel] == 0)
+  if (places->kernel == 0 || self->code.piece_of[places->kernel] != 0)
+    return;
+  symbol = symbols->of_address[places->kernel];
+  if (strcmp (sysprof_symbol_binary (symbols, symbol), "[kernel]") != 0)
+    g_string_append_printf (
+        note,
+        "'%s' is a function of the module %s of the kernel, whose code is taken from its file: if that with "
+        "the recorded build ID is here, below /lib/modules, and the capture tells where its code was, as it "
+        "does where the recorder ran as root. The view 'callers' shows who called it. ",
+        sysprof_symbol_name (symbols, symbol), sysprof_symbol_binary (symbols, symbol));
+  else
     g_string_append_printf (
         note,
         "'%s' is a function of the kernel, whose code is taken from its own file (vmlinux): if that "
@@ -170,7 +181,7 @@ tell_kernel (const Shown *self, const CodePlaces *places, GString *note)
         "where the recorder was told the kernel's symbols. The debug package of the kernel has the "
         "file (Debian: linux-image-RELEASE-dbg), and so may debuginfod servers (--debuginfod). The "
         "view 'callers' shows who called it. ",
-        sysprof_symbol_name (symbols, symbols->of_address[places->kernel]));
+        sysprof_symbol_name (symbols, symbol));
 }
 
 static void

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names, lines and inlined functions of modules of the kernel, from their files, against nm and addr2line: one is compiled here, as the
+"""Names, lines, inlined functions and instructions of modules of the kernel, from their files, against nm, addr2line and objdump: one is compiled here, as the
 kernel's build does it, which leaves it to the kernel to link it; and a capture made by hand says where its sections were.
 
 usage: test-kernel-modules.py SYSPROF-REPORT PRINT-SYMBOLS
@@ -249,6 +249,97 @@ class KernelModules(unittest.TestCase):
         told = [row["reason"] for row in rows if "were not looked for" in row["reason"]]
         self.assertTrue(told and all(re.search(r"4,096 of their sections .*: '\[other_\d+\]' and \d+ more$", reason) for reason in told), rows)
 
+    def rows_of(self, view, focus, *words):
+        done = run(REPORT, view, "--focus", focus, *words, "--format", "json", "--limit", "0", self.dir / "x.syscap")
+        return [row for row in json.loads(done)["rows"] if view != "disassembly" or row["function"] == focus]
+
+    def linked(self):
+        """{section: [(address, bytes, mnemonic, what it refers to)]}, as a linker puts it where the kernel had it, with all that is not of the module."""
+        script = "".join(f"{name} {at:#x} : {{ *({name}) }} " for name, at in {**PLACES, ".data": 0xFFFFFFFFC0A00000}.items())
+        (self.dir / "script").write_text("SECTIONS { " + script + "/DISCARD/ : { *(.note*) *(.comment) } }")
+        run("ld", "-T", self.dir / "script", "--defsym=exported=0xffffffffc0b00000", "-e0", "-o", self.dir / "linked", self.built)
+        found = {}
+        for section in PLACES:
+            text = run("objdump", "-d", "-w", "-M", "intel", "--insn-width=16", "-j", section, self.dir / "linked")
+            found[section] = [(int(at, 16), code.strip(), words.split()[0], (re.findall(r"<([^>]+)>$", words) or [None])[0])
+                              for at, code, words in re.findall(r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\t(.*)$", text, re.MULTILINE)]
+        return found
+
+    def relocated(self):
+        """{section: [offset]} where the file leaves something to who links it."""
+        found, section = {}, None
+        for line in run("readelf", "-rW", self.built).splitlines():
+            match = re.match(r"Relocation section '\.rela(\S+)'", line)
+            if match:
+                section = match[1]
+            elif re.match(r"[0-9a-f]{12,}  ", line):
+                found.setdefault(section, []).append(int(line.split()[0], 16))
+        return found
+
+    def check_instructions(self, *words):
+        theirs, left = self.linked(), self.relocated()
+        n_linked, n_named = 0, 0
+        for section, offset, size, name in self.functions:
+            rows = self.rows_of("disassembly", name, *words)
+            begin = PLACES[section] + offset
+            expected = [row for row in theirs[section] if begin <= row[0] < begin + size]
+            self.assertEqual([(int(row["address"], 16), len(row["bytes"].split())) for row in rows], [(at, len(code.split())) for at, code, _, _ in expected])
+            self.assertEqual([row["self"] for row in rows], [len(row["bytes"].split()) for row in rows])
+            self.assertEqual({row["binary"] for row in rows}, {"[my_module]"})
+            for row, (at, code, mnemonic, target) in zip(rows, expected):
+                self.assertEqual(row["instruction"].split()[0], mnemonic)
+                open_ = [where for where in left.get(section, ()) if at <= where + PLACES[section] < at + len(code.split())]
+                named = (re.findall(r" <([^>]+)>$", row["instruction"]) or [None])[0]
+                if target is not None and target.split("+")[0] != name:
+                    self.assertEqual(named, target, (row, target))
+                if row["bytes"] == code:
+                    n_linked += bool(open_)
+                else:  # what it refers to lies in another section, or outside: its name stands for it
+                    self.assertTrue(open_ and named, row)
+                    n_named += 1
+            # addr2line takes offsets in a section of such a file.
+            told = run("addr2line", "-a", "-f", "-i", "-j", section, "-e", self.built, text="".join(f"{at - PLACES[section]:x}\n" for at, _, _, _ in expected))
+            chains = [list(zip(*[iter(part.splitlines()[1:])] * 2)) for part in re.split(r"^(?=0x)", told, flags=re.MULTILINE)[1:]]
+            self.assertEqual([(f"{row['file']}:{row['line']}", row.get("inlined")) for row in rows],
+                             [(chain[0][1].split(" (")[0], chain[0][0] if len(chain) > 1 else None) for chain in chains])
+        self.assertGreater(n_linked, 0)
+        self.assertGreater(n_named, 3)
+
+    def test_instructions(self):
+        """What objdump says of the module linked to where it was, and addr2line of its file; a sample at each byte."""
+        self.build()
+        self.record()
+        file = self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        debug = ("--debug-dir", self.dir / "debug")
+        self.check_instructions(*debug)
+        self.assertEqual({row["inlined"] for row in self.rows_of("disassembly", "outer", *debug) if "inlined" in row}, {"inner"})
+        self.assertFalse([row for row in self.rows_of("disassembly", "outer", *debug, "--no-inlines") if "line" in row])
+        # Distributions have its code in one file and its debug information in another.
+        os.remove(file)
+        stripped = self.install(f"root/lib/modules/{RELEASE}/kernel/my/my-module.ko")
+        self.dep("my-module.ko")
+        run("objcopy", "--only-keep-debug", stripped, file)
+        run("strip", "--strip-debug", stripped)
+        self.check_instructions("--sysroot", self.dir / "root", *debug)
+        os.remove(stripped)
+        self.assertEqual(self.rows_of("disassembly", "outer", *debug), [])
+        note = run(REPORT, "disassembly", "--focus", "outer", *debug, self.dir / "x.syscap")
+        self.assertRegex(note, r"'outer' is a function of the module \[my_module\] of the kernel.*build ID")
+
+    def test_source(self):
+        """Of inlined functions, too: each line has what addr2line says was there."""
+        self.build()
+        self.record()
+        self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        chains = self.chains()
+        for name in ("outer", "inner"):
+            expected = {}
+            for chain in chains:
+                for place in {place for function, place in chain if function == name}:
+                    expected[place] = expected.get(place, 0) + 1
+            rows = self.rows_of("source", name, "--debug-dir", self.dir / "debug")
+            self.assertEqual({f"{row['file']}:{row['line']}": row["total"] for row in rows if row["total"]}, expected)
+
     def test_damaged(self):
         """Whatever is in it, each sample stays."""
         self.build()
@@ -264,6 +355,10 @@ class KernelModules(unittest.TestCase):
                 bytes_[begin:begin + size_] = value * size_
                 path.write_bytes(bytes_)
                 self.assertEqual(len(self.stacks("--debug-dir", self.dir / "debug")), len(self.places()))
+                done = subprocess.run([REPORT, "disassembly", "--focus", "first_init", "--debug-dir", self.dir / "debug", self.dir / "x.syscap"],
+                                      capture_output=True, text=True) if value == b"\xff" else None
+                if done is not None:  # the name may be gone
+                    self.assertRegex(f"{done.returncode} {done.stderr}", r"^0 $|^[12] .*no function of this capture")
 
 
 if __name__ == "__main__":
