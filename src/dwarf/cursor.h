@@ -131,6 +131,10 @@ cursor_uleb128 (Cursor *self)
   unsigned shift = 0;
   uint8_t byte;
 
+  /* Most have one byte. */
+  if (self->at != self->end && (*self->at & 0x80) == 0)
+    return *self->at++;
+
   do
     {
       byte = cursor_u8 (self);

@@ -116,6 +116,13 @@ claim_range (void *closure, uint64_t start, uint64_t end)
     }
 }
 
+static bool
+is_read (uint16_t name)
+{
+  return name == DW_AT_LOW_PC || name == DW_AT_HIGH_PC || name == DW_AT_RANGES ||
+         name == DW_AT_CALL_FILE || name == DW_AT_CALL_LINE;
+}
+
 static void
 read_code_entry (Cursor *cursor,
                  const Unit *unit,
@@ -128,6 +135,11 @@ read_code_entry (Cursor *cursor,
     {
       Value value;
 
+      if (!is_read (specs[i].name))
+        {
+          sysprof_dwarf_skip_value (cursor, unit, specs[i].form);
+          continue;
+        }
       sysprof_dwarf_take_value (cursor, unit, specs[i].form, specs[i].constant, &value);
       switch (specs[i].name)
         {

@@ -213,6 +213,9 @@ typedef struct
   size_t n;
   size_t at; /* where the last range ended */
   LineRow *rows;
+  /* Around where the last range was: in between is none of the addresses. Mostly the next range is there, too. */
+  uint64_t gap_begin;
+  uint64_t gap_end;
 } Wanted;
 
 /* The row holds from its address up to the next one. */
@@ -222,8 +225,6 @@ use_range (Wanted *wanted, const Registers *row, uint64_t end)
   const uint64_t *addresses = wanted->addresses;
   size_t at = wanted->at;
 
-  if (row->address >= end)
-    return;
   if (at > 0 && addresses[at - 1] >= row->address)
     at = 0;
   if (at < wanted->n && addresses[at] < row->address)
@@ -250,9 +251,17 @@ use_range (Wanted *wanted, const Registers *row, uint64_t end)
         .is_known = true,
       };
   wanted->at = at;
+  wanted->gap_begin = at > 0 ? addresses[at - 1] + 1 : 0;
+  wanted->gap_end = at < wanted->n ? addresses[at] : UINT64_MAX;
 }
 
-static void
+static inline bool
+is_in_gap (const Wanted *wanted, uint64_t start, uint64_t end)
+{
+  return start >= end || (start >= wanted->gap_begin && end <= wanted->gap_end);
+}
+
+static inline void
 advance (const LineTable *self, Registers *registers, uint64_t operations)
 {
   if (self->max_operations == 1)
@@ -304,21 +313,30 @@ run_extended (LineTable *self, Cursor *program, Registers *registers)
     }
 }
 
-static Step
-run_step (LineTable *self, Cursor *program, Registers *registers)
+/* What opcodes do that stand for a row: most of all steps are such. */
+typedef struct
 {
-  uint8_t opcode = cursor_u8 (program);
+  uint8_t operations[256];
+  int16_t lines[256];
+} SpecialOpcodes;
 
-  if (opcode >= self->opcode_base)
+static void
+list_special_opcodes (const LineTable *self, SpecialOpcodes *special)
+{
+  for (unsigned opcode = self->opcode_base; opcode < 256; opcode++)
     {
-      unsigned adjusted = (unsigned) opcode - self->opcode_base;
+      unsigned adjusted = opcode - self->opcode_base;
 
-      advance (self, registers, adjusted / self->line_range);
-      registers->line +=
-          (uint64_t) (int64_t) (self->line_base + (int) (adjusted % self->line_range));
-      return STEP_ROW;
+      special->operations[opcode] = (uint8_t) (adjusted / self->line_range);
+      special->lines[opcode] =
+          (int16_t) (self->line_base + (int) (adjusted % self->line_range));
     }
+}
 
+/* Of an opcode that is not special. */
+static Step
+run_step (LineTable *self, uint8_t opcode, Cursor *program, Registers *registers)
+{
   switch (opcode)
     {
     case 0:
@@ -359,18 +377,29 @@ sysprof_dwarf_lines_run (LineTable *self,
   Wanted wanted = { .addresses = addresses, .n = n, .rows = rows };
   Registers registers = fresh, last = fresh;
   Cursor program = self->program;
+  SpecialOpcodes special;
   bool has_last = false;
   uint64_t steps;
 
+  list_special_opcodes (self, &special);
   for (steps = 0; steps < most && cursor_left (&program) > 0; steps++)
     {
-      Step step = run_step (self, &program, &registers);
+      uint8_t opcode = cursor_u8 (&program);
+      Step step = STEP_ROW;
+
+      if (opcode >= self->opcode_base)
+        {
+          advance (self, &registers, special.operations[opcode]);
+          registers.line += (uint64_t) (int64_t) special.lines[opcode];
+        }
+      else
+        step = run_step (self, opcode, &program, &registers);
 
       if (program.is_bad)
         break;
       if (step == STEP_ON)
         continue;
-      if (has_last)
+      if (has_last && !is_in_gap (&wanted, last.address, registers.address))
         use_range (&wanted, &last, registers.address);
       has_last = step == STEP_ROW;
       last = registers;

@@ -117,12 +117,70 @@ sysprof_dwarf_take_value (Cursor *cursor,
     }
 }
 
+static void
+skip_leb128 (Cursor *cursor)
+{
+  if (cursor->at != cursor->end && (*cursor->at & 0x80) == 0)
+    cursor->at++;
+  else
+    (void) cursor_uleb128 (cursor);
+}
+
+/* The forms that most entries have, and for the rest what taking them does. */
 void
 sysprof_dwarf_skip_value (Cursor *cursor, const Unit *unit, uint16_t form)
 {
   Value ignored;
 
-  sysprof_dwarf_take_value (cursor, unit, form, 0, &ignored);
+  switch (form)
+    {
+    case DW_FORM_ADDR:
+      cursor_skip (cursor, unit->address_size);
+      break;
+    case DW_FORM_STRP:
+    case DW_FORM_SEC_OFFSET:
+    case DW_FORM_LINE_STRP:
+    case DW_FORM_STRP_SUP:
+    case DW_FORM_GNU_REF_ALT:
+    case DW_FORM_GNU_STRP_ALT:
+      cursor_skip (cursor, sysprof_dwarf_unit_offset_size (unit));
+      break;
+    case DW_FORM_DATA1:
+    case DW_FORM_FLAG:
+    case DW_FORM_REF1:
+      cursor_skip (cursor, 1);
+      break;
+    case DW_FORM_DATA2:
+    case DW_FORM_REF2:
+      cursor_skip (cursor, 2);
+      break;
+    case DW_FORM_DATA4:
+    case DW_FORM_REF4:
+      cursor_skip (cursor, 4);
+      break;
+    case DW_FORM_DATA8:
+    case DW_FORM_REF8:
+      cursor_skip (cursor, 8);
+      break;
+    case DW_FORM_SDATA:
+    case DW_FORM_UDATA:
+    case DW_FORM_REF_UDATA:
+      skip_leb128 (cursor);
+      break;
+    case DW_FORM_FLAG_PRESENT:
+    case DW_FORM_IMPLICIT_CONST:
+      break;
+    case DW_FORM_BLOCK1:
+      cursor_skip (cursor, cursor_u8 (cursor));
+      break;
+    case DW_FORM_BLOCK:
+    case DW_FORM_EXPRLOC:
+      cursor_skip (cursor, cursor_uleb128 (cursor));
+      break;
+    default:
+      sysprof_dwarf_take_value (cursor, unit, form, 0, &ignored);
+      break;
+    }
 }
 
 static const char *
