@@ -108,7 +108,7 @@ put_answer (GByteArray *answer, Input *input)
 
 /* Into a table of as many addresses, each of which is asked for twice. */
 static void
-collect (const ElfLines *lines)
+collect (ElfLines *lines)
 {
   BatchItem items[2 * N_ADDRESSES];
   uint64_t offsets[N_ADDRESSES];
@@ -124,6 +124,7 @@ collect (const ElfLines *lines)
   LineCollection collection = { is_known, first, n_inlined,
                                 g_array_new (FALSE, FALSE, sizeof (InlinedCall)) };
   g_autoptr (SymbolTable) table = sysprof_symbol_table_new (N_ADDRESSES * 2 + 1);
+  SymbolId user = sysprof_symbol_table_add (table, &(Symbol){ .kind = SYMBOL_USER });
   Symbolization symbolization = { .table = table, .lines = &collection };
 
   table->file = g_new0 (StringId, N_ADDRESSES * 2 + 1);
@@ -133,6 +134,8 @@ collect (const ElfLines *lines)
       offsets[i] = i;
       items[2 * i] = (BatchItem){ .offset = i, .address = 2 * i + 1 };
       items[2 * i + 1] = (BatchItem){ .offset = i, .address = 2 * i + 2 };
+      table->of_address[2 * i + 1] = table->of_address[2 * i + 2] =
+          user; /* lines of others are not taken */
     }
 
   sysprof_line_collection_add (&symbolization, &batch, lines);

@@ -834,6 +834,15 @@ sysprof_elf_resolve_fetched (Symbolization *self,
   resolve_batches (self, batches, fetched);
 }
 
+FileBatches *
+sysprof_elf_find_lines (Symbolization *self)
+{
+  FileBatches *batches = sysprof_file_batches_new (self, is_wanted);
+
+  resolve_batches (self, batches, NULL);
+  return batches;
+}
+
 static bool
 resolve (Symbolization *self, GError **error)
 {

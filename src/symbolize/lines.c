@@ -122,19 +122,26 @@ pack (LineCollection *collection, const FileBatch *batch, const ElfLines *lines)
 }
 
 void
-sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const ElfLines *lines)
+sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLines *lines)
 {
   SymbolTable *table = self->table;
   LineCollection *collection = self->lines;
-  g_autofree FileLines *file = g_new0 (FileLines, 1);
+  g_autofree FileLines *file = NULL;
+  const BatchItem *last = NULL; /* of whose offset the inlined functions are there */
   uint32_t at = 0, first = 0;
   uint16_t n = 0;
 
+  if (collection->ahead != NULL)
+    {
+      sysprof_lines_ahead_keep (collection->ahead, batch, lines);
+      return;
+    }
   if (collection->packed != NULL)
     {
       pack (collection, batch, lines);
       return;
     }
+  file = g_new0 (FileLines, 1);
   file->symbolization = self;
   file->lines = lines;
   file->binary = sysprof_symbol_table_intern (table, sysprof_symbolize_base_name (batch->path));
@@ -144,10 +151,11 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const 
   for (uint32_t i = 0; i < batch->n_items; i++)
     {
       const BatchItem *item = &batch->items[i];
-      bool is_new = i == 0 || item[-1].offset != item->offset;
       const ElfLineFrame *outermost;
       const ElfLineRow *row;
 
+      if (!sysprof_line_collection_wants (self, item->address))
+        continue; /* of what was asked ahead */
       while (batch->offsets[at] != item->offset)
         at++;
       row = &lines->row[at];
@@ -155,10 +163,11 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, const 
       if (row->n == 0)
         continue;
 
-      if (is_new)
+      if (last == NULL || last->offset != item->offset)
         {
           first = collection->inlined->len;
           n = append_inlined (file, row);
+          last = item;
         }
       outermost = &lines->frame[row->first + row->n - 1];
       collection->first_inlined[item->address] = first;
@@ -206,8 +215,8 @@ insert_inlined (Store *store, SymbolTable *table, const LineCollection *lines)
       }
 }
 
-static bool
-asks (const SymbolizeOptions *options, SymbolizerKind kind)
+bool
+sysprof_symbolize_asks (const SymbolizeOptions *options, SymbolizerKind kind)
 {
   if (options->no_symbols)
     return false;
@@ -219,17 +228,20 @@ asks (const SymbolizeOptions *options, SymbolizerKind kind)
 
 /* What the capture brings, then what files say. FALSE only with `error` set. */
 static bool
-collect (Symbolization *self, GError **error)
+collect (Symbolization *self, LinesAhead *ahead, GError **error)
 {
   const SymbolizeOptions *options = self->options;
 
-  if (asks (options, SYMBOLIZER_BUNDLED) && !options->ignore_bundled)
+  if (sysprof_symbolize_asks (options, SYMBOLIZER_BUNDLED) && !options->ignore_bundled)
     sysprof_packed_lines_use (self);
-  if (!asks (options, SYMBOLIZER_ELF))
+  if (!sysprof_symbolize_asks (options, SYMBOLIZER_ELF))
     return true;
   sysprof_vmlinux_resolve (self);
-  return sysprof_elf_symbolizer.resolve (self, error) &&
-         sysprof_debuginfod_symbolizer.resolve (self, error);
+  if (ahead != NULL)
+    sysprof_lines_ahead_take (ahead, self);
+  else if (!sysprof_elf_symbolizer.resolve (self, error))
+    return false;
+  return sysprof_debuginfod_symbolizer.resolve (self, error);
 }
 
 bool
@@ -239,6 +251,7 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
                                  Progress *progress,
                                  GError **error)
 {
+  g_autoptr (LinesAhead) ahead = sysprof_symbol_table_steal_ahead (table);
   uint32_t n = store->addresses.n;
   SymbolizeOptions from_cache = options != NULL ? *options : (SymbolizeOptions){ 0 };
   LineCollection lines = {
@@ -258,7 +271,8 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   self.lines = &lines;
   table->file = sysprof_large_new0 (MAX (n, 1), sizeof *table->file);
   table->line = sysprof_large_new0 (MAX (n, 1), sizeof *table->line);
-  is_done = sysprof_progress_stage (progress, 1, "Finding lines") && collect (&self, error);
+  is_done =
+      sysprof_progress_stage (progress, 1, "Finding lines") && collect (&self, ahead, error);
   is_done = !sysprof_progress_set_error_if_cancelled (progress, error) && is_done;
   /* What was only needed to look for them goes before all stacks get entries. */
   sysprof_symbolization_clear (&self);
@@ -291,7 +305,7 @@ sysprof_symbol_table_pack_lines (SymbolTable *table,
   from_files.ask_debuginfod = false;
   sysprof_symbolization_init (&self, store, &from_files, &progress, table);
   self.lines = &lines;
-  (void) collect (&self, NULL); /* what was found until then is true */
+  (void) collect (&self, NULL, NULL); /* what was found until then is true */
 
   sysprof_symbolization_clear (&self);
   g_free (lines.is_known);

@@ -2,6 +2,8 @@
 
 #include "symbolize/symbol-table.h"
 
+#include "symbolize/lines-ahead.h"
+
 #include <string.h>
 
 #define FIRST_ROWS  256
@@ -17,6 +19,7 @@ typedef struct
   uint32_t n_slots;
   GBytes *kallsyms;
   uint64_t *link_address; /* [n_addresses] or NULL */
+  LinesAhead *ahead;      /* or NULL */
 } TableWithIndex;
 
 static const char *const kind_names[] = {
@@ -282,6 +285,18 @@ sysprof_symbol_table_get_link_address (const SymbolTable *table, AddressId addre
 }
 
 void
+sysprof_symbol_table_take_ahead (SymbolTable *table, LinesAhead *ahead)
+{
+  ((TableWithIndex *) table)->ahead = ahead;
+}
+
+LinesAhead *
+sysprof_symbol_table_steal_ahead (SymbolTable *table)
+{
+  return g_steal_pointer (&((TableWithIndex *) table)->ahead);
+}
+
+void
 sysprof_symbol_table_extend (SymbolTable *table, uint32_t n, const uint16_t *n_inner)
 {
   TableWithIndex *self = (TableWithIndex *) table;
@@ -333,6 +348,7 @@ sysprof_symbol_table_unref (SymbolTable *table)
   if (!g_atomic_int_dec_and_test (&self->n_references))
     return;
 
+  g_clear_pointer (&self->ahead, sysprof_lines_ahead_free);
   g_free (table->row);
   g_free (table->of_address);
   g_free (table->function_start);

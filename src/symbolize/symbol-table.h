@@ -24,6 +24,11 @@ void sysprof_symbol_table_take_link_addresses (SymbolTable *self, uint64_t *link
 void sysprof_symbol_table_extend (SymbolTable *self, uint32_t n, const uint16_t *n_inner);
 uint64_t sysprof_symbol_table_get_link_address (const SymbolTable *self, AddressId address);
 
+/* Who looks for lines meanwhile; taken, and NULL where nobody does. */
+typedef struct LinesAhead LinesAhead;
+void sysprof_symbol_table_take_ahead (SymbolTable *self, LinesAhead *ahead);
+LinesAhead *sysprof_symbol_table_steal_ahead (SymbolTable *self);
+
 /* A short word for a reason, as stored in captures, and back; N_UNNAMED where it is none. */
 const char *sysprof_unnamed_reason_word (UnnamedReason reason);
 UnnamedReason sysprof_unnamed_reason_from_word (Text word);

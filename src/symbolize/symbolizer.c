@@ -5,6 +5,7 @@
 #include "symbolize/symbolizer.h"
 
 #include "symbolize/fetched-files.h"
+#include "symbolize/lines-ahead.h"
 #include "symbolize/symbol-table.h"
 
 #include <errno.h>
@@ -410,6 +411,9 @@ sysprof_symbolize_telling (Store *store,
   bool is_done = true;
 
   sysprof_symbolization_init (&self, store, options, progress, table);
+  if (self.options->with_lines)
+    sysprof_symbol_table_take_ahead (
+        table, sysprof_lines_ahead_begin (store, self.options, progress->cancellable));
   n_chain = self.options->n_chain != 0 ? self.options->n_chain : N_SYMBOLIZERS;
   for (uint8_t i = 0; i < n_chain && is_done && !self.options->no_symbols; i++)
     is_done = ask (&self, self.options->n_chain != 0 ? self.options->chain[i] : i, error);

@@ -2,6 +2,8 @@
 
 #include "util/confined-child.h"
 
+#include "util/prepared-children.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -345,11 +347,7 @@ wait_for_end (pid_t pid, int64_t patience_msec)
 }
 
 /* *Owned* by their thread: a confined child ends with the thread that forked it. */
-static _Thread_local struct
-{
-  pid_t pid;
-  int socket;
-} prepared[MOST_PREPARED];
+static _Thread_local PreparedChild prepared[MOST_PREPARED];
 static _Thread_local unsigned n_prepared;
 
 void
@@ -363,6 +361,23 @@ sysprof_confined_children_prepare (unsigned n)
         return; /* whoever needs it forks, too, and is told */
       prepared[n_prepared++].pid = pid;
     }
+}
+
+unsigned
+sysprof_prepared_children_lend (PreparedChild *lent, unsigned n)
+{
+  unsigned n_lent = 0;
+
+  while (n_lent < n && n_prepared > 0)
+    lent[n_lent++] = prepared[--n_prepared];
+  return n_lent;
+}
+
+void
+sysprof_prepared_children_take (const PreparedChild *lent, unsigned n)
+{
+  for (unsigned i = 0; i < n && n_prepared < MOST_PREPARED; i++)
+    prepared[n_prepared++] = lent[i];
 }
 
 static void

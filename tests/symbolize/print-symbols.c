@@ -6,15 +6,22 @@
  *
  *   print-symbols [--sandbox] [--ignore-bundled] [--sysroot DIR] [--debug-dir DIR] [--pack FILE]
  *                 [--unnamed FILE] [--kallsyms FILE] [--lines FILE] CAPTURE
+ *
+ * With --with-lines FILE:LINE and the symbol's number come behind that, and in the end what is inlined; with --ahead files are asked for
+ * it while names are looked for.
  */
 
 #include "symbolize/symbolize.h"
 
+#include "util/confined-child.h"
+
 #include <stdio.h>
+
+#define N_CHILDREN 6 /* as who loads large captures does */
 
 static char *pack_to, *unnamed_to, *kallsyms_to, *lines_to, *sysroot;
 static char **debug_dirs;
-static gboolean use_sandbox, ignore_bundled;
+static gboolean use_sandbox, ignore_bundled, with_lines, is_ahead;
 
 static const GOptionEntry entries[] = {
   { "sandbox", 0, 0, G_OPTION_ARG_NONE, &use_sandbox, NULL, NULL },
@@ -25,6 +32,8 @@ static const GOptionEntry entries[] = {
   { "unnamed", 0, 0, G_OPTION_ARG_FILENAME, &unnamed_to, NULL, NULL },
   { "kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &kallsyms_to, NULL, NULL },
   { "lines", 0, 0, G_OPTION_ARG_FILENAME, &lines_to, NULL, NULL },
+  { "with-lines", 0, 0, G_OPTION_ARG_NONE, &with_lines, NULL, NULL },
+  { "ahead", 0, 0, G_OPTION_ARG_NONE, &is_ahead, NULL, NULL },
   { NULL },
 };
 
@@ -37,13 +46,17 @@ print_address (const Store *store, const SymbolTable *table, AddressId address)
 
   printf (
       "%d\t%s\t%" G_GINT64_MODIFIER "x\t%s\t%s\t%" G_GINT64_MODIFIER "x\t%" G_GINT64_MODIFIER
-      "x\t%s\t%s\t%s\n",
+      "x\t%s\t%s\t%s",
       store->processes.row[addresses->process[address]].pid,
       sysprof_symbol_kind_to_string ((SymbolKind) symbol->kind), addresses->address[address],
       sysprof_symbol_name (table, id), sysprof_symbol_binary (table, id),
       table->function_start[address], table->function_end[address],
       sysprof_unnamed_reason_to_string ((UnnamedReason) symbol->reason),
       symbol->is_entry ? "entry" : "-", sysprof_intern_get (&table->strings, symbol->raw_name));
+  if (with_lines)
+    printf ("\t%s:%u\t%u", sysprof_intern_get (&table->strings, table->file[address]),
+            table->line[address], id);
+  puts ("");
 }
 
 static void
@@ -68,6 +81,7 @@ main (int argc, char **argv)
   g_autoptr (GBytes) unnamed = NULL;
   g_autoptr (GBytes) lines = NULL;
   SymbolizeOptions options = { 0 };
+  Progress progress = { 0 };
 
   g_option_context_add_main_entries (context, entries, NULL);
   if (!g_option_context_parse (context, &argc, &argv, &error) || argc != 2)
@@ -77,10 +91,14 @@ main (int argc, char **argv)
   options.ignore_bundled = ignore_bundled;
   options.sysroot = sysroot;
   options.debug_dirs = (const char *const *) debug_dirs;
+  options.with_lines = is_ahead;
+  if (is_ahead)
+    sysprof_confined_children_prepare (N_CHILDREN);
   store = sysprof_store_open (argv[1], NULL, &error);
   if (store != NULL)
     table = sysprof_symbolize (store, &options, NULL, &error);
-  if (table == NULL)
+  if (table == NULL || (with_lines && !sysprof_symbol_table_load_lines (table, store, &options,
+                                                                        &progress, &error)))
     {
       g_printerr ("%s\n", error->message);
       return 1;
@@ -96,5 +114,6 @@ main (int argc, char **argv)
   save (unnamed_to, unnamed);
   save (lines_to, lines);
   save (kallsyms_to, sysprof_symbol_table_get_kallsyms (table));
+  sysprof_confined_children_dismiss ();
   return 0;
 }

@@ -813,6 +813,41 @@ int second (int x) { return hidden (x) + x; }
         entries = [(0x1000, 0x1010, PID, "a\x1b[31m\nb", ""), (0x2000, 0x2010, PID, "caf\u00e9", "")]
         self.assertEqual(self.names_by_table(entries, [0x1000, 0x2000]), ["a?[31m?b", "caf\u00e9"])
 
+    def test_lines_that_were_asked_ahead(self):
+        """What a thread has found meanwhile is what is found afterwards, numbers of symbols included; as it is where the capture has
+        lines of its own, where some of the addresses have names from elsewhere, and where nobody takes what was found."""
+        program = self.place("program")
+        pathlib.Path(self.place("program.c")).write_text(self.INLINED)
+        run("cc", "-g", "-O2", "-o", program, self.place("program.c"))
+        addresses = [at for at, (size, _) in functions(program).items() for at in range(at, at + size)]
+        capture, bias = self.capture_of(program, addresses)
+        path = capture.save(self.place("c"))
+        ask = lambda *options: run(PRINT_SYMBOLS, "--with-lines", *options, path)
+        alone = ask()
+        self.assertIn("\tinline\t", alone)
+        self.assertRegex(alone, r"\touter\t.*program.c:[0-9]+\t")
+        self.assertEqual(ask("--ahead"), alone)
+        self.assertEqual(ask("--ahead", "--sandbox"), alone)
+        self.assertEqual(run(PRINT_SYMBOLS, "--ahead", path), run(PRINT_SYMBOLS, path))
+
+        at = next(at for at, (_, names) in functions(program).items() if "outer" in names) + bias
+        capture.chunked_file("__symbols__", symbol_table([(at, at + 2, PID, "renamed", "")]))
+        path = capture.save(self.place("named"))
+        self.assertIn("\trenamed\t", ask())
+        self.assertEqual(ask("--ahead"), ask())
+        run(PRINT_SYMBOLS, "--lines", self.place("lines"), path)
+        capture.chunked_file("__lines__", pathlib.Path(self.place("lines")).read_bytes())
+        path = capture.save(self.place("with-lines"))
+        self.assertEqual(ask("--ahead"), ask())
+
+    INLINED = """
+volatile int sink;
+static inline __attribute__ ((always_inline)) void inner (int n) { for (int i = 0; i < n; i++) sink += i; }
+static inline __attribute__ ((always_inline)) void middle (int n) { inner (n); sink++; inner (n + 1); }
+__attribute__ ((noinline)) void outer (int n) { middle (n); sink--; middle (2 * n); }
+int main (int argc, char **argv) { outer (argc); return 0; }
+"""
+
     def test_packed_table(self):
         """What is packed here reads the same where none of the files is, and is sorted as readers need it."""
         libc = library("libc.so.6")
