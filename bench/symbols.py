@@ -7,11 +7,22 @@ the build directory (`make clean` removes them; --record makes them anew). As wh
 beside them Go's compiler, built here with it, and a C++ program (-O2 -g) that lives of inlined templates; Debian has it for Python and libc
 (`scripts/install-deps build work`).
 
+Without Go or a compiler of C++ their part of the work is left out, which is told; its files are then not among those that are asked.
+
 Then, in turns, `sysprof-report functions` and `perf report`, with inlined functions and without, each warm, and cold: with the page cache
 dropped before. Ours has kept what files answered (SYSPROF_SYMBOL_CACHE), or nothing, and tells (G_MESSAGES_DEBUG) what of the time names take,
 and lines with inlined functions. `addr2line`, `eu-addr2line` and `llvm-symbolizer` get the same distinct addresses, file by file, with functions (-f)
-and inlined ones (-i); they print no report. Of them ratios are to our names and lines, in the same turn. Who takes longer than --most-seconds
-for a report, or for one file, is ended there, and told as such. Takes five minutes or so."""
+and inlined ones (-i); they print no report. Two things are compared with them, in the same turns:
+
+- All files: what `sysprof-report` says that names and lines together took it. Theirs is each process from its start to its end, with
+  what it reads and writes. Ours is one process, and is what comes between the capture that is read and names, lines and inlined functions in its
+  tables, with finding the files, starting who parses them and asking the addresses of each process, the kernel's and those of generated code
+  included, which they are not asked; without the start of the program, reading the capture and printing a report.
+- Files with debug information, program against program: `print-lines`, which prints what our reader says as addr2line does, gets the
+  same lists of addresses, and is timed as they are. It is told the debug file and what dwz took out of it, which they find.
+
+Who takes longer than --most-seconds for a report, or for one file, is ended there, and told as such; it is not asked for that file again, and
+counts as that. Of each tool there are --tool-rounds, or as many as fit into --tool-seconds, one at least. Takes five minutes or so."""
 import argparse
 import bisect
 import collections
@@ -20,6 +31,8 @@ import os
 import pathlib
 import re
 import resource
+import shutil
+import statistics
 import struct
 import subprocess
 import sys
@@ -32,6 +45,7 @@ import turns
 FREQUENCY = 10000
 CLASSES = ('compiler', 'Python', 'browser')
 FOLDER = turns.BUILD / 'recordings/symbols'
+PRINT_LINES = turns.BUILD / 'tests/dwarf/print-lines'
 SAMPLE, MAP = 2, 3
 EXECUTABLE = 1  # of a segment's flags
 
@@ -112,7 +126,28 @@ g++ -std=c++17 -O2 -g -o templates templates.cc
 """
 
 
+def build_work():
+    """The commands of the work that can be built here."""
+    commands = []
+    for tool, package, script, command in (('go', 'golang', BUILD_GO, ['sh', '-c', GO, FOLDER]),
+                                           ('g++', 'g++', BUILD_CPP, [FOLDER / 'templates'])):
+        if not shutil.which(tool):
+            print(f'   {tool} is not installed: its part of the work is left out. Install {package} (scripts/install-deps build work) for figures '
+                  'that can be compared with those of docs/performance.md.')
+            continue
+        done = subprocess.run(['sh', '-euc', script], cwd=FOLDER, text=True, capture_output=True)
+        if done.returncode == 0:
+            commands.append(command)
+        else:
+            print(f'   {tool} could not build its part of the work, which is left out: {(done.stderr.strip().splitlines() or ["it said nothing"])[-1]}')
+    return commands
+
+
 def record(thousands):
+    missing = [tool for tool in ('perf', 'gcc', 'python3', 'chromium') if not shutil.which(tool)]
+    if missing:
+        sys.exit(f"Cannot record: {', '.join(missing)} is what the work is made of, and not installed. Install it (scripts/install-deps build work), "
+                 'or run this where it is.')
     FOLDER.mkdir(parents=True, exist_ok=True)
     seconds = thousands * 1000 / FREQUENCY / turns.n_cpus()
     commands = {
@@ -120,12 +155,11 @@ def record(thousands):
         'perf': ['perf', 'record', '-q', '-B', '-N', '-g', '-a', '-e', 'cpu-clock', '-c', 1000000000 // FREQUENCY, '-o', FOLDER / 'perf.data',
                  'sleep', seconds],
     }
-    for script in (BUILD_GO, BUILD_CPP):
-        subprocess.run(['sh', '-euc', script], cwd=FOLDER, check=True)
+    work = build_work()
     for name, command in commands.items():
         with contextlib.ExitStack() as stack:
             directory = stack.enter_context(turns.scratch())
-            for words in (['sh', '-c', GO, FOLDER], [FOLDER / 'templates']):
+            for words in work:
                 stack.callback(machine_work.Script(words, directory).end)
             stack.enter_context(machine_work.Machine(directory, CLASSES))
             time.sleep(2)
@@ -301,45 +335,67 @@ def compare_reports(options, directory):
     show_memory({name: contestants[name] for name in ('sysprof-report', 'nothing kept')})
 
 
-def has_debug_information(path):
-    """Of its own, or in a separate file that its build id leads to."""
-    def ask(file, option):
-        return subprocess.run(['readelf', '-W', option, file], capture_output=True, text=True, errors='replace').stdout
+def ask_readelf(option, file):
+    return subprocess.run(['readelf', '-W', *option.split(), file], capture_output=True, text=True, errors='replace').stdout
 
-    build_id = re.search(r'Build ID: ([0-9a-f]{2})([0-9a-f]+)', ask(path, '-n'))
+
+def debug_file_of(path):
+    """The file itself, or a separate one that its build id leads to; None where neither has debug information."""
+    build_id = re.search(r'Build ID: ([0-9a-f]{2})([0-9a-f]+)', ask_readelf('-n', path))
     files = [path] + ([f'/usr/lib/debug/.build-id/{build_id[1]}/{build_id[2]}.debug'] if build_id else [])
-    return any('.debug_info' in ask(file, '-S') for file in files if os.path.exists(file))
+    return next((file for file in files if os.path.exists(file) and '.debug_info' in ask_readelf('-S', file)), None)
+
+
+def print_lines_of(path):
+    """Our reader as a program for that file."""
+    file = debug_file_of(path)
+    link = re.search(r'\]\s+(\S+)', ask_readelf('-p .gnu_debugaltlink', file))
+    supplement = ['-s', os.path.join(os.path.dirname(file), link[1])] if link else []
+    return [PRINT_LINES, *supplement, file]
 
 
 class Tool:
     """One that is asked file by file. A file that takes too long is not asked again; it counts as that long."""
 
-    def __init__(self, command, options):
-        self.command, self.most_seconds = command, options.most_seconds
-        self.given_up, self.peak, self.of_debug = set(), [], []
+    def __init__(self, command_of, options):
+        self.command_of, self.options = command_of, options
+        self.given_up, self.peak, self.of_debug, self.spent = set(), [], [], 0
 
     def name_all(self, lists, with_debug):
+        if self.spent * (1 + 1 / max(len(self.of_debug), 1)) > self.options.tool_seconds:
+            return None
         peak, seconds = [], {}
         for path, text in lists.items():
-            one = None if path in self.given_up else timed([*self.command, path], peak, False, self.most_seconds, text)
-            seconds[path] = self.most_seconds if one is None else one
+            one = None if path in self.given_up else timed(self.command_of(path), peak, False, self.options.most_seconds, text)
+            seconds[path] = self.options.most_seconds if one is None else one
             if one is None:
                 self.given_up.add(path)
         self.peak.append(max(peak, default=0))
         self.of_debug.append(sum(seconds[path] for path in with_debug))
+        self.spent += sum(seconds.values())
         return sum(seconds.values())
+
+
+def show_times(ours, others):
+    """How many times as long as ours others take, turn by turn."""
+    for name, values in others.items():
+        times = [theirs / own for own, theirs in zip(ours, values)]
+        if times:
+            print(f'   {name:28} takes {statistics.median(times):.1f} times as long [{min(times):.1f} … {max(times):.1f}], {len(times)} rounds')
 
 
 def compare_tools(options, directory):
     addresses = {path: link_addresses(path, offsets) for path, offsets in offsets_of_files(FOLDER / 'bare.syscap').items()}
     addresses = {path: found for path, found in addresses.items() if found}
-    with_debug = {path for path in addresses if has_debug_information(path)}
+    with_debug = {path for path in addresses if debug_file_of(path)}
     lists = {}
     for number, (path, found) in enumerate(addresses.items()):
         lists[path] = f'{directory}/{number}'
         pathlib.Path(lists[path]).write_text(''.join(f'{address:#x}\n' for address in found))
-    tools = {name: Tool(name.split(), options) for name in ('addr2line -f -i -e', 'eu-addr2line -f -i -e', 'llvm-symbolizer --inlining -e')
-             if turns.have(name.split()[0])}
+    tools = {name: Tool(lambda path, words=name.split(): [*words, path], options)
+             for name in ('addr2line -f -i -e', 'eu-addr2line -f -i -e', 'llvm-symbolizer --inlining -e') if turns.have(name.split()[0])}
+    commands = {path: print_lines_of(path) for path in with_debug}
+    program = Tool(commands.get, options)
     functions = [turns.REPORT, 'functions', FOLDER / 'bare.syscap']
     rows = []
 
@@ -348,15 +404,24 @@ def compare_tools(options, directory):
         return sum(rows[-1].values()) / 1000
 
     timed(functions, [], False, options.most_seconds, environment=keeping(f'{directory}/kept'))
-    wall = turns.in_turns({
+    contestants = {
         'ours': ours,
-        'ours, kept': lambda: sum(told(functions, keeping(f'{directory}/kept'), False).values()) / 1000,
-        **{name: (lambda tool=tool: tool.name_all(lists, with_debug)) for name, tool in tools.items()}}, options.rounds)
+        'ours, kept': lambda: sum(told(functions, keeping(f'{directory}/kept'), False).values()) / 1000}
+    if PRINT_LINES.exists():
+        contestants['print-lines'] = lambda: program.name_all({path: lists[path] for path in sorted(with_debug)}, with_debug)
+    else:
+        print(f"   print-lines, ours as a program, is left out: '{PRINT_LINES}' is not there. Build it (ninja -C {turns.BUILD} tests/dwarf/print-lines).")
+    wall = turns.in_turns({**contestants, **{name: (lambda tool=tool: tool.name_all(lists, with_debug)) for name, tool in tools.items()}},
+                          options.tool_rounds)
+    wall.pop('print-lines', None)
     turns.heading(f'names and lines of {sum(map(len, addresses.values()))} distinct addresses of {len(addresses)} files, warm')
-    turns.show(wall, 's', digits=3)
-    print(f'   of these {sum(len(addresses[path]) for path in with_debug)} of {len(with_debug)} files with debug information; ours is all lines:')
-    turns.show({'ours': [row['Lines'] / 1000 for row in rows], **{name: tool.of_debug for name, tool in tools.items()}}, 's', digits=3)
-    turns.show({name: tool.peak for name, tool in tools.items()}, 'MiB', scale=1 / 1024, digits=0, has_ratios=False)
+    turns.show(wall, 's', digits=3, has_ratios=False)
+    turns.show({what.lower(): [row[what] / 1000 for row in rows] for what in ('Names', 'Lines')}, 's', digits=3, has_ratios=False)
+    show_times(wall['ours'], {name: values for name, values in wall.items() if name != 'ours'})
+    turns.heading(f'program against program: {sum(len(addresses[path]) for path in with_debug)} of these, of {len(with_debug)} files with debug information')
+    turns.show({'print-lines': program.of_debug, **{name: tool.of_debug for name, tool in tools.items()}}, 's', digits=3, has_ratios=False)
+    show_times(program.of_debug, {name: tool.of_debug for name, tool in tools.items()})
+    turns.show({name: tool.peak for name, tool in {'print-lines': program, **tools}.items()}, 'MiB', scale=1 / 1024, digits=0, has_ratios=False)
     for name, tool in tools.items():
         for path in sorted(tool.given_up):
             print(f'   {name}: {path} took longer than {options.most_seconds} s of CPU, and counts as that')
@@ -368,6 +433,8 @@ def main():
     parser.add_argument('--thousands', type=int, default=1000, help='thousands of samples')
     parser.add_argument('--record', action='store_true', help='make the recordings anew')
     parser.add_argument('--most-seconds', type=int, default=30, help='of CPU time, for one run of a peer')
+    parser.add_argument('--tool-rounds', type=int, default=5)
+    parser.add_argument('--tool-seconds', type=int, default=60, help='for all rounds of one tool')
     parser.add_argument('--no-tools', action='store_true', help='reports alone')
     parser.add_argument('--no-reports', action='store_true', help='tools alone')
     parser.add_argument('--only-memory', action='store_true', help='that of our reports, of a recording that is there')
@@ -378,7 +445,8 @@ def main():
         with turns.scratch() as directory:
             compare_memory(directory)
         return
-    if options.record or not (FOLDER / 'perf.data').exists():
+    needed = 'bare.syscap' if options.no_reports else 'perf.data'
+    if options.record or not (FOLDER / needed).exists():
         record(options.thousands)
     if not options.no_reports:
         with turns.scratch() as directory:
