@@ -99,7 +99,7 @@ class Ending(Case):
             return {}
 
         deadline = time.monotonic() + 60
-        while "map" not in flushed() and time.monotonic() < deadline:
+        while not {"process", "map"} <= set(flushed()) and time.monotonic() < deadline:
             time.sleep(0.01)
         recorder.send(signal.SIGKILL)
         recorder.finish()

@@ -71,11 +71,14 @@ class Top(Case):
         self.addCleanup(os.killpg, busy.pid, signal.SIGKILL)
 
     def test_pipe(self):
-        done = run(CLI, "--top", "-d", "5")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        text = done.stdout.decode()
-        self.assertNotIn("\x1b", text)
-        blocks = text.split("Functions of ")[1:]
+        for seconds in 5, 20, 60:  # until it has told twice, on a busy machine
+            done = run(CLI, "--top", "-d", seconds)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            text = done.stdout.decode()
+            self.assertNotIn("\x1b", text)
+            blocks = text.split("Functions of ")[1:]
+            if len(blocks) >= 2:
+                break
         self.assertGreaterEqual(len(blocks), 2, text)
         for block in blocks:
             self.assertRegex(block, r"busy +heavy_work")
