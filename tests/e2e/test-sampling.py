@@ -5,6 +5,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import platform
 import re
 import shutil
@@ -360,6 +361,20 @@ class What(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             depths = {sum(1 for address in frame["addrs"] if address not in CONTEXTS and address not in JITMAP) for frame in Capture.open("x.syscap").of("sample")}
             self.assertEqual(max(depths), depth)
+
+    @needs_sampling
+    def test_deeper_stacks_than_the_kernel_takes(self):
+        """They are cut where it says, whoever walks them."""
+        most = int(pathlib.Path("/proc/sys/kernel/perf_event_max_stack").read_text())
+        if most > 200:
+            self.skipTest(f"the kernel takes {most} addresses")
+        # Each list within a list is a call or more.
+        program = "import time\nx = []\nfor _ in range(400): x = [x]\nend = time.monotonic() + 1\nwhile time.monotonic() < end: repr(x)"
+        done = run(CLI, "-f", "--call-depth", "1000", "x.syscap", "--", sys.executable, "-c", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"deeper than the {most}", done.stderr.decode())
+        depths = {sum(1 for address in frame["addrs"] if address not in CONTEXTS and address not in JITMAP) for frame in Capture.open("x.syscap").of("sample")}
+        self.assertIn(max(depths), range(most // 2, most + 1))
 
     @needs_sampling
     def test_every_page_fault(self):

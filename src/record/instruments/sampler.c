@@ -107,7 +107,7 @@ respect_limits (SysprofSampler *self, Pump *pump)
           " that the kernel takes; they are cut there. Root can allow more with 'sudo "
           "sysctl kernel.perf_event_max_stack=%u'.",
           session->call_depth, max_depth, session->call_depth);
-      session->call_depth = 0;
+      session->call_depth = (unsigned) max_depth;
     }
 }
 
