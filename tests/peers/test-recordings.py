@@ -27,6 +27,7 @@ RECORDER, CLI, REPORT, CAT, BUSY, DUMP, TARGET, PEER_DUMP, PEER_TARGET = sys.arg
 del sys.argv[1:10]
 PEER_CLI = '/usr/bin/sysprof-cli'
 LONGEST = 16384  # bytes of a frame that every reader of recordings takes
+DEPTH = 100  # addresses of a stack, which the kernel allows, too
 # Two programs that say the same through the ring, and a known user of CPU time.
 WORK = '"$1" all && "$2" all && "$3" 0.5'
 SAID = {'mark': 4, 'log': 2, 'allocation': 2, 'ctrdef': 1, 'ctrset': 1}
@@ -122,6 +123,11 @@ class Ours(Case):
         subprocess.run([CLI, '--quiet', *options, '-o', path, '--', self.busy, '0.3'], check=True, stdout=subprocess.DEVNULL)
         return path
 
+    def record_for_join(self, name='a', *options):
+        """Deep stacks of whatever else runs would stay whole, in frames at which the peer's --merge writes beyond its buffer: what it
+        then dies of has nothing to do with what it reads."""
+        return self.record(name, '--call-depth', str(DEPTH), *options)
+
     def test_peer_reads_every_frame(self):
         path = self.record()
         capture = self.check_decoders_agree(path)
@@ -147,6 +153,12 @@ class Ours(Case):
         """A deep stack of whatever else runs stays whole."""
         self.assertLessEqual(max(frame['len'] for frame in every if frame['type'] != 'sample'), LONGEST)
 
+    def join_by_peer(self, *paths):
+        for path in paths:
+            longest = max(decode(path).frames, key=lambda frame: frame['len'])
+            self.assertLessEqual(longest['len'], LONGEST, longest['type'])
+        return self.join(PEER_CLI, *paths)
+
     def assert_joined(self, parts, joined):
         expected, names = collections.Counter(), set()
         for part in parts:
@@ -160,8 +172,8 @@ class Ours(Case):
 
     @unittest.skipIf(shutil.which(PEER_CLI) is None, 'sysprof-cli is not installed')
     def test_peer_joins_them(self):
-        paths = [self.record(), self.record()]
-        merged = self.join(PEER_CLI, *paths)
+        paths = [self.record_for_join(), self.record_for_join()]
+        merged = self.join_by_peer(*paths)
         joined = self.check_decoders_agree(merged)
         self.assert_joined([decode(path).frames for path in paths], joined.frames)
         self.check_functions(merged, paths)
@@ -176,7 +188,7 @@ class Ours(Case):
             self.addCleanup(bus.communicate)
             self.addCleanup(bus.kill)
             words += ['--monitor-bus', bus.stdout.readline().decode().strip()]
-        paths = [self.record(name, *words) for name in ('a', 'b')]
+        paths = [self.record_for_join(name, *words) for name in ('a', 'b')]
         of_peer = []
         for path in paths:
             every = decode(path).frames
@@ -187,7 +199,7 @@ class Ours(Case):
             self.assertEqual(found, [frames.as_dumped(frame) for frame in every[:first]])
             self.assertIn('Scheduler', {frame['group'] for frame in every if frame['type'] == 'mark'})
             of_peer.append(every[:first])
-        self.assert_joined(of_peer, decode(self.join(PEER_CLI, *paths)).frames)
+        self.assert_joined(of_peer, decode(self.join_by_peer(*paths)).frames)
 
     def record_with_trace(self):
         """The command has a capture of its own, whose frames are long, or such at which the peer stops."""
@@ -197,8 +209,8 @@ class Ours(Case):
         own.mark('group', 'name', 'm' * 30000, pid=4242).log('domain', 'l' * 30000, pid=4242).metadata('key', 'v' * 30000)
         own.process('p' * 30000, pid=4242).file('given-file', b'f' * 60000).mark('group', 'last', pid=4242)
         own.save(given)
-        subprocess.run([CLI, '--quiet', '--use-trace-fd', '-o', path, '--', 'sh', '-c', f'{self.busy} 0.3; cat {given} >&"$SYSPROF_TRACE_FD"'],
-                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([CLI, '--quiet', '--call-depth', str(DEPTH), '--use-trace-fd', '-o', path, '--',
+                        'sh', '-c', f'{self.busy} 0.3; cat {given} >&"$SYSPROF_TRACE_FD"'], check=True, stdout=subprocess.DEVNULL)
         return path
 
     @unittest.skipIf(shutil.which(PEER_CLI) is None, 'sysprof-cli is not installed')
@@ -218,15 +230,15 @@ class Ours(Case):
             _, found = frames.dump(PEER_DUMP, path)
             self.assertEqual(found, [frames.as_dumped(frame) for frame in every[:first]])
             of_peer.append(every[:first])
-        merged = self.join(PEER_CLI, *paths)
+        merged = self.join_by_peer(*paths)
         self.assert_joined(of_peer, decode(merged).frames)
         self.check_functions(merged, paths)
 
     @unittest.skipIf(shutil.which(PEER_CLI) is None, 'sysprof-cli is not installed')
     def test_peer_joins_a_long_environment(self):
         # Its joins make metadata longer.
-        paths = [self.record('a', '--record-environment', '-e', 'LONG=' + 40000 * 'x') for _ in range(2)]
-        merged = self.join(PEER_CLI, self.join(PEER_CLI, *paths), *paths)
+        paths = [self.record_for_join('a', '--record-environment', '-e', 'LONG=' + 40000 * 'x') for _ in range(2)]
+        merged = self.join_by_peer(self.join_by_peer(*paths), *paths)
         self.assert_joined(2 * [decode(path).frames for path in paths], decode(merged).frames)
 
     def test_peer_reads_what_we_join(self):
