@@ -11,6 +11,7 @@ import collections
 import gzip
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -284,6 +285,17 @@ class Theirs(Case):
             raise unittest.SkipTest(result.stderr)
         if result.returncode != 0:
             raise AssertionError(result.stderr)
+
+    @unittest.skipIf(subprocess.run(['unshare', '--mount', 'true'], stderr=subprocess.DEVNULL).returncode != 0, 'may not mount anything')
+    def test_the_machine_stays_as_it_is(self):
+        """Where the setting is a file that nobody else sees."""
+        folder = self.folder()
+        setting, seen = (os.path.join(folder, name) for name in ('setting', 'seen'))
+        pathlib.Path(setting).write_text('2\n')
+        subprocess.run(['unshare', '--mount', 'sh', '-c', 'mount --bind "$1" /proc/sys/kernel/perf_event_paranoid && shift && exec "$@"', 'sh', setting,
+                        RECORDER, PEER_CLI, '-f', os.path.join(folder, 'theirs'), '--',
+                        'sh', '-c', f'sleep 0.5; cat /proc/sys/kernel/perf_event_paranoid >{seen}'], check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(pathlib.Path(seen).read_text(), '2\n')
 
     def test_both_libraries_read_every_frame(self):
         counts = self.check_decoders_agree(self.path).counts()
