@@ -20,33 +20,35 @@ static const struct
   { "__modules__", JOINED_KALLSYMS },     { "__lines__", JOINED_LINES },
 };
 
-/* /proc/PID/jit-code */
+static bool
+is_packed_or_not (const char *path, const char *name)
+{
+  size_t size = strlen (name);
+
+  return strncmp (path, name, size) == 0 &&
+         (path[size] == '\0' || strcmp (path + size, ".gz") == 0);
+}
+
+/* /proc/PID/jit-code, and whose the dumps are that it is from: jit-owners */
 static bool
 is_jit_code (const char *path)
 {
-  static const char before[] = "/proc/", behind[] = "/jit-code";
+  static const char before[] = "/proc/";
   size_t at = sizeof before - 1;
 
   if (strncmp (path, before, at) != 0 || path[at] < '0' || path[at] > '9')
     return false;
   at += strspn (path + at, "0123456789");
-  if (strncmp (path + at, behind, sizeof behind - 1) != 0)
-    return false;
-  at += sizeof behind - 1;
-  return path[at] == '\0' || strcmp (path + at, ".gz") == 0;
+  return is_packed_or_not (path + at, "/jit-code") ||
+         is_packed_or_not (path + at, "/jit-owners");
 }
 
 JoinedFiles
 sysprof_joined_file (const char *path)
 {
   for (size_t i = 0; i < sizeof files_of_one / sizeof files_of_one[0]; i++)
-    {
-      size_t size = strlen (files_of_one[i].path);
-
-      if (strncmp (path, files_of_one[i].path, size) == 0 &&
-          (path[size] == '\0' || strcmp (path + size, ".gz") == 0))
-        return files_of_one[i].file;
-    }
+    if (is_packed_or_not (path, files_of_one[i].path))
+      return files_of_one[i].file;
   return is_jit_code (path) ? JOINED_JIT_CODE : 0;
 }
 

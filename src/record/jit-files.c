@@ -160,9 +160,11 @@ note_owner (Reading *reading, const JitFound *found)
       owners = g_string_new (NULL);
       g_hash_table_insert (reading->owners, GINT_TO_POINTER (found->pid), owners);
     }
-  /* Files are root's or the process's. */
-  if (!g_str_has_prefix (owners->str, line) && !g_str_has_suffix (owners->str, line))
-    g_string_append (owners, line);
+  /* Files are root's or the process's: these are few. */
+  for (const char *at = owners->str; *at != '\0'; at = strchr (at, '\n') + 1)
+    if (g_str_has_prefix (at, line))
+      return;
+  g_string_append (owners, line);
 }
 
 static void

@@ -410,11 +410,12 @@ class Join(Case):
     def test_generated_code_is_that_of_one_capture(self):
         """Processes of two captures may have one number."""
         path = '/proc/7/jit-code.gz'
-        first, second = self.recording('a', ((path, b'a' * 1500),)), self.recording('b', ((path, b'b'), ('/proc/8/jit-code', b'c')))
+        first, second = self.recording('a', ((path, b'a' * 1500),)), self.recording('b', ((path, b'b'), ('/proc/8/jit-code', b'c'), ('/proc/8/jit-owners', b'0\n')))
         for how in ('join', 'cat'):
             self.assertEqual(self.all_of(self.join(how, first), path), [b'a' * 1500], how)
         for inputs in ((first, second), (first, self.recording('none')), (self.recording('none'), first)):
-            self.assertEqual(self.all_of(self.join('join', *inputs), path), [])
+            joined = self.join('join', *inputs)
+            self.assertEqual((self.all_of(joined, path), self.all_of(joined, '/proc/8/jit-owners')), ([], []))
         # what is appended to stands there already: another one that differs says that it does not hold for all
         appended = self.join('cat', first, second)
         self.assertEqual((self.all_of(appended, path), self.all_of(appended, '/proc/8/jit-code')), ([b'a' * 1500, b''], [b'']))
