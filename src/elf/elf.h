@@ -63,7 +63,7 @@ bool sysprof_elf_image_object_text (const ElfImage *image,
 typedef struct
 {
   uint64_t at;      /* link-time address, as the file has its place here */
-  uint64_t value;   /* of the symbol, likewise; 0 = it is not of this file */
+  uint64_t value;   /* of the symbol, likewise; 0 = it is not of this file's code */
   const char *name; /* of it, or of the section; may be "" */
   int64_t addend;
   bool

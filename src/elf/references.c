@@ -106,7 +106,9 @@ find_symbol (const Linker *self,
   *section = &image->sections[index];
   if (ELF64_ST_TYPE (at[4]) == STT_SECTION)
     reference->name = name_of_section (image, *section);
-  reference->value = (*section)->address + sysprof_bytes_peek_u64 (at + 8, image->is_swapped);
+  /* What lies before or behind data may be a function, which is not what is referred to. */
+  if ((*section)->address != 0 && ((*section)->flags & SHF_EXECINSTR))
+    reference->value = (*section)->address + sysprof_bytes_peek_u64 (at + 8, image->is_swapped);
   return true;
 }
 
@@ -215,7 +217,8 @@ read_lists (Linker *self, ElfImage *image, const ElfSection *list)
   const ElfSection *symbols;
   ElfStatus status;
 
-  if (list->type == SHT_REL || !image->is_64 || list->link >= image->n_sections)
+  if (list->type == SHT_REL || !image->is_64 || list->link >= image->n_sections ||
+      (image->machine != EM_X86_64 && image->machine != EM_AARCH64))
     return ELF_UNSUPPORTED;
   symbols = &image->sections[list->link];
   if (symbols->link >= image->n_sections)

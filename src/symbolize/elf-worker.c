@@ -177,6 +177,27 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *f
   return ELF_OK;
 }
 
+/* Sections of files that are not linked lie behind what stands before them in their file (elf.h): where a debug file has less or more
+ * of it, its addresses are those of other code. */
+static bool
+has_same_places (const ElfImage *image, const ElfImage *debug_image)
+{
+  for (size_t i = 0; i < MOST_SECTIONS; i++)
+    {
+      const char *name, *debug_name;
+      uint64_t address = 0, size = 0, debug_address = 0, debug_size = 0;
+      bool is_there = sysprof_elf_image_object_text (image, i, &name, &address, &size);
+
+      if (sysprof_elf_image_object_text (debug_image, i, &debug_name, &debug_address,
+                                         &debug_size) != is_there ||
+          address != debug_address || size != debug_size)
+        return false;
+      if (!is_there)
+        break;
+    }
+  return true;
+}
+
 /* By build id where both have one; else by the sum that the debug link names. */
 static bool
 belongs_to_file (const ElfWorker *self, ElfImage *debug_image, int fd)
@@ -206,7 +227,8 @@ sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts)
   else
     status = sysprof_elf_image_open (fd, &self->debug_image);
 
-  if (status == ELF_OK && !belongs_to_file (self, self->debug_image, fd))
+  if (status == ELF_OK && (!belongs_to_file (self, self->debug_image, fd) ||
+                           !has_same_places (self->image, self->debug_image)))
     status = ELF_MISMATCH;
   if (status == ELF_OK && self->is_for_lines)
     status = has_debug_info (self->debug_image) ? ELF_OK : ELF_ABSENT;

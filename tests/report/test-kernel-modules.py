@@ -307,6 +307,7 @@ class KernelModules(unittest.TestCase):
         self.assertGreater(n_linked, 0)
         self.assertGreater(n_named, 3)
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "objdump prints words, and no bytes, for others")
     def test_instructions(self):
         """What objdump says of the module linked to where it was, and addr2line of its file; a sample at each byte."""
         self.build()
@@ -323,10 +324,38 @@ class KernelModules(unittest.TestCase):
         run("objcopy", "--only-keep-debug", stripped, file)
         run("strip", "--strip-debug", stripped)
         self.check_instructions("--sysroot", self.dir / "root", *debug)
+        # A debug file in which sections are elsewhere has other lines than that code.
+        run("objcopy", "--only-keep-debug", "--set-section-alignment", ".init.text=65536", self.built, file)
+        self.assertFalse([row for row in self.rows_of("disassembly", "first_init", "--sysroot", self.dir / "root", *debug) if "line" in row])
         os.remove(stripped)
         self.assertEqual(self.rows_of("disassembly", "outer", *debug), [])
         note = run(REPORT, "disassembly", "--focus", "outer", *debug, self.dir / "x.syscap")
         self.assertRegex(note, r"'outer' is a function of the module \[my_module\] of the kernel.*build ID")
+
+    def test_instructions_of_other_machines(self):
+        """What their code refers to is not known here, and where it would lead that is not linked is not shown."""
+        self.build()
+        self.record()
+        file = self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        content = bytearray(file.read_bytes())
+        for machine in (243, 22, 21, 8):  # RISC-V, s390, PowerPC, MIPS
+            content[18:20] = machine.to_bytes(2, sys.byteorder)
+            file.write_bytes(content)
+            self.assertIn("outer", {stack[-1]["symbol"] for stack in self.stacks("--no-inlines", "--debug-dir", self.dir / "debug")})
+            self.assertEqual(self.rows_of("disassembly", "outer", "--debug-dir", self.dir / "debug"), [])
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the code is of this machine")
+    def test_what_lies_before_data(self):
+        """Compilers refer to places before a table, where the file has a function."""
+        (self.dir / "x.s").write_text(".globl outer\n.type outer, @function\nouter: lea table-8(%rip), %rax\nret\n.balign 16\n.size outer, .-outer\n"
+                                      ".section .rodata\n.balign 16\ntable: .quad 1\n")
+        run("cc", "-c", "-o", self.dir / "x.o", self.dir / "x.s")
+        run("ld", "-r", f"--build-id=0x{BUILD_ID}", "-o", self.built, self.dir / "x.o")
+        self.functions = [(".text", 0, 16, "outer")]
+        self.record()
+        self.install(f"debug/.build-id/{BUILD_ID[:2]}/{BUILD_ID[2:]}.debug")
+        rows = self.rows_of("disassembly", "outer", "--debug-dir", self.dir / "debug")
+        self.assertRegex(rows[0]["instruction"], r"^lea .* <\.rodata-0x8>$")
 
     def test_source(self):
         """Of inlined functions, too: each line has what addr2line says was there."""
