@@ -31,7 +31,7 @@ from captures import KERNEL, USER, symbol_table
 from decoder import read_symbol_table
 
 PRINT_SYMBOLS, PROGRAM = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-sys.argv[1:] = []
+del sys.argv[1:3]
 PID, BASE = 4000001, 0x7F0000000000  # above the largest pid: no such process lives
 IS_ROOT = os.geteuid() == 0
 OTHER_BUILD = "stripped, and the debug file here is of another build"
