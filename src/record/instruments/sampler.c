@@ -37,7 +37,7 @@
 #define TALLY_NAME    "__unwind__"
 /* Each is a descriptor; most machines run the code of some 250 files. */
 #define MOST_KEPT_FILES 512
-#define MOST_METADATA   (60u << 10) /* bytes of a value; a frame holds 64 KiB */
+#define MOST_METADATA   16000 /* bytes of a value: readers of version 3.46 join frames of 16384 */
 
 /* A process or thread that was named. */
 typedef struct
