@@ -147,11 +147,19 @@ tell_pieces (const Shown *self, GString *note)
         note, "Only %u functions are shown; name one exactly to see it alone. ", MOST_PIECES);
 }
 
+/* Programs of BPF, and trampolines of tracing, have no file. */
+static bool
+is_of_no_module (const char *binary)
+{
+  return strcmp (binary, "[bpf]") == 0 || g_str_has_prefix (binary, "[__builtin__");
+}
+
 /* The kernel's own file is not here, or says nothing of some; and what it says is not all. */
 static void
 tell_kernel (const Shown *self, const CodePlaces *places, GString *note)
 {
   const SymbolTable *symbols = self->request->symbols;
+  const char *binary;
   SymbolId symbol;
 
   for (uint32_t i = 0; i < self->code.n_pieces; i++)
@@ -166,13 +174,19 @@ tell_kernel (const Shown *self, const CodePlaces *places, GString *note)
   if (places->kernel == 0 || self->code.piece_of[places->kernel] != 0)
     return;
   symbol = symbols->of_address[places->kernel];
-  if (strcmp (sysprof_symbol_binary (symbols, symbol), "[kernel]") != 0)
+  binary = sysprof_symbol_binary (symbols, symbol);
+  if (is_of_no_module (binary))
+    g_string_append_printf (
+        note,
+        "'%s' was made by the kernel while it ran (%s), and is in no file. The view 'callers' shows who called it. ",
+        sysprof_symbol_name (symbols, symbol), binary);
+  else if (strcmp (binary, "[kernel]") != 0)
     g_string_append_printf (
         note,
         "'%s' is a function of the module %s of the kernel, whose code is taken from its file: if that with "
         "the recorded build ID is here, below /lib/modules, and the capture tells where its code was, as it "
         "does where the recorder ran as root. The view 'callers' shows who called it. ",
-        sysprof_symbol_name (symbols, symbol), sysprof_symbol_binary (symbols, symbol));
+        sysprof_symbol_name (symbols, symbol), binary);
   else
     g_string_append_printf (
         note,

@@ -344,6 +344,17 @@ class KernelModules(unittest.TestCase):
             self.assertIn("outer", {stack[-1]["symbol"] for stack in self.stacks("--no-inlines", "--debug-dir", self.dir / "debug")})
             self.assertEqual(self.rows_of("disassembly", "outer", "--debug-dir", self.dir / "debug"), [])
 
+    def test_code_of_no_module(self):
+        """The kernel's list names it as if it were one's."""
+        self.functions = []
+        at = PLACES[".text"]
+        self.record("", files=[("/proc/kallsyms", f"{at:x} t bpf_prog_1_of\t[bpf]\n{at + 64:x} t ftrace_trampoline\t[__builtin__ftrace]\n{at + 128:x} T end\n".encode())],
+                    beside=[at, at + 64])
+        for name in ("bpf_prog_1_of", "ftrace_trampoline"):
+            note = run(REPORT, "disassembly", "--focus", name, self.dir / "x.syscap")
+            self.assertRegex(note, rf"'{name}' was made by the kernel while it ran \(\[\w+\]\), and is in no file")
+            self.assertNotIn("/lib/modules", note)
+
     @unittest.skipUnless(os.uname().machine == "x86_64", "the code is of this machine")
     def test_what_lies_before_data(self):
         """Compilers refer to places before a table, where the file has a function."""
