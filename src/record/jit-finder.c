@@ -372,7 +372,10 @@ tell_all (Watch *self, int socket)
       if (file->fd < 0 && !file->is_refused)
         continue;
       if (file->fd >= 0 && fstat (file->fd, &info) == 0)
-        found.size = (uint64_t) info.st_size;
+        {
+          found.size = (uint64_t) info.st_size;
+          found.uid = info.st_uid;
+        }
       memcpy (found.path, file->path, sizeof found.path);
       if (!answer (socket, &found, file->fd))
         return false;

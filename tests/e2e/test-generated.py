@@ -155,6 +155,21 @@ class Generated(Case):
             self.assertGreater(sum(row["self"] for row in shown), 20)
 
     @needs_root
+    def test_instructions_of_another_user(self):
+        """The file is the program's user's, and so it is told; who takes its place in it is somebody else."""
+        (program,), as_nobody = self.as_nobody(PROGRAM)
+        words, _ = self.record(*as_nobody, program, "dump", "1.2")
+        dump = self.path(f"jit-{words[0]}.dump")
+        owner = os.stat(dump).st_uid
+        self.assertNotEqual(owner, os.geteuid())
+        self.assertEqual(decoder.Capture.open("x.syscap").file(f"/proc/{words[0]}/jit-owners"), b"%d\n" % owner)
+        for n_rows in (3, 0):
+            done = run(REPORT, "disassembly", "--format", "json", "--focus", "first_code", "x.syscap")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(json.loads(done.stdout)["rows"]), n_rows, done.stdout)
+            os.chown(dump, owner - 1, -1)
+
+    @needs_root
     def test_node(self):
         node = shutil.which("node") or shutil.which("nodejs")
         if node is None:
