@@ -45,7 +45,7 @@ import turns
 FREQUENCY = 10000
 CLASSES = ('compiler', 'Python', 'browser')
 FOLDER = turns.BUILD / 'recordings/symbols'
-PRINT_LINES = turns.BUILD / 'tests/dwarf/print-lines'
+PRINT_LINES = turns.BUILD / 'bench/bench-print-lines'
 SAMPLE, MAP = 2, 3
 EXECUTABLE = 1  # of a segment's flags
 
@@ -406,14 +406,11 @@ def compare_tools(options, directory):
     timed(functions, [], False, options.most_seconds, environment=keeping(f'{directory}/kept'))
     contestants = {
         'ours': ours,
-        'ours, kept': lambda: sum(told(functions, keeping(f'{directory}/kept'), False).values()) / 1000}
-    if PRINT_LINES.exists():
-        contestants['print-lines'] = lambda: program.name_all({path: lists[path] for path in sorted(with_debug)}, with_debug)
-    else:
-        print(f"   print-lines, ours as a program, is left out: '{PRINT_LINES}' is not there. Build it (ninja -C {turns.BUILD} tests/dwarf/print-lines).")
+        'ours, kept': lambda: sum(told(functions, keeping(f'{directory}/kept'), False).values()) / 1000,
+        'print-lines': lambda: program.name_all({path: lists[path] for path in sorted(with_debug)}, with_debug)}
     wall = turns.in_turns({**contestants, **{name: (lambda tool=tool: tool.name_all(lists, with_debug)) for name, tool in tools.items()}},
                           options.tool_rounds)
-    wall.pop('print-lines', None)
+    wall.pop('print-lines')
     turns.heading(f'names and lines of {sum(map(len, addresses.values()))} distinct addresses of {len(addresses)} files, warm')
     turns.show(wall, 's', digits=3, has_ratios=False)
     turns.show({what.lower(): [row[what] / 1000 for row in rows] for what in ('Names', 'Lines')}, 's', digits=3, has_ratios=False)
