@@ -28,19 +28,6 @@ typedef struct
 
 /* --- the child: plain C --- */
 
-static int
-open_regular (const char *path, struct stat *info)
-{
-  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-  if (fd >= 0 && (fstat (fd, info) != 0 || !S_ISREG (info->st_mode)))
-    {
-      (void) close (fd);
-      fd = -1;
-    }
-  return fd;
-}
-
 static bool
 is_same (const ExecutableMapping *mapping, const struct stat *info)
 {
@@ -48,21 +35,21 @@ is_same (const ExecutableMapping *mapping, const struct stat *info)
          info->st_dev == makedev (mapping->device_major, mapping->device_minor);
 }
 
+/* What the path leads to is opened only after it has been identified: a process that maps a file may replace it by a link to a
+ * device, which root must not open. */
 static int
 reach_by_path (const Request *request, const char *path, struct stat *info)
 {
-  int fd;
+  autofd path_fd = open (path, O_PATH | O_CLOEXEC);
 
-  if (request->only_look)
-    return stat (path, info) == 0 && is_same (&request->mapping, info) ? OPENER_NOTHING : -1;
-
-  fd = open_regular (path, info);
-  if (fd >= 0 && !is_same (&request->mapping, info))
+  if (path_fd < 0)
+    return -1;
+  if (fstat (path_fd, info) != 0 || !is_same (&request->mapping, info))
     {
-      (void) close (fd);
-      fd = -1;
+      errno = ESTALE;
+      return -1;
     }
-  return fd;
+  return request->only_look ? OPENER_NOTHING : sysprof_regular_file_reopen (path_fd, info);
 }
 
 /* What of the path lies below the root of the process, where it is told from the root of its mount namespace, as to who reads the list
@@ -109,7 +96,7 @@ reach_file (const void *data, int given, struct stat *info)
     return check_regular (sysprof_envelope_open (given), info);
 
   if (request->is_debug_file)
-    return open_regular (request->path, info);
+    return sysprof_regular_file_open (AT_FDCWD, request->path, 0, info);
 
   if (request->path[0] == '/')
     {

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MOST_KNOWN_ROOTS 256 /* each is a descriptor */
@@ -233,34 +232,18 @@ sysprof_list_translations (CaptureMounts *mounts,
 
 /* --- opening --- */
 
-static int
-open_path (int root, const char *path)
-{
-  struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-                          .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-
-  if (root < 0)
-    return open (path, O_PATH | O_CLOEXEC);
-  return (int) syscall (SYS_openat2, root, path, &how, sizeof how);
-}
-
+/* Below a root, absolute links stay below it. Anything but a regular file counts as missing. */
 static int
 open_regular_file (int root, const char *path)
 {
-  autofd place = open_path (root, path);
-  char link[64];
   struct stat info;
+  int fd = root < 0 ? sysprof_regular_file_open (AT_FDCWD, path, 0, &info)
+                    : sysprof_regular_file_open (
+                          root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS, &info);
 
-  if (place < 0 || fstat (place, &info) != 0)
-    return -1;
-  if (!S_ISREG (info.st_mode))
-    {
-      errno = ENOENT;
-      return -1;
-    }
-
-  (void) snprintf (link, sizeof link, "/proc/self/fd/%d", place);
-  return open (link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0 && errno == ENOTSUP)
+    errno = ENOENT;
+  return fd;
 }
 
 typedef enum

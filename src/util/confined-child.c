@@ -167,9 +167,12 @@ typedef struct
   bool keeps_rights;
 } Errand;
 
+static void forget_siblings (void);
+
 static void
 leave_parent (int socket)
 {
+  forget_siblings ();
   /* Of its own: what is typed to end the recorder does not end its children before their time. */
   (void) setsid ();
   /* Nothing of the parent's but the socket: its other descriptors may be able to sample the whole machine. */
@@ -349,6 +352,17 @@ wait_for_end (pid_t pid, int64_t patience_msec)
 /* *Owned* by their thread: a confined child ends with the thread that forked it. */
 static _Thread_local PreparedChild prepared[MOST_PREPARED];
 static _Thread_local unsigned n_prepared;
+
+/* In a new child, which may start children of its own: those of the parent are not its to use, to wait for or to kill, and another
+ * thread may have held the lock when we were forked. */
+static void
+forget_siblings (void)
+{
+  n_prepared = 0;
+  pthread_mutex_init (&children.lock, NULL);
+  children.n_running = 0;
+  memset (children.left, 0, sizeof children.left);
+}
 
 void
 sysprof_confined_children_prepare (unsigned n)

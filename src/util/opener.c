@@ -93,7 +93,18 @@ bool
 sysprof_opener_start (Opener *self, ConfinedChildServe serve)
 {
   prepare_child (self);
-  return self->child.pid != 0 || sysprof_confined_child_start (&self->child, serve);
+  if (self->child.pid != 0)
+    return true;
+  if (!sysprof_confined_child_start (&self->child, serve))
+    return false;
+  if (self->introduction == NULL ||
+      sysprof_confined_child_send (&self->child, sysprof_confined_child_deadline (PATIENCE),
+                                   self->introduction, self->introduction_size))
+    return true;
+
+  sysprof_confined_child_end (&self->child);
+  errno = ETIMEDOUT;
+  return false;
 }
 
 /* Where there is room for one more that may have to be given up; NULL = there is none. */

@@ -29,6 +29,9 @@ typedef struct
   ConfinedChild child;
   bool has_stop_fd;
   int stop_fd; /* borrowed: once it is readable, nothing is opened any more */
+  const void *
+      introduction; /* [introduction_size], borrowed: sent to each new child before its first request; NULL = nothing */
+  size_t introduction_size;
   pid_t given_up[OPENER_MOST_GIVEN_UP]; /* 0 = free; ours until they end */
   OpenerShunned shunned[OPENER_MOST_SHUNNED];
 } Opener;

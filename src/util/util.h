@@ -14,6 +14,9 @@
  *   opener.h    a child that opens files which may never answer
  *   color.h     whether a terminal is written to in colours
  *   text.h      bounded cursor over a text from an untrusted source
+ *   process-files.h  opens files that a process names, as that process's user
+ *   process-user.h  the user and groups of a process
+ *   regular-file.h  opens untrusted paths without side effects
  *   usage.h     what GOption leaves to be wished for
  *   parallel.h  fork and join over ranges
  *   large.h     arrays on huge pages
@@ -40,6 +43,9 @@
 #include "util/opener.h"
 #include "util/overlay-layers.h"
 #include "util/parallel.h"
+#include "util/process-files.h"
+#include "util/process-user.h"
+#include "util/regular-file.h"
 #include "util/size.h"
 #include "util/temporary.h"
 #include "util/text.h"

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Opens untrusted paths without side effects.
+ *
+ * Opening a device can start a watchdog or rewind a tape, opening a FIFO wakes its writer, and reading some files of procfs and
+ * tracefs consumes what they report. So the path is first resolved with O_PATH, which opens nothing; then the type of the file is
+ * checked; then the same file is opened through its descriptor, whatever the path leads to by now. Every open() of a path that
+ * another user influences goes through here. Plain C. */
+
+#pragma once
+
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* Opens `path` for reading and describes it in `info`. `directory` is a descriptor or AT_FDCWD; `resolve` is 0 or the RESOLVE_* flags
+ * of openat2(2). -1 with errno: ENOTSUP for anything but a regular file of a file system that stores data (in `info` then is what
+ * it is, where that is known), ELOOP for a symbolic link that `resolve` forbids. May block for as long as the file system does. */
+int sysprof_regular_file_open (int directory,
+                               const char *path,
+                               uint64_t resolve,
+                               struct stat *info);
+
+/* Opens for reading what the O_PATH descriptor `path_fd` (borrowed) refers to, if it is a regular file; -1 with errno, ENOTSUP if it
+ * is not. Does not check the file system: for callers who identify the file by device and inode. */
+int sysprof_regular_file_reopen (int path_fd, struct stat *info);
