@@ -24,6 +24,9 @@ check:
 	scripts/install-deps build check
 	scripts/check build-check
 
+check-all:
+	scripts/check-all
+
 soak:
 	scripts/install-deps build check
 	scripts/build build-soak --buildtype=debugoptimized -Dslow=false
@@ -53,4 +56,4 @@ format:
 clean:
 	rm -rf build build-*/ profile.syscap profile.svg profile.html
 
-.PHONY: all build profile demo-container check soak bench examples install fuzz format clean
+.PHONY: all build profile demo-container check check-all soak bench examples install fuzz format clean

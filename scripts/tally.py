@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Adds up the tests of meson's testlog.json files: tally.py FILE...
 
-Prints every skip with its reason and every failure by name, with what it told last; the last line is
-"N passed, N failed" and, if there were any, ", N skipped". A program that speaks
-TAP counts once per case, any other program once. Where a FILE has a FILE-once-more
-beside it (once-more.py), what that says of a test counts, and both are told. Exit status: 1 if one failed,
-or if a file is missing or holds no test: a run that did not happen did not pass.
+Prints every skip with its reason, every failure by name with the program's last message, and the slowest test programs.
+The last line is "N passed, N failed" and, if there were any, ", N skipped". A program that speaks TAP counts once per case, any
+other program once. If a FILE has a FILE-once-more beside it (once-more.py), the second result of a test counts, and both are
+printed. With CI=true in the environment, a skip that tests/skips.expected does not list for this kind of machine is a
+failure. Exit status: 1 if a test failed, or if a file is missing or holds no test: a run that did not happen did not pass.
 """
 
+import fnmatch
 import json
 import os
 import re
@@ -20,6 +21,31 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 
 MOST_SAID = 600  # characters
+N_SLOWEST = 10
+EXPECTED_SKIPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/skips.expected")
+
+
+def kind_of_machine():
+    """The column of tests/skips.expected for this run."""
+    if os.geteuid() != 0:
+        return "user"
+    return "all" if os.environ.get("CHECK_ALL") else "gate"
+
+
+def expected_skips(machine):
+    """[(pattern of a test's name, patterns of builds)] for a kind of machine. The first line names the columns."""
+    with open(EXPECTED_SKIPS, encoding="utf-8") as file:
+        rows = [[cell.strip() for cell in line.split("|")] for line in file if line.strip() and not line.startswith("#")]
+    column = rows[0].index(machine)
+    return [(row[0], row[column].split()) for row in rows[1:]]
+
+
+def is_expected(skips, path, name):
+    """Whether a skip is listed. PATH is the log of a build, whose directory is named build-KIND."""
+    build = path.split("/meson-logs/")[0].rsplit("/", 1)[-1].removeprefix("build-")
+    name = name.split(" / ", 1)[-1]
+    return any(fnmatch.fnmatchcase(name, pattern) and any(fnmatch.fnmatchcase(build, kind) for kind in builds)
+               for pattern, builds in skips)
 
 
 def last_line(text, otherwise="it gave no reason"):
@@ -89,6 +115,8 @@ def results(path):
 def main(paths):
     counts = {PASSED: 0, FAILED: 0, SKIPPED: 0}
     broken = False
+    durations = []
+    skips = expected_skips(kind_of_machine()) if os.environ.get("CI") else None
     for path in paths:
         try:
             tests = results(path)
@@ -101,7 +129,10 @@ def main(paths):
             broken = True
         for test in tests:
             found = cases(test)
+            durations.append((test.get("duration") or 0, test["name"], path))
             for outcome, name, reason in found:
+                if outcome == SKIPPED and skips is not None and not is_expected(skips, path, name):
+                    outcome, reason = FAILED, f"skipped, which tests/skips.expected does not list for {kind_of_machine()}: {reason}"
                 counts[outcome] += 1
                 if outcome == SKIPPED:
                     print(f"skipped: {name}: {reason}")
@@ -109,6 +140,9 @@ def main(paths):
                     print(f"FAILED: {name} ({reason or path})")
             if any(outcome == FAILED for outcome, _, _ in found):
                 print(f"  {said_last(test)}")
+    print(f"The {N_SLOWEST} slowest test programs:")
+    for duration, name, path in sorted(durations, reverse=True)[:N_SLOWEST]:
+        print(f"{duration:8.1f} s  {name} ({path.split('/meson-logs/')[0]})")
     if broken:
         counts[FAILED] += 1
     line = f"{counts[PASSED]} passed, {counts[FAILED]} failed"

@@ -15,7 +15,7 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 
 
 class OnceMore(unittest.TestCase):
-    def run_tests(self, *options, setup="", **tests):
+    def run_tests(self, *options, setup="", retry="1", **tests):
         """(exit status, output, tally) of tests given as SUITE_NAME = shell script."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -27,7 +27,7 @@ class OnceMore(unittest.TestCase):
             lines.append(f"test('{name}', sh, args: [files('{name}')], suite: '{suite}')")
         (source / "meson.build").write_text("\n".join([*lines, setup]) + "\n")
         subprocess.run(["meson", "setup", source / "build", source], check=True, stdout=subprocess.DEVNULL, env=CLEAN)
-        done = subprocess.run([ROOT / "scripts/test", source / "build", *options], capture_output=True, text=True, env=CLEAN)
+        done = subprocess.run([ROOT / "scripts/test", source / "build", *options], capture_output=True, text=True, env={**CLEAN, "RETRY": retry})
         tally = subprocess.run([sys.executable, ROOT / "scripts/tally.py", source / "build/meson-logs/testlog.json"],
                                capture_output=True, text=True, env=CLEAN)
         self.assertEqual(done.returncode != 0, tally.returncode != 0, tally.stdout)
@@ -62,6 +62,12 @@ class OnceMore(unittest.TestCase):
             self.assertNotEqual(status, 0)
             self.assertNotIn("once more", output + tally)
 
+    def test_nothing_runs_twice_unless_it_was_requested(self):
+        status, output, tally = self.run_tests(retry="", e2e_one=self.FIRST_FAILS)
+        self.assertNotEqual(status, 0)
+        self.assertNotIn("once more", output + tally)
+        self.assertEqual(tally.splitlines()[-1], "1 passed, 1 failed")
+
     def test_what_fails_always_fails(self):
         status, _, tally = self.run_tests(e2e_one="exit 1")
         self.assertNotEqual(status, 0)
@@ -80,6 +86,36 @@ class OnceMore(unittest.TestCase):
             self.assertNotIn("once more", output + tally)
             self.assertIn(f"{n_failed} failed", tally.splitlines()[-1])
 
+
+    def tally(self, machine, *tests):
+        """(exit status, output) of the tally of TESTS where CI counts skips."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        log = pathlib.Path(folder.name, "build-gcc/meson-logs/testlog.json")
+        log.parent.mkdir(parents=True)
+        log.write_text("".join(json.dumps({"name": f"some:unit / {name}", "result": result, "duration": duration}) + "\n"
+                               for name, result, duration in tests))
+        done = subprocess.run([sys.executable, ROOT / "scripts/tally.py", log], capture_output=True, text=True,
+                              env={**CLEAN, "CI": "true", **machine})
+        return done.returncode, done.stdout
+
+    def test_a_skip_that_is_not_listed_fails(self):
+        status, output = self.tally({}, ("fine", "OK", 1), ("strange", "SKIP", 1))
+        self.assertEqual(status, 1)
+        self.assertIn("strange (skipped, which tests/skips.expected does not list", output)
+        self.assertEqual(output.splitlines()[-1], "1 passed, 1 failed")
+
+    @unittest.skipIf(os.geteuid() != 0, "the list is of tests run as root")
+    def test_a_skip_is_listed_for_a_kind_of_machine(self):
+        """As this test of Python 3.12 is, whose skip the other case of that program does not have."""
+        for case, expected in (("test_python", 0), ("test_perf_map", 1)):
+            status, output = self.tally({}, ("fine", "OK", 1), (f"e2e-generated: Generated.{case}", "SKIP", 1))
+            self.assertEqual(status, expected, output)
+
+    def test_the_slowest_are_listed(self):
+        _, output = self.tally({}, *((f"test-{i}", "OK", i) for i in range(20)))
+        lines = [line.split() for line in output.splitlines() if "some:unit" in line]
+        self.assertEqual([line[0] for line in lines], [f"{i}.0" for i in range(19, 9, -1)])
 
     def test_a_run_that_was_cut_short_fails(self):
         with tempfile.TemporaryDirectory() as build:
