@@ -1,13 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the looks of reports must be, whatever names are in them."""
 
+import csv
 import html.parser
+import io
+import itertools
 import json
+import re
+import subprocess
 import xml.etree.ElementTree
 
-VIEWS = ["summary", "functions", "tree", "callers", "callees", "flame", "processes", "threads", "samples", "quality",
-         "metadata", "files"]
-FORMATS = ["text", "json", "html", "svg", "folded"]
+from programs import REPORT
+
+FORMATS = ["text", "json", "csv", "markdown", "html", "svg", "folded"]
+
+
+def _views():
+    """As the program lists them, so that a new view is in each test that goes through all of them."""
+    text = subprocess.run([REPORT, "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    views = re.findall(r"^  ([a-z]+) ", text.split("\nViews:\n")[1].split("\n\n")[0], re.MULTILINE)
+    assert {"summary", "search"} <= set(views), text
+    return views
+
+
+VIEWS = _views()
+
+
+def options_of(view, name):
+    """What a view cannot do without: the function or the words that it is about."""
+    if view in ("callers", "callees", "source", "disassembly"):
+        return ["--focus", name]
+    return ["--search", name] if view == "search" else []
 
 
 class _Page(html.parser.HTMLParser):
@@ -31,6 +54,14 @@ class _Page(html.parser.HTMLParser):
         self.open.pop()
 
 
+def _check_csv(text):
+    """Tables, separated by an empty line where there are several. Then each has its name in front, alone in a line."""
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    for is_empty, table in itertools.groupby(rows, lambda row: not row):
+        widths = [len(row) for row in table]
+        assert is_empty or len(set(widths[1 if widths[0] == 1 else 0:])) <= 1, (widths, text)
+
+
 def check_output(form, text):
     """Well-formed, and nothing in it that a terminal obeys."""
     if form == "json":
@@ -39,6 +70,8 @@ def check_output(form, text):
         xml.etree.ElementTree.fromstring(text)
     elif form == "html":
         _Page(text)
+    elif form == "csv":
+        _check_csv(text)
     allowed = {"\n", "\t"} if form in ("svg", "html") else {"\n"}
     controls = [character for character in set(text) - allowed if ord(character) < 0x20 or 0x7f <= ord(character) < 0xa0]
     assert not controls, f"{form} has {controls!r}"

@@ -16,7 +16,7 @@ import sys
 import captures
 import tap
 from decoder import Capture
-from looks import FORMATS, VIEWS, check_output
+from looks import FORMATS, VIEWS, check_output, options_of
 from programs import BUSY, CAT, CLI, REPORT, Case, needs_sampling, run
 
 MOST_MEMORY = 3 << 29  # bytes: 1.5 GiB, sanitizer and all
@@ -41,7 +41,7 @@ class Strange(Case):
 
     def run_bounded(self, *words):
         """As `run`, with the memory that it may have."""
-        sanitized = "ASAN" in "".join(os.environ) and b"__asan_init" in pathlib.Path(REPORT).read_bytes()
+        sanitized = b"__asan_init" in pathlib.Path(REPORT).read_bytes()
 
         def limit():
             if not sanitized:  # which reserves terabytes of addresses
@@ -58,8 +58,7 @@ class Strange(Case):
         for view in views:
             for form in formats:
                 with self.subTest(view=view, form=form):
-                    focus = ["--focus", "a"] if view in ("callers", "callees") else []
-                    done = self.run_bounded(REPORT, view, "--format", form, *focus, path)
+                    done = self.run_bounded(REPORT, view, "--format", form, *options_of(view, "a"), path)
                     if done.returncode == 0:
                         check_output(form, done.stdout.decode())
                     else:
