@@ -2,6 +2,7 @@
 
 /* What the index finds, against looking at every text, the slow and obvious way. */
 
+#include "../data/fixed-seed.h"
 #include "analyze/text-index.h"
 
 #include <string.h>
@@ -386,7 +387,7 @@ test_ranks (void)
 int
 main (int argc, char *argv[])
 {
-  g_test_init (&argc, &argv, NULL);
+  test_init_with_fixed_seed (&argc, &argv);
   g_test_add_func ("/text-index/ranks", test_ranks);
   g_test_add_func ("/text-index/random", test_random);
   g_test_add_func ("/text-index/strange-texts", test_strange_texts);

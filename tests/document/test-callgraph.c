@@ -2,6 +2,7 @@
 
 /* The call graph of random captures, with all flags, against sums that are made sample by sample. */
 
+#include "../data/fixed-seed.h"
 #include "random-capture.h"
 
 #include <glib/gstdio.h>
@@ -678,7 +679,7 @@ main (int argc, char **argv)
   g_autofree char *folder = make_configuration ();
   int status;
 
-  g_test_init (&argc, &argv, NULL);
+  test_init_with_fixed_seed (&argc, &argv);
   g_test_add_func ("/callgraph/all-flags", test_all_flags);
   g_test_add_func ("/callgraph/keeps-deep-stacks-whole", test_keeps_deep_stacks_whole);
   g_test_add_func ("/callgraph/lists-frames-of-node", test_lists_frames_of_node);

@@ -2,6 +2,7 @@
 
 /* Folded stacks read through everything that reads captures. Expected values are counted by hand. */
 
+#include "../data/fixed-seed.h"
 #include "analyze/analyze.h"
 #include "import/import.h"
 
@@ -197,7 +198,7 @@ test_random_bytes (void)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
+  test_init_with_fixed_seed (&argc, &argv);
   g_test_add_func ("/import/folded/reads-what-it-should", test_reads_what_it_should);
   g_test_add_func ("/import/folded/ids", test_ids);
   g_test_add_func ("/import/folded/deep-and-long", test_deep_and_long);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "../data/fixed-seed.h"
 #include "record/process-log.h"
 
 #include <glib.h>
@@ -77,11 +78,9 @@ static void
 test_knows_namespaces_of_those_that_live (void)
 {
   g_autofree uint64_t *expected = g_new0 (uint64_t, N_PIDS + 1);
-  guint32 seed = g_random_int ();
-  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  g_autoptr (GRand) random = g_rand_new_with_seed ((guint32) g_test_rand_int ());
   ProcessLog log = { 0 };
 
-  g_test_message ("seed %u", seed);
   g_assert_null (sysprof_process_log_get_namespaces (&log, 1));
   for (int64_t time = 1; time < 50000; time++)
     {
@@ -124,7 +123,7 @@ test_keeps_the_later_namespaces (void)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
+  test_init_with_fixed_seed (&argc, &argv);
   g_test_add_func ("/record/process-log/gives-what-was-started-in-order",
                    test_gives_what_was_started_in_order);
   g_test_add_func ("/record/process-log/forgets-what-has-ended", test_forgets_what_has_ended);

@@ -3,6 +3,7 @@
 /* A capture cut anywhere and changed anywhere: it opens with what can be read or says why not.
  * Worth most under the address sanitizer. The arguments are the capture to start from, and how many changes to make. */
 
+#include "../data/fixed-seed.h"
 #include "check-store.h"
 
 #include <stdlib.h>
@@ -91,7 +92,7 @@ test_rubbish (void)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
+  test_init_with_fixed_seed (&argc, &argv);
   g_assert_cmpint (argc, ==, 3);
   n_changes = (unsigned) atoi (argv[2]);
   if (!g_file_get_contents (argv[1], &base, &base_size, NULL))

@@ -2,6 +2,7 @@
 
 /* Sorting that can be cancelled gives what the C library's gives; and cancelled, it compares hardly any more. */
 
+#include "../data/fixed-seed.h"
 #include "store/progress.h"
 
 #include <stdlib.h>
@@ -118,7 +119,7 @@ test_ends_when_cancelled (void)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
+  test_init_with_fixed_seed (&argc, &argv);
   g_test_add_func ("/store/sort/ends-when-cancelled", test_ends_when_cancelled);
   g_test_add_func ("/store/sort/sorts-as-the-library-does", test_sorts_as_the_library_does);
   return g_test_run ();

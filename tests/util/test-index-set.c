@@ -3,6 +3,7 @@
 /* Sets of indices against a bitmap that is as long as it takes, over lists of all kinds, with the code for any CPU and with
  * that for this one. */
 
+#include "../data/fixed-seed.h"
 #include "util/index-set.h"
 
 #include <stdlib.h>
@@ -192,7 +193,7 @@ test_takes_little_memory (void)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
+  test_init_with_fixed_seed (&argc, &argv);
   g_test_add_data_func ("/index-set/intersects-as-a-bitmap-does/any-cpu",
                         GINT_TO_POINTER (true), test_intersects_as_a_bitmap_does);
   g_test_add_data_func ("/index-set/intersects-as-a-bitmap-does/this-cpu",

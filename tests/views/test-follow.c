@@ -3,6 +3,7 @@
 /* A capture that grows while it is followed: at every moment it answers as one that was opened at that moment for the
  * first time, and in the end as the whole one. */
 
+#include "tests/data/fixed-seed.h"
 #include "tests/views/check-same.h"
 
 #include <fcntl.h>
@@ -211,7 +212,7 @@ test_errors (void)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
+  test_init_with_fixed_seed (&argc, &argv);
   g_assert_cmpint (argc, ==, 2);
   g_assert_true (g_file_get_contents (argv[1], &whole, &whole_size, NULL));
 

@@ -3,6 +3,7 @@
 /* Records made by hand, as perf_event_open(2) lays them out, become the frames that the capture library reads back;
  * records that lie become nothing, and are counted. */
 
+#include "../../data/fixed-seed.h"
 #include "capture/capture.h"
 #include "record/perf/decode.h"
 
@@ -616,14 +617,12 @@ test_deep_stacks (Fixture *self, gconstpointer data)
 static void
 test_records_that_are_cut_or_random (Fixture *self, gconstpointer data)
 {
-  guint32 seed = g_random_int ();
-  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  g_autoptr (GRand) random = g_rand_new_with_seed ((guint32) g_test_rand_int ());
   SysprofCaptureReader *reader;
   SysprofCaptureFrame frame;
   SysprofCaptureStat stat;
   size_t n_frames = 0, n_read = 0;
 
-  g_test_message ("seed %u", seed);
   for (uint32_t type = 0; type < 24; type++)
     for (unsigned round = 0; round < 60; round++)
       for (size_t size = sizeof (struct perf_event_header); size <= 160; size += 8)
@@ -786,7 +785,7 @@ test_walks_in_a_cgroup_begin_later (Fixture *self, gconstpointer data)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, NULL);
+  test_init_with_fixed_seed (&argc, &argv);
   ADD ("sample", test_sample);
   ADD ("sample-without-chain", test_sample_without_chain);
   ADD ("samples-of-a-cgroup", test_samples_of_a_cgroup);
