@@ -32,6 +32,7 @@ typedef struct
   gboolean no_marks;
   gboolean no_metadata;
   gboolean no_inlines;
+  gboolean version;
   char **captures;  /* NULL-terminated */
   char *completion; /* name of a shell */
   char *help;       /* what to print instead of a capture, or NULL */
@@ -317,6 +318,7 @@ parse_options (CatOptions *options, int *argc, char ***argv, GError **error)
     { "no-marks", 0, 0, G_OPTION_ARG_NONE, &options->no_marks, "Leave out marks", NULL },
     { "no-metadata", 0, 0, G_OPTION_ARG_NONE, &options->no_metadata, "Leave out metadata", NULL },
     { "no-inlines", 0, 0, G_OPTION_ARG_NONE, &options->no_inlines, "Neither inlined functions nor lines", NULL },
+    { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &options->completion, NULL, "SHELL" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->captures, NULL, "CAPTURE" },
     { NULL }
@@ -375,9 +377,12 @@ main (int argc, char **argv)
   setlocale (LC_ALL, "");
   if (parse_options (&options, &argc, &argv, &error))
     {
-      if (options.help != NULL)
+      if (options.version || options.help != NULL)
         {
-          fputs (options.help, stdout);
+          if (options.version)
+            printf ("Sysprof %s\n", SYSPROF_VERSION_S);
+          else
+            fputs (options.help, stdout);
           clear_options (&options);
           return finish_output ();
         }

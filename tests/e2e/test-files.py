@@ -194,6 +194,8 @@ class Refused(Case):
     def test_version_and_help(self):
         done = run(CLI, "--version")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"Sysprof 51.0.0\n", b""))
+        done = run(CAT, "--version")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"Sysprof 51.0.0\n", b""))
         done = run(CLI, "--help")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertEqual(run(CLI, "-h").stdout, done.stdout)
