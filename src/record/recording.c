@@ -29,6 +29,7 @@ struct _SysprofRecording
 enum
 {
   PROP_0,
+  PROP_DIAGNOSTICS,
   PROP_DURATION,
   PROP_EVENT_COUNT,
   N_PROPS
@@ -210,6 +211,9 @@ sysprof_recording_get_property (GObject *object,
 
   switch (prop_id)
     {
+    case PROP_DIAGNOSTICS:
+      g_value_set_object (value, SYSPROF_RECORDING (object)->diagnostics);
+      break;
     case PROP_DURATION:
       g_value_set_int64 (value, sysprof_recording_get_duration (self));
       break;
@@ -230,6 +234,8 @@ sysprof_recording_class_init (SysprofRecordingClass *klass)
   object_class->finalize = sysprof_recording_finalize;
   object_class->get_property = sysprof_recording_get_property;
 
+  properties[PROP_DIAGNOSTICS] =
+      g_param_spec_object ("diagnostics", NULL, NULL, G_TYPE_LIST_MODEL, flags);
   properties[PROP_DURATION] =
       g_param_spec_int64 ("duration", NULL, NULL, 0, G_MAXINT64, 0, flags);
   properties[PROP_EVENT_COUNT] =

@@ -238,6 +238,23 @@ test_dbus (gconstpointer path)
   g_assert_cmpuint (sysprof_document_dbus_message_get_serial (none), ==, 0);
 }
 
+/* The property has the same frames as the list that its getter returned. */
+static void
+assert_list_property (SysprofDocument *document, const char *name, GListModel *expected)
+{
+  g_autoptr (GListModel) list = NULL;
+
+  g_object_get (document, name, &list, NULL);
+  g_assert_cmpuint (g_list_model_get_n_items (list), ==, g_list_model_get_n_items (expected));
+  for (guint i = 0; i < g_list_model_get_n_items (list); i++)
+    {
+      g_autoptr (SysprofDocumentFrame) got = g_list_model_get_item (list, i);
+      g_autoptr (SysprofDocumentFrame) wanted = g_list_model_get_item (expected, i);
+
+      g_assert_true (sysprof_document_frame_equal (got, wanted));
+    }
+}
+
 static void
 test_stacks (gconstpointer path)
 {
@@ -269,6 +286,8 @@ test_stacks (gconstpointer path)
   g_assert_cmphex (sysprof_document_traceable_get_stack_address (trace, 0), ==, 0x10040);
   g_assert_cmpuint (g_list_model_get_n_items (with), ==, 1);
   g_assert_cmpuint (g_list_model_get_n_items (without), ==, 1);
+  assert_list_property (document, "samples-with-context-switch", with);
+  assert_list_property (document, "samples-without-context-switch", without);
 }
 
 static void

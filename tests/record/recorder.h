@@ -100,7 +100,10 @@ G_GNUC_UNUSED static gboolean
 recorded_has_told (Recorded *recorded, const char *text)
 {
   g_autoptr (GListModel) diagnostics = sysprof_recording_list_diagnostics (recorded->recording);
+  g_autoptr (GListModel) property = NULL;
 
+  g_object_get (recorded->recording, "diagnostics", &property, NULL);
+  g_assert_true (property == diagnostics);
   for (guint i = 0; i < g_list_model_get_n_items (diagnostics); i++)
     {
       g_autoptr (SysprofDiagnostic) diagnostic = g_list_model_get_item (diagnostics, i);
