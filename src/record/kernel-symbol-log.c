@@ -2,6 +2,8 @@
 
 #include "record/kernel-symbol-log.h"
 
+#include "util/util.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -138,17 +140,43 @@ sysprof_kernel_symbol_log_to_text (KernelSymbolLog *self)
   return text;
 }
 
+/* The addresses in the lines of /proc/kallsyms that are also in `lives`. */
+static GHashTable *
+find_listed (const GArray *lives, const GByteArray *kallsyms)
+{
+  g_autoptr (GHashTable) wanted = g_hash_table_new (g_int64_hash, g_int64_equal);
+  GHashTable *listed = g_hash_table_new (g_int64_hash, g_int64_equal);
+  Text text = { (const char *) kallsyms->data,
+                (const char *) kallsyms->data + kallsyms->len };
+  Text line;
+
+  for (guint i = 0; i < lives->len; i++)
+    (void) g_hash_table_add (wanted, &g_array_index (lives, Life, i).address);
+  while (kallsyms->len > 0 && sysprof_text_next_line (&text, &line))
+    {
+      uint64_t address;
+      uint64_t *key;
+
+      if (sysprof_text_hex (&line, &address) &&
+          (key = g_hash_table_lookup (wanted, &address)) != NULL)
+        (void) g_hash_table_add (listed, key);
+    }
+  return listed;
+}
+
 void
 sysprof_kernel_symbol_log_append_gone (KernelSymbolLog *self, GByteArray *kallsyms)
 {
   g_autoptr (GArray) lives = list_lives (self);
+  g_autoptr (GHashTable) listed = find_listed (lives, kallsyms);
   g_autoptr (GString) text = g_string_new (NULL);
 
   for (guint i = 0; i < lives->len; i++)
     {
       const Life *life = &g_array_index (lives, Life, i);
 
-      if (life->end != 0)
+      /* The end is unknown of code that went between the last event and the reading of the list. */
+      if (life->end != 0 || !g_hash_table_contains (listed, &life->address))
         g_string_append_printf (text, "%016" PRIx64 " t %s\t[bpf]\n", life->address,
                                 life->name);
     }

@@ -36,5 +36,6 @@ void sysprof_kernel_symbol_log_add (KernelSymbolLog *self,
 /* Lines `ADDRESS SIZE BEGIN END NAME` by address and time, as docs/format.md says; NULL where nothing came or went. */
 GString *sysprof_kernel_symbol_log_to_text (KernelSymbolLog *self);
 
-/* Of what was gone at the end, lines as of /proc/kallsyms, for readers that know nothing else. */
+/* Appends to `kallsyms`, the text of /proc/kallsyms, a line for each program that went while it was recorded or that the
+ * text does not have, for readers that know no other list. */
 void sysprof_kernel_symbol_log_append_gone (KernelSymbolLog *self, GByteArray *kallsyms);

@@ -80,12 +80,33 @@ test_what_is_gone_as_lines_of_the_kernels_list (void)
 {
   KernelSymbolLog log = { 0 };
   g_autoptr (GByteArray) list = g_byte_array_new ();
+  static const char kallsyms[] = "ffffffffc0001000 t stays\t[bpf]\n";
 
+  g_byte_array_append (list, (const uint8_t *) kallsyms, (guint) strlen (kallsyms));
   add (&log, 10, 0xffffffffc0001000, false, "stays");
   add (&log, 20, 0x2000, true, "went");
   sysprof_kernel_symbol_log_append_gone (&log, list);
   g_byte_array_append (list, (const uint8_t *) "", 1);
-  g_assert_cmpstr ((const char *) list->data, ==, "0000000000002000 t went\t[bpf]\n");
+  g_assert_cmpstr ((const char *) list->data + strlen (kallsyms), ==,
+                   "0000000000002000 t went\t[bpf]\n");
+  sysprof_kernel_symbol_log_clear (&log);
+}
+
+/* The kernel frees a program between the last event that was read and the reading of its list. */
+static void
+test_missing_in_the_kernels_list (void)
+{
+  static const char kallsyms[] = "garbage\nffffffffc0001000 t stays\t[bpf]\n";
+  KernelSymbolLog log = { 0 };
+  g_autoptr (GByteArray) list = g_byte_array_new ();
+
+  g_byte_array_append (list, (const uint8_t *) kallsyms, (guint) strlen (kallsyms));
+  add (&log, 10, 0xffffffffc0001000, false, "stays");
+  add (&log, 20, 0xffffffffc0002000, false, "just_went");
+  sysprof_kernel_symbol_log_append_gone (&log, list);
+  g_byte_array_append (list, (const uint8_t *) "", 1);
+  g_assert_cmpstr ((const char *) list->data + strlen (kallsyms), ==,
+                   "ffffffffc0002000 t just_went\t[bpf]\n");
   sysprof_kernel_symbol_log_clear (&log);
 }
 
@@ -111,6 +132,8 @@ main (int argc, char **argv)
   g_test_add_func ("/record/kernel-symbol-log/names-are-words", test_names_are_words);
   g_test_add_func ("/record/kernel-symbol-log/what-is-gone-as-lines-of-the-kernels-list",
                    test_what_is_gone_as_lines_of_the_kernels_list);
+  g_test_add_func ("/record/kernel-symbol-log/missing-in-the-kernels-list",
+                   test_missing_in_the_kernels_list);
   g_test_add_func ("/record/kernel-symbol-log/bounded", test_bounded);
   return g_test_run ();
 }
