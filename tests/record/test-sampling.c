@@ -290,6 +290,83 @@ test_samples_fall_into_the_program (void)
   take_clear (&take);
 }
 
+/* Samples of `pid` with an address in `callee` and a caller further out, in `caller` or `other_caller`; `*n_callee` counts those
+ * without the caller, too. */
+static guint
+count_with_caller (SysprofCaptureReader *reader,
+                   gint32 pid,
+                   const TextMapping *mapping,
+                   Range callee,
+                   Range caller,
+                   Range other_caller,
+                   guint *n_callee)
+{
+  SysprofCaptureFrameType type;
+  guint n = 0;
+
+  *n_callee = 0;
+  while (sysprof_capture_reader_peek_type (reader, &type))
+    {
+      const SysprofCaptureSample *sample;
+      gboolean in_callee = FALSE, in_caller = FALSE;
+
+      if (type != SYSPROF_CAPTURE_FRAME_SAMPLE)
+        {
+          g_assert_true (sysprof_capture_reader_skip (reader));
+          continue;
+        }
+      sample = sysprof_capture_reader_read_sample (reader);
+      for (guint i = 0; sample->frame.pid == pid && i < sample->n_addrs; i++)
+        {
+          guint64 at = sample->addrs[i] - mapping->start + mapping->offset;
+
+          if (sample->addrs[i] < mapping->start || sample->addrs[i] >= mapping->end)
+            continue;
+          in_caller |= in_callee && ((at >= caller.start && at < caller.end) ||
+                                     (at >= other_caller.start && at < other_caller.end));
+          in_callee |= at >= callee.start && at < callee.end;
+        }
+      *n_callee += in_callee;
+      n += in_caller;
+    }
+  sysprof_capture_reader_reset (reader);
+  return n;
+}
+
+/* The public sampler that unwinds copied stacks: beyond the function that runs, there are its callers. */
+static void
+test_user_sampler (void)
+{
+  const char *argv[] = { busy_path, "0.6", NULL };
+  g_autofree char *command_line = g_strjoinv (" ", (char **) argv);
+  SysprofProfiler *profiler = sysprof_profiler_new ();
+  Take take;
+  TextMapping mapping;
+  gint32 pid;
+  guint n, n_heavy;
+
+#ifndef __x86_64__
+  g_test_skip ("stacks are unwound from copies on x86-64 alone");
+  g_object_unref (profiler);
+  return;
+#endif
+  sysprof_profiler_add_instrument (profiler, sysprof_user_sampler_new (16384));
+  set_program (profiler, argv);
+  take_recording (&take, profiler);
+
+  pid = find_process (take.reader, command_line);
+  g_assert_cmpint (pid, >, 0);
+  mapping = find_mapping (take.reader, pid, busy_path);
+  g_assert_cmphex (mapping.start, !=, 0);
+  n = count_with_caller (take.reader, pid, &mapping, find_function (busy_path, "heavy_work"),
+                         find_function (busy_path, "main"),
+                         find_function (busy_path, "run_second_thread"), &n_heavy);
+  g_test_message ("%u of %u samples in heavy_work have its callers", n, n_heavy);
+  g_assert_cmpuint (n_heavy, >, 50);
+  g_assert_cmpuint (n * 100, >, n_heavy * 90);
+  take_clear (&take);
+}
+
 /* A thousand short lives: each is told of, none is asked about, nothing is lost. */
 static void
 test_churn (void)
@@ -921,6 +998,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/record/sampling/samples-fall-into-the-program",
                    test_samples_fall_into_the_program);
+  g_test_add_func ("/record/sampling/user-sampler", test_user_sampler);
   g_test_add_func ("/record/sampling/churn", test_churn);
   g_test_add_func ("/record/sampling/parts-of-stacks", test_parts_of_stacks);
   g_test_add_func ("/record/sampling/one-cpu-and-later", test_one_cpu_and_later);

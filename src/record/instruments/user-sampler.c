@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Stacks of programs without frame pointers, from copied stack bytes. */
+/* Samples whose user stacks are unwound from copied stack bytes: the sampler of `--unwind copy`, under the name and type of
+ * the public API. */
 
-#include "record/instruments/absent.h"
-
-#include <sysprof.h>
+#include "record/record.h"
 
 struct _SysprofUserSampler
 {
   SysprofInstrument parent_instance;
-  guint stack_size; /* bytes */
+  guint stack_size;           /* bytes */
+  SysprofInstrument *sampler; /* which does all the work */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofUserSampler, sysprof_user_sampler)
@@ -45,14 +45,63 @@ sysprof_user_sampler_set_property (GObject *object,
 }
 
 static void
+sysprof_user_sampler_constructed (GObject *object)
+{
+  SysprofUserSampler *self = SYSPROF_USER_SAMPLER (object);
+
+  G_OBJECT_CLASS (sysprof_user_sampler_parent_class)->constructed (object);
+  /* The kernel copies whole words. */
+  self->sampler = sysprof_sampler_new_with_options (&(SamplerOptions){
+      .unwind = UNWIND_COPY,
+      .stack_size = MIN (self->stack_size, G_MAXUINT16) & ~(guint) (sizeof (guint64) - 1),
+  });
+}
+
+static void
+sysprof_user_sampler_finalize (GObject *object)
+{
+  g_clear_object (&SYSPROF_USER_SAMPLER (object)->sampler);
+  G_OBJECT_CLASS (sysprof_user_sampler_parent_class)->finalize (object);
+}
+
+static gboolean
+sysprof_user_sampler_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
+{
+  SysprofInstrument *sampler = SYSPROF_USER_SAMPLER (instrument)->sampler;
+
+  return SYSPROF_INSTRUMENT_GET_CLASS (sampler)->prepare (sampler, pump, error);
+}
+
+static void
+sysprof_user_sampler_record (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofInstrument *sampler = SYSPROF_USER_SAMPLER (instrument)->sampler;
+
+  SYSPROF_INSTRUMENT_GET_CLASS (sampler)->record (sampler, pump);
+}
+
+static void
+sysprof_user_sampler_stop (SysprofInstrument *instrument, Pump *pump)
+{
+  SysprofInstrument *sampler = SYSPROF_USER_SAMPLER (instrument)->sampler;
+
+  SYSPROF_INSTRUMENT_GET_CLASS (sampler)->stop (sampler, pump);
+}
+
+static void
 sysprof_user_sampler_class_init (SysprofUserSamplerClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
 
   object_class->get_property = sysprof_user_sampler_get_property;
   object_class->set_property = sysprof_user_sampler_set_property;
+  object_class->constructed = sysprof_user_sampler_constructed;
+  object_class->finalize = sysprof_user_sampler_finalize;
   klass->parent_class.name = "User Sampler";
-  klass->parent_class.prepare = sysprof_absent_instrument_prepare;
+  klass->parent_class.opens_events = true;
+  klass->parent_class.prepare = sysprof_user_sampler_prepare;
+  klass->parent_class.record = sysprof_user_sampler_record;
+  klass->parent_class.stop = sysprof_user_sampler_stop;
 
   properties[PROP_STACK_SIZE] =
       g_param_spec_uint ("stack-size", NULL, NULL, 0, G_MAXUINT, 0,

@@ -39,7 +39,6 @@ static const struct
 } absent[] = {
   { "Malloc Tracing", "", sysprof_malloc_tracing_new },
   { "Tracer", "", sysprof_tracer_new },
-  { "User Sampler", "", new_user_sampler },
 };
 
 static void
