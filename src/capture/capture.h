@@ -8,6 +8,7 @@
  *   frame-layout.c       one table of frame types: sizes, integers to swap, variable parts
  *   reader.c             frame by frame, checked and in native byte order
  *   reader-files.c       embedded files: list, find, put together
+ *   file-header.c        the first bytes of each capture
  *   writer.c             buffer, header, end time, frame index, sink
  *   writer-frames.c      one short add_… per frame type
  *   writer-jitmap.c      names → addresses          writer-counters.c   ids, definitions, values
@@ -17,6 +18,7 @@
  *   save.c               copies of whole files
  *   cursor.c, condition.c   filtered iteration
  *   ring.c, control.c    single-producer ring in shared memory; the socket that hands it out
+ *   trace-file.c         appending to the capture that SYSPROF_TRACE_FD names
  *   collector.c          what an instrumented program calls
  *   clock.c, platform.c  time source, page size, memfd, descriptors that the environment names
  *
@@ -215,6 +217,12 @@ uint64_t sysprof_capture_join_get_n_cut (const SysprofCaptureJoin *self);
 void sysprof_capture_join_free (SysprofCaptureJoin *self);
 
 /* ---- what is handed to a program ---- */
+
+/* Number of the descriptor of a capture file that the program may write. */
+#define SYSPROF_TRACE_FD_VARIABLE "SYSPROF_TRACE_FD"
+
+/* Fills in the header of a capture that begins at `begin` (ns) and has no frames yet. */
+void sysprof_capture_header_init (SysprofCaptureFileHeader *header, int64_t begin);
 
 /* The number in the environment variable `name`, if it is a descriptor's and at least `first`; else -1. Whether it is open is not
  * looked at. */

@@ -2,6 +2,9 @@
 
 /* What an instrumented program calls.
  *
+ * Frames go into rings that the recorder hands out on its control socket. Without that socket they are appended to the capture that
+ * SYSPROF_TRACE_FD names, one write() each: slower, and nothing limits how much is written.
+ *
  * Each thread has a ring of its own, asked for at its first frame, so that frames need no lock. A program must not suffer from being
  * recorded: no call fails, waits long, allocates with malloc() or is re-entered on its thread (a hook of malloc may call
  * from within a back trace that allocates).
@@ -16,6 +19,7 @@
 #include "capture/capture.h"
 #include "capture/control.h"
 #include "capture/ring.h"
+#include "capture/trace-file.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -56,12 +60,15 @@ typedef struct
   int32_t tid;
   bool is_busy;   /* in a call of this thread, which this one interrupts */
   bool is_unread; /* the ring was full for so long that waiting is no use */
+  size_t size;    /* bytes of this and of `frame` */
+  uint8_t frame
+      []; /* [SYSPROF_CAPTURE_FRAME_MAX] without a ring: the frame until it is appended to the trace file */
 } Collector;
 
 static int state = STATE_UNKNOWN; /* State; atomic */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key; /* → Collector of the thread, or no_collector */
-static int control_fd = -1;
+static pthread_key_t key;   /* → Collector of the thread, or no_collector */
+static int control_fd = -1; /* -1 = there is a trace file in its place */
 static uint32_t *
     generation_word; /* atomic; 0 = in a child that has none yet; NULL = the kernel cannot clear it */
 static uint32_t last_generation; /* atomic; children count on from their parent's */
@@ -97,7 +104,7 @@ static void
 free_collector (Collector *self)
 {
   sysprof_ring_close (&self->ring);
-  (void) munmap (self, sizeof *self); /* our own mapping */
+  (void) munmap (self, self->size); /* our own mapping */
 }
 
 static void
@@ -109,7 +116,7 @@ end_thread (void *data)
     return;
 
   /* An inherited ring still has its writer, in the parent. */
-  if (self->generation == get_generation ())
+  if (control_fd >= 0 && self->generation == get_generation ())
     sysprof_ring_end (&self->ring);
   free_collector (self);
 }
@@ -135,7 +142,8 @@ find_recorder (void)
 
   sysprof_clock_init ();
   control_fd = sysprof_control_find ();
-  if (control_fd >= 0 && pthread_key_create (&key, end_thread) == 0)
+  if ((control_fd >= 0 || sysprof_trace_file_open ()) &&
+      pthread_key_create (&key, end_thread) == 0)
     {
       make_generation_word ();
       found = STATE_ON;
@@ -174,27 +182,37 @@ static void __attribute__ ((destructor)) forget_threads (void)
     (void) pthread_key_delete (key); /* was created when the state became on */
 }
 
-static Collector *
-new_collector (void)
+/* Maps the ring of a new collector. */
+static bool
+get_ring (Ring *ring)
 {
-  Collector *self;
-  ControlReply reply;
   int ring_fd = -1;
+  ControlReply reply = sysprof_control_request_ring (control_fd, &ring_fd);
   bool is_open;
 
-  reply = sysprof_control_request_ring (control_fd, &ring_fd);
   if (reply == CONTROL_GONE)
     switch_off ();
   if (reply != CONTROL_RING)
-    return NULL;
+    return false;
 
-  self = mmap (NULL, sizeof *self, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  is_open = self != MAP_FAILED && sysprof_ring_open (&self->ring, ring_fd);
+  is_open = sysprof_ring_open (ring, ring_fd);
   (void) close (ring_fd); /* the mapping stays */
-  if (!is_open)
+  return is_open;
+}
+
+static Collector *
+new_collector (void)
+{
+  size_t size = sizeof (Collector) + (control_fd >= 0 ? 0 : SYSPROF_CAPTURE_FRAME_MAX);
+  Collector *self =
+      mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+  if (self == MAP_FAILED)
+    return NULL;
+  self->size = size;
+  if (control_fd >= 0 && !get_ring (&self->ring))
     {
-      if (self != MAP_FAILED)
-        (void) munmap (self, sizeof *self); /* our own mapping */
+      (void) munmap (self, size); /* our own mapping */
       return NULL;
     }
   self->generation = get_generation ();
@@ -260,6 +278,15 @@ leave (Collector *self)
   self->is_busy = false;
 }
 
+static size_t
+get_longest (const Collector *self)
+{
+  size_t longest =
+      control_fd >= 0 ? sysprof_ring_get_longest (&self->ring) : SYSPROF_CAPTURE_FRAME_MAX;
+
+  return longest < SYSPROF_CAPTURE_FRAME_MAX ? longest : SYSPROF_CAPTURE_FRAME_MAX;
+}
+
 /* Room for a frame. A full ring is given some time to be read, once: then frames are dropped until there is room again. */
 static uint8_t *
 reserve (Collector *self, size_t len)
@@ -269,8 +296,10 @@ reserve (Collector *self, size_t len)
   uint8_t *place = NULL;
   int saved = errno; /* the caller's program need not know */
 
-  if (padded > SYSPROF_CAPTURE_FRAME_MAX || padded > sysprof_ring_get_longest (&self->ring))
+  if (padded > get_longest (self))
     return NULL;
+  if (control_fd < 0)
+    return self->frame;
 
   for (unsigned int i = 0; i <= FULL_SLEEPS_MAX; i++)
     {
@@ -310,7 +339,16 @@ commit (Collector *self, uint8_t *frame, size_t len)
 
   memset (frame + len, 0, padded - len);
   sysprof_store_u16 (frame, (uint16_t) padded);
-  sysprof_ring_commit (&self->ring, padded);
+  if (control_fd >= 0)
+    sysprof_ring_commit (&self->ring, padded);
+  else
+    {
+      int saved = errno; /* the caller's program need not know */
+
+      if (!sysprof_trace_file_append (frame, padded))
+        switch_off ();
+      errno = saved;
+    }
 }
 
 static void
@@ -324,10 +362,7 @@ put_text (char *field, size_t field_size, const char *text)
 static size_t
 longest_text (const Collector *self, size_t fixed)
 {
-  size_t longest = sysprof_ring_get_longest (&self->ring);
-
-  if (longest > SYSPROF_CAPTURE_FRAME_MAX)
-    longest = SYSPROF_CAPTURE_FRAME_MAX;
+  size_t longest = get_longest (self);
 
   return longest > fixed ? longest - fixed - 1 : 0;
 }

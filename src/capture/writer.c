@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_BUFFER_PAGES 64
@@ -26,7 +25,6 @@
 /* Most bytes of one write. Linux takes memory for a file in pieces as large as the write, and large ones cost it
  * two to three times as much for each byte. */
 #define WRITE_MAX             ((size_t) 64 * 1024)
-#define ENV_TRACE_FD          "SYSPROF_TRACE_FD"
 #define FIRST_FREE_DESCRIPTOR 2 /* 0 and 1 are never meant */
 
 static size_t
@@ -327,22 +325,10 @@ sysprof_capture_writer_set_sink (SysprofCaptureWriter *self,
 static bool
 write_header (SysprofCaptureWriter *self)
 {
-  SysprofCaptureFileHeader header = {
-    .magic = SYSPROF_CAPTURE_MAGIC,
-    .version = 1,
-    .time = self->begin,
-  };
-  time_t now = time (NULL);
-  struct tm utc;
+  SysprofCaptureFileHeader header;
   size_t written;
 
-  /* Byte 5 holds the byte order, whoever allocates the bit-fields. */
-  if (SYSPROF_HOST_IS_LITTLE_ENDIAN)
-    header.little_endian = 1;
-  if (gmtime_r (&now, &utc) != NULL)
-    (void) strftime (header.capture_time, sizeof header.capture_time, "%Y-%m-%dT%H:%M:%SZ",
-                     &utc);
-
+  sysprof_capture_header_init (&header, self->begin);
   if (!sysprof_capture_write_all (self->fd, (const uint8_t *) &header, sizeof header, &written))
     return false;
   self->n_flushed = sizeof header;
@@ -426,12 +412,12 @@ sysprof_capture_writer_new_from_env (size_t buffer_size)
 {
   int fd;
 
-  fd = sysprof_capture_descriptor_from_env (ENV_TRACE_FD, FIRST_FREE_DESCRIPTOR);
+  fd = sysprof_capture_descriptor_from_env (SYSPROF_TRACE_FD_VARIABLE, FIRST_FREE_DESCRIPTOR);
   if (fd < 0)
     return NULL;
 
   /* Children that inherit the variable would write over this capture. */
-  (void) unsetenv (ENV_TRACE_FD);
+  (void) unsetenv (SYSPROF_TRACE_FD_VARIABLE);
 
   fd = fcntl (fd, F_DUPFD_CLOEXEC, 0);
 

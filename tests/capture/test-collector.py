@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 
+import decoder
 import emulator
 from recorder import PAGE, Recorder
 
@@ -184,8 +185,46 @@ class Collector(unittest.TestCase):
             for s in (server, client, accepted, *datagrams, tcp):
                 s.close()
 
+    def test_trace_file(self):
+        """Without a control socket, frames of all kinds, threads and processes are appended to one capture."""
+        variables = {k: v for k, v in os.environ.items() if k != 'SYSPROF_CONTROL_FD'}
+        fd = os.memfd_create('trace')
+        self.addCleanup(os.close, fd)
+        script = '"$@" all; "$@" threads 20 50 & "$@" fork; wait'
+        subprocess.run(['sh', '-c', script, 'sh', *TARGET], check=True, timeout=60, pass_fds=[fd],
+                       env=dict(variables, SYSPROF_TRACE_FD=str(fd)))
+        with open(f'/proc/self/fd/{fd}', 'rb') as file:
+            capture = decoder.decode(file.read())
+        names = [f.get('name') for f in capture.frames if f['type'] == 'mark']
+        self.assertEqual([f['type'] for f in capture.frames if f['pid'] == capture.frames[0]['pid']],
+                         ['mark'] * 4 + ['log'] * 2 + ['sample'] * 2 + ['allocation'] * 2 + ['ctrdef', 'ctrset'])
+        self.assertEqual(capture.frames[3]['message'], 'number 42')
+        self.assertEqual(len(names), 4 + 20 * 50 + 3)
+        forked = {f['name']: f['pid'] for f in capture.frames if f['type'] == 'mark' and f['name'] in ('before', 'parent', 'child')}
+        self.assertEqual(forked['before'], forked['parent'])
+        self.assertNotEqual(forked['child'], forked['parent'])
+
+    def test_trace_files_that_are_none(self):
+        """Nothing is written to what is not an empty file, or was begun by something else."""
+        variables = {k: v for k, v in os.environ.items() if k != 'SYSPROF_CONTROL_FD'}
+        begun = os.memfd_create('begun')
+        os.write(begun, b'x' * 5000)
+        short = os.memfd_create('short')
+        os.write(short, b'x')
+        pipe = os.pipe()
+        with open('/dev/null', 'rb') as null, tempfile.NamedTemporaryFile() as file:
+            read_only = os.open(file.name, os.O_RDONLY)
+            fds = (begun, short, *pipe, null.fileno(), read_only)
+            for fd in fds:
+                result = subprocess.run([*TARGET, 'active'], pass_fds=[fd], capture_output=True, text=True, timeout=60,
+                                        env=dict(variables, SYSPROF_TRACE_FD=str(fd)))
+                self.assertEqual((result.returncode, result.stdout), (0, '0\n'))
+            self.assertEqual((os.fstat(begun).st_size, os.fstat(short).st_size, os.fstat(read_only).st_size), (5000, 1, 0))
+            for fd in (begun, short, *pipe, read_only):
+                os.close(fd)
+
     def test_nothing_records(self):
-        environment = {k: v for k, v in os.environ.items() if k != 'SYSPROF_CONTROL_FD'}
+        environment = {k: v for k, v in os.environ.items() if k not in ('SYSPROF_CONTROL_FD', 'SYSPROF_TRACE_FD')}
         result = subprocess.run([*TARGET, 'active'], env=environment, capture_output=True, text=True)
         self.assertEqual((result.returncode, result.stdout), (0, '0\n'))
         self.assertEqual(subprocess.run([*TARGET, 'threads', '4', '1000'], env=environment).returncode, 0)
