@@ -48,7 +48,7 @@ static const UsualInstrument usual[] = {
   { offsetof (CliOptions, no_pressure), offsetof (CliOptions, pressure), true,
     sysprof_pressure_new },
   { offsetof (CliOptions, no_gpu), offsetof (CliOptions, gpu), true, sysprof_gpu_usage_new },
-  { NO_FLAG, NO_FLAG, false, sysprof_own_usage_new },
+  { offsetof (CliOptions, no_recorder), NO_FLAG, false, sysprof_own_usage_new },
 };
 
 /* Asked for by a switch, and nothing in the library stands for them yet. */

@@ -128,6 +128,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "no-disk", 0, 0, G_OPTION_ARG_NONE, &o->no_disk, "Leave out disk counters", NULL },
     { "no-memory", 0, 0, G_OPTION_ARG_NONE, &o->no_memory, "Leave out memory counters", NULL },
     { "no-network", 0, 0, G_OPTION_ARG_NONE, &o->no_network, "Leave out network counters", NULL },
+    { "no-recorder", 0, 0, G_OPTION_ARG_NONE, &o->no_recorder, "Leave out the counters of the recorder's own CPU time and memory", NULL },
     { "no-system-log", 0, 0, G_OPTION_ARG_NONE, &o->no_system_log, "Leave out messages of the journal", NULL },
     { "no-graphics-info", 0, 0, G_OPTION_ARG_NONE, &o->no_graphics_info, "Leave out the output of eglinfo and glxinfo", NULL },
     { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Where threads wait, for how long, why, and who wakes them", NULL },

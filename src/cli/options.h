@@ -59,6 +59,7 @@ typedef struct
   gboolean no_disk;
   gboolean no_memory;
   gboolean no_network;
+  gboolean no_recorder;
   gboolean no_perf;
   gboolean no_sysprofd;
   gboolean no_system_log;

@@ -210,7 +210,7 @@ sysprof_pump_fail (Pump *self, GError *error)
   sysprof_pump_request_stop (self);
 }
 
-/* --- the counters and logs about the recording itself --- */
+/* --- counters and logs of lost samples --- */
 
 static void
 define_own_counters (Pump *self)
@@ -220,9 +220,6 @@ define_own_counters (Pump *self)
     { .category = "Sampler",
       .name = "Throttled Samples",
       .description = "Samples that the kernel held back" },
-    { .category = "Recorder",
-      .name = "CPU Time",
-      .description = "CPU time of the recorder and its children, ns" },
   };
 
   self->first_counter =
@@ -246,8 +243,8 @@ write_own_counters (Pump *self, int64_t now)
 {
   uint64_t n_lost = atomic_load_explicit (&self->status.n_lost, memory_order_relaxed);
   uint64_t n_throttled = atomic_load_explicit (&self->status.n_throttled, memory_order_relaxed);
-  unsigned ids[3];
-  SysprofCaptureCounterValue values[3];
+  unsigned ids[2];
+  SysprofCaptureCounterValue values[2];
   unsigned n = 0;
 
   if (n_lost != self->told_lost)
@@ -274,10 +271,8 @@ write_own_counters (Pump *self, int64_t now)
       ids[n] = self->first_counter + 1;
       values[n++].v64 = (int64_t) n_throttled;
     }
-  ids[n] = self->first_counter + 2;
-  values[n++].v64 = sysprof_pump_own_cpu_time () - self->cpu_begin;
 
-  if (!sysprof_capture_writer_set_counters (self->writer, now, -1, -1, ids, values, n))
+  if (n > 0 && !sysprof_capture_writer_set_counters (self->writer, now, -1, -1, ids, values, n))
     return;
 
   self->told_lost = n_lost;
