@@ -12,6 +12,7 @@
 
 extern const SampledCounters sysprof_battery_charge_counters;
 extern const SampledCounters sysprof_cooling_counters;
+extern const SampledCounters sysprof_cpu_frequency_counters;
 extern const SampledCounters sysprof_cpu_usage_counters;
 extern const SampledCounters sysprof_disk_usage_counters;
 extern const SampledCounters sysprof_memory_event_counters;
@@ -24,11 +25,11 @@ extern const SampledCounters sysprof_throttle_counters;
 
 static const SampledCounters *const sources[] = {
   &sysprof_battery_charge_counters, &sysprof_cooling_counters,
-  &sysprof_cpu_usage_counters,      &sysprof_disk_usage_counters,
-  &sysprof_memory_event_counters,   &sysprof_memory_usage_counters,
-  &sysprof_network_usage_counters,  &sysprof_own_usage_counters,
-  &sysprof_pressure_counters,       &sysprof_temperature_counters,
-  &sysprof_throttle_counters,
+  &sysprof_cpu_usage_counters,      &sysprof_cpu_frequency_counters,
+  &sysprof_disk_usage_counters,     &sysprof_memory_event_counters,
+  &sysprof_memory_usage_counters,   &sysprof_network_usage_counters,
+  &sysprof_own_usage_counters,      &sysprof_pressure_counters,
+  &sysprof_temperature_counters,    &sysprof_throttle_counters,
 };
 
 static void

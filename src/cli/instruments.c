@@ -40,7 +40,7 @@ typedef struct
 #define NO_FLAG SIZE_MAX
 
 static const UsualInstrument usual[] = {
-  { offsetof (CliOptions, no_cpu), NO_FLAG, false, sysprof_cpu_usage_new },
+  { offsetof (CliOptions, no_cpu), NO_FLAG, true, sysprof_cpu_usage_new },
   { offsetof (CliOptions, no_disk), NO_FLAG, false, sysprof_disk_usage_new },
   { offsetof (CliOptions, no_memory), NO_FLAG, false, sysprof_memory_usage_new },
   { offsetof (CliOptions, no_network), NO_FLAG, false, sysprof_network_usage_new },

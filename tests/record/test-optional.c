@@ -30,16 +30,21 @@ find_metadata (int fd, const char *key)
   return found;
 }
 
-/* Of an empty machine: GPUs, and pressure of the system and of cgroups. */
+/* Of a machine that has nothing but /proc/stat: CPUs, GPUs, and pressure of the system and of cgroups. */
 static int
-record_empty_machine (Recorded *recorded, gboolean is_optional)
+record_small_machine (Recorded *recorded, gboolean is_optional)
 {
   g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
   g_autofree char *root = g_dir_make_tmp ("sysprof-machine-XXXXXX", NULL);
-  SysprofInstrument *instruments[] = { sysprof_gpu_usage_new (), sysprof_pressure_new () };
+  g_autofree char *proc = g_build_filename (root, "proc", NULL);
+  g_autofree char *stat = g_build_filename (proc, "stat", NULL);
+  SysprofInstrument *instruments[] = { sysprof_cpu_usage_new (), sysprof_gpu_usage_new (),
+                                       sysprof_pressure_new () };
   int fd = new_memory_file ();
 
   g_assert_nonnull (root);
+  g_assert_cmpint (mkdir (proc, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (stat, "cpu  1 2 3 4 5\n", -1, NULL));
   for (size_t i = 0; i < G_N_ELEMENTS (instruments); i++)
     {
       sysprof_instrument_set_optional (instruments[i], is_optional);
@@ -49,6 +54,8 @@ record_empty_machine (Recorded *recorded, gboolean is_optional)
   sysprof_profiler_set_max_duration (profiler, 1000000);
   record_and_wait (recorded, profiler, new_writer_for (fd));
   g_assert_no_error (recorded->error);
+  g_assert_cmpint (unlink (stat), ==, 0);
+  g_assert_cmpint (rmdir (proc), ==, 0);
   g_assert_cmpint (rmdir (root), ==, 0);
   return fd;
 }
@@ -57,9 +64,10 @@ static void
 test_asked_for (void)
 {
   Recorded recorded = { 0 };
-  int fd = record_empty_machine (&recorded, FALSE);
+  int fd = record_small_machine (&recorded, FALSE);
   g_autofree char *note = find_metadata (fd, "org.gnome.sysprof.lacks.GPU Usage");
 
+  g_assert_true (recorded_has_told (&recorded, "Cannot record CPU frequencies"));
   g_assert_true (recorded_has_told (&recorded, "Cannot record the use of GPUs"));
   g_assert_true (recorded_has_told (&recorded, "Cannot record pressure"));
   g_assert_true (recorded_has_told (&recorded, "Cannot record the pressure of cgroups"));
@@ -72,12 +80,15 @@ static void
 test_optional (void)
 {
   Recorded recorded = { 0 };
-  int fd = record_empty_machine (&recorded, TRUE);
+  int fd = record_small_machine (&recorded, TRUE);
+  g_autofree char *frequency = find_metadata (fd, "org.gnome.sysprof.lacks.CPU Frequency");
   g_autofree char *gpu = find_metadata (fd, "org.gnome.sysprof.lacks.GPU Usage");
   g_autofree char *pressure = find_metadata (fd, "org.gnome.sysprof.lacks.Pressure");
   g_autofree char *groups = find_metadata (fd, "org.gnome.sysprof.lacks.Cgroup Pressure");
 
   g_assert_false (recorded_has_told (&recorded, "Cannot record"));
+  g_assert_nonnull (frequency);
+  g_assert_nonnull (strstr (frequency, "cpuinfo_max_freq"));
   g_assert_nonnull (gpu);
   g_assert_nonnull (strstr (gpu, "/sys/class/drm"));
   g_assert_nonnull (pressure);

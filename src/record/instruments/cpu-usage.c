@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How busy each CPU is, and how fast it runs.
+/* How busy each CPU is, and how fast it runs: two sources, because many machines (most virtual ones) do not
+ * report frequencies.
  *
  * The kernel adds up, per CPU, the ticks spent in user code, in the kernel, in interrupts, idle and so on. The
  * columns "guest" and "guest_nice" are contained in "user" and "nice". Time waiting for I/O is idle time; time
@@ -18,8 +19,14 @@ enum
 enum
 {
   ROW_PERCENT,
+};
+
+enum
+{
   ROW_FREQUENCY,
 };
+
+#define CPUS "/sys/devices/system/cpu"
 
 enum
 {
@@ -38,6 +45,9 @@ static const CounterRow cpu_rows[] = {
 
 static const CounterRow cpu_instance_rows[] = {
   [ROW_PERCENT] = { "CPU Percent", "Total CPU %s", N_ ("Total CPU usage %s"), COUNTER_PERCENT },
+};
+
+static const CounterRow frequency_rows[] = {
   [ROW_FREQUENCY] = { "CPU Frequency", "CPU %s", N_ ("Frequency of CPU %s"), COUNTER_RATIO },
 };
 
@@ -97,6 +107,39 @@ parse_stat (unsigned path, Text text, CounterValues *values)
   return has_combined;
 }
 
+typedef struct
+{
+  Privilege *machine;
+  CounterValues *values;
+} Search;
+
+static void
+add_frequency (const char *name, void *data)
+{
+  const Search *search = data;
+  g_autofree char *path = g_strdup_printf (CPUS "/%s/cpufreq/cpuinfo_max_freq", name);
+  Text text = sysprof_text_from_string (name);
+  Text number;
+  uint64_t cpu;
+  char value[32];
+
+  if (!sysprof_text_skip (&text, "cpu"))
+    return;
+  number = text;
+  if (sysprof_text_u64 (&text, &cpu) && sysprof_text_size (text) == 0 &&
+      sysprof_counter_read_line (search->machine, path, value, sizeof value))
+    (void) sysprof_counter_values_instance (search->values, number);
+}
+
+static void
+find_frequencies (Privilege *machine, CounterValues *values)
+{
+  Search search = { machine, values };
+
+  (void) sysprof_counter_list (machine, CPUS, add_frequency,
+                               &search); /* `absence` reports it */
+}
+
 static void
 parse_frequency (unsigned path, Text text, CounterInstance *cpu)
 {
@@ -123,9 +166,21 @@ const SampledCounters sysprof_cpu_usage_counters = {
   .instance_rows = cpu_instance_rows,
   .n_instance_rows = G_N_ELEMENTS (cpu_instance_rows),
   .parse = parse_stat,
+};
+
+const SampledCounters sysprof_cpu_frequency_counters = {
+  .name = "CPU Frequency",
+  .title = N_ ("CPU frequencies"),
+  .absence = "there is no file '" CPUS "/cpu*/cpufreq/cpuinfo_max_freq'. Virtual machines usually do not "
+             "report frequencies: record on the host. On hardware, load the cpufreq driver of the "
+             "processor.",
+  .interval = 200 * MSEC,
+  .instance_rows = frequency_rows,
+  .n_instance_rows = G_N_ELEMENTS (frequency_rows),
+  .find = find_frequencies,
   .instance_paths = {
-    [PATH_MAX_FREQUENCY] = "/sys/devices/system/cpu/cpu%s/cpufreq/cpuinfo_max_freq",
-    [PATH_FREQUENCY] = "/sys/devices/system/cpu/cpu%s/cpufreq/scaling_cur_freq",
+    [PATH_MAX_FREQUENCY] = CPUS "/cpu%s/cpufreq/cpuinfo_max_freq",
+    [PATH_FREQUENCY] = CPUS "/cpu%s/cpufreq/scaling_cur_freq",
   },
   .n_constant = 1,
   .parse_instance = parse_frequency,
@@ -133,4 +188,5 @@ const SampledCounters sysprof_cpu_usage_counters = {
 
 SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofCpuUsage,
                                  sysprof_cpu_usage,
-                                 &sysprof_cpu_usage_counters)
+                                 &sysprof_cpu_usage_counters,
+                                 &sysprof_cpu_frequency_counters)

@@ -20,6 +20,7 @@
 #define N_READINGS 20
 
 extern const SampledCounters sysprof_battery_charge_counters;
+extern const SampledCounters sysprof_cpu_frequency_counters;
 extern const SampledCounters sysprof_cpu_usage_counters;
 extern const SampledCounters sysprof_disk_usage_counters;
 extern const SampledCounters sysprof_energy_usage_counters;
@@ -81,11 +82,11 @@ test_none (void)
 {
   static const SampledCounters *const all[] = {
     &sysprof_battery_charge_counters, &sysprof_cpu_usage_counters,
-    &sysprof_disk_usage_counters,     &sysprof_energy_usage_counters,
-    &sysprof_memory_event_counters,   &sysprof_memory_usage_counters,
-    &sysprof_network_usage_counters,  &sysprof_own_usage_counters,
-    &sysprof_pressure_counters,       &sysprof_pressure_group_counters,
-    &sysprof_temperature_counters,
+    &sysprof_cpu_frequency_counters,  &sysprof_disk_usage_counters,
+    &sysprof_energy_usage_counters,   &sysprof_memory_event_counters,
+    &sysprof_memory_usage_counters,   &sysprof_network_usage_counters,
+    &sysprof_own_usage_counters,      &sysprof_pressure_counters,
+    &sysprof_pressure_group_counters, &sysprof_temperature_counters,
   };
   unsigned before = n_allocations, n_read = 0;
 

@@ -3,6 +3,7 @@
 #include "tests/record/counter-bench.h"
 
 extern const SampledCounters sysprof_cpu_usage_counters;
+extern const SampledCounters sysprof_cpu_frequency_counters;
 
 /* As a kernel of 2 CPUs writes it; only the first lines are ours. */
 #define TAIL "intr 487349 0 0\nctxt 1020\nbtime 1700000000\nprocesses 1234\n"
@@ -30,8 +31,6 @@ test_share_of_time (void)
   bench_assert_series (&bench, "CPU Percent", "Total CPU 0", "1.2=100.000");
   bench_assert_series (&bench, "CPU Percent", "Total CPU 1", "1.2=25.000");
   bench_assert_series (&bench, "CPU Percent", "Combined", "1.2=62.500");
-  /* This machine does not tell how fast it runs. */
-  bench_assert_series (&bench, "CPU Frequency", "CPU 0", NULL);
   bench_clear (&bench);
 }
 
@@ -56,6 +55,7 @@ test_idle_time_that_shrinks (void)
   bench_clear (&bench);
 }
 
+#define CPU1    "/sys/devices/system/cpu/cpu1"
 #define CPUFREQ "/sys/devices/system/cpu/cpu1/cpufreq/"
 
 static void
@@ -64,22 +64,16 @@ test_unplugged_and_plugged_in (void)
   CounterBench bench = { 0 };
 
   bench_init (&bench);
-  bench_write (&bench, CPUFREQ "cpuinfo_max_freq", "4000000\n");
-  bench_write (&bench, CPUFREQ "scaling_cur_freq", "1000000\n");
   bench_write (&bench, "/proc/stat", "cpu  10 0 0 10 0\ncpu0 5 0 0 5 0\ncpu1 5 0 0 5 0\n");
   bench_open (&bench, &sysprof_cpu_usage_counters);
   bench_read (&bench, 1);
   bench_write (&bench, "/proc/stat", "cpu  30 0 0 10 0\ncpu0 15 0 0 5 0\ncpu1 15 0 0 5 0\n");
-  bench_write (&bench, CPUFREQ "scaling_cur_freq", "3000000\n");
   bench_read (&bench, 2);
 
   bench_write (&bench, "/proc/stat", "cpu  30 0 0 20 0\ncpu0 15 0 0 15 0\n");
-  bench_remove (&bench, CPUFREQ "scaling_cur_freq");
   bench_read (&bench, 3);
 
   bench_write (&bench, "/proc/stat", "cpu  30 0 0 40 0\ncpu0 15 0 0 25 0\ncpu1 15 0 0 6 0\n");
-  bench_write (&bench, CPUFREQ "cpuinfo_max_freq", "2000000\n");
-  bench_write (&bench, CPUFREQ "scaling_cur_freq", "500000\n");
   bench_read (&bench, 4);
   bench_write (&bench, "/proc/stat", "cpu  30 0 0 60 0\ncpu0 15 0 0 35 0\ncpu1 16 0 0 7 0\n");
   bench_read (&bench, 5);
@@ -87,7 +81,46 @@ test_unplugged_and_plugged_in (void)
   bench_assert_series (&bench, "CPU Percent", "Total CPU 0",
                        "2=100.000 3=0.000 4=0.000 5=0.000");
   bench_assert_series (&bench, "CPU Percent", "Total CPU 1", "2=100.000 5=50.000");
-  bench_assert_series (&bench, "CPU Frequency", "CPU 1", "1=25.000 2=75.000 4=25.000 5=25.000");
+  bench_clear (&bench);
+}
+
+/* The directory of a CPU that is unplugged goes away; a search every two seconds finds that it is back. */
+static void
+test_frequency (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  bench_write (&bench, CPUFREQ "cpuinfo_max_freq", "4000000\n");
+  bench_write (&bench, CPUFREQ "scaling_cur_freq", "1000000\n");
+  bench_write (&bench, "/sys/devices/system/cpu/cpufreq/boost", "1\n");
+  bench_write (&bench, "/sys/devices/system/cpu/cpu0/online", "1\n");
+  bench_open (&bench, &sysprof_cpu_frequency_counters);
+  bench_read (&bench, 1);
+  bench_write (&bench, CPUFREQ "scaling_cur_freq", "3000000\n");
+  bench_read (&bench, 2);
+  bench_remove_all (&bench, CPU1);
+  bench_read (&bench, 3);
+  bench_write (&bench, CPUFREQ "cpuinfo_max_freq", "2000000\n");
+  bench_write (&bench, CPUFREQ "scaling_cur_freq", "500000\n");
+  bench_read (&bench, 5);
+  bench_read (&bench, 6);
+
+  bench_assert_series (&bench, "CPU Frequency", "CPU 1", "1=25.000 2=75.000 5=25.000 6=25.000");
+  bench_assert_series (&bench, "CPU Frequency", "CPU 0", NULL);
+  bench_clear (&bench);
+}
+
+static void
+test_says_why_frequencies_are_missing (void)
+{
+  CounterBench bench = { 0 };
+
+  bench_init (&bench);
+  bench_write (&bench, "/sys/devices/system/cpu/cpu0/online", "1\n");
+  bench_assert_refused (
+      &bench, &sysprof_cpu_frequency_counters,
+      "there is no file '/sys/devices/system/cpu/cpu*/cpufreq/cpuinfo_max_freq'");
   bench_clear (&bench);
 }
 
@@ -126,6 +159,9 @@ main (int argc, char **argv)
   g_test_add_func ("/record/cpu-usage/share-of-time", test_share_of_time);
   g_test_add_func ("/record/cpu-usage/idle-time-that-shrinks", test_idle_time_that_shrinks);
   g_test_add_func ("/record/cpu-usage/unplugged-and-plugged-in", test_unplugged_and_plugged_in);
+  g_test_add_func ("/record/cpu-usage/frequency", test_frequency);
+  g_test_add_func ("/record/cpu-usage/says-why-frequencies-are-missing",
+                   test_says_why_frequencies_are_missing);
   g_test_add_func ("/record/cpu-usage/refuses", test_refuses);
   return g_test_run ();
 }
