@@ -354,8 +354,9 @@ typedef enum
   STACK_KERNEL_ONLY, /* a process in the kernel, no user part was recorded (exec, exit, or not asked for) */
   STACK_CUT, /* ends in a function that is no entry, or under an entry that says why */
   STACK_EMPTY,
+  STACK_NOT_UNWOUND, /* one address by choice (--unwind none) */
 } StackEnd;
-#define N_STACK_ENDS (STACK_EMPTY + 1)
+#define N_STACK_ENDS (STACK_NOT_UNWOUND + 1)
 
 typedef struct
 {
@@ -371,6 +372,7 @@ typedef struct
   uint64_t kernel_only;
   uint64_t cut;
   uint64_t empty;
+  uint64_t not_unwound;
   uint64_t total;
   uint64_t unnamed; /* samples whose innermost function has no name */
   QualityRow *row;  /* [n] of the cut ones, by binary, most samples first */

@@ -19,6 +19,9 @@ end_at (const Store *store, const SymbolTable *symbols, StackId outermost)
   if (store->stacks.depth[outermost] == 0)
     return STACK_EMPTY;
 
+  if (store->is_not_unwound)
+    return STACK_NOT_UNWOUND;
+
   if (is_marker (store, symbols, outermost))
     return STACK_CUT;
 
@@ -166,6 +169,7 @@ sysprof_quality_new (const Store *store,
     [STACK_KERNEL_ONLY] = &self->kernel_only,
     [STACK_CUT] = &self->cut,
     [STACK_EMPTY] = &self->empty,
+    [STACK_NOT_UNWOUND] = &self->not_unwound,
   };
 
   for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)

@@ -24,7 +24,7 @@ sysprof_store_find_metadata (const Store *self, const char *key, const Metadata 
 static void
 find_unwind_method (Store *store)
 {
-  uint32_t n_tables = 0, n_copies = 0, n_others = 0;
+  uint32_t n_tables = 0, n_copies = 0, n_none = 0, n_others = 0;
 
   for (const Metadata *row = NULL;
        (row = sysprof_store_find_metadata (store, "org.gnome.sysprof.unwind", row)) != NULL;)
@@ -35,10 +35,13 @@ find_unwind_method (Store *store)
         n_tables++;
       else if (strcmp (method, "copy") == 0)
         n_copies++;
+      else if (strcmp (method, "none") == 0)
+        n_none++;
       else
         n_others++;
     }
-  store->has_walks = n_tables + n_copies > 0 && n_others == 0;
+  store->has_walks = n_tables + n_copies > 0 && n_none + n_others == 0;
+  store->is_not_unwound = n_none > 0 && n_tables + n_copies + n_others == 0;
   store->has_copies = store->has_walks && n_tables == 0;
 }
 

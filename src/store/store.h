@@ -444,7 +444,8 @@ typedef struct Store
   uint32_t n_metadata;
   bool
       has_walks; /* stacks were walked with unwind tables: those that were cut end in an entry that says so */
-  bool has_copies; /* … and all of them outside the kernel, from copies */
+  bool is_not_unwound; /* recorded with --unwind none: each stack is one address by choice */
+  bool has_copies;     /* … and all of them outside the kernel, from copies */
   Counters counters;
   EmbeddedFiles files;
   JitName *jit_names; /* [n_jit_names] by address */

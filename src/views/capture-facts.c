@@ -22,6 +22,7 @@ sysprof_stack_facts (const ViewRequest *request)
     .kernel_only = quality->kernel_only,
     .cut = quality->cut,
     .empty = quality->empty,
+    .not_unwound = quality->not_unwound,
   };
   sysprof_stack_weights_clear (&weights);
   return facts;
@@ -118,6 +119,7 @@ describe_stacks (const StackFacts *facts)
     { facts->cut, "cut" },
     { facts->kernel_only, "in the kernel only" },
     { facts->empty, "empty" },
+    { facts->not_unwound, "not unwound (--unwind none)" },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (parts); i++)

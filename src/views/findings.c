@@ -149,7 +149,10 @@ look_at_stacks (Look *self)
 
   if (quality->total == 0 || self->store->is_imported)
     return;
-  if (cut >= MANY_CUT)
+  if (self->store->is_not_unwound)
+    say (self, "quality",
+         "Stacks were not unwound (--unwind none): functions have no callers in this capture.");
+  else if (cut >= MANY_CUT)
     {
       g_autofree char *reason = dup_most_common_cut (self);
 

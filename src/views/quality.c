@@ -47,6 +47,7 @@ static const struct
   [STACK_KERNEL_ONLY] = { "kernel part only: exec, exit, or not asked for", "" },
   [STACK_CUT] = { "cut", "" }, /* cut_reasons has more */
   [STACK_EMPTY] = { "empty: the kernel gave no address", "" },
+  [STACK_NOT_UNWOUND] = { "not unwound: recorded with --unwind none", "" },
 };
 
 /* Why who walked the stack went no further. */

@@ -32,6 +32,7 @@ typedef struct
   uint64_t kernel_only;
   uint64_t cut;
   uint64_t empty;
+  uint64_t not_unwound;
 } StackFacts;
 
 StackFacts sysprof_stack_facts (const ViewRequest *request);

@@ -46,10 +46,8 @@ reason_of (Samples *self, uint32_t sample, StackEnd end)
 {
   /* By StackEnd, where the kernel followed frame pointers: their chain does not say why it ended. */
   static const char *const reasons[] = {
-    [STACK_WHOLE] = "end",
-    [STACK_KERNEL_ONLY] = "fault",
-    [STACK_CUT] = "bad-fp",
-    [STACK_EMPTY] = "fault",
+    [STACK_WHOLE] = "end",   [STACK_KERNEL_ONLY] = "fault", [STACK_CUT] = "bad-fp",
+    [STACK_EMPTY] = "fault", [STACK_NOT_UNWOUND] = "none",
   };
   const Store *store = self->request->store;
   const SymbolTable *symbols = self->request->symbols;
@@ -93,7 +91,7 @@ method_of (const Store *store, uint32_t sample, StackEnd end, const char *reason
   if (found != CAPTURE_FOUND_UNSAID && found < G_N_ELEMENTS (methods))
     return methods[found];
 
-  if (end == STACK_EMPTY || g_str_equal (reason, "kernel-thread") ||
+  if (end == STACK_EMPTY || end == STACK_NOT_UNWOUND || g_str_equal (reason, "kernel-thread") ||
       g_str_equal (reason, "in-exec"))
     return "none";
   if (!store->has_walks || g_str_equal (reason, "not-yet"))

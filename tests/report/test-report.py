@@ -313,6 +313,23 @@ class Json(Base):
                     self.assertEqual({r['unwind'] for r in rows}, {'frame-pointer'})
                     self.assertEqual(perhaps, [])
 
+    def test_stacks_that_were_not_unwound_are_not_truncated(self):
+        path = self.folder / 'none.syscap'
+        capture = made.Capture(time=made.BEGIN)
+        capture.metadata('org.gnome.sysprof.unwind', 'none', time=made.BEGIN)
+        capture.map(0x1000, 0x2000, '/lib/a.so', pid=7, time=made.BEGIN)
+        capture.sample([made.USER, 0x1000], 7, pid=7, time=made.BEGIN + 1)
+        capture.sample([made.KERNEL, 0xFFFFFFFF81000010], 7, pid=7, time=made.BEGIN + 2)
+        capture.save(path)
+        rows = as_json('samples', path)['rows']
+        self.assertEqual({(r['unwind'], r['reason'], r['complete']) for r in rows}, {('none', 'none', False)})
+        self.assertEqual([r['stack'][-1]['kind'] for r in rows], ['user', 'kernel'])
+        rows = [r for r in as_json('quality', path)['rows'] if not r['reason'].startswith('unnamed')]
+        self.assertEqual(sum(r['samples'] for r in rows), 2)
+        self.assertEqual({(r['reason'], r['remedy']) for r in rows}, {('not unwound: recorded with --unwind none', '')})
+        stacks = [finding['text'] for finding in as_json(path)['findings'] if 'tacks' in finding['text']]
+        self.assertEqual(stacks, ['Stacks were not unwound (--unwind none): functions have no callers in this capture.'])
+
     def test_quality(self):
         report = as_json('quality', self.capture)
         rows = report['rows']
