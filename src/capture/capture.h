@@ -166,13 +166,14 @@ void sysprof_capture_reader_get_status (SysprofCaptureReader *self,
 /* Embedded files that hold for one recording, of which a capture has one each. */
 typedef enum
 {
-  JOINED_EVENTS = 1 << 0,   /* what samples were taken on */
-  JOINED_PERIODS = 1 << 1,  /* and with which periods */
-  JOINED_WAITS = 1 << 2,    /* where threads waited */
-  JOINED_FOUND = 1 << 3,    /* how the stacks of samples were found */
-  JOINED_UNWIND = 1 << 4,   /* the same by process */
-  JOINED_UNNAMED = 1 << 5,  /* why functions have no name */
-  JOINED_KALLSYMS = 1 << 6, /* the kernel's functions, which the symbol table has, too, and its modules */
+  JOINED_EVENTS = 1 << 0,  /* what samples were taken on */
+  JOINED_PERIODS = 1 << 1, /* and with which periods */
+  JOINED_WAITS = 1 << 2,   /* where threads waited */
+  JOINED_FOUND = 1 << 3,   /* how the stacks of samples were found */
+  JOINED_UNWIND = 1 << 4,  /* the same by process */
+  JOINED_UNNAMED = 1 << 5, /* why functions have no name */
+  JOINED_KALLSYMS =
+      1 << 6, /* the kernel's functions, which the symbol table has, too, and its modules */
   JOINED_JIT_CODE = 1 << 7, /* code that processes made, by their number and by time */
   JOINED_LINES = 1 << 8,    /* lines and inlined functions */
   JOINED_ALL = (1 << 9) - 1,

@@ -568,12 +568,12 @@ receive (Bus *self)
   return n;
 }
 
-/* FALSE when nothing more is there now. */
+/* `time`: that of the wake-up. Messages that one wake-up reads had waited for unknown times: stamped one by one they would seem
+ * to have come as fast as they were read. FALSE when nothing more is there now. */
 static bool
-read_once (Bus *self)
+read_once (Bus *self, int64_t time)
 {
   ssize_t n = receive (self);
-  int64_t now = sysprof_pump_now ();
   size_t used = 0;
 
   if (n < 0 && errno == EAGAIN)
@@ -600,7 +600,7 @@ read_once (Bus *self)
     used = take_lines (self);
   self->n_read -= used;
   memmove (self->input, self->input + used, self->n_read);
-  used = self->state == BUS_HELLO || self->state == BUS_READY ? take_messages (self, now) : 0;
+  used = self->state == BUS_HELLO || self->state == BUS_READY ? take_messages (self, time) : 0;
   self->n_read -= used;
   memmove (self->input, self->input + used, self->n_read);
   return self->state != BUS_CLOSED;
@@ -610,10 +610,11 @@ static void
 socket_ready (Pump *pump, int fd, void *data)
 {
   Bus *self = data;
+  const int64_t time = sysprof_pump_now ();
   size_t budget = READ_BUDGET / READ_SIZE;
 
   send_what_waits (self);
-  while (budget-- > 0 && read_once (self))
+  while (budget-- > 0 && read_once (self, time))
     continue;
 }
 
@@ -651,7 +652,9 @@ sysprof_bus_open (Pump *pump,
 bool
 sysprof_bus_drain (Bus *self, int64_t deadline)
 {
-  while (self->state != BUS_CLOSED && read_once (self))
+  const int64_t time = sysprof_pump_now ();
+
+  while (self->state != BUS_CLOSED && read_once (self, time))
     if (sysprof_pump_now () >= deadline)
       return false;
   return true;

@@ -28,7 +28,7 @@ typedef struct Bus Bus;
 typedef struct
 {
   /* Every message that arrives once sysprof_bus_set_monitor() was called, as on the wire. `bytes` NULL: it is longer
-   * than BUS_MESSAGE_MAX. `time`: ns, when it was read. */
+   * than BUS_MESSAGE_MAX. `time`: ns, when the pump woke up to read it. */
   void (*message) (Bus *bus, int64_t time, const uint8_t *bytes, size_t size, void *data);
   /* A signal, before that. */
   void (*signal) (Bus *bus, GDBusMessage *message, void *data);

@@ -146,8 +146,7 @@ find_listed (const GArray *lives, const GByteArray *kallsyms)
 {
   g_autoptr (GHashTable) wanted = g_hash_table_new (g_int64_hash, g_int64_equal);
   GHashTable *listed = g_hash_table_new (g_int64_hash, g_int64_equal);
-  Text text = { (const char *) kallsyms->data,
-                (const char *) kallsyms->data + kallsyms->len };
+  Text text = { (const char *) kallsyms->data, (const char *) kallsyms->data + kallsyms->len };
   Text line;
 
   for (guint i = 0; i < lives->len; i++)

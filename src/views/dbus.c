@@ -84,6 +84,15 @@ has_row (const DBusHeader *header, uint32_t partner)
   return partner == 0 || header->type == DBUS_CALL;
 }
 
+/* How long a reply took. FALSE: it is not known, because the recorder read both messages at once, and both have the
+ * time of reading. */
+static bool
+measure_answer (const Store *store, uint32_t call, uint32_t reply, int64_t *nsec)
+{
+  *nsec = sysprof_time_between (store->dbus[call].time, store->dbus[reply].time);
+  return *nsec > 0;
+}
+
 /* --- each of them --- */
 
 static void
@@ -95,6 +104,7 @@ set_answer (Rows *rows,
             uint32_t reply)
 {
   DBusHeader answer;
+  int64_t nsec;
 
   if (header->type == DBUS_ERROR)
     cells[ANSWER].text = sysprof_rows_dup_text (rows, header->error_name);
@@ -105,8 +115,8 @@ set_answer (Rows *rows,
       cells[ANSWER].text = header->wants_no_reply ? "not wanted" : "none";
       return;
     }
-  cells[DURATION].number =
-      sysprof_time_between (store->dbus[i].time, store->dbus[reply - 1].time);
+  if (measure_answer (store, i, reply - 1, &nsec))
+    cells[DURATION].number = nsec;
   cells[ANSWER].text = "reply";
   if (sysprof_store_read_dbus_header (store, reply - 1, &answer) && answer.type == DBUS_ERROR)
     cells[ANSWER].text = sysprof_rows_dup_text (rows, answer.error_name);
@@ -207,9 +217,10 @@ count_message (GHashTable *members, const Store *store, uint32_t i, uint32_t par
   member->n++;
   if (partner != 0)
     {
-      int64_t nsec = sysprof_time_between (store->dbus[i].time, store->dbus[partner - 1].time);
+      int64_t nsec;
 
-      g_array_append_val (member->latencies, nsec);
+      if (measure_answer (store, i, partner - 1, &nsec))
+        g_array_append_val (member->latencies, nsec);
       member->n_errors += sysprof_store_read_dbus_header (store, partner - 1, &answer) &&
                           answer.type == DBUS_ERROR;
     }

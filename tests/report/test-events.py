@@ -247,6 +247,21 @@ class Numbers(Base):
                                   sum(bool(answer) and answer['kind'] == dbus.ERROR for *_, answer in calls)))
             self.assertIsNone(rows['Changed', 'signal']['median'])
 
+    def test_answers_that_were_read_with_their_calls(self):
+        """Both have the time of reading, which says nothing of the time in between."""
+        capture = events.captures.Capture(time=BEGIN)
+        for serial, duration in (1, 0), (2, 5_000_000), (3, 0), (4, 7_000_000):
+            at = BEGIN + serial * 100
+            capture.dbus(dbus.message(dbus.CALL, serial, path='/a', interface='org.a.B', member='Get', destination='org.a', sender=':1.5'),
+                         1, time=at)
+            capture.dbus(dbus.message(dbus.REPLY, 50 + serial, reply_serial=serial, destination=':1.5', sender=':1.2'), 1, time=at + duration)
+        path = self.folder / 'at-once.syscap'
+        capture.save(path)
+        self.assertEqual([(row['answer'], row['duration']) for row in as_json('dbus', path)['rows']],
+                         [('reply', None), ('reply', 5_000_000), ('reply', None), ('reply', 7_000_000)])
+        row, = as_json('dbus', '--by-member', path)['rows']
+        self.assertEqual((row['count'], row['unanswered'], row['min'], row['mean'], row['max']), (4, 0, 5_000_000, 6_000_000, 7_000_000))
+
     def test_allocations(self):
         until = BEGIN + 400_000_000
         for path, answers in self.each():
