@@ -17,7 +17,7 @@
  *   WalkProgram program = WALK_PROGRAM_INIT;
  *   if (sysprof_walk_program_make_maps (&program) && sysprof_walk_program_load (&program, NULL))
  *     {
- *       sysprof_walk_program_set_output (&program, cpu, event_of_that_cpu);
+ *       sysprof_walk_program_set_output (&program, WALK_OUTPUT_INDEX (cpu, …), event_of_that_cpu);
  *       ioctl (sampling_event, PERF_EVENT_IOC_SET_BPF, program.fd);
  *       … map program.index_fd, lay out tables …
  *       sysprof_walk_program_clear (&program);
@@ -80,8 +80,9 @@ void sysprof_walk_program_clear (WalkProgram *self);
  * with errno. */
 int sysprof_walk_program_add_slab (const WalkProgram *self, uint32_t index);
 
-/* The walks of `cpu` are written to the ring of `event_fd`, an event of type BPF_OUTPUT. FALSE with errno. */
-bool sysprof_walk_program_set_output (const WalkProgram *self, int cpu, int event_fd);
+/* The program writes output `index`, a WALK_OUTPUT_INDEX(), to the ring of `event_fd`, an event of type BPF_OUTPUT of that CPU. FALSE
+ * with errno. */
+bool sysprof_walk_program_set_output (const WalkProgram *self, uint32_t index, int event_fd);
 
 /* What watches the scheduler. *Owned* by one thread; the descriptors can be passed on. */
 typedef enum

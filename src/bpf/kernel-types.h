@@ -90,6 +90,8 @@ struct mm_struct
   struct seqcount mm_lock_seq; /* since 6.13: odd while the areas are locked for a change */
   mm_context_t context;
   unsigned long end_code; /* of the program itself */
+  unsigned long
+      start_stack; /* where the first thread's stack begins: arguments and environment lie above */
 };
 
 /* Kernels 6.4 to 6.12. */

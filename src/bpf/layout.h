@@ -244,6 +244,15 @@ typedef struct
   uint64_t list;       /* as of processes; without a count, its first is one of MAPPING_… */
 } UnwindFileSlot;
 
+/* A file as the kernel knows it. The walker sends it when it meets a file without a table. */
+typedef struct
+{
+  uint64_t inode;
+  uint64_t size;       /* bytes, or FILE_ANY_SIZE */
+  uint32_t device;     /* UNWIND_DEVICE() */
+  uint32_t generation; /* of the inode; 0 = not known */
+} UnwindFileKey;
+
 #define UNWIND_FILE_BITS      14
 #define UNWIND_FILE_SLOTS     (1u << UNWIND_FILE_BITS)
 #define UNWIND_MOST_SEGMENTS  16u /* of a file that are executable: most have one */
@@ -259,6 +268,9 @@ typedef struct
 {
   uint32_t
       version; /* another one after each change of a file, and after pages were taken back: what walks remember is of one */
+  uint32_t n_drains; /* of the rings: another number allows each CPU `copy_budget` anew */
+  uint32_t
+      copy_budget; /* bytes of stacks that a CPU may copy into its ring until that is drained */
   uint32_t padding;
   UnwindFileSlot file[UNWIND_FILE_SLOTS];
   UnwindProcess process[UNWIND_PROCESS_SLOTS];
@@ -323,6 +335,20 @@ typedef enum
 
 /* --- what is sent of a walk --- */
 
+/* Each CPU has two output events, in the map of output events at WALK_OUTPUT_INDEX(). */
+typedef enum
+{
+  WALK_OUTPUT_STACKS,        /* a WalkRecord for each sample */
+  WALK_OUTPUT_UNKNOWN_FILES, /* an UnwindFileKey; the record's process has mapped the file */
+  WALK_OUTPUTS
+} WalkOutput;
+
+#define WALK_OUTPUT_INDEX(cpu, output) ((uint32_t) (cpu) *WALK_OUTPUTS + (uint32_t) (output))
+
+/* The walker reports the same file of the same process again after this time (ns), then after twice the time, and so on. */
+#define WALK_LEAST_REPORT_PAUSE UINT64_C (1000000)
+#define WALK_MOST_REPORT_PAUSE  UINT64_C (1000000000)
+
 /* The raw part of a record, behind its 32-bit size: innermost address first. A record has at most 64 KiB, of which the
  * kernel's part of the stack needs some. */
 #define WALK_MOST_ADDRESSES 8000u
@@ -356,6 +382,5 @@ typedef struct
 
 #define WALK_REST_SIZE           32768u /* of a copy, at most */
 #define WALK_REST_MOST_ADDRESSES 3600u /* found before: with more there is no room for a copy */
-/* Bytes that a CPU copies in 2^27 ns (an eighth of a second), at most: what fits into its ring, of 2 MiB, until that is drained. */
-#define WALK_REST_BUDGET     (512u << 10)
-#define WALK_REST_SLICE_BITS 27
+/* Of the first thread's stack nothing is copied that lies farther above its beginning: arguments and environment. */
+#define WALK_REST_ABOVE_START 64u

@@ -41,7 +41,7 @@ sysprof_walk_program_add_slab (const WalkProgram *self, uint32_t index)
 }
 
 bool
-sysprof_walk_program_set_output (const WalkProgram *self, int cpu, int event_fd)
+sysprof_walk_program_set_output (const WalkProgram *self, uint32_t index, int event_fd)
 {
   errno = ENOSYS;
   return false;

@@ -181,7 +181,7 @@ make_events (void)
   if (n_cpus == 0)
     return -1;
   return bpf_map_create (BPF_MAP_TYPE_PERF_EVENT_ARRAY, EVENTS_NAME, sizeof (uint32_t),
-                         sizeof (uint32_t), n_cpus, NULL);
+                         sizeof (uint32_t), n_cpus * WALK_OUTPUTS, NULL);
 }
 
 /* A program of the same type that does nothing, in no time: who may not load it may not load the walker. */
@@ -303,7 +303,7 @@ sysprof_walk_program_add_slab (const WalkProgram *self, uint32_t index)
 }
 
 bool
-sysprof_walk_program_set_output (const WalkProgram *self, int cpu, int event_fd)
+sysprof_walk_program_set_output (const WalkProgram *self, uint32_t index, int event_fd)
 {
-  return bpf_map_update_elem (self->events_fd, &cpu, &event_fd, BPF_ANY) == 0;
+  return bpf_map_update_elem (self->events_fd, &index, &event_fd, BPF_ANY) == 0;
 }

@@ -84,15 +84,6 @@ typedef struct
   uint32_t exec_id;
 } Seen;
 
-/* What is known of a mapped file where it is mapped. */
-typedef struct
-{
-  uint64_t inode;
-  uint64_t size; /* bytes */
-  uint32_t device;
-  uint32_t generation;
-} FileKey;
-
 /* Mappings of one process that were found before. As long as it executes the same program and has not locked its areas for a change
  * since, and no table has been changed, they are found again without a look at the areas and the files. */
 typedef struct
@@ -107,6 +98,9 @@ typedef struct
       n; /* how many there are; from KNOWN_MAPPINGS on all are there, and one after the other is overwritten */
   uint32_t padding;
   UnwindMapping mapping[KNOWN_MAPPINGS];
+  uint64_t reported_file; /* inode and generation of the file that was reported last */
+  uint64_t reported_nsec;
+  uint64_t report_pause; /* ns */
 } KnownMappings;
 
 /* And a rule: a line of the cache, instead of the five or six of the tables that lead to it. */
@@ -125,10 +119,11 @@ struct WalkInput
   WalkState state;
   uint64_t registers[N_REGISTERS];
   uint64_t thread_base;
-  uint64_t areas;   /* of the process: where the kernel keeps them */
-  uint64_t vdso;    /* its address */
-  uint32_t version; /* of the index, as the walk began */
-  uint32_t known;   /* which of the lists is this process's */
+  uint64_t stack_end; /* of its first thread, for copies */
+  uint64_t areas;     /* of the process: where the kernel keeps them */
+  uint64_t vdso;      /* its address */
+  uint32_t version;   /* of the index, as the walk began */
+  uint32_t known;     /* which of the lists is this process's */
   uint64_t window_start;
   uint64_t window_size; /* bytes; 0 = nothing was read */
   uint64_t window[WINDOW_WORDS];
@@ -137,10 +132,9 @@ struct WalkInput
   uint64_t node[NODE_WORDS]; /* of the tree of areas */
   uint64_t area[AREA_WORDS];
   uint64_t inode[INODE_WORDS];
-  FileKey key;
-  uint64_t slice;   /* of time, for which `budget` is */
-  uint32_t budget;  /* bytes that may still be copied */
-  uint32_t padding; /* the addresses are to be aligned */
+  UnwindFileKey key; /* of the file that was looked up last */
+  uint32_t n_drains; /* of the rings, when `budget` was set */
+  uint32_t budget;   /* bytes that may still be copied */
   WALK_MORE_INPUT
   WalkRecord record;
   uint8_t spare[65536 - sizeof (WalkRecord)]; /* as far as a size of 16 bits reaches */
@@ -783,9 +777,10 @@ recall_mappings (WalkInput *input, struct mm_struct *memory, uint32_t exec_id)
 
 #define REST_CHUNK 1024u
 
-/* Copies the stack at `from` behind the record's first `n` addresses and the WalkRest, as far as it is there. Returns how much. */
+/* Copies the stack at `from` behind the record's first `n` addresses and the WalkRest, as far as it is there, and no more than `most`
+ * bytes. Returns how much. */
 __noinline uint32_t
-walk_copy_stack (WalkInput *scratch, uint32_t n, uint64_t from)
+walk_copy_stack (WalkInput *scratch, uint32_t n, uint64_t from, uint32_t most)
 {
   uint32_t size = 0;
   uint32_t left;
@@ -796,14 +791,17 @@ walk_copy_stack (WalkInput *scratch, uint32_t n, uint64_t from)
   bytes = (uint8_t *) &scratch->record.address[n] + sizeof (WalkRest);
   for (uint32_t i = 0; i < WALK_REST_SIZE / REST_CHUNK; i++)
     {
-      if (bpf_probe_read_user (bytes + i * REST_CHUNK, REST_CHUNK,
+      if ((i + 1) * REST_CHUNK > most ||
+          bpf_probe_read_user (bytes + i * REST_CHUNK, REST_CHUNK,
                                (const void *) (from + i * REST_CHUNK)) != 0)
         break;
       size = (i + 1) * REST_CHUNK;
     }
 
-  /* Up to the end of the last page that is there. */
+  /* Up to the end of what is wanted, or of the last page that is there. */
   left = (LEAST_PAGE_SIZE - ((uint32_t) from + size)) & (REST_CHUNK - 1);
+  if (most - size < REST_CHUNK)
+    left = (most - size) & (REST_CHUNK - 1);
   WALK_KEEP (size);
   if (size <= WALK_REST_SIZE - REST_CHUNK && left > 0 &&
       bpf_probe_read_user (bytes + size, left, (const void *) (from + size)) == 0)
@@ -811,16 +809,26 @@ walk_copy_stack (WalkInput *scratch, uint32_t n, uint64_t from)
   return size;
 }
 
-/* Whether this CPU may copy once more in this slice of time. What is not needed is given back. */
+/* Bytes from `sp` on that can matter to a walk. */
+static __always_inline uint32_t
+size_of_rest (const WalkInput *scratch, uint64_t sp)
+{
+  uint64_t left = scratch->stack_end - sp;
+
+  return sp < scratch->stack_end && left < WALK_REST_SIZE ? (uint32_t) left : WALK_REST_SIZE;
+}
+
+/* Whether this CPU may copy once more before its ring is drained: copies never fill it so far that samples are lost. What is not
+ * needed is given back. */
 static __always_inline bool
 has_budget (WalkInput *scratch)
 {
-  uint64_t slice = bpf_ktime_get_ns () >> WALK_REST_SLICE_BITS;
+  uint32_t n_drains = walk_index.n_drains;
 
-  if (scratch->slice != slice)
+  if (scratch->n_drains != n_drains)
     {
-      scratch->slice = slice;
-      scratch->budget = WALK_REST_BUDGET;
+      scratch->n_drains = n_drains;
+      scratch->budget = walk_index.copy_budget;
     }
   if (scratch->budget < WALK_REST_SIZE)
     return false;
@@ -857,7 +865,8 @@ add_rest (WalkInput *scratch, const WalkState *state)
       rest->flags |= WALK_REST_HAS_REGISTERS;
       copy_registers (rest->registers, scratch->registers);
     }
-  size = walk_copy_stack (scratch, n, state->sp) & (2 * WALK_REST_SIZE - 1);
+  size = walk_copy_stack (scratch, n, state->sp, size_of_rest (scratch, state->sp)) &
+         (2 * WALK_REST_SIZE - 1);
   rest->size = size;
   scratch->budget += WALK_REST_SIZE - size;
   scratch->record.used |= WALK_HAS_REST;
@@ -898,6 +907,7 @@ walk_stack (struct bpf_perf_event_data *context,
   if ((task->flags & PF_KTHREAD) != 0 || memory == 0)
     return WALK_KERNEL_THREAD;
   scratch->version = walk_index.version;
+  scratch->stack_end = memory->start_stack + WALK_REST_ABOVE_START;
 #ifndef __TARGET_ARCH_arm64
   scratch->thread_base = task->thread.fsbase;
 #endif
@@ -969,9 +979,11 @@ walk_stack (struct bpf_perf_event_data *context,
       (call == CALL_EXECVE || call == CALL_EXECVEAT))
     return WALK_IN_EXEC;
 
+#ifndef WALK_WITHOUT_EVENT
   if (state->reason == WALK_NO_TABLE ||
       (!walk_asks_kernel &&
        (state->reason == WALK_NO_PROCESS || state->reason == WALK_NO_MAPPING)))
     *rest_size = add_rest (scratch, state);
+#endif
   return state->reason;
 }

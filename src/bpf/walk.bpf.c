@@ -44,6 +44,31 @@ add_truth (WalkInput *scratch, const struct task_struct *task)
 }
 #endif
 
+/* Reports the file whose table is missing, so that the recorder builds it now: the sample itself stays in the large ring until that
+ * is drained. */
+static __always_inline void
+report_unknown_file (struct bpf_perf_event_data *context, WalkInput *input, uint32_t cpu)
+{
+  KnownMappings *known =
+      &input->known_mappings[input->known & ((1u << KNOWN_PROCESS_BITS) - 1)];
+  uint64_t file = input->key.inode ^ (uint64_t) input->key.generation << 32;
+  uint64_t now = bpf_ktime_get_ns (), pause = WALK_LEAST_REPORT_PAUSE;
+
+  if (known->reported_file == file && known->report_pause > pause)
+    pause = known->report_pause;
+  if (now - known->reported_nsec < pause)
+    return;
+
+  if (known->reported_file != file)
+    pause = WALK_LEAST_REPORT_PAUSE / 2;
+  known->report_pause = pause < WALK_MOST_REPORT_PAUSE ? 2 * pause : pause;
+  known->reported_file = file;
+  known->reported_nsec = now;
+  bpf_perf_event_output (context, &walk_events,
+                         WALK_OUTPUT_INDEX (cpu, WALK_OUTPUT_UNKNOWN_FILES), &input->key,
+                         sizeof input->key);
+}
+
 SEC ("perf_event")
 int
 sysprof_walk (struct bpf_perf_event_data *context)
@@ -61,12 +86,16 @@ sysprof_walk (struct bpf_perf_event_data *context)
   scratch->record.used = 0;
   scratch->record.reason = (uint8_t) walk_stack (context, task, scratch, &rest_size);
 
+  if (walk_asks_kernel && scratch->record.reason == WALK_NO_TABLE)
+    report_unknown_file (context, scratch, cpu);
+
 #ifdef TRUTH_BASE
   scratch->record.used &= (uint8_t) ~WALK_HAS_REST;
   rest_size = add_truth (scratch, task);
 #endif
   size = (WALK_RECORD_SIZE (scratch->record.n) + rest_size) & 0xffff;
-  bpf_perf_event_output (context, &walk_events, BPF_F_CURRENT_CPU, &scratch->record, size);
+  bpf_perf_event_output (context, &walk_events, WALK_OUTPUT_INDEX (cpu, WALK_OUTPUT_STACKS),
+                         &scratch->record, size);
   return WALK_RESULT;
 }
 

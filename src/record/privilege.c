@@ -225,12 +225,12 @@ sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, 
 bool
 sysprof_privilege_set_walker_output (Privilege *self,
                                      const WalkProgram *program,
-                                     int cpu,
+                                     uint32_t index,
                                      int event_fd)
 {
   if (!has_helper (self))
-    return sysprof_walk_program_set_output (program, cpu, event_fd);
-  return ASK (self, sysprof_rights_ask_output (self->helper, cpu, event_fd));
+    return sysprof_walk_program_set_output (program, index, event_fd);
+  return ASK (self, sysprof_rights_ask_output (self->helper, index, event_fd));
 }
 
 bool

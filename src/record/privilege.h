@@ -65,10 +65,10 @@ bool sysprof_privilege_load_walker (Privilege *self,
                                     WalkProgram *program);
 int
 sysprof_privilege_add_walker_slab (Privilege *self, const WalkProgram *program, uint32_t index);
-/* The walks of `cpu` are written to the ring of `event_fd`. FALSE with errno. */
+/* The program writes output `index`, a WALK_OUTPUT_INDEX(), to the ring of `event_fd`. FALSE with errno. */
 bool sysprof_privilege_set_walker_output (Privilege *self,
                                           const WalkProgram *program,
-                                          int cpu,
+                                          uint32_t index,
                                           int event_fd);
 
 /* What watches the scheduler, walking with the tables of `maps`. FALSE with errno. */

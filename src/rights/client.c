@@ -158,9 +158,9 @@ sysprof_rights_ask_slab (int socket, uint32_t index)
 }
 
 bool
-sysprof_rights_ask_output (int socket, int cpu, int event_fd)
+sysprof_rights_ask_output (int socket, uint32_t index, int event_fd)
 {
-  const RightsRequest request = { .kind = ASK_OUTPUT, .number = (uint32_t) cpu };
+  const RightsRequest request = { .kind = ASK_OUTPUT, .number = index };
   uint64_t nothing;
 
   return ask (socket, &request, event_fd, &nothing) == 0;

@@ -150,4 +150,4 @@ int sysprof_rights_ask_waits (int socket);
 /* Takes `promise`. FALSE with errno. */
 bool sysprof_rights_wait_for_waits (int promise, WaitsProgram *program);
 /* The walks of `cpu` are written to the ring of `event_fd`. */
-bool sysprof_rights_ask_output (int socket, int cpu, int event_fd);
+bool sysprof_rights_ask_output (int socket, uint32_t index, int event_fd);

@@ -387,15 +387,15 @@ add_slab (RightsServer *self, uint32_t index)
 
 /* The kernel takes no descriptor there but that of an event. */
 static int
-set_output (RightsServer *self, uint32_t cpu, int given)
+set_output (RightsServer *self, uint32_t index, int given)
 {
-  if (self->maps.events_fd < 0 || given < 0 || cpu > INT32_MAX)
+  if (self->maps.events_fd < 0 || given < 0)
     {
       errno = EPERM;
       return -1;
     }
 
-  return sysprof_walk_program_set_output (&self->maps, (int) cpu, given) ? NO_DESCRIPTOR : -1;
+  return sysprof_walk_program_set_output (&self->maps, index, given) ? NO_DESCRIPTOR : -1;
 }
 
 /* --- requests --- */

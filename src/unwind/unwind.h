@@ -161,15 +161,6 @@ UnwindFile *sysprof_unwind_publisher_add_table (UnwindPublisher *self,
 UnwindFile *sysprof_unwind_file_ref (UnwindFile *file);
 void sysprof_unwind_file_unref (UnwindPublisher *self, UnwindFile *file, int64_t now_usec);
 
-/* A file as the kernel knows it. */
-typedef struct
-{
-  uint64_t inode;
-  uint64_t size; /* bytes, or FILE_ANY_SIZE */
-  uint32_t device;
-  uint32_t generation; /* 0 = not known */
-} UnwindFileKey;
-
 /* For walks that ask the kernel which file is mapped: from now on this one has `file`, whose table has the executable segments of
  * `header`; or, both NULL, no rules. FALSE: there is no room, and the file is not known. */
 bool sysprof_unwind_publisher_set_file (UnwindPublisher *self,

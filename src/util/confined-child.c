@@ -3,6 +3,7 @@
 #include "util/confined-child.h"
 
 #include "util/prepared-children.h"
+#include "util/slice.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,6 +154,7 @@ go_before_others (void)
   int fd = open ("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
 
   (void) setpriority (PRIO_PROCESS, 0, NICE); /* not permitted: it takes longer */
+  sysprof_shorten_slice ();
   if (fd < 0)
     return;
   (void) !write (fd, NICE_TEXT, sizeof NICE_TEXT - 1);

@@ -317,7 +317,7 @@ add_contradictions (const ViewRequest *request, Rows *rows, const char *lines)
     }
 }
 
-/* What the unwinder counted: "lost=N without-room=N failed=N". */
+/* What the unwinder counted: "lost=N without-room=N failed=N without-copy=N". */
 static void
 add_shortcomings (Rows *rows, const char *counts)
 {
@@ -333,6 +333,8 @@ add_shortcomings (Rows *rows, const char *counts)
       "record fewer processes (--pid)" },
     { "failed", "files could not be read, or no unwind table of them be made",
       "record as root" },
+    { "without-copy", "samples found no unwind table yet, and no room for a copy of the stack",
+      "sample less often (--frequency)" },
   };
   g_auto (GStrv) word = g_strsplit (counts, " ", -1);
 

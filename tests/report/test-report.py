@@ -363,14 +363,14 @@ class Json(Base):
         path = self.folder / 'missed.syscap'
         capture = made.Capture(time=made.BEGIN)
         capture.sample([made.USER, 0x1000], 7, pid=7, time=made.BEGIN + 1)
-        capture.metadata('org.gnome.sysprof.unwinder', 'lost=12 without-room=0 failed=3', time=made.BEGIN)
+        capture.metadata('org.gnome.sysprof.unwinder', 'lost=12 without-room=0 failed=3 without-copy=5', time=made.BEGIN)
         capture.metadata('org.gnome.sysprof.unfinished-waits', '7', time=made.BEGIN)
         capture.metadata('org.gnome.sysprof.contradictions', '1 20 /a\\012b', time=made.BEGIN)
         capture.metadata('org.gnome.sysprof.contradictions', '2 30 /c', time=made.BEGIN)
         capture.save(path)
         rows = as_json('quality', path)['rows']
         missed = [r['reason'] for r in rows if r['binary'] == '(unwinder)']
-        self.assertEqual([reason.split()[0] for reason in missed], ['12', '3', '7'])
+        self.assertEqual([reason.split()[0] for reason in missed], ['12', '3', '5', '7'])
         self.assertTrue(all(r['remedy'] for r in rows if r['binary'] == '(unwinder)'))
         self.assertEqual([r['binary'] for r in rows if 'contradict' in r['reason']], ['/a\\012b', '/c'])
 

@@ -591,15 +591,17 @@ write_contradictions (Pump *pump, const char *lines)
 
 /* What the unwinder was not told, or could not keep. Nothing if there was nothing. */
 static void
-write_shortcomings (Pump *pump, const UnwinderStatus *status)
+write_shortcomings (Pump *pump, const UnwinderStatus *status, uint64_t n_without_copy)
 {
   g_autofree char *text = NULL;
 
-  if (status->n_lost == 0 && status->use.n_refused == 0 && status->files.n_failed == 0)
+  if (status->n_lost == 0 && status->use.n_refused == 0 && status->files.n_failed == 0 &&
+      n_without_copy == 0)
     return;
   text = g_strdup_printf ("lost=%" G_GUINT64_FORMAT " without-room=%" G_GUINT64_FORMAT
-                          " failed=%u",
-                          status->n_lost, status->use.n_refused, status->files.n_failed);
+                          " failed=%u without-copy=%" G_GUINT64_FORMAT,
+                          status->n_lost, status->use.n_refused, status->files.n_failed,
+                          n_without_copy);
   (void) sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
                                               sysprof_pump_get_end_time (pump), -1, -1,
                                               "org.gnome.sysprof.unwinder", text, -1);
@@ -641,7 +643,7 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
                                               sysprof_pump_get_end_time (pump), -1, -1,
                                               "org.gnome.sysprof.walks", counts->str, -1);
   write_contradictions (pump, status.files.contradictions);
-  write_shortcomings (pump, &status);
+  write_shortcomings (pump, &status, decoder->n_without_copy);
 
   g_debug ("Walks: %s", counts->str);
   g_debug (
@@ -785,6 +787,16 @@ is_loaded_soon (const SysprofSampler *self)
   return poll (&loaded, 1, LOAD_PATIENCE) > 0;
 }
 
+static void
+rings_drained (int64_t until, void *data)
+{
+  SysprofSampler *self = data;
+
+  sysprof_unwinder_note_drained (self->unwinder);
+  if (tells_unwinder (self))
+    sysprof_told_drained (until, sysprof_unwinder_get_told (self->unwinder));
+}
+
 /* --- the instrument --- */
 
 static void
@@ -818,10 +830,13 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
         sysprof_pump_set_unwinder (pump, self->unwinder);
       decoder->take_unfinished = sysprof_unwinder_take_unfinished;
       decoder->take_data = self->unwinder;
+      decoder->drained = rings_drained;
+      decoder->drained_data = self;
+      sysprof_unwinder_set_copy_budget (self->unwinder,
+                                        sysprof_perf_session_get_ring_size (session) / 2);
       if (tells_unwinder (self))
         {
           decoder->tell = sysprof_told_add;
-          decoder->drained = sysprof_told_drained;
           decoder->tell_data = sysprof_unwinder_get_told (self->unwinder);
         }
       sysprof_pump_add_tick (pump, FINISHED_INTERVAL, write_finished_tick, self);

@@ -9,7 +9,7 @@
 
 #define NSEC_PER_SEC 1000000000u
 /* Of the ring: when so much was written to it, that wakes us, whether or not we have read it since; else the clock does. */
-#define WAKE_UP_SHARE 2
+#define WAKE_UP_SHARE 4
 #define COPY_WAKE_UP_SIZE \
   (256 * 1024) /* a dozen samples with copies: walked before their process is another */
 
@@ -147,6 +147,8 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
 static void
 fill_walks (const PerfAttributes *self, struct perf_event_attr *attr)
 {
+  if (self->options->bare_sample_type != 0)
+    attr->sample_type = self->options->bare_sample_type;
   attr->config = PERF_COUNT_SW_BPF_OUTPUT;
   attr->sample_period = 1;
   attr->sample_type |= PERF_SAMPLE_RAW;

@@ -450,6 +450,7 @@ decode_sample (PerfDecoder *self, Cursor cursor, uint16_t misc)
   if (sample.rest != NULL && self->take_unfinished != NULL &&
       self->take_unfinished (&sample, self->take_data))
     return true;
+  self->n_without_copy += sample.reason == WALK_NO_TABLE || sample.reason == WALK_NO_PROCESS;
   return write_sample (self, &sample);
 }
 

@@ -90,8 +90,9 @@ typedef struct
   TakeUnfinishedFunc take_unfinished; /* NULL = nobody does */
   void *take_data;
   TellRecordFunc tell; /* NULL = nobody is told; else mappings tell inodes */
-  DrainedFunc drained; /* the same */
   void *tell_data;
+  DrainedFunc drained; /* NULL = nobody waits for that */
+  void *drained_data;
   EventLedger *
       ledger; /* samples carry the id of their event and its period, behind the time; NULL = they do not */
   StackTally *tally; /* NULL = nobody counts */
@@ -104,6 +105,7 @@ typedef struct
   uint64_t n_kernel_lost; /* told by the kernel */
   uint64_t n_dropped;     /* found no room in the writer, or made no sense */
   uint64_t n_throttled;
+  uint64_t n_without_copy;        /* walks without a table whose stack was not kept for later */
   uint64_t n_walks[WALK_REASONS]; /* by how they ended */
   uint64_t marker[WALK_REASONS];  /* the address that stands for it, once it has one */
   ThrottledEvents *

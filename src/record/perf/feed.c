@@ -33,7 +33,7 @@ drain (EventFeed *self)
 
   sysprof_perf_session_drain (self->session);
   if (decoder->drained != NULL)
-    decoder->drained (begin, decoder->tell_data);
+    decoder->drained (begin, decoder->drained_data);
 }
 
 /* The others are read as well: then they need not wake us soon. */

@@ -148,15 +148,17 @@ attach_walker (PerfSession *self, int fd)
 static bool
 open_walks_event (PerfSession *self, SessionCpu *cpu)
 {
+  bool reports = self->options.reports_unknown_files;
+  WalkOutput output = reports ? WALK_OUTPUT_UNKNOWN_FILES : WALK_OUTPUT_STACKS;
   int fd;
 
-  if (self->options.walker == NULL || !is_sampled_cpu (self, cpu->cpu))
+  if (self->options.walker == NULL || (!reports && !is_sampled_cpu (self, cpu->cpu)))
     return true;
 
   fd = open_event (self, PERF_ROLE_WALKS, -1, cpu->cpu, 0);
   return fd >= 0 && add_event (cpu, fd, true) &&
-         sysprof_privilege_set_walker_output (self->privilege, self->options.walker, cpu->cpu,
-                                              fd);
+         sysprof_privilege_set_walker_output (self->privilege, self->options.walker,
+                                              WALK_OUTPUT_INDEX (cpu->cpu, output), fd);
 }
 
 static bool
@@ -355,6 +357,8 @@ open_all_cpus (PerfSession *self, GError **error)
   if (self->options.tells_at_once)
     self->ring_size =
         self->options.target == PERF_TARGET_TASKS ? LEAST_RING_SIZE / 4 : LEAST_RING_SIZE;
+  if (self->options.reports_unknown_files)
+    self->ring_size = (size_t) sysconf (_SC_PAGESIZE); /* the walker limits its reports */
   self->ring_size = (size_t) 1 << g_bit_nth_msf (self->ring_size, -1);
   self->attributes.ring_size = self->ring_size;
   self->n_descriptors = count_descriptors (
@@ -438,6 +442,12 @@ unsigned
 sysprof_perf_session_get_n_refused (PerfSession *self)
 {
   return self->n_refused;
+}
+
+size_t
+sysprof_perf_session_get_ring_size (const PerfSession *self)
+{
+  return self->ring_size;
 }
 
 PerfDecoder *

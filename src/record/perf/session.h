@@ -66,6 +66,8 @@ typedef struct PerfSessionOptions
       stack_size; /* bytes of each user stack that come with the sample, to be walked by us; 0 = none */
   /* Samples have these parts alone, and nothing else is told: `func` takes them. 0 = those that the decoder knows. */
   uint64_t bare_sample_type;
+  /* No samples: `func` takes what `walker` reports of files without a table, with the parts of `bare_sample_type`. */
+  bool reports_unknown_files;
   bool delayed; /* sampling waits for sysprof_perf_session_enable_samples() */
 } PerfSessionOptions;
 
@@ -95,6 +97,9 @@ void sysprof_perf_session_close (PerfSession *self);
 
 /* Set what `decoder` needs before the first drain. */
 PerfDecoder *sysprof_perf_session_get_decoder (PerfSession *self);
+
+/* Bytes of each ring, at most. */
+size_t sysprof_perf_session_get_ring_size (const PerfSession *self);
 
 /* How many of the tasks are sampled in part or not at all for want of rights. */
 unsigned sysprof_perf_session_get_n_refused (PerfSession *self);

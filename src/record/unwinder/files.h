@@ -51,6 +51,8 @@ CodeFile *sysprof_code_files_get (CodeFiles *self,
                                   uint64_t inode_generation,
                                   bool soon,
                                   int64_t now);
+/* Whether the table of the file that the walker met is being built. */
+bool sysprof_code_files_is_building (CodeFiles *self, const UnwindFileKey *file);
 CodeFile *sysprof_code_file_ref (CodeFile *file);
 void sysprof_code_file_unref (CodeFile *file);
 

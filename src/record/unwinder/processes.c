@@ -269,9 +269,19 @@ has_history (const CodeProcesses *self)
   return self->on_demand && self->only == NULL;
 }
 
-/* FALSE: there is no such process, or it has no code. */
+/* The kernel's list of mappings does not have it. */
+static uint64_t
+generation_of (const ProcMapping *mapping, const UnwindFileKey *file)
+{
+  return file != NULL && file->inode == mapping->inode &&
+                 file->device == UNWIND_DEVICE (mapping->device_major, mapping->device_minor)
+             ? file->generation
+             : 0;
+}
+
+/* FALSE: there is no such process, or it has no code. `urgent`: the file that a walk met; NULL = none. */
 static bool
-read_process (CodeProcesses *self, int32_t pid, bool only_files)
+read_process (CodeProcesses *self, int32_t pid, bool only_files, const UnwindFileKey *urgent)
 {
   autofd fd = sysprof_privilege_open_process_file (self->privilege, pid, "maps");
   g_autoptr (GByteArray) text = g_byte_array_new ();
@@ -300,7 +310,8 @@ read_process (CodeProcesses *self, int32_t pid, bool only_files)
       live.path = path = g_strndup (mapping.path.at, sysprof_text_size (mapping.path));
       if (only_files)
         {
-          sysprof_code_file_unref (sysprof_code_files_get (self->files, &live, 0, false, now));
+          sysprof_code_file_unref (sysprof_code_files_get (
+              self->files, &live, generation_of (&mapping, urgent), urgent != NULL, now));
           continue;
         }
       process = get_process (self, pid);
@@ -353,11 +364,20 @@ void
 sysprof_code_processes_read (CodeProcesses *self, int32_t pid)
 {
   if (self->only == NULL)
-    (void) read_process (self, pid, has_history (self));
+    (void) read_process (self, pid, has_history (self), NULL);
   else if (is_wanted (self, pid))
-    (void) read_process (self, pid, false);
+    (void) read_process (self, pid, false, NULL);
   else if (self->wants_all_files)
-    (void) read_process (self, pid, true);
+    (void) read_process (self, pid, true, NULL);
+}
+
+void
+sysprof_code_processes_build_tables (CodeProcesses *self,
+                                     int32_t pid,
+                                     const UnwindFileKey *file)
+{
+  if (!sysprof_code_files_is_building (self->files, file))
+    (void) read_process (self, pid, true, file);
 }
 
 /* --- events --- */
@@ -552,7 +572,7 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
       inherit (process, parent);
       set_changed (self, process);
     }
-  else if (!read_process (self, pid, false) && first == events->len)
+  else if (!read_process (self, pid, false, NULL) && first == events->len)
     {
       sysprof_told_follow (self->told, pid, false);
       g_hash_table_add (self->unheard_of, GINT_TO_POINTER (pid));

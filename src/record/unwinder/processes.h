@@ -30,6 +30,11 @@ GArray *sysprof_code_processes_list_wanted (const CodeProcesses *self);
  * `now_nsec` are not walked with what is found then. */
 void sysprof_code_processes_forget (CodeProcesses *self, int64_t now_nsec);
 
+/* Has the tables built of all files that a running process has mapped, before other tables. The walker met `file` there. */
+void sysprof_code_processes_build_tables (CodeProcesses *self,
+                                          int32_t pid,
+                                          const UnwindFileKey *file);
+
 /* Reads what a running process has mapped. */
 void sysprof_code_processes_read (CodeProcesses *self, int32_t pid);
 

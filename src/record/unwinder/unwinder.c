@@ -26,6 +26,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -42,6 +43,16 @@
 #define IDLE_USEC     (10 * G_TIME_SPAN_SECOND)       /* without rings of its own */
 #define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* for tables, at the end */
 #define USEC_PER_MSEC 1000
+
+/* What the thread waits for. The first two at any time; rings of events at a pace of their own. */
+enum
+{
+  WAIT_WAKE,
+  WAIT_UNKNOWN_FILES,
+  N_URGENT_WAITS,
+  WAIT_EVENTS = N_URGENT_WAITS,
+  N_WAITS
+};
 
 struct Unwinder
 {
@@ -69,10 +80,12 @@ struct Unwinder
   UnfinishedSamples *unfinished; /* shared with the pump, see there */
   CopiedSamples *copies;         /* the same; NULL: the program in the kernel walks */
   PerfSession *session;          /* NULL: the pump tells */
-  GArray *leaders;               /* of struct pollfd: the wake_fd first */
-  GByteArray *records;           /* drained and not applied yet */
-  GArray *places;                /* of Place */
-  GArray *to_read;               /* of int32_t */
+  PerfSession *unknown_files;    /* what the walker reports; NULL: it reports nothing */
+  struct pollfd waits
+      [N_WAITS]; /* wake_fd, and for each session an epoll instance with its rings; -1 = none */
+  GByteArray *records; /* drained and not applied yet */
+  GArray *places;      /* of Place */
+  GArray *to_read;     /* of int32_t */
   guint n_read;
   int64_t told_until; /* ns: what happened before was applied */
   bool had_events;    /* the last time */
@@ -142,6 +155,28 @@ keep_record (const struct perf_event_header *record, void *data)
   g_byte_array_append (self->records, (const uint8_t *) record, record->size);
 }
 
+/* The walker met a file without a table. A process that has exited since is left to the events. */
+static void
+build_unknown_file (const struct perf_event_header *record, void *data)
+{
+  Unwinder *self = data;
+  struct
+  {
+    struct perf_event_header header;
+    uint32_t pid;
+    uint32_t tid;
+    uint32_t raw_size;
+    uint8_t raw[sizeof (UnwindFileKey)];
+  } reported;
+  UnwindFileKey file;
+
+  if (record->type != PERF_RECORD_SAMPLE || record->size < sizeof reported)
+    return; /* lost: the walker reports the file again */
+  memcpy (&reported, record, sizeof reported);
+  memcpy (&file, reported.raw, sizeof file);
+  sysprof_code_processes_build_tables (self->processes, (int32_t) reported.pid, &file);
+}
+
 static int
 compare_places (const void *a, const void *b)
 {
@@ -169,6 +204,13 @@ note_told (Unwinder *self)
     }
 }
 
+static void
+close_session (Unwinder *self, PerfSession **session, unsigned wait)
+{
+  g_clear_pointer (session, sysprof_perf_session_close);
+  sysprof_autofd_close (&self->waits[wait].fd);
+}
+
 /* What is in the rings is told by both. */
 static void
 close_rings (Unwinder *self)
@@ -176,8 +218,7 @@ close_rings (Unwinder *self)
   sysprof_perf_session_disable (self->session);
   sysprof_perf_session_drain (self->session);
   self->is_incomplete |= sysprof_perf_session_was_full (self->session);
-  g_clear_pointer (&self->session, sysprof_perf_session_close);
-  g_array_set_size (self->leaders, 1);
+  close_session (self, &self->session, WAIT_EVENTS);
 }
 
 static void
@@ -186,6 +227,8 @@ apply_events (Unwinder *self)
   uint64_t n_before = self->status.n_events;
 
   self->now_usec = g_get_monotonic_time ();
+  if (self->unknown_files != NULL)
+    sysprof_perf_session_drain (self->unknown_files);
   if (self->session != NULL &&
       atomic_load_explicit (&self->relies_on_pump, memory_order_acquire))
     close_rings (self);
@@ -300,25 +343,40 @@ update_cpus (Unwinder *self)
 {
   g_autofree char *online = NULL;
 
-  if (g_file_get_contents (CPUS_ONLINE_PATH, &online, NULL, NULL))
+  if (!g_file_get_contents (CPUS_ONLINE_PATH, &online, NULL, NULL))
+    return;
+  if (self->session != NULL)
     sysprof_perf_session_update_cpus (self->session, online);
+  if (self->unknown_files != NULL)
+    sysprof_perf_session_update_cpus (self->unknown_files, online);
+}
+
+/* FALSE: nothing was urgent. */
+static bool
+poll_waits (Unwinder *self, unsigned n, int64_t timeout_usec)
+{
+  (void) poll (self->waits, n, (int) ((timeout_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
+  for (unsigned i = 0; i < N_URGENT_WAITS; i++)
+    if (self->waits[i].revents != 0)
+      return true;
+  return false;
 }
 
 static void
 wait_for_something (Unwinder *self, int64_t until_usec)
 {
-  struct pollfd *fds = (struct pollfd *) (void *) self->leaders->data;
+  bool is_urgent = false;
   uint64_t n;
 
-  /* What was written to wake_fd stays until poll() tells of it: a wait too short, and no more. */
-  fds[0].revents = 0;
   if (!self->had_events || self->session == NULL)
-    (void) poll (fds, self->leaders->len,
-                 (int) ((until_usec + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
-  if (self->session != NULL) /* the pump has its own pace */
-    g_usleep (self->tells_files ? LONG_PACE_USEC : PACE_USEC);
+    is_urgent = poll_waits (self, N_WAITS, until_usec);
+  /* The pump, and copies that are walked in batches, have their own pace. */
+  if (self->session != NULL && self->copies != NULL)
+    g_usleep (PACE_USEC);
+  else if (self->session != NULL && !is_urgent)
+    (void) poll_waits (self, N_URGENT_WAITS, self->tells_files ? LONG_PACE_USEC : PACE_USEC);
   self->status.n_wake_ups++;
-  if ((fds[0].revents & POLLIN) != 0)
+  if ((self->waits[WAIT_WAKE].revents & POLLIN) != 0)
     (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
 }
 
@@ -405,8 +463,7 @@ run (void *data)
 
       if (now >= cpus_due)
         {
-          if (self->session != NULL)
-            update_cpus (self);
+          update_cpus (self);
           cpus_due = now + (self->session != NULL ? CPUS_USEC : IDLE_USEC);
         }
       if (next < 0 || next > cpus_due - now)
@@ -474,6 +531,8 @@ make_unwinder (Privilege *privilege)
   self->program = (WalkProgram) WALK_PROGRAM_INIT;
   self->wake_fd = -1;
   self->ready_fd = -1;
+  for (unsigned i = 0; i < N_WAITS; i++)
+    self->waits[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
   self->privilege = sysprof_privilege_ref (privilege);
   return self;
 }
@@ -503,7 +562,6 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
   self->unfinished = sysprof_unfinished_samples_new ();
   self->records = g_byte_array_new ();
   self->places = g_array_new (false, false, sizeof (Place));
-  self->leaders = g_array_new (false, false, sizeof (struct pollfd));
   return true;
 }
 
@@ -593,21 +651,54 @@ sysprof_unwinder_finish_loading (Unwinder *self, GError **error)
 static void
 leader_changed (int fd, bool is_added, void *data)
 {
-  Unwinder *self = data;
-  struct pollfd watched = { .fd = fd, .events = POLLIN };
+  const struct pollfd *wait = data;
+  struct epoll_event event = { .events = EPOLLIN };
 
-  if (is_added)
-    {
-      g_array_append_val (self->leaders, watched);
-      return;
-    }
+  /* Without it the ring is read when something else wakes the thread. */
+  (void) epoll_ctl (wait->fd, is_added ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event);
+}
 
-  for (guint i = 1; i < self->leaders->len; i++)
-    if (g_array_index (self->leaders, struct pollfd, i).fd == fd)
-      {
-        g_array_remove_index_fast (self->leaders, i);
-        return;
-      }
+/* Opens a session whose rings wake the thread at each record. NULL with `error`. */
+static PerfSession *
+open_waking_session (Unwinder *self,
+                     PerfSessionOptions options,
+                     unsigned wait,
+                     PerfRecordFunc func,
+                     GError **error)
+{
+  PerfSession *session;
+
+  options.cgroup_fd = -1;
+  options.tells_at_once = true;
+  options.func = func;
+  options.func_data = self;
+  session = sysprof_perf_session_open (&options, self->privilege, error);
+  if (session == NULL)
+    return NULL;
+
+  self->waits[wait].fd = epoll_create1 (EPOLL_CLOEXEC);
+  sysprof_perf_session_set_leader_func (session, leader_changed, &self->waits[wait]);
+  sysprof_perf_session_enable (session);
+  return session;
+}
+
+/* Without them a new file waits until the pump drains its rings. */
+static void
+watch_unknown_files (Unwinder *self)
+{
+  g_autoptr (GError) error = NULL;
+
+  self->unknown_files =
+      open_waking_session (self,
+                           (PerfSessionOptions){
+                               .target = PERF_TARGET_SYSTEM,
+                               .bare_sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_RAW,
+                               .walker = &self->program,
+                               .reports_unknown_files = true,
+                           },
+                           WAIT_UNKNOWN_FILES, build_unknown_file, &error);
+  if (self->unknown_files == NULL)
+    g_debug ("Unwinder: files without a table are not reported at once: %s", error->message);
 }
 
 static bool
@@ -617,24 +708,18 @@ start (Unwinder *self,
        unsigned n_only,
        GError **error)
 {
-  struct pollfd wake = { .fd = self->wake_fd, .events = POLLIN };
-
-  options.cgroup_fd = -1;
-  options.tells_at_once = true;
-  options.func = keep_record;
-  options.func_data = self;
-  self->session = sysprof_perf_session_open (&options, self->privilege, error);
+  self->begin_nsec = now_nsec (CLOCK_MONOTONIC);
+  self->session = open_waking_session (self, options, WAIT_EVENTS, keep_record, error);
   if (self->session == NULL)
     return false;
+  if (self->tells_files && self->loading != NULL)
+    watch_unknown_files (self);
 
   self->n_only = n_only;
   for (unsigned i = 0; i < n_only; i++)
     sysprof_code_processes_narrow (self->processes, only[i]);
 
-  g_array_append_val (self->leaders, wake);
-  sysprof_perf_session_set_leader_func (self->session, leader_changed, self);
-  self->begin_nsec = now_nsec (CLOCK_MONOTONIC);
-  sysprof_perf_session_enable (self->session);
+  self->waits[WAIT_WAKE].fd = self->wake_fd;
   self->thread = g_thread_try_new ("sysprof-unwind", run, self, error);
   return self->thread != NULL;
 }
@@ -689,6 +774,21 @@ sysprof_unwinder_rely_on_pump (Unwinder *self)
 {
   atomic_store_explicit (&self->relies_on_pump, true, memory_order_release);
   notify (self->wake_fd);
+}
+
+void
+sysprof_unwinder_set_copy_budget (Unwinder *self, size_t n_bytes)
+{
+  __atomic_store_n (&self->index->copy_budget, (uint32_t) MIN (n_bytes, UINT32_MAX),
+                    __ATOMIC_RELAXED);
+  sysprof_unwinder_note_drained (self);
+}
+
+void
+sysprof_unwinder_note_drained (Unwinder *self)
+{
+  /* Only the pump's thread writes it; the program in the kernel reads it. */
+  __atomic_store_n (&self->index->n_drains, self->index->n_drains + 1, __ATOMIC_RELAXED);
 }
 
 bool
@@ -772,7 +872,8 @@ sysprof_unwinder_free (Unwinder *self)
     return;
 
   end_thread (self);
-  g_clear_pointer (&self->session, sysprof_perf_session_close);
+  close_session (self, &self->session, WAIT_EVENTS);
+  close_session (self, &self->unknown_files, WAIT_UNKNOWN_FILES);
   sysprof_copied_samples_free (self->copies);
   sysprof_unfinished_samples_free (self->unfinished);
   sysprof_code_processes_free (self->processes);
@@ -792,7 +893,6 @@ sysprof_unwinder_free (Unwinder *self)
   sysprof_privilege_unref (self->privilege);
   g_clear_pointer (&self->records, g_byte_array_unref);
   g_clear_pointer (&self->places, g_array_unref);
-  g_clear_pointer (&self->leaders, g_array_unref);
   g_clear_pointer (&self->to_read, g_array_unref);
   g_free (self);
 }

@@ -66,6 +66,10 @@ Told *sysprof_unwinder_get_told (const Unwinder *self);
 /* When that decoder's session is on: from now on nothing else is heard. */
 void sysprof_unwinder_rely_on_pump (Unwinder *self);
 
+/* The walker copies at most `n_bytes` of stacks into each ring, and as many again each time that the rings were drained. */
+void sysprof_unwinder_set_copy_budget (Unwinder *self, size_t n_bytes);
+void sysprof_unwinder_note_drained (Unwinder *self);
+
 /* Has the unwinder walk a copy, or finish what a walk in the kernel could not: a decoder's TakeUnfinishedFunc, `data` is the unwinder. */
 bool sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data);
 /* Writes those that are finished, and sees to the others. */
