@@ -63,7 +63,7 @@ def make_inputs(directory):
 
 
 def programs(directory):
-    """{name: (file, words, variables)} of what is installed."""
+    """{name: (file, words, variables)} of the programs that are installed."""
     cc1 = subprocess.run(['gcc', '-print-prog-name=cc1'], capture_output=True, text=True).stdout.strip()
     own = f'{directory}/own'
     subprocess.run(['cc', '-O2', '-fomit-frame-pointer', '-o', own, f'{directory}/own.c'], check=True)
@@ -88,31 +88,29 @@ def programs(directory):
     return found
 
 
-Run = collections.namedtuple('Run', 'name life pid inode started ended')
+Run = collections.namedtuple('Run', 'name life pid inode started')
 
 
 def run_once(name, life, program, directory):
     file, words, variables = program
-    with tempfile.TemporaryDirectory(dir=directory) as fresh:
-        copy = f'{fresh}/{os.path.basename(file)}'
-        shutil.copy(file, copy)
-        inode = os.stat(copy).st_ino
-        reader, writer = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            null = os.open('/dev/null', os.O_RDWR)
-            for fd in range(3):
-                os.dup2(null, fd)
-            os.write(writer, struct.pack('q', time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
-            os.execve(copy, [copy, *words], {**os.environ, **variables})
-        os.close(writer)
-        started, = struct.unpack('q', os.read(reader, 8))
-        os.close(reader)
-        time.sleep(life)
-        ended = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        return Run(name, life, pid, inode, started, ended)
+    copy = f'{tempfile.mkdtemp(dir=directory)}/{os.path.basename(file)}'  # kept: its inode is not used again
+    shutil.copy(file, copy)
+    inode = os.stat(copy).st_ino
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        null = os.open('/dev/null', os.O_RDWR)
+        for fd in range(3):
+            os.dup2(null, fd)
+        os.write(writer, struct.pack('q', time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
+        os.execve(copy, [copy, *words], {**os.environ, **variables})
+    os.close(writer)
+    started, = struct.unpack('q', os.read(reader, 8))
+    os.close(reader)
+    time.sleep(life)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return Run(name, life, pid, inode, started)
 
 
 def stacks_by_pid(path):

@@ -268,7 +268,7 @@ typedef struct
 {
   uint32_t
       version; /* another one after each change of a file, and after pages were taken back: what walks remember is of one */
-  uint32_t n_drains; /* of the rings: another number allows each CPU `copy_budget` anew */
+  uint32_t n_drains; /* of the rings: each drain renews the `copy_budget` of each CPU */
   uint32_t
       copy_budget; /* bytes of stacks that a CPU may copy into its ring until that is drained */
   uint32_t padding;

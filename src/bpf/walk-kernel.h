@@ -798,7 +798,7 @@ walk_copy_stack (WalkInput *scratch, uint32_t n, uint64_t from, uint32_t most)
       size = (i + 1) * REST_CHUNK;
     }
 
-  /* Up to the end of what is wanted, or of the last page that is there. */
+  /* Up to `most`, or to the end of the last page that is there. */
   left = (LEAST_PAGE_SIZE - ((uint32_t) from + size)) & (REST_CHUNK - 1);
   if (most - size < REST_CHUNK)
     left = (most - size) & (REST_CHUNK - 1);
@@ -818,8 +818,8 @@ size_of_rest (const WalkInput *scratch, uint64_t sp)
   return sp < scratch->stack_end && left < WALK_REST_SIZE ? (uint32_t) left : WALK_REST_SIZE;
 }
 
-/* Whether this CPU may copy once more before its ring is drained: copies never fill it so far that samples are lost. What is not
- * needed is given back. */
+/* Whether this CPU may copy once more before its ring is drained: copies never fill it so far that samples are lost. The caller gives
+ * back the part of WALK_REST_SIZE that it does not use. */
 static __always_inline bool
 has_budget (WalkInput *scratch)
 {

@@ -644,7 +644,7 @@ pump_thread (void *data)
   /* Signals are the program's, not ours: they find its main thread. */
   sigfillset (&all);
   pthread_sigmask (SIG_BLOCK, &all, &self->inherited_signals);
-  sysprof_shorten_slice (); /* rings are to be drained before they are full */
+  sysprof_shorten_slice (); /* drains the rings before they are full */
 
   finish (self, record (self));
   sysprof_pump_close_invoked (self);

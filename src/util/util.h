@@ -21,6 +21,7 @@
  *   parallel.h  fork and join over ranges
  *   large.h     arrays on huge pages
  *   size.h      sizes as people read them
+ *   slice.h     the shortest time slice, for threads that others wait for
  *   temporary.h files that nobody else sees
  *   unfinished.h files that no signal leaves behind
  *   write-all.h write() that goes on where the kernel took a part

@@ -91,7 +91,7 @@ typedef struct
   void *take_data;
   TellRecordFunc tell; /* NULL = nobody is told; else mappings tell inodes */
   void *tell_data;
-  DrainedFunc drained; /* NULL = nobody waits for that */
+  DrainedFunc drained; /* NULL = not reported */
   void *drained_data;
   EventLedger *
       ledger; /* samples carry the id of their event and its period, behind the time; NULL = they do not */

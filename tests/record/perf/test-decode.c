@@ -690,6 +690,38 @@ static const uint64_t chain_before_walks[] = {
   0x401100,
 };
 
+static void
+put_walk_without_table (Fixture *self)
+{
+  const struct
+  {
+    uint32_t size;
+    uint8_t reason;
+    uint8_t used;
+    uint16_t n;
+    uint64_t address;
+  } walk = { sizeof walk - sizeof walk.size, WALK_NO_TABLE, 0, 1, 0x402000 };
+
+  begin (self, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+  put_u64 (self, 0x402000);
+  put_two (self, 10, 11);
+  put_u64 (self, TIME);
+  put_u64 (self, 0);
+  put (self, &walk, sizeof walk);
+  end (self);
+}
+
+/* The walker had no room for a copy of the stack. */
+static void
+test_walk_without_copy_is_counted (Fixture *self, gconstpointer data)
+{
+  self->decoder.has_walks = true;
+  put_walk_without_table (self);
+  put_walked_sample (self, NULL, 0, NULL);
+  g_assert_cmpuint (self->decoder.n_walks[WALK_NO_TABLE], ==, 1);
+  g_assert_cmpuint (self->decoder.n_without_copy, ==, 1);
+}
+
 /* Stacks by frame pointers, from before the program was attached, stand in one ring with those that it has walked. */
 static void
 put_both_kinds (Fixture *self, const uint64_t *cgroup)
@@ -805,6 +837,7 @@ main (int argc, char **argv)
   ADD ("deep-stacks", test_deep_stacks);
   ADD ("records-that-are-cut-or-random", test_records_that_are_cut_or_random);
   ADD ("walks-begin-later", test_walks_begin_later);
+  ADD ("walk-without-copy-is-counted", test_walk_without_copy_is_counted);
   ADD ("walks-in-a-cgroup-begin-later", test_walks_in_a_cgroup_begin_later);
   return g_test_run ();
 }

@@ -2,6 +2,7 @@
 
 /* Files and processes whose samples wait: what is published when, and what is said of a file that has no table. */
 
+#include "record/proc-text.h"
 #include "record/unwinder/processes.h"
 #include "record/unwinder/told.h"
 #include "tests/record/unwinder/builders.h"
@@ -231,6 +232,56 @@ test_owners_are_kept_apart (void)
   sysprof_unwind_worker_clear (&worker);
 }
 
+/* The first file that this program executes, as the walker in the kernel names it. */
+static UnwindFileKey
+find_own_file (void)
+{
+  g_autofree char *text = NULL;
+  ProcMapping mapping;
+  gsize size;
+  Text maps;
+
+  g_assert_true (g_file_get_contents ("/proc/self/maps", &text, &size, NULL));
+  maps = (Text){ text, text + size };
+  while (sysprof_proc_next_mapping (&maps, &mapping))
+    if (mapping.is_executable && mapping.inode != 0)
+      return (UnwindFileKey){
+        .inode = mapping.inode,
+        .device = UNWIND_DEVICE (mapping.device_major, mapping.device_minor),
+        .generation = 7,
+      };
+  g_assert_not_reached ();
+}
+
+/* No event has reported the file: the pump's rings have not been drained yet. */
+static void
+test_reported_file_gets_its_table (Fixture *self, gconstpointer data)
+{
+  const UnwindFileKey file = find_own_file ();
+  UnwindFileKey other = file;
+  uint32_t n_waiting;
+
+  g_assert_false (sysprof_code_files_is_building (self->files, &file));
+  sysprof_code_processes_build_tables (self->processes, getpid (), &file);
+  n_waiting = sysprof_code_files_get_status (self->files).n_waiting;
+  g_assert_cmpuint (n_waiting, >, 0);
+  g_assert_true (sysprof_code_files_is_building (self->files, &file));
+
+  /* The walker reports it again until the table is there. Another file can have its inode. */
+  sysprof_code_processes_build_tables (self->processes, getpid (), &file);
+  g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_waiting, ==, n_waiting);
+  other.generation++;
+  g_assert_false (sysprof_code_files_is_building (self->files, &other));
+
+  wait_for_tables (self);
+  g_assert_false (sysprof_code_files_is_building (self->files, &file));
+  g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_tables, >, 0);
+
+  /* The process may have exited since. */
+  sysprof_code_processes_build_tables (self->processes, NOBODY_PID, &other);
+  g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_waiting, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -241,6 +292,8 @@ main (int argc, char **argv)
               test_nobody_is_looked_for_once_a_look, tear_down);
   g_test_add ("/record/tables/unreadable", Fixture, NULL, set_up,
               test_unreadable_file_has_failed, tear_down);
+  g_test_add ("/record/tables/reported", Fixture, NULL, set_up,
+              test_reported_file_gets_its_table, tear_down);
   g_test_add ("/record/tables/dead-builders", Fixture, NULL, set_up,
               test_dead_builders_are_replaced, tear_down);
   g_test_add ("/record/tables/escaped", Fixture, NULL, set_up, test_contradictions_are_escaped,
