@@ -6,18 +6,12 @@
 #include "record/pump-private.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 
 #define MOST_BYTES   16100 /* of a file; they have some hundred */
-#define FINISH_MSEC  500
-#define MOST_WAITING 4096 /* a child that is behind is not asked for more */
+#define FINISH_MSEC  2500  /* longer than the silence of one user's child (util/opener.h) */
+#define MOST_WAITING 4096  /* answers; while more are due, further processes are skipped */
 
 static const char *const names[] = { ".flatpak-info", "run/.containerenv" };
 
@@ -25,98 +19,96 @@ typedef struct
 {
   int64_t time;
   int32_t pid;
-  uint32_t name;
+  uint32_t padding;
 } Question;
 
+/* One for each name. */
 typedef struct
 {
   Question question;
-  uint32_t size; /* of the bytes behind it; 0 = there is no such file */
-  uint32_t padding;
+  uint32_t name; /* index */
+  uint32_t
+      size; /* of the bytes behind it; 0 = there is no such file, or the process's user may not read it */
 } Answer;
 
 /* --- the child --- */
 
-/* Below the root of a process, whatever links there are, and nothing but a regular file. -1 when there is none. */
-static int
-open_below_root (int32_t pid, const char *name)
-{
-  struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-                          .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-  char path[64];
-  autofd root = -1, file = -1;
-  struct stat info;
-
-  (void) snprintf (path, sizeof path, "/proc/%d/root", pid);
-  root = open (path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (root < 0)
-    return -1;
-  file = (int) syscall (SYS_openat2, root, name, &how, sizeof how);
-  if (file < 0 || fstat (file, &info) != 0 || !S_ISREG (info.st_mode))
-    return -1;
-
-  (void) snprintf (path, sizeof path, "/proc/self/fd/%d", file);
-  return open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-}
-
 static uint32_t
-read_fact (const Question *question, uint8_t *bytes)
+read_fact (ProcessFiles *files,
+           const ProcessUser *user,
+           int root,
+           const char *name,
+           uint8_t *bytes)
 {
-  autofd fd = open_below_root (question->pid, names[question->name]);
-  uint32_t size = 0;
-  ssize_t n;
+  struct stat info;
+  autofd envelope = sysprof_process_files_open (files, user, root, name, 0, MOST_BYTES, &info);
+  autofd copy = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
+  ssize_t n = copy >= 0 ? pread (copy, bytes, MOST_BYTES, 0) : 0;
 
-  while (fd >= 0 && size < MOST_BYTES && (n = read (fd, bytes + size, MOST_BYTES - size)) > 0)
-    size += (uint32_t) n;
-  return size;
+  return n > 0 ? (uint32_t) n : 0;
 }
 
-static void
-serve (int socket)
+static bool
+answer (int socket, ProcessFiles *files, const Question *question)
 {
   static struct
   {
     Answer answer;
     uint8_t bytes[MOST_BYTES];
   } reply;
+  autofd root = -1;
+  ProcessUser *user = sysprof_process_user_read (question->pid, &root);
+  bool is_sent = true;
 
-  while (sysprof_confined_child_read (socket, &reply.answer.question, sizeof (Question)))
+  reply.answer.question = *question;
+  for (uint32_t i = 0; is_sent && i < G_N_ELEMENTS (names); i++)
     {
-      if (reply.answer.question.name >= G_N_ELEMENTS (names))
-        return;
-      reply.answer.size = read_fact (&reply.answer.question, reply.bytes);
-      if (!sysprof_write_all (socket, &reply, sizeof reply.answer + reply.answer.size))
-        return;
+      reply.answer.name = i;
+      reply.answer.size =
+          user != NULL && root >= 0 ? read_fact (files, user, root, names[i], reply.bytes) : 0;
+      is_sent = sysprof_write_all (socket, &reply, sizeof reply.answer + reply.answer.size);
     }
+  sysprof_process_user_free (user);
+  return is_sent;
+}
+
+static void
+serve (int socket)
+{
+  static ProcessFiles files;
+  Question question;
+
+  while (sysprof_confined_child_read (socket, &question, sizeof question) &&
+         answer (socket, &files, &question))
+    ;
+  sysprof_process_files_clear (&files);
 }
 
 /* --- the pump --- */
 
+/* The child opens no untrusted file itself, so that it ends when it is killed. */
 static void
-give_up (ContainerFacts *self)
+end_child (ContainerFacts *self)
 {
-  pid_t pid;
-
   self->is_broken = true;
   self->n_waiting = 0;
   if (self->child.pid == 0)
     return;
   sysprof_pump_unwatch_fd (self->pump, self->child.socket);
-  pid = sysprof_confined_child_give_up (&self->child);
-  (void) waitpid (pid, NULL, WNOHANG); /* one that hangs in the kernel ends when that lets it */
+  sysprof_confined_child_end (&self->child);
 }
 
 static void
 add_fact (ContainerFacts *self, const Answer *answer, const uint8_t *bytes)
 {
   g_autofree char *path =
-      g_strdup_printf ("/proc/%d/root/%s", answer->question.pid, names[answer->question.name]);
+      g_strdup_printf ("/proc/%d/root/%s", answer->question.pid, names[answer->name]);
 
   (void) sysprof_pump_add_file (self->pump, answer->question.time, answer->question.pid, path,
                                 bytes, answer->size, false); /* counted there */
 }
 
-/* The child reads what a stranger wrote, and what it says is looked at like that. */
+/* The child forwards what untrusted files say; its answers are checked. */
 static void
 take_answers (ContainerFacts *self)
 {
@@ -127,10 +119,10 @@ take_answers (ContainerFacts *self)
       Answer answer;
 
       memcpy (&answer, self->input + at, sizeof answer);
-      if (answer.size > MOST_BYTES || answer.question.name >= G_N_ELEMENTS (names) ||
+      if (answer.size > MOST_BYTES || answer.name >= G_N_ELEMENTS (names) ||
           self->n_waiting == 0)
         {
-          give_up (self);
+          end_child (self);
           return;
         }
       if (self->n_input - at < sizeof answer + answer.size)
@@ -156,7 +148,7 @@ child_ready (Pump *pump, int fd, void *data)
     return;
   if (n <= 0)
     {
-      give_up (self);
+      end_child (self);
       return;
     }
   self->n_input += (size_t) n;
@@ -196,22 +188,18 @@ start_child (ContainerFacts *self)
 void
 sysprof_container_facts_ask (ContainerFacts *self, int32_t pid, int64_t time, uint64_t mounts)
 {
-  if (self->is_broken || mounts == 0 || mounts == self->own_mounts || !start_child (self))
+  const Question question = { .time = time, .pid = pid };
+  ssize_t n;
+
+  if (self->is_broken || mounts == 0 || mounts == self->own_mounts || !start_child (self) ||
+      self->n_waiting >= MOST_WAITING)
     return;
 
-  for (uint32_t i = 0; i < G_N_ELEMENTS (names) && self->n_waiting < MOST_WAITING; i++)
-    {
-      const Question question = { time, pid, i };
-
-      ssize_t n =
-          send (self->child.socket, &question, sizeof question, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-      if (n >= 0 && n != (ssize_t) sizeof question) /* nobody knows what it will read now */
-        give_up (self);
-      if (n != (ssize_t) sizeof question)
-        return;
-      self->n_waiting++;
-    }
+  n = send (self->child.socket, &question, sizeof question, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (n == (ssize_t) sizeof question)
+    self->n_waiting += G_N_ELEMENTS (names);
+  else if (n >= 0) /* the child would take the rest of it for the next question */
+    end_child (self);
 }
 
 void
@@ -226,6 +214,6 @@ sysprof_container_facts_finish (ContainerFacts *self)
       if (poll (&ready, 1, FINISH_MSEC) > 0)
         child_ready (self->pump, self->child.socket, self);
     }
-  give_up (self);
+  end_child (self);
   g_clear_pointer (&self->input, g_free);
 }

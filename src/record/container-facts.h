@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What containers say about themselves, in files at the root of their processes: which application, which image.
+/* The files in which containers describe themselves, at the root of their processes: which application, which image.
  *
- * A container may put there what it likes, on a file system that never answers. So a child opens and reads it; the pump asks, and
- * adds what comes, and waits for nothing. *Owned* by the pump thread. */
+ * A container controls these files, and may keep them on a file system that never answers. So they are opened with the rights of
+ * the process's user (util/process-files.h), by a child of a child: the pump sends requests, adds the answers to the capture, and
+ * waits only when the recording ends. *Owned* by the pump thread. */
 
 #pragma once
 

@@ -33,7 +33,8 @@ typedef struct
 static const char *const refusals[] = {
   [JIT_REFUSED_LINK] = "there is a symbolic link in its place",
   [JIT_REFUSED_NO_FILE] = "it is not a regular file",
-  [JIT_REFUSED_OWNER] = "it belongs to somebody else",
+  [JIT_REFUSED_OWNER] = "it belongs to another user",
+  [JIT_REFUSED_RIGHTS] = "the user whose process it is may not read it",
   [JIT_REFUSED_OLD] = "it is older than the process",
   [JIT_REFUSED_OTHER] = "it cannot be opened",
 };

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,8 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,16 +34,16 @@ typedef struct
 typedef struct
 {
   int32_t pid;
-  uint32_t kind; /* JitFileKind */
-  uint32_t uid;  /* of the process */
-  bool is_known; /* the process was seen alive */
+  uint32_t kind;     /* JitFileKind */
+  ProcessUser *user; /* of the process, when it was seen last; NULL = it was not yet */
   bool in_our_mounts;
   bool is_refused;
-  uint32_t reason; /* JitRefusal */
-  uint32_t owner;
+  uint32_t reason;          /* JitRefusal */
+  uint32_t owner;           /* of the file */
+  uint64_t size;            /* bytes, of the file when it was opened */
   unsigned long long ticks; /* when the process began, since boot */
   int64_t start;            /* the same, seconds since 1970; 0 = unknown */
-  int fd;                   /* -1 = not found yet */
+  int envelope;             /* with the file; -1 = not found yet */
   char path[JIT_FINDER_MOST_PATH];
 } Watched;
 
@@ -59,6 +56,7 @@ typedef struct
   unsigned n_no_room;  /* times that there was no room for one more */
   int32_t no_room_for; /* whom it was told last */
   uint64_t our_mounts;
+  ProcessFiles opened;
 } Watch;
 
 /* The inode of a namespace, 0 = unknown. */
@@ -72,53 +70,23 @@ mounts_of (int32_t pid)
   return stat (path, &info) == 0 ? info.st_ino : 0;
 }
 
-static size_t
-read_proc (int32_t pid, const char *name, char *text, size_t size)
-{
-  char path[64];
-  ssize_t n;
-  int fd;
-
-  (void) snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
-  fd = open (path, O_RDONLY | O_CLOEXEC);
-  n = fd >= 0 ? read (fd, text, size - 1) : -1;
-  if (fd >= 0)
-    (void) close (fd);
-  text[n > 0 ? n : 0] = '\0';
-  return n > 0 ? (size_t) n : 0;
-}
-
-/* Its number in the innermost namespace, which is the last one of the line. */
-static int32_t
-inner_pid_of (const char *status)
-{
-  const char *line = strstr (status, "\nNSpid:");
-  int32_t inner = 0;
-
-  if (line == NULL)
-    return 0;
-  line += strlen ("\nNSpid:");
-  while (*line == '\t' || *line == ' ')
-    {
-      char *end;
-      long number = strtol (line, &end, 10);
-
-      if (end == line)
-        break;
-      inner = (int32_t) number;
-      line = end;
-    }
-  return inner;
-}
-
-/* 0 = unknown. */
+/* 0 = unknown: it has ended. */
 static unsigned long long
-ticks_of (const char *stat_text)
+read_start_ticks (int32_t pid)
 {
-  const char *at = strrchr (stat_text, ')');
+  char text[4096]; /* more than the kernel writes: numbers, and a name of 64 bytes */
+  const char *at;
   unsigned long long ticks = 0;
+  autofd fd = -1;
+  ssize_t n;
 
-  for (int i = 0; i < 20 && at != NULL; i++) /* the 22nd field, and the second is behind us */
+  (void) snprintf (text, sizeof text, "/proc/%d/stat", pid);
+  fd = open (text, O_RDONLY | O_CLOEXEC);
+  n = fd >= 0 ? read (fd, text, sizeof text - 1) : -1;
+  text[n > 0 ? n : 0] = '\0';
+
+  at = strrchr (text, ')');
+  for (int i = 0; i < 20 && at != NULL; i++) /* to the 22nd field; the name is the 2nd */
     at = strchr (at + 1, ' ');
   return at != NULL && sscanf (at, "%llu", &ticks) == 1 ? ticks : 0;
 }
@@ -136,67 +104,20 @@ time_of_ticks (unsigned long long ticks)
          (int64_t) (ticks / (unsigned long) sysconf (_SC_CLK_TCK));
 }
 
-typedef struct
+/* `user` was read just now, and is taken over. */
+static void
+learn_process (const Watch *self, Watched *file, ProcessUser *user)
 {
-  int32_t inner; /* its number in its own namespace */
-  unsigned uid;
-  unsigned long long ticks; /* as Watched.ticks */
-} Running;
-
-/* FALSE when it has ended. */
-static bool
-read_process (int32_t pid, Running *process)
-{
-  char text[4096];
-  const char *uid;
-
-  if (read_proc (pid, "status", text, sizeof text) == 0)
-    return false;
-  process->inner = inner_pid_of (text);
-  uid = strstr (text, "\nUid:");
-  if (process->inner <= 0 || uid == NULL || sscanf (uid, "\nUid: %*u %u", &process->uid) != 1 ||
-      read_proc (pid, "stat", text, sizeof text) == 0)
-    return false;
-  process->ticks = ticks_of (text);
-  return true;
-}
-
-/* FALSE when it has ended. */
-static bool
-learn_process (const Watch *self, Watched *file)
-{
-  Running process;
-
-  if (!read_process (file->pid, &process))
-    return false;
-
-  file->uid = process.uid;
-  file->ticks = process.ticks;
-  file->start = time_of_ticks (process.ticks);
-  file->in_our_mounts = self->our_mounts != 0 && mounts_of (file->pid) == self->our_mounts;
-  if (file->kind == JIT_PERF_MAP)
-    (void) snprintf (file->path, sizeof file->path, PERF_MAP_PATH, process.inner);
-  file->is_known = true;
-  return true;
-}
-
-/* Below `root`, by no link and by no mount of /proc. -1 with errno. */
-static int
-open_below (const char *root, const char *path)
-{
-  struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
-                          .resolve =
-                              RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS };
-  int directory = open (root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  int fd, saved;
-
-  if (directory < 0)
-    return -1;
-  fd = (int) syscall (SYS_openat2, directory, path, &how, sizeof how);
-  saved = errno;
-  (void) close (directory);
-  errno = saved;
-  return fd;
+  if (file->user == NULL)
+    {
+      file->ticks = read_start_ticks (file->pid);
+      file->start = time_of_ticks (file->ticks);
+      file->in_our_mounts = self->our_mounts != 0 && mounts_of (file->pid) == self->our_mounts;
+      if (file->kind == JIT_PERF_MAP)
+        (void) snprintf (file->path, sizeof file->path, PERF_MAP_PATH, user->inner_pid);
+    }
+  sysprof_process_user_free (file->user);
+  file->user = user;
 }
 
 static void
@@ -207,54 +128,73 @@ refuse (Watched *file, JitRefusal reason, uint32_t owner)
   file->owner = owner;
 }
 
-/* `fd`, which it closes, only names the file; what has been looked at is then opened. */
 static void
-take_file (Watched *file, int fd)
+refuse_for_errno (Watched *file, int error, uint32_t owner)
 {
-  struct stat info;
-  char path[64];
+  switch (error)
+    {
+    case ELOOP:
+      refuse (file, JIT_REFUSED_LINK, owner);
+      break;
+    case ENOTSUP:
+      refuse (file, JIT_REFUSED_NO_FILE, owner);
+      break;
+    case ETIMEDOUT:
+    case EIO:
+      refuse (file, JIT_REFUSED_OTHER, owner);
+      break;
+    default: /* no such file yet; EPERM: the child cannot become that user, which the recorder reports once */
+      break;
+    }
+}
 
-  if (fstat (fd, &info) != 0)
-    refuse (file, JIT_REFUSED_OTHER, 0);
-  else if (S_ISLNK (info.st_mode))
-    refuse (file, JIT_REFUSED_LINK, info.st_uid);
-  else if (!S_ISREG (info.st_mode))
-    refuse (file, JIT_REFUSED_NO_FILE, info.st_uid);
-  else if (info.st_uid != 0 && info.st_uid != file->uid)
-    refuse (file, JIT_REFUSED_OWNER, info.st_uid);
-  else if (file->start != 0 && info.st_mtim.tv_sec + OLD_SLACK < file->start)
-    refuse (file, JIT_REFUSED_OLD, info.st_uid);
+/* Takes the envelope; -1: the process's user may not read the file. */
+static void
+take_file (Watched *file, int envelope, const struct stat *info)
+{
+  autofd taken = envelope;
+
+  if (info->st_uid != 0 && info->st_uid != file->user->uid)
+    refuse (file, JIT_REFUSED_OWNER, info->st_uid);
+  else if (file->start != 0 && info->st_mtim.tv_sec + OLD_SLACK < file->start)
+    refuse (file, JIT_REFUSED_OLD, info->st_uid);
+  else if (envelope < 0)
+    refuse (file, JIT_REFUSED_RIGHTS, info->st_uid);
   else
     {
       file->is_refused = false;
-      (void) snprintf (path, sizeof path, "/proc/self/fd/%d", fd);
-      file->fd = open (path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-      if (file->fd < 0)
-        refuse (file, JIT_REFUSED_OTHER, info.st_uid);
+      file->owner = info->st_uid;
+      file->size = (uint64_t) info->st_size;
+      file->envelope = sysprof_steal_fd (&taken);
     }
-  (void) close (fd);
 }
 
+/* Each look reads the user again: a process may drop root's rights and then set up a root directory of its own. */
 static void
-look_for (const Watch *self, Watched *file)
+look_for (Watch *self, Watched *file)
 {
-  char root[64];
-  int fd = -1;
+  autofd root = -1;
+  ProcessUser *user;
+  struct stat info;
+  int envelope;
 
-  if (file->fd >= 0)
+  if (file->envelope >= 0)
     return;
-  if (!file->is_known && !learn_process (self, file))
+  user = sysprof_process_user_read (file->pid, &root);
+  if (user != NULL)
+    learn_process (self, file, user);
+  else if (file->user == NULL || (errno != ENOENT && errno != ESRCH))
+    return;
+  /* The root directory of a process that has ended is unknown: ours serves where the process was in our mount namespace. */
+  if (root < 0 && !file->in_our_mounts)
     return;
 
-  (void) snprintf (root, sizeof root, "/proc/%d/root", file->pid);
-  fd = open_below (root, file->path);
-  /* Of a process that has ended, nobody knows the root any more. */
-  if (fd < 0 && file->in_our_mounts && errno != ELOOP)
-    fd = open_below ("/", file->path);
-  if (fd >= 0)
-    take_file (file, fd);
-  else if (errno == ELOOP)
-    refuse (file, JIT_REFUSED_LINK, 0);
+  envelope =
+      sysprof_process_files_open (&self->opened, file->user, root, file->path, 0, 0, &info);
+  if (envelope >= 0 || (errno == EACCES && S_ISREG (info.st_mode)))
+    take_file (file, envelope, &info);
+  else
+    refuse_for_errno (file, errno, info.st_uid);
 }
 
 static int64_t
@@ -274,15 +214,17 @@ look_for_all (Watch *self)
     look_for (self, &self->files[i]);
 }
 
-/* The process of that number is another one than it was, or may do other things: what its file said does not hold for what comes
- * now. */
+/* Whether the process of that number is another one than it was, or acts for another user: then the file of before does not describe
+ * the code of now. */
 static bool
 is_another (const Watched *file)
 {
-  Running process;
+  ProcessUser *user = file->user != NULL ? sysprof_process_user_read (file->pid, NULL) : NULL;
+  bool is_changed = user != NULL && (!sysprof_process_user_equal (user, file->user) ||
+                                     read_start_ticks (file->pid) != file->ticks);
 
-  return file->is_known && read_process (file->pid, &process) &&
-         (process.ticks != file->ticks || process.uid != file->uid);
+  sysprof_process_user_free (user);
+  return is_changed;
 }
 
 static Watched *
@@ -306,13 +248,22 @@ find_room (Watch *self)
     {
       Watched *file = &self->files[i];
 
-      if (file->fd >= 0 || file->is_refused || kill (file->pid, 0) == 0 || errno != ESRCH)
+      if (file->envelope >= 0 || file->is_refused || kill (file->pid, 0) == 0 || errno != ESRCH)
         continue;
       look_for (self, file); /* for the last time */
-      if (file->fd < 0 && !file->is_refused)
+      if (file->envelope < 0 && !file->is_refused)
         return file;
     }
   return NULL;
+}
+
+/* One that was never used has a PID of 0. */
+static void
+forget (Watched *file)
+{
+  if (file->pid != 0)
+    sysprof_autofd_close (&file->envelope);
+  sysprof_process_user_free (file->user);
 }
 
 static void
@@ -323,8 +274,6 @@ watch (Watch *self, const Request *request)
 
   if (file != NULL && !is_another (file))
     return;
-  if (file != NULL && file->fd >= 0)
-    (void) close (file->fd);
   if (file == NULL)
     file = find_room (self);
   if (file == NULL)
@@ -334,7 +283,8 @@ watch (Watch *self, const Request *request)
       return;
     }
 
-  *file = (Watched){ .pid = request->pid, .kind = kind, .fd = -1 };
+  forget (file);
+  *file = (Watched){ .pid = request->pid, .kind = kind, .envelope = -1 };
   if (kind == JIT_DUMP)
     memcpy (file->path, request->path, sizeof file->path);
   self->n_looks = 0;
@@ -342,16 +292,12 @@ watch (Watch *self, const Request *request)
 }
 
 static bool
-answer (int socket, const JitFound *found, int fd)
+answer (int socket, const JitFound *found, int envelope)
 {
-  int envelope = fd >= 0 ? sysprof_envelope_seal (fd) : -1;
   struct pollfd writable = { .fd = socket, .events = POLLOUT };
-  bool is_sent = poll (&writable, 1, -1) > 0 &&
-                 sysprof_confined_child_send_answer (socket, found, sizeof *found, envelope);
 
-  if (envelope >= 0)
-    (void) close (envelope);
-  return is_sent;
+  return poll (&writable, 1, -1) > 0 &&
+         sysprof_confined_child_send_answer (socket, found, sizeof *found, envelope);
 }
 
 static bool
@@ -361,23 +307,21 @@ tell_all (Watch *self, int socket)
   for (unsigned i = 0; i < self->n; i++)
     {
       const Watched *file = &self->files[i];
-      JitFound found = { .found = file->fd >= 0 ? JIT_FOUND_FILE : JIT_FOUND_REFUSED,
+      JitFound found = { .found = file->envelope >= 0 ? JIT_FOUND_FILE : JIT_FOUND_REFUSED,
                          .kind = file->kind,
                          .pid = file->pid,
                          .reason = file->reason,
-                         .uid = file->owner };
-
+                         .uid = file->owner,
+                         .size = file->size };
       struct stat info;
 
-      if (file->fd < 0 && !file->is_refused)
+      if (file->envelope < 0 && !file->is_refused)
         continue;
-      if (file->fd >= 0 && fstat (file->fd, &info) == 0)
-        {
-          found.size = (uint64_t) info.st_size;
-          found.uid = info.st_uid;
-        }
+      if (file->envelope >= 0 &&
+          sysprof_process_files_stat (&self->opened, file->user, file->envelope, &info))
+        found.size = (uint64_t) info.st_size; /* it has grown */
       memcpy (found.path, file->path, sizeof found.path);
-      if (!answer (socket, &found, file->fd))
+      if (!answer (socket, &found, file->envelope))
         return false;
     }
   return answer (socket, &(JitFound){ .found = JIT_FOUND_END, .size = self->n_no_room }, -1);
@@ -387,7 +331,7 @@ static bool
 is_looking (const Watch *self)
 {
   for (unsigned i = 0; i < self->n; i++)
-    if (self->files[i].fd < 0)
+    if (self->files[i].envelope < 0)
       return true;
   return false;
 }
@@ -408,7 +352,9 @@ static void
 serve (int socket)
 {
   static Watched files[JIT_FINDER_MOST_FILES];
-  Watch self = { .files = files, .our_mounts = mounts_of (getpid ()) };
+  static Watch self;
+
+  self = (Watch){ .files = files, .our_mounts = mounts_of (getpid ()) };
 
   for (;;)
     {
@@ -442,7 +388,8 @@ give_up (JitFinder *self)
 {
   self->is_broken = true;
   if (self->child.pid != 0)
-    (void) waitpid (sysprof_confined_child_give_up (&self->child), NULL, WNOHANG);
+    sysprof_confined_child_end (
+        &self->child); /* it opens no untrusted file, and ends when it is killed */
 }
 
 static void

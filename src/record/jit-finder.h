@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds the files in which running programs say what the code is called that they generate: perf maps, by the number that a process
- * has in its own namespace, below the root that it sees, and jitdumps, which it maps.
+/* Finds the files in which running programs name the code that they generate: perf maps, by the number that a process has in its own
+ * PID namespace, below the root directory that it sees, and jitdumps, which it maps.
  *
- * Whoever may write to /tmp may put there what he likes, on a file system that never answers. So a child does it, which
- * keeps our rights, and holds what it finds until the end: a file may vanish with its process, or be written late. It opens regular
- * files only, follows no links, and takes none of a stranger's. *Owned* by the pump thread, which does not wait for it
- * but at the end. */
+ * Every user may write to /tmp, and mount there a file system that never answers. So the files are opened with the rights of the
+ * process's user (util/process-files.h), by a child of a child. The first child holds them until the end of the recording, as a
+ * file may vanish with its process, or be written late. Only regular files of that user or of root are taken, and no symbolic link
+ * is followed. *Owned* by the pump thread, which waits for the child only at the end. */
 
 #pragma once
 
@@ -46,8 +46,9 @@ typedef enum
   JIT_REFUSED_LINK,    /* there is a symbolic link in its path */
   JIT_REFUSED_NO_FILE, /* not a regular file */
   JIT_REFUSED_OWNER,
-  JIT_REFUSED_OLD,   /* from before the process: of another one with the same number */
-  JIT_REFUSED_OTHER, /* it cannot be opened */
+  JIT_REFUSED_RIGHTS, /* the process's user may not read it */
+  JIT_REFUSED_OLD,    /* from before the process: of another one with the same number */
+  JIT_REFUSED_OTHER,  /* it cannot be opened */
 } JitRefusal;
 
 typedef struct
