@@ -367,22 +367,44 @@ sysprof_privilege_open_cgroup (Privilege *self, const char *path)
   return fd;
 }
 
-/* From the effective set: CAP_PERFMON, or CAP_SYS_ADMIN, which held the right before there was one of its own. */
-static bool
-has_perfmon (void)
+/* The capabilities in effect, as bits; 0 if they are unknown. */
+static uint64_t
+read_capabilities (void)
 {
   g_autofree char *status = NULL;
   Text text, line;
   uint64_t effective;
 
   if (!g_file_get_contents ("/proc/self/status", &status, NULL, NULL))
-    return false;
+    return 0;
 
   text = sysprof_text_from_string (status);
   while (sysprof_text_next_line (&text, &line))
     if (sysprof_text_skip (&line, "CapEff:\t") && sysprof_text_hex (&line, &effective))
-      return (effective & (UINT64_C (1) << CAP_PERFMON | UINT64_C (1) << CAP_SYS_ADMIN)) != 0;
-  return false;
+      return effective;
+  return 0;
+}
+
+/* CAP_SYS_ADMIN held the right before CAP_PERFMON was introduced. */
+static bool
+has_perfmon (void)
+{
+  return (read_capabilities () &
+          (UINT64_C (1) << CAP_PERFMON | UINT64_C (1) << CAP_SYS_ADMIN)) != 0;
+}
+
+const char *
+sysprof_privilege_describe_missing_confinement (void)
+{
+  const uint64_t needed = UINT64_C (1) << CAP_SETUID | UINT64_C (1) << CAP_SETGID;
+
+  if (geteuid () != 0 || (read_capabilities () & needed) == needed)
+    return NULL;
+  return "No files of the recorded processes are parsed: unwind tables, symbols, perf maps, jitdumps and "
+         "descriptions of containers are missing. As root, the recorder opens and parses such files in "
+         "children that become another user, for which CAP_SETUID and CAP_SETGID are needed; this process "
+         "does not have both. Start the container with '--cap-add SETUID --cap-add SETGID', or record "
+         "as an ordinary user.";
 }
 
 char *

@@ -92,3 +92,6 @@ int sysprof_privilege_open_cgroup (Privilege *self, const char *path);
 
 /* What is missing for sampling the whole system and how it can be granted, in whole sentences. *(full)* */
 char *sysprof_privilege_describe_missing_perf (Privilege *self);
+
+/* Why a recorder that runs as root can parse no files of other users, and how to change that, in whole sentences; NULL if it can. */
+const char *sysprof_privilege_describe_missing_confinement (void);

@@ -575,6 +575,15 @@ stop (Pump *self)
   sysprof_pump_run_invoked (self);
 }
 
+static void
+report_missing_confinement (Pump *self)
+{
+  const char *missing = sysprof_privilege_describe_missing_confinement ();
+
+  if (missing != NULL)
+    sysprof_pump_report (self, "Recorder", false, "%s", missing);
+}
+
 /* FALSE when it failed before there was anything to record; without a begin nobody takes it for a recording. */
 static bool
 record (Pump *self)
@@ -598,6 +607,7 @@ record (Pump *self)
   record_instruments (self, false);
   sysprof_record_metadata_write (self->writer, self->options.spawnable,
                                  self->options.record_environment);
+  report_missing_confinement (self);
   sysprof_pump_start_ticks (self);
   sysprof_pump_add_tick (self, FLUSH_INTERVAL, flush_tick, NULL);
 
