@@ -70,6 +70,14 @@ class Generated(Case):
         self.assertFalse(any(function.startswith("[anon") for function in functions), functions)
 
     @needs_root
+    def test_user_with_many_groups(self):
+        """The kernel reports them in front of the number that the file is named after."""
+        (program,), _ = self.as_nobody(PROGRAM)
+        groups = ",".join(str(1000000 + i) for i in range(2000))
+        words, _ = self.record("setpriv", "--reuid=54321", "--regid=54321", f"--groups={groups}", program, "map", "0.8")
+        self.assert_named(self.functions("--process", words[0]), "generated_code of a program")
+
+    @needs_root
     def test_programs_in_the_kernel_that_are_gone(self):
         for options in [], ["--no-decode"]:
             with self.subTest(options):
