@@ -65,6 +65,9 @@ typedef enum
 /* Where threads waited: docs/format.md. */
 #define CAPTURE_WAITS_FILE "__waits__"
 
+/* Names of threads, and since when they have them: docs/format.md. */
+#define CAPTURE_THREADS_FILE "__threads__"
+
 /* Whether `frame`, of which `available` bytes can be read, is a whole frame whose lengths and counts are
  * right. `swapped`: its integers are of the other byte order. A frame of unknown type is valid when its header is.
  * Texts need not end in NUL: take them with a bound. */
@@ -176,9 +179,10 @@ typedef enum
       1 << 6, /* the kernel's functions, which the symbol table has, too, and its modules */
   JOINED_JIT_CODE = 1 << 7, /* code that processes made, by their number and by time */
   JOINED_LINES = 1 << 8,    /* lines and inlined functions */
-  JOINED_ALL = (1 << 9) - 1,
+  JOINED_THREADS = 1 << 9,  /* names of threads */
+  JOINED_ALL = (1 << 10) - 1,
   JOINED_SAMPLED_ON = JOINED_EVENTS | JOINED_PERIODS,
-  JOINED_LISTS = JOINED_FOUND | JOINED_UNWIND | JOINED_UNNAMED | JOINED_LINES,
+  JOINED_LISTS = JOINED_FOUND | JOINED_UNWIND | JOINED_UNNAMED | JOINED_LINES | JOINED_THREADS,
 } JoinedFiles;
 
 /* Unpacks gzip: on success a new buffer from malloc() in `*out`. */

@@ -13,11 +13,12 @@ static const struct
   const char *path;
   JoinedFiles file;
 } files_of_one[] = {
-  { CAPTURE_EVENTS_FILE, JOINED_EVENTS }, { CAPTURE_PERIODS_FILE, JOINED_PERIODS },
-  { CAPTURE_WAITS_FILE, JOINED_WAITS },   { CAPTURE_FOUND_FILE, JOINED_FOUND },
-  { "__unwind__", JOINED_UNWIND },        { "__unnamed__", JOINED_UNNAMED },
-  { "/proc/kallsyms", JOINED_KALLSYMS },  { "__ksymbols__", JOINED_KALLSYMS },
-  { "__modules__", JOINED_KALLSYMS },     { "__lines__", JOINED_LINES },
+  { CAPTURE_EVENTS_FILE, JOINED_EVENTS },   { CAPTURE_PERIODS_FILE, JOINED_PERIODS },
+  { CAPTURE_WAITS_FILE, JOINED_WAITS },     { CAPTURE_FOUND_FILE, JOINED_FOUND },
+  { "__unwind__", JOINED_UNWIND },          { "__unnamed__", JOINED_UNNAMED },
+  { "/proc/kallsyms", JOINED_KALLSYMS },    { "__ksymbols__", JOINED_KALLSYMS },
+  { "__modules__", JOINED_KALLSYMS },       { "__lines__", JOINED_LINES },
+  { CAPTURE_THREADS_FILE, JOINED_THREADS },
 };
 
 static bool

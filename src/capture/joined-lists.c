@@ -18,6 +18,7 @@ static const struct
   { JOINED_UNWIND, "__unwind__", 0 },
   { JOINED_UNNAMED, "__unnamed__", 0 },
   { JOINED_LINES, "__lines__", 0 },
+  { JOINED_THREADS, CAPTURE_THREADS_FILE, 0 },
 };
 
 static const struct

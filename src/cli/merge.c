@@ -189,7 +189,7 @@ tell_left_out (JoinedFiles left, JoinedFiles kept)
   if ((left & JOINED_LISTS) != 0)
     fprintf (
         stderr,
-        "sysprof-cli: how stacks were found, why functions have no name, or lines and inlined functions are left out where a capture has them packed and damaged; "
+        "sysprof-cli: how stacks were found, why functions have no name, lines and inlined functions, or names of threads are left out where a capture has them packed and damaged; "
         "the rest is joined. Copy that capture again from where it was recorded.\n");
 }
 

@@ -39,6 +39,7 @@ struct Pump
   GArray *works; /* of PumpWork */
   ProcessLog process_log;
   KernelSymbolLog kernel_symbol_log;
+  ThreadNames thread_names;
   Unwinder *unwinder;      /* borrowed; NULL = none */
   KeptFiles *kept_files;   /* NULL = none */
   LateFrames *late_frames; /* NULL until some are wanted */

@@ -728,6 +728,7 @@ sysprof_pump_free (Pump *self)
   sysprof_process_log_clear (&self->process_log);
   sysprof_kept_files_free (self->kept_files);
   sysprof_kernel_symbol_log_clear (&self->kernel_symbol_log);
+  sysprof_thread_names_clear (&self->thread_names);
   sysprof_capture_writer_unref (self->writer);
   g_clear_object (&self->options.spawnable);
   g_ptr_array_unref (self->instruments);
@@ -839,6 +840,12 @@ KernelSymbolLog *
 sysprof_pump_get_kernel_symbol_log (Pump *self)
 {
   return &self->kernel_symbol_log;
+}
+
+ThreadNames *
+sysprof_pump_get_thread_names (Pump *self)
+{
+  return &self->thread_names;
 }
 
 bool

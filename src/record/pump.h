@@ -20,6 +20,7 @@
 
 #include "record/kernel-symbol-log.h"
 #include "record/process-log.h"
+#include "record/thread-names.h"
 #include "util/kept-files.h"
 
 typedef struct Pump Pump;
@@ -60,6 +61,7 @@ void sysprof_pump_set_kept_files (Pump *self, KeptFiles *kept);
 /* Which processes the recording is about, and which have just been started. */
 ProcessLog *sysprof_pump_get_process_log (Pump *self);
 KernelSymbolLog *sysprof_pump_get_kernel_symbol_log (Pump *self);
+ThreadNames *sysprof_pump_get_thread_names (Pump *self);
 
 /* Some instrument's augment phase embeds what is needed of the kernel's symbols. */
 bool sysprof_pump_bundles_kernel_symbols (Pump *self);

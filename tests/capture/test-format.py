@@ -455,7 +455,7 @@ class Join(Case):
         self.assertEqual(self.all_of(joined, '__unnamed__'), [b'line 0\nline 1\nline 2\n'])
         self.assertEqual(self.all_of(joined, '__unnamed__.gz'), [])
 
-    LISTS = '__found__', '__unwind__', '__unnamed__', '__lines__'
+    LISTS = '__found__', '__unwind__', '__unnamed__', '__lines__', '__threads__'
 
     def interleaved(self):
         """Two captures, of each list in pieces whose times stand between those of the other one; and what the lists are."""
@@ -463,7 +463,7 @@ class Join(Case):
         texts, paths = [], []
         for i in range(2):
             lines = b''.join(b'%d %x %x dso-not-found\n' % (i + 1, rng.getrandbits(47), rng.getrandbits(40)) for _ in range(2000))
-            texts.append({'__found__': lines[:len(lines) // 16 * 16], '__unwind__': lines, '__unnamed__': lines, '__lines__': lines})
+            texts.append({'__found__': lines[:len(lines) // 16 * 16], '__unwind__': lines, '__unnamed__': lines, '__lines__': lines, '__threads__': lines})
             content = []
             for name, data in texts[i].items():
                 packed = gzip.compress(data)

@@ -47,7 +47,7 @@ def report(path, view, *options):
 
 
 # What our joins unpack, and write in a row.
-LISTS = ('__found__', '__unwind__', '__unnamed__', '__lines__')
+LISTS = ('__found__', '__unwind__', '__unnamed__', '__lines__', '__threads__')
 # Of one start of a machine, each line once.
 KERNEL_LISTS = ('/proc/kallsyms', '__ksymbols__', '__modules__')
 

@@ -16,6 +16,7 @@
 
 #include "record/instruments/process-watcher.h"
 
+#include "capture/capture.h"
 #include "record/container-facts.h"
 #include "record/jit-files.h"
 #include "record/module-sections.h"
@@ -315,6 +316,31 @@ add_mount_table (SysprofProcessWatcher *self,
 }
 
 static void
+add_thread_name (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int32_t tid)
+{
+  ssize_t size = read_text (self, pump, tid, "comm");
+
+  if (size > 1) /* the newline behind the name */
+    sysprof_thread_names_add_running (sysprof_pump_get_thread_names (pump),
+                                      sysprof_pump_get_begin_time (pump),
+                                      (ThreadId){ pid, tid }, self->text, (size_t) size - 1);
+}
+
+/* The first thread comes first: the others are compared with it. */
+static void
+add_thread_names (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
+{
+  g_autoptr (GArray) tids = g_array_new (false, false, sizeof (pid_t));
+
+  add_thread_name (self, pump, pid, pid);
+  (void) sysprof_tasks_append_threads (tids, sysprof_pump_get_privilege (pump),
+                                       pid); /* may have ended */
+  for (guint i = 0; i < tids->len; i++)
+    if (g_array_index (tids, pid_t, i) != pid)
+      add_thread_name (self, pump, pid, g_array_index (tids, pid_t, i));
+}
+
+static void
 add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
 {
   int64_t time = sysprof_pump_get_begin_time (pump);
@@ -329,6 +355,7 @@ add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
   if (add_mappings (self, pump, pid, time, in_container) == 0)
     return; /* the kernel's own, or somebody's of whom we may not know more */
 
+  add_thread_names (self, pump, pid);
   (void) add_cgroup (self, pump, pid, time);
   add_root (pump, pid, time);
   mounts = add_namespaces (self, pump, pid, time);
@@ -503,6 +530,27 @@ add_kernel_symbol_log (Pump *pump)
                          KERNEL_SYMBOL_LOG_MOST, log->n_missed);
 }
 
+static void
+add_thread_names_file (Pump *pump)
+{
+  ThreadNames *names = sysprof_pump_get_thread_names (pump);
+  GString *text = sysprof_thread_names_to_text (names);
+
+  if (text == NULL)
+    return;
+
+  (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1,
+                                CAPTURE_THREADS_FILE, (const uint8_t *) text->str, text->len,
+                                true); /* counted there */
+  g_string_free (text, TRUE);
+  if (names->n_missed > 0)
+    sysprof_pump_report (pump, "Processes", false,
+                         "The first %u names of threads are recorded; %" G_GUINT64_FORMAT
+                         " later ones are not, and these threads have the name of their "
+                         "process. Record for a shorter time, or fewer processes.",
+                         THREAD_NAMES_MOST, names->n_missed);
+}
+
 /* At the end, when what was loaded meanwhile is there as well. */
 static void
 add_module_sections (Pump *pump)
@@ -526,6 +574,7 @@ sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GErr
 
   sysprof_jit_files_add (&self->jit_files);
   add_kernel_symbol_log (pump);
+  add_thread_names_file (pump);
   add_module_sections (pump);
   if (sysprof_pump_bundles_kernel_symbols (pump))
     return TRUE;

@@ -661,6 +661,11 @@ decode_comm (PerfDecoder *self, Cursor cursor, uint16_t misc)
   if (!cut_record_id (&cursor, &id) || !take_two_i32 (&cursor, &pid, &tid))
     return false;
 
+  size = strnlen ((const char *) cursor.at, (size_t) (cursor.end - cursor.at));
+  if (self->thread_names != NULL)
+    sysprof_thread_names_add_renamed (self->thread_names, id.time, (ThreadId){ pid, tid },
+                                      (const char *) cursor.at, size,
+                                      (misc & PERF_RECORD_MISC_COMM_EXEC) != 0);
   if (pid != tid)
     return true;
 
@@ -671,7 +676,6 @@ decode_comm (PerfDecoder *self, Cursor cursor, uint16_t misc)
         sysprof_user_filter_started (self->filter, pid);
     }
 
-  size = strnlen ((const char *) cursor.at, (size_t) (cursor.end - cursor.at));
   process = sysprof_capture_writer_reserve (self->writer, sizeof *process + size + 1);
   if (process == NULL)
     return false;
@@ -712,6 +716,10 @@ decode_fork (PerfDecoder *self, Cursor cursor)
   if (!take_task (&cursor, &task))
     return false;
 
+  if (self->thread_names != NULL)
+    sysprof_thread_names_add_forked (self->thread_names, task.time,
+                                     (ThreadId){ task.pid, task.tid },
+                                     (ThreadId){ task.parent_pid, task.parent_tid });
   if (self->filter != NULL && task.pid == task.tid)
     sysprof_user_filter_forked (self->filter, task.parent_pid, task.pid);
   return sysprof_capture_writer_add_fork (self->writer, task.time, self->cpu, task.parent_pid,
@@ -726,6 +734,9 @@ decode_exit (PerfDecoder *self, Cursor cursor)
   if (!take_task (&cursor, &task))
     return false;
 
+  if (self->thread_names != NULL)
+    sysprof_thread_names_add_ended (self->thread_names, task.time,
+                                    (ThreadId){ task.pid, task.tid });
   if (task.pid != task.tid)
     return true;
 

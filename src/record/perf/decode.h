@@ -16,6 +16,7 @@
 #include "record/perf/stack-tally.h"
 #include "record/perf/user-filter.h"
 #include "record/process-log.h"
+#include "record/thread-names.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -75,6 +76,7 @@ typedef struct
   SysprofCaptureWriter *writer;
   ProcessLog *log;
   KernelSymbolLog *kernel_symbols; /* NULL = nobody asks */
+  ThreadNames *thread_names;       /* NULL = not wanted */
   bool has_chains;                 /* samples carry call chains */
   bool
       has_walks; /* … and behind them, once it is attached, the user's part, as the program in the kernel found it */

@@ -32,6 +32,7 @@ drain (EventFeed *self)
   int64_t begin = sysprof_pump_now ();
 
   sysprof_perf_session_drain (self->session);
+  sysprof_thread_names_settle (decoder->thread_names, begin);
   if (decoder->drained != NULL)
     decoder->drained (begin, decoder->drained_data);
 }
@@ -91,6 +92,7 @@ sysprof_event_feed_start (EventFeed *self, Pump *pump, PerfSession *session)
   decoder->writer = sysprof_pump_get_writer (pump);
   decoder->log = sysprof_pump_get_process_log (pump);
   decoder->kernel_symbols = sysprof_pump_get_kernel_symbol_log (pump);
+  decoder->thread_names = sysprof_pump_get_thread_names (pump);
   sysprof_perf_session_set_leader_func (session, leader_changed, self);
   sysprof_pump_add_tick (pump, DRAIN_INTERVAL, drain_tick, self);
   sysprof_pump_add_tick (pump, CPUS_INTERVAL, cpus_tick, self);
