@@ -21,6 +21,11 @@ SysprofDocumentProcess *sysprof_thread_info_get_process (SysprofThreadInfo *self
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_thread_info_get_thread_id (SysprofThreadInfo *self);
 
+/* The last name of the thread, which is its process's where it has no other; NULL where the capture has no names of threads. *(full,
+ * nullable)* Property "name". Ours. Since 51. */
+SYSPROF_AVAILABLE_IN_ALL
+char *sysprof_thread_info_dup_name (SysprofThreadInfo *self);
+
 /* Whether the process began with it. Property "is-main-thread". */
 SYSPROF_AVAILABLE_IN_ALL
 gboolean sysprof_thread_info_is_main_thread (SysprofThreadInfo *self);

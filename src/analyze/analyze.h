@@ -275,7 +275,7 @@ CallTree *sysprof_call_tree_new_above (const Store *store,
                                        const TreeShape *shape,
                                        uint64_t least);
 void sysprof_call_tree_free (CallTree *self);
-/* The text a person reads: a function's name, "comm" of a process, "Thread N", "All Processes". *(full)* */
+/* The text a person reads: a function's name, "comm" of a process, "NAME (TID)" of a thread, "All Processes". *(full)* */
 char *sysprof_call_tree_dup_label (const CallTree *self,
                                    const Store *store,
                                    const SymbolTable *symbols,

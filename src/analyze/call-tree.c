@@ -156,6 +156,15 @@ sysprof_call_tree_free (CallTree *self)
   g_free (self);
 }
 
+/* 0 = there is none. */
+static ProcessId
+process_above (const CallTree *self, CallNodeId node)
+{
+  while (node != 0 && self->kind[node] != SYMBOL_PROCESS)
+    node = self->parent[node];
+  return node != 0 ? self->id[node] : 0;
+}
+
 char *
 sysprof_call_tree_dup_label (const CallTree *self,
                              const Store *store,
@@ -169,10 +178,8 @@ sysprof_call_tree_dup_label (const CallTree *self,
     case SYMBOL_PROCESS:
       return g_strdup (sysprof_store_string (store, store->processes.row[self->id[node]].comm));
     case SYMBOL_THREAD:
-      /* -1: the capture does not say which one. */
-      if ((int32_t) self->id[node] < 0)
-        return g_strdup ("Thread ?");
-      return g_strdup_printf ("Thread %d", (int32_t) self->id[node]);
+      return sysprof_store_dup_thread_label (store, process_above (self, node),
+                                             (int32_t) self->id[node]);
     default:
       return g_strdup (sysprof_symbol_name (symbols, self->symbol[node]));
     }

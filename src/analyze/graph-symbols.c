@@ -99,6 +99,7 @@ sysprof_graph_symbol_dup_name (const Store *store, const SymbolTable *symbols, G
   GraphSymbol symbol = sysprof_graph_symbol (store, symbols, id);
   const Processes *processes = &store->processes;
   g_autofree char *comm = NULL;
+  g_autofree char *label = NULL;
 
   switch (symbol.sort)
     {
@@ -115,7 +116,10 @@ sysprof_graph_symbol_dup_name (const Store *store, const SymbolTable *symbols, G
                                 -1);
       return g_strdup_printf ("[%s]", comm);
     case GRAPH_SYMBOL_THREAD:
-      return g_strdup_printf ("Thread %d", processes->thread_ids[symbol.index]);
+      label = sysprof_store_dup_thread_label (
+          store, sysprof_store_process_of_thread (store, symbol.index),
+          processes->thread_ids[symbol.index]);
+      return g_utf8_make_valid (label, -1);
     case GRAPH_SYMBOL_OTHER_THREAD:
       return g_strdup ("Thread ?");
     case GRAPH_SYMBOL_NONE:

@@ -121,12 +121,64 @@ sysprof_selection_find_processes (char **names,
   return TRUE;
 }
 
-/* Captures name processes only, and a process's name is that of its first thread. */
+static void
+append_tid (GArray *tids, int32_t tid)
+{
+  g_array_append_val (tids, tid);
+}
+
+/* Threads that have, or had, a name of their own: tids → 1 + whether it matches. */
+static GHashTable *
+match_own_names (const Store *store, const char *pattern)
+{
+  const Processes *processes = &store->processes;
+  GHashTable *own = g_hash_table_new (NULL, NULL);
+
+  for (uint32_t i = 0; i < processes->n_thread_names; i++)
+    {
+      const ThreadName *row = &processes->thread_names[i];
+      void *tid = GINT_TO_POINTER (row->tid);
+
+      if (matches (pattern, sysprof_store_string (store, row->name)))
+        g_hash_table_insert (own, tid, GINT_TO_POINTER (2));
+      else if (!g_hash_table_contains (own, tid))
+        g_hash_table_insert (own, tid, GINT_TO_POINTER (1));
+    }
+  return own;
+}
+
+/* A process's name is that of its first thread, and of all that have no other. Captures without names of threads
+ * do not say which have. */
+static void
+find_named_threads (const Store *store, const char *pattern, GArray *tids)
+{
+  const Processes *processes = &store->processes;
+  g_autofree bool *is_in = g_new0 (bool, MAX (processes->n, 1));
+  g_autoptr (GHashTable) own = match_own_names (store, pattern);
+  GHashTableIter iter;
+  void *tid, *match;
+
+  find_named (store, pattern, is_in);
+  g_hash_table_iter_init (&iter, own);
+  while (g_hash_table_iter_next (&iter, &tid, &match))
+    if (GPOINTER_TO_INT (match) == 2)
+      append_tid (tids, GPOINTER_TO_INT (tid));
+
+  for (ProcessId i = 1; i < processes->n; i++)
+    for (uint32_t j = 0; is_in[i] && j < processes->row[i].n_threads; j++)
+      {
+        int32_t other = processes->thread_ids[processes->row[i].first_thread + j];
+
+        if (other == processes->row[i].pid ||
+            (processes->n_thread_names > 0 &&
+             !g_hash_table_contains (own, GINT_TO_POINTER (other))))
+          append_tid (tids, other);
+      }
+}
+
 gboolean
 sysprof_selection_find_threads (char **names, const Store *store, GArray *tids, GError **error)
 {
-  g_autofree bool *is_in = g_new0 (bool, MAX (store->processes.n, 1));
-
   for (guint i = 0; names[i] != NULL; i++)
     {
       int32_t tid;
@@ -136,14 +188,10 @@ sysprof_selection_find_threads (char **names, const Store *store, GArray *tids, 
         return FALSE;
 
       if (is_number (names[i], &tid))
-        g_array_append_val (tids, tid);
+        append_tid (tids, tid);
       else
-        find_named (store, names[i], is_in);
+        find_named_threads (store, names[i], tids);
     }
-
-  for (ProcessId i = 1; i < store->processes.n; i++)
-    if (is_in[i])
-      g_array_append_val (tids, store->processes.row[i].pid);
   return TRUE;
 }
 

@@ -39,6 +39,23 @@ sysprof_thread_info_get_thread_id (SysprofThreadInfo *self)
   return self->thread_id;
 }
 
+char *
+sysprof_thread_info_dup_name (SysprofThreadInfo *self)
+{
+  const Store *store;
+  StringId name;
+
+  g_return_val_if_fail (SYSPROF_IS_THREAD_INFO (self), NULL);
+
+  store = SYSPROF_DOCUMENT_FRAME (self->process)->store;
+  name = sysprof_store_thread_name (
+      store,
+      sysprof_store_find_process (
+          store, sysprof_document_frame_get_pid (SYSPROF_DOCUMENT_FRAME (self->process))),
+      self->thread_id, INT64_MAX);
+  return name != 0 ? g_utf8_make_valid (sysprof_store_string (store, name), -1) : NULL;
+}
+
 gboolean
 sysprof_thread_info_is_main_thread (SysprofThreadInfo *self)
 {
@@ -63,6 +80,7 @@ sysprof_thread_info_class_init (SysprofThreadInfoClass *class)
 {
   static const PropertyRow rows[] = {
     { "is-main-thread", PROPERTY_BOOLEAN, G_CALLBACK (sysprof_thread_info_is_main_thread) },
+    { "name", PROPERTY_DUP_STRING, G_CALLBACK (sysprof_thread_info_dup_name) },
     { "process", PROPERTY_OBJECT, G_CALLBACK (sysprof_thread_info_get_process),
       sysprof_document_process_get_type },
     { "thread-id", PROPERTY_INT, G_CALLBACK (sysprof_thread_info_get_thread_id) },

@@ -6,7 +6,7 @@
  * who does not want to map them, scan.c has walk.c find the frames and
  * order.c sort them, and fills their columns, processes.c finds who there is, address-space.c keeps what each process
  * has mapped while fold.c goes through the samples in order of time; marks.c, logs.c, dbus.c, metadata.c, heap.c,
- * counters.c, embedded-files.c, waits.c, sample-notes.c, jit-names.c and jit-code.c fill their own tables. */
+ * counters.c, embedded-files.c, waits.c, thread-names.c, sample-notes.c, jit-names.c and jit-code.c fill their own tables. */
 
 #pragma once
 
@@ -179,6 +179,7 @@ const EmbeddedFile *sysprof_builder_find_file (const Builder *self, const char *
 void sysprof_builder_note_mixed (Builder *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* All but their stacks and processes. */
 void sysprof_builder_read_waits (Builder *self);
+void sysprof_builder_read_thread_names (Builder *self);
 void sysprof_wait_stacks_clear (WaitStacks *self);
 void sysprof_builder_read_sample_notes (Builder *self);
 void sysprof_builder_read_weights (Builder *self);

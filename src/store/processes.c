@@ -269,6 +269,12 @@ fill_threads (Processes *processes, GArray *threads, const Progress *progress)
         process->first_thread = processes->n_thread_ids;
       processes->thread_ids[processes->n_thread_ids++] = thread->tid;
     }
+
+  /* A process without threads is not in order otherwise. */
+  for (ProcessId i = 1; i < processes->n; i++)
+    if (processes->row[i].n_threads == 0)
+      processes->row[i].first_thread =
+          processes->row[i - 1].first_thread + processes->row[i - 1].n_threads;
 }
 
 static int
@@ -446,6 +452,25 @@ read_names_and_spans (Builder *self)
       if (process->command_line == 0)
         process->command_line = process->comm;
     }
+}
+
+ProcessId
+sysprof_store_process_of_thread (const Store *self, uint32_t index)
+{
+  const Process *row = self->processes.row;
+  ProcessId low = 0, high = self->processes.n;
+
+  /* The first whose threads end behind it. */
+  while (low < high)
+    {
+      ProcessId middle = low + (high - low) / 2;
+
+      if (row[middle].first_thread + row[middle].n_threads <= index)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low < self->processes.n ? low : 0;
 }
 
 void

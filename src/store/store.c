@@ -68,6 +68,7 @@ free_store (OpenStore *self)
   g_free (store->processes.row);
   g_free (store->processes.by_pid);
   g_free (store->processes.thread_ids);
+  g_free (store->processes.thread_names);
   g_free (store->heap.address);
   g_free (store->heap.size);
   g_free (store->heap.tid);
@@ -158,6 +159,7 @@ static const Step steps[] = {
   { sysprof_builder_read_embedded_files, 0.01, "Finding files", false },
   /* Before the processes, of whom they tell, and the stacks, which are in the one tree. */
   { sysprof_builder_read_waits, 0.02, "Reading waits", false },
+  { sysprof_builder_read_thread_names, 0.01, "Reading names of threads", false },
   { sysprof_builder_find_processes, 0.1, "Finding processes", true },
   /* Before the stacks, whose addresses they may tell apart. */
   { sysprof_builder_read_jit_names, 0.01, "Reading names of generated code", false },

@@ -149,6 +149,15 @@ typedef struct
   ProcessId process;
 } ProcessOfPid;
 
+/* A name that a thread has from `time` on, and before if it is its first. */
+typedef struct
+{
+  int32_t pid;
+  int32_t tid;
+  int64_t time; /* ns; 0 = unknown */
+  StringId name;
+} ThreadName;
+
 typedef struct
 {
   Process *row; /* [n]; row 0 is nobody */
@@ -156,6 +165,8 @@ typedef struct
   ProcessOfPid *by_pid; /* [n - 1] ordered by pid */
   int32_t *thread_ids;  /* [n_thread_ids] of all processes, each process's in ascending order */
   uint32_t n_thread_ids;
+  ThreadName *thread_names; /* [n_thread_names] by thread and time; 0 = none were recorded */
+  uint32_t n_thread_names;
 } Processes;
 
 typedef struct
@@ -553,6 +564,14 @@ const JitName *sysprof_store_find_jit_name (const Store *self, uint64_t address)
 
 /* 0 when there is none. */
 ProcessId sysprof_store_find_process (const Store *self, int32_t pid);
+/* The name that a thread has at `time`, its last one at INT64_MAX: its process's where it has none of its own. 0 where the
+ * capture has no names of threads. */
+StringId
+sysprof_store_thread_name (const Store *self, ProcessId process, int32_t tid, int64_t time);
+/* "NAME (TID)", "Thread TID" without a name, "Thread ?" for a negative `tid`. *(full)* */
+char *sysprof_store_dup_thread_label (const Store *self, ProcessId process, int32_t tid);
+/* The process whose thread is processes.thread_ids[index]. */
+ProcessId sysprof_store_process_of_thread (const Store *self, uint32_t index);
 ProcessId sysprof_store_process_of_stack (const Store *self, StackId stack);
 
 /* FALSE if message `i` of Store.dbus was not stored, is cut, or is none of D-Bus. */

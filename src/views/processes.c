@@ -83,8 +83,14 @@ list_threads (const Store *store, ProcessId process)
   GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
 
   for (uint32_t i = 0; i < row->n_threads; i++)
-    g_ptr_array_add (
-        texts, g_strdup_printf ("%d", store->processes.thread_ids[row->first_thread + i]));
+    {
+      int32_t tid = store->processes.thread_ids[row->first_thread + i];
+      StringId name = sysprof_store_thread_name (store, process, tid, INT64_MAX);
+
+      g_ptr_array_add (
+          texts, name != 0 ? g_strdup_printf ("%d %s", tid, sysprof_store_string (store, name))
+                           : g_strdup_printf ("%d", tid));
+    }
   return texts;
 }
 

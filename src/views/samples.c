@@ -11,6 +11,7 @@ enum
   TIME,
   PID,
   TID,
+  THREAD,
   CPU,
   STACK,
   COMPLETE,
@@ -24,6 +25,7 @@ static const Column columns[] = {
   [TIME] = { "time", "TIME", COLUMN_TIME },
   [PID] = { "pid", "PID", COLUMN_NUMBER },
   [TID] = { "tid", "TID", COLUMN_NUMBER },
+  [THREAD] = { "name", "THREAD", COLUMN_TEXT, .extra = 3 },
   [CPU] = { "cpu", "CPU", COLUMN_NUMBER },
   [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK, .is_long = true },
   [COMPLETE] = { "complete", "WHOLE", COLUMN_BOOL },
@@ -111,6 +113,9 @@ add_sample (Samples *self, uint32_t sample)
   cells[TIME].number = sysprof_request_offset (self->request, samples->time[sample]);
   cells[PID].number = samples->pid[sample];
   cells[TID].number = samples->tid[sample];
+  cells[THREAD].text = sysprof_store_string (
+      store, sysprof_store_thread_name (store, samples->process[sample], samples->tid[sample],
+                                        samples->time[sample]));
   cells[CPU].number = samples->cpu[sample];
   cells[STACK].stack = sysprof_stack_texts_get (&self->texts, stack);
   cells[COMPLETE].flag = end == STACK_WHOLE;

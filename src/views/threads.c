@@ -8,6 +8,7 @@ enum
 {
   PID,
   TID,
+  NAME,
   COMMAND,
   SELF,
   TOTAL,
@@ -19,6 +20,7 @@ enum
 static const Column columns[] = {
   [PID] = { "pid", "PID", COLUMN_NUMBER },
   [TID] = { "tid", "TID", COLUMN_NUMBER },
+  [NAME] = { "name", "NAME", COLUMN_TEXT },
   [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true, .is_command = true },
   [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true },
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
@@ -123,6 +125,8 @@ fill_threads (const ViewRequest *request, Rows *rows, GError **error)
 
       cells[PID].number = process->pid;
       cells[TID].number = row->tid;
+      cells[NAME].text = sysprof_store_string (
+          store, sysprof_store_thread_name (store, row->process, row->tid, INT64_MAX));
       cells[COMMAND].text = sysprof_store_string (store, process->comm);
       cells[SELF].count = cells[TOTAL].count = row->weight;
       cells[START].number = sysprof_request_offset (request, process->start);

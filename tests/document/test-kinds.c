@@ -336,6 +336,7 @@ test_process (gconstpointer path)
   g_assert_cmpint (sysprof_thread_info_get_thread_id (other_thread), ==, 12);
   g_assert_false (sysprof_thread_info_is_main_thread (other_thread));
   g_assert_true (sysprof_thread_info_get_process (other_thread) == process);
+  g_assert_null (sysprof_thread_info_dup_name (other_thread)); /* it has no names of threads */
 }
 
 static void

@@ -38,6 +38,39 @@ AS_LIBRARIES_BEGIN = '__asm__ (".globl _start; _start: xorl %ebp, %ebp; call out
 AS_COMPILED = "void _start (void) { outer (); n = 3; }"  # has a frame, above which the number of arguments stands
 
 
+# A thread each, which say who they are; and after a line on standard input other names, and more threads.
+NAMED_THREADS = """
+import json, sys, threading
+def rename(name, tid=None):
+  open(f"/proc/self/task/{tid or threading.get_native_id()}/comm", "w").write(name)
+tids, ready, go = {}, threading.Semaphore(0), threading.Event()
+def run(key, name):
+  if name:
+    rename(name)
+  tids[key] = threading.get_native_id()
+  ready.release()
+  if key == "alpha":
+    go.wait()
+    start("child of alpha", None)
+  while True: pass
+def start(key, name):
+  threading.Thread(target=run, args=(key, name), daemon=True).start()
+def report(n):
+  for _ in range(n):
+    ready.acquire()
+  print(json.dumps(tids), flush=True)
+start("alpha", "alpha"), start("beta", "beta"), start("plain", None)
+report(3)
+sys.stdin.readline()
+go.set()
+rename("gamma \\\\;1", tids["beta"])
+rename("renamed")
+start("delta", "delta")
+report(2)
+while True: pass
+"""
+
+
 @unittest.skipUnless(platform.machine() == "x86_64", "only this machine runs programs of 32 bits beside its own")
 class Compat(Case):
     """Programs of 32 bits: by frame pointers, where they have any; where not, they say so."""
@@ -259,6 +292,36 @@ class Who(Case):
             target.kill()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual({(frame["pid"], frame["tid"]) for frame in Capture.open("x.syscap").of("sample")}, {(target.pid, tid)})
+
+    @needs_sampling
+    def test_threads_have_their_names_of_all_times(self):
+        """As /proc says: from before the recording, changed, and of new threads; and inherited names."""
+        with subprocess.Popen([sys.executable, "-c", NAMED_THREADS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as target:
+            self.addCleanup(target.kill)
+            before = json.loads(target.stdout.readline())
+            recorder = self.recorder("-p", target.pid, "--json-status", self.path("x.syscap"))
+            recorder.wait_for_status()
+            target.stdin.write(b"\n")
+            target.stdin.flush()
+            after = json.loads(target.stdout.readline())
+            recorder.process.stderr.readline()  # one second more
+            names = {int(task): pathlib.Path(f"/proc/{target.pid}/task/{task}/comm").read_text("ascii")[:-1]
+                     for task in os.listdir(f"/proc/{target.pid}/task")}
+            recorder.process.send_signal(signal.SIGINT)
+            status, _, err = recorder.finish()
+            target.kill()
+        self.assertEqual(status, 0, err)
+        self.assertEqual(sorted(names.values()), sorted(["renamed", "alpha", "gamma \\;1", "delta", "alpha", names[before["plain"]]]))
+        rows = {row["tid"]: row for row in json.loads(run(REPORT, "threads", "--format", "json", "--limit", 0, "x.syscap").stdout)["rows"]}
+        self.assertEqual({tid: rows[tid]["name"] for tid in names}, names)
+        for name, tids in (("alpha", {before["alpha"], after["child of alpha"]}), ("beta", {before["beta"]}), ("gamma*", {before["beta"]}),
+                           ("delta", {after["delta"]}), ("renamed", {target.pid}), (names[before["plain"]], {before["plain"], target.pid})):
+            chosen = json.loads(run(REPORT, "threads", "--format", "json", "--thread", name, "x.syscap").stdout)["rows"]
+            if name == "renamed":  # which "delta" inherited, and kept for as long as it waited for a CPU
+                chosen = [row for row in chosen if row["tid"] != after["delta"]]
+            self.assertEqual({row["tid"] for row in chosen} & set(names), {tid for tid in tids if rows[tid]["total"]}, name)
+        folded = run(REPORT, "--format", "folded", "--threads", "x.syscap").stdout.decode()
+        self.assertIn(f";gamma \\:1 ({before['beta']});", folded)
 
     @needs_sampling
     def test_named_twice_is_sampled_once(self):

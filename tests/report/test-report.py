@@ -271,6 +271,49 @@ class Json(Base):
             weights[sample.pid, sample.tid] = weights.get((sample.pid, sample.tid), 0) + 1
         self.assertEqual({(r['pid'], r['tid']): r['total'] for r in rows if r['total']}, weights)
 
+    THREADS = (b'10 10 0 main\n10 12 1 early\n10 12 %d pool/1: a\\134b\\012\n20 12 1 other\n'
+               b'x 12 1 no\n10 12\n99999999999 1 1 no\n11 11 1 \n' % (made.BEGIN + 500))
+
+    def named(self):
+        path = self.folder / 'named.syscap'
+        profile = made.usual()
+        profile.files.append(('__threads__', self.THREADS))
+        profile.write(path)
+        return path
+
+    def test_names_of_threads(self):
+        path = self.named()
+        rows = {(r['pid'], r['tid']): r for r in as_json('threads', path)['rows']}
+        self.assertEqual(rows[10, 10]['name'], 'main')
+        self.assertEqual(rows[10, 12]['name'], 'pool/1: a\\b\n')
+        for (pid, tid), row in rows.items():
+            if (pid, tid) not in ((10, 10), (10, 12)):
+                self.assertEqual(row['name'], row['command'])
+        for sample in as_json('samples', path)['rows']:
+            if (sample['pid'], sample['tid']) == (10, 12):
+                self.assertEqual(sample['name'], 'early' if sample['time'] < 500 else 'pool/1: a\\b\n')
+        details = {r['pid']: r['threads'] for r in as_json('processes', '--details', path)['rows']}
+        self.assertEqual(details[10], ['10 main', '12 pool/1: a\\b\n'])
+        self.assertEqual({r['name'] for r in as_json('threads', self.capture)['rows']}, {''}, 'names are not guessed')
+
+    def test_threads_are_selected_by_any_of_their_names(self):
+        path = self.named()
+
+        def selected(name):
+            return {(r['pid'], r['tid']) for r in as_json('threads', '--thread', name, path)['rows'] if r['total']}
+
+        self.assertEqual(selected('early'), {(10, 12)})
+        self.assertEqual(selected('pool*'), {(10, 12)})
+        self.assertEqual(selected('main'), {(10, 10)})
+        self.assertEqual(selected('12'), {(10, 12)})
+        weights = {(r['pid'], r['tid']): r['total'] for r in as_json('threads', path)['rows']}
+        for pid, command in {(r['pid'], r['command']) for r in as_json('threads', path)['rows']}:
+            self.assertEqual(selected(command) - {(10, 10)},
+                             {key for key in weights if weights[key] and key[0] in self.pids_of(command) and key != (10, 12) and key != (10, 10)})
+
+    def pids_of(self, command):
+        return {r['pid'] for r in as_json('threads', self.capture)['rows'] if r['command'] == command}
+
     def test_samples(self):
         rows = as_json('samples', self.capture)['rows']
         self.assertEqual(len(rows), len(self.profile.samples))
@@ -757,6 +800,18 @@ class Looks(Base):
     def test_folded_by_thread(self):
         text = run('--format', 'folded', '--threads', '--process', '10', self.capture).stdout.decode()
         self.assertIn('prog;Thread 12;_start;main;beta 100\n', text)
+
+    def test_threads_have_names_in_trees(self):
+        path = self.folder / 'named-tree.syscap'
+        profile = made.usual()
+        profile.files.append(('__threads__', b'10 12 0 al;pha\n'))
+        profile.write(path)
+        text = run('--format', 'folded', '--threads', '--process', '10', path).stdout.decode()
+        self.assertIn('prog;al:pha (12);_start;main;beta 100\n', text)
+        for options in ((), ('--merge-processes',), ('--bottom-up',)):
+            text = run('tree', '--format', 'json', '--threads', '--limit', '0', *options, path).stdout.decode()
+            self.assertIn('"al;pha (12)"', text)
+            self.assertNotIn('"Thread 12"', text)
 
     def test_folded_rewrites_what_readers_trip_over(self):
         path = self.folder / 'names.syscap'
