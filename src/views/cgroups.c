@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Control groups: their processes and shares, where the recorder wrote them down. */
+/* Control groups: their processes and shares, where the recorder wrote them
+ * down. Processes whose group was not recorded, as threads of the kernel and
+ * processes that ended before it was read, are in one row. */
 
 #include "document/document.h"
 #include "views/fold.h"
 
 #include <string.h>
+
+#define UNKNOWN "unknown" /* paths begin with a slash */
 
 enum
 {
@@ -70,6 +74,15 @@ join_groups (Group *groups, uint32_t n)
 }
 
 static bool
+has_groups (const Store *store, char **group_of_process)
+{
+  for (ProcessId i = 1; i < store->processes.n; i++)
+    if (group_of_process[i][0])
+      return true;
+  return false;
+}
+
+static bool
 fill_cgroups (const ViewRequest *request, Rows *rows, GError **error)
 {
   const Store *store = request->store;
@@ -78,6 +91,7 @@ fill_cgroups (const ViewRequest *request, Rows *rows, GError **error)
   g_autofree uint64_t *weight = g_new0 (uint64_t, MAX (store->processes.n, 1));
   g_autofree Group *groups = g_new0 (Group, MAX (store->processes.n, 1));
   bool is_whole = sysprof_request_is_whole (request);
+  bool is_known = has_groups (store, group_of_process);
   StackWeights weights;
   uint32_t n = 0;
 
@@ -90,6 +104,11 @@ fill_cgroups (const ViewRequest *request, Rows *rows, GError **error)
   for (ProcessId i = 1; i < store->processes.n; i++)
     if (group_of_process[i][0] && (weight[i] > 0 || is_whole))
       groups[n++] = (Group){ group_of_process[i], 1, weight[i] };
+  /* So that the rows add up; not where the capture has no control groups at
+   * all. */
+  for (ProcessId i = 1; i < store->processes.n && is_known; i++)
+    if (!group_of_process[i][0] && weight[i] > 0)
+      groups[n++] = (Group){ UNKNOWN, 1, weight[i] };
   n = join_groups (groups, n);
   for (uint32_t i = 0; i < n; i++)
     {

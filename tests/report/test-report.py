@@ -558,7 +558,13 @@ class Json(Base):
         profile.write(path)
         of = collections.Counter(sample.pid for sample in profile.samples)
         self.assertEqual([(r['cgroup'], r['processes'], r['total']) for r in as_json('cgroups', path)['rows']],
-                         [('/a.slice/x', 3, of[10] + of[11] + of[99]), ('/', 1, of[3])])
+                         sorted([('/a.slice/x', 3, of[10] + of[11] + of[99]), ('/', 1, of[3])] +
+                                [('unknown', 1, of[pid]) for pid in of if pid not in (10, 11, 99, 3)], key=lambda row: -row[2]))
+        profile = made.usual().cgroup(10, '0::/a.slice/x\n')
+        profile.write(path)
+        rows = as_json('cgroups', path)['rows']
+        self.assertEqual({r['cgroup']: r['total'] for r in rows}, {'/a.slice/x': of[10], 'unknown': sum(of.values()) - of[10]})
+        self.assertEqual([r['cgroup'] for r in as_json('cgroups', '--process', '10', path)['rows']], ['/a.slice/x'])
         self.assertEqual(as_json('cgroups', self.capture)['rows'], [])
 
     def test_idle(self):

@@ -349,7 +349,7 @@ class Selections(unittest.TestCase):
         else:
             keys = {'threads': (lambda s: (s.pid, s.tid), lambda r: (r['pid'], r['tid'])),
                     'cpus': (lambda s: s.cpu, lambda r: r['cpu']), 'heat': (lambda s: (s.time - BEGIN) // 10**9, lambda r: r['time'] // 10**9),
-                    'cgroups': (lambda s: GROUPS.get(s.pid) or GROUPS.get(PARENTS.get(s.pid)), lambda r: r['cgroup']),
+                    'cgroups': (lambda s: GROUPS.get(s.pid) or GROUPS.get(PARENTS.get(s.pid)) or 'unknown', lambda r: r['cgroup']),
                     'processes': ((lambda s: comm_of(s.pid), lambda r: comm_of(r['pid'])) if 'merge-processes' in options else
                                   (lambda s: s.pid, lambda r: r['pid']))}[view]
             least = float(options.get('min', ['0'])[0]) if view != 'heat' else 0
