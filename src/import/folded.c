@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Folded stacks: `command;outer;inner COUNT`, one line per stack, as most profilers can print them.
+/* Folded stacks: `command;outer;inner COUNT`, one line per stack, as most
+ * profilers can print them.
  *
- *   python3-812/813;main;work_[k] 12.5 13      a pid and a tid, a kernel function, before and after
+ *   python3-812/813;main;work_[k] 12.5 13      a pid and a tid, a kernel
+ * function, before and after
  *
- * What is read beyond the plain form: decimals (rounded), pairs (of which the second counts), `-PID` and
- * `-PID/TID` behind the command, the annotations _[k] _[i] _[j] _[w], CRLF, and comments. A line
- * without a number is left out and counted. There is no time: everything happens at once. */
+ * What is read beyond the plain form: decimals (rounded), pairs (of which the
+ * second counts), `-PID` and
+ * `-PID/TID` behind the command, the annotations _[k] _[i] _[j] _[w], CRLF, and
+ * comments. A line without a number is left out and counted. There is no time:
+ * everything happens at once. */
 
 #include "capture/capture.h"
 #include "import/import.h"
@@ -16,7 +20,8 @@
 
 #define TIME 1 /* ns; there is none in the file */
 #define MOST_SAMPLES \
-  1000000 /* as many frames at most; with more, each line is one frame with a weight */
+  1000000 /* as many frames at most; with more, each line is one frame with a  \
+             weight */
 #define MOST_ADDRESSES 8180  /* of a frame that may be 65528 bytes long, markers included */
 #define CANCEL_EVERY   4096  /* lines */
 #define CHUNK_SIZE     16000 /* bytes, a multiple of a weight's */
@@ -42,13 +47,15 @@ typedef struct
 {
   NameTable names;
   Intern commands; /* "comm" or "comm-PID" */
-  GArray *command; /* Command, by StringId; without a comm where that is no command */
+  GArray *command; /* Command, by StringId; without a comm where that is no
+                      command */
   GArray *lines;   /* Line */
   GArray *stacks;  /* uint32_t, names */
   uint64_t total;
 } Folded;
 
-/* A number at the end of `line`, with a blank or nothing before it, is taken off. */
+/* A number at the end of `line`, with a blank or nothing before it, is taken
+ * off. */
 static bool
 take_number (Text *line, double *value)
 {
@@ -277,11 +284,12 @@ write_commands (const Folded *self, SysprofCaptureWriter *writer)
 
       if (command->comm == 0)
         continue;
-      /* Twice: the second one is a name, as the kernel tells them, and no command line. */
+      /* Twice: the second one, with a CPU, says that it is a name and no command
+     * line. */
       comm = g_strdelimit (g_strdup (sysprof_intern_get (&self->commands, command->comm)),
                            " \t", '_');
       if (!sysprof_capture_writer_add_process (writer, TIME, -1, command->pid, comm) ||
-          !sysprof_capture_writer_add_process (writer, TIME, -1, command->pid, comm))
+          !sysprof_capture_writer_add_process (writer, TIME, 0, command->pid, comm))
         return false;
     }
 
@@ -359,8 +367,8 @@ write_capture (Folded *self, SysprofCaptureWriter *writer)
     }
 
   return (!is_weighted || write_weights (self, writer)) &&
-         sysprof_capture_writer_add_metadata (writer, TIME, -1, -1, "org.gnome.sysprof.imported",
-                                              "folded", -1) &&
+         sysprof_capture_writer_add_metadata (writer, TIME, -1, -1,
+                                              "org.gnome.sysprof.imported", "folded", -1) &&
          sysprof_name_table_write (&self->names, writer, TIME) &&
          sysprof_capture_writer_set_time_range (writer, TIME, TIME);
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Who there is: every pid that something happened to, its names, its threads, its span of life.
+/* Who there is: every pid that something happened to, its names, its threads,
+ * its span of life.
  *
- * Fork frames carry thread ids, for new threads as for new processes. An id that some other frame
- * names as its pid is a process; any other is a thread of whoever forked it. */
+ * Fork frames carry thread ids, for new threads as for new processes. An id
+ * that some other frame names as its pid is a process; any other is a thread of
+ * whoever forked it. */
 
 #include "store/builder.h"
 
 #define COMM_MOST 15 /* bytes: what the kernel keeps of a thread's name */
 
-/* Types that are about a process of the machine. A jitmap's pid is who wrote it, a counter's often so. */
+/* Types that are about a process of the machine. A jitmap's pid is who wrote
+ * it, a counter's often so. */
 static const bool names_process[STORE_N_FRAME_TYPES] = {
   [SYSPROF_CAPTURE_FRAME_SAMPLE] = true,     [SYSPROF_CAPTURE_FRAME_MAP] = true,
   [SYSPROF_CAPTURE_FRAME_PROCESS] = true,    [SYSPROF_CAPTURE_FRAME_EXIT] = true,
@@ -95,7 +98,8 @@ take_thread (Store *store, FrameNo number, ProcessId process, Next *next)
     }
 }
 
-/* Rows in the order in which the pids first appear, the threads that frames name, and whose each stack is. */
+/* Rows in the order in which the pids first appear, the threads that frames
+ * name, and whose each stack is. */
 static void
 collect_pids (Builder *self, GArray *rows, GArray *threads)
 {
@@ -301,7 +305,8 @@ typedef struct
 {
   bool is_described; /* by a process or a map frame */
   bool has_name;
-  bool has_kernel_name; /* a comm from the kernel's own records, which carry the CPU */
+  bool has_kernel_name; /* a comm from the kernel's own records, which carry the
+                           CPU */
   bool was_forked;
 } Birth;
 
@@ -326,18 +331,24 @@ take_name (Builder *self, ProcessId id, const Birth *birth, Text text, int16_t c
 {
   Store *store = self->store;
   Process *process = &store->processes.row[id];
-  /* While recording the kernel tells the 15 bytes of comm, at the start /proc the whole command line. A recorder that
-   * looks up the arguments of what was executed writes them behind the kernel's comm, without a CPU. */
+  /* While recording the kernel tells the 15 bytes of comm, at the start /proc
+   * the whole command line. A recorder that looks up the arguments of what was
+   * executed writes them behind the kernel's comm, without a CPU. */
   bool is_comm = sysprof_text_size (text) <= COMM_MOST &&
                  (birth->has_name || birth->was_forked) &&
                  (cpu >= 0 || !birth->has_kernel_name);
+  /* Importers repeat the name of a command, with a CPU: it is a comm, however
+   * long it is and whatever it contains. */
+  bool is_repeated = birth->has_name && cpu >= 0 &&
+                     process->command_line == sysprof_store_intern (store, text);
 
   if (sysprof_text_size (text) == 0)
     return;
 
-  if (is_comm)
+  if (is_comm || is_repeated)
     {
-      /* What it has from its parent it lost with the first exec; its own it keeps when it only renames itself. */
+      /* What it has from its parent it lost with the first exec; its own it keeps
+     * when it only renames itself. */
       bool is_stale = process->command_line == process->comm || !birth->has_name;
 
       self->comm_is_derived[id] = false;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Folded stacks: `comm;function;function COUNT`, root first, one line per distinct stack, in the order of their bytes.
+/* Folded stacks: `comm;function;function COUNT`, root first, one line per
+ * distinct stack, in the order of their bytes.
  *
- * What readers trip over is rewritten: ';' separates, control characters end lines, and the text between the last
- * blank and the line's end is taken for a number, so that a name that ends in a blank and digits would lose them.
+ * Characters that readers misunderstand are rewritten: ';' separates names,
+ * control characters end lines, '#' begins a comment. At the end of a line a
+ * word that begins with a digit is read as a number, and at the end of a
+ * command `-PID` or
+ * `-PID/TID` as the ids of process and thread.
  *
- * Readers tell functions apart by the whole text and show it: so it is the bare name, unless somebody asks for more. Kinds are
- * annotated as flamegraph.pl reads them, which takes them off again. */
+ * Readers tell functions apart by the whole text and show it: so it is the bare
+ * name, unless somebody asks for more. Kinds are annotated as flamegraph.pl
+ * reads them, which takes them off again. */
 
 #include "views/render.h"
 
@@ -40,15 +45,38 @@ append_name (GString *line, const char *name, bool is_comm)
     g_string_append (line, "[unknown]");
 }
 
-/* A leaf that ends in a blank and digits is read as a count before this one. */
+/* A leaf that ends in a blank and a number is read as a count before this one;
+ * blanks at its end are lost. */
 static void
 protect_leaf (GString *line)
 {
-  size_t at = line->len;
+  char *blank = strrchr (line->str, ' ');
 
-  while (at > 0 && (g_ascii_isdigit (line->str[at - 1]) || line->str[at - 1] == '.'))
+  if (blank != NULL && (blank[1] == '\0' || blank[1] == '.' || g_ascii_isdigit (blank[1])) &&
+      blank[1 + strspn (blank + 1, "0123456789.eE+-")] == '\0')
+    *blank = '_';
+}
+
+/* Where the digits before `at` begin; `at` without one before. */
+static size_t
+skip_digits_back (const GString *line, size_t at)
+{
+  while (at > 0 && g_ascii_isdigit (line->str[at - 1]))
     at--;
-  if (at > 0 && line->str[at - 1] == ' ')
+  return at;
+}
+
+/* A command at the beginning of `line`. */
+static void
+protect_command (GString *line)
+{
+  size_t at = skip_digits_back (line, line->len);
+
+  if (line->str[0] == '#')
+    line->str[0] = '_';
+  if (at > 0 && at < line->len && line->str[at - 1] == '/')
+    at = skip_digits_back (line, at - 1);
+  if (at > 1 && at < line->len && g_ascii_isdigit (line->str[at]) && line->str[at - 1] == '-')
     line->str[at - 1] = '_';
 }
 
@@ -58,7 +86,8 @@ static const char *const annotations[] = {
   [SYMBOL_JIT] = "_[j]",
 };
 
-/* The name of a node as it stands in a line, with what is asked for beside it. */
+/* The name of a node as it stands in a line, with what is asked for beside it.
+ */
 static void
 append_node (GString *line, const CallTree *tree, const ViewRequest *request, CallNodeId node)
 {
@@ -73,6 +102,8 @@ append_node (GString *line, const CallTree *tree, const ViewRequest *request, Ca
                 : sysprof_call_tree_dup_label (tree, request->store, request->symbols, node);
 
   append_name (line, label, kind == SYMBOL_PROCESS);
+  if (kind == SYMBOL_PROCESS)
+    protect_command (line);
   if (symbol == 0 || is_binary)
     return;
   if (request->with_lines)
@@ -101,8 +132,8 @@ compare_lines (gconstpointer left, gconstpointer right, gpointer data)
   return strcmp (((const FoldedLine *) left)->stack, ((const FoldedLine *) right)->stack);
 }
 
-/* Walks the tree with the path to the current node in `path`; `begin` holds where each node's name begins. The lines' texts
- * go to `texts`. */
+/* Walks the tree with the path to the current node in `path`; `begin` holds
+ * where each node's name begins. The lines' texts go to `texts`. */
 static GArray *
 collect_lines (const CallTree *tree, const ViewRequest *request, Arena *texts)
 {

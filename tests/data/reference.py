@@ -184,7 +184,8 @@ class Reference:
     def name(process, text, cpu):
         if not text:
             return
-        if len(text) <= 15 and (process.named or process.forked) and (cpu >= 0 or not process.by_kernel):
+        is_repeated = process.named and cpu >= 0 and process.command == text
+        if is_repeated or (len(text) <= 15 and (process.named or process.forked) and (cpu >= 0 or not process.by_kernel)):
             if process.command is None or process.command == process.comm or not process.named:
                 process.command = text
             process.comm, process.is_derived = text, False

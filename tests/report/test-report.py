@@ -819,6 +819,24 @@ class Looks(Base):
             self.assertIn('"al;pha (12)"', text)
             self.assertNotIn('"Thread 12"', text)
 
+    def test_folded_stacks_are_the_same_when_they_are_read_back(self):
+        commands = ('plain', 'kworker/0:0-events', 'kworker/u8:3-events_unbound', 'ksoftirqd/0', 'jbd2/dm-0-8', 'a-12', 'a-12/13', 'x-0', '-5', '7',
+                    '1.5', '/usr/bin/with path/and blank', 'semi;colon', '#hash', 'Web Content', 'a_name_of_more_than_fifteen/characters')
+        names = ('semi;colon', 'a/b/c', 'ends in 12', 'ends in 1e5', 'ends in .5', 'blank at its end ', 'two  ', '12', '1.5', 'op (int, char) const 3',
+                 '#hash', 'new\tline', 'bad \udcff', 'plain')
+        profile = made.Profile()
+        for pid, command in enumerate(commands, 1):
+            profile.process(pid, command)
+            for n, name in enumerate(names, 1):
+                profile.add(n, pid, pid, '_start', name).add(1, pid, pid, '_start', name, 'leaf')
+        path = self.folder / 'round.syscap'
+        profile.write(path)
+        folded = run('--format', 'folded', path).stdout
+        for _ in range(2):
+            (self.folder / 'round.folded').write_bytes(folded)
+            again = run('--format', 'folded', self.folder / 'round.folded').stdout
+            self.assertEqual(again.decode().splitlines(), folded.decode().splitlines())
+
     def test_folded_rewrites_what_readers_trip_over(self):
         path = self.folder / 'names.syscap'
         (made.Profile().process(1, 'a')
