@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "util/file-budget.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +26,8 @@ typedef struct
   bool keeps_rights; /* set before it is started: it is not confined */
   bool has_stop_fd;
   int stop_fd; /* borrowed: once it is readable, nothing is waited for any more */
+  FileBudget
+      *budget; /* borrowed: what the open files are charged to; NULL = they are trusted */
 } ConfinedChild;
 
 #define CONFINED_CHILD_INIT \

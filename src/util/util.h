@@ -6,6 +6,8 @@
  *   autofd.h    descriptors that close with their scope
  *   arena.h     memory that is freed all at once
  *   confined-child.h  a child without rights that parses for us
+ *   file-budget.h  a limit on the work that files of untrusted owners may cause
+ *   hidden-text.h  characters that are not shown, or that reorder others
  *   intern.h    string to id and back
  *   closest.h   what a mistyped word may have meant
  *   completion.h  what shells complete command lines with
@@ -37,6 +39,8 @@
 #include "util/completion.h"
 #include "util/confined-child.h"
 #include "util/errors.h"
+#include "util/file-budget.h"
+#include "util/hidden-text.h"
 #include "util/intern.h"
 #include "util/kept-files.h"
 #include "util/large.h"
