@@ -63,7 +63,7 @@ close_block (unsigned level)
 static char *
 escape (const char *text)
 {
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  g_autofree char *valid = sysprof_dup_visible (text);
   g_autofree char *escaped = g_markup_escape_text (valid, -1);
   GString *line;
 

@@ -2,6 +2,7 @@
 
 /* The flame graph as one page: the page of src/web with the tree in it. Members: see web/flamegraph.js. */
 
+#include "util/hidden-text.h"
 #include "views/flame-draw.h"
 #include "web/web.h"
 
@@ -17,6 +18,15 @@ index_of_kind (const char *kind)
     if (strcmp (kind, kinds[i]) == 0)
       return i;
   return 0;
+}
+
+/* The page shows its data as it is. */
+static void
+write_visible (Out *out, const char *text)
+{
+  g_autofree char *visible = sysprof_dup_visible (text);
+
+  sysprof_out_json (out, visible);
 }
 
 /* Numbers functions by (name, binary, kind); function_of[node], and node_of[function]: the first that shows it. */
@@ -42,9 +52,9 @@ write_functions (const Flame *flame, Out *out, GArray *node_of)
         }
       if (n > 0)
         sysprof_out_text (out, ",\n");
-      sysprof_out_json (out, name[0] ? name : "[unknown]");
+      write_visible (out, name[0] ? name : "[unknown]");
       sysprof_out_text (out, ",");
-      sysprof_out_json (out, binary);
+      write_visible (out, binary);
       sysprof_out_printf (out, ",%zu", kind);
       g_hash_table_insert (seen, g_steal_pointer (&key), GUINT_TO_POINTER (n));
       g_array_append_val (node_of, i);
@@ -67,7 +77,7 @@ write_files (const Flame *flame, Out *out, const GArray *node_of)
       if (place == NULL)
         continue;
       sysprof_out_printf (out, "%s\"%u\":", separator, i);
-      sysprof_out_json (out, place);
+      write_visible (out, place);
       separator = ",\n";
     }
 }
@@ -105,9 +115,9 @@ sysprof_flame_draw_html (const Flame *flame, GOutputStream *stream, GError **err
   sysprof_out_xml (&out, flame->title);
   sysprof_out_text (&out, sysprof_web_flamegraph_before_data);
   sysprof_out_text (&out, "{\"title\":");
-  sysprof_out_json (&out, flame->title);
+  write_visible (&out, flame->title);
   sysprof_out_text (&out, ",\"subtitle\":");
-  sysprof_out_json (&out, flame->subtitle);
+  write_visible (&out, flame->subtitle);
   sysprof_out_text (&out, ",\"weight\":");
   sysprof_out_json (&out, flame->rows->weight_name);
   sysprof_out_printf (

@@ -2,6 +2,8 @@
 
 #include "views/out.h"
 
+#include "util/hidden-text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -179,6 +181,8 @@ sysprof_out_xml (Out *self, const char *text)
         g_string_append (buffer, "&#39;");
       else if (character == 0xfffd || !is_xml_character (character))
         g_string_append (buffer, REPLACEMENT);
+      else if (sysprof_is_hidden_character (character))
+        g_string_append_printf (buffer, "&lt;U+%04X&gt;", character);
       else
         g_string_append_len (buffer, text, (gssize) size);
       text += size;
@@ -203,17 +207,14 @@ sysprof_is_plain (const char *text)
   return !text[count_plain (text)];
 }
 
-/* What ends lines, and what turns the direction of what follows: a name could show the figures beside it in another order. */
 static bool
-is_line_control (gunichar character)
+ends_line (gunichar character)
 {
-  return character == 0x2028 || character == 0x2029 ||
-         (character >= 0x202a && character <= 0x202e) ||
-         (character >= 0x2066 && character <= 0x2069);
+  return character == 0x2028 || character == 0x2029;
 }
 
-char *
-sysprof_dup_one_line (const char *text)
+static char *
+dup_line (const char *text, bool shows_hidden)
 {
   size_t n_plain = count_plain (text);
   GString *line;
@@ -230,14 +231,28 @@ sysprof_dup_one_line (const char *text)
 
       if (character == 0xfffd)
         g_string_append (line, REPLACEMENT);
+      else if (shows_hidden && sysprof_is_hidden_character (character))
+        sysprof_append_hidden_character (line, character);
       else if (character < 0x20 || (character >= 0x7f && character < 0xa0) ||
-               is_line_control (character))
+               ends_line (character))
         g_string_append_c (line, ' ');
       else
         g_string_append_len (line, text, (gssize) size);
       text += size;
     }
   return g_string_free (line, FALSE);
+}
+
+char *
+sysprof_dup_one_line (const char *text)
+{
+  return dup_line (text, true);
+}
+
+char *
+sysprof_dup_line_of_data (const char *text)
+{
+  return dup_line (text, false);
 }
 
 static size_t

@@ -36,11 +36,13 @@ void sysprof_out_fill (Out *self, char character, size_t n);
 
 /* A JSON string with its quotes; no '<', '>' or '&' stands in it, so that it may stand inside a script element. */
 void sysprof_out_json (Out *self, const char *text);
-/* For text and quoted attributes of XML and HTML. Characters that XML does not know become U+FFFD. */
+/* For text and quoted attributes of XML and HTML. Characters that XML does not know become U+FFFD; hidden ones are shown. */
 void sysprof_out_xml (Out *self, const char *text);
 
-/* `text` as one line of valid UTF-8: control characters become blanks. *(full)* */
+/* `text` as one line of valid UTF-8: control characters become blanks, hidden ones (util/hidden-text.h) are shown as <U+202E>. *(full)* */
 char *sysprof_dup_one_line (const char *text);
+/* The same for data: hidden characters stay, but for those that end lines, which become blanks. *(full)* */
+char *sysprof_dup_line_of_data (const char *text);
 /* Printable ASCII, which is shown as it is. */
 bool sysprof_is_plain (const char *text);
 /* How many columns of a terminal it takes. */

@@ -16,7 +16,7 @@ dup_harmless (const char *text)
 
   for (char **line = lines; *line; line++)
     {
-      char *harmless = sysprof_dup_one_line (*line);
+      char *harmless = sysprof_dup_line_of_data (*line);
 
       g_free (*line);
       *line = harmless;

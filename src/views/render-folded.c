@@ -13,6 +13,7 @@
  * name, unless somebody asks for more. Kinds are annotated as flamegraph.pl
  * reads them, which takes them off again. */
 
+#include "util/hidden-text.h"
 #include "views/render.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@
 static void
 append_name (GString *line, const char *name, bool is_comm)
 {
-  g_autofree char *valid = g_utf8_make_valid (name, -1);
+  g_autofree char *valid = sysprof_dup_visible (name);
   size_t begin = line->len;
 
   for (const char *at = valid; *at; at++)

@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 import subprocess
+import unicodedata
 import xml.etree.ElementTree
 
 from programs import REPORT
@@ -63,7 +64,7 @@ def _check_csv(text):
 
 
 def check_output(form, text):
-    """Well-formed, and nothing in it that a terminal obeys."""
+    """Well-formed, and nothing in it that a terminal obeys, or that people cannot see."""
     if form == "json":
         json.loads(text)
     elif form == "svg":
@@ -72,6 +73,9 @@ def check_output(form, text):
         _Page(text)
     elif form == "csv":
         _check_csv(text)
+    if form not in ("json", "csv"):
+        hidden = [character for character in set(text) if unicodedata.category(character) in ("Cf", "Zl", "Zp")]
+        assert not hidden, f"{form} has {hidden!r}"
     allowed = {"\n", "\t"} if form in ("svg", "html") else {"\n"}
     controls = [character for character in set(text) - allowed if ord(character) < 0x20 or 0x7f <= ord(character) < 0xa0]
     assert not controls, f"{form} has {controls!r}"

@@ -25,6 +25,7 @@ ABSURD = [
     b"two\nlines\r\nand\tmore",
     b"\xff\xfe\xc0\x80 \xed\xa0\x80 \xf4\x90\x80\x80",
     "\u2028\u2029\u0085\u009b31m\ufffe\uffff".encode(),
+    "\u202egpj.\u2066x\u2069\u200b\u200f\ufeff\u00ad\u061c\u115f".encode(),
     b"</script><script>alert(1)</script>",
     b"]]><!--\"'&amp;&#0;",
     b"%s%n%99999d",
@@ -173,7 +174,10 @@ class Tables(Strange):
                          b"ffffffff81000000 T a\t[\n", b"ffffffff81000000 T " + b"_R" + b"B_" * 40000 + b"\n",
                          b"ffffffff81000000 T _D1aFHii" + b"HQeQfHQcQd" * 100 + b"Zv\n"):
             with self.subTest(kallsyms=kallsyms[:64]):
-                self.check_samples_stay(self.profile(kallsyms=kallsyms))
+                path = self.profile(kallsyms=kallsyms)
+                self.check_samples_stay(path)
+                done = run(CLI, "--merge", path, path)
+                self.assertEqual((done.returncode, b"runtime error" in done.stderr), (0, False), done.stderr)
         for packed in (gzip.compress(line * 1000), gzip.compress(line * 1000)[:-9], gzip.compress(line * 1000)[:20], line, b""):
             with self.subTest(packed=packed[:64]):
                 self.check_samples_stay(self.profile(packed=packed))

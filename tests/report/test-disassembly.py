@@ -179,7 +179,7 @@ class Disassembly(unittest.TestCase):
     def test_name_that_turns_the_line(self):
         path = self.compile(name="a\u202eb\u2066c")
         text = run(REPORT, "functions", self.capture_of(path, [[functions_of(path)["leaf"][0]]]))
-        self.assertIn("a b c", text)
+        self.assertIn("a<U+202E>b<U+2066>c", text)
         self.assertNotRegex(text, "[\u202a-\u202e\u2066-\u2069]")
 
     def test_sources_too_large_together(self):

@@ -175,7 +175,7 @@ class Drawings(unittest.TestCase):
         self.assertNotRegex(page.text, '[<>&\u2028\u2029]')
         names = data['functions'][0::3]
         self.assertEqual(data['title'], '</title><script>alert(1)</script>')
-        for name in ('<>&"\'\\;#', 'newline\nin it', 'not utf-8 \ufffd\ufffd', 'sep \u2028 \u2029 \x85', 'L' * 100000,
+        for name in ('<>&"\'\\;#', 'newline\nin it', 'not utf-8 \ufffd\ufffd', 'sep <U+2028> <U+2029> \x85', 'L' * 100000,
                      'level999', 'bell \a esc \x1b[31m'):
             self.assertIn(name, names)
 
