@@ -45,13 +45,10 @@ add_tables (Pump *pump, SymbolTable *table, Store *store, const SymbolizeOptions
   g_autoptr (GBytes) lines = NULL;
   GBytes *kallsyms = sysprof_symbol_table_get_kallsyms (table);
 
-  g_cancellable_push_current (cancellable);
+  /* After an interrupt these pack what was found until then, and look for nothing more. */
   symbols = sysprof_symbol_table_pack (table, store);
   unnamed = sysprof_symbol_table_pack_unnamed (table, store);
-  g_cancellable_pop_current (cancellable);
   lines = sysprof_symbol_table_pack_lines (table, store, options, cancellable);
-  if (sysprof_pump_is_augment_skipped (pump))
-    return;
 
   if (kallsyms != NULL && g_bytes_get_size (kallsyms) > 0)
     (void) add_file (pump, "/proc/kallsyms", kallsyms, true);
@@ -76,6 +73,40 @@ tell_debuginfod (const DebuginfodStatus *status, void *pump)
     sysprof_pump_report (pump, "debuginfod", false, "%s", text);
 }
 
+/* For the terminal, and for whoever reads the capture later. */
+static void
+report_incomplete (Pump *pump, const SymbolTable *table)
+{
+  g_autofree char *reason = NULL;
+  g_autofree char *visible = NULL;
+  const char *example = "";
+  uint32_t n_skipped = 0;
+
+  for (uint32_t i = 0; i < table->n_gaps; i++)
+    if (table->gap[i].kind == DEBUG_GAP_SKIPPED && n_skipped++ == 0)
+      example = sysprof_intern_get (&table->strings, table->gap[i].what);
+
+  if (n_skipped > 0)
+    reason = g_strdup_printf (
+        "%u file%s of other users %s not read for symbols, as all such files together may take "
+        "%d s and have %d GiB",
+        n_skipped, n_skipped == 1 ? "" : "s", n_skipped == 1 ? "was" : "were",
+        FILE_BUDGET_MSEC / 1000, (int) (FILE_BUDGET_BYTES >> 30));
+  else if (sysprof_pump_is_augment_skipped (pump))
+    reason = g_strdup ("the search for symbols was interrupted");
+  else
+    return;
+
+  visible = sysprof_dup_visible (example);
+  sysprof_pump_note_lack (pump, "symbols", reason);
+  if (n_skipped > 0)
+    sysprof_pump_report (pump, "Symbols", false, "%s. The first is '%s'.", reason, visible);
+  else
+    sysprof_pump_report (pump, "Symbols", false,
+                         "The search for symbols was interrupted: what was found until then is "
+                         "in the capture. Open it on this machine to look up the others.");
+}
+
 static gboolean
 sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
@@ -86,6 +117,7 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
     .ask_debuginfod =
         SYSPROF_SYMBOLS_BUNDLE (instrument)->enable_debuginfod && getauxval (AT_SECURE) == 0,
     .kept_files = sysprof_pump_get_kept_files (pump),
+    .keep_found = true,
     .tell_debuginfod = tell_debuginfod,
     .tell_debuginfod_data = pump,
   };
@@ -107,13 +139,13 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
       return FALSE;
     }
 
-  if (!sysprof_pump_is_augment_skipped (pump))
-    table =
-        sysprof_symbolize (store, &options, sysprof_pump_get_augment_cancellable (pump), error);
-  if (table != NULL && !sysprof_pump_is_augment_skipped (pump))
-    add_tables (pump, table, store, &options);
-
-  return sysprof_pump_is_augment_skipped (pump) || table != NULL;
+  table =
+      sysprof_symbolize (store, &options, sysprof_pump_get_augment_cancellable (pump), error);
+  if (table == NULL)
+    return FALSE;
+  add_tables (pump, table, store, &options);
+  report_incomplete (pump, table);
+  return TRUE;
 }
 
 static void

@@ -208,27 +208,42 @@ commit_once_begun (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+static bool
+is_stopped (Session *self)
+{
+  RecordingStatus status = { 0 };
+
+  if (self->recording != NULL)
+    sysprof_recording_get_status (self->recording, &status);
+  return status.is_stopped;
+}
+
 static gboolean
 on_stop_signal (gpointer data)
 {
   Session *self = data;
 
+  /* The recording has ended by itself and symbols are added: this interrupts that. */
+  if (self->n_signals == 0 && is_stopped (self))
+    self->n_signals = 1;
   switch (++self->n_signals)
     {
     case 1:
       if (self->recording != NULL)
         sysprof_recording_stop_async (self->recording, NULL, NULL, NULL);
       g_clear_pointer (&self->top, sysprof_cli_top_free);
-      sysprof_cli_terminal_note (&self->terminal,
-                                 self->options->no_decode
-                                     ? "Stopping."
-                                     : "Stopping; adding symbols. ^C again leaves them out.");
+      sysprof_cli_terminal_note (
+          &self->terminal,
+          self->options->no_decode
+              ? "Stopping."
+              : "Stopping; adding symbols. ^C again ends the search for them.");
       return G_SOURCE_CONTINUE;
     case 2:
       if (self->recording != NULL)
         sysprof_recording_skip_augment (self->recording);
       sysprof_cli_terminal_note (
-          &self->terminal, "Finishing the file without symbols. ^C again leaves at once.");
+          &self->terminal,
+          "Finishing the file with the symbols found so far. ^C again exits at once.");
       return G_SOURCE_CONTINUE;
     default:
       /* What was flushed stays; nothing is waited for. */
@@ -277,7 +292,7 @@ on_hang_up (gpointer data)
 {
   Session *self = data;
 
-  return self->n_signals == 0 ? on_stop_signal (data) : G_SOURCE_CONTINUE;
+  return self->n_signals == 0 && !is_stopped (self) ? on_stop_signal (data) : G_SOURCE_CONTINUE;
 }
 
 static void

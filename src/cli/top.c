@@ -54,7 +54,8 @@ struct Top
   /* The thread's. */
   int recording_fd;
   LiveWindow *window;
-  GBytes *symbols; /* what was found for the window before; or NULL */
+  FileBudget budget; /* for all windows together */
+  GBytes *symbols;   /* what was found for the window before; or NULL */
   GBytes *unnamed;
   Terminal counts; /* of the status line */
   bool is_second;  /* and later ones */
@@ -112,6 +113,7 @@ load_window (Top *self, GError **error)
   /* AT_SECURE: started with rights that its user has not, like capabilities of the file. */
   const SymbolizeOptions names = {
     .use_sandbox = geteuid () == 0 || getauxval (AT_SECURE) != 0,
+    .budget = &self->budget,
     .no_cache =
         true, /* what it is asked each second is new, and would be written each second */
   };

@@ -29,6 +29,7 @@ typedef enum
   ELF_MISMATCH,    /* belongs to another file */
   ELF_NO_MEMORY,
   ELF_IO_ERROR, /* errno tells */
+  ELF_SKIPPED,  /* not read: files of untrusted owners have used up their budget */
   ELF_GIVEN_UP, /* who read it took too long or died: what a process says that had a child read it */
 } ElfStatus;
 

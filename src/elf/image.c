@@ -522,6 +522,8 @@ sysprof_elf_status_to_string (ElfStatus status)
       return "not enough memory";
     case ELF_IO_ERROR:
       return "the file cannot be read";
+    case ELF_SKIPPED:
+      return "skipped: files of other users have used up their budget";
     case ELF_GIVEN_UP:
       return "reading it took too long, or ended who read it";
     default:

@@ -464,6 +464,8 @@ typedef struct Store
   JitCode *jit_code; /* [n_jit_code] by process and time; row 0 is none */
   uint32_t n_jit_code;
   Intern strings;
+  FileBudget
+      file_budget; /* guarded by its own atomics: what symbolizing this capture has used */
 } Store;
 
 /* Opens a capture: a path, or "-" for standard input; .gz .bz2 .xz .zst are recognized by their first bytes.

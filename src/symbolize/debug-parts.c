@@ -74,7 +74,8 @@ add_supplement (const Symbolization *self, ElfParser *parser, const FileBatch *b
                                                                find_cached_supplement (parser));
       parser->has_supplement_status = true;
     }
-  if (parser->supplement_status != ELF_OK && parser->supplement_status != ELF_GIVEN_UP)
+  if (parser->supplement_status != ELF_OK && parser->supplement_status != ELF_GIVEN_UP &&
+      parser->supplement_status != ELF_SKIPPED)
     sysprof_line_collection_note_gap (self, batch,
                                       parser->supplement_status == ELF_MISMATCH
                                           ? DEBUG_GAP_OTHER_SUPPLEMENT

@@ -8,7 +8,7 @@ ElfStatus
 sysprof_debug_search_join (ElfStatus before, ElfStatus status)
 {
   if (status == ELF_OK || status == ELF_TOO_LARGE || status == ELF_GIVEN_UP ||
-      (status == ELF_MISMATCH && before == ELF_ABSENT))
+      status == ELF_SKIPPED || (status == ELF_MISMATCH && before == ELF_ABSENT))
     return status;
   return before;
 }

@@ -9,7 +9,7 @@
 /* Opens what is at `path` below `root` and hands it to the parser. */
 typedef ElfStatus (*TryPartFunc) (ElfParser *parser, int root, const char *path, void *data);
 
-/* What two places together say: ELF_OK, ELF_TOO_LARGE and ELF_GIVEN_UP of either, else ELF_MISMATCH of either, else ELF_ABSENT. */
+/* What two places together say: ELF_OK, ELF_TOO_LARGE, ELF_SKIPPED and ELF_GIVEN_UP of either, else ELF_MISMATCH of either, else ELF_ABSENT. */
 ElfStatus sysprof_debug_search_join (ElfStatus before, ElfStatus status);
 
 /* `candidates`: of DebugCandidate. */

@@ -23,6 +23,14 @@ set_place (ElfParser *self, int root, const char *path)
   self->has_supplement_status = false;
 }
 
+static void
+note_skipped (ElfParser *self, const char *path)
+{
+  if (self->skipped == NULL)
+    self->skipped = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (self->skipped, g_strdup (path));
+}
+
 ElfStatus
 sysprof_elf_parser_open (ElfParser *self,
                          int envelope,
@@ -50,6 +58,8 @@ sysprof_elf_parser_open (ElfParser *self,
       self->elf.sandbox.stop_fd = self->opener.stop_fd;
     }
   status = sysprof_remembered_elf_open (&self->elf, envelope, info, self->is_for_lines, facts);
+  if (status == ELF_SKIPPED)
+    note_skipped (self, path);
   self->is_open = status == ELF_OK;
   self->open_file = *info;
   if (status == ELF_OK)
@@ -110,6 +120,8 @@ judge (ElfParser *self, ElfStatus status, const struct stat *info, const char *p
 {
   ElfFacts facts;
 
+  if (status == ELF_SKIPPED)
+    note_skipped (self, path);
   if (!sysprof_elf_status_is_failure (status))
     return status;
   if (status == ELF_GIVEN_UP)
@@ -239,7 +251,7 @@ sysprof_elf_parser_do_without (ElfParser *self, ElfStatus status)
   struct stat dropped;
   ElfFacts facts;
 
-  if (!sysprof_elf_status_is_failure (status) ||
+  if ((!sysprof_elf_status_is_failure (status) && status != ELF_SKIPPED) ||
       sysprof_confined_child_is_stopped (&self->elf.sandbox))
     return false;
 
@@ -300,6 +312,7 @@ sysprof_elf_parser_close (ElfParser *self)
   g_clear_pointer (&self->split_path, g_free);
   g_clear_pointer (&self->failed, g_array_unref);
   g_clear_pointer (&self->blamed, g_ptr_array_unref);
+  g_clear_pointer (&self->skipped, g_ptr_array_unref);
   self->is_open = self->has_debug = false;
   sysprof_opener_clear (&self->opener);
   sysprof_remembered_elf_clear (&self->elf);

@@ -33,8 +33,9 @@ typedef struct
   struct stat split_file; /* with split units, or a package of them: the one that came last */
   char *split_path;       /* NULL = none came */
   /* Of these, those that could not be read, or over which the child died, took too long or ran out of memory: not asked again. */
-  GArray *failed;    /* of struct stat; NULL = none yet */
-  GPtrArray *blamed; /* of char *: their paths, for the caller to take; NULL = none yet */
+  GArray *failed;     /* of struct stat; NULL = none yet */
+  GPtrArray *blamed;  /* of char *: their paths, for the caller to take; NULL = none yet */
+  GPtrArray *skipped; /* of char *: paths of files over the budget, as `blamed` */
   unsigned n_failed_of_file; /* of what is open */
   bool has_started_again;    /* it has forgotten the split units; for who asks to reset */
   ProcessRoots roots;

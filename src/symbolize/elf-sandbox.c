@@ -161,6 +161,7 @@ sysprof_elf_sandbox_clear (ElfSandbox *self)
   self->keeps_rights = settings.keeps_rights;
   self->has_stop_fd = settings.has_stop_fd;
   self->stop_fd = settings.stop_fd;
+  self->budget = settings.budget;
 }
 
 bool
@@ -364,15 +365,15 @@ fits (const ElfRequest *request, const ElfReply *reply)
 
 /* One call, whose answers are of one of three kinds. ELF_GIVEN_UP with the child gone where it did not keep to the rules. */
 static ElfStatus
-call (ElfSandbox *self,
-      const ElfRequest *request,
-      int64_t patience,
-      int envelope,
-      const uint64_t *offsets,
-      ElfFacts *facts,
-      ElfAnswers *answers,
-      ElfLines *lines,
-      ElfInstructions *code)
+call_within (ElfSandbox *self,
+             const ElfRequest *request,
+             int64_t patience,
+             int envelope,
+             const uint64_t *offsets,
+             ElfFacts *facts,
+             ElfAnswers *answers,
+             ElfLines *lines,
+             ElfInstructions *code)
 {
   int64_t deadline = sysprof_confined_child_deadline (patience);
   ElfReply reply;
@@ -404,6 +405,32 @@ call (ElfSandbox *self,
 gone:
   sysprof_elf_sandbox_clear (self);
   return ELF_GIVEN_UP;
+}
+
+/* The same, limited by and charged to the budget of untrusted files. ELF_SKIPPED: it is used up, and the child was not asked. */
+static ElfStatus
+call (ElfSandbox *self,
+      const ElfRequest *request,
+      int64_t patience,
+      int envelope,
+      const uint64_t *offsets,
+      ElfFacts *facts,
+      ElfAnswers *answers,
+      ElfLines *lines,
+      ElfInstructions *code)
+{
+  FileBudget *budget = self->budget;
+  int64_t left_msec = budget != NULL ? sysprof_file_budget_left_msec (budget) : patience;
+  int64_t begin_usec = g_get_monotonic_time ();
+  ElfStatus status;
+
+  if (left_msec == 0)
+    return ELF_SKIPPED;
+  status = call_within (self, request, MIN (patience, left_msec), envelope, offsets, facts,
+                        answers, lines, code);
+  if (budget != NULL)
+    sysprof_file_budget_charge (budget, g_get_monotonic_time () - begin_usec);
+  return status;
 }
 
 static int64_t

@@ -111,6 +111,9 @@ open_recorded_file (ElfParser *parser,
     case ELF_IO_ERROR:
       *reason = UNNAMED_FILE_DENIED;
       break;
+    case ELF_SKIPPED:
+      *reason = UNNAMED_SKIPPED;
+      break;
     default:
       *reason = UNNAMED_NOT_ELF;
       break;
@@ -300,6 +303,8 @@ reason_of_lack (const ElfFacts *facts, ElfStatus debug_status)
     return UNNAMED_BETWEEN_SYMBOLS;
   if (facts->is_over_limit || debug_status == ELF_TOO_LARGE)
     return UNNAMED_OVER_LIMIT;
+  if (debug_status == ELF_SKIPPED)
+    return UNNAMED_SKIPPED;
   if (debug_status == ELF_GIVEN_UP)
     return UNNAMED_DEBUG_FILE_FAILED;
   if (debug_status == ELF_MISMATCH)
@@ -548,7 +553,8 @@ use_open_file (Symbolization *self,
   if (resolve_open_file (self, parser, batch, NULL, reason_of_lack (facts, debug_status)))
     return true;
 
-  *reason = UNNAMED_NOT_ELF;
+  *reason =
+      sysprof_remembered_elf_is_over_budget (&parser->elf) ? UNNAMED_SKIPPED : UNNAMED_NOT_ELF;
   return false;
 }
 
@@ -766,6 +772,11 @@ tell_failed (Symbolization *self, ElfParser *parser, const FileBatch *batch)
     sysprof_symbolization_note_gap (self, batch->path, DEBUG_GAP_FAILED, 1,
                                     parser->blamed->pdata[i]);
   sysprof_elf_parser_forgive (parser, 0);
+  for (guint i = 0; parser->skipped != NULL && i < parser->skipped->len && self->code == NULL;
+       i++)
+    sysprof_symbolization_note_gap (self, batch->path, DEBUG_GAP_SKIPPED, 1,
+                                    parser->skipped->pdata[i]);
+  g_clear_pointer (&parser->skipped, g_ptr_array_unref);
 }
 
 /* `fetched` [batches->n] or NULL: files of this machine. */
@@ -785,6 +796,7 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
   sysprof_stop_event_init (&stop, self->progress->cancellable);
   parser.opener.stop_fd = stop.fd;
   parser.opener.has_stop_fd = stop.fd >= 0;
+  parser.elf.budget = self->budget;
   /* Of instructions nothing is remembered. */
   if (!self->options->no_cache && self->code == NULL)
     parser.elf.cache = sysprof_symbol_cache_new ();

@@ -62,6 +62,25 @@ sysprof_remembered_elf_clear (RememberedElf *self)
   sysprof_elf_sandbox_clear (&self->sandbox);
 }
 
+/* Whether the child may be handed the file. What it does from now on is charged to the budget if any of its files is untrusted. */
+static bool
+admit_file (RememberedElf *self, const struct stat *info)
+{
+  if (self->budget == NULL || sysprof_file_is_trusted (info))
+    return true;
+  if (!sysprof_file_budget_admit (self->budget, info))
+    return false;
+  self->sandbox.budget = self->budget;
+  return true;
+}
+
+bool
+sysprof_remembered_elf_is_over_budget (const RememberedElf *self)
+{
+  return self->budget != NULL && !sysprof_file_is_trusted (&self->info) &&
+         sysprof_file_budget_left_msec (self->budget) == 0;
+}
+
 /* Has the child open the file. What it says is kept: one that a file of somebody else's may have taken over, or one from a
  * container, is asked no more. */
 static ElfStatus
@@ -78,6 +97,9 @@ open_in_child (RememberedElf *self,
   self->child_owner = info->st_uid;
   self->child_device = info->st_dev;
   self->is_child_mixed = false;
+  self->sandbox.budget = NULL;
+  if (!admit_file (self, info))
+    return ELF_SKIPPED;
   return sysprof_elf_sandbox_open (&self->sandbox, envelope, info, is_for_lines, facts);
 }
 
@@ -143,6 +165,8 @@ hand_part (RememberedElf *self,
            const struct stat *info,
            ElfFacts *facts)
 {
+  if (!admit_file (self, info))
+    return ELF_SKIPPED;
   self->is_child_mixed = self->is_child_mixed || info->st_uid != self->child_owner ||
                          info->st_dev != self->child_device;
   return call == PART_DEBUG
@@ -178,6 +202,13 @@ hand_over (RememberedElf *self)
   ElfFacts facts;
 
   return self->is_in_child || hand_over_telling (self, &facts);
+}
+
+/* Why the child could not be handed what it has not read yet. */
+static ElfStatus
+status_of_failed_hand_over (const RememberedElf *self)
+{
+  return sysprof_remembered_elf_is_over_budget (self) ? ELF_SKIPPED : ELF_GIVEN_UP;
 }
 
 bool
@@ -325,7 +356,7 @@ add_part (RememberedElf *self,
     }
 
   if (!hand_over (self))
-    return ELF_GIVEN_UP;
+    return status_of_failed_hand_over (self);
   status = hand_part (self, call, envelope, info, facts);
   if (known == NULL && self->entry != NULL && is_lasting (status))
     remember_part (self, call, &file, status, facts, &number);
@@ -367,6 +398,8 @@ sysprof_remembered_elf_add_package (RememberedElf *self, int envelope, const str
   if (!self->is_in_child)
     return ELF_ABSENT;
 
+  if (!admit_file (self, info))
+    return ELF_SKIPPED;
   mix_child (self, info);
   return sysprof_elf_sandbox_add_package (&self->sandbox, envelope, info);
 }
@@ -380,6 +413,8 @@ sysprof_remembered_elf_add_split (RememberedElf *self,
   if (!self->is_in_child)
     return ELF_ABSENT;
 
+  if (!admit_file (self, info))
+    return ELF_SKIPPED;
   mix_child (self, info);
   return sysprof_elf_sandbox_add_split (&self->sandbox, envelope, info, i);
 }
@@ -467,13 +502,14 @@ resolve (RememberedElf *self,
   size_t n_missing;
 
   if (self->entry == NULL)
-    return hand_over (self) ? ask (self, offsets, n, names, lines) : ELF_GIVEN_UP;
+    return hand_over (self) ? ask (self, offsets, n, names, lines)
+                            : status_of_failed_hand_over (self);
 
   keep_to_parts (self);
   missing = g_new (uint64_t, n + 1);
   n_missing = sysprof_cache_entry_find_missing (self->entry, offsets, n, missing);
   if (n_missing > 0 && !hand_over (self))
-    return ELF_GIVEN_UP;
+    return status_of_failed_hand_over (self);
   if (n_missing == n && n > 0)
     {
       status = ask (self, offsets, n, names, lines);

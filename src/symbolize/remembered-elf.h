@@ -14,6 +14,7 @@
 typedef struct
 {
   ElfSandbox sandbox;
+  FileBudget *budget; /* borrowed: for files of untrusted owners; NULL = unlimited */
   SymbolCache *cache; /* or NULL: nothing is remembered */
   bool
       is_by_address; /* all is asked by address: then that is remembered, and offsets are not asked for */
@@ -38,7 +39,7 @@ typedef struct
     .sandbox = ELF_SANDBOX_INIT, .envelope = -1 \
   }
 
-/* As those of the sandbox. */
+/* As those of the sandbox. ELF_SKIPPED: the file's owner is not trusted, and the budget of such files is used up. */
 ElfStatus sysprof_remembered_elf_open (RememberedElf *self,
                                        int envelope,
                                        const struct stat *info,
@@ -70,6 +71,8 @@ ElfStatus sysprof_remembered_elf_resolve_lines (RememberedElf *self,
                                                 size_t n,
                                                 ElfLines *lines);
 
+/* Whether the file is untrusted, and no time is left for such files. */
+bool sysprof_remembered_elf_is_over_budget (const RememberedElf *self);
 /* Whether there are a debug file or a supplement in use. */
 bool sysprof_remembered_elf_has_parts (const RememberedElf *self);
 /* Where the child could not answer: has another one what is open, but for the part that came last, or that it could not be handed.

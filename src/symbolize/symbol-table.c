@@ -74,6 +74,10 @@ static const struct
                            "its symbols are over a limit: 1 GiB or 16 million of a table, or "
                            "packed to a thousandth",
                            "" },
+  [UNNAMED_SKIPPED] = { "skipped",
+                        "not looked up: the search was interrupted, or files of other users took "
+                        "more than the 20 s or 64 GiB that they may take together",
+                        "open the capture where it was recorded, as the user who owns the file" },
 };
 
 static const struct
@@ -95,11 +99,15 @@ static const struct
   [DEBUG_GAP_FAILED] = { "debug file left out: it could not be read, took too long or too much "
                          "memory, or ended who read it",
                          "install the debug symbols anew, on a disk that answers" },
+  [DEBUG_GAP_SKIPPED] = { "file of another user skipped: all such files together may take 20 s "
+                          "and have 64 GiB",
+                          "open the capture where it was recorded, as the user who owns the file" },
   [DEBUG_GAP_MODULES_LEFT_OUT] = { "files of the kernel's modules were not looked for: more than "
                                    "4,096 of their sections were sampled, or the search took 10 s",
                                    "open the capture again, from a disk that answers faster" },
 };
 
+G_STATIC_ASSERT (FILE_BUDGET_MSEC == 20000 && FILE_BUDGET_BYTES == UINT64_C (64) << 30);
 G_STATIC_ASSERT (MOST_MODULE_SECTIONS == 4096 && MOST_MODULE_SECONDS == 10); /* as is said */
 G_STATIC_ASSERT (G_N_ELEMENTS (gaps) == N_DEBUG_GAPS);
 G_STATIC_ASSERT (G_N_ELEMENTS (kind_names) == SYMBOL_MARKER + 1);

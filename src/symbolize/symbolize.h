@@ -60,6 +60,7 @@ typedef enum
   UNNAMED_OTHER_KERNEL_FILE, /* as with hidden symbols, and the vmlinux here is of another build */
   UNNAMED_MIXED_KERNELS,     /* captures were joined that do not tell whose kernel is whose */
   UNNAMED_KERNEL_MOVED,      /* the kernel's vmlinux is here, but not where the kernel lay */
+  UNNAMED_SKIPPED, /* not looked up: untrusted files used up their budget, or the search was interrupted */
   N_UNNAMED,
 } UnnamedReason;
 
@@ -91,6 +92,7 @@ typedef enum
   DEBUG_GAP_OTHER_SPLIT,      /* or are of another build */
   DEBUG_GAP_OVER_LIMIT,       /* a file has more of it than is read */
   DEBUG_GAP_FAILED, /* a file of it could not be read, took too long or too much memory, or killed who read it: names may lack, too */
+  DEBUG_GAP_SKIPPED, /* a file of an untrusted owner was not read: their budget is used up. Names may be missing, too */
   DEBUG_GAP_MODULES_LEFT_OUT, /* files of modules of the kernel were not looked for: names may lack, too */
   N_DEBUG_GAPS,
 } DebugGapKind;
@@ -121,6 +123,7 @@ typedef struct SymbolTable
       line; /* [store->addresses.n] likewise; of a function that calls an inlined one, the line of the call */
   DebugGap *gap; /* [n_gaps] */
   uint32_t n_gaps;
+  bool is_interrupted; /* the search was canceled: `keep_found` */
   Intern strings;
   uint8_t *
       categories; /* [n] or NULL: not asked for yet. Set once and atomically: analyze/categories.h */
@@ -183,9 +186,12 @@ typedef struct
   const char *const *inner_debug_dirs; /* the same, as the process of the file sees them */
   const char *sysroot;                 /* look for files below this directory; NULL = "/" */
   const KeptFiles
-      *kept_files;     /* open still, and asked where none is found in its place; or NULL */
-  bool use_sandbox;    /* the child that parses ELF gives up its rights (started as root) */
-  bool no_cache;       /* ask files anew, and keep nothing that they answer */
+      *kept_files;    /* open still, and asked where none is found in its place; or NULL */
+  bool use_sandbox;   /* the child that parses ELF gives up its rights (started as root) */
+  bool no_cache;      /* ask files anew, and keep nothing that they answer */
+  FileBudget *budget; /* borrowed, for files of untrusted owners; NULL = that of the store */
+  bool
+      keep_found; /* when canceled, return the names found until then; what was not looked up is UNNAMED_SKIPPED */
   bool ignore_bundled; /* do not read `__symbols__` */
   bool with_lines;     /* for who loads documents: lines and inlined functions, too */
   bool

@@ -205,8 +205,9 @@ place_name (const Store *store, AddressId address, char buffer[64])
 }
 
 static UnnamedReason
-default_reason (const Store *store, AddressId address)
+default_reason (const Symbolization *self, AddressId address)
 {
+  const Store *store = self->store;
   const AddressTable *addresses = &store->addresses;
   const char *path =
       sysprof_store_string (store, store->mappings[addresses->mapping[address]].path);
@@ -216,13 +217,15 @@ default_reason (const Store *store, AddressId address)
     case ADDRESS_KERNEL:
     case ADDRESS_HYPERVISOR:
     case ADDRESS_GUEST_KERNEL:
-      return UNNAMED_NO_KERNEL_SYMBOLS;
+      return self->is_interrupted ? UNNAMED_SKIPPED : UNNAMED_NO_KERNEL_SYMBOLS;
     case ADDRESS_JIT:
       return UNNAMED_ANONYMOUS;
     default:
       if (addresses->mapping[address] == 0)
         return UNNAMED_NO_MAPPING;
-      return is_special_mapping (path) ? UNNAMED_ANONYMOUS : UNNAMED_NO_SYMBOLS;
+      if (is_special_mapping (path))
+        return UNNAMED_ANONYMOUS;
+      return self->is_interrupted ? UNNAMED_SKIPPED : UNNAMED_NO_SYMBOLS;
     }
 }
 
@@ -275,7 +278,7 @@ give_own_name (Symbolization *self, AddressId address, OwnName *names)
   Symbol symbol;
 
   if (self->reason[address] == UNNAMED_NOT)
-    self->reason[address] = (uint8_t) default_reason (self->store, address);
+    self->reason[address] = (uint8_t) default_reason (self, address);
   /* What is no file has no addresses of its own. */
   if (offset == 0)
     offset = mapping->path != 0 && !is_special_mapping (path)
@@ -355,6 +358,8 @@ sysprof_symbolization_init (Symbolization *self,
     .progress = progress,
     .table = table,
     .is_this_boot = is_this_boot (store),
+    .budget =
+        options != NULL && options->budget != NULL ? options->budget : &store->file_budget,
     .reason = g_new0 (uint8_t, n + 1),
     .link_address = g_new0 (uint64_t, n + 1),
     .is_entry = g_new0 (uint8_t, n + 1),
@@ -418,6 +423,13 @@ sysprof_symbolize_telling (Store *store,
   for (uint8_t i = 0; i < n_chain && is_done && !self.options->no_symbols; i++)
     is_done = ask (&self, self.options->n_chain != 0 ? self.options->chain[i] : i, error);
 
+  if (!is_done && self.options->keep_found && sysprof_progress_is_cancelled (progress))
+    {
+      /* The rest is quick, and wanted. */
+      g_clear_error (error);
+      self.is_interrupted = table->is_interrupted = is_done = true;
+      progress->cancellable = NULL;
+    }
   if (is_done &&
       sysprof_progress_stage (progress, SHARE_OF_OWN_NAMES, "Naming what has no name"))
     give_own_names (&self);

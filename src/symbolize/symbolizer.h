@@ -29,11 +29,13 @@ typedef struct
   uint8_t *is_entry;
   uint8_t *
       is_told; /* the capture itself says so: what is missing here and now does not change it */
-  GArray *wanted; /* of WantedFile: files that lack names */
+  FileBudget *budget; /* borrowed: limits the work for files of untrusted owners */
+  GArray *wanted;     /* of WantedFile: files that lack names */
   char wanted_kernel
       [SYMBOLIZER_BUILD_ID_SIZE]; /* the build id of a kernel that lacks some and whose file is not here; or empty */
   GArray *
       wanted_modules; /* of WantedModule: modules of the kernel, likewise; each build id once */
+  bool is_interrupted; /* the search for names was canceled, and what was found is kept */
   struct LineCollection *lines; /* NULL; else lines are looked for instead of names (lines.h) */
   struct CodeCollection *code;  /* NULL; else code is (code.h), and the table stays as it is */
 } Symbolization;

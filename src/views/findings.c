@@ -420,13 +420,31 @@ look_at_heap (Look *self)
          sysprof_percent (leaked, all), sysprof_format_grouped (leaked, grouped));
 }
 
+/* Symbols that were not looked up, while recording or now. */
+static void
+look_at_symbols (Look *self)
+{
+  const Metadata *row =
+      sysprof_store_find_metadata (self->store, "org.gnome.sysprof.lacks.symbols", NULL);
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < self->symbols->n_gaps; i++)
+    n += self->symbols->gap[i].kind == DEBUG_GAP_SKIPPED;
+  if (row != NULL)
+    say (self, "quality", "Some functions have no names: %s.",
+         sysprof_store_string (self->store, row->value));
+  else if (n > 0)
+    say (self, "quality", "Some functions may have no names: %u file%s of other users skipped.",
+         n, n == 1 ? " was" : "s were");
+}
+
 static bool
 fill_findings (const ViewRequest *request, Rows *rows, GError **error)
 {
   static void (*const rules[]) (Look *) = {
     look_at_stacks,    look_at_losses,     look_at_idleness, look_at_processes,
     look_at_functions, look_at_categories, look_at_time,     look_at_marks,
-    look_at_heap,      look_at_messages,   look_at_logs,
+    look_at_heap,      look_at_messages,   look_at_logs,     look_at_symbols,
   };
   Look self = {
     .request = request, .store = request->store, .symbols = request->symbols, .rows = rows

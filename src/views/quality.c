@@ -383,7 +383,8 @@ add_debug_gap (Rows *rows, const SymbolTable *symbols, const DebugGap *gap)
   const char *what = sysprof_intern_get (&symbols->strings, gap->what);
   g_autofree char *more =
       gap->n > 1 ? g_strdup_printf (" and %u more", gap->n - 1) : g_strdup ("");
-  bool is_of_inlines = gap->kind != DEBUG_GAP_FAILED && gap->kind != DEBUG_GAP_MODULES_LEFT_OUT;
+  bool is_of_inlines = gap->kind != DEBUG_GAP_FAILED && gap->kind != DEBUG_GAP_SKIPPED &&
+                       gap->kind != DEBUG_GAP_MODULES_LEFT_OUT;
   g_autofree char *reason = g_strdup_printf (
       "%s%s: '%s'%s", is_of_inlines ? "inlined functions missing: " : "", clause, what, more);
   Cell *cells = sysprof_rows_add (rows);
