@@ -49,14 +49,22 @@ sysprof_is_symbol_table (const char *path, bool *is_packed)
   return packed || strcmp (path, PLAIN_NAME) == 0;
 }
 
+/* Offset behind the last NUL: texts that begin before it end inside the table. */
+static size_t
+find_end_of_texts (const WholeFile *table)
+{
+  size_t end = table->size;
+
+  while (end > 0 && table->bytes[end - 1] != 0)
+    end--;
+  return end;
+}
+
 /* The text at `offset`, NULL if it does not end inside the table. */
 static const char *
-text_at (const WholeFile *table, uint32_t offset)
+text_at (const WholeFile *table, size_t end_of_texts, uint32_t offset)
 {
-  if (offset >= table->size || memchr (table->bytes + offset, 0, table->size - offset) == NULL)
-    return NULL;
-
-  return (const char *) table->bytes + offset;
+  return offset < end_of_texts ? (const char *) table->bytes + offset : NULL;
 }
 
 static bool
@@ -120,6 +128,7 @@ add_entries (Entries *self,
 {
   bool is_inclusive;
   ptrdiff_t n_entries = count_entries (table, &is_inclusive, swapped);
+  size_t end_of_texts = find_end_of_texts (table);
 
   for (ptrdiff_t i = 0; i < n_entries; i++)
     {
@@ -129,8 +138,8 @@ add_entries (Entries *self,
         .end = sysprof_load_u64 (bytes + 8, swapped),
         .pid = sysprof_load_u32 (bytes + 16, swapped),
         .rank = rank,
-        .name = text_at (table, sysprof_load_u32 (bytes + 20, swapped)),
-        .tag = text_at (table, sysprof_load_u32 (bytes + 24, swapped)),
+        .name = text_at (table, end_of_texts, sysprof_load_u32 (bytes + 20, swapped)),
+        .tag = text_at (table, end_of_texts, sysprof_load_u32 (bytes + 24, swapped)),
       };
 
       if (sysprof_load_u32 (bytes + 24, false) == 0 || entry.tag == NULL)
@@ -267,34 +276,88 @@ put_text (WholeFile *table, NumberMap *places, const char *text, uint32_t *offse
   return true;
 }
 
+typedef struct
+{
+  const char *text;
+  size_t field; /* of the entries in their order: 2 for each, name and tag */
+} Reference;
+
+static int
+compare_references (const void *a, const void *b)
+{
+  const char *left = ((const Reference *) a)->text, *right = ((const Reference *) b)->text;
+
+  return left < right ? -1 : left > right;
+}
+
+/* The offsets of all names and tags in the table [2 * n], where their texts are put; NULL with errno. Many entries may name one
+ * text of megabytes, or parts of it: in the order of their addresses each text is looked at once, with what ends as it does. */
+static uint32_t *
+put_texts (const Entries *self, NumberMap *places, WholeFile *table)
+{
+  size_t n = 2 * self->n;
+  Reference *references = calloc (n + 1, sizeof *references);
+  uint32_t *offsets = calloc (n + 1, sizeof *offsets);
+  const char *text = NULL, *end = NULL;
+  bool is_put = references != NULL && offsets != NULL;
+  uint32_t offset = 0;
+
+  for (size_t i = 0; is_put && i < self->n; i++)
+    {
+      references[2 * i] = (Reference){ self->entries[i].name, 2 * i };
+      references[2 * i + 1] = (Reference){ self->entries[i].tag, 2 * i + 1 };
+    }
+  if (is_put)
+    qsort (references, n, sizeof *references, compare_references);
+  for (size_t i = 0; is_put && i < n; i++)
+    {
+      if (text == NULL || references[i].text >= end)
+        {
+          text = references[i].text;
+          end = text + strlen (text) + 1;
+          is_put = put_text (table, places, text, &offset);
+        }
+      if (is_put && references[i].text - text > (ptrdiff_t) (UINT32_MAX - offset))
+        {
+          errno = EOVERFLOW;
+          is_put = false;
+        }
+      offsets[references[i].field] = offset + (uint32_t) (references[i].text - text);
+    }
+  free (references);
+  if (is_put)
+    return offsets;
+
+  free (offsets);
+  return NULL;
+}
+
 static bool
 pack (const Entries *self, WholeFile *table)
 {
   NumberMap places = { 0 };
+  uint32_t *offsets = NULL;
   size_t head_size = (self->n + 1) * ENTRY_SIZE;
   uint8_t *head = calloc (self->n + 1, ENTRY_SIZE);
   bool is_packed = head != NULL && sysprof_whole_file_append (table, head, head_size) &&
-                   sysprof_whole_file_append (table, "", 1);
+                   sysprof_whole_file_append (table, "", 1) &&
+                   (offsets = put_texts (self, &places, table)) != NULL;
 
   for (size_t i = 0; is_packed && i < self->n; i++)
     {
       const Entry *entry = &self->entries[i];
       uint8_t *bytes = head + i * ENTRY_SIZE;
-      uint32_t name, tag;
 
-      is_packed = put_text (table, &places, entry->name, &name) &&
-                  put_text (table, &places, entry->tag, &tag);
-      if (!is_packed)
-        break;
       sysprof_store_u64 (bytes, entry->begin);
       sysprof_store_u64 (bytes + 8, entry->end);
       sysprof_store_u32 (bytes + 16, entry->pid);
-      sysprof_store_u32 (bytes + 20, name);
-      sysprof_store_u32 (bytes + 24, tag);
+      sysprof_store_u32 (bytes + 20, offsets[2 * i]);
+      sysprof_store_u32 (bytes + 24, offsets[2 * i + 1]);
     }
   if (is_packed)
     memcpy (table->bytes, head, head_size);
   sysprof_number_map_clear (&places);
+  free (offsets);
   free (head);
 
   return is_packed;
