@@ -13,8 +13,12 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define OUTPUT_STEP    ((size_t) 1 << 20)     /* bytes between two looks at whether to go on */
-#define LZMA_MOST_DICT ((uint64_t) 512 << 20) /* bytes that the decoder may take for itself */
+#define OUTPUT_STEP ((size_t) 1 << 20) /* bytes between two looks at whether to go on */
+/* A capture gets some 20 times as small, one of counters alone 100 times; zeros 30,000 times. A file that claims to be so much larger
+ * would take memory from others before anything shows that it holds nothing. */
+#define MOST_RATIO      200
+#define ALWAYS_UNPACKED ((size_t) 256 << 20)   /* bytes: whatever the ratio */
+#define LZMA_MOST_DICT  ((uint64_t) 512 << 20) /* bytes that the decoder may take for itself */
 
 typedef enum
 {
@@ -212,6 +216,20 @@ recognize (const FileBytes *bytes)
   return NULL;
 }
 
+static bool
+check_ratio (size_t size, size_t most, const char *name, const char *codec, GError **error)
+{
+  if (size <= MAX (most, ALWAYS_UNPACKED))
+    return true;
+
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_NO_SPACE,
+      "Cannot unpack '%s': it becomes more than %d times as large, as no capture does. "
+      "If you trust it, unpack it with the %s program first, and give what comes out.",
+      name, MOST_RATIO, codec);
+  return false;
+}
+
 bool
 sysprof_file_bytes_unpack (FileBytes *self,
                            const char *name,
@@ -222,6 +240,7 @@ sysprof_file_bytes_unpack (FileBytes *self,
                            GError **error)
 {
   const Codec *codec = recognize (self);
+  size_t most = self->size > G_MAXSIZE / MOST_RATIO ? G_MAXSIZE : self->size * MOST_RATIO;
   FileBytes unpacked = { 0 };
   Window window = { .in = self->bytes, .in_size = self->size };
   Step step = STEP_MORE;
@@ -247,6 +266,7 @@ sysprof_file_bytes_unpack (FileBytes *self,
 
       if ((!sysprof_progress_at (progress, self->size - window.in_size, self->size) &&
            sysprof_progress_set_error_if_cancelled (progress, error)) ||
+          !check_ratio (unpacked.size, most, name, codec->name, error) ||
           !sysprof_file_bytes_reserve (&unpacked, OUTPUT_STEP, name, limit, error))
         {
           codec->end (decoder);
