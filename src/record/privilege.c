@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -407,6 +408,36 @@ sysprof_privilege_describe_missing_confinement (void)
          "as an ordinary user.";
 }
 
+/* Its capabilities then count for resources of the namespace alone. A namespace that maps all users onto themselves is not recognized. */
+static bool
+is_in_user_namespace (void)
+{
+  g_autofree char *map = NULL;
+  unsigned inside, outside, n;
+
+  return g_file_get_contents ("/proc/self/uid_map", &map, NULL, NULL) &&
+         (sscanf (map, "%u %u %u", &inside, &outside, &n) != 3 || inside != 0 || outside != 0 ||
+          n != UINT32_MAX);
+}
+
+char *
+sysprof_privilege_describe_time_namespace (void)
+{
+  g_autofree char *offsets = NULL;
+  long long seconds, nsec;
+
+  if (!g_file_get_contents ("/proc/self/timens_offsets", &offsets, NULL, NULL) ||
+      sscanf (offsets, "monotonic %lld %lld", &seconds, &nsec) != 2 ||
+      (seconds == 0 && nsec == 0))
+    return NULL;
+
+  return g_strdup_printf (
+      "Cannot sample in this time namespace: its clock differs from the kernel's by %lld s, and the "
+      "kernel's samples have the latter. Record outside of it: 'nsenter --time=/proc/1/ns/time "
+      "sysprof-cli ...' as root of the machine.",
+      seconds);
+}
+
 char *
 sysprof_privilege_describe_missing_perf (Privilege *self)
 {
@@ -420,6 +451,12 @@ sysprof_privilege_describe_missing_perf (Privilege *self)
         "Record on the host rather than in a container.");
 
   g_strstrip (paranoid);
+  if (has_perfmon () && is_in_user_namespace ())
+    return g_strdup_printf (
+        "kernel.perf_event_paranoid is %s here and this process has CAP_PERFMON in its user namespace "
+        "only, where it does not permit sampling. Record outside of the user namespace, as root of "
+        "the machine.",
+        paranoid);
   if (has_perfmon ())
     return g_strdup_printf (
         "kernel.perf_event_paranoid is %s here and this process has CAP_PERFMON, yet perf_event_open is refused: "

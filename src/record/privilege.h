@@ -95,3 +95,5 @@ char *sysprof_privilege_describe_missing_perf (Privilege *self);
 
 /* Why a recorder that runs as root can parse no files of other users, and how to change that, in whole sentences; NULL if it can. */
 const char *sysprof_privilege_describe_missing_confinement (void);
+/* Why nothing can be sampled in this process's time namespace; NULL where its clock is the kernel's. *(full)* */
+char *sysprof_privilege_describe_time_namespace (void);

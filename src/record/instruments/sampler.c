@@ -854,12 +854,18 @@ static gboolean
 sysprof_sampler_prepare (SysprofInstrument *instrument, Pump *pump, GError **error)
 {
   SysprofSampler *self = SYSPROF_SAMPLER (instrument);
+  g_autofree char *other_clock = sysprof_privilege_describe_time_namespace ();
   g_autoptr (GError) local = NULL;
   PerfSession *session;
 
   /* A second sampler would count everything twice. */
   if (sysprof_pump_get_process_log (pump)->is_tracked)
     return TRUE;
+  if (other_clock != NULL)
+    {
+      sysprof_pump_report (pump, "Sampler", true, "%s", other_clock);
+      return TRUE;
+    }
 
   if (!sysprof_sampling_request_resolve (&self->request, &self->options,
                                          sysprof_pump_get_privilege (pump), &local))
