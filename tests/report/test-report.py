@@ -1072,7 +1072,13 @@ class Looks(Base):
         self.assertIn(';level998;level999 2\n', folded)
         self.assertIn('L' * 10000, folded)
         report = run('tree', '--format', 'json', path).stdout.decode()
-        self.assertEqual(report.count('"children"'), 1004)
+        level, deepest = 0, 0
+        for character in re.sub(r'"(\\.|[^"\\])*"', '', report):
+            level += (character in '[{') - (character in ']}')
+            deepest = max(deepest, level)
+        self.assertEqual(deepest, 249)
+        self.assertEqual(report.count('"deeper": 2'), 1)
+        self.assertEqual(json.loads(report)['rows'][0]['total'], 3)
         self.assertIn(400 * ' ' + '[1002] level999\n', run('tree', path).stdout.decode())
         for form in ('text', 'html', 'svg'):
             self.assertIn('level999', run('tree', '--format', form, path).stdout.decode())
