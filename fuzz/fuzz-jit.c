@@ -18,10 +18,12 @@
 static void
 check (JitLines *lines, JitCodeRange ranges[MOST_RANGES], size_t *n_ranges)
 {
-  Text text = { lines->text, lines->text + lines->size };
+  Text text = { 0 };
   uint32_t n = 0;
   Text line;
 
+  if (lines->n > 0)
+    text = (Text){ lines->text, lines->text + lines->size };
   while (lines->n > 0 && sysprof_text_next_line (&text, &line))
     {
       uint64_t start, size, time;

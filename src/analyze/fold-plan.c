@@ -297,11 +297,12 @@ static bool
 follow (Merger *self)
 {
   Child *next = &self->waiting.item[self->waiting.n - 1];
-  Place *place = &self->places.item[self->places.n - 1];
+  Place *place;
 
   if (next->n_places != 1 || next->key == 0)
     return false;
 
+  place = &self->places.item[self->places.n - 1];
   if (self->forest->top_of_end != NULL)
     follow_outwards (self, next, place);
   else if (!follow_inwards (self, next, place))

@@ -144,7 +144,8 @@ drop_if_known (KernelList *self, size_t from)
 bool
 sysprof_kernel_list_append (KernelList *self, const Translation *capture, const WholeFile *one)
 {
-  const char *at = (const char *) one->bytes, *end = at + one->size;
+  const char *at = one->size > 0 ? (const char *) one->bytes : "";
+  const char *end = at + one->size;
   bool is_appended = true;
 
   while (is_appended && at < end)

@@ -617,7 +617,8 @@ find_split (Resolution *self, Unit *skeleton)
   bool is_other = dwarf->has_package;
   Unit *found = NULL;
 
-  if (root->dwo_name == NULL)
+  /* An empty name is no file. */
+  if (root->dwo_name == NULL || root->dwo_name[0] == '\0')
     return skeleton;
 
   if (dwarf->has_package && sysprof_dwarf_file_find_packaged (&dwarf->package, root->dwo_id))

@@ -139,8 +139,8 @@ begins_row_of_frames (const Store *store, uint64_t at, size_t *budget)
         return false;
 
       time = sysprof_frame_i64 (&frame, 8);
-      if (i > 0 &&
-          (__builtin_sub_overflow (time, last_time, &apart) || ABS (apart) > NEAR_IN_TIME))
+      if (i > 0 && (__builtin_sub_overflow (time, last_time, &apart) || apart > NEAR_IN_TIME ||
+                    apart < -NEAR_IN_TIME))
         return false;
       last_time = time;
       at += frame.size;

@@ -257,6 +257,34 @@ test_two_threads (void)
 
 #define N_SMALL 500000
 
+/* Times that are 2^63 ns apart: their difference has no absolute value. */
+static void
+test_times_far_apart (void)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  autofd fd = memfd_create ("far", MFD_CLOEXEC);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Store) store = NULL;
+  cpu_set_t allowed;
+
+  g_byte_array_append (bytes, (const uint8_t *) &header, sizeof header);
+  for (uint32_t i = 0; i < N_SMALL; i++)
+    {
+      SysprofCaptureFrame frame = make_frame (SYSPROF_CAPTURE_FRAME_EXIT, sizeof frame,
+                                              FIRST_PID, i % 2 != 0 ? INT64_MIN : 0);
+
+      g_byte_array_append (bytes, (const uint8_t *) &frame, sizeof frame);
+    }
+  g_assert_cmpint (write (fd, bytes->data, bytes->len), ==, (ssize_t) bytes->len);
+
+  g_assert_no_errno (sched_getaffinity (0, sizeof allowed, &allowed));
+  use_cpus (&allowed, 2);
+  store = sysprof_store_open_fd (fd, NULL, NULL, &error);
+  g_assert_no_errno (sched_setaffinity (0, sizeof allowed, &allowed));
+  g_assert_no_error (error);
+  g_assert_cmpuint (store->frames.n, ==, N_SMALL);
+}
+
 /* There are far more frames than the length of the file lets one expect. */
 static void
 test_small_frames (void)
@@ -291,6 +319,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/store/parallel/small-frames", test_small_frames);
+  g_test_add_func ("/store/parallel/times-far-apart", test_times_far_apart);
   g_test_add_func ("/store/parallel/two-threads", test_two_threads);
   return g_test_run ();
 }
