@@ -253,6 +253,8 @@ take_status (Near *self, Text text)
     }
   (void) sysprof_text_u64_after (text, "\"samples\": ", &status->n_samples);
   (void) sysprof_text_u64_after (text, "\"lost\": ", &status->n_lost);
+  (void) sysprof_text_u64_after (text, "\"lost-samples\": ", &status->n_lost_samples);
+  (void) sysprof_text_u64_after (text, "\"lost-records\": ", &status->n_lost_records);
   (void) sysprof_text_u64_after (text, "\"throttled\": ", &status->n_throttled);
   (void) sysprof_text_u64_after (text, "\"frames\": ", &status->n_frames);
   (void) sysprof_text_u64_after (text, "\"size\": ", &status->size);

@@ -136,7 +136,10 @@ format_line (const Terminal *self, const RecordingStatus *status, bool is_short)
         line, "%.0f/s%s",
         rate (self->last.n_samples, status->n_samples, status->counted - self->last.counted),
         gap);
-  g_string_append_printf (line, "%" G_GUINT64_FORMAT " lost%s", status->n_lost, gap);
+  g_string_append_printf (line, "%" G_GUINT64_FORMAT " lost%s", status->n_lost_samples, gap);
+  if (status->n_lost > status->n_lost_samples)
+    g_string_append_printf (line, "%" G_GUINT64_FORMAT " records lost%s",
+                            status->n_lost - status->n_lost_samples, gap);
   if (status->n_throttled > 0)
     g_string_append_printf (line, "%" G_GUINT64_FORMAT " throttled%s", status->n_throttled,
                             gap);
@@ -194,15 +197,17 @@ print_json (Terminal *self, const RecordingStatus *status, bool is_last)
   g_ascii_formatd (cpu_percent, sizeof cpu_percent, "%.3f",
                    is_last ? percent_of_cpu (status->cpu_nsec, status->duration)
                            : percent_of_cpu (status->cpu_nsec - self->last.cpu_nsec, nsec));
-  fprintf (stderr,
-           "%s%s{\"time\": %" G_GINT64_FORMAT ", \"samples\": %" G_GUINT64_FORMAT
-           ", \"rate\": %s, \"lost\": %" G_GUINT64_FORMAT ", \"throttled\": %" G_GUINT64_FORMAT
-           ", \"frames\": %" G_GUINT64_FORMAT ", \"size\": %" G_GUINT64_FORMAT
-           ", \"cpu-time\": %" G_GINT64_FORMAT ", \"cpu-percent\": %s, \"finished\": %s}\n",
-           self->mark != NULL ? self->mark : "", self->mark != NULL ? " " : "",
-           status->duration, status->n_samples, samples_per_second, status->n_lost,
-           status->n_throttled, status->n_frames, status->size, status->cpu_nsec, cpu_percent,
-           is_last ? "true" : "false");
+  fprintf (
+      stderr,
+      "%s%s{\"time\": %" G_GINT64_FORMAT ", \"samples\": %" G_GUINT64_FORMAT
+      ", \"rate\": %s, \"lost\": %" G_GUINT64_FORMAT ", \"lost-samples\": %" G_GUINT64_FORMAT
+      ", \"lost-records\": %" G_GUINT64_FORMAT ", \"throttled\": %" G_GUINT64_FORMAT
+      ", \"frames\": %" G_GUINT64_FORMAT ", \"size\": %" G_GUINT64_FORMAT
+      ", \"cpu-time\": %" G_GINT64_FORMAT ", \"cpu-percent\": %s, \"finished\": %s}\n",
+      self->mark != NULL ? self->mark : "", self->mark != NULL ? " " : "", status->duration,
+      status->n_samples, samples_per_second, status->n_lost, status->n_lost_samples,
+      status->n_lost_records, status->n_throttled, status->n_frames, status->size,
+      status->cpu_nsec, cpu_percent, is_last ? "true" : "false");
 }
 
 void
@@ -215,11 +220,26 @@ sysprof_cli_terminal_status (Terminal *self, const RecordingStatus *status, bool
   self->last = *status;
 }
 
+/* "N records lost", and which; NULL if there are none. */
+static char *
+dup_lost_records (const RecordingStatus *status)
+{
+  uint64_t n = status->n_lost - status->n_lost_samples;
+
+  if (status->n_lost <= status->n_lost_samples)
+    return NULL;
+  return g_strdup_printf ("%" G_GUINT64_FORMAT " records lost (%" G_GUINT64_FORMAT
+                          " of processes and mappings)",
+                          n, status->n_lost_records);
+}
+
 void
 sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, const char *name)
 {
   g_autofree char *size = sysprof_text_of_size (status->size);
-  g_autofree char *lost = g_strdup_printf ("%" G_GUINT64_FORMAT " lost", status->n_lost);
+  g_autofree char *lost =
+      g_strdup_printf ("%" G_GUINT64_FORMAT " lost", status->n_lost_samples);
+  g_autofree char *records = dup_lost_records (status);
   g_autofree char *throttled =
       g_strdup_printf (", %" G_GUINT64_FORMAT " held back by the kernel", status->n_throttled);
   g_autofree char *place = g_strdup ("");
@@ -230,12 +250,15 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
   if (status->n_throttled == 0)
     throttled[0] = '\0';
   /* Silence is about what goes well. */
-  if (status->n_lost > 0 || (self->is_quiet && status->n_throttled > 0))
+  if (status->n_lost_samples > 0 || (self->is_quiet && status->n_throttled > 0))
     sysprof_cli_terminal_print (
         self,
         "Samples are missing: %s%s. More came than the recorder, the disk or the kernel's limits "
         "could take; a lower --frequency helps.",
         lost, throttled);
+  if (records != NULL)
+    sysprof_cli_terminal_print (
+        self, "%s: stacks and names of some processes may be incomplete.", records);
   if (name != NULL)
     {
       g_free (place);
@@ -248,10 +271,12 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
       share = g_strdup_printf (", %.1f %% of one CPU",
                                percent_of_cpu (status->cpu_nsec, status->duration));
     }
-  sysprof_cli_terminal_note (self,
-                             "Recorded %.1f s: %" G_GUINT64_FORMAT
-                             " samples, %s%s, %s%s. The recorder used %.2f s of CPU time%s.",
-                             (double) status->duration / NSEC_PER_SEC, status->n_samples,
-                             status->n_lost > 0 ? lost : "none lost", throttled, size, place,
-                             (double) status->cpu_nsec / NSEC_PER_SEC, share);
+  sysprof_cli_terminal_note (
+      self,
+      "Recorded %.1f s: %" G_GUINT64_FORMAT
+      " samples, %s%s%s%s, %s%s. The recorder used %.2f s of CPU time%s.",
+      (double) status->duration / NSEC_PER_SEC, status->n_samples,
+      status->n_lost_samples > 0 ? lost : "none lost", records != NULL ? ", " : "",
+      records != NULL ? records : "", throttled, size, place,
+      (double) status->cpu_nsec / NSEC_PER_SEC, share);
 }

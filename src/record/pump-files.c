@@ -81,6 +81,6 @@ sysprof_pump_add_file (Pump *self,
                       : add_chunks (self, own_time, pid, name, bytes, size);
 
   if (!is_added)
-    sysprof_pump_add_lost (self, 1);
+    sysprof_pump_add_lost (self, LOST_OTHERS, 1);
   return is_added;
 }

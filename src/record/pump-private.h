@@ -49,9 +49,8 @@ struct Pump
   int64_t published_at;
   int program_fd; /* pidfd of the spawned program */
   bool ticks_run;
-  unsigned first_counter; /* of the recorder's own; 0 = none */
-  uint64_t told_lost;
-  uint64_t told_throttled;
+  unsigned first_counter;          /* of the recorder's own; 0 = none */
+  uint64_t told[N_LOSS_KINDS + 1]; /* what the counters of losses and of throttling said last */
   bool told_once;
 
   /* Guarded by `lock`. (Not a GMutex: ThreadSanitizer knows nothing of those.) */
@@ -66,7 +65,7 @@ struct Pump
   {
     atomic_uint_least64_t n_samples; /* pump; numbers to look at, relaxed */
     atomic_uint_least64_t n_frames;
-    atomic_uint_least64_t n_lost;
+    atomic_uint_least64_t n_lost[N_LOSS_KINDS];
     atomic_uint_least64_t n_throttled;
     atomic_uint_least64_t size;
     atomic_int_least64_t begin; /* release: cpu_begin is set before */

@@ -69,6 +69,12 @@ publish_status (Pump *self, int64_t now)
   self->published_at = now;
 }
 
+static uint64_t
+get_lost (Pump *self, LossKind kind)
+{
+  return atomic_load_explicit (&self->status.n_lost[kind], memory_order_relaxed);
+}
+
 void
 sysprof_pump_get_status (Pump *self, PumpStatus *status)
 {
@@ -81,10 +87,11 @@ sysprof_pump_get_status (Pump *self, PumpStatus *status)
   *status = (PumpStatus){
     .n_samples = atomic_load_explicit (&self->status.n_samples, memory_order_relaxed),
     .n_frames = atomic_load_explicit (&self->status.n_frames, memory_order_relaxed),
-    .n_lost = atomic_load_explicit (&self->status.n_lost, memory_order_relaxed),
     .n_throttled = atomic_load_explicit (&self->status.n_throttled, memory_order_relaxed),
     .size = atomic_load_explicit (&self->status.size, memory_order_relaxed),
   };
+  for (LossKind i = 0; i < N_LOSS_KINDS; i++)
+    status->n_lost[i] = get_lost (self, i);
 
   if (begin == 0)
     return;
@@ -96,9 +103,9 @@ sysprof_pump_get_status (Pump *self, PumpStatus *status)
 }
 
 void
-sysprof_pump_add_lost (Pump *self, uint64_t n)
+sysprof_pump_add_lost (Pump *self, LossKind kind, uint64_t n)
 {
-  atomic_fetch_add_explicit (&self->status.n_lost, n, memory_order_relaxed);
+  atomic_fetch_add_explicit (&self->status.n_lost[kind], n, memory_order_relaxed);
 }
 
 void
@@ -212,71 +219,92 @@ sysprof_pump_fail (Pump *self, GError *error)
 
 /* --- counters and logs of lost samples --- */
 
+enum
+{
+  OWN_THROTTLED = N_LOSS_KINDS, /* behind one for each kind of loss */
+  N_OWN_COUNTERS,
+};
+
 static void
 define_own_counters (Pump *self)
 {
-  SysprofCaptureCounter counters[] = {
-    { .category = "Sampler", .name = "Lost Samples", .description = "Records that were lost" },
-    { .category = "Sampler",
-      .name = "Throttled Samples",
-      .description = "Samples that the kernel held back" },
+  SysprofCaptureCounter counters[N_OWN_COUNTERS] = {
+    [LOST_SAMPLES] = { .category = "Sampler",
+                       .name = "Lost Samples",
+                       .description = "Samples that were dropped" },
+    [LOST_RECORDS] = { .category = "Sampler",
+                       .name = "Lost Records",
+                       .description = "Dropped records of processes and mappings" },
+    [LOST_OTHERS] = { .category = "Sampler",
+                      .name = "Lost Others",
+                      .description = "Dropped waits, messages and files" },
+    [OWN_THROTTLED] = { .category = "Sampler",
+                        .name = "Throttled Samples",
+                        .description = "Samples that the kernel held back" },
   };
 
-  self->first_counter =
-      sysprof_capture_writer_request_counter (self->writer, G_N_ELEMENTS (counters));
+  self->first_counter = sysprof_capture_writer_request_counter (self->writer, N_OWN_COUNTERS);
   if (self->first_counter == 0)
     return;
 
-  for (unsigned i = 0; i < G_N_ELEMENTS (counters); i++)
+  for (unsigned i = 0; i < N_OWN_COUNTERS; i++)
     {
       counters[i].id = (self->first_counter + i) & 0xffffff;
       counters[i].type = SYSPROF_CAPTURE_COUNTER_INT64;
     }
 
   if (!sysprof_capture_writer_define_counters (self->writer, self->begin, -1, -1, counters,
-                                               G_N_ELEMENTS (counters)))
+                                               N_OWN_COUNTERS))
     self->first_counter = 0;
+}
+
+/* FALSE: no room, so that the next message counts these losses too. */
+static bool
+log_growth (Pump *self, int64_t now, LossKind kind, uint64_t n)
+{
+  static const char *const nouns[] = {
+    [LOST_SAMPLES] = "samples",
+    [LOST_RECORDS] = "records of processes and mappings",
+    [LOST_OTHERS] = "other frames",
+  };
+  char message[80];
+
+  if (n == self->told[kind])
+    return true;
+  g_snprintf (message, sizeof message, "Lost %" G_GUINT64_FORMAT " %s", n - self->told[kind],
+              nouns[kind]);
+  return sysprof_capture_writer_add_log (self->writer, now, -1, -1, G_LOG_LEVEL_CRITICAL,
+                                         "Sampler", message);
 }
 
 static void
 write_own_counters (Pump *self, int64_t now)
 {
-  uint64_t n_lost = atomic_load_explicit (&self->status.n_lost, memory_order_relaxed);
-  uint64_t n_throttled = atomic_load_explicit (&self->status.n_throttled, memory_order_relaxed);
-  unsigned ids[2];
-  SysprofCaptureCounterValue values[2];
+  uint64_t sums[G_N_ELEMENTS (self->told)];
+  unsigned ids[N_OWN_COUNTERS];
+  SysprofCaptureCounterValue values[N_OWN_COUNTERS];
   unsigned n = 0;
 
-  if (n_lost != self->told_lost)
+  for (LossKind i = 0; i < N_LOSS_KINDS; i++)
     {
-      char message[64];
-
-      g_snprintf (message, sizeof message, "Lost %" G_GUINT64_FORMAT " samples",
-                  n_lost - self->told_lost);
-      if (!sysprof_capture_writer_add_log (self->writer, now, -1, -1, G_LOG_LEVEL_CRITICAL,
-                                           "Sampler", message))
-        return; /* no room: told with the next */
+      sums[i] = get_lost (self, i);
+      if (!log_growth (self, now, i, sums[i]))
+        sums[i] = self->told[i];
     }
+  sums[OWN_THROTTLED] = atomic_load_explicit (&self->status.n_throttled, memory_order_relaxed);
 
-  if (self->first_counter == 0)
+  for (unsigned i = 0; i < G_N_ELEMENTS (sums); i++)
+    if (sums[i] != self->told[i] || !self->told_once)
+      {
+        ids[n] = self->first_counter + i;
+        values[n++].v64 = (int64_t) sums[i];
+      }
+
+  if (n > 0 && self->first_counter != 0 &&
+      !sysprof_capture_writer_set_counters (self->writer, now, -1, -1, ids, values, n))
     return;
 
-  if (n_lost != self->told_lost || !self->told_once)
-    {
-      ids[n] = self->first_counter;
-      values[n++].v64 = (int64_t) n_lost;
-    }
-  if (n_throttled != self->told_throttled || !self->told_once)
-    {
-      ids[n] = self->first_counter + 1;
-      values[n++].v64 = (int64_t) n_throttled;
-    }
-
-  if (n > 0 && !sysprof_capture_writer_set_counters (self->writer, now, -1, -1, ids, values, n))
-    return;
-
-  self->told_lost = n_lost;
-  self->told_throttled = n_throttled;
+  memcpy (self->told, sums, sizeof sums);
   self->told_once = true;
 }
 
@@ -295,7 +323,10 @@ write_final_accounts (Pump *self)
 {
   write_own_counters (self, self->end);
   add_count_metadata (self, "org.gnome.sysprof.lost",
-                      atomic_load_explicit (&self->status.n_lost, memory_order_relaxed));
+                      get_lost (self, LOST_SAMPLES) + get_lost (self, LOST_RECORDS) +
+                          get_lost (self, LOST_OTHERS));
+  add_count_metadata (self, "org.gnome.sysprof.lost-samples", get_lost (self, LOST_SAMPLES));
+  add_count_metadata (self, "org.gnome.sysprof.lost-records", get_lost (self, LOST_RECORDS));
   add_count_metadata (self, "org.gnome.sysprof.throttled",
                       atomic_load_explicit (&self->status.n_throttled, memory_order_relaxed));
 }
@@ -527,7 +558,7 @@ lose_late_frames (Pump *self)
   if (n == 0)
     return;
 
-  sysprof_pump_add_lost (self, n);
+  sysprof_pump_add_lost (self, LOST_OTHERS, n);
   sysprof_pump_report (self, "Recorder", false,
                        "%" G_GUINT64_FORMAT
                        " messages are lost: the recording, which they were to be added to, "
@@ -549,7 +580,7 @@ append_late_frames (Pump *self)
   n_lost = sysprof_late_frames_append_to (late_frames, self->writer, &error);
   if (n_lost > 0)
     {
-      sysprof_pump_add_lost (self, n_lost);
+      sysprof_pump_add_lost (self, LOST_OTHERS, n_lost);
       sysprof_pump_report (self, "Recorder", false,
                            "%" G_GUINT64_FORMAT " messages are lost: %s", n_lost,
                            error != NULL ? error->message : "they cannot be read back.");

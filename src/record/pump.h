@@ -117,8 +117,16 @@ bool sysprof_pump_is_stop_requested (Pump *self);
 /* ns, of our threads and of the children that work for us: those that make tables of strangers' files. From any thread. */
 int64_t sysprof_pump_own_cpu_time (void);
 
-/* What was dropped, of whatever kind: counted, shown at the end, written to the capture. */
-void sysprof_pump_add_lost (Pump *self, uint64_t n);
+typedef enum
+{
+  LOST_SAMPLES,
+  LOST_RECORDS, /* of processes and mappings */
+  LOST_OTHERS,  /* waits, messages, files … */
+  N_LOSS_KINDS,
+} LossKind;
+
+/* Counts what was dropped: shown while recording and at the end, written to the capture. */
+void sysprof_pump_add_lost (Pump *self, LossKind kind, uint64_t n);
 
 /* Samples that were not taken because the kernel held sampling back. Told like the lost ones, but apart. */
 void sysprof_pump_add_throttled (Pump *self, uint64_t n);
@@ -172,7 +180,7 @@ typedef struct
 {
   uint64_t n_samples;
   uint64_t n_frames;
-  uint64_t n_lost;
+  uint64_t n_lost[N_LOSS_KINDS];
   uint64_t n_throttled;
   uint64_t size;    /* bytes */
   int64_t cpu_nsec; /* CPU time of this process since the recording began */

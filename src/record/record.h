@@ -88,7 +88,9 @@ typedef struct
 {
   guint64 n_samples;
   guint64 n_frames;
-  guint64 n_lost; /* of any kind */
+  guint64 n_lost;         /* everything that was dropped, of any kind … */
+  guint64 n_lost_samples; /* … of that samples */
+  guint64 n_lost_records; /* … and records of processes and mappings */
   guint64 n_throttled;
   guint64 size;        /* bytes of the capture so far */
   gint64 cpu_nsec;     /* CPU time used by this process since the recording began */

@@ -419,7 +419,9 @@ sysprof_recording_get_status (SysprofRecording *self, RecordingStatus *status)
   *status = (RecordingStatus){
     .n_samples = from.n_samples,
     .n_frames = from.n_frames,
-    .n_lost = from.n_lost,
+    .n_lost = from.n_lost[LOST_SAMPLES] + from.n_lost[LOST_RECORDS] + from.n_lost[LOST_OTHERS],
+    .n_lost_samples = from.n_lost[LOST_SAMPLES],
+    .n_lost_records = from.n_lost[LOST_RECORDS],
     .n_throttled = from.n_throttled,
     .size = from.size,
     .cpu_nsec = from.cpu_nsec,

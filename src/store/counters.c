@@ -246,44 +246,66 @@ is_string (const Store *store, StringId id, const char *string)
   return strcmp (sysprof_store_string (store, id), string) == 0;
 }
 
-/* "Lost N samples" of a log frame, else 0. */
-static uint64_t
-lost_by_log (const Store *store, FrameNo number)
+/* How the recorder names what it lost, in a counter and behind the number in a log frame. Captures of other versions know only the
+ * first kind, and count everything as that. */
+static const struct
+{
+  const char *counter;
+  const char *noun;
+} losses[] = {
+  { "Lost Samples", " samples" },
+  { "Lost Records", " records" },
+  { "Lost Others", " other" },
+};
+
+/* "Lost N samples" of a log frame: adds to the sum of its kind. */
+static void
+add_lost_by_log (const Store *store, FrameNo number, uint64_t *sums)
 {
   Frame frame = sysprof_store_frame (store, number);
   Text message = sysprof_frame_text (&frame, 64);
+  size_t kind = G_N_ELEMENTS (losses) - 1;
   uint64_t n;
 
-  return sysprof_text_equal (sysprof_frame_field (&frame, 32, 32), "Sampler") &&
-                 sysprof_text_skip (&message, "Lost ") && sysprof_text_u64 (&message, &n)
-             ? n
-             : 0;
+  if (!sysprof_text_equal (sysprof_frame_field (&frame, 32, 32), "Sampler") ||
+      !sysprof_text_skip (&message, "Lost ") || !sysprof_text_u64 (&message, &n))
+    return;
+
+  while (kind > 0 && !sysprof_text_skip (&message, losses[kind].noun))
+    kind--;
+  sums[kind] += n;
+}
+
+static void
+add_lost_by_counter (const Store *store, const Counter *counter, uint64_t *sums)
+{
+  int64_t total;
+
+  if (counter->n_values == 0 || counter->is_double ||
+      !is_string (store, counter->category, "Sampler"))
+    return;
+
+  total = store->counters.value[counter->first_value + counter->n_values - 1].i64;
+  for (size_t i = 0; i < G_N_ELEMENTS (losses); i++)
+    if (is_string (store, counter->name, losses[i].counter))
+      sums[i] += (uint64_t) MAX (total, 0);
 }
 
 void
 sysprof_builder_count_lost (Builder *self)
 {
   Store *store = self->store;
-  const Counters *counters = &store->counters;
   const FrameList *logs = &store->frames_of_type[SYSPROF_CAPTURE_FRAME_LOG];
-  uint64_t by_counter = 0, by_log = 0;
+  uint64_t by_counter[G_N_ELEMENTS (losses)] = { 0 }, by_log[G_N_ELEMENTS (losses)] = { 0 };
 
-  for (uint32_t i = 0; i < counters->n; i++)
-    {
-      const Counter *counter = &counters->row[i];
-
-      if (counter->n_values > 0 && !counter->is_double &&
-          is_string (store, counter->category, "Sampler") &&
-          is_string (store, counter->name, "Lost Samples"))
-        {
-          int64_t total = counters->value[counter->first_value + counter->n_values - 1].i64;
-
-          by_counter += (uint64_t) MAX (total, 0);
-        }
-    }
-
+  for (uint32_t i = 0; i < store->counters.n; i++)
+    add_lost_by_counter (store, &store->counters.row[i], by_counter);
   for (uint32_t i = 0; i < logs->n && sysprof_builder_goes_on (self, i, logs->n); i++)
-    by_log += lost_by_log (store, logs->frame[i]);
+    add_lost_by_log (store, logs->frame[i], by_log);
 
-  store->n_lost = MAX (by_counter, by_log); /* both tell of the same losses */
+  /* Counters and logs report the same losses. */
+  store->n_lost_samples = MAX (by_counter[0], by_log[0]);
+  store->n_lost_records = MAX (by_counter[1], by_log[1]);
+  store->n_lost =
+      store->n_lost_samples + store->n_lost_records + MAX (by_counter[2], by_log[2]);
 }

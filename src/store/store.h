@@ -417,10 +417,12 @@ typedef struct Store
   int64_t begin; /* ns; see capture-format.md 11.4 */
   int64_t end;   /* ns */
   uint64_t n_frames_by_type[STORE_N_FRAME_TYPES];
-  uint64_t n_lost;     /* what the capture says was dropped, from any source */
-  uint64_t damaged_at; /* offset from which on nothing could be read, 0 = whole file read */
-  bool is_imported;    /* another profiler's: its stacks are whole as far as that one tells */
-  const char *damage;  /* what is wrong there, for a person; NULL if nothing */
+  uint64_t n_lost;         /* what the capture says was dropped, from any source … */
+  uint64_t n_lost_samples; /* … of that samples; of captures without the kinds everything … */
+  uint64_t n_lost_records; /* … and records of processes and mappings */
+  uint64_t damaged_at;     /* offset from which on nothing could be read, 0 = whole file read */
+  bool is_imported;   /* another profiler's: its stacks are whole as far as that one tells */
+  const char *damage; /* what is wrong there, for a person; NULL if nothing */
   const char
       *mixed; /* what is left out as it is of several captures, for a person; NULL if nothing */
 

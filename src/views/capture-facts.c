@@ -149,7 +149,11 @@ sysprof_dup_machine_facts (const ViewRequest *request)
   add_line (lines, "Recorded", text);
   text = g_string_new (NULL);
   g_string_printf (text, "%s, %s lost", sysprof_format_grouped (facts.samples, samples),
-                   sysprof_format_grouped (store->n_lost, lost));
+                   sysprof_format_grouped (store->n_lost_samples, lost));
+  if (store->n_lost > store->n_lost_samples)
+    g_string_append_printf (
+        text, "; %s records lost",
+        sysprof_format_grouped (store->n_lost - store->n_lost_samples, lost));
   add_line (lines, "Samples", text);
   if (facts.samples > 0 && !store->is_imported)
     {

@@ -174,12 +174,12 @@ look_at_stacks (Look *self)
 static void
 look_at_losses (Look *self)
 {
-  uint64_t all = self->store->n_lost + self->store->samples.n;
+  uint64_t all = self->store->n_lost_samples + self->store->samples.n;
 
-  if (sysprof_percent (self->store->n_lost, all) >= MANY_LOST)
+  if (sysprof_percent (self->store->n_lost_samples, all) >= MANY_LOST)
     say (self, "logs",
          "%.1f %% of the samples were lost; fewer are with a lower sysprof-cli --frequency.",
-         sysprof_percent (self->store->n_lost, all));
+         sysprof_percent (self->store->n_lost_samples, all));
 }
 
 /* How many processes of each name have samples. */

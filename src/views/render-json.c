@@ -40,9 +40,11 @@ write_capture (Out *out, const ViewRequest *request)
   sysprof_out_json (out, store->capture_time);
   sysprof_out_printf (out,
                       ", \"duration\": %" G_GINT64_FORMAT ", \"samples\": %" G_GUINT64_FORMAT
-                      ", \"lost\": %" G_GUINT64_FORMAT ",\n    \"frames\": {",
+                      ", \"lost\": %" G_GUINT64_FORMAT ", \"lost-samples\": %" G_GUINT64_FORMAT
+                      ", \"lost-records\": %" G_GUINT64_FORMAT ",\n    \"frames\": {",
                       sysprof_time_between (store->begin, store->end),
-                      store->n_frames_by_type[2], store->n_lost);
+                      store->n_frames_by_type[2], store->n_lost, store->n_lost_samples,
+                      store->n_lost_records);
   for (size_t i = 1; i <= STORE_N_FRAME_TYPES; i++)
     sysprof_out_printf (
         out, "\"%s\": %" G_GUINT64_FORMAT "%s", frame_names[i % STORE_N_FRAME_TYPES],

@@ -266,7 +266,7 @@ test_stacks_are_the_programs_own (const void *data)
   sysprof_unwinder_write_finished (unwinder, self->decoder);
   g_assert_true (sysprof_capture_writer_flush (self->decoder->writer));
   compare_all_written (self, fd);
-  g_assert_cmpuint (self->decoder->n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder->n_dropped_samples, ==, 0);
   g_assert_true (g_output_stream_close (g_subprocess_get_stdin_pipe (process), NULL, NULL));
   g_assert_true (g_subprocess_wait (process, NULL, NULL));
 

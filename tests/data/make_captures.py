@@ -116,6 +116,16 @@ def lost_samples_counter():
 
 
 @capture
+def lost_kinds():
+    c = Capture()
+    for number, name in enumerate(("Lost Samples", "Lost Records", "Lost Others"), 1):
+        c.ctrdef([(number, "Sampler", name, "", False)], time=1000)
+    c.ctrset([(1, 0), (2, 7), (3, 1)], time=1100).ctrset([(1, 4), (2, 2**63)], time=1200)
+    c.log("Sampler", "Lost 3 samples", time=1300).log("Sampler", "Lost 9 records of processes and mappings", time=1301)
+    return c.log("Sampler", "Lost 5 other frames", time=1302).log("Sampler", "Lost 2", time=1303)
+
+
+@capture
 def jitmap_after_use():
     c = Capture()
     for i in range(40):

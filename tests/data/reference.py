@@ -326,21 +326,25 @@ class Reference:
         return rows
 
     def lost(self, counters):
-        by_counter = by_log = 0
+        """All, samples, records."""
+        kinds = [b"Lost Samples", b"Lost Records", b"Lost Others"]
+        by_counter, by_log = [0] * 3, [0] * 3
         for row in counters:
-            if (row["category"], row["name"]) == (b"Sampler", b"Lost Samples") and row["values"] and not row["double"]:
+            if row["category"] == b"Sampler" and row["name"] in kinds and row["values"] and not row["double"]:
                 last = row["values"][-1][1]
-                by_counter += last if last < 2**63 else 0
+                by_counter[kinds.index(row["name"])] += last if last < 2**63 else 0
         for frame in self.of_type(12):
             words = frame["message"].split(b" ")
             if frame["domain"] == b"Sampler" and words[0] == b"Lost" and len(words) > 1 and words[1].isdigit():
-                by_log += int(words[1])
-        return max(by_counter, by_log)
+                noun = words[2] if len(words) > 2 else b""
+                by_log[1 if noun.startswith(b"records") else 2 if noun.startswith(b"other") else 0] += int(words[1])
+        each = [max(pair) for pair in zip(by_counter, by_log)]
+        return sum(each), each[0], each[1]
 
     def print(self):
         counters = self.counters()
         self.emit("range", self.begin, self.end)
-        self.emit("swapped", int(self.swapped), "lost", self.lost(counters), "damaged-at", self.damaged_at, "damage",
+        self.emit("swapped", int(self.swapped), "lost", *self.lost(counters), "damaged-at", self.damaged_at, "damage",
                   int(self.damage))
         for kind in range(19):
             self.emit("type", kind, len(self.of_type(kind)))

@@ -525,7 +525,7 @@ class Missing(Case):
                         break
                 self.assertTrue(told, err)
                 self.assertGreater(int(told[1]), 0)
-                self.assertEqual(capture.metadata()["org.gnome.sysprof.lost"], told[1])
+                self.assertEqual(capture.metadata()["org.gnome.sysprof.lost-samples"], told[1])
                 self.assertTrue(any("Lost" in frame["message"] for frame in capture.of("log")))
 
 

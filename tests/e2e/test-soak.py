@@ -111,7 +111,7 @@ class Soak(Case):
         self.assertEqual(capture["samples"], last_status["samples"])
         self.assertEqual(capture["lost"], last_status["lost"])
         told = [re.match(r"Lost (\d+) samples", row["message"]) for row in self.report("logs")["rows"]]
-        self.assertEqual(sum(int(found.group(1)) for found in told if found), last_status["lost"])
+        self.assertEqual(sum(int(found.group(1)) for found in told if found), last_status["lost-samples"])
 
     def report(self, *words):
         done = run(REPORT, *words, "--format", "json", "x.syscap", timeout=300)

@@ -45,7 +45,7 @@ noting_tick (Pump *pump, int64_t now, void *data)
 
       if (!sysprof_capture_writer_add_log (sysprof_pump_get_writer (pump), now, -1, -1, 16,
                                            "Test", text))
-        sysprof_pump_add_lost (pump, 1);
+        sysprof_pump_add_lost (pump, LOST_OTHERS, 1);
     }
 
   if (self->stop_after_ticks > 0 && self->n_ticks >= self->stop_after_ticks)

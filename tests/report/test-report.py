@@ -77,7 +77,7 @@ class Json(Base):
         self.assertEqual(capture['path'], str(self.capture))
         self.assertEqual(capture['start-time'], '2026-01-01T00:00:00Z')
         self.assertEqual(capture['duration'], samples[-1].time - made.BEGIN)
-        self.assertEqual((capture['samples'], capture['lost']), (len(samples), 0))
+        self.assertEqual([capture[key] for key in ('samples', 'lost', 'lost-samples', 'lost-records')], [len(samples), 0, 0, 0])
         self.assertEqual(set(capture['frames']), FRAME_NAMES)
         self.assertEqual({k: n for k, n in capture['frames'].items() if n},
                          {'sample': len(samples), 'map': 3, 'process': 4, 'metadata': 2, 'file': 3})

@@ -38,8 +38,10 @@ static void
 dump_frames (const Store *store)
 {
   printf ("range %" PRId64 " %" PRId64 "\n", store->begin, store->end);
-  printf ("swapped %d lost %" PRIu64 " damaged-at %" PRIu64 " damage %d\n", store->is_swapped,
-          store->n_lost, store->damaged_at, store->damage != NULL);
+  printf ("swapped %d lost %" PRIu64 " %" PRIu64 " %" PRIu64 " damaged-at %" PRIu64
+          " damage %d\n",
+          store->is_swapped, store->n_lost, store->n_lost_samples, store->n_lost_records,
+          store->damaged_at, store->damage != NULL);
   for (unsigned i = 0; i < STORE_N_FRAME_TYPES; i++)
     {
       g_assert_cmpuint (store->frames_of_type[i].n, ==, store->n_frames_by_type[i]);

@@ -151,7 +151,7 @@ take_message (Bus *bus, int64_t time, const uint8_t *bytes, size_t size, void *d
     return;
   if (!sysprof_pump_has_late_room (self->pump))
     {
-      sysprof_pump_add_lost (self->pump, 1);
+      sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
       if (!self->is_full)
         sysprof_pump_report (
             self->pump, instrument_name, false,
@@ -170,7 +170,7 @@ take_message (Bus *bus, int64_t time, const uint8_t *bytes, size_t size, void *d
           self->writer, time, -1, -1, (uint16_t) self->bus_type,
           bytes == NULL ? SYSPROF_CAPTURE_DBUS_FLAGS_MESSAGE_TOO_LARGE : 0, bytes,
           bytes != NULL ? size : 0))
-    sysprof_pump_add_lost (self->pump, 1);
+    sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
 }
 
 static void

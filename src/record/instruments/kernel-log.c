@@ -89,7 +89,7 @@ add_message (SysprofKernelLog *self, KernelMessage *message)
   if (self->has_next && message->sequence > self->next)
     {
       self->n_lost += message->sequence - self->next;
-      sysprof_pump_add_lost (self->pump, message->sequence - self->next);
+      sysprof_pump_add_lost (self->pump, LOST_OTHERS, message->sequence - self->next);
     }
   self->next = message->sequence + 1;
   self->has_next = true;
@@ -100,7 +100,7 @@ add_message (SysprofKernelLog *self, KernelMessage *message)
     time = MIN (time, end);
   if (!sysprof_log_add (sysprof_pump_get_writer (self->pump), time, message->priority,
                         instrument_name, &(LogMessage){ text, size, false }))
-    sysprof_pump_add_lost (self->pump, 1);
+    sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
 }
 
 /* FALSE when there is nothing more now. */

@@ -74,7 +74,7 @@ write_chunk (const uint8_t *bytes, size_t size, bool is_last, void *data)
 
   if (self->is_broken_off)
     {
-      sysprof_pump_add_lost (self->pump, 1);
+      sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
       return;
     }
   if (!sysprof_capture_writer_add_file (sysprof_pump_get_writer (self->pump),
@@ -82,7 +82,7 @@ write_chunk (const uint8_t *bytes, size_t size, bool is_last, void *data)
                                         WAIT_STREAM_FILE, is_last, bytes, size))
     {
       self->is_broken_off = true;
-      sysprof_pump_add_lost (self->pump, 1);
+      sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
     }
 }
 
@@ -129,7 +129,7 @@ drain (SysprofOffCpu *self, int64_t now)
   n_lost = sysprof_wait_log_set_lost (
       self->log, sysprof_wait_rings_count_lost (self->rings) + n_refused, now);
   if (n_lost > 0)
-    sysprof_pump_add_lost (self->pump, n_lost);
+    sysprof_pump_add_lost (self->pump, LOST_OTHERS, n_lost);
 }
 
 static void drain_tick (Pump *pump, int64_t now, void *data);
@@ -366,7 +366,7 @@ write_count (Pump *pump, const char *id, uint64_t n)
   if (!sysprof_capture_writer_add_metadata (sysprof_pump_get_writer (pump),
                                             sysprof_pump_get_end_time (pump), -1, -1, id, text,
                                             -1))
-    sysprof_pump_add_lost (pump, 1);
+    sysprof_pump_add_lost (pump, LOST_OTHERS, 1);
 }
 
 static gboolean

@@ -138,7 +138,7 @@ add_command_line (SysprofProcessWatcher *self,
 
   if (!sysprof_capture_writer_add_process (sysprof_pump_get_writer (pump), time, -1, pid,
                                            self->text))
-    sysprof_pump_add_lost (pump, 1);
+    sysprof_pump_add_lost (pump, LOST_RECORDS, 1);
   return true;
 }
 
@@ -176,7 +176,7 @@ add_mappings (SysprofProcessWatcher *self,
               sysprof_pump_get_writer (pump), time, -1, pid, mapping.start, mapping.end,
               has_file ? mapping.offset : 0, has_file && !in_container ? mapping.inode : 0,
               has_name ? mapping.path.at : GENERATED_CODE))
-        sysprof_pump_add_lost (pump, 1);
+        sysprof_pump_add_lost (pump, LOST_RECORDS, 1);
     }
   return n;
 }
@@ -280,7 +280,7 @@ add_layers (Pump *pump, int32_t pid, int64_t time, const GArray *layers)
 
       if (!sysprof_capture_writer_add_overlay (sysprof_pump_get_writer (pump), time, -1, pid,
                                                layer->layer, layer->source, layer->target))
-        sysprof_pump_add_lost (pump, 1);
+        sysprof_pump_add_lost (pump, LOST_RECORDS, 1);
     }
 }
 
@@ -455,7 +455,7 @@ open_events (SysprofProcessWatcher *self, Pump *pump)
     }
 
   sysprof_pump_get_process_log (pump)->is_tracked = true;
-  sysprof_event_feed_start (&self->feed, pump, session);
+  sysprof_event_feed_start (&self->feed, pump, session, LOST_RECORDS);
 }
 
 static gboolean

@@ -397,7 +397,7 @@ finish_ledger (SysprofSampler *self, Pump *pump)
   if (self->ledger != NULL &&
       !sysprof_event_ledger_finish (self->ledger, sysprof_pump_get_writer (pump),
                                     sysprof_pump_get_end_time (pump)))
-    sysprof_pump_add_lost (pump, 1);
+    sysprof_pump_add_lost (pump, LOST_OTHERS, 1);
 }
 
 /* --- the unwinder --- */
@@ -806,7 +806,7 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
   ProcessLog *log = sysprof_pump_get_process_log (pump);
 
   log->is_tracked = true;
-  sysprof_event_feed_start (&self->feed, pump, session);
+  sysprof_event_feed_start (&self->feed, pump, session, LOST_SAMPLES);
   if (sysprof_perf_session_get_n_refused (session) > 0)
     {
       g_autofree char *missing =

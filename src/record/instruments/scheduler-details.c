@@ -117,7 +117,7 @@ sysprof_scheduler_details_prepare (SysprofInstrument *instrument, Pump *pump, GE
     return FALSE;
 
   sysprof_scheduler_marks_set_decoder (self->marks, sysprof_perf_session_get_decoder (session));
-  sysprof_event_feed_start (&self->feed, pump, session);
+  sysprof_event_feed_start (&self->feed, pump, session, LOST_OTHERS);
   return TRUE;
 }
 

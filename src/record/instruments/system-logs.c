@@ -42,7 +42,7 @@ add_entry (SysprofSystemLogs *self, const JournalEntry *entry)
 
   if (!sysprof_log_add (sysprof_pump_get_writer (self->pump), entry->time, entry->priority,
                         "System Log", &entry->message))
-    sysprof_pump_add_lost (self->pump, 1);
+    sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
 }
 
 /* FALSE when there is nothing more now. */

@@ -53,6 +53,12 @@ sysprof_perf_attributes_reduce_rights (PerfAttributes *self)
   return true;
 }
 
+bool
+sysprof_perf_attributes_counts_losses (const PerfAttributes *self)
+{
+  return (self->features & FEATURE_LOST) != 0;
+}
+
 int64_t
 sysprof_perf_attributes_get_nsec_per_sample (const PerfAttributes *self, const PerfEvent *event)
 {
@@ -139,8 +145,6 @@ fill_sampling (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->exclude_callchain_user = options->exclude_user;
   ask_for_copies (self, attr);
   limit_call_depth (self, attr);
-  if ((self->features & FEATURE_LOST) != 0)
-    attr->read_format = PERF_FORMAT_LOST;
 }
 
 /* The program's records: thread, time and the kernel's part of the stack come from the kernel, the rest is raw. */
@@ -158,8 +162,6 @@ fill_walks (const PerfAttributes *self, struct perf_event_attr *attr)
   attr->exclude_callchain_user = 1;
   name_cgroup (self, attr);
   limit_call_depth (self, attr);
-  if ((self->features & FEATURE_LOST) != 0)
-    attr->read_format = PERF_FORMAT_LOST;
 }
 
 static void
@@ -209,16 +211,17 @@ sysprof_perf_attributes_fill (const PerfAttributes *self,
     .exclude_hv = 1,
   };
 
+  if (sysprof_perf_attributes_counts_losses (self))
+    attr->read_format = PERF_FORMAT_LOST;
   if (self->options->no_stacks)
     attr->sample_type &= ~(uint64_t) PERF_SAMPLE_CALLCHAIN;
 
-  if (role == PERF_ROLE_SAMPLE || role == PERF_ROLE_SAMPLE_AND_TELL)
+  if (role == PERF_ROLE_SAMPLE)
     fill_sampling (self, attr);
   if (role == PERF_ROLE_WALKS)
     fill_walks (self, attr);
-  if (role == PERF_ROLE_TELL || role == PERF_ROLE_SAMPLE_AND_TELL ||
-      role == PERF_ROLE_LEAD_AND_TELL)
+  if (role == PERF_ROLE_TELL || role == PERF_ROLE_LEAD_AND_TELL)
     fill_telling (self, attr);
-  if (role == PERF_ROLE_TELL || role == PERF_ROLE_SAMPLE || role == PERF_ROLE_SAMPLE_AND_TELL)
+  if (role == PERF_ROLE_TELL || role == PERF_ROLE_SAMPLE)
     fill_inheritance (self, attr);
 }

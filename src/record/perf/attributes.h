@@ -15,12 +15,11 @@ typedef struct PerfAttributes PerfAttributes;
 
 typedef enum
 {
-  PERF_ROLE_RING,            /* owns the ring, nothing else */
-  PERF_ROLE_LEAD_AND_TELL,   /* owns the ring; tells of mappings, names, forks and exits */
-  PERF_ROLE_TELL,            /* of a task; inherited */
-  PERF_ROLE_SAMPLE,          /* samples */
-  PERF_ROLE_SAMPLE_AND_TELL, /* of a task; inherited */
-  PERF_ROLE_WALKS,           /* carries what the program in the kernel sends of each sample */
+  PERF_ROLE_RING,          /* owns the ring, nothing else */
+  PERF_ROLE_LEAD_AND_TELL, /* owns the ring; tells of mappings, names, forks and exits */
+  PERF_ROLE_TELL,          /* of a task; inherited */
+  PERF_ROLE_SAMPLE,        /* samples; of a task, inherited */
+  PERF_ROLE_WALKS,         /* carries what the program in the kernel sends of each sample */
 } PerfRole;
 
 struct PerfAttributes
@@ -37,6 +36,10 @@ void sysprof_perf_attributes_init (PerfAttributes *self,
 void sysprof_perf_attributes_fill (const PerfAttributes *self,
                                    PerfRole role,
                                    struct perf_event_attr *attr);
+
+/* Whether the kernel counts, for each event, the records that found no room in the ring (Linux 6.0 and later). Valid once an
+ * event is open. */
+bool sysprof_perf_attributes_counts_losses (const PerfAttributes *self);
 
 /* Gives up one more feature that old kernels do not have. FALSE when there is none left. */
 bool sysprof_perf_attributes_reduce (PerfAttributes *self);

@@ -460,7 +460,7 @@ sysprof_perf_decoder_write (PerfDecoder *self, const WalkedSample *sample)
   WalkedSample copy = *sample;
 
   if (!write_sample (self, &copy))
-    self->n_dropped++;
+    self->n_dropped_samples++;
 }
 
 /* --- mappings --- */
@@ -627,7 +627,7 @@ sysprof_perf_decoder_write_named (PerfDecoder *self,
   name_mapping (&mapping, build_id, build_id_size);
   self->cpu = cpu;
   if (!write_map (self, &mapping))
-    self->n_dropped++;
+    self->n_dropped_records++;
   self->cpu = before;
 }
 
@@ -815,7 +815,7 @@ decode_lost_samples (PerfDecoder *self, Cursor cursor)
   if (!take_u64 (&cursor, &n))
     return false;
 
-  self->n_kernel_lost += n;
+  self->n_dropped_samples += n;
   return true;
 }
 
@@ -935,6 +935,11 @@ sysprof_perf_decode (const struct perf_event_header *record, void *data)
 {
   PerfDecoder *self = data;
 
-  if (record->size < sizeof *record || !decode (self, record))
-    self->n_dropped++;
+  if (record->size >= sizeof *record && decode (self, record))
+    return;
+
+  if (record->type == PERF_RECORD_SAMPLE)
+    self->n_dropped_samples++;
+  else
+    self->n_dropped_records++;
 }

@@ -104,8 +104,10 @@ typedef struct
   bool drops_samples; /* the disk is behind */
 
   /* Sums since the recording began. */
-  uint64_t n_kernel_lost; /* told by the kernel */
-  uint64_t n_dropped;     /* found no room in the writer, or made no sense */
+  uint64_t n_kernel_lost;     /* records of any kind that found no room in a ring */
+  uint64_t n_dropped_samples; /* malformed, no room in the writer, or lost by the hardware */
+  uint64_t
+      n_dropped_records; /* records other than samples: malformed, or no room in the writer */
   uint64_t n_throttled;
   uint64_t n_without_copy;        /* walks without a table whose stack was not kept for later */
   uint64_t n_walks[WALK_REASONS]; /* by how they ended */

@@ -11,17 +11,33 @@
 #define CPUS_INTERVAL  (1 * NSEC_PER_SEC)
 
 static void
-account (EventFeed *self, uint64_t untold)
+add_growth (EventFeed *self, LossKind kind, uint64_t n, uint64_t *told)
+{
+  if (n <= *told)
+    return;
+
+  sysprof_pump_add_lost (self->pump, kind, n - *told);
+  *told = n;
+}
+
+/* PERF_RECORD_LOST only counts records of any kind, and the last ones are never reported: it says when to read the counts of the
+ * events. Before Linux 6.0 there are none, and every lost record counts as a sample. */
+static void
+account (EventFeed *self, bool is_last)
 {
   const PerfDecoder *decoder = sysprof_perf_session_get_decoder (self->session);
-  uint64_t n_lost = decoder->n_kernel_lost + decoder->n_dropped + untold;
 
-  if (n_lost > self->told_lost)
-    sysprof_pump_add_lost (self->pump, n_lost - self->told_lost);
+  if ((is_last || decoder->n_kernel_lost != self->kernel_lost) &&
+      !sysprof_perf_session_count_losses (self->session, &self->losses))
+    self->losses.n_samples = decoder->n_kernel_lost;
+  self->kernel_lost = decoder->n_kernel_lost;
+
+  add_growth (self, self->sample_kind, self->losses.n_samples + decoder->n_dropped_samples,
+              &self->told_samples);
+  add_growth (self, LOST_RECORDS, self->losses.n_records + decoder->n_dropped_records,
+              &self->told_records);
   if (decoder->n_throttled > self->told_throttled)
     sysprof_pump_add_throttled (self->pump, decoder->n_throttled - self->told_throttled);
-
-  self->told_lost = n_lost;
   self->told_throttled = decoder->n_throttled;
 }
 
@@ -59,7 +75,7 @@ drain_tick (Pump *pump, int64_t now, void *data)
   sysprof_perf_session_get_decoder (self->session)->drops_samples =
       sysprof_pump_is_congested (pump);
   drain (self);
-  account (self, 0);
+  account (self, false);
 }
 
 static void
@@ -84,11 +100,14 @@ leader_changed (int fd, bool is_added, void *data)
 }
 
 void
-sysprof_event_feed_start (EventFeed *self, Pump *pump, PerfSession *session)
+sysprof_event_feed_start (EventFeed *self,
+                          Pump *pump,
+                          PerfSession *session,
+                          LossKind sample_kind)
 {
   PerfDecoder *decoder = sysprof_perf_session_get_decoder (session);
 
-  *self = (EventFeed){ .pump = pump, .session = session };
+  *self = (EventFeed){ .pump = pump, .session = session, .sample_kind = sample_kind };
   decoder->writer = sysprof_pump_get_writer (pump);
   decoder->log = sysprof_pump_get_process_log (pump);
   decoder->kernel_symbols = sysprof_pump_get_kernel_symbol_log (pump);
@@ -118,7 +137,7 @@ sysprof_event_feed_stop (EventFeed *self)
     return;
 
   sysprof_event_feed_drain (self);
-  account (self, sysprof_perf_session_count_untold_losses (self->session));
+  account (self, true);
   sysprof_perf_session_set_leader_func (self->session, forget_leader, self->pump);
   g_clear_pointer (&self->session, sysprof_perf_session_close);
 }

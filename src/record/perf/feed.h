@@ -12,12 +12,19 @@ typedef struct
 {
   Pump *pump;
   PerfSession *session; /* NULL = none */
-  uint64_t told_lost;
+  LossKind sample_kind; /* what a lost sample of the session counts as */
+  uint64_t kernel_lost; /* n_kernel_lost of the decoder when `losses` was read */
+  PerfLosses losses;    /* in the rings */
+  uint64_t told_samples;
+  uint64_t told_records;
   uint64_t told_throttled;
 } EventFeed;
 
 /* Takes `session`: from now on its rings are drained and its losses counted. Call in *prepare*. */
-void sysprof_event_feed_start (EventFeed *self, Pump *pump, PerfSession *session);
+void sysprof_event_feed_start (EventFeed *self,
+                               Pump *pump,
+                               PerfSession *session,
+                               LossKind sample_kind);
 
 /* Everything off, and the rest drained. */
 void sysprof_event_feed_drain (EventFeed *self);

@@ -274,7 +274,7 @@ take_lost (SchedulerMarks *self, const struct perf_event_header *record)
   if (take_bytes (&at, end, &event_id, sizeof event_id) && take_bytes (&at, end, &n, sizeof n))
     self->decoder->n_kernel_lost += n;
   else
-    self->decoder->n_dropped++;
+    self->decoder->n_dropped_samples++;
 }
 
 void
@@ -283,7 +283,7 @@ sysprof_scheduler_marks_take (const struct perf_event_header *record, void *data
   SchedulerMarks *self = data;
 
   if (record->type == PERF_RECORD_SAMPLE)
-    self->decoder->n_dropped += !take_switch (self, record);
+    self->decoder->n_dropped_samples += !take_switch (self, record);
   else if (record->type == PERF_RECORD_LOST)
     take_lost (self, record);
 }
@@ -317,6 +317,6 @@ sysprof_scheduler_marks_finish (SchedulerMarks *self, Privilege *privilege)
       pid = sysprof_tasks_find_process (privilege, slice->tid);
       if (!write_mark (self, slice, (int) cpu, pid > 0 ? pid : slice->tid, slice->comm,
                        self->end))
-        self->decoder->n_dropped++;
+        self->decoder->n_dropped_samples++;
     }
 }

@@ -55,7 +55,7 @@ struct PerfSession
   int64_t repeat_time;         /* g_get_monotonic_time() */
   unsigned long n_descriptors; /* that were asked for */
   unsigned n_refused;          /* of the tasks, at the CPU with the most */
-  uint64_t counted_losses;     /* of events that were closed */
+  PerfLosses losses_of_closed; /* of events that were closed */
   bool was_full;
   PerfDecoder decoder;
   PerfLeaderFunc leader_func;
@@ -232,15 +232,11 @@ open_task_events (PerfSession *self, SessionCpu *cpu)
 
   for (unsigned i = 0; i < self->options.n_tasks; i++)
     {
-      /* Apart where sampling begins later than telling, where there is nothing to sample, or where samples say more of
-       * themselves than what is told does. */
-      bool apart = self->options.delayed || !samples || self->options.ledger != NULL;
-      PerfRole role = apart ? PERF_ROLE_TELL : PERF_ROLE_SAMPLE_AND_TELL;
-      int fd = open_event (self, role, self->tasks[i], cpu->cpu, 0);
-      bool is_open =
-          apart ? fd >= 0 && add_event (cpu, fd, false) : add_sampling_event (self, cpu, fd);
+      /* Not one event for both: it would count lost samples and lost records of mappings together. */
+      int fd = open_event (self, PERF_ROLE_TELL, self->tasks[i], cpu->cpu, 0);
+      bool is_open = fd >= 0 && add_event (cpu, fd, false);
 
-      if (is_open && apart && samples)
+      if (is_open && samples)
         is_open = open_sampling_events (self, cpu, PERF_ROLE_SAMPLE, self->tasks[i], 0);
       if (is_open)
         any = true;
@@ -563,7 +559,7 @@ drain_cpu (PerfSession *self, SessionCpu *cpu)
           &cpu->ring, self->scratch,
           self->options.func != NULL ? self->options.func : sysprof_perf_decode,
           self->options.func != NULL ? self->options.func_data : &self->decoder))
-    self->decoder.n_dropped++;
+    self->decoder.n_dropped_records++;
 }
 
 static void
@@ -620,20 +616,29 @@ sysprof_perf_session_set_leader_func (PerfSession *self, PerfLeaderFunc func, vo
 }
 
 static uint64_t
-count_losses (SessionCpu *cpu)
+read_n_lost (int fd)
 {
-  uint64_t sum = 0;
+  uint64_t value_and_lost[2] = { 0, 0 };
 
+  return read (fd, value_and_lost, sizeof value_and_lost) == sizeof value_and_lost
+             ? value_and_lost[1]
+             : 0;
+}
+
+static void
+add_losses (SessionCpu *cpu, PerfLosses *losses)
+{
+  losses->n_records += read_n_lost (cpu->leader_fd);
   for (guint i = 0; i < cpu->events->len; i++)
     {
-      uint64_t value_and_lost[2] = { 0, 0 };
+      SessionEvent *event = &g_array_index (cpu->events, SessionEvent, i);
+      uint64_t n = read_n_lost (event->fd);
 
-      /* Kernels before 6.0 give the value alone. */
-      if (read (g_array_index (cpu->events, SessionEvent, i).fd, value_and_lost,
-                sizeof value_and_lost) == sizeof value_and_lost)
-        sum += value_and_lost[1];
+      if (event->samples)
+        losses->n_samples += n;
+      else
+        losses->n_records += n;
     }
-  return sum;
 }
 
 static void
@@ -642,7 +647,8 @@ remove_cpu (PerfSession *self, guint i)
   SessionCpu *cpu = g_ptr_array_index (self->cpus, i);
 
   drain_cpu (self, cpu);
-  self->counted_losses += count_losses (cpu);
+  if (sysprof_perf_attributes_counts_losses (&self->attributes))
+    add_losses (cpu, &self->losses_of_closed);
   if (self->leader_func != NULL)
     self->leader_func (cpu->leader_fd, false, self->leader_data);
   g_ptr_array_remove_index (self->cpus, i);
@@ -705,14 +711,14 @@ sysprof_perf_session_update_cpus (PerfSession *self, const char *online)
       add_cpu (self, g_array_index (now, int, i));
 }
 
-uint64_t
-sysprof_perf_session_count_untold_losses (PerfSession *self)
+bool
+sysprof_perf_session_count_losses (PerfSession *self, PerfLosses *losses)
 {
-  uint64_t counted = self->counted_losses;
+  if (!sysprof_perf_attributes_counts_losses (&self->attributes))
+    return false;
 
+  *losses = self->losses_of_closed;
   for (guint i = 0; i < self->cpus->len; i++)
-    counted += count_losses (g_ptr_array_index (self->cpus, i));
-
-  /* The records tell of every lost record, the events of samples only. */
-  return counted > self->decoder.n_kernel_lost ? counted - self->decoder.n_kernel_lost : 0;
+    add_losses (g_ptr_array_index (self->cpus, i), losses);
+  return true;
 }

@@ -7,8 +7,8 @@
  *
  *   whole system   the leader also tells of mappings, names, forks and exits; one sampling event per CPU
  *   a cgroup       the same, but the sampling events are of the cgroup
- *   tasks          the leader is of our own thread and tells nothing; per task and CPU one event that samples and
- *                  tells, and is inherited by what the task starts; with a cgroup, samples of others are left out here
+ *   tasks          the leader is of our own thread and tells nothing; per task and CPU one event that tells and
+ *                  one that samples, both inherited by what the task starts; with a cgroup, samples of others are left out here
  *
  * Where a program in the kernel walks the stacks, it runs with each sampling event, which then writes no records of its
  * own; what it sends comes through one more event per CPU, into the same ring. Where we walk them, samples carry a copy, and
@@ -132,5 +132,13 @@ void sysprof_perf_session_set_leader_func (PerfSession *self, PerfLeaderFunc fun
 /* Opens events on CPUs that came, closes those of CPUs that went. `online` is the kernel's list, "0-3,8". */
 void sysprof_perf_session_update_cpus (PerfSession *self, const char *online);
 
-/* What the kernel lost and has not told in its records: known by the events only at the end. */
-uint64_t sysprof_perf_session_count_untold_losses (PerfSession *self);
+/* Records that found no room in the rings since the session began. */
+typedef struct
+{
+  uint64_t n_samples;
+  uint64_t n_records; /* mappings, names, forks, exits */
+} PerfLosses;
+
+/* Reads the counts of the kernel, one system call per event. FALSE with `losses` unchanged if the kernel does not count them
+ * (before Linux 6.0). */
+bool sysprof_perf_session_count_losses (PerfSession *self, PerfLosses *losses);

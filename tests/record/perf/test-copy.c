@@ -194,7 +194,7 @@ test_registers_and_copy_are_taken_over (Fixture *self, gconstpointer data)
   decode (self, self->record->len);
   g_assert_cmpuint (self->n_taken, ==, 2);
   g_assert_true (self->taken.is_cut);
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 0);
 }
 
 static void
@@ -278,19 +278,19 @@ test_sizes_that_lie_are_refused (Fixture *self, gconstpointer data)
       put_stack (self, STACK_SIZE, STACK_SIZE);
       memcpy (self->record->data + at, &sizes[i], sizeof sizes[i]);
       decode (self, self->record->len);
-      g_assert_cmpuint (self->decoder.n_dropped, ==, ++n_refused);
+      g_assert_cmpuint (self->decoder.n_dropped_samples, ==, ++n_refused);
 
       begin (self, PERF_RECORD_MISC_USER);
       put_registers (self, PERF_SAMPLE_REGS_ABI_64);
       put_stack (self, STACK_SIZE, sizes[i]);
       decode (self, self->record->len);
-      g_assert_cmpuint (self->decoder.n_dropped, ==, ++n_refused);
+      g_assert_cmpuint (self->decoder.n_dropped_samples, ==, ++n_refused);
 
       begin (self, PERF_RECORD_MISC_USER);
       put_registers (self, sizes[i]); /* an ABI that there is not */
       put_stack (self, STACK_SIZE, STACK_SIZE);
       decode (self, self->record->len);
-      g_assert_cmpuint (self->decoder.n_dropped, ==, ++n_refused);
+      g_assert_cmpuint (self->decoder.n_dropped_samples, ==, ++n_refused);
     }
   g_assert_cmpuint (self->n_taken, ==, 0);
 }
@@ -306,7 +306,7 @@ test_records_that_are_too_short_are_refused (Fixture *self, gconstpointer data)
   for (size_t size = sizeof (struct perf_event_header); size < self->record->len; size += 8)
     {
       decode (self, size);
-      g_assert_cmpuint (self->decoder.n_dropped, ==, ++n);
+      g_assert_cmpuint (self->decoder.n_dropped_samples, ==, ++n);
     }
   g_assert_cmpuint (self->n_taken, ==, 0);
 }

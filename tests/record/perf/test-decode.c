@@ -159,7 +159,7 @@ test_sample (Fixture *self, gconstpointer data)
   g_assert_cmpint (sample->tid, ==, 346);
   g_assert_cmpint (sample->n_addrs, ==, 5);
   g_assert_cmpmem (sample->addrs, sizeof chain, chain, sizeof chain);
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 0);
   sysprof_capture_reader_unref (reader);
 }
 
@@ -214,9 +214,9 @@ test_samples_of_a_cgroup (Fixture *self, gconstpointer data)
   cgroups[3] = inode_of (later);
   put_sample_of (self, 13, 10, chain, 0, &cgroups[3]);
   put_sample_of (self, 14, 10, chain, 0, &cgroups[0]);
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 0);
   put_sample (self, 15, 10, chain, G_N_ELEMENTS (chain)); /* names none: makes no sense */
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 1);
 
   reader = read_back (self);
   for (int pid = 11; pid <= 13; pid++)
@@ -248,7 +248,7 @@ test_idle_is_left_out (Fixture *self, gconstpointer data)
   put_sample (self, 0, 0, chain, G_N_ELEMENTS (chain));
   reader = read_back (self);
   g_assert_false (sysprof_capture_reader_peek_type (reader, &type));
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 0);
   sysprof_capture_reader_unref (reader);
 }
 
@@ -334,7 +334,7 @@ test_mapping_that_is_told (Fixture *self, gconstpointer data)
   self->decoder.tell = know_build_id;
   self->decoder.tell_data = &n_told;
   put_mapping (self, PERF_RECORD_MISC_MMAP_BUILD_ID, file, "/usr/bin/foo");
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 0);
   g_assert_cmpuint (n_told, ==, 1);
   reader = read_back (self);
   map = sysprof_capture_reader_read_map (reader);
@@ -352,7 +352,7 @@ test_build_id_that_is_too_long_is_refused (Fixture *self, gconstpointer data)
 
   memcpy (file, &size, 1);
   put_mapping (self, PERF_RECORD_MISC_MMAP_BUILD_ID, file, "/usr/bin/foo");
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+  g_assert_cmpuint (self->decoder.n_dropped_records, ==, 1);
 }
 
 static void
@@ -442,7 +442,7 @@ test_namespaces_of_processes (Fixture *self, gconstpointer data)
   put_namespaces (self, 400, 401, N_NAMESPACES);
   g_assert_null (sysprof_process_log_get_namespaces (&self->log, 400));
   put_namespaces (self, 400, 400, N_NAMESPACES - 1);
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+  g_assert_cmpuint (self->decoder.n_dropped_records, ==, 1);
   g_assert_null (sysprof_process_log_get_namespaces (&self->log, 400));
 
   put_namespaces (self, 400, 400, N_NAMESPACES);
@@ -481,9 +481,9 @@ test_kernel_symbols (Fixture *self, gconstpointer data)
   self->decoder.kernel_symbols = &log;
   put_kernel_symbol (self, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "bpf_prog_1_x", 0);
   put_kernel_symbol (self, 0, "bpf_prog_2_y", 0);
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 0);
   put_kernel_symbol (self, 0, "", 16 + 8 + 8); /* ends within what it says */
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+  g_assert_cmpuint (self->decoder.n_dropped_records, ==, 1);
   text = sysprof_kernel_symbol_log_to_text (&log);
   g_assert_cmpstr (text->str, ==,
                    "ffffffffc0001000 40 0 1000000007 bpf_prog_1_x\n"
@@ -505,8 +505,9 @@ test_losses_are_counted (Fixture *self, gconstpointer data)
   put_id (self, 1, 1);
   end (self);
 
-  g_assert_cmpuint (self->decoder.n_kernel_lost, ==, 42);
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_kernel_lost, ==, 40);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 2);
+  g_assert_cmpuint (self->decoder.n_dropped_records, ==, 0);
 }
 
 static void
@@ -566,7 +567,7 @@ test_samples_are_dropped_when_told_to (Fixture *self, gconstpointer data)
   self->decoder.drops_samples = true;
   put_sample (self, 345, 345, chain, G_N_ELEMENTS (chain));
   put_comm (self, 0, 345, 345, "kept");
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 1);
 
   reader = read_back (self);
   g_assert_true (sysprof_capture_reader_peek_type (reader, &type));
@@ -591,7 +592,7 @@ test_counts_that_lie_are_refused (Fixture *self, gconstpointer data)
       put_u64 (self, counts[i]);
       put_u64 (self, 0x401000);
       end (self);
-      g_assert_cmpuint (self->decoder.n_dropped, ==, i + 1);
+      g_assert_cmpuint (self->decoder.n_dropped_samples, ==, i + 1);
     }
 }
 
@@ -604,7 +605,7 @@ test_deep_stacks (Fixture *self, gconstpointer data)
   const SysprofCaptureSample *sample;
 
   put_sample (self, 345, 345, chain, 8186);
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 0);
   reader = read_back (self);
   sample = sysprof_capture_reader_read_sample (reader);
   g_assert_nonnull (sample);
@@ -731,7 +732,7 @@ put_both_kinds (Fixture *self, const uint64_t *cgroup)
   put_sample_of (self, 10, 11, chain_before_walks, 2, cgroup);
   put_walked_sample (self, chain_before_walks, 2, cgroup);
 
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 0);
   g_assert_cmpuint (self->decoder.n_walks[WALK_NOT_YET], ==, 1);
   g_assert_cmpuint (self->decoder.n_walks[WALK_KERNEL_THREAD], ==, 1);
   g_assert_cmpuint (self->decoder.n_walks[WALK_END], ==, 1);

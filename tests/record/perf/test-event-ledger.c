@@ -165,10 +165,10 @@ test_samples (Fixture *self, gconstpointer data)
   SysprofCaptureReader *reader;
 
   sysprof_perf_decode (&record.header, &decoder); /* of an event that nobody knows */
-  g_assert_cmpuint (decoder.n_dropped, ==, 1);
+  g_assert_cmpuint (decoder.n_dropped_samples, ==, 1);
   sysprof_event_ledger_add_id (self->ledger, 12, 2);
   sysprof_perf_decode (&record.header, &decoder);
-  g_assert_cmpuint (decoder.n_dropped, ==, 1);
+  g_assert_cmpuint (decoder.n_dropped_samples, ==, 1);
 
   bytes = read_back (self);
   g_assert_cmpuint (bytes->len, ==, 24);

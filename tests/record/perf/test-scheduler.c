@@ -217,7 +217,7 @@ test_slices (Fixture *self, gconstpointer data)
   assert_marks (self, "1 CPU 1: make 1000+100 pid 20\n"
                       "1 CPU 1: fifteen-letters 1200+50 pid 22\n"
                       "0 CPU 0: make 1150+150 pid 21\n");
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 0);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 0);
 }
 
 static void
@@ -311,7 +311,7 @@ test_a_slow_disk (Fixture *self, gconstpointer data)
   self->decoder.drops_samples = false;
   switch_threads (self, 1, 22, longest, idle, 1300);
   assert_marks (self, "1 CPU 1: fifteen-letters 1100+200 pid 22\n");
-  g_assert_cmpuint (self->decoder.n_dropped, ==, 1);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, 1);
 }
 
 static void
@@ -340,7 +340,7 @@ test_records_that_lie (Fixture *self, gconstpointer data)
   record.raw_size = G_MAXUINT32;
   sysprof_scheduler_marks_take (&record.header, self->marks);
   assert_marks (self, "");
-  g_assert_cmpuint (self->decoder.n_dropped, ==, n + 1);
+  g_assert_cmpuint (self->decoder.n_dropped_samples, ==, n + 1);
 }
 
 static void
