@@ -8,8 +8,6 @@
 #include <sys/un.h>
 
 #define N_CALLS     5
-#define NEAR_NSEC   20000000
-#define MOST_TRIES  20
 #define N_SIGNALS   3000
 #define WHOLE_BYTES 16000 /* of a body that fits a frame with its header */
 
@@ -22,6 +20,7 @@ typedef struct
 {
   PrivateBus bus;
   SysprofRecording *recording;
+  gint64 sent[N_CALLS]; /* ns, by the caller */
   gint64 took[N_CALLS]; /* ns, as the service measured */
   gint64 came[N_CALLS];
   guint n_answered;
@@ -128,10 +127,13 @@ talk (SysprofRecording *recording, gpointer data)
                                                  G_DBUS_SEND_MESSAGE_FLAGS_NONE, NULL, NULL));
 
   for (guint i = 0; i < N_CALLS; i++)
-    g_dbus_connection_call (
-        self->bus.connection, g_dbus_connection_get_unique_name (self->bus.connection),
-        "/org/example", "org.example.Slow", "Wait", g_variant_new ("(u)", i), NULL,
-        G_DBUS_CALL_FLAGS_NONE, -1, NULL, answered, self);
+    {
+      self->sent[i] = now ();
+      g_dbus_connection_call (
+          self->bus.connection, g_dbus_connection_get_unique_name (self->bus.connection),
+          "/org/example", "org.example.Slow", "Wait", g_variant_new ("(u)", i), NULL,
+          G_DBUS_CALL_FLAGS_NONE, -1, NULL, answered, self);
+    }
 }
 
 typedef struct
@@ -200,9 +202,10 @@ look_at (const SysprofCaptureDBusMessage *frame, Seen *seen)
         }
 }
 
-/* How near (ns) the recorded time of one call, at the best, was to what the service measured; -1 = there is no bus. */
-static gint64
-record_what_is_said (void)
+/* The recorded times of calls and answers. The monitor reads a message after it was sent, so a recorded time is never earlier than
+ * the sender's own clock at that moment; how much later it is depends on what else the machine does. */
+static void
+test_records_what_is_said (void)
 {
   static const GDBusInterfaceVTable table = { .method_call = called };
   Fixture fixture = { 0 };
@@ -212,16 +215,17 @@ record_what_is_said (void)
   SysprofCaptureReader *reader;
   SysprofCaptureFrame frame;
   Seen seen = { 0 };
-  gint64 closest = G_MAXINT64;
   gboolean is_late = FALSE;
+  gint64 ended;
 
   if (!private_bus_start (&fixture.bus))
-    return -1;
+    return;
   (void) serve (&fixture.bus, "/org/example", service_xml, &table, &fixture);
   sysprof_profiler_add_instrument (profiler, sysprof_dbus_monitor_new (G_BUS_TYPE_SESSION));
   sysprof_profiler_add_instrument (profiler, sysprof_memory_usage_new ());
   record_and_wait (&recorded, profiler, new_writer_for (fd));
   g_assert_no_error (recorded.error);
+  ended = now ();
 
   reader = new_reader_for (fd);
   while (sysprof_capture_reader_peek_frame (reader, &frame))
@@ -245,26 +249,14 @@ record_what_is_said (void)
     {
       g_assert_true (seen.is_answered[i]);
       g_assert_cmpint (seen.took[i], >=, 0);
-      closest = MIN (closest, ABS (seen.took[i] - fixture.took[i]));
+      g_assert_cmpint (seen.called[i], >=, fixture.sent[i]);
+      g_assert_cmpint (seen.called[i] + seen.took[i], >=, fixture.came[i] + fixture.took[i]);
+      g_assert_cmpint (seen.called[i] + seen.took[i], <=, ended);
     }
 
   recorded_clear (&recorded);
   (void) close (fd);
   private_bus_stop (&fixture.bus);
-  return closest;
-}
-
-static void
-test_records_what_is_said (void)
-{
-  gint64 closest;
-  guint n_tries = 0;
-
-  /* A busy machine may delay any one of them, and all of a try. */
-  do
-    closest = record_what_is_said ();
-  while (closest >= NEAR_NSEC && ++n_tries < MOST_TRIES);
-  g_assert_cmpint (closest, <, NEAR_NSEC);
 }
 
 /* --- a bus that goes away, and what is no bus --- */
