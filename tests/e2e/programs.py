@@ -2,14 +2,17 @@
 """The programs under test, and ways to run them as a person would. Their paths come from the environment, which meson sets."""
 
 import contextlib
+import ctypes
 import os
 import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 CLI = os.environ.get("SYSPROF_CLI", "sysprof-cli")
@@ -33,6 +36,53 @@ def run(*words, **more):
     more.setdefault("stderr", subprocess.PIPE)
     more.setdefault("timeout", TIMEOUT)
     return subprocess.run([str(word) for word in words], check=False, **more)
+
+
+def wait_for(condition, what):
+    """Returns what `condition` returns once that is true; fails with `what` after TIMEOUT, which is far above what anything takes."""
+    end = time.monotonic() + TIMEOUT
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {TIMEOUT} s: {what() if callable(what) else what}")
+        time.sleep(0.01)
+
+
+def cpu_time(pid):
+    """Seconds of CPU time that the process has used in user mode."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return int(file.read().rpartition(")")[2].split()[11]) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for_cpu_time(pid, seconds):
+    """Until the process has used so much more CPU time. Samples are taken in that time, however busy the machine is."""
+    end = cpu_time(pid) + seconds
+    wait_for(lambda: cpu_time(pid) >= end, f"process {pid} used {seconds} s of CPU time")
+
+
+BPF_MAP_CREATE, BPF_MAP_TYPE_ARRAY = 0, 2
+SYS_BPF = {"x86_64": 321, "aarch64": 280}.get(os.uname().machine)
+
+
+def can_use_bpf():
+    """Whether the kernel gives this process a map for BPF programs and describes its types, by asking the kernel itself."""
+    if SYS_BPF is None or os.geteuid() != 0 or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        return False
+    attributes = struct.pack("IIIII", BPF_MAP_TYPE_ARRAY, 4, 4, 1, 0).ljust(128, b"\0")
+    fd = ctypes.CDLL(None, use_errno=True).syscall(SYS_BPF, BPF_MAP_CREATE, attributes, len(attributes))
+    if fd < 0:
+        return False
+    os.close(fd)
+    return True
+
+
+def skip_without_bpf(test, told):
+    """The recorder did not use BPF, for the reason that it told. That is a fault where the kernel permits BPF to us."""
+    if "built without BPF" not in told and can_use_bpf():
+        test.fail("the kernel permits BPF, but the recorder did not use it: " + told)
+    test.skipTest("no BPF here: " + told)
 
 
 def without_machine(told):

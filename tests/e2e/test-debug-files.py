@@ -13,7 +13,7 @@ import unittest
 
 import tap
 from decoder import Capture
-from programs import CLI, REPORT, Case, needs_root, run
+from programs import CLI, REPORT, Case, needs_root, run, skip_without_bpf
 
 SOURCES = pathlib.Path(__file__).parent
 INSTALLED = pathlib.Path("/usr/lib/debug/.build-id")
@@ -52,7 +52,7 @@ class DebugFiles(Case):
             program.wait()
         self.assertEqual(done.returncode, 0, done.stderr)
         if Capture.open("x.syscap").metadata()["org.gnome.sysprof.unwind"] != "tables":
-            self.skipTest("stacks are not walked in the kernel here: " + done.stderr.decode())
+            skip_without_bpf(self, done.stderr.decode())
         shown = run(REPORT, "samples", "--format", "json", "x.syscap")
         rows = [row for row in json.loads(shown.stdout)["rows"] if row["stack"]]
         self.assertGreater(len(rows), 100)

@@ -5,10 +5,9 @@
 import json
 import os
 import signal
-import time
 
 import tap
-from programs import REPORT, TIMEOUT, Case, needs_root, needs_sampling, run
+from programs import REPORT, TIMEOUT, Case, needs_root, needs_sampling, run, wait_for
 
 # What recorders can change, and forget to change back.
 SETTINGS = ["/proc/sys/kernel/perf_event_paranoid", "/proc/sys/kernel/perf_event_max_sample_rate", "/proc/sys/kernel/kptr_restrict",
@@ -51,10 +50,7 @@ class Killed(Case):
         recorder.send(signal.SIGKILL)
         recorder.process.communicate(timeout=TIMEOUT)
 
-        end = time.monotonic() + TIMEOUT
-        while any(lives(child) for child in children):
-            self.assertLess(time.monotonic(), end, [read(f"/proc/{child}/cmdline") for child in children])
-            time.sleep(0.05)
+        wait_for(lambda: not any(lives(child) for child in children), lambda: [read(f"/proc/{child}/cmdline") for child in children])
         self.assertEqual([read(path) for path in SETTINGS], before)
         if os.path.isdir("/sys/fs/bpf"):
             self.assertEqual(os.listdir("/sys/fs/bpf"), pinned)

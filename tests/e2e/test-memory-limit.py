@@ -8,12 +8,11 @@ import json
 import os
 import shutil
 import subprocess
-import time
 
 import tap
 import wait_stream
 from decoder import Capture
-from programs import CLI, REPORT, TIMEOUT, Case, needs_root, run
+from programs import CLI, REPORT, Case, needs_root, run, skip_without_bpf, wait_for
 
 LIMITED_LOOP = os.environ.get("LIMITED_LOOP", "limited-loop")
 MB = 1 << 20
@@ -51,12 +50,12 @@ class MemoryLimit(Case):
 
     @staticmethod
     def remove(group):
-        end = time.monotonic() + TIMEOUT
-        while time.monotonic() < end:
+        def is_removed():
             with contextlib.suppress(OSError):
                 os.rmdir(group)
-                return
-            time.sleep(0.05)
+            return not os.path.isdir(group)
+
+        wait_for(is_removed, f"{group} is empty")
 
     def make_groups(self):
         """One with a limit, of whichever version of cgroups has memory here; and one whose pressure the kernel keeps, where that is another."""
@@ -104,7 +103,7 @@ class MemoryLimit(Case):
         told = done.stderr.decode(errors="replace")
         self.assertEqual(done.returncode, 0, told)
         if "Off-CPU: not recorded" in told:
-            self.skipTest(told)
+            skip_without_bpf(self, told)
         after = {name: stalled(f"/proc/pressure/{name}") for name in before}
         self.check_waits()
         if has_pressure:

@@ -10,7 +10,7 @@ import unittest
 
 import tap
 from decoder import Capture
-from programs import CLI, REPORT, Case, needs_root, run
+from programs import CLI, REPORT, Case, needs_root, run, skip_without_bpf
 
 PROGRAM = os.environ.get("MOVED_FILES", "moved-files")
 LIBRARY = os.environ.get("MOVED_LIBRARY", "moved-library.so")
@@ -23,7 +23,7 @@ class Moved(Case):
         done = run(CLI, "-f", "x.syscap", "--", *command)
         self.assertEqual(done.returncode, 0, done.stderr)
         if Capture.open("x.syscap").metadata()["org.gnome.sysprof.unwind"] != "tables":
-            self.skipTest("stacks are not walked in the kernel here: " + done.stderr.decode())
+            skip_without_bpf(self, done.stderr.decode())
         return done.stdout.decode().split()[1]
 
     def assert_whole(self, pid):

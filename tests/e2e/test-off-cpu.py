@@ -17,7 +17,7 @@ import unittest
 import tap
 import wait_stream
 from decoder import Capture
-from programs import CLI, Case, run
+from programs import CLI, Case, run, skip_without_bpf
 
 PERF = shutil.which("perf")
 DENY_TRACING = os.environ.get("DENY_TRACING", "deny-tracing")
@@ -62,7 +62,7 @@ class OffCpu(Case):
             text = run(CLI, "-f", "--off-cpu", "--no-perf", "-d", "0.1", *SHORT, "tried.syscap").stderr.decode(errors="replace")
             OffCpu.refusal = text if NOT_RECORDED in text else ""
         if OffCpu.refusal:
-            self.skipTest(OffCpu.refusal)
+            skip_without_bpf(self, OffCpu.refusal)
 
     def skip_where_numbers_differ(self):
         if os.stat("/proc/self/ns/pid").st_ino != FIRST_PID_NAMESPACE:

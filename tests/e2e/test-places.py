@@ -12,11 +12,10 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 import tap
-from programs import BUSY, CLI, REPORT, TIMEOUT, Case, needs_root, run
+from programs import BUSY, CLI, REPORT, TIMEOUT, Case, needs_root, run, wait_for, wait_for_cpu_time
 
 PRINT_SYMBOLS = os.environ.get("PRINT_SYMBOLS", "print-symbols")
 NAME = f"inner-{os.getpid()}"  # nobody else on the machine runs a program of this name
@@ -129,15 +128,16 @@ class Places(Case):
         self.assertLessEqual({row for row in rows if not row.startswith(f"[{NAME}:0x")}, functions_of(BUSY))
 
     def assert_live(self):
-        for seconds in "0.5", "2", "8":  # until it has done all that it does, which takes longer on a busy machine
-            done = run(CLI, "-f", "-d", seconds, "--max-size", "200M", "--pid", self.running[-1], "x.syscap")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            done = run(REPORT, "functions", "--no-inlines", "--format", "json", "x.syscap")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            names = {row["symbol"] for row in json.loads(done.stdout)["rows"] if row["binary"] == NAME}
-            if "heavy_work" in names:
-                break
-        self.assert_named(names)
+        recorder = self.recorder("-f", "--json-status", "--max-size", "200M", "--pid", self.running[-1], "x.syscap")
+        recorder.wait_for_status()
+        wait_for_cpu_time(self.running[-1], 0.5)
+        recorder.send(signal.SIGINT)
+        code, _, error = recorder.finish()
+        os.remove("notify")
+        self.assertEqual(code, 0, error)
+        done = run(REPORT, "functions", "--no-inlines", "--format", "json", "x.syscap")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_named({row["symbol"] for row in json.loads(done.stdout)["rows"] if row["binary"] == NAME})
 
     def assert_gone(self, **environment):
         """By the files that are still there, without the names that the capture has."""
@@ -173,7 +173,7 @@ class Places(Case):
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         self.addCleanup(program.wait)
         self.running.append(program.pid)
-        time.sleep(1)
+        wait_for_cpu_time(program.pid, 0.5)
         recorder.send(signal.SIGINT)
         code, _, error = recorder.finish()
         self.assertEqual(code, 0, error)
@@ -346,14 +346,12 @@ class Places(Case):
     def remove_group(self, path):
         """Once its processes are gone for the kernel, too."""
         self.end()
-        deadline = time.monotonic() + TIMEOUT
-        while os.path.isdir(path):
-            try:
+        def is_removed():
+            with contextlib.suppress(OSError):
                 os.rmdir(path)
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
+            return not os.path.isdir(path)
+
+        wait_for(is_removed, f"{path} is empty")
 
     def make_storage(self, storage, container):
         """As Podman's has it: an image of two layers, libraries below and the program above, and the container's own. The words for
@@ -398,12 +396,10 @@ class Places(Case):
             run("umount", "-l", merged)
 
         self.addCleanup(end_server)
-        deadline = time.monotonic() + TIMEOUT
-        while not is_mounted(merged):
-            if server.poll() is not None or time.monotonic() > deadline:
-                end_server()
-                self.skipTest("fuse-overlayfs mounts nothing here")
-            time.sleep(0.01)
+        wait_for(lambda: is_mounted(merged) or server.poll() is not None, "fuse-overlayfs mounts")
+        if server.poll() is not None:
+            end_server()
+            self.skipTest("fuse-overlayfs mounts nothing here")
         return end_server
 
     def assert_found_in_container(self, storage, *groups, **environment):

@@ -12,12 +12,11 @@ import signal
 import struct
 import subprocess
 import termios
-import time
 
 import captures
 import tap
 from decoder import Capture, whole
-from programs import BUSY, CLI, Case, can_sample, run
+from programs import BUSY, CLI, Case, can_sample, run, wait_for
 
 
 class Ending(Case):
@@ -98,9 +97,7 @@ class Ending(Case):
                 return Capture.open(self.path("x.syscap")).counts()
             return {}
 
-        deadline = time.monotonic() + 60
-        while not {"process", "map"} <= set(flushed()) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(lambda: {"process", "map"} <= set(flushed()), "frames of processes and mappings are in the file")
         recorder.send(signal.SIGKILL)
         recorder.finish()
         capture = Capture.open(self.path("x.syscap"))

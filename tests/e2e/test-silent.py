@@ -16,7 +16,7 @@ import unittest
 import captures
 import tap
 from decoder import Capture
-from programs import CLI, REPORT, Case, needs_root, run
+from programs import CLI, REPORT, Case, needs_root, run, skip_without_bpf, wait_for, wait_for_cpu_time
 from silent_fs import SilentFileSystem
 
 PROGRAM = os.environ.get("MOVED_FILES", "moved-files")
@@ -143,9 +143,7 @@ class Silent(WithFileSystem):
 
         self.addCleanup(end)
         self.assertEqual(program.stdout.readline(), f"pid {program.pid}\n".encode())
-        with open(f"/proc/{program.pid}/stat", encoding="ascii") as stat:
-            while int(stat.read().rsplit(")")[1].split()[11]) < 5:  # it computes: all that it needs was read
-                stat.seek(0)
+        wait_for_cpu_time(program.pid, 0.05)  # it computes: all that it needs was read
         self.files.silence()
         return program
 
@@ -160,8 +158,7 @@ class Silent(WithFileSystem):
     def assert_nothing_stays(self):
         """Who was left behind, waiting for an answer, ends when there is nobody any more to give one."""
         self.files.close()
-        while self.find_children():
-            pass
+        wait_for(lambda: not self.find_children(), self.find_children)
 
     def find_children(self):
         found = []
@@ -179,7 +176,7 @@ class Silent(WithFileSystem):
         self.assertNotEqual(self.find_children(), [], "nothing was asked of the file system")
         self.assert_nothing_stays()
         if Capture.open("x.syscap").metadata()["org.gnome.sysprof.unwind"] != "tables":
-            self.skipTest("stacks are not walked in the kernel here: " + done.stderr.decode())
+            skip_without_bpf(self, done.stderr.decode())
         self.assert_counted(program.pid)
 
 

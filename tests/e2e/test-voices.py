@@ -19,7 +19,7 @@ import unittest
 
 import tap
 from decoder import Capture
-from programs import CLI, REPORT, Case, needs_root, run
+from programs import CLI, REPORT, Case, needs_root, run, wait_for
 
 JOURNALD = "/lib/systemd/systemd-journald"
 N_FLOOD = 3000
@@ -169,8 +169,7 @@ class Container(Case):
             self.skipTest(f"no overlay can be made here: {container.stderr.readline().decode()}")
         self.assertEqual(run("cat", f"/proc/{container.pid}/root/said").stdout, b"above\n")
         recorder = subprocess.Popen([CLI, "--quiet", *NOT_WANTED, "-d", "1.5", "x.syscap"])
-        while not os.path.exists("x.syscap"):
-            self.assertIsNone(recorder.poll())
+        wait_for(lambda: os.path.exists("x.syscap") or recorder.poll() is not None, "the capture is there")
         time.sleep(0.5)
         container.stdin.write(b"\n")
         container.stdin.flush()
