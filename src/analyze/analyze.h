@@ -130,7 +130,9 @@ typedef struct
   int64_t interval; /* ns, median time from one begin to the next in the same process */
   int64_t jitter;   /* ns by which at most 5 % of the intervals differ more from it */
   uint32_t histogram[MARK_HISTOGRAM_SIZE];
-  double rhythm[MARK_RHYTHM_SIZE]; /* ns, mean interval in each slice; NaN = none began */
+  double rhythm[MARK_RHYTHM_SIZE]; /* ns, mean interval in each slice; NaN = none ended there */
+  double rhythm_jitter
+      [MARK_RHYTHM_SIZE]; /* ns, largest difference from `interval` in each slice; NaN likewise */
 } MarkSummary;
 
 /* One row per (group, name) of the marks with is_in[mark]; most time first. *(full)* */

@@ -37,12 +37,13 @@ histogram_place (int64_t duration)
   return duration > 0 ? 63u - (unsigned) __builtin_clzll ((uint64_t) duration) : 0;
 }
 
-/* Mean interval in each slice of the time; an interval counts where it ends. */
+/* Mean interval, and its largest difference from the median, in each slice of the time; an interval counts where it ends. */
 static void
 find_rhythm (MarkSummary *summary, const Store *store, const Place *places, uint32_t n)
 {
   int64_t first = INT64_MAX, last = INT64_MIN;
   double sum[MARK_RHYTHM_SIZE] = { 0 };
+  double jitter[MARK_RHYTHM_SIZE] = { 0 };
   uint32_t count[MARK_RHYTHM_SIZE] = { 0 };
 
   for (uint32_t i = 0; i < n; i++)
@@ -61,10 +62,15 @@ find_rhythm (MarkSummary *summary, const Store *store, const Place *places, uint
       if (places[i].pid != places[i - 1].pid)
         continue;
       sum[slice] += (double) sysprof_time_between (begin, time);
+      jitter[slice] = MAX (jitter[slice], fabs ((double) sysprof_time_between (begin, time) -
+                                                (double) summary->interval));
       count[slice]++;
     }
   for (unsigned i = 0; i < MARK_RHYTHM_SIZE; i++)
-    summary->rhythm[i] = count[i] > 0 ? sum[i] / count[i] : NAN;
+    {
+      summary->rhythm[i] = count[i] > 0 ? sum[i] / count[i] : NAN;
+      summary->rhythm_jitter[i] = count[i] > 0 ? jitter[i] : NAN;
+    }
 }
 
 /* Periodic is what mostly comes when it is expected: half of the intervals are within a quarter of the median. */

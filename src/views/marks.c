@@ -39,6 +39,7 @@ enum
   BY_JITTER,
   BY_HISTOGRAM,
   BY_RHYTHM,
+  BY_RHYTHM_JITTER,
   N_BY_COLUMNS,
 };
 
@@ -53,6 +54,7 @@ static const Column by_columns[] = {
   [BY_JITTER] = { "jitter", "JITTER", COLUMN_DURATION },
   [BY_HISTOGRAM] = { "histogram", "HISTOGRAM", COLUMN_GRAPH, .extra = 2 },
   [BY_RHYTHM] = { "rhythm", "RHYTHM", COLUMN_GRAPH, .json_only = true },
+  [BY_RHYTHM_JITTER] = { "rhythm-jitter", "JITTER OVER TIME", COLUMN_GRAPH, .extra = 1 },
 };
 
 bool *
@@ -117,12 +119,12 @@ set_histogram (Rows *rows, Cell *cell, const MarkSummary *summary, uint32_t firs
 }
 
 static void
-set_rhythm (Rows *rows, Cell *cell, const MarkSummary *summary)
+set_rhythm (Rows *rows, Cell *cell, const double slices[MARK_RHYTHM_SIZE], bool from_zero)
 {
-  double *values = sysprof_rows_add_graph (rows, cell, MARK_RHYTHM_SIZE, false);
+  double *values = sysprof_rows_add_graph (rows, cell, MARK_RHYTHM_SIZE, from_zero);
 
   for (unsigned i = 0; i < MARK_RHYTHM_SIZE; i++)
-    values[i] = summary->rhythm[i];
+    values[i] = slices[i];
 }
 
 static void
@@ -151,8 +153,10 @@ add_summaries (const ViewRequest *request, Rows *rows, const bool *is_in)
       cells[BY_INTERVAL].number = summary->is_periodic ? summary->interval : NO_NUMBER;
       cells[BY_JITTER].number = summary->is_periodic ? summary->jitter : NO_NUMBER;
       set_histogram (rows, &cells[BY_HISTOGRAM], summary, first);
-      if (summary->is_periodic)
-        set_rhythm (rows, &cells[BY_RHYTHM], summary);
+      if (!summary->is_periodic)
+        continue;
+      set_rhythm (rows, &cells[BY_RHYTHM], summary->rhythm, false);
+      set_rhythm (rows, &cells[BY_RHYTHM_JITTER], summary->rhythm_jitter, true);
     }
 }
 

@@ -14,6 +14,8 @@
 #define HEIGHT      40
 #define GAP         14
 #define NAME_MOST   46 /* letters */
+#define MOST_TICKS  8  /* of an axis */
+#define AXIS_HEIGHT 16
 
 int
 sysprof_rows_graph_column (const Rows *rows)
@@ -107,6 +109,22 @@ write_bars (Out *out,
     }
 }
 
+/* Below the graphs of a histogram, whose value i counts durations of 2^i ns and more. */
+static void
+write_duration_axis (Out *out, uint32_t first, uint32_t n_all, unsigned top)
+{
+  static const Column column = { .kind = COLUMN_DURATION };
+  const uint32_t step = (n_all + MOST_TICKS - 1) / MOST_TICKS;
+
+  for (uint32_t i = 0; i < n_all && first + i < 63; i += step)
+    {
+      g_autofree char *text =
+          sysprof_dup_cell (&column, (Cell){ .number = INT64_C (1) << (first + i) });
+
+      write_text (out, MARGIN + NAME_WIDTH + GRAPH_WIDTH * i / n_all, top, text);
+    }
+}
+
 bool
 sysprof_render_svg_graphs (const View *view,
                            const ViewRequest *request,
@@ -118,6 +136,8 @@ sysprof_render_svg_graphs (const View *view,
   const char *title = request->title ? request->title : heading;
   int column = sysprof_rows_graph_column (rows);
   uint32_t n_all = count_values (rows, column);
+  bool is_histogram = rows->n_rows > 0 && strcmp (rows->columns[column].name, "histogram") == 0;
+  unsigned axis_top = 2 * MARGIN + 12 + rows->n_rows * (HEIGHT + GAP);
   Out out;
 
   sysprof_out_init (&out, stream);
@@ -125,7 +145,7 @@ sysprof_render_svg_graphs (const View *view,
                       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
                       "font-family=\"sans-serif\" font-size=\"12\" fill=\"#1d1c1a\">\n<title>",
                       2 * MARGIN + NAME_WIDTH + GRAPH_WIDTH + 90,
-                      3 * MARGIN + 12 + rows->n_rows * (HEIGHT + GAP));
+                      axis_top + MARGIN + (is_histogram ? AXIS_HEIGHT : 0));
   sysprof_out_xml (&out, title);
   sysprof_out_text (&out,
                     "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fbfaf8\"/>\n");
@@ -147,6 +167,9 @@ sysprof_render_svg_graphs (const View *view,
       write_number (&out, MARGIN + NAME_WIDTH + GRAPH_WIDTH + 6, top + 10, most);
       write_number (&out, MARGIN + NAME_WIDTH + GRAPH_WIDTH + 6, top + HEIGHT, least);
     }
+  if (is_histogram)
+    write_duration_axis (&out, sysprof_rows_cells (rows, 0)[column].graph->first, n_all,
+                         axis_top);
   sysprof_out_text (&out, "</svg>\n");
   return sysprof_out_finish (&out, error);
 }

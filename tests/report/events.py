@@ -216,12 +216,12 @@ def period(found):
         times[mark['pid']].append(mark['time'])
     intervals = [b - a for of_pid in times.values() for a, b in zip(of_pid, of_pid[1:])]
     if len(intervals) < 3:
-        return dict(interval=None, jitter=None)
+        return dict(interval=None, jitter=None, worst=None)
     middle = spread(intervals)['median']
     off = spread([abs(interval - middle) for interval in intervals])
     if middle == 0 or off['median'] > middle // 4:
-        return dict(interval=None, jitter=None)
-    return dict(interval=middle, jitter=off['p95'])
+        return dict(interval=None, jitter=None, worst=None)
+    return dict(interval=middle, jitter=off['p95'], worst=off['max'])
 
 
 def as_number(raw, kind):

@@ -82,7 +82,10 @@ class Numbers(Base):
         for path, answers in self.each():
             rows = as_json('marks', '--by-name', path)['rows']
             for row in rows:
-                self.assertEqual(len(row.pop('rhythm')), 0 if row['interval'] is None else 24)
+                rhythm, jitter = row.pop('rhythm'), row.pop('rhythm-jitter')
+                self.assertEqual((len(rhythm), len(jitter)), (0, 0) if row['interval'] is None else (24, 24))
+                self.assertEqual([value is None for value in jitter], [value is None for value in rhythm])
+                row['worst'] = max((value for value in jitter if value is not None), default=None)
             found = {(row.pop('group'), row.pop('name')): row for row in rows}
             wanted = answers.marks_by_name()
             self.assertEqual(set(found), set(wanted))
