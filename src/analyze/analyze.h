@@ -26,6 +26,22 @@ typedef struct
   int64_t end;   /* ns, first instant that is out */
 } TimeRange;
 
+/* A time that counts for the events of one process, or of one CPU; for all where both are -1. */
+typedef struct
+{
+  int32_t pid;
+  int32_t cpu;
+  TimeRange time;
+} OwnedSpan;
+
+/* Whether an event of that process, on that CPU, lies in one of `spans`, which are ordered by pid, CPU and time, and disjoint
+ * for each of them. */
+bool sysprof_owned_spans_contain (const OwnedSpan *spans,
+                                  uint32_t n,
+                                  int64_t time,
+                                  int32_t pid,
+                                  int32_t cpu);
+
 /* What takes part, of the samples or of another table. A zeroed filter takes all samples. AND between members, OR within one. */
 typedef struct SampleFilter
 {
@@ -41,6 +57,9 @@ typedef struct SampleFilter
   const TimeRange *
       times; /* [n_times] ascending, disjoint, all within the limits above; NULL: the limits alone count */
   uint32_t n_times;
+  const OwnedSpan *
+      spans; /* [n_spans] samples and waits must lie in one of these, too: `times` is their union, or less; NULL: no matter */
+  uint32_t n_spans;
   const ProcessId *processes; /* [n_processes] */
   uint32_t n_processes;
   const int32_t *tids; /* [n_tids] */

@@ -103,8 +103,10 @@ sysprof_sample_sieve_init_events (SampleSieve *self,
         qsort (self->tids, self->n_tids, sizeof *self->tids, compare_tids);
     }
 
-  self->is_plain = self->process_is_in == NULL && self->cpu_is_in == NULL && !self->has_tids &&
-                   self->event_is_in == NULL;
+  self->spans = filter->spans;
+  self->n_spans = filter->n_spans;
+  self->is_plain = self->spans == NULL && self->process_is_in == NULL &&
+                   self->cpu_is_in == NULL && !self->has_tids && self->event_is_in == NULL;
 }
 
 void
@@ -153,6 +155,11 @@ sysprof_sample_sieve_takes_slowly (const SampleSieve *self, uint32_t sample)
   const StackEvents *samples = self->samples;
 
   if (self->event_is_in != NULL && !self->event_is_in[sample])
+    return false;
+
+  if (self->spans != NULL &&
+      !sysprof_owned_spans_contain (self->spans, self->n_spans, samples->time[sample],
+                                    samples->pid[sample], samples->cpu[sample]))
     return false;
 
   if (self->process_is_in != NULL && !self->process_is_in[samples->process[sample]])

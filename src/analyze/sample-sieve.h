@@ -15,11 +15,13 @@ typedef struct
   const TimeRange *times; /* [n_times] not yet visited */
   uint32_t n_times;
   TimeRange limits;       /* where there is only one */
-  uint8_t *process_is_in; /* [processes.n] or NULL: all are */
-  uint8_t *cpu_is_in;     /* by the cpu as an unsigned number, or NULL */
-  uint8_t *stack_is_in;   /* [stacks.n] or NULL */
+  const OwnedSpan *spans; /* [n_spans] or NULL */
+  uint32_t n_spans;
+  uint8_t *process_is_in;     /* [processes.n] or NULL: all are */
+  uint8_t *cpu_is_in;         /* by the cpu as an unsigned number, or NULL */
+  uint8_t *stack_is_in;       /* [stacks.n] or NULL */
   const uint8_t *event_is_in; /* [samples->n] or NULL */
-  int32_t *tids;          /* [n_tids] ascending */
+  int32_t *tids;              /* [n_tids] ascending */
   uint32_t n_tids;
   bool has_tids;
   bool is_plain; /* nothing but time counts */

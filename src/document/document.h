@@ -59,6 +59,7 @@ typedef struct
   TreeShape shape;
   /* … private: what the pointers in `filter` point to */
   GArray *times;
+  GArray *spans;
   GArray *processes;
   GArray *tids;
   GArray *cpus;

@@ -12,9 +12,13 @@ gboolean sysprof_selection_parse_times (char **times,
                                         GArray *ranges,
                                         GError **error);
 
-/* GROUP/NAME each, both globs → TimeRange of the marks, ascending and disjoint. */
-gboolean
-sysprof_selection_find_marks (char **marks, const Store *store, GArray *ranges, GError **error);
+/* GROUP/NAME each, both globs → TimeRange of the marks, ascending and disjoint; OwnedSpan of the same, none where that of no
+ * mark counts for one process or CPU alone. */
+gboolean sysprof_selection_find_marks (char **marks,
+                                       const Store *store,
+                                       GArray *ranges,
+                                       GArray *spans,
+                                       GError **error);
 
 /* TimeRange: ascending, those that meet joined. */
 void sysprof_time_ranges_join (GArray *ranges);

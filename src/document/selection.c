@@ -18,7 +18,7 @@ sysprof_selection_option_entries (Selection *selection)
     { "cgroup", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->cgroups,
       "Only processes in these control groups, like '/system.slice/*'", "GLOB" },
     { "mark", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->marks,
-      "Only what happened inside such marks; both may hold * and ?", "GROUP/NAME" },
+      "Only what their processes did during such marks; both may hold * and ?", "GROUP/NAME" },
     { "symbol", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->symbols,
       "Only stacks with such a function; !TEXT: only those without", "TEXT" },
     { "binary", 0, 0, G_OPTION_ARG_STRING_ARRAY, &selection->binaries,
@@ -123,7 +123,11 @@ resolve_processes (const Selection *self, const Store *store, GArray *processes,
 }
 
 static gboolean
-resolve_times (const Selection *self, const Store *store, GArray *times, GError **error)
+resolve_times (const Selection *self,
+               const Store *store,
+               GArray *times,
+               GArray *spans,
+               GError **error)
 {
   g_autoptr (GArray) in_marks = g_array_new (FALSE, FALSE, sizeof (TimeRange));
 
@@ -132,8 +136,8 @@ resolve_times (const Selection *self, const Store *store, GArray *times, GError 
   if (self->marks == NULL)
     return TRUE;
   if (self->times == NULL)
-    return sysprof_selection_find_marks (self->marks, store, times, error);
-  if (!sysprof_selection_find_marks (self->marks, store, in_marks, error))
+    return sysprof_selection_find_marks (self->marks, store, times, spans, error);
+  if (!sysprof_selection_find_marks (self->marks, store, in_marks, spans, error))
     return FALSE;
   sysprof_time_ranges_intersect (times, in_marks);
   return TRUE;
@@ -143,11 +147,12 @@ static gboolean
 resolve (const Selection *self, const Store *store, ResolvedSelection *resolved, GError **error)
 {
   resolved->times = g_array_new (FALSE, FALSE, sizeof (TimeRange));
+  resolved->spans = g_array_new (FALSE, FALSE, sizeof (OwnedSpan));
   resolved->processes = g_array_new (FALSE, FALSE, sizeof (ProcessId));
   resolved->tids = g_array_new (FALSE, FALSE, sizeof (int32_t));
   resolved->cpus = g_array_new (FALSE, FALSE, sizeof (int32_t));
 
-  return resolve_times (self, store, resolved->times, error) &&
+  return resolve_times (self, store, resolved->times, resolved->spans, error) &&
          resolve_processes (self, store, resolved->processes, error) &&
          (self->threads == NULL ||
           sysprof_selection_find_threads (self->threads, store, resolved->tids, error)) &&
@@ -164,6 +169,9 @@ fill_filter (SampleFilter *filter, const Selection *self, const ResolvedSelectio
   static const TimeRange nothing = { INT64_MIN, INT64_MIN };
 
   *filter = (SampleFilter){
+    .spans =
+        resolved->spans->len > 0 ? (const OwnedSpan *) (void *) resolved->spans->data : NULL,
+    .n_spans = resolved->spans->len,
     .processes = (const ProcessId *) resolved->processes->data,
     .n_processes = resolved->processes->len,
     .has_processes = self->processes != NULL || self->cgroups != NULL,
@@ -228,6 +236,7 @@ void
 sysprof_resolved_selection_clear (ResolvedSelection *self)
 {
   g_clear_pointer (&self->times, g_array_unref);
+  g_clear_pointer (&self->spans, g_array_unref);
   g_clear_pointer (&self->processes, g_array_unref);
   g_clear_pointer (&self->tids, g_array_unref);
   g_clear_pointer (&self->cpus, g_array_unref);

@@ -49,6 +49,13 @@ def user_address(pid, binary, name):
     return FILES[binary][0] + pid * SHIFT + 0x1000 + 0x100 * NAMES[binary].index(name)
 
 
+def counts_for(mark, sample):
+    """Marks of the scheduler count for a CPU, others for their process, or for all."""
+    if mark['group'] == 'Scheduler':
+        return mark['cpu'] == sample.cpu
+    return mark['pid'] in (-1, sample.pid)
+
+
 def make(path, seed):
     r = random.Random(seed)
     c = Capture(time=BEGIN, end_time=BEGIN + 400 * STEP)
@@ -69,6 +76,9 @@ def make(path, seed):
     c.file('/proc/kallsyms', ''.join(f'{at:x} T {name}\n' for name, at in kernel.items()).encode(), time=BEGIN)
     for begin, end, name in (30, 60, 'paint'), (50, 90, 'layout'), (200, 201, 'paint'), (250, 250, 'paint'), (300, 360, 'layout'):
         c.mark('ui', name, duration=(end - begin) * STEP, time=BEGIN + begin * STEP, pid=r.choice((10, 20)))
+    for cpu in range(3):
+        c.mark('Scheduler', f'CPU {cpu}', duration=r.randrange(20, 200) * STEP, time=BEGIN + r.randrange(200) * STEP, pid=20, cpu=cpu)
+    c.mark('ui', 'idle', duration=90 * STEP, time=BEGIN + 50 * STEP, pid=-1, cpu=1)
     c.chunked_file('__symbols__', symbol_table(sorted(((at, at + 0x100, pid, f.symbol, f.binary) for (pid, at), f in functions.items()
                                                        if pid is not None), key=lambda row: (row[2], row[0]))), time=BEGIN)
     for i in range(400):
@@ -138,7 +148,7 @@ class Truth:
         def in_mark(text):
             group, name = text.split('/')
             return any(fnmatch.fnmatchcase(m['group'], group) and fnmatch.fnmatchcase(m['name'], name) and
-                       m['time'] <= sample.time < m['time'] + max(m['duration'], 1) for m in self.marks)
+                       m['time'] <= sample.time < m['time'] + max(m['duration'], 1) and counts_for(m, sample) for m in self.marks)
 
         if sample.pid == 0 and 'idle' not in options and 'process' not in options:
             return False
@@ -270,7 +280,7 @@ FILTERS = {
     'thread': (['10', '1001', '2000'], ['prog', '3'], ['2001', '1100', '11', '20', '3000']),
     'cpu': (['0'], ['1-2'], ['0,3', '1-2']),
     'cgroup': (['/user.slice/*'], ['/*'], ['/system.slice/tool.service', '/']),
-    'mark': (['ui/paint'], ['u*/*'], ['ui/layout', 'ui/nothing']),
+    'mark': (['ui/paint'], ['u*/*'], ['ui/layout', 'ui/nothing'], ['Scheduler/CPU*'], ['ui/idle', 'Scheduler/CPU 1'], ['ui/idle']),
     'symbol': (['READ'], ['!malloc'], ['main', 'alpha', '!qsort'], ['!nowhere']),
     'binary': (['libc'], ['!own'], ['/usr/', '[kernel]'], ['prog', '!libcairo']),
     'idle': ([],),
