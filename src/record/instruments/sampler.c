@@ -833,7 +833,7 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
       decoder->drained = rings_drained;
       decoder->drained_data = self;
       sysprof_unwinder_set_copy_budget (self->unwinder,
-                                        sysprof_perf_session_get_ring_size (session) / 2);
+                                        sysprof_perf_session_get_ring_size (session) / 4 * 3);
       if (tells_unwinder (self))
         {
           decoder->tell = sysprof_told_add;
