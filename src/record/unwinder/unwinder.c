@@ -209,6 +209,7 @@ close_session (Unwinder *self, PerfSession **session, unsigned wait)
 {
   g_clear_pointer (session, sysprof_perf_session_close);
   sysprof_autofd_close (&self->waits[wait].fd);
+  self->waits[wait].fd = -1; /* which poll() ignores */
 }
 
 /* What is in the rings is told by both. */
