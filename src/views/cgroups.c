@@ -5,6 +5,7 @@
  * processes that ended before it was read, are in one row. */
 
 #include "document/document.h"
+#include "views/cgroup-name.h"
 #include "views/fold.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@
 enum
 {
   CGROUP,
+  NAME,
   PROCESSES,
   SELF,
   TOTAL,
@@ -22,6 +24,7 @@ enum
 
 static const Column columns[] = {
   [CGROUP] = { "cgroup", "CONTROL GROUP", COLUMN_TEXT, .is_long = true },
+  [NAME] = { "name", "NAME", COLUMN_TEXT },
   [PROCESSES] = { "processes", "PROCESSES", COLUMN_COUNT },
   [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true },
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
@@ -112,8 +115,10 @@ fill_cgroups (const ViewRequest *request, Rows *rows, GError **error)
   n = join_groups (groups, n);
   for (uint32_t i = 0; i < n; i++)
     {
+      g_autofree char *name = sysprof_dup_cgroup_name (groups[i].name);
       Cell *cells = sysprof_rows_add (rows);
 
+      cells[NAME].text = sysprof_rows_dup (rows, name);
       cells[CGROUP].text = sysprof_rows_dup (rows, groups[i].name);
       cells[PROCESSES].count = groups[i].n_processes;
       cells[SELF].count = cells[TOTAL].count = groups[i].weight;

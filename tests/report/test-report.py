@@ -553,13 +553,14 @@ class Json(Base):
 
     def test_cgroups(self):
         path = self.folder / 'cgroups.syscap'
-        profile = made.usual().cgroup(10, '0::/a.slice/x\n').cgroup(99, '4:cpu:/old\n0::/a.slice/x\n').cgroup(3, '0::/\n')
+        profile = made.usual().cgroup(10, '0::/a.slice/x\n').cgroup(99, '4:cpu:/old\n0::/a.slice/x\n').cgroup(3, '0::/system.slice/ssh.service\n')
         profile.parents[11] = 10  # which began while it was recorded
         profile.write(path)
         of = collections.Counter(sample.pid for sample in profile.samples)
-        self.assertEqual([(r['cgroup'], r['processes'], r['total']) for r in as_json('cgroups', path)['rows']],
-                         sorted([('/a.slice/x', 3, of[10] + of[11] + of[99]), ('/', 1, of[3])] +
-                                [('unknown', 1, of[pid]) for pid in of if pid not in (10, 11, 99, 3)], key=lambda row: -row[2]))
+        self.assertEqual([(r['cgroup'], r['name'], r['processes'], r['total']) for r in as_json('cgroups', path)['rows']],
+                         sorted([('/a.slice/x', 'a.slice', 3, of[10] + of[11] + of[99]),
+                                 ('/system.slice/ssh.service', 'ssh.service', 1, of[3])] +
+                                [('unknown', '', 1, of[pid]) for pid in of if pid not in (10, 11, 99, 3)], key=lambda row: -row[3]))
         profile = made.usual().cgroup(10, '0::/a.slice/x\n')
         profile.write(path)
         rows = as_json('cgroups', path)['rows']
