@@ -15,4 +15,10 @@
 
 #pragma once
 
+#include "symbolize/symbolize.h"
+
 #include <sysprof.h>
+
+/* Files that servers would be asked for are added to `queue` instead; it must outlive the recording. */
+void sysprof_symbols_bundle_set_debuginfod_queue (SysprofSymbolsBundle *self,
+                                                  DebuginfodQueue *queue);

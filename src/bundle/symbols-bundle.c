@@ -12,6 +12,7 @@ struct _SysprofSymbolsBundle
 {
   SysprofInstrument parent_instance;
   gboolean enable_debuginfod;
+  DebuginfodQueue *queue; /* borrowed; NULL = wait for servers */
 };
 
 enum
@@ -116,6 +117,7 @@ sysprof_symbols_bundle_augment (SysprofInstrument *instrument, Pump *pump, GErro
     /* Which files are written for it, and where, is for the environment to say. */
     .ask_debuginfod =
         SYSPROF_SYMBOLS_BUNDLE (instrument)->enable_debuginfod && getauxval (AT_SECURE) == 0,
+    .debuginfod_queue = SYSPROF_SYMBOLS_BUNDLE (instrument)->queue,
     .kept_files = sysprof_pump_get_kept_files (pump),
     .keep_found = true,
     .tell_debuginfod = tell_debuginfod,
@@ -203,6 +205,12 @@ sysprof_symbols_bundle_class_init (SysprofSymbolsBundleClass *klass)
 static void
 sysprof_symbols_bundle_init (SysprofSymbolsBundle *self)
 {
+}
+
+void
+sysprof_symbols_bundle_set_debuginfod_queue (SysprofSymbolsBundle *self, DebuginfodQueue *queue)
+{
+  self->queue = queue;
 }
 
 SysprofInstrument *

@@ -160,6 +160,7 @@ void
 sysprof_cli_add_instruments (SysprofProfiler *profiler,
                              const CliOptions *options,
                              bool ask_debuginfod,
+                             DebuginfodQueue *queue,
                              Terminal *terminal)
 {
   if (!options->no_perf)
@@ -179,6 +180,7 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
 
       sysprof_symbols_bundle_set_enable_debuginfod (SYSPROF_SYMBOLS_BUNDLE (symbols),
                                                     ask_debuginfod);
+      sysprof_symbols_bundle_set_debuginfod_queue (SYSPROF_SYMBOLS_BUNDLE (symbols), queue);
       sysprof_profiler_add_instrument (profiler, symbols);
     }
 }

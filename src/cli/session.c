@@ -40,6 +40,7 @@ typedef struct
   const CliOptions *options;
   char **environment; /* as it was given to us: the command's */
   bool ask_debuginfod;
+  DebuginfodQueue *queue; /* files that servers are asked for when all is done; NULL = none */
   Terminal terminal;
   Output output;
   Output flame;
@@ -58,6 +59,7 @@ session_clear (Session *self)
 {
   g_clear_pointer (&self->top, sysprof_cli_top_free);
   g_clear_pointer (&self->environment, g_strfreev);
+  g_clear_pointer (&self->queue, sysprof_debuginfod_queue_free);
   sysprof_cli_output_clear (&self->output);
   sysprof_cli_output_clear (&self->flame);
   g_clear_pointer (&self->loop, g_main_loop_unref);
@@ -386,7 +388,8 @@ new_profiler (Session *self)
   sysprof_profiler_set_max_size (profiler, options->max_size);
   sysprof_profiler_set_max_duration (profiler, options->duration_nsec);
   sysprof_profiler_set_record_environment (profiler, options->record_environment);
-  sysprof_cli_add_instruments (profiler, options, self->ask_debuginfod, &self->terminal);
+  sysprof_cli_add_instruments (profiler, options, self->ask_debuginfod, self->queue,
+                               &self->terminal);
   spawnable = sysprof_cli_new_spawnable (
       profiler, options, (const char *const *) self->environment, &self->terminal);
   sysprof_profiler_set_spawnable (profiler, spawnable);
@@ -542,6 +545,41 @@ choose_servers (Session *self)
   self->ask_debuginfod =
       !options->no_decode &&
       sysprof_debuginfod_may_ask (options->debuginfod, options->no_debuginfod);
+  if (self->ask_debuginfod && !options->debuginfod)
+    self->queue = sysprof_debuginfod_queue_new ();
+}
+
+static void
+tell_debuginfod (const DebuginfodStatus *status, void *data)
+{
+  Session *self = data;
+  g_autofree char *text = status->is_done ? sysprof_debuginfod_describe (status) : NULL;
+
+  if (text != NULL)
+    sysprof_cli_terminal_note (&self->terminal, "debuginfod: %s", text);
+}
+
+/* For reports on this machine, so not at the far end of --host. The capture is complete without the files, and whoever reads it
+ * through a pipe sees its end first. */
+static void
+download_queued (Session *self)
+{
+  uint32_t n = self->queue != NULL ? sysprof_debuginfod_queue_get_n (self->queue) : 0;
+  int null = n > 0 ? open ("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+
+  if (n == 0 || self->options->far_end != NULL)
+    return;
+  if (null >= 0)
+    {
+      (void) dup2 (null, STDOUT_FILENO); /* or the reader waits */
+      (void) close (null);
+    }
+  sysprof_cli_terminal_note (
+      &self->terminal,
+      "The capture is complete. Downloading %u file%s from debuginfod servers, for reports; ^C "
+      "cancels. With --debuginfod their names are in the capture.",
+      n, n == 1 ? "" : "s");
+  sysprof_debuginfod_queue_fetch (self->queue, tell_debuginfod, self);
 }
 
 int
@@ -589,6 +627,8 @@ sysprof_cli_record (const CliOptions *options)
       fail (&self, error);
     }
   command_status = leave_command (&self);
+  if (is_whole)
+    download_queued (&self);
   exit_status = is_whole ? command_status : EXIT_FAILURE;
   /* What ssh says of it waits for all who have our standard error, as a command that goes on has. */
   if (options->far_end != NULL)

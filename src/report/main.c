@@ -9,6 +9,7 @@
 #include "util/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <malloc.h>
 #include <signal.h>
@@ -79,7 +80,7 @@ make_loader (const char *path, GError **error)
   return loader;
 }
 
-/* The report waits for servers: on a terminal it says so. */
+/* Progress on a terminal, and what came of it. */
 static void
 tell_debuginfod (const DebuginfodStatus *status, void *data)
 {
@@ -94,13 +95,36 @@ tell_debuginfod (const DebuginfodStatus *status, void *data)
     g_printerr ("debuginfod: %s", text);
 }
 
+/* Servers that the environment names are asked once the view is there, for the next one. Whoever reads it through a pipe sees its
+ * end first. */
+static void
+download_queued (DebuginfodQueue *queue)
+{
+  uint32_t n = sysprof_debuginfod_queue_get_n (queue);
+  int null = n > 0 ? open ("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+
+  if (n == 0)
+    return;
+  if (null >= 0)
+    {
+      (void) dup2 (null, STDOUT_FILENO); /* or the reader waits */
+      (void) close (null);
+    }
+  g_printerr (
+      "sysprof-report: downloading %u file%s from debuginfod servers, for the next report; ^C "
+      "cancels. With --debuginfod a report waits for them.\n",
+      n, n == 1 ? "" : "s");
+  sysprof_debuginfod_queue_fetch (queue, tell_debuginfod, NULL);
+}
+
 static SymbolizeOptions
-make_symbolize_options (const ReportOptions *options)
+make_symbolize_options (const ReportOptions *options, DebuginfodQueue *queue)
 {
   return (SymbolizeOptions){
     .debug_dirs = (const char *const *) options->debug_dirs,
     .sysroot = options->sysroot,
     .ask_debuginfod = sysprof_debuginfod_may_ask (options->debuginfod, options->no_debuginfod),
+    .debuginfod_queue = options->debuginfod ? NULL : queue,
     .tell_debuginfod = tell_debuginfod,
     .with_lines = !options->selection.no_inlines,
   };
@@ -298,11 +322,12 @@ show_in_browser (const char *path, GError **error)
 static int
 report (ReportOptions *options)
 {
+  g_autoptr (DebuginfodQueue) queue = sysprof_debuginfod_queue_new ();
   g_autoptr (SysprofDocument) document = NULL;
   g_autoptr (GError) error = NULL;
   ResolvedSelection resolved = { 0 };
   ReportWeights weights = { 0 };
-  SymbolizeOptions symbolize = make_symbolize_options (options);
+  SymbolizeOptions symbolize = make_symbolize_options (options, queue);
   ViewRequest request;
   bool is_done;
 
@@ -331,6 +356,8 @@ report (ReportOptions *options)
       (!options->open_result || show_in_browser (options->output, &error));
   sysprof_resolved_selection_clear (&resolved);
   sysprof_report_weights_clear (&weights);
+  if (is_done)
+    download_queued (queue);
   if (is_done || sysprof_output_reader_is_gone (error))
     return EXIT_DONE;
   return complain (error, error->domain == G_OPTION_ERROR ? EXIT_USAGE : EXIT_FAILED);

@@ -544,10 +544,75 @@ sysprof_debuginfod_check (void)
   return load_library (&problem) ? NULL : problem;
 }
 
+struct DebuginfodQueue
+{
+  GArray *files; /* of DebuginfodFile, whose strings are owned */
+};
+
+static void
+clear_queued (void *data)
+{
+  DebuginfodFile *file = data;
+
+  g_free ((char *) file->build_id);
+  g_free ((char *) file->source);
+  g_free (file->path);
+}
+
+DebuginfodQueue *
+sysprof_debuginfod_queue_new (void)
+{
+  DebuginfodQueue *self = g_new0 (DebuginfodQueue, 1);
+
+  self->files = g_array_new (FALSE, FALSE, sizeof (DebuginfodFile));
+  g_array_set_clear_func (self->files, clear_queued);
+  return self;
+}
+
+void
+sysprof_debuginfod_queue_free (DebuginfodQueue *self)
+{
+  if (self == NULL)
+    return;
+
+  g_array_unref (self->files);
+  g_free (self);
+}
+
+uint32_t
+sysprof_debuginfod_queue_get_n (const DebuginfodQueue *self)
+{
+  return self->files->len;
+}
+
+static void
+queue_add (DebuginfodQueue *self, const DebuginfodFile *file)
+{
+  DebuginfodFile copy = *file;
+
+  copy.build_id = g_strdup (file->build_id);
+  copy.source = g_strdup (file->source);
+  g_array_append_val (self->files, copy);
+}
+
+void
+sysprof_debuginfod_queue_fetch (DebuginfodQueue *self, DebuginfodFunc func, void *data)
+{
+  const Progress progress = { 0 };
+  DebuginfodStatus status;
+
+  sysprof_debuginfod_fetch ((DebuginfodFile *) (void *) self->files->data, self->files->len,
+                            &progress, NULL, func, data, &status);
+  status.is_done = true;
+  func (&status, data);
+  g_free (status.problem);
+}
+
 void
 sysprof_debuginfod_fetch (DebuginfodFile *files,
                           uint32_t n,
                           const Progress *progress,
+                          DebuginfodQueue *queue,
                           DebuginfodFunc func,
                           void *data,
                           DebuginfodStatus *status)
@@ -577,6 +642,12 @@ sysprof_debuginfod_fetch (DebuginfodFile *files,
 
   if (n_unknown == 0)
     return;
+  if (queue != NULL)
+    {
+      for (uint32_t i = 0; i < n_unknown; i++)
+        queue_add (queue, unknown[i]);
+      return;
+    }
   status->problem = sysprof_debuginfod_check ();
   if (status->problem == NULL)
     ask_servers (unknown, n_unknown, progress, func, data, status);

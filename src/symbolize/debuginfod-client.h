@@ -18,11 +18,12 @@ typedef struct
   char *path;      /* in the cache; NULL = not there */
 } DebuginfodFile;
 
-/* Looks for `files` in the cache and at the servers that DEBUGINFOD_URLS names, for a bounded time. Sorts
- * `files` by weight. What is found is a stranger's: nobody has looked into it. */
+/* Looks for `files` in the cache and at the servers that DEBUGINFOD_URLS names, for a bounded time. With a `queue`, files that
+ * servers would be asked for are added to it instead. Sorts `files` by weight. What is found is a stranger's: nobody has looked into it. */
 void sysprof_debuginfod_fetch (DebuginfodFile *files,
                                uint32_t n,
                                const Progress *progress,
+                               DebuginfodQueue *queue,
                                DebuginfodFunc func,
                                void *data,
                                DebuginfodStatus *status);

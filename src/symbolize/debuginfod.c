@@ -237,8 +237,8 @@ fetch_supplements (const Symbolization *self,
 
   choose_asked (self, files);
   sysprof_debuginfod_fetch ((DebuginfodFile *) (void *) files->data, files->len, self->progress,
-                            self->options->tell_debuginfod, self->options->tell_debuginfod_data,
-                            &more);
+                            self->options->debuginfod_queue, self->options->tell_debuginfod,
+                            self->options->tell_debuginfod_data, &more);
   add_status (status, &more);
   sysprof_debuginfod_files_clear ((DebuginfodFile *) (void *) files->data, files->len);
 }
@@ -322,8 +322,8 @@ resolve (Symbolization *self, GError **error)
     weights = weigh (self, batches);
   files = list_files (self, batches, weights);
   sysprof_debuginfod_fetch ((DebuginfodFile *) (void *) files->data, files->len, self->progress,
-                            self->options->tell_debuginfod, self->options->tell_debuginfod_data,
-                            &status);
+                            self->options->debuginfod_queue, self->options->tell_debuginfod,
+                            self->options->tell_debuginfod_data, &status);
   if (!sysprof_progress_is_cancelled (self->progress))
     use_files (self, batches, files, weights, &status);
   status.is_done = true;

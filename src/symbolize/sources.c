@@ -183,7 +183,8 @@ fetch (Finder *self, SourceFile *files, const Made *made, uint32_t n)
     return;
 
   sysprof_debuginfod_fetch (wanted, n_wanted, self->symbolization.progress,
-                            options->tell_debuginfod, options->tell_debuginfod_data, &status);
+                            options->debuginfod_queue, options->tell_debuginfod,
+                            options->tell_debuginfod_data, &status);
   for (uint32_t i = 0; i < n_wanted; i++)
     for (uint32_t j = 0; j < n && wanted[i].path != NULL; j++)
       if (files[j].text == NULL && files[j].path == wanted[i].source &&

@@ -167,6 +167,16 @@ typedef void (*DebuginfodFunc) (const DebuginfodStatus *status, void *data);
 /* Progress, or once it is done one sentence about it; NULL = nothing to tell. Free with g_free(). */
 char *sysprof_debuginfod_describe (const DebuginfodStatus *status);
 
+/* Files that servers are to be asked for later, so that nobody waits for them now: names that they bring come from the cache with the
+ * next symbolization. *Owned* by one thread at a time. */
+typedef struct DebuginfodQueue DebuginfodQueue;
+
+DebuginfodQueue *sysprof_debuginfod_queue_new (void);
+void sysprof_debuginfod_queue_free (DebuginfodQueue *self);
+uint32_t sysprof_debuginfod_queue_get_n (const DebuginfodQueue *self);
+/* Downloads the files into the cache, for a minute at most. `func` is called as for those that are waited for. */
+void sysprof_debuginfod_queue_fetch (DebuginfodQueue *self, DebuginfodFunc func, void *data);
+
 /* Why no server can be asked: none is known, or libdebuginfod is missing. NULL = nothing is in the way. Free with g_free(). */
 char *sysprof_debuginfod_check (void);
 
@@ -196,11 +206,15 @@ typedef struct
   bool with_lines;     /* for who loads documents: lines and inlined functions, too */
   bool
       ask_debuginfod; /* servers, and not their cache alone; waits for them, a minute at most */
+  DebuginfodQueue
+      *debuginfod_queue; /* instead of waiting for servers, queue the files; or NULL */
   bool
       was_asked_debuginfod; /* not again: what it gave is in the cache, which counts below a sysroot, too */
   DebuginfodFunc tell_debuginfod; /* or NULL */
   void *tell_debuginfod_data;
 } SymbolizeOptions;
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DebuginfodQueue, sysprof_debuginfod_queue_free)
 
 SymbolTable *sysprof_symbolize (Store *store,
                                 const SymbolizeOptions *options, /* NULL = defaults */

@@ -13,6 +13,7 @@ import pathlib
 import re
 import secrets
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -26,7 +27,7 @@ import urllib.request
 import captures
 import tap
 from captures import USER
-from programs import CLI, REPORT, TIMEOUT, Case, run
+from programs import CLI, REPORT, TIMEOUT, Case, needs_root, run
 
 BASE = 0x7F0000000000
 PID = 4000001  # above the largest pid: no such process lives
@@ -192,12 +193,14 @@ class Debuginfod(Case):
         super().setUp()
         self.program = Program("thing")
 
-    def report(self, url, *options, capture="c"):
-        """{function: samples}, and what was said."""
+    def report(self, url, *options, capture="c", wait=True):
+        """{function: samples}, and what was said. With a server it is waited for."""
         environment = dict(os.environ, DEBUGINFOD_CACHE_PATH=self.path("cache"), HOME=self.folder)
         environment.pop("DEBUGINFOD_URLS", None)
         if url is not None:
             environment["DEBUGINFOD_URLS"] = url
+        if url is not None and wait and "--no-debuginfod" not in options:
+            options = ("--debuginfod", *options)
         done = run(REPORT, "functions", "--format", "json", *options, capture, env=environment)
         said = done.stderr.decode()
         self.assertEqual(done.returncode, 0, said)
@@ -286,7 +289,7 @@ class Debuginfod(Case):
         try:
             build = f"{url}/buildid/{self.program.build_id}"
             self.wait_for(build + "/executable", build + "/debuginfo", build + "/source" + source)
-            rows, said = lines(url, "--sysroot", empty)
+            rows, said = lines(url, "--debuginfod", "--sysroot", empty)
         finally:
             server.kill()
             server.wait()
@@ -352,6 +355,56 @@ class Debuginfod(Case):
         self.check_nameless(rows)
         self.assertRegex(said, r"asked servers for 6 debug files in [\d.]+ s: 6 not answered \(.*\)\.\n$")
         self.assertLessEqual(len(set(server.asked)), 4)
+
+    def test_names_first_downloads_afterwards(self):
+        """With servers in the environment alone a report is there at once; what they have is in the next one."""
+        write_capture("c", (self.program, 10))
+        with stub_server(send(pathlib.Path(self.program.debug).read_bytes())) as (server, url):
+            rows, said = self.report(url, wait=False)
+            self.check_nameless(rows)
+            self.assertRegex(said, r"downloading 1 file from debuginfod servers, for the next report; \^C cancels\..*\n.*1 found")
+            self.check_named(self.report(url, wait=False)[0])
+            self.assertEqual(len(server.asked), 1)
+
+    def test_silent_server_delays_nothing(self):
+        """The report ends, for whoever reads it, while the server has said nothing; ^C cancels the rest."""
+        write_capture("c", (self.program, 10))
+        end = threading.Event()
+        environment = dict(os.environ, DEBUGINFOD_CACHE_PATH=self.path("cache"), HOME=self.folder)
+        with stub_server(lambda request: end.wait(TIMEOUT)) as (server, url):
+            environment["DEBUGINFOD_URLS"] = url
+            with subprocess.Popen([REPORT, "functions", "--format", "json", "c"], env=environment,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as report:
+                rows = json.loads(report.stdout.read())["rows"]
+                self.assertEqual(len(rows), 2)
+                self.assertIn(b"downloading 1 file", report.stderr.readline())
+                self.assertIsNone(report.poll())
+                report.send_signal(signal.SIGINT)
+                self.assertEqual(report.wait(TIMEOUT), -signal.SIGINT)
+            end.set()
+
+    @needs_root
+    def test_silent_server_and_the_recorder(self):
+        """The capture is complete before a server is asked."""
+        end = threading.Event()
+        environment = dict(os.environ, DEBUGINFOD_CACHE_PATH=self.path("cache"), HOME=self.folder)
+        program = f"end=$(($(date +%s)+2)); while [ $(date +%s) -lt $end ]; do {self.program.path}; done"
+        with stub_server(lambda request: end.wait(TIMEOUT)) as (server, url):
+            environment["DEBUGINFOD_URLS"] = url
+            with subprocess.Popen([CLI, "-f", "--max-size", "200M", "-o", "-", "--", "sh", "-c", program], env=environment,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as recorder:
+                capture = recorder.stdout.read()
+                said = recorder.stderr.readline()
+                while said and b"Downloading" not in said:
+                    said = recorder.stderr.readline()
+                is_downloading = bool(said)
+                recorder.send_signal(signal.SIGINT)
+                recorder.wait(TIMEOUT)
+            end.set()
+        self.assertIn(b"__symbols__", capture)
+        if not is_downloading:
+            self.skipTest("every sampled function had a name")
+        self.assertEqual(recorder.returncode, -signal.SIGINT)
 
     def test_cut(self):
         write_capture("c", (self.program, 10))
