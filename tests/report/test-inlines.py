@@ -86,7 +86,7 @@ class Inlines(Case):
 
     def test_source(self):
         """Each line has what was there, the text that it has in its file, and those between them are told, too."""
-        path = self.compile()
+        path = self.compile("-O2")
         addresses = addresses_of(path, FUNCTIONS)
         capture = self.capture_of(path, addresses)
         chains = self.chains_in(capture, addresses)
@@ -119,7 +119,7 @@ class Inlines(Case):
 
     def test_where_functions_are_written(self):
         """Rows say the line on which the source has the function."""
-        path = self.compile()
+        path = self.compile("-O2")
         capture = self.capture_of(path, addresses_of(path, r"main|weight|sort_some"))
         found = {row["symbol"]: (row["file"], row["line"]) for row in as_json("functions", capture)["rows"] if "line" in row}
         for symbol, source, pattern in (("main", "inlines.cc", r"^main \("), ("outer::Shape::weight() const", "inlines.cc", r"^Shape::weight"),
