@@ -259,7 +259,7 @@ take_ended (ThreadNames *self, const PendingEvent *event)
 {
   const NamedThread *thread = find_thread (self, event->thread.tid);
 
-  /* One that is listed must be listed anew when another thread gets its number. */
+  /* A listed thread stays known: another thread that gets its number must be listed, too. */
   if (thread != NULL && !thread->is_listed)
     g_hash_table_remove (self->threads, GINT_TO_POINTER (event->thread.tid));
 }

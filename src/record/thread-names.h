@@ -7,7 +7,7 @@
  * readers use the process's name for all other threads.
  *
  * Events arrive from the rings of several CPUs, so they are out of order: they stay pending until
- * sysprof_thread_names_settle() is told that no earlier one can arrive. *Owned* by the pump thread. */
+ * sysprof_thread_names_settle() names a time from before which no more can arrive. *Owned* by the pump thread. */
 
 #pragma once
 
@@ -38,7 +38,7 @@ typedef struct
 
 void sysprof_thread_names_clear (ThreadNames *self);
 
-/* /proc says so; `time` is the start of the recording. */
+/* A name that was read from /proc; `time` is the start of the recording. */
 void sysprof_thread_names_add_running (ThreadNames *self,
                                        int64_t time,
                                        ThreadId thread,

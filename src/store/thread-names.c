@@ -8,7 +8,7 @@
 #include "capture/capture.h"
 
 #define MOST_LINES    (1u << 22)
-#define LINES_BETWEEN 0x1000 /* two looks at whether to go on */
+#define LINES_BETWEEN 0x1000 /* lines between two checks for cancellation */
 
 /* `\OOO` stands for a byte. */
 static StringId
