@@ -10,7 +10,7 @@
  * embed, and saving beside the capture. Prints `WAY T median worst` in ms. */
 
 #include "document/document.h"
-#include "views/views.h"
+#include "render/render.h"
 
 #include <gio/gunixoutputstream.h>
 
@@ -67,7 +67,7 @@ by_view (const Work *work)
                           .details = true,
                           .cancellable = work->cancellable };
 
-  return sysprof_view_render (work->view, RENDER_JSON, &request, stream, NULL);
+  return sysprof_render_view (work->view, RENDER_JSON, &request, stream, NULL);
 }
 
 /* --- the public documents --- */

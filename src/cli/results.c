@@ -5,7 +5,7 @@
 #include "cli/results.h"
 
 #include "document/document.h"
-#include "views/views.h"
+#include "render/render.h"
 
 #include <gio/gunixoutputstream.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ render_view (const char *name,
 {
   g_autoptr (GOutputStream) stream = g_unix_output_stream_new (fd, FALSE);
 
-  return sysprof_view_render (sysprof_view_find (name), format, request, stream, error) &&
+  return sysprof_render_view (sysprof_view_find (name), format, request, stream, error) &&
          g_output_stream_flush (stream, NULL, error);
 }
 

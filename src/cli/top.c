@@ -5,8 +5,8 @@
 #include "cli/live-window.h"
 #include "cli/terminal.h"
 #include "document/document.h"
+#include "render/render.h"
 #include "util/util.h"
-#include "views/views.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,7 +146,7 @@ add_view (const char *name, const ViewRequest *request, GString *text, GError **
   g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
   GMemoryOutputStream *memory = G_MEMORY_OUTPUT_STREAM (stream);
 
-  if (!sysprof_view_render (sysprof_view_find (name), RENDER_TEXT, request, stream, error))
+  if (!sysprof_render_view (sysprof_view_find (name), RENDER_TEXT, request, stream, error))
     return false;
   g_string_append_len (text, g_memory_output_stream_get_data (memory),
                        (gssize) g_memory_output_stream_get_data_size (memory));

@@ -231,8 +231,8 @@ suit_terminal (const ReportOptions *options, ViewRequest *request, Output *outpu
   request->use_color = sysprof_wants_color ();
   request->terminal_width = size.ws_col;
   request->terminal_height = size.ws_row;
-  if (!options->limit_is_given && !options->view->sections && !options->view->draw &&
-      !options->view->is_listing)
+  if (!options->limit_is_given && !options->view->sections &&
+      options->view->layout == LAYOUT_TABLE && !options->view->is_listing)
     request->limit = (uint32_t) MAX (size.ws_row - SCREEN_LINES_BESIDE_ROWS, 5);
   sysprof_output_use_pager (output, size.ws_row);
 }
@@ -275,7 +275,7 @@ write_report (const ReportOptions *options, ViewRequest *request, GError **error
     {
       suit_terminal (options, request, &output);
       is_done =
-          sysprof_view_render (options->view, options->format, request, output.stream, error);
+          sysprof_render_view (options->view, options->format, request, output.stream, error);
     }
   is_done = is_done && sysprof_output_finish (&output, error);
   sysprof_output_clear (&output);

@@ -2,6 +2,7 @@
 
 #include "report/options.h"
 
+#include "flame/flame.h"
 #include "util/util.h"
 
 #include <string.h>
@@ -116,7 +117,7 @@ dup_completion (const OptionSection *sections, const char *shell, GError **error
   const char *format_names[G_N_ELEMENTS (formats) + 1] = { NULL };
   const CompletionValues values[] = {
     { "format", format_names },
-    { "colors", sysprof_view_color_schemes () },
+    { "colors", sysprof_flame_color_schemes () },
     { "weight", weight_names },
     { NULL },
   };
@@ -378,9 +379,9 @@ check_numbers (const ReportOptions *options, GError **error)
       set_usage (error, "--width is at least 100 pixels, --height (of a row) at least 8.");
       return false;
     }
-  if (options->colors && !g_strv_contains (sysprof_view_color_schemes (), options->colors))
+  if (options->colors && !g_strv_contains (sysprof_flame_color_schemes (), options->colors))
     {
-      g_autofree char *names = g_strjoinv (", ", (char **) sysprof_view_color_schemes ());
+      g_autofree char *names = g_strjoinv (", ", (char **) sysprof_flame_color_schemes ());
 
       set_usage (error, "--colors %s: there are %s.", options->colors, names);
       return false;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "document/document.h"
-#include "views/views.h"
+#include "render/render.h"
 
 typedef enum
 {

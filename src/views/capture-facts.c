@@ -2,7 +2,8 @@
 
 /* What is true of the whole capture, before any selection. */
 
-#include "views/render.h"
+#include "text/text.h"
+#include "views/views.h"
 
 #include <string.h>
 

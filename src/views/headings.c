@@ -3,7 +3,8 @@
 /* The words above rows, and those in their place where there are none. */
 
 #include "document/document.h"
-#include "views/render.h"
+#include "text/text.h"
+#include "views/views.h"
 
 #include <string.h>
 

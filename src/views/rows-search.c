@@ -4,7 +4,7 @@
  * rows, too. What was found in them is remembered, which takes less than an index of what is asked once. */
 
 #include "analyze/analyze.h"
-#include "views/rows.h"
+#include "views/views.h"
 
 #include <string.h>
 

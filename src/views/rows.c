@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "views/rows.h"
-#include "views/out.h"
+#include "text/text.h"
+#include "views/views.h"
 
 #include <math.h>
 #include <string.h>

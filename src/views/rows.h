@@ -1,23 +1,146 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Building and shaping rows: what all views share. */
+/* Rows: the result of a view, a table or tree of typed cells, and the functions that build, sort and read it. */
 
 #pragma once
 
-#include "views/views.h"
+#include "util/util.h"
+
+#include <gio/gio.h>
+
+typedef enum
+{
+  COLUMN_TEXT,
+  COLUMN_TEXTS, /* array of texts */
+  COLUMN_COUNT,
+  COLUMN_DURATION, /* ns */
+  COLUMN_TIME,     /* ns since the start of the recording */
+  COLUMN_BYTES,
+  COLUMN_NUMBER, /* an integer that is not a quantity, such as a pid */
+  COLUMN_STACK,  /* functions, innermost first */
+  COLUMN_BOOL,
+  COLUMN_REAL,  /* not finite = no value */
+  COLUMN_GRAPH, /* series of numbers, drawn as a small graph */
+} ColumnKind;
+
+/* The value of a number cell of any kind but COLUMN_COUNT and COLUMN_REAL that has no value. */
+#define NO_NUMBER INT64_MIN
+
+typedef struct
+{
+  /* Key in JSON and word for --sort. */
+  const char *name;
+  /* Title above the column in text. */
+  const char *title;
+  ColumnKind kind;
+  /* Show the percentage of Rows.total after the value. Formats for programs do not; JSON has the total. */
+  bool share;
+  /* The value is a part of the weight, as values with a share are. */
+  bool is_weight;
+  /* Only formats for programs have this column. */
+  bool json_only;
+  /* JSON omits the member if the value is an empty text, no number or false. */
+  bool may_miss;
+  /* In text the column stands last and is truncated at the terminal's width. */
+  bool is_long;
+  /* 0, or 1 … MOST_EXTRA: narrow terminals omit columns with the greatest value first. */
+  uint8_t extra;
+  /* Text shows an empty cell for 0. */
+  bool hides_zero;
+  /* The text is a function name, which is abbreviated where it would be truncated. */
+  bool is_function;
+  /* The source location of the row's function is shown after this column, as it is after function names. */
+  bool has_location;
+  /* The text is a command line: its first word may lose its folder where the text would be truncated. */
+  bool is_command;
+  /* Narrow terminals show the column in a line below its row. */
+  bool may_stand_below;
+  /* 0, or 1 … MOST_HEADING: text shows the value as a heading above the rows that share it; 2 is below 1. */
+  uint8_t heading;
+  /* Title if the weight is a time; NULL = title. */
+  const char *title_of_time;
+} Column;
+
+#define MOST_EXTRA   4
+#define MOST_HEADING 2
+
+typedef struct
+{
+  const char *symbol;
+  const char *binary;
+  uint8_t kind; /* SymbolKind */
+  bool is_inlined;
+  const char *file; /* source file of the sampled line; "" = unknown */
+  uint32_t line;
+} StackEntry;
+
+typedef struct
+{
+  uint32_t n;
+  const StackEntry *entries; /* [n] innermost first */
+} StackText;
+
+typedef struct
+{
+  uint32_t n;
+  uint32_t first;       /* formats for people start here */
+  bool from_zero;       /* the axis starts at 0; else at the smallest value */
+  double most;          /* value drawn at full height; 0 = the greatest value */
+  const double *values; /* [n] not finite = no value */
+} GraphValues;
+
+typedef union
+{
+  /* Never NULL; any bytes. In Rows.arena, or lives as long as the store. */
+  const char *text;
+  const char *const *texts; /* NULL-terminated */
+  uint64_t count;
+  int64_t number; /* ns, bytes or a plain number */
+  const StackText *stack;
+  bool flag;
+  double real;
+  const GraphValues *graph;
+} Cell;
+
+#define VIEW_MAX_COLUMNS 16
+
+/* *Owned*; zero is a valid empty value. */
+typedef struct
+{
+  const Column *columns; /* [n_columns] static, or in the arena */
+  uint32_t n_columns;
+  Cell *cells; /* [n_rows * n_columns] */
+  uint32_t n_rows;
+  uint32_t capacity;
+  /* [n_rows] 1 + index of the parent row, 0 = top level. Parents stand before their children. NULL = flat table. */
+  uint32_t *parent;
+  uint32_t n_hidden; /* rows that --limit, --min or --depth removed */
+  uint64_t total;    /* 100 % */
+  /* Part of `total` that belongs to rows that the view did not create because of --min. */
+  uint64_t total_left_out;
+  bool is_event_list; /* rows of marks, messages and the like, not of samples */
+  uint64_t
+      n_available; /* if is_event_list: number of events in the capture, before any selection */
+  const char *noun;        /* "marks"; NULL = weight_name */
+  const char *weight_name; /* "samples" */
+  const char *weight_unit; /* "count" */
+  const char *note;        /* sentence to show below the rows, in the arena; or NULL */
+  Arena arena;
+} Rows;
 
 void sysprof_rows_init (Rows *self, const Column *columns, uint32_t n_columns, uint64_t total);
-/* The cells of a new row at the end, zeroed but for empty texts; valid until the next row is added. */
+void sysprof_rows_clear (Rows *self);
+/* Appends a row and returns its cells: zero, or empty texts. They are valid until the next row is added. */
 Cell *sysprof_rows_add (Rows *self);
-/* Same, in a tree; `parent` is 1 + the index of its row, 0 at the top. */
+/* Same for a tree; `parent` is 1 + the index of the parent row, 0 at the top level. */
 Cell *sysprof_rows_add_child (Rows *self, uint32_t parent);
-/* A copy in the arena of the rows. */
+/* Returns a copy in the arena of the rows. */
 const char *sysprof_rows_dup (Rows *self, const char *text);
 
-/* A graph whose values the caller fills, in the arena of the rows. */
+/* Gives `cell` a graph and returns its `n` values, in the arena, for the caller to fill. */
 double *sysprof_rows_add_graph (Rows *self, Cell *cell, uint32_t n, bool from_zero);
 
-/* Index of a column, -1 without it. */
+/* Index of the column called `name`; -1 if there is none. */
 int sysprof_rows_column (const Rows *self, const char *name);
 static inline const Cell *
 sysprof_rows_cells (const Rows *self, uint32_t row)
@@ -25,25 +148,24 @@ sysprof_rows_cells (const Rows *self, uint32_t row)
   return self->cells + (size_t) row * self->n_columns;
 }
 
-/* Sorts by `sort`: numbers falling, texts rising, equal ones as they were. Children stay below their parents. FALSE with
- * `error` for a column that there is not, or where it is cancelled. */
+/* Sorts by the column `sort`: numbers descending, texts ascending, equal rows in their old order. Children stay below their
+ * parents. Fails if no column has that name, or when canceled. */
 bool sysprof_rows_sort (Rows *self, const char *sort, GError **error);
-/* Leaves out what does not contain all terms in its texts, but for what stands above such rows in a tree. Without terms
- * nothing. */
+/* Removes rows whose texts do not contain all `terms`, except the ancestors of rows that do. Does nothing without terms. */
 void sysprof_rows_search (Rows *self, const char *terms);
-/* Replaces the rows by those of order[n], in which parents come first. What is left out counts as hidden. */
+/* Replaces the rows by those listed in order[n], parents first. Counts the others as hidden. */
 void sysprof_rows_permute (Rows *self, const uint32_t *order, uint32_t n);
-/* Leaves out what is deeper than `depth`, below `min_percent` of the total, and all but the `limit` first rows
- * (flat) or the `limit` heaviest (tree). */
+/* Removes rows deeper than `depth`, rows below `min_percent` of the total, and all but `limit` rows: the first ones of a
+ * table, the heaviest ones of a tree. 0 = no limit. */
 void sysprof_rows_cut (Rows *self, uint32_t limit, uint32_t depth, double min_percent);
 
-/* The rows as a linked tree: 0 is a root above all rows, row i is i + 1. */
+/* The rows as a linked tree. Node 0 is a root above all rows; row i is node i + 1. */
 typedef struct
 {
   uint32_t *first_child;  /* [n] 0 = none */
   uint32_t *next_sibling; /* [n] 0 = none */
   uint32_t *parent;       /* [n] */
-  uint32_t *depth;        /* [n] of the top rows: 1 */
+  uint32_t *depth;        /* [n] 1 for top-level rows */
   uint32_t n;
   uint32_t max_depth;
 } RowTree;
@@ -51,7 +173,7 @@ typedef struct
 void sysprof_row_tree_init (RowTree *self, const Rows *rows);
 void sysprof_row_tree_clear (RowTree *self);
 
-/* The next one of a walk from the root, children before siblings; 0 at the end. Begin with 0. */
+/* The node after `at` in a depth-first traversal, parents first. Start with 0; returns 0 at the end. */
 static inline uint32_t
 sysprof_row_tree_next (const RowTree *self, uint32_t at)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "views/render.h"
+#include "text/text.h"
+#include "views/views.h"
 
 size_t
 sysprof_count_sections (const View *view)

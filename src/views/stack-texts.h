@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "views/fold.h"
+#include "views/sample-rows.h"
 
 typedef struct
 {

@@ -2,9 +2,8 @@
 
 /* Finding views, and the steps that all of them share. */
 
-#include "views/fold.h"
-#include "views/render.h"
-#include "views/rows.h"
+#include "views/sample-rows.h"
+#include "views/views.h"
 
 #include <string.h>
 
@@ -26,15 +25,15 @@ sysprof_view_find (const char *name)
 }
 
 /* From here on all that this thread does asks the request's cancellable: sysprof_is_wanted(). */
-static void
-begin_request (const ViewRequest *request)
+void
+sysprof_request_begin (const ViewRequest *request)
 {
   if (request->cancellable != NULL)
     g_cancellable_push_current (request->cancellable);
 }
 
-static void
-end_request (const ViewRequest *request)
+void
+sysprof_request_end (const ViewRequest *request)
 {
   if (request->cancellable != NULL)
     g_cancellable_pop_current (request->cancellable);
@@ -52,9 +51,9 @@ fill (const View *view, const ViewRequest *request, Rows *rows, GError **error)
   if (request->sort && !sysprof_rows_sort (rows, request->sort, error))
     return false;
   /* A drawing needs the widths of what it leaves out, and shows that something is there. */
-  if (!view->draw || request->limit || request->depth)
+  if (view->layout == LAYOUT_TABLE || request->limit || request->depth)
     sysprof_rows_cut (rows, request->limit, request->depth,
-                      view->draw ? 0 : request->min_percent);
+                      view->layout == LAYOUT_TABLE ? request->min_percent : 0);
   return true;
 }
 
@@ -65,7 +64,7 @@ sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GEr
   bool is_filled;
 
   *rows = (Rows){ 0 };
-  begin_request (request);
+  sysprof_request_begin (request);
   is_filled = fill (view, request, rows, &reason);
   /* Whatever else was found wrong with half of the rows. */
   if (!sysprof_is_wanted ())
@@ -74,7 +73,7 @@ sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GEr
       (void) g_cancellable_set_error_if_cancelled (g_cancellable_get_current (), &reason);
       is_filled = false;
     }
-  end_request (request);
+  sysprof_request_end (request);
 
   if (!is_filled)
     {
@@ -82,50 +81,4 @@ sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GEr
       g_propagate_error (error, g_steal_pointer (&reason));
     }
   return is_filled;
-}
-
-bool
-sysprof_render (RenderFormat format,
-                const View *view,
-                const ViewRequest *request,
-                const Rows *rows,
-                GOutputStream *stream,
-                GError **error)
-{
-  static bool (*const renderers[]) (const View *, const ViewRequest *, const Rows *,
-                                    GOutputStream *, GError **) = {
-    [RENDER_TEXT] = sysprof_render_text,         [RENDER_JSON] = sysprof_render_json,
-    [RENDER_HTML] = sysprof_render_html,         [RENDER_SVG] = sysprof_render_svg,
-    [RENDER_FOLDED] = sysprof_render_folded,     [RENDER_CSV] = sysprof_render_csv,
-    [RENDER_MARKDOWN] = sysprof_render_markdown,
-  };
-
-  bool is_done;
-
-  begin_request (request);
-  if (view->draw && (view->draws & (1u << format)))
-    is_done = view->draw (format, request, rows, stream, error);
-  else
-    is_done = renderers[format](view, request, rows, stream, error);
-  end_request (request);
-  return is_done;
-}
-
-bool
-sysprof_view_render (const View *view,
-                     RenderFormat format,
-                     const ViewRequest *request,
-                     GOutputStream *stream,
-                     GError **error)
-{
-  Rows rows = { 0 };
-  bool is_done;
-
-  if (format == RENDER_FOLDED)
-    return sysprof_render (format, view, request, &rows, stream, error);
-  if (!sysprof_view_fill (view, request, &rows, error))
-    return false;
-  is_done = sysprof_render (format, view, request, &rows, stream, error);
-  sysprof_rows_clear (&rows);
-  return is_done;
 }

@@ -21,7 +21,7 @@ hand_out (const View *view, const ViewRequest *request)
   GMemoryOutputStream *memory = G_MEMORY_OUTPUT_STREAM (stream);
   g_autoptr (GError) error = NULL;
 
-  if (!sysprof_view_render (view, RENDER_JSON, request, stream, &error))
+  if (!sysprof_render_view (view, RENDER_JSON, request, stream, &error))
     {
       check_one_line (error->message);
       printf ("%s: %s\n", view->name, error->message);
@@ -57,7 +57,8 @@ main (int argc, char **argv)
   request.symbols = sysprof_document_get_symbols (document);
   for (const View *const *view = sysprof_view_list (); *view != NULL; view++)
     {
-      shape.focus = strstr ("callers callees source disassembly", (*view)->name) != NULL ? argv[2] : NULL;
+      shape.focus =
+          strstr ("callers callees source disassembly", (*view)->name) != NULL ? argv[2] : NULL;
       request.search = (*view)->searches ? argv[2] : NULL;
       hand_out (*view, &request);
       for (RenderFormat format = 0; format < N_RENDER_FORMATS; format++)

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "views/views.h"
+#include "render/render.h"
 
 #include <string.h>
 
@@ -20,7 +20,8 @@ check_one_line (const char *message)
 static inline bool
 is_control (gunichar character)
 {
-  return (character < 0x20 && character != '\n' && character != '\t') || (character >= 0x7f && character < 0xa0);
+  return (character < 0x20 && character != '\n' && character != '\t') ||
+         (character >= 0x7f && character < 0xa0);
 }
 
 /* Nothing that a terminal obeys. */
@@ -64,7 +65,7 @@ check_view (const View *view,
   const char *text;
   size_t size;
 
-  if (!sysprof_view_render (view, format, request, stream, &error))
+  if (!sysprof_render_view (view, format, request, stream, &error))
     {
       check_one_line (error->message);
       return;

@@ -6,8 +6,8 @@
 #include "capture/capture.h"
 #include "document/document.h"
 #include "document/objects.h"
+#include "render/render.h"
 #include "tests/views/write-waits.h"
-#include "views/views.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -159,7 +159,7 @@ render (const Question *question, GCancellable *cancellable, GError **error)
                           .by_member = question->format % 2 != 0,
                           .cancellable = cancellable };
 
-  return sysprof_view_render (question->view, question->format, &request, stream, error);
+  return sysprof_render_view (question->view, question->format, &request, stream, error);
 }
 
 /* The same, but for what a first look leaves out: sorted, and nothing sought. */
@@ -175,7 +175,7 @@ render_sorted (const Question *question, GCancellable *cancellable, GError **err
                           .terminal_width = 100,
                           .cancellable = cancellable };
 
-  return sysprof_view_render (question->view, question->format, &request, stream, error);
+  return sysprof_render_view (question->view, question->format, &request, stream, error);
 }
 
 static void
@@ -244,7 +244,7 @@ render_waits (const Question *question, GCancellable *cancellable, GError **erro
                           .critical_path = question->format == RENDER_TEXT,
                           .cancellable = cancellable };
 
-  return sysprof_view_render (question->view, question->format, &request, stream, error);
+  return sysprof_render_view (question->view, question->format, &request, stream, error);
 }
 
 static void

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "views/cgroup-name.h"
+#include "views/tasks/cgroup-name.h"
 
 #include <glib.h>
 

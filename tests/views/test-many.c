@@ -4,17 +4,17 @@
  * and not with the square of that, which would take minutes to hours. */
 
 #include "capture/capture.h"
+#include "render/render.h"
 #include "tests/views/write-waits.h"
-#include "views/views.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
 /* Sanitizers take a multiple of the time, and a quadratic algorithm is as visible with fewer processes. */
 #ifdef __SANITIZE_ADDRESS__
-# define N_PROCESSES 25000
+#  define N_PROCESSES 25000
 #else
-# define N_PROCESSES 100000
+#  define N_PROCESSES 100000
 #endif
 #define FIRST_PID   100
 #define N_GROUPS    1000
@@ -186,7 +186,8 @@ test_processes (void)
       g_autoptr (GError) error = NULL;
       Rows rows = { 0 };
 
-      shape.focus = strstr ("callers callees source disassembly", (*view)->name) != NULL ? "0x" : NULL;
+      shape.focus =
+          strstr ("callers callees source disassembly", (*view)->name) != NULL ? "0x" : NULL;
       request.search = (*view)->searches ? "p4711" : NULL;
       sysprof_view_fill (*view, &request, &rows, &error);
       g_assert_no_error (error);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "flame/layout.h"
+
+#include "text/text.h"
+#include "views/views.h"
+
+static char *
+dup_default_subtitle (const ViewRequest *request, const Rows *rows)
+{
+  g_autofree char *amount = NULL;
+
+  if (!request->store)
+    return g_strdup ("");
+  amount = sysprof_dup_amount (request, rows);
+  return g_strdup_printf ("%s: %s", sysprof_capture_path (request), amount);
+}
+
+static void
+lay_out (Flame *self)
+{
+  const RowTree *tree = &self->tree;
+  g_autofree uint64_t *next_x = g_new0 (uint64_t, tree->n);
+
+  self->x = g_new0 (uint64_t, tree->n);
+  for (uint32_t i = 1; i < tree->n && sysprof_is_wanted_at (i); i++)
+    {
+      uint32_t parent = tree->parent[i];
+
+      self->x[i] = next_x[i] = next_x[parent];
+      next_x[parent] += sysprof_flame_weight (self, i);
+    }
+  self->total = next_x[0];
+}
+
+void
+sysprof_flame_init (Flame *self, const ViewRequest *request, const Rows *rows)
+{
+  *self = (Flame){
+    .request = request,
+    .rows = rows,
+    .symbol = sysprof_rows_column (rows, "symbol"),
+    .binary = sysprof_rows_column (rows, "binary"),
+    .kind = sysprof_rows_column (rows, "kind"),
+    .self = sysprof_rows_column (rows, "self"),
+    .weight = sysprof_rows_column (rows, "total"),
+    .title = g_strdup (request->title ? request->title : "Flame Graph"),
+    .subtitle =
+        request->subtitle ? g_strdup (request->subtitle) : dup_default_subtitle (request, rows),
+  };
+  sysprof_source_locations_init (&self->places, rows);
+  sysprof_row_tree_init (&self->tree, rows);
+  lay_out (self);
+}
+
+void
+sysprof_flame_clear (Flame *self)
+{
+  sysprof_row_tree_clear (&self->tree);
+  g_free (self->x);
+  g_free (self->title);
+  g_free (self->subtitle);
+  *self = (Flame){ 0 };
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Drawing rows of functions as a flame graph. Borrows request and rows. */
+
+#pragma once
+
+#include "text/text.h"
+#include "views/views.h"
+
+#include <string.h>
+
+typedef struct
+{
+  const ViewRequest *request;
+  const Rows *rows;
+  RowTree tree;                           /* node i is row i - 1 */
+  uint64_t *x;                            /* [tree.n] where it begins, in weight */
+  uint64_t total;                         /* of all top rows: the full width */
+  int symbol, binary, kind, self, weight; /* columns */
+  SourceLocations places;                 /* where functions are written */
+  char *title;
+  char *subtitle;
+} Flame;
+
+void sysprof_flame_init (Flame *self, const ViewRequest *request, const Rows *rows);
+void sysprof_flame_clear (Flame *self);
+
+static inline const char *
+sysprof_flame_text (const Flame *self, uint32_t node, int column)
+{
+  return column >= 0 ? sysprof_rows_cells (self->rows, node - 1)[column].text : "";
+}
+
+static inline uint64_t
+sysprof_flame_weight (const Flame *self, uint32_t node)
+{
+  return sysprof_rows_cells (self->rows, node - 1)[self->weight].count;
+}
+
+/* Where the function of a node is written, and whether it is inlined; NULL = neither is known. *(full)* */
+static inline char *
+sysprof_flame_dup_location (const Flame *self, uint32_t node)
+{
+  return sysprof_source_locations_format (&self->places, node - 1, self->places.function);
+}
+
+/* The whole name of the file, and the line: "/src/sort.c:123"; NULL = unknown. *(full)* */
+static inline char *
+sysprof_flame_dup_whole_location (const Flame *self, uint32_t node)
+{
+  const char *file;
+  uint32_t line = sysprof_source_locations_find (&self->places, node - 1, &file);
+
+  return line != 0 ? g_strdup_printf ("%s:%u", file, line) : NULL;
+}
+
+/* The kind that a function is drawn as: what lies in no file and has no name is not known. */
+static inline const char *
+sysprof_flame_look (const Flame *self, uint32_t node)
+{
+  const char *kind = sysprof_flame_text (self, node, self->kind);
+
+  return strcmp (kind, "user") == 0 && !sysprof_flame_text (self, node, self->binary)[0] &&
+                 sysprof_flame_text (self, node, self->symbol)[0] == '['
+             ? "marker"
+             : kind;
+}
+
+bool sysprof_flame_draw_svg (const Flame *self, GOutputStream *stream, GError **error);
+bool sysprof_flame_draw_html (const Flame *self, GOutputStream *stream, GError **error);
+bool sysprof_flame_draw_text (const Flame *self, GOutputStream *stream, GError **error);
+
+/* The colour of a function in a scheme of sysprof_flame_color_schemes(); the same for the same name, always. */
+typedef struct
+{
+  uint8_t red, green, blue;
+} Color;
+Color sysprof_flame_color (const char *scheme, const char *kind, const char *name);

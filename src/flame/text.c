@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The flame graph in a terminal: one line per level. A frame stands between bars, as wide as its share; what is
+ * narrower than two columns is merged into dots. */
+
+#include "flame/layout.h"
+
+#include "text/text.h"
+#include "views/views.h"
+
+#include <string.h>
+
+#define MANY_PROCESSES 20
+#define PLAIN_WIDTH    100 /* columns, without a terminal */
+#define MAX_LEVELS     200
+
+typedef struct
+{
+  uint32_t *nodes; /* of one level, by x */
+  uint32_t n;
+} Level;
+
+static uint32_t
+column_of (const Flame *flame, uint64_t x, uint32_t width)
+{
+  return (uint32_t) ((double) x / (double) flame->total * width + 0.5);
+}
+
+/* What a compiler appended is grey. */
+static void
+write_label (const Flame *flame, TextWriter *writer, const char *label)
+{
+  size_t stem = flame->request->use_color ? sysprof_name_stem (label) : strlen (label);
+
+  sysprof_text_writer_bytes (writer, label, stem);
+  if (label[stem])
+    sysprof_text_writer_printf (writer, "\033[38;2;96;96;96m%s", label + stem);
+}
+
+/* Where the function is written, if that fits behind its name, with a blank behind it. Returns how many columns it took. */
+static size_t
+write_place (const Flame *flame, TextWriter *writer, uint32_t node, size_t room)
+{
+  g_autofree char *place = sysprof_flame_dup_location (flame, node);
+  size_t columns = place != NULL ? 2 + sysprof_text_columns (place) : 0;
+
+  if (place == NULL || columns >= room)
+    return 0;
+  sysprof_text_writer_printf (writer, "  %s%s",
+                              flame->request->use_color ? "\033[38;2;96;96;96m" : "", place);
+  return columns;
+}
+
+static void
+write_frame (const Flame *flame, TextWriter *writer, uint32_t node, uint32_t width)
+{
+  g_autofree char *line =
+      sysprof_dup_one_line (sysprof_flame_text (flame, node, flame->symbol));
+  g_autofree char *name = width > 3 ? sysprof_dup_short_name (line, width - 1) : g_strdup ("");
+  g_autofree char *label = sysprof_dup_abbreviated (name, width - 1);
+  size_t columns = sysprof_text_columns (label);
+  const char *kind = sysprof_flame_look (flame, node);
+
+  if (flame->request->use_color)
+    {
+      Color color = sysprof_flame_color (flame->request->colors, kind, line);
+
+      sysprof_text_writer_printf (writer, "\033[48;2;%u;%u;%um\033[38;2;0;0;0m", color.red,
+                                  color.green, color.blue);
+    }
+  sysprof_text_writer_puts (writer, "\342\224\202"); /* a vertical bar */
+  write_label (flame, writer, label);
+  columns += write_place (flame, writer, node, width - 1 > columns ? width - 1 - columns : 0);
+  sysprof_text_writer_fill (writer, ' ', width - 1 > columns ? width - 1 - columns : 0);
+  if (flame->request->use_color)
+    sysprof_text_writer_puts (writer, "\033[0m");
+}
+
+static void
+write_level (const Flame *flame, TextWriter *writer, const Level *level, uint32_t width)
+{
+  uint32_t at = 0;
+
+  for (uint32_t i = 0; i < level->n; i++)
+    {
+      uint32_t node = level->nodes[i];
+      uint64_t weight = sysprof_flame_weight (flame, node);
+      uint32_t begin = column_of (flame, flame->x[node], width);
+      uint32_t end = column_of (flame, flame->x[node] + weight, width);
+
+      begin = MAX (begin, at);
+      if (end < begin || end == at || begin == width)
+        continue;
+      end = MAX (end, begin + 1);
+      sysprof_text_writer_fill (writer, ' ', begin - at);
+      if (end - begin < 2)
+        sysprof_text_writer_puts (writer, "\302\267"); /* a middle dot */
+      else
+        write_frame (flame, writer, node, end - begin);
+      at = end;
+    }
+  sysprof_text_writer_puts (writer, "\n");
+}
+
+static bool
+is_worth_a_line (const Flame *flame, const Level *level, uint32_t width)
+{
+  for (uint32_t i = 0; i < level->n; i++)
+    if (column_of (flame, sysprof_flame_weight (flame, level->nodes[i]), width) >= 2)
+      return true;
+  return false;
+}
+
+/* The nodes of every level, by x: in the order of a walk. */
+static Level *
+collect_levels (const Flame *flame, uint32_t *storage)
+{
+  const RowTree *tree = &flame->tree;
+  Level *levels = g_new0 (Level, tree->max_depth + 1);
+
+  for (uint32_t i = 1; i < tree->n; i++)
+    levels[tree->depth[i] - 1].n++;
+  for (uint32_t depth = 0; depth < tree->max_depth; depth++)
+    {
+      levels[depth].nodes = storage;
+      storage += levels[depth].n;
+      levels[depth].n = 0;
+    }
+  for (uint32_t at = sysprof_row_tree_next (tree, 0); at; at = sysprof_row_tree_next (tree, at))
+    {
+      Level *level = &levels[tree->depth[at] - 1];
+
+      level->nodes[level->n++] = at;
+    }
+  return levels;
+}
+
+static char *
+dup_title (const Flame *flame, uint32_t width)
+{
+  g_autofree char *title =
+      g_strconcat (flame->title, flame->subtitle[0] ? ": " : "", flame->subtitle, NULL);
+  g_autofree char *line = sysprof_dup_one_line (title);
+
+  return flame->request->terminal_width ? sysprof_dup_ellipsized (line, width)
+                                        : g_steal_pointer (&line);
+}
+
+/* More than one can tell apart. */
+static bool
+has_many_processes (const Flame *flame)
+{
+  const TreeShape *shape = flame->request->shape;
+  uint32_t n = 0;
+
+  for (uint32_t i = 1; i < flame->tree.n; i++)
+    n += flame->tree.depth[i] == 2;
+  return n > MANY_PROCESSES && !(shape && (shape->merge_processes || shape->focus));
+}
+
+bool
+sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **error)
+{
+  uint32_t width =
+      flame->request->terminal_width ? flame->request->terminal_width : PLAIN_WIDTH;
+  g_autofree uint32_t *storage = g_new0 (uint32_t, flame->tree.n);
+  g_autofree Level *levels = collect_levels (flame, storage);
+  g_autofree char *heading = dup_title (flame, width);
+  uint32_t most_levels = flame->request->terminal_width ? MAX_LEVELS : UINT32_MAX;
+  uint32_t n_levels = 0, n_left = 0;
+  TextWriter writer;
+
+  while (flame->total > 0 && n_levels < flame->tree.max_depth && n_levels < most_levels &&
+         is_worth_a_line (flame, &levels[n_levels], width))
+    n_levels++;
+  for (uint32_t depth = n_levels; depth < flame->tree.max_depth; depth++)
+    n_left += levels[depth].n;
+
+  sysprof_text_writer_init (&writer, stream);
+  sysprof_text_writer_printf (&writer, "%s\n\n", heading);
+  if (flame->total == 0 && flame->request->store)
+    {
+      g_autofree char *emptiness = sysprof_dup_emptiness (flame->request, flame->rows);
+
+      sysprof_text_writer_printf (&writer, "%s\n", emptiness);
+    }
+  for (uint32_t i = 0; i < n_levels; i++)
+    write_level (flame, &writer, &levels[flame->request->icicle ? i : n_levels - 1 - i], width);
+  if (n_left > 0 && flame->total > 0)
+    sysprof_text_writer_printf (
+        &writer, "\n%u narrower or deeper function%s not drawn; -o FILE.html shows all%s\n",
+        n_left, n_left == 1 ? " is" : "s are",
+        has_many_processes (flame) ? ",\n--merge-processes joins processes of one name" : "");
+  return sysprof_text_writer_finish (&writer, error);
+}

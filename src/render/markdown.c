@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Markdown, to paste into an issue or a merge request: a heading and a table. */
+
+#include "render/renderers.h"
+#include "views/views.h"
+
+#include <string.h>
+
+#define MOST_LEVELS 100 /* of a tree that blanks show */
+
+/* Names are not markup, and a bar ends no cell. */
+static void
+write_text (TextWriter *writer, const char *text)
+{
+  for (; *text; text++)
+    {
+      size_t plain = strcspn (text, "\\`*_{}[]<>()#|~&!");
+
+      sysprof_text_writer_bytes (writer, text, plain);
+      text += plain;
+      if (!*text)
+        return;
+      sysprof_text_writer_printf (writer,
+                                  *text == '<'   ? "&lt;"
+                                  : *text == '&' ? "&amp;"
+                                                 : "\\%c",
+                                  *text);
+    }
+}
+
+static void
+write_cell (TextWriter *writer, const Rows *rows, const Column *column, Cell cell)
+{
+  g_autofree char *text = sysprof_dup_cell (column, cell);
+  char share[SYSPROF_GROUPED_SIZE];
+
+  if (column->share)
+    sysprof_text_writer_printf (
+        writer, "%s (%s %%)", text,
+        sysprof_format_fixed (sysprof_percent (cell.count, rows->total), share));
+  else
+    write_text (writer, text);
+}
+
+static void
+write_row (TextWriter *writer,
+           const Rows *rows,
+           const SourceLocations *places,
+           uint32_t row,
+           uint32_t depth)
+{
+  bool is_indented = depth == 0;
+
+  sysprof_text_writer_puts (writer, "|");
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    {
+      const Column *column = &rows->columns[i];
+      g_autofree char *place = sysprof_source_locations_format (places, row, i);
+
+      if (column->json_only)
+        continue;
+      sysprof_text_writer_puts (writer, " ");
+      for (uint32_t level = 0; !is_indented && level < MIN (depth, MOST_LEVELS); level++)
+        sysprof_text_writer_puts (writer, "&nbsp;&nbsp;");
+      is_indented = is_indented || !sysprof_column_is_figure (column);
+      write_cell (writer, rows, column, sysprof_rows_cells (rows, row)[i]);
+      if (place != NULL)
+        {
+          g_autofree char *bracketed = g_strdup_printf (" (%s)", place);
+
+          write_text (writer, bracketed);
+        }
+      sysprof_text_writer_puts (writer, " |");
+    }
+  sysprof_text_writer_puts (writer, "\n");
+}
+
+static void
+write_head (TextWriter *writer, const Rows *rows)
+{
+  sysprof_text_writer_puts (writer, "|");
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    if (!rows->columns[i].json_only)
+      sysprof_text_writer_printf (writer, " %s |", rows->columns[i].title);
+  sysprof_text_writer_puts (writer, "\n|");
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    if (!rows->columns[i].json_only)
+      sysprof_text_writer_puts (
+          writer, sysprof_column_is_figure (&rows->columns[i]) ? " ---: |" : " --- |");
+  sysprof_text_writer_puts (writer, "\n");
+}
+
+static void
+write_table (TextWriter *writer, const Rows *rows)
+{
+  RowTree tree;
+  SourceLocations places;
+
+  sysprof_source_locations_init (&places, rows);
+  write_head (writer, rows);
+  if (rows->parent)
+    {
+      sysprof_row_tree_init (&tree, rows);
+      for (uint32_t at = sysprof_row_tree_next (&tree, 0);
+           at && sysprof_text_writer_is_open (writer); at = sysprof_row_tree_next (&tree, at))
+        write_row (writer, rows, &places, at - 1, tree.depth[at] - 1);
+      sysprof_row_tree_clear (&tree);
+    }
+  else
+    for (uint32_t row = 0; row < rows->n_rows && sysprof_text_writer_is_open (writer); row++)
+      write_row (writer, rows, &places, row, 0);
+  if (rows->n_hidden > 0)
+    sysprof_text_writer_printf (writer, "\n... and %u more\n", rows->n_hidden);
+}
+
+static void
+write_section (const View *view, const ViewRequest *request, const Rows *rows, void *data)
+{
+  TextWriter *writer = data;
+
+  if (rows->n_rows == 0)
+    return;
+  sysprof_text_writer_printf (writer, "\n## %s\n\n", view->title);
+  write_table (writer, rows);
+}
+
+static bool
+write_sections (TextWriter *writer,
+                const View *view,
+                const ViewRequest *request,
+                GError **error)
+{
+  g_auto (GStrv) facts = sysprof_dup_machine_facts (request);
+
+  for (char **line = facts; *line; line++)
+    {
+      sysprof_text_writer_puts (writer, "* ");
+      write_text (writer, *line);
+      sysprof_text_writer_puts (writer, "\n");
+    }
+  return sysprof_for_each_section (view, request, false, write_section, writer, error);
+}
+
+bool
+sysprof_render_markdown (const View *view,
+                         const ViewRequest *request,
+                         const Rows *rows,
+                         GOutputStream *stream,
+                         GError **error)
+{
+  g_autofree char *heading = sysprof_dup_heading (view, request, rows);
+  bool is_filled = true;
+  TextWriter writer;
+
+  sysprof_text_writer_init (&writer, stream);
+  sysprof_text_writer_puts (&writer, "# ");
+  write_text (&writer, request->title ? request->title : heading);
+  sysprof_text_writer_puts (&writer, "\n\n");
+  if (view->sections)
+    is_filled = write_sections (&writer, view, request, error);
+  else if (rows->n_rows > 0)
+    write_table (&writer, rows);
+  else
+    {
+      g_autofree char *emptiness = sysprof_dup_emptiness (request, rows);
+
+      write_text (&writer, emptiness);
+      sysprof_text_writer_puts (&writer, "\n");
+    }
+  return sysprof_text_writer_finish (&writer, is_filled ? error : NULL) && is_filled;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* render: writes rows as text, JSON, CSV, Markdown, HTML, SVG or folded stacks.
+ *
+ *   sysprof_render_view (view, RENDER_TEXT, &request, stream, &error);
+ *
+ * fills the rows of a view and writes them; sysprof_render() writes rows that are there already. A renderer only reads rows. To
+ * add a format, add one file, its declaration in renderers.h and its row in render.c. */
+
+#pragma once
+
+#include "views/views.h"
+
+typedef enum
+{
+  RENDER_TEXT,
+  RENDER_JSON,
+  RENDER_HTML,
+  RENDER_SVG,
+  RENDER_FOLDED, /* stacks of the selection, for any view */
+  RENDER_CSV,
+  RENDER_MARKDOWN,
+  N_RENDER_FORMATS,
+} RenderFormat;
+
+bool sysprof_render (RenderFormat format,
+                     const View *view,
+                     const ViewRequest *request,
+                     const Rows *rows,
+                     GOutputStream *stream,
+                     GError **error);
+/* Fills the rows of `view` and renders them. Writes nothing when filling fails. */
+bool sysprof_render_view (const View *view,
+                          RenderFormat format,
+                          const ViewRequest *request,
+                          GOutputStream *stream,
+                          GError **error);

@@ -1,0 +1,785 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Tables and trees for terminals and pipes: figures at the left, right-aligned; names at the right, where they may be
+ * long. A terminal gets what fits its width: columns give way in the order of Column.extra, then graphs become shorter
+ * and texts are cut. Without a terminal nothing is cut. */
+
+#include "render/text-table.h"
+
+#include "text/text.h"
+#include "views/views.h"
+
+#include <string.h>
+
+#define SHARE_COLUMNS   8   /* "100.00 %" */
+#define SHARE_PLACES    6   /* … of which the figure takes */
+#define MOST_LEVELS     200 /* of a tree that blanks show */
+#define TEXT_COLUMN_MAX 60  /* to which a text that is not the last one makes its column */
+#define TEXT_COLUMN_MIN 12  /* to which a narrow terminal presses it */
+#define LIST_INDENT     18
+#define SHORT_TEXT      12
+#define LONG_COLUMN_MIN 40 /* that a narrow terminal leaves to the last text, if it needs it */
+#define BELOW_INDENT    9  /* of what stands below its row */
+#define LEAST_GRAPH     8  /* columns */
+#define LEAST_NAME      8  /* columns of a name in a heading */
+#define PLACE_GAP       2  /* blanks between a function and where it is written */
+
+typedef struct
+{
+  TextWriter *writer;
+  const ViewRequest *request;
+  const Rows *rows;
+  const RowTree *tree;              /* NULL for a flat table */
+  uint32_t order[VIEW_MAX_COLUMNS]; /* [n] figures, then texts, then what is long */
+  uint32_t n;
+  size_t width[VIEW_MAX_COLUMNS]; /* [n] without the share; of what is long: 0 */
+  size_t long_width;              /* that the long text would need */
+  unsigned squeeze;               /* values of a graph that are drawn as one */
+  int kind;                       /* column of the kind of function, or -1 */
+  SourceLocations places;         /* of functions: stand beside them where there is room */
+  int below;                      /* column that stands below its row, or -1 */
+  const char *last_below;         /* what stood there last */
+  const Cell *last_cells;         /* of the row before; NULL = none */
+  bool has_headings;
+  bool has_heading[MOST_HEADING + 1]; /* by level: whether something is told above the row */
+  bool is_section;
+  GString *line; /* that is being made */
+} Table;
+
+static const char *
+color (const Table *table, const char *code)
+{
+  return table->request->use_color ? code : "";
+}
+
+static uint32_t
+rank_of_column (const Column *column)
+{
+  return column->is_long ? 2 : sysprof_column_is_figure (column) ? 0 : 1;
+}
+
+/* What nobody needs to see, and no row has. */
+static bool
+is_void (const Rows *rows, uint32_t column)
+{
+  if (rows->columns[column].extra == 0 || rows->columns[column].kind != COLUMN_TEXT)
+    return false;
+  for (uint32_t row = 0; row < rows->n_rows && sysprof_is_wanted_at (row); row++)
+    if (sysprof_rows_cells (rows, row)[column].text[0])
+      return false;
+  return true;
+}
+
+static void
+order_columns (Table *table)
+{
+  const Rows *rows = table->rows;
+
+  for (uint32_t rank = 0; rank < 3; rank++)
+    for (uint32_t i = 0; i < rows->n_columns; i++)
+      if (!rows->columns[i].json_only && rows->columns[i].heading == 0 &&
+          rows->columns[i].kind != COLUMN_TEXTS && rank_of_column (&rows->columns[i]) == rank &&
+          !is_void (rows, i))
+        table->order[table->n++] = i;
+}
+
+static const Column *
+column_at (const Table *table, uint32_t place)
+{
+  return &table->rows->columns[table->order[place]];
+}
+
+/* What people read in a cell. *(full)* */
+static char *
+dup_shown (const Table *table, const Column *column, Cell cell)
+{
+  return column->kind == COLUMN_GRAPH ? sysprof_dup_graph (cell.graph, table->squeeze)
+                                      : sysprof_dup_cell (column, cell);
+}
+
+/* Of counts the greatest one is the widest; of texts many are those of the row before. */
+static size_t
+measure_cells (const Table *table, uint32_t place)
+{
+  const Rows *rows = table->rows;
+  const Column *column = column_at (table, place);
+  const Cell *cells = rows->cells + table->order[place];
+  const char *last = NULL;
+  uint64_t greatest = 0;
+  size_t width = 0;
+
+  for (uint32_t row = 0; row < rows->n_rows && sysprof_is_wanted_at (row);
+       row++, cells += rows->n_columns)
+    if (column->kind == COLUMN_COUNT)
+      greatest = MAX (greatest, cells->count);
+    else if (column->kind != COLUMN_TEXT)
+      {
+        g_autofree char *text = dup_shown (table, column, *cells);
+
+        width = MAX (width, sysprof_text_columns (text));
+      }
+    else if (cells->text != last)
+      {
+        CellText room;
+        size_t columns = sysprof_text_columns (sysprof_cell_text (column, *cells, &room));
+
+        width = MAX (width, columns);
+        sysprof_cell_text_clear (&room);
+        last = cells->text;
+      }
+
+  if (column->kind == COLUMN_COUNT)
+    {
+      char grouped[SYSPROF_GROUPED_SIZE];
+
+      width = strlen (sysprof_format_grouped (greatest, grouped));
+    }
+  return width;
+}
+
+static size_t
+measure_column (const Table *table, uint32_t place)
+{
+  size_t title = strlen (column_at (table, place)->title), cells = measure_cells (table, place);
+
+  return MAX (title, cells);
+}
+
+static void
+measure_columns (Table *table)
+{
+  for (uint32_t i = 0; i < table->n; i++)
+    {
+      const Column *column = column_at (table, i);
+      size_t width = 0;
+
+      /* Nothing aligns with what is long. */
+      if (!column->is_long || table->request->terminal_width > 0)
+        width = measure_column (table, i);
+      if (column->is_long)
+        table->long_width = width;
+      else if (sysprof_column_is_figure (column) || i + 1 == table->n)
+        table->width[i] = width;
+      else
+        table->width[i] = MIN (width, TEXT_COLUMN_MAX);
+    }
+}
+
+static void
+append_blanks (const Table *table, size_t n)
+{
+  static const char blanks[] =
+      "                                                                ";
+
+  for (size_t part; n > 0; n -= part)
+    {
+      part = MIN (n, sizeof blanks - 1);
+      g_string_append_len (table->line, blanks, (gssize) part);
+    }
+}
+
+static void
+begin_cell (const Table *table, uint32_t place)
+{
+  if (place > 0)
+    append_blanks (table, 2);
+}
+
+/* Adds `text` to the line: figures at the right of their column, texts at its left. */
+static void
+append_cell (const Table *table, uint32_t place, const char *text)
+{
+  const Column *column = column_at (table, place);
+  size_t width = table->width[place] + (column->share ? SHARE_COLUMNS + 1 : 0);
+  size_t columns = sysprof_text_columns (text);
+  size_t n_blanks = width > columns ? width - columns : 0;
+
+  begin_cell (table, place);
+  if (sysprof_column_is_figure (column))
+    append_blanks (table, n_blanks);
+  g_string_append (table->line, text);
+  if (!sysprof_column_is_figure (column))
+    append_blanks (table, n_blanks);
+}
+
+static void
+write_titles (const Table *table)
+{
+  g_string_truncate (table->line, 0);
+  for (uint32_t i = 0; i < table->n; i++)
+    append_cell (table, i, column_at (table, i)->title);
+  sysprof_text_writer_printf (table->writer, "%s%s%s\n", color (table, COLOR_TITLE),
+                              g_strchomp (table->line->str), color (table, COLOR_RESET));
+}
+
+static const char *
+color_of_row (const Table *table, const Cell *cells)
+{
+  const char *kind = table->kind >= 0 ? cells[table->kind].text : "user";
+
+  if (strcmp (kind, "user") == 0)
+    return "";
+  return color (table, strcmp (kind, "kernel") == 0 ? COLOR_KERNEL : COLOR_OTHER);
+}
+
+/* The share stands before the figure, both right-aligned. */
+static void
+append_figure (const Table *table, uint32_t place, Cell cell)
+{
+  const Column *column = column_at (table, place);
+  CellText room;
+  const char *figure = sysprof_cell_text (column, cell, &room);
+
+  if (column->hides_zero && cell.count == 0)
+    append_cell (table, place, "");
+  else if (column->share)
+    {
+      char share[SYSPROF_GROUPED_SIZE];
+      const char *percent =
+          sysprof_format_fixed (sysprof_percent (cell.count, table->rows->total), share);
+
+      begin_cell (table, place);
+      append_blanks (table, SHARE_PLACES - MIN (strlen (percent), SHARE_PLACES));
+      g_string_append (table->line, percent);
+      g_string_append_len (table->line, " % ", 3);
+      append_blanks (table, table->width[place] - MIN (strlen (figure), table->width[place]));
+      g_string_append (table->line, figure);
+    }
+  else
+    append_cell (table, place, figure);
+  sysprof_cell_text_clear (&room);
+}
+
+static size_t
+level_of (const Table *table, uint32_t row)
+{
+  return table->tree ? table->tree->depth[row + 1] - 1 : 0;
+}
+
+/* The last column only: escapes have no width, but are counted. What a compiler appended to a name is dim. */
+static void
+append_tinted (const Table *table, const Column *column, const char *tint, const char *text)
+{
+  size_t size = strlen (text);
+  size_t stem =
+      column->is_function && table->request->use_color ? sysprof_name_stem (text) : size;
+
+  g_string_append (table->line, tint);
+  g_string_append_len (table->line, text, (gssize) stem);
+  if (stem < size)
+    {
+      g_string_append (table->line, COLOR_DIM);
+      g_string_append_len (table->line, text + stem, (gssize) (size - stem));
+    }
+  g_string_append (table->line, tint[0] || stem < size ? COLOR_RESET : "");
+}
+
+/* File and line behind the name of a function, unless that takes more than `room`. */
+static void
+append_place (const Table *table, uint32_t row, uint32_t place, size_t room)
+{
+  g_autofree char *text =
+      sysprof_source_locations_format (&table->places, row, table->order[place]);
+
+  if (text != NULL && PLACE_GAP + sysprof_text_columns (text) <= room)
+    g_string_append_printf (table->line, "%*s%s%s%s", PLACE_GAP, "", color (table, COLOR_DIM),
+                            text, color (table, COLOR_RESET));
+}
+
+/* Whole, where no terminal ends: millions of rows without a copy. Depth as blanks, as in dup_indent(). */
+static void
+append_whole (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
+{
+  const Column *column = column_at (table, place);
+  CellText room;
+  const char *text = sysprof_cell_text (column, cells[table->order[place]], &room);
+
+  if (column->is_long)
+    {
+      size_t level = level_of (table, row);
+      const char *tint = color_of_row (table, cells);
+
+      begin_cell (table, place);
+      append_blanks (table, 2 * MIN (level, MOST_LEVELS));
+      if (level > MOST_LEVELS)
+        g_string_append_printf (table->line, "[%zu] ", level);
+      append_tinted (table, column, tint, text);
+      append_place (table, row, place, SIZE_MAX);
+    }
+  else
+    append_cell (table, place, text);
+  sysprof_cell_text_clear (&room);
+}
+
+/* Depth as blanks; where a terminal is too narrow for that, as a number. Deeper than anybody reads, also elsewhere: with
+ * blanks, a stack of thousands would take megabytes. */
+static char *
+dup_indent (const Table *table, uint32_t row, size_t room)
+{
+  size_t level = level_of (table, row);
+  bool is_narrow = 2 * level > room / 2;
+  g_autofree char *blanks =
+      g_strnfill (is_narrow ? room / 4 : 2 * MIN (level, MOST_LEVELS), ' ');
+
+  return is_narrow || level > MOST_LEVELS ? g_strdup_printf ("%s[%zu] ", blanks, level)
+                                          : g_steal_pointer (&blanks);
+}
+
+/* Of a command line, what follows the folder of its program. */
+static const char *
+skip_folder (const char *command)
+{
+  size_t program = strcspn (command, " ");
+  const char *slash = memrchr (command, '/', program);
+
+  return slash && slash[1] && slash[1] != ' ' ? slash + 1 : command;
+}
+
+/* Without what a reader can do without, where there is too little room for all. */
+static char *
+dup_short (const Column *column, Cell cell, size_t room)
+{
+  char *text = sysprof_dup_cell (column, cell), *whole = text;
+
+  if (sysprof_text_columns (text) <= room)
+    return text;
+  if (column->is_function)
+    text = sysprof_dup_short_name (whole, room);
+  else if (column->kind == COLUMN_STACK)
+    {
+      text = sysprof_dup_bare_stack (cell.stack, false);
+      if (sysprof_text_columns (text) > room)
+        {
+          g_free (text);
+          text = sysprof_dup_bare_stack (cell.stack, true);
+        }
+    }
+  else if (column->is_command)
+    text = g_strdup (skip_folder (whole));
+  else
+    return text;
+  g_free (whole);
+  return text;
+}
+
+static char *
+dup_long_text (const Table *table, uint32_t row, uint32_t place, size_t used)
+{
+  const Column *column = column_at (table, place);
+  Cell cell = sysprof_rows_cells (table->rows, row)[table->order[place]];
+  size_t terminal = table->request->terminal_width;
+  size_t gap = place > 0 ? 2 : 0;
+  size_t room = terminal > used + gap ? terminal - used - gap : 1;
+  g_autofree char *indent = dup_indent (table, row, room);
+  size_t indent_columns = sysprof_text_columns (indent);
+  g_autofree char *text =
+      dup_short (column, cell, room > indent_columns ? room - indent_columns : 0);
+  g_autofree char *indented = g_strconcat (indent, text, NULL);
+
+  return sysprof_dup_ellipsized (indented, room);
+}
+
+static char *
+dup_text (const Table *table, uint32_t place, Cell cell)
+{
+  g_autofree char *text = dup_shown (table, column_at (table, place), cell);
+
+  return sysprof_dup_ellipsized (text, table->width[place]);
+}
+
+/* Lists stand below their row, a line for each text; short ones, as thread ids are, in one line. */
+static void
+write_list (const Table *table, const Column *column, const char *const *texts)
+{
+  size_t terminal = table->request->terminal_width;
+  g_autofree char *joined = g_strjoinv (" ", (char **) texts);
+  const char *const lines[] = { joined, NULL };
+  bool is_short = true;
+
+  for (const char *const *text = texts; *text; text++)
+    is_short = is_short && strlen (*text) <= SHORT_TEXT;
+  for (const char *const *text = is_short ? lines : texts; *text; text++)
+    {
+      g_autofree char *line = sysprof_dup_one_line (*text);
+      g_autofree char *cut = terminal > LIST_INDENT + SHORT_TEXT
+                                 ? sysprof_dup_ellipsized (line, terminal - LIST_INDENT)
+                                 : g_strdup (line);
+
+      sysprof_text_writer_printf (
+          table->writer, "%s%*s%s  %s\n", color (table, COLOR_DIM), LIST_INDENT - 2,
+          text == texts || is_short ? column->title : "", color (table, COLOR_RESET), cut);
+    }
+}
+
+static void
+write_lists (const Table *table, const Cell *cells)
+{
+  const Rows *rows = table->rows;
+
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    if (rows->columns[i].kind == COLUMN_TEXTS && cells[i].texts[0])
+      write_list (table, &rows->columns[i], cells[i].texts);
+}
+
+/* What has no room in its row, in lines of their own; once where it is the same again. */
+static void
+write_below (Table *table, const Cell *cells)
+{
+  const char *text = table->below >= 0 ? cells[table->below].text : "";
+  g_autofree char *line = NULL;
+  g_autofree char *wrapped = NULL;
+
+  if (text[0] && g_strcmp0 (text, table->last_below) != 0)
+    {
+      line = sysprof_dup_one_line (text);
+      wrapped = sysprof_dup_wrapped (line, table->request->terminal_width, BELOW_INDENT);
+      sysprof_text_writer_printf (table->writer, "%*s%s%s%s\n", BELOW_INDENT, "-> ",
+                                  color (table, COLOR_DIM), wrapped,
+                                  color (table, COLOR_RESET));
+      table->last_below = text;
+    }
+}
+
+static bool
+is_same_cell (const Column *column, Cell left, Cell right)
+{
+  return column->kind == COLUMN_TEXT ? strcmp (left.text, right.text) == 0
+                                     : left.number == right.number;
+}
+
+static bool
+is_same_heading (const Table *table, const Cell *cells, unsigned heading)
+{
+  const Rows *rows = table->rows;
+
+  for (uint32_t i = 0; i < rows->n_columns && table->last_cells != NULL; i++)
+    if (rows->columns[i].heading > 0 && rows->columns[i].heading <= heading &&
+        !is_same_cell (&rows->columns[i], cells[i], table->last_cells[i]))
+      return false;
+  return table->last_cells != NULL;
+}
+
+/* What the rows from here on share: "function  binary", "file:line"; what is not known is left out. `room`: so many columns of
+ * a terminal, for which folders go, and what names of functions can do without; 0 = whole. *(full)* */
+static char *
+dup_heading (const Table *table, const Cell *cells, unsigned heading, size_t room)
+{
+  const Rows *rows = table->rows;
+  g_autoptr (GString) behind = g_string_new (NULL);
+
+  /* From the last to the first: names get the room that is left. */
+  for (uint32_t i = rows->n_columns; i-- > 0;)
+    {
+      const Column *column = &rows->columns[i];
+      g_autofree char *whole = NULL;
+      g_autofree char *name = NULL;
+      const char *cell;
+
+      if (column->heading != heading || sysprof_cell_is_none (column, cells[i]))
+        continue;
+      cell = whole = sysprof_dup_cell (column, cells[i]);
+      if (room > 0 && column->is_command)
+        cell = skip_folder (whole);
+      else if (room > 0 && column->kind == COLUMN_TEXT)
+        {
+          size_t used = sysprof_text_columns (behind->str);
+          size_t left = used + LEAST_NAME < room ? room - used : LEAST_NAME;
+          g_autofree char *shorter = sysprof_dup_short_name (whole, left);
+
+          cell = name = sysprof_dup_ellipsized (shorter, left);
+        }
+      if (cell[0] == '\0')
+        continue;
+      g_string_prepend (behind, cell);
+      if (column->kind == COLUMN_NUMBER)
+        g_string_prepend (behind, ":");
+      else
+        g_string_prepend (behind, "  ");
+    }
+  if (behind->str[0] == ':') /* of a file that is not known */
+    return g_strdup_printf ("line %s", behind->str + 1);
+  return g_strdup (behind->str + (g_str_has_prefix (behind->str, "  ") ? 2 : 0));
+}
+
+/* `is_known`: whether something stands above the rows before. Returns whether that is so of these. */
+static bool
+write_heading (const Table *table, const Cell *cells, unsigned heading, bool is_known)
+{
+  size_t room = table->request->terminal_width;
+  g_autofree char *text = dup_heading (table, cells, heading, 0);
+  bool is_told = text[0] != '\0';
+  g_autofree char *line = NULL;
+
+  if (!is_told && !is_known)
+    return false;
+  if (room > 0 && sysprof_text_columns (text) > room)
+    {
+      g_free (text);
+      text = dup_heading (table, cells, heading, room);
+    }
+  line = room > 0 ? sysprof_dup_ellipsized (text, room) : g_strdup (text);
+  sysprof_text_writer_printf (table->writer, "%s%s%s%s\n",
+                              heading == 1 && table->last_cells != NULL ? "\n" : "",
+                              color (table, heading == 1 ? COLOR_TITLE : COLOR_DIM),
+                              is_told ? line : "(not known)", color (table, COLOR_RESET));
+  return is_told;
+}
+
+static void
+write_headings (Table *table, const Cell *cells)
+{
+  if (!table->has_headings)
+    return;
+  for (unsigned heading = 1; heading <= MOST_HEADING; heading++)
+    if (!is_same_heading (table, cells, heading))
+      {
+        table->has_heading[heading] =
+            write_heading (table, cells, heading, table->has_heading[heading]);
+        for (unsigned below = heading + 1; below <= MOST_HEADING; below++)
+          table->has_heading[below] = false;
+      }
+  table->last_cells = cells;
+}
+
+/* A text in a terminal: as much as has room. */
+static void
+append_fitted (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
+{
+  const Column *column = column_at (table, place);
+  g_autofree char *text = NULL;
+
+  if (column->is_long)
+    {
+      size_t used = sysprof_text_columns (table->line->str);
+
+      text = dup_long_text (table, row, place, used);
+      begin_cell (table, place);
+      used += (place > 0 ? 2 : 0) + sysprof_text_columns (text);
+      append_tinted (table, column, color_of_row (table, cells), text);
+      append_place (table, row, place,
+                    table->request->terminal_width -
+                        MIN (used, table->request->terminal_width));
+    }
+  else
+    {
+      text = dup_text (table, place, cells[table->order[place]]);
+      append_cell (table, place, text);
+    }
+}
+
+/* Without the blanks at its end. */
+static void
+write_line (const Table *table)
+{
+  GString *line = table->line;
+
+  while (line->len > 0 && g_ascii_isspace (line->str[line->len - 1]))
+    line->len--;
+  line->str[line->len] = '\n';
+  sysprof_text_writer_bytes (table->writer, line->str, line->len + 1);
+}
+
+static void
+write_row (Table *table, uint32_t row)
+{
+  const Cell *cells = sysprof_rows_cells (table->rows, row);
+
+  write_headings (table, cells);
+  g_string_truncate (table->line, 0);
+  for (uint32_t i = 0; i < table->n; i++)
+    if (sysprof_column_is_figure (column_at (table, i)))
+      append_figure (table, i, cells[table->order[i]]);
+    else if (table->request->terminal_width == 0)
+      append_whole (table, row, i, cells);
+    else
+      append_fitted (table, row, i, cells);
+  write_line (table);
+  if (!table->is_section)
+    write_below (table, cells);
+  write_lists (table, cells);
+}
+
+/* With what stands between it and the column before, and beside it. */
+static size_t
+width_at (const Table *table, uint32_t place)
+{
+  return (place > 0 ? 2 : 0) + table->width[place] +
+         (column_at (table, place)->share ? SHARE_COLUMNS + 1 : 0);
+}
+
+static void
+remove_column (Table *table, uint32_t place)
+{
+  table->n--;
+  memmove (&table->order[place], &table->order[place + 1],
+           (table->n - place) * sizeof table->order[0]);
+  memmove (&table->width[place], &table->width[place + 1],
+           (table->n - place) * sizeof table->width[0]);
+}
+
+static size_t
+sum_widths (const Table *table)
+{
+  size_t sum = 0;
+
+  for (uint32_t i = 0; i < table->n; i++)
+    sum += width_at (table, i) +
+           (column_at (table, i)->is_long ? MIN (table->long_width, LONG_COLUMN_MIN) : 0);
+  return sum;
+}
+
+/* Goes without the columns of that rank, from the right, while the table is too wide. */
+static void
+drop_columns (Table *table, unsigned rank)
+{
+  for (uint32_t i = table->n; i-- > 0;)
+    if (column_at (table, i)->extra == rank &&
+        sum_widths (table) > table->request->terminal_width)
+      remove_column (table, i);
+}
+
+/* Takes out the column that can stand below its rows. */
+static void
+move_below (Table *table)
+{
+  for (uint32_t i = table->n; i-- > 0;)
+    if (column_at (table, i)->may_stand_below &&
+        sum_widths (table) > table->request->terminal_width)
+      {
+        table->below = (int) table->order[i];
+        remove_column (table, i);
+      }
+}
+
+static void
+squeeze_graphs (Table *table, unsigned squeeze)
+{
+  table->squeeze = squeeze;
+  for (uint32_t i = 0; i < table->n; i++)
+    if (column_at (table, i)->kind == COLUMN_GRAPH)
+      table->width[i] = measure_column (table, i);
+}
+
+/* Makes graphs shorter, as far as they then still tell something. */
+static void
+shorten_graphs (Table *table)
+{
+  size_t widest = 0;
+
+  for (uint32_t i = 0; i < table->n; i++)
+    if (column_at (table, i)->kind == COLUMN_GRAPH)
+      widest = MAX (widest, table->width[i]);
+  for (; sum_widths (table) > table->request->terminal_width && widest >= 2 * LEAST_GRAPH;
+       widest /= 2)
+    squeeze_graphs (table, 2 * table->squeeze);
+}
+
+/* As long again as there is room for, as other columns went. */
+static void
+lengthen_graphs (Table *table)
+{
+  while (table->squeeze > 1)
+    {
+      squeeze_graphs (table, table->squeeze / 2);
+      if (sum_widths (table) > table->request->terminal_width)
+        {
+          squeeze_graphs (table, 2 * table->squeeze);
+          return;
+        }
+    }
+}
+
+/* The widest texts give way, figures never. */
+static void
+press_texts (Table *table)
+{
+  for (size_t sum = sum_widths (table); sum > table->request->terminal_width; sum--)
+    {
+      uint32_t widest = table->n;
+
+      for (uint32_t i = 0; i < table->n; i++)
+        if (!sysprof_column_is_figure (column_at (table, i)) &&
+            column_at (table, i)->kind != COLUMN_GRAPH &&
+            (widest == table->n || table->width[i] > table->width[widest]))
+          widest = i;
+      if (widest == table->n || table->width[widest] <= TEXT_COLUMN_MIN)
+        return;
+      table->width[widest]--;
+    }
+}
+
+/* As wide as the terminal where that can be. */
+static void
+fit_columns (Table *table)
+{
+  for (unsigned rank = MOST_EXTRA; rank > 2; rank--)
+    drop_columns (table, rank);
+  move_below (table);
+  shorten_graphs (table);
+  drop_columns (table, 2);
+  drop_columns (table, 1);
+  lengthen_graphs (table);
+  press_texts (table);
+}
+
+static void
+tell_hidden (const Table *table)
+{
+  const Rows *rows = table->rows;
+  char least[SYSPROF_GROUPED_SIZE], share[SYSPROF_GROUPED_SIZE];
+
+  if (rows->n_hidden > 0)
+    sysprof_text_writer_printf (table->writer, "%s... and %u more%s (--limit 0 shows all)%s\n",
+                                color (table, COLOR_DIM), rows->n_hidden,
+                                rows->total_left_out > 0 ? ", and lighter ones" : "",
+                                color (table, COLOR_RESET));
+  else if (rows->total_left_out > 0)
+    sysprof_text_writer_printf (
+        table->writer,
+        "%s... and calls below %s %%, in which %s %% of all ends (--min 0 shows all)%s\n",
+        color (table, COLOR_DIM), sysprof_format_fixed (table->request->min_percent, least),
+        sysprof_format_fixed (sysprof_percent (rows->total_left_out, rows->total), share),
+        color (table, COLOR_RESET));
+}
+
+void
+sysprof_text_table_write (TextWriter *writer,
+                          const ViewRequest *request,
+                          const Rows *rows,
+                          bool is_section)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+  Table table = { .writer = writer,
+                  .request = request,
+                  .rows = rows,
+                  .squeeze = 1,
+                  .below = -1,
+                  .is_section = is_section,
+                  .line = line };
+  RowTree tree = { 0 };
+
+  if (rows->parent)
+    {
+      sysprof_row_tree_init (&tree, rows);
+      table.tree = &tree;
+    }
+  table.kind = sysprof_rows_column (rows, "kind");
+  sysprof_source_locations_init (&table.places, rows);
+  for (uint32_t i = 0; i < rows->n_columns; i++)
+    table.has_headings |= rows->columns[i].heading > 0;
+  order_columns (&table);
+  measure_columns (&table);
+  if (request->terminal_width > 0)
+    fit_columns (&table);
+  write_titles (&table);
+  if (rows->parent)
+    for (uint32_t at = sysprof_row_tree_next (&tree, 0);
+         at && sysprof_text_writer_is_open (writer); at = sysprof_row_tree_next (&tree, at))
+      write_row (&table, at - 1);
+  else
+    for (uint32_t row = 0; row < rows->n_rows && sysprof_text_writer_is_open (writer); row++)
+      write_row (&table, row);
+  if (!is_section)
+    tell_hidden (&table);
+  sysprof_row_tree_clear (&tree);
+}

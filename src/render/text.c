@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Views as text. The summary suits the height of the terminal, too. */
+
+#include "render/text-table.h"
+#include "views/views.h"
+
+#include <string.h>
+
+#define SUMMARY_COLUMNS 120
+#define PROSE_INDENT    2
+#define PROSE_ARROW     " -> "
+
+/* Lines of the summary that are none of its sections. */
+#define LAST_LINES 3 /* a blank, what shows more, the shell's prompt */
+
+/* Cut where the terminal ends. */
+static void
+write_line (TextWriter *writer, const ViewRequest *request, const char *text)
+{
+  g_autofree char *line = request->terminal_width
+                              ? sysprof_dup_ellipsized (text, request->terminal_width)
+                              : g_strdup (text);
+
+  sysprof_text_writer_printf (writer, "%s\n", line);
+}
+
+/* --- the summary --- */
+
+typedef struct
+{
+  FilledSection section;
+  uint32_t n_least;
+  uint32_t n_rows; /* that are shown */
+  char *prose;     /* owned: the rows of a section that is prose */
+} Part;
+
+/* Sentences, each with the command that shows more: one below the other where there is room, else behind them. *(full)* */
+static char *
+dup_prose (const ViewRequest *request, const Rows *rows)
+{
+  size_t terminal = request->terminal_width, widest = 0, widest_more = 0;
+  GString *prose = g_string_new (NULL);
+  bool is_aligned;
+
+  for (uint32_t row = 0; row < rows->n_rows; row++)
+    {
+      const Cell *cells = sysprof_rows_cells (rows, row);
+
+      widest = MAX (widest, sysprof_text_columns (cells[0].text));
+      widest_more = MAX (widest_more, sysprof_text_columns (cells[1].text));
+    }
+  is_aligned = PROSE_INDENT + widest + strlen (PROSE_ARROW) + widest_more <= terminal;
+  for (uint32_t row = 0; row < rows->n_rows; row++)
+    {
+      const Cell *cells = sysprof_rows_cells (rows, row);
+      size_t columns = sysprof_text_columns (cells[0].text);
+      g_autofree char *line =
+          g_strdup_printf ("%s%*s" PROSE_ARROW "%s", cells[0].text,
+                           is_aligned ? (int) (widest - columns) : 0, "", cells[1].text);
+      g_autofree char *wrapped =
+          is_aligned ? g_strdup (line) : sysprof_dup_wrapped (line, terminal, PROSE_INDENT);
+
+      g_string_append_printf (prose, "%*s%s\n", PROSE_INDENT, "- ", wrapped);
+    }
+  return g_string_free (prose, FALSE);
+}
+
+static size_t
+count_lines (const char *text)
+{
+  size_t n = 0;
+
+  for (; *text; text++)
+    n += *text == '\n';
+  return n;
+}
+
+/* A blank, the title, above a table those of its columns, and the rows. */
+static size_t
+lines_of_part (const Part *part)
+{
+  if (part->n_rows == 0)
+    return 0;
+  return part->prose ? 2 + count_lines (part->prose) : 3 + part->n_rows;
+}
+
+/* Leaves a part at least so many rows, and takes as many as there are lines too much. Returns how many still are. */
+static size_t
+take_rows (Part *part, uint32_t least, size_t excess)
+{
+  while (excess > 0 && !part->prose && part->n_rows > least)
+    {
+      size_t before = lines_of_part (part);
+
+      part->n_rows--;
+      excess -= MIN (excess, before - lines_of_part (part));
+    }
+  return excess;
+}
+
+/* Takes rows from the last part, then from those before it, until all fit: first half of what each would have, then
+ * down to the least. */
+static void
+fit_height (Part *parts, size_t n, size_t height)
+{
+  size_t lines = 0, excess;
+
+  for (size_t i = 0; i < n; i++)
+    lines += lines_of_part (&parts[i]);
+  excess = lines > height ? lines - height : 0;
+  for (size_t i = n; i-- > 0;)
+    excess =
+        take_rows (&parts[i], MAX (parts[i].section.n_wanted / 2, parts[i].n_least), excess);
+  for (size_t i = n; i-- > 0;)
+    excess = take_rows (&parts[i], parts[i].n_least, excess);
+}
+
+static void
+write_part (TextWriter *writer, const Part *part)
+{
+  const FilledSection *section = &part->section;
+  const ViewRequest *request = &section->request;
+  Rows shown = section->rows;
+  uint64_t n_all = (uint64_t) shown.n_rows + shown.n_hidden;
+
+  if (part->n_rows == 0)
+    return;
+  sysprof_text_writer_printf (writer, "\n%s%s%s", request->use_color ? COLOR_TITLE : "",
+                              section->view->title, request->use_color ? COLOR_RESET : "");
+  if (part->n_rows < n_all)
+    sysprof_text_writer_printf (writer, " (%u of %" G_GUINT64_FORMAT ")", part->n_rows, n_all);
+  sysprof_text_writer_puts (writer, "\n");
+  shown.n_rows = part->n_rows;
+  if (part->prose)
+    sysprof_text_writer_puts (writer, part->prose);
+  else
+    sysprof_text_table_write (writer, request, &shown, true);
+}
+
+static bool
+fill_parts (const View *view, const ViewRequest *request, Part *parts, GError **error)
+{
+  for (size_t i = 0; view->sections[i].view; i++)
+    {
+      Part *part = &parts[i];
+
+      if (view->sections[i].n_rows == 0)
+        continue;
+      if (!sysprof_fill_section (&view->sections[i], request, false, &part->section, error))
+        return false;
+      part->n_rows = part->section.rows.n_rows;
+      part->n_least = view->sections[i].n_least;
+      if (part->section.view->is_prose)
+        part->prose = dup_prose (&part->section.request, &part->section.rows);
+    }
+  return true;
+}
+
+static bool
+write_sections (TextWriter *writer,
+                const View *view,
+                const ViewRequest *request,
+                GError **error)
+{
+  g_auto (GStrv) facts = sysprof_dup_machine_facts (request);
+  g_autofree char *path = sysprof_dup_one_line (sysprof_capture_path (request));
+  g_autofree Part *parts = g_new0 (Part, sysprof_count_sections (view));
+  size_t n = sysprof_count_sections (view), n_facts = 1 + g_strv_length (facts);
+  ViewRequest part = *request;
+  bool is_filled;
+
+  /* One screen also where it is none: command lines may have thousands of characters. */
+  if (part.terminal_width == 0)
+    part.terminal_width = SUMMARY_COLUMNS;
+  is_filled = fill_parts (view, &part, parts, error);
+  if (is_filled)
+    {
+      if (request->terminal_height > 0 && request->limit == 0)
+        fit_height (parts, n,
+                    request->terminal_height -
+                        MIN (request->terminal_height, n_facts + LAST_LINES));
+      sysprof_text_writer_printf (writer, "%-9s %s\n", "Capture", path);
+      for (char **line = facts; *line; line++)
+        write_line (writer, &part, *line);
+      for (size_t i = 0; i < n; i++)
+        write_part (writer, &parts[i]);
+      sysprof_text_writer_puts (
+          writer,
+          "\nMore: sysprof-report functions | tree | callers | flame | heat | ... (--help)\n");
+    }
+  for (size_t i = 0; i < n; i++)
+    {
+      sysprof_rows_clear (&parts[i].section.rows);
+      g_free (parts[i].prose);
+    }
+  return is_filled;
+}
+
+/* --- any view --- */
+
+bool
+sysprof_render_text (const View *view,
+                     const ViewRequest *request,
+                     const Rows *rows,
+                     GOutputStream *stream,
+                     GError **error)
+{
+  TextWriter writer;
+  bool is_filled = true;
+
+  sysprof_text_writer_init (&writer, stream);
+  if (view->sections)
+    is_filled = write_sections (&writer, view, request, error);
+  else
+    {
+      g_autofree char *heading = sysprof_dup_heading (view, request, rows);
+
+      write_line (&writer, request, heading);
+      sysprof_text_writer_puts (&writer, "\n");
+      if (rows->n_rows > 0)
+        sysprof_text_table_write (&writer, request, rows, false);
+      else if (rows->note == NULL)
+        {
+          g_autofree char *emptiness = sysprof_dup_emptiness (request, rows);
+
+          sysprof_text_writer_printf (&writer, "%s\n", emptiness);
+        }
+      if (rows->note != NULL)
+        {
+          g_autofree char *note = sysprof_dup_one_line (rows->note);
+
+          sysprof_text_writer_printf (&writer, "%s%s\n", rows->n_rows > 0 ? "\n" : "", note);
+        }
+    }
+  return sysprof_text_writer_finish (&writer, is_filled ? error : NULL) && is_filled;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Decodes characters of names, which are any bytes. */
+
+#pragma once
+
+#include <glib.h>
+
+#define REPLACEMENT "\357\277\275" /* U+FFFD in UTF-8 */
+
+/* Takes one character from `at`; `*character` is 0xfffd for bytes that are none. Returns how many bytes it took. */
+static inline size_t
+sysprof_next_character (const char *at, gunichar *character)
+{
+  gunichar found;
+
+  if ((unsigned char) *at < 0x80)
+    {
+      *character = (unsigned char) *at;
+      return 1;
+    }
+  found = g_utf8_get_char_validated (at, -1);
+  if (found == (gunichar) -1 || found == (gunichar) -2)
+    {
+      *character = 0xfffd;
+      return 1;
+    }
+  *character = found;
+  return (size_t) (g_utf8_next_char (at) - at);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What was allocated; with --live, what of that still lives when the selection ends. */
+
+#include "views/events/heap-rows.h"
+
+static bool
+fill_allocations (const ViewRequest *request, Rows *rows, GError **error)
+{
+  const SampleFilter *filter = request->filter;
+  int64_t end = filter != NULL && filter->time_end != 0 ? filter->time_end : INT64_MAX;
+  g_autofree uint8_t *lives =
+      request->live ? sysprof_heap_ask (request->store, HEAP_LIVE, end) : NULL;
+
+  sysprof_rows_fill_heap (rows, request, lives);
+  return true;
+}
+
+const View sysprof_allocations_view = {
+  .name = "allocations",
+  .title = "Allocations",
+  .summary = "functions by bytes allocated; --live: not freed until the end",
+  .fill = fill_allocations,
+};

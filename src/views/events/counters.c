@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Counters: how each began, ended and spread, how fast it grew, and a small graph. */
+
+#include "views/event-rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SLICES 32 /* of a small graph */
+
+enum
+{
+  CATEGORY,
+  NAME,
+  UNIT,
+  COUNT,
+  FIRST,
+  LAST,
+  MIN_,
+  MAX_,
+  MEAN,
+  RATE,
+  GRAPH,
+  DESCRIPTION,
+  PID,
+  ID,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT },
+  [NAME] = { "name", "NAME", COLUMN_TEXT },
+  [UNIT] = { "unit", "UNIT", COLUMN_TEXT, .extra = 1 },
+  [COUNT] = { "count", "COUNT", COLUMN_COUNT, .extra = 4 },
+  [FIRST] = { "first", "FIRST", COLUMN_REAL, .extra = 3 },
+  [LAST] = { "last", "LAST", COLUMN_REAL },
+  [MIN_] = { "min", "MIN", COLUMN_REAL, .extra = 2 },
+  [MAX_] = { "max", "MAX", COLUMN_REAL },
+  [MEAN] = { "mean", "MEAN", COLUMN_REAL, .extra = 2 },
+  [RATE] = { "rate", "PER SECOND", COLUMN_REAL },
+  [GRAPH] = { "graph", "GRAPH", COLUMN_GRAPH },
+  [DESCRIPTION] = { "description", "DESCRIPTION", COLUMN_TEXT, .json_only = true },
+  [PID] = { "pid", "PID", COLUMN_NUMBER, .json_only = true },
+  [ID] = { "id", "ID", COLUMN_NUMBER, .json_only = true },
+};
+
+/* No capture tells units; those of the recorders' own counters are known: docs/format.md. NULL is any name. */
+static const struct
+{
+  const char *category;
+  const char *name; /* how it begins */
+  const char *unit;
+  bool is_growth; /* each value is what came since the one before */
+} units[] = {
+  { "CPU Percent", NULL, "%" },
+  { "CPU Frequency", NULL, "%" },
+  { "Memory Events", NULL, "events", .is_growth = true },
+  { "Memory", NULL, "bytes" },
+  { "Network", NULL, "bytes" },
+  { "Disk", "Bytes", "bytes", .is_growth = true },
+  { "Disk", "Busy", "%" },
+  { "Disk", NULL, "operations", .is_growth = true },
+  { "Battery Charge", NULL, "uAh" },
+  { "RAPL", NULL, "W" },
+  { "Battery Power", NULL, "W" },
+  { "Pressure", NULL, "%" },
+  { "GPU Percent", NULL, "%" },
+  { "GPU Memory", NULL, "bytes" },
+  { "Temperature", NULL, "degC" },
+  { "Throttling Events", NULL, "events", .is_growth = true },
+  { "Throttling", NULL, "%" },
+  { "Cooling", NULL, "%" },
+  { "Recorder", "CPU Time", "ns" },
+  { "Recorder", "CPU", "%" },
+  { "Recorder", "Memory", "bytes" },
+  { "Sampler", NULL, "samples" },
+  { "gtk", "fps", "frames/s" },
+  { "GJS", "GC bytes", "bytes" },
+  { "GJS", "Malloc bytes", "bytes" },
+};
+
+/* Index of what is known of that counter, or how many are. */
+static size_t
+find_unit (const char *category, const char *name)
+{
+  size_t i = 0;
+
+  while (i < G_N_ELEMENTS (units) &&
+         !(g_str_has_prefix (category, units[i].category) &&
+           (units[i].name == NULL || g_str_has_prefix (name, units[i].name))))
+    i++;
+  return i;
+}
+
+static double
+value_at (const Store *store, const Counter *counter, uint32_t i)
+{
+  const CounterValue *value = &store->counters.value[i];
+
+  return counter->is_double ? value->dbl : (double) value->i64;
+}
+
+/* The span that graphs show: of all counters the same. */
+static void
+find_span (const ViewRequest *request, int64_t *begin, int64_t *end)
+{
+  const SampleFilter *filter = request->filter;
+
+  *begin = request->store->begin;
+  *end = request->store->end;
+  if (filter != NULL && filter->time_begin != 0)
+    *begin = MAX (*begin, filter->time_begin);
+  if (filter != NULL && filter->time_end != 0)
+    *end = MIN (*end, filter->time_end);
+}
+
+typedef struct
+{
+  uint64_t n;
+  double first, last, min, max, sum;
+  int64_t first_time, last_time;
+  double slice_sum[SLICES];
+  uint32_t slice_n[SLICES];
+} Sums;
+
+static void
+add_value (Sums *sums, int64_t time, double value, int64_t begin, int64_t end)
+{
+  double share = (double) sysprof_time_between (begin, time) /
+                 (double) MAX (sysprof_time_between (begin, end), 1);
+  unsigned slice = (unsigned) fmin (share * SLICES, SLICES - 1);
+
+  if (sums->n++ == 0)
+    {
+      sums->first = sums->min = sums->max = value;
+      sums->first_time = time;
+    }
+  sums->last = value;
+  sums->last_time = time;
+  sums->min = fmin (sums->min, value);
+  sums->max = fmax (sums->max, value);
+  sums->sum += value;
+  sums->slice_sum[slice] += value;
+  sums->slice_n[slice]++;
+}
+
+/* Means; where nothing was set a counter keeps its value. */
+static void
+draw_graph (Rows *rows, Cell *cell, const Sums *sums)
+{
+  double *values = sysprof_rows_add_graph (rows, cell, SLICES, false);
+  double last = NAN;
+
+  for (unsigned i = 0; i < SLICES; i++)
+    {
+      if (sums->slice_n[i] > 0)
+        last = sums->slice_sum[i] / sums->slice_n[i];
+      values[i] = last;
+    }
+}
+
+static void
+add_counter (Rows *rows, const Store *store, const Counter *counter, const Sums *sums)
+{
+  const char *category = sysprof_store_string (store, counter->category);
+  const char *name = sysprof_store_string (store, counter->name);
+  double seconds = (double) sysprof_time_between (sums->first_time, sums->last_time) / 1e9;
+  size_t unit = find_unit (category, name);
+  bool is_known = unit < G_N_ELEMENTS (units);
+  /* What came before the first value came in a time that nobody knows. */
+  double growth =
+      is_known && units[unit].is_growth ? sums->sum - sums->first : sums->last - sums->first;
+  Cell *cells = sysprof_rows_add (rows);
+
+  cells[CATEGORY].text = category;
+  cells[NAME].text = name;
+  cells[UNIT].text = is_known ? units[unit].unit : "";
+  cells[COUNT].count = sums->n;
+  cells[FIRST].real = sums->first;
+  cells[LAST].real = sums->last;
+  cells[MIN_].real = sums->min;
+  cells[MAX_].real = sums->max;
+  cells[MEAN].real = sums->sum / (double) sums->n;
+  cells[RATE].real = seconds > 0 ? growth / seconds : NAN;
+  draw_graph (rows, &cells[GRAPH], sums);
+  cells[DESCRIPTION].text = sysprof_store_string (store, counter->description);
+  cells[PID].number = counter->pid;
+  cells[ID].number = counter->id;
+}
+
+/* Of the parts of a machine there are many, "Total CPU 3", "RX Bytes (eth0)"; what never changed tells little. */
+static bool
+is_telling (const Store *store, const Counter *counter, const Sums *sums)
+{
+  const char *name = sysprof_store_string (store, counter->name);
+
+  return sums->min < sums->max && !name[strcspn (name, "(0123456789")];
+}
+
+/* Behind so many of its category a counter comes in no order. */
+#define MOST_ROUNDS 8
+
+/* Of many counters of memory the first tells most: each category is heard in turn. */
+static void
+add_telling (Rows *rows, const Store *store, const Sums *all)
+{
+  const Counters *counters = &store->counters;
+  g_autofree unsigned *rounds = g_new (unsigned, MAX (counters->n, 1));
+  g_autoptr (GHashTable) n_of_category = g_hash_table_new (NULL, NULL);
+
+  memset (rounds, 0xff, counters->n * sizeof *rounds); /* none */
+  for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+    {
+      gpointer category = GUINT_TO_POINTER (counters->row[i].category);
+      unsigned n = GPOINTER_TO_UINT (g_hash_table_lookup (n_of_category, category));
+
+      if (all[i].n == 0 || !is_telling (store, &counters->row[i], &all[i]))
+        continue;
+      rounds[i] = MIN (n, MOST_ROUNDS - 1);
+      g_hash_table_insert (n_of_category, category, GUINT_TO_POINTER (n + 1));
+    }
+
+  for (unsigned round = 0; round < MOST_ROUNDS; round++)
+    for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+      if (rounds[i] == round)
+        add_counter (rows, store, &counters->row[i], &all[i]);
+}
+
+static bool
+fill_counters (const ViewRequest *request, Rows *rows, GError **error)
+{
+  const Store *store = request->store;
+  const Counters *counters = &store->counters;
+  g_autofree Sums *all = g_new0 (Sums, MAX (counters->n, 1));
+  int64_t begin, end;
+  EventSieve sieve;
+
+  sysprof_rows_init_events (rows, columns, N_COLUMNS, "counters", 0, 0);
+  sysprof_event_sieve_init (&sieve, store, request->filter);
+  find_span (request, &begin, &end);
+  for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+    {
+      const Counter *counter = &counters->row[i];
+      Sums *sums = &all[i];
+
+      for (uint32_t at = counter->first_value;
+           at < counter->first_value + counter->n_values && sysprof_is_wanted_at (at); at++)
+        if (sysprof_event_sieve_takes (&sieve, counters->time[at], counter->pid, -1))
+          add_value (sums, counters->time[at], value_at (store, counter, at), begin, end);
+      /* What was never set is only a name: recorders define some that the machine lacks. */
+      rows->n_available += counter->n_values > 0;
+      rows->total += sums->n > 0;
+    }
+  if (request->telling)
+    add_telling (rows, store, all);
+  /* What never changed tells little, and there may be much of it: the disks that a machine does not use. */
+  for (unsigned changed = request->telling ? 0 : 2; changed-- > 0;)
+    for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
+      if (all[i].n > 0 && (all[i].min < all[i].max) == changed)
+        add_counter (rows, store, &counters->row[i], &all[i]);
+  sysprof_event_sieve_clear (&sieve);
+  return true;
+}
+
+const View sysprof_counters_view = {
+  .name = "counters",
+  .title = "Counters",
+  .summary = "first, last, min, max, mean, growth and a small graph of each",
+  .fill = fill_counters,
+};

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What was freed by the same thread before it allocated or freed anything else. */
+
+#include "views/events/heap-rows.h"
+
+static bool
+fill_temporaries (const ViewRequest *request, Rows *rows, GError **error)
+{
+  g_autofree uint8_t *is_temporary =
+      sysprof_heap_ask (request->store, HEAP_TEMPORARY, INT64_MAX);
+
+  sysprof_rows_fill_heap (rows, request, is_temporary);
+  return true;
+}
+
+const View sysprof_temporaries_view = {
+  .name = "temporaries",
+  .title = "Temporary allocations",
+  .summary = "functions by bytes that were freed at once",
+  .fill = fill_temporaries,
+};

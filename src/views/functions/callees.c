@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Callees of one function: the direct neighbours, over all places. */
+
+#include "views/sample-rows.h"
+
+static bool
+fill_callees (const ViewRequest *request, Rows *rows, GError **error)
+{
+  TreeShape shape = sysprof_request_shape (request);
+  g_autoptr (FunctionTable) table = NULL;
+  StackWeights weights;
+
+  if (!sysprof_request_needs_focus (request, "callees", error))
+    return false;
+
+  sysprof_request_fold (request, false, &weights);
+  table = sysprof_callees_new (request->store, request->symbols, &weights, &shape);
+  sysprof_rows_init (rows, sysprof_function_columns, N_FUNCTION_COLUMNS, weights.total);
+  sysprof_rows_add_functions (rows, request, table);
+  sysprof_stack_weights_clear (&weights);
+  return true;
+}
+
+const View sysprof_callees_view = {
+  .name = "callees",
+  .title = "Callees",
+  .summary = "whom the function of --focus calls",
+  .fill = fill_callees,
+  .uses_focus = true,
+};

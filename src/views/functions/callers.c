@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Callers of one function: the direct neighbours, over all places. */
+
+#include "views/sample-rows.h"
+
+static bool
+fill_callers (const ViewRequest *request, Rows *rows, GError **error)
+{
+  TreeShape shape = sysprof_request_shape (request);
+  g_autoptr (FunctionTable) table = NULL;
+  StackWeights weights;
+
+  if (!sysprof_request_needs_focus (request, "callers", error))
+    return false;
+
+  sysprof_request_fold (request, false, &weights);
+  table = sysprof_callers_new (request->store, request->symbols, &weights, &shape);
+  sysprof_rows_init (rows, sysprof_function_columns, N_FUNCTION_COLUMNS, weights.total);
+  sysprof_rows_add_functions (rows, request, table);
+  sysprof_stack_weights_clear (&weights);
+  return true;
+}
+
+const View sysprof_callers_view = {
+  .name = "callers",
+  .title = "Callers",
+  .summary = "who calls the function of --focus",
+  .fill = fill_callers,
+  .uses_focus = true,
+};

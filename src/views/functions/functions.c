@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Every function once. */
+
+#include "views/sample-rows.h"
+
+static bool
+fill_functions (const ViewRequest *request, Rows *rows, GError **error)
+{
+  TreeShape shape = sysprof_request_shape (request);
+  g_autoptr (FunctionTable) table = NULL;
+  StackWeights weights;
+
+  sysprof_request_fold (request, false, &weights);
+  table = sysprof_functions_new (request->store, request->symbols, &weights, &shape);
+  sysprof_rows_init (rows, sysprof_function_columns, N_FUNCTION_COLUMNS, weights.total);
+  sysprof_rows_add_functions (rows, request, table);
+  sysprof_stack_weights_clear (&weights);
+  return true;
+}
+
+const View sysprof_functions_view = {
+  .name = "functions",
+  .title = "Functions",
+  .summary = "every function once: self, total",
+  .fill = fill_functions,
+};

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The lines of one function, each with what it weighs. */
+
+#include "views/functions/source-lines.h"
+#include "views/sample-rows.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MOST_BETWEEN   60 /* lines without weight that are told between two with one */
+#define TAB_COLUMNS    8
+#define MOST_ADDRESSES 16 /* of a file: of one process each, often */
+
+enum
+{
+  SELF,
+  TOTAL,
+  LINE,
+  FILE_NAME,
+  SOURCE,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [SELF] = { "self", "SELF", COLUMN_COUNT, .share = true, .hides_zero = true },
+  [TOTAL] = { "total", "TOTAL", COLUMN_COUNT, .share = true, .hides_zero = true },
+  [LINE] = { "line", "LINE", COLUMN_NUMBER },
+  [FILE_NAME] = { "file", "FILE", COLUMN_TEXT },
+  [SOURCE] = { "source", "SOURCE", COLUMN_TEXT, .is_long = true, .may_miss = true },
+};
+
+typedef struct
+{
+  const ViewRequest *request;
+  Rows *rows;
+  SourceLines source;
+  const char *file;
+  uint32_t last; /* line that was told */
+} Told;
+
+/* Tabs become blanks, as the line does not begin where a tab's column does. *(full)* */
+static char *
+dup_without_tabs (const char *line)
+{
+  GString *text = g_string_new (NULL);
+  size_t column = 0;
+
+  for (; *line != '\0' && *line != '\r'; line++, column++)
+    if (*line == '\t')
+      {
+        size_t n = TAB_COLUMNS - column % TAB_COLUMNS;
+
+        g_string_append_printf (text, "%*s", (int) n, "");
+        column += n - 1;
+      }
+    else
+      {
+        g_string_append_c (text, *line);
+      }
+  return g_string_free (text, FALSE);
+}
+
+static void
+add_line (Told *self, uint32_t line, uint64_t weight, uint64_t total)
+{
+  Cell *cells = sysprof_rows_add (self->rows);
+  const char *text = sysprof_source_lines_get (&self->source, line);
+  g_autofree char *shown = text != NULL ? dup_without_tabs (text) : NULL;
+
+  cells[SELF].count = weight;
+  cells[TOTAL].count = total;
+  cells[LINE].number = line;
+  cells[FILE_NAME].text = self->file;
+  cells[SOURCE].text = sysprof_rows_dup (self->rows, shown);
+  self->last = line;
+}
+
+static void
+add_lines_between (Told *self, uint32_t begin, uint32_t end)
+{
+  if (self->source.lines == NULL || begin > end || end - begin > MOST_BETWEEN)
+    return;
+  for (uint32_t line = begin; line < end; line++)
+    add_line (self, line, 0, 0);
+}
+
+/* The first line of these functions in a file, as far as that is known and not behind `line`. */
+static uint32_t
+find_begin (const SymbolTable *symbols, const bool *is_wanted, StringId file, uint32_t line)
+{
+  uint32_t begin = line;
+
+  for (SymbolId i = 1; i < symbols->n; i++)
+    if (is_wanted[i] && symbols->row[i].file == file && symbols->row[i].line != 0)
+      begin = MIN (begin, symbols->row[i].line);
+  return begin;
+}
+
+/* What is to be said below the rows of the texts: of the first that is lacking, and of the first that may be another. */
+static void
+tell_texts (const SourceFile *files, uint32_t n, GString *note)
+{
+  const SourceFile *lacking = NULL, *newer = NULL;
+  uint32_t n_lacking = 0, n_newer = 0, n_left_out = 0;
+
+  for (uint32_t i = n; i-- > 0;)
+    {
+      if (files[i].text == NULL && files[i].is_left_out)
+        n_left_out++;
+      else if (files[i].text == NULL)
+        {
+          lacking = &files[i];
+          n_lacking++;
+        }
+      else if (files[i].is_newer)
+        {
+          newer = &files[i];
+          n_newer++;
+        }
+    }
+  if (lacking != NULL)
+    {
+      g_string_append_printf (note, "The source '%s' cannot be read: %s", lacking->path,
+                              g_strerror (lacking->error != 0 ? lacking->error : ENOENT));
+      if (n_lacking > 1)
+        g_string_append_printf (note, "; nor can %u more", n_lacking - 1);
+      g_string_append (note, ". --sysroot DIR looks for sources below DIR, --debuginfod asks "
+                             "servers for them. ");
+    }
+  if (n_left_out > 0)
+    g_string_append_printf (
+        note,
+        "%u sources were not looked for: at most %d are, for %d s. Choose fewer "
+        "functions with --focus. ",
+        n_left_out, MOST_SOURCES, MOST_SOURCE_SECONDS);
+  if (newer != NULL)
+    {
+      g_string_append_printf (note, "The source '%s'", newer->path);
+      if (n_newer > 1)
+        g_string_append_printf (note, " and %u more", n_newer - 1);
+      g_string_append (note, n_newer > 1 ? " were" : " was");
+      g_string_append (note, " changed since the program was made: lines may be others than "
+                             "those that ran. Build and record it again. ");
+    }
+}
+
+static void
+add_file (Told *self,
+          const bool *is_wanted,
+          const LineWeight *lines,
+          uint32_t n,
+          SourceFile *text)
+{
+  const SymbolTable *symbols = self->request->symbols;
+
+  self->file = text->path;
+  sysprof_source_lines_init (&self->source, text->text, text->size);
+  self->last = find_begin (symbols, is_wanted, lines[0].file, lines[0].line) - 1;
+  for (uint32_t i = 0; i < n; i++)
+    {
+      add_lines_between (self, self->last + 1, lines[i].line);
+      add_line (self, lines[i].line, lines[i].self, lines[i].total);
+    }
+  sysprof_source_lines_clear (&self->source);
+}
+
+/* --- texts --- */
+
+/* Some code of each file of `lines`, all in one file of a program: who mapped that knows where the source may be. [n_files *
+ * MOST_ADDRESSES] *(full)* */
+static void
+list_texts (const ViewRequest *request,
+            const bool *is_wanted,
+            const LineWeight *lines,
+            uint32_t n,
+            SourceFile *files,
+            AddressId *places)
+{
+  const SymbolTable *symbols = request->symbols;
+  const AddressTable *addresses = &request->store->addresses;
+  g_autoptr (GHashTable) numbers = g_hash_table_new (NULL, NULL);
+  uint32_t n_files = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (i == 0 || lines[i].file != lines[i - 1].file)
+      {
+        files[n_files] = (SourceFile){
+          .path = sysprof_intern_get (&symbols->strings, lines[i].file),
+          .addresses = places + (size_t) n_files * MOST_ADDRESSES,
+        };
+        g_hash_table_insert (numbers, GUINT_TO_POINTER (lines[i].file),
+                             GUINT_TO_POINTER (++n_files));
+      }
+  for (AddressId i = 0; i < addresses->n && sysprof_is_wanted_at (i); i++)
+    {
+      uint32_t number = is_wanted[symbols->of_address[i]] && addresses->mapping[i] != 0
+                            ? GPOINTER_TO_UINT (g_hash_table_lookup (
+                                  numbers, GUINT_TO_POINTER (symbols->file[i])))
+                            : 0;
+      SourceFile *file = number != 0 ? &files[number - 1] : NULL;
+      AddressId *first = number != 0 ? places + (size_t) (number - 1) * MOST_ADDRESSES : NULL;
+
+      if (number == 0 || file->n_addresses == MOST_ADDRESSES)
+        continue;
+      if (file->n_addresses > 0 && request->store->mappings[addresses->mapping[*first]].path !=
+                                       request->store->mappings[addresses->mapping[i]].path)
+        continue;
+      first[file->n_addresses++] = i;
+    }
+}
+
+static void
+add_files (Told *self, const bool *is_wanted, const LineWeight *lines, uint32_t n)
+{
+  const ViewRequest *request = self->request;
+  g_autofree SourceFile *files = NULL;
+  g_autofree AddressId *places = NULL;
+  g_autoptr (GString) note = g_string_new (NULL);
+  uint32_t n_files = 0, at = 0, end;
+
+  for (uint32_t i = 0; i < n; i++)
+    n_files += i == 0 || lines[i].file != lines[i - 1].file;
+  files = g_new0 (SourceFile, n_files + 1);
+  places = g_new0 (AddressId, (size_t) n_files * MOST_ADDRESSES + 1);
+  list_texts (request, is_wanted, lines, n, files, places);
+  sysprof_source_files_read (files, n_files, request->store, request->symbols,
+                             request->symbolize, g_cancellable_get_current ());
+  tell_texts (files, n_files, note);
+  for (uint32_t i = 0; i < n; i = end, at++)
+    {
+      for (end = i; end < n && lines[end].file == lines[i].file;)
+        end++;
+      add_file (self, is_wanted, lines + i, end - i, &files[at]);
+      sysprof_source_file_clear (&files[at]);
+    }
+  if (note->len > 0)
+    self->rows->note = sysprof_rows_dup (self->rows, g_strchomp (note->str));
+}
+
+/* Whether all of them are code of which no file has lines. */
+static bool
+are_generated (const SymbolTable *symbols, const bool *is_wanted)
+{
+  for (SymbolId i = 1; i < symbols->n; i++)
+    if (is_wanted[i] && symbols->row[i].kind != SYMBOL_JIT)
+      return false;
+  return true;
+}
+
+static const char *
+dup_why_none (const ViewRequest *request, const bool *is_wanted, Rows *rows)
+{
+  const char *reason =
+      "its file has no debug information here. Install its debug symbols, name their folder "
+      "with --debug-dir, or let a server be asked with --debuginfod.";
+  g_autofree char *note = NULL;
+
+  if (request->symbols->line == NULL)
+    reason = "they were not looked for, as --no-inlines says.";
+  else if (are_generated (request->symbols, is_wanted))
+    reason = "it was generated while the program ran, and the capture has its name but not its "
+             "lines. The view 'callers' shows who called it.";
+  note = g_strdup_printf ("No lines are known of '%s': %s", request->shape->focus, reason);
+  return sysprof_rows_dup (rows, note);
+}
+
+static bool
+fill_source (const ViewRequest *request, Rows *rows, GError **error)
+{
+  Told self = { .request = request, .rows = rows };
+  g_autofree bool *is_wanted = NULL;
+  g_autofree LineWeight *lines = NULL;
+  StackWeights weights;
+  uint32_t n = 0;
+
+  if (!sysprof_request_needs_focus (request, "source", error))
+    return false;
+
+  is_wanted = sysprof_focus_match (request->symbols, request->shape->focus, NULL);
+  sysprof_request_fold (request, false, &weights);
+  lines = sysprof_lines_weigh (request->store, request->symbols, &weights, is_wanted, &n);
+  sysprof_rows_init (rows, columns, N_COLUMNS, weights.total);
+  if (n > 0)
+    add_files (&self, is_wanted, lines, n);
+  sysprof_stack_weights_clear (&weights);
+  if (n == 0)
+    rows->note = dup_why_none (request, is_wanted, rows);
+  return true;
+}
+
+const View sysprof_source_view = {
+  .name = "source",
+  .title = "Source",
+  .summary = "lines of the function of --focus",
+  .fill = fill_source,
+  .uses_focus = true,
+  .is_listing = true,
+};

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* What a colleague would say at a first look: whether the stacks can be trusted, where the time went, what stands out,
+ * and which command shows more. Each rule is a function that says something or nothing. */
+
+#include "text/text.h"
+#include "views/views.h"
+
+#include "views/overview/summary-parts.h"
+#include "views/sample-rows.h"
+
+#include <string.h>
+
+/* Percent from which on something is worth a line. */
+#define MANY_LOST       1
+#define MANY_CUT        5
+#define MANY_UNNAMED    5
+#define CUT_FOR         "cut: " /* in the reasons of the view of quality */
+#define BIG_PROCESS     25
+#define BIG_FUNCTION    10
+#define BIG_KERNEL      30
+#define BIG_LEAK        10
+#define BIG_CATEGORY    5
+#define BURST           300 /* of the mean second */
+#define MOST_CATEGORIES 4   /* in a line */
+#define LEAST_SECONDS   5   /* of which one can be a burst */
+
+enum
+{
+  TEXT,
+  MORE,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [TEXT] = { "text", "FINDING", COLUMN_TEXT },
+  [MORE] = { "more", "MORE: sysprof-report ...", COLUMN_TEXT, .is_long = true },
+};
+
+typedef struct
+{
+  const ViewRequest *request;
+  const Store *store;
+  const SymbolTable *symbols;
+  Rows *rows;
+  StackWeights weights;
+  Quality *quality;
+} Look;
+
+static void say (Look *self, const char *more, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+static void
+say (Look *self, const char *more, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  Cell *cells = sysprof_rows_add (self->rows);
+  va_list arguments;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  cells[TEXT].text = sysprof_rows_dup (self->rows, text);
+  cells[MORE].text = sysprof_rows_dup (self->rows, more);
+}
+
+static double
+share (const Look *self, uint64_t part)
+{
+  return sysprof_percent (part, self->weights.total);
+}
+
+/* For a shell, as one word. *(full)* */
+static char *
+dup_option (const char *view, const char *option, const char *value)
+{
+  g_autofree char *line = sysprof_dup_one_line (value);
+  bool is_plain = strspn (line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-./:@") == strlen (line) &&
+                  line[0] != '-';
+  g_autofree char *quoted = is_plain ? g_strdup (line) : g_shell_quote (line);
+
+  return g_strdup_printf ("%s %s %s", view, option, quoted);
+}
+
+/* " (sort.c:123)", or "" where nothing is known. *(full)* */
+static char *
+dup_place_behind (const SymbolTable *symbols, SymbolId symbol)
+{
+  const Symbol *row = &symbols->row[symbol];
+  g_autofree char *place = sysprof_dup_source_location (
+      sysprof_intern_get (&symbols->strings, row->file), row->line, row->is_inlined);
+
+  return place != NULL ? g_strdup_printf (" (%s)", place) : g_strdup ("");
+}
+
+/* Why most stacks are cut that are, as the view of their quality puts it; "" where it does not. *(full)* */
+static char *
+dup_most_common_cut (const Look *self)
+{
+  ViewRequest request = *self->request;
+  char *reason = NULL;
+  Rows rows = { 0 };
+  int column;
+
+  request.limit = 0;
+  request.min_percent = 0;
+  if (!sysprof_view_fill (&sysprof_quality_view, &request, &rows, NULL))
+    return g_strdup ("");
+  column = sysprof_rows_column (&rows, "reason");
+  for (uint32_t row = 0; row < rows.n_rows && reason == NULL; row++)
+    {
+      const char *text = sysprof_rows_cells (&rows, row)[column].text;
+
+      if (g_str_has_prefix (text, CUT_FOR))
+        reason = g_strdup (text + strlen (CUT_FOR));
+    }
+  sysprof_rows_clear (&rows);
+  return reason ? reason : g_strdup ("");
+}
+
+/* Whether what is weighed has waits in it, all of which are in the kernel, and each at one moment. */
+static bool
+weighs_waits (const Look *self)
+{
+  const SampleFilter *filter = self->request->filter;
+
+  return filter != NULL && filter->events != NULL &&
+         filter->events != &self->store->allocations &&
+         !sysprof_filter_is_of_samples (filter, self->store);
+}
+
+/* What shares are of where it is not samples, which all else that is said of stacks counts. */
+static const char *
+weighed (const Look *self)
+{
+  const SampleFilter *filter = self->request->filter;
+
+  if (filter == NULL || filter->weight_name == NULL)
+    return NULL;
+  return g_str_equal (filter->weight_unit, "ns") ? "time" : filter->weight_name;
+}
+
+static void
+look_at_stacks (Look *self)
+{
+  const Quality *quality = self->quality;
+  double cut = share (self, quality->cut + quality->empty);
+  const char *noun = weighed (self);
+
+  if (quality->total == 0 || self->store->is_imported)
+    return;
+  if (self->store->is_not_unwound)
+    say (self, "quality",
+         "Stacks were not unwound (--unwind none): functions have no callers in this capture.");
+  else if (cut >= MANY_CUT)
+    {
+      g_autofree char *reason = dup_most_common_cut (self);
+
+      say (self, "quality",
+           "%s%.1f %% of the %s are cut%s%s%s; so callers get too little of their time.",
+           noun ? "The stacks of " : "", cut, noun ? noun : "stacks",
+           reason[0] ? " (mostly: " : "", reason, reason[0] ? ")" : "");
+    }
+  else
+    say (self, "quality", "The stacks can be trusted: %s%.1f %% %s%s%sare whole.",
+         noun ? "those of " : "", 100 - cut, noun ? "of the " : "", noun ? noun : "",
+         noun ? " " : "");
+  if (share (self, quality->unnamed) >= MANY_UNNAMED)
+    say (self, "quality", "%.1f %% of the %s %s in functions without a name.",
+         share (self, quality->unnamed), noun ? noun : "samples",
+         noun && g_str_equal (noun, "time") ? "is" : "are");
+}
+
+static void
+look_at_losses (Look *self)
+{
+  uint64_t all = self->store->n_lost_samples + self->store->samples.n;
+
+  if (sysprof_percent (self->store->n_lost_samples, all) >= MANY_LOST)
+    say (self, "logs",
+         "%.1f %% of the samples were lost; fewer are with a lower sysprof-cli --frequency.",
+         sysprof_percent (self->store->n_lost_samples, all));
+}
+
+/* How many processes of each name have samples. */
+static void
+count_processes (const Look *self, const ProcessId *process_of, uint32_t *n_of)
+{
+  const Store *store = self->store;
+  g_autofree bool *is_counted = g_new0 (bool, MAX (store->processes.n, 1));
+
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
+    if (self->weights.self[i] > 0 && !is_counted[process_of[i]])
+      {
+        is_counted[process_of[i]] = true;
+        n_of[store->processes.row[process_of[i]].comm]++;
+      }
+}
+
+static void
+look_at_idleness (Look *self)
+{
+  const Store *store = self->store;
+  ProcessId idle = sysprof_store_find_process (store, 0);
+  const SampleFilter *filter = self->request->filter;
+  uint64_t n = 0;
+
+  if (idle == 0 || filter == NULL || !filter->no_idle)
+    return;
+  for (uint32_t i = 0; i < store->samples.n && sysprof_is_wanted_at (i); i++)
+    n += store->samples.process[i] == idle;
+  if (n > 0)
+    say (self, "summary --idle", "%.1f %% of the samples are of the idle task and left out.",
+         sysprof_percent (n, store->samples.n));
+}
+
+static void
+look_at_processes (Look *self)
+{
+  const Store *store = self->store;
+  g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
+  g_autofree uint64_t *weight = g_new0 (uint64_t, MAX (store->strings.n_strings, 1));
+  g_autofree uint32_t *n_of = g_new0 (uint32_t, MAX (store->strings.n_strings, 1));
+  StringId top = 0;
+  g_autofree char *more = NULL;
+  g_autofree char *name = NULL;
+
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
+    {
+      StringId comm = store->processes.row[process_of[i]].comm;
+
+      weight[comm] += self->weights.self[i];
+      if (comm != 0 && weight[comm] > weight[top])
+        top = comm;
+    }
+  if (top == 0 || share (self, weight[top]) < BIG_PROCESS)
+    return;
+  count_processes (self, process_of, n_of);
+  name = sysprof_dup_one_line (sysprof_store_string (store, top));
+  if (n_of[top] > 1)
+    {
+      more = dup_option ("flame --merge-processes", "--process", name);
+      say (self, more, "%.1f %% of the time went to %s, in %u processes.",
+           share (self, weight[top]), name, n_of[top]);
+      return;
+    }
+  more = dup_option ("tree", "--process", name);
+  say (self, more, "%.1f %% of the time went to %s.", share (self, weight[top]), name);
+}
+
+static void
+look_at_functions (Look *self)
+{
+  g_autoptr (FunctionTable) table =
+      sysprof_functions_new (self->store, self->symbols, &self->weights, NULL);
+  SymbolId top = 0;
+  uint64_t self_of_top = 0, in_kernel = 0;
+
+  for (uint32_t i = 0; i < table->n; i++)
+    {
+      const FunctionRow *row = &table->row[i];
+      uint8_t kind = self->symbols->row[row->symbol].kind;
+
+      if (kind == SYMBOL_KERNEL)
+        in_kernel += row->self;
+      if (kind != SYMBOL_MARKER && row->self > self_of_top)
+        {
+          top = row->symbol;
+          self_of_top = row->self;
+        }
+    }
+  if (top != 0 && share (self, self_of_top) >= BIG_FUNCTION)
+    {
+      g_autofree char *name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, top));
+      g_autofree char *cut = sysprof_dup_ellipsized (name, 60);
+      g_autofree char *place = dup_place_behind (self->symbols, top);
+      g_autofree char *more = dup_option ("callers", "--focus", name);
+
+      say (self, more, "%.1f %% was spent in %s%s itself.", share (self, self_of_top), cut,
+           place);
+    }
+  if (share (self, in_kernel) >= BIG_KERNEL && !weighs_waits (self))
+    say (self, "functions --no-kernel",
+         "%.1f %% was spent in the kernel; without it, that time counts to its callers.",
+         share (self, in_kernel));
+}
+
+/* The kinds of work that rules tell apart, most time first. */
+static void
+look_at_categories (Look *self)
+{
+  Rows rows = { 0 };
+  g_autoptr (GString) text = g_string_new (NULL);
+  uint64_t most = 0;
+  uint32_t n = 0;
+
+  if (!sysprof_view_fill (&sysprof_categories_view, self->request, &rows, NULL))
+    return;
+  for (uint32_t i = 0; i < rows.n_rows && n < MOST_CATEGORIES; i++)
+    {
+      const Cell *cells = sysprof_rows_cells (&rows, i);
+
+      if (strcmp (cells[0].text, sysprof_category_to_string (CATEGORY_UNCATEGORIZED)) == 0 ||
+          strcmp (cells[0].text, sysprof_category_to_string (CATEGORY_UNWINDABLE)) == 0)
+        continue;
+      g_string_append_printf (text, "%s%.1f %% %s", n++ > 0 ? ", " : "",
+                              share (self, cells[1].count), cells[0].text);
+      most = MAX (most, cells[1].count);
+    }
+  if (share (self, most) >= BIG_CATEGORY)
+    say (self, "summary --format json", "Kinds of work: %s.", text->str);
+  sysprof_rows_clear (&rows);
+}
+
+static void
+look_at_time (Look *self)
+{
+  Rows rows = { 0 };
+  uint64_t most = 0;
+  int64_t second = 0;
+
+  if (weighs_waits (self) ||
+      !sysprof_view_fill (&sysprof_heat_view, self->request, &rows, NULL))
+    return;
+  for (uint32_t i = 0; i < rows.n_rows; i++)
+    if (sysprof_rows_cells (&rows, i)[1].count > most)
+      {
+        most = sysprof_rows_cells (&rows, i)[1].count;
+        second = sysprof_rows_cells (&rows, i)[0].number / 1000000000;
+      }
+  if (rows.n_rows >= LEAST_SECONDS && most * rows.n_rows > rows.total * BURST / 100)
+    {
+      g_autofree char *more = g_strdup_printf (
+          "functions --time %" G_GINT64_FORMAT "s..%" G_GINT64_FORMAT "s", second, second + 1);
+
+      say (self, more, "Second %" G_GINT64_FORMAT " was %.1f times as busy as others.", second,
+           (double) most * rows.n_rows / (double) rows.total);
+    }
+  sysprof_rows_clear (&rows);
+}
+
+static void
+look_at_logs (Look *self)
+{
+  EventSieve sieve;
+  uint32_t n = 0;
+
+  sysprof_event_sieve_init (&sieve, self->store, self->request->filter);
+  for (uint32_t i = 0; i < self->store->n_logs && sysprof_is_wanted_at (i); i++)
+    {
+      const Log *log = &self->store->logs[i];
+
+      n += (log->severity & (4 | 8)) != 0 && /* error, critical */
+           sysprof_event_sieve_takes (&sieve, log->time, log->pid, log->cpu);
+    }
+  sysprof_event_sieve_clear (&sieve);
+  if (n > 0)
+    say (self, "logs", "%u error%s logged.", n, n == 1 ? " was" : "s were");
+}
+
+static void
+look_at_marks (Look *self)
+{
+  const Store *store = self->store;
+  g_autofree bool *is_in = sysprof_request_find_marks (self->request, NULL);
+  uint32_t n;
+  g_autofree MarkSummary *summaries = sysprof_marks_summarize (store, is_in, &n);
+
+  for (uint32_t i = 0; i < n; i++)
+    if (summaries[i].is_periodic && summaries[i].jitter > summaries[i].interval / 2)
+      {
+        g_autofree char *every = sysprof_dup_duration (summaries[i].interval);
+        g_autofree char *late = sysprof_dup_duration (summaries[i].jitter);
+        g_autofree char *name =
+            sysprof_dup_one_line (sysprof_store_string (store, summaries[i].name));
+
+        say (self, "marks --by-name", "%s comes every %s; one of 20 is off by %s or more.",
+             name, every, late);
+        return;
+      }
+}
+
+static void
+look_at_messages (Look *self)
+{
+  const Store *store = self->store;
+  g_autofree uint32_t *partner = sysprof_dbus_find_answers (store);
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < store->n_dbus && sysprof_is_wanted_at (i); i++)
+    {
+      DBusHeader header;
+
+      n += partner[i] == 0 && sysprof_store_read_dbus_header (store, i, &header) &&
+           header.type == DBUS_CALL && !header.wants_no_reply;
+    }
+  if (n > 0)
+    say (self, "dbus --by-member", "%u D-Bus call%s not answered.", n,
+         n == 1 ? " was" : "s were");
+}
+
+static void
+look_at_heap (Look *self)
+{
+  const StackEvents *allocations = &self->store->allocations;
+  g_autofree uint8_t *lives = NULL;
+  uint64_t all = 0, leaked = 0;
+  char grouped[SYSPROF_GROUPED_SIZE];
+
+  if (allocations->n == 0)
+    return;
+  lives = sysprof_heap_ask (self->store, HEAP_LIVE, INT64_MAX);
+  for (uint32_t i = 0; i < allocations->n && sysprof_is_wanted_at (i); i++)
+    {
+      all += (uint64_t) allocations->weight[i];
+      leaked += lives[i] ? (uint64_t) allocations->weight[i] : 0;
+    }
+  if (sysprof_percent (leaked, all) >= BIG_LEAK)
+    say (self, "leaks", "%.1f %% of what was allocated was never freed: %s bytes.",
+         sysprof_percent (leaked, all), sysprof_format_grouped (leaked, grouped));
+}
+
+/* Symbols that were not looked up, while recording or now. */
+static void
+look_at_symbols (Look *self)
+{
+  const Metadata *row =
+      sysprof_store_find_metadata (self->store, "org.gnome.sysprof.lacks.symbols", NULL);
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < self->symbols->n_gaps; i++)
+    n += self->symbols->gap[i].kind == DEBUG_GAP_SKIPPED;
+  if (row != NULL)
+    say (self, "quality", "Some functions have no names: %s.",
+         sysprof_store_string (self->store, row->value));
+  else if (n > 0)
+    say (self, "quality", "Some functions may have no names: %u file%s of other users skipped.",
+         n, n == 1 ? " was" : "s were");
+}
+
+static bool
+fill_findings (const ViewRequest *request, Rows *rows, GError **error)
+{
+  static void (*const rules[]) (Look *) = {
+    look_at_stacks,    look_at_losses,     look_at_idleness, look_at_processes,
+    look_at_functions, look_at_categories, look_at_time,     look_at_marks,
+    look_at_heap,      look_at_messages,   look_at_logs,     look_at_symbols,
+  };
+  Look self = {
+    .request = request, .store = request->store, .symbols = request->symbols, .rows = rows
+  };
+
+  sysprof_request_fold (request, false, &self.weights);
+  self.quality = sysprof_quality_new (request->store, request->symbols, &self.weights);
+  sysprof_rows_init (rows, columns, N_COLUMNS, self.weights.total);
+  for (size_t i = 0; i < G_N_ELEMENTS (rules) && sysprof_is_wanted (); i++)
+    rules[i](&self);
+  sysprof_quality_free (self.quality);
+  sysprof_stack_weights_clear (&self.weights);
+  return true;
+}
+
+const View sysprof_findings_view = {
+  .name = "findings",
+  .title = "At first sight (-> sysprof-report ...)",
+  .summary = "what stands writer, and which view shows more",
+  .fill = fill_findings,
+  .is_prose = true,
+};

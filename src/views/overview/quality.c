@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Which stacks are cut or without names, by binary, and what a person can do about it. */
+
+#include "capture/capture.h"
+#include "views/sample-rows.h"
+
+#include <string.h>
+
+enum
+{
+  BINARY,
+  REASON,
+  SAMPLES,
+  REMEDY,
+  EXAMPLE,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [BINARY] = { "binary", "BINARY", COLUMN_TEXT },
+  [REASON] = { "reason", "REASON", COLUMN_TEXT },
+  [SAMPLES] = { "samples", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
+  [REMEDY] = { "remedy", "REMEDY", COLUMN_TEXT, .may_stand_below = true },
+  [EXAMPLE] = { "example", "MOST OFTEN IN", COLUMN_TEXT, .is_long = true, .extra = 3 },
+};
+
+/* What is wrong with stacks: how they end, or why their innermost function has no name. */
+typedef struct
+{
+  StringId binary;
+  uint8_t end;          /* StackEnd; STACK_WHOLE in findings about names */
+  uint8_t reason;       /* UnnamedReason */
+  uint8_t cut;          /* of cut_reasons */
+  bool may_miss_caller; /* of `example`, the innermost one */
+  SymbolId example;     /* the function with most of them */
+  uint64_t most;        /* how many that one has */
+  uint64_t samples;
+} Finding;
+
+static const struct
+{
+  const char *reason;
+  const char *remedy;
+} ends[] = {
+  [STACK_WHOLE] = { "whole", "" },
+  [STACK_KERNEL_ONLY] = { "kernel part only: exec, exit, or not asked for", "" },
+  [STACK_CUT] = { "cut", "" }, /* cut_reasons has more */
+  [STACK_EMPTY] = { "empty: the kernel gave no address", "" },
+  [STACK_NOT_UNWOUND] = { "not unwound: recorded with --unwind none", "" },
+};
+
+/* Why who walked the stack went no further. */
+static const struct
+{
+  const char *code;
+  const char *reason;
+  const char *remedy;
+} cut_reasons[] = {
+  { "", "cut: no frame pointers",
+    "record as root, which walks stacks without them; or build with -fno-omit-frame-pointer" }, /* nobody said */
+  { "no-process", "cut: it had just started, its mappings were not known",
+    "none; many are fewer as root or with CAP_SYS_NICE" },
+  { "no-mapping", "cut: called from memory without a file, or not mapped any more",
+    "none: that code is gone" },
+  { "no-table", "cut: its unwind table was still being made", "record longer" },
+  { "escape",
+    "cut: a kind of unwind information or a switch of stacks (Go) that is not followed",
+    "none for most; Go's switch is followed with --unwind tables, as root" },
+  { "bad-fp", "cut: no unwind information, no frame pointers", NULL }, /* fp_remedy() */
+  { "fault", "cut: its stack was not in memory", "none: a sample cannot wait for the disk" },
+  { "sp-not-rising", "cut: unwind information that contradicts the stack",
+    "none here; if it is many, tell who made the file" },
+  { "zero", "cut: a return address of 0", "none here; if it is many, tell who made the file" },
+  { "depth", "cut: deeper than a sample or the copy of a stack can hold",
+    "look at its upper end; where copies are walked, give --stack-size 65536" },
+  { "compat", "cut: 32-bit code without frame pointers",
+    "build the program for 64 bits, or it and its libraries with -fno-omit-frame-pointer" },
+  { "not-yet", "perhaps cut: by frame pointers, as the walker was still being loaded",
+    "record longer" },
+  { "overload", "cut: copied stacks came faster than they could be walked",
+    "sample less often, or record as root" },
+  { "table-failed",
+    "cut: its file could not be read, there was no room for its unwind table, or it is Go "
+    "of a version that is not known",
+    "record as root; more processes than there is room for: record one (--pid)" },
+};
+
+#define N_ENDS (N_STACK_ENDS + G_N_ELEMENTS (cut_reasons))
+
+/* All ways to end, in one row: how; where it is cut, why. */
+static size_t
+find_end (const Store *store, const SymbolTable *symbols, StackId stack)
+{
+  StackEnd end = sysprof_stack_end (store, symbols, stack);
+  Text code;
+
+  if (end != STACK_CUT)
+    return end;
+
+  code = sysprof_stack_cut_reason (store, symbols, stack);
+  for (size_t i = 1; i < G_N_ELEMENTS (cut_reasons); i++)
+    if (sysprof_text_equal (code, cut_reasons[i].code))
+      return N_STACK_ENDS + i;
+  return N_STACK_ENDS;
+}
+
+/* Findings by binary, end and reason. */
+static void
+count (GHashTable *findings, Finding finding)
+{
+  /* g_int64_hash() takes the lower half, and binaries are what there may be many of. */
+  uint64_t key = (uint64_t) finding.may_miss_caller << 56 | (uint64_t) finding.cut << 48 |
+                 (uint64_t) finding.end << 40 | (uint64_t) finding.reason << 32 |
+                 finding.binary;
+  Finding *found;
+
+  if (finding.samples == 0)
+    return;
+  found = g_hash_table_lookup (findings, &key);
+  if (!found)
+    {
+      found = g_new0 (Finding, 1);
+      *found = finding;
+      found->samples = found->most = 0;
+      g_hash_table_insert (findings, g_memdup2 (&key, sizeof key), found);
+    }
+  found->samples += finding.samples;
+  if (finding.samples > found->most)
+    {
+      found->most = finding.samples;
+      found->example = finding.example;
+    }
+}
+
+static GHashTable *
+find_all (const ViewRequest *request, const StackWeights *weights)
+{
+  const Store *store = request->store;
+  const SymbolTable *symbols = request->symbols;
+  const StackTree *stacks = &store->stacks;
+  GHashTable *findings = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
+  g_autofree StackId *end_of = sysprof_stack_ends_find (store, symbols);
+  g_autofree uint64_t *nameless = g_new0 (uint64_t, MAX (symbols->n, 1));
+  uint64_t *ending[N_ENDS]; /* [symbols->n] each */
+
+  for (size_t end = 0; end < N_ENDS; end++)
+    ending[end] = g_new0 (uint64_t, MAX (symbols->n, 1));
+  for (StackId i = 0; i < stacks->n && sysprof_is_wanted_at (i); i++)
+    if (weights->self[i] > 0)
+      {
+        size_t end = find_end (store, symbols, i);
+
+        ending[end][symbols->of_address[stacks->address[end_of[i]]]] += weights->self[i];
+        if (end != STACK_EMPTY)
+          nameless[symbols->of_address[stacks->address[i]]] += weights->self[i];
+      }
+  for (SymbolId i = 0; i < symbols->n && sysprof_is_wanted_at (i); i++)
+    {
+      const Symbol *symbol = &symbols->row[i];
+
+      for (size_t end = 0; end < N_ENDS; end++)
+        count (findings,
+               (Finding){ .binary = end == STACK_EMPTY ? 0 : symbol->binary,
+                          .end = end < N_STACK_ENDS ? (uint8_t) end : STACK_CUT,
+                          .cut = end < N_STACK_ENDS ? 0 : (uint8_t) (end - N_STACK_ENDS),
+                          .example = i,
+                          .samples = ending[end][i] });
+      if (symbol->reason != UNNAMED_NOT)
+        count (findings, (Finding){ .binary = symbol->binary,
+                                    .end = STACK_WHOLE,
+                                    .reason = symbol->reason,
+                                    .example = i,
+                                    .samples = nameless[i] });
+    }
+  for (size_t end = 0; end < N_ENDS; end++)
+    g_free (ending[end]);
+  return findings;
+}
+
+/* Where an innermost function without unwind information has no frame of its own, the frame pointer is its caller's, and leads to
+ * who called that one. */
+static void
+count_missed_callers (const ViewRequest *request, GHashTable *findings)
+{
+  const Store *store = request->store;
+  const SymbolTable *symbols = request->symbols;
+  g_autofree uint32_t *found = NULL;
+  g_autofree uint64_t *samples = NULL;
+  uint32_t n = 0;
+
+  if (store->sample_notes == NULL || !sysprof_filter_is_of_samples (request->filter, store))
+    return;
+
+  found = sysprof_samples_find (store, symbols, request->filter, &n);
+  samples = g_new0 (uint64_t, MAX (symbols->n, 1));
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
+    if ((store->sample_notes[found[i]] & CAPTURE_FOUND_BY_FP_FIRST) != 0)
+      {
+        StackId stack = store->samples.stack[found[i]];
+
+        while (store->stacks.depth[stack] > 1 &&
+               store->addresses.kind[store->stacks.address[stack]] == ADDRESS_KERNEL)
+          stack = store->stacks.parent[stack];
+        samples[symbols->of_address[store->stacks.address[stack]]]++;
+      }
+
+  for (SymbolId i = 0; i < symbols->n && sysprof_is_wanted_at (i); i++)
+    count (findings, (Finding){ .binary = symbols->row[i].binary,
+                                .end = STACK_WHOLE,
+                                .may_miss_caller = true,
+                                .example = i,
+                                .samples = samples[i] });
+}
+
+/* What is wrong before what is well, then by weight. */
+static int
+compare_findings (const void *left, const void *right, void *data)
+{
+  const Finding *a = *(const Finding *const *) left;
+  const Finding *b = *(const Finding *const *) right;
+  const SymbolTable *symbols = data;
+  bool a_is_well = a->end == STACK_WHOLE && a->reason == UNNAMED_NOT && !a->may_miss_caller;
+  bool b_is_well = b->end == STACK_WHOLE && b->reason == UNNAMED_NOT && !b->may_miss_caller;
+  int order;
+
+  if (a_is_well != b_is_well)
+    return a_is_well - b_is_well;
+  if (a->samples != b->samples)
+    return a->samples < b->samples ? 1 : -1;
+  order = strcmp (sysprof_intern_get (&symbols->strings, a->binary),
+                  sysprof_intern_get (&symbols->strings, b->binary));
+  if (order != 0)
+    return order;
+  if (a->may_miss_caller != b->may_miss_caller)
+    return a->may_miss_caller - b->may_miss_caller;
+  return (a->end - b->end) * 65536 + (a->cut - b->cut) * 256 + a->reason - b->reason;
+}
+
+/* Made by a runtime. */
+static bool
+is_generated (const SymbolTable *symbols, const Finding *finding)
+{
+  const Symbol *example = &symbols->row[finding->example];
+  const char *binary = sysprof_intern_get (&symbols->strings, finding->binary);
+
+  return example->kind == SYMBOL_JIT || example->reason == UNNAMED_ANONYMOUS ||
+         binary[0] == '\0' || binary[0] == '[';
+}
+
+/* Generated code has no unwind information, and the compiler's options do not reach it. */
+static const char *
+fp_remedy (const SymbolTable *symbols, const Finding *finding)
+{
+  if (is_generated (symbols, finding))
+    return "let the runtime keep frame pointers in the code it makes (Java: -XX:+PreserveFramePointer)";
+  return "install its debug symbols (they may say how to unwind), or build it with -fasynchronous-unwind-tables, or with frame pointers";
+}
+
+static void
+add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
+{
+  Cell *cells = sysprof_rows_add (rows);
+
+  cells[BINARY].text = sysprof_intern_get (&symbols->strings, finding->binary);
+  cells[SAMPLES].count = finding->samples;
+  if (finding->end == STACK_CUT || finding->reason != UNNAMED_NOT || finding->may_miss_caller)
+    cells[EXAMPLE].text = sysprof_symbol_name (symbols, finding->example);
+  if (finding->reason != UNNAMED_NOT)
+    {
+      g_autofree char *reason = g_strconcat (
+          "unnamed: ", sysprof_unnamed_reason_to_string ((UnnamedReason) finding->reason),
+          NULL);
+
+      cells[REASON].text = sysprof_rows_dup (rows, reason);
+      cells[REMEDY].text = sysprof_unnamed_reason_remedy ((UnnamedReason) finding->reason);
+      return;
+    }
+  if (finding->may_miss_caller)
+    {
+      cells[REASON].text = "perhaps without its caller: the first step was by frame pointer";
+      cells[REMEDY].text = is_generated (symbols, finding)
+                               ? "none if its runtime keeps frame pointers "
+                                 "(Java: -XX:+PreserveFramePointer)"
+                               : fp_remedy (symbols, finding);
+      return;
+    }
+  cells[REASON].text =
+      finding->end == STACK_CUT ? cut_reasons[finding->cut].reason : ends[finding->end].reason;
+  cells[REMEDY].text = finding->end != STACK_CUT ? ends[finding->end].remedy
+                       : cut_reasons[finding->cut].remedy != NULL
+                           ? cut_reasons[finding->cut].remedy
+                           : fp_remedy (symbols, finding);
+}
+
+/* A line each: how many functions, of how many, the file. */
+static void
+add_contradictions (const ViewRequest *request, Rows *rows, const char *lines)
+{
+  g_auto (GStrv) line = g_strsplit (lines, "\n", -1);
+
+  for (size_t i = 0; line[i] != NULL; i++)
+    {
+      g_auto (GStrv) word = g_strsplit (line[i], " ", 3);
+      g_autofree char *reason = NULL;
+      Cell *cells;
+
+      if (g_strv_length (word) != 3)
+        continue;
+      reason = g_strdup_printf (
+          "rules of %s of %s functions contradict their instructions, and were not used",
+          word[0], word[1]);
+      cells = sysprof_rows_add (rows);
+      cells[BINARY].text = sysprof_rows_dup (rows, word[2]);
+      cells[REASON].text = sysprof_rows_dup (rows, reason);
+      cells[REMEDY].text = "a fault of the file's, to be told to who made it";
+    }
+}
+
+/* What the unwinder counted: "lost=N without-room=N failed=N without-copy=N". */
+static void
+add_shortcomings (Rows *rows, const char *counts)
+{
+  static const struct
+  {
+    const char *code;
+    const char *reason;
+    const char *remedy;
+  } kinds[] = {
+    { "lost", "events (mappings, forks) were lost, and with them ends of stacks",
+      "record fewer processes (--pid)" },
+    { "without-room", "times there was no room for tables or mappings",
+      "record fewer processes (--pid)" },
+    { "failed", "files could not be read, or no unwind table of them be made",
+      "record as root" },
+    { "without-copy", "samples found no unwind table yet, and no room for a copy of the stack",
+      "sample less often (--frequency)" },
+  };
+  g_auto (GStrv) word = g_strsplit (counts, " ", -1);
+
+  for (size_t i = 0; word[i] != NULL; i++)
+    for (size_t k = 0; k < G_N_ELEMENTS (kinds); k++)
+      {
+        size_t size = strlen (kinds[k].code);
+        g_autofree char *reason = NULL;
+        uint64_t n;
+        Cell *cells;
+
+        if (strncmp (word[i], kinds[k].code, size) != 0 || word[i][size] != '=' ||
+            (n = g_ascii_strtoull (word[i] + size + 1, NULL, 10)) == 0)
+          continue;
+        reason = g_strdup_printf ("%" G_GUINT64_FORMAT " %s", n, kinds[k].reason);
+        cells = sysprof_rows_add (rows);
+        cells[BINARY].text = "(unwinder)";
+        cells[REASON].text = sysprof_rows_dup (rows, reason);
+        cells[REMEDY].text = kinds[k].remedy;
+      }
+}
+
+/* Of stacks of waits that were walked before all of the program was known. */
+static void
+add_unfinished_waits (Rows *rows, const char *value)
+{
+  uint64_t n = g_ascii_strtoull (value, NULL, 10);
+  g_autofree char *reason = NULL;
+  Cell *cells;
+
+  if (n == 0)
+    return;
+  reason = g_strdup_printf (
+      "%" G_GUINT64_FORMAT " waits of programs that had just started: stacks cut", n);
+  cells = sysprof_rows_add (rows);
+  cells[BINARY].text = "(unwinder)";
+  cells[REASON].text = sysprof_rows_dup (rows, reason);
+  cells[REMEDY].text = "start recording before the programs, or record for longer";
+}
+
+/* What debug information would say of lines, inlined functions and names if all its files were here and could be read. */
+static void
+add_debug_gap (Rows *rows, const SymbolTable *symbols, const DebugGap *gap)
+{
+  const char *clause = sysprof_debug_gap_to_string ((DebugGapKind) gap->kind);
+  const char *what = sysprof_intern_get (&symbols->strings, gap->what);
+  g_autofree char *more =
+      gap->n > 1 ? g_strdup_printf (" and %u more", gap->n - 1) : g_strdup ("");
+  bool is_of_inlines = gap->kind != DEBUG_GAP_FAILED && gap->kind != DEBUG_GAP_SKIPPED &&
+                       gap->kind != DEBUG_GAP_MODULES_LEFT_OUT;
+  g_autofree char *reason = g_strdup_printf (
+      "%s%s: '%s'%s", is_of_inlines ? "inlined functions missing: " : "", clause, what, more);
+  Cell *cells = sysprof_rows_add (rows);
+
+  cells[BINARY].text = sysprof_intern_get (&symbols->strings, gap->binary);
+  cells[REASON].text = sysprof_rows_dup (rows, reason);
+  cells[REMEDY].text = sysprof_debug_gap_remedy ((DebugGapKind) gap->kind);
+}
+
+static bool
+fill_quality (const ViewRequest *request, Rows *rows, GError **error)
+{
+  g_autoptr (GHashTable) findings = NULL;
+  g_autofree gpointer *sorted = NULL;
+  GHashTableIter iter;
+  StackWeights weights;
+  gpointer finding;
+  uint32_t n = 0;
+
+  sysprof_request_fold (request, false, &weights);
+  findings = find_all (request, &weights);
+  count_missed_callers (request, findings);
+  sysprof_rows_init (rows, columns, N_COLUMNS, weights.total);
+  sysprof_stack_weights_clear (&weights);
+
+  sorted = g_new (gpointer, MAX (g_hash_table_size (findings), 1));
+  g_hash_table_iter_init (&iter, findings);
+  while (g_hash_table_iter_next (&iter, NULL, &finding))
+    sorted[n++] = finding;
+  (void) sysprof_sort_if_wanted (sorted, n, sizeof *sorted, compare_findings, request->symbols);
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
+    add_finding (rows, request->symbols, sorted[i]);
+  for (uint32_t i = 0; i < request->store->n_metadata; i++)
+    {
+      const Store *store = request->store;
+      const char *id = sysprof_store_string (store, store->metadata[i].id);
+      const char *value = sysprof_store_string (store, store->metadata[i].value);
+
+      if (g_str_equal (id, "org.gnome.sysprof.contradictions"))
+        add_contradictions (request, rows, value);
+      else if (g_str_equal (id, "org.gnome.sysprof.unwinder"))
+        add_shortcomings (rows, value);
+      else if (g_str_equal (id, "org.gnome.sysprof.unfinished-waits"))
+        add_unfinished_waits (rows, value);
+    }
+  for (uint32_t i = 0; i < request->symbols->n_gaps; i++)
+    add_debug_gap (rows, request->symbols, &request->symbols->gap[i]);
+  return true;
+}
+
+const View sysprof_quality_view = {
+  .name = "quality",
+  .title = "Quality of stacks",
+  .summary = "stacks whole, cut or unnamed, by binary, with reason and remedy",
+  .fill = fill_quality,
+};

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* One screen: what was recorded, how good it is, what stands out, and where the time went. */
+
+#include "views/overview/summary-parts.h"
+#include "views/sample-rows.h"
+
+static bool
+fill_summary (const ViewRequest *request, Rows *rows, GError **error)
+{
+  StackWeights weights;
+
+  sysprof_request_fold (request, false, &weights);
+  sysprof_rows_init (rows, NULL, 0, weights.total);
+  sysprof_stack_weights_clear (&weights);
+  return true;
+}
+
+static const ViewSection sections[] = {
+  { &sysprof_findings_view, 8, 8 },   { &sysprof_processes_view, 5, 1 },
+  { &sysprof_functions_view, 15, 3 }, { &sysprof_categories_view, 0, 0 },
+  { &sysprof_marks_view, 5, 0 },      { &sysprof_counters_view, 5, 0 },
+  { &sysprof_quality_view, 4, 0 },    { 0 },
+};
+
+const View sysprof_summary_view = {
+  .name = "summary",
+  .title = "Summary",
+  .summary = "one screen: machine, quality, what stands writer, top functions",
+  .sections = sections,
+  .fill = fill_summary,
+};

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Processes: shares, life spans, command lines; with --details their threads, maps and mounts. */
+
+#include "views/overview/unwind-methods.h"
+#include "views/sample-rows.h"
+
+enum
+{
+  PID,
+  COMMAND,
+  SELF,
+  TOTAL,
+  START,
+  END,
+  WHOLE,
+  UNWIND,
+  N_PLAIN_COLUMNS,
+  THREADS = N_PLAIN_COLUMNS,
+  MAPS,
+  MOUNTS,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [PID] = { "pid", "PID", COLUMN_NUMBER },
+  [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true, .is_command = true },
+  [SELF] = { "self", "SELF", COLUMN_COUNT,
+             .json_only = true }, /* a process holds no other: self is total */
+  [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
+  [START] = { "start", "START", COLUMN_TIME },
+  [END] = { "end", "END", COLUMN_TIME },
+  [WHOLE] = { "whole", "WHOLE", COLUMN_COUNT, .is_weight = true, .extra = 2 },
+  [UNWIND] = { "unwind", "STACKS FOUND BY", COLUMN_TEXT, .extra = 3 },
+  [THREADS] = { "threads", "THREADS", COLUMN_TEXTS },
+  [MAPS] = { "maps", "MAPS", COLUMN_TEXTS },
+  [MOUNTS] = { "mounts", "MOUNTS", COLUMN_TEXTS },
+};
+
+typedef struct
+{
+  uint64_t weight; /* of all samples */
+  uint64_t whole;  /* of those whose stack is */
+  int64_t start;
+  int64_t end;
+  uint32_t n_processes; /* of the same name, if they are merged; else 1 */
+} Shares;
+
+typedef struct
+{
+  const Shares *shares; /* [n_processes] */
+} Order;
+
+static int
+compare_processes (const void *left, const void *right, void *data)
+{
+  const Order *order = data;
+  ProcessId a = *(const ProcessId *) left;
+  ProcessId b = *(const ProcessId *) right;
+
+  if (order->shares[a].weight != order->shares[b].weight)
+    return order->shares[a].weight < order->shares[b].weight ? 1 : -1;
+  return (a > b) - (a < b);
+}
+
+/* The texts of `array` with a NULL behind, in the arena of the rows. */
+static const char *const *
+take_texts (Rows *rows, GPtrArray *array)
+{
+  const char **texts = sysprof_arena_alloc (&rows->arena, (array->len + 1) * sizeof *texts);
+
+  for (uint32_t i = 0; i < array->len; i++)
+    texts[i] = sysprof_rows_dup (rows, g_ptr_array_index (array, i));
+  texts[array->len] = NULL;
+  g_ptr_array_unref (array);
+  return texts;
+}
+
+static GPtrArray *
+list_threads (const Store *store, ProcessId process)
+{
+  const Process *row = &store->processes.row[process];
+  GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
+
+  for (uint32_t i = 0; i < row->n_threads; i++)
+    {
+      int32_t tid = store->processes.thread_ids[row->first_thread + i];
+      StringId name = sysprof_store_thread_name (store, process, tid, INT64_MAX);
+
+      g_ptr_array_add (
+          texts, name != 0 ? g_strdup_printf ("%d %s", tid, sysprof_store_string (store, name))
+                           : g_strdup_printf ("%d", tid));
+    }
+  return texts;
+}
+
+/* The mappings of each process are neighbours. */
+typedef struct
+{
+  MappingId *mapping; /* [n_mappings - 1] in their order in the store */
+  uint32_t *end; /* [n_processes + 1] end[p] … end[p + 1] are those of process p in `mapping` */
+} Maps;
+
+static void
+maps_clear (Maps *self)
+{
+  g_free (self->mapping);
+  g_free (self->end);
+}
+
+static void
+maps_init (Maps *self, const Store *store)
+{
+  const uint32_t n = store->processes.n;
+
+  self->mapping = g_new (MappingId, MAX (store->n_mappings, 1));
+  self->end = g_new0 (uint32_t, n + 2);
+  /* First how many each has, two places up; then where each begins, one place up, which moves to where it ends. */
+  for (MappingId i = 1; i < store->n_mappings; i++)
+    self->end[store->mappings[i].process + 2]++;
+  for (uint32_t i = 2; i < n + 2; i++)
+    self->end[i] += self->end[i - 1];
+  for (MappingId i = 1; i < store->n_mappings; i++)
+    self->mapping[self->end[store->mappings[i].process + 1]++] = i;
+}
+
+static GPtrArray *
+list_maps (const Store *store, const Maps *maps, ProcessId process)
+{
+  GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
+
+  for (uint32_t i = maps->end[process]; i < maps->end[process + 1]; i++)
+    {
+      const Mapping *mapping = &store->mappings[maps->mapping[i]];
+
+      g_ptr_array_add (texts,
+                       g_strdup_printf ("%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER
+                                        "x %" G_GINT64_MODIFIER "x %s",
+                                        mapping->start, mapping->end, mapping->file_offset,
+                                        sysprof_store_string (store, mapping->path)));
+    }
+  return texts;
+}
+
+static GPtrArray *
+list_mounts (const Store *store, ProcessId process)
+{
+  GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *name =
+      g_strdup_printf ("/proc/%d/mountinfo", store->processes.row[process].pid);
+  g_autoptr (GBytes) bytes =
+      sysprof_store_read_file (store, name, NULL); /* absent: no mounts known */
+  Text text, line;
+
+  if (!bytes || g_bytes_get_size (bytes) == 0)
+    return texts;
+  text.at = g_bytes_get_data (bytes, NULL);
+  text.end = text.at + g_bytes_get_size (bytes);
+  while (sysprof_text_next_line (&text, &line))
+    g_ptr_array_add (texts, g_strndup (line.at, sysprof_text_size (line)));
+  return texts;
+}
+
+static void
+add_process (Rows *rows,
+             const ViewRequest *request,
+             ProcessId process,
+             Shares shares,
+             const Maps *maps,
+             GHashTable *found_by)
+{
+  const Store *store = request->store;
+  const Process *row = &store->processes.row[process];
+  const char *command =
+      sysprof_store_string (store, shares.n_processes > 1 ? row->comm : row->command_line);
+  Cell *cells = sysprof_rows_add (rows);
+  const char *found = g_hash_table_lookup (found_by, GINT_TO_POINTER (row->pid));
+
+  cells[PID].number = row->pid;
+  cells[COMMAND].text = command[0] ? command : sysprof_store_string (store, row->comm);
+  cells[SELF].count = cells[TOTAL].count = shares.weight;
+  cells[START].number = sysprof_request_offset (request, shares.start);
+  cells[END].number = sysprof_request_offset (request, shares.end);
+  cells[WHOLE].count = shares.whole;
+  cells[UNWIND].text = found != NULL ? sysprof_rows_dup (rows, found) : "";
+  if (!request->details)
+    return;
+  cells[THREADS].texts = take_texts (rows, list_threads (store, process));
+  cells[MAPS].texts = take_texts (rows, list_maps (store, maps, process));
+  cells[MOUNTS].texts = take_texts (rows, list_mounts (store, process));
+}
+
+/* What is asked for of each process; of merged ones at the first of their name, and nothing at the others. */
+static void
+merge_shares (Shares *shares, const Store *store)
+{
+  const Processes *processes = &store->processes;
+  g_autofree ProcessId *first = g_new0 (ProcessId, MAX (store->strings.n_strings, 1));
+
+  for (ProcessId i = 1; i < processes->n && sysprof_is_wanted_at (i); i++)
+    {
+      ProcessId *of_name = &first[processes->row[i].comm];
+      Shares *to = &shares[*of_name];
+
+      if (*of_name == 0)
+        {
+          *of_name = i;
+          continue;
+        }
+      to->weight += shares[i].weight;
+      to->whole += shares[i].whole;
+      to->start = MIN (to->start, shares[i].start);
+      to->end = MAX (to->end, shares[i].end);
+      to->n_processes += shares[i].n_processes;
+      shares[i] = (Shares){ 0 };
+    }
+}
+
+static bool
+fill_processes (const ViewRequest *request, Rows *rows, GError **error)
+{
+  const Store *store = request->store;
+  g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
+  g_autofree Shares *shares = g_new0 (Shares, MAX (store->processes.n, 1));
+  g_autoptr (GHashTable) found_by = sysprof_unwind_methods_load (request->store);
+  g_autofree ProcessId *order = g_new0 (ProcessId, MAX (store->processes.n, 1));
+  bool is_whole = sysprof_request_is_whole (request);
+  StackWeights weights;
+  Maps maps = { 0 };
+  uint32_t n = 0;
+
+  sysprof_request_fold (request, false, &weights);
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
+    if (weights.self[i] > 0)
+      {
+        Shares *of_process = &shares[process_of[i]];
+
+        of_process->weight += weights.self[i];
+        if (sysprof_stack_end (store, request->symbols, i) == STACK_WHOLE)
+          of_process->whole += weights.self[i];
+      }
+  for (ProcessId i = 0; i < store->processes.n; i++)
+    {
+      shares[i].start = store->processes.row[i].start;
+      shares[i].end = store->processes.row[i].end;
+      shares[i].n_processes = 1;
+    }
+  if (sysprof_request_shape (request).merge_processes)
+    merge_shares (shares, store);
+  for (ProcessId i = 0; i < store->processes.n; i++)
+    if (shares[i].weight > 0 || (i > 0 && is_whole && shares[i].n_processes > 0))
+      order[n++] = i;
+  (void) sysprof_sort_if_wanted (order, n, sizeof *order, compare_processes,
+                                 &(Order){ shares });
+
+  sysprof_rows_init (rows, columns, request->details ? N_COLUMNS : N_PLAIN_COLUMNS,
+                     weights.total);
+  if (request->details)
+    maps_init (&maps, store);
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
+    add_process (rows, request, order[i], shares[order[i]], &maps, found_by);
+  maps_clear (&maps);
+  sysprof_stack_weights_clear (&weights);
+  return true;
+}
+
+const View sysprof_processes_view = {
+  .name = "processes",
+  .title = "Processes",
+  .summary = "shares, life spans, commands; --details: threads, maps, mounts",
+  .fill = fill_processes,
+};

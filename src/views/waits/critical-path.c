@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The critical path: what held a thread up.
+ *
+ * From the end backwards: while the thread ran, the time is its own. Where it waited, the time is that of whoever woke it, back from
+ * that moment: what that thread ran, and what it waited for in its turn. A wait that no thread ended (a timer, a device, the
+ * scheduler) is on the path itself. So each moment has exactly one row. */
+
+#include "views/stack-texts.h"
+#include "views/waits/selected-waits.h"
+
+enum
+{
+  TIME,
+  DURATION,
+  PROCESS,
+  PID,
+  THREAD,
+  TID,
+  STATE,
+  WAKES,
+  IDLE,
+  STACK,
+  N_COLUMNS,
+};
+
+static const Column columns[] = {
+  [TIME] = { "time", "TIME", COLUMN_TIME },
+  [DURATION] = { "duration", "DURATION", COLUMN_DURATION },
+  [PROCESS] = { "process", "PROCESS", COLUMN_TEXT },
+  [PID] = { "pid", "PID", COLUMN_NUMBER, .extra = 2 },
+  [THREAD] = { "thread", "THREAD", COLUMN_TEXT, .extra = 3 },
+  [TID] = { "tid", "TID", COLUMN_NUMBER },
+  [STATE] = { "state", "STATE", COLUMN_TEXT },
+  [WAKES] = { "wakes", "WAKES", COLUMN_TEXT },
+  [IDLE] = { "idle", "IDLE", COLUMN_BOOL, .json_only = true },
+  [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK, .is_long = true },
+};
+
+typedef enum
+{
+  RUNS,
+  COULD_RUN,
+  WAITS,
+} State;
+
+typedef struct
+{
+  int64_t begin;
+  int64_t end;
+  uint32_t thread; /* number in Path */
+  State state;
+  uint32_t wait;  /* that it is in, unless it runs */
+  uint32_t wakes; /* 1 + the wait that it ends, of another thread; 0 = none */
+} Segment;
+
+typedef struct
+{
+  SelectedWaits *selected;
+  const Waits *waits;
+  uint32_t *of_row; /* [n_threads of Waits] number of the thread */
+  uint32_t *row;    /* [n] its last row in Waits.threads */
+  uint32_t *begin;  /* [n + 1] of its waits in `wait` */
+  uint32_t *wait;   /* [events.n] by thread, then by time */
+  uint8_t *is_used; /* [events.n] each is passed once, whatever the file says */
+  uint32_t n;
+  GArray *segments;
+} Path;
+
+static void
+path_clear (Path *self)
+{
+  g_free (self->of_row);
+  g_free (self->row);
+  g_free (self->begin);
+  g_free (self->wait);
+  g_free (self->is_used);
+  g_array_unref (self->segments);
+}
+
+static void
+number_threads (Path *self)
+{
+  g_autoptr (GHashTable) of_id =
+      g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  uint32_t n_rows = self->waits->n_threads;
+
+  self->of_row = g_new0 (uint32_t, MAX (n_rows, 1));
+  self->row = g_new0 (uint32_t, MAX (n_rows, 1));
+  for (uint32_t i = 0; i < n_rows && sysprof_is_wanted_at (i); i++)
+    {
+      const WaitThread *thread = &self->waits->threads[i];
+      int64_t id = (int64_t) thread->pid << 32 | thread->tid;
+      uint32_t known = GPOINTER_TO_UINT (g_hash_table_lookup (of_id, &id));
+
+      if (known == 0)
+        {
+          known = ++self->n;
+          g_hash_table_insert (of_id, g_memdup2 (&id, sizeof id), GUINT_TO_POINTER (known));
+        }
+      self->of_row[i] = known - 1;
+      self->row[known - 1] = i;
+    }
+}
+
+static void
+path_init (Path *self, SelectedWaits *selected)
+{
+  uint32_t n;
+
+  *self = (Path){ .selected = selected, .waits = &selected->request->store->waits };
+  n = self->waits->events.n;
+  self->segments = g_array_new (FALSE, FALSE, sizeof (Segment));
+  self->is_used = g_new0 (uint8_t, MAX (n, 1));
+  self->wait = g_new0 (uint32_t, MAX (n, 1));
+  number_threads (self);
+  self->n = MAX (self->n, 1); /* where it was cancelled, all are the first */
+  self->begin = g_new0 (uint32_t, self->n + 2);
+  /* First how many each has, two places up; then where each begins, one place up, which moves to where it ends. */
+  for (uint32_t i = 0; i < n; i++)
+    self->begin[self->of_row[self->waits->row[i].thread] + 2]++;
+  for (uint32_t i = 2; i < self->n + 2; i++)
+    self->begin[i] += self->begin[i - 1];
+  for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
+    self->wait[self->begin[self->of_row[self->waits->row[i].thread] + 1]++] = i;
+}
+
+/* 1 + its last wait that began before that time; 0 = none. */
+static uint32_t
+find_wait_before (const Path *self, uint32_t thread, int64_t time)
+{
+  uint32_t low = self->begin[thread], high = self->begin[thread + 1];
+
+  while (low < high)
+    {
+      uint32_t middle = low + (high - low) / 2;
+
+      if (self->waits->events.time[self->wait[middle]] < time)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low > self->begin[thread] ? 1 + self->wait[low - 1] : 0;
+}
+
+static bool
+runs_at (const Path *self, uint32_t thread, int64_t time)
+{
+  uint32_t wait = find_wait_before (self, thread, time);
+
+  return wait == 0 || sysprof_wait_end (self->waits, wait - 1) <= time;
+}
+
+static void
+add_segment (Path *self, const Segment *segment, int64_t first)
+{
+  Segment clipped = *segment;
+
+  clipped.begin = MAX (clipped.begin, first);
+  if (clipped.end > clipped.begin)
+    g_array_append_val (self->segments, clipped);
+}
+
+/* From `end` back to `first`. */
+static void
+follow (Path *self, uint32_t thread, int64_t first, int64_t end)
+{
+  const Waits *waits = self->waits;
+  uint32_t wakes = 0;
+
+  for (uint64_t n_steps = 0; end > first && sysprof_is_wanted_at (n_steps); n_steps++)
+    {
+      uint32_t found = find_wait_before (self, thread, end), wait = found - 1, waker;
+      int64_t back, woken;
+
+      if (found == 0 || self->is_used[wait])
+        {
+          add_segment (self, &(Segment){ first, end, thread, RUNS, 0, wakes }, first);
+          return;
+        }
+
+      self->is_used[wait] = 1;
+      back = MIN (sysprof_wait_end (waits, wait), end);
+      woken = MIN (sysprof_wait_woken_at (waits, wait), back);
+      add_segment (self, &(Segment){ back, end, thread, RUNS, 0, wakes }, first);
+      add_segment (self, &(Segment){ woken, back, thread, COULD_RUN, wait, 0 }, first);
+      waker = waits->row[wait].waker;
+      if (waker != 0 && (waits->row[wait].flags & OFF_CPU_GOES_ON) == 0 &&
+          self->of_row[waker - 1] != thread && runs_at (self, self->of_row[waker - 1], woken))
+        {
+          thread = self->of_row[waker - 1];
+          end = woken;
+          wakes = found;
+          continue;
+        }
+      add_segment (self, &(Segment){ waits->events.time[wait], woken, thread, WAITS, wait, 0 },
+                   first);
+      end = waits->events.time[wait];
+      wakes = 0;
+    }
+}
+
+static void
+add_row (Path *self, StackTexts *texts, const Segment *segment)
+{
+  static const StackText none = { 0 };
+  const ViewRequest *request = self->selected->request;
+  const Store *store = request->store;
+  const WaitThread *thread = &self->waits->threads[self->row[segment->thread]];
+  Cell *cells = sysprof_rows_add (self->selected->rows);
+  StackId stack = segment->wakes != 0 ? self->waits->row[segment->wakes - 1].waker_stack : 0;
+  bool is_preempted =
+      segment->state != RUNS && self->waits->row[segment->wait].reason == OFF_CPU_PREEMPTED;
+
+  if (segment->state != RUNS)
+    stack = self->waits->events.stack[segment->wait];
+  cells[TIME].number = sysprof_request_offset (request, segment->begin);
+  cells[DURATION].number = segment->end - segment->begin;
+  cells[PROCESS].text =
+      sysprof_store_string (store, store->processes.row[thread->process].comm);
+  cells[PID].number = thread->pid;
+  cells[THREAD].text = sysprof_store_string (store, thread->comm);
+  cells[TID].number = thread->tid;
+  cells[STATE].text = segment->state == RUNS ? "running"
+                      : segment->state == COULD_RUN && !is_preempted
+                          ? "runnable"
+                          : sysprof_selected_waits_reason (self->selected, segment->wait);
+  if (segment->wakes != 0)
+    cells[WAKES].text = sysprof_selected_waits_thread (
+        self->selected, self->waits->row[segment->wakes - 1].thread);
+  cells[IDLE].flag = segment->state == WAITS && self->selected->is_idle[segment->wait] != 0;
+  cells[STACK].stack = stack != 0 ? sysprof_stack_texts_get (texts, stack) : &none;
+}
+
+/* The main thread of the process that waited most in the selection, else its thread that did. */
+static bool
+choose_thread (const Path *self, uint32_t *thread)
+{
+  const SelectedWaits *selected = self->selected;
+  g_autofree int64_t *time = g_new0 (int64_t, self->n + 1);
+  uint32_t best = UINT32_MAX;
+  bool best_is_main = false;
+
+  for (uint32_t i = 0; i < selected->n && sysprof_is_wanted_at (i); i++)
+    {
+      uint32_t number = self->of_row[self->waits->row[selected->found[i]].thread];
+      const WaitThread *row = &self->waits->threads[self->row[number]];
+      bool is_main = row->tid == row->pid;
+
+      time[number] = sysprof_time_sum (
+          time[number], 1 + sysprof_selected_wait_waiting (selected, selected->found[i]));
+      if (best == UINT32_MAX || (is_main && !best_is_main) ||
+          (is_main == best_is_main && time[number] > time[best]))
+        {
+          best = number;
+          best_is_main = is_main;
+        }
+    }
+  *thread = best;
+  return best != UINT32_MAX;
+}
+
+bool
+sysprof_waits_fill_path (SelectedWaits *self, GError **error)
+{
+  const ViewRequest *request = self->request;
+  const Store *store = request->store;
+  const SampleFilter *filter = request->filter;
+  uint64_t total = 0;
+  uint32_t thread;
+  StackTexts texts;
+  Path path;
+
+  if (filter == NULL || (!filter->has_processes && !filter->has_tids))
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "waits --critical-path: name whose with --process or --thread; the view "
+                   "'waits --by-thread' lists who waited.");
+      return false;
+    }
+
+  sysprof_rows_init (self->rows, columns, N_COLUMNS, 0);
+  path_init (&path, self);
+  if (self->clip.n > 0 && choose_thread (&path, &thread))
+    {
+      const Process *process =
+          &store->processes.row[path.waits->threads[path.row[thread]].process];
+      int64_t first = MAX (self->clip.ranges[0].begin, store->begin);
+      int64_t end = MIN (self->clip.ranges[self->clip.n - 1].end, process->end);
+
+      follow (&path, thread, MAX (first, process->start), end);
+    }
+  sysprof_stack_texts_init (&texts, request, self->rows);
+  for (uint32_t i = path.segments->len; i-- > 0 && sysprof_is_wanted_at (i);)
+    {
+      const Segment *segment = &g_array_index (path.segments, Segment, i);
+
+      add_row (&path, &texts, segment);
+      total += (uint64_t) (segment->end - segment->begin);
+    }
+  sysprof_selected_waits_name_rows (self, total);
+  self->rows->weight_name = "path";
+  sysprof_stack_texts_clear (&texts);
+  path_clear (&path);
+  return true;
+}
