@@ -360,7 +360,8 @@ sysprof_privilege_open_cgroup (Privilege *self, const char *path)
       return -1;
     }
 
-  if (g_str_has_prefix (path, mount))
+  if (g_str_has_prefix (path, mount) &&
+      (path[strlen (mount)] == '/' || path[strlen (mount)] == '\0'))
     return open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
   below = g_build_filename (mount, path, NULL);

@@ -138,6 +138,10 @@ send_second (void *data)
 static void
 complete_wait (SysprofRecording *self, GTask *task)
 {
+  GSource *cancelled = g_task_get_task_data (task);
+
+  if (cancelled != NULL)
+    g_source_destroy (cancelled); /* it holds the task */
   if (self->error != NULL)
     g_task_return_error (task, g_error_copy (self->error));
   else
@@ -323,6 +327,25 @@ sysprof_recording_get_subprocess (SysprofRecording *self)
   return self->subprocess;
 }
 
+static gboolean
+wait_cancelled (GCancellable *cancellable, gpointer data)
+{
+  SysprofRecording *self = g_task_get_source_object (data);
+
+  g_ptr_array_remove (self->waiting, data); /* the source holds the task until this returns */
+  (void) g_task_return_error_if_cancelled (data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+watch_cancellable (GTask *task)
+{
+  GSource *source = g_cancellable_source_new (g_task_get_cancellable (task));
+
+  g_task_set_task_data (task, source, (GDestroyNotify) g_source_unref);
+  g_task_attach_source (task, source, G_SOURCE_FUNC (wait_cancelled));
+}
+
 void
 sysprof_recording_wait_async (SysprofRecording *self,
                               GCancellable *cancellable,
@@ -337,9 +360,13 @@ sysprof_recording_wait_async (SysprofRecording *self,
   g_task_set_source_tag (task, sysprof_recording_wait_async);
 
   if (self->waiting == NULL)
-    complete_wait (self, task);
-  else
-    g_ptr_array_add (self->waiting, g_steal_pointer (&task));
+    {
+      complete_wait (self, task);
+      return;
+    }
+  if (cancellable != NULL)
+    watch_cancellable (task);
+  g_ptr_array_add (self->waiting, g_steal_pointer (&task));
 }
 
 gboolean

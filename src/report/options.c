@@ -352,6 +352,35 @@ take_positionals (ReportOptions *options, int n, char **words, GError **error)
   return true;
 }
 
+/* Options that other views would ignore. */
+static bool
+check_view (const ReportOptions *options, GError **error)
+{
+  const struct
+  {
+    const char *option;
+    bool is_given;
+    const char *view;
+  } only[] = {
+    { "--by-name", options->by_name, "marks" },
+    { "--by-member", options->by_member, "dbus" },
+    { "--by-thread", options->by_thread, "waits" },
+    { "--by-lock", options->by_lock, "waits" },
+    { "--critical-path", options->critical_path, "waits" },
+    { "--live", options->live, "allocations" },
+    { "--details", options->details, "processes" },
+  };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (only); i++)
+    if (only[i].is_given && !g_str_equal (options->view->name, only[i].view))
+      {
+        set_usage (error, "%s goes with the view '%s': sysprof-report %s %s CAPTURE",
+                   only[i].option, only[i].view, only[i].view, only[i].option);
+        return false;
+      }
+  return true;
+}
+
 static bool
 check_numbers (const ReportOptions *options, GError **error)
 {
@@ -445,7 +474,7 @@ check (Given *given, int n, char **words, GError **error)
   return take_positionals (options, n, words, error) &&
          (given->format ? set_format (options, given->format, error)
                         : guess_format (options, error)) &&
-         check_numbers (options, error);
+         check_view (options, error) && check_numbers (options, error);
 }
 
 bool

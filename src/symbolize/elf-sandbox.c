@@ -573,7 +573,7 @@ sysprof_elf_sandbox_disassemble_shifted (ElfSandbox *self,
                                          ElfInstructions *instructions)
 {
   if (self->pid == 0)
-    return ELF_CORRUPT;
+    return ELF_GIVEN_UP;
   if (n > MOST_OFFSETS / 2)
     return ELF_TOO_LARGE;
 

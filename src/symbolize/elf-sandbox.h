@@ -47,7 +47,6 @@ ElfStatus sysprof_elf_sandbox_disassemble (ElfSandbox *self,
                                            const ElfCodeRange *ranges,
                                            size_t n,
                                            ElfInstructions *instructions);
-/* Its settings outlive it. */
 /* Of ranges of addresses where the code ran, `shift` above those where it was linked (negative as a number below 2^64); none of their
  * ends is 0. Offsets of instructions are addresses likewise. */
 ElfStatus sysprof_elf_sandbox_disassemble_shifted (ElfSandbox *self,
@@ -55,6 +54,7 @@ ElfStatus sysprof_elf_sandbox_disassemble_shifted (ElfSandbox *self,
                                                    const ElfCodeRange *ranges,
                                                    size_t n,
                                                    ElfInstructions *instructions);
+/* Ends the child. What the caller has set (`stop_fd`, `budget`, …) stays. */
 void sysprof_elf_sandbox_clear (ElfSandbox *self);
 
 /* Whether what was answered keeps to the rules, whoever gave it: sizes within limits, offsets inside the text. */

@@ -208,7 +208,7 @@ sysprof_jump_table_find (const JumpCode *self, uint64_t offset, JumpTable *table
   Plain plain;
   unsigned to, base = NO_REGISTER;
   bool is_added = false, has_address = false;
-  uint32_t bound;
+  uint32_t bound = 0;
 
   if (!sysprof_x86_decode (self->code + offset, self->size - offset, 0, &jump))
     return false;

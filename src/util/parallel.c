@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #define MAX_WORKERS 64
+#define MAX_CPUS    65536
 
 typedef struct
 {
@@ -22,12 +23,13 @@ typedef struct
 unsigned
 sysprof_parallel_workers (void)
 {
-  cpu_set_t allowed;
+  /* A single set is too small for the kernel of a machine with more than 1,024 CPUs. */
+  cpu_set_t allowed[MAX_CPUS / CPU_SETSIZE];
 
-  if (sched_getaffinity (0, sizeof allowed, &allowed) != 0)
+  if (sched_getaffinity (0, sizeof allowed, allowed) != 0)
     return 1;
 
-  return (unsigned) CLAMP (CPU_COUNT (&allowed), 1, MAX_WORKERS);
+  return (unsigned) CLAMP (CPU_COUNT_S (sizeof allowed, allowed), 1, MAX_WORKERS);
 }
 
 static void *

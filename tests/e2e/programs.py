@@ -22,6 +22,8 @@ BUSY = os.environ.get("BUSY", "busy")
 LEND_RIGHTS = os.environ.get("LEND_RIGHTS", "lend-rights")
 DENY_PERF = os.environ.get("DENY_PERF", "deny-perf")
 NOBODY = 65534
+# An account that no other process has. The kernel limits the memory that perf events may lock for each account.
+ACCOUNT = 1_000_000 + os.getpid()
 TIMEOUT = 120  # seconds: far above what anything takes, under sanitizers too
 
 # What nohup, or a shell that starts us in the background, lets us ignore is not to be ignored by the programs under test.
@@ -177,7 +179,7 @@ class Case(unittest.TestCase):
             self.assertIn(part, text)
 
     def as_nobody(self, *programs):
-        """Copies that nobody may run, in a folder where nobody may write; and the words in front of a command."""
+        """Copies of programs that ACCOUNT may run, in a folder where it may write; and the words in front of a command."""
         if os.geteuid() != 0:
             self.skipTest("only root can become another user")
         if not shutil.which("setpriv"):
@@ -189,7 +191,7 @@ class Case(unittest.TestCase):
             shutil.copy(program, copy)
             os.chmod(copy, stat.S_IRUSR | 0o755)
             copies.append(copy)
-        return copies, ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
+        return copies, ["setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--clear-groups", "--inh-caps=-all"]
 
 
 def needs_root(function):

@@ -61,6 +61,11 @@ class Copies(Case):
         """They can have no program of ours."""
         done = run(CLI, "--event", "sched:sched_switch", "x.syscap", "--", BUSY, "0.3")
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("for tracepoints such as 'sched:sched_switch'", done.stderr.decode())
+        self.assertNotIn("Cannot open", done.stderr.decode())
+        refused = run(CLI, "--event", "sched:sched_switch", "--unwind", "tables", "-d", "1", "y.syscap")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("Cannot use --unwind tables", refused.stderr.decode())
         self.assertEqual(Capture.open("x.syscap").metadata()["org.gnome.sysprof.unwind"], "copy")
 
     def test_a_user_and_his_own_command(self):

@@ -16,7 +16,7 @@ import unittest
 
 import tap
 from decoder import Capture
-from programs import BUSY, CLI, NOBODY, REPORT, Case, needs_root, needs_sampling, run, spinning
+from programs import ACCOUNT, BUSY, CLI, REPORT, Case, needs_root, needs_sampling, run, spinning
 
 CONTEXTS = range(2**64 - 4095, 2**64)  # linux/perf_event.h, PERF_CONTEXT_…
 JITMAP = range(0xE000000000000000, 0xF000000000000000)  # of these, what stands in the place of the frames that are cut
@@ -350,13 +350,13 @@ class Who(Case):
     def test_one_user(self):
         if not shutil.which("setpriv"):
             self.skipTest("setpriv (util-linux) is not installed")
-        with spinning(), spinning("setpriv", f"--reuid={NOBODY}", "--clear-groups") as theirs:
-            done = run(CLI, "--user", NOBODY, "-d", "0.5", "x.syscap")
+        with spinning(), spinning("setpriv", f"--reuid={ACCOUNT}", "--clear-groups") as theirs:
+            done = run(CLI, "--user", ACCOUNT, "-d", "0.5", "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(theirs.pid, {frame["pid"] for frame in Capture.open("x.syscap").of("sample")})
         for frame in Capture.open("x.syscap").of("sample"):
             with contextlib.suppress(FileNotFoundError):  # has ended
-                self.assertEqual(os.stat(f"/proc/{frame['pid']}").st_uid, NOBODY)
+                self.assertEqual(os.stat(f"/proc/{frame['pid']}").st_uid, ACCOUNT)
 
     # A mount of the test's own, where the machine has none that perf events follow; groups live until nobody is in them.
     GROUPS = """

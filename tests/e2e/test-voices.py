@@ -207,7 +207,7 @@ class Container(Case):
         self.addCleanup(container.kill)
         while os.path.basename(os.readlink(f"/proc/{container.pid}/exe")) != "sleep":
             self.assertIsNone(container.poll())
-        done = run(CLI, *NOT_WANTED, "-d", "0.3", "x.syscap")
+        done = run(CLI, *NOT_WANTED, "-d", "2", "x.syscap")  # plus the time that it waits at the end
         self.assertEqual(done.returncode, 0, done.stderr)
         name = f"/proc/{container.pid}/root/.flatpak-info"
         done = run(REPORT, "files", "--format", "json", "x.syscap")
@@ -239,7 +239,7 @@ class Bus(Case):
         rows = {row["member"]: row for row in json.loads(done.stdout)["rows"] if row["type"] == "call"}
         for member, count, errors in (("ListNames", 3, 0), ("NoSuchThing", 1, 1)):
             self.assertEqual((rows[member]["count"], rows[member]["unanswered"], rows[member]["errors"]), (count, 0, errors), member)
-            self.assertGreaterEqual(rows[member]["min"], 0)
+            self.assertGreaterEqual(rows[member]["min"] or 0, 0)  # missing if call and answer were read at once
         done = run(REPORT, "dbus", "--format", "json", "x.syscap")
         self.assertEqual({row["bus"] for row in json.loads(done.stdout)["rows"]}, {"session"})
 

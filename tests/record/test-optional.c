@@ -152,12 +152,50 @@ test_command_by_default (void)
   (void) close (fd);
 }
 
+static void
+wait_canceled (GObject *object, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (sysprof_recording_wait_finish (SYSPROF_RECORDING (object), result, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  *(gboolean *) data = TRUE;
+  sysprof_recording_stop_async (SYSPROF_RECORDING (object), NULL, NULL, NULL);
+}
+
+static void
+wait_and_cancel (SysprofRecording *recording, gpointer data)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+
+  sysprof_recording_wait_async (recording, cancellable, wait_canceled, data);
+  g_cancellable_cancel (cancellable);
+}
+
+/* The recording goes on meanwhile: another one that waits sees its regular end. */
+static void
+test_canceled_wait_ends_at_once (void)
+{
+  g_autoptr (SysprofProfiler) profiler = sysprof_profiler_new ();
+  gboolean is_canceled = FALSE;
+  Recorded recorded = { .started = wait_and_cancel, .data = &is_canceled };
+  int fd = new_memory_file ();
+
+  sysprof_profiler_add_instrument (profiler, sysprof_memory_usage_new ());
+  record_and_wait (&recorded, profiler, new_writer_for (fd));
+  g_assert_no_error (recorded.error);
+  g_assert_true (is_canceled);
+  recorded_clear (&recorded);
+  (void) close (fd);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/record/optional/counters-asked-for", test_asked_for);
   g_test_add_func ("/record/optional/counters-by-default", test_optional);
+  g_test_add_func ("/record/recording/canceled-wait", test_canceled_wait_ends_at_once);
   g_test_add_func ("/record/optional/command-asked-for", test_command_asked_for);
   g_test_add_func ("/record/optional/command-by-default", test_command_by_default);
   return g_test_run ();

@@ -401,6 +401,8 @@ class Json(Base):
             cut = [row for row in as_json('quality', path)['rows'] if row['reason'].startswith('cut')]
             self.assertEqual([row['samples'] for row in cut], [1], (code, binary))
             self.assertIn(remedy, cut[0]['remedy'], (code, binary))
+            finding = next(f['text'] for f in as_json(path)['findings'] if f['text'].startswith('100.0 % of the stacks are cut'))
+            self.assertIn(f"(mostly: {cut[0]['reason'].removeprefix('cut: ')})", finding)
 
     def test_quality_says_what_the_unwinder_missed(self):
         path = self.folder / 'missed.syscap'
@@ -1166,6 +1168,8 @@ class Usage(Base):
         self.refuse(2, 'Did you mean --sort?', 'functions', '--srot', 'self', self.capture)
         self.refuse(2, "'x' for --depth. sysprof-report --help", 'tree', '--depth', 'x', self.capture)
         self.refuse(2, '--details takes no value', 'processes', '--details=no', self.capture)
+        for option, view in (('--by-name', 'marks'), ('--by-member', 'dbus'), ('--by-lock', 'waits'), ('--live', 'allocations'), ('--details', 'processes')):
+            self.refuse(2, f"{option} goes with the view '{view}'", 'functions', option, self.capture)
         self.refuse(2, 'The view comes first: sysprof-report tree ', self.capture, 'tree')
         self.assertNotIn(b'Did you', run('callers', '--focus', 'nobody', self.capture, check=False).stderr)
 

@@ -217,6 +217,9 @@ test_death_costs_one_file (void)
   g_assert_cmpint (sandbox.pid, ==, 0);
   g_assert_cmpint (sysprof_elf_sandbox_resolve (&sandbox, false, &offset, 1, &answers), ==,
                    ELF_GIVEN_UP);
+  g_assert_cmpint (sysprof_elf_sandbox_disassemble (&sandbox, NULL, 0, NULL), ==, ELF_GIVEN_UP);
+  g_assert_cmpint (sysprof_elf_sandbox_disassemble_shifted (&sandbox, 1, NULL, 0, NULL), ==,
+                   ELF_GIVEN_UP);
 
   assert_names_main (&sandbox, fd, offset);
   g_assert_cmpint (sandbox.pid, !=, first);

@@ -28,10 +28,18 @@ test_every_item_once (void)
     }
 }
 
+/* As many as GLib counts, which asks with a set of any size. */
+static void
+test_one_worker_per_cpu (void)
+{
+  g_assert_cmpuint (sysprof_parallel_workers (), ==, MIN (g_get_num_processors (), 64));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/parallel/every-item-once", test_every_item_once);
+  g_test_add_func ("/parallel/workers", test_one_worker_per_cpu);
   return g_test_run ();
 }

@@ -58,7 +58,7 @@ parse_net_dev (unsigned path, Text text, CounterValues *values)
 
   while (sysprof_text_next_line (&text, &line))
     {
-      uint64_t rx, tx;
+      uint64_t rx = 0, tx = 0;
       Text padded, name;
       CounterInstance *interface;
 

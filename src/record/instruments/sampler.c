@@ -225,13 +225,12 @@ write_method (SysprofSampler *self, Pump *pump)
 }
 
 /* The program is loaded while the kernel follows frame pointers; but who asks for tables is told at once where there are none,
- * what chosen tasks have started already cannot be given a program any more, and a tracepoint can have none. */
+ * and what chosen tasks have started already cannot be given a program any more. */
 static bool
 must_be_loaded_first (const SysprofSampler *self)
 {
   return self->options.unwind == UNWIND_TABLES ||
-         self->request.session.target == PERF_TARGET_TASKS ||
-         self->request.session.event.type == PERF_TYPE_TRACEPOINT;
+         self->request.session.target == PERF_TARGET_TASKS;
 }
 
 /* For who looks up names at the end. What the unwinder opens anyway, it keeps. */
@@ -363,6 +362,12 @@ prepare_ledger (SysprofSampler *self, GError **error)
   return true;
 }
 
+static bool
+is_of_tracepoint (const SysprofSampler *self)
+{
+  return self->request.session.event.type == PERF_TYPE_TRACEPOINT;
+}
+
 static void
 set_no_program_error (const SysprofSampler *self, GError **error)
 {
@@ -371,6 +376,11 @@ set_no_program_error (const SysprofSampler *self, GError **error)
         error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
         "the program in the kernel does not tell of which event a sample is, and there are %u.",
         count_events (self));
+  else if (is_of_tracepoint (self))
+    g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                 "the kernel does not run the program that unwinds stacks by tables for "
+                 "tracepoints such as '%s'.",
+                 self->request.session.event.name);
   else
     g_set_error (
         error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
@@ -414,9 +424,11 @@ prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
 
   if (self->options.unwind == UNWIND_COPY)
     return use_copies (self, pump, error);
-  if (self->ledger != NULL)
+  if (self->ledger != NULL || is_of_tracepoint (self))
     {
       set_no_program_error (self, &why);
+      if (self->options.unwind == UNWIND_TABLES)
+        g_prefix_error (&why, "Cannot use --unwind tables: ");
       return use_next_best (self, pump, why, error);
     }
   return use_tables (self, pump, &why) || use_next_best (self, pump, why, error);
@@ -529,7 +541,7 @@ program_loaded (Pump *pump, int fd, void *data)
     attach_program (self, pump);
 }
 
-/* With the best way to find stacks that can be had with this event: tracepoints, for one, can have no program. */
+/* With the best way to find stacks that the kernel permits for this event. */
 static PerfSession *
 open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
 {

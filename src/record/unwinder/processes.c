@@ -442,8 +442,8 @@ apply_forked (CodeProcesses *self, const TaskEvent *event)
     g_hash_table_add (self->only, GINT_TO_POINTER (event->pid));
   if (child != NULL && child->has_ended)
     {
-      /* The number was given again. */
-      forget_process (self, child, g_get_monotonic_time ());
+      /* The number was given again: the new process stays one of `only`. */
+      drop_process (self, child, g_get_monotonic_time ());
       child = NULL;
     }
   if (parent == NULL || child != NULL || has_history (self))

@@ -15,7 +15,6 @@
 #define MANY_LOST       1
 #define MANY_CUT        5
 #define MANY_UNNAMED    5
-#define CUT_FOR         "cut: " /* in the reasons of the view of quality */
 #define BIG_PROCESS     25
 #define BIG_FUNCTION    10
 #define BIG_KERNEL      30
@@ -93,31 +92,6 @@ dup_place_behind (const SymbolTable *symbols, SymbolId symbol)
   return place != NULL ? g_strdup_printf (" (%s)", place) : g_strdup ("");
 }
 
-/* Why most stacks are cut that are, as the view of their quality puts it; "" where it does not. *(full)* */
-static char *
-dup_most_common_cut (const Look *self)
-{
-  ViewRequest request = *self->request;
-  char *reason = NULL;
-  Rows rows = { 0 };
-  int column;
-
-  request.limit = 0;
-  request.min_percent = 0;
-  if (!sysprof_view_fill (&sysprof_quality_view, &request, &rows, NULL))
-    return g_strdup ("");
-  column = sysprof_rows_column (&rows, "reason");
-  for (uint32_t row = 0; row < rows.n_rows && reason == NULL; row++)
-    {
-      const char *text = sysprof_rows_cells (&rows, row)[column].text;
-
-      if (g_str_has_prefix (text, CUT_FOR))
-        reason = g_strdup (text + strlen (CUT_FOR));
-    }
-  sysprof_rows_clear (&rows);
-  return reason ? reason : g_strdup ("");
-}
-
 /* Whether what is weighed has waits in it, all of which are in the kernel, and each at one moment. */
 static bool
 weighs_waits (const Look *self)
@@ -154,12 +128,13 @@ look_at_stacks (Look *self)
          "Stacks were not unwound (--unwind none): functions have no callers in this capture.");
   else if (cut >= MANY_CUT)
     {
-      g_autofree char *reason = dup_most_common_cut (self);
+      const char *reason =
+          sysprof_find_most_common_cut (self->store, self->symbols, &self->weights);
 
       say (self, "quality",
            "%s%.1f %% of the %s are cut%s%s%s; so callers get too little of their time.",
            noun ? "The stacks of " : "", cut, noun ? noun : "stacks",
-           reason[0] ? " (mostly: " : "", reason, reason[0] ? ")" : "");
+           reason ? " (mostly: " : "", reason ? reason : "", reason ? ")" : "");
     }
   else
     say (self, "quality", "The stacks can be trusted: %s%.1f %% %s%s%sare whole.",

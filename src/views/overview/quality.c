@@ -3,6 +3,7 @@
 /* Which stacks are cut or without names, by binary, and what a person can do about it. */
 
 #include "capture/capture.h"
+#include "views/overview/summary-parts.h"
 #include "views/sample-rows.h"
 
 #include <string.h>
@@ -50,38 +51,38 @@ static const struct
   [STACK_NOT_UNWOUND] = { "not unwound: recorded with --unwind none", "" },
 };
 
-/* Why who walked the stack went no further. */
+/* Why a stack is cut. */
 static const struct
 {
   const char *code;
-  const char *reason;
+  const char *cause; /* what the view shows after "cut: " */
   const char *remedy;
+  bool is_perhaps; /* the stack may be complete */
 } cut_reasons[] = {
-  { "", "cut: no frame pointers",
+  { "", "no frame pointers",
     "record as root, which walks stacks without them; or build with -fno-omit-frame-pointer" }, /* nobody said */
-  { "no-process", "cut: it had just started, its mappings were not known",
+  { "no-process", "it had just started, its mappings were not known",
     "none; many are fewer as root or with CAP_SYS_NICE" },
-  { "no-mapping", "cut: called from memory without a file, or not mapped any more",
+  { "no-mapping", "called from memory without a file, or not mapped any more",
     "none: that code is gone" },
-  { "no-table", "cut: its unwind table was still being made", "record longer" },
-  { "escape",
-    "cut: a kind of unwind information or a switch of stacks (Go) that is not followed",
+  { "no-table", "its unwind table was still being made", "record longer" },
+  { "escape", "a kind of unwind information or a switch of stacks (Go) that is not followed",
     "none for most; Go's switch is followed with --unwind tables, as root" },
-  { "bad-fp", "cut: no unwind information, no frame pointers", NULL }, /* fp_remedy() */
-  { "fault", "cut: its stack was not in memory", "none: a sample cannot wait for the disk" },
-  { "sp-not-rising", "cut: unwind information that contradicts the stack",
+  { "bad-fp", "no unwind information, no frame pointers", NULL }, /* fp_remedy() */
+  { "fault", "its stack was not in memory", "none: a sample cannot wait for the disk" },
+  { "sp-not-rising", "unwind information that contradicts the stack",
     "none here; if it is many, tell who made the file" },
-  { "zero", "cut: a return address of 0", "none here; if it is many, tell who made the file" },
-  { "depth", "cut: deeper than a sample or the copy of a stack can hold",
+  { "zero", "a return address of 0", "none here; if it is many, tell who made the file" },
+  { "depth", "deeper than a sample or the copy of a stack can hold",
     "look at its upper end; where copies are walked, give --stack-size 65536" },
-  { "compat", "cut: 32-bit code without frame pointers",
+  { "compat", "32-bit code without frame pointers",
     "build the program for 64 bits, or it and its libraries with -fno-omit-frame-pointer" },
-  { "not-yet", "perhaps cut: by frame pointers, as the walker was still being loaded",
-    "record longer" },
-  { "overload", "cut: copied stacks came faster than they could be walked",
+  { "not-yet", "by frame pointers, as the walker was still being loaded", "record longer",
+    .is_perhaps = true },
+  { "overload", "copied stacks came faster than they could be walked",
     "sample less often, or record as root" },
   { "table-failed",
-    "cut: its file could not be read, there was no room for its unwind table, or it is Go "
+    "its file could not be read, there was no room for its unwind table, or it is Go "
     "of a version that is not known",
     "record as root; more processes than there is room for: record one (--pid)" },
 };
@@ -103,6 +104,23 @@ find_end (const Store *store, const SymbolTable *symbols, StackId stack)
     if (sysprof_text_equal (code, cut_reasons[i].code))
       return N_STACK_ENDS + i;
   return N_STACK_ENDS;
+}
+
+const char *
+sysprof_find_most_common_cut (const Store *store,
+                              const SymbolTable *symbols,
+                              const StackWeights *weights)
+{
+  uint64_t samples[N_ENDS] = { 0 };
+  size_t most = N_STACK_ENDS;
+
+  for (StackId i = 0; i < store->stacks.n && sysprof_is_wanted_at (i); i++)
+    if (weights->self[i] > 0)
+      samples[find_end (store, symbols, i)] += weights->self[i];
+  for (size_t end = N_STACK_ENDS; end < N_ENDS; end++)
+    if (samples[end] > samples[most])
+      most = end;
+  return samples[most] > 0 ? cut_reasons[most - N_STACK_ENDS].cause : NULL;
 }
 
 /* Findings by binary, end and reason. */
@@ -285,12 +303,20 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
                                : fp_remedy (symbols, finding);
       return;
     }
-  cells[REASON].text =
-      finding->end == STACK_CUT ? cut_reasons[finding->cut].reason : ends[finding->end].reason;
-  cells[REMEDY].text = finding->end != STACK_CUT ? ends[finding->end].remedy
-                       : cut_reasons[finding->cut].remedy != NULL
-                           ? cut_reasons[finding->cut].remedy
-                           : fp_remedy (symbols, finding);
+  if (finding->end == STACK_CUT)
+    {
+      const bool is_perhaps = cut_reasons[finding->cut].is_perhaps;
+      g_autofree char *reason = g_strconcat (
+          is_perhaps ? "perhaps cut: " : "cut: ", cut_reasons[finding->cut].cause, NULL);
+
+      cells[REASON].text = sysprof_rows_dup (rows, reason);
+      cells[REMEDY].text = cut_reasons[finding->cut].remedy != NULL
+                               ? cut_reasons[finding->cut].remedy
+                               : fp_remedy (symbols, finding);
+      return;
+    }
+  cells[REASON].text = ends[finding->end].reason;
+  cells[REMEDY].text = ends[finding->end].remedy;
 }
 
 /* A line each: how many functions, of how many, the file. */

@@ -19,3 +19,7 @@ extern const View sysprof_quality_view;
 
 /* [n_marks] which of them the request selects; how many, unless `n` is NULL. *(full)* */
 bool *sysprof_request_find_marks (const ViewRequest *request, uint32_t *n);
+/* Why most of the truncated stacks are truncated. *(static)*; NULL = none is. */
+const char *sysprof_find_most_common_cut (const Store *store,
+                                          const SymbolTable *symbols,
+                                          const StackWeights *weights);

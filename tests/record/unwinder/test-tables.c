@@ -282,6 +282,30 @@ test_reported_file_gets_its_table (Fixture *self, gconstpointer data)
   g_assert_cmpuint (sysprof_code_files_get_status (self->files).n_waiting, ==, 0);
 }
 
+/* With --pid: a child of a wanted process whose number an earlier child had a moment ago is wanted, too. */
+static void
+test_reused_number_stays_wanted (Fixture *self, gconstpointer data)
+{
+  const int32_t parent = getpid (), child = NOBODY_PID;
+  const TaskEvent events[] = {
+    { .kind = TASK_FORKED, .pid = child, .parent_pid = parent, .time = 1 },
+    { .kind = TASK_EXECUTED, .pid = child, .time = 2 },
+    { .kind = TASK_EXITED, .pid = child, .time = 3 },
+    { .kind = TASK_FORKED, .pid = child, .parent_pid = parent, .time = 4 },
+  };
+  g_autoptr (GArray) wanted = NULL;
+  bool is_wanted = false;
+
+  sysprof_code_processes_narrow (self->processes, parent);
+  for (size_t i = 0; i < G_N_ELEMENTS (events); i++)
+    sysprof_code_processes_apply (self->processes, &events[i]);
+
+  wanted = sysprof_code_processes_list_wanted (self->processes);
+  for (guint i = 0; i < wanted->len; i++)
+    is_wanted |= g_array_index (wanted, int32_t, i) == child;
+  g_assert_true (is_wanted);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -292,6 +316,8 @@ main (int argc, char **argv)
               test_nobody_is_looked_for_once_a_look, tear_down);
   g_test_add ("/record/tables/unreadable", Fixture, NULL, set_up,
               test_unreadable_file_has_failed, tear_down);
+  g_test_add ("/record/tables/reused-number", Fixture, NULL, set_up,
+              test_reused_number_stays_wanted, tear_down);
   g_test_add ("/record/tables/reported", Fixture, NULL, set_up,
               test_reported_file_gets_its_table, tear_down);
   g_test_add ("/record/tables/dead-builders", Fixture, NULL, set_up,
