@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A sentence for the person who records. *Frozen* once made. */
+/* A message for the user about the recording. *Frozen* once made. */
 
 #include "record/diagnostic.h"
 

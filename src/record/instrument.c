@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base of all instruments: the type, its table of functions, and whether anybody asked for it. */
+/* The base class of all instruments: the type, its table of functions, and whether the user
+ * requested it. */
 
 #include "record/instrument.h"
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What an instrument is to the recorder (its public face is only a GType).
+/* The interface between an instrument and the recorder. (The public API only has its GType.)
  *
- * All calls come from the pump thread, in this order:
+ * The pump thread makes all calls, in this order:
  *
- *   prepare   open what is needed, register descriptors and ticks with the pump. FALSE with `error` set: the
- *             instrument is left out; the recorder turns the error into a diagnostic and goes on.
- *   record    the recording has begun; kernel events flow. /proc is read here, not before.
- *   stop      no more data: drain what is left, close.
- *   augment   may add files (symbols last). What was recorded is on the disk: sysprof_pump_dup_fd() opens it.
- *             Long work asks sysprof_pump_is_augment_skipped() now and then.
- *   append    the last of all: traces, D-Bus messages and frames of unknown type, at which readers of version 3.46 stop. Only
- *             where augment gave TRUE.
+ *   prepare   Open what is needed, register descriptors and ticks with the pump. FALSE with
+ *             `error` set drops the instrument: the recorder reports the error and continues.
+ *   record    The recording has started, and kernel events arrive. Read /proc here, not before.
+ *   stop      No more data: drain what is left, close.
+ *   augment   Add files (symbols last). What was recorded is on the disk, and
+ *             sysprof_pump_dup_fd() opens it. Long work must check
+ *             sysprof_pump_is_augment_skipped() from time to time.
+ *   append    The last call: add traces, D-Bus messages and frames of unknown type, at which
+ *             Sysprof 3.46 stops reading. Only called if augment returned TRUE.
  *
- * Any of them may be NULL. What an instrument has to tell goes through sysprof_pump_report().
+ * Any of them may be NULL. Instruments report problems with sysprof_pump_report().
  *
- * A kind of instrument:
+ * An instrument is defined like this:
  *
  *   struct _SysprofThing
  *   {
@@ -40,7 +41,7 @@
 struct _SysprofInstrument
 {
   GObject parent_instance;
-  bool is_optional; /* frozen once it records: nobody asked for it */
+  bool is_optional; /* frozen once it records: the user did not request it */
 };
 
 struct _SysprofInstrumentClass
@@ -49,12 +50,13 @@ struct _SysprofInstrumentClass
 
   const char *name; /* domain of its diagnostics */
 
-  /* Prepared before all others: its events are to be on as early as possible. */
+  /* Prepared before all others, so that its events are enabled as early as possible. */
   bool opens_events;
-  /* Its augment phase embeds /proc/kallsyms.gz (reduced to what was sampled), so that the recorder need
-   * not embed the whole. */
+  /* Its augment phase embeds /proc/kallsyms.gz, reduced to the sampled symbols, so that the
+   * recorder need not embed all of it. */
   bool bundles_kernel_symbols;
-  /* Its augment phase reads the recording. A recording to a pipe then keeps an unlinked copy. */
+  /* Its augment phase reads the recording. A recording to a pipe then keeps an unlinked
+   * copy. */
   bool reads_recording;
 
   gboolean (*prepare) (SysprofInstrument *self, Pump *pump, GError **error);
@@ -62,13 +64,14 @@ struct _SysprofInstrumentClass
   void (*stop) (SysprofInstrument *self, Pump *pump);
   gboolean (*augment) (SysprofInstrument *self, Pump *pump, GError **error);
   gboolean (*append) (SysprofInstrument *self, Pump *pump, GError **error);
-  /* Lets the instrument change the program to be started (variables, descriptors). Called on the pump thread
-   * after prepare and before it starts. */
+  /* Lets the instrument change the program to be spawned (environment variables, descriptors).
+   * Called on the pump thread after prepare and before the program starts. */
   void (*prepare_spawnable) (SysprofInstrument *self, Pump *pump, SysprofSpawnable *spawnable);
 };
 
-/* Tells that there is no `name` here, and why (whole sentences): whoever asked for the instrument, else only who looks into the
- * capture. Before the end of augment. */
+/* Reports that `name` is unavailable, and why (complete sentences). The user sees this if they
+ * requested the instrument; otherwise it is only recorded in the capture. Call this before the
+ * end of augment. */
 void sysprof_instrument_tell_lack (SysprofInstrument *self,
                                    Pump *pump,
                                    const char *name,
@@ -78,7 +81,7 @@ void sysprof_instrument_tell_lack (SysprofInstrument *self,
 #define SYSPROF_INSTRUMENT_GET_CLASS(self) \
   (G_TYPE_INSTANCE_GET_CLASS ((self), SYSPROF_TYPE_INSTRUMENT, SysprofInstrumentClass))
 
-/* The class structure, which nobody else needs, and the type. */
+/* Defines the class structure, which is private to the file, and the type. */
 #define SYSPROF_DEFINE_INSTRUMENT(TypeName, type_name) \
   typedef struct                                       \
   {                                                    \

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The flush thread and its queue of buffers (see output.h). The pump thread must never wait
+ * here for the disk before sysprof_output_set_patient() is called. */
+
 #include "record/output.h"
 
 #include "capture/capture.h"
@@ -14,31 +17,34 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What may wait for the disk: half a minute of a busy desktop at 1 kHz, a few seconds of a big machine. */
+/* Limit of queued data: half a minute of a busy desktop at 1 kHz, a few seconds of a big
+ * machine. */
 #define MAX_BYTES_UNDERWAY (64 * 1024 * 1024)
 #define MIN_BUFFERS        8
-#define OFFSET_OF_END_TIME 80 /* in the capture's header */
+#define OFFSET_OF_END_TIME 80 /* in the header of the capture */
 
 typedef struct OutputBuffer OutputBuffer;
 
-/* In front of nothing: buffers are bare memory, as the writer wants them; this describes one that waits. */
+/* Describes one queued buffer. It is allocated separately, because the writer needs plain
+ * memory. */
 struct OutputBuffer
 {
   OutputBuffer *next;
-  uint8_t *bytes; /* whole frames */
+  uint8_t *bytes; /* complete frames */
   size_t size;
 };
 
-/* *Guarded*: the members in the second group by `lock`, for the pump thread puts buffers in and the flush
- * thread takes them out. The first group is *frozen*. */
+/* The first group of members is *frozen*, except `writer` and `is_patient`, which only the pump
+ * thread uses. The second group is *guarded* by `lock`: the pump thread adds buffers to the
+ * queue, and the flush thread takes them out. */
 struct Output
 {
-  SysprofCaptureWriter *writer; /* the pump thread's */
-  int fd;                       /* the writer's */
+  SysprofCaptureWriter *writer; /* used by the pump thread only */
+  int fd;                       /* borrowed from the writer */
   int copy_fd;                  /* -1 = none */
-  int copy_errno;               /* why there is none */
+  int copy_errno;               /* why there is no copy */
   bool can_seek;
-  bool is_patient; /* pump thread */
+  bool is_patient; /* used by the pump thread only */
   size_t capacity;
   unsigned max_buffers;
   OutputFailedFunc failed;
@@ -47,15 +53,16 @@ struct Output
 
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  OutputBuffer *first; /* full, to be written in this order */
+  OutputBuffer *first; /* full buffers, in the order in which they are written */
   OutputBuffer *last;
-  uint8_t **spare; /* [n_spare] empty; the one used last is taken first, for it is warm */
+  /* [n_spare] empty; a stack, because the buffer used last is still in the CPU cache */
+  uint8_t **spare;
   unsigned n_spare;
-  unsigned n_buffers; /* all, the writer's among them */
+  unsigned n_buffers; /* all, including the writer's */
   unsigned n_queued;
   bool is_writing;
   bool is_ending;
-  int error; /* errno of the first write that failed; nothing is written after it */
+  int error; /* errno of the first failed write; nothing is written after it */
   int copy_error;
 };
 
@@ -69,7 +76,7 @@ write_all (int fd, const OutputBuffer *buffer)
   return sysprof_capture_write_frames (fd, buffer->bytes, buffer->size, &written) ? 0 : errno;
 }
 
-/* A recorder that dies leaves the time of the last flush. */
+/* If the recorder is killed, the header has the time of the last flush. */
 static void
 patch_end_time (Output *self)
 {
@@ -81,7 +88,8 @@ patch_end_time (Output *self)
 
   clock_gettime (CLOCK_MONOTONIC, &now);
   end = now.tv_sec * INT64_C (1000000000) + now.tv_nsec;
-  (void) !pwrite (self->fd, &end, sizeof end, OFFSET_OF_END_TIME); /* the frames matter more */
+  /* losing the time is better than losing frames */
+  (void) !pwrite (self->fd, &end, sizeof end, OFFSET_OF_END_TIME);
 }
 
 static OutputBuffer *
@@ -102,7 +110,7 @@ flush_thread (void *data)
   Output *self = data;
   sigset_t all;
 
-  /* SIGPIPE among them: the error is told by the write. */
+  /* Including SIGPIPE: write() reports the error instead. */
   sigfillset (&all);
   pthread_sigmask (SIG_BLOCK, &all, NULL);
 
@@ -155,7 +163,7 @@ flush_thread (void *data)
 
 /* --- pump thread --- */
 
-/* Under the lock. NULL when all buffers are underway. */
+/* Requires the lock. NULL if all buffers are queued. */
 static uint8_t *
 find_empty_buffer (Output *self)
 {
@@ -249,13 +257,13 @@ sysprof_output_new (SysprofCaptureWriter *writer,
   self->max_buffers = MAX (MIN_BUFFERS, MAX_BYTES_UNDERWAY / self->capacity);
   self->spare = g_new0 (uint8_t *, self->max_buffers + 1);
   self->n_buffers = 1;
-  /* On a descriptor that appends, pwrite() appends too. */
+  /* With O_APPEND, pwrite() appends, too. */
   self->can_seek = fstat (self->fd, &info) == 0 && S_ISREG (info.st_mode) &&
                    (fcntl (self->fd, F_GETFL) & O_APPEND) == 0;
   self->copy_errno = ESPIPE;
   if (keep_copy && !self->can_seek)
     {
-      /* Without it the symbols are missing, and their instrument says so. */
+      /* Without a copy, symbols are missing, and their instrument reports that. */
       self->copy_fd = open_copy ();
       self->copy_errno = errno;
     }
@@ -298,12 +306,14 @@ sysprof_output_flush (Output *self)
 {
   bool is_behind;
 
-  /* While older ones wait, this one may as well become full: buffers that are nearly empty would use them up. */
+  /* While other buffers are queued, let this one fill up: nearly empty buffers would exhaust
+   * their number. */
   pthread_mutex_lock (&self->lock);
   is_behind = self->n_queued > 0;
   pthread_mutex_unlock (&self->lock);
   if (!is_behind)
-    (void) sysprof_capture_writer_flush (self->writer); /* refused: with the next one */
+    /* if rejected, the next flush retries */
+    (void) sysprof_capture_writer_flush (self->writer);
 }
 
 void
@@ -362,7 +372,8 @@ sysprof_output_sync (Output *self, GError **error)
 
   while (!sysprof_capture_writer_flush (self->writer))
     {
-      /* All buffers are underway, or none could be had: one comes back, or the disk is given up. */
+      /* All buffers are queued, or memory is short: wait for a buffer to come back, or for the
+       * disk to fail. */
       pthread_mutex_lock (&self->lock);
       if (is_idle (self))
         {
@@ -385,8 +396,8 @@ sysprof_output_sync (Output *self, GError **error)
   return number == 0;
 }
 
-/* Opened anew where that is possible: the position is then the reader's own, and a descriptor that may only write can
- * be read. */
+/* Reopens the file if possible. The reader then has a file position of its own, and can read
+ * even if our descriptor is write-only. */
 int
 sysprof_output_dup_fd (Output *self)
 {
@@ -398,7 +409,7 @@ sysprof_output_dup_fd (Output *self)
   pthread_mutex_lock (&self->lock);
   copy_error = self->copy_error;
   pthread_mutex_unlock (&self->lock);
-  if (copy_error != 0) /* a part is no copy */
+  if (copy_error != 0) /* an incomplete copy is useless */
     {
       errno = copy_error;
       return -1;
@@ -424,7 +435,7 @@ sysprof_output_finish (Output *self, int64_t begin, int64_t end, GError **error)
   bool is_whole = sysprof_output_sync (self, error);
 
   sysprof_capture_writer_set_sink (self->writer, NULL, NULL);
-  (void) sysprof_capture_writer_set_time_range (self->writer, begin, end); /* a pipe has none */
+  (void) sysprof_capture_writer_set_time_range (self->writer, begin, end); /* fails on a pipe */
   return is_whole;
 }
 
@@ -445,7 +456,7 @@ sysprof_output_free (Output *self)
 
   if (self->writer != NULL)
     {
-      /* The last reference may write what is left. */
+      /* Dropping the last reference may write the remaining frames. */
       sysprof_capture_writer_set_sink (self->writer, NULL, NULL);
       sysprof_capture_writer_unref (self->writer);
     }

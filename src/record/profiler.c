@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Collects what a recording is made of, and starts it. *Owned* by the caller's thread. */
+/* Collects the instruments and options of a recording, and starts it. *Owned* by the caller's
+ * thread. */
 
 #include "record/instruments/process-watcher.h"
 #include "record/record.h"
@@ -201,7 +202,8 @@ sysprof_profiler_set_record_environment (SysprofProfiler *self, gboolean record_
   self->record_environment = record_environment;
 }
 
-/* The profiler's own come first; a profiler may record again, so its list stays as it is. */
+/* The recorder's own instrument comes first. A profiler may record again, so its own list stays
+ * unchanged. */
 static GPtrArray *
 list_all_instruments (SysprofProfiler *self)
 {
@@ -213,7 +215,7 @@ list_all_instruments (SysprofProfiler *self)
   return all;
 }
 
-/* In parentheses, for the header has a macro of the same name. */
+/* In parentheses, because the header has a macro of the same name. */
 void (sysprof_profiler_record_async) (SysprofProfiler *self,
                                       SysprofCaptureWriter *writer,
                                       GCancellable *cancellable,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Texts that are kept in the capture as embedded files. */
+/* Writes texts into the capture as embedded files, in chunks, compressed if that makes them
+ * smaller. */
 
 #include "capture/capture.h"
 #include "record/pump-private.h"
@@ -8,12 +9,12 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Readers of version 3.46 take frames of at most 16384 bytes. */
+/* Sysprof 3.46 accepts frames of at most 16,384 bytes. */
 #define CHUNK_SIZE 16100
 #define GZIP_LEVEL 6
-#define GZIP_BITS  (15 + 16) /* the largest window, with gzip's header */
+#define GZIP_BITS  (15 + 16) /* the largest window, with a gzip header */
 
-/* NULL when it does not become smaller. */
+/* NULL if compression does not make it smaller. */
 static GByteArray *
 compress_bytes (const void *bytes, size_t size)
 {
@@ -33,8 +34,8 @@ compress_bytes (const void *bytes, size_t size)
   stream.avail_out = (uInt) size;
   is_whole = deflate (&stream, Z_FINISH) == Z_STREAM_END;
   g_byte_array_set_size (packed, (guint) stream.total_out);
-  (void) deflateEnd (
-      &stream); /* complains about a stream that was left early: that is the case of no gain */
+  /* Fails if the stream did not fit into the buffer; then compression gains nothing. */
+  (void) deflateEnd (&stream);
 
   return is_whole ? g_steal_pointer (&packed) : NULL;
 }
@@ -72,7 +73,7 @@ sysprof_pump_add_file (Pump *self,
                        size_t size,
                        bool compress)
 {
-  /* What is added when nothing is recorded any more does not make the recording longer. */
+  /* Files that are added after the end of the recording must not make it longer. */
   int64_t own_time = self->end != 0 ? MIN (time, self->end) : time;
   g_autoptr (GByteArray) packed = compress ? compress_bytes (bytes, size) : NULL;
   g_autofree char *packed_name = packed != NULL ? g_strconcat (name, ".gz", NULL) : NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The inside of the pump, shared by pump.c and pump-sources.c. */
+/* The internals of the pump, shared by pump.c, pump-sources.c and pump-files.c. */
 
 #pragma once
 
@@ -20,50 +20,51 @@ struct Pump
 {
   /* Frozen once the thread runs. */
   GThread *thread;
-  SysprofCaptureWriter *writer; /* what it points to is the pump thread's */
+  SysprofCaptureWriter *writer; /* only the pump thread uses the object */
   PumpOptions options;
   GPtrArray *instruments;
   PumpEvents events;
   void *events_data;
   Privilege *privilege;
   Output *output;
-  sigset_t inherited_signals; /* blocked where the recording was started */
+  sigset_t inherited_signals; /* signal mask of the thread that started the recording */
   int epoll_fd;
-  int wake_fd; /* eventfd: another thread has something */
+  int wake_fd; /* eventfd: another thread has queued a call or requests the end */
 
   /* Owned by the pump thread. */
   GPtrArray *is_left_out; /* [instruments->len] booleans as pointers */
   GPtrArray
-      *watches;  /* of PumpWatch; those that were removed stay until the loop has gone round */
-  GArray *ticks; /* of PumpTick */
-  GArray *works; /* of PumpWork */
+      *watches;  /* [PumpWatch]; a removed watch stays until the end of the loop's round */
+  GArray *ticks; /* [PumpTick] */
+  GArray *works; /* [PumpWork] */
   ProcessLog process_log;
   KernelSymbolLog kernel_symbol_log;
   ThreadNames thread_names;
   Unwinder *unwinder;      /* borrowed; NULL = none */
   KeptFiles *kept_files;   /* NULL = none */
-  LateFrames *late_frames; /* NULL until some are wanted */
+  LateFrames *late_frames; /* NULL until the first such frame */
   int64_t begin;           /* ns; 0 = not yet */
   int64_t end;
   int64_t cpu_begin;
   int64_t published_at;
   int program_fd; /* pidfd of the spawned program */
   bool ticks_run;
-  unsigned first_counter;          /* of the recorder's own; 0 = none */
-  uint64_t told[N_LOSS_KINDS + 1]; /* what the counters of losses and of throttling said last */
+  unsigned first_counter;          /* of the recorder's own counters; 0 = none */
+  /* the last written values of the loss counters and the throttling counter */
+  uint64_t told[N_LOSS_KINDS + 1];
   bool told_once;
 
-  /* Guarded by `lock`. (Not a GMutex: ThreadSanitizer knows nothing of those.) */
+  /* Guarded by `lock`. This is not a GMutex because ThreadSanitizer does not know those. */
   pthread_mutex_t lock;
-  GArray *invoked; /* of PumpCall; NULL once the recording has ended */
-  GError *error;   /* the first that ended the recording */
+  GArray *invoked; /* [PumpCall]; NULL once the recording has ended */
+  GError *error;   /* the first error that ended the recording */
 
-  /* Atomics: written by the one that is named, read by anybody. */
-  atomic_bool stop_requested;        /* anybody; release, pairs with the acquire of the loop */
-  GCancellable *augment_cancellable; /* cancelled by anybody */
+  /* Atomics: written by the thread that is named, read by any thread. */
+  atomic_bool stop_requested; /* any thread; release, pairs with the acquire of the loop */
+  GCancellable *augment_cancellable; /* canceled by any thread */
   struct
   {
-    atomic_uint_least64_t n_samples; /* pump; numbers to look at, relaxed */
+    atomic_uint_least64_t n_samples; /* pump thread; statistics only, relaxed */
     atomic_uint_least64_t n_frames;
     atomic_uint_least64_t n_lost[N_LOSS_KINDS];
     atomic_uint_least64_t n_throttled;
@@ -77,23 +78,24 @@ struct Pump
 
 int64_t sysprof_pump_now (void);
 
-/* From any thread. Takes `error`; the first one is what the recording fails with. Ends the recording. */
+/* From any thread. Takes ownership of `error`. The recording ends and fails with the first such
+ * error. */
 void sysprof_pump_fail (Pump *self, GError *error);
 
 bool sysprof_pump_open_sources (Pump *self, GError **error);
 void sysprof_pump_close_sources (Pump *self);
 
-/* Calls all ticks for the first time, and those that are added later at once. */
+/* Calls all ticks for the first time. Ticks that are added later are called at once. */
 void sysprof_pump_start_ticks (Pump *self);
 
-/* Waits until something is due, at most until `deadline`, and does it. */
+/* Waits until something is due, at most until `deadline`, and runs it. */
 void sysprof_pump_dispatch (Pump *self, int64_t deadline);
 
 void sysprof_pump_wake (Pump *self); /* from any thread */
 
-/* From any thread. FALSE when the recording has ended; `func` will not run then. */
+/* From any thread. FALSE if the recording has ended; `func` does not run then. */
 bool sysprof_pump_try_invoke (Pump *self, PumpFunc func, void *data);
-/* What other threads have asked for until now. */
+/* Runs the calls that other threads have queued so far. */
 void sysprof_pump_run_invoked (Pump *self);
-/* The same, and the end of it: later ones are never run. */
+/* Runs the queued calls. Calls that are queued later never run. */
 void sysprof_pump_close_invoked (Pump *self);

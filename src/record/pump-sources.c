@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The sources of the pump: descriptors in an epoll set, ticks, work in slices, calls from other threads. */
+/* The sources of the pump: descriptors in an epoll set, ticks, work in slices, calls from other
+ * threads. A source must not block. */
 
 #include "record/pump-private.h"
 
@@ -12,7 +13,7 @@
 
 #define MAX_EVENTS       32
 #define WORK_SLICE       (4 * NSEC_PER_MSEC)
-#define NO_DEADLINE_MSEC 60000 /* nothing is due: looked at anyway, once a minute */
+#define NO_DEADLINE_MSEC 60000 /* how long to sleep when nothing is due */
 
 struct PumpWatch
 {
@@ -24,7 +25,7 @@ struct PumpWatch
 typedef struct
 {
   int64_t interval; /* ns */
-  int64_t next;     /* ns; a multiple of the interval behind the begin */
+  int64_t next;     /* ns; the start plus a multiple of the interval */
   PumpTickFunc tick;
   void *data;
 } PumpTick;
@@ -48,7 +49,7 @@ woken (Pump *self, int fd, void *data)
 {
   uint64_t n;
 
-  (void) !read (fd, &n, sizeof n); /* only resets it; what there is to do is in `invoked` */
+  (void) !read (fd, &n, sizeof n); /* only resets it; the queued calls are in `invoked` */
   sysprof_pump_run_invoked (self);
 }
 
@@ -80,7 +81,8 @@ sysprof_pump_unwatch_fd (Pump *self, int fd)
         continue;
 
       (void) epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-      watch->fd = -1; /* freed later: an event that has been fetched may still point to it */
+      /* freed later, because an event that was already fetched may point to it */
+      watch->fd = -1;
       return;
     }
 }
@@ -168,7 +170,7 @@ run_ticks (Pump *self)
       if (tick->next > now)
         continue;
 
-      /* Ticks that were missed are not made up for; all keep their places on the common grid. */
+      /* Missed ticks are skipped; all ticks stay on the common grid. */
       tick->next += ((now - tick->next) / tick->interval + 1) * tick->interval;
       copy.tick (self, now, copy.data);
     }
@@ -207,7 +209,8 @@ sysprof_pump_wake (Pump *self)
 {
   uint64_t one = 1;
 
-  (void) !write (self->wake_fd, &one, sizeof one); /* full means that it is awake already */
+  /* fails if the counter is full: the thread is awake then */
+  (void) !write (self->wake_fd, &one, sizeof one);
 }
 
 bool
@@ -230,8 +233,8 @@ sysprof_pump_try_invoke (Pump *self, PumpFunc func, void *data)
 void
 sysprof_pump_invoke (Pump *self, PumpFunc func, void *data)
 {
-  (void) sysprof_pump_try_invoke (self, func,
-                                  data); /* nothing is wanted of a recording that has ended */
+  /* The call is dropped if the recording has ended. */
+  (void) sysprof_pump_try_invoke (self, func, data);
 }
 
 static void
@@ -277,7 +280,7 @@ sysprof_pump_close_invoked (Pump *self)
     run_calls (self, calls);
 }
 
-/* --- the loop's round --- */
+/* --- one round of the loop --- */
 
 static int
 msec_until_due (Pump *self, int64_t deadline)
@@ -318,7 +321,7 @@ sysprof_pump_dispatch (Pump *self, int64_t deadline)
   run_work (self);
 }
 
-/* --- birth and death --- */
+/* --- setup and cleanup --- */
 
 bool
 sysprof_pump_open_sources (Pump *self, GError **error)

@@ -2,8 +2,9 @@
 
 /* The thread of a recording: its phases, and the loop of the record phase.
  *
- * Everything here is the pump thread's own, but for the members that say otherwise. The sources (descriptors, ticks,
- * work, calls from other threads) are in pump-sources.c.
+ * Only the pump thread runs this code and uses this data, except where a comment says
+ * otherwise. The sources (descriptors, ticks, work, calls from other threads) are in
+ * pump-sources.c.
  */
 
 #include "record/pump-private.h"
@@ -22,7 +23,8 @@
 
 #define FLUSH_INTERVAL (1 * NSEC_PER_SEC)
 #define PUBLISH_INTERVAL \
-  (100 * NSEC_PER_MSEC) /* who watches sees numbers not older than this */
+  /* the maximum age of the numbers in the status line */
+  (100 * NSEC_PER_MSEC)
 
 int64_t
 sysprof_pump_own_cpu_time (void)
@@ -36,7 +38,7 @@ sysprof_pump_own_cpu_time (void)
 
 /* --- status --- */
 
-/* Bytes of the capture so far, with what is added at the end. */
+/* Bytes of the capture so far, including the frames that are appended at the end. */
 static uint64_t
 get_size (Pump *self)
 {
@@ -136,7 +138,7 @@ write_report (Pump *self, void *data)
 {
   Report *report = data;
 
-  /* A diagnostic that does not fit into the capture has still reached the person. */
+  /* The user has seen a diagnostic even if it does not fit into the capture. */
   (void) sysprof_capture_writer_add_log (self->writer, sysprof_pump_now (), -1, -1,
                                          report->fatal ? G_LOG_LEVEL_CRITICAL
                                                        : G_LOG_LEVEL_WARNING,
@@ -187,13 +189,14 @@ write_lack (Pump *self, void *data)
 {
   Lack *lack = data;
 
-  /* A full disk is the writer's to report, at its next flush. */
+  /* The writer reports a full disk at its next flush. */
   (void) sysprof_capture_writer_add_metadata (self->writer, sysprof_pump_now (), -1, -1,
                                               lack->key, lack->reason, -1);
   free_lack (lack);
 }
 
-/* Nothing in the capture is older than its begin: it is written once that was. */
+/* The call is queued until the recording starts, because no frame may be older than the start
+ * time. */
 void
 sysprof_pump_note_lack (Pump *self, const char *name, const char *reason)
 {
@@ -221,7 +224,7 @@ sysprof_pump_fail (Pump *self, GError *error)
 
 enum
 {
-  OWN_THROTTLED = N_LOSS_KINDS, /* behind one for each kind of loss */
+  OWN_THROTTLED = N_LOSS_KINDS, /* after the counters for each kind of loss */
   N_OWN_COUNTERS,
 };
 
@@ -258,7 +261,7 @@ define_own_counters (Pump *self)
     self->first_counter = 0;
 }
 
-/* FALSE: no room, so that the next message counts these losses too. */
+/* FALSE if there was no space; the next message then counts these losses, too. */
 static bool
 log_growth (Pump *self, int64_t now, LossKind kind, uint64_t n)
 {
@@ -317,7 +320,7 @@ add_count_metadata (Pump *self, const char *key, uint64_t n)
   (void) sysprof_capture_writer_add_metadata (self->writer, self->end, -1, -1, key, value, -1);
 }
 
-/* What was lost until now, told at the end: what is lost while this is written shows in the next. */
+/* Writes the losses so far. Losses during this call do not show in the capture. */
 static void
 write_final_accounts (Pump *self)
 {
@@ -392,7 +395,7 @@ spawn_program (Pump *self)
   if (self->program_fd >= 0)
     sysprof_pump_watch_fd (self, self->program_fd, program_ended, NULL);
   else
-    sysprof_pump_request_stop (self); /* it has ended and is waited for */
+    sysprof_pump_request_stop (self); /* the program has exited and was reaped */
 
   return true;
 }
@@ -511,7 +514,7 @@ stop_instruments (Pump *self, bool opens_events)
     }
 }
 
-/* Those that read the recording come when all others have written what they know. */
+/* Instruments that read the recording come last, when all others have written their data. */
 static void
 augment_instruments (Pump *self, bool reads_recording)
 {
@@ -530,7 +533,7 @@ augment_instruments (Pump *self, bool reads_recording)
     }
 }
 
-/* What readers of version 3.46 take for the end. */
+/* Appends the frames that Sysprof 3.46 takes for the end of the capture. */
 static void
 append_instruments (Pump *self)
 {
@@ -566,7 +569,7 @@ lose_late_frames (Pump *self)
                        n);
 }
 
-/* Also where the person wants no symbols: this was recorded. */
+/* Also runs if the user skips symbols, because these frames were recorded before. */
 static void
 append_late_frames (Pump *self)
 {
@@ -600,7 +603,8 @@ stop (Pump *self)
   self->end = sysprof_pump_now ();
   atomic_store_explicit (&self->status.end, self->end, memory_order_relaxed);
   sysprof_output_set_patient (self->output);
-  /* While others wait for an answer, rings would run over behind the end. */
+  /* Instruments with kernel events stop first: their rings could overflow while the others wait
+   * for an answer. */
   stop_instruments (self, true);
   stop_instruments (self, false);
   sysprof_pump_run_invoked (self);
@@ -615,7 +619,8 @@ report_missing_confinement (Pump *self)
     sysprof_pump_report (self, "Recorder", false, "%s", missing);
 }
 
-/* FALSE when it failed before there was anything to record; without a begin nobody takes it for a recording. */
+/* FALSE if it failed before anything was recorded. The status then has no start time, so
+ * callers see that nothing was recorded. */
 static bool
 record (Pump *self)
 {
@@ -654,7 +659,7 @@ finish (Pump *self, bool augments)
 {
   g_autoptr (GError) error = NULL;
 
-  /* A disk that is full will not be emptier: what is there stays. */
+  /* A full disk stays full, so nothing more is added; the frames written so far remain. */
   if (sysprof_output_sync (self->output, NULL))
     {
       if (augments)
@@ -682,10 +687,10 @@ pump_thread (void *data)
   Pump *self = data;
   sigset_t all;
 
-  /* Signals are the program's, not ours: they find its main thread. */
+  /* Signals belong to the application: they must reach its main thread. */
   sigfillset (&all);
   pthread_sigmask (SIG_BLOCK, &all, &self->inherited_signals);
-  sysprof_shorten_slice (); /* drains the rings before they are full */
+  sysprof_shorten_slice (); /* so that this thread drains the rings before they are full */
 
   finish (self, record (self));
   sysprof_pump_close_invoked (self);
@@ -693,7 +698,7 @@ pump_thread (void *data)
   return NULL;
 }
 
-/* --- from outside --- */
+/* --- functions for other modules --- */
 
 Pump *
 sysprof_pump_new (SysprofCaptureWriter *writer,
@@ -720,7 +725,7 @@ sysprof_pump_new (SysprofCaptureWriter *writer,
   self->privilege = options->machine != NULL
                         ? sysprof_privilege_new_below (options->machine)
                         : sysprof_privilege_new_for_helper (options->helper);
-  self->options.machine = NULL; /* it is the door's */
+  self->options.machine = NULL; /* the caller owns the string; the Privilege has its own copy */
   return self;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The pump: one thread, one epoll set, one writer. It owns every source of a recording and the writer while the
- * recording runs; nothing in it blocks. *Owned* by the pump thread, but for the functions marked "from any
- * thread".
+/* The pump: one thread, one epoll set, one writer. It owns every source of a recording and,
+ * while the recording runs, the writer. It never blocks. *Owned* by the pump thread, except for
+ * the functions marked "from any thread".
  *
  *   prepare ─▶ record ─▶ (loop) ─▶ stop ─▶ augment ─▶ append ─▶ finish
  *
- * The order within *record*: the time is taken as the begin of the recording, the instruments start, the program
- * is spawned. All ways to end (request, duration, size, end of the program, fatal diagnostic, a full disk) lead to
- * the same *stop*. */
+ * The *record* phase first takes the start time of the recording, then starts the instruments,
+ * then spawns the program. Every way to end (request, duration, size, exit of the program,
+ * fatal diagnostic, full disk) leads to the same *stop* phase. */
 
 #pragma once
 
@@ -28,9 +28,8 @@ typedef struct Privilege Privilege;
 typedef struct Unwinder Unwinder;
 
 typedef void (*PumpReadyFunc) (Pump *pump, int fd, void *data);
-typedef void (*PumpTickFunc) (Pump *pump,
-                              int64_t now,
-                              void *data); /* `now`: ns, CLOCK_MONOTONIC */
+/* `now`: ns, CLOCK_MONOTONIC */
+typedef void (*PumpTickFunc) (Pump *pump, int64_t now, void *data);
 typedef void (*PumpFunc) (Pump *pump, void *data);
 typedef bool (*PumpWorkFunc) (Pump *pump, int64_t deadline, void *data);
 
@@ -39,82 +38,88 @@ typedef bool (*PumpWorkFunc) (Pump *pump, int64_t deadline, void *data);
 /* The writer that all sources share. */
 SysprofCaptureWriter *sysprof_pump_get_writer (Pump *self);
 
-/* The writer of frames at which readers of version 3.46 stop, and which therefore come behind all others: D-Bus messages.
- * NULL with `error`. */
+/* The writer of frames at which Sysprof 3.46 stops reading, which therefore come after all
+ * others: D-Bus messages. NULL with `error`. */
 SysprofCaptureWriter *sysprof_pump_get_late_writer (Pump *self, GError **error);
-/* FALSE when no more of them should be written: they would take the room that others need. */
+/* FALSE when no more of these frames should be written, because they would take space that
+ * other frames need. */
 bool sysprof_pump_has_late_room (Pump *self);
 
-/* The door to what needs rights. */
+/* Access to privileged operations. */
 Privilege *sysprof_pump_get_privilege (Pump *self);
 
-/* Whose tables the program that walks stacks in the kernel has, for others that do; NULL = there is none. Borrowed: it is its
- * owner's, who says so when it goes. */
+/* The unwinder whose tables the in-kernel stack walker uses; other instruments may use these
+ * tables, too. NULL = none. Borrowed: its owner sets it to NULL before freeing it. */
 Unwinder *sysprof_pump_get_unwinder (Pump *self);
 void sysprof_pump_set_unwinder (Pump *self, Unwinder *unwinder);
 
-/* For *augment*: files of whose code samples are, and which may have vanished. NULL = none were kept. Borrowed. */
+/* For *augment*: the sampled code files, held open in case they are deleted. NULL = none.
+ * Borrowed. */
 const KeptFiles *sysprof_pump_get_kept_files (Pump *self);
-/* Takes them. */
+/* Takes ownership of `kept`. */
 void sysprof_pump_set_kept_files (Pump *self, KeptFiles *kept);
 
-/* Which processes the recording is about, and which have just been started. */
+/* The processes that the recording covers, and those that were just started. */
 ProcessLog *sysprof_pump_get_process_log (Pump *self);
 KernelSymbolLog *sysprof_pump_get_kernel_symbol_log (Pump *self);
 ThreadNames *sysprof_pump_get_thread_names (Pump *self);
 
-/* Some instrument's augment phase embeds what is needed of the kernel's symbols. */
+/* Whether the augment phase of an instrument embeds the kernel symbols that the capture
+ * needs. */
 bool sysprof_pump_bundles_kernel_symbols (Pump *self);
 
-/* The program to be started, or NULL. */
+/* The program to spawn, or NULL. */
 SysprofSpawnable *sysprof_pump_get_spawnable (Pump *self);
 
-/* Around starting a process: it begins with the signals blocked that whoever started the recording blocks, not
- * with those of the pump thread, which are all: it could not be interrupted then. */
+/* Call these around starting a process. It then starts with the signal mask of the thread that
+ * started the recording. The pump thread blocks all signals, and a child that inherited its
+ * mask could not be interrupted. */
 void sysprof_pump_begin_spawn (Pump *self);
 void sysprof_pump_end_spawn (Pump *self);
 
-/* Whether the capture may keep the spawned program's environment, which holds secrets. */
+/* Whether the capture may keep the spawned program's environment, which may contain secrets. */
 bool sysprof_pump_get_record_environment (Pump *self);
 
-/* ns, CLOCK_MONOTONIC; 0 before the record phase. Nothing in the capture is older. */
+/* ns, CLOCK_MONOTONIC; 0 before the record phase. No frame is older. */
 int64_t sysprof_pump_get_begin_time (Pump *self);
-/* The same; 0 before the stop phase. Nothing in the capture is younger. */
+/* ns, CLOCK_MONOTONIC; 0 before the stop phase. No frame is newer. */
 int64_t sysprof_pump_get_end_time (Pump *self);
 
 /* Calls `ready` when `fd` (borrowed) is readable or hung up. */
 void sysprof_pump_watch_fd (Pump *self, int fd, PumpReadyFunc ready, void *data);
 void sysprof_pump_unwatch_fd (Pump *self, int fd);
 
-/* Calls `tick` at once when recording begins, then every `interval` ns. All ticks share one timer, so that equal
- * intervals fall on the same wake-up. */
+/* Calls `tick` at once when the recording starts, then every `interval` ns. All ticks share one
+ * timer, so that equal intervals share their wake-ups. */
 void sysprof_pump_add_tick (Pump *self, int64_t interval, PumpTickFunc tick, void *data);
 void sysprof_pump_remove_tick (Pump *self, PumpTickFunc tick, void *data);
-/* From now on it comes in another interval; also from within it. */
+/* Changes the interval of `tick` from now on. `tick` itself may call this. */
 void sysprof_pump_change_tick (Pump *self, int64_t interval, PumpTickFunc tick, void *data);
 
-/* Calls `work` whenever nothing else is due, until it returns FALSE. It returns before `deadline` (ns), a few
- * milliseconds ahead, so that long work does not keep the rings waiting. */
+/* Calls `work` whenever nothing else is due, until it returns FALSE. `work` must return before
+ * `deadline` (ns), which is a few milliseconds ahead, so that the rings are drained in time. */
 void sysprof_pump_add_work (Pump *self, PumpWorkFunc work, void *data);
 
-/* From any thread: runs `func` on the pump thread soon; never, once the recording has ended. */
+/* From any thread: runs `func` on the pump thread soon, or never if the recording has ended. */
 void sysprof_pump_invoke (Pump *self, PumpFunc func, void *data);
 
-/* From any thread: a diagnostic for the person who records. `fatal` ends the recording. */
+/* From any thread: reports a diagnostic to the user. `fatal` ends the recording. */
 void sysprof_pump_report (Pump *self, const char *domain, bool fatal, const char *format, ...)
     G_GNUC_PRINTF (4, 5);
 
-/* From any thread: the same for whoever asks the capture later, as metadata org.gnome.sysprof.lacks.NAME, in which NAME has
- * room for 15 bytes. */
+/* From any thread: records in the capture that data is unavailable, as metadata
+ * org.gnome.sysprof.lacks.NAME. NAME has at most 15 bytes. */
 void sysprof_pump_note_lack (Pump *self, const char *name, const char *reason);
 
-/* From any thread: asks the recording to end, as SIGINT would. */
+/* From any thread: requests the end of the recording, as SIGINT does. */
 void sysprof_pump_request_stop (Pump *self);
 
-/* From any thread: whether it was asked to end. Who waits outside of the loop looks at this now and then. */
+/* From any thread: whether the end of the recording was requested. Code that waits outside of
+ * the loop checks this from time to time. */
 bool sysprof_pump_is_stop_requested (Pump *self);
 
-/* ns, of our threads and of the children that work for us: those that make tables of strangers' files. From any thread. */
+/* From any thread: CPU time in ns of our threads and of our confined children, which make
+ * tables of untrusted files. */
 int64_t sysprof_pump_own_cpu_time (void);
 
 typedef enum
@@ -125,26 +130,30 @@ typedef enum
   N_LOSS_KINDS,
 } LossKind;
 
-/* Counts what was dropped: shown while recording and at the end, written to the capture. */
+/* Counts dropped frames. The count is shown while recording and at the end, and is written to
+ * the capture. */
 void sysprof_pump_add_lost (Pump *self, LossKind kind, uint64_t n);
 
-/* Samples that were not taken because the kernel held sampling back. Told like the lost ones, but apart. */
+/* Counts samples that were not taken because the kernel throttled sampling. They are reported
+ * like lost samples, but separately. */
 void sysprof_pump_add_throttled (Pump *self, uint64_t n);
 
-/* The disk is behind: what can be left out (samples, not names and mappings) should be, and counted as lost. */
+/* The disk is behind: drop what can be spared (samples, but not symbols and mappings), and
+ * count it as lost. */
 bool sysprof_pump_is_congested (Pump *self);
 
-/* For *augment*: everything written so far is on the disk; then a descriptor of the recording for reading
- * (the caller closes it), or -1 with `error`. */
+/* For *augment*: writes everything to the disk and returns a descriptor for reading the
+ * recording, which the caller closes. -1 with `error`. */
 int sysprof_pump_dup_fd (Pump *self, GError **error);
 
-/* From any thread: whether the person wants the file without what is still to be added. */
+/* From any thread: whether the user wants the file without the data that is still to be
+ * added. */
 bool sysprof_pump_is_augment_skipped (Pump *self);
-GCancellable *
-sysprof_pump_get_augment_cancellable (Pump *self); /* borrowed; cancelled when skipped */
+/* borrowed; canceled when the user skips augment */
+GCancellable * sysprof_pump_get_augment_cancellable (Pump *self);
 
-/* Adds a text as an embedded file, gzip'd under NAME.gz where that makes it smaller and `compress` is set.
- * FALSE when it could not be written; that is counted as lost. */
+/* Adds a text as an embedded file. With `compress` it is gzipped as NAME.gz if that makes it
+ * smaller. Returns FALSE if it could not be written, and counts it as lost. */
 bool sysprof_pump_add_file (Pump *self,
                             int64_t time,
                             int32_t pid,
@@ -157,12 +166,13 @@ bool sysprof_pump_add_file (Pump *self,
 
 typedef struct
 {
-  GPtrArray *instruments; /* of SysprofInstrument, in their order */
+  GPtrArray *instruments; /* [SysprofInstrument] in their order */
   SysprofSpawnable *spawnable;
   uint64_t max_size;    /* bytes, 0 = no limit */
   int64_t max_duration; /* ns, 0 = no limit */
-  int helper; /* a socket to who has the rights that we have not; borrowed, -1 = none */
-  const char *machine; /* a tree of files in its place; NULL = this one. Copied */
+  int helper; /* socket to a process with more privileges; borrowed, -1 = none */
+  /* file tree to read instead of this machine; NULL = this machine. Copied */
+  const char *machine;
   bool record_environment;
 } PumpOptions;
 
@@ -172,7 +182,7 @@ typedef struct
   void (*diagnostic) (void *data, const char *domain, const char *message, bool fatal);
   void (*spawned) (void *data, GSubprocess *subprocess);
   void (*second) (void *data);
-  /* The last call. `error` is borrowed, NULL for success. */
+  /* The last call. `error` is borrowed; NULL = success. */
   void (*ended) (void *data, const GError *error);
 } PumpEvents;
 
@@ -183,25 +193,27 @@ typedef struct
   uint64_t n_lost[N_LOSS_KINDS];
   uint64_t n_throttled;
   uint64_t size;    /* bytes */
-  int64_t cpu_nsec; /* CPU time of this process since the recording began */
+  int64_t cpu_nsec; /* CPU time of this process since the recording started */
   int64_t duration; /* ns */
-  int64_t counted;  /* ns since the begin: when the numbers above `cpu_nsec` were taken */
-  bool is_stopped;  /* nothing is sampled any more; files and symbols are added */
+  int64_t counted;  /* ns since the start: when the counts and `size` were taken */
+  bool is_stopped;  /* sampling has ended; files and symbols are being added */
 } PumpStatus;
 
-/* Takes references on what is in `options`. `writer` is referenced and must not be used by others until the end. */
+/* Takes references on the members of `options` and on `writer`, which nothing else may use
+ * until the end. */
 Pump *sysprof_pump_new (SysprofCaptureWriter *writer,
                         const PumpOptions *options,
                         const PumpEvents *events,
                         void *data);
 /* Starts the thread. */
 bool sysprof_pump_start (Pump *self, GError **error);
-/* Waits for the thread, if it was started. */
+/* Waits for the thread if it was started. */
 void sysprof_pump_free (Pump *self);
 
 void sysprof_pump_get_status (Pump *self, PumpStatus *status); /* from any thread */
 void sysprof_pump_skip_augment (Pump *self);                   /* from any thread */
-/* From any thread but the pump's: writes out what is buffered and opens the recording. -1 if that cannot be. */
+/* From any thread but the pump's: writes out all buffers and opens the recording for reading.
+ * -1 on failure. */
 int sysprof_pump_open_recording (Pump *self);
-/* From any thread: opens it as it is. -1 with errno if that cannot be. */
+/* From any thread: opens what has been written so far. -1 with errno on failure. */
 int sysprof_pump_dup_written_fd (Pump *self);

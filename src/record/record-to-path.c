@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Recording for languages that do not know writers of captures. */
+/* Recording to a path, for language bindings that cannot create a capture writer. */
 
 #include <sysprof.h>
 

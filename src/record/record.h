@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* record: runs instruments, drains them into one writer, and ends well whatever happens.
+/* record: runs instruments, collects their data in one capture writer, and finishes the capture
+ * however the recording ends.
  *
- * The public API (sysprof.h) is the way in; this header adds what our own programs need beyond it.
+ * The public API is sysprof.h. This header adds what our own programs need beyond it.
  *
- *   profiler.c, recording.c   public objects; the pump thread is started by record_async
+ *   profiler.c, recording.c   public objects; record_async starts the pump thread
  *   pump.c, pump-sources.c    the thread that owns all sources and the writer
  *   output.c                  the flush thread and its bounded number of buffers
- *   instrument.h              what an instrument is to the pump
+ *   instrument.h              the interface between an instrument and the pump
  *   sampled-counters.c        counters from texts in /proc and /sys: a parser and a row each
- *   privilege.c               the one door to what needs rights
+ *   privilege.c               the only access to privileged operations
  *   perf/                     kernel events: attributes, rings, decoding
  *   instruments/              one file per instrument */
 
@@ -21,19 +22,19 @@
 
 G_BEGIN_DECLS
 
-/* How the user's part of stacks is found. */
+/* How user stacks are unwound. */
 typedef enum
 {
-  UNWIND_AUTO, /* by tables in the kernel where that is permitted, else from copies, else by frame pointers */
+  UNWIND_AUTO, /* tables in the kernel if permitted, else stack copies, else frame pointers */
   UNWIND_FRAME_POINTER,
-  UNWIND_TABLES, /* or not at all */
-  UNWIND_COPY,   /* the same */
+  UNWIND_TABLES, /* or the recording fails */
+  UNWIND_COPY,   /* or the recording fails */
 } UnwindMethod;
 
 typedef struct
 {
   guint frequency;  /* samples per second and CPU; 0 = 1000 */
-  const gint *pids; /* [n_pids] only these and what they start; none = the whole system */
+  const gint *pids; /* [n_pids] only these and their descendants; none = the whole system */
   guint n_pids;
   const gint *tids; /* [n_tids] */
   guint n_tids;
@@ -47,77 +48,86 @@ typedef struct
   gboolean user_only;
   guint call_depth; /* frames; 0 = the kernel's limit */
   UnwindMethod unwind;
-  guint stack_size;   /* bytes of each stack that are copied, where they are; 0 = 16 KiB */
-  gboolean no_stacks; /* --unwind none: the address alone */
-  gint64 delay_nsec;  /* start sampling so much later */
+  guint stack_size;   /* bytes copied of each stack, if stacks are copied; 0 = 16 KiB */
+  gboolean no_stacks; /* --unwind none: record only the sampled address */
+  gint64 delay_nsec;  /* start sampling after this delay */
 } SamplerOptions;
 
 /* Strings and arrays are copied. */
 SysprofInstrument *sysprof_sampler_new_with_options (const SamplerOptions *options);
 
-/* Where threads wait, for how long, why, and who woke them; of those that the same options choose. *(full)* */
+/* Records where threads wait, for how long, why, and which thread woke them. The same options
+ * choose the threads. *(full)* */
 SYSPROF_DECLARE_INSTRUMENT (SysprofOffCpu, sysprof_off_cpu, OFF_CPU, extern)
 SysprofInstrument *sysprof_off_cpu_new (const SamplerOptions *options);
 
-/* Counters that other generations have not. */
+/* Counters that other versions of Sysprof do not have. */
 SYSPROF_DECLARE_INSTRUMENT (SysprofGpuUsage, sysprof_gpu_usage, GPU_USAGE, extern)
 SYSPROF_DECLARE_INSTRUMENT (SysprofOwnUsage, sysprof_own_usage, OWN_USAGE, extern)
 SYSPROF_DECLARE_INSTRUMENT (SysprofPressure, sysprof_pressure, PRESSURE, extern)
 SYSPROF_DECLARE_INSTRUMENT (SysprofThermal, sysprof_thermal, THERMAL, extern)
 
-/* "GPU Percent", "GPU Memory" per process and engine or region, and of all processes together. *(full)* */
+/* "GPU Percent" and "GPU Memory": per process and engine or memory region, and totals of all
+ * processes. *(full)* */
 SysprofInstrument *sysprof_gpu_usage_new (void);
 /* "Recorder": CPU use and memory of this process. *(full)* */
 SysprofInstrument *sysprof_own_usage_new (void);
-/* "Pressure": the share of time in which tasks waited, of the system and of its cgroups. *(full)* */
+/* "Pressure": the share of time in which tasks waited, for the system and its cgroups.
+ * *(full)* */
 SysprofInstrument *sysprof_pressure_new (void);
 /* "Temperature", "Throttling", "Cooling". *(full)* */
 SysprofInstrument *sysprof_thermal_new (void);
 
-/* That nobody asked for it: what is not there is noted in the capture only, as metadata org.gnome.sysprof.lacks.NAME. Before it
- * records. */
+/* Marks the instrument as implicit: the user did not request it. If it is unavailable, only the
+ * metadata org.gnome.sysprof.lacks.NAME reports it. Call this before the instrument records. */
 void sysprof_instrument_set_optional (SysprofInstrument *self, gboolean is_optional);
 
-/* Messages of the kernel. */
+/* Records kernel messages. *(full)* */
 SysprofInstrument *sysprof_kernel_log_new (void);
 
-/* As sysprof_system_logs_new(), but without what the kernel says, which sysprof_kernel_log_new() records. */
+/* Like sysprof_system_logs_new(), but without kernel messages, which sysprof_kernel_log_new()
+ * records. */
 SysprofInstrument *sysprof_system_logs_new_without_kernel (void);
 
 typedef struct
 {
   guint64 n_samples;
   guint64 n_frames;
-  guint64 n_lost;         /* everything that was dropped, of any kind … */
-  guint64 n_lost_samples; /* … of that samples */
-  guint64 n_lost_records; /* … and records of processes and mappings */
+  guint64 n_lost;         /* all dropped frames, of any kind … */
+  guint64 n_lost_samples; /* … of these, samples */
+  guint64 n_lost_records; /* … of these, records of processes and mappings */
   guint64 n_throttled;
   guint64 size;        /* bytes of the capture so far */
-  gint64 cpu_nsec;     /* CPU time used by this process since the recording began */
-  gint64 duration;     /* ns; 0 = has not begun */
-  gint64 counted;      /* ns since the begin: when the numbers above `cpu_nsec` were taken */
-  gboolean is_stopped; /* nothing is sampled any more; files and symbols are added */
+  gint64 cpu_nsec;     /* CPU time used by this process since the recording started */
+  gint64 duration;     /* ns; 0 = not started */
+  gint64 counted;      /* ns since the start: when the counts and `size` were taken */
+  gboolean is_stopped; /* sampling has ended; files and symbols are being added */
 } RecordingStatus;
 
 /* From any thread. */
 void sysprof_recording_get_status (SysprofRecording *self, RecordingStatus *status);
 
-/* The capture, opened anew for reading, with what is written to the disk by now: no more often than once a second. Nobody is waited
- * for. -1 with errno where it cannot be read back. From any thread. */
+/* Reopens the capture for reading. It contains what has been written to the disk so far. Call
+ * this at most once a second. The call does not block. Returns -1 with errno if the capture
+ * cannot be read back. From any thread. */
 int sysprof_recording_dup_written_fd (SysprofRecording *self);
 
-/* A second Ctrl-C: leaves out what is still to be added (symbols) and finishes the file. From any thread. */
+/* Skips the data that is still to be added (symbols) and finishes the file, as a second Ctrl-C
+ * does. From any thread. */
 void sysprof_recording_skip_augment (SysprofRecording *self);
 
-/* The recording ends by itself when the capture is that large (0 = never) or that old. Set before it starts. */
+/* Ends the recording when the capture reaches this size or duration; 0 = no limit. Call these
+ * before recording. */
 void sysprof_profiler_set_max_size (SysprofProfiler *self, guint64 bytes);
 void sysprof_profiler_set_max_duration (SysprofProfiler *self, gint64 nsec);
-/* A socket at whose other end somebody with more rights lends them (rights/rights.h), for the next recording; -1, the default, is
- * none. Borrowed until that has ended. */
+/* A socket to a process that performs privileged operations for the next recording
+ * (rights/rights.h). -1, the default, is none. Borrowed until that recording has ended. */
 void sysprof_profiler_set_helper (SysprofProfiler *self, int socket);
-/* For tests: the machine that counters are read from is a tree of files below `root` (record/privilege.h). NULL is this one. */
+/* For tests: read counters from a file tree below `root` (record/privilege.h); NULL reads those
+ * of this machine. */
 void sysprof_profiler_set_machine (SysprofProfiler *self, const char *root);
-/* Keep the spawned program's environment in the capture: it holds secrets. Default FALSE. */
+/* Whether the capture keeps the spawned program's environment, which may contain secrets.
+ * Default FALSE. */
 void sysprof_profiler_set_record_environment (SysprofProfiler *self,
                                               gboolean record_environment);
 

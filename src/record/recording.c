@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The public face of a running recording.
+/* The public object of a running recording.
  *
- * *Owned* by the thread whose main context started it: the pump's news arrive there as sources. What the pump
- * calls (the static functions of `events`) only attaches such sources. The recording lives until its end has
- * been told, whoever holds references.
+ * *Owned* by the thread whose main context started it. The pump's events arrive there as
+ * GSources: the functions in `events`, which the pump calls, only attach such sources. The
+ * recording holds a reference to itself until the end of the recording has been reported.
  */
 
 #include "record/recording.h"
@@ -22,7 +22,7 @@ struct _SysprofRecording
   GSubprocess *subprocess; /* NULL = none, or not yet */
   GCancellable *cancellable;
   gulong cancelled_id;
-  GPtrArray *waiting; /* of GTask; NULL = has ended */
+  GPtrArray *waiting; /* [GTask] NULL = the recording has ended */
   GError *error;
 };
 
@@ -39,7 +39,7 @@ G_DEFINE_FINAL_TYPE (SysprofRecording, sysprof_recording, G_TYPE_OBJECT)
 
 static GParamSpec *properties[N_PROPS];
 
-/* --- news from the pump, brought to the recording's context --- */
+/* --- events from the pump, passed to the recording's main context --- */
 
 typedef struct
 {
@@ -47,7 +47,7 @@ typedef struct
   GObject *object;
   GError *error;
   bool
-      is_sent; /* atomic: the hand-over, for ThreadSanitizer, which does not know the context's lock */
+      is_sent; /* atomic: for ThreadSanitizer, which does not know the context's lock */
 } News;
 
 static News *
@@ -70,7 +70,8 @@ free_news (gpointer data)
   g_free (news);
 }
 
-/* In the order in which they are sent, for all have the same priority. */
+/* All sources have the same priority, so they are dispatched in the order in which they are
+ * sent. */
 static void
 send_news (SysprofRecording *self, GSourceFunc func, GObject *object, const GError *error)
 {
@@ -171,7 +172,7 @@ take_end (gpointer data)
   for (guint i = 0; i < waiting->len; i++)
     complete_wait (self, g_ptr_array_index (waiting, i));
 
-  g_object_unref (self); /* the pump's */
+  g_object_unref (self); /* the reference of the pump */
   return G_SOURCE_REMOVE;
 }
 
@@ -254,7 +255,7 @@ sysprof_recording_init (SysprofRecording *self)
   self->waiting = g_ptr_array_new_with_free_func (g_object_unref);
 }
 
-/* On whatever thread cancels. */
+/* Called on the thread that cancels. */
 static void
 cancelled (GCancellable *cancellable, gpointer data)
 {
