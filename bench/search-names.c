@@ -9,7 +9,7 @@
  * names fit, the milliseconds to the first and to the first 100 of them by the index, and to look at every name with
  * strcasestr(). */
 
-#include "analyze/text-index.h"
+#include "analyze/search/text-index.h"
 
 #include <stdio.h>
 #include <stdlib.h>

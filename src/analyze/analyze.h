@@ -15,9 +15,9 @@
 
 #pragma once
 
-#include "analyze/categories.h"
-#include "analyze/graph.h"
-#include "analyze/search.h"
+#include "analyze/categories/categories.h"
+#include "analyze/fold/graph.h"
+#include "analyze/search/search.h"
 #include "symbolize/symbolize.h"
 
 typedef struct
@@ -97,15 +97,15 @@ typedef enum
 {
   HEAP_LIVE,      /* allocated before the given time and not freed until then */
   HEAP_TEMPORARY, /* freed by the same thread before it allocated or freed anything else */
-} HeapQuestion;
+} HeapQuery;
 
 /* [allocations.n] 1 for those allocations of which the answer is yes. *(full)* A second allocation at an address that is
  * still in use means that freeing it was missed. `time` is of the first instant that does not count, INT64_MAX = the
  * whole recording. */
-uint8_t *sysprof_heap_ask (const Store *store, HeapQuestion question, int64_t time);
+uint8_t *sysprof_heap_ask (const Store *store, HeapQuery question, int64_t time);
 
 /* For each message, 1 + the index of what answers it or of the call that it answers; 0 = none. [n_dbus] *(full)* */
-uint32_t *sysprof_dbus_find_answers (const Store *store);
+uint32_t *sysprof_dbus_find_replies (const Store *store);
 
 /* Which marks, counters, logs and messages a filter takes: those of its times, processes and CPUs. They have no thread
  * and no stack, so where it asks for one it takes none of them. *Owned*. */
@@ -114,13 +114,14 @@ typedef struct
   const SampleFilter *filter; /* borrowed */
   GHashTable *pids;           /* NULL: all */
   bool is_empty;
-} EventSieve;
+} EventMatcher;
 
-void sysprof_event_sieve_init (EventSieve *self,
-                               const Store *store,
-                               const SampleFilter *filter); /* may be NULL */
-bool sysprof_event_sieve_takes (const EventSieve *self, int64_t time, int32_t pid, int16_t cpu);
-void sysprof_event_sieve_clear (EventSieve *self);
+void sysprof_event_matcher_init (EventMatcher *self,
+                                 const Store *store,
+                                 const SampleFilter *filter); /* may be NULL */
+bool
+sysprof_event_matcher_takes (const EventMatcher *self, int64_t time, int32_t pid, int16_t cpu);
+void sysprof_event_matcher_clear (EventMatcher *self);
 
 /* How numbers spread. Percentiles are the least number that at least so many percent do not exceed; the median of an even
  * number of them is the mean of the middle two. */
@@ -417,5 +418,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FunctionTable, sysprof_function_table_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FlameLayout, sysprof_flame_layout_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Quality, sysprof_quality_free)
 
-#include "analyze/refold.h" /* of the types above */
-#include "analyze/waits.h"
+#include "analyze/fold/refold.h" /* of the types above */
+#include "analyze/waits/waits.h"

@@ -2,7 +2,7 @@
 
 /* Where the rectangles of a flame graph lie. */
 
-#include "analyze/call-order.h"
+#include "analyze/fold/call-order.h"
 
 typedef struct
 {

@@ -2,7 +2,7 @@
 
 /* How many stacks are whole, and where the others end. */
 
-#include "analyze/stack-entry.h"
+#include "analyze/fold/stack-entry.h"
 
 /* The entry under which a stack stands that was cut. */
 static bool

@@ -2,7 +2,7 @@
 
 /* Weight per distinct stack of the samples that a filter takes. */
 
-#include "analyze/sample-sieve.h"
+#include "analyze/fold/sample-matcher.h"
 #include "analyze/thread-weights.h"
 
 void
@@ -15,20 +15,20 @@ sysprof_stack_weights_fold (StackWeights *self,
   const StackEvents *samples = sysprof_filter_events (filter, store);
   bool weighs_one = samples->weight == NULL || (filter != NULL && filter->weigh_one);
   g_autofree ThreadWeights *threads = by_thread ? sysprof_thread_weights_new () : NULL;
-  SampleSieve sieve;
+  SampleMatcher matcher;
   uint32_t begin;
   uint32_t end;
 
   sysprof_stack_weights_clear (self);
   self->self = sysprof_large_new0 (MAX (store->stacks.n, 1), sizeof (uint64_t));
 
-  sysprof_sample_sieve_init (&sieve, store, symbols, filter);
-  while (sysprof_sample_sieve_next_run (&sieve, &begin, &end))
+  sysprof_sample_matcher_init (&matcher, store, symbols, filter);
+  while (sysprof_sample_matcher_next_run (&matcher, &begin, &end))
     for (uint32_t i = begin; i < end && sysprof_is_wanted_at (i); i++)
       {
         uint64_t weight = 1;
 
-        if (!sysprof_sample_sieve_takes (&sieve, i))
+        if (!sysprof_sample_matcher_takes (&matcher, i))
           continue;
 
         if (!weighs_one)
@@ -39,7 +39,7 @@ sysprof_stack_weights_fold (StackWeights *self,
         if (threads != NULL && weight > 0)
           sysprof_thread_weights_add (threads, samples->stack[i], samples->tid[i], weight);
       }
-  sysprof_sample_sieve_clear (&sieve);
+  sysprof_sample_matcher_clear (&matcher);
 
   if (threads != NULL)
     sysprof_thread_weights_finish (threads, self);

@@ -10,9 +10,9 @@
 
 #pragma once
 
-#include "store/file-bytes.h"
-#include "store/file-window.h"
 #include "store/frame.h"
+#include "store/input/file-bytes.h"
+#include "store/input/file-window.h"
 #include "store/store.h"
 
 /* Equal for equal stacks and for no others; {0, 0} for the empty one. */
@@ -147,6 +147,20 @@ sysprof_random_key (void)
 {
   return (uint64_t) g_random_int () << 32 | g_random_int ();
 }
+
+/* A store with what only its owner needs. */
+typedef struct
+{
+  Store store; /* must be the first member: the rest of the program has a pointer to it */
+  FileBytes bytes;
+  char *path;
+  char *damage; /* Store.damage, or "" */
+  char *mixed;  /* Store.mixed, or "" */
+  gatomicrefcount n_refs;
+} OpenStore;
+
+/* For a store that was not published; others are freed with sysprof_store_unref(). */
+void sysprof_open_store_free (OpenStore *self);
 
 void sysprof_builder_find_processes (Builder *self);
 ProcessId sysprof_builder_process (const Builder *self, int32_t pid);

@@ -485,7 +485,7 @@ sysprof_store_open_fd_telling (int fd, const char *name, Progress *progress, GEr
  * [addresses.n]. They get address rows of their own behind all others, in the order of these, the outermost one first, that say
  * the same but for what they are to be named; a stack's number leads to the innermost entry. FALSE where there are
  * none, or they are too many: then nothing was done. Ids of stacks from before are good for nothing. */
-bool sysprof_store_insert_inner_calls (Store *self, const uint16_t *n_inner);
+bool sysprof_store_insert_inlined_calls (Store *self, const uint16_t *n_inner);
 /* The same for whoever keeps a column by address, a pointer to which `column` leads to: its `n` items of `size` bytes become
  * `n_rows`, the new ones being what those of their addresses are. A column that is NULL stays so. */
 void sysprof_store_extend_column (void *column,

@@ -42,7 +42,7 @@ typedef struct
   GArray *threads; /* WaitThread */
   GArray *words;   /* uint64_t */
   GArray *begins;  /* size_t, of each stack, and the end of the last */
-  GArray *found;   /* Found */
+  GArray *found;   /* ReadWait */
   GArray *locks;   /* WaitLock, `wait` in the order of the stream */
 } Reading;
 
@@ -56,7 +56,7 @@ typedef struct
   uint32_t waker_stack; /* the same */
   uint32_t order;       /* in the stream */
   int16_t cpu;
-} Found;
+} ReadWait;
 
 /* --- numbers --- */
 
@@ -169,7 +169,7 @@ read_lock (Reading *self)
 static void
 read_wait (Reading *self)
 {
-  Found found = { .order = self->found->len };
+  ReadWait found = { .order = self->found->len };
   Wait *row = &found.row;
   uint32_t n_stacks = self->begins->len - 1;
   guint n_locks = self->locks->len;
@@ -276,7 +276,7 @@ read_entry (Reading *self)
 static int
 compare_found (const void *a, const void *b, void *data)
 {
-  const Found *left = a, *right = b;
+  const ReadWait *left = a, *right = b;
 
   if (left->begin != right->begin)
     return left->begin < right->begin ? -1 : 1;
@@ -316,7 +316,7 @@ fill_columns (Reading *self)
   g_autofree uint32_t *place = NULL;
   uint32_t n = self->found->len;
 
-  if (!sysprof_progress_sort (builder->progress, self->found->data, n, sizeof (Found),
+  if (!sysprof_progress_sort (builder->progress, self->found->data, n, sizeof (ReadWait),
                               compare_found, NULL))
     return;
 
@@ -327,7 +327,7 @@ fill_columns (Reading *self)
   place = g_new (uint32_t, MAX (n, 1));
   for (uint32_t i = 0; i < n; i++)
     {
-      const Found *found = &g_array_index (self->found, Found, i);
+      const ReadWait *found = &g_array_index (self->found, ReadWait, i);
       const WaitThread *thread = &waits->threads[found->row.thread];
 
       waits->row[i] = found->row;
@@ -401,7 +401,7 @@ read_entries (Reading *self, const uint8_t *begin)
         return;
       /* So many bytes an array of GLib's may have; 32 bits are its numbers. */
       if (self->words->len > UINT32_MAX / sizeof (uint64_t) - MOST_WORDS ||
-          self->found->len > UINT32_MAX / sizeof (Found) - 1)
+          self->found->len > UINT32_MAX / sizeof (ReadWait) - 1)
         self->is_bad = true;
       else
         read_entry (self);
@@ -412,8 +412,7 @@ read_entries (Reading *self, const uint8_t *begin)
           if (self->is_cut_short && is_cut)
             return;
           note_damage (self->builder, (size_t) (entry - begin), size,
-                       is_cut ? "they were cut"
-                              : "is nothing that this version understands");
+                       is_cut ? "they were cut" : "is nothing that this version understands");
           return;
         }
     }
@@ -475,7 +474,7 @@ sysprof_builder_read_waits (Builder *self)
                        .threads = g_array_new (FALSE, FALSE, sizeof (WaitThread)),
                        .words = g_array_new (FALSE, FALSE, sizeof (uint64_t)),
                        .begins = g_array_new (FALSE, FALSE, sizeof (size_t)),
-                       .found = g_array_new (FALSE, FALSE, sizeof (Found)),
+                       .found = g_array_new (FALSE, FALSE, sizeof (ReadWait)),
                        .locks = g_array_new (FALSE, FALSE, sizeof (WaitLock)) };
   g_array_append_val (reading.begins, zero);
   read_entries (&reading, data);

@@ -3,7 +3,7 @@
 /* Lines and inlined functions for a table of names: files are looked for once more, and now for debug information.
  *
  * Functions keep the names that they have. What was inlined into them gets symbols of its own, and entries of the stacks
- * (store/inner-calls.c), so that whoever walks stacks meets inlined calls as any other ones. */
+ * (store/stacks/inlined-calls.c), so that whoever walks stacks meets inlined calls as any other ones. */
 
 #include "symbolize/lines.h"
 
@@ -199,7 +199,7 @@ insert_inlined (Store *store, SymbolTable *table, const LineCollection *lines)
   uint32_t n = store->addresses.n;
   AddressId at = n;
 
-  if (!sysprof_store_insert_inner_calls (store, lines->n_inlined))
+  if (!sysprof_store_insert_inlined_calls (store, lines->n_inlined))
     return;
 
   sysprof_symbol_table_extend (table, n, lines->n_inlined);

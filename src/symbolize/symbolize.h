@@ -126,7 +126,7 @@ typedef struct SymbolTable
   bool is_interrupted; /* the search was canceled: `keep_found` */
   Intern strings;
   uint8_t *
-      categories; /* [n] or NULL: not asked for yet. Set once and atomically: analyze/categories.h */
+      categories; /* [n] or NULL: not asked for yet. Set once and atomically: analyze/categories/categories.h */
 } SymbolTable;
 
 /* Who can be asked. */

@@ -315,7 +315,7 @@ inline_some (Fixture *self, GRand *random, SymbolId first_symbol, uint32_t n_sym
         n_inner[i] = (uint16_t) below (random, 4);
       n_new += n_inner[i];
     }
-  if (!sysprof_store_insert_inner_calls (&self->store, n_inner))
+  if (!sysprof_store_insert_inlined_calls (&self->store, n_inner))
     return;
 
   g_assert_cmpuint (self->store.addresses.n, ==, n + n_new);

@@ -9,7 +9,7 @@
 
 #define DEPTH    4000
 #define N_CHAINS 100    /* 400 thousand stacks together */
-#define STEP     0x4000 /* items between two looks, as analyze/fold-work.h has it */
+#define STEP     0x4000 /* items between two looks, as analyze/fold/work.h has it */
 
 typedef struct
 {

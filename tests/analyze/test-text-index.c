@@ -3,7 +3,7 @@
 /* What the index finds, against looking at every text, the slow and obvious way. */
 
 #include "../data/fixed-seed.h"
-#include "analyze/text-index.h"
+#include "analyze/search/text-index.h"
 
 #include <string.h>
 

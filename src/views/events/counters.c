@@ -234,10 +234,10 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
   const Counters *counters = &store->counters;
   g_autofree Sums *all = g_new0 (Sums, MAX (counters->n, 1));
   int64_t begin, end;
-  EventSieve sieve;
+  EventMatcher matcher;
 
   sysprof_rows_init_events (rows, columns, N_COLUMNS, "counters", 0, 0);
-  sysprof_event_sieve_init (&sieve, store, request->filter);
+  sysprof_event_matcher_init (&matcher, store, request->filter);
   find_span (request, &begin, &end);
   for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
     {
@@ -246,7 +246,7 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
 
       for (uint32_t at = counter->first_value;
            at < counter->first_value + counter->n_values && sysprof_is_wanted_at (at); at++)
-        if (sysprof_event_sieve_takes (&sieve, counters->time[at], counter->pid, -1))
+        if (sysprof_event_matcher_takes (&matcher, counters->time[at], counter->pid, -1))
           add_value (sums, counters->time[at], value_at (store, counter, at), begin, end);
       /* What was never set is only a name: recorders define some that the machine lacks. */
       rows->n_available += counter->n_values > 0;
@@ -259,7 +259,7 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
     for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
       if (all[i].n > 0 && (all[i].min < all[i].max) == changed)
         add_counter (rows, store, &counters->row[i], &all[i]);
-  sysprof_event_sieve_clear (&sieve);
+  sysprof_event_matcher_clear (&matcher);
   return true;
 }
 

@@ -272,20 +272,20 @@ static bool
 fill_dbus (const ViewRequest *request, Rows *rows, GError **error)
 {
   const Store *store = request->store;
-  g_autofree uint32_t *partner = sysprof_dbus_find_answers (store);
+  g_autofree uint32_t *partner = sysprof_dbus_find_replies (store);
   g_autoptr (GHashTable) members =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_member);
-  EventSieve sieve;
+  EventMatcher matcher;
 
   sysprof_rows_init_events (rows, request->by_member ? by_columns : columns,
                             request->by_member ? N_BY_COLUMNS : N_COLUMNS, "messages", 0,
                             store->n_dbus);
-  sysprof_event_sieve_init (&sieve, store, request->filter);
+  sysprof_event_matcher_init (&matcher, store, request->filter);
   for (uint32_t i = 0; i < store->n_dbus && sysprof_is_wanted_at (i); i++)
     {
       const DBusMessage *message = &store->dbus[i];
 
-      if (!sysprof_event_sieve_takes (&sieve, message->time, message->pid, message->cpu))
+      if (!sysprof_event_matcher_takes (&matcher, message->time, message->pid, message->cpu))
         continue;
       rows->total++;
       if (request->by_member)
@@ -293,7 +293,7 @@ fill_dbus (const ViewRequest *request, Rows *rows, GError **error)
       else
         add_message (request, rows, i, partner[i]);
     }
-  sysprof_event_sieve_clear (&sieve);
+  sysprof_event_matcher_clear (&matcher);
   add_members (rows, members);
   return true;
 }

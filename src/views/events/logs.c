@@ -47,16 +47,16 @@ static bool
 fill_logs (const ViewRequest *request, Rows *rows, GError **error)
 {
   const Store *store = request->store;
-  EventSieve sieve;
+  EventMatcher matcher;
 
   sysprof_rows_init_events (rows, columns, N_COLUMNS, "messages", 0, store->n_logs);
-  sysprof_event_sieve_init (&sieve, store, request->filter);
+  sysprof_event_matcher_init (&matcher, store, request->filter);
   for (uint32_t i = 0; i < store->n_logs && sysprof_is_wanted_at (i); i++)
     {
       const Log *log = &store->logs[i];
       Cell *cells;
 
-      if (!sysprof_event_sieve_takes (&sieve, log->time, log->pid, log->cpu))
+      if (!sysprof_event_matcher_takes (&matcher, log->time, log->pid, log->cpu))
         continue;
       rows->total++;
       cells = sysprof_rows_add (rows);
@@ -67,7 +67,7 @@ fill_logs (const ViewRequest *request, Rows *rows, GError **error)
       cells[CPU].number = log->cpu;
       cells[MESSAGE].text = sysprof_store_string (store, log->message);
     }
-  sysprof_event_sieve_clear (&sieve);
+  sysprof_event_matcher_clear (&matcher);
   return true;
 }
 

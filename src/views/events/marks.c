@@ -63,17 +63,17 @@ sysprof_request_find_marks (const ViewRequest *request, uint32_t *n)
   const Store *store = request->store;
   bool *is_in = g_new0 (bool, MAX (store->n_marks, 1));
   uint32_t n_found = 0;
-  EventSieve sieve;
+  EventMatcher matcher;
 
-  sysprof_event_sieve_init (&sieve, store, request->filter);
+  sysprof_event_matcher_init (&matcher, store, request->filter);
   for (uint32_t i = 0; i < store->n_marks && sysprof_is_wanted_at (i); i++)
     {
       const Mark *mark = &store->marks[i];
 
-      is_in[i] = sysprof_event_sieve_takes (&sieve, mark->time, mark->pid, mark->cpu);
+      is_in[i] = sysprof_event_matcher_takes (&matcher, mark->time, mark->pid, mark->cpu);
       n_found += is_in[i];
     }
-  sysprof_event_sieve_clear (&sieve);
+  sysprof_event_matcher_clear (&matcher);
   if (n != NULL)
     *n = n_found;
   return is_in;

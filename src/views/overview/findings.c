@@ -317,18 +317,18 @@ look_at_time (Look *self)
 static void
 look_at_logs (Look *self)
 {
-  EventSieve sieve;
+  EventMatcher matcher;
   uint32_t n = 0;
 
-  sysprof_event_sieve_init (&sieve, self->store, self->request->filter);
+  sysprof_event_matcher_init (&matcher, self->store, self->request->filter);
   for (uint32_t i = 0; i < self->store->n_logs && sysprof_is_wanted_at (i); i++)
     {
       const Log *log = &self->store->logs[i];
 
       n += (log->severity & (4 | 8)) != 0 && /* error, critical */
-           sysprof_event_sieve_takes (&sieve, log->time, log->pid, log->cpu);
+           sysprof_event_matcher_takes (&matcher, log->time, log->pid, log->cpu);
     }
-  sysprof_event_sieve_clear (&sieve);
+  sysprof_event_matcher_clear (&matcher);
   if (n > 0)
     say (self, "logs", "%u error%s logged.", n, n == 1 ? " was" : "s were");
 }
@@ -359,7 +359,7 @@ static void
 look_at_messages (Look *self)
 {
   const Store *store = self->store;
-  g_autofree uint32_t *partner = sysprof_dbus_find_answers (store);
+  g_autofree uint32_t *partner = sysprof_dbus_find_replies (store);
   uint32_t n = 0;
 
   for (uint32_t i = 0; i < store->n_dbus && sysprof_is_wanted_at (i); i++)

@@ -100,16 +100,16 @@ sysprof_cpu_uses_find (const Store *store, const SampleFilter *filter, CpuUse *u
 {
   g_autofree int64_t *until = g_new0 (int64_t, n); /* what lies before it was counted */
   SampleFilter whose = filter != NULL ? *filter : (SampleFilter){ 0 };
-  EventSieve sieve, whenever;
+  EventMatcher matcher, whenever;
   Slices slices;
   bool is_answered;
 
   /* A switch is in by its time; of a slice, what of it lies in the times is. */
   whose.times = NULL;
   whose.time_begin = whose.time_end = 0;
-  sysprof_event_sieve_init (&whenever, store, &whose);
-  sysprof_event_sieve_init (&sieve, store, filter);
-  is_answered = !sieve.is_empty;
+  sysprof_event_matcher_init (&whenever, store, &whose);
+  sysprof_event_matcher_init (&matcher, store, filter);
+  is_answered = !matcher.is_empty;
   init_slices (&slices, store, filter);
   for (uint32_t i = 0; is_answered && i < store->n_marks && sysprof_is_wanted_at (i); i++)
     {
@@ -118,20 +118,21 @@ sysprof_cpu_uses_find (const Store *store, const SampleFilter *filter, CpuUse *u
       TimeRange part = { mark->time, mark->time };
 
       if (cpu < 0 || (uint32_t) cpu >= n ||
-          !sysprof_event_sieve_takes (&whenever, mark->time, mark->pid, cpu))
+          !sysprof_event_matcher_takes (&whenever, mark->time, mark->pid, cpu))
         continue;
 
       if (__builtin_add_overflow (mark->time, MAX (mark->duration, 0), &part.end))
         part.end = INT64_MAX;
-      uses[cpu].n_switches += sysprof_event_sieve_takes (&sieve, mark->time, mark->pid, cpu);
+      uses[cpu].n_switches +=
+          sysprof_event_matcher_takes (&matcher, mark->time, mark->pid, cpu);
       part.begin = MAX (part.begin, until[cpu]);
       if (part.begin >= part.end)
         continue;
       uses[cpu].busy += measure_selected (&slices, part);
       until[cpu] = part.end;
     }
-  sysprof_event_sieve_clear (&sieve);
-  sysprof_event_sieve_clear (&whenever);
+  sysprof_event_matcher_clear (&matcher);
+  sysprof_event_matcher_clear (&whenever);
   return is_answered;
 }
 

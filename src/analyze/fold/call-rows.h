@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Which row of a table an entry of a stack counts to.
+ *
+ * A call is a pair of functions next to each other on a stack. Callers are the outer halves of the pairs whose inner
+ * half is in focus; callees the inner halves of those whose outer half is. What must count once per stack although it
+ * may recur in it counts where it is not open further out. */
+
+#pragma once
+
+#include "analyze/fold/forest.h"
+
+/* What holds at an entry. */
+typedef struct
+{
+  SymbolId visible; /* the innermost function that shows, 0 = none */
+  SymbolId row;     /* to which what ends here counts, 0 = none */
+  SymbolId opened;  /* the row that the entry itself opened, 0 = none */
+} CallRows;
+
+static inline SymbolId
+sysprof_row_of_call (FoldTable table, const bool *is_focus, SymbolId caller, SymbolId function)
+{
+  switch (table)
+    {
+    case FOLD_CALLERS:
+      return is_focus[function] ? caller : 0;
+    case FOLD_CALLEES:
+      return is_focus[caller] ? function : 0;
+    case FOLD_FUNCTIONS:
+    default:
+      return function;
+    }
+}
+
+/* What holds at an entry that shows as `function`, 0 = as a part of the one outside it, where `above` holds. */
+static inline CallRows
+sysprof_call_rows_below (CallRows above,
+                         FoldTable table,
+                         const bool *is_focus,
+                         SymbolId function)
+{
+  SymbolId row;
+
+  if (function == 0)
+    return (CallRows){ above.visible, above.row, 0 };
+
+  row = sysprof_row_of_call (table, is_focus, above.visible, function);
+  return (CallRows){ function, row, row };
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Finds all frames of a capture, on all CPUs.
+ *
+ * Where a frame begins is only known from the one before it. So that several threads can walk at once, each but the
+ * first guesses where a frame begins in its part: where many sound ones follow each other. A guess counts only if
+ * the thread before it arrives at just that place; else its part is walked again from there. What is found never
+ * depends on the guess. */
+
+#pragma once
+
+#include "store/builder.h"
+
+/* Bytes. All frames begin at a multiple of it, and so 32 bits reach over FILE_BYTES_MOST. */
+#define FOUND_UNIT UINT64_C (8)
+
+/* A frame, and what a sample or an allocation has beside the header. */
+typedef struct
+{
+  int64_t time;
+  StackDigest digest;
+  uint32_t place; /* in the file, in FOUND_UNIT */
+  int32_t pid;
+  int32_t tid;
+  int16_t cpu;
+  uint8_t type;
+} ScannedFrame;
+
+/* Frames of one part of the file, in its order. */
+typedef struct
+{
+  ScannedFrame
+      *items; /* [n], growing (util/large.h): it is given back before the stacks are folded */
+  size_t n;
+  size_t capacity;
+  uint64_t n_of_type[STORE_N_FRAME_TYPES];
+  uint64_t n_unsound;
+  uint64_t begin;   /* where the first one begins; 0 = no guess */
+  uint64_t limit;   /* frames that begin before are of this part */
+  uint64_t end;     /* where the next part goes on, or what is damaged begins */
+  const char *harm; /* what is wrong at `end`; NULL = nothing */
+} ScannedPart;
+
+typedef struct
+{
+  ScannedPart *part; /* [n] one after the other in the file */
+  size_t n;
+  size_t n_frames; /* of all parts */
+} ScannedParts;
+
+/* FALSE if cancelled; to be cleared in any case. *Owned* by the caller, filled by all CPUs in disjoint parts. */
+bool sysprof_scan_parts (const Builder *builder, ScannedParts *parts);
+/* Stable, by time. Where that is cancelled, they are in no order, and some may be missing. */
+void sysprof_scanned_frames_sort (ScannedFrame *items, size_t n, const Progress *progress);
+void sysprof_scanned_parts_clear (ScannedParts *self);

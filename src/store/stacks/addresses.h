@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Gives each distinct address its row in Store.addresses. *Owned* by one thread, as is the store. */
+
+#pragma once
+
+#include "store/stacks/mappings.h"
+
+/* Whole in itself, so that a look-up touches one line of the cache. */
+typedef struct
+{
+  uint64_t address;
+  uint32_t
+      checked_at : 31; /* version of the process's mappings when the row was last found right */
+  uint32_t is_mapped : 1; /* what the row says, which is farther away */
+  AddressId id;           /* 0 = free */
+} AddressSlot;
+
+typedef struct
+{
+  AddressSlot *slots; /* [n_slots] by address; NULL as long as it is empty */
+  uint32_t n_slots;   /* a power of two */
+  uint32_t n_used;
+} AddressSet;
+
+/* One set per process: few run at a time, and the sets of those stay in the cache. */
+typedef struct
+{
+  Store *store;
+  Mappings *mappings;
+  uint32_t
+      capacity; /* of the rows, which are growing arrays (util/large.h) until they are finished */
+  AddressSet *of_process; /* [processes.n] user code */
+  AddressSet
+      of_all[ADDRESS_UNMAPPED + 1]; /* by kind, where an address is the same in all processes */
+  AddressSet *of_guests; /* [N_GUEST_KINDS * processes.n] NULL until there are some */
+  AddressId unmapped;    /* 0 = none yet */
+  uint64_t key;
+} Addresses;
+
+void sysprof_addresses_init (Addresses *self, Store *store, Mappings *mappings);
+void sysprof_addresses_clear (Addresses *self);
+/* What is needed to add addresses of user code of `process`, of which there are no more. */
+void sysprof_addresses_forget (Addresses *self, ProcessId process);
+/* The rows become arrays of the store like any other; no more are added. */
+void sysprof_addresses_finish (Addresses *self);
+/* There are no more rows. */
+void sysprof_addresses_drop_rows (Addresses *self);
+
+/* Soon that address of user code will be asked for. */
+void sysprof_addresses_expect (const Addresses *self, ProcessId process, uint64_t address);
+
+/* The row of `address` as `process` sees it now. `is_return` says how it was met this time; a caller where nothing is
+ * mapped, though it is known what the process has mapped, is the row of ADDRESS_UNMAPPED. */
+AddressId sysprof_addresses_intern (Addresses *self,
+                                    ProcessId process,
+                                    AddressKind kind,
+                                    uint64_t address,
+                                    bool is_return);
+
+/* Adds the rows of another table: of the same store, but of other processes. `id` [other->n] tells where each is now. */
+void sysprof_addresses_absorb (Addresses *self, const AddressTable *other, AddressId *id);
