@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Raises the soft limit of open files during a recording, and restores it for spawned programs
+ * (see descriptor-limit.h). */
+
 #include "record/descriptor-limit.h"
 
 #include <pthread.h>
 #include <sys/param.h>
 #include <sys/resource.h>
 
-#define SPARE 256 /* for all that nobody asks for */
+#define SPARE 256 /* for descriptors that are not reserved */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
 static unsigned long asked_for;
-static rlim_t original; /* soft limit; 0 = as it is */
+static rlim_t original; /* soft limit; 0 = unchanged */
 static unsigned n_lowered;
 
-/* Lets the limit be what it has to be now. Where that cannot be, opening says so. */
+/* Sets the limit to the value needed now. If that fails, open() reports an error later. */
 static void
 adjust (void)
 {
@@ -34,7 +37,7 @@ adjust (void)
       (void) setrlimit (RLIMIT_NOFILE, &limit);
     }
   if (asked_for == 0)
-    original = 0; /* others may change it until the next recording */
+    original = 0; /* others may change the limit until the next recording */
 }
 
 void

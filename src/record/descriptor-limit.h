@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How many descriptors this process may have. Events can be many, and so can the files of counters: who may need many asks for
- * them beforehand. The program that is recorded shall not notice. From any thread. */
+/* The limit of open files of this process. Events and counter files can be many; a module that
+ * needs many descriptors reserves them first. Spawned programs must not inherit a changed
+ * limit. From any thread. */
 
 #pragma once
 
 #include <stdbool.h>
 
-/* Raises the soft limit, as far as the hard one lets us, so that there is room for `n` more than what others asked for. */
+/* Reserves `n` descriptors: raises the soft limit up to the hard limit, so that there is space
+ * for all reservations. */
 void sysprof_descriptor_limit_ask (unsigned long n);
-/* They are not needed any more. */
+/* Releases a reservation of `n` descriptors. */
 void sysprof_descriptor_limit_give_back (unsigned long n);
 
-/* Around starting a program: it gets the limit that we were given. */
+/* Call these around spawning a program, which then inherits the original limit. */
 void sysprof_descriptor_limit_restore (void);
 void sysprof_descriptor_limit_raise_again (void);
 
-/* Whether `fd`, which was just opened, leaves less than others need, because the limit could not be raised. What can be left out is
- * to be closed again then. */
+/* Whether `fd`, which was just opened, uses up descriptors that other modules need, because the
+ * limit could not be raised. The caller then closes descriptors that it can spare. */
 bool sysprof_descriptor_limit_is_near (int fd);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Joins a capture that another process has written with the recording (see joined-capture.h).
+ * The file is untrusted. */
+
 #include "record/joined-capture.h"
 
 #include "util/util.h"
@@ -47,7 +50,7 @@ sysprof_joined_capture_begin (Pump *pump,
           who, g_strerror (errno));
       return NULL;
     }
-  /* Whoever wrote it may still write: what comes from now on would have no end. */
+  /* The process may still be writing; without this limit the join might never end. */
   sysprof_capture_reader_set_end (reader, (uint64_t) info.st_size);
 
   join = sysprof_capture_join_begin (sysprof_pump_get_writer (pump), reader);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The capture that somebody else wrote into a descriptor, joined to the recording: first what every reader knows, so that the
- * addresses in it get their symbols, and the rest when these are written. */
+/* Joins a capture that another process wrote to a descriptor with the recording. First come the
+ * frames that every reader knows, so that their addresses get symbols. The other frames are
+ * appended at the end of the recording. */
 
 #pragma once
 
 #include "capture/capture.h"
 #include "record/pump.h"
 
-/* For *augment*. `fd` is borrowed; `who` wrote, as "a program". NULL without `error`: nothing was written, and nothing is
- * left to do. NULL with `error`: it could not be joined. */
+/* For *augment*. `fd` is borrowed; `who` names the process in messages, like "a program". NULL
+ * without `error`: the capture is empty, and there is nothing to do. NULL with `error`: it
+ * could not be joined. */
 SysprofCaptureJoin *sysprof_joined_capture_begin (Pump *pump,
                                                   const char *domain,
                                                   const char *who,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Built without libsystemd's headers. */
+/* Replaces journal.c in builds without the libsystemd headers: opening the journal always
+ * fails. */
 
 #include "record/journal.h"
 

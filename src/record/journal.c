@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sources: sd-journal(3), sd_journal_get_fd(3), systemd.journal-fields(7). */
+/* Reads the systemd journal with libsystemd, which is loaded at run time. Sources:
+ * sd-journal(3), sd_journal_get_fd(3), systemd.journal-fields(7). */
 
 #include "record/journal.h"
 
@@ -12,9 +13,9 @@
 #include <systemd/sd-journal.h>
 
 #define LIBRARY    "libsystemd.so.0"
-#define MOST_BYTES 65536 /* of a field: longer ones are not unpacked to their end */
+#define MOST_BYTES 65536 /* of a field; the rest of longer ones is not decompressed */
 
-/* Of what is needed, with the types that the library's header has. */
+/* The functions we use, with the types from the library's header. */
 /* clang-format off */
 #define JOURNAL_FUNCTIONS(F)        \
   F (sd_journal_close)              \
@@ -68,7 +69,7 @@ load_library (Journal *self, GError **error)
   return is_whole;
 }
 
-/* The library tells nothing when there is no journal at all. */
+/* The library does not report an error if there is no journal at all. */
 static bool
 open_files (Journal *self, GError **error)
 {
@@ -111,7 +112,7 @@ sysprof_journal_open (GError **error)
     }
 
   (void) self->call.sd_journal_set_data_threshold (self->journal, MOST_BYTES);
-  /* From the last one on; where there is none, from the first. */
+  /* Start at the last entry; in an empty journal, at the first. */
   if (self->call.sd_journal_seek_tail (self->journal) < 0 ||
       self->call.sd_journal_previous (self->journal) <= 0)
     (void) self->call.sd_journal_seek_head (self->journal);
@@ -126,7 +127,8 @@ sysprof_journal_close (Journal *self)
 
   if (self->journal != NULL)
     self->call.sd_journal_close (self->journal);
-  /* The library stays: it keeps things of threads that would be called after it has gone. */
+  /* The library stays loaded: it registers thread-local destructors that would be called after
+   * unloading it. */
   g_free (self);
 }
 
@@ -139,14 +141,15 @@ sysprof_journal_get_fd (Journal *self)
 void
 sysprof_journal_process (Journal *self)
 {
-  (void) self->call.sd_journal_process (self->journal); /* what came is found by looking */
+  /* The result does not matter: sysprof_journal_next() finds new entries. */
+  (void) self->call.sd_journal_process (self->journal);
 }
 
 /* The value of `field`, without its name. */
 static bool
 get_field (Journal *self, const char *field, const char **value, size_t *size)
 {
-  size_t length = strlen (field) + 1; /* and "=" */
+  size_t length = strlen (field) + 1; /* including the "=" */
   const void *bytes;
 
   if (self->call.sd_journal_get_data (self->journal, field, &bytes, size) < 0 || *size < length)
@@ -177,7 +180,7 @@ sysprof_journal_next (Journal *self, JournalEntry *entry)
       size_t size;
 
       *entry = (JournalEntry){ .priority = -1 };
-      /* Fails for what is of another boot. */
+      /* Fails for entries of other boots. */
       if (self->call.sd_journal_get_monotonic_usec (self->journal, &usec, NULL) < 0 ||
           usec > INT64_MAX / 1000)
         continue;
@@ -186,7 +189,7 @@ sysprof_journal_next (Journal *self, JournalEntry *entry)
       if (get_field (self, "PRIORITY", &priority, &size) && size == 1)
         entry->priority = priority[0] - '0';
       entry->is_of_kernel = has_value (self, "_TRANSPORT", "kernel");
-      /* The last field that is asked for: the bytes of others go when it is fetched. */
+      /* Fetch this field last: fetching another field invalidates its bytes. */
       if (!get_field (self, "MESSAGE", &entry->message.bytes, &entry->message.size))
         continue;
       entry->message.is_cut = entry->message.size + strlen ("MESSAGE=") >= MOST_BYTES;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Source: elf(5), "Notes". */
+/* Reads the build IDs of the kernel and its modules from the ELF notes in /sys. Source: elf(5),
+ * "Notes". */
 
 #include "record/kernel-build-ids.h"
 
@@ -37,7 +38,7 @@ dup_hex (const uint8_t *bytes, size_t size)
 char *
 sysprof_dup_build_id_of_notes (const uint8_t *notes, size_t size)
 {
-  Elf64_Nhdr head; /* the same with 32 bits */
+  Elf64_Nhdr head; /* 32-bit headers are the same */
 
   for (size_t at = 0; size - at >= sizeof head;)
     {
@@ -55,7 +56,7 @@ sysprof_dup_build_id_of_notes (const uint8_t *notes, size_t size)
         return head.n_descsz > 0 && head.n_descsz <= MOST_BUILD_ID
                    ? dup_hex (notes + at + name_size, head.n_descsz)
                    : NULL;
-      /* The last note's padding may be left out. */
+      /* The padding of the last note may be missing. */
       at += name_size + MIN (align_note (head.n_descsz), left - name_size);
     }
   return NULL;

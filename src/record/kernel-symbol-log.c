@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Collects load and unload events of transient kernel code and writes them as text (see
+ * kernel-symbol-log.h). */
+
 #include "record/kernel-symbol-log.h"
 
 #include "util/util.h"
@@ -20,8 +23,8 @@ typedef struct
 {
   uint64_t address;
   uint32_t size;
-  int64_t begin; /* 0 = before the recording */
-  int64_t end;   /* 0 = behind it */
+  int64_t begin; /* ns; 0 = before the recording */
+  int64_t end;   /* ns; 0 = after the recording */
   const char *name;
 } Life;
 
@@ -32,7 +35,7 @@ sysprof_kernel_symbol_log_clear (KernelSymbolLog *self)
   g_clear_pointer (&self->names, g_string_chunk_free);
 }
 
-/* Names are words, as in the kernel's list. */
+/* Names are single words, as in /proc/kallsyms. */
 static const char *
 keep_name (KernelSymbolLog *self, const char *name, size_t size)
 {
@@ -72,7 +75,7 @@ sysprof_kernel_symbol_log_add (KernelSymbolLog *self,
   g_array_append_val (self->events, event);
 }
 
-/* By address and time; what goes before what comes. */
+/* By address and time; an unload sorts before a load. */
 static int
 compare_events (const void *a, const void *b)
 {
@@ -85,13 +88,13 @@ compare_events (const void *a, const void *b)
   return (int) right->is_gone - (int) left->is_gone;
 }
 
-/* Events come from the rings of several CPUs: what was told of first need not have been first. What came where something
- * was told to be, had its end missed. */
+/* Events come from the rings of several CPUs, so they need not arrive in order. If code is
+ * loaded at an address that is still in use, the unload event of the previous code was lost. */
 static GArray *
 list_lives (KernelSymbolLog *self)
 {
   GArray *lives = g_array_new (FALSE, FALSE, sizeof (Life));
-  Life *open = NULL; /* the last, as long as it has no end */
+  Life *open = NULL; /* the last, while it has no end */
 
   if (self->events == NULL)
     return lives;
@@ -140,7 +143,7 @@ sysprof_kernel_symbol_log_to_text (KernelSymbolLog *self)
   return text;
 }
 
-/* The addresses in the lines of /proc/kallsyms that are also in `lives`. */
+/* The addresses in /proc/kallsyms that are also in `lives`. */
 static GHashTable *
 find_listed (const GArray *lives, const GByteArray *kallsyms)
 {
@@ -174,7 +177,8 @@ sysprof_kernel_symbol_log_append_gone (KernelSymbolLog *self, GByteArray *kallsy
     {
       const Life *life = &g_array_index (lives, Life, i);
 
-      /* The end is unknown of code that went between the last event and the reading of the list. */
+      /* Code that was unloaded between the last event and the reading of the list has no end
+       * time. */
       if (life->end != 0 || !g_hash_table_contains (listed, &life->address))
         g_string_append_printf (text, "%016" PRIx64 " t %s\t[bpf]\n", life->address,
                                 life->name);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Code that came to the kernel or went from it while it was recorded: programs of BPF, trampolines. The kernel's list of
- * symbols, read when the recording has ended, has only what is there then.
+/* Kernel code that was loaded or unloaded during the recording: BPF programs, trampolines.
+ * /proc/kallsyms is read after the recording and only has the code that exists then.
  *
- * The instrument that reads kernel events fills it, the process watcher writes it. *Owned* by the pump thread. */
+ * The instrument that reads kernel events fills the log, and the process watcher writes it.
+ * *Owned* by the pump thread. */
 
 #pragma once
 
@@ -12,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KERNEL_SYMBOL_LOG_MOST 65536 /* events; later ones are counted only */
+#define KERNEL_SYMBOL_LOG_MOST 65536 /* events; later ones are only counted */
 
-/* Zero is empty. */
+/* All zero = empty. */
 typedef struct
 {
   GArray *events;
@@ -24,7 +25,8 @@ typedef struct
 
 void sysprof_kernel_symbol_log_clear (KernelSymbolLog *self);
 
-/* At `time` [size] bytes at `address`, named [name_size] `name`, have come, or gone. */
+/* At `time`, `size` bytes of code at `address` were loaded, or unloaded if `is_gone`. `name`
+ * has `name_size` bytes. */
 void sysprof_kernel_symbol_log_add (KernelSymbolLog *self,
                                     int64_t time,
                                     uint64_t address,
@@ -33,9 +35,11 @@ void sysprof_kernel_symbol_log_add (KernelSymbolLog *self,
                                     const char *name,
                                     size_t name_size);
 
-/* Lines `ADDRESS SIZE BEGIN END NAME` by address and time, as docs/format.md says; NULL where nothing came or went. */
+/* Lines `ADDRESS SIZE BEGIN END NAME` by address and time (see docs/format.md); NULL if there
+ * were no events. */
 GString *sysprof_kernel_symbol_log_to_text (KernelSymbolLog *self);
 
-/* Appends to `kallsyms`, the text of /proc/kallsyms, a line for each program that went while it was recorded or that the
- * text does not have, for readers that know no other list. */
+/* Appends lines to `kallsyms`, the text of /proc/kallsyms: one for each program that was
+ * unloaded during the recording or that the text does not have. Some readers know no other
+ * list. */
 void sysprof_kernel_symbol_log_append_gone (KernelSymbolLog *self, GByteArray *kallsyms);

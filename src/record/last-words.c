@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A child process that sends a D-Bus message when the recorder has exited (see last-words.h).
+ * The child must not rely on other threads of the recorder: fork() does not copy them. */
+
 #include "record/last-words.h"
 
 #include "record/bus-address.h"
@@ -13,13 +16,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define QUIET_MSEC  1000 /* nothing more comes as an answer */
+#define QUIET_MSEC  1000 /* stop reading replies after this silence */
 #define MOST_ROUNDS 64
 
 struct LastWords
 {
   GPid child;
-  int alive_fd; /* its other end reads an end when we are gone */
+  int alive_fd; /* the child reads end-of-file from the other end when we have exited */
 };
 
 /* --- the child --- */
@@ -34,7 +37,7 @@ speak (const char *address, const GByteArray *words)
   if (fd < 0 || send (fd, words->data, words->len, MSG_NOSIGNAL) != (ssize_t) words->len)
     return;
 
-  /* The service may still ask who it is that speaks. */
+  /* The service may still check the credentials of the sender. */
   for (unsigned i = 0; i < MOST_ROUNDS && poll (&ready, 1, QUIET_MSEC) == 1; i++)
     if (read (fd, answer, sizeof answer) <= 0)
       return;
@@ -47,13 +50,14 @@ live (int alive_fd, const char *address, const GByteArray *words)
   char byte;
   ssize_t n;
 
-  /* What ends the recorder's whole group or terminal is not to end this. */
+  /* Signals to the recorder's process group or terminal must not end the child. */
   sigfillset (&all);
   (void) sigprocmask (SIG_BLOCK, &all, NULL);
   (void) setsid ();
   if (dup2 (alive_fd, 0) < 0)
     _exit (1);
-  (void) syscall (SYS_close_range, 1U, ~0U, 0U); /* older kernels: what is open stays open */
+  /* Older kernels do not have this call; the descriptors stay open then. */
+  (void) syscall (SYS_close_range, 1U, ~0U, 0U);
 
   do
     n = read (0, &byte, 1);
@@ -76,7 +80,8 @@ add_message (GByteArray *words, GDBusMessage *message, uint32_t serial)
   g_byte_array_append (words, bytes, (guint) size);
 }
 
-/* Everything that is to be said, in one piece: a bus need not answer before it is told more. */
+/* The complete byte stream: a bus accepts messages before it has replied to the earlier
+ * ones. */
 static GByteArray *
 new_words (GDBusMessage *message)
 {
@@ -129,7 +134,7 @@ sysprof_last_words_take_back (LastWords *self)
   if (self == NULL)
     return;
 
-  (void) !write (self->alive_fd, "", 1); /* or it has gone already */
+  (void) !write (self->alive_fd, "", 1); /* fails if the child has exited */
   (void) close (self->alive_fd);
   (void) waitpid (self->child, NULL, 0);
   g_free (self);
@@ -142,5 +147,5 @@ sysprof_last_words_say (LastWords *self)
     return;
 
   (void) close (self->alive_fd);
-  g_free (self); /* the child is left to itself: it may wait for an answer */
+  g_free (self); /* do not wait for the child: it may be waiting for a reply */
 }

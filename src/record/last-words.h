@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A message to a bus that is sent when this process has gone, however it went, and has not taken it back: what was changed is
- * put back also when we are killed. A child, in a session of its own, waits for that. */
+/* A D-Bus message that is sent when this process exits in any way, unless it was canceled
+ * before. It restores changed settings even if the recorder is killed. A child process in a
+ * session of its own waits and sends it. */
 
 #pragma once
 
@@ -9,11 +10,11 @@
 
 typedef struct LastWords LastWords;
 
-/* `message` (borrowed) gets a serial. NULL with `error` when there can be no child. */
+/* Sets the serial of `message` (borrowed). NULL with `error` if no child can be started. */
 LastWords *sysprof_last_words_new (const char *address, GDBusMessage *message, GError **error);
 
-/* They are not sent any more. NULL does nothing. */
+/* Cancels the message. NULL does nothing. */
 void sysprof_last_words_take_back (LastWords *self);
 
-/* They are sent now. NULL does nothing. */
+/* Sends the message now. NULL does nothing. */
 void sysprof_last_words_say (LastWords *self);

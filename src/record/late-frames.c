@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A temporary capture for frames that are appended to the recording at its end (see
+ * late-frames.h). */
+
 #include "record/late-frames.h"
 
 #include "capture/capture.h"
@@ -9,8 +12,9 @@
 #include <fcntl.h>
 #include <sys/statvfs.h>
 
-#define BUFFER_SIZE (1024 * 1024) /* bytes; the flush thread has several underway */
-/* Of what is free in the beginning: it is there twice while it is added to the recording, which needs room as well. */
+#define BUFFER_SIZE (1024 * 1024) /* bytes; the flush thread queues several */
+/* The part of the initially free space that the file may use. Its frames exist twice while they
+ * are appended, and the recording needs space, too. */
 #define SHARE_OF_FREE 4
 
 struct LateFrames
@@ -20,7 +24,7 @@ struct LateFrames
   uint64_t most; /* bytes */
 };
 
-/* On the flush thread. The recording goes on; what is missing is counted in the end. */
+/* On the flush thread. The recording continues; lost frames are counted at the end. */
 static void
 write_failed (void *data)
 {
@@ -44,7 +48,8 @@ sysprof_late_frames_new (GError **error)
   if (fd >= 0)
     {
       self->most = get_most (fd);
-      self->writer = sysprof_capture_writer_new_from_fd (fd, BUFFER_SIZE); /* takes it */
+      /* takes ownership of `fd` */
+      self->writer = sysprof_capture_writer_new_from_fd (fd, BUFFER_SIZE);
     }
   if (self->writer != NULL)
     self->output = sysprof_output_new (self->writer, false, write_failed, self, error);
@@ -109,14 +114,14 @@ sysprof_late_frames_append_to (LateFrames *self, SysprofCaptureWriter *writer, G
   autofd fd = -1;
   uint64_t n_lost;
 
-  /* What could be written before an error is still there. */
+  /* Frames written before an error are still available. */
   (void) sysprof_output_sync (self->output, error);
   fd = sysprof_output_dup_fd (self->output);
   if (fd >= 0)
     reader = sysprof_capture_reader_new_from_fd (sysprof_steal_fd (&fd));
   if (reader != NULL)
     {
-      (void) sysprof_capture_reader_splice (reader, writer); /* what is missing is counted */
+      (void) sysprof_capture_reader_splice (reader, writer); /* lost frames are counted below */
       sysprof_capture_reader_unref (reader);
     }
 

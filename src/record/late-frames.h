@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Frames at which readers of version 3.46 stop (traces, D-Bus messages): they wait in a file without a name until
- * everything else of the recording is written, and then stand behind it. Who dies before loses them, and only them.
+/* Frames at which Sysprof 3.46 stops reading (traces, D-Bus messages). They are kept in an
+ * unlinked file until all other frames of the recording are written, and are then appended. If
+ * the recorder is killed before that, only these frames are lost.
  *
  * All functions are for the pump thread. */
 
@@ -14,21 +15,22 @@
 
 typedef struct LateFrames LateFrames;
 
-/* NULL with `error` where no temporary file can be had. */
+/* NULL with `error` if no temporary file can be made. */
 LateFrames *sysprof_late_frames_new (GError **error);
 void sysprof_late_frames_free (LateFrames *self);
 
-/* Where they are added; borrowed. It refuses frames while the disk is behind, as the recording's own does. */
+/* The writer to add them with; borrowed. It rejects frames while the disk is behind, as the
+ * writer of the recording does. */
 SysprofCaptureWriter *sysprof_late_frames_get_writer (LateFrames *self);
 uint64_t sysprof_late_frames_get_size (LateFrames *self); /* bytes */
 uint64_t sysprof_late_frames_get_n_frames (LateFrames *self);
-/* FALSE once it holds a quarter of what was free where it lies. */
+/* FALSE once the file uses a quarter of the space that was free in its file system. */
 bool sysprof_late_frames_has_room (LateFrames *self);
 
-/* Once a second. Does not wait. */
+/* Call this once a second. Does not wait. */
 void sysprof_late_frames_flush (LateFrames *self);
 
-/* Adds them to `writer`; no more are added then. The number of those that were lost, by the temporary file or by
- * `writer`; `error` says why when there are any. */
+/* Appends the frames to `writer`; add no more afterwards. Returns the number of frames that the
+ * temporary file or `writer` lost; `error` has the reason if there are any. */
 uint64_t
 sysprof_late_frames_append_to (LateFrames *self, SysprofCaptureWriter *writer, GError **error);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Several ways lead to the file, the cheap ones first. A path can lead elsewhere: into another mount namespace, to what has
- * replaced the file since, to a pipe that would block us. So only a regular file of the same inode is it. What
- * /proc/PID/map_files leads to is the file itself, also where it was deleted; it wants more rights. */
+/* Opens the file of a mapping in a child process. There are several ways to the file, and the
+ * cheap ones come first. A path can lead to another file: in another mount namespace, to a file
+ * that has replaced the mapped one, or to a pipe that blocks. So only a regular file with the
+ * same inode is accepted. /proc/PID/map_files leads to the mapped file even if it was deleted,
+ * but requires more privileges. */
 
 #include "record/live-files.h"
 
@@ -21,8 +23,8 @@ typedef struct
 {
   ExecutableMapping mapping;
   bool only_look;
-  bool is_debug_file; /* that at `path`, no mapping's */
-  bool is_given;      /* what comes along is an envelope with the file */
+  bool is_debug_file; /* the debug file at `path`, not the file of a mapping */
+  bool is_given;      /* the request comes with an envelope that contains the file */
   char path[PATH_MAX];
 } Request;
 
@@ -35,8 +37,8 @@ is_same (const ExecutableMapping *mapping, const struct stat *info)
          info->st_dev == makedev (mapping->device_major, mapping->device_minor);
 }
 
-/* What the path leads to is opened only after it has been identified: a process that maps a file may replace it by a link to a
- * device, which root must not open. */
+/* The file is identified before it is opened for reading. A process that maps a file may
+ * replace it by a link to a device, which root must not open. */
 static int
 reach_by_path (const Request *request, const char *path, struct stat *info)
 {
@@ -52,8 +54,9 @@ reach_by_path (const Request *request, const char *path, struct stat *info)
   return request->only_look ? OPENER_NOTHING : sysprof_regular_file_reopen (path_fd, info);
 }
 
-/* What of the path lies below the root of the process, where it is told from the root of its mount namespace, as to who reads the list
- * of its mappings. NULL: it is not told so. */
+/* The part of the path below the root directory of the process. /proc/PID/maps shows paths from
+ * the root of the mount namespace if the reader has another root. NULL if the path does not
+ * start with the root directory. */
 static const char *
 find_rest (int32_t pid, const char *path)
 {
@@ -122,7 +125,7 @@ serve (int socket)
 
 /* --- the parent --- */
 
-/* A directory of a device, as many as a system has of both share one server that does not answer. */
+/* A key for files that may share an unresponsive server: the directory and its device. */
 static uint64_t
 place_of (const LiveMapping *mapping)
 {
@@ -171,7 +174,8 @@ void
 sysprof_live_files_init (LiveFiles *self, Privilege *privilege)
 {
   *self = (LiveFiles){ .privilege = privilege, .opener = OPENER_INIT };
-  (void) sysprof_opener_start (&self->opener, serve); /* else with the first file */
+  /* if that fails, the first request starts it */
+  (void) sysprof_opener_start (&self->opener, serve);
 }
 
 void

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The file behind a mapping of a living process: its very file, or none. A child opens it, as that may take for ever
- * (util/opener.h). *Owned* by one thread. */
+/* Opens the file of a mapping of a running process: exactly that file, or none. A child process
+ * opens it, because open() may block forever (util/opener.h). *Owned* by one thread. */
 
 #pragma once
 
@@ -16,7 +16,7 @@ typedef struct
   uint64_t inode;
   uint32_t device_major;
   uint32_t device_minor;
-  const char *path; /* as the process sees it */
+  const char *path; /* as seen by the process */
 } LiveMapping;
 
 typedef struct
@@ -29,12 +29,13 @@ typedef struct
 void sysprof_live_files_init (LiveFiles *self, Privilege *privilege);
 void sysprof_live_files_clear (LiveFiles *self);
 
-/* Opens it for reading and tells about it in `info`: an envelope. -1: it cannot be had; a file of the same name that is
- * another one does not count. */
+/* Opens the file for reading and fills `info`. Returns an envelope. -1 if it cannot be opened;
+ * another file with the same name is not accepted. */
 int sysprof_live_files_open (LiveFiles *self, const LiveMapping *mapping, struct stat *info);
-/* An envelope with the debug file of that build ID (of `size` bytes) that is installed here; -1: there is none. */
+/* An envelope with the installed debug file of that build ID (`size` bytes); -1 if there is
+ * none. */
 int sysprof_live_files_open_debug (LiveFiles *self, const uint8_t *build_id, size_t size);
-/* Tells only about it. */
+/* Only fills `info`. */
 bool sysprof_live_files_look (LiveFiles *self, const LiveMapping *mapping, struct stat *info);
-/* An envelope with a file of our own (borrowed). */
+/* An envelope with a file that we have opened ourselves (borrowed). */
 int sysprof_live_files_wrap (int fd, struct stat *info);

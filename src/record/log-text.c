@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Writes log messages as frames: converts priorities and truncates long texts. */
+
 #include "record/log-text.h"
 
 #include <glib.h>
 #include <string.h>
 
-/* Readers of version 3.46 take frames of at most 16384 bytes: 64 stand before the message, a NUL behind it. */
+/* Sysprof 3.46 accepts frames of at most 16,384 bytes: 64 before the message, and a NUL after
+ * it. */
 #define MAX_MESSAGE_SIZE (16384 - 64 - 1)
 
 int
@@ -37,7 +40,7 @@ sysprof_log_add (SysprofCaptureWriter *writer,
       g_snprintf (remark, sizeof remark, " [cut: %zu bytes %s]", message->size,
                   message->is_cut ? "or more" : "in all");
       n = MAX_MESSAGE_SIZE - strlen (remark);
-      /* not inside a character of UTF-8 */
+      /* not inside a UTF-8 character */
       while (n > 0 && ((unsigned char) message->bytes[n] & 0xc0) == 0x80)
         n--;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Messages of logs, as a capture has them. */
+/* Log messages in the form that a capture has. */
 
 #pragma once
 
@@ -9,18 +9,19 @@
 #include <stdint.h>
 #include <sysprof-capture.h>
 
-/* GLib's flag for a priority of syslog(3); 0 for what is none. */
+/* The GLib log level of a syslog(3) priority; 0 if the priority is invalid. */
 int sysprof_log_severity_of_priority (int priority);
 
 typedef struct
 {
   const char *bytes; /* [size] need not end in NUL */
   size_t size;
-  bool is_cut; /* there was more of it */
+  bool is_cut; /* the message was longer */
 } LogMessage;
 
-/* `message` may hold a NUL, which becomes a space; what is too long for a frame is cut, and that is said.
- * `domain` has at most 31 bytes. FALSE when the writer takes nothing. */
+/* Adds a log frame. NULs in `message` become spaces. A message that does not fit a frame is
+ * truncated and gets a remark about that. `domain` has at most 31 bytes. FALSE if the writer
+ * rejects the frame. */
 bool sysprof_log_add (SysprofCaptureWriter *writer,
                       int64_t time,
                       int priority,

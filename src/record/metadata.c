@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The keys are those that other programs look for. */
+/* Writes the metadata frames of a recording. The keys are those that other programs look
+ * for. */
 
 #include "record/metadata.h"
 
@@ -14,8 +15,8 @@
 
 #define APPLICATION_ID "org.gnome.Sysprof"
 
-/* Version 3.46 cannot join frames above 16384 bytes; 64 of them stand before the value, and a NUL behind it. Each join of
- * that version adds 8 bytes: there is room for 16. */
+/* Sysprof 3.46 cannot join frames above 16,384 bytes: 64 bytes come before the value, and a NUL
+ * after it. Each join by that version adds 8 bytes; this leaves space for 16 joins. */
 #define MAX_VALUE_SIZE (16384 - 64 - 1 - 16 * 8)
 
 static void
@@ -29,7 +30,7 @@ add (SysprofCaptureWriter *writer, const char *key, const char *value)
       g_autofree char *remark = g_strdup_printf (" [cut: %zu bytes in all]", size);
       const char *end = value + MAX_VALUE_SIZE - strlen (remark);
 
-      /* not inside a character of UTF-8 */
+      /* not inside a UTF-8 character */
       while (end > value && ((unsigned char) *end & 0xc0) == 0x80)
         end--;
 
@@ -92,7 +93,8 @@ add_host (SysprofCaptureWriter *writer)
     }
 }
 
-/* By this captures of one start of a machine are known to be of one kernel, which lies at one place. */
+/* The boot ID shows which captures are from the same boot, and so have the same kernel at the
+ * same address. */
 static void
 add_boot (SysprofCaptureWriter *writer, const char *build_id)
 {
@@ -101,12 +103,13 @@ add_boot (SysprofCaptureWriter *writer, const char *build_id)
 
   if (!g_file_get_contents ("/proc/sys/kernel/random/boot_id", &id, NULL, NULL) ||
       g_strchomp (id)[0] == '\0')
-    return; /* not every container shows it */
+    /* some containers hide it */
+    return;
   value = g_strdup_printf ("%s %s", id, build_id != NULL ? build_id : "-");
   add (writer, CAPTURE_BOOT_ID, value);
 }
 
-/* By these debug files of the kernel can be found, on any machine. */
+/* Build IDs identify the debug files of the kernel, on any machine. */
 static void
 add_kernel_build_ids (SysprofCaptureWriter *writer)
 {
@@ -137,7 +140,7 @@ add_session (SysprofCaptureWriter *writer)
     }
 }
 
-/* Each item quoted for a shell and followed by a space, as other recorders write it. */
+/* Each item is quoted for a shell and followed by a space, as other recorders do it. */
 static char *
 quote_all (const char *const *items)
 {
@@ -175,7 +178,7 @@ add_os_release (SysprofCaptureWriter *writer)
 {
   autofd fd = open ("/etc/os-release", O_RDONLY | O_CLOEXEC);
 
-  /* Not every system has one. */
+  /* Not every system has this file. */
   if (fd >= 0)
     (void) sysprof_capture_writer_add_file_fd (writer, SYSPROF_CAPTURE_CURRENT_TIME, -1, -1,
                                                "/etc/os-release", fd);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Source: the kernel's Documentation/ABI/testing/sysfs-module. Who may not know addresses cannot read them, or reads 0. */
+/* Reads the load addresses of module sections from /sys. Without the privilege to see kernel
+ * addresses, the files cannot be read or contain 0. Source: the kernel's
+ * Documentation/ABI/testing/sysfs-module. */
 
 #include "record/module-sections.h"
 
@@ -11,8 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* .text, .text.unlikely, .noinstr.text, .exit.text: what else there is holds no functions, and the memory of .init.text is given to other
- * modules once it has run, though the kernel goes on telling where it was. */
+/* .text, .text.unlikely, .noinstr.text, .exit.text. Other sections contain no functions.
+ * .init.text is skipped, because its memory is freed after initialization and may be reused by
+ * other modules, although the kernel still shows its address. */
 static bool
 is_code (const char *section)
 {
@@ -41,7 +44,7 @@ compare_texts (const void *a, const void *b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* " SECTION=ADDRESS" of each. *(full)* */
+/* " SECTION=ADDRESS" for each section. *(full)* */
 static char *
 dup_sections (const char *sections_dir)
 {

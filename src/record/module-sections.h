@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the kernel has put the code of its modules: their files say nothing of it, as they are not linked. */
+/* The load addresses of the kernel's modules. Module files do not contain them, because they
+ * are relocatable. */
 
 #pragma once
 
 #define MODULES_DIR "/sys/module"
 
-/* `NAME BUILD-ID SECTION=ADDRESS …` by line, of the modules in a directory like MODULES_DIR whose sections with code may be seen; the
- * build ID is `-` where there is none. *(full)* NULL: there are none. */
+/* Lines `NAME BUILD-ID SECTION=ADDRESS …` of the modules in a directory like MODULES_DIR that
+ * have visible code sections. The build ID is `-` if there is none. NULL if there are no such
+ * modules. *(full)* */
 char *sysprof_dup_module_sections (const char *modules_dir);

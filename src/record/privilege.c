@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Performs privileged operations with this process's own privileges, or requests them from the
+ * helper. Messages for the user about missing privileges are at the end. This file must never
+ * expose to its callers which of the two was used. */
+
 #include "record/privilege.h"
 
 #include "util/util.h"
@@ -14,15 +18,15 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#define LARGEST_TEXT 4096 /* of a one-line file in /proc */
+#define LARGEST_TEXT 4096 /* bytes; for one-line files in /proc */
 
 struct Privilege
 {
   gatomicrefcount ref_count;
-  char *root;             /* where /proc and /sys are; "" = where they belong */
-  int helper;             /* the socket; -1 = all with our own rights */
-  pthread_mutex_t asking; /* held from a question to its answer */
-  int tracefs_fd;         /* its root, the pump thread's; -1 = not opened yet */
+  char *root;             /* prefix of /proc and /sys; "" = this machine */
+  int helper;             /* the socket; -1 = none, use our own privileges */
+  pthread_mutex_t asking; /* held from a request to its reply */
+  int tracefs_fd; /* the root of tracefs; used by the pump thread only; -1 = not opened yet */
 };
 
 Privilege *
@@ -85,14 +89,15 @@ has_helper (const Privilege *self)
   return self->helper >= 0;
 }
 
-/* Whether what was refused to us is to be asked of the helper. */
+/* Whether the kernel denied access and a helper could grant it. */
 static bool
 is_refused (const Privilege *self, int fd)
 {
   return fd < 0 && has_helper (self) && (errno == EACCES || errno == EPERM);
 }
 
-/* The answer to a question that is asked while nobody else waits for one; errno stays as it is then. */
+/* Evaluates `question` while holding the lock, so that no other thread waits for a reply. Keeps
+ * errno. */
 #define ASK(self, question)                        \
   ({                                               \
     __typeof__ (question) answer_;                 \
@@ -134,7 +139,7 @@ sysprof_privilege_open_event (Privilege *self,
   if (!has_helper (self))
     return sysprof_rights_open_event (attr, pid, cpu, flags);
 
-  /* To the helper, 0 would be itself. */
+  /* For the helper, 0 would be the helper itself. */
   if (pid == 0)
     pid = (pid_t) syscall (SYS_gettid);
   return ASK (self,
@@ -257,7 +262,7 @@ sysprof_privilege_read_namespace (Privilege *self, pid_t pid, const char *name)
   return inode;
 }
 
-/* The kernel shows zeros to those who may not see addresses. */
+/* The kernel shows zeros to readers who may not see addresses. */
 static bool
 shows_addresses (int fd)
 {
@@ -277,7 +282,7 @@ sysprof_privilege_open_kallsyms (Privilege *self)
 {
   autofd fd = sysprof_rights_open_kallsyms ();
 
-  /* What it shows depends on who has opened it. */
+  /* The text depends on the privileges of the process that opened it. */
   if (has_helper (self) && (fd < 0 || !shows_addresses (fd)))
     {
       sysprof_autofd_close (&fd);
@@ -315,7 +320,8 @@ sysprof_privilege_open_switch_format (Privilege *self)
   return fd;
 }
 
-/* Where the hierarchy that perf events follow is mounted: a version 1 hierarchy with perf_event, else version 2. */
+/* The mount point of the hierarchy that perf events use: the version 1 hierarchy with
+ * perf_event, else version 2. */
 static char *
 find_cgroup_mount (void)
 {
@@ -369,7 +375,7 @@ sysprof_privilege_open_cgroup (Privilege *self, const char *path)
   return fd;
 }
 
-/* The capabilities in effect, as bits; 0 if they are unknown. */
+/* The effective capabilities as bits; 0 if unknown. */
 static uint64_t
 read_capabilities (void)
 {
@@ -387,7 +393,7 @@ read_capabilities (void)
   return 0;
 }
 
-/* CAP_SYS_ADMIN held the right before CAP_PERFMON was introduced. */
+/* CAP_SYS_ADMIN granted this before CAP_PERFMON was introduced. */
 static bool
 has_perfmon (void)
 {
@@ -409,7 +415,8 @@ sysprof_privilege_describe_missing_confinement (void)
          "as an ordinary user.";
 }
 
-/* Its capabilities then count for resources of the namespace alone. A namespace that maps all users onto themselves is not recognized. */
+/* In a user namespace, capabilities only apply to resources of that namespace. A namespace that
+ * maps all users to themselves is not recognized. */
 static bool
 is_in_user_namespace (void)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Parsers of /proc/PID/maps and /proc/PID/cmdline (see proc-text.h). They never read files
+ * themselves. */
+
 #include "record/proc-text.h"
 
 #define DELETED " (deleted)"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The texts of /proc that become frames: parsers over saved bytes, so that they can be tested. */
+/* Parsers of /proc texts that become frames. They work on bytes in memory, so that tests can
+ * use saved texts. */
 
 #pragma once
 
@@ -15,12 +16,13 @@ typedef struct
   uint32_t device_major;
   uint32_t device_minor;
   bool is_executable;
-  Text path; /* as it stands there, less " (deleted)"; empty for a nameless mapping */
+  Text path; /* as in the text, without " (deleted)"; empty for an anonymous mapping */
 } ProcMapping;
 
-/* The next line of /proc/PID/maps that is one; others are skipped. FALSE at the end. */
+/* Parses the next valid line of /proc/PID/maps; skips others. FALSE at the end. */
 bool sysprof_proc_next_mapping (Text *maps, ProcMapping *mapping);
 
-/* The arguments, which end in NUL each, joined by blanks, in place; a NUL is put behind, for which `size` + 1 bytes
- * are there. What may not stand in a line becomes a blank, too. Returns the new length. */
+/* Joins the NUL-terminated arguments by spaces, in place, and appends a NUL, for which
+ * `arguments` must have `size` + 1 bytes. Control characters become spaces, too. Returns the
+ * new length. */
 size_t sysprof_proc_join_arguments (char *arguments, size_t size);

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Rings of started and code-generating processes, and a hash table of the namespaces of each
+ * process (see process-log.h). No function here reads /proc. */
+
 #include "record/process-log.h"
 
 #include <glib.h>
 #include <string.h>
 
-#define MOST_SETS   4096 /* of namespaces: for more, /proc is there */
+#define MOST_SETS   4096 /* of namespaces; processes in further sets are read from /proc */
 #define FIRST_SLOTS 256
 
 typedef struct ProcessNamespaces
 {
   int32_t pid; /* 0 = free */
   uint32_t set;
-  int64_t time; /* rings of several CPUs are not read in order */
+  int64_t time; /* ns; the rings of several CPUs are not read in order */
 } ProcessNamespaces;
 
 void
@@ -50,7 +53,8 @@ sysprof_process_log_started (ProcessLog *self, int32_t pid, int64_t time)
   *get_nth (self, self->n_started++) = (StartedProcess){ pid, time };
 }
 
-/* The slot of the process, or the free one where it belongs. Pids are given out in turn: they scatter by themselves. */
+/* The slot of the process, or the free slot for it. Pids are allocated in sequence, so the
+ * lowest bits are a good hash. */
 static ProcessNamespaces *
 find_namespaces (const ProcessLog *self, int32_t pid)
 {
@@ -84,7 +88,8 @@ forget_namespaces (ProcessLog *self, int32_t pid)
   if (slot == NULL || slot->pid == 0)
     return;
 
-  /* Those behind it that could stand in its place move up, so that no search ends too early. */
+  /* Delete from a hash table with linear probing: move later entries up that belong at or
+   * before the free slot, so that no search stops at a gap. */
   free_slot = at = (unsigned) (slot - self->namespaces);
   self->namespaces[free_slot].pid = 0;
   self->n_known--;
@@ -156,7 +161,7 @@ starts_with (const char *path, size_t size, const char *prefix)
   return size >= strlen (prefix) && memcmp (path, prefix, strlen (prefix)) == 0;
 }
 
-/* As all runtimes call it that make one: jit-PID.dump. */
+/* All language runtimes that write a jitdump name it jit-PID.dump. */
 static bool
 is_dump (const char *path, size_t size)
 {

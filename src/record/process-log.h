@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which processes the recording is about, and which of them have started a program, or generate code, and are still to be
- * looked at.
+/* The processes that the recording covers, and a queue of those that have started a program or
+ * generate code and still need to be examined.
  *
- * The instrument that reads kernel events fills it, the process watcher empties it. A process that ends before
- * anybody has looked is dropped here: a machine that starts a thousand processes a second costs no reading
- * in /proc. *Owned* by the pump thread. */
+ * The instrument that reads kernel events fills it, and the process watcher empties it. A
+ * process that exits before the watcher examines it is dropped here, so that a machine that
+ * starts a thousand processes per second does not cost reads of /proc. *Owned* by the pump
+ * thread. */
 
 #pragma once
 
@@ -13,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROCESS_LOG_SIZE 1024 /* the oldest is dropped when more wait */
+#define PROCESS_LOG_SIZE 1024 /* if more are queued, the oldest is dropped */
 
-/* In the order of the kernel's records; it does not tell of time namespaces. */
+/* In the order of the kernel's records, which do not report time namespaces. */
 typedef enum
 {
   NAMESPACE_NET,
@@ -36,16 +37,16 @@ typedef struct
 
 typedef struct
 {
-  int32_t pid; /* 0 = was dropped */
+  int32_t pid; /* 0 = dropped */
   int64_t time;
 } StartedProcess;
 
-/* What executable memory holds, by the name that it is mapped under. */
+/* The kind of an executable mapping, by its name. */
 typedef enum
 {
   CODE_MAPPING_OF_FILE,
-  CODE_MAPPING_GENERATED, /* no file: code that the program makes */
-  CODE_MAPPING_OF_DUMP,   /* a file in which a program says what it has made */
+  CODE_MAPPING_GENERATED, /* no file: code that the program generates */
+  CODE_MAPPING_OF_DUMP,   /* a jitdump file, in which a program describes its generated code */
 } CodeMappingKind;
 
 CodeMappingKind sysprof_code_mapping_kind (const char *path, size_t size);
@@ -61,22 +62,24 @@ typedef struct
 
 typedef struct
 {
-  bool is_tracked; /* kernel events tell of processes that start */
-  int32_t *only;   /* [n_only] the processes the recording is about; NULL = all */
+  bool is_tracked; /* kernel events report started processes */
+  int32_t *only;   /* [n_only] the processes that the recording covers; NULL = all */
   unsigned n_only;
   StartedProcess started[PROCESS_LOG_SIZE]; /* a ring */
   unsigned first;
   unsigned n_started;
-  Namespaces *sets; /* [n_sets] all are different: most processes have the same */
+  Namespaces *sets; /* [n_sets] each is different; most processes share one */
   unsigned n_sets;
-  struct ProcessNamespaces *namespaces; /* [n_slots] by pid; NULL until some are known */
+  /* [n_slots] hash table by pid; NULL while it is empty */
+  struct ProcessNamespaces *namespaces;
   unsigned n_slots;                     /* a power of two */
   unsigned n_known;
   GeneratingProcess generating[GENERATING_LOG_SIZE]; /* a ring */
   unsigned first_generating;
   unsigned n_generating;
-  int32_t known_generating
-      [256]; /* by pid: of whom it was told, so that it is not told at each mapping */
+  /* by pid: processes already reported as generating code, so that not every mapping reports
+   * them */
+  int32_t known_generating [256];
 } ProcessLog;
 
 void sysprof_process_log_clear (ProcessLog *self);
@@ -84,21 +87,23 @@ void sysprof_process_log_clear (ProcessLog *self);
 /* Copied. */
 void sysprof_process_log_set_only (ProcessLog *self, const int32_t *pids, unsigned n_pids);
 
-/* `pid` has started a program at `time` (exec). */
+/* `pid` started a program at `time` (exec). */
 void sysprof_process_log_started (ProcessLog *self, int32_t pid, int64_t time);
-/* `pid` is in these namespaces since `time`: told at each fork, and when it changes them. */
+/* `pid` has been in these namespaces since `time`. Call this at each fork, and when a process
+ * changes its namespaces. */
 void sysprof_process_log_set_namespaces (ProcessLog *self,
                                          int32_t pid,
                                          int64_t time,
                                          const Namespaces *namespaces);
-/* NULL when nobody told. Valid until something is told. */
+/* NULL if unknown. Valid until the log changes. */
 const Namespaces *sysprof_process_log_get_namespaces (const ProcessLog *self, int32_t pid);
 /* `pid` maps executable memory as [size] `path`. */
 void sysprof_process_log_mapped (ProcessLog *self, int32_t pid, const char *path, size_t size);
-/* The next that generates code, told at least once; NULL when there is none. Valid until something is told. */
+/* The next process that generates code; a process is returned at least once. NULL if there is
+ * none. Valid until the log changes. */
 const GeneratingProcess *sysprof_process_log_take_generating (ProcessLog *self);
-/* `pid` has ended. */
+/* `pid` has exited. */
 void sysprof_process_log_ended (ProcessLog *self, int32_t pid);
 
-/* The next that is to be looked at, of those that were started before `before`. FALSE when there is none. */
+/* The next process to examine that started before `before`. FALSE if there is none. */
 bool sysprof_process_log_take (ProcessLog *self, int64_t before, StartedProcess *process);
