@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The absent instruments that have nothing but a name. Whoever builds one takes its line away. */
+/* Instruments that are not implemented yet. Remove the line of an instrument here when you
+ * implement it. */
 
 #include "record/instruments/absent.h"
 

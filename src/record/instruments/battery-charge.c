@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is left in each battery of the machine, and how fast it drains.
+/* The charge of each battery of the machine, and the power it supplies or takes.
  *
- * Drivers tell the charge (µAh), or else the energy (µWh): divided by the voltage that the battery was designed for, that is the
- * charge, too. Batteries of mice and keyboards have the scope "Device" and feed nothing of the machine.
+ * Drivers report either the charge (µAh) or the energy (µWh). The energy divided by the design
+ * voltage of the battery gives the charge. Batteries of mice and keyboards have the scope
+ * "Device" and are ignored, because they do not power the machine.
  *
  * Source: Linux, Documentation/ABI/testing/sysfs-class-power. */
 
@@ -30,8 +31,8 @@ enum
   PATH_VOLTAGE,        /* µV */
   PATH_CHARGE,         /* µAh */
   PATH_ENERGY,         /* µWh */
-  PATH_CURRENT,        /* µA; some drivers write a sign */
-  PATH_POWER,          /* µW; likewise */
+  PATH_CURRENT,        /* µA; negative with some drivers */
+  PATH_POWER,          /* µW; negative with some drivers */
 };
 
 static const CounterRow battery_rows[] = {
@@ -88,7 +89,8 @@ find_batteries (Privilege *machine, CounterValues *values)
 {
   Search search = { machine, values };
 
-  (void) sysprof_counter_list (machine, SUPPLIES, add_battery, &search); /* none is none */
+  /* `absence` reports that there is none */
+  (void) sysprof_counter_list (machine, SUPPLIES, add_battery, &search);
 }
 
 static void
@@ -97,7 +99,7 @@ parse_battery (unsigned path, Text text, CounterInstance *battery)
   uint64_t number;
   double volts;
 
-  (void) sysprof_text_skip (&text, "-"); /* how much, not where to */
+  (void) sysprof_text_skip (&text, "-"); /* only the amount is recorded, not the direction */
   if (!sysprof_text_u64 (&text, &number))
     return;
 

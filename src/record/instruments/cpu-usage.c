@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How busy each CPU is, and how fast it runs: two sources, because many machines (most virtual ones) do not
- * report frequencies.
+/* The usage and the frequency of each CPU. These are two sources, because many machines (most
+ * virtual ones) do not report frequencies.
  *
- * The kernel adds up, per CPU, the ticks spent in user code, in the kernel, in interrupts, idle and so on. The
- * columns "guest" and "guest_nice" are contained in "user" and "nice". Time waiting for I/O is idle time; time
- * stolen by the hypervisor is not: the CPU was wanted.
+ * For each CPU the kernel counts the ticks spent in user code, in the kernel, in interrupts,
+ * idle and so on. The columns "guest" and "guest_nice" are included in "user" and "nice". Time
+ * waiting for I/O counts as idle. Time stolen by the hypervisor counts as busy, because a task
+ * wanted the CPU.
  *
  * Source: proc(5), /proc/stat; Linux, Documentation/admin-guide/pm/cpufreq.rst. */
 
@@ -34,7 +35,7 @@ enum
   PATH_FREQUENCY,
 };
 
-/* user nice system idle iowait irq softirq steal; the last three came with Linux 2.6 */
+/* user nice system idle iowait irq softirq steal; Linux 2.6 added the last three */
 #define N_COLUMNS     8
 #define COLUMN_IDLE   3
 #define COLUMN_IOWAIT 4
@@ -136,8 +137,8 @@ find_frequencies (Privilege *machine, CounterValues *values)
 {
   Search search = { machine, values };
 
-  (void) sysprof_counter_list (machine, CPUS, add_frequency,
-                               &search); /* `absence` reports it */
+  /* `absence` reports that there is none */
+  (void) sysprof_counter_list (machine, CPUS, add_frequency, &search);
 }
 
 static void

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* All messages of a message bus, as they are on the wire.
+/* Records all messages on a message bus as they are on the wire.
  *
- * The bus gives them to a connection that became a monitor: that hears everything and may say nothing. Where it does not
- * let us, match rules that ask for what is meant for others (what monitors were before) get what its policy permits.
+ * The bus sends them to a connection that has become a monitor: it receives all messages and
+ * may not send any. If the bus does not permit that, match rules for eavesdropping, which are
+ * the older way, receive the messages that the bus policy permits. This file must never send
+ * messages to other clients of the bus.
  *
- * They wait in the recording's file for frames that come last. Numbers of buses are GLib's, as in the captures of others.
+ * These frames are written to the deferred frames at the end of the recording. The numbers of
+ * the buses are GLib's, as in captures of other recorders.
  *
- * Source: D-Bus Specification, "org.freedesktop.DBus.Monitoring.BecomeMonitor" and "Match Rules". */
+ * Source: D-Bus Specification, "org.freedesktop.DBus.Monitoring.BecomeMonitor" and "Match
+ * Rules". */
 
 #include "record/bus-address.h"
 #include "record/bus.h"
@@ -17,7 +21,8 @@
 
 #include <sysprof.h>
 
-/* A command that talks at once is to be heard: it starts when we listen, but no bus may keep it from starting. */
+/* Monitoring should start before the command does, so that its first messages are recorded; but
+ * an unresponsive bus must not delay the command for longer. */
 #define PREPARE_NSEC (2 * NSEC_PER_SEC)
 #define LAST_NSEC    (50 * NSEC_PER_MSEC)
 #define STOP_NSEC    (200 * NSEC_PER_MSEC)
@@ -26,11 +31,11 @@ typedef struct
 {
   const char *interface;
   const char *method;
-  const char *rule; /* NULL = a monitor, which has none */
-  bool gets_own;    /* what is said to ourselves is among it */
+  const char *rule; /* NULL = become a monitor, which has no rule */
+  bool gets_own;    /* also receives messages to our own connection */
 } Way;
 
-/* The first that is permitted is taken. */
+/* The first permitted way is used. */
 static const Way ways[] = {
   { "org.freedesktop.DBus.Monitoring", "BecomeMonitor", NULL, false },
   { "org.freedesktop.DBus", "AddMatch", "eavesdrop='true'", true },
@@ -42,20 +47,20 @@ static const char instrument_name[] = "D-Bus Monitor";
 struct _SysprofDBusMonitor
 {
   SysprofInstrument parent_instance;
-  GBusType bus_type; /* G_BUS_TYPE_NONE where there is an address */
+  GBusType bus_type; /* G_BUS_TYPE_NONE if there is an address */
   char *bus_address;
 
   /* Owned by the pump thread. */
   Pump *pump;
-  SysprofCaptureWriter *writer; /* the pump's */
+  SysprofCaptureWriter *writer; /* borrowed from the pump */
   Bus *bus;
   char *title;
-  GError *error; /* why the connection has ended before there was a recording */
-  char *refusal; /* of the first way */
+  GError *error; /* why the connection was closed before the recording started */
+  char *refusal; /* the error of the first way */
   size_t way;
   bool is_listening;
-  bool is_refused; /* in all ways */
-  bool is_full;    /* told that there is no more room */
+  bool is_refused; /* with all ways */
+  bool is_full;    /* the user has been told that there is no more space */
   bool is_recording;
   uint64_t n_messages;
 };
@@ -124,9 +129,9 @@ sysprof_dbus_monitor_set_property (GObject *object,
     }
 }
 
-/* --- what the bus says --- */
+/* --- messages from the bus --- */
 
-/* Who only has match rules also gets what is said to himself. */
+/* With match rules, messages to our own connection arrive, too. */
 static bool
 is_for_us (Bus *bus, const uint8_t *bytes, size_t size)
 {
@@ -146,7 +151,7 @@ take_message (Bus *bus, int64_t time, const uint8_t *bytes, size_t size, void *d
   if (bytes != NULL && ways[self->way].gets_own && is_for_us (bus, bytes, size))
     return;
 
-  /* Nothing in a capture is older than its begin. */
+  /* No frame may be older than the start of the recording. */
   if (!self->is_recording)
     return;
   if (!sysprof_pump_has_late_room (self->pump))
@@ -188,7 +193,7 @@ bus_closed (Bus *bus, const GError *error, void *data)
 
 static const BusEvents bus_events = { .message = take_message, .closed = bus_closed };
 
-/* --- becoming one who listens --- */
+/* --- becoming a monitor --- */
 
 static void listen_in_some_way (SysprofDBusMonitor *self);
 
@@ -293,7 +298,7 @@ sysprof_dbus_monitor_record (SysprofInstrument *instrument, Pump *pump)
   SysprofDBusMonitor *self = SYSPROF_DBUS_MONITOR (instrument);
 
   self->is_recording = true;
-  if (self->error != NULL) /* since it was prepared */
+  if (self->error != NULL) /* the connection was closed after prepare */
     bus_closed (self->bus, self->error, self);
 }
 
@@ -311,7 +316,7 @@ sysprof_dbus_monitor_stop (SysprofInstrument *instrument, Pump *pump)
   if (self->bus == NULL)
     return;
 
-  /* A bus gives monitors their copies when it has time for them. */
+  /* A bus sends copies to monitors with a delay. */
   (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + LAST_NSEC, is_never, self);
   if (!sysprof_bus_drain (self->bus, sysprof_pump_now () + STOP_NSEC))
     sysprof_pump_report (pump, instrument_name, false,

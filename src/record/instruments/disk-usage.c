@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Completed operations of each block device, their bytes, and the time in which there was any.
+/* Completed operations of each block device, their bytes, and the time during which any were in
+ * progress.
  *
- * Partitions, and devices made of others (device mapper, RAID, loops over files), pass their operations on:
- * they have counters of their own, but "Combined" counts each operation once.
+ * Partitions, and devices that consist of others (device mapper, RAID, loop devices), pass
+ * their operations on to other devices. They have counters of their own, but "Combined" counts
+ * each operation once.
  *
  * Source: Linux, Documentation/admin-guide/iostats.rst. */
 
@@ -20,7 +22,7 @@ enum
   ROW_BUSY,
 };
 
-/* Numbers behind the name of the device. */
+/* Indexes of the numbers after the device name. */
 enum
 {
   COLUMN_READS,
@@ -31,7 +33,7 @@ enum
   N_COLUMNS
 };
 
-#define SECTOR          512.0 /* whatever the device's own may be */
+#define SECTOR          512.0 /* bytes; independent of the device's own sector size */
 #define PERCENT_OF_TIME 0.1   /* from ms per second */
 
 static const CounterRow disk_rows[] = {
@@ -84,7 +86,7 @@ parse_diskstats (unsigned path, Text text, CounterValues *values)
         continue;
       sysprof_counter_instance_set (disk, ROW_READS, (double) columns[COLUMN_READS]);
       sysprof_counter_instance_set (disk, ROW_WRITES, (double) columns[COLUMN_WRITES]);
-      /* Of devices that nobody uses there are many: eight loops, for instance. */
+      /* Most systems have many unused devices, for instance eight loop devices. */
       if (n < N_COLUMNS || columns[COLUMN_READS] + columns[COLUMN_WRITES] == 0)
         continue;
       sysprof_counter_instance_set (disk, ROW_BYTES_READ,
@@ -115,7 +117,7 @@ has_entries (const char *path)
 static bool
 is_part_of_other (Privilege *machine, const char *name)
 {
-  g_autofree char *entry = g_strdelimit (g_strdup (name), "/", '!'); /* as sysfs spells it */
+  g_autofree char *entry = g_strdelimit (g_strdup (name), "/", '!'); /* spelled as in sysfs */
   g_autofree char *device =
       g_strdup_printf ("%s/sys/class/block/%s", sysprof_privilege_get_root (machine), entry);
   g_autofree char *partition = g_build_filename (device, "partition", NULL);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the processor's packages, cores, graphics and memory consume, in watts.
+/* The power consumption of the processor's packages, cores, graphics and memory, in watts.
  *
- * The hardware adds up the energy of each domain (RAPL). perf counts it as events of the devices "power" (packages) and
- * "power_core" (single cores of AMD); where those are not there, powercap shows the sums, to root only.
+ * The hardware adds up the energy of each domain (RAPL). perf counts it as events of the
+ * devices "power" (packages) and "power_core" (single cores of AMD processors). If these are
+ * missing, powercap has the sums, but only root can read them.
  *
- * Source: Linux, Documentation/ABI/testing/sysfs-bus-event_source-devices-events, Documentation/power/powercap/powercap.rst. */
+ * Source: Linux, Documentation/ABI/testing/sysfs-bus-event_source-devices-events,
+ * Documentation/power/powercap/powercap.rst. */
 
 #include "record/sampled-counters.h"
 
@@ -54,8 +56,8 @@ static const CounterRow energy_instance_rows[N_ROWS] = {
 
 static const struct
 {
-  const char *event; /* perf */
-  const char *zone;  /* powercap; how its name begins */
+  const char *event; /* name of the perf event */
+  const char *zone;  /* prefix of the name of the powercap zone */
   unsigned row;
 } domains[] = {
   { "energy-pkg", "package-", ROW_PACKAGE }, { "energy-cores", "core", ROW_CORE },
@@ -68,21 +70,21 @@ typedef struct
   int fd;
   bool is_event;
   unsigned row;
-  double joules;  /* that a unit is worth */
-  uint64_t range; /* where the sum begins again at zero; 0 = never */
+  double joules;  /* per unit */
+  uint64_t range; /* the sum wraps to zero at this value; 0 = never */
   uint64_t last;
-  double base; /* units before the sum began again */
-  char *path;  /* of a zone, to open it again; owned */
+  double base; /* units before the last wrap */
+  char *path;  /* of a zone, for reopening it; owned */
   char place[COUNTER_NAME_SIZE];
 } Meter;
 
 typedef struct
 {
   Privilege *machine;
-  GArray *meters; /* of Meter */
+  GArray *meters; /* [Meter] */
   const char *device;
-  bool is_there; /* something of the kind, whether we may read it or not */
-  int cause;     /* errno of what was refused, or 0 */
+  bool is_there; /* there are such counters, readable or not */
+  int cause;     /* errno of the open that failed, or 0 */
 } Meters;
 
 static void
@@ -106,12 +108,12 @@ read_number (Privilege *machine, const char *path, uint64_t *number)
   return sysprof_text_u64 (&text, number);
 }
 
-/* CORE:CPU. */
+/* Formats CORE:CPU. */
 static void
 name_place (Privilege *machine, unsigned cpu, char place[COUNTER_NAME_SIZE])
 {
   g_autofree char *path = g_strdup_printf (CPUS "/cpu%u/topology/core_id", cpu);
-  uint64_t core = 0; /* where the kernel does not say */
+  uint64_t core = 0; /* if the kernel does not report it */
 
   (void) read_number (machine, path, &core);
   g_snprintf (place, COUNTER_NAME_SIZE, "%u:%u", (unsigned) core, cpu);
@@ -140,7 +142,7 @@ open_meter (Meters *self,
   g_array_append_val (self->meters, meter);
 }
 
-/* On the CPUs that speak for their packages: "0,18", "0-3". */
+/* Opens the event on the CPUs that represent their packages, in a list like "0,18" or "0-3". */
 static void
 open_on_cpus (Meters *self, struct perf_event_attr *attr, unsigned row, double joules)
 {
@@ -172,7 +174,7 @@ open_event (Meters *self, const char *event, unsigned row)
   g_autofree char *config_path = g_strdup_printf (DEVICES "/%s/events/%s", self->device, event);
   g_autofree char *scale_path =
       g_strdup_printf (DEVICES "/%s/events/%s.scale", self->device, event);
-  /* A clock of ours is what whoever lends rights wants of every event. */
+  /* The helper requires this clock for every event. */
   struct perf_event_attr attr = {
     .size = sizeof attr,
     .use_clockid = 1,
@@ -218,8 +220,8 @@ typedef struct
 {
   Privilege *machine;
   uint64_t package;
-  uint64_t die; /* of it; UINT64_MAX = any */
-  uint64_t cpu; /* its first; UINT64_MAX = none */
+  uint64_t die; /* in the package; UINT64_MAX = any */
+  uint64_t cpu; /* the first CPU found; UINT64_MAX = none */
 } PackageSearch;
 
 static void
@@ -239,7 +241,7 @@ check_cpu (const char *name, void *data)
     self->cpu = MIN (self->cpu, cpu);
 }
 
-/* A zone's domain, as what it calls itself tells: "package-1", "dram". */
+/* Finds the domain from the name of a zone: "package-1", "dram". */
 static bool
 find_domain (const char *name, unsigned *row)
 {
@@ -252,7 +254,8 @@ find_domain (const char *name, unsigned *row)
   return false;
 }
 
-/* Where the zone is of which a package's or a part's name begins: "package-1", "package-1-die-0". */
+/* Formats the location of a zone from the name of its package: "package-1",
+ * "package-1-die-0". */
 static void
 name_place_of_package (Privilege *machine, const char *name, char place[COUNTER_NAME_SIZE])
 {
@@ -260,12 +263,12 @@ name_place_of_package (Privilege *machine, const char *name, char place[COUNTER_
   Text text = sysprof_text_from_string (name);
 
   if (sysprof_text_skip (&text, "package-"))
-    (void) sysprof_text_u64 (&text, &search.package); /* else it is the first's */
+    (void) sysprof_text_u64 (&text, &search.package); /* else it is the first package */
   if (sysprof_text_skip (&text, "-die-"))
     (void) sysprof_text_u64 (&text, &search.die);
   (void) sysprof_counter_list (machine, CPUS, check_cpu, &search);
 
-  /* Two dies must not be taken for one where the kernel does not tell which CPUs they have. */
+  /* Keep two dies apart even if the kernel does not report their CPUs. */
   if (search.cpu == UINT64_MAX && search.die != UINT64_MAX)
     g_snprintf (place, COUNTER_NAME_SIZE, "%s", name);
   else
@@ -277,7 +280,7 @@ open_zone (const char *name, void *data)
 {
   Meters *self = data;
   g_autofree char *name_path = g_strdup_printf (ZONES "/%s/name", name);
-  const char *package = strchr (name, ':'); /* and what stands behind it */
+  const char *package = strchr (name, ':'); /* the package number and what follows */
   int parent_length = package != NULL ? 1 + (int) strcspn (package + 1, ":") : 0;
   g_autofree char *parent_path =
       package != NULL
@@ -288,7 +291,8 @@ open_zone (const char *name, void *data)
   Meter meter = { .joules = JOULES_PER_UJ };
   char line[64];
 
-  /* "intel-rapl:PACKAGE" and "intel-rapl:PACKAGE:DOMAIN"; "intel-rapl-mmio:…" are the same sums once more. */
+  /* "intel-rapl:PACKAGE" and "intel-rapl:PACKAGE:DOMAIN"; "intel-rapl-mmio:…" has the same sums
+   * again. */
   if (!g_str_has_prefix (name, "intel-rapl:") ||
       !sysprof_counter_read_line (self->machine, name_path, line, sizeof line) ||
       !find_domain (line, &meter.row))
@@ -302,8 +306,8 @@ open_zone (const char *name, void *data)
       return;
     }
 
-  (void) read_number (self->machine, range_path,
-                      &meter.range); /* without, it never begins again */
+  /* if it is missing, the sum never wraps */
+  (void) read_number (self->machine, range_path, &meter.range);
   if (!sysprof_counter_read_line (self->machine, parent_path, line, sizeof line))
     line[0] = '\0';
   name_place_of_package (self->machine, line, meter.place);
@@ -333,7 +337,8 @@ open_meters (Privilege *machine, GError **error)
   g_array_set_clear_func (self->meters, clear_meter);
   open_events (self);
   if (self->meters->len == 0)
-    (void) sysprof_counter_list (machine, ZONES, open_zone, self); /* none is none */
+    /* reported below if there are none */
+    (void) sysprof_counter_list (machine, ZONES, open_zone, self);
   if (self->meters->len > 0)
     return self;
 
@@ -354,7 +359,8 @@ open_meters (Privilege *machine, GError **error)
   return NULL;
 }
 
-/* A zone that was taken away and is there again, as when its module is loaded anew, is another file. */
+/* If a zone disappears and comes back, for example because its module was reloaded, its file
+ * must be reopened. */
 static bool
 read_meter (Meters *self, Meter *meter, uint64_t *sum)
 {
@@ -393,7 +399,7 @@ read_meters (void *state, CounterValues *values, GError **error)
       uint64_t sum;
 
       if (!read_meter (self, meter, &sum))
-        continue; /* its CPU is not there for now */
+        continue; /* its CPU is offline */
 
       if (sum < meter->last && meter->range > 0)
         meter->base += (double) meter->range;

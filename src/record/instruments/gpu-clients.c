@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Lines "drm-KEY: VALUE"; what is before and between them is of other parts of the kernel or of the driver alone.
+/* Parses the fdinfo text of a GPU client: lines "drm-KEY: VALUE". Other lines belong to other
+ * parts of the kernel or to one driver only.
  *
  *   drm-engine-NAME: 9288864723 ns      drm-cycles-NAME: 28257900       drm-resident-NAME: 192 KiB
  *   drm-engine-capacity-NAME: 2         drm-total-cycles-NAME: 7655183  drm-memory-NAME, drm-total-NAME: likewise
  *
- * A device that several processes share tells each of its own clients only; i915 and amdgpu tell busy time, xe cycles, msm and
- * panfrost both.
+ * Each descriptor only reports the use by its own client. i915 and amdgpu report busy time, xe
+ * reports cycles, msm and panfrost report both.
  *
  * Source: Linux, Documentation/gpu/drm-usage-stats.rst. */
 
@@ -131,7 +132,8 @@ parse_engine (GpuClient *self, Text key, Text value)
     }
 }
 
-/* Of several sizes of a region, what is resident says most; "memory" is the old name of it. */
+/* If a region has several sizes, the resident size is the most useful one; "memory" is its old
+ * name. */
 static void
 parse_region (GpuClient *self, Text key, Text value)
 {
@@ -178,7 +180,7 @@ sysprof_gpu_client_parse (Text text, GpuClient *client)
             copy_name (client->device, sizeof client->device, line);
         }
       else if (sysprof_text_equal (key, "client-id"))
-        (void) parse_number (value, &client->id); /* without, it is 0 */
+        (void) parse_number (value, &client->id); /* 0 if it is missing */
       else if (sysprof_text_starts_with (key, "engine-") ||
                sysprof_text_starts_with (key, "cycles-") ||
                sysprof_text_starts_with (key, "total-cycles-"))
@@ -187,7 +189,7 @@ sysprof_gpu_client_parse (Text text, GpuClient *client)
         parse_region (client, key, value);
     }
 
-  /* Devices that are no PCI devices have no address. */
+  /* Only PCI devices have an address. */
   if (client->device[0] == '\0')
     memcpy (client->device, client->driver, sizeof client->driver);
   return client->driver[0] != '\0';

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How busy each process keeps each engine of the graphics devices, and how much of their memory it has.
+/* How busy each process keeps each engine of the GPUs, and how much GPU memory it uses.
  *
- * The kernel tells that per descriptor of a device, in /proc/PID/fdinfo. Which processes have such descriptors is found by
- * looking through /proc/PID/fd; where the kernel says how many a process has (since 6.2) only those are looked through whose
- * number has changed. Processes and descriptors have their turn in a few at a time, so that no reading takes long.
+ * The kernel reports this for each descriptor of a GPU, in /proc/PID/fdinfo. To find these
+ * descriptors we scan /proc/PID/fd. Since Linux 6.2 the kernel also reports the number of
+ * descriptors of a process; then only processes whose number has changed are scanned. Each
+ * reading scans a limited number of processes and descriptors, so that no reading takes long.
  *
- * Several descriptors may be of one client: it is counted once, for the process where it was found first.
+ * Several descriptors may belong to one client. It is counted once, for the process where it
+ * was found first.
  *
  * Source: Linux, Documentation/gpu/drm-usage-stats.rst; proc(5). */
 
@@ -24,14 +26,16 @@
 #define MAX_DESCRIPTORS 512 /* that are held open */
 #define MAX_CLIENTS     1024
 
-/* In one reading; some 1 to 4 µs each, and 10 for a process that is begun with. */
+/* Limits of one reading. A descriptor costs about 1 to 4 µs, and the first one of a process 10
+ * µs more. */
 #define MOST_LISTED  1000 /* processes */
-#define MOST_LOOKED  2000 /* descriptors of them */
+#define MOST_LOOKED  2000 /* descriptors */
 #define COST_OF_OPEN 10   /* in descriptors */
 
 #define LIST_INTERVAL    (2000 * MSEC)
-#define TRUSTED_INTERVAL (20000 * MSEC) /* a number that stays the same may hide a change */
-#define BLIND_INTERVAL   (5000 * MSEC)  /* there is no number */
+/* rescan even if the number is the same: it may hide a change */
+#define TRUSTED_INTERVAL (20000 * MSEC)
+#define BLIND_INTERVAL   (5000 * MSEC)  /* if the kernel does not report the number */
 
 #define NSEC 1e-9
 
@@ -46,19 +50,19 @@ static const CounterRow gpu_rows[] = {
   [ROW_MEMORY] = { "GPU Memory", "%s", N_ ("Memory in %s"), COUNTER_VALUE },
 };
 
-/* A process that was looked through. */
+/* A process that has been scanned. */
 typedef struct
 {
   pid_t pid;
   int64_t looked; /* ns */
   off_t n_fds;
-  uint64_t listing; /* the one it was in last */
+  uint64_t listing; /* the last one that contained the process */
 } Known;
 
 typedef struct
 {
   pid_t pid;
-  int number; /* of the descriptor, there */
+  int number; /* of the descriptor in that process */
   int fd;     /* its fdinfo */
   char comm[16];
 } Descriptor;
@@ -67,8 +71,8 @@ typedef struct
 {
   char device[GPU_DEVICE_SIZE];
   uint64_t id;
-  uint64_t reading; /* the last one that it was in */
-  int64_t time;     /* ns, of that */
+  uint64_t reading; /* the last one that contained the client */
+  int64_t time;     /* ns, of that reading */
   GpuClient last;
 } Client;
 
@@ -76,26 +80,26 @@ typedef struct
 {
   Privilege *machine;
   int processes_fd; /* /proc */
-  DIR *processes;   /* the listing that is underway; NULL = none */
+  DIR *processes;   /* the listing in progress; NULL = none */
   GArray
-      *known; /* of Known: the first n_sorted by pid, then those that the listing has added */
+      *known; /* [Known] the first n_sorted by pid, then those added by the current listing */
   unsigned n_sorted;
-  GArray *waiting;      /* of pid_t, to be looked through */
-  DIR *descriptors_dir; /* of the process that is being looked through; NULL = none */
-  pid_t looked_pid;     /* which that is */
+  GArray *waiting;      /* [pid_t] still to be scanned */
+  DIR *descriptors_dir; /* of the process being scanned; NULL = none */
+  pid_t looked_pid;     /* the process being scanned */
   int64_t listed;
   uint64_t listing;
-  bool has_counts;     /* the kernel tells how many descriptors a process has */
-  GArray *descriptors; /* of Descriptor */
-  GArray *clients;     /* of Client */
-  bool is_full;        /* some could not be held open */
+  bool has_counts;     /* the kernel reports the number of descriptors of a process */
+  GArray *descriptors; /* [Descriptor] */
+  GArray *clients;     /* [Client] */
+  bool is_full;        /* some descriptors could not be held open */
   bool has_told_full;
   bool is_refused;
   bool has_told_refusal;
   bool has_told_silence;
 } Gpus;
 
-/* --- which processes --- */
+/* --- finding processes --- */
 
 static void
 clear_descriptor (void *data)
@@ -141,7 +145,7 @@ read_comm (Gpus *self, pid_t pid, char comm[16])
   Text text, line = { comm, comm };
 
   if (fd >= 0 && sysprof_counter_read_text (fd, comm, 15, &text))
-    (void) sysprof_text_next_line (&text, &line); /* else it is empty */
+    (void) sysprof_text_next_line (&text, &line); /* empty on failure */
   comm[line.end - comm] = '\0';
 }
 
@@ -189,7 +193,7 @@ begin_to_look_through (Gpus *self, pid_t pid)
     }
 }
 
-/* Its descriptors of /dev/dri/…, as far as the budget goes. */
+/* Adds the process's descriptors of /dev/dri/…, as far as the budget allows. */
 static void
 look_through (Gpus *self, int *budget)
 {
@@ -223,7 +227,7 @@ count_descriptors (const Gpus *self, const char *pid)
   return fstatat (self->processes_fd, path, &status, 0) == 0 ? status.st_size : 0;
 }
 
-/* Whether there may be something new in it. */
+/* Whether the process may have new descriptors. */
 static bool
 is_to_look_through (Gpus *self, pid_t pid, const char *name, int64_t now)
 {
@@ -236,7 +240,7 @@ is_to_look_through (Gpus *self, pid_t pid, const char *name, int64_t now)
       const Known added = { pid, now, n_fds, self->listing };
 
       g_array_append_val (self->known, added);
-      return n_fds > 0 || !self->has_counts; /* threads of the kernel have none */
+      return n_fds > 0 || !self->has_counts; /* kernel threads have none */
     }
 
   known->listing = self->listing;
@@ -322,9 +326,10 @@ look_further (Gpus *self, int64_t now)
     g_array_remove_range (self->waiting, 0, n);
 }
 
-/* --- what they use --- */
+/* --- reading the use of clients --- */
 
-/* Sums that never go down, though clients come and go: what an instance was is added to. */
+/* Adds to the value of the previous reading, so that the sum never decreases when clients come
+ * and go. */
 static void
 add_to_row (CounterValues *values,
             const char *key,
@@ -345,7 +350,7 @@ add_to_row (CounterValues *values,
   sysprof_counter_instance_set_share (instance, row, value, (double) values->now);
 }
 
-/* For the process, and for all together. */
+/* Adds the use to the counter of the process and to the counter of all processes. */
 static void
 add_use (CounterValues *values,
          const Descriptor *owner,
@@ -377,7 +382,7 @@ find_engine (const GpuClient *client, const char *name)
   return NULL;
 }
 
-/* ns that one of the engines of its kind was busy since the reading before. */
+/* How long one engine of the kind was busy since the last reading, in ns. */
 static double
 busy_since (const GpuEngine *engine, const GpuEngine *old, double elapsed)
 {
@@ -419,7 +424,7 @@ add_client (CounterValues *values,
   known->reading = values->reading;
 }
 
-/* The place of a client that is gone is taken again. */
+/* Reuses the slot of a client that has disappeared. */
 static Client *
 client_of (Gpus *self, const GpuClient *client, uint64_t reading)
 {
@@ -447,7 +452,7 @@ client_of (Gpus *self, const GpuClient *client, uint64_t reading)
   return place;
 }
 
-/* FALSE: it is none any more. */
+/* FALSE if the descriptor no longer belongs to a GPU. */
 static bool
 read_descriptor (Gpus *self, const Descriptor *descriptor, CounterValues *values)
 {

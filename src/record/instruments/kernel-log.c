@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Messages of the kernel, from /dev/kmsg: one read, one record.
+/* Records kernel messages from /dev/kmsg: each read() returns one record.
  *
- * The log has a clock of its own, which starts with CLOCK_MONOTONIC and drifts from it by seconds in weeks. Each message is
- * read a moment after it was written; the smallest difference seen so far is the offset of the clocks, but for that
- * moment.
+ * The log has its own clock. It starts at the same time as CLOCK_MONOTONIC and drifts from it
+ * by seconds in weeks. Each message is read a short time after it was written, so the smallest
+ * difference seen so far approximates the offset between the clocks.
  *
  * Source: Linux, Documentation/ABI/testing/dev-kmsg. */
 
@@ -18,9 +18,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#define RECORD_SIZE   16384 /* more than the kernel makes of a record */
-#define RECORD_BUDGET 256   /* records until others have their turn */
-#define LAST_RECORDS  65536 /* read when the recording stops; more than a log usually holds */
+#define RECORD_SIZE   16384 /* bytes; more than any record has */
+#define RECORD_BUDGET 256   /* records per wake-up, so that other sources get their turn */
+#define LAST_RECORDS  65536 /* limit when the recording stops; more than a log usually has */
 #define NO_OFFSET     INT64_MAX
 
 struct _SysprofKernelLog
@@ -30,10 +30,10 @@ struct _SysprofKernelLog
   /* Owned by the pump thread. */
   Pump *pump;
   int fd;
-  int64_t offset; /* ns: CLOCK_MONOTONIC less the log's clock */
+  int64_t offset; /* ns: CLOCK_MONOTONIC minus the log's clock */
   uint64_t next;  /* sequence number */
   bool has_next;
-  uint64_t n_lost; /* by the kernel, whose buffer is a ring */
+  uint64_t n_lost; /* overwritten in the kernel's ring buffer */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofKernelLog, sysprof_kernel_log)
@@ -53,7 +53,7 @@ sysprof_kernel_log_parse (Text record, KernelMessage *message)
       !sysprof_text_u64 (&fields, &usec) || usec > INT64_MAX / 1000)
     return false;
 
-  message->priority = (int) (priority & 7); /* above it: who wrote it */
+  message->priority = (int) (priority & 7); /* the upper bits are the facility */
   message->time = (int64_t) usec * 1000;
   return sysprof_text_next_line (&record, &message->text);
 }
@@ -103,7 +103,7 @@ add_message (SysprofKernelLog *self, KernelMessage *message)
     sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
 }
 
-/* FALSE when there is nothing more now. */
+/* FALSE if there are no more records now. */
 static bool
 read_record (SysprofKernelLog *self)
 {
@@ -112,8 +112,8 @@ read_record (SysprofKernelLog *self)
   ssize_t n = read (self->fd, bytes, sizeof bytes);
 
   if (n < 0)
-    return errno == EINTR ||
-           errno == EPIPE; /* some were overwritten: the next one tells how many */
+    /* EPIPE: records were overwritten; the next sequence number shows how many */
+    return errno == EINTR || errno == EPIPE;
   if (n == 0)
     return false;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What of the kernel's log can be tried without a kernel. */
+/* The parser of kernel log records, separate so that tests can call it. */
 
 #pragma once
 
@@ -12,15 +12,15 @@
 typedef struct
 {
   int priority;      /* of syslog(3), 0 to 7 */
-  uint64_t sequence; /* one more for each message */
-  int64_t time;      /* ns, by the clock of the log */
-  Text text;         /* escaped: the kernel's \x41 */
+  uint64_t sequence; /* increases by one with each message */
+  int64_t time;      /* ns, by the log's own clock */
+  Text text;         /* escaped as \x41 */
 } KernelMessage;
 
-/* One record as /dev/kmsg gives it. */
+/* Parses one record of /dev/kmsg. */
 bool sysprof_kernel_log_parse (Text record, KernelMessage *message);
 
-/* Turns \x41 into what it stands for, in place. The size that is left. */
+/* Replaces escapes like \x41 in place. Returns the new size. */
 size_t sysprof_kernel_log_unescape (char *text, size_t size);
 
 #define SYSPROF_TYPE_KERNEL_LOG (sysprof_kernel_log_get_type ())

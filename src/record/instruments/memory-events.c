@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What short memory costs: pages that go to swap and come back, faults and allocations that had to wait, processes killed.
+/* Events caused by memory pressure: swapping, major faults, direct reclaim, OOM kills.
  *
- * The kernel makes this text from the counts of every CPU, at three times the price of its summary of memory: it is read less
- * often.
+ * The kernel computes this text from the counts of every CPU, which costs three times as much
+ * as /proc/meminfo. So it is read less often.
  *
- * Source: Linux, Documentation/admin-guide/cgroup-v2.rst ("memory.stat", which has the same names), mm/vmstat.c for the text. */
+ * Source: Linux, Documentation/admin-guide/cgroup-v2.rst ("memory.stat", which has the same
+ * names), mm/vmstat.c for the text. */
 
 #include "record/sampled-counters.h"
 
@@ -34,13 +35,14 @@ static const struct
 } event_keys[] = {
   { "pswpin", ROW_SWAP_IN },
   { "pswpout", ROW_SWAP_OUT },
-  { "allocstall_", ROW_STALLS }, /* one line for each kind of memory */
+  { "allocstall_", ROW_STALLS }, /* one line for each memory zone */
   { "pgmajfault", ROW_MAJOR_FAULTS },
   { "oom_kill", ROW_KILLS },
 };
 /* clang-format on */
 
-/* Index of the key that the line begins with, which is taken, or how many there are. */
+/* Removes a known key from the start of the line. Returns its index, or the number of keys if
+ * there is none. */
 static size_t
 find_key (Text *line)
 {
@@ -70,7 +72,7 @@ parse_vmstat (unsigned path, Text text, CounterValues *values)
           !sysprof_text_u64 (&number, &n) || sysprof_text_size (number) > 0)
         return false;
       if (sysprof_text_size (rest) > 0 && row != ROW_STALLS)
-        continue; /* another one, whose name begins the same */
+        continue; /* another key with the same prefix */
 
       sysprof_counter_values_set (values, row,
                                   (double) n + (values->is_set[row] ? values->values[row] : 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the machine's memory is used for.
+/* How the machine's memory is used.
  *
  * Source: Linux, Documentation/filesystems/proc.rst, "meminfo". */
 
@@ -10,7 +10,7 @@
 
 extern const SampledCounters sysprof_memory_event_counters;
 
-#define KIB 1024.0 /* the kernel says kB and means 1024 bytes */
+#define KIB 1024.0 /* the kernel's kB are 1,024 bytes */
 
 enum
 {
@@ -48,7 +48,7 @@ static const CounterRow memory_rows[] = {
   { "Memory", "Zswapped", N_ ("Swapped memory that is kept compressed"), COUNTER_VALUE, KIB },
 };
 
-/* The kernel's names of the rows; used is what is not available. */
+/* The kernel's names of the rows. "Used" is the memory that is not available. */
 static const char *const memory_keys[] = {
   [ROW_USED] = NULL,
   "MemTotal:", "MemAvailable:", "MemFree:", "Buffers:", "Cached:", "SwapCached:", "Mapped:", "Shmem:",
