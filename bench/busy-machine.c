@@ -31,7 +31,7 @@ descend (unsigned depth, uint64_t value)
     return descend (depth - 1, value) + 1;
 
   /* The innermost one has a frame too. */
-  __asm__ volatile ("" : : "r"(__builtin_frame_address (0)));
+  __asm__ volatile("" : : "r"(__builtin_frame_address (0)));
   for (unsigned i = 0; i < 2000; i++)
     value = value * 6364136223846793005u + 1442695040888963407u;
   return value;

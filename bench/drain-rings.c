@@ -152,6 +152,7 @@ main (int argc, char **argv)
         }
     }
 
-  printf ("%llu bytes, %llu samples\n", (unsigned long long) n_bytes, (unsigned long long) n_samples);
+  printf ("%llu bytes, %llu samples\n", (unsigned long long) n_bytes,
+          (unsigned long long) n_samples);
   return 0;
 }

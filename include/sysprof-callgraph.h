@@ -22,10 +22,11 @@ typedef enum
   SYSPROF_CALLGRAPH_FLAGS_NONE = 0,
   SYSPROF_CALLGRAPH_FLAGS_INCLUDE_THREADS = 1 << 1, /* a level per thread below each process */
   SYSPROF_CALLGRAPH_FLAGS_HIDE_SYSTEM_LIBRARIES = 1 << 2, /* their weight is their caller's */
-  SYSPROF_CALLGRAPH_FLAGS_BOTTOM_UP = 1 << 3,         /* from the innermost function outwards */
-  SYSPROF_CALLGRAPH_FLAGS_CATEGORIZE_FRAMES = 1 << 4, /* nodes get a category; of rules that cannot be read a message tells */
-  SYSPROF_CALLGRAPH_FLAGS_IGNORE_PROCESS_0 = 1 << 5,  /* without the idle task */
-  SYSPROF_CALLGRAPH_FLAGS_LEFT_HEAVY = 1 << 6,        /* children by weight, not by name */
+  SYSPROF_CALLGRAPH_FLAGS_BOTTOM_UP = 1 << 3, /* from the innermost function outwards */
+  SYSPROF_CALLGRAPH_FLAGS_CATEGORIZE_FRAMES =
+      1 << 4, /* nodes get a category; of rules that cannot be read a message tells */
+  SYSPROF_CALLGRAPH_FLAGS_IGNORE_PROCESS_0 = 1 << 5, /* without the idle task */
+  SYSPROF_CALLGRAPH_FLAGS_LEFT_HEAVY = 1 << 6,       /* children by weight, not by name */
   SYSPROF_CALLGRAPH_FLAGS_MERGE_SIMILAR_PROCESSES =
       1 << 7, /* those with the same program are one */
   SYSPROF_CALLGRAPH_FLAGS_IGNORE_KERNEL_PROCESSES = 1 << 8, /* without kernel threads */

@@ -39,7 +39,8 @@ gint64 sysprof_document_counter_value_get_time_offset (SysprofDocumentCounterVal
  * @value: (out caller-allocates): as for sysprof_document_counter_get_value()
  */
 SYSPROF_AVAILABLE_IN_ALL
-void sysprof_document_counter_value_get_value (SysprofDocumentCounterValue *self, GValue *value);
+void sysprof_document_counter_value_get_value (SysprofDocumentCounterValue *self,
+                                               GValue *value);
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_counter_value_get_value_int64 (SysprofDocumentCounterValue *self);
 SYSPROF_AVAILABLE_IN_ALL

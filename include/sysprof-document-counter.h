@@ -13,7 +13,11 @@ G_BEGIN_DECLS
 #define SYSPROF_TYPE_DOCUMENT_COUNTER (sysprof_document_counter_get_type ())
 
 SYSPROF_AVAILABLE_IN_ALL
-G_DECLARE_FINAL_TYPE (SysprofDocumentCounter, sysprof_document_counter, SYSPROF, DOCUMENT_COUNTER, GObject)
+G_DECLARE_FINAL_TYPE (SysprofDocumentCounter,
+                      sysprof_document_counter,
+                      SYSPROF,
+                      DOCUMENT_COUNTER,
+                      GObject)
 
 /* "category/name". *(full)* Property "key". */
 SYSPROF_AVAILABLE_IN_ALL

@@ -10,7 +10,10 @@ G_BEGIN_DECLS
 
 #define SYSPROF_TYPE_DOCUMENT_FRAME (sysprof_document_frame_get_type ())
 
-SYSPROF_DECLARE_TYPE (SysprofDocumentFrame, sysprof_document_frame, DOCUMENT_FRAME, SYSPROF_AVAILABLE_IN_ALL)
+SYSPROF_DECLARE_TYPE (SysprofDocumentFrame,
+                      sysprof_document_frame,
+                      DOCUMENT_FRAME,
+                      SYSPROF_AVAILABLE_IN_ALL)
 
 /* -1 unknown. Property "cpu". */
 SYSPROF_AVAILABLE_IN_ALL

@@ -10,7 +10,10 @@ G_BEGIN_DECLS
 
 #define SYSPROF_TYPE_DOCUMENT_MARK (sysprof_document_mark_get_type ())
 
-SYSPROF_DECLARE_TYPE (SysprofDocumentMark, sysprof_document_mark, DOCUMENT_MARK, SYSPROF_AVAILABLE_IN_ALL)
+SYSPROF_DECLARE_TYPE (SysprofDocumentMark,
+                      sysprof_document_mark,
+                      DOCUMENT_MARK,
+                      SYSPROF_AVAILABLE_IN_ALL)
 
 /* ns, 0 = an instant. Property "duration". */
 SYSPROF_AVAILABLE_IN_ALL

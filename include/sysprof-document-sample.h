@@ -11,7 +11,10 @@ G_BEGIN_DECLS
 
 #define SYSPROF_TYPE_DOCUMENT_SAMPLE (sysprof_document_sample_get_type ())
 
-SYSPROF_DECLARE_TYPE (SysprofDocumentSample, sysprof_document_sample, DOCUMENT_SAMPLE, SYSPROF_AVAILABLE_IN_ALL)
+SYSPROF_DECLARE_TYPE (SysprofDocumentSample,
+                      sysprof_document_sample,
+                      DOCUMENT_SAMPLE,
+                      SYSPROF_AVAILABLE_IN_ALL)
 
 /* -1 unknown. Property "tid". */
 SYSPROF_AVAILABLE_IN_ALL

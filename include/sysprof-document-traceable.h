@@ -21,8 +21,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SysprofDocumentTraceable, g_object_unref)
 G_GNUC_UNUSED static inline SysprofDocumentTraceable *
 SYSPROF_DOCUMENT_TRACEABLE (gpointer object)
 {
-  return G_TYPE_CHECK_INSTANCE_CAST (object,
-                                     sysprof_document_traceable_get_type (),
+  return G_TYPE_CHECK_INSTANCE_CAST (object, sysprof_document_traceable_get_type (),
                                      SysprofDocumentTraceable);
 }
 

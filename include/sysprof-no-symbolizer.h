@@ -10,7 +10,10 @@ G_BEGIN_DECLS
 
 #define SYSPROF_TYPE_NO_SYMBOLIZER (sysprof_no_symbolizer_get_type ())
 
-SYSPROF_DECLARE_TYPE (SysprofNoSymbolizer, sysprof_no_symbolizer, NO_SYMBOLIZER, SYSPROF_AVAILABLE_IN_ALL)
+SYSPROF_DECLARE_TYPE (SysprofNoSymbolizer,
+                      sysprof_no_symbolizer,
+                      NO_SYMBOLIZER,
+                      SYSPROF_AVAILABLE_IN_ALL)
 
 /* The instance that all share. *(none)* */
 SYSPROF_AVAILABLE_IN_ALL

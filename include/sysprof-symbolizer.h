@@ -10,6 +10,9 @@ G_BEGIN_DECLS
 
 #define SYSPROF_TYPE_SYMBOLIZER (sysprof_symbolizer_get_type ())
 
-SYSPROF_DECLARE_TYPE (SysprofSymbolizer, sysprof_symbolizer, SYMBOLIZER, SYSPROF_AVAILABLE_IN_ALL)
+SYSPROF_DECLARE_TYPE (SysprofSymbolizer,
+                      sysprof_symbolizer,
+                      SYMBOLIZER,
+                      SYSPROF_AVAILABLE_IN_ALL)
 
 G_END_DECLS

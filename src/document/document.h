@@ -19,7 +19,8 @@ SymbolTable *sysprof_document_get_symbols (SysprofDocument *self);
 char **sysprof_store_dup_cgroups (const Store *store);
 
 /* What programs ask of the loader beyond the public API. Set before loading. */
-void sysprof_document_loader_set_symbolize_options (SysprofDocumentLoader *self, const SymbolizeOptions *options);
+void sysprof_document_loader_set_symbolize_options (SysprofDocumentLoader *self,
+                                                    const SymbolizeOptions *options);
 /* What a loader of a descriptor calls it in messages. */
 void sysprof_document_loader_set_name (SysprofDocumentLoader *self, const char *name);
 
@@ -44,7 +45,7 @@ typedef struct Selection
   gboolean merge_processes;
   gboolean hide_system;
   gboolean no_inlines; /* for who loads the document */
-  char **collapse; /* BINARY */
+  char **collapse;     /* BINARY */
   char *focus;
 } Selection;
 
@@ -66,5 +67,8 @@ typedef struct
 } ResolvedSelection;
 
 /* `self` is borrowed by the result. All errors are of usage. A name that nobody bears is none: it selects nothing. */
-gboolean sysprof_selection_resolve (const Selection *self, const Store *store, ResolvedSelection *resolved, GError **error);
+gboolean sysprof_selection_resolve (const Selection *self,
+                                    const Store *store,
+                                    ResolvedSelection *resolved,
+                                    GError **error);
 void sysprof_resolved_selection_clear (ResolvedSelection *self);

@@ -11,7 +11,7 @@ struct ArenaChunk
 {
   struct ArenaChunk *before;
   size_t size;
-  _Alignas (16) char bytes[];
+  _Alignas(16) char bytes[];
 };
 
 void *

@@ -15,11 +15,11 @@ typedef uint32_t StringId;
 
 typedef struct
 {
-  const char **strings;  /* [n_strings] */
-  uint32_t *lengths;     /* [n_strings] bytes */
+  const char **strings; /* [n_strings] */
+  uint32_t *lengths;    /* [n_strings] bytes */
   uint32_t n_strings;
   uint32_t capacity;
-  uint32_t *slots; /* [n_slots] open addressing; id + 1, 0 = free */
+  uint32_t *slots;  /* [n_slots] open addressing; id + 1, 0 = free */
   uint32_t *hashes; /* [n_strings] */
   uint32_t n_slots; /* a power of two */
   Arena arena;

@@ -57,8 +57,7 @@ sysprof_parallel_ranges (size_t n, size_t grain, ParallelFunc func, void *data)
     }
 
   for (size_t i = 1; i < n_ranges; i++)
-    ranges[i].is_running =
-        pthread_create (&ranges[i].thread, NULL, run_range, &ranges[i]) == 0;
+    ranges[i].is_running = pthread_create (&ranges[i].thread, NULL, run_range, &ranges[i]) == 0;
 
   run_range (&ranges[0]);
 

@@ -23,7 +23,7 @@ deep (int x)
 static inline __attribute__ ((always_inline)) int
 deeper (int x)
 {
-  return deep (x) +
+  return deep (x) + /* two lines, so that the calls differ */
          deep (x + 1);
 }
 

@@ -70,12 +70,9 @@ test_corruptions (void)
 static void
 test_rubbish (void)
 {
-  static const char *const magics[] = { "\x5e\x97\xca\xfd\x01\x01",
-                                        "\x1f\x8b\x08",
-                                        "BZh9",
-                                        "\xfd\x37zXZ",
-                                        "\x28\xb5\x2f\xfd",
-                                        "" };
+  static const char *const magics[] = {
+    "\x5e\x97\xca\xfd\x01\x01", "\x1f\x8b\x08", "BZh9", "\xfd\x37zXZ", "\x28\xb5\x2f\xfd", ""
+  };
 
   for (unsigned i = 0; i < 200; i++)
     {

@@ -62,7 +62,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/text/numbers-refuse-overflow-and-signs", test_numbers_refuse_overflow_and_signs);
+  g_test_add_func ("/text/numbers-refuse-overflow-and-signs",
+                   test_numbers_refuse_overflow_and_signs);
   g_test_add_func ("/text/lines-and-words", test_lines_and_words);
   g_test_add_func ("/text/never-reads-behind-end", test_never_reads_behind_end);
   return g_test_run ();

@@ -27,9 +27,9 @@
 #define NSEC_PER_SEC 1000000000.0
 
 #if __has_attribute(noipa)
-#define OUT_OF_LINE __attribute__ ((noipa))
+#  define OUT_OF_LINE __attribute__ ((noipa))
 #else
-#define OUT_OF_LINE __attribute__ ((noinline))
+#  define OUT_OF_LINE __attribute__ ((noinline))
 #endif
 
 typedef struct

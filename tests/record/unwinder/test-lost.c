@@ -19,7 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CODE      UINT64_C (0x550000000000) /* where the file is that changes; sanitizers leave this free */
+#define CODE \
+  UINT64_C (0x550000000000) /* where the file is that changes; sanitizers leave this free */
 #define ELSEWHERE (CODE + (1 << 24))
 #define PAGE      4096
 #define MOST      20000 /* mappings, each told with 100 bytes and more; there is room for 64 KiB */
