@@ -33,10 +33,9 @@ struct Pump
 
   /* Owned by the pump thread. */
   GPtrArray *is_left_out; /* [instruments->len] booleans as pointers */
-  GPtrArray
-      *watches;  /* [PumpWatch]; a removed watch stays until the end of the loop's round */
-  GArray *ticks; /* [PumpTick] */
-  GArray *works; /* [PumpWork] */
+  GPtrArray *watches; /* [PumpWatch]; a removed watch stays until the end of the loop's round */
+  GArray *ticks;      /* [PumpTick] */
+  GArray *works;      /* [PumpWork] */
   ProcessLog process_log;
   KernelSymbolLog kernel_symbol_log;
   ThreadNames thread_names;
@@ -49,7 +48,7 @@ struct Pump
   int64_t published_at;
   int program_fd; /* pidfd of the spawned program */
   bool ticks_run;
-  unsigned first_counter;          /* of the recorder's own counters; 0 = none */
+  unsigned first_counter; /* of the recorder's own counters; 0 = none */
   /* the last written values of the loss counters and the throttling counter */
   uint64_t told[N_LOSS_KINDS + 1];
   bool told_once;

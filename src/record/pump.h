@@ -150,7 +150,7 @@ int sysprof_pump_dup_fd (Pump *self, GError **error);
  * added. */
 bool sysprof_pump_is_augment_skipped (Pump *self);
 /* borrowed; canceled when the user skips augment */
-GCancellable * sysprof_pump_get_augment_cancellable (Pump *self);
+GCancellable *sysprof_pump_get_augment_cancellable (Pump *self);
 
 /* Adds a text as an embedded file. With `compress` it is gzipped as NAME.gz if that makes it
  * smaller. Returns FALSE if it could not be written, and counts it as lost. */
@@ -170,7 +170,7 @@ typedef struct
   SysprofSpawnable *spawnable;
   uint64_t max_size;    /* bytes, 0 = no limit */
   int64_t max_duration; /* ns, 0 = no limit */
-  int helper; /* socket to a process with more privileges; borrowed, -1 = none */
+  int helper;           /* socket to a process with more privileges; borrowed, -1 = none */
   /* file tree to read instead of this machine; NULL = this machine. Copied */
   const char *machine;
   bool record_environment;

@@ -46,8 +46,7 @@ typedef struct
   SysprofRecording *self; /* a reference */
   GObject *object;
   GError *error;
-  bool
-      is_sent; /* atomic: for ThreadSanitizer, which does not know the context's lock */
+  bool is_sent; /* atomic: for ThreadSanitizer, which does not know the context's lock */
 } News;
 
 static News *
