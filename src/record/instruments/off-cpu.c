@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Off-CPU: where threads wait, for how long, why, and who wakes them; of the whole machine, or of what was chosen.
+/* Off-CPU: where threads wait, for how long, why, and which thread wakes them; of the whole
+ * machine or of the chosen threads.
  *
- * Programs in the kernel run with each switch and each wake-up, and write into rings that are looked at some times a second. They
- * walk stacks with the tables that the sampler has made, or, where it has none, with those of an unwinder of our own.
+ * BPF programs run at each context switch and each wake-up, and write to rings that are drained
+ * several times per second. They unwind stacks with the tables that the sampler has made, or
+ * with those of an unwinder of our own if there is no such sampler.
  */
 
 #include "record/record.h"
@@ -26,45 +28,50 @@
 #include <unistd.h>
 
 #define DOMAIN              "Off-CPU"
-#define DRAIN_INTERVAL      (25 * NSEC_PER_MSEC)  /* a ring holds several times as much */
-#define MOST_INTERVAL       (100 * NSEC_PER_MSEC) /* where little comes */
-#define FASTEST             40 /* bytes of a ring that waits take in a microsecond, without new stacks */
+/* a ring has space for several times as much */
+#define DRAIN_INTERVAL      (25 * NSEC_PER_MSEC)
+#define MOST_INTERVAL       (100 * NSEC_PER_MSEC) /* when little arrives */
+/* bytes per µs that waits without new stacks write to a ring at most */
+#define FASTEST             40
 #define MUCH                (1. / 16) /* of a ring */
 #define LITTLE              (1. / 64)
 #define FLUSH_INTERVAL      (1 * NSEC_PER_SEC)
-#define WHOLE_MSEC          250 /* until the tables of what runs already are there */
+/* limit of the wait for the tables of programs that already run */
+#define WHOLE_MSEC          250
 #define UNFINISHED_ID       "org.gnome.sysprof.unfinished-waits"
 #define UNSEEN_ID           "org.gnome.sysprof.unseen-switches"
 #define PID_NAMESPACE_PATH  "/proc/self/ns/pid"
-#define FIRST_PID_NAMESPACE 0xeffffffcu /* its inode, in each kernel */
+/* inode of the initial PID namespace, in every kernel */
+#define FIRST_PID_NAMESPACE 0xeffffffcu
 #define BTF_PATH            "/sys/kernel/btf/vmlinux"
 
 struct _SysprofOffCpu
 {
   SysprofInstrument parent_instance;
 
-  /* Frozen once made; pointers are ours. */
+  /* Frozen once made; owns its pointers. */
   SamplerOptions options;
 
   /* Owned by the pump thread. */
   SamplingRequest request;
-  Unwinder *unwinder; /* our own; NULL: the sampler's */
+  Unwinder *unwinder; /* our own; NULL = the sampler's is used */
   WaitsProgram program;
   WaitRings *rings;
   WaitLog *log;
   Pump *pump;
-  uint64_t cgroup; /* its id; 0 = none was named */
+  uint64_t cgroup; /* id of the chosen cgroup; 0 = none */
   int64_t begin;
   uint64_t marker[WALK_REASONS];
   bool is_loaded;
-  int64_t interval; /* ns: between two looks at the rings */
+  int64_t interval; /* ns between two reads of the rings */
   bool has_told_limit;
-  bool is_broken_off; /* the stream: of what could not be written nothing behind can be read */
+  /* a write to the stream failed; readers cannot decode anything after the gap */
+  bool is_broken_off;
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofOffCpu, sysprof_off_cpu)
 
-/* --- what is written --- */
+/* --- writing --- */
 
 static void
 write_chunk (const uint8_t *bytes, size_t size, bool is_last, void *data)
@@ -134,9 +141,10 @@ drain (SysprofOffCpu *self, int64_t now)
 
 static void drain_tick (Pump *pump, int64_t now, void *data);
 
-/* A machine that does nothing is not woken for it: as long as little comes the rings are looked at less often, but not so seldom that
- * waits alone could fill one before, however many come then. Stacks that are new take up to some KB each: where very many come at
- * once, after little, a ring may be full, and what finds no room is counted as lost. */
+/* Adapts how often the rings are drained, so that an idle machine is not woken often. The
+ * interval grows while little arrives, but stays short enough that waits alone cannot fill a
+ * ring. Each new stack takes up to some KB. If very many arrive at once after a quiet time, a
+ * ring may overflow, and the records that do not fit are counted as lost. */
 static void
 adapt_interval (SysprofOffCpu *self, Pump *pump)
 {
@@ -175,7 +183,7 @@ flush_tick (Pump *pump, int64_t now, void *data)
     sysprof_wait_log_flush (self->log);
 }
 
-/* --- what is wanted --- */
+/* --- choosing threads --- */
 
 static void
 find_kernel_code (SysprofOffCpu *self, Pump *pump, WaitsControl *control)
@@ -195,7 +203,7 @@ find_kernel_code (SysprofOffCpu *self, Pump *pump, WaitsControl *control)
         "Run as root, or with 'sudo sysctl kernel.kptr_restrict=0'.");
 }
 
-/* The programs know processes by the numbers of the first namespace. */
+/* The BPF programs use the PIDs of the initial namespace. */
 static bool
 has_other_numbers (void)
 {
@@ -204,7 +212,7 @@ has_other_numbers (void)
   return stat (PID_NAMESPACE_PATH, &info) == 0 && info.st_ino != FIRST_PID_NAMESPACE;
 }
 
-/* Looked at before anything is begun. */
+/* Checks the choice before anything is loaded. */
 static bool
 can_be_told_apart (SysprofOffCpu *self, GError **error)
 {
@@ -291,14 +299,14 @@ set_load_error (GError **error)
         g_strerror (number));
 }
 
-/* Whose tables are walked with. */
+/* The tables that the BPF programs unwind with. */
 static const WalkProgram *
 find_tables (SysprofOffCpu *self, Pump *pump, GError **error)
 {
   Unwinder *unwinder = sysprof_pump_get_unwinder (pump);
 
   if (unwinder != NULL)
-    sysprof_unwinder_widen (unwinder); /* who wakes may be any process */
+    sysprof_unwinder_widen (unwinder); /* any process may wake a thread */
   else
     {
       g_autoptr (GError) local = NULL;
@@ -342,7 +350,7 @@ load (SysprofOffCpu *self, Pump *pump, GError **error)
   return self->rings != NULL;
 }
 
-/* The kernel has nothing to do for us any more. */
+/* Unloads the BPF programs and frees their rings. */
 static void
 unload (SysprofOffCpu *self)
 {
@@ -354,7 +362,8 @@ unload (SysprofOffCpu *self)
   g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
 }
 
-/* Samples bring the rest of such a stack along, and are finished; waits do not. */
+/* Counts stacks that would need the unwinder to finish them. Samples carry the stack bytes for
+ * that, waits do not. */
 static void
 write_count (Pump *pump, const char *id, uint64_t n)
 {
@@ -382,7 +391,7 @@ sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
     return FALSE;
   if (!load (self, pump, error))
     {
-      unload (self); /* who is left out is not stopped at the end */
+      unload (self); /* the pump does not call stop for an instrument that failed here */
       return FALSE;
     }
   control = sysprof_wait_rings_get_control (self->rings);
@@ -403,12 +412,12 @@ sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
   return TRUE;
 }
 
-/* Has the kernel go through all threads, with the program that belongs to `fd`. They come in pieces, as one ring holds what is told of
- * some hundred. */
+/* Lets the kernel iterate over all threads with the BPF program of `fd`. The threads come in
+ * batches, because a ring only has space for the records of some hundred. */
 static void
 go_through_threads (SysprofOffCpu *self, Pump *pump, int fd)
 {
-  char ticks[32]; /* one of each */
+  char ticks[32]; /* one byte per thread */
   ssize_t n;
 
   do
@@ -465,12 +474,14 @@ sysprof_off_cpu_record (SysprofInstrument *instrument, Pump *pump)
     begin (self, pump);
 }
 
-/* Detaching does not wait for those that run just now. This does, as they cannot be interrupted by other threads. */
+/* Detaching does not wait for BPF programs that are running. membarrier() does: every CPU must
+ * pass a scheduling point, and these programs cannot be preempted. */
 static void
 wait_for_programs (void)
 {
   if (syscall (SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
-    g_usleep (G_USEC_PER_SEC / 1000); /* none takes as long */
+    /* longer than any program runs */
+    g_usleep (G_USEC_PER_SEC / 1000);
 }
 
 static void
@@ -545,7 +556,7 @@ sysprof_off_cpu_new (const SamplerOptions *options)
   SysprofOffCpu *self = g_object_new (sysprof_off_cpu_get_type (), NULL);
 
   self->options = *options;
-  self->options.events = NULL; /* what is sampled on is nothing to us */
+  self->options.events = NULL; /* sampling events do not matter here */
   self->options.pids = g_memdup2 (options->pids, options->n_pids * sizeof *options->pids);
   self->options.tids = g_memdup2 (options->tids, options->n_tids * sizeof *options->tids);
   self->options.cpus = g_memdup2 (options->cpus, options->n_cpus * sizeof *options->cpus);

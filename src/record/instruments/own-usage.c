@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the recorder itself costs: its CPU time, with that of its children, and its memory.
+/* The cost of the recorder itself: its CPU time, including its children, and its memory.
  *
  * Source: proc(5), /proc/PID/statm. */
 

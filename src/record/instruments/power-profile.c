@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Holds a power profile at the power-profiles service while recording.
+/* Holds a power profile of power-profiles-daemon while recording.
  *
- * A hold ends when its holder leaves the bus, so that the profile is given back also when we are killed. Only `performance` and
- * `power-saver` can be held. `balanced` is set, as a person would, and set back by who is left when we are gone; so is every
- * profile where the service knows no holds. */
+ * The service ends a hold when its holder leaves the bus, so that the profile is released even
+ * if the recorder is killed. Only `performance` and `power-saver` can be held. `balanced` is
+ * set as the active profile instead, and restored afterwards; if the recorder is killed, a
+ * child process restores it. The same is done for every profile if the service does not support
+ * holds. */
 
 #include "record/bus-address.h"
 #include "record/bus.h"
@@ -15,11 +17,12 @@
 
 #include <sysprof.h>
 
-/* The recording is to have it from its begin, but waits for no person who is asked for a password. */
+/* Hold the profile from the start of the recording if possible, but do not wait for a user who
+ * is asked for a password. */
 #define PREPARE_NSEC (2 * NSEC_PER_SEC)
 #define STOP_NSEC    (1 * NSEC_PER_SEC)
 
-/* The interface has the name of the service. */
+/* The name of the service is also the name of its interface. */
 typedef struct
 {
   const char *name;
@@ -28,7 +31,7 @@ typedef struct
 
 static const Service services[] = {
   { "org.freedesktop.UPower.PowerProfiles", "/org/freedesktop/UPower/PowerProfiles" },
-  { "net.hadess.PowerProfiles", "/net/hadess/PowerProfiles" }, /* until 0.20 */
+  { "net.hadess.PowerProfiles", "/net/hadess/PowerProfiles" }, /* before version 0.20 */
 };
 
 static const char instrument_name[] = "Power Profile";
@@ -44,13 +47,13 @@ struct _SysprofPowerProfile
   size_t service;
   uint32_t cookie;
   bool is_held;
-  bool is_settled; /* held, set or refused */
+  bool is_settled; /* held, set or failed */
   bool is_set;
-  bool is_answered;      /* the last question of the stop phase */
+  bool is_answered;      /* the last request of the stop phase */
   char *address;         /* of the bus */
-  char *holding;         /* the bus's name of who holds it for us; NULL = nobody */
-  char *before;          /* the profile that was set; NULL = not asked */
-  LastWords *last_words; /* which set it back */
+  char *holding; /* unique bus name of the service that holds it for us; NULL = not held */
+  char *before;          /* the profile that was active before; NULL = not requested */
+  LastWords *last_words; /* the message that restores the profile */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofPowerProfile, sysprof_power_profile)
@@ -106,7 +109,7 @@ new_call (SysprofPowerProfile *self, const char *interface, const char *method, 
   GDBusMessage *call = g_dbus_message_new_method_call (
       service->name, service->path, interface != NULL ? interface : service->name, method);
 
-  /* The service may have to ask a person, who then has a dialog to answer. */
+  /* The service may have to ask the user in an authentication dialog. */
   g_dbus_message_set_flags (call, G_DBUS_MESSAGE_FLAGS_ALLOW_INTERACTIVE_AUTHORIZATION);
   g_dbus_message_set_body (call, body);
   return call;
@@ -143,7 +146,7 @@ ask_for_active (SysprofPowerProfile *self, BusReplyFunc answered)
       -1, answered, self);
 }
 
-/* NULL when that is no answer. *(full)* */
+/* NULL if `reply` is invalid. *(full)* */
 static char *
 dup_active (GDBusMessage *reply)
 {
@@ -185,7 +188,7 @@ set_what_is_wanted (Bus *bus, GDBusMessage *reply, const GError *error, void *da
     }
   if (self->before == NULL || g_str_equal (self->before, self->id))
     {
-      self->is_settled = true; /* it is as it is wanted */
+      self->is_settled = true; /* the profile is already active */
       return;
     }
 
@@ -313,7 +316,7 @@ sysprof_power_profile_prepare (SysprofInstrument *instrument, Pump *pump, GError
       return FALSE;
     }
 
-  /* Addressed to us alone: no rule is needed. */
+  /* The signal is sent to our connection directly, so no match rule is needed. */
   hold (self);
   if (!sysprof_bus_wait (self->bus, sysprof_pump_now () + PREPARE_NSEC, is_settled, self))
     sysprof_pump_report (
@@ -340,7 +343,7 @@ set_back (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
   SysprofPowerProfile *self = data;
   g_autofree char *active = dup_active (reply);
 
-  /* Somebody has chosen another one meanwhile: that is what is wanted now. */
+  /* The user has chosen another profile in the meantime: keep it. */
   if (active != NULL && !g_str_equal (active, self->id))
     was_set_back (bus, reply, NULL, self);
   else if (error == NULL)
@@ -367,7 +370,7 @@ sysprof_power_profile_stop (SysprofInstrument *instrument, Pump *pump)
       ask_for_active (self, set_back);
       (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + STOP_NSEC, is_answered, self);
     }
-  /* Where it could not be set back, or whether it was set is not known. */
+  /* Restoring failed, or it is unknown whether the profile was set. */
   g_clear_pointer (&self->last_words, sysprof_last_words_say);
   sysprof_bus_detach (self->bus);
   g_clear_pointer (&self->bus, sysprof_bus_close);

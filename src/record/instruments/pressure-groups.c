@@ -2,10 +2,12 @@
 
 /* Pressure of cgroups: which service, session or container waited.
  *
- * Machines have hundreds of groups, nearly all of them idle. A task that stalls stalls in all groups above its own; so a group
- * whose sums have not grown holds none whose have, and is not looked into. An idle machine costs one group's reading.
+ * Machines have hundreds of groups, and nearly all are idle. A task that stalls counts in all
+ * groups above its own. So if the sums of a group have not grown, those of its descendants have
+ * not either, and they are not read. On an idle machine only one group is read.
  *
- * A group's counters begin when it stalls for the first time: one that never waits has none.
+ * The counters of a group start when it stalls for the first time; a group that never waits has
+ * none.
  *
  * Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "PSI". */
 
@@ -19,13 +21,13 @@
 
 #define N_RESOURCES 3
 
-/* At a time. Each takes three descriptors. */
+/* At a time. Each group needs three descriptors. */
 #define MAX_GROUPS 256
 
-/* A table of mounts that is longer is none that anybody made on purpose. */
+/* Bytes. A longer mount table can only be an attack. */
 #define MAX_MOUNTS_SIZE (16 * 1024 * 1024)
 
-/* A group may be made in one that was looked into before. */
+/* ns; how often the children of a group are listed again, to find new ones. */
 #define LIST_INTERVAL (2000 * MSEC)
 
 #define ALL_RESOURCES ((1u << N_RESOURCES) - 1)
@@ -39,18 +41,18 @@ static const CounterRow group_rows[N_RESOURCES] = {
   { "Pressure", "I/O (%s)", N_ ("%s"), COUNTER_RATE, PERCENT_OF_TIME },
 };
 
-/* The length of a label with which "Memory (%s)" is whole. */
+/* The maximum length of a label, so that "Memory (%s)" is not truncated. */
 #define LABEL_LENGTH (COUNTER_NAME_SIZE - 1 - (int) strlen ("Memory ()"))
 
 typedef struct
 {
-  char *path;       /* below the mount; "" = its root. Owned */
-  GArray *children; /* of unsigned: indices into `groups` */
-  uint64_t named;   /* the listing that it was in last */
+  char *path;       /* below the mount; "" = its root; owned */
+  GArray *children; /* [unsigned] indexes into `groups` */
+  uint64_t named;   /* the last listing that contained it */
   int fds[N_RESOURCES];
   uint64_t sums[N_RESOURCES]; /* µs */
-  int64_t listed;             /* ns; when its children were looked for last, 0 = never */
-  unsigned known;             /* which of `sums` were read: a bit each */
+  int64_t listed;             /* ns; when its children were last listed, 0 = never */
+  unsigned known;             /* which of `sums` have been read: one bit each */
   bool has_stalled;
   bool is_there;
 } Group;
@@ -59,10 +61,10 @@ typedef struct
 {
   Privilege *machine;
   char *mount;
-  GArray *groups; /* of Group; the first is the root. `path` NULL: a free place */
+  GArray *groups; /* [Group] the first is the root; `path` NULL = a free slot */
   unsigned n_free;
   uint64_t listing;
-  bool is_full; /* some group could not be taken */
+  bool is_full; /* a group could not be added */
   bool has_told_full;
 } GroupTree;
 
@@ -94,7 +96,8 @@ group_at (GroupTree *self, unsigned i)
   return &g_array_index (self->groups, Group, i);
 }
 
-/* The root has no files under old kernels; the system's are the same, or more. */
+/* With old kernels the root group has no files; those of the system have the same numbers, or
+ * include more. */
 static bool
 open_group (GroupTree *self, Group *group)
 {
@@ -121,7 +124,8 @@ open_group (GroupTree *self, Group *group)
   return group->is_there;
 }
 
-/* Its index; places may move. 0, which is the root's, when there is none. */
+/* Returns an index; groups may move in memory. 0, the index of the root, if there are too
+ * many. */
 static unsigned
 find_place (GroupTree *self)
 {
@@ -157,7 +161,7 @@ add_group (GroupTree *self, unsigned parent, const char *name)
                     .children = g_array_new (false, false, sizeof (unsigned)),
                     .named = self->listing,
                     .fds = { -1, -1, -1 } };
-  (void) open_group (self, group); /* without its files it is one that never stalls */
+  (void) open_group (self, group); /* a group without files never stalls */
   g_array_append_val (group_at (self, parent)->children, index);
 }
 
@@ -172,7 +176,7 @@ remove_group (GroupTree *self, unsigned index)
   self->n_free++;
 }
 
-/* A group that was gone is opened again. */
+/* Reopens the files of a group that was removed and created again. */
 static bool
 is_known_child (GroupTree *self, unsigned parent, const char *name)
 {
@@ -186,13 +190,13 @@ is_known_child (GroupTree *self, unsigned parent, const char *name)
         continue;
       group->named = self->listing;
       if (!group->is_there)
-        (void) open_group (self, group); /* gone again */
+        (void) open_group (self, group); /* removed again */
       return true;
     }
   return false;
 }
 
-/* Those that the listing does not name make room for others. */
+/* Removes the groups that the listing does not contain, so that their slots can be reused. */
 static void
 remove_gone (GroupTree *self, unsigned parent)
 {
@@ -229,14 +233,15 @@ list_children (GroupTree *self, unsigned parent)
     if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
         !is_known_child (self, parent, entry->d_name))
       g_ptr_array_add (added, g_strdup (entry->d_name));
-  (void) closedir (dir); /* nothing was written */
+  (void) closedir (dir); /* nothing was written, so it cannot fail */
 
   remove_gone (self, parent);
   for (guint i = 0; i < added->len; i++)
     add_group (self, parent, g_ptr_array_index (added, i));
 }
 
-/* Which of the `resources` have grown: a bit each. What was never read is read now; how it came to that nobody knows. */
+/* Returns which of the `resources` have grown, one bit each. Sums that were never read are read
+ * now; their first growth is unknown. */
 static unsigned
 read_group (Group *group, unsigned resources)
 {
@@ -257,7 +262,7 @@ read_group (Group *group, unsigned resources)
         {
           if (errno != ENODEV)
             continue;
-          close_group (group); /* it was removed */
+          close_group (group); /* the group was removed */
           return 0;
         }
       if (!sysprof_pressure_parse (text, &sums) || !sums.has_some)
@@ -327,7 +332,7 @@ find_mount (Privilege *machine)
   ssize_t n = 0;
   Text text, line;
 
-  /* The kernel gives a page of it at a time. */
+  /* One read() returns at most a page. */
   while (fd >= 0 && table->len < MAX_MOUNTS_SIZE &&
          ((n = read (fd, page, sizeof page)) > 0 || (n < 0 && errno == EINTR)))
     g_string_append_len (table, page, MAX (n, 0));

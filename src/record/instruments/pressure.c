@@ -2,9 +2,9 @@
 
 /* Pressure: the share of time in which tasks waited for a CPU, for memory or for I/O.
  *
- * Per resource the kernel adds up the microseconds in which at least one task was stalled ("some"), and in which all that could
- * have run were ("full"). Its own averages look back 10 s and more, which hides the short stalls that a profiler
- * is asked about; so we take the growth of the sums.
+ * For each resource the kernel adds up the microseconds in which at least one task was stalled
+ * ("some"), and in which all tasks that could have run were stalled ("full"). The kernel's own
+ * averages cover 10 s and more, which hides short stalls, so we use the growth of the sums.
  *
  * Source: Linux, Documentation/accounting/psi.rst (kernel 4.20 and later). */
 
@@ -53,7 +53,7 @@ static_assert (G_N_ELEMENTS (pressure_rows) == N_ROWS, "a row for each");
 static const struct
 {
   unsigned some;
-  unsigned full; /* of CPUs it means nothing for the whole system */
+  unsigned full; /* for CPUs it is meaningless for the whole system */
 } rows_of_path[] = {
   [PATH_CPU] = { ROW_CPU, NO_ROW },
   [PATH_MEMORY] = { ROW_MEMORY, ROW_MEMORY_FULL },
@@ -110,7 +110,7 @@ const SampledCounters sysprof_pressure_counters = {
   .absence =
       "'/proc/pressure' is not there or cannot be read: this kernel is older than 4.20, or "
       "was built without CONFIG_PSI, or has it switched off. Boot it with 'psi=1'.",
-  .interval = 500 * MSEC, /* the sums forget nothing in between */
+  .interval = 500 * MSEC, /* short stalls in between still count in the sums */
   .rows = pressure_rows,
   .n_rows = G_N_ELEMENTS (pressure_rows),
   .parse = parse_pressure,

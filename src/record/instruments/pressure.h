@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel's texts of stalls, which have the same form for the system and for its cgroups. */
+/* The parser of the kernel's pressure texts, which have the same format for the system and for
+ * cgroups. */
 
 #pragma once
 
@@ -11,12 +12,12 @@
 typedef struct
 {
   uint64_t some_usec; /* at least one task was stalled */
-  uint64_t full_usec; /* all were */
+  uint64_t full_usec; /* all tasks were stalled */
   bool has_some;
   bool has_full;
 } StallSums;
 
-/* FALSE when it is no such text. */
+/* FALSE if `text` is not a pressure text. */
 bool sysprof_pressure_parse (Text text, StallSums *sums);
 
 extern const SampledCounters sysprof_pressure_group_counters;

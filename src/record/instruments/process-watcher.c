@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which processes there are, what they have mapped, where their files are.
+/* Records processes, their mappings and namespaces, and where their files are.
  *
- * When the recording has begun, and kernel events already tell what happens, /proc is read once, in slices, so that
- * the rings do not wait: a mapping that is seen twice is harmless, one that is missed leaves stacks without names.
- * What is read there has the begin of the recording as its time.
+ * When the recording has started and kernel events already arrive, /proc is read once. This
+ * happens in slices, so that the rings are drained in time. A mapping that is recorded twice is
+ * harmless, but a missing one leaves stacks without symbols. What is read from /proc gets the
+ * start time of the recording.
  *
- * From then on kernel events say which processes start, and only what they do not say is read, for those that live
- * long enough to be seen, within a small budget: the whole command line, the cgroup, the namespaces, and the mount table
- * where the mount namespace is a new one. The directories of which a container's overlays are made are written for each of
- * its processes, as readers look for them by process.
+ * After that, kernel events report the processes that start. Only data that the events do not
+ * contain is read from /proc, within a small budget and only for processes that live long
+ * enough: the full command line, the cgroup, the namespaces, and the mount table if the mount
+ * namespace is new. The overlay layers of a container are written for each of its processes,
+ * because readers look them up by process.
  *
- * Where nobody else has opened events, the watcher does: also a recording of counters or allocations needs mappings.
+ * If no other instrument has opened kernel events, the watcher does: recordings of counters or
+ * allocations need mappings, too.
  */
 
 #include "record/instruments/process-watcher.h"
@@ -32,30 +35,32 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* Of each interval, at most so much is spent on reading about processes that were started: 1 % of a CPU. */
+/* The time per interval to read about started processes: 1 % of a CPU. */
 #define STARTED_INTERVAL (200 * NSEC_PER_MSEC)
 #define STARTED_BUDGET   (2 * NSEC_PER_MSEC)
-/* Who ends sooner is not worth a look: most of what a shell or a compiler starts has gone by then, and costs nothing. */
+/* Younger processes are not read. Most processes that a shell or a compiler starts have exited
+ * before that, and so cost nothing. */
 #define STARTED_AGE (50 * NSEC_PER_MSEC)
 
-#define MAX_COMMAND_LINE 16000             /* bytes: a frame is not longer than 16384 */
-#define MAX_TEXT_SIZE    (8 * 1024 * 1024) /* of one file in /proc */
+#define MAX_COMMAND_LINE 16000             /* bytes: a frame has at most 16,384 */
+#define MAX_TEXT_SIZE    (8 * 1024 * 1024) /* bytes; of one file in /proc */
 #define FIRST_TEXT_SIZE  (64 * 1024)
-#define CONTAINER_MARK   "/libpod-" /* in a cgroup: inodes are those of an overlay */
+#define CONTAINER_MARK   "/libpod-" /* in a cgroup path: the inodes are those of an overlay */
 
 struct _SysprofProcessWatcher
 {
   SysprofInstrument parent_instance;
 
   /* Owned by the pump thread. */
-  EventFeed feed;  /* only where no sampler has one */
-  GArray *to_read; /* of int32_t: processes that are still to be read; NULL = done */
-  guint n_read;    /* of those */
-  /* Of those whose mount table is in the capture, the inode → GArray of OverlayLayer, or NULL. */
+  EventFeed feed;  /* only if no sampler has one */
+  GArray *to_read; /* [int32_t] processes still to be read; NULL = done */
+  guint n_read;    /* index of the next one */
+  /* inode → GArray of OverlayLayer, or NULL: the mount namespaces whose mount table has been
+   * written. */
   GHashTable *mount_namespaces;
   ContainerFacts facts;
   JitFiles jit_files;
-  char *text; /* [text_size] the file that was read last */
+  char *text; /* [text_size] the file read last */
   size_t text_size;
 };
 
@@ -63,7 +68,8 @@ SYSPROF_DEFINE_INSTRUMENT (SysprofProcessWatcher, sysprof_process_watcher)
 
 /* --- reading --- */
 
-/* The whole file `fd`, which it closes, into `text`, with a NUL behind. -1 when it cannot be read. */
+/* Reads the complete file into `text`, appends a NUL, and closes `file_fd`. -1 if it cannot be
+ * read. */
 static ssize_t
 read_file (SysprofProcessWatcher *self, int file_fd)
 {
@@ -104,9 +110,9 @@ read_text (SysprofProcessWatcher *self, Pump *pump, int32_t pid, const char *nam
       self, sysprof_privilege_open_process_file (sysprof_pump_get_privilege (pump), pid, name));
 }
 
-/* --- what is known of a process --- */
+/* --- data of a process --- */
 
-/* FALSE when it has ended. */
+/* FALSE if the process has exited. */
 static bool
 add_command_line (SysprofProcessWatcher *self,
                   Pump *pump,
@@ -142,10 +148,11 @@ add_command_line (SysprofProcessWatcher *self,
   return true;
 }
 
-/* What the kernel calls code without a file when it tells of it; in the text of what is mapped it has no name. */
+/* The kernel's events use this name for code without a file; /proc/PID/maps has no name for
+ * it. */
 #define GENERATED_CODE "//anon"
 
-/* Returns how many mappings there are: none for a thread of the kernel. */
+/* Returns the number of mappings; kernel threads have none. */
 static unsigned
 add_mappings (SysprofProcessWatcher *self,
               Pump *pump,
@@ -167,7 +174,8 @@ add_mappings (SysprofProcessWatcher *self,
       if (!has_name && !mapping.is_executable)
         continue;
 
-      /* The newline behind the path, or a part of " (deleted)", is not needed any more. */
+      /* This overwrites the newline after the path, or a part of " (deleted)", which is no
+       * longer needed. */
       if (has_name)
         *(char *) mapping.path.end = '\0';
       if (mapping.is_executable)
@@ -192,12 +200,14 @@ add_text (SysprofProcessWatcher *self,
   char path[64];
 
   g_snprintf (path, sizeof path, "/proc/%d/%s", pid, name);
-  (void) sysprof_pump_add_file (pump, time, pid, path, self->text, size,
-                                false); /* counted there */
+  /* sysprof_pump_add_file() counts a failure. */
+  (void) sysprof_pump_add_file (pump, time, pid, path, self->text, size, false);
 }
 
-/* One line per namespace: its name and its inode. Returns that of the mounts; 0 where it may not be known. What kernel
- * events have told need not be asked for: that takes longer than everything else about a process that starts. */
+/* Writes one line per namespace: its name and its inode. Returns the inode of the mount
+ * namespace, or 0 if it is not permitted to know it. Namespaces that kernel events have
+ * reported are not read again: that would take longer than everything else about a started
+ * process. */
 static uint64_t
 add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
 {
@@ -241,7 +251,8 @@ add_namespaces (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t ti
   return mounts;
 }
 
-/* The kernel tells of what it maps from then on by paths from there, and those are nobody else's. */
+/* Records the root directory of the process. The kernel reports the paths of its later mappings
+ * relative to that root. */
 static void
 add_root (Pump *pump, int32_t pid, int64_t time)
 {
@@ -251,13 +262,13 @@ add_root (Pump *pump, int32_t pid, int64_t time)
   g_snprintf (path, sizeof path, "/proc/%d/root", pid);
   size = readlink (path, root, sizeof root);
   if (size <= 1 || size == sizeof root || root[0] != '/')
-    return; /* as ours, or we may not know */
+    return; /* the same root as ours, or access is denied */
 
   g_snprintf (path, sizeof path, "/proc/%d/root-path", pid);
   (void) sysprof_pump_add_file (pump, time, pid, path, root, (size_t) size, false);
 }
 
-/* Returns whether the process is in a container of Podman. */
+/* Returns whether the process is in a Podman container. */
 static bool
 add_cgroup (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
 {
@@ -270,7 +281,7 @@ add_cgroup (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int64_t time)
   return strstr (self->text, CONTAINER_MARK) != NULL;
 }
 
-/* May be NULL. */
+/* `layers` may be NULL. */
 static void
 add_layers (Pump *pump, int32_t pid, int64_t time, const GArray *layers)
 {
@@ -291,7 +302,8 @@ free_layers (void *layers)
     g_array_unref (layers);
 }
 
-/* `inode` is that of the mount namespace, 0 = unknown. What is mounted in ours is where it says. */
+/* `inode` is that of the mount namespace; 0 = unknown. Mounts in our own namespace need no
+ * layers, because their paths are valid here. */
 static void
 add_mount_table (SysprofProcessWatcher *self,
                  Pump *pump,
@@ -320,21 +332,21 @@ add_thread_name (SysprofProcessWatcher *self, Pump *pump, int32_t pid, int32_t t
 {
   ssize_t size = read_text (self, pump, tid, "comm");
 
-  if (size > 1) /* the newline behind the name */
+  if (size > 1) /* the name ends in a newline */
     sysprof_thread_names_add_running (sysprof_pump_get_thread_names (pump),
                                       sysprof_pump_get_begin_time (pump),
                                       (ThreadId){ pid, tid }, self->text, (size_t) size - 1);
 }
 
-/* The first thread comes first: the others are compared with it. */
+/* The main thread comes first, because the names of the others are compared with it. */
 static void
 add_thread_names (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
 {
   g_autoptr (GArray) tids = g_array_new (false, false, sizeof (pid_t));
 
   add_thread_name (self, pump, pid, pid);
-  (void) sysprof_tasks_append_threads (tids, sysprof_pump_get_privilege (pump),
-                                       pid); /* may have ended */
+  /* the process may have exited */
+  (void) sysprof_tasks_append_threads (tids, sysprof_pump_get_privilege (pump), pid);
   for (guint i = 0; i < tids->len; i++)
     if (g_array_index (tids, pid_t, i) != pid)
       add_thread_name (self, pump, pid, g_array_index (tids, pid_t, i));
@@ -353,7 +365,7 @@ add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
   in_container =
       read_text (self, pump, pid, "cgroup") > 0 && strstr (self->text, CONTAINER_MARK) != NULL;
   if (add_mappings (self, pump, pid, time, in_container) == 0)
-    return; /* the kernel's own, or somebody's of whom we may not know more */
+    return; /* a kernel thread, or access is denied */
 
   add_thread_names (self, pump, pid);
   (void) add_cgroup (self, pump, pid, time);
@@ -363,7 +375,7 @@ add_running_process (SysprofProcessWatcher *self, Pump *pump, int32_t pid)
   sysprof_container_facts_ask (&self->facts, pid, time, mounts);
 }
 
-/* Mappings, name and parent have been told by kernel events. */
+/* Kernel events have already reported mappings, name and parent. */
 static void
 add_started_process (SysprofProcessWatcher *self, Pump *pump, const StartedProcess *process)
 {
@@ -416,7 +428,8 @@ read_running_processes (Pump *pump, int64_t deadline, void *data)
   return self->to_read != NULL;
 }
 
-/* Those that were started before `before`, as many as the time until `deadline` is enough for. */
+/* Reads the processes that were started before `before`, as many as possible until
+ * `deadline`. */
 static void
 read_started_processes (SysprofProcessWatcher *self,
                         Pump *pump,
@@ -439,7 +452,8 @@ started_tick (Pump *pump, int64_t now, void *data)
   read_started_processes (self, pump, now - STARTED_AGE, now + STARTED_BUDGET);
 }
 
-/* Mappings and names without samples. Refused: then /proc is all there is, and the sampler has told why. */
+/* Opens events for mappings and processes without samples. If that is denied, there is only
+ * /proc; the sampler has reported the reason. */
 static void
 open_events (SysprofProcessWatcher *self, Pump *pump)
 {
@@ -478,8 +492,9 @@ add_mounts (SysprofProcessWatcher *self, Pump *pump)
       read_file (self, sysprof_privilege_open_mounts (sysprof_pump_get_privilege (pump)));
 
   if (size > 0)
+    /* sysprof_pump_add_file() counts a failure. */
     (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1, "/proc/mounts",
-                                  self->text, (size_t) size, true); /* counted there */
+                                  self->text, (size_t) size, true);
 }
 
 static void
@@ -503,8 +518,8 @@ sysprof_process_watcher_stop (SysprofInstrument *instrument, Pump *pump)
   SysprofProcessWatcher *self = SYSPROF_PROCESS_WATCHER (instrument);
 
   sysprof_event_feed_stop (&self->feed);
-  (void) read_running_processes (pump, INT64_MAX,
-                                 self); /* a short recording has them all, too */
+  /* so that short recordings are complete, too */
+  (void) read_running_processes (pump, INT64_MAX, self);
   read_started_processes (self, pump, INT64_MAX, sysprof_pump_now () + STARTED_INTERVAL);
   sysprof_jit_files_take_log (&self->jit_files);
   sysprof_container_facts_finish (&self->facts);
@@ -539,9 +554,10 @@ add_thread_names_file (Pump *pump)
   if (text == NULL)
     return;
 
+  /* sysprof_pump_add_file() counts a failure. */
   (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1,
                                 CAPTURE_THREADS_FILE, (const uint8_t *) text->str, text->len,
-                                true); /* counted there */
+                                true);
   g_string_free (text, TRUE);
   if (names->n_missed > 0)
     sysprof_pump_report (pump, "Processes", false,
@@ -551,7 +567,7 @@ add_thread_names_file (Pump *pump)
                          THREAD_NAMES_MOST, names->n_missed);
 }
 
-/* At the end, when what was loaded meanwhile is there as well. */
+/* Written at the end, so that it includes modules loaded during the recording. */
 static void
 add_module_sections (Pump *pump)
 {
@@ -562,7 +578,7 @@ add_module_sections (Pump *pump)
                                   (const uint8_t *) text, strlen (text), true);
 }
 
-/* Compressed only now: it takes longer than anything else here. */
+/* Files are compressed only now, because that takes longer than anything else here. */
 static gboolean
 sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GError **error)
 {

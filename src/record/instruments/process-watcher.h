@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The hidden instrument that every recording has: which processes there are, what they have mapped, where their
- * files are. */
+/* The implicit instrument of every recording: records processes, their mappings, and where
+ * their files are. */
 
 #pragma once
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A peer on a message bus that writes a capture of its own.
+/* Lets a service on a message bus write a capture of its own, and joins it with the recording.
  *
- * It gets a descriptor with Start, and is to have written everything when it answers Stop; its capture is joined to ours then.
- * A peer that does not answer is not waited for longer than some seconds. */
+ * The service receives a file descriptor with the method Start, and must have written
+ * everything when it replies to Stop. The recorder never waits longer than a few seconds for a
+ * service that does not reply. */
 
 #include "record/bus-address.h"
 #include "record/bus.h"
@@ -17,13 +18,14 @@
 #include <sys/stat.h>
 #include <sysprof.h>
 
-/* It may have to ask a person whether we may; the recording begins without. */
+/* The service may have to ask the user for permission; the recording starts without waiting for
+ * that. */
 #define PREPARE_NSEC (1 * NSEC_PER_SEC)
 #define STOP_NSEC    (3 * NSEC_PER_SEC)
 
 typedef enum
 {
-  PEER_FAILED, /* or was never asked */
+  PEER_FAILED, /* or Start was never called */
   PEER_STARTING,
   PEER_RUNNING,
   PEER_STOPPING,
@@ -44,9 +46,9 @@ struct _SysprofProxiedInstrument
   Pump *pump;
   Bus *bus;
   PeerState state;
-  int64_t asked_at; /* to stop; ns */
+  int64_t asked_at; /* ns; when Stop was called */
   int capture_fd;
-  SysprofCaptureJoin *join; /* NULL = nothing is left */
+  SysprofCaptureJoin *join; /* NULL = nothing left to join */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofProxiedInstrument, sysprof_proxied_instrument)
@@ -56,7 +58,7 @@ sysprof_proxied_instrument_finalize (GObject *object)
 {
   SysprofProxiedInstrument *self = SYSPROF_PROXIED_INSTRUMENT (object);
 
-  /* Whatever it has of the writer it only borrowed; nothing is written any more. */
+  /* The join only borrows the writer; nothing is written any more. */
   sysprof_capture_join_free (self->join);
   sysprof_bus_close (self->bus);
   sysprof_autofd_close (&self->capture_fd);
@@ -66,7 +68,7 @@ sysprof_proxied_instrument_finalize (GObject *object)
   G_OBJECT_CLASS (sysprof_proxied_instrument_parent_class)->finalize (object);
 }
 
-/* --- the peer --- */
+/* --- the service --- */
 
 static GDBusMessage *
 new_call (SysprofProxiedInstrument *self, const char *method)
@@ -149,7 +151,7 @@ take_signal (Bus *bus, GDBusMessage *message, void *data)
 static void
 bus_closed (Bus *bus, const GError *error, void *data)
 {
-  set_gone (data, error->message); /* who has not started yet got an error in started() */
+  set_gone (data, error->message); /* if Start is pending, started() reports the error */
 }
 
 static const BusEvents bus_events = { .signal = take_signal, .closed = bus_closed };
@@ -230,7 +232,7 @@ sysprof_proxied_instrument_prepare (SysprofInstrument *instrument, Pump *pump, G
   return TRUE;
 }
 
-/* A peer that has not answered Start, and has written something all the same, runs. */
+/* A service that has written something is running, even if it has not replied to Start. */
 static bool
 runs (SysprofProxiedInstrument *self)
 {
@@ -257,7 +259,7 @@ sysprof_proxied_instrument_stop (SysprofInstrument *instrument, Pump *pump)
     }
   else if (self->state == PEER_STARTING)
     set_failed (self, "it has not answered");
-  sysprof_bus_detach (self->bus); /* what comes now is read by who waits for it */
+  sysprof_bus_detach (self->bus); /* from now on sysprof_bus_wait() reads the replies */
 }
 
 static gboolean
@@ -276,7 +278,8 @@ sysprof_proxied_instrument_augment (SysprofInstrument *instrument, Pump *pump, G
         "kept, the rest is not waited for. Restart it before the next recording.",
         self->bus_name);
 
-  /* The second is refused while it writes through memory: then it is read as it is, with care. */
+  /* The second call fails while the service has a writable mapping. The file may then change
+   * while it is read, and the reader must tolerate that. */
   (void) fcntl (self->capture_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK);
   (void) fcntl (self->capture_fd, F_ADD_SEALS, F_SEAL_WRITE);
   self->join = sysprof_joined_capture_begin (pump, instrument_name, self->bus_name,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Stacks of the whole system, or of chosen processes, through kernel events.
+/* Samples stacks of the whole system or of chosen processes with kernel events.
  *
- * What was asked for and cannot be (a process that is not there, an event that the machine does not have) ends the
- * recording. What the rights do not allow is made smaller step by step, and said:
+ * A request that is impossible ends the recording, for example a process that does not exist or
+ * an event that the machine does not have. If privileges are missing, the recording is narrowed
+ * step by step, and the user is informed:
  *
  *   everything ─▶ our own processes ─▶ their user code ─▶ no samples
  */
@@ -28,44 +29,49 @@
 
 #define GONE_INTERVAL (100 * NSEC_PER_MSEC)
 #define FINISHED_INTERVAL \
-  (200 * NSEC_PER_MSEC) /* samples that the unwinder has finished are written; with the rings */
+  /* how often samples finished by the unwinder are written */
+  (200 * NSEC_PER_MSEC)
 #define MAX_FREQUENCY_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
 #define MOST_WAITING_MSEC \
-  250 /* for the tables of what runs already: until they are there, copies wait */
+  /* limit of the wait for the tables of running programs; until then their stack copies are
+   * queued */
+  250
 #define LOAD_PATIENCE 100 /* ms */
 #define TALLY_NAME    "__unwind__"
-/* Each is a descriptor; most machines run the code of some 250 files. */
+/* Each needs a descriptor; most machines run the code of about 250 files. */
 #define MOST_KEPT_FILES 512
-#define MOST_METADATA   16000 /* bytes of a value: readers of version 3.46 join frames of 16384 */
+/* bytes of a value: Sysprof 3.46 joins frames of at most 16,384 bytes */
+#define MOST_METADATA   16000
 
-/* A process or thread that was named. */
+/* A process or thread that the user has named. */
 typedef struct
 {
   pid_t id;
-  int fd; /* pidfd; -1 where there is none (a thread): looked for in /proc instead */
+  int fd; /* pidfd; -1 = none (a thread), so it is checked in /proc */
 } WatchedTask;
 
 struct _SysprofSampler
 {
   SysprofInstrument parent_instance;
 
-  /* Frozen once made; pointers are ours. */
+  /* Frozen once made; owns its pointers. */
   SamplerOptions options;
 
   /* Owned by the pump thread. */
   SamplingRequest request;
   EventFeed feed;
-  Unwinder *unwinder;             /* NULL: the kernel follows frame pointers */
-  bool has_asked_for_descriptors; /* for MOST_KEPT_FILES */
-  char *why_not_better;           /* than copies, or than that; NULL = nothing is to be told */
-  bool is_narrowed;               /* for want of rights, which was told */
-  int loaded_fd;         /* watched until the program is loaded; -1 = it is not waited for */
-  bool is_without_walks; /* the program was refused */
+  Unwinder *unwinder;             /* NULL: the kernel unwinds by frame pointers */
+  bool has_asked_for_descriptors; /* has reserved MOST_KEPT_FILES descriptors */
+  /* why stacks are unwound from copies or by frame pointers; NULL = not a fallback */
+  char *why_not_better;
+  bool is_narrowed; /* because of missing privileges; the user has been informed */
+  int loaded_fd;         /* watched until the BPF program is loaded; -1 = not loading */
+  bool is_without_walks; /* the kernel rejected the BPF program */
   UserFilter *filter;
   StackTally *tally;
-  EventLedger *ledger; /* NULL = each sample weighs what all of its event do */
-  GArray *watched;     /* of WatchedTask: when all are gone, the recording ends */
+  EventLedger *ledger; /* NULL = all samples of an event have the same period */
+  GArray *watched;     /* [WatchedTask] the recording ends when all have exited */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofSampler, sysprof_sampler)
@@ -111,9 +117,9 @@ respect_limits (SysprofSampler *self, Pump *pump)
     }
 }
 
-/* --- opening, with what rights there are --- */
+/* --- opening, with the available privileges --- */
 
-/* The event that was named, or cycles and else the software clock. */
+/* Opens the event that the user has named, else cycles, else the software clock. */
 static PerfSession *
 try_open (SysprofSampler *self, Pump *pump, GError **error)
 {
@@ -143,7 +149,7 @@ is_denied (const GError *error)
   return g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_DENIED);
 }
 
-/* The same without the kernel, which needs more rights. */
+/* Retries without the kernel, which requires more privileges. */
 static PerfSession *
 try_open_user_code (SysprofSampler *self, Pump *pump, bool *only_user_code, GError **error)
 {
@@ -204,7 +210,7 @@ open_session (SysprofSampler *self, Pump *pump, GError **error)
   return session;
 }
 
-/* --- how stacks are found --- */
+/* --- choosing the unwind method --- */
 
 static const char *
 name_of_method (const SysprofSampler *self)
@@ -224,8 +230,10 @@ write_method (SysprofSampler *self, Pump *pump)
       "org.gnome.sysprof.unwind", name_of_method (self), -1);
 }
 
-/* The program is loaded while the kernel follows frame pointers; but who asks for tables is told at once where there are none,
- * and what chosen tasks have started already cannot be given a program any more. */
+/* The program usually loads in the background while the kernel unwinds by frame pointers. It
+ * must be loaded first in three cases. With --unwind tables, a failure must be reported at
+ * once. Events of chosen tasks cannot get a program after they have started. Tracepoints cannot
+ * have a program at all. */
 static bool
 must_be_loaded_first (const SysprofSampler *self)
 {
@@ -233,7 +241,8 @@ must_be_loaded_first (const SysprofSampler *self)
          self->request.session.target == PERF_TARGET_TASKS;
 }
 
-/* For who looks up names at the end. What the unwinder opens anyway, it keeps. */
+/* Keeps code files open for symbolizing at the end. These are files that the unwinder opens
+ * anyway. */
 static void
 keep_files (SysprofSampler *self, Pump *pump)
 {
@@ -246,7 +255,7 @@ keep_files (SysprofSampler *self, Pump *pump)
   sysprof_unwinder_keep_files (self->unwinder, MOST_KEPT_FILES);
 }
 
-/* By the program in the kernel. */
+/* The BPF program unwinds. */
 static bool
 use_tables (SysprofSampler *self, Pump *pump, GError **error)
 {
@@ -274,7 +283,8 @@ use_tables (SysprofSampler *self, Pump *pump, GError **error)
   return true;
 }
 
-/* By us, from copies. What has to be known of processes follows when the events are there: start_unwinder_for_copies(). */
+/* The unwinder thread unwinds stack copies. It needs data about processes, which
+ * start_unwinder_for_copies() provides when the events are open. */
 static bool
 use_copies (SysprofSampler *self, Pump *pump, GError **error)
 {
@@ -292,7 +302,7 @@ use_copies (SysprofSampler *self, Pump *pump, GError **error)
   return true;
 }
 
-/* By the kernel, with frame pointers. */
+/* The kernel unwinds by frame pointers. */
 static void
 use_frame_pointers (SysprofSampler *self, const GError *why)
 {
@@ -304,7 +314,8 @@ use_frame_pointers (SysprofSampler *self, const GError *why)
   self->why_not_better = g_strdup (why->message);
 }
 
-/* The next best, after `why`, which is taken. FALSE with `error` where a person asked for that alone. */
+/* Falls back to the next best method because of `why`, which it takes ownership of. FALSE with
+ * `error` if the user has requested one method. */
 static bool
 use_next_best (SysprofSampler *self, Pump *pump, GError *why, GError **error)
 {
@@ -329,7 +340,7 @@ use_next_best (SysprofSampler *self, Pump *pump, GError *why, GError **error)
   return true;
 }
 
-/* --- what was sampled on --- */
+/* --- recording event and period of samples --- */
 
 static unsigned
 count_events (const SysprofSampler *self)
@@ -337,8 +348,8 @@ count_events (const SysprofSampler *self)
   return 1 + self->request.session.n_further;
 }
 
-/* Which event a sample is of, and its period, come with the sample where they are not the same for all. The program in the kernel
- * does not send them. FALSE with `error` where it was asked for. */
+/* If samples have different events or periods, each sample must contain them. The BPF program
+ * does not send them. FALSE with `error` if the user requested the program. */
 static bool
 prepare_ledger (SysprofSampler *self, GError **error)
 {
@@ -389,16 +400,17 @@ set_no_program_error (const SysprofSampler *self, GError **error)
         self->request.session.event.name);
 }
 
-/* In the beginning: who reads a capture that is still written, or whose recorder was killed, is to know it. */
+/* Written at the start, so that readers of an unfinished capture have it. */
 static void
 write_events (SysprofSampler *self, Pump *pump)
 {
   g_autofree char *lines =
       sysprof_sampling_request_dup_events (&self->request, self->ledger != NULL);
 
+  /* sysprof_pump_add_file() counts a failure. */
   (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1,
                                 CAPTURE_EVENTS_FILE, lines, strlen (lines),
-                                false); /* counted there */
+                                false);
 }
 
 static void
@@ -412,7 +424,7 @@ finish_ledger (SysprofSampler *self, Pump *pump)
 
 /* --- the unwinder --- */
 
-/* FALSE with `error` when what was asked for cannot be had. */
+/* FALSE with `error` if the requested method is unavailable. */
 static bool
 prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
 {
@@ -434,7 +446,7 @@ prepare_unwinder (SysprofSampler *self, Pump *pump, GError **error)
   return use_tables (self, pump, &why) || use_next_best (self, pump, why, error);
 }
 
-/* Of tasks that are sampled with their own rights, no more than these can be asked. */
+/* If only chosen tasks can be sampled, only they can be watched for their mappings. */
 static bool
 start_unwinder_for_copies (SysprofSampler *self, Pump *pump, GError **error)
 {
@@ -461,12 +473,12 @@ start_unwinder_for_copies (SysprofSampler *self, Pump *pump, GError **error)
   return is_started;
 }
 
-/* Takes `session`, and returns one that is ready, or NULL. */
+/* Takes ownership of `session`, and returns one that is ready, or NULL. */
 static PerfSession *
 add_unwinder_for_copies (SysprofSampler *self, Pump *pump, PerfSession *session, GError **error)
 {
-  /* Who samples with no more than his own rights may lock little memory, and the rings for samples take all that there is:
-   * these come last. */
+  /* Without privileges the kernel only allows to lock little memory, and the rings for samples
+   * use all that is left. So they must be opened last. */
   bool is_last = self->request.session.target == PERF_TARGET_TASKS;
 
   if (is_last)
@@ -484,8 +496,9 @@ tells_unwinder (const SysprofSampler *self)
   return self->unwinder != NULL && sysprof_perf_session_tells_inodes (&self->request.session);
 }
 
-/* Nothing has been walked: from here on this is a recording by frame pointers. Who finds out the build IDs, or makes tables for waits,
- * goes on; waits that are prepared later have tables of their own. */
+/* Nothing has been unwound yet: from here on this is a recording by frame pointers. The
+ * unwinder continues if it finds build IDs, or makes tables for the off-CPU instrument. An
+ * off-CPU instrument that is prepared later has its own tables. */
 static void
 go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
 {
@@ -505,7 +518,8 @@ go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
                        "Stacks of programs without frame pointers are cut: %s", why);
 }
 
-/* Some events may have the program, and what it sends is used; those without are walked by frame pointers, and say so. */
+/* If only some events get the program, its stacks are used. Samples of the others are unwound
+ * by frame pointers and marked as such. */
 static void
 attach_program (SysprofSampler *self, Pump *pump)
 {
@@ -541,7 +555,8 @@ program_loaded (Pump *pump, int fd, void *data)
     attach_program (self, pump);
 }
 
-/* With the best way to find stacks that the kernel permits for this event. */
+/* Opens events with the best unwind method that they support; tracepoints, for example, cannot
+ * have a BPF program. */
 static PerfSession *
 open_session_with_unwinder (SysprofSampler *self, Pump *pump, GError **error)
 {
@@ -575,15 +590,16 @@ tell_of_unwinder (SysprofSampler *self, Pump *pump)
     sysprof_pump_report (pump, "Sampler", false,
                          "Stacks of programs without frame pointers are cut: %s",
                          self->why_not_better);
-  else if (
-      !self->is_narrowed) /* who may not sample everything was told what is missing, which includes this */
+  /* Users without the privilege to sample everything have been informed, and that message
+   * covers this, too. */
+  else if (!self->is_narrowed)
     sysprof_pump_report (
         pump, "Sampler", false,
         "Stacks are walked from copies of %u bytes, which costs more, and cuts those that are deeper: %s",
         self->request.session.stack_size, self->why_not_better);
 }
 
-/* In parts, of whole lines, that a frame has room for. */
+/* Writes whole lines, split into parts that fit a frame. */
 static void
 write_contradictions (Pump *pump, const char *lines)
 {
@@ -593,7 +609,7 @@ write_contradictions (Pump *pump, const char *lines)
       const char *end = memrchr (lines, '\n', size);
 
       if (end == NULL)
-        return; /* no path is as long as that */
+        return; /* no path is that long */
       (void) sysprof_capture_writer_add_metadata (
           sysprof_pump_get_writer (pump), sysprof_pump_get_end_time (pump), -1, -1,
           "org.gnome.sysprof.contradictions", lines, end - lines);
@@ -601,7 +617,8 @@ write_contradictions (Pump *pump, const char *lines)
     }
 }
 
-/* What the unwinder was not told, or could not keep. Nothing if there was nothing. */
+/* Records events that the unwinder has lost and tables that it could not build or store. Writes
+ * nothing if there are none. */
 static void
 write_shortcomings (Pump *pump, const UnwinderStatus *status, uint64_t n_without_copy)
 {
@@ -633,7 +650,8 @@ hand_over_kept_files (SysprofSampler *self, Pump *pump)
   sysprof_pump_set_kept_files (pump, kept);
 }
 
-/* Writes what is still to be finished, then of how many walks each way to end was. */
+/* Writes the samples that are still pending, then the number of stacks for each reason to
+ * end. */
 static void
 finish_unwinder (SysprofSampler *self, Pump *pump)
 {
@@ -679,7 +697,7 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
            (double) status.copies.cpu_nsec / 1e6);
 }
 
-/* Which way was the best one in each process, and which samples had another. */
+/* Writes the best unwind method of each process, and which samples used another. */
 static void
 write_tally (SysprofSampler *self, Pump *pump)
 {
@@ -688,12 +706,14 @@ write_tally (SysprofSampler *self, Pump *pump)
   const void *notes = sysprof_stack_tally_get_notes (self->tally, &size);
 
   if (size > 0)
+    /* sysprof_pump_add_file() counts a failure. */
     (void) sysprof_pump_add_file (pump, sysprof_pump_get_end_time (pump), -1,
-                                  CAPTURE_FOUND_FILE, notes, size, false); /* counted there */
+                                  CAPTURE_FOUND_FILE, notes, size, false);
 
   if (text[0] != '\0')
+    /* sysprof_pump_add_file() counts a failure. */
     (void) sysprof_pump_add_file (pump, sysprof_pump_get_end_time (pump), -1, TALLY_NAME, text,
-                                  strlen (text), false); /* counted there */
+                                  strlen (text), false);
 }
 
 static void
@@ -706,7 +726,7 @@ write_finished_tick (Pump *pump, int64_t now, void *data)
                                      sysprof_perf_session_get_decoder (self->feed.session));
 }
 
-/* Whether a recording without samples is still what the person wanted. */
+/* Decides whether the recording continues without samples. */
 static void
 report_failure (SysprofSampler *self, Pump *pump, const GError *error)
 {
@@ -730,7 +750,7 @@ report_failure (SysprofSampler *self, Pump *pump, const GError *error)
   sysprof_pump_report (pump, "Sampler", false, "No samples are taken: %s", missing);
 }
 
-/* --- the end of what was chosen --- */
+/* --- the end of the chosen tasks --- */
 
 static void
 check_all_gone (SysprofSampler *self, Pump *pump)
@@ -743,7 +763,7 @@ check_all_gone (SysprofSampler *self, Pump *pump)
         g_array_remove_index_fast (self->watched, i - 1);
     }
 
-  /* A command that was started with the recording says itself when it is over. */
+  /* The pump watches a spawned command itself. */
   if (self->watched->len == 0 && sysprof_pump_get_spawnable (pump) == NULL)
     sysprof_pump_request_stop (pump);
 }
@@ -789,7 +809,8 @@ watch_tasks (SysprofSampler *self, Pump *pump)
   sysprof_pump_add_tick (pump, GONE_INTERVAL, gone_tick, self);
 }
 
-/* A recording that begins a moment later has no stacks by frame pointers. A busy machine may take longer: there samples come first. */
+/* Waiting a moment for the program avoids stacks by frame pointers. On a busy machine loading
+ * may take longer; the recording then starts without it. */
 static bool
 is_loaded_soon (const SysprofSampler *self)
 {
@@ -958,7 +979,9 @@ sysprof_sampler_stop (SysprofInstrument *instrument, Pump *pump)
       finish_ledger (self, pump);
     }
   g_clear_pointer (&self->tally, sysprof_stack_tally_free);
-  if (!is_loading) /* else later: that waits for the kernel, while there are symbols to find */
+  /* else free it in finalize: that waits for the kernel, and meanwhile symbols can be
+   * resolved */
+  if (!is_loading)
     g_clear_pointer (&self->unwinder, sysprof_unwinder_free);
   g_clear_pointer (&self->filter, sysprof_user_filter_free);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Scheduler details: a mark for each time that a thread had a CPU, from the tracepoint sched:sched_switch of the whole machine.
+/* Scheduler details: a mark for each time that a thread was running on a CPU, from the
+ * tracepoint sched:sched_switch of the whole machine.
  *
- * Nothing is sampled, no event is left out; a machine at its limit has some 100,000 of them per second and CPU. */
+ * This records every switch instead of sampling. A machine at its limit has about 100,000
+ * switches per second and CPU. */
 
 #include "record/instrument.h"
 
@@ -16,9 +18,10 @@
 #include <unistd.h>
 
 #define FORMAT_PATH  "events/sched/sched_switch/format"
-#define LARGEST_TEXT 4096 /* it has 1 KiB, of which half says how to print */
+/* bytes; the text has about 1 KiB, and half of it is the print format */
+#define LARGEST_TEXT 4096
 
-/* How often it is looked what runs where there was no switch, and for how long. */
+/* ns; how often, and for how long at most, CPUs without switches are sampled at the end. */
 #define LOOK_INTERVAL (1 * NSEC_PER_MSEC)
 #define LOOK_PATIENCE (100 * NSEC_PER_MSEC)
 
@@ -137,7 +140,7 @@ sysprof_scheduler_details_record (SysprofInstrument *instrument, Pump *pump)
 typedef struct
 {
   SchedulerMarks *marks;
-  const PerfDecoder *decoder; /* of which CPU it is */
+  const PerfDecoder *decoder; /* has the CPU of the current sample */
 } Look;
 
 static void
@@ -152,8 +155,8 @@ take_look (const struct perf_event_header *record, void *data)
   sysprof_scheduler_marks_saw (self->marks, self->decoder->cpu, pid_and_tid[1]);
 }
 
-/* A thread that has a CPU for itself is never switched: a sample or two tell which one that is. What cannot be opened or does not come in
- * time leaves out what is not known. */
+/* A thread that has a CPU for itself is never switched. One or two samples show which thread
+ * that is. If this fails or takes too long, there is no mark for that CPU. */
 static void
 look_at_silent_cpus (SysprofSchedulerDetails *self, Privilege *privilege)
 {

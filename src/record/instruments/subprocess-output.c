@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Runs a command and embeds what it prints.
+/* Runs a command and embeds its output.
  *
- * In the phases *prepare* and *augment* the recording waits for the command; in *record* it runs beside, and is
- * ended with the recording. A command that does not come to an end, or does not stop to print, is ended: what it
- * printed until then is kept, and a diagnostic says so. */
+ * In the phases *prepare* and *augment* the recording waits for the command. In *record* the
+ * command runs during the recording and is stopped with it. A command that does not exit in
+ * time or prints too much is stopped. Its output so far is kept, and a diagnostic reports
+ * that. */
 
 #include "record/instrument.h"
 #include "util/util.h"
@@ -30,7 +31,7 @@ struct _SysprofSubprocessOutput
   char **command_argv;
   char **command_environ;
 
-  /* while it runs */
+  /* while the command runs */
   GPid pid; /* 0 = none */
   int out_fd;
   GByteArray *output;
@@ -85,7 +86,7 @@ start_command (SysprofSubprocessOutput *self, Pump *pump, GError **error)
   return true;
 }
 
-/* Takes what is there. FALSE when there will not be more. */
+/* Reads the available output. FALSE if there will be no more. */
 static bool
 read_output (SysprofSubprocessOutput *self)
 {
@@ -115,18 +116,19 @@ wait_for_output (SysprofSubprocessOutput *self, Pump *pump)
     {
       struct pollfd ready = { .fd = self->out_fd, .events = POLLIN };
 
-      (void) poll (&ready, 1, POLL_MSEC); /* an error shows when reading */
+      (void) poll (&ready, 1, POLL_MSEC); /* an error shows at the next read */
     }
 }
 
-/* Whether the command came to its end by itself. It gets a moment to, and is then killed. */
+/* Whether the command has exited by itself. It is killed after a grace period. */
 static bool
 reap_command (SysprofSubprocessOutput *self, int *status)
 {
   gint64 deadline = g_get_monotonic_time () + G_USEC_PER_SEC;
   bool by_itself = true;
 
-  sysprof_autofd_close (&self->out_fd); /* who still prints meets a broken pipe */
+  /* a command that is still writing gets SIGPIPE */
+  sysprof_autofd_close (&self->out_fd);
   self->out_fd = -1;
 
   while (waitpid (self->pid, status, WNOHANG) == 0)
@@ -136,7 +138,7 @@ reap_command (SysprofSubprocessOutput *self, int *status)
       else
         {
           by_itself = false;
-          (void) kill (self->pid, SIGKILL); /* it may have ended just now */
+          (void) kill (self->pid, SIGKILL); /* it may have exited just now */
           (void) waitpid (self->pid, status, 0);
           break;
         }
@@ -147,7 +149,8 @@ reap_command (SysprofSubprocessOutput *self, int *status)
   return by_itself;
 }
 
-/* Of several such instruments the capture says which one has nothing: by the name of the file that it is not. */
+/* A capture may have several such instruments, so a failure is recorded under the name of the
+ * missing file. */
 static void
 tell_lack (SysprofSubprocessOutput *self, Pump *pump, const char *reason)
 {
@@ -162,14 +165,14 @@ tell_lack (SysprofSubprocessOutput *self, Pump *pump, const char *reason)
 static void
 keep_output (SysprofSubprocessOutput *self, Pump *pump)
 {
-  bool has_ended = !read_output (self); /* what came since, too */
+  bool has_ended = !read_output (self); /* including output since the last read */
   g_autoptr (GByteArray) output = g_steal_pointer (&self->output);
   g_autoptr (GError) error = NULL;
   const char *name = SYSPROF_INSTRUMENT_GET_CLASS (self)->name;
   int status = 0;
 
   if (!has_ended)
-    (void) kill (self->pid, SIGTERM); /* the reaping tells whether it listens */
+    (void) kill (self->pid, SIGTERM); /* reap_command() kills it if it ignores this */
   if (!reap_command (self, &status) || !has_ended)
     {
       if (self->phase != SYSPROF_RECORDING_PHASE_RECORD)
@@ -187,8 +190,9 @@ keep_output (SysprofSubprocessOutput *self, Pump *pump)
       tell_lack (self, pump, reason);
     }
 
+  /* sysprof_pump_add_file() counts a failure. */
   (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, self->stdout_path,
-                                output->data, output->len, true); /* counted there */
+                                output->data, output->len, true);
 }
 
 static void
@@ -283,7 +287,7 @@ sysprof_subprocess_output_finalize (GObject *object)
 
   if (self->pid != 0)
     {
-      (void) kill (self->pid, SIGKILL); /* it may have ended just now */
+      (void) kill (self->pid, SIGKILL); /* it may have exited just now */
       (void) reap_command (self, &status);
     }
   g_clear_pointer (&self->output, g_byte_array_unref);
@@ -396,7 +400,7 @@ sysprof_subprocess_output_new (void)
   return g_object_new (SYSPROF_TYPE_SUBPROCESS_OUTPUT, NULL);
 }
 
-/* `new` may be the very string that it replaces. */
+/* `new` may be the same pointer as `*old`. */
 static void
 replace_string (SysprofSubprocessOutput *self, char **old, const char *new, guint prop_id)
 {
@@ -417,7 +421,8 @@ replace_strings (SysprofSubprocessOutput *self,
                  const char *const *new,
                  guint prop_id)
 {
-  char **copy = g_strdupv ((char **) new); /* first: it may be what is freed */
+  /* copy first: `new` may be the array that is freed */
+  char **copy = g_strdupv ((char **) new);
 
   g_strfreev (*old);
   *old = copy;

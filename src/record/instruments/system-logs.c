@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Messages of the system's journal, as they come. What there is is read in slices, so that a journal that floods does not
- * keep the rings waiting. */
+/* Records messages of the systemd journal as they are added. Entries are read in slices, so
+ * that a busy journal does not delay the rings. */
 
 #include "record/instrument.h"
 #include "record/journal.h"
@@ -22,8 +22,8 @@ struct _SysprofSystemLogs
   /* Owned by the pump thread. */
   Pump *pump;
   Journal *journal;
-  bool is_reading; /* work is underway */
-  bool is_over;    /* the first message behind the end was seen */
+  bool is_reading; /* read_entries() is queued */
+  bool is_over;    /* a message after the end of the recording was seen */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofSystemLogs, sysprof_system_logs)
@@ -45,7 +45,7 @@ add_entry (SysprofSystemLogs *self, const JournalEntry *entry)
     sysprof_pump_add_lost (self->pump, LOST_OTHERS, 1);
 }
 
-/* FALSE when there is nothing more now. */
+/* FALSE if there is nothing more to read now. */
 static bool
 read_entries (Pump *pump, int64_t deadline, void *data)
 {

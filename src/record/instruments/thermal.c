@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How hot the machine is, and what it is held back by.
+/* Temperatures of the machine, and how much it is throttled.
  *
- * Sensors are hwmon's and the thermal zones; x86 processors count how often and how long they were throttled, and on others
- * it shows in the state of the cooling devices ("cpufreq-cpu0").
+ * Sensors are those of hwmon and the thermal zones. x86 processors count how often and for how
+ * long they were throttled. With other processors, throttling shows in the state of the cooling
+ * devices ("cpufreq-cpu0").
  *
- * Source: Linux, Documentation/hwmon/sysfs-interface.rst, Documentation/driver-api/thermal/sysfs-api.rst,
+ * Source: Linux, Documentation/hwmon/sysfs-interface.rst,
+ * Documentation/driver-api/thermal/sysfs-api.rst,
  * Documentation/ABI/testing/sysfs-devices-system-cpu (thermal_throttle). */
 
 #include "record/record.h"
@@ -22,12 +24,12 @@ typedef struct
 {
   Privilege *machine;
   CounterValues *values;
-  const char *device; /* whose files are listed */
-  const char *title;  /* what it calls itself */
-  uint64_t packages;  /* a bit each: seen */
+  const char *device; /* the device whose files are listed */
+  const char *title;  /* the name of that device */
+  uint64_t packages;  /* packages already seen, one bit each */
 } Search;
 
-/* The instance of that key, if it has no name yet. */
+/* The instance with that key, or NULL if it already has a name. */
 static CounterInstance *
 add_instance (const Search *search, const char *key)
 {
@@ -98,7 +100,8 @@ add_chip (const char *name, void *data)
     g_strlcpy (title, name, sizeof title);
   search->device = name;
   search->title = title;
-  (void) sysprof_counter_list (search->machine, dir, add_sensor, search); /* gone again */
+  /* fails if the device was removed */
+  (void) sysprof_counter_list (search->machine, dir, add_sensor, search);
 }
 
 static void
@@ -123,7 +126,7 @@ find_sensors (Privilege *machine, CounterValues *values)
 {
   Search search = { .machine = machine, .values = values };
 
-  /* None is none. */
+  /* `absence` reports that there is none. */
   (void) sysprof_counter_list (machine, SENSORS, add_chip, &search);
   (void) sysprof_counter_list (machine, ZONES, add_zone, &search);
 }
@@ -186,7 +189,7 @@ add_throttled (const Search *search, const char *cpu, const char *part, const ch
     sysprof_counter_instance_name (instance, label, label);
 }
 
-/* All CPUs of a package have its count: the first one is asked. */
+/* All CPUs of a package have the same package count, so only the first one is read. */
 static void
 add_throttled_cpu (const char *name, void *data)
 {
@@ -219,7 +222,8 @@ find_throttled (Privilege *machine, CounterValues *values)
 {
   Search search = { .machine = machine, .values = values };
 
-  (void) sysprof_counter_list (machine, CPUS, add_throttled_cpu, &search); /* none is none */
+  /* `absence` reports that there is none */
+  (void) sysprof_counter_list (machine, CPUS, add_throttled_cpu, &search);
 }
 
 static void
@@ -288,7 +292,8 @@ find_cooling_devices (Privilege *machine, CounterValues *values)
 {
   Search search = { .machine = machine, .values = values };
 
-  (void) sysprof_counter_list (machine, ZONES, add_cooling_device, &search); /* none is none */
+  /* `absence` reports that there is none */
+  (void) sysprof_counter_list (machine, ZONES, add_cooling_device, &search);
 }
 
 static void

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Joins the capture that another process wrote into a descriptor, when the recording has stopped. */
+/* Joins the capture that another process wrote to a descriptor, when the recording has
+ * stopped. */
 
 #include "record/instrument.h"
 #include "record/joined-capture.h"
@@ -12,7 +13,7 @@ struct _SysprofTracefdConsumer
 {
   SysprofInstrument parent_instance;
   int trace_fd;
-  SysprofCaptureJoin *join; /* NULL = nothing is left */
+  SysprofCaptureJoin *join; /* NULL = nothing left to join */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofTracefdConsumer, sysprof_tracefd_consumer)
@@ -26,7 +27,7 @@ sysprof_tracefd_consumer_augment (SysprofInstrument *instrument, Pump *pump, GEr
   SysprofTracefdConsumer *self = SYSPROF_TRACEFD_CONSUMER (instrument);
   g_autoptr (GError) cause = NULL;
 
-  /* Where nobody took the offer there is nothing to tell. */
+  /* An empty file is not an error: a program need not use the descriptor. */
   self->join =
       sysprof_joined_capture_begin (pump, instrument_name, who, self->trace_fd, &cause);
   if (cause == NULL)
@@ -48,7 +49,7 @@ sysprof_tracefd_consumer_finalize (GObject *object)
 {
   SysprofTracefdConsumer *self = SYSPROF_TRACEFD_CONSUMER (object);
 
-  /* Whatever it has of the writer it only borrowed; nothing is written any more. */
+  /* The join only borrows the writer; nothing is written any more. */
   sysprof_capture_join_free (self->join);
   sysprof_autofd_close (&self->trace_fd);
   G_OBJECT_CLASS (sysprof_tracefd_consumer_parent_class)->finalize (object);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Samples whose user stacks are unwound from copied stack bytes: the sampler of `--unwind copy`, under the name and type of
- * the public API. */
+/* Samples whose user stacks are unwound from stack copies: the sampler with `--unwind copy`, as
+ * a type of the public API. */
 
 #include "record/record.h"
 
@@ -9,7 +9,7 @@ struct _SysprofUserSampler
 {
   SysprofInstrument parent_instance;
   guint stack_size;           /* bytes */
-  SysprofInstrument *sampler; /* which does all the work */
+  SysprofInstrument *sampler; /* does all the work */
 };
 
 SYSPROF_DEFINE_INSTRUMENT (SysprofUserSampler, sysprof_user_sampler)
@@ -50,7 +50,7 @@ sysprof_user_sampler_constructed (GObject *object)
   SysprofUserSampler *self = SYSPROF_USER_SAMPLER (object);
 
   G_OBJECT_CLASS (sysprof_user_sampler_parent_class)->constructed (object);
-  /* The kernel copies whole words. */
+  /* The kernel copies a multiple of 8 bytes. */
   self->sampler = sysprof_sampler_new_with_options (&(SamplerOptions){
       .unwind = UNWIND_COPY,
       .stack_size = MIN (self->stack_size, G_MAXUINT16) & ~(guint) (sizeof (guint64) - 1),
