@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Addresses of message buses: a list, parted by semicolons, of METHOD:KEY=VALUE,KEY=VALUE; bytes of values may be
- * written as %41.
+/* Addresses of message buses: a list of METHOD:KEY=VALUE,KEY=VALUE, separated by semicolons.
+ * Bytes of values may be escaped as %41.
  *
- * GLib's functions for this would start programs (dbus-launch) or ask name servers, and wait for them.
+ * This file must not use GLib's functions for D-Bus addresses: they may start programs
+ * (dbus-launch) or query name servers, and block.
  *
  * Source: D-Bus Specification, "Server Addresses". */
 
@@ -49,7 +50,7 @@ sysprof_bus_dup_address (GBusType type, GError **error)
   return NULL;
 }
 
-/* The value of `key` in one address, unescaped; NULL when it is not there. */
+/* The unescaped value of `key` in one address; NULL if it is missing. */
 static char *
 dup_value (const char *address, const char *key)
 {
@@ -66,7 +67,7 @@ dup_value (const char *address, const char *key)
   return NULL;
 }
 
-/* Who listens has as many waiting as it takes: it is waited for, which a socket does only where it may block. */
+/* If the listener's backlog is full, only a blocking socket waits for space. */
 static bool
 connect_patiently (int fd, const struct sockaddr *address, socklen_t size)
 {
@@ -78,7 +79,7 @@ connect_patiently (int fd, const struct sockaddr *address, socklen_t size)
       fcntl (fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
     return false;
   number = connect (fd, address, size) == 0 ? 0 : errno;
-  (void) fcntl (fd, F_SETFL, flags); /* as a moment ago */
+  (void) fcntl (fd, F_SETFL, flags); /* restores the flags read above */
   errno = number == EAGAIN ? ETIMEDOUT : number;
   return number == 0;
 }
@@ -113,7 +114,7 @@ connect_socket (int family, const struct sockaddr *address, socklen_t size)
   return sysprof_steal_fd (&fd);
 }
 
-/* `is_abstract`: a name that is no file. */
+/* `is_abstract`: a name that is not a file. */
 static int
 connect_unix (const char *name, bool is_abstract)
 {
@@ -144,7 +145,7 @@ connect_tcp (const char *host, const char *port)
     host = "127.0.0.1";
   if (getaddrinfo (host, port, &hints, &found) != 0)
     {
-      errno = EADDRNOTAVAIL; /* names are not asked for: that may take minutes */
+      errno = EADDRNOTAVAIL; /* host names are not resolved, because that may take minutes */
       return -1;
     }
   for (const struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sources: D-Bus Specification, "Authentication Protocol" and "Message Protocol". */
+/* A D-Bus connection: authentication, sending, receiving. It must never block, except in
+ * sysprof_bus_wait(). Sources: D-Bus Specification, "Authentication Protocol" and "Message
+ * Protocol". */
 
 #include "record/bus.h"
 
@@ -16,22 +18,23 @@
 #include <sys/socket.h>
 
 #define READ_SIZE        (128 * 1024)  /* bytes of one read */
-#define READ_BUDGET      (1024 * 1024) /* bytes until others have their turn */
-#define MOST_FDS         64 /* that one read may bring along; they are closed at once */
-#define MOST_MESSAGE     (128 * 1024 * 1024) /* by the specification */
-#define MOST_FIELDS_SIZE (64 * 1024 * 1024)  /* the same, of an array */
-#define MOST_LINE        4096                /* while we introduce ourselves */
-#define FIXED_SIZE       16                  /* of a message: what tells how long it is */
+/* bytes per wake-up, so that other sources get their turn */
+#define READ_BUDGET      (1024 * 1024)
+#define MOST_FDS         64 /* file descriptors received by one read; they are closed at once */
+#define MOST_MESSAGE     (128 * 1024 * 1024) /* bytes; limit of the specification */
+#define MOST_FIELDS_SIZE (64 * 1024 * 1024)  /* bytes; limit of the specification for arrays */
+#define MOST_LINE        4096                /* bytes; during authentication */
+#define FIXED_SIZE       16 /* bytes; the start of a message, which contains its size */
 #define POLL_MSEC        50
 #define BUS_ITSELF       "org.freedesktop.DBus"
 #define RETRY_INTERVAL   (20 * NSEC_PER_MSEC)
 
 typedef enum
 {
-  BUS_EXTERNAL,  /* has said who it is, by the socket's credentials */
-  BUS_ANONYMOUS, /* the same, without a name */
-  BUS_FDS,       /* has asked whether descriptors may be sent */
-  BUS_HELLO,     /* messages go to and fro; waits for its name */
+  BUS_EXTERNAL,  /* sent AUTH EXTERNAL, with the socket's credentials */
+  BUS_ANONYMOUS, /* sent AUTH ANONYMOUS */
+  BUS_FDS,       /* sent NEGOTIATE_UNIX_FD */
+  BUS_HELLO,     /* sent Hello, which requests a unique name */
   BUS_READY,
   BUS_CLOSED,
 } BusState;
@@ -41,13 +44,13 @@ typedef struct
   uint8_t *bytes;
   size_t size;
   size_t sent;
-  int fd; /* goes with the first byte; -1 = none */
+  int fd; /* sent with the first byte; -1 = none */
 } Outgoing;
 
 typedef struct
 {
   uint32_t serial;
-  char *callee; /* who was called; owned */
+  char *callee; /* destination of the call; owned */
   BusReplyFunc reply;
   void *data;
 } Pending;
@@ -63,13 +66,13 @@ struct Bus
   void *data;
   char *name;
   uint32_t last_serial;
-  GQueue outgoing;  /* of Outgoing: on its way */
-  GQueue waiting;   /* of Outgoing: until the bus knows us */
-  GArray *pending;  /* of Pending */
+  GQueue outgoing;  /* [Outgoing] being sent */
+  GQueue waiting;   /* [Outgoing] queued until Hello is answered */
+  GArray *pending;  /* [Pending] */
   bool is_watched;  /* by the pump */
-  bool is_retrying; /* a tick sends what the socket had no room for */
+  bool is_retrying; /* a tick retries because the socket buffer is full */
   int send_error;   /* errno; 0 = none */
-  size_t skip;      /* bytes of a message that is too long */
+  size_t skip;      /* bytes left of a message that is too long */
   size_t n_read;    /* bytes in `input` */
   uint8_t input[READ_SIZE + BUS_MESSAGE_MAX];
 };
@@ -113,7 +116,7 @@ sysprof_bus_detach (Bus *self)
   self->is_watched = self->is_retrying = false;
 }
 
-/* Takes `error`. */
+/* Takes ownership of `error`. */
 static void
 close_with (Bus *self, GError *error)
 {
@@ -154,7 +157,7 @@ fail (Bus *self, SysprofErrorCode code, const char *format, ...)
 
 /* --- sending --- */
 
-/* FALSE when the socket has no room, or with errno when there is an end. */
+/* FALSE if the socket buffer is full (EAGAIN) or on another error, with errno. */
 static bool
 send_one (Bus *self, Outgoing *out)
 {
@@ -189,11 +192,11 @@ send_one (Bus *self, Outgoing *out)
   sysprof_autofd_close (&out->fd);
   out->fd = -1;
   out->sent += (size_t) n;
-  errno = EAGAIN; /* the rest, if any */
+  errno = EAGAIN; /* in case of a partial write */
   return out->sent == out->size;
 }
 
-/* Whether it may be sent a moment later. */
+/* Whether sending may succeed later. */
 static bool
 is_passing (int number)
 {
@@ -211,12 +214,12 @@ send_what_waits (Bus *self)
 
   if (out != NULL && !is_passing (errno))
     {
-      /* Who is told is told where the end is read, which is never while he calls something; there it also shows that the other side
-       * has gone. */
+      /* Errors are reported when reading, so that callbacks never run inside a call of the
+       * user. A read also shows that the other side has closed the connection. */
       if (self->send_error == 0 && errno != EPIPE && errno != ECONNRESET)
         self->send_error = errno;
       g_queue_clear_full (&self->outgoing, free_outgoing);
-      (void) shutdown (self->fd, SHUT_RDWR); /* or it has ended already */
+      (void) shutdown (self->fd, SHUT_RDWR); /* fails if the connection is closed already */
       out = NULL;
     }
 
@@ -262,12 +265,13 @@ queue_message (Bus *self, GQueue *queue, GDBusMessage *message, int fd)
     {
       g_autoptr (GUnixFDList) fds = g_unix_fd_list_new ();
 
-      (void) g_unix_fd_list_append (fds, fd, NULL); /* counted there, and that is all */
+      /* this only sets the number of descriptors in the header */
+      (void) g_unix_fd_list_append (fds, fd, NULL);
       g_dbus_message_set_unix_fd_list (message, fds);
     }
   out->bytes = g_dbus_message_to_blob (message, &out->size,
                                        G_DBUS_CAPABILITY_FLAGS_UNIX_FD_PASSING, &error);
-  /* Our own messages are of types that D-Bus has. */
+  /* Our own messages only contain types that D-Bus has. */
   g_assert_no_error (error);
   g_queue_push_tail (queue, out);
 }
@@ -290,7 +294,7 @@ sysprof_bus_call (Bus *self, GDBusMessage *call, int fd, BusReplyFunc reply, voi
     send_what_waits (self);
 }
 
-/* --- messages that are for us --- */
+/* --- messages to us --- */
 
 static void
 greeted (Bus *self, GDBusMessage *reply, const GError *error, void *data)
@@ -331,8 +335,9 @@ say_hello (Bus *self)
   send_what_waits (self);
 }
 
-/* Anybody on the bus can send what says that it answers serial 7. Who owns a well-known name is not known here: its messages come from
- * a unique one. That a call cannot be delivered is said by the bus. */
+/* Anyone on the bus can send a message that claims to be the reply to a serial, so check the
+ * sender. If the callee has a well-known name, any unique name is accepted, because the owner
+ * of the name is unknown here. The bus itself reports calls that it cannot deliver. */
 static bool
 may_answer (const Bus *self, const Pending *call, GDBusMessage *message)
 {
@@ -362,7 +367,7 @@ take_reply (Bus *self, GDBusMessage *message)
       if (call.serial != serial || !may_answer (self, &call, message))
         continue;
 
-      g_array_remove_index (self->pending, i); /* and its `callee` with it */
+      g_array_remove_index (self->pending, i); /* this frees its `callee` */
       if (g_dbus_message_to_gerror (message, &error))
         {
           g_dbus_error_strip_remote_error (error);
@@ -381,7 +386,7 @@ take_own_message (Bus *self, uint8_t *bytes, size_t size)
       g_dbus_message_new_from_blob (bytes, size, G_DBUS_CAPABILITY_FLAGS_UNIX_FD_PASSING, NULL);
 
   if (message == NULL)
-    return; /* nothing that we have asked for */
+    return; /* an invalid message cannot be a reply */
 
   switch (g_dbus_message_get_message_type (message))
     {
@@ -394,7 +399,7 @@ take_own_message (Bus *self, uint8_t *bytes, size_t size)
         self->events.signal (self, message, self->data);
       break;
     default:
-      break; /* we offer nothing that could be called */
+      break; /* we export no objects */
     }
 }
 
@@ -409,7 +414,7 @@ read_u32 (const uint8_t *bytes, bool is_big_endian)
   return is_big_endian ? GUINT32_FROM_BE (value) : GUINT32_FROM_LE (value);
 }
 
-/* Of the whole message that begins with these 16 bytes; 0 = that is none. */
+/* The size of the message that starts with these 16 bytes; 0 = not a valid message. */
 static size_t
 message_size (const uint8_t *bytes)
 {
@@ -424,7 +429,7 @@ message_size (const uint8_t *bytes)
   return (size_t) size;
 }
 
-/* Takes the messages that are whole. The bytes that were used. */
+/* Processes the complete messages. Returns the number of bytes used. */
 static size_t
 take_messages (Bus *self, int64_t time)
 {
@@ -470,13 +475,13 @@ take_messages (Bus *self, int64_t time)
   return at;
 }
 
-/* One line of the other side while we introduce ourselves. */
+/* Processes one line from the bus during authentication. */
 static void
 take_line (Bus *self, const char *line)
 {
   if (self->state == BUS_FDS)
     {
-      /* Refused or not: then descriptors are not passed, and who needs that gets an error. */
+      /* If the bus refuses to pass descriptors, calls that need them fail later. */
       send_line (self, "BEGIN\r\n");
       say_hello (self);
     }
@@ -539,12 +544,12 @@ drop_fds (struct msghdr *message)
           int fd;
 
           memcpy (&fd, CMSG_DATA (header) + i * sizeof fd, sizeof fd);
-          (void) close (fd); /* nobody here wants it */
+          (void) close (fd); /* received descriptors are not used */
         }
     }
 }
 
-/* What is there, and what descriptors come with it. */
+/* Reads the available bytes, and closes descriptors that come with them. */
 static ssize_t
 receive (Bus *self)
 {
@@ -568,8 +573,9 @@ receive (Bus *self)
   return n;
 }
 
-/* `time`: that of the wake-up. Messages that one wake-up reads had waited for unknown times: stamped one by one they would seem
- * to have come as fast as they were read. FALSE when nothing more is there now. */
+/* `time`: when the pump woke up. All messages of one wake-up get this time, because they were
+ * queued for an unknown time; separate timestamps would only show how fast they were read.
+ * FALSE if there is nothing more to read now. */
 static bool
 read_once (Bus *self, int64_t time)
 {
@@ -618,7 +624,7 @@ socket_ready (Pump *pump, int fd, void *data)
     continue;
 }
 
-/* --- from outside --- */
+/* --- functions for other modules --- */
 
 Bus *
 sysprof_bus_open (Pump *pump,
@@ -644,7 +650,8 @@ sysprof_bus_open (Pump *pump,
   self->is_watched = true;
   sysprof_pump_watch_fd (pump, fd, socket_ready, self);
 
-  send_text (self, "", 1); /* a NUL stands before everything else: it carries our credentials */
+  /* the protocol starts with a NUL byte, which carries our credentials */
+  send_text (self, "", 1);
   send_line (self, line);
   return self;
 }
@@ -693,8 +700,8 @@ sysprof_bus_wait (Bus *self,
                   bool (*is_done) (const void *data),
                   const void *data)
 {
-  bool may_stop =
-      sysprof_pump_is_stop_requested (self->pump); /* then it ends only by skipping */
+  /* then only skipping augment ends the wait */
+  bool may_stop = sysprof_pump_is_stop_requested (self->pump);
 
   while (!is_done (data) && self->state != BUS_CLOSED && sysprof_pump_now () < deadline &&
          !sysprof_pump_is_augment_skipped (self->pump) &&

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads the files in which containers describe themselves, in a confined child process (see
+ * container-facts.h). The pump thread must never open these files itself, and must treat
+ * replies of the child as untrusted. */
+
 #include "record/container-facts.h"
 
 #include "record/privilege.h"
@@ -9,9 +13,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#define MOST_BYTES   16100 /* of a file; they have some hundred */
-#define FINISH_MSEC  2500  /* longer than the silence of one user's child (util/opener.h) */
-#define MOST_WAITING 4096  /* answers; while more are due, further processes are skipped */
+#define MOST_BYTES   16100 /* of a file; they usually have some hundred */
+#define FINISH_MSEC  2500  /* longer than the timeout of one user's child (util/opener.h) */
+#define MOST_WAITING 4096  /* replies; while more are pending, further processes are skipped */
 
 static const char *const names[] = { ".flatpak-info", "run/.containerenv" };
 
@@ -22,13 +26,13 @@ typedef struct
   uint32_t padding;
 } Question;
 
-/* One for each name. */
+/* The child sends one for each name. */
 typedef struct
 {
   Question question;
   uint32_t name; /* index */
-  uint32_t
-      size; /* of the bytes behind it; 0 = there is no such file, or the process's user may not read it */
+  /* bytes that follow; 0 = the file does not exist, or the process's user may not read it */
+  uint32_t size;
 } Answer;
 
 /* --- the child --- */
@@ -86,7 +90,7 @@ serve (int socket)
 
 /* --- the pump --- */
 
-/* The child opens no untrusted file itself, so that it ends when it is killed. */
+/* The child opens no untrusted file itself, so it ends at once when it is killed. */
 static void
 end_child (ContainerFacts *self)
 {
@@ -104,11 +108,12 @@ add_fact (ContainerFacts *self, const Answer *answer, const uint8_t *bytes)
   g_autofree char *path =
       g_strdup_printf ("/proc/%d/root/%s", answer->question.pid, names[answer->name]);
 
+  /* sysprof_pump_add_file() counts a failure */
   (void) sysprof_pump_add_file (self->pump, answer->question.time, answer->question.pid, path,
-                                bytes, answer->size, false); /* counted there */
+                                bytes, answer->size, false);
 }
 
-/* The child forwards what untrusted files say; its answers are checked. */
+/* The child forwards the contents of untrusted files, so its replies are checked. */
 static void
 take_answers (ContainerFacts *self)
 {
@@ -163,7 +168,7 @@ sysprof_container_facts_init (ContainerFacts *self, Pump *pump)
   *self = (ContainerFacts){
     .pump = pump,
     .child = { .socket = -1, .keeps_rights = true },
-    /* Of a machine that is a tree of files there is nothing else to be had. */
+    /* A test machine in a file tree has no processes to inspect. */
     .is_broken = *sysprof_privilege_get_root (privilege) != '\0',
     .own_mounts = sysprof_privilege_read_namespace (privilege, getpid (), "mnt"),
   };
@@ -198,7 +203,7 @@ sysprof_container_facts_ask (ContainerFacts *self, int32_t pid, int64_t time, ui
   n = send (self->child.socket, &question, sizeof question, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (n == (ssize_t) sizeof question)
     self->n_waiting += G_N_ELEMENTS (names);
-  else if (n >= 0) /* the child would take the rest of it for the next question */
+  else if (n >= 0) /* the child would take the rest of it for the next request */
     end_child (self);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The files in which containers describe themselves, at the root of their processes: which application, which image.
+/* The files in which containers describe themselves, in the root directory of their processes:
+ * which application, which image.
  *
- * A container controls these files, and may keep them on a file system that never answers. So they are opened with the rights of
- * the process's user (util/process-files.h), by a child of a child: the pump sends requests, adds the answers to the capture, and
- * waits only when the recording ends. *Owned* by the pump thread. */
+ * A container controls these files, and may keep them on a file system that never answers. So
+ * they are opened with the privileges of the process's user (util/process-files.h), by a child
+ * of a child process. The pump sends requests and adds the replies to the capture. It only
+ * waits for replies when the recording ends. *Owned* by the pump thread. */
 
 #pragma once
 
@@ -15,18 +17,19 @@ typedef struct
 {
   Pump *pump; /* borrowed */
   ConfinedChild child;
-  bool is_broken;      /* the child is not asked again */
+  bool is_broken;      /* no more requests are sent to the child */
   uint64_t own_mounts; /* inode of our mount namespace */
-  uint64_t n_waiting;  /* answers that are still to come */
-  uint8_t *input;      /* [n_input], room for one answer */
+  uint64_t n_waiting;  /* pending replies */
+  uint8_t *input;      /* [n_input], with space for one reply */
   size_t n_input;
 } ContainerFacts;
 
 void sysprof_container_facts_init (ContainerFacts *self, Pump *pump);
 
-/* Asks about a process whose mount namespace has the inode `mounts`; one in ours is in no container. */
+/* Requests the files of a process whose mount namespace has the inode `mounts`. A process in
+ * our own mount namespace is not in a container, and is skipped. */
 void
 sysprof_container_facts_ask (ContainerFacts *self, int32_t pid, int64_t time, uint64_t mounts);
 
-/* When the recording stops: what has been asked for is waited for a moment. */
+/* Call this when the recording stops: waits a short time for pending replies. */
 void sysprof_container_facts_finish (ContainerFacts *self);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The instrument around sources of counters: reads them whenever the pump's timer says so. */
+/* The instrument around counter sources: reads them on ticks of the pump. */
 
 #include "record/sampled-counters.h"
 
@@ -9,9 +9,9 @@ G_DEFINE_ABSTRACT_TYPE (CounterInstrument, sysprof_counter_instrument, SYSPROF_T
 struct CounterSource
 {
   const SampledCounters *counters;
-  SysprofInstrument *instrument; /* whose it is; borrowed */
-  CounterSampler *sampler;       /* NULL = not there */
-  char *absence;                 /* why; owned */
+  SysprofInstrument *instrument; /* borrowed */
+  CounterSampler *sampler;       /* NULL = unavailable */
+  char *absence;                 /* why it is unavailable; owned */
   bool has_complained;
 };
 
@@ -62,7 +62,7 @@ clear_sources (CounterInstrument *self)
   g_clear_pointer (&self->sources, g_free);
 }
 
-/* Whether it is there. */
+/* Whether the source is available. */
 static bool
 prepare_source (CounterSource *self, Pump *pump)
 {
@@ -120,9 +120,10 @@ embed_file (Pump *pump, const SampledCounters *counters, const char *path)
         pump, counters->name, false,
         "Cannot keep a copy of '%s': %s. The counters are recorded without it.", path,
         error->message);
+  /* sysprof_pump_add_file() counts a failure. */
   else
     (void) sysprof_pump_add_file (pump, SYSPROF_CAPTURE_CURRENT_TIME, -1, path, bytes, size,
-                                  true); /* counted there */
+                                  true);
 }
 
 static void

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the parsers of sampled-counters.h fill, and how they look at the machine's directories. */
+/* The values that the parsers of sampled-counters.h set, and helpers for reading files and
+ * directories of the machine. */
 
 #include "record/sampled-counters.h"
 
@@ -59,7 +60,8 @@ has_key (const CounterInstance *self, Text key)
   return strncmp (self->key, key.at, size) == 0 && self->key[size] == '\0';
 }
 
-/* Containers come with interfaces of new names all day: the place of one that is gone is taken again. */
+/* Containers create interfaces with new names all the time, so slots of instances that have
+ * disappeared are reused. */
 static CounterInstance *
 free_place (CounterValues *self)
 {
@@ -176,7 +178,7 @@ sysprof_counter_read_line (Privilege *machine, const char *path, char *text, siz
 
   if (fd < 0 || !sysprof_counter_read_text (fd, text, size - 1, &whole))
     return false;
-  (void) sysprof_text_next_line (&whole, &line); /* no line is an empty one */
+  (void) sysprof_text_next_line (&whole, &line); /* an empty file gives an empty line */
   text[line.end - text] = '\0';
   return true;
 }
@@ -203,6 +205,6 @@ sysprof_counter_list (Privilege *machine,
   while ((entry = readdir (dir)) != NULL)
     if (entry->d_name[0] != '.')
       each (entry->d_name, data);
-  (void) closedir (dir); /* nothing was written */
+  (void) closedir (dir); /* nothing was written, so it cannot fail */
   return true;
 }

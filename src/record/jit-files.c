@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A stranger's bytes go from a child that opens files to one without rights that reads them; here they are only copied. */
+/* Adds symbols of generated code to the capture. The files are untrusted: one child process
+ * opens them, and another one without privileges parses them. This process must never parse
+ * them; it only copies the results. */
 
 #include "record/jit-files.h"
 
@@ -13,21 +15,22 @@
 
 #define DOMAIN "Processes"
 
-/* Anybody may write such files, as many and as long ones as he likes. A reader unpacks 256 MiB of a file of a capture. */
+/* Any user may write such files, as many and as long as they like. A reader unpacks at most 256
+ * MiB of an embedded file. */
 #define MOST_OF_PROCESS ((size_t) 192 << 20) /* bytes of lines */
 #define MOST_OF_ALL     ((size_t) 512 << 20)
-#define MOST_READING    60 /* s, of all files together */
+#define MOST_READING    60 /* s, for all files together */
 
 /* *Owned* by sysprof_jit_files_add(). */
 typedef struct
 {
-  GHashTable *of_pid; /* GByteArray of lines */
-  GHashTable *owners; /* of pid: GString, a user's number per line */
-  size_t size;        /* of all */
-  int64_t until;      /* reading ends there */
+  GHashTable *of_pid; /* GByteArray of lines, by pid */
+  GHashTable *owners; /* GString with one user ID per line, by pid */
+  size_t size;        /* bytes, of all processes */
+  int64_t until;      /* when reading ends */
   ConfinedChild reader;
-  unsigned n_left; /* files for which there was no room, or no time */
-  bool is_late;    /* and those that nobody has counted */
+  unsigned n_left; /* files skipped for lack of space or time */
+  bool is_late;    /* time ran out, so more files may be missing that are not in n_left */
 } Reading;
 
 static const char *const refusals[] = {
@@ -43,7 +46,7 @@ void
 sysprof_jit_files_init (JitFiles *self, Pump *pump)
 {
   *self = (JitFiles){ .pump = pump, .finder = JIT_FINDER_INIT };
-  /* Of a machine that is a tree of files there is nothing to be had. */
+  /* A test machine in a file tree has no such files. */
   self->finder.is_broken =
       *sysprof_privilege_get_root (sysprof_pump_get_privilege (pump)) != '\0';
 }
@@ -63,7 +66,7 @@ sysprof_jit_files_take_log (JitFiles *self)
   ProcessLog *log;
   const GeneratingProcess *process;
 
-  if (self->pump == NULL) /* the recording did not begin */
+  if (self->pump == NULL) /* the recording did not start */
     return;
 
   log = sysprof_pump_get_process_log (self->pump);
@@ -76,7 +79,7 @@ report_refused (const JitFiles *self, const JitFound *found)
 {
   if (found->reason >= G_N_ELEMENTS (refusals))
     return;
-  if (found->reason == JIT_REFUSED_OLD) /* left behind by another one that had its number */
+  if (found->reason == JIT_REFUSED_OLD) /* left by an earlier process with the same PID */
     g_debug ("'%s' of process %d is older than it", found->path, found->pid);
   else if (found->reason == JIT_REFUSED_OWNER)
     sysprof_pump_report (
@@ -95,7 +98,7 @@ report_refused (const JitFiles *self, const JitFound *found)
 static void
 report_status (const JitFiles *self, const JitFound *found, JitStatus status)
 {
-  /* Who still writes has half a record in its buffer. */
+  /* A process that is still writing has an incomplete record in its buffer. */
   bool is_usual = status == JIT_TRUNCATED && (kill (found->pid, 0) == 0 || errno == EPERM);
 
   if (status != JIT_OK && !is_usual)
@@ -112,7 +115,7 @@ is_time_over (const Reading *reading)
   return sysprof_confined_child_deadline (0) >= reading->until;
 }
 
-/* Bytes. */
+/* In bytes. */
 static size_t
 room_for (const Reading *reading, int32_t pid)
 {
@@ -122,7 +125,7 @@ room_for (const Reading *reading, int32_t pid)
   return MIN (of_process, MOST_OF_ALL - reading->size);
 }
 
-/* Of `size` bytes of lines those that are whole within `room`. */
+/* The size of the complete lines within `room` bytes. */
 static size_t
 cut_lines (const char *text, size_t size, size_t room)
 {
@@ -149,7 +152,8 @@ append_lines (Reading *reading, int32_t pid, const char *text, size_t size)
   reading->size += size;
 }
 
-/* Who reads the capture looks into dumps again, and takes those of nobody else. */
+/* Readers of the capture may look into jitdumps again; they only accept files of these
+ * users. */
 static void
 note_owner (Reading *reading, const JitFound *found)
 {
@@ -161,7 +165,7 @@ note_owner (Reading *reading, const JitFound *found)
       owners = g_string_new (NULL);
       g_hash_table_insert (reading->owners, GINT_TO_POINTER (found->pid), owners);
     }
-  /* Files are root's or the process's: these are few. */
+  /* Files belong to root or to the user of the process, so there are few lines. */
   for (const char *at = owners->str; *at != '\0'; at = strchr (at, '\n') + 1)
     if (g_str_has_prefix (at, line))
       return;
@@ -185,7 +189,8 @@ read_found (JitFiles *self, Reading *reading, const JitFound *found, int envelop
   status = sysprof_jit_read_confined (&reading->reader,
                                       found->kind == JIT_DUMP ? JIT_DUMP : JIT_PERF_MAP,
                                       envelope, found->size, reading->until, &lines);
-  sysprof_confined_child_end (&reading->reader); /* nobody's file answers for another's */
+  /* each file gets a new child, so that no file can affect another */
+  sysprof_confined_child_end (&reading->reader);
   size = cut_lines (lines.text, lines.size, room);
   report_status (self, found, size < lines.size ? JIT_TOO_LARGE : status);
   append_lines (reading, found->pid, lines.text, size);
@@ -231,9 +236,10 @@ add_lines (JitFiles *self, const Reading *reading)
       char name[64];
 
       g_snprintf (name, sizeof name, "/proc/%d/jit-code", GPOINTER_TO_INT (pid));
+      /* sysprof_pump_add_file() counts a failure. */
       (void) sysprof_pump_add_file (self->pump, sysprof_pump_get_begin_time (self->pump),
                                     GPOINTER_TO_INT (pid), name, bytes->data, bytes->len,
-                                    true); /* counted there */
+                                    true);
     }
 }
 
@@ -250,9 +256,10 @@ add_owners (JitFiles *self, const Reading *reading)
       char name[64];
 
       g_snprintf (name, sizeof name, "/proc/%d/jit-owners", GPOINTER_TO_INT (pid));
+      /* sysprof_pump_add_file() counts a failure. */
       (void) sysprof_pump_add_file (self->pump, sysprof_pump_get_begin_time (self->pump),
                                     GPOINTER_TO_INT (pid), name, (const uint8_t *) text->str,
-                                    text->len, false); /* counted there */
+                                    text->len, false);
     }
 }
 

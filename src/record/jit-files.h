@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What running programs say about the code that they generate, brought into the capture: for each process that says anything an
- * embedded file `/proc/PID/jit-code` of the lines of jit/jit.h. Names are needed after the process has ended, its /tmp is
- * gone, and on other machines. *Owned* by the pump thread. */
+/* Symbols of the code that running programs generate. For each process that has such code, an
+ * embedded file `/proc/PID/jit-code` with the lines of jit/jit.h is added. Symbols are needed
+ * on other machines, and after the process has exited and its /tmp has gone. *Owned* by the
+ * pump thread. */
 
 #pragma once
 
@@ -16,10 +17,11 @@ typedef struct
 } JitFiles;
 
 void sysprof_jit_files_init (JitFiles *self, Pump *pump);
-/* `pid` maps executable memory under that name (as the kernel tells it, "" for none). Does not wait. */
+/* Call this when `pid` maps executable memory. `path` is the name from the kernel, "" for none.
+ * Does not wait. */
 void sysprof_jit_files_note (JitFiles *self, int32_t pid, const char *path);
-/* The same for all that kernel events told of. */
+/* The same for all mappings that kernel events have reported. */
 void sysprof_jit_files_take_log (JitFiles *self);
-/* For *augment*: reads them, which takes a while, and adds what they say. */
+/* For *augment*: reads the files, which takes some time, and adds their symbols. */
 void sysprof_jit_files_add (JitFiles *self);
 void sysprof_jit_files_clear (JitFiles *self);

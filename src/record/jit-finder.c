@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Finds perf maps and jitdumps in a child process (see jit-finder.h). The pump's part, at the
+ * end, must never open such files, and must treat paths from the child as untrusted. */
+
 #include "record/jit-finder.h"
 
 #include <errno.h>
@@ -14,18 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_MSEC     200 /* between two looks for what is not there yet */
+#define LOOK_MSEC     200 /* between two searches for files that are still missing */
 #define LAZY_MSEC     1000
-#define EAGER_LOOKS   50   /* then they become rarer */
-#define PATIENCE      5000 /* ms for all that was found */
-#define OLD_SLACK     2    /* seconds: clocks of files are coarse */
+#define EAGER_LOOKS   50   /* after that many, the interval becomes LAZY_MSEC */
+#define PATIENCE      5000 /* ms; timeout for the next result */
+#define OLD_SLACK     2    /* seconds: timestamps of files are coarse */
 #define NSEC_PER_SEC  1000000000
 #define PERF_MAP_PATH "/tmp/perf-%d.map"
 
 typedef struct
 {
-  int32_t pid;      /* 0 = tell what was found */
-  uint32_t is_dump; /* of a jitdump: where it is */
+  int32_t pid;      /* 0 = send the results */
+  uint32_t is_dump; /* the file is a jitdump at `path` */
   char path[JIT_FINDER_MOST_PATH];
 } Request;
 
@@ -35,15 +38,15 @@ typedef struct
 {
   int32_t pid;
   uint32_t kind;     /* JitFileKind */
-  ProcessUser *user; /* of the process, when it was seen last; NULL = it was not yet */
+  ProcessUser *user; /* user of the process at the last search; NULL = not known yet */
   bool in_our_mounts;
   bool is_refused;
   uint32_t reason;          /* JitRefusal */
   uint32_t owner;           /* of the file */
   uint64_t size;            /* bytes, of the file when it was opened */
-  unsigned long long ticks; /* when the process began, since boot */
-  int64_t start;            /* the same, seconds since 1970; 0 = unknown */
-  int envelope;             /* with the file; -1 = not found yet */
+  unsigned long long ticks; /* start time of the process since boot */
+  int64_t start;            /* the same in seconds since 1970; 0 = unknown */
+  int envelope;             /* contains the file; -1 = not found yet */
   char path[JIT_FINDER_MOST_PATH];
 } Watched;
 
@@ -51,15 +54,15 @@ typedef struct
 {
   Watched *files; /* [n] */
   unsigned n;
-  unsigned n_looks;    /* since the last that was new */
+  unsigned n_looks;    /* since the last new file */
   int64_t last_look;   /* ms */
-  unsigned n_no_room;  /* times that there was no room for one more */
-  int32_t no_room_for; /* whom it was told last */
+  unsigned n_no_room;  /* files that could not be watched, because there were too many */
+  int32_t no_room_for; /* the last pid that was counted there */
   uint64_t our_mounts;
   ProcessFiles opened;
 } Watch;
 
-/* The inode of a namespace, 0 = unknown. */
+/* The inode of the process's mount namespace, 0 = unknown. */
 static uint64_t
 mounts_of (int32_t pid)
 {
@@ -70,7 +73,7 @@ mounts_of (int32_t pid)
   return stat (path, &info) == 0 ? info.st_ino : 0;
 }
 
-/* 0 = unknown: it has ended. */
+/* 0 = unknown: the process has exited. */
 static unsigned long long
 read_start_ticks (int32_t pid)
 {
@@ -104,7 +107,7 @@ time_of_ticks (unsigned long long ticks)
          (int64_t) (ticks / (unsigned long) sysconf (_SC_CLK_TCK));
 }
 
-/* `user` was read just now, and is taken over. */
+/* Takes ownership of `user`, which was just read. */
 static void
 learn_process (const Watch *self, Watched *file, ProcessUser *user)
 {
@@ -143,12 +146,14 @@ refuse_for_errno (Watched *file, int error, uint32_t owner)
     case EIO:
       refuse (file, JIT_REFUSED_OTHER, owner);
       break;
-    default: /* no such file yet; EPERM: the child cannot become that user, which the recorder reports once */
+    /* ENOENT: no such file yet. EPERM: the child cannot become that user, which the recorder
+     * reports once. */
+    default:
       break;
     }
 }
 
-/* Takes the envelope; -1: the process's user may not read the file. */
+/* Takes ownership of `envelope`; -1 = the process's user may not read the file. */
 static void
 take_file (Watched *file, int envelope, const struct stat *info)
 {
@@ -169,7 +174,8 @@ take_file (Watched *file, int envelope, const struct stat *info)
     }
 }
 
-/* Each look reads the user again: a process may drop root's rights and then set up a root directory of its own. */
+/* Each search reads the user again: a process may drop root privileges and then set up a root
+ * directory of its own. */
 static void
 look_for (Watch *self, Watched *file)
 {
@@ -185,7 +191,8 @@ look_for (Watch *self, Watched *file)
     learn_process (self, file, user);
   else if (file->user == NULL || (errno != ENOENT && errno != ESRCH))
     return;
-  /* The root directory of a process that has ended is unknown: ours serves where the process was in our mount namespace. */
+  /* The root directory of a process that has exited is unknown. If the process was in our mount
+   * namespace, ours is used. */
   if (root < 0 && !file->in_our_mounts)
     return;
 
@@ -214,8 +221,8 @@ look_for_all (Watch *self)
     look_for (self, &self->files[i]);
 }
 
-/* Whether the process of that number is another one than it was, or acts for another user: then the file of before does not describe
- * the code of now. */
+/* Whether the PID now belongs to another process, or the process runs as another user. The file
+ * found before then does not describe the current code. */
 static bool
 is_another (const Watched *file)
 {
@@ -237,7 +244,8 @@ find_watched (const Watch *self, const Request *request, uint32_t kind)
   return NULL;
 }
 
-/* Where there is none left, that of a process that has ended and left nothing behind. NULL = there is none. */
+/* Returns a free slot, or that of a process that has exited without leaving a file. NULL =
+ * none. */
 static Watched *
 find_room (Watch *self)
 {
@@ -250,14 +258,14 @@ find_room (Watch *self)
 
       if (file->envelope >= 0 || file->is_refused || kill (file->pid, 0) == 0 || errno != ESRCH)
         continue;
-      look_for (self, file); /* for the last time */
+      look_for (self, file); /* the last attempt */
       if (file->envelope < 0 && !file->is_refused)
         return file;
     }
   return NULL;
 }
 
-/* One that was never used has a PID of 0. */
+/* A slot that was never used has a PID of 0. */
 static void
 forget (Watched *file)
 {
@@ -319,7 +327,7 @@ tell_all (Watch *self, int socket)
         continue;
       if (file->envelope >= 0 &&
           sysprof_process_files_stat (&self->opened, file->user, file->envelope, &info))
-        found.size = (uint64_t) info.st_size; /* it has grown */
+        found.size = (uint64_t) info.st_size; /* the file has grown */
       memcpy (found.path, file->path, sizeof found.path);
       if (!answer (socket, &found, file->envelope))
         return false;
@@ -336,7 +344,7 @@ is_looking (const Watch *self)
   return false;
 }
 
-/* ms until the next look is due; -1 = never. However much is told meanwhile, it comes. */
+/* ms until the next search is due; -1 = never. Requests in the meantime do not delay it. */
 static int
 until_next_look (const Watch *self)
 {
@@ -388,8 +396,8 @@ give_up (JitFinder *self)
 {
   self->is_broken = true;
   if (self->child.pid != 0)
-    sysprof_confined_child_end (
-        &self->child); /* it opens no untrusted file, and ends when it is killed */
+    /* The child opens no untrusted file itself, so it ends at once when it is killed. */
+    sysprof_confined_child_end (&self->child);
 }
 
 static void
@@ -398,7 +406,7 @@ send_request (JitFinder *self, const Request *request)
   ssize_t n = send (self->child.socket, request, sizeof *request, MSG_DONTWAIT | MSG_NOSIGNAL);
 
   if (n == (ssize_t) sizeof *request || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)))
-    return; /* a child that is behind is not asked for more */
+    return; /* if the child is behind, the request is dropped */
   give_up (self);
 }
 
@@ -411,7 +419,7 @@ sysprof_jit_finder_tell (JitFinder *self, int32_t pid, const char *dump)
     return;
   if (dump != NULL && (strlen (dump) >= sizeof request.path || *dump != '/'))
     return;
-  self->child.keeps_rights = true; /* an ended one took it along */
+  self->child.keeps_rights = true; /* sysprof_confined_child_end() resets it */
   if (self->child.pid == 0 && !sysprof_confined_child_start (&self->child, serve))
     {
       self->is_broken = true;
@@ -430,7 +438,7 @@ sysprof_jit_finder_begin (JitFinder *self)
     send_request (self, &(Request){ 0 });
 }
 
-/* It is a stranger's, and goes to terminals. */
+/* The path is untrusted and will be printed on terminals. */
 static void
 make_printable (char *path)
 {

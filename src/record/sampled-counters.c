@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reading, growth, ids and values of the sources that sampled-counters.h describes.
+/* Reads the sources that sampled-counters.h describes, and writes their counter values.
  *
- * Per reading: every file → parser → CounterValues; then each value is compared with the one of the reading
- * before. A sum that went down (its device was replaced) starts anew, without a value for that reading. */
+ * Each reading passes every file to the parser, which sets CounterValues. Then each value is
+ * compared with that of the previous reading. A sum that has decreased (because its device was
+ * replaced) starts again, without a value for that reading. */
 
 #include "record/sampled-counters.h"
 
@@ -11,19 +12,21 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* 127 definitions keep a frame below the 16384 bytes that old programs can join (128 bytes each), and 1024
- * values (96 bytes for eight) as well. */
+/* Limits that keep a frame below the 16,384 bytes that Sysprof 3.46 can join: 127 definitions
+ * of 128 bytes, or 1,024 values (96 bytes for eight). */
 #define MAX_DEFINITIONS_PER_FRAME 127
 #define MAX_VALUES_PER_FRAME      1024
 
-/* /proc/stat lists every interrupt; on machines with thousands of CPUs that is some hundred KiB. */
+/* /proc/stat lists every interrupt; on machines with thousands of CPUs that is some hundred
+ * KiB. */
 #define FIRST_TEXT_SIZE (16 * 1024)
 #define MAX_TEXT_SIZE   (4 * 1024 * 1024)
 
-/* The kernel writes such texts into a page, and stops early only where a line does not fit. */
+/* A shorter text is complete: the kernel writes such texts into a page, and only stops early if
+ * a line does not fit. */
 #define SURELY_WHOLE 2048
 
-/* On a busy machine any reading may take long once. */
+/* On a busy machine any single reading may take long. */
 #define MANY_SLOW 3
 
 #define NSEC_PER_SEC 1e9
@@ -32,11 +35,11 @@ struct CounterSampler
 {
   const SampledCounters *counters;
   Privilege *machine;
-  void *state; /* of a source that reads by itself */
+  void *state; /* of a source that has a `read` function */
   int64_t next_find;
-  int fds[COUNTER_MAX_PATHS]; /* -1 = absent */
+  int fds[COUNTER_MAX_PATHS]; /* -1 = missing */
 
-  char *text; /* [text_size] what was read last */
+  char *text; /* [text_size] the text read last */
   size_t text_size;
 
   CounterValues values;
@@ -45,10 +48,10 @@ struct CounterSampler
   bool has_old[COUNTER_MAX_ROWS];
   double sums[COUNTER_MAX_ROWS]; /* of rows with sum_of */
   int64_t old_time;
-  bool has_begun;                     /* a reading was written */
+  bool has_begun;                     /* a reading has been written */
   unsigned row_ids[COUNTER_MAX_ROWS]; /* 0 = not defined yet */
 
-  /* what a reading writes: [n], of room for all counters */
+  /* the values of one reading: [n], with space for all counters */
   unsigned *ids;
   SysprofCaptureCounterValue *numbers;
   unsigned n;
@@ -68,7 +71,8 @@ static_assert (G_N_ELEMENTS (counter_types) == COUNTER_N_KINDS, "a type for each
 
 /* --- files --- */
 
-/* `pattern` with its one "%s" replaced, cut to `size` - 1 bytes, the rest zero. */
+/* `pattern` with its one "%s" replaced, truncated to `size` - 1 bytes, and padded with
+ * zeros. */
 static void
 fill_in (char *out, size_t size, const char *pattern, const char *name)
 {
@@ -80,7 +84,7 @@ fill_in (char *out, size_t size, const char *pattern, const char *name)
               hole != NULL ? hole + 2 : "");
 }
 
-/* The file from its beginning. FALSE with errno when it cannot be read. */
+/* Reads the complete file. FALSE with errno if it cannot be read. */
 static bool
 read_text (CounterSampler *self, int fd, Text *text)
 {
@@ -124,7 +128,8 @@ read_files (CounterSampler *self, GError **error)
     {
       Text text;
 
-      /* A file may be there and yet not be readable (pressure, when it is switched off): no values. */
+      /* A file may exist and still be unreadable, like those for pressure when it is turned
+       * off. Then there are no values. */
       if (self->fds[i] < 0 || !read_text (self, self->fds[i], &text))
         continue;
 
@@ -152,7 +157,7 @@ open_instance_file (CounterSampler *self, const CounterInstance *instance, unsig
   return sysprof_privilege_open_machine_file (self->machine, path);
 }
 
-/* Whether there is any. */
+/* Returns whether any file could be opened. */
 static bool
 open_instance_files (CounterSampler *self, CounterInstance *instance)
 {
@@ -166,7 +171,8 @@ open_instance_files (CounterSampler *self, CounterInstance *instance)
   return any;
 }
 
-/* Some sensors hang on slow buses: what kept us waiting is not read again. */
+/* Some sensors hang on slow buses. A file that repeatedly delayed the pump is not read
+ * again. */
 static void
 lose_patience (CounterSampler *self, CounterInstance *instance, unsigned i, int64_t nsec)
 {
@@ -204,7 +210,8 @@ read_instance_file (CounterSampler *self, CounterInstance *instance, unsigned i)
     }
 }
 
-/* Files of an instance are opened when it appears, and again when it comes back, which may be before anybody sees that it was gone. */
+/* The files of an instance are opened when it appears, and again when it comes back, which may
+ * happen before anyone notices that it was gone. */
 static void
 read_instance_files (CounterSampler *self, CounterInstance *instance)
 {
@@ -231,7 +238,7 @@ read_instance_files (CounterSampler *self, CounterInstance *instance)
       read_instance_file (self, instance, i);
 }
 
-/* Between two searches, what was found last is there. */
+/* Between two searches, the instances found last are taken to exist. */
 static void
 find_instances (CounterSampler *self)
 {
@@ -275,13 +282,15 @@ typedef struct
   int64_t now;
   unsigned n;
   SysprofCaptureCounter counters[MAX_DEFINITIONS_PER_FRAME];
-  unsigned *ids[MAX_DEFINITIONS_PER_FRAME]; /* where those of the counters are kept */
+  /* the variables that hold the ids of these counters */
+  unsigned *ids[MAX_DEFINITIONS_PER_FRAME];
 } Definitions;
 
 static void
 flush_definitions (Definitions *self)
 {
-  /* Without room the next reading tries again: nobody could tell what undefined values are of. */
+  /* If there is no space, the next reading tries again. Values without a definition would be
+   * useless. */
   if (self->n > 0 && !sysprof_capture_writer_define_counters (self->writer, self->now, -1, -1,
                                                               self->counters, self->n))
     for (unsigned i = 0; i < self->n; i++)
@@ -294,14 +303,14 @@ define (Definitions *self, const CounterRow *row, const CounterInstance *instanc
 {
   *id = sysprof_capture_writer_request_counter (self->writer, 1);
   if (*id == 0)
-    return; /* 2^24 are taken: no more values than that */
+    return; /* all 2^24 ids are in use */
   if (self->n == MAX_DEFINITIONS_PER_FRAME)
     flush_definitions (self);
   self->ids[self->n] = id;
   define_row (&self->counters[self->n++], row, instance, *id);
 }
 
-/* A row is there when it was read, a sum when there is something to add. */
+/* A row exists if it was read; a sum exists if it has at least one addend. */
 static bool
 is_there (const CounterSampler *self, unsigned row)
 {
@@ -397,7 +406,7 @@ write_value (CounterSampler *self, unsigned id, CounterKind kind, double value)
   self->n++;
 }
 
-/* A number that was read, and what it was in the reading before. */
+/* A number that was read, and the one from the previous reading. */
 typedef struct
 {
   double value, whole;
@@ -411,7 +420,7 @@ percent (double part, double whole)
   return part >= whole ? 100 : 100 * part / whole;
 }
 
-/* What `kind` makes of it; FALSE when there is nothing to say yet. */
+/* Computes the value for `kind`; FALSE if there is none yet. */
 static bool
 derive (CounterKind kind, const Reading *reading, double seconds, double *result)
 {
@@ -467,7 +476,8 @@ add_to_sums (CounterSampler *self, unsigned instance_row, const Reading *reading
       if (row->sum_of != instance_row + 1)
         continue;
 
-      /* What an interface had carried before it was plugged in did not happen now: only growth counts. */
+      /* Bytes that an interface transferred before it was plugged in must not count as new, so
+       * only growth is added. */
       if (row->kind == COUNTER_VALUE)
         self->sums[i] += reading->value;
       else if (row->kind == COUNTER_TOTAL && !self->has_begun)
@@ -509,7 +519,7 @@ derive_instances (CounterSampler *self, double seconds)
     }
 }
 
-/* What a sum over instances has come to; FALSE when there is nothing to say yet. */
+/* The sum over all instances; FALSE if there is none yet. */
 static bool
 derive_sum (const CounterSampler *self, unsigned i, double seconds, double *result)
 {

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counters from texts that the kernel keeps in /proc and /sys.
+/* Counters from texts in /proc and /sys.
  *
- * A source is a SampledCounters: which files, how often, a parser, and tables of counters. The machinery
- * reads the files through descriptors that stay open, hands the text to the parser, and turns what it
- * found into values: growth of running sums, shares, sums over devices. Nothing is allocated per reading.
+ * A source is a SampledCounters: which files, how often, a parser, and tables of counters. The
+ * code here keeps the files open, reads them, passes the text to the parser, and computes
+ * values: growth of running sums, ratios, sums over devices. A reading does not allocate
+ * memory.
  *
- * Some counters are there once (`rows`), others once per CPU, disk, interface … (`instance_rows`, "%s" is
- * its name). An instance exists from the first text that names it on, or once `find` has found its directory. While it is gone
- * it has no values; when it comes back its series goes on, measured anew from there. A counter is defined when it has its first
- * value: what a machine lacks leaves no empty series.
+ * Some counters exist once (`rows`), others once per CPU, disk, interface … (`instance_rows`,
+ * "%s" is the name). An instance exists from the first text that names it, or once `find` has
+ * found its directory. While it is gone, it has no values. When it comes back, its counters
+ * continue, and sums are compared from there. A counter is defined when it has its first value,
+ * so that data that a machine does not have leaves no empty counter.
  *
  *     const SampledCounters sysprof_pressure_counters = { … };
- *     SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofPressure, sysprof_pressure, &sysprof_pressure_counters)
+ *     SYSPROF_DEFINE_SAMPLED_COUNTERS (SysprofPressure,
+ *                                      sysprof_pressure,
+ *                                      &sysprof_pressure_counters)
  *
  * All of it is *owned* by the pump thread. */
 
@@ -36,18 +40,18 @@
 #define COUNTER_MAX_FILES         2
 #define COUNTER_MAX_SOURCES       3 /* of an instrument */
 #define COUNTER_MAX_INSTANCES     4096
-#define COUNTER_NAME_SIZE         32 /* as in the capture; longer names are cut */
-#define COUNTER_DETAIL_SIZE       52 /* likewise, of descriptions */
+#define COUNTER_NAME_SIZE         32 /* as in the capture; longer names are truncated */
+#define COUNTER_DETAIL_SIZE       52 /* the same for descriptions */
 
 typedef enum
 {
-  COUNTER_VALUE,   /* integer: what was read */
-  COUNTER_REAL,    /* double: the same */
-  COUNTER_TOTAL,   /* integer: a running sum as it is */
-  COUNTER_GROWTH,  /* integer: growth of a running sum since the reading before */
+  COUNTER_VALUE,   /* integer: the number that was read */
+  COUNTER_REAL,    /* double: the number that was read */
+  COUNTER_TOTAL,   /* integer: a running sum, unchanged */
+  COUNTER_GROWTH,  /* integer: growth of a running sum since the previous reading */
   COUNTER_RATE,    /* double: growth of a running sum per second */
-  COUNTER_RATIO,   /* double: percent that a part is of a whole */
-  COUNTER_PERCENT, /* double: the same for the growth of two running sums; never above 100 */
+  COUNTER_RATIO,   /* double: a part in percent of a whole */
+  COUNTER_PERCENT, /* double: the same for the growth of two running sums; at most 100 */
   COUNTER_N_KINDS
 } CounterKind;
 
@@ -55,24 +59,24 @@ typedef struct
 {
   const char *category;
   const char *name;        /* "%s" becomes the instance's label */
-  const char *description; /* "%s" becomes its detail */
+  const char *description; /* "%s" becomes the instance's detail */
   CounterKind kind;
-  double scale; /* what a unit read is worth; 0 = 1 */
-  unsigned
-      sum_of; /* n: not read, but added up over all instances from instance row n - 1 (VALUE, TOTAL, GROWTH, RATE) */
+  double scale; /* factor from the number read; 0 = 1 */
+  /* n: the sum of instance row n - 1 over all instances; kinds VALUE, TOTAL, GROWTH, RATE */
+  unsigned sum_of;
 } CounterRow;
 
 typedef struct
 {
-  char *key; /* what it is known by, and in the paths of its files; owned */
+  char *key; /* identifies the instance, also in the paths of its files; owned */
   char label[COUNTER_NAME_SIZE];
   char detail[COUNTER_DETAIL_SIZE];
-  bool is_part;    /* of another instance, which is in the sums already */
-  bool is_checked; /* whether it is a part */
-  bool has_files;  /* its own files are open, as far as they are there */
-  bool
-      is_lost; /* its device went away under them: it may be there again under its name any time */
-  uint64_t seen; /* the reading that named it last; 0 = never */
+  bool is_part;    /* of another instance, which is already in the sums */
+  bool is_checked; /* `is_part` has been computed */
+  bool has_files;  /* its own files, as far as they exist, are open */
+  /* its device has disappeared, and may come back under the same name at any time */
+  bool is_lost;
+  uint64_t seen; /* the last reading that named it; 0 = never */
   double values[COUNTER_MAX_INSTANCE_ROWS];
   double wholes[COUNTER_MAX_INSTANCE_ROWS];
   bool is_set[COUNTER_MAX_INSTANCE_ROWS];
@@ -81,10 +85,10 @@ typedef struct
   bool has_old[COUNTER_MAX_INSTANCE_ROWS];
   unsigned ids[COUNTER_MAX_INSTANCE_ROWS]; /* 0 = not defined yet */
   int fds[COUNTER_MAX_PATHS];              /* of the instance's own files; -1 = none */
-  uint8_t n_slow[COUNTER_MAX_PATHS];       /* readings in a row that took too long */
+  uint8_t n_slow[COUNTER_MAX_PATHS];       /* consecutive readings that took too long */
 } CounterInstance;
 
-/* What a parser fills. Zero is empty. */
+/* The output of a parser. All zero = empty. */
 typedef struct
 {
   double values[COUNTER_MAX_ROWS];
@@ -93,18 +97,18 @@ typedef struct
   CounterInstance *instances; /* [n_instances] */
   unsigned n_instances;
   unsigned capacity;
-  unsigned hint; /* where the next instance is looked for first: texts keep their order */
+  unsigned hint; /* where to start looking for the next instance: texts keep their order */
   uint64_t reading;
   int64_t now;     /* ns */
-  char *complaint; /* what is to be told, once; owned */
+  char *complaint; /* a message for the user, reported once; owned */
 } CounterValues;
 
 typedef struct
 {
   const char *name;  /* domain of diagnostics */
-  const char *title; /* for people */
+  const char *title; /* for messages to the user */
   const char *paths[COUNTER_MAX_PATHS];
-  const char *files[COUNTER_MAX_FILES]; /* embedded whole when recording begins */
+  const char *files[COUNTER_MAX_FILES]; /* embedded when the recording starts */
   int64_t interval;                     /* ns */
 
   const CounterRow *rows;
@@ -112,46 +116,49 @@ typedef struct
   const CounterRow *instance_rows;
   unsigned n_instance_rows;
 
-  /* `text` is what paths[path] holds. FALSE: it is not what it should be; nothing of this reading counts. */
+  /* `text` is the contents of paths[path]. FALSE: the text is invalid, and the reading is
+   * discarded. */
   bool (*parse) (unsigned path, Text text, CounterValues *values);
 
-  /* Files of each instance, "%s" being its key; may be absent. The first n_constant are read when the
-   * instance appears, the others each time. */
+  /* Files of each instance, "%s" is its key; they may be missing. The first n_constant are read
+   * when the instance appears, the others at each reading. */
   const char *instance_paths[COUNTER_MAX_PATHS];
   unsigned n_constant;
   void (*parse_instance) (unsigned path, Text text, CounterInstance *instance);
-  /* ns: a file that takes longer, several times in a row, is not read any more, as the pump may not wait for a sensor; 0 = none
-   * is slow. */
+  /* ns: a file that takes longer several times in a row is no longer read, because the pump
+   * must not wait for a sensor; 0 = no limit. */
   int64_t patience;
 
-  /* Whether what the instance counts is counted by another one as well. May be NULL. */
+  /* Whether another instance already includes what this one counts. May be NULL. */
   bool (*is_part) (Privilege *machine, const char *key);
 
-  /* Names the instances that no text names: what is plugged in is found within COUNTER_FIND_INTERVAL. */
+  /* Finds instances that no text names. New devices are found within COUNTER_FIND_INTERVAL. */
   void (*find) (Privilege *machine, CounterValues *values);
 
-  /* A source that reads by itself. NULL with `error` where there is nothing to read. */
+  /* For a source that reads by itself. NULL with `error` if there is nothing to read. */
   void *(*open) (Privilege *machine, GError **error);
   bool (*read) (void *state, CounterValues *values, GError **error);
   void (*close) (void *state);
 
-  /* Where neither files nor instances were found: why, and what to do. NULL = /proc is hidden. */
+  /* If neither files nor instances were found: why, and what to do. NULL = /proc is hidden. */
   const char *absence;
 } SampledCounters;
 
 #define COUNTER_FIND_INTERVAL (2000 * MSEC)
 
-/* For parsers. Rows out of range are a mistake of ours. */
+/* For parsers. `row` must be in range. */
 void sysprof_counter_values_set (CounterValues *self, unsigned row, double value);
 void
 sysprof_counter_values_set_share (CounterValues *self, unsigned row, double part, double whole);
 
-/* The instance of that key, made if it is new; NULL when there are too many. Valid until the next call. */
+/* The instance with that key, created if it is new; NULL if there are too many. Valid until the
+ * next call. */
 CounterInstance *sysprof_counter_values_instance (CounterValues *self, Text key);
-/* What stands for it in names and descriptions, where that is not the key. Bytes that are no printable ASCII become '?'. */
+/* Sets the text for names and descriptions, if it is not the key. Bytes that are not printable
+ * ASCII become '?'. */
 void
 sysprof_counter_instance_name (CounterInstance *self, const char *label, const char *detail);
-/* Whether it was named in this reading. */
+/* Whether this reading named the instance. */
 void sysprof_counter_instance_close_files (CounterInstance *self);
 bool sysprof_counter_instance_is_there (const CounterInstance *self,
                                         const CounterValues *values);
@@ -163,38 +170,40 @@ void sysprof_counter_instance_set_share (CounterInstance *self,
 
 void sysprof_counter_values_clear (CounterValues *self);
 
-/* The first line of a small file, NUL-terminated in `text`; FALSE when it cannot be read. */
+/* Reads the first line of a small file into `text`, NUL-terminated; FALSE if it cannot be
+ * read. */
 bool sysprof_counter_read_line (Privilege *machine, const char *path, char *text, size_t size);
-/* The text of `fd` from its beginning, at most `size` bytes. */
+/* Reads `fd` from its start, at most `size` bytes. */
 bool sysprof_counter_read_text (int fd, char *buffer, size_t size, Text *text);
-/* Calls `each` for the entries of a directory but "." and "..". FALSE with errno when there is none. */
+/* Calls `each` for the entries of a directory whose names do not start with a dot. FALSE with
+ * errno if there is no such directory. */
 bool sysprof_counter_list (Privilege *machine,
                            const char *path,
                            void (*each) (const char *name, void *data),
                            void *data);
 
-/* One source at work, without a pump, as tests use it. */
+/* A source without a pump, as tests use it. */
 typedef struct CounterSampler CounterSampler;
 
-/* Opens the files of `machine` (referenced). NULL with `error` when the source has none there. */
+/* Opens the files of `machine` (referenced). NULL with `error` if the source is unavailable. */
 CounterSampler *sysprof_counter_sampler_open (const SampledCounters *counters,
                                               Privilege *machine,
                                               GError **error);
 void sysprof_counter_sampler_free (CounterSampler *self);
 
-/* Reads everything, defines counters that are new, and writes the values with the time `now` (ns). FALSE with
- * `error` when a text was not understood; the next reading may be. */
+/* Reads everything, defines new counters, and writes the values with the time `now` (ns). FALSE
+ * with `error` if a text was invalid; the next reading may succeed. */
 bool sysprof_counter_sampler_read (CounterSampler *self,
                                    SysprofCaptureWriter *writer,
                                    int64_t now,
                                    GError **error);
-/* What could not be had since it was asked last, in whole sentences, or NULL. *(full)* */
+/* A message about missing data since the last call, in complete sentences, or NULL. *(full)* */
 char *sysprof_counter_sampler_take_complaint (CounterSampler *self);
 
-/* --- the instrument around it --- */
+/* --- the instrument around a source --- */
 
-/* The sources of an instrument are independent: one that is not there is told, and the others are recorded. Only where none is
- * there, the instrument is left out. */
+/* The sources of an instrument are independent: an unavailable source is reported, and the
+ * others are recorded. The instrument is only dropped if all of its sources are unavailable. */
 typedef struct CounterSource CounterSource;
 
 typedef struct
@@ -206,12 +215,13 @@ typedef struct
 typedef struct
 {
   SysprofInstrumentClass parent_class;
-  const SampledCounters *counters[COUNTER_MAX_SOURCES]; /* NULL behind the last */
+  const SampledCounters *counters[COUNTER_MAX_SOURCES]; /* NULL after the last */
 } CounterInstrumentClass;
 
 GType sysprof_counter_instrument_get_type (void) G_GNUC_CONST;
 
-/* The public type and its constructor for one to COUNTER_MAX_SOURCES sources, the first of which gives the name. */
+/* Defines the public type and its constructor for up to COUNTER_MAX_SOURCES sources. The first
+ * source gives the name. */
 #define SYSPROF_DEFINE_SAMPLED_COUNTERS(TypeName, type_name, ...)                       \
   struct _##TypeName                                                                    \
   {                                                                                     \

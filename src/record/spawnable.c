@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The program to start. *Owned* by the thread that sets it up, then by the pump. */
+/* The program to spawn. *Owned* by the thread that sets it up, then by the pump. */
 
 #include "util/util.h"
 
@@ -9,22 +9,22 @@
 #include <sysprof-capture.h>
 #include <sysprof-spawnable.h>
 
-#define FIRST_FREE_FD       3 /* behind the standard streams */
-#define STARTING_FD_DEFAULT 2 /* for a negative number, as the interface has it */
+#define FIRST_FREE_FD       3 /* after the standard streams */
+#define STARTING_FD_DEFAULT 2 /* for negative numbers, as the public API defines */
 
 typedef struct
 {
-  int fd; /* ours to close */
+  int fd; /* owned */
   int dest_fd;
 } FdMapping;
 
 struct _SysprofSpawnable
 {
   GObject parent_instance;
-  GPtrArray *argv; /* with NULL at the end */
+  GPtrArray *argv; /* NULL-terminated */
   char *cwd;
   char **environ_; /* NULL = empty */
-  GArray *fds;     /* of FdMapping */
+  GArray *fds;     /* [FdMapping] */
   int next_fd;
   GSubprocessFlags flags;
 };
@@ -166,7 +166,7 @@ sysprof_spawnable_get_argv (SysprofSpawnable *self)
   return (const char *const *) self->argv->pdata;
 }
 
-/* --- surroundings --- */
+/* --- directory and environment --- */
 
 const char *
 sysprof_spawnable_get_cwd (SysprofSpawnable *self)
@@ -183,7 +183,7 @@ sysprof_spawnable_set_cwd (SysprofSpawnable *self, const char *cwd)
 
   g_return_if_fail (SYSPROF_IS_SPAWNABLE (self));
 
-  old = g_steal_pointer (&self->cwd); /* `cwd` may be this very string */
+  old = g_steal_pointer (&self->cwd); /* `cwd` may be this string */
   self->cwd = g_strdup (cwd);
   notify (self, PROP_CWD);
 }
@@ -318,7 +318,7 @@ sysprof_spawnable_add_trace_fd (SysprofSpawnable *self, const char *envvar)
   if (fd < 0)
     return -1;
 
-  /* Both stand for one file, with one position: the child appends, we read at positions of our own. */
+  /* Both refer to one file with one position: the child appends, and we read with pread(). */
   child_fd = fcntl (fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
   if (child_fd < 0)
     return -1;
@@ -348,7 +348,7 @@ sysprof_spawnable_set_flags (SysprofSpawnable *self, GSubprocessFlags flags)
   notify (self, PROP_FLAGS);
 }
 
-/* The launcher takes descriptors away from us, so it gets copies. */
+/* The launcher takes ownership of descriptors, so it gets duplicates. */
 static bool
 hand_over_fds (SysprofSpawnable *self, GSubprocessLauncher *launcher, GError **error)
 {
@@ -384,7 +384,7 @@ hand_over_fds (SysprofSpawnable *self, GSubprocessLauncher *launcher, GError **e
   return true;
 }
 
-/* GLib says what failed and why. */
+/* GLib's message has what failed and why. */
 static void
 describe_spawn_error (SysprofSpawnable *self, GError **error)
 {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Orders events about thread names by time, and decides which names the file must list (see
+ * thread-names.h). No function here reads /proc. */
+
 #include "record/thread-names.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* A thread that changes its name within this time after its start (ns) never counts under the inherited one:
- * otherwise every thread of a program would match the name of the program. */
+/* A thread that changes its name within this time after its start (ns) never counts under the
+ * inherited one: otherwise every thread of a program would match the name of the program. */
 #define INHERITED_NSEC INT64_C (200000000)
 
 typedef enum
@@ -24,16 +27,17 @@ typedef struct
   guint order; /* of arrival */
   EventKind kind;
   ThreadId thread;
-  ThreadId parent;  /* THREAD_FORKED */
-  const char *name; /* else, but for THREAD_ENDED */
+  ThreadId parent;  /* for THREAD_FORKED */
+  const char *name; /* for the others, except THREAD_ENDED */
 } PendingEvent;
 
-/* What readers of the file will believe of a thread that is not listed: it has the name of its process. */
+/* The name of a thread so far, and whether the file lists it. For threads that are not listed,
+ * readers use the name of the process. */
 typedef struct
 {
   int32_t pid;
   const char *name; /* NULL = unknown */
-  int64_t since;    /* the name */
+  int64_t since;    /* ns; when it got the name */
   bool is_inherited;
   bool is_listed;
   guint inherited_line; /* 1 + index of the line with the inherited name; 0 = none */
@@ -55,7 +59,7 @@ sysprof_thread_names_clear (ThreadNames *self)
   g_clear_pointer (&self->lines, g_array_unref);
 }
 
-/* --- what arrives --- */
+/* --- adding events --- */
 
 static void
 add_event (ThreadNames *self, PendingEvent event, const char *name, size_t size)
@@ -172,15 +176,15 @@ set_name (NamedThread *thread, const char *name, int64_t time, bool is_inherited
   thread->inherited_line = 0;
 }
 
-/* The first thread of a process is listed always: its process may be known by its arguments, which say something else
- * for scripts and for programs that rename themselves. */
+/* The main thread of a process is always listed: readers may name the process by its arguments,
+ * which differ for scripts and for programs that rename themselves. */
 static void
 take_running (ThreadNames *self, const PendingEvent *event)
 {
   NamedThread *thread = get_thread (self, event->thread);
 
   if (thread->name != NULL)
-    return; /* events are newer */
+    return; /* an event has set a newer name */
 
   set_name (thread, event->name, event->time, false);
   if (event->thread.tid == event->thread.pid ||
@@ -193,12 +197,12 @@ take_forked (ThreadNames *self, const PendingEvent *event)
 {
   const char *name = name_of (self, event->parent.tid);
   bool is_process = event->thread.tid == event->thread.pid;
-  const char *usual = name_of (self, is_process ? event->parent.pid
-                                                : event->thread.pid); /* what readers take */
+  /* what readers assume */
+  const char *usual = name_of (self, is_process ? event->parent.pid : event->thread.pid);
   NamedThread *thread = get_thread (self, event->thread);
 
   set_name (thread, name, event->time, true);
-  /* One that is listed already had this number before. */
+  /* If it is listed already, the number belonged to another thread before. */
   if (name == NULL || (name == usual && !thread->is_listed))
     return;
 
@@ -207,7 +211,8 @@ take_forked (ThreadNames *self, const PendingEvent *event)
     thread->inherited_line = self->lines->len;
 }
 
-/* The other threads of a process keep the name that was the process's until now. */
+/* Before a process is renamed: its other threads keep its previous name, so they must be listed
+ * now. */
 static void
 list_others (ThreadNames *self, const PendingEvent *event)
 {
@@ -249,7 +254,7 @@ take_renamed (ThreadNames *self, const PendingEvent *event)
     list_name (self, tid, thread, thread->since, thread->name);
 
   set_name (thread, event->name, event->time, false);
-  /* Processes have frames for their names; only those that are listed must stay true. */
+  /* Frames record the names of processes; only listed ones must be updated here. */
   if (thread->is_listed || (!is_process && event->name != name_of (self, event->thread.pid)))
     list_name (self, tid, thread, event->time, event->name);
 }

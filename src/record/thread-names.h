@@ -2,12 +2,14 @@
 
 /* Names of threads, and when they changed: the embedded file `__threads__` of docs/format.md.
  *
- * Kernel events report new threads, which inherit the name of the thread that created them, and changed names. Names
- * from before the recording come from /proc. Only names that differ from the name of the thread's process are kept:
- * readers use the process's name for all other threads.
+ * Kernel events report new threads, which inherit the name of the thread that created them, and
+ * changed names. Names from before the recording come from /proc. Only names that differ from
+ * the name of the thread's process are kept: readers use the process's name for all other
+ * threads.
  *
- * Events arrive from the rings of several CPUs, so they are out of order: they stay pending until
- * sysprof_thread_names_settle() names a time from before which no more can arrive. *Owned* by the pump thread. */
+ * Events arrive from the rings of several CPUs, so they are out of order. They stay pending
+ * until sysprof_thread_names_settle() is called with a time before which no more can arrive.
+ * *Owned* by the pump thread. */
 
 #pragma once
 
@@ -18,18 +20,18 @@
 
 #define THREAD_NAMES_MOST 262144 /* lines of the file; later ones are only counted */
 
-/* Zero is empty. */
+/* All zero = empty. */
 typedef struct
 {
-  GHashTable *threads; /* tid → NamedThread; NULL until there is one */
+  GHashTable *threads; /* tid → NamedThread; NULL until the first */
   GStringChunk *names; /* equal names are the same pointer */
-  GArray *pending;     /* of PendingEvent */
-  GArray *lines;       /* of NameLine */
+  GArray *pending;     /* [PendingEvent] */
+  GArray *lines;       /* [NameLine] */
   uint64_t n_missed;
 } ThreadNames;
 
-/* A thread is `tid` in process `pid`; the first thread of a process has its number. Names are [size] bytes, or end at a
- * NUL before; times are ns. */
+/* A thread is `tid` in process `pid`; in the main thread both are equal. Names are [size]
+ * bytes, or end at an earlier NUL. Times are ns. */
 typedef struct
 {
   int32_t pid;
@@ -60,5 +62,6 @@ void sysprof_thread_names_add_ended (ThreadNames *self, int64_t time, ThreadId t
 /* All events from before `until` have been added. */
 void sysprof_thread_names_settle (ThreadNames *self, int64_t until);
 
-/* The lines of the file, by thread and time. Settles everything; NULL where there are none. *(full)* */
+/* The lines of the file, sorted by thread and time. Settles all events; NULL if there are no
+ * lines. *(full)* */
 GString *sysprof_thread_names_to_text (ThreadNames *self);
