@@ -77,90 +77,90 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
 {
   /* clang-format off */
   const GOptionEntry capture[] = {
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the capture there, - for standard output (default " DEFAULT_CAPTURE ")", "FILE" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the capture to FILE, - for standard output (default " DEFAULT_CAPTURE ")", "FILE" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &o->force, "Overwrite an existing capture", NULL },
-    { "duration", 'd', 0, G_OPTION_ARG_STRING, &raw->duration, "Stop after so long", "SECONDS" },
-    { "max-size", 0, 0, G_OPTION_ARG_STRING, &raw->max_size, "Stop when the capture is that large (K, M, G)", "BYTES" },
-    { "buffer-size", 0, 0, G_OPTION_ARG_STRING, &raw->buffer_size, "Pages of the write buffer", "PAGES" },
-    { "no-decode", 0, 0, G_OPTION_ARG_NONE, &o->no_decode, "Leave out the symbols at the end", NULL },
-    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &o->debuginfod, "Ask debuginfod servers for debug files, as is done anyway where DEBUGINFOD_URLS is set", NULL },
-    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &o->no_debuginfod, "Never ask debuginfod servers", NULL },
-    { "merge", 0, 0, G_OPTION_ARG_NONE, &o->merge, "Join captures, to standard output", NULL },
-    { "host", 0, 0, G_OPTION_ARG_STRING, &o->host, "Record there over ssh, write here", "[USER@]HOST" },
+    { "duration", 'd', 0, G_OPTION_ARG_STRING, &raw->duration, "Stop after SECONDS", "SECONDS" },
+    { "max-size", 0, 0, G_OPTION_ARG_STRING, &raw->max_size, "Stop when the capture reaches BYTES (suffixes K, M, G)", "BYTES" },
+    { "buffer-size", 0, 0, G_OPTION_ARG_STRING, &raw->buffer_size, "Set the size of the write buffer, in pages", "PAGES" },
+    { "no-decode", 0, 0, G_OPTION_ARG_NONE, &o->no_decode, "Do not add symbols at the end", NULL },
+    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &o->debuginfod, "Fetch debug info from debuginfod (default when DEBUGINFOD_URLS is set)", NULL },
+    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &o->no_debuginfod, "Never contact debuginfod servers", NULL },
+    { "merge", 0, 0, G_OPTION_ARG_NONE, &o->merge, "Join captures and write the result to standard output", NULL },
+    { "host", 0, 0, G_OPTION_ARG_STRING, &o->host, "Record on HOST over ssh, write the capture here", "[USER@]HOST" },
     { "far-end", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o->far_end, NULL, "TOKEN" },
     { NULL }
   };
   const GOptionEntry command[] = {
-    { "command", 'c', 0, G_OPTION_ARG_STRING, &raw->command_line, "Program to run, in one word; the same as words after --", "COMMAND" },
-    { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &o->environment, "Add to the command's environment", "VAR=VALUE" },
-    { "record-environment", 0, 0, G_OPTION_ARG_NONE, &o->record_environment, "Keep the command's environment in the capture (it holds secrets)", NULL },
-    { "use-trace-fd", 0, 0, G_OPTION_ARG_NONE, &o->use_trace_fd, "Give the command a capture of its own in SYSPROF_TRACE_FD", NULL },
-    { "gjs", 0, 0, G_OPTION_ARG_NONE, &o->gjs, "Stacks of JavaScript in GJS", NULL },
-    { "gtk", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Without effect: this version does not record GTK's marks", NULL },
-    { "memprof", 0, 0, G_OPTION_ARG_NONE, &o->memprof, "Allocations of the command (not built yet)", NULL },
-    { "speedtrack", 0, 0, G_OPTION_ARG_NONE, &o->speedtrack, "Blocking calls on the command's main loop (not built yet)", NULL },
-    { "exit-status", 0, 0, G_OPTION_ARG_NONE, &o->exit_status, "Pass on the command's status", NULL },
+    { "command", 'c', 0, G_OPTION_ARG_STRING, &raw->command_line, "Run COMMAND (one shell-quoted string); same as -- COMMAND", "COMMAND" },
+    { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &o->environment, "Set a variable in the command's environment", "VAR=VALUE" },
+    { "record-environment", 0, 0, G_OPTION_ARG_NONE, &o->record_environment, "Store the command's environment in the capture (it may contain secrets)", NULL },
+    { "use-trace-fd", 0, 0, G_OPTION_ARG_NONE, &o->use_trace_fd, "Let the command write its own capture (SYSPROF_TRACE_FD); merged at the end", NULL },
+    { "gjs", 0, 0, G_OPTION_ARG_NONE, &o->gjs, "Record JavaScript stacks of GJS programs", NULL },
+    { "gtk", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Ignored; this version does not record GTK marks", NULL },
+    { "memprof", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o->memprof, NULL, NULL },
+    { "speedtrack", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o->speedtrack, NULL, NULL },
+    { "exit-status", 0, 0, G_OPTION_ARG_NONE, &o->exit_status, "Exit with the status of the command", NULL },
     { NULL }
   };
   const GOptionEntry sampling[] = {
-    { "frequency", 'F', 0, G_OPTION_ARG_STRING, &raw->frequency, "Samples per second and CPU (default 1000)", "HZ" },
-    { "event", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->events, "What to sample on (default cycles, else cpu-clock)", "NAME[:PERIOD]" },
-    { "pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &raw->pids, "Only this process and what it starts", "PID" },
-    { "tid", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->tids, "Only this thread and what it starts", "TID" },
-    { "cpu", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->cpus, "Only on these processors, as 0,2-3", "LIST" },
-    { "cgroup", 0, 0, G_OPTION_ARG_FILENAME, &o->cgroup, "Only this control group", "PATH" },
-    { "user", 0, 0, G_OPTION_ARG_STRING, &o->user, "Only processes of this user", "NAME" },
-    { "follow-forks", 0, 0, G_OPTION_ARG_NONE, &raw->follow_forks, "With --pid and --tid, also what they start (default)", NULL },
-    { "no-follow-forks", 0, 0, G_OPTION_ARG_NONE, &raw->no_follow_forks, "With --pid and --tid, not what they start", NULL },
-    { "delay", 0, 0, G_OPTION_ARG_STRING, &raw->delay, "Start sampling so much later", "SECONDS" },
-    { "kernel-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.kernel_only, "Only the kernel's part of stacks", NULL },
-    { "user-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.user_only, "Only the programs' part of stacks", NULL },
-    { "call-depth", 0, 0, G_OPTION_ARG_STRING, &raw->call_depth, "Deepest stack recorded", "N" },
-    { "unwind", 0, 0, G_OPTION_ARG_STRING, &raw->unwind, "How stacks of programs are found: auto, tables, copy, frame-pointer, none", "HOW" },
-    { "stack-size", 0, 0, G_OPTION_ARG_STRING, &raw->stack_size, "Walk copies of so much of each stack (default of --unwind copy: 16384)", "BYTES" },
-    { "no-perf", 0, 0, G_OPTION_ARG_NONE, &o->no_perf, "No samples", NULL },
-    { "no-sysprofd", 0, 0, G_OPTION_ARG_NONE, &o->no_sysprofd, "Only what this user may do, without the helper", NULL },
+    { "frequency", 'F', 0, G_OPTION_ARG_STRING, &raw->frequency, "Take HZ samples per second and CPU (default 1000)", "HZ" },
+    { "event", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->events, "Sample on this event (default cycles, else cpu-clock)", "NAME[:PERIOD]" },
+    { "pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &raw->pids, "Sample only this process and what it starts", "PID" },
+    { "tid", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->tids, "Sample only this thread and what it starts", "TID" },
+    { "cpu", 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw->cpus, "Sample only these CPUs, like 0,2-3", "LIST" },
+    { "cgroup", 0, 0, G_OPTION_ARG_FILENAME, &o->cgroup, "Sample only this control group", "PATH" },
+    { "user", 0, 0, G_OPTION_ARG_STRING, &o->user, "Sample only processes of this user", "NAME" },
+    { "follow-forks", 0, 0, G_OPTION_ARG_NONE, &raw->follow_forks, "Follow forks of --pid and --tid (default)", NULL },
+    { "no-follow-forks", 0, 0, G_OPTION_ARG_NONE, &raw->no_follow_forks, "Do not follow forks of --pid and --tid", NULL },
+    { "delay", 0, 0, G_OPTION_ARG_STRING, &raw->delay, "Wait SECONDS before sampling", "SECONDS" },
+    { "kernel-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.kernel_only, "Record only the kernel part of stacks", NULL },
+    { "user-only", 0, 0, G_OPTION_ARG_NONE, &o->sampler.user_only, "Record only the user part of stacks", NULL },
+    { "call-depth", 0, 0, G_OPTION_ARG_STRING, &raw->call_depth, "Record at most N addresses per stack", "N" },
+    { "unwind", 0, 0, G_OPTION_ARG_STRING, &raw->unwind, "Choose how to unwind user stacks: auto, tables, copy, frame-pointer, none", "HOW" },
+    { "stack-size", 0, 0, G_OPTION_ARG_STRING, &raw->stack_size, "Copy BYTES of stack per sample with --unwind copy (default 16384)", "BYTES" },
+    { "no-perf", 0, 0, G_OPTION_ARG_NONE, &o->no_perf, "Do not sample", NULL },
+    { "no-sysprofd", 0, 0, G_OPTION_ARG_NONE, &o->no_sysprofd, "Do not use the privileged helper", NULL },
     { NULL }
   };
   const GOptionEntry instruments[] = {
-    { "no-battery", 0, 0, G_OPTION_ARG_NONE, &o->no_battery, "Leave out battery counters", NULL },
-    { "no-cpu", 0, 0, G_OPTION_ARG_NONE, &o->no_cpu, "Leave out CPU counters", NULL },
-    { "no-disk", 0, 0, G_OPTION_ARG_NONE, &o->no_disk, "Leave out disk counters", NULL },
-    { "no-memory", 0, 0, G_OPTION_ARG_NONE, &o->no_memory, "Leave out memory counters", NULL },
-    { "no-network", 0, 0, G_OPTION_ARG_NONE, &o->no_network, "Leave out network counters", NULL },
-    { "no-recorder", 0, 0, G_OPTION_ARG_NONE, &o->no_recorder, "Leave out the counters of the recorder's own CPU time and memory", NULL },
-    { "no-system-log", 0, 0, G_OPTION_ARG_NONE, &o->no_system_log, "Leave out messages of the journal", NULL },
-    { "no-graphics-info", 0, 0, G_OPTION_ARG_NONE, &o->no_graphics_info, "Leave out the output of eglinfo and glxinfo", NULL },
-    { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Where threads wait, for how long, why, and who wakes them", NULL },
+    { "no-battery", 0, 0, G_OPTION_ARG_NONE, &o->no_battery, "Do not record battery counters", NULL },
+    { "no-cpu", 0, 0, G_OPTION_ARG_NONE, &o->no_cpu, "Do not record CPU counters", NULL },
+    { "no-disk", 0, 0, G_OPTION_ARG_NONE, &o->no_disk, "Do not record disk counters", NULL },
+    { "no-memory", 0, 0, G_OPTION_ARG_NONE, &o->no_memory, "Do not record memory counters", NULL },
+    { "no-network", 0, 0, G_OPTION_ARG_NONE, &o->no_network, "Do not record network counters", NULL },
+    { "no-recorder", 0, 0, G_OPTION_ARG_NONE, &o->no_recorder, "Do not record the recorder's own CPU time and memory", NULL },
+    { "no-system-log", 0, 0, G_OPTION_ARG_NONE, &o->no_system_log, "Do not record journal messages", NULL },
+    { "no-graphics-info", 0, 0, G_OPTION_ARG_NONE, &o->no_graphics_info, "Do not record the output of eglinfo and glxinfo", NULL },
+    { "off-cpu", 0, 0, G_OPTION_ARG_NONE, &o->off_cpu, "Also record waits: where, how long, why, and which thread ended them", NULL },
     { "no-off-cpu", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &raw->accepted, NULL, NULL },
-    { "pressure", 0, 0, G_OPTION_ARG_NONE, &o->pressure, "Pressure counters (default where the machine has them)", NULL },
-    { "no-pressure", 0, 0, G_OPTION_ARG_NONE, &o->no_pressure, "Leave out pressure counters", NULL },
-    { "gpu", 0, 0, G_OPTION_ARG_NONE, &o->gpu, "GPU counters (default where the machine has them)", NULL },
-    { "no-gpu", 0, 0, G_OPTION_ARG_NONE, &o->no_gpu, "Leave out GPU counters", NULL },
-    { "thermal", 0, 0, G_OPTION_ARG_NONE, &o->thermal, "Temperatures, and how the machine is throttled", NULL },
-    { "no-thermal", 0, 0, G_OPTION_ARG_NONE, &raw->no_thermal, "Leave out temperatures (default)", NULL },
-    { "kernel-log", 0, 0, G_OPTION_ARG_NONE, &o->kernel_log, "Messages of the kernel", NULL },
-    { "no-kernel-log", 0, 0, G_OPTION_ARG_NONE, &raw->no_kernel_log, "Leave out messages of the kernel (default)", NULL },
-    { "gnome-shell", 0, 0, G_OPTION_ARG_NONE, &o->gnome_shell, "What GNOME Shell records of itself", NULL },
-    { "rapl", 0, 0, G_OPTION_ARG_NONE, &o->rapl, "Energy counters: watts of the processor", NULL },
-    { "scheduler", 0, 0, G_OPTION_ARG_NONE, &o->scheduler, "Which thread ran on which CPU when", NULL },
-    { "session-bus", 0, 0, G_OPTION_ARG_NONE, &o->session_bus, "Messages of the session bus", NULL },
-    { "system-bus", 0, 0, G_OPTION_ARG_NONE, &o->system_bus, "Messages of the system bus", NULL },
-    { "monitor-bus", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->monitor_buses, "Messages of the bus at that address; repeatable", "ADDRESS" },
-    { "power-profile", 0, 0, G_OPTION_ARG_STRING, &o->power_profile, "Hold power-saver, balanced or performance", "PROFILE" },
-    { "no-throttle", 0, 0, G_OPTION_ARG_NONE, &raw->no_throttle, "Deprecated: the same as --power-profile=performance", NULL },
+    { "pressure", 0, 0, G_OPTION_ARG_NONE, &o->pressure, "Record pressure counters (default where available)", NULL },
+    { "no-pressure", 0, 0, G_OPTION_ARG_NONE, &o->no_pressure, "Do not record pressure counters", NULL },
+    { "gpu", 0, 0, G_OPTION_ARG_NONE, &o->gpu, "Record GPU counters (default where available)", NULL },
+    { "no-gpu", 0, 0, G_OPTION_ARG_NONE, &o->no_gpu, "Do not record GPU counters", NULL },
+    { "thermal", 0, 0, G_OPTION_ARG_NONE, &o->thermal, "Record temperatures and thermal throttling", NULL },
+    { "no-thermal", 0, 0, G_OPTION_ARG_NONE, &raw->no_thermal, "Do not record temperatures (default)", NULL },
+    { "kernel-log", 0, 0, G_OPTION_ARG_NONE, &o->kernel_log, "Record kernel messages", NULL },
+    { "no-kernel-log", 0, 0, G_OPTION_ARG_NONE, &raw->no_kernel_log, "Do not record kernel messages (default)", NULL },
+    { "gnome-shell", 0, 0, G_OPTION_ARG_NONE, &o->gnome_shell, "Record profiling data of GNOME Shell", NULL },
+    { "rapl", 0, 0, G_OPTION_ARG_NONE, &o->rapl, "Record energy counters of the processor, in watts", NULL },
+    { "scheduler", 0, 0, G_OPTION_ARG_NONE, &o->scheduler, "Record every context switch", NULL },
+    { "session-bus", 0, 0, G_OPTION_ARG_NONE, &o->session_bus, "Record messages on the session bus", NULL },
+    { "system-bus", 0, 0, G_OPTION_ARG_NONE, &o->system_bus, "Record messages on the system bus", NULL },
+    { "monitor-bus", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->monitor_buses, "Record messages on the bus at ADDRESS; repeatable", "ADDRESS" },
+    { "power-profile", 0, 0, G_OPTION_ARG_STRING, &o->power_profile, "Switch to this power profile while recording: power-saver, balanced, performance", "PROFILE" },
+    { "no-throttle", 0, 0, G_OPTION_ARG_NONE, &raw->no_throttle, "Deprecated; same as --power-profile=performance", NULL },
     { NULL }
   };
   const GOptionEntry display[] = {
-    { "quiet", 0, 0, G_OPTION_ARG_NONE, &o->quiet, "No status line, only what goes wrong", NULL },
-    { "verbose", 0, 0, G_OPTION_ARG_NONE, &o->verbose, "Also say what of the defaults this machine lacks", NULL },
-    { "json-status", 0, 0, G_OPTION_ARG_NONE, &o->json_status, "One JSON object a second on standard error", NULL },
-    { "report", 0, 0, G_OPTION_ARG_NONE, &o->report, "When done, print the summary", NULL },
-    { "flame", 0, 0, G_OPTION_ARG_FILENAME, &o->flame, "When done, write the flame graph", "FILE.svg|FILE.html" },
+    { "quiet", 0, 0, G_OPTION_ARG_NONE, &o->quiet, "Print only warnings and errors", NULL },
+    { "verbose", 0, 0, G_OPTION_ARG_NONE, &o->verbose, "Also report default data sources that are not available", NULL },
+    { "json-status", 0, 0, G_OPTION_ARG_NONE, &o->json_status, "Print one JSON object per second on standard error", NULL },
+    { "report", 0, 0, G_OPTION_ARG_NONE, &o->report, "Print the summary when done", NULL },
+    { "flame", 0, 0, G_OPTION_ARG_FILENAME, &o->flame, "Write the flame graph when done", "FILE.svg|FILE.html" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print the version", NULL },
-    { "help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, "Print this", NULL },
+    { "help", 'h', 0, G_OPTION_ARG_NONE, &raw->help, "Print this help", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &raw->completion, NULL, "SHELL" },
-    { "top", 0, 0, G_OPTION_ARG_NONE, &o->top, "Live: the hottest functions and counters of the last seconds", NULL },
+    { "top", 0, 0, G_OPTION_ARG_NONE, &o->top, "Show a live view of the hottest functions, like top", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->files, NULL, NULL },
     { NULL }
   };
@@ -171,9 +171,9 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
                                                "help",   "version", "json-status", "completion",
                                                NULL };
   const OptionSection sections[] = {
-    { "The capture", capture },   { "The command", command },
-    { "Sampling", sampling },     { "Counters and further instruments", instruments },
-    { "What is shown", display }, { NULL, NULL },
+    { "Capture", capture },   { "Command", command },
+    { "Sampling", sampling }, { "Counters and other data", instruments },
+    { "Output", display },    { NULL, NULL },
   };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   g_auto (GStrv) split = sysprof_usage_split (sections, words, error);
@@ -206,13 +206,13 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
         "       sysprof-cli --host HOST [OPTION...] [CAPTURE] [-- COMMAND [ARGUMENT...]]\n"
         "       sysprof-cli --merge CAPTURE CAPTURE... >JOINED\n"
         "\n"
-        "Records where the time goes on the whole machine, until ^C or COMMAND's end.\n",
+        "Profile the whole machine until Ctrl+C, or until COMMAND exits.\n",
         sections,
         "\nExamples:\n"
         "  sysprof-cli -d 10 --report\n"
         "  sysprof-cli -f --flame build.html build.syscap -- make -j8\n"
         "\n"
-        "sysprof-cli(1) tells more; sysprof-report(1) shows what was recorded.\n");
+        "See sysprof-cli(1). To view a capture: sysprof-report(1).\n");
   return TRUE;
 }
 

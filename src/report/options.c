@@ -101,12 +101,13 @@ dup_description (void)
   for (const View *const *view = sysprof_view_list (); *view; view++)
     g_string_append_printf (text, "  %-11s %s\n", (*view)->name, (*view)->summary);
   g_string_append (
-      text, "\nWithout VIEW: summary. A capture that is named like a view is written ./NAME;\n"
-            "- is standard input.\n\nExamples:\n"
+      text,
+      "\nDefault view: summary. Use - for standard input and ./NAME if a capture is\n"
+            "called like a view.\n\nExamples:\n"
             "  sysprof-report run.syscap\n"
-            "  sysprof-report callers --focus malloc run.syscap\n"
-            "  sysprof-report flame --process gedit -o gedit.html --open run.syscap\n"
-            "\nsysprof-report(1) tells more; sysprof-cli(1) records.\n");
+      "  sysprof-report callers --focus malloc run.syscap\n"
+      "  sysprof-report flame --process gedit -o gedit.html --open run.syscap\n"
+      "\nSee sysprof-report(1). To record a capture: sysprof-cli(1).\n");
   return g_string_free (text, FALSE);
 }
 
@@ -142,44 +143,44 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
   ReportOptions *options = given->options;
   /* clang-format off */
   const GOptionEntry output[] = {
-    { "format", 0, 0, G_OPTION_ARG_STRING, &given->format, "How to show it: text, json, csv, markdown, html, svg; or folded stacks", "FORMAT" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Write to FILE; its suffix tells the format", "FILE" },
-    { "open", 0, 0, G_OPTION_ARG_NONE, &given->open_result, "Show the result in the browser", NULL },
-    { "limit", 0, 0, G_OPTION_ARG_CALLBACK, set_limit, "Only the first N rows; 0 = all; on a terminal what fits", "N" },
-    { "min", 0, 0, G_OPTION_ARG_CALLBACK, set_min, "Leave out what is below that share of all", "PERCENT" },
-    { "depth", 0, 0, G_OPTION_ARG_INT, &options->depth, "Only N levels of a tree below its top", "N" },
-    { "sort", 0, 0, G_OPTION_ARG_STRING, &options->sort, "Order by that column", "COLUMN" },
-    { "search", 0, 0, G_OPTION_ARG_STRING, &options->search, "Only rows that contain these words", "TERMS" },
-    { "details", 0, 0, G_OPTION_ARG_NONE, &options->details, "Processes: with threads, maps and mounts", NULL },
-    { "by-name", 0, 0, G_OPTION_ARG_NONE, &options->by_name, "Marks: statistics of each name", NULL },
-    { "by-member", 0, 0, G_OPTION_ARG_NONE, &options->by_member, "D-Bus: statistics of each method and signal", NULL },
-    { "by-thread", 0, 0, G_OPTION_ARG_NONE, &options->by_thread, "Waits: where the time of each thread went", NULL },
-    { "by-lock", 0, 0, G_OPTION_ARG_NONE, &options->by_lock, "Waits: each contended lock, who holds it and who waits", NULL },
-    { "critical-path", 0, 0, G_OPTION_ARG_NONE, &options->critical_path, "Waits: what held up the selected thread, from waker to waker", NULL },
-    { "live", 0, 0, G_OPTION_ARG_NONE, &options->live, "Allocations: only what lives when the selection ends", NULL },
-    { "annotate", 0, 0, G_OPTION_ARG_NONE, &options->annotate, "Folded stacks: mark what is the kernel's, inlined or generated: _[k] _[i] _[j]", NULL },
-    { "lines", 0, 0, G_OPTION_ARG_NONE, &options->lines, "Folded stacks: file and line of functions behind their names", NULL },
-    { "extract", 0, 0, G_OPTION_ARG_STRING, &options->extract, "Files: write that one", "NAME" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &given->format, "Choose the format: text, json, csv, markdown, html, svg, folded", "FORMAT" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Write to FILE; its suffix selects the format", "FILE" },
+    { "open", 0, 0, G_OPTION_ARG_NONE, &given->open_result, "Open the result in the browser", NULL },
+    { "limit", 0, 0, G_OPTION_ARG_CALLBACK, set_limit, "Show at most N rows (0: all; default on a terminal: what fits)", "N" },
+    { "min", 0, 0, G_OPTION_ARG_CALLBACK, set_min, "Hide rows below PERCENT of the total", "PERCENT" },
+    { "depth", 0, 0, G_OPTION_ARG_INT, &options->depth, "Show at most N levels", "N" },
+    { "sort", 0, 0, G_OPTION_ARG_STRING, &options->sort, "Sort by COLUMN", "COLUMN" },
+    { "search", 0, 0, G_OPTION_ARG_STRING, &options->search, "Show only rows that contain these words", "TERMS" },
+    { "details", 0, 0, G_OPTION_ARG_NONE, &options->details, "Show threads, maps and mounts of processes", NULL },
+    { "by-name", 0, 0, G_OPTION_ARG_NONE, &options->by_name, "Show statistics for each mark name", NULL },
+    { "by-member", 0, 0, G_OPTION_ARG_NONE, &options->by_member, "Show statistics for each D-Bus method and signal", NULL },
+    { "by-thread", 0, 0, G_OPTION_ARG_NONE, &options->by_thread, "Show running, runnable and waiting time of each thread", NULL },
+    { "by-lock", 0, 0, G_OPTION_ARG_NONE, &options->by_lock, "Show contended locks with their owners and waiters", NULL },
+    { "critical-path", 0, 0, G_OPTION_ARG_NONE, &options->critical_path, "Show which waits delayed the selected thread, from waker to waker", NULL },
+    { "live", 0, 0, G_OPTION_ARG_NONE, &options->live, "Show only memory not freed by the end of the selection", NULL },
+    { "annotate", 0, 0, G_OPTION_ARG_NONE, &options->annotate, "Mark kernel, inlined and generated functions in folded stacks: _[k] _[i] _[j]", NULL },
+    { "lines", 0, 0, G_OPTION_ARG_NONE, &options->lines, "Append file:line to names in folded stacks", NULL },
+    { "extract", 0, 0, G_OPTION_ARG_STRING, &options->extract, "Write the embedded file NAME", "NAME" },
     { NULL },
   };
   const GOptionEntry flame[] = {
-    { "title", 0, 0, G_OPTION_ARG_STRING, &options->title, "Its title", "TEXT" },
-    { "subtitle", 0, 0, G_OPTION_ARG_STRING, &options->subtitle, "The line below the title", "TEXT" },
-    { "width", 0, 0, G_OPTION_ARG_INT, &options->width, "As svg: width in pixels", "N" },
-    { "height", 0, 0, G_OPTION_ARG_INT, &options->row_height, "As svg: height of a row in pixels", "N" },
-    { "colors", 0, 0, G_OPTION_ARG_STRING, &options->colors, "kind, hot, mem, io, java, red, orange, yellow, green, aqua, blue, purple, grey", "SCHEME" },
-    { "icicle", 0, 0, G_OPTION_ARG_NONE, &options->icicle, "Root at the top", NULL },
+    { "title", 0, 0, G_OPTION_ARG_STRING, &options->title, "Set the title", "TEXT" },
+    { "subtitle", 0, 0, G_OPTION_ARG_STRING, &options->subtitle, "Set the line below the title", "TEXT" },
+    { "width", 0, 0, G_OPTION_ARG_INT, &options->width, "Set the width in pixels (svg)", "N" },
+    { "height", 0, 0, G_OPTION_ARG_INT, &options->row_height, "Set the row height in pixels (svg)", "N" },
+    { "colors", 0, 0, G_OPTION_ARG_STRING, &options->colors, "Choose colors: kind, hot, mem, io, java, red, orange, yellow, green, aqua, blue, purple, grey", "SCHEME" },
+    { "icicle", 0, 0, G_OPTION_ARG_NONE, &options->icicle, "Draw the root at the top", NULL },
     { NULL },
   };
   const GOptionEntry others[] = {
-    { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->debug_dirs, "A further directory like /usr/lib/debug", "DIR" },
-    { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Look for programs and libraries below DIR", "DIR" },
-    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &options->debuginfod, "Ask debuginfod servers for debug files, as is done anyway where DEBUGINFOD_URLS is set", NULL },
-    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &options->no_debuginfod, "Never ask debuginfod servers", NULL },
-    { "no-inlines", 0, 0, G_OPTION_ARG_NONE, &options->selection.no_inlines, "Neither inlined functions nor lines", NULL },
-    { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "What is summed: samples, period (of an event: period:EVENT), time (off the CPU), wall (on and off), or what was allocated: bytes, count", "WEIGHT" },
+    { "debug-dir", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->debug_dirs, "Search DIR for debug files, like /usr/lib/debug", "DIR" },
+    { "sysroot", 0, 0, G_OPTION_ARG_FILENAME, &options->sysroot, "Search for programs and libraries below DIR", "DIR" },
+    { "debuginfod", 0, 0, G_OPTION_ARG_NONE, &options->debuginfod, "Fetch debug info from debuginfod (default when DEBUGINFOD_URLS is set)", NULL },
+    { "no-debuginfod", 0, 0, G_OPTION_ARG_NONE, &options->no_debuginfod, "Never contact debuginfod servers", NULL },
+    { "no-inlines", 0, 0, G_OPTION_ARG_NONE, &options->selection.no_inlines, "Do not show inlined functions and source lines", NULL },
+    { "weight", 0, 0, G_OPTION_ARG_STRING, &given->weight, "Sum this weight: samples, period (of one event: period:EVENT), time (off the CPU), wall (on and off the CPU), bytes, count (allocations)", "WEIGHT" },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
-    { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this", NULL },
+    { "help", 'h', 0, G_OPTION_ARG_NONE, &given->help, "Print this help", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &given->completion, NULL, "SHELL" },
     { NULL },
   };
@@ -211,11 +212,10 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     {
       g_autofree char *description = dup_description ();
 
-      options->help =
-          sysprof_usage_help ("Usage: sysprof-report [VIEW] [OPTION...] CAPTURE\n"
-                              "\n"
-                              "Shows where the time went that a capture tells of.\n",
-                              sections, description);
+      options->help = sysprof_usage_help ("Usage: sysprof-report [VIEW] [OPTION...] CAPTURE\n"
+                                          "\n"
+                                          "Analyze a capture: where did the time go?\n",
+                                          sections, description);
     }
   if (given->completion)
     {

@@ -313,11 +313,11 @@ parse_options (CatOptions *options, int *argc, char ***argv, GError **error)
 {
   /* clang-format off */
   const GOptionEntry entries[] = {
-    { "no-callgraph", 0, 0, G_OPTION_ARG_NONE, &options->no_callgraph, "Leave out the call graph", NULL },
-    { "no-counters", 0, 0, G_OPTION_ARG_NONE, &options->no_counters, "Leave out counter values", NULL },
-    { "no-marks", 0, 0, G_OPTION_ARG_NONE, &options->no_marks, "Leave out marks", NULL },
-    { "no-metadata", 0, 0, G_OPTION_ARG_NONE, &options->no_metadata, "Leave out metadata", NULL },
-    { "no-inlines", 0, 0, G_OPTION_ARG_NONE, &options->no_inlines, "Neither inlined functions nor lines", NULL },
+    { "no-callgraph", 0, 0, G_OPTION_ARG_NONE, &options->no_callgraph, "Do not print the call graph", NULL },
+    { "no-counters", 0, 0, G_OPTION_ARG_NONE, &options->no_counters, "Do not print counter values", NULL },
+    { "no-marks", 0, 0, G_OPTION_ARG_NONE, &options->no_marks, "Do not print marks", NULL },
+    { "no-metadata", 0, 0, G_OPTION_ARG_NONE, &options->no_metadata, "Do not print metadata", NULL },
+    { "no-inlines", 0, 0, G_OPTION_ARG_NONE, &options->no_inlines, "Do not print inlined functions and source lines", NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &options->version, "Print the version", NULL },
     { "completion", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &options->completion, NULL, "SHELL" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->captures, NULL, "CAPTURE" },
