@@ -12,7 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1))
 PROGRAMS = [pathlib.Path(sys.argv.pop(1)) for _ in sys.argv[1:]]
-PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/*.md')])
+PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/**/*.md')])
 
 
 OF_OTHERS = {'--cap-add', '--security-opt', '--filesystem',  # of programs that run containers

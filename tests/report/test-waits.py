@@ -265,7 +265,7 @@ def check_by_lock(path, found):
 
 
 def path_of(found, thread, begin, end):
-    """As docs/decisions.md has it, from the end backwards."""
+    """From the end backwards, as docs/decisions describes."""
     def last_before(who, time):
         own = [wait for wait in found if wait['thread'] == who and wait['begin'] < time]
         return max(own, key=lambda wait: wait['begin'], default=None)
