@@ -21,11 +21,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define FLUSH_INTERVAL   (1 * NSEC_PER_SEC)
-#define PUBLISH_INTERVAL /* the maximum age of the numbers in the status line */
-(100 * NSEC_PER_MSEC)
+#define FLUSH_INTERVAL (1 * NSEC_PER_SEC)
+/* the maximum age of the numbers in the status line */
+#define PUBLISH_INTERVAL (100 * NSEC_PER_MSEC)
 
-    int64_t sysprof_pump_own_cpu_time (void)
+int64_t
+sysprof_pump_own_cpu_time (void)
 {
   struct timespec used;
 

@@ -10,9 +10,8 @@
 #define GPU_MAX_ENGINES 12
 #define GPU_MAX_REGIONS 8
 #define GPU_NAME_SIZE   16 /* of engines and regions; longer names are truncated */
-#define GPU_DEVICE_SIZE \
-  /* "0000:03:00.0", or the driver's name if the device has no address */
-  24
+/* "0000:03:00.0", or the driver's name if the device has no address */
+#define GPU_DEVICE_SIZE 24
 
 typedef struct
 {

@@ -28,15 +28,13 @@
 #include <sys/syscall.h>
 
 #define GONE_INTERVAL (100 * NSEC_PER_MSEC)
-#define FINISHED_INTERVAL \
-  /* how often samples finished by the unwinder are written */
-  (200 * NSEC_PER_MSEC)
+/* how often samples finished by the unwinder are written */
+#define FINISHED_INTERVAL (200 * NSEC_PER_MSEC)
 #define MAX_FREQUENCY_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
-#define MOST_WAITING_MSEC \
-  /* limit of the wait for the tables of running programs; until then their stack copies are
-   * queued */
-  250
+/* limit of the wait for the tables of running programs; until then their stack copies are
+ * queued */
+#define MOST_WAITING_MSEC 250
 #define LOAD_PATIENCE 100 /* ms */
 #define TALLY_NAME    "__unwind__"
 /* Each needs a descriptor; most machines run the code of about 250 files. */
