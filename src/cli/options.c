@@ -97,8 +97,8 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { "use-trace-fd", 0, 0, G_OPTION_ARG_NONE, &o->use_trace_fd, "Give the command a capture of its own in SYSPROF_TRACE_FD", NULL },
     { "gjs", 0, 0, G_OPTION_ARG_NONE, &o->gjs, "Stacks of JavaScript in GJS", NULL },
     { "gtk", 0, 0, G_OPTION_ARG_NONE, &raw->accepted, "Without effect: this version does not record GTK's marks", NULL },
-    { "memprof", 0, 0, G_OPTION_ARG_NONE, &o->memprof, "Allocations of the command (not built yet)", NULL },
-    { "speedtrack", 0, 0, G_OPTION_ARG_NONE, &o->speedtrack, "Blocking calls on the command's main loop (not built yet)", NULL },
+    { "memprof", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o->memprof, NULL, NULL },
+    { "speedtrack", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o->speedtrack, NULL, NULL },
     { "exit-status", 0, 0, G_OPTION_ARG_NONE, &o->exit_status, "Pass on the command's status", NULL },
     { NULL }
   };

@@ -14,13 +14,16 @@ struct _SysprofDocument
   SymbolTable *symbols;
   char *filename; /* nullable */
   SysprofTimeSpan span;
-  guint n_works;             /* of what makes it busy */
+  guint n_works; /* of what makes it busy */
 
   /* *Guarded*: goes from NULL to what it is once, by an atomic exchange. [processes.n] once asked for */
   FrameNo *frame_of_process;
   /* *Guarded*: each goes from NULL to its object once, by an atomic exchange. [sysprof_graph_n_symbols()] */
   SysprofSymbol **symbol_objects;
 };
+
+/* As g_task_run_in_thread(), which waits for ever where the system refuses a thread: here the task returns an error then. */
+void sysprof_run_in_thread (GTask *task, GTaskThreadFunc func);
 
 /* Takes both references. `filename` may be NULL. *(full)* */
 SysprofDocument *
@@ -52,8 +55,7 @@ GListModel *sysprof_frame_model_new (Store *store, const FrameList *frames, GTyp
 GListModel *
 sysprof_frame_model_new_take (Store *store, FrameNo *frames, uint32_t n, GType item_type);
 /* The same of a set of frame numbers that it takes. */
-GListModel *
-sysprof_frame_model_new_take_set (Store *store, IndexSet *frames, GType item_type);
+GListModel *sysprof_frame_model_new_take_set (Store *store, IndexSet *frames, GType item_type);
 /* The set of the frames of a list of that store, which is made at the first time; NULL where they are not in order, or not the
  * store's. It lives as long as the list. Any thread. */
 const IndexSet *sysprof_frame_model_peek_set (GListModel *model, const Store *store);

@@ -2,6 +2,8 @@
 
 #include "util/parallel.h"
 
+#include "util/errors.h"
+
 #include <glib.h>
 #include <pthread.h>
 #include <sched.h>
@@ -57,8 +59,7 @@ sysprof_parallel_ranges (size_t n, size_t grain, ParallelFunc func, void *data)
     }
 
   for (size_t i = 1; i < n_ranges; i++)
-    ranges[i].is_running =
-        pthread_create (&ranges[i].thread, NULL, run_range, &ranges[i]) == 0;
+    ranges[i].is_running = pthread_create (&ranges[i].thread, NULL, run_range, &ranges[i]) == 0;
 
   run_range (&ranges[0]);
 
@@ -69,4 +70,29 @@ sysprof_parallel_ranges (size_t n, size_t grain, ParallelFunc func, void *data)
       else
         run_range (&ranges[i]);
     }
+}
+
+static gpointer
+do_nothing (gpointer data)
+{
+  return NULL;
+}
+
+bool
+sysprof_check_threads (GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  GThread *thread = g_thread_try_new ("check", do_nothing, NULL, &cause);
+
+  if (thread != NULL)
+    {
+      g_thread_join (thread);
+      return true;
+    }
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+      "Cannot start a thread: %s. End other programs, or allow more processes ('ulimit "
+      "-u', or pids.max of the control group).",
+      cause->message);
+  return false;
 }

@@ -3,6 +3,7 @@
 #include "views/out.h"
 
 #include "util/hidden-text.h"
+#include "views/views.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -400,4 +401,15 @@ double
 sysprof_percent (uint64_t part, uint64_t whole)
 {
   return whole > 0 ? 100.0 * (double) part / (double) whole : 0.0;
+}
+
+void
+sysprof_name_written_file (GError **error, const char *path)
+{
+  if (error == NULL || *error == NULL || (*error)->domain != G_IO_ERROR)
+    return;
+  if (path != NULL)
+    g_prefix_error (error, "Cannot write to '%s': ", path);
+  else
+    g_prefix_error_literal (error, "Cannot write to standard output: ");
 }

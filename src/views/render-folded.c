@@ -14,6 +14,7 @@
  * reads them, which takes them off again. */
 
 #include "util/hidden-text.h"
+#include "views/fold.h"
 #include "views/render.h"
 
 #include <string.h>
@@ -198,6 +199,8 @@ sysprof_render_folded (const View *view,
   Arena texts = { 0 };
   Out out;
 
+  if (shape.focus && !sysprof_request_needs_focus (request, view->name, error))
+    return false;
   shape.bottom_up = false; /* the format knows one direction */
   shape.merge_processes = true;
   shape.no_processes = false;

@@ -231,6 +231,9 @@ bool sysprof_render (RenderFormat format,
                      const Rows *rows,
                      GOutputStream *stream,
                      GError **error);
+/* Puts the name of the file into an error of writing to a stream, which has none. `path` NULL: standard output. Other errors stay
+ * as they are. */
+void sysprof_name_written_file (GError **error, const char *path);
 /* Both steps. Writes nothing when filling fails. */
 bool sysprof_view_render (const View *view,
                           RenderFormat format,
