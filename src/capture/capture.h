@@ -146,7 +146,7 @@ void sysprof_capture_writer_commit (SysprofCaptureWriter *self, size_t len);
 /* ---- reading ---- */
 
 /* Like peek, but also gives unknown types and the frame index; damaged frames never. NULL at the end. The bytes are native
- * unless the type is unknown. Valid until the next call. */
+ * unless the type is unknown. NULL with errno if the file cannot be read: sysprof_capture_reader_get_status() has the error. Valid until the next call. */
 const SysprofCaptureFrame *sysprof_capture_reader_next_any (SysprofCaptureReader *self);
 
 typedef struct
@@ -155,6 +155,7 @@ typedef struct
   uint64_t n_damaged;  /* frames whose lengths contradict each other: left out */
   uint64_t end_offset; /* where reading ended */
   bool is_cut;         /* that is not the end of the file */
+  int error;           /* errno of a read that failed; 0: none did */
 } SysprofCaptureReadStatus;
 
 /* Nothing is read of the file behind `end` (bytes), which is where it ended when somebody looked: it may grow. */

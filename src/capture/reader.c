@@ -144,6 +144,7 @@ sysprof_capture_reader_copy (SysprofCaptureReader *self)
           return NULL;
         }
     }
+  copy->original = sysprof_capture_reader_ref (self->original != NULL ? self->original : self);
   sysprof_capture_reader_seek (copy, sysprof_capture_reader_tell (self));
   copy->end = self->end;
   copy->last_time = self->last_time;
@@ -171,12 +172,35 @@ sysprof_capture_reader_unref (SysprofCaptureReader *self)
 
   (void) close (self->fd); /* only read from */
   sysprof_capture_reader_free_file_names (self);
+  sysprof_capture_reader_unref (self->original);
   free (self->filename);
   free (self->buffer);
   free (self);
 }
 
-/* Makes `size` bytes available from the next frame on; false if the file has not so many. */
+/* What comes behind is missing for all who read: a part of the data must not pass for all of it. */
+static void
+keep_error (SysprofCaptureReader *self)
+{
+  SysprofCaptureReader *kept = self->original != NULL ? self->original : self;
+  int none = 0;
+
+  (void) __atomic_compare_exchange_n (&kept->error, &none, errno, false, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED); /* the first one stays */
+}
+
+bool
+sysprof_capture_reader_check (const SysprofCaptureReader *self)
+{
+  const SysprofCaptureReader *kept = self->original != NULL ? self->original : self;
+  int error = __atomic_load_n (&kept->error, __ATOMIC_RELAXED);
+
+  if (error != 0)
+    errno = error;
+  return error == 0;
+}
+
+/* Makes `size` bytes available from the next frame on; false if the file has not so many, or with errno if it cannot be read. */
 static bool
 fill (SysprofCaptureReader *self, size_t size)
 {
@@ -200,6 +224,8 @@ fill (SysprofCaptureReader *self, size_t size)
       n = pread (self->fd, self->buffer + self->used, room, (off_t) self->buffer_end);
       if (n < 0 && errno == EINTR)
         continue;
+      if (n < 0)
+        keep_error (self);
       if (n <= 0)
         return false;
       self->used += (size_t) n;
@@ -293,6 +319,7 @@ sysprof_capture_reader_get_status (SysprofCaptureReader *self, SysprofCaptureRea
   status->n_unknown = self->n_unknown;
   status->n_damaged = self->n_damaged;
   status->end_offset = sysprof_capture_reader_tell (self);
+  status->error = sysprof_capture_reader_check (self) ? 0 : errno;
   status->is_cut = self->is_at_end && self->used != self->at;
 }
 

@@ -17,13 +17,15 @@ struct _SysprofCaptureReader
   SysprofCaptureFileHeader header; /* in native byte order */
   bool is_swapped;                 /* the file is of the other byte order */
 
-  uint8_t *buffer;     /* a piece of the file */
-  size_t at;           /* of the next frame in the buffer */
-  size_t used;         /* bytes in the buffer */
-  uint64_t buffer_end; /* where in the file the buffer ends */
-  uint64_t end;        /* what is behind it is not read */
-  bool is_ready;       /* the next frame is whole, checked and native */
-  bool is_at_end;      /* the last look found no whole frame */
+  uint8_t *buffer;                /* a piece of the file */
+  size_t at;                      /* of the next frame in the buffer */
+  size_t used;                    /* bytes in the buffer */
+  uint64_t buffer_end;            /* where in the file the buffer ends */
+  uint64_t end;                   /* what is behind it is not read */
+  bool is_ready;                  /* the next frame is whole, checked and native */
+  bool is_at_end;                 /* the last look found no whole frame */
+  SysprofCaptureReader *original; /* referenced; whose copy this is, NULL if it is none */
+  int error; /* atomic: errno of the first read that failed, here or in a copy */
 
   int64_t last_time; /* largest seen, ns; the ends of marks included */
   uint64_t n_unknown;
@@ -36,6 +38,9 @@ struct _SysprofCaptureReader
 
 /* The next frame of a known type, which is then the reader's next. NULL at the end. */
 SysprofCaptureFrame *sysprof_capture_reader_peek_known (SysprofCaptureReader *self);
+
+/* Whether reading ended at an end: false with errno if a read failed, of this reader or of a copy. */
+bool sysprof_capture_reader_check (const SysprofCaptureReader *self);
 
 /* Over the frame that was looked at. */
 void sysprof_capture_reader_step (SysprofCaptureReader *self);

@@ -35,7 +35,7 @@ sysprof_capture_reader_splice (SysprofCaptureReader *self, SysprofCaptureWriter 
       sysprof_capture_reader_step (self);
     }
 
-  return true;
+  return sysprof_capture_reader_check (self);
 }
 
 bool
@@ -339,6 +339,8 @@ sysprof_capture_writer_join (SysprofCaptureWriter *self,
     return false;
 
   is_done = join_all (self, translations, readers, n_readers, unpack, left, kept, &range);
+  for (size_t i = 0; i < n_readers && is_done; i++)
+    is_done = sysprof_capture_reader_check (readers[i]);
   for (size_t i = 0; i < n_readers; i++)
     if (translations[i].writer != NULL)
       sysprof_translation_clear (&translations[i]);

@@ -394,6 +394,7 @@ copy_packed (SysprofCaptureWriter *self, SysprofCaptureReader *reader)
                                                      chunk->len);
       sysprof_capture_reader_step (copy);
     }
+  is_copied = is_copied && sysprof_capture_reader_check (copy);
   sysprof_capture_reader_unref (copy);
 
   return is_copied;

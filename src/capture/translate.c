@@ -139,7 +139,7 @@ sysprof_translation_add_names (Translation *self, bool keeps_addresses)
       sysprof_capture_reader_step (self->reader);
     }
 
-  return true;
+  return sysprof_capture_reader_check (self->reader);
 }
 
 static bool
@@ -611,5 +611,5 @@ sysprof_translation_copy (Translation *self, CopyFlags flags)
       sysprof_capture_reader_step (self->reader);
     }
 
-  return true;
+  return sysprof_capture_reader_check (self->reader);
 }

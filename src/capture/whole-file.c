@@ -68,6 +68,7 @@ sysprof_whole_file_read (WholeFile *self, SysprofCaptureReader *reader, const ch
             chunk = (const SysprofCaptureFileChunk *) next;
         }
     }
+  is_kept = is_kept && sysprof_capture_reader_check (copy);
   sysprof_capture_reader_unref (copy);
 
   return is_kept;

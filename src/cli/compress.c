@@ -34,7 +34,8 @@ struct Compressor
   int input;
   int finish; /* eventfd: what is in the pipe now is the rest */
   int output;
-  int error; /* errno; read after the thread has ended */
+  uint64_t size; /* bytes written to it */
+  int error;     /* errno; read after the thread has ended */
   union
   {
     z_stream zlib;
@@ -58,6 +59,12 @@ struct Codec
 static bool
 write_out (Compressor *self, size_t size)
 {
+  if (sysprof_is_truncated (self->output, self->size))
+    {
+      errno = ESTALE;
+      return false;
+    }
+  self->size += size;
   return sysprof_write_all (self->output, self->out, size);
 }
 
@@ -326,8 +333,17 @@ sysprof_cli_compressor_new (const Codec *codec, int fd, int *write_fd, GError **
                 PIPE_SIZE); /* a smaller pipe does the same, with more waiting */
   self->input = ends[0];
   *write_fd = ends[1];
-  self->thread = g_thread_new ("compress", compress_thread, self);
-  return g_steal_pointer (&self);
+  self->thread = g_thread_try_new ("compress", compress_thread, self, error);
+  if (self->thread != NULL)
+    return g_steal_pointer (&self);
+
+  g_prefix_error (error, "Cannot compress for '%s': ", codec->suffix);
+  sysprof_autofd_close (&ends[0]);
+  sysprof_autofd_close (write_fd);
+  sysprof_autofd_close (&self->finish);
+  sysprof_autofd_close (&self->output);
+  codec->end (self);
+  return NULL;
 }
 
 int

@@ -687,7 +687,8 @@ sysprof_cli_record_there (const CliOptions *options)
   (void) sigaction (SIGXFSZ, &refused_write, NULL); /* the same */
   sysprof_unfinished_watch_signals ();
 
-  if (!open_outputs (&self, &error) || !start_ssh (&self, &error))
+  if (!sysprof_check_threads (&error) || !open_outputs (&self, &error) ||
+      !start_ssh (&self, &error))
     {
       sysprof_cli_terminal_print (&self.terminal, "sysprof-cli: %s", error->message);
       return EXIT_FAILURE;

@@ -88,7 +88,9 @@ open_capture (const char *path, GError **error)
       return NULL;
     }
   reader = sysprof_capture_reader_new_from_fd (sysprof_steal_fd (&fd));
-  if (reader == NULL)
+  if (reader == NULL && errno != EBADMSG)
+    sysprof_set_error_errno (error, "Cannot read '%s'", path);
+  else if (reader == NULL)
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_CORRUPT,
                  "Cannot join '%s': it is not a capture (%" G_GUINT64_FORMAT
                  " bytes; unpack it first if it is "
@@ -132,9 +134,9 @@ copy_to_standard_output (int fd)
   return n == 0;
 }
 
-/* What of a capture cannot be joined is told; the rest is. */
-static void
-tell_damage (SysprofCaptureReader *reader, const char *path)
+/* What of a capture cannot be joined is told; the rest is. FALSE if it cannot be read. */
+static gboolean
+read_through (SysprofCaptureReader *reader, const char *path, GError **error)
 {
   SysprofCaptureReadStatus status;
 
@@ -142,6 +144,12 @@ tell_damage (SysprofCaptureReader *reader, const char *path)
     continue;
   sysprof_capture_reader_get_status (reader, &status);
   (void) sysprof_capture_reader_reset (reader); /* cannot fail */
+  if (status.error != 0)
+    {
+      errno = status.error;
+      sysprof_set_error_errno (error, "Cannot read '%s'", path);
+      return FALSE;
+    }
   if (status.is_cut)
     fprintf (
         stderr,
@@ -154,6 +162,7 @@ tell_damage (SysprofCaptureReader *reader, const char *path)
         "sysprof-cli: '%s' is damaged: %" G_GUINT64_FORMAT
         " frames contradict themselves. All others are joined; for the rest, copy it again from where it was recorded.\n",
         path, status.n_damaged);
+  return TRUE;
 }
 
 /* What holds for one recording alone. */
@@ -200,7 +209,9 @@ join (GPtrArray *readers, GError **error)
   autofd target = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
   SysprofCaptureWriter *writer = fd < 0 ? NULL : sysprof_capture_writer_new_from_fd (fd, 0);
   JoinedFiles left = 0, kept = 0;
+  SysprofCaptureReadStatus status = { 0 };
   gboolean joined;
+  int saved;
 
   if (fd < 0)
     return FALSE;
@@ -209,7 +220,13 @@ join (GPtrArray *readers, GError **error)
                                         readers->len, unpack_gzip, &left, &kept) &&
            sysprof_capture_writer_flush (writer) &&
            (can_go_back (STDOUT_FILENO) || copy_to_standard_output (target));
-  if (!joined)
+  saved = errno;
+  for (guint i = 0; i < readers->len && status.error == 0; i++)
+    sysprof_capture_reader_get_status (readers->pdata[i], &status);
+  errno = status.error != 0 ? status.error : saved;
+  if (status.error != 0)
+    sysprof_set_error_errno (error, "Cannot read a capture to join");
+  else if (!joined)
     sysprof_set_error_errno (error, "Cannot write the joined captures to standard output");
   else
     tell_left_out (left, kept);
@@ -232,7 +249,8 @@ sysprof_cli_merge (const char *const *captures, GError **error)
       if (reader == NULL)
         return FALSE;
       g_ptr_array_add (readers, reader);
-      tell_damage (reader, captures[i]);
+      if (!read_through (reader, captures[i], error))
+        return FALSE;
     }
   return join (readers, error);
 }

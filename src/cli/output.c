@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,6 +94,71 @@ open_standard_output (Output *self, GError **error)
   return true;
 }
 
+static void
+set_truncated_error (const Output *self, GError **error)
+{
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_TRUNCATED,
+               "Cannot write to '%s': another program truncated it. What was written cannot be "
+               "read; record again.",
+               self->path);
+}
+
+static bool
+is_same_file (const struct stat *a, const struct stat *b)
+{
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* File systems that have no locks lock nothing. */
+static bool
+lock_file (const Output *self, int fd, GError **error)
+{
+  struct stat mine, named;
+  const char *name = self->temporary != NULL ? self->temporary : self->path;
+
+  if (flock (fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+    {
+      g_set_error (
+          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+          "Cannot write to '%s': another recorder writes it. Wait until that has ended, "
+          "or name another file.",
+          self->path);
+      return false;
+    }
+  /* Another recorder may have replaced it between open() and the lock. */
+  if (fstat (fd, &mine) == 0 && stat (name, &named) == 0 && is_same_file (&mine, &named))
+    return true;
+  g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+               "Cannot write to '%s': another program has just replaced it. Name another file.",
+               self->path);
+  return false;
+}
+
+/* What was created is there to be written by us alone. */
+static bool
+keep_locked (Output *self, GError **error)
+{
+  self->file_fd = fcntl (self->fd, F_DUPFD_CLOEXEC, 3);
+  if (self->file_fd < 0)
+    {
+      set_open_error (self, error);
+      return false;
+    }
+  return lock_file (self, self->file_fd, error);
+}
+
+static bool
+lock_old_file (Output *self, GError **error)
+{
+  self->old_fd = open (self->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (self->old_fd < 0)
+    {
+      set_open_error (self, error);
+      return false;
+    }
+  return lock_file (self, self->old_fd, error);
+}
+
 static bool
 open_temporary (Output *self, GError **error)
 {
@@ -107,7 +174,7 @@ open_temporary (Output *self, GError **error)
       return false;
     }
   self->is_created = true;
-  return true;
+  return keep_locked (self, error);
 }
 
 static bool
@@ -131,7 +198,7 @@ open_existing (Output *self, bool force, GError **error)
           set_open_error (self, error);
           return false;
         }
-      if (!open_temporary (self, error))
+      if (!lock_old_file (self, error) || !open_temporary (self, error))
         return false;
       /* As if it were written over: root's recording does not take a file away from its owner. Where the kernel
        * refuses, it is ours. */
@@ -196,6 +263,8 @@ open_file (Output *self, bool force, OutputWhen when, GError **error)
       set_open_error (self, error);
       return false;
     }
+  if (!keep_locked (self, error))
+    return false; /* it is the other recorder's now */
   sysprof_unfinished_add (self->path);
   self->is_created = true;
   return true;
@@ -238,7 +307,50 @@ sysprof_cli_output_commit (Output *self, GError **error)
                              self->path, self->temporary);
   else
     g_clear_pointer (&self->temporary, g_free);
+  sysprof_autofd_close (&self->old_fd);
   return is_done;
+}
+
+bool
+sysprof_cli_output_is_removed (const Output *self)
+{
+  struct stat info;
+
+  return self->file_fd >= 0 && fstat (self->file_fd, &info) == 0 && info.st_nlink == 0;
+}
+
+/* Whether the file has its name, and all bytes that were written to it. */
+static bool
+check_file (const Output *self, GError **error)
+{
+  const char *name = self->temporary != NULL ? self->temporary : self->path;
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", self->file_fd);
+  g_autofree char *other = NULL;
+  struct stat mine, named;
+  bool has_name;
+
+  if (self->file_fd < 0 || fstat (self->file_fd, &mine) < 0)
+    return true;
+  has_name = stat (name, &named) == 0;
+  if (has_name && is_same_file (&mine, &named) &&
+      lseek (self->file_fd, 0, SEEK_CUR) <= mine.st_size)
+    return true;
+  if (has_name && is_same_file (&mine, &named))
+    {
+      set_truncated_error (self, error);
+      return false;
+    }
+  if (mine.st_nlink > 0)
+    other = g_file_read_link (link, NULL);
+  if (other != NULL)
+    g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                 "'%s' was renamed while it was written. What was written is in '%s'.", name,
+                 other);
+  else
+    g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                 "'%s' was %s while it was written. What was written is lost; record again.",
+                 name, has_name ? "replaced by another file" : "removed");
+  return false;
 }
 
 bool
@@ -251,13 +363,16 @@ sysprof_cli_output_close (Output *self, GError **error)
       sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
       return false;
     }
-  if (self->compressor == NULL)
-    return true;
-  saved = sysprof_cli_compressor_finish (g_steal_pointer (&self->compressor));
+  saved = self->compressor != NULL
+              ? sysprof_cli_compressor_finish (g_steal_pointer (&self->compressor))
+              : 0;
   if (saved == 0)
-    return true;
+    return check_file (self, error);
   errno = saved;
-  sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
+  if (saved == ESTALE)
+    set_truncated_error (self, error);
+  else
+    sysprof_set_error_errno (error, "Cannot write to '%s'", self->path);
   return false;
 }
 
@@ -275,6 +390,10 @@ sysprof_cli_output_clear (Output *self)
       (void) unlink (created); /* gone already: as wanted */
       sysprof_unfinished_forget (created);
     }
+  if (self->file_fd >= 0)
+    (void) flock (self->file_fd, LOCK_UN); /* children may have the descriptor, too */
+  sysprof_autofd_close (&self->file_fd);
+  sysprof_autofd_close (&self->old_fd);
   g_free (self->path);
   g_free (self->temporary);
   *self = (Output) OUTPUT_INIT;

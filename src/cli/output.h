@@ -22,13 +22,15 @@ typedef struct
   char *path;      /* as given; NULL for standard output */
   char *temporary; /* what is written until it is committed; NULL: `path` itself */
   int fd;          /* write here; -1 once it was taken */
+  int file_fd;     /* a regular file's, which is locked against other recorders; -1: none */
+  int old_fd;      /* likewise of the file that it will replace */
   bool is_created; /* by us; removed again unless it is committed */
   Compressor *compressor;
 } Output;
 
-#define OUTPUT_INIT \
-  {                 \
-    .fd = -1        \
+#define OUTPUT_INIT                       \
+  {                                       \
+    .fd = -1, .file_fd = -1, .old_fd = -1 \
   }
 
 typedef enum
@@ -37,7 +39,7 @@ typedef enum
   OUTPUT_WHEN_DONE, /* it gets its name when it is committed */
 } OutputWhen;
 
-/* `path` "-" is standard output; from then on descriptor 1 is standard error, so that nothing else
+/* A file that another recorder writes is refused, also with `force`. `path` "-" is standard output; from then on descriptor 1 is standard error, so that nothing else
  * reaches it. A regular file that exists is refused without `force`; a terminal always. A name that
  * ends in .syscap.gz, .zst, .xz or .bz2 is compressed. */
 bool sysprof_cli_output_open (Output *self,
@@ -48,8 +50,11 @@ bool sysprof_cli_output_open (Output *self,
 /* Whether a capture may be written there: not to a terminal, nor behind what a file holds already. */
 bool sysprof_cli_check_standard_output (GError **error);
 bool sysprof_cli_output_commit (Output *self, GError **error);
-/* Once all is written; who took `fd` need not have closed it. */
+/* Once all is written; who took `fd` need not have closed it. FALSE also where the file was removed, replaced, renamed or
+ * truncated meanwhile. */
 bool sysprof_cli_output_close (Output *self, GError **error);
+/* Whether what is written has no name any more, and will be lost. */
+bool sysprof_cli_output_is_removed (const Output *self);
 void sysprof_cli_output_clear (Output *self);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Output, sysprof_cli_output_clear)

@@ -37,7 +37,11 @@ print_report (const CliOptions *options, ViewRequest *request, GError **error)
       request->terminal_width = size.ws_col;
       request->use_color = sysprof_wants_color ();
     }
-  return render_view ("summary", RENDER_TEXT, request, fd, error);
+  if (render_view ("summary", RENDER_TEXT, request, fd, error))
+    return TRUE;
+  if (fd == STDOUT_FILENO)
+    sysprof_name_written_file (error, NULL);
+  return FALSE;
 }
 
 static gboolean
@@ -51,8 +55,11 @@ write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GEr
     request->shape = &merged;
   request->use_color = FALSE;
   request->terminal_width = 0;
-  return render_view ("flame", format, request, flame->fd, error) &&
-         sysprof_cli_output_close (flame, error) && sysprof_cli_output_commit (flame, error);
+  if (render_view ("flame", format, request, flame->fd, error) &&
+      sysprof_cli_output_close (flame, error) && sysprof_cli_output_commit (flame, error))
+    return TRUE;
+  sysprof_name_written_file (error, options->flame);
+  return FALSE;
 }
 
 gboolean

@@ -210,6 +210,17 @@ commit_once_begun (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+static gboolean
+stop_if_removed (gpointer data)
+{
+  Session *self = data;
+
+  if (!sysprof_cli_output_is_removed (&self->output))
+    return G_SOURCE_CONTINUE;
+  sysprof_recording_stop_async (self->recording, NULL, NULL, NULL);
+  return G_SOURCE_REMOVE; /* closing the output reports it */
+}
+
 static bool
 is_stopped (Session *self)
 {
@@ -309,6 +320,7 @@ on_ended (GObject *source, GAsyncResult *result, gpointer data)
 static void
 start_top (Session *self)
 {
+  g_autoptr (GError) error = NULL;
   const CliOptions *options = self->options;
   const TopOptions top = {
     /* As for --report; and standard output may be where the capture goes. */
@@ -318,7 +330,10 @@ start_top (Session *self)
     .gives_back = !is_kept (options),
   };
 
-  self->top = sysprof_cli_top_new (self->recording, &top);
+  self->top = sysprof_cli_top_new (self->recording, &top, &error);
+  if (self->top == NULL)
+    sysprof_cli_terminal_print (&self->terminal, "--top: %s. The recording goes on.",
+                                error->message);
 }
 
 static void
@@ -340,6 +355,7 @@ on_begun (GObject *source, GAsyncResult *result, gpointer data)
   g_signal_connect (diagnostics, "items-changed", G_CALLBACK (on_diagnostics_changed), self);
   show_diagnostics (self);
   g_timeout_add (COMMIT_INTERVAL_MSEC, commit_once_begun, self);
+  g_timeout_add (STATUS_INTERVAL_MSEC, stop_if_removed, self);
   if (self->terminal.form != STATUS_NONE)
     g_timeout_add (STATUS_INTERVAL_MSEC, show_status, self);
   if (self->options->top && self->n_signals == 0)
@@ -604,7 +620,8 @@ sysprof_cli_record (const CliOptions *options)
   (void) sigaction (SIGXFSZ, &refused_write, NULL); /* the same */
 
   sysprof_unfinished_watch_signals ();
-  if ((options->far_end != NULL && !watch_near_end (&self, &error)) ||
+  if (!sysprof_check_threads (&error) ||
+      (options->far_end != NULL && !watch_near_end (&self, &error)) ||
       !open_outputs (&self, &error))
     return fail (&self, error);
   if (sandbox_warning != NULL)

@@ -67,6 +67,40 @@ take_line_away (Terminal *self)
   self->has_line = false;
 }
 
+/* The text in quotation marks, as JSON wants it. */
+static char *
+dup_json_text (const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  GString *json = g_string_new ("\"");
+
+  for (const char *at = valid; *at != '\0'; at++)
+    if ((unsigned char) *at < ' ')
+      g_string_append_printf (json, "\\u%04x", (unsigned) *at);
+    else if (*at == '"' || *at == '\\')
+      g_string_append_printf (json, "\\%c", *at);
+    else
+      g_string_append_c (json, *at);
+  g_string_append_c (json, '"');
+  return g_string_free (json, FALSE);
+}
+
+/* The far end of --host writes plain messages; its near end gives them their form. */
+static void
+print_message (Terminal *self, const char *message)
+{
+  g_autofree char *json = NULL;
+
+  take_line_away (self);
+  if (self->form != STATUS_JSON || self->mark != NULL)
+    {
+      fprintf (stderr, "%s\n", message);
+      return;
+    }
+  json = dup_json_text (message);
+  fprintf (stderr, "{\"message\": %s}\n", json);
+}
+
 void
 sysprof_cli_terminal_print (Terminal *self, const char *format, ...)
 {
@@ -76,8 +110,7 @@ sysprof_cli_terminal_print (Terminal *self, const char *format, ...)
   va_start (args, format);
   message = g_strdup_vprintf (format, args);
   va_end (args);
-  take_line_away (self);
-  fprintf (stderr, "%s\n", message);
+  print_message (self, message);
 }
 
 void
@@ -91,8 +124,7 @@ sysprof_cli_terminal_note (Terminal *self, const char *format, ...)
   va_start (args, format);
   message = g_strdup_vprintf (format, args);
   va_end (args);
-  take_line_away (self);
-  fprintf (stderr, "%s\n", message);
+  print_message (self, message);
 }
 
 /* Per second between two looks; 0 if no time went by. */

@@ -31,7 +31,7 @@ typedef struct
 /* A status line is only for a terminal that can show one; else there is none. */
 void sysprof_cli_terminal_init (Terminal *self, StatusForm form, bool is_quiet);
 
-/* What needs no quiet: errors, diagnostics. One line each. */
+/* What needs no quiet: errors, diagnostics. One line each; with STATUS_JSON an object that has only `message`. */
 void sysprof_cli_terminal_print (Terminal *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* What --quiet leaves out. */
 void sysprof_cli_terminal_note (Terminal *self, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -391,7 +391,7 @@ take_keys (Top *self)
 }
 
 Top *
-sysprof_cli_top_new (SysprofRecording *recording, const TopOptions *options)
+sysprof_cli_top_new (SysprofRecording *recording, const TopOptions *options, GError **error)
 {
   Top *self = g_new0 (Top, 1);
 
@@ -407,8 +407,12 @@ sysprof_cli_top_new (SysprofRecording *recording, const TopOptions *options)
       take_keys (self);
       (void) sysprof_write_all (options->fd, ENTER_SCREEN, strlen (ENTER_SCREEN));
     }
-  self->thread = g_thread_new ("sysprof-top", top_thread, self);
-  return self;
+  self->thread = g_thread_try_new ("sysprof-top", top_thread, self, error);
+  if (self->thread != NULL)
+    return self;
+  g_prefix_error_literal (error, "Cannot show the recording: ");
+  sysprof_cli_top_free (self);
+  return NULL;
 }
 
 void
@@ -435,7 +439,8 @@ sysprof_cli_top_free (Top *self)
     return;
   g_cancellable_cancel (self->cancellable);
   (void) eventfd_write (self->wake_fd, 1);
-  g_thread_join (self->thread);
+  if (self->thread != NULL)
+    g_thread_join (self->thread);
   sysprof_cli_top_give_terminal_back (self);
 
   sysprof_cli_live_window_free (self->window);

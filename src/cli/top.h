@@ -20,8 +20,9 @@ typedef struct
   bool gives_back; /* nobody wants the recording: its file need not keep what was shown */
 } TopOptions;
 
-/* Never NULL. `recording` is referenced. */
-Top *sysprof_cli_top_new (SysprofRecording *recording, const TopOptions *options);
+/* NULL with `error` where no thread can be started. `recording` is referenced. */
+Top *
+sysprof_cli_top_new (SysprofRecording *recording, const TopOptions *options, GError **error);
 /* Gives the terminal back; at once where nothing is waited for, else when the thread has ended. NULL is fine. */
 void sysprof_cli_top_free (Top *self);
 /* Whether it still draws. FALSE for NULL. */

@@ -279,7 +279,7 @@ start (SysprofDocumentLoader *self,
   g_signal_connect (task, "notify::completed", G_CALLBACK (hide), NULL);
   /* Who cancels is answered at once, also where the worker waits for a disk. */
   g_task_set_return_on_cancel (task, TRUE);
-  g_task_run_in_thread (task, load_on_worker);
+  sysprof_run_in_thread (task, load_on_worker);
 }
 
 void

@@ -22,6 +22,9 @@ struct _SysprofDocument
   SysprofSymbol **symbol_objects;
 };
 
+/* As g_task_run_in_thread(), which waits for ever where the system refuses a thread: here the task returns an error then. */
+void sysprof_run_in_thread (GTask *task, GTaskThreadFunc func);
+
 /* Takes both references. `filename` may be NULL. *(full)* */
 SysprofDocument *
 sysprof_document_new (Store *store, SymbolTable *symbols, const char *filename);

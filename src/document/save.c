@@ -18,7 +18,7 @@ run (SysprofDocument *self, GTask *task, GTaskThreadFunc func)
 {
   sysprof_document_begin_work (self);
   g_signal_connect_object (task, "notify::completed", G_CALLBACK (end_work), self, 0);
-  g_task_run_in_thread (task, func);
+  sysprof_run_in_thread (task, func);
 }
 
 #define PIECE ((gsize) 1 << 20) /* bytes between two looks at whether it is still wanted */

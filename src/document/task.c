@@ -4,6 +4,7 @@
 
 #include "document/objects.h"
 #include "document/properties.h"
+#include "util/parallel.h"
 
 struct _SysprofDocumentTask
 {
@@ -150,4 +151,15 @@ static void
 sysprof_document_task_init (SysprofDocumentTask *self)
 {
   g_mutex_init (&self->lock);
+}
+
+void
+sysprof_run_in_thread (GTask *task, GTaskThreadFunc func)
+{
+  GError *error = NULL;
+
+  if (sysprof_check_threads (&error))
+    g_task_run_in_thread (task, func);
+  else
+    g_task_return_error (task, error);
 }

@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Limit of queued data: half a minute of a busy desktop at 1 kHz, a few seconds of a big
  * machine. */
@@ -62,18 +64,31 @@ struct Output
   unsigned n_queued;
   bool is_writing;
   bool is_ending;
-  int error; /* errno of the first failed write; nothing is written after it */
+  int error; /* errno of the first failed write, or ESTALE for a truncated file; nothing is written after it */
+  uint64_t size; /* bytes that the file must have; 0 if it cannot be read back */
   int copy_error;
 };
 
 /* --- flush thread --- */
 
 static int
-write_all (int fd, const OutputBuffer *buffer)
+write_all (int fd, const OutputBuffer *buffer, size_t *written)
 {
-  size_t written;
+  return sysprof_capture_write_frames (fd, buffer->bytes, buffer->size, written) ? 0 : errno;
+}
 
-  return sysprof_capture_write_frames (fd, buffer->bytes, buffer->size, &written) ? 0 : errno;
+/* Frames behind a hole would be no capture. */
+static int
+write_to_file (Output *self, const OutputBuffer *buffer)
+{
+  size_t written = 0;
+  int error = sysprof_is_truncated (self->fd, self->size) ? ESTALE : 0;
+
+  if (error == 0)
+    error = write_all (self->fd, buffer, &written);
+  if (self->can_seek)
+    self->size += written;
+  return error;
 }
 
 /* If the recorder is killed, the header has the time of the last flush. */
@@ -119,6 +134,7 @@ flush_thread (void *data)
     {
       OutputBuffer *buffer;
       bool write_file, write_copy;
+      size_t copied;
       int error = 0, copy_error = 0;
 
       while (self->first == NULL && !self->is_ending)
@@ -134,11 +150,12 @@ flush_thread (void *data)
 
       if (write_file)
         {
-          error = write_all (self->fd, buffer);
-          patch_end_time (self);
+          error = write_to_file (self, buffer);
+          if (error != ESTALE)
+            patch_end_time (self);
         }
       if (write_copy)
-        copy_error = write_all (self->copy_fd, buffer);
+        copy_error = write_all (self->copy_fd, buffer, &copied);
 
       pthread_mutex_lock (&self->lock);
       self->is_writing = false;
@@ -271,6 +288,15 @@ sysprof_output_new (SysprofCaptureWriter *writer,
   pthread_mutex_init (&self->lock, NULL);
   pthread_cond_init (&self->changed, NULL);
 
+  /* File systems that have no locks lock nothing. */
+  if (self->can_seek && flock (self->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+    {
+      g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                           "Cannot write the recording: another recorder writes to the same "
+                           "file. Name another file.");
+      sysprof_output_free (self);
+      return NULL;
+    }
   if (!sysprof_capture_writer_flush (writer))
     {
       sysprof_set_error_errno (error, "Cannot write the first bytes of the recording");
@@ -278,6 +304,8 @@ sysprof_output_new (SysprofCaptureWriter *writer,
       return NULL;
     }
 
+  if (self->can_seek)
+    self->size = (uint64_t) lseek (self->fd, 0, SEEK_CUR); /* of a regular file: cannot fail */
   self->thread = g_thread_try_new ("sysprof-flush", flush_thread, self, error);
   if (self->thread == NULL)
     {
@@ -349,6 +377,12 @@ set_write_error (Output *self, int number, GError **error)
           "Make room, or record to another disk.",
           path != NULL ? path : "the output", saved != NULL ? saved : "frames");
       break;
+    case ESTALE:
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_TRUNCATED,
+                   "Cannot write to '%s': another program truncated it. The recording ended "
+                   "there and cannot be read. Record again.",
+                   path != NULL ? path : "the output");
+      break;
     case EPIPE:
     case ECONNRESET:
       g_set_error_literal (
@@ -388,6 +422,8 @@ sysprof_output_sync (Output *self, GError **error)
   pthread_mutex_lock (&self->lock);
   while (!is_idle (self))
     pthread_cond_wait (&self->changed, &self->lock);
+  if (self->error == 0 && sysprof_is_truncated (self->fd, self->size))
+    self->error = ESTALE;
   number = self->error;
   pthread_mutex_unlock (&self->lock);
 
@@ -454,6 +490,8 @@ sysprof_output_free (Output *self)
       g_thread_join (self->thread);
     }
 
+  if (self->can_seek)
+    (void) flock (self->fd, LOCK_UN); /* also for who duplicated the descriptor */
   if (self->writer != NULL)
     {
       /* Dropping the last reference may write the remaining frames. */

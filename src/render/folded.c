@@ -15,6 +15,7 @@
 
 #include "render/renderers.h"
 #include "util/hidden-text.h"
+#include "views/sample-rows.h"
 
 #include <string.h>
 
@@ -198,6 +199,8 @@ sysprof_render_folded (const View *view,
   Arena texts = { 0 };
   TextWriter writer;
 
+  if (shape.focus && !sysprof_request_needs_focus (request, view->name, error))
+    return false;
   shape.bottom_up = false; /* the format knows one direction */
   shape.merge_processes = true;
   shape.no_processes = false;

@@ -66,3 +66,14 @@ sysprof_render_view (const View *view,
   sysprof_rows_clear (&rows);
   return is_done;
 }
+
+void
+sysprof_name_written_file (GError **error, const char *path)
+{
+  if (error == NULL || *error == NULL || (*error)->domain != G_IO_ERROR)
+    return;
+  if (path != NULL)
+    g_prefix_error (error, "Cannot write to '%s': ", path);
+  else
+    g_prefix_error_literal (error, "Cannot write to standard output: ");
+}

@@ -278,6 +278,8 @@ write_report (const ReportOptions *options, ViewRequest *request, GError **error
           sysprof_render_view (options->view, options->format, request, output.stream, error);
     }
   is_done = is_done && sysprof_output_finish (&output, error);
+  if (!is_done)
+    sysprof_name_written_file (error, options->output);
   sysprof_output_clear (&output);
   return is_done;
 }
@@ -400,6 +402,8 @@ main (int argc, char **argv)
                                   : EXIT_USAGE);
   else if (options.help || options.version)
     status = print_text (options.help ? options.help : "Sysprof " SYSPROF_VERSION_S "\n");
+  else if (!sysprof_check_threads (&error))
+    status = complain (error, EXIT_FAILED);
   else
     status = report (&options);
   sysprof_report_options_clear (&options);

@@ -78,7 +78,7 @@ sysprof_output_open (Output *self, const char *path, GError **error)
 
       if (S_ISDIR (status.st_mode))
         {
-          g_set_error (error, G_IO_ERROR, G_IO_ERROR_IS_DIRECTORY,
+          g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
                        "Cannot write to '%s': it is a folder; name a file in it.", path);
           return false;
         }

@@ -392,7 +392,8 @@ main (int argc, char **argv)
           clear_options (&options);
           return EXIT_FAILURE;
         }
-      document = load (options.captures[0], &options, &error);
+      document =
+          sysprof_check_threads (&error) ? load (options.captures[0], &options, &error) : NULL;
     }
   clear_options (&options);
   if (document == NULL)

@@ -2,6 +2,8 @@
 
 #include "util/parallel.h"
 
+#include "util/errors.h"
+
 #include <glib.h>
 #include <pthread.h>
 #include <sched.h>
@@ -68,4 +70,29 @@ sysprof_parallel_ranges (size_t n, size_t grain, ParallelFunc func, void *data)
       else
         run_range (&ranges[i]);
     }
+}
+
+static gpointer
+do_nothing (gpointer data)
+{
+  return NULL;
+}
+
+bool
+sysprof_check_threads (GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  GThread *thread = g_thread_try_new ("check", do_nothing, NULL, &cause);
+
+  if (thread != NULL)
+    {
+      g_thread_join (thread);
+      return true;
+    }
+  g_set_error (
+      error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+      "Cannot start a thread: %s. End other programs, or allow more processes ('ulimit "
+      "-u', or pids.max of the control group).",
+      cause->message);
+  return false;
 }

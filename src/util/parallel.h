@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include <glib.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Works on [begin, end); `worker` is 0 … sysprof_parallel_workers() - 1. */
@@ -17,3 +19,6 @@ unsigned sysprof_parallel_workers (void);
  * write is visible to the caller afterwards. Runs on the caller's thread alone where one
  * range is enough or no thread can be started. */
 void sysprof_parallel_ranges (size_t n, size_t grain, ParallelFunc func, void *data);
+
+/* Whether the system gives this process a thread now. GLib ends the program, or waits for ever, where it gets none. */
+bool sysprof_check_threads (GError **error);

@@ -3,7 +3,7 @@
 #include "util/write-all.h"
 
 #include <errno.h>
-#include <stdint.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool
@@ -25,4 +25,12 @@ sysprof_write_all (int fd, const void *bytes, size_t size)
       size -= (size_t) n;
     }
   return true;
+}
+
+bool
+sysprof_is_truncated (int fd, uint64_t size)
+{
+  struct stat info;
+
+  return fstat (fd, &info) == 0 && S_ISREG (info.st_mode) && (uint64_t) info.st_size < size;
 }

@@ -7,6 +7,71 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+static int n_reads_before_error = -1; /* -1 = none fails */
+
+/* In place of the C library's. */
+ssize_t
+pread (int fd, void *bytes, size_t size, off_t offset)
+{
+  if (n_reads_before_error >= 0 && n_reads_before_error-- == 0)
+    {
+      errno = EIO;
+      return -1;
+    }
+  if (lseek (fd, offset, SEEK_SET) < 0)
+    return -1;
+  return read (fd, bytes, size);
+}
+
+/* Every read fails once. What comes behind is missing, which must not pass for the end of the file. */
+static void
+test_read_that_fails (void)
+{
+  SysprofCaptureReadStatus status;
+  SysprofCaptureReader *reader;
+  Scratch scratch, joined;
+  int n_failed = 0;
+
+  scratch_open (&scratch, 0);
+  for (int i = 0; i < 40000; i++) /* 960 kB: several buffers */
+    g_assert_true (sysprof_capture_writer_add_timestamp (scratch.writer, 1, 0, 1));
+  g_assert_true (sysprof_capture_writer_flush (scratch.writer));
+
+  for (int i = 0; i < 100; i++)
+    {
+      bool is_joined, has_failed;
+
+      reader = scratch_reader (&scratch);
+      scratch_open (&joined, 0);
+      n_reads_before_error = i;
+      errno = 0;
+      is_joined = sysprof_capture_writer_join (joined.writer, &reader, 1, NULL, NULL, NULL);
+      has_failed = n_reads_before_error < 0;
+      n_reads_before_error = -1;
+      g_assert_cmpint (is_joined, ==, !has_failed);
+      if (has_failed)
+        g_assert_cmpint (errno, ==, EIO);
+      n_failed += has_failed;
+      sysprof_capture_reader_get_status (reader, &status);
+      if (!has_failed)
+        g_assert_cmpint (status.error, ==, 0);
+      sysprof_capture_reader_unref (reader);
+      scratch_close (&joined);
+    }
+  g_assert_cmpint (n_failed, >, 6);
+  g_assert_cmpint (n_failed, <, 100);
+
+  reader = scratch_reader (&scratch);
+  n_reads_before_error = 1;
+  while (sysprof_capture_reader_skip (reader))
+    continue;
+  n_reads_before_error = -1;
+  sysprof_capture_reader_get_status (reader, &status);
+  g_assert_cmpint (status.error, ==, EIO);
+  sysprof_capture_reader_unref (reader);
+  scratch_close (&scratch);
+}
+
 static void
 write_files (Scratch *scratch)
 {
@@ -433,6 +498,7 @@ main (int argc, char **argv)
                    test_conditions_on_counters_and_files);
   g_test_add_func ("/capture/address/context-markers", test_context_markers);
   g_test_add_func ("/capture/frame-layout/type-names", test_type_names);
+  g_test_add_func ("/capture/reader/read-that-fails", test_read_that_fails);
 
   return g_test_run ();
 }

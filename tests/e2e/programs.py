@@ -3,6 +3,7 @@
 
 import contextlib
 import ctypes
+import json
 import os
 import shutil
 import signal
@@ -127,9 +128,9 @@ class Recorder:
         """The first line of --json-status: also a recording of single processes runs then. What was said before."""
         before = b""
         for line in iter(self.process.stderr.readline, b""):
-            if line.startswith(b"{"):
+            if line.startswith(b'{"time"'):
                 return before.decode()
-            before += line
+            before += (json.loads(line)["message"] + "\n").encode() if line.startswith(b'{"message"') else line
         raise AssertionError(f"the recorder ended: {before.decode()}")
 
     def send(self, number):

@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 
 import tap
 from decoder import Capture, whole
-from programs import BUSY, CAT, CLI, NOBODY, REPORT, TIMEOUT, Case, can_sample, needs_root, needs_sampling, run, without_machine
+from programs import BUSY, CAT, CLI, NOBODY, REPORT, TIMEOUT, Case, can_sample, needs_root, needs_sampling, run, wait_for, without_machine
 
 LIMIT = 51200  # bytes of a file
 
@@ -171,7 +171,7 @@ class Refused(Case):
         self.assertEqual(sorted(os.listdir(".")), ["folder", "link.syscap"])
 
     def test_too_few_descriptors(self):
-        done = run("sh", "-c", 'ulimit -n 9; exec "$@"', "sh", CLI, "-d", "5", "x.syscap")
+        done = run("sh", "-c", 'ulimit -n 10; exec "$@"', "sh", CLI, "-d", "5", "x.syscap")
         self.assert_one_line_error(done, "Too many open files", "ulimit -n")
         self.assertEqual(os.listdir("."), [])
 
@@ -201,6 +201,8 @@ class Refused(Case):
         self.assertEqual(run(CLI, "-h").stdout, done.stdout)
         for word in (b"--frequency", b"--merge", b"--use-trace-fd"):
             self.assertIn(word, done.stdout)
+        for word in (b"--memprof", b"--speedtrack"):
+            self.assertNotIn(word, done.stdout)
 
 
 class Interrupted(Case):
@@ -290,14 +292,125 @@ class FullDisk(Case):
         os.symlink("/dev/full", "x.svg")
         done = run(CLI, "--flame", "x.svg", "x.syscap", "--", BUSY, "0.1")
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn(b"No space left on device", done.stderr)
+        self.assertRegex(done.stderr, b"'x.svg': .*No space left on device")
         self.assertTrue(Capture.open("x.syscap").of("sample"))
 
     def test_compressed_file_on_full_disk(self):
         os.symlink("/dev/full", "x.syscap.gz")
         done = run(CLI, "-o", "x.syscap.gz", "-d", "5")
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"No space left on device", done.stderr)
+        self.assertRegex(done.stderr, b"/dev/full': No space left on device")
+
+    def test_report_on_full_disk(self):
+        self.assertEqual(run(CLI, "x.syscap", "--", "true").returncode, 0)
+        done = run(REPORT, "metadata", "-o", "/dev/full", "x.syscap")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, b"Cannot write to '/dev/full': .*No space left on device")
+        with open("/dev/full", "wb") as full:
+            for program in ([REPORT, "metadata"], [CAT]):
+                done = run(*program, "x.syscap", stdout=full)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, b"standard output: .*No space left on device")
+
+
+class Meanwhile(Case):
+    """Another program does something to the file while it is recorded."""
+
+    def record(self, name, act, *words):
+        """What the recorder reports. Something has reached the file when `act` is called."""
+        recorder = self.recorder(*words, name)
+        recorder.wait_until_recording()
+        wait_for(lambda: os.path.getsize(name) > 0, f"{name} has bytes")
+        act(name)
+        recorder.send(signal.SIGINT)
+        status, _, err = recorder.finish()
+        self.assertEqual(status, 1, err)
+        os.remove("notify")
+        return err
+
+    def test_file_that_does_not_stay(self):
+        def replace(name):
+            with open("other", "w", encoding="ascii") as file:
+                file.write("other")
+            os.rename("other", name)
+
+        for name in ("x.syscap", "x.syscap.gz"):
+            for act, told in ((os.remove, f"'{name}' was removed"), (replace, f"'{name}' was replaced by another file"),
+                              (lambda name: os.rename(name, "moved"), f"What was written is in '{self.path('moved')}'"),
+                              (lambda name: os.truncate(name, 0), f"'[^']*{name}': another program truncated it")):
+                with self.subTest(name, told=told):
+                    self.assertRegex(self.record(name, act, "-f"), told)
+        with open("x.syscap.gz", "rb") as file:
+            self.assertEqual(file.read(), b"")
+
+    def test_renamed_file_is_complete(self):
+        self.record("x.syscap", lambda name: os.rename(name, "moved"))
+        self.assertTrue(Capture.open("moved").of("process"))
+
+    def test_recording_ends_when_its_file_is_removed(self):
+        recorder = self.recorder("x.syscap")
+        recorder.wait_until_recording()
+        os.remove("x.syscap")
+        status, _, err = recorder.finish()
+        self.assertEqual(status, 1, err)
+        self.assertIn("'x.syscap' was removed", err)
+
+    def test_two_recorders_of_one_file(self):
+        for name, words in (("x.syscap", []), ("x.syscap", ["-f"]), ("x.syscap.zst", [])):
+            with self.subTest(name, words=words):
+                recorder = self.recorder(*words, name)
+                recorder.wait_until_recording()
+                before = os.stat(name).st_ino
+                self.assert_one_line_error(run(CLI, "-f", name, "--", "true"), f"'{name}': another recorder writes it")
+                self.assertEqual(os.stat(name).st_ino, before)
+                recorder.send(signal.SIGINT)
+                status, _, err = recorder.finish()
+                self.assertEqual(status, 0, err)
+                done = run(REPORT, "metadata", name)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                os.remove("notify")
+        self.assertEqual(run(CLI, "-f", "x.syscap", "--", "true").returncode, 0)
+
+    def test_two_recorders_of_one_standard_output(self):
+        with open("x.syscap", "wb") as file:
+            recorder = self.recorder("-o", "-", stdout=file)
+            recorder.wait_until_recording()
+        done = run("sh", "-c", '"$1" -o - -- true 1<>x.syscap', "sh", CLI)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        recorder.send(signal.SIGINT)
+        status, _, err = recorder.finish()
+        self.assertEqual(status, 0, err)
+        Capture.open("x.syscap")
+
+
+class RefusedThreads(Case):
+    def refuse(self, number, *words, once=False):
+        """Runs to the end, without the threads from that number on."""
+        environment = dict(os.environ, LD_PRELOAD=os.environ["REFUSE_THREADS_MODULE"], REFUSE_THREADS=str(number),
+                           ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
+        if once:
+            environment["REFUSE_ONCE"] = "1"
+        return run(*words, env=environment)
+
+    def test_no_thread_at_all(self):
+        self.assertEqual(run(CLI, "x.syscap", "--", "true").returncode, 0)
+        for words in ([CLI, "y.syscap", "--", "true"], [REPORT, "x.syscap"], [CAT, "x.syscap"]):
+            with self.subTest(words):
+                done = self.refuse(0, *words)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, rb"Cannot start a thread: .*'ulimit -u'")
+        self.assertEqual(os.listdir("."), ["x.syscap"])
+
+    def test_recorder_that_gets_no_more_threads(self):
+        # 0 is the check at the beginning. 2 is GLib's own, which ends the program without it.
+        n_recorded = 0
+        for number in (1, *range(3, 14)):
+            for words in ([], ["--unwind", "copy"]):
+                with self.subTest(number, words=words):
+                    done = self.refuse(number, CLI, "-f", *words, "x.syscap.gz", "--", "true", once=True)
+                    self.assertIn(done.returncode, (0, 1), done.stderr)
+                    n_recorded += done.returncode == 0
+        self.assertGreater(n_recorded, 0)
 
 
 class Elsewhere(Case):

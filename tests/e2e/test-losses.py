@@ -66,7 +66,7 @@ class Losses(Case):
 
     def check(self, *words):
         faults, capture, err = self.record(lambda pid: ["--json-status", "-p", pid, *words])
-        last = json.loads([line for line in err.splitlines() if line.startswith("{")][-1])
+        last = json.loads([line for line in err.splitlines() if line.startswith('{"time"')][-1])
         metadata = capture.metadata()
         self.assertEqual([last[key] for key in ("lost", "lost-samples", "lost-records")],
                          [int(metadata["org.gnome.sysprof." + key]) for key in ("lost", "lost-samples", "lost-records")])

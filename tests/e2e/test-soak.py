@@ -103,7 +103,7 @@ class Soak(Case):
             self.assertEqual(len(os.listdir("/sys/fs/bpf")), n_programs)
         self.assertEqual(sorted(os.listdir(".")), ["notify", "x.syscap"])
 
-        last_status = json.loads([line for line in lines if line.startswith(b"{")][-1])
+        last_status = json.loads([line for line in lines if line.startswith(b'{"time"')][-1])
         self.assertTrue(last_status["finished"])
         print(f"# {last_status['samples']} samples, {last_status['lost']} lost, {last_status['size'] / MB:.0f} MB, recorder "
               f"{last_status['cpu-time'] / 1e7 / SECONDS:.2f} % of a CPU")

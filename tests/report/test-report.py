@@ -1195,6 +1195,7 @@ class Usage(Base):
         with open('/dev/null', 'rb') as nothing:
             self.assertIn(b"'standard input'", run('-', stdin=nothing, check=False).stderr)
         self.refuse(1, 'no function', 'callers', '--focus', 'nobody', self.capture)
+        self.refuse(1, 'no function', 'tree', '--format', 'folded', '--focus', 'nobody', self.capture)
         self.refuse(1, "no file 'nope'", '--extract', 'nope', self.capture)
         self.refuse(1, 'folder', '-o', self.folder / 'none' / 'x.json', self.capture)
 

@@ -239,7 +239,7 @@ sysprof_document_callgraph_async (SysprofDocument *self,
   work = g_task_new (self, cancellable, finish_build, task);
   g_task_set_task_data (work, callgraph, g_object_unref);
   g_task_set_return_on_cancel (work, TRUE);
-  g_task_run_in_thread (work, build);
+  sysprof_run_in_thread (work, build);
 }
 
 SysprofCallgraph *
@@ -347,7 +347,7 @@ sysprof_callgraph_descendants_async (SysprofCallgraph *self,
   count_work (self->document, task);
   work = g_task_new (self, cancellable, finish_descend, task);
   g_task_set_task_data (work, descent, descent_free);
-  g_task_run_in_thread (work, descend);
+  sysprof_run_in_thread (work, descend);
 }
 
 GListModel *

@@ -286,9 +286,11 @@ CopiedSamples *
 sysprof_copied_samples_new (const CodeProcesses *processes,
                             const UnwindMemory *memory,
                             UnfinishedSamples *unfinished,
-                            int wake_fd)
+                            int wake_fd,
+                            GError **error)
 {
   CopiedSamples *self = g_new0 (CopiedSamples, 1);
+  unsigned n;
 
   self->processes = processes;
   self->memory = memory;
@@ -300,14 +302,24 @@ sysprof_copied_samples_new (const CodeProcesses *processes,
   sysprof_hand_over_init (&self->to_walk);
   sysprof_hand_over_init (&self->results);
   g_queue_init (&self->held);
-  self->n_workers = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
-  for (unsigned i = 0; i < self->n_workers; i++)
+  n = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
+  /* One is enough. */
+  for (unsigned i = 0; i < n && self->n_workers == i; i++)
     {
-      self->workers[i] = g_new0 (Worker, 1);
-      self->workers[i]->samples = self;
-      self->workers[i]->thread = g_thread_new ("sysprof-walk", run_worker, self->workers[i]);
+      Worker *worker = g_new0 (Worker, 1);
+
+      worker->samples = self;
+      worker->thread =
+          g_thread_try_new ("sysprof-walk", run_worker, worker, i == 0 ? error : NULL);
+      if (worker->thread != NULL)
+        self->workers[self->n_workers++] = worker;
+      else
+        g_free (worker);
     }
-  return self;
+  if (self->n_workers > 0)
+    return self;
+  sysprof_copied_samples_free (self);
+  return NULL;
 }
 
 void

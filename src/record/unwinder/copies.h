@@ -21,11 +21,13 @@ typedef struct
   int64_t cpu_nsec;     /* of the workers */
 } CopiedStatus;
 
-/* All borrowed. `wake_fd`, an eventfd, is written when sysprof_copied_samples_hold() has something to take. */
+/* All borrowed. `wake_fd`, an eventfd, is written when sysprof_copied_samples_hold() has something to take. NULL with
+ * `error` where no thread can be started. */
 CopiedSamples *sysprof_copied_samples_new (const CodeProcesses *processes,
                                            const UnwindMemory *memory,
                                            UnfinishedSamples *unfinished,
-                                           int wake_fd);
+                                           int wake_fd,
+                                           GError **error);
 /* Ends the workers if they run. */
 void sysprof_copied_samples_free (CopiedSamples *self);
 

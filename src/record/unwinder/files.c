@@ -143,8 +143,8 @@ build_tables (void *data)
   return NULL;
 }
 
-static void
-start_builders (CodeFiles *self)
+static bool
+start_builders (CodeFiles *self, GError **error)
 {
   unsigned n = CLAMP (g_get_num_processors (), 1, MOST_WORKERS);
 
@@ -155,8 +155,19 @@ start_builders (CodeFiles *self)
       self->workers[i].stop_fd = self->stop_fd;
       (void) sysprof_unwind_worker_start (&self->workers[i]); /* else with the first table */
     }
-  for (unsigned i = 0; i < n; i++)
-    self->builders[self->n_builders++] = g_thread_new ("sysprof-tables", build_tables, self);
+  /* One is enough. */
+  while (self->n_builders < n)
+    {
+      GThread *builder = g_thread_try_new ("sysprof-tables", build_tables, self,
+                                           self->n_builders == 0 ? error : NULL);
+
+      if (builder == NULL)
+        break;
+      self->builders[self->n_builders++] = builder;
+    }
+  for (unsigned i = self->n_builders; i < n; i++)
+    sysprof_unwind_worker_clear (&self->workers[i]);
+  return self->n_builders > 0;
 }
 
 static void
@@ -652,7 +663,8 @@ CodeFiles *
 sysprof_code_files_new (UnwindPublisher *publisher,
                         Privilege *privilege,
                         Told *told,
-                        int wake_fd)
+                        int wake_fd,
+                        GError **error)
 {
   CodeFiles *self = g_new0 (CodeFiles, 1);
 
@@ -665,8 +677,10 @@ sysprof_code_files_new (UnwindPublisher *publisher,
   self->wake_fd = wake_fd;
   self->stop_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   sysprof_live_files_init (&self->live_files, privilege);
-  start_builders (self);
-  return self;
+  if (start_builders (self, error))
+    return self;
+  sysprof_code_files_free (self);
+  return NULL;
 }
 
 void

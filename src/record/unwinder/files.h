@@ -31,11 +31,12 @@ typedef struct
 } CodeFilesStatus;
 
 /* Publishes with `publisher`, opens files with `privilege`; tells `told`, which may be NULL, of them; all borrowed. `wake_fd`, an eventfd, is written when
- * sysprof_code_files_collect() has something to do. */
+ * sysprof_code_files_collect() has something to do. NULL with `error` where no thread can be started. */
 CodeFiles *sysprof_code_files_new (UnwindPublisher *publisher,
                                    Privilege *privilege,
                                    Told *told,
-                                   int wake_fd);
+                                   int wake_fd,
+                                   GError **error);
 /* From now on files are kept open, as many as there is room for, for who reads them when the recording ends. */
 void sysprof_code_files_keep (CodeFiles *self, unsigned most);
 /* Those that were kept, and no more are; the caller's. NULL: none were to be. */

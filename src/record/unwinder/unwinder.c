@@ -556,8 +556,10 @@ set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
   self->publisher = sysprof_unwind_publisher_new (self->index, slab_func, self);
   self->told = self->tells_files ? sysprof_told_new (self->wake_fd) : NULL;
   self->told_until = INT64_MAX;
-  self->files =
-      sysprof_code_files_new (self->publisher, self->privilege, self->told, self->wake_fd);
+  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->told,
+                                        self->wake_fd, error);
+  if (self->files == NULL)
+    return false;
   self->processes =
       sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->told);
   self->unfinished = sysprof_unfinished_samples_new ();
@@ -620,8 +622,9 @@ sysprof_unwinder_new_for_copies (Privilege *privilege, GError **error)
     {
       self->copies = sysprof_copied_samples_new (
           self->processes, sysprof_unwind_publisher_get_memory (self->publisher),
-          self->unfinished, self->wake_fd);
-      return self;
+          self->unfinished, self->wake_fd, error);
+      if (self->copies != NULL)
+        return self;
     }
 
   sysprof_unwinder_free (self);

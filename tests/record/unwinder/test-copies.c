@@ -38,7 +38,7 @@ set_up (Fixture *self, gconstpointer data)
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->copies = sysprof_copied_samples_new (
       self->processes, sysprof_unwind_publisher_get_memory (self->publisher), self->unfinished,
-      self->wake_fd);
+      self->wake_fd, NULL);
   self->fd = memfd_create ("copies", MFD_CLOEXEC);
   self->decoder = (PerfDecoder){
     .writer = sysprof_capture_writer_new_from_fd (fcntl (self->fd, F_DUPFD_CLOEXEC, 3), 0),

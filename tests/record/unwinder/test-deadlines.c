@@ -60,7 +60,8 @@ set_up (Fixture *self)
   self->privilege = sysprof_privilege_new ();
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->publisher = sysprof_unwind_publisher_new (self->index, NULL, NULL);
-  self->files = sysprof_code_files_new (self->publisher, self->privilege, NULL, self->wake_fd);
+  self->files =
+      sysprof_code_files_new (self->publisher, self->privilege, NULL, self->wake_fd, NULL);
   self->processes =
       sysprof_code_processes_new (self->publisher, self->files, self->privilege, NULL);
 }

@@ -38,8 +38,8 @@ set_up (Fixture *self, gconstpointer data)
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->told = sysprof_told_new (self->wake_fd);
   self->publisher = sysprof_unwind_publisher_new (self->index, NULL, NULL);
-  self->files =
-      sysprof_code_files_new (self->publisher, self->privilege, self->told, self->wake_fd);
+  self->files = sysprof_code_files_new (self->publisher, self->privilege, self->told,
+                                        self->wake_fd, NULL);
   self->processes =
       sysprof_code_processes_new (self->publisher, self->files, self->privilege, self->told);
 }
