@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Many processes map the same few files, so files are told apart once per mapping. Then addresses are sorted by their
- * digits, from the least one on, which needs no comparisons.
+/* Groups the addresses to resolve by file.
  *
- * A file that has several paths, as in trees of hard links, or was told of now by its inode and now by its build id, comes in
- * several batches: those stand next to each other, so that who parses it has it open still. */
+ * Many processes map the same few files, so files are compared once per mapping and not once
+ * per address. The addresses are then sorted with a radix sort, least significant digit first,
+ * which needs no comparisons.
+ *
+ * A file gets several batches if it has several paths (hard links), or if some mappings record
+ * its inode and others its build ID. Such batches are adjacent, so that the parser still has
+ * the file open. */
 
 #include "symbolize/batch.h"
 
@@ -22,19 +26,20 @@ typedef struct
 {
   const Mapping *mapping;
   uint32_t number;
-  uint32_t
-      kin; /* another candidate that may be of the same file, or this one; in the end the same one for all of these */
+  /* number of another candidate that may be the same file, or of this one. At the end all
+   * candidates of one file have the same number */
+  uint32_t kin;
 } Candidate;
 
 typedef struct
 {
-  const Mapping **file; /* [n_files] in their order */
+  const Mapping **file; /* [n_files] sorted */
   uint32_t n_files;
-  uint32_t
-      *of_mapping; /* [n_mappings] 1 + index into `file`; 0 = not wanted, or not asked for */
+  /* [n_mappings] 1 + index into `file`; 0 = not wanted, or without pending addresses */
+  uint32_t *of_mapping;
 } Files;
 
-/* 0 where both are the same file. */
+/* Returns 0 if both mappings are of the same file. */
 static int
 compare_files (const Mapping *left, const Mapping *right)
 {
@@ -66,8 +71,8 @@ is_asked_for (const Symbolization *self, AddressId address)
                                 : sysprof_symbolization_is_open (self, address));
 }
 
-/* Most mappings of a path are of the same file as the one before them; so few candidates are left to be sorted. Fills
- * `of_mapping` with 1 + the number of its candidate. */
+/* Consecutive mappings of a path are usually of the same file, so few candidates remain to be
+ * sorted. Sets `of_mapping` to 1 + the number of the mapping's candidate. */
 static GArray *
 find_candidates (Files *files, const Symbolization *self, bool (*is_wanted) (const char *path))
 {
@@ -111,7 +116,8 @@ find_kin (GArray *candidates, uint32_t number)
   return number;
 }
 
-/* Takes the candidate for one of the same file as the last one of which this was known, if any. 0 is nothing to know. */
+/* Links the candidate to the last candidate with the same `known` value. 0 means that the value
+ * is unknown. */
 static void
 join_kin (GArray *candidates, GHashTable *last, uint64_t known, uint32_t number)
 {
@@ -131,7 +137,8 @@ join_kin (GArray *candidates, GHashTable *last, uint64_t known, uint32_t number)
   g_array_index (candidates, Candidate, MAX (one, other)).kin = MIN (one, other);
 }
 
-/* Whether they are the same is for who opens them to see: inodes are those of some file system. */
+/* The inode numbers may belong to different file systems. So whether two candidates are really
+ * the same file is only decided when they are opened. */
 static void
 find_all_kin (GArray *candidates)
 {
@@ -154,7 +161,7 @@ find_all_kin (GArray *candidates)
     g_array_index (candidates, Candidate, i).kin = find_kin (candidates, i);
 }
 
-/* Fills `files`. FALSE if cancelled. */
+/* Fills `files`. Returns FALSE if canceled. */
 static bool
 find_files (Files *files, const Symbolization *self, bool (*is_wanted) (const char *path))
 {
@@ -209,7 +216,7 @@ collect_items (const Symbolization *self, const Files *files, uint32_t *n_items)
   return items;
 }
 
-/* Stable. Where all have the same digit, there is nothing to do. */
+/* This sort is stable. It skips a pass in which all items have the same digit. */
 static void
 sort_by_digit (BatchItem **items, BatchItem **room, uint32_t n, unsigned shift)
 {
@@ -253,7 +260,8 @@ sort_by_file (BatchItem **items, BatchItem **room, uint32_t n, uint32_t n_files)
   *room = from;
 }
 
-/* By file, offset and address; they come by address. If cancelled they may be in any order. */
+/* Sorts by file, offset and address; the input is sorted by address. If canceled, the order is
+ * unspecified. */
 static BatchItem *
 sort_items (const Symbolization *self, BatchItem *items, uint32_t n, uint32_t n_files)
 {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The table that the capture brings: `__symbols__`, by us or by a peer.
+/* Reads the symbol table that is embedded in a capture: `__symbols__`, written by this program
+ * or by Sysprof.
  *
- * Peers of the 3.46 generation store, for each run of sampled addresses with one name, the first and the *last* of
- * them, as they stood in the stacks; later ones and we store the function's range, its end exclusive. A table with an
- * entry whose begin is its end is of the first sort. There, kernel functions are listed for every process that
- * was seen in them; the kernel is the same for all, so they are put together. */
+ * Sysprof 3.46 stores, for each run of sampled addresses with one name, the first and the
+ * *last* address as they occurred in the stacks. Later versions and this program store the
+ * address range of the function, with an exclusive end. A table is in the 3.46 format if it
+ * contains an entry whose start equals its end. Such a table lists kernel functions once for
+ * every process that was sampled in them. The kernel is the same for all processes, so these
+ * entries are merged. */
 
 #include "symbolize/symbolizer.h"
 
@@ -17,20 +20,22 @@
 #include <string.h>
 
 #define NAMED_SLOTS   0x4000
-#define MOST_OVERLAPS 16 /* entries that begin before one that holds the address */
+#define MOST_OVERLAPS 16 /* entries that start before an entry that contains the address */
 
-#define LINES_BETWEEN 0x1000 /* two looks at whether to go on */
-/* Bytes of texts that are read of a table: the most of these two. What writers make holds each text once. */
+#define LINES_BETWEEN 0x1000 /* between two checks for cancelation */
+/* Limit on the bytes of text read from a table: the larger of these two. Writers store each
+ * text only once, so valid tables stay far below it. */
 #define TEXT_LEAST ((size_t) 256 << 20)
-#define TEXT_TIMES ((size_t) 16) /* its size */
+#define TEXT_TIMES ((size_t) 16) /* times the size of the table */
 
-/* What entries of a name were called: processes that run the same program have the same names. */
+/* Caches the symbols of table entries by name: processes that run the same program have the
+ * same names. */
 typedef struct
 {
   SymbolId symbol; /* 0 = free */
   uint32_t name;   /* of the entry */
   uint32_t tag;
-  StringId path; /* of the mapping in which its addresses are, in Store.strings */
+  StringId path; /* of the mapping that contains its addresses, in Store.strings */
   bool is_kernel;
 } NamedEntry;
 
@@ -39,12 +44,11 @@ typedef struct
   GBytes *bytes;
   PackedEntry *user; /* [n_user] sorted */
   uint32_t n_user;
-  PackedEntry *kernel; /* [n_kernel] by begin, pid 0 */
+  PackedEntry *kernel; /* [n_kernel] sorted by start; pid 0 */
   uint32_t n_kernel;
-  bool is_inclusive; /* by 3.46 */
+  bool is_inclusive; /* written by Sysprof 3.46 */
   size_t text_left;  /* bytes of texts that may still be read */
-  NamedEntry
-      *named; /* [NAMED_SLOTS] by name; one that gave its place to another is named again */
+  NamedEntry *named; /* [NAMED_SLOTS] by name; a name whose slot was reused is interned again */
 } PackedTable;
 
 static int
@@ -76,8 +80,9 @@ is_terminator (const PackedEntry *entry)
   return entry->begin == 0 && entry->end == 0 && entry->pid == 0 && entry->name == 0;
 }
 
-/* The text at an offset, or NULL where it is not wholly inside. Texts may lie in each other: the ends of a few long ones would
- * be more than there is memory for, so all together are bounded. */
+/* Returns the text at an offset, or NULL if it is not entirely inside the table. Texts may
+ * overlap: many suffixes of a few long texts could exhaust the memory, so their total size is
+ * limited. */
 static const char *
 text_at (PackedTable *self, uint32_t offset)
 {
@@ -94,8 +99,8 @@ text_at (PackedTable *self, uint32_t offset)
   return bytes + offset;
 }
 
-/* What 3.46 stores, and others show, where they found no name: the file, which its mapping tells as well. Of such
- * addresses others are asked. */
+/* If Sysprof 3.46 and other profilers find no name, they store the name of the file, which the
+ * mapping already provides. Such addresses are left for other sources. */
 static bool
 is_no_name (const char *name)
 {
@@ -107,7 +112,7 @@ is_no_name (const char *name)
   return false;
 }
 
-/* Writers sort, but nobody vouches for it. */
+/* Writers sort the entries, but the input is untrusted. */
 static void
 sort_entries (PackedEntry *entries, uint32_t n, const Progress *progress)
 {
@@ -115,7 +120,7 @@ sort_entries (PackedEntry *entries, uint32_t n, const Progress *progress)
     if (packed_entry_compare (&entries[i - 1], &entries[i]) > 0)
       {
         (void) sysprof_progress_sort (progress, entries, n, sizeof *entries, compare_entries,
-                                      NULL); /* the caller sees it */
+                                      NULL); /* the caller checks for cancelation */
         return;
       }
 }
@@ -132,7 +137,7 @@ load_table (PackedTable *self, GBytes *bytes, bool is_swapped, const Progress *p
       PackedEntry entry;
 
       if ((n + 1) * PACKED_ENTRY_SIZE > size)
-        return false; /* without its last entry nobody knows where the strings begin */
+        return false; /* the strings start after the last entry, so they cannot be located */
       entry = read_entry (data + n * PACKED_ENTRY_SIZE, is_swapped);
       if (is_terminator (&entry))
         break;
@@ -170,7 +175,8 @@ load_table (PackedTable *self, GBytes *bytes, bool is_swapped, const Progress *p
   return true;
 }
 
-/* Runs of one function seen in several processes become one: [10, 14] and [12, 20]. */
+/* Merges overlapping runs of one function that was sampled in several processes, such as [10,
+ * 14] and [12, 20]. */
 static void
 join_kernel_entries (PackedTable *self)
 {
@@ -226,7 +232,7 @@ find_entry (const PackedTable *self,
   return NULL;
 }
 
-/* --- entries of all addresses, on all CPUs: most of the work are the misses of the cache on the way --- */
+/* --- entries of all addresses, on all CPUs: cache misses dominate the time --- */
 
 #define GRAIN      0x4000 /* addresses */
 #define LOOK_AHEAD 16     /* addresses */
@@ -236,11 +242,13 @@ typedef struct
 {
   const Symbolization *symbolization;
   const PackedTable *table;
-  uint32_t *entry;  /* [store->addresses.n] of user or kernel entries; NO_ENTRY = none */
-  bool *tells_code; /* [store->processes.n] it says what its generated code is called */
+  uint32_t *entry;  /* [store->addresses.n] index of a user or kernel entry; NO_ENTRY = none */
+  /* [store->processes.n] whether it reports the names of its generated code */
+  bool *tells_code;
 } Lookup;
 
-/* Such code has a name by time, for which the table has no room: what is called something later is nothing before. */
+/* The name of generated code depends on the time, which the table cannot express: an address
+ * may get a name later that it did not have before. */
 static bool
 is_generated (const Lookup *self, AddressId address)
 {
@@ -265,7 +273,7 @@ find_entries (size_t begin, size_t end, unsigned worker, void *data)
       bool is_kernel = addresses->kind[address] == ADDRESS_KERNEL;
       bool is_open = sysprof_symbolization_is_open (self->symbolization, address);
       const PackedEntry *entries = is_kernel ? table->kernel : table->user;
-      /* 3.46 stores addresses as they stand in the stacks. */
+      /* Sysprof 3.46 stores addresses as they occurred in the stacks. */
       uint64_t at = table->is_inclusive
                         ? addresses->address[address]
                         : sysprof_symbolization_lookup_address (self->symbolization, address);
@@ -328,7 +336,7 @@ name_address (Symbolization *self, PackedTable *table, AddressId address, uint32
 
   answer.binary = text_at (table, entry->tag);
   if (is_kernel && (answer.binary == NULL || answer.binary[0] != '['))
-    answer.binary = "[kernel]"; /* "Kernel" by 3.46 */
+    answer.binary = "[kernel]"; /* Sysprof 3.46 writes "Kernel" */
   if (!is_kernel)
     {
       const char *base = base_name_of_mapping (self, address, &answer.path);
@@ -399,17 +407,17 @@ typedef struct
   bool is_entry;
 } UnnamedLine;
 
-/* By process and address. Of two of the same the first holds. */
+/* A hash table by process and address. If a key occurs twice, the first line counts. */
 typedef struct
 {
-  UnnamedLine *line; /* [n] as they were read */
+  UnnamedLine *line; /* [n] in the order of the file */
   uint32_t n;
-  uint32_t *slots;  /* [n_slots] number of a line + 1; 0 = free */
+  uint32_t *slots;  /* [n_slots] index of a line + 1; 0 = free */
   uint32_t n_slots; /* a power of two, at least twice `n` */
-  uint64_t factor;  /* odd, of the hash: no file knows it */
+  uint64_t factor;  /* odd random factor of the hash, so that no file can provoke collisions */
 } UnnamedLines;
 
-/* The slot of the line, or the free one where it belongs. */
+/* Returns the slot of the line, or the free slot where it would be inserted. */
 static uint32_t *
 find_slot (const UnnamedLines *self, uint32_t pid, uint64_t address)
 {
@@ -449,7 +457,7 @@ clear_lines (UnnamedLines *self)
   g_free (self->slots);
 }
 
-/* Many have the same reason in turn. */
+/* Many consecutive lines have the same reason. */
 static UnnamedReason
 parse_reason (Text word, const UnnamedLine *before)
 {
@@ -479,7 +487,7 @@ parse_line (Text line, const UnnamedLine *before, UnnamedLine *unnamed)
       unnamed->is_entry = true;
     else if (sysprof_text_equal (word, "function"))
       {
-        /* No function begins behind what is in it. */
+        /* The function cannot start after an address inside it. */
         if (!sysprof_text_skip (&line, " ") || !sysprof_text_hex (&line, &unnamed->function) ||
             unnamed->function > unnamed->link_address)
           return false;
@@ -547,7 +555,7 @@ use_unnamed (Symbolization *self, const UnnamedLines *lines)
     }
 }
 
-/* --- both --- */
+/* --- both tables --- */
 
 typedef struct
 {
@@ -559,7 +567,7 @@ typedef struct
   bool has_unnamed;
 } Brought;
 
-/* What cannot be unpacked is as good as absent. */
+/* A table that cannot be decompressed is treated as missing. */
 static void
 read_brought (size_t begin, size_t end, unsigned worker, void *data)
 {
@@ -592,7 +600,7 @@ resolve (Symbolization *self, GError **error)
   if (self->options->ignore_bundled)
     return true;
 
-  /* By time, for which the table has no room. */
+  /* These names depend on the time, which the table cannot express. */
   if (self->options->kernel_symbols == NULL)
     sysprof_name_passing_code (self);
   sysprof_parallel_ranges (2, 1, read_brought, &brought);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/*   Header, ElfFacts of the file, CachedPart [n_parts], offset [n], row [n], frame [n_frames], text [text_size]
+/*   Format: header, ElfFacts of the file, CachedPart [n_parts], offset [n], row [n], frame
+ *   [n_frames], text [text_size]
  *
- * with rows and text as in ElfAnswers or ElfLines. The checksum is over all that follows it: it finds what a disk has damaged,
- * not what somebody has forged. */
+ * Rows and text have the layout of ElfAnswers or ElfLines. The checksum covers everything that
+ * follows it. It detects disk corruption; it does not protect against forgery. */
 
 #include "symbolize/cache-entry.h"
 
@@ -14,7 +15,8 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-/* To be raised when answers come to say something else, or mean something else. Changes of their size are noticed. */
+/* Increase this when the content or the meaning of answers changes. Changes of their size are
+ * detected. */
 #define VERSION 3
 
 #define BY_ADDRESS     UINT32_C (2)
@@ -22,8 +24,10 @@
 #define OWN_BYTE_ORDER UINT32_C (0x01020304)
 #define NSEC           INT64_C (1000000000)
 
-/* File systems write down when a file was changed by a clock that goes in steps: within one the file may change again, and looks the
- * same. Those of devices take a timer's tick; others have a clock elsewhere, or below them what they do not tell. */
+/* File systems take the change time of a file from a coarse clock: within one step of it the
+ * file may change again without a visible difference. File systems on local devices use the
+ * kernel's timer tick. For others the clock may be on a server, or on a lower layer with
+ * unknown resolution. */
 #define FINE_STEP   (NSEC / 10)
 #define COARSE_STEP (2 * NSEC)
 
@@ -34,9 +38,10 @@ typedef struct
   uint64_t size; /* of the entry */
   uint32_t byte_order;
   uint32_t version;
-  uint64_t maker; /* who wrote it: release of the program, sizes of what it wrote */
+  /* identifies the writer: release of the program, and the sizes of its structures */
+  uint64_t maker;
   FileIdentity file;
-  uint32_t kind; /* 1 = lines; and BY_ADDRESS */
+  uint32_t kind; /* 1 = lines; flag BY_ADDRESS */
   uint32_t n_parts;
   uint64_t n;
   uint64_t n_frames;
@@ -74,7 +79,7 @@ digest (const void *bytes, size_t size)
   return sum ^ sum >> 32;
 }
 
-/* 0 = unknown. */
+/* Returns 0 if the boot ID is unknown. */
 static uint64_t
 this_boot (void)
 {
@@ -93,8 +98,9 @@ sysprof_file_identity_init (FileIdentity *self, const struct stat *info)
   struct timespec now;
   int64_t settled_nsec;
 
-  /* Images that are only read (squashfs, ISO 9660, mostly EROFS) have for it what their maker wrote for the last change of the contents,
-   * which may be one and the same for all files of all builds; others count whole seconds. */
+  /* Read-only images (squashfs, ISO 9660, most EROFS) store a change time that the image's
+   * author chose; it may be equal for all files of all builds. Other file systems count whole
+   * seconds. */
   if (info->st_ctim.tv_nsec == 0)
     return false;
 
@@ -105,7 +111,7 @@ sysprof_file_identity_init (FileIdentity *self, const struct stat *info)
     .modified_nsec = nsec_of (&info->st_mtim),
     .changed_nsec = nsec_of (&info->st_ctim),
   };
-  /* A device without a number of its own: overlays, file systems in user space, networks. */
+  /* The device number is assigned at mount time: overlays, FUSE, network file systems. */
   if (!has_own_device)
     {
       self->boot = this_boot ();
@@ -182,12 +188,12 @@ typedef struct
   uint32_t pooled;
 } KnownText;
 
-/* Texts of old and new answers become one, without repetitions. */
+/* Merges the texts of old and new answers into one block without duplicates. */
 typedef struct
 {
   GString *text;
-  GHashTable *offsets; /* of texts */
-  KnownText *known;    /* [N_KNOWN_TEXTS] most come again and again */
+  GHashTable *offsets; /* of texts, in the merged block */
+  KnownText *known;    /* [N_KNOWN_TEXTS] a cache, because most texts repeat often */
 } TextPool;
 
 static void
@@ -232,7 +238,7 @@ end_pool (TextPool *self, size_t *size)
   return g_string_free (self->text, FALSE);
 }
 
-/* Where the next row comes from, of two lists that ascend and have nothing in common. */
+/* Which of two sorted, disjoint lists the next row is taken from. */
 typedef struct
 {
   const uint64_t *old;
@@ -349,7 +355,7 @@ sysprof_cache_entry_add_lines (CacheEntry *self, const uint64_t *offsets, const 
 
 /* --- getting --- */
 
-/* malloc() as who frees them does. */
+/* Uses malloc(), because the owner releases the copy with free(). */
 static void *
 copy (const void *bytes, size_t size)
 {
@@ -494,7 +500,7 @@ take (Cursor *self, void *into, size_t size)
   return true;
 }
 
-/* An array of its own, which free() frees; NULL where there are not so many bytes. */
+/* Returns a separate array for free(), or NULL if fewer bytes are left. */
 static void *
 take_array (Cursor *self, uint64_t n, size_t size)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What one ELF file has answered, with its debug file: what an entry of the cache on disk (symbol-cache.h) holds, and its bytes. Names
- * and lines have entries of their own.
+/* The answers of one ELF file and its debug file: the content of an entry of the cache on disk
+ * (symbol-cache.h), and its serialization. Symbols and lines have separate entries.
  *
- * An answer holds for the files alone that gave it, as they were then. A build ID does not tell that: any file may claim that of
- * another one. So entries say of each file what fstat() says of it. *Owned* by one thread. */
+ * An answer is valid only for exactly the files that gave it. A build ID does not prove this,
+ * because any file can claim the build ID of another one. So an entry stores for each file what
+ * fstat() returns. *Owned* by one thread. */
 
 #pragma once
 
@@ -13,43 +14,43 @@
 #include <glib.h>
 #include <sys/stat.h>
 
-/* A file as it was. All zero: none. */
+/* Identifies one state of a file. All zero: no file. */
 typedef struct
 {
   uint64_t device;
   uint64_t inode;
   uint64_t size;
   int64_t modified_nsec; /* since 1970 */
-  int64_t changed_nsec;  /* likewise, of the inode: nobody can set it */
-  uint64_t
-      boot; /* which start of this machine, where device numbers are given anew with each mount; else 0 */
+  int64_t changed_nsec;  /* likewise, of the inode: it cannot be set by users */
+  uint64_t boot; /* the boot, if the device number is assigned at mount time; else 0 */
 } FileIdentity;
 
-/* FALSE: the file cannot be told from others, or may be changed without a trace. */
+/* Returns FALSE if the file cannot be distinguished from others, or may change without a
+ * visible difference. */
 bool sysprof_file_identity_init (FileIdentity *self, const struct stat *info);
 
-/* Another file that was handed to the worker. */
+/* Another file that was passed to the worker. */
 typedef struct
 {
   FileIdentity file;
-  uint32_t call;    /* as what; the caller numbers them */
-  uint32_t status;  /* ElfStatus: what came of it */
-  uint32_t is_used; /* for the answers */
-  uint32_t beside;  /* 1 + number of the debug file that was in use; 0 = none */
-  ElfFacts facts;   /* afterwards */
+  uint32_t call;    /* the worker's call it was passed to; the caller numbers them */
+  uint32_t status;  /* ElfStatus: the result of that call */
+  uint32_t is_used; /* whether the answers used it */
+  uint32_t beside;  /* 1 + index of the debug file that was in use; 0 = none */
+  ElfFacts facts;   /* of the worker after the call */
 } CachedPart;
 
 #define CACHE_ENTRY_MOST_PARTS 256
-#define CACHE_ENTRY_MOST_BYTES (UINT32_C (64) << 20) /* larger ones are not kept */
+#define CACHE_ENTRY_MOST_BYTES (UINT32_C (64) << 20) /* larger entries are not cached */
 
 typedef struct
 {
   bool is_for_lines;
-  bool is_by_address; /* what it was asked for are link-time addresses, not offsets */
+  bool is_by_address; /* keys are link-time addresses instead of offsets */
   FileIdentity file;
   ElfFacts facts;
   GArray *parts; /* of CachedPart */
-  /* Answers to `offset` [n], ascending and distinct; of one kind. */
+  /* The answers to `offset` [n], which are ascending and distinct; all of one kind. */
   uint64_t *offset;
   size_t n;
   ElfAnswers names;
@@ -60,16 +61,18 @@ CacheEntry *
 sysprof_cache_entry_new (bool is_for_lines, const FileIdentity *file, const ElfFacts *facts);
 void sysprof_cache_entry_free (CacheEntry *self);
 
-/* Forgets the answers, and which parts they came from. */
+/* Removes the answers and the parts that gave them. */
 void sysprof_cache_entry_clear_answers (CacheEntry *self);
 
-/* Those of `offsets` [n], which ascend, that are not answered yet. Returns how many it has put into `missing` [n]. */
+/* Stores those of the ascending `offsets` [n] without an answer in `missing` [n]. Returns their
+ * number. */
 size_t sysprof_cache_entry_find_missing (const CacheEntry *self,
                                          const uint64_t *offsets,
                                          size_t n,
                                          uint64_t *missing);
 
-/* Adds answers to `offsets`, which ascend and were all missing. FALSE, without answers then, where they are too many. */
+/* Adds answers to the ascending `offsets`, which were all missing. If there are too many,
+ * returns FALSE and removes all answers. */
 bool sysprof_cache_entry_add_names (CacheEntry *self,
                                     const uint64_t *offsets,
                                     const ElfAnswers *names);
@@ -77,7 +80,7 @@ bool sysprof_cache_entry_add_lines (CacheEntry *self,
                                     const uint64_t *offsets,
                                     const ElfLines *lines);
 
-/* Copies of the answers to `offsets` [n], which ascend; none is missing. */
+/* Copies the answers to the ascending `offsets` [n]; none may be missing. */
 void sysprof_cache_entry_get_names (const CacheEntry *self,
                                     const uint64_t *offsets,
                                     size_t n,
@@ -87,14 +90,16 @@ void sysprof_cache_entry_get_lines (const CacheEntry *self,
                                     size_t n,
                                     ElfLines *lines);
 
-/* As it is written to a file; of this machine's byte order. */
+/* Serializes the entry for a file, in the byte order of this machine. */
 GByteArray *sysprof_cache_entry_pack (const CacheEntry *self);
 
-/* Writes down in them their size, and their checksum: who changes bytes as a disk does not. */
+/* Writes the size and the checksum into the bytes. Fuzzers and tests that modify bytes call it,
+ * too. */
 void sysprof_cache_entry_seal (uint8_t *bytes, size_t size);
 
-/* NULL: that is no entry of that kind, was written by another version, or is damaged. What it holds keeps to the rules of what the
- * worker answers; whether it is true nobody can tell from the bytes. */
+/* Returns NULL if the bytes are not an entry of that kind, were written by another version, or
+ * are damaged. The result satisfies the same constraints as answers of the worker. Whether the
+ * answers are true cannot be checked. */
 CacheEntry *sysprof_cache_entry_parse (const uint8_t *bytes, size_t size, bool is_for_lines);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CacheEntry, sysprof_cache_entry_free)

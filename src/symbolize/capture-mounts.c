@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Not every process has all of it in the capture: a table of mounts is written once per namespace, and of who lived too shortly to be looked
- * at nothing is known but its parent. So a table is taken from another process of the same namespace, and a process without any
- * takes its parent's. */
+/* A capture does not have all data of every process. A mount table is recorded once per mount
+ * namespace. Of a process that exited before it could be inspected, only its parent is known.
+ * So this file takes the mount table from another process of the same namespace, and a process
+ * without any data uses that of its parent. */
 
 #include "symbolize/capture-mounts.h"
 
@@ -20,7 +21,7 @@ typedef struct
   const MountTable *table; /* borrowed; NULL = unknown */
   GArray *layers;          /* of OverlayLayer; borrowed; NULL = none */
   GBytes *flatpak_info;    /* NULL = none */
-  char *root; /* as its namespace sees it; NULL = that of the namespace, or unknown */
+  char *root; /* as seen in its mount namespace; NULL = the root of the namespace, or unknown */
 } ProcessMounts;
 
 struct CaptureMounts
@@ -30,7 +31,7 @@ struct CaptureMounts
   const char *host_prefix;
   GHashTable *of_process;   /* ProcessId → ProcessMounts */
   GHashTable *by_namespace; /* its inode → MountTable */
-  GPtrArray *tables;        /* of MountTable: all of them */
+  GPtrArray *tables;        /* of MountTable: owns all of them */
   GHashTable *layers;       /* pid → GArray of OverlayLayer */
   ContainerStorage storage;
   bool has_read_namespaces;
@@ -66,7 +67,7 @@ text_of (GBytes *bytes)
   return (Text){ at, at != NULL ? at + size : NULL };
 }
 
-/* An embedded file of that process; NULL = there is none that can be read. */
+/* Returns an embedded file of that process, or NULL if there is none that can be read. */
 static GBytes *
 read_file (const CaptureMounts *self, int32_t pid, const char *name)
 {
@@ -88,7 +89,7 @@ read_own_table (void)
 
 /* --- tables of mounts --- */
 
-/* 0 = unknown. */
+/* Returns 0 if unknown. */
 static uint64_t
 read_namespace (const CaptureMounts *self, int32_t pid)
 {
@@ -102,7 +103,7 @@ read_namespace (const CaptureMounts *self, int32_t pid)
   return 0;
 }
 
-/* NULL = the capture has none of that process. */
+/* Returns NULL if the capture has no table of that process. */
 static const MountTable *
 read_table (CaptureMounts *self, int32_t pid)
 {
@@ -124,7 +125,8 @@ add_namespace (CaptureMounts *self, uint64_t inode, const MountTable *table)
     g_hash_table_insert (self->by_namespace, g_memdup2 (&inode, sizeof inode), (void *) table);
 }
 
-/* Which namespace has which table: only once somebody asks for one that is not known yet. */
+/* Assigns tables to namespaces. This runs only when a table is requested that is not known
+ * yet. */
 static void
 read_namespaces (CaptureMounts *self)
 {
@@ -150,7 +152,8 @@ read_namespaces (CaptureMounts *self)
     }
 }
 
-/* Another process of the namespace has the same table, unless one of both has another root: then its own is asked first. */
+/* Another process of the namespace has the same table, unless one of them has a different root.
+ * So the process's own table is tried first. */
 static const MountTable *
 find_table (CaptureMounts *self, int32_t pid)
 {
@@ -215,7 +218,8 @@ read_layers (CaptureMounts *self)
 
 /* --- processes --- */
 
-/* Of a container whose mounts do not say what they are made of. NULL: none, or nobody knows. */
+/* For a container whose mounts do not name their layers. Returns NULL if there are none, or
+ * they are unknown. */
 static GArray *
 find_stored_layers (CaptureMounts *self, int32_t pid)
 {
@@ -225,7 +229,8 @@ find_stored_layers (CaptureMounts *self, int32_t pid)
                         : NULL;
 }
 
-/* NULL: it is that of its namespace, or the capture does not tell. */
+/* Returns NULL if the process has the root of its namespace, or the capture does not record
+ * it. */
 static char *
 read_root (const CaptureMounts *self, int32_t pid)
 {
@@ -286,7 +291,8 @@ find_process_or_ancestor (CaptureMounts *self, ProcessId process)
   return mounts;
 }
 
-/* Of a process in a chroot. What it had mapped before, and what somebody read who was not in there, has paths of the namespace. */
+/* For a process in a chroot. Paths that were mapped before the chroot, or read by a process
+ * outside of it, are paths of the namespace. */
 static GPtrArray *
 translate_below_root (const PathFacts *facts, const char *root, const char *path)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a capture says of where its processes saw their files: tables of mounts, namespaces, overlays, what sandboxes tell. *Owned* by the
- * thread that symbolizes; each text is read when it is first needed. */
+/* Which files the recorded processes saw at their paths, according to the capture: mount
+ * tables, namespaces, overlays, and sandbox descriptions. *Owned* by the thread that
+ * symbolizes. Each embedded file is read when it is first needed. */
 
 #pragma once
 
@@ -10,12 +11,13 @@
 
 typedef struct CaptureMounts CaptureMounts;
 
-/* `stop_fd` (borrowed, -1 = none): once it is readable, no file is waited for any more. */
+/* `stop_fd` (borrowed, -1 = none): once it is readable, waits for files end. */
 CaptureMounts *sysprof_capture_mounts_new (const Symbolization *symbolization, int stop_fd);
 void sysprof_capture_mounts_free (CaptureMounts *self);
 
-/* Where the file may be on this machine that the process knows as `path`; see sysprof_translate_path(). `is_identified`: as
- * PathFacts has it. `is_known` is set where the capture says anything of what the process saw. */
+/* Lists where a file that the process knows as `path` may be on this machine; see
+ * sysprof_translate_path(). `is_identified` is as in PathFacts. Sets `is_known` if the capture
+ * records anything about the process's view of files. */
 GPtrArray *sysprof_capture_mounts_translate (CaptureMounts *self,
                                              ProcessId process,
                                              const char *path,
