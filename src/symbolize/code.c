@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Instructions of functions, from the files that names come from: files are looked for once more, and now for code. */
+/* Reads the instructions of functions from the files that their symbols come from. The files
+ * are located a second time, because symbolization closes them. */
 
 #include "symbolize/code.h"
 
@@ -18,7 +19,7 @@ G_STATIC_ASSERT (MOST_CODE_OF_PIECE == ELF_MAX_CODE);
 
 /* --- pieces --- */
 
-/* Texts are the store's: equal ones have one address. */
+/* The texts are interned in the store, so equal texts have equal addresses. */
 typedef struct
 {
   const char *path;
@@ -46,8 +47,9 @@ is_same_key (const void *a, const void *b)
          left->symbol == right->symbol;
 }
 
-/* The function that an address is in, from the terms of its process to those of the file. Where that is not known, or cannot be,
- * the place itself, without an end. */
+/* Translates the bounds of the address's function from process addresses to file offsets. If
+ * they are unknown or cannot be translated, the result is the address itself as start, without
+ * an end. */
 static void
 find_range (const Symbolization *self, const BatchItem *item, uint64_t *start, uint64_t *end)
 {
@@ -64,7 +66,7 @@ find_range (const Symbolization *self, const BatchItem *item, uint64_t *start, u
   *end = item->offset + (behind - at);
 }
 
-/* 1 + the index of the piece, which is added if it is new; 0 = there are enough. */
+/* Returns 1 + the index of the piece, which is added if it is new; 0 = the limit is reached. */
 static uint32_t
 add_piece (Symbolization *self, const FileBatch *batch, const BatchItem *item)
 {
@@ -77,7 +79,8 @@ add_piece (Symbolization *self, const FileBatch *batch, const BatchItem *item)
   uint32_t number;
 
   find_range (self, item, &piece.start, &piece.end);
-  /* Of a function whose bounds the file is to tell, every address leads to the same ones. */
+  /* The bounds of this function are read from the file later. They are the same for all its
+   * addresses, so the key does not contain the start. */
   key = (PieceKey){ batch->path, batch->build_id, batch->inode,
                     piece.end != 0 ? piece.start : UINT64_MAX, symbol };
   number = GPOINTER_TO_UINT (g_hash_table_lookup (code->places, &key));
@@ -142,7 +145,7 @@ intern_bytes (Disassembly *into, const ElfInstruction *row)
   return sysprof_intern_string (&into->strings, text);
 }
 
-/* Of an untrusted file. *(full)* */
+/* The text comes from an untrusted file. *(full)* */
 static char *
 dup_printable (const char *text)
 {
@@ -191,7 +194,7 @@ sysprof_code_collection_make_row (CodeCollection *self,
                         .is_wanted = self->is_wanted[piece->symbol] };
 }
 
-/* Whether a function that was inlined there is one of those asked for. */
+/* Whether one of the requested functions was inlined there. */
 static bool
 is_wanted_inlined (const Symbolization *self, const char *name)
 {
@@ -262,7 +265,8 @@ compare_offsets (const void *a, const void *b)
   return (left->start > right->start) - (left->start < right->start);
 }
 
-/* Lines are asked for by offsets that ascend; those of overlapping functions do not. */
+/* Lines must be requested by ascending offsets, but the offsets of overlapping functions do not
+ * ascend. */
 static void
 find_lines (const Symbolization *self,
             const FileBatch *batch,
@@ -288,7 +292,8 @@ find_lines (const Symbolization *self,
     *lines = (ElfLines){ 0 };
 }
 
-/* [*n] by offset, each once, and in `number_of` the piece of each. */
+/* Returns [*n] sorted by offset, without duplicates. Sets `number_of` to the piece of each
+ * range. */
 static ElfCodeRange *
 list_ranges (Symbolization *self, const FileBatch *batch, uint32_t **number_of, uint32_t *n)
 {
@@ -333,12 +338,12 @@ sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfPa
   if (status != ELF_OK)
     return status == ELF_UNSUPPORTED;
 
-  /* Of ranges that hold no code nothing comes. */
+  /* A range without code has no instructions. */
   explain (self, batch, "the file has no code there, or does not tell where the function ends",
            "");
   find_lines (self, batch, parser, &found, &lines);
   sysprof_code_collection_take (self, number_of, &found, &lines);
-  /* Debug information may come from servers. */
+  /* The debug information may still be fetched from servers. */
   for (uint32_t i = 0; i < batch->n_items && (lines.n > 0 || !self->options->with_lines); i++)
     self->code->is_open[batch->items[i].address] = 0;
   sysprof_elf_instructions_clear (&found);
@@ -398,7 +403,8 @@ sysprof_disassemble (Disassembly *self,
       g_hash_table_add (code.inlined, GUINT_TO_POINTER (symbols->row[i].name));
   code.places = g_hash_table_new_full (hash_key, is_same_key, g_free, NULL);
 
-  /* Servers were asked when names were looked for: what they gave is in their cache. The table is only read. */
+  /* The servers were queried when names were resolved, and their files are in the cache. The
+   * table is only read. */
   from_cache.was_asked_debuginfod = from_cache.ask_debuginfod;
   from_cache.ask_debuginfod = false;
   sysprof_symbolization_init (&symbolization, store, &from_cache, &progress,

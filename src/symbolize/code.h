@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The code of functions, as it comes in from files. *Owned* by the thread that looks for it. */
+/* The code of functions, as it is collected from files. *Owned* by the thread that collects
+ * it. */
 
 #pragma once
 
@@ -9,14 +10,13 @@
 
 typedef struct CodeCollection
 {
-  uint8_t *is_open; /* [addresses.n] code, or its lines, are still to be found */
+  uint8_t *is_open; /* [addresses.n] code or its lines are still missing */
   const bool *is_wanted;
   Disassembly *into;
   GArray *pieces;     /* of CodePiece */
   GArray *rows;       /* of Instruction */
-  GHashTable *places; /* PieceKey → 1 + index of its piece */
-  GHashTable
-      *inlined; /* StringId of the names of functions that are asked for and may be inlined */
+  GHashTable *places; /* PieceKey → 1 + index of the piece */
+  GHashTable *inlined; /* StringId of the names of requested functions that may be inlined */
 } CodeCollection;
 
 static inline bool
@@ -25,33 +25,35 @@ sysprof_code_collection_wants (const Symbolization *self, AddressId address)
   return self->code->is_open[address] != 0;
 }
 
-/* Takes the functions of a batch, and their lines where those are known, from the file that is open in the parser. FALSE where it
- * answers nothing. */
+/* Reads the functions of a batch, with their lines if known, from the file that is open in the
+ * parser. Returns FALSE if the file gives no answer. */
 bool
 sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfParser *parser);
 
-/* Why there are none; where some were found already, nothing changes. */
+/* Stores why there are no instructions. Has no effect if some were found already. */
 void sysprof_code_collection_explain (Symbolization *self,
                                       const FileBatch *batch,
                                       UnnamedReason reason);
-/* The same, as nothing says that a file is the one that was recorded. Always TRUE. */
+/* Likewise, for a file that cannot be identified as the recorded one. Always returns TRUE. */
 bool sysprof_code_collection_explain_unsure (Symbolization *self, const FileBatch *batch);
 
-/* --- for who reads code elsewhere --- */
+/* --- for other sources of code --- */
 
-/* An instruction as it is shown, whose line is not known yet; `text` is what the row's texts are offsets into. */
+/* Makes a row for an instruction whose line is not known yet; the row's offsets are relative to
+ * `text`. */
 Instruction sysprof_code_collection_make_row (CodeCollection *self,
                                               const CodePiece *piece,
                                               const ElfInstruction *row,
                                               const char *text);
-/* 0 = "". */
+/* Returns 0 for "". */
 StringId sysprof_code_collection_intern_file (CodeCollection *self, const char *path);
 
-/* Takes instructions, and of `lines`, which may have none, a row for each. number_of[ranges]: 1 + the indices of their pieces. */
+/* Takes over instructions, and for each one its row in `lines`, which may be empty.
+ * number_of[range] is 1 + the index of its piece. */
 void sysprof_code_collection_take (Symbolization *self,
                                    const uint32_t *number_of,
                                    const ElfInstructions *found,
                                    const ElfLines *lines);
 
-/* Takes the functions that programs generated, from their jitdumps (jit-code.c). */
+/* Reads the functions that programs generated, from their jitdump files (jit-code.c). */
 void sysprof_jit_code_read (Symbolization *self);

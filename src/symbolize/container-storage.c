@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A storage is a directory of a user:
+/* Finds the layers of Podman containers. Each user has one storage directory:
  *
  *   overlay-containers/containers.json  a container's own layer, and its image
  *   overlay-images/images.json          an image's topmost layer
  *   overlay-layers/layers.json          a layer's parent
  *   overlay/LAYER/diff                  a layer's files
  *
- * Beside each list stands one of what does not outlive a start of the machine. Each list is any user's file: it is opened by one child and
- * parsed by another one that has no rights, and what that answers counts only where it is the name of a layer.
+ * Next to each list there may be a second one with the entries that do not survive a reboot.
+ * The lists are untrusted. One child process opens them, another one without privileges parses
+ * them, and its answer is only used if it is a valid layer ID.
  *
  * Source: containers-storage(1), docs/format.md. */
 
@@ -25,10 +26,11 @@
 
 #define ID_SIZE       64 /* hexadecimal digits */
 #define MOST_LAYERS   256
-#define MOST_JSON     (32 << 20) /* bytes of a list */
-#define PATIENCE      2000       /* ms for one list */
-#define MOST_TIME     10000      /* ms for all of them: names of the rest are worth more */
-#define MOST_USER     (1 << 16)  /* bytes of what is known of a user */
+#define MOST_JSON     (32 << 20) /* bytes per list */
+#define PATIENCE      2000       /* ms per list */
+/* ms for all lists together: symbolizing the other files is more important */
+#define MOST_TIME     10000
+#define MOST_USER     (1 << 16)  /* bytes of a user's passwd entry */
 #define SYSTEM_PATH   "/var/lib/containers/storage"
 #define HOME_PATH     ".local/share/containers/storage"
 #define CONTAINER     "libpod-"
@@ -41,7 +43,7 @@ typedef struct
 
 typedef struct
 {
-  char layer[ID_SIZE + 1]; /* each "" = it has none */
+  char layer[ID_SIZE + 1]; /* each "" = none */
   char image[ID_SIZE + 1];
   char parent[ID_SIZE + 1];
 } Answer;
@@ -107,7 +109,7 @@ serve (int socket)
 
       answer_question (fd, &question, &answer);
       if (fd >= 0)
-        (void) close (fd); /* only read from */
+        (void) close (fd); /* the file was only read */
       if (envelope >= 0)
         (void) close (envelope);
       if (!sysprof_write_all (socket, &answer, sizeof answer))
@@ -123,7 +125,7 @@ is_answer_id (const char id[ID_SIZE + 1])
   return memchr (id, 0, ID_SIZE + 1) == id + ID_SIZE && is_id ((Text){ id, id + ID_SIZE });
 }
 
-/* What a child that has ended took along. */
+/* Forgets a child that has exited, and starts a new one. */
 static bool
 start_parser (ContainerStorage *self)
 {
@@ -135,7 +137,7 @@ start_parser (ContainerStorage *self)
   return sysprof_confined_child_start (&self->parser, serve);
 }
 
-/* FALSE: the list is not there, or does not have it. */
+/* Returns FALSE if the list is missing, or has no entry `id`. */
 static bool
 ask_list (ContainerStorage *self, const char *path, const char *id, Answer *answer)
 {
@@ -183,7 +185,7 @@ clear_layer (void *data)
   g_free (layer->target);
 }
 
-/* The layer, its parent, and so on. */
+/* Adds the layer, its parent, its parent's parent, and so on. */
 static void
 add_chain (ContainerStorage *self, GArray *layers, const char *storage, const char *first)
 {
@@ -203,7 +205,7 @@ add_chain (ContainerStorage *self, GArray *layers, const char *storage, const ch
     }
 }
 
-/* NULL: the storage does not know the container. */
+/* Returns NULL if the storage does not contain the container. */
 static GArray *
 find_in_storage (ContainerStorage *self, const char *storage, const char *id)
 {
@@ -222,7 +224,7 @@ find_in_storage (ContainerStorage *self, const char *storage, const char *id)
   return layers;
 }
 
-/* NULL: the text names no container. */
+/* Returns NULL if the text names no container. */
 static char *
 find_container (Text cgroup)
 {
@@ -239,7 +241,7 @@ find_container (Text cgroup)
   return NULL;
 }
 
-/* In whose part of the tree the group is. FALSE: in none's. */
+/* Finds the user whose part of the tree contains the cgroup. Returns FALSE if there is none. */
 static bool
 find_user (Text cgroup, uid_t *user)
 {
@@ -258,7 +260,7 @@ find_user (Text cgroup, uid_t *user)
   return true;
 }
 
-/* NULL: nobody knows where that user lives. */
+/* Returns NULL if the user's home directory is unknown. */
 static char *
 find_storage_of_user (uid_t number)
 {
@@ -270,7 +272,7 @@ find_storage_of_user (uid_t number)
   return g_build_filename (user.pw_dir, HOME_PATH, NULL);
 }
 
-/* NULL: no storage knows it. */
+/* Returns NULL if no storage contains the container. */
 static GArray *
 find_layers (ContainerStorage *self, const char *id, const uid_t *user)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where Podman keeps the files of its containers: the directories whose overlay a container sees, by what its storage says of it. *Owned* by
- * one thread. */
+/* Finds where Podman keeps the files of its containers: the overlay directories of a container,
+ * according to Podman's storage. *Owned* by one thread. */
 
 #pragma once
 
@@ -12,16 +12,18 @@
 typedef struct
 {
   Opener opener;
-  ConfinedChild parser; /* reads what its user wrote, without rights */
-  GHashTable *found; /* container and user → GArray of OverlayLayer, NULL = nobody knows it */
-  int64_t left_msec; /* for all that is still asked */
-  int64_t deadline_msec; /* of what is being asked */
+  ConfinedChild parser; /* parses the users' lists, without privileges */
+  GHashTable *found; /* container and user → GArray of OverlayLayer, NULL = unknown container */
+  int64_t left_msec; /* remaining time for all further lookups */
+  int64_t deadline_msec; /* of the current lookup */
 } ContainerStorage;
 
-/* `stop_fd` (borrowed, -1 = none): once it is readable, nothing is waited for any more. */
+/* `stop_fd` (borrowed, -1 = none): once it is readable, waiting ends. */
 void sysprof_container_storage_init (ContainerStorage *self, int stop_fd);
 void sysprof_container_storage_clear (ContainerStorage *self);
 
-/* The layers of the container in which a process of that /proc/PID/cgroup is, topmost first: GArray of OverlayLayer, borrowed.
- * NULL: it is in none, or no storage that may be read knows it. Each container is asked for once, and all of them for ten seconds. */
+/* Returns the layers of the container that a process with this /proc/PID/cgroup is in, topmost
+ * first: GArray of OverlayLayer, borrowed. Returns NULL if it is in no container, or no
+ * readable storage contains the container. Each container is looked up once, and all lookups
+ * together may take ten seconds. */
 GArray *sysprof_container_storage_find (ContainerStorage *self, Text cgroup);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Lists the paths where a debug file may be on this machine. It only makes paths; it never
+ * opens the debug files. */
+
 #include "symbolize/debug-candidates.h"
 
 #include "symbolize/file-locator.h"
@@ -7,14 +10,14 @@
 #include <string.h>
 
 #define SYSTEM_DEBUG_DIR  "/usr/lib/debug"
-#define DWZ_DIR           ".dwz"  /* of what several files share, in there */
+#define DWZ_DIR           ".dwz"  /* directory of supplements, below a debug directory */
 #define APP_PREFIX        "/app/" /* where a Flatpak application sees its own files */
 #define APP_DEBUG_DIR     "/app/lib/debug"
-#define MOST_FLATPAK_DIRS 64 /* each is asked for every file */
+#define MOST_FLATPAK_DIRS 64 /* limit, because each one is searched for each file */
 
 /* --- Flatpak's directories of debug files --- */
 
-/* What is in `path`, or that alone whose name ends in `suffix`. */
+/* Adds the entries of `path`; with a `suffix`, only those whose names end in it. */
 static void
 add_below (GPtrArray *dirs, const char *path, const char *suffix)
 {
@@ -26,7 +29,7 @@ add_below (GPtrArray *dirs, const char *path, const char *suffix)
       g_ptr_array_add (dirs, g_build_filename (path, name, NULL));
 }
 
-/* The next level of directories instead of these. */
+/* Replaces the directories by their subdirectories. */
 static GPtrArray *
 descend (GPtrArray *dirs)
 {
@@ -54,7 +57,8 @@ sysprof_list_flatpak_debug_dirs (void)
                                   system != NULL ? system : "/var/lib/flatpak" };
   GPtrArray *dirs = g_ptr_array_new_with_free_func (g_free);
 
-  /* INSTALLATION/runtime/ID.Debug/ARCHITECTURE/BRANCH/active/files is what is mounted over /usr/lib/debug. */
+  /* Flatpak mounts INSTALLATION/runtime/ID.Debug/ARCHITECTURE/BRANCH/active/files over
+   * /usr/lib/debug. */
   for (size_t i = 0; i < G_N_ELEMENTS (installations); i++)
     {
       g_autofree char *runtimes = g_build_filename (installations[i], "runtime", NULL);
@@ -99,7 +103,7 @@ clear_candidate (void *candidate)
   g_free (((DebugCandidate *) candidate)->path);
 }
 
-/* Build id of what is looked for, and how the names of such files end. */
+/* The build ID of the file, and the suffix of such files' names. */
 typedef struct
 {
   const uint8_t *bytes;
@@ -130,7 +134,8 @@ typedef struct
   const char *path;
 } DebugDir;
 
-/* All that there are for a file that was found below `root` at `path`, but those of Flatpak. */
+/* Lists all debug directories, except Flatpak's, for a file that was found below `root` at
+ * `path`. */
 static GArray *
 list_debug_dirs (const SymbolizeOptions *options, int root, const char *path)
 {
@@ -149,7 +154,7 @@ list_debug_dirs (const SymbolizeOptions *options, int root, const char *path)
       dir = (DebugDir){ root, options->inner_debug_dirs[i] };
       g_array_append_val (dirs, dir);
     }
-  /* A container without debug files may run what is installed here, too. */
+  /* A container without debug files may run the same build that is installed on the host. */
   if (root >= 0 && options->sysroot == NULL)
     {
       dir = (DebugDir){ -1, SYSTEM_DEBUG_DIR };
@@ -212,7 +217,8 @@ add_by_link (GArray *candidates,
         g_build_filename (options->inner_debug_dirs[i], directory, facts->link, NULL));
 }
 
-/* What was built as /app/bin/x has its debug file in bin/x.debug there; of a runtime's files some builders keep /usr. */
+/* The debug file of a file built as /app/bin/x is bin/x.debug in there. For files of a runtime
+ * some builders keep the /usr prefix. */
 static void
 add_flatpak (GArray *candidates,
              const char *const *dirs,
@@ -274,7 +280,8 @@ sysprof_list_debug_candidates (const Symbolization *symbolization,
 
 /* --- supplements --- */
 
-/* What of the link lies below a directory like /usr/lib/debug; NULL: it does not say. */
+/* Returns the part of the link below a directory like /usr/lib/debug, or NULL if the link has
+ * no such part. */
 static const char *
 find_dwz_part (const char *link)
 {
@@ -283,7 +290,7 @@ find_dwz_part (const char *link)
   return part == NULL && g_str_has_prefix (link, DWZ_DIR "/") ? link : part;
 }
 
-/* From the directory of the file that has the link. */
+/* Resolves the link relative to the directory of the file that contains it. */
 static void
 add_by_alt_link (GArray *candidates, int root, const char *path, const char *link)
 {
@@ -320,7 +327,8 @@ sysprof_list_supplement_candidates (const Symbolization *symbolization,
   add_by_alt_link (candidates, root, path, facts->alt_link);
   if (root < 0)
     {
-      /* What is found by build id may be a link to what has the name of the program. */
+      /* The file found by build ID may be a symbolic link to a file that is named after the
+       * program. */
       g_autofree char *real = sysprof_find_real_path (opener, path);
 
       if (real != NULL)
@@ -380,7 +388,7 @@ sysprof_list_split_candidates (const Symbolization *symbolization,
 
   if (g_path_is_absolute (compiled))
     add_candidate (candidates, places->root, g_strdup (compiled));
-  /* What runs in a container may have been built outside of it. */
+  /* A program that runs in a container may have been built outside of it. */
   if (g_path_is_absolute (compiled) && options->sysroot == NULL)
     add_candidate (candidates, -1, g_strdup (compiled));
   if (!g_path_is_absolute (name))

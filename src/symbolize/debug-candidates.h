@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the separate debug file of an ELF file may be on this machine, and what belongs to its debug information. */
+/* Lists where the separate debug file of an ELF file may be on this machine, and the further
+ * files of its debug information. */
 
 #pragma once
 
@@ -8,18 +9,19 @@
 #include "symbolize/symbolizer.h"
 #include "util/util.h"
 
-/* Where a debug file of `path` may be. */
+/* A path where a debug file may be. */
 typedef struct
 {
   int root; /* borrowed */
   char *path;
 } DebugCandidate;
 
-/* Where Flatpak's installations, the user's and the system's, have the files of their `.Debug` runtimes. NULL-terminated; free
- * with g_strfreev(). */
+/* Lists the directories of the `.Debug` runtimes in Flatpak's installations, both the user's
+ * and the system's. NULL-terminated; free with g_strfreev(). */
 char **sysprof_list_flatpak_debug_dirs (void);
 
-/* GArray of DebugCandidate, the likeliest first. `flatpak_dirs` as listed above, or NULL. */
+/* Returns a GArray of DebugCandidate, the most likely one first. `flatpak_dirs` is the list
+ * from above, or NULL. */
 GArray *sysprof_list_debug_candidates (const Symbolization *symbolization,
                                        Opener *opener,
                                        const char *const *flatpak_dirs,
@@ -27,7 +29,8 @@ GArray *sysprof_list_debug_candidates (const Symbolization *symbolization,
                                        const char *path,
                                        const ElfFacts *facts);
 
-/* The same for the supplement that dwz made of what several files share: of the file at `path`, which has the debug information. */
+/* Likewise, for the supplement that dwz made from several files. `path` is the file that
+ * contains the debug information. */
 GArray *sysprof_list_supplement_candidates (const Symbolization *symbolization,
                                             Opener *opener,
                                             const char *const *flatpak_dirs,
@@ -35,7 +38,8 @@ GArray *sysprof_list_supplement_candidates (const Symbolization *symbolization,
                                             const char *path,
                                             const ElfFacts *facts);
 
-/* Where a file is of which a part is looked for, and where that is of it which has the debug information: itself or its debug file. */
+/* Where a file was found, and where the file with its debug information was found, which is
+ * itself or its debug file. */
 typedef struct
 {
   int root;
@@ -44,13 +48,13 @@ typedef struct
   const char *debug_path;
 } FilePlaces;
 
-/* The same for the package of its split units. */
+/* Likewise, for the package of its split units. */
 GArray *sysprof_list_package_candidates (const Symbolization *symbolization,
                                          const char *const *flatpak_dirs,
                                          const FilePlaces *places,
                                          const ElfFacts *facts);
 
-/* The same for a file with split units that was compiled in `directory` as `name`. */
+/* Likewise, for a file with split units that was compiled in `directory` as `name`. */
 GArray *sysprof_list_split_candidates (const Symbolization *symbolization,
                                        const FilePlaces *places,
                                        const char *directory,

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Finds the supplement and the split units of the debug information that is open in the parser,
+ * and adds them. A part that cannot be read costs only the answers that need it. */
+
 #include "symbolize/debug-parts.h"
 
 #include "symbolize/debug-candidates.h"
 #include "symbolize/debug-search.h"
 #include "symbolize/debuginfod-client.h"
 
-#define MOST_TRIES 3 /* with all split units but those that failed */
+#define MOST_TRIES 3 /* a file that cannot be read is left out of the next try */
 
 /* --- supplements --- */
 
@@ -30,7 +33,7 @@ find_supplement (const Symbolization *self, ElfParser *parser)
   return sysprof_debug_search_candidates (parser, candidates, try_supplement, NULL);
 }
 
-/* What the file's processes saw as that, where they are gone. */
+/* Searches where the file's processes, which have exited, saw the supplement. */
 static ElfStatus
 find_translated_supplement (const Symbolization *self,
                             ElfParser *parser,
@@ -43,7 +46,7 @@ find_translated_supplement (const Symbolization *self,
                                                 NULL);
 }
 
-/* A server's file is looked into by who has no rights alone. */
+/* A file from a server is only opened by the unprivileged child. */
 static ElfStatus
 find_cached_supplement (ElfParser *parser)
 {
@@ -101,7 +104,7 @@ try_package (ElfParser *parser, int root, const char *path, void *data)
                        : sysprof_elf_parser_note_unopened (parser, path);
 }
 
-/* `number`: uint32_t, of those that the answer lacks. */
+/* `number`: uint32_t, index into the missing split units of the answer. */
 static ElfStatus
 try_split (ElfParser *parser, int root, const char *path, void *number)
 {
@@ -129,7 +132,7 @@ find_package (const Symbolization *self, ElfParser *parser, const FileBatch *bat
   return result;
 }
 
-/* The file that is number `i` of those that the answer lacks. */
+/* Finds the file with missing split unit `i` of the answer. */
 static ElfStatus
 find_split (const Symbolization *self,
             ElfParser *parser,
@@ -153,7 +156,8 @@ find_split (const Symbolization *self,
   return result;
 }
 
-/* Whether some were found; of the others the answer then says which are of another build. */
+/* Returns whether some were found. The next answer reports which of the others are from a
+ * different build. */
 static bool
 find_splits (const Symbolization *self,
              ElfParser *parser,
@@ -187,7 +191,8 @@ ask (ElfParser *parser, const FileBatch *batch, const uint64_t *addresses, ElfLi
                                                batch->n_offsets, lines);
 }
 
-/* Asks once more, of what has come since; the answer before stands where there is none. */
+/* Resolves again, with the files that were added since. The previous answer stays if this
+ * fails. */
 static ElfStatus
 ask_again (ElfParser *parser,
            const FileBatch *batch,
@@ -204,7 +209,7 @@ ask_again (ElfParser *parser,
   return ELF_OK;
 }
 
-/* FALSE: one that came could not be read. */
+/* Returns FALSE if an added file could not be read. */
 static bool
 ask_with_splits (ElfParser *parser,
                  const FileBatch *batch,
@@ -215,8 +220,8 @@ ask_with_splits (ElfParser *parser,
                                                ask_again (parser, batch, addresses, lines));
 }
 
-/* Looks for the split units that the answer lacks. FALSE: one was found that could not be read, who read has started again without it, and
- * is to be asked anew. */
+/* Finds the missing split units of the answer. Returns FALSE if one was found that could not be
+ * read. The parser has then restarted without that file, and the caller must resolve again. */
 static bool
 complete (const Symbolization *self,
           ElfParser *parser,

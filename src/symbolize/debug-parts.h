@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What belongs to the debug information of an open file and lies in further files: the supplement that dwz made, and split
- * units. */
+/* The parts of an open file's debug information that are in other files: the supplement that
+ * dwz made, and split units. */
 
 #pragma once
 
 #include "symbolize/elf-parser.h"
 #include "symbolize/lines.h"
 
-/* Asks what is open in the parser for lines and inlined functions of the batch, with all that belongs to it. By link-time `addresses`, or NULL: offsets. What
- * cannot be had is noted. FALSE where
- * it answers nothing. */
+/* Resolves lines and inlined functions of the batch with the file that is open in the parser
+ * and all its parts. The keys are link-time `addresses`, or offsets if NULL. Missing parts are
+ * noted. Returns FALSE if the file gives no answer. */
 bool sysprof_debug_parts_resolve_lines (const Symbolization *self,
                                         ElfParser *parser,
                                         const FileBatch *batch,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Tries candidate paths one after the other until one of them is the file that is searched
+ * for. */
+
 #include "symbolize/debug-search.h"
 
 #include "symbolize/debug-candidates.h"
@@ -65,7 +68,7 @@ try_translations (ElfParser *parser, int root, const char *path, void *data)
 {
   const Translated *self = data;
 
-  (void) root; /* of a process, which is gone */
+  (void) root; /* of a process that has exited */
   return sysprof_debug_search_translations (self->symbolization, parser, self->batch, path,
                                             self->try_part, self->data);
 }

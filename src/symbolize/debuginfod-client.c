@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A client of debuginfod servers: libdebuginfod, which is loaded once there is something to ask.
+/* A client for debuginfod servers. It loads libdebuginfod when the first file is requested.
  *
- * The library asks for one file at a time and tells how far it is. So there are some threads, each with a client of its own, that
- * take one file after the other, while who wants them waits. Nobody waits for long: a download without new bytes is
- * cancelled, once no server answers at all no more is asked, and there is a bound for all together. A thread that does not come
- * back, as it looks up a name perhaps, is left behind with what it holds.
+ * The library fetches one file per call and reports the progress. So a few threads, each with
+ * its own client, take one file after the other while the caller waits. Several limits bound
+ * the wait: a download without new bytes is canceled, no more files are requested once no
+ * server answers, and there is a time limit for all downloads. A thread that does not return,
+ * for example from a DNS lookup, is abandoned together with its memory.
  *
- * The layout of the cache is that of libdebuginfod and gdb: BUILDID/debuginfo, BUILDID/executable; an empty file says that no
- * server had it. */
+ * The layout of the cache is that of libdebuginfod and gdb: BUILDID/debuginfo,
+ * BUILDID/executable. An empty file means that no server had the file. */
 
 #include "symbolize/debuginfod-client.h"
 
@@ -24,15 +25,18 @@
 #define LIBRARY      "libdebuginfod.so.1"
 #define MOST_THREADS 4
 #define MOST_BYTES \
-  (INT64_C (512) << 20) /* of one file, unless DEBUGINFOD_MAXSIZE says otherwise */
+  (INT64_C (512) << 20) /* of one file, unless DEBUGINFOD_MAXSIZE sets another limit */
 #define PATIENCE  (5 * G_USEC_PER_SEC)  /* without new bytes */
-#define MOST_TIME (60 * G_USEC_PER_SEC) /* for all */
+#define MOST_TIME (60 * G_USEC_PER_SEC) /* for all files */
 #define PATIENCE_FOR_END \
-  (2 * G_USEC_PER_SEC) /* the library looks once a second whether to go on */
+  (2 * G_USEC_PER_SEC) /* the library calls the progress function once per second */
 #define BETWEEN_LOOKS (G_USEC_PER_SEC / 10)
 #define MOST_SILENT \
-  4 /* files about which no server said anything, before servers are given up; 1 while none said anything at all */
-#define NOT_FOUND_IS_VALID  600 /* seconds, unless the cache says otherwise */
+  /* Number of files without an answer from any server after which servers are given up; 1 if
+   * none has answered yet */
+  4
+/* seconds, unless the cache's configuration sets another value */
+#define NOT_FOUND_IS_VALID  600
 #define MOST_CONTROL_NUMBER 32  /* bytes */
 
 /* --- the cache --- */
@@ -50,7 +54,7 @@ find_cache (void)
   return g_build_filename (g_get_user_cache_dir (), "debuginfod_client", NULL);
 }
 
-/* Seconds for which an answer counts that there is no such file. */
+/* How many seconds the answer "no such file" stays valid. */
 static int64_t
 read_miss_time (const char *cache)
 {
@@ -72,7 +76,7 @@ typedef enum
   CACHE_KNOWS_NONE,
 } CacheAnswer;
 
-/* As the library does it: paths become names. */
+/* Converts a path to a file name like the library does. */
 static char *
 dup_source_name (const char *source)
 {
@@ -119,7 +123,7 @@ look_in_cache (const char *cache, int64_t miss_time, DebuginfodFile *file)
 typedef struct debuginfod_client Client;
 typedef int (*ProgressFn) (Client *client, long a, long b);
 
-/* As <elfutils/debuginfod.h> declares them. */
+/* The declarations of <elfutils/debuginfod.h>. */
 typedef struct
 {
   Client *(*begin) (void);
@@ -136,10 +140,10 @@ typedef struct
   void *(*get_user_data) (Client *);
 } Library;
 
-/* *Frozen* once load_library() gave TRUE. */
+/* *Frozen* once load_library() has returned TRUE. */
 static Library library;
 
-/* Stays loaded: threads that were left behind are in it. */
+/* The library is never unloaded, because abandoned threads may still run its code. */
 static bool
 load_functions (char **problem)
 {
@@ -189,7 +193,8 @@ load_functions (char **problem)
   return true;
 }
 
-/* FALSE with `problem`, which the caller frees. Any thread may call it. */
+/* On failure returns FALSE and sets `problem`, which the caller frees. May be called from any
+ * thread. */
 static bool
 load_library (char **problem)
 {
@@ -217,29 +222,29 @@ typedef struct
   char *source; /* NULL, or as in DebuginfodFile */
   bool is_executable;
   DownloadState state;
-  int64_t last_news; /* monotonic: when it began, or bytes came */
-  long told;         /* by the library, the last time */
-  int64_t bytes;     /* that came */
+  int64_t last_news; /* monotonic: the start, or the last time bytes arrived */
+  long told;         /* byte count that the library reported last */
+  int64_t bytes;     /* received so far */
   bool is_too_large;
-  bool was_stopped; /* by us */
+  bool was_stopped; /* by this client */
   int result;       /* of the library: a descriptor, here 0, or -errno */
   char *path;
 } Download;
 
-/* *Guarded* by `lock`, but for what does not change after it was made: `most_bytes`, `n`. */
+/* *Guarded* by `lock`, except for the members that never change: `most_bytes`, `n`. */
 typedef struct
 {
   gint n_references;
-  int64_t most_bytes; /* 0 = any */
+  int64_t most_bytes; /* per file; 0 = unlimited */
   GMutex lock;
   GCond changed;
   Download *row; /* [n] the heaviest first */
   uint32_t n;
-  uint32_t next; /* to be begun */
+  uint32_t next; /* index of the next one to start */
   uint32_t n_running;
   uint32_t n_answered;
-  uint32_t n_silent;  /* ended without a word from any server */
-  bool takes_no_more; /* what is under way goes on */
+  uint32_t n_silent;  /* ended without an answer from any server */
+  bool takes_no_more; /* start no more downloads; running ones continue */
   bool is_stopped;
 } Downloads;
 
@@ -261,14 +266,15 @@ downloads_unref (Downloads *self)
   g_free (self);
 }
 
-/* The library's thread is in one download at a time. */
+/* The download that a thread of the library is working on. */
 typedef struct
 {
   Downloads *downloads;
   Download *current;
 } Worker;
 
-/* The library tells bytes and how many there will be; or, while no server has answered, how often it has asked us, and 0. */
+/* The library passes the bytes received and the total. While no server has answered, it passes
+ * the number of calls so far, and 0. */
 static int
 on_progress (Client *client, long a, long b)
 {
@@ -306,7 +312,7 @@ take_next (Downloads *self, Worker *worker)
   return true;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void
 finish (Downloads *self, Download *download, int result, char *path)
 {
@@ -317,12 +323,12 @@ finish (Downloads *self, Download *download, int result, char *path)
     self->n_answered++;
   else
     self->n_silent++;
-  /* Each file more would take as long as this one did. */
+  /* Each further file would take as long as this one did. */
   self->takes_no_more |= self->n_silent >= (self->n_answered > 0 ? MOST_SILENT : 1);
   g_cond_broadcast (&self->changed);
 }
 
-/* The lock is not held. */
+/* The caller does not hold the lock. */
 static void
 change_running (Downloads *self, int difference)
 {
@@ -367,14 +373,15 @@ download_all (void *data)
       if (client != NULL)
         result = find_file (client, current, &path);
       if (result >= 0)
-        (void) close (result); /* it is opened again by who parses it */
+        (void) close (result); /* the parser opens it again */
       g_mutex_lock (&downloads->lock);
       finish (downloads, worker.current, MIN (result, 0), result >= 0 ? g_strdup (path) : NULL);
       free (path);
     }
   g_mutex_unlock (&downloads->lock);
 
-  /* Before it is told to have ended: nothing of the library's runs while the program ends. */
+  /* This must happen before the thread reports its end, so that no code of the library runs
+   * while the program exits. */
   if (client != NULL)
     library.end (client);
   change_running (downloads, -1);
@@ -425,7 +432,7 @@ start_threads (Downloads *self)
 
 /* --- waiting --- */
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void
 count (Downloads *self, DebuginfodStatus *status)
 {
@@ -458,7 +465,8 @@ count (Downloads *self, DebuginfodStatus *status)
   *status = now;
 }
 
-/* Each thread looks once a second whether it is to go on; one that does not is stuck in the library. */
+/* Each thread checks once per second whether to continue. A thread that does not is stuck in
+ * the library. */
 static void
 wait_for_all (Downloads *self,
               const Progress *progress,
@@ -670,7 +678,7 @@ sysprof_debuginfod_files_clear (DebuginfodFile *files, uint32_t n)
     g_clear_pointer (&files[i].path, g_free);
 }
 
-/* --- what is said --- */
+/* --- configuration --- */
 
 bool
 sysprof_debuginfod_may_ask (bool is_wanted, bool is_refused)
@@ -688,7 +696,8 @@ sysprof_debuginfod_may_ask (bool is_wanted, bool is_refused)
   if (!is_wanted)
     return false;
 
-  /* A desktop's programs do not see what a login shell reads from there. */
+  /* Programs started by a desktop do not have the environment that a login shell sets from this
+   * directory. */
   dir = g_dir_open (folder, 0, NULL);
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
     {

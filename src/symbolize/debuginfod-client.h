@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Debug files of debuginfod servers, and what of theirs the cache has that is shared with other programs. */
+/* Fetches debug files from debuginfod servers, and finds files in the cache that is shared with
+ * other debuginfod clients. */
 
 #pragma once
 
 #include "symbolize/symbolizer.h"
 
-/* What is wanted of one build, and what came of it. */
+/* A requested file of one build, and the result. */
 typedef struct
 {
   const char *build_id; /* lower-case hex */
-  bool may_ask;         /* servers; else the cache alone */
+  bool may_ask;         /* from servers; else from the cache only */
   bool is_executable;   /* the program or library itself, not its debug file */
-  const char
-      *source; /* NULL, or what is wanted is that source file, by the path as it was compiled */
-  uint64_t weight; /* events with it in their stack; the heaviest come first */
-  char *path;      /* in the cache; NULL = not there */
+  const char *source; /* if not NULL, requests this source file, by its path at compile time */
+  /* number of events with the file in their stack; the heaviest files are fetched first */
+  uint64_t weight;
+  char *path;      /* in the cache; NULL = not found */
 } DebuginfodFile;
 
-/* Looks for `files` in the cache and at the servers that DEBUGINFOD_URLS names, for a bounded time. With a `queue`, files that
- * servers would be asked for are added to it instead. Sorts `files` by weight. What is found is a stranger's: nobody has looked into it. */
+/* Looks for `files` in the cache and on the servers in DEBUGINFOD_URLS, for a limited time.
+ * With a `queue`, files that servers would be asked for are added to it instead. Sorts `files`
+ * by weight. The files found are untrusted and not checked. */
 void sysprof_debuginfod_fetch (DebuginfodFile *files,
                                uint32_t n,
                                const Progress *progress,
@@ -27,6 +29,7 @@ void sysprof_debuginfod_fetch (DebuginfodFile *files,
                                DebuginfodFunc func,
                                void *data,
                                DebuginfodStatus *status);
-/* The path of a debug file that came before; NULL = there is none. Free with g_free(). */
+/* Returns the path of a debug file that was fetched earlier, or NULL if there is none. Free
+ * with g_free(). */
 char *sysprof_debuginfod_find_cached (const char *build_id);
 void sysprof_debuginfod_files_clear (DebuginfodFile *files, uint32_t n);

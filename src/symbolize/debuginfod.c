@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names from debug files of debuginfod servers, and of the cache of what they gave before: for files that lack names after all
- * else was tried, those in which the most samples, waits and allocations are. */
+/* Resolves names with debug files from debuginfod servers and from the cache of earlier
+ * downloads. It runs after all other sources, and requests files that still have unresolved
+ * names, those with the most samples, waits and allocations first. */
 
 #include "symbolize/debuginfod-client.h"
 #include "symbolize/fetched-files.h"
@@ -9,11 +10,12 @@
 
 #include <string.h>
 
-#define LEAST_SHARE 0.005 /* of all events; for less no server is asked */
+#define LEAST_SHARE 0.005 /* of all events; files with less are not requested from servers */
 
 /* --- weights --- */
 
-/* Everything with a stack: a file that only waits or allocates has views that show its names, too. */
+/* Counts everything with a stack, because views of waits or allocations show function names,
+ * too. */
 typedef struct
 {
   const StackEvents *row[4];
@@ -57,8 +59,9 @@ get_module (const Symbolization *self, guint i)
   return &g_array_index (self->wanted_modules, WantedModule, i);
 }
 
-/* Events with a function of each file, [batches->n], and behind them those with one of the kernel that has no name, and with one of each
- * module: for nothing but the choice of what servers are asked for. */
+/* Counts the events with a function of each file [batches->n]. Two kinds follow: events with an
+ * unnamed function of the kernel, and of each module. The counts only decide which files are
+ * requested from servers. */
 static uint64_t *
 weigh (const Symbolization *self, const FileBatches *batches)
 {
@@ -118,7 +121,7 @@ find_wanted (const Symbolization *self, const FileBatch *batch)
   return NULL;
 }
 
-/* Files that were mapped under several names are asked for once. */
+/* Files that were mapped under several names are requested once. */
 static void
 want (GArray *files, const char *build_id, bool is_executable, uint64_t weight)
 {
@@ -171,7 +174,8 @@ choose_asked (const Symbolization *self, GArray *files)
     }
 }
 
-/* Those of small weight, and without `weights` all of them, are looked for in the cache alone. */
+/* Files of small weight, and all files if `weights` is NULL, are only looked up in the
+ * cache. */
 static GArray *
 list_files (const Symbolization *self, const FileBatches *batches, const uint64_t *weights)
 {
@@ -196,7 +200,7 @@ list_files (const Symbolization *self, const FileBatches *batches, const uint64_
   return files;
 }
 
-/* --- what dwz took out of them --- */
+/* --- supplements made by dwz --- */
 
 static void
 add_status (DebuginfodStatus *self, DebuginfodStatus *more)
@@ -218,7 +222,8 @@ add_status (DebuginfodStatus *self, DebuginfodStatus *more)
   g_clear_pointer (&more->problem, g_free);
 }
 
-/* Into the cache, where who looks for lines finds them: names need none. Debug files of one package share one. */
+/* Fetches supplements into the cache, where the line lookup finds them; names do not need them.
+ * Debug files of one package often share a supplement. */
 static void
 fetch_supplements (const Symbolization *self,
                    const FileBatches *batches,
@@ -243,7 +248,7 @@ fetch_supplements (const Symbolization *self,
   sysprof_debuginfod_files_clear ((DebuginfodFile *) (void *) files->data, files->len);
 }
 
-/* --- all of it --- */
+/* --- all files --- */
 
 static void
 add_kernel_file (GArray *fetched, const GArray *files, const char *build_id)
@@ -310,7 +315,7 @@ resolve (Symbolization *self, GError **error)
   g_autoptr (GArray) files = NULL;
   DebuginfodStatus status;
 
-  /* Below a sysroot this machine plays no part, unless it is asked to. */
+  /* With a sysroot, files of this machine are only used if the options request it. */
   if ((self->wanted->len == 0 && self->wanted_kernel[0] == 0 &&
        self->wanted_modules->len == 0) ||
       (self->options->sysroot != NULL && !self->options->ask_debuginfod &&
