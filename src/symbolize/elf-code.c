@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Instructions of an open file. Plain C, as it runs behind fork(). */
+/* Disassembles functions of the open file. Plain C without GLib, because it runs in a forked
+ * child. */
 
 #include "disasm/disasm.h"
 #include "symbolize/elf-worker.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CODE 256 /* pieces of executable segments that are looked at */
-#define MOST_NAME 160 /* bytes of the name of what is called */
+#define MOST_CODE 256 /* at most so many ranges of executable segments are considered */
+#define MOST_NAME 160 /* bytes of the name of a call's target */
 
 _Static_assert(DISASM_MAX_SIZE <= ELF_MAX_INSTRUCTION, "an instruction fits");
 
@@ -55,9 +56,9 @@ typedef struct
   ElfInstructions *into;
   size_t capacity; /* of into->row */
   size_t text_capacity;
-  uint64_t start; /* link-time addresses of the range that is under way */
+  uint64_t start; /* link-time addresses of the current range */
   uint64_t end;
-  const ElfReferences *references; /* of it, that are not linked */
+  const ElfReferences *references; /* its unlinked references */
 } Builder;
 
 static void
@@ -86,7 +87,8 @@ find_function (const ElfWorker *worker, uint64_t address, ElfSymbol *symbol)
           sysprof_elf_symbols_find (worker->symbols, address, symbol));
 }
 
-/* Where a jump or call leads that leaves the function, if there is a name for it. */
+/* Appends the name of a jump's or call's target outside of the function, if the target has a
+ * name. */
 static void
 append_target (const Builder *self, uint64_t target, char *text, size_t size)
 {
@@ -99,7 +101,7 @@ append_target (const Builder *self, uint64_t target, char *text, size_t size)
     append_name (symbol.name, (int64_t) (target - symbol.start), text, size);
 }
 
-/* What an instruction refers to that is not linked; NULL = nothing. */
+/* Returns the unlinked reference inside the instruction, or NULL if there is none. */
 static const ElfReference *
 find_reference (const Builder *self, const DisasmInstruction *instruction)
 {
@@ -120,7 +122,8 @@ find_reference (const Builder *self, const DisasmInstruction *instruction)
              : NULL;
 }
 
-/* Where that lies nobody knows here: what it is called stands for it, and for what stands in its place. */
+/* The target's address is only known after linking, so the name of the target is shown instead
+ * of the operand's value. */
 static void
 append_reference (const Builder *self,
                   const DisasmInstruction *instruction,
@@ -182,7 +185,8 @@ append_instruction (Builder *self,
   return true;
 }
 
-/* What a symbol says of the end of a function holds before who only knows where the next one begins. */
+/* The end of a function according to its symbol takes precedence over an end that is only the
+ * start of the next function. */
 static void
 cut_at_symbol (const ElfWorker *worker, uint64_t start, uint64_t *end)
 {
@@ -193,7 +197,7 @@ cut_at_symbol (const ElfWorker *worker, uint64_t start, uint64_t *end)
     *end = symbol.end;
 }
 
-/* The same of a range that has link-time addresses already, but for the shift. */
+/* Likewise, for a range that is given as link-time addresses plus `shift`. */
 static bool
 find_shifted_code (const ElfWorker *worker,
                    const ElfCodeRange *range,
@@ -215,7 +219,7 @@ find_shifted_code (const ElfWorker *worker,
   return false;
 }
 
-/* The code of a range, as link-time addresses: no more of it than one executable segment holds. */
+/* Translates a range to link-time addresses, and limits it to one executable segment. */
 static bool
 find_code (const ElfWorker *worker,
            const ElfCodeRange *range,
@@ -312,7 +316,7 @@ sysprof_elf_worker_disassemble (ElfWorker *self,
   if (!sysprof_elf_instructions_add_text (instructions, &builder.text_capacity, "", &empty))
     return ELF_NO_MEMORY;
 
-  /* Who opens a file for its lines has not read them. */
+  /* A file that was opened for its lines has no symbols loaded yet. */
   if (self->symbols == NULL)
     (void) sysprof_elf_symbols_load (self->image, &self->symbols);
   if (self->debug_image != NULL && self->debug_symbols == NULL)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Lines and inlined functions of an open file, from its own debug information or that of its debug file. Plain C, as it
- * runs behind fork(). */
+/* Looks up lines and inlined functions of the open file, in its own debug information or in
+ * that of its debug file. Plain C without GLib, because it runs in a forked child. */
 
 #include "symbolize/elf-worker.h"
 
@@ -26,7 +26,7 @@ sysprof_elf_lines_clear (ElfLines *self)
 typedef struct
 {
   uint64_t address;
-  uint32_t offset; /* its index */
+  uint32_t offset; /* index of the offset */
 } Asked;
 
 static int
@@ -37,7 +37,8 @@ compare_asked (const void *a, const void *b)
   return (left->address > right->address) - (left->address < right->address);
 }
 
-/* Of segments that lie in the file in another order than in memory they do not ascend. */
+/* Sorts the addresses: they do not ascend with the offsets if the file orders its segments
+ * differently than memory does. */
 static size_t
 find_addresses (const ElfWorker *self, const uint64_t *offsets, size_t n, Asked *asked)
 {
@@ -74,7 +75,8 @@ typedef struct
   KnownName known[N_KNOWN_NAMES];
 } Builder;
 
-/* The offset of the demangled name; 0 where it is not mangled, or there is no room. */
+/* Returns the offset of the demangled name; 0 if the name is not mangled, or there is no
+ * room. */
 static uint32_t
 demangle (Builder *self, uint32_t name)
 {
@@ -110,7 +112,8 @@ demangle (Builder *self, uint32_t name)
   return known->demangled;
 }
 
-/* An inlined function without a name is nothing to show: what it calls is called by what calls it. */
+/* An inlined function without a name cannot be shown. Its callees are then shown as called by
+ * its caller. */
 static void
 take_row (Builder *self, const DwarfAnswers *answers, const DwarfRow *from, ElfLineRow *row)
 {
@@ -180,7 +183,7 @@ take_answers (DwarfAnswers *answers, const Asked *asked, size_t n, ElfLines *lin
 
 /* --- split units --- */
 
-/* What the answer says of a file that it lacks, or NULL. */
+/* Returns the entry of the answer for a missing file, or NULL. */
 static ElfSplit *
 find_lacking (ElfLines *lines, const ElfSplitFile *split)
 {
@@ -191,7 +194,8 @@ find_lacking (ElfLines *lines, const ElfSplitFile *split)
   return NULL;
 }
 
-/* What came and was of use stays; the rest gives way to what this answer lacks. */
+/* Keeps the received files that were useful, and replaces the others by those that this answer
+ * is missing. */
 static ElfStatus
 expect_splits (ElfWorker *self, const DwarfAnswers *answers, ElfLines *lines)
 {
@@ -211,12 +215,13 @@ expect_splits (ElfWorker *self, const DwarfAnswers *answers, ElfLines *lines)
       if (lacking != NULL && split->is_other)
         lacking->is_other = true;
       if (split->fd >= 0)
-        (void) close (split->fd); /* only read from */
+        (void) close (split->fd); /* the file was only read */
       free (split->directory);
       free (split->name);
     }
   self->n_splits = self->n_given_splits = n;
-  /* Those that were asked for come first: what is behind them is not looked for, and nobody knows whether it is here. */
+  /* The requested files come first. Files beyond the limit are not looked for, so nothing is
+   * known about them. */
   if (lines->n_splits > ELF_MAX_SPLITS - n)
     {
       lines->n_splits = ELF_MAX_SPLITS - n;
@@ -243,7 +248,7 @@ expect_splits (ElfWorker *self, const DwarfAnswers *answers, ElfLines *lines)
   return ELF_OK;
 }
 
-/* Of DwarfFiles. */
+/* Implements the callback of DwarfFiles. */
 static int
 open_split (void *closure, const char *directory, const char *name)
 {
@@ -273,7 +278,7 @@ resolve (ElfWorker *self, const Asked *asked, size_t n_asked, size_t n, ElfLines
   for (size_t i = 0; i < n_asked; i++)
     addresses[i] = asked[i].address;
   status = sysprof_dwarf_resolve (self->dwarf, addresses, n_asked, &answers);
-  /* Over a limit: what was found until then holds. */
+  /* If a limit was exceeded, the answers found so far are valid. */
   if (status == ELF_OK || status == ELF_TOO_LARGE)
     status = take_answers (&answers, asked, n, lines);
   if (status == ELF_OK)
@@ -288,7 +293,8 @@ resolve (ElfWorker *self, const Asked *asked, size_t n_asked, size_t n, ElfLines
   return status;
 }
 
-/* A file is asked several times: it has several paths, or was told of in several ways. */
+/* The Dwarf is kept open, because a file with several paths or batches is queried several
+ * times. */
 static ElfStatus
 open_dwarf (ElfWorker *self)
 {

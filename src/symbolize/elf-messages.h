@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the parent and the child that parses ELF files say to each other:
+/* The messages between the parent and the child that parses ELF files:
  *
- *   request:  ElfRequest (with it, where the call has one, a descriptor), offsets
- *   reply:    ElfReply, answers, text; of lines: ElfReply, rows, frames, splits, text
+ *   request:  ElfRequest (for some calls with a descriptor), offsets
+ *   reply:    ElfReply, answers, text; for lines: ElfReply, rows, frames, splits, text
  *
- * One request is answered before the next is sent. The child may have been taken over by a file that it parsed:
- * the parent believes sizes only within limits, and offsets only inside the text. */
+ * The child answers one request before the parent sends the next. A malicious file may control
+ * the child. So the parent accepts only sizes within limits, and only offsets inside the
+ * text. */
 
 #pragma once
 
@@ -22,16 +23,16 @@ typedef enum
   CALL_ADD_SPLIT,
   CALL_RESOLVE,
   CALL_RESOLVE_LINES,
-  CALL_DISASSEMBLE, /* offsets are pairs: ElfCodeRange */
+  CALL_DISASSEMBLE, /* the offsets are pairs: ElfCodeRange */
 } ElfCall;
 
 typedef struct
 {
   uint32_t call;
   uint32_t n_offsets;
-  uint32_t are_addresses; /* not offsets */
-  uint32_t split;         /* which one of those that were asked for */
-  uint64_t shift;         /* of code: addresses are so much above those of the file */
+  uint32_t are_addresses; /* instead of offsets */
+  uint32_t split;         /* index of the requested file with split units */
+  uint64_t shift;         /* for code: added to the link-time addresses of the file */
 } ElfRequest;
 
 typedef struct
@@ -41,7 +42,7 @@ typedef struct
   uint64_t text_size;
   uint32_t n_frames;
   uint32_t n_splits;
-  uint32_t is_over_limit; /* ElfLines */
+  uint32_t is_over_limit; /* as in ElfLines */
   uint32_t padding;
   ElfFacts facts;
 } ElfReply;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Passes a file, its debug file and the further parts of its debug information to the child
+ * that parses them, and records which parts failed. */
+
 #include "symbolize/elf-parser.h"
 
 #include <errno.h>
 
-#define MOST_FAILED         256 /* told apart; each took time */
-#define MOST_FAILED_OF_FILE 3   /* then it has no further ones */
+#define MOST_FAILED         256 /* different files; each one cost time */
+#define MOST_FAILED_OF_FILE 3   /* after so many, no further parts are added to the file */
 
 static bool
 is_same_file (const struct stat *a, const struct stat *b)
@@ -84,7 +87,7 @@ has_failed (const ElfParser *self, const struct stat *info)
   return false;
 }
 
-/* `info`: NULL where nothing is known of it. */
+/* `info` is NULL if the file could not be examined. */
 static void
 blame (ElfParser *self, const struct stat *info, const char *path)
 {
@@ -98,7 +101,8 @@ blame (ElfParser *self, const struct stat *info, const char *path)
   g_ptr_array_add (self->blamed, g_strdup (path));
 }
 
-/* FALSE: it is not asked, as it failed before, or as others of this file did. */
+/* Returns FALSE if the part must not be added, because it failed before, or because too many
+ * parts of this file did. */
 static bool
 may_add (ElfParser *self, const struct stat *info, const char *path)
 {
@@ -114,7 +118,8 @@ sysprof_elf_status_is_failure (ElfStatus status)
   return status == ELF_GIVEN_UP || status == ELF_NO_MEMORY || status == ELF_IO_ERROR;
 }
 
-/* What came of adding one. Where the child is gone, another one has all that it had. */
+/* Handles the result of adding a part. If the child died, a new one is given everything that
+ * the old one had. */
 static ElfStatus
 judge (ElfParser *self, ElfStatus status, const struct stat *info, const char *path)
 {
@@ -130,7 +135,7 @@ judge (ElfParser *self, ElfStatus status, const struct stat *info, const char *p
       self->is_open = !sysprof_confined_child_is_stopped (&self->elf.sandbox) &&
                       sysprof_remembered_elf_start_again (&self->elf, &facts);
       if (!self->is_open)
-        return status; /* it is the file's own fault, or who asks has gone */
+        return status; /* the main file failed, or the caller canceled */
       self->facts = facts;
     }
   self->n_failed_of_file++;
@@ -178,7 +183,7 @@ sysprof_elf_parser_add_supplement (ElfParser *self,
   return judge (self, status, info, path);
 }
 
-/* `status`: of having added it. */
+/* `status` is the result of adding the part. */
 static ElfStatus
 note_split (ElfParser *self, ElfStatus status, const struct stat *info, const char *path)
 {
@@ -226,7 +231,7 @@ sysprof_elf_parser_note_unopened (ElfParser *self, const char *path)
   return ELF_GIVEN_UP;
 }
 
-/* --- where answers failed --- */
+/* --- after failed answers --- */
 
 static void
 do_without_debug_file (ElfParser *self, const struct stat *dropped)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parent's and the child's side of the socket between them (elf-messages.h). */
+/* Implements both ends of the socket between the parent and the child that parses ELF files
+ * (elf-messages.h). */
 
 #include "symbolize/elf-sandbox.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* For one answer, ms: some fifty times as long as it takes on a machine that has nothing else to do. */
+/* Timeout for one answer, in ms: about fifty times the duration on an idle machine. */
 #define PATIENCE        2000
 #define PATIENCE_PER_MB 100
 #define MOST_PATIENCE   20000
@@ -22,7 +23,7 @@
 
 /* --- the child --- */
 
-/* In fresh memory; NULL = the parent is gone. */
+/* Returns newly allocated memory, or NULL if the parent has exited. */
 static uint64_t *
 read_offsets (int socket, const ElfRequest *request)
 {
@@ -352,7 +353,7 @@ has_as_many (const ElfRequest *request, const ElfReply *reply)
   return reply->n_answers == (has_answers (request, reply) ? request->n_offsets : 0);
 }
 
-/* Whether a reply is one of those that the request can have. */
+/* Whether the reply is a valid one for the request. */
 static bool
 fits (const ElfRequest *request, const ElfReply *reply)
 {
@@ -363,7 +364,8 @@ fits (const ElfRequest *request, const ElfReply *reply)
            reply->n_frames <= ELF_MAX_LINE_FRAMES && reply->n_splits <= ELF_MAX_SPLITS));
 }
 
-/* One call, whose answers are of one of three kinds. ELF_GIVEN_UP with the child gone where it did not keep to the rules. */
+/* Makes one call, whose answers are of one of three kinds. If the child violates the protocol,
+ * ends it and returns ELF_GIVEN_UP. */
 static ElfStatus
 call_within (ElfSandbox *self,
              const ElfRequest *request,
@@ -407,7 +409,8 @@ gone:
   return ELF_GIVEN_UP;
 }
 
-/* The same, limited by and charged to the budget of untrusted files. ELF_SKIPPED: it is used up, and the child was not asked. */
+/* Likewise, limited by the budget of untrusted files, and charged to it. Returns ELF_SKIPPED
+ * without a call if the budget is used up. */
 static ElfStatus
 call (ElfSandbox *self,
       const ElfRequest *request,

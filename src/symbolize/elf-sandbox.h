@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A child that parses ELF files, without rights unless `keeps_rights` is set before it is started: then it has the descriptors
- * it is handed, and can reach nothing else. In either case it can be given up. *Owned* by one thread. */
+/* A child process that parses ELF files. It gives up its privileges, unless `keeps_rights` is
+ * set before it starts; then it still can only access the descriptors that it is passed. The
+ * parent can end it at any time. *Owned* by one thread. */
 
 #pragma once
 
@@ -12,9 +13,11 @@ typedef ConfinedChild ElfSandbox;
 
 #define ELF_SANDBOX_INIT CONFINED_CHILD_INIT
 
-/* The calls of ElfWorker, made in the child, which is started when there is none. Files come in envelopes (util/opener.h), which
- * are borrowed; `info` is the file's. ELF_GIVEN_UP: the child died, answered nonsense, or took longer than files of that size take,
- * or there is none; the next open() starts a new one. Of a debug file's facts only those of its supplement are taken. */
+/* These functions make the calls of ElfWorker in the child, and start it if it does not run.
+ * Files come in envelopes (util/opener.h), which are borrowed; `info` is the fstat() result of
+ * the file. ELF_GIVEN_UP means that there is no child any more: it died, violated the protocol,
+ * exceeded the timeout for files of that size, or could not be started. The next open() starts
+ * a new one. Of the facts of a debug file only those about its supplement are used. */
 ElfStatus sysprof_elf_sandbox_open (ElfSandbox *self,
                                     int envelope,
                                     const struct stat *info,
@@ -32,7 +35,7 @@ ElfStatus sysprof_elf_sandbox_add_split (ElfSandbox *self,
                                          int envelope,
                                          const struct stat *info,
                                          uint32_t i);
-/* `are_addresses`: what is given are not offsets in the file, but link-time addresses. */
+/* `are_addresses`: the values are link-time addresses instead of file offsets. */
 ElfStatus sysprof_elf_sandbox_resolve (ElfSandbox *self,
                                        bool are_addresses,
                                        const uint64_t *offsets,
@@ -47,17 +50,19 @@ ElfStatus sysprof_elf_sandbox_disassemble (ElfSandbox *self,
                                            const ElfCodeRange *ranges,
                                            size_t n,
                                            ElfInstructions *instructions);
-/* Of ranges of addresses where the code ran, `shift` above those where it was linked (negative as a number below 2^64); none of their
- * ends is 0. Offsets of instructions are addresses likewise. */
+/* The ranges are addresses where the code ran, which is link-time addresses plus `shift`
+ * (modulo 2^64). No end may be 0. The offsets of the instructions are such addresses, too. */
 ElfStatus sysprof_elf_sandbox_disassemble_shifted (ElfSandbox *self,
                                                    uint64_t shift,
                                                    const ElfCodeRange *ranges,
                                                    size_t n,
                                                    ElfInstructions *instructions);
-/* Ends the child. What the caller has set (`stop_fd`, `budget`, …) stays. */
+/* Ends the child. Members that the caller has set (`stop_fd`, `budget`, …) keep their
+ * values. */
 void sysprof_elf_sandbox_clear (ElfSandbox *self);
 
-/* Whether what was answered keeps to the rules, whoever gave it: sizes within limits, offsets inside the text. */
+/* Whether an answer from any source is well-formed: sizes within limits, offsets inside the
+ * text. */
 bool sysprof_elf_facts_are_sound (const ElfFacts *facts);
 bool sysprof_elf_answers_are_sound (const ElfAnswers *answers);
 bool sysprof_elf_lines_are_sound (const ElfLines *lines);

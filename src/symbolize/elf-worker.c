@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Opens an ELF file with its debug files from descriptors, and resolves offsets to symbols. It
+ * runs in the parsing child, so it must not open paths or use GLib. */
+
 #include "symbolize/elf-worker.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_TEXT      (UINT32_C (256) << 20) /* bytes of names of one file */
-#define KERNEL_SECTION "__ksymtab"            /* what a kernel has for its modules */
+#define MOST_TEXT      (UINT32_C (256) << 20) /* bytes of names per file */
+/* the section that distinguishes a kernel from its modules */
+#define KERNEL_SECTION "__ksymtab"
 #define KERNEL_LABEL   "_text"
-#define MOST_SECTIONS  256 /* with code that are looked at */
+#define MOST_SECTIONS  256 /* limit on the sections with code */
 
 void
 sysprof_elf_answers_clear (ElfAnswers *self)
@@ -23,7 +27,7 @@ static void
 close_fd (int *fd)
 {
   if (*fd >= 0)
-    (void) close (*fd); /* only read from */
+    (void) close (*fd); /* the file was only read */
   *fd = -1;
 }
 
@@ -96,7 +100,7 @@ has_debug_info (const ElfImage *image)
   return sysprof_elf_image_has_section (image, ".debug_info");
 }
 
-/* Of who has the debug information. */
+/* `image` is the file that contains the debug information. */
 static void
 note_alt_link (ElfFacts *facts, ElfImage *image)
 {
@@ -177,8 +181,8 @@ sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *f
   return ELF_OK;
 }
 
-/* Sections of files that are not linked lie behind what stands before them in their file (elf.h): where a debug file has less or more
- * of it, its addresses are those of other code. */
+/* Sections of unlinked files are placed one behind the other in file order (elf.h). If the
+ * debug file has other sections before them, its addresses belong to other code. */
 static bool
 has_same_places (const ElfImage *image, const ElfImage *debug_image)
 {
@@ -198,7 +202,7 @@ has_same_places (const ElfImage *image, const ElfImage *debug_image)
   return true;
 }
 
-/* By build id where both have one; else by the sum that the debug link names. */
+/* Compares the build IDs if both have one; else the checksum in the debug link. */
 static bool
 belongs_to_file (const ElfWorker *self, ElfImage *debug_image, int fd)
 {
@@ -248,7 +252,7 @@ sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts)
   return ELF_OK;
 }
 
-/* What a file calls itself is what another one calls it. */
+/* The build ID of the supplement must be the one that the debug information names. */
 static bool
 is_supplement (const ElfFacts *facts, ElfImage *image)
 {
@@ -402,7 +406,7 @@ name_answer (Builder *builder,
 
   answer->start = symbol->start;
   answer->end = symbol->end;
-  /* Offsets ascend: most answers are in the function of the one before. */
+  /* Offsets ascend, so most answers are in the same function as the previous one. */
   if (last != NULL && last->name != 0 && last->start == symbol->start &&
       last->end == symbol->end)
     {
@@ -419,7 +423,7 @@ name_answer (Builder *builder,
   return is_kept;
 }
 
-/* Where nobody named the function its bounds may be known all the same. */
+/* Even if a function has no name, its bounds may be known. */
 static void
 describe_nameless (const ElfWorker *self, ElfAnswer *answer)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is done with one ELF file and its debug file, from descriptors alone: runs in our process, or in a child
- * without rights (elf-sandbox.c). Plain C, as it runs behind fork(). */
+/* Processes one ELF file with its debug files, from descriptors only. It runs in this process,
+ * or in an unprivileged child (elf-sandbox.c). Plain C without GLib, because it runs in a
+ * forked child. */
 
 #pragma once
 
@@ -9,13 +10,13 @@
 #include "elf/elf.h"
 
 #define ELF_MAX_TEXT_SECTIONS 16
-#define ELF_MAX_SECTION_NAME  40 /* with its NUL; longer ones are left out */
+#define ELF_MAX_SECTION_NAME  40 /* with its NUL; longer ones are omitted */
 
-/* Of an object file that is not linked. */
+/* A section of an unlinked object file. */
 typedef struct
 {
   char name[ELF_MAX_SECTION_NAME];
-  uint64_t address; /* where it is put here */
+  uint64_t address; /* assigned by elf.h */
   uint64_t size;
 } ElfTextSection;
 
@@ -27,18 +28,18 @@ typedef struct
   uint8_t build_id[ELF_MAX_BUILD_ID];
   char link[256]; /* .gnu_debuglink; empty = none */
   uint8_t is_full;
-  uint8_t is_over_limit; /* a symbol table was left out for its size */
-  uint8_t has_lines;     /* it has debug information of its own */
+  uint8_t is_over_limit; /* a symbol table was ignored because of its size */
+  uint8_t has_lines;     /* it contains debug information itself */
   uint8_t padding;
-  uint32_t alt_id_size; /* 0 = its debug information refers to no supplement */
+  uint32_t alt_id_size; /* 0 = its debug information needs no supplement */
   uint8_t alt_id[ELF_MAX_BUILD_ID];
-  char alt_link
-      [ELF_MAX_ALT_LINK]; /* where dwz put that: a path, perhaps relative to its own directory */
-  uint64_t
-      kernel_text; /* of a kernel: the link-time address of its label `_text`; 0 = it is none */
-  uint64_t
-      text_address;   /* of a debug file whose offsets are not those of its file: of its code */
-  uint64_t text_size; /* 0 = it is none */
+  /* path of the supplement according to dwz; may be relative to the directory of the file */
+  char alt_link[ELF_MAX_ALT_LINK];
+  /* of a kernel: link-time address of the symbol `_text`; 0 = not a kernel */
+  uint64_t kernel_text;
+  /* address of the code, for a debug file whose offsets differ from those of its file */
+  uint64_t text_address;
+  uint64_t text_size; /* 0 = not such a file */
   uint64_t n_text_sections;
   ElfTextSection text_section[ELF_MAX_TEXT_SECTIONS];
 } ElfFacts;
@@ -46,33 +47,34 @@ typedef struct
 typedef struct
 {
   uint64_t link_address; /* of the offset; 0 = in no segment */
-  uint64_t start;        /* of the function, link-time; 0 and 0 = unknown */
+  uint64_t start;        /* of the function, link-time; both 0 = unknown */
   uint64_t end;
   uint32_t name;      /* offsets into ElfAnswers.text; 0 = none */
-  uint32_t demangled; /* 0 = as `name` */
+  uint32_t demangled; /* 0 = same as `name` */
   uint8_t is_entry;
   uint8_t padding[7];
 } ElfAnswer;
 
 typedef struct
 {
-  ElfAnswer *row; /* [n] one per offset that was asked for */
+  ElfAnswer *row; /* [n] one per requested offset */
   size_t n;
-  char *text; /* [text_size], the first and the last byte are NUL */
+  char *text; /* [text_size] the first and the last byte are NUL */
   size_t text_size;
 } ElfAnswers;
 
 void sysprof_elf_answers_clear (ElfAnswers *self);
 
-/* A function that an address is in: the innermost one, which may be inlined, or one that calls it. */
+/* One function of an inline chain: the innermost function at an address, or one of its
+ * callers. */
 typedef struct
 {
-  uint32_t
-      name; /* offsets into ElfLines.text; only inlined ones have names, and those always */
-  uint32_t demangled; /* 0 = as `name` */
-  uint32_t file;      /* as it was compiled; 0 = unknown */
-  uint32_t line; /* where it was at that address, or called the frame before; 0 = unknown */
-  uint32_t decl_file; /* where the function itself is written; 0 = unknown */
+  /* offsets into ElfLines.text. Inlined functions always have a name, others never */
+  uint32_t name;
+  uint32_t demangled; /* 0 = same as `name` */
+  uint32_t file;      /* path at compile time; 0 = unknown */
+  uint32_t line; /* of the address, or of the call of the previous frame; 0 = unknown */
+  uint32_t decl_file; /* where the function is defined; 0 = unknown */
   uint32_t decl_line;
   uint8_t is_inlined;
   uint8_t padding[3];
@@ -80,20 +82,21 @@ typedef struct
 
 typedef struct
 {
-  uint32_t
-      first; /* frame, the innermost one; all but the last of a row are inlined, and no two rows share one */
-  uint32_t n; /* 0 = nothing is known */
+  /* index of the innermost frame. All but the last frame of a row are inlined, and rows share
+   * no frames */
+  uint32_t first;
+  uint32_t n; /* 0 = unknown */
 } ElfLineRow;
 
 #define ELF_MAX_INSTRUCTION 16                    /* bytes */
 #define ELF_MAX_LINE_FRAMES (UINT32_C (16) << 20) /* of one file */
 #define ELF_MAX_INLINES     512                   /* of one offset */
 
-/* A file that belongs to the debug information and was not there, or is another one. */
+/* A file of the debug information that is missing, or is from another build. */
 typedef struct
 {
   uint32_t directory; /* offsets into ElfLines.text; 0 = unknown */
-  uint32_t name;      /* a path, in that directory if it is not absolute; never 0 */
+  uint32_t name;      /* path, relative to the directory if it is not absolute; never 0 */
   uint8_t is_other;
   uint8_t padding[3];
 } ElfSplit;
@@ -102,62 +105,64 @@ typedef struct
 
 typedef struct
 {
-  ElfLineRow *row; /* [n] one per offset that was asked for */
+  ElfLineRow *row; /* [n] one per requested offset */
   size_t n;
   ElfLineFrame *frame; /* [n_frames] */
   size_t n_frames;
   ElfSplit *split; /* [n_splits] */
   size_t n_splits;
-  char *text; /* [text_size], the first and the last byte are NUL */
+  char *text; /* [text_size] the first and the last byte are NUL */
   size_t text_size;
-  bool is_over_limit; /* the file has more to some of them than is read */
+  bool is_over_limit; /* some answers are incomplete because of a limit */
 } ElfLines;
 
 void sysprof_elf_lines_clear (ElfLines *self);
 
-/* A file with split units, as it was compiled. */
+/* A file with split units, as named at compile time. */
 typedef struct
 {
   char *directory;
   char *name;
   uint64_t dwo_id; /* of one of its units */
-  int fd;          /* -1 = it was asked for, and has not come */
-  bool is_other;   /* what came did not have the unit */
+  int fd;          /* -1 = requested, but not received */
+  bool is_other;   /* the received file does not contain the unit */
 } ElfSplitFile;
 
-/* Code to be shown as instructions: offsets in the file. */
+/* A range of code to disassemble, as file offsets. */
 typedef struct
 {
   uint64_t start;
-  uint64_t
-      end; /* 0 = where the function ends that holds `start`, by the call-frame table, which tells its start as well */
+  /* 0 = the end of the function that contains `start`, according to the call-frame information,
+   * which also gives its start */
+  uint64_t end;
 } ElfCodeRange;
 
 typedef struct
 {
   uint64_t offset;  /* in the file */
   uint64_t address; /* link-time */
-  uint32_t range;   /* number of the one that it is in */
+  uint32_t range;   /* index of the range that contains it */
   uint32_t text;    /* offset into ElfInstructions.text */
   uint8_t bytes[ELF_MAX_INSTRUCTION];
   uint8_t size;
   uint8_t padding[7];
 } ElfInstruction;
 
-#define ELF_MAX_CODE         (UINT64_C (1) << 20) /* bytes of one range; what is behind is left out */
+#define ELF_MAX_CODE         (UINT64_C (1) << 20) /* bytes of one range; the rest is omitted */
 #define ELF_MAX_CODE_TEXT    (UINT32_C (256) << 20) /* bytes of texts of one call */
-#define ELF_MAX_INSTRUCTIONS (UINT32_C (4) << 20)   /* of one call; likewise */
+#define ELF_MAX_INSTRUCTIONS (UINT32_C (4) << 20)   /* likewise */
 
 typedef struct
 {
-  ElfInstruction *row; /* [n] by range and offset */
+  ElfInstruction *row; /* [n] sorted by range and offset */
   size_t n;
-  char *text; /* [text_size], the first and the last byte are NUL */
+  char *text; /* [text_size] the first and the last byte are NUL */
   size_t text_size;
 } ElfInstructions;
 
 void sysprof_elf_instructions_clear (ElfInstructions *self);
-/* Adds a text, for which there are `*capacity` bytes by now, and tells where it is. FALSE: there is no room. */
+/* Adds a text and returns its offset. `*capacity` is the allocated size in bytes. Returns FALSE
+ * if there is no room. */
 bool sysprof_elf_instructions_add_text (ElfInstructions *self,
                                         size_t *capacity,
                                         const char *text,
@@ -171,21 +176,23 @@ typedef struct
   int package_fd;
   ElfImage *image;
   ElfImage *debug_image;
-  ElfImage *supplement;   /* of what has the debug information: the file or its debug file */
+  /* of the file that contains the debug information: the file or its debug file */
+  ElfImage *supplement;
   ElfImage *package;      /* of its split units */
-  bool has_other_package; /* one came that has none of its units */
-  ElfSplitFile
-      *split; /* [n_splits] those that came, then those that the last answer asked for */
+  bool has_other_package; /* a package was received, but contains none of its units */
+  /* [n_splits] those received, then those that the last answer requested */
+  ElfSplitFile *split;
   size_t n_splits;
   size_t n_given_splits;
-  Dwarf *dwarf; /* of these images, once lines were asked for; NULL = not open */
+  Dwarf *dwarf; /* of these images, once lines were requested; NULL = not open */
   ElfSymbols *symbols;
   ElfSymbols *debug_symbols;
   ElfFacts facts;
   bool is_for_lines;
-  bool takes_addresses; /* instead of offsets in the file, link-time addresses */
-  uint64_t
-      shift; /* of code, where it takes addresses: these, and what is answered, are so much above link-time ones */
+  bool takes_addresses; /* requests contain link-time addresses instead of offsets */
+  /* for code, if `takes_addresses`: addresses in requests and answers are link-time addresses
+   * plus this */
+  uint64_t shift;
 } ElfWorker;
 
 #define ELF_WORKER_INIT                                             \
@@ -193,46 +200,51 @@ typedef struct
     .fd = -1, .debug_fd = -1, .supplement_fd = -1, .package_fd = -1 \
   }
 
-/* Closes what was open before. Takes the descriptor. `is_for_lines`: symbols are not read, and what a debug file must have is
- * debug information. */
+/* Closes the previous file. Takes ownership of the descriptor. `is_for_lines`: symbols are not
+ * read, and a debug file must contain debug information. */
 ElfStatus sysprof_elf_worker_open (ElfWorker *self, int fd, bool is_for_lines, ElfFacts *facts);
 
-/* Takes the descriptor. ELF_MISMATCH: it does not belong to the file. ELF_ABSENT: it has none of what is wanted. In both cases, and in
- * all but ELF_OK, it is not used. `facts` are then those of the file, with the supplement of the debug file. */
+/* Takes ownership of the descriptor. ELF_MISMATCH: it does not belong to the file. ELF_ABSENT:
+ * it has no usable content. It is only used if the result is ELF_OK. `facts` are then those of
+ * the file, with the supplement of the debug file. */
 ElfStatus sysprof_elf_worker_add_debug (ElfWorker *self, int fd, ElfFacts *facts);
 
-/* The same for the supplement that the facts tell of. */
+/* Likewise, for the supplement that the facts name. */
 ElfStatus sysprof_elf_worker_add_supplement (ElfWorker *self, int fd);
 
-/* The same for a package of split units (.dwp) with some of those that the last answer of sysprof_elf_worker_resolve_lines() lacked, and for
- * the file that is number `i` of these. What comes so counts in the next answer. */
+/* Likewise, for a package of split units (.dwp), and for the file with missing split unit `i`.
+ * The last answer of sysprof_elf_worker_resolve_lines() lists the missing units. The next
+ * answer uses what was added. */
 ElfStatus sysprof_elf_worker_add_package (ElfWorker *self, int fd);
 ElfStatus sysprof_elf_worker_add_split (ElfWorker *self, int fd, size_t i);
 
-/* The link-time address of what was asked for, be it that or an offset. */
+/* Returns the link-time address of a requested address or offset. */
 ElfStatus
 sysprof_elf_worker_find_address (const ElfWorker *self, uint64_t place, uint64_t *address);
 
-/* `offsets` in the file, ascending. */
+/* `offsets` are file offsets, ascending. */
 ElfStatus sysprof_elf_worker_resolve (ElfWorker *self,
                                       const uint64_t *offsets,
                                       size_t n,
                                       ElfAnswers *answers);
 
-/* The same for lines and inlined functions (elf-lines.c). ELF_ABSENT: there is no debug information. */
+/* Likewise, for lines and inlined functions (elf-lines.c). ELF_ABSENT: there is no debug
+ * information. */
 ElfStatus sysprof_elf_worker_resolve_lines (ElfWorker *self,
                                             const uint64_t *offsets,
                                             size_t n,
                                             ElfLines *lines);
 
-/* What stands in the file itself (elf-code.c); of a range without code there is nothing. ELF_UNSUPPORTED: nobody here knows such
- * instructions. The disassembler is to be loaded before (disasm/disasm.h). */
+/* Disassembles code of the file itself (elf-code.c); a range without code has no instructions.
+ * ELF_UNSUPPORTED: the instruction set is not supported. The caller loads the disassembler
+ * first (disasm/disasm.h). */
 ElfStatus sysprof_elf_worker_disassemble (ElfWorker *self,
                                           const ElfCodeRange *ranges,
                                           size_t n,
                                           ElfInstructions *instructions);
 
-/* What was unpacked for lines serves all answers until then; images do not outlive it. */
+/* Frees the Dwarf, whose decompressed data is kept between answers. Call this before images are
+ * closed. */
 void sysprof_elf_worker_close_dwarf (ElfWorker *self);
 
 void sysprof_elf_worker_clear (ElfWorker *self);

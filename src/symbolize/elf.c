@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names from the ELF files behind mappings; or, for who asks for them (lines.c), lines and inlined functions.
+/* Resolves symbols from the ELF files behind mappings; if the caller is lines.c, lines and
+ * inlined functions.
  *
- * A file counts only if it is the one that was recorded: by build id where both sides have one, else by inode. A
- * separate debug file is used where the file's own symbols are not all, and only if it belongs to the file.
- * Files are opened by one child and parsed by another one, as either can take for ever: a capture names what it likes. Who
- * started as root has them parsed without rights (elf-sandbox.c). */
+ * A file is only used if it is the recorded one: the build IDs must be equal, or the inodes if
+ * one side has no build ID. A separate debug file is used if the file itself has only part of
+ * its symbols, and only if it belongs to the file.
+ *
+ * A capture may name any path, and opening or parsing it may block forever. So one child opens
+ * files, and another one parses them. If this program was started as root, the parsing child is
+ * unprivileged (elf-sandbox.c). */
 
 #include "symbolize/batch.h"
 #include "symbolize/code.h"
@@ -28,9 +32,9 @@
 
 #define DEBUG_SUFFIX  ".debug"
 #define LOOK_AHEAD    16     /* addresses */
-#define ITEMS_BETWEEN 0x1000 /* two looks at whether to go on */
+#define ITEMS_BETWEEN 0x1000 /* between two checks for cancelation */
 
-/* The file itself says all that a debug file could add. */
+/* Whether the file itself has all that a debug file could add. */
 static bool
 needs_no_debug_file (const ElfParser *self, const ElfFacts *facts)
 {
@@ -85,7 +89,8 @@ reason_of_errno (int number)
                                                                     : UNNAMED_FILE_MISSING;
 }
 
-/* Has the recorded file, which lies at `path` now, open in the parser. FALSE with the reason why not. */
+/* Opens the recorded file, which is now at `path`, in the parser. On failure returns FALSE and
+ * sets the reason. */
 static bool
 open_recorded_file (ElfParser *parser,
                     const FileBatch *batch,
@@ -131,7 +136,7 @@ open_debug_file (ElfParser *parser, int root, const char *path, void *data)
                        : sysprof_elf_parser_note_unopened (parser, path);
 }
 
-/* ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: what is there cannot be used. */
+/* ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: the file found cannot be used. */
 static ElfStatus
 find_debug_file (const Symbolization *self,
                  ElfParser *parser,
@@ -145,7 +150,7 @@ find_debug_file (const Symbolization *self,
   return sysprof_debug_search_candidates (parser, candidates, open_debug_file, NULL);
 }
 
-/* What the file's processes saw as its debug files, where they are gone. */
+/* Searches where the file's processes, which have exited, saw its debug file. */
 static ElfStatus
 find_translated_debug_file (const Symbolization *self,
                             ElfParser *parser,
@@ -161,7 +166,8 @@ find_translated_debug_file (const Symbolization *self,
 
 /* --- answers --- */
 
-/* The function's range, from the file's terms to those of the process in which `address` is. */
+/* Translates the function's range from file offsets to addresses of the process that contains
+ * `address`. */
 static void
 find_range (const Symbolization *self,
             AddressId address,
@@ -194,7 +200,7 @@ use_answer (Symbolization *self,
 
   find_range (self, item->address, answer, &named.start, &named.end);
 
-  /* memcpy@@GLIBC_2.14 */
+  /* such as memcpy@@GLIBC_2.14 */
   version = raw_name[0] != 0 ? strchr (raw_name + 1, '@') : NULL;
   if (version != NULL)
     raw_name = unversioned = g_strndup (raw_name, (size_t) (version - raw_name));
@@ -204,7 +210,8 @@ use_answer (Symbolization *self,
   return sysprof_symbolization_name (self, item->address, &named);
 }
 
-/* Items are in the order of offsets, so the rows of addresses lie anywhere. */
+/* Prefetches rows: items are sorted by offset, so the rows of their addresses are in random
+ * order. */
 static void
 expect_item (const Symbolization *self, AddressId address)
 {
@@ -244,7 +251,7 @@ use_answers (Symbolization *self,
              const ElfAnswers *answers,
              UnnamedReason reason)
 {
-  const ElfAnswer *last = NULL; /* the one that gave `symbol` */
+  const ElfAnswer *last = NULL; /* the answer that gave `symbol` */
   SymbolId symbol = 0;
   uint32_t at = 0;
 
@@ -295,7 +302,7 @@ is_lack_of_names (uint8_t reason)
          reason == UNNAMED_OVER_LIMIT;
 }
 
-/* Why addresses have no name in a file that could be read. */
+/* Returns why addresses have no name although the file could be read. */
 static UnnamedReason
 reason_of_lack (const ElfFacts *facts, ElfStatus debug_status)
 {
@@ -312,7 +319,7 @@ reason_of_lack (const ElfFacts *facts, ElfStatus debug_status)
   return facts->symbols_status == ELF_OK ? UNNAMED_BETWEEN_SYMBOLS : UNNAMED_NO_SYMBOLS;
 }
 
-/* Whoever recorded has read this file, and it had no names for any of these. */
+/* Whether the recorder has read this file and found no names for any of these addresses. */
 static bool
 is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
 {
@@ -326,7 +333,7 @@ is_told_to_lack_names (const Symbolization *self, const FileBatch *batch)
   return true;
 }
 
-/* A debug file that cannot be read costs only what it alone knows. */
+/* A debug file that cannot be read costs only the names that it alone contains. */
 static bool
 resolve_names (Symbolization *self,
                ElfParser *parser,
@@ -355,8 +362,8 @@ resolve_names (Symbolization *self,
   return status == ELF_OK;
 }
 
-/* Names what is open in the parser, or finds its lines, by link-time addresses where these are given instead of offsets; or its code. FALSE
- * where it answers nothing. */
+/* Resolves names or lines, or reads code, from the file that is open in the parser. The keys
+ * are link-time addresses if given, else offsets. Returns FALSE if the file gives no answer. */
 static bool
 resolve_open_file (Symbolization *self,
                    ElfParser *parser,
@@ -381,16 +388,17 @@ resolve_open_file (Symbolization *self,
   return is_answered;
 }
 
-/* Lines and code are of use where it is certain that the file is the one that was recorded: an inode is that of this machine. */
+/* Lines and code are only useful if the file is certainly the recorded one: inode numbers are
+ * only meaningful on this machine. */
 static bool
 may_have_lines (const Symbolization *self, const FileBatch *batch)
 {
   return batch->build_id[0] != 0 || (batch->inode != 0 && !self->is_elsewhere);
 }
 
-/* --- files from elsewhere --- */
+/* --- fetched files --- */
 
-/* The capture says what it likes: the text becomes part of paths and of questions to servers. */
+/* The capture is untrusted, and the text becomes part of paths and of requests to servers. */
 static bool
 is_build_id (const char *hex)
 {
@@ -430,7 +438,7 @@ open_wanted_file (ElfParser *parser,
          has_build_id (facts, build_id);
 }
 
-/* Wherever it may have been found when it was noted as wanted. */
+/* Opens the file at one of the roots where it may have been when it was noted as wanted. */
 static bool
 open_found_file (const Symbolization *self,
                  ElfParser *parser,
@@ -456,7 +464,8 @@ open_found_file (const Symbolization *self,
   return false;
 }
 
-/* Names what is in a debug file whose own file is not here. FALSE: it is not the one, or does not say which of its code was where. */
+/* Resolves names with a debug file whose main file is missing. Returns FALSE if it is from
+ * another build, or its code cannot be assigned to file offsets. */
 static bool
 use_debug_file_alone (Symbolization *self,
                       ElfParser *parser,
@@ -476,7 +485,7 @@ use_debug_file_alone (Symbolization *self,
   if (facts.text_size != 0)
     {
       if (self->code != NULL)
-        return false; /* the code is what it does not have */
+        return false; /* a debug file contains no code */
       addresses = sysprof_find_link_addresses (self, batch, &facts);
       if (addresses == NULL)
         return false;
@@ -484,7 +493,7 @@ use_debug_file_alone (Symbolization *self,
   return resolve_open_file (self, parser, batch, addresses, UNNAMED_BETWEEN_SYMBOLS);
 }
 
-/* The file itself is here, or came with its debug file. */
+/* The file itself is on this machine, or was fetched with its debug file. */
 static void
 resolve_file_fetched (Symbolization *self,
                       ElfParser *parser,
@@ -513,7 +522,8 @@ resolve_file_fetched (Symbolization *self,
       debug_status = open_debug_file (parser, -1, fetched->debug, NULL);
       fetched->is_unfit = debug_status != ELF_OK && debug_status != ELF_TOO_LARGE;
     }
-  /* The file alone has been asked; and without its debug file it may be another one than where it was found. */
+  /* If no debug file could be used, the file alone has already been tried. It may also be
+   * another file than the one found earlier. */
   if (fetched->executable == NULL && debug_status != ELF_OK)
     return;
   (void) resolve_open_file (self, parser, batch, NULL, reason_of_lack (&facts, debug_status));
@@ -521,7 +531,8 @@ resolve_file_fetched (Symbolization *self,
 
 /* --- files of this machine --- */
 
-/* Names what the file has that is open now, and was found below `root` at `path`. FALSE with the reason where it cannot be asked. */
+/* Resolves names with the open file, which was found below `root` at `path`. On failure returns
+ * FALSE and sets the reason. */
 static bool
 use_open_file (Symbolization *self,
                ElfParser *parser,
@@ -535,7 +546,7 @@ use_open_file (Symbolization *self,
   bool is_complete = needs_no_debug_file (parser, facts);
 
   if (self->lines != NULL && self->is_elsewhere && facts->build_id_size == 0)
-    return true; /* nothing says that it is the same */
+    return true; /* without identification, the file may be a different one */
   if (self->code != NULL && self->is_elsewhere && facts->build_id_size == 0)
     return sysprof_code_collection_explain_unsure (self, batch);
   if (parser->has_debug)
@@ -558,8 +569,8 @@ use_open_file (Symbolization *self,
   return false;
 }
 
-/* Looks for the file below `root` at `path`, and names what it has. FALSE, with what was wrong in `reason`, where another place is to
- * be tried. */
+/* Resolves names with the file below `root` at `path`. If that fails, sets `reason` and returns
+ * FALSE; the caller then tries the next path. */
 static bool
 try_place (Symbolization *self,
            ElfParser *parser,
@@ -572,13 +583,13 @@ try_place (Symbolization *self,
   ElfFacts facts = { 0 };
   bool is_open = open_recorded_file (parser, batch, root, path, &facts, &here);
 
-  /* What a file that is there says beats that another is missing. */
+  /* A reason from an existing file takes precedence over "file missing". */
   if (here != UNNAMED_NOT && (*reason == UNNAMED_FILE_MISSING || here != UNNAMED_FILE_MISSING))
     *reason = here;
   return is_open && use_open_file (self, parser, batch, root, path, &facts, reason);
 }
 
-/* Whether the file that was kept is certain to be the one that was recorded. */
+/* Whether the file that the recorder held open is certainly the recorded one. */
 static bool
 is_kept_file (const Symbolization *self,
               const FileBatch *batch,
@@ -588,12 +599,13 @@ is_kept_file (const Symbolization *self,
   if (batch->build_id[0] != 0 && facts->build_id_size > 0)
     return has_build_id (facts, batch->build_id);
 
-  /* Inodes are numbered by each file system, which recordings do not tell, and numbers are given again. */
+  /* Inode numbers are unique only within a file system, which recordings do not identify, and
+   * they are reused. So the file is only accepted if it is the only one with that number. */
   return batch->inode != 0 && strcmp (batch->path, kept->path) == 0 &&
          sysprof_kept_files_find (self->options->kept_files, batch->inode, NULL, 1) == NULL;
 }
 
-/* Where the recorder kept it open. */
+/* Tries the files that the recorder held open. */
 static bool
 try_kept_files (Symbolization *self,
                 ElfParser *parser,
@@ -619,7 +631,8 @@ try_kept_files (Symbolization *self,
   return false;
 }
 
-/* At the file's own path, below the roots of processes that live, and below ours. `reason_there` is the first of these. */
+/* Tries the file's own path below the roots of running processes, then below our own root.
+ * `reason_there` is set to the reason of the first one. */
 static bool
 try_own_path (Symbolization *self,
               ElfParser *parser,
@@ -646,7 +659,7 @@ try_own_path (Symbolization *self,
   return false;
 }
 
-/* Where processes that are gone saw it. */
+/* Tries the paths where processes that have exited saw it. */
 static bool
 try_translations (Symbolization *self,
                   ElfParser *parser,
@@ -659,7 +672,7 @@ try_translations (Symbolization *self,
   g_autoptr (GPtrArray) paths =
       sysprof_list_translations (parser->mounts, self->store, batch, batch->path, &is_ours);
 
-  /* What has the path here is another file, which says nothing of this one. */
+  /* The file at this path on the host is unrelated, so its reason is not used. */
   if (!is_ours)
     *reason = reason_there;
   for (guint i = 0; i < paths->len; i++)
@@ -671,7 +684,8 @@ try_translations (Symbolization *self,
          try_place (self, parser, batch, -1, batch->path, reason);
 }
 
-/* DIR/.build-id/ab/cdef.debug, and beside it the file itself, where somebody collects both. */
+/* Tries DIR/.build-id/ab/cdef.debug, and next to it the file itself, as some tools collect
+ * both. */
 static bool
 try_build_id_below (Symbolization *self,
                     ElfParser *parser,
@@ -706,7 +720,7 @@ try_build_id_below (Symbolization *self,
   return false;
 }
 
-/* By its build id alone, wherever it was. */
+/* Searches by build ID only, independent of the path. */
 static bool
 try_build_id (Symbolization *self,
               ElfParser *parser,
@@ -728,7 +742,7 @@ try_build_id (Symbolization *self,
 static void
 resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
 {
-  /* Where nothing says which file it was, one of another namespace must not be taken for it. */
+  /* Without an identification, a file of another namespace must not be used. */
   bool may_be_ours = parser->mounts == NULL || sysprof_file_batch_is_identified (batch);
   UnnamedReason reason = UNNAMED_FILE_MISSING, reason_there = UNNAMED_FILE_MISSING;
 
@@ -750,7 +764,7 @@ resolve_file (Symbolization *self, ElfParser *parser, const FileBatch *batch)
     note_wanted (self, batch, NULL);
 }
 
-/* The kernel's own library in every process: the one of our process is the same, while this kernel runs. */
+/* The vDSO is the same in every process of the running kernel, so our own is used. */
 static void
 resolve_vdso (Symbolization *self, const FileBatch *batch)
 {
@@ -764,7 +778,8 @@ resolve_vdso (Symbolization *self, const FileBatch *batch)
   sysprof_elf_answers_clear (&answers);
 }
 
-/* Of code nothing is told: who looks for that has looked for lines before. */
+/* Nothing is reported for code, because lines were resolved before and reported the same
+ * problems. */
 static void
 tell_failed (Symbolization *self, ElfParser *parser, const FileBatch *batch)
 {
@@ -779,7 +794,7 @@ tell_failed (Symbolization *self, ElfParser *parser, const FileBatch *batch)
   g_clear_pointer (&parser->skipped, g_ptr_array_unref);
 }
 
-/* `fetched` [batches->n] or NULL: files of this machine. */
+/* `fetched` is [batches->n], or NULL for files of this machine. */
 static void
 resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *fetched)
 {
@@ -792,12 +807,13 @@ resolve_batches (Symbolization *self, const FileBatches *batches, FetchedFile *f
     .flatpak_dirs = sysprof_list_flatpak_debug_dirs (),
   };
 
-  /* A file takes as long as it likes: who cancels waits for neither child. */
+  /* Opening a file may block forever. So cancelation must interrupt the wait for either
+   * child. */
   sysprof_stop_event_init (&stop, self->progress->cancellable);
   parser.opener.stop_fd = stop.fd;
   parser.opener.has_stop_fd = stop.fd >= 0;
   parser.elf.budget = self->budget;
-  /* Of instructions nothing is remembered. */
+  /* Instructions are not cached. */
   if (!self->options->no_cache && self->code == NULL)
     parser.elf.cache = sysprof_symbol_cache_new ();
   sysprof_process_roots_init (&parser.roots, self);

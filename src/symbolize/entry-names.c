@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Functions in which a process, a thread or a kernel context begins: a stack that ends in one of them is whole.
- * Nobody calls them, or only another one of them does. */
+/* Names of functions in which a process, a thread or a kernel context starts. A stack that ends
+ * in one of them is complete, because only another such function calls it. */
 
 #include "symbolize/symbolizer.h"
 
 #include <string.h>
 
-/* A star at the end: whatever follows. Only names that nothing else has: a program's own `start` is not here. */
+/* A trailing star matches any suffix. The list contains only names that no other function has;
+ * a program's own `start` is not included. */
 static const char *const user_names[] = {
   /* the linker's start files, and the C libraries (glibc, musl, bionic) */
   "_start",
@@ -30,15 +31,15 @@ static const char *const user_names[] = {
   "_dl_start",
   "_dlstart",
   "_dlstart_c",
-  /* Go, whose goroutines have stacks of their own */
+  /* Go, whose goroutines have separate stacks */
   "runtime.goexit*",
   "runtime.rt0_go*",
   "runtime.mstart*",
   "_rt0_*",
 };
 
-/* The way in from user code (entry_SYSCALL_64 and its like) is not here: behind it the user's part of the stack
- * must follow, and a stack without it is cut. */
+/* Entry points from user mode (entry_SYSCALL_64 and similar) are not included: after them the
+ * user part of the stack must follow, and a stack without that part is truncated. */
 static const char *const kernel_names[] = {
   "ret_from_fork*",
   "secondary_startup*",
