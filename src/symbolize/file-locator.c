@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Opens files at paths that a capture names, below the roots of the processes that saw them.
+ * Only the opener child opens them, because opening may block forever. */
+
 #include "symbolize/file-locator.h"
 
 #include <elf.h>
@@ -13,10 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_KNOWN_ROOTS 256 /* each is a descriptor */
-#define MOST_TRANSLATING 16  /* processes of one file that are asked where they saw it */
+#define MOST_KNOWN_ROOTS 256 /* limit, because each one is a descriptor */
+#define MOST_TRANSLATING 16  /* processes per file whose view of files is considered */
 
-/* In ProcessRoots.of_process. */
+/* Values of ProcessRoots.of_process. */
 enum
 {
   ROOT_UNKNOWN,
@@ -224,7 +227,8 @@ sysprof_list_translations (CaptureMounts *mounts,
       take_new_paths (paths, more);
     }
 
-  /* Where nothing is known, nothing says otherwise; else what is found there has to be compared with what was recorded. */
+  /* If the capture records nothing about the processes, they are assumed to see this machine's
+   * files. Otherwise the file found must be comparable with the recorded one. */
   *is_ours = (paths->len == 0 && (is_identified || !is_known)) ||
              g_ptr_array_find_with_equal_func (paths, path, g_str_equal, NULL);
   return paths;
@@ -232,7 +236,8 @@ sysprof_list_translations (CaptureMounts *mounts,
 
 /* --- opening --- */
 
-/* Below a root, absolute links stay below it. Anything but a regular file counts as missing. */
+/* Below a root, absolute symbolic links are resolved below it. Anything but a regular file
+ * counts as missing. */
 static int
 open_regular_file (int root, const char *path)
 {
@@ -250,8 +255,8 @@ typedef enum
 {
   WANTS_FILE,
   WANTS_ELF_FILE,
-  WANTS_PATH, /* without links, as the contents of a file */
-  WANTS_TEXT, /* a copy */
+  WANTS_PATH, /* its path without symbolic links, as the contents of a file */
+  WANTS_TEXT, /* a copy of its contents */
 } Wanted;
 
 typedef struct
@@ -269,7 +274,7 @@ is_elf (int fd)
          memcmp (magic, ELFMAG, sizeof magic) == 0;
 }
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static int
 write_path_of (int taken)
 {
@@ -285,7 +290,8 @@ write_path_of (int taken)
   return sysprof_steal_fd (&text);
 }
 
-/* Takes the descriptor. What grows meanwhile is cut where it ended. */
+/* Takes ownership of the descriptor. If the file grows meanwhile, the copy ends at its previous
+ * size. */
 static int
 copy_text_of (int taken, struct stat *info)
 {
@@ -315,7 +321,7 @@ copy_text_of (int taken, struct stat *info)
   return sysprof_steal_fd (&text);
 }
 
-/* In the opener, with the root. */
+/* Runs in the opener, below the root. */
 static int
 open_asked_file (const void *data, int root, struct stat *info)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the file behind a mapping may be on this machine. */
+/* Locates the file behind a mapping on this machine. */
 
 #pragma once
 
@@ -11,53 +11,60 @@
 
 #define MOST_ROOTS 9
 
-/* The roots of the capture's processes, each asked for once. */
+/* The root directories of the recorded processes; each one is determined once. */
 typedef struct
 {
-  uint16_t
-      *of_process; /* [processes.n] 0 = not asked yet, 1 = no other than ours, else 2 + index */
-  GArray *roots;   /* of KnownRoot: all are different */
+  uint16_t *of_process; /* [processes.n] 0 = unknown, 1 = same as ours, else 2 + index */
+  GArray *roots;   /* of KnownRoot, without duplicates */
 } ProcessRoots;
 
 void sysprof_process_roots_init (ProcessRoots *self, const Symbolization *symbolization);
 void sysprof_process_roots_clear (ProcessRoots *self);
 
-/* Directories below which a path of the capture is looked up, in order. A root of -1 is our own. Borrowed. */
+/* Directories below which a path of the capture is looked up, in order. A root of -1 is our
+ * own. Borrowed. */
 typedef struct
 {
   int fd[MOST_ROOTS];
-  const char
-      *path[MOST_ROOTS]; /* of the root, as the kernel tells it to us; NULL = "/", or unknown */
+  /* of the root, as the kernel shows it to this process; NULL = "/", or unknown */
+  const char *path[MOST_ROOTS];
   unsigned n;
 } FileRoots;
 
-/* The given sysroot; else the roots of living processes that mapped the file and see other files than we do, then
- * our own. */
+/* Finds the roots for a file: the given sysroot; else the roots of running processes that
+ * mapped the file and have a different view of files than we do, then our own. */
 void sysprof_file_roots_find (FileRoots *self,
                               ProcessRoots *roots,
                               const Symbolization *symbolization,
                               const FileBatch *batch);
 
-/* What of `path` lies below the nth root, of a process that changed its root within a mount namespace: what it had mapped before
- * the recording, the kernel told whoever read it by paths from the root of that namespace. NULL: it is not told so. */
+/* For a process that changed its root within a mount namespace: for files that it had mapped
+ * before the recording, the recorder got paths relative to the root of the namespace. Returns
+ * the part of `path` below the nth root, or NULL if the path is not below it. */
 const char *sysprof_file_roots_find_rest (const FileRoots *self, unsigned n, const char *path);
 
-/* Opens a regular file for reading, and nothing else: opening a device can have effects. Below a root, absolute
- * links stay below it. An envelope, and in `info` what the file is; -1 with errno, which is ETIMEDOUT where its file system does
- * not answer. */
+/* Opens a regular file for reading. Other files are never opened, because opening a device can
+ * have side effects. Below a root, absolute symbolic links are resolved below it. Returns an
+ * envelope, and sets `info` to the result of fstat(); on failure returns -1 with errno, which
+ * is ETIMEDOUT if the file system does not respond. */
 int sysprof_open_regular_file (Opener *opener, int root, const char *path, struct stat *info);
 
-/* The same for a path that a file names, which may be that of anything: nothing but an ELF file is handed out, else ENOEXEC. */
+/* Likewise, for a path that an untrusted file names. If the file is not an ELF file, fails with
+ * ENOEXEC, so that no other content is exposed. */
 int sysprof_open_elf_file (Opener *opener, int root, const char *path, struct stat *info);
 
-/* A copy of it in memory, `info->st_size` bytes, which takes no time to read; EFBIG: it is larger than MOST_SOURCE_SIZE. */
+/* Likewise, but returns a copy in memory of `info->st_size` bytes, so that reading it cannot
+ * block. EFBIG: it is larger than MOST_SOURCE_SIZE. */
 int sysprof_copy_text_file (Opener *opener, int root, const char *path, struct stat *info);
 
-/* Through links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. NULL: nobody can say. */
+/* Resolves symbolic links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. Returns NULL if
+ * they cannot be resolved. */
 char *sysprof_find_real_path (Opener *opener, const char *path);
 
-/* Where on this machine that file may be which the processes of the batch know as `path`, by what the capture says of them; the likeliest first.
- * `is_ours`: one of them saw our files, so that the path itself is as good. GPtrArray of char*, which frees them. */
+/* Lists where the file that the batch's processes know as `path` may be on this machine,
+ * according to the capture, the most likely path first. Sets `is_ours` if one of the processes
+ * saw this machine's files, so that `path` itself can be tried, too. Returns a GPtrArray of
+ * char*, which owns them. */
 GPtrArray *sysprof_list_translations (CaptureMounts *mounts,
                                       const Store *store,
                                       const FileBatch *batch,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Instructions of code that programs made, from their jitdumps, which they have mapped: the capture says which file that was, and from
- * when on which code was where. */
+/* Reads instructions of generated code from the jitdump files that programs have mapped. The
+ * capture records which file it was, and which code was at an address from which time on. */
 
 #include "symbolize/code.h"
 
@@ -17,7 +17,7 @@
 #define DUMP_PREFIX "jit-"
 #define DUMP_SUFFIX ".dump"
 
-/* An address and the function that it was in then. */
+/* An address and the function that contained it at that time. */
 typedef struct
 {
   ProcessId process;
@@ -38,7 +38,7 @@ typedef struct
 /* The functions of one process. */
 typedef struct
 {
-  const BatchItem *items; /* [n_items] its addresses */
+  const BatchItem *items; /* [n_items] addresses of the process */
   uint32_t n_items;
   JitFunction *function; /* [n] */
   uint32_t *piece;       /* [n] index of its piece */
@@ -80,7 +80,7 @@ collect_places (const Symbolization *self)
   return places;
 }
 
-/* 1 + the index; 0 = there are enough. */
+/* Returns 1 + the index of the piece; 0 = the limit is reached. */
 static uint32_t
 add_piece (CodeCollection *code, const Symbolization *self, const Place *place)
 {
@@ -107,7 +107,7 @@ add_piece (CodeCollection *code, const Symbolization *self, const Place *place)
   return code->pieces->len;
 }
 
-/* Of places[n] of one process. */
+/* `places` [n] are of one process. */
 static void
 functions_init (Functions *self, Symbolization *symbolization, const Place *places, uint32_t n)
 {
@@ -146,7 +146,7 @@ functions_clear (Functions *self)
   g_free (self->piece);
 }
 
-/* Whatever has no instructions. */
+/* Stores the problem for each function without instructions. */
 static void
 explain (Symbolization *self,
          const Functions *functions,
@@ -198,7 +198,7 @@ take (Symbolization *self,
       if (i == 0 || row[-1].range != row->range)
         {
           piece = &g_array_index (code->pieces, CodePiece, functions->piece[row->range]);
-          is_known = piece->n > 0; /* by another dump */
+          is_known = piece->n > 0; /* from another dump */
           if (!is_known)
             {
               piece->path = path;
@@ -211,7 +211,7 @@ take (Symbolization *self,
       instruction = sysprof_code_collection_make_row (code, piece, row, found->code.text);
       if (self->options->with_lines && place->line != 0)
         {
-          /* Node.js 18 writes what is left of names that it has given back. */
+          /* Node.js 18 writes garbage for names that it has already freed. */
           if (is_name (found->code.text + place->file))
             instruction.file =
                 sysprof_code_collection_intern_file (code, found->code.text + place->file);
@@ -233,8 +233,9 @@ is_dump (const char *path)
          g_str_has_suffix (name, DUMP_SUFFIX);
 }
 
-/* Whether a file may be the process's: root's, or of whom the recorder says. Where it says nothing, of who looks. Whoever may write to
- * /tmp may put another one there, and some file systems give its inode's number away again. */
+/* Whether a file may belong to the process: its owner is root, or a user that the recorder
+ * noted for it. If the recorder noted none, it must be the current user. Any user who can write
+ * to /tmp may place a different file there, and some file systems reuse inode numbers. */
 static bool
 is_owner_known (const Search *self, ProcessId process, uid_t owner)
 {
@@ -258,7 +259,7 @@ is_owner_known (const Search *self, ProcessId process, uid_t owner)
   return false;
 }
 
-/* -1: it is not there, or is another one. */
+/* Returns -1 if the file is missing, or is a different one. */
 static int
 open_at (Search *self, int root, const char *path, const FileBatch *batch, struct stat *info)
 {
@@ -315,7 +316,7 @@ read_dump (Search *self, const Functions *functions, const Mapping *mapping)
   struct stat info = { 0 };
   autofd envelope = -1;
 
-  /* It has no build id. */
+  /* A jitdump has no build ID, so the inode must be known. */
   if (mapping->inode == 0 || symbolization->is_elsewhere)
     {
       explain (symbolization, functions, path,
@@ -369,7 +370,7 @@ static void
 read_process (Search *self, const Place *places, uint32_t n)
 {
   const Store *store = self->symbolization->store;
-  const Mapping *last = NULL; /* what is mapped again is the same file */
+  const Mapping *last = NULL; /* a repeated mapping is of the same file */
   Functions functions;
 
   functions_init (&functions, self->symbolization, places, n);
@@ -412,7 +413,7 @@ sysprof_jit_code_read (Symbolization *self)
       for (end = i + 1; end < array->len && places[end].process == places[i].process; end++)
         ;
       read_process (&search, places + i, end - i);
-      /* Nobody's file answers for another's. */
+      /* A file must not influence the results of the next one, so each one gets a new child. */
       sysprof_confined_child_end (&search.child);
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The child's and the parent's side of the socket between them: JitRequest with the file, functions; JitReply, instructions, places,
- * text. */
+/* Implements both ends of the socket between the child that reads jitdumps and its parent.
+ * Request: JitRequest with the file, functions. Reply: JitReply, instructions, places, text. */
 
 #include "symbolize/jit-sandbox.h"
 
@@ -14,16 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_DUMP      (UINT64_C (4) << 30)  /* bytes, of which little is read */
-#define MOST_DEBUG     (UINT64_C (16) << 20) /* bytes of lines of one function */
-#define LEAST_ENTRY    17                    /* bytes of one of these */
+#define MOST_DUMP      (UINT64_C (4) << 30)  /* bytes; only parts of it are read */
+#define MOST_DEBUG     (UINT64_C (16) << 20) /* bytes of line records per function */
+#define LEAST_ENTRY    17                    /* bytes of one line record */
 #define MOST_FUNCTIONS 0x10000
 #define PATIENCE       20000 /* ms */
 
 typedef struct
 {
-  uint64_t size; /* of the file, which the child may not ask for */
-  uint32_t n;    /* JitFunction */
+  uint64_t size; /* of the file, because the child may not call fstat() */
+  uint32_t n;    /* JitFunctions */
   uint32_t padding;
 } JitRequest;
 
@@ -82,7 +82,7 @@ make_room (Reader *self)
   return true;
 }
 
-/* In fresh memory; NULL = it is not all there. */
+/* Returns newly allocated memory, or NULL if not all bytes are available. */
 static uint8_t *
 read_bytes (int fd, uint64_t at, size_t size)
 {
@@ -110,7 +110,7 @@ read_bytes (int fd, uint64_t at, size_t size)
 typedef struct
 {
   uint8_t *bytes;
-  JitLine *line; /* [n] by address */
+  JitLine *line; /* [n] sorted by address */
   size_t n;
 } Lines;
 
@@ -144,7 +144,7 @@ lines_read (Lines *self, const Reader *reader, const JitCodeRange *range)
   while (self->n < most &&
          sysprof_jit_debug_reader_next (&entries, line = &self->line[self->n]))
     {
-      /* Too far behind the code, if by little. */
+      /* Some writers place lines slightly after the end of the code. */
       if (line->address < range->start || line->address - range->start >= range->size)
         continue;
       is_sorted = is_sorted && (self->n == 0 || compare_lines (line - 1, line) <= 0);
@@ -161,7 +161,8 @@ lines_clear (Lines *self)
   free (self->line);
 }
 
-/* `*next` goes on from instruction to instruction, and `*last` is what the last one has. */
+/* `*next` is the index of the next line and advances with the instructions; `*last` is the
+ * place of the previous instruction. */
 static bool
 set_place (Reader *self, const Lines *lines, uint64_t address, size_t *next, JitPlace *last)
 {
@@ -223,7 +224,7 @@ disassemble (Reader *self, const JitCodeRange *range, uint32_t number)
   Lines lines;
 
   if (bytes == NULL)
-    return JIT_CODE_OK; /* it became shorter */
+    return JIT_CODE_OK; /* the call shrank the block */
   disassembler = sysprof_disassembler_new (&(DisasmCode){
       .machine = self->facts.machine,
       .is_64 = is_64 (self->facts.machine),
@@ -256,7 +257,8 @@ read_code (Reader *self, const JitRequest *request, JitCodeRange *ranges)
 
   if (self->fd < 0 || !append_text (self, "", &empty))
     return JIT_CODE_FAILED;
-  /* A dump that ends within a record, or makes no sense somewhere, has what came before. */
+  /* If a dump ends within a record, or contains an invalid record, the records before it are
+   * used. */
   if (sysprof_jit_find_code (self->fd, size, ranges, request->n, &self->facts) ==
       JIT_NOT_A_DUMP)
     return JIT_CODE_NOT_A_DUMP;

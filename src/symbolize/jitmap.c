@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names that programs gave to synthetic addresses, one address each, one namespace per file; and to the code that they
- * made. */
+/* Resolves names that programs assigned to synthetic addresses, one name per address and one
+ * namespace per capture file, and names of generated code. */
 
 #include "symbolize/symbolizer.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Source: RFC 8259. What is not asked for is stepped over by its brackets and quotes, whatever it is. */
+/* Source: RFC 8259. Values that are not needed are skipped by counting brackets and quotes,
+ * without validating them. */
 
 #include "symbolize/json-find.h"
 
@@ -12,7 +13,7 @@ skip_blanks (Text *self)
     self->at++;
 }
 
-/* Blanks, and that one character. */
+/* Skips white space, and that one character. */
 static bool
 skip_sign (Text *self, char sign)
 {
@@ -24,7 +25,7 @@ skip_sign (Text *self, char sign)
   return true;
 }
 
-/* Escapes stay as they are. */
+/* Escape sequences are not decoded. */
 static bool
 take_string (Text *self, Text *string)
 {
@@ -44,7 +45,7 @@ take_string (Text *self, Text *string)
   return true;
 }
 
-/* Up to the comma or bracket behind it. */
+/* Stops at the comma or bracket after the value. */
 static bool
 skip_value (Text *self)
 {

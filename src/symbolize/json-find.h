@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One object of a JSON array, by its id: what the storage of containers consists of. Plain C without a tree: it runs behind fork(), in a
- * child without rights, over a file that anybody may have written. */
+/* Finds one object of a JSON array by its ID, for the lists in container storages. Plain C
+ * without memory allocation, because it runs in a forked child without privileges. The input is
+ * untrusted. */
 
 #pragma once
 
 #include "util/text.h"
 
-/* Texts are as they stand between the quotes; empty where the object has no such string. */
+/* The texts are those between the quotes; empty if the object has no such string. */
 typedef struct
 {
   Text id;
@@ -16,5 +17,6 @@ typedef struct
   Text parent;
 } StorageEntry;
 
-/* Of an array of objects, the first whose "id" is `id`. FALSE: there is none before the end, or before the first mistake. */
+/* Finds the first object whose "id" is `id` in an array of objects. Returns FALSE if there is
+ * none before the end of the text or its first syntax error. */
 bool sysprof_json_find_entry (Text json, const char *id, StorageEntry *entry);

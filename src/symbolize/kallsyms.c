@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Kernel symbols: `ADDRESS TYPE NAME [MODULE]` per line, from the capture, else from the running kernel where it is
- * the one that was recorded.
+/* Kernel symbols: `ADDRESS TYPE NAME [MODULE]` per line, from the capture. If the capture has
+ * none, they are read from the running kernel, provided that it is the recorded one.
  *
- * A symbol reaches to the next address, the last one for a short distance; of several names of an address the
- * first counts. All addresses are 0 where the kernel hid them. Lines are taken apart only where a sample fell. */
+ * A symbol extends to the next address, and the last one for a short distance. If an address
+ * has several names, the first one counts. All addresses are 0 if the kernel hid them. Lines
+ * are only parsed if a sample is in their range. */
 
 #include "symbolize/symbolizer.h"
 
@@ -17,11 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAST_SYMBOL_SIZE 4096      /* bytes: where no next symbol bounds it */
-#define LARGEST_FUNCTION (1 << 20) /* bytes: what lies further behind a symbol is not it */
+#define LAST_SYMBOL_SIZE 4096      /* bytes: if no other symbol follows */
+/* bytes: an address further after a symbol's start does not belong to it */
+#define LARGEST_FUNCTION (1 << 20)
 #define MOST_LINES       (16u << 20)
-#define LINES_BETWEEN    0x4000 /* two looks at whether to go on */
-#define BOUND_TYPE       '-' /* of a line in a capture that only says where the one before ends */
+#define LINES_BETWEEN    0x4000 /* between two checks for cancelation */
+/* marks a line in a capture that only gives the end of the previous symbol */
+#define BOUND_TYPE       '-'
 
 typedef struct
 {
@@ -33,9 +36,9 @@ typedef struct
 typedef struct
 {
   const char *text; /* [size] */
-  SymbolId *symbol; /* [n] what the addresses of a row were called; 0 = none yet */
+  SymbolId *symbol; /* [n] the symbol of each row; 0 = not interned yet */
   size_t size;
-  KernelSymbol *row; /* [n] by address */
+  KernelSymbol *row; /* [n] sorted by address */
   uint32_t n;
 } KernelSymbols;
 
@@ -59,11 +62,11 @@ compare_symbols (const void *a, const void *b, void *data)
 
   if (left->address != right->address)
     return left->address < right->address ? -1 : 1;
-  /* The order of the file, so that the first name of an address comes first. */
+  /* Keep the order of the file, so that the first name of an address comes first. */
   return left->line < right->line ? -1 : left->line > right->line;
 }
 
-/* The first that is code, else the first. */
+/* Keeps the first symbol that is code, else the first one. */
 static void
 keep_one_per_address (KernelSymbols *self)
 {
@@ -110,11 +113,13 @@ load_symbols (KernelSymbols *self, const char *text, size_t size, const Progress
   self->symbol = g_new0 (SymbolId, self->n + 1);
   if (!is_sorted)
     (void) sysprof_progress_sort (progress, self->row, self->n, sizeof *self->row,
-                                  compare_symbols, NULL); /* who names addresses sees it */
+                                  /* the caller checks for cancelation */
+                                  compare_symbols, NULL);
   keep_one_per_address (self);
 }
 
-/* The row in whose range the address lies, and the range's end; FALSE in data and in no man's land. */
+/* Finds the row whose range contains the address, and the end of the range. Returns FALSE if
+ * the address is in data or between symbols. */
 static bool
 find_symbol (const KernelSymbols *self, uint64_t address, uint32_t *found, uint64_t *end)
 {
@@ -148,7 +153,7 @@ line_of_row (const KernelSymbols *self, uint32_t row)
   Text rest = { self->text + self->row[row].line, self->text + self->size };
   Text line = rest;
 
-  (void) sysprof_text_next_line (&rest, &line); /* it was read before */
+  (void) sysprof_text_next_line (&rest, &line); /* it was parsed before */
   return line;
 }
 
@@ -176,14 +181,15 @@ name_address (Symbolization *self,
       return;
     }
 
-  /* Between name and module is a tab; names themselves have neither. */
+  /* A tab separates name and module; neither contains tabs. */
   if (!sysprof_text_next_word (&line, &name))
     return;
   raw_name = g_strndup (name.at, sysprof_text_size (name));
   if (sysprof_text_next_word (&line, &module) && module.at[0] == '[')
     binary = g_strndup (module.at, sysprof_text_size (module));
 
-  /* Of mangled names a kernel has only those of Rust; the list is a stranger's. */
+  /* Only Rust names are mangled in kernels. The list is untrusted, so others are not
+   * demangled. */
   demangled = strncmp (raw_name, "_R", 2) == 0 ? sysprof_elf_demangle (raw_name) : NULL;
   symbols->symbol[row] =
       sysprof_symbolization_name (self, address,
@@ -201,11 +207,12 @@ name_address (Symbolization *self,
 typedef enum
 {
   ROW_UNUSED,
-  ROW_IS_BOUND, /* a row in use ends here */
+  ROW_IS_BOUND, /* the row before it is in use and ends here */
   ROW_IS_USED,
 } RowUse;
 
-/* Where each kernel lay, for who has its file (vmlinux.c): an address that may have better names, and so is of no type. */
+/* Adds the base address of each kernel, for readers that have its file (vmlinux.c). The line
+ * has no type, because the address may have better names. */
 static void
 append_places (GString *text, const KernelSymbols *symbols, const uint8_t *use)
 {
@@ -226,9 +233,10 @@ append_places (GString *text, const KernelSymbols *symbols, const uint8_t *use)
     }
 }
 
-/* What a capture needs of the list: lines that were used, and those that bound them. These are of no type: with the
- * lines behind them left out, they would reach over functions that are not theirs, which matters where the list
- * is asked for more than was recorded with it, as in captures that were joined. */
+/* Returns the lines that a capture needs: those that were used, and those that give their ends.
+ * The latter have no type: because the lines after them are omitted, their symbols would extend
+ * over other functions. Readers may look up more addresses than the recorder did, for example
+ * in joined captures. */
 static GBytes *
 excerpt (const KernelSymbols *symbols, const uint8_t *use)
 {
@@ -245,7 +253,7 @@ excerpt (const KernelSymbols *symbols, const uint8_t *use)
         g_string_append_len (text, line.at, (gssize) sysprof_text_size (line));
         g_string_append_c (text, '\n');
         type =
-            strchr (text->str + begin, ' '); /* behind the address, or the row would not be */
+            strchr (text->str + begin, ' '); /* a row always has a blank after its address */
         if (use[i] == ROW_IS_BOUND && type != NULL)
           type[1] = BOUND_TYPE;
       }
@@ -265,7 +273,7 @@ static void
 name_addresses (Symbolization *self, const KernelSymbols *symbols)
 {
   const AddressTable *addresses = &self->store->addresses;
-  g_autofree uint8_t *use = g_new0 (uint8_t, symbols->n + 1); /* RowUse */
+  g_autofree uint8_t *use = g_new0 (uint8_t, symbols->n + 1); /* of RowUse */
 
   for (AddressId address = 1;
        address < addresses->n && sysprof_symbolization_goes_on (self, address); address++)
@@ -309,7 +317,8 @@ resolve_by_list (Symbolization *self)
   const char *text = NULL;
   size_t size = 0;
 
-  /* A list that cannot be unpacked is as good as none: the rest of the capture is worth showing. */
+  /* A list that cannot be decompressed is treated as missing, so that the rest of the capture
+   * can be shown. */
   if (self->options->kernel_symbols != NULL)
     embedded = g_bytes_ref (self->options->kernel_symbols);
   else

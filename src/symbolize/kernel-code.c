@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads the instructions of kernel functions whose bounds are known, from a file that is open
+ * in the sandbox. */
+
 #include "symbolize/kernel-code.h"
 
 #include "symbolize/code.h"
@@ -9,7 +12,7 @@
 #define NO_CODE        "the kernel's file has no code there"
 #define NO_MODULE_CODE "the file of that module has no code there"
 
-/* 1 + the index; 0 = its bounds are not known, or there are enough. */
+/* Returns 1 + the index of the piece; 0 = its bounds are unknown, or the limit is reached. */
 static uint32_t
 add_piece (Symbolization *self, const FileBatch *batch, AddressId address)
 {
@@ -50,7 +53,7 @@ add_piece (Symbolization *self, const FileBatch *batch, AddressId address)
 typedef struct
 {
   ElfCodeRange range;
-  uint32_t piece; /* 1 + its index */
+  uint32_t piece; /* 1 + the index of the piece */
 } Wanted;
 
 static int
@@ -61,7 +64,7 @@ compare_wanted (const void *a, const void *b)
   return (left->range.start > right->range.start) - (left->range.start < right->range.start);
 }
 
-/* Each piece once, by address. */
+/* Lists each piece once, sorted by address. */
 static GArray *
 list_wanted (Symbolization *self, const FileBatch *batch)
 {
@@ -102,7 +105,7 @@ find_lines (const Symbolization *self,
     {
       addresses[i] = found->row[i].address - shift;
       if (i > 0 && addresses[i] < addresses[i - 1])
-        return; /* functions overlap */
+        return; /* the functions overlap */
     }
   if (sysprof_elf_sandbox_resolve_lines (sandbox, true, addresses, found->n, lines) != ELF_OK)
     *lines = (ElfLines){ 0 };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Instructions of the kernel's functions, from its own file. */
+/* Instructions of kernel functions, from the kernel's ELF file. */
 
 #pragma once
 
 #include "symbolize/batch.h"
 #include "symbolize/elf-sandbox.h"
 
-/* The functions that addresses of the batch are in, as far as their bounds are known, from the file that is open in the sandbox for its
- * lines; the kernel ran `shift` above where that was linked (negative as a number below 2^64). */
+/* Reads the functions that contain addresses of the batch, if their bounds are known, from the
+ * file that is open in the sandbox for its lines. The kernel ran at the link-time addresses
+ * plus `shift` (modulo 2^64). */
 void sysprof_kernel_code_read (Symbolization *self,
                                ElfSandbox *sandbox,
                                const FileBatch *batch,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Assigns kernel addresses to the kernel's own file or to sections of its modules, from the
+ * capture's metadata, module lists and symbol lists, all of which are untrusted. */
+
 #include "symbolize/kernel-parts.h"
 
 #include "capture/capture.h"
@@ -10,7 +13,7 @@
 #include <string.h>
 
 #define BUILD_ID_KEY  "org.gnome.sysprof.kernel-build-id"
-#define TIME_KEY      "capture-time" /* told once by each recording */
+#define TIME_KEY      "capture-time" /* each recording writes it once */
 #define KERNEL_BINARY "[kernel]"
 #define LINE_END      " _text\n"
 #define MODULES_FILE  "__modules__"
@@ -45,7 +48,7 @@ has_asked_for (const Symbolization *self)
 
 /* --- which kernels --- */
 
-/* The capture says what it likes: the text becomes part of paths. */
+/* The capture is untrusted, and the text becomes part of paths. */
 static bool
 is_build_id (Text hex)
 {
@@ -99,7 +102,7 @@ mix (KernelParts *self, unsigned place)
   self->mixed_places |= UINT32_C (1) << place;
 }
 
-/* `ID BUILD-ID PLACE` */
+/* Parses `ID BUILD-ID PLACE`. */
 static void
 add_boot (KernelParts *self, Text value, const char **id_of_place, uint32_t *unknown_places)
 {
@@ -131,7 +134,7 @@ add_boot (KernelParts *self, Text value, const char **id_of_place, uint32_t *unk
   else if (strcspn (id_of_place[place], " ") != sysprof_text_size (word) ||
            strncmp (id_of_place[place], word.at, sysprof_text_size (word)) != 0)
     {
-      known->build_id[0] = '\0'; /* they were joined by who does not tell them apart */
+      known->build_id[0] = '\0'; /* the program that joined them did not keep them apart */
       mix (self, (unsigned) place);
     }
 }
@@ -147,7 +150,8 @@ count_metadata (const Store *store, const char *key)
   return n;
 }
 
-/* Recordings without a boot id lie at place 0, unless who joined them has moved them, which that tells then. */
+/* Recordings without a boot ID are at place 0, unless the program that joined the captures
+ * moved them; then it records their place. */
 static void
 add_kernels (KernelParts *self, const Symbolization *symbolization)
 {
@@ -188,7 +192,7 @@ add_kernels (KernelParts *self, const Symbolization *symbolization)
               dup_build_id (sysprof_text_from_string (build_id)));
 }
 
-/* --- where they lay --- */
+/* --- load addresses --- */
 
 uint64_t
 sysprof_kallsyms_find_text (const char *text, size_t size, unsigned place)
@@ -246,7 +250,7 @@ find_bases (KernelParts *self, const Symbolization *symbolization)
 
 /* --- modules --- */
 
-/* `SECTION=ADDRESS` */
+/* Parses `SECTION=ADDRESS`. */
 static bool
 parse_section (Text word, Text *section, uint64_t *address)
 {
@@ -259,14 +263,15 @@ parse_section (Text word, Text *section, uint64_t *address)
   return sysprof_text_hex (&word, address) && *address != 0;
 }
 
-/* Names are parts of paths. */
+/* Names become parts of paths. */
 static bool
 is_name (Text name)
 {
   return memchr (name.at, '/', sysprof_text_size (name)) == NULL && name.at[0] != '.';
 }
 
-/* `NAME BUILD-ID SECTION=ADDRESS …`, a line each. Where kernels are mixed, who knows whose modules they are. */
+/* Each line is `NAME BUILD-ID SECTION=ADDRESS …`. If several kernels are mixed, modules cannot
+ * be assigned to one of them, so they are ignored. */
 static void
 add_modules (KernelParts *self, const Symbolization *symbolization)
 {
@@ -318,7 +323,7 @@ compare_items (const void *a, const void *b)
   return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* The part that begins last at or before an address; NULL without one. */
+/* Returns the last part that starts at or before the address, or NULL if there is none. */
 static KernelPart *
 find_part (const KernelParts *self, uint64_t address)
 {
@@ -373,7 +378,8 @@ list_offsets (KernelPart *self)
     }
 }
 
-/* One build that was started several times is one file, whose parts are asked for together: but for code, which is shown where it was. */
+/* If one build was booted several times, its parts are merged, so that the file is queried
+ * once. Code is an exception, because it is shown at its run-time address. */
 static void
 merge_same_files (KernelParts *self)
 {

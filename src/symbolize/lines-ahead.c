@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Files are asked for lines while names are still looked for, as neither needs the other: of what was asked too much the answers are
- * dropped. The thread knows the frozen store and writes into tables of its own; the answers are added by who loads, in the
- * order of files, so that nothing shows who was faster.
+/* Looks up lines in a second thread while names are still being resolved, because neither needs
+ * the other. Answers that turn out to be unnecessary are dropped. The thread reads the frozen
+ * store and writes only into its own tables. The loading thread adds the answers in the order
+ * of files, so that the result does not depend on timing.
  *
- * Its children were forked before the capture was read, by the thread that loads: a child is a copy of the process as it is then. */
+ * The loading thread forks the children before it reads the capture, because a forked child is
+ * a copy of the whole process. */
 
 #include "symbolize/lines.h"
 
@@ -13,7 +15,7 @@
 #include "util/confined-child.h"
 #include "util/prepared-children.h"
 
-#define N_CHILDREN 2 /* who opens and who parses */
+#define N_CHILDREN 2 /* the opener and the parser */
 
 typedef struct
 {
@@ -23,17 +25,17 @@ typedef struct
 
 struct LinesAhead
 {
-  GThread *thread; /* NULL: it has ended */
+  GThread *thread; /* NULL: it was joined */
   PreparedChild child[N_CHILDREN];
   unsigned n_children;
   /* *Owned* by the thread until it has ended. */
   Store *store;
   SymbolizeOptions options;
-  SymbolTable *table; /* of gaps alone */
+  SymbolTable *table; /* only for its gaps */
   FileBatches *batches;
   GArray *answers; /* of Answer */
   GArray *wanted;  /* of WantedFile */
-  /* Ours, and cancelled with the caller's. */
+  /* Our own, canceled together with the caller's. */
   GCancellable *cancellable;
   GCancellable *callers; /* or NULL */
   gulong handler;        /* of it, or 0 */
@@ -77,7 +79,7 @@ run (gpointer data)
   return NULL;
 }
 
-/* --- who loads --- */
+/* --- the loading thread --- */
 
 static void
 cancel_ours (GCancellable *callers, gpointer ours)
@@ -93,7 +95,8 @@ has_file (const Store *store, const char *name)
   return id != 0 && g_hash_table_contains (store->files.row_of_name, GUINT_TO_POINTER (id));
 }
 
-/* What the capture itself says of lines files are not asked for; and what servers give comes with the names. */
+/* If the capture contains lines, files are not queried. Lines from servers are looked up with
+ * their names. */
 static bool
 is_worth_it (const Store *store, const SymbolizeOptions *options)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A thread that asks files for lines while others look for names. *Owned* by who looks for these. */
+/* A thread that looks up lines in files while names are being resolved. *Owned* by the thread
+ * that resolves names. */
 
 #pragma once
 
@@ -8,12 +9,13 @@
 
 typedef struct LinesAhead LinesAhead;
 
-/* NULL where it is not worth it: where this thread has prepared no children for it, or the capture says itself what files would. What
- * `options` point to, and the store, stay as they are until it is freed; `cancellable` may be NULL. */
+/* Returns NULL if the thread would not help: this thread has prepared no children for it, or
+ * the capture contains the lines. The store and everything that `options` points to must not
+ * change until it is freed. `cancellable` may be NULL. */
 LinesAhead *sysprof_lines_ahead_begin (Store *store,
                                        const SymbolizeOptions *options,
                                        GCancellable *cancellable);
-/* Who is still at it stops first. */
+/* Cancels the thread if it still runs, and waits for it. */
 void sysprof_lines_ahead_free (LinesAhead *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (LinesAhead, sysprof_lines_ahead_free)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Lines and inlined functions for a table of names: files are looked for once more, and now for debug information.
+/* Adds lines and inlined functions to a symbol table. Files are located a second time, now for
+ * their debug information.
  *
- * Functions keep the names that they have. What was inlined into them gets symbols of its own, and entries of the stacks
- * (store/stacks/inlined-calls.c), so that whoever walks stacks meets inlined calls as any other ones. */
+ * Functions keep their symbols. Functions that were inlined into them get separate symbols and
+ * stack entries (store/stacks/inlined-calls.c), so that code that follows stacks handles
+ * inlined calls like any others. */
 
 #include "symbolize/lines.h"
 
@@ -16,9 +18,9 @@
 
 #define N_KNOWN_TEXTS 0x4000
 
-/* --- what one file says --- */
+/* --- the lines of one file --- */
 
-/* Texts of a file come again and again. */
+/* A cache, because the texts of a file repeat often. */
 typedef struct
 {
   uint32_t text; /* offset; 0 = free */
@@ -31,7 +33,8 @@ typedef struct
   const ElfLines *lines;
   StringId binary;
   StringId path;
-  SymbolKind kind; /* of what is inlined: who leaves the kernel out means that, too */
+  /* of its inlined functions, so that filters that exclude the kernel exclude them, too */
+  SymbolKind kind;
   KnownText files[N_KNOWN_TEXTS];
   KnownText functions[N_KNOWN_TEXTS];
 } FileLines;
@@ -47,7 +50,7 @@ intern_file (FileLines *self, uint32_t text)
     return 0;
   if (known->text != text)
     {
-      /* What a compiler was given may go up and down again. */
+      /* A path passed to the compiler may contain "..". */
       g_autofree char *short_path =
           path[0] == '/' ? g_canonicalize_filename (path, NULL) : g_strdup (path);
 
@@ -91,7 +94,7 @@ find_inlined_function (FileLines *self, const ElfLineFrame *frame)
   return known->id;
 }
 
-/* The inlined functions of a row, outermost first. Returns how many. */
+/* Appends the inlined functions of a row, outermost first. Returns their number. */
 static uint16_t
 append_inlined (FileLines *self, const ElfLineRow *row)
 {
@@ -127,7 +130,7 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLin
   SymbolTable *table = self->table;
   LineCollection *collection = self->lines;
   g_autofree FileLines *file = NULL;
-  const BatchItem *last = NULL; /* of whose offset the inlined functions are there */
+  const BatchItem *last = NULL; /* whose offset the appended inlined functions belong to */
   uint32_t at = 0, first = 0;
   uint16_t n = 0;
 
@@ -155,7 +158,7 @@ sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLin
       const ElfLineRow *row;
 
       if (!sysprof_line_collection_wants (self, item->address))
-        continue; /* of what was asked ahead */
+        continue; /* an unnecessary answer of the second thread */
       while (batch->offsets[at] != item->offset)
         at++;
       row = &lines->row[at];
@@ -185,14 +188,14 @@ sysprof_line_collection_note_gap (const Symbolization *self,
                                   uint32_t n,
                                   const char *what)
 {
-  /* Who looks for code has been told of it before. */
+  /* If code is wanted, lines were resolved before and noted the same gaps. */
   if (self->lines != NULL)
     sysprof_symbolization_note_gap (self, batch->path, kind, n, what);
 }
 
 /* --- all files --- */
 
-/* Entries of stacks for what was inlined, and what they are. */
+/* Inserts stack entries for the inlined functions, and their symbols. */
 static void
 insert_inlined (Store *store, SymbolTable *table, const LineCollection *lines)
 {
@@ -226,7 +229,8 @@ sysprof_symbolize_asks (const SymbolizeOptions *options, SymbolizerKind kind)
   return options->n_chain == 0;
 }
 
-/* What the capture brings, then what files say. FALSE only with `error` set. */
+/* Collects the lines in the capture, then those in files. Returns FALSE only with `error`
+ * set. */
 static bool
 collect (Symbolization *self, LinesAhead *ahead, GError **error)
 {
@@ -264,7 +268,7 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   Symbolization self;
   bool is_done;
 
-  /* Servers were asked when names were looked for: what they gave is in their cache. */
+  /* The servers were queried when names were resolved, and their files are in the cache. */
   from_cache.was_asked_debuginfod = from_cache.ask_debuginfod;
   from_cache.ask_debuginfod = false;
   sysprof_symbolization_init (&self, store, &from_cache, progress, table);
@@ -274,7 +278,7 @@ sysprof_symbol_table_load_lines (SymbolTable *table,
   is_done =
       sysprof_progress_stage (progress, 1, "Finding lines") && collect (&self, ahead, error);
   is_done = !sysprof_progress_set_error_if_cancelled (progress, error) && is_done;
-  /* What was only needed to look for them goes before all stacks get entries. */
+  /* Memory that only the lookup needed is freed before all stacks are extended. */
   sysprof_symbolization_clear (&self);
   g_free (lines.is_known);
   if (is_done)
@@ -305,7 +309,7 @@ sysprof_symbol_table_pack_lines (SymbolTable *table,
   from_files.ask_debuginfod = false;
   sysprof_symbolization_init (&self, store, &from_files, &progress, table);
   self.lines = &lines;
-  (void) collect (&self, NULL, NULL); /* what was found until then is true */
+  (void) collect (&self, NULL, NULL); /* the lines found before a cancelation are valid */
 
   sysprof_symbolization_clear (&self);
   g_free (lines.is_known);

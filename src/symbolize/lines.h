@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What files say of lines and inlined functions, as it comes in. *Owned* by the thread that loads them. */
+/* Lines and inlined functions as they are collected from files. *Owned* by the thread that
+ * loads them. */
 
 #pragma once
 
@@ -8,26 +9,27 @@
 #include "symbolize/elf-worker.h"
 #include "symbolize/lines-ahead.h"
 
-/* A function that was inlined where an address is. */
+/* A function that was inlined at an address. */
 typedef struct
 {
   SymbolId symbol;
-  StringId file; /* where it was, or called what is inside of it; 0 = unknown */
+  StringId file; /* of the address, or of the call of the next inner function; 0 = unknown */
   uint32_t line;
 } InlinedCall;
 
 typedef struct LineCollection
 {
-  uint8_t *is_known;       /* [addresses.n] a file with debug information was asked for it */
-  uint32_t *first_inlined; /* [addresses.n] index into `inlined`, of the outermost one */
+  uint8_t *is_known;       /* [addresses.n] a file with debug information was queried for it */
+  uint32_t *first_inlined; /* [addresses.n] index into `inlined` of the outermost one */
   uint16_t *n_inlined;     /* [addresses.n] */
   GArray *inlined;         /* of InlinedCall */
-  GString *packed; /* NULL; else what is found is written there alone (packed-lines.h) */
-  LinesAhead *
-      ahead; /* NULL; else what is found is kept there alone, and the other fields are not used (lines-ahead.c) */
+  GString *packed; /* NULL; else results are only written there (packed-lines.h) */
+  /* NULL; else results are only stored there, and the other members are not used
+   * (lines-ahead.c) */
+  LinesAhead *ahead;
 } LineCollection;
 
-/* Whether lines are still to be found for an address. */
+/* Whether the lines of an address are still missing. */
 static inline bool
 sysprof_line_collection_wants (const Symbolization *self, AddressId address)
 {
@@ -40,22 +42,22 @@ sysprof_line_collection_wants (const Symbolization *self, AddressId address)
   return !self->lines->is_known[address] && (kind == SYMBOL_USER || kind == SYMBOL_KERNEL);
 }
 
-/* Takes what was found for the offsets of a batch, for those of its addresses whose lines are still to be found. May take
- * over what is in `lines`, which is then empty. */
+/* Adds the results for the offsets of a batch to those of its addresses whose lines are still
+ * missing. May take over the content of `lines`, which is then empty. */
 void sysprof_line_collection_add (Symbolization *self, const FileBatch *batch, ElfLines *lines);
 
-/* For LineCollection.ahead: takes over what is answered for a batch. Called by its thread. */
+/* For LineCollection.ahead: takes over the answers for a batch. Called by the second thread. */
 void sysprof_lines_ahead_keep (LinesAhead *self, const FileBatch *batch, ElfLines *lines);
-/* Waits until all files are asked, and adds what they say. */
+/* Waits until all files were queried, and adds their answers. */
 void sysprof_lines_ahead_take (LinesAhead *self, Symbolization *symbolization);
 
-/* Asks all files of this machine. The batches are those in terms of which answers were taken. */
+/* Queries all files of this machine. The added answers refer to the returned batches. */
 FileBatches *sysprof_elf_find_lines (Symbolization *self);
 
-/* Whether one of the chain is asked. */
+/* Whether the chain contains this symbolizer. */
 bool sysprof_symbolize_asks (const SymbolizeOptions *options, SymbolizerKind kind);
 
-/* Notes why what files say of a batch is not all; `what` is untrusted, or NULL. */
+/* Notes why the answers for a batch are incomplete; `what` is untrusted, or NULL. */
 void sysprof_line_collection_note_gap (const Symbolization *self,
                                        const FileBatch *batch,
                                        DebugGapKind kind,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A process maps the code as it lies in the file, whole pages of it: a mapping of just as many pages as the segment takes shows it from its
- * first page on. Parts of it (a runtime moved others to huge pages), and segments that an old loader maps together, tell nothing. */
+/* Computes link-time addresses from the sizes of mappings. A process maps whole pages of the
+ * code. A mapping with exactly as many pages as the segment starts with the segment's first
+ * page. Nothing can be derived from parts of a segment (a runtime moved the rest to huge
+ * pages), or from segments that an old loader mapped together. */
 
 #include "symbolize/link-addresses.h"
 
@@ -20,7 +22,8 @@ page_size (const Symbolization *self)
                                                                              : USUAL_PAGE;
 }
 
-/* The offset in the file of the `size` bytes that show the segment. FALSE: nobody mapped just these, or in several places. */
+/* Finds the file offset of the `size` bytes that contain the segment. Returns FALSE if no
+ * mapping has this size, or mappings with this size have different offsets. */
 static bool
 find_offset (const Symbolization *self, const FileBatch *batch, uint64_t size, uint64_t *offset)
 {
