@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* `__symbols__`: one entry per function and process, so that the capture shows the same names on a machine that has
- * none of the files.
+/* Writes `__symbols__`: one entry per function and process, so that the capture shows the same
+ * names on a machine without the recorded files.
  *
- * Kernel functions are listed under pid 0, and for peers of the 3.46 generation, which look under the sample's
- * pid only, once more under every process that was seen in them, as long as that stays small. */
+ * Kernel functions are listed under pid 0. Sysprof 3.46 only searches entries with the pid of
+ * the sample. For it they are listed again under every process that was sampled in them, as
+ * long as these copies stay within a limit. */
 
 #include "symbolize/symbol-table.h"
 
@@ -18,7 +19,7 @@ typedef struct
 {
   const SymbolTable *table;
   const Store *store;
-  GArray *entries; /* PackedEntry; `name` and `tag` are StringIds until they are written */
+  GArray *entries; /* of PackedEntry; `name` and `tag` are StringIds until they are written */
 } Packer;
 
 static int
@@ -33,7 +34,8 @@ lookup_address (const AddressTable *addresses, AddressId address)
   return addresses->address[address] - (addresses->is_return[address] != 0);
 }
 
-/* Is it named by the kernel, by a file, or by who made it? Names of synthetic addresses have frames of their own. */
+/* Whether the name comes from the kernel, a file, or a program that generated the code. Names
+ * of synthetic addresses are recorded in separate frames. */
 static bool
 is_packed (const Packer *self, AddressId address)
 {
@@ -76,7 +78,7 @@ pid_of_address (const Packer *self, AddressId address)
   return (uint32_t) self->store->processes.row[addresses->process[address]].pid;
 }
 
-/* A set of numbers; 0 is never in it. */
+/* A set of nonzero numbers. */
 typedef struct
 {
   uint64_t *slots; /* [n_slots] open addressing, a power of two */
@@ -95,7 +97,7 @@ find_slot (const NumberSet *self, uint64_t number)
   return &self->slots[at];
 }
 
-/* FALSE where it was there already. */
+/* Returns FALSE if the number was in the set already. */
 static bool
 add_number (NumberSet *self, uint64_t number)
 {
@@ -121,14 +123,14 @@ add_number (NumberSet *self, uint64_t number)
   return true;
 }
 
-/* Each pair of a process and a kernel symbol that its stacks hold, once. */
+/* Adds an entry for each pair of a process and a kernel symbol in its stacks. */
 static void
 add_kernel_copies (Packer *self)
 {
   const StackTree *stacks = &self->store->stacks;
   const AddressTable *addresses = &self->store->addresses;
   g_autofree uint32_t *pid =
-      g_new0 (uint32_t, MAX (stacks->n, 1)); /* of each stack's process */
+      g_new0 (uint32_t, MAX (stacks->n, 1)); /* of the process of each stack */
   uint32_t first = self->entries->len;
   NumberSet seen = { 0 };
 
@@ -158,7 +160,8 @@ add_kernel_copies (Packer *self)
   g_free (seen.slots);
 }
 
-/* Sorted, each range once, none reaching into the next: peers search by halving. */
+/* Sorts the entries, and removes duplicates and overlaps, because other profilers use a binary
+ * search. */
 static void
 tidy_entries (Packer *self)
 {
@@ -171,7 +174,8 @@ tidy_entries (Packer *self)
     {
       PackedEntry *last = n > 0 ? &entries[n - 1] : NULL;
 
-      /* The same function, or one that began there at another time: the shorter comes first and stays. */
+      /* The entry is of the same function, or of one that was at this address at another time.
+       * The shorter entry comes first and is kept. */
       if (last != NULL && last->pid == entries[i].pid && last->begin == entries[i].begin)
         continue;
       if (last != NULL && last->pid == entries[i].pid && last->end > entries[i].begin)
@@ -204,7 +208,8 @@ is_covered (const Packer *self, AddressId address)
   return low > 0 && entries[low - 1].pid == pid && at < entries[low - 1].end;
 }
 
-/* Where functions lie in each other, the outer one was cut: its addresses behind the inner one get points. */
+/* If functions are nested, the entry of the outer one was truncated. Its addresses after the
+ * inner function get entries of one byte. */
 static void
 add_what_was_cut (Packer *self)
 {
@@ -226,7 +231,8 @@ add_what_was_cut (Packer *self)
     tidy_entries (self);
 }
 
-/* Where a string stands in the file; it is appended when it is asked for the first time. */
+/* Returns the offset of the string in the file. The string is appended when its offset is first
+ * needed. */
 static uint32_t
 offset_of_string (const Packer *self,
                   GByteArray *file,

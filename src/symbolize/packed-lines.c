@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Files of a capture are told apart as for names (batch.h), so that what was mapped by a hundred processes stands once. A
- * file's part knows nothing of the others: those of joined captures stand behind each other. */
+/* Reads and writes `__lines__`. Files are grouped as for names (batch.h), so that a file that
+ * was mapped by a hundred processes is stored once. The part of each file is self-contained, so
+ * that captures can be joined by concatenating their `__lines__`. */
 
 #include "symbolize/packed-lines.h"
 
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TEXT     ((gsize) 64 << 20) /* bytes that are written of all files */
-#define LINES_BETWEEN 0x1000             /* two looks at whether to go on */
+#define MOST_TEXT     ((gsize) 64 << 20) /* total bytes that are written */
+#define LINES_BETWEEN 0x1000             /* between two checks for cancelation */
 
 /* --- writing --- */
 
@@ -19,10 +20,10 @@ typedef struct
 {
   GString *text;
   const ElfLines *lines;
-  GHashTable *number; /* of a text: its offset -> from 1 */
+  GHashTable *number; /* text → its offset, counted from 1 */
 } Writer;
 
-/* A line is one text. */
+/* A text is stored as one line, so it must not contain a newline. */
 static bool
 fits_line (const char *text)
 {
@@ -47,7 +48,7 @@ number_of (Writer *self, uint32_t offset)
   return number;
 }
 
-/* Texts come before the line that needs them. */
+/* Texts precede the first line that refers to them. */
 static void
 add_row (Writer *self, uint64_t offset, const ElfLineRow *row)
 {
@@ -102,17 +103,17 @@ typedef struct
 typedef struct
 {
   Symbolization *symbolization;
-  GHashTable *files; /* first line of a file's part -> KnownFile */
+  GHashTable *files; /* first line of a file's part → KnownFile */
 
-  /* Of the part that is being read. */
-  KnownFile *file;        /* NULL: none that the capture has addresses in */
+  /* Members for the part that is being read. */
+  KnownFile *file;        /* NULL: the capture has no addresses in this file */
   GArray *offset_of_text; /* of uint32_t, into `text`; [0] is 0 */
-  GString *text;          /* NUL-terminated ones, after an empty one */
+  GString *text;          /* an empty text, followed by the NUL-terminated texts */
   GArray *frames;         /* of ElfLineFrame */
   GArray *answers;        /* of Answer */
 } Reader;
 
-/* A row that was read for an offset. */
+/* A row for one offset. */
 typedef struct
 {
   uint32_t at; /* index into batch->offsets */
@@ -164,7 +165,7 @@ compare_offsets (const void *a, const void *b)
   return (left > right) - (left < right);
 }
 
-/* Of two answers for an offset the first holds. */
+/* If an offset occurs twice, the first row counts. */
 static void
 read_row (Reader *self, Text line)
 {
@@ -184,7 +185,7 @@ read_row (Reader *self, Text line)
   if (*is_answered)
     return;
 
-  /* All but the last are inlined. */
+  /* All functions but the last are inlined. */
   while (frame.is_inlined && row.n <= ELF_MAX_INLINES &&
          self->frames->len < ELF_MAX_LINE_FRAMES && sysprof_text_next_word (&line, &word) &&
          parse_frame (self, word, &frame))
@@ -223,7 +224,7 @@ compare_answers (const void *a, const void *b)
   return (left->at > right->at) - (left->at < right->at);
 }
 
-/* The first of a batch's items at an offset that some have. */
+/* Returns the first item of the batch with this offset, which must exist. */
 static const BatchItem *
 find_items (const FileBatch *batch, uint64_t offset)
 {
@@ -241,8 +242,9 @@ find_items (const FileBatch *batch, uint64_t offset)
   return &batch->items[low];
 }
 
-/* The items of a batch that have answers, with these, are a batch of their own: others are looked for in files. There may be as many
- * parts of a file as there are lines: each may cost no more than what it says. */
+/* Makes a batch of the items that have answers, so that the others are still looked up in
+ * files. A file may have as many parts as there are lines. So the time for a part must only
+ * depend on its own size. */
 static void
 finish_file (Reader *self)
 {
@@ -326,7 +328,8 @@ read_lines (Reader *self, Text text)
   finish_file (self);
 }
 
-/* FALSE: captures of several machines were joined, whose files may have the same paths and inodes. */
+/* Returns FALSE if captures of several machines were joined, because their files may have equal
+ * paths and inodes. */
 static bool
 is_of_one_machine (const Store *store)
 {

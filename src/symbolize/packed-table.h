@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The form of `__symbols__`: entries of 32 bytes, one of zeroes, strings. */
+/* The format of `__symbols__`: entries of 32 bytes, one entry of zeros, strings. */
 
 #pragma once
 
@@ -11,7 +11,7 @@
 typedef struct
 {
   uint64_t begin;
-  uint64_t end; /* first address behind; in tables by 3.46 the last one seen */
+  uint64_t end; /* exclusive; in tables by Sysprof 3.46 the last sampled address */
   uint32_t pid;
   uint32_t name; /* offsets from the start of the file */
   uint32_t tag;
@@ -20,7 +20,7 @@ typedef struct
 
 _Static_assert(sizeof (PackedEntry) == PACKED_ENTRY_SIZE, "as in the file");
 
-/* As the table is sorted: by pid (unsigned), then begin. */
+/* The order of the table: by pid (unsigned), then by start. */
 static inline int
 packed_entry_compare (const PackedEntry *left, const PackedEntry *right)
 {
@@ -31,7 +31,7 @@ packed_entry_compare (const PackedEntry *left, const PackedEntry *right)
   return left->end < right->end ? -1 : left->end > right->end;
 }
 
-/* Addresses with the top bit are the kernel's, on all machines with 64 bits that we know. */
+/* On all supported 64-bit machines, kernel addresses have the top bit set. */
 static inline int
 packed_entry_is_kernel (const PackedEntry *entry)
 {

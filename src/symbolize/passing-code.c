@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Lines `ADDRESS SIZE BEGIN END NAME` (docs/format.md): what stood there from when to when. Memory of what went is soon given
- * to what comes. A kernel address is one row of the store whatever stood there; so when it was sampled decides, and where that
- * was in the lives of several, it is named after all of them. */
+/* Reads lines `ADDRESS SIZE BEGIN END NAME` (docs/format.md), each for code that was at an
+ * address during a time. The kernel soon reuses the memory of unloaded code. An address has
+ * only one row in the store, independent of time. So the times at which the address was sampled
+ * decide. If they match several pieces of code, the symbol contains the names of all of
+ * them. */
 
 #include "symbolize/passing-code.h"
 
@@ -10,22 +12,23 @@
 
 #define PASSING_CODE_FILE "__ksymbols__"
 #define MOST_LIVES        (1u << 20)
-#define MOST_AT_ONE_PLACE 16                                  /* that are looked at */
+/* limit on the candidates for one address */
+#define MOST_AT_ONE_PLACE 16
 #define SLACK             (100 * G_GINT64_CONSTANT (1000000)) /* ns */
 #define MOST_NAMES_OF_ONE 4
-#define LINES_BETWEEN     0x4000 /* two looks at whether to go on */
+#define LINES_BETWEEN     0x4000 /* between two checks for cancelation */
 
 typedef struct
 {
   uint64_t start;
   uint64_t end;
-  uint64_t most_end; /* of those up to this one */
+  uint64_t most_end; /* maximum of `end` up to and including this entry */
   int64_t begin;     /* ns */
   int64_t until;
   Text name;
 } Life;
 
-/* When an address was sampled, at least 0; never: first > last. */
+/* The first and last time an address was sampled, at least 0; never sampled: first > last. */
 typedef struct
 {
   int64_t first;
@@ -35,9 +38,9 @@ typedef struct
 typedef struct
 {
   Symbolization *symbolization;
-  Life *life; /* [n] by start, then time */
+  Life *life; /* [n] sorted by start, then time */
   uint32_t n;
-  Span *span; /* [addresses.n] NULL = not known yet */
+  Span *span; /* [addresses.n] NULL = not computed yet */
 } PassingCode;
 
 typedef struct
@@ -93,7 +96,7 @@ load_lives (PassingCode *self, Text text, Progress *progress)
   self->n = lives->len;
   self->life = (Life *) (void *) g_array_free (lives, FALSE);
   (void) sysprof_progress_sort (progress, self->life, self->n, sizeof *self->life,
-                                compare_lives, NULL); /* who names addresses sees it */
+                                compare_lives, NULL); /* the caller checks for cancelation */
   for (uint32_t i = 0; i < self->n; i++)
     self->life[i].most_end = most_end = MAX (most_end, self->life[i].end);
 }
@@ -149,7 +152,8 @@ extend (Span *span, Span other)
   span->last = MAX (span->last, other.last);
 }
 
-/* What is called was called while its callee ran: callers are seen whenever those are. */
+/* A caller is active while its callee runs, so the span of a stack includes those of its
+ * callees. */
 static void
 find_spans (PassingCode *self)
 {
@@ -182,7 +186,7 @@ binary_of (const char *name)
   return g_str_has_prefix (name, "kprobe") ? "[__builtin__kprobes]" : "[kernel]";
 }
 
-/* Of those that lived then, each name once. */
+/* Joins the names of the candidates that existed at the time, without duplicates. */
 static char *
 dup_names (const Candidates *candidates, Span span)
 {
@@ -207,8 +211,9 @@ dup_names (const Candidates *candidates, Span span)
   return g_string_free (names, FALSE);
 }
 
-/* Code may still run for a moment when the kernel tells that it is gone. Where nothing of what is known here stood there then, as in
- * captures that were joined, others may know what did. */
+/* Code may still run for a moment after the kernel reports its removal, so the span has some
+ * slack. If no candidate matches the time, as in joined captures, the address is left for other
+ * symbolizers. */
 static void
 name_address (PassingCode *self, AddressId address, Candidates *candidates)
 {
@@ -224,7 +229,7 @@ name_address (PassingCode *self, AddressId address, Candidates *candidates)
   name = dup_names (candidates, span);
   if (name[0] == '\0')
     {
-      if (span.first > span.last) /* the stack is of no sample */
+      if (span.first > span.last) /* the stack has no samples */
         span = (Span){ INT64_MIN, INT64_MAX };
       else
         span.first = MAX (span.first, INT64_MIN + SLACK) - SLACK;

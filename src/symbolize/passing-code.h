@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Code that came to the kernel or went from it during the recording, which the kernel's list of symbols, read at its end, has
- * not or has of later: programs of BPF, trampolines. */
+/* Kernel code that was loaded or unloaded during the recording: BPF programs and trampolines.
+ * The list of kernel symbols is read at the end of the recording, so it does not contain them,
+ * or contains later ones. */
 
 #pragma once
 
 #include "symbolize/symbolizer.h"
 
-/* Names the addresses in it that are still open, by the embedded file `__ksymbols__`. */
+/* Resolves the unresolved addresses in such code with the embedded file `__ksymbols__`. */
 void sysprof_name_passing_code (Symbolization *self);

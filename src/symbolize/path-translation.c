@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A file lies in a file system at a path of its own; each mount shows a part of one, from a `root` on. What is mounted in two
- * places, in any namespaces, is the same device, so
+/* A file has a path within its file system. Each mount shows the part of a file system below a
+ * `root`. If a file system is mounted twice, in any namespaces, the device number is the same.
+ * So
  *
- *   path of the process → (device, root / rest) → each of our mounts of that device that shows this part → our path
+ *   path of the process → (device, root / rest) → each of our mounts of that device that shows
+ *   this part → our path
  *
- * covers bind mounts, subvolumes of Btrfs, deployments of OSTree and Flatpak, and what sandboxes put together of them. An overlay that
- * is gone, or that only the container sees, is made of directories: those are tried from the topmost on.
+ * covers bind mounts, Btrfs subvolumes, OSTree and Flatpak deployments, and the combinations
+ * that sandboxes build from them. An overlay that no longer exists, or that only the container
+ * sees, consists of directories: those are tried from the topmost one on.
  *
- * Where nothing identifies the file, a place counts only if nothing else can have come there: not by a device whose number is given
- * again, or that is another one after a start of the machine, and not by a mount that others hid from the process.
+ * If the file cannot be identified, a path is only used if no other file can be there. This
+ * excludes device numbers that may have been reused or that changed with a reboot, and mounts
+ * that were hidden from the process by others.
  *
  * Source: docs/format.md; proc(5), "/proc/pid/mountinfo". */
 
@@ -17,10 +21,11 @@
 
 #include <string.h>
 
-/* Older bubblewraps build the sandbox there, and the kernel tells paths to who looks from outside as it was before the change of root. */
+/* Older versions of bubblewrap build the sandbox in this directory. To a process outside of the
+ * sandbox the kernel shows paths as they were before the change of root. */
 #define NEW_ROOT "/newroot"
 
-#define LOOP_MAJOR 7 /* of files that are mounted like disks */
+#define LOOP_MAJOR 7 /* loop devices */
 
 typedef struct
 {
@@ -45,7 +50,8 @@ clear_mount (void *data)
   g_free (mount->source);
 }
 
-/* Longer mount points lie within shorter ones; of equal ones, the later hides the earlier. */
+/* Longer mount points are below shorter ones; of equal mount points, the later one hides the
+ * earlier one. */
 static int
 compare_mounts (const void *a, const void *b, void *data)
 {
@@ -109,7 +115,8 @@ nth_mount (const MountTable *self, guint i)
 
 /* --- paths --- */
 
-/* What of `path` lies below `directory`: "" or with a slash in front. NULL: it does not. */
+/* Returns the part of `path` below `directory`: "" or a text that starts with a slash. Returns
+ * NULL if `path` is not below it. */
 static const char *
 find_rest (const char *path, const char *directory)
 {
@@ -122,7 +129,7 @@ find_rest (const char *path, const char *directory)
   return path + length;
 }
 
-/* `rest` as of find_rest(). */
+/* `rest` is a result of find_rest(). */
 static char *
 join (const char *directory, const char *rest)
 {
@@ -130,7 +137,7 @@ join (const char *directory, const char *rest)
                       NULL);
 }
 
-/* Takes the path. */
+/* Takes ownership of the path. */
 static void
 add_once (GPtrArray *paths, char *path)
 {
@@ -147,7 +154,7 @@ add_once (GPtrArray *paths, char *path)
     g_free (path);
 }
 
-/* Takes the path, which is the host's. */
+/* Takes ownership of the path, which is a path on the host. */
 static void
 add_path (const PathFacts *facts, GPtrArray *paths, char *path)
 {
@@ -158,7 +165,8 @@ add_path (const PathFacts *facts, GPtrArray *paths, char *path)
 
 /* --- ways --- */
 
-/* Those of one directory stand in their order; `only` is one, NULL = all. */
+/* Adds the layers whose target contains the path, in the order of the array; `only` selects one
+ * target, NULL = all. */
 static void
 add_layers (const PathFacts *facts,
             GPtrArray *paths,
@@ -176,7 +184,8 @@ add_layers (const PathFacts *facts,
     }
 }
 
-/* The kernel gives the next file system, or image, that number again. A disk's Btrfs has one of this kind, too, but says which disk. */
+/* The kernel reuses these device numbers for other file systems or images. Btrfs on a disk also
+ * has such a number, but its source names the disk. */
 static bool
 is_numbered_anew (const Mount *mount)
 {
@@ -200,7 +209,7 @@ is_same_file_system (const PathFacts *facts, const Mount *mount, const Mount *ow
   if (facts->has_same_devices)
     return mount->device_major == own->device_major && mount->device_minor == own->device_minor;
 
-  /* After a start of the machine only a disk, or a server's directory, says what it is. */
+  /* After a reboot, only a disk or a server's directory identifies a file system. */
   return is_of_same_source (mount, own) &&
          (mount->source[0] == '/' || strchr (mount->source, ':') != NULL);
 }
@@ -215,7 +224,7 @@ add_own_mounts (const PathFacts *facts, GPtrArray *paths, const Mount *mount, co
       const Mount *own = nth_mount (facts->own, i);
       const char *own_rest = find_rest (in_file_system, own->root);
 
-      /* Both are below our root already: no prefix. */
+      /* Both paths are below our root already, so they need no host prefix. */
       if (own_rest != NULL && is_same_file_system (facts, mount, own))
         add_once (paths, join (own->mount_point, own_rest));
     }
@@ -235,11 +244,11 @@ add_by_mounts (const PathFacts *facts, GPtrArray *paths, const char *path)
       if (strcmp (mount->type, "overlay") == 0)
         add_layers (facts, paths, facts->process->layers, mount->mount_point, path);
       if (!facts->is_identified)
-        return; /* the others lie below this one */
+        return; /* this mount hides the remaining ones */
     }
 }
 
-/* The mount that shows the path to the process. NULL: it is not known. */
+/* Returns the mount that contains the path in the process's view, or NULL if it is unknown. */
 static const Mount *
 find_mount (const PathFacts *facts, const char *path)
 {
@@ -261,7 +270,7 @@ add_told_layers (const PathFacts *facts, GPtrArray *paths, const char *path)
   add_layers (facts, paths, facts->layers, mount != NULL ? mount->mount_point : NULL, path);
 }
 
-/* The deployments that Flatpak shows under /app and /usr. */
+/* Adds the deployments that Flatpak shows under /app and /usr. */
 static void
 add_flatpak (const PathFacts *facts, GPtrArray *paths, const char *path)
 {
@@ -301,7 +310,8 @@ sysprof_translate_path (const PathFacts *facts, const char *path)
   GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
   const char *inner = find_rest (path, NEW_ROOT);
 
-  /* Another machine may have other files there. Recorders that do not tell theirs are taken to be of this one. */
+  /* Another machine may have different files at these paths. Captures that do not identify the
+   * machine are assumed to be from this one. */
   if (!facts->is_identified && facts->is_elsewhere)
     return paths;
 

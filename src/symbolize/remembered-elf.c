@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Answers requests about an ELF file from the cache, and starts the parsing child only for
+ * answers that the cache does not have. */
+
 #include "symbolize/remembered-elf.h"
 
 #include "util/util.h"
@@ -8,19 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a file was handed to the child as: numbers of the entries' format. */
+/* How a part was passed to the child. The numbers are part of the cache's file format. */
 typedef enum
 {
   PART_DEBUG = 1,
   PART_SUPPLEMENT,
 } PartCall;
 
-/* One that is in use. */
+/* A part that is in use. */
 typedef struct
 {
   PartCall call;
-  guint number; /* in the entry, if there is one */
-  int envelope; /* ours; -1: there was no descriptor left for one */
+  guint number; /* index in the entry, if there is an entry */
+  int envelope; /* owned; -1: no descriptor was available for it */
   struct stat info;
 } Part;
 
@@ -62,7 +65,8 @@ sysprof_remembered_elf_clear (RememberedElf *self)
   sysprof_elf_sandbox_clear (&self->sandbox);
 }
 
-/* Whether the child may be handed the file. What it does from now on is charged to the budget if any of its files is untrusted. */
+/* Whether the file may be passed to the child. If any file in the child is untrusted, the
+ * child's time is charged to the budget. */
 static bool
 admit_file (RememberedElf *self, const struct stat *info)
 {
@@ -81,8 +85,9 @@ sysprof_remembered_elf_is_over_budget (const RememberedElf *self)
          sysprof_file_budget_left_msec (self->budget) == 0;
 }
 
-/* Has the child open the file. What it says is kept: one that a file of somebody else's may have taken over, or one from a
- * container, is asked no more. */
+/* Opens the file in the child. The answers will be cached, so they must be trustworthy: a child
+ * that has read files of another owner, or from another device such as a container, may be
+ * compromised and is replaced. */
 static ElfStatus
 open_in_child (RememberedElf *self,
                int envelope,
@@ -109,7 +114,7 @@ duplicate (int fd)
   return fcntl (fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* FALSE: it is to be asked itself. */
+/* Loads the entry of the file. Returns FALSE if there is none. */
 static bool
 recall_file (RememberedElf *self, const FileIdentity *file)
 {
@@ -155,9 +160,9 @@ sysprof_remembered_elf_open (RememberedElf *self,
   return status;
 }
 
-/* --- into the child --- */
+/* --- passing files to the child --- */
 
-/* `facts` are those of the file, and are then those with the part. */
+/* `facts` are those of the file; they are updated with those of the part. */
 static ElfStatus
 hand_part (RememberedElf *self,
            PartCall call,
@@ -174,7 +179,7 @@ hand_part (RememberedElf *self,
              : sysprof_elf_sandbox_add_supplement (&self->sandbox, envelope, info);
 }
 
-/* Has the child read what it has not read yet. */
+/* Passes everything to the child that it has not read yet. */
 static bool
 hand_over_telling (RememberedElf *self, ElfFacts *facts)
 {
@@ -204,7 +209,7 @@ hand_over (RememberedElf *self)
   return self->is_in_child || hand_over_telling (self, &facts);
 }
 
-/* Why the child could not be handed what it has not read yet. */
+/* Returns why the files could not be passed to the child. */
 static ElfStatus
 status_of_failed_hand_over (const RememberedElf *self)
 {
@@ -228,13 +233,13 @@ sysprof_remembered_elf_drop_part (RememberedElf *self, struct stat *dropped, Elf
 {
   guint at = MIN (self->failed, self->parts->len - 1);
 
-  /* A supplement belongs to the debug file, and goes with it. */
+  /* A supplement belongs to the debug file, and is dropped with it. */
   *dropped = g_array_index (self->parts, Part, at).info;
   g_array_set_size (self->parts, at);
   return hand_over_telling (self, facts);
 }
 
-/* Nothing is remembered of this file. */
+/* Disables the cache for this file. */
 static bool
 stop_remembering (RememberedElf *self)
 {
@@ -246,7 +251,8 @@ stop_remembering (RememberedElf *self)
 
 /* --- parts --- */
 
-/* What time or lack of memory decided may be another way next time. */
+/* A result caused by a timeout or by lack of memory may be different next time, so it is not
+ * cached. */
 static bool
 is_lasting (ElfStatus status)
 {
@@ -254,7 +260,7 @@ is_lasting (ElfStatus status)
          status == ELF_TOO_LARGE;
 }
 
-/* What it is to the child depends on the debug file. */
+/* The role of a supplement depends on the debug file. */
 static uint32_t
 find_beside (const RememberedElf *self)
 {
@@ -291,7 +297,7 @@ use_part (RememberedElf *self,
   g_array_append_val (self->parts, part);
 }
 
-/* As the child does, whatever comes of the next one: a supplement belongs to the debug file. */
+/* Does the same as the child, which drops the old parts even if adding the new one fails. */
 static void
 drop_parts (RememberedElf *self, PartCall call)
 {
@@ -379,12 +385,13 @@ sysprof_remembered_elf_add_supplement (RememberedElf *self,
                                        int envelope,
                                        const struct stat *info)
 {
-  ElfFacts facts = { 0 }; /* it adds none */
+  ElfFacts facts = { 0 }; /* the part adds none */
 
   return add_part (self, PART_SUPPLEMENT, envelope, info, &facts);
 }
 
-/* Files with split units follow answers that lack them, so the file is in the child. */
+/* Files with split units are requested by an answer of the child, so the child has the file
+ * already. */
 static void
 mix_child (RememberedElf *self, const struct stat *info)
 {
@@ -430,7 +437,7 @@ is_in_use (const RememberedElf *self, guint number)
   return false;
 }
 
-/* Answers of other parts than those in use are of no use any more. */
+/* Answers that were given with other parts are outdated. */
 static void
 keep_to_parts (RememberedElf *self)
 {
@@ -448,7 +455,7 @@ keep_to_parts (RememberedElf *self)
     g_array_index (entry->parts, CachedPart, i).is_used = is_in_use (self, i);
 }
 
-/* One of `names` and `lines`. */
+/* Exactly one of `names` and `lines` is not NULL. */
 static ElfStatus
 ask (RememberedElf *self, const uint64_t *offsets, size_t n, ElfAnswers *names, ElfLines *lines)
 {
@@ -458,7 +465,8 @@ ask (RememberedElf *self, const uint64_t *offsets, size_t n, ElfAnswers *names, 
                                                             offsets, n, lines);
 }
 
-/* FALSE: they are too many, or depend on what entries do not tell of. */
+/* Returns FALSE if there are too many answers, or if they depend on files that entries do not
+ * list. */
 static bool
 learn (RememberedElf *self,
        const uint64_t *offsets,
@@ -514,7 +522,8 @@ resolve (RememberedElf *self,
     {
       status = ask (self, offsets, n, names, lines);
       if (status == ELF_OK)
-        (void) learn (self, offsets, names, lines); /* the answers are there */
+        /* the answers are valid even if they cannot be cached */
+        (void) learn (self, offsets, names, lines);
       return status;
     }
 

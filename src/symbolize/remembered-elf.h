@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One ELF file with what belongs to it, asked as the child that parses is (elf-sandbox.h); but what it has answered before, in this
- * process or in another one, is remembered (symbol-cache.h). Then the child gets the file only once something is asked that is new.
+/* One ELF file with its debug files, with the same calls as the child that parses it
+ * (elf-sandbox.h). In addition, answers are cached, also across processes (symbol-cache.h). The
+ * file is only passed to the child for requests that are not in the cache.
  *
- * Files are opened by the caller all the same: that they are there, and still the same, is never remembered. *Owned* by one
- * thread. */
+ * The caller always opens the files, so whether they exist and are unchanged is never taken
+ * from the cache. *Owned* by one thread. */
 
 #pragma once
 
@@ -15,20 +16,20 @@ typedef struct
 {
   ElfSandbox sandbox;
   FileBudget *budget; /* borrowed: for files of untrusted owners; NULL = unlimited */
-  SymbolCache *cache; /* or NULL: nothing is remembered */
-  bool
-      is_by_address; /* all is asked by address: then that is remembered, and offsets are not asked for */
-  /* What is open. */
+  SymbolCache *cache; /* NULL: answers are not cached */
+  bool is_by_address; /* all requests are by address; only then are answers by address cached */
+  /* The open file. */
   bool is_open;
-  bool is_in_child;  /* the child has it, and what belongs to it */
-  bool has_changed;  /* the entry is to be stored */
-  CacheEntry *entry; /* or NULL: nothing is remembered of this file */
+  bool is_in_child;  /* the child has read it with all its parts */
+  bool has_changed;  /* the entry must be stored */
+  CacheEntry *entry; /* NULL: answers for this file are not cached */
   bool is_for_lines;
-  int envelope; /* ours; -1: there was no descriptor left for one */
+  int envelope; /* owned; -1: no descriptor was available for it */
   struct stat info;
-  GArray *parts; /* of those in use */
-  guint failed;  /* the one that the child could not be handed; G_MAXUINT = none */
-  /* Whose file the child has read last, and on which device; and whether it has read others' as well. */
+  GArray *parts; /* of Part: those in use */
+  guint failed;  /* index of the part that could not be passed to the child; G_MAXUINT = none */
+  /* Owner and device of the file that the child has read, and whether it has read files of
+   * other owners or devices. */
   uid_t child_owner;
   dev_t child_device;
   bool is_child_mixed;
@@ -39,7 +40,8 @@ typedef struct
     .sandbox = ELF_SANDBOX_INIT, .envelope = -1 \
   }
 
-/* As those of the sandbox. ELF_SKIPPED: the file's owner is not trusted, and the budget of such files is used up. */
+/* Like the functions of the sandbox. ELF_SKIPPED: the file's owner is not trusted, and the
+ * budget for such files is used up. */
 ElfStatus sysprof_remembered_elf_open (RememberedElf *self,
                                        int envelope,
                                        const struct stat *info,
@@ -52,14 +54,14 @@ ElfStatus sysprof_remembered_elf_add_debug (RememberedElf *self,
 ElfStatus sysprof_remembered_elf_add_supplement (RememberedElf *self,
                                                  int envelope,
                                                  const struct stat *info);
-/* Nor is what split units say: the answers that lack some end the remembering of that file. */
+/* Split units are not cached: once an answer is missing some, caching ends for this file. */
 ElfStatus
 sysprof_remembered_elf_add_package (RememberedElf *self, int envelope, const struct stat *info);
 ElfStatus sysprof_remembered_elf_add_split (RememberedElf *self,
                                             int envelope,
                                             const struct stat *info,
                                             uint32_t i);
-/* What is asked by address is not remembered, unless all is. */
+/* Answers by address are only cached if `is_by_address` is set. */
 ElfStatus sysprof_remembered_elf_resolve (RememberedElf *self,
                                           bool are_addresses,
                                           const uint64_t *offsets,
@@ -71,19 +73,21 @@ ElfStatus sysprof_remembered_elf_resolve_lines (RememberedElf *self,
                                                 size_t n,
                                                 ElfLines *lines);
 
-/* Whether the file is untrusted, and no time is left for such files. */
+/* Whether the file is untrusted, and the budget for such files is used up. */
 bool sysprof_remembered_elf_is_over_budget (const RememberedElf *self);
-/* Whether there are a debug file or a supplement in use. */
+/* Whether a debug file or a supplement is in use. */
 bool sysprof_remembered_elf_has_parts (const RememberedElf *self);
-/* Where the child could not answer: has another one what is open, but for the part that came last, or that it could not be handed.
- * Tells which one that was, and the facts without it. FALSE: it cannot be asked without it, either. */
+/* Call this after the child failed to answer. Starts another child with the same files, except
+ * for the last part, or the part that could not be passed. Sets `dropped` to that part and
+ * `facts` to those of the rest. Returns FALSE if the file cannot be used without it, either. */
 bool
 sysprof_remembered_elf_drop_part (RememberedElf *self, struct stat *dropped, ElfFacts *facts);
-/* Where the child died of a part that it was to add: has another one what is open. FALSE: it is open no more. */
+/* Call this after the child died while it added a part. Starts another child with the same
+ * files. Returns FALSE if the file could not be opened again. */
 bool sysprof_remembered_elf_start_again (RememberedElf *self, ElfFacts *facts);
 
-/* Whether what was opened last can still be asked. */
+/* Whether the last opened file can still be queried. */
 bool sysprof_remembered_elf_is_open (const RememberedElf *self);
 
-/* Stores what is new, frees the cache, and ends the child. */
+/* Stores new answers, frees the cache, and ends the child. */
 void sysprof_remembered_elf_clear (RememberedElf *self);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Texts of source files, from where the program saw its files, from here, or from debuginfod servers.
+/* Reads source files: as the recorded program saw them, from this machine, or from debuginfod
+ * servers.
  *
- * Nothing says which text a file was compiled from but its path; servers alone know it by the build. */
+ * Only the path connects a source file to the compiled code. It may have changed since; only
+ * servers identify it by build ID. */
 
 #include "symbolize/debuginfod-client.h"
 #include "symbolize/fetched-files.h"
@@ -12,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of all texts: whoever made a program or a capture names as many files as they like. */
+/* Limit on the bytes of all texts, because an untrusted program or capture may name any number
+ * of files. */
 #define MOST_SOURCES_SIZE (256 << 20)
 
 typedef struct
@@ -21,10 +24,11 @@ typedef struct
   Opener opener;
   ProcessRoots roots;
   CaptureMounts *mounts; /* NULL: files are looked for below a directory */
-  size_t room;           /* bytes that further texts may have; 0 = what did not fit was met */
+  size_t room;           /* remaining bytes for further texts; 0 = a file exceeded the limit */
 } Finder;
 
-/* The program or library that is made of it, as far as that can be asked for. */
+/* The program or library that was compiled from the file, if it can be requested from a
+ * server. */
 typedef struct
 {
   FileBatch batch;
@@ -51,7 +55,8 @@ made_init (Made *self, const Store *store, const SourceFile *file)
 
 /* --- on this machine --- */
 
-/* Whether the source was changed since the program was made, where its file is beside it; else since the recording. */
+/* Whether the source is newer than the program if the program's file is found next to it; else
+ * whether it is newer than the recording. */
 static bool
 is_newer (Finder *self, const FileBatch *batch, int root, const char *path, time_t source)
 {
@@ -60,7 +65,7 @@ is_newer (Finder *self, const FileBatch *batch, int root, const char *path, time
   g_autoptr (GDateTime) recorded = NULL;
 
   if (self->symbolization.is_elsewhere || self->symbolization.options->sysroot != NULL)
-    return false; /* times of another machine */
+    return false; /* timestamps of another machine cannot be compared */
   if (batch->path[0] == '/')
     envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
   if (envelope >= 0 && batch->inode != 0 && info.st_ino == batch->inode)
@@ -106,7 +111,7 @@ try_place (Finder *self, SourceFile *file, const FileBatch *batch, int root, con
     errno = EFBIG;
   if (envelope < 0 || !read_text (self, file, envelope, &info))
     {
-      /* That a file may not be read says more than that another place has none. */
+      /* "Permission denied" for one path is more useful than "not found" for another one. */
       if (file->error == 0 || (file->error == ENOENT && errno != ENOENT))
         file->error = errno;
       return false;
@@ -115,7 +120,7 @@ try_place (Finder *self, SourceFile *file, const FileBatch *batch, int root, con
   return true;
 }
 
-/* Where the processes of the file saw it, then here. */
+/* Tries the paths where the processes of the file saw it, then those of this machine. */
 static bool
 find_here (Finder *self, SourceFile *file, const FileBatch *batch)
 {
@@ -137,7 +142,7 @@ find_here (Finder *self, SourceFile *file, const FileBatch *batch)
   for (guint i = 0; i < paths->len; i++)
     if (try_place (self, file, batch, -1, paths->pdata[i]))
       return true;
-  /* What was compiled here and runs elsewhere has its sources here. */
+  /* The program may have been compiled on this machine and run elsewhere. */
   return try_place (self, file, batch, -1, path);
 }
 
@@ -169,7 +174,7 @@ fetch (Finder *self, SourceFile *files, const Made *made, uint32_t n)
   DebuginfodStatus status = { 0 };
   uint32_t n_wanted = 0;
 
-  /* Below a sysroot this machine plays no part, unless it is asked to. */
+  /* With a sysroot, files of this machine are only used if the options request it. */
   if (options->sysroot != NULL && !options->ask_debuginfod)
     return;
   for (uint32_t i = 0; i < n; i++)
@@ -197,7 +202,7 @@ fetch (Finder *self, SourceFile *files, const Made *made, uint32_t n)
   g_free (status.problem);
 }
 
-/* --- both --- */
+/* --- from all places --- */
 
 void
 sysprof_source_files_read (SourceFile *files,
@@ -227,7 +232,7 @@ sysprof_source_files_read (SourceFile *files,
     }
   for (uint32_t i = n_sought; i < n; i++)
     files[i].is_left_out = true;
-  fetch (&self, files, made, n_sought); /* has bounds of its own */
+  fetch (&self, files, made, n_sought); /* limits its own time and size */
 
   for (uint32_t i = 0; i < n_sought; i++)
     g_free (made[i].items);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Signals the cancelation of a GCancellable through an eventfd that poll() can wait for. */
+
 #include "symbolize/stop-event.h"
 
 #include <sys/eventfd.h>
@@ -10,13 +12,14 @@ stop_waiting (GCancellable *cancellable, const StopEvent *self)
 {
   const uint64_t one = 1;
 
-  (void) !write (self->fd, &one, sizeof one); /* not there: the children have their patience */
+  /* if there is no descriptor, the children's timeouts end the wait */
+  (void) !write (self->fd, &one, sizeof one);
 }
 
 void
 sysprof_stop_event_init (StopEvent *self, GCancellable *cancellable)
 {
-  /* GCancellable's own descriptor ends the program where there is none left. */
+  /* g_cancellable_get_fd() would abort the program if no descriptor is available. */
   *self =
       (StopEvent){ .fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK), .cancellable = cancellable };
   if (cancellable != NULL)
@@ -28,6 +31,6 @@ sysprof_stop_event_clear (StopEvent *self)
 {
   g_cancellable_disconnect (self->cancellable, self->handler);
   if (self->fd >= 0)
-    (void) close (self->fd); /* nobody listens */
+    (void) close (self->fd); /* the descriptor has no reader any more */
   self->fd = -1;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A descriptor that becomes readable once somebody cancels: who waits for a child that opens or parses files waits for that, too. */
+/* A descriptor that becomes readable once a GCancellable is canceled. Code that waits for a
+ * child that opens or parses files also waits for it. */
 
 #pragma once
 
@@ -8,11 +9,11 @@
 
 typedef struct
 {
-  int fd; /* -1 = there is none left: children have their patience */
+  int fd; /* -1 = no descriptor was available; children still have timeouts */
   GCancellable *cancellable;
   gulong handler;
 } StopEvent;
 
-/* It must stay where it is until it is cleared. `cancellable`: borrowed, or NULL. */
+/* The structure must not move until it is cleared. `cancellable`: borrowed, or NULL. */
 void sysprof_stop_event_init (StopEvent *self, GCancellable *cancellable);
 void sysprof_stop_event_clear (StopEvent *self);
