@@ -15,7 +15,6 @@
 
 #include "render/renderers.h"
 #include "util/hidden-text.h"
-#include "views/sample-rows.h"
 
 #include <string.h>
 

@@ -14,8 +14,6 @@ void sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilte
 TreeShape sysprof_request_shape (const ViewRequest *request);
 /* Whether the request leaves no sample out. */
 bool sysprof_request_is_whole (const ViewRequest *request);
-/* False with an error that names `view` when no --focus was given, or when it matches no function. */
-bool sysprof_request_needs_focus (const ViewRequest *request, const char *view, GError **error);
 /* [stacks.n] the process of each stack. *(full)* */
 ProcessId *sysprof_processes_of_stacks (const Store *store);
 /* A time of the store as offset from its begin, never negative. */

@@ -106,6 +106,8 @@ const View *const *sysprof_view_list (void); /* NULL-terminated, in the order of
 bool
 sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GError **error);
 
+/* False with an error that names `view` when no --focus was given, or when it matches no function. */
+bool sysprof_request_needs_focus (const ViewRequest *request, const char *view, GError **error);
 /* Makes request->cancellable the cancellable of the thread, for work on rows that were filled. */
 void sysprof_request_begin (const ViewRequest *request);
 void sysprof_request_end (const ViewRequest *request);
