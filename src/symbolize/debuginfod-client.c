@@ -31,10 +31,9 @@
 #define PATIENCE_FOR_END \
   (2 * G_USEC_PER_SEC) /* the library calls the progress function once per second */
 #define BETWEEN_LOOKS (G_USEC_PER_SEC / 10)
-#define MOST_SILENT \
-  /* Number of files without an answer from any server after which servers are given up; 1 if
-   * none has answered yet */
-  4
+/* Number of files without an answer from any server after which servers are given up; 1 if none
+ * has answered yet */
+#define MOST_SILENT 4
 /* seconds, unless the cache's configuration sets another value */
 #define NOT_FOUND_IS_VALID  600
 #define MOST_CONTROL_NUMBER 32  /* bytes */
