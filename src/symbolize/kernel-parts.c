@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Assigns kernel addresses to the kernel's own file or to sections of its modules, from the
- * capture's metadata, module lists and symbol lists, all of which are untrusted. */
+ * capture's metadata, module lists and symbol lists. All of this input is untrusted. */
 
 #include "symbolize/kernel-parts.h"
 

@@ -251,7 +251,7 @@ stop_remembering (RememberedElf *self)
 
 /* --- parts --- */
 
-/* A result caused by a timeout or by lack of memory may be different next time, so it is not
+/* A result caused by a timeout or by an allocation failure may be different next time, so it is not
  * cached. */
 static bool
 is_lasting (ElfStatus status)

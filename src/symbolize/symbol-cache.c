@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Stores cache entries in a directory of the user. As root it must never follow another user's
+ * links or write into another user's directory. */
+
 #include "symbolize/symbol-cache.h"
 
 #include "util/util.h"
@@ -15,15 +18,15 @@
 #include <unistd.h>
 
 #define TEMPORARY_PREFIX "new-"
-#define TEMPORARY_SEC    3600 /* after which nobody writes any more */
-#define USED_SEC         3600 /* a time of use is as exact as that */
+#define TEMPORARY_SEC    3600 /* age after which no writer is still using the file */
+#define USED_SEC         3600 /* precision of the recorded time of last use */
 
 struct SymbolCache
 {
   char *path;
-  int fd;         /* -1 = not there yet */
-  bool has_grown; /* something was stored */
-  bool is_unfit;  /* told once */
+  int fd;         /* -1 = not opened yet */
+  bool has_grown; /* an entry was stored */
+  bool is_unfit;  /* a problem was reported; it is only reported once */
 };
 
 /* --- the directory --- */
@@ -43,7 +46,8 @@ is_own (const struct stat *info)
   return info->st_uid == geteuid () && (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* As root, nobody else may say by links in which directory files are written. */
+/* If this process runs as root, other users must not be able to redirect its writes with
+ * links. */
 static bool
 is_led_to_by_own (const char *path)
 {
@@ -94,7 +98,8 @@ open_directory (SymbolCache *self)
   return true;
 }
 
-/* Who has another user's HOME, as some have who became root, leaves nothing there. */
+/* A process with another user's HOME (some ways to become root keep it) must not create files
+ * there. */
 static bool
 may_be_made (const char *path)
 {
@@ -131,7 +136,8 @@ sysprof_symbol_cache_new (void)
   const char *given = g_getenv (SYMBOL_CACHE_VARIABLE);
   SymbolCache *self;
 
-  /* With rights that its user has not, the environment does not say which files are written. */
+  /* If the process has privileges that its user does not have, the environment must not decide
+   * which files are written. */
   if (getauxval (AT_SECURE) != 0 || (given != NULL && given[0] != '/'))
     return NULL;
 
@@ -151,7 +157,7 @@ sysprof_symbol_cache_free (SymbolCache *self)
   if (self->has_grown)
     sysprof_symbol_cache_trim (self, SYMBOL_CACHE_MOST_BYTES);
   if (self->fd >= 0)
-    (void) close (self->fd); /* only read from */
+    (void) close (self->fd); /* the directory was only read */
   g_free (self->path);
   g_free (self);
 }
@@ -166,7 +172,7 @@ name_entry (const FileIdentity *file, bool is_for_lines, bool is_by_address)
                           is_for_lines ? "lines" : "names");
 }
 
-/* NULL: there is none, or nothing that is ours. */
+/* Returns NULL if there is no such file, or it belongs to another user. */
 static GByteArray *
 read_file (int directory, const char *name)
 {
@@ -192,9 +198,9 @@ read_file (int directory, const char *name)
       size += (size_t) n;
     }
 
-  /* Its time is that of its last use. */
+  /* The modification time of an entry is the time of its last use. */
   if (time (NULL) - info.st_mtime > USED_SEC)
-    (void) futimens (fd, NULL); /* else it goes early */
+    (void) futimens (fd, NULL); /* if this fails, the entry is only removed earlier */
   return g_steal_pointer (&bytes);
 }
 
@@ -221,7 +227,7 @@ sysprof_symbol_cache_load (SymbolCache *self,
   return g_steal_pointer (&entry);
 }
 
-/* FALSE with errno. */
+/* On failure returns FALSE and sets errno. */
 static bool
 write_file (int directory, const char *temporary, const char *name, const GByteArray *bytes)
 {
@@ -236,7 +242,7 @@ write_file (int directory, const char *temporary, const char *name, const GByteA
     return true;
 
   number = errno;
-  (void) unlinkat (directory, temporary, 0); /* else it is removed later */
+  (void) unlinkat (directory, temporary, 0); /* if this fails, trimming removes it later */
   errno = number;
   return false;
 }
@@ -259,7 +265,7 @@ sysprof_symbol_cache_store (SymbolCache *self, const CacheEntry *entry)
     complain (self, "it cannot be written to", errno);
 }
 
-/* --- how much it may be --- */
+/* --- trimming --- */
 
 typedef struct
 {
@@ -282,7 +288,7 @@ compare_use (const void *a, const void *b)
   return left->used_sec < right->used_sec ? -1 : left->used_sec > right->used_sec;
 }
 
-/* Adds an entry to `kept`, or removes what a writer has left behind. */
+/* Adds an entry to `kept`, or removes a temporary file that a writer left behind. */
 static void
 look_at (SymbolCache *self, const char *name, GArray *kept)
 {
@@ -295,7 +301,7 @@ look_at (SymbolCache *self, const char *name, GArray *kept)
   if (g_str_has_prefix (name, TEMPORARY_PREFIX))
     {
       if (time (NULL) - info.st_mtime > TEMPORARY_SEC)
-        (void) unlinkat (self->fd, name, 0); /* or the next time */
+        (void) unlinkat (self->fd, name, 0); /* if this fails, it is tried again next time */
       return;
     }
   if (!g_str_has_suffix (name, ".names") && !g_str_has_suffix (name, ".lines"))
@@ -322,7 +328,7 @@ sysprof_symbol_cache_trim (SymbolCache *self, uint64_t most_bytes)
   if (directory == NULL)
     {
       if (fd >= 0)
-        (void) close (fd); /* only read from */
+        (void) close (fd); /* the directory was only read */
       return;
     }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The table of symbols: interns texts and symbols while it is built, and converts reasons to
+ * and from text. */
+
 #include "symbolize/symbol-table.h"
 
 #include "symbolize/lines-ahead.h"
@@ -12,10 +15,10 @@
 
 typedef struct
 {
-  SymbolTable table; /* first: it is what others see */
+  SymbolTable table; /* must be first: pointers are cast to the public type */
   gint n_references;
   uint32_t capacity;
-  SymbolId *slots; /* [n_slots] open addressing, 0 = free; used until the table is frozen */
+  SymbolId *slots; /* [n_slots] open addressing, 0 = free; freed when the table is frozen */
   uint32_t n_slots;
   GBytes *kallsyms;
   uint64_t *link_address; /* [n_addresses] or NULL */
@@ -108,7 +111,8 @@ static const struct
 };
 
 G_STATIC_ASSERT (FILE_BUDGET_MSEC == 20000 && FILE_BUDGET_BYTES == UINT64_C (64) << 30);
-G_STATIC_ASSERT (MOST_MODULE_SECTIONS == 4096 && MOST_MODULE_SECONDS == 10); /* as is said */
+/* the numbers in the texts below */
+G_STATIC_ASSERT (MOST_MODULE_SECTIONS == 4096 && MOST_MODULE_SECONDS == 10);
 G_STATIC_ASSERT (G_N_ELEMENTS (gaps) == N_DEBUG_GAPS);
 G_STATIC_ASSERT (G_N_ELEMENTS (kind_names) == SYMBOL_MARKER + 1);
 G_STATIC_ASSERT (G_N_ELEMENTS (reasons) == N_UNNAMED);
@@ -327,7 +331,7 @@ sysprof_symbol_table_extend (SymbolTable *table, uint32_t n, const uint16_t *n_i
 void
 sysprof_symbol_table_note_gap (SymbolTable *self, const DebugGap *gap)
 {
-  /* A file may be asked several times. */
+  /* The same file may be queried several times. */
   for (uint32_t i = 0; i < self->n_gaps; i++)
     {
       const DebugGap *known = &self->gap[i];

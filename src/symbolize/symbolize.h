@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* symbolize: names each distinct code address once, by asking a chain of symbolizers in batches.
+/* symbolize: resolves each distinct code address once, by querying a chain of symbolizers in
+ * batches.
  *
  *   SymbolizeOptions options = { 0 };                            // default chain, see below
  *   g_autoptr(SymbolTable) symbols = sysprof_symbolize (store, &options, NULL, &error);
  *   SymbolId s = symbols->of_address[address];
  *   … symbols->row[s].name …
  *
- * Default chain: bundled table, kernel symbols, JIT names, ELF files, debuginfod. The first answer wins. Where nobody
- * answers, the address gets a symbol of its own: "[libfoo.so:0x1234]" where the function is known that begins there, else
- * "[libfoo.so+0x1234]" (link-time address where the file
- * could be read, else file offset), with the reason why.
+ * Default chain: embedded symbol table, kernel symbols, JIT names, ELF files, debuginfod. The
+ * first answer is used. If there is none, the address gets a separate symbol and a reason. Its
+ * name is "[libfoo.so:0x1234]" if the start of its function is known, else
+ * "[libfoo.so+0x1234]". The number is a link-time address if the file could be read, else a
+ * file offset.
  *
  * The table is *frozen* once it is returned. */
 
@@ -31,185 +33,205 @@ typedef enum
   SYMBOL_PROCESS,
   SYMBOL_THREAD,
   SYMBOL_ROOT,
-  SYMBOL_MARKER, /* context switches, and the entry under which a cut stack stands */
+  SYMBOL_MARKER, /* context switches, and the entries that mark truncated stacks */
 } SymbolKind;
 
-/* The name of an entry under which a stack stands that was cut: this, the reason's code, "]". */
+/* An entry that marks a truncated stack is named: this prefix, the code of the reason, "]". */
 #define SYMBOL_CUT_PREFIX "[stack cut: "
 
-/* "user", "kernel", … as in the JSON of reports. */
+/* "user", "kernel", … as in JSON reports. */
 const char *sysprof_symbol_kind_to_string (SymbolKind kind);
 
 /* Why an address has no name. */
 typedef enum
 {
-  UNNAMED_NOT,          /* it has one */
-  UNNAMED_NO_MAPPING,   /* the process mapped nothing there */
+  UNNAMED_NOT,          /* it has a name */
+  UNNAMED_NO_MAPPING,   /* the process had no mapping there */
   UNNAMED_ANONYMOUS,    /* memory without a file: generated code */
   UNNAMED_FILE_MISSING, /* no such file on this machine */
-  UNNAMED_FILE_DENIED,  /* may not be read */
-  UNNAMED_OTHER_INODE,  /* the file was replaced since */
+  UNNAMED_FILE_DENIED,  /* permission denied */
+  UNNAMED_OTHER_INODE,  /* the file was replaced after the recording */
   UNNAMED_OTHER_BUILD_ID,
-  UNNAMED_NOT_ELF,         /* or an ELF file that contradicts itself */
+  UNNAMED_NOT_ELF,         /* or a malformed ELF file */
   UNNAMED_NO_SYMBOLS,      /* stripped */
-  UNNAMED_BETWEEN_SYMBOLS, /* a static function of a stripped file, or padding */
+  UNNAMED_BETWEEN_SYMBOLS, /* in a static function of a stripped file, or in padding */
   UNNAMED_NO_KERNEL_SYMBOLS,
-  UNNAMED_OTHER_DEBUG_FILE,  /* stripped, and the debug file in its place is of another build */
-  UNNAMED_DEBUG_FILE_FAILED, /* likewise, and it could not be read (DEBUG_GAP_FAILED) */
-  UNNAMED_OVER_LIMIT, /* its symbols, or those of its debug file, are more than is read */
-  UNNAMED_OTHER_KERNEL_FILE, /* as with hidden symbols, and the vmlinux here is of another build */
-  UNNAMED_MIXED_KERNELS,     /* captures were joined that do not tell whose kernel is whose */
-  UNNAMED_KERNEL_MOVED,      /* the kernel's vmlinux is here, but not where the kernel lay */
-  UNNAMED_SKIPPED, /* not looked up: untrusted files used up their budget, or the search was interrupted */
+  UNNAMED_OTHER_DEBUG_FILE,  /* stripped, and the debug file found is from another build */
+  /* likewise, but the debug file could not be read (DEBUG_GAP_FAILED) */
+  UNNAMED_DEBUG_FILE_FAILED,
+  UNNAMED_OVER_LIMIT, /* its symbol table, or that of its debug file, exceeds the limit */
+  /* symbols are hidden, and the vmlinux found is from another build */
+  UNNAMED_OTHER_KERNEL_FILE,
+  /* captures were joined that do not record which address belongs to which kernel */
+  UNNAMED_MIXED_KERNELS,
+  /* the kernel's vmlinux was found, but the kernel's load address is unknown */
+  UNNAMED_KERNEL_MOVED,
+  /* not looked up: the budget for untrusted files is used up, or the search was interrupted */
+  UNNAMED_SKIPPED,
   N_UNNAMED,
 } UnnamedReason;
 
-/* One short clause, e.g. "stripped: it has no symbol table". And what a person can do; "" if nothing. */
+/* Return one short clause, such as "stripped: it has no symbol table", and what the user can do
+ * about it; "" if nothing. */
 const char *sysprof_unnamed_reason_to_string (UnnamedReason reason);
 const char *sysprof_unnamed_reason_remedy (UnnamedReason reason);
 
 typedef struct
 {
-  StringId name;     /* bare and demangled, in SymbolTable.strings; never 0 but in row 0 */
-  StringId raw_name; /* as in the file, 0 = the same */
+  StringId name;     /* plain and demangled, in SymbolTable.strings; 0 only in row 0 */
+  StringId raw_name; /* as in the file; 0 = the same */
   StringId binary;   /* base name of the file: "libc.so.6", "[kernel]", "[module]"; 0 = none */
   StringId path;     /* of the file as the process sees it; 0 = none */
-  StringId file;     /* where the function is written, as it was compiled; 0 = unknown */
+  StringId file;     /* where the function is defined, path at compile time; 0 = unknown */
   uint32_t line;     /* 0 = unknown */
   uint8_t kind;      /* SymbolKind */
   uint8_t reason;    /* UnnamedReason */
-  bool
-      is_entry; /* where processes and threads begin (_start, start_thread, ret_from_fork, …) */
-  bool is_inlined; /* as all of SYMBOL_INLINE are; of the kernel's, those have its kind */
+  bool is_entry; /* a process or thread starts in it (_start, start_thread, ret_from_fork, …) */
+  /* set for all symbols of kind SYMBOL_INLINE; inlined kernel functions have the kernel's
+   * kind */
+  bool is_inlined;
 } Symbol;
 
-/* Why lines, inlined functions or names are not all that debug information says. */
+/* Why lines, inlined functions or names from debug information are incomplete. */
 typedef enum
 {
-  DEBUG_GAP_NO_SUPPLEMENT,    /* dwz moved names to a file that is not here, */
-  DEBUG_GAP_OTHER_SUPPLEMENT, /* or is of another build */
-  DEBUG_GAP_NO_SPLIT,         /* split units are not here (.dwo, .dwp), */
-  DEBUG_GAP_OTHER_SPLIT,      /* or are of another build */
-  DEBUG_GAP_OVER_LIMIT,       /* a file has more of it than is read */
-  DEBUG_GAP_FAILED, /* a file of it could not be read, took too long or too much memory, or killed who read it: names may lack, too */
-  DEBUG_GAP_SKIPPED, /* a file of an untrusted owner was not read: their budget is used up. Names may be missing, too */
-  DEBUG_GAP_MODULES_LEFT_OUT, /* files of modules of the kernel were not looked for: names may lack, too */
+  DEBUG_GAP_NO_SUPPLEMENT,    /* dwz moved names to a file that is missing, */
+  DEBUG_GAP_OTHER_SUPPLEMENT, /* or that is from another build */
+  DEBUG_GAP_NO_SPLIT,         /* split units are missing (.dwo, .dwp), */
+  DEBUG_GAP_OTHER_SPLIT,      /* or are from another build */
+  DEBUG_GAP_OVER_LIMIT,       /* a file's debug information exceeds the limit */
+  /* one of its files could not be read, exceeded a limit, or crashed the parser; names may be
+   * missing, too */
+  DEBUG_GAP_FAILED,
+  /* the budget for files of untrusted owners is used up; names may be missing, too */
+  DEBUG_GAP_SKIPPED,
+  /* files of kernel modules were not looked for; names may be missing, too */
+  DEBUG_GAP_MODULES_LEFT_OUT,
   N_DEBUG_GAPS,
 } DebugGapKind;
 
 typedef struct
 {
   StringId binary;
-  StringId what; /* the file that is lacking, as it is named there; one of them */
-  uint32_t n;    /* how many are */
+  StringId what; /* name of one of the missing files, as the binary refers to it */
+  uint32_t n;    /* number of missing files */
   uint8_t kind;  /* DebugGapKind */
 } DebugGap;
 
-/* One short clause about `n` files, and what a person can do. */
+/* Return one short clause about `n` files, and what the user can do about it. */
 const char *sysprof_debug_gap_to_string (DebugGapKind kind);
 const char *sysprof_debug_gap_remedy (DebugGapKind kind);
 
 typedef struct SymbolTable
 {
-  Symbol *row; /* [n] row 0 is none; (name, binary, kind, is_inlined) is unique */
+  Symbol *row; /* [n] row 0 is unused; (name, binary, kind, is_inlined) is unique */
   uint32_t n;
   SymbolId *of_address; /* [store->addresses.n] */
-  uint64_t *
-      function_start; /* [store->addresses.n] where the function begins, in terms of AddressTable.address; 0 unknown */
-  uint64_t *function_end; /* [store->addresses.n] first address behind; 0 unknown */
-  StringId *
-      file; /* [store->addresses.n] where that was, as it was compiled; 0 = unknown. NULL: lines were not loaded */
-  uint32_t *
-      line; /* [store->addresses.n] likewise; of a function that calls an inlined one, the line of the call */
+  /* [store->addresses.n] start of the function, as in AddressTable.address; 0 = unknown */
+  uint64_t *function_start;
+  uint64_t *function_end; /* [store->addresses.n] exclusive; 0 = unknown */
+  /* [store->addresses.n] source file of the address, path at compile time; 0 = unknown. NULL:
+   * lines were not loaded */
+  StringId *file;
+  /* [store->addresses.n] likewise; for the caller of an inlined function, the line of the
+   * call */
+  uint32_t *line;
   DebugGap *gap; /* [n_gaps] */
   uint32_t n_gaps;
-  bool is_interrupted; /* the search was canceled: `keep_found` */
+  bool is_interrupted; /* the search was canceled; see `keep_found` */
   Intern strings;
-  uint8_t *
-      categories; /* [n] or NULL: not asked for yet. Set once and atomically: analyze/categories/categories.h */
+  /* [n] or NULL: not computed yet. Set once and atomically: analyze/categories/categories.h */
+  uint8_t *categories;
 } SymbolTable;
 
-/* Who can be asked. */
+/* The symbolizers of the chain. */
 typedef enum
 {
   SYMBOLIZER_BUNDLED,
   SYMBOLIZER_KERNEL,
   SYMBOLIZER_JIT,
   SYMBOLIZER_ELF,
-  SYMBOLIZER_DEBUGINFOD, /* for files that ELF found to lack names */
+  SYMBOLIZER_DEBUGINFOD, /* for files in which the ELF symbolizer found no names */
 } SymbolizerKind;
 #define N_SYMBOLIZERS (SYMBOLIZER_DEBUGINFOD + 1)
 
-/* What came of asking debuginfod servers, until now. */
+/* The progress and result of requests to debuginfod servers. */
 typedef struct
 {
-  uint32_t n_cached;        /* debug files that had come before: no server is asked for them */
-  uint32_t n_known_missing; /* that no server had a while ago: the same */
+  /* debug files that were in the cache, so that no server was asked */
+  uint32_t n_cached;
+  uint32_t n_known_missing; /* likewise: recently no server had the file */
   uint32_t n_asked;
-  uint32_t n_done; /* of those asked for; each is one of the next four */
+  uint32_t n_done; /* finished requests; each one is counted in one of the next four */
   uint32_t n_found;
   uint32_t n_not_found;
-  uint32_t n_failed; /* no answer in time, or another than these */
+  uint32_t n_failed; /* no answer in time, or an error */
   uint32_t n_too_large;
-  uint32_t n_unfit; /* found or cached, and not what was asked for: not used */
+  uint32_t n_unfit; /* found or cached, but not the requested file: not used */
   uint64_t bytes;
   double seconds;
-  int first_error;    /* errno of one that failed, 0 = unknown */
-  bool is_of_sources; /* source files were asked for, and not debug files */
+  int first_error;    /* errno of a failed request, 0 = unknown */
+  bool is_of_sources; /* the requests are for source files, not for debug files */
   bool is_out_of_time;
   bool is_done;
-  char *problem; /* why no server was asked, or NULL */
+  char *problem; /* why no server could be asked, or NULL */
 } DebuginfodStatus;
 
-/* Called by the thread that symbolizes: now and then while servers are asked, and at the end. */
+/* Called by the thread that symbolizes: repeatedly while servers are asked, and at the end. */
 typedef void (*DebuginfodFunc) (const DebuginfodStatus *status, void *data);
 
-/* Progress, or once it is done one sentence about it; NULL = nothing to tell. Free with g_free(). */
+/* Returns the progress, or at the end one sentence about the result; NULL = nothing to report.
+ * Free with g_free(). */
 char *sysprof_debuginfod_describe (const DebuginfodStatus *status);
 
-/* Files that servers are to be asked for later, so that nobody waits for them now: names that they bring come from the cache with the
- * next symbolization. *Owned* by one thread at a time. */
+/* Files to request from servers later, so that symbolization does not wait for them. The next
+ * symbolization finds them in the cache. *Owned* by one thread at a time. */
 typedef struct DebuginfodQueue DebuginfodQueue;
 
 DebuginfodQueue *sysprof_debuginfod_queue_new (void);
 void sysprof_debuginfod_queue_free (DebuginfodQueue *self);
 uint32_t sysprof_debuginfod_queue_get_n (const DebuginfodQueue *self);
-/* Downloads the files into the cache, for a minute at most. `func` is called as for those that are waited for. */
+/* Downloads the files into the cache, for one minute at most. Calls `func` like symbolization
+ * does. */
 void sysprof_debuginfod_queue_fetch (DebuginfodQueue *self, DebuginfodFunc func, void *data);
 
-/* Why no server can be asked: none is known, or libdebuginfod is missing. NULL = nothing is in the way. Free with g_free(). */
+/* Returns why no server can be asked: none is configured, or libdebuginfod is missing. NULL =
+ * servers can be asked. Free with g_free(). */
 char *sysprof_debuginfod_check (void);
 
-/* For programs with the switches --debuginfod and --no-debuginfod: whether to ask. Sets DEBUGINFOD_URLS from /etc/debuginfod where
- * servers are wanted and it is not set: to be called before there are threads. */
+/* For programs with the options --debuginfod and --no-debuginfod: returns whether to ask
+ * servers. If servers are wanted and DEBUGINFOD_URLS is not set, sets it from /etc/debuginfod.
+ * So call this before other threads are started. */
 bool sysprof_debuginfod_may_ask (bool is_wanted, bool is_refused);
 
 typedef struct
 {
-  bool no_symbols;              /* name nothing at all */
-  uint8_t chain[N_SYMBOLIZERS]; /* [n_chain] SymbolizerKind; who is asked, in this order */
-  uint8_t n_chain;              /* 0 = all, as they are listed above */
-  GBytes *
-      kernel_symbols; /* like /proc/kallsyms, asked instead of those of the capture or of this kernel; or NULL */
-  const char *const
-      *debug_dirs; /* further directories like /usr/lib/debug; NULL-terminated or NULL */
-  const char *const *inner_debug_dirs; /* the same, as the process of the file sees them */
+  bool no_symbols;              /* resolve no names */
+  uint8_t chain[N_SYMBOLIZERS]; /* [n_chain] SymbolizerKind; queried in this order */
+  uint8_t n_chain;              /* 0 = all, in the order of the enumeration */
+  /* like /proc/kallsyms, used instead of the list in the capture or of this kernel; or NULL */
+  GBytes *kernel_symbols;
+  /* additional directories like /usr/lib/debug; NULL-terminated or NULL */
+  const char *const *debug_dirs;
+  const char *const *inner_debug_dirs; /* likewise, as seen by the process of the file */
   const char *sysroot;                 /* look for files below this directory; NULL = "/" */
-  const KeptFiles
-      *kept_files;    /* open still, and asked where none is found in its place; or NULL */
-  bool use_sandbox;   /* the child that parses ELF gives up its rights (started as root) */
-  bool no_cache;      /* ask files anew, and keep nothing that they answer */
+  /* files that are still open, used if none is found at their path; or NULL */
+  const KeptFiles *kept_files;
+  /* the child that parses ELF files gives up its privileges (started as root) */
+  bool use_sandbox;
+  bool no_cache;      /* query files again, and do not cache their answers */
   FileBudget *budget; /* borrowed, for files of untrusted owners; NULL = that of the store */
-  bool
-      keep_found; /* when canceled, return the names found until then; what was not looked up is UNNAMED_SKIPPED */
+  /* if canceled, return the names found so far; addresses that were not looked up are
+   * UNNAMED_SKIPPED */
+  bool keep_found;
   bool ignore_bundled; /* do not read `__symbols__` */
-  bool with_lines;     /* for who loads documents: lines and inlined functions, too */
-  bool
-      ask_debuginfod; /* servers, and not their cache alone; waits for them, a minute at most */
-  DebuginfodQueue
-      *debuginfod_queue; /* instead of waiting for servers, queue the files; or NULL */
-  bool
-      was_asked_debuginfod; /* not again: what it gave is in the cache, which counts below a sysroot, too */
+  /* for the loader of documents: resolve lines and inlined functions, too */
+  bool with_lines;
+  bool ask_debuginfod; /* ask servers, not only their cache; waits at most one minute */
+  /* queue the files instead of waiting for servers; or NULL */
+  DebuginfodQueue *debuginfod_queue;
+  /* servers were asked before: use the cache, also with a sysroot, but ask no server */
+  bool was_asked_debuginfod;
   DebuginfodFunc tell_debuginfod; /* or NULL */
   void *tell_debuginfod_data;
 } SymbolizeOptions;
@@ -220,13 +242,14 @@ SymbolTable *sysprof_symbolize (Store *store,
                                 const SymbolizeOptions *options, /* NULL = defaults */
                                 GCancellable *cancellable,
                                 GError **error);
-/* The same for who wants to hear how far it is. */
+/* Likewise, with a progress report. */
 SymbolTable *sysprof_symbolize_telling (Store *store,
                                         const SymbolizeOptions *options,
                                         Progress *progress,
                                         GError **error);
-/* Adds lines and inlined functions, from the debug information of files that are here: takes longer than names do. The
- * calls that were inlined become entries of the store's stacks: nobody else may know the store yet. FALSE if cancelled. */
+/* Adds lines and inlined functions from the debug information of files on this machine; this
+ * takes longer than names. Inlined functions become entries in the stacks of the store, so no
+ * other thread may use the store yet. Returns FALSE if canceled. */
 bool sysprof_symbol_table_load_lines (SymbolTable *self,
                                       Store *store,
                                       const SymbolizeOptions *options, /* NULL = defaults */
@@ -243,49 +266,53 @@ typedef struct
   uint64_t address; /* link-time */
   StringId text;    /* these in Disassembly.strings; mnemonic and operands */
   StringId bytes;   /* "48 89 e5" */
-  StringId inlined; /* the innermost inlined function that it is of; 0 = none */
-  StringId file;    /* where that is, as it was compiled; 0 = unknown */
+  StringId inlined; /* the innermost inlined function that it belongs to; 0 = none */
+  StringId file;    /* source file of the instruction, path at compile time; 0 = unknown */
   uint32_t line;
   uint32_t size;
-  bool
-      is_wanted; /* it is of a function that was asked for, and not only of one that it is inlined into */
+  /* belongs to a requested function, and not only to a function into which a requested one is
+   * inlined */
+  bool is_wanted;
 } Instruction;
 
-/* The code of one function of one file, once, whichever processes mapped it; or of a part of it that lies elsewhere. */
+/* The code of one function in one file, independent of the processes that mapped it; or a
+ * separate part of the function. */
 typedef struct
 {
   SymbolId symbol;
-  const char *path;     /* of the file, as processes see it; as long as the store */
+  const char *path;     /* of the file, as processes see it; valid as long as the store */
   const char *build_id; /* likewise; "" = unknown */
   uint64_t inode;       /* 0 = unknown */
-  uint64_t start;       /* offsets in the file; the end is 0 where it is not known */
+  uint64_t start;       /* offsets in the file; the end is 0 if unknown */
   uint64_t end;
-  bool
-      is_in_memory; /* offsets, these and those of its instructions, are addresses in the process instead */
+  /* all offsets, including those of the instructions, are addresses in the process instead */
+  bool is_in_memory;
   bool is_of_kernel;
-  uint32_t first; /* Instruction */
+  uint32_t first; /* index of the first Instruction */
   uint32_t n;
-  const char *problem; /* why there are none: a clause; NULL = there are */
+  const char *problem; /* why there are no instructions: a clause; NULL = there are some */
   const char *remedy;  /* a sentence, "" = none */
 } CodePiece;
 
-#define MOST_CODE_OF_PIECE (UINT64_C (1) << 20) /* bytes; the rest is left out */
+#define MOST_CODE_OF_PIECE (UINT64_C (1) << 20) /* bytes; the rest is omitted */
 #define MOST_PIECES        256
 
 typedef struct
 {
   CodePiece *piece; /* [n_pieces] */
   uint32_t n_pieces;
-  Instruction *row; /* [n] of a piece together, ascending */
+  Instruction *row; /* [n] grouped by piece, ascending */
   uint32_t n;
-  uint32_t *piece_of; /* [store->addresses.n] 1 + the piece that the address is in; 0 = none */
-  bool is_cut;        /* there are more pieces */
+  /* [store->addresses.n] 1 + the piece that contains the address; 0 = none */
+  uint32_t *piece_of;
+  bool is_cut;        /* some pieces were omitted */
   Intern strings;
 } Disassembly;
 
-/* The code of the functions at those addresses [store->addresses.n] that are in files, which are looked for as they are for names, and
- * read by a child without rights; of those that programs generated, in their jitdumps. `is_wanted` [symbols->n]: functions that are asked for, which may be inlined there. FALSE where there is
- * no disassembler, or it is cancelled. */
+/* Disassembles the functions at the addresses `is_at` [store->addresses.n]. Files are located
+ * as for names, and read by a child without privileges. Generated code is read from jitdump
+ * files. `is_wanted` [symbols->n] marks the requested functions, which may be inlined. Returns
+ * FALSE if there is no disassembler, or if canceled. */
 bool sysprof_disassemble (Disassembly *self,
                           Store *store,
                           const SymbolTable *symbols,
@@ -295,13 +322,15 @@ bool sysprof_disassemble (Disassembly *self,
                           GCancellable *cancellable,
                           GError **error);
 void sysprof_disassembly_clear (Disassembly *self);
-/* The instruction so many bytes before the address, in its piece; NULL = none. */
+/* Returns the instruction that is the given number of bytes before the address, in the same
+ * piece; NULL = none. */
 const Instruction *sysprof_disassembly_find (const Disassembly *self,
                                              const Store *store,
                                              AddressId address,
                                              uint64_t before);
 
-/* Bounds of the search for the files of the kernel's modules: sections that were sampled, and all their time. */
+/* Limits of the search for the files of kernel modules: number of sampled sections, and total
+ * time. */
 #define MOST_MODULE_SECTIONS 4096
 #define MOST_MODULE_SECONDS  10
 
@@ -309,25 +338,26 @@ const Instruction *sysprof_disassembly_find (const Disassembly *self,
 
 typedef struct
 {
-  /* What is wanted; borrowed. */
-  const char *path;           /* as it was compiled */
-  const AddressId *addresses; /* [n_addresses] some of its code, all in one file */
+  /* The request; borrowed. */
+  const char *path;           /* path at compile time */
+  const AddressId *addresses; /* [n_addresses] some of its code, all in one binary */
   uint32_t n_addresses;
-  /* What is found. */
-  char *text;       /* [size], NUL behind; NULL = none */
-  size_t size;      /* up to MOST_SOURCE_SIZE */
-  int error;        /* errno where there is no text; 0 = no place to look at */
-  bool is_newer;    /* it was changed since the program was made, or recorded */
-  bool is_fetched;  /* from a debuginfod server, now or before */
-  bool is_left_out; /* it was not looked for: there are too many, or others took too long */
+  /* The result. */
+  char *text;       /* [size], followed by a NUL; NULL = not found */
+  size_t size;      /* at most MOST_SOURCE_SIZE */
+  int error;        /* errno if there is no text; 0 = there was no path to try */
+  bool is_newer;    /* it was changed after the program was compiled, or recorded */
+  bool is_fetched;  /* from a debuginfod server, or its cache */
+  bool is_left_out; /* it was not looked for: a limit on the number or the time was reached */
 } SourceFile;
 
-#define MOST_SOURCES        4096       /* looked for at once */
-#define MOST_SOURCE_SECONDS 10         /* to look for them on this machine */
+#define MOST_SOURCES        4096       /* in one call */
+#define MOST_SOURCE_SECONDS 10         /* time limit on this machine */
 #define MOST_SOURCE_SIZE    (16 << 20) /* bytes */
 
-/* Reads what can be found: below --sysroot; else where the processes of these addresses saw their files, then on this machine; else
- * what debuginfod gave or gives, as the options say. `files` are zero but for what is wanted. */
+/* Reads the source files that can be found: below --sysroot; else where the processes of these
+ * addresses saw them, then on this machine; else from debuginfod, as the options permit. In
+ * `files` only the request is set; the rest is zero. */
 void sysprof_source_files_read (SourceFile *files, /* [n] */
                                 uint32_t n,
                                 Store *store,
@@ -348,24 +378,27 @@ sysprof_symbol_binary (const SymbolTable *self, SymbolId symbol)
   return sysprof_intern_get (&self->strings, self->row[symbol].binary);
 }
 
-/* The table of capture-format.md 10 over all named addresses of the store, in this machine's byte order: for the
- * embedded file `__symbols__`. Of no use where the thread's cancellable was cancelled: sysprof_is_wanted(). */
+/* Returns the table of capture-format.md 10 for all resolved addresses of the store, in this
+ * machine's byte order: the embedded file `__symbols__`. If the thread's cancellable was
+ * canceled the result is incomplete: check sysprof_is_wanted(). */
 GBytes *sysprof_symbol_table_pack (const SymbolTable *self, const Store *store);
 
-/* What that table has no room for: the user addresses without a name, why, their link-time address, and whether
- * code begins there. One line each, `PID ADDRESS LINK-TIME-ADDRESS REASON [entry]`, for the embedded file
- * `__unnamed__`; NULL if there are none. */
+/* Returns the embedded file `__unnamed__`, for data that does not fit into `__symbols__`: the
+ * user addresses without a name, the reason, their link-time address, and whether a process or
+ * thread starts there. One line each, `PID ADDRESS LINK-TIME-ADDRESS REASON [entry]`. NULL if
+ * there are none. */
 GBytes *sysprof_symbol_table_pack_unnamed (const SymbolTable *self, const Store *store);
 
-/* Lines and inlined functions of what has a name, from the debug information of files that are here: for the embedded file
- * `__lines__`. NULL if there are none. Takes longer than names do. */
+/* Returns the embedded file `__lines__`: lines and inlined functions of resolved addresses,
+ * from the debug information of files on this machine. NULL if there are none. Takes longer
+ * than names. */
 GBytes *sysprof_symbol_table_pack_lines (SymbolTable *self,
                                          Store *store,
                                          const SymbolizeOptions *options,
                                          GCancellable *cancellable);
 
-/* The lines of /proc/kallsyms that the samples touch, each with the one that bounds it: for the embedded file
- * `/proc/kallsyms`. Borrowed; NULL where the list was not asked. */
+/* Returns the embedded file `/proc/kallsyms`: the lines that the samples need, each with the
+ * line that gives its end. Borrowed; NULL if the list was not used. */
 GBytes *sysprof_symbol_table_get_kallsyms (const SymbolTable *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SymbolTable, sysprof_symbol_table_unref)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The chain: each symbolizer names what those before it left open; what stays open gets a name of its own. */
+/* Runs the chain: each symbolizer resolves addresses that the previous ones did not resolve.
+ * The remaining addresses get a symbol made from their mapping and offset. */
 
 #include "symbolize/symbolizer.h"
 
@@ -16,7 +17,7 @@
 static const struct
 {
   const Symbolizer *symbolizer;
-  double share; /* of the time */
+  double share; /* of the total time */
   const char *message;
 } chain[] = {
   [SYMBOLIZER_BUNDLED] = { &sysprof_bundled_symbolizer, 0.1, "Reading names in the capture" },
@@ -31,9 +32,9 @@ static const struct
 
 G_STATIC_ASSERT (G_N_ELEMENTS (chain) == N_SYMBOLIZERS);
 
-/* --- is what runs here what was recorded? --- */
+/* --- was the recording made on this boot? --- */
 
-/* NULL: the capture does not tell. */
+/* Returns NULL if the capture does not contain the key. */
 static const char *
 find_metadata (const Store *store, const char *key)
 {
@@ -56,7 +57,8 @@ is_same_metadata (const Store *store, const char *key, const char *here, bool is
   return there != NULL ? strcmp (there, here) == 0 : !is_required;
 }
 
-/* Seconds since 1970 at which this machine started. Sleep counts, so that it stays the same until it is started anew. */
+/* Returns the boot time in seconds since 1970. The clock includes suspend time, so the result
+ * stays the same during one boot. */
 static int64_t
 boot_time (void)
 {
@@ -67,11 +69,13 @@ boot_time (void)
   return g_get_real_time () / G_USEC_PER_SEC - since_boot.tv_sec;
 }
 
-/* Same kernel, same host, and made after this boot: then addresses of the kernel and processes are those of now. */
+/* Whether kernel and host name are those of the capture, and it was recorded after this boot.
+ * Then addresses of the kernel and of running processes are still valid. */
 static bool
 is_this_boot (const Store *store)
 {
-  static const int64_t clock_slack = 5; /* seconds by which the wall clock may have been set */
+  /* seconds by which the wall clock may have been adjusted */
+  static const int64_t clock_slack = 5;
   g_autoptr (GDateTime) made = g_date_time_new_from_iso8601 (store->capture_time, NULL);
   struct utsname here;
 
@@ -157,7 +161,7 @@ sysprof_symbolization_explain (Symbolization *self,
   self->table->function_end[address] = answer->end;
 }
 
-/* --- addresses that nobody named --- */
+/* --- addresses without a name --- */
 
 static bool
 is_special_mapping (const char *path)
@@ -166,7 +170,7 @@ is_special_mapping (const char *path)
          g_str_has_prefix (path, "anon_inode:");
 }
 
-/* Text inside the brackets before the plus. */
+/* Returns the text between the opening bracket and the plus sign. */
 static const char *
 place_name (const Store *store, AddressId address, char buffer[64])
 {
@@ -245,7 +249,7 @@ default_kind (AddressKind kind)
     }
 }
 
-/* The same place in the same file has the same name in each process that maps it. */
+/* A cache: the same offset in the same file has the same name in each process that maps it. */
 #define OWN_NAME_SLOTS 0x8000
 
 typedef struct
@@ -279,7 +283,7 @@ give_own_name (Symbolization *self, AddressId address, OwnName *names)
 
   if (self->reason[address] == UNNAMED_NOT)
     self->reason[address] = (uint8_t) default_reason (self, address);
-  /* What is no file has no addresses of its own. */
+  /* A mapping without a file has no offsets, so the address is used. */
   if (offset == 0)
     offset = mapping->path != 0 && !is_special_mapping (path)
                  ? sysprof_store_file_offset (self->store, address)
@@ -296,7 +300,7 @@ give_own_name (Symbolization *self, AddressId address, OwnName *names)
 
   if (addresses->kind[address] == ADDRESS_UNMAPPED)
     name = g_strdup ("[unmapped]");
-  /* All of a function is one entry, where it is known to be one. */
+  /* If the start of the function is known, all its addresses share one symbol. */
   else if (place != NULL && self->link_address[address] != 0 && start != 0)
     name = g_strdup_printf ("[%s:0x%" G_GINT64_MODIFIER "x]", place,
                             offset - (addresses->address[address] - start));
@@ -368,7 +372,8 @@ sysprof_symbolization_init (Symbolization *self,
     .wanted_modules = g_array_new (FALSE, FALSE, sizeof (WantedModule)),
   };
   g_array_set_clear_func (self->wanted_modules, clear_wanted_module);
-  /* Other recorders do not tell their machine. */
+  /* Other recorders do not record the machine, so their captures are assumed to be from this
+   * one. */
   self->is_elsewhere = !self->is_this_boot && find_metadata (store, "uname.release") != NULL;
 }
 
@@ -425,7 +430,7 @@ sysprof_symbolize_telling (Store *store,
 
   if (!is_done && self.options->keep_found && sysprof_progress_is_cancelled (progress))
     {
-      /* The rest is quick, and wanted. */
+      /* The remaining steps are fast, and their result is wanted. */
       g_clear_error (error);
       self.is_interrupted = table->is_interrupted = is_done = true;
       progress->cancellable = NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a symbolizer is: one file that names those addresses of its kind that nobody before it in the chain named.
- * The chain is the table in symbolizer.c. Everything here is *owned* by the thread that calls sysprof_symbolize(). */
+/* The interface of a symbolizer: a file that resolves those addresses of its kind that the
+ * previous ones in the chain did not resolve. The chain is a table in symbolizer.c. Everything
+ * in this file is *owned* by the thread that calls sysprof_symbolize(). */
 
 #pragma once
 
@@ -17,27 +18,28 @@ typedef struct
   const SymbolizeOptions *options;
   Progress *progress;
   SymbolTable *table;
-  bool
-      is_this_boot; /* recorded on this machine since it was started: its processes and kernel may be asked */
-  bool
-      is_elsewhere; /* it says that it was recorded on another machine, or before this one was started */
-  bool has_kernel_names; /* the capture brings its own: the running kernel is never asked */
+  /* recorded on this machine during this boot: its processes and kernel may be queried */
+  bool is_this_boot;
+  /* the capture states that it was recorded on another machine, or during another boot */
+  bool is_elsewhere;
+  /* the capture contains kernel symbols: the running kernel is never queried */
+  bool has_kernel_names;
 
-  /* About addresses without a name. [store->addresses.n] each. */
-  uint8_t *reason;        /* UnnamedReason; UNNAMED_NOT = nobody said why yet */
-  uint64_t *link_address; /* as the file's disassembly shows it; 0 = unknown */
+  /* For addresses without a name. [store->addresses.n] each. */
+  uint8_t *reason;        /* UnnamedReason; UNNAMED_NOT = no reason known yet */
+  uint64_t *link_address; /* as in a disassembly of the file; 0 = unknown */
   uint8_t *is_entry;
-  uint8_t *
-      is_told; /* the capture itself says so: what is missing here and now does not change it */
+  /* the capture contains the reason, so files missing on this machine do not change it */
+  uint8_t *is_told;
   FileBudget *budget; /* borrowed: limits the work for files of untrusted owners */
-  GArray *wanted;     /* of WantedFile: files that lack names */
-  char wanted_kernel
-      [SYMBOLIZER_BUILD_ID_SIZE]; /* the build id of a kernel that lacks some and whose file is not here; or empty */
-  GArray *
-      wanted_modules; /* of WantedModule: modules of the kernel, likewise; each build id once */
-  bool is_interrupted; /* the search for names was canceled, and what was found is kept */
-  struct LineCollection *lines; /* NULL; else lines are looked for instead of names (lines.h) */
-  struct CodeCollection *code;  /* NULL; else code is (code.h), and the table stays as it is */
+  GArray *wanted;     /* of WantedFile: files with unnamed functions */
+  /* build ID of the kernel, if some functions have no name and its file is missing; or empty */
+  char wanted_kernel[SYMBOLIZER_BUILD_ID_SIZE];
+  GArray *wanted_modules; /* of WantedModule: likewise for kernel modules; each build ID once */
+  bool is_interrupted; /* the search for names was canceled, and names found before are kept */
+  struct LineCollection *lines; /* NULL; else lines are collected instead of names (lines.h) */
+  /* NULL; else code is collected (code.h), and the table is not changed */
+  struct CodeCollection *code;
 } Symbolization;
 
 /* `table` is borrowed. */
@@ -48,13 +50,14 @@ void sysprof_symbolization_init (Symbolization *self,
                                  SymbolTable *table);
 void sysprof_symbolization_clear (Symbolization *self);
 
-/* NULL: the capture does not tell. */
+/* Returns NULL if the capture does not contain the key. */
 const char *sysprof_symbolization_find_metadata (const Symbolization *self, const char *key);
 
 typedef struct
 {
   const char *name;
-  /* FALSE only with `error` set: cancelled, or a file that the capture itself brought cannot be read. */
+  /* Returns FALSE only with `error` set: canceled, or a file embedded in the capture cannot be
+   * read. */
   bool (*resolve) (Symbolization *self, GError **error);
 } Symbolizer;
 
@@ -64,7 +67,7 @@ extern const Symbolizer sysprof_jitmap_symbolizer;
 extern const Symbolizer sysprof_elf_symbolizer;
 extern const Symbolizer sysprof_debuginfod_symbolizer;
 
-/* For loops over addresses: whether to go on with this one. */
+/* For loops over addresses: whether to continue with this one. */
 static inline bool
 sysprof_symbolization_goes_on (const Symbolization *self, AddressId address)
 {
@@ -72,7 +75,8 @@ sysprof_symbolization_goes_on (const Symbolization *self, AddressId address)
          sysprof_progress_at (self->progress, address, self->store->addresses.n);
 }
 
-/* A name for one address. Texts are borrowed and may hold any bytes; they are made printable. */
+/* A symbol for one address. The texts are borrowed and may contain any bytes; they are made
+ * printable. */
 typedef struct
 {
   const char *name;     /* demangled */
@@ -80,46 +84,49 @@ typedef struct
   const char *binary;   /* base name, or NULL */
   const char *path;     /* or NULL */
   SymbolKind kind;
-  uint64_t start; /* of the function, in terms of AddressTable.address; 0 unknown */
+  uint64_t start; /* of the function, as in AddressTable.address; 0 = unknown */
   uint64_t end;
   bool is_entry;
 } SymbolAnswer;
 
-/* Returns the symbol; 0 where the name is empty. */
+/* Returns the symbol; 0 if the name is empty. */
 SymbolId
 sysprof_symbolization_name (Symbolization *self, AddressId address, const SymbolAnswer *answer);
 
-/* The same for one more address of a function that was named before. */
+/* Likewise, for another address of a function that was added before. */
 void sysprof_symbolization_name_again (Symbolization *self,
                                        AddressId address,
                                        SymbolId symbol,
                                        uint64_t start,
                                        uint64_t end);
 
-/* What is known of an address without a name. */
+/* What is known about an address without a name. */
 typedef struct
 {
   UnnamedReason reason;
   uint64_t link_address; /* 0 = unknown */
-  uint64_t
-      start; /* of the function, by the call-frame table, in terms of AddressTable.address; 0 = unknown */
+  /* of the function, according to the call-frame information, as in AddressTable.address; 0 =
+   * unknown */
+  uint64_t start;
   uint64_t end;
   bool is_entry;
 } UnnamedAnswer;
 
-/* Why there is no name, unless the capture told. */
+/* Stores why there is no name, unless the capture contains the reason. */
 void sysprof_symbolization_explain (Symbolization *self,
                                     AddressId address,
                                     const UnnamedAnswer *answer);
 
-/* Notes what is lacking of the debug information of the file with that path (as processes see it); `what` is untrusted. */
+/* Notes that debug information of the file with that path (as processes see it) is missing;
+ * `what` is untrusted. */
 void sysprof_symbolization_note_gap (const Symbolization *self,
                                      const char *path,
                                      DebugGapKind kind,
                                      uint32_t n,
                                      const char *what);
 
-/* Of a path as stacks show their binary; a path that ends in a slash stays whole. */
+/* Returns the binary of a path as shown in stacks; a path that ends in a slash is returned
+ * unchanged. */
 static inline const char *
 sysprof_symbolize_base_name (const char *path)
 {
@@ -134,7 +141,8 @@ sysprof_symbolization_is_open (const Symbolization *self, AddressId address)
   return self->table->of_address[address] == 0;
 }
 
-/* The address to look up: a return address points behind the call, which may be another function. */
+/* Returns the address to look up: a return address is after the call, which may already be in
+ * another function. */
 static inline uint64_t
 sysprof_symbolization_lookup_address (const Symbolization *self, AddressId address)
 {
@@ -143,5 +151,5 @@ sysprof_symbolization_lookup_address (const Symbolization *self, AddressId addre
   return addresses->address[address] - (addresses->is_return[address] != 0);
 }
 
-/* Is this the name of a function in which processes or threads begin? */
+/* Whether this is the name of a function in which processes or threads start. */
 bool sysprof_symbol_name_is_entry (const char *name, SymbolKind kind);

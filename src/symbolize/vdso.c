@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Resolves names in the vDSO, from the copy that the kernel maps into this process. */
+
 #include "symbolize/vdso.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Where /proc says that it is. No stranger writes there. */
+/* Takes the address range from /proc. The content comes from the kernel, so it is trusted. */
 static bool
 find_vdso (uintptr_t *start, size_t *size)
 {

@@ -4,5 +4,5 @@
 
 #include "symbolize/elf-worker.h"
 
-/* Names offsets in the kernel's library ("[vdso]") as our own process has it mapped. */
+/* Resolves offsets in the vDSO ("[vdso]") with the copy that is mapped into this process. */
 ElfStatus sysprof_vdso_resolve (const uint64_t *offsets, size_t n, ElfAnswers *answers);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A kernel lies elsewhere in memory each time that it starts: by as much as its label `_text`, in the list of its symbols, is away
- * from that label in its file (kernel-parts.h).
+/* Resolves kernel addresses with vmlinux and the files of modules. The kernel gets a different
+ * load address at each boot. The difference is that between the address of `_text` in the
+ * symbol list and in the file (kernel-parts.h).
  *
- * Source: the kernel's Documentation/ABI and kbuild, and where distributions put the file: Debian's linux-image-*-dbg, Fedora's
- * kernel-debuginfo. */
+ * Source: the kernel's Documentation/ABI and kbuild, and where distributions put the file:
+ * Debian's linux-image-*-dbg, Fedora's kernel-debuginfo. */
 
 #include "symbolize/vmlinux.h"
 
@@ -27,29 +28,32 @@
 #define DEBUG_DIR   "/usr/lib/debug"
 #define MODULES_DIR "/lib/modules/"
 
-#define MOST_MODULE_NAME 64 /* the kernel's own bound is 56 */
+#define MOST_MODULE_NAME 64 /* the kernel's own limit is 56 */
 
 typedef struct
 {
   Symbolization *symbolization;
-  const char *build_id; /* of what is looked for */
+  const char *build_id; /* of the file that is searched for */
   const char *release;  /* "" = unknown */
-  const char *module;   /* where it is below those of its release; NULL: the kernel itself */
-  char *modules; /* what those are, as depmod writes it; NULL = not read yet, "" = not known */
-  int root;      /* of the sysroot; -1 = ours */
+  /* path below the directory of the release's modules; NULL: the kernel itself */
+  const char *module;
+  /* list of all module paths as written by depmod; NULL = not read yet, "" = unknown */
+  char *modules;
+  int root;      /* of the sysroot; -1 = our own */
   Opener opener;
   RememberedElf elf;
   bool use_sandbox;
-  StopEvent stop;                        /* debug information of a kernel takes seconds */
-  ElfFacts facts;                        /* of what is open */
+  /* reading a kernel's debug information takes seconds */
+  StopEvent stop;
+  ElfFacts facts;                        /* of the open file */
   UnnamedReason reason;                  /* why there is none */
-  uint32_t n_sections;                   /* of modules that were looked for */
-  int64_t usec;                          /* which took so long */
-  uint32_t n_left_out;                   /* of these */
-  char first_left_out[MOST_MODULE_NAME]; /* is the first */
+  uint32_t n_sections;                   /* number of module sections that were looked for */
+  int64_t usec;                          /* total time of these */
+  uint32_t n_left_out;                   /* number of sections that were skipped */
+  char first_left_out[MOST_MODULE_NAME]; /* the first one of them */
 } Search;
 
-/* --- where it may be --- */
+/* --- paths of kernel files --- */
 
 static void add_format (GPtrArray *paths, const char *dir, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
@@ -91,7 +95,7 @@ add_debug_dir (const Search *self, GPtrArray *paths, const char *dir)
   add_for_release (self, paths, dir);
 }
 
-/* Below the root. */
+/* Lists the paths below the root. */
 static GPtrArray *
 list_places (const Search *self)
 {
@@ -118,7 +122,7 @@ list_places (const Search *self)
   return paths;
 }
 
-/* On this machine. */
+/* Lists the paths on this machine that the options name. */
 static GPtrArray *
 list_given_places (const Search *self)
 {
@@ -136,7 +140,7 @@ list_given_places (const Search *self)
 
 /* --- modules --- */
 
-/* `kernel/fs/ext4/ext4.ko.xz: …` by line. */
+/* Each line is `kernel/fs/ext4/ext4.ko.xz: …`. */
 static void
 read_modules (Search *self)
 {
@@ -160,7 +164,7 @@ read_modules (Search *self)
   self->modules[MAX (n, 0)] = '\0';
 }
 
-/* Files may have '-' where modules have '_'. */
+/* File names may contain '-' where module names contain '_'. */
 static bool
 is_file_of (Text path, const char *name, size_t size)
 {
@@ -175,7 +179,7 @@ is_file_of (Text path, const char *name, size_t size)
   return true;
 }
 
-/* Of `[NAME]`, without what it is packed with. *(full)* */
+/* `binary` is `[NAME]`; the result has no suffix of a compression. *(full)* */
 static char *
 dup_module_path (Search *self, const char *binary)
 {
@@ -194,7 +198,7 @@ dup_module_path (Search *self, const char *binary)
 
         return g_strndup (path.at, before + size + strlen (".ko"));
       }
-  return g_strndup (binary + 1, size); /* by its build ID it may be found all the same */
+  return g_strndup (binary + 1, size); /* it may still be found by build ID */
 }
 
 /* --- is it the file that was recorded? --- */
@@ -217,14 +221,14 @@ has_build_id (const ElfFacts *facts, const char *hex)
   return true;
 }
 
-/* Whether there is all that is wanted. */
+/* Whether the file contains everything that is wanted. */
 static bool
 is_of_use (const Search *self)
 {
   if (self->module == NULL ? self->facts.kernel_text == 0 : self->facts.n_text_sections == 0)
     return false;
   if (self->symbolization->code != NULL)
-    return self->facts.text_size == 0; /* it has its code */
+    return self->facts.text_size == 0; /* a debug file has no code */
   return self->symbolization->lines != NULL ? self->facts.has_lines : self->facts.is_full;
 }
 
@@ -246,7 +250,7 @@ open_file (Search *self, int root, const char *path)
 
   if (envelope < 0)
     return false;
-  if (self->elf.sandbox.pid == 0) /* one that ended has forgotten them */
+  if (self->elf.sandbox.pid == 0) /* a child that was ended has lost its files */
     {
       self->elf.sandbox.keeps_rights = !self->use_sandbox;
       self->elf.sandbox.stop_fd = self->opener.stop_fd;
@@ -289,7 +293,8 @@ find_in_all_places (Search *self, bool (*open_one) (Search *self, int root, cons
          ((fd >= 0 || sysroot == NULL) && open_first (self, open_one, fd, paths));
 }
 
-/* What has the code of a module has no lines where distributions put those into a file of their own. */
+/* Some distributions put a module's lines into a separate file, so the file with its code may
+ * have none. */
 static bool
 find_file (Search *self)
 {
@@ -341,7 +346,8 @@ use_answers (Symbolization *self, const FileBatch *batch, const ElfAnswers *answ
     }
 }
 
-/* As what captures carry, offsets from the label: who reads them has no file that tells where it was linked. */
+/* Captures store lines by offset from `_text`, because readers may not have the file with its
+ * link-time address. */
 static uint64_t *
 list_addresses (const KernelPart *part, uint64_t link_base)
 {
@@ -352,7 +358,8 @@ list_addresses (const KernelPart *part, uint64_t link_base)
   return addresses;
 }
 
-/* What lies behind a section in memory is not what lies behind it in the file. */
+/* Drops addresses after the section: in memory it is followed by other data than in the
+ * file. */
 static void
 cut_batch (FileBatch *batch, uint64_t size)
 {
@@ -362,7 +369,7 @@ cut_batch (FileBatch *batch, uint64_t size)
     batch->n_items--;
 }
 
-/* From the file that is open, in which the part begins at `link_base`, and has so many bytes. */
+/* Uses the open file, in which the part starts at `link_base` and has `size` bytes. */
 static void
 use_file (Search *self, const KernelPart *part, uint64_t link_base, uint64_t size)
 {
@@ -373,7 +380,7 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base, uint64_t siz
   ElfLines lines = { 0 };
 
   cut_batch (&batch, size);
-  /* What is asked ascends. */
+  /* Addresses in a request must ascend. */
   if (batch.n_offsets == 0 || addresses[batch.n_offsets - 1] < addresses[0])
     return;
   if (symbolization->code != NULL)
@@ -418,7 +425,7 @@ start (Search *self, Symbolization *symbolization, bool use_sandbox)
   };
   sysprof_stop_event_init (&self->stop, symbolization->progress->cancellable);
   self->elf.is_by_address = true;
-  /* Of instructions nothing is remembered. */
+  /* Instructions are not cached. */
   if (!symbolization->options->no_cache && symbolization->code == NULL)
     self->elf.cache = sysprof_symbol_cache_new ();
   self->opener.stop_fd = self->stop.fd;
@@ -455,7 +462,7 @@ resolve_kernel (Search *self, const KernelPart *kernel)
                sizeof symbolization->wanted_kernel);
 }
 
-/* NULL: the file that is open has none of that name. */
+/* Returns NULL if the open file has no section of that name. */
 static const ElfTextSection *
 find_section (const ElfFacts *facts, const char *name)
 {
@@ -500,7 +507,7 @@ note_wanted_module (Symbolization *self, const KernelPart *part)
     g_array_append_val (wanted->addresses, g_array_index (part->items, BatchItem, i).address);
 }
 
-/* Without a build ID it could be any. */
+/* Without a build ID the recorded file cannot be identified. */
 static void
 resolve_module (Search *self, const KernelPart *part)
 {
@@ -518,7 +525,7 @@ resolve_module (Search *self, const KernelPart *part)
   section = is_found ? find_section (&self->facts, part->section) : NULL;
   if (section != NULL)
     use_file (self, part, section->address, section->size);
-  if (!is_found && self->symbolization->code == NULL) /* debug files have none */
+  if (!is_found && self->symbolization->code == NULL) /* debug files contain no code */
     note_wanted_module (self->symbolization, part);
   self->module = NULL;
   self->n_sections++;
@@ -544,14 +551,14 @@ sysprof_vmlinux_resolve (Symbolization *self)
 
       (part->section[0] == '\0' ? resolve_kernel : resolve_module) (&search, part);
     }
-  /* Who looks for code has been told of it before. */
+  /* If code is wanted, lines were resolved before and noted the same gap. */
   if (search.n_left_out > 0 && self->code == NULL)
     sysprof_symbolization_note_gap (self, "[kernel]", DEBUG_GAP_MODULES_LEFT_OUT,
                                     search.n_left_out, search.first_left_out);
   finish (&search);
 }
 
-/* FALSE: it is not what it should be. */
+/* Returns FALSE if the file has another build ID. */
 static bool
 use_fetched (Search *self, const KernelPart *part, const char *path)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel's own ELF file, as it was linked: of use where nobody listed its functions, and for lines. */
+/* The kernel's ELF file: for names if the list of kernel symbols is hidden, and for lines. */
 
 #pragma once
 
 #include "symbolize/fetched-files.h"
 #include "symbolize/symbolizer.h"
 
-/* Names what is open of the kernel, or finds its lines, from the files with the build ids that were recorded, where they are here;
- * notes as wanted those that are not. Strangers' files are never taken for it. */
+/* Resolves the remaining kernel addresses, or their lines, with the files on this machine that
+ * have the recorded build IDs. Notes missing files as wanted. Files of untrusted owners are not
+ * used. */
 void sysprof_vmlinux_resolve (Symbolization *self);
 
-/* The same from files[n] that came from elsewhere, which are parsed without rights. */
+/* Likewise, with files[n] that were fetched, which are parsed without privileges. */
 void sysprof_vmlinux_resolve_fetched (Symbolization *self, FetchedKernelFile *files, guint n);
