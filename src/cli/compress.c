@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compresses what is written into a pipe. */
+/* Compresses a pipe on a thread. See compress.h for the interface; each format is one row of
+ * the table of compressors. */
 
 #include "cli/compress.h"
 
@@ -18,12 +19,12 @@
 
 #define BLOCK_SIZE     (256 * 1024)
 #define FLUSH_INTERVAL G_USEC_PER_SEC
-#define PIPE_SIZE      (1024 * 1024) /* what an unprivileged user may have */
+#define PIPE_SIZE      (1024 * 1024) /* limit for unprivileged users */
 
 typedef enum
 {
-  STEP_MORE,  /* more will come */
-  STEP_FLUSH, /* what came so far shall be readable */
+  STEP_MORE,  /* more input will follow */
+  STEP_FLUSH, /* make all input so far readable */
   STEP_END,
 } Step;
 
@@ -32,9 +33,9 @@ struct Compressor
   const Codec *codec;
   GThread *thread;
   int input;
-  int finish; /* eventfd: what is in the pipe now is the rest */
+  int finish; /* eventfd: the pipe now contains the last bytes */
   int output;
-  uint64_t size; /* bytes written to it */
+  uint64_t size; /* bytes written to `fd` */
   int error;     /* errno; read after the thread has ended */
   union
   {
@@ -51,7 +52,7 @@ struct Codec
 {
   const char *suffix;
   bool (*begin) (Compressor *self);
-  /* Compresses `size` bytes of `in` and writes what comes of it. FALSE with errno. */
+  /* Compresses `size` bytes of `in` and writes the result. Returns FALSE with errno. */
   bool (*run) (Compressor *self, size_t size, Step step);
   void (*end) (Compressor *self);
 };
@@ -71,7 +72,7 @@ write_out (Compressor *self, size_t size)
 static bool
 begin_gzip (Compressor *self)
 {
-  /* 15 bits of window, + 16: with the header of gzip. */
+  /* window of 15 bits; 16 requests a gzip header */
   return deflateInit2 (&self->state.zlib, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
                        Z_DEFAULT_STRATEGY) == Z_OK;
 }
@@ -89,7 +90,7 @@ run_gzip (Compressor *self, size_t size, Step step)
       z->next_out = self->out;
       z->avail_out = BLOCK_SIZE;
       (void) deflate (
-          z, flush[step]); /* cannot fail with a valid stream; Z_BUF_ERROR: nothing to do */
+          z, flush[step]); /* cannot fail with a valid stream; Z_BUF_ERROR means that nothing was left to do */
       if (!write_out (self, BLOCK_SIZE - z->avail_out))
         return false;
     }
@@ -100,14 +101,14 @@ run_gzip (Compressor *self, size_t size, Step step)
 static void
 end_gzip (Compressor *self)
 {
-  (void) deflateEnd (&self->state.zlib); /* Z_DATA_ERROR: ended early, which is known */
+  (void) deflateEnd (&self->state.zlib); /* Z_DATA_ERROR: ended early, as intended */
 }
 
 static bool
 begin_xz (Compressor *self)
 {
   self->state.lzma = (lzma_stream) LZMA_STREAM_INIT;
-  /* The fastest: a recorder has no time for more. */
+  /* The fastest level, because compression must keep up with the recorder. */
   return lzma_easy_encoder (&self->state.lzma, 0, LZMA_CHECK_CRC64) == LZMA_OK;
 }
 
@@ -162,7 +163,7 @@ run_bzip2 (Compressor *self, size_t size, Step step)
   do
     {
       if (step == STEP_MORE && stream->avail_in == 0)
-        break; /* running without input is an error here */
+        break; /* LZMA reports an error when it runs without input */
       stream->next_out = (char *) self->out;
       stream->avail_out = BLOCK_SIZE;
       result = BZ2_bzCompress (stream, action[step]);
@@ -181,7 +182,7 @@ run_bzip2 (Compressor *self, size_t size, Step step)
 static void
 end_bzip2 (Compressor *self)
 {
-  (void) BZ2_bzCompressEnd (&self->state.bzip2); /* frees whatever the state is */
+  (void) BZ2_bzCompressEnd (&self->state.bzip2); /* releases the stream in any state */
 }
 
 static bool
@@ -218,7 +219,7 @@ run_zstd (Compressor *self, size_t size, Step step)
 static void
 end_zstd (Compressor *self)
 {
-  (void) ZSTD_freeCStream (self->state.zstd); /* always 0 */
+  (void) ZSTD_freeCStream (self->state.zstd); /* always returns 0 */
 }
 
 static const Codec codecs[] = {
@@ -237,7 +238,7 @@ sysprof_cli_codec_for_name (const char *name)
   return NULL;
 }
 
-/* FALSE with errno set. */
+/* Returns FALSE with errno set. */
 static bool
 read_and_compress (Compressor *self, bool *is_end)
 {
@@ -249,8 +250,9 @@ read_and_compress (Compressor *self, bool *is_end)
   return size == 0 || self->codec->run (self, (size_t) size, STEP_MORE);
 }
 
-/* Takes what comes until the end, and lets nobody wait for what came longer than a second. The end is where all
- * that could write have closed the pipe, or where it is empty and we were told to finish. */
+/* Compresses until the end of the input. Flushes at least once a second, so that the file stays
+ * readable. The input ends when all writers have closed the pipe, or when it is empty after the
+ * request to finish. */
 static bool
 compress_all (Compressor *self)
 {
@@ -298,8 +300,8 @@ compress_thread (gpointer data)
     self->error = errno;
   if (close (self->output) < 0 && self->error == 0)
     self->error = errno;
-  /* Tells the recorder, which gets EPIPE; nothing is read any more. */
-  (void) close (self->input); /* only read from */
+  /* The recorder gets EPIPE. Nothing more is read. */
+  (void) close (self->input); /* open for reading only */
   return NULL;
 }
 
@@ -324,13 +326,13 @@ sysprof_cli_compressor_new (const Codec *codec, int fd, int *write_fd, GError **
     {
       sysprof_set_error_errno (error, "Cannot compress for '%s'", codec->suffix);
       if (self->finish >= 0)
-        (void) close (self->finish); /* nothing was signalled */
+        (void) close (self->finish); /* no event was signaled */
       codec->end (self);
       (void) close (fd); /* nothing was written */
       return NULL;
     }
   (void) fcntl (ends[1], F_SETPIPE_SZ,
-                PIPE_SIZE); /* a smaller pipe does the same, with more waiting */
+                PIPE_SIZE); /* a smaller pipe works too, but blocks the writer more often */
   self->input = ends[0];
   *write_fd = ends[1];
   self->thread = g_thread_try_new ("compress", compress_thread, self, error);
@@ -351,9 +353,9 @@ sysprof_cli_compressor_finish (Compressor *self)
 {
   int error;
 
-  (void) eventfd_write (self->finish, 1); /* the first one always fits */
+  (void) eventfd_write (self->finish, 1); /* the first write to an eventfd always succeeds */
   g_thread_join (self->thread);
-  (void) close (self->finish); /* only signals */
+  (void) close (self->finish); /* only wakes the thread */
   error = self->error;
   self->codec->end (self);
   g_free (self);

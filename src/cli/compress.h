@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compresses what is written into a pipe, on a thread of its own, so that the recorder never waits
- * for it longer than the pipe is full. At least once a second what came so far can be unpacked.
+/* Compresses a pipe on a thread of its own. The recorder waits for it only while the pipe is
+ * full. At least once a second the file is complete enough to be decompressed so far.
  *
- * A compressor is *owned* by who made it; its thread touches nothing else. */
+ * A compressor is *owned* by its creator. Its thread uses nothing else. */
 
 #pragma once
 
@@ -12,12 +12,14 @@
 typedef struct Codec Codec;
 typedef struct Compressor Compressor;
 
-/* By the end of the name, as run.syscap.zst; NULL: not to be compressed. */
+/* Chooses by the suffix of the name, as in run.syscap.zst. NULL: not compressed. */
 const Codec *sysprof_cli_codec_for_name (const char *name);
 
-/* `fd` (taken) gets the compressed bytes; what shall be compressed goes to `write_fd`, which is the caller's. */
+/* Takes `fd`, which receives the compressed bytes. Returns in `write_fd` the end of the pipe
+ * for uncompressed bytes, which the caller closes. */
 Compressor *
 sysprof_cli_compressor_new (const Codec *codec, int fd, int *write_fd, GError **error);
 
-/* Waits until all that was written to `write_fd` until now is compressed; it need not be closed. 0, or the errno that stopped it. Frees. */
+/* Waits until all bytes written to `write_fd` so far are compressed; `write_fd` may stay open.
+ * Returns 0, or the errno of the failure. Frees the compressor. */
 int sysprof_cli_compressor_finish (Compressor *self);

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Neither `~`, which is a folder, nor `%` and `^`, which older fish reads, nor `=` in front, which zsh does. */
+/* Excludes `~`, which means a home directory, `%` and `^`, which older versions of fish
+ * interpret, and a leading `=`, which zsh interprets. */
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:,+@="
 
 static void
@@ -40,7 +41,7 @@ add_option (GPtrArray *words, const GOptionEntry *entry)
     case G_OPTION_ARG_DOUBLE:
     case G_OPTION_ARG_INT64:
     default:
-      g_assert_not_reached (); /* not among ours: a person is told more by texts that are read later */
+      g_assert_not_reached (); /* not an option of GOption: texts are parsed later, with better messages */
     }
 }
 
@@ -57,7 +58,8 @@ sysprof_cli_words_of_options (const OptionSection *sections, const char *const *
   return (char **) g_ptr_array_free (words, FALSE);
 }
 
-/* In single quotes all characters are themselves but the quote, and in fish the backslash: those stand in double quotes. */
+/* Single quotes protect all characters except the quote and, in fish, the backslash. These
+ * two are put in double quotes. */
 void
 sysprof_cli_append_shell_word (GString *line, const char *word)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is asked of this program, as the words that ask the same of another one, through a shell that is not known. */
+/* Rebuilds the command line of this program as words for sysprof-cli on another machine,
+ * whose login shell is unknown. */
 
 #pragma once
 
@@ -8,10 +9,12 @@
 
 #include <glib.h>
 
-/* The options that were given, from where GOption has put them: "--frequency=99", "--quiet". Those named in `left_out`
- * (NULL-terminated, without dashes) are not among them. *(full)*, NULL-terminated. */
+/* Returns the options that were given, from the places where GOption stored them:
+ * "--frequency=99", "--quiet". Leaves out the options named in `left_out` (NULL-terminated,
+ * without dashes). *(full)*, NULL-terminated. */
 char **sysprof_cli_words_of_options (const OptionSection *sections,
                                      const char *const *left_out);
 
-/* Appends ` word`, so quoted that the shells people log in with (sh, bash, zsh, fish) take it as that word. */
+/* Appends ` word`, quoted so that common login shells (sh, bash, zsh, fish) read it as that
+ * word. */
 void sysprof_cli_append_shell_word (GString *line, const char *word);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The near end of a recording on another machine: ssh is started, and what comes through it is written, shown and judged.
+/* The local end of a recording on another machine. It starts ssh, writes the capture that ssh
+ * returns, prints messages and the status, and decides on the exit status.
  *
- * Nothing is known of what is there but what it says, and everything may end at any time. What arrived is kept as soon as the
- * recording there has begun. All on the main thread. */
+ * The remote end is trusted with nothing except its output, and the connection may end at any
+ * time. Data that arrived is kept once the remote recording has begun. All functions run on the
+ * main thread. */
 
 #include "cli/host.h"
 
@@ -26,16 +28,17 @@
 #include <unistd.h>
 
 #define BLOCK_SIZE      (256 * 1024)
-#define HEADER_SIZE     256 /* of a capture in front of its frames */
+#define HEADER_SIZE     256 /* size of the header of a capture */
 #define MOST_BEFORE     (64 * 1024)
 #define MOST_OF_LINE    (64 * 1024)
-#define MSEC_FOR_EXIT   2000 /* once nothing more is expected; far above the way of a message */
-#define FAILED_SSH      255  /* exit statuses: of ssh itself, */
-#define CANNOT_EXECUTE  126  /* and of shells */
+#define MSEC_FOR_EXIT   2000 /* timeout after the recording has ended; far above the latency of a message */
+#define FAILED_SSH      255  /* exit status of ssh itself */
+#define CANNOT_EXECUTE  126  /* exit statuses of shells */
 #define NO_SUCH_PROGRAM 127
 #define FAR_PROGRAM     "sysprof-cli"
 
-/* What a capture begins with: its magic and version. What a shell's start-up files print stands in front. */
+/* Magic and version, the first bytes of a capture. Output of the remote shell's start-up
+ * files may precede them. */
 static const uint8_t beginning[] = { 0x5e, 0x97, 0xca, 0xfd, 1 };
 
 typedef struct
@@ -47,23 +50,23 @@ typedef struct
   GMainLoop *loop;
   GSubprocess *ssh; /* NULL: not started */
   char *token;
-  char *mark;         /* the token, and what stands behind it in front of a status only */
-  GByteArray *before; /* came before the capture; NULL once that began */
-  GString *line;      /* of what is said: without its end yet */
-  char *last_line;    /* that was complete */
-  guint64 n_bytes;    /* of the capture */
-  int result_fd;      /* the capture once more, to be read when done; -1 = not needed */
+  char *mark;         /* the token, followed by text that only precedes a status */
+  GByteArray *before; /* output before the capture; NULL once the capture has begun */
+  GString *line;      /* incomplete last line of standard error */
+  char *last_line;    /* last complete line */
+  guint64 n_bytes;    /* bytes of the capture */
+  int result_fd;      /* second descriptor of the capture for reading it at the end; -1 = not needed */
   guint n_signals;
   guint data_source;
   guint message_source;
-  guint exit_source; /* until ssh is not waited for any more */
+  guint exit_source; /* time at which waiting for ssh ends */
   bool has_exited;
   bool is_begun;
-  bool is_finished; /* as the far end says */
-  int far_status;   /* of the recorder there, as it says; -1 = not yet */
+  bool is_finished; /* as reported by the remote end */
+  int far_status;   /* exit status of the remote recorder; -1 = unknown */
   bool is_committed;
-  bool is_too_old;    /* it does not know our option */
-  bool has_other_key; /* than ssh knows */
+  bool is_too_old;    /* the remote version does not know the option */
+  bool has_other_key; /* larger than the exit status of ssh */
   RecordingStatus status;
   GError *error; /* on this machine */
 } Near;
@@ -121,7 +124,8 @@ on_exit_is_late (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* A command that outlives its recorder has the other end of what is said, and the server there keeps the connection for it. */
+/* A command that outlives its recorder keeps standard error open, so the server keeps the
+ * connection for it. */
 static void
 end_when_all_is_here (Near *self)
 {
@@ -132,7 +136,7 @@ end_when_all_is_here (Near *self)
 
 /* --- the capture --- */
 
-/* Not what could not be written. */
+/* Keeps everything except bytes that could not be written. */
 static void
 commit (Near *self)
 {
@@ -167,10 +171,10 @@ keep (Near *self, const uint8_t *bytes, size_t size)
     }
   self->n_bytes += size;
   if (self->result_fd >= 0 && !sysprof_write_all (self->result_fd, bytes, size))
-    sysprof_autofd_close (&self->result_fd); /* told when it is needed */
+    sysprof_autofd_close (&self->result_fd); /* the error is reported when the file is needed */
 }
 
-/* A shell's start-up files may print to where only a capture is expected. */
+/* Start-up files of a shell may print to standard output, where only a capture is expected. */
 static void
 look_for_beginning (Near *self)
 {
@@ -235,10 +239,10 @@ on_data (gint fd, GIOCondition condition, gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* --- what is said --- */
+/* --- messages and status --- */
 
-/* An object that this program's --json-status writes, or the last one, which has only the status with which it exits; what is
- * missing keeps its value. */
+/* Reads an object of the remote --json-status, or the last one, which contains only the exit
+ * status. Missing members keep their values. */
 static void
 take_status (Near *self, Text text)
 {
@@ -281,7 +285,8 @@ take_line (Near *self, const char *line)
 {
   const char *status = strstr (line, self->mark);
 
-  /* A command's output may stand in front of it, without a newline. The token alone is shown by ps as well. */
+  /* Output of the command may precede the object without a newline. The token alone also
+   * appears in ps. */
   if (status != NULL)
     {
       if (status > line)
@@ -290,7 +295,7 @@ take_line (Near *self, const char *line)
       return;
     }
   if (!self->is_begun && strstr (line, "--far-end") != NULL && strstr (line, " -o -") == NULL)
-    self->is_too_old = true; /* told by us */
+    self->is_too_old = true; /* printed by this program */
   else
     sysprof_cli_terminal_print (&self->terminal, "%s", line);
   if (!self->is_begun && strstr (line, "HOST IDENTIFICATION HAS CHANGED") != NULL)
@@ -309,7 +314,7 @@ take_lines (Near *self)
       gssize size = end - self->line->str;
 
       *end = '\0';
-      if (size > 0 && end[-1] == '\r') /* ssh's own end so */
+      if (size > 0 && end[-1] == '\r') /* as ssh ends its messages */
         end[-1] = '\0';
       take_line (self, self->line->str);
       g_string_erase (self->line, 0, size + 1);
@@ -321,7 +326,7 @@ take_lines (Near *self)
     }
 }
 
-/* FALSE: there will be no more. */
+/* Returns FALSE at the end of the stream. */
 static bool
 read_messages (Near *self, int fd)
 {
@@ -332,7 +337,8 @@ read_messages (Near *self, int fd)
     return true;
   if (size <= 0)
     return false;
-  /* A command prints what it likes; behind one of these nothing would be read. */
+  /* A command prints arbitrary bytes; without this limit a line without end would block the
+   * rest. */
   for (ssize_t i = 0; i < size; i++)
     if (bytes[i] == '\0')
       bytes[i] = '\n';
@@ -352,7 +358,8 @@ on_messages (gint fd, GIOCondition condition, gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* What was said last; a program by which ssh connects may hold this end open, so its end is not waited for. */
+/* Reads what is left without waiting for the end: a proxy program of ssh may keep this
+ * descriptor open. */
 static void
 read_last_messages (Near *self, int fd)
 {
@@ -373,13 +380,14 @@ on_exited (GObject *source, GAsyncResult *result, gpointer data)
 {
   Near *self = data;
 
-  (void) g_subprocess_wait_finish (G_SUBPROCESS (source), result, NULL); /* never cancelled */
+  (void) g_subprocess_wait_finish (G_SUBPROCESS (source), result, NULL); /* never canceled */
   self->has_exited = true;
   g_clear_handle_id (&self->exit_source, g_source_remove);
   quit_when_done (self);
 }
 
-/* ^C goes to all who have the terminal; ssh, which leaves ignored signals ignored, has to stay until the end has come. */
+/* ^C goes to all processes of the terminal. ssh must survive it until the capture is
+ * complete; it leaves ignored signals ignored. */
 static void
 ignore_signals_of_terminal (gpointer data)
 {
@@ -410,8 +418,8 @@ start_ssh (Near *self, GError **error)
   g_autoptr (GSubprocessLauncher) launcher = NULL;
   g_autofree char *program = g_find_program_in_path ("ssh");
   g_autofree char *command = dup_far_command (self->options, self->token);
-  /* No terminal there, which would change bytes; a dead connection is noticed after three quarters of a minute, which a
-   * connection that others share would not do. */
+  /* Without a remote terminal, which would change bytes. A dead connection is detected after 45
+   * s; a shared connection would not detect it. */
   const char *const words[] = { program, "-T",
                                 "-o",    "RemoteCommand=none",
                                 "-o",    "ServerAliveInterval=15",
@@ -451,7 +459,7 @@ ask_to_stop (Near *self)
   int fd = g_unix_output_stream_get_fd (
       G_UNIX_OUTPUT_STREAM (g_subprocess_get_stdin_pipe (self->ssh)));
 
-  (void) !write (fd, "\n", 1); /* gone: its end is near anyway */
+  (void) !write (fd, "\n", 1); /* the remote end has gone; the end of the stream follows */
 }
 
 static gboolean
@@ -460,7 +468,8 @@ on_stop_signal (gpointer data)
   Near *self = data;
 
   self->n_signals++;
-  /* Before it has begun there is nothing to be ended well, and ssh may wait for a password. */
+  /* Before the recording has begun there is nothing to keep, and ssh may be waiting for a
+   * password. */
   if (self->n_signals > 2 || !self->is_begun)
     end_ssh (self);
   else
@@ -496,14 +505,14 @@ run (Near *self)
   sysprof_unfinished_watch_signals ();
 }
 
-/* --- how it ended --- */
+/* --- the result --- */
 
 static const char *
 advice_on_connection (const char *said)
 {
   static const struct
   {
-    const char *said; /* by ssh */
+    const char *said; /* killed by ssh */
     const char *advice;
   } causes[] = {
     { "Could not resolve hostname", "Check the name, or give its address." },
@@ -521,7 +530,7 @@ advice_on_connection (const char *said)
   return "Try 'ssh HOST true' by hand: it has to succeed.";
 }
 
-/* Why nothing came, where the other end has not told it itself. */
+/* Explains why no data arrived, if the remote end did not explain it itself. */
 static void
 explain_nothing (Near *self, int status)
 {
@@ -586,7 +595,8 @@ explain_cut (Near *self, int status)
       self->options->host, what, (double) self->status.duration / 1e9, size, place);
 }
 
-/* The recording is here, and how the recorder there ended is not known: that of its command is not known then either. */
+/* The recording is complete, but the exit status of the remote recorder, and so of its
+ * command, is unknown. */
 static void
 explain_left (Near *self)
 {
@@ -598,7 +608,8 @@ explain_left (Near *self)
       self->options->exit_status ? ": the status of the command is not known" : "");
 }
 
-/* Whether all that was recorded there is here, and the recorder there is content. What is wrong is told. */
+/* Returns whether the whole recording arrived and the remote recorder succeeded. Reports
+ * failures. */
 static bool
 judge (Near *self, int ssh_status)
 {
@@ -606,7 +617,7 @@ judge (Near *self, int ssh_status)
   int status = self->far_status >= 0 ? self->far_status : ssh_status;
   g_autoptr (GError) error = NULL;
 
-  /* A connection that was lost before the first status arrived may have brought frames. */
+  /* A connection that was lost before the first status may have delivered frames. */
   if (is_cut_off && self->n_bytes > HEADER_SIZE && self->n_signals == 0)
     commit (self);
   if (!sysprof_cli_output_close (&self->output, &error) && self->error == NULL)
@@ -638,7 +649,7 @@ show_results (Near *self, GError **error)
           g_get_tmp_dir ());
       return false;
     }
-  (void) lseek (self->result_fd, 0, SEEK_SET); /* a file of ours: cannot fail */
+  (void) lseek (self->result_fd, 0, SEEK_SET); /* cannot fail for a file of this program */
   return sysprof_cli_show_results (self->options, self->result_fd, &self->flame, error);
 }
 
@@ -657,7 +668,8 @@ open_outputs (Near *self, GError **error)
                                   OUTPUT_WHEN_DONE, error);
 }
 
-/* So that writing to a closed pipe, or beyond a limit of size, is an error and no death. */
+/* Makes writes to a closed pipe, or beyond a file size limit, fail with an error instead of
+ * a signal. */
 static void
 on_refused_write (int signal_number)
 {
@@ -683,8 +695,8 @@ sysprof_cli_record_there (const CliOptions *options)
   self.line = g_string_new (NULL);
   self.token = g_uuid_string_random ();
   self.mark = g_strconcat (self.token, " {", NULL);
-  (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails for wrong numbers only */
-  (void) sigaction (SIGXFSZ, &refused_write, NULL); /* the same */
+  (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails only for invalid signal numbers */
+  (void) sigaction (SIGXFSZ, &refused_write, NULL); /* same */
   sysprof_unfinished_watch_signals ();
 
   if (!sysprof_check_threads (&error) || !open_outputs (&self, &error) ||

@@ -2,18 +2,19 @@
 
 /* Recording on another machine.
  *
- *      here                                         there
+ *      local                                        remote
  *      sysprof-cli --host ── ssh ═════════ sshd ── sysprof-cli --far-end TOKEN -o -
- *        standard input  ──►  one byte for each ^C; its end: nobody is interested any more
+ *        standard input  ──►  one byte for each ^C; its end means that the local end has gone
  *        standard output ◄──  the capture
- *        standard error  ◄──  what there is to say; where TOKEN and an object stand, that is the status
+ *        standard error  ◄──  messages; TOKEN followed by a JSON object is the status
  *
- * The token is new each time, so that nothing a recorded command prints is taken for a status by accident. It stands in the
- * command line there: who wants to can forge the numbers. */
+ * The token is random, so output of a recorded command is not mistaken for a status by
+ * accident. The remote command line contains the token, so a process on that machine can forge
+ * the numbers. */
 
 #pragma once
 
 #include "cli/options.h"
 
-/* Records as `options` say on `options->host`. Gives the exit status. */
+/* Records as `options` say on `options->host`. Returns the exit status. */
 int sysprof_cli_record_there (const CliOptions *options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* From options to instruments. */
+/* Creates the instruments that the options select. */
 
 #include "cli/instruments.h"
 
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Asked for by a switch; the library says itself what it cannot do yet. */
+/* Instruments with a switch. The library itself reports the ones that it does not implement
+ * yet. */
 typedef struct
 {
   size_t flag; /* offset of a gboolean in CliOptions */
@@ -28,11 +29,11 @@ static const SwitchedInstrument switched[] = {
   { offsetof (CliOptions, thermal), sysprof_thermal_new },
 };
 
-/* Counters that are recorded unless they are left out. What a machine may lack is asked for in vain only by its switch. */
+/* Default counters. An unavailable counter is reported only if its switch was given. */
 typedef struct
 {
   size_t left_out;  /* offset of a gboolean in CliOptions; NO_FLAG = none */
-  size_t asked_for; /* likewise: what is not there is told */
+  size_t asked_for; /* same; an unavailable counter is then reported */
   bool may_lack;
   SysprofInstrument *(*new) (void);
 } UsualInstrument;
@@ -51,7 +52,7 @@ static const UsualInstrument usual[] = {
   { offsetof (CliOptions, no_recorder), NO_FLAG, false, sysprof_own_usage_new },
 };
 
-/* Asked for by a switch, and nothing in the library stands for them yet. */
+/* Switches of instruments that the library does not have yet. */
 typedef struct
 {
   size_t flag;
@@ -73,7 +74,7 @@ is_on (const CliOptions *options, size_t flag)
   return value;
 }
 
-/* Nobody asked for it by name; who asks for everything is told everything. */
+/* Marks a default instrument as implicit; --verbose reports unavailable ones, too. */
 static void
 make_optional (SysprofInstrument *instrument, const CliOptions *options)
 {
@@ -125,7 +126,8 @@ add_asked_for (SysprofProfiler *profiler, const CliOptions *options, Terminal *t
                                                   "/org/gnome/Sysprof3/Profiler"));
 }
 
-/* Whoever wants the kernel's log gets it from the kernel, and once. */
+/* With --kernel-log the kernel's messages come from the kernel only, not also from the
+ * journal. */
 static void
 add_system_logs (SysprofProfiler *profiler, const CliOptions *options)
 {
@@ -137,7 +139,8 @@ add_system_logs (SysprofProfiler *profiler, const CliOptions *options)
   sysprof_profiler_add_instrument (profiler, instrument);
 }
 
-/* What graphics the machine has, as these programs say, under their names in the capture. */
+/* Graphics hardware, as these programs describe it. Their output is embedded under their
+ * names. */
 static void
 add_graphics_info (SysprofProfiler *profiler, const CliOptions *options)
 {
@@ -185,7 +188,8 @@ sysprof_cli_add_instruments (SysprofProfiler *profiler,
     }
 }
 
-/* The command writes a capture of its own there; what is in it at the end is joined to ours. */
+/* The command writes its own capture to this file, which is joined to the recording at the
+ * end. */
 static void
 add_trace_fd (SysprofProfiler *profiler,
               SysprofSpawnable *spawnable,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* From options to instruments. */
+/* Creates the instruments that the options select. */
 
 #pragma once
 
@@ -8,16 +8,18 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 
-/* Adds what `options` ask for. What is asked for and not built yet is named on the terminal, and left out. `ask_debuginfod`: servers
- * may be asked for symbols; with a `queue` (borrowed) later, so that the capture does not wait. */
+/* Adds the instruments that `options` select. Prints a message for each one that is not
+ * implemented. `ask_debuginfod`: whether to query debuginfod servers for symbols; with a
+ * `queue` (borrowed) the queries follow later, so that the capture does not wait for them. */
 void sysprof_cli_add_instruments (SysprofProfiler *profiler,
                                   const CliOptions *options,
                                   bool ask_debuginfod,
                                   DebuginfodQueue *queue,
                                   Terminal *terminal);
 
-/* The command with its environment and descriptors; NULL without one. *(full)* Adds to `profiler` what its
- * descriptors need. `environment`: what the options add to. */
+/* Returns the command with its environment and descriptors, or NULL without a command. *(full)*
+ * Adds to `profiler` the instruments that these descriptors need. `environment`: base of the
+ * environment, to which the options add. */
 SysprofSpawnable *sysprof_cli_new_spawnable (SysprofProfiler *profiler,
                                              const CliOptions *options,
                                              const char *const *environment,

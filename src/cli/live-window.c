@@ -10,37 +10,37 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK_SIZE ((size_t) 1 << 20) /* read at once; more than the largest frame */
-/* Between two looks at whether something that was forked is a process: ns. */
+#define BLOCK_SIZE ((size_t) 1 << 20) /* bytes read at once; more than the largest frame */
+/* ns between two checks whether a forked task is a process */
 #define LOOK_INTERVAL (30 * G_GINT64_CONSTANT (1000000000))
-#define CHUNK_SIZE    ((size_t) 16100) /* of an embedded file */
+#define CHUNK_SIZE    ((size_t) 16100) /* size of one piece of an embedded file */
 
-/* What is known of one process, or, under pid -1, of none in particular. */
+/* State of one process. The entry of pid -1 holds state without a process. */
 typedef struct
 {
-  GByteArray *frames; /* state, in the order in which it came */
-  int32_t parent;     /* whose mappings it has until it executes a program; 0 = its own */
-  int64_t began_at;   /* ns: forked or executed last */
-  int64_t gone_at;    /* ns: ended last. What CPUs tell of one process may come in any order */
-  int64_t looked_at;  /* ns: at whether it is one */
+  GByteArray *frames; /* state frames, in the order of arrival */
+  int32_t parent;     /* process whose mappings it uses until it executes a program; 0 = its own */
+  int64_t began_at;   /* ns: time of the last fork or exec */
+  int64_t gone_at;    /* ns: time of the last exit. CPUs may report events of a process in any order */
+  int64_t looked_at;  /* ns: next check whether it is a process */
 } Process;
 
-/* The events that were read at once. */
+/* Events that were read at once. */
 typedef struct
 {
   GByteArray *frames;
   int64_t begin; /* ns, of the oldest */
-  int64_t end;   /* ns, of the youngest */
+  int64_t end;   /* ns, of the newest */
 } Batch;
 
 struct LiveWindow
 {
   int64_t length;
   LiveIsProcessFunc is_process;
-  int64_t offset;        /* of what is to be read next */
+  int64_t offset;        /* offset of the next read */
   uint8_t *block;        /* [BLOCK_SIZE] */
   GHashTable *processes; /* pid → Process */
-  GQueue batches;        /* of Batch, the oldest first */
+  GQueue batches;        /* of Batch, oldest first */
 };
 
 static void
@@ -99,7 +99,7 @@ sysprof_cli_live_window_get_span (const LiveWindow *self)
   return oldest != NULL ? youngest->end - oldest->begin : 0;
 }
 
-/* --- what was read --- */
+/* --- reading --- */
 
 static Process *
 find_process (LiveWindow *self, int32_t pid)
@@ -115,7 +115,7 @@ find_process (LiveWindow *self, int32_t pid)
   return process;
 }
 
-/* The tables of a process's mounts and the like are told of no process: their names say whose they are. */
+/* Embedded files with the mounts of a process have no pid. Their names contain it. */
 static int32_t
 owner_of_file (const SysprofCaptureFileChunk *chunk)
 {
@@ -167,7 +167,8 @@ keep_event (Batch *batch, const SysprofCaptureFrame *frame)
 static void
 keep_frame (LiveWindow *self, Batch *batch, const SysprofCaptureFrame *frame)
 {
-  /* Of each sample a piece, and of no use before the end. */
+  /* Skips the pieces of symbol tables, which are written for each sample and are useful only
+   * at the end. */
   if (frame->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK &&
       g_str_equal (((const SysprofCaptureFileChunk *) frame)->path, CAPTURE_PERIODS_FILE))
     return;
@@ -177,7 +178,7 @@ keep_frame (LiveWindow *self, Batch *batch, const SysprofCaptureFrame *frame)
     keep_event (batch, frame);
 }
 
-/* Whole frames; what is behind them has not been written to its end. */
+/* Reads complete frames. The bytes after them are still being written. */
 static size_t
 keep_block (LiveWindow *self, Batch *batch, size_t size)
 {
@@ -220,9 +221,9 @@ sysprof_cli_live_window_read (LiveWindow *self, int fd, GError **error)
   return size >= 0;
 }
 
-/* --- what is no longer needed --- */
+/* --- removing old state --- */
 
-/* The mappings that a process had from one that has ended are its own from now on. */
+/* A process keeps the mappings that it shared with a process that has ended. */
 static void
 inherit (Process *process, int32_t pid, const Process *parent)
 {
@@ -245,7 +246,8 @@ inherit (Process *process, int32_t pid, const Process *parent)
   process->parent = parent->parent;
 }
 
-/* Threads are told like processes, but their ends are not; nor do they have mappings of their own. */
+/* Threads are reported like processes, but their ends are not. They have no mappings of
+ * their own. */
 static bool
 is_only_forked (const Process *process)
 {
@@ -311,7 +313,7 @@ forget_before (LiveWindow *self, int64_t begin, int64_t now)
       int32_t pid = g_array_index (over, int32_t, i);
       const Process *process = g_hash_table_lookup (self->processes, GINT_TO_POINTER (pid));
 
-      if (process != NULL) /* else with its parent */
+      if (process != NULL) /* otherwise stored with its parent */
         forget_process (self, pid, process);
     }
 }
@@ -378,7 +380,7 @@ sysprof_cli_live_window_make_capture (LiveWindow *self,
 {
   autofd fd = sysprof_open_temporary ();
   int writers_fd = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
-  /* It takes the descriptor over, also on failure. */
+  /* takes the descriptor, also on failure */
   SysprofCaptureWriter *writer =
       writers_fd >= 0 ? sysprof_capture_writer_new_from_fd (writers_fd, 0) : NULL;
   const Batch *oldest;

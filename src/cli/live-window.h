@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The last seconds of a recording that goes on, as a capture of their own: for what is shown live.
+/* The last seconds of a running recording as a capture of its own, for live views.
  *
- * Of what was recorded before, only what says how things are is kept (processes that live, what they have mapped,
- * definitions of counters, names of generated code); events older than the window are forgotten. So memory and the time it
- * takes to look do not grow with the recording. *Owned* by one thread. */
+ * Keeps only the state from before the window: living processes, their mappings, definitions of
+ * counters, and names of generated code. Drops older events. So neither memory nor the time of
+ * an update grow with the recording. *Owned* by one thread. */
 
 #pragma once
 
@@ -13,22 +13,24 @@
 
 typedef struct LiveWindow LiveWindow;
 
-/* Whether that number is a process that lives, rather than a thread or nothing. */
+/* Returns whether `pid` is a living process, and not a thread. */
 typedef bool (*LiveIsProcessFunc) (int32_t pid);
 
-/* `length` in ns. */
+/* `length`: ns. */
 LiveWindow *sysprof_cli_live_window_new (int64_t length, LiveIsProcessFunc is_process);
 void sysprof_cli_live_window_free (LiveWindow *self);
 
-/* Reads what the capture in `fd` has more than at the last call. FALSE with `error`. */
+/* Reads the frames that were added to the capture in `fd` since the last call. Returns FALSE
+ * with `error`. */
 bool sysprof_cli_live_window_read (LiveWindow *self, int fd, GError **error);
-/* From the first to the last event, ns: in the beginning nearly nothing is written. */
+/* ns between the first and the last event; near 0 at the start of a recording. */
 int64_t sysprof_cli_live_window_get_span (const LiveWindow *self);
-/* How much of the file was read, and will not be read again: bytes, from its beginning. */
+/* Bytes from the beginning of the file that were read and are not needed again. */
 int64_t sysprof_cli_live_window_get_offset (const LiveWindow *self);
 
-/* A capture of what happened in the window that ends at `now` (ns, CLOCK_MONOTONIC), with `symbols` and `unnamed` (nullable), the
- * names found earlier, embedded. A descriptor of the caller's, or -1 with `error`. */
+/* Returns a capture of the window that ends at `now` (ns, CLOCK_MONOTONIC), in which `symbols`
+ * and `unnamed` (nullable), the names found earlier, are embedded. The caller closes the
+ * descriptor. Returns -1 with `error`. */
 int sysprof_cli_live_window_make_capture (LiveWindow *self,
                                           int64_t now,
                                           GBytes *symbols,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* sysprof-cli: records from a terminal. */
+/* sysprof-cli: records system-wide profiles from a terminal. See options.h, session.h,
+ * host.h and merge.h. */
 
 #include "cli/host.h"
 #include "cli/merge.h"
@@ -15,7 +16,8 @@
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliOptions, sysprof_cli_options_clear)
 
-/* A file that is opened later must not become what others write their messages to. */
+/* Opens descriptors 0 to 2 if they are closed, so that no file opened later becomes standard
+ * error. */
 static void
 open_standard_descriptors (void)
 {
@@ -25,7 +27,7 @@ open_standard_descriptors (void)
     fd = open ("/dev/null", O_RDWR);
   while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd >= 0)
-    (void) close (fd); /* never written to */
+    (void) close (fd); /* nothing is ever written to it */
 }
 
 int

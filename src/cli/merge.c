@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* --merge: joins captures, to standard output. */
+/* --merge: joins captures and writes the result to standard output. */
 
 #include "cli/merge.h"
 
@@ -16,10 +16,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Symbol tables are a few megabytes; a stream that wants more than this is made to exhaust us. */
+/* Limit of a symbol table in bytes. Real tables have a few megabytes; a larger one is an
+ * attack on memory. */
 #define MAX_UNPACKED (256u * 1024 * 1024)
 
-/* All members, as gzip does: whoever joined captures before may have put several behind each other. */
+/* Reads all members of the stream, as gzip does. Earlier joins may have concatenated
+ * several. */
 static bool
 unpack_gzip (const uint8_t *in, size_t in_size, uint8_t **out, size_t *out_size)
 {
@@ -55,7 +57,7 @@ unpack_gzip (const uint8_t *in, size_t in_size, uint8_t **out, size_t *out_size)
       if (result == Z_STREAM_END && stream.avail_in > 0)
         result = inflateReset (&stream);
     }
-  (void) inflateEnd (&stream); /* frees whatever the state is */
+  (void) inflateEnd (&stream); /* releases the stream in any state */
   if (result != Z_STREAM_END)
     {
       free (bytes);
@@ -99,7 +101,8 @@ open_capture (const char *path, GError **error)
   return reader;
 }
 
-/* The header of a joined capture is known when all is read, so it is written where that can be gone back to. */
+/* The header of a joined capture is known only at the end. It is written there if the output
+ * can seek. */
 static bool
 can_go_back (int fd)
 {
@@ -134,7 +137,8 @@ copy_to_standard_output (int fd)
   return n == 0;
 }
 
-/* What of a capture cannot be joined is told; the rest is. FALSE if it cannot be read. */
+/* Reports the parts of a capture that cannot be joined and joins the rest. Returns FALSE if
+ * it cannot be read. */
 static gboolean
 read_through (SysprofCaptureReader *reader, const char *path, GError **error)
 {
@@ -165,7 +169,7 @@ read_through (SysprofCaptureReader *reader, const char *path, GError **error)
   return TRUE;
 }
 
-/* What holds for one recording alone. */
+/* Metadata that is true of one recording only. */
 static void
 tell_left_out (JoinedFiles left, JoinedFiles kept)
 {

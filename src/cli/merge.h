@@ -4,5 +4,6 @@
 
 #include <glib.h>
 
-/* Joins the captures (NULL-terminated, at least two) to standard output. FALSE with `error`, one line. */
+/* Joins the captures (NULL-terminated, at least two) to standard output. Returns FALSE with
+ * `error`, one line. */
 gboolean sysprof_cli_merge (const char *const *captures, GError **error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kinds of numbers that people type. */
+/* Parses the numbers of the command line. See numbers.h. */
 
 #include "cli/numbers.h"
 
@@ -35,7 +35,7 @@ sysprof_cli_read_seconds (const char *text, int64_t *nsec)
     return false;
   if (sysprof_text_skip (&rest, "."))
     {
-      /* Digits behind the ninth are below a nanosecond. */
+      /* Ignores digits after the ninth, which are below a nanosecond. */
       for (int64_t unit = NSEC_PER_SEC / 10; rest.at < rest.end && g_ascii_isdigit (*rest.at);
            rest.at++, unit /= 10)
         {
@@ -65,12 +65,12 @@ sysprof_cli_read_size (const char *text, uint64_t *bytes)
       if (unit != NULL && *unit != '\0')
         {
           rest.at++;
-          (void) sysprof_text_skip (&rest, "i"); /* KiB and KB are the same here */
+          (void) sysprof_text_skip (&rest, "i"); /* KiB and KB mean the same here */
           for (const char *u = units; u <= unit; u++)
             if (__builtin_mul_overflow (size, UINT64_C (1024), &size))
               return false;
         }
-      (void) sysprof_text_skip (&rest, "B"); /* may be left out */
+      (void) sysprof_text_skip (&rest, "B"); /* the B is optional */
     }
   if (sysprof_text_size (rest) != 0)
     return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kinds of numbers that people type. Each takes the whole text or says no; output only then. */
+/* Parses the numbers of the command line. Each function needs the whole text and sets its
+ * output only on success. */
 
 #pragma once
 
@@ -10,10 +11,11 @@
 
 bool sysprof_cli_read_number (const char *text, uint64_t least, uint64_t most, uint64_t *value);
 
-/* "10", "0.5", ".25": seconds as ns, up to a hundred years. */
+/* "10", "0.5", ".25": seconds, as ns, up to a hundred years. */
 bool sysprof_cli_read_seconds (const char *text, int64_t *nsec);
 
-/* "1048576", "500K", "2M", "1G": bytes above 0, in powers of 1024. A trailing B or iB is allowed. */
+/* "1048576", "500K", "2M", "1G": bytes above 0, in powers of 1024. A trailing B or iB is
+ * allowed. */
 bool sysprof_cli_read_size (const char *text, uint64_t *bytes);
 
 /* "0,2-3": appends gint numbers below `n_cpus`. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reading the command line.
+/* Parses the command line of sysprof-cli.
  *
- * The words after a bare "--" are the command and never looked at. Numbers are taken as texts and
- * read here, because a person is told more by "--frequency 0: give …" than by a parser's words. */
+ * The words after a bare "--" are the command and are not interpreted. Numbers are parsed here
+ * and not by GOption, whose messages do not name the permitted range. */
 
 #include "cli/options.h"
 
@@ -17,14 +17,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_FREQUENCY 50000 /* samples per second; more than any kernel takes by default */
+#define MAX_FREQUENCY 50000 /* samples per second; above the kernel's default limit */
 #define MAX_CALL_DEPTH \
-  1024 /* addresses; more than kernel.perf_event_max_stack is ever set to */
+  1024 /* addresses; above any usual kernel.perf_event_max_stack */
 #define MAX_STACK_SIZE   65536 /* bytes; a sample holds hardly less */
-#define MAX_BUFFER_PAGES 65536 /* 256 MiB of 4 KiB pages */
+#define MAX_BUFFER_PAGES 65536 /* 256 MiB in pages of 4 KiB */
 #define DEFAULT_CAPTURE  "capture.syscap"
 
-/* What is read further than GOption does. */
+/* Values that need parsing after GOption. */
 typedef struct
 {
   char *command_line;
@@ -48,7 +48,7 @@ typedef struct
   gboolean no_throttle;
   gboolean help;
   gboolean
-      accepted; /* switches that leave out what is not recorded anyway, or have no effect */
+      accepted; /* switches that omit something that is not recorded anyway, or have no effect */
 } RawOptions;
 
 static void
@@ -165,7 +165,7 @@ parse_words (CliOptions *o, RawOptions *raw, const char *const *words, GError **
     { NULL }
   };
   /* clang-format on */
-  /* Where the capture goes and what becomes of it is a matter of this machine. */
+  /* Options about the output, which is on this machine. */
   static const char *const not_for_there[] = { "output", "force",   "host",        "far-end",
                                                "merge",  "report",  "flame",       "top",
                                                "help",   "version", "json-status", "completion",
@@ -296,7 +296,7 @@ read_ids (const char *option, char **words, GArray *ids, GError **error)
       if (!sysprof_cli_read_number (words[i], 1, INT32_MAX, &value))
         return refuse (error, "%s %s: give a number, as ps shows it.", option, words[i]);
       id = (gint) value;
-      /* EPERM says that it is there. */
+      /* EPERM means that the process exists. */
       if (kill (id, 0) < 0 && errno == ESRCH)
         return refuse (error, "%s %s: there is no such process or thread now.", option,
                        words[i]);
@@ -344,7 +344,7 @@ read_unwind (CliOptions *o, const char *unwind, GError **error)
 {
   if (unwind == NULL)
     {
-      /* Who wants copies says so by their size. */
+      /* --stack-size implies copies. */
       if (o->sampler.stack_size > 0)
         o->sampler.unwind = UNWIND_COPY;
       return TRUE;
@@ -374,11 +374,12 @@ read_unwind (CliOptions *o, const char *unwind, GError **error)
   return refuse (error, "--unwind %s: give auto, tables, copy, frame-pointer or none.", unwind);
 }
 
-/* Processes, users and the like are looked for where they are. */
+/* Processes and users are looked up on the machine that records. */
 static gboolean
 read_host (CliOptions *o, GError **error)
 {
-  /* ssh takes what begins with a dash for an option, of which some run programs. */
+  /* ssh takes a host that begins with a dash for an option, and some of its options run
+   * programs. */
   if (o->host[0] == '-' || o->host[strcspn (o->host, " \t\n")] != '\0' || o->host[0] == '\0')
     return refuse (error, "--host '%s': give [USER@]HOST, as for ssh.", o->host);
   if (o->merge)
@@ -441,7 +442,7 @@ read_files (CliOptions *o, GError **error)
   if (o->output == NULL && !o->top)
     o->output = g_strdup (DEFAULT_CAPTURE);
   if (o->output == NULL && !o->report && o->flame == NULL)
-    o->no_decode = TRUE; /* for nobody */
+    o->no_decode = TRUE; /* no output is kept */
   if (o->flame != NULL && !g_str_has_suffix (o->flame, ".svg") &&
       !g_str_has_suffix (o->flame, ".html"))
     return refuse (error, "--flame %s: give a file name that ends in .svg or .html.", o->flame);
@@ -484,7 +485,8 @@ sysprof_cli_options_parse (CliOptions *o, int argc, char **argv, GError **error)
   *o = (CliOptions){ .pids = g_array_new (FALSE, FALSE, sizeof (gint)),
                      .tids = g_array_new (FALSE, FALSE, sizeof (gint)),
                      .cpus = g_array_new (FALSE, FALSE, sizeof (gint)) };
-  /* Cut off here, since GOption would take out the "--" and mix what stands around it. */
+  /* Cuts the command off here, because GOption would remove the "--" and reorder the words
+   * around it. */
   for (; n_words < argc && command == NULL; n_words++)
     {
       if (n_words > 0 && g_str_equal (argv[n_words], "--"))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The command line of sysprof-cli, read and checked: what it asks for, ready to be done.
+/* The parsed and checked command line of sysprof-cli.
  *
- * Everything that can be found wrong before anything is opened is found here, so that a mistyped
- * number never costs a capture. */
+ * Checks everything that can be checked before a file is opened, so that a mistyped number
+ * never costs a capture. */
 
 #pragma once
 
@@ -13,21 +13,21 @@
 
 typedef struct
 {
-  /* other things to do than record */
+  /* other tasks than recording */
   gboolean version;
-  char *help; /* to be printed, or NULL */
+  char *help; /* text to print, or NULL */
   gboolean merge;
-  char **files; /* NULL-terminated: positional arguments; of --merge the captures */
+  char **files; /* NULL-terminated positional arguments: the captures of --merge */
 
   /* another machine */
-  char *host; /* [USER@]HOST where it is recorded, or NULL: here */
+  char *host; /* [USER@]HOST that records, or NULL: this machine */
   char **
-      far_words; /* NULL-terminated: what was asked for, for the sysprof-cli there; NULL without `host` */
-  char *far_end; /* we are the one there: what stands before each status; else NULL */
+      far_words; /* NULL-terminated options for the remote sysprof-cli; NULL without `host` */
+  char *far_end; /* this process is the remote end: the token before each status; otherwise NULL */
 
   /* the capture */
   char *
-      output; /* "-" = standard output; default capture.syscap; NULL = --top, and nothing is kept */
+      output; /* "-" = standard output; default capture.syscap; NULL = --top without a file */
   gboolean force;
   int buffer_pages;  /* 0 = the default of 8 MiB */
   uint64_t max_size; /* bytes, 0 = no limit */
@@ -44,8 +44,8 @@ typedef struct
   gboolean gjs;
   gboolean exit_status;
 
-  /* what is recorded */
-  SamplerOptions sampler; /* its arrays are `numbers` */
+  /* sampling */
+  SamplerOptions sampler; /* `numbers` owns its arrays */
   GArray *pids;
   GArray *tids;
   GArray *cpus;
@@ -65,7 +65,7 @@ typedef struct
   gboolean no_system_log;
   gboolean no_graphics_info;
 
-  /* instruments that are asked for, some of them not built yet */
+  /* instruments with a switch; some are not implemented yet */
   gboolean gnome_shell;
   gboolean rapl;
   gboolean memprof;
@@ -81,7 +81,7 @@ typedef struct
   gboolean thermal;
   gboolean kernel_log;
 
-  /* what the person sees */
+  /* messages and reports */
   gboolean quiet;
   gboolean verbose;
   gboolean json_status;
@@ -90,7 +90,7 @@ typedef struct
   char *flame; /* file name, or NULL */
 } CliOptions;
 
-/* Fills `options` from the arguments of main(). FALSE with `error`, one line that names the option, if
- * they ask for nothing that can be done. */
+/* Fills `options` from the arguments of main(). Returns FALSE with `error`, one line that
+ * names the option, if they are invalid. */
 gboolean sysprof_cli_options_parse (CliOptions *options, int argc, char **argv, GError **error);
 void sysprof_cli_options_clear (CliOptions *options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A file to be written that nobody shall miss afterwards. */
+/* The output file of a recording. See output.h. */
 
 #include "cli/output.h"
 
@@ -16,11 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Captures name everything that ran: for the owner, and the group for reading. */
+/* Captures name everything that ran, so only the owner and the group may read them. */
 #define CAPTURE_MODE 0640
 #define CAPTURE_NAME "capture.syscap"
 
-/* What failed is in errno; what to do about it depends on that alone. */
+/* Reads errno, on which the remedy depends. */
 static void
 set_open_error (const Output *self, GError **error)
 {
@@ -67,7 +67,7 @@ sysprof_cli_check_standard_output (GError **error)
           ">FILE, or send it to a program with |.");
       return false;
     }
-  /* A capture stands at the beginning of its file, so whatever is there would be lost. */
+  /* A capture begins at offset 0, so existing content would be overwritten. */
   if (fstat (STDOUT_FILENO, &info) == 0 && S_ISREG (info.st_mode) && info.st_size > 0)
     {
       g_set_error (
@@ -109,7 +109,7 @@ is_same_file (const struct stat *a, const struct stat *b)
   return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* File systems that have no locks lock nothing. */
+/* A file system without locks does not refuse. */
 static bool
 lock_file (const Output *self, int fd, GError **error)
 {
@@ -125,7 +125,7 @@ lock_file (const Output *self, int fd, GError **error)
           self->path);
       return false;
     }
-  /* Another recorder may have replaced it between open() and the lock. */
+  /* Another recorder may have replaced the file between open() and the lock. */
   if (fstat (fd, &mine) == 0 && stat (name, &named) == 0 && is_same_file (&mine, &named))
     return true;
   g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
@@ -134,7 +134,7 @@ lock_file (const Output *self, int fd, GError **error)
   return false;
 }
 
-/* What was created is there to be written by us alone. */
+/* Only this program writes a file that it created. */
 static bool
 keep_locked (Output *self, GError **error)
 {
@@ -192,7 +192,7 @@ open_existing (Output *self, bool force, GError **error)
                        (info.st_mode & S_IXUSR) != 0 ? " To run it, put -- before it." : "");
           return false;
         }
-      /* Also where only the directory would let us: a file that may not be written is meant to stay. */
+      /* Refuses a file that is not writable, even if the directory would allow replacing it. */
       if (access (self->path, W_OK) < 0)
         {
           set_open_error (self, error);
@@ -200,8 +200,8 @@ open_existing (Output *self, bool force, GError **error)
         }
       if (!lock_old_file (self, error) || !open_temporary (self, error))
         return false;
-      /* As if it were written over: root's recording does not take a file away from its owner. Where the kernel
-       * refuses, it is ours. */
+      /* Keeps the owner and mode of the replaced file, as overwriting would. If the kernel
+       * refuses, the file belongs to this user. */
       (void) !fchown (self->fd, info.st_uid, info.st_gid);
       (void) fchmod (self->fd, info.st_mode & 0777);
       return true;
@@ -227,8 +227,8 @@ open_file (Output *self, bool force, OutputWhen when, GError **error)
   struct stat info;
   char *real = NULL;
 
-  /* Through a symbolic link the file it points to is replaced, not the link. Asking the kernel first lets it refuse
-   * strangers' links in directories that all may write. */
+  /* Replaces the target of a symbolic link, not the link. The kernel is asked first, because it
+   * refuses links of other users in directories that everybody can write. */
   if (lstat (self->path, &info) == 0 && S_ISLNK (info.st_mode))
     {
       if (stat (self->path, &info) < 0 && errno != ENOENT)
@@ -264,7 +264,7 @@ open_file (Output *self, bool force, OutputWhen when, GError **error)
       return false;
     }
   if (!keep_locked (self, error))
-    return false; /* it is the other recorder's now */
+    return false; /* it belongs to the other recorder now */
   sysprof_unfinished_add (self->path);
   self->is_created = true;
   return true;
@@ -299,7 +299,7 @@ sysprof_cli_output_commit (Output *self, GError **error)
 {
   bool is_done = self->temporary == NULL || rename (self->temporary, self->path) == 0;
 
-  /* Also where it keeps the other name: it is all that there is. */
+  /* Keeps the temporary name if renaming fails, because it is the only copy. */
   sysprof_unfinished_forget (self->temporary != NULL ? self->temporary : self->path);
   self->is_created = false;
   if (!is_done)
@@ -319,7 +319,7 @@ sysprof_cli_output_is_removed (const Output *self)
   return self->file_fd >= 0 && fstat (self->file_fd, &info) == 0 && info.st_nlink == 0;
 }
 
-/* Whether the file has its name, and all bytes that were written to it. */
+/* Returns whether the file still has its name and all bytes that were written to it. */
 static bool
 check_file (const Output *self, GError **error)
 {
@@ -380,18 +380,18 @@ void
 sysprof_cli_output_clear (Output *self)
 {
   if (self->fd >= 0)
-    (void) close (self->fd); /* an output that is cleared open is not wanted any more */
+    (void) close (self->fd); /* closing an output before commit discards it */
   if (self->compressor != NULL)
-    (void) sysprof_cli_compressor_finish (self->compressor); /* the same */
+    (void) sysprof_cli_compressor_finish (self->compressor); /* same */
   if (self->is_created)
     {
       const char *created = self->temporary != NULL ? self->temporary : self->path;
 
-      (void) unlink (created); /* gone already: as wanted */
+      (void) unlink (created); /* removed already, as intended */
       sysprof_unfinished_forget (created);
     }
   if (self->file_fd >= 0)
-    (void) flock (self->file_fd, LOCK_UN); /* children may have the descriptor, too */
+    (void) flock (self->file_fd, LOCK_UN); /* children may have inherited the descriptor */
   sysprof_autofd_close (&self->file_fd);
   sysprof_autofd_close (&self->old_fd);
   g_free (self->path);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A file to be written that nobody shall miss afterwards: what was there stays until what is new is
- * worth more, and what cannot be used is not left behind.
+/* The output file of a recording. An old file stays until the new one is worth more, and an
+ * unusable file is removed.
  *
- *   open     finds out whether it can be written; nothing old is touched
- *   commit   from now on the new content is kept: takes the place of an old file
- *   close    the last bytes; errors of a compressor appear here
- *   clear    what was never committed disappears
+ *   open     checks that the file can be written; does not touch an old file
+ *   commit   keeps the new content from now on; it replaces an old file
+ *   close    writes the last bytes; errors of a compressor appear here
+ *   clear    removes what was never committed
  *
- * Devices, pipes and FIFOs are written as they are. *Owned* by the main thread. */
+ * Devices, pipes and FIFOs are written directly. *Owned* by the main thread. */
 
 #pragma once
 
@@ -20,11 +20,11 @@ typedef struct Compressor Compressor;
 typedef struct
 {
   char *path;      /* as given; NULL for standard output */
-  char *temporary; /* what is written until it is committed; NULL: `path` itself */
-  int fd;          /* write here; -1 once it was taken */
-  int file_fd;     /* a regular file's, which is locked against other recorders; -1: none */
-  int old_fd;      /* likewise of the file that it will replace */
-  bool is_created; /* by us; removed again unless it is committed */
+  char *temporary; /* temporary name until the commit; NULL: `path` itself */
+  int fd;          /* descriptor for writing; -1 once it was taken */
+  int file_fd;     /* the regular file, locked against other recorders; -1: none */
+  int old_fd;      /* same for the file that it will replace */
+  bool is_created; /* by this program; removed unless it is committed */
   Compressor *compressor;
 } Output;
 
@@ -35,25 +35,27 @@ typedef struct
 
 typedef enum
 {
-  OUTPUT_AT_ONCE,   /* the file has its name from the beginning, if nothing is in its place */
-  OUTPUT_WHEN_DONE, /* it gets its name when it is committed */
+  OUTPUT_AT_ONCE,   /* the file has its name from the beginning, because no file existed */
+  OUTPUT_WHEN_DONE, /* the file gets its name at the commit */
 } OutputWhen;
 
-/* A file that another recorder writes is refused, also with `force`. `path` "-" is standard output; from then on descriptor 1 is standard error, so that nothing else
- * reaches it. A regular file that exists is refused without `force`; a terminal always. A name that
- * ends in .syscap.gz, .zst, .xz or .bz2 is compressed. */
+/* Refuses a file that another recorder is writing, also with `force`. `path` "-" is standard
+ * output; descriptor 1 then becomes standard error, so that nothing else reaches the capture.
+ * Without `force` an existing regular file is refused; a terminal always. A name that ends in
+ * .syscap.gz, .zst, .xz or .bz2 is compressed. */
 bool sysprof_cli_output_open (Output *self,
                               const char *path,
                               bool force,
                               OutputWhen when,
                               GError **error);
-/* Whether a capture may be written there: not to a terminal, nor behind what a file holds already. */
+/* Returns whether a capture may be written to `fd`: not to a terminal, and not after
+ * existing content. */
 bool sysprof_cli_check_standard_output (GError **error);
 bool sysprof_cli_output_commit (Output *self, GError **error);
-/* Once all is written; who took `fd` need not have closed it. FALSE also where the file was removed, replaced, renamed or
- * truncated meanwhile. */
+/* Call after the last write; the taken `fd` may still be open. Returns FALSE also if the file
+ * was removed, replaced, renamed or truncated meanwhile. */
 bool sysprof_cli_output_close (Output *self, GError **error);
-/* Whether what is written has no name any more, and will be lost. */
+/* Returns whether the file has no name any more, so that its content will be lost. */
 bool sysprof_cli_output_is_removed (const Output *self);
 void sysprof_cli_output_clear (Output *self);
 

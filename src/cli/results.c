@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* --report and --flame: what is shown when the recording is done. */
+/* --report and --flame: output at the end of a recording. */
 
 #include "cli/results.h"
 
@@ -28,7 +28,7 @@ render_view (const char *name,
 static gboolean
 print_report (const CliOptions *options, ViewRequest *request, GError **error)
 {
-  /* Descriptor 1 is standard error already where the capture went to standard output. */
+  /* Descriptor 1 is standard error if the capture goes to standard output. */
   int fd = options->command != NULL ? STDERR_FILENO : STDOUT_FILENO;
   struct winsize size;
 
@@ -48,7 +48,8 @@ static gboolean
 write_flame (const CliOptions *options, ViewRequest *request, Output *flame, GError **error)
 {
   RenderFormat format = g_str_has_suffix (options->flame, ".svg") ? RENDER_SVG : RENDER_HTML;
-  /* A picture of the whole machine: a hundred runs of one compiler are one. The page can do that by itself. */
+  /* For the SVG of a whole machine, merges processes of one name. The HTML page can do that
+   * itself. */
   const TreeShape merged = { .merge_processes = true };
 
   if (format == RENDER_SVG)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Inside a Flatpak, programs of the machine cannot be read unless it may see the host's files: their functions
- * would have no names, and nobody would know why.
+/* Inside a Flatpak sandbox, host programs are readable only with the permission for the host's
+ * files. Without it, functions have no names, and this message explains why.
  *
  * Source: flatpak-metadata(5), the group [Context]. */
 
@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-/* "host", "host:ro" and the like, and not taken back by a "!host". */
+/* Matches "host", "host:ro" and the like, unless a later "!host" revokes it. */
 static gboolean
 sees_host (char **filesystems)
 {

@@ -2,6 +2,7 @@
 
 #pragma once
 
-/* What a person must know who records from inside a Flatpak that does not see the machine's files; NULL elsewhere.
- * `info` is "/.flatpak-info", which Flatpak puts into each of its sandboxes. *(full)* */
+/* Returns a warning for recordings inside a Flatpak sandbox that cannot see the host's files;
+ * NULL otherwise. `info` is "/.flatpak-info", a file that Flatpak puts into each sandbox.
+ * *(full)* */
 char *sysprof_cli_dup_sandbox_warning (const char *info);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A datagram to the service manager's socket: sd_notify(3), "Standalone Implementations". */
+/* Sends a datagram to the socket of the service manager: sd_notify(3), "Standalone
+ * Implementations". */
 
 #include "cli/service-manager.h"
 
@@ -24,9 +25,9 @@ sysprof_cli_service_manager_notify (const char *state)
     return;
   memcpy (address.sun_path, path, length);
   if (path[0] == '@')
-    address.sun_path[0] = '\0'; /* of the abstract namespace */
+    address.sun_path[0] = '\0'; /* an abstract socket address */
   fd = socket (AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  /* A manager that does not listen is its own problem; the recording goes on. */
+  /* The recording continues if the manager does not listen. */
   if (fd >= 0)
     (void) sendto (fd, state, strlen (state), MSG_NOSIGNAL, (struct sockaddr *) &address,
                    (socklen_t) (offsetof (struct sockaddr_un, sun_path) + length));

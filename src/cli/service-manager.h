@@ -2,5 +2,5 @@
 
 #pragma once
 
-/* Tells the service manager that started us, if one did. */
+/* Notifies the service manager that started this process, if one did. */
 void sysprof_cli_service_manager_notify (const char *state);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One recording, from opening its file to showing what is in it.
+/* One recording, from opening its file to showing its results.
  *
- * The recording itself runs on the library's own threads; here the main loop waits for what a person
- * does (signals), shows how it goes, and puts the finished file in its place. All on the main thread. */
+ * The recording runs on the library's threads. The main loop handles signals, prints the
+ * status, and renames the finished file. All functions run on the main thread. */
 
 #include "cli/session.h"
 
@@ -29,24 +29,25 @@
 #include <unistd.h>
 
 #define STATUS_INTERVAL_MSEC 1000
-/* How often it is looked whether the recording runs, so that its file may take the place of an old one. */
+/* Interval of the check whether the recording has begun, so that its file may replace an old
+ * one. */
 #define COMMIT_INTERVAL_MSEC 20
 #define DEFAULT_BUFFER_SIZE  (8 * 1024 * 1024)
-#define FLATPAK_INFO         "/.flatpak-info" /* in its sandboxes only */
-#define SIGNAL_STATUS        128              /* of a shell, plus the number of the signal */
+#define FLATPAK_INFO         "/.flatpak-info" /* exists in Flatpak sandboxes only */
+#define SIGNAL_STATUS        128              /* exit status of a shell, plus the number of the signal */
 
 typedef struct
 {
   const CliOptions *options;
-  char **environment; /* as it was given to us: the command's */
+  char **environment; /* the inherited environment, for the command */
   bool ask_debuginfod;
-  DebuginfodQueue *queue; /* files that servers are asked for when all is done; NULL = none */
+  DebuginfodQueue *queue; /* debug files to download at the end; NULL = none */
   Terminal terminal;
   Output output;
   Output flame;
   GMainLoop *loop;
   SysprofRecording *recording;
-  Top *top;      /* NULL: not asked for, or over */
+  Top *top;      /* NULL: not requested, or finished */
   guint n_shown; /* diagnostics */
   guint n_signals;
   bool is_committed;
@@ -90,14 +91,15 @@ advice_on_command (int number)
     }
 }
 
-/* Whether anybody wants to see the recording when it has ended. */
+/* Returns whether the capture or a report of it is needed. */
 static bool
 is_kept (const CliOptions *options)
 {
   return options->output != NULL || options->report || options->flame != NULL;
 }
 
-/* A command that cannot be found must not cost a file; that it can be started shows only later. */
+/* Checks that the command exists before a file is created. Whether it can be started is
+ * known only later. */
 static bool
 find_command (const CliOptions *options, GError **error)
 {
@@ -129,7 +131,7 @@ find_command (const CliOptions *options, GError **error)
   return false;
 }
 
-/* One that ends the recording is its error, and told as such. */
+/* A diagnostic that ends the recording is reported as its error. */
 static void
 show_diagnostics (Session *self)
 {
@@ -157,11 +159,11 @@ on_diagnostics_changed (GListModel *model,
 {
   Session *self = data;
 
-  if (!sysprof_cli_top_is_shown (self->top)) /* it would hide them: told when it is over */
+  if (!sysprof_cli_top_is_shown (self->top)) /* it would cover the live view, so it is printed at the end */
     show_diagnostics (self);
 }
 
-/* Whether there is something to keep: the recording has begun, and so has its command. */
+/* Returns whether there is something to keep: the recording and its command have begun. */
 static bool
 has_begun (Session *self)
 {
@@ -181,7 +183,7 @@ show_status (gpointer data)
   RecordingStatus status;
 
   if (self->terminal.form == STATUS_LINE && sysprof_cli_top_is_shown (self->top))
-    return G_SOURCE_CONTINUE; /* it has one */
+    return G_SOURCE_CONTINUE; /* a regular file has a name */
   sysprof_recording_get_status (self->recording, &status);
   sysprof_cli_terminal_status (&self->terminal, &status, false);
   return G_SOURCE_CONTINUE;
@@ -202,7 +204,7 @@ commit_once_begun (gpointer data)
     }
   self->is_committed = true;
   if (self->options->far_end != NULL)
-    (void) show_status (self); /* at once: the near end keeps nothing before */
+    (void) show_status (self); /* at once, because the local end keeps nothing before */
   if (self->options->command == NULL && self->n_signals == 0 && self->top == NULL)
     sysprof_cli_terminal_note (&self->terminal, "Recording, press ^C to exit");
   if (self->options->sampler.n_pids == 0 && self->options->sampler.n_tids == 0)
@@ -218,7 +220,7 @@ stop_if_removed (gpointer data)
   if (!sysprof_cli_output_is_removed (&self->output))
     return G_SOURCE_CONTINUE;
   sysprof_recording_stop_async (self->recording, NULL, NULL, NULL);
-  return G_SOURCE_REMOVE; /* closing the output reports it */
+  return G_SOURCE_REMOVE; /* closing the output reports the error */
 }
 
 static bool
@@ -236,7 +238,7 @@ on_stop_signal (gpointer data)
 {
   Session *self = data;
 
-  /* The recording has ended by itself and symbols are added: this interrupts that. */
+  /* The recording has ended by itself and symbols are being added; this interrupts that. */
   if (self->n_signals == 0 && is_stopped (self))
     self->n_signals = 1;
   switch (++self->n_signals)
@@ -259,13 +261,14 @@ on_stop_signal (gpointer data)
           "Finishing the file with the symbols found so far. ^C again exits at once.");
       return G_SOURCE_CONTINUE;
     default:
-      /* What was flushed stays; nothing is waited for. */
+      /* Keeps what was flushed and waits for nothing. */
       sysprof_unfinished_remove ();
       _exit (EXIT_FAILURE);
     }
 }
 
-/* The near end of a recording on this machine: a byte for each ^C there. When it has gone, so has who would read symbols. */
+/* The remote end of --host reads one byte for each ^C of the local end. When the local end
+ * has gone, no symbols are needed. */
 static gboolean
 on_near_end (gint fd, GIOCondition condition, gpointer data)
 {
@@ -283,7 +286,7 @@ on_near_end (gint fd, GIOCondition condition, gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Standard input is the near end's, so a command gets an empty one. */
+/* Standard input belongs to the local end, so the command gets an empty one. */
 static bool
 watch_near_end (Session *self, GError **error)
 {
@@ -299,7 +302,8 @@ watch_near_end (Session *self, GError **error)
   return true;
 }
 
-/* Several of these come for one reason: the terminal's end is told by the kernel and by the shell. */
+/* The kernel and the shell both report the end of a terminal, so these signals come in
+ * groups. */
 static gboolean
 on_hang_up (gpointer data)
 {
@@ -323,7 +327,7 @@ start_top (Session *self)
   g_autoptr (GError) error = NULL;
   const CliOptions *options = self->options;
   const TopOptions top = {
-    /* As for --report; and standard output may be where the capture goes. */
+    /* As for --report. Standard output may be the capture. */
     .fd = options->command != NULL || g_strcmp0 (options->output, "-") == 0 ? STDERR_FILENO
                                                                             : STDOUT_FILENO,
     .takes_keys = options->command == NULL,
@@ -363,8 +367,8 @@ on_begun (GObject *source, GAsyncResult *result, gpointer data)
   sysprof_recording_wait_async (self->recording, NULL, on_ended, self);
 }
 
-/* Only so that writing to a closed pipe, or beyond a limit of size, is an error and no death. A handler, since the command
- * would inherit SIG_IGN. */
+/* Makes writes to a closed pipe, or beyond a file size limit, fail with an error. Uses a
+ * handler, because the command would inherit SIG_IGN. */
 static void
 on_refused_write (int signal_number)
 {
@@ -412,7 +416,8 @@ new_profiler (Session *self)
   return profiler;
 }
 
-/* Each ends the recording; SIGHUP comes when the terminal or the ssh connection is closed. */
+/* Each of these ends the recording. SIGHUP arrives when the terminal or the ssh connection
+ * is closed. */
 static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 static void
@@ -423,7 +428,7 @@ watch_signals (Session *self)
       g_autoptr (GSource) source = NULL;
       struct sigaction before;
 
-      /* nohup: whoever started us wants the recording to outlive the terminal. */
+      /* nohup: the recording must outlive the terminal. */
       if (stop_signals[i] == SIGHUP && sigaction (SIGHUP, NULL, &before) == 0 &&
           before.sa_handler == SIG_IGN)
         continue;
@@ -434,7 +439,8 @@ watch_signals (Session *self)
     }
 }
 
-/* Runs the recording to its end. FALSE: it could not begin; `self->error` says why. */
+/* Runs the recording to its end. Returns FALSE if it could not begin; `self->error` has the
+ * reason. */
 static bool
 run (Session *self)
 {
@@ -442,7 +448,7 @@ run (Session *self)
   SysprofCaptureWriter *writer;
   gsize buffer_size = DEFAULT_BUFFER_SIZE;
 
-  /* The file is there already: from now on somebody has to take it away again. */
+  /* The file exists now and must be removed if the recording fails. */
   watch_signals (self);
   profiler = new_profiler (self);
   if (self->options->buffer_pages > 0)
@@ -464,13 +470,14 @@ run (Session *self)
   g_main_loop_run (self->loop);
   g_clear_pointer (&self->top, sysprof_cli_top_free);
 
-  /* From here on ^C ends the program as any other, less what is not whole. The sources stay: without them GLib would set the
-   * default, and for a moment nobody would remove anything. */
+  /* From here on ^C ends the program and removes incomplete files. The sources stay, because
+   * without them GLib would restore the default action, which removes nothing. */
   sysprof_unfinished_watch_signals ();
   return self->recording != NULL;
 }
 
-/* FALSE and reported, if anything of the capture is missing. A command that failed is none of that. */
+/* Returns FALSE, and reports it, if the capture is incomplete. A failed command does not
+ * matter here. */
 static bool
 finish (Session *self)
 {
@@ -481,11 +488,11 @@ finish (Session *self)
 
   show_diagnostics (self);
   if (!self->is_committed && has_begun (self))
-    (void) commit_once_begun (self); /* has told what failed */
+    (void) commit_once_begun (self); /* has reported the failure */
 
   is_whole = is_whole && !self->has_commit_failed;
 
-  /* A compressor knows better than the recorder, who only sees a closed pipe. */
+  /* The compressor knows the reason; the recorder only sees a closed pipe. */
   if (!sysprof_cli_output_close (&self->output, &error))
     {
       is_whole = false;
@@ -504,7 +511,8 @@ get_running_command (Session *self)
   const char *identifier = subprocess != NULL ? g_subprocess_get_identifier (subprocess) : NULL;
   siginfo_t info = { 0 };
 
-  /* It may have ended without GLib having heard of it, so it is asked for, and left for GLib. */
+  /* The command may have ended before GLib noticed. waitid() checks that and leaves the
+   * process for GLib. */
   return identifier != NULL &&
                  waitid (P_PID, (id_t) atoi (identifier), &info, WEXITED | WNOHANG | WNOWAIT) ==
                      0 &&
@@ -513,7 +521,8 @@ get_running_command (Session *self)
              : NULL;
 }
 
-/* A signal, a limit or a full disk ends the recording; what people run is never ended by us. */
+/* A signal, a limit or a full disk ends the recording, but never a process that was
+ * recorded. */
 static int
 leave_command (Session *self)
 {
@@ -528,7 +537,7 @@ leave_command (Session *self)
             : "goes on without being recorded");
   if (!self->options->exit_status || subprocess == NULL)
     return EXIT_SUCCESS;
-  (void) g_subprocess_wait (subprocess, NULL, NULL); /* fails only when cancelled */
+  (void) g_subprocess_wait (subprocess, NULL, NULL); /* fails only when canceled */
   if (g_subprocess_get_if_exited (subprocess))
     return g_subprocess_get_exit_status (subprocess);
   return SIGNAL_STATUS + g_subprocess_get_term_sig (subprocess);
@@ -550,8 +559,8 @@ show_results (Session *self, GError **error)
   return sysprof_cli_show_results (self->options, fd, &self->flame, error);
 }
 
-/* libdebuginfod knows its servers by our environment alone: it is changed while there are no other threads, and the command gets it
- * as it was. */
+/* libdebuginfod reads its servers from the environment. It is changed before there are other
+ * threads; the command gets the original. */
 static void
 choose_servers (Session *self)
 {
@@ -575,8 +584,8 @@ tell_debuginfod (const DebuginfodStatus *status, void *data)
     sysprof_cli_terminal_note (&self->terminal, "debuginfod: %s", text);
 }
 
-/* For reports on this machine, so not at the far end of --host. The capture is complete without the files, and whoever reads it
- * through a pipe sees its end first. */
+/* Downloads debug files for later reports on this machine, so not at the remote end of --host.
+ * The capture is already complete, and a reader of a pipe has seen its end. */
 static void
 download_queued (Session *self)
 {
@@ -587,7 +596,7 @@ download_queued (Session *self)
     return;
   if (null >= 0)
     {
-      (void) dup2 (null, STDOUT_FILENO); /* or the reader waits */
+      (void) dup2 (null, STDOUT_FILENO); /* otherwise the reader of the pipe waits */
       (void) close (null);
     }
   sysprof_cli_terminal_note (
@@ -616,8 +625,8 @@ sysprof_cli_record (const CliOptions *options)
                              options->quiet);
   self.terminal.mark = options->far_end;
   self.loop = g_main_loop_new (NULL, FALSE);
-  (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails for wrong numbers only */
-  (void) sigaction (SIGXFSZ, &refused_write, NULL); /* the same */
+  (void) sigaction (SIGPIPE, &refused_write, NULL); /* fails only for invalid signal numbers */
+  (void) sigaction (SIGXFSZ, &refused_write, NULL); /* same */
 
   sysprof_unfinished_watch_signals ();
   if (!sysprof_check_threads (&error) ||
@@ -634,7 +643,7 @@ sysprof_cli_record (const CliOptions *options)
     return EXIT_FAILURE;
   sysprof_recording_get_status (self.recording, &status);
   sysprof_cli_terminal_status (&self.terminal, &status, true);
-  /* Of a recording that was cut the error has told what is kept. */
+  /* After a truncated recording the error has reported what is kept. */
   if (is_whole)
     sysprof_cli_terminal_summary (&self.terminal, &status,
                                   self.output.path != NULL ? options->output : NULL);
@@ -647,7 +656,8 @@ sysprof_cli_record (const CliOptions *options)
   if (is_whole)
     download_queued (&self);
   exit_status = is_whole ? command_status : EXIT_FAILURE;
-  /* What ssh says of it waits for all who have our standard error, as a command that goes on has. */
+  /* Messages of ssh wait for all holders of standard error, as a command that outlives the
+   * recording. */
   if (options->far_end != NULL)
     sysprof_cli_terminal_print (&self.terminal, "%s {\"exit-status\": %d}", options->far_end,
                                 exit_status);

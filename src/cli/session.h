@@ -4,5 +4,6 @@
 
 #include "cli/options.h"
 
-/* Records as `options` say, from opening the output to showing the results. Gives the exit status. */
+/* Records as `options` say, from opening the output to showing the results. Returns the exit
+ * status. */
 int sysprof_cli_record (const CliOptions *options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the person who records sees. */
+/* Messages and the status line on standard error. See terminal.h. */
 
 #include "cli/terminal.h"
 
@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #define NSEC_PER_SEC    1e9
-#define DEFAULT_COLUMNS 80 /* of a terminal that does not tell */
+#define DEFAULT_COLUMNS 80 /* width of a terminal that does not report it */
 #define CLEAR_LINE      "\r\033[K"
 
-/* What programs change that take a terminal over: pagers and editors both, password prompts the echo. */
+/* Settings that full-screen programs change: pagers and editors change both, password
+ * prompts the echo. */
 static tcflag_t
 get_mode (void)
 {
@@ -35,13 +36,13 @@ sysprof_cli_terminal_init (Terminal *self, StatusForm form, bool is_quiet)
   if (form != STATUS_LINE)
     return;
 
-  /* One that cannot take a line away would be filled with them. */
+  /* A dumb terminal cannot erase a line, so status lines would fill it. */
   if (is_quiet || !isatty (STDERR_FILENO) || g_strcmp0 (type, "dumb") == 0)
     self->form = STATUS_NONE;
   self->mode = get_mode ();
 }
 
-/* Not where it would be drawn into what somebody else shows. */
+/* Not while another program uses the terminal. */
 static bool
 may_draw (const Terminal *self)
 {
@@ -67,7 +68,7 @@ take_line_away (Terminal *self)
   self->has_line = false;
 }
 
-/* The text in quotation marks, as JSON wants it. */
+/* Quotes text for JSON. */
 static char *
 dup_json_text (const char *text)
 {
@@ -85,7 +86,7 @@ dup_json_text (const char *text)
   return g_string_free (json, FALSE);
 }
 
-/* The far end of --host writes plain messages; its near end gives them their form. */
+/* The remote end of --host writes plain messages; the local end formats them. */
 static void
 print_message (Terminal *self, const char *message)
 {
@@ -127,7 +128,7 @@ sysprof_cli_terminal_note (Terminal *self, const char *format, ...)
   print_message (self, message);
 }
 
-/* Per second between two looks; 0 if no time went by. */
+/* Rate per second between two updates; 0 if no time has passed. */
 static double
 rate (uint64_t before, uint64_t now, int64_t nsec)
 {
@@ -152,7 +153,7 @@ format_time (int64_t nsec)
   return g_strdup_printf ("%02d:%02d", (int) minutes, (int) (seconds % 60));
 }
 
-/* The numbers with words, or without for a narrow terminal. */
+/* The numbers with labels, or without labels for a narrow terminal. */
 static char *
 format_line (const Terminal *self, const RecordingStatus *status, bool is_short)
 {
@@ -200,7 +201,7 @@ sysprof_cli_terminal_dup_line (const Terminal *self, const RecordingStatus *stat
   return line;
 }
 
-/* A line that is broken by the terminal's edge could not be taken away again. */
+/* A line that wraps could not be erased. */
 static void
 print_line (Terminal *self, const RecordingStatus *status)
 {
@@ -214,7 +215,7 @@ print_line (Terminal *self, const RecordingStatus *status)
   self->has_line = true;
 }
 
-/* Numbers as C writes them: g_ascii_dtostr, since a locale's comma is no JSON. */
+/* Formats numbers for JSON with g_ascii_dtostr(), because a locale may use a decimal comma. */
 static void
 print_json (Terminal *self, const RecordingStatus *status, bool is_last)
 {
@@ -252,7 +253,7 @@ sysprof_cli_terminal_status (Terminal *self, const RecordingStatus *status, bool
   self->last = *status;
 }
 
-/* "N records lost", and which; NULL if there are none. */
+/* "N records lost" with their kinds; NULL if none were lost. */
 static char *
 dup_lost_records (const RecordingStatus *status)
 {
@@ -281,7 +282,7 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
     return;
   if (status->n_throttled == 0)
     throttled[0] = '\0';
-  /* Silence is about what goes well. */
+  /* --quiet omits success messages only. */
   if (status->n_lost_samples > 0 || (self->is_quiet && status->n_throttled > 0))
     sysprof_cli_terminal_print (
         self,
@@ -296,7 +297,7 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
       g_free (place);
       place = g_strdup_printf (" in '%s'", name);
     }
-  /* Beginning and ending cost the same however short a recording is: a share of that would mislead. */
+  /* Start and end cost the same however short a recording is, so a percentage would mislead. */
   if (status->duration >= (int64_t) NSEC_PER_SEC)
     {
       g_free (share);

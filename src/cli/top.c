@@ -23,14 +23,14 @@
 #include <unistd.h>
 
 #define WINDOW \
-  (5 * G_GINT64_CONSTANT (1000000000)) /* ns: long enough to be still, short enough to follow */
-#define LEAST_SPAN      (G_GINT64_CONSTANT (500000000)) /* ns: of less nobody learns anything */
+  (5 * G_GINT64_CONSTANT (1000000000)) /* ns: window of the view; long enough for stable numbers, short enough to follow changes */
+#define LEAST_SPAN      (G_GINT64_CONSTANT (500000000)) /* ns: shorter windows have too few samples */
 #define INTERVAL_MSEC   1000
-#define PLAIN_ROWS      40 /* where it is no terminal */
+#define PLAIN_ROWS      40 /* size if the output is not a terminal */
 #define PLAIN_COLUMNS   120
 #define MOST_COUNTERS   10
 #define LEAST_FUNCTIONS 3
-#define TABLE_LINES     3 /* of a table besides its rows: title, blank, heading */
+#define TABLE_LINES     3 /* lines of a table besides its rows: title, blank line, heading */
 #define ENTER_SCREEN    "\033[?1049h\033[?25l"
 #define LEAVE_SCREEN    "\033[?25h\033[?1049l"
 #define HOME            "\033[H"
@@ -42,24 +42,24 @@ struct Top
   SysprofRecording *recording;
   TopOptions options;
   GThread *thread;
-  GCancellable *cancellable; /* cancelled when it is to end */
-  int wake_fd;               /* readable then */
+  GCancellable *cancellable; /* canceled to end the view */
+  int wake_fd;               /* readable when the view must end */
 
-  /* The terminal. *Frozen* but for the last. */
+  /* The terminal. *Frozen*, except for the last member. */
   bool is_screen;
-  bool has_mode;       /* keys come one by one */
-  struct termios mode; /* before us */
+  bool has_mode;       /* input is unbuffered */
+  struct termios mode; /* settings before the view */
   atomic_bool is_given_back;
 
-  /* The thread's. */
+  /* Used by the thread only. */
   int recording_fd;
   LiveWindow *window;
-  FileBudget budget; /* for all windows together */
-  GBytes *symbols;   /* what was found for the window before; or NULL */
+  FileBudget budget; /* for all windows */
+  GBytes *symbols;   /* symbols found for the previous window; or NULL */
   GBytes *unnamed;
   Terminal counts; /* of the status line */
   bool is_second;  /* and later ones */
-  bool keys_ended; /* nobody types there any more */
+  bool keys_ended; /* standard input has ended */
 };
 
 /* --- the thread --- */
@@ -94,7 +94,7 @@ get_size (const Top *self)
   return (Size){ PLAIN_ROWS, PLAIN_COLUMNS };
 }
 
-/* What was read is not needed again. Where holes cannot be made the file grows. */
+/* Frees the part of the file that was read. On file systems without holes the file grows. */
 static void
 give_back (Top *self)
 {
@@ -110,12 +110,13 @@ static SysprofDocument *
 load_window (Top *self, GError **error)
 {
   g_autoptr (SysprofDocumentLoader) loader = NULL;
-  /* AT_SECURE: started with rights that its user has not, like capabilities of the file. */
+  /* AT_SECURE: the program has rights that its user does not have, for example file
+   * capabilities. */
   const SymbolizeOptions names = {
     .use_sandbox = geteuid () == 0 || getauxval (AT_SECURE) != 0,
     .budget = &self->budget,
     .no_cache =
-        true, /* what it is asked each second is new, and would be written each second */
+        true, /* each update asks for new symbols, and would rewrite the cache each second */
   };
   autofd fd = -1;
 
@@ -130,7 +131,7 @@ load_window (Top *self, GError **error)
   return sysprof_document_loader_load (loader, self->cancellable, error);
 }
 
-/* Most names of the next window are those of this one. */
+/* Most symbols of the next window are already known. */
 static void
 keep_names (Top *self, const Store *store, const SymbolTable *symbols)
 {
@@ -193,7 +194,8 @@ add_tables (Top *self, Size size, GString *text, GError **error)
   return add_view ("functions", &request, text, error);
 }
 
-/* Who reads a pipe may leave off reading; that must not keep ^C waiting. FALSE when nobody reads any more, or it is to end. */
+/* Writes without blocking for ever, because the reader of a pipe may stop reading and ^C must
+ * still work. Returns FALSE if the reader has gone, or when the view must end. */
 static bool
 write_text (Top *self, const char *text, size_t size)
 {
@@ -205,7 +207,7 @@ write_text (Top *self, const char *text, size_t size)
 
       if ((poll (fds, 2, -1) < 0 && errno != EINTR) || fds[1].revents != 0)
         return false;
-      /* Not more than a pipe takes at once when it can be written to. */
+      /* Not more than a pipe accepts at once when poll() reports it writable. */
       n = write (self->options.fd, text, MIN (size, PIPE_BUF));
       if (n < 0 && errno != EINTR && errno != EAGAIN)
         return false;
@@ -218,7 +220,7 @@ write_text (Top *self, const char *text, size_t size)
   return true;
 }
 
-/* As many lines as there is room for, each in the place of the one before. */
+/* Draws as many lines as fit, each over the previous one. */
 static void
 show_screen (Top *self, const char *text, uint32_t rows)
 {
@@ -235,17 +237,17 @@ show_screen (Top *self, const char *text, uint32_t rows)
       text = *end != '\0' ? end + 1 : end;
     }
   g_string_append (screen, CLEAR_REST);
-  (void) write_text (self, screen->str, screen->len); /* shown again soon */
+  (void) write_text (self, screen->str, screen->len); /* drawn again at the next update */
 }
 
-/* As a ^C does. */
+/* As ^C does. */
 static void
 end_recording (void)
 {
   (void) kill (getpid (), SIGINT);
 }
 
-/* Not over what somebody else shows: a shell that has put us into the background. */
+/* Draws nothing while a shell has put this process into the background. */
 static bool
 may_draw (const Top *self)
 {
@@ -254,7 +256,7 @@ may_draw (const Top *self)
   return foreground < 0 || foreground == getpgrp ();
 }
 
-/* FALSE when there is nothing more to show. */
+/* Returns FALSE when there is nothing more to show. */
 static bool
 show (Top *self, GError **error)
 {
@@ -283,7 +285,7 @@ show (Top *self, GError **error)
   if (write_text (self, text->str, text->len))
     return true;
   if (self->options.gives_back && !g_cancellable_is_cancelled (self->cancellable))
-    end_recording (); /* nobody sees it, and nobody keeps it */
+    end_recording (); /* neither shown nor kept */
   return false;
 }
 
@@ -298,14 +300,14 @@ take_key (Top *self)
     end_recording ();
 }
 
-/* Who reads in the background is stopped. */
+/* Reading from a terminal in the background would stop this process. */
 static bool
 takes_keys_now (const Top *self)
 {
   return self->has_mode && !self->keys_ended && may_draw (self);
 }
 
-/* FALSE when it is to end. */
+/* Returns FALSE when the view must end. */
 static bool
 wait_until (Top *self, int64_t when)
 {
@@ -329,7 +331,7 @@ wait_until (Top *self, int64_t when)
     }
 }
 
-/* Until it is to end, or nothing is recorded any more. */
+/* Runs until the view must end, or the recording has ended. */
 static bool
 goes_on (Top *self, int64_t when)
 {
@@ -358,7 +360,7 @@ top_thread (void *data)
 
       if (!show (self, &error))
         break;
-      /* On a slow machine as much time is left to what is looked at. */
+      /* On a slow machine, pauses as long as the update took. */
       end = g_get_monotonic_time ();
       when = MAX (when + INTERVAL_MSEC * 1000, end + (end - begin));
     }
@@ -374,7 +376,7 @@ top_thread (void *data)
 
 /* --- the main thread --- */
 
-/* Keys come one by one, and are not shown. Only who reads in the foreground may ask for that. */
+/* Turns off line buffering and echo. Only a foreground process may do that. */
 static void
 take_keys (Top *self)
 {
@@ -385,7 +387,7 @@ take_keys (Top *self)
     return;
   mode = self->mode;
   mode.c_lflag &= ~(tcflag_t) (ICANON | ECHO);
-  /* A shell would find its terminal without lines and echo. */
+  /* A shell would find its terminal without line editing and echo. */
   mode.c_cc[VSUSP] = mode.c_cc[VQUIT] = _POSIX_VDISABLE;
   self->has_mode = tcsetattr (STDIN_FILENO, TCSANOW, &mode) == 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* --top: the hottest functions and what the counters say, of the last seconds, anew each second.
+/* --top: a live view of the hottest functions and the counters of the last seconds, updated
+ * every second.
  *
- * A thread of its own reads what the recorder has written, so that neither recording nor signals wait for names of
- * functions. All calls are the main thread's. */
+ * A thread reads the frames that the recorder has written, so that neither the recording nor
+ * signals wait for symbols. All calls are made on the main thread. */
 
 #pragma once
 
@@ -15,17 +16,18 @@ typedef struct Top Top;
 
 typedef struct
 {
-  int fd;          /* where it is shown; borrowed */
-  bool takes_keys; /* q on standard input ends the recording; else a command reads there */
-  bool gives_back; /* nobody wants the recording: its file need not keep what was shown */
+  int fd;          /* where it is drawn; borrowed */
+  bool takes_keys; /* `q` on standard input ends the recording; FALSE if a command reads standard input */
+  bool gives_back; /* the recording is not kept, so parts of its file that were shown may be freed */
 } TopOptions;
 
-/* NULL with `error` where no thread can be started. `recording` is referenced. */
+/* Returns NULL with `error` if no thread can be started. References `recording`. */
 Top *
 sysprof_cli_top_new (SysprofRecording *recording, const TopOptions *options, GError **error);
-/* Gives the terminal back; at once where nothing is waited for, else when the thread has ended. NULL is fine. */
+/* Restores the terminal, at once if nothing is pending, otherwise when the thread has ended.
+ * NULL is allowed. */
 void sysprof_cli_top_free (Top *self);
-/* Whether it still draws. FALSE for NULL. */
+/* Returns whether the view is still drawn. FALSE for NULL. */
 bool sysprof_cli_top_is_shown (const Top *self);
-/* The terminal alone, for who is about to leave without further ado. NULL is fine. */
+/* Restores the terminal only, before the process ends. NULL is allowed. */
 void sysprof_cli_top_give_terminal_back (Top *self);
