@@ -166,7 +166,7 @@ def record(options, frequency, directory):
     turns.finish(recorder, began)
     log.seek(0)
     text = log.read()
-    summary = [line.split('DEBUG: ')[-1] for line in text.splitlines() if 'samples to finish' in line or 'Walks:' in line]
+    summary = [line.split('DEBUG: ')[-1] for line in text.splitlines() if 'pending samples' in line or 'Walks:' in line]
     lost = sum(int(re.search(rb'Lost (\d+)', frame).group(1)) for kind, _, frame in turns.frames(capture)
                if kind == 12 and b'Lost ' in frame)
     return runs, stacks_by_pid(capture), tables_in_place(text), summary, lost

@@ -45,7 +45,7 @@ sysprof_bus_dup_address (GBusType type, GError **error)
     }
 
   g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                       "there is no session bus here: DBUS_SESSION_BUS_ADDRESS is not set. Run "
+                       "there is no session bus: DBUS_SESSION_BUS_ADDRESS is not set. Run "
                        "from a desktop session, or set it to the address of a bus.");
   return NULL;
 }
@@ -189,13 +189,13 @@ sysprof_bus_connect (const char *address, GError **error)
 
   if (errno == EPROTONOSUPPORT)
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                 "cannot reach the bus at '%s': that is no address that is known here. Give "
+                 "cannot reach the bus at '%s': the address is not supported. Give "
                  "unix:path=FILE, unix:abstract=NAME or tcp:host=NUMBER,port=NUMBER.",
                  address);
   else if (errno == ENOENT || errno == ECONNREFUSED)
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE,
-                 "cannot reach the bus at '%s': %s. No bus runs there; start it, or give "
-                 "another address.",
+                 "cannot reach the bus at '%s': %s. No bus is running there. Start it, or "
+                 "give another address.",
                  address, g_strerror (errno));
   else
     sysprof_set_error_errno (error, "cannot reach the bus at '%s'", address);

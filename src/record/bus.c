@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define READ_SIZE        (128 * 1024)  /* bytes of one read */
+#define READ_SIZE (128 * 1024) /* bytes of one read */
 /* bytes per wake-up, so that other sources get their turn */
 #define READ_BUDGET      (1024 * 1024)
 #define MOST_FDS         64 /* file descriptors received by one read; they are closed at once */
@@ -306,10 +306,10 @@ greeted (Bus *self, GDBusMessage *reply, const GError *error, void *data)
     return;
   if (body == NULL || !g_variant_is_of_type (body, G_VARIANT_TYPE ("(s)")))
     {
-      fail (
-          self, SYSPROF_ERROR_FAILED,
-          "the bus at '%s' gives us no name: %s. Look into the log of the bus, and try again.",
-          self->address, error != NULL ? error->message : "its answer holds none");
+      fail (self, SYSPROF_ERROR_FAILED,
+            "the bus at '%s' assigns no name to the recorder: %s. See the log of the bus, and "
+            "try again.",
+            self->address, error != NULL ? error->message : "its reply is invalid");
       return;
     }
 
@@ -451,8 +451,8 @@ take_messages (Bus *self, int64_t time)
       if (size == 0)
         {
           fail (self, SYSPROF_ERROR_CORRUPT,
-                "the bus at '%s' sent what is no D-Bus message. Give the address of a message "
-                "bus.",
+                "the bus at '%s' sent an invalid D-Bus message. Give the address of a "
+                "message bus.",
                 self->address);
           break;
         }
@@ -498,7 +498,7 @@ take_line (Bus *self, const char *line)
     }
   else
     fail (self, SYSPROF_ERROR_DENIED,
-          "the bus at '%s' does not let this user in. Record as the user to whom it belongs.",
+          "the bus at '%s' rejects this user. Record as the user who owns the bus.",
           self->address);
 }
 
@@ -516,7 +516,7 @@ take_lines (Bus *self)
         {
           if (self->n_read - at > MOST_LINE)
             fail (self, SYSPROF_ERROR_CORRUPT,
-                  "who answers at '%s' is no message bus. Give the address of one.",
+                  "'%s' is not the address of a message bus. Give the address of one.",
                   self->address);
           break;
         }
@@ -587,15 +587,14 @@ read_once (Bus *self, int64_t time)
   if (n <= 0 && self->send_error != 0)
     {
       fail (self, SYSPROF_ERROR_PEER_GONE,
-            "nothing can be sent to the bus at '%s': %s. Look into the log of the bus, and "
-            "record again.",
+            "cannot send to the bus at '%s': %s. See the log of the bus, and record again.",
             self->address, g_strerror (self->send_error));
       return false;
     }
   if (n <= 0)
     {
       fail (self, SYSPROF_ERROR_PEER_GONE,
-            "the bus at '%s' has closed the connection%s%s. Let it run for as long as the "
+            "the bus at '%s' has closed the connection%s%s. Keep it running during the "
             "recording, and record again.",
             self->address, n < 0 ? ": " : "", n < 0 ? g_strerror (errno) : "");
       return false;

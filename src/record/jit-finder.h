@@ -51,7 +51,7 @@ typedef enum
   JIT_REFUSED_OWNER,
   JIT_REFUSED_RIGHTS, /* the process's user may not read it */
   JIT_REFUSED_OLD, /* older than the process: written by an earlier process with the same PID */
-  JIT_REFUSED_OTHER,  /* cannot be opened */
+  JIT_REFUSED_OTHER, /* cannot be opened */
 } JitRefusal;
 
 typedef struct

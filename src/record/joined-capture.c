@@ -16,8 +16,8 @@ set_join_error (const char *who, GError **error)
 {
   g_set_error (
       error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-      "Cannot join all that %s wrote: %s. What was joined stays; record where there is "
-      "more room for the rest.",
+      "Cannot join the capture of %s completely: %s. The part before the error is kept. "
+      "Record where there is more space.",
       who, g_strerror (errno));
 }
 
@@ -45,7 +45,7 @@ sysprof_joined_capture_begin (Pump *pump,
     {
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "Cannot join what %s wrote into its descriptor: it is no capture (%s). "
+          "Cannot join the file that %s wrote to its descriptor: it is not a capture (%s). "
           "Programs write one with sysprof_capture_writer_new_from_env() or _from_fd().",
           who, g_strerror (errno));
       return NULL;
@@ -65,9 +65,9 @@ sysprof_joined_capture_begin (Pump *pump,
   if (n_cut > 0)
     sysprof_pump_report (
         pump, domain, false,
-        "%" G_GUINT64_FORMAT
-        " of the frames that %s wrote are longer than the 16384 bytes that every reader takes: their "
-        "texts are cut, and D-Bus messages kept without content. Let it write shorter ones.",
+        "%" G_GUINT64_FORMAT " frames of %s are longer than 16384 bytes, the limit of some "
+        "readers: their texts are truncated, and D-Bus messages have no content. Let the "
+        "program write shorter frames.",
         n_cut, who);
   return join;
 }

@@ -11,8 +11,8 @@ Journal *
 sysprof_journal_open (GError **error)
 {
   g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                       "this program was built without it. Build it where libsystemd-dev is "
-                       "installed.");
+                       "this program was built without journal support. Build it where "
+                       "libsystemd-dev is installed.");
   return NULL;
 }
 

@@ -79,7 +79,7 @@ open_files (Journal *self, GError **error)
     {
       self->journal = NULL;
       errno = -result;
-      sysprof_set_error_errno (error, "cannot open it");
+      sysprof_set_error_errno (error, "cannot open the journal");
       return false;
     }
 
@@ -87,8 +87,8 @@ open_files (Journal *self, GError **error)
       self->call.sd_journal_has_persistent_files (self->journal) <= 0)
     {
       g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                           "there is none that this user may read in /run/log/journal and "
-                           "/var/log/journal. Start systemd-journald, or join the group "
+                           "there is no journal in /run/log/journal or /var/log/journal that "
+                           "this user may read. Start systemd-journald, or join the group "
                            "systemd-journal.");
       return false;
     }
@@ -105,8 +105,8 @@ sysprof_journal_open (GError **error)
     {
       if (error != NULL && *error == NULL)
         g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                             "it cannot be watched: too many files are. Raise "
-                             "fs.inotify.max_user_instances.");
+                             "it cannot be watched: too many files are watched already. "
+                             "Raise fs.inotify.max_user_instances.");
       sysprof_journal_close (self);
       return NULL;
     }

@@ -108,7 +108,7 @@ sysprof_last_words_new (const char *address, GDBusMessage *message, GError **err
 
   if (pipe2 (fds, O_CLOEXEC) != 0)
     {
-      sysprof_set_error_errno (error, "no pipe can be made");
+      sysprof_set_error_errno (error, "cannot create a pipe");
       return NULL;
     }
 
@@ -118,7 +118,7 @@ sysprof_last_words_new (const char *address, GDBusMessage *message, GError **err
   (void) close (fds[0]);
   if (child < 0)
     {
-      sysprof_set_error_errno (error, "no process can be started");
+      sysprof_set_error_errno (error, "cannot start a process");
       (void) close (fds[1]);
       return NULL;
     }

@@ -54,7 +54,9 @@ sysprof_late_frames_new (GError **error)
   if (self->writer != NULL)
     self->output = sysprof_output_new (self->writer, false, write_failed, self, error);
   else
-    sysprof_set_error_errno (error, "Cannot make a temporary file in '%s' for what is recorded",
+    sysprof_set_error_errno (error,
+                             "Cannot create a temporary file for recorded messages in "
+                             "'%s'",
                              g_get_tmp_dir ());
   if (self->output != NULL)
     return g_steal_pointer (&self);
@@ -127,6 +129,6 @@ sysprof_late_frames_append_to (LateFrames *self, SysprofCaptureWriter *writer, G
 
   n_lost = n_kept - (sysprof_capture_writer_get_n_frames (writer) - n_before);
   if (n_lost > 0 && error != NULL && *error == NULL)
-    sysprof_set_error_errno (error, "Cannot add what waited in a temporary file");
+    sysprof_set_error_errno (error, "Cannot read back messages from a temporary file");
   return n_lost;
 }

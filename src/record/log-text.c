@@ -37,7 +37,7 @@ sysprof_log_add (SysprofCaptureWriter *writer,
 
   if (message->size > MAX_MESSAGE_SIZE)
     {
-      g_snprintf (remark, sizeof remark, " [cut: %zu bytes %s]", message->size,
+      g_snprintf (remark, sizeof remark, " [truncated: %zu bytes %s]", message->size,
                   message->is_cut ? "or more" : "in all");
       n = MAX_MESSAGE_SIZE - strlen (remark);
       /* not inside a UTF-8 character */

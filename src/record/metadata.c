@@ -27,7 +27,7 @@ add (SysprofCaptureWriter *writer, const char *key, const char *value)
 
   if (size > MAX_VALUE_SIZE)
     {
-      g_autofree char *remark = g_strdup_printf (" [cut: %zu bytes in all]", size);
+      g_autofree char *remark = g_strdup_printf (" [truncated: %zu bytes in all]", size);
       const char *end = value + MAX_VALUE_SIZE - strlen (remark);
 
       /* not inside a UTF-8 character */

@@ -299,7 +299,7 @@ sysprof_output_new (SysprofCaptureWriter *writer,
     }
   if (!sysprof_capture_writer_flush (writer))
     {
-      sysprof_set_error_errno (error, "Cannot write the first bytes of the recording");
+      sysprof_set_error_errno (error, "Cannot write the header of the recording");
       sysprof_output_free (self);
       return NULL;
     }
@@ -373,8 +373,8 @@ set_write_error (Output *self, int number, GError **error)
     case EDQUOT:
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_NO_SPACE,
-          "Cannot write to '%s': the disk is full. The recording ended there; the %s until then are saved. "
-          "Make room, or record to another disk.",
+          "Cannot write to '%s': the disk is full. The recording was stopped; the first %s "
+          "are saved. Free some space, or record to another disk.",
           path != NULL ? path : "the output", saved != NULL ? saved : "frames");
       break;
     case ESTALE:
@@ -387,13 +387,13 @@ set_write_error (Output *self, int number, GError **error)
     case ECONNRESET:
       g_set_error_literal (
           error, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE,
-          "Cannot write to the pipe: who read from it has closed it. The recording ended there. "
-          "Let the reader take all of it, or record to a file.");
+          "Cannot write to the pipe: the reading process has closed it. The recording was "
+          "stopped. Let the reader read until the end, or record to a file.");
       break;
     default:
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "Cannot write to '%s': %s. The recording ended there; the %s until then are saved. %s",
+          "Cannot write to '%s': %s. The recording was stopped; the first %s are saved. %s",
           path != NULL ? path : "the output", g_strerror (number),
           saved != NULL ? saved : "frames", sysprof_advice_on_errno (number));
     }

@@ -408,11 +408,11 @@ sysprof_privilege_describe_missing_confinement (void)
 
   if (geteuid () != 0 || (read_capabilities () & needed) == needed)
     return NULL;
-  return "No files of the recorded processes are parsed: unwind tables, symbols, perf maps, jitdumps and "
-         "descriptions of containers are missing. As root, the recorder opens and parses such files in "
-         "children that become another user, for which CAP_SETUID and CAP_SETGID are needed; this process "
-         "does not have both. Start the container with '--cap-add SETUID --cap-add SETGID', or record "
-         "as an ordinary user.";
+  return "Files of the recorded processes are not parsed, so unwind tables, symbols, perf "
+         "maps, jitdumps and container descriptions are missing. A recorder that runs as "
+         "root parses such files in child processes that switch to another user. That "
+         "requires CAP_SETUID and CAP_SETGID, and this process does not have both. Start the "
+         "container with '--cap-add SETUID --cap-add SETGID', or record as an ordinary user.";
 }
 
 /* In a user namespace, capabilities only apply to resources of that namespace. A namespace that
@@ -440,8 +440,8 @@ sysprof_privilege_describe_time_namespace (void)
     return NULL;
 
   return g_strdup_printf (
-      "Cannot sample in this time namespace: its clock differs from the kernel's by %lld s, and the "
-      "kernel's samples have the latter. Record outside of it: 'nsenter --time=/proc/1/ns/time "
+      "Cannot sample in this time namespace: its clock differs by %lld s from the kernel's "
+      "clock, which samples use. Record outside of it: 'nsenter --time=/proc/1/ns/time "
       "sysprof-cli ...' as root of the machine.",
       seconds);
 }
@@ -454,28 +454,31 @@ sysprof_privilege_describe_missing_perf (Privilege *self)
 
   if (!g_file_get_contents ("/proc/sys/kernel/perf_event_paranoid", &paranoid, NULL, NULL))
     return g_strdup (
-        "this kernel has no perf events (kernel.perf_event_paranoid is not there): it was built "
-        "without CONFIG_PERF_EVENTS, or /proc/sys is hidden, and CAP_PERFMON would not help. "
-        "Record on the host rather than in a container.");
+        "this kernel has no perf events (kernel.perf_event_paranoid does not exist): it was "
+        "built without CONFIG_PERF_EVENTS, or /proc/sys is hidden. CAP_PERFMON would not "
+        "help. Record on the host instead of in a container.");
 
   g_strstrip (paranoid);
   if (has_perfmon () && is_in_user_namespace ())
     return g_strdup_printf (
-        "kernel.perf_event_paranoid is %s here and this process has CAP_PERFMON in its user namespace "
-        "only, where it does not permit sampling. Record outside of the user namespace, as root of "
-        "the machine.",
+        "kernel.perf_event_paranoid is %s, and this process has CAP_PERFMON only in its user "
+        "namespace, where it does not permit sampling. Record outside of the user namespace, "
+        "as root of the machine.",
         paranoid);
   if (has_perfmon ())
     return g_strdup_printf (
-        "kernel.perf_event_paranoid is %s here and this process has CAP_PERFMON, yet perf_event_open is refused: "
-        "most likely by the seccomp filter of a container. Start the container with '--cap-add PERFMON "
-        "--security-opt seccomp=unconfined', or record on the host.",
+        "kernel.perf_event_paranoid is %s, and this process has CAP_PERFMON, but "
+        "perf_event_open is denied, most likely by the seccomp filter of a container. Start "
+        "the container with '--cap-add PERFMON --security-opt seccomp=unconfined', or record "
+        "on the host.",
         paranoid);
 
   return g_strdup_printf (
-      "kernel.perf_event_paranoid is %s here and this process has no CAP_PERFMON. To sample the whole system, run "
-      "it as root; or allow it for this program with 'sudo setcap "
-      "cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore,cap_sys_nice+ep %s'; "
-      "or for everybody, until the next boot, with 'sudo sysctl kernel.perf_event_paranoid=-1'.",
+      "kernel.perf_event_paranoid is %s, and this process does not have CAP_PERFMON. To "
+      "sample the whole system, run it as root; or allow it for this program with 'sudo "
+      "setcap "
+      "cap_perfmon,cap_bpf,cap_sys_ptrace,cap_syslog,cap_checkpoint_restore,cap_sys_nice+ep "
+      "%s'; or for all users, until the next boot, with 'sudo sysctl "
+      "kernel.perf_event_paranoid=-1'.",
       paranoid, program != NULL ? program : "PROGRAM");
 }

@@ -72,14 +72,14 @@ typedef struct
   unsigned n_sets;
   /* [n_slots] hash table by pid; NULL while it is empty */
   struct ProcessNamespaces *namespaces;
-  unsigned n_slots;                     /* a power of two */
+  unsigned n_slots; /* a power of two */
   unsigned n_known;
   GeneratingProcess generating[GENERATING_LOG_SIZE]; /* a ring */
   unsigned first_generating;
   unsigned n_generating;
   /* by pid: processes already reported as generating code, so that not every mapping reports
    * them */
-  int32_t known_generating [256];
+  int32_t known_generating[256];
 } ProcessLog;
 
 void sysprof_process_log_clear (ProcessLog *self);

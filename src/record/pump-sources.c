@@ -62,7 +62,7 @@ sysprof_pump_watch_fd (Pump *self, int fd, PumpReadyFunc ready, void *data)
   *watch = (PumpWatch){ fd, ready, data };
   if (epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0)
     {
-      g_debug ("epoll refuses descriptor %d: %s", fd, g_strerror (errno));
+      g_debug ("epoll rejects descriptor %d: %s", fd, g_strerror (errno));
       g_free (watch);
       return;
     }
@@ -330,8 +330,7 @@ sysprof_pump_open_sources (Pump *self, GError **error)
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (self->epoll_fd < 0 || self->wake_fd < 0)
     {
-      sysprof_set_error_errno (error,
-                               "Cannot start a recording: no descriptor for its event loop");
+      sysprof_set_error_errno (error, "Cannot start a recording: cannot create its event loop");
       return false;
     }
 

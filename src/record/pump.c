@@ -242,7 +242,7 @@ define_own_counters (Pump *self)
                       .description = "Dropped waits, messages and files" },
     [OWN_THROTTLED] = { .category = "Sampler",
                         .name = "Throttled Samples",
-                        .description = "Samples that the kernel held back" },
+                        .description = "Samples that the kernel throttled" },
   };
 
   self->first_counter = sysprof_capture_writer_request_counter (self->writer, N_OWN_COUNTERS);
@@ -419,7 +419,9 @@ drop_instrument (Pump *self, guint i, const GError *error)
 
   sysprof_instrument_tell_lack (
       instrument, self, SYSPROF_INSTRUMENT_GET_CLASS (instrument)->name,
-      error != NULL ? error->message : "It failed and gave no reason; please report that.");
+      error != NULL ? error->message
+                    : "It failed without an error message; please report "
+                      "this.");
   g_ptr_array_index (self->is_left_out, i) = GINT_TO_POINTER (true);
 }
 
@@ -562,9 +564,9 @@ lose_late_frames (Pump *self)
 
   sysprof_pump_add_lost (self, LOST_OTHERS, n);
   sysprof_pump_report (self, "Recorder", false,
-                       "%" G_GUINT64_FORMAT
-                       " messages are lost: the recording, which they were to be added to, "
-                       "could not be written to its end. Record where there is more room.",
+                       "%" G_GUINT64_FORMAT " messages are lost: they are appended at the "
+                       "end, but the recording could not be written that far. Record where "
+                       "there is more space.",
                        n);
 }
 
@@ -585,7 +587,9 @@ append_late_frames (Pump *self)
       sysprof_pump_add_lost (self, LOST_OTHERS, n_lost);
       sysprof_pump_report (self, "Recorder", false,
                            "%" G_GUINT64_FORMAT " messages are lost: %s", n_lost,
-                           error != NULL ? error->message : "they cannot be read back.");
+                           error != NULL ? error->message
+                                         : "their temporary file cannot be "
+                                           "read back.");
     }
   sysprof_late_frames_free (late_frames);
 }
@@ -929,8 +933,8 @@ set_read_back_error (GError **error)
 {
   g_set_error (
       error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-      "the recording cannot be read back (of what goes to a pipe, a copy is kept in '%s'): %s. "
-      "Set TMPDIR to a directory with room, or record to a file.",
+      "the recording cannot be read back (a recording to a pipe is also kept in '%s'): %s. "
+      "Set TMPDIR to a directory with more space, or record to a file.",
       g_get_tmp_dir (), g_strerror (errno));
 }
 

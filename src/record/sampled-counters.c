@@ -136,8 +136,8 @@ read_files (CounterSampler *self, GError **error)
       if (!counters->parse (i, text, &self->values))
         {
           g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_CORRUPT,
-                       "Cannot read %s from '%s%s': the text is not what this version knows. "
-                       "Values are left out until it is; please report the text.",
+                       "Cannot read %s from '%s%s': the format of the text is unknown. "
+                       "Values are missing while that is so; please report the text.",
                        counters->title, sysprof_privilege_get_root (self->machine),
                        counters->paths[i]);
           return false;
@@ -180,8 +180,8 @@ lose_patience (CounterSampler *self, CounterInstance *instance, unsigned i, int6
   instance->fds[i] = -1;
   if (self->values.complaint == NULL)
     self->values.complaint =
-        g_strdup_printf ("'%s' is not read any more: it took %d ms, in which nothing else "
-                         "is recorded. The other counters go on.",
+        g_strdup_printf ("'%s' is no longer read: one reading took %d ms and delayed the "
+                         "recording. Other counters are still recorded.",
                          instance->detail, (int) (nsec / MSEC));
 }
 
@@ -597,12 +597,12 @@ open_source (CounterSampler *self, GError **error)
 
   if (n_open == 0 && counters->absence != NULL)
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                 "Cannot record %s: %s The recording goes on without.", counters->title,
+                 "Cannot record %s: %s The recording continues without it.", counters->title,
                  counters->absence);
   else if (n_open == 0)
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                 "Cannot record %s: cannot read '%s%s': %s. The recording goes on without; see "
-                 "that /proc and /sys are mounted, and not hidden.",
+                 "Cannot record %s: cannot read '%s%s': %s. The recording continues without "
+                 "it. Check that /proc and /sys are mounted and not hidden.",
                  counters->title, sysprof_privilege_get_root (self->machine),
                  counters->paths[0], g_strerror (errno));
   return n_open > 0;

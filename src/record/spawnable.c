@@ -359,7 +359,7 @@ hand_over_fds (SysprofSpawnable *self, GSubprocessLauncher *launcher, GError **e
 
       if (copy < 0)
         {
-          sysprof_set_error_errno (error, "Cannot hand descriptor %d to '%s'", mapping->fd,
+          sysprof_set_error_errno (error, "Cannot pass descriptor %d to '%s'", mapping->fd,
                                    (const char *) g_ptr_array_index (self->argv, 0));
           return false;
         }
@@ -396,8 +396,8 @@ describe_spawn_error (SysprofSpawnable *self, GError **error)
 
   reason = g_steal_pointer (&(*error)->message);
   (*error)->message =
-      g_strdup_printf ("Cannot start '%s': %s. Try it without recording: it must "
-                       "be a program of this machine that you may run.",
+      g_strdup_printf ("Cannot start '%s': %s. Try to run it without recording: it must be a "
+                       "program on this machine that you may execute.",
                        name, reason);
 }
 
@@ -412,9 +412,9 @@ sysprof_spawnable_spawn (SysprofSpawnable *self, GError **error)
 
   if (self->argv->len <= 1)
     {
-      g_set_error_literal (
-          error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
-          "Cannot start a program: none was named. Name one with sysprof_spawnable_append_argv().");
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                           "Cannot start a program: there is no program name. Set one with "
+                           "sysprof_spawnable_append_argv().");
       return NULL;
     }
 

@@ -150,7 +150,7 @@ class ConfusedDeputy(Case):
                 done = run("setpriv", f"--bounding-set=-{missing}", CLI, "-f", "--no-decode", "x.syscap", "--", "true")
                 said = done.stderr.decode()
                 self.assertEqual(done.returncode, 0, said)
-                self.assertIn("perf maps, jitdumps and descriptions of containers are missing", said)
+                self.assertIn("perf maps, jitdumps and container descriptions are missing", said)
                 self.assertIn("--cap-add SETUID --cap-add SETGID", said)
         done = run(CLI, "-f", "--no-decode", "x.syscap", "--", "true")
         self.assertNotIn("--cap-add SETUID", done.stderr.decode())

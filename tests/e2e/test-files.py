@@ -136,10 +136,10 @@ class Refused(Case):
             with self.subTest(words):
                 self.assert_one_line_error(run(CLI, *words), why, advice)
         environment = {**os.environ, "DBUS_SESSION_BUS_ADDRESS": "unix:path=/no/bus", "DBUS_SYSTEM_BUS_ADDRESS": "nonsense"}
-        for words, advice in ((["-d", "0.1"], "No bus runs there; start it"), (["-d", "0.1", "--system-bus"], "Give unix:path=FILE")):
+        for words, advice in ((["-d", "0.1"], "No bus is running there. Start it"), (["-d", "0.1", "--system-bus"], "Give unix:path=FILE")):
             done = run(CLI, "-f", "--session-bus", *words, "x.syscap", env=environment)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("D-Bus Monitor: The messages of the session bus are not recorded", done.stderr.decode())
+            self.assertIn("D-Bus Monitor: Messages on the session bus are not recorded", done.stderr.decode())
             self.assertIn(advice, done.stderr.decode())
         done = run(REPORT, "nothing.syscap")
         self.assertEqual(done.returncode, 1)
@@ -261,7 +261,7 @@ class FullDisk(Case):
         text = done.stderr.decode()
         self.assertEqual(done.returncode, 1, text)
         size = os.path.getsize("x.syscap")
-        self.assertRegex(text, rf"Cannot write to '.*/x\.syscap': File too large\. .* {size / 1000:.1f} kB until then are saved")
+        self.assertRegex(text, rf"Cannot write to '.*/x\.syscap': File too large\. .* {size / 1000:.1f} kB are saved")
         # All of it is whole frames, up to the one that does not fit; the recorder writes none that is longer.
         capture = Capture.open("x.syscap")
         self.assertGreater(len(capture.frames), 1)

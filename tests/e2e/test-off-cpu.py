@@ -375,11 +375,11 @@ class Refused(Case):
             self.skipTest("no namespaces of processes here")
         record = *inside, CLI, "-f", "--off-cpu", "--no-perf", "-d", "0.1", *SHORT
         # Looked at before the programs are loaded: said also where they are not had.
-        self.assertRegex(run(*record, "--pid", "1", "x.syscap").stderr.decode(), r"Off-CPU: not recorded: in this container")
+        self.assertRegex(run(*record, "--pid", "1", "x.syscap").stderr.decode(), r"Off-CPU: not recorded: PIDs in this container")
         text = run(*record, "x.syscap").stderr.decode()
         if NOT_RECORDED in text:
             self.skipTest(text)
-        self.assertRegex(text, r"numbers outside of this container")
+        self.assertRegex(text, r"PIDs outside of this container")
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_who_is_left_out_leaves_nothing_that_runs(self):
@@ -390,7 +390,7 @@ class Refused(Case):
             self.skipTest(done.stderr.decode())
         self.assertIn(b"sysprof-unwind\n", done.stdout)
         done = run(DENY_TRACING, CLI, "-f", "--off-cpu", "--no-perf", "--quiet", *SHORT, "y.syscap", "--", *command)
-        self.assertRegex(done.stderr, rb"Off-CPU: not recorded: the kernel refuses")
+        self.assertRegex(done.stderr, rb"Off-CPU: not recorded: the kernel rejects")
         self.assertIn(b"sysprof-pump\n", done.stdout)
         self.assertNotIn(b"sysprof-unwind\n", done.stdout)
 

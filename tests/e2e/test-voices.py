@@ -92,9 +92,9 @@ class Journal(Case):
                          ["error", "error", "critical", "warning", "warning", "message", "info", "debug", ""])
         self.assertEqual(rows[9]["message"], "two\nlines and a   NUL")
         self.assertTrue(rows[10]["message"].startswith("long long"))
-        self.assertIn(f"[cut: {len(LONG)} bytes in all]", rows[10]["message"])
+        self.assertIn(f"[truncated: {len(LONG)} bytes in all]", rows[10]["message"])
         # Of one that is packed only the beginning is unpacked.
-        size, said_of_it = re.search(r"\[cut: (\d+) bytes (in all|or more)\]$", rows[11]["message"]).groups()
+        size, said_of_it = re.search(r"\[truncated: (\d+) bytes (in all|or more)\]$", rows[11]["message"]).groups()
         self.assertTrue(said_of_it == "or more" and 60000 < int(size) <= 150000, rows[11]["message"][-60:])
         self.assertEqual([row["message"] for row in rows[12:]], [entry["MESSAGE"] for entry in said[12:]])
         # Both clocks count from the same moment, and one message is as far from the other in each.
@@ -119,8 +119,8 @@ class Journal(Case):
         done = run(CLI, "-f", *words, env={**os.environ, "PATH": self.folder + "/empty"})
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         done = run(CLI, "-f", "--verbose", *words, env={**os.environ, "PATH": self.folder + "/empty"})
-        self.assertIn(b"Subprocess Output: What 'eglinfo' prints is not recorded: ", done.stderr)
-        self.assertIn(b"Subprocess Output: What 'glxinfo' prints is not recorded: ", done.stderr)
+        self.assertIn(b"Subprocess Output: The output of 'eglinfo' is not recorded: ", done.stderr)
+        self.assertIn(b"Subprocess Output: The output of 'glxinfo' is not recorded: ", done.stderr)
 
 
 # A process whose root is not ours, with all of /usr in it; its files say where it is, and one of them is no file at all.

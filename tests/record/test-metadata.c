@@ -159,7 +159,7 @@ test_long_value_is_cut (void)
       g_assert_cmpint (strlen (value), >, 16384 - 64 - 16 * 8 - 8);
       g_assert_true (g_utf8_validate (value, -1, NULL));
       g_assert_true (g_str_has_suffix (value, " bytes in all]"));
-      g_assert_nonnull (strstr (value, "€ [cut: 700"));
+      g_assert_nonnull (strstr (value, "€ [truncated: 700"));
     }
 }
 

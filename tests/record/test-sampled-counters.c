@@ -182,7 +182,7 @@ test_slow_file_is_given_up (void)
   bench_read (&bench, 2);
   bench_assert_complaint (&bench, NULL);
   bench_read (&bench, 3);
-  bench_assert_complaint (&bench, "'slow' is not read any more");
+  bench_assert_complaint (&bench, "'slow' is no longer read");
   bench_read (&bench, 4);
   bench_assert_complaint (&bench, NULL);
 

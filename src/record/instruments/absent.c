@@ -13,8 +13,8 @@ gboolean
 sysprof_absent_instrument_refuse (const char *what, GError **error)
 {
   g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-               "%s%snot recorded: this version does not have it yet. The recording goes on "
-               "without; do not ask for it, and this is not said.",
+               "%s%snot recorded: this version does not implement it yet. The recording "
+               "continues without it.",
                what, *what != '\0' ? ": " : "");
   return FALSE;
 }

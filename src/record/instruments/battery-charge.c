@@ -42,7 +42,7 @@ static const CounterRow battery_rows[] = {
 
 static const CounterRow battery_instance_rows[] = {
   [ROW_CHARGE] = { "Battery Charge", "%s", "%s", COUNTER_VALUE },
-  [ROW_POWER] = { "Battery Power", "%s", N_ ("Flow into or out of %s"), COUNTER_REAL, MICRO },
+  [ROW_POWER] = { "Battery Power", "%s", N_ ("Power into or out of %s"), COUNTER_REAL, MICRO },
 };
 
 typedef struct
@@ -145,10 +145,10 @@ parse_battery (unsigned path, Text text, CounterInstance *battery)
 
 const SampledCounters sysprof_battery_charge_counters = {
   .name = "Battery Charge",
-  .title = N_ ("the charge of batteries"),
-  .absence = "this machine has no battery of its own, or no driver for it (no directory of type "
-             "'Battery' in '" SUPPLIES "'). In a container or virtual machine, record on the "
-             "host.",
+  .title = N_ ("battery charge"),
+  .absence = "this machine has no battery, or no driver for it (there is no directory of "
+             "type 'Battery' in '" SUPPLIES "'). In a container or virtual machine, record "
+             "on the host.",
   .interval = 500 * MSEC,
   .rows = battery_rows,
   .n_rows = G_N_ELEMENTS (battery_rows),

@@ -160,9 +160,9 @@ take_message (Bus *bus, int64_t time, const uint8_t *bytes, size_t size, void *d
       if (!self->is_full)
         sysprof_pump_report (
             self->pump, instrument_name, false,
-            "After %" G_GUINT64_FORMAT
-            " messages there is no more room for those of %s in '%s'; what follows is lost. "
-            "Record for less long, or set TMPDIR to a directory with more room.",
+            "After %" G_GUINT64_FORMAT " messages there is no space for more messages on %s "
+            "in '%s'; later ones are lost. Record for a shorter time, or set TMPDIR to a "
+            "directory with more space.",
             self->n_messages, self->title, g_get_tmp_dir ());
       self->is_full = true;
       return;
@@ -187,7 +187,7 @@ bus_closed (Bus *bus, const GError *error, void *data)
     self->error = g_error_copy (error);
   else
     sysprof_pump_report (self->pump, instrument_name, false,
-                         "After %" G_GUINT64_FORMAT " messages nothing of %s is recorded: %s",
+                         "After %" G_GUINT64_FORMAT " messages, recording of %s ended: %s",
                          self->n_messages, self->title, error->message);
 }
 
@@ -209,8 +209,8 @@ answered (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
       if (self->refusal != NULL)
         sysprof_pump_report (
             self->pump, instrument_name, false,
-            "Of %s only what is said to everybody is recorded: it lets us hear no more (%s). "
-            "Record as root, or as the user to whom the bus belongs, for the rest.",
+            "Only broadcast signals on %s are recorded: the bus does not allow monitoring "
+            "(%s). Record as root, or as the user who owns the bus.",
             self->title, self->refusal);
       return;
     }
@@ -228,8 +228,8 @@ answered (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
   self->is_refused = true;
   sysprof_pump_report (
       self->pump, instrument_name, false,
-      "The messages of %s are not recorded: it lets us not listen (%s). Record "
-      "as root, or as the user to whom the bus belongs.",
+      "Messages on %s are not recorded: the bus does not allow monitoring (%s). Record as "
+      "root, or as the user who owns the bus.",
       self->title, self->refusal);
 }
 
@@ -278,15 +278,15 @@ sysprof_dbus_monitor_prepare (SysprofInstrument *instrument, Pump *pump, GError 
         g_propagate_error (error, g_steal_pointer (&self->error));
       else if (!self->is_listening && !self->is_refused)
         sysprof_pump_report (pump, instrument_name, false,
-                             "%s has not answered yet: what it says is recorded from when it "
-                             "does. If that does not come, see whether another program reaches "
-                             "it: dbus-monitor --address '%s'.",
+                             "Messages on %s are not recorded yet: the bus has not replied. "
+                             "Recording starts when it does. If it never does, check whether "
+                             "other programs can connect: dbus-monitor --address '%s'.",
                              self->title, address);
     }
   if (error == NULL || *error == NULL)
     return TRUE;
 
-  g_prefix_error (error, "The messages of %s are not recorded: ", self->title);
+  g_prefix_error (error, "Messages on %s are not recorded: ", self->title);
   sysprof_bus_detach (self->bus);
   g_clear_pointer (&self->bus, sysprof_bus_close);
   return FALSE;
@@ -320,8 +320,8 @@ sysprof_dbus_monitor_stop (SysprofInstrument *instrument, Pump *pump)
   (void) sysprof_bus_wait (self->bus, sysprof_pump_now () + LAST_NSEC, is_never, self);
   if (!sysprof_bus_drain (self->bus, sysprof_pump_now () + STOP_NSEC))
     sysprof_pump_report (pump, instrument_name, false,
-                         "The last messages of %s are missing: it says more than can be read. "
-                         "Record for longer, or what it says when less goes on.",
+                         "The last messages on %s are missing: they arrived faster than they "
+                         "could be read. Record longer, or when the bus is less busy.",
                          self->title);
   sysprof_bus_detach (self->bus);
 }

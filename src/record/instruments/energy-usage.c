@@ -35,7 +35,7 @@ static const CounterRow energy_rows[N_ROWS] = {
                     .sum_of = ROW_PACKAGE + 1 },
   [ROW_CORE] = { "RAPL", "Core Watt", N_ ("Power of all cores"), COUNTER_RATE,
                  .sum_of = ROW_CORE + 1 },
-  [ROW_GFX] = { "RAPL", "GFX Watt", N_ ("Power of the graphics in packages"), COUNTER_RATE,
+  [ROW_GFX] = { "RAPL", "GFX Watt", N_ ("Power of all integrated graphics"), COUNTER_RATE,
                 .sum_of = ROW_GFX + 1 },
   [ROW_RAM] = { "RAPL", "RAM Watt", N_ ("Power of memory"), COUNTER_RATE,
                 .sum_of = ROW_RAM + 1 },
@@ -343,18 +343,18 @@ open_meters (Privilege *machine, GError **error)
     return self;
 
   if (self->is_there)
-    g_set_error (
-        error, SYSPROF_ERROR, SYSPROF_ERROR_DENIED,
-        "Cannot record energy: the processor's counters ('" DEVICES "/power', '" ZONES
-        "/intel-rapl:0/energy_uj') may not be read: %s. The recording goes on without; "
-        "run it as root, or give it CAP_PERFMON, or install sysprofd.",
-        g_strerror (self->cause));
+    g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_DENIED,
+                 "Cannot record energy: access to the processor's counters ('" DEVICES
+                 "/power', '" ZONES
+                 "/intel-rapl:0/energy_uj') is denied: %s. The recording continues without "
+                 "them. Run it as root, or give it CAP_PERFMON, or install sysprofd.",
+                 g_strerror (self->cause));
   else
-    g_set_error (
-        error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-        "Cannot record energy: this machine shows no counters of it (neither '" DEVICES
-        "/power' nor '" ZONES "/intel-rapl:0'). The recording goes on without; try "
-        "'modprobe intel_rapl_msr rapl', and in a virtual machine, record on the host.");
+    g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                 "Cannot record energy: this machine has no energy counters ('" DEVICES
+                 "/power' and '" ZONES
+                 "/intel-rapl:0' are missing). The recording continues without them. Try "
+                 "'modprobe intel_rapl_msr rapl'; in a virtual machine, record on the host.");
   close_meters (self);
   return NULL;
 }

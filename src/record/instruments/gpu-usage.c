@@ -32,10 +32,10 @@
 #define MOST_LOOKED  2000 /* descriptors */
 #define COST_OF_OPEN 10   /* in descriptors */
 
-#define LIST_INTERVAL    (2000 * MSEC)
+#define LIST_INTERVAL (2000 * MSEC)
 /* rescan even if the number is the same: it may hide a change */
 #define TRUSTED_INTERVAL (20000 * MSEC)
-#define BLIND_INTERVAL   (5000 * MSEC)  /* if the kernel does not report the number */
+#define BLIND_INTERVAL   (5000 * MSEC) /* if the kernel does not report the number */
 
 #define NSEC 1e-9
 
@@ -470,8 +470,9 @@ read_descriptor (Gpus *self, const Descriptor *descriptor, CounterValues *values
       if (!self->has_told_silence && values->complaint == NULL)
         {
           values->complaint = g_strdup_printf (
-              "The driver of '/proc/%d/fd/%d' says nothing of its use in fdinfo: kernels before "
-              "5.19 do not, nor do some drivers. What uses it is not recorded.",
+              "The GPU driver of '/proc/%d/fd/%d' reports no usage in fdinfo, so the usage "
+              "of that GPU is not recorded. Kernels before 5.19 and some drivers do not "
+              "support this.",
               descriptor->pid, descriptor->number);
           self->has_told_silence = true;
         }
@@ -497,16 +498,17 @@ read_gpus (void *state, CounterValues *values, GError **error)
   if (self->is_full && !self->has_told_full && values->complaint == NULL)
     {
       values->complaint = g_strdup_printf (
-          "Of the descriptors of GPUs only %u are looked at, no more are held open here (%d at most): the use of "
-          "the others is not recorded. 'ulimit -Hn 65536' allows more, where there are fewer.",
+          "GPU usage is only recorded for the first %u GPU file descriptors. The limit is "
+          "%d, or fewer if the limit of open files is lower; raise that with 'ulimit -Hn "
+          "65536'.",
           self->descriptors->len, MAX_DESCRIPTORS);
       self->has_told_full = true;
     }
   if (self->is_refused && !self->has_told_refusal && values->complaint == NULL)
     {
-      values->complaint = g_strdup (
-          "Which processes of other users use the GPU may not be known: they are left out. Run "
-          "as root, or give the recorder CAP_SYS_PTRACE.");
+      values->complaint =
+          g_strdup ("GPU usage by processes of other users is not recorded: access to their "
+                    "descriptors is denied. Run as root, or give the recorder CAP_SYS_PTRACE.");
       self->has_told_refusal = true;
     }
   return true;
@@ -547,12 +549,11 @@ open_gpus (Privilege *machine, GError **error)
   (void) sysprof_counter_list (machine, "/sys/class/drm", count_device, &n_devices);
   if (n_devices == 0)
     {
-      g_set_error (
-          error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-          "Cannot record the use of GPUs: this machine has none that the kernel drives "
-          "('%s/sys/class/drm' has no card). The recording goes on without; in a "
-          "container or virtual machine, record on the host.",
-          sysprof_privilege_get_root (machine));
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
+                   "Cannot record GPU usage: this machine has no GPU with a kernel driver "
+                   "('%s/sys/class/drm' has no card). The recording continues without it. In a "
+                   "container or virtual machine, record on the host.",
+                   sysprof_privilege_get_root (machine));
       return NULL;
     }
 
@@ -569,8 +570,8 @@ open_gpus (Privilege *machine, GError **error)
     {
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-          "Cannot record the use of GPUs: cannot open '%s/proc': %s. The recording goes "
-          "on without; see that it is mounted.",
+          "Cannot record GPU usage: cannot open '%s/proc': %s. The recording continues "
+          "without it. Check that /proc is mounted.",
           sysprof_privilege_get_root (machine), g_strerror (errno));
       close_gpus (self);
       return NULL;
@@ -581,7 +582,7 @@ open_gpus (Privilege *machine, GError **error)
 
 const SampledCounters sysprof_gpu_usage_counters = {
   .name = "GPU Usage",
-  .title = N_ ("the use of GPUs"),
+  .title = N_ ("GPU usage"),
   .interval = 500 * MSEC,
   .instance_rows = gpu_rows,
   .n_instance_rows = G_N_ELEMENTS (gpu_rows),

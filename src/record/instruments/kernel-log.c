@@ -140,8 +140,8 @@ sysprof_kernel_log_prepare (SysprofInstrument *instrument, Pump *pump, GError **
     return TRUE;
 
   sysprof_set_error_errno (error,
-                           "The kernel's log is not recorded: cannot read '/dev/kmsg' "
-                           "(who is not root may only where kernel.dmesg_restrict is 0)");
+                           "The kernel log is not recorded: cannot read '/dev/kmsg' (without "
+                           "root this requires kernel.dmesg_restrict=0)");
   return FALSE;
 }
 
@@ -166,9 +166,8 @@ sysprof_kernel_log_stop (SysprofInstrument *instrument, Pump *pump)
   if (self->n_lost > 0)
     sysprof_pump_report (
         pump, instrument_name, false,
-        "%" G_GUINT64_FORMAT
-        " messages of the kernel are lost: it overwrote them before they could be "
-        "read. Give it a larger log: log_buf_len=16M on its command line.",
+        "%" G_GUINT64_FORMAT " kernel messages are lost: the kernel overwrote them before "
+        "they could be read. Enlarge its log with log_buf_len=16M on the kernel command line.",
         self->n_lost);
 }
 

@@ -82,7 +82,7 @@ parse_vmstat (unsigned path, Text text, CounterValues *values)
 
 const SampledCounters sysprof_memory_event_counters = {
   .name = "Memory Events",
-  .title = N_ ("events of memory"),
+  .title = N_ ("memory events"),
   .paths = { "/proc/vmstat" },
   .interval = 1000 * MSEC,
   .rows = event_rows,

@@ -27,20 +27,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define DOMAIN              "Off-CPU"
+#define DOMAIN "Off-CPU"
 /* a ring has space for several times as much */
-#define DRAIN_INTERVAL      (25 * NSEC_PER_MSEC)
-#define MOST_INTERVAL       (100 * NSEC_PER_MSEC) /* when little arrives */
+#define DRAIN_INTERVAL (25 * NSEC_PER_MSEC)
+#define MOST_INTERVAL  (100 * NSEC_PER_MSEC) /* when little arrives */
 /* bytes per µs that waits without new stacks write to a ring at most */
-#define FASTEST             40
-#define MUCH                (1. / 16) /* of a ring */
-#define LITTLE              (1. / 64)
-#define FLUSH_INTERVAL      (1 * NSEC_PER_SEC)
+#define FASTEST        40
+#define MUCH           (1. / 16) /* of a ring */
+#define LITTLE         (1. / 64)
+#define FLUSH_INTERVAL (1 * NSEC_PER_SEC)
 /* limit of the wait for the tables of programs that already run */
-#define WHOLE_MSEC          250
-#define UNFINISHED_ID       "org.gnome.sysprof.unfinished-waits"
-#define UNSEEN_ID           "org.gnome.sysprof.unseen-switches"
-#define PID_NAMESPACE_PATH  "/proc/self/ns/pid"
+#define WHOLE_MSEC         250
+#define UNFINISHED_ID      "org.gnome.sysprof.unfinished-waits"
+#define UNSEEN_ID          "org.gnome.sysprof.unseen-switches"
+#define PID_NAMESPACE_PATH "/proc/self/ns/pid"
 /* inode of the initial PID namespace, in every kernel */
 #define FIRST_PID_NAMESPACE 0xeffffffcu
 #define BTF_PATH            "/sys/kernel/btf/vmlinux"
@@ -123,15 +123,15 @@ drain (SysprofOffCpu *self, int64_t now)
   uint64_t n_lost, n_refused;
 
   if (!sysprof_wait_rings_drain (self->rings, take_record, self))
-    g_debug ("A ring of waits holds what no program writes");
+    g_debug ("A ring of the off-CPU programs contains an invalid record");
   n_refused = sysprof_wait_log_get_status (self->log).n_refused;
   if (n_refused > 0 && !self->has_told_limit)
     {
       self->has_told_limit = true;
       sysprof_pump_report (
           self->pump, DOMAIN, false,
-          "There are more different stacks than can be told apart: further waits "
-          "are recorded without theirs. Record for a shorter time, or fewer processes.");
+          "The limit of distinct stacks is reached; later waits are recorded without a "
+          "stack. Record for a shorter time, or fewer processes.");
     }
   n_lost = sysprof_wait_log_set_lost (
       self->log, sysprof_wait_rings_count_lost (self->rings) + n_refused, now);
@@ -199,8 +199,8 @@ find_kernel_code (SysprofOffCpu *self, Pump *pump, WaitsControl *control)
   if (control->interrupts[0].end == 0)
     sysprof_pump_report (
         pump, DOMAIN, false,
-        "Who was interrupted is taken for who woke a thread: the kernel does not tell where it has its code. "
-        "Run as root, or with 'sudo sysctl kernel.kptr_restrict=0'.");
+        "Wake-ups from interrupts are attributed to the interrupted thread, because kernel "
+        "addresses are hidden. Run as root, or with 'sudo sysctl kernel.kptr_restrict=0'.");
 }
 
 /* The BPF programs use the PIDs of the initial namespace. */
@@ -223,24 +223,24 @@ can_be_told_apart (SysprofOffCpu *self, GError **error)
     {
       g_set_error_literal (
           error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-          "not recorded: in this container processes have other numbers than those by which the "
-          "kernel's scheduler knows them. Choose by --cgroup or --user, or record outside of it.");
+          "not recorded: PIDs in this container differ from the PIDs in the kernel's "
+          "scheduler events. Choose threads with --cgroup or --user, or record outside of "
+          "the container.");
       return false;
     }
   if (options->n_pids + options->n_tids > WAITS_MOST_IDS)
     {
-      g_set_error (
-          error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "not recorded: %u processes and threads are named, and no more than %u can be told apart.",
-          options->n_pids + options->n_tids, WAITS_MOST_IDS);
+      g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
+                   "not recorded: %u processes and threads were given, but the limit is %u.",
+                   options->n_pids + options->n_tids, WAITS_MOST_IDS);
       return false;
     }
   if (self->request.cgroup_fd >= 0)
     {
       if (fstat (self->request.cgroup_fd, &info) != 0 || info.st_ino == 0)
         {
-          sysprof_set_error_errno (
-              error, "not recorded: the control group %s cannot be looked at", options->cgroup);
+          sysprof_set_error_errno (error, "not recorded: cannot access the control group %s",
+                                   options->cgroup);
           return false;
         }
       self->cgroup = info.st_ino;
@@ -281,21 +281,23 @@ set_load_error (GError **error)
   if (number == EPERM || number == EACCES)
     g_set_error (
         error, SYSPROF_ERROR, SYSPROF_ERROR_DENIED,
-        "not recorded: watching the scheduler needs root, or CAP_BPF and CAP_PERFMON.");
+        "not recorded: watching the scheduler requires root, or CAP_BPF and CAP_PERFMON.");
   else if (number == ENOSYS)
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                 "not recorded: this program was built without BPF (clang and libbpf).");
+                 "not recorded: this program was built without BPF support (clang and "
+                 "libbpf).");
   else if (access (BTF_PATH, R_OK) != 0)
     g_set_error (
         error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-        "not recorded: the kernel does not describe its types in " BTF_PATH
-        " (%s). It takes one that was built with CONFIG_DEBUG_INFO_BTF, as distributions' are.",
+        "not recorded: the kernel does not provide BTF type information in " BTF_PATH " "
+        "(%s). Use a kernel that was built with CONFIG_DEBUG_INFO_BTF, as most distributions "
+        "do.",
         g_strerror (errno));
   else
     g_set_error (
         error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-        "not recorded: the kernel refuses the programs that watch the scheduler: %s. They "
-        "need Linux 5.18 or later; 'dmesg' may say more.",
+        "not recorded: the kernel rejects the BPF programs that watch the scheduler: %s. "
+        "They require Linux 5.18 or later; 'dmesg' may have more details.",
         g_strerror (number));
 }
 
@@ -400,8 +402,9 @@ sysprof_off_cpu_prepare (SysprofInstrument *instrument, Pump *pump, GError **err
   if (has_other_numbers ())
     sysprof_pump_report (
         pump, DOMAIN, false,
-        "Threads that wait are recorded by their numbers outside of this container, samples by "
-        "those inside: they do not meet in views of single threads. Record outside of it.");
+        "Waiting threads are recorded with their PIDs outside of this container, but samples "
+        "with PIDs inside, so views of single threads do not show both. Record outside of "
+        "the container.");
   if (self->unwinder != NULL)
     sysprof_unwinder_wait_until_ready (self->unwinder, WHOLE_MSEC);
 
@@ -430,8 +433,8 @@ go_through_threads (SysprofOffCpu *self, Pump *pump, int fd)
   if (n < 0)
     sysprof_pump_report (
         pump, DOMAIN, false,
-        "The kernel does not go through its threads: %s. What waits from the first moment, or "
-        "till the last, may be missing. 'dmesg' may say more.",
+        "The kernel cannot list its threads: %s. Waits that were in progress at the start or "
+        "the end may be missing. 'dmesg' may have more details.",
         g_strerror (errno));
 }
 
@@ -443,8 +446,9 @@ begin (SysprofOffCpu *self, Pump *pump)
   go_through_threads (self, pump, self->program.fd[WAITS_MEET_FD]);
   if (control->cgroup != 0 && control->lacks_groups)
     sysprof_pump_report (pump, DOMAIN, false,
-                         "No waits are recorded: this kernel cannot tell whose control group a "
-                         "thread is in (CONFIG_CGROUP_PERF). Choose by --pid or --user.");
+                         "No waits are recorded: this kernel does not report the control "
+                         "group of a thread (CONFIG_CGROUP_PERF). Choose threads with --pid "
+                         "or --user.");
   self->begin = sysprof_pump_now ();
   control->begin = (uint64_t) self->begin;
   __atomic_store_n (&control->is_enabled, 1, __ATOMIC_RELEASE);
@@ -511,7 +515,7 @@ sysprof_off_cpu_stop (SysprofInstrument *instrument, Pump *pump)
   write_count (pump, UNFINISHED_ID, status.n_unfinished);
   write_count (pump, UNSEEN_ID, sysprof_wait_rings_count_unseen (self->rings));
   g_debug ("Off-CPU: %" G_GUINT64_FORMAT " waits, %" G_GUINT64_FORMAT
-           " stacks, %" G_GUINT64_FORMAT " without theirs, %" G_GUINT64_FORMAT " lost",
+           " stacks, %" G_GUINT64_FORMAT " without a stack, %" G_GUINT64_FORMAT " lost",
            status.n_waits, status.n_stacks, status.n_nameless,
            sysprof_wait_rings_count_lost (self->rings));
   unload (self);

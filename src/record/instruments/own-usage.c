@@ -41,7 +41,7 @@ parse_statm (unsigned path, Text text, CounterValues *values)
 
 const SampledCounters sysprof_own_usage_counters = {
   .name = "Own Usage",
-  .title = N_ ("what the recorder itself uses"),
+  .title = N_ ("the recorder's own usage"),
   .paths = { "/proc/self/statm" },
   .interval = 1000 * MSEC,
   .rows = own_rows,

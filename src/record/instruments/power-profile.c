@@ -49,10 +49,10 @@ struct _SysprofPowerProfile
   bool is_held;
   bool is_settled; /* held, set or failed */
   bool is_set;
-  bool is_answered;      /* the last request of the stop phase */
-  char *address;         /* of the bus */
-  char *holding; /* unique bus name of the service that holds it for us; NULL = not held */
-  char *before;          /* the profile that was active before; NULL = not requested */
+  bool is_answered; /* the last request of the stop phase */
+  char *address;    /* of the bus */
+  char *holding;    /* unique bus name of the service that holds it for us; NULL = not held */
+  char *before;     /* the profile that was active before; NULL = not requested */
   LastWords *last_words; /* the message that restores the profile */
 };
 
@@ -121,8 +121,8 @@ refused (SysprofPowerProfile *self, const GError *error)
   self->is_settled = true;
   sysprof_pump_report (
       self->pump, instrument_name, false,
-      "The power profile '%s' is not held: %s. See what 'powerprofilesctl list' "
-      "says, or leave the profile out.",
+      "The power profile '%s' is not active: %s. See 'powerprofilesctl list', or record "
+      "without a power profile.",
       self->id, error->message);
 }
 
@@ -234,9 +234,8 @@ answered (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
     refused (self, error);
   else
     {
-      g_autoptr (GError) strange = g_error_new_literal (
-          SYSPROF_ERROR, SYSPROF_ERROR_CORRUPT,
-          "the service answers with something else than the number of a hold");
+      g_autoptr (GError) strange = g_error_new_literal (SYSPROF_ERROR, SYSPROF_ERROR_CORRUPT,
+                                                        "the reply of the service is invalid");
 
       refused (self, strange);
     }
@@ -271,8 +270,8 @@ take_signal (Bus *bus, GDBusMessage *message, void *data)
   self->is_held = false;
   if (sysprof_pump_get_end_time (self->pump) == 0)
     sysprof_pump_report (self->pump, instrument_name, false,
-                         "The power profile '%s' is held no more: somebody has chosen another "
-                         "one. Let it be while recording.",
+                         "The power profile '%s' is no longer active: another one was "
+                         "selected. Keep the profile while recording.",
                          self->id);
 }
 
@@ -285,7 +284,7 @@ bus_closed (Bus *bus, const GError *error, void *data)
     refused (self, error);
   else if (self->is_held && sysprof_pump_get_end_time (self->pump) == 0)
     sysprof_pump_report (self->pump, instrument_name, false,
-                         "The power profile '%s' is held no more: %s", self->id,
+                         "The power profile '%s' is no longer active: %s", self->id,
                          error->message);
   self->is_settled = true;
   self->is_held = false;
@@ -312,7 +311,7 @@ sysprof_power_profile_prepare (SysprofInstrument *instrument, Pump *pump, GError
     self->bus = sysprof_bus_open (pump, self->address, &bus_events, self, error);
   if (self->bus == NULL)
     {
-      g_prefix_error (error, "The power profile '%s' is not held: ", self->id);
+      g_prefix_error (error, "The power profile '%s' is not active: ", self->id);
       return FALSE;
     }
 
@@ -321,8 +320,8 @@ sysprof_power_profile_prepare (SysprofInstrument *instrument, Pump *pump, GError
   if (!sysprof_bus_wait (self->bus, sysprof_pump_now () + PREPARE_NSEC, is_settled, self))
     sysprof_pump_report (
         pump, instrument_name, false,
-        "The power profile '%s' is not held yet: the service has not answered. "
-        "It may have asked somebody for a password; it is held when it answers.",
+        "The power profile '%s' is not active yet: the service has not replied. It may be "
+        "asking for a password; the profile becomes active when it replies.",
         self->id);
   return TRUE;
 }

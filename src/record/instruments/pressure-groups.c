@@ -371,9 +371,9 @@ open_groups (Privilege *machine, GError **error)
   if (mount == NULL)
     {
       g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                   "Cannot record the pressure of cgroups: the hierarchy of version 2 is not "
-                   "mounted here. That of the system is recorded; for groups, boot with "
-                   "'systemd.unified_cgroup_hierarchy=1'.");
+                   "Cannot record the pressure of cgroups: the cgroup v2 hierarchy is not "
+                   "mounted. Only the pressure of the system is recorded. For cgroups, boot "
+                   "with 'systemd.unified_cgroup_hierarchy=1'.");
       return NULL;
     }
 
@@ -390,7 +390,7 @@ open_groups (Privilege *machine, GError **error)
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
           "Cannot record the pressure of cgroups: cannot open '%s/proc/pressure/cpu': %s. "
-          "This kernel keeps no pressure; boot it with 'psi=1'.",
+          "Pressure is turned off in this kernel; boot it with 'psi=1'.",
           sysprof_privilege_get_root (machine), g_strerror (errno));
       clear_group (&root);
       close_groups (self);
@@ -417,8 +417,8 @@ read_groups (void *state, CounterValues *values, GError **error)
   if (self->is_full && !self->has_told_full)
     {
       values->complaint = g_strdup_printf (
-          "The pressure of %u cgroups is looked at, that of more is not recorded: no more than %d at a time, and "
-          "fewer where the hard limit of open files is low. That of the groups above them is.",
+          "Recording the pressure of %u cgroups; others are skipped (the limit is %d, or "
+          "fewer if the limit of open files is low). Their parent cgroups are still recorded.",
           self->groups->len - 1 - self->n_free, MAX_GROUPS - 1);
       self->has_told_full = true;
     }

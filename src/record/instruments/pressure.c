@@ -108,8 +108,8 @@ const SampledCounters sysprof_pressure_counters = {
              [PATH_IO] = "/proc/pressure/io",
              [PATH_IRQ] = "/proc/pressure/irq" },
   .absence =
-      "'/proc/pressure' is not there or cannot be read: this kernel is older than 4.20, or "
-      "was built without CONFIG_PSI, or has it switched off. Boot it with 'psi=1'.",
+      "'/proc/pressure' does not exist or cannot be read: this kernel is older than 4.20, "
+      "was built without CONFIG_PSI, or has pressure turned off. Boot it with 'psi=1'.",
   .interval = 500 * MSEC, /* short stalls in between still count in the sums */
   .rows = pressure_rows,
   .n_rows = G_N_ELEMENTS (pressure_rows),

@@ -464,7 +464,7 @@ open_events (SysprofProcessWatcher *self, Pump *pump)
 
   if (session == NULL)
     {
-      g_debug ("No events of processes: %s", error->message);
+      g_debug ("Cannot open process events: %s", error->message);
       return;
     }
 
@@ -539,9 +539,9 @@ add_kernel_symbol_log (Pump *pump)
   g_string_free (text, TRUE);
   if (log->n_missed > 0)
     sysprof_pump_report (pump, "Processes", false,
-                         "The first %u times that code came to the kernel or went from it are "
-                         "written; %" G_GUINT64_FORMAT " more are not, and what ran there then "
-                         "may be named after what is there now. Record for a shorter time.",
+                         "The log of loaded and unloaded kernel code is full: the first %u "
+                         "events are recorded, %" G_GUINT64_FORMAT " more are not. Samples "
+                         "of such code may have wrong symbols. Record for a shorter time.",
                          KERNEL_SYMBOL_LOG_MOST, log->n_missed);
 }
 
@@ -561,9 +561,9 @@ add_thread_names_file (Pump *pump)
   g_string_free (text, TRUE);
   if (names->n_missed > 0)
     sysprof_pump_report (pump, "Processes", false,
-                         "The first %u names of threads are recorded; %" G_GUINT64_FORMAT
-                         " later ones are not, and these threads have the name of their "
-                         "process. Record for a shorter time, or fewer processes.",
+                         "Only the first %u thread names are recorded, not %" G_GUINT64_FORMAT
+                         " later ones; these threads have the name of their process. Record "
+                         "for a shorter time, or fewer processes.",
                          THREAD_NAMES_MOST, names->n_missed);
 }
 
@@ -598,7 +598,7 @@ sysprof_process_watcher_augment (SysprofInstrument *instrument, Pump *pump, GErr
   fd = sysprof_privilege_open_kallsyms (sysprof_pump_get_privilege (pump));
   if (fd < 0)
     {
-      g_debug ("No symbols of the kernel: %s", g_strerror (errno));
+      g_debug ("No kernel symbols: %s", g_strerror (errno));
       return TRUE;
     }
 

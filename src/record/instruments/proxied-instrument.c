@@ -83,8 +83,8 @@ set_failed (SysprofProxiedInstrument *self, const char *reason)
   self->state = PEER_FAILED;
   sysprof_pump_report (
       self->pump, instrument_name, false,
-      "What '%s' knows is not recorded: %s. Start it, or a version that can be "
-      "profiled, and record again.",
+      "'%s' is not recorded: %s. Start it, or a version that supports profiling, and record "
+      "again.",
       self->bus_name, reason);
 }
 
@@ -112,8 +112,8 @@ stopped (Bus *bus, GDBusMessage *reply, const GError *error, void *data)
   if (error != NULL)
     sysprof_pump_report (
         self->pump, instrument_name, false,
-        "'%s' could not be stopped: %s. What it has written until then is kept; "
-        "restart it before the next recording.",
+        "Cannot stop recording in '%s': %s. The data that it has written is kept. Restart it "
+        "before the next recording.",
         self->bus_name, error->message);
 }
 
@@ -126,8 +126,8 @@ set_gone (SysprofProxiedInstrument *self, const char *reason)
   self->state = PEER_STOPPED;
   sysprof_pump_report (
       self->pump, instrument_name, false,
-      "'%s' has gone while it was recorded: %s. What it has written until then "
-      "is kept; record again when it runs.",
+      "'%s' disappeared during the recording: %s. The data that it has written is kept. "
+      "Record again when it is running.",
       self->bus_name, reason);
 }
 
@@ -145,7 +145,9 @@ take_signal (Bus *bus, GDBusMessage *message, void *data)
 
   g_variant_get (body, "(&s&s&s)", &name, &before, &after);
   if (g_str_equal (name, self->bus_name) && *before != '\0')
-    set_gone (self, *after == '\0' ? "it has left the bus" : "another one has taken its place");
+    set_gone (self, *after == '\0' ? "it has left the bus"
+                                   : "another process has taken its "
+                                     "name");
 }
 
 static void
@@ -205,8 +207,8 @@ sysprof_proxied_instrument_prepare (SysprofInstrument *instrument, Pump *pump, G
     {
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "What '%s' knows is not recorded: that, with '%s', names no object of a bus. "
-          "Give the name of a service and the path of its object.",
+          "'%s' is not recorded: this name and the path '%s' are not a valid D-Bus object. "
+          "Give a bus name and an object path.",
           self->bus_name, self->object_path);
       return FALSE;
     }
@@ -216,13 +218,13 @@ sysprof_proxied_instrument_prepare (SysprofInstrument *instrument, Pump *pump, G
     {
       self->capture_fd = memfd_create ("[sysprof-proxy]", MFD_CLOEXEC | MFD_ALLOW_SEALING);
       if (self->capture_fd < 0)
-        sysprof_set_error_errno (error, "cannot make a file for it");
+        sysprof_set_error_errno (error, "cannot create a memory file for it");
       else
         self->bus = sysprof_bus_open (pump, address, &bus_events, self, error);
     }
   if (self->bus == NULL)
     {
-      g_prefix_error (error, "What '%s' knows is not recorded: ", self->bus_name);
+      g_prefix_error (error, "'%s' is not recorded: ", self->bus_name);
       return FALSE;
     }
 
@@ -258,7 +260,7 @@ sysprof_proxied_instrument_stop (SysprofInstrument *instrument, Pump *pump)
       sysprof_bus_call (self->bus, new_call (self, "Stop"), -1, stopped, self);
     }
   else if (self->state == PEER_STARTING)
-    set_failed (self, "it has not answered");
+    set_failed (self, "it has not replied");
   sysprof_bus_detach (self->bus); /* from now on sysprof_bus_wait() reads the replies */
 }
 
@@ -274,8 +276,8 @@ sysprof_proxied_instrument_augment (SysprofInstrument *instrument, Pump *pump, G
   if (!sysprof_bus_wait (self->bus, self->asked_at + STOP_NSEC, is_settled, self))
     sysprof_pump_report (
         pump, instrument_name, false,
-        "'%s' does not answer that it should stop: what it has written until now is "
-        "kept, the rest is not waited for. Restart it before the next recording.",
+        "'%s' has not replied to the request to stop. The data that it has written is kept, "
+        "later data is not. Restart it before the next recording.",
         self->bus_name);
 
   /* The second call fails while the service has a writable mapping. The file may then change

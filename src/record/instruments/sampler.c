@@ -29,18 +29,18 @@
 
 #define GONE_INTERVAL (100 * NSEC_PER_MSEC)
 /* how often samples finished by the unwinder are written */
-#define FINISHED_INTERVAL (200 * NSEC_PER_MSEC)
+#define FINISHED_INTERVAL   (200 * NSEC_PER_MSEC)
 #define MAX_FREQUENCY_PATH  "/proc/sys/kernel/perf_event_max_sample_rate"
 #define MAX_CALL_DEPTH_PATH "/proc/sys/kernel/perf_event_max_stack"
 /* limit of the wait for the tables of running programs; until then their stack copies are
  * queued */
 #define MOST_WAITING_MSEC 250
-#define LOAD_PATIENCE 100 /* ms */
-#define TALLY_NAME    "__unwind__"
+#define LOAD_PATIENCE     100 /* ms */
+#define TALLY_NAME        "__unwind__"
 /* Each needs a descriptor; most machines run the code of about 250 files. */
 #define MOST_KEPT_FILES 512
 /* bytes of a value: Sysprof 3.46 joins frames of at most 16,384 bytes */
-#define MOST_METADATA   16000
+#define MOST_METADATA 16000
 
 /* A process or thread that the user has named. */
 typedef struct
@@ -63,7 +63,7 @@ struct _SysprofSampler
   bool has_asked_for_descriptors; /* has reserved MOST_KEPT_FILES descriptors */
   /* why stacks are unwound from copies or by frame pointers; NULL = not a fallback */
   char *why_not_better;
-  bool is_narrowed; /* because of missing privileges; the user has been informed */
+  bool is_narrowed;      /* because of missing privileges; the user has been informed */
   int loaded_fd;         /* watched until the BPF program is loaded; -1 = not loading */
   bool is_without_walks; /* the kernel rejected the BPF program */
   UserFilter *filter;
@@ -95,22 +95,22 @@ respect_limits (SysprofSampler *self, Pump *pump)
     {
       sysprof_pump_report (
           pump, "Sampler", false,
-          "%" G_GUINT64_FORMAT " samples per second are more than the %" G_GUINT64_FORMAT
-          " that the kernel allows; %" G_GUINT64_FORMAT
-          " are taken. Root can allow more with 'sudo sysctl "
-          "kernel.perf_event_max_sample_rate=%" G_GUINT64_FORMAT "'.",
+          "%" G_GUINT64_FORMAT
+          " samples per second exceed the kernel's limit of %" G_GUINT64_FORMAT
+          "; %" G_GUINT64_FORMAT " are taken. Root can raise the limit with "
+          "'sudo sysctl kernel.perf_event_max_sample_rate=%" G_GUINT64_FORMAT "'.",
           session->frequency, max_frequency, max_frequency, session->frequency);
       session->frequency = max_frequency;
     }
 
   if (max_depth > 0 && session->call_depth > max_depth)
     {
-      sysprof_pump_report (
-          pump, "Sampler", false,
-          "Stacks of %u frames are deeper than the %" G_GUINT64_FORMAT
-          " that the kernel takes; they are cut there. Root can allow more with 'sudo "
-          "sysctl kernel.perf_event_max_stack=%u'.",
-          session->call_depth, max_depth, session->call_depth);
+      sysprof_pump_report (pump, "Sampler", false,
+                           "Stacks of %u frames exceed the kernel's limit of %" G_GUINT64_FORMAT
+                           "; deeper "
+                           "stacks are truncated. Root can raise the limit with 'sudo sysctl "
+                           "kernel.perf_event_max_stack=%u'.",
+                           session->call_depth, max_depth, session->call_depth);
       session->call_depth = (unsigned) max_depth;
     }
 }
@@ -360,8 +360,8 @@ prepare_ledger (SysprofSampler *self, GError **error)
     {
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "Cannot sample on %u events with --unwind tables: the program in the kernel does not tell of which "
-          "one a sample is. Give --unwind copy, or one event.",
+          "Cannot sample on %u events with --unwind tables: the BPF program does not report "
+          "the event of a sample. Use --unwind copy, or one event.",
           count_events (self));
       return false;
     }
@@ -383,18 +383,18 @@ set_no_program_error (const SysprofSampler *self, GError **error)
   if (count_events (self) > 1)
     g_set_error (
         error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-        "the program in the kernel does not tell of which event a sample is, and there are %u.",
+        "the BPF program does not report the event of a sample, and there are %u events.",
         count_events (self));
   else if (is_of_tracepoint (self))
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                 "the kernel does not run the program that unwinds stacks by tables for "
+                 "the kernel does not run the BPF program that unwinds with tables for "
                  "tracepoints such as '%s'.",
                  self->request.session.event.name);
   else
     g_set_error (
         error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-        "the program in the kernel does not tell the period of a sample, which varies; --event %s:PERIOD "
-        "makes it the same for all.",
+        "the BPF program does not report the period of a sample, which varies; with --event "
+        "%s:PERIOD all samples have the same period.",
         self->request.session.event.name);
 }
 
@@ -407,8 +407,7 @@ write_events (SysprofSampler *self, Pump *pump)
 
   /* sysprof_pump_add_file() counts a failure. */
   (void) sysprof_pump_add_file (pump, sysprof_pump_get_begin_time (pump), -1,
-                                CAPTURE_EVENTS_FILE, lines, strlen (lines),
-                                false);
+                                CAPTURE_EVENTS_FILE, lines, strlen (lines), false);
 }
 
 static void
@@ -513,7 +512,7 @@ go_on_without_unwinder (SysprofSampler *self, Pump *pump, const char *why)
   self->is_without_walks = true;
   write_method (self, pump);
   sysprof_pump_report (pump, "Sampler", false,
-                       "Stacks of programs without frame pointers are cut: %s", why);
+                       "Stacks of programs without frame pointers are truncated: %s", why);
 }
 
 /* If only some events get the program, its stacks are used. Samples of the others are unwound
@@ -528,12 +527,13 @@ attach_program (SysprofSampler *self, Pump *pump)
     return;
 
   why = g_strdup_printf (
-      "the kernel refuses the program that walks them for the event of CPU %d (%s). --unwind=copy walks "
-      "copies of them instead.",
+      "the kernel rejects the BPF program that unwinds them for the event of CPU %d (%s). "
+      "Use --unwind=copy to unwind stack copies instead.",
       refusal.cpu, g_strerror (refusal.error));
   if (refusal.is_partial)
     sysprof_pump_report (pump, "Sampler", false,
-                         "Stacks of programs without frame pointers are cut on some CPUs: %s",
+                         "Stacks of programs without frame pointers are truncated on some "
+                         "CPUs: %s",
                          why);
   else
     go_on_without_unwinder (self, pump, why);
@@ -586,14 +586,15 @@ tell_of_unwinder (SysprofSampler *self, Pump *pump)
 
   if (self->unwinder == NULL)
     sysprof_pump_report (pump, "Sampler", false,
-                         "Stacks of programs without frame pointers are cut: %s",
+                         "Stacks of programs without frame pointers are truncated: %s",
                          self->why_not_better);
   /* Users without the privilege to sample everything have been informed, and that message
    * covers this, too. */
   else if (!self->is_narrowed)
     sysprof_pump_report (
         pump, "Sampler", false,
-        "Stacks are walked from copies of %u bytes, which costs more, and cuts those that are deeper: %s",
+        "Stacks are unwound from copies of %u bytes, which costs more and truncates deeper "
+        "stacks: %s",
         self->request.session.stack_size, self->why_not_better);
 }
 
@@ -680,17 +681,16 @@ finish_unwinder (SysprofSampler *self, Pump *pump)
       status.files.n_tables, status.files.n_without, (double) status.files.text_size / 1e6,
       (double) status.use.table_bytes / 1e6, (double) status.use.slab_bytes / 1e6,
       (double) status.files.building_nsec / 1e6, (double) status.ready_nsec / 1e6);
-  g_debug ("Unwinder: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
-           " wake-ups, %.0f ms of CPU time, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT
-           " without room",
+  g_debug ("Unwinder: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " wake-ups, %.0f ms "
+           "of CPU time, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " without space",
            status.n_events, status.n_wake_ups, (double) status.cpu_nsec / 1e6, status.n_lost,
            status.use.n_refused);
-  g_debug ("Unwinder: %" G_GUINT64_FORMAT " samples to finish, %" G_GUINT64_FORMAT
-           " to their end, %" G_GUINT64_FORMAT " too many",
+  g_debug ("Unwinder: %" G_GUINT64_FORMAT " pending samples, %" G_GUINT64_FORMAT " "
+           "completed, %" G_GUINT64_FORMAT " rejected",
            status.unfinished.n_taken, status.unfinished.n_finished,
            status.unfinished.n_refused);
   g_debug ("Unwinder: %" G_GUINT64_FORMAT " copies, %" G_GUINT64_FORMAT
-           " handed on, %" G_GUINT64_FORMAT " too many, %.0f ms of CPU time of the workers",
+           " forwarded, %" G_GUINT64_FORMAT " rejected, %.0f ms of CPU time of the workers",
            status.copies.n_taken, status.copies.n_handed_on, status.copies.n_refused,
            (double) status.copies.cpu_nsec / 1e6);
 }
@@ -845,7 +845,7 @@ start_session (SysprofSampler *self, Pump *pump, PerfSession *session)
 
       sysprof_pump_report (
           pump, "Sampler", false,
-          "%u of the %u chosen threads are not sampled, they are not yours: %s",
+          "%u of the %u chosen threads belong to other users and are not sampled: %s",
           sysprof_perf_session_get_n_refused (session), self->request.session.n_tasks, missing);
     }
   tell_of_unwinder (self, pump);

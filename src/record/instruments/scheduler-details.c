@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define FORMAT_PATH  "events/sched/sched_switch/format"
+#define FORMAT_PATH "events/sched/sched_switch/format"
 /* bytes; the text has about 1 KiB, and half of it is the print format */
 #define LARGEST_TEXT 4096
 
@@ -59,8 +59,9 @@ read_layout (Privilege *privilege, SwitchLayout *layout, GError **error)
     {
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "not recorded: the tracepoint sched:sched_switch of this kernel lacks what is needed of it. Please "
-          "report that, with 'sudo cat /sys/kernel/tracing/%s'.",
+          "not recorded: the tracepoint sched:sched_switch of this kernel does not have the "
+          "required fields. Please report this with the output of 'sudo cat "
+          "/sys/kernel/tracing/%s'.",
           FORMAT_PATH);
       return false;
     }

@@ -72,8 +72,8 @@ start_command (SysprofSubprocessOutput *self, Pump *pump, GError **error)
       self->out_fd = -1;
       if (g_error_matches (cause, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT))
         g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED,
-                     "What '%s' prints is not recorded: there is no such program here. Install "
-                     "it, or do without.",
+                     "The output of '%s' is not recorded: there is no such program. Install "
+                     "it, or record without it.",
                      argv[0]);
       else
         g_propagate_prefixed_error (error, g_steal_pointer (&cause),
@@ -177,14 +177,14 @@ keep_output (SysprofSubprocessOutput *self, Pump *pump)
     {
       if (self->phase != SYSPROF_RECORDING_PHASE_RECORD)
         sysprof_pump_report (pump, name, false,
-                             "'%s' did not come to an end and was ended: '%s' holds what it "
-                             "printed until then. Give a command that ends by itself.",
+                             "'%s' did not exit in time and was stopped: '%s' contains its "
+                             "output so far. Use a command that exits by itself.",
                              self->command_argv[0], self->stdout_path);
     }
   else if (!g_spawn_check_wait_status (status, &error))
     {
       g_autofree char *reason = g_strdup_printf (
-          "'%s' failed: %s. What it printed is kept as '%s'; run it alone to see its errors.",
+          "'%s' failed: %s. Its output is kept as '%s'; run it separately to see its errors.",
           self->command_argv[0], error->message, self->stdout_path);
 
       tell_lack (self, pump, reason);
@@ -228,8 +228,9 @@ sysprof_subprocess_output_prepare (SysprofInstrument *instrument, Pump *pump, GE
   if (self->command_argv == NULL || self->command_argv[0] == NULL || self->stdout_path == NULL)
     {
       g_set_error_literal (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                           "Cannot keep the output of a command: no command, or no name for "
-                           "the file, was set. Set both 'command-argv' and 'stdout-path'.");
+                           "Cannot record the output of a command: the command or the name "
+                           "of its file is missing. Set both 'command-argv' and "
+                           "'stdout-path'.");
       return FALSE;
     }
 

@@ -119,8 +119,8 @@ sysprof_system_logs_stop (SysprofInstrument *instrument, Pump *pump)
   if (read_entries (pump, sysprof_pump_now () + STOP_NSEC, self))
     sysprof_pump_report (
         pump, instrument_name, false,
-        "The last messages of the journal are missing: there are more than can "
-        "be read in time. 'journalctl' shows them.");
+        "The last messages of the journal are missing: there are too many to read in time. "
+        "'journalctl' shows them.");
   g_clear_pointer (&self->journal, sysprof_journal_close);
 }
 

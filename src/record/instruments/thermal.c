@@ -146,7 +146,7 @@ const SampledCounters sysprof_temperature_counters = {
   .name = "Temperature",
   .title = N_ ("temperatures"),
   .absence =
-      "this machine shows no sensor in '" SENSORS "' or '" ZONES "'. Load the driver of its "
+      "this machine has no sensors in '" SENSORS "' or '" ZONES "'. Load the driver of its "
       "sensors ('sensors-detect' of lm-sensors finds it); in a virtual machine, record on "
       "the host.",
   .interval = 1000 * MSEC,
@@ -173,9 +173,9 @@ enum
 };
 
 static const CounterRow throttle_rows[] = {
-  [ROW_TIME] = { "Throttling", "%s", N_ ("Share of time %s was held back"), COUNTER_RATE,
+  [ROW_TIME] = { "Throttling", "%s", N_ ("Share of time %s was throttled"), COUNTER_RATE,
                  PERCENT },
-  [ROW_EVENTS] = { "Throttling Events", "%s", N_ ("How often %s was held back"),
+  [ROW_EVENTS] = { "Throttling Events", "%s", N_ ("How often %s was throttled"),
                    COUNTER_GROWTH },
 };
 
@@ -238,10 +238,10 @@ parse_throttled (unsigned path, Text text, CounterInstance *cpu)
 
 const SampledCounters sysprof_throttle_counters = {
   .name = "Throttling",
-  .title = N_ ("how processors were throttled"),
-  .absence = "this processor, or this kernel, does not count it (no 'thermal_throttle' in '" CPUS
-             "/cpu0'): x86 processors do under a kernel with CONFIG_X86_THERMAL_VECTOR, "
-             "virtual ones do not.",
+  .title = N_ ("processor throttling"),
+  .absence = "this processor or kernel does not count throttling (there is no "
+             "'thermal_throttle' in '" CPUS "/cpu0'). It requires an x86 processor and a "
+             "kernel with CONFIG_X86_THERMAL_VECTOR; virtual machines do not have it.",
   .interval = 1000 * MSEC,
   .instance_rows = throttle_rows,
   .n_instance_rows = G_N_ELEMENTS (throttle_rows),
@@ -267,7 +267,7 @@ enum
 };
 
 static const CounterRow cooling_rows[] = {
-  [ROW_STATE] = { "Cooling", "%s", N_ ("How hard %s cools"), COUNTER_RATIO },
+  [ROW_STATE] = { "Cooling", "%s", N_ ("Cooling state of %s"), COUNTER_RATIO },
 };
 
 static void
@@ -313,7 +313,7 @@ parse_state (unsigned path, Text text, CounterInstance *device)
 const SampledCounters sysprof_cooling_counters = {
   .name = "Cooling",
   .title = N_ ("cooling devices"),
-  .absence = "this machine shows none in '" ZONES "'. In a virtual machine, record on the host.",
+  .absence = "this machine has none in '" ZONES "'. In a virtual machine, record on the host.",
   .interval = 1000 * MSEC,
   .instance_rows = cooling_rows,
   .n_instance_rows = G_N_ELEMENTS (cooling_rows),

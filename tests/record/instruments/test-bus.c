@@ -24,7 +24,7 @@ typedef enum
   BUS_TELLS_OF_OTHERS, /* what another one is answered */
   BUS_ANSWERS_STRANGELY,
   BUS_HAS_A_RELEASER, /* who is not the service, and then the service */
-  BUS_BREAKS,         /* nothing can be sent any more */
+  BUS_BREAKS,         /* cannot send to the bus any more */
 } Manner;
 
 typedef struct
@@ -237,9 +237,9 @@ main (int argc, char **argv)
     { "/record/bus/good", BUS_IS_GOOD, NULL },
     { "/record/bus/answers-without-sender", BUS_HAS_A_LIAR, NULL },
     { "/record/bus/answers-to-others", BUS_TELLS_OF_OTHERS, NULL },
-    { "/record/bus/strange-answer", BUS_ANSWERS_STRANGELY, "something else than the number" },
+    { "/record/bus/strange-answer", BUS_ANSWERS_STRANGELY, "reply of the service is invalid" },
     { "/record/bus/signal-of-another", BUS_HAS_A_RELEASER, NULL },
-    { "/record/bus/that-breaks", BUS_BREAKS, "nothing can be sent" },
+    { "/record/bus/that-breaks", BUS_BREAKS, "cannot send to the bus" },
   };
 
   g_test_init (&argc, &argv, NULL);

@@ -291,7 +291,7 @@ test_goes_on_without_bus (void)
   g_dbus_connection_set_exit_on_close (bus.connection, FALSE);
   g_timeout_add (10, stop_when_told, &recorded);
   fd = record_instrument (&recorded, sysprof_dbus_monitor_new (G_BUS_TYPE_SYSTEM));
-  g_assert_true (recorded_has_told (&recorded, "nothing of the system bus is recorded"));
+  g_assert_true (recorded_has_told (&recorded, "recording of the system bus ended"));
 
   reader = new_reader_for (fd);
   g_assert_cmpuint (count_frames (reader, SYSPROF_CAPTURE_FRAME_METADATA, 0), >, 0);
@@ -361,12 +361,12 @@ test_tells_where_there_is_none (void)
     const char *address;
     const char *told;
   } cases[] = {
-    { "unix:path=/nonexistent/bus", "No bus runs there" },
+    { "unix:path=/nonexistent/bus", "No bus is running there" },
     { "unix:path=", "cannot reach" },
-    { "nonsense", "no address that is known" },
-    { "", "no address that is known" },
+    { "nonsense", "the address is not supported" },
+    { "", "the address is not supported" },
     { "tcp:host=nowhere.invalid,port=1", "cannot reach" },
-    { "unix:abstract=sysprof-test-nobody-is-here;nonsense:", "no address that is known" },
+    { "unix:abstract=sysprof-test-nobody-is-here;nonsense:", "the address is not supported" },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -376,12 +376,11 @@ test_tells_where_there_is_none (void)
 int
 main (int argc, char **argv)
 {
-  static const Stranger silent = { NULL, "has not answered yet" };
-  static const Stranger refuses = { "REJECTED DBUS_COOKIE_SHA1\r\n",
-                                    "does not let this user in" };
+  static const Stranger silent = { NULL, "the bus has not replied" };
+  static const Stranger refuses = { "REJECTED DBUS_COOKIE_SHA1\r\n", "rejects this user" };
   static const Stranger babbles = {
     "OK 1234\r\nAGREE_UNIX_FD\r\nHTTP/1.0 200 this is not what a bus says\r\n",
-    "no D-Bus message"
+    "an invalid D-Bus message"
   };
 
   g_test_init (&argc, &argv, NULL);

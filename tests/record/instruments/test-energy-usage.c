@@ -261,7 +261,7 @@ test_refused (void)
   bench_write (&bench, DEVICES "/power/type", "12\n");
   bench_write (&bench, DEVICES "/power/cpumask", "0\n");
   write_event (&bench, "power", "energy-pkg", "event=0x02\n");
-  bench_assert_refused (&bench, &sysprof_energy_usage_counters, "may not be read");
+  bench_assert_refused (&bench, &sysprof_energy_usage_counters, "is denied");
   bench_clear (&bench);
 }
 

@@ -92,7 +92,7 @@ test_cuts_what_is_too_long (void)
   reader = new_reader_for (fd);
   log = sysprof_capture_reader_read_log (reader);
   g_assert_cmpint (log->frame.len, <=, 16384);
-  g_assert_true (g_str_has_suffix (log->message, "xx [cut: 100000 bytes in all]"));
+  g_assert_true (g_str_has_suffix (log->message, "xx [truncated: 100000 bytes in all]"));
   log = sysprof_capture_reader_read_log (reader);
   g_assert_cmpstr (log->message, ==, "a b");
   g_assert_cmpint (log->severity, ==, 0);

@@ -199,7 +199,7 @@ test_holds_and_gives_back (gconstpointer interface)
   wait_for_release (&service);
   g_assert_cmpuint (service.n_holds, ==, 1);
   g_assert_cmpuint (service.n_releases, ==, 1);
-  g_assert_false (recorded_has_told (&recorded, "is not held"));
+  g_assert_false (recorded_has_told (&recorded, "is not active"));
   recorded_clear (&recorded);
   stop_service (&service);
 }
@@ -263,7 +263,7 @@ test_sets_and_sets_back (void)
       if (!start_service (&service))
         return;
       record_profile (&recorded, cases[i].wanted);
-      g_assert_false (recorded_has_told (&recorded, "held"));
+      g_assert_false (recorded_has_told (&recorded, "active"));
       g_assert_cmpuint (service.n_set, ==, cases[i].n_set);
       g_assert_cmpstr (service.active, ==, cases[i].before);
       recorded_clear (&recorded);
@@ -301,9 +301,9 @@ test_tells_what_went_wrong (void)
     const char *told;
   } cases[] = {
     { { .interface = "net.hadess.PowerProfiles", .refuses = TRUE }, "Not Authorized: testing" },
-    { { .interface = "org.example.Nothing" }, "is not held" },
-    { { .interface = "net.hadess.PowerProfiles", .takes_away = TRUE }, "is held no more" },
-    { { .interface = "net.hadess.PowerProfiles", .is_silent = TRUE }, "has not answered" },
+    { { .interface = "org.example.Nothing" }, "is not active" },
+    { { .interface = "net.hadess.PowerProfiles", .takes_away = TRUE }, "is no longer active" },
+    { { .interface = "net.hadess.PowerProfiles", .is_silent = TRUE }, "has not replied" },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (cases); i++)

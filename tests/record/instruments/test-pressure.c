@@ -253,7 +253,7 @@ test_too_many_groups (void)
     }
   bench_open (&bench, &sysprof_pressure_group_counters);
   bench_read (&bench, 1);
-  bench_assert_complaint (&bench, "The pressure of 255 cgroups is looked at");
+  bench_assert_complaint (&bench, "Recording the pressure of 255 cgroups");
   bench_clear (&bench);
 }
 

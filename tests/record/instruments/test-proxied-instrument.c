@@ -209,10 +209,9 @@ test_tells_where_nobody_is (void)
     const char *path;
     const char *told;
   } cases[] = {
-    { "org.gnome.Shell", "/org/gnome/Sysprof3/Profiler",
-      "What 'org.gnome.Shell' knows is not" },
-    { "not a name", "/", "names no object" },
-    { "org.example", "not a path", "names no object" },
+    { "org.gnome.Shell", "/org/gnome/Sysprof3/Profiler", "'org.gnome.Shell' is not recorded" },
+    { "not a name", "/", "not a valid D-Bus object" },
+    { "org.example", "not a path", "not a valid D-Bus object" },
   };
   PrivateBus bus = { 0 };
 
@@ -235,9 +234,9 @@ main (int argc, char **argv)
   } cases[] = {
     { "/record/proxied/joins-what-it-wrote", { PEER_IS_GOOD, NULL, 1 } },
     { "/record/proxied/that-refuses", { PEER_REFUSES, "Profiler already running", 0 } },
-    { "/record/proxied/that-never-stops", { PEER_NEVER_STOPS, "does not answer", 1 } },
-    { "/record/proxied/that-leaves", { PEER_LEAVES, "has gone", 1 } },
-    { "/record/proxied/that-writes-rubbish", { PEER_WRITES_RUBBISH, "is no capture", 0 } },
+    { "/record/proxied/that-never-stops", { PEER_NEVER_STOPS, "has not replied to", 1 } },
+    { "/record/proxied/that-leaves", { PEER_LEAVES, "disappeared", 1 } },
+    { "/record/proxied/that-writes-rubbish", { PEER_WRITES_RUBBISH, "not a capture", 0 } },
     { "/record/proxied/that-writes-nothing", { PEER_WRITES_NOTHING, NULL, 0 } },
   };
 
