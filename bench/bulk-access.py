@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What it takes a program in Python to look at every sample: as objects, one by one, and as columns.
+"""Measures how long a program in Python takes to read every sample: as objects, one by one, and as columns.
 
-Runs itself with the system's Python, which is the one that has PyGObject."""
+The script starts itself again with the system's Python, because that one has PyGObject."""
 import argparse
 import os
 import subprocess

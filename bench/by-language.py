@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The share of whole stacks in single programs whose code is not plain C: languages, C libraries, ways to build. Each runs before it is
-recorded; what is cut is printed with its reason and what the report advises. What is not installed is left out."""
+"""Measures the share of complete stacks in single programs whose code is not plain C: languages, C libraries,
+ways to build.
+
+Each program runs before it is recorded. Truncated stacks are printed with their reason and with the advice
+of the report. Languages that are not installed are skipped."""
 import argparse
 import json
 import os

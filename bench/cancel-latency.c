@@ -24,7 +24,7 @@ typedef struct
 {
   const char *path;
   GCancellable *cancellable;
-  Store *store; /* of what is opened already */
+  Store *store; /* of an open file */
   SymbolTable *symbols;
   const View *view;
   SysprofDocument *document;

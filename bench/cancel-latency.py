@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long work goes on after it was cancelled: loading, by the engine and as the public loader's callers see it; each view; and what the
-public documents do."""
+"""Measures how long work continues after it was canceled: loading by the engine, loading by callers of the
+public loader, each view, and the public documents."""
 import argparse
 import subprocess
 import sys

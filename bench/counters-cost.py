@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CPU time and wake-ups that a recorder takes per second for its counters alone: no samples.
+"""Measures the CPU time and wake-ups per second that a recorder needs for its counters alone, without
+samples.
 
-Between two moments of a run, of all its threads: the scheduler's own account (ns), and how often they went to sleep. Contestants in
-turns: all of ours, ours with the peer's choice of counters, ours without any (what is left is the recorder), Debian's sysprof-cli
-with its counters and without, and the bare read of the files that ours reads, as often (read-counters.c)."""
+Both are measured between two points of a run, for all threads: the CPU time, from the scheduler's
+statistics (ns), and the number of voluntary context switches. Contestants run in turns: all our counters,
+the counters that Sysprof 3.46 also has, no counters (which shows the cost of the recorder itself),
+Debian's sysprof-cli with its counters and without, and a program that only reads the same files as often
+(read-counters.c)."""
 import argparse
 import pathlib
 import signal

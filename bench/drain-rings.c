@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The floor for a recorder: opens the same events as sysprof-cli does (one sampling event per CPU with call
- * chains, mappings and task records) and does nothing but empty the rings, each when it is half full.
+/* Measures the minimum cost of a recorder. It opens the same events as sysprof-cli does: one
+ * sampling event per CPU with call chains, mappings and task records. It only empties the
+ * rings, each when it is half full.
  *
- *   drain-rings FREQUENCY SECONDS [FILE]
+ *     drain-rings FREQUENCY SECONDS [FILE]
  *
- * With FILE it also writes what it drained there, as it is: what any recorder does at least. Prints the bytes and
- * samples it drained. Its CPU time is what the kernel interface itself costs a reader. */
+ * With FILE it also writes the drained bytes there unchanged, which every recorder has to do.
+ * It prints the number of bytes and samples that it drained. Its CPU time is the cost of the
+ * kernel interface for any reader. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -67,7 +67,7 @@ new_bitmap (Frames frames)
   return bits;
 }
 
-/* What came out, so that it can be compared. */
+/* The results, so that they can be compared. */
 typedef struct
 {
   double msec;

@@ -13,7 +13,7 @@ import turns
 sys.path.insert(0, str(turns.ROOT / 'tests/views'))
 import browser  # noqa: E402
 
-# What runs, by the first word of its command line without folders. A star: whatever follows.
+# Titles of programs, by the first word of the command line without folders. A star stands for any text.
 CLASSES = {
     'compiler': ('gcc', 'g++', 'cc', 'c++', 'cc1', 'cc1plus', 'as', 'ld', 'collect2', 'x86_64-linux-gnu*', 'cpp'),
     'Python': ('python3*',),
@@ -111,7 +111,7 @@ work();
 
 
 def class_of(command):
-    """Of a command line, or of what a program calls itself."""
+    """Returns the title for a command line, or for the name that a program gives itself."""
     name = pathlib.PurePath(command.split(' ')[0].rstrip(':') or '?').name
     if name in ('sysprof-cli', 'perf'):
         return RECORDERS
@@ -198,7 +198,7 @@ class Machine:
     """All of it at once; what is not installed is left out, and told."""
 
     def __init__(self, directory, only=None):
-        """`only`: titles of what is to run."""
+        """`only`: titles of the work to run."""
         self.parts = []
         try:
             self.start(directory, only)

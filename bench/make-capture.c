@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Writes a capture shaped like a recording of a busy machine, the same bytes for the same arguments.
+/* Writes a capture with the shape of a recording of a busy machine. Equal arguments give equal
+ * bytes.
  *
- *   make-capture SAMPLES STACKS PROCESSES FILE
+ *     make-capture SAMPLES STACKS PROCESSES FILE
  *
- * Stacks leave others somewhere on their way inwards, so that they share their outer parts as real ones do: a new one
- * adds seven calls to the tree of all stacks, as one does in a recording of compilers and interpreters at work. A few are
- * hot and most are rare. Every third enters the kernel. CPUs write in turns of some milliseconds, as rings are
- * drained, so that the file is nearly but not quite in order of time. User addresses lie in what this
- * program itself has mapped, so that there are symbols to find. */
+ * Stacks share their outer parts, as real ones do: each new stack branches off an earlier one
+ * and adds seven calls to the tree of all stacks, as in a recording of compilers and
+ * interpreters at work. A few stacks are hot and most are rare. Every third enters the kernel.
+ * CPUs write in turns of some milliseconds, as rings are drained, so the file is nearly but not
+ * quite in order of time. User addresses are inside mappings of this program, so that symbols
+ * are found. */
 
 #include <sysprof-capture.h>
 
@@ -77,7 +79,7 @@ read_mappings (Mapping *mappings, unsigned most)
   return n;
 }
 
-/* One of the places in `function` from which it calls others. */
+/* One of the addresses in `function` from which it calls others. */
 static SysprofCaptureAddress
 call_site (const Mapping *mappings, unsigned n_mappings, unsigned function)
 {
@@ -213,7 +215,8 @@ main (int argc, char **argv)
   write_processes (writer, mappings, n_mappings, n_processes);
   for (unsigned i = 0; i < n_samples; i++)
     {
-      /* Each stack once, so that there are as many as asked for; then some more often than others. */
+      /* Each stack once, so that there are as many as requested; then some more often than
+       * others. */
       unsigned which =
           i < n_stacks ? i : (unsigned) (draw (n_stacks) * draw (n_stacks) / n_stacks);
       const Stack *stack = &stacks[which];

@@ -48,7 +48,8 @@ walk_libunwind (void **addresses, size_t most)
 }
 #endif
 
-/* What the compiler must have left in everything for it: no contestant, but the least that a walk costs. */
+/* No contestant, but the lower limit of the cost: the compiler must have kept frame pointers
+ * in all code. */
 __attribute__ ((noinline)) static size_t
 walk_frame_pointers (void **addresses, size_t most)
 {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a walk of a program's own stack costs, beside glibc's backtrace() and libunwind's unw_backtrace(), in turns."""
+"""Measures how long a program takes to unwind its own stack, in turns with glibc's backtrace() and
+libunwind's unw_backtrace()."""
 import argparse
 import collections
 import statistics

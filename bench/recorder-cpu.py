@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CPU that a recorder takes per second of recording on a busy machine with process churn.
+"""Measures the CPU time that a recorder needs per second of recording, on a busy machine with process churn.
 
-With --programs the machine also compiles, and runs Python, sqlite3 and shell scripts in loops: programs whose code has to be
-found out about as they start.
+With --programs the machine also compiles, and runs Python, sqlite3 and shell scripts in loops. The
+recorder then has to read the code of these programs when they start.
 
-The CPU time of all its threads at two moments of a run, by the scheduler's own account (ns): the same as a long run minus
-a short one, without start-up and end and their spread. Contestants in turns: ours, which finds stacks with tables, the same with
-frame pointers, `perf record -g`, a bare loop that drains the same rings, and one that drains them into a file. With --copies: ours,
-which walks copies of stacks, and `perf record --call-graph dwarf`, which keeps them. What each lost is printed beside it."""
+The script reads the CPU time of all threads at two points of a run, from the scheduler's statistics (ns).
+This leaves out start-up and end, which vary. Contestants run in turns: ours with unwind tables, ours with
+frame pointers, `perf record -g`, a loop that only drains the same rings, and one that drains them into a
+file. With --copies: ours with stack copies, which it unwinds, and `perf record --call-graph dwarf`, which
+stores them. Lost samples are printed for each."""
 import argparse
 import contextlib
 import pathlib

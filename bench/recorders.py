@@ -28,7 +28,7 @@ READY = 1.0  # seconds until any recorder records
 
 @dataclasses.dataclass
 class Output:
-    """What a recording left."""
+    """The files that a recording wrote."""
     samples: int
     lost: int
     addresses: int  # of all samples; perf's with what separates kernel and user; 0 = not known
@@ -89,7 +89,8 @@ class Recorder:
         if self.kind == 'debian':
             symbols = [] if decodes else ['--no-decode']
             return [DEBIAN_CLI, '-f', *symbols, *self.words, path]
-        # --buildid-mmap: without it perf dies of the kernel's marks on mappings when another recorder asks for build IDs.
+        # --buildid-mmap: without it perf fails at mapping records that the kernel marks because another
+        # recorder requests build IDs.
         return ['perf', 'record', '-q', '-B', '-N', '--buildid-mmap', *self.words, '-a', '-e', 'cpu-clock', '-c',
                 1000000000 // frequency, '-o', path]
 
@@ -133,7 +134,7 @@ def contestants(frequency=1000):
 
 
 def go_on_with_bus():
-    """Runs this benchmark anew in a bus of its own, without which Debian's recorder takes no samples."""
+    """Runs this benchmark again in a bus of its own, without which Debian's recorder takes no samples."""
     if os.environ.get('SYSPROF_BENCH_BUS') or os.geteuid() != 0 or not os.access(DEBIAN_CLI, os.X_OK):
         return
     probe = subprocess.run([WITH_BUS, 'true'], capture_output=True, text=True)
@@ -144,8 +145,11 @@ def go_on_with_bus():
 
 
 def without_bpf_records(path):
-    """When a BPF program is loaded, as ours is one, and several perfs watch, the kernel gives all but the first records that are too long
-    by some bytes of rubbish, in which perf looks for the event: its reader ends there. They become records of no effect."""
+    """Replaces overlong records of a perf file by records without effect.
+
+    If a BPF program is loaded, as with our recorder, and several perfs record, the kernel gives all but
+    the first perf records that are a few undefined bytes too long. perf searches these bytes for an event,
+    and its reader stops there."""
     with open(path, 'r+b') as file, mmap.mmap(file.fileno(), 0) as data:
         _, _, _, _, _, at, size = struct.unpack_from('<8sQQQQQQ', data)
         end = at + size

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One question after the other of one capture, each about another span of time, on one CPU.
+/* Answers queries of one capture one after the other, each for another time span, on one CPU.
  *
- *   refold CAPTURE ROUNDS
+ *     refold CAPTURE ROUNDS
  *
- * Prints the milliseconds of each answer, line by line with tabs between: what was asked, who answered, how long. "kept"
- * keeps what no selection changes (a Refold); "anew" makes all of it for each selection; "naive" is a reader that has
- * the functions of each sample in arrays and counts them sample by sample. All have read the capture before. The three
- * are compared: one that answers otherwise ends the run. "public call graph" is what the library does for a
+ * Prints one line per answer, with tabs between query, method and milliseconds. The method
+ * "kept" reuses the parts that no selection changes (a Refold). "anew" makes all parts for each
+ * selection. "naive" is a reader that has the functions of each sample in arrays and counts
+ * them sample by sample. All have read the capture before. The three results are compared, and
+ * the run fails if they differ. "public call graph" is what the library does for a
  * SysprofCallgraph of the span's samples. */
 
 #include "analyze/analyze.h"
@@ -22,7 +23,7 @@ typedef struct
 {
   const Store *store;
   SymbolTable *symbols;
-  /* What the naive reader has: per sample, outermost first. */
+  /* Data of the naive reader: per sample, outermost function first. */
   uint64_t *begin;    /* [samples + 1] */
   SymbolId *function; /* [begin[samples]] */
 } Bench;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same questions of one span of time after the other, on one CPU: with what no selection changes kept, made anew for
-each, and with a naive reader."""
+"""Times the same queries for one time span after the other, on one CPU. Three methods compete: reuse of the
+parts that no selection changes, a new computation for each span, and a naive reader."""
 import argparse
 import collections
 import statistics

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Time and peak memory from a finished recording to printed functions, and to a printed call tree.
+"""Measures time and peak memory from a finished recording to printed functions, and to a printed call tree.
 
-The recordings are made once, with ours and with perf, at 10 kHz while a compiler, an interpreter, a program of known
-depth and process churn keep all CPUs busy, and kept in the build directory (`make clean` removes them; --record makes
-them anew). Stacks are found by frame pointers, as perf's are; "whole stacks" are those that ours finds unasked, which are
-deeper, and more of them differ. perf has no call chains to merge for functions (-g none) and may use so much memory and no more. --script also folds
-what `perf script` prints, as is often done, which takes minutes at a million samples.
+Ours and perf each make recordings once, at 10 kHz, while a compiler, an interpreter, a program of known
+depth and process churn keep all CPUs busy. The recordings stay in the build directory (`make clean`
+removes them; --record makes new ones). Ours follows frame pointers, as perf does. The case "whole stacks"
+has the stacks that ours records by default. They are deeper, and more of them differ. perf has no call
+chains to merge for functions (-g none), and its memory is limited. --script also folds the output of `perf
+script`, which takes minutes at a million samples.
 
---made THOUSANDS reads captures of a million samples that are made, with so many thousands of distinct stacks, in turns
-with a naive reader (naive-reader.c), which does not look up names; --samples N makes them of N samples."""
+--made THOUSANDS reads generated captures of a million samples with so many thousands of distinct stacks,
+in turns with a naive reader (naive-reader.c), which does not look up names. --samples N generates captures
+of N samples."""
 import argparse
 import json
 import pathlib

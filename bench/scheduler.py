@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What it costs to record every switch of the machine, and every wait with its stack and its waker's, at the highest rate of switches that it reaches.
+"""Measures the cost of recording every context switch of the machine, and every wait with its stack and that
+of its waker, at the highest rate of switches that the machine reaches.
 
-One `perf bench sched pipe`, pinned, per CPU; recorded by `sysprof-cli` with --scheduler, with --off-cpu, with both, by `perf sched record`, which has
-no stacks, and by nobody, in turns:
-how much longer it takes, the CPU time of the recorder, bytes per switch (of the kernel's own count), and what was lost."""
+The work is one pinned `perf bench sched pipe` per CPU. In turns it is recorded by `sysprof-cli` with
+--scheduler, with --off-cpu and with both, by `perf sched record`, which has no stacks, and not at all. The
+script prints how much longer the work takes, the CPU time of the recorder, bytes per switch (as counted by
+the kernel), and lost events."""
 import argparse
 import os
 import pathlib

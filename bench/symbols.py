@@ -1,28 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a recording without names to the first printed functions, and what it takes others to name all its addresses.
+"""Measures the time from a recording without names to the first printed functions, and the time that other
+tools need to symbolize all its addresses.
 
-A compiler, Python and a browser are recorded at 10 kHz by ours (--no-decode) and, in the next turn, by perf; the recordings are kept in
-the build directory (`make clean` removes them; --record makes them anew). As what distributions ship has no debug information, there are
-beside them Go's compiler, built here with it, and a C++ program (-O2 -g) that lives of inlined templates; Debian has it for Python and libc
-(`scripts/install-deps build work`).
+A compiler, Python and a browser are recorded at 10 kHz by ours (--no-decode) and, in the next turn, by
+perf. The recordings are kept in the build directory (`make clean` removes them; --record makes new ones).
+Programs of distributions have no debug information. Therefore the work includes Go's compiler, built here
+with it, and a C++ program (-O2 -g) with many inlined templates. Debian has debug information for Python
+and libc (`scripts/install-deps build work`).
 
-Without Go or a compiler of C++ their part of the work is left out, which is told; its files are then not among those that are asked.
+Without Go or a C++ compiler this part of the work is skipped with a message, and its files are not
+measured.
 
-Then, in turns, `sysprof-report functions` and `perf report`, with inlined functions and without, each warm, and cold: with the page cache
-dropped before. Ours has kept what files answered (SYSPROF_SYMBOL_CACHE), or nothing, and tells (G_MESSAGES_DEBUG) what of the time names take,
-and lines with inlined functions. `addr2line`, `eu-addr2line` and `llvm-symbolizer` get the same distinct addresses, file by file, with functions (-f)
-and inlined ones (-i); they print no report. Two things are compared with them, in the same turns:
+Then `sysprof-report functions` and `perf report` run in turns, with inlined functions and without, each
+warm, and cold: with the page cache dropped before. Ours uses its symbol cache (SYSPROF_SYMBOL_CACHE), or
+none, and logs (G_MESSAGES_DEBUG) how long it takes for names, and for lines with inlined functions.
+`addr2line`, `eu-addr2line` and `llvm-symbolizer` get the same distinct addresses, file by file, with
+functions (-f) and inlined ones (-i). They print no report. Two times are compared with them, in the same
+turns:
 
-- All files: what `sysprof-report` says that names and lines together took it. Theirs is each process from its start to its end, with
-  what it reads and writes. Ours is one process, and is what comes between the capture that is read and names, lines and inlined functions in its
-  tables, with finding the files, starting who parses them and asking the addresses of each process, the kernel's and those of generated code
-  included, which they are not asked; without the start of the program, reading the capture and printing a report.
-- Files with debug information, program against program: `print-lines`, which prints what our reader says as addr2line does, gets the
-  same lists of addresses, and is timed as they are. It is told the debug file and what dwz took out of it, which they find.
+- All files: the time that `sysprof-report` logs for names and lines together. The time of the other tools
+is that of each process from start to end, including input and output. Ours is one process. Its time begins
+after the capture was read and ends when names, lines and inlined functions are in its tables. It includes
+finding the files, starting the parsing processes, and resolving the addresses of each process, of the
+kernel and of generated code, which the other tools do not resolve. It does not include the start of the
+program, reading the capture and printing a report.
+- Files with debug information, program against program: `print-lines`, which prints the answers of our
+reader in the format of addr2line, gets the same lists of addresses and is timed in the same way. It gets
+the paths of the debug file and of its dwz supplement as arguments, while the other tools search for them.
 
-Who takes longer than --most-seconds for a report, or for one file, is ended there, and told as such; it is not asked for that file again, and
-counts as that. Of each tool there are --tool-rounds, or as many as fit into --tool-seconds, one at least. Takes five minutes or so."""
+A tool that takes longer than --most-seconds for a report, or for one file, is ended there and marked. That
+time is counted, and the tool does not get this file again. Each tool runs --tool-rounds times, or as often
+as fits into --tool-seconds, but at least once. The whole benchmark takes about five minutes."""
 import argparse
 import bisect
 import collections
@@ -207,7 +216,7 @@ def offsets_of_files(capture):
 
 
 def link_addresses(path, offsets):
-    """As the file's own tools count them; [] of what is no ELF file of 64 bits."""
+    """Returns the functions that the file's own tools count, or [] if the file is no ELF file of 64 bits."""
     try:
         data = pathlib.Path(path).open('rb').read(1 << 16)
     except OSError:
@@ -230,7 +239,8 @@ Memory = collections.namedtuple('Memory', 'anonymous resident resident_alone')  
 
 
 def memory_of(pid):
-    """Of a process with its children, which any of its threads may have started. What they share counts for each of them."""
+    """Of a process with its children, which any of its threads may have started. Shared pages count for each
+    of them."""
     try:
         text = pathlib.Path(f'/proc/{pid}/status').read_text()
         below = [child for task in pathlib.Path(f'/proc/{pid}/task').iterdir() for child in (task / 'children').read_text().split()]
@@ -355,7 +365,8 @@ def print_lines_of(path):
 
 
 class Tool:
-    """One that is asked file by file. A file that takes too long is not asked again; it counts as that long."""
+    """A tool that gets one file at a time. A file that takes too long is not passed to it again, and counts
+    as that long."""
 
     def __init__(self, command_of, options):
         self.command_of, self.options = command_of, options

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all benchmarks share: contestants run in turns, figures as median and spread, ratios pair by pair.
+"""Functions that all benchmarks share. Contestants run in turns; results are medians with spread, and ratios
+of pairs.
 
 A benchmark never passes or fails; it prints. Figures of one run are comparable with each other only."""
 import atexit
@@ -21,7 +22,7 @@ BUILD = pathlib.Path(os.environ.get('SYSPROF_BUILD', ROOT / 'build-bench')).reso
 CLI = BUILD / 'src/cli/sysprof-cli'
 REPORT = BUILD / 'src/report/sysprof-report'
 
-# Each report asks files itself, whatever was asked before, unless a benchmark says otherwise.
+# Each report reads files itself, not the symbol cache, unless a benchmark enables it.
 os.environ['SYSPROF_SYMBOL_CACHE'] = ''
 
 
@@ -42,7 +43,7 @@ wait
 
 
 class Usage:
-    """What one finished process took: seconds of wall time and CPU, peak resident KiB, exit status."""
+    """Resources of a finished process: seconds of wall time and CPU, peak resident KiB, exit status."""
 
     def __init__(self, wall, usage, status):
         self.wall = wall
@@ -75,7 +76,7 @@ def finish(process, began):
 
 
 def give_up(number, _frame):
-    """Who ends a benchmark has it clean up, once, however often it is told to end."""
+    """Cleans up once when the benchmark is ended, however often it receives a signal."""
     for ending in ENDING:
         signal.signal(ending, signal.SIG_IGN)
     sys.exit(128 + number)
@@ -83,7 +84,7 @@ def give_up(number, _frame):
 
 @atexit.register
 def end_all():
-    """What a benchmark that was ended in the middle has started goes with it."""
+    """Ends the processes that an interrupted benchmark started."""
     alive = [(process, is_group) for process, is_group in running.items() if process.returncode is None]
     end_groups([process for process, is_group in alive if is_group])
     for process in [process for process, is_group in alive if not is_group]:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What unwind tables cost: time and bytes per megabyte of code, for the files that processes have mapped now, and for all
-libraries and programs of the machine.
+"""Measures the cost of unwind tables: time and bytes per megabyte of code, for the files that processes have
+mapped now, and for all libraries and programs of the machine.
 
-Beside it: the bytes of .eh_frame, which is what a table replaces, and the time of `readelf -wF`, which reads the same."""
+For comparison it prints the bytes of .eh_frame, which a table replaces, and the time of `readelf -wF`,
+which reads the same."""
 import argparse
 import os
 import statistics

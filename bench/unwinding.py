@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What whole stacks cost: ours by tables, by copies and by frame pointers, beside perf record -g, perf record --call-graph dwarf with
-8 KB and 64 KB, and Debian's own sysprof-cli, in turns on the same work.
+"""Measures the cost of complete stacks. Contestants run in turns on the same work: ours with tables, with
+copies and with frame pointers, perf record -g, perf record --call-graph dwarf with 8 KB and 64 KB, and
+Debian's own sysprof-cli.
 
-Parts (--part, repeatable; else all):
-  kernel     nanoseconds that a sample takes in the walker, by the depth of the stack, by the kernel's own count
-  slowdown   of a program on all CPUs, and what each sample takes of its CPU time
-  recorder   CPU, memory and bytes of a recorder, and what it loses, while programs start one after another
-  cgroup     a whole recording with 256 MB
-  tables     their size per megabyte of code and for the whole machine (bench/unwind-tables.py has more)
-  covered    time until a big file that was just mapped has its table
-  exec       time from exec to main
+Parts (--part, repeatable; default: all):
+    kernel     nanoseconds per sample in the BPF walker, by stack depth, as counted by the kernel
+    slowdown   of a program on all CPUs, and CPU time of the program per sample
+    recorder   CPU, memory, bytes and losses of a recorder while programs start one after another
+    cgroup     a whole recording with 256 MB
+    tables     their size per megabyte of code and for the whole machine (bench/unwind-tables.py has more)
+    covered    time until a big file that was just mapped has its table
+    exec       time from exec to main
 
-Beside each figure of ours for which there is one stands its target. Where a part asks the kernel to count the time of BPF programs,
-which takes time itself (kernel, recorder), it is part of the figures."""
+Figures of ours that have a target are printed with it. In the parts kernel and recorder the kernel counts
+the time of BPF programs. This takes time itself, which the figures include."""
 import argparse
 import contextlib
 import mmap
@@ -256,7 +257,8 @@ def part_cgroup(options, directory, program):
 # --- tables ---
 
 def debug_lines(directory, until):
-    """What ours says that it does, as (when, line), until `until`, called every millisecond with what was said so far, says so."""
+    """Returns the messages of our recorder as (time, line), until `until`, called every millisecond with the
+    messages so far, returns true."""
     process, began = recorders.start(recorders.TABLES, 1000, directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                      env=dict(os.environ, G_MESSAGES_DEBUG='all'))
     os.set_blocking(process.stdout.fileno(), False)
@@ -297,7 +299,8 @@ MOST_SECONDS = 8  # until we no longer wait for a table
 
 
 def time_until_covered(path, directory):
-    """(seconds, bytes of the table) of a copy of the file, of which nothing is known; None if no table came."""
+    """(seconds, bytes of the table) for a copy of the file that the recorder has not seen before; None if it
+    made no table."""
     copy = pathlib.Path(directory, 'big')
     shutil.copy(path, copy)
     inode = copy.stat().st_ino
@@ -364,7 +367,7 @@ def part_exec(options, directory, program):
                has_ratios=False)
 
 
-# What does it, rounds, seconds of each measurement, whether the kernel counts the time of BPF programs meanwhile.
+# function, rounds, seconds of each measurement, whether the kernel counts the time of BPF programs meanwhile
 PARTS = {
     'kernel': (part_kernel, 3, 1, True),
     'slowdown': (part_slowdown, 3, 1, False),

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What it costs to record what the system says: a message bus, the journal and the kernel's log, each flooded.
+"""Measures the cost of recording messages of the system: a message bus, the journal and the kernel log, each
+flooded.
 
-The bus is one of the benchmark's own; journald runs by hand in a mount namespace with an empty /run. Contestants in turns, one at a
-time: ours, and the programs that come with the source and write to a file all that it says. From one second after its start to the end
-of the recorder: the CPU time of all its threads for each message that it has, less what it takes without any, and the messages that it
-lacks."""
+The bus is started by the benchmark. journald runs in a mount namespace with an empty /run. Contestants run
+in turns, one at a time: ours, and for each source the program that comes with it and writes all messages
+to a file. The result is the CPU time of all threads per recorded message, from one second after the start
+to the end of the recorder, less its CPU time without messages, and the number of missing messages."""
 import argparse
 import contextlib
 import ctypes
@@ -215,7 +216,8 @@ def compare_kernel_log(directory, n, rate, rounds):
         def flood():
             began = time.monotonic()
             for i in range(n):
-                # Without a newline the kernel keeps a message open: the last one would be told with the next.
+                # Without a newline the kernel keeps a message open and would report the last one only with
+                # the next.
                 kmsg.write(f'<15>{MARK} {i} {BODY}\n'.encode())
                 if i % 50 == 0:
                     time.sleep(max(0, began + i / rate - time.monotonic()))

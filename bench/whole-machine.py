@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The share of user stacks that reach where their process or thread begins, while the whole machine works: by the class of program, ours
-beside perf record -g and perf record --call-graph dwarf, which record the same work at the same time (copies at a lower frequency).
+"""Measures the share of user stacks that reach the start function of their process or thread, while the whole
+machine works.
 
-One judgement for all: the outermost entry of the stack is a function in which processes or threads begin, by its name or as the file
-says (src/symbolize/entry-names.c, src/elf/entry.c). Ours also tells for each stack whether it is whole and else why: both shares are
-printed. What perf prints of copies, offsets in files, is looked up in the mappings that ours recorded. The recorders themselves are not counted in. Stacks with code made at run time (JavaScript) count, and ours are
-also given without these."""
+The shares are printed by class of program, for ours beside perf record -g and perf record --call-graph
+dwarf, which record the same work at the same time (copies at a lower frequency). One rule judges all: the
+outermost entry of the stack is a function in which processes or threads begin, by its name or by the entry
+point of its file (src/symbolize/entry-names.c, src/elf/entry.c). Ours also records for each stack whether
+it is complete, or the reason why not; both shares are printed. perf prints copies as offsets in files,
+which the script resolves with the mappings that ours recorded. The recorders themselves do not count.
+Stacks with code made at run time (JavaScript) count. Our shares are also given without them."""
 import argparse
 import bisect
 import collections
@@ -67,7 +70,8 @@ class Lives:
 
 
 def without_verdicts(data, output):
-    """The same capture, without what ours says of how its stacks ended: it is judged like any other."""
+    """Returns the same capture without our records of how stacks ended, so that it is judged like those of
+    perf."""
     kept = decoder.whole(data)
     made = captures.Capture(kept.time, kept.end_time, capture_time=kept.capture_time)
     markers = {address for frame in kept.of('jitmap') for address, name in frame['names'] if name.startswith(CUT_PREFIX)}
@@ -125,7 +129,7 @@ def outputs(options, directory):
 
 
 def record(others, ours, options, directory):
-    """Ours and perf at the same time. Returns what ours says of its tables."""
+    """Records with ours and perf at the same time. Returns the recorder's messages about its tables."""
     started = [recorders.begin_perf(['perf', 'record', '-q', '-B', '-N', '--buildid-mmap', '-k', 'CLOCK_MONOTONIC', *words, '-a', '-e',
                                      'cpu-clock', '-c', 1000000000 // frequency, '-o', perf_data])
                for perf_data, _, frequency, words in others.values()]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A capture of any bytes through the library that others link: read, filtered, joined. What is joined is whole. */
+/* Fuzzes the capture library: a capture of any bytes is read, filtered and joined. The
+ * joined capture must be valid. */
 
 #include "capture/capture.h"
 #include "fuzz/fuzz.h"

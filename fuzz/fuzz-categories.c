@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Any bytes as rules of categories: what is read can be asked, and each line is a rule, nothing, or complained of. */
+/* Fuzzes the parser of category rules. Each line of the input must become a rule, be
+ * ignored, or be reported as an error, and the rules must be usable. */
 
 #include "analyze/analyze.h"
 #include "fuzz/fuzz.h"

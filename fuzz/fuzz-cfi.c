@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Any bytes as a call-frame section of a small file: the table that comes of them passes the check at the other end of the
- * worker's socket, and its rows ascend. */
+/* Fuzzes the builder of unwind tables: any bytes are the call-frame section of a small file.
+ * The resulting table must pass the check of the receiving process, and its rows must
+ * ascend. */
 
 /* A little more than a page of a table: what no rules cover is read as code, and that takes nearly all the time. */
 #define TEXT_SIZE UINT64_C (0x11000)

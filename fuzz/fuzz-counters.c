@@ -69,7 +69,7 @@ read_stalls (Text text)
     abort ();
 }
 
-/* Twice, for growth and for what came and went. */
+/* Twice, for growth and for disks and devices that appear and disappear. */
 static void
 read_source (const SampledCounters *source, Text text)
 {

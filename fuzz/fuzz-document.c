@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A capture of any bytes through its public face: all that is parsed only when somebody asks for it. Mount tables,
- * descriptions of CPUs, groups of processes, bodies of D-Bus messages, names of files. */
+/* Fuzzes the public documents with a capture of any bytes. It uses all data that are parsed on
+ * first use: mount tables, descriptions of CPUs, groups of processes, bodies of D-Bus messages,
+ * names of files. */
 
 #include "document/document.h"
 #include "fuzz/fuzz.h"

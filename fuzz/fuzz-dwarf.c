@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Functions and lines out of a file, which is its own supplement, package of split units and file of such as well. What is answered must
- * hold together: offsets inside the text, an address inside its function. */
+/* Fuzzes the reader of functions and lines. The input is also its own supplement, package of
+ * split units and split file. Answers must be consistent: offsets inside the text, an address
+ * inside its function. */
 
 #include "dwarf/dwarf.h"
 #include "fuzz/fuzz.h"

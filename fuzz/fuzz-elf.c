@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Everything src/elf does with a file, over bytes. What it answers must hold together: a function that is found
- * contains the address that was asked for. */
+/* Fuzzes everything that src/elf does with a file. Answers must be consistent: a function that
+ * is found contains the address that was looked up. */
 
 #include "elf/elf.h"
 #include "fuzz/fuzz.h"
@@ -32,7 +32,7 @@ ask_around (ElfImage *image, const ElfSymbols *symbols, uint64_t address)
   sysprof_elf_image_is_entry (image, symbols, address);
 }
 
-/* What is left to who links it is within the code. */
+/* Callers have to check the rest: that a symbol is within the code. */
 static void
 link_code (ElfImage *image, const ElfCode *code)
 {

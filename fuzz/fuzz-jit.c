@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Both parsers over the same bytes: whatever they are, what comes out is lines. And the code of these in a dump, with what it was made of:
- * wherever that is said to be, it is within the bytes. */
+/* Fuzzes both parsers of JIT files. From any bytes they must return lines. Code of a function
+ * in a dump, and the addresses of its source lines, must be within the bytes. */
 
 #include "fuzz/fuzz.h"
 #include "jit/jit.h"

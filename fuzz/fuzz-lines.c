@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Answers about lines, of a child that a file has taken over: what is believed of them must hold together, and be taken into a
- * table without harm.
+/* Fuzzes the check of line answers from the sandboxed child, which a malicious file may
+ * control. Accepted answers must be consistent, and adding them to a table must be safe.
  *
- * The input is little-endian: five numbers of 16 bits (status, answers, frames, splits, bytes of text), then as many rows of two
- * numbers of 32 bits, frames of six and a byte, splits of two and a byte, and text. What is missing is 0. */
+ * The input is little-endian: five 16-bit numbers (status, answers, frames, splits, bytes of
+ * text). Rows of two 32-bit numbers follow, then frames of six and a byte, splits of two and a
+ * byte, and text. Missing bytes are 0. */
 
 #include "fuzz/fuzz.h"
 #include "symbolize/elf-messages.h"
@@ -36,7 +37,8 @@ take (Input *self, size_t size)
   return number;
 }
 
-/* Sent at once: many small parts would not all fit into the socket, from which nobody reads meanwhile. */
+/* Sent at once: many small parts would not all fit into the socket, which has no reader
+ * meanwhile. */
 static void
 put (GByteArray *answer, const void *bytes, size_t size)
 {
@@ -106,7 +108,7 @@ put_answer (GByteArray *answer, Input *input)
   put (answer, nothing, rest < sizeof nothing ? rest : sizeof nothing);
 }
 
-/* Into a table of as many addresses, each of which is asked for twice. */
+/* Into a table of as many addresses, and looks up each of them twice. */
 static void
 collect (ElfLines *lines)
 {

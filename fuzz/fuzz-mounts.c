@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where containers have their files: tables of mounts, whose paths anybody may choose, and the lists of Podman's storage. */
+/* Fuzzes the search for files of containers: mount tables, in which containers choose the
+ * paths, and the JSON lists of Podman's storage. */
 
 #include "fuzz/fuzz.h"
 #include "symbolize/json-find.h"

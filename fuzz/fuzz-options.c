@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What people type behind options: any lines, the first byte of each says of which option. Each is taken, or refused in one line
- * of valid text. */
+/* Fuzzes the values of options. The first byte of each line selects the option. The value must
+ * be accepted, or refused with one line of valid text. */
 
 #include "analyze/analyze.h"
 #include "cli/numbers.h"
@@ -147,7 +147,7 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
       if (sysprof_text_size (line) == 0)
         continue;
       word = g_strndup (line.at + 1, sysprof_text_size (line) - 1);
-      /* What is not, GOption refuses. */
+      /* GOption refuses text that is not valid UTF-8. */
       if (!g_utf8_validate (word, -1, NULL))
         continue;
       try_selection (store, line.at[0], word);

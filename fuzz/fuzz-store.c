@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A capture of any bytes, plain or compressed, through everything that opening does. What comes out must hold together. */
+/* Fuzzes opening a capture of any bytes, plain or compressed. The resulting store must be
+ * consistent. */
 
 #include "fuzz/fuzz.h"
 #include "tests/store/check-store.h"

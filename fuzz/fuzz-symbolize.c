@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The names that a capture brings: its symbol table, its kernel symbols, its list of nameless addresses. What is packed
- * from them must read back to the same. */
+/* Fuzzes names in captures: the symbol table, kernel symbols, and the list of addresses without
+ * names. The table that is packed from them must read back unchanged. */
 
 #include "fuzz/fuzz.h"
 #include "symbolize/symbolize.h"

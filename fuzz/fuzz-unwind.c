@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Any bytes as a table, and walks over any stack with it: they end, and read nothing but what there is.
+/* Fuzzes unwind tables and the walker: any bytes are a table, with which any stack is unwound.
+ * The walks must end, and must read no memory outside of both.
  *
- * The input: a table's bytes; the last STACK_SIZE of them are the stack. Where the table is refused its rows are put into the slabs
- * all the same, as the kernel's walker must bear anything there. */
+ * The input is a table. Its last STACK_SIZE bytes are also the stack. If the table is refused,
+ * its rows are put into the slabs nevertheless, because the kernel's walker must be safe with
+ * any rows. */
 
 #include "fuzz/fuzz.h"
 #include "unwind/unwind.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a harness provides: called by libFuzzer (make fuzz), and by replay.c (make check). */
+/* Functions that a harness provides. libFuzzer (make fuzz) and replay.c (make check) call
+ * them. */
 
 #pragma once
 

@@ -37,7 +37,7 @@ random_below (size_t n)
   return n == 0 ? 0 : (size_t) (next_random () % n);
 }
 
-/* Headers stand at the beginning and tables at the end: that is where a changed byte is understood. */
+/* Headers are at the beginning and tables at the end; changed bytes there are parsed. */
 static size_t
 random_place (size_t size)
 {

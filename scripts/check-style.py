@@ -103,7 +103,7 @@ def check_folders(root):
 
 
 def check_first_comments(root):
-    """A file opens with a comment that says what it is for."""
+    """A file opens with a comment about its purpose."""
     for name, text in sources(root, suffixes=('.c', '.cc')):
         rest = re.sub(r'^// SPDX[^\n]*\n', '', text).lstrip()
         if not rest.startswith(('/*', '//')):

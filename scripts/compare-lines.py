@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Functions, inlined calls and lines of every address of the .text of files, by sysprof-report, addr2line and eu-addr2line.
+"""Compares functions, inlined calls and lines of every address of the .text of files: sysprof-report,
+addr2line, eu-addr2line.
 
-compare-lines.py [--every N] [--debug-root DIR]… [--report PROGRAM] FILE…
+    compare-lines.py [--every N] [--debug-root DIR]… [--report PROGRAM] FILE…
 
-Prints per file how many answers are equal, and how many differ in which way; docs/symbols.md says what the ways mean. What
-differs in a way that nobody confirms is told in full, and makes the exit status 1. Takes minutes to hours: eu-addr2line needs up
-to a millisecond for an address. Files whose debug information is not here are told with the package that may have it."""
+Prints per file how many answers are equal, and how many differ in which way; docs/symbols.md explains
+these ways. Answers that no other tool confirms are printed in full and make the exit status 1. A run takes
+minutes to hours, because eu-addr2line needs up to a millisecond per address. For files without debug
+information here, the script prints the package that may have it."""
 
 import argparse
 import pathlib

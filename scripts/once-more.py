@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs tests that failed a second time, one after the other: once-more.py BUILD LOG-NAME STATUS
+"""Runs failed tests a second time, one after the other: once-more.py BUILD LOG-NAME STATUS
 
-Only those that look at the whole machine (suites e2e, peers, system, soak, hotplug, live), as they may be disturbed by what else runs there; none
-where a sanitizer has found something or a program crashed (but for a test that gives up by itself at its assertion), as that is no
-matter of chance; none if many failed, as then
-something is broken; and none if meson ended otherwise (STATUS) than by failing tests, as then others may not have run.
-The results are in LOG-NAME-once-more.json, which tally.py counts instead, telling both. Exit status: 0 if all passed then.
+It repeats only tests that observe the whole machine (suites e2e, peers, system, soak, hotplug, live),
+because other processes may disturb them. It repeats none of these:
+- tests in which a sanitizer found an error, or in which a program crashed (except for a failed assertion
+of the test itself), because these are not failures by chance
+- all tests if many failed, because then something is broken
+- all tests if meson ended otherwise (STATUS) than by failing tests, because then others may not have run
+
+The results are in LOG-NAME-once-more.json. tally.py counts them instead, and prints both. Exit status: 0
+if all passed then.
 """
 
 import json

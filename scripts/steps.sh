@@ -4,7 +4,7 @@
 failed=0
 logs=
 
-# step COMMAND...: runs it and notes a failure, but goes on.
+# step COMMAND...: runs it and records a failure, but continues.
 step () {
   echo "== $(date +%T) $*"
   "$@" && return 0

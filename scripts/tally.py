@@ -54,7 +54,8 @@ def last_line(text, otherwise="it gave no reason"):
 
 
 def said_last(test):
-    """What a program told that failed: why it gave up, else the last line below its last failed case, else of its errors."""
+    """Returns why a program failed: its reason, or the last line below its last failed case, or the last line
+    of its errors."""
     output = test.get("stdout") or ""
     gave_up = [line for line in output.splitlines() if line.startswith("Bail out!")]
     if gave_up:
