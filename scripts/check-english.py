@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds habits of scripts/english-words.txt in comments, documentation and messages.
+"""Finds habits of scripts/english-words.list in comments, documentation and messages.
 
 Without FILE it checks the whole tree: for each part of it, the number of hits per 1,000 words may only fall (PARTS).
 With FILE it prints all hits there, and sentences that are too long.
 
-usage: check-english.py [SOURCE_ROOT] [FILE...]
+usage: check-english.py [SOURCE_ROOT] [FILE_OR_FOLDER...]
 """
 import pathlib
 import re
@@ -23,12 +23,12 @@ IN_SCRIPT = re.compile(r'"""(.*?)"""|^[ \t]*#(?!!)[^\n]*(?:\n[ \t]*#[^\n]*)*', r
 C_SUFFIXES = ('.c', '.h', '.cc', '.js', '.css')
 SCRIPT_SUFFIXES = ('.py', '.build', '.sh')
 PAGE_SUFFIXES = ('.md', '.1', '.in')
-SKIPPED = ('english-words.txt', 'check-english.py', 'test-check-english.py')
+SKIPPED = ('english-words.list', 'check-english.py', 'test-check-english.py')
 
 
 def habits(root):
     """Yields (compiled expression, advice)."""
-    for line in (root / 'scripts/english-words.txt').read_text(encoding='utf-8').splitlines():
+    for line in (root / 'scripts/english-words.list').read_text(encoding='utf-8').splitlines():
         if line and not line.startswith('#'):
             expression, _, advice = line.rpartition('  ')
             yield re.compile(expression.strip()), advice
@@ -76,7 +76,7 @@ def hits_of(words, path):
 
 def main(root, paths):
     words, status = list(habits(root)), 0
-    for path in paths:
+    for path in [file for name in paths for file in ([name] if name.is_file() else files_of(pathlib.Path(), str(name)))]:
         for number, advice, text in hits_of(words, path)[1]:
             print(f'{path}:{number}: "{text}": {advice}')
     for part, limit in PARTS.items() if not paths else ():
@@ -87,7 +87,7 @@ def main(root, paths):
         rate = 1000 * n_hits / max(n_words, 1)
         print(f'{part}: {n_hits} hits in {n_words} words, {rate:.2f} per 1,000 words; at most {limit} are permitted')
         if rate > limit:
-            print('New text has habits of scripts/english-words.txt. Print them with scripts/check-english.py . FILE, and rewrite them.')
+            print('New text has habits of scripts/english-words.list. Print them with scripts/check-english.py . FILE, and rewrite them.')
             status = 1
     return status
 
