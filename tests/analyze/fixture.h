@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Stores and symbols made by hand, and at random, for the tests of analyze.
+/* Stores and symbols for the tests of analyze, made by hand and at random.
  *
- * What was put in stays readable as plain samples, so that a test can answer its question the slow way. */
+ * The inputs stay readable as plain samples, so that a test can compute its expected result in
+ * the simplest way. */
 
 #pragma once
 
@@ -49,6 +50,7 @@ void fixture_clear (Fixture *self);
 
 SymbolId fixture_find_symbol (const Fixture *self, const char *name);
 
-/* A few processes, threads, CPUs and functions; recursion, kernel parts, empty stacks, equal names in several binaries; of every
- * other seed some functions are inlined, which the store is told once its stacks are there. */
+/* A few processes, threads, CPUs and functions; recursion, kernel parts, empty stacks, equal
+ * names in several binaries. For every second seed some functions are inlined; the store
+ * receives these chains after its stacks. */
 void fixture_init_random (Fixture *self, uint32_t seed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The answers of analyze, found the slow way: sample by sample, by what the doors say, with text keys. */
+/* Reference results for analyze, computed in the simplest way: sample by sample through the
+ * door headers, with text keys. */
 
 #pragma once
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define N_SEEDS         4
-#define SHAPES_PER_SEED 10 /* of those that are asked again */
+#define SHAPES_PER_SEED 10 /* for requests that are repeated */
 
 static uint32_t
 n_seeds (void)
@@ -267,7 +267,7 @@ check_tables (const Fixture *fixture,
     }
 }
 
-/* What is found one by one is what is folded. */
+/* Looking up one node at a time finds the same as folding all. */
 static void
 assert_samples (const Fixture *fixture, const SampleFilter *filter, const StackWeights *weights)
 {
@@ -290,7 +290,7 @@ assert_samples (const Fixture *fixture, const SampleFilter *filter, const StackW
 
 /* --- asked again and again --- */
 
-/* What is shown of a tree without making all of it is what the whole tree has. */
+/* Nodes that are shown without making the whole tree equal those of the whole tree. */
 static void
 assert_parts (const Refold *refold, const CallTree *tree)
 {
@@ -385,7 +385,7 @@ check_tables_again (const Fixture *fixture,
 
 #define N_FOCUSES 4
 
-/* The first 256 `bits` are all the shapes that there are, but for what they focus on: one of N_FOCUSES. */
+/* The first 256 `bits` are all shapes except for their focus, which is one of N_FOCUSES. */
 static TreeShape
 shape_of (uint32_t bits, uint32_t focus)
 {
@@ -405,8 +405,8 @@ shape_of (uint32_t bits, uint32_t focus)
   };
 }
 
-/* Each question is asked of several selections one after the other, the first of them at the end again: nothing may be
- * left of the one before. */
+/* Each request is made for several selections one after the other, and for the first one again
+ * at the end. No result of an earlier selection may remain. */
 static void
 test_forgets_what_was_asked_before (void)
 {

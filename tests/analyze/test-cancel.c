@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Long folds end soon after they are cancelled from another thread. What is looked at is how much was done after that,
- * not how long it took. */
+/* Long folds end soon after they were canceled from another thread. The tests measure how much
+ * work was done afterwards, not how long it took. */
 
 #include "fixture.h"
 
@@ -68,7 +68,7 @@ n_done (const Folding *folding)
   return __atomic_load_n (&folding->work.n_done, __ATOMIC_RELAXED);
 }
 
-/* Cancels once so much is done. FALSE if all was done by then. */
+/* Cancels after this much work. FALSE if all was done before. */
 static bool
 cancel_after (Folding *folding, uint64_t n)
 {
@@ -87,7 +87,7 @@ cancel_after (Folding *folding, uint64_t n)
 
   is_cut = folding->refold == NULL;
   if (is_cut)
-    /* What is only one stack is not left in its middle. */
+    /* Folding one single stack is not interrupted. */
     g_assert_cmpuint (n_done (folding), <=, at_cancel + STEP + DEPTH);
   sysprof_refold_free (folding->refold);
   return is_cut;
@@ -144,7 +144,7 @@ test_selects_nothing_when_cancelled (void)
   fixture_clear (&fixture);
 }
 
-/* So few that no loop looks at whether to go on: sorting by name does. */
+/* So few that no loop checks for cancellation, except sorting by name. */
 static void
 test_delivers_nothing_when_cancelled (void)
 {

@@ -361,7 +361,8 @@ main (int argc, char **argv)
   g_autofree char *own = g_build_filename (config, "sysprof", NULL);
   int status;
 
-  /* Nobody's own rules; before anyone asks for that folder. (What GLib isolates tests with leaks.) */
+  /* Sets a folder without rules of the user, before GLib determines that folder. (GLib's
+   * isolation of tests leaks.) */
   g_setenv ("XDG_CONFIG_HOME", config, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/categories/first-rule-counts", test_first_rule_counts);

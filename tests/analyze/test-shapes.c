@@ -203,7 +203,7 @@ test_lays_out (void)
   g_assert_cmpuint (by_weight->x[2], ==, 0);
   g_assert_cmpuint (by_weight->x[3], ==, 7);
 
-  /* What is too narrow keeps its place empty. */
+  /* Blocks that are too narrow leave a gap. */
   wide = sysprof_flame_layout_new (tree, &fixture.store, &fixture.symbols, false, 3);
   g_assert_cmpuint (wide->n, ==, 3);
   g_assert_cmpuint (wide->x[2], ==, 2);

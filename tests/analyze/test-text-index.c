@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the index finds, against looking at every text, the slow and obvious way. */
+/* Compares results of the index with a search through all texts. */
 
 #include "../data/fixed-seed.h"
 #include "analyze/search/text-index.h"
 
 #include <string.h>
 
-/* --- the slow and obvious way: texts as characters, of which those that are not UTF-8 stand for themselves --- */
+/* --- reference: texts as characters; bytes that are not UTF-8 are characters of their own
+ * --- */
 
 #define BROKEN   0x200000u /* + byte */
 #define NO_FIELD 0x210000u
@@ -155,7 +156,7 @@ fit_of (const GArray *text, const SlowQuery *query)
       for (guint i = 0; i < text->len; i++)
         if (stands_at (text, i, term))
           {
-            /* What begins the text counts as the beginning of a word. */
+            /* The beginning of the text counts as the beginning of a word. */
             is_word |= n_places++ < 64 && (i == 0 || word_begins (text, i));
             begins |= n == 0 && i == 0;
           }

@@ -21,7 +21,7 @@
 #define MOST  512
 #define DEPTH 200
 
-/* A function of its own for each call, as it is written. */
+/* A separate function for each call, in the order of the source. */
 #ifdef __clang__
 #  define BESIDE __attribute__ ((noinline, optnone))
 #else

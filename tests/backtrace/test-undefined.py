@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a program gets that links src/backtrace: no GLib, no unwinder, no threads of ours.
+"""A program that links src/backtrace needs no GLib, no unwinder library and no threads of ours.
 
 usage: test-undefined.py PROGRAM
 """

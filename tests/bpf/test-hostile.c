@@ -158,7 +158,7 @@ lie (Liar *self)
   uint32_t i = any (self) % self->n;
   UnwindMapping *mapping = &self->index->mapping[i];
 
-  /* What leads nowhere at once is seldom said. */
+  /* Some walks end immediately, for reasons that rarely occur. */
   switch (any (self) % 1024 == 0 ? any (self) % 4 : 4 + any (self) % 4)
     {
     case 0:
@@ -303,7 +303,7 @@ run_among_lies (const char *workload, bool by_lists)
   sysprof_privilege_unref (privilege);
 }
 
-/* That are about files: which one is mapped, the kernel itself is asked. */
+/* Reasons about files: the kernel itself is queried for the mapped file. */
 static void
 test_nobody_is_hurt (const void *data)
 {
@@ -321,8 +321,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_assert_cmpint (argc, ==, 2);
-  g_test_add_data_func ("/bpf/hostile/nobody-is-hurt", argv[1], test_nobody_is_hurt);
-  g_test_add_data_func ("/bpf/hostile/nobody-is-hurt-by-lists", argv[1],
+  g_test_add_data_func ("/bpf/hostile/kernel-survives", argv[1], test_nobody_is_hurt);
+  g_test_add_data_func ("/bpf/hostile/kernel-survives-lists", argv[1],
                         test_nobody_is_hurt_by_lists);
   return g_test_run ();
 }

@@ -35,7 +35,7 @@ typedef struct
   Comparison comparison;
   PerfDecoder *decoder;
   GHashTable *truths; /* Key → TruthCopy */
-  GHashTable *cuts;   /* address of an entry under which stacks were cut → WalkReason */
+  GHashTable *cuts;   /* address of an entry below which stacks were truncated → WalkReason */
   TruthSample truth;  /* the last one */
   Key truth_key;      /* its record's; tid 0 = none */
 } Test;
@@ -92,7 +92,7 @@ take_record (const struct perf_event_header *record, void *data)
   sysprof_perf_decode (record, self->decoder);
 }
 
-/* Names of addresses may stand behind the samples that have them. */
+/* Names of addresses may come after the samples that contain them. */
 static void
 collect_cuts (Test *self, SysprofCaptureReader *reader)
 {
@@ -276,10 +276,12 @@ test_stacks_are_the_programs_own (const void *data)
       g_test_message ("of all that was taken %s: %" G_GUINT64_FORMAT,
                       sysprof_walk_reason_to_string (i), self->decoder->n_walks[i]);
   g_assert_cmpuint (self->comparison.n_samples, >=, 1000);
-  /* In deep recursion, below large frames, from one stack to another, a copy does not reach the end, and says so. Everything else is
-   * whole, but for threads in their first instructions, and where the kernel could not copy what was not in memory just then (on a busy
-   * machine 29 of 1,501), which it tells, and which is no walker's fault. Where the machine is busy, programs that start threads all the
-   * time are found oftener in the first instructions of these, whose stacks are empty. */
+  /* A copy does not reach the end in deep recursion, below large frames, and across a switch of
+   * stacks. Such stacks have a reason. All others are complete, with two exceptions: threads in
+   * their first instructions, and stacks with pages that were not in memory and that the kernel
+   * therefore could not copy (29 of 1,501 on a busy machine). The kernel reports these. On a
+   * busy machine, programs that start threads all the time are sampled more often in the first
+   * instructions of a thread, where the stack is empty. */
   n_fault = self->comparison.n_short_of[WALK_FAULT];
   n_zero = self->comparison.n_short_of[WALK_ZERO];
   g_assert_cmpuint ((self->comparison.n_short - n_fault - n_zero) * 1000, <=,

@@ -15,7 +15,7 @@
 #define MOST_SECONDS  60
 #define FREQUENCY     4000
 
-/* What is asked of a workload, by how its name begins; the first one that fits. */
+/* Requirements for a workload, by the beginning of its name; the first row that fits. */
 typedef struct
 {
   const char *begins;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Ways to be called that are not a call and a return: calls in the tail, the stub through which a library's function is found when
- * it is first called, calls and closures that libffi makes, assembly without rules, stacks that are switched, threads that
- * come and go, and a process that borrows the stack. */
+/* Calls that are not a plain call and return: tail calls, the stub that resolves a function of
+ * a library on its first call, calls and closures of libffi, assembly without call-frame
+ * information, switched stacks, threads that start and end, and a process that borrows the
+ * stack. */
 
 #include "truth-list.h"
 

@@ -19,7 +19,8 @@ static const char *const table[TRUTH_FUNCTIONS_END] = {
   TRUTH_FUNCTIONS (NAME)
 };
 
-/* What is made of a function inside of a listed one, or of a template for it, has the other's name, too. */
+/* Functions that a compiler makes from a listed function, or from a template for it, contain
+ * the other's name, too. */
 static bool
 is_somebody_elses (const char *name)
 {
@@ -48,7 +49,7 @@ has_numbers (const ElfSymbols *symbols)
   return false;
 }
 
-/* 0: none that is listed. What a compiler has cut off a function belongs to it. */
+/* 0: not listed. Parts that a compiler split off belong to their function. */
 static unsigned
 id_of_name (const char *name, bool has_number)
 {
@@ -62,7 +63,7 @@ id_of_name (const char *name, bool has_number)
   return 0;
 }
 
-/* Where stacks of Go's runtime end. */
+/* The functions in which stacks of Go's runtime end. */
 static const char *const go_tops[] = {
   "runtime.mcall",       "runtime.mstart",           "runtime.mstart.abi0",
   "runtime.rt0_go",      "runtime.rt0_go.abi0",      "runtime.goexit",
@@ -76,10 +77,10 @@ is_top (const Comparison *self, const char *name)
   return self->tops != NULL && g_strv_contains (self->tops, name);
 }
 
-/* A program without symbols lies beside the one that it was made of. */
+/* A program without symbols is next to the program from which it was made. */
 #define STRIPPED "-stripped"
 
-/* Of the file of which the first bytes are mapped at `start`. */
+/* Of the file whose first bytes are mapped at `start`. */
 static void
 add_functions (Comparison *self, const char *path, uint64_t start)
 {
@@ -200,7 +201,7 @@ list_walked (const Comparison *self, const TruthSample *sample, unsigned short *
       uint64_t address = sample->address[i - 1];
       unsigned id = id_at (self, i == 1 ? address : address - 1);
 
-      /* Where a signal came in, the address is that of the instruction itself. */
+      /* At a signal, the address is that of the interrupted instruction itself. */
       if (id == 0)
         id = id_at (self, address);
       if (id != 0 && n < MOST_FUNCTIONS)
@@ -293,8 +294,9 @@ has_far (const Comparison *self, const unsigned short *ids, unsigned n)
   return false;
 }
 
-/* Has a copy everything of this stack? It has a few functions, none with a large frame, all of them on one stack; those of a
- * runtime, which goes on on the program's, are not listed. */
+/* Whether a copy contains this complete stack. It does if there are few functions, none with a
+ * large frame, all on one stack. Functions of a runtime that continues on the stack of the
+ * program are not listed. */
 static bool
 is_short (const Comparison *self,
           const TruthCopy *truth,

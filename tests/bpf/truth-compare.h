@@ -36,7 +36,7 @@ typedef struct
   const char *const *tops; /* NULL-terminated names: see n_elsewhere; NULL = none */
   uint64_t n_samples;
   uint64_t n_unsettled;
-  uint64_t n_broken; /* neither unsettled nor whole */
+  uint64_t n_broken; /* neither unsettled nor complete */
   uint64_t n_short;  /* of them, those of a few small frames, on one stack */
   uint64_t n_short_of[WALK_REASONS];
   uint64_t n_without;   /* whole, of threads without a list */
@@ -57,7 +57,8 @@ typedef struct
   TruthCopy truth;
 } TruthSample;
 
-/* When the program was not loaded: by errno, the test is skipped where it cannot be tried. What the kernel refuses fails it. */
+/* The BPF program was not loaded. Skips the test if errno shows that this machine cannot run
+ * it; fails it if the kernel refused the program. */
 void skip_or_fail (void);
 
 /* Runs until its standard input ends. */
@@ -65,18 +66,18 @@ GSubprocess *start_program (const char *program);
 /* Of type pid_t. */
 GArray *list_threads (pid_t pid);
 
-/* Who calls this frees with clear_comparison(). */
+/* The caller frees with clear_comparison(). */
 void find_functions (Comparison *self, const char *program, pid_t pid);
 void clear_comparison (Comparison *self);
 
 /* The record that the program in the kernel has sent. FALSE: another one, or without a user stack. */
 bool parse_truth (TruthSample *self, const struct perf_event_header *record);
 
-/* Whole stacks are to be equal; the others are counted. */
+/* Complete stacks must be equal; the others are counted. */
 void compare_sample (Comparison *self, const TruthSample *sample);
 
 /* Whether each function has been on a stack that was compared. */
 bool has_seen_all (const Comparison *self);
 
-/* What was compared, and nothing unequal. */
+/* Something was compared, and nothing differs. */
 void tell_comparison (const Comparison *self);

@@ -291,8 +291,9 @@ format (unsigned n)
   return result;
 }
 
-/* Functions of which the C library has several: a static program calls them through stubs that have no rules. With a frame
- * pointer, which leads from there past the caller. */
+/* Functions that the C library has in several versions: a static program calls them through
+ * stubs without call-frame information. Built with frame pointers, which skip the caller
+ * there. */
 KEEP static unsigned
 call_chosen (unsigned n)
 {

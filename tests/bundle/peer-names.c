@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names by the symbol table in a capture, as the library that is installed here reads it. From standard input lines
- * `PID kernel|user ADDRESS`; to standard output a name, or "-".
+/* Resolves names by the symbol table in a capture with the installed library of Sysprof 3.46.
+ * Reads lines `PID kernel|user ADDRESS` from standard input; writes a name, or "-", to standard
+ * output.
  *
- *   peer-names CAPTURE */
+ *     peer-names CAPTURE */
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A recording brings its names: they are the same where none of the files is, and a peer finds them, too.
+"""A recording contains its symbols: they are the same after its files are gone, and Sysprof 3.46 finds them,
+too.
 
 usage: test-bundle.py SYSPROF-CLI PRINT-SYMBOLS PROGRAM [PEER-NAMES]
 """
@@ -43,7 +44,7 @@ def check_file(capture):
         check(frame["len"] <= 16384 or frame["type"] == "sample", "no frame but deep stacks is longer than 16384 bytes")
         if frame["type"] == "file":
             if frame["path"] == "__symbols__" and frame["path"] not in lasts:
-                # In a row of file frames the peer looks at every other one only.
+                # Sysprof 3.46 reads only every second frame in a row of file frames.
                 check(before != "file", "no file frame stands in front of the table")
             lasts.setdefault(frame["path"], []).append(frame["is_last"])
         before = frame["type"]
@@ -81,7 +82,7 @@ def check_names(path):
 
 
 def check_peer(path, capture, bundled):
-    """Every (pid, address) of a stack: the peer's name is ours; it knows nothing of what we left without a name."""
+    """For every (pid, address) of a stack, Sysprof 3.46 finds our name; it finds none where we recorded none."""
     asked = {}
     for frame in capture.of("sample"):
         pid, context = frame["pid"], "user"

@@ -43,7 +43,7 @@ print_stack (int tid, const SysprofCaptureAddress *addrs, unsigned int n_addrs)
   (void) printf ("]");
 }
 
-/* What stands behind a path, if it is an id and not what writers leave in their padding. */
+/* Returns the text after a path if it is an ID, and not padding of a writer. */
 static const char *
 get_build_id (const SysprofCaptureMap *map)
 {

@@ -51,7 +51,7 @@ def hexed(value):
 
 
 def as_dumped(frame):
-    """What dump-capture prints for a frame of decoder.py."""
+    """Returns the line that dump-capture prints for a frame of decoder.py."""
     out = {k: v for k, v in frame.items() if k not in ('at', 'len', 'description')}
     out['type'] = decoder.NUMBERS[frame['type']]
     if frame['type'] == 'jitmap':
@@ -64,8 +64,9 @@ def as_dumped(frame):
 
 
 def all_dumped(every, knows_index=True):
-    """What dump-capture prints for these frames. A writer adds an index behind every 65,536 frames. Our reader skips it; the reader
-    of Sysprof 3.46 does not know it and passes it on as a timestamp."""
+    """Returns the lines that dump-capture prints for these frames. A writer adds an index after every 65,536
+    frames. Our reader skips it. The reader of Sysprof 3.46 does not know it and passes it on as a
+    timestamp."""
     printed = []
     for frame in every:
         if frame['type'] != 'frame-index':

@@ -205,7 +205,7 @@ class Collector(unittest.TestCase):
         self.assertNotEqual(forked['child'], forked['parent'])
 
     def test_trace_files_that_are_none(self):
-        """Nothing is written to what is not an empty file, or was begun by something else."""
+        """The collector writes only to an empty file, and does not continue a file that something else began."""
         variables = {k: v for k, v in os.environ.items() if k != 'SYSPROF_CONTROL_FD'}
         begun = os.memfd_create('begun')
         os.write(begun, b'x' * 5000)

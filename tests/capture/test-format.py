@@ -77,7 +77,8 @@ class Reader(Case):
     def test_rubbish_that_looks_like_a_build_id_is_none(self):
         content = [{'type': 'map', 'cpu': 0, 'pid': 1, 'time': 1, 'start': 1, 'end': 2, 'offset': 3, 'inode': 4,
                     'path': '1234', 'build_id': ''}]
-        # Where the path ends with 5 bytes of padding left, as much of any text may be there that a writer had before: "@dB" was.
+        # After a path with 5 bytes of padding, these bytes may contain text that the writer had in memory:
+        # here "@dB".
         for path, rubbish in (('1234', b'@\xfe'), ('12', b'@dB\0'), ('12', b'@abc\0'), ('12', b'@a\0'), ('12', b'@\0'), ('1', b'@Ab1f\0')):
             with self.subTest(rubbish):
                 content[0]['path'] = path
@@ -382,7 +383,8 @@ class Join(Case):
             self.assertEqual(self.all_of(joined, periods), [], name)
             appended = self.join('cat', *inputs)
             known = set(self.all_of(appended, events))
-            # what is appended to stands there already: another one that differs says that nobody knows
+            # frames are appended to a file that has the key already: a different value records that the value
+            # is unknown
             self.assertEqual(known, ({self.CLOCK} if files[0] else set()) if agree else ({self.CLOCK, b''} if files[0] else set()), name)
             self.assertLessEqual(len(self.all_of(appended, periods)), 1, name)
             again = self.join('join', path, self.copy_of_joined('appended'))
@@ -419,7 +421,8 @@ class Join(Case):
         for inputs in ((first, second), (first, self.recording('none')), (self.recording('none'), first)):
             joined = self.join('join', *inputs)
             self.assertEqual((self.all_of(joined, path), self.all_of(joined, '/proc/8/jit-owners')), ([], []))
-        # what is appended to stands there already: another one that differs says that it does not hold for all
+        # frames are appended to a file that has the key already: a different value records that it does not
+        # hold for all
         appended = self.join('cat', first, second)
         self.assertEqual((self.all_of(appended, path), self.all_of(appended, '/proc/8/jit-code')), ([b'a' * 1500, b''], [b'']))
         other = self.recording('other', (('/proc/x/jit-code', b'x'), ('/proc//jit-code', b'y'), ('/proc/7/jit-code.x', b'z')))
@@ -427,7 +430,8 @@ class Join(Case):
         self.assertEqual([self.all_of(joined, name) for name in ('/proc/x/jit-code', '/proc//jit-code', '/proc/7/jit-code.x')], [[b'x'], [b'y'], [b'z']])
 
     def mark_of_names(self):
-        """Behind which machines of this kind number their names; those of another kind are numbered anew."""
+        """Captures of the same kind of machine share one numbering of names; another kind of machine gets a
+        new one."""
         path = self.capture('elsewhere', [{'type': 'jitmap', 'cpu': -1, 'pid': -1, 'time': 1, 'names': [(1, 'name')]}])
         return self.names_of(self.join('cat', path))[0][0] - 1
 
@@ -446,7 +450,7 @@ class Join(Case):
             self.assertEqual(sorted(self.names_of(joined)), [(jit + 1, 'one'), (jit + 2, 'one'), (jit + 3, 'two'), (jit + 4, 'three')])
 
     def test_lists_are_joined(self):
-        """What is said of single samples and processes, so that each capture's is found."""
+        """Entries about single samples and processes, so that those of each capture are found."""
         files = [(('__unwind__', b'%d tables=3\n' % i), ('__found__', bytes([i]) * 1600), ('__unnamed__.gz', gzip.compress(b'line %d\n' % i)))
                  for i in range(3)]
         joined = self.join('join', *(self.recording(f'in{i}', of_one) for i, of_one in enumerate(files)))
@@ -473,7 +477,8 @@ class Join(Case):
         return paths, texts
 
     def in_order_of_time(self, capture, path):
-        """What a reader finds that takes frames by their times, those of one time as they stand in the file, and stops at the last."""
+        """Returns the frames as a reader sees them that sorts them by time, keeps the file order of equal
+        times, and stops at the last."""
         data = b''
         for frame in sorted((f for f in capture.frames if f['type'] == 'file' and f['path'] == path), key=lambda frame: frame['time']):
             data += frame['data']
@@ -550,7 +555,7 @@ class Join(Case):
                          {(at, at + 16, 1, 'alpha'), (at - place, at - place + 16, 1, 'beta'),
                           (at - 2 * place, at - 2 * place + 16, 1, 'delta'), (0x1000, 0x1010, 1, 'user')})
 
-        # What was joined is joined again: each start has one place.
+        # Joins a joined capture again: each start occurs once.
         again = self.copy_of_joined('again')
         more = self.join('join', self.of_boot('e', ['three -']), again, inputs[1])
         self.assertEqual(self.kernel_addresses(more), [at, at - place, at - 2 * place, at - place, at - 3 * place, at - 2 * place])
@@ -562,7 +567,8 @@ class Join(Case):
         self.assertEqual(self.kernel_addresses(self.join('join', *unknown)), [self.AT] * 2)
         low = [self.of_boot(f'l{i}', [f'{i} -'], addresses=(0xc000000000001000, 0xc0001000)) for i in range(2)]
         self.assertEqual(self.kernel_addresses(self.join('join', *low)), [0xc000000000001000, 0xc0001000] * 2)
-        # Where they lie they are told to be, so that nobody takes the one for the other; lists of both would be of neither.
+        # Addresses of different boots are marked, so that they are not mixed; lists of both would match
+        # neither.
         low = [self.of_boot(f'l{i}', [f'{i} -'], addresses=(0xc0001000,), is_big=is_big, files=[('/proc/kallsyms', b'c0001000 T l%d\n' % i)])
                for i, is_big in enumerate((True, False))]
         joined = self.join('join', *low)
@@ -580,8 +586,8 @@ class Join(Case):
         self.assertEqual(len(set(self.kernel_addresses(self.join('join', *tens)))), 32)
 
     def test_unknown_starts_of_several_joins_lie_apart(self):
-        """Nobody knows of which captures joins were made: that of the one is not that of the other, wherever it lies, and as often as it
-        is joined."""
+        """The boot of joined captures is unknown. So one is not taken for the other, in any order and however
+        often they are joined."""
         at, place = self.AT, self.PLACE
         def symbols(name):
             return ('__symbols__', captures.symbol_table([(at, at + 16, 0, name, '[kernel]')]))
@@ -614,7 +620,7 @@ class Join(Case):
         self.assertEqual({boot for boot in self.boots_of(joined) if len(boot.split()) < 3}, {'0 -', 'unknown'})
 
     def test_waits_keep_their_kernel(self):
-        """Whose addresses stand within them."""
+        """Frames that contain addresses of their own frame."""
         waits = b'waits\0\1\0' + bytes(100)
         joined = self.join('join', self.of_boot('a', ['one -']), self.of_boot('b', ['two -'], [('__waits__', waits)]))
         self.assertEqual(self.kernel_addresses(joined), [self.AT - self.PLACE, self.AT])
@@ -642,7 +648,7 @@ class Join(Case):
         self.assertEqual(self.all_of(joined, '__modules__'), [
             b'm ab .text=%x .init.text=%x\nn -\nm ab .text=%x .init.text=%x\n'
             % (at + 0x2000, at + 0x3000, at - place + 0x2000, at - place + 0x3000)])
-        # Who does not say which kernel it was may have another one.
+        # A capture that does not record its kernel may have a different one.
         unknown = [self.of_boot(f'u{i}', [], files(b'u%d' % i, 0, 0)) for i in range(2)]
         self.assertEqual(self.all_of(self.join('join', *unknown), '/proc/kallsyms.gz'), [files(b'u0', 0, 0)[0][1]])
 

@@ -240,7 +240,7 @@ test_save_as (void)
   gsize size;
   int fd = g_mkstemp (path);
 
-  /* What was there before does not shine through. */
+  /* Bytes of an earlier frame do not show through. */
   g_assert_cmpint (write (fd, longer, 100000), ==, 100000);
   close (fd);
 

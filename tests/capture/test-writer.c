@@ -616,7 +616,7 @@ test_frame_index (void)
     g_assert_true (sysprof_capture_writer_add_timestamp (scratch.writer, i, 0, 0));
   scratch_flush (&scratch);
 
-  /* Each stands behind 65536 frames of 24 bytes. */
+  /* Each comes after 65536 frames of 24 bytes. */
   last = u64_at (scratch.bytes + 88);
   g_assert_cmpuint (last, ==, HEADER_SIZE + 2 * 65536 * 24 + 32);
   previous = u64_at (scratch.bytes + last + 24);
@@ -736,7 +736,7 @@ test_full_disk (void)
   g_assert_cmpint (errno, ==, EFBIG);
   g_assert_false (sysprof_capture_writer_flush (writer));
 
-  /* What is there ends with a whole frame. */
+  /* The existing bytes end with a complete frame. */
   g_assert_cmpint (stat (path, &info), ==, 0);
   g_assert_cmpint ((info.st_size - HEADER_SIZE) % 32, ==, 0);
   g_assert_cmpint (info.st_size, <=, 100001);
@@ -853,7 +853,7 @@ test_sink (void)
   g_assert_cmpuint (sysprof_capture_writer_get_size (scratch.writer), ==, HEADER_SIZE + 24000);
   g_assert_cmpuint (sysprof_capture_writer_get_n_frames (scratch.writer), ==, 1000);
 
-  /* What the sink does not take is not lost. */
+  /* Bytes that the sink does not accept are not lost. */
   sink.fails = TRUE;
   g_assert_false (sysprof_capture_writer_flush (scratch.writer));
   sink.fails = FALSE;

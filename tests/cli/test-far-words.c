@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Words that shells take apart again: each shell that is installed says what it got. */
+/* Quotes command lines for a remote shell. Each installed shell splits them again and must
+ * print the original words. */
 
 #include "cli/far-words.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The last seconds of a recording that goes on: what is in them, and what is forgotten. */
+/* The live window has the last seconds of a running recording: tests check its contents and
+ * what it discards. */
 
 #include "cli/live-window.h"
 
@@ -72,7 +73,7 @@ compare_texts (const void *a, const void *b)
   return g_strcmp0 (*(char *const *) a, *(char *const *) b);
 }
 
-/* What is in the window now: "sample 7", "map 7 /path", … sorted. */
+/* The contents of the window, sorted: "sample 7", "map 7 /path", … */
 static char **
 look (Fixture *self, int64_t now, GBytes *symbols)
 {
@@ -154,7 +155,7 @@ test_processes_end (Fixture *self, gconstpointer data)
   assert_found (self, 16 * SECOND, "map 8 /b");
 }
 
-/* A program starts threads, which are told as if they were processes, and whose ends nobody tells. */
+/* A program starts threads. They are reported like processes, without events for their ends. */
 static void
 test_threads_are_forgotten (Fixture *self, gconstpointer data)
 {

@@ -122,7 +122,8 @@ test_takes_what_people_type (void)
     }
 }
 
-/* What is recorded anyway is left out by its switch; what is not, only where it was asked for. */
+/* A switch removes instruments that are on by default. The others are recorded only if an
+ * option requests them. */
 static void
 test_leaves_counters_out (void)
 {

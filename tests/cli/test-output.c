@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Files that nobody shall miss: what stands there before, between and after. Compressed ones are unpacked by
- * the programs that people unpack them with. */
+/* Output files must stay intact: the tests check files before, during and after a recording.
+ * Compressed ones are unpacked with the usual programs. */
 
 #include "cli/output.h"
 
@@ -178,7 +178,7 @@ test_compressed_output_unpacks_to_the_same (Fixture *self, gconstpointer data)
   g_autofree uint32_t *bytes = g_malloc (size + sizeof (uint32_t));
   guint n_checked = 0;
 
-  /* Neither all random nor all the same: blocks of both. */
+  /* Blocks of random bytes and blocks of equal bytes, alternating. */
   for (gsize i = 0; i <= size / sizeof (uint32_t); i++)
     bytes[i] = (i >> 10) % 2 == 0 ? g_rand_int (random) : (uint32_t) (i >> 5);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one machine writes, the other reads: a build for another machine against one for this machine.
+"""Captures of one machine can be read on the other: compares a build for another machine with one for this
+machine.
 
 usage: NATIVE_BUILD=DIRECTORY test-native.py CROSS_BUILD WRITE-CAPTURE READER…
 """
@@ -24,7 +25,7 @@ JIT_64, JIT_32 = 0xE000000000000000, 0xE0000000
 
 
 def run(*command):
-    """What it prints, less whether the order of the bytes is the machine's own."""
+    """Returns its output without the remark on byte order."""
     return re.sub(rb'(?m)^swapped [01] ', b'', subprocess.run(command, capture_output=True, check=True).stdout)
 
 

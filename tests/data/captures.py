@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes captures byte by byte from the offset tables of docs/format.md, for tests.
 
-Shares no code with the library: what both agree on is the format, not a mistake. Frames go out
-in the order of the calls, so a test can put anything anywhere, wrong things included; unused bytes are 0.
-What reads them is decoder.py.
+Shares no code with the library, so that a mistake is not made twice. Frames are written in the order of
+the calls, so a test can write anything anywhere, including wrong data; unused bytes are 0. decoder.py
+reads captures.
 """
 
 import struct
@@ -20,7 +20,7 @@ def text(value):
 
 
 class Capture:
-    """`big` makes a big-endian file: § 11.2 says where its bit-fields lie. Frames that name no time have that of `now`."""
+    """`big` makes a big-endian file; § 11.2 defines its bit-fields. Frames without a time get that of `now`."""
 
     def __init__(self, time=1000, end_time=0, big=False, capture_time="2026-01-01T00:00:00Z", index=0, now=0):
         self.order = ">" if big else "<"
@@ -189,8 +189,8 @@ def encode(frames, big_endian=False, time=0, end_time=0, capture_time="2020-01-0
 
 
 def packed_symbols(rows, strings, order="<"):
-    """The embedded file "__symbols__" of any rows, absurd ones, too: (begin, end, pid, offset of the name in `strings`, of the tag),
-    None for what is not there."""
+    """Adds the embedded file "__symbols__" with any rows, also invalid ones: (start, end, pid, offset of the
+    name in `strings`, offset of the tag), with None for missing values."""
     base = 32 * (len(rows) + 1)
     places = lambda offsets: [0 if offset is None else (base + offset) % 2**32 for offset in offsets]
     return b"".join(struct.pack(order + "QQIIII", *row[:3], *places(row[3:]), 0) for row in rows) + bytes(32) + strings

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages of D-Bus as they go over the wire, built and read from the D-Bus Specification ("Message Protocol").
+"""Builds and reads D-Bus messages in wire format, from the D-Bus Specification ("Message Protocol").
 
-message(...) -> bytes; header(bytes) -> dict, or None for what is no whole header.
+message(...) -> bytes; header(bytes) -> dict, or None if the header is incomplete.
 """
 import struct
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads captures, written from the format's description alone: what the C library must agree with.
+"""Reads captures. It is written from the description of the format alone, and the C library must agree with
+it.
 
-decode(bytes) -> Capture. A frame is a dict with 'type' (its word in our commands), 'cpu', 'pid', 'time' and the members that its
-type has; 'at' and 'len' say where it stands. What writes them is captures.py.
+decode(bytes) -> Capture. A frame is a dict with 'type' (its word in our commands), 'cpu', 'pid', 'time'
+and the members of its type; 'at' and 'len' give its position and size. captures.py writes captures.
 """
 import collections
 import gzip

@@ -8,8 +8,8 @@ EMULATOR = shlex.split(os.environ.get('MESON_EXE_WRAPPER', ''))
 
 
 def native_environment():
-    """meson puts the other machine's tools in front of the path. What changes its programs must be of these, what compiles
-    for this machine or looks at its libraries must not."""
+    """meson puts the other machine's tools first in PATH. Tests that modify its programs need these tools;
+    tests that compile for this machine or inspect its libraries must not use them."""
     path = ':'.join(part for part in os.environ['PATH'].split(':') if '-linux-gnu' not in part)
     return dict(os.environ, PATH=path)
 

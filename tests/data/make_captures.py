@@ -135,7 +135,7 @@ def jitmap_after_use():
 
 @capture
 def jitmap_of_32_bits():
-    """Where code lies among them, and what has no name is none of them."""
+    """Adds addresses of code, and addresses without a name outside of it."""
     c = Capture().map(0xE0000000, 0xE0010000, "/bin/low", pid=7, time=900)
     c.jitmap([(0xE0000001, "first"), (0xE0000002, "second")], time=5000)
     return c.sample([USER, 0xE0000002, 0xE0000001, 0xE0000003, 0x1000], 7, pid=7, time=1001)
@@ -384,7 +384,7 @@ def random_capture(seed):
 
 @capture
 def told(big=False):
-    """What recorders embed about processes, CPUs and samples."""
+    """Data that recorders embed about processes, CPUs and samples."""
     c = Capture(time=1000, end_time=9000, big=big).metadata("org.gnome.sysprof.unwind", "tables", time=1000)
     c.process("/bin/a b", pid=10, time=1000).map(0x1000, 0x9000, "/bin/a", 0, 5, pid=10, time=1000)
     c.overlay("/var/lib/layers/diff", "/", 1, pid=10, time=1000)
@@ -414,7 +414,7 @@ def all_kinds():
 
 
 def whole_frames(data):
-    """Where the last whole frame of a little-endian capture ends."""
+    """Returns where the last complete frame of a little-endian capture ends."""
     at = 256
     while at + 24 <= len(data):
         length = int.from_bytes(data[at:at + 2], "little")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Says what a capture holds, from docs/format.md, as plainly as possible and without regard to speed.
+"""Prints the contents of a capture, computed from docs/format.md in the simplest way and without regard to
+speed.
 
-Prints the lines that tests/store/dump-store.c prints. Where the program has trees, hashes and
-caches, this has lists that are searched from the front.
+Prints the same lines as tests/store/dump-store.c. It searches lists from the front, where the C program
+has trees, hashes and caches.
 """
 
 import hashlib
@@ -21,13 +22,15 @@ STACKED = {2, 14, 16}
 
 
 def meant(groups, own):
-    """Who defined counters, of these ids, sets no others: what stands behind the first such is what was in memory."""
+    """A frame that defines counters with these IDs sets no others: the values after the first one with ID 0
+    are undefined memory."""
     for group in groups:
         yield from itertools.takewhile(lambda slot: not own or slot[0] in own, group)
 
 
 class Frame:
-    """What the decoder found, its types as numbers: 0 if unknown or damaged, 18 for the index. Texts are bytes again."""
+    """The frames from the decoder, with types as numbers: 0 if unknown or damaged, 18 for the index. Texts
+    are bytes again."""
 
     def __init__(self, found):
         self.found, self.offset = found, found["at"]
@@ -68,7 +71,7 @@ def either(left, right):
 
 
 def cut(regions, start, end):
-    """What is left of `regions` outside of [start, end)."""
+    """Returns the parts of `regions` outside of [start, end)."""
     left = []
     for begin, stop, mapping in regions:
         if begin < min(stop, start):

@@ -35,7 +35,7 @@ class Stream:
         return self
 
     def thread(self, tid, pid, comm):
-        """Its number; a new entry where it is not the last said of that tid."""
+        """Returns the number of its entry; adds an entry if it differs from the last one of that tid."""
         number, known = self.threads.get(tid, (None, None))
         if known != (pid, comm):
             number = self.n_threads = getattr(self, 'n_threads', -1) + 1

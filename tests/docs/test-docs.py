@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the documents promise: that links lead somewhere, and that manuals and programs know the same options.
+"""Checks that links in the documents resolve, and that manuals and programs have the same options.
 
 usage: test-docs.py SOURCE_DIR PROGRAM...
 """

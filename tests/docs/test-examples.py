@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the examples of the manuals, over a capture that has what they ask for.
+"""Runs the examples of the manuals on a capture with the data that they need.
 
 usage: test-examples.py SOURCE_DIR RECORDER PROGRAM...
 """
@@ -27,8 +27,8 @@ def examples(program):
     return re.findall(r'(?m)^\.B (.+)$', page.partition('.SH EXAMPLES')[2].partition('.SH ')[0])
 
 
-# What examples of recording call: another machine, and a build.
-# (ssh has options and their values in front of the host.)
+# Programs that examples of recording call: another machine, and a build. (The arguments of ssh begin with its
+# own options.)
 STAND_INS = {'ssh': 'while case "$1" in -o) shift 2;; -*) shift;; *) false;; esac; do :; done\nshift; exec sh -c "$*"', 'make': ':'}
 
 

@@ -8,7 +8,7 @@
 
 #define N_PROCESSES 5
 #define N_NAMES     9
-/* What the kernel puts before the addresses of a context. */
+/* The marker that the kernel puts before the addresses of a context. */
 #define KERNEL_MARKER ((SysprofCaptureAddress) -128)
 #define USER_MARKER   ((SysprofCaptureAddress) -512)
 #define KERNEL_BASE   G_GUINT64_CONSTANT (0xffffffff81000000)

@@ -160,7 +160,7 @@ make_graph (SysprofDocument *document, guint flags)
   return callgraph;
 }
 
-/* What a person wrote, and what it means to the functions of random captures. */
+/* Rules of a user, and the categories that they give to functions of random captures. */
 static const char rules[] = "paint\t*\tfunction_2\tinherit\n"
                             "css * function_3\n"
                             "io [kernel] kernel_1 inherit\n"
@@ -618,7 +618,7 @@ test_cancels (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
-/* Where the rules stand for as long as the tests run. */
+/* The file with the rules, which exists while the tests run. */
 static char *
 make_configuration (void)
 {

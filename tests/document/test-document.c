@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a document says of a capture that was written without our writer (make-capture.py), in both byte orders.
+/* Checks a document of a capture that was not written by our writer (make-capture.py), in both
+ * byte orders.
  *
  * usage: test-document LITTLE BIG */
 

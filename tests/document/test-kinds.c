@@ -88,7 +88,7 @@ load (gconstpointer path)
   return load_with (path, sysprof_no_symbolizer_get ());
 }
 
-/* The only frame of its kind that lies at `time`. */
+/* The only frame of its kind at `time`. */
 static gpointer
 frame_at (SysprofDocument *document, gint64 time)
 {
@@ -329,7 +329,7 @@ test_process (gconstpointer path)
   g_assert_cmpstr (plain, ==, "");
   g_assert_null (sysprof_mount_get_superblock_option (mount, "user"));
 
-  /* What was forked and never described is a thread. */
+  /* A PID that was forked and never described is a thread. */
   g_assert_cmpuint (g_list_model_get_n_items (threads), ==, 3);
   g_assert_cmpint (sysprof_thread_info_get_thread_id (main_thread), ==, 10);
   g_assert_true (sysprof_thread_info_is_main_thread (main_thread));
@@ -514,7 +514,7 @@ test_saves (gconstpointer path)
   (void) g_rmdir (copy);
 }
 
-/* Whoever no longer wants it finds what was there, or all of it, and nothing beside it. */
+/* A canceled reader has either the old rows or all rows, and no other ones. */
 static void
 test_saves_all_or_nothing (gconstpointer path)
 {
@@ -556,7 +556,7 @@ test_saves_all_or_nothing (gconstpointer path)
   g_assert_cmpint (g_rmdir (directory), ==, 0); /* nothing else is in it */
 }
 
-/* What was freed has a stack, too; the bytes are those of the allocation. */
+/* Memory that was freed has a stack, too; its size is that of the allocation. */
 static void
 test_graph_of_allocations (gconstpointer path)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the options of a selection mean, against a small capture. */
+/* Tests the options of a selection on a small capture. */
 
 #include "document/document.h"
 
@@ -111,7 +111,7 @@ test_finds_threads (void)
   sysprof_resolved_selection_clear (&resolved);
 }
 
-/* How many of the ten samples, 100 ns apart, the first at the start, lie in the times. */
+/* How many of the ten samples, 100 ns apart, the first at the start, are within the times. */
 static uint64_t
 count_in_times (const Store *store, char **times)
 {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What src/dwarf says about addresses, as `addr2line -f -i -a` prints it: the other side of the tests that compare them.
+/* Prints the answers of src/dwarf about addresses in the format of `addr2line -f -i -a`, for
+ * tests that compare them.
  *
- *   print-lines [-pt] [-s SUPPLEMENT] [-w PACKAGE] FILE   reads hex numbers from standard input, in any order
+ *     print-lines [-pt] [-s SUPPLEMENT] [-w PACKAGE] FILE
+ *         reads hex numbers from standard input, in any order
  *
- * -p prints the range of the function behind the address as well; -t asks for the addresses in two turns. Split units are opened by their names.
+ * -p also prints the range of the function of the address; -t looks up the addresses in two
+ * turns. Split units are opened by their names.
  */
 
 #include "dwarf/dwarf.h"

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""src/dwarf against addr2line of binutils and of elfutils, and llvm-symbolizer: every address of small programs that are
-compiled in many ways.
+"""Compares src/dwarf with addr2line of binutils and of elfutils, and with llvm-symbolizer, for every address
+of small programs that are compiled in many ways.
 
 usage: test-dwarf.py PRINT-LINES
 
-Each answer must be that of one of the others, and one that the rule of that way of compiling lets us follow:
- - binutils names the wrong file for the innermost frame of some inlined functions (the one of the unit instead of the
-   header), where elfutils and LLVM name the right one; and it does not read split units: those must equal whole ones.
- - LLVM and binutils take the outermost name from the symbol table where the debug information has no linkage name.
- - elfutils 0.188 names the line of another call where a call's code lies in several pieces, takes some names from the symbol
-   table, and does not read packages of split units.
-So an answer counts as theirs if any of them gives it whole, or, "mixed", whole but for the outermost name: in C++ where
-elfutils names another line, and LLVM and binutils the symbol.
-How many differ from whom is printed.
+Each of our answers must equal that of one tool. For some ways of compiling, not all tools are trusted:
+- binutils names the wrong file for the innermost frame of some inlined functions (that of the unit instead
+of the header), where elfutils and LLVM name the right one. It does not read split units; their answers
+must equal those of the same program without split units.
+- LLVM and binutils take the outermost name from the symbol table if the debug information has no linkage
+name.
+- elfutils 0.188 prints the line of another call if the code of a call has several parts, takes some names
+from the symbol table, and does not read packages of split units.
+
+An answer counts as confirmed if a tool gives the same. It counts as "mixed" if a tool gives the same
+except for the outermost name. This happens in C++, where elfutils has another line, and LLVM and binutils
+have the symbol. The number of differences from each tool is printed.
 """
 
 import collections
@@ -237,7 +240,7 @@ class Dwarf(unittest.TestCase):
         self.assertEqual(ask(PRINT_LINES, path + ".debug", sorted(before)), before)
 
     def test_range_of_function(self):
-        """What -p prints is what the symbol table says."""
+        """The output of -p equals the symbol table."""
         path = self.compile("ranges", "gcc", "-g", "-O2")
         symbols = [line.split() for line in run("nm", "-S", "--defined-only", path).splitlines()]
         symbols = [(int(row[0], 16), int(row[1], 16)) for row in symbols if len(row) == 4 and row[2] in "tT" and not WITHOUT.match(row[3])]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-#
-# void around (size_t size, void (*func) (void)): calls it with `size` bytes of stack in between. Where its caller is
-# only its rules tell, and these are where debuggers look, and nobody else.
+# void around (size_t size, void (*func) (void)): calls it with `size` bytes of stack in between. Only its
+# call-frame information says how to find its caller. This is in .debug_frame, which only debuggers read.
         .cfi_sections .debug_frame
         .text
         .globl  around

@@ -149,7 +149,7 @@ change_frame_header (Work *self)
   put (self, frame + fields[field].at, value, fields[field].width);
 }
 
-/* Counts and lengths stand behind the header of a frame; addresses and numbers, too. */
+/* Counts and lengths come after the header of a frame, as do addresses and numbers. */
 static void
 change_payload_number (Work *self)
 {

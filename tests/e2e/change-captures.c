@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Cuts and changes a capture in ways that repeat, and looks at the result as all our programs do, in this process.
+/* Truncates and changes a capture in reproducible ways, and reads the result as all our
+ * programs do, in this process.
  *
- *   change-captures cut|change|bytes|folded FILE SEED FIRST END    tries the numbers FIRST to END - 1
- *   change-captures cut|change|bytes|folded FILE SEED NUMBER       writes what that number makes of FILE to standard output
+ *     change-captures cut|change|bytes|folded FILE SEED FIRST END
+ *         tries the numbers FIRST to END - 1
+ *     change-captures cut|change|bytes|folded FILE SEED NUMBER
+ *         writes FILE with the changes of that number to standard output
  *
- * While it tries, it writes `NUMBER VIEW SIZE\n` and a JSON report of that size for each number, for who knows JSON
- * better; and before each `NUMBER\n`, so that the number is known that it died of. */
+ * For each number it first writes `NUMBER\n`, so that the number is known if the process
+ * crashes. It then writes `NUMBER VIEW SIZE\n` and a JSON report of that size, which the test
+ * parses with another JSON parser. */
 
 #include "tests/e2e/change-bytes.h"
 #include "tests/store/check-store.h"
@@ -144,7 +148,7 @@ check_counts (SysprofCaptureReader *reader, const Store *store)
     g_assert_cmpuint (stat.frame_count[type], ==, store->n_frames_by_type[type]);
 }
 
-/* What is joined is whole, and holds everything twice. */
+/* The joined capture is valid, and contains everything twice. */
 static void
 check_join (SysprofCaptureReader *reader)
 {
@@ -168,7 +172,7 @@ check_join (SysprofCaptureReader *reader)
                     2 * stat.frame_count[SYSPROF_CAPTURE_FRAME_SAMPLE]);
 }
 
-/* What the reader takes for a capture, the loader does, too. */
+/* The loader must accept each capture that the reader accepts. */
 static void
 check_capture (const uint8_t *bytes, size_t size, uint64_t number)
 {

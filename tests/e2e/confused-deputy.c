@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Attacks a recorder that runs as root, as an ordinary user: `confused-deputy ENTRY ROOT TARGET`. It makes one of the paths that the
- * recorder reads for a process lead to TARGET, and computes until it is killed.
+/* Attacks a recorder that runs as root, as an ordinary user: `confused-deputy ENTRY ROOT
+ * TARGET`. It makes one of the paths that the recorder reads for a process lead to TARGET, and
+ * computes until it is killed.
  *
- *   link    ROOT/.flatpak-info is a symbolic link to TARGET
- *   facts   TARGET is mounted on ROOT/run/.containerenv
- *   map     TARGET is mounted on the perf map of this process
- *   dump    TARGET is mounted on the jitdump of this process
- *   device  ROOT is a library that this process has mapped, and then a symbolic link to TARGET
+ *     link    ROOT/.flatpak-info is a symbolic link to TARGET
+ *     facts   TARGET is mounted on ROOT/run/.containerenv
+ *     map     TARGET is mounted on the perf map of this process
+ *     dump    TARGET is mounted on the jitdump of this process
+ *     device  ROOT is a library that this process has mapped, and then a symbolic link to TARGET
  *
- * All but the last run in namespaces for users and mounts, with the directory ROOT as root directory. The jitdump is mapped repeatedly,
- * so that a recording that starts later sees its path, too.
+ * All but the last run in user and mount namespaces, with ROOT as root directory. The jitdump
+ * is mapped repeatedly, so that a recording that starts later sees its path, too.
  *
- * Prints its process ID once everything is in place; exits with 77 where namespaces cannot be made. */
+ * Prints its process ID when everything is set up; exits with 77 if namespaces cannot be
+ * made. */
 
 #include <fcntl.h>
 #include <sched.h>

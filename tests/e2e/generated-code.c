@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Makes code, says in a file what it is called, and runs it: `generated-code HOW SECONDS`.
+/* Generates code, writes its name to a file, and runs it: `generated-code HOW SECONDS`.
  *
- *   map       in a perf map
- *   dump      in a jitdump; and half of the time later makes other code in its place
- *   link      in a perf map that is a symbolic link
- *   pipe      there is a pipe in the place of the perf map
- *   stranger  in a perf map that belongs to somebody else (as root)
+ *     map       in a perf map
+ *     dump      in a jitdump; after half of the time it replaces the code at the same address
+ *     link      in a perf map that is a symbolic link
+ *     pipe      the perf map is a pipe
+ *     stranger  in a perf map that belongs to another user (as root)
  *
- * Prints its process number, and when it was replaced (ns, CLOCK_MONOTONIC; 0 = never). */
+ * Prints its process ID, and when the code was replaced (ns, CLOCK_MONOTONIC; 0 = never). */
 
 #include <elf.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Waits in ways that it knows, and says of each when it was, by whom, and for what: lines "NAME TID BEGIN END NUMBER…", times in ns of
- * CLOCK_MONOTONIC. */
+/* Waits in known ways, and prints each wait with its thread, time and purpose: lines "NAME TID
+ * BEGIN END NUMBER…", times in ns of CLOCK_MONOTONIC. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ receive_byte (int fd)
     abort ();
 }
 
-/* Does each time that it is asked what the main thread waits for. */
+/* Does the work that the main thread waits for, each time that it is woken. */
 static void *
 run_other (void *unused)
 {

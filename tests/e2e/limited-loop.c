@@ -66,7 +66,7 @@ save_settings (Program *self)
     abort ();
   if (fsync (self->fd) != 0)
     abort ();
-  __asm__ volatile(""); /* no tail call: it is in the stack of what it calls */
+  __asm__ volatile(""); /* no tail call: it is in the stack of its callee */
 }
 
 static __attribute__ ((noinline)) unsigned
@@ -94,7 +94,7 @@ tick (gpointer data)
   end = now ();
   say ("save", self->round, &begin, &end);
 
-  /* What memory is wanted for by others is read anew. */
+  /* Pages that other processes displaced are read again. */
   (void) posix_fadvise (self->fd, 0, FILE_SIZE, POSIX_FADV_DONTNEED);
   begin = now ();
   (void) look_at_pages (self);

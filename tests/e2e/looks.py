@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the looks of reports must be, whatever names are in them."""
+"""Requirements for each output format of reports, whatever names they contain."""
 
 import csv
 import html.parser
@@ -28,7 +28,7 @@ VIEWS = _views()
 
 
 def options_of(view, name):
-    """What a view cannot do without: the function or the words that it is about."""
+    """Arguments that a view requires: its function or words."""
     if view in ("callers", "callees", "source", "disassembly"):
         return ["--focus", name]
     return ["--search", name] if view == "search" else []

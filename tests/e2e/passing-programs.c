@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Two programs of BPF, one after the other, that are loaded, use so much of a CPU each, and are unloaded: prints for each the name that the
- * kernel gives it, then sleeps a little, so that a recording goes on without them. They are of the same size, so that the second
- * may stand where the first stood. Ends with 77 where the kernel does not run such programs.
+/* Loads two BPF programs one after the other, lets each use this much CPU time, and unloads it.
+ * Prints for each the name that the kernel gives it, then sleeps a little, so that a recording
+ * continues without them. They have the same size, so that the second may get the address of
+ * the first. Exits with 77 if the kernel does not run such programs.
  *
  * usage: passing-programs MILLISECONDS */
 

@@ -27,7 +27,8 @@ NOBODY = 65534
 ACCOUNT = 1_000_000 + os.getpid()
 TIMEOUT = 120  # seconds: far above what anything takes, under sanitizers too
 
-# What nohup, or a shell that starts us in the background, lets us ignore is not to be ignored by the programs under test.
+# nohup, or a shell that starts the tests in the background, makes them ignore signals. The programs under
+# test must not inherit this.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -89,8 +90,8 @@ def skip_without_bpf(test, told):
 
 
 def without_machine(told):
-    """What --merge says, but for lists of the kernel's functions: who may not read them has none in any capture; and for what other
-    programs of the machine that was recorded say of code that they generate."""
+    """Messages of --merge without two kinds: lists of kernel functions, which captures of unprivileged users
+    do not have, and messages about code that other programs of the recorded machine generate."""
     of_machine = b"list of the kernel's functions is ", b"what programs say of the code that they generate is "
     return b"".join(line for line in told.splitlines(True) if not any(part in line for part in of_machine))
 
@@ -108,7 +109,7 @@ def spinning(*front):
 
 
 class Recorder:
-    """A recorder that runs; `wait_until_recording` comes back when it says that it does."""
+    """A running recorder; `wait_until_recording` returns when the recorder prints that it records."""
 
     def __init__(self, folder, *words, **more):
         path = os.path.join(folder, "notify")
@@ -125,7 +126,8 @@ class Recorder:
         assert self.socket.recv(100) == b"READY=1"
 
     def wait_for_status(self):
-        """The first line of --json-status: also a recording of single processes runs then. What was said before."""
+        """Waits for the first line of --json-status: then a recording of single processes runs, too. Returns
+        the messages before it."""
         before = b""
         for line in iter(self.process.stderr.readline, b""):
             if line.startswith(b'{"time"'):

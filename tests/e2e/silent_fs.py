@@ -25,7 +25,7 @@ def _attributes(node, size):
 
 
 def _answer(code, node, body, contents):
-    """What is answered: an error, or bytes."""
+    """The reply: an error, or bytes."""
     if code == INIT:
         major, minor, readahead, _flags = struct.unpack_from("<4I", body)
         return struct.pack("<4IHHII36x", 7, min(minor, 31), readahead, 0, 0, 0, 4096, 1) if major == 7 else errno.EPROTO
@@ -83,7 +83,7 @@ class SilentFileSystem:
         os.write(self.writing, b"r" if only_reading else b".")
 
     def close(self):
-        """What waits for an answer ends with the server."""
+        """Requests that wait for a reply fail when the server ends."""
         if self.server == 0:
             return
         os.kill(self.server, 9)

@@ -26,7 +26,7 @@ HAS_TOOLS = all(shutil.which(tool) for tool in ("strip", "objcopy", "setpriv"))
 
 @unittest.skipUnless(os.geteuid() == 0 and HAS_TOOLS, "needs root, binutils and setpriv")
 class DebugFiles(Case):
-    """Programs of nobody with debug links to sparse files, while root records."""
+    """Programs of an unprivileged user with debug links to sparse files, while root records."""
 
     def setUp(self):
         super().setUp()
@@ -115,7 +115,7 @@ class DebugFiles(Case):
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root and unshare")
 class Namespaces(Case):
-    """A recorder that the kernel's answers would mislead says where it runs."""
+    """In a PID namespace the kernel's answers would mislead a recorder, so it prints that it runs in one."""
 
     def refuse(self, *front):
         if run("unshare", *front, "true").returncode != 0:

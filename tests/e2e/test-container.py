@@ -15,7 +15,7 @@ from programs import NOBODY, TIMEOUT, Case, needs_root, needs_sampling, run
 DEMO = os.environ.get("DEMO_CONTAINER", "scripts/demo-container")
 BUILD = os.environ.get("BUILD_ROOT", "build")
 NAMES = {"cook_dinner", "chop_onions", "bake_bread", "knead_dough"}  # of tests/workloads/kitchen.c
-# In a mount namespace of its own, below another root: there the kernel gives nobody a user namespace.
+# In a separate mount namespace below another root, where the kernel refuses to make user namespaces.
 CHROOTED = ["unshare", "--mount", "sh", "-c", 'mount --rbind / "$0" && exec chroot "$0" "$@"']
 
 
@@ -75,7 +75,7 @@ class Container(Case):
     def test_removes_it_when_interrupted(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number):
-                # Whoever starts us in the background lets us ignore the first, which a shell cannot change.
+                # A test that is started in the background ignores SIGINT, and a shell cannot change this.
                 process = subprocess.Popen([DEMO, BUILD], env=dict(self.environment, DEMO_SECONDS="60"), stdin=subprocess.DEVNULL,
                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.addCleanup(process.kill)

@@ -90,7 +90,8 @@ class Copies(Case):
             self.assertTrue(any(self.is_in_copies(marker, environment) for _ in range(8)))
 
     def is_in_copies(self, marker, environment):
-        # Without --buildid-mmap perf dies of the kernel's marks on mappings when another recorder asks for build IDs.
+        # Without --buildid-mmap perf fails at mapping records that the kernel marks because another recorder
+        # requests build IDs.
         done = run("perf", "record", "-q", "-N", "--buildid-mmap", "-e", "cpu-clock", "--call-graph", f"dwarf,{MOST_SIZE - 8}", "-o", "perf.data", BUSY, "0.2", env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         return subprocess.call(["grep", "-q", marker, "perf.data"]) == 0

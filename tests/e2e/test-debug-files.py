@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program whose call-frame rules are in its debug file alone: its stacks are whole where that is installed."""
+"""A program with call-frame information in its debug file only: its stacks are complete if that file is
+installed."""
 
 import json
 import os

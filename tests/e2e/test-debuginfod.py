@@ -37,7 +37,7 @@ int main (int argc, char **argv) { return inner_%s (argc) * 2; }
 """
 LIBRARY = "libdebuginfod.so.1"
 INSIDE = "SYSPROF_TEST_NETWORK"
-# Root needs no user namespace; nobody may mount and make networks without one.
+# Root needs no user namespace; other users cannot mount or make networks without one.
 ANSWER_TIMEOUT = 10  # s
 UNSHARE = ["unshare", "--net", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
 
@@ -50,7 +50,7 @@ def forget_settings():
 
 
 def enter_network():
-    """Begins anew in a network with nothing but a loopback. FALSE where that is not allowed."""
+    """Starts this test again in a network that has a loopback only. FALSE if that is not allowed."""
     if INSIDE not in os.environ:
         if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode != 0:
             return False
@@ -216,7 +216,8 @@ class Debuginfod(Case):
 
     @unittest.skipUnless(shutil.which("debuginfod"), "debuginfod is not installed")
     def test_debian_server(self):
-        """Found; found nowhere, and asked for once; too little weight; a file that is not on this machine."""
+        """Files that were found, that were not found and were requested once, with too few samples, and that
+        are not on this machine."""
         served = pathlib.Path("served")
         served.mkdir()
         gone, unknown, light = Program("gone"), Program("unknown"), Program("light")
@@ -225,7 +226,7 @@ class Debuginfod(Case):
         os.remove(gone.path)
         port = free_port()
         url = f"http://127.0.0.1:{port}"
-        # Its own client must not ask itself, nor anybody else.
+        # The server's own client must not query this server, or any other.
         server = subprocess.Popen(["debuginfod", "-d", ":memory:", "-p", str(port), "-F", str(served)],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                   env={name: value for name, value in os.environ.items() if name != "DEBUGINFOD_URLS"})
@@ -257,7 +258,7 @@ class Debuginfod(Case):
         finally:
             server.kill()
             server.wait()
-        # What came before is used without any server, also where none is to be asked.
+        # Downloaded files are used without any server, also if no server is configured.
         self.assertEqual(self.report(url)[0], rows)
         self.assertEqual(self.report(None, "--no-debuginfod"), (rows, ""))
 
@@ -302,7 +303,8 @@ class Debuginfod(Case):
 
     @unittest.skipUnless(shutil.which("dwz") and shutil.which("c++"), "dwz or a compiler of C++ is not installed")
     def test_what_dwz_took_out(self):
-        """The names of inlined functions, which debug files of a package share: asked for with the first of them."""
+        """Names of inlined functions, which debug files of a package share: the shared file is requested with
+        the first of them."""
         program = SharedProgram("sharing")
         files = {program.build_id: program.debug, program.shared_id: program.shared}
 
@@ -346,7 +348,8 @@ class Debuginfod(Case):
         return sum(int(float(n)) for n in re.findall(r'^http_requests_total\{type="(?:debuginfo|executable)"\} (\S+)$', text, re.M))
 
     def test_slow(self):
-        """A server that accepts and says nothing more: the first file is waited for, no second one is asked for."""
+        """A server that accepts connections and does not reply: only the first file is waited for, and no
+        second one is requested."""
         write_capture("c", *((Program(f"p{i}"), 10) for i in range(6)))
         end = threading.Event()
         with stub_server(lambda request: end.wait(TIMEOUT)) as (server, url):
@@ -367,7 +370,7 @@ class Debuginfod(Case):
             self.assertEqual(len(server.asked), 1)
 
     def test_silent_server_delays_nothing(self):
-        """The report ends, for whoever reads it, while the server has said nothing; ^C cancels the rest."""
+        """The report ends although the server does not reply; ^C cancels the remaining requests."""
         write_capture("c", (self.program, 10))
         end = threading.Event()
         environment = dict(os.environ, DEBUGINFOD_CACHE_PATH=self.path("cache"), HOME=self.folder)
@@ -385,7 +388,7 @@ class Debuginfod(Case):
 
     @needs_root
     def test_silent_server_and_the_recorder(self):
-        """The capture is complete before a server is asked."""
+        """The capture is complete before a server is queried."""
         end = threading.Event()
         environment = dict(os.environ, DEBUGINFOD_CACHE_PATH=self.path("cache"), HOME=self.folder)
         program = f"end=$(($(date +%s)+2)); while [ $(date +%s) -lt $end ]; do {self.program.path}; done"
@@ -418,7 +421,7 @@ class Debuginfod(Case):
         self.assertFalse(kept.exists() and kept.stat().st_size > 0)
 
     def test_lying(self):
-        """What is no debug file, and one of another build: never used, and told."""
+        """A reply that is no debug file, and one of another build: never used, and reported."""
         other = Program("other")
         write_capture("c", (self.program, 10))
         for data in (b"no debug file\n" * 100, pathlib.Path(other.debug).read_bytes()):
@@ -451,7 +454,7 @@ class Debuginfod(Case):
         self.check_nameless(rows)
         self.assertIn("none is known. Set DEBUGINFOD_URLS", said)
 
-        # What a login shell reads is read.
+        # Settings that a login shell reads are used.
         pathlib.Path(empty, "x.urls").write_text("http://127.0.0.1:1\n", encoding="ascii")
         self.assertIn("asked servers for 1", self.report(None, "--debuginfod")[1])
 
@@ -464,7 +467,8 @@ class Debuginfod(Case):
         self.assertIn("Install libdebuginfod", said)
 
     def test_gone_container(self):
-        """Where the container's file is now says its layer. At the path that it had there is another one."""
+        """The layer contains the container's file. At the path that it had in the container there is another
+        one."""
         inside = Program("inside")
         layer = self.path("layer")
         os.makedirs(layer + self.folder)
@@ -534,7 +538,7 @@ class Debuginfod(Case):
         self.assertEqual(named, {("thick_one", "thick.c", 2, "[thick]"), ("thick_two", "thick.c", 3, "[thick]")})
 
     def test_weights(self):
-        """What only allocates counts, too, and little of it does not."""
+        """Functions that only allocate count, too, but not if they allocate little."""
         heavy, light = Program("heavy"), Program("light")
         for sampled in [], [(self.program, 300)]:
             with self.subTest(sampled=len(sampled)):

@@ -55,7 +55,8 @@ class Elsewhere(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             capture = Capture.open("x.syscap")
             self.assertTrue(capture.of("sample"))
-            # On a busy machine the kernel may have had no room for what the program mapped: then the recorder says that something was lost.
+            # On a busy machine the kernel may drop mapping records of the program. Then the recorder reports
+            # that records were lost.
             if capture.metadata()["org.gnome.sysprof.lost"] == "0":
                 break
 
@@ -98,7 +99,8 @@ class Elsewhere(Case):
     @needs_root
     @needs_sampling
     def test_machine_with_the_same_names(self):
-        """In a mount namespace where another program, with symbols, lies at the path; and over a capture with names, and one without."""
+        """In a mount namespace with another program, with symbols, at the path; for a capture with names, and
+        one without."""
         self.build("true", secrets.token_hex(20), "program")
         shutil.move("program.whole", "program")
         self.build("other", secrets.token_hex(20), "another")
@@ -130,8 +132,8 @@ class Elsewhere(Case):
     @needs_root
     @needs_sampling
     def test_empty_machine(self):
-        """What is shown where there is nothing but the capture is what is shown here: functions of programs, libraries and the kernel,
-        and what was inlined, although only debug information knows it."""
+        """The report from the capture alone equals the report on this machine: functions of programs,
+        libraries and the kernel, and inlined functions, which only debug information contains."""
         if b"__asan_init" in pathlib.Path(REPORT).read_bytes():
             self.skipTest("the address sanitizer needs /proc")
         self.build("true", secrets.token_hex(20), "program")

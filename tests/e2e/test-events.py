@@ -47,8 +47,8 @@ class Scheduler(Case):
     @unittest.skipUnless(PERF, "perf is not installed")
     def test_as_perf_sched_timehist(self):
         """The same threads ran as often and as long."""
-        # Without --buildid-mmap perf dies of the kernel's marks on mappings when another recorder asks for build IDs; with its
-        # small rings it loses switches where it has to wait for a processor.
+        # Without --buildid-mmap perf fails at mapping records that the kernel marks because another recorder
+        # requests build IDs. With its small rings it loses switches when it has to wait for a processor.
         done = run(PERF, "record", "-q", "-B", "-N", "--buildid-mmap", "-m", "16M", "-k", "CLOCK_MONOTONIC", "-a",
                    "-e", "sched:sched_switch", "-o", "perf.data", "--",
                    CLI, "-f", "--no-perf", "--scheduler", *SHORT_OF_BUSY, "x.syscap", "--",
@@ -58,7 +58,8 @@ class Scheduler(Case):
             pids = {int(file.read())}
         pids |= {frame["child_pid"] for frame in Capture.open("x.syscap").of("fork") if frame["pid"] in pids}
 
-        # Of these two alone: others may do the same meanwhile, and go on when one of the recorders has ended.
+        # Of these two alone: other threads may do the same meanwhile, and continue after one of the recorders
+        # has ended.
         ends = collections.defaultdict(list)
         for mark in slices("x.syscap"):
             if mark["pid"] in pids and mark["message"] == "sched-pipe":
@@ -85,8 +86,9 @@ class Scheduler(Case):
         self.assertAlmostEqual(sum(ours for ours, _ in pairs) / sum(theirs for _, theirs in pairs), 1, delta=0.1)
 
     def switches(self, path):
-        """(CPU, second, thread, next thread, whether the record before says that this thread was switched to). There are kernels (6.18 is one) that lose the events of one CPU's
-        idle thread, its switches to others among them, until they are booted again; then nobody knows when those others began to run."""
+        """(CPU, second, thread, next thread, whether the record before reports the switch to this thread).
+        Some kernels (6.18 is one) lose the events of one CPU's idle thread, including its switches to
+        others, until the next boot. Then the start of those others is unknown."""
         runs = {}
         script = run(PERF, "script", "-i", path, "-F", "cpu,time,trace").stdout.decode(errors="replace")
         for cpu, second, before, after in re.findall(r"\[(\d+)\] +([\d.]+):.* prev_pid=(\d+) .* next_pid=(\d+)", script):
@@ -129,8 +131,8 @@ class Scheduler(Case):
 
     @needs_root
     def test_thread_that_is_never_switched(self):
-        """Its processor is never idle; whom else the kernel lets run now and then is told as well."""
-        # Where the idle thread's switches are lost, nobody knows when the kernel lets this one go on.
+        """Its processor is never idle. Other threads that the kernel runs now and then are reported as well."""
+        # If switches of the idle thread are lost, the time at which this one continues is unknown.
         cpus = sorted(os.sched_getaffinity(0) - (self.cpus_that_lose_events() if PERF else set()))
         if not cpus:
             self.skipTest("this kernel loses switches of the idle threads of all processors")

@@ -221,7 +221,7 @@ class FullDisk(Case):
     @needs_root
     def test_full_disk_keeps_what_was_recorded(self):
         os.mkdir("small")
-        # What is recorded goes on when the recording ends, so it looks itself whether that is so.
+        # The recorded program continues after the recording, so it checks this itself.
         work = "touch work; while [ -e work ]; do :; done"
         script = ("mount -t tmpfs -o size=2m none small && \"$@\"; status=$?; cp small/x.syscap kept.syscap; rm work; exit $status")
         done = run("unshare", "-m", "sh", "-c", script, "sh", CLI, "-F", "20000", "--no-decode", "small/x.syscap", "--", "sh", "-c", work)
@@ -439,7 +439,7 @@ class Elsewhere(Case):
             self.assertEqual(file.read(), "precious")
 
     def test_closed_standard_descriptors(self):
-        # What the recorder or the command would write there must not get into the capture.
+        # Output of the recorder or the command must not get into the capture.
         for closed in ("0", "1", "2", "0 1 2"):
             with self.subTest(closed):
                 redirections = " ".join(f"{fd}>&-" for fd in closed.split())
@@ -518,7 +518,7 @@ class Merge(Case):
         for kind in ("sample", "map", "process", "fork", "exit", "ctrset", "metadata"):
             self.assertEqual(both.counts()[kind], a.counts()[kind] + b.counts()[kind], kind)
         self.assertEqual(both.time, min(a.time, b.time))
-        # Samples of the last moment may lie a little behind the end. Names of what is no code are no event.
+        # The last samples may be slightly after the end. Names of addresses outside of code are no events.
         self.assertEqual(both.end_time, max([a.end_time, b.end_time] +
                                             [frame["time"] for capture in (a, b) for frame in capture.frames if frame["type"] != "jitmap"]))
         for mode in ("wb", "ab"):

@@ -28,7 +28,7 @@ class Following(Case):
                 counts.append(int(follow.stdout.readline()))
             self.assertEqual(counts, sorted(counts))
 
-            # Whoever asks meanwhile is answered, too.
+            # Requests during the recording are answered, too.
             done = run(REPORT, "summary", "--format", "json", path)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(json.loads(done.stdout)["format"], "sysprof-report")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Code without a file: named as the program says that made it, by time, and by nobody else."""
+"""Code without a file has the name that its program gave it, at that time, and no name from another program."""
 
 import glob
 import json
@@ -153,7 +153,8 @@ class Generated(Case):
         self.assertGreater(len(second), 20, rows[:20])
         self.assertLess(max(first), min(second))
         self.assertEqual(decoder.Capture.open("x.syscap").file(f"/proc/{words[0]}/jit-owners"), b"%d\n" % os.geteuid())
-        # Both are of the same instructions, which are in the dump; it lies where the program ran.
+        # Both have the same instructions, which are in the dump; it is in the working directory of the
+        # program.
         for name in ("first_code", "second_code"):
             done = run(REPORT, "disassembly", "--format", "json", "--focus", name, "x.syscap")
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -164,7 +165,8 @@ class Generated(Case):
 
     @needs_root
     def test_instructions_of_another_user(self):
-        """The file is the program's user's, and so it is told; who takes its place in it is somebody else."""
+        """The file belongs to the program's user, and is read with that user's rights; a process that takes
+        over its PID is another user's."""
         (program,), as_nobody = self.as_nobody(PROGRAM)
         words, _ = self.record(*as_nobody, program, "dump", "1.2")
         dump = self.path(f"jit-{words[0]}.dump")

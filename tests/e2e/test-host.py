@@ -44,7 +44,7 @@ def parent_and_name(pid):
 
 
 def descendants(pid):
-    """pid to name, of what it started and what that started."""
+    """Returns {pid: name} of its children and their children."""
     everything = {int(name): parent_and_name(name) for name in os.listdir("/proc") if name.isdigit()}
     found, before = {pid: ""}, 0
     while len(found) > before:
@@ -267,7 +267,7 @@ class Broken(There):
         self.assertEqual(self.files(), [])
 
     def recording(self, environment):
-        """One that has begun, and of which something has arrived."""
+        """A recording that has begun, and from which some data has arrived."""
         recorder = self.recorder("--host", "there", "--max-size", "200M", "x.syscap", env=environment)
         recorder.wait_until_recording()
         end = time.monotonic() + TIMEOUT
@@ -283,7 +283,8 @@ class Broken(There):
         self.assertTrue(Capture.open("x.syscap").of("process"))
 
     def test_server_that_is_silent(self):
-        """It is asked for signs of life; here more often, as what ssh is told first holds."""
+        """The test sends keep-alive requests more often than the default, because ssh uses the first option
+        that it reads."""
         environment = self.environment()
         ssh = self.place / "here/ssh"
         ssh.write_text(ssh.read_text().replace('"$@"', '-o ServerAliveInterval=1 -o ServerAliveCountMax=2 "$@"')

@@ -171,7 +171,7 @@ class ThroughPrograms(Case):
             return process.returncode, out.read(), err.read()
 
     def check(self, *words, other_lines=0):
-        """Status 0 or 1; at most one line says what is damaged, one with status 1 why there is no answer."""
+        """The status is 0 or 1. At most one line reports damage. With status 1, one line gives the reason."""
         status, out, err = self.run_limited(*words)
         said = f"{words}: status {status}: {err.decode(errors='replace')}"
         self.assertIn(status, (0, 1), said)

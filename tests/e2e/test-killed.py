@@ -9,7 +9,7 @@ import signal
 import tap
 from programs import REPORT, TIMEOUT, Case, needs_root, needs_sampling, run, wait_for
 
-# What recorders can change, and forget to change back.
+# Settings that recorders change and have to restore.
 SETTINGS = ["/proc/sys/kernel/perf_event_paranoid", "/proc/sys/kernel/perf_event_max_sample_rate", "/proc/sys/kernel/kptr_restrict",
             "/proc/sys/kernel/nmi_watchdog", "/proc/sys/kernel/bpf_stats_enabled", "/proc/sys/kernel/printk", "/proc/sys/kernel/sched_schedstats",
             "/sys/kernel/tracing/events/enable", "/sys/kernel/debug/tracing/events/enable", "/proc/self/mounts"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recordings of programs whose debug information lies in several files: their inlined functions and lines are in the capture, which
-needs none of these files afterwards; one without names finds them later."""
+"""Recordings of programs with debug information in several files. The capture contains inlined functions and
+lines, and needs none of these files afterwards. A capture without names gets them later."""
 
 import json
 import os
@@ -65,7 +65,7 @@ class Lines(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def inlined(self, binary="program"):
-        """{function: its place in the sources} of what was inlined."""
+        """Returns {function: source file and line} of inlined functions."""
         done = run(REPORT, "functions", "--format", "json", "--limit", "0", "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
         return {row["symbol"]: (os.path.basename(row["file"]), row["line"]) for row in json.loads(done.stdout)["rows"]

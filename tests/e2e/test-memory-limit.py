@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A main loop whose group may have little memory, beside a heavy writer in the same group: waits name the calls that block it, and
-pressure says that, and whose, memory is short. What is right is what the kernel counted for the thread, and its own pressure files."""
+"""A main loop in a cgroup with little memory, beside a process in the same group that writes much. The waits
+name the calls that block the loop, and the pressure counters report which group is short of memory. The
+expected values are the kernel's counters for the thread, and its pressure files."""
 
 import contextlib
 import json
@@ -94,7 +95,7 @@ class MemoryLimit(Case):
             self.skipTest(f"files of tests lie in memory here ({kind}): nobody waits for a disk")
         has_pressure = os.path.exists("/proc/pressure/memory")
         groups = self.make_groups()
-        # Who writes is ended first, should memory not suffice.
+        # The writer is ended first if memory does not suffice.
         join = "".join(f"echo $$ >{group}/cgroup.procs && " for group in groups)
         self.start_writer(join + "echo 1000 >/proc/self/oom_score_adj && ")
         before = {name: stalled(f"/proc/pressure/{name}") for name in ("memory", "io")} if has_pressure else {}
@@ -132,7 +133,8 @@ class MemoryLimit(Case):
                     continue
                 inside = [wait for wait in waits.of(tid) if wait.reason != "preempted"
                           and any(begin <= wait.begin < end for _, _, begin, end, *_ in of_kind)]
-                # Not one more than the kernel counted. Few fewer: it may pass over switches, of which two in a row on one CPU are not found.
+                # At most as many as the kernel counted, and few fewer: of two switches in a row on one CPU,
+                # the kernel may omit one.
                 self.assertLessEqual(len(inside), n_switches)
                 self.assertGreaterEqual(len(inside) + unseen + waits.n_lost, n_switches - n_switches // 50)
                 named = [row for row in rows if any(symbol == function for symbol in self.names(row))]

@@ -32,8 +32,9 @@ class Moved(Case):
         rows = [row for row in json.loads(done.stdout)["rows"] if len(row["stack"]) > 0 and row["unwind"] in ("tables", "copy")]
         whole = [row for row in rows if row["complete"]]
         self.assertGreater(len(whole), 50, {row["reason"] for row in rows})
-        # Before its tables are there, which takes longer on a busy machine, it may be cut, and so may be the programs that it was
-        # before, whose files nobody maps any more when they are looked for; not for another reason, but for one in a thousand, and not later.
+        # Before its table is ready, which takes longer on a busy machine, its stacks may be truncated. So may
+        # those of the programs that it executed before, whose files no process maps any more. Other reasons
+        # are allowed for one stack in a thousand only.
         cut = {row["reason"] for row in rows if not row["complete"]}
         others = [row for row in rows
                   if not row["complete"] and row["reason"] not in ("no-table", "no-process", "no-mapping", "not-yet", "fault", "table-failed")]

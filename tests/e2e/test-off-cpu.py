@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waits, against a program that knows its own, against the clock, and against what perf says of the same run."""
+"""Compares waits with a program that logs its own waits, with the clock, and with perf for the same run."""
 
 import collections
 import json
@@ -42,7 +42,7 @@ def steps(text):
 
 
 def longest(waits, step):
-    """Of those that lie in it."""
+    """Of waits within this time span."""
     inside = [wait for wait in waits.of(step.tid) if wait.begin >= step.begin and wait.begin + wait.duration <= step.end and wait.reason != "preempted"]
     return max(inside, key=lambda wait: wait.duration, default=None)
 
@@ -170,8 +170,9 @@ class OffCpu(Case):
 
     @staticmethod
     def switches(script):
-        """(time, thread, next thread, whether the record before says that this thread was switched to). There are kernels (6.18 is one) that lose the events of one CPU's idle
-        thread, its switches to others among them, until they are booted again; then nobody knows when those others began to run."""
+        """(time, thread, next thread, whether the record before reports the switch to this thread). Some
+        kernels (6.18 is one) lose the events of one CPU's idle thread, including its switches to others,
+        until the next boot. Then the start of those others is unknown."""
         runs = {}
         for cpu, second, before, after in re.findall(r"\[(\d+)\] +([\d.]+): +sched:sched_switch:.* prev_pid=(\d+) .* next_pid=(\d+)", script):
             yield round(float(second) * 1e9), int(before), int(after), runs.get(cpu, before) == before
@@ -205,7 +206,7 @@ class OffCpu(Case):
                 ours = min(waits.of(tid), key=lambda wait: abs(wait.begin + wait.duration - begin))
                 after = next((wait for wait in waits.of(tid) if wait.begin > ours.begin), None)
                 pairs = [(ours.begin + ours.duration, begin), (ours.duration, waited)]
-                # What wakes it may be an interrupt of such an idle thread.
+                # An interrupt of such an idle thread may wake it.
                 if ours.reason != "preempted" and any(begin - waited - NEAR <= time <= begin for time in wakings):
                     pairs.append((ours.runnable, delayed))
                 if after is not None and has(left, end):
@@ -305,14 +306,14 @@ class OffCpu(Case):
 
     @staticmethod
     def wait_until(recorder, nsec):
-        """By what it says of itself, once a second: before it records, that is 0."""
+        """Returns its own report, once a second; 0 before it records."""
         for line in iter(recorder.process.stderr.readline, b""):
             if line.startswith(b"{") and json.loads(line)["time"] >= nsec:
                 return
         raise AssertionError("the recorder ended")
 
     def test_children_from_before_the_beginning(self):
-        """What a chosen process starts during --delay is chosen, too."""
+        """Processes that a selected process starts during --delay are selected, too."""
         self.skip_where_numbers_differ()
         script = "import os, sys, time\nprint(flush=True)\ninput()\nif os.fork() == 0: print(os.getpid(), flush=True)\nwhile True: time.sleep(0.01)"
         parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
@@ -383,7 +384,8 @@ class Refused(Case):
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_who_is_left_out_leaves_nothing_that_runs(self):
-        """What makes tables of the whole machine, for nobody else here, is a thread of the recorder."""
+        """The unwinder, which makes tables of the whole machine for this test only, is a thread of the
+        recorder."""
         command = "sh", "-c", "sleep 0.1; cat /proc/$PPID/task/*/comm"
         done = run(CLI, "-f", "--off-cpu", "--no-perf", "--quiet", *SHORT, "x.syscap", "--", *command)
         if NOT_RECORDED in done.stderr.decode():

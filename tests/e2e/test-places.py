@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs of containers, sandboxes and other file systems: their functions have names while they run, and when all of that is gone.
+"""Programs in containers, sandboxes and other file systems: their functions have names while they run, and
+after all of these are gone.
 
-Each place is made here, by mounts of a namespace of its own. What is expected is what nm says of the file inside."""
+The test makes each of these with mounts in a mount namespace. Expected names come from nm of the file
+inside."""
 
 import contextlib
 import ctypes
@@ -124,7 +126,7 @@ class Places(Case):
     def assert_named(self, rows):
         """`rows`: names of functions of the program, those of samples without a function among them."""
         self.assertIn("heavy_work", rows)
-        # The linker's own stubs have no name, and are told by their address.
+        # The linker's own stubs have no name, and are reported by their address.
         self.assertLessEqual({row for row in rows if not row.startswith(f"[{NAME}:0x")}, functions_of(BUSY))
 
     def assert_live(self):
@@ -192,7 +194,8 @@ class Places(Case):
     @needs_root
     @unittest.skipUnless(shutil.which("cc"), "needs a compiler")
     def test_sources_of_a_container(self):
-        """The text that stood where the program saw it, and not what has that path here; also when all is gone."""
+        """The report shows the source text of the file that the program saw, not of the file with that path
+        here, also after all is gone."""
         os.makedirs("tree/src")
         os.makedirs("tree/bin")
         text = ["static volatile unsigned long n;", "__attribute__ ((noinline)) static void", "spin_here (void)", "{",
@@ -250,7 +253,8 @@ class Places(Case):
 
     @needs_root
     def test_chroot_of_a_namespace(self):
-        """Who looks from outside is told paths from the root of the namespace, which its processes cannot reach."""
+        """A recorder outside sees paths from the root of the mount namespace, which its processes cannot
+        reach."""
         self.make_overlay()
 
         def enter():
@@ -262,7 +266,7 @@ class Places(Case):
 
     @needs_root
     def test_new_root(self):
-        """As older bubblewraps do: who looks from outside is told paths below /newroot."""
+        """Older versions of bubblewrap: a recorder outside sees paths below /newroot."""
         copy_program("tree")
         os.mkdir("base")
 
@@ -403,7 +407,7 @@ class Places(Case):
         return end_server
 
     def assert_found_in_container(self, storage, *groups, **environment):
-        """Its file system does not say what it is made of, and has inodes of its own."""
+        """Its file system does not list its layers, and has inodes of its own."""
         container = f"{os.getpid():064x}"
         words, merged = self.make_storage(storage, container)
         group = self.make_group(*groups, f"libpod-{container}.scope")
@@ -428,7 +432,7 @@ class Places(Case):
     @needs_root
     @needs_fuse_overlayfs
     def test_container_of_another_user(self):
-        """Whose home is where the list of users says: the group is one of that user's."""
+        """The user's home as in the list of users: the group is one of that user's."""
         with open("/etc/passwd", encoding="utf-8") as file, open("passwd", "w", encoding="utf-8") as other:
             other.write(f"{file.read()}other:x:{OTHER_USER}:{OTHER_USER}::{self.path('home')}:/bin/sh\n")
         do("mount", "--bind", "passwd", "/etc/passwd")
@@ -437,7 +441,7 @@ class Places(Case):
 
 
 def leave_mounts_of_the_machine():
-    """What is mounted by a test that is killed, and its loop device, go with it."""
+    """Mounts and the loop device of a test disappear when the test is killed."""
     if os.geteuid() == 0 and libc.unshare(CLONE_NEWNS) == 0:
         check(libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
 

@@ -130,7 +130,7 @@ class Ending(Case):
     def test_end_of_the_recorded_process_ends_it(self):
         target = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         recorder = self.recorder("-p", target.pid, "--json-status", self.path("x.syscap"))
-        # It says nothing of READY for a single process; its first status line says that it runs.
+        # READY is not printed for a single process; its first status line shows that it runs.
         line = recorder.process.stderr.readline()
         while not line.startswith(b"{"):
             self.assertTrue(line, "the recorder ended")
@@ -254,7 +254,7 @@ class Terminal(Case):
         self.assertIn("The recorder used", rest)
 
     def record_in_terminal(self, *words, columns=80, **more):
-        """What a terminal of that width gets from a recording of two seconds and a half."""
+        """Returns the output on a terminal of that width for a recording of two and a half seconds."""
         primary, secondary = pty.openpty()
         fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         recorder = self.recorder("-f", "-d", "2.5", "--no-system-log", *words, self.path("x.syscap"), stdin=secondary, stdout=secondary, stderr=secondary, **more)

@@ -169,7 +169,7 @@ class Rights(Case):
                 self.skipTest("kernel.unprivileged_bpf_disabled lets everybody use BPF here")
 
     def start_hidden_program(self):
-        """Of root, from a folder that nobody else may look into."""
+        """A program of root, in a folder that other users cannot enter."""
         folder = self.path("hidden")
         os.mkdir(folder, 0o700)
         program = os.path.join(folder, "busy")
@@ -181,7 +181,8 @@ class Rights(Case):
 
     @unittest.skipUnless(platform.machine() == "x86_64", "stacks are walked in the kernel on x86-64 alone")
     def test_nobody_with_the_rights_of_a_parent(self):
-        """A privileged process opens and loads; who records and parses has no rights at all, and finds whole stacks of root's programs."""
+        """A privileged process opens files and loads BPF programs. The process that records and parses has no
+        rights at all, and still unwinds complete stacks of root's programs."""
         self.skip_where_everybody_may_use_bpf()
         (lend,), _ = self.as_nobody(LEND_RIGHTS)
         pid = self.start_hidden_program()
@@ -204,7 +205,7 @@ class Rights(Case):
         self.assertIn(pid, {frame["pid"] for frame in capture.of("map")})
         self.assertIn("Scheduler", {frame["group"] for frame in capture.of("mark") if frame["pid"] == pid})
         rows = json.loads(run(REPORT, "samples", "--format", "json", "--process", pid, "x.syscap").stdout)["rows"]
-        # What comes before its table is finished from a copy.
+        # Samples before its table is ready are unwound from a copy.
         whole = [row for row in rows if row["complete"] and row["unwind"] in ("tables", "copy")]
         self.assertGreater(len(whole), 100)
         # Before its tables are there, which takes longer on a busy machine, it may be cut.

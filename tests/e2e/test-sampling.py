@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""sysprof-cli: who is sampled, on what, and what is said of samples that are missing."""
+"""sysprof-cli: selection of samples, event sources, and messages about missing samples."""
 
 import contextlib
 import json
@@ -73,7 +73,8 @@ while True: pass
 
 @unittest.skipUnless(platform.machine() == "x86_64", "only this machine runs programs of 32 bits beside its own")
 class Compat(Case):
-    """Programs of 32 bits: by frame pointers, where they have any; where not, they say so."""
+    """Programs of 32 bits are unwound by frame pointers if they have any. Otherwise their stacks carry the
+    reason."""
 
     def rows_of(self, begin, *options):
         with open("nested.c", "w", encoding="ascii") as file:
@@ -127,7 +128,7 @@ class Refused(Case):
     @needs_root
     @unittest.skipUnless(shutil.which("taskset"), "taskset (util-linux) is not installed")
     def test_walker_of_some_cpus(self):
-        """What the walker sends of the CPU that takes it is not lost because another refuses it."""
+        """Records of the walker on the sampled CPU are not lost if another CPU refuses them."""
         cpus = sorted(os.sched_getaffinity(0))[:2]
         if len(cpus) < 2:
             self.skipTest("there is one CPU")
@@ -153,7 +154,8 @@ class Refused(Case):
     @needs_root
     @unittest.skipUnless(shutil.which("setarch"), "setarch (util-linux) is not installed")
     def test_without_a_walker_nobody_makes_tables(self):
-        """On a kernel that calls itself older than 6.1 nobody else needs the thread that makes them."""
+        """On a kernel that reports a version before 6.1, no other instrument needs the thread that makes
+        them."""
         look = "i=0; while [ $i -lt 300 ] && cat /proc/$PPID/task/*/comm | grep -q sysprof-unwind; do i=$((i + 1)); sleep 0.1; done; " \
             "cat /proc/$PPID/task/*/comm"
         preload = dict(os.environ, LD_PRELOAD=os.environ["REFUSE_PROGRAM"], REFUSE_ALL="1",
@@ -245,7 +247,8 @@ class Whole(Case):
 
     @needs_sampling
     def test_parts_of_stacks(self):
-        # The markers of linux/perf_event.h in front of each part. What no frame pointer led to may be any number.
+        # The markers of linux/perf_event.h in front of each part. Addresses not found by a frame pointer may
+        # be any number.
         of_kernel, of_user = 2**64 - 128, 2**64 - 512
         for word, marker, other in (("--kernel-only", of_kernel, of_user), ("--user-only", of_user, of_kernel)):
             done = run(CLI, "-f", word, "x.syscap", "--", "find", "/usr", "-newer", "/")
@@ -358,7 +361,8 @@ class Who(Case):
             with contextlib.suppress(FileNotFoundError):  # has ended
                 self.assertEqual(os.stat(f"/proc/{frame['pid']}").st_uid, ACCOUNT)
 
-    # A mount of the test's own, where the machine has none that perf events follow; groups live until nobody is in them.
+    # A mount of the test's own if the machine has none that perf events use; groups exist until they are
+    # empty.
     GROUPS = """
         set -e
         place=$1; group=sysprof-test-$$; shift
@@ -397,7 +401,7 @@ class What(Case):
     @needs_root
     def test_namespaces_of_what_is_started_are_those_of_proc(self):
         names = ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts")
-        # It says what it has, then lives on until somebody has looked.
+        # It prints its data, then lives until the test has read it.
         script = f"echo $$; for name in {' '.join(names)}; do readlink /proc/$$/ns/$name; done; exec sleep 1"
         done = run(CLI, "x.syscap", "--", "unshare", "-m", "-n", "-u", "sh", "-c", script)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -492,7 +496,7 @@ class Churn(Case):
         self.assertEqual({pid for pid in known if self.path("known-program") in files[pid]}, known)
         self.assertEqual({pid for pid in known if any("/libc" in path for path in files[pid])}, known)
         self.assertLessEqual(known, {frame["pid"] for frame in capture.of("exit")})
-        # Of what was sampled since it began to run, nothing is without a name.
+        # All samples after its start have names.
         sampled = {frame["pid"] for frame in capture.of("sample")}
         self.assertTrue(sampled & known)
 
@@ -500,7 +504,7 @@ class Churn(Case):
 class Missing(Case):
     @needs_sampling
     def record_with_a_stop(self, quiet, seconds):
-        """(capture, what is told of lost samples or None, all that was told)"""
+        """Returns (capture, message about lost samples or None, all messages)."""
         recorder = self.recorder("-f", *quiet, "-F", "20000", "--no-decode", self.path("x.syscap"))
         try:
             recorder.wait_until_recording()
@@ -518,7 +522,8 @@ class Missing(Case):
     def test_lost_samples_are_counted_and_told(self):
         for quiet in ([], ["--quiet"]):
             with self.subTest(quiet), spinning():
-                # A machine that is busy elsewhere takes fewer samples than were asked for, and the rings have more room.
+                # A machine that is busy with other work takes fewer samples than requested, and the rings
+                # have more room.
                 for seconds in (2, 8, 32):
                     capture, told, err = self.record_with_a_stop(quiet, seconds)
                     if told:

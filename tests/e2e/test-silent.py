@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program of a file system that has stopped to answer: the recording goes on, ends, and says what it could not have; and who reads a
-capture that names such a file, or one that is no file, has the rest."""
+"""A program on a file system that stopped answering: the recording continues, ends, and reports the missing
+data. A report of a capture that names such a file, or a path that is no regular file, has all other names."""
 
 import contextlib
 import json
@@ -43,7 +43,8 @@ class Named(WithFileSystem):
     """By a capture, which names what it likes."""
 
     def names_of_both(self, path):
-        """What the report says of an address in that file, and of one in a program that is there."""
+        """Returns the report's names of an address in that file, and of one in a program on a working file
+        system."""
         capture = captures.Capture()
         capture.process("program", pid=4000001)
         for start, file in ((0x100000, path), (0x200000, PROGRAM)):
@@ -67,7 +68,7 @@ class Named(WithFileSystem):
         self.files.close()
 
     def test_that_is_none(self):
-        """A pipe that nobody writes, and a device without end."""
+        """A pipe without a writer, and an endless device."""
         os.mkfifo("pipe")
         os.mknod("zero", stat.S_IFCHR | 0o666, os.makedev(1, 5))
         for path in (self.path("pipe"), self.path("zero")):
@@ -75,7 +76,7 @@ class Named(WithFileSystem):
 
 
 class DebugFile(WithFileSystem):
-    """What belongs to a file and is silent costs only what it alone knows, and is told by its path."""
+    """If a file does not answer, only the data of this file are missing, and a message names its path."""
 
     LEFT_OUT = "debug file left out: it could not be read, took too long or too much memory, or ended who read it: "
 
@@ -97,7 +98,7 @@ class DebugFile(WithFileSystem):
         return "copy"
 
     def report(self, *paths):
-        """Names in them, each of a process of its own, and what the report says of those."""
+        """Names in such files, each in a process of its own, and the report's text for those."""
         capture = captures.Capture()
         headers = subprocess.run(["readelf", "-lW", "program"], check=True, stdout=subprocess.PIPE).stdout.decode()
         offset, start, size = (int(number, 16) for number in re.search(r"LOAD +(\w+) (\w+) \w+ (\w+) \w+ R E", headers).groups())
@@ -148,7 +149,7 @@ class Silent(WithFileSystem):
         return program
 
     def assert_counted(self, pid):
-        """Its samples are there, and those whose stack needed its table say so."""
+        """Its samples are recorded. Stacks that needed its table carry the reason."""
         done = run(REPORT, "samples", "--format", "json", "--process", pid, "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = [row for row in json.loads(done.stdout)["rows"] if row["stack"]]
@@ -156,7 +157,7 @@ class Silent(WithFileSystem):
         self.assertIn("table-failed", {row["reason"] for row in rows if not row["complete"]})
 
     def assert_nothing_stays(self):
-        """Who was left behind, waiting for an answer, ends when there is nobody any more to give one."""
+        """A child that waits for an answer ends when the server is gone."""
         self.files.close()
         wait_for(lambda: not self.find_children(), self.find_children)
 

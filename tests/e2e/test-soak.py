@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A long recording of a machine on which programs start and end all the time: nothing of the recorder grows, all that was lost is told,
-and nothing of it is left behind. SOAK_SECONDS says how long; 60 where it says nothing."""
+"""A long recording of a machine on which programs start and end all the time. The memory of the recorder does
+not grow, all losses are reported, and nothing remains afterwards. SOAK_SECONDS sets the duration; the
+default is 60."""
 
 import json
 import os
@@ -17,8 +18,9 @@ from programs import REPORT, Case, needs_root, needs_sampling, run
 
 SECONDS = int(os.environ.get("SOAK_SECONDS", "60"))
 MB = 1 << 20
-# Tables of a big program that runs for the first time are a step, whenever it comes; what is kept of each process, of which a
-# thousand start each second, is a slope: so many bytes of each would be more than this, from one ten seconds to the next.
+# A table of a big program that runs for the first time is a single step. Memory kept for each process would
+# be a slope: a thousand processes start each second, so that a leak of this many bytes for each exceeds the
+# limit within ten seconds.
 SPAN = 10
 MOST_GROWTH = MB // 10
 LEAST_LEVELS = 12  # so that steps are the fewer: three minutes
@@ -38,7 +40,7 @@ def text(path):
 
 
 def memory(pid):
-    """Bytes of a process and of its children that nobody shares, and those that are shared, divided among who does."""
+    """Private bytes of a process and its children, and its share of the shared ones."""
     total = 0
     try:
         for line in open(f"/proc/{pid}/smaps_rollup", encoding="ascii"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names that strangers chose, tables that they wrote, programs that they built: what people are shown stays text, what programs
-are given stays well-formed, and nothing takes long, grows without bound or ends a recording."""
+"""Untrusted names, tables and programs: reports stay text, data for other programs stay well-formed, and no
+input takes long, uses unlimited memory or ends a recording."""
 
 import gzip
 import json

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is kept of files' answers changes no report: of one recording, with nothing kept, something, all, and what is damaged."""
+"""The symbol cache changes no report: one recording is read with an empty cache, a partial one, a full one,
+and a damaged one."""
 
 import json
 import os
@@ -46,7 +47,7 @@ class SymbolCache(Case):
             self.assertEqual(self.report(view), text, view)
         self.assertTrue(self.entries())
 
-        # Damaged ones are made anew.
+        # Damaged entries are written again.
         whole = {path: path.read_bytes() for path in self.entries()}
         for path, text in whole.items():
             path.write_bytes(text[:-1] + bytes([text[-1] ^ 1]))
@@ -63,7 +64,8 @@ class SymbolCache(Case):
 
     @unittest.skipUnless(shutil.which("objcopy"), "objcopy is not installed")
     def test_debug_file_that_comes_later(self):
-        """The program has no names; then its debug file lies beside it; then that is gone, and another one's is there."""
+        """The program has no symbols at first. Then its debug file is added, then replaced by that of another
+        program."""
         shutil.copy(BUSY, "program")
         subprocess.run(["objcopy", "--only-keep-debug", "program", "program.debug"], check=True)
         subprocess.run(["objcopy", "--strip-all", "--add-gnu-debuglink=program.debug", "program"], check=True)

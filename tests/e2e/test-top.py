@@ -22,7 +22,7 @@ ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
 class Terminal:
-    """What a person sits at."""
+    """A terminal of a user."""
 
     def __init__(self, *words, **more):
         self.ours, theirs = pty.openpty()

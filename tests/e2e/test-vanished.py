@@ -31,7 +31,7 @@ def functions_of(path):
 @unittest.skipUnless(shutil.which("nm"), "needs nm")
 class Vanished(Case):
     def record(self, script, *words):
-        """What the script starts has ended when it ends."""
+        """Programs that the script starts have ended when it ends."""
         done = run(CLI, "-f", "--max-size", "200M", "x.syscap", "--", "sh", "-c", f"{script}; true", "sh", *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         if Capture.open("x.syscap").metadata()["org.gnome.sysprof.unwind"] == "frame-pointer":
@@ -42,7 +42,7 @@ class Vanished(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = {row["symbol"] for row in json.loads(done.stdout)["rows"] if row["binary"] == binary}
         self.assertIn(name, rows)
-        # The linker's own stubs have no name, and are told by their address.
+        # The linker's own stubs have no name, and are reported by their address.
         self.assertLessEqual({row for row in rows if not row.startswith(f"[{binary}:0x")}, functions_of(file))
 
     @needs_root
@@ -63,7 +63,7 @@ class Vanished(Case):
 
     @needs_root
     def test_file_system(self):
-        """In a mount namespace that nobody but the program has."""
+        """In a mount namespace that only the program has."""
         name = f"inner-{os.getpid()}"
         os.mkdir("place")
         if not shutil.which("unshare") or run("unshare", "-m", "mount", "-t", "tmpfs", "none", "place").returncode != 0:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the system says: the journal of a journald that runs by hand, in a mount namespace whose /run is empty; the kernel's log;
-a message bus of the test's own. journalctl, dbus-send and Debian's sysprof are those who know it otherwise.
+"""Records messages of the system: a journal whose journald runs in a mount namespace with an empty /run, the
+kernel log, and a message bus of the test. Expected values come from journalctl, dbus-send and Debian's
+sysprof.
 
-usage: test-voices.py [NAME]    the programs come from the environment, as programs.py says
+usage: test-voices.py [NAME]    the programs come from the environment, see programs.py
 """
 
 import glob
@@ -123,7 +124,8 @@ class Journal(Case):
         self.assertIn(b"Subprocess Output: The output of 'glxinfo' is not recorded: ", done.stderr)
 
 
-# A process whose root is not ours, with all of /usr in it; its files say where it is, and one of them is no file at all.
+# A process with another root directory, which has all of /usr. Its files describe its container, and one of
+# them is not a regular file.
 CONTAINER = """
 set -e
 mount -t tmpfs none root
