@@ -191,7 +191,7 @@ look_for_beginning (Near *self)
   if (found == NULL)
     {
       g_set_error (&self->error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                   "What came from '%s' is no capture. Does a start-up file of the shell there "
+                   "'%s' sent something that is not a capture. Does a start-up file of its shell "
                    "print it? 'ssh %s true' should print nothing.",
                    self->options->host, self->options->host);
       end_ssh (self);
@@ -201,7 +201,7 @@ look_for_beginning (Near *self)
     sysprof_cli_terminal_print (
         &self->terminal,
         "%s: %" G_GSIZE_FORMAT
-        " bytes that are no part of the capture were left out: a start-up file of the shell "
+        " bytes before the capture were dropped: a start-up file of the shell "
         "there prints them.",
         self->options->host, n_before);
   keep (self, found, before->len - n_before);
@@ -432,7 +432,7 @@ start_ssh (Near *self, GError **error)
     {
       g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
                    "--host %s: there is no program 'ssh' in PATH. Install it (package "
-                   "openssh-client), or record there and bring the file here.",
+                   "openssh-client), or record there and copy the file.",
                    self->options->host);
       return false;
     }
@@ -516,18 +516,18 @@ advice_on_connection (const char *said)
     const char *advice;
   } causes[] = {
     { "Could not resolve hostname", "Check the name, or give its address." },
-    { "Connection refused", "It is up, and no ssh server listens there: start one." },
+    { "Connection refused", "The machine is up, but no ssh server listens: start one." },
     { "Permission denied",
-      "It does not let this user in: give USER@HOST, or install a key there (ssh-copy-id)." },
-    { "Host key verification failed", "Connect once by hand with ssh, and compare its key." },
+      "It refuses this user: give USER@HOST, or install a key (ssh-copy-id)." },
+    { "Host key verification failed", "Connect once with ssh, and compare its key." },
     { "No route to host", "Check that it is up and on this network." },
-    { "timed out", "Check that it is up, and that no firewall is between." },
+    { "timed out", "Check that it is up, and that no firewall blocks it." },
   };
 
   for (size_t i = 0; said != NULL && i < G_N_ELEMENTS (causes); i++)
     if (strstr (said, causes[i].said) != NULL)
       return causes[i].advice;
-  return "Try 'ssh HOST true' by hand: it has to succeed.";
+  return "Run 'ssh HOST true': it must succeed.";
 }
 
 /* Explains why no data arrived, if the remote end did not explain it itself. */
@@ -539,12 +539,12 @@ explain_nothing (Near *self, int status)
   if (self->n_signals > 0)
     sysprof_cli_terminal_print (
         &self->terminal,
-        "sysprof-cli: Stopped before '%s' had begun to record; nothing is written.", host);
+        "sysprof-cli: Stopped before '%s' began to record; nothing was written.", host);
   else if ((status == FAILED_SSH || status < 0) && self->has_other_key)
     sysprof_cli_terminal_print (
         &self->terminal,
-        "sysprof-cli: Cannot reach '%s' by ssh. It has another key than the one that is known here: "
-        "make sure that it is that machine, then have its old key forgotten as ssh says above.",
+        "sysprof-cli: Cannot reach '%s' by ssh. Its key differs from the known one: "
+        "check that it is the right machine, then remove its old key as ssh advises above.",
         host);
   else if (status == FAILED_SSH || status < 0)
     sysprof_cli_terminal_print (&self->terminal, "sysprof-cli: Cannot reach '%s' by ssh. %s",
@@ -567,13 +567,13 @@ explain_nothing (Near *self, int status)
     sysprof_cli_terminal_print (
         &self->terminal,
         "sysprof-cli: The " FAR_PROGRAM
-        " on '%s' is of another version, which cannot be told from here what to record. "
+        " on '%s' has another version, which does not accept these options. "
         "Install Sysprof " SYSPROF_VERSION_S " or later there.",
         host);
   else if (self->last_line == NULL || !g_str_has_prefix (self->last_line, "sysprof-cli: "))
     sysprof_cli_terminal_print (
         &self->terminal,
-        "sysprof-cli: Nothing came from '%s', which ended with status %d. Try 'ssh %s " FAR_PROGRAM
+        "sysprof-cli: '%s' sent nothing and exited with status %d. Try 'ssh %s " FAR_PROGRAM
         " --version'.",
         host, status, host);
 }
@@ -585,13 +585,13 @@ explain_cut (Near *self, int status)
   g_autofree char *place = self->output.path != NULL
                                ? g_strdup_printf ("in '%s'", self->options->output)
                                : g_strdup ("and written to standard output");
-  const char *what = self->n_signals > 2                  ? "was left at once"
+  const char *what = self->n_signals > 2                  ? "was closed at once"
                      : status == FAILED_SSH || status < 0 ? "was lost"
-                                                          : "has brought an end too early";
+                                                          : "ended too early";
   sysprof_cli_terminal_print (
       &self->terminal,
-      "sysprof-cli: The connection to '%s' %s, after %.1f s of recording. The %s that had arrived are kept %s and can be read. "
-      "What comes last is missing, the symbols too: functions get their names from files with the same build IDs.",
+      "sysprof-cli: The connection to '%s' %s, after %.1f s of recording. The %s received so far are kept %s and can be read. "
+      "The last events and the symbols are missing; functions are named from files with the same build IDs.",
       self->options->host, what, (double) self->status.duration / 1e9, size, place);
 }
 
@@ -602,10 +602,10 @@ explain_left (Near *self)
 {
   sysprof_cli_terminal_print (
       &self->terminal,
-      "sysprof-cli: The connection to '%s' %s after all of the recording had arrived, and before "
+      "sysprof-cli: The connection to '%s' %s after the complete recording had arrived, but before "
       "the recorder there had ended%s.",
-      self->options->host, self->n_signals > 2 ? "was left" : "was lost",
-      self->options->exit_status ? ": the status of the command is not known" : "");
+      self->options->host, self->n_signals > 2 ? "was closed" : "was lost",
+      self->options->exit_status ? ": the exit status of the command is unknown" : "");
 }
 
 /* Returns whether the whole recording arrived and the remote recorder succeeded. Reports

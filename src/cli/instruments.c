@@ -107,8 +107,8 @@ add_asked_for (SysprofProfiler *profiler, const CliOptions *options, Terminal *t
     if (is_on (options, missing[i].flag))
       sysprof_cli_terminal_print (
           terminal,
-          "%s: not recorded: this version does not have it yet. The recording goes on without; do "
-          "not ask for it, and this is not said.",
+          "%s: not recorded: this version does not have it yet. The recording continues without it; "
+          "omit the option to avoid this message.",
           missing[i].domain);
   if (options->session_bus)
     sysprof_profiler_add_instrument (profiler, sysprof_dbus_monitor_new (G_BUS_TYPE_SESSION));

@@ -398,7 +398,7 @@ read_command (CliOptions *o, const RawOptions *raw, char **words, GError **error
   if (words != NULL && words[0] != NULL)
     o->command = g_strdupv (words);
   else if (words != NULL)
-    return refuse (error, "Nothing stands behind --: give a command to run, or leave -- out.");
+    return refuse (error, "No command after --: give one, or omit --.");
   else if (raw->command_line != NULL)
     {
       g_autoptr (GError) cause = NULL;

@@ -98,7 +98,7 @@ static void
 set_truncated_error (const Output *self, GError **error)
 {
   g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_TRUNCATED,
-               "Cannot write to '%s': another program truncated it. What was written cannot be "
+               "Cannot write to '%s': another program truncated it. The data written so far cannot be "
                "read; record again.",
                self->path);
 }
@@ -120,7 +120,7 @@ lock_file (const Output *self, int fd, GError **error)
     {
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "Cannot write to '%s': another recorder writes it. Wait until that has ended, "
+          "Cannot write to '%s': another recorder is writing it. Wait until it has ended, "
           "or name another file.",
           self->path);
       return false;
@@ -303,7 +303,7 @@ sysprof_cli_output_commit (Output *self, GError **error)
   sysprof_unfinished_forget (self->temporary != NULL ? self->temporary : self->path);
   self->is_created = false;
   if (!is_done)
-    sysprof_set_error_errno (error, "Cannot put the new file in the place of '%s'; it is '%s'",
+    sysprof_set_error_errno (error, "Cannot rename the new file to '%s'; it stays in '%s'",
                              self->path, self->temporary);
   else
     g_clear_pointer (&self->temporary, g_free);
@@ -344,11 +344,11 @@ check_file (const Output *self, GError **error)
     other = g_file_read_link (link, NULL);
   if (other != NULL)
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                 "'%s' was renamed while it was written. What was written is in '%s'.", name,
+                 "'%s' was renamed during the recording. The recording is in '%s'.", name,
                  other);
   else
     g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                 "'%s' was %s while it was written. What was written is lost; record again.",
+                 "'%s' was %s during the recording. The recording is lost; record again.",
                  name, has_name ? "replaced by another file" : "removed");
   return false;
 }

@@ -43,7 +43,7 @@ sysprof_cli_dup_sandbox_warning (const char *info)
 
   name = g_key_file_get_string (metadata, "Application", "name", NULL);
   return g_strdup_printf (
-      "This is the sandbox of a Flatpak, from where the machine's programs cannot be read: their functions will "
+      "This Flatpak sandbox cannot read the programs of the host, so their functions will "
       "have no names. Start it with 'flatpak run --filesystem=host %s'.",
       name != NULL ? name : "APPLICATION");
 }

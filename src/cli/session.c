@@ -83,11 +83,11 @@ advice_on_command (int number)
   switch (number)
     {
     case EACCES:
-      return "Make it a program with 'chmod +x', or see that its folders may be entered.";
+      return "Make it executable with 'chmod +x', and check the permissions of its directories.";
     case EISDIR:
       return "Name a program in it.";
     default:
-      return "Check the name; a command with arguments stands behind --, word by word.";
+      return "Check the name; write a command with arguments after --, as separate words.";
     }
 }
 
@@ -251,7 +251,7 @@ on_stop_signal (gpointer data)
           &self->terminal,
           self->options->no_decode
               ? "Stopping."
-              : "Stopping; adding symbols. ^C again ends the search for them.");
+              : "Stopping; adding symbols. Press ^C again to stop looking them up.");
       return G_SOURCE_CONTINUE;
     case 2:
       if (self->recording != NULL)
@@ -295,7 +295,7 @@ watch_near_end (Session *self, GError **error)
 
   if (control < 0 || nothing < 0 || dup2 (nothing, STDIN_FILENO) < 0)
     {
-      sysprof_set_error_errno (error, "Cannot listen to who records from another machine");
+      sysprof_set_error_errno (error, "Cannot receive stop requests from the remote sysprof-cli");
       return false;
     }
   g_unix_fd_add (control, G_IO_IN | G_IO_HUP | G_IO_ERR, on_near_end, self);
@@ -336,7 +336,7 @@ start_top (Session *self)
 
   self->top = sysprof_cli_top_new (self->recording, &top, &error);
   if (self->top == NULL)
-    sysprof_cli_terminal_print (&self->terminal, "--top: %s. The recording goes on.",
+    sysprof_cli_terminal_print (&self->terminal, "--top: %s. The recording continues.",
                                 error->message);
 }
 
@@ -533,8 +533,8 @@ leave_command (Session *self)
     sysprof_cli_terminal_note (
         &self->terminal, "'%s' (process %s) %s.", self->options->command[0], running,
         self->options->exit_status
-            ? "still runs; waiting for it, as its status is to be passed on"
-            : "goes on without being recorded");
+            ? "is still running; waiting for its exit status"
+            : "continues without being recorded");
   if (!self->options->exit_status || subprocess == NULL)
     return EXIT_SUCCESS;
   (void) g_subprocess_wait (subprocess, NULL, NULL); /* fails only when canceled */

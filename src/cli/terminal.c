@@ -274,7 +274,7 @@ sysprof_cli_terminal_summary (Terminal *self, const RecordingStatus *status, con
       g_strdup_printf ("%" G_GUINT64_FORMAT " lost", status->n_lost_samples);
   g_autofree char *records = dup_lost_records (status);
   g_autofree char *throttled =
-      g_strdup_printf (", %" G_GUINT64_FORMAT " held back by the kernel", status->n_throttled);
+      g_strdup_printf (", %" G_GUINT64_FORMAT " throttled by the kernel", status->n_throttled);
   g_autofree char *place = g_strdup ("");
   g_autofree char *share = g_strdup ("");
 

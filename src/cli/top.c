@@ -370,7 +370,7 @@ top_thread (void *data)
 
   sysprof_cli_top_give_terminal_back (self);
   if (error != NULL && !g_cancellable_is_cancelled (self->cancellable))
-    sysprof_cli_terminal_print (&self->counts, "%s The recording goes on.", error->message);
+    sysprof_cli_terminal_print (&self->counts, "%s The recording continues.", error->message);
   return NULL;
 }
 

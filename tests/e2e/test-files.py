@@ -336,7 +336,7 @@ class Meanwhile(Case):
 
         for name in ("x.syscap", "x.syscap.gz"):
             for act, told in ((os.remove, f"'{name}' was removed"), (replace, f"'{name}' was replaced by another file"),
-                              (lambda name: os.rename(name, "moved"), f"What was written is in '{self.path('moved')}'"),
+                              (lambda name: os.rename(name, "moved"), f"The recording is in '{self.path('moved')}'"),
                               (lambda name: os.truncate(name, 0), f"'[^']*{name}': another program truncated it")):
                 with self.subTest(name, told=told):
                     self.assertRegex(self.record(name, act, "-f"), told)
@@ -361,7 +361,7 @@ class Meanwhile(Case):
                 recorder = self.recorder(*words, name)
                 recorder.wait_until_recording()
                 before = os.stat(name).st_ino
-                self.assert_one_line_error(run(CLI, "-f", name, "--", "true"), f"'{name}': another recorder writes it")
+                self.assert_one_line_error(run(CLI, "-f", name, "--", "true"), f"'{name}': another recorder is writing it")
                 self.assertEqual(os.stat(name).st_ino, before)
                 recorder.send(signal.SIGINT)
                 status, _, err = recorder.finish()

@@ -243,7 +243,7 @@ class Broken(There):
                 os.kill(pid, signal.SIGKILL)
         status, _, text = recorder.finish()
         self.assertEqual(status, 1, text)
-        self.assertRegex(text, r"sysprof-cli: The connection to 'there' was lost.* [kM]?B that had arrived are kept in 'x\.syscap'")
+        self.assertRegex(text, r"sysprof-cli: The connection to 'there' was lost.* [kM]?B received so far are kept in 'x\.syscap'")
         frames = decode(pathlib.Path("x.syscap").read_bytes()).counts()
         done = run(REPORT, "processes", "--format", "json", "x.syscap")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -279,8 +279,9 @@ class Broken(There):
     def assert_kept(self, recorder, told):
         status, _, text = recorder.finish()
         self.assertEqual(status, 1, text)
-        self.assertRegex(text, rf"sysprof-cli: The connection to 'there' {told}.* had arrived are kept in 'x\.syscap' and can be read")
-        self.assertTrue(Capture.open("x.syscap").of("process"))
+        self.assertRegex(text, rf"sysprof-cli: The connection to 'there' {told}.* received so far are kept in 'x\.syscap' and can be read")
+        # The last frame may be incomplete.
+        self.assertTrue(decode(pathlib.Path("x.syscap").read_bytes()).of("process"))
 
     def test_server_that_is_silent(self):
         """The test sends keep-alive requests more often than the default, because ssh uses the first option
@@ -306,7 +307,7 @@ class Broken(There):
         for pid, name in far.items():
             if name == "sysprof-cli":
                 os.kill(pid, signal.SIGKILL)
-        self.assert_kept(recorder, "(was lost|has brought an end too early)")  # as the shell there tells of it
+        self.assert_kept(recorder, "(was lost|ended too early)")  # as the shell there tells of it
         self.wait_for_end(far)
 
     def test_name_that_nobody_knows(self):
@@ -324,7 +325,7 @@ class Broken(There):
         (self.place / "known").write_text(f"[127.0.0.1]:{self.port} {' '.join(key)}\n")
         done = run(CLI, "--host", "there", "x.syscap", "--", "true", env=environment)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr.decode(), "sysprof-cli: Cannot reach 'there' by ssh[.] It has another key than the one that is known here")
+        self.assertRegex(done.stderr.decode(), "sysprof-cli: Cannot reach 'there' by ssh[.] Its key differs from the known one")
         self.assertEqual(self.files(), [])
 
     def test_machine_whose_key_nobody_knows(self):
@@ -334,7 +335,7 @@ class Broken(There):
         config.write_text(config.read_text().replace("accept-new", "yes"))
         done = run(CLI, "--host", "there", "x.syscap", "--", "true", env=environment)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr.decode(), "sysprof-cli: Cannot reach 'there' by ssh[.] Connect once by hand with ssh, and compare its key")
+        self.assertRegex(done.stderr.decode(), "sysprof-cli: Cannot reach 'there' by ssh[.] Connect once with ssh, and compare its key")
         self.assertEqual(self.files(), [])
 
     def test_login_that_is_refused(self):
@@ -342,7 +343,7 @@ class Broken(There):
         (self.place / "user-key.pub").write_text("")
         done = run(CLI, "--host", "there", "x.syscap", "--", "true", env=environment)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr.decode(), "sysprof-cli: Cannot reach 'there' by ssh[.] It does not let this user in")
+        self.assertRegex(done.stderr.decode(), "sysprof-cli: Cannot reach 'there' by ssh[.] It refuses this user")
 
     def test_no_recorder_there(self):
         done = self.record("x.syscap", "--", "true", path="/no/such/folder")
@@ -354,7 +355,7 @@ class Broken(There):
     def test_older_recorder_there(self):
         done = self.record("x.syscap", "--", "true", path="/usr/bin:/bin")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr.decode(), "sysprof-cli: The sysprof-cli on 'there' is of another version.* Install Sysprof")
+        self.assertRegex(done.stderr.decode(), "sysprof-cli: The sysprof-cli on 'there' has another version.* Install Sysprof")
         self.assertEqual(self.files(), [])
 
     def test_something_else_there(self):
@@ -364,7 +365,7 @@ class Broken(There):
         program.chmod(0o755)
         done = self.record("x.syscap", "--", "true", path=f"{program.parent}:/usr/bin:/bin")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr.decode(), "Sorry\nsysprof-cli: Nothing came from 'there', which ended with status 3[.] Try")
+        self.assertRegex(done.stderr.decode(), "Sorry\nsysprof-cli: 'there' sent nothing and exited with status 3[.] Try")
         self.assertEqual(self.files(), [])
 
     def test_no_ssh_here(self):
