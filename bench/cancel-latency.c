@@ -59,12 +59,13 @@ by_view (const Work *work)
 {
   g_autoptr (GOutputStream) stream =
       g_unix_output_stream_new (open ("/dev/null", O_WRONLY | O_CLOEXEC), TRUE);
+  static const char *const details[] = { "details", NULL };
   TreeShape shape = { .focus = work->view->uses_focus ? "a" : NULL };
   ViewRequest request = { .store = work->store,
                           .symbols = work->symbols,
                           .shape = &shape,
                           .search = work->view->searches ? "a" : NULL,
-                          .details = true,
+                          .switches = details,
                           .cancellable = work->cancellable };
 
   return sysprof_render_view (work->view, RENDER_JSON, &request, stream, NULL);

@@ -17,6 +17,13 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   autofd fd = memfd_create ("fuzz-views", MFD_CLOEXEC);
   g_autoptr (Store) store = NULL;
   g_autoptr (SymbolTable) symbols = NULL;
+  static const char *const details[] = { "details", NULL };
+  static const char *const by_thread[] = { "details", "by-name",   "by-member",
+                                           "live",    "by-thread", NULL };
+  static const char *const by_lock[] = { "details", "by-name", "by-member",
+                                         "live",    "by-lock", NULL };
+  static const char *const critical_path[] = { "details", "by-name",       "by-member",
+                                               "live",    "critical-path", NULL };
   ViewRequest request = { 0 };
 
   if (fd < 0 || write (fd, bytes, size) != (ssize_t) size)
@@ -28,10 +35,10 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
   symbols = sysprof_symbolize (store, &options, NULL, NULL);
   g_assert_nonnull (symbols);
   request = (ViewRequest){
-    .store = store, .symbols = symbols, .symbolize = &options, .details = true
+    .store = store, .symbols = symbols, .symbolize = &options, .switches = details
   };
   check_views (&request, bytes[size - 1], NULL, NULL);
-  request.by_name = request.by_member = request.live = request.by_thread = true;
+  request.switches = by_thread;
   request.shape = &shape;
   check_views (&request, bytes[size - 1] + 1, NULL, NULL);
 
@@ -45,9 +52,9 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
       WeighedWaits wall;
 
       request.filter = &some;
-      request.by_lock = true;
+      request.switches = by_lock;
       check_views (&request, bytes[size - 1] + 3, NULL, NULL);
-      request.critical_path = true;
+      request.switches = critical_path;
       check_views (&request, bytes[size - 1] + 4, NULL, NULL);
       if (sysprof_waits_weigh_wall (&wall, store, symbols, &some))
         {

@@ -181,7 +181,7 @@ add_tables (Top *self, Size size, GString *text, GError **error)
   request.symbols = sysprof_document_get_symbols (document);
   keep_names (self, request.store, request.symbols);
 
-  request.telling = true;
+  request.is_overview = true;
   request.limit = MIN (room / 3, MOST_COUNTERS);
   if (request.limit > 0)
     {

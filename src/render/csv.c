@@ -228,12 +228,12 @@ write_section (const View *view, const ViewRequest *request, const Rows *rows, v
   sysprof_text_writer_puts (writer, "\n");
 }
 
-bool
-sysprof_render_csv (const View *view,
-                    const ViewRequest *request,
-                    const Rows *rows,
-                    GOutputStream *stream,
-                    GError **error)
+static bool
+render_csv (const View *view,
+            const ViewRequest *request,
+            const Rows *rows,
+            GOutputStream *stream,
+            GError **error)
 {
   bool is_filled = true;
   TextWriter writer;
@@ -245,3 +245,9 @@ sysprof_render_csv (const View *view,
     write_table (&writer, rows);
   return sysprof_text_writer_finish (&writer, is_filled ? error : NULL) && is_filled;
 }
+
+const RenderFormatRow sysprof_csv_format = {
+  .name = "csv",
+  .suffix = ".csv",
+  .render = render_csv,
+};

@@ -184,12 +184,12 @@ collect_lines (const CallTree *tree, const ViewRequest *request, Arena *texts)
   return lines;
 }
 
-bool
-sysprof_render_folded (const View *view,
-                       const ViewRequest *request,
-                       const Rows *rows,
-                       GOutputStream *stream,
-                       GError **error)
+static bool
+render_folded (const View *view,
+               const ViewRequest *request,
+               const Rows *rows,
+               GOutputStream *stream,
+               GError **error)
 {
   StackWeights weights = { 0 };
   TreeShape shape = request->shape ? *request->shape : (TreeShape){ 0 };
@@ -224,3 +224,10 @@ sysprof_render_folded (const View *view,
   sysprof_arena_clear (&texts);
   return sysprof_text_writer_finish (&writer, error);
 }
+
+const RenderFormatRow sysprof_folded_format = {
+  .name = "folded",
+  .suffix = ".folded",
+  .render = render_folded,
+  .ignores_rows = true,
+};

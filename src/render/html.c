@@ -2,6 +2,7 @@
 
 /* A view as a table in one HTML page: sortable where it is flat, indented where it is a tree. */
 
+#include "flame/flame.h"
 #include "render/renderers.h"
 #include "views/views.h"
 #include "web/web.h"
@@ -269,12 +270,12 @@ write_sections (TextWriter *writer,
   return sysprof_for_each_section (view, request, false, write_section, writer, error);
 }
 
-bool
-sysprof_render_html (const View *view,
-                     const ViewRequest *request,
-                     const Rows *rows,
-                     GOutputStream *stream,
-                     GError **error)
+static bool
+render_html (const View *view,
+             const ViewRequest *request,
+             const Rows *rows,
+             GOutputStream *stream,
+             GError **error)
 {
   g_autofree char *heading = sysprof_dup_heading (view, request, rows);
   const char *title = request->title ? request->title : heading;
@@ -309,3 +310,10 @@ sysprof_render_html (const View *view,
   sysprof_text_writer_puts (&writer, sysprof_web_table_after_data);
   return sysprof_text_writer_finish (&writer, is_filled ? error : NULL) && is_filled;
 }
+
+const RenderFormatRow sysprof_html_format = {
+  .name = "html",
+  .suffix = ".html",
+  .render = render_html,
+  .drawings = { [LAYOUT_FLAME] = sysprof_flame_render_html },
+};

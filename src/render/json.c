@@ -333,12 +333,12 @@ write_section (const View *view, const ViewRequest *request, const Rows *rows, v
   write_rows (data, view->name, rows);
 }
 
-bool
-sysprof_render_json (const View *view,
-                     const ViewRequest *request,
-                     const Rows *rows,
-                     GOutputStream *stream,
-                     GError **error)
+static bool
+render_json (const View *view,
+             const ViewRequest *request,
+             const Rows *rows,
+             GOutputStream *stream,
+             GError **error)
 {
   bool is_filled = true;
   TextWriter writer;
@@ -365,3 +365,9 @@ sysprof_render_json (const View *view,
   sysprof_text_writer_puts (&writer, "}\n");
   return sysprof_text_writer_finish (&writer, is_filled ? error : NULL) && is_filled;
 }
+
+const RenderFormatRow sysprof_json_format = {
+  .name = "json",
+  .suffix = ".json",
+  .render = render_json,
+};

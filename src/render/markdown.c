@@ -142,12 +142,12 @@ write_sections (TextWriter *writer,
   return sysprof_for_each_section (view, request, false, write_section, writer, error);
 }
 
-bool
-sysprof_render_markdown (const View *view,
-                         const ViewRequest *request,
-                         const Rows *rows,
-                         GOutputStream *stream,
-                         GError **error)
+static bool
+render_markdown (const View *view,
+                 const ViewRequest *request,
+                 const Rows *rows,
+                 GOutputStream *stream,
+                 GError **error)
 {
   g_autofree char *heading = sysprof_dup_heading (view, request, rows);
   bool is_filled = true;
@@ -170,3 +170,9 @@ sysprof_render_markdown (const View *view,
     }
   return sysprof_text_writer_finish (&writer, is_filled ? error : NULL) && is_filled;
 }
+
+const RenderFormatRow sysprof_markdown_format = {
+  .name = "markdown",
+  .suffix = ".md",
+  .render = render_markdown,
+};

@@ -4,30 +4,13 @@
 
 #include "render/render.h"
 
-#include "flame/flame.h"
-#include "render/renderers.h"
+extern const RenderFormatRow *const sysprof_format_table[]; /* generated from meson.build */
 
-#include <assert.h>
-
-static Renderer *const tables[] = {
-  [RENDER_TEXT] = sysprof_render_text,         [RENDER_JSON] = sysprof_render_json,
-  [RENDER_HTML] = sysprof_render_html,         [RENDER_SVG] = sysprof_render_svg,
-  [RENDER_FOLDED] = sysprof_render_folded,     [RENDER_CSV] = sysprof_render_csv,
-  [RENDER_MARKDOWN] = sysprof_render_markdown,
-};
-static_assert (G_N_ELEMENTS (tables) == N_RENDER_FORMATS, "each format has a renderer");
-
-/* Formats without a drawing of a layout show its table. */
-static Renderer *const drawings[][N_RENDER_FORMATS] = {
-  [LAYOUT_FLAME] = {
-    [RENDER_TEXT] = sysprof_flame_render_text,
-    [RENDER_HTML] = sysprof_flame_render_html,
-    [RENDER_SVG] = sysprof_flame_render_svg,
-  },
-  [LAYOUT_HEAT_MAP] = {
-    [RENDER_SVG] = sysprof_render_heat_svg,
-  },
-};
+const RenderFormatRow *
+sysprof_render_format (RenderFormat format)
+{
+  return sysprof_format_table[format];
+}
 
 bool
 sysprof_render (RenderFormat format,
@@ -37,11 +20,12 @@ sysprof_render (RenderFormat format,
                 GOutputStream *stream,
                 GError **error)
 {
-  Renderer *renderer = drawings[view->layout][format];
+  const RenderFormatRow *row = sysprof_render_format (format);
+  Renderer *renderer = row->drawings[view->layout];
   bool is_done;
 
   if (!renderer)
-    renderer = tables[format];
+    renderer = row->render;
   sysprof_request_begin (request);
   is_done = renderer (view, request, rows, stream, error);
   sysprof_request_end (request);
@@ -58,7 +42,7 @@ sysprof_render_view (const View *view,
   Rows rows = { 0 };
   bool is_done;
 
-  if (format == RENDER_FOLDED)
+  if (sysprof_render_format (format)->ignores_rows)
     return sysprof_render (format, view, request, &rows, stream, error);
   if (!sysprof_view_fill (view, request, &rows, error))
     return false;

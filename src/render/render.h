@@ -5,7 +5,7 @@
  *   sysprof_render_view (view, RENDER_TEXT, &request, stream, &error);
  *
  * fills the rows of a view and writes them; sysprof_render() writes rows that are there already. A renderer only reads rows. To
- * add a format, add one file, its declaration in renderers.h and its row in render.c. */
+ * add a format, add one file NAME.c with a RenderFormatRow, NAME in meson.build, and a value of RenderFormat. */
 
 #pragma once
 
@@ -22,6 +22,25 @@ typedef enum
   RENDER_MARKDOWN,
   N_RENDER_FORMATS,
 } RenderFormat;
+
+/* Writes rows to a stream. Returns false with the first error of the stream, or when canceled. */
+typedef bool Renderer (const View *view,
+                       const ViewRequest *request,
+                       const Rows *rows,
+                       GOutputStream *stream,
+                       GError **error);
+
+typedef struct
+{
+  const char *name;              /* value of --format */
+  const char *suffix;            /* of file names, with the point */
+  Renderer *render;              /* for tables, and for layouts without a drawing */
+  Renderer *drawings[N_LAYOUTS]; /* by ViewLayout; NULL = none */
+  bool ignores_rows;             /* it renders the selection; the view need not fill rows */
+} RenderFormatRow;
+
+/* The properties of a format. */
+const RenderFormatRow *sysprof_render_format (RenderFormat format);
 
 bool sysprof_render (RenderFormat format,
                      const View *view,

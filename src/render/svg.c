@@ -2,6 +2,7 @@
 
 /* A view as a picture: the lines that render-text.c writes, in a fixed font, so that they can stand in a document. */
 
+#include "flame/flame.h"
 #include "render/renderers.h"
 
 #include <string.h>
@@ -27,12 +28,12 @@ split_lines (char *text, size_t *n)
   return (char **) g_ptr_array_free (lines, FALSE);
 }
 
-bool
-sysprof_render_svg (const View *view,
-                    const ViewRequest *request,
-                    const Rows *rows,
-                    GOutputStream *stream,
-                    GError **error)
+static bool
+render_svg (const View *view,
+            const ViewRequest *request,
+            const Rows *rows,
+            GOutputStream *stream,
+            GError **error)
 {
   g_autoptr (GOutputStream) memory = g_memory_output_stream_new_resizable ();
   ViewRequest plain = *request;
@@ -73,3 +74,11 @@ sysprof_render_svg (const View *view,
   sysprof_text_writer_puts (&writer, "</svg>\n");
   return sysprof_text_writer_finish (&writer, error);
 }
+
+const RenderFormatRow sysprof_svg_format = {
+  .name = "svg",
+  .suffix = ".svg",
+  .render = render_svg,
+  .drawings = { [LAYOUT_FLAME] = sysprof_flame_render_svg,
+                [LAYOUT_HEAT_MAP] = sysprof_render_heat_svg },
+};

@@ -2,6 +2,7 @@
 
 /* Views as text. The summary suits the height of the terminal, too. */
 
+#include "flame/flame.h"
 #include "render/text-table.h"
 #include "views/views.h"
 
@@ -235,3 +236,10 @@ sysprof_render_text (const View *view,
     }
   return sysprof_text_writer_finish (&writer, is_filled ? error : NULL) && is_filled;
 }
+
+const RenderFormatRow sysprof_text_format = {
+  .name = "text",
+  .suffix = ".txt",
+  .render = sysprof_render_text,
+  .drawings = { [LAYOUT_FLAME] = sysprof_flame_render_text },
+};

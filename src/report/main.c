@@ -187,13 +187,7 @@ make_request (const ReportOptions *options,
     .min_percent = options->min_percent,
     .sort = options->sort,
     .search = options->search,
-    .details = options->details,
-    .by_name = options->by_name,
-    .by_member = options->by_member,
-    .by_thread = options->by_thread,
-    .by_lock = options->by_lock,
-    .critical_path = options->critical_path,
-    .live = options->live,
+    .switches = options->switches,
     .annotates = options->annotate,
     .with_lines = options->lines,
     .left_heavy = options->selection.left_heavy,
@@ -288,13 +282,8 @@ write_report (const ReportOptions *options, ViewRequest *request, GError **error
 static bool
 choose_output_to_open (ReportOptions *options, GError **error)
 {
-  static const char *const suffixes[] = {
-    [RENDER_TEXT] = ".txt",    [RENDER_JSON] = ".json",     [RENDER_HTML] = ".html",
-    [RENDER_SVG] = ".svg",     [RENDER_FOLDED] = ".folded", [RENDER_CSV] = ".csv",
-    [RENDER_MARKDOWN] = ".md",
-  };
-  g_autofree char *pattern =
-      g_strdup_printf ("sysprof-%s-XXXXXX%s", options->view->name, suffixes[options->format]);
+  g_autofree char *pattern = g_strdup_printf ("sysprof-%s-XXXXXX%s", options->view->name,
+                                              sysprof_render_format (options->format)->suffix);
   int fd = g_file_open_tmp (pattern, &options->output, error);
 
   if (fd < 0)

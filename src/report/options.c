@@ -16,22 +16,12 @@ static const char *const later_formats[] = {
 static const char *const weight_names[] = { "samples", "period", "time", "wall",
                                             "bytes",   "count",  NULL };
 
-static const struct
-{
-  const char *name;
-  RenderFormat format;
-} formats[] = {
-  { "text", RENDER_TEXT },         { "json", RENDER_JSON },     { "html", RENDER_HTML },
-  { "svg", RENDER_SVG },           { "folded", RENDER_FOLDED }, { "csv", RENDER_CSV },
-  { "markdown", RENDER_MARKDOWN },
-};
-
-/* The longer suffix first where one ends in the other. */
+/* Suffixes of formats that this version cannot write. Some end in the suffix of a format that it can, so these go first. */
 static const struct
 {
   const char *suffix;
   const char *format;
-} suffixes[] = {
+} later_suffixes[] = {
   { ".firefox.json.gz", "firefox" },
   { ".speedscope.json", "speedscope" },
   { ".trace.json", "chrome" },
@@ -39,13 +29,6 @@ static const struct
   { ".pb.gz", "pprof" },
   { ".callgrind", "callgrind" },
   { ".syscap", "syscap" },
-  { ".txt", "text" },
-  { ".json", "json" },
-  { ".html", "html" },
-  { ".svg", "svg" },
-  { ".folded", "folded" },
-  { ".csv", "csv" },
-  { ".md", "markdown" },
 };
 
 /* What GOption fills and the checks turn into ReportOptions. */
@@ -56,8 +39,41 @@ typedef struct
   gboolean open_result;
   gboolean help;
   char *weight;
-  char *completion; /* name of a shell */
+  char *completion;        /* name of a shell */
+  GOptionEntry *switches;  /* of all views */
+  gboolean *switch_is_set; /* [number of switches] */
 } Given;
+
+/* Makes an option of each switch of a view. */
+static void
+make_switch_entries (Given *given)
+{
+  g_autoptr (GArray) entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
+
+  for (const View *const *view = sysprof_view_list (); *view; view++)
+    for (const ViewSwitch *row = (*view)->switches; row && row->name; row++)
+      {
+        GOptionEntry entry = { .long_name = row->name, .description = row->help };
+
+        g_array_append_val (entries, entry);
+      }
+  given->switch_is_set = g_new0 (gboolean, MAX (entries->len, 1));
+  for (guint i = 0; i < entries->len; i++)
+    g_array_index (entries, GOptionEntry, i).arg_data = &given->switch_is_set[i];
+  given->switches = (GOptionEntry *) (void *) g_array_free (g_steal_pointer (&entries), FALSE);
+}
+
+static void
+take_switches (Given *given)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (size_t i = 0; given->switches[i].long_name; i++)
+    if (given->switch_is_set[i])
+      g_ptr_array_add (names, (char *) given->switches[i].long_name);
+  g_ptr_array_add (names, NULL);
+  given->options->switches = (const char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
+}
 
 static gboolean
 set_limit (const char *name, const char *value, gpointer data, GError **error)
@@ -101,13 +117,12 @@ dup_description (void)
   for (const View *const *view = sysprof_view_list (); *view; view++)
     g_string_append_printf (text, "  %-11s %s\n", (*view)->name, (*view)->summary);
   g_string_append (
-      text,
-      "\nDefault view: summary. Use - for standard input and ./NAME if a capture is\n"
+      text, "\nDefault view: summary. Use - for standard input and ./NAME if a capture is\n"
             "called like a view.\n\nExamples:\n"
             "  sysprof-report run.syscap\n"
-      "  sysprof-report callers --focus malloc run.syscap\n"
-      "  sysprof-report flame --process gedit -o gedit.html --open run.syscap\n"
-      "\nSee sysprof-report(1). To record a capture: sysprof-cli(1).\n");
+            "  sysprof-report callers --focus malloc run.syscap\n"
+            "  sysprof-report flame --process gedit -o gedit.html --open run.syscap\n"
+            "\nSee sysprof-report(1). To record a capture: sysprof-cli(1).\n");
   return g_string_free (text, FALSE);
 }
 
@@ -115,7 +130,7 @@ dup_description (void)
 static char *
 dup_completion (const OptionSection *sections, const char *shell, GError **error)
 {
-  const char *format_names[G_N_ELEMENTS (formats) + 1] = { NULL };
+  const char *format_names[N_RENDER_FORMATS + 1] = { NULL };
   const CompletionValues values[] = {
     { "format", format_names },
     { "colors", sysprof_flame_color_schemes () },
@@ -125,8 +140,8 @@ dup_completion (const OptionSection *sections, const char *shell, GError **error
   g_autoptr (GArray) words = g_array_new (TRUE, FALSE, sizeof (CompletionWord));
   Completion completion = { "sysprof-report", sections, NULL, values };
 
-  for (size_t i = 0; i < G_N_ELEMENTS (formats); i++)
-    format_names[i] = formats[i].name;
+  for (RenderFormat format = 0; format < N_RENDER_FORMATS; format++)
+    format_names[format] = sysprof_render_format (format)->name;
   for (const View *const *view = sysprof_view_list (); *view; view++)
     {
       CompletionWord word = { (*view)->name, (*view)->summary };
@@ -151,13 +166,6 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     { "depth", 0, 0, G_OPTION_ARG_INT, &options->depth, "Show at most N levels", "N" },
     { "sort", 0, 0, G_OPTION_ARG_STRING, &options->sort, "Sort by COLUMN", "COLUMN" },
     { "search", 0, 0, G_OPTION_ARG_STRING, &options->search, "Show only rows that contain these words", "TERMS" },
-    { "details", 0, 0, G_OPTION_ARG_NONE, &options->details, "Show threads, maps and mounts of processes", NULL },
-    { "by-name", 0, 0, G_OPTION_ARG_NONE, &options->by_name, "Show statistics for each mark name", NULL },
-    { "by-member", 0, 0, G_OPTION_ARG_NONE, &options->by_member, "Show statistics for each D-Bus method and signal", NULL },
-    { "by-thread", 0, 0, G_OPTION_ARG_NONE, &options->by_thread, "Show running, runnable and waiting time of each thread", NULL },
-    { "by-lock", 0, 0, G_OPTION_ARG_NONE, &options->by_lock, "Show contended locks with their owners and waiters", NULL },
-    { "critical-path", 0, 0, G_OPTION_ARG_NONE, &options->critical_path, "Show which waits delayed the selected thread, from waker to waker", NULL },
-    { "live", 0, 0, G_OPTION_ARG_NONE, &options->live, "Show only memory not freed by the end of the selection", NULL },
     { "annotate", 0, 0, G_OPTION_ARG_NONE, &options->annotate, "Mark kernel, inlined and generated functions in folded stacks: _[k] _[i] _[j]", NULL },
     { "lines", 0, 0, G_OPTION_ARG_NONE, &options->lines, "Append file:line to names in folded stacks", NULL },
     { "extract", 0, 0, G_OPTION_ARG_STRING, &options->extract, "Write the embedded file NAME", "NAME" },
@@ -187,8 +195,11 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
   /* clang-format on */
   g_autofree GOptionEntry *selection = sysprof_selection_option_entries (&options->selection);
   const OptionSection sections[] = {
-    { "Output", output },     { "Selection and shape", selection },
-    { "Flame graph", flame }, { "Symbols and others", others },
+    { "Output", output },
+    { "Single views", given->switches },
+    { "Selection and shape", selection },
+    { "Flame graph", flame },
+    { "Symbols and others", others },
     { NULL, NULL },
   };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
@@ -247,10 +258,10 @@ set_usage (GError **error, const char *format, ...)
 static bool
 set_format (ReportOptions *options, const char *name, GError **error)
 {
-  for (size_t i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (strcmp (name, formats[i].name) == 0)
+  for (RenderFormat format = 0; format < N_RENDER_FORMATS; format++)
+    if (strcmp (name, sysprof_render_format (format)->name) == 0)
       {
-        options->format = formats[i].format;
+        options->format = format;
         return true;
       }
   if (g_strv_contains (later_formats, name))
@@ -272,9 +283,15 @@ guess_format (ReportOptions *options, GError **error)
   options->format = options->open_result ? RENDER_HTML : RENDER_TEXT;
   if (!options->output || options->extract)
     return true;
-  for (size_t i = 0; i < G_N_ELEMENTS (suffixes); i++)
-    if (g_str_has_suffix (options->output, suffixes[i].suffix))
-      return set_format (options, suffixes[i].format, error);
+  for (size_t i = 0; i < G_N_ELEMENTS (later_suffixes); i++)
+    if (g_str_has_suffix (options->output, later_suffixes[i].suffix))
+      return set_format (options, later_suffixes[i].format, error);
+  for (RenderFormat format = 0; format < N_RENDER_FORMATS; format++)
+    if (g_str_has_suffix (options->output, sysprof_render_format (format)->suffix))
+      {
+        options->format = format;
+        return true;
+      }
   if (strncmp (options->output, "/dev/", 5) == 0)
     return true;
   set_usage (
@@ -352,30 +369,28 @@ take_positionals (ReportOptions *options, int n, char **words, GError **error)
   return true;
 }
 
-/* Options that other views would ignore. */
 static bool
-check_view (const ReportOptions *options, GError **error)
+has_switch (const View *view, const char *name)
 {
-  const struct
-  {
-    const char *option;
-    bool is_given;
-    const char *view;
-  } only[] = {
-    { "--by-name", options->by_name, "marks" },
-    { "--by-member", options->by_member, "dbus" },
-    { "--by-thread", options->by_thread, "waits" },
-    { "--by-lock", options->by_lock, "waits" },
-    { "--critical-path", options->critical_path, "waits" },
-    { "--live", options->live, "allocations" },
-    { "--details", options->details, "processes" },
-  };
+  for (const ViewSwitch *row = view->switches; row && row->name; row++)
+    if (g_str_equal (row->name, name))
+      return true;
+  return false;
+}
 
-  for (size_t i = 0; i < G_N_ELEMENTS (only); i++)
-    if (only[i].is_given && !g_str_equal (options->view->name, only[i].view))
+/* Refuses switches that the view would ignore. */
+static bool
+check_switches (const ReportOptions *options, GError **error)
+{
+  const View *const *view = sysprof_view_list ();
+
+  for (const char **name = options->switches; *name; name++)
+    if (!has_switch (options->view, *name))
       {
-        set_usage (error, "%s goes with the view '%s': sysprof-report %s %s CAPTURE",
-                   only[i].option, only[i].view, only[i].view, only[i].option);
+        while (!has_switch (*view, *name))
+          view++;
+        set_usage (error, "--%s goes with the view '%s': sysprof-report %s --%s CAPTURE", *name,
+                   (*view)->name, (*view)->name, *name);
         return false;
       }
   return true;
@@ -474,7 +489,7 @@ check (Given *given, int n, char **words, GError **error)
   return take_positionals (options, n, words, error) &&
          (given->format ? set_format (options, given->format, error)
                         : guess_format (options, error)) &&
-         check_view (options, error) && check_numbers (options, error);
+         check_switches (options, error) && check_numbers (options, error);
 }
 
 bool
@@ -482,8 +497,13 @@ sysprof_report_options_parse (ReportOptions *options, char **argv, GError **erro
 {
   Given given = { .options = options };
   g_auto (GStrv) words = NULL;
-  bool is_good = parse_words (&given, (const char *const *) argv, &words, error);
+  bool is_good;
 
+  make_switch_entries (&given);
+  is_good = parse_words (&given, (const char *const *) argv, &words, error);
+
+  if (is_good)
+    take_switches (&given);
   if (is_good && !options->help)
     {
       char **rest = words + 1;
@@ -495,6 +515,8 @@ sysprof_report_options_parse (ReportOptions *options, char **argv, GError **erro
   g_free (given.format);
   g_free (given.weight);
   g_free (given.completion);
+  g_free (given.switches);
+  g_free (given.switch_is_set);
   return is_good;
 }
 
@@ -503,6 +525,7 @@ sysprof_report_options_clear (ReportOptions *options)
 {
   sysprof_selection_clear (&options->selection);
   g_free (options->help);
+  g_free (options->switches);
   g_free (options->capture);
   g_free (options->output);
   g_free (options->extract);

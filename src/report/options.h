@@ -35,13 +35,7 @@ typedef struct
   double min_percent;
   char *sort;
   char *search;
-  gboolean details;
-  gboolean by_name;
-  gboolean by_member;
-  gboolean by_thread;
-  gboolean by_lock;
-  gboolean critical_path;
-  gboolean live;
+  const char **switches; /* names of switches of views, NULL-terminated */
   gboolean annotate;
   gboolean lines;
   ReportWeight weight;

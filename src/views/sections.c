@@ -25,7 +25,7 @@ sysprof_fill_section (const ViewSection *section,
                              .n_wanted = section->n_rows };
   if (filled->request.limit == 0 && !is_whole)
     filled->request.limit = section->n_rows;
-  filled->request.by_name = filled->request.telling = true;
+  filled->request.is_overview = true;
   filled->request.sort = NULL; /* a column of one section is none of the next */
   return sysprof_view_fill (section->view, &filled->request, &filled->rows, error);
 }

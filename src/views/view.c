@@ -24,6 +24,12 @@ sysprof_view_find (const char *name)
   return NULL;
 }
 
+bool
+sysprof_request_has (const ViewRequest *request, const char *name)
+{
+  return request->switches && g_strv_contains (request->switches, name);
+}
+
 /* From here on all that this thread does asks the request's cancellable: sysprof_is_wanted(). */
 void
 sysprof_request_begin (const ViewRequest *request)

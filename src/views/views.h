@@ -38,14 +38,10 @@ typedef struct
   double min_percent;
   const char *sort;   /* column name or NULL */
   const char *search; /* terms that rows are to contain; NULL = all rows */
-  bool details;
-  bool by_name;       /* marks */
-  bool by_member;     /* messages of D-Bus */
-  bool by_thread;     /* waits */
-  bool by_lock;       /* waits */
-  bool critical_path; /* waits */
-  bool live;          /* allocations: what lives at the end */
-  bool telling;       /* counters: only of the whole machine or program, and that changed */
+  /* Names of the switches of views that are set, NULL-terminated; NULL = none. */
+  const char *const *switches;
+  /* The view is a part of an overview: marks by name, and only counters that changed. */
+  bool is_overview;
   bool left_heavy;
   bool annotates;  /* folded stacks: kinds of functions, */
   bool with_lines; /* and file and line of them */
@@ -72,12 +68,20 @@ typedef struct ViewSection
   uint32_t n_least; /* rows on a small screen */
 } ViewSection;
 
+/* An option --NAME of one view, without a value. */
+typedef struct
+{
+  const char *name;
+  const char *help; /* for --help: an imperative sentence without a full stop */
+} ViewSwitch;
+
 /* What formats draw in place of a table, if they can. */
 typedef enum
 {
   LAYOUT_TABLE,
   LAYOUT_FLAME,
   LAYOUT_HEAT_MAP,
+  N_LAYOUTS,
 } ViewLayout;
 
 typedef struct View
@@ -87,6 +91,8 @@ typedef struct View
   const char *summary; /* one line for --help */
   const ViewSection
       *sections; /* NULL, or the views that this one consists of, ended by a zero row */
+  const ViewSwitch
+      *switches; /* NULL, or ended by a zero row; names are unique among all views */
   bool (*fill) (const ViewRequest *request, Rows *rows, GError **error);
   ViewLayout layout;
   bool uses_focus; /* it shows the function of --focus */
@@ -106,8 +112,11 @@ const View *const *sysprof_view_list (void); /* NULL-terminated, in the order of
 bool
 sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GError **error);
 
-/* False with an error that names `view` when no --focus was given, or when it matches no function. */
+/* Returns false with an error that names `view` if --focus is missing or matches no function. */
 bool sysprof_request_needs_focus (const ViewRequest *request, const char *view, GError **error);
+/* Whether the request sets a switch of the view. */
+bool sysprof_request_has (const ViewRequest *request, const char *name);
+
 /* Makes request->cancellable the cancellable of the thread, for work on rows that were filled. */
 void sysprof_request_begin (const ViewRequest *request);
 void sysprof_request_end (const ViewRequest *request);

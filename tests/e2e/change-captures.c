@@ -106,6 +106,7 @@ check_objects (SysprofDocument *document)
 static SysprofDocument *
 check_document (int fd, uint64_t number)
 {
+  static const char *const details[] = { "details", NULL };
   SysprofDocument *document;
   g_autoptr (GError) error = NULL;
   TreeShape shape = { .focus = "main" };
@@ -127,7 +128,7 @@ check_document (int fd, uint64_t number)
     .shape = number % 2 == 0 ? &shape : NULL,
     .path = "changed.syscap",
     .limit = number % 8 == 0 ? 0 : 20,
-    .details = number % 3 == 0,
+    .switches = number % 3 == 0 ? details : NULL,
     .left_heavy = number % 5 == 0,
     .terminal_width = number % 7 == 0 ? 80 : 0,
   };

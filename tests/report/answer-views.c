@@ -35,12 +35,13 @@ hand_out (const View *view, const ViewRequest *request)
 int
 main (int argc, char **argv)
 {
+  static const char *const details[] = { "details", NULL };
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
   g_autoptr (SysprofDocumentLoader) loader = NULL;
   g_autoptr (SysprofDocument) document = NULL;
   g_autoptr (GError) error = NULL;
   TreeShape shape = { 0 };
-  ViewRequest request = { .shape = &shape, .symbolize = &options, .details = true };
+  ViewRequest request = { .shape = &shape, .symbolize = &options, .switches = details };
 
   g_assert_cmpint (argc, ==, 3);
   loader = sysprof_document_loader_new (argv[1]);

@@ -18,11 +18,12 @@ keep_answer (const View *view, RenderFormat format, const char *text, size_t siz
 static inline char *
 answer_all (SysprofDocument *document)
 {
+  static const char *const details[] = { "details", NULL };
   TreeShape shape = { .focus = "main" };
   ViewRequest request = { .store = sysprof_document_get_store (document),
                           .symbols = sysprof_document_get_symbols (document),
                           .shape = &shape,
-                          .details = true };
+                          .switches = details };
   GString *answers = g_string_new (NULL);
 
   for (const View *const *view = sysprof_view_list (); *view != NULL; view++)

@@ -147,16 +147,14 @@ render (const Question *question, GCancellable *cancellable, GError **error)
   SampleFilter filter = { 0 };
   TreeShape shape = { .focus = question->view->uses_focus ? "0x" : NULL, .threads = true };
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
+  static const char *const switches[] = { "by-name", "by-member", "details", "live", NULL };
   ViewRequest request = { .store = question->store,
                           .symbols = question->symbols,
                           .symbolize = &options,
                           .filter = &filter,
                           .shape = &shape,
                           .search = "0 n",
-                          .details = true,
-                          .live = true,
-                          .by_name = question->format % 2 != 0,
-                          .by_member = question->format % 2 != 0,
+                          .switches = switches + (question->format % 2 != 0 ? 0 : 2),
                           .cancellable = cancellable };
 
   return sysprof_render_view (question->view, question->format, &request, stream, error);
@@ -233,15 +231,17 @@ render_waits (const Question *question, GCancellable *cancellable, GError **erro
 {
   g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
   int32_t tids[] = { 20 };
+  const char *switches[] = { question->format == RENDER_JSON  ? "by-thread"
+                             : question->format == RENDER_CSV ? "by-lock"
+                                                              : "critical-path",
+                             NULL };
   SampleFilter filter = { .tids = tids,
                           .n_tids = 1,
                           .has_tids = question->format == RENDER_TEXT };
   ViewRequest request = { .store = question->store,
                           .symbols = question->symbols,
                           .filter = &filter,
-                          .by_thread = question->format == RENDER_JSON,
-                          .by_lock = question->format == RENDER_CSV,
-                          .critical_path = question->format == RENDER_TEXT,
+                          .switches = switches,
                           .cancellable = cancellable };
 
   return sysprof_render_view (question->view, question->format, &request, stream, error);

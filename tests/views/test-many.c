@@ -173,13 +173,16 @@ check_look (const View *view, RenderFormat format, const ViewRequest *request, c
 static void
 test_processes (void)
 {
+  static const char *const details[] = { "details", NULL };
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
   g_autoptr (Store) store = make_store ();
   g_autoptr (SymbolTable) symbols = sysprof_symbolize (store, &options, NULL, NULL);
   TreeShape shape = { 0 };
-  ViewRequest request = {
-    .store = store, .symbols = symbols, .symbolize = &options, .shape = &shape, .details = true
-  };
+  ViewRequest request = { .store = store,
+                          .symbols = symbols,
+                          .symbolize = &options,
+                          .shape = &shape,
+                          .switches = details };
 
   for (const View *const *view = sysprof_view_list (); *view != NULL; view++)
     {
@@ -210,9 +213,16 @@ test_forms_of_waits (void)
   const int32_t tids[] = { FIRST_PID + N_PROCESSES - 1 };
   const SampleFilter last = { .tids = tids, .n_tids = 1, .has_tids = true };
   const ViewRequest requests[] = {
-    { .store = store, .symbols = symbols, .by_thread = true },
-    { .store = store, .symbols = symbols, .by_lock = true },
-    { .store = store, .symbols = symbols, .critical_path = true, .filter = &last },
+    { .store = store,
+      .symbols = symbols,
+      .switches = (const char *const[]){ "by-thread", NULL } },
+    { .store = store,
+      .symbols = symbols,
+      .switches = (const char *const[]){ "by-lock", NULL } },
+    { .store = store,
+      .symbols = symbols,
+      .switches = (const char *const[]){ "critical-path", NULL },
+      .filter = &last },
   };
 
   for (size_t i = 0; i < G_N_ELEMENTS (requests); i++)

@@ -120,6 +120,7 @@ keep_answer (const View *view, RenderFormat format, const char *text, size_t siz
 static char *
 render (const Shared *self)
 {
+  static const char *const details[] = { "details", NULL };
   TreeShape shape = { .focus = "0x" };
   SampleFilter filter = { .weigh_one = true };
   SymbolizeOptions options = { .sysroot = "/nonexistent" }; /* this machine plays no part */
@@ -129,7 +130,7 @@ render (const Shared *self)
                           .filter = &filter,
                           .shape = &shape,
                           .search = "one",
-                          .details = true };
+                          .switches = details };
   GString *answer = g_string_new (NULL);
 
   for (const View *const *view = sysprof_view_list (); *view != NULL; view++)

@@ -252,10 +252,10 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
       rows->n_available += counter->n_values > 0;
       rows->total += sums->n > 0;
     }
-  if (request->telling)
+  if (request->is_overview)
     add_telling (rows, store, all);
   /* What never changed tells little, and there may be much of it: the disks that a machine does not use. */
-  for (unsigned changed = request->telling ? 0 : 2; changed-- > 0;)
+  for (unsigned changed = request->is_overview ? 0 : 2; changed-- > 0;)
     for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
       if (all[i].n > 0 && (all[i].min < all[i].max) == changed)
         add_counter (rows, store, &counters->row[i], &all[i]);

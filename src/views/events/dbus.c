@@ -271,15 +271,15 @@ add_members (Rows *rows, GHashTable *members)
 static bool
 fill_dbus (const ViewRequest *request, Rows *rows, GError **error)
 {
+  bool by_member = sysprof_request_has (request, "by-member");
   const Store *store = request->store;
   g_autofree uint32_t *partner = sysprof_dbus_find_replies (store);
   g_autoptr (GHashTable) members =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_member);
   EventMatcher matcher;
 
-  sysprof_rows_init_events (rows, request->by_member ? by_columns : columns,
-                            request->by_member ? N_BY_COLUMNS : N_COLUMNS, "messages", 0,
-                            store->n_dbus);
+  sysprof_rows_init_events (rows, by_member ? by_columns : columns,
+                            by_member ? N_BY_COLUMNS : N_COLUMNS, "messages", 0, store->n_dbus);
   sysprof_event_matcher_init (&matcher, store, request->filter);
   for (uint32_t i = 0; i < store->n_dbus && sysprof_is_wanted_at (i); i++)
     {
@@ -288,7 +288,7 @@ fill_dbus (const ViewRequest *request, Rows *rows, GError **error)
       if (!sysprof_event_matcher_takes (&matcher, message->time, message->pid, message->cpu))
         continue;
       rows->total++;
-      if (request->by_member)
+      if (by_member)
         count_message (members, store, i, partner[i]);
       else
         add_message (request, rows, i, partner[i]);
@@ -298,9 +298,15 @@ fill_dbus (const ViewRequest *request, Rows *rows, GError **error)
   return true;
 }
 
+static const ViewSwitch switches[] = {
+  { "by-member", "Show statistics for each D-Bus method and signal" },
+  { NULL },
+};
+
 const View sysprof_dbus_view = {
   .name = "dbus",
   .title = "D-Bus messages",
   .summary = "calls with their answers, and signals; --by-member: statistics",
+  .switches = switches,
   .fill = fill_dbus,
 };

@@ -163,22 +163,29 @@ add_summaries (const ViewRequest *request, Rows *rows, const bool *is_in)
 static bool
 fill_marks (const ViewRequest *request, Rows *rows, GError **error)
 {
+  bool by_name = request->is_overview || sysprof_request_has (request, "by-name");
   uint32_t n;
   g_autofree bool *is_in = sysprof_request_find_marks (request, &n);
 
-  sysprof_rows_init_events (rows, request->by_name ? by_columns : columns,
-                            request->by_name ? N_BY_COLUMNS : N_COLUMNS, "marks", n,
+  sysprof_rows_init_events (rows, by_name ? by_columns : columns,
+                            by_name ? N_BY_COLUMNS : N_COLUMNS, "marks", n,
                             request->store->n_marks);
-  if (request->by_name)
+  if (by_name)
     add_summaries (request, rows, is_in);
   else
     add_marks (request, rows, is_in);
   return true;
 }
 
+static const ViewSwitch switches[] = {
+  { "by-name", "Show statistics for each mark name" },
+  { NULL },
+};
+
 const View sysprof_marks_view = {
   .name = "marks",
   .title = "Marks",
   .summary = "spans that programs marked; --by-name: statistics of each name",
+  .switches = switches,
   .fill = fill_marks,
 };

@@ -438,7 +438,7 @@ fill_findings (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_findings_view = {
   .name = "findings",
   .title = "At first sight (-> sysprof-report ...)",
-  .summary = "what stands writer, and which view shows more",
+  .summary = "what stands out, and which view shows more",
   .fill = fill_findings,
   .is_prose = true,
 };

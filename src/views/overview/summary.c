@@ -26,7 +26,7 @@ static const ViewSection sections[] = {
 const View sysprof_summary_view = {
   .name = "summary",
   .title = "Summary",
-  .summary = "one screen: machine, quality, what stands writer, top functions",
+  .summary = "one screen: machine, quality, what stands out, top functions",
   .sections = sections,
   .fill = fill_summary,
 };

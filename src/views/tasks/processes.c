@@ -183,7 +183,7 @@ add_process (Rows *rows,
   cells[END].number = sysprof_request_offset (request, shares.end);
   cells[WHOLE].count = shares.whole;
   cells[UNWIND].text = found != NULL ? sysprof_rows_dup (rows, found) : "";
-  if (!request->details)
+  if (rows->n_columns != N_COLUMNS)
     return;
   cells[THREADS].texts = take_texts (rows, list_threads (store, process));
   cells[MAPS].texts = take_texts (rows, list_maps (store, maps, process));
@@ -219,6 +219,7 @@ merge_shares (Shares *shares, const Store *store)
 static bool
 fill_processes (const ViewRequest *request, Rows *rows, GError **error)
 {
+  bool has_details = sysprof_request_has (request, "details");
   const Store *store = request->store;
   g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
   g_autofree Shares *shares = g_new0 (Shares, MAX (store->processes.n, 1));
@@ -253,9 +254,8 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
   (void) sysprof_sort_if_wanted (order, n, sizeof *order, compare_processes,
                                  &(Order){ shares });
 
-  sysprof_rows_init (rows, columns, request->details ? N_COLUMNS : N_PLAIN_COLUMNS,
-                     weights.total);
-  if (request->details)
+  sysprof_rows_init (rows, columns, has_details ? N_COLUMNS : N_PLAIN_COLUMNS, weights.total);
+  if (has_details)
     maps_init (&maps, store);
   for (uint32_t i = 0; i < n && sysprof_is_wanted_at (i); i++)
     add_process (rows, request, order[i], shares[order[i]], &maps, found_by);
@@ -264,9 +264,15 @@ fill_processes (const ViewRequest *request, Rows *rows, GError **error)
   return true;
 }
 
+static const ViewSwitch switches[] = {
+  { "details", "Show threads, maps and mounts of processes" },
+  { NULL },
+};
+
 const View sysprof_processes_view = {
   .name = "processes",
   .title = "Processes",
   .summary = "shares, life spans, commands; --details: threads, maps, mounts",
+  .switches = switches,
   .fill = fill_processes,
 };

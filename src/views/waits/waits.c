@@ -271,11 +271,11 @@ fill_waits (const ViewRequest *request, Rows *rows, GError **error)
   bool is_done = true;
 
   sysprof_selected_waits_init (&self, request, rows);
-  if (request->critical_path)
+  if (sysprof_request_has (request, "critical-path"))
     is_done = sysprof_waits_fill_path (&self, error);
-  else if (request->by_lock)
+  else if (sysprof_request_has (request, "by-lock"))
     sysprof_waits_fill_by_lock (&self);
-  else if (request->by_thread)
+  else if (sysprof_request_has (request, "by-thread"))
     sysprof_waits_fill_by_thread (&self);
   else
     fill_groups (&self);
@@ -283,9 +283,17 @@ fill_waits (const ViewRequest *request, Rows *rows, GError **error)
   return is_done;
 }
 
+static const ViewSwitch switches[] = {
+  { "by-thread", "Show running, runnable and waiting time of each thread" },
+  { "by-lock", "Show contended locks with their owners and waiters" },
+  { "critical-path", "Show which waits delayed the selected thread, from waker to waker" },
+  { NULL },
+};
+
 const View sysprof_waits_view = {
   .name = "waits",
   .title = "Waits",
   .summary = "time off the CPU by stack, reason and waker",
+  .switches = switches,
   .fill = fill_waits,
 };
