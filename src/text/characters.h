@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decodes characters of names, which are any bytes. */
+/* Decodes characters of names, which are untrusted bytes. */
 
 #pragma once
 
@@ -8,7 +8,8 @@
 
 #define REPLACEMENT "\357\277\275" /* U+FFFD in UTF-8 */
 
-/* Takes one character from `at`; `*character` is 0xfffd for bytes that are none. Returns how many bytes it took. */
+/* Decodes the character at `at` and returns its size in bytes. `*character` is U+FFFD for a
+ * byte that is not valid UTF-8. */
 static inline size_t
 sysprof_next_character (const char *at, gunichar *character)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names on one line, in so many columns of a terminal, and numbers in any locale. */
+/* Formats names as one line of a given width, and numbers the same way in any locale. */
 
 #include "text/text.h"
 
@@ -10,10 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-#define FIXED_MOST  1e6 /* a hundredfold of which a double holds to 2e-8 */
+#define FIXED_MOST  1e6 /* a double holds 100 times this value with an error of 2e-8 */
 #define FIXED_DOUBT 1e-6
 
-/* Printable ASCII, as most texts are to their end: one column a byte, shown as it is. */
+/* Counts leading printable ASCII characters. They take one column each and need no escapes;
+ * most texts have no others. */
 static size_t
 count_plain (const char *text)
 {
@@ -102,18 +103,18 @@ sysprof_text_columns (const char *text)
   return columns;
 }
 
-/* The beginning of `text` with `mark` behind it, if it is wider than `columns`. */
+/* Shortens `text` to `columns` and appends `mark`, if it is wider. */
 static char *
-dup_cut (const char *text, size_t columns, const char *mark)
+dup_truncated (const char *text, size_t columns, const char *mark)
 {
   size_t room = columns - sysprof_text_columns (mark);
-  GString *cut;
+  GString *truncated;
   size_t used = 0;
 
   if (sysprof_text_columns (text) <= columns)
     return g_strdup (text);
 
-  cut = g_string_new (NULL);
+  truncated = g_string_new (NULL);
   while (*text)
     {
       gunichar character;
@@ -122,11 +123,11 @@ dup_cut (const char *text, size_t columns, const char *mark)
       used += columns_of (character);
       if (used > room)
         break;
-      g_string_append_len (cut, text, (gssize) size);
+      g_string_append_len (truncated, text, (gssize) size);
       text += size;
     }
-  g_string_append (cut, mark);
-  return g_string_free (cut, FALSE);
+  g_string_append (truncated, mark);
+  return g_string_free (truncated, FALSE);
 }
 
 char *
@@ -134,7 +135,7 @@ sysprof_dup_ellipsized (const char *text, size_t columns)
 {
   if (columns < 3)
     return sysprof_text_columns (text) <= columns ? g_strdup (text) : g_strnfill (columns, '.');
-  return dup_cut (text, columns, "..");
+  return dup_truncated (text, columns, "..");
 }
 
 char *
@@ -169,7 +170,7 @@ sysprof_dup_wrapped (const char *text, size_t columns, size_t indent)
 char *
 sysprof_dup_abbreviated (const char *text, size_t columns)
 {
-  return dup_cut (text, columns, columns > 0 ? "\342\200\246" : "");
+  return dup_truncated (text, columns, columns > 0 ? "\342\200\246" : "");
 }
 
 const char *
@@ -213,7 +214,8 @@ sysprof_format_fixed (double value, char buffer[SYSPROF_GROUPED_SIZE])
   double hundredths = value * 100;
   double left = hundredths - floor (hundredths);
 
-  /* What printf() makes of it is only in doubt near the middle between two. */
+  /* printf() may round values near the middle between two hundredths in another way, so it
+   * formats those. */
   if (value >= 0 && value < FIXED_MOST && fabs (left - 0.5) > FIXED_DOUBT)
     return format_hundredths ((uint64_t) hundredths + (left > 0.5), buffer);
   return g_ascii_formatd (buffer, SYSPROF_GROUPED_SIZE, "%.2f", value);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names are taken as demanglers write those of C++, Rust and D, without knowing which it is: brackets that stand directly
- * behind a name are its parameters or template arguments; all others, as in "(anonymous namespace)", "<T as Trait>::f"
- * and "{lambda(int)#1}", belong to the name. */
+/* Shortens function names of C++, Rust and D without knowing the language. Brackets directly
+ * after a name are its parameters or template arguments. All others belong to the name, as
+ * in "(anonymous namespace)", "<T as Trait>::f" and "{lambda(int)#1}". Must not change names
+ * that it does not understand. */
 
 #include "text/text.h"
 
@@ -10,7 +11,7 @@
 
 #define ELLIPSIS "\342\200\246"
 
-/* What may be left out, each step with all before it. */
+/* What to omit. Each step includes the steps before it. */
 enum
 {
   NOTHING,
@@ -24,8 +25,8 @@ enum
 
 typedef struct
 {
-  size_t open, close; /* of its brackets; close = 0: has none */
-  unsigned step;      /* from which on its content is left out; NOTHING: never */
+  size_t open, close; /* of the brackets; close = 0: there are none */
+  unsigned step;      /* first step that omits the content; NOTHING: never omitted */
 } Bracket;
 
 typedef struct
@@ -33,7 +34,7 @@ typedef struct
   const char *text;
   size_t size;
   GArray *brackets; /* Bracket, by `open` */
-  size_t begin;     /* behind the return type */
+  size_t begin;     /* after the return type */
 } Name;
 
 static bool
@@ -52,7 +53,7 @@ skip_back (const char *name, size_t end, const char *letters)
   return end;
 }
 
-/* Whether `word` stands between a point and `end`: where the point is, else `end`. */
+/* Returns the index of the point if `word` is between a point and `end`; else `end`. */
 static size_t
 before_word (const char *name, size_t end, const char *word)
 {
@@ -125,8 +126,8 @@ sysprof_name_stem (const char *name)
 
 /* --- brackets --- */
 
-/* The size of what "operator" at `at` names, "<<" and the like, with a blank between it and template arguments; 0 if it
- * names none. */
+/* Size of the operator that follows the word "operator" at `at`, such as "<<", with a blank
+ * between it and template arguments; 0 if there is none. */
 static size_t
 size_of_operator (const char *text, size_t at)
 {
@@ -162,7 +163,7 @@ is_behind (const char *text, size_t at, const char *what)
   return at >= size && memcmp (text + at - size, what, size) == 0;
 }
 
-/* From which step on the content of the bracket that opens there is left out. */
+/* First step that omits the content of the bracket that opens at `at`. */
 static unsigned
 step_of (const char *text, size_t at, size_t operator_end)
 {
@@ -178,14 +179,14 @@ step_of (const char *text, size_t at, size_t operator_end)
              : NOTHING;
 }
 
-/* Thunks and tables are of a function: their words are no type. */
+/* Thunks and vtables belong to a function, so the words of their names are not a type. */
 static bool
 is_type (const char *text, size_t end)
 {
   return !is_behind (text, end, " to") && !is_behind (text, end, " for");
 }
 
-/* Brackets that close in another order than they opened are none, but text. */
+/* Brackets that close in a different order than they opened are plain text. */
 static void
 find_brackets (Name *name)
 {
@@ -204,7 +205,7 @@ find_brackets (Name *name)
         {
           at += strlen ("operator");
           operator_end = at + size_of_operator (text, at);
-          /* What it converts to may be several words. */
+          /* The type of a conversion operator may have several words. */
           seeks_begin = seeks_begin && (text[at] != ' ' || open->len > 0);
           at = operator_end - 1;
         }
@@ -249,7 +250,7 @@ find_brackets (Name *name)
     }
 }
 
-/* Template arguments within others are left out before those. */
+/* Omit template arguments that are inside others first. */
 static void
 find_inner_arguments (const Name *name)
 {
@@ -271,7 +272,7 @@ find_inner_arguments (const Name *name)
 
 /* --- what is left --- */
 
-/* Takes the module before the "::" that ends `out` away. */
+/* Removes the module before the "::" at the end of `out`. */
 static void
 remove_module (GString *out)
 {
@@ -287,7 +288,7 @@ static char *
 dup_at_step (const Name *name, unsigned step)
 {
   GString *out = g_string_new (NULL);
-  size_t kept_end = 0; /* of the outermost bracket that belongs to the name */
+  size_t kept_end = 0; /* end of the outermost bracket that belongs to the name */
   guint next = 0;
 
   for (size_t at = step >= RETURN_TYPE ? name->begin : 0; at < name->size; at++)
@@ -316,8 +317,8 @@ dup_at_step (const Name *name, unsigned step)
   return g_string_free (out, FALSE);
 }
 
-/* Methods of Objective-C have brackets of their own; what stands in brackets is no function, and functions of Python
- * are told with their files. */
+/* Names in brackets are methods of Objective-C or not functions, and names of Python
+ * functions include their file. */
 static bool
 has_another_form (const char *name)
 {

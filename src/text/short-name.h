@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names of functions for where there is little room: what a person can do without is left out. Only what people look at
- * is short: searches, files and everything that programs read have names whole.
+/* Short function names for places with little room. Only text for people is shortened;
+ * searches, files and formats for programs have whole names.
  *
- * Names are any bytes, of any length; the time that they take grows with their length only. */
+ * Names are untrusted bytes of any length; the run time is linear in their length. */
 
 #pragma once
 
 #include <stddef.h>
 
-/* Where begins what the compiler appended, as ".isra.0", " [clone .cold]" or "::h0123456789abcdef"; the length of the
- * name if it appended nothing. */
+/* Index of the suffix that the compiler appended, such as ".isra.0", " [clone .cold]" or
+ * "::h0123456789abcdef"; the length of the name if there is none. */
 size_t sysprof_name_stem (const char *name);
 
-/* With as little left out as makes it fit so many columns of a terminal, or as short as it can be: parameters, inner
- * template arguments, outer ones, the type that a template returns, the modules of what a trait is implemented for.
- * What is left out is an ellipsis: "std::vector<…>::push_back(…)". *(full)* */
+/* Shortens a name until it fits `columns` of a terminal, or as far as possible. It omits, in
+ * this order: parameters, inner template arguments, outer ones, the return type of a
+ * template, the module of the type that a trait is implemented for. An ellipsis replaces
+ * each omission: "std::vector<…>::push_back(…)". *(full)* */
 char *sysprof_dup_short_name (const char *name, size_t columns);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* TextWriter: a buffered output stream with the escapes of JSON, XML and HTML. It must not
+ * write bytes that are not valid UTF-8, except those of sysprof_text_writer_bytes() and
+ * printf(). */
+
 #include "text/text.h"
 
 #include "text/characters.h"
@@ -106,7 +110,7 @@ sysprof_text_writer_json (TextWriter *self, const char *text)
         case '<':
         case '>':
         case '&':
-        case 0x2028: /* line ends in JavaScript */
+        case 0x2028: /* line separators in JavaScript */
         case 0x2029:
           g_string_append_printf (buffer, "\\u%04x", character);
           break;

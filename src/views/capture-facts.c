@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is true of the whole capture, before any selection. */
+/* Facts about the whole capture, before any selection: machine, time, quality. */
 
 #include "text/text.h"
 #include "views/views.h"
@@ -46,7 +46,8 @@ find_metadata (const Store *store, const char *id)
   return NULL;
 }
 
-/* The value of the first line `KEY SEPARATOR VALUE` of an embedded file; NULL without it. *(full)* */
+/* Value of the first line `KEY SEPARATOR VALUE` of an embedded file; NULL without such a
+ * line. *(full)* */
 static char *
 dup_file_value (const Store *store, const char *file, const char *key, char separator)
 {
@@ -144,7 +145,7 @@ sysprof_dup_machine_facts (const ViewRequest *request)
   GString *text = g_string_new (NULL);
 
   add_line (lines, "Machine", describe_machine (store));
-  g_string_printf (text, "%s, begun %s", duration, store->capture_time);
+  g_string_printf (text, "%s, started %s", duration, store->capture_time);
   if (store->is_imported)
     g_string_assign (text, "by another profiler, converted");
   add_line (lines, "Recorded", text);

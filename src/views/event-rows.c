@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* What views of events share: rows that are not samples, and statistics of durations. */
+
 #include "views/event-rows.h"
 
 void

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The words above rows, and those in their place where there are none. */
+/* Headings of rows, and the sentences that explain why there are no rows. */
 
 #include "document/document.h"
 #include "text/text.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* "of heavy_work in run.syscap", or without a focus "of run.syscap". */
+/* "heavy_work in run.syscap", or without a focus "run.syscap". *(full)* */
 static char *
 dup_subject (const View *view, const ViewRequest *request)
 {
@@ -33,7 +33,7 @@ dup_subject (const View *view, const ViewRequest *request)
 char *
 sysprof_dup_amount (const ViewRequest *request, const Rows *rows)
 {
-  /* Of all threads together: they may wait longer than the recording lasts. */
+  /* These sums are over all threads, so they may exceed the duration of the recording. */
   static const struct
   {
     const char *weight;
@@ -56,7 +56,7 @@ sysprof_dup_amount (const ViewRequest *request, const Rows *rows)
     }
   if (rows->total == 1 && letters > 0 && rows->weight_name[letters - 1] == 's')
     letters--;
-  /* What was imported may tell no time. */
+  /* Imported captures may have no times. */
   return g_strdup_printf ("%s %.*s%s%s", sysprof_format_grouped (rows->total, weight),
                           (int) letters, rows->weight_name, nsec > 0 ? " in " : "",
                           nsec > 0 ? duration : "");
@@ -82,7 +82,7 @@ append_options (GString *text, const char *option, char **values)
     }
 }
 
-/* The options that leave samples out, as they were given. *(full)* */
+/* The options that select samples, as the user gave them. *(full)* */
 static char *
 dup_selection (const Selection *selection)
 {

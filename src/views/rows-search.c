@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The rows of any view that contain what is sought. There are many rows, and few texts in them: functions and stacks are those of other
- * rows, too. What was found in them is remembered, which takes less than an index of what is asked once. */
+/* Selects the rows that contain the search terms, for any view. Many rows share texts and
+ * stacks, so a small cache keeps the result of each text. An index would cost more than one
+ * search. */
 
 #include "analyze/analyze.h"
 #include "views/views.h"
@@ -12,17 +13,16 @@
 
 typedef struct
 {
-  const void *text; /* or stack */
+  const void *text; /* or StackText */
   uint64_t terms;
 } Remembered;
 
 typedef struct
 {
   const TextQuery *query;
-  uint32_t first; /* of the terms that are looked for now, up to 64 of them */
-  uint64_t all;   /* their bits */
-  Remembered
-      *memory; /* [1 << MEMORY_BITS] by address; who comes takes the place of who was there */
+  uint32_t first;     /* index of the first of up to 64 terms that are searched now */
+  uint64_t all;       /* bits of all these terms */
+  Remembered *memory; /* [1 << MEMORY_BITS] cache by address; a new entry replaces an old one */
 } Search;
 
 static Remembered *
@@ -74,7 +74,7 @@ terms_of_cell (const Search *self, ColumnKind kind, const Cell *cell)
   return terms;
 }
 
-/* Terms may stand in different columns. */
+/* The terms may be in different columns. */
 static bool
 row_fits (const Search *self, const Rows *rows, uint32_t row)
 {
@@ -85,7 +85,7 @@ row_fits (const Search *self, const Rows *rows, uint32_t row)
   return terms == self->all;
 }
 
-/* fits[rows->n_rows]. As many terms at once as a word has bits: hardly anybody types more. */
+/* Sets fits[rows->n_rows]. Searches up to 64 terms at once; users rarely type more. */
 static void
 find_rows (const Rows *rows, const TextQuery *query, bool *fits)
 {
@@ -126,5 +126,5 @@ sysprof_rows_search (Rows *self, const char *terms)
     if (is_kept[row + 1])
       order[n++] = row;
   sysprof_rows_permute (self, order, n);
-  self->n_hidden = n_hidden; /* no limit is in the way of those that do not fit */
+  self->n_hidden = n_hidden; /* rows that do not match do not count as hidden by a limit */
 }

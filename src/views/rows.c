@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Builds, sorts, permutes and cuts rows, the same way for all views. It must not know what
+ * the columns of a view mean. */
+
 #include "text/text.h"
 #include "views/views.h"
 
@@ -136,7 +139,7 @@ sysprof_row_tree_init (RowTree *self, const Rows *rows)
 
       if (!sysprof_is_wanted_at (i))
         {
-          self->n = i; /* a whole tree of the first ones */
+          self->n = i; /* the nodes so far are a whole tree */
           break;
         }
       g_assert (parent < i);
@@ -200,7 +203,7 @@ typedef struct
   uint32_t column;
 } SortKey;
 
-/* Falling; what is no number last. */
+/* Descending; values that are not numbers are last. */
 static int
 compare_reals (double a, double b)
 {
@@ -249,7 +252,8 @@ compare_rows (gconstpointer left, gconstpointer right, gpointer data)
   return order ? order : (a > b) - (a < b);
 }
 
-/* Children of each row in the order of `order`, walked from the root. FALSE if cancelled. */
+/* Puts the children of each row after it, in the order of `order`, by a depth-first
+ * traversal. FALSE if canceled. */
 static bool
 keep_below_parents (const Rows *rows, uint32_t *order)
 {
@@ -325,7 +329,8 @@ sysprof_rows_sort (Rows *self, const char *sort, GError **error)
   return true;
 }
 
-/* The weight that a row must have at least so that `limit` rows remain; rows of exactly that weight: `*ties` of them. */
+/* Least weight of a row so that at most `limit` rows remain. `*ties` rows of exactly that
+ * weight remain. */
 static uint64_t
 weight_of_limit (const Rows *rows, uint32_t column, uint32_t limit, uint32_t *ties)
 {

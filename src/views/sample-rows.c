@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* What views of samples share: folding the selected stacks, the focus, and the columns of
+ * functions. */
+
 #include "views/sample-rows.h"
 
 #include "text/text.h"
@@ -33,7 +36,8 @@ sysprof_request_fold (const ViewRequest *request, bool by_thread, StackWeights *
                               by_thread);
 }
 
-/* What people read as durations stays a whole number of ns for programs. */
+/* Formats for people show these weights as durations; formats for programs keep whole
+ * nanoseconds. */
 static void
 show_durations (Rows *rows)
 {
@@ -95,7 +99,7 @@ sysprof_request_is_whole (const ViewRequest *request)
   return sysprof_filter_is_whole (request->filter);
 }
 
-/* A function's name as people type it: without arguments and what it is in. */
+/* The function name as a user types it: without arguments, namespace and class. */
 static const char *
 find_bare_name (const char *name, size_t *size)
 {
@@ -109,7 +113,7 @@ find_bare_name (const char *name, size_t *size)
   return begin;
 }
 
-/* "" or a question to end a message with. *(full)* */
+/* Returns "" or a question to append to a message. *(full)* */
 static char *
 dup_similar_function (const SymbolTable *symbols, const char *wanted)
 {
@@ -204,7 +208,8 @@ sysprof_rows_add_functions (Rows *rows, const ViewRequest *request, const Functi
 
   for (uint32_t i = 0; i < table->n && sysprof_is_wanted_at (i); i++)
     {
-      uint8_t inherited = CATEGORY_NONE; /* a function's callers are many */
+      /* a function has many callers, so it inherits no category */
+      uint8_t inherited = CATEGORY_NONE;
       SymbolId symbol = table->row[i].symbol;
       SymbolKind kind = (SymbolKind) request->symbols->row[symbol].kind;
       Cell *cells;

@@ -6,20 +6,20 @@
 
 #include "views/views.h"
 
-/* Weights of what the request selects. Clear with sysprof_stack_weights_clear(). */
+/* Folds the samples that the request selects. Clear with sysprof_stack_weights_clear(). */
 void sysprof_request_fold (const ViewRequest *request, bool by_thread, StackWeights *weights);
-/* What the filter weighs: name and unit of the weight, and of what there might be none. */
+/* Sets name and unit of the weight, and the name of the events in messages. */
 void sysprof_rows_name_weight (Rows *rows, const Store *store, const SampleFilter *filter);
-/* The shape that was asked for, or the plain one. */
+/* The shape of the request, or the default one. */
 TreeShape sysprof_request_shape (const ViewRequest *request);
-/* Whether the request leaves no sample out. */
+/* Whether the request selects all samples. */
 bool sysprof_request_is_whole (const ViewRequest *request);
-/* [stacks.n] the process of each stack. *(full)* */
+/* Process of each stack, [stacks.n]. *(full)* */
 ProcessId *sysprof_processes_of_stacks (const Store *store);
-/* A time of the store as offset from its begin, never negative. */
+/* Time since the start of the recording, never negative. */
 int64_t sysprof_request_offset (const ViewRequest *request, int64_t time);
 
-/* Columns of rows that are functions, and what fills them. */
+/* Columns of rows that are functions. */
 extern const Column sysprof_function_columns[];
 enum
 {
@@ -29,14 +29,15 @@ enum
   FUNCTION_SELF,
   FUNCTION_TOTAL,
   FUNCTION_CATEGORY,
-  FUNCTION_FILE, /* where it is written */
+  FUNCTION_FILE, /* source file */
   FUNCTION_LINE,
   FUNCTION_INLINED,
   N_FUNCTION_COLUMNS,
 };
 void
 sysprof_rows_add_functions (Rows *rows, const ViewRequest *request, const FunctionTable *table);
-/* Fills the cells of a row from a node of a tree; the label is the rows'. `category`: sysprof_call_tree_categorize(). */
+/* Fills the cells of a row from a node of a tree. `category`: from
+ * sysprof_call_tree_categorize(). */
 void sysprof_rows_set_node (Rows *rows,
                             Cell *cells,
                             const ViewRequest *request,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Fills the views that another view consists of, one after the other. */
+
 #include "text/text.h"
 #include "views/views.h"
 
@@ -26,7 +28,7 @@ sysprof_fill_section (const ViewSection *section,
   if (filled->request.limit == 0 && !is_whole)
     filled->request.limit = section->n_rows;
   filled->request.is_overview = true;
-  filled->request.sort = NULL; /* a column of one section is none of the next */
+  filled->request.sort = NULL; /* other sections do not have that column */
   return sysprof_view_fill (section->view, &filled->request, &filled->rows, error);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* File and line beside the names of functions, as people read them, and whether they were inlined. */
+/* Reads and formats the source locations of functions in rows. */
 
 #include "text/text.h"
 #include "views/views.h"

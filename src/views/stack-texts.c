@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Converts stacks to the texts of cells, each stack once. */
+
 #include "views/stack-texts.h"
 
 void
@@ -19,7 +21,7 @@ sysprof_stack_texts_clear (StackTexts *self)
   g_free (self->texts);
 }
 
-/* As the shape shows a function; 0 if it does not. */
+/* The function that the shape shows in place of this one; 0 if it hides the function. */
 static SymbolId
 find_shown (const StackTexts *self, StackId stack)
 {
@@ -58,7 +60,7 @@ entry_of (StackTexts *self, StackId stack, SymbolId symbol)
   return entry;
 }
 
-/* How a stack is told that was cut. */
+/* The entry that ends a truncated stack. */
 static StackEntry
 entry_of_cut (const StackTexts *self, StackId stack)
 {

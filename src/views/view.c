@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finding views, and the steps that all of them share. */
+/* Finds views, and applies the steps that all views share: search, sort, cut. It must not
+ * know any view by name. */
 
 #include "views/sample-rows.h"
 #include "views/views.h"
@@ -30,7 +31,7 @@ sysprof_request_has (const ViewRequest *request, const char *name)
   return request->switches && g_strv_contains (request->switches, name);
 }
 
-/* From here on all that this thread does asks the request's cancellable: sysprof_is_wanted(). */
+/* sysprof_is_wanted() looks at the current cancellable of the thread. */
 void
 sysprof_request_begin (const ViewRequest *request)
 {
@@ -56,7 +57,7 @@ fill (const View *view, const ViewRequest *request, Rows *rows, GError **error)
     sysprof_rows_name_weight (rows, request->store, request->filter);
   if (request->sort && !sysprof_rows_sort (rows, request->sort, error))
     return false;
-  /* A drawing needs the widths of what it leaves out, and shows that something is there. */
+  /* A drawing computes its widths from all rows, and shows light ones as well. */
   if (view->layout == LAYOUT_TABLE || request->limit || request->depth)
     sysprof_rows_cut (rows, request->limit, request->depth,
                       view->layout == LAYOUT_TABLE ? request->min_percent : 0);
@@ -72,7 +73,7 @@ sysprof_view_fill (const View *view, const ViewRequest *request, Rows *rows, GEr
   *rows = (Rows){ 0 };
   sysprof_request_begin (request);
   is_filled = fill (view, request, rows, &reason);
-  /* Whatever else was found wrong with half of the rows. */
+  /* An error because of incomplete rows does not matter if the request was canceled. */
   if (!sysprof_is_wanted ())
     {
       g_clear_error (&reason);

@@ -27,35 +27,35 @@ typedef struct
   const SymbolTable *symbols;
   const SampleFilter *filter; /* NULL = everything */
   const TreeShape *shape;     /* NULL = default */
-  GCancellable *cancellable;  /* borrowed; NULL = that of the thread, if it has one */
+  GCancellable *cancellable;  /* borrowed; NULL = the current one of the thread */
   const struct Selection
-      *selection;   /* as given, for the JSON member "selection"; may be NULL */
-  const char *path; /* of the capture, for people; NULL = the store's */
-  const SymbolizeOptions *
-      symbolize; /* where files of programs, and their sources, are looked for, as for names; NULL = defaults */
-  uint32_t limit; /* rows; 0 = all */
-  uint32_t depth; /* of trees, the top row is at 0; 0 = all */
+      *selection;   /* as the user gave it, for the JSON member "selection"; may be NULL */
+  const char *path; /* of the capture, to show; NULL = the store's */
+  const SymbolizeOptions
+      *symbolize; /* where to find programs and their sources; NULL = defaults */
+  uint32_t limit; /* number of rows; 0 = all */
+  uint32_t depth; /* levels of a tree below its top; 0 = all */
   double min_percent;
   const char *sort;   /* column name or NULL */
-  const char *search; /* terms that rows are to contain; NULL = all rows */
+  const char *search; /* terms that each row must contain; NULL = all rows */
   /* Names of the switches of views that are set, NULL-terminated; NULL = none. */
   const char *const *switches;
   /* The view is a part of an overview: marks by name, and only counters that changed. */
   bool is_overview;
   bool left_heavy;
-  bool annotates;  /* folded stacks: kinds of functions, */
-  bool with_lines; /* and file and line of them */
-  /* flame graphs and tables as pictures */
+  bool annotates;  /* folded stacks: append kinds of functions */
+  bool with_lines; /* folded stacks: append source locations */
+  /* Flame graphs and other pictures. */
   const char *title;    /* NULL = default */
   const char *subtitle; /* NULL = default, "" = none */
   uint32_t width;       /* px, 0 = default */
   uint32_t row_height;  /* px, 0 = default */
   const char *colors;   /* one of sysprof_flame_color_schemes(), NULL = "kind" */
   bool icicle;
-  /* text */
+  /* Text. */
   bool use_color;
   uint32_t terminal_width;  /* columns, 0 = not a terminal */
-  uint32_t terminal_height; /* lines that the summary may take; 0 = no matter */
+  uint32_t terminal_height; /* lines for the summary; 0 = no limit */
 } ViewRequest;
 
 /* A view that is part of another one. */
