@@ -213,7 +213,7 @@ def measure(title, start, options, directory):
     depth = sum(len(row['stack']) for row in rows) / max(len(rows), 1)
     print(f'   {title:34} {100 * whole / max(len(rows), 1):7.2f} % of {len(rows):5} whole, {depth:.0f} functions deep')
     advice = {row['reason'] + row['binary']: row for row in report('quality', '--process', name, capture)}
-    cut = [row for row in advice.values() if 'cut' in row['reason']]
+    cut = [row for row in advice.values() if 'truncated' in row['reason']]
     for row in sorted(cut, key=lambda row: -row['samples'])[:options.most]:
         print(f'      {100 * row["samples"] / max(len(rows), 1):6.2f} % {row["reason"]}: {row["binary"] or "(no file)"}'
               + (f'; {row["remedy"]}' if row['remedy'] else ''))

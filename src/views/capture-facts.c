@@ -117,9 +117,9 @@ describe_stacks (const StackFacts *facts)
     uint64_t count;
     const char *words;
   } parts[] = {
-    { facts->whole, "whole" },
-    { facts->cut, "cut" },
-    { facts->kernel_only, "in the kernel only" },
+    { facts->whole, "complete" },
+    { facts->cut, "truncated" },
+    { facts->kernel_only, "kernel only" },
     { facts->empty, "empty" },
     { facts->not_unwound, "not unwound (--unwind none)" },
   };

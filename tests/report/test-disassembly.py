@@ -193,7 +193,7 @@ class Disassembly(unittest.TestCase):
         path = self.compile("-O0", text=text + "int main (void) { return many3 (1); }\n")
         functions = functions_of(path)
         capture = self.capture_of(path, [[functions[f"many{i}"][0]] for i in range(17)])
-        self.assertRegex(run(REPORT, "source", "--focus", "many", capture), "cannot be read: File too large; nor can 1 more")
+        self.assertRegex(run(REPORT, "source", "--focus", "many", capture), "cannot be read: File too large, and 1 more")
 
     def test_generated_code(self):
         """It is not its file that lacks something: there is none."""
@@ -393,7 +393,7 @@ class Disassembly(unittest.TestCase):
         start, end = functions_of(path)["leaf"]
         capture = self.capture_of(path, [[start]] * 3)
         self.assertEqual(as_json("disassembly", "--focus", "leaf", "--time", "1ns..", capture)["rows"][0]["self"], 2)
-        self.assertIn("Nothing that is selected was in 'leaf'", run(REPORT, "disassembly", "--focus", "leaf", "--time", "1s..", capture))
+        self.assertIn("No selected sample is in 'leaf'", run(REPORT, "disassembly", "--focus", "leaf", "--time", "1s..", capture))
 
     def test_inlined(self):
         """Of a function that was inlined those of its instructions, wherever they are."""

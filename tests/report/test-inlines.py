@@ -108,7 +108,7 @@ class Inlines(Case):
                 self.assertEqual(numbers, list(range(numbers[0], numbers[-1] + 1)))
                 self.assertRegex(rows[0]["source"], r"^main \(")
 
-        changed = "was changed since the program was made"
+        changed = "changed since the program was built"
         self.assertNotIn(changed, run(REPORT, "source", "--focus", "main", capture))
         os.utime(self.at / "inlines.cc", (os.stat(path).st_mtime + 2,) * 2)
         self.assertIn(changed, run(REPORT, "source", "--focus", "main", capture))

@@ -228,7 +228,7 @@ class KernelLines(unittest.TestCase):
                 told = run("addr2line", "-e", self.file, text="".join(f"{at - MOVED:x}\n" for at, _ in theirs))
                 self.assertEqual([f"{row['file']}:{row['line']}" for row in rows], [line.split(" (")[0] for line in told.splitlines()])
                 self.assertFalse([row for row in self.instructions(name, "--no-inlines") if "line" in row])
-                self.assertIn("it changes its own", self.note(name))
+                self.assertIn("The running kernel patches its code", self.note(name))
             self.assertEqual({row.get("inlined") for row in self.instructions("outer")} - {None}, {"outer", "inner", "innermost"})
 
     def test_instructions_of_starts_that_were_joined(self):
@@ -266,7 +266,7 @@ class KernelLines(unittest.TestCase):
             self.file.write_bytes(whole)
             change()
             self.assertEqual(self.instructions("outer"), [])
-            self.assertRegex(self.note("outer"), r"'o\w+' is a function of the kernel, whose code is taken from its own file \(vmlinux\).*--debuginfod")
+            self.assertRegex(self.note("outer"), r"'o\w+' is a function of the kernel\. Its code is read from the kernel's file \(vmlinux\).*--debuginfod")
 
     def test_lines_of_another_kernel(self):
         self.record(f"{TEXT + MOVED:016x} - _text\n{TEXT + MOVED:016x} T listed\n")

@@ -330,7 +330,7 @@ class KernelModules(unittest.TestCase):
         os.remove(stripped)
         self.assertEqual(self.rows_of("disassembly", "outer", *debug), [])
         note = run(REPORT, "disassembly", "--focus", "outer", *debug, self.dir / "x.syscap")
-        self.assertRegex(note, r"'outer' is a function of the module \[my_module\] of the kernel.*build ID")
+        self.assertRegex(note, r"'outer' is a function of the kernel module \[my_module\].*build ID")
 
     def test_instructions_of_other_machines(self):
         """What their code refers to is not known here, and where it would lead that is not linked is not shown."""
@@ -352,7 +352,7 @@ class KernelModules(unittest.TestCase):
                     beside=[at, at + 64])
         for name in ("bpf_prog_1_of", "ftrace_trampoline"):
             note = run(REPORT, "disassembly", "--focus", name, self.dir / "x.syscap")
-            self.assertRegex(note, rf"'{name}' was made by the kernel while it ran \(\[\w+\]\), and is in no file")
+            self.assertRegex(note, rf"The kernel generated '{name}' while it ran \(\[\w+\]\), so its code is in no file")
             self.assertNotIn("/lib/modules", note)
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "the code is of this machine")

@@ -347,7 +347,7 @@ class Json(Base):
                              + struct.pack('<qiB3x', made.BEGIN, 8, 3) + b'end')
                 capture.save(path)
                 rows = as_json('samples', path)['rows']
-                perhaps = [r['samples'] for r in as_json('quality', path)['rows'] if r['reason'].startswith('perhaps')]
+                perhaps = [r['samples'] for r in as_json('quality', path)['rows'] if r['reason'].startswith('immediate caller may be missing')]
                 if method == 'tables':
                     self.assertEqual([r['unwind'] for r in rows], list(notes.values()))
                     self.assertEqual(perhaps, [3])
@@ -377,11 +377,11 @@ class Json(Base):
         report = as_json('quality', self.capture)
         rows = report['rows']
         self.assertEqual(set(rows[0]), {'binary', 'reason', 'samples', 'remedy', 'example'})
-        cut = [r for r in rows if r['reason'].startswith('cut')]
+        cut = [r for r in rows if r['reason'].startswith('truncated')]
         self.assertEqual([(r['binary'], r['samples']) for r in cut], [('prog', 50)])
         self.assertIn('frame-pointer', cut[0]['remedy'])
         self.assertEqual(cut[0]['example'], 'helper')
-        self.assertEqual(sum(r['samples'] for r in rows if r['reason'] == 'whole'), self.profile.whole())
+        self.assertEqual(sum(r['samples'] for r in rows if r['reason'] == 'complete'), self.profile.whole())
         self.assertEqual(sum(r['samples'] for r in rows), len(self.profile.samples))
 
     def test_quality_says_what_helps(self):
@@ -398,11 +398,11 @@ class Json(Base):
             capture.jitmap([(0xe000000000000001, f'[stack cut: {code}]')], pid=7, time=made.BEGIN)
             capture.sample([made.USER, 0x1000, 0xe000000000000001], 7, pid=7, time=made.BEGIN + 1)
             capture.save(path)
-            cut = [row for row in as_json('quality', path)['rows'] if row['reason'].startswith('cut')]
+            cut = [row for row in as_json('quality', path)['rows'] if row['reason'].startswith('truncated')]
             self.assertEqual([row['samples'] for row in cut], [1], (code, binary))
             self.assertIn(remedy, cut[0]['remedy'], (code, binary))
-            finding = next(f['text'] for f in as_json(path)['findings'] if f['text'].startswith('100.0 % of the stacks are cut'))
-            self.assertIn(f"(mostly: {cut[0]['reason'].removeprefix('cut: ')})", finding)
+            finding = next(f['text'] for f in as_json(path)['findings'] if f['text'].startswith('100.0 % of stacks are truncated'))
+            self.assertIn(f"(mostly: {cut[0]['reason'].removeprefix('truncated: ')})", finding)
 
     def test_quality_says_what_the_unwinder_missed(self):
         path = self.folder / 'missed.syscap'
@@ -417,7 +417,7 @@ class Json(Base):
         missed = [r['reason'] for r in rows if r['binary'] == '(unwinder)']
         self.assertEqual([reason.split()[0] for reason in missed], ['12', '3', '5', '7'])
         self.assertTrue(all(r['remedy'] for r in rows if r['binary'] == '(unwinder)'))
-        self.assertEqual([r['binary'] for r in rows if 'contradict' in r['reason']], ['/a\\012b', '/c'])
+        self.assertEqual([r['binary'] for r in rows if 'wrong unwind information' in r['reason']], ['/a\\012b', '/c'])
 
     def test_summary(self):
         report = as_json(self.capture)
@@ -582,25 +582,25 @@ class Json(Base):
         self.assertEqual(len(as_json('marks', path)['rows']), 1)
         self.assertEqual(as_json('functions', '--idle', path)['selection'], {'idle': True})
         told = {r['more']: r['text'] for r in as_json(path)['findings']}
-        self.assertEqual(told['summary --idle'], '60.0 % of the samples are of the idle task and left out.')
+        self.assertEqual(told['summary --idle'], '60.0 % of samples are of the idle task and hidden.')
         self.assertNotIn('summary --idle', {r['more'] for r in as_json('--idle', path)['findings']})
 
     def test_first_sight(self):
         """The rules, each with a capture in which it holds; all figures are those of other views."""
         told = {r['text']: r['more'] for r in as_json(self.capture)['findings']}
         whole = self.profile.whole()
-        self.assertIn(f'{100 * 50 / len(self.profile.samples):.1f} % of the stacks are cut', ' '.join(told))
+        self.assertIn(f'{100 * 50 / len(self.profile.samples):.1f} % of stacks are truncated', ' '.join(told))
         comm = collections.Counter(self.profile.comm(s.pid) for s in self.profile.samples)
         n = len({s.pid for s in self.profile.samples if self.profile.comm(s.pid) == 'prog'})
         self.assertGreater(n, 1)
         self.assertEqual(told[f'{100 * comm["prog"] / len(self.profile.samples):.1f} % of the time went to prog, in {n} processes.'],
                          'flame --merge-processes --process prog')
         top = self.profile.functions()[made.Frame('alpha', 'prog', 'user')][0]
-        self.assertEqual(told[f'{100 * top / len(self.profile.samples):.1f} % was spent in alpha itself.'], 'callers --focus alpha')
+        self.assertEqual(told[f'{100 * top / len(self.profile.samples):.1f} % of the time was spent in alpha itself.'], 'callers --focus alpha')
         for more in told.values():
             run(*more.split(), self.capture)
         trusted = {r['text']: r['more'] for r in as_json('--process', '10', self.capture)['findings']}
-        self.assertIn('The stacks can be trusted: 100.0 % are whole.', trusted)
+        self.assertIn('100.0 % of stacks are complete.', trusted)
         self.assertEqual(trusted['100.0 % of the time went to prog.'], 'tree --process prog')
 
     def test_first_sight_of_other_things(self):
@@ -617,9 +617,9 @@ class Json(Base):
         capture.save(path)
         told = {r['more']: r['text'] for r in as_json(path)['findings']}
         self.assertEqual(told['logs'], '1 error was logged.')
-        self.assertEqual(told['leaks'], '70.0 % of what was allocated was never freed: 70 bytes.')
+        self.assertEqual(told['leaks'], '70.0 % of allocated memory was never freed: 70 bytes.')
         self.assertTrue(told['functions --time 7s..8s'].startswith('Second 7 was '), told)
-        self.assertTrue(told['marks --by-name'].startswith('paint comes every 100.00 ms'), told)
+        self.assertTrue(told['marks --by-name'].startswith('paint repeats every 100.00 ms'), told)
 
     def test_hide_system_and_collapse(self):
         path = self.folder / 'libraries.syscap'
@@ -867,7 +867,7 @@ class Looks(Base):
         path = self.folder / 'whole.folded'
         path.write_bytes(b'a;main;f 3\nb;g 1\n')
         self.assertEqual(as_json('quality', path)['rows'], [
-            {'binary': '', 'reason': 'whole', 'samples': 4, 'remedy': '', 'example': ''}])
+            {'binary': '', 'reason': 'complete', 'samples': 4, 'remedy': '', 'example': ''}])
         self.assertEqual(as_json('functions', path)['capture']['stacks'], {'complete': 4, 'total': 4})
         text = run(path).stdout.decode()
         self.assertIn('converted', text)
@@ -894,7 +894,7 @@ class Looks(Base):
     def test_text_of_the_summary_is_one_screen(self):
         text = run(self.capture).stdout.decode()
         self.assertLess(len(text.splitlines()), 48)
-        for words in ('box', '2 x', 'Some OS', '810', 'lost', 'whole', 'Processes', 'Functions', 'alpha', 'sysprof-report tree'):
+        for words in ('box', '2 x', 'Some OS', '810', 'lost', 'complete', 'Processes', 'Functions', 'alpha', 'sysprof-report tree'):
             self.assertIn(words.removeprefix('sysprof-report '), text)
 
     def test_text_does_not_depend_on_the_terminal(self):

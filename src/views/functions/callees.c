@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Callees of one function: the direct neighbours, over all places. */
+/* Direct callees of one function, over all its call sites. */
 
 #include "views/sample-rows.h"
 
@@ -25,7 +25,7 @@ fill_callees (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_callees_view = {
   .name = "callees",
   .title = "Callees",
-  .summary = "whom the function of --focus calls",
+  .summary = "what the --focus function calls",
   .fill = fill_callees,
   .uses_focus = true,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Callers of one function: the direct neighbours, over all places. */
+/* Direct callers of one function, over all its call sites. */
 
 #include "views/sample-rows.h"
 
@@ -25,7 +25,7 @@ fill_callers (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_callers_view = {
   .name = "callers",
   .title = "Callers",
-  .summary = "who calls the function of --focus",
+  .summary = "what calls the --focus function",
   .fill = fill_callers,
   .uses_focus = true,
 };

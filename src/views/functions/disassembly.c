@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The instructions of one function, each with what it weighs, below the lines that they were made of. */
+/* Instructions of one function with their weights, below the source lines they come from. */
 
 #include "views/sample-rows.h"
 
@@ -40,11 +40,11 @@ typedef struct
   const ViewRequest *request;
   Rows *rows;
   Disassembly code;
-  uint64_t *self;  /* [code.n] */
+  uint64_t *self;  /* [code.n] of each instruction */
   uint64_t *total; /* [code.n] */
 } Shown;
 
-/* What the view begins with is what weighs most. */
+/* The heaviest pieces of code come first. */
 typedef struct
 {
   const CodePiece *piece;
@@ -107,14 +107,14 @@ add_pieces (Shown *self)
         add_instruction (self, pieces[i].piece, pieces[i].piece->first + j);
 }
 
-/* --- what there is to say --- */
+/* --- notes --- */
 
 static void
-tell_pieces (const Shown *self, GString *note)
+describe_pieces (const Shown *self, GString *note)
 {
   const Disassembly *code = &self->code;
   uint32_t n_others = 0;
-  bool is_told = false;
+  bool is_described = false;
 
   for (uint32_t i = 0; i < code->n_pieces; i++)
     {
@@ -122,12 +122,12 @@ tell_pieces (const Shown *self, GString *note)
 
       if (piece->n > 0 && piece->end != 0 && piece->end - piece->start > MOST_CODE_OF_PIECE)
         g_string_append_printf (
-            note, "Of '%s' the first %u of %" G_GUINT64_FORMAT " KiB are shown. ",
+            note, "Only the first %2$u of %3$" G_GUINT64_FORMAT " KiB of '%1$s' are shown. ",
             sysprof_symbol_name (self->request->symbols, piece->symbol),
             (unsigned) (MOST_CODE_OF_PIECE >> 10), (piece->end - piece->start + 1023) >> 10);
       if (piece->problem == NULL)
         continue;
-      if (is_told)
+      if (is_described)
         {
           n_others++;
           continue;
@@ -138,25 +138,25 @@ tell_pieces (const Shown *self, GString *note)
                               piece->path[0] != '\0' ? "'" : "", piece->problem,
                               piece->remedy[0] != '\0' ? " (" : "", piece->remedy,
                               piece->remedy[0] != '\0' ? ")" : "");
-      is_told = true;
+      is_described = true;
     }
   if (n_others > 0)
-    g_string_append_printf (note, "Nor can that of %u more. ", n_others);
+    g_string_append_printf (note, "The same is true for %u more. ", n_others);
   if (code->is_cut)
     g_string_append_printf (
         note, "Only %u functions are shown; name one exactly to see it alone. ", MOST_PIECES);
 }
 
-/* Programs of BPF, and trampolines of tracing, have no file. */
+/* BPF programs and trampolines of ftrace have no file. */
 static bool
 is_of_no_module (const char *binary)
 {
   return strcmp (binary, "[bpf]") == 0 || g_str_has_prefix (binary, "[__builtin__");
 }
 
-/* The kernel's own file is not here, or says nothing of some; and what it says is not all. */
+/* Notes about kernel code: its file may be missing, and running code differs from the file. */
 static void
-tell_kernel (const Shown *self, const CodePlaces *places, GString *note)
+describe_kernel (const Shown *self, const CodePlaces *places, GString *note)
 {
   const SymbolTable *symbols = self->request->symbols;
   const char *binary;
@@ -165,10 +165,11 @@ tell_kernel (const Shown *self, const CodePlaces *places, GString *note)
   for (uint32_t i = 0; i < self->code.n_pieces; i++)
     if (self->code.piece[i].is_of_kernel && self->code.piece[i].n > 0)
       {
-        g_string_append (note,
-                         "Of the kernel this is the code that its file has; it changes its "
-                         "own when it starts and later (alternatives, static calls and "
-                         "keys, tracing), so that what ran may differ in places. ");
+        g_string_append (
+            note,
+            "This is the kernel code as it is in the kernel's file. The running kernel patches its "
+            "code (alternatives, static calls and keys, tracing), so executed "
+            "instructions may differ. ");
         break;
       }
   if (places->kernel == 0 || self->code.piece_of[places->kernel] != 0)
@@ -178,28 +179,27 @@ tell_kernel (const Shown *self, const CodePlaces *places, GString *note)
   if (is_of_no_module (binary))
     g_string_append_printf (
         note,
-        "'%s' was made by the kernel while it ran (%s), and is in no file. The view 'callers' shows who called it. ",
+        "The kernel generated '%s' while it ran (%s), so its code is in no file. The view 'callers' shows what called it. ",
         sysprof_symbol_name (symbols, symbol), binary);
   else if (strcmp (binary, "[kernel]") != 0)
     g_string_append_printf (
         note,
-        "'%s' is a function of the module %s of the kernel, whose code is taken from its file: if that with "
-        "the recorded build ID is here, below /lib/modules, and the capture tells where its code was, as it "
-        "does where the recorder ran as root. The view 'callers' shows who called it. ",
+        "'%s' is a function of the kernel module %s. Its code is read from the module's file, which needs the file "
+        "with the recorded build ID below /lib/modules, and a capture with kernel addresses (recorded as "
+        "root). The view 'callers' shows what called it. ",
         sysprof_symbol_name (symbols, symbol), binary);
   else
     g_string_append_printf (
         note,
-        "'%s' is a function of the kernel, whose code is taken from its own file (vmlinux): if that "
-        "with the recorded build ID is here, and the capture tells where the kernel lay, as it does "
-        "where the recorder was told the kernel's symbols. The debug package of the kernel has the "
-        "file (Debian: linux-image-RELEASE-dbg), and so may debuginfod servers (--debuginfod). The "
-        "view 'callers' shows who called it. ",
+        "'%s' is a function of the kernel. Its code is read from the kernel's file (vmlinux), which needs "
+        "the file with the recorded build ID, and a capture with kernel addresses (recorded as root). The "
+        "file is in the debug package of the kernel (Debian: linux-image-RELEASE-dbg), and "
+        "debuginfod servers may have it (--debuginfod). The view 'callers' shows what called it. ",
         sysprof_symbol_name (symbols, symbol));
 }
 
 static void
-tell_elsewhere (const Shown *self, const CodePlaces *places, GString *note)
+describe_code_without_file (const Shown *self, const CodePlaces *places, GString *note)
 {
   const SymbolTable *symbols = self->request->symbols;
   const char *name;
@@ -211,28 +211,28 @@ tell_elsewhere (const Shown *self, const CodePlaces *places, GString *note)
     {
     case SYMBOL_JIT:
       g_string_append_printf (note,
-                              "'%s' was generated while the program ran, and the capture has "
-                              "its name but not its code. The view 'callers' shows who called "
+                              "'%s' was generated while the program ran; the capture has "
+                              "its name but not its code. The view 'callers' shows what called "
                               "it. ",
                               name);
       break;
     default:
-      g_string_append_printf (note, "'%s' is in no file of which anything is known. ", name);
+      g_string_append_printf (note, "'%s' is in no known file. ", name);
       break;
     }
 }
 
 static void
-tell (const Shown *self, const CodePlaces *places)
+set_note (const Shown *self, const CodePlaces *places)
 {
   g_autoptr (GString) note = g_string_new (NULL);
 
-  tell_kernel (self, places, note);
-  tell_elsewhere (self, places, note);
-  tell_pieces (self, note);
+  describe_kernel (self, places, note);
+  describe_code_without_file (self, places, note);
+  describe_pieces (self, note);
   if (note->len == 0 && self->rows->n_rows == 0)
     g_string_append_printf (note,
-                            "Nothing that is selected was in '%s'. Select more, or another "
+                            "No selected sample is in '%s'. Select more samples, or another "
                             "function; the view 'functions' lists them.",
                             self->request->shape->focus);
   if (note->len > 0)
@@ -260,7 +260,7 @@ fill_code (Shown *self, const StackWeights *weights, GError **error)
                           self->total);
       sysprof_rows_init (self->rows, columns, N_COLUMNS, weights->total);
       add_pieces (self);
-      tell (self, &places);
+      set_note (self, &places);
     }
   g_free (places.is_at);
   return is_filled;
@@ -288,7 +288,7 @@ fill_disassembly (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_disassembly_view = {
   .name = "disassembly",
   .title = "Disassembly",
-  .summary = "instructions of the function of --focus",
+  .summary = "instructions of the --focus function",
   .fill = fill_disassembly,
   .uses_focus = true,
   .is_listing = true,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The flame graph: rows as those of the tree, in the order in which they are drawn. */
+/* Rows of the flame graph: those of the call tree, in drawing order. */
 
 #include "views/sample-rows.h"
 

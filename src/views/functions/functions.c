@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Every function once. */
+/* All functions, each once. */
 
 #include "views/sample-rows.h"
 

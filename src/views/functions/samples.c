@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Single samples with their stacks, in the order of time. */
+/* Single samples with their stacks, in order of time. */
 
 #include "capture/capture.h"
 #include "views/sample-rows.h"
@@ -42,11 +42,12 @@ typedef struct
   StackTexts texts;
 } Samples;
 
-/* The code of how a stack ended, as unwinding.md § 8 has them. */
+/* Code for how a stack ended (docs/format.md). */
 static const char *
 reason_of (Samples *self, uint32_t sample, StackEnd end)
 {
-  /* By StackEnd, where the kernel followed frame pointers: their chain does not say why it ended. */
+  /* By StackEnd, for stacks that the kernel unwound by frame pointers, which do not give a
+   * reason. */
   static const char *const reasons[] = {
     [STACK_WHOLE] = "end",   [STACK_KERNEL_ONLY] = "fault", [STACK_CUT] = "bad-fp",
     [STACK_EMPTY] = "fault", [STACK_NOT_UNWOUND] = "none",
@@ -74,11 +75,13 @@ reason_of (Samples *self, uint32_t sample, StackEnd end)
   return "end";
 }
 
-/* As the sample says, else as the capture does. "none" where there was no user part to be found. */
+/* The unwind method of the sample if it is recorded, else that of the capture. "none" if
+ * there was no user part to unwind. */
 static const char *
 method_of (const Store *store, uint32_t sample, StackEnd end, const char *reason)
 {
-  /* As a report tells them: single frames may have been found by frame pointers among those by tables. */
+  /* Names of methods in reports. Single frames of a stack unwound by tables may come from
+   * frame pointers. */
   static const char *const methods[] = {
     [CAPTURE_FOUND_BY_TABLES] = "tables",
     [CAPTURE_FOUND_BY_BOTH] = "tables",
@@ -127,7 +130,7 @@ add_sample (Samples *self, uint32_t sample)
 static bool
 fill_samples (const ViewRequest *request, Rows *rows, GError **error)
 {
-  /* A limit ends the work early, unless the order is not that of time, or some rows only are wanted. */
+  /* With a limit, stop early if rows are in order of time and none is removed. */
   uint32_t limit =
       request->limit && !request->sort && request->search == NULL ? request->limit : UINT32_MAX;
   SampleFilter filter = request->filter ? *request->filter : (SampleFilter){ 0 };
@@ -138,10 +141,10 @@ fill_samples (const ViewRequest *request, Rows *rows, GError **error)
 
   if (!sysprof_filter_is_of_samples (&filter, request->store))
     filter.event_is_in = NULL;
-  filter.events = NULL; /* samples, whatever is weighed */
+  filter.events = NULL; /* samples, even if something else is weighed */
   found = sysprof_samples_find (request->store, request->symbols, &filter, &n);
   sysprof_rows_init (rows, columns, N_COLUMNS, n);
-  rows->is_event_list = true; /* whatever is weighed */
+  rows->is_event_list = true; /* even if samples are weighed */
   rows->n_available = request->store->samples.n;
   sysprof_stack_texts_init (&self.texts, request, rows);
   self.category = sysprof_stacks_categorize (request->store, request->symbols, &shape);

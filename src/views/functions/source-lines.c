@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Splits the text of a source file into lines. */
+
 #include "views/functions/source-lines.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The text of a source file, line by line. *Owned* by one thread. */
+/* Lines of a source file. *Owned* by one thread. */
 
 #pragma once
 
@@ -11,9 +11,10 @@ typedef struct
   GPtrArray *lines; /* char *, borrowed from the text */
 } SourceLines;
 
-/* `text` [size], NUL behind, is borrowed and changed: its lines end in NUL. NULL: there are none. */
+/* Borrows `text` [size], which must have a NUL after it, and replaces line ends by NUL. NULL
+ * = no lines. */
 void sysprof_source_lines_init (SourceLines *self, char *text, size_t size);
 void sysprof_source_lines_clear (SourceLines *self);
 
-/* From 1; NULL = the file has no such line. Any bytes. */
+/* Returns line `line`, counted from 1; NULL if the file has no such line. Any bytes. */
 const char *sysprof_source_lines_get (const SourceLines *self, uint32_t line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lines of one function, each with what it weighs. */
+/* Source lines of one function with their weights. */
 
 #include "views/functions/source-lines.h"
 #include "views/sample-rows.h"
@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define MOST_BETWEEN   60 /* lines without weight that are told between two with one */
+#define MOST_BETWEEN   60 /* lines without weight that are shown between two with weight */
 #define TAB_COLUMNS    8
-#define MOST_ADDRESSES 16 /* of a file: of one process each, often */
+#define MOST_ADDRESSES 16 /* of a file, often one for each process */
 
 enum
 {
@@ -36,10 +36,10 @@ typedef struct
   Rows *rows;
   SourceLines source;
   const char *file;
-  uint32_t last; /* line that was told */
-} Told;
+  uint32_t last; /* last line that was added */
+} SourceRows;
 
-/* Tabs become blanks, as the line does not begin where a tab's column does. *(full)* */
+/* Replaces tabs by blanks, because the text does not start at a tab stop. *(full)* */
 static char *
 dup_without_tabs (const char *line)
 {
@@ -62,7 +62,7 @@ dup_without_tabs (const char *line)
 }
 
 static void
-add_line (Told *self, uint32_t line, uint64_t weight, uint64_t total)
+add_line (SourceRows *self, uint32_t line, uint64_t weight, uint64_t total)
 {
   Cell *cells = sysprof_rows_add (self->rows);
   const char *text = sysprof_source_lines_get (&self->source, line);
@@ -77,7 +77,7 @@ add_line (Told *self, uint32_t line, uint64_t weight, uint64_t total)
 }
 
 static void
-add_lines_between (Told *self, uint32_t begin, uint32_t end)
+add_lines_between (SourceRows *self, uint32_t begin, uint32_t end)
 {
   if (self->source.lines == NULL || begin > end || end - begin > MOST_BETWEEN)
     return;
@@ -85,7 +85,7 @@ add_lines_between (Told *self, uint32_t begin, uint32_t end)
     add_line (self, line, 0, 0);
 }
 
-/* The first line of these functions in a file, as far as that is known and not behind `line`. */
+/* First known line of these functions in a file, at most `line`. */
 static uint32_t
 find_begin (const SymbolTable *symbols, const bool *is_wanted, StringId file, uint32_t line)
 {
@@ -97,12 +97,12 @@ find_begin (const SymbolTable *symbols, const bool *is_wanted, StringId file, ui
   return begin;
 }
 
-/* What is to be said below the rows of the texts: of the first that is lacking, and of the first that may be another. */
+/* Notes about source files: the first missing one and the first that changed. */
 static void
-tell_texts (const SourceFile *files, uint32_t n, GString *note)
+describe_files (const SourceFile *files, uint32_t n, GString *note)
 {
-  const SourceFile *lacking = NULL, *newer = NULL;
-  uint32_t n_lacking = 0, n_newer = 0, n_left_out = 0;
+  const SourceFile *missing = NULL, *newer = NULL;
+  uint32_t n_missing = 0, n_newer = 0, n_left_out = 0;
 
   for (uint32_t i = n; i-- > 0;)
     {
@@ -110,8 +110,8 @@ tell_texts (const SourceFile *files, uint32_t n, GString *note)
         n_left_out++;
       else if (files[i].text == NULL)
         {
-          lacking = &files[i];
-          n_lacking++;
+          missing = &files[i];
+          n_missing++;
         }
       else if (files[i].is_newer)
         {
@@ -119,19 +119,20 @@ tell_texts (const SourceFile *files, uint32_t n, GString *note)
           n_newer++;
         }
     }
-  if (lacking != NULL)
+  if (missing != NULL)
     {
-      g_string_append_printf (note, "The source '%s' cannot be read: %s", lacking->path,
-                              g_strerror (lacking->error != 0 ? lacking->error : ENOENT));
-      if (n_lacking > 1)
-        g_string_append_printf (note, "; nor can %u more", n_lacking - 1);
-      g_string_append (note, ". --sysroot DIR looks for sources below DIR, --debuginfod asks "
-                             "servers for them. ");
+      g_string_append_printf (note, "The source '%s' cannot be read: %s", missing->path,
+                              g_strerror (missing->error != 0 ? missing->error : ENOENT));
+      if (n_missing > 1)
+        g_string_append_printf (note, ", and %u more", n_missing - 1);
+      g_string_append (note,
+                       ". Use --sysroot DIR to search for sources below DIR, or --debuginfod "
+                       "to download them. ");
     }
   if (n_left_out > 0)
     g_string_append_printf (
         note,
-        "%u sources were not looked for: at most %d are, for %d s. Choose fewer "
+        "%u sources were skipped: the limits are %d sources and %d s. Choose fewer "
         "functions with --focus. ",
         n_left_out, MOST_SOURCES, MOST_SOURCE_SECONDS);
   if (newer != NULL)
@@ -139,14 +140,13 @@ tell_texts (const SourceFile *files, uint32_t n, GString *note)
       g_string_append_printf (note, "The source '%s'", newer->path);
       if (n_newer > 1)
         g_string_append_printf (note, " and %u more", n_newer - 1);
-      g_string_append (note, n_newer > 1 ? " were" : " was");
-      g_string_append (note, " changed since the program was made: lines may be others than "
-                             "those that ran. Build and record it again. ");
+      g_string_append (note, " changed since the program was built, so lines may be wrong. "
+                             "Build and record it again. ");
     }
 }
 
 static void
-add_file (Told *self,
+add_file (SourceRows *self,
           const bool *is_wanted,
           const LineWeight *lines,
           uint32_t n,
@@ -167,8 +167,8 @@ add_file (Told *self,
 
 /* --- texts --- */
 
-/* Some code of each file of `lines`, all in one file of a program: who mapped that knows where the source may be. [n_files *
- * MOST_ADDRESSES] *(full)* */
+/* Some code addresses of each file of `lines`, all in one binary. The process that mapped it
+ * knows where its source may be. [n_files * MOST_ADDRESSES] *(full)* */
 static void
 list_texts (const ViewRequest *request,
             const bool *is_wanted,
@@ -211,7 +211,7 @@ list_texts (const ViewRequest *request,
 }
 
 static void
-add_files (Told *self, const bool *is_wanted, const LineWeight *lines, uint32_t n)
+add_files (SourceRows *self, const bool *is_wanted, const LineWeight *lines, uint32_t n)
 {
   const ViewRequest *request = self->request;
   g_autofree SourceFile *files = NULL;
@@ -226,7 +226,7 @@ add_files (Told *self, const bool *is_wanted, const LineWeight *lines, uint32_t 
   list_texts (request, is_wanted, lines, n, files, places);
   sysprof_source_files_read (files, n_files, request->store, request->symbols,
                              request->symbolize, g_cancellable_get_current ());
-  tell_texts (files, n_files, note);
+  describe_files (files, n_files, note);
   for (uint32_t i = 0; i < n; i = end, at++)
     {
       for (end = i; end < n && lines[end].file == lines[i].file;)
@@ -238,7 +238,7 @@ add_files (Told *self, const bool *is_wanted, const LineWeight *lines, uint32_t 
     self->rows->note = sysprof_rows_dup (self->rows, g_strchomp (note->str));
 }
 
-/* Whether all of them are code of which no file has lines. */
+/* Whether all functions are code for which no file has lines. */
 static bool
 are_generated (const SymbolTable *symbols, const bool *is_wanted)
 {
@@ -252,23 +252,24 @@ static const char *
 dup_why_none (const ViewRequest *request, const bool *is_wanted, Rows *rows)
 {
   const char *reason =
-      "its file has no debug information here. Install its debug symbols, name their folder "
-      "with --debug-dir, or let a server be asked with --debuginfod.";
+      "no debug information was found. Install its debug symbols, name their folder "
+      "with --debug-dir, or download them with --debuginfod.";
   g_autofree char *note = NULL;
 
   if (request->symbols->line == NULL)
-    reason = "they were not looked for, as --no-inlines says.";
+    reason = "--no-inlines was given.";
   else if (are_generated (request->symbols, is_wanted))
-    reason = "it was generated while the program ran, and the capture has its name but not its "
-             "lines. The view 'callers' shows who called it.";
-  note = g_strdup_printf ("No lines are known of '%s': %s", request->shape->focus, reason);
+    reason = "it was generated while the program ran; the capture has its name but not its "
+             "lines. The view 'callers' shows what called it.";
+  note =
+      g_strdup_printf ("No source lines are known for '%s': %s", request->shape->focus, reason);
   return sysprof_rows_dup (rows, note);
 }
 
 static bool
 fill_source (const ViewRequest *request, Rows *rows, GError **error)
 {
-  Told self = { .request = request, .rows = rows };
+  SourceRows self = { .request = request, .rows = rows };
   g_autofree bool *is_wanted = NULL;
   g_autofree LineWeight *lines = NULL;
   StackWeights weights;
@@ -292,7 +293,7 @@ fill_source (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_source_view = {
   .name = "source",
   .title = "Source",
-  .summary = "lines of the function of --focus",
+  .summary = "source lines of the --focus function",
   .fill = fill_source,
   .uses_focus = true,
   .is_listing = true,

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* In the order of a walk: the siblings are linked by falling weight. */
+/* In depth-first order; siblings are linked by descending weight. */
 static void
 add_nodes (Rows *rows, const ViewRequest *request, const CallTree *tree)
 {
@@ -37,8 +37,8 @@ add_nodes (Rows *rows, const ViewRequest *request, const CallTree *tree)
     }
 }
 
-/* The least weight that --min leaves in: then the others need not be made. What is sought may be in them, and bottom up
- * all are. */
+/* Least weight that --min keeps, so that lighter rows are not created. All rows are needed
+ * for a search and for bottom-up trees. */
 static uint64_t
 least_weight (const ViewRequest *request, const TreeShape *shape, uint64_t total)
 {
@@ -48,7 +48,7 @@ least_weight (const ViewRequest *request, const TreeShape *shape, uint64_t total
   if (min <= 0 || total == 0 || request->search != NULL || shape->bottom_up)
     return 0;
 
-  /* As rows are compared later, whatever is rounded. */
+  /* Compare like sysprof_rows_cut() does, despite rounding. */
   least = (uint64_t) ceil (MIN (min / 100, 1) * (double) total);
   while (least > 0 && sysprof_percent (least - 1, total) >= min)
     least--;
@@ -57,7 +57,7 @@ least_weight (const ViewRequest *request, const TreeShape *shape, uint64_t total
   return least;
 }
 
-/* What is in totals only, as it ends in nodes that are not there. */
+/* Part of the totals that belongs to nodes that were not created. */
 static uint64_t
 weight_left_out (const CallTree *tree)
 {

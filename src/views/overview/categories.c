@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What kind of work the time went to: each sample counts once, to the category of its innermost function, which that
- * function has itself or from its callers. */
+/* Kinds of work: each sample counts once, for the category of its innermost function. A
+ * function without a category of its own inherits that of its caller. */
 
 #include "views/overview/summary-parts.h"
 #include "views/sample-rows.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Files that the capture brings along. */
+/* Files that are embedded in the capture. */
 
 #include "views/event-rows.h"
 

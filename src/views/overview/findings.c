@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a colleague would say at a first look: whether the stacks can be trusted, where the time went, what stands out,
- * and which command shows more. Each rule is a function that says something or nothing. */
+/* Findings: short sentences about what stands out in a recording, each with the command that
+ * shows more. Each rule is a function that adds a sentence or nothing. A rule must use the
+ * figures of the view that it names. */
 
 #include "text/text.h"
 #include "views/views.h"
@@ -11,7 +12,7 @@
 
 #include <string.h>
 
-/* Percent from which on something is worth a line. */
+/* Least percentage for a finding. */
 #define MANY_LOST       1
 #define MANY_CUT        5
 #define MANY_UNNAMED    5
@@ -20,9 +21,9 @@
 #define BIG_KERNEL      30
 #define BIG_LEAK        10
 #define BIG_CATEGORY    5
-#define BURST           300 /* of the mean second */
-#define MOST_CATEGORIES 4   /* in a line */
-#define LEAST_SECONDS   5   /* of which one can be a burst */
+#define BURST           300 /* percent of the mean second */
+#define MOST_CATEGORIES 4   /* in one sentence */
+#define LEAST_SECONDS   5   /* least duration in which one second can be a burst */
 
 enum
 {
@@ -44,12 +45,13 @@ typedef struct
   Rows *rows;
   StackWeights weights;
   Quality *quality;
-} Look;
+} Findings;
 
-static void say (Look *self, const char *more, const char *format, ...) G_GNUC_PRINTF (3, 4);
+static void add_finding (Findings *self, const char *more, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
 
 static void
-say (Look *self, const char *more, const char *format, ...)
+add_finding (Findings *self, const char *more, const char *format, ...)
 {
   g_autofree char *text = NULL;
   Cell *cells = sysprof_rows_add (self->rows);
@@ -63,12 +65,12 @@ say (Look *self, const char *more, const char *format, ...)
 }
 
 static double
-share (const Look *self, uint64_t part)
+share (const Findings *self, uint64_t part)
 {
   return sysprof_percent (part, self->weights.total);
 }
 
-/* For a shell, as one word. *(full)* */
+/* Returns a command with a value that is quoted for a shell. *(full)* */
 static char *
 dup_option (const char *view, const char *option, const char *value)
 {
@@ -81,9 +83,9 @@ dup_option (const char *view, const char *option, const char *value)
   return g_strdup_printf ("%s %s %s", view, option, quoted);
 }
 
-/* " (sort.c:123)", or "" where nothing is known. *(full)* */
+/* " (sort.c:123)", or "" if the source location is unknown. *(full)* */
 static char *
-dup_place_behind (const SymbolTable *symbols, SymbolId symbol)
+dup_location_suffix (const SymbolTable *symbols, SymbolId symbol)
 {
   const Symbol *row = &symbols->row[symbol];
   g_autofree char *place = sysprof_dup_source_location (
@@ -92,9 +94,10 @@ dup_place_behind (const SymbolTable *symbols, SymbolId symbol)
   return place != NULL ? g_strdup_printf (" (%s)", place) : g_strdup ("");
 }
 
-/* Whether what is weighed has waits in it, all of which are in the kernel, and each at one moment. */
+/* Whether the weights include waits. All waits end in the kernel, and each counts at one
+ * moment. */
 static bool
-weighs_waits (const Look *self)
+weighs_waits (const Findings *self)
 {
   const SampleFilter *filter = self->request->filter;
 
@@ -103,9 +106,9 @@ weighs_waits (const Look *self)
          !sysprof_filter_is_of_samples (filter, self->store);
 }
 
-/* What shares are of where it is not samples, which all else that is said of stacks counts. */
+/* What shares refer to; NULL = samples. */
 static const char *
-weighed (const Look *self)
+weighed (const Findings *self)
 {
   const SampleFilter *filter = self->request->filter;
 
@@ -115,7 +118,7 @@ weighed (const Look *self)
 }
 
 static void
-look_at_stacks (Look *self)
+check_stacks (Findings *self)
 {
   const Quality *quality = self->quality;
   double cut = share (self, quality->cut + quality->empty);
@@ -124,42 +127,42 @@ look_at_stacks (Look *self)
   if (quality->total == 0 || self->store->is_imported)
     return;
   if (self->store->is_not_unwound)
-    say (self, "quality",
-         "Stacks were not unwound (--unwind none): functions have no callers in this capture.");
+    add_finding (
+        self, "quality",
+        "Stacks were not unwound (--unwind none): functions have no callers in this capture.");
   else if (cut >= MANY_CUT)
     {
       const char *reason =
           sysprof_find_most_common_cut (self->store, self->symbols, &self->weights);
 
-      say (self, "quality",
-           "%s%.1f %% of the %s are cut%s%s%s; so callers get too little of their time.",
-           noun ? "The stacks of " : "", cut, noun ? noun : "stacks",
-           reason ? " (mostly: " : "", reason ? reason : "", reason ? ")" : "");
+      add_finding (self, "quality",
+                   "%.1f %% of %s%s are truncated%s%s%s, so totals of callers are too low.",
+                   cut, noun ? "the stacks by " : "stacks", noun ? noun : "",
+                   reason ? " (mostly: " : "", reason ? reason : "", reason ? ")" : "");
     }
   else
-    say (self, "quality", "The stacks can be trusted: %s%.1f %% %s%s%sare whole.",
-         noun ? "those of " : "", 100 - cut, noun ? "of the " : "", noun ? noun : "",
-         noun ? " " : "");
+    add_finding (self, "quality", "%.1f %% of %s%s are complete.", 100 - cut,
+                 noun ? "the stacks by " : "stacks", noun ? noun : "");
   if (share (self, quality->unnamed) >= MANY_UNNAMED)
-    say (self, "quality", "%.1f %% of the %s %s in functions without a name.",
-         share (self, quality->unnamed), noun ? noun : "samples",
-         noun && g_str_equal (noun, "time") ? "is" : "are");
+    add_finding (self, "quality", "%.1f %% of the %s %s in functions without a name.",
+                 share (self, quality->unnamed), noun ? noun : "samples",
+                 noun && g_str_equal (noun, "time") ? "is" : "are");
 }
 
 static void
-look_at_losses (Look *self)
+check_losses (Findings *self)
 {
   uint64_t all = self->store->n_lost_samples + self->store->samples.n;
 
   if (sysprof_percent (self->store->n_lost_samples, all) >= MANY_LOST)
-    say (self, "logs",
-         "%.1f %% of the samples were lost; fewer are with a lower sysprof-cli --frequency.",
-         sysprof_percent (self->store->n_lost_samples, all));
+    add_finding (self, "logs",
+                 "%.1f %% of samples were lost; lower sysprof-cli --frequency to lose fewer.",
+                 sysprof_percent (self->store->n_lost_samples, all));
 }
 
-/* How many processes of each name have samples. */
+/* Counts the processes of each name that have samples. */
 static void
-count_processes (const Look *self, const ProcessId *process_of, uint32_t *n_of)
+count_processes (const Findings *self, const ProcessId *process_of, uint32_t *n_of)
 {
   const Store *store = self->store;
   g_autofree bool *is_counted = g_new0 (bool, MAX (store->processes.n, 1));
@@ -173,7 +176,7 @@ count_processes (const Look *self, const ProcessId *process_of, uint32_t *n_of)
 }
 
 static void
-look_at_idleness (Look *self)
+check_idleness (Findings *self)
 {
   const Store *store = self->store;
   ProcessId idle = sysprof_store_find_process (store, 0);
@@ -185,12 +188,12 @@ look_at_idleness (Look *self)
   for (uint32_t i = 0; i < store->samples.n && sysprof_is_wanted_at (i); i++)
     n += store->samples.process[i] == idle;
   if (n > 0)
-    say (self, "summary --idle", "%.1f %% of the samples are of the idle task and left out.",
-         sysprof_percent (n, store->samples.n));
+    add_finding (self, "summary --idle", "%.1f %% of samples are of the idle task and hidden.",
+                 sysprof_percent (n, store->samples.n));
 }
 
 static void
-look_at_processes (Look *self)
+check_processes (Findings *self)
 {
   const Store *store = self->store;
   g_autofree ProcessId *process_of = sysprof_processes_of_stacks (store);
@@ -215,16 +218,16 @@ look_at_processes (Look *self)
   if (n_of[top] > 1)
     {
       more = dup_option ("flame --merge-processes", "--process", name);
-      say (self, more, "%.1f %% of the time went to %s, in %u processes.",
-           share (self, weight[top]), name, n_of[top]);
+      add_finding (self, more, "%.1f %% of the time went to %s, in %u processes.",
+                   share (self, weight[top]), name, n_of[top]);
       return;
     }
   more = dup_option ("tree", "--process", name);
-  say (self, more, "%.1f %% of the time went to %s.", share (self, weight[top]), name);
+  add_finding (self, more, "%.1f %% of the time went to %s.", share (self, weight[top]), name);
 }
 
 static void
-look_at_functions (Look *self)
+check_functions (Findings *self)
 {
   g_autoptr (FunctionTable) table =
       sysprof_functions_new (self->store, self->symbols, &self->weights, NULL);
@@ -247,22 +250,23 @@ look_at_functions (Look *self)
   if (top != 0 && share (self, self_of_top) >= BIG_FUNCTION)
     {
       g_autofree char *name = sysprof_dup_one_line (sysprof_symbol_name (self->symbols, top));
-      g_autofree char *cut = sysprof_dup_ellipsized (name, 60);
-      g_autofree char *place = dup_place_behind (self->symbols, top);
+      g_autofree char *short_name = sysprof_dup_ellipsized (name, 60);
+      g_autofree char *location = dup_location_suffix (self->symbols, top);
       g_autofree char *more = dup_option ("callers", "--focus", name);
 
-      say (self, more, "%.1f %% was spent in %s%s itself.", share (self, self_of_top), cut,
-           place);
+      add_finding (self, more, "%.1f %% of the time was spent in %s%s itself.",
+                   share (self, self_of_top), short_name, location);
     }
   if (share (self, in_kernel) >= BIG_KERNEL && !weighs_waits (self))
-    say (self, "functions --no-kernel",
-         "%.1f %% was spent in the kernel; without it, that time counts to its callers.",
-         share (self, in_kernel));
+    add_finding (
+        self, "functions --no-kernel",
+        "%.1f %% of the time was in the kernel. --no-kernel charges it to the callers.",
+        share (self, in_kernel));
 }
 
-/* The kinds of work that rules tell apart, most time first. */
+/* Kinds of work by category, most time first. */
 static void
-look_at_categories (Look *self)
+check_categories (Findings *self)
 {
   Rows rows = { 0 };
   g_autoptr (GString) text = g_string_new (NULL);
@@ -283,12 +287,12 @@ look_at_categories (Look *self)
       most = MAX (most, cells[1].count);
     }
   if (share (self, most) >= BIG_CATEGORY)
-    say (self, "summary --format json", "Kinds of work: %s.", text->str);
+    add_finding (self, "summary --format json", "Kinds of work: %s.", text->str);
   sysprof_rows_clear (&rows);
 }
 
 static void
-look_at_time (Look *self)
+check_time (Findings *self)
 {
   Rows rows = { 0 };
   uint64_t most = 0;
@@ -308,14 +312,14 @@ look_at_time (Look *self)
       g_autofree char *more = g_strdup_printf (
           "functions --time %" G_GINT64_FORMAT "s..%" G_GINT64_FORMAT "s", second, second + 1);
 
-      say (self, more, "Second %" G_GINT64_FORMAT " was %.1f times as busy as others.", second,
-           (double) most * rows.n_rows / (double) rows.total);
+      add_finding (self, more, "Second %" G_GINT64_FORMAT " was %.1f times as busy as others.",
+                   second, (double) most * rows.n_rows / (double) rows.total);
     }
   sysprof_rows_clear (&rows);
 }
 
 static void
-look_at_logs (Look *self)
+check_logs (Findings *self)
 {
   EventMatcher matcher;
   uint32_t n = 0;
@@ -325,16 +329,16 @@ look_at_logs (Look *self)
     {
       const Log *log = &self->store->logs[i];
 
-      n += (log->severity & (4 | 8)) != 0 && /* error, critical */
+      n += (log->severity & (4 | 8)) != 0 && /* G_LOG_LEVEL_ERROR, G_LOG_LEVEL_CRITICAL */
            sysprof_event_matcher_takes (&matcher, log->time, log->pid, log->cpu);
     }
   sysprof_event_matcher_clear (&matcher);
   if (n > 0)
-    say (self, "logs", "%u error%s logged.", n, n == 1 ? " was" : "s were");
+    add_finding (self, "logs", "%u error%s logged.", n, n == 1 ? " was" : "s were");
 }
 
 static void
-look_at_marks (Look *self)
+check_marks (Findings *self)
 {
   const Store *store = self->store;
   g_autofree bool *is_in = sysprof_request_find_marks (self->request, NULL);
@@ -344,19 +348,20 @@ look_at_marks (Look *self)
   for (uint32_t i = 0; i < n; i++)
     if (summaries[i].is_periodic && summaries[i].jitter > summaries[i].interval / 2)
       {
-        g_autofree char *every = sysprof_dup_duration (summaries[i].interval);
-        g_autofree char *late = sysprof_dup_duration (summaries[i].jitter);
+        g_autofree char *interval = sysprof_dup_duration (summaries[i].interval);
+        g_autofree char *jitter = sysprof_dup_duration (summaries[i].jitter);
         g_autofree char *name =
             sysprof_dup_one_line (sysprof_store_string (store, summaries[i].name));
 
-        say (self, "marks --by-name", "%s comes every %s; one of 20 is off by %s or more.",
-             name, every, late);
+        add_finding (self, "marks --by-name",
+                     "%s repeats every %s, but 5 %% of intervals differ by %s or more.", name,
+                     interval, jitter);
         return;
       }
 }
 
 static void
-look_at_messages (Look *self)
+check_messages (Findings *self)
 {
   const Store *store = self->store;
   g_autofree uint32_t *partner = sysprof_dbus_find_replies (store);
@@ -370,12 +375,12 @@ look_at_messages (Look *self)
            header.type == DBUS_CALL && !header.wants_no_reply;
     }
   if (n > 0)
-    say (self, "dbus --by-member", "%u D-Bus call%s not answered.", n,
-         n == 1 ? " was" : "s were");
+    add_finding (self, "dbus --by-member", "%u D-Bus call%s no reply.", n,
+                 n == 1 ? " has" : "s have");
 }
 
 static void
-look_at_heap (Look *self)
+check_heap (Findings *self)
 {
   const StackEvents *allocations = &self->store->allocations;
   g_autofree uint8_t *lives = NULL;
@@ -391,13 +396,13 @@ look_at_heap (Look *self)
       leaked += lives[i] ? (uint64_t) allocations->weight[i] : 0;
     }
   if (sysprof_percent (leaked, all) >= BIG_LEAK)
-    say (self, "leaks", "%.1f %% of what was allocated was never freed: %s bytes.",
-         sysprof_percent (leaked, all), sysprof_format_grouped (leaked, grouped));
+    add_finding (self, "leaks", "%.1f %% of allocated memory was never freed: %s bytes.",
+                 sysprof_percent (leaked, all), sysprof_format_grouped (leaked, grouped));
 }
 
-/* Symbols that were not looked up, while recording or now. */
+/* Symbols that were not resolved, while recording or now. */
 static void
-look_at_symbols (Look *self)
+check_symbols (Findings *self)
 {
   const Metadata *row =
       sysprof_store_find_metadata (self->store, "org.gnome.sysprof.lacks.symbols", NULL);
@@ -406,22 +411,23 @@ look_at_symbols (Look *self)
   for (uint32_t i = 0; i < self->symbols->n_gaps; i++)
     n += self->symbols->gap[i].kind == DEBUG_GAP_SKIPPED;
   if (row != NULL)
-    say (self, "quality", "Some functions have no names: %s.",
-         sysprof_store_string (self->store, row->value));
+    add_finding (self, "quality", "Some functions have no names: %s.",
+                 sysprof_store_string (self->store, row->value));
   else if (n > 0)
-    say (self, "quality", "Some functions may have no names: %u file%s of other users skipped.",
-         n, n == 1 ? " was" : "s were");
+    add_finding (self, "quality",
+                 "Some functions may have no names: %u file%s of other users skipped.", n,
+                 n == 1 ? " was" : "s were");
 }
 
 static bool
 fill_findings (const ViewRequest *request, Rows *rows, GError **error)
 {
-  static void (*const rules[]) (Look *) = {
-    look_at_stacks,    look_at_losses,     look_at_idleness, look_at_processes,
-    look_at_functions, look_at_categories, look_at_time,     look_at_marks,
-    look_at_heap,      look_at_messages,   look_at_logs,     look_at_symbols,
+  static void (*const rules[]) (Findings *) = {
+    check_stacks,    check_losses,     check_idleness, check_processes,
+    check_functions, check_categories, check_time,     check_marks,
+    check_heap,      check_messages,   check_logs,     check_symbols,
   };
-  Look self = {
+  Findings self = {
     .request = request, .store = request->store, .symbols = request->symbols, .rows = rows
   };
 
@@ -437,7 +443,7 @@ fill_findings (const ViewRequest *request, Rows *rows, GError **error)
 
 const View sysprof_findings_view = {
   .name = "findings",
-  .title = "At first sight (-> sysprof-report ...)",
+  .title = "Findings (-> sysprof-report ...)",
   .summary = "what stands out, and which view shows more",
   .fill = fill_findings,
   .is_prose = true,

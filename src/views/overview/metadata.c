@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the recorder wrote down about machine and recording. */
+/* What the recorder wrote about the machine and the recording. */
 
 #include "views/event-rows.h"
 
@@ -43,6 +43,6 @@ fill_metadata (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_metadata_view = {
   .name = "metadata",
   .title = "Metadata",
-  .summary = "what the recorder wrote down about machine and recording",
+  .summary = "what the recorder wrote about the machine and the recording",
   .fill = fill_metadata,
 };

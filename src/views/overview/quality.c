@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which stacks are cut or without names, by binary, and what a person can do about it. */
+/* Quality: which stacks are truncated or have unnamed functions, by binary, with the reason
+ * and a remedy. Other views must take reasons from here as values, not from the texts. */
 
 #include "capture/capture.h"
 #include "views/overview/summary-parts.h"
@@ -26,16 +27,16 @@ static const Column columns[] = {
   [EXAMPLE] = { "example", "MOST OFTEN IN", COLUMN_TEXT, .is_long = true, .extra = 3 },
 };
 
-/* What is wrong with stacks: how they end, or why their innermost function has no name. */
+/* A problem of stacks: how they end, or why their innermost function has no name. */
 typedef struct
 {
   StringId binary;
-  uint8_t end;          /* StackEnd; STACK_WHOLE in findings about names */
+  uint8_t end;          /* StackEnd; STACK_WHOLE for problems with names */
   uint8_t reason;       /* UnnamedReason */
-  uint8_t cut;          /* of cut_reasons */
-  bool may_miss_caller; /* of `example`, the innermost one */
-  SymbolId example;     /* the function with most of them */
-  uint64_t most;        /* how many that one has */
+  uint8_t cut;          /* index into cut_reasons */
+  bool may_miss_caller; /* the immediate caller of `example`, the innermost function */
+  SymbolId example;     /* the function with the most samples */
+  uint64_t most;        /* samples of `example` */
   uint64_t samples;
 } Finding;
 
@@ -44,52 +45,53 @@ static const struct
   const char *reason;
   const char *remedy;
 } ends[] = {
-  [STACK_WHOLE] = { "whole", "" },
-  [STACK_KERNEL_ONLY] = { "kernel part only: exec, exit, or not asked for", "" },
-  [STACK_CUT] = { "cut", "" }, /* cut_reasons has more */
+  [STACK_WHOLE] = { "complete", "" },
+  [STACK_KERNEL_ONLY] = { "kernel part only: exec, exit, or user stacks not requested", "" },
+  [STACK_CUT] = { "truncated", "" }, /* see cut_reasons */
   [STACK_EMPTY] = { "empty: the kernel gave no address", "" },
   [STACK_NOT_UNWOUND] = { "not unwound: recorded with --unwind none", "" },
 };
 
-/* Why a stack is cut. */
+/* Why a stack is truncated, by the codes of docs/format.md. */
 static const struct
 {
   const char *code;
-  const char *cause; /* what the view shows after "cut: " */
+  const char *cause; /* shown after "truncated: " */
   const char *remedy;
   bool is_perhaps; /* the stack may be complete */
 } cut_reasons[] = {
   { "", "no frame pointers",
-    "record as root, which walks stacks without them; or build with -fno-omit-frame-pointer" }, /* nobody said */
-  { "no-process", "it had just started, its mappings were not known",
-    "none; many are fewer as root or with CAP_SYS_NICE" },
-  { "no-mapping", "called from memory without a file, or not mapped any more",
-    "none: that code is gone" },
-  { "no-table", "its unwind table was still being made", "record longer" },
-  { "escape", "a kind of unwind information or a switch of stacks (Go) that is not followed",
-    "none for most; Go's switch is followed with --unwind tables, as root" },
+    /* the capture has no reason */
+    "record as root, which does not need frame pointers, or build with -fno-omit-frame-pointer" },
+  { "no-process", "process had just started; mappings not known yet",
+    "usually few; fewer as root or with CAP_SYS_NICE" },
+  { "no-mapping", "called from memory without a file or no longer mapped",
+    "nothing: that code is gone" },
+  { "no-table", "unwind table not ready yet", "record longer" },
+  { "escape", "unsupported unwind information, or a switch of stacks (Go)",
+    "for Go: record as root with --unwind tables; else nothing" },
   { "bad-fp", "no unwind information, no frame pointers", NULL }, /* fp_remedy() */
-  { "fault", "its stack was not in memory", "none: a sample cannot wait for the disk" },
-  { "sp-not-rising", "unwind information that contradicts the stack",
-    "none here; if it is many, tell who made the file" },
-  { "zero", "a return address of 0", "none here; if it is many, tell who made the file" },
-  { "depth", "deeper than a sample or the copy of a stack can hold",
-    "look at its upper end; where copies are walked, give --stack-size 65536" },
+  { "fault", "stack not in memory", "nothing: the stack was paged out" },
+  { "sp-not-rising", "wrong unwind information",
+    "nothing; if frequent, report it to the package's maintainer" },
+  { "zero", "return address of 0",
+    "nothing; if frequent, report it to the package's maintainer" },
+  { "depth", "stack deeper than a sample or a stack copy can hold",
+    "with --unwind copy, record with --stack-size 65536" },
   { "compat", "32-bit code without frame pointers",
-    "build the program for 64 bits, or it and its libraries with -fno-omit-frame-pointer" },
-  { "not-yet", "by frame pointers, as the walker was still being loaded", "record longer",
+    "build for 64 bits, or the program and its libraries with -fno-omit-frame-pointer" },
+  { "not-yet", "unwound by frame pointers; the unwinder was not loaded yet", "record longer",
     .is_perhaps = true },
-  { "overload", "copied stacks came faster than they could be walked",
-    "sample less often, or record as root" },
+  { "overload", "stack copies arrived faster than they could be unwound",
+    "lower --frequency, or record as root" },
   { "table-failed",
-    "its file could not be read, there was no room for its unwind table, or it is Go "
-    "of a version that is not known",
-    "record as root; more processes than there is room for: record one (--pid)" },
+    "no unwind table: file not readable, limit reached, or unknown version of Go",
+    "record as root; if the limit was reached, record fewer processes (--pid)" },
 };
 
 #define N_ENDS (N_STACK_ENDS + G_N_ELEMENTS (cut_reasons))
 
-/* All ways to end, in one row: how; where it is cut, why. */
+/* Index of how a stack ends: a StackEnd, or N_STACK_ENDS + index into cut_reasons. */
 static size_t
 find_end (const Store *store, const SymbolTable *symbols, StackId stack)
 {
@@ -123,11 +125,11 @@ sysprof_find_most_common_cut (const Store *store,
   return samples[most] > 0 ? cut_reasons[most - N_STACK_ENDS].cause : NULL;
 }
 
-/* Findings by binary, end and reason. */
+/* Adds samples to the finding with the same binary, end and reason. */
 static void
 count (GHashTable *findings, Finding finding)
 {
-  /* g_int64_hash() takes the lower half, and binaries are what there may be many of. */
+  /* g_int64_hash() uses the lower half, and there may be many binaries. */
   uint64_t key = (uint64_t) finding.may_miss_caller << 56 | (uint64_t) finding.cut << 48 |
                  (uint64_t) finding.end << 40 | (uint64_t) finding.reason << 32 |
                  finding.binary;
@@ -196,8 +198,8 @@ find_all (const ViewRequest *request, const StackWeights *weights)
   return findings;
 }
 
-/* Where an innermost function without unwind information has no frame of its own, the frame pointer is its caller's, and leads to
- * who called that one. */
+/* If an innermost function has no unwind information and no frame of its own, the frame
+ * pointer belongs to its caller. Unwinding then skips that caller. */
 static void
 count_missed_callers (const ViewRequest *request, GHashTable *findings)
 {
@@ -231,7 +233,7 @@ count_missed_callers (const ViewRequest *request, GHashTable *findings)
                                 .samples = samples[i] });
 }
 
-/* What is wrong before what is well, then by weight. */
+/* Problems first, then by weight. */
 static int
 compare_findings (const void *left, const void *right, void *data)
 {
@@ -255,7 +257,7 @@ compare_findings (const void *left, const void *right, void *data)
   return (a->end - b->end) * 65536 + (a->cut - b->cut) * 256 + a->reason - b->reason;
 }
 
-/* Made by a runtime. */
+/* Whether a runtime generated the code. */
 static bool
 is_generated (const SymbolTable *symbols, const Finding *finding)
 {
@@ -271,8 +273,8 @@ static const char *
 fp_remedy (const SymbolTable *symbols, const Finding *finding)
 {
   if (is_generated (symbols, finding))
-    return "let the runtime keep frame pointers in the code it makes (Java: -XX:+PreserveFramePointer)";
-  return "install its debug symbols (they may say how to unwind), or build it with -fasynchronous-unwind-tables, or with frame pointers";
+    return "make the runtime keep frame pointers in generated code (Java: -XX:+PreserveFramePointer)";
+  return "install its debug symbols (they may have unwind information), or build it with -fasynchronous-unwind-tables or frame pointers";
 }
 
 static void
@@ -296,9 +298,9 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
     }
   if (finding->may_miss_caller)
     {
-      cells[REASON].text = "perhaps without its caller: the first step was by frame pointer";
+      cells[REASON].text = "immediate caller may be missing (frame-pointer unwind)";
       cells[REMEDY].text = is_generated (symbols, finding)
-                               ? "none if its runtime keeps frame pointers "
+                               ? "nothing if its runtime keeps frame pointers "
                                  "(Java: -XX:+PreserveFramePointer)"
                                : fp_remedy (symbols, finding);
       return;
@@ -307,7 +309,8 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
     {
       const bool is_perhaps = cut_reasons[finding->cut].is_perhaps;
       g_autofree char *reason = g_strconcat (
-          is_perhaps ? "perhaps cut: " : "cut: ", cut_reasons[finding->cut].cause, NULL);
+          is_perhaps ? "possibly truncated: " : "truncated: ", cut_reasons[finding->cut].cause,
+          NULL);
 
       cells[REASON].text = sysprof_rows_dup (rows, reason);
       cells[REMEDY].text = cut_reasons[finding->cut].remedy != NULL
@@ -319,7 +322,7 @@ add_finding (Rows *rows, const SymbolTable *symbols, const Finding *finding)
   cells[REMEDY].text = ends[finding->end].remedy;
 }
 
-/* A line each: how many functions, of how many, the file. */
+/* One line per file: number of functions with wrong rules, number of all functions, path. */
 static void
 add_contradictions (const ViewRequest *request, Rows *rows, const char *lines)
 {
@@ -333,17 +336,16 @@ add_contradictions (const ViewRequest *request, Rows *rows, const char *lines)
 
       if (g_strv_length (word) != 3)
         continue;
-      reason = g_strdup_printf (
-          "rules of %s of %s functions contradict their instructions, and were not used",
-          word[0], word[1]);
+      reason = g_strdup_printf ("wrong unwind information in %s of %s functions (ignored)",
+                                word[0], word[1]);
       cells = sysprof_rows_add (rows);
       cells[BINARY].text = sysprof_rows_dup (rows, word[2]);
       cells[REASON].text = sysprof_rows_dup (rows, reason);
-      cells[REMEDY].text = "a fault of the file's, to be told to who made it";
+      cells[REMEDY].text = "report it to the package's maintainer";
     }
 }
 
-/* What the unwinder counted: "lost=N without-room=N failed=N without-copy=N". */
+/* Counts of the unwinder: "lost=N without-room=N failed=N without-copy=N". */
 static void
 add_shortcomings (Rows *rows, const char *counts)
 {
@@ -353,14 +355,14 @@ add_shortcomings (Rows *rows, const char *counts)
     const char *reason;
     const char *remedy;
   } kinds[] = {
-    { "lost", "events (mappings, forks) were lost, and with them ends of stacks",
+    { "lost", "events (mappings, forks) were lost, which truncates stacks",
       "record fewer processes (--pid)" },
-    { "without-room", "times there was no room for tables or mappings",
+    { "without-room", "times the limit of unwind tables or mappings was reached",
       "record fewer processes (--pid)" },
-    { "failed", "files could not be read, or no unwind table of them be made",
+    { "failed", "files were not readable or have unusable unwind information",
       "record as root" },
-    { "without-copy", "samples found no unwind table yet, and no room for a copy of the stack",
-      "sample less often (--frequency)" },
+    { "without-copy", "samples had no unwind table yet and no room for a stack copy",
+      "lower --frequency" },
   };
   g_auto (GStrv) word = g_strsplit (counts, " ", -1);
 
@@ -383,7 +385,7 @@ add_shortcomings (Rows *rows, const char *counts)
       }
 }
 
-/* Of stacks of waits that were walked before all of the program was known. */
+/* Stacks of waits that were unwound before the mappings of their program were known. */
 static void
 add_unfinished_waits (Rows *rows, const char *value)
 {
@@ -394,14 +396,14 @@ add_unfinished_waits (Rows *rows, const char *value)
   if (n == 0)
     return;
   reason = g_strdup_printf (
-      "%" G_GUINT64_FORMAT " waits of programs that had just started: stacks cut", n);
+      "%" G_GUINT64_FORMAT " stacks of waits truncated, of programs that had just started", n);
   cells = sysprof_rows_add (rows);
   cells[BINARY].text = "(unwinder)";
   cells[REASON].text = sysprof_rows_dup (rows, reason);
-  cells[REMEDY].text = "start recording before the programs, or record for longer";
+  cells[REMEDY].text = "start recording before the programs, or record longer";
 }
 
-/* What debug information would say of lines, inlined functions and names if all its files were here and could be read. */
+/* Debug files that are missing or unreadable, and what the report lacks because of it. */
 static void
 add_debug_gap (Rows *rows, const SymbolTable *symbols, const DebugGap *gap)
 {
@@ -464,6 +466,6 @@ fill_quality (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_quality_view = {
   .name = "quality",
   .title = "Quality of stacks",
-  .summary = "stacks whole, cut or unnamed, by binary, with reason and remedy",
+  .summary = "truncated and unnamed stacks by binary, with remedies",
   .fill = fill_quality,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Everything with a name that contains what is sought. */
+/* Finds everything with a name that contains the search terms. */
 
 #include "views/event-rows.h"
 
@@ -28,7 +28,7 @@ static const Column columns[] = {
   [INLINED] = { "inlined", "INLINED", COLUMN_BOOL, .json_only = true, .may_miss = true },
 };
 
-/* What only functions have: where they are written, and whether they are inlined. */
+/* Source location and inlining, which only functions have. */
 static void
 set_function (const ViewRequest *request, const Found *found, Cell *cells)
 {
@@ -54,9 +54,8 @@ fill_search (const ViewRequest *request, Rows *rows, GError **error)
 
   if (sysprof_text_query_is_empty (query))
     {
-      g_set_error_literal (
-          error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
-          "search: nothing to look for was given. Say it with --search 'TERM…'.");
+      g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                           "search: no search terms. Add --search 'TERM…'.");
       return false;
     }
 
@@ -84,7 +83,7 @@ fill_search (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_search_view = {
   .name = "search",
   .title = "Search",
-  .summary = "everything with a name that contains --search, best fit first",
+  .summary = "functions, processes, files ... by name (--search), best first",
   .fill = fill_search,
   .searches = true,
 };

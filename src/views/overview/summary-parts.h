@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Views that the summary is made of, and what they share. */
+/* The views that the summary consists of, and what they share. */
 
 #pragma once
 
 #include "views/views.h"
 
-/* No words of their own: only parts of the summary. */
+/* Parts of the summary that are not views of their own. */
 extern const View sysprof_categories_view;
 extern const View sysprof_findings_view;
 
@@ -17,9 +17,10 @@ extern const View sysprof_marks_view;
 extern const View sysprof_processes_view;
 extern const View sysprof_quality_view;
 
-/* [n_marks] which of them the request selects; how many, unless `n` is NULL. *(full)* */
+/* Whether the request selects each mark, [n_marks]. Sets their number, unless `n` is NULL.
+ * *(full)* */
 bool *sysprof_request_find_marks (const ViewRequest *request, uint32_t *n);
-/* Why most of the truncated stacks are truncated. *(static)*; NULL = none is. */
+/* The most common reason for truncated stacks. *(static)*; NULL if no stack is truncated. */
 const char *sysprof_find_most_common_cut (const Store *store,
                                           const SymbolTable *symbols,
                                           const StackWeights *weights);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One screen: what was recorded, how good it is, what stands out, and where the time went. */
+/* The summary, one screen: what was recorded, how good it is, what stands out, and where the
+ * time went. */
 
 #include "views/overview/summary-parts.h"
 #include "views/sample-rows.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads how the stacks of each process were unwound, from a file that the recorder embeds. */
+
 #include "views/overview/unwind-methods.h"
 
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 
 static const struct
 {
-  const char *code; /* docs/format.md */
+  const char *code; /* see docs/format.md */
   const char *text;
 } ways[] = {
   { "tables=", "tables" },
@@ -17,7 +19,7 @@ static const struct
   { "copy=", "copies" },
 };
 
-/* How many samples of a process were found each way. */
+/* Samples of a process by unwind method. */
 typedef struct
 {
   uint64_t n[G_N_ELEMENTS (ways)];
@@ -37,7 +39,7 @@ compare_shares (const void *a, const void *b)
   return left->n != right->n ? (left->n < right->n ? 1 : -1) : 0;
 }
 
-/* The process may have a line of each capture that was joined. */
+/* A joined capture may have several lines for a process. */
 static void
 add_line (Counts *self, Text line)
 {
@@ -56,7 +58,8 @@ add_line (Counts *self, Text line)
     }
 }
 
-/* Most often first. Of samples with a user part: who runs in the kernel alone has no way. */
+/* Most frequent first. Shares are of samples with a user part: samples in the kernel alone
+ * have no method. */
 static char *
 dup_shares (const Counts *counts)
 {
@@ -88,7 +91,7 @@ sysprof_unwind_methods_load (Store *store)
   GHashTable *texts = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   g_autoptr (GHashTable) counts = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   g_autoptr (GBytes) bytes =
-      sysprof_store_read_file (store, FILE_NAME, NULL); /* may be absent */
+      sysprof_store_read_file (store, FILE_NAME, NULL); /* NULL if missing */
   GHashTableIter iter;
   gpointer key, value;
   Text text, line;

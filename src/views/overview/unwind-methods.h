@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How the stacks of each process were found, as who recorded them says. */
+/* How the stacks of each process were unwound, as the recorder wrote it. */
 
 #pragma once
 
 #include "store/store.h"
 
-/* pid → text for people, "tables 93 %, copies 7 %"; what stands behind "PID " in the capture. Empty where nobody said. *(full)* */
+/* pid → text such as "tables 93 %, copies 7 %". Processes without a record are missing.
+ * *(full)* */
 GHashTable *sysprof_unwind_methods_load (Store *store);
