@@ -5,6 +5,7 @@
 
 #include "capture/capture.h"
 #include "fuzz/fuzz.h"
+#include "join/join.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -75,7 +76,7 @@ join (SysprofCaptureReader *reader)
   SysprofCaptureReadStatus status;
   SysprofCaptureReader *joined;
 
-  if (writer == NULL || !sysprof_capture_writer_join (writer, readers, 2, NULL, NULL, NULL) ||
+  if (writer == NULL || !sysprof_capture_writer_join (writer, readers, 2, NULL, NULL) ||
       !sysprof_capture_writer_flush (writer))
     abort ();
   sysprof_capture_writer_unref (writer);

@@ -12,9 +12,7 @@
  *   writer.c             buffer, header, end time, frame index, sink
  *   writer-frames.c      one short add_… per frame type
  *   writer-jitmap.c      names → addresses          writer-counters.c   ids, definitions, values
- *   kernel-places.h      where kernels of several starts lie: this header brings it
- *   splice.c             appending and joining captures; translate.c renumbers, fit.c cuts,
- *                        symbol-tables.c merges
+ *   splice.c             appends captures to a writer; translate.c renumbers, capture-contents.c says what a capture has
  *   save.c               copies of whole files
  *   cursor.c, condition.c   filtered iteration
  *   ring.c, control.c    single-producer ring in shared memory; the socket that hands it out
@@ -28,7 +26,7 @@
 
 #pragma once
 
-#include "capture/kernel-places.h"
+#include "capture/translate.h"
 
 #include <sysprof-capture.h>
 
@@ -164,63 +162,6 @@ void sysprof_capture_reader_set_end (SysprofCaptureReader *self, uint64_t end);
 /* What was left out until now. */
 void sysprof_capture_reader_get_status (SysprofCaptureReader *self,
                                         SysprofCaptureReadStatus *status);
-
-/* ---- joining ---- */
-
-/* Embedded files that hold for one recording, of which a capture has one each. */
-typedef enum
-{
-  JOINED_EVENTS = 1 << 0,  /* what samples were taken on */
-  JOINED_PERIODS = 1 << 1, /* and with which periods */
-  JOINED_WAITS = 1 << 2,   /* where threads waited */
-  JOINED_FOUND = 1 << 3,   /* how the stacks of samples were found */
-  JOINED_UNWIND = 1 << 4,  /* the same by process */
-  JOINED_UNNAMED = 1 << 5, /* why functions have no name */
-  JOINED_KALLSYMS =
-      1 << 6, /* the kernel's functions, which the symbol table has, too, and its modules */
-  JOINED_JIT_CODE = 1 << 7, /* code that processes made, by their number and by time */
-  JOINED_LINES = 1 << 8,    /* lines and inlined functions */
-  JOINED_THREADS = 1 << 9,  /* names of threads */
-  JOINED_ALL = (1 << 10) - 1,
-  JOINED_SAMPLED_ON = JOINED_EVENTS | JOINED_PERIODS,
-  JOINED_LISTS = JOINED_FOUND | JOINED_UNWIND | JOINED_UNNAMED | JOINED_LINES | JOINED_THREADS,
-} JoinedFiles;
-
-/* Unpacks gzip: on success a new buffer from malloc() in `*out`. */
-typedef bool (*SysprofCaptureUnpackFunc) (const uint8_t *in,
-                                          size_t in_size,
-                                          uint8_t **out,
-                                          size_t *out_size);
-
-/* Appends all of `readers` to `self` with renumbering, as cat does one by one, but with one symbol table out of
- * theirs, and with traces and D-Bus messages last, where readers of version 3.46 lose nothing else by them. The time
- * range becomes smallest begin to largest end. `unpack` may be NULL: packed symbol tables are then copied as they are.
- *
- * What holds for one recording is kept where it is true of all: what samples were taken on, if it is the same; where threads waited, of
- * the first that has it and whose names keep their addresses; what names generated code, of none, as the symbol table does so, too. The
- * kernels of several starts of machines get places of their own (kernel-places.h), but where `unpack` is NULL. Of those files (may be NULL), `left`: of which something was left out;
- * `kept`: which the joined capture has. */
-bool sysprof_capture_writer_join (SysprofCaptureWriter *self,
-                                  SysprofCaptureReader *const *readers,
-                                  size_t n_readers,
-                                  SysprofCaptureUnpackFunc unpack,
-                                  JoinedFiles *left,
-                                  JoinedFiles *kept);
-
-/* A capture that is joined to a recording, with frames as a recording has them: at most 16384 bytes, but for deep stacks. Long files
- * come in more pieces, longer texts are cut, longer D-Bus messages are marked as too large. Traces, D-Bus messages and unknown
- * frames wait for the second step, which comes when everything else of the recording is written. Names of addresses are
- * flushed, the time range stays the writer's. *Owned*; the writer outlives it, the reader need not. */
-typedef struct SysprofCaptureJoin SysprofCaptureJoin;
-
-/* NULL with errno set on failure; what was copied until then stays. */
-SysprofCaptureJoin *sysprof_capture_join_begin (SysprofCaptureWriter *writer,
-                                                SysprofCaptureReader *reader);
-/* The second step. False with errno set on failure. */
-bool sysprof_capture_join_finish (SysprofCaptureJoin *self);
-/* Frames that lose something, of both steps. */
-uint64_t sysprof_capture_join_get_n_cut (const SysprofCaptureJoin *self);
-void sysprof_capture_join_free (SysprofCaptureJoin *self);
 
 /* ---- what is handed to a program ---- */
 

@@ -39,9 +39,6 @@ struct _SysprofCaptureReader
 /* The next frame of a known type, which is then the reader's next. NULL at the end. */
 SysprofCaptureFrame *sysprof_capture_reader_peek_known (SysprofCaptureReader *self);
 
-/* Whether reading ended at an end: false with errno if a read failed, of this reader or of a copy. */
-bool sysprof_capture_reader_check (const SysprofCaptureReader *self);
-
 /* Over the frame that was looked at. */
 void sysprof_capture_reader_step (SysprofCaptureReader *self);
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Copies the frames of one capture into another, so that they mean there what they meant before: ids of counters and
- * synthetic addresses are those of the destination, everything else stays. Each frame is written anew by the function for its type,
- * which leaves the rubbish behind that other writers put into padding.
- */
+/* Copies frames so that they mean the same in another capture: counters and synthetic addresses get the ids of the
+ * destination, everything else stays. Each frame is written again by the writer's function for its type, so that
+ * whatever other programs left in the padding is not copied. */
 
-#include "capture/splice.h"
+#include "capture/capture.h"
+#include "capture/reader.h"
+#include "capture/writer.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define VALUES_PER_GROUP 8U
 #define VALUES_MAX       (SYSPROF_CAPTURE_FRAME_MAX / sizeof (SysprofCaptureCounterValue))
@@ -58,7 +60,7 @@ add_name (Translation *self, const char *name)
 {
   char fitting[NAME_MAX_FITTING + 1];
 
-  if (!self->fits_frames || strlen (name) <= NAME_MAX_FITTING)
+  if (self->shorten == NULL || strlen (name) <= NAME_MAX_FITTING)
     return sysprof_capture_writer_add_jitmap (self->writer, name);
 
   memcpy (fitting, name, NAME_MAX_FITTING);
@@ -134,8 +136,7 @@ sysprof_translation_add_names (Translation *self, bool keeps_addresses)
       if (frame->type == SYSPROF_CAPTURE_FRAME_JITMAP &&
           !add_names_of (self, (const SysprofCaptureJitmap *) frame, keeps_addresses))
         return false;
-      sysprof_said_add_frame (&self->said, frame);
-      sysprof_boots_add_frame (&self->boots, frame);
+      sysprof_capture_contents_add_frame (&self->contents, frame);
       sysprof_capture_reader_step (self->reader);
     }
 
@@ -172,27 +173,36 @@ translate_address (Translation *self, SysprofCaptureAddress *address)
   return true;
 }
 
-/* Kernel addresses have the bits of synthetic ones as well. */
+/* Translates a stack in place and sets the number of its addresses, which is smaller where kernel addresses of another
+ * boot are replaced by one. Kernel addresses may have the bits of synthetic ones. */
 static bool
-translate_addresses (Translation *self, uint8_t *addrs, size_t n_addrs)
+translate_addresses (Translation *self, uint8_t *addrs, unsigned int *n_addrs)
 {
   SysprofAddressContext context = SYSPROF_ADDRESS_CONTEXT_NONE;
+  SysprofCaptureAddress last = 0;
+  unsigned int n = 0;
 
-  for (size_t i = 0; i < n_addrs; i++)
+  for (unsigned int i = 0; i < *n_addrs; i++)
     {
       SysprofCaptureAddress address = sysprof_load_u64 (addrs + i * sizeof address, false);
 
       if (sysprof_address_is_context_switch (address, &context))
-        continue;
-      if (context == SYSPROF_ADDRESS_CONTEXT_KERNEL)
-        address = sysprof_kernel_move_address (&self->kernel_move, address);
-      else if (context != SYSPROF_ADDRESS_CONTEXT_NONE &&
-               context != SYSPROF_ADDRESS_CONTEXT_USER)
-        continue;
-      else if (!translate_address (self, &address))
+        ;
+      else if (context == SYSPROF_ADDRESS_CONTEXT_KERNEL)
+        {
+          if (self->is_of_other_boot)
+            address = CAPTURE_OTHER_KERNEL_ADDRESS;
+          if (self->is_of_other_boot && address == last)
+            continue;
+        }
+      else if ((context == SYSPROF_ADDRESS_CONTEXT_NONE ||
+                context == SYSPROF_ADDRESS_CONTEXT_USER) &&
+               !translate_address (self, &address))
         return false;
-      sysprof_store_u64 (addrs + i * sizeof address, address);
+      sysprof_store_u64 (addrs + n++ * sizeof address, address);
+      last = address;
     }
+  *n_addrs = n;
 
   return true;
 }
@@ -281,7 +291,7 @@ copy_values (Translation *self, const SysprofCaptureCounterSet *set)
 static void
 fit (Translation *self, SysprofCaptureFrame *frame)
 {
-  if (self->fits_frames && sysprof_capture_frame_fit (frame))
+  if (self->shorten != NULL && self->shorten (frame))
     self->n_cut++;
 }
 
@@ -305,23 +315,15 @@ find_build_id (const SysprofCaptureMap *map)
   return at;
 }
 
+/* Frames of unknown type cannot be converted to another byte order or shortened: such ones are dropped. */
 static bool
 copy_raw (Translation *self, const SysprofCaptureFrame *frame)
 {
-  void *place;
-
-  /* What integers it holds is not known, so the other byte order cannot be turned; nor can it be cut. */
   if (self->reader->is_swapped ||
-      (self->fits_frames && frame->len > SYSPROF_CAPTURE_FRAME_USUAL_MAX))
+      (self->shorten != NULL && frame->len > SYSPROF_CAPTURE_FRAME_USUAL_MAX))
     return true;
 
-  place = sysprof_capture_writer_reserve (self->writer, frame->len);
-  if (place == NULL)
-    return false;
-  memcpy (place, frame, frame->len);
-  sysprof_capture_writer_commit (self->writer, frame->len);
-
-  return true;
+  return sysprof_capture_writer_add_copy (self->writer, frame);
 }
 
 static bool
@@ -339,7 +341,7 @@ copy_stack_frame (Translation *self, SysprofCaptureFrame *frame)
       addrs = (uint8_t *) allocation + sizeof *allocation;
       n_addrs = allocation->n_addrs;
     }
-  if (!translate_addresses (self, addrs, n_addrs))
+  if (!translate_addresses (self, addrs, &n_addrs))
     return false;
 
   /* The buffer of the reader is aligned as frames are, to 8 bytes. */
@@ -400,7 +402,7 @@ static bool
 copy_file_chunk (Translation *self, const SysprofCaptureFileChunk *chunk)
 {
   const SysprofCaptureFrame *frame = &chunk->frame;
-  size_t most = self->fits_frames ? CHUNK_MAX : UINT16_MAX;
+  size_t most = self->shorten != NULL ? CHUNK_MAX : UINT16_MAX;
   size_t at = 0;
 
   do
@@ -416,16 +418,6 @@ copy_file_chunk (Translation *self, const SysprofCaptureFileChunk *chunk)
   while (at < chunk->len);
 
   return true;
-}
-
-static bool
-add_boot (Translation *self, int64_t time, const char *value)
-{
-  char moved[BOOT_ID_SIZE + SYSPROF_CAPTURE_BUILD_ID_MAX + 16];
-
-  sysprof_kernel_move_boot (&self->kernel_move, value, moved, sizeof moved);
-  return sysprof_capture_writer_add_metadata (self->writer, time, -1, -1, CAPTURE_BOOT_ID,
-                                              moved, -1);
 }
 
 static bool
@@ -448,8 +440,8 @@ copy_text_frame (Translation *self, SysprofCaptureFrame *frame)
       {
         const SysprofCaptureMetadata *metadata = (const SysprofCaptureMetadata *) frame;
 
-        if (self->kernel_move.is_moved && strcmp (metadata->id, CAPTURE_BOOT_ID) == 0)
-          return add_boot (self, frame->time, metadata->metadata);
+        if (self->is_of_other_boot && strcmp (metadata->id, CAPTURE_BOOT_ID) == 0)
+          return true; /* sysprof_translation_copy() adds the replacement */
         return sysprof_capture_writer_add_metadata (writer, frame->time, frame->cpu, frame->pid,
                                                     metadata->id, metadata->metadata, -1);
       }
@@ -539,11 +531,7 @@ is_wanted (const Translation *self, const SysprofCaptureFrame *frame, CopyFlags 
     return (flags & (is_late ? COPY_LATE : COPY_EARLY)) != 0;
 
   file = sysprof_joined_file (chunk->path);
-  if ((self->left & file) != 0)
-    return false;
-  if ((flags & LEAVE_MERGED) != 0 &&
-      (sysprof_is_symbol_table (chunk->path, NULL) || (file & JOINED_LISTS) != 0 ||
-       (file == JOINED_KALLSYMS && !self->keeps_kernel_lists)))
+  if (((self->left | self->merged) & file) != 0)
     return false;
 
   return (flags & (is_late ? COPY_LATE : COPY_EARLY)) != 0;
@@ -559,8 +547,13 @@ prepare_for_later (Translation *self, SysprofCaptureFrame *frame, CopyFlags flag
     return true;
 
   fit (self, frame); /* only counted here */
-  return frame->type != SYSPROF_CAPTURE_FRAME_TRACE ||
-         translate_addresses (self, (uint8_t *) trace + sizeof *trace, trace->n_addrs);
+  if (frame->type == SYSPROF_CAPTURE_FRAME_TRACE)
+    {
+      unsigned int n_addrs = trace->n_addrs;
+
+      return translate_addresses (self, (uint8_t *) trace + sizeof *trace, &n_addrs);
+    }
+  return true;
 }
 
 /* A file that is left out, of the name of one that may have been written before: readers that see what contradicts it know that it does
@@ -577,24 +570,14 @@ contradict (Translation *self, const SysprofCaptureFrame *frame)
                                           chunk->path, true, (const uint8_t *) "", 0);
 }
 
-/* A place that nobody names would be given again by who joins once more; and where there was no more room, another kernel is there. */
-static bool
-add_unknown_boot (Translation *self)
-{
-  const KernelMove *move = &self->kernel_move;
-  bool is_elsewhere_now = move->is_moved && move->to[0] != 0;
-  bool has_no_room = move->is_set && !move->is_apart && !self->boots.is_elsewhere;
-
-  return sysprof_boots_id_at (&self->boots, 0) != NULL || (!is_elsewhere_now && !has_no_room) ||
-         add_boot (self, self->reader->header.time, CAPTURE_BOOT_ID_UNKNOWN);
-}
-
 bool
 sysprof_translation_copy (Translation *self, CopyFlags flags)
 {
   const SysprofCaptureFrame *frame;
 
-  if ((flags & COPY_EARLY) != 0 && !add_unknown_boot (self))
+  if ((flags & COPY_EARLY) != 0 && self->is_of_other_boot &&
+      !sysprof_capture_writer_add_metadata (self->writer, self->reader->header.time, -1, -1,
+                                            CAPTURE_BOOT_ID, CAPTURE_BOOT_ID_OTHER, -1))
     return false;
 
   (void) sysprof_capture_reader_reset (self->reader); /* cannot fail */

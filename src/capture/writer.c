@@ -481,3 +481,16 @@ sysprof_capture_writer_stat (SysprofCaptureWriter *self, SysprofCaptureStat *sta
   memset (stat, 0, sizeof *stat);
   memcpy (stat->frame_count, self->n_frames_of_type, sizeof stat->frame_count);
 }
+
+bool
+sysprof_capture_writer_add_copy (SysprofCaptureWriter *self, const SysprofCaptureFrame *frame)
+{
+  void *copy = sysprof_capture_writer_reserve (self, frame->len);
+
+  if (copy == NULL)
+    return false;
+  memcpy (copy, frame, frame->len);
+  sysprof_capture_writer_commit (self, frame->len);
+
+  return true;
+}

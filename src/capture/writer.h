@@ -7,24 +7,9 @@
 #include "capture/byte-order.h"
 #include "capture/capture.h"
 
-/* Frames that we choose the size of stay within what readers of version 3.46 can join. */
-#define SYSPROF_CAPTURE_FRAME_USUAL_MAX 16384
-
 #define SYSPROF_CAPTURE_COUNTER_ID_MAX 0xFFFFFFU
 
 typedef struct JitTable JitTable;
-
-/* What one capture says of its recording. */
-typedef struct
-{
-  bool has_samples;
-  JoinedFiles files; /* that it holds */
-  uint8_t events
-      [512]; /* [events_size] of JOINED_EVENTS; what is longer has JOINED_PERIODS beside it */
-  size_t events_size;
-  size_t events_again; /* bytes of a repetition, which is the same so far */
-  bool has_whole_events;
-} Said;
 
 struct _SysprofCaptureWriter
 {
@@ -55,7 +40,7 @@ struct _SysprofCaptureWriter
   int64_t end;              /* ns, 0 = when last flushed */
   int64_t joined_end;       /* ns; holds as long as nothing is added to what was joined */
   uint64_t n_frames_joined; /* 0 = nothing was joined */
-  Said said;                /* by what was appended */
+  CaptureContents contents; /* of the captures that were appended */
 
   JitTable *jit_table; /* NULL until a name is added */
   unsigned int next_counter_id;
@@ -70,6 +55,10 @@ uint8_t *sysprof_capture_writer_begin_frame (SysprofCaptureWriter *self,
                                              size_t fixed,
                                              size_t len);
 
+/* Adds a copy of a complete frame in native byte order. */
+bool sysprof_capture_writer_add_copy (SysprofCaptureWriter *self,
+                                      const SysprofCaptureFrame *frame);
+
 /* Writes the buffer, but neither names nor end time. */
 bool sysprof_capture_writer_flush_buffer (SysprofCaptureWriter *self);
 
@@ -83,9 +72,6 @@ void sysprof_capture_writer_set_joined_range (SysprofCaptureWriter *self,
 /* Puts a whole frame before the buffered ones, where that can be done, else behind them. */
 bool
 sysprof_capture_writer_add_early (SysprofCaptureWriter *self, const uint8_t *frame, size_t len);
-
-/* Puts the names of addresses that are not yet written into the buffer. */
-bool sysprof_capture_writer_flush_jitmap (SysprofCaptureWriter *self);
 
 /* Whether it gave an address to a name, or kept one. */
 bool sysprof_capture_writer_has_names (const SysprofCaptureWriter *self);

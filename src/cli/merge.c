@@ -4,8 +4,8 @@
 
 #include "cli/merge.h"
 
-#include "capture/capture.h"
 #include "cli/output.h"
+#include "join/join.h"
 #include "util/util.h"
 
 #include <errno.h>
@@ -169,41 +169,48 @@ read_through (SysprofCaptureReader *reader, const char *path, GError **error)
   return TRUE;
 }
 
-/* Metadata that is true of one recording only. */
+/* Reports what the joined capture lacks because it describes one recording only. */
 static void
-tell_left_out (JoinedFiles left, JoinedFiles kept)
+report_missing (const JoinReport *report)
 {
+  JoinedFiles left = report->left;
+
+  if (report->n_other_boots > 0)
+    fprintf (
+        stderr,
+        "sysprof-cli: The captures are from several boots. Kernel functions of %zu of them are shown as "
+        "'[kernel of another boot]', because kernel addresses differ after each boot. Join captures of one boot to keep them.\n",
+        report->n_other_boots);
   if ((left & JOINED_EVENTS) != 0)
     fprintf (
         stderr,
-        "sysprof-cli: what samples were taken on is left out: it is not the same in all captures, and nobody could tell whose is "
-        "whose. 'sysprof-report --weight period' tells it of each capture alone.\n");
-  if ((left & kept & JOINED_WAITS) != 0)
+        "sysprof-cli: The sampling event is not recorded in the joined capture, because it is not the same in all captures. "
+        "'sysprof-report --weight period' shows it for each capture alone.\n");
+  if ((left & report->kept & JOINED_WAITS) != 0)
     fprintf (
         stderr,
-        "sysprof-cli: where threads waited is kept of the first capture that tells it, and left out of all others: it cannot be "
-        "joined. 'sysprof-report waits' shows it of each capture alone.\n");
+        "sysprof-cli: Off-CPU times are kept from one capture only, because they cannot be joined. "
+        "'sysprof-report waits' shows them for each capture alone.\n");
   else if ((left & JOINED_WAITS) != 0)
     fprintf (
         stderr,
-        "sysprof-cli: where threads waited is left out: its names could not stay what they are beside those of the other "
-        "captures. 'sysprof-report waits' shows it of each capture alone.\n");
+        "sysprof-cli: Off-CPU times are dropped, because the other captures use the same addresses for other names. "
+        "'sysprof-report waits' shows them for each capture alone.\n");
   if ((left & JOINED_KALLSYMS) != 0)
     fprintf (
         stderr,
-        "sysprof-cli: the list of the kernel's functions is left out of captures that do not tell of which start of a machine they "
-        "are, or whose kernels share addresses (as of 32 bits), but for the first of these, and where it is damaged. What was named by it is in the table of symbols, which is "
-        "joined.\n");
+        "sysprof-cli: Lists of kernel symbols are kept from the first capture only, because the captures have no boot ID. "
+        "Symbol tables are joined, so functions that they name keep their names.\n");
   if ((left & JOINED_JIT_CODE) != 0)
     fprintf (
         stderr,
-        "sysprof-cli: what programs say of the code that they generate is left out: it holds for the processes of one capture. What was "
-        "named by it is in the table of symbols, which is joined.\n");
+        "sysprof-cli: Lists of generated code are dropped, because they are valid for the processes of one capture only. "
+        "Symbol tables are joined, so functions that they name keep their names.\n");
   if ((left & JOINED_LISTS) != 0)
     fprintf (
         stderr,
-        "sysprof-cli: how stacks were found, why functions have no name, lines and inlined functions, or names of threads are left out where a capture has them packed and damaged; "
-        "the rest is joined. Copy that capture again from where it was recorded.\n");
+        "sysprof-cli: Damaged lists of a capture (unwind methods, unnamed functions, source lines or thread names) are "
+        "dropped; everything else is joined. Copy that capture again from where it was recorded.\n");
 }
 
 static gboolean
@@ -212,7 +219,7 @@ join (GPtrArray *readers, GError **error)
   int fd = open_target (error);
   autofd target = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 3) : -1;
   SysprofCaptureWriter *writer = fd < 0 ? NULL : sysprof_capture_writer_new_from_fd (fd, 0);
-  JoinedFiles left = 0, kept = 0;
+  JoinReport report = { 0 };
   SysprofCaptureReadStatus status = { 0 };
   gboolean joined;
   int saved;
@@ -221,7 +228,7 @@ join (GPtrArray *readers, GError **error)
     return FALSE;
   joined = writer != NULL && target >= 0 &&
            sysprof_capture_writer_join (writer, (SysprofCaptureReader *const *) readers->pdata,
-                                        readers->len, unpack_gzip, &left, &kept) &&
+                                        readers->len, unpack_gzip, &report) &&
            sysprof_capture_writer_flush (writer) &&
            (can_go_back (STDOUT_FILENO) || copy_to_standard_output (target));
   saved = errno;
@@ -233,7 +240,7 @@ join (GPtrArray *readers, GError **error)
   else if (!joined)
     sysprof_set_error_errno (error, "Cannot write the joined captures to standard output");
   else
-    tell_left_out (left, kept);
+    report_missing (&report);
   g_clear_pointer (&writer, sysprof_capture_writer_unref);
   return joined;
 }

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "capture/capture.h"
+#include "join/join.h"
 #include "record/pump.h"
 
 /* For *augment*. `fd` is borrowed; `who` names the process in messages, like "a program". NULL

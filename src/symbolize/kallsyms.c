@@ -18,13 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAST_SYMBOL_SIZE 4096      /* bytes: if no other symbol follows */
+#define LAST_SYMBOL_SIZE 4096 /* bytes: if no other symbol follows */
 /* bytes: an address further after a symbol's start does not belong to it */
 #define LARGEST_FUNCTION (1 << 20)
 #define MOST_LINES       (16u << 20)
 #define LINES_BETWEEN    0x4000 /* between two checks for cancelation */
 /* marks a line in a capture that only gives the end of the previous symbol */
-#define BOUND_TYPE       '-'
+#define BOUND_TYPE '-'
 
 typedef struct
 {
@@ -211,26 +211,15 @@ typedef enum
   ROW_IS_USED,
 } RowUse;
 
-/* Adds the base address of each kernel, for readers that have its file (vmlinux.c). The line
- * has no type, because the address may have better names. */
+/* Adds the label `_text`, from which vmlinux.c computes the load address of the kernel. It has no type: the address may have
+ * better names. */
 static void
-append_places (GString *text, const KernelSymbols *symbols, const uint8_t *use)
+append_load_address (GString *text, const KernelSymbols *symbols, const uint8_t *use)
 {
-  unsigned last = G_MAXUINT;
+  uint64_t address = sysprof_kallsyms_find_text (symbols->text, symbols->size);
 
-  for (uint32_t i = 0; i < symbols->n; i++)
-    {
-      unsigned place = sysprof_kernel_place (symbols->row[i].address);
-      uint64_t address;
-
-      if (use[i] != ROW_IS_USED || place == last)
-        continue;
-      last = place;
-      address = sysprof_kallsyms_find_text (symbols->text, symbols->size, place);
-      if (address != 0)
-        g_string_append_printf (text, "%016" G_GINT64_MODIFIER "x %c _text\n", address,
-                                BOUND_TYPE);
-    }
+  if (address != 0 && memchr (use, ROW_IS_USED, symbols->n) != NULL)
+    g_string_append_printf (text, "%016" G_GINT64_MODIFIER "x %c _text\n", address, BOUND_TYPE);
 }
 
 /* Returns the lines that a capture needs: those that were used, and those that give their ends.
@@ -242,7 +231,7 @@ excerpt (const KernelSymbols *symbols, const uint8_t *use)
 {
   GString *text = g_string_new (NULL);
 
-  append_places (text, symbols, use);
+  append_load_address (text, symbols, use);
   for (uint32_t i = 0; i < symbols->n; i++)
     if (use[i] != ROW_UNUSED)
       {
@@ -252,8 +241,7 @@ excerpt (const KernelSymbols *symbols, const uint8_t *use)
 
         g_string_append_len (text, line.at, (gssize) sysprof_text_size (line));
         g_string_append_c (text, '\n');
-        type =
-            strchr (text->str + begin, ' '); /* a row always has a blank after its address */
+        type = strchr (text->str + begin, ' '); /* a row always has a blank after its address */
         if (use[i] == ROW_IS_BOUND && type != NULL)
           type[1] = BOUND_TYPE;
       }

@@ -20,14 +20,6 @@
 #define MOST_PARTS    0x10000
 #define LARGEST_PART  (UINT64_C (1) << 30) /* bytes */
 
-unsigned
-sysprof_kernel_place (uint64_t address)
-{
-  uint64_t place = sysprof_kernel_place_of (address);
-
-  return place < KERNEL_PLACES ? (unsigned) place : 0;
-}
-
 bool
 sysprof_kernel_is_asked_for (const Symbolization *self, AddressId address)
 {
@@ -69,12 +61,11 @@ dup_build_id (Text hex)
 }
 
 static KernelPart *
-add_part (KernelParts *self, unsigned place, char *binary, char *section, char *build_id)
+add_part (KernelParts *self, char *binary, char *section, char *build_id)
 {
   KernelPart part = { .binary = binary,
                       .section = section,
                       .build_id = build_id,
-                      .place = place,
                       .items = g_array_new (FALSE, FALSE, sizeof (BatchItem)),
                       .offsets = g_array_new (FALSE, FALSE, sizeof (uint64_t)) };
 
@@ -82,61 +73,26 @@ add_part (KernelParts *self, unsigned place, char *binary, char *section, char *
   return &g_array_index (self->parts, KernelPart, self->parts->len - 1);
 }
 
-static KernelPart *
-find_kernel (const KernelParts *self, unsigned place)
-{
-  for (guint i = 0; i < self->parts->len; i++)
-    {
-      KernelPart *part = &g_array_index (self->parts, KernelPart, i);
-
-      if (part->place == place && part->section[0] == '\0')
-        return part;
-    }
-  return NULL;
-}
-
+/* `ID BUILD-ID`. Recordings of one boot have the same; `first` is the ID of the first, empty before it. */
 static void
-mix (KernelParts *self, unsigned place)
+add_boot (KernelParts *self, Text value, Text *first)
 {
-  self->are_mixed = true;
-  self->mixed_places |= UINT32_C (1) << place;
-}
+  Text id, build_id = { 0 };
 
-/* Parses `ID BUILD-ID PLACE`. */
-static void
-add_boot (KernelParts *self, Text value, const char **id_of_place, uint32_t *unknown_places)
-{
-  const char *id = value.at;
-  Text word, build_id = { 0 };
-  uint64_t place = 0;
-  KernelPart *known;
-
-  if (!sysprof_text_next_word (&value, &word))
+  if (!sysprof_text_next_word (&value, &id) || sysprof_text_equal (id, CAPTURE_BOOT_ID_OTHER))
     return;
   (void) sysprof_text_next_word (&value, &build_id);
-  if (sysprof_text_skip (&value, " ") && !sysprof_text_u64 (&value, &place))
+  if (sysprof_text_skip (&value, " ")) /* older joins: a kernel whose addresses were moved */
     return;
-  if (place >= KERNEL_PLACES)
-    return;
-  if (sysprof_text_equal (word, CAPTURE_BOOT_ID_UNKNOWN))
-    {
-      *unknown_places |= UINT32_C (1) << place;
-      return;
-    }
 
-  known = find_kernel (self, (unsigned) place);
-  if (known == NULL)
+  if (first->at == NULL)
     {
-      id_of_place[place] = id;
-      add_part (self, (unsigned) place, g_strdup (KERNEL_BINARY), g_strdup (""),
-                dup_build_id (build_id));
+      *first = id;
+      add_part (self, g_strdup (KERNEL_BINARY), g_strdup (""), dup_build_id (build_id));
     }
-  else if (strcspn (id_of_place[place], " ") != sysprof_text_size (word) ||
-           strncmp (id_of_place[place], word.at, sysprof_text_size (word)) != 0)
-    {
-      known->build_id[0] = '\0'; /* the program that joined them did not keep them apart */
-      mix (self, (unsigned) place);
-    }
+  else if (sysprof_text_size (*first) != sysprof_text_size (id) ||
+           memcmp (first->at, id.at, sysprof_text_size (id)) != 0)
+    self->are_mixed = true;
 }
 
 static uint32_t
@@ -150,56 +106,38 @@ count_metadata (const Store *store, const char *key)
   return n;
 }
 
-/* Recordings without a boot ID are at place 0, unless the program that joined the captures
- * moved them; then it records their place. */
+/* Captures with addresses of several kernels get no file: version 3.46 joins captures of several boots as they are. */
 static void
 add_kernels (KernelParts *self, const Symbolization *symbolization)
 {
   const Store *store = symbolization->store;
   const char *build_id = sysprof_symbolization_find_metadata (symbolization, BUILD_ID_KEY);
-  const char *id_of_place[KERNEL_PLACES] = { NULL };
-  uint32_t n_boots = 0, unknown_places = 0;
-  KernelPart *first, *known;
+  uint32_t n_boots = 0, n_recordings = count_metadata (store, TIME_KEY);
+  Text first = { 0 };
 
   for (const Metadata *row = NULL;
        (row = sysprof_store_find_metadata (store, CAPTURE_BOOT_ID, row)) != NULL; n_boots++)
-    {
-      const char *value = sysprof_store_string (store, row->value);
-
-      add_boot (self, sysprof_text_from_string (value), id_of_place, &unknown_places);
-    }
-  for (unsigned place = 0; place < KERNEL_PLACES; place++)
-    if ((unknown_places >> place & 1) != 0 && (known = find_kernel (self, place)) != NULL)
-      {
-        known->build_id[0] = '\0';
-        mix (self, place);
-      }
-  first = find_kernel (self, 0);
-  if (first != NULL && unknown_places == 0 && count_metadata (store, TIME_KEY) > n_boots)
-    {
-      first->build_id[0] = '\0';
-      mix (self, 0);
-    }
+    add_boot (self, sysprof_text_from_string (sysprof_store_string (store, row->value)),
+              &first);
   if (n_boots > 0)
-    return;
-  if (count_metadata (store, BUILD_ID_KEY) > 1 || count_metadata (store, TIME_KEY) > 1)
-    {
-      mix (self, 0);
-      self->are_mixed = build_id != NULL;
-    }
+    self->are_mixed |= n_recordings > n_boots;
+  else if (count_metadata (store, BUILD_ID_KEY) > 1 || n_recordings > 1)
+    self->are_mixed = build_id != NULL;
   else if (build_id != NULL)
-    add_part (self, 0, g_strdup (KERNEL_BINARY), g_strdup (""),
+    add_part (self, g_strdup (KERNEL_BINARY), g_strdup (""),
               dup_build_id (sysprof_text_from_string (build_id)));
+  if (self->are_mixed && self->parts->len > 0)
+    g_array_index (self->parts, KernelPart, 0).build_id[0] = '\0';
 }
 
 /* --- load addresses --- */
 
 uint64_t
-sysprof_kallsyms_find_text (const char *text, size_t size, unsigned place)
+sysprof_kallsyms_find_text (const char *text, size_t size)
 {
   const char *end = text + size;
   const char *at = text, *found;
-  uint64_t address = 0;
+  uint64_t address, highest = 0; /* older joins moved all kernels but one to lower addresses */
 
   while (text != NULL &&
          (found = memmem (at, (size_t) (end - at), LINE_END, strlen (LINE_END))) != NULL)
@@ -210,12 +148,11 @@ sysprof_kallsyms_find_text (const char *text, size_t size, unsigned place)
       while (line > text && line[-1] != '\n')
         line--;
       rest = (Text){ line, end };
-      if (sysprof_text_hex (&rest, &address) && address != 0 &&
-          sysprof_kernel_place (address) == place)
-        return address;
+      if (sysprof_text_hex (&rest, &address) && address > highest)
+        highest = address;
       at = found + 1;
     }
-  return 0;
+  return highest;
 }
 
 static void
@@ -244,7 +181,7 @@ find_bases (KernelParts *self, const Symbolization *symbolization)
       KernelPart *part = &g_array_index (self->parts, KernelPart, i);
 
       if (part->section[0] == '\0')
-        part->base = sysprof_kallsyms_find_text (text, size, part->place);
+        part->base = sysprof_kallsyms_find_text (text, size);
     }
 }
 
@@ -280,7 +217,7 @@ add_modules (KernelParts *self, const Symbolization *symbolization)
   const char *data = bytes != NULL ? g_bytes_get_data (bytes, NULL) : NULL;
   Text text, line;
 
-  if (data == NULL)
+  if (data == NULL || self->are_mixed)
     return;
 
   text = (Text){ data, data + g_bytes_get_size (bytes) };
@@ -293,10 +230,8 @@ add_modules (KernelParts *self, const Symbolization *symbolization)
           !sysprof_text_next_word (&line, &build_id))
         continue;
       while (self->parts->len < MOST_PARTS && sysprof_text_next_word (&line, &word))
-        if (parse_section (word, &section, &address) &&
-            !(self->mixed_places >> sysprof_kernel_place (address) & 1))
-          add_part (self, sysprof_kernel_place (address),
-                    g_strdup_printf ("[%.*s]", (int) sysprof_text_size (name), name.at),
+        if (parse_section (word, &section, &address))
+          add_part (self, g_strdup_printf ("[%.*s]", (int) sysprof_text_size (name), name.at),
                     g_strndup (section.at, sysprof_text_size (section)),
                     dup_build_id (build_id))
               ->base = address;
@@ -378,8 +313,8 @@ list_offsets (KernelPart *self)
     }
 }
 
-/* If one build was booted several times, its parts are merged, so that the file is queried
- * once. Code is an exception, because it is shown at its run-time address. */
+/* Parts of one file and section are merged, so that the file is queried once. Code is an
+ * exception, because it is shown at its run-time address. */
 static void
 merge_same_files (KernelParts *self)
 {

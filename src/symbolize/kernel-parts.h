@@ -3,8 +3,7 @@
 /* Kernel addresses grouped by file: the kernel's own, or a section of a module.
  *
  * The load address of the kernel is that of the symbol `_text` in the list of kernel symbols.
- * It is unknown if the recorder was not permitted to read the list. In captures that were
- * joined from several boots, each kernel has a separate place (docs/format.md). */
+ * It is unknown if the recorder was not permitted to read the list. */
 
 #pragma once
 
@@ -15,7 +14,6 @@ typedef struct
   char *binary;   /* as shown in stacks: [kernel] */
   char *section;  /* of a module; "" = the kernel itself */
   char *build_id; /* lower-case hex, at least 4 digits; "" = unknown */
-  unsigned place;
   /* address of `_text`, or of the section; 0 = unknown, and there are no items */
   uint64_t base;
   GArray *items;   /* of BatchItem, sorted by offset from the base */
@@ -24,10 +22,8 @@ typedef struct
 
 typedef struct
 {
-  GArray *parts;         /* of KernelPart */
-  /* joined captures do not record which address belongs to which kernel: */
-  bool are_mixed;
-  uint32_t mixed_places; /* bit n = place n */
+  GArray *parts;  /* of KernelPart */
+  bool are_mixed; /* joined captures do not record which address belongs to which kernel */
 } KernelParts;
 
 /* Groups the kernel addresses that are wanted now. */
@@ -39,11 +35,9 @@ FileBatch sysprof_kernel_part_get_batch (const KernelPart *self);
 
 /* Whether a kernel address still needs a name or lines, or its code is wanted. */
 bool sysprof_kernel_is_asked_for (const Symbolization *self, AddressId address);
-/* Returns 0 also for addresses outside of all places. */
-unsigned sysprof_kernel_place (uint64_t address);
 
-/* Finds the symbol `_text` of the kernel at a place, in a list like /proc/kallsyms. Returns 0
- * if the list does not contain it, or hides it. */
-uint64_t sysprof_kallsyms_find_text (const char *text, size_t size, unsigned place);
+/* Finds the symbol `_text` in a list like /proc/kallsyms. Returns 0 if the list does not
+ * contain it, or hides it. */
+uint64_t sysprof_kallsyms_find_text (const char *text, size_t size);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (KernelParts, sysprof_kernel_parts_free)

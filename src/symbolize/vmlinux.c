@@ -39,7 +39,7 @@ typedef struct
   const char *module;
   /* list of all module paths as written by depmod; NULL = not read yet, "" = unknown */
   char *modules;
-  int root;      /* of the sysroot; -1 = our own */
+  int root; /* of the sysroot; -1 = our own */
   Opener opener;
   RememberedElf elf;
   bool use_sandbox;
@@ -400,11 +400,10 @@ use_file (Search *self, const KernelPart *part, uint64_t link_base, uint64_t siz
 }
 
 static void
-explain (Symbolization *self, unsigned place, UnnamedReason reason)
+explain (Symbolization *self, UnnamedReason reason)
 {
   for (AddressId address = 1; address < self->store->addresses.n; address++)
-    if (sysprof_kernel_is_asked_for (self, address) &&
-        sysprof_kernel_place (self->store->addresses.address[address]) == place)
+    if (sysprof_kernel_is_asked_for (self, address))
       sysprof_symbolization_explain (self, address, &(UnnamedAnswer){ .reason = reason });
 }
 
@@ -456,7 +455,7 @@ resolve_kernel (Search *self, const KernelPart *kernel)
   if (is_found && kernel->base != 0)
     use_file (self, kernel, self->facts.kernel_text, UINT64_MAX);
   else if (symbolization->lines == NULL && symbolization->code == NULL)
-    explain (symbolization, kernel->place, is_found ? UNNAMED_KERNEL_MOVED : self->reason);
+    explain (symbolization, is_found ? UNNAMED_KERNEL_MOVED : self->reason);
   if (!is_found && kernel->items->len > 0 && symbolization->wanted_kernel[0] == '\0')
     g_strlcpy (symbolization->wanted_kernel, kernel->build_id,
                sizeof symbolization->wanted_kernel);
@@ -539,7 +538,7 @@ sysprof_vmlinux_resolve (Symbolization *self)
   Search search;
 
   if (parts->are_mixed && self->lines == NULL && self->code == NULL)
-    explain (self, 0, UNNAMED_MIXED_KERNELS);
+    explain (self, UNNAMED_MIXED_KERNELS);
   if (parts->parts->len == 0)
     return;
 

@@ -5,7 +5,7 @@
  * usage: join-captures join|cat|splice OUTPUT INPUT…
  */
 
-#include "capture/capture.h"
+#include "join/join.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ main (int argc, char **argv)
 
   writer = sysprof_capture_writer_new (argv[2], 0);
   if (strcmp (argv[1], "join") == 0)
-    is_done = sysprof_capture_writer_join (writer, readers, n_readers, unpack, NULL, NULL);
+    is_done = sysprof_capture_writer_join (writer, readers, n_readers, unpack, NULL);
   else
     for (size_t i = 0; is_done && i < n_readers; i++)
       is_done = strcmp (argv[1], "cat") == 0

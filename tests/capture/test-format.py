@@ -517,139 +517,85 @@ class Join(Case):
         self.assertEqual(self.all_of(joined, '__unnamed__'), [b'good\nlast\n'])
         self.assertEqual(self.all_of(joined, '__found__'), [bytes(16) + b'1' * 16 + b'2' * 16])
 
-    # --- kernels of several starts ---
+    # --- kernels of several boots ---
 
     BOOT, KERNEL_MARK = 'org.gnome.sysprof.boot-id', 0xffffffffffffff80
-    AT, PLACE = 0xffffffff81000000, 1 << 48
+    AT, OTHER_KERNEL, BOOT_NAME = 0xffffffff81000000, 0xffffffffffffe000, '[kernel of another boot]'
 
     def of_boot(self, name, boot, files=(), addresses=(AT,), is_big=False, time=1000, end_time=9000):
         content = [{'type': 'metadata', 'cpu': -1, 'pid': -1, 'time': 1, 'id': self.BOOT, 'value': value} for value in boot]
-        content += [{'type': 'sample', 'cpu': 0, 'pid': 1, 'time': 2000, 'tid': 1, 'addrs': [self.KERNEL_MARK, address, 2**64 - 512, 0x1000]}
-                    for address in addresses]
+        content += [{'type': 'sample', 'cpu': 0, 'pid': 1, 'time': 2000, 'tid': 1,
+                     'addrs': [self.KERNEL_MARK, address, address + 4, 2**64 - 512, 0x1000]} for address in addresses]
         return self.capture(name, content + [chunk for path, data in files for chunk in self.chunks(path, data)], big_endian=is_big,
                             time=time, end_time=end_time)
 
     def kernel_addresses(self, joined):
         for frame in joined.of('sample'):
-            self.assertEqual(frame['addrs'][::2] + frame['addrs'][3:], [self.KERNEL_MARK, 2**64 - 512, 0x1000])
+            self.assertEqual(frame['addrs'][:1] + frame['addrs'][-2:], [self.KERNEL_MARK, 2**64 - 512, 0x1000])
+            self.assertIn(frame['addrs'][2:-2], ([], [frame['addrs'][1] + 4]))
+            self.assertEqual(len(frame['addrs']), 4 if frame['addrs'][1] == self.OTHER_KERNEL else 5)
         return [frame['addrs'][1] for frame in joined.of('sample')]
 
     def boots_of(self, joined):
         return [frame['value'] for frame in joined.of('metadata') if frame['id'] == self.BOOT]
 
-    def test_kernels_of_several_starts_lie_apart(self):
-        """So that each address has the name that its own capture gives it."""
-        at, place = self.AT, self.PLACE
+    def test_kernel_names_of_the_first_boot_stay(self):
+        """Addresses of other boots would get wrong names, so one address replaces them."""
+        at = self.AT
         def symbols(name):
             return ('__symbols__', captures.symbol_table([(at, at + 16, 0, name, '[kernel]'), (at, at + 16, 1, name, '[kernel]'),
                                                           (0x1000, 0x1010, 1, 'user', '')]))
         inputs = [self.of_boot('a', ['one ab'], [symbols('alpha')]), self.of_boot('b', ['two cd'], [symbols('beta')], is_big=False),
                   self.of_boot('c', ['one ab'], [symbols('gamma')]), self.of_boot('d', [], [symbols('delta')])]
+        other = (self.OTHER_KERNEL, self.OTHER_KERNEL + 1, 0, self.BOOT_NAME)
         joined = self.join('join', *inputs)
-        self.assertEqual(self.kernel_addresses(joined), [at, at - place, at, at - 2 * place])
-        self.assertEqual(sorted(self.boots_of(joined)), ['one ab', 'one ab', 'two cd 1', 'unknown - 2'])
+        self.assertEqual(self.kernel_addresses(joined), [at, self.OTHER_KERNEL, at, self.OTHER_KERNEL])
+        self.assertEqual(sorted(self.boots_of(joined)), ['one ab', 'one ab', 'other', 'other'])
         table = decoder.read_symbol_table(joined.files()['__symbols__'], ORDER)
-        self.assertEqual({entry[:4] for entry in table if entry[2] == 0},
-                         {(at, at + 16, 0, 'alpha'), (at - place, at - place + 16, 0, 'beta'), (at - 2 * place, at - 2 * place + 16, 0, 'delta')})
-        self.assertEqual({entry[:4] for entry in table if entry[2] == 1},
-                         {(at, at + 16, 1, 'alpha'), (at - place, at - place + 16, 1, 'beta'),
-                          (at - 2 * place, at - 2 * place + 16, 1, 'delta'), (0x1000, 0x1010, 1, 'user')})
+        self.assertEqual({entry[:4] for entry in table if entry[2] == 0}, {(at, at + 16, 0, 'alpha'), other})
+        self.assertEqual({entry[:4] for entry in table if entry[2] == 1}, {(at, at + 16, 1, 'alpha'), (0x1000, 0x1010, 1, 'user')})
 
-        # Joins a joined capture again: each start occurs once.
+        # A joined capture is joined again.
         again = self.copy_of_joined('again')
-        more = self.join('join', self.of_boot('e', ['three -']), again, inputs[1])
-        self.assertEqual(self.kernel_addresses(more), [at, at - place, at - 2 * place, at - place, at - 3 * place, at - 2 * place])
-        self.assertEqual(sorted(self.boots_of(more)), ['one ab 1', 'one ab 1', 'three -', 'two cd 2', 'two cd 2', 'unknown - 3'])
+        more = self.join('join', again, inputs[1], inputs[0])
+        self.assertEqual(self.kernel_addresses(more), [at, self.OTHER_KERNEL, at, self.OTHER_KERNEL, self.OTHER_KERNEL, at])
+        self.assertEqual(sorted(self.boots_of(more)), ['one ab', 'one ab', 'one ab', 'other', 'other', 'other'])
+        table = decoder.read_symbol_table(more.files()['__symbols__'], ORDER)
+        self.assertEqual({entry[:4] for entry in table if entry[2] == 0}, {(at, at + 16, 0, 'alpha'), other})
 
-    def test_kernels_of_unknown_starts_stay_where_they_are(self):
-        """As do those of machines whose kernel lies elsewhere."""
+    def test_unknown_boots_count_as_one(self):
         unknown = [self.of_boot(f'u{i}', []) for i in range(2)]
         self.assertEqual(self.kernel_addresses(self.join('join', *unknown)), [self.AT] * 2)
-        low = [self.of_boot(f'l{i}', [f'{i} -'], addresses=(0xc000000000001000, 0xc0001000)) for i in range(2)]
-        self.assertEqual(self.kernel_addresses(self.join('join', *low)), [0xc000000000001000, 0xc0001000] * 2)
-        # Addresses of different boots are marked, so that they are not mixed; lists of both would match
-        # neither.
+        # Kernels of 32 bits, too.
         low = [self.of_boot(f'l{i}', [f'{i} -'], addresses=(0xc0001000,), is_big=is_big, files=[('/proc/kallsyms', b'c0001000 T l%d\n' % i)])
                for i, is_big in enumerate((True, False))]
         joined = self.join('join', *low)
-        self.assertEqual(self.kernel_addresses(joined), [0xc0001000] * 2)
-        self.assertEqual(self.boots_of(joined), ['0 -', '1 -'])
+        self.assertEqual(self.kernel_addresses(joined), [0xc0001000, self.OTHER_KERNEL])
+        self.assertEqual(self.boots_of(joined), ['0 -', 'other'])
         self.assertEqual(self.all_of(joined, '/proc/kallsyms'), [b'c0001000 T l0\n'])
         for values in (['x' * 64], [''], ['one - 99'], ['one - -1'], ['one - x']):
             self.assertEqual(self.kernel_addresses(self.join('join', self.of_boot('s', values))), [self.AT], values)
-        # As many as there are places; those that come then share one.
-        many = [self.of_boot(f'm{i}', [f'{i} -']) for i in range(40)]
-        tens = []
-        for i in range(0, 40, 10):
-            self.join('join', *many[i:i + 10])
-            tens.append(self.copy_of_joined(f't{i}'))
-        self.assertEqual(len(set(self.kernel_addresses(self.join('join', *tens)))), 32)
 
-    def test_unknown_starts_of_several_joins_lie_apart(self):
-        """The boot of joined captures is unknown. So one is not taken for the other, in any order and however
-        often they are joined."""
-        at, place = self.AT, self.PLACE
-        def symbols(name):
-            return ('__symbols__', captures.symbol_table([(at, at + 16, 0, name, '[kernel]')]))
-        waits, joins = b'waits\0\1\0' + bytes(100), []
-        for name, files in (('u', []), ('v', []), ('w', [('__waits__', waits)])):  # that of what waited stays where it is, unsaid
-            self.join('join', self.of_boot('known', ['one ab'], [symbols('alpha')]), self.of_boot(name, [], [symbols(name), *files]))
-            joins.append(self.copy_of_joined(f'joined-{name}'))
-        plain = self.of_boot('x', [], [symbols('x')])
-        joined = self.join('join', *joins, plain)
-        self.assertEqual(self.all_of(joined, '__waits__'), [waits])
-        self.assertEqual(self.kernel_addresses(joined), [at - i * place for i in (1, 2, 1, 3, 1, 0, 4)])
-        names = {0: 'w', 1: 'alpha', 2: 'u', 3: 'v', 4: 'x'}
-        def check_names(joined, to):
-            table = decoder.read_symbol_table(joined.files()['__symbols__'], ORDER)
-            self.assertEqual({(entry[0], entry[3]) for entry in table}, {(at - i * place, name) for i, name in zip(to, names.values())})
-        check_names(joined, names)
-        again = self.copy_of_joined('again')
-        joined = self.join('join', self.of_boot('known', ['one ab']), again, plain)
-        self.assertEqual(self.kernel_addresses(joined), [at - i * place for i in (1, 1, 2, 1, 3, 1, 0, 4, 5)])
-        self.assertEqual(sorted(self.boots_of(joined)), ['one ab 1'] * 4 + [f'unknown - {i}' for i in (2, 3, 4, 5)])
-
-    def test_where_no_place_is_left_is_said(self):
-        """The place of the first has two kernels then."""
-        halves = []
-        for half in (0, 16):
-            self.join('join', *(self.of_boot(f'm{i}', [f'{i} -']) for i in range(half, half + 16)))
-            halves.append(self.copy_of_joined(f'h{half}'))
-        joined = self.join('join', *halves, self.of_boot('u', []))
-        self.assertEqual(self.kernel_addresses(joined), [self.AT - i * self.PLACE for i in range(32)] + [self.AT])
-        self.assertEqual({boot for boot in self.boots_of(joined) if len(boot.split()) < 3}, {'0 -', 'unknown'})
-
-    def test_waits_keep_their_kernel(self):
-        """Frames that contain addresses of their own frame."""
+    def test_off_cpu_times_keep_their_kernel(self):
+        """They contain kernel addresses."""
         waits = b'waits\0\1\0' + bytes(100)
         joined = self.join('join', self.of_boot('a', ['one -']), self.of_boot('b', ['two -'], [('__waits__', waits)]))
-        self.assertEqual(self.kernel_addresses(joined), [self.AT - self.PLACE, self.AT])
+        self.assertEqual(self.kernel_addresses(joined), [self.OTHER_KERNEL, self.AT])
         self.assertEqual(self.all_of(joined, '__waits__'), [waits])
 
-    def test_lists_of_kernels_are_joined(self):
-        """Those of one start together; those of others where their kernel is."""
-        at, place = self.AT, self.PLACE
+    def test_kernel_lists_of_the_first_are_kept(self):
+        at = self.AT
         def files(name, begin, end):
             return [('/proc/kallsyms.gz', gzip.compress(b'%016x - _text\n%016x T shared\n%016x t %s\t[m]\n' % (at, at + 64, at + 128, name))),
                     ('__ksymbols__', b'%x 40 %d %d bpf_%s\nrubbish\n' % (at + 0x1000, begin, end, name)),
                     ('__modules__', b'm ab .text=%x .init.text=%x\nn -\n' % (at + 0x2000, at + 0x3000))]
         one = [self.of_boot('a', ['one ab'], files(b'first', 0, 0)), self.of_boot('b', ['one ab'], files(b'second', 3000, 0), time=5000)]
         other = self.of_boot('c', ['two cd'], files(b'third', 0, 4000))
-        for path, data in files(b'first', 0, 0):
-            self.assertEqual(self.all_of(self.join('join', one[0], self.of_boot('none', [])), path), [data], 'as it is')
-        joined = self.join('join', *one, other)
-        self.assertEqual([path for path in joined.files() if path.endswith('.gz')], [])
-        self.assertEqual(self.all_of(joined, '/proc/kallsyms'), [
-            b'%016x - _text\n%016x T shared\n%016x t first\t[m]\n%016x t second\t[m]\n' % (at, at + 64, at + 128, at + 128) +
-            b'%016x - _text\n%016x T shared\n%016x t third\t[m]\n' % (at - place, at - place + 64, at - place + 128)])
-        self.assertEqual(self.all_of(joined, '__ksymbols__'), [
-            b'%x 40 1000 9000 bpf_first\nrubbish\n%x 40 3000 9000 bpf_second\n%x 40 1000 4000 bpf_third\n'
-            % (at + 0x1000, at + 0x1000, at - place + 0x1000)])
-        self.assertEqual(self.all_of(joined, '__modules__'), [
-            b'm ab .text=%x .init.text=%x\nn -\nm ab .text=%x .init.text=%x\n'
-            % (at + 0x2000, at + 0x3000, at - place + 0x2000, at - place + 0x3000)])
-        # A capture that does not record its kernel may have a different one.
         unknown = [self.of_boot(f'u{i}', [], files(b'u%d' % i, 0, 0)) for i in range(2)]
+        for inputs in ((one[0], self.of_boot('none', [])), (*one, other), (one[0], other)):
+            joined = self.join('join', *inputs)
+            for path, data in files(b'first', 0, 0):
+                self.assertEqual(self.all_of(joined, path), [data], 'as it is')
         self.assertEqual(self.all_of(self.join('join', *unknown), '/proc/kallsyms.gz'), [files(b'u0', 0, 0)[0][1]])
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "capture/capture.h"
+#include "join/join.h"
 #include "scratch.h"
 #include "vectors.h"
 
@@ -45,7 +46,7 @@ test_read_that_fails (void)
       scratch_open (&joined, 0);
       n_reads_before_error = i;
       errno = 0;
-      is_joined = sysprof_capture_writer_join (joined.writer, &reader, 1, NULL, NULL, NULL);
+      is_joined = sysprof_capture_writer_join (joined.writer, &reader, 1, NULL, NULL);
       has_failed = n_reads_before_error < 0;
       n_reads_before_error = -1;
       g_assert_cmpint (is_joined, ==, !has_failed);

@@ -16,9 +16,9 @@
 #include "tests/store/check-store.h"
 #include "tests/views/check-views.h"
 
-#include "capture/capture.h"
 #include "document/document.h"
 #include "import/import.h"
+#include "join/join.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -161,7 +161,7 @@ check_join (SysprofCaptureReader *reader)
   SysprofCaptureStat stat;
 
   g_assert_nonnull (writer);
-  g_assert_true (sysprof_capture_writer_join (writer, readers, 2, NULL, NULL, NULL));
+  g_assert_true (sysprof_capture_writer_join (writer, readers, 2, NULL, NULL));
   g_assert_true (sysprof_capture_writer_flush (writer));
   store = sysprof_store_open_fd (fd, "joined", NULL, &error);
   sysprof_capture_writer_unref (writer);

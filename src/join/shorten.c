@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Frames that another program made, cut to the length that all readers of a recording take. Stacks stay whole: half of
- * one would be another stack. Counters and files are divided by those who write them.
- */
+/* Shortens frames that another program wrote to the length that version 3.46 can join. Stacks stay complete, because a
+ * part of one would be another stack. The translation itself divides counters and files. */
 
-#include "capture/splice.h"
+#include "join/parts.h"
+
+#include <string.h>
 
 #define LONGEST      SYSPROF_CAPTURE_FRAME_USUAL_MAX
 #define LONGEST_PATH ((LONGEST - sizeof (SysprofCaptureOverlay)) / 2 - 1)
 
-/* Version 3.46's joins make metadata 8 bytes longer each time, and abort above the longest: room for 16 of them. */
+/* Bytes. Each join by version 3.46 makes metadata 8 bytes longer, and it aborts above the limit: this is room for 16 joins. */
 #define METADATA_SPARE 128
 
-/* Ends `text` so that it takes at most `size` bytes with its NUL, not inside a character of UTF-8. */
+/* Truncates `text` to at most `size` bytes with its NUL, but not inside a UTF-8 character. True if it was longer. */
 static bool
 cut_text (char *text, size_t size)
 {
@@ -39,7 +40,7 @@ cut_overlay (SysprofCaptureOverlay *overlay)
 }
 
 bool
-sysprof_capture_frame_fit (SysprofCaptureFrame *frame)
+sysprof_capture_frame_shorten (SysprofCaptureFrame *frame)
 {
   size_t room;
 

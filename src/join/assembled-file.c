@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-#include "capture/whole-file.h"
+/* Embedded files in memory. */
+
+#include "join/assembled-file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 #define CHUNK_SIZE (SYSPROF_CAPTURE_FRAME_USUAL_MAX - sizeof (SysprofCaptureFileChunk))
 
 bool
-sysprof_whole_file_append (WholeFile *self, const void *bytes, size_t size)
+sysprof_assembled_file_append (AssembledFile *self, const void *bytes, size_t size)
 {
   if (size > self->capacity - self->size)
     {
@@ -31,14 +33,31 @@ sysprof_whole_file_append (WholeFile *self, const void *bytes, size_t size)
 }
 
 void
-sysprof_whole_file_clear (WholeFile *self)
+sysprof_assembled_file_clear (AssembledFile *self)
 {
   free (self->bytes);
   memset (self, 0, sizeof *self);
 }
 
+/* NULL at the end. */
+static const SysprofCaptureFileChunk *
+next_chunk (SysprofCaptureReader *reader)
+{
+  SysprofCaptureFrameType type;
+
+  while (sysprof_capture_reader_peek_type (reader, &type))
+    if (type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK)
+      return sysprof_capture_reader_read_file (reader);
+    else if (!sysprof_capture_reader_skip (reader))
+      return NULL;
+
+  return NULL;
+}
+
 bool
-sysprof_whole_file_read (WholeFile *self, SysprofCaptureReader *reader, const char *path)
+sysprof_assembled_file_read (AssembledFile *self,
+                             SysprofCaptureReader *reader,
+                             const char *path)
 {
   SysprofCaptureReader *copy = sysprof_capture_reader_copy (reader);
   const SysprofCaptureFileChunk *chunk;
@@ -51,22 +70,12 @@ sysprof_whole_file_read (WholeFile *self, SysprofCaptureReader *reader, const ch
   chunk = sysprof_capture_reader_find_file (copy, path);
   while (is_kept && !is_last && chunk != NULL)
     {
-      const SysprofCaptureFrame *next;
-
       if (strcmp (chunk->path, path) == 0)
         {
-          is_kept = sysprof_whole_file_append (self, chunk->data, chunk->len);
+          is_kept = sysprof_assembled_file_append (self, chunk->data, chunk->len);
           is_last = chunk->is_last;
         }
-      for (chunk = NULL; chunk == NULL;)
-        {
-          next = sysprof_capture_reader_peek_known (copy);
-          if (next == NULL)
-            break;
-          sysprof_capture_reader_step (copy);
-          if (next->type == SYSPROF_CAPTURE_FRAME_FILE_CHUNK)
-            chunk = (const SysprofCaptureFileChunk *) next;
-        }
+      chunk = next_chunk (copy);
     }
   is_kept = is_kept && sysprof_capture_reader_check (copy);
   sysprof_capture_reader_unref (copy);
@@ -75,42 +84,42 @@ sysprof_whole_file_read (WholeFile *self, SysprofCaptureReader *reader, const ch
 }
 
 bool
-sysprof_whole_file_read_unpacked (WholeFile *self,
-                                  SysprofCaptureReader *reader,
-                                  const char *name,
-                                  SysprofCaptureUnpackFunc unpack,
-                                  WholeFile *packed)
+sysprof_assembled_file_read_unpacked (AssembledFile *self,
+                                      SysprofCaptureReader *reader,
+                                      const char *name,
+                                      SysprofCaptureUnpackFunc unpack,
+                                      AssembledFile *packed)
 {
   char packed_name[sizeof ((SysprofCaptureFileChunk *) NULL)->path];
 
-  if (!sysprof_whole_file_read (self, reader, name))
+  if (!sysprof_assembled_file_read (self, reader, name))
     return false;
   if (self->size != 0)
     return true;
 
   (void) snprintf (packed_name, sizeof packed_name, "%s.gz", name);
-  if (!sysprof_whole_file_read (packed, reader, packed_name))
+  if (!sysprof_assembled_file_read (packed, reader, packed_name))
     return false;
   if (packed->size == 0 || unpack == NULL)
     return true;
 
-  sysprof_whole_file_clear (self);
+  sysprof_assembled_file_clear (self);
   if (!unpack (packed->bytes, packed->size, &self->bytes, &self->size))
     {
       memset (self, 0, sizeof *self);
       return true;
     }
   self->capacity = self->size;
-  sysprof_whole_file_clear (packed);
+  sysprof_assembled_file_clear (packed);
 
   return true;
 }
 
 bool
-sysprof_whole_file_write (const WholeFile *self,
-                          SysprofCaptureWriter *writer,
-                          int64_t time,
-                          const char *path)
+sysprof_assembled_file_write (const AssembledFile *self,
+                              SysprofCaptureWriter *writer,
+                              int64_t time,
+                              const char *path)
 {
   for (size_t at = 0; at < self->size; at += CHUNK_SIZE)
     {

@@ -9,11 +9,11 @@
  * Entries are sorted by pid and begin. Where those of two captures overlap, the earlier capture's stay, as they would have alone.
  */
 
-#include "capture/splice.h"
-#include "capture/whole-file.h"
+#include "join/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PLAIN_NAME  "__symbols__"
 #define PACKED_NAME "__symbols__.gz"
@@ -38,20 +38,9 @@ typedef struct
   size_t n_tables;
 } Entries;
 
-bool
-sysprof_is_symbol_table (const char *path, bool *is_packed)
-{
-  bool packed = strcmp (path, PACKED_NAME) == 0;
-
-  if (is_packed != NULL)
-    *is_packed = packed;
-
-  return packed || strcmp (path, PLAIN_NAME) == 0;
-}
-
 /* Offset behind the last NUL: texts that begin before it end inside the table. */
 static size_t
-find_end_of_texts (const WholeFile *table)
+find_end_of_texts (const AssembledFile *table)
 {
   size_t end = table->size;
 
@@ -62,7 +51,7 @@ find_end_of_texts (const WholeFile *table)
 
 /* The text at `offset`, NULL if it does not end inside the table. */
 static const char *
-text_at (const WholeFile *table, size_t end_of_texts, uint32_t offset)
+text_at (const AssembledFile *table, size_t end_of_texts, uint32_t offset)
 {
   return offset < end_of_texts ? (const char *) table->bytes + offset : NULL;
 }
@@ -87,7 +76,7 @@ add_entry (Entries *self, const Entry *entry)
 
 /* Number of entries before the terminator; -1 if there is none, which makes the table void. */
 static ptrdiff_t
-count_entries (const WholeFile *table, bool *is_inclusive, bool swapped)
+count_entries (const AssembledFile *table, bool *is_inclusive, bool swapped)
 {
   size_t n_entries = table->size / ENTRY_SIZE;
 
@@ -108,22 +97,18 @@ count_entries (const WholeFile *table, bool *is_inclusive, bool swapped)
   return -1;
 }
 
-/* An end may be the first byte of the next place. */
-static void
-move_kernel (Entry *entry, const KernelMove *move)
+/* The kernel has pid 0, and the upper half of the addresses of every process. */
+static bool
+is_of_kernel (const Entry *entry)
 {
-  uint64_t begin = sysprof_kernel_move_address (move, entry->begin);
-
-  if (entry->begin < entry->end)
-    entry->end += begin - entry->begin;
-  entry->begin = begin;
+  return entry->pid == 0 || entry->begin >> 63 != 0;
 }
 
 static bool
 add_entries (Entries *self,
-             const WholeFile *table,
+             const AssembledFile *table,
              uint32_t rank,
-             const KernelMove *move,
+             bool has_kernel,
              bool swapped)
 {
   bool is_inclusive;
@@ -146,33 +131,31 @@ add_entries (Entries *self,
         entry.tag = "";
       if (is_inclusive && entry.end != UINT64_MAX)
         entry.end++;
-      move_kernel (&entry, move);
-      if (entry.name != NULL && entry.begin < entry.end && !add_entry (self, &entry))
+      if (entry.name == NULL || entry.begin >= entry.end ||
+          (!has_kernel && is_of_kernel (&entry)))
+        continue;
+      if (!add_entry (self, &entry))
         return false;
     }
 
   return true;
 }
 
-/* Takes the bytes over. */
+/* Takes ownership of the bytes. */
 static bool
-keep_table (Entries *self,
-            WholeFile *table,
-            uint32_t rank,
-            const KernelMove *move,
-            bool swapped)
+keep_table (Entries *self, AssembledFile *table, uint32_t rank, bool has_kernel, bool swapped)
 {
   uint8_t **tables = realloc (self->tables, (self->n_tables + 1) * sizeof *tables);
 
   if (tables == NULL)
     {
-      sysprof_whole_file_clear (table);
+      sysprof_assembled_file_clear (table);
       return false;
     }
   self->tables = tables;
   self->tables[self->n_tables++] = table->bytes;
 
-  return add_entries (self, table, rank, move, swapped);
+  return add_entries (self, table, rank, has_kernel, swapped);
 }
 
 static bool
@@ -182,20 +165,21 @@ gather (Entries *self,
         SysprofCaptureUnpackFunc unpack)
 {
   SysprofCaptureReader *reader = capture->reader;
-  WholeFile table = { 0 };
-  WholeFile packed = { 0 };
+  AssembledFile table = { 0 };
+  AssembledFile packed = { 0 };
   bool is_gathered =
-      sysprof_whole_file_read_unpacked (&table, reader, PLAIN_NAME, unpack, &packed);
+      sysprof_assembled_file_read_unpacked (&table, reader, PLAIN_NAME, unpack, &packed);
 
-  /* What cannot be unpacked is damaged: then this capture has no table. */
-  sysprof_whole_file_clear (&packed);
+  /* A table that cannot be decompressed is damaged: this capture then has none. */
+  sysprof_assembled_file_clear (&packed);
   if (!is_gathered || table.size == 0)
     {
-      sysprof_whole_file_clear (&table);
+      sysprof_assembled_file_clear (&table);
       return is_gathered;
     }
 
-  return keep_table (self, &table, rank, &capture->kernel_move, reader->is_swapped);
+  return keep_table (self, &table, rank, !capture->is_of_other_boot,
+                     sysprof_capture_reader_get_byte_order (reader) != __BYTE_ORDER__);
 }
 
 static int
@@ -254,7 +238,7 @@ hash_text (const char *text)
 
 /* Where `text` stands in the table; equal texts are stored once, but for those whose hashes collide. */
 static bool
-put_text (WholeFile *table, NumberMap *places, const char *text, uint32_t *offset)
+put_text (AssembledFile *table, NumberMap *places, const char *text, uint32_t *offset)
 {
   uint64_t hash = hash_text (text);
   uint64_t place = sysprof_number_map_get (places, hash);
@@ -262,7 +246,7 @@ put_text (WholeFile *table, NumberMap *places, const char *text, uint32_t *offse
   if (place == 0 || strcmp ((const char *) table->bytes + place, text) != 0)
     {
       place = table->size;
-      if (!sysprof_whole_file_append (table, text, strlen (text) + 1) ||
+      if (!sysprof_assembled_file_append (table, text, strlen (text) + 1) ||
           !sysprof_number_map_set (places, hash, place))
         return false;
     }
@@ -293,7 +277,7 @@ compare_references (const void *a, const void *b)
 /* The offsets of all names and tags in the table [2 * n], where their texts are put; NULL with errno. Many entries may name one
  * text of megabytes, or parts of it: in the order of their addresses each text is looked at once, with what ends as it does. */
 static uint32_t *
-put_texts (const Entries *self, NumberMap *places, WholeFile *table)
+put_texts (const Entries *self, NumberMap *places, AssembledFile *table)
 {
   size_t n = 2 * self->n;
   Reference *references = calloc (n + 1, sizeof *references);
@@ -333,14 +317,14 @@ put_texts (const Entries *self, NumberMap *places, WholeFile *table)
 }
 
 static bool
-pack (const Entries *self, WholeFile *table)
+pack (const Entries *self, AssembledFile *table)
 {
   NumberMap places = { 0 };
   uint32_t *offsets = NULL;
   size_t head_size = (self->n + 1) * ENTRY_SIZE;
   uint8_t *head = calloc (self->n + 1, ENTRY_SIZE);
-  bool is_packed = head != NULL && sysprof_whole_file_append (table, head, head_size) &&
-                   sysprof_whole_file_append (table, "", 1) &&
+  bool is_packed = head != NULL && sysprof_assembled_file_append (table, head, head_size) &&
+                   sysprof_assembled_file_append (table, "", 1) &&
                    (offsets = put_texts (self, &places, table)) != NULL;
 
   for (size_t i = 0; is_packed && i < self->n; i++)
@@ -364,14 +348,14 @@ pack (const Entries *self, WholeFile *table)
 }
 
 static bool
-add_table (SysprofCaptureWriter *self, int64_t time, const WholeFile *table)
+add_table (SysprofCaptureWriter *self, int64_t time, const AssembledFile *table)
 {
   /* In a row of file frames version 3.46 looks at every other one only; so none stands in front of the table. */
   return sysprof_capture_writer_add_timestamp (self, time, -1, -1) &&
-         sysprof_whole_file_write (table, self, time, PLAIN_NAME);
+         sysprof_assembled_file_write (table, self, time, PLAIN_NAME);
 }
 
-/* The packed tables as they are: nobody here can look into them. */
+/* Copies the compressed tables, for callers that cannot decompress them. */
 static bool
 copy_packed (SysprofCaptureWriter *self, SysprofCaptureReader *reader)
 {
@@ -383,7 +367,7 @@ copy_packed (SysprofCaptureWriter *self, SysprofCaptureReader *reader)
     return false;
 
   (void) sysprof_capture_reader_reset (copy); /* cannot fail */
-  while (is_copied && (frame = sysprof_capture_reader_peek_known (copy)) != NULL)
+  while (is_copied && (frame = sysprof_capture_reader_next_any (copy)) != NULL)
     {
       const SysprofCaptureFileChunk *chunk = (const SysprofCaptureFileChunk *) frame;
 
@@ -392,12 +376,30 @@ copy_packed (SysprofCaptureWriter *self, SysprofCaptureReader *reader)
         is_copied = sysprof_capture_writer_add_file (self, frame->time, frame->cpu, frame->pid,
                                                      chunk->path, chunk->is_last, chunk->data,
                                                      chunk->len);
-      sysprof_capture_reader_step (copy);
+      (void) sysprof_capture_reader_skip (copy); /* cannot fail: a frame was there */
     }
   is_copied = is_copied && sysprof_capture_reader_check (copy);
   sysprof_capture_reader_unref (copy);
 
   return is_copied;
+}
+
+/* The address that replaces the kernel addresses of other boots has a name. */
+static bool
+name_other_kernels (Entries *self, const Translation *captures, size_t n_captures)
+{
+  static const Entry other = {
+    .begin = CAPTURE_OTHER_KERNEL_ADDRESS,
+    .end = CAPTURE_OTHER_KERNEL_ADDRESS + 1,
+    .name = "[kernel of another boot]",
+    .tag = "[kernel]",
+  };
+
+  for (size_t i = 0; i < n_captures; i++)
+    if (captures[i].is_of_other_boot && captures[i].contents.has_kernel_code)
+      return add_entry (self, &other);
+
+  return true;
 }
 
 bool
@@ -408,7 +410,7 @@ sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
                                            SysprofCaptureUnpackFunc unpack)
 {
   Entries entries = { 0 };
-  WholeFile table = { 0 };
+  AssembledFile table = { 0 };
   bool is_added = true;
 
   for (size_t i = 0; is_added && i < n_captures; i++)
@@ -418,6 +420,8 @@ sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
         is_added = copy_packed (self, captures[i].reader);
     }
 
+  if (is_added)
+    is_added = name_other_kernels (&entries, captures, n_captures);
   resolve_overlaps (&entries);
   if (is_added && entries.n != 0)
     is_added = pack (&entries, &table) && add_table (self, time, &table);
@@ -426,7 +430,7 @@ sysprof_capture_writer_add_merged_symbols (SysprofCaptureWriter *self,
     free (entries.tables[i]);
   free (entries.tables);
   free (entries.entries);
-  sysprof_whole_file_clear (&table);
+  sysprof_assembled_file_clear (&table);
 
   return is_added;
 }
