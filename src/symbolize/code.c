@@ -126,9 +126,9 @@ sysprof_code_collection_explain (Symbolization *self,
 bool
 sysprof_code_collection_explain_unsure (Symbolization *self, const FileBatch *batch)
 {
-  explain (
-      self, batch, "nothing says that a file of this machine is the one that was recorded",
-      "Look at it where it was recorded, or record it with build ids, as sysprof-cli does.");
+  explain (self, batch, "no file on this machine can be identified as the recorded one",
+           "Open the capture where it was recorded, or record with build IDs, as sysprof-cli "
+           "does.");
   return true;
 }
 
@@ -334,13 +334,13 @@ sysprof_code_collection_read (Symbolization *self, const FileBatch *batch, ElfPa
   ElfStatus status = sysprof_elf_sandbox_disassemble (&parser->elf.sandbox, ranges, n, &found);
 
   if (status == ELF_UNSUPPORTED)
-    explain (self, batch, "the disassembler does not know the instructions of its machine", "");
+    explain (self, batch, "the disassembler does not support its instruction set", "");
   if (status != ELF_OK)
     return status == ELF_UNSUPPORTED;
 
   /* A range without code has no instructions. */
-  explain (self, batch, "the file has no code there, or does not tell where the function ends",
-           "");
+  explain (self, batch,
+           "the file has no code at this address, or the end of the function is unknown", "");
   find_lines (self, batch, parser, &found, &lines);
   sysprof_code_collection_take (self, number_of, &found, &lines);
   /* The debug information may still be fetched from servers. */

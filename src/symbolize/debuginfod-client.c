@@ -169,8 +169,8 @@ load_functions (char **problem)
   if (handle == NULL)
     {
       *problem =
-          g_strdup_printf ("No server was asked: %s. Install libdebuginfod, Debian's package "
-                           "libdebuginfod1.",
+          g_strdup_printf ("No debuginfod server was queried: %s. Install libdebuginfod "
+                           "(package libdebuginfod1 on Debian).",
                            dlerror ());
       return false;
     }
@@ -181,8 +181,8 @@ load_functions (char **problem)
 
       if (function == NULL)
         {
-          *problem = g_strdup_printf ("No server was asked: " LIBRARY " has no %s. Install "
-                                      "version 0.179 or later.",
+          *problem = g_strdup_printf ("No debuginfod server was queried: " LIBRARY
+                                      " has no %s. Install version 0.179 or later.",
                                       functions[i].name);
           return false;
         }
@@ -546,8 +546,8 @@ sysprof_debuginfod_check (void)
 
   if (urls == NULL || strstr (urls, "://") == NULL)
     return g_strdup (
-        "No server was asked: none is known. Set DEBUGINFOD_URLS, for example to the "
-        "one of your distribution.");
+        "No debuginfod server was queried: none is configured. Set DEBUGINFOD_URLS, for "
+        "example to the server of your distribution.");
   return load_library (&problem) ? NULL : problem;
 }
 
@@ -730,7 +730,7 @@ sysprof_debuginfod_describe (const DebuginfodStatus *status)
                             (double) status->bytes / 1e6);
 
   add_part (text, status->n_cached, "from the cache");
-  add_part (text, status->n_known_missing, "that servers did not have a while ago");
+  add_part (text, status->n_known_missing, "recently not found on servers");
   add_part (text, status->n_found, "found");
   if (status->n_found > 0)
     g_string_append_printf (text, " (%.1f MB)", (double) status->bytes / 1e6);
@@ -739,12 +739,12 @@ sysprof_debuginfod_describe (const DebuginfodStatus *status)
   if (status->n_failed > 0 && status->first_error != 0)
     g_string_append_printf (text, " (%s)", g_strerror (status->first_error));
   add_part (text, status->n_too_large,
-            "left out as larger than 512 MiB, or than DEBUGINFOD_MAXSIZE if that is set");
-  add_part (text, status->n_unfit, "not used, as not what was asked for");
+            "skipped as larger than the limit (DEBUGINFOD_MAXSIZE, or 512 MiB if not set)");
+  add_part (text, status->n_unfit, "rejected as not the requested file");
   if (status->n_asked > 0)
     {
       g_autofree char *asked = g_strdup_printf (
-          "asked servers for %u %s in %.1f s: ", status->n_asked, what, status->seconds);
+          "requested %u %s from servers in %.1f s: ", status->n_asked, what, status->seconds);
 
       g_string_prepend (text, asked);
     }
@@ -756,7 +756,7 @@ sysprof_debuginfod_describe (const DebuginfodStatus *status)
   if (text->len > 0)
     g_string_append (text, ". ");
   if (status->is_out_of_time)
-    g_string_append (text, "That was all the time for it; debuginfod-find waits for longer. ");
+    g_string_append (text, "The time limit was reached; debuginfod-find waits longer. ");
   if (status->problem != NULL)
     g_string_append (text, status->problem);
   g_strchomp (text->str);

@@ -92,10 +92,10 @@ add_piece (CodeCollection *code, const Symbolization *self, const Place *place)
     .start = function->start,
     .end = function->end,
     .is_in_memory = true,
-    .problem = "it was generated while the program ran, which told its name and not its code",
+    .problem = "it was generated at run time, and the program reported only its name",
     .remedy =
-        "Have the program write a jitdump, which tells both. The view 'callers' shows who "
-        "called it.",
+        "Have the program write a jitdump, which contains the code. The view 'callers' shows "
+        "its callers.",
   };
 
   if (code->pieces->len >= MOST_PIECES)
@@ -320,38 +320,38 @@ read_dump (Search *self, const Functions *functions, const Mapping *mapping)
   if (mapping->inode == 0 || symbolization->is_elsewhere)
     {
       explain (symbolization, functions, path,
-               "nothing says that a file of this machine is the one that was recorded",
-               "Look at it where it was recorded.");
+               "no file on this machine can be identified as the recorded one",
+               "Open the capture where it was recorded.");
       return;
     }
   envelope = open_dump (self, &batch, &info);
   if (envelope < 0)
     {
       explain (symbolization, functions, path,
-               "the program's jitdump, which has the code, is not there any more",
-               "Keep such files until the report is made.");
+               "the program's jitdump, which contains the code, is missing",
+               "Keep jitdump files until the report is made.");
       return;
     }
   if (!is_owner_known (self, mapping->process, info.st_uid))
     {
       explain (symbolization, functions, path,
-               "the file in the place of the program's jitdump belongs to somebody else",
-               "Record again, and look at it as the user of the program, or as root.");
+               "the file at the path of the program's jitdump belongs to another user",
+               "Record again, and open the capture as the user of the program, or as root.");
       return;
     }
   switch (sysprof_jit_sandbox_disassemble (&self->child, envelope, (uint64_t) info.st_size,
                                            functions->function, functions->n, &found))
     {
     case JIT_CODE_OK:
-      explain (symbolization, functions, path, "the program's jitdump does not have it", "");
+      explain (symbolization, functions, path, "the program's jitdump does not contain it", "");
       take (symbolization, functions, path, &found);
       break;
     case JIT_CODE_NOT_A_DUMP:
-      explain (symbolization, functions, path, "it does not begin like a jitdump", "");
+      explain (symbolization, functions, path, "the file is not a jitdump", "");
       break;
     case JIT_CODE_UNKNOWN_MACHINE:
       explain (symbolization, functions, path,
-               "the disassembler does not know the instructions of its machine", "");
+               "the disassembler does not support its instruction set", "");
       break;
     case JIT_CODE_FAILED:
       explain (symbolization, functions, path, "the program's jitdump cannot be read", "");

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#define NO_CODE        "the kernel's file has no code there"
-#define NO_MODULE_CODE "the file of that module has no code there"
+#define NO_CODE        "the kernel's file has no code at this address"
+#define NO_MODULE_CODE "the module's file has no code at this address"
 
 /* Returns 1 + the index of the piece; 0 = its bounds are unknown, or the limit is reached. */
 static uint32_t

@@ -35,7 +35,7 @@ static void
 complain (SymbolCache *self, const char *what, int number)
 {
   if (!self->is_unfit)
-    g_debug ("Cannot keep symbols in '%s': %s%s%s. They are read from their files each time.",
+    g_debug ("Cannot cache symbols in '%s': %s%s%s. They are read from their files each time.",
              self->path, what, number != 0 ? ": " : "", number != 0 ? g_strerror (number) : "");
   self->is_unfit = true;
 }
@@ -78,7 +78,7 @@ open_directory (SymbolCache *self)
     return self->fd >= 0;
   if (!is_led_to_by_own (self->path))
     {
-      complain (self, "a directory or link on the way belongs to somebody else", 0);
+      complain (self, "another user owns a directory or link in the path", 0);
       return false;
     }
 
@@ -91,7 +91,7 @@ open_directory (SymbolCache *self)
     }
   if (fstat (fd, &info) != 0 || !is_own (&info))
     {
-      complain (self, "it belongs to somebody else, or others may write into it", 0);
+      complain (self, "another user owns it, or other users can write to it", 0);
       return false;
     }
   self->fd = sysprof_steal_fd (&fd);
@@ -124,9 +124,9 @@ make_directory (SymbolCache *self)
     return !self->is_unfit;
 
   if (!may_be_made (self->path))
-    complain (self, "the directory in which it would be belongs to somebody else", 0);
+    complain (self, "another user owns the parent directory", 0);
   else if (g_mkdir_with_parents (self->path, 0700) != 0)
-    complain (self, "it cannot be made", errno);
+    complain (self, "it cannot be created", errno);
   return open_directory (self);
 }
 

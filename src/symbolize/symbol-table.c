@@ -38,49 +38,88 @@ static const struct
   const char *remedy;
 } reasons[] = {
   [UNNAMED_NOT] = { "named", "", "" },
-  [UNNAMED_NO_MAPPING] = { "no-mapping", "the process mapped nothing there", "" },
-  [UNNAMED_ANONYMOUS] = { "anonymous", "generated code: no file stands behind it",
-                          "let the runtime write a perf map or a jitdump (node --perf-basic-prof, python3 -X perf)" },
-  [UNNAMED_FILE_MISSING] = { "file-missing", "the file is not on this machine",
-                             "open the capture where it was recorded, or record it with symbols" },
-  [UNNAMED_FILE_DENIED] = { "file-denied", "the file may not be read",
-                            "open the capture as a user who may read it" },
-  [UNNAMED_OTHER_INODE] = { "other-inode", "the file was replaced since", "record again" },
-  [UNNAMED_OTHER_BUILD_ID] = { "other-build-id", "the file here has another build id",
-                               "install the version that was recorded, or record again" },
+  [UNNAMED_NO_MAPPING] = { "no-mapping", "the process had no mapping at this address", "" },
+  [UNNAMED_ANONYMOUS] = {
+      "anonymous",
+      "generated code: the memory is not backed by a file",
+      "let the runtime write a perf map or a jitdump (node --perf-basic-prof, python3 -X "
+      "perf)",
+  },
+  [UNNAMED_FILE_MISSING] = {
+      "file-missing",
+      "the file is not on this machine",
+      "open the capture where it was recorded, or record it with symbols",
+  },
+  [UNNAMED_FILE_DENIED] = {
+      "file-denied",
+      "the file cannot be read: permission denied, timeout, or I/O error",
+      "open the capture as a user who can read the file",
+  },
+  [UNNAMED_OTHER_INODE] = {
+      "other-inode",
+      "the file was replaced after the recording",
+      "record again",
+  },
+  [UNNAMED_OTHER_BUILD_ID] = {
+      "other-build-id",
+      "the file on this machine has another build ID",
+      "install the recorded version, or record again",
+  },
   [UNNAMED_NOT_ELF] = { "not-elf", "not an ELF file, or a damaged one", "" },
-  [UNNAMED_NO_SYMBOLS] = { "no-symbols", "stripped: it has no symbol table",
-                           "install its debug symbols" },
-  [UNNAMED_BETWEEN_SYMBOLS] = { "between-symbols", "partly stripped",
-                                "install its debug symbols" },
-  [UNNAMED_NO_KERNEL_SYMBOLS] = { "no-kernel-symbols", "the kernel hid its symbols",
-                                  "record as root, or set kernel.kptr_restrict to 0" },
-  [UNNAMED_OTHER_KERNEL_FILE] = { "other-kernel-file",
-                                  "the capture has no names of it, and the vmlinux here is of "
-                                  "another build",
-                                  "install the debug symbols of the kernel that was recorded" },
-  [UNNAMED_KERNEL_MOVED] = { "kernel-moved",
-                             "the kernel hid where it lies, so that its vmlinux names nothing",
-                             "record as root, or set kernel.kptr_restrict to 0" },
-  [UNNAMED_MIXED_KERNELS] = { "mixed-kernels",
-                              "captures of several kernels were joined, and do not tell whose is "
-                              "whose, so that no vmlinux names any",
-                              "open each capture alone, or record and join them with this "
-                              "version" },
-  [UNNAMED_OTHER_DEBUG_FILE] = { "other-debug-file",
-                                 "stripped, and the debug file here is of another build",
-                                 "install the debug symbols of the version that was recorded" },
-  [UNNAMED_DEBUG_FILE_FAILED] = { "debug-file-failed",
-                                  "stripped, and its debug file could not be read",
-                                  "install its debug symbols anew" },
-  [UNNAMED_OVER_LIMIT] = { "over-limit",
-                           "its symbols are over a limit: 1 GiB or 16 million of a table, or "
-                           "packed to a thousandth",
-                           "" },
-  [UNNAMED_SKIPPED] = { "skipped",
-                        "not looked up: the search was interrupted, or files of other users took "
-                        "more than the 20 s or 64 GiB that they may take together",
-                        "open the capture where it was recorded, as the user who owns the file" },
+  [UNNAMED_NO_SYMBOLS] = {
+      "no-symbols",
+      "stripped: it has no symbol table",
+      "install its debug symbols",
+  },
+  [UNNAMED_BETWEEN_SYMBOLS] = {
+      "between-symbols",
+      "partly stripped",
+      "install its debug symbols",
+  },
+  [UNNAMED_NO_KERNEL_SYMBOLS] = {
+      "no-kernel-symbols",
+      "the kernel hid its symbols",
+      "record as root, or set kernel.kptr_restrict to 0",
+  },
+  [UNNAMED_OTHER_KERNEL_FILE] = {
+      "other-kernel-file",
+      "the capture has no kernel symbols, and the vmlinux on this machine is from another "
+      "build",
+      "install the debug symbols of the recorded kernel",
+  },
+  [UNNAMED_KERNEL_MOVED] = {
+      "kernel-moved",
+      "the kernel hid its load address, so its vmlinux cannot be used",
+      "record as root, or set kernel.kptr_restrict to 0",
+  },
+  [UNNAMED_MIXED_KERNELS] = {
+      "mixed-kernels",
+      "captures of several kernels were joined without recording which address belongs to "
+      "which kernel, so no vmlinux can be used",
+      "open each capture separately, or record and join them with this version",
+  },
+  [UNNAMED_OTHER_DEBUG_FILE] = {
+      "other-debug-file",
+      "stripped, and the debug file on this machine is from another build",
+      "install the debug symbols of the recorded version",
+  },
+  [UNNAMED_DEBUG_FILE_FAILED] = {
+      "debug-file-failed",
+      "stripped, and its debug file could not be read",
+      "reinstall its debug symbols",
+  },
+  [UNNAMED_OVER_LIMIT] = {
+      "over-limit",
+      "its symbol table exceeds a limit: 1 GiB, 16 million symbols, or a compression ratio of "
+      "1000",
+      "",
+  },
+  [UNNAMED_SKIPPED] = {
+      "skipped",
+      "not looked up: the search was interrupted, or files of other users exceeded their "
+      "limit of 20 s or 64 GiB in total",
+      "open the capture where it was recorded, as the user who owns the file",
+  },
 };
 
 static const struct
@@ -88,26 +127,41 @@ static const struct
   const char *clause;
   const char *remedy;
 } gaps[] = {
-  [DEBUG_GAP_NO_SUPPLEMENT] = { "the debug file that dwz moved their names to is not here",
-                                "install all packages of its debug symbols" },
-  [DEBUG_GAP_OTHER_SUPPLEMENT] = { "the debug file that dwz moved their names to is of another build",
-                                   "install all packages of its debug symbols in one version" },
-  [DEBUG_GAP_NO_SPLIT] = { "files with split debug information are not here",
-                           "keep them where they were built, or a package of them (.dwp) beside the program" },
-  [DEBUG_GAP_OTHER_SPLIT] = { "files with split debug information are of another build",
-                              "build again and record again" },
-  [DEBUG_GAP_OVER_LIMIT] = { "debug information is more than is read: its sections, its split "
-                             "files, or inlined functions in each other",
-                             "" },
-  [DEBUG_GAP_FAILED] = { "debug file left out: it could not be read, took too long or too much "
-                         "memory, or ended who read it",
-                         "install the debug symbols anew, on a disk that answers" },
-  [DEBUG_GAP_SKIPPED] = { "file of another user skipped: all such files together may take 20 s "
-                          "and have 64 GiB",
-                          "open the capture where it was recorded, as the user who owns the file" },
-  [DEBUG_GAP_MODULES_LEFT_OUT] = { "files of the kernel's modules were not looked for: more than "
-                                   "4,096 of their sections were sampled, or the search took 10 s",
-                                   "open the capture again, from a disk that answers faster" },
+  [DEBUG_GAP_NO_SUPPLEMENT] = {
+      "the supplementary debug file made by dwz is missing",
+      "install all packages of its debug symbols",
+  },
+  [DEBUG_GAP_OTHER_SUPPLEMENT] = {
+      "the supplementary debug file made by dwz is from another build",
+      "install all packages of its debug symbols in the same version",
+  },
+  [DEBUG_GAP_NO_SPLIT] = {
+      "files with split debug information are missing",
+      "keep them where they were built, or put a package of them (.dwp) next to the program",
+  },
+  [DEBUG_GAP_OTHER_SPLIT] = {
+      "files with split debug information are from another build",
+      "build and record again",
+  },
+  [DEBUG_GAP_OVER_LIMIT] = {
+      "debug information exceeds a limit: the size of its sections, its split files, or the "
+      "depth of inlining",
+      "",
+  },
+  [DEBUG_GAP_FAILED] = {
+      "debug file ignored: it could not be read, took too long or too much memory, or crashed "
+      "the parser",
+      "reinstall the debug symbols, on a disk that responds",
+  },
+  [DEBUG_GAP_SKIPPED] = {
+      "file of another user skipped: the limit for all such files together is 20 s and 64 GiB",
+      "open the capture where it was recorded, as the user who owns the file",
+  },
+  [DEBUG_GAP_MODULES_LEFT_OUT] = {
+      "files of kernel modules were not looked for: more than 4,096 of their sections were "
+      "sampled, or the search took 10 s",
+      "open the capture again, from a faster disk",
+  },
 };
 
 G_STATIC_ASSERT (FILE_BUDGET_MSEC == 20000 && FILE_BUDGET_BYTES == UINT64_C (64) << 30);

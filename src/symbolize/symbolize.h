@@ -49,7 +49,7 @@ typedef enum
   UNNAMED_NO_MAPPING,   /* the process had no mapping there */
   UNNAMED_ANONYMOUS,    /* memory without a file: generated code */
   UNNAMED_FILE_MISSING, /* no such file on this machine */
-  UNNAMED_FILE_DENIED,  /* permission denied */
+  UNNAMED_FILE_DENIED,  /* permission denied, timeout or I/O error */
   UNNAMED_OTHER_INODE,  /* the file was replaced after the recording */
   UNNAMED_OTHER_BUILD_ID,
   UNNAMED_NOT_ELF,         /* or a malformed ELF file */

@@ -20,12 +20,12 @@ static const struct
   double share; /* of the total time */
   const char *message;
 } chain[] = {
-  [SYMBOLIZER_BUNDLED] = { &sysprof_bundled_symbolizer, 0.1, "Reading names in the capture" },
-  [SYMBOLIZER_KERNEL] = { &sysprof_kallsyms_symbolizer, 0.1, "Naming the kernel's functions" },
-  [SYMBOLIZER_JIT] = { &sysprof_jitmap_symbolizer, 0.05, "Naming generated code" },
-  [SYMBOLIZER_ELF] = { &sysprof_elf_symbolizer, 0.6, "Naming functions of files" },
+  [SYMBOLIZER_BUNDLED] = { &sysprof_bundled_symbolizer, 0.1, "Reading symbols in the capture" },
+  [SYMBOLIZER_KERNEL] = { &sysprof_kallsyms_symbolizer, 0.1, "Resolving kernel functions" },
+  [SYMBOLIZER_JIT] = { &sysprof_jitmap_symbolizer, 0.05, "Resolving generated code" },
+  [SYMBOLIZER_ELF] = { &sysprof_elf_symbolizer, 0.6, "Resolving functions of files" },
   [SYMBOLIZER_DEBUGINFOD] = { &sysprof_debuginfod_symbolizer, 0.05,
-                              "Getting debug files from servers" },
+                              "Fetching debug files from servers" },
 };
 
 #define SHARE_OF_OWN_NAMES 0.1
@@ -436,7 +436,7 @@ sysprof_symbolize_telling (Store *store,
       progress->cancellable = NULL;
     }
   if (is_done &&
-      sysprof_progress_stage (progress, SHARE_OF_OWN_NAMES, "Naming what has no name"))
+      sysprof_progress_stage (progress, SHARE_OF_OWN_NAMES, "Labeling unresolved addresses"))
     give_own_names (&self);
   is_done = is_done && !sysprof_progress_set_error_if_cancelled (progress, error);
 

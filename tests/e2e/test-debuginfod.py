@@ -248,12 +248,12 @@ class Debuginfod(Case):
             self.check_named(rows, gone, n=300)
             self.assertNotIn("inner_unknown", rows)
             self.assertNotIn("inner_light", rows)
-            self.assertRegex(said, r"debuginfod: asked servers for 4 debug files in [\d.]+ s: 3 found \([\d.]+ MB\), 1 not found\.\n$")
+            self.assertRegex(said, r"debuginfod: requested 4 debug files from servers in [\d.]+ s: 3 found \([\d.]+ MB\), 1 not found\.\n$")
             self.assertEqual(self.count(url), before + 4)
 
             again, said = self.report(url)
             self.assertEqual(again, rows)
-            self.assertRegex(said, r"debug files: 3 from the cache, 1 that servers did not have a while ago\.\n$")
+            self.assertRegex(said, r"debug files: 3 from the cache, 1 recently not found on servers\.\n$")
             self.assertEqual(self.count(url), before + 4)
         finally:
             server.kill()
@@ -296,7 +296,7 @@ class Debuginfod(Case):
             server.wait()
         self.assertGreater(len(rows), 0)
         self.assertEqual({(row["file"], row.get("source")) for row in rows}, {(source, text[row["line"] - 1]) for row in rows})
-        self.assertRegex(said, r"asked servers for 1 source files in [\d.]+ s: 1 found \([\d.]+ MB\)\.\n$")
+        self.assertRegex(said, r"requested 1 source files from servers in [\d.]+ s: 1 found \([\d.]+ MB\)\.\n$")
         os.remove(source)
         again, said = lines(None, "--no-debuginfod")
         self.assertEqual((again, said), (rows, ""))
@@ -319,7 +319,7 @@ class Debuginfod(Case):
         with stub_server(answer) as (server, url):
             rows, said = self.report(url)
             self.assertEqual([path.split("/")[2] for path in server.asked], [program.build_id, program.shared_id])
-            self.assertRegex(said, r"asked servers for 2 debug files in [\d.]+ s: 2 found \([\d.]+ MB\)\.\n$")
+            self.assertRegex(said, r"requested 2 debug files from servers in [\d.]+ s: 2 found \([\d.]+ MB\)\.\n$")
         again = self.report(None)
         shutil.copy(program.whole, program.path)
         write_capture("c", (program, 1))
@@ -356,7 +356,7 @@ class Debuginfod(Case):
             rows, said = self.report(url)
             end.set()
         self.check_nameless(rows)
-        self.assertRegex(said, r"asked servers for 6 debug files in [\d.]+ s: 6 not answered \(.*\)\.\n$")
+        self.assertRegex(said, r"requested 6 debug files from servers in [\d.]+ s: 6 not answered \(.*\)\.\n$")
         self.assertLessEqual(len(set(server.asked)), 4)
 
     def test_names_first_downloads_afterwards(self):
@@ -430,7 +430,7 @@ class Debuginfod(Case):
                     rows, said = self.report(url)
                 self.check_nameless(rows)
                 self.assertEqual(len(server.asked), 1)
-                self.assertRegex(said, r"1 found \(.*\), 1 not used, as not what was asked for\.\n$")
+                self.assertRegex(said, r"1 found \(.*\), 1 rejected as not the requested file\.\n$")
                 shutil.rmtree(self.path("cache"))
 
     def test_too_large(self):
@@ -438,32 +438,32 @@ class Debuginfod(Case):
         with stub_server(send(b"x" * 100, 600 << 20)) as (server, url):
             rows, said = self.report(url)
         self.check_nameless(rows)
-        self.assertIn("1 left out as larger than 512 MiB", said)
+        self.assertIn("1 skipped as larger than the limit", said)
 
     def test_absent(self):
         """Nobody listens; no server is known."""
         write_capture("c", (self.program, 10))
         rows, said = self.report(f"http://127.0.0.1:{free_port()}")
         self.check_nameless(rows)
-        self.assertRegex(said, r"asked servers for 1 debug files in [\d.]+ s: 1 not answered \(.*\)\.\n$")
+        self.assertRegex(said, r"requested 1 debug files from servers in [\d.]+ s: 1 not answered \(.*\)\.\n$")
 
         empty = self.path("empty")
         os.mkdir(empty)
         self.bind(empty, "/etc/debuginfod")
         rows, said = self.report(None, "--debuginfod")
         self.check_nameless(rows)
-        self.assertIn("none is known. Set DEBUGINFOD_URLS", said)
+        self.assertIn("none is configured. Set DEBUGINFOD_URLS", said)
 
         # Settings that a login shell reads are used.
         pathlib.Path(empty, "x.urls").write_text("http://127.0.0.1:1\n", encoding="ascii")
-        self.assertIn("asked servers for 1", self.report(None, "--debuginfod")[1])
+        self.assertIn("requested 1 ", self.report(None, "--debuginfod")[1])
 
     def test_missing_library(self):
         write_capture("c", (self.program, 10))
         self.bind("/dev/null", find_library())
         rows, said = self.report(f"http://127.0.0.1:{free_port()}")
         self.check_nameless(rows)
-        self.assertIn("No server was asked: ", said)
+        self.assertIn("No debuginfod server was queried: ", said)
         self.assertIn("Install libdebuginfod", said)
 
     def test_gone_container(self):
@@ -524,7 +524,7 @@ class Debuginfod(Case):
             self.assertEqual(self.count(url), before)
             rows, said = self.report(url, capture="m")
             self.assertEqual({name: n for name, n in rows.items() if not name.startswith("[")}, {"thick_one": 300, "thick_two": 300})
-            self.assertRegex(said, r"debuginfod: asked servers for 2 debug files in [\d.]+ s: 1 found \([\d.]+ MB\), 1 not found\.\n$")
+            self.assertRegex(said, r"debuginfod: requested 2 debug files from servers in [\d.]+ s: 1 found \([\d.]+ MB\), 1 not found\.\n$")
             self.assertEqual(self.count(url), before + 2)
         finally:
             server.kill()

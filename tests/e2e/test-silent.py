@@ -58,7 +58,7 @@ class Named(WithFileSystem):
     def test_that_is_silent(self):
         self.files.silence()
         report = self.names_of_both(self.files.path)
-        self.assertIn("may not be read", report)
+        self.assertIn("cannot be read", report)
         self.files.close()
 
     def test_that_opens_and_is_silent(self):
@@ -78,7 +78,7 @@ class Named(WithFileSystem):
 class DebugFile(WithFileSystem):
     """If a file does not answer, only the data of this file are missing, and a message names its path."""
 
-    LEFT_OUT = "debug file left out: it could not be read, took too long or too much memory, or ended who read it: "
+    LEFT_OUT = "debug file ignored: it could not be read, took too long or too much memory, or crashed the parser: "
 
     def build(self):
         """Both are in its symbol table, and one for who links to it."""

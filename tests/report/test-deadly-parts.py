@@ -30,7 +30,7 @@ class DeadlyParts(Case):
         """Chains by address, and the files that are told to be left out."""
         chains = self.chains(path)
         rows = as_json("quality", self.at / "made.syscap")["rows"]
-        told = [re.search(r"'(.*)'", row["reason"])[1] for row in rows if row["reason"].startswith("debug file left out: ")]
+        told = [re.search(r"'(.*)'", row["reason"])[1] for row in rows if row["reason"].startswith("debug file ignored: ")]
         return chains, [pathlib.Path(name).name for name in told]
 
     def check(self, path, part, *ends):

@@ -118,7 +118,7 @@ class Supplements(Parts):
         shared.unlink()
         self.assertLess(self.inlined_in(path), self.inlined_in(whole))
         self.assertEqual(self.gaps_in(path), [
-            ("program", "inlined functions missing: the debug file that dwz moved their names to is not here: 'shared'")])
+            ("program", "inlined functions missing: the supplementary debug file made by dwz is missing: 'shared'")])
         addresses = addresses_of(whole, self.functions)
         places = lambda of: [[entry.get("line") for entry in row["stack"]][0] for row in as_json("samples", self.capture_of(of, addresses))["rows"]]
         self.assertEqual(sum(line is not None for line in places(path)), sum(line is not None for line in places(whole)))
@@ -131,7 +131,7 @@ class Supplements(Parts):
         self.assertNotEqual(build_id_of(shared), build_id_of(mine))
         self.assertLess(self.inlined_in(path), self.inlined_in(whole))
         self.assertEqual(self.gaps_in(path), [
-            ("program", "inlined functions missing: the debug file that dwz moved their names to is of another build: 'shared'")])
+            ("program", "inlined functions missing: the supplementary debug file made by dwz is from another build: 'shared'")])
 
     def test_names_itself(self):
         """A file that says that it is its own supplement, by path and build id, is read as such."""
@@ -150,7 +150,7 @@ class Supplements(Parts):
         path, _, shared = self.share()
         shared.write_bytes(b"secret\n" * 100)
         self.assertEqual([reason.split(": ")[1] for _, reason in self.gaps_in(path)],
-                         ["the debug file that dwz moved their names to is not here"])
+                         ["the supplementary debug file made by dwz is missing"])
 
 
 class SplitUnits(Parts):
@@ -227,7 +227,7 @@ class SplitUnits(Parts):
         shutil.rmtree(built)
         os.rename(kept, path)
         (binary, reason), = self.gaps_in(path)
-        self.assertRegex(reason, r": files with split debug information are of another build: '[a-z-]+\.dwo' and 1 more$")
+        self.assertRegex(reason, r": files with split debug information are from another build: '[a-z-]+\.dwo' and 1 more$")
 
     def test_package_by_build_id(self):
         if not shutil.which("clang") or not shutil.which("llvm-dwp"):
@@ -247,7 +247,7 @@ class SplitUnits(Parts):
         (built / "program-other-unit.dwo").unlink()
         some = self.inlined_in(path)
         self.assertEqual(self.gaps_in(path), [
-            ("program", "inlined functions missing: files with split debug information are not here: 'program-other-unit.dwo'")])
+            ("program", "inlined functions missing: files with split debug information are missing: 'program-other-unit.dwo'")])
         (built / "program-inlines.dwo").unlink()
         self.assertLess(self.inlined_in(path), some)
         (binary, reason), = self.gaps_in(path)
@@ -267,7 +267,7 @@ class SplitUnits(Parts):
         os.rename(kept, path)
         self.assertEqual(self.inlined_in(path), 0)
         (binary, reason), = self.gaps_in(path)
-        self.assertRegex(reason, r": files with split debug information are of another build: 'program-[a-z-]+\.dwo' and 1 more$")
+        self.assertRegex(reason, r": files with split debug information are from another build: 'program-[a-z-]+\.dwo' and 1 more$")
         self.assertGreater(inlined, 0)
 
     def test_not_elf(self):
@@ -275,7 +275,7 @@ class SplitUnits(Parts):
         for dwo in built.glob("*.dwo"):
             dwo.write_bytes(b"secret\n" * 100)
         (binary, reason), = self.gaps_in(path)
-        self.assertIn("are not here", reason)
+        self.assertIn("are missing", reason)
 
 
 if __name__ == "__main__":

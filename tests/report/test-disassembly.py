@@ -330,7 +330,7 @@ class Disassembly(unittest.TestCase):
         for owners in (*refused, *([] if owner == os.geteuid() else [None])):
             capture = self.generated(dump, lines, samples, owners=owners)
             self.assertEqual(as_json("disassembly", "--focus", "made", capture)["rows"], [], owners)
-            self.assertIn("belongs to somebody else", run(REPORT, "disassembly", "--focus", "made", capture))
+            self.assertIn("belongs to another user", run(REPORT, "disassembly", "--focus", "made", capture))
         if os.geteuid() == 0:
             os.chown(dump, 0, -1)
         self.check_generated(self.generated(dump, lines, samples), "made", self.objdump_at(code, at), dump)
@@ -345,23 +345,23 @@ class Disassembly(unittest.TestCase):
             self.assertEqual(as_json("disassembly", "--focus", "made", capture)["rows"], [])
             return run(REPORT, "disassembly", "--focus", "made", capture)
 
-        self.assertRegex(note(self.generated(dump, lines, samples, inode=dump.stat().st_ino + 1)), "jitdump, which has the code, is not there any more")
-        self.assertRegex(note(self.generated(dump, lines, samples, inode=0)), "nothing says that a file of this machine is the one")
-        self.assertRegex(note(self.generated(None, lines, samples)), "was generated while the program ran, which told its name.*'callers'")
-        self.assertRegex(note(self.generated(self.dump(records, machine=0), lines, samples)), "does not know the instructions of its machine")
-        self.assertRegex(note(self.generated(self.dump(records, cut=1), lines, samples)), "jitdump does not have it")
-        self.assertRegex(note(self.generated(self.dump([("load", at, 101, 1, "made", code)]), lines, samples)), "jitdump does not have it")
+        self.assertRegex(note(self.generated(dump, lines, samples, inode=dump.stat().st_ino + 1)), "jitdump, which contains the code, is missing")
+        self.assertRegex(note(self.generated(dump, lines, samples, inode=0)), "no file on this machine can be identified as the recorded one")
+        self.assertRegex(note(self.generated(None, lines, samples)), "was generated at run time, and the program reported only its name.*'callers'")
+        self.assertRegex(note(self.generated(self.dump(records, machine=0), lines, samples)), "does not support its instruction set")
+        self.assertRegex(note(self.generated(self.dump(records, cut=1), lines, samples)), "jitdump does not contain it")
+        self.assertRegex(note(self.generated(self.dump([("load", at, 101, 1, "made", code)]), lines, samples)), "jitdump does not contain it")
         capture = self.generated(dump := self.dump(records), lines, samples)
         whole = dump.read_bytes()
         dump.write_bytes(b"no dump at all" * 10)
-        self.assertRegex(note(capture), "does not begin like a jitdump")
+        self.assertRegex(note(capture), "is not a jitdump")
         # Whatever stands in it: rows or a sentence.
         for i in range(0, len(whole), 3):
             dump.write_bytes(whole[:i] + b"\xff\xff\xff" + whole[i + 3:])
             done = subprocess.run([REPORT, "disassembly", "--focus", "made", capture], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
         dump.unlink()
-        self.assertRegex(note(capture), "is not there any more")
+        self.assertRegex(note(capture), "jitdump, which contains the code, is missing")
 
     def test_calls(self):
         """What a function called counts where it called it, once per stack; a return address that was sampled as well is two places."""
@@ -465,9 +465,9 @@ class Disassembly(unittest.TestCase):
         hex_id = "0123456789abcdef"
         self.assertRegex(notes(pathlib.Path.unlink, hex_id=hex_id), "copy' cannot be shown: the file is not on this machine")
         self.assertRegex(notes(cut, hex_id=hex_id), "copy' cannot be shown: not an ELF file, or a damaged one")
-        self.assertRegex(notes(lambda copy: None, hex_id=hex_id[::-1]), "copy' cannot be shown: the file here has another build id")
-        self.assertRegex(notes(lambda copy: None, inode=1), "copy' cannot be shown: the file was replaced since|nothing says that a file")
-        self.assertRegex(notes(lambda copy: None, release="0.1", inode=0), "nothing says that a file of this machine is the one")
+        self.assertRegex(notes(lambda copy: None, hex_id=hex_id[::-1]), "copy' cannot be shown: the file on this machine has another build ID")
+        self.assertRegex(notes(lambda copy: None, inode=1), "copy' cannot be shown: the file was replaced after the recording|no file on this machine can be identified")
+        self.assertRegex(notes(lambda copy: None, release="0.1", inode=0), "no file on this machine can be identified as the recorded one")
         self.assertRegex(notes(lambda copy: copy.write_text("#!/bin/sh\n"), hex_id=hex_id), "copy' cannot be shown: not an ELF file")
         self.assertRegex(notes(lambda copy: None, focus="kernel+0x", hex_id=hex_id), "is a function of the kernel")
         message = run(REPORT, "disassembly", "--focus", "nowhere", self.at / "made.syscap", fails=True)

@@ -155,14 +155,14 @@ class HostileLines(Case):
                 self.assertEqual(stack, [("leaf", "inline")] * min(n, LIMIT - 1) + [("outer", "user"), ("_start", "user")])
                 self.assertEqual(len(told), int(n >= LIMIT), told)
                 for line in told:
-                    self.assertIn("more than is read", line)
+                    self.assertIn("exceeds a limit", line)
 
     def test_split_files(self):
         """Of more than are open at once nobody says that they are not here."""
         (self.at / "u.s").write_text(SPLIT_UNIT)
         run("cc", "-c", "-o", str(self.at / "u.o"), str(self.at / "u.s"))
         content = (self.at / "u.o").read_bytes()
-        for n, reasons in ((LIMIT, []), (LIMIT + 1, ["more than is read"]), (3 * LIMIT, ["more than is read"])):
+        for n, reasons in ((LIMIT, []), (LIMIT + 1, ["exceeds a limit"]), (3 * LIMIT, ["exceeds a limit"])):
             with self.subTest(n):
                 path = self.assemble(skeletons(n, self.at))
                 for i in range(n):
@@ -234,7 +234,7 @@ class HostileLines(Case):
                 stack, told = self.stack_in(bomb)
                 self.assertEqual(stack, [("outer", "user"), ("_start", "user")])
                 self.assertEqual(len(told), 1)
-                self.assertIn("more than is read", told[0])
+                self.assertIn("exceeds a limit", told[0])
 
     @staticmethod
     def set_compressed(path):

@@ -34,8 +34,8 @@ PRINT_SYMBOLS, PROGRAM = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[
 del sys.argv[1:3]
 PID, BASE = 4000001, 0x7F0000000000  # above the largest pid: no such process lives
 IS_ROOT = os.geteuid() == 0
-OTHER_BUILD = "stripped, and the debug file here is of another build"
-OVER_LIMIT = "its symbols are over a limit: 1 GiB or 16 million of a table, or packed to a thousandth"
+OTHER_BUILD = "stripped, and the debug file on this machine is from another build"
+OVER_LIMIT = "its symbol table exceeds a limit: 1 GiB, 16 million symbols, or a compression ratio of 1000"
 
 
 def run(*command, check=True):
@@ -194,9 +194,9 @@ class Symbolize(unittest.TestCase):
             ("main", dict(inode=inode)),
             ("main", dict(inode=0)),
             ("main", dict(inode=inode + 1, hex_id=hex_id)),
-            ("the file was replaced since", dict(inode=inode + 1)),
-            ("the file here has another build id", dict(inode=inode, hex_id=wrong)),
-            ("the file here has another build id", dict(inode=0, hex_id=wrong)),
+            ("the file was replaced after the recording", dict(inode=inode + 1)),
+            ("the file on this machine has another build ID", dict(inode=inode, hex_id=wrong)),
+            ("the file on this machine has another build ID", dict(inode=0, hex_id=wrong)),
             ("the file is not on this machine", dict(mapped_as="/nowhere/program")),
         ):
             capture, bias = self.capture_of(PROGRAM, [main], **given)
@@ -251,7 +251,7 @@ class Symbolize(unittest.TestCase):
             (cut, "not an ELF file, or a damaged one"),
             (self.place("fifo"), "the file is not on this machine"),
             (self.dir, "the file is not on this machine"),
-            ("/dev/zero", "generated code: no file stands behind it"),
+            ("/dev/zero", "generated code: the memory is not backed by a file"),
         ):
             for options in ((), ("--sandbox",)) if IS_ROOT else ((),):
                 capture, bias = self.capture_of(PROGRAM, [main], mapped_as=path, inode=0)
@@ -270,7 +270,7 @@ class Symbolize(unittest.TestCase):
         capture, bias = self.capture_of(PROGRAM, [main], mapped_as=secret, inode=0)
         capture.save(self.place("c"))
         row = symbolize(self.place("c"), command=("setpriv", "--reuid=65534", "--clear-groups"))[main + bias]
-        self.assertEqual(row.reason, "the file may not be read")
+        self.assertEqual(row.reason, "the file cannot be read: permission denied, timeout, or I/O error")
 
     def stripped_program(self, *names):
         stripped, debug = self.place("bin", "program"), self.place(*names)
@@ -318,7 +318,7 @@ class Symbolize(unittest.TestCase):
             capture, bias = self.capture_of(program, found, hex_id=rubbish)
             self.check_names(program, found, symbolize(capture.save(self.place("c"))), bias)
         capture, bias = self.capture_of(program, found, hex_id="db")
-        self.assertEqual({r.reason for r in symbolize(capture.save(self.place("c"))).values()}, {"the file here has another build id"})
+        self.assertEqual({r.reason for r in symbolize(capture.save(self.place("c"))).values()}, {"the file on this machine has another build ID"})
 
     def test_debug_file_alone(self):
         """The file itself is nowhere: by build id its debug file names as much, as far as it is certain what of it was where."""
@@ -666,10 +666,10 @@ int second (int x) { return hidden (x) + x; }
         """Or of who knows which, or where: it names nothing, and that is told."""
         found = self.build_kernel(self.place("d", "vmlinux"))
         for capture, reason in (
-            (dict(hex_id="cd" * 20), "the capture has no names of it, and the vmlinux here is of another build"),
+            (dict(hex_id="cd" * 20), "the capture has no kernel symbols, and the vmlinux on this machine is from another build"),
             (dict(hex_id=None), "the kernel hid its symbols"),
             (dict(hex_id="../" * 13 + "x"), "the kernel hid its symbols"),
-            (dict(kallsyms=False), "the kernel hid where it lies, so that its vmlinux names nothing"),
+            (dict(kallsyms=False), "the kernel hid its load address, so its vmlinux cannot be used"),
         ):
             rows = symbolize(self.capture_of_kernel(found, **capture), "--debug-dir", self.place("d"))
             self.assertEqual({(r.name, r.reason) for r in rows.values()}, {(f"[kernel+0x{a:x}]", reason) for a in rows})
