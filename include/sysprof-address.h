@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Addresses of call chains, and the markers between them that say in which context the following ones ran. */
+/* Addresses of call stacks, and the context markers between them. A marker is the context of
+ * the following addresses. */
 
 #pragma once
 
@@ -22,16 +23,17 @@ typedef enum
   SYSPROF_ADDRESS_CONTEXT_GUEST_USER,
 } SysprofAddressContext;
 
-/* True if `address` is a marker and not code. Only then `context` (may be NULL) is set: to the context of what
- * follows it, NONE for a marker of a newer kernel whose meaning is not known. */
+/* Returns true if `address` is a context marker. Only then it sets `context` (may be NULL) to
+ * the context of the following addresses, or to NONE for an unknown marker of a newer kernel.
+ */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_address_is_context_switch (SysprofAddress address, SysprofAddressContext *context);
 
-/* The text shown for a context, "- - Kernel - -" for example. Static. */
+/* The text that is shown for a context, for example "- - Kernel - -". Static. */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_address_context_to_string (SysprofAddressContext context);
 
-/* -1, 0 or 1 as `a` is below, equal to or above `b`. */
+/* Returns -1, 0 or 1 if `a` is below, equal to or above `b`. */
 static inline int
 sysprof_address_compare (SysprofAddress a, SysprofAddress b)
 {

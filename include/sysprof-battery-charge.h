@@ -15,7 +15,7 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofBatteryCharge,
                             BATTERY_CHARGE,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* Counters of the category "Battery Charge", in µAh, twice a second. *(full)* */
+/* Records counters of the category "Battery Charge", in µAh, twice a second. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_battery_charge_new (void);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofBundledSymbolizer: takes names from the table in the capture. */
+/* SysprofBundledSymbolizer: resolves symbols with the table that is embedded in the capture. */
 
 #pragma once
 

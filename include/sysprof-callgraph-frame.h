@@ -48,57 +48,60 @@ gpointer sysprof_callgraph_frame_get_augment (SysprofCallgraphFrame *self);
 SYSPROF_AVAILABLE_IN_ALL
 gpointer sysprof_callgraph_frame_get_summary_augment (SysprofCallgraphFrame *self);
 
-/* Whether it calls nothing. */
+/* Whether the node has no children. */
 SYSPROF_AVAILABLE_IN_ALL
 gboolean sysprof_callgraph_frame_is_leaf (SysprofCallgraphFrame *self);
 
-/* How many frames' stacks end here. Ours. Property "self". */
+/* The number of frames whose stacks end here. Property "self". */
 SYSPROF_AVAILABLE_IN_51
 guint64 sysprof_callgraph_frame_get_self (SysprofCallgraphFrame *self);
 
-/* How many frames' stacks pass here or end here. Ours. Property "total". */
+/* The number of frames whose stacks contain this node. Property "total". */
 SYSPROF_AVAILABLE_IN_51
 guint64 sysprof_callgraph_frame_get_total (SysprofCallgraphFrame *self);
 
-/* The sum of a column over the frames whose stacks end here: SYSPROF_DOCUMENT_COLUMN_SIZE gives the bytes that were
- * allocated. Made for all nodes when one is first asked. Ours. */
+/* The sum of a column over the frames whose stacks end here. SYSPROF_DOCUMENT_COLUMN_SIZE sums
+ * allocated bytes. The first call computes the sums of all nodes. */
 SYSPROF_AVAILABLE_IN_51
 gint64 sysprof_callgraph_frame_sum_self (SysprofCallgraphFrame *self,
                                          SysprofDocumentColumn column);
 
-/* The same over those whose stacks pass here, too. Ours. */
+/* The same over all frames whose stacks contain this node. */
 SYSPROF_AVAILABLE_IN_51
 gint64 sysprof_callgraph_frame_sum_total (SysprofCallgraphFrame *self,
                                           SysprofDocumentColumn column);
 
-/* This node and all below it as one reads the tree, four gint64 each: the position of its parent in this list (-1 for the
- * first), the number of its symbol (for sysprof_document_get_nth_symbol()), and the sums of the column as above. With
- * SYSPROF_DOCUMENT_COLUMN_WEIGHT, frames that are not weighed count 1. *(full)* Ours. */
+/* This node and all nodes below it, parents first, four gint64 each: the position of the parent
+ * in this list (-1 for the first), the number of the symbol (for
+ * sysprof_document_get_nth_symbol()), and the sums of the column (self and total). With
+ * SYSPROF_DOCUMENT_COLUMN_WEIGHT, frames without a weight count 1. *(full)* */
 SYSPROF_AVAILABLE_IN_51
 GBytes *sysprof_callgraph_frame_dup_nodes (SysprofCallgraphFrame *self,
                                            SysprofDocumentColumn column);
 
-/* Finds the frames whose stack passes here. */
+/* Finds the frames whose stack contains this node. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_callgraph_frame_list_traceables_async (SysprofCallgraphFrame *self,
                                                     GCancellable *cancellable,
                                                     GAsyncReadyCallback callback,
                                                     gpointer user_data);
 
-/* Of SysprofDocumentFrame, in the order of time. *(full)*; NULL and `error` set. */
+/* A list of SysprofDocumentFrame, in the order of time. *(full)*; NULL with `error` set on
+ * failure. */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_callgraph_frame_list_traceables_finish (SysprofCallgraphFrame *self,
                                                             GAsyncResult *result,
                                                             GError **error);
 
-/* Adds up by category what is below. */
+/* Sums the weights of the nodes below by category. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_callgraph_frame_summarize_async (SysprofCallgraphFrame *self,
                                               GCancellable *cancellable,
                                               GAsyncReadyCallback callback,
                                               gpointer user_data);
 
-/* Of SysprofCategorySummary, greatest share first. *(full)*; NULL and `error` set. */
+/* A list of SysprofCategorySummary, greatest share first. *(full)*; NULL with `error` set on
+ * failure. */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_callgraph_frame_summarize_finish (SysprofCallgraphFrame *self,
                                                       GAsyncResult *result,

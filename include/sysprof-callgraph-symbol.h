@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofCallgraphSymbol: a function of a call graph, wherever it is called. */
+/* SysprofCallgraphSymbol: a function of a call graph, over all its calls. */
 
 #pragma once
 
@@ -34,11 +34,13 @@ SysprofCallgraph *sysprof_callgraph_symbol_get_callgraph (SysprofCallgraphSymbol
 SYSPROF_AVAILABLE_IN_ALL
 gpointer sysprof_callgraph_symbol_get_summary_augment (SysprofCallgraphSymbol *self);
 
-/* How many frames' stacks end in it; in a list of callers, of those where it calls directly. Ours. Property "self". */
+/* The number of frames whose stacks end in the function; in a list of callers, in which it is
+ * the direct caller of the innermost function. Property "self". */
 SYSPROF_AVAILABLE_IN_51
 guint64 sysprof_callgraph_symbol_get_self (SysprofCallgraphSymbol *self);
 
-/* How many frames' stacks contain it, each counted once; in a list of callers, contain the call. Ours. Property "total". */
+/* The number of frames whose stacks contain the function, each counted once; in a list of
+ * callers, contain the call. Property "total". */
 SYSPROF_AVAILABLE_IN_51
 guint64 sysprof_callgraph_symbol_get_total (SysprofCallgraphSymbol *self);
 

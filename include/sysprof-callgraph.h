@@ -2,8 +2,8 @@
 
 /* SysprofCallgraph: frames with a stack, merged into one tree of functions.
  *
- * A list model with one item: the root SysprofCallgraphFrame, "All Processes". sysprof_document_callgraph_async() makes
- * it. It is exact, whatever the depth of its stacks. */
+ * A list model with one item: the root SysprofCallgraphFrame, "All Processes".
+ * sysprof_document_callgraph_async() creates it. Stacks of any depth are complete in it. */
 
 #pragma once
 
@@ -21,14 +21,14 @@ typedef enum
 {
   SYSPROF_CALLGRAPH_FLAGS_NONE = 0,
   SYSPROF_CALLGRAPH_FLAGS_INCLUDE_THREADS = 1 << 1, /* a level per thread below each process */
-  SYSPROF_CALLGRAPH_FLAGS_HIDE_SYSTEM_LIBRARIES = 1 << 2, /* their weight is their caller's */
-  SYSPROF_CALLGRAPH_FLAGS_BOTTOM_UP = 1 << 3, /* from the innermost function outwards */
+  SYSPROF_CALLGRAPH_FLAGS_HIDE_SYSTEM_LIBRARIES = 1 << 2, /* count for the caller */
+  SYSPROF_CALLGRAPH_FLAGS_BOTTOM_UP = 1 << 3,             /* innermost functions first */
   SYSPROF_CALLGRAPH_FLAGS_CATEGORIZE_FRAMES =
-      1 << 4, /* nodes get a category; of rules that cannot be read a message tells */
+      1 << 4, /* nodes get a category; unreadable rules are reported by a message */
   SYSPROF_CALLGRAPH_FLAGS_IGNORE_PROCESS_0 = 1 << 5, /* without the idle task */
   SYSPROF_CALLGRAPH_FLAGS_LEFT_HEAVY = 1 << 6,       /* children by weight, not by name */
   SYSPROF_CALLGRAPH_FLAGS_MERGE_SIMILAR_PROCESSES =
-      1 << 7, /* those with the same program are one */
+      1 << 7, /* one node for processes with the same program */
   SYSPROF_CALLGRAPH_FLAGS_IGNORE_KERNEL_PROCESSES = 1 << 8, /* without kernel threads */
 } SysprofCallgraphFlags;
 
@@ -64,22 +64,24 @@ typedef enum
 SYSPROF_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (SysprofCallgraph, sysprof_callgraph, SYSPROF, CALLGRAPH, GObject)
 
-/* A place in the tree while weights are added; lives as long as the graph. */
+/* A node of the tree while weights are added. It is valid as long as the graph. */
 typedef struct _SysprofCallgraphNode SysprofCallgraphNode;
 
 /**
  * SysprofAugmentationFunc:
- * @callgraph: the graph that is made
+ * @callgraph: the graph
  * @node: the node where the frame's stack ends
  * @frame: a frame with a stack: a SysprofDocumentTraceable
- * @summarize: whether the areas of functions shall be filled too
- * @user_data: what was given with the function
+ * @summarize: whether the areas of functions must be filled, too
+ * @user_data: the data that was passed with the function
  *
- * Adds what a frame weighs to the areas of its node and, walking along sysprof_callgraph_node_parent(), of its callers.
+ * Adds the weight of a frame to the areas of its node and, by following
+ * sysprof_callgraph_node_parent(), of its callers.
  *
- * Called once for each frame, in the thread that asked for the graph. Where @summarize is %TRUE, the area of each
- * function of the stack takes the weight once, however often it recurs; where it is %FALSE, a tree is filled that was
- * derived from another, and the areas of functions are left alone.
+ * The function is called once for each frame, in the thread that requested the graph. If
+ * @summarize is %TRUE, add the weight once to the area of each function of the stack, also of
+ * recursive ones.
+ * If it is %FALSE, the tree is derived from another one; do not change the areas of functions.
  */
 typedef void (*SysprofAugmentationFunc) (SysprofCallgraph *callgraph,
                                          SysprofCallgraphNode *node,
@@ -87,15 +89,16 @@ typedef void (*SysprofAugmentationFunc) (SysprofCallgraph *callgraph,
                                          gboolean summarize,
                                          gpointer user_data);
 
-/* Of SysprofCallgraphSymbol: every function once, heaviest first. *(full)* */
+/* A list of SysprofCallgraphSymbol: every function once, heaviest first. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_callgraph_list_symbols (SysprofCallgraph *self);
 
-/* Of SysprofCallgraphSymbol: what calls `symbol` directly, heaviest first. *(full)* */
+/* A list of SysprofCallgraphSymbol: the direct callers of `symbol`, heaviest first. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_callgraph_list_callers (SysprofCallgraph *self, SysprofSymbol *symbol);
 
-/* Of SysprofDocumentFrame: those of the graph whose stack contains `symbol`, in the order of time. *(full)* */
+/* A list of SysprofDocumentFrame: the frames of the graph whose stack contains `symbol`, in the
+ * order of time. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_callgraph_list_traceables_for_symbol (SysprofCallgraph *self,
                                                           SysprofSymbol *symbol);
@@ -105,7 +108,7 @@ SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_callgraph_list_traceables_for_symbols_matching (SysprofCallgraph *self,
                                                                     const char *pattern);
 
-/* All that is below `symbol`, merged over all places that call it; where it recurs, below the outermost. */
+/* Merges the trees below all calls of `symbol`. Of recursive calls the outermost counts. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_callgraph_descendants_async (SysprofCallgraph *self,
                                           SysprofSymbol *symbol,
@@ -113,7 +116,8 @@ void sysprof_callgraph_descendants_async (SysprofCallgraph *self,
                                           GAsyncReadyCallback callback,
                                           gpointer user_data);
 
-/* A list of one SysprofCallgraphFrame, the symbol's. *(full)*; NULL and `error` set. */
+/* A list with one SysprofCallgraphFrame, that of the symbol. *(full)*; NULL with `error` set on
+ * failure. */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_callgraph_descendants_finish (SysprofCallgraph *self,
                                                   GAsyncResult *result,
@@ -124,9 +128,9 @@ GListModel *sysprof_callgraph_descendants_finish (SysprofCallgraph *self,
  * @self: a graph
  * @node: a node of it
  *
- * The node's own area, of as many bytes as were asked for with the graph; zeroed at first.
+ * Returns the area of the node. Its size was requested with the graph; it is zeroed at first.
  *
- * Returns: (transfer none) (nullable): the area; %NULL if none were asked for
+ * Returns: (transfer none) (nullable): the area; %NULL if its size is 0
  */
 SYSPROF_AVAILABLE_IN_ALL
 gpointer sysprof_callgraph_get_augment (SysprofCallgraph *self, SysprofCallgraphNode *node);
@@ -136,9 +140,9 @@ gpointer sysprof_callgraph_get_augment (SysprofCallgraph *self, SysprofCallgraph
  * @self: a graph
  * @node: (nullable): a node of it; %NULL for the root
  *
- * The area of the node's function, which all its nodes share.
+ * Returns the area of the node's function, which all nodes of the function share.
  *
- * Returns: (transfer none) (nullable): the area; %NULL if none were asked for
+ * Returns: (transfer none) (nullable): the area; %NULL if its size is 0
  */
 SYSPROF_AVAILABLE_IN_ALL
 gpointer sysprof_callgraph_get_summary_augment (SysprofCallgraph *self,
@@ -153,7 +157,7 @@ gpointer sysprof_callgraph_get_summary_augment (SysprofCallgraph *self,
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCallgraphNode *sysprof_callgraph_node_parent (SysprofCallgraphNode *node);
 
-/* Finds the frames whose stack passes through exactly that node. */
+/* Finds the frames whose stack contains exactly this node. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_callgraph_list_traceables_for_node_async (SysprofCallgraph *self,
                                                        SysprofCallgraphNode *node,
@@ -161,7 +165,8 @@ void sysprof_callgraph_list_traceables_for_node_async (SysprofCallgraph *self,
                                                        GAsyncReadyCallback callback,
                                                        gpointer user_data);
 
-/* Of SysprofDocumentFrame, in the order of time. *(full)*; NULL and `error` set. */
+/* A list of SysprofDocumentFrame, in the order of time. *(full)*; NULL with `error` set on
+ * failure. */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_callgraph_list_traceables_for_node_finish (SysprofCallgraph *self,
                                                                GAsyncResult *result,

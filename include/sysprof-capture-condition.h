@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Which frames of a capture are wanted. Reference counted; not to be changed after creation. */
+/* Selects frames of a capture. Conditions are reference counted and immutable. */
 
 #pragma once
 
@@ -16,7 +16,7 @@ void sysprof_capture_condition_unref (SysprofCaptureCondition *self);
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCondition *sysprof_capture_condition_ref (SysprofCaptureCondition *self);
 
-/* Both parts are taken over. */
+/* Takes ownership of both parts. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCondition *sysprof_capture_condition_new_and (SysprofCaptureCondition *left,
                                                             SysprofCaptureCondition *right);
@@ -24,12 +24,12 @@ SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCondition *sysprof_capture_condition_new_or (SysprofCaptureCondition *left,
                                                            SysprofCaptureCondition *right);
 
-/* The arrays are copied. NULL with errno set when memory is short. */
+/* The arrays are copied. Returns NULL with errno set if memory is exhausted. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCondition *
 sysprof_capture_condition_new_where_type_in (unsigned int n_types,
                                              const SysprofCaptureFrameType *types);
-/* Both ends included; ns. */
+/* Times are ns; both ends are included. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCondition *sysprof_capture_condition_new_where_time_between (int64_t begin_time,
                                                                            int64_t end_time);
@@ -45,7 +45,7 @@ sysprof_capture_condition_new_where_counter_in (unsigned int n_counters,
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCondition *sysprof_capture_condition_new_where_file (const char *path);
 
-/* `frame` is one that a reader gave out. */
+/* `frame` was returned by a reader. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_condition_match (const SysprofCaptureCondition *self,
                                       const SysprofCaptureFrame *frame);

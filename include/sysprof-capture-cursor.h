@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Walks over those frames of a reader that meet a condition. */
+/* Iterates over the frames of a reader that match a condition. */
 
 #pragma once
 
@@ -8,11 +8,11 @@
 
 SYSPROF_BEGIN_DECLS
 
-/* False ends the walk. The frame is valid during the call only. */
+/* Returns false to stop the iteration. The frame is valid only during the call. */
 typedef bool (*SysprofCaptureCursorCallback) (const SysprofCaptureFrame *frame,
                                               void *user_data);
 
-/* The cursor walks over a copy of `reader`. NULL with errno set on failure. */
+/* The cursor uses a copy of `reader`. Returns NULL with errno set on failure. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCursor *sysprof_capture_cursor_new (SysprofCaptureReader *reader);
 /* NULL is allowed. */
@@ -20,21 +20,22 @@ SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_cursor_unref (SysprofCaptureCursor *self);
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureCursor *sysprof_capture_cursor_ref (SysprofCaptureCursor *self);
-/* Borrowed. */
+/* The reader is owned by the cursor. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureReader *sysprof_capture_cursor_get_reader (SysprofCaptureCursor *self);
-/* Calls `callback` for each frame that meets one of the conditions; for all frames if there are none. */
+/* Calls `callback` for each frame that matches one of the conditions, or for all frames if
+ * there are none. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_cursor_foreach (SysprofCaptureCursor *self,
                                      SysprofCaptureCursorCallback callback,
                                      void *user_data);
-/* Back to where a walk begins. */
+/* Restarts the iteration at its first frame. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_cursor_reset (SysprofCaptureCursor *self);
-/* Turns the direction of the walk. */
+/* Reverses the direction of the iteration. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_cursor_reverse (SysprofCaptureCursor *self);
-/* The condition is taken over. */
+/* Takes ownership of the condition. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_cursor_add_condition (SysprofCaptureCursor *self,
                                            SysprofCaptureCondition *condition);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Reads a capture frame by frame, whoever made it and wherever it was cut.
+/* Reads a capture frame by frame. The capture may be untrusted or truncated.
  *
- * Frames are handed out in the byte order of the machine, checked, with texts that end in NUL. Frames of unknown type and
- * damaged ones are left out. A capture that ends in the middle of a frame ends before it. One thread at a time.
- */
+ * Frames are validated, have the byte order of the machine, and contain NUL-terminated texts.
+ * Damaged frames and frames of unknown type are skipped. An incomplete last frame is ignored.
+ * Use a reader from one thread at a time. */
 
 #pragma once
 
@@ -22,50 +22,51 @@ typedef struct
   const void *p4;
 } SysprofCaptureJitmapIter;
 
-/* NULL with errno set on failure: EBADMSG if it is not a capture. */
+/* Returns NULL with errno set on failure: EBADMSG if the file is not a capture. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureReader *sysprof_capture_reader_new (const char *filename);
-/* Takes the descriptor over, also on failure. Its position is neither used nor changed. */
+/* Takes ownership of the descriptor, also on failure. Does not use or change its position. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureReader *sysprof_capture_reader_new_from_fd (int fd);
-/* An independent reader at the same position. */
+/* Returns an independent reader at the same position. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureReader *sysprof_capture_reader_copy (SysprofCaptureReader *self);
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureReader *sysprof_capture_reader_ref (SysprofCaptureReader *self);
-/* The last one closes the file. NULL is allowed. */
+/* The last reference closes the file. NULL is allowed. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_reader_unref (SysprofCaptureReader *self);
 
-/* __LITTLE_ENDIAN or __BIG_ENDIAN, of the file. */
+/* The byte order of the file: __LITTLE_ENDIAN or __BIG_ENDIAN. */
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_capture_reader_get_byte_order (SysprofCaptureReader *self);
-/* NULL if the reader was made from a descriptor. */
+/* NULL if the reader was created from a descriptor. */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_capture_reader_get_filename (SysprofCaptureReader *self);
-/* When the capture was made, ISO 8601. */
+/* The date and time of the recording, ISO 8601. */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_capture_reader_get_time (SysprofCaptureReader *self);
-/* Nanoseconds. */
+/* The start of the recording, in nanoseconds. */
 SYSPROF_AVAILABLE_IN_ALL
 int64_t sysprof_capture_reader_get_start_time (SysprofCaptureReader *self);
-/* Nanoseconds; found by reading the whole file where the header does not know it. */
+/* The end of the recording, in nanoseconds. Reads the whole file if the header does not contain
+ * it. */
 SYSPROF_AVAILABLE_IN_ALL
 int64_t sysprof_capture_reader_get_end_time (SysprofCaptureReader *self);
 
-/* False at the end. A capture that still grows may have more later. */
+/* Skips a frame. Returns false at the end; a growing capture may have more frames later. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_skip (SysprofCaptureReader *self);
-/* The type of the next frame, without stepping over it; false at the end. */
+/* Gets the type of the next frame without skipping it. Returns false at the end. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_peek_type (SysprofCaptureReader *self,
                                        SysprofCaptureFrameType *type);
-/* Copies the header of the next frame. */
+/* Copies the header of the next frame without skipping it. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_peek_frame (SysprofCaptureReader *self, SysprofCaptureFrame *frame);
 
-/* Each gives the next frame and steps over it, or NULL if that is of another type. The frame stays valid until the
- * next call. */
+/* Each function returns the next frame and skips it, or returns NULL if that frame has another
+ * type. The frame is valid until the next call. */
 SYSPROF_AVAILABLE_IN_ALL
 const SysprofCaptureLog *sysprof_capture_reader_read_log (SysprofCaptureReader *self);
 SYSPROF_AVAILABLE_IN_ALL
@@ -106,10 +107,11 @@ sysprof_capture_reader_read_allocation (SysprofCaptureReader *self);
 SYSPROF_AVAILABLE_IN_3_40
 const SysprofCaptureOverlay *sysprof_capture_reader_read_overlay (SysprofCaptureReader *self);
 
-/* Back to the first frame. */
+/* Restarts at the first frame. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_reset (SysprofCaptureReader *self);
-/* Appends the remaining frames to `dest` as they are: neither counters nor addresses are renumbered. */
+/* Appends the remaining frames to `dest` unchanged: counters and addresses are not renumbered.
+ */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_splice (SysprofCaptureReader *self, SysprofCaptureWriter *dest);
 /* Copies the whole file. */
@@ -118,28 +120,31 @@ bool sysprof_capture_reader_save_as (SysprofCaptureReader *self, const char *fil
 /* Counts the frames of the whole file by type. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_get_stat (SysprofCaptureReader *self, SysprofCaptureStat *st_buf);
-/* Makes known what is already counted. */
+/* Sets the counts, if they are already known. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_capture_reader_set_stat (SysprofCaptureReader *self,
                                       const SysprofCaptureStat *st_buf);
 
-/* The first chunk of an embedded file, NULL if there is none. Valid until the next call. */
+/* Returns the first chunk of an embedded file, or NULL if there is none. It is valid until the
+ * next call. */
 SYSPROF_AVAILABLE_IN_ALL
 const SysprofCaptureFileChunk *sysprof_capture_reader_find_file (SysprofCaptureReader *self,
                                                                  const char *path);
-/* The names of all embedded files, in the order of their first chunks, ended by NULL. The vector is to be freed with
- * free(); the names belong to the reader. NULL with errno set when memory is short. */
+/* Returns the names of all embedded files, in the order of their first chunks, NULL-terminated.
+ * Free the vector with free(); the reader owns the names. Returns NULL with errno set if memory
+ * is exhausted. */
 SYSPROF_AVAILABLE_IN_ALL
 const char **sysprof_capture_reader_list_files (SysprofCaptureReader *self);
-/* Writes a whole embedded file to `fd` (borrowed). False with errno set, ENOENT if there is no such file. */
+/* Writes a complete embedded file to `fd`, which the caller owns. Returns false with errno set
+ * on failure, ENOENT if there is no such file. */
 SYSPROF_AVAILABLE_IN_ALL
 bool sysprof_capture_reader_read_file_fd (SysprofCaptureReader *self, const char *path, int fd);
 
-/* Begins at the first name. The frame must outlive the iterator, which holds nothing to be freed. */
+/* Starts at the first name. The frame must outlive the iterator, which needs no clean-up. */
 SYSPROF_AVAILABLE_IN_3_38
 void sysprof_capture_jitmap_iter_init (SysprofCaptureJitmapIter *iter,
                                        const SysprofCaptureJitmap *jitmap);
-/* False at the end. The name lives as long as the frame. */
+/* Returns false at the end. The name is valid as long as the frame. */
 SYSPROF_AVAILABLE_IN_3_38
 bool sysprof_capture_jitmap_iter_next (SysprofCaptureJitmapIter *iter,
                                        SysprofCaptureAddress *addr,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* The frames of a capture as C sees them. A capture is a SysprofCaptureFileHeader, then frames, each starting
- * with a SysprofCaptureFrame whose `len` leads to the next. Integers are in the byte order of the file; a reader
- * hands frames out in the order of the machine.
- */
+/* The frames of a capture as C structs. A capture is a SysprofCaptureFileHeader followed by
+ * frames. Each frame starts with a SysprofCaptureFrame, whose `len` is the distance to the
+ * next. Integers have the byte order of the file; a reader converts them to that of the
+ * machine. */
 
 #pragma once
 
@@ -27,7 +27,7 @@ SYSPROF_BEGIN_DECLS
 
 #define SYSPROF_CAPTURE_ADDRESS_FORMAT "0x%016" PRIx64
 
-/* Addresses that are no addresses: with these high bits set they are numbers of names in jitmap frames. */
+/* Addresses with these high bits set are numbers of names in jitmap frames. */
 #if UINTPTR_MAX > 0xFFFFFFFFU
 #  define SYSPROF_CAPTURE_JITMAP_MARK (UINT64_C (0xE000000000000000))
 #else
@@ -52,7 +52,8 @@ typedef struct _SysprofCaptureCondition SysprofCaptureCondition;
 
 typedef uint64_t SysprofCaptureAddress;
 
-/* Stores up to `n_addrs` addresses, innermost caller first, and returns how many; zero or less for none. */
+/* Stores up to `n_addrs` addresses, innermost caller first, and returns their number, zero or
+ * less if there are none. */
 typedef int (*SysprofBacktraceFunc) (SysprofCaptureAddress *addrs,
                                      unsigned int n_addrs,
                                      void *user_data);
@@ -123,7 +124,7 @@ typedef struct
   uint32_t type : 8;
   uint32_t padding1 : 24;
   uint32_t padding2;
-  SYSPROF_EXTENSION uint8_t data[0]; /* not [], as frames stand at the head of other structs */
+  SYSPROF_EXTENSION uint8_t data[0]; /* not [], because other structs begin with a frame */
 } SysprofCaptureFrame;
 
 typedef struct
@@ -292,7 +293,7 @@ typedef struct
 
 #pragma pack(pop)
 
-/* -1, 0 or 1 as `a` is below, equal to or above `b`. */
+/* Returns -1, 0 or 1 if `a` is below, equal to or above `b`. */
 static inline int
 sysprof_capture_address_compare (SysprofCaptureAddress a, SysprofCaptureAddress b)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* Reads and writes captures (.syscap), and reports from inside a program that is being recorded.
+/* Reads and writes captures (.syscap), and reports data from inside a recorded program.
  *
  *   SysprofCaptureWriter *writer = sysprof_capture_writer_new ("run.syscap", 0);
  *   sysprof_capture_writer_add_mark (writer, SYSPROF_CAPTURE_CURRENT_TIME, -1, getpid (), 0,

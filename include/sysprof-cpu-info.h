@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofCpuInfo: a processor of the machine that was recorded. */
+/* SysprofCpuInfo: a CPU of the recorded machine. */
 
 #pragma once
 
@@ -15,11 +15,11 @@ G_BEGIN_DECLS
 SYSPROF_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (SysprofCpuInfo, sysprof_cpu_info, SYSPROF, CPU_INFO, GObject)
 
-/* As the kernel counts them. Property "id". */
+/* The number of the CPU. Property "id". */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_cpu_info_get_id (SysprofCpuInfo *self);
 
-/* Processors with the same number share a core. Property "core-id". */
+/* The number of the core; CPUs with the same number share a core. Property "core-id". */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_cpu_info_get_core_id (SysprofCpuInfo *self);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofCpuUsage: how busy each CPU is and how fast it runs. */
+/* SysprofCpuUsage: the use and frequency of each CPU. */
 
 #pragma once
 
@@ -15,7 +15,8 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofCpuUsage,
                             CPU_USAGE,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* Counters "CPU Percent" and "CPU Frequency" five times a second, and a copy of /proc/cpuinfo. *(full)* */
+/* Records the counters "CPU Percent" and "CPU Frequency" five times a second, and a copy of
+ * /proc/cpuinfo. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_cpu_usage_new (void);
 

@@ -23,11 +23,12 @@ SysprofInstrument *sysprof_dbus_monitor_new (GBusType bus_type);
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_dbus_monitor_new_for_bus_address (const char *bus_address);
 
-/* G_BUS_TYPE_NONE when made for an address. Property "bus-type". */
+/* The bus; G_BUS_TYPE_NONE if the monitor was created for an address. Property "bus-type". */
 SYSPROF_AVAILABLE_IN_ALL
 GBusType sysprof_dbus_monitor_get_bus_type (SysprofDBusMonitor *self);
 
-/* NULL when made for a bus type. Property "bus-address". *(none)* */
+/* The address of the bus; NULL if the monitor was created for a bus type. Property
+ * "bus-address". *(none)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_dbus_monitor_get_bus_address (SysprofDBusMonitor *self);
 

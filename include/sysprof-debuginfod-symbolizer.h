@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDebuginfodSymbolizer: asks servers for what is not on this machine. */
+/* SysprofDebuginfodSymbolizer: downloads debug files from debuginfod servers. */
 
 #pragma once
 
@@ -15,7 +15,7 @@ SYSPROF_DECLARE_TYPE (SysprofDebuginfodSymbolizer,
                       DEBUGINFOD_SYMBOLIZER,
                       SYSPROF_AVAILABLE_IN_48)
 
-/* *(full)*; NULL and `error` set where this build cannot. */
+/* *(full)*; NULL with `error` set if this build does not support debuginfod. */
 SYSPROF_AVAILABLE_IN_48
 SysprofSymbolizer *sysprof_debuginfod_symbolizer_new (GError **error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What G_DECLARE_FINAL_TYPE makes, less the class structure, for types whose parent's class is private: none can be
- * derived from outside of the library. */
+/* Declares what G_DECLARE_FINAL_TYPE declares, except the class structure, for types whose
+ * parent class is private. Such types cannot be derived outside of the library. */
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDiagnostic: what an instrument has to tell the person who records. */
+/* SysprofDiagnostic: a message of an instrument for the user. */
 
 #pragma once
 
@@ -15,11 +15,11 @@ G_BEGIN_DECLS
 SYSPROF_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (SysprofDiagnostic, sysprof_diagnostic, SYSPROF, DIAGNOSTIC, GObject)
 
-/* The instrument that tells it. Property "domain". *(none)* */
+/* The name of the instrument. Property "domain". *(none)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_diagnostic_get_domain (SysprofDiagnostic *self);
 
-/* What failed, on what, why, and what to do. Property "message". *(none)* */
+/* The failure, its object, the reason, and the remedy. Property "message". *(none)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_diagnostic_get_message (SysprofDiagnostic *self);
 

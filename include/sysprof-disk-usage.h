@@ -15,8 +15,9 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofDiskUsage,
                             DISK_USAGE,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* Counters "Disk"/"Total Reads (DEVICE)" and "Total Writes (DEVICE)" twice a second: operations since
- * the value before, for each block device and "Combined". *(full)* */
+/* Records the counters "Disk"/"Total Reads (DEVICE)" and "Total Writes (DEVICE)" twice a
+ * second: operations since the previous value, for each block device and "Combined". *(full)*
+ */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_disk_usage_new (void);
 

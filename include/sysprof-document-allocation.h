@@ -16,11 +16,11 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentAllocation,
                       DOCUMENT_ALLOCATION,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* The memory that was given or taken. Property "address". */
+/* The address of the memory. Property "address". */
 SYSPROF_AVAILABLE_IN_ALL
 guint64 sysprof_document_allocation_get_address (SysprofDocumentAllocation *self);
 
-/* Bytes; 0 or less where memory was freed. Property "size". */
+/* The size in bytes; 0 or less if memory was freed. Property "size". */
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_allocation_get_size (SysprofDocumentAllocation *self);
 

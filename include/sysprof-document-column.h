@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentColumn: what can be asked of all frames of a list at once. Ours. */
+/* SysprofDocumentColumn: a value that can be read of all frames of a list at once. */
 
 #pragma once
 
@@ -16,11 +16,12 @@ typedef enum
   SYSPROF_DOCUMENT_COLUMN_CPU,      /* -1 unknown */
   SYSPROF_DOCUMENT_COLUMN_PID,      /* -1 unknown */
   SYSPROF_DOCUMENT_COLUMN_TID,      /* of frames with a stack; -1 unknown */
-  SYSPROF_DOCUMENT_COLUMN_STACK, /* of frames with a stack: the same number for the same stack of a process; -1 else */
-  SYSPROF_DOCUMENT_COLUMN_DEPTH, /* how many addresses the stack has, markers of contexts not among them */
-  SYSPROF_DOCUMENT_COLUMN_DURATION, /* ns, of marks; 0 else */
-  SYSPROF_DOCUMENT_COLUMN_SIZE, /* bytes, of allocations; 0 or less where memory was freed */
-  SYSPROF_DOCUMENT_COLUMN_WEIGHT, /* of samples that were taken every so many events, those events; 1 else */
+  /* a number per distinct stack of a process; -1 without a stack */
+  SYSPROF_DOCUMENT_COLUMN_STACK,
+  SYSPROF_DOCUMENT_COLUMN_DEPTH,    /* addresses in the stack, without context markers */
+  SYSPROF_DOCUMENT_COLUMN_DURATION, /* ns, of marks; 0 for other frames */
+  SYSPROF_DOCUMENT_COLUMN_SIZE,     /* bytes, of allocations; 0 or less if memory was freed */
+  SYSPROF_DOCUMENT_COLUMN_WEIGHT,   /* period of a sample; 1 if it has none */
 } SysprofDocumentColumn;
 
 G_END_DECLS

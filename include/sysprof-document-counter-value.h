@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentCounterValue: what a counter was at one moment. */
+/* SysprofDocumentCounterValue: the value of a counter at one time. */
 
 #pragma once
 
@@ -29,14 +29,14 @@ sysprof_document_counter_value_get_counter (SysprofDocumentCounterValue *self);
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_counter_value_get_time (SysprofDocumentCounterValue *self);
 
-/* ns since the recording began. Property "time-offset". */
+/* ns since the start of the recording. Property "time-offset". */
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_counter_value_get_time_offset (SysprofDocumentCounterValue *self);
 
 /**
  * sysprof_document_counter_value_get_value:
  * @self: a value of a counter
- * @value: (out caller-allocates): as for sysprof_document_counter_get_value()
+ * @value: (out caller-allocates): like sysprof_document_counter_get_value()
  */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_counter_value_get_value (SysprofDocumentCounterValue *self,

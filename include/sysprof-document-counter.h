@@ -31,7 +31,7 @@ const char *sysprof_document_counter_get_name (SysprofDocumentCounter *self);
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_counter_get_description (SysprofDocumentCounter *self);
 
-/* As in the file. Property "id". */
+/* The ID in the capture. Property "id". */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_counter_get_id (SysprofDocumentCounter *self);
 
@@ -39,19 +39,19 @@ guint sysprof_document_counter_get_id (SysprofDocumentCounter *self);
 SYSPROF_AVAILABLE_IN_ALL
 GType sysprof_document_counter_get_value_type (SysprofDocumentCounter *self);
 
-/* How often it was set. */
+/* The number of values. */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_counter_get_n_values (SysprofDocumentCounter *self);
 
 /**
  * sysprof_document_counter_get_value:
  * @self: a counter
- * @nth: which value
- * @time: (out) (optional): takes when it was set
- * @value: (out caller-allocates): takes the value, converted to its type; one that was only zeroed becomes of the counter's
- *   type
+ * @nth: the index of the value
+ * @time: (out) (optional): the time of the value
+ * @value: (out caller-allocates): the value, converted to the type of @value; a zeroed
+ *   @value gets the type of the counter
  *
- * Behind the end: 0 at time 0.
+ * Past the end, the value is 0 at time 0.
  */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_counter_get_value (SysprofDocumentCounter *self,
@@ -61,10 +61,10 @@ void sysprof_document_counter_get_value (SysprofDocumentCounter *self,
 /**
  * sysprof_document_counter_get_value_int64:
  * @self: a counter
- * @nth: which value
- * @time: (out) (optional): takes when it was set
+ * @nth: the index of the value
+ * @time: (out) (optional): the time of the value
  *
- * Returns: the value; behind the end 0 at time 0
+ * Returns: the value; past the end 0 at time 0
  */
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_counter_get_value_int64 (SysprofDocumentCounter *self,
@@ -73,24 +73,25 @@ gint64 sysprof_document_counter_get_value_int64 (SysprofDocumentCounter *self,
 /**
  * sysprof_document_counter_get_value_double:
  * @self: a counter
- * @nth: which value
- * @time: (out) (optional): takes when it was set
+ * @nth: the index of the value
+ * @time: (out) (optional): the time of the value
  *
- * Returns: the value; behind the end 0 at time 0
+ * Returns: the value; past the end 0 at time 0
  */
 SYSPROF_AVAILABLE_IN_ALL
 double sysprof_document_counter_get_value_double (SysprofDocumentCounter *self,
                                                   guint nth,
                                                   gint64 *time);
 
-/* When it was set, one gint64 each; and to what, one gint64 or double each, as its type says. For callers whom each item
- * costs a call. *(full)* Ours. */
+/* The times of all values, one gint64 each; and the values, one gint64 or double each,
+ * depending on the type. For language bindings, where a call per item is slow. *(full)* */
 SYSPROF_AVAILABLE_IN_51
 GBytes *sysprof_document_counter_dup_times (SysprofDocumentCounter *self);
 SYSPROF_AVAILABLE_IN_51
 GBytes *sysprof_document_counter_dup_values (SysprofDocumentCounter *self);
 
-/* Of all values; 0 without any. Properties "min-value", "max-value". */
+/* The minimum and maximum of all values; 0 if there are none. Properties "min-value",
+ * "max-value". */
 SYSPROF_AVAILABLE_IN_ALL
 double sysprof_document_counter_get_min_value (SysprofDocumentCounter *self);
 SYSPROF_AVAILABLE_IN_ALL

@@ -22,14 +22,14 @@ guint sysprof_document_ctrdef_get_n_counters (SysprofDocumentCtrdef *self);
 /**
  * sysprof_document_ctrdef_get_counter:
  * @self: definitions of counters
- * @nth: which of them
- * @id: (out) (optional): takes its number in the file
- * @type: (out) (optional): takes 0 for integers, 1 for doubles
- * @category: (out) (optional) (transfer none): takes its category
- * @name: (out) (optional) (transfer none): takes its name
- * @description: (out) (optional) (transfer none): takes what it counts
+ * @nth: the index of the definition
+ * @id: (out) (optional): the ID in the capture
+ * @type: (out) (optional): 0 for integers, 1 for doubles
+ * @category: (out) (optional) (transfer none): the category
+ * @name: (out) (optional) (transfer none): the name
+ * @description: (out) (optional) (transfer none): the description
  *
- * Behind the end, numbers become 0 and texts "".
+ * Past the end, numbers are 0 and texts "".
  */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_ctrdef_get_counter (SysprofDocumentCtrdef *self,

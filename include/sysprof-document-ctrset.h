@@ -22,11 +22,11 @@ guint sysprof_document_ctrset_get_n_values (SysprofDocumentCtrset *self);
 /**
  * sysprof_document_ctrset_get_raw_value:
  * @self: values of counters
- * @nth: which of them
- * @id: (out): takes the counter
- * @value: (out caller-allocates) (array fixed-size=8): takes the 8 bytes of a gint64 or a double
+ * @nth: the index of the value
+ * @id: (out): the ID of the counter
+ * @value: (out caller-allocates) (array fixed-size=8): the 8 bytes of a gint64 or double
  *
- * Behind the end, both become 0.
+ * Past the end, both are 0.
  */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_ctrset_get_raw_value (SysprofDocumentCtrset *self,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentDBusMessage: a message that went over a bus.
+/* SysprofDocumentDBusMessage: a message on a D-Bus bus.
  *
- * One whose bytes were not recorded, or are none of D-Bus, has no texts, and 0 for all numbers but its length. */
+ * If its bytes were not recorded or are not valid, it has no texts, and all numbers except the
+ * length are 0. */
 
 #pragma once
 
@@ -19,7 +20,7 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentDBusMessage,
                       DOCUMENT_DBUS_MESSAGE,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* Bytes; 0 where the message was not recorded. Property "message-length". */
+/* The size in bytes; 0 if the message was not recorded. Property "message-length". */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_dbus_message_get_message_length (SysprofDocumentDBusMessage *self);
 
@@ -31,7 +32,8 @@ GDBusMessage *sysprof_document_dbus_message_dup_message (SysprofDocumentDBusMess
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_dbus_message_get_serial (SysprofDocumentDBusMessage *self);
 
-/* Of the call that it answers; 0 = none. Property "reply-serial". */
+/* The serial of the call to which this message is the reply; 0 = none. Property "reply-serial".
+ */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_dbus_message_get_reply_serial (SysprofDocumentDBusMessage *self);
 
@@ -60,7 +62,7 @@ const char *sysprof_document_dbus_message_get_path (SysprofDocumentDBusMessage *
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_dbus_message_get_member (SysprofDocumentDBusMessage *self);
 
-/* Of what it carries. *(none, nullable)* Property "signature". */
+/* The signature of the body. *(none, nullable)* Property "signature". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_dbus_message_get_signature (SysprofDocumentDBusMessage *self);
 
@@ -68,21 +70,21 @@ const char *sysprof_document_dbus_message_get_signature (SysprofDocumentDBusMess
 SYSPROF_AVAILABLE_IN_ALL
 GDBusMessageFlags sysprof_document_dbus_message_get_flags (SysprofDocumentDBusMessage *self);
 
-/* The bus it was seen on. Property "bus-type". */
+/* The bus on which it was recorded. Property "bus-type". */
 SYSPROF_AVAILABLE_IN_ALL
 GBusType sysprof_document_dbus_message_get_bus_type (SysprofDocumentDBusMessage *self);
 
-/* All of it, for people to read. *(full, nullable)* Property "string". */
+/* The complete message as text. *(full, nullable)* Property "string". */
 SYSPROF_AVAILABLE_IN_ALL
 char *sysprof_document_dbus_message_dup_string (SysprofDocumentDBusMessage *self);
 
 /**
  * sysprof_document_dbus_message_get_message_data:
  * @self: a message
- * @length: (out) (optional): takes how many bytes there are
+ * @length: (out) (optional): the number of bytes
  *
- * Returns: (array length=length) (element-type guint8) (transfer none) (nullable): the message as it went over the bus;
- *   valid as long as the frame is
+ * Returns: (array length=length) (element-type guint8) (transfer none) (nullable): the message
+ *   as on the bus; valid as long as the frame
  */
 SYSPROF_AVAILABLE_IN_ALL
 const guint8 *sysprof_document_dbus_message_get_message_data (SysprofDocumentDBusMessage *self,

@@ -19,7 +19,7 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentFileChunk,
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_file_chunk_get_path (SysprofDocumentFileChunk *self);
 
-/* Whether the file ends with it. Property "is-last". */
+/* Whether this is the last part of the file. Property "is-last". */
 SYSPROF_AVAILABLE_IN_ALL
 gboolean sysprof_document_file_chunk_get_is_last (SysprofDocumentFileChunk *self);
 
@@ -30,10 +30,10 @@ guint sysprof_document_file_chunk_get_size (SysprofDocumentFileChunk *self);
 /**
  * sysprof_document_file_chunk_get_data:
  * @self: a part of a file
- * @size: (out) (optional): takes how many bytes there are
+ * @size: (out) (optional): the number of bytes
  *
- * Returns: (array length=size) (element-type guint8) (transfer none) (nullable): the bytes as stored; valid as long as
- *   the frame is
+ * Returns: (array length=size) (element-type guint8) (transfer none) (nullable): the bytes as
+ *   stored; valid as long as the frame
  */
 SYSPROF_AVAILABLE_IN_ALL
 const guint8 *sysprof_document_file_chunk_get_data (SysprofDocumentFileChunk *self,

@@ -19,19 +19,19 @@ G_DECLARE_FINAL_TYPE (SysprofDocumentFile,
                       DOCUMENT_FILE,
                       GObject)
 
-/* Without ".gz" where it is compressed. *(none)* Property "path". */
+/* The path; for compressed files without ".gz". *(none)* Property "path". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_file_get_path (SysprofDocumentFile *self);
 
-/* What is in it, decompressed; nothing where it cannot be read. *(full)* Property "bytes". */
+/* The decompressed contents; empty if they cannot be read. *(full)* Property "bytes". */
 SYSPROF_AVAILABLE_IN_ALL
 GBytes *sysprof_document_file_dup_bytes (SysprofDocumentFile *self);
 
-/* Reads it, decompressed. *(full)* */
+/* Returns a stream of the decompressed contents. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 GInputStream *sysprof_document_file_read (SysprofDocumentFile *self);
 
-/* Bytes, decompressed. Property "size". */
+/* The decompressed size in bytes. Property "size". */
 SYSPROF_AVAILABLE_IN_ALL
 gsize sysprof_document_file_get_size (SysprofDocumentFile *self);
 

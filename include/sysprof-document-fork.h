@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentFork: a process made another, or a thread. */
+/* SysprofDocumentFork: a process started another process or a thread. */
 
 #pragma once
 
@@ -15,7 +15,7 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentFork,
                       DOCUMENT_FORK,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* The process or thread that was made. Property "child-pid". */
+/* The new process or thread. Property "child-pid". */
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_document_fork_get_child_pid (SysprofDocumentFork *self);
 

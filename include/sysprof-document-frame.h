@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentFrame: one record of a capture. Its kinds have a header each. */
+/* SysprofDocumentFrame: one record of a capture. Each kind has its own header. */
 
 #pragma once
 
@@ -27,7 +27,7 @@ int sysprof_document_frame_get_pid (SysprofDocumentFrame *self);
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_frame_get_time (SysprofDocumentFrame *self);
 
-/* ns since the recording began, 0 for what lies before. Property "time-offset". */
+/* ns since the start of the recording, 0 for earlier frames. Property "time-offset". */
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_frame_get_time_offset (SysprofDocumentFrame *self);
 
@@ -39,7 +39,7 @@ gboolean sysprof_document_frame_equal (SysprofDocumentFrame *a, SysprofDocumentF
 SYSPROF_AVAILABLE_IN_ALL
 char *sysprof_document_frame_dup_time_string (SysprofDocumentFrame *self);
 
-/* For a person who points at it. *(full)* Property "tooltip". */
+/* A text for a tooltip. *(full)* Property "tooltip". */
 SYSPROF_AVAILABLE_IN_ALL
 char *sysprof_document_frame_dup_tooltip (SysprofDocumentFrame *self);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentJitmap: names of addresses, which stand in samples in the place of code. */
+/* SysprofDocumentJitmap: names of synthetic addresses that represent code in samples. */
 
 #pragma once
 
@@ -15,17 +15,17 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentJitmap,
                       DOCUMENT_JITMAP,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* How many names it gives. Property "size". */
+/* The number of names. Property "size". */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_jitmap_get_size (SysprofDocumentJitmap *self);
 
 /**
  * sysprof_document_jitmap_get_mapping:
  * @self: names
- * @position: which of them
- * @address: (out) (optional): takes the address, 0 behind the end
+ * @position: the index of the name
+ * @address: (out) (optional): the address, 0 past the end
  *
- * Returns: (transfer none) (nullable): the name; %NULL behind the end
+ * Returns: (transfer none) (nullable): the name; %NULL past the end
  */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_jitmap_get_mapping (SysprofDocumentJitmap *self,

@@ -26,66 +26,74 @@ G_DECLARE_FINAL_TYPE (SysprofDocumentLoader,
                       DOCUMENT_LOADER,
                       GObject)
 
-/* *(full)* Nothing is opened before the load. */
+/* *(full)* The file is opened when the document is loaded. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofDocumentLoader *sysprof_document_loader_new (const char *filename);
 
-/* *(full)*; NULL and `error` set. The descriptor is duplicated, its position left alone. */
+/* *(full)*; NULL with `error` set on failure. The descriptor is duplicated; its position is not
+ * changed. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofDocumentLoader *sysprof_document_loader_new_for_fd (int fd, GError **error);
 
-/* Where names come from; NULL is the default: the table in the capture, kernel symbols, ELF files, JIT names. Property
- * "symbolizer". *(none, nullable)* */
+/* The source of symbols. The default, NULL, uses the table in the capture, kernel symbols, ELF
+ * files and JIT names. Property "symbolizer". *(none, nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofSymbolizer *sysprof_document_loader_get_symbolizer (SysprofDocumentLoader *self);
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_loader_set_symbolizer (SysprofDocumentLoader *self,
                                              SysprofSymbolizer *symbolizer);
 
-/* How far the load is, 0 to 1. Property "fraction", notified in the context that began the load. */
+/* The progress of loading, 0 to 1. Property "fraction", notified in the main context that
+ * started loading. */
 SYSPROF_AVAILABLE_IN_ALL
 double sysprof_document_loader_get_fraction (SysprofDocumentLoader *self);
 
-/* What the load is doing. *(full, nullable)* Property "message", notified likewise. Since 48. */
+/* A description of the current step. *(full, nullable)* Property "message", notified in the
+ * same context. Since 48. */
 SYSPROF_AVAILABLE_IN_48
 char *sysprof_document_loader_dup_message (SysprofDocumentLoader *self);
 
-/* Always NULL: the text belongs to another thread. */
+/* Always NULL, because another thread owns the text. */
 SYSPROF_DEPRECATED_IN_48_FOR (sysprof_document_loader_dup_message)
 const char *sysprof_document_loader_get_message (SysprofDocumentLoader *self);
 
-/* Of SysprofDocumentTask: what takes long at the moment, which is the load while it lasts. *(full)* Property "tasks". Since 48. */
+/* A list of SysprofDocumentTask: the long operations that are running, such as loading.
+ * *(full)* Property "tasks". Since 48. */
 SYSPROF_AVAILABLE_IN_48
 GListModel *sysprof_document_loader_list_tasks (SysprofDocumentLoader *self);
 
-/* Reads and names everything, and iterates the calling thread's default main context meanwhile. *(full)*; NULL and
- * `error` set. A capture that is cut or damaged opens with what can be read. */
+/* Loads and symbolizes the capture. Iterates the default main context of the calling thread
+ * meanwhile. A truncated or damaged capture opens with the part that can be read. *(full)*;
+ * NULL with `error` set on failure. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofDocument *sysprof_document_loader_load (SysprofDocumentLoader *self,
                                                GCancellable *cancellable,
                                                GError **error);
 
-/* The same on a thread of its own. */
+/* The same, on a separate thread. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_loader_load_async (SysprofDocumentLoader *self,
                                          GCancellable *cancellable,
                                          GAsyncReadyCallback callback,
                                          gpointer user_data);
 
-/* *(full)*; NULL and `error` set. */
+/* *(full)*; NULL with `error` set on failure. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofDocument *sysprof_document_loader_load_finish (SysprofDocumentLoader *self,
                                                       GAsyncResult *result,
                                                       GError **error);
 
-/* A capture that is still being written: what has been written by now, as a new document; NULL without `error` where
- * nothing was written since `earlier`, which stays as it is. Also where another file has taken the place of the first.
- * It reads and names all of it again, some 0.4 s for each million samples: whoever looks again and again, and waits for as
- * long as the last look took, leaves half of the time to others.
- * *(full, nullable)*; NULL and `error` set, as for what was read from a pipe.
+/* Loads a capture that is still being written: returns a new document of everything written so
+ * far, also if another file has replaced the first one. `earlier` is not changed.
+ *
+ * It reads and symbolizes everything again, about 0.4 s per million samples. Wait between two
+ * calls for as long as the last one took, to leave half of the CPU time to other programs.
+ *
+ * *(full, nullable)*; NULL with `error` set on failure, also if the capture was read from a
+ * pipe. NULL without `error` if nothing was written since `earlier`.
  *
  *     document = sysprof_document_loader_load (loader, NULL, &error);
- *     // and then, as often as one likes
+ *     // later, repeatedly
  *     newer = sysprof_document_loader_follow (loader, document, NULL, &error);
  *     if (newer != NULL)
  *       g_set_object (&document, newer);
@@ -96,7 +104,7 @@ SysprofDocument *sysprof_document_loader_follow (SysprofDocumentLoader *self,
                                                  GCancellable *cancellable,
                                                  GError **error);
 
-/* The same on a thread of its own. */
+/* The same, on a separate thread. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_document_loader_follow_async (SysprofDocumentLoader *self,
                                            SysprofDocument *earlier,
@@ -104,7 +112,8 @@ void sysprof_document_loader_follow_async (SysprofDocumentLoader *self,
                                            GAsyncReadyCallback callback,
                                            gpointer user_data);
 
-/* *(full, nullable)*; NULL and `error` set, or without it where nothing was written. */
+/* *(full, nullable)*; NULL with `error` set on failure, or without it if nothing new was
+ * written. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofDocument *sysprof_document_loader_follow_finish (SysprofDocumentLoader *self,
                                                         GAsyncResult *result,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentLog: what a program logged. */
+/* SysprofDocumentLog: a log message of a program. */
 
 #pragma once
 
@@ -19,11 +19,11 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentLog,
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_log_get_message (SysprofDocumentLog *self);
 
-/* How bad it is. Property "severity". */
+/* The log level. Property "severity". */
 SYSPROF_AVAILABLE_IN_ALL
 GLogLevelFlags sysprof_document_log_get_severity (SysprofDocumentLog *self);
 
-/* Who says it. *(none)* Property "domain". */
+/* The log domain. *(none)* Property "domain". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_log_get_domain (SysprofDocumentLog *self);
 

@@ -15,7 +15,7 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentMetadata,
                       DOCUMENT_METADATA,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* What the value says. *(none)* Property "id". */
+/* The name of the value. *(none)* Property "id". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_metadata_get_id (SysprofDocumentMetadata *self);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentMmap: a process mapped a file into its memory. */
+/* SysprofDocumentMmap: a process mapped a file. */
 
 #pragma once
 
@@ -19,11 +19,12 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentMmap,
 SYSPROF_AVAILABLE_IN_ALL
 guint64 sysprof_document_mmap_get_start_address (SysprofDocumentMmap *self);
 
-/* The first address behind. Property "end-address". */
+/* The first address after the mapping. Property "end-address". */
 SYSPROF_AVAILABLE_IN_ALL
 guint64 sysprof_document_mmap_get_end_address (SysprofDocumentMmap *self);
 
-/* The file as the process sees it, or what is mapped in its place. *(none)* Property "file". */
+/* The path of the file as the process sees it, or the name of a mapping without a file.
+ * *(none)* Property "file". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_mmap_get_file (SysprofDocumentMmap *self);
 
@@ -31,7 +32,7 @@ const char *sysprof_document_mmap_get_file (SysprofDocumentMmap *self);
 SYSPROF_AVAILABLE_IN_ALL
 guint64 sysprof_document_mmap_get_file_inode (SysprofDocumentMmap *self);
 
-/* Where the start address lies in the file, bytes. Property "file-offset". */
+/* The offset of the start address in the file, in bytes. Property "file-offset". */
 SYSPROF_AVAILABLE_IN_ALL
 guint64 sysprof_document_mmap_get_file_offset (SysprofDocumentMmap *self);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentOverlay: one layer of what a process sees as its files. */
+/* SysprofDocumentOverlay: one layer of the file system of a process. */
 
 #pragma once
 
@@ -15,15 +15,15 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentOverlay,
                       DOCUMENT_OVERLAY,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* 0 is the topmost. Property "layer". */
+/* The number of the layer; 0 is the topmost. Property "layer". */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_overlay_get_layer (SysprofDocumentOverlay *self);
 
-/* Where it lies on the host. *(none)* Property "source". */
+/* The path on the host. *(none)* Property "source". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_overlay_get_source (SysprofDocumentOverlay *self);
 
-/* Where the process sees it. *(none)* Property "destination". */
+/* The path inside the process's mount namespace. *(none)* Property "destination". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_overlay_get_destination (SysprofDocumentOverlay *self);
 

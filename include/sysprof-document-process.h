@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentProcess: a process, from its begin to its end. */
+/* SysprofDocumentProcess: a process, from its start to its end. */
 
 #pragma once
 
@@ -17,15 +17,17 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentProcess,
                       DOCUMENT_PROCESS,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* With its arguments where the capture has them. *(none)* Property "command-line". */
+/* The command line, with arguments if the capture has them. *(none)* Property "command-line".
+ */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_document_process_get_command_line (SysprofDocumentProcess *self);
 
-/* ns, CLOCK_MONOTONIC; the end of the recording where it lived on. Property "exit-time". */
+/* The time of the exit, ns, CLOCK_MONOTONIC; the end of the recording if the process was still
+ * running. Property "exit-time". */
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_process_get_exit_time (SysprofDocumentProcess *self);
 
-/* ns that it lived while recorded. Property "duration". */
+/* How long the process ran during the recording, in ns. Property "duration". */
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_document_process_get_duration (SysprofDocumentProcess *self);
 
@@ -33,15 +35,16 @@ gint64 sysprof_document_process_get_duration (SysprofDocumentProcess *self);
 SYSPROF_AVAILABLE_IN_ALL
 char *sysprof_document_process_dup_title (SysprofDocumentProcess *self);
 
-/* Of SysprofDocumentMmap, in the order of time. *(full)* Property "memory-maps". */
+/* A list of SysprofDocumentMmap, in the order of time. *(full)* Property "memory-maps". */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_document_process_list_memory_maps (SysprofDocumentProcess *self);
 
-/* Of SysprofMount. *(full)* Property "mounts". */
+/* A list of SysprofMount. *(full)* Property "mounts". */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_document_process_list_mounts (SysprofDocumentProcess *self);
 
-/* Of SysprofThreadInfo: those that the capture mentions. *(full)* Property "threads". */
+/* A list of SysprofThreadInfo: the threads that occur in the capture. *(full)* Property
+ * "threads". */
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_document_process_list_threads (SysprofDocumentProcess *self);
 

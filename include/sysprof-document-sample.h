@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentSample: where a thread was at one moment. A SysprofDocumentTraceable. */
+/* SysprofDocumentSample: the stack of a thread at one time. A SysprofDocumentTraceable. */
 
 #pragma once
 

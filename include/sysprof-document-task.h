@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentTask: something long that a loader does, such as a download. */
+/* SysprofDocumentTask: a long operation of a loader, such as a download. */
 
 #pragma once
 
@@ -19,11 +19,11 @@ SYSPROF_DECLARE_TYPE (SysprofDocumentTask,
 SYSPROF_AVAILABLE_IN_48
 double sysprof_document_task_get_progress (SysprofDocumentTask *self);
 
-/* What it is doing. *(full, nullable)* Property "message". */
+/* A description of the current step. *(full, nullable)* Property "message". */
 SYSPROF_AVAILABLE_IN_48
 char *sysprof_document_task_dup_message (SysprofDocumentTask *self);
 
-/* What it is. *(full, nullable)* Property "title". */
+/* The name of the task. *(full, nullable)* Property "title". */
 SYSPROF_AVAILABLE_IN_48
 char *sysprof_document_task_dup_title (SysprofDocumentTask *self);
 
@@ -31,7 +31,7 @@ char *sysprof_document_task_dup_title (SysprofDocumentTask *self);
 SYSPROF_AVAILABLE_IN_48
 gboolean sysprof_document_task_is_cancelled (SysprofDocumentTask *self);
 
-/* Asks it to end; loading goes on without what it would have brought. */
+/* Cancels the task. Loading continues without its result. */
 SYSPROF_AVAILABLE_IN_48
 void sysprof_document_task_cancel (SysprofDocumentTask *self);
 

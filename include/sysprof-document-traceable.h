@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofDocumentTraceable: what frames with a stack have in common. */
+/* SysprofDocumentTraceable: the interface of frames with a stack. */
 
 #pragma once
 
@@ -31,16 +31,17 @@ SYSPROF_IS_DOCUMENT_TRACEABLE (gpointer object)
   return G_TYPE_CHECK_INSTANCE_TYPE (object, sysprof_document_traceable_get_type ());
 }
 
-/* How many addresses the stack has, context markers among them. Property "stack-depth". */
+/* The number of addresses in the stack, including context markers. Property "stack-depth". */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_traceable_get_stack_depth (SysprofDocumentTraceable *self);
 
-/* The address at `position`, 0 = innermost; 0 behind the end. */
+/* The address at `position`, 0 = innermost. Returns 0 past the end. */
 SYSPROF_AVAILABLE_IN_ALL
 guint64 sysprof_document_traceable_get_stack_address (SysprofDocumentTraceable *self,
                                                       guint position);
 
-/* Copies the innermost addresses, at most `n_addresses`. → how many. */
+/* Copies the innermost addresses, at most `n_addresses`. Returns the number of copied
+ * addresses. */
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_document_traceable_get_stack_addresses (SysprofDocumentTraceable *self,
                                                       guint64 *addresses,

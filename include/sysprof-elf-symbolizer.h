@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofElfSymbolizer: reads the files that the processes ran, and separate files for debugging. */
+/* SysprofElfSymbolizer: reads symbols from ELF files and their debug files. */
 
 #pragma once
 
@@ -19,7 +19,8 @@ SYSPROF_DECLARE_TYPE (SysprofElfSymbolizer,
 SYSPROF_AVAILABLE_IN_ALL
 SysprofSymbolizer *sysprof_elf_symbolizer_new (void);
 
-/* Directories like /usr/lib/debug, as the processes see them. NULL-terminated. *(none, nullable)* Property "debug-dirs". */
+/* Directories of debug files like /usr/lib/debug, with paths of the recorded processes.
+ * NULL-terminated. *(none, nullable)* Property "debug-dirs". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *const *sysprof_elf_symbolizer_get_debug_dirs (SysprofElfSymbolizer *self);
 
@@ -28,7 +29,7 @@ SYSPROF_AVAILABLE_IN_ALL
 void sysprof_elf_symbolizer_set_debug_dirs (SysprofElfSymbolizer *self,
                                             const char *const *debug_dirs);
 
-/* The same, as this program sees them. *(none, nullable)* Property "external-debug-dirs". */
+/* The same, with paths of this program. *(none, nullable)* Property "external-debug-dirs". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *const *sysprof_elf_symbolizer_get_external_debug_dirs (SysprofElfSymbolizer *self);
 

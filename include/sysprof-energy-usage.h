@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofEnergyUsage: power drawn by the processor's parts (RAPL). */
+/* SysprofEnergyUsage: power consumption of the parts of the CPU (RAPL). */
 
 #pragma once
 

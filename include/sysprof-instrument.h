@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofInstrument: something that records. Its kinds have a header each; none can be derived
- * from outside of the library. */
+/* SysprofInstrument: a source of recorded data. Each kind has its own header. Instruments
+ * cannot be derived outside of the library. */
 
 #pragma once
 
@@ -33,7 +33,8 @@ SYSPROF_IS_INSTRUMENT (gpointer object)
   return G_TYPE_CHECK_INSTANCE_TYPE (object, sysprof_instrument_get_type ());
 }
 
-/* What G_DECLARE_FINAL_TYPE makes, less the class structure: that of the parent is private. */
+/* Declares what G_DECLARE_FINAL_TYPE declares, except the class structure, because the parent
+ * class is private. */
 #define SYSPROF_DECLARE_INSTRUMENT(TypeName, type_name, NAME, AVAILABLE)           \
   AVAILABLE                                                                        \
   GType type_name##_get_type (void) G_GNUC_CONST;                                  \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofJitmapSymbolizer: takes names that compilers in the programs gave. */
+/* SysprofJitmapSymbolizer: resolves JIT-compiled functions with the names in the capture. */
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofKallsymsSymbolizer: names functions of the kernel. */
+/* SysprofKallsymsSymbolizer: resolves kernel functions. */
 
 #pragma once
 
@@ -17,11 +17,12 @@ SYSPROF_DECLARE_TYPE (SysprofKallsymsSymbolizer,
                       KALLSYMS_SYMBOLIZER,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* From the list in the capture, else from the running kernel if that is the one. *(full)* */
+/* Uses the list in the capture, or that of the running kernel if it is the recorded one.
+ * *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofSymbolizer *sysprof_kallsyms_symbolizer_new (void);
 
-/* From a list like /proc/kallsyms, which is read when a capture is loaded. *(full)* */
+/* Uses a list like /proc/kallsyms, which is read when a capture is loaded. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofSymbolizer *sysprof_kallsyms_symbolizer_new_for_symbols (GInputStream *symbols);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 
-/* What the capture headers need of a compiler, C or C++. */
+/* Compiler support for the capture headers, in C and C++. */
 
 #pragma once
 
@@ -18,7 +18,7 @@
 #  define SYSPROF_END_DECLS
 #endif
 
-/* Before what a language only has as an extension: no warning from -Wpedantic. */
+/* Suppresses warnings of -Wpedantic about language extensions. */
 #ifdef __GNUC__
 #  define SYSPROF_EXTENSION __extension__
 #else

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofMarkCatalog: the marks of one group and name. A list model of SysprofDocumentMark, in the order of time.
+/* SysprofMarkCatalog: the marks of one group and name. A list model of SysprofDocumentMark, in
+ * the order of time.
  *
- * Durations are in ns and of those marks that have one; 0 where none has. */
+ * Durations are in ns. They are those of marks with a duration, and 0 if there are none. */
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofMemoryUsage: what the machine's memory is used for. */
+/* SysprofMemoryUsage: the use of the machine's memory. */
 
 #pragma once
 
@@ -15,7 +15,7 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofMemoryUsage,
                             MEMORY_USAGE,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* Counters of the category "Memory", in bytes, twice a second. *(full)* */
+/* Records counters of the category "Memory", in bytes, twice a second. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_memory_usage_new (void);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofMount: one line of the table of what a process has mounted where: proc(5), mountinfo. */
+/* SysprofMount: one mount of a process, as in mountinfo of proc(5). */
 
 #pragma once
 
@@ -31,15 +31,16 @@ int sysprof_mount_get_mount_id (SysprofMount *self);
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_mount_get_parent_mount_id (SysprofMount *self);
 
-/* Which directory of the file system it shows. *(none)* Property "root". */
+/* The directory of the file system that is mounted. *(none)* Property "root". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_mount_get_root (SysprofMount *self);
 
-/* Where the process sees it. *(none)* Property "mount-point". */
+/* The path of the mount point. *(none)* Property "mount-point". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_mount_get_mount_point (SysprofMount *self);
 
-/* The device, or what the file system says in its place. *(none)* Property "mount-source". */
+/* The device, or the text that the file system provides instead. *(none)* Property
+ * "mount-source". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_mount_get_mount_source (SysprofMount *self);
 
@@ -47,11 +48,12 @@ const char *sysprof_mount_get_mount_source (SysprofMount *self);
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_mount_get_filesystem_type (SysprofMount *self);
 
-/* All, with commas between them. *(none)* Property "superblock-options". */
+/* All options, separated by commas. *(none)* Property "superblock-options". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_mount_get_superblock_options (SysprofMount *self);
 
-/* The value of one, "" where it has none; NULL where there is no such option. *(full, nullable)* */
+/* The value of an option, "" if it has none; NULL if there is no such option. *(full,
+ * nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 char *sysprof_mount_get_superblock_option (SysprofMount *self, const char *option);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofMultiSymbolizer: asks several, in the order they were added; the first answer wins. */
+/* SysprofMultiSymbolizer: tries several symbolizers in the order in which they were added. The
+ * first result is used. */
 
 #pragma once
 
@@ -15,16 +16,16 @@ SYSPROF_DECLARE_TYPE (SysprofMultiSymbolizer,
                       MULTI_SYMBOLIZER,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* Without any, it names nothing. *(full)* */
+/* An empty one resolves no symbols. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofMultiSymbolizer *sysprof_multi_symbolizer_new (void);
 
 /**
  * sysprof_multi_symbolizer_take:
- * @self: several symbolizers
- * @symbolizer: (transfer full): one more
+ * @self: a multi symbolizer
+ * @symbolizer: (transfer full): a symbolizer
  *
- * Adds one behind the others.
+ * Appends a symbolizer.
  */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_multi_symbolizer_take (SysprofMultiSymbolizer *self,

@@ -15,8 +15,8 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofNetworkUsage,
                             NETWORK_USAGE,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* Counters "Network"/"RX Bytes" and "TX Bytes", combined and per interface, twice a second: all bytes
- * since the interface came up. *(full)* */
+/* Records the counters "Network"/"RX Bytes" and "TX Bytes", combined and per interface, twice a
+ * second: all bytes since the interface came up. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_network_usage_new (void);
 

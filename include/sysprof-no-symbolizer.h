@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofNoSymbolizer: names nothing. For programs that look at marks and counters only. */
+/* SysprofNoSymbolizer: resolves no symbols. For programs that use only marks and counters. */
 
 #pragma once
 
@@ -15,7 +15,7 @@ SYSPROF_DECLARE_TYPE (SysprofNoSymbolizer,
                       NO_SYMBOLIZER,
                       SYSPROF_AVAILABLE_IN_ALL)
 
-/* The instance that all share. *(none)* */
+/* The shared instance. *(none)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofSymbolizer *sysprof_no_symbolizer_get (void);
 

@@ -7,12 +7,12 @@
 
 SYSPROF_BEGIN_DECLS
 
-/* Anonymous memory behind a descriptor (close-on-exec), a deleted temporary file where the system has none. The caller closes
- * it. -1 with errno set on failure. */
+/* Returns a descriptor (close-on-exec) of anonymous memory, or of an unlinked temporary file if
+ * the system has no memfd. The caller closes it. Returns -1 with errno set on failure. */
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_memfd_create (const char *name);
 
-/* Size of a page of memory, bytes. */
+/* The page size in bytes. */
 SYSPROF_AVAILABLE_IN_ALL
 size_t sysprof_getpagesize (void);
 

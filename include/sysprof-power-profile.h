@@ -19,7 +19,7 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofPowerProfile,
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_power_profile_new (const char *id);
 
-/* The profile that is held. Property "id". *(none)* */
+/* The power profile. Property "id". *(none)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_power_profile_get_id (SysprofPowerProfile *self);
 

@@ -32,21 +32,21 @@ SysprofProfiler *sysprof_profiler_new (void);
 /**
  * sysprof_profiler_add_instrument:
  * @self: a profiler
- * @instrument: (transfer full): what shall record, too
+ * @instrument: (transfer full): an instrument
  *
- * Takes the reference. Instruments run in the order in which they were added.
+ * Takes ownership of the instrument. Instruments run in the order in which they were added.
  */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_profiler_add_instrument (SysprofProfiler *self, SysprofInstrument *instrument);
 
-/* The program that is started with the recording; NULL: none, only observe. Property "spawnable".
+/* The program that is started with the recording; NULL starts none. Property "spawnable".
  * *(none, nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofSpawnable *sysprof_profiler_get_spawnable (SysprofProfiler *self);
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_profiler_set_spawnable (SysprofProfiler *self, SysprofSpawnable *spawnable);
 
-/* FALSE: do not ask the privileged helper, use what this process may do itself. Property
+/* FALSE uses only the privileges of this process, and not the privileged helper. Property
  * "acquire-privileges", default TRUE. Since 49. */
 SYSPROF_AVAILABLE_IN_49
 gboolean sysprof_profiler_get_acquire_privileges (SysprofProfiler *self);
@@ -57,13 +57,13 @@ void sysprof_profiler_set_acquire_privileges (SysprofProfiler *self,
 /**
  * sysprof_profiler_record_async: (skip)
  * @self: a profiler
- * @writer: takes the recording; it is the recording's from now until it has ended
- * @cancellable: (nullable): ends it early
- * @callback: called when it began
+ * @writer: the writer of the capture; the recording uses it exclusively until it has ended
+ * @cancellable: (nullable): ends the recording early
+ * @callback: called when the recording has started
  * @user_data: for @callback
  *
- * Begins a recording. Completes at once with the recording; what goes wrong at the start appears
- * among its diagnostics or as the error of sysprof_recording_wait_finish().
+ * Starts a recording and completes immediately. Errors at the start are reported by its
+ * diagnostics or by sysprof_recording_wait_finish().
  */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_profiler_record_async (SysprofProfiler *self,
@@ -72,7 +72,7 @@ void sysprof_profiler_record_async (SysprofProfiler *self,
                                     GAsyncReadyCallback callback,
                                     gpointer user_data);
 
-/* The same into a file that is created or replaced. Ours. Since 51. */
+/* The same, into a file that is created or replaced. Since 51. */
 SYSPROF_AVAILABLE_IN_51
 void sysprof_profiler_record_to_path_async (SysprofProfiler *self,
                                             const char *path,
@@ -80,15 +80,15 @@ void sysprof_profiler_record_to_path_async (SysprofProfiler *self,
                                             GAsyncReadyCallback callback,
                                             gpointer user_data);
 
-/* Of both. *(full)*; NULL and `error` set. */
+/* Finishes both kinds. *(full)*; NULL with `error` set on failure. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofRecording *
 sysprof_profiler_record_finish (SysprofProfiler *self, GAsyncResult *result, GError **error);
 
-/* A published example calls sysprof_profiler_record_async (profiler, writer, callback, NULL, NULL):
- * the callback stands where the cancellable belongs. That text compiles and runs, too. Both branches
- * name functions, so that only the chosen one's arguments are checked. The name in parentheses is
- * the function itself. */
+/* A published example calls sysprof_profiler_record_async (profiler, writer, callback, NULL,
+ * NULL), with the callback in place of the cancellable. This macro makes that example compile
+ * and run. Both branches name functions, so the compiler checks only the arguments of the
+ * selected one. The name in parentheses is the function itself. */
 #if !defined(__cplusplus) && !defined(__GI_SCANNER__) && defined(__STDC_VERSION__) && \
     __STDC_VERSION__ >= 201112L
 G_GNUC_UNUSED static inline void

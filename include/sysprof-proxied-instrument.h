@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofProxiedInstrument: a peer on a message bus that writes its own capture, joined at the end. */
+/* SysprofProxiedInstrument: another program on a message bus that writes its own capture, which
+ * is merged at the end. */
 
 #pragma once
 
@@ -15,13 +16,14 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofProxiedInstrument,
                             PROXIED_INSTRUMENT,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* The peer at `object_path` of `bus_name` implements org.gnome.Sysprof3.Profiler. *(full)* */
+/* The object at `object_path` of `bus_name` implements org.gnome.Sysprof3.Profiler. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_proxied_instrument_new (GBusType bus_type,
                                                    const char *bus_name,
                                                    const char *object_path);
 
-/* `options` is the a{sv} for its Start method; a floating one is taken. NULL: none. *(full)* Since 49. */
+/* `options` is the a{sv} for its Start method; a floating reference is consumed. NULL passes
+ * none. *(full)* Since 49. */
 SYSPROF_AVAILABLE_IN_49
 SysprofInstrument *sysprof_proxied_instrument_new_with_options (GBusType bus_type,
                                                                 const char *bus_name,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofRecordingPhase: when an instrument does its work. */
+/* SysprofRecordingPhase: the phase in which an instrument works. */
 
 #pragma once
 

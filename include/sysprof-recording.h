@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofRecording: a recording that runs, or has run. */
+/* SysprofRecording: a recording, running or finished. */
 
 #pragma once
 
@@ -20,8 +20,8 @@ G_DECLARE_FINAL_TYPE (SysprofRecording, sysprof_recording, SYSPROF, RECORDING, G
 SYSPROF_AVAILABLE_IN_ALL
 GListModel *sysprof_recording_list_diagnostics (SysprofRecording *self);
 
-/* Microseconds since the recording began; 0 before that, and constant from its end on. Property
- * "duration", notified once a second. */
+/* Microseconds since the start of the recording; 0 before it, and constant after the end.
+ * Property "duration", notified once a second. */
 SYSPROF_AVAILABLE_IN_ALL
 gint64 sysprof_recording_get_duration (SysprofRecording *self);
 
@@ -40,20 +40,20 @@ void sysprof_recording_wait_async (SysprofRecording *self,
                                    GAsyncReadyCallback callback,
                                    gpointer user_data);
 
-/* FALSE and `error` if the recording could not start, if its program failed, or if not all could
- * be written. */
+/* Returns FALSE with `error` set if the recording could not start, if its program failed, or if
+ * not everything could be written. */
 SYSPROF_AVAILABLE_IN_ALL
 gboolean
 sysprof_recording_wait_finish (SysprofRecording *self, GAsyncResult *result, GError **error);
 
-/* Asks for the end; completes when the request was taken. sysprof_recording_wait_async() tells
- * when the capture is whole. */
+/* Requests the end of the recording, and completes when the request was accepted.
+ * sysprof_recording_wait_async() completes when the capture is complete. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_recording_stop_async (SysprofRecording *self,
                                    GCancellable *cancellable,
                                    GAsyncReadyCallback callback,
                                    gpointer user_data);
-/* TRUE: the request was taken. */
+/* Returns TRUE if the request was accepted. */
 SYSPROF_AVAILABLE_IN_ALL
 gboolean
 sysprof_recording_stop_finish (SysprofRecording *self, GAsyncResult *result, GError **error);
@@ -62,14 +62,14 @@ sysprof_recording_stop_finish (SysprofRecording *self, GAsyncResult *result, GEr
  * sysprof_recording_create_reader: (skip)
  * @self: a recording
  *
- * Writes out what is buffered and opens the capture for reading.
+ * Writes all buffered frames and opens the capture for reading.
  *
  * Returns: (transfer full) (nullable): a reader; %NULL if it cannot be read (a pipe)
  */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofCaptureReader *sysprof_recording_create_reader (SysprofRecording *self);
 
-/* A new descriptor of the capture, which the caller closes; -1 on failure. */
+/* Returns a new descriptor of the capture, which the caller closes; -1 on failure. */
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_recording_dup_fd (SysprofRecording *self) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofSampler: stacks of the whole system, or of chosen processes, through perf events. */
+/* SysprofSampler: stacks of the whole system, or of selected processes, from perf events. */
 
 #pragma once
 
@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 
 SYSPROF_DECLARE_INSTRUMENT (SysprofSampler, sysprof_sampler, SAMPLER, SYSPROF_AVAILABLE_IN_ALL)
 
-/* An instrument that samples every CPU at 1 kHz: call chains by frame pointer, kernel and user, with the
- * mappings, forks, exits and names that are needed to read them. *(full)* */
+/* Samples every CPU at 1 kHz: kernel and user stacks by frame pointer, with the mappings,
+ * forks, exits and names that readers need. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_sampler_new (void);
 

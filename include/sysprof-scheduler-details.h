@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofSchedulerDetails: which thread ran when, as marks. */
+/* SysprofSchedulerDetails: the time in which each thread ran, as marks. */
 
 #pragma once
 
@@ -15,7 +15,8 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofSchedulerDetails,
                             SCHEDULER_DETAILS,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* Marks of the group "Scheduler", named "CPU n", one per slice of time a thread had. *(full)* */
+/* Records marks of the group "Scheduler", named "CPU n", one for each time that a thread ran.
+ * *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_scheduler_details_new (void);
 

@@ -15,21 +15,23 @@ G_BEGIN_DECLS
 SYSPROF_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (SysprofSpawnable, sysprof_spawnable, SYSPROF, SPAWNABLE, GObject)
 
-/* `fd` is ours, `dest_fd` the number it will have in the child. */
+/* `fd` is the descriptor of this process, `dest_fd` its number in the child. */
 typedef void (*SysprofSpawnableFDForeach) (int dest_fd, int fd, gpointer user_data);
 
-/* No command yet, our own environment and working directory, no descriptors. *(full)* */
+/* Has no command and no descriptors, and the environment and working directory of this process.
+ * *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofSpawnable *sysprof_spawnable_new (void);
 
-/* One argument, copied, in front of those there are; the first of all is the program. */
+/* Inserts an argument, which is copied, before the others. The first argument is the program.
+ */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_prepend_argv (SysprofSpawnable *self, const char *argv);
-/* One argument, copied, behind those there are. */
+/* Appends an argument, which is copied. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_append_argv (SysprofSpawnable *self, const char *argv);
 
-/* Appends all of a NULL-terminated vector; NULL appends nothing. */
+/* Appends all strings of a NULL-terminated vector; NULL appends nothing. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_append_args (SysprofSpawnable *self, const char *const *args);
 
@@ -37,23 +39,23 @@ void sysprof_spawnable_append_args (SysprofSpawnable *self, const char *const *a
 SYSPROF_AVAILABLE_IN_ALL
 const char *const *sysprof_spawnable_get_argv (SysprofSpawnable *self);
 
-/* NULL: our own working directory. Property "cwd". *(none, nullable)* */
+/* The working directory; NULL is that of this process. Property "cwd". *(none, nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_spawnable_get_cwd (SysprofSpawnable *self);
-/* Copied; NULL: our own. */
+/* The path is copied; NULL is the directory of this process. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_set_cwd (SysprofSpawnable *self, const char *cwd);
 
-/* The whole environment, "KEY=value" each, NULL-terminated; NULL when it was cleared. Property "environ".
- * *(none, nullable)* */
+/* The complete environment, "KEY=value" each, NULL-terminated; NULL if it was cleared. Property
+ * "environ". *(none, nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *const *sysprof_spawnable_get_environ (SysprofSpawnable *self);
 
-/* NULL clears it: the program starts without variables, but for those set afterwards. */
+/* NULL clears the environment. The program then has only variables that are set afterwards. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_set_environ (SysprofSpawnable *self, const char *const *environ);
 
-/* `value` NULL removes the variable. */
+/* NULL as `value` removes the variable. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_setenv (SysprofSpawnable *self, const char *key, const char *value);
 
@@ -61,8 +63,9 @@ void sysprof_spawnable_setenv (SysprofSpawnable *self, const char *key, const ch
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_spawnable_getenv (SysprofSpawnable *self, const char *key);
 
-/* Hands `fd` (taken) to the child as `dest_fd`, or as the next free number when that is negative.
- * A descriptor handed over before under the same number is closed. Returns the number in the child. */
+/* Takes ownership of `fd` and passes it to the child as `dest_fd`, or as the next free number
+ * if `dest_fd` is negative. Closes a descriptor that was passed before with the same number.
+ * Returns the number in the child. */
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_spawnable_take_fd (SysprofSpawnable *self, int fd, int dest_fd);
 
@@ -72,36 +75,39 @@ int sysprof_spawnable_take_fd (SysprofSpawnable *self, int fd, int dest_fd);
  * @foreach: (scope call): called with each descriptor
  * @user_data: for @foreach
  *
- * In the order in which they were taken; the callback must not change them.
+ * Descriptors are passed in the order in which they were added. The callback must not change
+ * them.
  */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_foreach_fd (SysprofSpawnable *self,
                                    SysprofSpawnableFDForeach foreach,
                                    gpointer user_data);
 
-/* The first number for descriptors without a wish. Default 3, behind the standard streams; a
- * negative number means 2. */
+/* The first number for descriptors without a requested number. The default is 3, after the
+ * standard streams; a negative number means 2. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_set_starting_fd (SysprofSpawnable *self, int starting_fd);
 
-/* Makes an unlinked capture file that the child finds by the variable `envvar` (NULL:
- * SYSPROF_TRACE_FD). Returns our descriptor of it *(full)*, or -1 with errno set. */
+/* Creates an unlinked capture file, whose descriptor the child finds in the variable `envvar`
+ * (NULL: SYSPROF_TRACE_FD). Returns a descriptor of it *(full)*, or -1 with errno set. */
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_spawnable_add_trace_fd (SysprofSpawnable *self,
                                     const char *envvar) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Puts `library_path` in front of the child's LD_PRELOAD. */
+/* Prepends `library_path` to LD_PRELOAD of the child. */
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_add_ld_preload (SysprofSpawnable *self, const char *library_path);
 
-/* Default G_SUBPROCESS_FLAGS_NONE: standard output and error are ours. Property "flags". */
+/* The default, G_SUBPROCESS_FLAGS_NONE, inherits standard output and error. Property "flags".
+ */
 SYSPROF_AVAILABLE_IN_ALL
 GSubprocessFlags sysprof_spawnable_get_flags (SysprofSpawnable *self);
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_spawnable_set_flags (SysprofSpawnable *self, GSubprocessFlags flags);
 
-/* Starts the program. Descriptors are duplicated, so that it may be started again. NULL and
- * `error`: there is no command, it does not exist, or it may not be run. *(full)* */
+/* Starts the program. Descriptors are duplicated, so it may be started again. *(full)*; NULL
+ * with `error` set if there is no command, if it does not exist, or if it may not be executed.
+ */
 SYSPROF_AVAILABLE_IN_ALL
 GSubprocess *sysprof_spawnable_spawn (SysprofSpawnable *self, GError **error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofSubprocessOutput: what a command prints, as an embedded file. */
+/* SysprofSubprocessOutput: the output of a command, as an embedded file. */
 
 #pragma once
 
@@ -16,11 +16,12 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofSubprocessOutput,
                             SUBPROCESS_OUTPUT,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* Runs nothing until a command and a file name are set. *(full)* */
+/* Does nothing until a command and a file name are set. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_subprocess_output_new (void);
 
-/* When the command runs. Property "phase", default SYSPROF_RECORDING_PHASE_AUGMENT. */
+/* The phase in which the command runs. Property "phase", default
+ * SYSPROF_RECORDING_PHASE_AUGMENT. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofRecordingPhase sysprof_subprocess_output_get_phase (SysprofSubprocessOutput *self);
 SYSPROF_AVAILABLE_IN_ALL
@@ -34,21 +35,24 @@ SYSPROF_AVAILABLE_IN_ALL
 void sysprof_subprocess_output_set_stdout_path (SysprofSubprocessOutput *self,
                                                 const char *stdout_path);
 
-/* Where the command runs; NULL: where we do. Property "command-cwd". *(none, nullable)* */
+/* The working directory of the command; NULL is that of this process. Property "command-cwd".
+ * *(none, nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_subprocess_output_get_command_cwd (SysprofSubprocessOutput *self);
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_subprocess_output_set_command_cwd (SysprofSubprocessOutput *self,
                                                 const char *command_cwd);
 
-/* The command; its first word is looked up in PATH. Property "command-argv". *(none, nullable)* */
+/* The command; its first word is looked up in PATH. Property "command-argv". *(none, nullable)*
+ */
 SYSPROF_AVAILABLE_IN_ALL
 const char *const *sysprof_subprocess_output_get_command_argv (SysprofSubprocessOutput *self);
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_subprocess_output_set_command_argv (SysprofSubprocessOutput *self,
                                                  const char *const *command_argv);
 
-/* Its environment; NULL: ours. Property "command-environ". *(none, nullable)* */
+/* The environment of the command; NULL is that of this process. Property "command-environ".
+ * *(none, nullable)* */
 SYSPROF_AVAILABLE_IN_ALL
 const char *const *
 sysprof_subprocess_output_get_command_environ (SysprofSubprocessOutput *self);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofSymbol: what a node of a call graph stands for: a function, or a process, a thread and so on. */
+/* SysprofSymbol: the meaning of a node in a call graph: a function, a process, a thread and so
+ * on. */
 
 #pragma once
 
@@ -26,7 +27,7 @@ typedef enum
 SYSPROF_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (SysprofSymbol, sysprof_symbol, SYSPROF, SYMBOL, GObject)
 
-/* The name of a function, or what is shown in its place. *(none)* Property "name". */
+/* The name of the function, or the text that is shown instead. *(none)* Property "name". */
 SYSPROF_AVAILABLE_IN_ALL
 const char *sysprof_symbol_get_name (SysprofSymbol *self);
 
@@ -46,12 +47,12 @@ SysprofSymbolKind sysprof_symbol_get_kind (SysprofSymbol *self);
 SYSPROF_AVAILABLE_IN_ALL
 guint sysprof_symbol_hash (const SysprofSymbol *self);
 
-/* Whether kind, name and binary agree, also if they are of different documents. A symbol without a binary path, as
- * tables within captures give them, equals those of the same nick. */
+/* Whether kind, name and binary are equal, also of different documents. A symbol without a
+ * binary path, as in embedded tables, equals symbols with the same nick. */
 SYSPROF_AVAILABLE_IN_ALL
 gboolean sysprof_symbol_equal (const SysprofSymbol *a, const SysprofSymbol *b);
 
-/* For a person who points at it. *(full)* Property "tooltip-text". */
+/* A text for a tooltip. *(full)* Property "tooltip-text". */
 SYSPROF_AVAILABLE_IN_ALL
 char *sysprof_symbol_dup_tooltip_text (SysprofSymbol *self);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofSymbolizer: says where the names of a document's functions come from. Its kinds have a header each. */
+/* SysprofSymbolizer: a source of symbols. Each kind has its own header. */
 
 #pragma once
 

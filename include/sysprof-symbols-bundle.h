@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofSymbolsBundle: names for every address that was sampled, added to the capture. */
+/* SysprofSymbolsBundle: adds symbols of all sampled addresses to the capture. */
 
 #pragma once
 
@@ -15,12 +15,13 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofSymbolsBundle,
                             SYMBOLS_BUNDLE,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* After the recording every address in it is named and the table embedded, so that the capture reads the same on
- * any machine. *(full)* */
+/* After the recording, resolves every address in it and embeds the table, so the capture looks
+ * the same on any machine. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_symbols_bundle_new (void);
 
-/* Whether debuginfod servers may be asked for names. Property "enable-debuginfod". Since 48. */
+/* Whether debug files may be downloaded from debuginfod servers. Property "enable-debuginfod".
+ * Since 48. */
 SYSPROF_AVAILABLE_IN_48
 gboolean sysprof_symbols_bundle_get_enable_debuginfod (SysprofSymbolsBundle *self);
 SYSPROF_AVAILABLE_IN_48

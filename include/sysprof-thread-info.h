@@ -21,12 +21,12 @@ SysprofDocumentProcess *sysprof_thread_info_get_process (SysprofThreadInfo *self
 SYSPROF_AVAILABLE_IN_ALL
 int sysprof_thread_info_get_thread_id (SysprofThreadInfo *self);
 
-/* The last name of the thread, which is its process's where it has no other; NULL where the capture has no names of threads. *(full,
- * nullable)* Property "name". Ours. Since 51. */
+/* The last name of the thread, or the name of its process if it has none; NULL if the capture
+ * has no thread names. *(full, nullable)* Property "name". Since 51. */
 SYSPROF_AVAILABLE_IN_ALL
 char *sysprof_thread_info_dup_name (SysprofThreadInfo *self);
 
-/* Whether the process began with it. Property "is-main-thread". */
+/* Whether it is the first thread of its process. Property "is-main-thread". */
 SYSPROF_AVAILABLE_IN_ALL
 gboolean sysprof_thread_info_is_main_thread (SysprofThreadInfo *self);
 

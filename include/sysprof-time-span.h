@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofTimeSpan: from when to when, in nanoseconds. */
+/* SysprofTimeSpan: a start and an end, in nanoseconds. */
 
 #pragma once
 
@@ -21,13 +21,14 @@ typedef struct _SysprofTimeSpan
 SYSPROF_AVAILABLE_IN_ALL
 GType sysprof_time_span_get_type (void) G_GNUC_CONST;
 
-/* *(full)*; NULL of NULL. */
+/* *(full)*; returns NULL if `self` is NULL. */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofTimeSpan *sysprof_time_span_copy (const SysprofTimeSpan *self);
 SYSPROF_AVAILABLE_IN_ALL
 void sysprof_time_span_free (SysprofTimeSpan *self);
 
-/* "1.500ms": an offset of that many nanoseconds with three decimals, in μs, ms or s; "0.000s" for none. *(full)* */
+/* "1.500ms": an offset of that many nanoseconds with three decimals, in μs, ms or s; "0.000s"
+ * for none. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 char *sysprof_time_offset_to_string (gint64 offset);
 
@@ -43,7 +44,7 @@ sysprof_time_span_duration (SysprofTimeSpan span)
   return span.end_nsec - span.begin_nsec;
 }
 
-/* The span as seen from `point`. */
+/* The span relative to `point`. */
 static inline SysprofTimeSpan
 sysprof_time_span_relative_to (SysprofTimeSpan span, gint64 point)
 {
@@ -52,7 +53,7 @@ sysprof_time_span_relative_to (SysprofTimeSpan span, gint64 point)
   return span;
 }
 
-/* Where the span begins and ends within `allowed`: 0 at its begin, 1 at its end. */
+/* The start and end of the span within `allowed`: 0 is the start of `allowed`, 1 its end. */
 static inline void
 sysprof_time_span_normalize (SysprofTimeSpan span, SysprofTimeSpan allowed, float values[2])
 {
@@ -76,7 +77,8 @@ sysprof_time_span_order (SysprofTimeSpan span)
   return span;
 }
 
-/* Cuts `span` to what lies in `allowed`. FALSE, and `span` zeroed, where nothing does. */
+/* Reduces `span` to its part in `allowed`. Returns FALSE and clears `span` if they do not
+ * overlap. */
 static inline gboolean
 sysprof_time_span_clamp (SysprofTimeSpan *span, SysprofTimeSpan allowed)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* SysprofTracefdConsumer: joins a capture that another process wrote. */
+/* SysprofTracefdConsumer: merges a capture that another process wrote. */
 
 #pragma once
 
@@ -15,8 +15,8 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofTracefdConsumer,
                             TRACEFD_CONSUMER,
                             SYSPROF_AVAILABLE_IN_ALL)
 
-/* `trace_fd` (taken) is a capture file; what is in it when the recording has stopped is joined to the recording.
- * *(full)* */
+/* Takes ownership of `trace_fd`, a capture file. Its contents are merged into the recording
+ * when it has stopped. *(full)* */
 SYSPROF_AVAILABLE_IN_ALL
 SysprofInstrument *sysprof_tracefd_consumer_new (int trace_fd);
 

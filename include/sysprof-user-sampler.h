@@ -15,8 +15,8 @@ SYSPROF_DECLARE_INSTRUMENT (SysprofUserSampler,
                             USER_SAMPLER,
                             SYSPROF_AVAILABLE_IN_48)
 
-/* As sysprof_sampler_new(), with user stacks unwound from `stack_size` bytes (a multiple of 8) copied
- * with each sample. *(full)* Since 48. */
+/* Like sysprof_sampler_new(), but unwinds user stacks in copies of `stack_size` bytes (a
+ * multiple of 8) per sample. *(full)* Since 48. */
 SYSPROF_AVAILABLE_IN_48
 SysprofInstrument *sysprof_user_sampler_new (guint stack_size);
 

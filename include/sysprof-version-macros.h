@@ -2,16 +2,17 @@
 
 /* Availability of functions by version.
  *
- * A program that must build with older versions defines SYSPROF_VERSION_MAX_ALLOWED as one of the
- * SYSPROF_VERSION_… constants below: what came later then warns where it is used.
- * SYSPROF_VERSION_MIN_REQUIRED in the same way silences warnings about what was deprecated later.
- */
+ * A program that must build with older versions defines SYSPROF_VERSION_MAX_ALLOWED as one of
+ * the SYSPROF_VERSION_… constants below: what came later then warns where it is used.
+ * SYSPROF_VERSION_MIN_REQUIRED in the same way silences warnings about what was deprecated
+ * later. */
 
 #pragma once
 
 #include "sysprof-version.h"
 
-/* A shared library that embeds the capture library may redefine this to keep the names to itself. */
+/* A shared library that embeds the capture library may redefine this to keep the names to
+ * itself. */
 #ifndef _SYSPROF_EXTERN
 #  ifdef __GNUC__
 #    define _SYSPROF_EXTERN __attribute__ ((visibility ("default"))) extern

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Everything that libsysprof and the capture library offer.
+/* The public API of libsysprof and of the capture library.
  *
- *   recording   sysprof-profiler.h starts a SysprofRecording of the instruments it was given
+ *   recording   sysprof-profiler.h starts a SysprofRecording with its instruments
  *   analysis    sysprof-document-loader.h opens a capture as a SysprofDocument
- *   capture     sysprof-capture.h reads and writes the file format, without GLib */
+ *   capture     sysprof-capture.h reads and writes the file format, without GLib
+ *
+ * Comments write ownership as in introspection. *(full)* is transfer full: the caller owns the
+ * result and frees it. *(none)* is transfer none: the object owns the result. *(nullable)*: the
+ * result may be NULL. */
 
 #pragma once
 

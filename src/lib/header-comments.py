@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turns the comments of public headers into blocks that g-ir-scanner reads, with what they say of ownership.
+"""Converts the comments of public headers into documentation blocks for g-ir-scanner, with ownership annotations.
 
-A header says everything once, as people read it: a comment in front of a declaration, in which *(full)*, *(none)* and
-*(nullable)* tell who owns what is returned. Where more must be said than that, the header has a block of its own, which
-the scanner reads itself and this leaves alone.
+A header documents a function in a plain comment before its declaration. In it, *(full)*, *(none)* and *(nullable)*
+describe the ownership of the result. Functions that need more annotations have a documentation block in the header,
+which the scanner reads directly.
 
 usage: header-comments.py OUTPUT HEADER...
 """
@@ -18,8 +18,8 @@ DECLARATION = re.compile(r'(?:' + COMMENT + r')?'
 FUNCTION = re.compile(r'SYSPROF_(?:AVAILABLE|DEPRECATED)_IN_(\w+?)(?:_FOR \((\w+)\))?\n([^;]*?)\b(sysprof_\w+) \(([^;]*)\);', re.S)
 ENUM = re.compile(r'typedef enum\n\{\n(.*?)\} (\w+);', re.S)
 VECTOR = re.compile(r'char ?\*(?:const )?\*')
-TAG = re.compile(r'\s*\*\(([a-z, ]+)\)\*[,;]?')
-PROPERTY = re.compile(r'\s*Propert(?:y|ies) ("[\w-]+"(?:, "[\w-]+")*)(?:, (notified[^.]*))?\.')
+TAG = re.compile(r'\s*\*\(([a-z,\s]+)\)\*[,;]?')
+PROPERTY = re.compile(r'\s*Propert(?:y|ies)\s("[\w-]+"(?:,\s"[\w-]+")*)(?:,\s(notified[^.]*))?\.')
 
 
 def plain(comment):
@@ -32,7 +32,7 @@ def take_tags(text):
                     for match in TAG.findall(text) for word in match.split(','))
     text = TAG.sub('', text)
     text = PROPERTY.sub('', text)
-    return tags, re.sub(r'\s*Since \d+\.', '', text).strip(' ;\n')
+    return tags, re.sub(r'\s*Since\s\d+\.', '', text).strip(' ;\n')
 
 
 def block(name, parameters, text, returns=None, notes=()):
@@ -51,9 +51,9 @@ def describe_function(comment, version, instead, returned, name, arguments):
     vectors = [bool(VECTOR.search(argument)) for argument in arguments.split(',')]
     names = [re.search(r'(\w+)(?:\[\d*\])?$', argument.strip()).group(1)
              for argument in arguments.split(',') if argument.strip() not in ('void', '')]
-    parameters = [(name, {'self': 'the object', 'cancellable': '(nullable): ends it early',
-                          'callback': 'called at the end', 'user_data': 'for @callback',
-                          'result': 'what the callback got'}.get(name, f'the {name.replace("_", " ")}'))
+    parameters = [(name, {'self': 'the object', 'cancellable': '(nullable): a cancellable',
+                          'callback': 'called when the operation is complete', 'user_data': 'for @callback',
+                          'result': 'the result that was passed to the callback'}.get(name, f'the {name.replace("_", " ")}'))
                   for name in names if name != 'error']
     array = ('(nullable) ' if '%NULL' in text else '') + '(array zero-terminated=1): '
     parameters = [(parameter, array + what if is_vector else what)
@@ -64,7 +64,7 @@ def describe_function(comment, version, instead, returned, name, arguments):
         parameter, what = parameters[1]
         parameters[1] = (parameter, '(nullable)' + (' ' if what.startswith('(') else ': ') + what)
     returns = None if returned.strip() == 'void' else (f' {tags}:' if tags else '') + ' ' + (
-        text.split('\n\n')[0].split('. ')[0].replace('\n', ' ') or 'what it says')
+        re.sub(r'^Returns (\w)', r'\1', text.split('\n\n')[0].split('. ')[0].replace('\n', ' ')) or 'the value')
     notes = []
     if version.isdigit():
         notes.append(f'Since: {version}')
