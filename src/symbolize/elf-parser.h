@@ -23,6 +23,7 @@ typedef struct
   ElfFacts facts;
   int own_root; /* borrowed: where it was found */
   char *own_path;
+  uint32_t reader; /* of what it names */
   /* Where that was found whose debug information is read: the file, or its debug file. */
   int root; /* borrowed */
   char *path;
@@ -50,6 +51,9 @@ ElfStatus sysprof_elf_parser_open (ElfParser *self,
                                    int root,
                                    const char *path,
                                    ElfFacts *facts);
+
+/* The reader for what is named by what is open and is looked for below `root`. */
+uint32_t sysprof_elf_parser_reader (const ElfParser *self, int root);
 
 /* The same for the debug file of what is open. */
 ElfStatus sysprof_elf_parser_add_debug (ElfParser *self,

@@ -47,11 +47,34 @@ const char *sysprof_file_roots_find_rest (const FileRoots *self, unsigned n, con
  * not answer. */
 int sysprof_open_regular_file (Opener *opener, int root, const char *path, struct stat *info);
 
+/* Whose rights to files count for a path that an ELF file names, if we are root: those of the owner of the ELF file, or of nobody. */
+#define READER_OURSELVES UINT32_MAX
+#define READER_NOBODY    65534
+
+/* The reader for what an ELF file names that was found below `root`, of a process, at `path`. */
+uint32_t
+sysprof_find_reader (Opener *opener, int root, const char *path, const struct stat *info);
+
+/* A regular file for that reader. */
+int sysprof_open_debug_file (Opener *opener,
+                             uint32_t reader,
+                             int root,
+                             const char *path,
+                             struct stat *info);
+
 /* The same for a path that a file names, which may be that of anything: nothing but an ELF file is handed out, else ENOEXEC. */
-int sysprof_open_elf_file (Opener *opener, int root, const char *path, struct stat *info);
+int sysprof_open_elf_file (Opener *opener,
+                           uint32_t reader,
+                           int root,
+                           const char *path,
+                           struct stat *info);
 
 /* A copy of it in memory, `info->st_size` bytes, which takes no time to read; EFBIG: it is larger than MOST_SOURCE_SIZE. */
-int sysprof_copy_text_file (Opener *opener, int root, const char *path, struct stat *info);
+int sysprof_copy_text_file (Opener *opener,
+                            uint32_t reader,
+                            int root,
+                            const char *path,
+                            struct stat *info);
 
 /* Through links: /lib is /usr/lib, /usr/bin/x is /etc/alternatives/x. NULL: nobody can say. */
 char *sysprof_find_real_path (Opener *opener, const char *path);
