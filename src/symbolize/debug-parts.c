@@ -14,13 +14,19 @@
 /* --- supplements --- */
 
 static ElfStatus
-try_supplement (ElfParser *parser, int root, const char *path, void *data)
+open_supplement (ElfParser *parser, uint32_t reader, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
+  autofd envelope = sysprof_open_elf_file (&parser->opener, reader, root, path, &info);
 
   return envelope >= 0 ? sysprof_elf_parser_add_supplement (parser, envelope, &info, path)
                        : sysprof_elf_parser_note_unopened (parser, path);
+}
+
+static ElfStatus
+try_supplement (ElfParser *parser, int root, const char *path, void *data)
+{
+  return open_supplement (parser, sysprof_elf_parser_reader (parser, root), root, path);
 }
 
 static ElfStatus
@@ -57,7 +63,7 @@ find_cached_supplement (ElfParser *parser)
     return ELF_ABSENT;
   sysprof_elf_write_build_id (parser->facts.alt_id, parser->facts.alt_id_size, build_id);
   path = sysprof_debuginfod_find_cached (build_id);
-  return path != NULL ? try_supplement (parser, -1, path, NULL) : ELF_ABSENT;
+  return path != NULL ? open_supplement (parser, READER_OURSELVES, -1, path) : ELF_ABSENT;
 }
 
 static void
@@ -98,7 +104,8 @@ static ElfStatus
 try_package (ElfParser *parser, int root, const char *path, void *data)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
+  autofd envelope = sysprof_open_elf_file (
+      &parser->opener, sysprof_elf_parser_reader (parser, root), root, path, &info);
 
   return envelope >= 0 ? sysprof_elf_parser_add_package (parser, envelope, &info, path)
                        : sysprof_elf_parser_note_unopened (parser, path);
@@ -109,7 +116,8 @@ static ElfStatus
 try_split (ElfParser *parser, int root, const char *path, void *number)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_elf_file (&parser->opener, root, path, &info);
+  autofd envelope = sysprof_open_elf_file (
+      &parser->opener, sysprof_elf_parser_reader (parser, root), root, path, &info);
 
   return envelope >= 0 ? sysprof_elf_parser_add_split (parser, envelope, &info, path,
                                                        *(const uint32_t *) number)

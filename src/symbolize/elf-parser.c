@@ -6,6 +6,7 @@
 #include "symbolize/elf-parser.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #define MOST_FAILED         256 /* different files; each one cost time */
 #define MOST_FAILED_OF_FILE 3   /* after so many, no further parts are added to the file */
@@ -34,6 +35,20 @@ note_skipped (ElfParser *self, const char *path)
   g_ptr_array_add (self->skipped, g_strdup (path));
 }
 
+static uint32_t
+find_reader (ElfParser *self, int root, const char *path, const struct stat *info)
+{
+  if (self->mounts != NULL)
+    return sysprof_find_reader (&self->opener, root, path, info);
+  return geteuid () == 0 && info->st_uid != 0 ? info->st_uid : READER_OURSELVES;
+}
+
+uint32_t
+sysprof_elf_parser_reader (const ElfParser *self, int root)
+{
+  return geteuid () == 0 && root >= 0 && self->mounts != NULL ? READER_NOBODY : self->reader;
+}
+
 ElfStatus
 sysprof_elf_parser_open (ElfParser *self,
                          int envelope,
@@ -42,11 +57,14 @@ sysprof_elf_parser_open (ElfParser *self,
                          const char *path,
                          ElfFacts *facts)
 {
+  uint32_t reader = find_reader (self, root, path, info);
   ElfStatus status;
 
   if (self->is_open && is_same_file (info, &self->open_file) &&
       sysprof_remembered_elf_is_open (&self->elf))
     {
+      if (self->reader != reader)
+        self->reader = READER_NOBODY; /* it is looked for near both places */
       *facts = self->facts;
       return ELF_OK;
     }
@@ -65,6 +83,7 @@ sysprof_elf_parser_open (ElfParser *self,
     note_skipped (self, path);
   self->is_open = status == ELF_OK;
   self->open_file = *info;
+  self->reader = reader;
   if (status == ELF_OK)
     {
       self->facts = *facts;

@@ -24,6 +24,7 @@ typedef struct
   ElfFacts facts;
   int own_root; /* borrowed: root below which it was found */
   char *own_path;
+  uint32_t reader; /* for files that it names; see sysprof_find_reader() */
   /* Where the file that provides the debug information was found: the file itself, or its debug
    * file. */
   int root; /* borrowed */
@@ -55,6 +56,9 @@ ElfStatus sysprof_elf_parser_open (ElfParser *self,
                                    int root,
                                    const char *path,
                                    ElfFacts *facts);
+
+/* The reader for files that the open file names and that are searched below `root`. */
+uint32_t sysprof_elf_parser_reader (const ElfParser *self, int root);
 
 /* Likewise, for the debug file of the open file. */
 ElfStatus sysprof_elf_parser_add_debug (ElfParser *self,

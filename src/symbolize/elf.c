@@ -127,13 +127,19 @@ open_recorded_file (ElfParser *parser,
 }
 
 static ElfStatus
-open_debug_file (ElfParser *parser, int root, const char *path, void *data)
+open_debug_file (ElfParser *parser, uint32_t reader, int root, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_open_regular_file (&parser->opener, root, path, &info);
+  autofd envelope = sysprof_open_debug_file (&parser->opener, reader, root, path, &info);
 
   return envelope >= 0 ? sysprof_elf_parser_add_debug (parser, envelope, &info, root, path)
                        : sysprof_elf_parser_note_unopened (parser, path);
+}
+
+static ElfStatus
+try_debug_file (ElfParser *parser, int root, const char *path, void *data)
+{
+  return open_debug_file (parser, sysprof_elf_parser_reader (parser, root), root, path);
 }
 
 /* ELF_ABSENT: there is none. ELF_MISMATCH, ELF_TOO_LARGE: the file found cannot be used. */
@@ -147,7 +153,7 @@ find_debug_file (const Symbolization *self,
   g_autoptr (GArray) candidates = sysprof_list_debug_candidates (
       self, &parser->opener, (const char *const *) parser->flatpak_dirs, root, path, facts);
 
-  return sysprof_debug_search_candidates (parser, candidates, open_debug_file, NULL);
+  return sysprof_debug_search_candidates (parser, candidates, try_debug_file, NULL);
 }
 
 /* Searches where the file's processes, which have exited, saw its debug file. */
@@ -160,8 +166,8 @@ find_translated_debug_file (const Symbolization *self,
   g_autoptr (GArray) candidates =
       sysprof_list_debug_candidates (self, &parser->opener, NULL, -1, batch->path, facts);
 
-  return sysprof_debug_search_all_translations (self, parser, batch, candidates,
-                                                open_debug_file, NULL);
+  return sysprof_debug_search_all_translations (self, parser, batch, candidates, try_debug_file,
+                                                NULL);
 }
 
 /* --- answers --- */
@@ -519,7 +525,7 @@ resolve_file_fetched (Symbolization *self,
     debug_status = ELF_OK;
   else if (fetched->debug != NULL && !needs_no_debug_file (parser, &facts))
     {
-      debug_status = open_debug_file (parser, -1, fetched->debug, NULL);
+      debug_status = open_debug_file (parser, READER_OURSELVES, -1, fetched->debug);
       fetched->is_unfit = debug_status != ELF_OK && debug_status != ELF_TOO_LARGE;
     }
   /* If no debug file could be used, the file alone has already been tried. It may also be

@@ -55,20 +55,53 @@ made_init (Made *self, const Store *store, const SourceFile *file)
 
 /* --- on this machine --- */
 
+/* Whether the recorded file of the program is at `path`. */
+static bool
+find_program (Finder *self,
+              const FileBatch *batch,
+              int root,
+              const char *path,
+              struct stat *info)
+{
+  autofd envelope =
+      path[0] == '/' ? sysprof_open_regular_file (&self->opener, root, path, info) : -1;
+
+  return envelope >= 0 && batch->inode != 0 && info->st_ino == batch->inode;
+}
+
+/* Returns the reader for sources that the program's file names. */
+static uint32_t
+find_reader (Finder *self, const FileBatch *batch, int root)
+{
+  g_autoptr (GPtrArray) paths = NULL;
+  struct stat info = { 0 };
+  bool is_ours;
+
+  if (geteuid () != 0 || self->mounts == NULL)
+    return READER_OURSELVES;
+  if (root >= 0)
+    return READER_NOBODY;
+  paths = sysprof_list_translations (self->mounts, self->symbolization.store, batch,
+                                     batch->path, &is_ours);
+  if (is_ours)
+    g_ptr_array_add (paths, g_strdup (batch->path));
+  for (guint i = 0; i < paths->len; i++)
+    if (find_program (self, batch, -1, paths->pdata[i], &info))
+      return sysprof_find_reader (&self->opener, -1, paths->pdata[i], &info);
+  return READER_NOBODY;
+}
+
 /* Whether the source is newer than the program if the program's file is found next to it; else
  * whether it is newer than the recording. */
 static bool
-is_newer (Finder *self, const FileBatch *batch, int root, const char *path, time_t source)
+is_newer (Finder *self, const FileBatch *batch, int root, time_t source)
 {
   struct stat info = { 0 };
-  autofd envelope = -1;
   g_autoptr (GDateTime) recorded = NULL;
 
   if (self->symbolization.is_elsewhere || self->symbolization.options->sysroot != NULL)
     return false; /* timestamps of another machine cannot be compared */
-  if (batch->path[0] == '/')
-    envelope = sysprof_open_regular_file (&self->opener, root, path, &info);
-  if (envelope >= 0 && batch->inode != 0 && info.st_ino == batch->inode)
+  if (find_program (self, batch, root, batch->path, &info))
     return source > info.st_mtime;
 
   recorded = g_date_time_new_from_iso8601 (self->symbolization.store->capture_time, NULL);
@@ -106,7 +139,8 @@ try_place (Finder *self, SourceFile *file, const FileBatch *batch, int root, con
   autofd envelope = -1;
 
   if (self->room > 0)
-    envelope = sysprof_copy_text_file (&self->opener, root, path, &info);
+    envelope = sysprof_copy_text_file (&self->opener, find_reader (self, batch, root), root,
+                                       path, &info);
   else
     errno = EFBIG;
   if (envelope < 0 || !read_text (self, file, envelope, &info))
@@ -116,7 +150,7 @@ try_place (Finder *self, SourceFile *file, const FileBatch *batch, int root, con
         file->error = errno;
       return false;
     }
-  file->is_newer = is_newer (self, batch, root, batch->path, info.st_mtime);
+  file->is_newer = is_newer (self, batch, root, info.st_mtime);
   return true;
 }
 
@@ -152,7 +186,7 @@ static void
 take_fetched (Finder *self, SourceFile *file, const FileBatch *batch, const char *path)
 {
   struct stat info = { 0 };
-  autofd envelope = sysprof_copy_text_file (&self->opener, -1, path, &info);
+  autofd envelope = sysprof_copy_text_file (&self->opener, READER_OURSELVES, -1, path, &info);
 
   file->is_fetched = envelope >= 0 && read_text (self, file, envelope, &info);
 }

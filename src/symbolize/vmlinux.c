@@ -154,7 +154,7 @@ read_modules (Search *self)
   self->modules = g_strdup ("");
   if (self->release[0] == 0 || (sysroot != NULL && root < 0))
     return;
-  envelope = sysprof_copy_text_file (&self->opener, root, path, &info);
+  envelope = sysprof_copy_text_file (&self->opener, READER_OURSELVES, root, path, &info);
   text = envelope >= 0 ? sysprof_envelope_open (envelope) : -1;
   if (text < 0)
     return;

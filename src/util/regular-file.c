@@ -29,7 +29,7 @@ is_pseudo_file (int fd)
   struct statfs info;
 
   if (fstatfs (fd, &info) != 0)
-    return true;
+    return false; /* a server of files refused: simple_statfs() never fails */
   if (info.f_blocks != 0)
     return (uint32_t) info.f_type == EFIVARFS_MAGIC;
 
@@ -54,7 +54,7 @@ sysprof_regular_file_reopen (int path_fd, struct stat *info)
 
   if (fstat (path_fd, info) != 0)
     return -1;
-  if (!S_ISREG (info->st_mode))
+  if (!S_ISREG (info->st_mode) || is_pseudo_file (path_fd))
     {
       errno = ENOTSUP;
       return -1;
@@ -73,12 +73,5 @@ sysprof_regular_file_open (int directory, const char *path, uint64_t resolve, st
                                 : openat (directory, path, O_PATH | O_CLOEXEC);
 
   *info = (struct stat){ 0 };
-  if (path_fd < 0)
-    return -1;
-  if (fstat (path_fd, info) == 0 && S_ISREG (info->st_mode) && is_pseudo_file (path_fd))
-    {
-      errno = ENOTSUP;
-      return -1;
-    }
-  return sysprof_regular_file_reopen (path_fd, info);
+  return path_fd >= 0 ? sysprof_regular_file_reopen (path_fd, info) : -1;
 }

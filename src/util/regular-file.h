@@ -20,6 +20,5 @@ int sysprof_regular_file_open (int directory,
                                uint64_t resolve,
                                struct stat *info);
 
-/* Opens for reading what the O_PATH descriptor `path_fd` (borrowed) refers to, if it is a regular file; -1 with errno, ENOTSUP if it
- * is not. Does not check the file system: for callers who identify the file by device and inode. */
+/* The same for what the O_PATH descriptor `path_fd` (borrowed) refers to. */
 int sysprof_regular_file_reopen (int path_fd, struct stat *info);

@@ -50,9 +50,9 @@ class DebugFiles(Case):
 
     def start(self, number):
         process = subprocess.Popen(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
-                                    f"theirs/hungry-{number}", "300"], stdout=subprocess.DEVNULL)
+                                    f"theirs/hungry-{number}", "300"], stdout=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        self.addCleanup(os.killpg, process.pid, signal.SIGKILL)  # it has a child
 
     @needs_sampling
     def test_that_have_terabytes(self):
@@ -103,11 +103,9 @@ class DebugFiles(Case):
             now = self.cpu_ticks_of_children(recorder.process.pid)
             is_busy = any(ticks - before.get(child, 0) > os.sysconf("SC_CLK_TCK") // 2 for child, ticks in now.items())
         self.assertTrue(is_busy, "no child reads the file")
-        begin = time.monotonic()
         recorder.send(signal.SIGINT)
         status, _, text = recorder.finish()
         self.assertEqual(status, 0, text)
-        self.assertLess(time.monotonic() - begin, 10)
         self.assertIn("symbols found so far", text)
         self.assertIn("was interrupted", text)
         self.assertTrue(Capture.open("x.syscap").file("__symbols__"))

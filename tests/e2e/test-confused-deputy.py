@@ -3,7 +3,9 @@
 """An ordinary user makes the paths of a process lead to files of root, and root records: no such file enters the capture, and no device
 is opened. The same paths with a file that the user may read do enter it, which shows that the recorder reads them."""
 
+import contextlib
 import os
+import pathlib
 import platform
 import shutil
 import stat
@@ -13,7 +15,7 @@ import unittest
 
 import decoder
 import tap
-from programs import CLI, Case, needs_root, run
+from programs import CLI, REPORT, Case, needs_root, run
 
 ATTACK = os.environ.get("CONFUSED_DEPUTY", "confused-deputy")
 USER = 54321  # no account has it
@@ -125,6 +127,50 @@ class ConfusedDeputy(Case):
 
         pid, _ = self.record("dump", self.put(jitdump("function_of_user"), USER))
         self.assertIn(b"function_of_user", self.recorded(f"/proc/{pid}/jit-code"))
+
+    @contextlib.contextmanager
+    def program(self, source):
+        """`home/program`, which the user owns and runs."""
+        if not all(shutil.which(tool) for tool in ("gcc", "objcopy", "setpriv")):
+            self.skipTest("gcc, objcopy or setpriv is not installed")
+        pathlib.Path("program.c").write_text(source, encoding="ascii")
+        subprocess.run(["gcc", "-g", "-O1", "-Wl,--build-id=none", "-o", "built", "program.c"], check=True)
+        yield self.path("built")
+        os.chown("built", USER, USER)
+        os.replace("built", "home/program")
+        front = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
+        with subprocess.Popen([*front, self.path("home/program")]) as program:
+            try:
+                done = run(CLI, "-f", "-d", SECONDS, "x.syscap", env={**os.environ, "SYSPROF_SYMBOL_CACHE": ""})
+            finally:
+                program.kill()
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    @needs_root
+    def test_debug_link_to_file_of_root(self):
+        for owner in 0, USER:
+            with self.subTest(owner=owner):
+                with self.program("__attribute__ ((noinline)) void secret_name (void) { for (;;) ; } int main (void) { secret_name (); }") as built:
+                    subprocess.run(["objcopy", "--only-keep-debug", built, "debug"], check=True)
+                    target = self.put(pathlib.Path("debug").read_bytes(), owner)
+                    os.symlink(target, "home/linked.debug")
+                    shutil.copy("debug", "linked.debug")
+                    subprocess.run(["objcopy", "--strip-all", "--add-gnu-debuglink=linked.debug", built], check=True)
+                names = self.recorded("__symbols__") or b""
+                self.assertEqual(b"secret_name" in names, owner == USER)
+                os.unlink("home/linked.debug")
+
+    @needs_root
+    def test_source_of_root(self):
+        for owner in 0, USER:
+            with self.subTest(owner=owner):
+                target = self.put(SECRET.encode() + b"\n", owner)
+                with self.program(f'int main (void) {{\n#line 1 "{target}"\nfor (;;) ; }}'):
+                    pass
+                done = run(REPORT, "source", "--focus", "main", "--format", "json", "x.syscap")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(target.encode(), done.stdout)
+                self.assertEqual(SECRET.encode() in done.stdout, owner == USER)
 
     @needs_root
     def test_device_in_place_of_library(self):
