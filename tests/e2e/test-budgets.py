@@ -91,8 +91,8 @@ class DebugFiles(Case):
                                  env={**os.environ, "SYSPROF_SYMBOL_CACHE": ""})
         last = None
         for line in iter(recorder.process.stderr.readline, b""):
-            if line.startswith(b"{"):
-                status = json.loads(line)
+            status = json.loads(line) if line.startswith(b"{") else {}
+            if "time" in status:  # else it is a message
                 if last is not None and status["samples"] > 0 and status["time"] == last:
                     break
                 last = status["time"]
