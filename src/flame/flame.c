@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The door of flame: lays out the rows, then draws them in one format. */
+/* Entry points of flame: each lays out the rows, then draws them in one format. */
 
 #include "flame/flame.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The flame graph as one page: the page of src/web with the tree in it. Members: see web/flamegraph.js. */
+/* The flame graph as an interactive page: the page of src/web with the tree as data.
+ * web/flamegraph.js describes the members. */
 
 #include "flame/layout.h"
 #include "util/hidden-text.h"
@@ -20,7 +21,7 @@ index_of_kind (const char *kind)
   return 0;
 }
 
-/* The page shows its data as it is. */
+/* The page shows its data unchanged, so make invisible characters visible here. */
 static void
 write_visible (TextWriter *writer, const char *text)
 {
@@ -29,7 +30,8 @@ write_visible (TextWriter *writer, const char *text)
   sysprof_text_writer_json (writer, visible);
 }
 
-/* Numbers functions by (name, binary, kind); function_of[node], and node_of[function]: the first that shows it. */
+/* Numbers functions by (name, binary, kind). Returns function_of[node] and fills
+ * node_of[function] with the first node that shows it. */
 static uint32_t *
 write_functions (const Flame *flame, TextWriter *writer, GArray *node_of)
 {
@@ -63,7 +65,7 @@ write_functions (const Flame *flame, TextWriter *writer, GArray *node_of)
   return function_of;
 }
 
-/* Only of functions of which it is known: mostly none or few. */
+/* Writes only known source locations: usually few or none. */
 static void
 write_files (const Flame *flame, TextWriter *writer, const GArray *node_of)
 {
@@ -71,13 +73,13 @@ write_files (const Flame *flame, TextWriter *writer, const GArray *node_of)
 
   for (uint32_t i = 0; i < node_of->len && sysprof_is_wanted_at (i); i++)
     {
-      g_autofree char *place =
+      g_autofree char *location =
           sysprof_flame_dup_whole_location (flame, g_array_index (node_of, uint32_t, i));
 
-      if (place == NULL)
+      if (location == NULL)
         continue;
       sysprof_text_writer_printf (writer, "%s\"%u\":", separator, i);
-      write_visible (writer, place);
+      write_visible (writer, location);
       separator = ",\n";
     }
 }

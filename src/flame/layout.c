@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Lays out rows as a flame graph: the horizontal position of each frame in units of weight. */
+
 #include "flame/layout.h"
 
 #include "text/text.h"
@@ -48,7 +50,7 @@ sysprof_flame_init (Flame *self, const ViewRequest *request, const Rows *rows)
     .subtitle =
         request->subtitle ? g_strdup (request->subtitle) : dup_default_subtitle (request, rows),
   };
-  sysprof_source_locations_init (&self->places, rows);
+  sysprof_source_locations_init (&self->locations, rows);
   sysprof_row_tree_init (&self->tree, rows);
   lay_out (self);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Drawing rows of functions as a flame graph. Borrows request and rows. */
+/* The layout of a flame graph, which all formats draw. Borrows request and rows. */
 
 #pragma once
 
@@ -14,10 +14,10 @@ typedef struct
   const ViewRequest *request;
   const Rows *rows;
   RowTree tree;                           /* node i is row i - 1 */
-  uint64_t *x;                            /* [tree.n] where it begins, in weight */
-  uint64_t total;                         /* of all top rows: the full width */
+  uint64_t *x;                            /* [tree.n] left edge, in weight */
+  uint64_t total;                         /* weight of all top-level rows: the full width */
   int symbol, binary, kind, self, weight; /* columns */
-  SourceLocations places;                 /* where functions are written */
+  SourceLocations locations;              /* source locations */
   char *title;
   char *subtitle;
 } Flame;
@@ -37,24 +37,24 @@ sysprof_flame_weight (const Flame *self, uint32_t node)
   return sysprof_rows_cells (self->rows, node - 1)[self->weight].count;
 }
 
-/* Where the function of a node is written, and whether it is inlined; NULL = neither is known. *(full)* */
+/* Source location of a node's function and whether it is inlined; NULL = unknown. *(full)* */
 static inline char *
 sysprof_flame_dup_location (const Flame *self, uint32_t node)
 {
-  return sysprof_source_locations_format (&self->places, node - 1, self->places.function);
+  return sysprof_source_locations_format (&self->locations, node - 1, self->locations.function);
 }
 
-/* The whole name of the file, and the line: "/src/sort.c:123"; NULL = unknown. *(full)* */
+/* Path and line: "/src/sort.c:123"; NULL = unknown. *(full)* */
 static inline char *
 sysprof_flame_dup_whole_location (const Flame *self, uint32_t node)
 {
   const char *file;
-  uint32_t line = sysprof_source_locations_find (&self->places, node - 1, &file);
+  uint32_t line = sysprof_source_locations_find (&self->locations, node - 1, &file);
 
   return line != 0 ? g_strdup_printf ("%s:%u", file, line) : NULL;
 }
 
-/* The kind that a function is drawn as: what lies in no file and has no name is not known. */
+/* The kind to draw. Functions without file and name are drawn as unknown. */
 static inline const char *
 sysprof_flame_look (const Flame *self, uint32_t node)
 {
@@ -70,7 +70,8 @@ bool sysprof_flame_draw_svg (const Flame *self, GOutputStream *stream, GError **
 bool sysprof_flame_draw_html (const Flame *self, GOutputStream *stream, GError **error);
 bool sysprof_flame_draw_text (const Flame *self, GOutputStream *stream, GError **error);
 
-/* The colour of a function in a scheme of sysprof_flame_color_schemes(); the same for the same name, always. */
+/* Color of a function in a scheme of sysprof_flame_color_schemes(). A name always has the
+ * same color. */
 typedef struct
 {
   uint8_t red, green, blue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Colours of flame graphs. A name has the same colour in every picture, so that two can be compared. */
+/* Colors of flame graphs. A name has the same color in every picture, so that pictures can
+ * be compared. */
 
 #include "flame/flame.h"
 #include "flame/layout.h"
@@ -8,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A range per channel: base, and how much a name may add to it. */
+/* Color range: base, and the greatest value that a name adds, per channel. */
 typedef struct
 {
   const char *name;
@@ -31,8 +32,8 @@ static const Range ranges[] = {
   { "grey",   { 170, 170, 170 }, { 55,  55, 55 } },
 };
 
-/* By kind of function: the hues of "kind", which are those of the page (web/flamegraph.js) in its light theme, and what
- * "java" takes. */
+/* By kind of function: hues of "kind", equal to the light theme of the page
+ * (web/flamegraph.js), and the ranges of "java". */
 static const struct
 {
   const char *kind;
@@ -63,7 +64,7 @@ sysprof_flame_color_schemes (void)
   return names;
 }
 
-/* From 0 to 1. */
+/* Returns 0 to 1. */
 static double
 hash_name (const char *name)
 {
@@ -71,7 +72,7 @@ hash_name (const char *name)
 
   for (size_t i = 0; i < HASHED_LETTERS && name[i]; i++)
     hash = (hash ^ (unsigned char) name[i]) * 16777619u;
-  /* Names that differ in their last letter only are to look different, too. */
+  /* Names that differ only in their last letter should look different. */
   hash = (hash ^ hash >> 16) * 0x85ebca6bu;
   hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
   return (double) (hash ^ hash >> 16) / 4294967296.0;
@@ -138,7 +139,8 @@ sysprof_flame_color (const char *scheme, const char *kind, const char *name)
 
   if (!scheme || strcmp (scheme, "kind") == 0)
     return color_by_kind (kind, share);
-  /* All channels of one share, so that the hue stays within the scheme; the first one varies on its own. */
+  /* All channels use one share, so that the hue stays within the scheme; the first one
+   * varies independently. */
   range = find_range (scheme, kind, name);
   for (size_t i = 0; i < 3; i++)
     channel[i] =

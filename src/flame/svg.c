@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The flame graph as one interactive SVG, made to be embedded: classes carry a hash of the content, so that
- * rules of one picture do not reach another on the same page; there are no ids; the script needs no CDATA. */
+/* The flame graph as an interactive SVG that can be embedded. Classes have a hash of the
+ * content, so styles of one picture do not affect another on the same page. It has no IDs,
+ * and the script needs no CDATA. */
 
 #include "flame/layout.h"
 #include "text/text.h"
@@ -13,13 +14,14 @@
 
 #define DEFAULT_WIDTH      1200
 #define DEFAULT_ROW_HEIGHT 16
-#define SIDE               10 /* px beside the frames */
+#define SIDE               10 /* px left and right of the frames */
 #define TITLE_HEIGHT       36
 #define SUBTITLE_HEIGHT    20
-#define FOOT               34 /* of the line that tells what the pointer is at */
+#define FOOT               34 /* px, with the line of details */
 #define LEGEND             20
 #define PAPER              "#fdf9f3"
-/* Beyond this many frames a browser becomes slow: the lightest ones that no screen can show are left out. */
+/* Browsers become slow with more frames, so the lightest frames that no screen can show are
+ * omitted. */
 #define FRAMES_TO_KEEP     30000
 #define LEAST_WIDTH        0.1  /* px */
 #define LONGEST_TO_SHORTEN 4096 /* letters of a name */
@@ -34,8 +36,8 @@ typedef struct
   double row_height; /* px */
   double font;       /* px */
   double char_width; /* px */
-  double top;        /* of the uppermost row */
-  uint64_t least;    /* frames lighter than this are left out */
+  double top;        /* px, of the top row */
+  uint64_t least;    /* lighter frames are omitted */
   uint32_t n_levels;
   bool has_legend;
 } Picture;
@@ -58,7 +60,7 @@ hash_into_class (Picture *self)
   g_snprintf (self->class, sizeof self->class, "fg-%.12s", g_checksum_get_string (checksum));
 }
 
-/* Numbers with a point, whatever the locale, and without trailing zeros. */
+/* Formats numbers with a decimal point in any locale, without trailing zeros. */
 static const char *
 px (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE])
 {
@@ -81,7 +83,7 @@ compare_falling (const void *left, const void *right, void *data)
   return (a < b) - (a > b);
 }
 
-/* The weight of the last frame to keep, but never of one that could be seen; 0 keeps all. */
+/* Least weight of frames to keep, at most that of a visible frame; 0 keeps all. */
 static uint64_t
 least_weight_to_keep (const Picture *self)
 {
@@ -109,7 +111,7 @@ measure (Picture *self)
   self->full = self->width - 2 * SIDE;
   self->row_height = request->row_height ? request->row_height : DEFAULT_ROW_HEIGHT;
   self->font = CLAMP (self->row_height - 4, 6, 24);
-  self->char_width = 0.605 * self->font; /* of the usual fixed fonts */
+  self->char_width = 0.605 * self->font; /* of common fixed fonts */
   self->top = TITLE_HEIGHT + (self->flame->subtitle[0] ? SUBTITLE_HEIGHT : 0);
   self->has_legend =
       (!request->colors || strcmp (request->colors, "kind") == 0) && self->flame->tree.n > 1;
@@ -211,7 +213,8 @@ write_head (const Picture *self, double height)
       tall);
 }
 
-/* Behind the frames, so that it covers them where the script keeps it in sight of a high picture. */
+/* Written after the frames, so that it covers them when the script keeps it visible in a
+ * high picture. */
 static void
 write_heading (const Picture *self)
 {
@@ -236,7 +239,7 @@ write_heading (const Picture *self)
     }
 }
 
-/* Hidden until the script runs: a picture without scripts has no dead buttons. */
+/* Hidden until the script runs, so that a picture without scripts has no dead buttons. */
 static void
 write_buttons (const Picture *self)
 {
@@ -254,7 +257,7 @@ write_buttons (const Picture *self)
       SIDE, search, ignore_case);
 }
 
-/* What the colours of the scheme "kind" mean. */
+/* Explains the colors of the scheme "kind". */
 static void
 write_legend (const Picture *self, double y)
 {
@@ -263,9 +266,8 @@ write_legend (const Picture *self, double y)
     const char *kind;
     const char *word;
   } entries[] = {
-    { "user", "user" },        { "kernel", "kernel" },   { "inline", "inlined" },
-    { "jit", "JIT" },          { "process", "process" }, { "thread", "thread" },
-    { "marker", "not known" },
+    { "user", "user" },       { "kernel", "kernel" }, { "inline", "inlined" }, { "jit", "JIT" },
+    { "process", "process" }, { "thread", "thread" }, { "marker", "unknown" },
   };
   bool is_present[G_N_ELEMENTS (entries)] = { 0 };
   double x = SIDE;
@@ -313,28 +315,28 @@ write_foot (const Picture *self, double height)
     write_legend (self, top + FOOT + LEGEND - 12);
 }
 
-/* A line of its own below what the frame is called and weighs: where it is written, and whether it is inlined. */
+/* Writes the source location and inlining, on a line below name and weight. */
 static void
-write_place (const Picture *self, uint32_t node)
+write_location (const Picture *self, uint32_t node)
 {
   const Flame *flame = self->flame;
-  g_autofree char *place = sysprof_flame_dup_whole_location (flame, node);
-  bool is_inlined = sysprof_source_locations_is_inlined (&flame->places, node - 1);
+  g_autofree char *location = sysprof_flame_dup_whole_location (flame, node);
+  bool is_inlined = sysprof_source_locations_is_inlined (&flame->locations, node - 1);
 
-  if (place == NULL && !is_inlined)
+  if (location == NULL && !is_inlined)
     return;
   sysprof_text_writer_puts (self->writer, "\n");
-  if (place != NULL)
+  if (location != NULL)
     {
-      g_autofree char *line = sysprof_dup_one_line (place);
+      g_autofree char *line = sysprof_dup_one_line (location);
 
       sysprof_text_writer_xml (self->writer, line);
     }
   if (is_inlined)
-    sysprof_text_writer_puts (self->writer, place != NULL ? ", inlined" : "inlined");
+    sysprof_text_writer_puts (self->writer, location != NULL ? ", inlined" : "inlined");
 }
 
-/* What fits into the frame before the script runs. */
+/* Label that fits into the frame before the script runs. */
 static void
 write_label (const Picture *self, const char *name, double x, double y, double width)
 {
@@ -344,7 +346,7 @@ write_label (const Picture *self, const char *name, double x, double y, double w
 
   if (room < 3)
     return;
-  /* A very long name is not read whole; the script knows the same bound. */
+  /* Does not read very long names; the script has the same limit. */
   if (strnlen (name, LONGEST_TO_SHORTEN + 1) <= LONGEST_TO_SHORTEN)
     {
       line = sysprof_dup_one_line (name);
@@ -386,7 +388,7 @@ write_frame (const Picture *self, uint32_t node)
   sysprof_text_writer_printf (writer, " (%s %s, %s%%)",
                               sysprof_format_grouped (weight, grouped),
                               flame->rows->weight_name, percent);
-  write_place (self, node);
+  write_location (self, node);
   sysprof_text_writer_printf (writer,
                               "</title><rect x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" "
                               "fill=\"rgb(%u,%u,%u)\" rx=\"1.5\"/>",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The flame graph in a terminal: one line per level. A frame stands between bars, as wide as its share; what is
- * narrower than two columns is merged into dots. */
+/* The flame graph in a terminal: one line per level. A frame is as wide as its share,
+ * between bars. Frames narrower than two columns are merged into dots. */
 
 #include "flame/layout.h"
 
@@ -11,12 +11,12 @@
 #include <string.h>
 
 #define MANY_PROCESSES 20
-#define PLAIN_WIDTH    100 /* columns, without a terminal */
+#define PLAIN_WIDTH    100 /* width without a terminal */
 #define MAX_LEVELS     200
 
 typedef struct
 {
-  uint32_t *nodes; /* of one level, by x */
+  uint32_t *nodes; /* nodes of one level, by x */
   uint32_t n;
 } Level;
 
@@ -26,7 +26,7 @@ column_of (const Flame *flame, uint64_t x, uint32_t width)
   return (uint32_t) ((double) x / (double) flame->total * width + 0.5);
 }
 
-/* What a compiler appended is grey. */
+/* Suffixes by the compiler are gray. */
 static void
 write_label (const Flame *flame, TextWriter *writer, const char *label)
 {
@@ -37,17 +37,18 @@ write_label (const Flame *flame, TextWriter *writer, const char *label)
     sysprof_text_writer_printf (writer, "\033[38;2;96;96;96m%s", label + stem);
 }
 
-/* Where the function is written, if that fits behind its name, with a blank behind it. Returns how many columns it took. */
+/* Writes the source location after a name if it fits, with a blank. Returns the number of
+ * columns. */
 static size_t
-write_place (const Flame *flame, TextWriter *writer, uint32_t node, size_t room)
+write_location (const Flame *flame, TextWriter *writer, uint32_t node, size_t room)
 {
-  g_autofree char *place = sysprof_flame_dup_location (flame, node);
-  size_t columns = place != NULL ? 2 + sysprof_text_columns (place) : 0;
+  g_autofree char *location = sysprof_flame_dup_location (flame, node);
+  size_t columns = location != NULL ? 2 + sysprof_text_columns (location) : 0;
 
-  if (place == NULL || columns >= room)
+  if (location == NULL || columns >= room)
     return 0;
   sysprof_text_writer_printf (writer, "  %s%s",
-                              flame->request->use_color ? "\033[38;2;96;96;96m" : "", place);
+                              flame->request->use_color ? "\033[38;2;96;96;96m" : "", location);
   return columns;
 }
 
@@ -70,7 +71,8 @@ write_frame (const Flame *flame, TextWriter *writer, uint32_t node, uint32_t wid
     }
   sysprof_text_writer_puts (writer, "\342\224\202"); /* a vertical bar */
   write_label (flame, writer, label);
-  columns += write_place (flame, writer, node, width - 1 > columns ? width - 1 - columns : 0);
+  columns +=
+      write_location (flame, writer, node, width - 1 > columns ? width - 1 - columns : 0);
   sysprof_text_writer_fill (writer, ' ', width - 1 > columns ? width - 1 - columns : 0);
   if (flame->request->use_color)
     sysprof_text_writer_puts (writer, "\033[0m");
@@ -111,7 +113,7 @@ is_worth_a_line (const Flame *flame, const Level *level, uint32_t width)
   return false;
 }
 
-/* The nodes of every level, by x: in the order of a walk. */
+/* Nodes of each level, by x. */
 static Level *
 collect_levels (const Flame *flame, uint32_t *storage)
 {
@@ -146,7 +148,7 @@ dup_title (const Flame *flame, uint32_t width)
                                         : g_steal_pointer (&line);
 }
 
-/* More than one can tell apart. */
+/* Whether there are too many processes to tell them apart. */
 static bool
 has_many_processes (const Flame *flame)
 {
@@ -190,6 +192,7 @@ sysprof_flame_draw_text (const Flame *flame, GOutputStream *stream, GError **err
     sysprof_text_writer_printf (
         &writer, "\n%u narrower or deeper function%s not drawn; -o FILE.html shows all%s\n",
         n_left, n_left == 1 ? " is" : "s are",
-        has_many_processes (flame) ? ",\n--merge-processes joins processes of one name" : "");
+        has_many_processes (flame) ? ",\n--merge-processes joins processes with the same name"
+                                   : "");
   return sysprof_text_writer_finish (&writer, error);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Formats cells as text, for people and for programs. */
+
 #include "render/renderers.h"
 #include "text/text.h"
 
@@ -32,21 +34,21 @@ sysprof_cell_is_none (const Column *column, Cell cell)
 const char *
 sysprof_format_real (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE])
 {
-  /* Counts stay whole; doubles hold these without a loss. */
+  /* Whole numbers have no decimal point; doubles hold them exactly. */
   if (fabs (value) < 0x1p53 && floor (value) == value)
     {
       g_snprintf (buffer, G_ASCII_DTOSTR_BUF_SIZE, "%" G_GINT64_FORMAT, (int64_t) value);
       return buffer;
     }
-  /* As short as it can be: 0.1, not 0.10000000000000001. */
+  /* The shortest form that reads back as the same number: 0.1, not 0.10000000000000001. */
   g_ascii_formatd (buffer, G_ASCII_DTOSTR_BUF_SIZE, "%.15g", value);
   return g_ascii_strtod (buffer, NULL) == value
              ? buffer
              : g_ascii_dtostr (buffer, G_ASCII_DTOSTR_BUF_SIZE, value);
 }
 
-/* For people: what is large in three figures, else whole, or two places behind the point, or where that says nothing,
- * three figures. *(full)* */
+/* Large numbers get three digits and a prefix. Others are whole, or have two decimals, or
+ * three digits if two decimals would show 0. *(full)* */
 static char *
 dup_real (double value)
 {
@@ -83,7 +85,7 @@ dup_real (double value)
 double
 sysprof_graph_share (double value, double least, double most)
 {
-  /* Of halves: what lies between two doubles may be more than a double holds. */
+  /* Halves avoid overflow: the difference of two doubles may exceed a double. */
   double width = most / 2 - least / 2;
   double share = width > 0 ? (value / 2 - least / 2) / width : 0;
 
@@ -105,7 +107,7 @@ sysprof_graph_limits (const GraphValues *graph, double *least, double *most)
     *most = graph->most;
 }
 
-/* The mean of those of n values that are numbers; none if none is. */
+/* Mean of the finite values; NAN if there are none. */
 static double
 mean_of (const double *values, uint32_t n)
 {
@@ -121,7 +123,7 @@ mean_of (const double *values, uint32_t n)
   return n_numbers > 0 ? sum / n_numbers : NAN;
 }
 
-/* One block per value, as high as it is; a blank where there is none. *(full)* */
+/* One block character per value; a blank for no value. *(full)* */
 static char *
 dup_blocks (const GraphValues *graph)
 {
@@ -171,7 +173,7 @@ dup_joined (const char *const *texts)
   return sysprof_dup_one_line (joined);
 }
 
-/* Each function with the line that was met, where it is known, and whether it is inlined. */
+/* Functions with their source locations and inlining, where known. */
 static char *
 dup_stack (const StackText *stack)
 {

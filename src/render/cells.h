@@ -7,10 +7,10 @@
 #include "text/text.h"
 #include "views/views.h"
 
-/* The cell as people read it, without its share; one line of valid UTF-8. *(full)* */
+/* The cell as people read it, without its share: one line of valid UTF-8. *(full)* */
 char *sysprof_dup_cell (const Column *column, Cell cell);
-/* The same without a copy where none is needed, as for numbers and plain names, of which a tree may have millions: valid
- * until `room` is cleared. */
+/* Same, but copies only if necessary, because a tree may have millions of cells. Valid until
+ * `room` is cleared. */
 typedef struct
 {
   char number[SYSPROF_GROUPED_SIZE];
@@ -19,18 +19,19 @@ typedef struct
 
 const char *sysprof_cell_text (const Column *column, Cell cell, CellText *room);
 void sysprof_cell_text_clear (CellText *room);
-/* The functions of a stack without their places, with names as short as they can be or whole. *(full)* */
+/* The functions of a stack without source locations, with short or whole names. *(full)* */
 char *sysprof_dup_bare_stack (const StackText *stack, bool is_short);
 bool sysprof_column_is_figure (const Column *column);
-/* Whether there is no number: "-" for people, null in JSON, empty in CSV. */
+/* Whether the cell has no value: "-" for people, null in JSON, empty in CSV. */
 bool sysprof_cell_is_none (const Column *column, Cell cell);
-/* For programs: whole numbers without a point, others with all their figures. */
+/* For programs: exact, without a decimal point if whole. */
 const char *sysprof_format_real (double value, char buffer[G_ASCII_DTOSTR_BUF_SIZE]);
-/* As blocks of eight heights, a column for so many values each: their mean. *(full)* */
+/* The graph as block characters of eight heights, each the mean of `squeeze` values.
+ * *(full)* */
 char *sysprof_dup_graph (const GraphValues *graph, unsigned squeeze);
-/* 0 … 1: how high a value stands between these; 0 where nothing lies between them. */
+/* Position of a value between `least` and `most`, from 0 to 1; 0 if they are equal. */
 double sysprof_graph_share (double value, double least, double most);
-/* Index of a column of graphs that people see, -1 without one. */
+/* Index of a graph column that people see; -1 if there is none. */
 int sysprof_rows_graph_column (const Rows *rows);
-/* What the lowest and the highest value are drawn as: `least` > `most` if there is none. */
+/* Values at the bottom and top of the drawing; `least` > `most` if the graph has no values. */
 void sysprof_graph_limits (const GraphValues *graph, double *least, double *most);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Comma-separated values (RFC 4180, with the line ends of Unix), for spreadsheets and scripts: the columns and numbers of
- * the JSON. A tree has its depth in a column of its own, in front; behind a stack stands what its entries have besides their names. */
+/* Comma-separated values (RFC 4180, but with Unix line ends) for spreadsheets and scripts,
+ * with the columns and numbers of the JSON. A tree has its depth in a first column. A stack
+ * has further columns for binaries, lines and so on of its entries. */
 
 #include "render/renderers.h"
 #include "views/views.h"
 
 #include <string.h>
 
-/* Line by line, so that what a terminal obeys is gone and line ends are kept. *(full)* */
+/* Removes control characters from each line and keeps line ends. *(full)* */
 static char *
 dup_harmless (const char *text)
 {
@@ -50,7 +51,7 @@ write_text (TextWriter *writer, const char *text)
   sysprof_text_writer_puts (writer, "\"");
 }
 
-/* What of the entries of a stack has a cell. */
+/* Properties of stack entries that have a column. */
 typedef enum
 {
   STACK_SYMBOLS,
@@ -62,7 +63,7 @@ typedef enum
   N_STACK_PARTS,
 } StackPart;
 
-/* Behind the name of the column: as in the JSON of an entry. */
+/* Suffixes of column names, as in the JSON of an entry. */
 static const char *const stack_parts[] = {
   [STACK_SYMBOLS] = "",    [STACK_BINARIES] = "-binary", [STACK_KINDS] = "-kind",
   [STACK_FILES] = "-file", [STACK_LINES] = "-line",      [STACK_INLINED] = "-inlined",
@@ -99,7 +100,7 @@ append_part (GString *text, const StackEntry *entry, StackPart part)
     }
 }
 
-/* A line per entry in one cell, in all its cells alike. */
+/* One line per entry in a cell; the cells of one stack have the same lines. */
 static char *
 dup_stack (const StackText *stack, StackPart part)
 {
@@ -217,7 +218,7 @@ write_table (TextWriter *writer, const Rows *rows)
   sysprof_row_tree_clear (&tree);
 }
 
-/* Several tables: a line with the name of each, an empty line between them. */
+/* Several tables, each after a line with its name and separated by empty lines. */
 static void
 write_section (const View *view, const ViewRequest *request, const Rows *rows, void *data)
 {

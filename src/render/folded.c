@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Folded stacks: `comm;function;function COUNT`, root first, one line per
- * distinct stack, in the order of their bytes.
+/* Folded stacks: `comm;function;function COUNT`, root first, one line per distinct stack,
+ * sorted by bytes.
  *
- * Characters that readers misunderstand are rewritten: ';' separates names,
- * control characters end lines, '#' begins a comment. At the end of a line a
- * word that begins with a digit is read as a number, and at the end of a
- * command `-PID` or
- * `-PID/TID` as the ids of process and thread.
+ * Characters that readers misunderstand are replaced: ';' separates names, control characters
+ * end lines, and '#' starts a comment. Readers take a word at the end of a line that starts
+ * with a digit for a number, and `-PID` or `-PID/TID` at the end of a command for process and
+ * thread IDs.
  *
- * Readers tell functions apart by the whole text and show it: so it is the bare
- * name, unless somebody asks for more. Kinds are annotated as flamegraph.pl
- * reads them, which takes them off again. */
+ * Readers compare and show the whole text of a function. So it is the bare name unless the
+ * user asks for more. Kinds are annotated in the form that flamegraph.pl reads and removes. */
 
 #include "render/renderers.h"
 #include "util/hidden-text.h"
@@ -28,7 +26,7 @@ append_name (GString *line, const char *name, bool is_comm)
     {
       char c = *at;
 
-      /* U+0080 to U+009f are controls, too. */
+      /* U+0080 to U+009f are control characters. */
       if ((unsigned char) c == 0xc2 && (unsigned char) at[1] < 0xa0)
         {
           c = ' ';
@@ -46,8 +44,8 @@ append_name (GString *line, const char *name, bool is_comm)
     g_string_append (line, "[unknown]");
 }
 
-/* A leaf that ends in a blank and a number is read as a count before this one;
- * blanks at its end are lost. */
+/* Protects a leaf name that ends in a blank and a number, which would be read as the count,
+ * or in blanks. */
 static void
 protect_leaf (GString *line)
 {
@@ -58,7 +56,7 @@ protect_leaf (GString *line)
     *blank = '_';
 }
 
-/* Where the digits before `at` begin; `at` without one before. */
+/* Index of the first of the digits before `at`; `at` if there are none. */
 static size_t
 skip_digits_back (const GString *line, size_t at)
 {
@@ -67,7 +65,7 @@ skip_digits_back (const GString *line, size_t at)
   return at;
 }
 
-/* A command at the beginning of `line`. */
+/* Protects a command at the start of `line`. */
 static void
 protect_command (GString *line)
 {
@@ -87,8 +85,7 @@ static const char *const annotations[] = {
   [SYMBOL_JIT] = "_[j]",
 };
 
-/* The name of a node as it stands in a line, with what is asked for beside it.
- */
+/* Appends the name of a node and the properties that the user asked for. */
 static void
 append_node (GString *line, const CallTree *tree, const ViewRequest *request, CallNodeId node)
 {
@@ -133,8 +130,8 @@ compare_lines (gconstpointer left, gconstpointer right, gpointer data)
   return strcmp (((const FoldedLine *) left)->stack, ((const FoldedLine *) right)->stack);
 }
 
-/* Walks the tree with the path to the current node in `path`; `begin` holds
- * where each node's name begins. The lines' texts go to `texts`. */
+/* Traverses the tree. `path` has the path to the current node; `begin` has the offset of
+ * each node's name. Allocates lines in `texts`. */
 static GArray *
 collect_lines (const CallTree *tree, const ViewRequest *request, Arena *texts)
 {
@@ -200,7 +197,7 @@ render_folded (const View *view,
 
   if (shape.focus && !sysprof_request_needs_focus (request, view->name, error))
     return false;
-  shape.bottom_up = false; /* the format knows one direction */
+  shape.bottom_up = false; /* the format has root-first stacks only */
   shape.merge_processes = true;
   shape.no_processes = false;
   sysprof_stack_weights_fold (&weights, request->store, request->symbols, request->filter,

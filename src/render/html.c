@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A view as a table in one HTML page: sortable where it is flat, indented where it is a tree. */
+/* A view as a table in one HTML page. Flat tables can be sorted; trees are indented. */
 
 #include "flame/flame.h"
 #include "render/renderers.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LONG_TEXT    200 /* bytes */
-#define SHORT_TEXT   32  /* bytes that stay in one line */
+#define SHORT_TEXT   32  /* bytes; not wrapped */
 #define LONG_LIST    6
 #define BAR_WIDTH    6  /* px */
 #define GRAPH_HEIGHT 18 /* px */
@@ -39,14 +39,14 @@ write_head (TextWriter *writer, const Rows *rows)
   sysprof_text_writer_puts (writer, "</tr></thead>\n<tbody>\n");
 }
 
-/* Beside the name of a function; pointing at it tells the folders, too. */
+/* Shown after a function name; hovering shows the folders. */
 static void
-write_place (TextWriter *writer, const char *place, const char *file)
+write_location (TextWriter *writer, const char *location, const char *file)
 {
   sysprof_text_writer_puts (writer, " <small title=\"");
   sysprof_text_writer_xml (writer, file);
   sysprof_text_writer_puts (writer, "\">");
-  sysprof_text_writer_xml (writer, place);
+  sysprof_text_writer_xml (writer, location);
   sysprof_text_writer_puts (writer, "</small>");
 }
 
@@ -56,13 +56,13 @@ write_stack (TextWriter *writer, const StackText *stack)
   sysprof_text_writer_puts (writer, "<td><ol>");
   for (uint32_t i = 0; i < stack->n; i++)
     {
-      g_autofree char *place = sysprof_dup_source_location_of_entry (&stack->entries[i]);
+      g_autofree char *location = sysprof_dup_source_location_of_entry (&stack->entries[i]);
 
       sysprof_text_writer_puts (
           writer, stack->entries[i].kind == SYMBOL_KERNEL ? "<li class=\"kernel\">" : "<li>");
       sysprof_text_writer_xml (writer, stack->entries[i].symbol);
-      if (place != NULL)
-        write_place (writer, place, stack->entries[i].file);
+      if (location != NULL)
+        write_location (writer, location, stack->entries[i].file);
       sysprof_text_writer_puts (writer, "</li>");
     }
   sysprof_text_writer_puts (writer, "</ol></td>");
@@ -86,7 +86,7 @@ write_list (TextWriter *writer, const char *const *texts)
     sysprof_text_writer_puts (writer, "</details>");
 }
 
-/* Bars, which also show what is narrower than a line. */
+/* Draws bars, because a line would hide narrow peaks. */
 static void
 write_graph (TextWriter *writer, const GraphValues *graph)
 {
@@ -111,7 +111,7 @@ write_graph (TextWriter *writer, const GraphValues *graph)
   sysprof_text_writer_puts (writer, "</svg></td>");
 }
 
-/* A long one is shown in two lines until a person points at it. */
+/* Shows a long text in two lines until the user hovers over it. */
 static void
 write_text (TextWriter *writer, const char *text)
 {
@@ -162,7 +162,7 @@ write_figure (TextWriter *writer, const Rows *rows, const Column *column, Cell c
 static void
 write_row (TextWriter *writer,
            const Rows *rows,
-           const SourceLocations *places,
+           const SourceLocations *locations,
            uint32_t row,
            uint32_t depth)
 {
@@ -187,7 +187,7 @@ write_row (TextWriter *writer,
       else
         {
           g_autofree char *text = sysprof_dup_cell (column, cells[i]);
-          g_autofree char *place = sysprof_source_locations_format (places, row, i);
+          g_autofree char *location = sysprof_source_locations_format (locations, row, i);
           bool is_short = column->kind == COLUMN_TEXT && strlen (text) <= SHORT_TEXT;
 
           if (is_first_text)
@@ -200,12 +200,12 @@ write_row (TextWriter *writer,
             write_list (writer, cells[i].texts);
           else
             write_text (writer, text);
-          if (place != NULL)
+          if (location != NULL)
             {
               const char *file;
 
-              (void) sysprof_source_locations_find (places, row, &file);
-              write_place (writer, place, file);
+              (void) sysprof_source_locations_find (locations, row, &file);
+              write_location (writer, location, file);
             }
           sysprof_text_writer_puts (writer, "</td>");
           is_first_text = false;
@@ -217,9 +217,9 @@ write_row (TextWriter *writer,
 static void
 write_table (TextWriter *writer, const Rows *rows)
 {
-  SourceLocations places;
+  SourceLocations locations;
 
-  sysprof_source_locations_init (&places, rows);
+  sysprof_source_locations_init (&locations, rows);
   sysprof_text_writer_puts (writer, "<div class=\"scroll\">\n");
   write_head (writer, rows);
   if (rows->parent)
@@ -229,12 +229,12 @@ write_table (TextWriter *writer, const Rows *rows)
       sysprof_row_tree_init (&tree, rows);
       for (uint32_t at = sysprof_row_tree_next (&tree, 0);
            at && sysprof_text_writer_is_open (writer); at = sysprof_row_tree_next (&tree, at))
-        write_row (writer, rows, &places, at - 1, tree.depth[at] - 1);
+        write_row (writer, rows, &locations, at - 1, tree.depth[at] - 1);
       sysprof_row_tree_clear (&tree);
     }
   else
     for (uint32_t row = 0; row < rows->n_rows && sysprof_text_writer_is_open (writer); row++)
-      write_row (writer, rows, &places, row, 0);
+      write_row (writer, rows, &locations, row, 0);
   sysprof_text_writer_puts (writer, "</tbody>\n</table>\n</div>\n");
   if (rows->n_hidden > 0)
     sysprof_text_writer_printf (writer, "<p>&#8230; and %u more</p>\n", rows->n_hidden);

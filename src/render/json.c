@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* One JSON object, for programs. Its members are a contract: a new one may come, none changes its meaning. */
+/* A view as one JSON object for programs. Its members are a stable interface: members may be
+ * added, but must not change their meaning. */
 
 #include "document/document.h"
 #include "render/renderers.h"
@@ -9,17 +10,17 @@
 #include <math.h>
 #include <string.h>
 
-/* By frame type; the file format numbers them. */
+/* Names by frame type of the file format. */
 static const char *const frame_names[STORE_N_FRAME_TYPES] = {
   "unknown",    "timestamp", "sample", "map",  "process",     "fork", "exit",
   "jitmap",     "ctrdef",    "ctrset", "mark", "metadata",    "log",  "file",
   "allocation", "overlay",   "trace",  "dbus", "frame-index",
 };
 
-/* Parsers give up on what nests too deep: jq 1.6 at 256 levels, Python at about 1,000. */
+/* Parsers have limits of nesting: jq 1.6 256 levels, Python about 1,000. */
 #define MOST_LEVELS 250
-#define MOST_DEPTH \
-  ((MOST_LEVELS - 2) / 2) /* of rows: each is an object in an array, below two more levels */
+/* Depth of rows: each is an object in an array, below two more levels. */
+#define MOST_DEPTH ((MOST_LEVELS - 2) / 2)
 
 static void
 write_key (TextWriter *writer, const char *key)
@@ -260,7 +261,7 @@ write_flat (TextWriter *writer, const Rows *rows)
     }
 }
 
-/* In place of the rows below: how many samples they have. */
+/* Replaces rows that are too deep by the number of their samples. */
 static void
 write_deeper (TextWriter *writer, const Rows *rows, const RowTree *tree, uint32_t at)
 {
@@ -273,7 +274,7 @@ write_deeper (TextWriter *writer, const Rows *rows, const RowTree *tree, uint32_
   sysprof_text_writer_printf (writer, ", \"deeper\": %" G_GUINT64_FORMAT "}", n);
 }
 
-/* Without recursion: stacks may be deeper than ours. */
+/* Not recursive, because rows may be deeper than the stack allows. */
 static void
 write_nested (TextWriter *writer, const Rows *rows)
 {

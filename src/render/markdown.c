@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Markdown, to paste into an issue or a merge request: a heading and a table. */
+/* Markdown for issues and merge requests: a heading and a table. */
 
 #include "render/renderers.h"
 #include "views/views.h"
 
 #include <string.h>
 
-#define MOST_LEVELS 100 /* of a tree that blanks show */
+#define MOST_LEVELS 100 /* levels of a tree that are indented */
 
-/* Names are not markup, and a bar ends no cell. */
+/* Escapes markup, and bars that would end a cell. */
 static void
 write_text (TextWriter *writer, const char *text)
 {
@@ -46,7 +46,7 @@ write_cell (TextWriter *writer, const Rows *rows, const Column *column, Cell cel
 static void
 write_row (TextWriter *writer,
            const Rows *rows,
-           const SourceLocations *places,
+           const SourceLocations *locations,
            uint32_t row,
            uint32_t depth)
 {
@@ -56,7 +56,7 @@ write_row (TextWriter *writer,
   for (uint32_t i = 0; i < rows->n_columns; i++)
     {
       const Column *column = &rows->columns[i];
-      g_autofree char *place = sysprof_source_locations_format (places, row, i);
+      g_autofree char *location = sysprof_source_locations_format (locations, row, i);
 
       if (column->json_only)
         continue;
@@ -65,9 +65,9 @@ write_row (TextWriter *writer,
         sysprof_text_writer_puts (writer, "&nbsp;&nbsp;");
       is_indented = is_indented || !sysprof_column_is_figure (column);
       write_cell (writer, rows, column, sysprof_rows_cells (rows, row)[i]);
-      if (place != NULL)
+      if (location != NULL)
         {
-          g_autofree char *bracketed = g_strdup_printf (" (%s)", place);
+          g_autofree char *bracketed = g_strdup_printf (" (%s)", location);
 
           write_text (writer, bracketed);
         }
@@ -95,21 +95,21 @@ static void
 write_table (TextWriter *writer, const Rows *rows)
 {
   RowTree tree;
-  SourceLocations places;
+  SourceLocations locations;
 
-  sysprof_source_locations_init (&places, rows);
+  sysprof_source_locations_init (&locations, rows);
   write_head (writer, rows);
   if (rows->parent)
     {
       sysprof_row_tree_init (&tree, rows);
       for (uint32_t at = sysprof_row_tree_next (&tree, 0);
            at && sysprof_text_writer_is_open (writer); at = sysprof_row_tree_next (&tree, at))
-        write_row (writer, rows, &places, at - 1, tree.depth[at] - 1);
+        write_row (writer, rows, &locations, at - 1, tree.depth[at] - 1);
       sysprof_row_tree_clear (&tree);
     }
   else
     for (uint32_t row = 0; row < rows->n_rows && sysprof_text_writer_is_open (writer); row++)
-      write_row (writer, rows, &places, row, 0);
+      write_row (writer, rows, &locations, row, 0);
   if (rows->n_hidden > 0)
     sysprof_text_writer_printf (writer, "\n... and %u more\n", rows->n_hidden);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A view with small graphs as a picture: one below the other, each with its name, its highest and its lowest value. */
+/* A view with graphs as an SVG picture: one graph below the other, each with its name,
+ * highest and lowest value. */
 
 #include "render/renderers.h"
 #include "views/views.h"
@@ -14,7 +15,7 @@
 #define HEIGHT      40
 #define GAP         14
 #define NAME_MOST   46 /* letters */
-#define MOST_TICKS  8  /* of an axis */
+#define MOST_TICKS  8  /* ticks of an axis */
 #define AXIS_HEIGHT 16
 
 int
@@ -32,7 +33,7 @@ is_unit (const Column *column)
   return strcmp (column->name, "unit") == 0;
 }
 
-/* The texts of a row: "Memory / Used, bytes". *(full)* */
+/* Joins the texts of a row: "Memory / Used, bytes". *(full)* */
 static char *
 dup_name (const Rows *rows, const Cell *cells)
 {
@@ -67,7 +68,7 @@ write_number (TextWriter *writer, unsigned x, unsigned y, double value)
   write_text (writer, x, y, text);
 }
 
-/* Of the longest graph: all share one axis. */
+/* Number of values of the longest graph; all graphs share one axis. */
 static uint32_t
 count_values (const Rows *rows, int column)
 {
@@ -110,7 +111,7 @@ write_bars (TextWriter *writer,
     }
 }
 
-/* Below the graphs of a histogram, whose value i counts durations of 2^i ns and more. */
+/* Axis below the graphs of a histogram, whose value i counts durations from 2^i ns. */
 static void
 write_duration_axis (TextWriter *writer, uint32_t first, uint32_t n_all, unsigned top)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A view as a picture: the lines that render-text.c writes, in a fixed font, so that they can stand in a document. */
+/* A view as an SVG picture of the lines that text.c writes, to embed in a document. */
 
 #include "flame/flame.h"
 #include "render/renderers.h"
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define LINE_HEIGHT  18
-#define LETTER_WIDTH 7.83 /* of a fixed font of 13 px */
+#define LETTER_WIDTH 7.83 /* px, of a fixed font of 13 px */
 #define MARGIN       12
 
-/* Ends each line of `text` with a NUL in its place; where they begin, in lines[n]. *(full)* */
+/* Replaces line ends in `text` by NUL and returns the starts of lines, lines[n]. *(full)* */
 static char **
 split_lines (char *text, size_t *n)
 {

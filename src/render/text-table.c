@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tables and trees for terminals and pipes: figures at the left, right-aligned; names at the right, where they may be
- * long. A terminal gets what fits its width: columns give way in the order of Column.extra, then graphs become shorter
- * and texts are cut. Without a terminal nothing is cut. */
+/* Tables and trees as text. Figures are on the left, right-aligned; names are on the right,
+ * where they may be long.
+ *
+ * A table fits the width of a terminal: it omits columns in the order of Column.extra, then
+ * shortens graphs and texts. Without a terminal it must not shorten anything. */
 
 #include "render/text-table.h"
 
@@ -12,17 +14,17 @@
 #include <string.h>
 
 #define SHARE_COLUMNS   8   /* "100.00 %" */
-#define SHARE_PLACES    6   /* … of which the figure takes */
-#define MOST_LEVELS     200 /* of a tree that blanks show */
-#define TEXT_COLUMN_MAX 60  /* to which a text that is not the last one makes its column */
-#define TEXT_COLUMN_MIN 12  /* to which a narrow terminal presses it */
+#define SHARE_DIGITS    6   /* columns of the number in it */
+#define MOST_LEVELS     200 /* levels of a tree that are indented */
+#define TEXT_COLUMN_MAX 60  /* greatest width of a text column that is not the last one */
+#define TEXT_COLUMN_MIN 12  /* least width of a text column */
 #define LIST_INDENT     18
 #define SHORT_TEXT      12
-#define LONG_COLUMN_MIN 40 /* that a narrow terminal leaves to the last text, if it needs it */
-#define BELOW_INDENT    9  /* of what stands below its row */
+#define LONG_COLUMN_MIN 40 /* least width of a long last text, if it needs it */
+#define BELOW_INDENT    9  /* indentation of lines below a row */
 #define LEAST_GRAPH     8  /* columns */
 #define LEAST_NAME      8  /* columns of a name in a heading */
-#define PLACE_GAP       2  /* blanks between a function and where it is written */
+#define LOCATION_GAP    2  /* blanks between a function and its source location */
 
 typedef struct
 {
@@ -30,20 +32,20 @@ typedef struct
   const ViewRequest *request;
   const Rows *rows;
   const RowTree *tree;              /* NULL for a flat table */
-  uint32_t order[VIEW_MAX_COLUMNS]; /* [n] figures, then texts, then what is long */
+  uint32_t order[VIEW_MAX_COLUMNS]; /* [n] figures, then texts, then a long text */
   uint32_t n;
-  size_t width[VIEW_MAX_COLUMNS]; /* [n] without the share; of what is long: 0 */
-  size_t long_width;              /* that the long text would need */
-  unsigned squeeze;               /* values of a graph that are drawn as one */
-  int kind;                       /* column of the kind of function, or -1 */
-  SourceLocations places;         /* of functions: stand beside them where there is room */
-  int below;                      /* column that stands below its row, or -1 */
-  const char *last_below;         /* what stood there last */
-  const Cell *last_cells;         /* of the row before; NULL = none */
+  size_t width[VIEW_MAX_COLUMNS]; /* [n] without the share; 0 for a long text */
+  size_t long_width;              /* needed by the long text */
+  unsigned squeeze;               /* values of a graph per column */
+  int kind;                       /* column with the kind of function, or -1 */
+  SourceLocations locations;      /* shown after function names where they fit */
+  int below;                      /* column shown below its row, or -1 */
+  const char *last_below;         /* last text shown there */
+  const Cell *last_cells;         /* cells of the row before; NULL = none */
   bool has_headings;
-  bool has_heading[MOST_HEADING + 1]; /* by level: whether something is told above the row */
+  bool has_heading[MOST_HEADING + 1]; /* by level: whether the rows have a heading */
   bool is_section;
-  GString *line; /* that is being made */
+  GString *line; /* the current line */
 } Table;
 
 static const char *
@@ -58,9 +60,9 @@ rank_of_column (const Column *column)
   return column->is_long ? 2 : sysprof_column_is_figure (column) ? 0 : 1;
 }
 
-/* What nobody needs to see, and no row has. */
+/* Whether all cells of an optional column are empty. */
 static bool
-is_void (const Rows *rows, uint32_t column)
+is_empty_column (const Rows *rows, uint32_t column)
 {
   if (rows->columns[column].extra == 0 || rows->columns[column].kind != COLUMN_TEXT)
     return false;
@@ -79,17 +81,17 @@ order_columns (Table *table)
     for (uint32_t i = 0; i < rows->n_columns; i++)
       if (!rows->columns[i].json_only && rows->columns[i].heading == 0 &&
           rows->columns[i].kind != COLUMN_TEXTS && rank_of_column (&rows->columns[i]) == rank &&
-          !is_void (rows, i))
+          !is_empty_column (rows, i))
         table->order[table->n++] = i;
 }
 
 static const Column *
-column_at (const Table *table, uint32_t place)
+column_at (const Table *table, uint32_t position)
 {
-  return &table->rows->columns[table->order[place]];
+  return &table->rows->columns[table->order[position]];
 }
 
-/* What people read in a cell. *(full)* */
+/* Text of a cell. *(full)* */
 static char *
 dup_shown (const Table *table, const Column *column, Cell cell)
 {
@@ -97,13 +99,13 @@ dup_shown (const Table *table, const Column *column, Cell cell)
                                       : sysprof_dup_cell (column, cell);
 }
 
-/* Of counts the greatest one is the widest; of texts many are those of the row before. */
+/* The greatest count is the widest. Many texts are equal to that of the row before. */
 static size_t
-measure_cells (const Table *table, uint32_t place)
+measure_cells (const Table *table, uint32_t position)
 {
   const Rows *rows = table->rows;
-  const Column *column = column_at (table, place);
-  const Cell *cells = rows->cells + table->order[place];
+  const Column *column = column_at (table, position);
+  const Cell *cells = rows->cells + table->order[position];
   const char *last = NULL;
   uint64_t greatest = 0;
   size_t width = 0;
@@ -138,9 +140,10 @@ measure_cells (const Table *table, uint32_t place)
 }
 
 static size_t
-measure_column (const Table *table, uint32_t place)
+measure_column (const Table *table, uint32_t position)
 {
-  size_t title = strlen (column_at (table, place)->title), cells = measure_cells (table, place);
+  size_t title = strlen (column_at (table, position)->title),
+         cells = measure_cells (table, position);
 
   return MAX (title, cells);
 }
@@ -153,7 +156,7 @@ measure_columns (Table *table)
       const Column *column = column_at (table, i);
       size_t width = 0;
 
-      /* Nothing aligns with what is long. */
+      /* No column is aligned with a long text. */
       if (!column->is_long || table->request->terminal_width > 0)
         width = measure_column (table, i);
       if (column->is_long)
@@ -179,22 +182,22 @@ append_blanks (const Table *table, size_t n)
 }
 
 static void
-begin_cell (const Table *table, uint32_t place)
+begin_cell (const Table *table, uint32_t position)
 {
-  if (place > 0)
+  if (position > 0)
     append_blanks (table, 2);
 }
 
-/* Adds `text` to the line: figures at the right of their column, texts at its left. */
+/* Appends `text` to the line, right-aligned for figures, left-aligned for texts. */
 static void
-append_cell (const Table *table, uint32_t place, const char *text)
+append_cell (const Table *table, uint32_t position, const char *text)
 {
-  const Column *column = column_at (table, place);
-  size_t width = table->width[place] + (column->share ? SHARE_COLUMNS + 1 : 0);
+  const Column *column = column_at (table, position);
+  size_t width = table->width[position] + (column->share ? SHARE_COLUMNS + 1 : 0);
   size_t columns = sysprof_text_columns (text);
   size_t n_blanks = width > columns ? width - columns : 0;
 
-  begin_cell (table, place);
+  begin_cell (table, position);
   if (sysprof_column_is_figure (column))
     append_blanks (table, n_blanks);
   g_string_append (table->line, text);
@@ -222,31 +225,32 @@ color_of_row (const Table *table, const Cell *cells)
   return color (table, strcmp (kind, "kernel") == 0 ? COLOR_KERNEL : COLOR_OTHER);
 }
 
-/* The share stands before the figure, both right-aligned. */
+/* The share is before the figure, both right-aligned. */
 static void
-append_figure (const Table *table, uint32_t place, Cell cell)
+append_figure (const Table *table, uint32_t position, Cell cell)
 {
-  const Column *column = column_at (table, place);
+  const Column *column = column_at (table, position);
   CellText room;
   const char *figure = sysprof_cell_text (column, cell, &room);
 
   if (column->hides_zero && cell.count == 0)
-    append_cell (table, place, "");
+    append_cell (table, position, "");
   else if (column->share)
     {
       char share[SYSPROF_GROUPED_SIZE];
       const char *percent =
           sysprof_format_fixed (sysprof_percent (cell.count, table->rows->total), share);
 
-      begin_cell (table, place);
-      append_blanks (table, SHARE_PLACES - MIN (strlen (percent), SHARE_PLACES));
+      begin_cell (table, position);
+      append_blanks (table, SHARE_DIGITS - MIN (strlen (percent), SHARE_DIGITS));
       g_string_append (table->line, percent);
       g_string_append_len (table->line, " % ", 3);
-      append_blanks (table, table->width[place] - MIN (strlen (figure), table->width[place]));
+      append_blanks (table,
+                     table->width[position] - MIN (strlen (figure), table->width[position]));
       g_string_append (table->line, figure);
     }
   else
-    append_cell (table, place, figure);
+    append_cell (table, position, figure);
   sysprof_cell_text_clear (&room);
 }
 
@@ -256,7 +260,8 @@ level_of (const Table *table, uint32_t row)
   return table->tree ? table->tree->depth[row + 1] - 1 : 0;
 }
 
-/* The last column only: escapes have no width, but are counted. What a compiler appended to a name is dim. */
+/* Only for the last column, because color escapes count as width. Suffixes by the compiler
+ * are dim. */
 static void
 append_tinted (const Table *table, const Column *column, const char *tint, const char *text)
 {
@@ -274,45 +279,46 @@ append_tinted (const Table *table, const Column *column, const char *tint, const
   g_string_append (table->line, tint[0] || stem < size ? COLOR_RESET : "");
 }
 
-/* File and line behind the name of a function, unless that takes more than `room`. */
+/* Appends the source location after a function name, if it fits into `room`. */
 static void
-append_place (const Table *table, uint32_t row, uint32_t place, size_t room)
+append_location (const Table *table, uint32_t row, uint32_t position, size_t room)
 {
   g_autofree char *text =
-      sysprof_source_locations_format (&table->places, row, table->order[place]);
+      sysprof_source_locations_format (&table->locations, row, table->order[position]);
 
-  if (text != NULL && PLACE_GAP + sysprof_text_columns (text) <= room)
-    g_string_append_printf (table->line, "%*s%s%s%s", PLACE_GAP, "", color (table, COLOR_DIM),
-                            text, color (table, COLOR_RESET));
+  if (text != NULL && LOCATION_GAP + sysprof_text_columns (text) <= room)
+    g_string_append_printf (table->line, "%*s%s%s%s", LOCATION_GAP, "",
+                            color (table, COLOR_DIM), text, color (table, COLOR_RESET));
 }
 
-/* Whole, where no terminal ends: millions of rows without a copy. Depth as blanks, as in dup_indent(). */
+/* Appends a whole text without a copy, for millions of rows without a terminal. Indents like
+ * dup_indent(). */
 static void
-append_whole (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
+append_whole (const Table *table, uint32_t row, uint32_t position, const Cell *cells)
 {
-  const Column *column = column_at (table, place);
+  const Column *column = column_at (table, position);
   CellText room;
-  const char *text = sysprof_cell_text (column, cells[table->order[place]], &room);
+  const char *text = sysprof_cell_text (column, cells[table->order[position]], &room);
 
   if (column->is_long)
     {
       size_t level = level_of (table, row);
       const char *tint = color_of_row (table, cells);
 
-      begin_cell (table, place);
+      begin_cell (table, position);
       append_blanks (table, 2 * MIN (level, MOST_LEVELS));
       if (level > MOST_LEVELS)
         g_string_append_printf (table->line, "[%zu] ", level);
       append_tinted (table, column, tint, text);
-      append_place (table, row, place, SIZE_MAX);
+      append_location (table, row, position, SIZE_MAX);
     }
   else
-    append_cell (table, place, text);
+    append_cell (table, position, text);
   sysprof_cell_text_clear (&room);
 }
 
-/* Depth as blanks; where a terminal is too narrow for that, as a number. Deeper than anybody reads, also elsewhere: with
- * blanks, a stack of thousands would take megabytes. */
+/* Depth as blanks, or as a number if the terminal is too narrow or the row is very deep.
+ * Blanks for a stack of thousands of functions would take megabytes. */
 static char *
 dup_indent (const Table *table, uint32_t row, size_t room)
 {
@@ -325,7 +331,7 @@ dup_indent (const Table *table, uint32_t row, size_t room)
                                           : g_steal_pointer (&blanks);
 }
 
-/* Of a command line, what follows the folder of its program. */
+/* The command line without the folder of its program. */
 static const char *
 skip_folder (const char *command)
 {
@@ -335,7 +341,7 @@ skip_folder (const char *command)
   return slash && slash[1] && slash[1] != ' ' ? slash + 1 : command;
 }
 
-/* Without what a reader can do without, where there is too little room for all. */
+/* Shortens a text if there is too little room. */
 static char *
 dup_short (const Column *column, Cell cell, size_t room)
 {
@@ -363,12 +369,12 @@ dup_short (const Column *column, Cell cell, size_t room)
 }
 
 static char *
-dup_long_text (const Table *table, uint32_t row, uint32_t place, size_t used)
+dup_long_text (const Table *table, uint32_t row, uint32_t position, size_t used)
 {
-  const Column *column = column_at (table, place);
-  Cell cell = sysprof_rows_cells (table->rows, row)[table->order[place]];
+  const Column *column = column_at (table, position);
+  Cell cell = sysprof_rows_cells (table->rows, row)[table->order[position]];
   size_t terminal = table->request->terminal_width;
-  size_t gap = place > 0 ? 2 : 0;
+  size_t gap = position > 0 ? 2 : 0;
   size_t room = terminal > used + gap ? terminal - used - gap : 1;
   g_autofree char *indent = dup_indent (table, row, room);
   size_t indent_columns = sysprof_text_columns (indent);
@@ -380,14 +386,15 @@ dup_long_text (const Table *table, uint32_t row, uint32_t place, size_t used)
 }
 
 static char *
-dup_text (const Table *table, uint32_t place, Cell cell)
+dup_text (const Table *table, uint32_t position, Cell cell)
 {
-  g_autofree char *text = dup_shown (table, column_at (table, place), cell);
+  g_autofree char *text = dup_shown (table, column_at (table, position), cell);
 
-  return sysprof_dup_ellipsized (text, table->width[place]);
+  return sysprof_dup_ellipsized (text, table->width[position]);
 }
 
-/* Lists stand below their row, a line for each text; short ones, as thread ids are, in one line. */
+/* Lists are below their row, one line per text; short texts, such as thread IDs, share one
+ * line. */
 static void
 write_list (const Table *table, const Column *column, const char *const *texts)
 {
@@ -421,7 +428,7 @@ write_lists (const Table *table, const Cell *cells)
       write_list (table, &rows->columns[i], cells[i].texts);
 }
 
-/* What has no room in its row, in lines of their own; once where it is the same again. */
+/* Writes columns that do not fit, in lines below the row; repeated texts once. */
 static void
 write_below (Table *table, const Cell *cells)
 {
@@ -459,15 +466,16 @@ is_same_heading (const Table *table, const Cell *cells, unsigned heading)
   return table->last_cells != NULL;
 }
 
-/* What the rows from here on share: "function  binary", "file:line"; what is not known is left out. `room`: so many columns of
- * a terminal, for which folders go, and what names of functions can do without; 0 = whole. *(full)* */
+/* Heading of the rows from here on: "function  binary", "file:line"; omits unknown parts.
+ * `room`: columns of a terminal, for which it omits folders and shortens names; 0 = no
+ * limit. *(full)* */
 static char *
 dup_heading (const Table *table, const Cell *cells, unsigned heading, size_t room)
 {
   const Rows *rows = table->rows;
   g_autoptr (GString) behind = g_string_new (NULL);
 
-  /* From the last to the first: names get the room that is left. */
+  /* From last to first: function names get the remaining room. */
   for (uint32_t i = rows->n_columns; i-- > 0;)
     {
       const Column *column = &rows->columns[i];
@@ -496,12 +504,12 @@ dup_heading (const Table *table, const Cell *cells, unsigned heading, size_t roo
       else
         g_string_prepend (behind, "  ");
     }
-  if (behind->str[0] == ':') /* of a file that is not known */
+  if (behind->str[0] == ':') /* the file is unknown */
     return g_strdup_printf ("line %s", behind->str + 1);
   return g_strdup (behind->str + (g_str_has_prefix (behind->str, "  ") ? 2 : 0));
 }
 
-/* `is_known`: whether something stands above the rows before. Returns whether that is so of these. */
+/* `is_known`: whether the rows before have a heading. Returns whether these rows have one. */
 static bool
 write_heading (const Table *table, const Cell *cells, unsigned heading, bool is_known)
 {
@@ -521,7 +529,7 @@ write_heading (const Table *table, const Cell *cells, unsigned heading, bool is_
   sysprof_text_writer_printf (table->writer, "%s%s%s%s\n",
                               heading == 1 && table->last_cells != NULL ? "\n" : "",
                               color (table, heading == 1 ? COLOR_TITLE : COLOR_DIM),
-                              is_told ? line : "(not known)", color (table, COLOR_RESET));
+                              is_told ? line : "(unknown)", color (table, COLOR_RESET));
   return is_told;
 }
 
@@ -541,33 +549,33 @@ write_headings (Table *table, const Cell *cells)
   table->last_cells = cells;
 }
 
-/* A text in a terminal: as much as has room. */
+/* Appends as much of a text as fits. */
 static void
-append_fitted (const Table *table, uint32_t row, uint32_t place, const Cell *cells)
+append_fitted (const Table *table, uint32_t row, uint32_t position, const Cell *cells)
 {
-  const Column *column = column_at (table, place);
+  const Column *column = column_at (table, position);
   g_autofree char *text = NULL;
 
   if (column->is_long)
     {
       size_t used = sysprof_text_columns (table->line->str);
 
-      text = dup_long_text (table, row, place, used);
-      begin_cell (table, place);
-      used += (place > 0 ? 2 : 0) + sysprof_text_columns (text);
+      text = dup_long_text (table, row, position, used);
+      begin_cell (table, position);
+      used += (position > 0 ? 2 : 0) + sysprof_text_columns (text);
       append_tinted (table, column, color_of_row (table, cells), text);
-      append_place (table, row, place,
-                    table->request->terminal_width -
-                        MIN (used, table->request->terminal_width));
+      append_location (table, row, position,
+                       table->request->terminal_width -
+                           MIN (used, table->request->terminal_width));
     }
   else
     {
-      text = dup_text (table, place, cells[table->order[place]]);
-      append_cell (table, place, text);
+      text = dup_text (table, position, cells[table->order[position]]);
+      append_cell (table, position, text);
     }
 }
 
-/* Without the blanks at its end. */
+/* Writes the line without trailing blanks. */
 static void
 write_line (const Table *table)
 {
@@ -599,22 +607,22 @@ write_row (Table *table, uint32_t row)
   write_lists (table, cells);
 }
 
-/* With what stands between it and the column before, and beside it. */
+/* Width including the gap before and the text after it. */
 static size_t
-width_at (const Table *table, uint32_t place)
+width_at (const Table *table, uint32_t position)
 {
-  return (place > 0 ? 2 : 0) + table->width[place] +
-         (column_at (table, place)->share ? SHARE_COLUMNS + 1 : 0);
+  return (position > 0 ? 2 : 0) + table->width[position] +
+         (column_at (table, position)->share ? SHARE_COLUMNS + 1 : 0);
 }
 
 static void
-remove_column (Table *table, uint32_t place)
+remove_column (Table *table, uint32_t position)
 {
   table->n--;
-  memmove (&table->order[place], &table->order[place + 1],
-           (table->n - place) * sizeof table->order[0]);
-  memmove (&table->width[place], &table->width[place + 1],
-           (table->n - place) * sizeof table->width[0]);
+  memmove (&table->order[position], &table->order[position + 1],
+           (table->n - position) * sizeof table->order[0]);
+  memmove (&table->width[position], &table->width[position + 1],
+           (table->n - position) * sizeof table->width[0]);
 }
 
 static size_t
@@ -628,7 +636,7 @@ sum_widths (const Table *table)
   return sum;
 }
 
-/* Goes without the columns of that rank, from the right, while the table is too wide. */
+/* Omits columns of that rank, from the right, while the table is too wide. */
 static void
 drop_columns (Table *table, unsigned rank)
 {
@@ -638,7 +646,7 @@ drop_columns (Table *table, unsigned rank)
       remove_column (table, i);
 }
 
-/* Takes out the column that can stand below its rows. */
+/* Removes the column that can be shown below its rows. */
 static void
 move_below (Table *table)
 {
@@ -660,7 +668,7 @@ squeeze_graphs (Table *table, unsigned squeeze)
       table->width[i] = measure_column (table, i);
 }
 
-/* Makes graphs shorter, as far as they then still tell something. */
+/* Shortens graphs, as long as they stay useful. */
 static void
 shorten_graphs (Table *table)
 {
@@ -674,7 +682,7 @@ shorten_graphs (Table *table)
     squeeze_graphs (table, 2 * table->squeeze);
 }
 
-/* As long again as there is room for, as other columns went. */
+/* Lengthens graphs into the room of omitted columns. */
 static void
 lengthen_graphs (Table *table)
 {
@@ -689,9 +697,9 @@ lengthen_graphs (Table *table)
     }
 }
 
-/* The widest texts give way, figures never. */
+/* Shortens the widest texts, never figures. */
 static void
-press_texts (Table *table)
+shrink_texts (Table *table)
 {
   for (size_t sum = sum_widths (table); sum > table->request->terminal_width; sum--)
     {
@@ -708,7 +716,7 @@ press_texts (Table *table)
     }
 }
 
-/* As wide as the terminal where that can be. */
+/* Fits the columns into the terminal, if possible. */
 static void
 fit_columns (Table *table)
 {
@@ -719,7 +727,7 @@ fit_columns (Table *table)
   drop_columns (table, 2);
   drop_columns (table, 1);
   lengthen_graphs (table);
-  press_texts (table);
+  shrink_texts (table);
 }
 
 static void
@@ -736,7 +744,7 @@ tell_hidden (const Table *table)
   else if (rows->total_left_out > 0)
     sysprof_text_writer_printf (
         table->writer,
-        "%s... and calls below %s %%, in which %s %% of all ends (--min 0 shows all)%s\n",
+        "%s... calls below %s %% hidden (%s %% of the total); --min 0 shows them%s\n",
         color (table, COLOR_DIM), sysprof_format_fixed (table->request->min_percent, least),
         sysprof_format_fixed (sysprof_percent (rows->total_left_out, rows->total), share),
         color (table, COLOR_RESET));
@@ -764,7 +772,7 @@ sysprof_text_table_write (TextWriter *writer,
       table.tree = &tree;
     }
   table.kind = sysprof_rows_column (rows, "kind");
-  sysprof_source_locations_init (&table.places, rows);
+  sysprof_source_locations_init (&table.locations, rows);
   for (uint32_t i = 0; i < rows->n_columns; i++)
     table.has_headings |= rows->columns[i].heading > 0;
   order_columns (&table);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Rows as lines of text. */
+/* Writes rows as a text table. */
 
 #pragma once
 
@@ -12,8 +12,8 @@
 #define COLOR_KERNEL "\033[34m"
 #define COLOR_OTHER  "\033[35m"
 
-/* Titles and rows, a line each if it is a section of a screen; else also what has no room in its row, and how many rows
- * were left out. */
+/* Writes titles and rows. A section of a screen has one line per row. Otherwise texts that
+ * do not fit follow below their row, and a last line has the number of hidden rows. */
 void sysprof_text_table_write (TextWriter *writer,
                                const ViewRequest *request,
                                const Rows *rows,

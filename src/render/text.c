@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Views as text. The summary suits the height of the terminal, too. */
+/* Views as text: a heading and a table, or the sections of the summary fitted to the height
+ * of the terminal. */
 
 #include "flame/flame.h"
 #include "render/text-table.h"
@@ -12,10 +13,10 @@
 #define PROSE_INDENT    2
 #define PROSE_ARROW     " -> "
 
-/* Lines of the summary that are none of its sections. */
-#define LAST_LINES 3 /* a blank, what shows more, the shell's prompt */
+/* Lines of the summary outside its sections. */
+#define LAST_LINES 3 /* a blank, the hint for more, the shell's prompt */
 
-/* Cut where the terminal ends. */
+/* Truncates the line at the width of the terminal. */
 static void
 write_line (TextWriter *writer, const ViewRequest *request, const char *text)
 {
@@ -32,11 +33,12 @@ typedef struct
 {
   FilledSection section;
   uint32_t n_least;
-  uint32_t n_rows; /* that are shown */
-  char *prose;     /* owned: the rows of a section that is prose */
+  uint32_t n_rows; /* number of rows to show */
+  char *prose;     /* owned: formatted rows of a section of sentences */
 } Part;
 
-/* Sentences, each with the command that shows more: one below the other where there is room, else behind them. *(full)* */
+/* Formats sentences with the command that shows more, aligned if the terminal is wide
+ * enough. *(full)* */
 static char *
 dup_prose (const ViewRequest *request, const Rows *rows)
 {
@@ -77,7 +79,7 @@ count_lines (const char *text)
   return n;
 }
 
-/* A blank, the title, above a table those of its columns, and the rows. */
+/* Counts a blank, the title, the column titles of a table, and the rows. */
 static size_t
 lines_of_part (const Part *part)
 {
@@ -86,7 +88,8 @@ lines_of_part (const Part *part)
   return part->prose ? 2 + count_lines (part->prose) : 3 + part->n_rows;
 }
 
-/* Leaves a part at least so many rows, and takes as many as there are lines too much. Returns how many still are. */
+/* Removes rows of a part until `least` rows remain or `excess` lines are gone. Returns the
+ * remaining excess. */
 static size_t
 take_rows (Part *part, uint32_t least, size_t excess)
 {
@@ -100,8 +103,8 @@ take_rows (Part *part, uint32_t least, size_t excess)
   return excess;
 }
 
-/* Takes rows from the last part, then from those before it, until all fit: first half of what each would have, then
- * down to the least. */
+/* Removes rows from the last part to the first until all fit: first down to half, then down
+ * to the least number. */
 static void
 fit_height (Part *parts, size_t n, size_t height)
 {
@@ -171,7 +174,8 @@ write_sections (TextWriter *writer,
   ViewRequest part = *request;
   bool is_filled;
 
-  /* One screen also where it is none: command lines may have thousands of characters. */
+  /* Limit the width without a terminal as well, because command lines may have thousands of
+   * characters. */
   if (part.terminal_width == 0)
     part.terminal_width = SUMMARY_COLUMNS;
   is_filled = fill_parts (view, &part, parts, error);

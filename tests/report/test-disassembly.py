@@ -167,7 +167,7 @@ class Disassembly(unittest.TestCase):
         self.assertFalse([row for row in rows if "line" in row or "file" in row])
         # Nor does anything stand above them but the function.
         text = run(REPORT, "disassembly", "--focus", "middle", self.at / "made.syscap")
-        self.assertNotRegex(text, r"(?m)^(-|\(not known\))$")
+        self.assertNotRegex(text, r"(?m)^(-|\(unknown\))$")
 
     def test_lines_not_wanted(self):
         path = self.compile()

@@ -208,7 +208,7 @@ class Json(Base):
         text = run('tree', path).stdout.decode()
         self.assertIn(' hot\n', text)
         self.assertNotIn('light', text)
-        self.assertTrue(text.endswith('\n... and calls below 0.50 %, in which 33.33 % of all ends (--min 0 shows all)\n'), text)
+        self.assertTrue(text.endswith('\n... calls below 0.50 % hidden (33.33 % of the total); --min 0 shows them\n'), text)
         for args in (('--min', '0'), ('--limit', '0'), ('--search', 'light'), ('--focus', 'main'), ('--format', 'csv')):
             text = run('tree', *args, path).stdout.decode()
             self.assertEqual(text.count('light'), 500, args)

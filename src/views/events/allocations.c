@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What was allocated; with --live, what of that still lives when the selection ends. */
+/* Functions by allocated memory; with --live, by memory that is not freed by the end of the
+ * selection. */
 
 #include "views/events/heap-rows.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counters: how each began, ended and spread, how fast it grew, and a small graph. */
+/* Counters: first and last value, spread, growth and a small graph of each. */
 
 #include "views/event-rows.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SLICES 32 /* of a small graph */
+#define SLICES 32 /* slices of a small graph */
 
 enum
 {
@@ -45,13 +45,14 @@ static const Column columns[] = {
   [ID] = { "id", "ID", COLUMN_NUMBER, .json_only = true },
 };
 
-/* No capture tells units; those of the recorders' own counters are known: docs/format.md. NULL is any name. */
+/* Captures have no units. These are the units of the recorder's own counters
+ * (docs/format.md). A NULL name matches any name. */
 static const struct
 {
   const char *category;
-  const char *name; /* how it begins */
+  const char *name; /* prefix */
   const char *unit;
-  bool is_growth; /* each value is what came since the one before */
+  bool is_growth; /* each value is the increase since the value before */
 } units[] = {
   { "CPU Percent", NULL, "%" },
   { "CPU Frequency", NULL, "%" },
@@ -80,7 +81,7 @@ static const struct
   { "GJS", "Malloc bytes", "bytes" },
 };
 
-/* Index of what is known of that counter, or how many are. */
+/* Index into `units`; its length if the unit is unknown. */
 static size_t
 find_unit (const char *category, const char *name)
 {
@@ -101,7 +102,7 @@ value_at (const Store *store, const Counter *counter, uint32_t i)
   return counter->is_double ? value->dbl : (double) value->i64;
 }
 
-/* The span that graphs show: of all counters the same. */
+/* The time span of graphs, the same for all counters. */
 static void
 find_span (const ViewRequest *request, int64_t *begin, int64_t *end)
 {
@@ -145,7 +146,7 @@ add_value (Sums *sums, int64_t time, double value, int64_t begin, int64_t end)
   sums->slice_n[slice]++;
 }
 
-/* Means; where nothing was set a counter keeps its value. */
+/* Means per slice. A slice without values repeats the value before. */
 static void
 draw_graph (Rows *rows, Cell *cell, const Sums *sums)
 {
@@ -168,7 +169,7 @@ add_counter (Rows *rows, const Store *store, const Counter *counter, const Sums 
   double seconds = (double) sysprof_time_between (sums->first_time, sums->last_time) / 1e9;
   size_t unit = find_unit (category, name);
   bool is_known = unit < G_N_ELEMENTS (units);
-  /* What came before the first value came in a time that nobody knows. */
+  /* The increase before the first value is from an unknown time. */
   double growth =
       is_known && units[unit].is_growth ? sums->sum - sums->first : sums->last - sums->first;
   Cell *cells = sysprof_rows_add (rows);
@@ -189,33 +190,35 @@ add_counter (Rows *rows, const Store *store, const Counter *counter, const Sums 
   cells[ID].number = counter->id;
 }
 
-/* Of the parts of a machine there are many, "Total CPU 3", "RX Bytes (eth0)"; what never changed tells little. */
+/* Whether an overview shows the counter. There are many counters of single parts ("Total CPU
+ * 3", "RX Bytes (eth0)"), and counters that never changed matter little. */
 static bool
-is_telling (const Store *store, const Counter *counter, const Sums *sums)
+is_in_overview (const Store *store, const Counter *counter, const Sums *sums)
 {
   const char *name = sysprof_store_string (store, counter->name);
 
   return sums->min < sums->max && !name[strcspn (name, "(0123456789")];
 }
 
-/* Behind so many of its category a counter comes in no order. */
+/* Counters after this many of their category are in no order. */
 #define MOST_ROUNDS 8
 
-/* Of many counters of memory the first tells most: each category is heard in turn. */
+/* Adds counters of an overview round by round, one of each category, because the first
+ * counters of a category matter most. */
 static void
-add_telling (Rows *rows, const Store *store, const Sums *all)
+add_overview (Rows *rows, const Store *store, const Sums *all)
 {
   const Counters *counters = &store->counters;
   g_autofree unsigned *rounds = g_new (unsigned, MAX (counters->n, 1));
   g_autoptr (GHashTable) n_of_category = g_hash_table_new (NULL, NULL);
 
-  memset (rounds, 0xff, counters->n * sizeof *rounds); /* none */
+  memset (rounds, 0xff, counters->n * sizeof *rounds); /* 0xffffffff: not in the overview */
   for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
     {
       gpointer category = GUINT_TO_POINTER (counters->row[i].category);
       unsigned n = GPOINTER_TO_UINT (g_hash_table_lookup (n_of_category, category));
 
-      if (all[i].n == 0 || !is_telling (store, &counters->row[i], &all[i]))
+      if (all[i].n == 0 || !is_in_overview (store, &counters->row[i], &all[i]))
         continue;
       rounds[i] = MIN (n, MOST_ROUNDS - 1);
       g_hash_table_insert (n_of_category, category, GUINT_TO_POINTER (n + 1));
@@ -248,13 +251,14 @@ fill_counters (const ViewRequest *request, Rows *rows, GError **error)
            at < counter->first_value + counter->n_values && sysprof_is_wanted_at (at); at++)
         if (sysprof_event_matcher_takes (&matcher, counters->time[at], counter->pid, -1))
           add_value (sums, counters->time[at], value_at (store, counter, at), begin, end);
-      /* What was never set is only a name: recorders define some that the machine lacks. */
+      /* Recorders define counters that the machine does not have; those have no values. */
       rows->n_available += counter->n_values > 0;
       rows->total += sums->n > 0;
     }
   if (request->is_overview)
-    add_telling (rows, store, all);
-  /* What never changed tells little, and there may be much of it: the disks that a machine does not use. */
+    add_overview (rows, store, all);
+  /* Counters that never changed go last, because there may be many, such as those of unused
+   * disks. */
   for (unsigned changed = request->is_overview ? 0 : 2; changed-- > 0;)
     for (uint32_t i = 0; i < counters->n && sysprof_is_wanted_at (i); i++)
       if (all[i].n > 0 && (all[i].min < all[i].max) == changed)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Messages of D-Bus: calls with how and when they were answered, and signals; --by-member sums them up. */
+/* D-Bus messages: signals, and calls with the time and kind of their replies; with
+ * --by-member, statistics of each member. */
 
 #include "views/event-rows.h"
 
@@ -77,15 +78,15 @@ name_of_bus (unsigned bus)
   return bus == 1 ? "system" : bus == 2 ? "session" : "other";
 }
 
-/* A reply that stands with its call has no row of its own. */
+/* A reply in the row of its call has no row of its own. */
 static bool
 has_row (const DBusHeader *header, uint32_t partner)
 {
   return partner == 0 || header->type == DBUS_CALL;
 }
 
-/* How long a reply took. FALSE: it is not known, because the recorder read both messages at once, and both have the
- * time of reading. */
+/* Latency of a reply. False if it is unknown because the recorder read both messages at
+ * once. */
 static bool
 measure_answer (const Store *store, uint32_t call, uint32_t reply, int64_t *nsec)
 {
@@ -93,7 +94,7 @@ measure_answer (const Store *store, uint32_t call, uint32_t reply, int64_t *nsec
   return *nsec > 0;
 }
 
-/* --- each of them --- */
+/* --- rows of messages --- */
 
 static void
 set_answer (Rows *rows,
@@ -159,7 +160,7 @@ add_message (const ViewRequest *request, Rows *rows, uint32_t i, uint32_t partne
   set_answer (rows, cells, store, &header, i, partner);
 }
 
-/* --- by member --- */
+/* --- rows of members --- */
 
 typedef struct
 {
@@ -306,7 +307,7 @@ static const ViewSwitch switches[] = {
 const View sysprof_dbus_view = {
   .name = "dbus",
   .title = "D-Bus messages",
-  .summary = "calls with their answers, and signals; --by-member: statistics",
+  .summary = "calls with their replies, and signals; --by-member: statistics",
   .switches = switches,
   .fill = fill_dbus,
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Rows of functions that allocated memory, for the views of allocations. */
+
 #include "views/events/heap-rows.h"
 
 void

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Activity over time: a row for each second, in slots of a fraction of it. What comes again every second, or shows
- * only for some milliseconds, is seen here and nowhere else. */
+/* Activity over time: one row per second, divided into slots. It shows activity that repeats
+ * every second or lasts only some milliseconds. */
 
 #include "views/views.h"
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define SECOND     INT64_C (1000000000)
-#define SLOTS      40   /* of a second: 25 ms each */
-#define MOST_EMPTY 3600 /* seconds without activity that have a row, too */
+#define SLOTS      40   /* slots of a second: 25 ms each */
+#define MOST_EMPTY 3600 /* greatest number of rows for seconds without activity */
 
 enum
 {
@@ -31,9 +31,9 @@ static const Column columns[] = {
 typedef struct
 {
   Rows *rows;
-  int64_t second; /* of the row at hand, -1 = none */
-  uint64_t total; /* of it */
-  double *slots;  /* of it */
+  int64_t second; /* of the current row, -1 = none */
+  uint64_t total; /* of that row */
+  double *slots;  /* of that row */
   int64_t n_empty;
 } Heat;
 
@@ -65,7 +65,7 @@ add_event (Heat *self, int64_t offset, uint64_t weight)
   self->rows->total += weight;
 }
 
-/* All rows on one scale. */
+/* Draws all rows with the same scale. */
 static void
 find_scale (Rows *rows)
 {

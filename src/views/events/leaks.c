@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What was allocated in the selection and never freed in the recording. */
+/* Functions by memory allocated in the selection and not freed in the recording. */
 
 #include "views/events/heap-rows.h"
 

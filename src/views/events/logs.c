@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What programs and the system said while it was recorded. */
+/* Log messages of programs and the system. */
 
 #include "views/event-rows.h"
 
@@ -24,7 +24,7 @@ static const Column columns[] = {
   [MESSAGE] = { "message", "MESSAGE", COLUMN_TEXT, .is_long = true },
 };
 
-/* GLib's flags; where several are set, the gravest counts. */
+/* GLib's flags; the most severe one counts. */
 static const struct
 {
   unsigned flag;
@@ -74,6 +74,6 @@ fill_logs (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_logs_view = {
   .name = "logs",
   .title = "Logs",
-  .summary = "what programs and the system logged",
+  .summary = "log messages of programs and the system",
   .fill = fill_logs,
 };

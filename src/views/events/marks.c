@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Marks: each of them, or with --by-name how often, how long and how regularly those of each name were. */
+/* Marks; with --by-name, the number, duration and regularity of the marks of each name. */
 
 #include "views/event-rows.h"
 #include "views/overview/summary-parts.h"
@@ -50,7 +50,7 @@ static const Column by_columns[] = {
   SPREAD_COLUMNS (BY_SPREAD),
   [BY_TOTAL] = { "total", "TOTAL", COLUMN_DURATION, .extra = 4 },
   [BY_SELF] = { "self", "SELF", COLUMN_DURATION, .extra = 2 },
-  [BY_INTERVAL] = { "interval", "EVERY", COLUMN_DURATION },
+  [BY_INTERVAL] = { "interval", "INTERVAL", COLUMN_DURATION },
   [BY_JITTER] = { "jitter", "JITTER", COLUMN_DURATION },
   [BY_HISTOGRAM] = { "histogram", "HISTOGRAM", COLUMN_GRAPH, .extra = 2 },
   [BY_RHYTHM] = { "rhythm", "RHYTHM", COLUMN_GRAPH, .json_only = true },
@@ -102,7 +102,7 @@ add_marks (const ViewRequest *request, Rows *rows, const bool *is_in)
     }
 }
 
-/* From the shortest of all on, so that those of different names can be compared, up to the longest one there is. */
+/* All histograms start at the shortest duration of all names, so that they can be compared. */
 static void
 set_histogram (Rows *rows, Cell *cell, const MarkSummary *summary, uint32_t first)
 {
@@ -185,7 +185,7 @@ static const ViewSwitch switches[] = {
 const View sysprof_marks_view = {
   .name = "marks",
   .title = "Marks",
-  .summary = "spans that programs marked; --by-name: statistics of each name",
+  .summary = "time spans marked by programs; --by-name: statistics of each name",
   .switches = switches,
   .fill = fill_marks,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What was freed by the same thread before it allocated or freed anything else. */
+/* Functions by temporary memory: freed by the same thread before its next allocation or
+ * free. */
 
 #include "views/events/heap-rows.h"
 
@@ -17,6 +18,6 @@ fill_temporaries (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_temporaries_view = {
   .name = "temporaries",
   .title = "Temporary allocations",
-  .summary = "functions by bytes that were freed at once",
+  .summary = "functions by bytes that were freed immediately",
   .fill = fill_temporaries,
 };

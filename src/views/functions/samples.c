@@ -28,7 +28,7 @@ static const Column columns[] = {
   [THREAD] = { "name", "THREAD", COLUMN_TEXT, .extra = 3 },
   [CPU] = { "cpu", "CPU", COLUMN_NUMBER },
   [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK, .is_long = true },
-  [COMPLETE] = { "complete", "WHOLE", COLUMN_BOOL },
+  [COMPLETE] = { "complete", "COMPLETE", COLUMN_BOOL },
   [REASON] = { "reason", "ENDS", COLUMN_TEXT, .json_only = true },
   [UNWIND] = { "unwind", "UNWOUND BY", COLUMN_TEXT, .json_only = true },
   [CATEGORY] = { "category", "CATEGORY", COLUMN_TEXT, .json_only = true },

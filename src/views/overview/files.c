@@ -17,7 +17,7 @@ static const Column columns[] = {
   [NAME] = { "name", "NAME", COLUMN_TEXT },
   [SIZE] = { "size", "BYTES", COLUMN_BYTES },
   [PID] = { "pid", "PID", COLUMN_NUMBER, .json_only = true },
-  [COMPLETE] = { "complete", "WHOLE", COLUMN_BOOL },
+  [COMPLETE] = { "complete", "COMPLETE", COLUMN_BOOL },
 };
 
 static bool

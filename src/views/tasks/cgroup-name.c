@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sources: XDG standardization for applications (systemd.io/DESKTOP_ENVIRONMENTS); systemd-escape(1); names that Docker, Podman,
- * CRI-O, containerd and the kubelet give their groups. */
+/* Finds short names for control groups in their paths.
+ *
+ * Sources: XDG standardization for applications (systemd.io/DESKTOP_ENVIRONMENTS);
+ * systemd-escape(1); the names that Docker, Podman, CRI-O, containerd and the kubelet give
+ * their groups. */
 
 #include "views/tasks/cgroup-name.h"
 
@@ -17,10 +20,10 @@ typedef enum
   NAME_CONTAINER, /* PREFIX, 64 hexadecimal digits, SUFFIX */
   NAME_POD,       /* PREFIX, UID, SUFFIX */
   NAME_APP,       /* app-LAUNCHER-ID-RANDOM.scope, app-LAUNCHER-ID@RANDOM.service */
-  NAME_UNIT,      /* as it is */
+  NAME_UNIT,      /* the component itself */
 } NameKind;
 
-/* The first row that fits a component decides. */
+/* The first row that matches a component is used. */
 static const struct
 {
   const char *prefix;
@@ -45,7 +48,7 @@ static const struct
   { "", ".slice", NAME_UNIT },
 };
 
-/* "\x2d" of systemd becomes "-". */
+/* Replaces the escapes of systemd, such as "\x2d" for "-". */
 static char *
 unescape (const char *text, size_t size)
 {
@@ -75,7 +78,7 @@ dup_container (const char *id, size_t size)
   return g_strdup_printf ("container %.*s", SHORT_ID_SIZE, id);
 }
 
-/* systemd's groups have underscores in the UID. */
+/* Groups of systemd have underscores in the UID. */
 static char *
 dup_pod (const char *uid, size_t size)
 {
@@ -86,7 +89,7 @@ dup_pod (const char *uid, size_t size)
   return g_strconcat ("pod ", g_strdelimit (text, "_", '-'), NULL);
 }
 
-/* The launcher, as "flatpak", has no "-"; nor have escaped IDs. */
+/* The launcher, such as "flatpak", contains no "-". An escaped ID does not either. */
 static char *
 dup_app (const char *text, size_t size, bool is_scope)
 {
@@ -128,7 +131,8 @@ apply (size_t i, const char *component)
     }
 }
 
-/* A container is named rather than the units that run in it; else the innermost component decides. */
+/* A container has priority over the units that run in it; otherwise the innermost component
+ * is used. */
 char *
 sysprof_dup_cgroup_name (const char *path)
 {

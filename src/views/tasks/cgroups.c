@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Control groups: their processes and shares, where the recorder wrote them
- * down. Processes whose group was not recorded, as threads of the kernel and
- * processes that ended before it was read, are in one row. */
+/* Control groups with their processes and shares. One row is for processes whose group was
+ * not recorded, such as kernel threads and processes that exited before it was read. */
 
 #include "document/document.h"
 #include "views/sample-rows.h"
@@ -10,7 +9,7 @@
 
 #include <string.h>
 
-#define UNKNOWN "unknown" /* paths begin with a slash */
+#define UNKNOWN "unknown" /* real paths start with a slash */
 
 enum
 {
@@ -53,7 +52,7 @@ compare_names (const void *a, const void *b, void *data)
   return strcmp (((const Group *) a)->name, ((const Group *) b)->name);
 }
 
-/* Groups of one name become one. */
+/* Merges groups with the same path. */
 static uint32_t
 join_groups (Group *groups, uint32_t n)
 {
@@ -107,8 +106,8 @@ fill_cgroups (const ViewRequest *request, Rows *rows, GError **error)
   for (ProcessId i = 1; i < store->processes.n; i++)
     if (group_of_process[i][0] && (weight[i] > 0 || is_whole))
       groups[n++] = (Group){ group_of_process[i], 1, weight[i] };
-  /* So that the rows add up; not where the capture has no control groups at
-   * all. */
+  /* Add a row of unknown processes, so that shares add up, unless the capture has no groups
+   * at all. */
   for (ProcessId i = 1; i < store->processes.n && is_known; i++)
     if (!group_of_process[i][0] && weight[i] > 0)
       groups[n++] = (Group){ UNKNOWN, 1, weight[i] };

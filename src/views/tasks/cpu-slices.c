@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Slices are marks of the group "Scheduler", named "CPU 3", as all recorders write them. What stands in one file twice, as in joined
- * captures of one machine, counts as busy once.
- */
+/* Reads scheduler slices: marks of the group "Scheduler" named "CPU 3", which all recorders
+ * write. A slice that is in a joined capture twice counts once. */
 
 #include "views/tasks/cpu-slices.h"
 
@@ -16,8 +15,8 @@ static const char name_prefix[] = "CPU ";
 typedef struct
 {
   const Store *store;
-  TimeRange whole;         /* that is selected, or lies between what is */
-  const TimeRange *ranges; /* [n_ranges] of it; borrowed */
+  TimeRange whole;         /* from the first to the last selected time */
+  const TimeRange *ranges; /* [n_ranges] selected times; borrowed */
   uint32_t n_ranges;
 } Slices;
 
@@ -49,7 +48,7 @@ is_slice (const Store *store, const Mark *mark)
          g_str_has_prefix (sysprof_store_string (store, mark->name), name_prefix);
 }
 
-/* The name says it, too, but there is no room for long numbers in all recorders' names. */
+/* The name also has the number, but some recorders truncate long numbers. */
 static int16_t
 get_cpu (const Store *store, const Mark *mark)
 {
@@ -62,7 +61,8 @@ get_cpu (const Store *store, const Mark *mark)
   return sysprof_text_u64 (&digits, &number) && number < INT16_MAX ? (int16_t) number : NO_CPU;
 }
 
-/* ns of `part` within the ranges; ranges are ascending, and so is what is asked for one CPU. */
+/* Nanoseconds of `part` within the ranges. Ranges, and the parts of one CPU, must be
+ * ascending. */
 static int64_t
 measure_selected (const Slices *self, TimeRange part)
 {
@@ -98,13 +98,14 @@ sysprof_store_has_slices (const Store *store)
 bool
 sysprof_cpu_uses_find (const Store *store, const SampleFilter *filter, CpuUse *uses, uint32_t n)
 {
-  g_autofree int64_t *until = g_new0 (int64_t, n); /* what lies before it was counted */
+  /* time up to which slices of this CPU are counted */
+  g_autofree int64_t *until = g_new0 (int64_t, n);
   SampleFilter whose = filter != NULL ? *filter : (SampleFilter){ 0 };
   EventMatcher matcher, whenever;
   Slices slices;
   bool is_answered;
 
-  /* A switch is in by its time; of a slice, what of it lies in the times is. */
+  /* A switch is selected by its time; a slice counts with the part that is selected. */
   whose.times = NULL;
   whose.time_begin = whose.time_end = 0;
   sysprof_event_matcher_init (&whenever, store, &whose);

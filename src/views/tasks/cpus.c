@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* CPUs: what they are, and their shares; where the scheduler was recorded, too, how busy they were. */
+/* CPUs: models and shares; with recorded scheduling, how busy they were. */
 
 #include "views/sample-rows.h"
 #include "views/tasks/cpu-slices.h"
@@ -15,7 +15,7 @@ enum
   SELF,
   TOTAL,
   N_SAMPLED_COLUMNS,
-  BUSY = N_SAMPLED_COLUMNS, /* from here on: of captures with slices of the scheduler */
+  BUSY = N_SAMPLED_COLUMNS, /* only for captures with scheduler slices */
   UTILIZATION,
   SWITCHES,
   N_COLUMNS,
@@ -33,7 +33,7 @@ static const Column columns[] = {
 };
 
 #define MOST_CPUS \
-  65536 /* values of StackEvents.cpu; as unsigned numbers the unknown one is last */
+  65536 /* number of values of StackEvents.cpu; the unknown CPU is the last one */
 
 typedef struct
 {
@@ -57,7 +57,7 @@ read_value (Text line, const char *key, Text *value)
   return true;
 }
 
-/* Of /proc/cpuinfo: a block for each, which begins with its number. */
+/* Reads /proc/cpuinfo: one block per CPU, which starts with its number. */
 static void
 read_cpus (Cpu *cpus, GBytes *bytes)
 {
@@ -95,7 +95,7 @@ add_cpu (Rows *rows, unsigned number, const Cpu *cpu)
   return cells;
 }
 
-/* `selected`: ns; 0 = slices tell nothing of what was asked for. */
+/* `selected`: nanoseconds; 0 = unknown use */
 static void
 set_use (Cell *cells, const CpuUse *use, int64_t selected)
 {
@@ -149,6 +149,6 @@ fill_cpus (const ViewRequest *request, Rows *rows, GError **error)
 const View sysprof_cpus_view = {
   .name = "cpus",
   .title = "CPUs",
-  .summary = "shares, cores and models of the CPUs, and how busy they were",
+  .summary = "shares, cores, models and load of CPUs",
   .fill = fill_cpus,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Processes: shares, life spans, command lines; with --details their threads, maps and mounts. */
+/* Processes: shares, start and end times, command lines; with --details, threads, mappings
+ * and mounts. */
 
 #include "views/overview/unwind-methods.h"
 #include "views/sample-rows.h"
@@ -25,13 +26,12 @@ enum
 static const Column columns[] = {
   [PID] = { "pid", "PID", COLUMN_NUMBER },
   [COMMAND] = { "command", "COMMAND", COLUMN_TEXT, .is_long = true, .is_command = true },
-  [SELF] = { "self", "SELF", COLUMN_COUNT,
-             .json_only = true }, /* a process holds no other: self is total */
+  [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true }, /* same as self */
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
   [START] = { "start", "START", COLUMN_TIME },
   [END] = { "end", "END", COLUMN_TIME },
-  [WHOLE] = { "whole", "WHOLE", COLUMN_COUNT, .is_weight = true, .extra = 2 },
-  [UNWIND] = { "unwind", "STACKS FOUND BY", COLUMN_TEXT, .extra = 3 },
+  [WHOLE] = { "whole", "COMPLETE", COLUMN_COUNT, .is_weight = true, .extra = 2 },
+  [UNWIND] = { "unwind", "UNWOUND BY", COLUMN_TEXT, .extra = 3 },
   [THREADS] = { "threads", "THREADS", COLUMN_TEXTS },
   [MAPS] = { "maps", "MAPS", COLUMN_TEXTS },
   [MOUNTS] = { "mounts", "MOUNTS", COLUMN_TEXTS },
@@ -39,11 +39,11 @@ static const Column columns[] = {
 
 typedef struct
 {
-  uint64_t weight; /* of all samples */
-  uint64_t whole;  /* of those whose stack is */
+  uint64_t weight; /* weight of all samples */
+  uint64_t whole;  /* weight of complete stacks */
   int64_t start;
   int64_t end;
-  uint32_t n_processes; /* of the same name, if they are merged; else 1 */
+  uint32_t n_processes; /* processes of the same name if merged; else 1 */
 } Shares;
 
 typedef struct
@@ -63,7 +63,7 @@ compare_processes (const void *left, const void *right, void *data)
   return (a > b) - (a < b);
 }
 
-/* The texts of `array` with a NULL behind, in the arena of the rows. */
+/* Returns the texts of `array`, NULL-terminated, in the arena of the rows. */
 static const char *const *
 take_texts (Rows *rows, GPtrArray *array)
 {
@@ -94,7 +94,7 @@ list_threads (const Store *store, ProcessId process)
   return texts;
 }
 
-/* The mappings of each process are neighbours. */
+/* Mappings grouped by process. */
 typedef struct
 {
   MappingId *mapping; /* [n_mappings - 1] in their order in the store */
@@ -115,7 +115,8 @@ maps_init (Maps *self, const Store *store)
 
   self->mapping = g_new (MappingId, MAX (store->n_mappings, 1));
   self->end = g_new0 (uint32_t, n + 2);
-  /* First how many each has, two places up; then where each begins, one place up, which moves to where it ends. */
+  /* Count sort: count per process two entries ahead, sum up to start indexes one entry
+   * ahead, which become end indexes. */
   for (MappingId i = 1; i < store->n_mappings; i++)
     self->end[store->mappings[i].process + 2]++;
   for (uint32_t i = 2; i < n + 2; i++)
@@ -149,7 +150,7 @@ list_mounts (const Store *store, ProcessId process)
   g_autofree char *name =
       g_strdup_printf ("/proc/%d/mountinfo", store->processes.row[process].pid);
   g_autoptr (GBytes) bytes =
-      sysprof_store_read_file (store, name, NULL); /* absent: no mounts known */
+      sysprof_store_read_file (store, name, NULL); /* NULL: mounts unknown */
   Text text, line;
 
   if (!bytes || g_bytes_get_size (bytes) == 0)
@@ -190,7 +191,8 @@ add_process (Rows *rows,
   cells[MOUNTS].texts = take_texts (rows, list_mounts (store, process));
 }
 
-/* What is asked for of each process; of merged ones at the first of their name, and nothing at the others. */
+/* Adds the shares of processes with the same name to the first of them, and clears the
+ * others. */
 static void
 merge_shares (Shares *shares, const Store *store)
 {
@@ -272,7 +274,7 @@ static const ViewSwitch switches[] = {
 const View sysprof_processes_view = {
   .name = "processes",
   .title = "Processes",
-  .summary = "shares, life spans, commands; --details: threads, maps, mounts",
+  .summary = "shares, lifetimes, commands; --details: threads, maps, mounts",
   .switches = switches,
   .fill = fill_processes,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Threads: shares, by process and thread. */
+/* Threads: shares by process and thread. */
 
 #include "views/sample-rows.h"
 
@@ -25,7 +25,7 @@ static const Column columns[] = {
   [SELF] = { "self", "SELF", COLUMN_COUNT, .json_only = true },
   [TOTAL] = { "total", "SAMPLES", COLUMN_COUNT, .share = true, .title_of_time = "TIME" },
   [START] = { "start", "START", COLUMN_TIME,
-              .json_only = true }, /* its process's: threads are not followed */
+              .json_only = true }, /* of the process: start times of threads are not recorded */
   [END] = { "end", "END", COLUMN_TIME, .json_only = true },
 };
 
@@ -56,7 +56,7 @@ compare_weight (const void *left, const void *right, void *data)
   return compare_place (left, right, NULL);
 }
 
-/* One row per (process, thread) that has samples, or that is known at all if nothing was left out. */
+/* Collects threads that have samples; if everything is selected, all known threads. */
 static GArray *
 collect_threads (const ViewRequest *request, const StackWeights *weights)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The critical path: what held a thread up.
+/* The critical path: what delayed a thread.
  *
- * From the end backwards: while the thread ran, the time is its own. Where it waited, the time is that of whoever woke it, back from
- * that moment: what that thread ran, and what it waited for in its turn. A wait that no thread ended (a timer, a device, the
+ * The path is followed backwards from the end. While the thread ran, the time is its own.
+ * While it waited, the time belongs to the thread that woke it, back from the wake-up: the
+ * time that thread ran, and its own waits. A wait that no thread ended (timer, device,
  * scheduler) is on the path itself. So each moment has exactly one row. */
 
 #include "views/stack-texts.h"
@@ -48,21 +49,22 @@ typedef struct
 {
   int64_t begin;
   int64_t end;
-  uint32_t thread; /* number in Path */
+  uint32_t thread; /* index in Path */
   State state;
-  uint32_t wait;  /* that it is in, unless it runs */
-  uint32_t wakes; /* 1 + the wait that it ends, of another thread; 0 = none */
+  uint32_t wait;  /* the wait; unused if the thread runs */
+  uint32_t wakes; /* 1 + the wait of another thread that it ends; 0 = none */
 } Segment;
 
 typedef struct
 {
   SelectedWaits *selected;
   const Waits *waits;
-  uint32_t *of_row; /* [n_threads of Waits] number of the thread */
+  uint32_t *of_row; /* [n_threads of Waits] index of the thread */
   uint32_t *row;    /* [n] its last row in Waits.threads */
-  uint32_t *begin;  /* [n + 1] of its waits in `wait` */
+  uint32_t *begin;  /* [n + 1] first index in `wait` */
   uint32_t *wait;   /* [events.n] by thread, then by time */
-  uint8_t *is_used; /* [events.n] each is passed once, whatever the file says */
+  /* [events.n] each wait is used once, so that damaged files cannot cause loops */
+  uint8_t *is_used;
   uint32_t n;
   GArray *segments;
 } Path;
@@ -114,9 +116,9 @@ path_init (Path *self, SelectedWaits *selected)
   self->is_used = g_new0 (uint8_t, MAX (n, 1));
   self->wait = g_new0 (uint32_t, MAX (n, 1));
   number_threads (self);
-  self->n = MAX (self->n, 1); /* where it was cancelled, all are the first */
+  self->n = MAX (self->n, 1); /* if canceled, all threads have index 0 */
   self->begin = g_new0 (uint32_t, self->n + 2);
-  /* First how many each has, two places up; then where each begins, one place up, which moves to where it ends. */
+  /* Count sort, as in processes.c. */
   for (uint32_t i = 0; i < n; i++)
     self->begin[self->of_row[self->waits->row[i].thread] + 2]++;
   for (uint32_t i = 2; i < self->n + 2; i++)
@@ -125,7 +127,7 @@ path_init (Path *self, SelectedWaits *selected)
     self->wait[self->begin[self->of_row[self->waits->row[i].thread] + 1]++] = i;
 }
 
-/* 1 + its last wait that began before that time; 0 = none. */
+/* 1 + the last wait that began before `time`; 0 = none. */
 static uint32_t
 find_wait_before (const Path *self, uint32_t thread, int64_t time)
 {
@@ -161,7 +163,7 @@ add_segment (Path *self, const Segment *segment, int64_t first)
     g_array_append_val (self->segments, clipped);
 }
 
-/* From `end` back to `first`. */
+/* Follows the path from `end` back to `first`. */
 static void
 follow (Path *self, uint32_t thread, int64_t first, int64_t end)
 {
@@ -232,7 +234,8 @@ add_row (Path *self, StackTexts *texts, const Segment *segment)
   cells[STACK].stack = stack != 0 ? sysprof_stack_texts_get (texts, stack) : &none;
 }
 
-/* The main thread of the process that waited most in the selection, else its thread that did. */
+/* Chooses the main thread of the process that waited most in the selection, or that
+ * process's thread that waited most. */
 static bool
 choose_thread (const Path *self, uint32_t *thread)
 {
@@ -273,9 +276,10 @@ sysprof_waits_fill_path (SelectedWaits *self, GError **error)
 
   if (filter == NULL || (!filter->has_processes && !filter->has_tids))
     {
-      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                   "waits --critical-path: name whose with --process or --thread; the view "
-                   "'waits --by-thread' lists who waited.");
+      g_set_error (
+          error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+          "waits --critical-path: choose a thread with --process or --thread; the view "
+          "'waits --by-thread' lists threads that waited.");
       return false;
     }
 

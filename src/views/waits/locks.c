@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Contended locks: how long threads waited for each, who held it, and who let go of it. */
+/* Contended locks: how long threads waited for each, who held it, and who released it. */
 
 #include "views/views.h"
 #include "views/waits/selected-waits.h"
@@ -33,7 +33,7 @@ static const Column columns[] = {
   [WAKERS] = { "wakers", "RELEASED BY", COLUMN_TEXTS, .is_long = true },
 };
 
-/* In what way a thread has to do with a lock. */
+/* Roles of threads. */
 enum
 {
   WAITS,
@@ -42,13 +42,13 @@ enum
   N_ROLES,
 };
 
-/* For how long a thread did, or one wait of it. */
+/* Time of a thread in one role, or of one wait. */
 typedef struct
 {
   uint64_t address;
   int32_t pid;
   uint32_t role;
-  const char *name; /* equal names are one text */
+  const char *name; /* equal names are the same pointer */
   int64_t time;
   uint64_t count;
   int64_t max;
@@ -75,7 +75,7 @@ compare_parts (const void *left, const void *right, void *data)
   return (a->name > b->name) - (a->name < b->name);
 }
 
-/* Equal ones become one. */
+/* Merges parts with equal keys. */
 static void
 sum_up (GArray *parts)
 {
@@ -98,7 +98,7 @@ sum_up (GArray *parts)
   g_array_set_size (parts, n);
 }
 
-/* tid → 1 + its last row of Waits.threads. */
+/* tid → 1 + last row of Waits.threads */
 static GHashTable *
 find_threads (const Waits *waits)
 {
@@ -137,7 +137,7 @@ collect_parts (SelectedWaits *self)
   g_autoptr (GHashTable) threads = find_threads (waits);
   g_autoptr (GHashTable) strangers = g_hash_table_new (NULL, NULL);
 
-  /* Both go up. */
+  /* Both lists are ascending. */
   for (uint32_t i = 0, j = 0; i < self->n && j < waits->n_locks && sysprof_is_wanted_at (i);)
     {
       const WaitLock *lock = &waits->locks[j];
@@ -188,7 +188,7 @@ compare_times (const void *left, const void *right, void *data)
   return strcmp (a->name, b->name);
 }
 
-/* Those of one role, longest first. They are moved for it. */
+/* Names of threads in one role, longest first. Sorts the parts. */
 static const char *const *
 take_names (Rows *rows, Part *parts, uint32_t n)
 {
@@ -255,6 +255,6 @@ sysprof_waits_fill_by_lock (SelectedWaits *self)
       total += add_row (self, &parts[i], end - i);
     }
   sysprof_selected_waits_name_rows (self, total);
-  /* The column is there; that it was cancelled is seen by whoever asked. */
+  /* Cannot fail: the column exists, and the caller checks for cancellation. */
   (void) sysprof_rows_sort (self->rows, "time", &error);
 }

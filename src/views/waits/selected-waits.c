@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Selects waits, and formats threads and reasons for all forms of the view `waits`. */
+
 #include "views/waits/selected-waits.h"
 
-/* A thread whose entry was written again, as after it changed its name twice, is the same. */
+/* First entry with the same content for each thread: a thread that changed its name twice
+ * has equal entries. */
 static uint32_t *
 find_first_threads (const Store *store)
 {
@@ -34,7 +37,7 @@ sysprof_selected_waits_init (SelectedWaits *self, const ViewRequest *request, Ro
   WeighedWaits weighed;
 
   *self = (SelectedWaits){ .request = request, .rows = rows };
-  filter.no_idle = false; /* told apart in the rows, not left out */
+  filter.no_idle = false; /* rows show them apart */
   sysprof_time_clip_init (&self->clip, store, &filter);
   sysprof_waits_weigh (&weighed, store, request->symbols, &filter);
   filter.events = &weighed.events;

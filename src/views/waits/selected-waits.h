@@ -15,26 +15,28 @@ typedef struct
   uint32_t *found; /* [n] rows of Store.waits */
   uint32_t n;
   uint8_t *is_idle;       /* [waits.events.n] */
-  uint8_t *has_fence;     /* [stacks.n] a graphics device is waited for */
-  uint32_t *first_thread; /* [waits.n_threads] the first row that says the same */
-  const char **names;     /* [waits.n_threads] COMM/TID, made on demand */
+  uint8_t *has_fence;     /* [stacks.n] whether the stack waits for a graphics device */
+  uint32_t *first_thread; /* [waits.n_threads] first row with the same content */
+  const char **names;     /* [waits.n_threads] COMM/TID, created on demand */
   SyscallNames syscalls;
 } SelectedWaits;
 
 void sysprof_selected_waits_init (SelectedWaits *self, const ViewRequest *request, Rows *rows);
 void sysprof_selected_waits_clear (SelectedWaits *self);
-/* What its rows weigh: `total` ns. */
+/* Sets the weight of the rows: `total` nanoseconds. */
 void sysprof_selected_waits_name_rows (const SelectedWaits *self, uint64_t total);
 
-/* ns within the selection, of all that the wait stands for: until it was woken, and from then on. */
+/* Nanoseconds within the selection, of all waits that this one represents: until the
+ * wake-up, and after it. */
 int64_t sysprof_selected_wait_waiting (const SelectedWaits *self, uint32_t wait);
 int64_t sysprof_selected_wait_runnable (const SelectedWaits *self, uint32_t wait);
 
-/* COMM/TID of a row of Waits.threads; of a thread that has none, "TID". In the arena of the rows. */
+/* COMM/TID of a row of Waits.threads; "TID" if the name is unknown. In the arena of the
+ * rows. */
 const char *sysprof_selected_waits_thread (SelectedWaits *self, uint32_t thread);
-/* Who ended it: COMM/TID, "[interrupt]", or "". */
+/* What ended the wait: COMM/TID, "[interrupt]" or "". */
 const char *sysprof_selected_waits_waker (SelectedWaits *self, uint32_t wait);
-/* Why it waited, as reports have it. In the arena of the rows. */
+/* Reason of the wait for reports. In the arena of the rows. */
 const char *sysprof_selected_waits_reason (const SelectedWaits *self, uint32_t wait);
 
 /* The other forms. */

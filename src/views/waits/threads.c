@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the time of each thread went: on a CPU, able to run, waiting.
+/* Time of each thread: running, runnable, waiting.
  *
- * How long a thread ran is what the recorder counted, which holds for the whole recording. For a part of it, it is what lies between
- * its waits. */
+ * For the whole recording, running time is what the recorder counted. For a part of it,
+ * running time is the time between waits. */
 
 #include "views/waits/selected-waits.h"
 
@@ -32,34 +32,34 @@ static const Column columns[] = {
   [RUNNING] = { "running", "RUNNING", COLUMN_DURATION },
   [RUNNABLE] = { "runnable", "RUNNABLE", COLUMN_DURATION },
   [WAITING] = { "waiting", "WAITING", COLUMN_DURATION },
-  [IDLE] = { "idle", "OF IT IDLE", COLUMN_DURATION },
+  [IDLE] = { "idle", "IDLE", COLUMN_DURATION },
   [WALL] = { "wall", "WALL", COLUMN_DURATION },
   [COUNT] = { "count", "WAITS", COLUMN_COUNT },
 };
 
-#define FRAME_FORK    5  /* its type */
-#define FORK_CHILD_AT 24 /* bytes into the frame */
+#define FRAME_FORK    5  /* frame type */
+#define FORK_CHILD_AT 24 /* offset in bytes */
 
 typedef struct
 {
-  uint32_t thread; /* the latest row of Waits.threads, which has its name */
+  uint32_t thread; /* last row of Waits.threads, which has the current name */
   bool is_selected;
   bool has_run;
   uint64_t n_waits;
   int64_t start;
   int64_t end;
-  int64_t run; /* as it was counted */
+  int64_t run; /* as counted by the recorder */
   int64_t runnable;
   int64_t waiting;
   int64_t idle;
-  int64_t between; /* what lies between its waits, in the selection */
-  int64_t ran;     /* the same from its start to its last wait, whatever is selected */
+  int64_t between; /* between waits, in the selection */
+  int64_t ran;     /* the same from start to last wait, without a selection */
   int64_t seen_until;
-  bool is_waiting; /* when it was last seen, and until the recording ended */
+  bool is_waiting; /* at its last event, and until the end of the recording */
 } Total;
 
-/* From when until when the scheduler was listened to, which begins after other things do, and ends before them: as waits tell that
- * were under way then. */
+/* The time span in which the scheduler was recorded. It starts later and ends earlier than
+ * the recording. */
 static TimeRange
 find_span (const Store *store)
 {
@@ -77,7 +77,7 @@ find_span (const Store *store)
                       span.end > INT64_MIN ? span.end : store->end };
 }
 
-/* One for each process and thread. */
+/* One entry for each process and thread. */
 static GArray *
 collect_threads (const Store *store, uint32_t *total_of_thread)
 {
@@ -113,12 +113,12 @@ collect_threads (const Store *store, uint32_t *total_of_thread)
   return totals;
 }
 
-/* Threads that began while they were recorded. */
+/* Finds threads that started during the recording. */
 static void
 find_starts (const Store *store, GArray *totals)
 {
   const FrameList *forks = &store->frames_of_type[FRAME_FORK];
-  g_autoptr (GHashTable) of_tid = g_hash_table_new (NULL, NULL); /* 1 + number of the frame */
+  g_autoptr (GHashTable) of_tid = g_hash_table_new (NULL, NULL); /* 1 + index of the frame */
 
   for (uint32_t i = 0; i < forks->n && sysprof_is_wanted_at (i); i++)
     {
@@ -163,8 +163,8 @@ add_selected (const SelectedWaits *self, Total *totals, const uint32_t *total_of
     }
 }
 
-/* Captures tell the ends of processes only. A thread that does not wait when the recording ends runs, or is gone: then its end is
- * that of what it is known to have run. */
+/* Captures have end times of processes only. A thread that does not wait at the end either
+ * runs or has exited; then its end follows from its counted running time. */
 static void
 find_end (const Waits *waits, Total *total)
 {
@@ -175,7 +175,7 @@ find_end (const Waits *waits, Total *total)
                       sysprof_time_sum (total->seen_until, MAX (total->run - total->ran, 0)));
 }
 
-/* Of all waits: one that is left out is no time on a CPU. */
+/* Uses all waits: a wait that is not selected is still not running time. */
 static void
 find_between (const SelectedWaits *self, GArray *array, const uint32_t *total_of_thread)
 {
@@ -201,7 +201,7 @@ find_between (const SelectedWaits *self, GArray *array, const uint32_t *total_of
     }
 }
 
-/* Most of what is no idleness first. */
+/* Longest time without idle waits first. */
 static int
 compare_totals (const void *left, const void *right, void *data)
 {

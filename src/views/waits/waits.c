@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Waits: when threads were off the CPU, by stack, reason and waker; with --by-thread where the time of each thread went, with
- * --by-lock who waits for what, with --critical-path what held a thread up. */
+/* Waits: time off the CPU by stack, reason and waker. --by-thread shows the time of each
+ * thread, --by-lock contended locks, and --critical-path what delayed a thread. */
 
 #include "views/stack-texts.h"
 #include "views/waits/selected-waits.h"
@@ -43,11 +43,11 @@ static const Column columns[] = {
   [STACK] = { "stack", "STACK (innermost first)", COLUMN_STACK, .is_long = true },
 };
 
-/* Waits that differ in nothing that a row shows. */
+/* A group of waits that look the same in a row. */
 typedef struct
 {
-  uint32_t thread; /* as SelectedWaits.first_thread */
-  uint32_t waker;  /* 1 + the same; 0 = none */
+  uint32_t thread; /* see SelectedWaits.first_thread */
+  uint32_t waker;  /* 1 + index of the waker; 0 = none */
   StackId waker_stack;
   StackId stack;
   uint32_t syscall;
@@ -61,14 +61,14 @@ typedef struct
 typedef struct
 {
   Key key;
-  uint32_t wait; /* one of them */
+  uint32_t wait; /* an example */
   uint64_t count;
   int64_t time;
   int64_t max;
-  double variance; /* ns², where some stand for more than themselves */
+  double variance; /* ns², because some waits represent several */
 } Group;
 
-/* By key; open addressing, at most half full. */
+/* Hash table with open addressing, at most half full. */
 typedef struct
 {
   GArray *groups;   /* Group */
@@ -164,7 +164,7 @@ add (Groups *self, const Key *key, uint32_t wait, int64_t time, uint16_t stands_
   group->count += stands_for;
   group->time = sysprof_time_sum (group->time, time);
   group->max = MAX (group->max, time / stands_for);
-  /* Each was kept with one chance in so many. */
+  /* Each wait was recorded with a probability of 1 / stands_for. */
   group->variance += each * each * stands_for * (stands_for - 1);
 }
 
@@ -193,11 +193,11 @@ add_wait (const SelectedWaits *self, Groups *groups, uint32_t wait)
     return;
   key.reason = RUNNABLE;
   key.syscall = 0;
-  key.is_idle = false; /* it had something to do then */
+  key.is_idle = false; /* it was runnable, so not idle */
   add (groups, &key, wait, runnable, row->stands_for);
 }
 
-/* What is idle last, then by falling time. */
+/* Idle waits last, then by descending time. */
 static int
 compare_groups (const void *left, const void *right, void *data)
 {
