@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Folded stacks: `command;outer;inner COUNT`, one line per stack, as most
- * profilers can print them.
+/* Imports folded stacks: `command;outer;inner COUNT`, one line per stack, which most profilers
+ * can print.
  *
- *   python3-812/813;main;work_[k] 12.5 13      a pid and a tid, a kernel
- * function, before and after
+ *   python3-812/813;main;work_[k] 12.5 13      pid, tid, a kernel function, before and after
  *
- * What is read beyond the plain form: decimals (rounded), pairs (of which the
- * second counts), `-PID` and
- * `-PID/TID` behind the command, the annotations _[k] _[i] _[j] _[w], CRLF, and
- * comments. A line without a number is left out and counted. There is no time:
- * everything happens at once. */
+ * Beyond the plain form it reads decimals (rounded), pairs (the second number counts),
+ * `-PID` and `-PID/TID` after the command, the annotations _[k] _[i] _[j] _[w], CRLF, and
+ * comments. It ignores and counts lines without a number. The format has no times, so all
+ * samples have the same time. */
 
 #include "capture/capture.h"
 #include "import/import.h"
@@ -22,16 +20,16 @@
 #define MOST_SAMPLES \
   1000000 /* as many frames at most; with more, each line is one frame with a  \
              weight */
-#define MOST_ADDRESSES 8180  /* of a frame that may be 65528 bytes long, markers included */
+#define MOST_ADDRESSES 8180  /* addresses of a frame of at most 65528 bytes, with markers */
 #define CANCEL_EVERY   4096  /* lines */
-#define CHUNK_SIZE     16000 /* bytes, a multiple of a weight's */
+#define CHUNK_SIZE     16000 /* bytes; a multiple of the size of a weight */
 #define FIRST_FREE_PID 1
-#define MOST_BAD       10 /* lines that are not understood, for one that is */
+#define MOST_BAD       10 /* invalid lines per valid line */
 
 typedef struct
 {
-  StringId command; /* in Folded.commands: as in the file */
-  int32_t tid;      /* 0 = that of the process */
+  StringId command; /* in Folded.commands, as in the file */
+  int32_t tid;      /* 0 = main thread of the process */
   uint32_t first;   /* index into Folded.stacks, outermost first */
   uint32_t n;
   uint64_t weight;
@@ -54,8 +52,7 @@ typedef struct
   uint64_t total;
 } Folded;
 
-/* A number at the end of `line`, with a blank or nothing before it, is taken
- * off. */
+/* Removes a number from the end of `line`, if it is all of it or follows a blank. */
 static bool
 take_number (Text *line, double *value)
 {
@@ -83,7 +80,7 @@ take_number (Text *line, double *value)
   return true;
 }
 
-/* The stack of a line and its number. */
+/* Splits a line into stack and number. */
 static bool
 split_line (Text line, Text *stack, double *weight)
 {
@@ -96,7 +93,7 @@ split_line (Text line, Text *stack, double *weight)
 
   *stack = line;
   if (take_number (&line, &before) && sysprof_text_size (line) > 0)
-    *stack = line; /* a pair: the second number is how it is now */
+    *stack = line; /* a pair: the second number is the new one */
   return sysprof_text_size (*stack) > 0;
 }
 
@@ -123,7 +120,7 @@ take_annotation (Text *name)
   return kind == 'k' ? NAME_KERNEL : kind == 'j' ? NAME_JIT : NAME_USER;
 }
 
-/* Takes `-PID` or `-PID/TID` off the command. */
+/* Removes `-PID` or `-PID/TID` from the command. */
 static void
 take_ids (Text *command, int32_t *pid, int32_t *tid)
 {
@@ -246,7 +243,7 @@ parse (Folded *self,
   return false;
 }
 
-/* Pids as in the file where it has them; the rest get what is free. */
+/* Assigns pids: those in the file, and free ones for the other commands. */
 static void
 assign_pids (Folded *self)
 {
@@ -259,7 +256,7 @@ assign_pids (Folded *self)
 
       if (command->comm != 0 && command->pid != 0 &&
           !g_hash_table_add (taken, GINT_TO_POINTER (command->pid)))
-        command->pid = 0; /* one number, two commands: apart they stay */
+        command->pid = 0; /* two commands with one pid stay separate */
     }
 
   for (unsigned i = 0; i < self->command->len; i++)
@@ -284,8 +281,7 @@ write_commands (const Folded *self, SysprofCaptureWriter *writer)
 
       if (command->comm == 0)
         continue;
-      /* Twice: the second one, with a CPU, says that it is a name and no command
-     * line. */
+      /* The second frame, with a CPU, marks the text as a name and not a command line. */
       comm = g_strdelimit (g_strdup (sysprof_intern_get (&self->commands, command->comm)),
                            " \t", '_');
       if (!sysprof_capture_writer_add_process (writer, TIME, -1, command->pid, comm) ||
@@ -326,7 +322,7 @@ write_line (Folded *self, SysprofCaptureWriter *writer, const Line *line, uint64
   return true;
 }
 
-/* One i64 per sample frame, in the order of the file. */
+/* Writes one int64_t per sample frame, in file order. */
 static bool
 write_weights (const Folded *self, SysprofCaptureWriter *writer)
 {
@@ -402,7 +398,7 @@ convert (Text bytes,
   return is_done;
 }
 
-/* Text, of whose first lines some have a stack and a number. */
+/* Recognizes text whose first lines include a stack and a number. */
 static bool
 recognize (Text begin, bool is_all)
 {
@@ -417,7 +413,7 @@ recognize (Text begin, bool is_all)
   while (sysprof_text_next_line (&begin, &line))
     {
       if (is_silent (line) || (begin.at == begin.end && !is_all && n_good + n_bad > 0))
-        continue; /* the last one may be half a line */
+        continue; /* the last line may be incomplete */
       if (!split_line (line, &stack, &weight))
         n_bad++;
       else

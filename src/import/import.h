@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* import: turns another profiler's file into a capture, so that nothing downstream knows it was foreign.
+/* import: converts a file of another profiler into a capture, so that other modules need not
+ * know its format.
  *
  *   ImportReport report;
- *   int fd = sysprof_import_open ("out.folded", &report, NULL, &error);   // a capture, whatever it was
+ *   int fd = sysprof_import_open ("out.folded", &report, NULL, &error);
  *   Store *store = sysprof_store_open_fd (fd, "out.folded", NULL, &error);
  *
- * One file per format; its name in meson.build registers it. Everything runs on the caller's thread. */
+ * A format is one file with an Importer, and its name in meson.build. Everything runs on the
+ * thread of the caller. */
 
 #pragma once
 
@@ -20,17 +22,19 @@
 typedef struct
 {
   const char *
-      format; /* name of the importer; NULL: the file was no foreign one and is handed on as it is */
-  uint64_t n_lines;   /* that say something */
-  uint64_t n_bad;     /* of these, left out because they cannot be understood */
-  uint64_t first_bad; /* number of the first of them, from 1; 0 = none */
+      /* name of the importer; NULL: the file is not of another profiler and is unchanged */
+      format;
+  uint64_t n_lines;   /* lines with content */
+  uint64_t n_bad;     /* lines that were ignored because they are invalid */
+  uint64_t first_bad; /* number of the first of these lines, from 1; 0 = none */
 } ImportReport;
 
 typedef struct
 {
-  const char *name;  /* as after --format */
-  const char *title; /* for a person */
-  /* Whether the file is of this format, by its first bytes: `is_all` says that they are all of it. */
+  const char *name;  /* value of --format */
+  const char *title; /* to show */
+  /* Whether the file has this format, by its first bytes. `is_all`: these are the whole
+   * file. */
   bool (*recognize) (Text begin, bool is_all);
   bool (*convert) (Text bytes,
                    SysprofCaptureWriter *writer,
@@ -39,12 +43,13 @@ typedef struct
                    GError **error);
 } Importer;
 
-/* All of them; NULL-terminated. */
+/* All importers; NULL-terminated. */
 const Importer *const *sysprof_importers (void);
 
-/* A descriptor, to be closed by the caller, of a capture: of one converted into memory where an importer knows the
- * file, else of the file itself, which may then still be no capture. `path` may be "-" for standard input. Lines
- * that cannot be understood are counted in `report`, which may be NULL; they are no error unless nothing is left. -1 with `error` set. */
+/* Returns a descriptor of a capture, for the caller to close: of a capture converted into
+ * memory if an importer knows the file, else of the file itself, which may not be a capture.
+ * `path` may be "-" for standard input. Invalid lines are counted in `report` (may be NULL);
+ * they are an error only if all are invalid. -1 with `error` set. */
 int sysprof_import_open (const char *path,
                          ImportReport *report,
                          GCancellable *cancellable,

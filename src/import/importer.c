@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Opening: a capture is handed on as it is, a file that an importer knows is converted. */
+/* Opens a capture unchanged, and converts a file that an importer knows. */
 
 #include "import/import.h"
 
@@ -10,8 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define BEGIN_SIZE \
-  ((size_t) 1 << 20) /* bytes by which a format is recognized: a line may be long */
+#define BEGIN_SIZE   ((size_t) 1 << 20) /* bytes to recognize a format; lines may be long */
 #define MOST_BYTES   ((size_t) 4 << 30)
 #define COPY_AT_ONCE ((size_t) 1 << 20)
 
@@ -33,7 +32,7 @@ new_memory (GError **error)
   return fd;
 }
 
-/* What cannot be read twice is kept, so that its begin can be looked at. */
+/* Copies a stream to memory, because it cannot be read twice. */
 static int
 keep_stream (int from, const char *name, GCancellable *cancellable, GError **error)
 {
@@ -90,13 +89,13 @@ convert (const Importer *importer,
   size_t done = 0;
   bool is_done;
 
-  /* Read, not mapped: the file may change under us. */
+  /* Read the file instead of mapping it, because it may change. */
   bytes = size <= MOST_BYTES ? g_try_malloc (size) : NULL;
   if (bytes == NULL)
     {
       g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_NO_SPACE,
-                   "Cannot convert '%s': it has %zu bytes, more than can be held here. "
-                   "Fold it further, or cut it.",
+                   "Cannot convert '%s': its %zu bytes do not fit into memory. "
+                   "Fold it further, or split it.",
                    name, size);
       return -1;
     }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Assigns addresses to functions that have only a name, and writes the table that names
+ * them. */
+
 #include "import/name-table.h"
 
 #include <stdlib.h>
 
 #define USER_BASE   ((uint64_t) 0x10000)
 #define KERNEL_BASE ((uint64_t) 0xffffffff80000000)
-#define SPACING     16    /* addresses per function */
-#define INSIDE      8     /* so that the address before a return address is inside too */
-#define CHUNK_SIZE  16100 /* bytes: larger frames some readers refuse */
+#define SPACING     16 /* addresses per function */
+#define INSIDE      8  /* so that the address before a return address is in the function, too */
+#define CHUNK_SIZE  16100 /* bytes; some readers refuse larger frames */
 
 /* docs/format.md, section on __symbols__. */
 typedef struct
@@ -16,7 +19,7 @@ typedef struct
   uint64_t begin;
   uint64_t end;
   uint32_t pid;
-  uint32_t name; /* offset in the whole table, bytes */
+  uint32_t name; /* offset in the table, bytes */
   uint32_t tag;
   uint32_t padding;
 } PackedSymbol;
@@ -151,7 +154,7 @@ pack (const NameTable *self)
       add_symbol (symbols, 0, self->address[name], name);
   g_array_sort (symbols, compare_symbols);
 
-  at = ((size_t) symbols->len + 1) * sizeof (PackedSymbol) + 1; /* behind the empty string */
+  at = ((size_t) symbols->len + 1) * sizeof (PackedSymbol) + 1; /* after the empty string */
   for (unsigned i = 0; i < symbols->len; i++)
     {
       PackedSymbol *symbol = &g_array_index (symbols, PackedSymbol, i);
@@ -160,7 +163,7 @@ pack (const NameTable *self)
       if (offset[name] == 0)
         {
           offset[name] = (uint32_t) at;
-          at += self->names.lengths[name]; /* less the letter, plus the NUL */
+          at += self->names.lengths[name]; /* without the letter, with the NUL */
         }
       symbol->name = offset[name];
     }
@@ -183,7 +186,8 @@ sysprof_name_table_write (const NameTable *self, SysprofCaptureWriter *writer, i
 {
   g_autoptr (GByteArray) packed = pack (self);
 
-  /* In a row of file frames version 3.46 looks at every other one only; so none stands in front of the table. */
+  /* Sysprof 3.46 skips every other frame of consecutive file frames, so write another frame
+   * first. */
   if (!sysprof_capture_writer_add_timestamp (writer, time, -1, -1))
     return false;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* sysprof-report: any view of a capture, in a terminal, a pipe or a file. */
+/* sysprof-report: shows any view of a capture in a terminal, a pipe or a file. */
 
 #include "import/import.h"
+#include "report/destination.h"
 #include "report/options.h"
-#include "report/output.h"
 #include "report/weight.h"
 #include "util/util.h"
 
@@ -30,7 +30,7 @@ enum
   EXIT_USAGE,
 };
 
-/* Lines of a screen that are no rows: heading, blank, titles, "... and N more", the shell's prompt. */
+/* Lines of a screen without rows: heading, blank, titles, "... and N more", the prompt. */
 #define SCREEN_LINES_BESIDE_ROWS 6
 
 static int
@@ -57,7 +57,8 @@ is_regular (const char *path)
   return stat (path, &status) == 0 && S_ISREG (status.st_mode);
 }
 
-/* A file of another profiler is converted first. A capture is opened by its name, which messages then tell. */
+/* Converts a file of another profiler first. Opens a capture by name, so that messages
+ * contain the name. */
 static SysprofDocumentLoader *
 make_loader (const char *path, GError **error)
 {
@@ -68,8 +69,8 @@ make_loader (const char *path, GError **error)
   if (fd < 0)
     return NULL;
   if (import.n_bad > 0)
-    g_printerr ("sysprof-report: '%s': left out %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                " lines, which hold no stack and number: the first is line %" G_GUINT64_FORMAT
+    g_printerr ("sysprof-report: '%s': ignored %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                " lines without a stack and a number: the first is line %" G_GUINT64_FORMAT
                 ". A line should look like 'command;outer;inner 12'.\n",
                 path, import.n_bad, import.n_lines, import.first_bad);
   if (!import.format && is_regular (path))
@@ -80,9 +81,9 @@ make_loader (const char *path, GError **error)
   return loader;
 }
 
-/* Progress on a terminal, and what came of it. */
+/* Prints progress on a terminal, and the result. */
 static void
-tell_debuginfod (const DebuginfodStatus *status, void *data)
+report_debuginfod (const DebuginfodStatus *status, void *data)
 {
   g_autofree char *text = sysprof_debuginfod_describe (status);
   bool is_terminal = isatty (STDERR_FILENO);
@@ -95,8 +96,8 @@ tell_debuginfod (const DebuginfodStatus *status, void *data)
     g_printerr ("debuginfod: %s", text);
 }
 
-/* Servers that the environment names are asked once the view is there, for the next one. Whoever reads it through a pipe sees its
- * end first. */
+/* Downloads files from the servers in the environment after the report is written, for the
+ * next report. Closes a pipe first, so that its reader sees the end. */
 static void
 download_queued (DebuginfodQueue *queue)
 {
@@ -107,14 +108,14 @@ download_queued (DebuginfodQueue *queue)
     return;
   if (null >= 0)
     {
-      (void) dup2 (null, STDOUT_FILENO); /* or the reader waits */
+      (void) dup2 (null, STDOUT_FILENO); /* so that the reader of a pipe need not wait */
       (void) close (null);
     }
   g_printerr (
       "sysprof-report: downloading %u file%s from debuginfod servers, for the next report; ^C "
       "cancels. With --debuginfod a report waits for them.\n",
       n, n == 1 ? "" : "s");
-  sysprof_debuginfod_queue_fetch (queue, tell_debuginfod, NULL);
+  sysprof_debuginfod_queue_fetch (queue, report_debuginfod, NULL);
 }
 
 static SymbolizeOptions
@@ -125,7 +126,7 @@ make_symbolize_options (const ReportOptions *options, DebuginfodQueue *queue)
     .sysroot = options->sysroot,
     .ask_debuginfod = sysprof_debuginfod_may_ask (options->debuginfod, options->no_debuginfod),
     .debuginfod_queue = options->debuginfod ? NULL : queue,
-    .tell_debuginfod = tell_debuginfod,
+    .tell_debuginfod = report_debuginfod,
     .with_lines = !options->selection.no_inlines,
   };
 }
@@ -141,9 +142,10 @@ load_document (const ReportOptions *options, const SymbolizeOptions *symbolize, 
   return sysprof_document_loader_load (loader, NULL, error);
 }
 
-/* What the summary shows itself is told of captures in all other views, which are only about what can be read. */
+/* Prints damage of the capture. The summary shows it itself; other views show only readable
+ * data. */
 static void
-tell_damage (const ReportOptions *options, SysprofDocument *document)
+report_damage (const ReportOptions *options, SysprofDocument *document)
 {
   const Store *store = sysprof_document_get_store (document);
 
@@ -157,9 +159,9 @@ tell_damage (const ReportOptions *options, SysprofDocument *document)
                 store->mixed);
 }
 
-/* Rules that the user wrote for categories and that are none. */
+/* Prints complaints about the user's category rules. */
 static void
-tell_rules (void)
+report_rules (void)
 {
   g_autoptr (GPtrArray) complaints = g_ptr_array_new_with_free_func (g_free);
 
@@ -200,7 +202,8 @@ make_request (const ReportOptions *options,
   };
 }
 
-/* Of a tree with millions of nodes a text shows those that weigh something, unless somebody says what to show. */
+/* Default of --min: text omits light nodes of trees with millions of nodes, unless the user
+ * selected rows. */
 static double
 default_min (const ReportOptions *options)
 {
@@ -210,9 +213,9 @@ default_min (const ReportOptions *options)
   return options->view->text_min_percent;
 }
 
-/* Colour, width and paging, if the report goes to a person. */
+/* Sets color, width and pager if the report goes to a terminal. */
 static void
-suit_terminal (const ReportOptions *options, ViewRequest *request, Output *output)
+suit_terminal (const ReportOptions *options, ViewRequest *request, Destination *destination)
 {
   struct winsize size = { 0 };
 
@@ -228,7 +231,7 @@ suit_terminal (const ReportOptions *options, ViewRequest *request, Output *outpu
   if (!options->limit_is_given && !options->view->sections &&
       options->view->layout == LAYOUT_TABLE && !options->view->is_listing)
     request->limit = (uint32_t) MAX (size.ws_row - SCREEN_LINES_BESIDE_ROWS, 5);
-  sysprof_output_use_pager (output, size.ws_row);
+  sysprof_destination_use_pager (destination, size.ws_row);
 }
 
 static bool
@@ -248,7 +251,7 @@ write_embedded_file (const ReportOptions *options,
   if (!bytes)
     {
       g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                   "'%s' holds no file '%s'; the view 'files' lists what it holds.",
+                   "'%s' has no embedded file '%s'; the view 'files' lists its files.",
                    options->capture, options->extract);
       return false;
     }
@@ -259,26 +262,26 @@ write_embedded_file (const ReportOptions *options,
 static bool
 write_report (const ReportOptions *options, ViewRequest *request, GError **error)
 {
-  Output output;
+  Destination destination;
   bool is_done;
 
-  is_done = sysprof_output_open (&output, options->output, error);
+  is_done = sysprof_destination_open (&destination, options->output, error);
   if (is_done && options->extract)
-    is_done = write_embedded_file (options, request->store, output.stream, error);
+    is_done = write_embedded_file (options, request->store, destination.stream, error);
   else if (is_done)
     {
-      suit_terminal (options, request, &output);
-      is_done =
-          sysprof_render_view (options->view, options->format, request, output.stream, error);
+      suit_terminal (options, request, &destination);
+      is_done = sysprof_render_view (options->view, options->format, request,
+                                     destination.stream, error);
     }
-  is_done = is_done && sysprof_output_finish (&output, error);
+  is_done = is_done && sysprof_destination_finish (&destination, error);
   if (!is_done)
     sysprof_name_written_file (error, options->output);
-  sysprof_output_clear (&output);
+  sysprof_destination_clear (&destination);
   return is_done;
 }
 
-/* A name in the folder for temporary files, for a result that is only to be looked at. */
+/* Chooses a temporary file for a report that is only shown. */
 static bool
 choose_output_to_open (ReportOptions *options, GError **error)
 {
@@ -288,7 +291,7 @@ choose_output_to_open (ReportOptions *options, GError **error)
 
   if (fd < 0)
     return false;
-  (void) close (fd); /* it is empty */
+  (void) close (fd); /* the file is empty */
   return true;
 }
 
@@ -324,15 +327,15 @@ report (ReportOptions *options)
 
   if (options->output && is_same_file (options->output, options->capture))
     {
-      g_printerr ("sysprof-report: '%s' is the capture itself; write somewhere else.\n",
+      g_printerr ("sysprof-report: '%s' is the capture itself; write to another file.\n",
                   options->output);
       return EXIT_USAGE;
     }
   document = load_document (options, &symbolize, &error);
   if (!document)
     return complain (error, EXIT_FAILED);
-  tell_damage (options, document);
-  tell_rules ();
+  report_damage (options, document);
+  report_rules ();
   if (!sysprof_selection_resolve (&options->selection, sysprof_document_get_store (document),
                                   &resolved, &error))
     return complain (error, EXIT_USAGE);
@@ -349,7 +352,7 @@ report (ReportOptions *options)
   sysprof_report_weights_clear (&weights);
   if (is_done)
     download_queued (queue);
-  if (is_done || sysprof_output_reader_is_gone (error))
+  if (is_done || sysprof_report_reader_is_gone (error))
     return EXIT_DONE;
   return complain (error, error->domain == G_OPTION_ERROR ? EXIT_USAGE : EXIT_FAILED);
 }
@@ -372,17 +375,17 @@ main (int argc, char **argv)
   int status;
 
 #ifdef M_ARENA_MAX
-  /* What is small and one step of loading gives back, the next one takes: the kernel need not clear those pages again. Tables
-   * have pages of their own, huge ones where the kernel has some, and give them back: of holes between what stays, which the next
-   * table does not fit into, there were 70 MiB in a million samples. */
+  /* Keep small memory for the next step of loading, so that the kernel need not clear the
+   * pages again. Tables have their own mappings, with huge pages if the kernel has some, and
+   * return them: otherwise holes between tables take 70 MiB for a million samples. */
   (void) mallopt (M_MMAP_THRESHOLD, TABLE_SIZE);
   (void) mallopt (M_TRIM_THRESHOLD, NO_LIMIT);
   (void) mallopt (M_ARENA_MAX, 1);
 #endif
   setlocale (LC_ALL, "");
-  setlocale (LC_NUMERIC, "C");      /* figures are the same everywhere */
-  (void) signal (SIGPIPE, SIG_IGN); /* a reader that has seen enough is no failure */
-  (void) signal (SIGXFSZ, SIG_IGN); /* a limit of size is told as a full disk is */
+  setlocale (LC_NUMERIC, "C");      /* figures are equal in all locales */
+  (void) signal (SIGPIPE, SIG_IGN); /* a reader that quits early is not a failure */
+  (void) signal (SIGXFSZ, SIG_IGN); /* report a file size limit like a full disk */
   sysprof_unfinished_watch_signals ();
 
   if (!sysprof_report_options_parse (&options, argv, &error))

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Parses the command line of sysprof-report. It must not open files. */
+
 #include "report/options.h"
 
 #include "flame/flame.h"
@@ -7,7 +9,7 @@
 
 #include <string.h>
 
-/* Words that the documentation fixes and that this version cannot serve: they are told apart from mistyped ones. */
+/* Formats of the documentation that this version cannot write. They are not typing errors. */
 static const char *const later_formats[] = {
   "firefox", "pprof", "speedscope", "perfetto", "chrome", "callgrind", "syscap", NULL,
 };
@@ -31,7 +33,7 @@ static const struct
   { ".syscap", "syscap" },
 };
 
-/* What GOption fills and the checks turn into ReportOptions. */
+/* Values that GOption sets, before they are checked. */
 typedef struct
 {
   ReportOptions *options;
@@ -108,7 +110,7 @@ set_min (const char *name, const char *value, gpointer data, GError **error)
   return FALSE;
 }
 
-/* What stands behind the options in --help. *(full)* */
+/* Text after the options in --help. *(full)* */
 static char *
 dup_description (void)
 {
@@ -126,7 +128,7 @@ dup_description (void)
   return g_string_free (text, FALSE);
 }
 
-/* What completes command lines in that shell. *(full)* */
+/* Shell script that completes command lines. *(full)* */
 static char *
 dup_completion (const OptionSection *sections, const char *shell, GError **error)
 {
@@ -214,7 +216,7 @@ parse_words (Given *given, const char *const *words, char ***rest, GError **erro
     return false;
   if (!g_option_context_parse_strv (context, &split, error))
     {
-      /* What ends in a full stop is of our own callbacks, and says what to do. */
+      /* Messages of our callbacks end in a full stop and say what to do. */
       if (!g_str_has_suffix ((*error)->message, "."))
         sysprof_usage_explain ("sysprof-report", sections, words, error);
       return false;
@@ -251,7 +253,7 @@ set_usage (GError **error, const char *format, ...)
   va_end (arguments);
 }
 
-/* What is asked for is right, and this version does not have it. */
+/* The request is valid, but this version does not implement it. */
 #define set_unbuilt(error, ...) \
   g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_UNSUPPORTED, __VA_ARGS__)
 
@@ -270,10 +272,9 @@ set_format (ReportOptions *options, const char *name, GError **error)
         "This version cannot write the format '%s' yet; it has text, json, csv, markdown, html, svg and folded.",
         name);
   else
-    set_usage (
-        error,
-        "There is no format '%s'; there are text, json, csv, markdown, html, svg and folded.",
-        name);
+    set_usage (error,
+               "Unknown format '%s'; use text, json, csv, markdown, html, svg or folded.",
+               name);
   return false;
 }
 
@@ -296,12 +297,12 @@ guess_format (ReportOptions *options, GError **error)
     return true;
   set_usage (
       error,
-      "Cannot tell the format from the name '%s': it ends in none of .txt .json .csv .md .html .svg .folded; add --format.",
+      "Cannot tell the format from the name '%s': it does not end in .txt, .json, .csv, .md, .html, .svg or .folded; add --format.",
       options->output);
   return false;
 }
 
-/* "" or a sentence that ends a message about a word that is none. *(full)* */
+/* Returns "" or a sentence to append to a message about an unknown word. *(full)* */
 static char *
 dup_suggestion (const Closest *closest)
 {
@@ -322,7 +323,7 @@ set_no_view (const char *name, const char *next, GError **error)
   for (const View *const *view = sysprof_view_list (); *view; view++)
     sysprof_closest_offer (&closest, (*view)->name, strlen ((*view)->name), (*view)->name);
   suggestion = dup_suggestion (&closest);
-  set_usage (error, "There is no view '%s'.%s sysprof-report --help lists them.", name,
+  set_usage (error, "Unknown view '%s'.%s sysprof-report --help lists views.", name,
              suggestion);
 }
 
@@ -342,7 +343,7 @@ take_positionals (ReportOptions *options, int n, char **words, GError **error)
 {
   if (n > 2)
     {
-      set_usage (error, "One view and one capture, please: '%s' is too much.", words[2]);
+      set_usage (error, "Unexpected argument '%s': give one view and one capture.", words[2]);
       return false;
     }
   if (n == 2)
@@ -359,8 +360,8 @@ take_positionals (ReportOptions *options, int n, char **words, GError **error)
       set_usage (
           error,
           n == 0
-              ? "Which capture? sysprof-report [VIEW] [OPTION...] CAPTURE; --help tells more."
-              : "Which capture? sysprof-report %s [OPTION...] CAPTURE; a capture of that name is written ./%s.",
+              ? "No capture given. Usage: sysprof-report [VIEW] [OPTION...] CAPTURE; see --help."
+              : "No capture given. Usage: sysprof-report %s [OPTION...] CAPTURE. Write ./%s for a capture of that name.",
           n ? words[0] : "", n ? words[0] : "");
       return false;
     }
@@ -389,8 +390,8 @@ check_switches (const ReportOptions *options, GError **error)
       {
         while (!has_switch (*view, *name))
           view++;
-        set_usage (error, "--%s goes with the view '%s': sysprof-report %s --%s CAPTURE", *name,
-                   (*view)->name, (*view)->name, *name);
+        set_usage (error, "--%s works only with the view '%s': sysprof-report %s --%s CAPTURE",
+                   *name, (*view)->name, (*view)->name, *name);
         return false;
       }
   return true;
@@ -406,7 +407,7 @@ check_numbers (const ReportOptions *options, GError **error)
     int max;
   } numbers[] = {
     { "--depth", options->depth, G_MAXINT },
-    { "--width", options->width, 100000 },    /* px; what renderers can still draw */
+    { "--width", options->width, 100000 },    /* px; the most that renderers can draw */
     { "--height", options->row_height, 200 }, /* px */
   };
 
@@ -427,26 +428,26 @@ check_numbers (const ReportOptions *options, GError **error)
     {
       g_autofree char *names = g_strjoinv (", ", (char **) sysprof_flame_color_schemes ());
 
-      set_usage (error, "--colors %s: there are %s.", options->colors, names);
+      set_usage (error, "--colors %s: unknown scheme; use one of %s.", options->colors, names);
       return false;
     }
   if (options->extract && strcmp (options->view->name, "files") != 0)
     {
-      set_usage (error,
-                 "--extract takes a file out of a capture; it goes with the view 'files'.");
+      set_usage (error, "--extract writes an embedded file; use it with the view 'files'.");
       return false;
     }
   if ((options->annotate || options->lines) && options->format != RENDER_FOLDED)
     {
-      set_usage (error,
-                 "--%s is for folded stacks (--format folded, or a FILE that ends in .folded).",
-                 options->annotate ? "annotate" : "lines");
+      set_usage (
+          error,
+          "--%s works only with folded stacks (--format folded, or a FILE that ends in .folded).",
+          options->annotate ? "annotate" : "lines");
       return false;
     }
   if (options->lines && options->selection.no_inlines)
     {
       set_usage (error,
-                 "--lines shows lines and --no-inlines leaves them out; give one of them.");
+                 "--lines shows source lines and --no-inlines hides them; give one of them.");
       return false;
     }
   return true;
@@ -468,7 +469,7 @@ set_weight (ReportOptions *options, const char *weight, GError **error)
         return true;
       }
   set_usage (error,
-             "--weight %s: there is no such weight; give samples, period, period:EVENT, time, "
+             "--weight %s: unknown weight; use samples, period, period:EVENT, time, "
              "wall, bytes or count.",
              weight);
   return false;

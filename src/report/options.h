@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The command line of sysprof-report, read and checked before anything is opened. */
+/* The command line of sysprof-report, parsed and checked before any file is opened. */
 
 #pragma once
 
@@ -9,19 +9,19 @@
 
 typedef enum
 {
-  WEIGHT_DEFAULT, /* of the view */
+  WEIGHT_DEFAULT, /* default of the view */
   WEIGHT_SAMPLES,
   WEIGHT_PERIOD,
-  WEIGHT_TIME, /* off the CPU */
-  WEIGHT_WALL, /* on it, too */
+  WEIGHT_TIME, /* time off the CPU */
+  WEIGHT_WALL, /* time on and off the CPU */
   WEIGHT_BYTES,
   WEIGHT_COUNT,
 } ReportWeight;
 
 typedef struct
 {
-  gboolean version; /* print it; nothing else is set */
-  char *help;       /* NULL, or to be printed; nothing else is set */
+  gboolean version; /* print the version; nothing else is set */
+  char *help;       /* text to print, and nothing else is set; or NULL */
   const View *view;
   char *capture; /* "-" = standard input */
   RenderFormat format;
@@ -39,7 +39,7 @@ typedef struct
   gboolean annotate;
   gboolean lines;
   ReportWeight weight;
-  char *event; /* whose periods are summed; NULL = the only one's */
+  char *event; /* event with the periods to sum; NULL = the only one */
   Selection selection;
   char *title;
   char *subtitle;
@@ -53,6 +53,6 @@ typedef struct
   gboolean no_debuginfod;
 } ReportOptions;
 
-/* False with one line of error when the arguments ask for nothing that can be done. */
+/* Returns false with a one-line error if the arguments are invalid. */
 bool sysprof_report_options_parse (ReportOptions *options, char **argv, GError **error);
 void sysprof_report_options_clear (ReportOptions *options);

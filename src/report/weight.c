@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Selects the weight of --weight, or the default one, for a filter. */
+
 #include "report/weight.h"
 
 #include "util/util.h"
@@ -39,17 +41,16 @@ refuse (const ReportOptions *options, GError **error, const char *format, ...)
   return false;
 }
 
-/* The one that was named, or the only one. */
+/* Finds the named event, or the only one. */
 static bool
 find_event (const ReportOptions *options, const Store *store, uint32_t *event, GError **error)
 {
   g_autofree char *names = dup_event_names (store);
 
   if (store->n_sampled_events == 0)
-    return refuse (
-        options, error,
-        "does not say what its samples were taken on: another program or version recorded it. --weight "
-        "samples counts them.");
+    return refuse (options, error,
+                   "has no sampling event: another program or version recorded it. --weight "
+                   "samples counts them.");
 
   if (options->event == NULL)
     {
@@ -75,17 +76,16 @@ weigh_periods (const ReportOptions *options,
 {
   uint32_t event = 0;
 
-  /* Imported: samples weigh what the other profiler says. */
+  /* Weights of imported samples are those of the other profiler. */
   if (store->n_sampled_events == 0 && store->samples.weight != NULL && options->event == NULL)
     return true;
   if (!find_event (options, store, &event, error))
     return false;
   if (!sysprof_store_weigh_event (store, event, weighed))
-    return refuse (
-        options, error,
-        "was recorded without the periods of '%s', which vary. Record with --event %s to keep them; "
-        "--weight samples counts the samples.",
-        name_of (store, event), name_of (store, event));
+    return refuse (options, error,
+                   "has no periods of '%s', which vary. Record with --event %s to keep them; "
+                   "--weight samples counts the samples.",
+                   name_of (store, event), name_of (store, event));
 
   filter->events = &weighed->samples;
   filter->event_is_in = weighed->is_in;
@@ -108,8 +108,8 @@ weigh_waits (const ReportOptions *options,
   if (!store->waits.is_recorded)
     {
       g_set_error (error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-                   "--weight %s: '%s' holds no waits, only what ran. Record with sysprof-cli "
-                   "--off-cpu to have the time off the CPU; --weight samples counts samples.",
+                   "--weight %s: '%s' has no off-CPU data. Record with sysprof-cli "
+                   "--off-cpu, or use --weight samples.",
                    name, options->capture);
       return false;
     }
@@ -119,7 +119,7 @@ weigh_waits (const ReportOptions *options,
     {
       g_set_error (
           error, SYSPROF_ERROR, SYSPROF_ERROR_FAILED,
-          "--weight wall: '%s' does not say for how long its samples stand. Record with "
+          "--weight wall: '%s' has samples of unknown duration. Record with "
           "--event cpu-clock beside --off-cpu; --weight time sums what is off the CPU.",
           options->capture);
       return false;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is summed: --weight. */
+/* The weight to sum: --weight. */
 
 #pragma once
 
 #include "report/options.h"
 
-/* What a filter's columns are made of, where they are not the store's. *Owned*. */
+/* Columns that a filter borrows if they are not the store's. *Owned*. */
 typedef struct
 {
   WeighedEvent event;
   WeighedWaits waits;
 } ReportWeights;
 
-/* Sets what `filter` weighs, whose selection is complete. `weights` is the caller's, and has what the filter points to. FALSE with
- * `error` when the capture does not say what was asked for. */
+/* Sets the weight of `filter`, whose selection must be complete. The filter borrows from
+ * `weights`, which the caller owns. FALSE with `error` if the capture lacks the data. */
 bool sysprof_report_weigh (const ReportOptions *options,
                            const Store *store,
                            const SymbolTable *symbols,

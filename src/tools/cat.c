@@ -8,7 +8,7 @@
  *     metadata { … } callgraph { … } marks { … } counters { … }
  *   }
  *
- * All texts come from strangers: they are made valid UTF-8 and escaped as in XML. */
+ * All texts are untrusted: they are converted to valid UTF-8 and escaped as in XML. */
 
 #include "document/document.h"
 #include "util/util.h"
@@ -20,10 +20,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MOST_LEVELS 200
-#define CONTROLS_LEFT \
-  "\t\n\r"                   /* by GLib's escapes, which write all other controls as numbers; */
-#define NEXT_LINE "\302\205" /* and this one, U+0085 */
+#define MOST_LEVELS   200
+#define CONTROLS_LEFT "\t\n\r"   /* GLib escapes other control characters as numbers */
+#define NEXT_LINE     "\302\205" /* U+0085, which GLib does not escape */
 
 typedef struct
 {
@@ -38,7 +37,7 @@ typedef struct
   char *help;       /* what to print instead of a capture, or NULL */
 } CatOptions;
 
-/* Deeper than anybody reads, blanks alone would make gigabytes of a deep stack. */
+/* Limits indentation: blanks of a deep stack could take gigabytes. */
 static void
 indent (unsigned level)
 {
@@ -59,7 +58,7 @@ close_block (unsigned level)
   puts ("}");
 }
 
-/* *(full)* */
+/* Escapes a text. *(full)* */
 static char *
 escape (const char *text)
 {
@@ -109,9 +108,9 @@ print_metadata (const Store *store)
   close_block (1);
 }
 
-/* What of a function is known beside its name. */
+/* Prints the source location of a function, and whether it is inlined. */
 static void
-print_place (const SymbolTable *symbols, const Symbol *row)
+print_location (const SymbolTable *symbols, const Symbol *row)
 {
   g_autofree char *file = NULL;
 
@@ -123,7 +122,7 @@ print_place (const SymbolTable *symbols, const Symbol *row)
   printf (", file: \"%s\", line: %u", file, row->line);
 }
 
-/* Without recursion: the depth of a tree is a stranger's choice. */
+/* Not recursive, because the depth of a tree is untrusted. */
 static void
 print_callgraph (const Store *store, const SymbolTable *symbols)
 {
@@ -146,7 +145,7 @@ print_callgraph (const Store *store, const SymbolTable *symbols)
       indent (level + 1);
       printf ("symbol: \"%s\", self: %" PRIu64 ", total: %" PRIu64, escaped, tree->self[node],
               tree->total[node]);
-      print_place (symbols, &symbols->row[tree->symbol[node]]);
+      print_location (symbols, &symbols->row[tree->symbol[node]]);
       puts (tree->first_child[node] != 0 ? "," : "");
       if (tree->first_child[node] != 0)
         {
@@ -182,7 +181,7 @@ print_mark (const Store *store, const Mark *mark)
   close_block (3);
 }
 
-/* By group, in the order in which the groups first appear. */
+/* Prints marks by group, in order of the first mark. */
 static void
 print_marks (const Store *store)
 {
@@ -323,7 +322,7 @@ parse_options (CatOptions *options, int *argc, char ***argv, GError **error)
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options->captures, NULL, "CAPTURE" },
     { NULL }
   };
-  static const GOptionEntry help[] = { /* GOption's own */
+  static const GOptionEntry help[] = { /* the option of GOption */
     { "help", 'h', 0, G_OPTION_ARG_NONE, NULL, "Show help options", NULL },
     { NULL }
   };
@@ -356,7 +355,7 @@ clear_options (CatOptions *options)
   g_free (options->help);
 }
 
-/* All that was printed has arrived. */
+/* Checks that all output was written. */
 static int
 finish_output (void)
 {

@@ -4,8 +4,8 @@
 
 usage: embed.py OUTPUT.c SOURCE_DIR
 
-A page names other files of the folder as @@CSS@@ and @@JS@@, which are put in here, and the places
-that are filled at run time as @@TITLE@@ and @@DATA@@, where it is cut into parts.
+In a page, @@CSS@@ and @@JS@@ are replaced by other files of the folder. The page is split at @@TITLE@@ and
+@@DATA@@, which the renderers fill at run time.
 """
 import pathlib
 import re

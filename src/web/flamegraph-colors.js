@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Colours of the flame graph: a hue for each kind of function, and within it one for each name, in every picture the
- * same. The light ones are those of the picture, too (views/palette.c). */
+/* Colors of the flame graph: a hue for each kind of function, and a color within it for each name, which is the same in
+ * all pictures. The light theme has the colors of the SVG (flame/palette.c). */
 const FlameColors = (function () {
   "use strict";
 
@@ -10,14 +10,14 @@ const FlameColors = (function () {
                  process: [258, 20], thread: [290, 20], root: [0, 0], marker: [0, 0] };
   const SCHEMES = { hot: [18, 34], red: [0, 12], orange: [28, 10], yellow: [50, 8], green: [120, 24], mem: [112, 24],
                     aqua: [176, 14], blue: [210, 16], io: [206, 26], purple: [280, 24], grey: null };
-  const PLACES = { root: true, marker: true, process: true, thread: true }; // no scheme changes these
+  const PLACES = { root: true, marker: true, process: true, thread: true }; // the same in all schemes
   const isPlace = (kind) => kind in PLACES;
 
   /* From 0 to 1. */
   function hash(text) {
     let value = 2166136261; // FNV-1a
     for (let i = 0; i < Math.min(text.length, 256); i++) value = Math.imul(value ^ text.charCodeAt(i), 16777619);
-    // Names that differ in their last letter only are to look different, too.
+    // Names that differ only in their last letter should look different.
     value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
     value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
     return ((value ^ (value >>> 16)) >>> 0) / 4294967296;
@@ -40,7 +40,7 @@ const FlameColors = (function () {
   const css = ({ hue, saturation, lightness }) => `hsl(${Math.round(hue)} ${Math.round(saturation)}% ${Math.round(lightness)}%)`;
   const hsl = (kind, share, colors, isDark) => css(parts(kind, share, colors, isDark));
 
-  /* Paler than what it is made of. */
+  /* Paler than the merged frames. */
   function fog(kind, colors, isDark) {
     const { hue, saturation, lightness } = parts(kind, 0.5, colors, isDark);
     return css({ hue, saturation: 0.85 * saturation, lightness: lightness + (isDark ? -4 : 4) });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The script inside an interactive SVG. Sites that embed pictures strip CDATA, so neither the less-than sign nor the
-// ampersand may stand here, comments included (embed.py refuses them). Several pictures may share a page: everything
-// is looked up below the picture that this script stands in. The renderer writes the argument list behind it.
+// The script of an interactive SVG. Sites that embed pictures strip CDATA, so this file must not contain the less-than
+// sign or the ampersand, not even in comments (embed.py refuses them). A page may have several pictures: the script
+// only uses elements of the picture that contains it. The renderer appends the argument list.
 (function (id) {
   "use strict";
   @@SHORT_NAME@@
@@ -16,16 +16,16 @@
   var unzoom = part("unzoom"), searchButton = part("search"), caseButton = part("ic");
   var ignoreCase = false, term = null, zoomed = 0, isInside = false;
 
-  // A title is the name, what it weighs, and perhaps a line that says where that is written, which ends in no bracket.
+  // A title has the name, the weight, and possibly a line with the source location, which does not end in a bracket.
   function nameOf(title) {
     var parts = /^([^]*) \([^()]*%\)(?:\n.*)?$/.exec(title);
     return parts ? parts[1] : title.slice(0, title.lastIndexOf(" ("));
   }
 
-  // The frames come in the order of a walk from the root, so depth alone tells callers and callees.
+  // Frames are in depth-first order, so their depth is enough to find callers and callees.
   var open = [];
   var frames = groups.map(function (group, i) {
-    var rect = group.querySelector("rect"), text = group.querySelector("text"); // none where nothing fits
+    var rect = group.querySelector("rect"), text = group.querySelector("text"); // missing if nothing fits
     var title = group.querySelector("title").textContent;
     var frame = { group: group, rect: rect, text: text, title: title,
                   name: nameOf(title), weight: number(group, "data-w"),
@@ -101,7 +101,7 @@
       var hit = wanted === null ? false : wanted.test(frame.name);
       frame.rect.setAttribute("fill", hit ? "rgb(230,0,230)" : frame.fill);
       if (!hit) return;
-      if (covered > i) return; // inside a match that is counted already
+      if (covered > i) return; // inside a match that is counted
       sum += frame.weight;
       covered = frame.end;
     });
@@ -157,8 +157,8 @@
     event.preventDefault();
   });
   part("buttons").removeAttribute("display");
-  // A few samples with very deep stacks make the picture high. Where it is the document, begin at the root, and keep
-  // what stands above and below the frames in sight.
+  // A few samples with very deep stacks make the picture high. If it is the document, start at the root, and keep
+  // the elements above and below the frames visible.
   function follow() {
     var box = svg.getBoundingClientRect(), scale = number(svg, "width") / box.width;
     part("head").setAttribute("transform", "translate(0," + Math.max(0, -box.top) * scale + ")");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The tree of the flame graph, as columns. Nodes lie in the order of a walk from the root, so that parents come first and
+/* The tree of the flame graph, as columns. Nodes are in depth-first order, so that parents come first and
  * a subtree is a range: from its node to before `end` of it. */
 const FlameTree = (function () {
   "use strict";
 
-  /* Children of one function below the same node become one: what only a process or its thread told apart. Takes and
-   * gives [function, depth, total, …]; `count` says of how many a node was made. */
+  /* Merges children of one function below the same node, which differ only in process or thread. Takes and returns
+   * [function, depth, total, …]; `count` is the number of nodes that a node was merged from. */
   function merge(nodes, nFunctions) {
     const n = nodes.length / 3, known = new Map(), path = [];
     const parent = [], below = [], depth = [], total = [], count = [], name = [];
@@ -48,10 +48,10 @@ const FlameTree = (function () {
       total: new Float64Array(n),
       self: new Float64Array(n),
       parent: new Int32Array(n).fill(-1),
-      end: new Uint32Array(n), // first node behind the subtree
+      end: new Uint32Array(n), // first node after the subtree
       x: new Float64Array(n),
       children: new Array(n),
-      count, // of how many nodes each was made; undefined: of one
+      count, // number of merged nodes; undefined: all 1
       levels: [], // per depth: nodes by x
     };
     for (let i = 0; i < n; i++) {
@@ -100,7 +100,7 @@ const FlameTree = (function () {
     return low;
   }
 
-  /* The node that the same functions lead to in another tree, or as far as they do. */
+  /* The node with the same path in another tree, or the last common one. */
   function follow(tree, functions) {
     let node = tree.n ? 0 : -1;
     for (const wanted of functions.slice(1)) {

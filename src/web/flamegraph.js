@@ -3,17 +3,17 @@
 /* The interactive flame graph. Its data, in the element #profile:
  *
  *   title, subtitle    texts
- *   weight             what is counted, e.g. "samples"
+ *   weight             name of the weight, such as "samples"
  *   kinds              names of the kinds of functions
  *   functions          [name, binary, index into kinds, …] flat, three per function
- *   files              {function: "file:line"}: where it is written, of those of which that is known
- *   nodes              [function, depth, total, …] flat, three per node, in the order of a walk from the root
+ *   files              {function: "file:line"}: known source locations
+ *   nodes              [function, depth, total, …] flat, three per node, in depth-first order
  *   icicle, heavy      how the page opens
  *   colors             "kind" or a hue
  *
- * The tree (flamegraph-tree.js) is laid out once per order. A picture of any zoom costs about as many steps as it has
- * pixels times levels, however many nodes there are: per level, nodes are sorted by x, and neighbours that are narrower
- * than a pixel are skipped by binary search and drawn as one fog, in the colours of what is in it. */
+ * The tree (flamegraph-tree.js) is laid out once per order. The cost of a picture depends on its pixels and levels, not
+ * on the number of nodes. Nodes of a level are sorted by x. Neighbors that are narrower than a pixel are skipped by
+ * binary search and drawn as one fog, in the colors of the nodes in it. */
 
 (function () {
   "use strict";
@@ -79,24 +79,24 @@
     matchLevels: null, // per level: nodes that match, by x
     matches: [],
     merge: false,
-    deepest: 0, // level of what is zoomed
-    fromRoot: 0, // px that are scrolled away from the root
+    deepest: 0, // level of the zoomed node
+    fromRoot: 0, // px scrolled away from the root
   };
   let rowHeight = 20, fontSize = 13, charWidth = 8, width = 0, height = 0;
-  let fog = []; // what the last picture merged: {depth, first, end, x, width}
+  let fog = []; // nodes merged in the last picture: {depth, first, end, x, width}
 
   const percent = (value, of) => (of > 0 ? ((100 * value) / of).toFixed(2) : "0.00") + "\u00a0%";
   const grouped = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
   const whole = () => (tree.n ? tree.total[0] : 0);
   const lowerBound = (level, x) => FlameTree.lowerBound(tree, level, x);
 
-  // --- colours ---
+  // --- colors ---
 
   let isDark = false;
   const colorOfFunction = new Map();
   const colorOfKind = (kind, share) => FlameColors.hsl(kind, share, profile.colors, isDark);
 
-  /* The kind that a function is drawn as. What lies in no file and has no name is as grey as what is not known. */
+  /* The kind to draw. A function without file and name is gray, like an unknown one. */
   function lookOf(function_) {
     const [name, binary, kind] = profile.functions.slice(3 * function_, 3 * function_ + 3);
     return profile.kinds[kind] === "user" && !binary && name.startsWith("[") ? "marker" : profile.kinds[kind];
@@ -111,7 +111,7 @@
 
   // --- drawing ---
 
-  const FOG_WIDTH = 5; // px; wider fog is cut, so that it shows where it is of what
+  const FOG_WIDTH = 5; // px; wider fog is split, so that its colors show where each kind is
 
   let pending = false;
   function redraw() {
@@ -204,7 +204,7 @@
     }
   }
 
-  /* Matches in fog stand where they are, a pixel wide, as strong as the share of it that they fill. */
+  /* Draws matches in fog at their position, a pixel wide, as opaque as their share of it. */
   function drawMatchesInFog(depth, y, style) {
     const matches = state.matchLevels[depth], scale = unit(), from = tree.x[state.zoom];
     const until = from + tree.total[state.zoom];
@@ -238,7 +238,7 @@
       const first = i;
       let end = x + pixels;
       for (;;) {
-        // Whatever begins within this pixel is in the fog, wide ones at its end excepted.
+        // All nodes that start in this pixel are in the fog, except a wide one at its end.
         let next = Math.max(lowerBound(level, tree.x[level[i]] + 1 / scale), i + 1);
         let last = next - 1;
         if (last > i && tree.total[level[last]] * scale >= 1) { next = last; last--; }
@@ -287,7 +287,7 @@
     context.globalAlpha = 1;
   }
 
-  // --- what stands where ---
+  // --- hit testing ---
 
   function hit(clientX, clientY) {
     const box = canvas.getBoundingClientRect();
@@ -328,7 +328,7 @@
     if (tree.parent[node] >= 0) lines.push("of its caller: " + percent(tree.total[node], tree.total[tree.parent[node]]));
     if (tree.count && tree.count[node] > 1 && kindOf(node) === "process") lines.push(`${grouped(tree.count[node])} processes of that name`);
     if (state.zoom !== 0 && tree.depth[node] > tree.depth[state.zoom])
-      lines.push("of what is zoomed: " + percent(tree.total[node], tree.total[state.zoom]));
+      lines.push("of the zoomed function: " + percent(tree.total[node], tree.total[state.zoom]));
     return lines;
   }
 
@@ -403,7 +403,7 @@
     if (state.zoom === 0) return relayout();
     const path = [];
     for (let node = state.zoom; node >= 0; node = tree.parent[node]) path.unshift(node);
-    // Of a very deep path, the two ends.
+    // Show only the two ends of a very deep path.
     const shown = path.length > 60 ? path.slice(0, 20).concat(-1, path.slice(-39)) : path;
     for (const node of shown) {
       const button = document.createElement("button");
@@ -424,7 +424,7 @@
 
   // --- search ---
 
-  /* Functions with that text in their names; if there is none, those that it fits as a regular expression. */
+  /* Functions with that text in their names; if there are none, those that match it as a regular expression. */
   function findFunctions(term) {
     const fold = (text) => (state.ignoreCase ? text.toLowerCase() : text), wanted = fold(term);
     const found = new Uint8Array(nFunctions);
@@ -434,7 +434,7 @@
     try {
       expression = new RegExp(term, state.ignoreCase ? "i" : "");
     } catch (error) {
-      return found; // it is none
+      return found; // not a regular expression
     }
     for (let i = 0; i < nFunctions; i++) if (expression.test(profile.functions[3 * i])) found[i] = 1;
     return found;
@@ -451,7 +451,7 @@
         if (!state.isMatch[tree.function_[i]]) continue;
         frames++;
         state.matches.push(i);
-        if (i < covered) continue; // inside a match that is counted already
+        if (i < covered) continue; // inside a match that is counted
         sum += tree.total[i];
         covered = tree.end[i];
       }
@@ -559,7 +559,7 @@
     relayout();
   }
 
-  /* Processes of one name as one, or each on its own; zoomed into the same functions as far as they are there. */
+  /* Merges processes with the same name or separates them. Keeps the zoom where the path exists. */
   function setMerge(merge) {
     const path = FlameTree.pathTo(tree, state.zoom);
     state.merge = merge;
@@ -596,7 +596,7 @@
 
   function showLegend() {
     const words = { user: "user", kernel: "kernel", inline: "inlined", jit: "generated (JIT)", process: "process", thread: "thread",
-                    marker: "not known" };
+                    marker: "unknown" };
     const present = new Set();
     for (let i = 0; i < nFunctions; i++) present.add(lookOf(i));
     byId("legend").replaceChildren();

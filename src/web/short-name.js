@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Names of functions where there is little room, by the rules of views/short-name.c. It also stands inside pictures, so
-// neither the less-than sign nor the ampersand may stand here, comments included (embed.py refuses them).
+// Shortens function names by the rules of text/short-name.c. SVG pictures contain this file, so it must not contain the
+// less-than sign or the ampersand, not even in comments (embed.py refuses them).
 var ShortName = (function () {
   "use strict";
   var LESS = "\x3c", ELLIPSIS = "\u2026", LONGEST = 4096;
@@ -87,7 +87,7 @@ var ShortName = (function () {
     return out.join("");
   }
 
-  /* With as little left out as makes it so many letters, or as short as it can be. */
+  /* Shortens a name until it has at most `letters`, or as far as possible. */
   function of(text, letters) {
     if (letters >= text.length || text.length > LONGEST || /^(\[|[-+]\[|py::)/.test(text)) return text;
     var name = parse(text), short = text;

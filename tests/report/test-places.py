@@ -169,7 +169,7 @@ class Places(Case):
         for words in (("--annotate",), ("--lines",), ("--format", "csv", "--lines"), ("--format", "folded", "--lines", "--no-inlines")):
             done = subprocess.run([REPORT, "functions", *words, capture], capture_output=True, text=True)
             self.assertEqual(done.returncode, 2)
-            self.assertRegex(done.stderr, r"--(annotate|lines) (is for folded stacks|shows lines and)")
+            self.assertRegex(done.stderr, r"--(annotate|lines) (works only with folded stacks|shows source lines and)")
 
     def test_csv(self):
         """Beside the names of a stack, in cells with as many lines, what its entries have in the JSON; and that is what addr2line says."""

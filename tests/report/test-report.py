@@ -859,7 +859,7 @@ class Looks(Base):
             self.assertEqual(run('--format', 'folded', '-', stdin=stream).stdout, first)
         path.write_bytes(b'not a stack\n' + first)
         done = run('functions', '--format', 'json', path)
-        self.assertIn(b'left out 1 of', done.stderr)
+        self.assertIn(b'ignored 1 of', done.stderr)
         self.assertIn(b'the first is line 1.', done.stderr)
         self.assertEqual(json.loads(done.stdout)['weight']['total'], len(self.profile.samples))
 
@@ -1138,10 +1138,10 @@ class Usage(Base):
     def test_wrong_usage(self):
         capture = self.capture
         for words, *args in (
-                ('Which capture?',), ('./functions', 'functions'), ("no view 'nosuch'", 'nosuch', capture),
-                ('too much', 'tree', capture, 'x'),
+                ('No capture given.',), ('./functions', 'functions'), ("Unknown view 'nosuch'", 'nosuch', capture),
+                ('Unexpected argument', 'tree', capture, 'x'),
                 ('--wat', '--wat', capture), ('--limit x', '--limit', 'x', capture), ('--min', '--min', '200', capture),
-                ("no format 'bmp'", '--format', 'bmp', capture), ('no such weight', '--weight', 'gold', capture),
+                ("Unknown format 'bmp'", '--format', 'bmp', capture), ('unknown weight', '--weight', 'gold', capture),
                 ("'x.bmp'", '-o', 'x.bmp', capture), ('--focus SYMBOL', 'callers', capture),
                 ('it has symbol, binary', 'functions', '--sort', 'size', capture), ('--time', '--time', 'x', capture),
                 ('--mark x: give group and name', '--mark', 'x', capture), ("--cgroup ''", '--cgroup', '', capture),
@@ -1153,10 +1153,10 @@ class Usage(Base):
         capture = self.capture
         for words, *args in (
                 ("format 'pprof' yet", '--format', 'pprof', capture),
-                ("format 'pprof' yet", '-o', 'x.pb.gz', capture), ('holds no waits', '--weight', 'wall', capture),
-                ('holds no waits', '--weight', 'time', capture),
-                ('what its samples were taken on', '--weight', 'period', capture),
-                ('what its samples were taken on', '--weight', 'period:cycles', capture)):
+                ("format 'pprof' yet", '-o', 'x.pb.gz', capture), ('has no off-CPU data', '--weight', 'wall', capture),
+                ('has no off-CPU data', '--weight', 'time', capture),
+                ('has no sampling event', '--weight', 'period', capture),
+                ('has no sampling event', '--weight', 'period:cycles', capture)):
             self.refuse(1, words, *args)
         for switch in ('--no-debuginfod', '--no-inlines'):
             run('functions', switch, capture)
@@ -1169,7 +1169,7 @@ class Usage(Base):
         self.refuse(2, "'x' for --depth. sysprof-report --help", 'tree', '--depth', 'x', self.capture)
         self.refuse(2, '--details takes no value', 'processes', '--details=no', self.capture)
         for option, view in (('--by-name', 'marks'), ('--by-member', 'dbus'), ('--by-lock', 'waits'), ('--live', 'allocations'), ('--details', 'processes')):
-            self.refuse(2, f"{option} goes with the view '{view}'", 'functions', option, self.capture)
+            self.refuse(2, f"{option} works only with the view '{view}'", 'functions', option, self.capture)
         self.refuse(2, 'The view comes first: sysprof-report tree ', self.capture, 'tree')
         self.assertNotIn(b'Did you', run('callers', '--focus', 'nobody', self.capture, check=False).stderr)
 
@@ -1196,7 +1196,7 @@ class Usage(Base):
             self.assertIn(b"'standard input'", run('-', stdin=nothing, check=False).stderr)
         self.refuse(1, 'no function', 'callers', '--focus', 'nobody', self.capture)
         self.refuse(1, 'no function', 'tree', '--format', 'folded', '--focus', 'nobody', self.capture)
-        self.refuse(1, "no file 'nope'", '--extract', 'nope', self.capture)
+        self.refuse(1, "no embedded file 'nope'", '--extract', 'nope', self.capture)
         self.refuse(1, 'folder', '-o', self.folder / 'none' / 'x.json', self.capture)
 
     def test_full_disk(self):

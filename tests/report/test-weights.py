@@ -153,7 +153,7 @@ class Weights(unittest.TestCase):
         self.refused('period', ', '.join(EVENTS))
         self.refused('period:cycles', 'no samples of that event. It has those of page-faults')
         write(self.path, self.samples, None, b'')
-        self.refused('period', 'does not say')
+        self.refused('period', 'has no sampling event')
         write(self.path, self.samples, b'0 count - cycles\n', b'')
         self.refused('period', 'Record with --event cycles')
 

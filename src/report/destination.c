@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "report/output.h"
+/* Writes a report to standard output, a pager, or a file. A file must appear complete or not
+ * at all. */
+
+#include "report/destination.h"
 
 #include "util/util.h"
 
@@ -11,10 +14,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#define PERMISSIONS 0666 /* less the umask */
+#define PERMISSIONS 0666 /* before the umask */
 
 static bool
-open_in_place (Output *self, const char *path, GError **error)
+open_in_place (Destination *self, const char *path, GError **error)
 {
   int fd = open (path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 
@@ -28,7 +31,7 @@ open_in_place (Output *self, const char *path, GError **error)
 }
 
 static bool
-open_beside (Output *self, const char *path, mode_t permissions, GError **error)
+open_beside (Destination *self, const char *path, mode_t permissions, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (path);
   g_autofree char *name = g_path_get_basename (path);
@@ -62,11 +65,11 @@ current_umask (void)
 }
 
 bool
-sysprof_output_open (Output *self, const char *path, GError **error)
+sysprof_destination_open (Destination *self, const char *path, GError **error)
 {
   struct stat status;
 
-  *self = (Output){ 0 };
+  *self = (Destination){ 0 };
   if (!path)
     {
       self->stream = g_unix_output_stream_new (STDOUT_FILENO, FALSE);
@@ -84,7 +87,7 @@ sysprof_output_open (Output *self, const char *path, GError **error)
         }
       if (!S_ISREG (status.st_mode))
         return open_in_place (self, path, error);
-      target = realpath (path, NULL); /* a link stays one: its target is replaced */
+      target = realpath (path, NULL); /* a symbolic link stays; its target is replaced */
       self->path = g_strdup (target ? target : path);
       return open_beside (self, self->path, status.st_mode & 07777, error);
     }
@@ -93,7 +96,7 @@ sysprof_output_open (Output *self, const char *path, GError **error)
 }
 
 void
-sysprof_output_use_pager (Output *self, unsigned screen_rows)
+sysprof_destination_use_pager (Destination *self, unsigned screen_rows)
 {
   g_clear_object (&self->stream);
   self->stream = g_memory_output_stream_new_resizable ();
@@ -120,7 +123,7 @@ write_to_screen (const char *text, size_t size, GError **error)
 }
 
 static bool
-page (Output *self, GError **error)
+page (Destination *self, GError **error)
 {
   GMemoryOutputStream *memory = G_MEMORY_OUTPUT_STREAM (self->stream);
   const char *text = g_memory_output_stream_get_data (memory);
@@ -141,12 +144,12 @@ page (Output *self, GError **error)
     return write_to_screen (text, size, error);
   bytes = g_bytes_new_static (text, size);
   (void) g_subprocess_communicate (process, bytes, NULL, NULL, NULL,
-                                   NULL); /* people leave pagers early */
+                                   NULL); /* users quit pagers early */
   return true;
 }
 
 bool
-sysprof_output_finish (Output *self, GError **error)
+sysprof_destination_finish (Destination *self, GError **error)
 {
   if (self->use_pager)
     return page (self, error);
@@ -165,11 +168,11 @@ sysprof_output_finish (Output *self, GError **error)
 }
 
 void
-sysprof_output_clear (Output *self)
+sysprof_destination_clear (Destination *self)
 {
   if (self->unfinished)
     {
-      (void) g_unlink (self->unfinished); /* we fail already, with a better reason */
+      (void) g_unlink (self->unfinished); /* the first error matters more */
       sysprof_unfinished_forget (self->unfinished);
     }
   g_clear_object (&self->stream);
@@ -178,7 +181,7 @@ sysprof_output_clear (Output *self)
 }
 
 bool
-sysprof_output_reader_is_gone (const GError *error)
+sysprof_report_reader_is_gone (const GError *error)
 {
   return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BROKEN_PIPE) ||
          g_error_matches (error, SYSPROF_ERROR, SYSPROF_ERROR_PEER_GONE);
