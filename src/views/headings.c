@@ -113,15 +113,17 @@ sysprof_dup_emptiness (const ViewRequest *request, const Rows *rows)
   char samples[SYSPROF_GROUPED_SIZE];
 
   if (rows->is_event_list ? rows->n_available == 0 : store->samples.n == 0)
-    return g_strdup_printf ("The capture holds no %s.", noun);
+    return g_strdup_printf (
+        "This capture has no %s.%s", noun,
+        g_str_equal (noun, "waits") ? " Record off-CPU data with sysprof-cli --off-cpu." : "");
   if (request->search != NULL && *request->search != '\0')
-    return g_strdup_printf ("Nothing here contains '%s'. Fewer or shorter words find more.",
+    return g_strdup_printf ("No row contains '%s'. Use fewer or shorter words.",
                             request->search);
   if (rows->total > 0 || !selection[0])
-    return g_strdup ("There are none.");
+    return g_strdup ("No rows.");
   return g_strdup_printf (
-      "None of the capture's %s %s in %s matches %s. "
-      "The views 'processes', 'threads' and 'functions' list what there is.",
+      "None of the %s %s in %s matches %s. "
+      "The views 'processes', 'threads' and 'functions' list names to select.",
       sysprof_format_grouped (rows->is_event_list ? rows->n_available : store->samples.n,
                               samples),
       noun, duration, selection);

@@ -405,7 +405,7 @@ class Files(Base):
         events.captures.Capture().save(path)
         for args in VIEWS:
             self.assertEqual(as_json(*args, path)['rows'], [])
-            self.assertIn('The capture holds no ', run(*args, path).decode())
+            self.assertIn('This capture has no ', run(*args, path).decode())
 
 
 if __name__ == '__main__':

@@ -685,7 +685,7 @@ class Json(Base):
     def test_search_that_finds_nothing(self):
         for view in 'search', 'functions', 'metadata':
             shown = run(view, '--search', 'none such', self.capture).stdout.decode()
-            self.assertIn("Nothing here contains 'none such'.", shown, view)
+            self.assertIn("No row contains 'none such'.", shown, view)
 
     def test_search_in_a_selection(self):
         selected = {f['symbol']: f['total'] for f in as_json('functions', '--process', 'prog', self.capture)['rows']}
@@ -1178,9 +1178,9 @@ class Usage(Base):
                               ('--binary', 'nope')):
             for view, form in (('functions', 'text'), ('flame', 'text'), ('functions', 'html')):
                 text = html.unescape(run(view, option, value, '--format', form, self.capture).stdout.decode())
-                self.assertIn(f"None of the capture's {len(self.profile.samples)} samples", text)
+                self.assertIn(f"None of the {len(self.profile.samples)} samples", text)
                 self.assertIn(f"'{option} {value}'", text)
-        self.assertIn('There are none.', run('callers', '--focus', '_start', self.capture).stdout.decode())
+        self.assertIn('No rows.', run('callers', '--focus', '_start', self.capture).stdout.decode())
 
     def test_headings_name_the_function(self):
         heading = run('callers', '--focus', 'do_sysc', self.capture).stdout.decode().splitlines()[0]
