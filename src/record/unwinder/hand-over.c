@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A blocking queue with two levels of precedence. It must never let the lower level starve. */
+
 #include "record/unwinder/hand-over.h"
 
-#define MOST_SOON 3 /* before one of the others has its turn */
+#define MOST_SOON 3 /* items with precedence before a normal one gets a turn */
 
 void
 sysprof_hand_over_init (HandOver *self)
@@ -35,7 +37,7 @@ sysprof_hand_over_push (HandOver *self, void *item, bool soon)
   pthread_mutex_unlock (&self->lock);
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static void *
 take (HandOver *self)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A queue between two threads. GLib's own would do, but the thread sanitizer does not see its lock, and so nothing of what is
- * handed over under it. *Guarded*. */
+/* A queue between threads. GLib's GAsyncQueue would do, but the thread sanitizer does not see
+ * its lock and would report races on the items. *Guarded*. */
 
 #pragma once
 
@@ -15,16 +15,17 @@ typedef struct
   pthread_cond_t added;
   GQueue soon;
   GQueue items;
-  unsigned n_soon; /* taken from `soon` since one was from the others */
+  unsigned n_soon; /* items taken from `soon` since the last one from `items` */
 } HandOver;
 
 void sysprof_hand_over_init (HandOver *self);
-/* `free_item`: of what is left; NULL = nothing is. */
+/* `free_item`: frees items that are left; NULL = the queue is empty. */
 void sysprof_hand_over_clear (HandOver *self, GDestroyNotify free_item);
 
-/* `soon`: before those that are not, of which every fourth place is nevertheless. Among themselves each kind is taken as it came. */
+/* `soon`: put the item into the queue with precedence. That queue is served first, but after
+ * three of its items the other queue gets a turn. Each queue is first in, first out. */
 void sysprof_hand_over_push (HandOver *self, void *item, bool soon);
-/* Waits for one. */
+/* Waits for an item. */
 void *sysprof_hand_over_wait (HandOver *self);
-/* NULL = there is none. */
+/* NULL: the queue is empty. */
 void *sysprof_hand_over_try (HandOver *self);

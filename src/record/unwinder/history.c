@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Two generations of events. When the current one is too old or full, it replaces the older
+ * one, so memory stays bounded. */
+
 #include "record/unwinder/history.h"
 
 #include "record/unwinder/files.h"
@@ -7,7 +10,7 @@
 #include <string.h>
 
 #define AGE_USEC  (1 * G_TIME_SPAN_SECOND)
-#define MOST_KEPT 65536 /* of a generation: 5 MB */
+#define MOST_KEPT 65536 /* events per generation: 5 MB */
 
 void
 sysprof_history_init (History *self)
@@ -58,7 +61,7 @@ compare_times (const void *a, const void *b)
   return (left->time > right->time) - (left->time < right->time);
 }
 
-/* While the pump takes over from the unwinder's rings, both tell. */
+/* While the pump takes over from the unwinder's rings, both deliver the same events. */
 static void
 drop_doubles (GArray *events)
 {
@@ -92,7 +95,7 @@ sysprof_history_find (const History *self, int32_t pid, GArray *found)
             g_array_append_vals (found, event, 1);
         }
     }
-  /* Those of one moment stay as they came. */
+  /* g_array_sort() is stable: events with equal times keep their order. */
   g_array_sort (found, compare_times);
   drop_doubles (found);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What processes did a moment ago, as it came: to be asked rarely, and to cost next to nothing until then. *Owned* by who
- * holds it. */
+/* The recent events of all processes, kept in the order in which they came. Lookups are rare
+ * and slow, so that adding an event is cheap. *Owned* by the code that embeds it. */
 
 #pragma once
 
@@ -11,18 +11,19 @@
 
 typedef struct
 {
-  GArray *events[2];  /* of TaskEvent: the younger ones first */
-  int64_t begin_usec; /* of the younger ones */
+  GArray *events[2];  /* of TaskEvent: the current generation, then the older one */
+  int64_t begin_usec; /* start of the current generation */
 } History;
 
 void sysprof_history_init (History *self);
 void sysprof_history_clear (History *self);
 
-/* Keeps it for a while: two seconds at most, one at least unless there are very many. Of the path nothing is kept but whether
- * it is that of the vDSO. `now` in microseconds. */
+/* Keeps the event for one to two seconds, or for less if there are very many events. Of the
+ * path it keeps only whether it is the vDSO's. `now` in microseconds. */
 void sysprof_history_add (History *self, const TaskEvent *event, int64_t now);
 
 void sysprof_history_forget (History *self);
 
-/* What `pid` did, and who forked it, in the order of time, into `found` (of TaskEvent). */
+/* Stores the events of `pid`, including its fork, in the order of time into `found` (of
+ * TaskEvent). */
 void sysprof_history_find (const History *self, int32_t pid, GArray *found);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The loader's thread works on duplicates of the map descriptors, so that the caller may close
+ * its own at any time. */
+
 #include "record/unwinder/loading.h"
 
 #include "record/unwinder/priority.h"
@@ -15,10 +18,10 @@
 struct Loading
 {
   pthread_t thread;
-  atomic_bool is_done; /* released by the thread, behind what it has written */
+  atomic_bool is_done; /* stored with release order after the results */
   int done_fd;
   Privilege *privilege;
-  WalkProgram program; /* with descriptors of its own; the thread's until it is done */
+  WalkProgram program; /* its own descriptors; owned by the thread until it is done */
   unsigned call_depth;
   bool by_lists;
   int error; /* errno */
@@ -39,7 +42,8 @@ load (void *data)
   Loading *self = data;
   const uint64_t one = 1;
 
-  /* Some 30 ms of work; on a busy machine, among equals, a second and more without whole stacks. */
+  /* Loading takes about 30 ms of CPU time. At normal priority on a busy machine it can take
+   * more than a second, and until then stacks are truncated. */
   sysprof_raise_priority ();
   if (!sysprof_privilege_load_walker (self->privilege, self->call_depth, self->by_lists,
                                       &self->program))
@@ -49,7 +53,7 @@ load (void *data)
   return NULL;
 }
 
-/* A helper keeps some of the maps for itself: what is not there stays so. */
+/* A privileged helper does not pass all maps, so a missing descriptor stays missing. */
 static bool
 dup_fd (int fd, int *copy)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Loads the walker on a thread of its own: some 30 ms and more, while which a recording goes on. */
+/* Loads the BPF walker on a thread of its own, because loading takes 30 ms or more and the
+ * recording should start meanwhile. */
 
 #pragma once
 
@@ -8,15 +9,16 @@
 
 typedef struct Loading Loading;
 
-/* `maps` are those that were made, and stay the caller's. NULL with errno. */
+/* `maps` are the walker's maps, which exist already; the caller keeps them. NULL with errno. */
 Loading *sysprof_loading_start (Privilege *privilege,
                                 const WalkProgram *maps,
                                 unsigned call_depth,
                                 bool by_lists);
-/* Waits until it is done. NULL is nothing. */
+/* Waits until loading has ended. NULL is allowed. */
 void sysprof_loading_free (Loading *self);
 
-/* Readable when it is done. */
+/* A descriptor that becomes readable when loading has ended. */
 int sysprof_loading_get_fd (const Loading *self);
-/* Waits until it is done; once. The descriptor of the program, for the caller; -1 with errno. */
+/* Waits until loading has ended and returns the program's descriptor *(full)*; -1 with errno.
+ * Call it once. */
 int sysprof_loading_take (Loading *self);

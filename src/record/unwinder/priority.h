@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Scheduling priority for threads that do little work but that samples wait for. */
+
 #pragma once
 
-/* The calling thread goes before all that computes, where that is permitted: for those that samples wait for, and that have
- * little to do. */
+/* Gives the calling thread a real-time priority. Without the permission for that, the function
+ * tries a lower nice value. Failure is not reported. */
 void sysprof_raise_priority (void);

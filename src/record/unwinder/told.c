@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The queue keeps a fixed set of known files: a hash table of SETS sets with WAYS slots each,
+ * which replaces the least recently checked file. The memory stays bounded however many files
+ * are mapped. */
+
 #include "record/unwinder/told.h"
 
 #include "record/unwinder/history.h"
@@ -9,26 +13,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAMES_NSEC INT64_C (10000000000) /* until a build ID is not waited for any more */
+/* After this time a record stops waiting for a build ID. */
+#define NAMES_NSEC INT64_C (10000000000)
 #define SETS       1024
 #define WAYS       4
 #define SLOTS      (SETS * WAYS)
-#define MOST_PIDS  (4u << 20) /* the kernel's own limit */
-#define MOST_BYTES \
-  (4u << 20) /* of records that wait: more is somebody's attempt to fill the memory */
+#define MOST_PIDS  (4u << 20) /* the kernel's maximum */
+#define MOST_BYTES (4u << 20) /* queued records: more is an attempt to exhaust memory */
 
 typedef struct
 {
   ToldFile file;         /* inode 0 = free */
-  int64_t checked_nsec;  /* when the unwinder was told last */
-  int64_t believed_nsec; /* for so long it need not be told again */
-  bool is_named;         /* its build ID, if it has one, is this */
+  int64_t checked_nsec;  /* when the unwinder last received a record of it */
+  int64_t believed_nsec; /* no further records until this time has passed */
+  bool is_named;         /* the build ID is final; size 0 = none */
   uint8_t build_id_size;
   uint8_t build_id[PERF_MOST_BUILD_ID];
 } Slot;
 static_assert (sizeof (Slot) == 64, "a line of memory each");
 
-/* Behind it stands the record. */
+/* A header; the record follows. */
 typedef struct
 {
   int32_t cpu;
@@ -38,14 +42,14 @@ typedef struct
 struct Told
 {
   int wake_fd;
-  pthread_mutex_t lock;     /* guards the rest */
-  uint16_t set[SETS][WAYS]; /* numbers of slots and 1; 0 = free */
-  Slot *slot; /* [SLOTS] in the order of coming: the few that are used lie together */
+  pthread_mutex_t lock;     /* guards all that follows */
+  uint16_t set[SETS][WAYS]; /* slot numbers plus 1; 0 = free */
+  Slot *slot; /* [SLOTS] in the order of first use, so that the used ones are adjacent */
   uint16_t n_slots;
   History history;
   GByteArray *records;          /* for the unwinder */
   GByteArray *unnamed;          /* of Unnamed */
-  bool has_news, has_new_names; /* of these */
+  bool has_news, has_new_names; /* of `records` and of build IDs */
   bool has_lost;
   int64_t told_until; /* ns */
   uint64_t followed[MOST_PIDS / 64];
@@ -108,7 +112,7 @@ find_slot (Told *self, const ToldFile *file)
   return NULL;
 }
 
-/* The file's, or that of the one that was not seen for longest. */
+/* The file's slot, or else the slot in its set that was checked least recently. */
 static Slot *
 make_slot (Told *self, const ToldFile *file)
 {
@@ -219,7 +223,7 @@ wait_for_name (Told *self, const struct perf_event_header *record, int cpu)
   g_byte_array_append (self->unnamed, (const uint8_t *) record, record->size);
 }
 
-/* TRUE: the unwinder is to look at the file. */
+/* TRUE: the unwinder must look at the file. */
 static bool
 see_file (Told *self,
           const TaskEvent *event,
@@ -298,10 +302,10 @@ sysprof_told_drained (int64_t until, void *data)
   pthread_mutex_unlock (&self->lock);
 
   if (has_news)
-    (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
+    (void) !write (self->wake_fd, &one, sizeof one); /* full: already signaled */
 }
 
-/* FALSE: not yet, but it may come. */
+/* FALSE: the build ID is not known yet. */
 static bool
 name_record (Told *self,
              PerfDecoder *decoder,

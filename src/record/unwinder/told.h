@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the kernel tells the pump of mappings, execs, forks and exits, for the unwinder: where walks ask the kernel itself what is
- * mapped, few of these records matter to it. New files do, and what processes do of which it finishes samples; the
- * rest is kept for a while, to be asked. So records come to us once, and the unwinder sleeps while nothing is new.
+/* The event queue between the pump and the unwinder: records of mappings, execs, forks and
+ * exits, each of which the kernel then delivers only once.
  *
- * In return the pump hears of the build IDs of files, which the kernel does not tell together with inodes.
+ * Where the BPF walker queries the kernel for mappings, the unwinder needs few of these
+ * records: those that map new files, and those of processes whose samples it finishes. The
+ * queue forwards these and keeps the others for a while, so that the unwinder can look them up.
+ * The unwinder sleeps while nothing is new.
  *
- * *Guarded* by a lock of its own, held for as long as one record takes. */
+ * In return, the pump gets the build IDs of files. The kernel reports either the inode or the
+ * build ID of a mapping, but not both.
+ *
+ * *Guarded* by a lock of its own, which is held for at most one record. */
 
 #pragma once
 
@@ -17,23 +22,24 @@
 
 typedef struct Told Told;
 
-/* `wake_fd`, an eventfd, borrowed, is written when the unwinder has something to do. */
+/* `wake_fd`, an eventfd, borrowed, is written when the unwinder has work. */
 Told *sysprof_told_new (int wake_fd);
 void sysprof_told_free (Told *self);
 
 /* --- the pump --- */
 
-/* A decoder's TellRecordFunc and DrainedFunc; `data` is this. */
+/* A decoder's TellRecordFunc and DrainedFunc; `data` is the queue. */
 size_t sysprof_told_add (const struct perf_event_header *record,
                          int cpu,
                          uint8_t *build_id,
                          void *data);
 void sysprof_told_drained (int64_t until, void *data);
 
-/* The unwinder is to be woken when all rings were drained. */
+/* Wakes the unwinder after all rings have been drained. */
 void sysprof_told_wake_later (Told *self);
 
-/* Mappings that were written before the build ID of their file was known are written once more, with it. */
+/* Writes mappings again, with the build ID, if they were written before the build ID was
+ * known. */
 void sysprof_told_write_named (Told *self, PerfDecoder *decoder);
 
 /* --- the unwinder --- */
@@ -41,12 +47,13 @@ void sysprof_told_write_named (Told *self, PerfDecoder *decoder);
 typedef struct
 {
   uint64_t inode;
-  uint64_t generation; /* 0 = not known */
+  uint64_t generation; /* 0 = unknown */
   uint32_t device_major;
   uint32_t device_minor;
 } ToldFile;
 
-/* Records from now on tell nothing new where they map the file, for `believed_nsec`. `build_id` NULL: it is being looked at. */
+/* Marks the file as known for `believed_nsec`: until then, records that map it are not
+ * forwarded. `build_id` NULL: the file is still being read. */
 void sysprof_told_set_file (Told *self,
                             const ToldFile *file,
                             const uint8_t *build_id,
@@ -54,17 +61,19 @@ void sysprof_told_set_file (Told *self,
                             int64_t believed_nsec);
 void sysprof_told_forget_file (Told *self, const ToldFile *file);
 
-/* What happened is kept for a while. Without the pump: from the unwinder's own rings. */
+/* Keeps the event for a while. Used for events from the unwinder's own rings. */
 void sysprof_told_remember (Told *self, const TaskEvent *event);
-/* What `pid` did, and who forked it, in the order of time, into `found` (of TaskEvent). */
+/* Stores the recent events of `pid`, including its fork, in the order of time into `found` (of
+ * TaskEvent). */
 void sysprof_told_recall (Told *self, int32_t pid, GArray *found);
 
-/* From now on whatever the process does is for sysprof_told_take(), or not any more. */
+/* Turns forwarding of all records of this process to sysprof_told_take() on or off. */
 void sysprof_told_follow (Told *self, int32_t pid, bool follows);
 
-/* What happened is not to be asked for any more. */
+/* Drops all kept events. */
 void sysprof_told_forget_history (Told *self);
 
-/* Appends the records that are new to `records`. Returns until when (ns) all has been told; `has_lost`: but for some that the kernel
- * could not tell, or for which there was no room. */
+/* Appends the forwarded records to `records`. Returns the time (ns) until which records are
+ * complete. `has_lost`: records are missing, because the kernel dropped them or the queue was
+ * full. */
 int64_t sysprof_told_take (Told *self, GByteArray *records, bool *has_lost);

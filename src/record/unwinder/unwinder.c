@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a process executes before its mappings are published is copied by the walker in the kernel, and walked here afterwards.
- * So the thread need not be fast, but it must not fall behind: it has rings of its own, which wake it when nothing has
- * happened for a while, and priority where that is allowed; tables are built by others. While programs start one after
- * another it looks every few milliseconds instead, as being woken for each record costs more than all else.
+/* The unwinder's thread: it reads events, has tables built, publishes processes, and finishes
+ * samples that the walker could not finish.
  *
- * Where the program in the kernel asks the kernel what is mapped, only files are waited for: ten looks a second are enough, and
- * once the pump hears of the same events, it tells of what is new, and the rings are closed.
+ * Until a process's mappings are published, the BPF walker copies its stack; this thread
+ * unwinds those copies later. So the thread need not react at once, but it must not fall
+ * behind. It therefore has rings of its own, a raised priority where permitted, and other
+ * threads that build the tables. A record wakes the thread if there was none for a while. While
+ * programs start one after another, the thread polls at intervals instead, because a wake-up
+ * for each record would cost more than all its other work.
  *
- * What happens on different CPUs comes through different rings: records are put in the order of time before they are
- * applied. */
+ * If the BPF program can query the kernel for mappings, the thread only has to learn of new
+ * files. Ten polls a second are then enough. Once the pump receives the same events, the thread
+ * closes its rings and takes new records from the pump.
+ *
+ * Each CPU has its own ring, so the thread sorts records by time before it applies them. */
 
 #include "record/unwinder/unwinder.h"
 
@@ -31,20 +36,25 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define SLICE_USEC (2 * G_TIME_SPAN_MILLISECOND) /* of reading /proc, then events again */
+/* Of reading /proc, before events are read again. */
+#define SLICE_USEC (2 * G_TIME_SPAN_MILLISECOND)
 #define CPUS_USEC  (1 * G_TIME_SPAN_SECOND)
-/* Between two looks at the rings. At 1 kHz, with 1,200 records a second, a pace of 0.2 ms costs 10 % of a CPU. */
+/* Time between two polls of the rings. At 1 kHz sampling and 1,200 records a second, an
+ * interval of 0.2 ms costs 10 % of a CPU. */
 #define PACE_USEC (10 * G_TIME_SPAN_MILLISECOND)
-/* Where nothing but files is to be told: until a new one is known, what it does is copied. */
+/* The interval if only new files matter. Until a file is known, the walker copies stacks that
+ * go through it. */
 #define LONG_PACE_USEC (100 * G_TIME_SPAN_MILLISECOND)
-#define WAITING_USEC \
-  (50 * G_TIME_SPAN_MILLISECOND)               /* until samples that wait are looked at again */
-#define READ_USEC     (1 * G_TIME_SPAN_SECOND) /* until what runs is read again */
-#define IDLE_USEC     (10 * G_TIME_SPAN_SECOND)       /* without rings of its own */
-#define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* for tables, at the end */
+/* Until pending samples are tried again. */
+#define WAITING_USEC (50 * G_TIME_SPAN_MILLISECOND)
+#define READ_USEC    (1 * G_TIME_SPAN_SECOND) /* least time between two full reads of /proc */
+/* Between two CPU updates without own rings. */
+#define IDLE_USEC     (10 * G_TIME_SPAN_SECOND)
+#define FINISH_USEC   (500 * G_TIME_SPAN_MILLISECOND) /* limit for pending tables at the end */
 #define USEC_PER_MSEC 1000
 
-/* What the thread waits for. The first two at any time; rings of events at a pace of their own. */
+/* What the thread polls. The first two interrupt every wait; the rings of events are read at
+ * intervals. */
 enum
 {
   WAIT_WAKE,
@@ -56,44 +66,49 @@ enum
 
 struct Unwinder
 {
-  /* Frozen while the thread runs, but for the program's own descriptor, which is the pump's. */
-  WalkProgram program; /* none where copies are walked */
-  bool tells_files;    /* the program asks the kernel what is mapped, and us only about files */
+  /* Constant while the thread runs, except the program's own descriptor, which the pump's
+   * thread owns. */
+  WalkProgram program; /* none where copies are unwound */
+  /* The program queries the kernel for mappings; this side only publishes files. */
+  bool tells_files;
   Loading *loading;
   Privilege *privilege;
   UnwindIndex *index; /* mapped */
   GThread *thread;
   int wake_fd;
-  int ready_fd; /* told when the tables of what ran at the start are there */
+  /* An eventfd, written when the processes that ran at the start have their tables. */
+  int ready_fd;
   atomic_bool stop_requested;
   atomic_bool relies_on_pump;
   atomic_bool is_to_widen;
-  bool is_shared; /* the pump thread's: it was told to widen */
-  Told *told; /* shared with the pump, see there; NULL: the program does not ask the kernel */
-  unsigned n_only; /* processes that are wanted; 0 = all */
+  bool is_shared; /* owned by the pump's thread: sysprof_unwinder_widen() was called */
+  /* The event queue, shared with the pump's thread. NULL: the program does not query the kernel. */
+  Told *told;
+  unsigned n_only; /* wanted processes; 0 = all */
 
   /* Owned by the thread while it runs. */
   uint8_t *slab[UNWIND_MOST_SLABS]; /* mapped */
   UnwindPublisher *publisher;
   CodeFiles *files;
   CodeProcesses *processes;
-  UnfinishedSamples *unfinished; /* shared with the pump, see there */
-  CopiedSamples *copies;         /* the same; NULL: the program in the kernel walks */
-  PerfSession *session;          /* NULL: the pump tells */
-  PerfSession *unknown_files;    /* what the walker reports; NULL: it reports nothing */
-  struct pollfd waits
-      [N_WAITS]; /* wake_fd, and for each session an epoll instance with its rings; -1 = none */
-  GByteArray *records; /* drained and not applied yet */
+  UnfinishedSamples *unfinished; /* shared with the pump's thread */
+  CopiedSamples *copies;         /* the same; NULL: the BPF program unwinds */
+  PerfSession *session;          /* NULL: events come from the pump */
+  /* Files without a table that the walker met; NULL: it does not report them. */
+  PerfSession *unknown_files;
+  /* wake_fd, then an epoll instance with the rings of each session; -1 = none. */
+  struct pollfd waits[N_WAITS];
+  GByteArray *records; /* read from the rings and not applied yet */
   GArray *places;      /* of Place */
   GArray *to_read;     /* of int32_t */
   guint n_read;
-  int64_t told_until; /* ns: what happened before was applied */
-  bool had_events;    /* the last time */
-  bool is_incomplete; /* what was told since */
-  bool is_to_read;    /* what runs, anew */
-  bool is_widened;    /* to all processes */
-  int64_t read_usec;  /* when reading it began */
-  int64_t now_usec;   /* when the rings were looked at */
+  int64_t told_until; /* ns: all earlier events have been applied */
+  bool had_events;    /* at the last poll */
+  bool is_incomplete; /* records were lost */
+  bool is_to_read;    /* read all processes again */
+  bool is_widened;    /* sysprof_unwinder_widen() has been applied */
+  int64_t read_usec;  /* start of the last full read */
+  int64_t now_usec;   /* time of the last poll */
   int64_t begin_nsec;
   UnwinderStatus status;
 };
@@ -118,7 +133,7 @@ notify (int fd)
 {
   const uint64_t one = 1;
 
-  (void) !write (fd, &one, sizeof one); /* full: it was told already */
+  (void) !write (fd, &one, sizeof one); /* full: already signaled */
 }
 
 /* --- events --- */
@@ -155,7 +170,8 @@ keep_record (const struct perf_event_header *record, void *data)
   g_byte_array_append (self->records, (const uint8_t *) record, record->size);
 }
 
-/* The walker met a file without a table. A process that has exited since is left to the events. */
+/* The walker reported a file without a table. If the process has exited since, its mapping
+ * records request the table instead. */
 static void
 build_unknown_file (const struct perf_event_header *record, void *data)
 {
@@ -171,7 +187,7 @@ build_unknown_file (const struct perf_event_header *record, void *data)
   UnwindFileKey file;
 
   if (record->type != PERF_RECORD_SAMPLE || record->size < sizeof reported)
-    return; /* lost: the walker reports the file again */
+    return; /* the record was lost: the walker reports the file again */
   memcpy (&reported, record, sizeof reported);
   memcpy (&file, reported.raw, sizeof file);
   sysprof_code_processes_build_tables (self->processes, (int32_t) reported.pid, &file);
@@ -194,7 +210,7 @@ note_told (Unwinder *self)
   bool has_lost;
 
   self->told_until = sysprof_told_take (self->told, told, &has_lost);
-  self->is_incomplete |= has_lost; /* counted by the pump, with what else it was not told */
+  self->is_incomplete |= has_lost; /* the pump counts lost records */
   for (guint at = 0; at < told->len;)
     {
       const struct perf_event_header *record = (const void *) (told->data + at);
@@ -209,10 +225,10 @@ close_session (Unwinder *self, PerfSession **session, unsigned wait)
 {
   g_clear_pointer (session, sysprof_perf_session_close);
   sysprof_autofd_close (&self->waits[wait].fd);
-  self->waits[wait].fd = -1; /* which poll() ignores */
+  self->waits[wait].fd = -1; /* poll() ignores it */
 }
 
-/* What is in the rings is told by both. */
+/* Read the rings a last time. Both the rings and the pump may contain these records. */
 static void
 close_rings (Unwinder *self)
 {
@@ -236,7 +252,7 @@ apply_events (Unwinder *self)
   if (self->session != NULL)
     {
       sysprof_perf_session_drain (self->session);
-      /* Of what found no room the kernel tells when something does. */
+      /* The kernel reports records that it dropped only with the next record that fits. */
       self->is_incomplete |= sysprof_perf_session_was_full (self->session);
     }
   else
@@ -257,7 +273,7 @@ apply_events (Unwinder *self)
   g_byte_array_set_size (self->records, 0);
 }
 
-/* --- what runs already --- */
+/* --- processes that run at the start --- */
 
 static void
 put_first (GArray *pids, int32_t pid)
@@ -273,7 +289,8 @@ put_first (GArray *pids, int32_t pid)
       }
 }
 
-/* Ourselves first, and so the C library: until there are tables, who makes them runs most. */
+/* Read this process first, because it maps the C library and because the threads that build
+ * tables run most at first. */
 static void
 list_processes (Unwinder *self)
 {
@@ -285,7 +302,8 @@ list_processes (Unwinder *self)
   put_first (self->to_read, getpid ());
 }
 
-/* All are read then, those that were named once more; also whenever what runs is read anew. */
+/* Reads all processes, the wanted ones a second time. It is also needed after each full read of
+ * /proc. */
 static void
 widen (Unwinder *self)
 {
@@ -302,17 +320,20 @@ is_reading (const Unwinder *self)
   return self->n_read < self->to_read->len;
 }
 
-/* Stacks are rather cut than walked with what may have been mapped away meanwhile. */
+/* Forget all mappings: a truncated stack is better than one unwound with mappings that may be
+ * stale. */
 static void
 forget_processes (Unwinder *self)
 {
   sysprof_code_processes_forget (self->processes, now_nsec (CLOCK_MONOTONIC));
   self->is_incomplete = false;
   self->n_read = self->to_read->len;
-  self->is_to_read = self->told == NULL || self->n_only > 0; /* else when they are asked for */
+  /* Otherwise each process is read when a sample needs it. */
+  self->is_to_read = self->told == NULL || self->n_only > 0;
 }
 
-/* Where more is lost all the time, not all the time. */
+/* Read all processes again, but not more often than READ_USEC if the kernel keeps dropping
+ * records. */
 static void
 begin_to_read_anew (Unwinder *self)
 {
@@ -352,7 +373,7 @@ update_cpus (Unwinder *self)
     sysprof_perf_session_update_cpus (self->unknown_files, online);
 }
 
-/* FALSE: nothing was urgent. */
+/* FALSE: no urgent descriptor is ready. */
 static bool
 poll_waits (Unwinder *self, unsigned n, int64_t timeout_usec)
 {
@@ -371,7 +392,8 @@ wait_for_something (Unwinder *self, int64_t until_usec)
 
   if (!self->had_events || self->session == NULL)
     is_urgent = poll_waits (self, N_WAITS, until_usec);
-  /* The pump, and copies that are walked in batches, have their own pace. */
+  /* Do not wait at a fixed interval if records come from the pump, which has its own. Copies
+   * are unwound in batches and always wait for a full interval. */
   if (self->session != NULL && self->copies != NULL)
     g_usleep (PACE_USEC);
   else if (self->session != NULL && !is_urgent)
@@ -381,8 +403,8 @@ wait_for_something (Unwinder *self, int64_t until_usec)
     (void) !read (self->wake_fd, &n, sizeof n); /* only resets it */
 }
 
-/* Applies what has happened, and walks what can be walked. Returns in how many microseconds there is something to do without any
- * event; -1 = never. `waits`: samples do, for a table or a mapping. */
+/* Applies events and unwinds samples that can be unwound. Sets `waits` if samples wait for a
+ * table or a mapping. Returns the microseconds until the next deadline; -1 = none. */
 static int64_t
 catch_up (Unwinder *self, bool *waits)
 {
@@ -418,7 +440,7 @@ is_ready (const Unwinder *self)
   return !is_reading (self) && sysprof_code_files_get_status (self->files).n_waiting == 0;
 }
 
-/* A short recording is over before its tables are there. */
+/* Waits for pending tables, because a short recording can end before they are built. */
 static void
 finish (Unwinder *self)
 {
@@ -480,7 +502,7 @@ run (void *data)
   return NULL;
 }
 
-/* --- birth and death --- */
+/* --- construction and destruction --- */
 
 static uint8_t *
 make_slab (void *data, uint32_t index)
@@ -538,7 +560,7 @@ make_unwinder (Privilege *privilege)
   return self;
 }
 
-/* Takes the index as it was mapped. FALSE with `error`. */
+/* Takes ownership of the mapped index. FALSE with `error`. */
 static bool
 set_up (Unwinder *self, void *index, UnwindMakeSlab slab_func, GError **error)
 {
@@ -588,7 +610,8 @@ sysprof_unwinder_new (Privilege *privilege, const UnwinderOptions *options, GErr
     {
       if (options->without_program)
         return self;
-      /* Only now: who builds tables has been forked, and no thread may hold a lock of the allocator at that moment. */
+      /* Start this thread only now. The processes that build tables have just been forked, and
+       * no other thread may hold the allocator's lock during fork(). */
       self->loading = sysprof_loading_start (self->privilege, &self->program,
                                              options->call_depth, options->by_lists);
       if (self->loading != NULL)
@@ -658,7 +681,7 @@ leader_changed (int fd, bool is_added, void *data)
   const struct pollfd *wait = data;
   struct epoll_event event = { .events = EPOLLIN };
 
-  /* Without it the ring is read when something else wakes the thread. */
+  /* If this fails, the ring is read when something else wakes the thread. */
   (void) epoll_ctl (wait->fd, is_added ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event);
 }
 
@@ -686,7 +709,8 @@ open_waking_session (Unwinder *self,
   return session;
 }
 
-/* Without them a new file waits until the pump drains its rings. */
+/* Lets the walker report files without a table at once. Without these reports, a new file is
+ * noticed only when the pump drains its rings. */
 static void
 watch_unknown_files (Unwinder *self)
 {
@@ -791,7 +815,7 @@ sysprof_unwinder_set_copy_budget (Unwinder *self, size_t n_bytes)
 void
 sysprof_unwinder_note_drained (Unwinder *self)
 {
-  /* Only the pump's thread writes it; the program in the kernel reads it. */
+  /* Only the pump's thread writes the counter; the BPF program reads it. */
   __atomic_store_n (&self->index->n_drains, self->index->n_drains + 1, __ATOMIC_RELAXED);
 }
 
@@ -829,7 +853,8 @@ sysprof_unwinder_wait_until_ready (Unwinder *self, int64_t patience_msec)
 {
   struct pollfd ready = { .fd = self->ready_fd, .events = POLLIN };
 
-  (void) poll (&ready, 1, (int) patience_msec); /* then the first samples are finished later */
+  /* After a timeout, the first samples are finished later. */
+  (void) poll (&ready, 1, (int) patience_msec);
 }
 
 static void

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Keeps a walker supplied, that in the kernel or workers of ours to whom samples bring copies of their stacks: on a thread of
- * its own, which the kernel wakes with every mapping, fork, exec and exit, it sees to it that the code of all processes has
- * its tables.
+/* Unwinds user stacks with unwind tables while the recording runs. The BPF walker unwinds in
+ * the kernel; where samples carry copies of their stacks, worker threads of this process unwind
+ * the copies.
  *
- * *Guarded*: the thread owns everything; from outside come only the calls below, on the pump thread. */
+ * The unwinder has a thread of its own. Records of mappings, forks, execs and exits wake the
+ * thread, which has unwind tables built and publishes them for the code of all processes.
+ *
+ * *Guarded*: the thread owns the state. Other code uses only the functions below, on the pump's
+ * thread. */
 
 #pragma once
 
@@ -18,34 +22,41 @@ typedef struct Unwinder Unwinder;
 
 typedef struct
 {
-  unsigned
-      call_depth; /* how many frames the program finds at most; 0 = all that a record holds */
-  bool by_lists; /* it looks mappings up in lists of ours, also where it could ask the kernel */
-  bool without_program; /* it is not loaded: others walk with the same maps */
+  /* Most frames that the BPF program finds per stack; 0 = as many as a record holds. */
+  unsigned call_depth;
+  /* Look mappings up in published lists, even if the program could query the kernel. */
+  bool by_lists;
+  /* Do not load the program: another program uses the same maps. */
+  bool without_program;
 } UnwinderOptions;
 
-/* Has the program loaded, on another thread. NULL with `error`: DENIED without the rights, UNSUPPORTED where kernel or build
- * cannot. */
+/* Starts to load the BPF program on another thread. Returns NULL with `error`: DENIED without
+ * the privileges, UNSUPPORTED if the kernel or this build does not support BPF. */
 Unwinder *
 sysprof_unwinder_new (Privilege *privilege, const UnwinderOptions *options, GError **error);
 
-/* Walks copies: needs no rights. NULL with `error`: UNSUPPORTED on machines whose stacks are not known here. */
+/* Makes an unwinder for stack copies, which needs no privileges. Returns NULL with `error`:
+ * UNSUPPORTED on machines other than x86-64 and arm64. */
 Unwinder *sysprof_unwinder_new_for_copies (Privilege *privilege, GError **error);
 
-/* For sessions that sample; at first only its maps are there. NULL: they are to bring copies. */
+/* The program for sessions that sample. At first only its maps exist. NULL: the sessions must
+ * copy stacks instead. */
 const WalkProgram *sysprof_unwinder_get_program (const Unwinder *self);
 
-/* Readable when the program is loaded, or refused. */
+/* A descriptor that becomes readable when the program is loaded or loading has failed. */
 int sysprof_unwinder_get_loaded_fd (const Unwinder *self);
-/* Waits until it is; once. Then the program is complete. FALSE with `error`, as of sysprof_unwinder_new(). */
+/* Waits until the program is loaded. Call it once; after success the program is complete.
+ * Returns FALSE with the `error` codes of sysprof_unwinder_new(). */
 bool sysprof_unwinder_finish_loading (Unwinder *self, GError **error);
 
-/* Events on, then what runs already is read. `only`: [n_only] processes, with what they start; none = all. FALSE with `error`. */
+/* Enables the events, then reads the processes that run already. `only`: [n_only] processes to
+ * unwind, together with their descendants; none = all. Returns FALSE with `error`. */
 bool
 sysprof_unwinder_start (Unwinder *self, const int32_t *only, unsigned n_only, GError **error);
 
-/* The same with what the kernel tells of [n_tasks] threads and what they start, which needs rights to these alone. Of
- * each process all threads are to be among them. `only` as above, whose mappings are read. */
+/* Like sysprof_unwinder_start(), but opens the events for [n_tasks] threads and their
+ * descendants only, which needs privileges for these threads alone. `tasks` must contain all
+ * threads of each process. `only` as above. */
 bool sysprof_unwinder_start_for_tasks (Unwinder *self,
                                        const pid_t *tasks,
                                        unsigned n_tasks,
@@ -53,34 +64,42 @@ bool sysprof_unwinder_start_for_tasks (Unwinder *self,
                                        unsigned n_only,
                                        GError **error);
 
-/* Whoever walks with the same maps walks other processes than those that were named, too: from now on the code of all is looked at. */
+/* From now on look at the code of all processes, because another user of the maps unwinds
+ * processes that are not in `only`. */
 void sysprof_unwinder_widen (Unwinder *self);
-/* Whether there is such a one. */
+/* TRUE after sysprof_unwinder_widen(). */
 bool sysprof_unwinder_is_widened (const Unwinder *self);
 
-/* Until what runs already has its tables, but not for ever. */
+/* Waits until the processes that ran at the start have their tables, at most
+ * `patience_msec`. */
 void sysprof_unwinder_wait_until_ready (Unwinder *self, int64_t patience_msec);
 
-/* What a decoder is to tell of that is told of inodes, on all processes; NULL: the unwinder can do with its own rings alone. */
+/* The event queue that the decoder must fill with mapping records, which contain inodes, of all
+ * processes. NULL: the unwinder reads only its own rings. */
 Told *sysprof_unwinder_get_told (const Unwinder *self);
-/* When that decoder's session is on: from now on nothing else is heard. */
+/* Call it when that decoder's session is enabled. From now on the unwinder reads events only
+ * from the pump. */
 void sysprof_unwinder_rely_on_pump (Unwinder *self);
 
-/* The walker copies at most `n_bytes` of stacks into each ring, and as many again each time that the rings were drained. */
+/* Limits the stack bytes that the walker copies into each ring to `n_bytes`. The budget starts
+ * again each time that sysprof_unwinder_note_drained() is called. */
 void sysprof_unwinder_set_copy_budget (Unwinder *self, size_t n_bytes);
 void sysprof_unwinder_note_drained (Unwinder *self);
 
-/* Has the unwinder walk a copy, or finish what a walk in the kernel could not: a decoder's TakeUnfinishedFunc, `data` is the unwinder. */
+/* Queues a stack copy to unwind, or a sample that the walker could not finish. This is the
+ * decoder's TakeUnfinishedFunc; `data` is the unwinder. */
 bool sysprof_unwinder_take_unfinished (const WalkedSample *sample, void *data);
-/* Writes those that are finished, and sees to the others. */
+/* Writes the samples that are finished, and sends new stack copies to the workers. */
 void sysprof_unwinder_write_finished (Unwinder *self, PerfDecoder *decoder);
 
-/* Before it starts: files of whose code stacks are walked are kept open (util/kept-files.h). */
+/* Keep at most `most` files open whose code stacks are unwound through (see util/kept-files.h).
+ * Call it before the start. */
 void sysprof_unwinder_keep_files (Unwinder *self, unsigned most);
-/* Once it is stopped: those that were; the caller's. NULL: none were to be. */
+/* The files that were held open; *(full)*. NULL: none were requested. Call it after the
+ * unwinder has stopped. */
 KeptFiles *sysprof_unwinder_steal_kept_files (Unwinder *self);
 
-/* Ends the thread; sessions with the program are closed before. */
+/* Ends the thread. Close all sessions that use the program before. */
 void sysprof_unwinder_free (Unwinder *self);
 
 typedef struct
@@ -89,12 +108,13 @@ typedef struct
   UnwindUse use;
   UnfinishedStatus unfinished;
   CopiedStatus copies;
-  int64_t ready_nsec; /* from the start until what ran then had its tables; 0 = not yet */
-  int64_t cpu_nsec;   /* of the thread */
+  /* From the start until the processes that ran then had their tables; 0 = not reached. */
+  int64_t ready_nsec;
+  int64_t cpu_nsec; /* of the thread */
   uint64_t n_events;
   uint64_t n_wake_ups;
-  uint64_t n_lost; /* records that the kernel could not tell */
+  uint64_t n_lost; /* records that the kernel dropped */
 } UnwinderStatus;
 
-/* Ends the thread; what was taken is finished, and waits to be written. */
+/* Ends the thread. Samples that were taken are finished and can be written afterwards. */
 void sysprof_unwinder_stop (Unwinder *self, UnwinderStatus *status);
