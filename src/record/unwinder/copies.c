@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Workers that unwind stack copies, and the batches that carry samples to them. `lock` protects
+ * the processes and tables: workers hold it shared for one sample, the unwinder's thread
+ * exclusively while it changes them. */
+
 #include "record/unwinder/copies.h"
 
 #include "record/unwinder/hand-over.h"
@@ -8,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BATCH_SIZE   (256u * 1024) /* bytes: at least three samples */
+#define BATCH_SIZE   (256u * 1024) /* bytes: room for at least three samples */
 #define MOST_BATCHES 96u
 #define MOST_WORKERS 4
-#define RESULTS_SIZE (32 * 1024) /* of a batch, at first */
+#define RESULTS_SIZE (32 * 1024) /* initial size, bytes */
 
 /* *Owned* by one thread at a time. */
 typedef struct
@@ -20,13 +24,14 @@ typedef struct
   uint8_t bytes[BATCH_SIZE] __attribute__ ((aligned (8)));
 } Batch;
 
-/* In a batch: with the kernel's part of the stack, then the copy. In results: with the kernel's part, then the user's. What the
- * sample points to is set by who looks at it. */
+/* A sample of variable size. In a batch, `words` contains the kernel's addresses and the stack
+ * copy. In results, it contains the kernel's and the user's addresses. Pointers in `sample` are
+ * valid only after the reader has set them. */
 typedef struct
 {
   WalkedSample sample;
-  WalkRest rest; /* of a batch */
-  size_t size;   /* bytes of all this */
+  WalkRest rest; /* in batches only */
+  size_t size;   /* bytes, of the header and `words` */
   uint64_t words[];
 } CopiedSample;
 
@@ -88,7 +93,7 @@ sysprof_copied_samples_send (CopiedSamples *self)
   if (self->filling == NULL)
     return;
   sysprof_hand_over_push (&self->sent, g_steal_pointer (&self->filling), false);
-  (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
+  (void) !write (self->wake_fd, &one, sizeof one); /* full: already signaled */
 }
 
 bool
@@ -155,7 +160,7 @@ add_result (GByteArray *results, const WalkedSample *sample)
   g_byte_array_append (results, (const uint8_t *) sample->user, (guint) user_size);
 }
 
-/* FALSE: it is to wait. */
+/* FALSE: the sample must wait for a process or a table. */
 static bool
 walk (Worker *worker, WalkedSample *sample)
 {
@@ -189,7 +194,8 @@ walk_sample (Worker *worker, CopiedSample *copied, GByteArray *results)
       return;
     }
 
-  /* It is walked anew; with what was found until here, if too many wait. */
+  /* An unfinished sample is unwound from the start. If there are too many of them, write the
+   * addresses that were found. */
   copied->sample.reason = sample.reason;
   copied->sample.kernel = sample.kernel;
   copied->sample.stack = sample.stack;
@@ -267,14 +273,14 @@ sysprof_copied_samples_finish (CopiedSamples *self)
       g_thread_join (g_steal_pointer (&self->workers[i]->thread));
 }
 
-/* --- birth and death --- */
+/* --- construction and destruction --- */
 
 static void
 init_lock (pthread_rwlock_t *lock)
 {
   pthread_rwlockattr_t attributes;
 
-  /* Among readers that come and go, the unwinder would wait for ever. */
+  /* Prefer the writer: with many readers, the unwinder's thread might never get the lock. */
   (void) pthread_rwlockattr_init (&attributes);
   (void) pthread_rwlockattr_setkind_np (&attributes,
                                         PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);

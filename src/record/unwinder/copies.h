@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Samples that came with a copy of their stack: workers walk them while the recording runs, so that no copy is kept.
+/* Samples that carry a copy of their stack. Worker threads unwind the copies while the
+ * recording runs, so that no copy is stored.
  *
- *   pump ──► batch ──► unwinder: applies what happened before ──► workers ──► pump, addresses only
+ *   pump ──► batch ──► unwinder: applies earlier events ──► workers ──► pump, addresses only
  *
- * A sample that must wait for a table goes on as an unfinished one. Batches are few; with none free, samples are refused, and
- * nobody waits. */
+ * A sample that needs a table which is not built yet becomes an unfinished sample. The number
+ * of batches is limited. If no batch is free, the sample is refused; the pump never waits. */
 
 #pragma once
 
@@ -16,13 +17,14 @@ typedef struct CopiedSamples CopiedSamples;
 typedef struct
 {
   uint64_t n_taken;
-  uint64_t n_refused;   /* as too many waited */
-  uint64_t n_handed_on; /* to the unfinished */
+  uint64_t n_refused;   /* because too many were pending */
+  uint64_t n_handed_on; /* became unfinished samples */
   int64_t cpu_nsec;     /* of the workers */
 } CopiedStatus;
 
-/* All borrowed. `wake_fd`, an eventfd, is written when sysprof_copied_samples_hold() has something to take. NULL with
- * `error` where no thread can be started. */
+/* All arguments are borrowed. `wake_fd`, an eventfd, is written when
+ * sysprof_copied_samples_hold() has work. Returns NULL with `error` if no thread can be
+ * started. */
 CopiedSamples *sysprof_copied_samples_new (const CodeProcesses *processes,
                                            const UnwindMemory *memory,
                                            UnfinishedSamples *unfinished,
@@ -33,21 +35,22 @@ void sysprof_copied_samples_free (CopiedSamples *self);
 
 /* --- on the pump's thread --- */
 
-/* FALSE: too much waits already. */
+/* FALSE: too many samples are pending. */
 bool sysprof_copied_samples_add (CopiedSamples *self, const WalkedSample *sample);
-/* Sends off what was added since. */
+/* Sends the samples that were added since the last call. */
 void sysprof_copied_samples_send (CopiedSamples *self);
-/* Writes those that are walked. */
+/* Writes the samples that are unwound. */
 void sysprof_copied_samples_write (CopiedSamples *self, PerfDecoder *decoder);
 
 /* --- on the unwinder's thread --- */
 
-/* Until sysprof_copied_samples_go_on() nobody walks, and processes and tables may change. What has been sent until now is
- * walked only then. */
+/* Stops the workers between two samples, so that processes and tables may change until
+ * sysprof_copied_samples_go_on(). The batches that have been sent so far are unwound only after
+ * that call. */
 void sysprof_copied_samples_hold (CopiedSamples *self);
 void sysprof_copied_samples_go_on (CopiedSamples *self);
-/* Until all is walked; ends the workers. */
+/* Waits until all batches are unwound and ends the workers. */
 void sysprof_copied_samples_finish (CopiedSamples *self);
 
-/* When nobody works on it. */
+/* Call it only while no worker runs. */
 CopiedStatus sysprof_copied_samples_get_status (const CopiedSamples *self);

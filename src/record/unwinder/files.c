@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A file is known by device and inode. That number can be used again for another file, and a file can be written anew: so
- * it is opened and looked at again when it is mapped a while after it was last seen.
+/* A file is identified by device and inode. An inode number can be reused and a file can be
+ * rewritten, so the file is opened and checked again when it is mapped a while after the last
+ * check.
  *
- * Tables of files that nobody maps any more are kept as long as there is room: the compiler comes back. */
+ * Tables of files that no process maps any more are kept up to a limit, because programs such
+ * as compilers start again and again. */
 
 #include "record/unwinder/files.h"
 
@@ -18,15 +20,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* For so long a file is believed to be what it was: a share of the time for which it has not been changed already. What is built and
- * written in place is so again soon; what was installed is replaced by another file, with another inode. */
+/* After a check, a file is assumed to be unchanged for a share of the time since its last
+ * change. A file that is built and rewritten in place soon changes again; an installed file is
+ * replaced by a new inode. */
 #define LEAST_BELIEVED_USEC (2 * G_TIME_SPAN_SECOND)
 #define MOST_BELIEVED_USEC  (60 * G_TIME_SPAN_SECOND)
 #define BELIEVED_SHARE      16
-#define MOST_UNUSED         2048 /* files that nobody maps, as far as is known */
-#define MOST_UNREAD         256 /* files that could not be opened, and that walks are told of */
+#define MOST_UNUSED         2048 /* files that no known process maps */
+#define MOST_UNREAD         256  /* files that could not be opened and are published as such */
 #define MOST_WORKERS        4
-#define MOST_CONTRADICTIONS (1u << 20) /* bytes of text about them */
+#define MOST_CONTRADICTIONS (1u << 20) /* bytes of text about contradictions */
 
 typedef struct
 {
@@ -39,21 +42,21 @@ typedef enum
 {
   TABLE_PENDING,
   TABLE_READY,
-  TABLE_NONE,   /* nothing in the file to make one of */
-  TABLE_FAILED, /* no room, not readable, or its maker failed */
+  TABLE_NONE,   /* the file has nothing to build a table from */
+  TABLE_FAILED, /* no room, not readable, or the worker failed */
 } TableState;
 
 struct CodeFile
 {
   Key key;
   CodeFiles *files;
-  unsigned n_references; /* mappings; a file without stays for a while */
-  bool is_current;       /* what the table of files has for its key */
-  bool is_queued;        /* a worker has it */
+  unsigned n_references; /* of mappings; a file without any is kept for a while */
+  bool is_current;       /* by_key contains it */
+  bool is_queued;        /* in to_build, at a worker, or in `done` */
   TableState state;
   UnwindFile *published;
   UnwindTableHeader header; /* of its table */
-  char *path;               /* as who mapped it first sees it */
+  char *path;               /* as seen by the process that mapped it first */
   uint64_t inode_generation;
   struct timespec modified;
   off_t size;
@@ -61,15 +64,15 @@ struct CodeFile
   int64_t believed_usec; /* from then on */
 };
 
-/* *Owned* by the unwinder's thread, then by a builder, then by the unwinder's again. */
+/* *Owned* by the unwinder's thread, then by a builder, then by the unwinder's thread again. */
 typedef struct
 {
-  CodeFile *file;             /* not looked into by the builder; NULL = the builder ends */
-  int envelope;               /* with it, see util/opener.h */
-  int debug_envelope;         /* with its debug file, -1 = none */
-  bool has_sought_debug_file; /* it may have none */
+  CodeFile *file;             /* the builder must not look into it; NULL = the builder ends */
+  int envelope;               /* contains the file's descriptor, see util/opener.h */
+  int debug_envelope;         /* contains the debug file's descriptor; -1 = none */
+  bool has_sought_debug_file; /* the search may have found none */
   struct stat info;
-  bool is_again; /* its first worker died */
+  bool is_again; /* retried after its first worker died */
   ElfStatus status;
   UnwindTable table;
   int64_t nsec;
@@ -79,20 +82,20 @@ struct CodeFiles
 {
   UnwindPublisher *publisher;
   LiveFiles live_files;
-  Told *told;         /* NULL = nobody wants to know */
-  KeptFiles *kept;    /* NULL = none are to be */
-  GHashTable *by_key; /* of CodeFile, current ones */
+  Told *told;         /* NULL = no event queue */
+  KeptFiles *kept;    /* NULL = not requested */
+  GHashTable *by_key; /* of CodeFile with is_current */
   HandOver to_build;  /* of Job */
   HandOver done;
   GThread *builders[MOST_WORKERS];
-  UnwindWorker workers[MOST_WORKERS]; /* a builder's each */
-  atomic_uint n_taken;                /* of them */
+  UnwindWorker workers[MOST_WORKERS]; /* one per builder */
+  atomic_uint n_taken;                /* workers taken by builders */
   unsigned n_builders;
   unsigned n_unused;
   UnwindFileKey unread[MOST_UNREAD]; /* a ring */
-  unsigned n_unread;                 /* ever */
+  unsigned n_unread;                 /* in all */
   int wake_fd;
-  int stop_fd; /* readable when nobody is to wait for a worker any more */
+  int stop_fd; /* readable when no builder may wait for its worker any more */
   GString *contradictions;
   CodeFilesStatus status;
 };
@@ -115,12 +118,12 @@ equal_keys (const void *a, const void *b)
          left->device_minor == right->device_minor;
 }
 
-/* --- builders: a thread each that waits for its child --- */
+/* --- builders: threads that each wait for a worker process --- */
 
 static void *
 build_tables (void *data)
 {
-  CodeFiles *self = data; /* only its queues, `wake_fd` and one worker */
+  CodeFiles *self = data; /* uses only the queues, `wake_fd`, `n_taken` and one worker */
   UnwindWorker *worker =
       &self->workers[atomic_fetch_add_explicit (&self->n_taken, 1, memory_order_relaxed)];
   const uint64_t one = 1;
@@ -135,7 +138,7 @@ build_tables (void *data)
                                                  &job->info, &job->table);
       job->nsec = (g_get_monotonic_time () - begin) * 1000;
       sysprof_hand_over_push (&self->done, job, false);
-      (void) !write (self->wake_fd, &one, sizeof one); /* full: it is awake already */
+      (void) !write (self->wake_fd, &one, sizeof one); /* full: already signaled */
     }
 
   g_free (job);
@@ -153,7 +156,8 @@ start_builders (CodeFiles *self, GError **error)
       self->workers[i] = (UnwindWorker) UNWIND_WORKER_INIT;
       self->workers[i].has_stop_fd = self->stop_fd >= 0;
       self->workers[i].stop_fd = self->stop_fd;
-      (void) sysprof_unwind_worker_start (&self->workers[i]); /* else with the first table */
+      /* On failure it starts with the first table. */
+      (void) sysprof_unwind_worker_start (&self->workers[i]);
     }
   /* One is enough. */
   while (self->n_builders < n)
@@ -199,7 +203,7 @@ to_kernel_key (const CodeFile *file)
   };
 }
 
-/* For walks that find the file by themselves. */
+/* Publishes the file for walkers that find files by their inode. */
 static void
 tell_of_file (CodeFile *file)
 {
@@ -207,7 +211,7 @@ tell_of_file (CodeFile *file)
   UnwindFileKey key = to_kernel_key (file);
   int64_t now = g_get_monotonic_time ();
 
-  /* What finds no room is counted there. */
+  /* The publisher counts files that find no room. */
   if (file->state == TABLE_FAILED)
     (void) sysprof_unwind_publisher_set_failed_file (publisher, &key, now);
   else
@@ -222,7 +226,7 @@ to_told_file (const CodeFile *file)
                      file->key.device_minor };
 }
 
-/* For who hears of mappings. */
+/* Passes the build ID to the event queue. */
 static void
 tell_of_name (const CodeFile *file)
 {
@@ -233,7 +237,9 @@ tell_of_name (const CodeFile *file)
                          file->header.build_id_size, file->believed_usec * 1000);
 }
 
-/* Else each walk through it would be left to us. Most are gone with their process, so only the last ones are told of. */
+/* Publishes that the file has no table; otherwise the walker would copy the stack each time
+ * that it meets the file. Most such files disappear with their process, so only the last
+ * MOST_UNREAD stay published. */
 static void
 tell_of_unread_file (CodeFile *file)
 {
@@ -245,8 +251,9 @@ tell_of_unread_file (CodeFile *file)
     sysprof_unwind_publisher_drop_file (self->publisher, last, g_get_monotonic_time ());
   *last = to_kernel_key (file);
   last->size = FILE_ANY_SIZE;
+  /* The publisher counts failures. */
   (void) sysprof_unwind_publisher_set_failed_file (self->publisher, last,
-                                                   g_get_monotonic_time ()); /* counted there */
+                                                   g_get_monotonic_time ());
 }
 
 static void
@@ -259,7 +266,7 @@ free_file (CodeFile *file)
   g_free (file);
 }
 
-/* Frees it unless somebody has it still. */
+/* Frees the file unless it is still referenced, current or queued. */
 static void
 release_file (CodeFile *file)
 {
@@ -267,7 +274,7 @@ release_file (CodeFile *file)
     free_file (file);
 }
 
-/* From now on its key stands for another file, or for none. */
+/* From now on the key belongs to another file, or to none. */
 static void
 retire_file (CodeFile *file)
 {
@@ -293,7 +300,7 @@ compare_ages (const void *a, const void *b)
          (left->checked_usec < right->checked_usec);
 }
 
-/* The `n` of them that were not seen for longest. */
+/* Retires the `n` unused files whose last check is longest ago. */
 static void
 retire_unused_files (CodeFiles *self, unsigned n)
 {
@@ -334,7 +341,7 @@ sysprof_code_file_unref (CodeFile *file)
     release_file (file);
 }
 
-/* A copy of our own: all processes have the same one. */
+/* A copy of this process's vDSO, which is the same in all processes. */
 static int
 open_vdso (void)
 {
@@ -345,14 +352,15 @@ open_vdso (void)
   if (start == 0 || fd < 0)
     return -1;
 
-  /* It is a few pages long, and how many only its mapping says: write() stops where it ends. */
+  /* The vDSO is a few pages long, and only its mapping has the exact size. write() fails at the
+   * end of the mapping. */
   for (size_t i = 0; i < 16; i++)
     if (write (fd, (const void *) (start + i * page), page) <= 0)
       break;
   return sysprof_steal_fd (&fd);
 }
 
-/* An envelope. */
+/* Returns an envelope (see util/opener.h) with the file's descriptor. */
 static int
 open_file (CodeFiles *self, const LiveMapping *mapping, struct stat *info)
 {
@@ -372,7 +380,7 @@ is_same_file (const CodeFile *file, const struct stat *info)
          file->modified.tv_nsec == info->st_mtim.tv_nsec;
 }
 
-/* By the time of its last change that nobody but root can set. */
+/* Based on ctime, which only root can set. */
 static int64_t
 believed_usec (const struct stat *info)
 {
@@ -381,7 +389,7 @@ believed_usec (const struct stat *info)
   return CLAMP (age / BELIEVED_SHARE, LEAST_BELIEVED_USEC, MOST_BELIEVED_USEC);
 }
 
-/* What is known of the file, if it is certain to be that. */
+/* The known file, if it has certainly not been replaced. */
 static CodeFile *
 find_file (CodeFiles *self,
            const LiveMapping *mapping,
@@ -423,7 +431,8 @@ find_file (CodeFiles *self,
   return NULL;
 }
 
-/* Its processes may be gone with it before the recording ends. */
+/* Keeps the file open, because its processes may have exited and the file may be deleted before
+ * the recording ends. */
 static void
 keep_file (CodeFiles *self, const LiveMapping *mapping, int envelope, const struct stat *info)
 {
@@ -480,7 +489,7 @@ sysprof_code_files_get (CodeFiles *self,
   };
   if (envelope < 0)
     {
-      /* Whoever comes next may be able to. */
+      /* Another process may be able to open the file. */
       file->is_current = false;
       tell_of_unread_file (file);
       self->status.n_without++;
@@ -507,7 +516,7 @@ sysprof_code_files_is_building (CodeFiles *self, const UnwindFileKey *file)
          (known->inode_generation == 0 || known->inode_generation == file->generation);
 }
 
-/* As the kernel writes paths in its lists: a path could have the end of a line in it. */
+/* Escapes a path as the kernel does in /proc, because a path can contain a newline. */
 static void
 append_escaped (GString *text, const char *path)
 {
@@ -518,14 +527,15 @@ append_escaped (GString *text, const char *path)
       g_string_append_c (text, (char) *at);
 }
 
-/* Not for want of anything in the file. */
+/* TRUE if the failure does not depend on the file's content. */
 static bool
 is_failure (ElfStatus status)
 {
   return status == ELF_IO_ERROR || status == ELF_NO_MEMORY || status == ELF_TOO_LARGE;
 }
 
-/* For more than stubs and a few functions in assembly, nothing in the file but the instructions says how to leave them. */
+/* TRUE if CFI covers less than seven eighths of the text, so that most unwind rules come from
+ * the instructions. Stubs and a few functions in assembly take up less than an eighth. */
 static bool
 wants_debug_file (const UnwindTableHeader *header)
 {
@@ -534,7 +544,7 @@ wants_debug_file (const UnwindTableHeader *header)
   return header->build_id_size > 0 && told + header->text_size / 8 < header->text_size;
 }
 
-/* FALSE: what has come is all that there will be. */
+/* FALSE: this result is final. */
 static bool
 queue_again (CodeFiles *self, Job *job)
 {
@@ -555,12 +565,13 @@ queue_again (CodeFiles *self, Job *job)
     }
   else if (job->status != ELF_OK && job->debug_envelope >= 0)
     {
-      /* Its own instructions are better than nothing. */
+      /* A table from the file's own instructions is better than none. */
       sysprof_autofd_close (&job->debug_envelope);
       again.debug_envelope = -1;
     }
   else if (job->status == ELF_IO_ERROR && !job->is_again)
-    /* A worker can also be killed by what has nothing to do with the file. Behind all others: they are not to wait twice. */
+    /* A worker can be killed for reasons unrelated to the file. Retry behind all other jobs, so
+     * that they do not wait twice. */
     again.is_again = true;
   else
     return false;
@@ -657,7 +668,7 @@ sysprof_code_files_get_status (const CodeFiles *self)
   return status;
 }
 
-/* --- birth and death --- */
+/* --- construction and destruction --- */
 
 CodeFiles *
 sysprof_code_files_new (UnwindPublisher *publisher,
@@ -696,7 +707,7 @@ sysprof_code_files_steal_kept (CodeFiles *self)
   return g_steal_pointer (&self->kept);
 }
 
-/* Nobody waits for these any more. */
+/* Drops jobs whose results are no longer needed. */
 static void
 drop_jobs (HandOver *queue)
 {
@@ -727,7 +738,8 @@ sysprof_code_files_free (CodeFiles *self)
   drop_jobs (&self->to_build);
   for (unsigned i = 0; i < self->n_builders; i++)
     queue_job (self, (Job){ .envelope = -1, .debug_envelope = -1 }, false);
-  (void) !write (self->stop_fd, &one, sizeof one); /* not there: we wait a little */
+  /* On failure the builders finish their jobs first. */
+  (void) !write (self->stop_fd, &one, sizeof one);
   for (unsigned i = 0; i < self->n_builders; i++)
     g_thread_join (self->builders[i]);
   drop_jobs (&self->done);

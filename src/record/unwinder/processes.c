@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A process that was forked has what its parent has, and walks find that by themselves (the program in the kernel asks the
- * parent). Most execute another program at once, so that what they inherit is published only when they have lived
- * for a while, or when their parent goes another way.
+/* A forked process starts with its parent's mappings. The BPF program looks up the parent for
+ * that, so nothing is published at the fork. Most children execute another program at once.
+ * Inherited mappings are therefore published only when the child has lived for a while, or when
+ * the parent executes a program or exits.
  *
- * A process that has ended stays for a while: samples of it may still be on their way to a walk outside the kernel.
+ * A process that has exited is kept for a while, because samples of it may still be queued for
+ * unwinding in user space.
  *
- * Where walks ask the kernel itself what is mapped, all this is wanted of the few processes alone of which a sample is to be
- * finished here. Of the others only the files are looked at; what happened a moment ago is kept as it came, and applied when
- * somebody asks. */
+ * Where the BPF program queries the kernel for mappings, only the few processes whose samples
+ * are finished in user space need all this. For other processes only the files are looked at.
+ * Their recent events are kept as they came, and applied when a sample needs the process. */
 
 #include "record/unwinder/processes.h"
 
@@ -20,16 +22,17 @@
 #include <unistd.h>
 
 #define INHERIT_USEC (20 * G_TIME_SPAN_MILLISECOND) /* until a child is published */
-#define LINGER_USEC  (1 * G_TIME_SPAN_SECOND)       /* until an ended process is forgotten */
-#define RETRY_USEC   (1 * G_TIME_SPAN_SECOND) /* until there may be room for one that had none */
-#define READ_SIZE    (64 * 1024)
+#define LINGER_USEC  (1 * G_TIME_SPAN_SECOND)       /* until an exited process is forgotten */
+/* Until a process that found no room is tried again. */
+#define RETRY_USEC (1 * G_TIME_SPAN_SECOND)
+#define READ_SIZE  (64 * 1024)
 
-#define FORMER_PROGRAM UINT32_C (0x7fffffff) /* a number that no process has */
-#define N_FORMER       4 /* of a process: a shell executes ccache, which executes a compiler */
+#define FORMER_PROGRAM UINT32_C (0x7fffffff) /* a pid that no process has */
+#define N_FORMER       4 /* per process: a shell executes ccache, which executes a compiler */
 
-#define MOST_ANCESTORS 4 /* that are asked for what they left a process */
+#define MOST_ANCESTORS 4 /* whose mappings a process may inherit */
 
-#define MOST_MAPPINGS 16384 /* of one process: more is somebody's attempt to fill the tables */
+#define MOST_MAPPINGS 16384 /* of one process: more is an attempt to exhaust the tables */
 
 typedef struct
 {
@@ -39,10 +42,10 @@ typedef struct
   CodeFile *file;  /* NULL = none */
 } CodeMapping;
 
-/* Of a program that a process executed before. */
+/* A program that the process executed before its current one. */
 typedef struct
 {
-  GArray *mappings; /* NULL = not known */
+  GArray *mappings; /* NULL = unknown */
   int64_t executed_nsec;
 } Former;
 
@@ -50,18 +53,18 @@ typedef struct
 {
   int32_t pid;
   int32_t parent_pid;
-  GArray *mappings;        /* of CodeMapping: ascending, apart */
-  Former former[N_FORMER]; /* the last one first */
-  bool is_changed;         /* since it was published, or there was no room for it */
+  GArray *mappings;        /* of CodeMapping: ascending, without overlap */
+  Former former[N_FORMER]; /* the most recent one first */
+  bool is_changed;         /* since it was published, or it found no room */
   bool is_waiting;         /* for a table */
-  bool is_inherited;       /* not published: walks use the parent's */
-  unsigned n_tables_came;  /* how often tables had come when it was published */
-  int64_t retry_usec;      /* not published before; 0 = at any time */
-  int64_t
-      deadline_usec; /* when an inherited list is published, an ended process forgotten; 0 = none */
+  bool is_inherited;       /* not published: the walker uses the parent's mappings */
+  unsigned n_tables_came;  /* value of CodeProcesses.n_tables_came when it was published */
+  int64_t retry_usec;      /* earliest time to publish; 0 = at once */
+  /* When an inherited list is published, or an exited process is forgotten; 0 = none. */
+  int64_t deadline_usec;
   bool has_ended;
-  int64_t executed_nsec; /* when its program was executed, if that was told; 0 = before */
-  int64_t recalled_nsec; /* what happened until then was applied when it was recalled */
+  int64_t executed_nsec; /* when its program was executed; 0 = before the start */
+  int64_t recalled_nsec; /* events until then have been applied from the history */
 } CodeProcess;
 
 struct CodeProcesses
@@ -69,21 +72,21 @@ struct CodeProcesses
   UnwindPublisher *publisher;
   CodeFiles *files;
   Privilege *privilege;
-  bool on_demand; /* processes are published when they are asked for */
+  bool on_demand; /* publish a process only when a sample needs it */
   unsigned n_tables_came;
-  int64_t known_since_nsec; /* nothing from before is; 0 = always */
-  Told *told;               /* with on_demand, of all processes that are not in the next */
+  int64_t known_since_nsec; /* nothing before it is known; 0 = no limit */
+  Told *told;               /* with on_demand: the events of processes that are not in by_pid */
   GHashTable *by_pid;       /* pid → CodeProcess */
-  GHashTable *unheard_of;   /* pids of which nobody could tell at this look */
+  GHashTable *unheard_of;   /* pids found nowhere since the last publishing */
   GPtrArray *changed;       /* of CodeProcess: to be published */
-  GQueue inheriting;        /* of Deadline, in their order */
+  GQueue inheriting;        /* of Deadline, sorted by time */
   GQueue lingering;         /* the same */
   GHashTable *only;         /* pids; NULL = all */
-  bool wants_all_files;     /* also those that processes not in `only` execute */
+  bool wants_all_files;     /* look also at files that processes not in `only` execute */
   GArray *scratch;          /* of UnwindProcessMapping */
 
-  /* What is published as FORMER_PROGRAM. */
-  const GArray *former; /* NULL = nothing; not looked into */
+  /* The program that is published as FORMER_PROGRAM. */
+  const GArray *former; /* NULL = none; only compared, never dereferenced */
   int32_t former_pid;
   int64_t former_executed_nsec;
   unsigned former_n_tables_came;
@@ -158,7 +161,7 @@ set_changed (CodeProcesses *self, CodeProcess *process)
   process->is_changed = true;
 }
 
-/* `queue` is for those of this length, and so in their order. */
+/* All deadlines in `queue` have the same length, so the queue stays sorted. */
 static void
 set_deadline (GQueue *queue, CodeProcess *process, int64_t in_usec)
 {
@@ -169,7 +172,7 @@ set_deadline (GQueue *queue, CodeProcess *process, int64_t in_usec)
   g_queue_push_tail (queue, deadline);
 }
 
-/* What makes it a wanted one stays. */
+/* Keeps the process in `only`. */
 static void
 drop_process (CodeProcesses *self, CodeProcess *process, int64_t now)
 {
@@ -193,7 +196,7 @@ forget_process (CodeProcesses *self, CodeProcess *process, int64_t now)
 
 /* --- mappings --- */
 
-/* The first that ends behind `address`. */
+/* The first mapping that ends after `address`. */
 static guint
 find_mapping (const GArray *mappings, uint64_t address)
 {
@@ -211,7 +214,8 @@ find_mapping (const GArray *mappings, uint64_t address)
   return low;
 }
 
-/* Cuts [start, end) out of what there is: unmapping is not told, being mapped over is. */
+/* Removes [start, end) from the list. The kernel reports no unmapping, so a new mapping
+ * replaces older ones at its addresses. */
 static void
 make_room (GArray *mappings, uint64_t start, uint64_t end)
 {
@@ -247,7 +251,7 @@ make_room (GArray *mappings, uint64_t start, uint64_t end)
     }
 }
 
-/* Takes the file. */
+/* Takes ownership of the file. */
 static void
 add_mapping (CodeProcess *process, CodeMapping mapping)
 {
@@ -262,14 +266,15 @@ add_mapping (CodeProcess *process, CodeMapping mapping)
                       mapping);
 }
 
-/* Processes are known only from when they are asked for. */
+/* TRUE if processes are known only from the moment in which a sample needs them. */
 static bool
 has_history (const CodeProcesses *self)
 {
   return self->on_demand && self->only == NULL;
 }
 
-/* The kernel's list of mappings does not have it. */
+/* /proc/PID/maps does not contain the inode generation, so it is taken from the file that the
+ * walker met. */
 static uint64_t
 generation_of (const ProcMapping *mapping, const UnwindFileKey *file)
 {
@@ -279,7 +284,8 @@ generation_of (const ProcMapping *mapping, const UnwindFileKey *file)
              : 0;
 }
 
-/* FALSE: there is no such process, or it has no code. `urgent`: the file that a walk met; NULL = none. */
+/* `urgent`: the file that the walker met; NULL = none. Returns FALSE if there is no such
+ * process or it maps no code. */
 static bool
 read_process (CodeProcesses *self, int32_t pid, bool only_files, const UnwindFileKey *urgent)
 {
@@ -295,7 +301,7 @@ read_process (CodeProcesses *self, int32_t pid, bool only_files, const UnwindFil
   while (fd >= 0 && (n = read (fd, part, sizeof part)) > 0)
     g_byte_array_append (text, part, (guint) n);
   if (text->len == 0)
-    return false; /* the kernel's own, ended, or not for us to see */
+    return false; /* a kernel thread, exited, or not readable */
 
   maps = (Text){ (const char *) text->data, (const char *) text->data + text->len };
   while (sysprof_proc_next_mapping (&maps, &mapping))
@@ -442,12 +448,12 @@ apply_forked (CodeProcesses *self, const TaskEvent *event)
     g_hash_table_add (self->only, GINT_TO_POINTER (event->pid));
   if (child != NULL && child->has_ended)
     {
-      /* The number was given again: the new process stays one of `only`. */
+      /* The pid was reused: the new process stays one of `only`. */
       drop_process (self, child, g_get_monotonic_time ());
       child = NULL;
     }
   if (parent == NULL || child != NULL || has_history (self))
-    return; /* what is known of the child already is newer */
+    return; /* the known mappings of the child are newer */
 
   child = get_process (self, event->pid);
   inherit (child, parent);
@@ -462,7 +468,7 @@ apply_forked (CodeProcesses *self, const TaskEvent *event)
   set_deadline (&self->inheriting, child, INHERIT_USEC);
 }
 
-/* All children that inherit are in that queue. */
+/* All children with inherited mappings are in the queue `inheriting`. */
 static void
 publish_children_of (CodeProcesses *self, int32_t pid)
 {
@@ -538,9 +544,10 @@ sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event)
     }
 }
 
-/* --- who was not known --- */
+/* --- looking up processes in the history --- */
 
-/* From what it did a moment ago, and what it has been left by who forked it or has now. NULL: nobody knows. */
+/* Finds a process from its recent events and from its parent's mappings or /proc. NULL:
+ * unknown. */
 static CodeProcess *
 recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
 {
@@ -552,7 +559,8 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
       g_hash_table_contains (self->unheard_of, GINT_TO_POINTER (pid)))
     return process;
 
-  /* A number can have been given again: the last one is meant. What it does from now on is told. */
+  /* Of a reused pid, the last process is meant. From now on the event queue forwards what the
+   * process does. */
   sysprof_told_follow (self->told, pid, true);
   sysprof_told_recall (self->told, pid, events);
   for (guint i = 0; i < events->len; i++)
@@ -591,7 +599,7 @@ recall_process (CodeProcesses *self, int32_t pid, unsigned n_ancestors)
 
 /* --- publishing --- */
 
-/* `waits`: a table is being built for one of them. FALSE: there is no room. */
+/* Sets `waits` if a table for one of the mappings is being built. FALSE: there is no room. */
 static bool
 publish_mappings (CodeProcesses *self,
                   uint32_t pid,
@@ -614,13 +622,13 @@ publish_mappings (CodeProcesses *self,
       *waits |= published->is_pending;
     }
 
-  /* Without room the process is not known, which walks tell. */
+  /* Without room the process is not published, and the unwinder reports it as unknown. */
   return sysprof_unwind_publisher_set_process (
       self->publisher, pid, (const UnwindProcessMapping *) (void *) scratch->data, scratch->len,
       now);
 }
 
-/* Where there is no room, it stays changed. */
+/* If there is no room, the process stays marked as changed. */
 static void
 publish (CodeProcesses *self, CodeProcess *process, int64_t now)
 {
@@ -635,7 +643,7 @@ publish (CodeProcesses *self, CodeProcess *process, int64_t now)
   process->n_tables_came = self->n_tables_came;
 }
 
-/* For samples of a program that a process executed before, under a number that no process has. */
+/* Publishes, under FORMER_PROGRAM, the program that the process executed at `time`. */
 static CodeState
 publish_former (CodeProcesses *self,
                 const CodeProcess *process,
@@ -689,7 +697,7 @@ sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint
     {
       publish (self, process, g_get_monotonic_time ());
       if (!process->is_changed)
-        (void) g_ptr_array_remove_fast (self->changed, process); /* if it is there */
+        (void) g_ptr_array_remove_fast (self->changed, process); /* only if it is listed */
     }
   return process->is_waiting ? CODE_PENDING : CODE_READY;
 }
@@ -717,7 +725,7 @@ pass_deadline (CodeProcesses *self, const Deadline *deadline, int64_t now)
   process->deadline_usec = 0;
   if (process->has_ended)
     {
-      /* Its first thread has; others may go on. */
+      /* The main thread has exited; other threads may still run. */
       if (kill (process->pid, 0) != 0 && errno == ESRCH)
         forget_process (self, process, now);
       else
@@ -730,7 +738,7 @@ pass_deadline (CodeProcesses *self, const Deadline *deadline, int64_t now)
     }
 }
 
-/* Returns when the next one is due. */
+/* Returns when the next deadline is due. */
 static int64_t
 pass_deadlines (CodeProcesses *self, GQueue *queue, int64_t now)
 {
@@ -781,7 +789,7 @@ sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t n
   return next == INT64_MAX ? -1 : MAX (next - now, 0);
 }
 
-/* --- birth and death --- */
+/* --- construction and destruction --- */
 
 CodeProcesses *
 sysprof_code_processes_new (UnwindPublisher *publisher,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which process has which code mapped, as far as the kernel has told; published so that walks find it. *Owned* by the
- * unwinder's thread. */
+/* The executable mappings of each process, as far as the kernel has reported them. They are
+ * published so that the BPF walker and the worker threads can unwind stacks with them. *Owned*
+ * by the unwinder's thread. */
 
 #pragma once
 
@@ -11,35 +12,40 @@
 
 typedef struct CodeProcesses CodeProcesses;
 
-/* All borrowed. With `told`, which may be NULL, a process is published only when it is asked for, as walks do without. */
+/* All arguments are borrowed. With `told`, which may be NULL, a process is published only when
+ * a sample needs it, because the BPF walker does not use the published processes then. */
 CodeProcesses *sysprof_code_processes_new (UnwindPublisher *publisher,
                                            CodeFiles *files,
                                            Privilege *privilege,
                                            Told *told);
 void sysprof_code_processes_free (CodeProcesses *self);
 
-/* Only `pid`, those that were named before, and what they start. */
+/* Limits the state to `pid`, the processes that were named before, and their descendants. */
 void sysprof_code_processes_narrow (CodeProcesses *self, int32_t pid);
-/* Of all others, the files that they execute are looked at as well, or, where walks take processes from lists, they are wanted, too. */
+/* From now on also look at the files that other processes execute. Where the walker looks
+ * processes up in published lists, all processes become wanted. */
 void sysprof_code_processes_widen (CodeProcesses *self);
 
-/* Those, of int32_t; NULL = all. *(full)* */
+/* The wanted processes, of int32_t; NULL = all. *(full)* */
 GArray *sysprof_code_processes_list_wanted (const CodeProcesses *self);
 
-/* The kernel could not tell all: nothing that is known is certain any more. Processes are to be read again; stacks from before
- * `now_nsec` are not walked with what is found then. */
+/* Drops all processes, because the kernel has dropped records and the state may be wrong. Read
+ * the processes again afterwards. Stacks from before `now_nsec` are not unwound with mappings
+ * that are read then. */
 void sysprof_code_processes_forget (CodeProcesses *self, int64_t now_nsec);
 
-/* Has the tables built of all files that a running process has mapped, before other tables. The walker met `file` there. */
+/* Queues, with precedence, the tables of all files that a running process maps. `file` is the
+ * one that the walker met. */
 void sysprof_code_processes_build_tables (CodeProcesses *self,
                                           int32_t pid,
                                           const UnwindFileKey *file);
 
-/* Reads what a running process has mapped. */
+/* Reads the mappings of a running process from /proc. */
 void sysprof_code_processes_read (CodeProcesses *self, int32_t pid);
 
-/* Has the tables made of what an event maps, and keeps in mind what happened, unless the pump `is_told` and does. TRUE: it is to be
- * applied as well, in the order of time. */
+/* Queues the table of the file that an event maps, and keeps the event for a while unless it
+ * came from the pump (`is_told`), which keeps it itself. TRUE: the caller must apply the event,
+ * too, in the order of time. `now` in microseconds. */
 bool sysprof_code_processes_note (CodeProcesses *self,
                                   const TaskEvent *event,
                                   bool is_told,
@@ -49,21 +55,24 @@ void sysprof_code_processes_apply (CodeProcesses *self, const TaskEvent *event);
 
 typedef enum
 {
-  CODE_READY,      /* walk with what is published */
+  CODE_READY,      /* unwind with the published mappings */
   CODE_PENDING,    /* a table is being built */
-  CODE_UNHEARD_OF, /* nobody has told of the process */
-  CODE_GONE,       /* it has executed other programs since: what it had is not known any more */
+  CODE_UNHEARD_OF, /* no event and no file in /proc describes the process */
+  CODE_GONE,       /* its program at that time is no longer known */
 } CodeState;
 
-/* Whether a stack of `pid`, taken at `time` (ns), can be walked now. What its parent left it is published for that, and what it
- * had before it executed its program: until the next call it is walked as process `walk_as`. */
+/* Reports whether a stack of `pid`, taken at `time` (ns), can be unwound now. If it can, this
+ * function publishes the mappings that the process had at that time: inherited ones, or those
+ * of a program that it executed before. Until the next call, unwind the stack as process
+ * `walk_as`. */
 CodeState
 sysprof_code_processes_ask (CodeProcesses *self, int32_t pid, int64_t time, uint32_t *walk_as);
 
-/* The same, and changes nothing. CODE_READY: what the process executes now was published before `time`, perhaps without tables
- * that are being built, which walks tell; else ask. */
+/* The same without changing or publishing anything. CODE_READY: the current program was
+ * published before `time`, though a table may still be missing, which the unwinder then
+ * reports. For any other result call sysprof_code_processes_ask(). */
 CodeState sysprof_code_processes_look (const CodeProcesses *self, int32_t pid, int64_t time);
 
-/* Publishes what has changed; after `tables_came`, all that waited for one. `now` in microseconds. Returns in how many
- * microseconds there is something to do without any event; -1 = never. */
+/* Publishes processes that have changed; after `tables_came`, also those that wait for a table.
+ * `now` in microseconds. Returns the microseconds until the next deadline; -1 = none. */
 int64_t sysprof_code_processes_publish (CodeProcesses *self, bool tables_came, int64_t now);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Pending samples, and the code that finishes them. The total size of all samples is limited;
+ * more are refused. */
+
 #include "record/unwinder/unfinished.h"
 
 #include "record/unwinder/hand-over.h"
@@ -8,17 +11,17 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST_BYTES (64u << 20) /* that wait */
+#define MOST_BYTES (64u << 20) /* of pending samples */
 #define PATIENCE_NSEC \
-  INT64_C (10000000000) /* for a table; a busy machine makes large ones slowly */
-#define UNHEARD_OF_NSEC INT64_C (200000000) /* for a process that nobody has told of */
+  INT64_C (10000000000) /* for a table; on a busy machine large tables take seconds */
+#define UNHEARD_OF_NSEC INT64_C (200000000) /* for a process that is unknown */
 
 /* *Owned* by one thread at a time. */
 typedef struct
 {
   WalkedSample sample; /* points into `words` */
-  size_t size;         /* bytes of all this, less `walked` */
-  uint64_t *walked;    /* what sample.user points to once it was walked; NULL = not */
+  size_t size;         /* bytes of all this, without `walked` */
+  uint64_t *walked;    /* addresses that sample.user points to after unwinding; NULL = none */
   uint64_t words[];
 } Unfinished;
 
@@ -26,14 +29,14 @@ struct UnfinishedSamples
 {
   HandOver to_walk; /* of Unfinished */
   HandOver done;
-  atomic_size_t n_bytes; /* in both and in `waiting`; relaxed: a limit */
+  atomic_size_t n_bytes; /* in both queues and in `waiting`; relaxed: only a limit */
 
   /* Owned by the unwinder's thread. */
   GQueue waiting;
   uint64_t addresses[WALK_MOST_ADDRESSES];
 
-  uint64_t n_finished;           /* the unwinder's */
-  atomic_uint_least64_t n_taken; /* relaxed: numbers to look at */
+  uint64_t n_finished;           /* owned by the unwinder's thread */
+  atomic_uint_least64_t n_taken; /* relaxed: only statistics */
   atomic_uint_least64_t n_refused;
 };
 
@@ -67,7 +70,7 @@ sysprof_unfinished_samples_free (UnfinishedSamples *self)
   g_free (self);
 }
 
-/* --- who has samples, and the pump --- */
+/* --- threads that add samples, and the pump --- */
 
 bool
 sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sample)
@@ -141,13 +144,13 @@ sysprof_walked_sample_finish (WalkedSample *sample,
     .registers = (rest->flags & WALK_REST_HAS_REGISTERS) != 0 ? rest->registers : NULL,
   };
   UnwindStack stack = { rest->sp, sample->stack, rest->size };
-  size_t n_before = sample->n_user - 1; /* the last one is where this begins */
+  size_t n_before = sample->n_user - 1; /* the last one is where unwinding continues */
   UnwindWalk walked;
 
   memcpy (addresses, sample->user, n_before * sizeof *addresses);
   walked = sysprof_unwind_walk (memory, walk_as, &start, &stack, addresses + n_before,
                                 WALK_MOST_ADDRESSES - n_before);
-  /* Where the copy ends is not where the stack does. */
+  /* The copy can end before the stack does. */
   sample->reason = walked.reason == WALK_FAULT && sample->is_cut ? WALK_DEPTH : walked.reason;
   sample->n_user = n_before + walked.n;
   sample->user = addresses;
@@ -181,7 +184,7 @@ age_of (const Unfinished *unfinished)
   return now.tv_sec * INT64_C (1000000000) + now.tv_nsec - unfinished->sample.time;
 }
 
-/* FALSE: not yet. */
+/* FALSE: the sample stays pending. */
 static bool
 try_to_walk (UnfinishedSamples *self,
              Unfinished *unfinished,
@@ -192,7 +195,7 @@ try_to_walk (UnfinishedSamples *self,
 {
   uint32_t walk_as;
 
-  /* What its process did before may not have been told. */
+  /* Events before the sample may not have been received yet. */
   if (unfinished->sample.time >= told_until && patience != UNFINISHED_WALK_ALL)
     return false;
 

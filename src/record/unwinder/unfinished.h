@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Samples whose walk ended because a mapping or a table was not there yet: with a copy of the rest of their stack they wait
- * until it is, and are walked to their end. They pass from the pump's thread to the unwinder's and back. */
+/* Samples whose unwinding stopped because a mapping or a table was missing. They carry a copy
+ * of the rest of their stack and wait until the missing part is published; then they are
+ * unwound to their end. They pass from the pump's thread to the unwinder's thread and back. */
 
 #pragma once
 
@@ -10,8 +11,9 @@
 
 typedef struct UnfinishedSamples UnfinishedSamples;
 
-/* Walks on from where `sample` ended, through the copy, with what is published under `walk_as`: `addresses` becomes [WALK_MOST_ADDRESSES] what was found before and
- * now, and the sample's. */
+/* Continues from the last address of `sample` through the stack copy, with the process that is
+ * published as `walk_as`. Stores all addresses in `addresses` [WALK_MOST_ADDRESSES], which
+ * `sample` then points to. */
 void sysprof_walked_sample_finish (WalkedSample *sample,
                                    uint32_t walk_as,
                                    const UnwindMemory *memory,
@@ -20,31 +22,32 @@ void sysprof_walked_sample_finish (WalkedSample *sample,
 typedef struct
 {
   uint64_t n_taken;
-  uint64_t n_finished; /* of these, to their end */
-  uint64_t n_refused;  /* as too many waited */
+  uint64_t n_finished; /* of these, unwound to their end */
+  uint64_t n_refused;  /* because too many were pending */
 } UnfinishedStatus;
 
 UnfinishedSamples *sysprof_unfinished_samples_new (void);
 void sysprof_unfinished_samples_free (UnfinishedSamples *self);
 
-/* From any thread. FALSE: too much waits already. */
+/* May be called from any thread. FALSE: too many samples are pending. */
 bool sysprof_unfinished_samples_add (UnfinishedSamples *self, const WalkedSample *sample);
-/* On the pump's thread: writes those that are done. */
+/* On the pump's thread: writes the samples that are done. */
 void sysprof_unfinished_samples_write (UnfinishedSamples *self, PerfDecoder *decoder);
 
 typedef enum
 {
-  UNFINISHED_WAIT,       /* not all processes are known yet */
-  UNFINISHED_BE_PATIENT, /* for a while */
-  UNFINISHED_WALK_ALL,   /* that there are, for better or worse */
+  UNFINISHED_WAIT,       /* the list of processes is incomplete: wait */
+  UNFINISHED_BE_PATIENT, /* wait, with timeouts */
+  UNFINISHED_WALK_ALL,   /* unwind all now, as far as possible */
 } UnfinishedPatience;
 
-/* On the unwinder's thread: walks what can be walked now, of those taken before `told_until` (ns). TRUE: some wait on. */
+/* On the unwinder's thread: unwinds the samples that can be unwound, of those taken before
+ * `told_until` (ns). TRUE: some are still pending. */
 bool sysprof_unfinished_samples_walk (UnfinishedSamples *self,
                                       CodeProcesses *processes,
                                       const UnwindMemory *memory,
                                       UnfinishedPatience patience,
                                       int64_t told_until);
 
-/* When nobody works on it. */
+/* Call it only while no other thread uses it. */
 UnfinishedStatus sysprof_unfinished_samples_get_status (const UnfinishedSamples *self);
