@@ -168,7 +168,7 @@ class KernelLines(unittest.TestCase):
             path = self.record(self.places_text(0), boots=boots)
             self.assertEqual({frame["symbol"][:8] for stack in self.stacks() for frame in stack}, {"[kernel+"})
             quality = run(REPORT, "quality", "--format", "json", "--debug-dir", self.dir, path)
-            self.assertIn("do not tell whose is whose", quality)
+            self.assertIn("without recording which address belongs to which kernel", quality)
 
     def test_carried(self):
         """What a recording brings is enough, where the file is gone; also for another start of that kernel."""
